@@ -10,10 +10,10 @@ import (
 	"loregate/internal/studio"
 )
 
-// Config is how Blender is found. The zero Config looks for blender on the path.
+// Config locates Blender. The zero Config looks for blender on the PATH.
 type Config struct {
 	Binary  string
-	Threads int // of a render; 0 is two
+	Threads int // threads of a render; 0 means two
 }
 
 // Adapter carries out tools in Blender.
@@ -21,10 +21,10 @@ type Adapter struct {
 	config  Config
 	probed  studio.Probed
 	mu      sync.Mutex           // guards the fields below
-	painted map[string][2]string // kept surfaces by kind: colour and normal
+	painted map[string][2]string // hashes of the stored colour and normal map, by kind of surface
 }
 
-// New makes the adapter. Nothing is started.
+// New makes the adapter. It starts no program.
 func New(c Config) *Adapter {
 	if c.Binary == "" {
 		c.Binary = "blender"
@@ -35,10 +35,10 @@ func New(c Config) *Adapter {
 	return &Adapter{config: c, painted: map[string][2]string{}}
 }
 
-// Kind is "blender".
+// Kind returns "blender".
 func (a *Adapter) Kind() string { return "blender" }
 
-// Tools says what is carried out here.
+// Tools returns the tools that Blender supports, and the reasons for the others.
 func (a *Adapter) Tools() map[string]studio.Support {
 	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note} }
 	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
@@ -53,7 +53,7 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	}
 }
 
-// install is what to do to have Blender.
+// install is the advice in the error when Blender is missing.
 const install = "Blender is not installed; on Debian: apt-get install -y --no-install-recommends blender python3-numpy libegl1 libgl1-mesa-dri; or set studio.blender to where it is"
 
 // findBinary finds the program.
@@ -77,7 +77,7 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	})
 }
 
-// Open gives a scene. No program is started.
+// Open returns a scene as a target. It starts no program.
 func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.newTarget(at), nil }
 
 func (a *Adapter) newTarget(at studio.Place) *target {

@@ -20,7 +20,7 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// needed skips a test where Blender is not installed; REQUIRE_ENGINES=1 makes it fail.
+// needed skips a test if Blender is not installed; with REQUIRE_ENGINES=1 the test fails instead.
 func needed(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("blender"); err == nil {
@@ -32,7 +32,7 @@ func needed(t testing.TB) {
 	t.Skip("there is no blender; these tests were not run")
 }
 
-// shop is a target on real Blender, and the runs that are recorded of it.
+// shop is a target on a real Blender, with the runs that count as recorded.
 type shop struct {
 	t     testing.TB
 	at    studio.Place
@@ -91,7 +91,7 @@ func (s *shop) run(ops []raw) (string, string) {
 	return id, d
 }
 
-func thing(name string, m *scene.Mesh) []raw {
+func meshOps(name string, m *scene.Mesh) []raw {
 	s := &scene.Script{}
 	s.Material(scene.Material{Name: name, Color: [4]float64{0.5, 0.2, 0.1, 1}, Roughness: 0.5})
 	s.Mesh(name, m, name)
@@ -102,7 +102,7 @@ func thing(name string, m *scene.Mesh) []raw {
 	return s.Ops
 }
 
-// TestScenes shares one session among tests: a start takes longer than all they do.
+// TestScenes shares one session among its tests: a start takes longer than all of them together.
 func TestScenes(t *testing.T) {
 	s := newShop(t)
 	for _, test := range []struct {
@@ -119,10 +119,10 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-// empty begins anew, with nothing in the scene and nothing in the journal.
+// empty resets the target to an empty scene and an empty journal.
 func (s *shop) empty() {
 	s.t.Helper()
-	for _, file := range []string{s.tgt.journal.File, s.tgt.journal.pointFile()} { // runs have the same names again
+	for _, file := range []string{s.tgt.journal.File, s.tgt.journal.pointFile()} { // the run ids start again from run-1
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			s.t.Fatal(err)
 		}
@@ -133,18 +133,18 @@ func (s *shop) empty() {
 
 func sceneIsItsJournal(t *testing.T, s *shop) {
 	empty := s.digest(s.begin())
-	_, one := s.run(thing("A", scene.Sphere(1, 16, 8)))
-	_, two := s.run(thing("B", scene.Box(1, 2, 3)))
+	_, one := s.run(meshOps("A", scene.Sphere(1, 16, 8)))
+	_, two := s.run(meshOps("B", scene.Box(1, 2, 3)))
 	if empty == one || one == two {
 		t.Fatal("digests do not tell scenes apart")
 	}
 
-	// The same again in another process.
+	// The same state in another process.
 	s.tgt.dropSession()
 	if got := s.digest(s.begin()); got != two {
 		t.Error("a fresh session is in another state")
 	}
-	// A run taken back.
+	// An undone run.
 	x := s.begin()
 	if err := x.Undo(t.Context(), "run-1"); err == nil {
 		t.Error("an earlier run was undone under a later one")
@@ -168,15 +168,15 @@ func sceneIsItsJournal(t *testing.T, s *shop) {
 	}
 }
 
-// A scene of many operations is restored from the file that was saved of it, and from what
-// was done since; one that is not the file's any more is made from its journal.
+// A scene of many operations is restored from its checkpoint and the later journal entries. A
+// checkpoint that does not match the journal is ignored.
 func fromCheckpoint(t *testing.T, s *shop) {
-	ops := thing("A", scene.Sphere(1, 16, 8))
+	ops := meshOps("A", scene.Sphere(1, 16, 8))
 	for k := range checkpointOps {
 		ops = append(ops, mustJSON(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
 	}
 	s.run(ops)
-	s.run(thing("B", scene.Box(1, 2, 3)))
+	s.run(meshOps("B", scene.Box(1, 2, 3)))
 	x := s.begin()
 	whole := s.digest(x)
 	point, ok := x.journal.findCheckpoint()
@@ -187,12 +187,12 @@ func fromCheckpoint(t *testing.T, s *shop) {
 	if got := s.digest(s.begin()); got != whole {
 		t.Error("from the saved scene comes another one")
 	}
-	// What is in the file shows that it is read.
+	// The restored names prove that the file was read.
 	x = s.begin()
 	if err := x.clearScene(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.sendOps(t.Context(), append(thing("Tell", scene.Box(1, 1, 1)), mustJSON(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
+	if _, err := x.sendOps(t.Context(), append(meshOps("Tell", scene.Box(1, 1, 1)), mustJSON(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
 		t.Fatal(err)
 	}
 	s.tgt.dropSession()
@@ -200,12 +200,12 @@ func fromCheckpoint(t *testing.T, s *shop) {
 	if err != nil || !slices.Contains(names, "Tell") || !slices.Contains(names, "B") || slices.Contains(names, "A") {
 		t.Errorf("restored: %v, %v", names, err)
 	}
-	// Another history: the file is of none of its states.
+	// With another journal the file matches none of its states.
 	if err := os.Rename(x.journal.File, x.journal.File+".old"); err != nil {
 		t.Fatal(err)
 	}
 	s.known, s.n = map[string]bool{}, 10
-	_, other := s.run(thing("C", scene.Box(1, 1, 1)))
+	_, other := s.run(meshOps("C", scene.Box(1, 1, 1)))
 	s.tgt.dropSession()
 	if got := s.digest(s.begin()); got != other {
 		t.Error("the file of another scene was used")
@@ -213,11 +213,11 @@ func fromCheckpoint(t *testing.T, s *shop) {
 }
 
 func rollbackIsExact(t *testing.T, s *shop) {
-	s.run(thing("A", scene.Sphere(1, 16, 8)))
+	s.run(meshOps("A", scene.Sphere(1, 16, 8)))
 	x := s.begin()
 	before := s.digest(x)
 	more := &scene.Script{}
-	more.Ops = append(more.Ops, thing("B", scene.Torus(1, 0.2, 12, 6))...)
+	more.Ops = append(more.Ops, meshOps("B", scene.Torus(1, 0.2, 12, 6))...)
 	more.Text("Words", "Mind the step", "B", "", 1, scene.Transform{})
 	more.Assign("A", "B")
 	more.Assign("Words", "A")
@@ -236,7 +236,7 @@ func rollbackIsExact(t *testing.T, s *shop) {
 	if got := s.digest(s.begin()); got != before || s.tgt.session != session {
 		t.Errorf("the rollback left a trace, or needed another session: %v", s.tgt.session != session)
 	}
-	// Emptying the scene is taken back too.
+	// Emptying the scene is rolled back too.
 	x = s.begin()
 	if err := x.clearScene(t.Context()); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func rollbackIsExact(t *testing.T, s *shop) {
 }
 
 func refusals(t *testing.T, s *shop) {
-	s.run(thing("A", scene.Box(1, 1, 1)))
+	s.run(meshOps("A", scene.Box(1, 1, 1)))
 	for what, op := range map[string]string{
 		"a taken name":         `{"op": "mesh", "name": "A", "data": ""}`,
 		"an unknown operation": `{"op": "exec", "code": "1"}`,
@@ -267,9 +267,9 @@ func refusals(t *testing.T, s *shop) {
 	}
 }
 
-// Blender killed at any point leaves the scene as it was.
+// Killing Blender at any point leaves the scene unchanged.
 func killed(t *testing.T, s *shop) {
-	_, before := s.run(thing("A", scene.Sphere(1, 16, 8)))
+	_, before := s.run(meshOps("A", scene.Sphere(1, 16, 8)))
 	for i := range 2 {
 		x := s.begin()
 		ops := []raw{}
@@ -307,7 +307,7 @@ func killed(t *testing.T, s *shop) {
 }
 
 func calledOff(t *testing.T, s *shop) {
-	_, before := s.run(thing("A", scene.Sphere(1, 16, 8)))
+	_, before := s.run(meshOps("A", scene.Sphere(1, 16, 8)))
 	x := s.begin()
 	ctx, cancel := context.WithCancel(t.Context())
 	ops := []raw{}
@@ -323,13 +323,14 @@ func calledOff(t *testing.T, s *shop) {
 	}
 }
 
-// The same scene in two processes exports to the same bytes, which hold what was made.
+// The same scene exports to the same bytes in two processes, and the files contain the expected
+// objects.
 func TestExportsAreDeterministic(t *testing.T) {
 	var sums [2]map[string]string
 	for i := range sums {
 		s := newShop(t)
 		sums[i] = map[string]string{}
-		s.run(append(thing("A", scene.Sphere(1, 24, 12)), thing("B", scene.Grid(40, 0.2, func(x, y int) float64 { return float64(x*y%7) / 10 }))...))
+		s.run(append(meshOps("A", scene.Sphere(1, 24, 12)), meshOps("B", scene.Grid(40, 0.2, func(x, y int) float64 { return float64(x*y%7) / 10 }))...))
 		x := s.begin()
 		for _, format := range []string{"glb", "gltf", "obj", "fbx"} {
 			dir := t.TempDir()
@@ -363,7 +364,7 @@ func TestExportsAreDeterministic(t *testing.T) {
 	}
 }
 
-// Places of every kind, with their pictures, light and glass, are exported as glTF has it.
+// Places of every kind, with their textures, lights and glass, export to valid glTF.
 func TestExportsConform(t *testing.T) {
 	s := newShop(t)
 	for _, words := range []string{"an inn at night with ten barrels, a well and an anchor", "a lighthouse on a cliff", "a quay with four boats",
@@ -389,7 +390,7 @@ func TestExportsConform(t *testing.T) {
 	}
 }
 
-// Nothing of the server's surroundings reaches the program.
+// Nothing of the server's environment reaches the program.
 func TestCleanEnvironment(t *testing.T) {
 	t.Setenv("PYTHONPATH", "/evil")
 	t.Setenv("SECRET_KEY", "s3cr3t")
@@ -416,7 +417,7 @@ func TestWithoutBlender(t *testing.T) {
 	}
 }
 
-// scene300 is 300 objects of a few meshes.
+// scene300 returns the operations for 300 objects of a few meshes.
 func scene300() []raw {
 	s := &scene.Script{}
 	s.Material(scene.Material{Name: "M", Color: [4]float64{1, 1, 1, 1}})
@@ -464,7 +465,7 @@ func BenchmarkDryRun300(b *testing.B) {
 
 func BenchmarkOperation(b *testing.B) {
 	s := newShop(b)
-	s.run(thing("A", scene.Sphere(1, 16, 8)))
+	s.run(meshOps("A", scene.Sphere(1, 16, 8)))
 	x := s.begin()
 	var slow time.Duration
 	n := 0
@@ -479,7 +480,7 @@ func BenchmarkOperation(b *testing.B) {
 	b.ReportMetric(float64(slow.Microseconds()), "µs-slowest")
 }
 
-// BenchmarkStart is what each call would cost with a Blender of its own.
+// BenchmarkStart measures the cost of a fresh Blender for each call.
 func BenchmarkStart(b *testing.B) {
 	s := newShop(b)
 	for b.Loop() {

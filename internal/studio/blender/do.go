@@ -22,7 +22,7 @@ import (
 	"loregate/internal/studio/texture"
 )
 
-// toolMethods are the tools, by name.
+// toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
 	"generate_scene": (*txn).buildScene, "add_object": (*txn).addObject, "generate_terrain": (*txn).makeTerrain, "generate_texture": (*txn).paintTexture,
 	"populate_level": (*txn).populateScene, "export_asset": (*txn).exportAsset, "render_preview": (*txn).renderPreview, "list_objects": (*txn).listObjects,
@@ -37,7 +37,7 @@ func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	return m(x, ctx, w)
 }
 
-// counts is what the driver counts of a scene.
+// counts has the driver's counts of a scene.
 type counts struct {
 	Objects     int `json:"objects"`
 	Collections int `json:"collections"`
@@ -50,7 +50,7 @@ func (x *txn) countScene(ctx context.Context) (counts, error) {
 	return queryScene[counts](ctx, x.target, map[string]string{"op": "counts"})
 }
 
-// buildScene builds a place. What it says was created is counted in Blender.
+// buildScene builds a place. The counts in its result come from Blender.
 func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.SceneIn](w)
 	if err != nil {
@@ -92,7 +92,7 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
 		Kind: built.Kind, Features: built.Features, Triangles: after.Triangles - before.Triangles}, nil
 }
 
-// addObject adds one thing.
+// addObject adds one object.
 func (x *txn) addObject(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ObjectIn](w)
 	if err != nil {
@@ -139,7 +139,7 @@ func (x *txn) addObject(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.ObjectOut{Name: name, ID: x.at.Name + "/" + name}, x.checkPresent(ctx, name)
 }
 
-// checkPresent checks that an object is in the scene.
+// checkPresent checks that objects are in the scene.
 func (x *txn) checkPresent(ctx context.Context, names ...string) error {
 	have, err := x.Names(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (x *txn) checkPresent(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// newSolid is a body two metres across, its middle at the origin.
+// newSolid makes a solid two metres across, centred at the origin.
 func newSolid(kind string) *scene.Mesh {
 	up := func(m *scene.Mesh) *scene.Mesh { return (&scene.Mesh{}).At(m, scene.Vec{0, 0, -1}, 0) }
 	switch kind {
@@ -175,7 +175,7 @@ func newSolid(kind string) *scene.Mesh {
 	return up(scene.Box(2, 2, 2))
 }
 
-// makeTerrain makes land, with its heightmap as an artifact.
+// makeTerrain makes a terrain, with its heightmap as an artifact.
 func (x *txn) makeTerrain(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.TerrainIn](w)
 	if err != nil {
@@ -209,12 +209,12 @@ func (x *txn) makeTerrain(ctx context.Context, w *studio.Work) (any, error) {
 func decodeImage(png []byte) image.Image {
 	m, _, err := image.Decode(bytes.NewReader(png))
 	if err != nil {
-		return image.NewGray(image.Rect(0, 0, 0, 0)) // what is no picture has no pixels
+		return image.NewGray(image.Rect(0, 0, 0, 0)) // invalid image data counts as an empty picture
 	}
 	return m
 }
 
-// paintTexture paints a surface and puts it on an object.
+// paintTexture paints a texture and assigns it to an object.
 func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.TextureIn](w)
 	if err != nil {
@@ -264,7 +264,7 @@ var (
 
 func clipName(s string, n int) string { return strings.TrimRight(s[:min(len(s), n)], " .-_") }
 
-// populateScene strews instances of an object's mesh.
+// populateScene places instances of an object's mesh.
 func (x *txn) populateScene(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.PopulateIn](w)
 	if err != nil {
@@ -295,8 +295,8 @@ func (x *txn) populateScene(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
-// groundHeights gives the heights of a terrain of the scene, from the mesh that the journal has
-// of it; without a name the plane at height 0.
+// groundHeights returns a function for the height of the scene's terrain, read from the mesh in the
+// journal; without a name, the plane at height 0.
 func (x *txn) groundHeights(name string) (func(px, py float64) float64, error) {
 	if name == "" {
 		return func(float64, float64) float64 { return 0 }, nil
@@ -312,7 +312,8 @@ func (x *txn) groundHeights(name string) (func(px, py float64) float64, error) {
 	return height, nil
 }
 
-// meshOf finds the packed mesh of a name in what the scene is made of.
+// meshOf finds the packed mesh of this name in the operations of the journal and of this
+// transaction.
 func (x *txn) meshOf(name string) ([]byte, error) {
 	ops := []raw{}
 	if !x.reset {
@@ -346,7 +347,7 @@ func (x *txn) meshOf(name string) ([]byte, error) {
 	return nil, studio.Fail(studio.Validation, "ground: there is no terrain %q in the scene; generate_terrain makes one", name)
 }
 
-// listObjects gives what the scene holds.
+// listObjects lists the objects of the scene.
 func (x *txn) listObjects(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ListIn](w)
 	if err != nil {
@@ -376,7 +377,7 @@ func (x *txn) listObjects(ctx context.Context, w *studio.Work) (any, error) {
 	return out, err
 }
 
-// renderPreview makes a picture in a process of its own, on a copy of the scene.
+// renderPreview renders a picture in a process of its own, from a copy of the scene.
 func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.RenderIn](w)
 	if err != nil {
@@ -411,8 +412,7 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
 	if err != nil || m.Bounds().Dx() != in.Width || m.Bounds().Dy() != in.Height {
 		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture of %d by %d", in.Width, in.Height).Because(err)
 	}
-	// Blender writes the time that a render took into its file; these bytes follow from
-	// the pixels alone.
+	// Blender writes the render time into its file; the re-encoded bytes depend only on the pixels.
 	clean, err := texture.PNG(m)
 	if err != nil {
 		return nil, err
@@ -431,7 +431,7 @@ func hasCamera(rows []listed, name string) bool {
 	return false
 }
 
-// runScript runs a script in a Blender of its own, which is ended with ctx.
+// runScript runs a script in a separate Blender, which is killed when ctx ends.
 func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw) error {
 	binary, err := x.adapter.findBinary()
 	if err != nil {
@@ -453,15 +453,14 @@ func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw)
 	return nil
 }
 
-// painter paints the surfaces of scenes, each once.
+// painter paints the textures of scenes, each once.
 type painter struct {
 	ctx     context.Context
 	files   studio.Files
 	adapter *Adapter
 }
 
-// The surfaces of scenes: pixels along a side, and the seed of them all, so that every
-// scene shares them.
+// The textures of scenes: pixels along a side, and one seed for all, so that all scenes share them.
 const (
 	surfaceSize = 512
 	surfaceSeed = 11

@@ -17,13 +17,13 @@ import (
 	"loregate/internal/studio/gltf"
 )
 
-// axes are how a format says what is up and what is forward, as it is written here.
+// axes are the up axis and the forward axis of each format as written here.
 var axes = map[string][2]string{"glb": {"Y", "Z"}, "gltf": {"Y", "Z"}, "obj": {"Y", "-Z"}, "fbx": {"Y", "-Z"}}
 
 // mediaTypes are the media types of exports.
 var mediaTypes = map[string]string{"glb": "model/gltf-binary", "gltf": "application/zip", "obj": "application/zip", "fbx": "application/octet-stream"}
 
-// exportAsset writes the scene or a part of it, and reads the file back.
+// exportAsset exports the scene or a part of it, and reads the file back.
 func (x *txn) exportAsset(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ExportIn](w)
 	if err != nil {
@@ -80,7 +80,7 @@ func (x *txn) exportAsset(ctx context.Context, w *studio.Work) (any, error) {
 	return out, nil
 }
 
-// findExportNames finds the objects of an export: one, or all of a scene by its prefix.
+// findExportNames finds the objects of an export: one object, or all of a scene by its prefix.
 func (x *txn) findExportNames(ctx context.Context, name string) ([]string, error) {
 	if name == "" {
 		return nil, nil
@@ -104,7 +104,7 @@ func (x *txn) findExportNames(ctx context.Context, name string) ([]string, error
 	return part, nil
 }
 
-// writeExport has Blender write the files into a folder of their own.
+// writeExport has Blender write the files into a separate folder.
 func (x *txn) writeExport(ctx context.Context, w *studio.Work, format string, names []string, textures bool) (string, error) {
 	dir := filepath.Join(w.Dir, "export")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -116,7 +116,7 @@ func (x *txn) writeExport(ctx context.Context, w *studio.Work, format string, na
 	return file, err
 }
 
-// inspectExport reads back what was written.
+// inspectExport reads the written file back into out.
 func inspectExport(out *studio.ExportOut, dir string, data []byte) error {
 	var info gltf.Info
 	var err error
@@ -163,8 +163,8 @@ func readOBJ(data []byte) gltf.Info {
 	return info
 }
 
-// zipFolder puts the files of a folder into a zip: sorted, stored, of one time, so that the
-// same files give the same bytes.
+// zipFolder packs the files of a folder into a zip: sorted, uncompressed and with a fixed time, so
+// that the same files give the same bytes.
 func zipFolder(dir string) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -195,8 +195,8 @@ func zipFolder(dir string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// keepManifest keeps the export's manifest: all that an importer must know, and nothing that
-// differs between two runs of the same.
+// keepManifest stores the export's manifest: all data that an importer needs, and nothing that
+// differs between two identical exports.
 func (x *txn) keepManifest(ctx context.Context, w *studio.Work, out studio.ExportOut, name string, data []byte) (string, error) {
 	m := studio.Manifest{Protocol: studio.Protocol, Tool: "export_asset", Source: x.info, Seed: w.Seed, Name: name, Format: out.Format, SHA256: studio.SumOf(data), Bytes: len(data),
 		Unit: out.Unit, Up: out.Up, Forward: out.Forward, Materials: out.Materials, Nodes: out.Nodes, Triangles: out.Triangles}

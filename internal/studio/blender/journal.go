@@ -11,21 +11,21 @@ import (
 	"loregate/internal/studio"
 )
 
-// entry is what one run did to a scene.
+// entry is the change that one run made to a scene.
 type entry struct {
 	Run    string `json:"run"`
-	Reset  bool   `json:"reset,omitempty"` // the scene was emptied first
+	Reset  bool   `json:"reset,omitempty"` // the run emptied the scene first
 	Ops    []raw  `json:"ops,omitempty"`
 	Undoes string `json:"undoes,omitempty"`
 }
 
-// RunIDs names the run, and what it took back.
+// RunIDs returns the run's id and the id of the run that it undid.
 func (e entry) RunIDs() (run, undoes string) { return e.Run, e.Undoes }
 
-// journal is all that a scene is made of.
+// journal is the full description of a scene.
 type journal struct{ studio.Journal[entry] }
 
-// stateIdentity names the state that the entries in force make.
+// stateIdentity returns a hash that identifies the state after the active entries.
 func (j *journal) stateIdentity() string { return identityOf(j.Active()) }
 
 func identityOf(entries []entry) string {
@@ -36,11 +36,11 @@ func identityOf(entries []entry) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkpointOps is after how many operations a scene is saved: replaying takes about
-// 0.2 ms for each, opening a saved scene some 100 ms.
+// checkpointOps is the number of operations after which a scene is saved: replaying takes about 0.2
+// ms per operation, opening a saved scene about 100 ms.
 const checkpointOps = 1500
 
-// checkpoint is a saved scene, and which entries are in it.
+// checkpoint is a saved scene, with the number of entries that it includes.
 type checkpoint struct {
 	Entries  int    `json:"entries"`
 	Identity string `json:"identity"`
@@ -50,7 +50,8 @@ type checkpoint struct {
 
 func (j *journal) pointFile() string { return filepath.Join(filepath.Dir(j.File), "checkpoint.json") }
 
-// findCheckpoint finds the saved scene, where it is a state on the way to the present one.
+// findCheckpoint returns the saved scene if the journal's active entries begin with those that it
+// includes.
 func (j *journal) findCheckpoint() (p checkpoint, ok bool) {
 	b, err := os.ReadFile(j.pointFile())
 	if err != nil || json.Unmarshal(b, &p) != nil || p.Entries > len(j.Active()) || p.Entries == 0 {
@@ -79,12 +80,12 @@ func (j *journal) opsSinceCheckpoint() int {
 	return n
 }
 
-// adoptCheckpoint adopts a scene that was saved as file.part. What is between its steps is no
-// checkpoint: the identity would not fit.
+// adoptCheckpoint makes the scene saved as file.part the checkpoint. If it stops halfway there is
+// no valid checkpoint, because the identity does not match.
 func (j *journal) adoptCheckpoint(file string) {
-	_ = os.Remove(j.pointFile()) // it may not be there
+	_ = os.Remove(j.pointFile()) // the file may not exist
 	b, err := json.Marshal(checkpoint{Entries: len(j.Active()), Identity: j.stateIdentity()})
 	if err == nil && os.Rename(file+".part", file) == nil {
-		_ = os.WriteFile(j.pointFile(), b, 0o600) // without it there is no checkpoint, no more
+		_ = os.WriteFile(j.pointFile(), b, 0o600) // if this fails, only the checkpoint is missing
 	}
 }

@@ -2,8 +2,8 @@ package blender
 
 import "syscall"
 
-// childAttr makes the program end with its starter, whatever ends that. It gets a process
-// group of its own, so that Ctrl-C on a terminal is the starter's to handle.
+// childAttr makes the kernel kill the program when the studio process ends for any reason. The
+// program gets a process group of its own, so that only the studio handles Ctrl-C on a terminal.
 func childAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,6 +4,6 @@ package blender
 
 import "syscall"
 
-// childAttr gives the program a process group of its own, so that Ctrl-C on a terminal is
-// the starter's to handle. It ends with its starter because its socket does.
+// childAttr gives the program a process group of its own, so that only the studio handles Ctrl-C on
+// a terminal. The program ends with the studio process because its socket closes.
 func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// socketPair makes two ends of a socket, ours and the program's, which it finds as its
+// socketPair makes a pair of connected sockets: ours, and the program's, which gets it as file
 // descriptor 3. No other process can reach it.
 func socketPair() (ours net.Conn, theirs *os.File, err error) {
 	syscall.ForkLock.RLock()

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// socketPair has nothing to be made of: a program cannot be given a socket there.
+// socketPair fails: a program cannot inherit a socket on Windows.
 func socketPair() (net.Conn, *os.File, error) {
 	return nil, nil, errors.New("sessions need a system with socket pairs; run the studio on Linux or macOS")
 }

@@ -1,10 +1,10 @@
-// Package blender carries out the studio's tools in Blender: one background session per
-// target, asked over a socket pair with a fixed table of operations.
+// Package blender carries out the studio's tools in Blender: one background session per target,
+// which receives a fixed set of operations over a socket pair.
 //
-// Its invariant: a scene is what its journal says. Operations are made here, in Go, with
-// all chance in them; Blender only does them. A session that dies, or that cannot be
-// trusted any more, is replaced by a fresh one that is brought to the same state. No code
-// that a caller or a model wrote ever reaches it.
+// Its invariant: a scene is the result of its journal. Operations, including all random choices,
+// are made here in Go; Blender only executes them. A session that died or whose state is uncertain
+// is replaced by a fresh one that is brought to the same state. Code that a caller or a model wrote
+// never reaches it.
 package blender
 
 import (
@@ -30,13 +30,13 @@ var driverScript []byte
 //go:embed render.py
 var renderScript []byte
 
-// What a session does when it goes wrong.
+// The errors of a session that ended.
 var (
 	errDied   = errors.New("blender: the session ended")
 	errKilled = errors.New("blender: the session did not stop in time and was ended")
 )
 
-// opError is an operation that Blender refused or failed at.
+// opError is the error of an operation that Blender refused or that failed.
 type opError struct {
 	At   int    // index of the operation in the request
 	Code string // REFUSED, FAILED, CANCELLED
@@ -47,22 +47,22 @@ func (e *opError) Error() string {
 	return fmt.Sprintf("blender: operation %d: %s: %s", e.At, e.Code, e.Text)
 }
 
-// How long is waited for what. A start takes 0.5 to 1.2 s on a quiet machine; a request
-// that is called off stops within milliseconds, unless it is inside compiled code.
+// Timeouts. A start takes 0.5 to 1.2 s on an idle machine; a cancelled request stops within
+// milliseconds unless it is inside compiled code.
 const (
 	startWait  = 60 * time.Second
 	cancelWait = time.Second
 )
 
-// session is a running Blender. It answers one request at a time.
+// session is a running Blender. It handles one request at a time.
 type session struct {
 	version string
 	conn    net.Conn
 	process *os.Process
 	replies chan reply
-	ended   chan struct{} // closed when the process is gone
+	ended   chan struct{} // closed when the process has ended
 	output  *tail
-	mu      sync.Mutex // one request at a time
+	mu      sync.Mutex // held during a request; guards next
 	next    int
 }
 
@@ -80,7 +80,7 @@ type hello struct {
 	PID     int    `json:"pid"`
 }
 
-// startSession starts a session whose temporary files are in dir.
+// startSession starts a session with its temporary files in dir.
 func startSession(ctx context.Context, binary, dir string) (*session, error) {
 	script := filepath.Join(dir, "driver.py")
 	if err := os.WriteFile(script, driverScript, 0o600); err != nil {
@@ -92,8 +92,8 @@ func startSession(ctx context.Context, binary, dir string) (*session, error) {
 	}
 	defer theirs.Close()
 	s := &session{conn: ours, replies: make(chan reply, 1), ended: make(chan struct{}), output: &tail{}, next: 1}
-	// On one thread: on several, normals of smooth surfaces are summed in the order in which
-	// the threads come, and differ in their last bits from run to run.
+	// On one thread: with several, normals of smooth surfaces are summed in the order in which the
+	// threads finish, and their last bits differ from run to run.
 	cmd := exec.Command(binary, "--background", "--factory-startup", "--threads", "1", "--python-exit-code", "9", "--python", script)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = cleanEnv(dir), dir, s.output, s.output
 	cmd.ExtraFiles = []*os.File{theirs}
@@ -103,22 +103,21 @@ func startSession(ctx context.Context, binary, dir string) (*session, error) {
 	}
 	s.process = cmd.Process
 	go func() {
-		_ = cmd.Wait() // how it ended shows in what it was asked
+		_ = cmd.Wait() // pending requests report the end
 		close(s.ended)
 	}()
 	go s.readReplies()
 	return s, s.awaitHello(ctx)
 }
 
-// cleanEnv is all that Blender learns of its surroundings: no setting of the server's, and
-// no secret, is in it. The hash seed fixes the order of Python's sets, which the FBX
-// exporter writes out.
+// cleanEnv returns the whole environment of Blender: it contains no setting of the server and no
+// secret. The hash seed fixes the order of Python's sets, which the FBX exporter writes out.
 func cleanEnv(home string) []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8", "TZ=UTC",
 		"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
 }
 
-// readReplies takes the answers off the socket until it ends.
+// readReplies reads replies from the socket until it closes.
 func (s *session) readReplies() {
 	defer close(s.replies)
 	lines := bufio.NewReaderSize(s.conn, 1<<16)
@@ -151,7 +150,7 @@ func (s *session) awaitHello(ctx context.Context) error {
 	return err
 }
 
-// awaitReply waits for the answer to a request.
+// awaitReply waits for the reply to a request.
 func (s *session) awaitReply(ctx context.Context, id int) (reply, error) {
 	for {
 		select {
@@ -168,9 +167,9 @@ func (s *session) awaitReply(ctx context.Context, id int) (reply, error) {
 	}
 }
 
-// doOps carries out operations in order, up to the first that fails, and gives their
-// results. Where ctx ends it calls the request off: at once between operations, by an
-// exception within one, and by ending the session where neither helps; that is errKilled.
+// doOps carries out operations in order, up to the first that fails, and returns their results. If
+// ctx ends it cancels the request: between operations at once, within an operation by an exception,
+// and if neither works it ends the session and returns errKilled.
 func (s *session) doOps(ctx context.Context, ops []json.RawMessage) ([]json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +194,8 @@ func (s *session) doOps(ctx context.Context, ops []json.RawMessage) ([]json.RawM
 	return r.Results, nil
 }
 
-// cancelRequest is the ladder by which a request is stopped.
+// cancelRequest cancels a request, and ends the session if the request does not stop within
+// cancelWait.
 func (s *session) cancelRequest(id int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cancelWait)
 	defer cancel()
@@ -208,8 +208,8 @@ func (s *session) cancelRequest(id int) error {
 	return errKilled
 }
 
-// encodeRequest is a line of operations. They are JSON in one line each already: to have them
-// encoded again would go over every byte of their meshes.
+// encodeRequest encodes a request as one line. The operations are single-line JSON already;
+// encoding them again would process every byte of their meshes.
 func encodeRequest(id int, ops []json.RawMessage) []byte {
 	size := 64
 	for _, o := range ops {
@@ -234,7 +234,7 @@ func (s *session) writeJSON(v any) error {
 	return err
 }
 
-// isAlive reports whether the process is there.
+// isAlive reports whether the process is running.
 func (s *session) isAlive() bool {
 	select {
 	case <-s.ended:
@@ -247,11 +247,11 @@ func (s *session) isAlive() bool {
 // close ends the process and waits for it.
 func (s *session) close() {
 	_ = s.conn.Close()
-	_ = s.process.Kill() // it may be gone already
+	_ = s.process.Kill() // it may have ended already
 	<-s.ended
 }
 
-// tail keeps the last of what a program writes, for the log.
+// tail keeps the end of a program's output for the log.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

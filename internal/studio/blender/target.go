@@ -17,20 +17,19 @@ import (
 
 type raw = json.RawMessage
 
-// target is a scene and, while it is in use, the session that holds it.
+// target is a scene and, while it is in use, the session that has it loaded.
 type target struct {
 	adapter      *Adapter
 	at           studio.Place
 	journal      *journal
 	session      *session
-	sessionState string // identity of the journal's state that the session is in; "" for unknown
-	digest       string // of the scene as it is; "" for unknown
-	interrupted  bool   // a request was called off in the middle: its inverses may not be whole
+	sessionState string // identity of the journal state that the session has loaded; "" if unknown
+	digest       string // of the current scene; "" if unknown
+	interrupted  bool   // a request was cancelled halfway: its undo log may be incomplete
 	scratch      string
 }
 
-// Begin starts a transaction: the journal is read to what is recorded, and the session
-// brought to it.
+// Begin starts a transaction: it loads the recorded journal and brings the session to that state.
 func (t *target) Begin(ctx context.Context, known func(string) bool) (studio.Txn, error) {
 	if err := t.journal.Load(known); err != nil {
 		return nil, studio.Fail(studio.IOFailed, "the scene's journal cannot be read").Because(err)
@@ -44,7 +43,7 @@ func (t *target) Begin(ctx context.Context, known func(string) bool) (studio.Txn
 	return &txn{target: t, info: studio.TargetInfo{Kind: "blender", Name: t.at.Name, Version: t.session.version}}, nil
 }
 
-// ensureReady has a session in the journal's state.
+// ensureReady starts a session if there is none and brings it to the journal's state.
 func (t *target) ensureReady(ctx context.Context) error {
 	if t.session == nil {
 		if err := t.startSession(ctx); err != nil {
@@ -80,7 +79,7 @@ func (t *target) startSession(ctx context.Context) error {
 	return nil
 }
 
-// dropSession ends a session that is gone or not to be trusted.
+// dropSession ends a session that died or whose state is uncertain.
 func (t *target) dropSession() {
 	if t.session != nil {
 		t.session.close()
@@ -88,8 +87,8 @@ func (t *target) dropSession() {
 	t.session, t.sessionState, t.digest = nil, "", ""
 }
 
-// restoreState brings the session to the journal's state: from the checkpoint where that is on
-// the way, else from nothing.
+// restoreState brings the session to the journal's state, starting from the checkpoint if it is
+// valid, else from an empty scene.
 func (t *target) restoreState(ctx context.Context) error {
 	ops := []raw{raw(`{"op":"new"}`)}
 	entries := t.journal.Active()
@@ -112,11 +111,11 @@ func (t *target) restoreState(ctx context.Context) error {
 	return nil
 }
 
-// batchSize is how many operations go into one request: enough that waiting for answers does
-// not count, few enough that progress and cancellation come soon.
+// batchSize is the number of operations per request: large enough that round trips do not matter,
+// small enough for frequent progress and quick cancellation.
 const batchSize = 64
 
-// sendOps carries out operations, with kept bytes put in as files.
+// sendOps carries out operations; references to stored bytes are replaced by file paths.
 func (t *target) sendOps(ctx context.Context, ops []raw, progress func(done int)) (results []raw, err error) {
 	for from := 0; from < len(ops); from += batchSize {
 		part := make([]raw, 0, batchSize)
@@ -141,7 +140,7 @@ func (t *target) sendOps(ctx context.Context, ops []raw, progress func(done int)
 	return results, nil
 }
 
-// locateBlob puts the path of kept bytes into an operation that names them by hash.
+// locateBlob replaces the hash of stored bytes in an operation by their path.
 func (t *target) locateBlob(o raw) (raw, error) {
 	if !bytes.Contains(o, []byte(`"blob":"`)) {
 		return o, nil
@@ -160,8 +159,8 @@ func (t *target) locateBlob(o raw) (raw, error) {
 	return json.Marshal(fields)
 }
 
-// toFailure says what went wrong in the words of the studio. A session that ended, or that
-// had to be, is dropped.
+// toFailure converts an error of the session to a Failure. It drops a session that ended or was
+// killed.
 func (t *target) toFailure(ctx context.Context, err error) error {
 	var refused *opError
 	switch {
@@ -186,7 +185,7 @@ func (t *target) toFailure(ctx context.Context, err error) error {
 	return err
 }
 
-// Fork gives a target with the scene as it was after the first runs.
+// Fork makes a target with the scene in the state after the leading runs that keep accepts.
 func (t *target) Fork(_ context.Context, at studio.Place, keep func(run string) bool) (studio.Target, error) {
 	f := t.adapter.newTarget(at)
 	return f, t.journal.Copy(&f.journal.Journal, keep)
@@ -196,7 +195,7 @@ func (t *target) Fork(_ context.Context, at studio.Place, keep func(run string) 
 func (t *target) Close() {
 	t.dropSession()
 	if t.scratch != "" {
-		_ = os.RemoveAll(t.scratch) // a temporary folder
+		_ = os.RemoveAll(t.scratch) // the folder is temporary; a leftover is harmless
 		t.scratch = ""
 	}
 }
@@ -212,7 +211,7 @@ type txn struct {
 
 func (x *txn) Info() studio.TargetInfo { return x.info }
 
-// Runs are the runs that the scene holds something of.
+// Runs returns the runs whose changes the scene includes.
 func (x *txn) Runs() []string {
 	if x.reset {
 		return nil
@@ -220,7 +219,7 @@ func (x *txn) Runs() []string {
 	return x.journal.Runs()
 }
 
-// queryScene does one operation that only looks, and reads its result.
+// queryScene does one read-only operation and decodes its result.
 func queryScene[T any](ctx context.Context, t *target, op any) (v T, err error) {
 	r, err := t.sendOps(ctx, []raw{mustJSON(op)}, nil)
 	if err != nil {
@@ -232,7 +231,8 @@ func queryScene[T any](ctx context.Context, t *target, op any) (v T, err error) 
 	return v, nil
 }
 
-// Digest is taken from the scene, and taken again once anything was done there but looking.
+// Digest asks Blender for the scene's digest; the value is cached until an operation changes the
+// scene.
 func (x *txn) Digest(ctx context.Context) (d string, err error) {
 	if x.digest == "" {
 		x.digest, err = queryScene[string](ctx, x.target, map[string]string{"op": "digest"})
@@ -240,16 +240,16 @@ func (x *txn) Digest(ctx context.Context) (d string, err error) {
 	return x.digest, err
 }
 
-// readOnlyOps are the operations that leave the scene alone beyond doubt.
+// readOnlyOps matches operations that never change the scene.
 var readOnlyOps = regexp.MustCompile(`^\{"op":"(digest|names|list|counts)"`)
 
-// listed is an object as the driver lists it: name, type, collection, location,
-// dimensions, material.
+// listed is an object as the driver lists it: name, type, collection, location, dimensions,
+// material.
 type listed [6]raw
 
 func (l listed) objectName() string {
 	var s string
-	_ = json.Unmarshal(l[0], &s) // the driver lists texts
+	_ = json.Unmarshal(l[0], &s) // the driver always lists a string
 	return s
 }
 
@@ -257,14 +257,14 @@ func (x *txn) Names(ctx context.Context) ([]string, error) {
 	return queryScene[[]string](ctx, x.target, map[string]string{"op": "names"})
 }
 
-// clearScene begins with an empty scene.
+// clearScene empties the scene.
 func (x *txn) clearScene(ctx context.Context) error {
 	_, err := x.sendOps(ctx, []raw{raw(`{"op":"new"}`), raw(`{"op":"begin"}`)}, nil)
 	x.reset, x.ops, x.sessionState = true, nil, ""
 	return err
 }
 
-// applyOps does operations that change the scene and remembers them.
+// applyOps does operations that change the scene and adds them to the transaction's journal entry.
 func (x *txn) applyOps(ctx context.Context, ops []raw, progress func(done int)) error {
 	ops, err := x.storeLargeData(ctx, ops)
 	if err != nil {
@@ -277,10 +277,11 @@ func (x *txn) applyOps(ctx context.Context, ops []raw, progress func(done int)) 
 	return nil
 }
 
-// maxInline is how many bytes of an operation go into the journal; more are kept as a file.
+// maxInline is the largest operation, in bytes, that is stored in the journal itself; the data of
+// larger ones goes to a file.
 const maxInline = 64 << 10
 
-// storeLargeData moves large numbers of operations into files.
+// storeLargeData moves the data of large operations into files.
 func (x *txn) storeLargeData(ctx context.Context, ops []raw) ([]raw, error) {
 	out := slices.Clone(ops)
 	for i, o := range out {
@@ -306,7 +307,7 @@ func (x *txn) storeLargeData(ctx context.Context, ops []raw) ([]raw, error) {
 	return out, nil
 }
 
-// Undo takes the latest run back: the session is brought to the journal without it.
+// Undo reverts the latest run: it brings the session to the state of the journal without it.
 func (x *txn) Undo(ctx context.Context, run string) error {
 	there, err := x.journal.Undo(run, x.at.Name)
 	if err != nil || !there {
@@ -316,7 +317,7 @@ func (x *txn) Undo(ctx context.Context, run string) error {
 	return x.restoreState(ctx)
 }
 
-// Commit appends what was done to the journal, durably.
+// Commit appends the transaction's operations to the journal and syncs it.
 func (x *txn) Commit(ctx context.Context, run string) error {
 	if x.undid == "" && !x.reset && len(x.ops) == 0 {
 		return nil
@@ -325,7 +326,7 @@ func (x *txn) Commit(ctx context.Context, run string) error {
 		return studio.Fail(studio.IOFailed, "the scene's journal cannot be written").Because(err)
 	}
 	if _, err := x.session.doOps(ctx, []raw{raw(`{"op":"commit"}`)}); err != nil {
-		x.dropSession() // the journal has it; the next transaction restores
+		x.dropSession() // the journal is complete; the next transaction restores the state
 		return nil
 	}
 	x.sessionState = x.journal.stateIdentity()
@@ -333,8 +334,8 @@ func (x *txn) Commit(ctx context.Context, run string) error {
 	return nil
 }
 
-// saveCheckpoint saves the scene where replaying its journal would take long. It is a help,
-// not a part of the state: where it fails nothing is lost.
+// saveCheckpoint saves the scene if replaying its journal would take long. A checkpoint is an
+// optimisation: if saving fails nothing is lost.
 func (x *txn) saveCheckpoint(ctx context.Context) {
 	if x.journal.opsSinceCheckpoint() < checkpointOps {
 		return
@@ -347,8 +348,8 @@ func (x *txn) saveCheckpoint(ctx context.Context) {
 	x.journal.adoptCheckpoint(file)
 }
 
-// Rollback takes back what was done: by the inverses, or where the scene was emptied, a
-// request called off or the session is gone, by restoring.
+// Rollback reverts the transaction by Blender's undo log. If the scene was emptied, a request was
+// cancelled or the session ended, it restores the state from the journal.
 func (x *txn) Rollback(ctx context.Context) error {
 	x.journal.IncludeAll()
 	if x.undid != "" || x.interrupted {
@@ -368,7 +369,7 @@ func (x *txn) Rollback(ctx context.Context) error {
 	return x.ensureReady(ctx)
 }
 
-// mustJSON encodes what always has a JSON form.
+// mustJSON encodes values that always have a JSON form.
 func mustJSON(v any) raw {
 	b, err := json.Marshal(v)
 	if err != nil {
