@@ -1,10 +1,9 @@
-// Package godot carries out the studio's tools in Godot 3, headless: it takes exports into
-// a project, places them in levels, writes behaviour that the engine checks, and measures
-// levels.
+// Package godot carries out the studio's tools in headless Godot 3: it imports exports into a
+// project, places them in levels, writes scripts that the engine checks, and measures levels.
 //
-// Its invariant: a project is the files that its history says, made here; what Godot makes
-// of them is counted by Godot. Scripts come from fixed forms with checked words in them,
-// and are checked, never run; the one script that runs is this package's own.
+// Its invariant: a project is the set of files in its history, all written by this package; counts
+// of imported content come from Godot. Scripts are made from fixed templates with checked words;
+// they are compiled for errors but never run. The only script that runs is this package's own.
 package godot
 
 import (
@@ -25,7 +24,7 @@ import (
 //go:embed look.gd
 var inspectScript []byte
 
-// Config is how Godot is found. The zero Config looks for godot3-server on the path.
+// Config locates Godot. The zero Config looks for godot3-server on the PATH.
 type Config struct{ Binary string }
 
 // Adapter carries out tools in Godot.
@@ -34,7 +33,7 @@ type Adapter struct {
 	probed studio.Probed
 }
 
-// New makes the adapter. Nothing is started.
+// New makes the adapter. It starts no program.
 func New(c Config) *Adapter {
 	if c.Binary == "" {
 		c.Binary = "godot3-server"
@@ -42,10 +41,10 @@ func New(c Config) *Adapter {
 	return &Adapter{config: c}
 }
 
-// Kind is "godot".
+// Kind returns "godot".
 func (a *Adapter) Kind() string { return "godot" }
 
-// Tools says what is carried out here.
+// Tools returns the tools that Godot supports, and the reasons for the others.
 func (a *Adapter) Tools() map[string]studio.Support {
 	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note} }
 	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
@@ -74,7 +73,7 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	return a.probed.Info(path, func() (studio.TargetInfo, error) {
 		cmd := exec.CommandContext(ctx, path, "--version")
 		cmd.Env = cleanEnv(os.TempDir())
-		out, err := cmd.Output() // it ends with a status of its own; the text is what counts
+		out, err := cmd.Output() // the exit status is ignored: only the text matters
 		version := strings.TrimSpace(string(out))
 		if version == "" {
 			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try %s --version by hand", path).Because(err)
@@ -88,8 +87,8 @@ func cleanEnv(home string) []string {
 		"XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
 }
 
-// runEngine runs the engine on a project, and gives what it said. Its status says nothing: it is
-// 0 after many errors.
+// runEngine runs the engine on a project and returns its output. The exit status is unreliable: it
+// is 0 after many errors.
 func (a *Adapter) runEngine(ctx context.Context, project string, args ...string) (said []byte, failed error, err error) {
 	path, err := a.findBinary()
 	if err != nil {
@@ -102,7 +101,7 @@ func (a *Adapter) runEngine(ctx context.Context, project string, args ...string)
 	cmd := exec.CommandContext(ctx, path, append([]string{"--path", project}, args...)...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = cleanEnv(home), project, time.Second
 	var out bytes.Buffer
-	both := &limited{&out} // one for both: then one goroutine writes
+	both := &limited{&out} // the same writer for both, so that only one goroutine writes
 	cmd.Stdout, cmd.Stderr = both, both
 	failed = cmd.Run()
 	if ctx.Err() != nil {
@@ -111,7 +110,7 @@ func (a *Adapter) runEngine(ctx context.Context, project string, args ...string)
 	return out.Bytes(), failed, nil
 }
 
-// limited keeps the first megabyte of what a program says.
+// limited keeps the first megabyte of a program's output.
 type limited struct{ b *bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -121,7 +120,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sceneInfo is what the engine counts and measures of a scene.
+// sceneInfo has the engine's counts and measurements of a scene.
 type sceneInfo struct {
 	Error     string  `json:"error"`
 	Nodes     int     `json:"nodes"`
@@ -138,7 +137,7 @@ type sceneInfo struct {
 	Resources float64 `json:"resources"`
 }
 
-// inspectScene has the engine look at a scene of a project.
+// inspectScene has the engine load a scene of a project and measure it.
 func (a *Adapter) inspectScene(ctx context.Context, project, scene string, frames int) (s sceneInfo, err error) {
 	dir := filepath.Join(project, "loregate")
 	job, err := json.Marshal(map[string]any{"scene": scene, "frames": frames})
@@ -170,7 +169,7 @@ func (a *Adapter) inspectScene(ctx context.Context, project, scene string, frame
 
 func clipTail(b []byte) string { return string(bytes.ToValidUTF8(b[max(0, len(b)-2000):], nil)) }
 
-// Open gives a project. Nothing is started.
+// Open returns a project as a target. It starts no program.
 func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.newProject(at), nil }
 
 func (a *Adapter) newProject(at studio.Place) *project {

@@ -16,7 +16,7 @@ import (
 	"loregate/internal/studio"
 )
 
-// toolMethods are the tools, by name.
+// toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (any, error){
 	"import_asset": (*txn).importAsset, "populate_level": (*txn).populateLevel, "generate_blueprint": (*txn).writeBlueprint,
 	"profile_performance": (*txn).profileLevel, "list_objects": (*txn).listFiles,
@@ -33,17 +33,17 @@ func (t *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 
 var nonNameChars = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
-// assetName makes a name for an asset of an export's file name.
+// assetName derives an asset's name from the file name of an export.
 func assetName(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return strings.Trim(nonNameChars.ReplaceAllString(name, "_"), "_")
 }
 
-// assetFile is where an asset lies: in a folder of its own, where the engine puts the
-// materials that it makes of it.
+// assetFile returns the path of an asset: it has its own folder, into which the engine writes the
+// materials that it extracts.
 func assetFile(name string) string { return "assets/" + name + "/" + name + ".glb" }
 
-// importAsset takes an export in, and has the engine count it.
+// importAsset imports an export and has the engine count its content.
 func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ImportIn](w)
 	if err != nil {
@@ -88,12 +88,12 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 
 var scnForm = regexp.MustCompile(`(?m)^path="res://([^"]+\.scn)"`)
 
-// importFile has the engine import the project's new files. It ends with status 0 whatever
-// happens, so that the file it should have made is looked for.
+// importFile has the engine import the project's new files. The engine always exits with status 0,
+// so importFile checks that the expected file exists.
 func (t *txn) importFile(ctx context.Context, file string) (sceneInfo, error) {
 	pack := filepath.Join(t.dir, ".home", "pack.zip")
 	said, _, err := t.adapter.runEngine(ctx, t.dir, "--export-pack", "pack", pack)
-	_ = os.Remove(pack) // it may not be there
+	_ = os.Remove(pack) // the file may not exist
 	if err != nil {
 		return sceneInfo{}, err
 	}
@@ -112,12 +112,12 @@ func (t *txn) importFile(ctx context.Context, file string) (sceneInfo, error) {
 	return t.adapter.inspectScene(ctx, t.dir, "res://"+file, 0)
 }
 
-// level is what a level is made of; its .tscn follows from it.
+// level is the content of a level; its .tscn is generated from it.
 type level struct {
 	Groups []group `json:"groups"`
 }
 
-// group is many of one asset.
+// group is a set of instances of one asset.
 type group struct {
 	Asset      string             `json:"asset"`
 	Placements []studio.Placement `json:"placements"`
@@ -154,7 +154,7 @@ func (t *txn) putLevel(ctx context.Context, name string, l level) error {
 	return t.putFile(ctx, "levels/"+name+".tscn", l.encodeTSCN(name))
 }
 
-// encodeTSCN is the level as a text scene, format 2. Godot's up is Y: east stays X, north
+// encodeTSCN encodes the level as a text scene, format 2. Godot's up axis is Y: east stays X, north
 // becomes -Z.
 func (l *level) encodeTSCN(name string) []byte {
 	var b bytes.Buffer
@@ -222,7 +222,7 @@ func (t *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
-// inspectLevel looks at a level, whose assets are imported first where the folder is fresh.
+// inspectLevel inspects a level; in a fresh folder it imports the level's assets first.
 func (t *txn) inspectLevel(ctx context.Context, name string, frames int) (sceneInfo, error) {
 	for _, file := range slices.Sorted(maps.Keys(t.files)) {
 		if !strings.HasSuffix(file, ".glb") {
@@ -274,7 +274,7 @@ func (t *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 	return w.Report(ctx, in.Level, out, "draw calls", "time on a graphics card")
 }
 
-// listFiles gives the project's files.
+// listFiles lists the project's files.
 func (t *txn) listFiles(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ListIn](w)
 	if err != nil {

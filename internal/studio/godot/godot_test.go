@@ -51,7 +51,7 @@ func (p *project) begin(t testing.TB) *txn {
 	return x.(*txn)
 }
 
-// glb is a file of two nodes that share a triangle.
+// glb returns a file of two nodes that share a triangle.
 func glb(t testing.TB) []byte {
 	t.Helper()
 	var bin []byte
@@ -92,7 +92,7 @@ func TestImportIsCountedByGodot(t *testing.T) {
 	if got, err = x.inspectLevel(t.Context(), "main", 5); err != nil || got.Children != 2 || got.Nodes != 7 || got.Frames != 5 || got.Triangles != 4 {
 		t.Errorf("the level: %+v, %v", got, err)
 	}
-	// A later transaction finds the asset as it was imported.
+	// A later transaction finds the imported asset.
 	if err := x.Commit(t.Context(), "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestProjectFollowsItsHistory(t *testing.T) {
 	}
 }
 
-// What callers write stands in scripts as texts alone, and the engine takes every script.
+// Callers' text appears in scripts only as string literals, and the engine accepts every script.
 func TestScripts(t *testing.T) {
 	x := newProject(t).begin(t)
 	rules := []studio.LogicNode{{On: "ready", Do: "say", Text: "a\"\nfunc _init():\n\tOS.execute(\"x\")\\"}, {On: "timer", Every: 0.5, Do: "rotate", By: 15, Target: "La\"mp"},

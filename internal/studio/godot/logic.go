@@ -10,8 +10,9 @@ import (
 	"loregate/internal/studio"
 )
 
-// writeBlueprint writes behaviour as a script, and has the engine check it. The script is made
-// of fixed forms; what callers wrote stands in it as texts alone, and nothing runs it.
+// writeBlueprint writes behaviour as a script and has the engine check it. The script is made from
+// fixed templates; callers' text appears in it only as string literals, and the script is never
+// run.
 func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.BlueprintIn](w)
 	if err != nil {
@@ -51,7 +52,7 @@ func compileErrors(said string) []string {
 	return list
 }
 
-// formatScript makes a script of rules.
+// formatScript makes a script from rules.
 func formatScript(rules []studio.LogicNode) []byte {
 	var ready, rest strings.Builder
 	on := map[string][]string{}
@@ -92,7 +93,7 @@ func formatAction(r studio.LogicNode) string {
 
 func formatNumber(x float64) string { return fmt.Sprintf("%.4f", x) }
 
-// quoteString is a text as GDScript writes it.
+// quoteString returns a text as a GDScript string literal.
 func quoteString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -17,21 +17,21 @@ import (
 	"loregate/internal/studio"
 )
 
-// files are a project's files: path and hash.
+// files maps the paths of a project's files to their hashes.
 type files map[string]string
 
-// historyEntry is what one run left: all files of the project.
+// historyEntry is the state after one run: all files of the project.
 type historyEntry struct {
 	Run    string `json:"run"`
 	Files  files  `json:"files"`
 	Undoes string `json:"undoes,omitempty"`
 }
 
-// RunIDs names the run, and what it took back.
+// RunIDs returns the run's id and the id of the run that it undid.
 func (e historyEntry) RunIDs() (run, undoes string) { return e.Run, e.Undoes }
 
-// project is a scratch project of Godot's. What the engine derives from its files lies
-// beside them, and is no part of it.
+// project is a scratch project of Godot. Files that the engine derives are stored beside the
+// project's own files but are not part of its state.
 type project struct {
 	adapter *Adapter
 	at      studio.Place
@@ -39,7 +39,7 @@ type project struct {
 	history studio.Journal[historyEntry]
 }
 
-// activeFiles are the files that the entries in force left.
+// activeFiles returns the files after the last active entry.
 func (p *project) activeFiles() files {
 	if force := p.history.Active(); len(force) > 0 {
 		return maps.Clone(force[len(force)-1].Files)
@@ -61,13 +61,13 @@ func (p *project) Begin(ctx context.Context, known func(string) bool) (studio.Tx
 	return t, t.layOutFiles()
 }
 
-// Fork gives a project with the files that the first runs left.
+// Fork makes a project with the files after the leading runs that keep accepts.
 func (p *project) Fork(_ context.Context, at studio.Place, keep func(string) bool) (studio.Target, error) {
 	f := p.adapter.newProject(at)
 	return f, p.history.Copy(&f.history, keep)
 }
 
-// Close does nothing: no program stays.
+// Close does nothing: no program keeps running.
 func (p *project) Close() {}
 
 // txn is a transaction on a project.
@@ -80,7 +80,7 @@ type txn struct {
 
 func (t *txn) Info() studio.TargetInfo { return t.info }
 
-// Runs are the runs that the project holds something of.
+// Runs returns the runs whose changes the project includes.
 func (t *txn) Runs() []string { return t.history.Runs() }
 
 func (t *txn) Digest(context.Context) (string, error) {
@@ -95,15 +95,15 @@ func (t *txn) Names(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(t.files)), nil
 }
 
-// projectFiles make a project of a folder that Godot takes as one, and that it can pack
-// without templates.
+// projectFiles are the files that make a folder a Godot project which can be packed without export
+// templates.
 var projectFiles = map[string]string{
 	"project.godot": "config_version=4\n\n[application]\n\nconfig/name=\"Loregate\"\n\n[rendering]\n\nquality/driver/driver_name=\"GLES2\"\nvram_compression/import_etc=false\n",
 	"export_presets.cfg": "[preset.0]\n\nname=\"pack\"\nplatform=\"Linux/X11\"\nrunnable=true\ncustom_features=\"\"\nexport_filter=\"all_resources\"\n" +
 		"include_filter=\"\"\nexclude_filter=\"\"\nexport_path=\"\"\n\n[preset.0.options]\n\n",
 }
 
-// layOutFiles makes the folder hold the transaction's files, and no others but derived ones.
+// layOutFiles makes the folder contain the transaction's files and no others except derived ones.
 func (t *txn) layOutFiles() error {
 	err := os.MkdirAll(t.dir, 0o700)
 	for name, text := range projectFiles {
@@ -136,7 +136,7 @@ func (t *txn) layOutFiles() error {
 	return nil
 }
 
-// writeFromStore puts a kept file into the folder, where it is not there as it is kept.
+// writeFromStore copies a stored file into the folder unless the same bytes are there already.
 func (t *txn) writeFromStore(name, sum string) error {
 	to := filepath.Join(t.dir, filepath.FromSlash(name))
 	from, err := t.at.Files.Path(sum)
@@ -148,7 +148,7 @@ func (t *txn) writeFromStore(name, sum string) error {
 		return err
 	}
 	if old, err := os.ReadFile(to); strings.HasPrefix(name, "assets/") && (err != nil || !bytes.Equal(old, data)) {
-		// What the engine made of another file of this name goes with it.
+		// The files that the engine derived from the old content are removed too.
 		if err := os.RemoveAll(filepath.Dir(to)); err != nil {
 			return err
 		}
@@ -159,8 +159,7 @@ func (t *txn) writeFromStore(name, sum string) error {
 	return writeNew(to, data)
 }
 
-// writeNew writes a file that does not hold the bytes already, so that Godot sees no change
-// where there is none.
+// writeNew writes a file unless it has these bytes already, so that Godot sees no change.
 func writeNew(file string, data []byte) error {
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
 		return nil
@@ -168,7 +167,7 @@ func writeNew(file string, data []byte) error {
 	return os.WriteFile(file, data, 0o600)
 }
 
-// putFile makes a file part of the project.
+// putFile stores a file and adds it to the project.
 func (t *txn) putFile(ctx context.Context, name string, data []byte) error {
 	sum, _, err := t.at.Files.Put(ctx, bytes.NewReader(data))
 	if err == nil {
@@ -181,7 +180,7 @@ func (t *txn) putFile(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// getFile reads a file of the project; nil where there is none.
+// getFile reads a file of the project; it returns nil if there is no such file.
 func (t *txn) getFile(name string) ([]byte, error) {
 	if t.files[name] == "" {
 		return nil, nil

@@ -17,15 +17,15 @@ import (
 //go:embed bridge.py
 var bridge []byte
 
-// Bridge is the script that a project needs for importing and measuring.
+// Bridge returns the script that a project needs for importing and measuring.
 func Bridge() []byte { return slices.Clone(bridge) }
 
-// Config is where the editor is. Exactly one of Address and Double is set.
+// Config locates the editor. Exactly one of Address and Double is set.
 type Config struct {
 	Address string            // of the Remote Control interface
-	Project string            // folder of the project, where exports are handed over; "" for none
-	Record  io.Writer         // gets each exchange with the editor; nil for none
-	Double  http.RoundTripper // replays exchanges in place of an editor
+	Project string            // folder of the project, into which exports are written; "" for none
+	Record  io.Writer         // each exchange with the editor is written here; nil for none
+	Double  http.RoundTripper // replays exchanges instead of an editor
 }
 
 // Adapter carries out tools in an Unreal editor.
@@ -35,7 +35,7 @@ type Adapter struct {
 	kind   string
 }
 
-// New makes the adapter. Nothing is asked yet.
+// New makes the adapter. It sends no request.
 func New(c Config) (*Adapter, error) {
 	a := &Adapter{config: c, kind: "unreal"}
 	if c.Double != nil {
@@ -53,13 +53,14 @@ func New(c Config) (*Adapter, error) {
 	return a, err
 }
 
-// DoubleKind is the kind of target that a double is shown as.
+// DoubleKind is the kind that results of a double are labelled with.
 const DoubleKind = "protocol-double"
 
-// Kind is "unreal", by which it is asked for; results of a double say what they are of.
+// Kind returns "unreal", the name used in requests; results of a double have DoubleKind as their
+// kind.
 func (a *Adapter) Kind() string { return "unreal" }
 
-// Tools says what is carried out here.
+// Tools returns the tools that Unreal supports, and the reasons for the others.
 func (a *Adapter) Tools() map[string]studio.Support {
 	untried := "; by contract, no Unreal has run it"
 	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note + untried} }
@@ -78,10 +79,10 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	}
 }
 
-// requiredRoutes are the routes without which nothing here works.
+// requiredRoutes are the routes that every tool needs.
 var requiredRoutes = []string{"/remote/object/call", "/remote/search/assets"}
 
-// Probe asks the editor what it serves.
+// Probe asks the editor for its routes and its version.
 func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	out := studio.TargetInfo{Kind: a.kind, Name: a.Kind()}
 	var i info
@@ -101,10 +102,10 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	return out, nil
 }
 
-// bridgeObject is the class that the bridge script makes, as Remote Control finds it.
+// bridgeObject is the Remote Control path of the class that the bridge script defines.
 const bridgeObject = "/Engine/PythonTypes.Default__LoregateBridge"
 
-// bridgeOperations are those that the bridge may be asked for.
+// bridgeOperations are the operations that may be requested from the bridge.
 var bridgeOperations = []string{"version", "import_asset", "profile"}
 
 // callBridge has the bridge script do an operation.
@@ -142,18 +143,18 @@ func (a *Adapter) callBridge(ctx context.Context, operation string, arguments, o
 	return json.Unmarshal(result.Result, out)
 }
 
-// Open gives the editor's project as a target.
+// Open returns the editor's project as a target.
 func (a *Adapter) Open(at studio.Place) (studio.Target, error) {
 	return &target{Adapter: a, at: at}, nil
 }
 
-// target is the project that the editor has open.
+// target is the project that is open in the editor.
 type target struct {
 	*Adapter
 	at studio.Place
 }
 
-// Begin asks the editor who it is.
+// Begin probes the editor.
 func (t *target) Begin(ctx context.Context, _ func(string) bool) (studio.Txn, error) {
 	i, err := t.Probe(ctx)
 	if err != nil {
@@ -163,16 +164,16 @@ func (t *target) Begin(ctx context.Context, _ func(string) bool) (studio.Txn, er
 	return &txn{target: t, info: i}, nil
 }
 
-// Fork is not possible: there is one editor, and it is somebody's.
+// Fork is not supported: there is only one editor, and a person uses it.
 func (t *target) Fork(context.Context, studio.Place, func(string) bool) (studio.Target, error) {
 	return nil, studio.Fail(studio.NotSupported, "an Unreal project cannot be copied to run something again")
 }
 
-// Close does nothing: the editor is not ours.
+// Close does nothing: the studio did not start the editor.
 func (t *target) Close() {}
 
-// txn is a transaction on the editor's project. What was spawned in it is destroyed on
-// rollback; imported assets are not.
+// txn is a transaction on the editor's project. Rollback destroys spawned actors, but not imported
+// assets.
 type txn struct {
 	*target
 	info    studio.TargetInfo
@@ -181,7 +182,7 @@ type txn struct {
 
 func (x *txn) Info() studio.TargetInfo { return x.info }
 
-// assetList is the editor's answer to a search for assets.
+// assetList is the editor's reply to a search for assets.
 type assetList struct {
 	Assets []struct{ Name, Class, Path string }
 }
@@ -192,7 +193,8 @@ func (x *txn) searchAssets(ctx context.Context) (f assetList, err error) {
 	return f, err
 }
 
-// Digest is over the names of assets: what else the project holds is not asked for.
+// Digest returns a hash of the names of assets and of the spawned actors; the rest of the project
+// is not read.
 func (x *txn) Digest(ctx context.Context) (string, error) {
 	names, err := x.Names(ctx)
 	return studio.SumOf([]byte(strings.Join(names, "\n") + "\n" + strings.Join(x.spawned, "\n"))).String(), err
@@ -208,18 +210,18 @@ func (x *txn) Names(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Undo is the editor's own: it has a history.
+// Undo is not supported: the editor has its own undo history.
 func (x *txn) Undo(context.Context, string) error {
 	return studio.Fail(studio.NotSupported, "take it back in the editor, with its undo")
 }
 
-// Commit does nothing: the editor has done it.
+// Commit does nothing: the editor has applied the changes already.
 func (x *txn) Commit(context.Context, string) error { return nil }
 
 // actorSubsystem is the editor's subsystem for actors.
 const actorSubsystem = "/Script/UnrealEd.Default__EditorActorSubsystem"
 
-// Rollback destroys what was spawned.
+// Rollback destroys the spawned actors.
 func (x *txn) Rollback(ctx context.Context) error {
 	var errs []error
 	for _, path := range slices.Backward(x.spawned) {

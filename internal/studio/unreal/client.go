@@ -1,10 +1,11 @@
-// Package unreal carries out the studio's tools in an Unreal editor, over its Remote
-// Control HTTP interface, by contract: documented calls, a bridge script in the project for
-// what they cannot do, and an allow-list of operations.
+// Package unreal carries out the studio's tools in an Unreal editor over its Remote Control HTTP
+// interface, as documented: documented calls, a bridge script in the project for operations that
+// those calls cannot do, and an allow-list of operations.
 //
-// Its invariant: nothing here says that an Unreal did something unless it answered over
-// the wire. No Unreal has run this code; what tests it is a double that replays documented
-// exchanges, executes nothing, and labels every result with the kind protocol-double.
+// Its invariant: this package never claims that an Unreal editor did something unless the editor
+// answered over the network. No Unreal editor has run this code; the tests use a double that
+// replays documented exchanges, executes nothing, and labels every result with the kind
+// protocol-double.
 package unreal
 
 import (
@@ -22,15 +23,15 @@ import (
 	"loregate/internal/studio"
 )
 
-// client speaks Remote Control, one request at a time: the editor answers them on its game
-// thread, and more than one in flight only wait there.
+// client speaks Remote Control, one request at a time: the editor handles requests on its game
+// thread, where parallel ones would only wait.
 type client struct {
 	base string
 	http *http.Client
 	turn chan struct{}
 }
 
-// answerLimit bounds what is read of an answer.
+// answerLimit bounds the size of a reply, in bytes.
 const answerLimit = 32 << 20
 
 func newClient(base string, transport http.RoundTripper) (*client, error) {
@@ -42,12 +43,12 @@ func newClient(base string, transport http.RoundTripper) (*client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("unreal: redirects are not followed") }}}, nil
 }
 
-// plainTransport reaches an editor: one connection, and no proxy between.
+// plainTransport connects to an editor over one connection, without a proxy.
 func plainTransport() http.RoundTripper {
 	return &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, ResponseHeaderTimeout: 10 * time.Minute, MaxConnsPerHost: 1}
 }
 
-// sendRequest sends one request and reads its answer into out. Its errors are failures.
+// sendRequest sends one request and decodes its reply into out. Its errors are failures.
 func (c *client) sendRequest(ctx context.Context, method, path string, in, out any) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -83,13 +84,13 @@ func (c *client) sendRequest(ctx context.Context, method, path string, in, out a
 	return decodeAnswer(path, res.StatusCode, b, out)
 }
 
-// decodeAnswer makes a result or a failure of an answer.
+// decodeAnswer decodes a reply into out, or returns a failure.
 func decodeAnswer(path string, status int, b []byte, out any) error {
 	if status/100 != 2 {
 		var said struct {
 			Message string `json:"errorMessage"`
 		}
-		_ = json.Unmarshal(b, &said) // an answer without one says nothing more
+		_ = json.Unmarshal(b, &said) // a reply without a message has no further detail
 		if status == http.StatusServiceUnavailable {
 			return studio.Fail(studio.TargetGone, "the Unreal editor is busy; try again")
 		}
@@ -111,7 +112,7 @@ func clipText(s string, n int) string {
 	return s
 }
 
-// object calls a function of an object.
+// objectCall is a call of an object's function.
 type objectCall struct {
 	Object      string         `json:"objectPath"`
 	Function    string         `json:"functionName"`
@@ -119,13 +120,13 @@ type objectCall struct {
 	Transaction bool           `json:"generateTransaction,omitempty"`
 }
 
-// route is one entry of what the editor says that it serves.
+// route is one route that the editor serves.
 type route struct {
 	Path string `json:"path"`
 	Verb string `json:"verb"`
 }
 
-// info is the editor's answer about itself.
+// info is the editor's reply to /remote/info.
 type info struct {
 	Routes []route `json:"httpRoutes"`
 }

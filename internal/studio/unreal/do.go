@@ -13,7 +13,7 @@ import (
 	"loregate/internal/studio"
 )
 
-// toolMethods are the tools, by name.
+// toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
 	"populate_level": (*txn).populateLevel, "import_asset": (*txn).importAsset, "profile_performance": (*txn).profileLevel, "list_objects": (*txn).listAssets,
 }
@@ -30,7 +30,7 @@ func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	return m(x, ctx, w)
 }
 
-// populateLevel spawns actors, one call each, as the editor documents it.
+// populateLevel spawns actors with one documented call each.
 func (x *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.PopulateIn](w)
 	if err != nil {
@@ -66,8 +66,8 @@ func (x *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.PopulateOut{Created: len(x.spawned), Placements: id}, err
 }
 
-// spawnActor places one actor. Unreal counts in centimetres and turns the other way: its Y
-// points where ours is negative.
+// spawnActor places one actor. Unreal's units are centimetres and its coordinates are left-handed:
+// its Y axis is our negative Y axis.
 func (x *txn) spawnActor(ctx context.Context, asset string, p studio.Placement) error {
 	var said struct {
 		Actor string `json:"ReturnValue"`
@@ -90,7 +90,7 @@ func (x *txn) spawnActor(ctx context.Context, asset string, p studio.Placement) 
 
 var nameForm = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
-// importAsset hands an export to the project's folder and has the bridge import it.
+// importAsset writes an export to the project's folder and has the bridge import it.
 func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ImportIn](w)
 	if err != nil {
@@ -128,10 +128,10 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.ImportOut{Assets: said.Paths}, nil
 }
 
-// writeExport puts an export where the bridge reads it.
+// writeExport writes an export to the folder that the bridge reads.
 func (x *txn) writeExport(name string, data []byte) error {
 	if x.config.Double != nil {
-		return nil // there is no project
+		return nil // a double has no project
 	}
 	if x.config.Project == "" {
 		return studio.Fail(studio.Missing, "set studio.unreal_project to the project's folder, so that exports can be handed over")
@@ -150,7 +150,7 @@ func (x *txn) writeExport(name string, data []byte) error {
 	return nil
 }
 
-// profileLevel has the bridge load a level and count.
+// profileLevel has the bridge load and measure a level.
 func (x *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ProfileIn](w)
 	if err != nil {
@@ -163,7 +163,7 @@ func (x *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 	return w.Report(ctx, in.Level, out)
 }
 
-// listAssets gives the assets below /Game/Loregate.
+// listAssets lists the assets below /Game/Loregate.
 func (x *txn) listAssets(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ListIn](w)
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 	"sync"
 )
 
-// Exchange is one request and its answer, as they are documented or were recorded.
+// Exchange is one request and its reply, documented or recorded.
 type Exchange struct {
 	Verb   string          `json:"verb"`
 	Path   string          `json:"path"`
-	Match  json.RawMessage `json:"match,omitempty"` // what the request holds at least; texts in it that are "*" match anything
+	Match  json.RawMessage `json:"match,omitempty"` // the least content of a matching request; "*" matches any value, and a final * any ending
 	Status int             `json:"status"`
 	Answer json.RawMessage `json:"answer"`
-	Source string          `json:"source"` // where it is from
+	Source string          `json:"source"` // origin of the exchange
 }
 
 //go:embed exchanges.json
 var documentedExchanges []byte
 
-// Double answers requests from a list of exchanges, executes nothing, and refuses what it
-// was never told.
+// Double answers requests from a list of exchanges, executes nothing, and refuses every other
+// request.
 type Double struct {
 	exchanges []Exchange
 	mu        sync.Mutex // guards asked
@@ -69,7 +69,7 @@ func newResponse(r *http.Request, status int, body []byte) *http.Response {
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}
 }
 
-// matchesBody reports whether a body holds all that a pattern does.
+// matchesBody reports whether a body contains everything in a pattern.
 func matchesBody(body, pattern []byte) bool {
 	if len(pattern) == 0 {
 		return true
@@ -98,15 +98,15 @@ func matchesValue(b, p any) bool {
 	return fmt.Sprint(b) == fmt.Sprint(p)
 }
 
-// Recorder passes requests on to an editor and writes each exchange, one JSON object a
-// line, so that owners of an Unreal can say what it really answers.
+// Recorder passes requests on to an editor and writes each exchange as one JSON object per line, so
+// that owners of an Unreal editor can report its real replies.
 type Recorder struct {
 	Next http.RoundTripper
 	Out  io.Writer
 	mu   sync.Mutex // guards Out
 }
 
-// RoundTrip passes a request on.
+// RoundTrip passes a request on and records the exchange.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {

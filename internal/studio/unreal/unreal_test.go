@@ -34,7 +34,7 @@ func code(err error) studio.Code {
 	return ""
 }
 
-// Whatever a double answers bears its name.
+// Every reply of a double has the double's kind.
 func TestDoubleNamesItsKind(t *testing.T) {
 	a := double(t)
 	i, err := a.Probe(t.Context())
