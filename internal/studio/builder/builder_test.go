@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// plainPainter gives each surface the hash of its name.
+// plainPainter returns the hash of a surface's name.
 type plainPainter struct{}
 
 func (plainPainter) Painted(kind string) (string, string, error) {
@@ -53,7 +53,8 @@ func TestBuildIsDeterministic(t *testing.T) {
 	}
 }
 
-// Every operation names what an operation before it made, and each name is made once.
+// Every operation refers only to names that earlier operations made, and the scene has one main
+// camera.
 func TestOperationsReferToEarlierNames(t *testing.T) {
 	for kind := range kindBuilders {
 		out := built(t, Brief{Title: "A Place", Text: strings.Join(kindWords[kind], " ") + " with four boats, two carts, an anchor, nine stumps, a bell, a flag, a statue, graves, reeds, kettles and buckets", Words: kindWords[kind][0], Style: "dusk", Seed: 1})

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// placeProps puts the things that the words name into the place, those first by name.
+// placeProps places the props that the words name, in alphabetical order.
 func (y *yard) placeProps() {
 	names := make([]string, 0, len(y.read.props))
 	for name := range y.read.props {
@@ -23,10 +23,11 @@ func (y *yard) placeProps() {
 	}
 }
 
-// afloat are the kinds of place where boats lie about.
+// afloat are the kinds of place where boats are placed at random.
 var afloat = map[string]bool{"lighthouse": true, "marsh": true, "plain": true}
 
-// strewProps puts things where there is room.
+// strewProps places n props at free spots in an area. For props that the words name it widens a
+// full area, and warns if that is not enough.
 func (y *yard) strewProps(name string, t prop, n int, area [4]float64, named bool) {
 	rnd := noise.NewSource(y.seed, name)
 	for i := range n {
@@ -49,7 +50,7 @@ func (y *yard) strewProps(name string, t prop, n int, area [4]float64, named boo
 	}
 }
 
-// placeProp puts one thing where it belongs.
+// placeProp places one prop at a position.
 func (y *yard) placeProp(name string, at scene.Vec, turn, size float64) {
 	t := props[name]
 	mesh := y.variantMesh(name, t, 0)
@@ -61,17 +62,17 @@ func (y *yard) placeProp(name string, at scene.Vec, turn, size float64) {
 	}
 }
 
-// maxWider is how often an area that is full is widened for what was asked for by name.
+// maxWider bounds the widening of a full area for props that the words name.
 const maxWider = 2
 
-// widenArea is an area with half its width and depth more.
+// widenArea returns the area with its width and depth enlarged by half.
 func widenArea(a [4]float64) [4]float64 {
 	w, d := (a[2]-a[0])/4, (a[3]-a[1])/4
 	return [4]float64{a[0] - w, a[1] - d, a[2] + w, a[3] + d}
 }
 
-// variantMesh is the mesh of the i-th of many things, which come in a few kinds; it is made at
-// its first use.
+// variantMesh returns the mesh of the i-th prop of a kind, which has a few variants, and makes the
+// mesh at its first use.
 func (y *yard) variantMesh(name string, t prop, i int) string {
 	mesh := fmt.Sprintf("%s kind %d", name, i%t.kind)
 	if !y.meshes[mesh] {
@@ -80,7 +81,7 @@ func (y *yard) variantMesh(name string, t prop, i int) string {
 	return y.id + " " + mesh
 }
 
-// plantAround plants a ring of trees behind a place.
+// plantAround places props in a ring sector behind a place.
 func (y *yard) plantAround(name string, n int, from, to, spread float64) {
 	rnd := noise.NewSource(y.seed, "around "+name)
 	t := props[name]

@@ -7,7 +7,7 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// addLand is the ground: hills of an amplitude, flat within a radius of the middle.
+// addLand adds the ground: hills of an amplitude, flat within a radius around the origin.
 func (y *yard) addLand(mat string, size, amplitude, flat float64) {
 	hills := noise.NewFractal(y.seed+5, 5, 4)
 	y.height = func(px, py float64) float64 {
@@ -29,11 +29,11 @@ func (y *yard) addLand(mat string, size, amplitude, flat float64) {
 	y.addHills(-amplitude/2 - 1)
 }
 
-// ridges are the rings of the hills about a place: how far off in metres, and how much of
-// the hills' height is there.
+// ridges are the rings of hills around a place: the distance in metres, and the fraction of the
+// hills' height there.
 var ridges = [][2]float64{{380, 0}, {620, 0.4}, {900, 0.75}, {1300, 0.5}, {1900, 1}, {2700, 0}}
 
-// addHills close the horizon off, so that land does not end like a table.
+// addHills adds hills at the horizon, so that the land does not end in a flat edge.
 func (y *yard) addHills(foot float64) {
 	const around, tallest = 90, 150.0
 	ridge := noise.NewFractal(y.seed+9, 14, 4)
@@ -58,14 +58,14 @@ func (y *yard) addHills(foot float64) {
 	y.addObject("hills", y.useMesh("hills", p), scene.Vec{}, 0, 1)
 }
 
-// addSea is water to the horizon at a height.
+// addSea adds water up to the horizon at a height.
 func (y *yard) addSea(mat string, level float64) {
 	p := &piece{}
 	p.put(scene.Quad(9000, 9000), mat, scene.Vec{}, 0)
 	y.addObject("sea", y.useMesh("sea", p), scene.Vec{0, 0, level}, 0, 1)
 }
 
-// addPaving lays a flat floor of a material.
+// addPaving adds a flat floor of a material.
 func (y *yard) addPaving(name, mat string, area [4]float64, z float64) {
 	p := &piece{}
 	p.put(scene.Box(area[2]-area[0], area[3]-area[1], 0.3), mat, scene.Vec{(area[0] + area[2]) / 2, (area[1] + area[3]) / 2, z - 0.3}, 0)

@@ -7,15 +7,15 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// shape is what a building looks like.
+// shape describes a building.
 type shape struct {
 	w, d     float64 // along X and Y
 	floors   int
 	wall     string // of the ground floor
 	upper    string // of the floors above
 	roof     string
-	framed   bool // beams show on the upper floors
-	jetty    bool // upper floors stand out
+	framed   bool // the upper floors have visible beams
+	jetty    bool // the upper floors overhang
 	pitch    float64
 	chimneys int
 	door     bool
@@ -23,7 +23,7 @@ type shape struct {
 	storey   float64
 }
 
-// newHouse is a building with its front to -Y.
+// newHouse makes a building with its front to -Y.
 func newHouse(s shape, rnd *noise.Source) *piece {
 	p := &piece{}
 	if s.storey == 0 {
@@ -73,7 +73,7 @@ func newHouse(s shape, rnd *noise.Source) *piece {
 	return p
 }
 
-// addBeams are the ends of joists below a floor that stands out.
+// addBeams adds the ends of the joists below an overhanging floor.
 func addBeams(p *piece, w, d, z float64) {
 	n := int(w / 0.9)
 	for i := range n + 1 {
@@ -82,7 +82,7 @@ func addBeams(p *piece, w, d, z float64) {
 	}
 }
 
-// addFraming lays beams over the walls of a floor: sills, posts and braces.
+// addFraming adds beams on the walls of a floor: sills, posts and braces.
 func addFraming(p *piece, w, d, z, h float64) {
 	sides := []struct {
 		at   scene.Vec
@@ -106,7 +106,7 @@ func addFraming(p *piece, w, d, z, h float64) {
 	}
 }
 
-// addWindows go into the front, the back and the sides of a floor.
+// addWindows adds windows to the front, the back and the sides of a floor.
 func addWindows(p *piece, s shape, w, d, z float64, floor int, rnd *noise.Source) {
 	n := max(int(w/2.4), 1)
 	for i := range n {
@@ -134,7 +134,7 @@ func addWindows(p *piece, s shape, w, d, z float64, floor int, rnd *noise.Source
 	}
 }
 
-// addWindow is a casement with mullions, facing -Y when unturned.
+// addWindow adds a casement with mullions, facing -Y when unturned.
 func addWindow(p *piece, at scene.Vec, turn float64, pane string) {
 	one := &piece{}
 	one.put(scene.Box(1.04, 0.14, 1.34), "timber", scene.Vec{0, 0, -0.07}, 0)
@@ -149,7 +149,7 @@ func addWindow(p *piece, at scene.Vec, turn float64, pane string) {
 	p.add(one, at, turn)
 }
 
-// addDoorway is a boarded door in a stone frame, with a step.
+// addDoorway adds a boarded door in a stone frame, with steps.
 func addDoorway(p *piece, at scene.Vec, turn float64) {
 	one := &piece{}
 	one.put(scene.Box(1.5, 0.3, 2.35), "stone", scene.Vec{0, 0, 0}, 0)
@@ -163,7 +163,7 @@ func addDoorway(p *piece, at scene.Vec, turn float64) {
 	p.add(one, at, turn)
 }
 
-// addSign hangs a board from a bracket on a wall that faces -Y.
+// addSign adds a sign board on a bracket at a wall that faces -Y.
 func (y *yard) addSign(at scene.Vec, words string) {
 	p := &piece{}
 	p.put(scene.Box(0.1, 1.6, 0.1), "iron", scene.Vec{0, -0.8, 0.95}, 0)

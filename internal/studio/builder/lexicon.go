@@ -1,8 +1,8 @@
-// Package builder reads the words of a place and builds it: buildings, ground, water,
-// trees and things, the light, and a camera that frames it all.
+// Package builder parses the description of a place and builds it: buildings, ground, water, trees
+// and props, the light, and a camera that frames everything.
 //
-// Its invariant: the same words and seed give the same operations. It understands a fixed
-// vocabulary and passes over the rest; nothing in the words is carried out.
+// Its invariant: the same words and seed give the same operations. It knows a fixed vocabulary and
+// ignores all other words; words are never executed.
 package builder
 
 import (
@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// Brief is what is to be built.
+// Brief describes the place to build.
 type Brief struct {
 	Title   string // of the card; "" without one
 	Text    string // of the card
 	Terrain string // of the card: open-plain, dense-forest, …
-	Words   string // what the caller adds, which counts for more
-	Style   string // day, dusk, night, overcast; "" is what the words say
+	Words   string // the caller's words, which have more weight
+	Style   string // day, dusk, night, overcast; "": taken from the words
 	Seed    uint64
 }
 
-// kinds of place, and the words that speak for each.
+// kindWords maps the kinds of place to the words that indicate them.
 var kindWords = map[string][]string{
 	"inn":        {"inn", "tavern", "taproom", "alehouse", "pub", "bar", "beer", "hostel"},
 	"lighthouse": {"lighthouse", "beacon", "light"},
@@ -39,10 +39,10 @@ var kindWords = map[string][]string{
 	"plain":      {"plain", "field", "moor", "heath", "beach", "hill", "meadow", "head", "cliff"},
 }
 
-// kindByTerrain are the kinds that a card's terrain speaks for, where its words do not.
+// kindByTerrain maps a card's terrain to a kind of place, used if the words indicate none.
 var kindByTerrain = map[string]string{"open-plain": "plain", "dense-forest": "wood", "hilltop": "plain", "swamp": "marsh", "water": "quay"}
 
-// things that can be built into a place, by the words that name them, singular.
+// propWords maps words, in the singular, to the props that they name.
 var propWords = map[string]string{
 	"anchor": "anchor", "barrel": "barrel", "cask": "barrel", "tankard": "barrel", "crate": "crate", "box": "crate", "bale": "crate", "boat": "boat", "ferry": "boat",
 	"ship": "boat", "lamp": "lamp", "lantern": "lamp", "light": "lamp", "bench": "bench", "settle": "bench", "table": "table", "stool": "bench",
@@ -52,7 +52,7 @@ var propWords = map[string]string{
 	"reed": "reed", "net": "crate", "statue": "statue", "fountain": "well", "drain": "drain", "clock": "clock", "stair": "steps", "step": "steps",
 }
 
-// maxCount of one thing that a scene holds.
+// maxCount is the largest number of one prop in a scene.
 const maxCount = 60
 
 var numberWords = map[string]int{
@@ -63,15 +63,16 @@ var numberWords = map[string]int{
 
 var wordForm = regexp.MustCompile(`[\p{L}]+|[0-9]+`)
 
-// reading is what was understood of a brief.
+// reading is a parsed brief.
 type reading struct {
 	kind  string
 	style string
 	props map[string]int
-	has   map[string]bool // words that were met at all
+	has   map[string]bool // all words of the brief
 }
 
-// parseBrief understands a brief. The caller's words are read last, so that they prevail.
+// parseBrief parses a brief. The caller's words are read last, so that their counts replace earlier
+// ones.
 func parseBrief(b Brief) reading {
 	r := reading{props: map[string]int{}, has: map[string]bool{}}
 	score := map[string]int{}
@@ -87,8 +88,8 @@ func parseBrief(b Brief) reading {
 					}
 				}
 			}
-			if thing := propWords[toSingular(w)]; thing != "" {
-				r.props[thing] = max(countBefore(words[:at], w), r.props[thing]*boolToInt(i < 2))
+			if propName := propWords[toSingular(w)]; propName != "" {
+				r.props[propName] = max(countBefore(words[:at], w), r.props[propName]*boolToInt(i < 2))
 			}
 		}
 	}
@@ -110,7 +111,7 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// bestKind is the kind of the highest score, the first by name of several.
+// bestKind returns the kind with the highest score; among equal ones the first by name.
 func bestKind(score map[string]int) string {
 	names := make([]string, 0, len(score))
 	for k := range score {
@@ -126,10 +127,11 @@ func bestKind(score map[string]int) string {
 	return top
 }
 
-// countBefore is the number before a word, within three words; 1, or for a plural a few.
+// countBefore returns the number within the three words before a word; without one, 1, or 4 for a
+// plural.
 func countBefore(before []string, word string) int {
 	for i := len(before) - 1; i >= 0 && i >= len(before)-3; i-- {
-		if n, err := strconv.Atoi(before[i]); err == nil && n > 0 && n <= maxCount { // greater ones are years and the like
+		if n, err := strconv.Atoi(before[i]); err == nil && n > 0 && n <= maxCount { // greater numbers are years and the like
 			return n
 		}
 		if n := numberWords[before[i]]; n > 0 {
@@ -154,7 +156,7 @@ func toSingular(w string) string {
 	return w
 }
 
-// chooseStyle is the light: the caller's, else what the words say.
+// chooseStyle returns the light: the caller's choice, else the one that the words name, else day.
 func chooseStyle(b Brief, has map[string]bool) string {
 	if b.Style != "" {
 		return b.Style
@@ -175,11 +177,11 @@ func chooseStyle(b Brief, has map[string]bool) string {
 	return "day"
 }
 
-// features says what was understood, for people.
+// features lists the props and their counts, for people.
 func (r reading) features() []string {
 	list := []string{}
-	for thing, n := range r.props {
-		list = append(list, strconv.Itoa(n)+" "+thing)
+	for propName, n := range r.props {
+		list = append(list, strconv.Itoa(n)+" "+propName)
 	}
 	sort.Slice(list, func(i, j int) bool {
 		return list[i][strings.Index(list[i], " "):] < list[j][strings.Index(list[j], " "):]

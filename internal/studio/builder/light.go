@@ -9,12 +9,12 @@ import (
 // weather is the light of a style.
 type weather struct {
 	elevation float64 // of the sun
-	sky       float64 // strength of the air
+	sky       float64 // strength of the sky light
 	color     *[3]float64
-	sun       float64 // watts a square metre
+	sun       float64 // watts per square metre
 	tint      [3]float64
 	soft      float64 // angle of the sun's disc
-	ozone     float64 // of the air: more makes low light blue
+	ozone     float64 // in the atmosphere: more makes low light bluer
 	dust      float64
 }
 
@@ -25,10 +25,10 @@ var weathers = map[string]weather{
 	"overcast": {elevation: 0.9, color: &[3]float64{0.52, 0.57, 0.62}, sky: 0.75, sun: 0.9, tint: [3]float64{0.95, 0.97, 1}, soft: 0.5},
 }
 
-// addLighting lights the place and frames it: the sky, a sun, and the main camera.
+// addLighting adds the sky, the sun and the main camera, which frames the place.
 func (y *yard) addLighting() {
 	w := weathers[y.read.style]
-	// Blender's air has its sun at +Y when unturned, and turns it clockwise.
+	// Blender's sky has its sun at +Y when unturned, and turns it clockwise.
 	y.Sky(scene.Sky{Elevation: w.elevation, Rotation: math.Pi/2 - y.sun, Strength: w.sky, Color: w.color, Ozone: w.ozone, Dust: w.dust})
 	up := math.Max(w.elevation, 0.16)
 	toSun := scene.Vec{math.Cos(y.sun) * math.Cos(up), math.Sin(y.sun) * math.Cos(up), math.Sin(up)}

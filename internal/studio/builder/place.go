@@ -8,7 +8,7 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// kindBuilders build the kinds of place.
+// kindBuilders maps the kinds of place to their builders.
 var kindBuilders = map[string]func(y *yard){
 	"inn": buildInn, "lighthouse": buildLighthouse, "quay": buildQuay, "pans": buildPans, "wood": buildWood, "square": buildSquare, "church": buildChurch,
 	"marsh": buildMarsh, "tower": buildTower, "hall": buildHall, "gate": buildGate, "house": buildHouse, "plain": buildPlain,

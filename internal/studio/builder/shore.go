@@ -8,7 +8,7 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// newTower is a tapering round tower with bands of windows; its top is left open.
+// newTower makes a tapering round tower with rows of windows; its top is left open.
 func newTower(r, h float64, mat, glass string) *piece {
 	p := &piece{}
 	profile := [][2]float64{{r * 1.18, -1}, {r * 1.12, 0.4}, {r, 1}}

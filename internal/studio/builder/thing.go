@@ -7,16 +7,16 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// prop is something that stands about: how it is made, how much ground it takes, and
-// where its lamp burns, for those that have one.
+// prop is a kind of object that furnishes a place: make makes a variant, room is the radius of the
+// ground that it occupies, and lamp is the height of its lamp, 0 without one.
 type prop struct {
 	make func(rnd *noise.Source) *piece
 	room float64
-	kind int // how many different ones are made
+	kind int // number of variants
 	lamp float64
 }
 
-// props are what a place can be furnished with.
+// props are all props by name.
 var props = map[string]prop{
 	"barrel": {func(*noise.Source) *piece { return newBarrel() }, 0.55, 1, 0}, "crate": {func(r *noise.Source) *piece { return newCrate(r.Between(0.6, 1)) }, 0.8, 2, 0},
 	"boat": {func(*noise.Source) *piece { return newBoat() }, 2.6, 1, 0}, "lamp": {func(*noise.Source) *piece { return newLampPost() }, 0.5, 1, 3.05},
@@ -54,7 +54,7 @@ func newCrate(size float64) *piece {
 	return p
 }
 
-// newBoat is a clinker hull with thwarts, its bow along X.
+// newBoat makes a clinker hull with thwarts, its bow along X.
 func newBoat() *piece {
 	const n, ribs = 12, 6
 	shell := func(inset float64) *scene.Mesh {
@@ -128,7 +128,7 @@ func newTable() *piece {
 	return p
 }
 
-// roughen is a body whose points are moved outwards and inwards, the same way each time.
+// roughen moves the points of a body outwards and inwards at random, and returns the body.
 func roughen(m *scene.Mesh, rnd *noise.Source, by float64, flat bool) *scene.Mesh {
 	for i, v := range m.V {
 		m.V[i] = v.Mul(1 + rnd.Between(-by, by))
@@ -148,7 +148,7 @@ func newStump(rnd *noise.Source) *piece {
 	return p
 }
 
-// newTree is a broad-leaved tree: a leaning trunk, boughs, and clumps of leaves.
+// newTree makes a broad-leaved tree: a leaning trunk, boughs, and clumps of leaves.
 func newTree(rnd *noise.Source) *piece {
 	p := &piece{}
 	h := rnd.Between(5, 7.5)
@@ -317,7 +317,7 @@ func newFlag() *piece {
 	return p
 }
 
-// newAnchor stands against a baulk: shank, stock, arms with flukes, and a ring.
+// newAnchor makes an anchor that leans on a baulk: shank, stock, arms with flukes, and a ring.
 func newAnchor() *piece {
 	p := &piece{}
 	p.put(scene.Lathe([][2]float64{{0.16, 0.2}, {0.11, 2.9}, {0.14, 3}}, 10, true), "iron", scene.Vec{}, 0)

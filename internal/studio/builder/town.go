@@ -42,7 +42,7 @@ func buildInn(y *yard) {
 	y.front, y.from, y.sun = [4]float64{-5, -13, 12, -3.4}, scene.Vec{0.6, -1, 0.2}, 0.9
 }
 
-// displayName writes an identifier as a name.
+// displayName turns an identifier into a name.
 func displayName(id string) string {
 	b := []byte(id)
 	up := true

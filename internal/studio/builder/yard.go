@@ -12,7 +12,7 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// Built is a place as operations.
+// Built is a place as a list of operations.
 type Built struct {
 	ID       string // prefix of all names
 	Kind     string
@@ -21,7 +21,7 @@ type Built struct {
 	Warnings []string
 }
 
-// Painter gives painted surfaces by kind, as hashes of kept pictures.
+// Painter returns painted surfaces by kind, as hashes of stored images.
 type Painter interface {
 	Painted(kind string) (color, normal string, err error)
 }
@@ -45,7 +45,7 @@ func Build(b Brief, p Painter) (Built, error) {
 
 var nonIDChars = regexp.MustCompile(`[^a-z0-9]+`)
 
-// makeID makes a short prefix of a title or of the first words.
+// makeID makes a short prefix from the title, or from the first words.
 func makeID(b Brief) string {
 	text := b.Title
 	if text == "" {
@@ -60,7 +60,7 @@ func makeID(b Brief) string {
 	return strings.Trim(text[:min(len(text), 24)], "_")
 }
 
-// disc is a place on the ground that is taken.
+// disc is an occupied area on the ground.
 type disc struct{ x, y, r float64 }
 
 // yard is a place being built.
@@ -75,18 +75,18 @@ type yard struct {
 	meshes   map[string]bool
 	counts   map[string]int
 	taken    []disc
-	frame    scene.Box3                 // what the camera is to show
-	from     scene.Vec                  // where the camera looks from
-	front    [4]float64                 // area where things are put: least x, y, greatest x, y
+	frame    scene.Box3                 // box that the camera must show
+	from     scene.Vec                  // direction from the place to the camera
+	front    [4]float64                 // area where props are placed: least x, least y, greatest x, greatest y
 	height   func(x, y float64) float64 // of the ground
-	dry      func(x, y float64) bool    // whether things can stand there
+	dry      func(x, y float64) bool    // reports whether props can stand there
 	lens     float64
 	sun      float64 // azimuth of the sun, radians
 	warnings []string
 	err      error
 }
 
-// useMaterial gives a material by its plain name, adding it at its first use.
+// useMaterial returns the full name of a material, and adds the material at its first use.
 func (y *yard) useMaterial(name string) string {
 	full := y.id + " " + name
 	if y.mats[name] {
@@ -120,8 +120,8 @@ func (y *yard) useMaterial(name string) string {
 	return full
 }
 
-// look is a material, with the painted surface that it shows. One with a colour of its
-// own takes only the surface's relief.
+// look is a material with its painted surface. If the material has a colour of its own, only the
+// relief of the surface is used.
 type look struct {
 	scene.Material
 	paint string
@@ -151,18 +151,18 @@ var looks = map[string]look{
 	"brass":  {Material: scene.Material{Color: [4]float64{0.55, 0.36, 0.11, 1}, Roughness: 0.3, Metallic: 1}},
 	"white":  plainLook(0.75, 0.73, 0.68, 0.7), "red": plainLook(0.34, 0.05, 0.035, 0.7), "blue": plainLook(0.05, 0.11, 0.2, 0.7), "dark": plainLook(0.02, 0.018, 0.016, 0.8),
 	"leaf": plainLook(0.055, 0.105, 0.025, 0.9), "leaf2": plainLook(0.085, 0.13, 0.03, 0.9), "leaf3": plainLook(0.035, 0.08, 0.03, 0.9), "straw": plainLook(0.36, 0.27, 0.1, 1),
-	"far":  plainLook(0.075, 0.105, 0.115, 1), // paler and bluer than what is near, as air makes it
+	"far":  plainLook(0.075, 0.105, 0.115, 1), // paler and bluer than near objects, as seen through air
 	"pane": {Material: scene.Material{Color: [4]float64{0.03, 0.035, 0.04, 1}, Roughness: 0.08}},
 	"lit":  glowLook(1, 0.52, 0.16, 3.2), "flame": glowLook(1, 0.62, 0.25, 14), "beacon": glowLook(1, 0.8, 0.5, 40),
 }
 
-// piece is a mesh of several materials in the making.
+// piece is a mesh of several materials that is being made.
 type piece struct {
 	m    scene.Mesh
 	mats []string
 }
 
-// materialSlot gives the slot of a material.
+// materialSlot returns the slot of a material.
 func (p *piece) materialSlot(mat string) int {
 	for i, m := range p.mats {
 		if m == mat {
@@ -173,7 +173,7 @@ func (p *piece) materialSlot(mat string) int {
 	return len(p.mats) - 1
 }
 
-// put adds a body of one material at a place, turned about Z.
+// put adds a body of one material at a position, turned about Z.
 func (p *piece) put(m *scene.Mesh, mat string, at scene.Vec, turn float64) {
 	p.m.AtTurned(m, at, turn, p.materialSlot(mat))
 }
@@ -186,7 +186,7 @@ func (p *piece) putTilted(m *scene.Mesh, mat string, at scene.Vec, tilt, turn fl
 	}, p.materialSlot(mat))
 }
 
-// add puts another piece in.
+// add adds another piece.
 func (p *piece) add(o *piece, at scene.Vec, turn float64) {
 	for i, mat := range o.mats {
 		part := scene.Mesh{V: o.m.V}
@@ -200,7 +200,7 @@ func (p *piece) add(o *piece, at scene.Vec, turn float64) {
 	}
 }
 
-// compactMesh drops vertices that no face uses.
+// compactMesh returns the mesh without vertices that no face uses.
 func compactMesh(m *scene.Mesh) *scene.Mesh {
 	at := make([]int, len(m.V))
 	out := &scene.Mesh{}
@@ -219,7 +219,7 @@ func compactMesh(m *scene.Mesh) *scene.Mesh {
 	return out
 }
 
-// useMesh adds a piece as a mesh.
+// useMesh returns the full name of a mesh, and adds the piece as that mesh at its first use.
 func (y *yard) useMesh(name string, p *piece) string {
 	full := y.id + " " + name
 	if !y.meshes[name] {
@@ -233,27 +233,27 @@ func (y *yard) useMesh(name string, p *piece) string {
 	return full
 }
 
-// addObject puts an object of a mesh on the ground or at a height, and gives its name.
+// addObject adds an object of a mesh at a position; its name gets a number.
 func (y *yard) addObject(name, mesh string, at scene.Vec, turn, size float64) {
 	y.counts[name]++
 	full := fmt.Sprintf("%s %s %d", y.id, name, y.counts[name])
 	y.Object(full, mesh, y.id, scene.Transform{Location: at, Rotation: scene.Vec{0, 0, turn}, Scale: scene.Vec{size, size, size}})
 }
 
-// addFramed adds a piece that stands once, and is what the camera shows.
+// addFramed adds a piece as a single object that the camera must show.
 func (y *yard) addFramed(name string, p *piece, at scene.Vec, turn float64) {
 	y.addObject(name, y.useMesh(name, p), at, turn, 1)
 	y.growFrame(p, at, turn)
 }
 
-// growFrame makes the camera take a piece in.
+// growFrame extends the camera's box by a piece.
 func (y *yard) growFrame(p *piece, at scene.Vec, turn float64) {
 	for _, v := range p.m.V {
 		y.frame.Grow(v.Turned(turn).Add(at))
 	}
 }
 
-// takeDisc keeps a disc free of other things.
+// takeDisc marks a disc as occupied.
 func (y *yard) takeDisc(x, yy, r float64) { y.taken = append(y.taken, disc{x, yy, r}) }
 
 func (y *yard) isFree(x, yy, r float64) bool {
@@ -265,7 +265,7 @@ func (y *yard) isFree(x, yy, r float64) bool {
 	return y.dry == nil || y.dry(x, yy)
 }
 
-// findSpot finds a free place in an area, and takes it. ok is false where there is none.
+// findSpot finds a free spot in an area and marks it as occupied; ok is false if there is none.
 func (y *yard) findSpot(rnd *noise.Source, area [4]float64, r float64) (at scene.Vec, ok bool) {
 	for range 60 {
 		x, yy := rnd.Between(area[0], area[2]), rnd.Between(area[1], area[3])
@@ -284,7 +284,7 @@ func (y *yard) groundHeight(x, yy float64) float64 {
 	return y.height(x, yy)
 }
 
-// addLamp hangs a light where something glows.
+// addLamp adds a point light.
 func (y *yard) addLamp(at scene.Vec, watts float64) {
 	y.counts["light"]++
 	y.Light(scene.Light{Name: fmt.Sprintf("%s light %d", y.id, y.counts["light"]), Kind: "POINT", Energy: watts, Color: [3]float64{1, 0.62, 0.28}, Size: 0.15,
@@ -294,7 +294,7 @@ func (y *yard) addLamp(at scene.Vec, watts float64) {
 // isDark reports whether lamps are lit.
 func (y *yard) isDark() bool { return y.read.style == "dusk" || y.read.style == "night" }
 
-// windowMaterial is what a window shows.
+// windowMaterial returns the material of windows.
 func (y *yard) windowMaterial() string {
 	if y.isDark() {
 		return "lit"
