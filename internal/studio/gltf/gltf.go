@@ -1,8 +1,7 @@
-// Package gltf reads glTF 2.0 files back: what they hold, and whether what they hold hangs
-// together.
+// Package gltf reads glTF 2.0 files and checks that their content is consistent.
 //
-// Its invariant: what it counts was found in the file, and every index and length in it
-// was checked before it was followed.
+// Its invariant: all counts come from the file itself, and every index and length in it is checked
+// before it is used.
 package gltf
 
 import (
@@ -14,15 +13,15 @@ import (
 	"fmt"
 )
 
-// Info is what a file holds.
+// Info describes the content of a file.
 type Info struct {
 	Generator string
-	Nodes     int      // of the scene, without the root that engines add
-	Meshes    int      // different ones
-	Triangles int      // of all nodes, instances counted each
-	Vertices  int      // of the different meshes
+	Nodes     int      // of the scene; engines add a root node on import
+	Meshes    int      // distinct meshes
+	Triangles int      // of all nodes; each instance counts
+	Vertices  int      // of the distinct meshes
 	Materials []string // names, in the file's order
-	Images    []string // SHA-256 of the pictures inside, in hexadecimal
+	Images    []string // SHA-256 of the embedded images, in hexadecimal
 }
 
 type document struct {
@@ -66,14 +65,14 @@ const (
 	chunkBin  = 0x004e4942
 )
 
-// ErrFormat is wrapped by every error of a file that is not sound.
+// ErrFormat is wrapped by every error about an invalid file.
 var ErrFormat = errors.New("gltf: not a sound file")
 
 func formatErrorf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
 
-// ParseGLB reads a binary file.
+// ParseGLB parses a binary file.
 func ParseGLB(b []byte) (Info, error) {
 	le := binary.LittleEndian
 	if len(b) < 20 || le.Uint32(b) != magic || le.Uint32(b[4:]) != 2 || int64(le.Uint32(b[8:])) != int64(len(b)) {
@@ -100,7 +99,7 @@ func ParseGLB(b []byte) (Info, error) {
 	return Parse(text, bin)
 }
 
-// Parse reads the JSON of a file and the bytes of its first buffer.
+// Parse parses the JSON of a file, given the bytes of its first buffer.
 func Parse(text, bin []byte) (Info, error) {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -139,7 +138,7 @@ var componentCount = map[string]int{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4
 
 func inRange(i, n int) bool { return i >= 0 && i < n }
 
-// checkBounds holds every index and length to what is there.
+// checkBounds checks every index and length against the file's content.
 func (d *document) checkBounds(bin int64) error {
 	if len(d.Buffers) > 0 && bin > 0 && (int64(d.Buffers[0].ByteLength) > bin || d.Buffers[0].ByteLength < 0) {
 		return formatErrorf("buffer 0 is longer than its bytes")
@@ -190,8 +189,8 @@ func (d *document) checkMeshes() error {
 	return nil
 }
 
-// countNodes counts the nodes of the scene and what they show. A node met twice is an error, so
-// that a cycle ends.
+// countNodes counts the nodes and the triangles of the scene. A node that is reached twice is an
+// error, which also ends cycles.
 func (d *document) countNodes(info *Info) error {
 	if !inRange(d.Scene, len(d.Scenes)) {
 		return formatErrorf("scene %d", d.Scene)

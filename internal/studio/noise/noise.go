@@ -1,8 +1,8 @@
-// Package noise is the studio's chance: hashed values, smooth noise and cells, in whole
-// numbers alone, and a source of random numbers for placing things.
+// Package noise is the studio's randomness: hashes, smooth noise and cell patterns in integer
+// arithmetic only, and a source of random numbers for placing objects.
 //
-// Its invariant: the same seed gives the same numbers on every machine and in every
-// version. Fractions are 16.16 fixed point; One is 1.
+// Its invariant: the same seed gives the same numbers on every machine and in every version.
+// Fractions are 16.16 fixed point; One is 1.
 package noise
 
 import "math"
@@ -10,8 +10,8 @@ import "math"
 // One is 1 in fixed point.
 const One = 1 << 16
 
-// Hash mixes a seed and two coordinates: the finaliser of SplitMix64 (Steele, Lea and
-// Flood, 2014) over their combination.
+// Hash mixes a seed and two coordinates: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)
+// over their combination.
 func Hash(seed uint64, x, y uint32) uint64 {
 	z := seed + 0x9e3779b97f4a7c15*(uint64(x)<<32|uint64(y))
 	z += 0x9e3779b97f4a7c15
@@ -20,8 +20,7 @@ func Hash(seed uint64, x, y uint32) uint64 {
 	return z ^ z>>31
 }
 
-// Lattice is smooth noise over a square that repeats: n by n random values, joined by
-// smooth curves.
+// Lattice is smooth, repeating noise over a square: n by n random values, interpolated smoothly.
 type Lattice struct {
 	n      uint32
 	values []uint16
@@ -36,11 +35,11 @@ func NewLattice(seed uint64, n int) *Lattice {
 	return l
 }
 
-// smoothCurve is 3t²-2t³ in fixed point.
+// smoothCurve returns 3t²-2t³ in fixed point.
 func smoothCurve(t int64) int64 { return t * t >> 16 * (3*One - 2*t) >> 16 }
 
-// At gives the noise, 0 to One-1, where x and y are fixed-point parts of the square.
-// Beyond it the noise repeats.
+// At returns the noise, 0 to One-1, at the point with x and y as fixed-point fractions of the
+// square. Beyond the square the noise repeats.
 func (l *Lattice) At(x, y int64) int64 {
 	x, y = x*int64(l.n), y*int64(l.n)
 	xi, yi := uint32(x>>16)%l.n, uint32(y>>16)%l.n
@@ -63,7 +62,8 @@ func (l *Lattice) At(x, y int64) int64 {
 
 func floorMod(a, n int64) int64 { return (a%n + n) % n }
 
-// Fractal is noise over noise: each octave of twice the frequency and half the height.
+// Fractal is a sum of octaves of noise, each with twice the frequency and half the amplitude of the
+// one before.
 type Fractal struct{ octaves []*Lattice }
 
 // NewFractal makes octaves of noise, the first of n by n values.
@@ -75,7 +75,7 @@ func NewFractal(seed uint64, n, octaves int) *Fractal {
 	return f
 }
 
-// At gives the noise, 0 to One-1; see Lattice.At.
+// At returns the noise, 0 to One-1; see Lattice.At.
 func (f *Fractal) At(x, y int64) int64 {
 	sum, weight, total := int64(0), int64(One), int64(0)
 	for _, o := range f.octaves {
@@ -86,13 +86,14 @@ func (f *Fractal) At(x, y int64) int64 {
 	return sum / total
 }
 
-// Cells are points strewn over a square that repeats, one in each of n by n cells.
+// Cells is a repeating pattern of random points over a square, with one point in each of n by n
+// cells.
 type Cells struct {
 	n    int64
 	x, y []int64 // of each point, in cells, fixed point
 }
 
-// NewCells strews points.
+// NewCells makes the points.
 func NewCells(seed uint64, n int) *Cells {
 	c := &Cells{n: int64(n), x: make([]int64, n*n), y: make([]int64, n*n)}
 	for i := range c.x {
@@ -102,8 +103,8 @@ func NewCells(seed uint64, n int) *Cells {
 	return c
 }
 
-// At gives the distances to the nearest and the next point, in cells and fixed point, and
-// which the nearest is. x and y are fixed-point parts of the square, not below 0.
+// At returns the distances to the nearest and the second nearest point, in cells as fixed point,
+// and the index of the nearest. x and y are fixed-point fractions of the square, not below 0.
 func (c *Cells) At(x, y int64) (near, next int64, which int) {
 	x, y = x*c.n, y*c.n
 	xi, yi := x>>16, y>>16
@@ -123,7 +124,7 @@ func (c *Cells) At(x, y int64) (near, next int64, which int) {
 	return intSqrt(first), intSqrt(second), which
 }
 
-// intSqrt is the whole square root: the floating one, put right where it is off.
+// intSqrt returns the integer square root: the floating-point root, corrected if it is off.
 func intSqrt(n int64) int64 {
 	r := int64(math.Sqrt(float64(n)))
 	for r*r > n {
@@ -135,14 +136,14 @@ func intSqrt(n int64) int64 {
 	return r
 }
 
-// Source gives random numbers. The zero Source is that of seed 0.
+// Source generates random numbers. The zero Source has seed 0.
 type Source struct {
 	seed uint64
 	n    uint32
 }
 
-// NewSource is the source of a seed and a purpose, so that what is drawn for one purpose
-// does not change when another draws more.
+// NewSource makes the source of a seed and a purpose. Each purpose has its own sequence, which does
+// not depend on the numbers drawn for other purposes.
 func NewSource(seed uint64, purpose string) *Source {
 	for i := range len(purpose) {
 		seed = Hash(seed, uint32(purpose[i]), uint32(i))
@@ -150,17 +151,17 @@ func NewSource(seed uint64, purpose string) *Source {
 	return &Source{seed: seed}
 }
 
-// Uint64 is the next number.
+// Uint64 returns the next number.
 func (s *Source) Uint64() uint64 {
 	s.n++
 	return Hash(s.seed, s.n, 0)
 }
 
-// Intn is below n.
+// Intn returns a number from 0 to below n.
 func (s *Source) Intn(n int) int { return int(s.Uint64() >> 33 % uint64(n)) }
 
-// Float is from 0 to below 1.
+// Float returns a number from 0 to below 1.
 func (s *Source) Float() float64 { return float64(s.Uint64()>>11) / (1 << 53) }
 
-// Between is from a to b.
+// Between returns a number from a to b.
 func (s *Source) Between(a, b float64) float64 { return a + float64((b-a)*s.Float()) }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Heights reads a packed mesh that Grid made, and gives the height at a point of it; beyond
-// its edges, that of the edge.
+// Heights reads a packed mesh made by Grid and returns a function for the height at a point. Points
+// beyond the edges get the height of the nearest edge.
 func Heights(packed []byte) (func(x, y float64) float64, error) {
 	errNone := errors.New("its mesh is no grid")
 	if len(packed) < 16 {

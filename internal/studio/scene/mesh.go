@@ -1,9 +1,9 @@
-// Package scene describes scenes as lists of operations on named things, and makes the
-// meshes for them. An adapter sends the operations to a program; nothing here knows one.
+// Package scene describes scenes as lists of operations on named objects, and makes the meshes for
+// them. Adapters send the operations to a program; this package does not depend on any program.
 //
-// Its invariant: the same calls give the same bytes on every machine. Coordinates are
-// rounded to a tenth of a millimetre, so that the last bit of a sine is never seen; angles
-// are radians, lengths metres, Z is up. What to build is the matter of package builder.
+// Its invariant: the same calls give the same bytes on every machine. Coordinates are rounded to a
+// tenth of a millimetre, so that differences in the last bit of a sine disappear. Angles are in
+// radians, lengths in metres, and Z is up. Package builder decides which objects to build.
 package scene
 
 import (
@@ -14,39 +14,39 @@ import (
 // Vec is a point, direction, rotation (Euler XYZ, radians) or scale.
 type Vec [3]float64
 
-// Add is the sum.
+// Add returns the sum.
 func (v Vec) Add(o Vec) Vec { return Vec{v[0] + o[0], v[1] + o[1], v[2] + o[2]} }
 
-// Sub is the difference.
+// Sub returns the difference.
 func (v Vec) Sub(o Vec) Vec { return Vec{v[0] - o[0], v[1] - o[1], v[2] - o[2]} }
 
-// Mul is the vector times a number.
+// Mul returns the vector times a number.
 func (v Vec) Mul(k float64) Vec { return Vec{v[0] * k, v[1] * k, v[2] * k} }
 
-// Len is the length.
+// Len returns the length.
 func (v Vec) Len() float64 { return math.Sqrt(v[0]*v[0] + v[1]*v[1] + v[2]*v[2]) }
 
-// Cross is the cross product.
+// Cross returns the cross product.
 func (v Vec) Cross(o Vec) Vec {
 	return Vec{v[1]*o[2] - v[2]*o[1], v[2]*o[0] - v[0]*o[2], v[0]*o[1] - v[1]*o[0]}
 }
 
-// Turned is the vector turned about Z.
+// Turned returns the vector turned about Z.
 func (v Vec) Turned(angle float64) Vec {
 	s, c := math.Sincos(angle)
 	return Vec{v[0]*c - v[1]*s, v[0]*s + v[1]*c, v[2]}
 }
 
-// roundCoord keeps a tenth of a millimetre, and no negative zero.
+// roundCoord rounds to a tenth of a millimetre and turns -0 into 0.
 func roundCoord(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 }
 
-// Rounded is the vector as scenes keep it.
+// Rounded returns the vector as it is stored in scenes.
 func (v Vec) Rounded() Vec { return Vec{roundCoord(v[0]), roundCoord(v[1]), roundCoord(v[2])} }
 
 // Face is a polygon of a mesh: its corners, counter-clockwise from outside.
 type Face struct {
 	V      []int
-	UV     [][2]float64 // one for each corner; nil: made from the face's position
+	UV     [][2]float64 // one per corner; nil: derived from the face's position
 	Slot   int          // material slot
 	Smooth bool
 }
@@ -57,7 +57,7 @@ type Mesh struct {
 	F []Face
 }
 
-// Add puts another mesh into this one, moved by m, its slots raised by slot.
+// Add appends another mesh: each vertex is mapped by move, and slot is added to its slots.
 func (m *Mesh) Add(o *Mesh, move func(Vec) Vec, slot int) *Mesh {
 	base := len(m.V)
 	for _, v := range o.V {
@@ -73,17 +73,17 @@ func (m *Mesh) Add(o *Mesh, move func(Vec) Vec, slot int) *Mesh {
 	return m
 }
 
-// At adds another mesh at a place.
+// At appends another mesh, moved to p.
 func (m *Mesh) At(o *Mesh, p Vec, slot int) *Mesh {
 	return m.Add(o, func(v Vec) Vec { return v.Add(p) }, slot)
 }
 
-// AtTurned adds another mesh at a place, turned about Z.
+// AtTurned appends another mesh, turned about Z and moved to p.
 func (m *Mesh) AtTurned(o *Mesh, p Vec, angle float64, slot int) *Mesh {
 	return m.Add(o, func(v Vec) Vec { return v.Turned(angle).Add(p) }, slot)
 }
 
-// Bounds are the least and greatest corner of the mesh.
+// Bounds returns the lowest and the highest corner of the mesh's bounding box.
 func (m *Mesh) Bounds() (low, high Vec) {
 	low, high = Vec{math.Inf(1), math.Inf(1), math.Inf(1)}, Vec{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
 	for _, v := range m.V {
@@ -94,7 +94,7 @@ func (m *Mesh) Bounds() (low, high Vec) {
 	return low, high
 }
 
-// Triangles counts the triangles that the faces fall into.
+// Triangles returns the number of triangles after splitting all faces.
 func (m *Mesh) Triangles() int {
 	n := 0
 	for _, f := range m.F {
@@ -103,7 +103,7 @@ func (m *Mesh) Triangles() int {
 	return n
 }
 
-// faceNormal is a face's normal by Newell's method, not of unit length.
+// faceNormal returns a face's normal by Newell's method; its length is not 1.
 func (m *Mesh) faceNormal(f Face) Vec {
 	var n Vec
 	for i, a := range f.V {
@@ -118,8 +118,8 @@ func (m *Mesh) faceNormal(f Face) Vec {
 // TileMetres is the side of the square that one tile of a texture covers.
 const TileMetres = 2.5
 
-// faceUV gives a face's texture coordinates: its own, or those of the plane of the axis that
-// it faces most, in tiles.
+// faceUV returns a face's texture coordinates in tiles: its own, or a projection along the axis
+// that it faces most.
 func (m *Mesh) faceUV(f Face) [][2]float64 {
 	if f.UV != nil {
 		return f.UV
@@ -148,10 +148,10 @@ const (
 	hasSmooth
 )
 
-// Pack gives the form that adapters read. All numbers are little-endian: the counts of
-// vertices, loops and faces and the flags as uint32; then float32 coordinates, int32 vertex
-// indices of all loops, int32 sizes of the faces, float32 texture coordinates of all loops,
-// and int32 slots and smoothness of the faces.
+// Pack encodes the mesh for adapters. All numbers are little-endian: the counts of vertices, loops
+// and faces and the flags as uint32; then float32 coordinates, int32 vertex indices of all loops,
+// int32 sizes of the faces, float32 texture coordinates of all loops, and int32 slots and
+// smoothness of the faces.
 func (m *Mesh) Pack() []byte {
 	loops := 0
 	for _, f := range m.F {

@@ -15,7 +15,7 @@ func Example() {
 	// Output: 2 <nil>
 }
 
-// solids are closed: each edge is met once in either direction.
+// Solids are closed: each edge occurs once in either direction.
 func TestSolidsAreClosed(t *testing.T) {
 	for name, m := range map[string]*Mesh{"box": Box(1, 2, 3), "frustum": Frustum(2, 2, 1, 1, 3), "prism": Prism([][2]float64{{0, 0}, {2, 0}, {1, 2}}, 1),
 		"cylinder": Cylinder(1, 2, 12), "cone": Cone(1, 2, 12), "sphere": Sphere(1, 12, 8), "torus": Torus(1, 0.3, 12, 6)} {
@@ -39,7 +39,7 @@ func TestSolidsAreClosed(t *testing.T) {
 	}
 }
 
-// volume is that of a closed mesh, greater than 0 where its faces look outwards.
+// volume returns the volume of a closed mesh; it is greater than 0 if the faces point outwards.
 func volume(m *Mesh) float64 {
 	v := 0.0
 	for _, f := range m.F {
@@ -94,7 +94,7 @@ func TestHeights(t *testing.T) {
 	}
 }
 
-// All that is to be shown is inside the picture.
+// The whole box is inside the picture.
 func TestFrame(t *testing.T) {
 	var b Box3
 	b.Grow(Vec{-3, -2, 0})

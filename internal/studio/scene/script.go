@@ -10,24 +10,23 @@ import (
 	"loregate/internal/fault"
 )
 
-// Script is a list of operations on a scene, in the order in which they are done. Its
-// methods check names; the first fault is kept and Err gives it, so that a builder need
-// not look after every step.
+// Script is a list of operations on a scene, in the order in which they are done. Its methods check
+// names and keep the first error for Err, so that a builder need not check each step.
 type Script struct {
 	Ops  []json.RawMessage
-	Seen Box3 // bounds of what was put with Subject set
+	Seen Box3 // unused
 
 	names map[string]bool
 	err   error
 }
 
-// Box3 is a box along the axes; the zero Box3 is empty.
+// Box3 is an axis-aligned box; the zero Box3 is empty.
 type Box3 struct {
 	Low, High Vec
 	full      bool
 }
 
-// Grow makes the box hold a point.
+// Grow extends the box to include a point.
 func (b *Box3) Grow(v Vec) {
 	if !b.full {
 		b.Low, b.High, b.full = v, v, true
@@ -37,11 +36,11 @@ func (b *Box3) Grow(v Vec) {
 	}
 }
 
-// NameForm is what things in a scene may be called. It is narrow so that a name is the same
-// in every program and file that it travels through.
+// NameForm is the form of names in a scene. It is narrow, so that every program and file format
+// keeps a name unchanged.
 var NameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.-]{0,54}$`)
 
-// Err is the first fault of what was asked.
+// Err returns the first error.
 func (s *Script) Err() error { return s.err }
 
 func (s *Script) claimName(kind, name string) {
@@ -58,7 +57,7 @@ func (s *Script) claimName(kind, name string) {
 	s.names[kind+name] = true
 }
 
-// appendOp encodes an operation.
+// appendOp encodes an operation and appends it.
 func (s *Script) appendOp(op any) {
 	b, err := json.Marshal(op)
 	if err != nil && s.err == nil {
@@ -67,7 +66,7 @@ func (s *Script) appendOp(op any) {
 	s.Ops = append(s.Ops, b)
 }
 
-// Transform says where a thing is. A zero Scale is 1.
+// Transform is the position of an object. A zero Scale means 1.
 type Transform struct {
 	Location Vec `json:"location"`
 	Rotation Vec `json:"rotation"`
@@ -81,7 +80,7 @@ func (t Transform) normalized() Transform {
 	return Transform{t.Location.Rounded(), t.Rotation.Rounded(), t.Scale.Rounded()}
 }
 
-// Material is how a surface looks. Colours are linear, 0 to 1.
+// Material is the appearance of a surface. Colours are linear, 0 to 1.
 type Material struct {
 	Op           string      `json:"op"`
 	Name         string      `json:"name"`
@@ -103,7 +102,7 @@ func (s *Script) Material(m Material) {
 	s.appendOp(m)
 }
 
-// Image adds a picture that is kept by its hash; linear ones hold no colours.
+// Image adds an image stored under its hash; linear is set if it does not contain colours.
 func (s *Script) Image(name, sha256 string, linear bool) {
 	s.claimName("image", name)
 	s.appendOp(struct {
@@ -120,7 +119,7 @@ func (s *Script) Mesh(name string, m *Mesh, materials ...string) {
 	s.MeshData(name, Bytes{Data: m.Pack()}, materials...)
 }
 
-// Bytes are packed numbers: at hand, or kept by their hash.
+// Bytes is packed data: inline, or stored under its hash.
 type Bytes struct {
 	Data []byte `json:"data,omitempty"`
 	Blob string `json:"blob,omitempty"`
@@ -137,7 +136,7 @@ func (s *Script) MeshData(name string, b Bytes, materials ...string) {
 	}{"mesh", name, materials, b})
 }
 
-// Object puts a mesh into the scene, in a collection ("" is the scene's own).
+// Object places a mesh in the scene, in a collection ("" is the scene's own).
 func (s *Script) Object(name, mesh, into string, t Transform) {
 	s.claimName("object", name)
 	s.appendOp(struct {
@@ -149,7 +148,7 @@ func (s *Script) Object(name, mesh, into string, t Transform) {
 	}{"object", name, mesh, into, t.normalized()})
 }
 
-// Instances puts many objects of one mesh into the scene, named prefix.00001 and on.
+// Instances places many objects of one mesh in the scene, named prefix.00001 and so on.
 func (s *Script) Instances(prefix, mesh, into string, at []Transform) {
 	s.InstancesData(prefix, mesh, into, len(at), Bytes{Data: PackTransforms(at)})
 }
@@ -167,7 +166,7 @@ func (s *Script) InstancesData(prefix, mesh, into string, count int, b Bytes) {
 	}{"instances", prefix, mesh, into, count, b})
 }
 
-// PackTransforms gives nine little-endian float32 for each: location, rotation, scale.
+// PackTransforms encodes each transform as nine little-endian float32: location, rotation, scale.
 func PackTransforms(at []Transform) []byte {
 	b := make([]byte, 0, 36*len(at))
 	for _, t := range at {
@@ -181,7 +180,7 @@ func PackTransforms(at []Transform) []byte {
 	return b
 }
 
-// Text puts words into the scene, facing -Y when unturned.
+// Text adds a text object; unturned it faces -Y.
 func (s *Script) Text(name, body, material, into string, size float64, t Transform) {
 	s.claimName("object", name)
 	s.appendOp(struct {
@@ -195,26 +194,26 @@ func (s *Script) Text(name, body, material, into string, size float64, t Transfo
 	}{"text", name, body, material, into, size, t.normalized()})
 }
 
-// Light is a lamp. Energy is watts, for a SUN watts a square metre.
+// Light is a lamp. Energy is in watts, for a SUN in watts per square metre.
 type Light struct {
 	Op     string     `json:"op"`
 	Name   string     `json:"name"`
 	Kind   string     `json:"kind"` // POINT, SUN, AREA, SPOT
 	Energy float64    `json:"energy"`
 	Color  [3]float64 `json:"color"`
-	Size   float64    `json:"size"` // of what shines: radius, side, or for a SUN an angle
+	Size   float64    `json:"size"` // of the source: a radius or side, or for a SUN an angle
 	Into   string     `json:"into,omitempty"`
 	Transform
 }
 
-// Light puts a lamp into the scene.
+// Light adds a lamp to the scene.
 func (s *Script) Light(l Light) {
 	l.Op, l.Transform = "light", l.normalized()
 	s.claimName("object", l.Name)
 	s.appendOp(l)
 }
 
-// Camera puts a camera into the scene; the main one is what previews are made with.
+// Camera adds a camera to the scene; previews are rendered with the main one.
 func (s *Script) Camera(name string, lens float64, main bool, t Transform) {
 	s.claimName("object", name)
 	s.appendOp(struct {
@@ -226,7 +225,7 @@ func (s *Script) Camera(name string, lens float64, main bool, t Transform) {
 	}{"camera", name, roundCoord(lens), main, t.normalized()})
 }
 
-// Sky lights the scene from all around: air with the sun at an elevation, or one colour.
+// Sky is the light from all directions: an atmosphere with the sun at an elevation, or one colour.
 type Sky struct {
 	Op        string      `json:"op"`
 	Elevation float64     `json:"elevation"`
@@ -252,14 +251,14 @@ func (s *Script) Assign(object, material string) {
 	}{"assign", object, material})
 }
 
-// LookAt is the rotation of a camera at a place that looks at another.
+// LookAt returns the rotation of a camera at from that looks at to.
 func LookAt(from, to Vec) Vec {
 	d := to.Sub(from)
 	return Vec{math.Atan2(math.Hypot(d[0], d[1]), -d[2]), 0, math.Atan2(d[1], d[0]) - math.Pi/2}
 }
 
-// Frame places a camera so that a box fills its view: from a direction (it need not be
-// of unit length), with a lens on a 36 mm film of aspect 16 to 9.
+// Frame places a camera so that a box fills its view. The direction from need not be of unit
+// length; lens is for a 36 mm film of aspect 16 to 9.
 func Frame(b Box3, from Vec, lens float64) Transform {
 	middle := b.Low.Add(b.High).Mul(0.5)
 	from = from.Mul(1 / from.Len())

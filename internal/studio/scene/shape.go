@@ -2,12 +2,12 @@ package scene
 
 import "math"
 
-// Box is a box of a size, standing on the origin.
+// Box makes a box that stands on the origin.
 func Box(w, d, h float64) *Mesh {
 	return Frustum(w, d, w, d, h)
 }
 
-// Frustum is a box whose top has another size than its foot.
+// Frustum makes a box whose top and base differ in size.
 func Frustum(w, d, topW, topD, h float64) *Mesh {
 	m := &Mesh{}
 	for _, r := range [][3]float64{{w / 2, d / 2, 0}, {topW / 2, topD / 2, h}} {
@@ -19,12 +19,12 @@ func Frustum(w, d, topW, topD, h float64) *Mesh {
 	return m
 }
 
-// Quad is a flat rectangle at height 0, facing up.
+// Quad makes a flat rectangle at height 0, facing up.
 func Quad(w, d float64) *Mesh {
 	return &Mesh{V: []Vec{{-w / 2, -d / 2, 0}, {w / 2, -d / 2, 0}, {w / 2, d / 2, 0}, {-w / 2, d / 2, 0}}, F: []Face{{V: []int{0, 1, 2, 3}}}}
 }
 
-// Prism is a polygon (counter-clockwise from above) raised to a height.
+// Prism extrudes a polygon (counter-clockwise from above) to a height.
 func Prism(outline [][2]float64, h float64) *Mesh {
 	m, n := &Mesh{}, len(outline)
 	foot, top := make([]int, n), make([]int, n)
@@ -44,8 +44,8 @@ func Prism(outline [][2]float64, h float64) *Mesh {
 	return m
 }
 
-// Gable is a roof over a rectangle: its ridge runs along X, and it stands out over the
-// walls by eaves. Slots: 0 the roof, 1 the gable ends.
+// Gable makes a roof over a rectangle: its ridge is parallel to X, and it overhangs the walls by
+// eaves. Slots: 0 the roof, 1 the gable ends.
 func Gable(w, d, h, eaves float64) *Mesh {
 	x, y := w/2+eaves, d/2+eaves
 	drop := h * eaves / (d / 2)
@@ -65,8 +65,8 @@ func Gable(w, d, h, eaves float64) *Mesh {
 	return m
 }
 
-// Lathe turns a profile of (radius, height), from the foot up, about Z. A radius of 0
-// closes the surface in a point; other ends are closed with a flat face.
+// Lathe rotates a profile of (radius, height), from the base up, about Z. A radius of 0 closes the
+// surface in a point; other ends are closed with a flat face.
 func Lathe(profile [][2]float64, segments int, smooth bool) *Mesh {
 	m := &Mesh{}
 	rings := make([][]int, len(profile))
@@ -92,7 +92,7 @@ func Lathe(profile [][2]float64, segments int, smooth bool) *Mesh {
 	return m
 }
 
-// addBand joins two rings; either may be a point.
+// addBand joins two rings; either may be a single point.
 func (m *Mesh) addBand(low, high []int, segments int, run, step, radius float64, smooth bool) {
 	turns := max(1, math.Round(2*math.Pi*radius/TileMetres))
 	v0, v1 := run/TileMetres, (run+step)/TileMetres
@@ -129,12 +129,12 @@ func (m *Mesh) addCap(ring []int, down bool) {
 	m.F = append(m.F, f)
 }
 
-// Cylinder stands on the origin.
+// Cylinder makes a cylinder that stands on the origin.
 func Cylinder(r, h float64, segments int) *Mesh {
 	return smoothSides(Lathe([][2]float64{{r, 0}, {r, h}}, segments, true))
 }
 
-// Cone stands on the origin.
+// Cone makes a cone that stands on the origin.
 func Cone(r, h float64, segments int) *Mesh {
 	return Lathe([][2]float64{{r, 0}, {0, h}}, segments, true)
 }
@@ -147,7 +147,7 @@ func smoothSides(m *Mesh) *Mesh {
 	return m
 }
 
-// Sphere has its centre at the origin.
+// Sphere makes a sphere centred at the origin.
 func Sphere(r float64, segments, rings int) *Mesh {
 	profile := make([][2]float64, rings+1)
 	for i := range profile {
@@ -158,7 +158,7 @@ func Sphere(r float64, segments, rings int) *Mesh {
 	return Lathe(profile, segments, true)
 }
 
-// Torus has its centre at the origin and lies flat.
+// Torus makes a horizontal torus centred at the origin.
 func Torus(r, tube float64, segments, sides int) *Mesh {
 	m := &Mesh{}
 	for i := range segments {
@@ -181,8 +181,8 @@ func Torus(r, tube float64, segments, sides int) *Mesh {
 	return m
 }
 
-// Grid is a surface over a square of n by n points, step apart, about the origin. height
-// gives the height of a point.
+// Grid makes a surface over a square of n by n points, step apart, centred at the origin. height
+// returns the height of a point.
 func Grid(n int, step float64, height func(x, y int) float64) *Mesh {
 	m := &Mesh{V: make([]Vec, 0, n*n), F: make([]Face, 0, (n-1)*(n-1))}
 	half := float64(n-1) * step / 2
@@ -191,7 +191,7 @@ func Grid(n int, step float64, height func(x, y int) float64) *Mesh {
 			m.V = append(m.V, Vec{float64(x)*step - half, float64(y)*step - half, height(x, y)})
 		}
 	}
-	loops := make([]int, 4*(n-1)*(n-1)) // one piece of memory for all faces
+	loops := make([]int, 4*(n-1)*(n-1)) // one allocation for all faces
 	for y := range n - 1 {
 		for x := range n - 1 {
 			a := y*n + x

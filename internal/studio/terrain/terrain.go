@@ -1,8 +1,8 @@
-// Package terrain makes heightmaps: land of a size, a detail and an amplitude from a seed,
-// as 16-bit heights, a mesh and a PNG.
+// Package terrain makes heightmaps from a size, a level of detail, an amplitude and a seed, as
+// 16-bit heights, a mesh and a PNG.
 //
-// Its invariant: heights are computed in whole numbers, so that the same arguments give the
-// same heightmap on every machine.
+// Its invariant: heights are computed in integers, so that the same arguments give the same
+// heightmap on every machine.
 package terrain
 
 import (
@@ -22,14 +22,14 @@ type Land struct {
 	Heights   []uint16 // 0 to 65535: 0 to Amplitude
 	Width     float64  // metres along X
 	Depth     float64  // metres along Y
-	Amplitude float64  // metres from the lowest height there can be to the highest
+	Amplitude float64  // metres from the lowest possible height to the highest
 }
 
-// Sides are the heights along an edge, by detail level.
+// Sides is the number of heights along an edge, by level of detail.
 var Sides = map[string]int{"low": 129, "medium": 257, "high": 513}
 
-// LandscapeSides are the sides that Unreal's landscapes take, by detail level: components
-// times sections times quads, plus one.
+// LandscapeSides is the number of heights along an edge for Unreal's landscapes, by level of
+// detail: components times sections times quads, plus one.
 var LandscapeSides = map[string]int{"low": 505, "medium": 1009, "high": 2017}
 
 // CheckLandscape refuses a side that an Unreal landscape cannot have.
@@ -45,7 +45,7 @@ func CheckLandscape(side int) error {
 	return fault.BadField("side", "a landscape cannot have a side of %d; 505, 1009, 2017 and 4033 are sides it can have", side)
 }
 
-// Make makes land. side is at least 2; octaves of noise follow from it.
+// Make makes land. side is at least 2; the number of octaves of noise depends on it.
 func Make(seed uint64, side int, width, depth, amplitude float64) *Land {
 	l := &Land{Side: side, Heights: make([]uint16, side*side), Width: width, Depth: depth, Amplitude: amplitude}
 	octaves := 1
@@ -75,7 +75,7 @@ func Make(seed uint64, side int, width, depth, amplitude float64) *Land {
 	return l
 }
 
-// At is the height in metres at a point, given as parts of the sides from 0 to 1.
+// At returns the height in metres at a point, given as fractions of the sides from 0 to 1.
 func (l *Land) At(u, v float64) float64 {
 	n := float64(l.Side - 1)
 	x, y := min(max(u, 0), 1)*n, min(max(v, 0), 1)*n
@@ -87,7 +87,7 @@ func (l *Land) At(u, v float64) float64 {
 	return (low + float64((high-low)*fy)) / 65535 * l.Amplitude
 }
 
-// Mesh is the land as a surface about the origin; its lowest possible height is 0.
+// Mesh returns the land as a surface centred at the origin; its lowest possible height is 0.
 func (l *Land) Mesh() *scene.Mesh {
 	m := scene.Grid(l.Side, 1, func(x, y int) float64 { return float64(l.Heights[y*l.Side+x]) / 65535 * l.Amplitude })
 	n := float64(l.Side - 1)
@@ -98,7 +98,7 @@ func (l *Land) Mesh() *scene.Mesh {
 	return m
 }
 
-// PNG is the heightmap as a grey picture of 16 bits, north up.
+// PNG encodes the heightmap as a 16-bit grey image, north up.
 func (l *Land) PNG() ([]byte, error) {
 	m := image.NewGray16(image.Rect(0, 0, l.Side, l.Side))
 	for y := range l.Side {

@@ -8,10 +8,10 @@ type texel struct {
 	r, g, b byte
 }
 
-// painter gives the texel at fixed-point parts of the tile.
+// painter returns the texel at fixed-point fractions of the tile.
 type painter func(x, y int64) texel
 
-// kinds are the surfaces that there are. Those of the tool's schema come first.
+// kinds are all the surfaces. Those of the tool's schema come first.
 var kinds = map[string]func(seed uint64) painter{
 	"stone": stonePainter, "wood": woodPainter, "grass": grassPainter, "sand": sandPainter, "metal": metalPainter, "fabric": fabricPainter,
 	"brick": brickPainter, "cobbles": cobblesPainter, "plaster": plasterPainter, "slate": slatePainter, "thatch": thatchPainter, "bark": barkPainter,
@@ -20,10 +20,10 @@ var kinds = map[string]func(seed uint64) painter{
 
 const one = noise.One
 
-// ramp is colours from dark to light.
+// ramp is a list of colours from dark to light.
 type ramp [][3]int64
 
-// texelAt gives a texel of a height, coloured by a tint of 0 to One.
+// texelAt returns a texel of this height with the colour at tint, 0 to One.
 func (r ramp) texelAt(height, tint int64) texel {
 	tint = min(max(tint, 0), one-1)
 	steps := int64(len(r) - 1)
@@ -32,7 +32,7 @@ func (r ramp) texelAt(height, tint int64) texel {
 	return texel{height, mix(0), mix(1), mix(2)}
 }
 
-// smoothWave goes from 0 to One and back once in a period of One, smoothly.
+// smoothWave goes smoothly from 0 to One and back once in a period of One.
 func smoothWave(x int64) int64 {
 	t := x & (one - 1) * 2
 	if t > one {
@@ -41,7 +41,7 @@ func smoothWave(x int64) int64 {
 	return t * t >> 16 * (3*one - 2*t) >> 16
 }
 
-// smoothStep goes from 0 to One as x goes from a to b.
+// smoothStep goes smoothly from 0 to One as x goes from a to b.
 func smoothStep(a, b, x int64) int64 {
 	t := min(max((x-a)*one/(b-a), 0), one)
 	return t * t >> 16 * (3*one - 2*t) >> 16
@@ -49,10 +49,11 @@ func smoothStep(a, b, x int64) int64 {
 
 func cellIndex(a, n int64) int64 { return a * n >> 16 }
 
-// mulFixed is a share of x in 16.16.
+// mulFixed returns x times a fraction in 16.16 fixed point.
 func mulFixed(x, share int64) int64 { return x * share >> 16 }
 
-// rubblePainter is stones that touch: cells with joints between, rough, each of its own tint.
+// rubblePainter paints touching stones: cells with joints between, rough, each with a tint of its
+// own.
 func rubblePainter(seed uint64, cells int, joint int64, colors ramp) painter {
 	points, grain, spots := noise.NewCells(seed, cells), noise.NewFractal(seed+1, 8, 6), noise.NewLattice(seed+2, 5)
 	return func(x, y int64) texel {
@@ -87,7 +88,7 @@ func rockPainter(seed uint64) painter {
 	}
 }
 
-// brickPainter is courses of bricks, every other shifted by half.
+// brickPainter paints courses of bricks, every other one shifted by half a brick.
 func brickPainter(seed uint64) painter {
 	grain := noise.NewFractal(seed, 16, 5)
 	colors := ramp{{96, 88, 78}, {104, 48, 36}, {140, 66, 46}, {168, 92, 64}}
@@ -106,7 +107,7 @@ func brickPainter(seed uint64) painter {
 	}
 }
 
-// woodPainter is boards that run along Y.
+// woodPainter paints boards parallel to Y.
 func woodPainter(seed uint64) painter {
 	grain, long := noise.NewFractal(seed, 3, 5), noise.NewFractal(seed+1, 6, 3)
 	colors := ramp{{38, 24, 14}, {82, 54, 32}, {120, 84, 52}, {150, 112, 74}}
@@ -174,7 +175,7 @@ func metalPainter(seed uint64) painter {
 	}
 }
 
-// fabricPainter is threads over and under.
+// fabricPainter paints a weave of threads.
 func fabricPainter(seed uint64) painter {
 	worn := noise.NewFractal(seed, 4, 5)
 	colors := ramp{{74, 58, 46}, {126, 102, 78}, {166, 142, 112}, {196, 176, 148}}
@@ -199,7 +200,7 @@ func plasterPainter(seed uint64) painter {
 	}
 }
 
-// slatePainter is rows of flat stones, each over the one below.
+// slatePainter paints rows of flat stones, each overlapping the row below.
 func slatePainter(seed uint64) painter {
 	grain := noise.NewFractal(seed, 16, 4)
 	colors := ramp{{26, 28, 32}, {56, 60, 66}, {84, 88, 94}, {110, 112, 116}}

@@ -1,8 +1,8 @@
-// Package texture paints surfaces: a base colour and a normal map that tile, from a kind,
-// a size and a seed.
+// Package texture paints tiling surfaces: a base colour and a normal map, from a kind, a size and a
+// seed.
 //
-// Its invariant: everything is computed in whole numbers, so that the same arguments give
-// the same pixels on every machine.
+// Its invariant: everything is computed in integers, so that the same arguments give the same
+// pixels on every machine.
 package texture
 
 import (
@@ -24,8 +24,8 @@ type Pair struct {
 // Known reports whether a kind can be painted.
 func Known(kind string) bool { return kinds[kind] != nil }
 
-// Paint makes a surface of size by size pixels, size a power of two from 16 to 4096. The
-// kind must be Known.
+// Paint makes a surface of size by size pixels; size is a power of two from 16 to 4096. The kind
+// must be Known.
 func Paint(kind string, size int, seed uint64) Pair {
 	at := kinds[kind](noise.Hash(seed, uint32(len(kind)), uint32(kind[0])))
 	p := Pair{image.NewRGBA(image.Rect(0, 0, size, size)), image.NewRGBA(image.Rect(0, 0, size, size))}
@@ -57,15 +57,15 @@ func eachRow(n int, f func(y int)) {
 	wait.Wait()
 }
 
-// writeNormals writes a row of normals from the slopes of the heights. Rows of the picture go
-// down, the normal's Y goes up.
+// writeNormals writes a row of normals from the slopes of the heights. Image rows go down, the
+// normal's Y goes up.
 func writeNormals(to *image.RGBA, h []int32, size, y int) {
 	up, down := (y+size-1)%size*size, (y+1)%size*size
 	for x := range size {
 		left, right := (x+size-1)%size, (x+1)%size
 		dx := int64(h[y*size+left] - h[y*size+right])
 		dy := int64(h[down+x] - h[up+x])
-		// A slope of one tile's height over a hundredth of the tile is steep: 45 degrees.
+		// A slope of one tile's height over a hundredth of the tile's side counts as 45 degrees.
 		dx, dy = dx*int64(size)/200, dy*int64(size)/200
 		const dz = 1 << 16
 		l := vectorLength(dx, dy, dz)
@@ -76,7 +76,7 @@ func writeNormals(to *image.RGBA, h []int32, size, y int) {
 
 func normalByte(x, l int64) byte { return byte(128 + 127*x/l) }
 
-// vectorLength is the whole length of a vector, by Newton's method.
+// vectorLength returns the integer length of a vector, by Newton's method.
 func vectorLength(x, y, z int64) int64 {
 	n := x*x + y*y + z*z
 	r := int64(1) << 17
@@ -89,7 +89,7 @@ func vectorLength(x, y, z int64) int64 {
 	}
 }
 
-// PNG encodes a picture: the same bytes for the same pixels from the same build.
+// PNG encodes an image: the same pixels give the same bytes from the same build.
 func PNG(m image.Image) ([]byte, error) {
 	var b bytes.Buffer
 	e := png.Encoder{CompressionLevel: png.BestSpeed}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// golden are hashes of the pixels: they change only when a surface is meant to look otherwise.
+// golden are hashes of the pixels: they change only if a surface is meant to look different.
 var golden = map[string]string{
 	"metal": "b8893b72e3b26a53", "slate": "172e3c917f5f2d51", "bark": "b085e33129d18c1d", "earth": "eafb560cb8a5759c",
 	"rock": "a77bdf4ffb93b1b2", "stone": "c175a1a4dd6a3ccb", "thatch": "f97d30bedbc89366", "salt": "1dc3c6c300dd4b38",
@@ -31,7 +31,7 @@ func TestPixelsAreStable(t *testing.T) {
 	}
 }
 
-// A surface continues over its edge: the step across it is no greater than those inside.
+// A surface tiles: the colour step across its edge is no greater than the steps inside.
 func TestTexturesTile(t *testing.T) {
 	const n = 128
 	for kind := range kinds {
@@ -67,7 +67,7 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-// With SHEET=dir the surfaces are written out, to be looked at.
+// With SHEET=dir the surfaces are written to files for inspection.
 func TestSheet(t *testing.T) {
 	dir := os.Getenv("SHEET")
 	if dir == "" {

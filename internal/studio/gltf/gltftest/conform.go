@@ -1,9 +1,9 @@
-// Package gltftest holds GLB files against the rules of glTF 2.0 that exporters break, for
-// tests. It reads files by itself, so that a mistake of package gltf does not hide in it.
+// Package gltftest checks GLB files in tests against the rules of glTF 2.0 that exporters tend to
+// break. It has its own parser, so that it also finds errors of package gltf.
 //
-// Its invariant: what it lets through breaks none of the rules below; they are the errors
-// of Khronos' gltf-validator that a static scene of meshes and pictures can run into. Where
-// GLTF_VALIDATOR names a folder with that program's npm module, it is asked too.
+// Its invariant: a file without findings breaks none of the rules below. They are those errors of
+// Khronos' gltf-validator that can occur in a static scene of meshes and images. If GLTF_VALIDATOR
+// names a folder with that program's npm module, Check runs it too.
 package gltftest
 
 import (
@@ -97,7 +97,7 @@ type material struct {
 	Emissive []float64 `json:"emissiveFactor"`
 }
 
-// checker collects what is wrong with a file.
+// checker collects the faults of a file.
 type checker struct {
 	file
 	bin   []byte
@@ -125,7 +125,7 @@ func Conform(glb []byte) []string {
 		c.checkAccessor(i)
 	}
 	if len(c.wrong) > 0 {
-		return c.wrong // what follows reads by these
+		return c.wrong // the later checks depend on valid accessors
 	}
 	for i, m := range c.Meshes {
 		c.checkThat(len(m.Primitives) > 0, "mesh %d has no primitives", i)
@@ -138,7 +138,7 @@ func Conform(glb []byte) []string {
 	return c.wrong
 }
 
-// splitChunks takes the container apart.
+// splitChunks splits the container into its chunks.
 func (c *checker) splitChunks(b []byte) (text []byte) {
 	le := binary.LittleEndian
 	if !c.checkThat(len(b) >= 20 && string(b[:4]) == "glTF" && le.Uint32(b[4:]) == 2, "it does not begin as a GLB does") {
@@ -162,11 +162,11 @@ func (c *checker) splitChunks(b []byte) (text []byte) {
 	return text
 }
 
-// knownExtensions are the extensions that Blender writes and that are ratified.
+// knownExtensions are the ratified extensions that Blender writes.
 var knownExtensions = []string{"KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior", "KHR_materials_specular", "KHR_materials_volume",
 	"KHR_materials_clearcoat", "KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"}
 
-// checkExtensions checks that extensions are declared and known, and that nothing is empty.
+// checkExtensions checks that extensions are declared and known, and that no list is empty.
 func (c *checker) checkExtensions(text []byte) {
 	for _, e := range c.Required {
 		c.checkThat(slices.Contains(c.Used, e), "extension %s is required and not declared as used", e)
@@ -218,7 +218,7 @@ func (c *checker) checkBuffers() {
 var widths = map[int]int{5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 var counts = map[string]int{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
-// checkAccessor checks that it lies within its view, aligned.
+// checkAccessor checks that an accessor is within its view and aligned.
 func (c *checker) checkAccessor(i int) {
 	a := c.Accessors[i]
 	width, n := widths[a.Component], counts[a.Type]
@@ -234,7 +234,7 @@ func (c *checker) checkAccessor(i int) {
 	c.checkThat(a.Offset+step*(a.Count-1)+width*n <= v.Length, "accessor %d leads out of its view", i)
 }
 
-// eachRow gives the values of an accessor.
+// eachRow calls f with each element of an accessor.
 func (c *checker) eachRow(i int, f func(row []float64)) {
 	a := c.Accessors[i]
 	v := c.BufferViews[*a.View]
@@ -266,7 +266,7 @@ func decodeNumber(component int, b []byte) float64 {
 	return float64(math.Float32frombits(le.Uint32(b)))
 }
 
-// checkBounds checks that least and greatest values are those of the data.
+// checkBounds checks that the declared minimum and maximum are those of the data.
 func (c *checker) checkBounds(i int) {
 	a := c.Accessors[i]
 	n := counts[a.Type]

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// good is one triangle, with normals and indices.
+// good is a file of one triangle with normals and indices.
 const good = `{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0,"children":[1]},{"mesh":0,"rotation":[0,0,0,1]}],
 "meshes":[{"primitives":[{"attributes":{"POSITION":0,"NORMAL":1},"indices":2,"material":0}]}],
 "materials":[{"pbrMetallicRoughness":{"baseColorFactor":[1,0.5,0,1],"metallicFactor":0}}],
@@ -16,7 +16,8 @@ const good = `{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nod
 "bufferViews":[{"buffer":0,"byteLength":36},{"buffer":0,"byteOffset":36,"byteLength":36},{"buffer":0,"byteOffset":72,"byteLength":6}],
 "buffers":[{"byteLength":78}]}`
 
-// newGLB is a GLB of a text, with one number of its vertices changed.
+// newGLB makes a GLB from JSON; number at of its vertex data is replaced by x, and its last index
+// by index.
 func newGLB(text string, at int, x float32, index uint16) []byte {
 	le := binary.LittleEndian
 	numbers := []float32{0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1}

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// validatorScript has Khronos' validator look at the file on standard input.
+// validatorScript runs Khronos' validator on the file on standard input.
 const validatorScript = `const v = require(process.argv[1] + "/gltf-validator"), b = []
 process.stdin.on("data", d => b.push(d)).on("end", async () => {
   const r = await v.validateBytes(new Uint8Array(Buffer.concat(b)), {maxIssues: 20, severityOverrides: {}})
   console.log(JSON.stringify({errors: r.issues.numErrors, messages: r.issues.messages.filter(m => m.severity === 0).map(m => m.code + " " + m.pointer)}))
 })`
 
-// Check fails a test where a GLB breaks a rule, or where GLTF_VALIDATOR is a folder of npm
-// modules and Khronos' gltf-validator in it counts an error.
+// Check fails a test if a GLB breaks a rule, or if GLTF_VALIDATOR names a folder of npm modules and
+// Khronos' gltf-validator in it reports an error.
 func Check(t testing.TB, name string, glb []byte) {
 	t.Helper()
 	if wrong := Conform(glb); len(wrong) > 0 {

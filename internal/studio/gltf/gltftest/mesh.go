@@ -5,13 +5,14 @@ import (
 	"math"
 )
 
-// attributeTypes are the forms that attributes have: type, and whether they are numbers of 32 bits.
+// attributeTypes are the accessor types of vertex attributes.
 var attributeTypes = map[string]string{"POSITION": "VEC3", "NORMAL": "VEC3", "TANGENT": "VEC4", "TEXCOORD_0": "VEC2", "TEXCOORD_1": "VEC2", "COLOR_0": "VEC4"}
 
 const (
 	float    = 5126
 	triangle = 4
-	// unitTolerance is how far from 1 the length of a unit vector may be: the validator's bound.
+	// unitTolerance is the allowed deviation of a unit vector's length from 1: the validator's
+	// bound.
 	unitTolerance = 0.00674
 )
 
@@ -48,7 +49,7 @@ func (c *checker) checkPrimitive(at string, p primitive) {
 	c.checkThat(out == 0, "%s: %d indices lead to no vertex", at, out)
 }
 
-// checkAttribute checks one attribute of vertices.
+// checkAttribute checks one vertex attribute.
 func (c *checker) checkAttribute(at, name string, i, vertices int) {
 	a := c.Accessors[i]
 	v := c.BufferViews[*a.View]
@@ -84,7 +85,7 @@ func vectorLength(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// checkNodes checks that the nodes are trees under scenes.
+// checkNodes checks that the nodes form trees under the scenes.
 func (c *checker) checkNodes() {
 	parent := make([]int, len(c.Nodes))
 	for i, n := range c.Nodes {
@@ -106,7 +107,7 @@ func (c *checker) checkNodes() {
 	}
 }
 
-// checkMaterials checks materials, textures and pictures.
+// checkMaterials checks materials, textures and images.
 func (c *checker) checkMaterials() {
 	for i, m := range c.Materials {
 		for _, t := range []*texture{m.Metal.Base, m.Metal.Both, m.Normal, m.Occlude, m.Emit} {
@@ -134,7 +135,7 @@ func optionalValue(x *float64) []float64 {
 	return []float64{*x}
 }
 
-// Summary is the first few of what is wrong, for a test's message.
+// Summary returns the first few faults, for a test's message.
 func Summary(wrong []string) string {
 	if len(wrong) > 5 {
 		return fmt.Sprintf("%q and %d more", wrong[:5], len(wrong)-5)
