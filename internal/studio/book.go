@@ -206,7 +206,7 @@ func (s *Studio) loadRun(ctx context.Context, g access.Grant, id string) (Run, e
 	stream := b.stream
 	b.mu.Unlock()
 	if bad != nil || !ok || e.audience > g.View().Level {
-		return Run{}, errNoRun(id)
+		return Run{}, runNotFound(id)
 	}
 	for rec, err := range s.canon.Records(ctx, g, stream, e.seq) {
 		if err != nil {
@@ -216,10 +216,10 @@ func (s *Studio) loadRun(ctx context.Context, g access.Grant, id string) (Run, e
 		err = json.Unmarshal(rec.Event.Payload, &run)
 		return run, err
 	}
-	return Run{}, errNoRun(id)
+	return Run{}, runNotFound(id)
 }
 
-func errNoRun(id string) error {
+func runNotFound(id string) error {
 	return fault.New(fault.NotFound, "there is no run %q; list_runs shows those there are", clipText(id, 60))
 }
 
