@@ -64,17 +64,17 @@ func (f *Finder) Bind(sn Snapshot) SnapshotFinder { return SnapshotFinder{f, sn}
 // finding is one question.
 type finding struct {
 	SnapshotFinder
-	ctx     context.Context // of the one question
-	sight   canon.Visibility
-	filter  canon.Filter
-	bearers map[canon.CardID]bool // of the filter's tag in sight, where it has one
-	named   []Named               // that pass the filter
-	listed  bool                  // the cards of hits hold what a list shows, and are not read
+	ctx        context.Context // of the one question
+	visibility canon.Visibility
+	filter     canon.Filter
+	bearers    map[canon.CardID]bool // of the filter's tag in sight, where it has one
+	named      []Named               // that pass the filter
+	listed     bool                  // the cards of hits hold what a list shows, and are not read
 }
 
-// ask begins a question about cards that pass a filter.
-func (f SnapshotFinder) ask(ctx context.Context, s canon.Visibility, filter canon.Filter) (*finding, error) {
-	a := &finding{SnapshotFinder: f, ctx: ctx, sight: s, filter: filter}
+// newFinding begins a question about cards that pass a filter.
+func (f SnapshotFinder) newFinding(ctx context.Context, s canon.Visibility, filter canon.Filter) (*finding, error) {
+	a := &finding{SnapshotFinder: f, ctx: ctx, visibility: s, filter: filter}
 	if filter.Tag != "" {
 		if err := a.findBearers(markup.KeyOf(filter.Tag)); err != nil {
 			return nil, err
@@ -85,7 +85,7 @@ func (f SnapshotFinder) ask(ctx context.Context, s canon.Visibility, filter cano
 	}
 	all, err := f.snapshot.Named(ctx, s)
 	for _, n := range all {
-		if a.passes(n.Card) {
+		if a.passesFilter(n.Card) {
 			a.named = append(a.named, n)
 		}
 	}
@@ -94,14 +94,14 @@ func (f SnapshotFinder) ask(ctx context.Context, s canon.Visibility, filter cano
 
 // mayBeNamed reports whether the sight has cards only because labels name its subject.
 func (a *finding) mayBeNamed() bool {
-	return a.sight.View.Level < access.LevelAdmin && a.sight.View.Subject != ""
+	return a.visibility.View.Level < access.LevelAdmin && a.visibility.View.Subject != ""
 }
 
 // findBearers finds the cards that bear a tag in sight: those above the lists that have it.
 func (a *finding) findBearers(tag markup.Key) error {
 	a.bearers = map[canon.CardID]bool{}
 	if a.mayBeNamed() {
-		ids, err := a.snapshot.NamedBearers(a.ctx, a.sight, tag)
+		ids, err := a.snapshot.NamedBearers(a.ctx, a.visibility, tag)
 		if err != nil {
 			return err
 		}
@@ -109,39 +109,39 @@ func (a *finding) findBearers(tag markup.Key) error {
 			a.bearers[id] = true
 		}
 	}
-	return a.find(func(x *search.Index) error {
-		return x.Marked(a.ctx, tagMark+string(tag), int(a.sight.View.Level), func(row []byte) { a.bearers[readRow(row).parent()] = true })
+	return a.withIndex(func(x *search.Index) error {
+		return x.Marked(a.ctx, tagMark+string(tag), int(a.visibility.View.Level), func(row []byte) { a.bearers[readRow(row).parentID()] = true })
 	})
 }
 
-func (a *finding) passes(c canon.Card) bool {
+func (a *finding) passesFilter(c canon.Card) bool {
 	return a.filter.Fits(c) && (a.filter.Tag == "" || a.bearers[c.ID])
 }
 
-// keep is passes for rows, but for what a query narrows by otherwise: types and the tag. It is
+// rowFilter is passes for rows, but for what a query narrows by otherwise: types and the tag. It is
 // nil where nothing else is left out.
-func (a *finding) keep() func(row []byte) bool {
+func (a *finding) rowFilter() func(row []byte) bool {
 	rest := a.filter
 	rest.Type, rest.Types, rest.Tag = "", nil, ""
 	if !rest.Narrows() {
 		return nil
 	}
-	return func(b []byte) bool { return rest.Fits(readRow(b).card()) }
+	return func(b []byte) bool { return rest.Fits(readRow(b).filterCard()) }
 }
 
-// query is a query of the index, narrowed by the filter.
-func (a *finding) query(terms []words.Term) search.Query {
-	q := search.Query{Terms: terms, Level: int(a.sight.View.Level), Keep: a.keep()}
+// indexQuery is a query of the index, narrowed by the filter.
+func (a *finding) indexQuery(terms []words.Term) search.Query {
+	q := search.Query{Terms: terms, Level: int(a.visibility.View.Level), Keep: a.rowFilter()}
 	if a.filter.Type != "" {
 		q.Marks = append(q.Marks, typeMarks(a.filter.Type))
 	}
 	if len(a.filter.Types) > 0 {
 		q.Marks = append(q.Marks, typeMarks(a.filter.Types...))
 	}
-	for _, run := range inside(markup.Fold(a.filter.NameContains)) {
+	for _, run := range trigrams(markup.Fold(a.filter.NameContains)) {
 		q.Marks = append(q.Marks, []string{runMark + run})
 	}
-	q.Marks = append(q.Marks, begins(a.filter.NameStarts)...)
+	q.Marks = append(q.Marks, startMarks(a.filter.NameStarts)...)
 	if a.filter.Tag != "" {
 		q.Among = make([]search.ID, 0, len(a.bearers))
 		for id := range a.bearers {
@@ -158,20 +158,20 @@ func typeMarks(types ...string) (marks []string) {
 	return marks
 }
 
-// mostRuns is how many runs of a text are asked for; what they find is compared whole.
-const mostRuns = 32
+// maxRuns is how many runs of a text are asked for; what they find is compared whole.
+const maxRuns = 32
 
-// inside gives the runs of three characters in a folded text.
-func inside(folded string) (runs []string) {
+// trigrams gives the runs of three characters in a folded text.
+func trigrams(folded string) (runs []string) {
 	r := []rune(folded)
-	for i := 0; i+3 <= len(r) && i < mostRuns; i++ {
+	for i := 0; i+3 <= len(r) && i < maxRuns; i++ {
 		runs = append(runs, string(r[i:i+3]))
 	}
 	return runs
 }
 
-// begins gives the marks of names that begin with a text.
-func begins(text string) (marks [][]string) {
+// startMarks gives the marks of names that begin with a text.
+func startMarks(text string) (marks [][]string) {
 	folded := markup.Fold(text)
 	for i, r := range folded {
 		if i == 0 {
@@ -179,19 +179,19 @@ func begins(text string) (marks [][]string) {
 		}
 	}
 	if folded != "" {
-		for _, run := range inside("\x02" + folded) {
+		for _, run := range trigrams("\x02" + folded) {
 			marks = append(marks, []string{runMark + run})
 		}
 	}
 	return marks
 }
 
-// find asks the index.
-func (a *finding) find(f func(*search.Index) error) error {
-	if a.sight.View.Level <= access.LevelNone {
+// withIndex asks the index.
+func (a *finding) withIndex(f func(*search.Index) error) error {
+	if a.visibility.View.Level <= access.LevelNone {
 		return nil
 	}
-	from, ok, err := a.snapshot.Source(a.ctx, a.sight.World)
+	from, ok, err := a.snapshot.Source(a.ctx, a.visibility.World)
 	if err != nil || !ok {
 		return err
 	}
@@ -199,7 +199,7 @@ func (a *finding) find(f func(*search.Index) error) error {
 	if a.snapshot.Writes() {
 		find = a.finder.Library.FindIn
 	}
-	err = find(a.ctx, search.ID(a.sight.World), from, f)
+	err = find(a.ctx, search.ID(a.visibility.World), from, f)
 	if errors.Is(err, search.ErrBehind) {
 		return (&fault.Error{Kind: fault.Unavailable, RetryAfter: 2 * time.Second,
 			Message: "the search index of this world is being made; try again in a moment"}).Because(err)
@@ -209,12 +209,12 @@ func (a *finding) find(f func(*search.Index) error) error {
 
 // Search is canon.Finder's.
 func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	out := canon.SearchResult{Ranked: ranks(q.Filter.Sort)}
+	out := canon.SearchResult{Ranked: isRanked(q.Filter.Sort)}
 	terms := words.Terms(q)
 	if len(terms) == 0 {
 		return out, nil
 	}
-	a, err := f.ask(ctx, s, q.Filter)
+	a, err := f.newFinding(ctx, s, q.Filter)
 	if err != nil {
 		return out, err
 	}
@@ -227,7 +227,7 @@ func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.
 	})
 	p.Offset, p.Limit = max(p.Offset, 0), max(p.Limit, 0)
 	a.listed = q.Listed
-	ask := a.query(terms)
+	ask := a.indexQuery(terms)
 	ask.Name, ask.Text = q.LooksInto()
 	ask.Fields = q.InFields
 	if !out.Ranked {
@@ -235,15 +235,15 @@ func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.
 	}
 	var hits []canon.Hit
 	if q.CaseSensitive {
-		hits, out.Total, err = a.asTyped(ask, q, terms, p)
+		hits, out.Total, err = a.findAsTyped(ask, q, terms, p)
 	} else {
-		hits, out.Total, err = a.page(ask, p)
+		hits, out.Total, err = a.findPage(ask, p)
 	}
 	out.Hits = hits
 	return out, err
 }
 
-func ranks(s canon.Sort) bool { return s == "" || s == canon.SortRank }
+func isRanked(s canon.Sort) bool { return s == "" || s == canon.SortRank }
 
 // item is a card that was found, before it is read.
 type item struct {
@@ -257,15 +257,15 @@ func itemOf(n Named) item {
 	return item{id: n.Card.ID, row: rowOf(&n.Card, n.Card.Label.Level)}
 }
 
-// page answers a query with what is in sight by name: by rank after all others, else where
+// findPage answers a query with what is in sight by name: by rank after all others, else where
 // the order puts it.
-func (a *finding) page(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, error) {
+func (a *finding) findPage(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, error) {
 	q.Offset, q.Limit = p.Offset, p.Limit
 	if q.Compare != nil && len(a.named) > 0 {
 		q.Offset, q.Limit = 0, p.Offset+p.Limit
 	}
 	var result search.Result
-	if err := a.find(func(x *search.Index) (err error) {
+	if err := a.withIndex(func(x *search.Index) (err error) {
 		result, err = x.Find(a.ctx, q)
 		return err
 	}); err != nil {
@@ -283,14 +283,14 @@ func (a *finding) page(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, 
 			items = append(items, itemOf(a.named[i]))
 		}
 	default:
-		items = cut(a.among(items, q.Compare), p)
+		items = cutPage(a.mergeNamed(items, q.Compare), p)
 	}
-	hits, err := a.read(items)
+	hits, err := a.readHits(items)
 	return hits, total, err
 }
 
-// among puts what is in sight by name among items, in an order.
-func (a *finding) among(items []item, order func(a, b []byte) int) []item {
+// mergeNamed puts what is in sight by name among items, in an order.
+func (a *finding) mergeNamed(items []item, order func(a, b []byte) int) []item {
 	for _, n := range a.named {
 		items = append(items, itemOf(n))
 	}
@@ -298,54 +298,54 @@ func (a *finding) among(items []item, order func(a, b []byte) int) []item {
 	return items
 }
 
-func cut[T any](list []T, p canon.Page) []T {
+func cutPage[T any](list []T, p canon.Page) []T {
 	return list[min(p.Offset, len(list)):min(p.Offset+p.Limit, len(list))]
 }
 
-// read reads the cards of items. One that the snapshot has not, for it is older than the
+// readHits reads the cards of items. One that the snapshot has not, for it is older than the
 // index, is left out.
-func (a *finding) read(items []item) ([]canon.Hit, error) {
+func (a *finding) readHits(items []item) ([]canon.Hit, error) {
 	if a.listed {
-		return a.list(items), nil
+		return a.listHits(items), nil
 	}
 	ids := make([]canon.CardID, len(items))
 	for i, x := range items {
 		ids[i] = x.id
 	}
-	cards, err := a.snapshot.FindCards(a.ctx, a.sight, canon.CardQuery{IDs: ids})
+	cards, err := a.snapshot.FindCards(a.ctx, a.visibility, canon.CardQuery{IDs: ids})
 	if err != nil || len(cards) == 0 {
 		return nil, err
 	}
 	hits := make([]canon.Hit, 0, len(cards))
 	for _, x := range items {
 		if len(cards) > 0 && cards[0].ID == x.id {
-			hits = append(hits, canon.Hit{Card: cards[0], Names: readRow(x.row).list(), Score: x.score})
+			hits = append(hits, canon.Hit{Card: cards[0], Names: readRow(x.row).nameList(), Score: x.score})
 			cards = cards[1:]
 		}
 	}
 	return hits, nil
 }
 
-// list gives the cards of items as a list shows them.
-func (a *finding) list(items []item) []canon.Hit {
+// listHits gives the cards of items as a list shows them.
+func (a *finding) listHits(items []item) []canon.Hit {
 	hits := make([]canon.Hit, 0, len(items))
 	for _, x := range items {
 		r := readRow(x.row)
 		i := slices.IndexFunc(a.named, func(n Named) bool { return n.Card.ID == x.id })
 		if i >= 0 {
-			hits = append(hits, canon.Hit{Card: a.named[i].Card, Names: r.list(), Score: x.score})
+			hits = append(hits, canon.Hit{Card: a.named[i].Card, Names: r.nameList(), Score: x.score})
 		} else {
-			hits = append(hits, canon.Hit{Card: r.listed(a.sight.World), Names: r.list(), Score: x.score})
+			hits = append(hits, canon.Hit{Card: r.listedCard(a.visibility.World), Names: r.nameList(), Score: x.score})
 		}
 	}
 	return hits
 }
 
-// asTyped answers a query whose hits must be spelt as typed. It looks at canon.CountCap hits
+// findAsTyped answers a query whose hits must be spelt as typed. It looks at canon.CountCap hits
 // and no further.
-func (a *finding) asTyped(ask search.Query, q canon.SearchQuery, terms []words.Term, p canon.Page) ([]canon.Hit, canon.Total, error) {
+func (a *finding) findAsTyped(ask search.Query, q canon.SearchQuery, terms []words.Term, p canon.Page) ([]canon.Hit, canon.Total, error) {
 	a.listed = a.listed && !q.InFields // a list shows no fields
-	all, found, err := a.page(ask, canon.Page{Limit: canon.CountCap})
+	all, found, err := a.findPage(ask, canon.Page{Limit: canon.CountCap})
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -363,26 +363,26 @@ func (a *finding) asTyped(ask search.Query, q canon.SearchQuery, terms []words.T
 		}
 	}
 	total := canon.Total{Count: len(spelt), AtLeast: found.Count > canon.CountCap}
-	return cut(spelt, p), total, nil
+	return cutPage(spelt, p), total, nil
 }
 
-// Lists reports whether Cards is to answer a listing: by a tag, or by names. A text of under
+// AnswersListing reports whether Cards is to answer a listing: by a tag, or by names. A text of under
 // three characters is better compared with each name in turn, which ends early because
 // most names have it; where there is a prefix, the range of keys is the narrower way.
-func Lists(f canon.Filter) bool {
+func AnswersListing(f canon.Filter) bool {
 	return f.Tag != "" || utf8.RuneCountInString(markup.Fold(f.NameContains)) >= 3 || f.NameStarts != "" && f.Prefix == ""
 }
 
 // Cards lists cards by a tag, or by what their names contain or begin with.
 func (f SnapshotFinder) Cards(ctx context.Context, s canon.Visibility, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
-	a, err := f.ask(ctx, s, filter)
+	a, err := f.newFinding(ctx, s, filter)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	q := a.query(nil)
+	q := a.indexQuery(nil)
 	q.Compare = compareBy(filter.Sort)
 	p.Offset = max(p.Offset, 0)
-	hits, total, err := a.page(q, p)
+	hits, total, err := a.findPage(q, p)
 	cards := make([]canon.Card, len(hits))
 	for i, h := range hits {
 		cards[i] = h.Card

@@ -11,20 +11,20 @@ import (
 	"loregate/internal/search"
 )
 
-// compared is how many names, those that share most runs of characters with a text, are
+// maxCompared is how many names, those that share most runs of characters with a text, are
 // compared with it.
-const compared = 300
+const maxCompared = 300
 
-// alike gives cards whose names share most runs with a text, at least a part of the text's,
+// findAlike gives cards whose names share most runs with a text, at least a part of the text's,
 // and those in sight by name.
-func (a *finding) alike(text string, part float64) (rows [][]byte, err error) {
+func (a *finding) findAlike(text string, part float64) (rows [][]byte, err error) {
 	marks := canon.Runs(text)
 	for i, run := range marks {
 		marks[i] = runMark + run
 	}
-	err = a.find(func(x *search.Index) error {
-		hits, err := x.Alike(a.ctx, search.Likes{Marks: marks, MinShared: int(part * float64(len(marks))), Level: int(a.sight.View.Level),
-			Limit: compared, Keep: a.keepTyped()})
+	err = a.withIndex(func(x *search.Index) error {
+		hits, err := x.Alike(a.ctx, search.Likes{Marks: marks, MinShared: int(part * float64(len(marks))), Level: int(a.visibility.View.Level),
+			Limit: maxCompared, Keep: a.rowFilterTyped()})
 		for _, h := range hits {
 			rows = append(rows, h.Row)
 		}
@@ -36,11 +36,11 @@ func (a *finding) alike(text string, part float64) (rows [][]byte, err error) {
 	return rows, err
 }
 
-// keepTyped is keep with the types and the tag, which a query narrows by otherwise. Many cards
+// rowFilterTyped is keep with the types and the tag, which a query narrows by otherwise. Many cards
 // share few types: each is compared once.
-func (a *finding) keepTyped() func(row []byte) bool {
+func (a *finding) rowFilterTyped() func(row []byte) bool {
 	types := canon.Filter{Type: a.filter.Type, Types: a.filter.Types}
-	keep := a.keep()
+	keep := a.rowFilter()
 	tagged := a.filter.Tag != ""
 	if !types.Narrows() && !tagged {
 		return keep
@@ -48,7 +48,7 @@ func (a *finding) keepTyped() func(row []byte) bool {
 	fits := map[string]bool{}
 	return func(b []byte) bool {
 		r := readRow(b)
-		if tagged && !a.bearers[r.id()] {
+		if tagged && !a.bearers[r.cardID()] {
 			return false
 		}
 		ok, known := fits[string(r.kind)]
@@ -65,18 +65,18 @@ func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text 
 	if n <= 0 || len(text) > 4*markup.MaxNameLength {
 		return nil, nil
 	}
-	a, err := f.ask(ctx, s, filter)
+	a, err := f.newFinding(ctx, s, filter)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.alike(text, canon.NearFloor) // of what either has, both have that part
+	rows, err := a.findAlike(text, canon.NearFloor) // of what either has, both have that part
 	if err != nil {
 		return nil, err
 	}
 	like := canon.LikenessTo(text)
 	var near []item
 	for _, b := range rows {
-		x := item{row: b, id: readRow(b).id()}
+		x := item{row: b, id: readRow(b).cardID()}
 		for name := range bytes.SplitSeq(readRow(b).names, []byte{'\n'}) {
 			x.score = max(x.score, like.Of(string(name)))
 		}
@@ -85,7 +85,7 @@ func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text 
 		}
 	}
 	slices.SortFunc(near, func(x, y item) int { return cmp.Or(cmp.Compare(y.score, x.score), compareKeys(x.row, y.row)) })
-	return a.read(near[:min(n, len(near))])
+	return a.readHits(near[:min(n, len(near))])
 }
 
 // NearNames is canon.Finder's. It holds names to resemble one another when a third of the
@@ -95,11 +95,11 @@ func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Visibility, name 
 	if n <= 0 || len(asked) == 0 || len(asked) > 2*markup.MaxNameLength {
 		return nil, nil
 	}
-	a, err := f.ask(ctx, s, canon.Filter{})
+	a, err := f.newFinding(ctx, s, canon.Filter{})
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.alike(name, 0)
+	rows, err := a.findAlike(name, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Visibility, name 
 	}
 	var found []near
 	for _, b := range rows {
-		letters := []rune(markup.Fold(readRow(b).name()))
+		letters := []rune(markup.Fold(readRow(b).ownName()))
 		if d := markup.Distance(asked, letters); d <= max(1, min(len(asked), len(letters))/3) {
 			found = append(found, near{b, d})
 		}
@@ -117,7 +117,7 @@ func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Visibility, name 
 	slices.SortFunc(found, func(x, y near) int { return cmp.Or(x.distance-y.distance, compareKeys(x.row, y.row)) })
 	var names []string
 	for _, x := range found {
-		if name := readRow(x.row).name(); len(names) < n && !slices.Contains(names, name) {
+		if name := readRow(x.row).ownName(); len(names) < n && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -129,15 +129,15 @@ func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Visibility, p
 	if n <= 0 {
 		return nil, nil
 	}
-	a, err := f.ask(ctx, s, canon.Filter{NameStarts: prefix})
+	a, err := f.newFinding(ctx, s, canon.Filter{NameStarts: prefix})
 	if err != nil {
 		return nil, err
 	}
 	// Few cards share a name, so that few names more than asked for are enough.
 	for most := n + 8; ; most *= 4 {
 		var result search.Result
-		if err := a.find(func(x *search.Index) (err error) {
-			q := a.query(nil)
+		if err := a.withIndex(func(x *search.Index) (err error) {
+			q := a.indexQuery(nil)
 			q.Limit, q.Compare = most, compareBy(canon.SortName)
 			result, err = x.Find(a.ctx, q)
 			return err
@@ -150,11 +150,11 @@ func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Visibility, p
 		}
 		var names []string
 		whole := len(items) == result.Total
-		for _, x := range a.among(items, compareBy(canon.SortName)) {
+		for _, x := range a.mergeNamed(items, compareBy(canon.SortName)) {
 			if !whole && compareKeys(x.row, result.Hits[len(result.Hits)-1].Row) > 0 {
 				break // names that were not asked for come between
 			}
-			if name := readRow(x.row).name(); !slices.Contains(names, name) {
+			if name := readRow(x.row).ownName(); !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -18,8 +18,8 @@ import (
 // rowFormat tells rows as they are encoded here from those of other programs.
 const rowFormat = "/2"
 
-// Bound is a world's state as indexes are bound to it whose rows are encoded as here.
-func Bound(at search.State) search.State {
+// WithRowFormat is a world's state as indexes are bound to it whose rows are encoded as here.
+func WithRowFormat(at search.State) search.State {
 	if at.Tag != "" {
 		at.Tag += rowFormat
 	}
@@ -57,7 +57,7 @@ const (
 func rowOf(c *canon.Card, level access.Level) []byte {
 	names := strings.Join(c.Names(), "\n")
 	b := make([]byte, 0, len(c.Key)+1+atType+len(c.Type)+1+len(names))
-	b = append(append(b, clean(string(c.Key))...), 0)
+	b = append(append(b, replaceNUL(string(c.Key))...), 0)
 	b = append(b, c.ID[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(c.UpdatedAt.UnixMilli()))
 	b = binary.BigEndian.AppendUint64(b, uint64(c.CreatedAt.UnixMilli()))
@@ -76,12 +76,12 @@ func rowOf(c *canon.Card, level access.Level) []byte {
 	if c.Length > 0 || len(c.Fields) > 0 {
 		flags |= isFilled
 	}
-	b = append(append(append(b, flags), clean(c.Type)...), 0)
+	b = append(append(append(b, flags), replaceNUL(c.Type)...), 0)
 	return append(b, names...)
 }
 
-// clean takes out of a text what ends it in a row.
-func clean(s string) string { return strings.ReplaceAll(s, "\x00", " ") }
+// replaceNUL takes out of a text what ends it in a row.
+func replaceNUL(s string) string { return strings.ReplaceAll(s, "\x00", " ") }
 
 // row is an encoded card, taken apart.
 type row struct{ key, fixed, kind, names []byte }
@@ -95,29 +95,29 @@ func readRow(b []byte) (r row) {
 	return r
 }
 
-func (r row) id() canon.CardID { return canon.CardID(r.fixed[atID : atID+16]) }
+func (r row) cardID() canon.CardID { return canon.CardID(r.fixed[atID : atID+16]) }
 
-func (r row) parent() canon.CardID { return canon.CardID(r.fixed[atParent : atParent+16]) }
+func (r row) parentID() canon.CardID { return canon.CardID(r.fixed[atParent : atParent+16]) }
 
-func (r row) number(at int) int64 { return int64(binary.BigEndian.Uint64(r.fixed[at:])) }
+func (r row) intAt(at int) int64 { return int64(binary.BigEndian.Uint64(r.fixed[at:])) }
 
-func (r row) time(at int) time.Time { return time.UnixMilli(r.number(at)).UTC() }
+func (r row) timeAt(at int) time.Time { return time.UnixMilli(r.intAt(at)).UTC() }
 
-// list gives the card's names.
-func (r row) list() []string { return strings.Split(string(r.names), "\n") }
+// nameList gives the card's names.
+func (r row) nameList() []string { return strings.Split(string(r.names), "\n") }
 
-// name is the card's own name.
-func (r row) name() string {
+// ownName is the card's own name.
+func (r row) ownName() string {
 	name, _, _ := bytes.Cut(r.names, []byte{'\n'})
 	return string(name)
 }
 
-// listed is what a list shows of a card, for which it need not be read.
-func (r row) listed(w access.WorldID) canon.Card {
+// listedCard is what a list shows of a card, for which it need not be read.
+func (r row) listedCard(w access.WorldID) canon.Card {
 	c := canon.Card{
-		World: w, ID: r.id(), Parent: r.parent(), Key: markup.Key(r.key), Name: r.name(), Type: string(r.kind),
-		UpdatedAt: r.time(atUpdated), CreatedAt: r.time(atCreated),
-		Content: canon.Hash(r.fixed[atContent:][:32]), Size: int(r.number(atSize)), Length: int(r.number(atLength)),
+		World: w, ID: r.cardID(), Parent: r.parentID(), Key: markup.Key(r.key), Name: r.ownName(), Type: string(r.kind),
+		UpdatedAt: r.timeAt(atUpdated), CreatedAt: r.timeAt(atCreated),
+		Content: canon.Hash(r.fixed[atContent:][:32]), Size: int(r.intAt(atSize)), Length: int(r.intAt(atLength)),
 		Label: access.NewLabel(access.Level(r.fixed[atLevel])),
 	}
 	for i := range c.Counts {
@@ -126,16 +126,16 @@ func (r row) listed(w access.WorldID) canon.Card {
 	return c
 }
 
-// card is what a filter asks of a card.
-func (r row) card() canon.Card {
-	c := r.listed(access.WorldID{})
+// filterCard is what a filter asks of a card.
+func (r row) filterCard() canon.Card {
+	c := r.listedCard(access.WorldID{})
 	if r.fixed[atFlags]&isCoded != 0 {
 		c.Codename = "coded"
 	}
 	if r.fixed[atFlags]&isFilled != 0 {
 		c.Length = max(c.Length, 1)
 	}
-	if at := r.number(atSort); at != canon.Unsorted {
+	if at := r.intAt(atSort); at != canon.Unsorted {
 		c.Fields = json.RawMessage(`{"` + canon.FieldSort + `":` + strconv.FormatInt(at, 10) + `}`)
 	}
 	return c
@@ -155,7 +155,7 @@ func compareBy(by canon.Sort) func(a, b []byte) int {
 		return func(a, b []byte) int { return bytes.Compare(a, b) }
 	}
 	return func(a, b []byte) int {
-		x, y := readRow(a).number(at), readRow(b).number(at)
+		x, y := readRow(a).intAt(at), readRow(b).intAt(at)
 		if latestFirst {
 			x, y = y, x
 		}

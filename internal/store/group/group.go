@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// mostWrites and longest bound what shares one transaction. A sync costs about as much
+	// maxWrites and longest bound what shares one transaction. A sync costs about as much
 	// as ten small writes, so more than 64 of them gain nothing; 20 ms is what a caller
 	// waits for those before it.
-	mostWrites = 64
-	longest    = 20 * time.Millisecond
-	// yields is how often a transaction that nobody waits for lets other goroutines run before
+	maxWrites    = 64
+	maxBatchTime = 20 * time.Millisecond
+	// maxYields is how often a transaction that nobody waits for lets other goroutines run before
 	// it ends: of 32 clients those come first that have planned their writes. Where nothing
 	// else runs, all of them take a microsecond. 40 cost more than they brought.
-	yields = 7
+	maxYields = 7
 )
 
 // Conn is a store's connection for writing. T is what a write works with. One goroutine
@@ -35,13 +35,13 @@ type Conn[T any] interface {
 	Begin() error
 	// Save marks a place to come back to, before each write but the first.
 	Save() error
-	// Give gives a write what it works with, till Settle.
-	Give() T
-	// Settle ends a write, which answered an error or none, and gives its answer. first says
+	// StartWrite gives a write what it works with, till Settle.
+	StartWrite() T
+	// EndWrite ends a write, which answered an error or none, and gives its answer. first says
 	// that no other was kept in the transaction so far, alone that none waits for its turn.
-	Settle(t T, err error, first, alone bool) error
-	// Undo goes back to where Save was called last.
-	Undo() error
+	EndWrite(t T, err error, first, alone bool) error
+	// UndoWrite goes back to where Save was called last.
+	UndoWrite() error
 	// Commit ends the transaction durably. Where it fails, Rollback follows.
 	Commit() error
 	// Rollback ends the transaction without a trace.
@@ -58,7 +58,7 @@ type Group[T any] struct {
 
 // New makes a group, which uses the connection until it is closed.
 func New[T any](c Conn[T]) *Group[T] {
-	g := &Group[T]{queue: make(chan *waiter[T], mostWrites), closing: make(chan struct{}), stopped: make(chan struct{})}
+	g := &Group[T]{queue: make(chan *waiter[T], maxWrites), closing: make(chan struct{}), stopped: make(chan struct{})}
 	go g.run(c)
 	return g
 }
@@ -101,7 +101,7 @@ func (g *Group[T]) Do(ctx context.Context, f func(T) error) error {
 	}
 	select {
 	case t := <-w.turn:
-		return w.run(ctx, t, f)
+		return w.runWrite(ctx, t, f)
 	case err := <-w.done:
 		return err
 	case <-ctx.Done():
@@ -110,14 +110,14 @@ func (g *Group[T]) Do(ctx context.Context, f func(T) error) error {
 		}
 		select {
 		case t := <-w.turn:
-			return w.run(ctx, t, f)
+			return w.runWrite(ctx, t, f)
 		case err := <-w.done:
 			return err
 		}
 	}
 }
 
-func (w *waiter[T]) run(ctx context.Context, t T, f func(T) error) error {
+func (w *waiter[T]) runWrite(ctx context.Context, t T, f func(T) error) error {
 	func() {
 		answered := false
 		defer func() {
@@ -146,7 +146,7 @@ func (g *Group[T]) run(c Conn[T]) {
 	for {
 		select {
 		case w := <-g.queue:
-			t.serve(w)
+			t.runBatch(w)
 		case <-g.closing:
 			return
 		}
@@ -161,26 +161,26 @@ type transaction[T any] struct {
 	kept  []*waiter[T]
 }
 
-// serve runs a first write and those that wait behind it, and makes them durable.
-func (t *transaction[T]) serve(first *waiter[T]) {
-	end := time.Now().Add(longest)
-	t.step(first)
-	for idle := 0; idle < yields && len(t.kept) < mostWrites && time.Now().Before(end); {
+// runBatch runs a first write and those that wait behind it, and makes them durable.
+func (t *transaction[T]) runBatch(first *waiter[T]) {
+	end := time.Now().Add(maxBatchTime)
+	t.runNext(first)
+	for idle := 0; idle < maxYields && len(t.kept) < maxWrites && time.Now().Before(end); {
 		select {
 		case w := <-t.queue:
-			t.step(w)
+			t.runNext(w)
 			idle = 0
 		default:
 			runtime.Gosched()
 			idle++
 		}
 	}
-	t.finish()
+	t.commitKept()
 }
 
-// step gives a write its turn. The first needs no place to come back to: undoing it undoes
+// runNext gives a write its turn. The first needs no place to come back to: undoing it undoes
 // nothing of others.
-func (t *transaction[T]) step(w *waiter[T]) {
+func (t *transaction[T]) runNext(w *waiter[T]) {
 	if !w.state.CompareAndSwap(waiting, running) {
 		return
 	}
@@ -194,55 +194,55 @@ func (t *transaction[T]) step(w *waiter[T]) {
 	first := len(t.kept) == 0
 	if !first {
 		if err := t.c.Save(); err != nil {
-			w.done <- errors.Join(err, t.fail(err))
+			w.done <- errors.Join(err, t.abort(err))
 			return
 		}
 	}
-	given := t.c.Give()
+	given := t.c.StartWrite()
 	w.turn <- given
 	err := <-w.ran
-	if err = t.c.Settle(given, err, first, len(t.queue) == 0); err == nil {
+	if err = t.c.EndWrite(given, err, first, len(t.queue) == 0); err == nil {
 		t.kept = append(t.kept, w)
 		return
 	}
-	w.done <- errors.Join(err, t.undo(first))
+	w.done <- errors.Join(err, t.undoLast(first))
 }
 
-// undo takes back the last write. Where that fails the whole transaction goes.
-func (t *transaction[T]) undo(first bool) error {
+// undoLast takes back the last write. Where that fails the whole transaction goes.
+func (t *transaction[T]) undoLast(first bool) error {
 	if first {
-		return t.fail(nil)
+		return t.abort(nil)
 	}
-	if err := t.c.Undo(); err != nil {
-		return errors.Join(err, t.fail(err))
+	if err := t.c.UndoWrite(); err != nil {
+		return errors.Join(err, t.abort(err))
 	}
 	return nil
 }
 
-// finish commits and answers.
-func (t *transaction[T]) finish() {
+// commitKept commits and answers.
+func (t *transaction[T]) commitKept() {
 	if !t.open {
 		return
 	}
 	if len(t.kept) == 0 {
-		_ = t.fail(nil) // nobody waits for an answer
+		_ = t.abort(nil) // nobody waits for an answer
 		return
 	}
 	if err := t.c.Commit(); err != nil {
-		_ = t.fail(fmt.Errorf("commit: %w", err)) // it is told to those who wait
+		_ = t.abort(fmt.Errorf("commit: %w", err)) // it is told to those who wait
 		return
 	}
-	t.answer(nil)
+	t.answerKept(nil)
 }
 
-// fail ends the transaction without a trace, and tells the writes that were kept why.
-func (t *transaction[T]) fail(why error) error {
+// abort ends the transaction without a trace, and tells the writes that were kept why.
+func (t *transaction[T]) abort(why error) error {
 	err := t.c.Rollback()
-	t.answer(errors.Join(why, err))
+	t.answerKept(errors.Join(why, err))
 	return err
 }
 
-func (t *transaction[T]) answer(err error) {
+func (t *transaction[T]) answerKept(err error) {
 	for _, w := range t.kept {
 		w.done <- err
 	}

@@ -25,20 +25,20 @@ func (l *ledger) note(what string) error {
 	return l.fails[what]
 }
 
-func (l *ledger) Begin() error  { return l.note("begin") }
-func (l *ledger) Give() *ledger { return l }
-func (l *ledger) Close()        { _ = l.note("close") }
+func (l *ledger) Begin() error        { return l.note("begin") }
+func (l *ledger) StartWrite() *ledger { return l }
+func (l *ledger) Close()              { _ = l.note("close") }
 
 func (l *ledger) Save() error {
 	l.saved = len(l.open)
 	return l.note("save")
 }
 
-func (l *ledger) Settle(_ *ledger, err error, first, alone bool) error {
+func (l *ledger) EndWrite(_ *ledger, err error, first, alone bool) error {
 	return errors.Join(err, l.fails["settle"])
 }
 
-func (l *ledger) Undo() error {
+func (l *ledger) UndoWrite() error {
 	l.open = l.open[:l.saved]
 	return l.note("undo")
 }
@@ -61,7 +61,7 @@ var (
 	errGone = errors.New("gone")
 )
 
-func add(what string) func(*ledger) error {
+func addEntry(what string) func(*ledger) error {
 	return func(l *ledger) error {
 		l.open = append(l.open, what)
 		if strings.HasPrefix(what, "bad") {
@@ -71,8 +71,8 @@ func add(what string) func(*ledger) error {
 	}
 }
 
-// together runs writes in one transaction, and gives what each was answered.
-func together(l *ledger, writes ...func(*ledger) error) []error {
+// runTogether runs writes in one transaction, and gives what each was answered.
+func runTogether(l *ledger, writes ...func(*ledger) error) []error {
 	t := transaction[*ledger]{c: l, queue: make(chan *waiter[*ledger], len(writes))}
 	answers := make([]error, len(writes)) // where a write's goroutine ends before one, errGone
 	for i := range answers {
@@ -85,7 +85,7 @@ func together(l *ledger, writes ...func(*ledger) error) []error {
 		all.Go(func() {
 			select {
 			case given := <-waiters[i].turn:
-				answers[i] = waiters[i].run(context.Background(), given, f)
+				answers[i] = waiters[i].runWrite(context.Background(), given, f)
 			case answers[i] = <-waiters[i].done:
 			}
 		})
@@ -93,7 +93,7 @@ func together(l *ledger, writes ...func(*ledger) error) []error {
 	for _, w := range waiters[1:] {
 		t.queue <- w
 	}
-	t.serve(waiters[0])
+	t.runBatch(waiters[0])
 	all.Wait()
 	return answers
 }
@@ -107,21 +107,21 @@ func TestWritesShareATransaction(t *testing.T) {
 		holds  string
 		asked  string
 	}{
-		{"all succeed", "", []func(*ledger) error{add("a"), add("b")}, "ok ok", "a b", "begin save commit"},
-		{"the second fails", "", []func(*ledger) error{add("a"), add("bad"), add("c")}, "ok no ok", "a c", "begin save undo save commit"},
-		{"the first fails", "", []func(*ledger) error{add("bad"), add("b")}, "no ok", "b", "begin rollback begin commit"},
-		{"none is kept", "", []func(*ledger) error{add("bad")}, "no", "", "begin rollback"},
-		{"no transaction begins", "begin", []func(*ledger) error{add("a"), add("b")}, "no no", "", "begin begin"},
-		{"no place to come back to", "save", []func(*ledger) error{add("a"), add("b")}, "no no", "", "begin save rollback"},
-		{"undoing fails", "undo", []func(*ledger) error{add("a"), add("bad"), add("c")}, "no no ok", "c", "begin save undo rollback begin commit"},
-		{"settling fails", "settle", []func(*ledger) error{add("a")}, "no", "", "begin rollback"},
-		{"committing fails", "commit", []func(*ledger) error{add("a"), add("b")}, "no no", "", "begin save commit rollback"},
-		{"a panic", "", []func(*ledger) error{add("a"), func(*ledger) error { panic("no") }}, "ok no", "a", "begin save undo commit"},
-		{"an end of the goroutine", "", []func(*ledger) error{add("a"), func(*ledger) error { runtime.Goexit(); return nil }}, "ok no", "a", "begin save undo commit"},
+		{"all succeed", "", []func(*ledger) error{addEntry("a"), addEntry("b")}, "ok ok", "a b", "begin save commit"},
+		{"the second fails", "", []func(*ledger) error{addEntry("a"), addEntry("bad"), addEntry("c")}, "ok no ok", "a c", "begin save undo save commit"},
+		{"the first fails", "", []func(*ledger) error{addEntry("bad"), addEntry("b")}, "no ok", "b", "begin rollback begin commit"},
+		{"none is kept", "", []func(*ledger) error{addEntry("bad")}, "no", "", "begin rollback"},
+		{"no transaction begins", "begin", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "", "begin begin"},
+		{"no place to come back to", "save", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "", "begin save rollback"},
+		{"undoing fails", "undo", []func(*ledger) error{addEntry("a"), addEntry("bad"), addEntry("c")}, "no no ok", "c", "begin save undo rollback begin commit"},
+		{"settling fails", "settle", []func(*ledger) error{addEntry("a")}, "no", "", "begin rollback"},
+		{"committing fails", "commit", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "", "begin save commit rollback"},
+		{"a panic", "", []func(*ledger) error{addEntry("a"), func(*ledger) error { panic("no") }}, "ok no", "a", "begin save undo commit"},
+		{"an end of the goroutine", "", []func(*ledger) error{addEntry("a"), func(*ledger) error { runtime.Goexit(); return nil }}, "ok no", "a", "begin save undo commit"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := &ledger{fails: map[string]error{tc.fails: errNo}}
-			got := together(l, tc.writes...)
+			got := runTogether(l, tc.writes...)
 			var answers []string
 			for _, err := range got {
 				if answers = append(answers, "ok"); err != nil {
@@ -138,8 +138,8 @@ func TestWritesShareATransaction(t *testing.T) {
 	}
 }
 
-// TestAWriteWithoutItsTurnIsLeftOut cancels a write that waits.
-func TestAWriteWithoutItsTurnIsLeftOut(t *testing.T) {
+// TestCancelledWaitingWriteIsSkipped cancels a write that waits.
+func TestCancelledWaitingWriteIsSkipped(t *testing.T) {
 	l := &ledger{}
 	g := New[*ledger](l)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,12 +149,12 @@ func TestAWriteWithoutItsTurnIsLeftOut(t *testing.T) {
 		answered <- g.Do(t.Context(), func(l *ledger) error {
 			close(began)
 			<-first
-			return add("a")(l)
+			return addEntry("a")(l)
 		})
 	}()
 	<-began
 	waits := make(chan error, 1)
-	go func() { waits <- g.Do(ctx, add("b")) }()
+	go func() { waits <- g.Do(ctx, addEntry("b")) }()
 	for g.Waiting() == 0 {
 		runtime.Gosched()
 	}
@@ -166,7 +166,7 @@ func TestAWriteWithoutItsTurnIsLeftOut(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Error(err)
 	}
-	if err := g.Do(ctx, add("c")); !errors.Is(err, context.Canceled) {
+	if err := g.Do(ctx, addEntry("c")); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that ended before: %v", err)
 	}
 	g.Close()

@@ -10,22 +10,22 @@ import (
 	"loregate/internal/canon"
 )
 
-// alive is the condition that a query which names a card may have it: an admin's finds
+// trashCond is the condition that a query which names a card may have it: an admin's finds
 // it in the trash too.
-func alive(view access.View, alias string) string {
+func trashCond(view access.View, alias string) string {
 	if view.Level >= access.LevelAdmin {
 		return "true"
 	}
 	return alias + ".trashed = 0"
 }
 
-// byLabel puts the lowest level first, then what is open to more.
-const byLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
+// orderByLabel puts the lowest level first, then what is open to more.
+const orderByLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
 	(SELECT count(*) FROM label_subjects n WHERE n.label = c.label) DESC, c.id`
 
 // FindCards gives the cards that a query names.
 func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, err
 	}
@@ -33,88 +33,88 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	switch {
 	case !q.ID.IsZero():
 		if s.View.Level >= access.LevelAdmin {
-			if c, known := r.prefetched.card(sc.args[0].(int64), q.ID); known && c != nil {
+			if c, known := r.prefetched.findCard(sc.args[0].(int64), q.ID); known && c != nil {
 				return []canon.Card{*c}, nil
 			} else if known {
 				return nil, nil
 			}
 		}
-		from, living = from+"c.id = "+sc.arg(uuidOf(q.ID)), alive(s.View, "c")
+		from, living = from+"c.id = "+sc.arg(uuidOf(q.ID)), trashCond(s.View, "c")
 	case len(q.IDs) > 0:
 		from, order = "unnest("+sc.arg(uuidsOf(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id", " ORDER BY f.n"
 	case q.Key != "":
-		return r.byKey(ctx, sc, s.View, q)
+		return r.findByKey(ctx, sc, s.View, q)
 	case q.Alias != "":
-		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w, sc.arg(string(q.Alias))), byLabel
+		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w, sc.arg(string(q.Alias))), orderByLabel
 	case q.Codename != "":
 		from, order = from+"c.codename <> '' AND c.codename = "+sc.arg(q.Codename), " ORDER BY c.level, c.id LIMIT 1"
 	case q.OldKey != "":
-		from, order = sc.formerly(sc.arg(string(q.OldKey))), " ORDER BY old.ended DESC, c.id"
+		from, order = sc.formerKeyJoin(sc.arg(string(q.OldKey))), " ORDER BY old.ended DESC, c.id"
 	case !q.TrashRoot.IsZero():
 		root := sc.arg(uuidOf(q.TrashRoot))
 		from, living, order = from+"c.trash_root = "+root, "c.trashed <> 0", " ORDER BY c.id <> "+root+", c.key, c.id"
 	default:
 		return nil, nil
 	}
-	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w, living, sc.sees("c"), order), sc.args...)
+	return r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w, living, sc.visibleCond("c"), order), sc.args...)
 }
 
 // smallBody is up to how many bytes a body comes along with its card.
 const smallBody = 16 << 10
 
-// byKey gives the living cards that bear a key, as byLabel orders them: that there is mostly
+// findByKey gives the living cards that bear a key, as byLabel orders them: that there is mostly
 // one of a key makes it worth while to order them here. For a query with Prefetch, what is
 // asked for next comes along, so that it costs no round of its own: the content, and whether
 // anything in sight lies below.
-func (r *reader) byKey(ctx context.Context, sc *scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
-	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(q.Key)), sc.w, sc.sees("c"))
+func (r *reader) findByKey(ctx context.Context, sc *scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
+	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(q.Key)), sc.w, sc.visibleCond("c"))
 	if r.writes != nil || !q.Prefetch { // what a transaction writes may change both
-		cards, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+from, sc.args...)
+		cards, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+from, sc.args...)
 		slices.SortFunc(cards, canon.CompareHomonyms)
 		return cards, err
 	}
 	var bodies [][]byte
 	var parents []bool
-	cards, err := r.cardsAnd(ctx, sc.id, func(r row) { bodies, parents = append(bodies, r.bytes(0)), append(parents, r.bool(1)) },
+	cards, err := r.queryCardsWith(ctx, sc.id, func(r row) { bodies, parents = append(bodies, r.bytesAt(0)), append(parents, r.boolAt(1)) },
 		fmt.Sprintf(`SELECT %s, b.body, EXISTS (SELECT FROM cards k WHERE k.parent = c.id AND %s)
 			FROM cards c LEFT JOIN bodies b ON b.w = c.w AND b.hash = c.content AND c.size <= %d WHERE %s`,
-			cardColumns, sc.living("k"), smallBody, from), sc.args...)
+			cardColumns, sc.livingCond("k"), smallBody, from), sc.args...)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range cards {
 		w := sc.args[0].(int64)
 		if bodies[i] != nil {
-			put(&r.prefetched.bodies, bodyOf{w, c.Content}, bodies[i])
+			put(&r.prefetched.bodies, bodyRef{w, c.Content}, bodies[i])
 		}
-		put(&r.prefetched.leaves, leafOf{w, c.ID, view}, !parents[i])
+		put(&r.prefetched.leaves, leafRef{w, c.ID, view}, !parents[i])
 	}
 	slices.SortFunc(cards, canon.CompareHomonyms)
 	return cards, nil
 }
 
-// formerly joins cards that have another key now with when they last had one in sight.
-func (sc *scope) formerly(key string) string {
+// formerKeyJoin joins cards that have another key now with when they last had one in sight.
+func (sc *scope) formerKeyJoin(key string) string {
 	return fmt.Sprintf(`(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
 			SELECT v.card, v.to_seq FROM versions v WHERE v.w = %[1]s AND v.key = %[2]s AND %[3]s
 			UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
 			WHERE v.w = %[1]s AND v.key = %[2]s AND v.key <> '' AND %[3]s) v GROUP BY v.card) old JOIN cards c ON c.id = old.card AND c.key <> %[2]s`,
-		sc.w, key, sc.sees("v"))
+		sc.w, key, sc.visibleCond("v"))
 }
 
 // Descendants walks the generations: a row's place is its parent's place and its own
 // among the siblings.
 func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || depth <= 0 {
 		return nil, canon.Total{}, err
 	}
-	if depth == 1 && r.prefetched.leaves[leafOf{sc.args[0].(int64), id, s.View}] {
+	if depth == 1 && r.prefetched.leaves[leafRef{sc.args[0].(int64), id, s.View}] {
 		return nil, canon.Total{}, nil
 	}
 	root := sc.arg(uuidOf(id))
 	if depth == 1 {
-		return r.children(ctx, sc, root, p)
+		return r.listChildren(ctx, sc, root, p)
 	}
 	// An order over all rows of a generation needs a number for each, which a recursive
 	// query cannot give: the way from the root, of creation times and ids, sorts the same.
@@ -123,63 +123,63 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 			WHERE c.parent = %s AND %s AND %s
 			UNION ALL
 			SELECT c.rid, c.id, below.depth + 1, below.way || (lpad(c.created::text, 20, '0') || c.id::text) FROM below JOIN cards c ON c.parent = below.id
-			WHERE below.depth < %s AND %s)`, root, sc.living("c"), sc.has(root), sc.arg(int64(depth)), sc.living("c"))
+			WHERE below.depth < %s AND %s)`, root, sc.livingCond("c"), sc.cardExists(root), sc.arg(int64(depth)), sc.livingCond("c"))
 	from := walk + " SELECT %s FROM below b JOIN cards c ON c.rid = b.rid"
 	n := len(sc.args)
-	list, err := r.cards(ctx, sc.id, fmt.Sprintf(from, cardColumns)+` ORDER BY b.depth, b.way COLLATE "C"`+sc.page(p), sc.args...)
+	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf(from, cardColumns)+` ORDER BY b.depth, b.way COLLATE "C"`+sc.limitOffset(p), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(list)); ok {
+	if t, ok := knownTotal(p, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.c.number(ctx, fmt.Sprintf("%s SELECT count(*) FROM (SELECT FROM below LIMIT %d) t", walk, canon.CountCap+1), sc.args[:n]...)
-	return list, capped(int(total)), err
+	total, err := r.c.queryInt(ctx, fmt.Sprintf("%s SELECT count(*) FROM (SELECT FROM below LIMIT %d) t", walk, canon.CountCap+1), sc.args[:n]...)
+	return list, cappedTotal(int(total)), err
 }
 
-func (r *reader) children(ctx context.Context, sc *scope, root string, p canon.Page) ([]canon.Card, canon.Total, error) {
-	from := fmt.Sprintf(" FROM cards c WHERE c.parent = %s AND %s AND %s", root, sc.living("c"), sc.has(root))
+func (r *reader) listChildren(ctx context.Context, sc *scope, root string, p canon.Page) ([]canon.Card, canon.Total, error) {
+	from := fmt.Sprintf(" FROM cards c WHERE c.parent = %s AND %s AND %s", root, sc.livingCond("c"), sc.cardExists(root))
 	n := len(sc.args)
 	if p.Limit <= 0 {
-		total, err := r.total(ctx, "SELECT 1"+from, sc.args...)
+		total, err := r.countRows(ctx, "SELECT 1"+from, sc.args...)
 		return nil, total, err
 	}
-	list, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.created, c.id"+sc.page(p), sc.args...)
+	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.created, c.id"+sc.limitOffset(p), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(list)); ok {
+	if t, ok := knownTotal(p, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.args[:n]...)
 	return list, total, err
 }
 
 // Trash lists roots of what is in the trash, which only an admin's view sees.
 func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || s.View.Level < access.LevelAdmin {
 		return nil, canon.Total{}, err
 	}
 	from := fmt.Sprintf(" FROM cards c WHERE c.w = %s AND c.trashed <> 0 AND c.trash_root = c.id", sc.w)
 	n := len(sc.args)
-	list, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id"+sc.page(p), sc.args...)
+	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id"+sc.limitOffset(p), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.args[:n]...)
 	return list, total, err
 }
 
 // TypeUse counts by the key of the type.
 func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return use, err
 	}
-	err = r.c.query(ctx, func(r row) error { use[r.text(0)] = int(r.int(1)); return nil },
-		"SELECT c.type_key, count(*) FROM cards c WHERE "+sc.living("c")+" GROUP BY c.type_key", sc.args...)
+	err = r.c.query(ctx, func(r row) error { use[r.textAt(0)] = int(r.intAt(1)); return nil },
+		"SELECT c.type_key, count(*) FROM cards c WHERE "+sc.livingCond("c")+" GROUP BY c.type_key", sc.args...)
 	return use, err
 }
 
@@ -188,5 +188,5 @@ func childOf(child, parent string) string {
 	return fmt.Sprintf("left(%[1]s.key, length(%[2]s.key) + 1) = %[2]s.key || '+' AND strpos(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
 }
 
-// like writes a text so that LIKE takes it for what it is.
-var like = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+// escapeLike writes a text so that LIKE takes it for what it is.
+var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

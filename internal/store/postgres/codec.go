@@ -57,8 +57,8 @@ func jsonBytes(b json.RawMessage) any {
 // are open to the same views.
 const unlabelled = -1
 
-// labelOf decodes a row's label.
-func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label, error) {
+// resolveLabel decodes a row's label.
+func (r *reader) resolveLabel(ctx context.Context, level, label int64) (access.Label, error) {
 	switch label {
 	case 0:
 		return access.Label{Level: access.Level(level)}, nil
@@ -69,7 +69,7 @@ func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label,
 		return l.(access.Label), nil
 	}
 	var text string
-	if _, err := r.c.one(ctx, func(r row) error { text = r.text(0); return nil }, "SELECT text FROM labels WHERE label = $1", label); err != nil {
+	if _, err := r.c.queryOne(ctx, func(r row) error { text = r.textAt(0); return nil }, "SELECT text FROM labels WHERE label = $1", label); err != nil {
 		return access.Label{}, err
 	}
 	var l access.Label
@@ -82,8 +82,8 @@ func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label,
 	return l, nil
 }
 
-// labelNumbers gives the level and label columns of a label.
-func (t *tx) labelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
+// ensureLabelNumbers gives the level and label columns of a label.
+func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
 	switch {
 	case l.Level == access.LevelNone:
 		return int64(access.LevelUser), unlabelled, nil
@@ -91,37 +91,37 @@ func (t *tx) labelNumbers(ctx context.Context, w int64, l access.Label) (level, 
 		return int64(l.Level), 0, nil
 	}
 	level = int64(l.Level)
-	name := labelName{w, l.String()}
+	name := labelText{w, l.String()}
 	if n, ok := t.s.known.names.Load(name); ok {
 		return level, n.(int64), nil
 	}
 	if n, ok := t.labels[name]; ok {
 		return level, n, nil
 	}
-	if label, err = t.c.number(ctx, "SELECT label FROM labels WHERE w = $1 AND text = $2", w, name.text); err != nil {
+	if label, err = t.c.queryInt(ctx, "SELECT label FROM labels WHERE w = $1 AND text = $2", w, name.text); err != nil {
 		return 0, 0, err
 	}
 	if label == 0 {
-		if label, err = t.c.number(ctx, "INSERT INTO labels (w, text) VALUES ($1, $2) RETURNING label", w, name.text); err != nil {
+		if label, err = t.c.queryInt(ctx, "INSERT INTO labels (w, text) VALUES ($1, $2) RETURNING label", w, name.text); err != nil {
 			return 0, 0, err
 		}
 		for _, s := range l.Subjects {
-			t.c.later("INSERT INTO label_subjects (w, subject, label) VALUES ($1, $2, $3)", w, string(s), label)
+			t.c.enqueue("INSERT INTO label_subjects (w, subject, label) VALUES ($1, $2, $3)", w, string(s), label)
 		}
 	}
 	if t.labels == nil {
-		t.labels = make(map[labelName]int64)
+		t.labels = make(map[labelText]int64)
 	}
 	t.labels[name] = label
 	return level, label, nil
 }
 
-// labelled reads labels that rows were scanned with, once their query has ended.
-type labelled struct{ level, label int64 }
+// labelRef reads labels that rows were scanned with, once their query has ended.
+type labelRef struct{ level, label int64 }
 
-func (r *reader) labels(ctx context.Context, list []labelled, set func(int, access.Label)) error {
+func (r *reader) resolveLabels(ctx context.Context, list []labelRef, set func(int, access.Label)) error {
 	for i, n := range list {
-		l, err := r.labelOf(ctx, n.level, n.label)
+		l, err := r.resolveLabel(ctx, n.level, n.label)
 		if err != nil {
 			return err
 		}
@@ -138,19 +138,19 @@ const cardColumns = `c.id, c.parent, c.part, c.codename, c.type, c.content, c.si
 // cardWidth is how many columns cardColumns has.
 const cardWidth = 25
 
-func scanCard(world access.WorldID, r row) (canon.Card, labelled, error) {
+func scanCard(world access.WorldID, r row) (canon.Card, labelRef, error) {
 	c := canon.Card{
-		World: world, ID: readID[canon.CardID](r[0]), Parent: readID[canon.CardID](r[1]), Part: r.text(2), Codename: r.text(3), Type: r.text(4),
-		Content: hashOf(r[5]), Size: int(r.int(6)), Length: int(r.int(7)), Fields: r.bytes(8),
-		Name: r.text(10), Key: markup.Key(r.text(11)), Rev: uint32(r.int(14)),
-		Counts:    canon.Counts{uint32(r.int(15)), uint32(r.int(16)), uint32(r.int(17))},
-		CreatedAt: service.Time(r.int(18)), CreatedBy: access.Subject(r.text(19)),
-		UpdatedAt: service.Time(r.int(20)), UpdatedBy: access.Subject(r.text(21)),
-		Seq: canon.Seq(r.int(22)), TrashedAt: service.Time(r.int(23)), TrashRoot: readID[canon.CardID](r[24]),
+		World: world, ID: readID[canon.CardID](r[0]), Parent: readID[canon.CardID](r[1]), Part: r.textAt(2), Codename: r.textAt(3), Type: r.textAt(4),
+		Content: hashOf(r[5]), Size: int(r.intAt(6)), Length: int(r.intAt(7)), Fields: r.bytesAt(8),
+		Name: r.textAt(10), Key: markup.Key(r.textAt(11)), Rev: uint32(r.intAt(14)),
+		Counts:    canon.Counts{uint32(r.intAt(15)), uint32(r.intAt(16)), uint32(r.intAt(17))},
+		CreatedAt: service.Time(r.intAt(18)), CreatedBy: access.Subject(r.textAt(19)),
+		UpdatedAt: service.Time(r.intAt(20)), UpdatedBy: access.Subject(r.textAt(21)),
+		Seq: canon.Seq(r.intAt(22)), TrashedAt: service.Time(r.intAt(23)), TrashRoot: readID[canon.CardID](r[24]),
 	}
-	own, err := parseOwn(r.text(9))
+	own, err := parseOwn(r.textAt(9))
 	c.Own = own
-	return c, labelled{r.int(12), r.int(13)}, err
+	return c, labelRef{r.intAt(12), r.intAt(13)}, err
 }
 
 // ownText keeps a card's own label as text; nothing looks for it.
@@ -168,15 +168,15 @@ func parseOwn(s string) (l access.Label, err error) {
 	return l, err
 }
 
-// cards runs a query whose columns are cardColumns.
-func (r *reader) cards(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Card, error) {
-	return r.cardsAnd(ctx, world, nil, query, args...)
+// queryCards runs a query whose columns are cardColumns.
+func (r *reader) queryCards(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Card, error) {
+	return r.queryCardsWith(ctx, world, nil, query, args...)
 }
 
-// cardsAnd is cards for a query with more columns, which more is given.
-func (r *reader) cardsAnd(ctx context.Context, world access.WorldID, more func(row), query string, args ...any) ([]canon.Card, error) {
+// queryCardsWith is cards for a query with more columns, which more is given.
+func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more func(row), query string, args ...any) ([]canon.Card, error) {
 	var list []canon.Card
-	var labels []labelled
+	var labels []labelRef
 	err := r.c.query(ctx, func(row row) error {
 		c, l, err := scanCard(world, row)
 		list, labels = append(list, c), append(labels, l)
@@ -188,105 +188,105 @@ func (r *reader) cardsAnd(ctx context.Context, world access.WorldID, more func(r
 	if err != nil {
 		return nil, err
 	}
-	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+	return list, r.resolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
 }
 
 const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
 	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`
 
-// versionsFor runs a query whose columns are versionColumns, and gives what it finds as a
+// queryVersionsFor runs a query whose columns are versionColumns, and gives what it finds as a
 // view is shown it.
-func (r *reader) versionsFor(ctx context.Context, s canon.Visibility, query string, args ...any) ([]canon.Version, error) {
-	list, err := r.versions(ctx, s.World, query, args...)
+func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, query string, args ...any) ([]canon.Version, error) {
+	list, err := r.queryVersions(ctx, s.World, query, args...)
 	for i, v := range list {
 		list[i] = v.For(s.View)
 	}
 	return list, err
 }
 
-// versions runs a query whose columns are versionColumns.
-func (r *reader) versions(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Version, error) {
+// queryVersions runs a query whose columns are versionColumns.
+func (r *reader) queryVersions(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Version, error) {
 	var list []canon.Version
-	var labels, were []labelled
+	var labels, were []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Version{
-			World: world, Card: readID[canon.CardID](r[0]), Rev: uint32(r.int(1)), From: canon.Seq(r.int(2)), To: canon.Seq(r.int(3)),
-			Counts: canon.Counts{uint32(r.int(4)), uint32(r.int(5)), uint32(r.int(6))},
-			Name:   r.text(9), Type: r.text(10), Content: hashOf(r[11]), Size: int(r.int(12)), Length: int(r.int(13)), Fields: r.bytes(14),
-			Trashed: r.bool(15), Purged: r.bool(16), At: service.Time(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
-			Change: readID[uuid.UUID](r[20]), Former: canon.FormerName{Name: r.text(21)},
+			World: world, Card: readID[canon.CardID](r[0]), Rev: uint32(r.intAt(1)), From: canon.Seq(r.intAt(2)), To: canon.Seq(r.intAt(3)),
+			Counts: canon.Counts{uint32(r.intAt(4)), uint32(r.intAt(5)), uint32(r.intAt(6))},
+			Name:   r.textAt(9), Type: r.textAt(10), Content: hashOf(r[11]), Size: int(r.intAt(12)), Length: int(r.intAt(13)), Fields: r.bytesAt(14),
+			Trashed: r.boolAt(15), Purged: r.boolAt(16), At: service.Time(r.intAt(17)), By: access.Subject(r.textAt(18)), Op: r.textAt(19),
+			Change: readID[uuid.UUID](r[20]), Former: canon.FormerName{Name: r.textAt(21)},
 		})
-		labels = append(labels, labelled{r.int(7), r.int(8)})
-		were = append(were, labelled{r.int(22), r.int(23)})
+		labels = append(labels, labelRef{r.intAt(7), r.intAt(8)})
+		were = append(were, labelRef{r.intAt(22), r.intAt(23)})
 		return nil
 	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
+	if err := r.resolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
 		return nil, err
 	}
-	return list, r.labels(ctx, were, func(i int, l access.Label) { list[i].Former.Label = l })
+	return list, r.resolveLabels(ctx, were, func(i int, l access.Label) { list[i].Former.Label = l })
 }
 
 const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at"
 
-// links runs a query whose columns are linkColumns.
-func (r *reader) links(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Link, error) {
+// queryLinks runs a query whose columns are linkColumns.
+func (r *reader) queryLinks(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Link, error) {
 	var list []canon.Link
-	var labels []labelled
+	var labels []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Link{
-			World: world, ID: readID[canon.LinkID](r[0]), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Kind: r.text(3),
-			From: readID[canon.CardID](r[4]), To: readID[canon.CardID](r[5]), Attrs: r.bytes(6), At: service.Time(r.int(9)),
+			World: world, ID: readID[canon.LinkID](r[0]), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)), Kind: r.textAt(3),
+			From: readID[canon.CardID](r[4]), To: readID[canon.CardID](r[5]), Attrs: r.bytesAt(6), At: service.Time(r.intAt(9)),
 		})
-		labels = append(labels, labelled{r.int(7), r.int(8)})
+		labels = append(labels, labelRef{r.intAt(7), r.intAt(8)})
 		return nil
 	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+	return list, r.resolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
 }
 
 const layerColumns = "l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at"
 
-// layers runs a query whose columns are layerColumns.
-func (r *reader) layers(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Layer, error) {
+// queryLayers runs a query whose columns are layerColumns.
+func (r *reader) queryLayers(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Layer, error) {
 	var list []canon.Layer
-	var labels []labelled
+	var labels []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Layer{
-			World: world, ID: readID[canon.LayerID](r[0]), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Card: readID[canon.CardID](r[3]),
-			Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: service.Time(r.int(10)),
+			World: world, ID: readID[canon.LayerID](r[0]), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)), Card: readID[canon.CardID](r[3]),
+			Kind: r.textAt(4), Text: r.textAt(5), FromTick: r.intAt(6), ToTick: r.intAt(7), At: service.Time(r.intAt(10)),
 		})
-		labels = append(labels, labelled{r.int(8), r.int(9)})
+		labels = append(labels, labelRef{r.intAt(8), r.intAt(9)})
 		return nil
 	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+	return list, r.resolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
 }
 
 const eventColumns = `v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_kind, v.actor, v.correlation, v.causation,
 	v.key, v.version, v.payload, v.level, v.label`
 
-// events runs a query whose columns are eventColumns.
-func (r *reader) events(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.StoredEvent, error) {
+// queryEvents runs a query whose columns are eventColumns.
+func (r *reader) queryEvents(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.StoredEvent, error) {
 	var list []canon.StoredEvent
-	var labels []labelled
+	var labels []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.StoredEvent{
-			World: world, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
-			Type: r.text(5), Scope: r.text(6), Actor: canon.EventActor{Kind: r.text(7), ID: r.text(8)}, Correlation: r.text(9), Causation: r.text(10),
-			Key: r.text(11), Version: int(r.int(12)), Payload: r.bytes(13),
+			World: world, Seq: canon.Seq(r.intAt(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.intAt(2)), By: access.Subject(r.textAt(3)), Op: r.textAt(4),
+			Type: r.textAt(5), Scope: r.textAt(6), Actor: canon.EventActor{Kind: r.textAt(7), ID: r.textAt(8)}, Correlation: r.textAt(9), Causation: r.textAt(10),
+			Key: r.textAt(11), Version: int(r.intAt(12)), Payload: r.bytesAt(13),
 		})
-		labels = append(labels, labelled{r.int(14), r.int(15)})
+		labels = append(labels, labelRef{r.intAt(14), r.intAt(15)})
 		return nil
 	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+	return list, r.resolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
 }

@@ -22,12 +22,12 @@ import (
 // that ends under a statement costs pgx the connection, and here with it the writes of
 // others. The server's statement_timeout bounds what it waits.
 type conn struct {
-	raw     *pgx.Conn
-	pending []statement
-	steady  bool
-	queued  int  // statements so far
-	learnAt int  // how many of them make it time for statistics; 0 for never
-	wrote   bool // a statement was sent or queued that may change something
+	raw       *pgx.Conn
+	pending   []statement
+	steady    bool
+	queued    int  // statements so far
+	analyzeAt int  // how many of them make it time for statistics; 0 for never
+	wrote     bool // a statement was sent or queued that may change something
 }
 
 type statement struct {
@@ -35,17 +35,17 @@ type statement struct {
 	args []any
 }
 
-// first queues a statement that comes before the writer's lock. Nothing else may: what is
+// enqueueBeforeLock queues a statement that comes before the writer's lock. Nothing else may: what is
 // locked while others are waited for may be what they wait for.
-func (c *conn) first(sql string) { c.pending = append(c.pending, statement{sql: sql}) }
+func (c *conn) enqueueBeforeLock(sql string) { c.pending = append(c.pending, statement{sql: sql}) }
 
-// later queues a statement; its failure is that of the next query.
-func (c *conn) later(sql string, args ...any) {
-	c.pending = append(c.pending, statement{sql, bindings(args)})
+// enqueue queues a statement; its failure is that of the next query.
+func (c *conn) enqueue(sql string, args ...any) {
+	c.pending = append(c.pending, statement{sql, bindArgs(args)})
 	c.wrote = c.wrote || mayChange(sql)
-	if c.queued++; c.queued == c.learnAt {
-		c.pending = append(c.pending, statement{sql: learn})
-		c.learnAt *= 4
+	if c.queued++; c.queued == c.analyzeAt {
+		c.pending = append(c.pending, statement{sql: analyzeSQL})
+		c.analyzeAt *= 4
 	}
 	if len(c.pending) >= maxPending {
 		// An error stays with the transaction, and shows at the next query.
@@ -53,16 +53,16 @@ func (c *conn) later(sql string, args ...any) {
 	}
 }
 
-// insteadOf queues a statement in the place of one that waits with another text and the
+// enqueueInstead queues a statement in the place of one that waits with another text and the
 // same first two arguments, which name the row that both write; as later where none waits.
-func (c *conn) insteadOf(other, sql string, args ...any) {
+func (c *conn) enqueueInstead(other, sql string, args ...any) {
 	for i, s := range slices.Backward(c.pending) {
 		if s.sql == other && slices.Equal(s.args[:2], args[:2]) {
-			c.pending[i] = statement{sql, bindings(args)}
+			c.pending[i] = statement{sql, bindArgs(args)}
 			return
 		}
 	}
-	c.later(sql, args...)
+	c.enqueue(sql, args...)
 }
 
 // mayChange tells a statement that may change rows from those that look, and from those
@@ -76,47 +76,47 @@ func mayChange(sql string) bool {
 	return true
 }
 
-// learn has the server count what tables hold. While it knows nothing of a table it takes
+// analyzeSQL has the server count what tables hold. While it knows nothing of a table it takes
 // any index for as good as another; its own rounds come too late for a first import.
-const learn = "ANALYZE cards, aliases, versions, refs, links, layers, events, docs, commits"
+const analyzeSQL = "ANALYZE cards, aliases, versions, refs, links, layers, events, docs, commits"
 
-// firstLearn is after how many statements on an empty store statistics are first made; a
+// firstAnalyze is after how many statements on an empty store statistics are first made; a
 // store with fewSure cards has them.
 const (
-	firstLearn = 400
-	fewSure    = 5000
+	firstAnalyze = 400
+	fewCards     = 5000
 )
 
 // maxPending bounds what waits; a round with more statements is no shorter for each.
 const maxPending = 200
 
-// bindings makes pgx's form of arguments. PostgreSQL's texts cannot hold what is no
+// bindArgs makes pgx's form of arguments. PostgreSQL's texts cannot hold what is no
 // UTF-8, or NUL; as nothing that is kept has either, nothing is found by it.
-func bindings(args []any) []any {
+func bindArgs(args []any) []any {
 	for i, a := range args {
 		switch v := a.(type) {
 		case uint64:
 			args[i] = int64(v)
 		case string:
-			args[i] = storable(v)
+			args[i] = storableText(v)
 		case []string:
 			for j := range v {
-				v[j] = storable(v[j])
+				v[j] = storableText(v[j])
 			}
 		}
 	}
 	return args
 }
 
-func storable(s string) string {
+func storableText(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 }
 
-// watched is the context that a statement runs under.
-func (c *conn) watched(ctx context.Context) (context.Context, error) {
+// statementContext is the context that a statement runs under.
+func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	if !c.steady {
 		return ctx, nil
 	}
@@ -134,8 +134,8 @@ func (c *conn) flush(ctx context.Context) error {
 	return err
 }
 
-// send sends what waits and statements after it, of which f takes the outcomes.
-func (c *conn) send(ctx context.Context, list []statement, f func(pgx.BatchResults) error) (err error) {
+// sendBatch sends what waits and statements after it, of which f takes the outcomes.
+func (c *conn) sendBatch(ctx context.Context, list []statement, f func(pgx.BatchResults) error) (err error) {
 	var batch pgx.Batch
 	for _, s := range c.pending {
 		batch.Queue(s.sql, s.args...)
@@ -159,28 +159,28 @@ func (c *conn) send(ctx context.Context, list []statement, f func(pgx.BatchResul
 	return f(results)
 }
 
-// question is a query of several that go to the server in one round.
-type question struct {
+// batchQuery is a query of several that go to the server in one round.
+type batchQuery struct {
 	sql  string
 	args []any
 	f    func(row) error // takes a row, and must not use the connection
 }
 
-// ask runs several queries in one round.
-func (c *conn) ask(ctx context.Context, list []question) (err error) {
+// queryBatch runs several queries in one round.
+func (c *conn) queryBatch(ctx context.Context, list []batchQuery) (err error) {
 	if len(list) == 0 {
 		return nil
 	}
-	if ctx, err = c.watched(ctx); err != nil {
+	if ctx, err = c.statementContext(ctx); err != nil {
 		return err
 	}
 	statements := make([]statement, len(list))
 	for i, q := range list {
-		statements[i] = statement{q.sql, bindings(q.args)}
+		statements[i] = statement{q.sql, bindArgs(q.args)}
 	}
-	return c.send(ctx, statements, func(r pgx.BatchResults) error {
+	return c.sendBatch(ctx, statements, func(r pgx.BatchResults) error {
 		for _, q := range list {
-			if err := next(r, q.f); err != nil {
+			if err := readNext(r, q.f); err != nil {
 				return err
 			}
 		}
@@ -188,13 +188,13 @@ func (c *conn) ask(ctx context.Context, list []question) (err error) {
 	})
 }
 
-// next gives the rows of the next outcome to f.
-func next(r pgx.BatchResults, f func(row) error) error {
+// readNext gives the rows of the next outcome to f.
+func readNext(r pgx.BatchResults, f func(row) error) error {
 	rows, err := r.Query()
 	if err != nil {
 		return err
 	}
-	return each(rows, f)
+	return eachRow(rows, f)
 }
 
 // exec runs a statement and tells how many rows it changed.
@@ -204,15 +204,15 @@ func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error)
 }
 
 func (c *conn) run(ctx context.Context, sql string, args []any) (tag pgconn.CommandTag, err error) {
-	if ctx, err = c.watched(ctx); err != nil {
+	if ctx, err = c.statementContext(ctx); err != nil {
 		return tag, err
 	}
-	args = bindings(args)
+	args = bindArgs(args)
 	c.wrote = c.wrote || mayChange(sql)
 	if len(c.pending) == 0 {
 		return c.raw.Exec(ctx, sql, args...)
 	}
-	err = c.send(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) (err error) { tag, err = r.Exec(); return err })
+	err = c.sendBatch(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) (err error) { tag, err = r.Exec(); return err })
 	return tag, err
 }
 
@@ -221,7 +221,7 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (tag pgconn.Comm
 // bytea and uuid.
 type row [][]byte
 
-func (r row) int(i int) int64 {
+func (r row) intAt(i int) int64 {
 	switch b := r[i]; len(b) {
 	case 1:
 		return int64(b[0])
@@ -235,12 +235,12 @@ func (r row) int(i int) int64 {
 	return 0
 }
 
-func (r row) bool(i int) bool { return r.int(i) != 0 }
+func (r row) boolAt(i int) bool { return r.intAt(i) != 0 }
 
-func (r row) text(i int) string { return string(r[i]) }
+func (r row) textAt(i int) string { return string(r[i]) }
 
-// bytes is a copy; nil for NULL.
-func (r row) bytes(i int) []byte {
+// bytesAt is a copy; nil for NULL.
+func (r row) bytesAt(i int) []byte {
 	if r[i] == nil {
 		return nil
 	}
@@ -253,22 +253,22 @@ var errStop = errors.New("stop")
 // query runs a statement and gives each row to f, which must not use the connection.
 // errStop from f ends it.
 func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
-	if ctx, err = c.watched(ctx); err != nil {
+	if ctx, err = c.statementContext(ctx); err != nil {
 		return err
 	}
-	args = bindings(args)
+	args = bindArgs(args)
 	c.wrote = c.wrote || mayChange(sql)
 	if len(c.pending) == 0 {
 		rows, err := c.raw.Query(ctx, sql, args...)
 		if err != nil {
 			return err
 		}
-		return each(rows, f)
+		return eachRow(rows, f)
 	}
-	return c.send(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) error { return next(r, f) })
+	return c.sendBatch(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) error { return readNext(r, f) })
 }
 
-func each(rows pgx.Rows, f func(row) error) error {
+func eachRow(rows pgx.Rows, f func(row) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := f(row(rows.RawValues())); err == errStop {
@@ -280,8 +280,8 @@ func each(rows pgx.Rows, f func(row) error) error {
 	return rows.Err()
 }
 
-// one runs a query of at most one row and tells whether there was one.
-func (c *conn) one(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
+// queryOne runs a query of at most one row and tells whether there was one.
+func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
 	err = c.query(ctx, func(r row) error {
 		found = true
 		return f(r)
@@ -289,9 +289,9 @@ func (c *conn) one(ctx context.Context, f func(row) error, sql string, args ...a
 	return found, err
 }
 
-// number runs a query for one integer, 0 where it gives no row.
-func (c *conn) number(ctx context.Context, sql string, args ...any) (n int64, err error) {
-	_, err = c.one(ctx, func(r row) error { n = r.int(0); return nil }, sql, args...)
+// queryInt runs a query for one integer, 0 where it gives no row.
+func (c *conn) queryInt(ctx context.Context, sql string, args ...any) (n int64, err error) {
+	_, err = c.queryOne(ctx, func(r row) error { n = r.intAt(0); return nil }, sql, args...)
 	return n, err
 }
 

@@ -19,8 +19,8 @@ const dumpGroup = 256
 // errUnknownTable is what Dump answers for a name that is not in canon.Tables.
 var errUnknownTable = errors.New("postgres: there is no such table to dump")
 
-// indexed is a line of the table "search".
-type indexed struct {
+// searchLine is a line of the table "search".
+type searchLine struct {
 	Card  canon.CardID
 	Label access.Label
 	Name  string
@@ -31,14 +31,14 @@ type indexed struct {
 // the order of ids, which is the order of their lines: a world's rows need not fit in memory.
 func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		w, err := r.world(ctx, id)
+		w, err := r.findWorldNumber(ctx, id)
 		if err != nil {
 			yield("", err)
 			return
 		}
 		d := dumper{r: r, ctx: ctx, id: id, w: w}
 		for after := ([16]byte{}); ; {
-			lines, last, more, err := d.lines(table, after)
+			lines, last, more, err := d.readLines(table, after)
 			if err != nil {
 				yield("", err)
 				return
@@ -63,9 +63,9 @@ type dumper struct {
 	w   int64
 }
 
-// lines are those of the next ids after one, and whether there may be more.
-func (d dumper) lines(table canon.Table, after [16]byte) (lines []string, last [16]byte, more bool, err error) {
-	rows, last, more, err := d.rows(table, after)
+// readLines are those of the next ids after one, and whether there may be more.
+func (d dumper) readLines(table canon.Table, after [16]byte) (lines []string, last [16]byte, more bool, err error) {
+	rows, last, more, err := d.readRows(table, after)
 	for _, row := range rows {
 		b, jerr := json.Marshal(row)
 		if err == nil && jerr != nil {
@@ -77,7 +77,7 @@ func (d dumper) lines(table canon.Table, after [16]byte) (lines []string, last [
 	return lines, last, more, err
 }
 
-func (d dumper) rows(table canon.Table, after [16]byte) (rows []any, last [16]byte, more bool, err error) {
+func (d dumper) readRows(table canon.Table, after [16]byte) (rows []any, last [16]byte, more bool, err error) {
 	switch table {
 	case "world":
 		w, ok, err := canon.First(d.r.Worlds(d.ctx, canon.WorldQuery{ID: d.id}))
@@ -87,36 +87,36 @@ func (d dumper) rows(table canon.Table, after [16]byte) (rows []any, last [16]by
 		return rows, last, false, err
 	case "members":
 		list, err := d.r.Members(d.ctx, canon.MemberQuery{World: d.id})
-		return anys(list), last, false, err
+		return toAnys(list), last, false, err
 	case "cards":
-		return grouped(d, "cards", "id", after, func(in string, args ...any) ([]canon.Card, error) {
-			return d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = $1 AND c.id "+in, args...)
+		return readGroup(d, "cards", "id", after, func(in string, args ...any) ([]canon.Card, error) {
+			return d.r.queryCards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = $1 AND c.id "+in, args...)
 		})
 	case "versions":
-		return grouped(d, "versions", "card", after, func(in string, args ...any) ([]canon.Version, error) {
-			return d.r.versions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card "+in, args...)
+		return readGroup(d, "versions", "card", after, func(in string, args ...any) ([]canon.Version, error) {
+			return d.r.queryVersions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card "+in, args...)
 		})
 	case "refs":
-		return grouped(d, "refs", "from_card", after, d.refs)
+		return readGroup(d, "refs", "from_card", after, d.readRefs)
 	case "links":
-		return grouped(d, "links", "id", after, func(in string, args ...any) ([]canon.Link, error) {
-			return d.r.links(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = $1 AND l.id "+in, args...)
+		return readGroup(d, "links", "id", after, func(in string, args ...any) ([]canon.Link, error) {
+			return d.r.queryLinks(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = $1 AND l.id "+in, args...)
 		})
 	case "layers":
-		return grouped(d, "layers", "id", after, func(in string, args ...any) ([]canon.Layer, error) {
-			return d.r.layers(d.ctx, d.id, "SELECT "+layerColumns+" FROM layers l WHERE l.w = $1 AND l.id "+in, args...)
+		return readGroup(d, "layers", "id", after, func(in string, args ...any) ([]canon.Layer, error) {
+			return d.r.queryLayers(d.ctx, d.id, "SELECT "+layerColumns+" FROM layers l WHERE l.w = $1 AND l.id "+in, args...)
 		})
 	case "events":
-		return grouped(d, "events", "id", after, func(in string, args ...any) ([]canon.StoredEvent, error) {
-			return d.r.events(d.ctx, d.id, "SELECT "+eventColumns+" FROM events v WHERE v.w = $1 AND v.id "+in, args...)
+		return readGroup(d, "events", "id", after, func(in string, args ...any) ([]canon.StoredEvent, error) {
+			return d.r.queryEvents(d.ctx, d.id, "SELECT "+eventColumns+" FROM events v WHERE v.w = $1 AND v.id "+in, args...)
 		})
 	case "search":
-		return grouped(d, "docs", "card", after, d.docs)
+		return readGroup(d, "docs", "card", after, d.readDocs)
 	}
 	return nil, last, false, fmt.Errorf("%w: %q", errUnknownTable, table)
 }
 
-func anys[T any](list []T) []any {
+func toAnys[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
 		out[i] = v
@@ -124,8 +124,8 @@ func anys[T any](list []T) []any {
 	return out
 }
 
-// grouped reads the rows of up to dumpGroup ids after one. The zero id is no row's.
-func grouped[T any](d dumper, table, column string, after [16]byte, read func(in string, args ...any) ([]T, error)) ([]any, [16]byte, bool, error) {
+// readGroup reads the rows of up to dumpGroup ids after one. The zero id is no row's.
+func readGroup[T any](d dumper, table, column string, after [16]byte, read func(in string, args ...any) ([]T, error)) ([]any, [16]byte, bool, error) {
 	var ids [][16]byte
 	err := d.r.c.query(d.ctx, func(r row) error { ids = append(ids, readID[[16]byte](r[0])); return nil },
 		fmt.Sprintf("SELECT DISTINCT %[1]s FROM %s WHERE w = $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]d", column, table, dumpGroup), d.w, after)
@@ -134,26 +134,26 @@ func grouped[T any](d dumper, table, column string, after [16]byte, read func(in
 	}
 	last := ids[len(ids)-1]
 	list, err := read("BETWEEN $2 AND $3", d.w, ids[0], last)
-	return anys(list), last, len(ids) == dumpGroup, err
+	return toAnys(list), last, len(ids) == dumpGroup, err
 }
 
-func (d dumper) refs(in string, args ...any) (list []canon.Ref, err error) {
+func (d dumper) readRefs(in string, args ...any) (list []canon.Ref, err error) {
 	err = d.r.c.query(d.ctx, func(r row) error {
-		list = append(list, canon.Ref{From: readID[canon.CardID](r[0]), Kind: canon.RefKind(r.int(1)), Target: markup.Key(r.text(2)), Name: r.text(3), Order: int(r.int(4))})
+		list = append(list, canon.Ref{From: readID[canon.CardID](r[0]), Kind: canon.RefKind(r.intAt(1)), Target: markup.Key(r.textAt(2)), Name: r.textAt(3), Order: int(r.intAt(4))})
 		return nil
 	}, "SELECT from_card, kind, target, name, ord FROM refs WHERE w = $1 AND from_card "+in, args...)
 	return list, err
 }
 
-func (d dumper) docs(in string, args ...any) (list []indexed, err error) {
-	var labels []labelled
+func (d dumper) readDocs(in string, args ...any) (list []searchLine, err error) {
+	var labels []labelRef
 	err = d.r.c.query(d.ctx, func(r row) error {
-		list = append(list, indexed{Card: readID[canon.CardID](r[0]), Name: r.text(3), Text: r.text(4)})
-		labels = append(labels, labelled{r.int(1), r.int(2)})
+		list = append(list, searchLine{Card: readID[canon.CardID](r[0]), Name: r.textAt(3), Text: r.textAt(4)})
+		labels = append(labels, labelRef{r.intAt(1), r.intAt(2)})
 		return nil
 	}, "SELECT card, level, label, name, body FROM docs WHERE w = $1 AND name IS NOT NULL AND card "+in, args...)
 	if err != nil {
 		return nil, err
 	}
-	return list, d.r.labels(d.ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+	return list, d.r.resolveLabels(d.ctx, labels, func(i int, l access.Label) { list[i].Label = l })
 }

@@ -11,7 +11,7 @@ import (
 
 // Events lists events by commit. As Cards does, it walks an index for each level in sight.
 func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
@@ -20,29 +20,29 @@ func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQu
 		direction = "ASC"
 	}
 	if sc.subject != "" {
-		sc.names()
+		sc.subjectLabels()
 	}
-	where := " FROM events c WHERE c.w = " + sc.w + " AND %s" + escape(sc.told(q))
+	where := " FROM events c WHERE c.w = " + sc.w + " AND %s" + escapeFormat(sc.filterEvents(q))
 	n := len(sc.args)
-	arms := sc.arms("SELECT c.seq" + where + " ORDER BY c.seq " + direction + sc.upTo(q.Page))
-	list, err := r.events(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT seq FROM (%s) a ORDER BY seq %s%s) o JOIN events v ON v.w = %s AND v.seq = o.seq ORDER BY o.seq %[3]s",
-		eventColumns, arms, direction, sc.page(q.Page), sc.w), sc.args...)
+	arms := sc.unionByLevel("SELECT c.seq" + where + " ORDER BY c.seq " + direction + sc.limitArm(q.Page))
+	list, err := r.queryEvents(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT seq FROM (%s) a ORDER BY seq %s%s) o JOIN events v ON v.w = %s AND v.seq = o.seq ORDER BY o.seq %[3]s",
+		eventColumns, arms, direction, sc.limitOffset(q.Page), sc.w), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(q.Page, len(list)); ok {
+	if t, ok := knownTotal(q.Page, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.total(ctx, "SELECT * FROM ("+sc.arms("SELECT 1"+where)+") a", sc.args[:n]...)
+	total, err := r.countRows(ctx, "SELECT * FROM ("+sc.unionByLevel("SELECT 1"+where)+") a", sc.args[:n]...)
 	return list, total, err
 }
 
-func (sc *scope) told(q canon.EventQuery) (where string) {
+func (sc *scope) filterEvents(q canon.EventQuery) (where string) {
 	if len(q.Scopes) > 0 {
-		where += " AND " + sc.among("c.scope", q.Scopes)
+		where += " AND " + sc.inCond("c.scope", q.Scopes)
 	}
 	if len(q.Types) > 0 {
-		where += " AND " + sc.among("c.type", q.Types)
+		where += " AND " + sc.inCond("c.type", q.Types)
 	}
 	if q.Actor != "" {
 		where += " AND c.actor <> '' AND c.actor = " + sc.arg(q.Actor)

@@ -12,11 +12,11 @@ import (
 
 // Refs lists references by their source's key and id, then kind and place.
 func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	from := fmt.Sprintf(" FROM refs f JOIN cards c ON c.id = f.from_card WHERE f.w = %s AND %s", sc.w, sc.living("c"))
+	from := fmt.Sprintf(" FROM refs f JOIN cards c ON c.id = f.from_card WHERE f.w = %s AND %s", sc.w, sc.livingCond("c"))
 	if q.From.IsZero() {
 		from += " AND f.target = " + sc.arg(string(q.Target))
 	} else {
@@ -27,9 +27,9 @@ func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 	}
 	n := len(sc.args)
 	var refs []canon.Ref
-	cards, err := r.cardsAnd(ctx, sc.id, func(r row) {
-		refs = append(refs, canon.Ref{Kind: canon.RefKind(r.int(0)), Target: markup.Key(r.text(1)), Name: r.text(2), Order: int(r.int(3))})
-	}, "SELECT "+cardColumns+", f.kind, f.target, f.name, f.ord"+from+" ORDER BY c.key, c.id, f.kind, f.ord"+sc.page(q.Page), sc.args...)
+	cards, err := r.queryCardsWith(ctx, sc.id, func(r row) {
+		refs = append(refs, canon.Ref{Kind: canon.RefKind(r.intAt(0)), Target: markup.Key(r.textAt(1)), Name: r.textAt(2), Order: int(r.intAt(3))})
+	}, "SELECT "+cardColumns+", f.kind, f.target, f.name, f.ord"+from+" ORDER BY c.key, c.id, f.kind, f.ord"+sc.limitOffset(q.Page), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -38,46 +38,46 @@ func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 		refs[i].From = cards[i].ID
 		out[i] = canon.RefRow{Ref: refs[i], Card: cards[i]}
 	}
-	if t, ok := within(q.Page, len(out)); ok {
+	if t, ok := knownTotal(q.Page, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.args[:n]...)
 	return out, total, err
 }
 
 // Wanted walks the index of the view's level over what texts link to.
 func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	from, err := r.wanted(ctx, sc)
+	from, err := r.selectWanted(ctx, sc)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	n := len(sc.args)
-	page := from + " ORDER BY n DESC, target" + sc.page(p)
+	page := from + " ORDER BY n DESC, target" + sc.limitOffset(p)
 	var out []canon.Wanted
 	err = r.c.query(ctx, func(r row) error {
-		out = append(out, canon.Wanted{Key: markup.Key(r.text(0)), Count: int(r.int(1)), Name: r.text(2)})
+		out = append(out, canon.Wanted{Key: markup.Key(r.textAt(0)), Count: int(r.intAt(1)), Name: r.textAt(2)})
 		return nil
 	}, fmt.Sprintf(`SELECT t.target, t.n, (SELECT f.name FROM refs f JOIN cards c ON c.id = f.from_card
 		WHERE f.w = %s AND f.target = t.target AND f.kind = 1 AND %s AND %s ORDER BY f.from_card, f.ord LIMIT 1)
-		FROM (%s) t ORDER BY t.n DESC, t.target`, sc.w, sc.living("c"), notTags("c"), page), sc.args...)
+		FROM (%s) t ORDER BY t.n DESC, t.target`, sc.w, sc.livingCond("c"), notTags("c"), page), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(out)); ok {
+	if t, ok := knownTotal(p, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, from, sc.args[:n]...)
+	total, err := r.countRows(ctx, from, sc.args[:n]...)
 	return out, total, err
 }
 
-// wanted selects the targets that are not there in sight, and how many cards in sight link
+// selectWanted selects the targets that are not there in sight, and how many cards in sight link
 // to each. What a view sees only because it is named is added to what its level sees, and
 // is seldom much.
-func (r *reader) wanted(ctx context.Context, sc *scope) (string, error) {
+func (r *reader) selectWanted(ctx context.Context, sc *scope) (string, error) {
 	byLevel := fmt.Sprintf("SELECT target, 0::bigint AS n FROM targets WHERE w = %s AND false", sc.w)
 	if sc.top > access.LevelNone {
 		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = %[2]s AND n%[1]d > 0 AND least > %[1]d", sc.top, sc.w)
@@ -85,12 +85,12 @@ func (r *reader) wanted(ctx context.Context, sc *scope) (string, error) {
 	if sc.subject == "" {
 		return byLevel, nil
 	}
-	probe := sc.again()
-	query, args := probe.trimmed(fmt.Sprintf("SELECT 1 FROM cards c WHERE c.w = %s AND c.trashed = 0 AND %s LIMIT 1", probe.w, probe.byName("c")))
-	if n, err := r.c.number(ctx, query, args...); err != nil || n == 0 {
+	probe := sc.cloneForStatement()
+	query, args := probe.trimArgs(fmt.Sprintf("SELECT 1 FROM cards c WHERE c.w = %s AND c.trashed = 0 AND %s LIMIT 1", probe.w, probe.namedOnlyCond("c")))
+	if n, err := r.c.queryInt(ctx, query, args...); err != nil || n == 0 {
 		return byLevel, err
 	}
-	byName := fmt.Sprintf("c.w = %s AND c.trashed = 0 AND %s", sc.w, sc.byName("c"))
+	byName := fmt.Sprintf("c.w = %s AND c.trashed = 0 AND %s", sc.w, sc.namedOnlyCond("c"))
 	return fmt.Sprintf(`SELECT target, sum(n)::bigint AS n FROM (%s UNION ALL
 		SELECT f.target, count(DISTINCT c.id) FROM cards c JOIN refs f ON f.w = c.w AND f.from_card = c.id AND f.kind = 1
 		WHERE %s AND %s AND NOT EXISTS (SELECT FROM targets t WHERE t.w = f.w AND t.target = f.target AND t.least <= %d) GROUP BY f.target) a
@@ -102,30 +102,30 @@ func notTags(alias string) string { return "right(" + alias + ".key, 4) <> '+tag
 
 // Tags lists tags by how many cards in sight bear them in sight, then by key.
 func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
 	prefix = markup.Fold(prefix)
 	skip, out, n := max(p.Offset, 0), []canon.TagCount(nil), 0
 	err = r.c.query(ctx, func(r row) error {
-		if !strings.HasPrefix(markup.Fold(r.text(1)), prefix) {
+		if !strings.HasPrefix(markup.Fold(r.textAt(1)), prefix) {
 			return nil
 		}
 		if n++; n > skip && len(out) < p.Limit {
-			out = append(out, canon.TagCount{Key: markup.Key(r.text(0)), Name: r.text(1), Count: int(r.int(2))})
+			out = append(out, canon.TagCount{Key: markup.Key(r.textAt(0)), Name: r.textAt(1), Count: int(r.intAt(2))})
 		}
 		return nil
 	}, fmt.Sprintf(`SELECT f.target, min(f.name), count(DISTINCT b.id) AS n FROM refs f
 		JOIN cards t ON t.id = f.from_card JOIN cards b ON b.id = t.parent
 		WHERE f.w = %s AND f.kind = 3 AND %s AND %s AND %s GROUP BY f.target ORDER BY n DESC, f.target`,
-		sc.w, sc.living("t"), sc.living("b"), childOf("t", "b")), sc.args...)
-	return out, capped(n), err
+		sc.w, sc.livingCond("t"), sc.livingCond("b"), childOf("t", "b")), sc.args...)
+	return out, cappedTotal(n), err
 }
 
-// held is the condition that a state of alias l was current just after a commit, or is
+// currentAt is the condition that a state of alias l was current just after a commit, or is
 // now for commit 0.
-func (sc *scope) held(asOf canon.Seq) string {
+func (sc *scope) currentAt(asOf canon.Seq) string {
 	if asOf == 0 {
 		return "l.until = 0"
 	}
@@ -133,20 +133,20 @@ func (sc *scope) held(asOf canon.Seq) string {
 	return fmt.Sprintf("l.since <= %s AND (l.until = 0 OR l.until > %[1]s)", at)
 }
 
-// ofKinds narrows alias l to some kinds; none does not narrow.
-func (sc *scope) ofKinds(kinds []string) string {
+// andKinds narrows alias l to some kinds; none does not narrow.
+func (sc *scope) andKinds(kinds []string) string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	return " AND " + sc.among("l.kind", kinds)
+	return " AND " + sc.inCond("l.kind", kinds)
 }
 
 func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	from := fmt.Sprintf(" FROM links l WHERE l.w = %s AND %s AND %s", sc.w, sc.held(q.AsOf), sc.sees("l"))
+	from := fmt.Sprintf(" FROM links l WHERE l.w = %s AND %s AND %s", sc.w, sc.currentAt(q.AsOf), sc.visibleCond("l"))
 	if !q.From.IsZero() {
 		from += " AND l.from_card = " + sc.arg(uuidOf(q.From))
 	}
@@ -162,25 +162,25 @@ func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuer
 	if len(q.IDs) > 0 {
 		from += " AND l.id = ANY(" + sc.arg(uuidsOf(q.IDs)) + ")"
 	}
-	from += sc.ofKinds(q.Kinds) + " AND " + sc.has("l.from_card") + " AND " + sc.has("l.to_card")
+	from += sc.andKinds(q.Kinds) + " AND " + sc.cardExists("l.from_card") + " AND " + sc.cardExists("l.to_card")
 	by := "l.id"
 	if q.Newest {
 		by = "l.since DESC, l.id DESC"
 	}
 	n := len(sc.args)
-	out, err := r.links(ctx, sc.id, "SELECT "+linkColumns+from+" ORDER BY "+by+sc.page(q.Page), sc.args...)
+	out, err := r.queryLinks(ctx, sc.id, "SELECT "+linkColumns+from+" ORDER BY "+by+sc.limitOffset(q.Page), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(q.Page, len(out)); ok {
+	if t, ok := knownTotal(q.Page, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.args[:n]...)
 	return out, total, err
 }
 
 func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQuery) ([]canon.Layer, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, err
 	}
@@ -192,20 +192,20 @@ func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQu
 	default:
 		column, ids = "l.card", [][16]byte{q.Card}
 	}
-	where := fmt.Sprintf("%s = ANY(%s) AND %s", column, sc.arg(ids), sc.held(q.AsOf))
+	where := fmt.Sprintf("%s = ANY(%s) AND %s", column, sc.arg(ids), sc.currentAt(q.AsOf))
 	if q.Kind != "" {
 		where += " AND l.kind = " + sc.arg(q.Kind)
 	}
 	if q.Active {
 		where += fmt.Sprintf(" AND l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", sc.arg(q.Tick))
 	}
-	return r.layers(ctx, sc.id, fmt.Sprintf("SELECT %s FROM layers l WHERE l.w = %s AND %s AND %s AND %s ORDER BY l.since DESC, l.id DESC",
-		layerColumns, sc.w, where, sc.sees("l"), sc.has("l.card")), sc.args...)
+	return r.queryLayers(ctx, sc.id, fmt.Sprintf("SELECT %s FROM layers l WHERE l.w = %s AND %s AND %s AND %s ORDER BY l.since DESC, l.id DESC",
+		layerColumns, sc.w, where, sc.visibleCond("l"), sc.cardExists("l.card")), sc.args...)
 }
 
 // Reach walks outwards step by step, as the embedded store does and for its reasons.
 func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuery) (out canon.Reached, err error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || q.Limit <= 0 {
 		return out, err
 	}
@@ -224,43 +224,43 @@ func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQue
 		if depth >= q.Depth || out.Cut {
 			break
 		}
-		frontier, err = r.step(ctx, sc.again(), q, ids, seen)
+		frontier, err = r.expandFrontier(ctx, sc.cloneForStatement(), q, ids, seen)
 	}
 	if err == nil && len(seen) > 0 && !q.CardsOnly {
-		out.Links, err = r.between(ctx, sc.again(), q, seen)
+		out.Links, err = r.linksBetween(ctx, sc.cloneForStatement(), q, seen)
 	}
 	return out, err
 }
 
-// step gives the cards one link further that were not seen, one more than there is room
+// expandFrontier gives the cards one link further that were not seen, one more than there is room
 // for.
-func (r *reader) step(ctx context.Context, sc *scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
+func (r *reader) expandFrontier(ctx context.Context, sc *scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
 	frontier, known := sc.arg(uuidsOf(from)), sc.arg(uuidsOf(seen))
-	where := fmt.Sprintf("l.w = %s AND %s AND %s%s", sc.w, sc.held(q.AsOf), sc.sees("l"), sc.ofKinds(q.Kinds))
+	where := fmt.Sprintf("l.w = %s AND %s AND %s%s", sc.w, sc.currentAt(q.AsOf), sc.visibleCond("l"), sc.andKinds(q.Kinds))
 	next := fmt.Sprintf("SELECT l.to_card AS id FROM links l WHERE l.from_card = ANY(%s) AND %s", frontier, where)
 	if q.Both {
 		next += fmt.Sprintf(" UNION SELECT l.from_card FROM links l WHERE l.to_card = ANY(%s) AND %s", frontier, where)
 	}
-	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT id FROM (%s) a) n JOIN cards c ON c.id = n.id WHERE c.id <> ALL(%s) AND %s ORDER BY c.key, c.id LIMIT %s",
-		cardColumns, next, known, sc.living("c"), sc.arg(int64(q.Limit-len(seen)+1))), sc.args...)
+	return r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT id FROM (%s) a) n JOIN cards c ON c.id = n.id WHERE c.id <> ALL(%s) AND %s ORDER BY c.key, c.id LIMIT %s",
+		cardColumns, next, known, sc.livingCond("c"), sc.arg(int64(q.Limit-len(seen)+1))), sc.args...)
 }
 
-// between gives the links among cards that are in sight.
-func (r *reader) between(ctx context.Context, sc *scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
+// linksBetween gives the links among cards that are in sight.
+func (r *reader) linksBetween(ctx context.Context, sc *scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
 	list := sc.arg(uuidsOf(ids))
-	return r.links(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.from_card = ANY(%s) AND l.to_card = ANY(%[3]s) AND %s AND %s%s ORDER BY l.id",
-		linkColumns, sc.w, list, sc.held(q.AsOf), sc.sees("l"), sc.ofKinds(q.Kinds)), sc.args...)
+	return r.queryLinks(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.from_card = ANY(%s) AND l.to_card = ANY(%[3]s) AND %s AND %s%s ORDER BY l.id",
+		linkColumns, sc.w, list, sc.currentAt(q.AsOf), sc.visibleCond("l"), sc.andKinds(q.Kinds)), sc.args...)
 }
 
 // LinkMax walks the index of world time from its end, or all links of another kind.
 func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return 0, false, err
 	}
-	in := fmt.Sprintf(" FROM links l WHERE l.w = %s AND l.until = 0 AND %s AND %s AND %s", sc.w, sc.sees("l"), sc.has("l.from_card"), sc.has("l.to_card"))
+	in := fmt.Sprintf(" FROM links l WHERE l.w = %s AND l.until = 0 AND %s AND %s AND %s", sc.w, sc.visibleCond("l"), sc.cardExists("l.from_card"), sc.cardExists("l.to_card"))
 	if kind == canon.ClockKind && attr == canon.ClockAttr {
-		found, err = r.c.one(ctx, func(r row) error { most = r.int(0); return nil },
+		found, err = r.c.queryOne(ctx, func(r row) error { most = r.intAt(0); return nil },
 			"SELECT l.clock"+in+" AND l.clock IS NOT NULL ORDER BY l.clock DESC LIMIT 1", sc.args...)
 		return most, found, err
 	}

@@ -34,7 +34,7 @@ const (
 // for whom, its clock, and how much there is. now is this machine's clock.
 func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Finding, place Place, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		for _, look := range []func(context.Context, *conn) ([]Finding, error){lookServer, lookDurability, lookSchema, s.lookConnections, lookWaits, lookAge, s.lookTimeouts} {
+		for _, look := range []func(context.Context, *conn) ([]Finding, error){inspectServer, inspectDurability, inspectSchema, s.inspectConnections, inspectWaits, inspectAge, s.inspectTimeouts} {
 			found, err := look(ctx, c)
 			if err != nil {
 				return err
@@ -46,18 +46,18 @@ func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Findin
 	if err != nil {
 		return all, "", err
 	}
-	skew, err := s.lookClock(ctx, now)
+	skew, err := s.inspectClock(ctx, now)
 	if err != nil {
 		return all, "", err
 	}
-	return append(all, skew), s.place(ctx), nil
+	return append(all, skew), s.findDataDir(ctx), nil
 }
 
-func lookServer(ctx context.Context, c *conn) (all []Finding, err error) {
+func inspectServer(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "server"}
-	_, err = c.one(ctx, func(r row) error {
-		f.Detail = "PostgreSQL " + r.text(0) + ", encoding " + r.text(1)
-		if r.bool(2) {
+	_, err = c.queryOne(ctx, func(r row) error {
+		f.Detail = "PostgreSQL " + r.textAt(0) + ", encoding " + r.textAt(1)
+		if r.boolAt(2) {
 			f.Problem = "this server is a standby and takes no writes; point --database at the primary"
 		}
 		return nil
@@ -65,14 +65,14 @@ func lookServer(ctx context.Context, c *conn) (all []Finding, err error) {
 	return []Finding{f}, err
 }
 
-// lookDurability reads what must be on for an acknowledged write to survive a power cut.
-func lookDurability(ctx context.Context, c *conn) (all []Finding, err error) {
+// inspectDurability reads what must be on for an acknowledged write to survive a power cut.
+func inspectDurability(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "durability"}
 	var off, seen []string
 	err = c.query(ctx, func(r row) error {
-		seen = append(seen, r.text(0)+"="+r.text(1))
-		if r.text(1) == "off" || r.text(1) == "local" && r.text(0) != "synchronous_commit" {
-			off = append(off, r.text(0))
+		seen = append(seen, r.textAt(0)+"="+r.textAt(1))
+		if r.textAt(1) == "off" || r.textAt(1) == "local" && r.textAt(0) != "synchronous_commit" {
+			off = append(off, r.textAt(0))
 		}
 		return nil
 	}, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name")
@@ -83,8 +83,8 @@ func lookDurability(ctx context.Context, c *conn) (all []Finding, err error) {
 	return []Finding{f}, err
 }
 
-func lookSchema(ctx context.Context, c *conn) ([]Finding, error) {
-	n, err := c.number(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied")
+func inspectSchema(ctx context.Context, c *conn) ([]Finding, error) {
+	n, err := c.queryInt(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied")
 	f := Finding{What: "migrations", Detail: fmt.Sprintf("schema %d of %d", n, schemaVersion)}
 	if n != schemaVersion {
 		f.Problem = "the schema is not this program's; start one serve of this version, which migrates"
@@ -92,10 +92,10 @@ func lookSchema(ctx context.Context, c *conn) ([]Finding, error) {
 	return []Finding{f}, err
 }
 
-func (s *Store) lookConnections(ctx context.Context, c *conn) (all []Finding, err error) {
+func (s *Store) inspectConnections(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "connections"}
-	_, err = c.one(ctx, func(r row) error {
-		most, used, ours, mine := r.int(0), r.int(1), r.int(2), int64(s.cfg.Conns+1)
+	_, err = c.queryOne(ctx, func(r row) error {
+		most, used, ours, mine := r.intAt(0), r.intAt(1), r.intAt(2), int64(s.cfg.Conns+1)
 		f.Detail = fmt.Sprintf("%d of %d in use, %d by Loregate; a process may open %d", used, most, ours, mine)
 		if most-used+ours < mine {
 			f.Problem = fmt.Sprintf("%d of %d connections are in use by others: raise max_connections, or lower pool.connections of each process", used-ours, most)
@@ -106,16 +106,16 @@ func (s *Store) lookConnections(ctx context.Context, c *conn) (all []Finding, er
 	return []Finding{f}, err
 }
 
-// lookWaits finds who has waited long, and who keeps a transaction open and does nothing.
+// inspectWaits finds who has waited long, and who keeps a transaction open and does nothing.
 // What others run is not shown.
-func lookWaits(ctx context.Context, c *conn) (all []Finding, err error) {
+func inspectWaits(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "locks", Detail: "nobody waits long"}
 	err = c.query(ctx, func(r row) error {
-		pid, secs := r.int(0), r.int(1)
-		if by := r.text(2); by != "" {
+		pid, secs := r.intAt(0), r.intAt(1)
+		if by := r.textAt(2); by != "" {
 			f.Problem = fmt.Sprintf("session %d has waited for %d s on %s; see SELECT * FROM pg_stat_activity, and end what hangs with SELECT pg_terminate_backend(%s)", pid, secs, by, by)
 		} else {
-			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.text(3), secs, pid)
+			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.textAt(3), secs, pid)
 		}
 		return errStop
 	}, `SELECT pid, extract(epoch FROM clock_timestamp() - state_change)::bigint, coalesce((pg_blocking_pids(pid))[1]::text, ''), application_name
@@ -126,8 +126,8 @@ func lookWaits(ctx context.Context, c *conn) (all []Finding, err error) {
 	return []Finding{f}, err
 }
 
-func lookAge(ctx context.Context, c *conn) ([]Finding, error) {
-	n, err := c.number(ctx, "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
+func inspectAge(ctx context.Context, c *conn) ([]Finding, error) {
+	n, err := c.queryInt(ctx, "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
 	f := Finding{What: "vacuum", Detail: fmt.Sprintf("oldest transaction %d million ago", n/1_000_000)}
 	if n > oldestXIDs {
 		f.Problem = "old rows are not cleared, and the server will stop to take writes; run VACUUM (FREEZE) and see why autovacuum does not"
@@ -135,17 +135,17 @@ func lookAge(ctx context.Context, c *conn) ([]Finding, error) {
 	return []Finding{f}, err
 }
 
-func (s *Store) lookTimeouts(ctx context.Context, c *conn) (all []Finding, err error) {
+func (s *Store) inspectTimeouts(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "timeouts"}
-	_, err = c.one(ctx, func(r row) error {
-		f.Detail = "statement " + r.text(0) + ", wait for a write " + r.text(1) + ", idle reader " + r.text(2)
+	_, err = c.queryOne(ctx, func(r row) error {
+		f.Detail = "statement " + r.textAt(0) + ", wait for a write " + r.textAt(1) + ", idle reader " + r.textAt(2)
 		return nil
 	}, "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')")
 	return []Finding{f}, err
 }
 
-// lookClock compares the clocks, give or take half of the way there and back.
-func (s *Store) lookClock(ctx context.Context, now func() time.Time) (Finding, error) {
+// inspectClock compares the clocks, give or take half of the way there and back.
+func (s *Store) inspectClock(ctx context.Context, now func() time.Time) (Finding, error) {
 	var theirs time.Time
 	before := now()
 	err := s.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&theirs)
@@ -155,11 +155,11 @@ func (s *Store) lookClock(ctx context.Context, now func() time.Time) (Finding, e
 	if skew.Abs()-after.Sub(before) > mostSkew {
 		f.Problem = fmt.Sprintf("the clocks differ by %s, and leases and tokens go by them; have both machines set theirs by NTP (timedatectl set-ntp true)", skew.Abs().Round(100*time.Millisecond))
 	}
-	return f, translated(err)
+	return f, toFault(err)
 }
 
-// place asks for the server's folder where the server is on this machine.
-func (s *Store) place(ctx context.Context) Place {
+// findDataDir asks for the server's folder where the server is on this machine.
+func (s *Store) findDataDir(ctx context.Context) Place {
 	host := s.pool.Config().ConnConfig.Host
 	if ip := net.ParseIP(host); !strings.HasPrefix(host, "/") && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return ""

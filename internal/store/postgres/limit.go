@@ -11,14 +11,14 @@ import (
 
 var _ access.Shared = (*Store)(nil)
 
-// oneSpender is the advisory lock of those who spend, who touch many rows each and would
+// spendLock is the advisory lock of those who spend, who touch many rows each and would
 // wait for one another in a circle.
-const oneSpender = 0x6c696d6974
+const spendLock = 0x6c696d6974
 
-// spend adds to what is there. Its arguments are columns: accounts, classes, and for
+// spendSQL adds to what is there. Its arguments are columns: accounts, classes, and for
 // either bucket from when it counts, what was taken, and the latest time at which it may
 // be full.
-const spend = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+const spendSQL = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
 		AS t (account, class, m_from, m_took, m_most, s_from, s_took, s_most)),
 	was AS (SELECT t.*, coalesce(s.minute, 0) AS minute, coalesce(s.second, 0) AS second FROM t LEFT JOIN spent s USING (account, class))
 	INSERT INTO spent (account, class, minute, second)
@@ -29,7 +29,7 @@ const spend = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bigin
 // Spend adds what this process let through to what all did. It waits for no writer, and
 // for no disk.
 func (s *Store) Spend(ctx context.Context, list []access.Spending) ([]access.Spent, error) {
-	if err := s.enter(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return nil, err
 	}
 	defer s.inUse.Done()
@@ -38,10 +38,10 @@ func (s *Store) Spend(ctx context.Context, list []access.Spending) ([]access.Spe
 		if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(oneSpender)); err != nil {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(spendLock)); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, spend, columnsOf(list)...)
+		rows, err := tx.Query(ctx, spendSQL, columnsOf(list)...)
 		if err != nil {
 			return err
 		}
@@ -51,14 +51,14 @@ func (s *Store) Spend(ctx context.Context, list []access.Spending) ([]access.Spe
 		})
 		return err
 	})
-	return out, translated(err)
+	return out, toFault(err)
 }
 
 func columnsOf(list []access.Spending) []any {
 	accounts, classes := make([]string, len(list)), make([]string, len(list))
 	var numbers [6][]int64
 	for i, one := range list {
-		accounts[i], classes[i] = storable(one.Account), string(one.Class)
+		accounts[i], classes[i] = storableText(one.Account), string(one.Class)
 		for n, v := range []int64{one.Minute.From, one.Minute.Took, one.Minute.Most, one.Second.From, one.Second.Took, one.Second.Most} {
 			numbers[n] = append(numbers[n], v)
 		}
@@ -68,10 +68,10 @@ func columnsOf(list []access.Spending) []any {
 
 // Forget drops what was spent so long ago that it is whole again.
 func (s *Store) Forget(ctx context.Context, now time.Time) error {
-	if err := s.enter(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return err
 	}
 	defer s.inUse.Done()
 	_, err := s.pool.Exec(ctx, "DELETE FROM spent WHERE minute < $1 AND second < $1", now.UnixNano())
-	return translated(err)
+	return toFault(err)
 }

@@ -10,7 +10,7 @@ import (
 
 // What is spent in several processes at once adds up, in whatever order each names it.
 func TestSpendingAddsUp(t *testing.T) {
-	here, there, _ := two(t)
+	here, there, _ := openTwo(t)
 	now := time.Now()
 	spending := func(account string, n int64) access.Spending {
 		took := access.Took{From: now.UnixNano(), Took: n, Most: now.Add(time.Hour).UnixNano()}

@@ -12,9 +12,9 @@ import (
 	"loregate/internal/store/finder"
 )
 
-// filter writes a canon.Filter as a condition on the alias c, after others. What it does
+// filterCards writes a canon.Filter as a condition on the alias c, after others. What it does
 // not express, names that a glob fits, globs tells.
-func (sc *scope) filter(f canon.Filter) string {
+func (sc *scope) filterCards(f canon.Filter) string {
 	var b strings.Builder
 	and := func(format string, args ...any) { fmt.Fprintf(&b, " AND "+format, args...) }
 	if f.Prefix != "" {
@@ -35,7 +35,7 @@ func (sc *scope) filter(f canon.Filter) string {
 		for i, t := range f.Types {
 			keys[i] = string(markup.KeyOf(t))
 		}
-		and("%s", sc.among("c.type_key", keys))
+		and("%s", sc.inCond("c.type_key", keys))
 	}
 	if f.Coded {
 		and("c.codename <> ''")
@@ -71,16 +71,16 @@ func (sc *scope) filter(f canon.Filter) string {
 		and("(c.length > 0 OR c.fields IS NOT NULL)")
 	}
 	if folded := markup.Fold(f.NameStarts); folded != "" {
-		and("c.fold LIKE %s", sc.arg(like.Replace(folded)+"%"))
+		and("c.fold LIKE %s", sc.arg(escapeLike.Replace(folded)+"%"))
 	}
 	if folded := markup.Fold(f.NameContains); folded != "" {
-		and("c.fold LIKE %s", sc.arg("%"+like.Replace(folded)+"%"))
+		and("c.fold LIKE %s", sc.arg("%"+escapeLike.Replace(folded)+"%"))
 	}
 	return b.String()
 }
 
-// order gives the column that a sort needs beside key and id, and the ORDER BY over them.
-func order(s canon.Sort) (column, by string) {
+// orderBy gives the column that a sort needs beside key and id, and the ORDER BY over them.
+func orderBy(s canon.Sort) (column, by string) {
 	switch s {
 	case canon.SortUpdated:
 		return "updated", "updated DESC, key, id"
@@ -92,50 +92,50 @@ func order(s canon.Sort) (column, by string) {
 	return "rid", "key, id"
 }
 
-// qualify puts an alias before each column of an order.
-func qualify(alias, order string) string {
+// qualifyOrder puts an alias before each column of an order.
+func qualifyOrder(alias, order string) string {
 	return alias + "." + strings.ReplaceAll(order, ", ", ", "+alias+".")
 }
 
-// escape keeps a text that goes through a format as it is.
-func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+// escapeFormat keeps a text that goes through a format as it is.
+func escapeFormat(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
 // Cards lists living cards. Each level's cards come in order from an index, and the levels
 // are merged: nothing hidden is passed over.
 func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	if finder.Lists(f) {
+	if finder.AnswersListing(f) {
 		return r.SnapshotFinder.Cards(ctx, s, f, p)
 	}
 	if f.NotName != "" {
-		return r.sifted(ctx, sc, f, p)
+		return r.listExceptNames(ctx, sc, f, p)
 	}
 	if f.Below != "" && s.View.Level >= access.LevelAdmin && onlyBelow(f) {
-		if list, known := r.prefetched.under(sc.args[0].(int64), f.Below); known {
+		if list, known := r.prefetched.cardsUnder(sc.args[0].(int64), f.Below); known {
 			list = slices.DeleteFunc(list, func(c canon.Card) bool { return c.Key == f.Below })
 			return list[min(max(p.Offset, 0), len(list)):min(max(p.Offset, 0)+max(p.Limit, 0), len(list))], canon.Total{Count: len(list)}, nil
 		}
 	}
-	column, by := order(f.Sort)
-	where := " FROM cards c WHERE c.w = " + sc.w + " AND %s AND c.trashed = 0" + escape(sc.filter(f))
+	column, by := orderBy(f.Sort)
+	where := " FROM cards c WHERE c.w = " + sc.w + " AND %s AND c.trashed = 0" + escapeFormat(sc.filterCards(f))
 	if sc.subject != "" {
-		sc.names()
+		sc.subjectLabels()
 	}
 	n := len(sc.args)
-	arms := sc.arms("SELECT c.rid, c.key, c.id, c." + column + " AS at" + where + " ORDER BY " + qualify("c", by) + sc.upTo(p))
+	arms := sc.unionByLevel("SELECT c.rid, c.key, c.id, c." + column + " AS at" + where + " ORDER BY " + qualifyOrder("c", by) + sc.limitArm(p))
 	outer := strings.Replace(by, column, "at", 1)
-	list, err := r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN cards c ON c.rid = o.rid ORDER BY %s",
-		cardColumns, arms, outer, sc.page(p), qualify("o", outer)), sc.args...)
+	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN cards c ON c.rid = o.rid ORDER BY %s",
+		cardColumns, arms, outer, sc.limitOffset(p), qualifyOrder("o", outer)), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(list)); ok {
+	if t, ok := knownTotal(p, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.total(ctx, "SELECT * FROM ("+sc.arms("SELECT 1"+where)+") a", sc.args[:n]...)
+	total, err := r.countRows(ctx, "SELECT * FROM ("+sc.unionByLevel("SELECT 1"+where)+") a", sc.args[:n]...)
 	return list, total, err
 }
 
@@ -146,35 +146,35 @@ func onlyBelow(f canon.Filter) bool {
 	return byName && !f.Narrows()
 }
 
-// sifted is Cards where a glob leaves out names, which the database cannot tell: names
+// listExceptNames is Cards where a glob leaves out names, which the database cannot tell: names
 // are looked at in order, and only cards of the page are read whole.
-func (r *reader) sifted(ctx context.Context, sc *scope, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
-	_, by := order(f.Sort)
+func (r *reader) listExceptNames(ctx context.Context, sc *scope, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	_, by := orderBy(f.Sort)
 	var rids []int64
 	n, offset, limit := 0, max(p.Offset, 0), max(p.Limit, 0)
 	err := r.c.query(ctx, func(r row) error {
-		if markup.MatchGlob(f.NotName, r.text(1)) {
+		if markup.MatchGlob(f.NotName, r.textAt(1)) {
 			return nil
 		}
 		if n++; n > offset && len(rids) < limit {
-			rids = append(rids, r.int(0))
+			rids = append(rids, r.intAt(0))
 		}
 		if n > canon.CountCap && len(rids) == limit {
 			return errStop
 		}
 		return nil
-	}, fmt.Sprintf("SELECT c.rid, c.name FROM cards c WHERE %s%s ORDER BY %s", sc.living("c"), sc.filter(f), qualify("c", by)), sc.args...)
+	}, fmt.Sprintf("SELECT c.rid, c.name FROM cards c WHERE %s%s ORDER BY %s", sc.livingCond("c"), sc.filterCards(f), qualifyOrder("c", by)), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	list, err := r.cardsByRow(ctx, sc, rids)
-	return list, capped(n), err
+	list, err := r.readCardsByRow(ctx, sc, rids)
+	return list, cappedTotal(n), err
 }
 
-// cardsByRow reads cards in the order of their row numbers.
-func (r *reader) cardsByRow(ctx context.Context, sc *scope, rids []int64) ([]canon.Card, error) {
+// readCardsByRow reads cards in the order of their row numbers.
+func (r *reader) readCardsByRow(ctx context.Context, sc *scope, rids []int64) ([]canon.Card, error) {
 	if len(rids) == 0 {
 		return nil, nil
 	}
-	return r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM unnest($1::bigint[]) WITH ORDINALITY f (rid, n) JOIN cards c ON c.rid = f.rid ORDER BY f.n", rids)
+	return r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM unnest($1::bigint[]) WITH ORDINALITY f (rid, n) JOIN cards c ON c.rid = f.rid ORDER BY f.n", rids)
 }

@@ -10,10 +10,10 @@ import (
 	"loregate/internal/store/storetest"
 )
 
-// TestAMomentIsReadInOneRound asks, on a connection that leads nowhere, for what was
+// TestPrefetchedSnapshotNeedsNoQueries asks, on a connection that leads nowhere, for what was
 // foreseen of a world.
-func TestAMomentIsReadInOneRound(t *testing.T) {
-	s, ctx := opened(t), t.Context()
+func TestPrefetchedSnapshotNeedsNoQueries(t *testing.T) {
+	s, ctx := openNew(t), t.Context()
 	stream := canon.WorldStream(home.ID)
 	town, hall := storetest.Card(1, "Town", access.NewLabel(access.LevelUser)), storetest.Card(2, "Town+Hall", access.NewLabel(access.LevelUser))
 	hall.Parent = town.ID
@@ -62,10 +62,10 @@ func TestAMomentIsReadInOneRound(t *testing.T) {
 	}
 }
 
-// TestACardBringsAlongWhatIsAskedNext asks, on a connection that leads nowhere, for the
+// TestFindByKeyPrefetchesBodyAndChildren asks, on a connection that leads nowhere, for the
 // contents of cards of one key and for what lies below those that nobody may see beneath.
-func TestACardBringsAlongWhatIsAskedNext(t *testing.T) {
-	s, ctx := opened(t), t.Context()
+func TestFindByKeyPrefetchesBodyAndChildren(t *testing.T) {
+	s, ctx := openNew(t), t.Context()
 	gm := access.NewLabel(access.LevelGM)
 	town, secret := storetest.Card(2, "Town", access.NewLabel(access.LevelUser)), storetest.Card(1, "Town", gm)
 	hall := storetest.Card(3, "Town+Hall", gm)

@@ -47,9 +47,9 @@ const schemaVersion = 9
 // Format is the format of stores that this program writes.
 const Format = schemaVersion
 
-// oldest is the first PostgreSQL release that this store is tried on, as the server
+// oldestSupported is the first PostgreSQL release that this store is tried on, as the server
 // numbers it.
-const oldest = 140000
+const oldestSupported = 140000
 
 // Config says where a store is and how much it may use. Zero fields but URL take their
 // defaults.
@@ -80,8 +80,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// pool is the configuration of the store's connections.
-func (c Config) pool() (*pgxpool.Config, error) {
+// poolConfig is the configuration of the store's connections.
+func (c Config) poolConfig() (*pgxpool.Config, error) {
 	p, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
 		// pgx's message may quote the address, and with it a password.
@@ -92,9 +92,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	params := p.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{
 		"application_name":                    "loregate",
-		"statement_timeout":                   millis(c.Timeout),
-		"lock_timeout":                        millis(c.Wait),
-		"idle_in_transaction_session_timeout": millis(maxIdle), // of readers; writers have less
+		"statement_timeout":                   millisText(c.Timeout),
+		"lock_timeout":                        millisText(c.Wait),
+		"idle_in_transaction_session_timeout": millisText(maxIdle), // of readers; writers have less
 		"synchronous_commit":                  "on",
 		"timezone":                            "UTC",
 		"jit":                                 "off", // it costs more than these statements
@@ -117,7 +117,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 // writing out an export.
 const maxIdle = 15 * time.Minute
 
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+func millisText(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // checkServer refuses a server that cannot keep a store.
 func checkServer(ctx context.Context, c *pgx.Conn) error {
@@ -126,7 +126,7 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')").Scan(&version, &encoding); err != nil {
 		return err
 	}
-	if version < oldest {
+	if version < oldestSupported {
 		return fault.New(fault.Unavailable, "PostgreSQL %d is too old; 14 or later is needed", version/10000)
 	}
 	if encoding != "UTF8" {
@@ -141,15 +141,15 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 // A database of an earlier format is left as it is without upgrade: only its operator can
 // back it up, and programs of before cannot write to it afterwards.
 func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
-	at, err := schemaOf(ctx, pool)
+	at, err := readFormat(ctx, pool)
 	if err == nil && at > 0 && at < schemaVersion && !upgrade {
 		// Another process may be making a new database's schema, step by step.
 		if err = waitForGoose(ctx, pool); err == nil {
-			at, err = schemaOf(ctx, pool)
+			at, err = readFormat(ctx, pool)
 		}
 	}
 	if err == nil {
-		err = knownFormat(at)
+		err = checkFormat(at)
 	}
 	switch {
 	case err != nil:
@@ -162,8 +162,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
 	return runGoose(ctx, pool.Config().ConnConfig)
 }
 
-// knownFormat refuses a format that a newer program has made.
-func knownFormat(at int) error {
+// checkFormat refuses a format that a newer program has made.
+func checkFormat(at int) error {
 	if at <= schemaVersion {
 		return nil
 	}
@@ -172,7 +172,7 @@ func knownFormat(at int) error {
 	return e.Because(fmt.Errorf("the database has format %d and this program knows formats up to %d: it was written by a newer version; upgrade loregate and restart this process, or use another database", at, schemaVersion))
 }
 
-func schemaOf(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
+func readFormat(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
 	err = pool.QueryRow(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&at)
 	var e *pgconn.PgError
 	if errors.As(err, &e) && e.Code == undefinedTable {
@@ -234,9 +234,9 @@ const (
 	readOnly         = "25006"
 )
 
-// translated gives the failures of a server or the way to it as what they are to callers:
+// toFault gives the failures of a server or the way to it as what they are to callers:
 // something to try again.
-func translated(err error) error {
+func toFault(err error) error {
 	if err == nil {
 		return nil
 	}

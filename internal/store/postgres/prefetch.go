@@ -21,65 +21,65 @@ import (
 // server. A commit so holds the writers' lock for two ways to the server, not for ten.
 type prefetched struct {
 	worlds  map[access.WorldID]canon.World
-	tips    map[canon.StreamID]tip     // of a reader that writes nothing; tx.heads holds those of one that does
-	repeats map[repeated]*canon.Repeat // nil: the key was not used
-	bodies  map[bodyOf][]byte
-	cards   map[cardOf]*canon.Card   // nil: there is none
-	below   map[keyOf][]canon.CardID // cards that bore a key or lay below it at any time since it was looked for
-	leaves  map[leafOf]bool          // of a reader that writes nothing: whether nothing in sight lies directly below a card
-	made    map[cardOf]bool          // cards that were not there, and have no references yet
-	version canon.Version            // the one written last
-	last    canon.Card               // the one written last
-	cleared map[int64]*census        // worlds of which this transaction wrote everything there is
+	tips    map[canon.StreamID]tip      // of a reader that writes nothing; tx.heads holds those of one that does
+	repeats map[repeatRef]*canon.Repeat // nil: the key was not used
+	bodies  map[bodyRef][]byte
+	cards   map[cardRef]*canon.Card   // nil: there is none
+	below   map[keyRef][]canon.CardID // cards that bore a key or lay below it at any time since it was looked for
+	leaves  map[leafRef]bool          // of a reader that writes nothing: whether nothing in sight lies directly below a card
+	made    map[cardRef]bool          // cards that were not there, and have no references yet
+	version canon.Version             // the one written last
+	last    canon.Card                // the one written last
+	cleared map[int64]*census         // worlds of which this transaction wrote everything there is
 }
 
 type (
-	repeated struct{ account, key string }
-	bodyOf   struct {
+	repeatRef struct{ account, key string }
+	bodyRef   struct {
 		w    int64
 		hash canon.Hash
 	}
-	cardOf struct {
+	cardRef struct {
 		w  int64
 		id canon.CardID
 	}
-	leafOf struct {
+	leafRef struct {
 		w    int64
 		id   canon.CardID
 		view access.View
 	}
-	keyOf struct {
+	keyRef struct {
 		w   int64
 		key markup.Key
 	}
 )
 
 const (
-	// fewBelow is how many cards below a key are read before they are asked for.
-	fewBelow = 50
-	// maxAhead bounds how many cards are held; beyond it all are let go.
-	maxAhead = 50_000
+	// maxBelow is how many cards below a key are read before they are asked for.
+	maxBelow = 50
+	// maxHeldCards bounds how many cards are held; beyond it all are let go.
+	maxHeldCards = 50_000
 )
 
 var _ canon.Prefetcher = (*reader)(nil)
 
 // Prefetch reads what is about to be asked for, in one round.
 func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
-	w, err := r.world(ctx, n.World)
+	w, err := r.findWorldNumber(ctx, n.World)
 	if err != nil || w == 0 {
 		return err
 	}
-	var ask []question
-	add := func(f func(row) error, sql string, args ...any) { ask = append(ask, question{sql, args, f}) }
+	var ask []batchQuery
+	add := func(f func(row) error, sql string, args ...any) { ask = append(ask, batchQuery{sql, args, f}) }
 	if n.Key != "" {
-		at := repeated{n.Account, n.Key}
+		at := repeatRef{n.Account, n.Key}
 		put(&r.prefetched.repeats, at, nil)
 		add(func(row row) error { p := readRepeat(n.Account, n.Key, row); r.prefetched.repeats[at] = &p; return nil }, selectRepeat, n.Account, n.Key)
 	}
 	if n.Stream != "" {
 		reached := func(at tip) { put(&r.prefetched.tips, n.Stream, at) }
 		if t := r.writes; t != nil {
-			reached = func(at tip) { t.reached(n.Stream, at) }
+			reached = func(at tip) { t.setTip(n.Stream, at) }
 		}
 		reached(tip{})
 		add(func(row row) error { reached(readTip(row)); return nil }, selectStream, string(n.Stream))
@@ -93,30 +93,30 @@ func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 		r.prefetched.bodies = nil
 	}
 	for _, h := range n.Bodies {
-		put(&r.prefetched.bodies, bodyOf{w, h}, nil)
+		put(&r.prefetched.bodies, bodyRef{w, h}, nil)
 	}
 	if len(n.Bodies) > 0 {
-		add(func(row row) error { r.prefetched.bodies[bodyOf{w, hashOf(row[0])}] = row.bytes(1); return nil },
+		add(func(row row) error { r.prefetched.bodies[bodyRef{w, hashOf(row[0])}] = row.bytesAt(1); return nil },
 			"SELECT hash, body FROM bodies WHERE w = $1 AND hash = ANY($2)", w, hashesOf(n.Bodies))
 	}
 	if len(n.Below) > 0 && r.writes == nil {
 		for _, id := range n.Below {
-			put(&r.prefetched.leaves, leafOf{w, id, access.View{Level: access.LevelAll}}, true)
+			put(&r.prefetched.leaves, leafRef{w, id, access.View{Level: access.LevelAll}}, true)
 		}
 		add(func(row row) error {
-			delete(r.prefetched.leaves, leafOf{w, readID[canon.CardID](row[0]), access.View{Level: access.LevelAll}})
+			delete(r.prefetched.leaves, leafRef{w, readID[canon.CardID](row[0]), access.View{Level: access.LevelAll}})
 			return nil
 		},
 			"SELECT p.id FROM unnest($2::uuid[]) p (id) WHERE EXISTS (SELECT FROM cards c WHERE c.parent = p.id AND c.w = $1 AND c.trashed = 0)",
 			w, uuidsOf(n.Below))
 	}
-	return r.foreseeCards(ctx, ask, w, n)
+	return r.prefetchCards(ctx, ask, w, n)
 }
 
-// foreseeCards adds what is to be known of cards, and asks.
-func (r *reader) foreseeCards(ctx context.Context, ask []question, w int64, n canon.Needs) error {
+// prefetchCards adds what is to be known of cards, and asks.
+func (r *reader) prefetchCards(ctx context.Context, ask []batchQuery, w int64, n canon.Needs) error {
 	var list []canon.Card
-	var labels []labelled
+	var labels []labelRef
 	var key []int // of n.Keys, beginning with 1; 0 for those asked for by id
 	take := func(k int, row row) error {
 		c, l, err := scanCard(n.World, row)
@@ -124,36 +124,36 @@ func (r *reader) foreseeCards(ctx context.Context, ask []question, w int64, n ca
 		return err
 	}
 	if len(n.Cards) > 0 {
-		ask = append(ask, question{"SELECT " + cardColumns + " FROM cards c WHERE c.w = $1 AND c.id = ANY($2)", []any{w, uuidsOf(n.Cards)},
+		ask = append(ask, batchQuery{"SELECT " + cardColumns + " FROM cards c WHERE c.w = $1 AND c.id = ANY($2)", []any{w, uuidsOf(n.Cards)},
 			func(row row) error { return take(0, row) }})
 	}
 	if len(n.Keys) > 0 {
-		ask = append(ask, question{selectBelow, []any{w, textsOf(n.Keys), int64(fewBelow + 1)},
-			func(row row) error { return take(int(row.int(cardWidth)), row) }})
+		ask = append(ask, batchQuery{selectBelow, []any{w, keyStrings(n.Keys), int64(maxBelow + 1)},
+			func(row row) error { return take(int(row.intAt(cardWidth)), row) }})
 	}
-	if err := r.c.ask(ctx, ask); err != nil {
+	if err := r.c.queryBatch(ctx, ask); err != nil {
 		r.prefetched = prefetched{cleared: r.prefetched.cleared}
 		return err
 	}
-	if err := r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
+	if err := r.resolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
 		return err
 	}
 	for _, id := range n.Cards {
-		put(&r.prefetched.cards, cardOf{w, id}, nil)
+		put(&r.prefetched.cards, cardRef{w, id}, nil)
 	}
 	for _, k := range n.Keys {
-		put(&r.prefetched.below, keyOf{w, k}, nil)
+		put(&r.prefetched.below, keyRef{w, k}, nil)
 	}
 	for i, c := range list {
-		put(&r.prefetched.cards, cardOf{w, c.ID}, &c)
+		put(&r.prefetched.cards, cardRef{w, c.ID}, &c)
 		if key[i] > 0 {
-			at := keyOf{w, n.Keys[key[i]-1]}
+			at := keyRef{w, n.Keys[key[i]-1]}
 			r.prefetched.below[at] = append(r.prefetched.below[at], c.ID)
 		}
 	}
 	for _, k := range n.Keys {
-		if len(r.prefetched.below[keyOf{w, k}]) > fewBelow {
-			delete(r.prefetched.below, keyOf{w, k})
+		if len(r.prefetched.below[keyRef{w, k}]) > maxBelow {
+			delete(r.prefetched.below, keyRef{w, k})
 		}
 	}
 	return nil
@@ -171,7 +171,7 @@ func put[K comparable, V any](m *map[K]V, k K, v V) {
 	(*m)[k] = v
 }
 
-func textsOf(keys []markup.Key) []string {
+func keyStrings(keys []markup.Key) []string {
 	list := make([]string, len(keys))
 	for i, k := range keys {
 		list[i] = string(k)
@@ -187,30 +187,30 @@ func hashesOf(hashes []canon.Hash) [][]byte {
 	return list
 }
 
-// card gives what is known of a card.
-func (a *prefetched) card(w int64, id canon.CardID) (c *canon.Card, known bool) {
-	if c, known = a.cards[cardOf{w, id}]; !known {
-		known = a.cleared[w].lacks(id)
+// findCard gives what is known of a card.
+func (a *prefetched) findCard(w int64, id canon.CardID) (c *canon.Card, known bool) {
+	if c, known = a.cards[cardRef{w, id}]; !known {
+		known = a.cleared[w].lacksCard(id)
 	}
 	return c, known
 }
 
-// under gives the living cards that bear a key or lie below it, by key and id.
-func (a *prefetched) under(w int64, key markup.Key) (list []canon.Card, known bool) {
+// cardsUnder gives the living cards that bear a key or lie below it, by key and id.
+func (a *prefetched) cardsUnder(w int64, key markup.Key) (list []canon.Card, known bool) {
 	if census := a.cleared[w]; census != nil {
 		switch census.under(key) {
 		case 0:
 			return nil, true
 		case 1:
-			if a.last.Key == key && !a.last.Trashed() && census.has(a.last.ID) {
+			if a.last.Key == key && !a.last.Trashed() && census.hasCard(a.last.ID) {
 				return []canon.Card{a.last}, true
 			}
 		}
 		return nil, false
 	}
-	ids, known := a.below[keyOf{w, key}]
+	ids, known := a.below[keyRef{w, key}]
 	for _, id := range ids {
-		if c := a.cards[cardOf{w, id}]; c != nil && !c.Trashed() && c.Key.HasPrefix(key) {
+		if c := a.cards[cardRef{w, id}]; c != nil && !c.Trashed() && c.Key.HasPrefix(key) {
 			list = append(list, *c)
 		}
 	}
@@ -218,10 +218,10 @@ func (a *prefetched) under(w int64, key markup.Key) (list []canon.Card, known bo
 	return list, known
 }
 
-// taken tells whether another living card has a card's key or codename under its label,
+// isNameTaken tells whether another living card has a card's key or codename under its label,
 // and whether that is known.
-func (a *prefetched) taken(w int64, c canon.Card) (taken, known bool) {
-	old, _ := a.card(w, c.ID)
+func (a *prefetched) isNameTaken(w int64, c canon.Card) (taken, known bool) {
+	old, _ := a.findCard(w, c.ID)
 	was := old != nil && !old.Trashed() && old.Label.Equal(c.Label)
 	if c.Codename != "" && !(was && old.Codename == c.Codename) {
 		return false, false
@@ -229,7 +229,7 @@ func (a *prefetched) taken(w int64, c canon.Card) (taken, known bool) {
 	if was && old.Key == c.Key {
 		return false, true
 	}
-	others, known := a.under(w, c.Key)
+	others, known := a.cardsUnder(w, c.Key)
 	for _, o := range others {
 		if o.ID != c.ID && o.Key == c.Key && o.Label.Equal(c.Label) {
 			return true, true
@@ -238,18 +238,18 @@ func (a *prefetched) taken(w int64, c canon.Card) (taken, known bool) {
 	return false, known
 }
 
-// wrote takes in a card's row.
-func (a *prefetched) wrote(w int64, c canon.Card) {
-	at := cardOf{w, c.ID}
-	old, known := a.card(w, c.ID)
+// noteCard takes in a card's row.
+func (a *prefetched) noteCard(w int64, c canon.Card) {
+	at := cardRef{w, c.ID}
+	old, known := a.findCard(w, c.ID)
 	if _, again := a.made[at]; known && old == nil && !again {
 		put(&a.made, at, true)
 	}
-	a.cleared[w].wrote(c, old)
-	if len(a.cards) > maxAhead {
+	a.cleared[w].noteCard(c, old)
+	if len(a.cards) > maxHeldCards {
 		a.cards, a.below, a.made = nil, nil, nil
 	}
-	c.CreatedAt, c.UpdatedAt, c.TrashedAt = kept(c.CreatedAt), kept(c.UpdatedAt), kept(c.TrashedAt)
+	c.CreatedAt, c.UpdatedAt, c.TrashedAt = storedTime(c.CreatedAt), storedTime(c.UpdatedAt), storedTime(c.TrashedAt)
 	if len(c.Fields) == 0 {
 		c.Fields = nil
 	}
@@ -259,15 +259,15 @@ func (a *prefetched) wrote(w int64, c canon.Card) {
 		return
 	}
 	for key := range selfAndAbove(c.Key) {
-		at := keyOf{w, key}
+		at := keyRef{w, key}
 		if ids, known := a.below[at]; known && !slices.Contains(ids, c.ID) {
 			a.below[at] = append(ids, c.ID)
 		}
 	}
 }
 
-// clear forgets a world: from now on it holds what this transaction writes.
-func (a *prefetched) clear(w int64) {
+// clearWorld forgets a world: from now on it holds what this transaction writes.
+func (a *prefetched) clearWorld(w int64) {
 	cleared := a.cleared
 	put(&cleared, w, &census{ids: make(map[canon.CardID]struct{}), keys: make(map[uint64]uint32)})
 	*a = prefetched{cleared: cleared}
@@ -283,17 +283,17 @@ type census struct {
 
 var censusSeed = maphash.MakeSeed()
 
-func (c *census) has(id canon.CardID) bool {
+func (c *census) hasCard(id canon.CardID) bool {
 	_, ok := c.ids[id]
 	return ok
 }
 
-func (c *census) lacks(id canon.CardID) bool { return c != nil && !c.has(id) }
+func (c *census) lacksCard(id canon.CardID) bool { return c != nil && !c.hasCard(id) }
 
 // under is how many cards may bear a key or lie below it.
 func (c *census) under(key markup.Key) uint32 { return c.keys[maphash.String(censusSeed, string(key))] }
 
-func (c *census) wrote(card canon.Card, old *canon.Card) {
+func (c *census) noteCard(card canon.Card, old *canon.Card) {
 	if c == nil || old != nil && old.Key == card.Key {
 		return
 	}
@@ -316,5 +316,5 @@ func selfAndAbove(key markup.Key) iter.Seq[markup.Key] {
 	}
 }
 
-// kept is a time as it is read back.
-func kept(t time.Time) time.Time { return service.Time(service.Millis(t)) }
+// storedTime is a time as it is read back.
+func storedTime(t time.Time) time.Time { return service.Time(service.Millis(t)) }

@@ -16,7 +16,7 @@ import (
 	"loregate/internal/store/storetest"
 )
 
-func opened(t *testing.T) *Store {
+func openNew(t *testing.T) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t)})
 	if err != nil {
@@ -35,11 +35,11 @@ var (
 	all  = canon.Visibility{World: home.ID, View: access.View{Level: access.LevelAll}}
 )
 
-// TestWhatIsForeseenIsWhatIsThere makes cards, moves them, trashes them and takes them back
+// TestPrefetchedDataMatchesDatabase makes cards, moves them, trashes them and takes them back
 // in one transaction, foresees some of them at times, and asks a reader without foresight
 // for everything after each step.
-func TestWhatIsForeseenIsWhatIsThere(t *testing.T) {
-	s, ctx := opened(t), t.Context()
+func TestPrefetchedDataMatchesDatabase(t *testing.T) {
+	s, ctx := openNew(t), t.Context()
 	names := []string{"Town", "Town+Hall", "Town+Hall+Cellar", "Town+Gate", "Tower", "Town Hall", "Town-Gate"}
 	labels := []access.Label{access.NewLabel(access.LevelUser), access.NewLabel(access.LevelGM), access.NewLabel(access.LevelGM, "ann")}
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -127,18 +127,18 @@ func TestWhatIsForeseenIsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestACrowdAndACardThatComesBackAreAskedFor foresees a name with more below it than is
+// TestPrefetchLimitAndReturningCard foresees a name with more below it than is
 // read ahead, and brings a card back to a name that another has taken.
-func TestACrowdAndACardThatComesBackAreAskedFor(t *testing.T) {
-	s, ctx, open := opened(t), t.Context(), access.NewLabel(access.LevelUser)
+func TestPrefetchLimitAndReturningCard(t *testing.T) {
+	s, ctx, open := openNew(t), t.Context(), access.NewLabel(access.LevelUser)
 	err := s.write(ctx, func(tx *tx) error {
 		errs := []error{tx.PutWorld(ctx, home)}
-		for i := range fewBelow + 20 {
+		for i := range maxBelow + 20 {
 			errs = append(errs, tx.PutCard(ctx, storetest.Card(i+1, fmt.Sprintf("Crowd+%d", i), open)))
 		}
 		errs = append(errs, tx.Prefetch(ctx, canon.Needs{World: home.ID, Keys: []markup.Key{"crowd"}}))
 		_, n, err := tx.Cards(ctx, all, canon.Filter{Below: "crowd"}, canon.Page{Limit: 1000})
-		if n.Count != fewBelow+20 {
+		if n.Count != maxBelow+20 {
 			t.Errorf("%d cards in a crowd", n.Count)
 		}
 		gone := storetest.Card(1, "Crowd+0", open)
@@ -154,10 +154,10 @@ func TestACrowdAndACardThatComesBackAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestACommitIsReadInOneRound writes a card as a commit does, on a connection that would
+// TestPrefetchedCommitNeedsNoQueries writes a card as a commit does, on a connection that would
 // fail each question after what was foreseen.
-func TestACommitIsReadInOneRound(t *testing.T) {
-	s, ctx := opened(t), t.Context()
+func TestPrefetchedCommitNeedsNoQueries(t *testing.T) {
+	s, ctx := openNew(t), t.Context()
 	if err := s.Write(ctx, func(tx canon.Tx) error { return tx.PutWorld(ctx, home) }); err != nil {
 		t.Fatal(err)
 	}
@@ -217,10 +217,10 @@ func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 		tx.PutRepeat(ctx, canon.Repeat{Account: "ann", Key: "k", Stream: stream, Seq: head.Seq + 1, Expires: storetest.Time(1)}))...)
 }
 
-// TestAPrefixIsABoundedRangeOfAnIndex reads the server's plans: what lies below a name is
+// TestPrefixUsesBoundedIndexRange reads the server's plans: what lies below a name is
 // found by an index with both ends of the range.
-func TestAPrefixIsABoundedRangeOfAnIndex(t *testing.T) {
-	s := opened(t)
+func TestPrefixUsesBoundedIndexRange(t *testing.T) {
+	s := openNew(t)
 	err := s.write(t.Context(), func(tx *tx) error { // enough for one index to be better than another
 		_, err := tx.c.exec(t.Context(), `INSERT INTO cards (w, id, parent, part, codename, type, type_key, size, length, own, name, key, fold, level, label,
 				rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
@@ -236,16 +236,16 @@ func TestAPrefixIsABoundedRangeOfAnIndex(t *testing.T) {
 	}
 	sc := &scope{sql: &sql{}, top: access.LevelGM}
 	sc.w = sc.arg(int64(1))
-	where := sc.filter(canon.Filter{Prefix: "town"}) // many cards, of which a page is asked for
-	bounded(t, s, "SELECT c.rid FROM cards c WHERE c.w = $1 AND c.level = 1 AND c.trashed = 0"+where+" ORDER BY c.key, c.id LIMIT 10", sc.args...)
-	bounded(t, s, selectBelow, int64(1), []string{"town+hall"}, int64(fewBelow))
+	where := sc.filterCards(canon.Filter{Prefix: "town"}) // many cards, of which a page is asked for
+	wantBoundedRange(t, s, "SELECT c.rid FROM cards c WHERE c.w = $1 AND c.level = 1 AND c.trashed = 0"+where+" ORDER BY c.key, c.id LIMIT 10", sc.args...)
+	wantBoundedRange(t, s, selectBelow, int64(1), []string{"town+hall"}, int64(maxBelow))
 }
 
-func bounded(t *testing.T, s *Store, query string, args ...any) {
+func wantBoundedRange(t *testing.T, s *Store, query string, args ...any) {
 	t.Helper()
 	var plan []string
 	err := s.read(t.Context(), func(c *conn) error {
-		return c.query(t.Context(), func(r row) error { plan = append(plan, r.text(0)); return nil }, "EXPLAIN "+query, args...)
+		return c.query(t.Context(), func(r row) error { plan = append(plan, r.textAt(0)); return nil }, "EXPLAIN "+query, args...)
 	})
 	if err != nil {
 		t.Fatal(err)

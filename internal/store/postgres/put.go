@@ -15,33 +15,33 @@ import (
 // writer's lock held nobody takes them in between, and a statement that fails would take
 // the whole transaction along.
 func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
-	w, err := t.worldNumber(ctx, c.World)
+	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, c.Label)
 	if err != nil {
 		return err
 	}
 	if !c.Trashed() {
-		if err := t.free(ctx, w, level, label, c); err != nil {
+		if err := t.checkNameFree(ctx, w, level, label, c); err != nil {
 			return err
 		}
 	}
-	t.c.later(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBytes(c.Content), int64(c.Size), int64(c.Length),
+	t.c.enqueue(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBytes(c.Content), int64(c.Size), int64(c.Length),
 		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
 		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)
-	t.touch(w, c.ID)
-	t.prefetched.wrote(w, c)
+	t.reindexCard(w, c.ID)
+	t.prefetched.noteCard(w, c)
 	return nil
 }
 
-// free refuses a card whose name or codename another has.
-func (t *tx) free(ctx context.Context, w, level, label int64, c canon.Card) error {
-	taken, known := t.prefetched.taken(w, c)
+// checkNameFree refuses a card whose name or codename another has.
+func (t *tx) checkNameFree(ctx context.Context, w, level, label int64, c canon.Card) error {
+	taken, known := t.prefetched.isNameTaken(w, c)
 	if !known {
-		n, err := t.c.number(ctx, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
+		n, err := t.c.queryInt(ctx, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
 			UNION ALL SELECT 1 FROM cards WHERE w = $1 AND codename = $3 AND codename <> '' AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6 LIMIT 1`,
 			w, string(c.Key), c.Codename, level, label, uuidOf(c.ID))
 		if err != nil {
@@ -68,30 +68,30 @@ func (t *tx) putAliases(w int64, c canon.Card) {
 	if !c.Trashed() {
 		list = c.Aliases()
 	}
-	if old, known := t.prefetched.card(w, c.ID); !known || old != nil {
-		t.c.later("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
+	if old, known := t.prefetched.findCard(w, c.ID); !known || old != nil {
+		t.c.enqueue("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
 	}
 	for _, alias := range list {
-		t.c.later("INSERT INTO aliases (w, rid, key) SELECT w, rid, $3 FROM cards WHERE w = $1 AND id = $2", w, uuidOf(c.ID), string(markup.KeyOf(alias)))
+		t.c.enqueue("INSERT INTO aliases (w, rid, key) SELECT w, rid, $3 FROM cards WHERE w = $1 AND id = $2", w, uuidOf(c.ID), string(markup.KeyOf(alias)))
 	}
 }
 
 func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
-	w, err := t.worldNumber(ctx, v.World)
+	w, err := t.ensureWorldNumber(ctx, v.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, v.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, v.Label)
 	if err != nil {
 		return err
 	}
 	wasLevel, wasLabel := int64(0), int64(0)
 	if v.Former.Name != "" {
-		if wasLevel, wasLabel, err = t.labelNumbers(ctx, w, v.Former.Label); err != nil {
+		if wasLevel, wasLabel, err = t.ensureLabelNumbers(ctx, w, v.Former.Label); err != nil {
 			return err
 		}
 	}
-	t.c.later(`INSERT INTO versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key,
+	t.c.enqueue(`INSERT INTO versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key,
 			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 		ON CONFLICT (w, card, rev) DO UPDATE SET from_seq = $4, to_seq = $5, c1 = $6, c2 = $7, c3 = $8, level = $9, label = $10, name = $11, key = $12,
@@ -101,54 +101,54 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content), int64(v.Size), int64(v.Length),
 		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change),
 		v.Former.Name, string(markup.KeyOf(v.Former.Name)), wasLevel, wasLabel)
-	v.At = kept(v.At)
+	v.At = storedTime(v.At)
 	t.prefetched.version = v
 	return nil
 }
 
-// end closes the current state of something at a commit; where there is none, it does
+// endState closes the current state of something at a commit; where there is none, it does
 // nothing.
-func (t *tx) end(ctx context.Context, w access.WorldID, update string, id [16]byte, to canon.Seq) error {
-	n, err := t.world(ctx, w)
+func (t *tx) endState(ctx context.Context, w access.WorldID, update string, id [16]byte, to canon.Seq) error {
+	n, err := t.findWorldNumber(ctx, w)
 	if err == nil && n != 0 {
-		t.c.later(update, n, id, uint64(to))
+		t.c.enqueue(update, n, id, uint64(to))
 	}
 	return err
 }
 
 func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
 	t.prefetched.version = canon.Version{}
-	return t.end(ctx, w, "UPDATE versions SET to_seq = $3 WHERE w = $1 AND card = $2 AND to_seq = 0", uuidOf(id), to)
+	return t.endState(ctx, w, "UPDATE versions SET to_seq = $3 WHERE w = $1 AND card = $2 AND to_seq = 0", uuidOf(id), to)
 }
 
 func (t *tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
-	return t.end(ctx, w, "UPDATE links SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
+	return t.endState(ctx, w, "UPDATE links SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
 }
 
 func (t *tx) EndLayer(ctx context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
-	return t.end(ctx, w, "UPDATE layers SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
+	return t.endState(ctx, w, "UPDATE layers SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
 }
 
 // PutRefs replaces all references from a card.
 func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
-	n, err := t.worldNumber(ctx, w)
+	n, err := t.ensureWorldNumber(ctx, w)
 	if err != nil {
 		return err
 	}
-	at := cardOf{n, from}
+	at := cardRef{n, from}
 	rows := refRowsOf(refs)
 	if slices.Contains(rows.kinds, int64(canon.RefTag)) {
-		t.touch(n, from)
+		t.reindexCard(n, from)
 	}
 	// What stays as it was is left alone: its targets are counted by triggers.
 	if !t.prefetched.made[at] {
-		t.c.later(`DELETE FROM refs r WHERE r.w = $1 AND r.from_card = $2 AND NOT EXISTS (
+		t.c.enqueue(`DELETE FROM refs r WHERE r.w = $1 AND r.from_card = $2 AND NOT EXISTS (
 			SELECT FROM unnest($3::bigint[], $4::bigint[], $5::text[]) f (ord, kind, target) WHERE f.ord = r.ord AND f.kind = r.kind AND f.target = r.target)`,
 			n, uuidOf(from), rows.orders, rows.kinds, rows.targets)
 	}
 	put(&t.prefetched.made, at, false)
 	if len(refs) > 0 {
-		t.c.later(`INSERT INTO refs (w, from_card, ord, kind, target, name)
+		t.c.enqueue(`INSERT INTO refs (w, from_card, ord, kind, target, name)
 			SELECT $1::bigint, $2::uuid, f.* FROM unnest($3::bigint[], $4::smallint[], $5::text[], $6::text[]) f
 			ON CONFLICT (w, from_card, ord, kind, target) DO UPDATE SET name = excluded.name WHERE refs.name <> excluded.name`,
 			n, uuidOf(from), rows.orders, rows.kinds, rows.targets, rows.names)
@@ -179,11 +179,11 @@ func refRowsOf(refs []canon.Ref) (r refRows) {
 }
 
 func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
-	w, err := t.worldNumber(ctx, l.World)
+	w, err := t.ensureWorldNumber(ctx, l.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, l.Label)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 	if n, ok := l.Integer(canon.ClockAttr); ok && l.Kind == canon.ClockKind {
 		time = n
 	}
-	t.c.later(`INSERT INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
+	t.c.enqueue(`INSERT INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, kind = $5, from_card = $6, to_card = $7, attrs = $8, level = $9, label = $10, at = $11, clock = $12`,
 		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), l.Kind, uuidOf(l.From), uuidOf(l.To), jsonBytes(l.Attrs), level, label, service.Millis(l.At), time)
@@ -199,15 +199,15 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 }
 
 func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
-	w, err := t.worldNumber(ctx, l.World)
+	w, err := t.ensureWorldNumber(ctx, l.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, l.Label)
 	if err != nil {
 		return err
 	}
-	t.c.later(`INSERT INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
+	t.c.enqueue(`INSERT INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, card = $5, kind = $6, text = $7, from_tick = $8, to_tick = $9, level = $10, label = $11, at = $12`,
 		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), uuidOf(l.Card), l.Kind, l.Text, l.FromTick, l.ToTick, level, label, service.Millis(l.At))
@@ -216,15 +216,15 @@ func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
 
 // PutEvent writes the event of a commit.
 func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
-	w, err := t.worldNumber(ctx, e.World)
+	w, err := t.ensureWorldNumber(ctx, e.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, e.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, e.Label)
 	if err != nil {
 		return err
 	}
-	t.c.later(`INSERT INTO events (w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation, key, version, payload, level, label)
+	t.c.enqueue(`INSERT INTO events (w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation, key, version, payload, level, label)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (w, seq) DO UPDATE SET id = $3, at = $4, by = $5, op = $6, type = $7, scope = $8, actor_kind = $9, actor = $10, correlation = $11,
 			causation = $12, key = $13, version = $14, payload = $15, level = $16, label = $17`,
@@ -235,11 +235,11 @@ func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 
 // Discard removes rows of the large tables first; Clear takes the rest.
 func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
-	w, err := t.world(ctx, id)
+	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return false, err
 	}
-	t.prefetched.clear(w)
+	t.prefetched.clearWorld(w)
 	for _, table := range []string{"bodies", "refs", "links", "layers", "versions", "aliases", "cards", "docs"} {
 		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE w = $1 LIMIT $2))", table), w, rows)
 		if err != nil {
@@ -253,31 +253,31 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 		return false, err
 	}
 	stream := canon.WorldStream(id)
-	at, err := t.tip(ctx, stream)
+	at, err := t.readHead(ctx, stream)
 	if err != nil {
 		return false, err
 	}
-	t.c.later("DELETE FROM commits WHERE s = $1", at.n)
-	t.c.later("DELETE FROM streams WHERE s = $1", at.n)
-	t.c.later("DELETE FROM repeats WHERE stream = $1", string(stream))
-	t.c.later("DELETE FROM searched WHERE w = $1", w)
-	t.c.later("DELETE FROM labels WHERE w = $1", w)
-	t.c.later("DELETE FROM label_subjects WHERE w = $1", w)
-	t.reached(stream, tip{})
+	t.c.enqueue("DELETE FROM commits WHERE s = $1", at.n)
+	t.c.enqueue("DELETE FROM streams WHERE s = $1", at.n)
+	t.c.enqueue("DELETE FROM repeats WHERE stream = $1", string(stream))
+	t.c.enqueue("DELETE FROM searched WHERE w = $1", w)
+	t.c.enqueue("DELETE FROM labels WHERE w = $1", w)
+	t.c.enqueue("DELETE FROM label_subjects WHERE w = $1", w)
+	t.setTip(stream, tip{})
 	return false, t.c.flush(ctx)
 }
 
 // Clear empties the projected tables. The world keeps its number, and with it its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
-	w, err := t.world(ctx, id)
+	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return err
 	}
-	t.prefetched.clear(w)
-	t.c.later("SET LOCAL statement_timeout = 0") // a large world takes its time
+	t.prefetched.clearWorld(w)
+	t.c.enqueue("SET LOCAL statement_timeout = 0") // a large world takes its time
 	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "stale"} {
-		t.c.later("DELETE FROM "+table+" WHERE w = $1", w)
+		t.c.enqueue("DELETE FROM "+table+" WHERE w = $1", w)
 	}
-	t.c.later("UPDATE searched SET epoch = epoch + 1 WHERE w = $1", w)
+	t.c.enqueue("UPDATE searched SET epoch = epoch + 1 WHERE w = $1", w)
 	return t.c.flush(ctx)
 }

@@ -42,7 +42,7 @@ func warnOfIndex(err error) {
 }
 
 func (r *reader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	q.Q = storable(q.Q)
+	q.Q = storableText(q.Q)
 	return r.SnapshotFinder.Search(ctx, s, q, p)
 }
 
@@ -51,7 +51,7 @@ func (r *reader) Writes() bool { return r.writes != nil }
 
 // Source gives what is searched of a world.
 func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, bool, error) {
-	w, err := r.world(ctx, id)
+	w, err := r.findWorldNumber(ctx, id)
 	return source{r, id, w}, err == nil && w != 0, err
 }
 
@@ -63,22 +63,22 @@ type source struct {
 }
 
 func (s source) State(ctx context.Context) (at search.State, err error) {
-	_, err = s.r.c.one(ctx, func(r row) error {
-		at = search.State{Tag: r.text(0), Epoch: r.int(1), Gen: r.int(2), Scrub: r.int(3)}
+	_, err = s.r.c.queryOne(ctx, func(r row) error {
+		at = search.State{Tag: r.textAt(0), Epoch: r.intAt(1), Gen: r.intAt(2), Scrub: r.intAt(3)}
 		return nil
 	}, "SELECT tag, epoch, coalesce((SELECT max(d.gen) FROM docs d WHERE d.w = s.w), 0), scrub FROM searched s WHERE w = $1", s.w)
-	return finder.Bound(at), err
+	return finder.WithRowFormat(at), err
 }
 
 func (s source) Changes(ctx context.Context, after int64, most int) ([]search.Change, error) {
-	return s.changes(ctx, "gen > $2 ORDER BY gen LIMIT $3", after, int64(most))
+	return s.queryChanges(ctx, "gen > $2 ORDER BY gen LIMIT $3", after, int64(most))
 }
 
 func (s source) Documents(ctx context.Context, ids []search.ID) ([]search.Change, error) {
-	return s.changes(ctx, "card = ANY($2::uuid[])", uuidsOf(ids))
+	return s.queryChanges(ctx, "card = ANY($2::uuid[])", uuidsOf(ids))
 }
 
-func (s source) changes(ctx context.Context, where string, args ...any) ([]search.Change, error) {
+func (s source) queryChanges(ctx context.Context, where string, args ...any) ([]search.Change, error) {
 	type text struct {
 		level int64
 		doc   *canon.SearchDoc
@@ -88,17 +88,17 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 	var ids [][16]byte
 	if err := s.r.c.query(ctx, func(r row) error {
 		id := readID[[16]byte](r[1])
-		list, ids = append(list, search.Change{Gen: r.int(0), ID: id}), append(ids, id)
-		t := text{level: r.int(2)}
+		list, ids = append(list, search.Change{Gen: r.intAt(0), ID: id}), append(ids, id)
+		t := text{level: r.intAt(2)}
 		if r[3] != nil {
-			t.doc = &canon.SearchDoc{Name: r.text(3), Text: r.text(4)}
+			t.doc = &canon.SearchDoc{Name: r.textAt(3), Text: r.textAt(4)}
 		}
 		texts = append(texts, t)
 		return nil
 	}, "SELECT gen, card, level, name, body FROM docs WHERE w = $1 AND "+where, append([]any{s.w}, args...)...); err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	cards, err := s.r.cards(ctx, s.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = $1 AND c.id = ANY($2::uuid[]) AND c.trashed = 0", s.w, ids)
+	cards, err := s.r.queryCards(ctx, s.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = $1 AND c.id = ANY($2::uuid[]) AND c.trashed = 0", s.w, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 			lists = append(lists, uuidOf(cards[i].ID))
 		}
 	}
-	tags, err := s.tags(ctx, lists)
+	tags, err := s.readTags(ctx, lists)
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +125,15 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 	return list, nil
 }
 
-// tags gives the tags in lists of them, by list.
-func (s source) tags(ctx context.Context, lists [][16]byte) (map[canon.CardID][]markup.Key, error) {
+// readTags gives the tags in lists of them, by list.
+func (s source) readTags(ctx context.Context, lists [][16]byte) (map[canon.CardID][]markup.Key, error) {
 	if len(lists) == 0 {
 		return nil, nil
 	}
 	found := map[canon.CardID][]markup.Key{}
 	err := s.r.c.query(ctx, func(r row) error {
 		id := readID[canon.CardID](r[0])
-		found[id] = append(found[id], markup.Key(r.text(1)))
+		found[id] = append(found[id], markup.Key(r.textAt(1)))
 		return nil
 	}, "SELECT from_card, target FROM refs WHERE w = $1 AND from_card = ANY($2::uuid[]) AND kind = 3", s.w, lists)
 	return found, err
@@ -148,7 +148,7 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (found b
 	if seq == 0 {
 		return true, nil
 	}
-	_, err = s.r.c.one(ctx, func(r row) error { found = hashOf(r[0]).String() == hash; return nil },
+	_, err = s.r.c.queryOne(ctx, func(r row) error { found = hashOf(r[0]).String() == hash; return nil },
 		"SELECT c.hash FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.seq = $2", string(canon.WorldStream(s.id)), seq)
 	return found, err
 }
@@ -156,19 +156,19 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (found b
 // Named gives the living cards that are in sight only because their labels name the
 // subject.
 func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err
 	}
 	var docs []*canon.SearchDoc
-	cards, err := r.cardsAnd(ctx, sc.id, func(r row) {
+	cards, err := r.queryCardsWith(ctx, sc.id, func(r row) {
 		var doc *canon.SearchDoc
 		if r[0] != nil {
-			doc = &canon.SearchDoc{Name: r.text(0), Text: r.text(1)}
+			doc = &canon.SearchDoc{Name: r.textAt(0), Text: r.textAt(1)}
 		}
 		docs = append(docs, doc)
 	}, fmt.Sprintf("SELECT %s, d.name, d.body FROM cards c LEFT JOIN docs d ON d.w = c.w AND d.card = c.id AND d.level = c.level AND d.label = c.label WHERE c.w = %s AND c.trashed = 0 AND %s ORDER BY c.key, c.id",
-		cardColumns, sc.w, sc.byName("c")), sc.args...)
+		cardColumns, sc.w, sc.namedOnlyCond("c")), sc.args...)
 	list := make([]finder.Named, len(cards))
 	for i, c := range cards {
 		list[i] = finder.Named{Card: c, Doc: docs[i]}
@@ -179,7 +179,7 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 // NamedBearers gives the cards that bear a tag by a list that is in sight only because its
 // label names the subject.
 func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err
 	}
@@ -187,55 +187,55 @@ func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag marku
 		fmt.Sprintf(`SELECT DISTINCT b.id FROM cards t JOIN cards b ON b.id = t.parent AND %s
 			WHERE t.w = %s AND t.trashed = 0 AND %s AND %s
 			AND EXISTS (SELECT FROM refs f WHERE f.w = t.w AND f.from_card = t.id AND f.kind = 3 AND f.target = %s)`,
-			sc.living("b"), sc.w, sc.byName("t"), childOf("t", "b"), sc.arg(string(tag))), sc.args...)
+			sc.livingCond("b"), sc.w, sc.namedOnlyCond("t"), childOf("t", "b"), sc.arg(string(tag))), sc.args...)
 	return found, err
 }
 
 // Text gives what is searchable of a card.
 func (r *reader) Text(ctx context.Context, c canon.Card) (d canon.SearchDoc, err error) {
-	w, err := r.world(ctx, c.World)
+	w, err := r.findWorldNumber(ctx, c.World)
 	if err != nil {
 		return d, err
 	}
-	_, err = r.c.one(ctx, func(r row) error { d = canon.SearchDoc{Name: r.text(0), Text: r.text(1)}; return nil },
+	_, err = r.c.queryOne(ctx, func(r row) error { d = canon.SearchDoc{Name: r.textAt(0), Text: r.textAt(1)}; return nil },
 		"SELECT name, body FROM docs WHERE w = $1 AND card = $2 AND name IS NOT NULL", w, uuidOf(c.ID))
 	return d, err
 }
 
 // Index replaces what is searchable of a card.
 func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
-	w, err := t.worldNumber(ctx, c.World)
+	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
 		return err
 	}
 	if doc == nil {
-		t.c.later("UPDATE docs SET gen = nextval('docs_gen'), level = 0, label = 0, name = NULL, body = NULL WHERE w = $1 AND card = $2", w, uuidOf(c.ID))
+		t.c.enqueue("UPDATE docs SET gen = nextval('docs_gen'), level = 0, label = 0, name = NULL, body = NULL WHERE w = $1 AND card = $2", w, uuidOf(c.ID))
 		return nil
 	}
-	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, c.Label)
 	if err != nil {
 		return err
 	}
-	t.c.insteadOf(touchDoc, `INSERT INTO docs (w, card, level, label, name, body) VALUES ($1, $2, $3, $4, $5, $6)
+	t.c.enqueueInstead(reindexDoc, `INSERT INTO docs (w, card, level, label, name, body) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen'), level = $3, label = $4, name = $5, body = $6`,
 		w, uuidOf(c.ID), level, label, doc.Name, doc.Text)
 	return nil
 }
 
-const touchDoc = "INSERT INTO docs (w, card, level, label) VALUES ($1, $2, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen')"
+const reindexDoc = "INSERT INTO docs (w, card, level, label) VALUES ($1, $2, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen')"
 
-// touch has the index read a card anew.
-func (t *tx) touch(w int64, id canon.CardID) {
+// reindexCard has the index read a card anew.
+func (t *tx) reindexCard(w int64, id canon.CardID) {
 	if t.touched == nil {
 		t.touched = map[int64]int64{}
 	}
 	t.touched[w]++
-	t.c.later(touchDoc, w, uuidOf(id))
+	t.c.enqueue(reindexDoc, w, uuidOf(id))
 }
 
-// scrub has what was erased leave the files of the index.
-func (t *tx) scrub(id access.WorldID, w int64) {
-	t.c.later("UPDATE searched SET scrub = scrub + 1 WHERE w = $1", w)
+// scrubIndex has what was erased leave the files of the index.
+func (t *tx) scrubIndex(id access.WorldID, w int64) {
+	t.c.enqueue("UPDATE searched SET scrub = scrub + 1 WHERE w = $1", w)
 	t.scrubbed = append(t.scrubbed, id)
 }
 

@@ -30,7 +30,7 @@ import (
 const patience = 20 * time.Second
 
 // two are two stores on one database, as two processes have them, and a way around both.
-func two(t *testing.T) (here, there *postgres.Store, raw *pgx.Conn) {
+func openTwo(t *testing.T) (here, there *postgres.Store, raw *pgx.Conn) {
 	t.Helper()
 	address := pgtest.Database(t, prepare)
 	raw, err := pgx.Connect(t.Context(), address)
@@ -42,7 +42,7 @@ func two(t *testing.T) (here, there *postgres.Store, raw *pgx.Conn) {
 }
 
 // count writes the next commit of a stream.
-func count(ctx context.Context, s *postgres.Store) error {
+func appendNext(ctx context.Context, s *postgres.Store) error {
 	return s.Write(ctx, func(tx canon.Tx) error {
 		head, err := tx.Head(ctx, "count")
 		if err != nil {
@@ -65,13 +65,13 @@ func headOf(t *testing.T, s *postgres.Store) (h canon.Head) {
 }
 
 func TestTwoProcessesWriteOneChain(t *testing.T) {
-	here, there, _ := two(t)
+	here, there, _ := openTwo(t)
 	const writers, each = 8, 25
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
 			for range each {
-				if err := count(t.Context(), []*postgres.Store{here, there}[i%2]); err != nil {
+				if err := appendNext(t.Context(), []*postgres.Store{here, there}[i%2]); err != nil {
 					t.Error(err)
 				}
 			}
@@ -83,8 +83,8 @@ func TestTwoProcessesWriteOneChain(t *testing.T) {
 	}
 }
 
-func TestAWriteWakesThoseWhoWaitInAnotherProcess(t *testing.T) {
-	here, there, raw := two(t)
+func TestWriteWakesWaitersInOtherProcess(t *testing.T) {
+	here, there, raw := openTwo(t)
 	woken := func(what string, do func()) {
 		t.Helper()
 		// The first wait may end at once: what came before it is not known.
@@ -108,7 +108,7 @@ func TestAWriteWakesThoseWhoWaitInAnotherProcess(t *testing.T) {
 		}
 	}
 	write := func() {
-		if err := count(t.Context(), here); err != nil {
+		if err := appendNext(t.Context(), here); err != nil {
 			t.Error(err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestAWriteWakesThoseWhoWaitInAnotherProcess(t *testing.T) {
 }
 
 func TestWhatOneProcessRevokesAnotherSees(t *testing.T) {
-	here, there, _ := two(t)
+	here, there, _ := openTwo(t)
 	ctx := t.Context()
 	if err := here.Identity().AddKey(ctx, identity.Key{ID: "k", Hash: identity.Hash{1}, Created: storetest.Time(1)}); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
 		t.Fatal(err)
 	}
 	var f *fault.Error
-	if err := count(t.Context(), s); !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
+	if err := appendNext(t.Context(), s); !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
 		t.Errorf("a write while another hangs: %v", err)
 	}
 	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Worlds(t.Context(), canon.WorldQuery{All: true}); return err }); err != nil {
@@ -177,15 +177,15 @@ func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
 	if err := hang.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := count(t.Context(), s); err != nil {
+	if err := appendNext(t.Context(), s); err != nil {
 		t.Errorf("a write afterwards: %v", err)
 	}
 }
 
 // Who waits for its turn has locked nothing that the writer before may need: statistics
 // are made once the turn has come.
-func TestNothingIsLockedBeforeTheTurn(t *testing.T) {
-	here, _, raw := two(t)
+func TestNothingIsLockedBeforeTheWriterLock(t *testing.T) {
+	here, _, raw := openTwo(t)
 	nothing := func(canon.Tx) error { return nil }
 	const statements = 3 // that such a write queues: its beginning, two lines long, and its count
 	for range 390 / statements {
@@ -247,7 +247,7 @@ func TestAWriterThatWakesUpLateIsRefused(t *testing.T) {
 		})
 	}()
 	<-began
-	if err := count(t.Context(), there); err != nil {
+	if err := appendNext(t.Context(), there); err != nil {
 		t.Errorf("a write while another process is paused: %v", err)
 	}
 	close(wake)
@@ -257,7 +257,7 @@ func TestAWriterThatWakesUpLateIsRefused(t *testing.T) {
 	if h := headOf(t, there); h.Seq != 1 {
 		t.Errorf("%d commits, want 1", h.Seq)
 	}
-	if err := count(t.Context(), here); err != nil {
+	if err := appendNext(t.Context(), here); err != nil {
 		t.Errorf("once it is awake: %v", err)
 	}
 }
@@ -265,9 +265,9 @@ func TestAWriterThatWakesUpLateIsRefused(t *testing.T) {
 // Connections that the server ends cost the calls that were using them, which say that
 // they can be repeated, and no others.
 func TestLostConnectionsAreReplaced(t *testing.T) {
-	here, _, raw := two(t)
+	here, _, raw := openTwo(t)
 	for range 3 {
-		if err := count(t.Context(), here); err != nil {
+		if err := appendNext(t.Context(), here); err != nil {
 			t.Fatal(err)
 		}
 		before := headOf(t, here)
@@ -276,7 +276,7 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 		}
 		tries := 0
 		for err := errors.New("not tried"); err != nil; tries++ {
-			if err = count(t.Context(), here); err != nil && !errors.Is(err, fault.Unavailable) {
+			if err = appendNext(t.Context(), here); err != nil && !errors.Is(err, fault.Unavailable) {
 				t.Fatalf("a write on a lost connection: %v", err)
 			}
 			if tries > 20 {
@@ -301,7 +301,7 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 
 // What the server refuses fails the write that asked for it, and none that shares its
 // transaction.
-func TestARefusedStatementFailsItsOwnWriteAlone(t *testing.T) {
+func TestRefusedStatementFailsOnlyItsWrite(t *testing.T) {
 	s := open(t)
 	random := rand.New(rand.NewPCG(1, 1))
 	var long strings.Builder // no index takes a target of this length, however packed
@@ -312,7 +312,7 @@ func TestARefusedStatementFailsItsOwnWriteAlone(t *testing.T) {
 	for i := range 24 {
 		all.Go(func() {
 			if i%3 > 0 {
-				if err := count(t.Context(), s); err != nil {
+				if err := appendNext(t.Context(), s); err != nil {
 					t.Errorf("a write beside one that is refused: %v", err)
 				}
 				return
@@ -378,7 +378,7 @@ func TestTheLastWordOfABigDocumentIsFound(t *testing.T) {
 }
 
 func TestAJobIsFailedWhenItsProcessIsGone(t *testing.T) {
-	here, there, _ := two(t)
+	here, there, _ := openTwo(t)
 	ctx, now := t.Context(), storetest.Time(100)
 	j := job.Job{ID: uuid.New(), World: storetest.WorldID(1), Kind: "scan", By: "ann", Level: access.LevelGM, Owner: "gone", State: job.Running,
 		Created: storetest.Time(1), Changed: storetest.Time(2)}
@@ -406,8 +406,8 @@ func TestAJobIsFailedWhenItsProcessIsGone(t *testing.T) {
 	}
 }
 
-func TestASecretIsMadeOnce(t *testing.T) {
-	here, there, _ := two(t)
+func TestSecretIsCreatedOnce(t *testing.T) {
+	here, there, _ := openTwo(t)
 	for i, s := range []*postgres.Store{here, there} {
 		if got, err := s.Secret(t.Context(), "refs", []byte{byte(i)}); err != nil || len(got) != 1 || got[0] != 0 {
 			t.Errorf("%v, %v", got, err)
@@ -415,7 +415,7 @@ func TestASecretIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAStoreIsRefused(t *testing.T) {
+func TestUnusableDatabasesAreRefused(t *testing.T) {
 	ctx := t.Context()
 	_, err := postgres.Open(ctx, postgres.Config{URL: "postgres://u:secret@[bad/x"})
 	if !errors.Is(err, fault.Invalid) || strings.Contains(err.Error(), "secret") {
@@ -442,7 +442,7 @@ func TestWhatCannotBeAStoreIsRefused(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := count(ctx, s); !errors.Is(err, fault.Unavailable) {
+	if err := appendNext(ctx, s); !errors.Is(err, fault.Unavailable) {
 		t.Errorf("a write after Close: %v", err)
 	}
 	if err := s.Backup(ctx, "x"); !errors.Is(err, fault.Rule) {
@@ -451,7 +451,7 @@ func TestWhatCannotBeAStoreIsRefused(t *testing.T) {
 }
 
 // Several processes that start at once on an empty database make one schema.
-func TestManyStartsMakeOneSchema(t *testing.T) {
+func TestConcurrentStartsCreateOneSchema(t *testing.T) {
 	address := pgtest.Empty(t)
 	var all sync.WaitGroup
 	for range 4 {
@@ -461,7 +461,7 @@ func TestManyStartsMakeOneSchema(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if err := count(t.Context(), s); err != nil {
+			if err := appendNext(t.Context(), s); err != nil {
 				t.Error(err)
 			}
 			if err := s.Close(); err != nil {

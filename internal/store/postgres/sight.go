@@ -18,15 +18,15 @@ type sql struct{ args []any }
 // arg adds an argument and gives its place.
 func (q *sql) arg(v any) string {
 	q.args = append(q.args, v)
-	return "$" + digits(len(q.args))
+	return "$" + formatInt(len(q.args))
 }
 
-// digits writes a small number into SQL.
-func digits[T ~int | ~int8 | ~uint8](n T) string { return strconv.Itoa(int(n)) }
+// formatInt writes a small number into SQL.
+func formatInt[T ~int | ~int8 | ~uint8](n T) string { return strconv.Itoa(int(n)) }
 
-// among is the condition that a column has one of some values. That it has the only one
+// inCond is the condition that a column has one of some values. That it has the only one
 // keeps an index in order.
-func (q *sql) among(column string, values []string) string {
+func (q *sql) inCond(column string, values []string) string {
 	if len(values) == 1 {
 		return column + " = " + q.arg(values[0])
 	}
@@ -44,10 +44,10 @@ type scope struct {
 	named   string       // selects the labels that name the subject; made when first asked for
 }
 
-// scope resolves a sight for one statement. Nothing is in the sight of a world that is not
+// resolveScope resolves a sight for one statement. Nothing is in the sight of a world that is not
 // there, or of a view that sees nothing: then ok is false.
-func (r *reader) scope(ctx context.Context, s canon.Visibility) (sc *scope, ok bool, err error) {
-	w, err := r.world(ctx, s.World)
+func (r *reader) resolveScope(ctx context.Context, s canon.Visibility) (sc *scope, ok bool, err error) {
+	w, err := r.findWorldNumber(ctx, s.World)
 	if err != nil || w == 0 {
 		return nil, false, err
 	}
@@ -62,8 +62,8 @@ func (r *reader) scope(ctx context.Context, s canon.Visibility) (sc *scope, ok b
 	return sc, sc.top > access.LevelNone || sc.subject != "", nil
 }
 
-// again is the same sight for another statement.
-func (sc *scope) again() *scope {
+// cloneForStatement is the same sight for another statement.
+func (sc *scope) cloneForStatement() *scope {
 	c := *sc
 	c.sql, c.named = &sql{args: []any{sc.args[0]}}, ""
 	return &c
@@ -72,9 +72,9 @@ func (sc *scope) again() *scope {
 // argument is the place of one in a statement.
 var argument = regexp.MustCompile(`\$[0-9]+`)
 
-// trimmed is a statement with those arguments alone that it names: PostgreSQL refuses one
+// trimArgs is a statement with those arguments alone that it names: PostgreSQL refuses one
 // that it cannot tell the type of.
-func (q *sql) trimmed(query string) (string, []any) {
+func (q *sql) trimArgs(query string) (string, []any) {
 	var kept sql
 	places := make(map[string]string, len(q.args))
 	query = argument.ReplaceAllStringFunc(query, func(place string) string {
@@ -87,66 +87,66 @@ func (q *sql) trimmed(query string) (string, []any) {
 	return query, kept.args
 }
 
-func (sc *scope) names() string {
+func (sc *scope) subjectLabels() string {
 	if sc.named == "" {
 		sc.named = fmt.Sprintf("(SELECT label FROM label_subjects WHERE w = %s AND subject = %s)", sc.w, sc.arg(string(sc.subject)))
 	}
 	return sc.named
 }
 
-// byName is the condition that a row is in sight only by naming the subject.
-func (sc *scope) byName(alias string) string {
-	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, sc.names())
+// namedOnlyCond is the condition that a row is in sight only by naming the subject.
+func (sc *scope) namedOnlyCond(alias string) string {
+	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, sc.subjectLabels())
 }
 
-// sees is the condition that a row of a table is in sight.
-func (sc *scope) sees(alias string) string {
+// visibleCond is the condition that a row of a table is in sight.
+func (sc *scope) visibleCond(alias string) string {
 	switch {
 	case sc.top >= access.LevelAdmin:
 		return "true"
 	case sc.subject == "":
-		return alias + ".level <= " + digits(sc.top)
+		return alias + ".level <= " + formatInt(sc.top)
 	}
-	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.byName(alias))
+	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.namedOnlyCond(alias))
 }
 
-// living is the condition that a card is alive and in sight.
-func (sc *scope) living(alias string) string {
-	return fmt.Sprintf("%[1]s.w = %[2]s AND %[1]s.trashed = 0 AND %[3]s", alias, sc.w, sc.sees(alias))
+// livingCond is the condition that a card is alive and in sight.
+func (sc *scope) livingCond(alias string) string {
+	return fmt.Sprintf("%[1]s.w = %[2]s AND %[1]s.trashed = 0 AND %[3]s", alias, sc.w, sc.visibleCond(alias))
 }
 
-// has is the condition that a living card in sight has the id in a column.
-func (sc *scope) has(column string) string {
-	return fmt.Sprintf("EXISTS (SELECT FROM cards h WHERE h.id = %s AND %s)", column, sc.living("h"))
+// cardExists is the condition that a living card in sight has the id in a column.
+func (sc *scope) cardExists(column string) string {
+	return fmt.Sprintf("EXISTS (SELECT FROM cards h WHERE h.id = %s AND %s)", column, sc.livingCond("h"))
 }
 
-// arms writes a query once for each level in sight and once for what is in sight only by
+// unionByLevel writes a query once for each level in sight and once for what is in sight only by
 // naming the subject, so that each walks an index that begins with world and level and
 // meets nothing hidden. The format's one verb takes the condition on alias c.
-func (sc *scope) arms(format string) string {
+func (sc *scope) unionByLevel(format string) string {
 	var arms []string
 	for l := access.LevelUser; l <= sc.top; l++ {
-		arms = append(arms, "("+fmt.Sprintf(format, "c.level = "+digits(l))+")")
+		arms = append(arms, "("+fmt.Sprintf(format, "c.level = "+formatInt(l))+")")
 	}
 	if sc.subject != "" {
-		arms = append(arms, "("+fmt.Sprintf(format, sc.byName("c"))+")")
+		arms = append(arms, "("+fmt.Sprintf(format, sc.namedOnlyCond("c"))+")")
 	}
 	return strings.Join(arms, "\nUNION ALL\n")
 }
 
-// total counts the rows of a query to one more than canon.CountCap.
-func (r *reader) total(ctx context.Context, query string, args ...any) (canon.Total, error) {
-	n, err := r.c.number(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) t", query, canon.CountCap+1), args...)
-	return capped(int(n)), err
+// countRows counts the rows of a query to one more than canon.CountCap.
+func (r *reader) countRows(ctx context.Context, query string, args ...any) (canon.Total, error) {
+	n, err := r.c.queryInt(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) t", query, canon.CountCap+1), args...)
+	return cappedTotal(int(n)), err
 }
 
-func capped(n int) canon.Total {
+func cappedTotal(n int) canon.Total {
 	return canon.Total{Count: min(n, canon.CountCap), AtLeast: n > canon.CountCap}
 }
 
-// within tells whether a page's result already shows how many rows there are, or nobody
+// knownTotal tells whether a page's result already shows how many rows there are, or nobody
 // asks: then nothing needs counting.
-func within(p canon.Page, rows int) (canon.Total, bool) {
+func knownTotal(p canon.Page, rows int) (canon.Total, bool) {
 	if p.Uncounted {
 		return canon.Total{}, true
 	}
@@ -156,13 +156,13 @@ func within(p canon.Page, rows int) (canon.Total, bool) {
 	return canon.Total{}, false
 }
 
-// page writes the end of a listing.
-func (q *sql) page(p canon.Page) string {
+// limitOffset writes the end of a listing.
+func (q *sql) limitOffset(p canon.Page) string {
 	return fmt.Sprintf(" LIMIT %s OFFSET %s", q.arg(int64(max(p.Limit, 0))), q.arg(int64(max(p.Offset, 0))))
 }
 
-// upTo writes the end of an arm, which gives all that a page may take of it.
-func (q *sql) upTo(p canon.Page) string {
+// limitArm writes the end of an arm, which gives all that a page may take of it.
+func (q *sql) limitArm(p canon.Page) string {
 	limit, offset := int64(max(p.Limit, 0)), int64(max(p.Offset, 0))
 	return " LIMIT " + q.arg(min(limit, 1<<40)+min(offset, 1<<40))
 }

@@ -30,20 +30,20 @@ type spare struct {
 }
 
 const (
-	// lingers is how long the snapshot of a read that ended may hold back the server's vacuum.
-	lingers = 10 * time.Millisecond
-	// idle is the state of a connection that has no open transaction, as the protocol writes it.
-	idle = 'I'
+	// maxLinger is how long the snapshot of a read that ended may hold back the server's vacuum.
+	maxLinger = 10 * time.Millisecond
+	// txIdle is the state of a connection that has no open transaction, as the protocol writes it.
+	txIdle = 'I'
 )
 
 func (l *spares) init(pool *pgxpool.Pool) {
 	l.pool, l.most = pool, int(pool.Config().MaxConns)/4
-	l.timer = time.AfterFunc(time.Hour, l.sweep)
+	l.timer = time.AfterFunc(time.Hour, l.endExpired)
 	l.timer.Stop()
 }
 
-// take lends a connection, with the transaction of the last read where that is still open.
-func (l *spares) take(ctx context.Context) (*pgxpool.Conn, error) {
+// takeConn lends a connection, with the transaction of the last read where that is still open.
+func (l *spares) takeConn(ctx context.Context) (*pgxpool.Conn, error) {
 	l.mu.Lock()
 	if n := len(l.list); n > 0 {
 		p := l.list[n-1].p
@@ -55,25 +55,25 @@ func (l *spares) take(ctx context.Context) (*pgxpool.Conn, error) {
 	return l.pool.Acquire(ctx)
 }
 
-// give takes a connection back.
-func (l *spares) give(p *pgxpool.Conn) {
+// putConn takes a connection back.
+func (l *spares) putConn(p *pgxpool.Conn) {
 	switch c := p.Conn(); {
 	case c.IsClosed():
 		l.pool.Reset() // whatever ended it may have ended the others
 		p.Release()
-		for _, s := range l.cut(0) {
+		for _, s := range l.removeOlder(0) {
 			s.p.Release()
 		}
-	case c.PgConn().TxStatus() == idle:
+	case c.PgConn().TxStatus() == txIdle:
 		p.Release()
-	case !l.keep(p):
-		l.ending.Go(func() { end(p) }) // nobody waits for the end of what changed nothing
+	case !l.keepOpen(p):
+		l.ending.Go(func() { endRead(p) }) // nobody waits for the end of what changed nothing
 	}
 }
 
-// keep reports whether the connection is left for the next read. While the pool has none
+// keepOpen reports whether the connection is left for the next read. While the pool has none
 // left, others may be waiting for it.
-func (l *spares) keep(p *pgxpool.Conn) bool {
+func (l *spares) keepOpen(p *pgxpool.Conn) bool {
 	if st := l.pool.Stat(); st.AcquiredConns() >= st.MaxConns() {
 		return false
 	}
@@ -83,26 +83,26 @@ func (l *spares) keep(p *pgxpool.Conn) bool {
 		return false
 	}
 	if len(l.list) == 0 {
-		l.timer.Reset(lingers)
+		l.timer.Reset(maxLinger)
 	}
 	l.list = append(l.list, spare{p, time.Now()})
 	return true
 }
 
-// sweep ends the transactions that no read came for.
-func (l *spares) sweep() {
-	for _, s := range l.cut(lingers) {
-		end(s.p)
+// endExpired ends the transactions that no read came for.
+func (l *spares) endExpired() {
+	for _, s := range l.removeOlder(maxLinger) {
+		endRead(s.p)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.list) > 0 {
-		l.timer.Reset(lingers)
+		l.timer.Reset(maxLinger)
 	}
 }
 
-// cut takes out the spares that are at least so old.
-func (l *spares) cut(age time.Duration) (old []spare) {
+// removeOlder takes out the spares that are at least so old.
+func (l *spares) removeOlder(age time.Duration) (old []spare) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
@@ -114,8 +114,8 @@ func (l *spares) cut(age time.Duration) (old []spare) {
 	return old
 }
 
-// end ends a read's transaction and gives its connection back to the pool.
-func end(p *pgxpool.Conn) {
+// endRead ends a read's transaction and gives its connection back to the pool.
+func endRead(p *pgxpool.Conn) {
 	defer p.Release()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -130,8 +130,8 @@ func (l *spares) close() {
 	l.closed = true
 	l.mu.Unlock()
 	l.timer.Stop()
-	for _, s := range l.cut(0) {
-		end(s.p)
+	for _, s := range l.removeOlder(0) {
+		endRead(s.p)
 	}
 	l.ending.Wait()
 }

@@ -11,9 +11,9 @@ import (
 	"loregate/internal/store/storetest"
 )
 
-// TestAReadEndsTheSnapshotOfTheOneBefore writes between reads that share a connection.
-func TestAReadEndsTheSnapshotOfTheOneBefore(t *testing.T) {
-	s, ctx := opened(t), t.Context()
+// TestReadEndsPreviousSnapshot writes between reads that share a connection.
+func TestReadEndsPreviousSnapshot(t *testing.T) {
+	s, ctx := openNew(t), t.Context()
 	shared := 0
 	for n := canon.Seq(1); shared < 5; n++ {
 		if err := s.Write(ctx, func(tx canon.Tx) error {
@@ -42,8 +42,8 @@ func TestAReadEndsTheSnapshotOfTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestNoSnapshotOutlivesItsReadForLong(t *testing.T) {
-	s, ctx := opened(t), t.Context()
+func TestIdleSnapshotsAreEnded(t *testing.T) {
+	s, ctx := openNew(t), t.Context()
 	if _, err := s.Stats(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func TestNoSnapshotOutlivesItsReadForLong(t *testing.T) {
 	}
 }
 
-// TestTheLastConnectionIsNotSpared has reads use all connections, which others may wait for.
-func TestTheLastConnectionIsNotSpared(t *testing.T) {
+// TestLastConnectionGoesBackToPool has reads use all connections, which others may wait for.
+func TestLastConnectionGoesBackToPool(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t), Conns: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestTheLastConnectionIsNotSpared(t *testing.T) {
 	l := spares{pool: s.pool, most: 1, timer: time.NewTimer(time.Hour)} // which sweeps nothing
 	var lent []*pgxpool.Conn
 	for range 4 {
-		p, err := l.take(t.Context())
+		p, err := l.takeConn(t.Context())
 		if err == nil {
 			_, err = p.Exec(t.Context(), beginRead)
 		}
@@ -74,14 +74,14 @@ func TestTheLastConnectionIsNotSpared(t *testing.T) {
 		}
 		lent = append(lent, p)
 	}
-	l.give(lent[0])
+	l.putConn(lent[0])
 	p, err := s.pool.Acquire(t.Context()) // would wait for ever
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Release()
 	for _, p := range lent[1:] {
-		l.give(p)
+		l.putConn(p)
 	}
 	l.close()
 }

@@ -22,7 +22,7 @@ var (
 )
 
 // texts writes cards with bodies, each of a level of its own.
-func texts(t *testing.T, s *postgres.Store, from, n int, body func(i int) (access.Level, string)) {
+func writeTexts(t *testing.T, s *postgres.Store, from, n int, body func(i int) (access.Level, string)) {
 	t.Helper()
 	err := s.Write(t.Context(), func(tx canon.Tx) error {
 		errs := []error{tx.PutWorld(t.Context(), storetest.World(1))}
@@ -38,7 +38,7 @@ func texts(t *testing.T, s *postgres.Store, from, n int, body func(i int) (acces
 	}
 }
 
-func finds(t *testing.T, s *postgres.Store, see canon.Visibility, q string, want int) {
+func wantFound(t *testing.T, s *postgres.Store, see canon.Visibility, q string, want int) {
 	t.Helper()
 	for _, again := range []string{"", " again"} {
 		err := s.Read(t.Context(), func(r canon.Reader) error {
@@ -56,12 +56,12 @@ func finds(t *testing.T, s *postgres.Store, see canon.Visibility, q string, want
 
 // TestPiecesOfWordsAreExact asks for pieces that stand for one word, for some, and for
 // more than are walked one by one; words of others' levels change nothing.
-func TestPiecesOfWordsAreExact(t *testing.T) {
-	here, there, _ := two(t)
+func TestSubstringSearchIsExact(t *testing.T) {
+	here, there, _ := openTwo(t)
 	letters := func(i int) string {
 		return string([]byte{byte('a' + i/26/26%26), byte('a' + i/26%26), byte('a' + i%26)})
 	}
-	texts(t, here, 1, 600, func(i int) (access.Level, string) {
+	writeTexts(t, here, 1, 600, func(i int) (access.Level, string) {
 		level := access.LevelUser
 		if i%2 == 0 {
 			level = access.LevelGM
@@ -69,24 +69,24 @@ func TestPiecesOfWordsAreExact(t *testing.T) {
 		return level, "zz" + letters(i) + "qux" // each a word of its own
 	})
 	for _, s := range []*postgres.Store{here, there} {
-		finds(t, s, everyone, "qux", 300) // more words than are walked
-		finds(t, s, keepers, "qux", 600)
-		finds(t, s, everyone, "aabqux", 1)
-		finds(t, s, everyone, "aacqux", 0)
-		finds(t, s, keepers, "aacqux", 1)
-		finds(t, s, everyone, "xqux", 23)
-		finds(t, s, everyone, "wqux", 0)
-		finds(t, s, everyone, "nowhere", 0)
+		wantFound(t, s, everyone, "qux", 300) // more words than are walked
+		wantFound(t, s, keepers, "qux", 600)
+		wantFound(t, s, everyone, "aabqux", 1)
+		wantFound(t, s, everyone, "aacqux", 0)
+		wantFound(t, s, keepers, "aacqux", 1)
+		wantFound(t, s, everyone, "xqux", 23)
+		wantFound(t, s, everyone, "wqux", 0)
+		wantFound(t, s, everyone, "nowhere", 0)
 	}
-	texts(t, here, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "a nowhereland" })
-	finds(t, there, everyone, "qux", 300)   // not this one
-	finds(t, there, everyone, "nowhere", 1) // a word that the other process has not met
-	texts(t, there, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "gone" })
-	finds(t, here, everyone, "nowhere", 0)
+	writeTexts(t, here, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "a nowhereland" })
+	wantFound(t, there, everyone, "qux", 300)   // not this one
+	wantFound(t, there, everyone, "nowhere", 1) // a word that the other process has not met
+	writeTexts(t, there, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "gone" })
+	wantFound(t, here, everyone, "nowhere", 0)
 }
 
 // listening waits until so many stores have begun to listen to others.
-func listening(t *testing.T, raw *pgx.Conn, stores int) {
+func awaitListeners(t *testing.T, raw *pgx.Conn, stores int) {
 	t.Helper()
 	for {
 		var n int
@@ -102,7 +102,7 @@ func listening(t *testing.T, raw *pgx.Conn, stores int) {
 	}
 }
 
-func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
+func TestUnchangingWriteWakesNobody(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	there := openAt(t, address)
 	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Poll: time.Hour}) // or it finds its own write by looking
@@ -115,7 +115,7 @@ func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = raw.Close(context.Background()) })
-	listening(t, raw, 2)
+	awaitListeners(t, raw, 2)
 	for quiet := false; !quiet; { // to begin to listen wakes too
 		select {
 		case <-here.Changed():
@@ -123,7 +123,7 @@ func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
 			quiet = true
 		}
 	}
-	if err := count(t.Context(), here); err != nil {
+	if err := appendNext(t.Context(), here); err != nil {
 		t.Fatal(err)
 	}
 	counted := func() (n int64) {
@@ -145,7 +145,7 @@ func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
 		t.Error("a look wakes its own process")
 	default:
 	}
-	if err := count(context.WithoutCancel(t.Context()), there); err != nil || counted() != before+1 {
+	if err := appendNext(context.WithoutCancel(t.Context()), there); err != nil || counted() != before+1 {
 		t.Errorf("a write is not counted: %d, %d, %v", before, counted(), err)
 	}
 }

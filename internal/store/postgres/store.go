@@ -28,7 +28,7 @@ type Store struct {
 	cfg  Config
 	pool *pgxpool.Pool
 
-	learnAt int // of the writer's connection; see conn
+	analyzeAt int // of the writer's connection; see conn
 
 	writes *group.Group[*tx]
 
@@ -42,7 +42,7 @@ type Store struct {
 
 	spares spares
 	watch  watch
-	known  known
+	known  permanentCache
 	finder *finder.Finder
 }
 
@@ -54,20 +54,20 @@ var errClosed = fault.New(fault.Unavailable, "the store is closed; the server is
 // Open opens a database and brings its schema up to date.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	p, err := cfg.pool()
+	p, err := cfg.poolConfig()
 	if err != nil {
 		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", translated(err))
+		return nil, fmt.Errorf("open the database: %w", toFault(err))
 	}
 	s := &Store{cfg: cfg, pool: pool}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepareDatabase(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("open the database: %w", translated(err))
+		return nil, fmt.Errorf("open the database: %w", toFault(err))
 	}
-	s.Service = service.New(backstage{s})
+	s.Service = service.New(serviceDatabase{s})
 	s.spares.init(pool)
 	s.watch.init(s)
 	s.finder = &finder.Finder{Library: newLibrary(s)}
@@ -75,7 +75,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) prepare(ctx context.Context) error {
+func (s *Store) prepareDatabase(ctx context.Context) error {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -92,14 +92,14 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.pool.QueryRow(ctx, "SELECT reltuples FROM pg_class WHERE oid = 'cards'::regclass").Scan(&known); err != nil {
 		return err
 	}
-	if known < fewSure {
-		s.learnAt = firstLearn
+	if known < fewCards {
+		s.analyzeAt = firstAnalyze
 	}
 	return nil
 }
 
-// enter counts a call in, or refuses it after Close.
-func (s *Store) enter() error {
+// beginCall counts a call in, or refuses it after Close.
+func (s *Store) beginCall() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
@@ -117,21 +117,21 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.enter(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return err
 	}
 	defer s.inUse.Done()
-	p, err := s.spares.take(ctx)
+	p, err := s.spares.takeConn(ctx)
 	if err != nil {
-		return translated(err)
+		return toFault(err)
 	}
-	defer s.spares.give(p)
+	defer s.spares.putConn(p)
 	c := &conn{raw: p.Conn()}
-	if c.raw.PgConn().TxStatus() != idle {
-		c.later("COMMIT") // of the read before
+	if c.raw.PgConn().TxStatus() != txIdle {
+		c.enqueue("COMMIT") // of the read before
 	}
-	c.later(beginRead)
-	return translated(f(c))
+	c.enqueue(beginRead)
+	return toFault(f(c))
 }
 
 // Read runs f on one snapshot.
@@ -180,21 +180,21 @@ func newReader(s *Store, c *conn) *reader {
 var _ canon.Reader = (*reader)(nil)
 var _ canon.Tx = (*tx)(nil)
 
-// known remembers what never changes once it is committed. What a transaction learns of
+// permanentCache remembers what never changes once it is committed. What a transaction learns of
 // its own uncommitted rows stays out until it is durable.
-type known struct {
+type permanentCache struct {
 	worlds sync.Map // access.WorldID -> int64
 	labels sync.Map // int64 -> access.Label
 	names  sync.Map // labelName -> int64
 }
 
-type labelName struct {
+type labelText struct {
 	w    int64
 	text string
 }
 
-// world gives the number of a world; 0 where the store has never heard of it.
-func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
+// findWorldNumber gives the number of a world; 0 where the store has never heard of it.
+func (r *reader) findWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
 	if w, ok := r.s.known.worlds.Load(id); ok {
 		return w.(int64), nil
 	}
@@ -203,7 +203,7 @@ func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
 			return w, nil
 		}
 	}
-	w, err := r.c.number(ctx, "SELECT w FROM world_ids WHERE id = $1", uuidOf(id))
+	w, err := r.c.queryInt(ctx, "SELECT w FROM world_ids WHERE id = $1", uuidOf(id))
 	if err == nil && w != 0 && r.writes == nil {
 		r.s.known.worlds.Store(id, w)
 	}
@@ -215,7 +215,7 @@ func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
 func (s *Store) noteWrite(err error) {
 	var e *pgconn.PgError
 	if errors.As(err, &e) && (strings.HasPrefix(e.Code, "53") || e.Code == readOnly) {
-		refused := translated(err)
+		refused := toFault(err)
 		s.refused.Store(&refused)
 	}
 }
@@ -228,12 +228,12 @@ func (s *Store) Writable(ctx context.Context) error {
 	}
 	at := 0
 	if err := s.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, func(r row) error { at = int(r.int(0)); return nil }, "SELECT format FROM writer")
+		_, err := c.queryOne(ctx, func(r row) error { at = int(r.intAt(0)); return nil }, "SELECT format FROM writer")
 		return err
 	}); err != nil {
 		return err
 	}
-	if err := knownFormat(at); err != nil {
+	if err := checkFormat(at); err != nil {
 		return err
 	}
 	if s.refused.Load() == nil {
@@ -259,7 +259,7 @@ type Stats struct {
 // Stats measures the store.
 func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	err = s.read(ctx, func(c *conn) (err error) {
-		st.Bytes, err = c.number(ctx, "SELECT pg_database_size(current_database())")
+		st.Bytes, err = c.queryInt(ctx, "SELECT pg_database_size(current_database())")
 		return err
 	})
 	st.Conns, st.Queued = int(s.pool.Stat().TotalConns()), s.writes.Waiting()
@@ -271,7 +271,7 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(ctx, func(r row) error {
-			faults = append(faults, "index "+r.text(0)+" is not valid; rebuild it with REINDEX")
+			faults = append(faults, "index "+r.textAt(0)+" is not valid; rebuild it with REINDEX")
 			return nil
 		},
 			"SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1")

@@ -21,7 +21,7 @@ const commitsAtOnce = 128
 func (r *reader) Streams(ctx context.Context, kind string) (list []canon.StreamHead, err error) {
 	from, to := canon.StreamRange(kind)
 	err = r.c.query(ctx, func(r row) error {
-		list = append(list, canon.StreamHead{Stream: canon.StreamID(r.text(0)), Head: canon.Head{Seq: canon.Seq(r.int(1)), Hash: hashOf(r[2])}})
+		list = append(list, canon.StreamHead{Stream: canon.StreamID(r.textAt(0)), Head: canon.Head{Seq: canon.Seq(r.intAt(1)), Hash: hashOf(r[2])}})
 		return nil
 	}, "SELECT name, seq, hash FROM streams WHERE name >= $1 AND name < $2 ORDER BY name", string(from), string(to))
 	return list, err
@@ -36,50 +36,50 @@ type tip struct {
 const selectStream = "SELECT s, seq, hash FROM streams WHERE name = $1"
 
 func readTip(r row) tip {
-	return tip{r.int(0), canon.Head{Seq: canon.Seq(r.int(1)), Hash: hashOf(r[2])}}
+	return tip{r.intAt(0), canon.Head{Seq: canon.Seq(r.intAt(1)), Hash: hashOf(r[2])}}
 }
 
-func (r *reader) stream(ctx context.Context, s canon.StreamID) (at tip, err error) {
+func (r *reader) readStream(ctx context.Context, s canon.StreamID) (at tip, err error) {
 	if at, known := r.prefetched.tips[s]; known {
 		return at, nil
 	}
-	_, err = r.c.one(ctx, func(r row) error { at = readTip(r); return nil }, selectStream, string(s))
+	_, err = r.c.queryOne(ctx, func(r row) error { at = readTip(r); return nil }, selectStream, string(s))
 	return at, err
 }
 
 func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
 	if r.writes != nil {
-		at, err := r.writes.tip(ctx, s)
+		at, err := r.writes.readHead(ctx, s)
 		return at.head, err
 	}
-	at, err := r.stream(ctx, s)
+	at, err := r.readStream(ctx, s)
 	return at.head, err
 }
 
-// tip reads a stream's head once: while the writer's lock is held nobody else moves it.
-func (t *tx) tip(ctx context.Context, s canon.StreamID) (tip, error) {
+// readHead reads a stream's head once: while the writer's lock is held nobody else moves it.
+func (t *tx) readHead(ctx context.Context, s canon.StreamID) (tip, error) {
 	if at, ok := t.heads[s]; ok {
 		return at, nil
 	}
-	at, err := t.stream(ctx, s)
+	at, err := t.readStream(ctx, s)
 	if err == nil {
-		t.reached(s, at)
+		t.setTip(s, at)
 	}
 	return at, err
 }
 
-func (t *tx) reached(s canon.StreamID, at tip) {
+func (t *tx) setTip(s canon.StreamID, at tip) {
 	if t.heads == nil {
 		t.heads = make(map[canon.StreamID]tip, 1)
 	}
 	t.heads[s] = at
 }
 
-func (r *reader) commits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
+func (r *reader) queryCommits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
 	err = r.c.query(ctx, func(r row) error {
 		list = append(list, canon.StoredCommit{
-			Stream: s, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
-			Body: r.bytes(5), Prev: hashOf(r[6]), Hash: hashOf(r[7]),
+			Stream: s, Seq: canon.Seq(r.intAt(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.intAt(2)), By: access.Subject(r.textAt(3)), Op: r.textAt(4),
+			Body: r.bytesAt(5), Prev: hashOf(r[6]), Hash: hashOf(r[7]),
 		})
 		return nil
 	}, "SELECT seq, id, at, by, op, body, prev, hash FROM commits WHERE s = $1 AND "+where, args...)
@@ -88,13 +88,13 @@ func (r *reader) commits(ctx context.Context, s canon.StreamID, where string, ar
 
 func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
 	return func(yield func(canon.StoredCommit, error) bool) {
-		at, err := r.stream(ctx, s)
+		at, err := r.readStream(ctx, s)
 		if err != nil {
 			yield(canon.StoredCommit{}, err)
 			return
 		}
 		for n := at.n; n != 0; {
-			list, err := r.commits(ctx, s, "seq >= $2 ORDER BY seq LIMIT $3", n, uint64(from), int64(commitsAtOnce))
+			list, err := r.queryCommits(ctx, s, "seq >= $2 ORDER BY seq LIMIT $3", n, uint64(from), int64(commitsAtOnce))
 			if err != nil {
 				yield(canon.StoredCommit{}, err)
 				return
@@ -113,16 +113,16 @@ func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) 
 }
 
 func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, change uuid.UUID) (canon.StoredCommit, bool, error) {
-	at, err := r.stream(ctx, s)
+	at, err := r.readStream(ctx, s)
 	if err != nil || at.n == 0 {
 		return canon.StoredCommit{}, false, err
 	}
-	return canon.First(r.commits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", at.n, uuidOf(change)))
+	return canon.First(r.queryCommits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", at.n, uuidOf(change)))
 }
 
 // SeqAt walks the index of a stream's commits by time.
 func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
-	n, err := r.c.number(ctx, `SELECT c.seq FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.at <= $2
+	n, err := r.c.queryInt(ctx, `SELECT c.seq FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.at <= $2
 		ORDER BY c.at DESC, c.seq DESC LIMIT 1`, string(canon.WorldStream(w)), service.Millis(at))
 	return canon.Seq(n), err
 }
@@ -130,23 +130,23 @@ func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (can
 const selectRepeat = "SELECT input, stream, seq, expires FROM repeats WHERE account = $1 AND key = $2"
 
 func readRepeat(account, key string, r row) canon.Repeat {
-	return canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.text(1)), Seq: canon.Seq(r.int(2)), Expires: service.Time(r.int(3))}
+	return canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.textAt(1)), Seq: canon.Seq(r.intAt(2)), Expires: service.Time(r.intAt(3))}
 }
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
-	if p, known := r.prefetched.repeats[repeated{account, key}]; known {
+	if p, known := r.prefetched.repeats[repeatRef{account, key}]; known {
 		if p == nil {
 			return canon.Repeat{}, false, nil
 		}
 		return *p, true, nil
 	}
-	found, err = r.c.one(ctx, func(r row) error { p = readRepeat(account, key, r); return nil }, selectRepeat, account, key)
+	found, err = r.c.queryOne(ctx, func(r row) error { p = readRepeat(account, key, r); return nil }, selectRepeat, account, key)
 	return p, found, err
 }
 
 // Append adds a commit to its stream. It refuses one that does not follow the head.
 func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
-	at, err := t.tip(ctx, c.Stream)
+	at, err := t.readHead(ctx, c.Stream)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		return fmt.Errorf("postgres: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
 	if n == 0 {
-		if n, err = t.c.number(ctx, "INSERT INTO streams (name, seq) VALUES ($1, 0) RETURNING s", string(c.Stream)); err != nil {
+		if n, err = t.c.queryInt(ctx, "INSERT INTO streams (name, seq) VALUES ($1, 0) RETURNING s", string(c.Stream)); err != nil {
 			return err
 		}
 	}
@@ -163,10 +163,10 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	if body == nil {
 		body = []byte{}
 	}
-	t.c.later("INSERT INTO commits (s, seq, id, at, by, op, body, prev, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+	t.c.enqueue("INSERT INTO commits (s, seq, id, at, by, op, body, prev, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 		n, uint64(c.Seq), uuidOf(c.ID), service.Millis(c.At), string(c.By), c.Op, body, hashBytes(c.Prev), hashBytes(c.Hash))
-	t.c.later("UPDATE streams SET seq = $2, hash = $3 WHERE s = $1", n, uint64(c.Seq), hashBytes(c.Hash))
-	t.reached(c.Stream, tip{n, canon.Head{Seq: c.Seq, Hash: c.Hash}})
+	t.c.enqueue("UPDATE streams SET seq = $2, hash = $3 WHERE s = $1", n, uint64(c.Seq), hashBytes(c.Hash))
+	t.setTip(c.Stream, tip{n, canon.Head{Seq: c.Seq, Hash: c.Hash}})
 	return nil
 }
 
@@ -176,11 +176,11 @@ const keptAfterExpiry = 7 * 24 * time.Hour
 
 // PutRepeat keeps a used key and forgets a few that expired long ago.
 func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
-	delete(t.prefetched.repeats, repeated{p.Account, p.Key})
-	t.c.later(`INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
+	delete(t.prefetched.repeats, repeatRef{p.Account, p.Key})
+	t.c.enqueue(`INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (account, key) DO UPDATE SET input = $3, stream = $4, seq = $5, expires = $6`,
 		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), service.Millis(p.Expires))
-	t.c.later(`DELETE FROM repeats WHERE (account, key) IN
+	t.c.enqueue(`DELETE FROM repeats WHERE (account, key) IN
 		(SELECT account, key FROM repeats WHERE expires < $1 ORDER BY expires LIMIT 4)`, service.Millis(p.Expires.Add(-keptAfterExpiry)))
 	return nil
 }

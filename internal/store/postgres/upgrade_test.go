@@ -16,9 +16,9 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// TestAProgramOlderThanItsDatabaseWritesNothing upgrades a database under an open store,
+// TestOldProgramWritesNothingToNewerDatabase upgrades a database under an open store,
 // and does what programs did that compare no format.
-func TestAProgramOlderThanItsDatabaseWritesNothing(t *testing.T) {
+func TestOldProgramWritesNothingToNewerDatabase(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -48,15 +48,15 @@ func TestAProgramOlderThanItsDatabaseWritesNothing(t *testing.T) {
 	}
 }
 
-// TestADatabaseIsUpgradedWhenItsOperatorSaysSo opens a database of each earlier format.
-func TestADatabaseIsUpgradedWhenItsOperatorSaysSo(t *testing.T) {
+// TestUpgradeNeedsOperatorConsent opens a database of each earlier format.
+func TestUpgradeNeedsOperatorConsent(t *testing.T) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for at := int64(2); at <= 4; at++ {
 		c := Config{URL: pgtest.Empty(t)}.withDefaults()
-		p, err := c.pool()
+		p, err := c.poolConfig()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,27 +38,27 @@ func (w *watch) init(s *Store) {
 	w.s, w.self = s, uuid.NewString()
 	w.changed, w.told = make(chan struct{}), make(chan struct{}, 1)
 	w.ctx, w.stop = context.WithCancel(context.Background())
-	w.wg.Go(w.relay)
+	w.wg.Go(w.relayWrites)
 }
 
-// wrote wakes those who wait here, and has the others told.
-func (w *watch) wrote() {
-	w.wake()
+// announceWrite wakes those who wait here, and has the others told.
+func (w *watch) announceWrite() {
+	w.wakeWaiters()
 	select {
 	case w.told <- struct{}{}:
 	default:
 	}
 }
 
-func (w *watch) wake() {
+func (w *watch) wakeWaiters() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
-// relay tells other processes.
-func (w *watch) relay() {
+// relayWrites tells other processes.
+func (w *watch) relayWrites() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -95,7 +95,7 @@ func (w *watch) listen() {
 	for w.ctx.Err() == nil {
 		c, err := pgx.ConnectConfig(w.ctx, w.s.pool.Config().ConnConfig)
 		if err == nil {
-			w.hear(c)
+			w.followWrites(c)
 			_ = c.Close(context.WithoutCancel(w.ctx))
 		}
 		select {
@@ -105,9 +105,9 @@ func (w *watch) listen() {
 	}
 }
 
-// hear wakes at each change until the connection fails. At its beginning it wakes too:
+// followWrites wakes at each change until the connection fails. At its beginning it wakes too:
 // what was written before is not known.
-func (w *watch) hear(c *pgx.Conn) {
+func (w *watch) followWrites(c *pgx.Conn) {
 	if _, err := c.Exec(w.ctx, "LISTEN "+channel); err != nil {
 		return
 	}
@@ -119,16 +119,16 @@ func (w *watch) hear(c *pgx.Conn) {
 		}
 		if n != seen {
 			seen = n
-			w.wake()
+			w.wakeWaiters()
 		}
-		if !w.pause(c) {
+		if !w.awaitNotification(c) {
 			return
 		}
 	}
 }
 
-// pause waits for a notification of another process, or until it is time to look.
-func (w *watch) pause(c *pgx.Conn) bool {
+// awaitNotification waits for a notification of another process, or until it is time to look.
+func (w *watch) awaitNotification(c *pgx.Conn) bool {
 	ctx, cancel := context.WithTimeout(w.ctx, w.s.cfg.Poll)
 	defer cancel()
 	for {
@@ -149,7 +149,7 @@ func (w *watch) close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.wake()
+	w.wakeWaiters()
 	w.stop()
 	w.wg.Wait()
 }

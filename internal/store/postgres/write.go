@@ -19,7 +19,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.enter(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return err
 	}
 	defer s.inUse.Done()
@@ -32,10 +32,10 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 		return f(t)
 	})
 	if err == nil {
-		t.committed()
+		t.updateCaches()
 		t.scrubFiles(ctx)
 	}
-	return translated(err)
+	return toFault(err)
 }
 
 // errLost is what the writes of a transaction get that the server undid at its end.
@@ -69,14 +69,14 @@ func (w *writer) begin() error {
 		if err != nil {
 			return err
 		}
-		w.p, w.c = p, &conn{raw: p.Conn(), steady: true, learnAt: w.s.learnAt}
+		w.p, w.c = p, &conn{raw: p.Conn(), steady: true, analyzeAt: w.s.analyzeAt}
 	}
-	w.c.first("BEGIN")
-	w.c.first("SET LOCAL idle_in_transaction_session_timeout = " + millis(2*w.s.cfg.Wait)) // others wait for the lock
+	w.c.enqueueBeforeLock("BEGIN")
+	w.c.enqueueBeforeLock("SET LOCAL idle_in_transaction_session_timeout = " + millisText(2*w.s.cfg.Wait)) // others wait for the lock
 	format := 0
-	_, err := w.c.one(context.Background(), func(r row) error { format = int(r.int(0)); return nil }, "SELECT format FROM writer FOR UPDATE")
+	_, err := w.c.queryOne(context.Background(), func(r row) error { format = int(r.intAt(0)); return nil }, "SELECT format FROM writer FOR UPDATE")
 	if err == nil {
-		err = knownFormat(format)
+		err = checkFormat(format)
 	}
 	if err != nil {
 		_ = w.Rollback() // it cannot fail
@@ -92,27 +92,27 @@ func (w *writer) Save() error {
 	if err := w.c.flush(context.Background()); err != nil {
 		return err
 	}
-	w.c.later("SAVEPOINT one")
+	w.c.enqueue("SAVEPOINT one")
 	return nil
 }
 
-// Give is group.Conn's.
-func (w *writer) Give() *tx {
+// StartWrite is group.Conn's.
+func (w *writer) StartWrite() *tx {
 	t := &tx{reader: reader{s: w.s, c: w.c}}
 	t.writes, t.SnapshotFinder = t, w.s.finder.Bind(&t.reader)
 	return t
 }
 
-// Settle is group.Conn's. A use of the transaction after its write has ended is a mistake
+// EndWrite is group.Conn's. A use of the transaction after its write has ended is a mistake
 // that shows. With nobody behind it, a lone write's last statements go along with the
 // commit.
-func (w *writer) Settle(t *tx, err error, first, alone bool) error {
+func (w *writer) EndWrite(t *tx, err error, first, alone bool) error {
 	t.c = nil
 	if err != nil {
 		return err
 	}
 	if !first {
-		w.c.later("RELEASE SAVEPOINT one")
+		w.c.enqueue("RELEASE SAVEPOINT one")
 	}
 	if first && alone {
 		return nil
@@ -120,8 +120,8 @@ func (w *writer) Settle(t *tx, err error, first, alone bool) error {
 	return w.c.flush(context.Background())
 }
 
-// Undo is group.Conn's.
-func (w *writer) Undo() error {
+// UndoWrite is group.Conn's.
+func (w *writer) UndoWrite() error {
 	sent := len(w.c.pending) == 0 || w.c.pending[0].sql != "SAVEPOINT one"
 	w.c.pending = w.c.pending[:0]
 	if !sent {
@@ -135,14 +135,14 @@ func (w *writer) Undo() error {
 func (w *writer) Commit() error {
 	wrote := w.c.wrote
 	if wrote {
-		w.c.later("UPDATE writer SET n = n + 1, mark = n + 1")
+		w.c.enqueue("UPDATE writer SET n = n + 1, mark = n + 1")
 	}
 	tag, err := w.c.run(context.Background(), "COMMIT", nil)
 	if err == nil && tag.String() != "COMMIT" {
 		err = errLost
 	}
 	if err == nil && wrote { // who looks for work in a writing transaction must not wake itself
-		w.s.watch.wrote()
+		w.s.watch.announceWrite()
 	}
 	return err
 }
@@ -174,15 +174,15 @@ func (w *writer) Close() {
 type tx struct {
 	reader
 	worlds map[access.WorldID]int64
-	labels map[labelName]int64
+	labels map[labelText]int64
 
 	heads    map[canon.StreamID]tip // of streams read or written to: with the writer's lock, nobody else moves them
 	touched  map[int64]int64        // by world: cards to be indexed anew
 	scrubbed []access.WorldID       // whose index must be written without what was erased
 }
 
-// committed tells the caches what is durable now.
-func (t *tx) committed() {
+// updateCaches tells the caches what is durable now.
+func (t *tx) updateCaches() {
 	for id, w := range t.worlds {
 		t.s.known.worlds.Store(id, w)
 		t.s.finder.Library.Changed(search.ID(id), t.touched[w])

@@ -10,9 +10,9 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// TestWhatALoneWriteHasNotSentOutlivesTheNext has a write fail right behind one whose last
+// TestUnsentStatementsSurviveNextFailure has a write fail right behind one whose last
 // statements wait for the commit.
-func TestWhatALoneWriteHasNotSentOutlivesTheNext(t *testing.T) {
+func TestUnsentStatementsSurviveNextFailure(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -22,8 +22,8 @@ func TestWhatALoneWriteHasNotSentOutlivesTheNext(t *testing.T) {
 	w := &writer{s: s}
 	defer w.Close()
 	one := func(f func(*tx) error, first bool) error {
-		given := w.Give()
-		return w.Settle(given, f(given), first, true)
+		given := w.StartWrite()
+		return w.EndWrite(given, f(given), first, true)
 	}
 	if err := w.Begin(); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestWhatALoneWriteHasNotSentOutlivesTheNext(t *testing.T) {
 	if err := one(func(*tx) error { return no }, false); !errors.Is(err, no) {
 		t.Errorf("the second: %v", err)
 	}
-	if err := errors.Join(w.Undo(), w.Commit()); err != nil {
+	if err := errors.Join(w.UndoWrite(), w.Commit()); err != nil {
 		t.Fatal(err)
 	}
 	err = s.Read(context.Background(), func(r canon.Reader) error {

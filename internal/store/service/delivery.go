@@ -17,14 +17,14 @@ var _ jobs.Deliveries = (*Service)(nil)
 // Cursor is how far a handler has been given a world's events.
 func (s *Service) Cursor(ctx context.Context, w access.WorldID, handler string) (at uint64, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
-		at, err = cursor(ctx, c, w, handler)
+		at, err = readCursor(ctx, c, w, handler)
 		return err
 	})
 	return at, err
 }
 
-func cursor(ctx context.Context, c Conn, w access.WorldID, handler string) (uint64, error) {
-	at, err := number(ctx, c, "SELECT seq FROM delivery_cursors WHERE world = ?1 AND handler = ?2", w[:], handler)
+func readCursor(ctx context.Context, c Conn, w access.WorldID, handler string) (uint64, error) {
+	at, err := queryInt(ctx, c, "SELECT seq FROM delivery_cursors WHERE world = ?1 AND handler = ?2", w[:], handler)
 	return uint64(at), err
 }
 
@@ -32,7 +32,7 @@ func cursor(ctx context.Context, c Conn, w access.WorldID, handler string) (uint
 func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64, list []jobs.Delivery) (moved bool, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
 		moved = false
-		at, err := cursor(ctx, c, w, handler)
+		at, err := readCursor(ctx, c, w, handler)
 		if err != nil || at != from {
 			return err
 		}
@@ -53,14 +53,14 @@ func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string,
 
 const deliveryColumns = "SELECT world, event, handler, state, attempts, due, fence, problem, created, changed FROM deliveries "
 
-func deliveryOf(r Row) (jobs.Delivery, error) {
+func readDelivery(r Row) (jobs.Delivery, error) {
 	return jobs.Delivery{World: access.WorldID(r.Bytes(0)), Event: uuid.UUID(r.Bytes(1)), Handler: r.Text(2), State: jobs.DeliveryState(r.Int(3)),
 		Attempts: int(r.Int(4)), Due: Time(r.Int(5)), Fence: r.Int(6), Problem: r.Text(7), Created: Time(r.Int(8)), Changed: Time(r.Int(9))}, nil
 }
 
-// oneOf is the condition that the handler is one of several, whose arguments begin with a
+// handlerIn is the condition that the handler is one of several, whose arguments begin with a
 // number.
-func oneOf(handlers []string, first int) string {
+func handlerIn(handlers []string, first int) string {
 	marks := make([]string, len(handlers))
 	for i := range handlers {
 		marks[i] = "?" + strconv.Itoa(first+i)
@@ -68,7 +68,7 @@ func oneOf(handlers []string, first int) string {
 	return "handler IN (" + strings.Join(marks, ", ") + ")"
 }
 
-func arguments(texts []string, before ...any) []any {
+func appendTexts(texts []string, before ...any) []any {
 	for _, s := range texts {
 		before = append(before, s)
 	}
@@ -83,8 +83,8 @@ func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.
 		return nil, err
 	}
 	err = s.db.Change(ctx, func(c Conn) (err error) {
-		due, err = list(ctx, c, deliveryOf, deliveryColumns+"WHERE state IN (0, 2) AND due <= ?1 AND "+oneOf(handlers, 3)+
-			" ORDER BY due, created, event LIMIT ?2", arguments(handlers, Millis(now), n)...)
+		due, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE state IN (0, 2) AND due <= ?1 AND "+handlerIn(handlers, 3)+
+			" ORDER BY due, created, event LIMIT ?2", appendTexts(handlers, Millis(now), n)...)
 		for i := range due {
 			d := &due[i]
 			d.Fence, d.Due = d.Fence+1, until
@@ -115,8 +115,8 @@ func (s *Service) NextDue(ctx context.Context, handlers []string) (at time.Time,
 	if len(handlers) == 0 {
 		return at, false, nil
 	}
-	return find(ctx, s.db, func(r Row) (time.Time, error) { return Time(r.Int(0)), nil },
-		"SELECT due FROM deliveries WHERE state IN (0, 2) AND "+oneOf(handlers, 1)+" ORDER BY due LIMIT 1", arguments(handlers)...)
+	return queryOne(ctx, s.db, func(r Row) (time.Time, error) { return Time(r.Int(0)), nil },
+		"SELECT due FROM deliveries WHERE state IN (0, 2) AND "+handlerIn(handlers, 1)+" ORDER BY due LIMIT 1", appendTexts(handlers)...)
 }
 
 // maxPending is the most that Pending counts.
@@ -125,7 +125,7 @@ const maxPending = 10_000
 // Pending counts deliveries that are not settled.
 func (s *Service) Pending(ctx context.Context) (n int, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
-		count, err := number(ctx, c, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT ?1) AS open", maxPending)
+		count, err := queryInt(ctx, c, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT ?1) AS open", maxPending)
 		n = int(count)
 		return err
 	})
@@ -136,7 +136,7 @@ func (s *Service) Pending(ctx context.Context) (n int, err error) {
 func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) (all []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
 		for _, e := range events {
-			some, err := list(ctx, c, deliveryOf, deliveryColumns+"WHERE world = ?1 AND event = ?2 ORDER BY handler", w[:], e[:])
+			some, err := queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE world = ?1 AND event = ?2 ORDER BY handler", w[:], e[:])
 			if err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) 
 // Dead lists dead letters.
 func (s *Service) Dead(ctx context.Context, w access.WorldID, limit int) (dead []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
-		dead, err = list(ctx, c, deliveryOf, deliveryColumns+"WHERE world = ?1 AND state = 3 ORDER BY changed DESC, event LIMIT ?2", w[:], limit)
+		dead, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE world = ?1 AND state = 3 ORDER BY changed DESC, event LIMIT ?2", w[:], limit)
 		return err
 	})
 	return dead, err

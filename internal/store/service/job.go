@@ -27,7 +27,7 @@ func (s *Service) PutJob(ctx context.Context, j jobs.Job) error {
 
 // Job reads a job.
 func (s *Service) Job(ctx context.Context, id uuid.UUID) (jobs.Job, bool, error) {
-	return find(ctx, s.db, func(r Row) (jobs.Job, error) {
+	return queryOne(ctx, s.db, func(r Row) (jobs.Job, error) {
 		j := jobs.Job{ID: id, World: access.WorldID(r.Bytes(0)), Kind: r.Text(1), By: access.Subject(r.Text(2)), Level: access.Level(r.Int(3)),
 			Owner: r.Text(4), State: jobs.State(r.Text(5)), Problem: r.Text(7), Created: Time(r.Int(8)), Changed: Time(r.Int(9))}
 		if b := r.Bytes(6); len(b) > 0 {

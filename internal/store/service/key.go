@@ -16,8 +16,8 @@ type identities struct{ db Database }
 // Identity gives the side that identity.Config asks for.
 func (s *Service) Identity() identity.Store { return identities{s.db} }
 
-// change runs f alone and, where it changed anything, moves the generation.
-func (i identities) change(ctx context.Context, f func(Conn) (changed int64, err error)) error {
+// changeCounted runs f alone and, where it changed anything, moves the generation.
+func (i identities) changeCounted(ctx context.Context, f func(Conn) (changed int64, err error)) error {
 	return i.db.Change(ctx, func(c Conn) error {
 		n, err := f(c)
 		if err != nil || n == 0 {
@@ -31,7 +31,7 @@ func (i identities) change(ctx context.Context, f func(Conn) (changed int64, err
 // Generation changes with every write.
 func (i identities) Generation(ctx context.Context) (g uint64, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) error {
-		n, err := number(ctx, c, "SELECT n FROM identity_generation")
+		n, err := queryInt(ctx, c, "SELECT n FROM identity_generation")
 		g = uint64(n)
 		return err
 	})
@@ -40,8 +40,8 @@ func (i identities) Generation(ctx context.Context) (g uint64, err error) {
 
 const keyColumns = "SELECT id, hash, spec, created, revoked FROM api_keys"
 
-func keyOf(r Row) (k identity.Key, err error) {
-	k.ID, k.Created, k.Revoked = r.Text(0), unnanos(r.Int(3)), unnanos(r.Int(4))
+func readKey(r Row) (k identity.Key, err error) {
+	k.ID, k.Created, k.Revoked = r.Text(0), timeFromNanos(r.Int(3)), timeFromNanos(r.Int(4))
 	copy(k.Hash[:], r.Bytes(1))
 	if err := json.Unmarshal([]byte(r.Text(2)), &k.KeySpec); err != nil {
 		return k, fmt.Errorf("store: key %s: %w", k.ID, err)
@@ -54,7 +54,7 @@ func (i identities) Keys(ctx context.Context) iter.Seq2[identity.Key, error] {
 	return func(yield func(identity.Key, error) bool) {
 		var all []identity.Key
 		err := i.db.Snapshot(ctx, func(c Conn) (err error) {
-			all, err = list(ctx, c, keyOf, keyColumns+" ORDER BY created, n")
+			all, err = queryAll(ctx, c, readKey, keyColumns+" ORDER BY created, n")
 			return err
 		})
 		if err != nil {
@@ -71,13 +71,13 @@ func (i identities) Keys(ctx context.Context) iter.Seq2[identity.Key, error] {
 
 // KeyByID finds a key.
 func (i identities) KeyByID(ctx context.Context, id string) (identity.Key, bool, error) {
-	return find(ctx, i.db, keyOf, keyColumns+" WHERE id = ?1", id)
+	return queryOne(ctx, i.db, readKey, keyColumns+" WHERE id = ?1", id)
 }
 
 // KeyByHash finds a key. The index is searched by a hash, of which whoever asks cannot
 // choose a byte: how long it takes tells nothing of the secret.
 func (i identities) KeyByHash(ctx context.Context, h identity.Hash) (identity.Key, bool, error) {
-	return find(ctx, i.db, keyOf, keyColumns+" WHERE hash = ?1", h[:])
+	return queryOne(ctx, i.db, readKey, keyColumns+" WHERE hash = ?1", h[:])
 }
 
 // AddKey keeps a key.
@@ -86,19 +86,19 @@ func (i identities) AddKey(ctx context.Context, k identity.Key) error {
 	if err != nil {
 		return fmt.Errorf("store: key %s: %w", k.ID, err)
 	}
-	return i.change(ctx, func(c Conn) (int64, error) {
-		if err := free(ctx, c, "api_keys", k.ID, k.Hash); err != nil {
+	return i.changeCounted(ctx, func(c Conn) (int64, error) {
+		if err := checkUnused(ctx, c, "api_keys", k.ID, k.Hash); err != nil {
 			return 0, err
 		}
 		return c.Exec(ctx, "INSERT INTO api_keys (id, hash, spec, created, revoked) VALUES (?1, ?2, ?3, ?4, ?5)",
-			k.ID, k.Hash[:], string(spec), nanos(k.Created), nanos(k.Revoked))
+			k.ID, k.Hash[:], string(spec), toNanos(k.Created), toNanos(k.Revoked))
 	})
 }
 
-// free refuses an id or hash that is in use. Alone among writers, nobody takes them in
+// checkUnused refuses an id or hash that is in use. Alone among writers, nobody takes them in
 // between.
-func free(ctx context.Context, c Conn, table, id string, h identity.Hash) error {
-	n, err := number(ctx, c, "SELECT 1 FROM "+table+" WHERE id = ?1 OR hash = ?2 LIMIT 1", id, h[:])
+func checkUnused(ctx context.Context, c Conn, table, id string, h identity.Hash) error {
+	n, err := queryInt(ctx, c, "SELECT 1 FROM "+table+" WHERE id = ?1 OR hash = ?2 LIMIT 1", id, h[:])
 	if err == nil && n != 0 {
 		err = identity.ErrExists
 	}
@@ -107,12 +107,12 @@ func free(ctx context.Context, c Conn, table, id string, h identity.Hash) error 
 
 // RevokeKey marks a key.
 func (i identities) RevokeKey(ctx context.Context, id string, at time.Time) (found bool, err error) {
-	err = i.change(ctx, func(c Conn) (int64, error) {
-		n, err := number(ctx, c, "SELECT count(*) FROM api_keys WHERE id = ?1", id)
+	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
+		n, err := queryInt(ctx, c, "SELECT count(*) FROM api_keys WHERE id = ?1", id)
 		if found = n > 0; err != nil || !found {
 			return 0, err
 		}
-		return c.Exec(ctx, "UPDATE api_keys SET revoked = ?2 WHERE id = ?1 AND revoked = 0", id, nanos(at))
+		return c.Exec(ctx, "UPDATE api_keys SET revoked = ?2 WHERE id = ?1 AND revoked = 0", id, toNanos(at))
 	})
 	return found, err
 }
@@ -120,8 +120,8 @@ func (i identities) RevokeKey(ctx context.Context, id string, at time.Time) (fou
 // SigningKeys gives all, latest first.
 func (i identities) SigningKeys(ctx context.Context) (all []identity.SigningKey, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) (err error) {
-		all, err = list(ctx, c, func(r Row) (identity.SigningKey, error) {
-			return identity.SigningKey{KID: r.Text(0), PEM: r.Bytes(1), Created: unnanos(r.Int(2)), Until: unnanos(r.Int(3))}, nil
+		all, err = queryAll(ctx, c, func(r Row) (identity.SigningKey, error) {
+			return identity.SigningKey{KID: r.Text(0), PEM: r.Bytes(1), Created: timeFromNanos(r.Int(2)), Until: timeFromNanos(r.Int(3))}, nil
 		}, "SELECT kid, pem, created, until FROM signing_keys ORDER BY n DESC")
 		return err
 	})
@@ -130,7 +130,7 @@ func (i identities) SigningKeys(ctx context.Context) (all []identity.SigningKey,
 
 // AddSigningKey adds a key after another.
 func (i identities) AddSigningKey(ctx context.Context, k identity.SigningKey, after string, until time.Time) (added bool, err error) {
-	err = i.change(ctx, func(c Conn) (int64, error) {
+	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		latest := ""
 		if err := c.Query(ctx, func(r Row) error { latest = r.Text(0); return nil },
 			"SELECT kid FROM signing_keys ORDER BY n DESC LIMIT 1"); err != nil {
@@ -139,14 +139,14 @@ func (i identities) AddSigningKey(ctx context.Context, k identity.SigningKey, af
 		if added = latest == after; !added {
 			return 0, nil
 		}
-		if _, err := c.Exec(ctx, "UPDATE signing_keys SET until = ?2 WHERE kid = ?1", after, nanos(until)); err != nil {
+		if _, err := c.Exec(ctx, "UPDATE signing_keys SET until = ?2 WHERE kid = ?1", after, toNanos(until)); err != nil {
 			return 0, err
 		}
-		if _, err := c.Exec(ctx, "DELETE FROM signing_keys WHERE until <> 0 AND until < ?1", nanos(k.Created)); err != nil {
+		if _, err := c.Exec(ctx, "DELETE FROM signing_keys WHERE until <> 0 AND until < ?1", toNanos(k.Created)); err != nil {
 			return 0, err
 		}
 		return c.Exec(ctx, "INSERT INTO signing_keys (kid, pem, created, until) VALUES (?1, ?2, ?3, ?4)",
-			k.KID, k.PEM, nanos(k.Created), nanos(k.Until))
+			k.KID, k.PEM, toNanos(k.Created), toNanos(k.Until))
 	})
 	return added && err == nil, err
 }

@@ -26,14 +26,14 @@ var (
 // maxBody is more than a body of the most and longest records takes.
 const maxBody = 64 << 20
 
-// packed tells of a body as it is kept now. Earlier programs kept it as it is, and it begins
+// zstdMagic tells of a body as it is kept now. Earlier programs kept it as it is, and it begins
 // with a brace.
-var packed = []byte{0x28, 0xb5, 0x2f, 0xfd}
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// unpack gives a body that was kept. One that is damaged stays as it is: a check of
+// unpackBody gives a body that was kept. One that is damaged stays as it is: a check of
 // the records finds that it does not match its hash.
-func unpack(kept []byte) []byte {
-	if !bytes.HasPrefix(kept, packed) {
+func unpackBody(kept []byte) []byte {
+	if !bytes.HasPrefix(kept, zstdMagic) {
 		return kept
 	}
 	body, err := unpacker.DecodeAll(kept, nil)
@@ -72,14 +72,14 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 func addSegment(ctx context.Context, c Conn, one access.Segment) (int64, error) {
 	return c.Exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
 		SELECT p, ?2, ?3, ?4, ?5, ?6, ?7 FROM access_processes WHERE process = ?1 ON CONFLICT DO NOTHING`,
-		one.Process, one.Seq, nanos(one.At), one.Count, packer.EncodeAll(one.Body, nil), one.Prev[:], one.Hash[:])
+		one.Process, one.Seq, toNanos(one.At), one.Count, packer.EncodeAll(one.Body, nil), one.Prev[:], one.Hash[:])
 }
 
 // Segments yields a process's segments from a number on, in order.
 func (s *Service) Segments(ctx context.Context, process string, from uint64) iter.Seq2[access.Segment, error] {
 	return func(yield func(access.Segment, error) bool) {
 		for {
-			page, err := s.segments(ctx, process, from)
+			page, err := s.readSegments(ctx, process, from)
 			if err != nil {
 				yield(access.Segment{}, err)
 				return
@@ -97,15 +97,15 @@ func (s *Service) Segments(ctx context.Context, process string, from uint64) ite
 	}
 }
 
-func (s *Service) segments(ctx context.Context, process string, from uint64) (page []access.Segment, err error) {
+func (s *Service) readSegments(ctx context.Context, process string, from uint64) (page []access.Segment, err error) {
 	read := func(r Row) (access.Segment, error) {
-		one := access.Segment{Process: process, Seq: uint64(r.Int(0)), At: unnanos(r.Int(1)), Count: int(r.Int(2)), Body: unpack(r.Bytes(3))}
+		one := access.Segment{Process: process, Seq: uint64(r.Int(0)), At: timeFromNanos(r.Int(1)), Count: int(r.Int(2)), Body: unpackBody(r.Bytes(3))}
 		copy(one.Prev[:], r.Bytes(4))
 		copy(one.Hash[:], r.Bytes(5))
 		return one, nil
 	}
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
-		page, err = list(ctx, c, read, `SELECT seq, at, count, body, prev, hash FROM access_segments
+		page, err = queryAll(ctx, c, read, `SELECT seq, at, count, body, prev, hash FROM access_segments
 			WHERE p = (SELECT p FROM access_processes WHERE process = ?1) AND seq >= ?2 ORDER BY seq LIMIT ?3`, process, from, segmentPage)
 		return err
 	})
@@ -115,7 +115,7 @@ func (s *Service) segments(ctx context.Context, process string, from uint64) (pa
 // Processes lists those that have segments, in the order of their first one.
 func (s *Service) Processes(ctx context.Context) (all []string, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
-		all, err = list(ctx, c, func(r Row) (string, error) { return r.Text(0), nil }, "SELECT process FROM access_processes ORDER BY p")
+		all, err = queryAll(ctx, c, func(r Row) (string, error) { return r.Text(0), nil }, "SELECT process FROM access_processes ORDER BY p")
 		return err
 	})
 	return all, err

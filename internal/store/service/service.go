@@ -59,14 +59,14 @@ func (s *Service) Secret(ctx context.Context, name string, fresh []byte) (kept [
 	return kept, err
 }
 
-// number is the one integer that a query gives, 0 where it gives no row.
-func number(ctx context.Context, c Conn, sql string, args ...any) (n int64, err error) {
+// queryInt is the one integer that a query gives, 0 where it gives no row.
+func queryInt(ctx context.Context, c Conn, sql string, args ...any) (n int64, err error) {
 	err = c.Query(ctx, func(r Row) error { n = r.Int(0); return nil }, sql, args...)
 	return n, err
 }
 
-// list reads all rows of a query.
-func list[T any](ctx context.Context, c Conn, read func(Row) (T, error), sql string, args ...any) (all []T, err error) {
+// queryAll reads all rows of a query.
+func queryAll[T any](ctx context.Context, c Conn, read func(Row) (T, error), sql string, args ...any) (all []T, err error) {
 	err = c.Query(ctx, func(r Row) error {
 		one, err := read(r)
 		all = append(all, one)
@@ -75,10 +75,10 @@ func list[T any](ctx context.Context, c Conn, read func(Row) (T, error), sql str
 	return all, err
 }
 
-// find reads the one row that a query gives, if it gives one.
-func find[T any](ctx context.Context, db Database, read func(Row) (T, error), sql string, args ...any) (one T, found bool, err error) {
+// queryOne reads the one row that a query gives, if it gives one.
+func queryOne[T any](ctx context.Context, db Database, read func(Row) (T, error), sql string, args ...any) (one T, found bool, err error) {
 	err = db.Snapshot(ctx, func(c Conn) error {
-		all, err := list(ctx, c, read, sql, args...)
+		all, err := queryAll(ctx, c, read, sql, args...)
 		if found = len(all) > 0; found {
 			one = all[0]
 		}
@@ -103,14 +103,14 @@ func Time(millis int64) time.Time {
 	return time.UnixMilli(millis).UTC()
 }
 
-func nanos(t time.Time) int64 {
+func toNanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixNano()
 }
 
-func unnanos(n int64) time.Time {
+func timeFromNanos(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
 	}

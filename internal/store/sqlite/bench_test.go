@@ -18,9 +18,9 @@ import (
 	"loregate/internal/markup"
 )
 
-// sizes are the numbers of cards that benchmarks run at. LOREGATE_BENCH_CARDS adds one,
+// benchSizes are the numbers of cards that benchmarks run at. LOREGATE_BENCH_CARDS adds one,
 // such as 1000000.
-func sizes(b *testing.B) []int {
+func benchSizes(b *testing.B) []int {
 	list := []int{1_000, 100_000}
 	if v := os.Getenv("LOREGATE_BENCH_CARDS"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -32,9 +32,9 @@ func sizes(b *testing.B) []int {
 	return list
 }
 
-// loaded opens a store of n cards. It is made once for all benchmarks, in a folder named
+// openLoaded opens a store of n cards. It is made once for all benchmarks, in a folder named
 // by LOREGATE_BENCH_DIR where that is set.
-func loaded(b *testing.B, n int) (*Store, *prose) {
+func openLoaded(b *testing.B, n int) (*Store, *prose) {
 	b.Helper()
 	dir := os.Getenv("LOREGATE_BENCH_DIR")
 	if dir == "" {
@@ -43,7 +43,7 @@ func loaded(b *testing.B, n int) (*Store, *prose) {
 	path := filepath.Join(dir, fmt.Sprintf("v%d-%d.db", schemaVersion, n))
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		s := openTest(b, path+".new")
-		load(b, s, n)
+		fillStore(b, s, n)
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func loaded(b *testing.B, n int) (*Store, *prose) {
 	s := openTest(b, path)
 	for {
 		err := s.Read(b.Context(), func(r canon.Reader) error {
-			_, err := r.Search(b.Context(), sightOf(access.LevelGM), canon.SearchQuery{Q: "x"}, canon.Page{Limit: 1})
+			_, err := r.Search(b.Context(), visibilityOf(access.LevelGM), canon.SearchQuery{Q: "x"}, canon.Page{Limit: 1})
 			return err
 		})
 		if err == nil {
@@ -67,17 +67,17 @@ func loaded(b *testing.B, n int) (*Store, *prose) {
 	}
 }
 
-func eachSize(b *testing.B, f func(b *testing.B, s *Store, n int, p *prose)) {
-	for _, n := range sizes(b) {
+func runEachSize(b *testing.B, f func(b *testing.B, s *Store, n int, p *prose)) {
+	for _, n := range benchSizes(b) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			s, p := loaded(b, n)
+			s, p := openLoaded(b, n)
 			f(b, s, n, p)
 		})
 	}
 }
 
-// percentiles reports how long half and 99 of 100 of the calls took.
-func percentiles(b *testing.B, f func()) {
+// reportPercentiles reports how long half and 99 of 100 of the calls took.
+func reportPercentiles(b *testing.B, f func()) {
 	took := make([]time.Duration, 0, 1024)
 	for b.Loop() {
 		start := time.Now()
@@ -90,14 +90,14 @@ func percentiles(b *testing.B, f func()) {
 }
 
 func BenchmarkPointRead(b *testing.B) {
-	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+	runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
 		ctx, cancel := context.WithCancel(b.Context())
 		defer cancel()
 		i := 0
-		percentiles(b, func() {
+		reportPercentiles(b, func() {
 			i = (i + 7919) % n
 			mustRead(b, s, func(r canon.Reader) error {
-				_, ok, err := canon.First(r.FindCards(ctx, sightOf(access.LevelGM), canon.CardQuery{ID: idOf(i + 1)}))
+				_, ok, err := canon.First(r.FindCards(ctx, visibilityOf(access.LevelGM), canon.CardQuery{ID: idOf(i + 1)}))
 				if !ok {
 					b.Fatal("a card is missing")
 				}
@@ -108,15 +108,15 @@ func BenchmarkPointRead(b *testing.B) {
 }
 
 func BenchmarkByKey(b *testing.B) {
-	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+	runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
 		c := canon.Card{}
 		mustRead(b, s, func(r canon.Reader) (err error) {
-			c, _, err = canon.First(r.FindCards(b.Context(), sightOf(access.LevelGM), canon.CardQuery{ID: idOf(n / 2)}))
+			c, _, err = canon.First(r.FindCards(b.Context(), visibilityOf(access.LevelGM), canon.CardQuery{ID: idOf(n / 2)}))
 			return err
 		})
-		percentiles(b, func() {
+		reportPercentiles(b, func() {
 			mustRead(b, s, func(r canon.Reader) error {
-				list, err := r.FindCards(b.Context(), sightOf(access.LevelGM), canon.CardQuery{Key: c.Key})
+				list, err := r.FindCards(b.Context(), visibilityOf(access.LevelGM), canon.CardQuery{Key: c.Key})
 				if len(list) != 1 {
 					b.Fatal("a card is missing")
 				}
@@ -136,10 +136,10 @@ func BenchmarkListing(b *testing.B) {
 		"not_name": {NotName: "*+GM*"},
 	} {
 		b.Run(name, func(b *testing.B) {
-			eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
-				percentiles(b, func() {
+			runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+				reportPercentiles(b, func() {
 					mustRead(b, s, func(r canon.Reader) error {
-						_, _, err := r.Cards(b.Context(), sightOf(access.LevelGM), f, canon.Page{Limit: 20})
+						_, _, err := r.Cards(b.Context(), visibilityOf(access.LevelGM), f, canon.Page{Limit: 20})
 						return err
 					})
 				})
@@ -149,10 +149,10 @@ func BenchmarkListing(b *testing.B) {
 }
 
 func BenchmarkFeed(b *testing.B) {
-	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
-		percentiles(b, func() {
+	runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		reportPercentiles(b, func() {
 			mustRead(b, s, func(r canon.Reader) error {
-				_, _, err := r.Feed(b.Context(), sightOf(access.LevelGM), canon.FeedQuery{Page: canon.Page{Limit: 20}})
+				_, _, err := r.Feed(b.Context(), visibilityOf(access.LevelGM), canon.FeedQuery{Page: canon.Page{Limit: 20}})
 				return err
 			})
 		})
@@ -163,8 +163,8 @@ func BenchmarkSearch(b *testing.B) {
 	for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord} {
 		for _, words := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/%d", mode, words), func(b *testing.B) {
-				eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
-					percentiles(b, func() {
+				runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+					reportPercentiles(b, func() {
 						q := p.word()
 						for range words - 1 {
 							q += " " + p.word()
@@ -178,25 +178,25 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func BenchmarkSearchCommon(b *testing.B) {
-	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
-		percentiles(b, func() { searchFor(b, s, canon.SearchQuery{Q: p.words[0]}) })
+	runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		reportPercentiles(b, func() { searchFor(b, s, canon.SearchQuery{Q: p.words[0]}) })
 	})
 }
 
 func BenchmarkNames(b *testing.B) {
-	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+	runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
 		b.Run("near", func(b *testing.B) {
-			percentiles(b, func() {
+			reportPercentiles(b, func() {
 				mustRead(b, s, func(r canon.Reader) error {
-					_, err := r.NearNames(b.Context(), sightOf(access.LevelGM), p.word()+" "+p.word(), 5)
+					_, err := r.NearNames(b.Context(), visibilityOf(access.LevelGM), p.word()+" "+p.word(), 5)
 					return err
 				})
 			})
 		})
 		b.Run("complete", func(b *testing.B) {
-			percentiles(b, func() {
+			reportPercentiles(b, func() {
 				mustRead(b, s, func(r canon.Reader) error {
-					_, err := r.CompleteNames(b.Context(), sightOf(access.LevelGM), p.word()[:2], 10)
+					_, err := r.CompleteNames(b.Context(), visibilityOf(access.LevelGM), p.word()[:2], 10)
 					return err
 				})
 			})
@@ -206,7 +206,7 @@ func BenchmarkNames(b *testing.B) {
 
 func searchFor(b *testing.B, s *Store, q canon.SearchQuery) {
 	mustRead(b, s, func(r canon.Reader) error {
-		_, err := r.Search(b.Context(), sightOf(access.LevelGM), q, canon.Page{Limit: 20})
+		_, err := r.Search(b.Context(), visibilityOf(access.LevelGM), q, canon.Page{Limit: 20})
 		return err
 	})
 }
@@ -251,13 +251,13 @@ func BenchmarkBulk(b *testing.B) {
 	for b.Loop() {
 		s := openNew(b)
 		start := time.Now()
-		load(b, s, 10_000)
+		fillStore(b, s, 10_000)
 		b.ReportMetric(10_000/time.Since(start).Seconds(), "cards/s")
 	}
 }
 
 func BenchmarkOpen(b *testing.B) {
-	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+	runEachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
 		path := s.cfg.Path
 		for b.Loop() {
 			o, err := Open(b.Context(), Config{Path: path})

@@ -15,22 +15,22 @@ import (
 	"loregate/internal/store/finder"
 )
 
-// alive is the condition that a query which names a card may have it: an admin's finds
+// trashCond is the condition that a query which names a card may have it: an admin's finds
 // it in the trash too.
-func (sc scope) alive(view access.View) string {
+func (sc scope) trashCond(view access.View) string {
 	if view.Level >= access.LevelAdmin {
 		return "1"
 	}
 	return "c.trashed = 0"
 }
 
-// point is scope for look-ups of few rows. They look at ctx once: a watch over each
+// resolvePointScope is scope for look-ups of few rows. They look at ctx once: a watch over each
 // statement would cost more than the statement.
-func (r *reader) point(ctx context.Context, s canon.Visibility) (scope, bool, error) {
+func (r *reader) resolvePointScope(ctx context.Context, s canon.Visibility) (scope, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return scope{}, false, err
 	}
-	return r.scope(context.Background(), s)
+	return r.resolveScope(context.Background(), s)
 }
 
 // naming is the one way in which a query names cards.
@@ -54,7 +54,7 @@ func namingOf(q canon.CardQuery) (naming, any) {
 		id := q.ID // a copy, so that not all of q goes to the heap
 		return byID, id[:]
 	case len(q.IDs) > 0:
-		return byIDs, hexes(q.IDs...)
+		return byIDs, hexIDs(q.IDs...)
 	case q.Key != "":
 		return byKey, string(q.Key)
 	case q.Alias != "":
@@ -82,8 +82,8 @@ type lookUp struct {
 
 var lookUps sync.Map // lookUp -> its statement
 
-// statement gives the statement of a look-up.
-func (l lookUp) statement(sc scope) string {
+// buildStatement gives the statement of a look-up.
+func (l lookUp) buildStatement(sc scope) string {
 	if sql, ok := lookUps.Load(l); ok {
 		return sql.(string)
 	}
@@ -100,21 +100,21 @@ func (l lookUp) statement(sc scope) string {
 	case byCodename:
 		from, order = "cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> ''", " ORDER BY c.level, c.id LIMIT 1"
 	case byOldKey:
-		from, order = sc.formerly(), " ORDER BY old.ended DESC, c.id"
+		from, order = sc.formerKeyJoin(), " ORDER BY old.ended DESC, c.id"
 	case byTrashRoot:
 		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0", " ORDER BY c.id <> ?3, c.key, c.id"
 	}
 	if l.prefetch {
-		columns += ", " + sc.prefetched()
+		columns += ", " + sc.prefetchColumns()
 	}
-	sql := "SELECT " + columns + " FROM " + from + " AND " + alive + " AND " + sc.sees("c") + order
+	sql := "SELECT " + columns + " FROM " + from + " AND " + alive + " AND " + sc.visibleCond("c") + order
 	lookUps.Store(l, sql)
 	return sql
 }
 
 // FindCards gives the cards that a query names.
 func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
-	sc, ok, err := r.point(ctx, s)
+	sc, ok, err := r.resolvePointScope(ctx, s)
 	if !ok {
 		return nil, err
 	}
@@ -126,31 +126,31 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	case byIDs, byOldKey, byTrashRoot: // of which there may be many
 		watched = ctx
 	}
-	l := lookUp{by: by, alive: sc.alive(s.View), named: sc.subject != "", top: sc.top, ceiling: sc.ceiling,
+	l := lookUp{by: by, alive: sc.trashCond(s.View), named: sc.subject != "", top: sc.top, ceiling: sc.ceiling,
 		prefetch: q.Prefetch && r.writes == nil && (by == byID || by == byKey)}
 	more := func(canon.Card, row) {}
 	if l.prefetch {
-		more = func(c canon.Card, columns row) { r.prefetched.note(s, c, columns) }
+		more = func(c canon.Card, columns row) { r.prefetched.noteCard(s, c, columns) }
 	}
-	list, err := r.cardsAnd(watched, sc.id, more, l.statement(sc), sc.args(arg)...)
+	list, err := r.queryCardsWith(watched, sc.id, more, l.buildStatement(sc), sc.withArgs(arg)...)
 	if by == byKey || by == byAlias { // put in order here: SQLite would sort rows of all their columns
 		slices.SortFunc(list, canon.CompareHomonyms)
 	}
 	return list, err
 }
 
-// formerly joins cards that have another key than ?3 with when they last had it in sight.
-func (sc scope) formerly() string {
+// formerKeyJoin joins cards that have another key than ?3 with when they last had it in sight.
+func (sc scope) formerKeyJoin() string {
 	return `(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
 			SELECT v.card, v.to_seq FROM former_keys k CROSS JOIN versions v ON v.w = k.w AND v.card = k.card
-			WHERE k.w = ?1 AND k.key = ?3 AND v.key = ?3 AND ` + sc.sees("v") + `
+			WHERE k.w = ?1 AND k.key = ?3 AND v.key = ?3 AND ` + sc.visibleCond("v") + `
 			UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
-			WHERE v.w = ?1 AND v.key = ?3 AND v.key <> '' AND ` + sc.sees("v") + `) v GROUP BY v.card) old
+			WHERE v.w = ?1 AND v.key = ?3 AND v.key <> '' AND ` + sc.visibleCond("v") + `) v GROUP BY v.card) old
 		CROSS JOIN cards c ON c.w = ?1 AND c.id = old.card WHERE c.key <> ?3`
 }
 
-// hexes is ids as SQL takes a list of them, to be read by json_each and unhex.
-func hexes[T ~[16]byte](ids ...T) string {
+// hexIDs is ids as SQL takes a list of them, to be read by json_each and unhex.
+func hexIDs[T ~[16]byte](ids ...T) string {
 	return hexList(len(ids), func(i int) []byte { return ids[i][:] })
 }
 
@@ -181,16 +181,16 @@ func (l *listing) and(format string, a ...any) {
 	l.where = append(l.where, fmt.Sprintf(format, a...))
 }
 
-// condition is all of the filter, after a first condition.
-func (l *listing) condition() string {
+// andConditions is all of the filter, after a first condition.
+func (l *listing) andConditions() string {
 	if len(l.where) == 0 {
 		return ""
 	}
 	return " AND " + strings.Join(l.where, " AND ")
 }
 
-// filter translates a canon.Filter.
-func filter(sc scope, f canon.Filter) *listing {
+// filterCards translates a canon.Filter.
+func filterCards(sc scope, f canon.Filter) *listing {
 	l := &listing{}
 	if f.Prefix != "" {
 		// '+' sorts right before ',': what is between "p" and "p," begins with p and a
@@ -202,7 +202,7 @@ func filter(sc scope, f canon.Filter) *listing {
 		p := string(f.Below)
 		l.and("c.key >= %s AND c.key < %s", l.arg(p+"+"), l.arg(p+","))
 	}
-	l.typed("c.type_key", f)
+	l.andTypes("c.type_key", f)
 	if f.Coded {
 		l.and("c.codename <> ''")
 	}
@@ -216,7 +216,7 @@ func filter(sc scope, f canon.Filter) *listing {
 		l.and("c.sort < %s", l.arg(canon.Unsorted))
 	}
 	if !f.Parent.IsZero() {
-		l.and("%s", below("c", l.arg(f.Parent[:])))
+		l.and("%s", parentCond("c", l.arg(f.Parent[:])))
 	}
 	if f.Roots {
 		// Roots are many: the order's own index serves better than one by parent.
@@ -249,14 +249,14 @@ func filter(sc scope, f canon.Filter) *listing {
 	return l
 }
 
-// below is the condition that a card of an alias lies right below another, in words that show SQLite
+// parentCond is the condition that a card of an alias lies right below another, in words that show SQLite
 // that cards_parent, which has no roots, has it.
-func below(alias, id string) string {
+func parentCond(alias, id string) string {
 	return alias + ".parent = " + id + " AND " + alias + ".parent <> x'00000000000000000000000000000000'"
 }
 
-// typed narrows a column to the keys of the types that a filter asks for.
-func (l *listing) typed(column string, f canon.Filter) {
+// andTypes narrows a column to the keys of the types that a filter asks for.
+func (l *listing) andTypes(column string, f canon.Filter) {
 	if f.Type != "" {
 		l.and("%s = %s", column, l.arg(string(markup.KeyOf(f.Type))))
 	}
@@ -264,7 +264,7 @@ func (l *listing) typed(column string, f canon.Filter) {
 	for i, t := range f.Types {
 		keys[i] = string(markup.KeyOf(t))
 	}
-	l.among(column, keys)
+	l.andIn(column, keys)
 }
 
 // childOf is the condition that the key of one card is that of another and one part more.
@@ -272,8 +272,8 @@ func childOf(child, parent string) string {
 	return fmt.Sprintf("substr(%[1]s.key, 1, length(%[2]s.key) + 1) = %[2]s.key || '+' AND instr(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
 }
 
-// orders gives the columns that a sort needs from each arm, and the ORDER BY over them.
-func orders(s canon.Sort) (columns, order string) {
+// orderBy gives the columns that a sort needs from each arm, and the ORDER BY over them.
+func orderBy(s canon.Sort) (columns, order string) {
 	switch s {
 	case canon.SortUpdated:
 		return "c.rid, c.key, c.id, c.updated AS at", "at DESC, key, id"
@@ -288,39 +288,39 @@ func orders(s canon.Sort) (columns, order string) {
 // Cards lists living cards. Each level's cards come in order from an index, and the
 // levels are merged: nothing is sorted, and nothing hidden is passed over.
 func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	if finder.Lists(f) {
+	if finder.AnswersListing(f) {
 		return r.SnapshotFinder.Cards(ctx, s, f, p)
 	}
-	l := filter(sc, f)
-	columns, order := orders(f.Sort)
-	arms := sc.arms("SELECT " + columns + " FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0" + escape(l.condition()))
+	l := filterCards(sc, f)
+	columns, order := orderBy(f.Sort)
+	arms := sc.unionByLevel("SELECT " + columns + " FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0" + escapeFormat(l.andConditions()))
 	n := len(l.args)
-	list, err := r.cards(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY %s LIMIT ?%d OFFSET ?%d) o CROSS JOIN cards c ON c.rid = o.rid ORDER BY %s`,
-		cardColumns, arms, order, n+3, n+4, qualify(order)), sc.args(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
+	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY %s LIMIT ?%d OFFSET ?%d) o CROSS JOIN cards c ON c.rid = o.rid ORDER BY %s`,
+		cardColumns, arms, order, n+3, n+4, qualifyOrder(order)), sc.withArgs(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(list)); ok {
+	if t, ok := knownTotal(p, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.total(ctx, sc.arms("SELECT 1 FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0"+escape(l.condition())), sc.args(l.args...)...)
+	total, err := r.countRows(ctx, sc.unionByLevel("SELECT 1 FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0"+escapeFormat(l.andConditions())), sc.withArgs(l.args...)...)
 	return list, total, err
 }
 
-// escape keeps a text that goes through a format as it is.
-func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+// escapeFormat keeps a text that goes through a format as it is.
+func escapeFormat(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// qualify puts the listing's alias before each column of an order.
-func qualify(order string) string { return "o." + strings.ReplaceAll(order, ", ", ", o.") }
+// qualifyOrder puts the listing's alias before each column of an order.
+func qualifyOrder(order string) string { return "o." + strings.ReplaceAll(order, ", ", ", o.") }
 
 // Descendants walks the generations. SQLite's recursive queries go through their rows
 // first in, first out, and the index gives siblings by creation.
 func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
@@ -328,66 +328,66 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 		return nil, canon.Total{}, err
 	}
 	if depth == 1 {
-		return r.children(s, sc, id, p)
+		return r.listChildren(s, sc, id, p)
 	}
-	if found, err := r.c.number(context.Background(), "SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND c.trashed = 0 AND "+sc.sees("c"), sc.args(id[:])...); err != nil || found == 0 {
+	if found, err := r.c.queryInt(context.Background(), "SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND c.trashed = 0 AND "+sc.visibleCond("c"), sc.withArgs(id[:])...); err != nil || found == 0 {
 		return nil, canon.Total{}, err
 	}
 	walk := `WITH RECURSIVE below (rid, id, depth) AS (
 			SELECT * FROM (SELECT c.rid, c.id, 1 FROM cards c INDEXED BY cards_parent
-				WHERE c.w = ?1 AND ` + below("c", "?3") + ` AND c.trashed = 0 AND ?4 > 0 AND ` + sc.sees("c") + ` ORDER BY c.created, c.id)
+				WHERE c.w = ?1 AND ` + parentCond("c", "?3") + ` AND c.trashed = 0 AND ?4 > 0 AND ` + sc.visibleCond("c") + ` ORDER BY c.created, c.id)
 			UNION ALL
 			SELECT c.rid, c.id, below.depth + 1 FROM below CROSS JOIN cards c INDEXED BY cards_parent
-				ON c.w = ?1 AND ` + below("c", "below.id") + ` AND c.trashed = 0 AND ` + sc.sees("c") + `
+				ON c.w = ?1 AND ` + parentCond("c", "below.id") + ` AND c.trashed = 0 AND ` + sc.visibleCond("c") + `
 			WHERE below.depth < ?4)`
 	var rids []int64
-	err = r.c.query(ctx, func(row row) error { rids = append(rids, row.int(0)); return nil },
-		walk+" SELECT rid FROM below LIMIT ?5", sc.args(id[:], depth, canon.CountCap+1)...)
+	err = r.c.query(ctx, func(row row) error { rids = append(rids, row.intAt(0)); return nil },
+		walk+" SELECT rid FROM below LIMIT ?5", sc.withArgs(id[:], depth, canon.CountCap+1)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	total := capped(len(rids))
+	total := cappedTotal(len(rids))
 	if p.Offset+p.Limit > len(rids) && total.AtLeast {
 		rids = rids[:0]
-		err = r.c.query(ctx, func(row row) error { rids = append(rids, row.int(0)); return nil },
-			walk+" SELECT rid FROM below LIMIT ?5", sc.args(id[:], depth, p.Offset+p.Limit)...)
+		err = r.c.query(ctx, func(row row) error { rids = append(rids, row.intAt(0)); return nil },
+			walk+" SELECT rid FROM below LIMIT ?5", sc.withArgs(id[:], depth, p.Offset+p.Limit)...)
 		if err != nil {
 			return nil, canon.Total{}, err
 		}
 	}
 	from := min(max(p.Offset, 0), len(rids))
-	list, err := r.cardsByRow(ctx, sc.id, rids[from:min(from+p.Limit, len(rids))])
+	list, err := r.readCardsByRow(ctx, sc.id, rids[from:min(from+p.Limit, len(rids))])
 	return list, total, err
 }
 
-// children is Descendants of one generation, which is soon counted, at every reading of a
+// listChildren is Descendants of one generation, which is soon counted, at every reading of a
 // card: in one statement.
-func (r *reader) children(s canon.Visibility, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) listChildren(s canon.Visibility, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
 	if n, known := r.prefetched.childrenOf(s, id); known && p.Limit == 0 {
-		return nil, capped(n), nil
+		return nil, cappedTotal(n), nil
 	}
 	var rids []int64
 	first, last := max(p.Offset, 0), max(p.Offset, 0)+p.Limit
-	err := r.c.query(context.Background(), func(row row) error { rids = append(rids, row.int(0)); return nil },
-		`SELECT c.rid FROM cards c INDEXED BY cards_parent WHERE c.w = ?1 AND `+below("c", "?3")+` AND c.trashed = 0 AND `+sc.sees("c")+`
-			AND EXISTS (SELECT 1 FROM cards p WHERE p.w = ?1 AND p.id = ?3 AND p.trashed = 0 AND `+sc.sees("p")+`)
-			ORDER BY c.created, c.id LIMIT ?4`, sc.args(id[:], max(last, canon.CountCap+1))...)
+	err := r.c.query(context.Background(), func(row row) error { rids = append(rids, row.intAt(0)); return nil },
+		`SELECT c.rid FROM cards c INDEXED BY cards_parent WHERE c.w = ?1 AND `+parentCond("c", "?3")+` AND c.trashed = 0 AND `+sc.visibleCond("c")+`
+			AND EXISTS (SELECT 1 FROM cards p WHERE p.w = ?1 AND p.id = ?3 AND p.trashed = 0 AND `+sc.visibleCond("p")+`)
+			ORDER BY c.created, c.id LIMIT ?4`, sc.withArgs(id[:], max(last, canon.CountCap+1))...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	first, last = min(first, len(rids)), min(last, len(rids))
-	list, err := r.cardsByRow(context.Background(), sc.id, rids[first:last])
-	return list, capped(len(rids)), err
+	list, err := r.readCardsByRow(context.Background(), sc.id, rids[first:last])
+	return list, cappedTotal(len(rids)), err
 }
 
-// cardsByRow reads cards in the order of their row numbers given.
-func (r *reader) cardsByRow(ctx context.Context, world access.WorldID, rids []int64) ([]canon.Card, error) {
+// readCardsByRow reads cards in the order of their row numbers given.
+func (r *reader) readCardsByRow(ctx context.Context, world access.WorldID, rids []int64) ([]canon.Card, error) {
 	list := make([]canon.Card, 0, len(rids))
 	for _, rid := range rids {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, ok, err := canon.First(r.cards(context.Background(), world, "SELECT "+cardColumns+" FROM cards c WHERE c.rid = ?1", rid))
+		c, ok, err := canon.First(r.queryCards(context.Background(), world, "SELECT "+cardColumns+" FROM cards c WHERE c.rid = ?1", rid))
 		if err != nil {
 			return nil, err
 		}
@@ -400,29 +400,29 @@ func (r *reader) cardsByRow(ctx context.Context, world access.WorldID, rids []in
 
 // Trash lists roots of what is in the trash, which only an admin's view sees.
 func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || s.View.Level < access.LevelAdmin {
 		return nil, canon.Total{}, err
 	}
 	from := " FROM cards c WHERE c.w = ?1 AND c.trashed <> 0 AND c.trash_root = c.id"
-	list, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id LIMIT ?2 OFFSET ?3", sc.w, p.Limit, max(p.Offset, 0))
+	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id LIMIT ?2 OFFSET ?3", sc.w, p.Limit, max(p.Offset, 0))
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.w)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.w)
 	return list, total, err
 }
 
 // TypeUse counts by the key of the type.
 func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return use, err
 	}
 	err = r.c.query(ctx, func(row row) error {
-		use[row.text(0)] += int(row.int(1))
+		use[row.textAt(0)] += int(row.intAt(1))
 		return nil
-	}, sc.arms("SELECT c.type_key, count(*) FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0 GROUP BY c.type_key"), sc.args()...)
+	}, sc.unionByLevel("SELECT c.type_key, count(*) FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0 GROUP BY c.type_key"), sc.withArgs()...)
 	return use, err
 }

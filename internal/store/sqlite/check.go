@@ -27,22 +27,22 @@ func checkStart(ctx context.Context, c *conn, cfg Config) error {
 	defer cancel()
 	found := ""
 	err := c.query(within, func(r row) error {
-		if found = r.text(0); found == "ok" {
+		if found = r.textAt(0); found == "ok" {
 			found = ""
 		}
 		return errStop
 	}, "PRAGMA quick_check(1)")
 	switch {
 	case found != "":
-		return damaged(cfg, errors.New(found))
+		return damagedError(cfg, errors.New(found))
 	case err == nil, within.Err() != nil && ctx.Err() == nil:
 		return nil
 	}
 	return err
 }
 
-// damaged is the failure of all writes to a file in which a fault was found.
-func damaged(cfg Config, found error) error {
+// damagedError is the failure of all writes to a file in which a fault was found.
+func damagedError(cfg Config, found error) error {
 	dir := filepath.Dir(cfg.Path)
 	return (&fault.Error{Kind: fault.Unavailable, Message: damagedMessage, RetryAfter: time.Minute}).
 		Because(fmt.Errorf("%s; found in %s: %w", repairAdvice(dir), filepath.Base(cfg.Path), found))
@@ -53,18 +53,18 @@ func (s *Store) MarkDamaged(found string) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	if s.health.damaged == nil {
-		s.health.damaged = damaged(s.cfg, errors.New(found))
+		s.health.damaged = damagedError(s.cfg, errors.New(found))
 	}
 }
 
-// integrity adds what SQLite finds in the file of a connection, or in one of its tables.
-func integrity(ctx context.Context, c *conn, table string, faults *[]string) error {
+// checkIntegrity adds what SQLite finds in the file of a connection, or in one of its tables.
+func checkIntegrity(ctx context.Context, c *conn, table string, faults *[]string) error {
 	of := fmt.Sprint(maxFaults)
 	if table != "" {
 		of = `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
 	}
 	err := c.query(ctx, func(r row) error {
-		if f := r.text(0); f != "ok" {
+		if f := r.textAt(0); f != "ok" {
 			*faults = append(*faults, strings.Join(strings.Fields(f), " "))
 		}
 		return nil
@@ -79,14 +79,14 @@ func integrity(ctx context.Context, c *conn, table string, faults *[]string) err
 // bodiesAtOnce is how many contents are read before others have their turn.
 const bodiesAtOnce = 64
 
-// wrongBodies adds the contents that do not have their hash, of those after a row; last is
+// findWrongBodies adds the contents that do not have their hash, of those after a row; last is
 // 0 behind the last one.
-func wrongBodies(ctx context.Context, c *conn, after int64, faults *[]string) (last int64, err error) {
+func findWrongBodies(ctx context.Context, c *conn, after int64, faults *[]string) (last int64, err error) {
 	n := 0
 	err = c.query(ctx, func(r row) error {
-		n, last = n+1, r.int(0)
-		if sum := sha256.Sum256(r.bytes(2)); sum != [32]byte(fill[canon.Hash](r.bytes(1))) {
-			*faults = append(*faults, fmt.Sprintf("content %s does not have its hash", fill[canon.Hash](r.bytes(1))))
+		n, last = n+1, r.intAt(0)
+		if sum := sha256.Sum256(r.bytesAt(2)); sum != [32]byte(readBlob[canon.Hash](r.bytesAt(1))) {
+			*faults = append(*faults, fmt.Sprintf("content %s does not have its hash", readBlob[canon.Hash](r.bytesAt(1))))
 		}
 		return nil
 	}, "SELECT rowid, hash, body FROM bodies WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", after, bodiesAtOnce)
@@ -112,21 +112,21 @@ func (s *Store) Check(ctx context.Context, rest func(took time.Duration)) (fault
 		rest(time.Since(started))
 	}
 	store := func(do func(*conn) error) error { return s.read(ctx, do) }
-	records := func(do func(*conn) error) error { return s.records.use(ctx, "BEGIN", do) }
+	records := func(do func(*conn) error) error { return s.records.runInTx(ctx, "BEGIN", do) }
 	for _, use := range []func(func(*conn) error) error{store, records} {
 		tables = []string{"sqlite_schema"}
 		step(use, func(c *conn) error {
-			return c.query(ctx, func(r row) error { tables = append(tables, r.text(0)); return nil },
+			return c.query(ctx, func(r row) error { tables = append(tables, r.textAt(0)); return nil },
 				"SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 		})
 		for _, t := range tables {
-			step(use, func(c *conn) error { return integrity(ctx, c, t, &faults) })
+			step(use, func(c *conn) error { return checkIntegrity(ctx, c, t, &faults) })
 		}
 	}
 	for at := int64(-1); at != 0 && err == nil && len(faults) < maxFaults; {
 		before := len(faults)
 		step(store, func(c *conn) (err error) {
-			at, err = wrongBodies(ctx, c, max(at, 0), &faults)
+			at, err = findWrongBodies(ctx, c, max(at, 0), &faults)
 			return err
 		})
 		if len(faults) > before {

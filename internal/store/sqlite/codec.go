@@ -35,7 +35,7 @@ func idBlob[T ~[16]byte](id T) any {
 	return id[:]
 }
 
-func fill[T ~[16]byte | ~[32]byte](b []byte) (v T) {
+func readBlob[T ~[16]byte | ~[32]byte](b []byte) (v T) {
 	switch p := any(&v).(type) {
 	case *canon.Hash:
 		copy(p[:], b)
@@ -55,8 +55,8 @@ func fill[T ~[16]byte | ~[32]byte](b []byte) (v T) {
 // are open to the same views.
 const unlabelled = -1
 
-// labelOf decodes a row's label.
-func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label, error) {
+// resolveLabel decodes a row's label.
+func (r *reader) resolveLabel(ctx context.Context, level, label int64) (access.Label, error) {
 	switch label {
 	case 0:
 		return access.Label{Level: access.Level(level)}, nil
@@ -67,7 +67,7 @@ func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label,
 		return l.(access.Label), nil
 	}
 	var text string
-	if _, err := r.c.one(ctx, func(r row) error { text = r.text(0); return nil },
+	if _, err := r.c.queryOne(ctx, func(r row) error { text = r.textAt(0); return nil },
 		"SELECT text FROM labels WHERE label = ?1", label); err != nil {
 		return access.Label{}, err
 	}
@@ -81,15 +81,15 @@ func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label,
 	return l, nil
 }
 
-// nameless makes columns of a result ones without a name and a declared type, which the driver
+// unnamedColumns makes columns of a result ones without a name and a declared type, which the driver
 // would copy to the heap for every column of every query. They are read by their place.
-func nameless(columns string) string {
+func unnamedColumns(columns string) string {
 	list := strings.Fields(strings.ReplaceAll(columns, ",", " "))
 	return "+" + strings.Join(list, ` AS "", +`) + ` AS ""`
 }
 
 // cardColumns are read by scanCard, in this order.
-var cardColumns = nameless(`c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
+var cardColumns = unnamedColumns(`c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
 	c.own, c.name, c.key, c.level, c.label, c.rev, c.c1, c.c2, c.c3, c.created, c.created_by,
 	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root`)
 
@@ -105,18 +105,18 @@ type cardRow struct {
 
 func scanCard(r row) (cardRow, error) {
 	c := canon.Card{
-		ID: fill[canon.CardID](r.bytes(0)), Parent: fill[canon.CardID](r.bytes(1)),
-		Part: r.text(2), Codename: r.text(3), Type: r.text(4),
-		Content: fill[canon.Hash](r.bytes(5)), Size: int(r.int(6)), Length: int(r.int(7)), Fields: r.bytes(8),
-		Name: r.text(10), Key: markup.Key(r.text(11)), Rev: uint32(r.int(14)),
-		Counts:    canon.Counts{uint32(r.int(15)), uint32(r.int(16)), uint32(r.int(17))},
-		CreatedAt: service.Time(r.int(18)), CreatedBy: access.Subject(r.text(19)),
-		UpdatedAt: service.Time(r.int(20)), UpdatedBy: access.Subject(r.text(21)),
-		Seq: canon.Seq(r.int(22)), TrashedAt: service.Time(r.int(23)), TrashRoot: fill[canon.CardID](r.bytes(24)),
+		ID: readBlob[canon.CardID](r.bytesAt(0)), Parent: readBlob[canon.CardID](r.bytesAt(1)),
+		Part: r.textAt(2), Codename: r.textAt(3), Type: r.textAt(4),
+		Content: readBlob[canon.Hash](r.bytesAt(5)), Size: int(r.intAt(6)), Length: int(r.intAt(7)), Fields: r.bytesAt(8),
+		Name: r.textAt(10), Key: markup.Key(r.textAt(11)), Rev: uint32(r.intAt(14)),
+		Counts:    canon.Counts{uint32(r.intAt(15)), uint32(r.intAt(16)), uint32(r.intAt(17))},
+		CreatedAt: service.Time(r.intAt(18)), CreatedBy: access.Subject(r.textAt(19)),
+		UpdatedAt: service.Time(r.intAt(20)), UpdatedBy: access.Subject(r.textAt(21)),
+		Seq: canon.Seq(r.intAt(22)), TrashedAt: service.Time(r.intAt(23)), TrashRoot: readBlob[canon.CardID](r.bytesAt(24)),
 	}
-	own, err := parseOwn(r.text(9))
+	own, err := parseOwn(r.textAt(9))
 	c.Own = own
-	return cardRow{card: c, level: r.int(12), label: r.int(13)}, err
+	return cardRow{card: c, level: r.intAt(12), label: r.intAt(13)}, err
 }
 
 // ownText keeps a card's own label as text; nothing looks for it.
@@ -140,13 +140,13 @@ func parseOwn(s string) (l access.Label, err error) {
 	return l, err
 }
 
-// cards runs a query whose columns are cardColumns.
-func (r *reader) cards(ctx context.Context, world access.WorldID, sql string, args ...any) ([]canon.Card, error) {
-	return r.cardsAnd(ctx, world, func(canon.Card, row) {}, sql, args...)
+// queryCards runs a query whose columns are cardColumns.
+func (r *reader) queryCards(ctx context.Context, world access.WorldID, sql string, args ...any) ([]canon.Card, error) {
+	return r.queryCardsWith(ctx, world, func(canon.Card, row) {}, sql, args...)
 }
 
-// cardsAnd runs a query that has more columns after cardColumns, which are given to a function.
-func (r *reader) cardsAnd(ctx context.Context, world access.WorldID, more func(canon.Card, row), sql string, args ...any) ([]canon.Card, error) {
+// queryCardsWith runs a query that has more columns after cardColumns, which are given to a function.
+func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more func(canon.Card, row), sql string, args ...any) ([]canon.Card, error) {
 	var found []cardRow
 	err := r.c.query(ctx, func(row row) error {
 		c, err := scanCard(row)
@@ -159,22 +159,22 @@ func (r *reader) cardsAnd(ctx context.Context, world access.WorldID, more func(c
 	}
 	list := make([]canon.Card, len(found))
 	for i, f := range found {
-		if list[i], err = r.finish(ctx, world, f); err != nil {
+		if list[i], err = r.labelCard(ctx, world, f); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// finish gives a card its world and label.
-func (r *reader) finish(ctx context.Context, world access.WorldID, f cardRow) (c canon.Card, err error) {
+// labelCard gives a card its world and label.
+func (r *reader) labelCard(ctx context.Context, world access.WorldID, f cardRow) (c canon.Card, err error) {
 	c = f.card
 	c.World = world
-	c.Label, err = r.labelOf(ctx, f.level, f.label)
+	c.Label, err = r.resolveLabel(ctx, f.level, f.label)
 	return c, err
 }
 
-var versionColumns = nameless(`v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
+var versionColumns = unnamedColumns(`v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
 	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`)
 
 type versionRow struct {
@@ -185,31 +185,31 @@ type versionRow struct {
 
 func scanVersion(r row) versionRow {
 	v := canon.Version{
-		Card: fill[canon.CardID](r.bytes(0)), Rev: uint32(r.int(1)),
-		From: canon.Seq(r.int(2)), To: canon.Seq(r.int(3)),
-		Counts: canon.Counts{uint32(r.int(4)), uint32(r.int(5)), uint32(r.int(6))},
-		Name:   r.text(9), Type: r.text(10),
-		Content: fill[canon.Hash](r.bytes(11)), Size: int(r.int(12)), Length: int(r.int(13)), Fields: r.bytes(14),
-		Trashed: r.int(15) != 0, Purged: r.int(16) != 0,
-		At: service.Time(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
+		Card: readBlob[canon.CardID](r.bytesAt(0)), Rev: uint32(r.intAt(1)),
+		From: canon.Seq(r.intAt(2)), To: canon.Seq(r.intAt(3)),
+		Counts: canon.Counts{uint32(r.intAt(4)), uint32(r.intAt(5)), uint32(r.intAt(6))},
+		Name:   r.textAt(9), Type: r.textAt(10),
+		Content: readBlob[canon.Hash](r.bytesAt(11)), Size: int(r.intAt(12)), Length: int(r.intAt(13)), Fields: r.bytesAt(14),
+		Trashed: r.intAt(15) != 0, Purged: r.intAt(16) != 0,
+		At: service.Time(r.intAt(17)), By: access.Subject(r.textAt(18)), Op: r.textAt(19),
 	}
-	copy(v.Change[:], r.bytes(20))
-	v.Former.Name = r.text(21)
-	return versionRow{version: v, level: r.int(7), label: r.int(8), wasLevel: r.int(22), wasLabel: r.int(23)}
+	copy(v.Change[:], r.bytesAt(20))
+	v.Former.Name = r.textAt(21)
+	return versionRow{version: v, level: r.intAt(7), label: r.intAt(8), wasLevel: r.intAt(22), wasLabel: r.intAt(23)}
 }
 
-// versionsFor runs a query whose columns are versionColumns, and gives what it finds as a
+// queryVersionsFor runs a query whose columns are versionColumns, and gives what it finds as a
 // view is shown it.
-func (r *reader) versionsFor(ctx context.Context, s canon.Visibility, sql string, args ...any) ([]canon.Version, error) {
-	list, err := r.versions(ctx, s.World, sql, args...)
+func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, sql string, args ...any) ([]canon.Version, error) {
+	list, err := r.queryVersions(ctx, s.World, sql, args...)
 	for i, v := range list {
 		list[i] = v.For(s.View)
 	}
 	return list, err
 }
 
-// versions runs a query whose columns are versionColumns.
-func (r *reader) versions(ctx context.Context, world access.WorldID, sql string, args ...any) ([]canon.Version, error) {
+// queryVersions runs a query whose columns are versionColumns.
+func (r *reader) queryVersions(ctx context.Context, world access.WorldID, sql string, args ...any) ([]canon.Version, error) {
 	var found []versionRow
 	if err := r.c.query(ctx, func(row row) error {
 		found = append(found, scanVersion(row))
@@ -219,7 +219,7 @@ func (r *reader) versions(ctx context.Context, world access.WorldID, sql string,
 	}
 	list := make([]canon.Version, len(found))
 	for i, f := range found {
-		l, err := r.labelOf(ctx, f.level, f.label)
+		l, err := r.resolveLabel(ctx, f.level, f.label)
 		if err != nil {
 			return nil, err
 		}
@@ -228,7 +228,7 @@ func (r *reader) versions(ctx context.Context, world access.WorldID, sql string,
 		if f.version.Former.Name == "" {
 			continue
 		}
-		if list[i].Former.Label, err = r.labelOf(ctx, f.wasLevel, f.wasLabel); err != nil {
+		if list[i].Former.Label, err = r.resolveLabel(ctx, f.wasLevel, f.wasLabel); err != nil {
 			return nil, err
 		}
 	}

@@ -15,6 +15,6 @@ func BenchmarkStore(b *testing.B) {
 	storetest.BenchmarkStore(b, func(b *testing.B) canon.Store { return openNew(b) })
 }
 
-func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
+func TestUnchangingWriteWakesNobody(t *testing.T) {
 	storetest.TestLooksWakeNobody(t, openNew(t))
 }

@@ -51,8 +51,8 @@ func (c *conn) close() error {
 	return c.raw.Close()
 }
 
-// prepare gives the cached statement of a text, or a new one where that is in use.
-func (c *conn) prepare(ctx context.Context, sql string) (p *prepared, cached bool, err error) {
+// prepareStatement gives the cached statement of a text, or a new one where that is in use.
+func (c *conn) prepareStatement(ctx context.Context, sql string) (p *prepared, cached bool, err error) {
 	p, known := c.stmts[sql]
 	if known && !p.busy {
 		return p, true, nil
@@ -91,8 +91,8 @@ func (c *conn) dropStatements() {
 	}
 }
 
-// bindings makes the driver's form of arguments: int, int64, uint64, string, []byte, bool, nil.
-func bindings(args []any) []driver.NamedValue {
+// bindArgs makes the driver's form of arguments: int, int64, uint64, string, []byte, bool, nil.
+func bindArgs(args []any) []driver.NamedValue {
 	named := make([]driver.NamedValue, len(args))
 	for i, a := range args {
 		switch v := a.(type) {
@@ -106,9 +106,9 @@ func bindings(args []any) []driver.NamedValue {
 	return named
 }
 
-// ready begins the transaction that a read is due to be in, and gives the context that a
+// statementContext begins the transaction that a read is due to be in, and gives the context that a
 // statement runs under.
-func (c *conn) ready(ctx context.Context) (context.Context, error) {
+func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	if c.unread {
 		c.unread = false
 		if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
@@ -144,11 +144,11 @@ func (c *conn) insert(ctx context.Context, sql string, args ...any) (int64, erro
 }
 
 func (c *conn) run(ctx context.Context, sql string, args []any) (driver.Result, error) {
-	ctx, err := c.ready(ctx)
+	ctx, err := c.statementContext(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, cached, err := c.prepare(ctx, sql)
+	p, cached, err := c.prepareStatement(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
@@ -157,23 +157,23 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (driver.Result, 
 	}
 	p.busy = true
 	defer func() { p.busy = false }()
-	return p.stmt.ExecContext(ctx, bindings(args))
+	return p.stmt.ExecContext(ctx, bindArgs(args))
 }
 
 // row is one row of a result, valid inside the function it is given to.
 type row []driver.Value
 
-func (r row) int(i int) int64 {
+func (r row) intAt(i int) int64 {
 	n, _ := r[i].(int64)
 	return n
 }
 
-func (r row) text(i int) string {
+func (r row) textAt(i int) string {
 	s, _ := r[i].(string)
 	return s
 }
 
-func (r row) bytes(i int) []byte {
+func (r row) bytesAt(i int) []byte {
 	b, _ := r[i].([]byte)
 	return b
 }
@@ -183,10 +183,10 @@ var errStop = errors.New("stop")
 
 // query runs a statement and gives each row to f. errStop from f ends it.
 func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
-	if ctx, err = c.ready(ctx); err != nil {
+	if ctx, err = c.statementContext(ctx); err != nil {
 		return err
 	}
-	p, cached, err := c.prepare(ctx, sql)
+	p, cached, err := c.prepareStatement(ctx, sql)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ..
 	}
 	p.busy = true
 	defer func() { p.busy = false }()
-	rows, err := p.stmt.QueryContext(ctx, bindings(args))
+	rows, err := p.stmt.QueryContext(ctx, bindArgs(args))
 	if err != nil {
 		return err
 	}
@@ -221,8 +221,8 @@ func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ..
 	}
 }
 
-// one runs a query of at most one row and tells whether there was one.
-func (c *conn) one(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
+// queryOne runs a query of at most one row and tells whether there was one.
+func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
 	err = c.query(ctx, func(r row) error {
 		found = true
 		if err := f(r); err != nil {
@@ -233,9 +233,9 @@ func (c *conn) one(ctx context.Context, f func(row) error, sql string, args ...a
 	return found, err
 }
 
-// number runs a query for one integer, 0 where it gives no row.
-func (c *conn) number(ctx context.Context, sql string, args ...any) (n int64, err error) {
-	_, err = c.one(ctx, func(r row) error { n = r.int(0); return nil }, sql, args...)
+// queryInt runs a query for one integer, 0 where it gives no row.
+func (c *conn) queryInt(ctx context.Context, sql string, args ...any) (n int64, err error) {
+	_, err = c.queryOne(ctx, func(r row) error { n = r.intAt(0); return nil }, sql, args...)
 	return n, err
 }
 

@@ -12,7 +12,7 @@ func TestDeliveries(t *testing.T) {
 	jobtest.TestDeliveries(t, func(t *testing.T) job.Deliveries { return openNew(t) })
 }
 
-func TestASecretIsMadeOnce(t *testing.T) {
+func TestSecretIsCreatedOnce(t *testing.T) {
 	s := openNew(t)
 	for _, fresh := range []string{"first", "second"} {
 		if got, err := s.Secret(t.Context(), "refs", []byte(fresh)); err != nil || !bytes.Equal(got, []byte("first")) {

@@ -15,9 +15,9 @@ import (
 // dumpGroup is how many cards' rows are read before they are handed out.
 const dumpGroup = 256
 
-// indexed is a line of the table "search". The index keeps no text but its digest: where
+// searchLine is a line of the table "search". The index keeps no text but its digest: where
 // the card's name and content are no longer what was indexed, the line says so.
-type indexed struct {
+type searchLine struct {
 	Card  canon.CardID
 	Label access.Label
 	Name  string
@@ -29,7 +29,7 @@ type indexed struct {
 // the order of ids, which is the order of their lines: a world's rows need not fit in memory.
 func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		w, err := r.world(ctx, id)
+		w, err := r.findWorldNumber(ctx, id)
 		if err != nil {
 			yield("", err)
 			return
@@ -37,7 +37,7 @@ func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table)
 		d := dumper{r: r, ctx: ctx, id: id, w: w}
 		var after []byte
 		for {
-			rows, last, err := d.rows(table, after)
+			rows, last, err := d.readRows(table, after)
 			lines := make([]string, 0, len(rows))
 			for _, row := range rows {
 				b, jerr := json.Marshal(row)
@@ -71,8 +71,8 @@ type dumper struct {
 	w   int64
 }
 
-// rows reads the rows of the next ids after one; last is nil when there are no more.
-func (d dumper) rows(table canon.Table, after []byte) (rows []any, last []byte, err error) {
+// readRows reads the rows of the next ids after one; last is nil when there are no more.
+func (d dumper) readRows(table canon.Table, after []byte) (rows []any, last []byte, err error) {
 	switch table {
 	case "world":
 		w, ok, err := canon.First(d.r.Worlds(d.ctx, canon.WorldQuery{ID: d.id}))
@@ -82,32 +82,32 @@ func (d dumper) rows(table canon.Table, after []byte) (rows []any, last []byte, 
 		return rows, nil, err
 	case "members":
 		list, err := d.r.Members(d.ctx, canon.MemberQuery{World: d.id})
-		return anys(list), nil, err
+		return toAnys(list), nil, err
 	case "cards":
-		return grouped(d, "SELECT DISTINCT id FROM cards", after, "id", func(lo, hi []byte) ([]canon.Card, error) {
-			return d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id >= ?2 AND c.id <= ?3", d.w, lo, hi)
+		return readGroup(d, "SELECT DISTINCT id FROM cards", after, "id", func(lo, hi []byte) ([]canon.Card, error) {
+			return d.r.queryCards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id >= ?2 AND c.id <= ?3", d.w, lo, hi)
 		})
 	case "versions":
-		return grouped(d, "SELECT DISTINCT card FROM versions", after, "card", func(lo, hi []byte) ([]canon.Version, error) {
-			return d.r.versions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card >= ?2 AND v.card <= ?3", d.w, lo, hi)
+		return readGroup(d, "SELECT DISTINCT card FROM versions", after, "card", func(lo, hi []byte) ([]canon.Version, error) {
+			return d.r.queryVersions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card >= ?2 AND v.card <= ?3", d.w, lo, hi)
 		})
 	case "refs":
-		return grouped(d, "SELECT DISTINCT from_card FROM refs", after, "from_card", d.refs)
+		return readGroup(d, "SELECT DISTINCT from_card FROM refs", after, "from_card", d.readRefs)
 	case "links":
-		return grouped(d, "SELECT DISTINCT id FROM links", after, "id", d.links)
+		return readGroup(d, "SELECT DISTINCT id FROM links", after, "id", d.readLinks)
 	case "layers":
-		return grouped(d, "SELECT DISTINCT id FROM layers", after, "id", d.layers)
+		return readGroup(d, "SELECT DISTINCT id FROM layers", after, "id", d.readLayers)
 	case "events":
-		return grouped(d, "SELECT DISTINCT id FROM events", after, "id", func(lo, hi []byte) ([]canon.StoredEvent, error) {
-			return d.r.events(d.ctx, d.id, "SELECT "+eventColumns+" FROM events v WHERE v.w = ?1 AND v.id >= ?2 AND v.id <= ?3", d.w, lo, hi)
+		return readGroup(d, "SELECT DISTINCT id FROM events", after, "id", func(lo, hi []byte) ([]canon.StoredEvent, error) {
+			return d.r.queryEvents(d.ctx, d.id, "SELECT "+eventColumns+" FROM events v WHERE v.w = ?1 AND v.id >= ?2 AND v.id <= ?3", d.w, lo, hi)
 		})
 	case "search":
-		return grouped(d, "SELECT card FROM docs", after, "card", d.docs)
+		return readGroup(d, "SELECT card FROM docs", after, "card", d.readDocs)
 	}
 	return nil, nil, fmt.Errorf("%w: %q", errUnknownTable, table)
 }
 
-func anys[T any](list []T) []any {
+func toAnys[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
 		out[i] = v
@@ -115,15 +115,15 @@ func anys[T any](list []T) []any {
 	return out
 }
 
-// grouped reads the rows of up to dumpGroup ids after one.
-func grouped[T any](d dumper, ids string, after []byte, column string, read func(lo, hi []byte) ([]T, error)) ([]any, []byte, error) {
+// readGroup reads the rows of up to dumpGroup ids after one.
+func readGroup[T any](d dumper, ids string, after []byte, column string, read func(lo, hi []byte) ([]T, error)) ([]any, []byte, error) {
 	var lo, hi []byte
 	n := 0
 	if after == nil {
 		after = []byte{}
 	}
 	err := d.r.c.query(d.ctx, func(row row) error {
-		if hi = row.bytes(0); n == 0 {
+		if hi = row.bytesAt(0); n == 0 {
 			lo = hi
 		}
 		n++
@@ -136,37 +136,37 @@ func grouped[T any](d dumper, ids string, after []byte, column string, read func
 	if n < dumpGroup {
 		hi = nil
 	}
-	return anys(list), hi, err
+	return toAnys(list), hi, err
 }
 
-func (d dumper) refs(lo, hi []byte) (list []canon.Ref, err error) {
+func (d dumper) readRefs(lo, hi []byte) (list []canon.Ref, err error) {
 	err = d.r.c.query(d.ctx, func(row row) error {
-		list = append(list, canon.Ref{From: fill[canon.CardID](row.bytes(0)), Kind: canon.RefKind(row.int(1)), Target: markup.Key(row.text(2)),
-			Name: row.text(3), Order: int(row.int(4))})
+		list = append(list, canon.Ref{From: readBlob[canon.CardID](row.bytesAt(0)), Kind: canon.RefKind(row.intAt(1)), Target: markup.Key(row.textAt(2)),
+			Name: row.textAt(3), Order: int(row.intAt(4))})
 		return nil
 	}, "SELECT from_card, kind, target, name, ord FROM refs WHERE w = ?1 AND from_card >= ?2 AND from_card <= ?3", d.w, lo, hi)
 	return list, err
 }
 
-func (d dumper) links(lo, hi []byte) ([]canon.Link, error) {
-	return d.r.linkRows(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
+func (d dumper) readLinks(lo, hi []byte) ([]canon.Link, error) {
+	return d.r.queryLinks(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
 }
 
-func (d dumper) layers(lo, hi []byte) ([]canon.Layer, error) {
+func (d dumper) readLayers(lo, hi []byte) ([]canon.Layer, error) {
 	var list []canon.Layer
 	var labels [][2]int64
 	err := d.r.c.query(d.ctx, func(row row) error {
 		list = append(list, scanLayer(d.id, row))
-		labels = append(labels, [2]int64{row.int(8), row.int(9)})
+		labels = append(labels, [2]int64{row.intAt(8), row.intAt(9)})
 		return nil
 	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
 	for i := 0; i < len(list) && err == nil; i++ {
-		list[i].Label, err = d.r.labelOf(d.ctx, labels[i][0], labels[i][1])
+		list[i].Label, err = d.r.resolveLabel(d.ctx, labels[i][0], labels[i][1])
 	}
 	return list, err
 }
 
-func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
+func (d dumper) readDocs(lo, hi []byte) ([]searchLine, error) {
 	type kept struct {
 		level, label int64
 		id           canon.CardID
@@ -174,29 +174,29 @@ func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
 	}
 	var found []kept
 	if err := d.r.c.query(d.ctx, func(row row) error {
-		found = append(found, kept{row.int(1), row.int(2), fill[canon.CardID](row.bytes(0)), row.bytes(3)})
+		found = append(found, kept{row.intAt(1), row.intAt(2), readBlob[canon.CardID](row.bytesAt(0)), row.bytesAt(3)})
 		return nil
 	}, "SELECT card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3 AND sum IS NOT NULL", d.w, lo, hi); err != nil {
 		return nil, err
 	}
-	list := make([]indexed, len(found))
+	list := make([]searchLine, len(found))
 	for i, k := range found {
-		label, err := d.r.labelOf(d.ctx, k.level, k.label)
+		label, err := d.r.resolveLabel(d.ctx, k.level, k.label)
 		if err != nil {
 			return nil, err
 		}
-		c, _, err := canon.First(d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
+		c, _, err := canon.First(d.r.queryCards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
 		if err != nil {
 			return nil, err
 		}
 		c.World, c.ID = d.id, k.id
-		doc, same, err := d.r.document(d.ctx, d.w, k.sum, c)
+		doc, same, err := d.r.readDocument(d.ctx, d.w, k.sum, c)
 		if err != nil {
 			return nil, err
 		}
-		list[i] = indexed{Card: k.id, Label: label, Name: doc.Name, Text: doc.Text}
+		list[i] = searchLine{Card: k.id, Label: label, Name: doc.Name, Text: doc.Text}
 		if !same {
-			list[i].Stale = fill[canon.Hash](k.sum).String()
+			list[i].Stale = readBlob[canon.Hash](k.sum).String()
 		}
 	}
 	return list, nil

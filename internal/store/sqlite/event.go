@@ -14,26 +14,26 @@ import (
 
 // Events lists events by commit. As Cards does, it walks an index for each level in sight.
 func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	l, order := eventFilter(q), "DESC"
+	l, order := filterEvents(q), "DESC"
 	if q.Oldest {
 		order = "ASC"
 	}
-	from := " FROM events c" + eventIndex(q) + " WHERE c.w = ?1 AND %s" + escape(l.condition())
+	from := " FROM events c" + eventIndex(q) + " WHERE c.w = ?1 AND %s" + escapeFormat(l.andConditions())
 	n := len(l.args)
-	list, err := r.events(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY seq %s LIMIT ?%d OFFSET ?%d) o
-		CROSS JOIN events v ON v.w = ?1 AND v.seq = o.seq ORDER BY o.seq %[3]s`, eventColumns, sc.arms("SELECT c.seq AS seq"+from), order, n+3, n+4),
-		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
+	list, err := r.queryEvents(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY seq %s LIMIT ?%d OFFSET ?%d) o
+		CROSS JOIN events v ON v.w = ?1 AND v.seq = o.seq ORDER BY o.seq %[3]s`, eventColumns, sc.unionByLevel("SELECT c.seq AS seq"+from), order, n+3, n+4),
+		sc.withArgs(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(q.Page, len(list)); ok {
+	if t, ok := knownTotal(q.Page, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.total(ctx, sc.arms("SELECT 1"+from), sc.args(l.args...)...)
+	total, err := r.countRows(ctx, sc.unionByLevel("SELECT 1"+from), sc.withArgs(l.args...)...)
 	return list, total, err
 }
 
@@ -49,10 +49,10 @@ func eventIndex(q canon.EventQuery) string {
 	return ""
 }
 
-func eventFilter(q canon.EventQuery) *listing {
+func filterEvents(q canon.EventQuery) *listing {
 	l := &listing{}
-	l.among("c.scope", q.Scopes)
-	l.among("c.type", q.Types)
+	l.andIn("c.scope", q.Scopes)
+	l.andIn("c.type", q.Types)
 	if q.Actor != "" {
 		l.and("c.actor = %s AND c.actor <> ''", l.arg(q.Actor))
 	}
@@ -74,8 +74,8 @@ func eventFilter(q canon.EventQuery) *listing {
 	return l
 }
 
-// among narrows a column to some values; none does not narrow.
-func (l *listing) among(column string, values []string) {
+// andIn narrows a column to some values; none does not narrow.
+func (l *listing) andIn(column string, values []string) {
 	if len(values) == 0 {
 		return
 	}
@@ -86,36 +86,36 @@ func (l *listing) among(column string, values []string) {
 	l.and("%s IN (%s)", column, strings.Join(args, ", "))
 }
 
-var eventColumns = nameless(`v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_kind, v.actor, v.correlation, v.causation,
+var eventColumns = unnamedColumns(`v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_kind, v.actor, v.correlation, v.causation,
 	v.key, v.version, v.payload, v.level, v.label`)
 
-// events runs a query whose columns are eventColumns.
-func (r *reader) events(ctx context.Context, world access.WorldID, sql string, args ...any) (list []canon.StoredEvent, err error) {
+// queryEvents runs a query whose columns are eventColumns.
+func (r *reader) queryEvents(ctx context.Context, world access.WorldID, sql string, args ...any) (list []canon.StoredEvent, err error) {
 	var labels [][2]int64
 	err = r.c.query(ctx, func(row row) error {
 		e := canon.StoredEvent{
-			World: world, Seq: canon.Seq(row.int(0)), At: service.Time(row.int(2)), By: access.Subject(row.text(3)), Op: row.text(4),
-			Type: row.text(5), Scope: row.text(6), Actor: canon.EventActor{Kind: row.text(7), ID: row.text(8)},
-			Correlation: row.text(9), Causation: row.text(10), Key: row.text(11), Version: int(row.int(12)), Payload: row.bytes(13),
+			World: world, Seq: canon.Seq(row.intAt(0)), At: service.Time(row.intAt(2)), By: access.Subject(row.textAt(3)), Op: row.textAt(4),
+			Type: row.textAt(5), Scope: row.textAt(6), Actor: canon.EventActor{Kind: row.textAt(7), ID: row.textAt(8)},
+			Correlation: row.textAt(9), Causation: row.textAt(10), Key: row.textAt(11), Version: int(row.intAt(12)), Payload: row.bytesAt(13),
 		}
-		copy(e.ID[:], row.bytes(1))
+		copy(e.ID[:], row.bytesAt(1))
 		list = append(list, e)
-		labels = append(labels, [2]int64{row.int(14), row.int(15)})
+		labels = append(labels, [2]int64{row.intAt(14), row.intAt(15)})
 		return nil
 	}, sql, args...)
 	for i := 0; i < len(list) && err == nil; i++ {
-		list[i].Label, err = r.labelOf(ctx, labels[i][0], labels[i][1])
+		list[i].Label, err = r.resolveLabel(ctx, labels[i][0], labels[i][1])
 	}
 	return list, err
 }
 
 // PutEvent writes the event of a commit.
 func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
-	w, err := t.worldNumber(ctx, e.World)
+	w, err := t.ensureWorldNumber(ctx, e.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, e.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, e.Label)
 	if err != nil {
 		return err
 	}

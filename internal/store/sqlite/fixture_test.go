@@ -52,7 +52,7 @@ var (
 	testTime  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-func sightOf(l access.Level) canon.Visibility {
+func visibilityOf(l access.Level) canon.Visibility {
 	return canon.Visibility{World: testWorld, View: access.View{Level: l}}
 }
 
@@ -156,8 +156,8 @@ func (p *prose) text(size int) string {
 	return b.String()
 }
 
-// load fills a store with n cards of 1 KB, 500 to a write, seven of ten for users.
-func load(t testing.TB, s *Store, n int) *prose {
+// fillStore fills a store with n cards of 1 KB, 500 to a write, seven of ten for users.
+func fillStore(t testing.TB, s *Store, n int) *prose {
 	t.Helper()
 	p := newProse(1, 40_000)
 	for at := 0; at < n; at += 500 {

@@ -15,7 +15,7 @@ import (
 
 // Refs lists references by their source's key and id, then kind and place.
 func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
@@ -28,77 +28,77 @@ func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 	if q.Kind != 0 {
 		l.and("f.kind = %s", l.arg(int64(q.Kind)))
 	}
-	from := " FROM refs f CROSS JOIN cards c ON c.w = f.w AND c.id = f.from_card WHERE f.w = ?1 AND c.trashed = 0 AND " + sc.sees("c") + l.condition()
+	from := " FROM refs f CROSS JOIN cards c ON c.w = f.w AND c.id = f.from_card WHERE f.w = ?1 AND c.trashed = 0 AND " + sc.visibleCond("c") + l.andConditions()
 	var refs []canon.Ref
 	var cards []cardRow
 	n := len(l.args)
 	err = r.c.query(ctx, func(row row) error {
 		c, err := scanCard(row)
-		refs = append(refs, canon.Ref{From: c.card.ID, Kind: canon.RefKind(row.int(cardWidth)), Target: markup.Key(row.text(cardWidth + 1)),
-			Name: row.text(cardWidth + 2), Order: int(row.int(cardWidth + 3))})
+		refs = append(refs, canon.Ref{From: c.card.ID, Kind: canon.RefKind(row.intAt(cardWidth)), Target: markup.Key(row.textAt(cardWidth + 1)),
+			Name: row.textAt(cardWidth + 2), Order: int(row.intAt(cardWidth + 3))})
 		cards = append(cards, c)
 		return err
 	}, fmt.Sprintf("SELECT %s, f.kind, f.target, f.name, f.ord%s ORDER BY c.key, c.id, f.kind, f.ord LIMIT ?%d OFFSET ?%d", cardColumns, from, n+3, n+4),
-		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
+		sc.withArgs(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	out := make([]canon.RefRow, len(refs))
 	for i := range refs {
 		out[i].Ref = refs[i]
-		if out[i].Card, err = r.finish(ctx, sc.id, cards[i]); err != nil {
+		if out[i].Card, err = r.labelCard(ctx, sc.id, cards[i]); err != nil {
 			return nil, canon.Total{}, err
 		}
 	}
-	if t, ok := within(q.Page, len(out)); ok {
+	if t, ok := knownTotal(q.Page, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args(l.args...)...)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.withArgs(l.args...)...)
 	return out, total, err
 }
 
 // Wanted walks the index of the view's level over what texts link to.
 func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	from, order, err := r.wanted(ctx, sc)
+	from, order, err := r.selectWanted(ctx, sc)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	var out []canon.Wanted
 	err = r.c.query(ctx, func(row row) error {
-		out = append(out, canon.Wanted{Key: markup.Key(row.text(0)), Count: int(row.int(1))})
+		out = append(out, canon.Wanted{Key: markup.Key(row.textAt(0)), Count: int(row.intAt(1))})
 		return nil
-	}, from+" ORDER BY "+order+" LIMIT ?3 OFFSET ?4", sc.args(p.Limit, max(p.Offset, 0))...)
+	}, from+" ORDER BY "+order+" LIMIT ?3 OFFSET ?4", sc.withArgs(p.Limit, max(p.Offset, 0))...)
 	for i := 0; i < len(out) && err == nil; i++ {
-		_, err = r.c.one(ctx, func(row row) error { out[i].Name = row.text(0); return nil },
+		_, err = r.c.queryOne(ctx, func(row row) error { out[i].Name = row.textAt(0); return nil },
 			`SELECT f.name FROM refs f INDEXED BY refs_target CROSS JOIN cards c ON c.w = f.w AND c.id = f.from_card
-			WHERE f.w = ?1 AND f.target = ?3 AND f.kind = 1 AND c.trashed = 0 AND `+notTags("c")+" AND "+sc.sees("c")+" ORDER BY f.from_card, f.ord LIMIT 1", sc.args(string(out[i].Key))...)
+			WHERE f.w = ?1 AND f.target = ?3 AND f.kind = 1 AND c.trashed = 0 AND `+notTags("c")+" AND "+sc.visibleCond("c")+" ORDER BY f.from_card, f.ord LIMIT 1", sc.withArgs(string(out[i].Key))...)
 	}
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(out)); ok {
+	if t, ok := knownTotal(p, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, from, sc.args()...)
+	total, err := r.countRows(ctx, from, sc.withArgs()...)
 	return out, total, err
 }
 
-// wanted selects the targets that are not there in sight, and how many cards in sight link
+// selectWanted selects the targets that are not there in sight, and how many cards in sight link
 // to each; order is their order. What a view sees only because it is named is added to
 // what its level sees, and is seldom much.
-func (r *reader) wanted(ctx context.Context, sc scope) (from, order string, err error) {
+func (r *reader) selectWanted(ctx context.Context, sc scope) (from, order string, err error) {
 	byLevel := "SELECT target, 0 AS n FROM targets WHERE 0"
 	if sc.top > access.LevelNone {
 		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = ?1 AND n%[1]d > 0 AND least > %[1]d", sc.top)
 	}
-	byName := "c.w = ?1 AND c.trashed = 0 AND " + sc.byName("c")
+	byName := "c.w = ?1 AND c.trashed = 0 AND " + sc.namedOnlyCond("c")
 	any := false
 	if sc.subject != "" {
-		any, err = r.c.one(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c INDEXED BY cards_named WHERE "+byName+" LIMIT 1", sc.args()...)
+		any, err = r.c.queryOne(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c INDEXED BY cards_named WHERE "+byName+" LIMIT 1", sc.withArgs()...)
 	}
 	if err != nil || !any {
 		return byLevel, "n DESC, target", err
@@ -114,30 +114,30 @@ func notTags(alias string) string { return "substr(" + alias + ".key, -4) <> '+t
 
 // Tags lists tags by how many cards in sight bear them in sight, then by key.
 func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
 	prefix = markup.Fold(prefix)
 	skip, out, n := max(p.Offset, 0), []canon.TagCount(nil), 0
 	err = r.c.query(ctx, func(row row) error {
-		if !strings.HasPrefix(markup.Fold(row.text(1)), prefix) {
+		if !strings.HasPrefix(markup.Fold(row.textAt(1)), prefix) {
 			return nil
 		}
 		if n++; n > skip && len(out) < p.Limit {
-			out = append(out, canon.TagCount{Key: markup.Key(row.text(0)), Name: row.text(1), Count: int(row.int(2))})
+			out = append(out, canon.TagCount{Key: markup.Key(row.textAt(0)), Name: row.textAt(1), Count: int(row.intAt(2))})
 		}
 		return nil
 	}, `SELECT f.target, min(f.name), count(DISTINCT b.id) AS n FROM refs f INDEXED BY refs_kind
 		CROSS JOIN cards t ON t.w = f.w AND t.id = f.from_card CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
-		WHERE f.w = ?1 AND f.kind = 3 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.sees("t")+` AND `+sc.sees("b")+` AND `+childOf("t", "b")+`
-		GROUP BY f.target ORDER BY n DESC, f.target`, sc.args()...)
-	return out, capped(n), err
+		WHERE f.w = ?1 AND f.kind = 3 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.visibleCond("t")+` AND `+sc.visibleCond("b")+` AND `+childOf("t", "b")+`
+		GROUP BY f.target ORDER BY n DESC, f.target`, sc.withArgs()...)
+	return out, cappedTotal(n), err
 }
 
 // PutRefs replaces all references from a card.
 func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
-	n, err := t.worldNumber(ctx, w)
+	n, err := t.ensureWorldNumber(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	}
 	t.made = cardRef{}
 	if slices.ContainsFunc(refs, func(f canon.Ref) bool { return f.Kind == canon.RefTag }) {
-		if err := t.touchLater(ctx, n, from); err != nil {
+		if err := t.reindexLater(ctx, n, from); err != nil {
 			return err
 		}
 	}
@@ -174,9 +174,9 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	return err
 }
 
-// held is the condition that a state of alias l was current just after a commit, or is
+// currentAt is the condition that a state of alias l was current just after a commit, or is
 // now for commit 0.
-func held(l *listing, asOf canon.Seq) {
+func currentAt(l *listing, asOf canon.Seq) {
 	if asOf == 0 {
 		l.and("l.until = 0")
 		return
@@ -185,14 +185,14 @@ func held(l *listing, asOf canon.Seq) {
 	l.and("l.since <= %s AND (l.until = 0 OR l.until > %[1]s)", at)
 }
 
-// alive is the condition that a living card in sight has the id in a column. EXISTS would
+// cardExists is the condition that a living card in sight has the id in a column. EXISTS would
 // be made a join, whose order SQLite chooses without knowing how many cards there are.
-func alive(sc scope, column string) string {
-	return "(SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.sees("c") + ") = 1"
+func cardExists(sc scope, column string) string {
+	return "(SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.visibleCond("c") + ") = 1"
 }
 
 func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
@@ -215,23 +215,23 @@ func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuer
 		// the plus SQLite takes either for a way that need not be sorted.
 		kind, order = "+l.kind", strings.ReplaceAll(order, "l.", "+l.")
 	}
-	l.among(kind, q.Kinds)
+	l.andIn(kind, q.Kinds)
 	if len(q.IDs) > 0 && q.AsOf == 0 {
 		l.and("+l.until = 0") // the plus keeps SQLite from walking all current links
 	} else {
-		held(l, q.AsOf)
+		currentAt(l, q.AsOf)
 	}
-	from := " FROM links l WHERE l.w = ?1" + l.condition() + " AND " + sc.sees("l") + " AND " + alive(sc, "l.from_card") + " AND " + alive(sc, "l.to_card")
+	from := " FROM links l WHERE l.w = ?1" + l.andConditions() + " AND " + sc.visibleCond("l") + " AND " + cardExists(sc, "l.from_card") + " AND " + cardExists(sc, "l.to_card")
 	n := len(l.args)
-	out, err := r.linkRows(ctx, sc.id, fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT ?%d OFFSET ?%d", linkColumns, from, order, n+3, n+4),
-		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
+	out, err := r.queryLinks(ctx, sc.id, fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT ?%d OFFSET ?%d", linkColumns, from, order, n+3, n+4),
+		sc.withArgs(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(q.Page, len(out)); ok {
+	if t, ok := knownTotal(q.Page, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args(l.args...)...)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.withArgs(l.args...)...)
 	return out, total, err
 }
 
@@ -242,35 +242,35 @@ func withIDs[T ~[16]byte](l *listing, column string, ids []T) {
 	case 1:
 		l.and("%s = %s", column, l.arg(ids[0][:]))
 	default:
-		l.and("%s IN (SELECT unhex(value) FROM json_each(%s))", column, l.arg(hexes(ids...)))
+		l.and("%s IN (SELECT unhex(value) FROM json_each(%s))", column, l.arg(hexIDs(ids...)))
 	}
 }
 
-// linkRows runs a query whose columns are linkColumns.
-func (r *reader) linkRows(ctx context.Context, world access.WorldID, sql string, args ...any) (out []canon.Link, err error) {
+// queryLinks runs a query whose columns are linkColumns.
+func (r *reader) queryLinks(ctx context.Context, world access.WorldID, sql string, args ...any) (out []canon.Link, err error) {
 	var labels [][2]int64
 	err = r.c.query(ctx, func(row row) error {
 		out = append(out, scanLink(world, row))
-		labels = append(labels, [2]int64{row.int(7), row.int(8)})
+		labels = append(labels, [2]int64{row.intAt(7), row.intAt(8)})
 		return nil
 	}, sql, args...)
 	for i := 0; i < len(out) && err == nil; i++ {
-		out[i].Label, err = r.labelOf(ctx, labels[i][0], labels[i][1])
+		out[i].Label, err = r.resolveLabel(ctx, labels[i][0], labels[i][1])
 	}
 	return out, err
 }
 
-var linkColumns = nameless("l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at")
+var linkColumns = unnamedColumns("l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at")
 
 func scanLink(world access.WorldID, r row) canon.Link {
 	return canon.Link{
-		World: world, ID: fill[canon.LinkID](r.bytes(0)), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Kind: r.text(3),
-		From: fill[canon.CardID](r.bytes(4)), To: fill[canon.CardID](r.bytes(5)), Attrs: r.bytes(6), At: service.Time(r.int(9)),
+		World: world, ID: readBlob[canon.LinkID](r.bytesAt(0)), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)), Kind: r.textAt(3),
+		From: readBlob[canon.CardID](r.bytesAt(4)), To: readBlob[canon.CardID](r.bytesAt(5)), Attrs: r.bytesAt(6), At: service.Time(r.intAt(9)),
 	}
 }
 
 func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQuery) ([]canon.Layer, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQu
 	case len(q.IDs) > 0:
 		withIDs(l, "l.id", q.IDs)
 	case q.Card.IsZero():
-		l.and("l.card IN (SELECT unhex(value) FROM json_each(%s))", l.arg(hexes(q.Cards...)))
+		l.and("l.card IN (SELECT unhex(value) FROM json_each(%s))", l.arg(hexIDs(q.Cards...)))
 	default:
 		l.and("l.card = %s", l.arg(q.Card[:]))
 	}
@@ -289,35 +289,35 @@ func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQu
 	if q.Active {
 		l.and("l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", l.arg(q.Tick))
 	}
-	held(l, q.AsOf)
+	currentAt(l, q.AsOf)
 	var out []canon.Layer
 	var labels [][2]int64
 	err = r.c.query(ctx, func(row row) error {
 		out = append(out, scanLayer(sc.id, row))
-		labels = append(labels, [2]int64{row.int(8), row.int(9)})
+		labels = append(labels, [2]int64{row.intAt(8), row.intAt(9)})
 		return nil
-	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1"+l.condition()+" AND "+sc.sees("l")+" AND "+alive(sc, "l.card")+" ORDER BY l.since DESC, l.id DESC", sc.args(l.args...)...)
+	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1"+l.andConditions()+" AND "+sc.visibleCond("l")+" AND "+cardExists(sc, "l.card")+" ORDER BY l.since DESC, l.id DESC", sc.withArgs(l.args...)...)
 	for i := 0; i < len(out) && err == nil; i++ {
-		out[i].Label, err = r.labelOf(ctx, labels[i][0], labels[i][1])
+		out[i].Label, err = r.resolveLabel(ctx, labels[i][0], labels[i][1])
 	}
 	return out, err
 }
 
-var layerColumns = nameless("l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at")
+var layerColumns = unnamedColumns("l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at")
 
 func scanLayer(world access.WorldID, r row) canon.Layer {
 	return canon.Layer{
-		World: world, ID: fill[canon.LayerID](r.bytes(0)), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)),
-		Card: fill[canon.CardID](r.bytes(3)), Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: service.Time(r.int(10)),
+		World: world, ID: readBlob[canon.LayerID](r.bytesAt(0)), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)),
+		Card: readBlob[canon.CardID](r.bytesAt(3)), Kind: r.textAt(4), Text: r.textAt(5), FromTick: r.intAt(6), ToTick: r.intAt(7), At: service.Time(r.intAt(10)),
 	}
 }
 
 func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
-	w, err := t.worldNumber(ctx, l.World)
+	w, err := t.ensureWorldNumber(ctx, l.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, l.Label)
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 }
 
 func (t *tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
-	n, err := t.world(ctx, w)
+	n, err := t.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -337,11 +337,11 @@ func (t *tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to 
 }
 
 func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
-	w, err := t.worldNumber(ctx, l.World)
+	w, err := t.ensureWorldNumber(ctx, l.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, l.Label)
 	if err != nil {
 		return err
 	}
@@ -352,7 +352,7 @@ func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
 }
 
 func (t *tx) EndLayer(ctx context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
-	n, err := t.world(ctx, w)
+	n, err := t.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -10,61 +10,61 @@ import (
 	"loregate/internal/store/service"
 )
 
-// history is the FROM of the versions in sight of one card in sight, ?3.
-func (sc scope) history(view access.View) string {
-	return ` FROM versions v WHERE v.w = ?1 AND v.card = ?3 AND ` + sc.sees("v") +
-		` AND (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.alive(view) + ` AND ` + sc.sees("c") + `) = 1`
+// historyFrom is the FROM of the versions in sight of one card in sight, ?3.
+func (sc scope) historyFrom(view access.View) string {
+	return ` FROM versions v WHERE v.w = ?1 AND v.card = ?3 AND ` + sc.visibleCond("v") +
+		` AND (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.trashCond(view) + ` AND ` + sc.visibleCond("c") + `) = 1`
 }
 
 func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	from := sc.history(s.View)
-	list, err := r.versionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC LIMIT ?4 OFFSET ?5", sc.args(id[:], p.Limit, max(p.Offset, 0))...)
+	from := sc.historyFrom(s.View)
+	list, err := r.queryVersionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC LIMIT ?4 OFFSET ?5", sc.withArgs(id[:], p.Limit, max(p.Offset, 0))...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(list)); ok {
+	if t, ok := knownTotal(p, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args(id[:])...)
+	total, err := r.countRows(ctx, "SELECT 1"+from, sc.withArgs(id[:])...)
 	return list, total, err
 }
 
 func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
-	sc, ok, err := r.point(ctx, s)
+	sc, ok, err := r.resolvePointScope(ctx, s)
 	if !ok {
 		return canon.Version{}, false, err
 	}
 	level := min(max(s.View.Level, access.LevelUser), access.LevelAdmin)
 	count := fmt.Sprintf(`CASE WHEN (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) > %[1]d
 		THEN CASE (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[2]d END`, s.View.Level, level)
-	return canon.First(r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(s.View)+
-		" AND "+count+" = ?4 ORDER BY v.rev LIMIT 1", sc.args(id[:], int64(n))...))
+	return canon.First(r.queryVersionsFor(context.Background(), s, "SELECT "+versionColumns+sc.historyFrom(s.View)+
+		" AND "+count+" = ?4 ORDER BY v.rev LIMIT 1", sc.withArgs(id[:], int64(n))...))
 }
 
 func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return canon.Version{}, false, err
 	}
-	n, err := r.world(ctx, w)
+	n, err := r.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return canon.Version{}, false, err
 	}
-	return canon.First(r.versions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
+	return canon.First(r.queryVersions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
 }
 
 // CardsAt finds the versions that were current just after a commit.
 func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) (list []canon.Version, err error) {
 	for _, id := range ids {
-		sc, ok, err := r.point(ctx, s)
+		sc, ok, err := r.resolvePointScope(ctx, s)
 		if !ok {
 			return nil, err
 		}
-		found, err := r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(access.View{})+
-			" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.args(id[:], uint64(at))...)
+		found, err := r.queryVersionsFor(context.Background(), s, "SELECT "+versionColumns+sc.historyFrom(access.View{})+
+			" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.withArgs(id[:], uint64(at))...)
 		if err != nil || len(ids) == 1 {
 			return found, err
 		}
@@ -75,34 +75,34 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.Ca
 
 // Feed lists changes. Of all cards it walks an index by level and time, as Cards does.
 func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	l := feedFilter(q)
+	l := filterFeed(q)
 	card := "c.trashed = 0"
 	if !q.Card.IsZero() {
-		card = sc.alive(s.View)
+		card = sc.trashCond(s.View)
 	}
 	// The arms' alias c is the version here, and k its card.
 	from := " FROM versions c CROSS JOIN cards k ON k.w = ?1 AND k.id = c.card WHERE c.w = ?1 AND %s AND " +
-		escape(replaceAlias(card)+" AND "+sc.sees("k")+l.condition())
+		escapeFormat(replaceAlias(card)+" AND "+sc.visibleCond("k")+l.andConditions())
 	n := len(l.args)
-	list, err := r.versionsFor(ctx, s, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY at DESC, from_seq DESC, card, rev DESC LIMIT ?%d OFFSET ?%d) o
+	list, err := r.queryVersionsFor(ctx, s, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY at DESC, from_seq DESC, card, rev DESC LIMIT ?%d OFFSET ?%d) o
 		CROSS JOIN versions v ON v.w = ?1 AND v.card = o.card AND v.rev = o.rev ORDER BY o.at DESC, o.from_seq DESC, o.card, o.rev DESC`, versionColumns,
-		sc.arms("SELECT c.at AS at, c.from_seq AS from_seq, c.card AS card, c.rev AS rev"+from), n+3, n+4),
-		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
+		sc.unionByLevel("SELECT c.at AS at, c.from_seq AS from_seq, c.card AS card, c.rev AS rev"+from), n+3, n+4),
+		sc.withArgs(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(q.Page, len(list)); ok {
+	if t, ok := knownTotal(q.Page, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.total(ctx, sc.arms("SELECT 1"+from), sc.args(l.args...)...)
+	total, err := r.countRows(ctx, sc.unionByLevel("SELECT 1"+from), sc.withArgs(l.args...)...)
 	return list, total, err
 }
 
-func feedFilter(q canon.FeedQuery) *listing {
+func filterFeed(q canon.FeedQuery) *listing {
 	l := &listing{}
 	if !q.Since.IsZero() {
 		l.and("c.at >= %s", l.arg(ceilClock(q.Since)))
@@ -131,11 +131,11 @@ func replaceAlias(s string) string {
 }
 
 func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
-	w, err := t.worldNumber(ctx, v.World)
+	w, err := t.ensureWorldNumber(ctx, v.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, v.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, v.Label)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 	}
 	wasLevel, wasLabel := int64(0), int64(0)
 	if v.Former.Name != "" {
-		if wasLevel, wasLabel, err = t.labelNumbers(ctx, w, v.Former.Label); err != nil {
+		if wasLevel, wasLabel, err = t.ensureLabelNumbers(ctx, w, v.Former.Label); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (t *tx) keepFormerKey(ctx context.Context, c cardRef, key markup.Key) error
 }
 
 func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
-	n, err := t.world(ctx, w)
+	n, err := t.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return err
 	}

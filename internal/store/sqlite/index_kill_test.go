@@ -51,7 +51,7 @@ func writeWithoutEnd(path string) error {
 			if err := s.Write(ctx, func(tx canon.Tx) error { return changeSome(ctx, tx, n) }); err != nil {
 				failed <- err
 			}
-			if _, err := common(ctx, s); err != nil {
+			if _, err := countCommon(ctx, s); err != nil {
 				failed <- err
 			}
 		}
@@ -84,10 +84,10 @@ func changeSome(ctx context.Context, tx canon.Tx, n int) error {
 	return nil
 }
 
-// common is how many cards a search finds that all living ones should be found by.
-func common(ctx context.Context, s *Store) (n int, err error) {
+// countCommon is how many cards a search finds that all living ones should be found by.
+func countCommon(ctx context.Context, s *Store) (n int, err error) {
 	err = s.Read(ctx, func(r canon.Reader) error {
-		res, err := r.Search(ctx, sightOf(access.LevelAdmin), canon.SearchQuery{Q: "common", Mode: canon.MatchWord}, canon.Page{Limit: 5})
+		res, err := r.Search(ctx, visibilityOf(access.LevelAdmin), canon.SearchQuery{Q: "common", Mode: canon.MatchWord}, canon.Page{Limit: 5})
 		n = res.Total.Count
 		return err
 	})
@@ -105,7 +105,7 @@ func TestAKilledIndexIsNeverStale(t *testing.T) {
 	writeEmpty(t, path)
 	loaded, living := 0, 0
 	for n := range kills {
-		kill(t, path, time.Duration(rand.IntN(600))*time.Millisecond)
+		killWriter(t, path, time.Duration(rand.IntN(600))*time.Millisecond)
 		s, err := Open(t.Context(), Config{Path: path})
 		if err != nil {
 			t.Fatal(err)
@@ -115,12 +115,12 @@ func TestAKilledIndexIsNeverStale(t *testing.T) {
 		}
 		var want int64
 		if err := s.read(t.Context(), func(c *conn) (err error) {
-			want, err = c.number(t.Context(), "SELECT count(*) FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.sum IS NOT NULL AND c.trashed = 0")
+			want, err = c.queryInt(t.Context(), "SELECT count(*) FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.sum IS NOT NULL AND c.trashed = 0")
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := common(t.Context(), s)
+		got, err := countCommon(t.Context(), s)
 		if err != nil || int64(got) != want {
 			t.Errorf("after kill %d a search finds %d of %d cards; %v", n+1, got, want, err)
 		}
@@ -139,8 +139,8 @@ func TestAKilledIndexIsNeverStale(t *testing.T) {
 	t.Logf("%d kills, after %d of which the index was read from its files; %d cards are found", kills, loaded, living)
 }
 
-// kill has a process write for a while, and kills it.
-func kill(t *testing.T, path string, after time.Duration) {
+// killWriter has a process write for a while, and kills it.
+func killWriter(t *testing.T, path string, after time.Duration) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), killedStore+"="+path), os.Stderr

@@ -16,22 +16,22 @@ import (
 // space and without the keys that sign tokens, to one new file. It reads one snapshot, and
 // then the records; writes go on meanwhile. A copy that fails leaves nothing.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
-	if err := s.enter(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return err
 	}
 	defer s.inUse.Done()
 	defer func() {
 		if isDamageCode(codeOf(err)) {
-			err = s.cfg.explain(err)
+			err = s.cfg.toFault(err)
 		} else {
-			err = Config{Path: path}.explain(err)
+			err = Config{Path: path}.toFault(err)
 		}
 	}()
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("back up to %s: the file is there already", path)
 	}
 	// VACUUM INTO writes no rows of its own, but a query_only connection refuses it.
-	c, err := connect(ctx, s.cfg, false)
+	c, err := openConn(ctx, s.cfg, false)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func writeCopy(ctx context.Context, c *conn, records, path string, prove func(ct
 	if _, err := c.exec(ctx, "VACUUM INTO ?1", part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
-	if err := complete(ctx, part, records); err != nil {
+	if err := completeBackup(ctx, part, records); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	if err := prove(ctx, part); err != nil {
@@ -69,11 +69,11 @@ func writeCopy(ctx context.Context, c *conn, records, path string, prove func(ct
 	return syncFile(filepath.Dir(path))
 }
 
-// complete makes a copy what a backup is: with the access records, which are in a file of
+// completeBackup makes a copy what a backup is: with the access records, which are in a file of
 // their own, and without the keys that sign tokens and their bytes, for who gets hold of a
 // backup must not be able to sign. A store that runs on the copy makes new ones.
-func complete(ctx context.Context, path, records string) (err error) {
-	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
+func completeBackup(ctx context.Context, path, records string) (err error) {
+	c, err := openConn(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ func complete(ctx context.Context, path, records string) (err error) {
 	if err := run("PRAGMA journal_mode = DELETE", "PRAGMA secure_delete = ON"); err != nil {
 		return err
 	}
-	if sizeOf(records) > 0 { // stores of before there was such a file have none
-		if err := gather(ctx, c, records); err != nil {
+	if fileSize(records) > 0 { // stores of before there was such a file have none
+		if err := mergeRecords(ctx, c, records); err != nil {
 			return err
 		}
 	}
 	// The first format had no keys yet.
-	keys, err := c.number(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'signing_keys'")
+	keys, err := c.queryInt(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'signing_keys'")
 	if err == nil && keys > 0 {
 		err = run("DELETE FROM signing_keys")
 	}
@@ -129,7 +129,7 @@ func proveCopy(ctx context.Context, path string) (err error) {
 		return err
 	}
 	// A backup is one file, which needs no other beside it.
-	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
+	c, err := openConn(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		return err
 	}
@@ -161,20 +161,20 @@ func syncFile(path string) error {
 // Verify reads both files whole and gives every fault that SQLite finds, and every content that does not have its hash; none is soundness. It takes about a
 // second for 100 MB.
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
-	check := func(c *conn) error { return integrity(ctx, c, "", &faults) }
+	check := func(c *conn) error { return checkIntegrity(ctx, c, "", &faults) }
 	err = s.read(ctx, func(c *conn) error {
 		if err := check(c); err != nil || len(faults) > 0 {
 			return err
 		}
 		for at := int64(-1); at != 0; {
-			if at, err = wrongBodies(ctx, c, max(at, 0), &faults); err != nil {
+			if at, err = findWrongBodies(ctx, c, max(at, 0), &faults); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		err = s.records.use(ctx, "BEGIN", check)
+		err = s.records.runInTx(ctx, "BEGIN", check)
 	}
 	if err != nil || len(faults) > 0 {
 		return faults, err
@@ -194,26 +194,26 @@ type Stats struct {
 // Stats measures the store. It is cheap enough to be asked every few seconds.
 func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		size, err := c.number(ctx, "PRAGMA page_size")
+		size, err := c.queryInt(ctx, "PRAGMA page_size")
 		if err != nil {
 			return err
 		}
-		pages, err := c.number(ctx, "PRAGMA page_count")
+		pages, err := c.queryInt(ctx, "PRAGMA page_count")
 		if err != nil {
 			return err
 		}
-		free, err := c.number(ctx, "PRAGMA freelist_count")
+		free, err := c.queryInt(ctx, "PRAGMA freelist_count")
 		st.FileBytes, st.FreeBytes = size*pages, size*free
 		return err
 	})
-	st.WALBytes = sizeOf(s.cfg.Path + "-wal")
-	st.RecordBytes = sizeOf(s.records.cfg.Path) + sizeOf(s.records.cfg.Path+"-wal")
+	st.WALBytes = fileSize(s.cfg.Path + "-wal")
+	st.RecordBytes = fileSize(s.records.cfg.Path) + fileSize(s.records.cfg.Path+"-wal")
 	st.Queued = s.writes.Waiting()
 	return st, err
 }
 
-// sizeOf is how large a file is, 0 where there is none.
-func sizeOf(path string) int64 {
+// fileSize is how large a file is, 0 where there is none.
+func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0

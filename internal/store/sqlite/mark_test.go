@@ -7,9 +7,9 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestAMarkIsAnotherAfterACommit: it stays as it is while nothing is committed, and a commit
+// TestMarkChangesWithEachCommit: it stays as it is while nothing is committed, and a commit
 // of another process changes it before that process is told that it is done.
-func TestAMarkIsAnotherAfterACommit(t *testing.T) {
+func TestMarkChangesWithEachCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	one, other := openTest(t, path), openTest(t, path)
 	last, ok := one.Mark()

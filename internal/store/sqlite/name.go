@@ -13,7 +13,7 @@ import (
 func sqlGlob(_ *driverlib.FunctionContext, args []driver.Value) (driver.Value, error) {
 	pattern, _ := args[0].(string)
 	name, _ := args[1].(string)
-	return truth(markup.MatchGlob(pattern, name)), nil
+	return boolToInt(markup.MatchGlob(pattern, name)), nil
 }
 
 // nameStart stands for the beginning of a name.
@@ -24,10 +24,10 @@ const nameStart = "\x02"
 func sqlHas(_ *driverlib.FunctionContext, args []driver.Value) (driver.Value, error) {
 	text, _ := args[0].(string)
 	name, _ := args[1].(string)
-	return truth(strings.Contains(nameStart+markup.Fold(name), text)), nil
+	return boolToInt(strings.Contains(nameStart+markup.Fold(name), text)), nil
 }
 
-func truth(b bool) int64 {
+func boolToInt(b bool) int64 {
 	if b {
 		return 1
 	}

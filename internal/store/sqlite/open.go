@@ -55,8 +55,8 @@ var (
 	recordSchema = schema{"migrations/records", 1}
 )
 
-// oldest is the first SQLite release without the WAL-reset corruption.
-const oldest = 3_051_003
+// oldestSupported is the first SQLite release without the WAL-reset corruption.
+const oldestSupported = 3_051_003
 
 // Config says where a store is and how much it may use. Zero fields but Path take their
 // defaults.
@@ -107,9 +107,9 @@ func (c Config) cachedPages(readOnly bool) int {
 	return writer / pageKiB
 }
 
-// connect opens a connection. SQLite's own busy handler only bridges short waits, of a
+// openConn opens a connection. SQLite's own busy handler only bridges short waits, of a
 // checkpoint or a reader's recovery; for the write lock see batch.begin.
-func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
+func openConn(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 	registerFunctions()
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
@@ -125,7 +125,7 @@ func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 		return nil, err
 	}
 	c := newConn(raw)
-	for _, p := range pragmas(cfg.cachedPages(readOnly), readOnly) {
+	for _, p := range connPragmas(cfg.cachedPages(readOnly), readOnly) {
 		if err := p.set(ctx, c); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
@@ -135,7 +135,7 @@ func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 
 type pragma struct{ name, value, want string }
 
-func pragmas(cachedPages int, readOnly bool) []pragma {
+func connPragmas(cachedPages int, readOnly bool) []pragma {
 	list := []pragma{
 		{"busy_timeout", "5000", "5000"},
 		{"journal_mode", "WAL", "wal"},
@@ -162,7 +162,7 @@ func (p pragma) set(ctx context.Context, c *conn) error {
 		return fmt.Errorf("set %s: %w", p.name, err)
 	}
 	var got string
-	_, err := c.one(ctx, func(r row) error { got = fmt.Sprint(r[0]); return nil }, "PRAGMA "+p.name)
+	_, err := c.queryOne(ctx, func(r row) error { got = fmt.Sprint(r[0]); return nil }, "PRAGMA "+p.name)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.name, err)
 	}
@@ -176,10 +176,10 @@ func (p pragma) set(ctx context.Context, c *conn) error {
 // checkBuild refuses an SQLite that would corrupt.
 func checkBuild(ctx context.Context, c *conn) error {
 	var version string
-	if _, err := c.one(ctx, func(r row) error { version = r.text(0); return nil }, "SELECT sqlite_version()"); err != nil {
+	if _, err := c.queryOne(ctx, func(r row) error { version = r.textAt(0); return nil }, "SELECT sqlite_version()"); err != nil {
 		return err
 	}
-	if n, ok := versionNumber(version); !ok || n < oldest {
+	if n, ok := versionNumber(version); !ok || n < oldestSupported {
 		return fmt.Errorf("SQLite %s can lose committed writes; 3.51.3 or later is needed", version)
 	}
 	return nil
@@ -197,15 +197,15 @@ func versionNumber(s string) (n int, ok bool) {
 	return n, strings.Count(s, ".") == 2
 }
 
-// bring brings a file to this binary's schema. Goose is asked only where the file is
+// migrate brings a file to this binary's schema. Goose is asked only where the file is
 // behind: a current store opens without it. before is called with the format of a file that
 // is behind, before anything in it is changed; nil for a file that is new.
-func (s schema) bring(ctx context.Context, c *conn, before func(at int64) error) error {
+func (s schema) migrate(ctx context.Context, c *conn, before func(at int64) error) error {
 	const tries = 50
 	for try := 0; ; try++ {
-		at, err := c.number(ctx, "PRAGMA user_version")
+		at, err := c.queryInt(ctx, "PRAGMA user_version")
 		if err == nil {
-			err = s.known(at)
+			err = s.checkFormat(at)
 		}
 		if err != nil || at == s.version {
 			return err
@@ -216,7 +216,7 @@ func (s schema) bring(ctx context.Context, c *conn, before func(at int64) error)
 			}
 			before = nil
 		}
-		err = s.upgrade(ctx, c, at)
+		err = s.upgradeInTx(ctx, c, at)
 		if err == nil {
 			continue
 		}
@@ -231,10 +231,10 @@ func (s schema) bring(ctx context.Context, c *conn, before func(at int64) error)
 	}
 }
 
-// upgrade brings a file from a format to this binary's in one transaction, or does nothing
+// upgradeInTx brings a file from a format to this binary's in one transaction, or does nothing
 // where another process was faster. Two processes that upgraded by turns could apply a step
 // twice, and take the format back by it.
-func (s schema) upgrade(ctx context.Context, c *conn, from int64) (err error) {
+func (s schema) upgradeInTx(ctx context.Context, c *conn, from int64) (err error) {
 	if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (s schema) upgrade(ctx context.Context, c *conn, from int64) (err error) {
 			err = errors.Join(err, undo)
 		}
 	}()
-	at, err := c.number(ctx, "PRAGMA user_version")
+	at, err := c.queryInt(ctx, "PRAGMA user_version")
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (s schema) upgrade(ctx context.Context, c *conn, from int64) (err error) {
 		if err := s.runGoose(ctx, c); err != nil {
 			return err
 		}
-		if at, err = c.number(ctx, "PRAGMA user_version"); err == nil && at != s.version {
+		if at, err = c.queryInt(ctx, "PRAGMA user_version"); err == nil && at != s.version {
 			err = fmt.Errorf("the store says that it has format %d, and its list of migrations that it has format %d: restore a backup", at, s.version)
 		}
 		if err != nil {
@@ -263,8 +263,8 @@ func (s schema) upgrade(ctx context.Context, c *conn, from int64) (err error) {
 	return err
 }
 
-// known refuses a format that a newer program has made.
-func (s schema) known(at int64) error {
+// checkFormat refuses a format that a newer program has made.
+func (s schema) checkFormat(at int64) error {
 	if at <= s.version {
 		return nil
 	}
@@ -273,14 +273,14 @@ func (s schema) known(at int64) error {
 	return e.Because(fmt.Errorf("the store has format %d and this program knows formats up to %d: it was written by a newer version; upgrade loregate and restart this process, or use another data folder", at, s.version))
 }
 
-// current refuses a file that a newer program has upgraded since it was opened. Before a
+// checkFileFormat refuses a file that a newer program has upgraded since it was opened. Before a
 // write it is asked under the write lock.
-func (s schema) current(ctx context.Context, c *conn) error {
-	at, err := c.number(ctx, "PRAGMA user_version")
+func (s schema) checkFileFormat(ctx context.Context, c *conn) error {
+	at, err := c.queryInt(ctx, "PRAGMA user_version")
 	if err != nil {
 		return err
 	}
-	return s.known(at)
+	return s.checkFormat(at)
 }
 
 func (s schema) runGoose(ctx context.Context, c *conn) (err error) {
@@ -288,7 +288,7 @@ func (s schema) runGoose(ctx context.Context, c *conn) (err error) {
 	if err != nil {
 		return err
 	}
-	db := sql.OpenDB(borrowed{c})
+	db := sql.OpenDB(connLender{c})
 	db.SetMaxOpenConns(1)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
@@ -299,33 +299,33 @@ func (s schema) runGoose(ctx context.Context, c *conn) (err error) {
 	return err
 }
 
-// borrowed lends an open connection to database/sql, which Goose asks for, inside the
+// connLender lends an open connection to database/sql, which Goose asks for, inside the
 // transaction of an upgrade: Goose's own transactions are parts of it. Closing the sql.DB
 // leaves the connection open.
-type borrowed struct{ c *conn }
+type connLender struct{ c *conn }
 
-func (b borrowed) Connect(context.Context) (driver.Conn, error) { return lent{b.c.raw}, nil }
-func (b borrowed) Driver() driver.Driver                        { return &driverlib.Driver{} }
+func (b connLender) Connect(context.Context) (driver.Conn, error) { return lentConn{b.c.raw}, nil }
+func (b connLender) Driver() driver.Driver                        { return &driverlib.Driver{} }
 
-type lent struct{ driver.Conn }
+type lentConn struct{ driver.Conn }
 
-func (lent) Close() error { return nil }
+func (lentConn) Close() error { return nil }
 
-func (l lent) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+func (l lentConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
 	return l.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
 }
 
-func (l lent) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+func (l lentConn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
 	return l.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
 }
 
-func (lent) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) { return part{}, nil }
+func (lentConn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) { return subTx{}, nil }
 
-// part is a transaction inside that of an upgrade, which ends both.
-type part struct{}
+// subTx is a transaction inside that of an upgrade, which ends both.
+type subTx struct{}
 
-func (part) Commit() error   { return nil }
-func (part) Rollback() error { return nil }
+func (subTx) Commit() error   { return nil }
+func (subTx) Rollback() error { return nil }
 
 var registerFunctions = sync.OnceFunc(func() {
 	driverlib.MustRegisterDeterministicScalarFunction("lore_glob", 2, sqlGlob)

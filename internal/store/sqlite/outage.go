@@ -15,10 +15,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// explain gives the failures of the disk, of a damaged file, and of others on the file, as
+// toFault gives the failures of the disk, of a damaged file, and of others on the file, as
 // what they are to callers: something to try again when the operator has mended it. How to
 // mend it is in the cause, which callers do not see.
-func (c Config) explain(err error) error {
+func (c Config) toFault(err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) {
 		return err
@@ -28,7 +28,7 @@ func (c Config) explain(err error) error {
 	if code == lib.SQLITE_FULL || code != 0 && isDiskCode(code) && !disk.HasRoom(dir) {
 		return disk.Full(dir, err)
 	}
-	message, remedy := describe(code, dir)
+	message, remedy := describeCode(code, dir)
 	if message == "" {
 		return disk.Explain(dir, err)
 	}
@@ -39,8 +39,8 @@ func (c Config) explain(err error) error {
 	return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(cause)
 }
 
-// describe puts a primary code of SQLite into words: for callers, and for the operator.
-func describe(code int, dir string) (message, remedy string) {
+// describeCode puts a primary code of SQLite into words: for callers, and for the operator.
+func describeCode(code int, dir string) (message, remedy string) {
 	switch code {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return "another process keeps the store busy; try again", ""
@@ -96,29 +96,29 @@ type health struct {
 	damaged error // guarded by mu: what was found; for good
 }
 
-// note keeps how an access ended, where that says something of the disk or the file.
-func (h *health) note(c Config, err error) {
+// noteOutcome keeps how an access ended, where that says something of the disk or the file.
+func (h *health) noteOutcome(c Config, err error) {
 	code := codeOf(err)
 	if err == nil || !isDiskCode(code) && !errors.Is(disk.Explain("", err), fault.Unavailable) {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.refused = c.explain(err)
+	h.refused = c.toFault(err)
 	if isDamageCode(code) && h.damaged == nil {
 		h.damaged = h.refused
 	}
 }
 
-// damage is what was found to be broken; nil for nothing.
-func (h *health) damage() error {
+// foundDamage is what was found to be broken; nil for nothing.
+func (h *health) foundDamage() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.damaged
 }
 
-// refusal is why writes are refused as far as is known; nil where they are not.
-func (h *health) refusal() error {
+// writeRefusal is why writes are refused as far as is known; nil where they are not.
+func (h *health) writeRefusal() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.damaged != nil {
@@ -127,8 +127,8 @@ func (h *health) refusal() error {
 	return h.refused
 }
 
-// recovered forgets a refusal: the disk takes writes again.
-func (h *health) recovered() {
+// clearRefusal forgets a refusal: the disk takes writes again.
+func (h *health) clearRefusal() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.refused = nil
@@ -140,42 +140,42 @@ func (s *Store) Writable(ctx context.Context) error {
 	if dir := filepath.Dir(s.cfg.Path); !disk.HasRoom(dir) {
 		return disk.Full(dir, errors.New("there may be room for some writes, not for all"))
 	}
-	if err := s.read(ctx, func(c *conn) error { return storeSchema.current(ctx, c) }); err != nil {
+	if err := s.read(ctx, func(c *conn) error { return storeSchema.checkFileFormat(ctx, c) }); err != nil {
 		return err
 	}
-	if err := s.health.refusal(); err != nil {
-		if err := s.health.try(ctx, s.touch); err != nil {
+	if err := s.health.writeRefusal(); err != nil {
+		if err := s.health.retryWrite(ctx, s.rewriteFormat); err != nil {
 			return err
 		}
 	}
-	if err := s.records.health.refusal(); err != nil {
-		return s.records.health.try(ctx, s.records.touch)
+	if err := s.records.health.writeRefusal(); err != nil {
+		return s.records.health.retryWrite(ctx, s.records.rewriteFormat)
 	}
 	return nil
 }
 
-// try writes again to a file that refused a write, and forgets the refusal where it is
+// retryWrite writes again to a file that refused a write, and forgets the refusal where it is
 // taken now.
-func (h *health) try(ctx context.Context, touch func(context.Context) error) error {
-	if err := h.damage(); err != nil {
+func (h *health) retryWrite(ctx context.Context, touch func(context.Context) error) error {
+	if err := h.foundDamage(); err != nil {
 		return err
 	}
 	if err := touch(ctx); err != nil {
 		return err
 	}
-	h.recovered()
+	h.clearRefusal()
 	return nil
 }
 
-// touch writes the number that the file's format has already.
-func (s *Store) touch(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error { return t.c.touch(ctx, storeSchema) })
+// rewriteFormat writes the number that the file's format has already.
+func (s *Store) rewriteFormat(ctx context.Context) error {
+	return s.write(ctx, func(t *tx) error { return t.c.rewriteFormat(ctx, storeSchema) })
 }
 
-func (f *recordFile) touch(ctx context.Context) error {
-	return f.use(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return c.touch(ctx, recordSchema) })
+func (f *recordFile) rewriteFormat(ctx context.Context) error {
+	return f.runInTx(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return c.rewriteFormat(ctx, recordSchema) })
 }
 
-func (c *conn) touch(ctx context.Context, s schema) error {
+func (c *conn) rewriteFormat(ctx context.Context, s schema) error {
 	return c.query(ctx, func(row) error { return nil }, fmt.Sprintf("PRAGMA user_version = %d", s.version))
 }

@@ -8,10 +8,10 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestWhatACardHasIsFoundByTheCard asks SQLite how it would run the statements that a
+// TestPlansUseNarrowIndexes asks SQLite how it would run the statements that a
 // place's context is made of, and those that find misspelt names: none may walk all links or cards of a world. Without
 // statistics SQLite takes an index over all of a kind for as good as one over a card's.
-func TestWhatACardHasIsFoundByTheCard(t *testing.T) {
+func TestPlansUseNarrowIndexes(t *testing.T) {
 	s := openNew(t)
 	if err := s.Write(t.Context(), func(tx canon.Tx) error {
 		if err := tx.PutWorld(t.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime}); err != nil {
@@ -23,7 +23,7 @@ func TestWhatACardHasIsFoundByTheCard(t *testing.T) {
 	}
 	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"}, {Level: access.LevelGM}, {Level: access.LevelAdmin}} {
 		if err := s.read(t.Context(), func(c *conn) error {
-			ask(t, newReader(s, c), canon.Visibility{World: testWorld, View: view})
+			callForPlans(t, newReader(s, c), canon.Visibility{World: testWorld, View: view})
 			for sql := range c.stmts {
 				if strings.HasPrefix(sql, "SELECT") || strings.HasPrefix(sql, "WITH") {
 					wantNarrow(t, c, sql)
@@ -36,8 +36,8 @@ func TestWhatACardHasIsFoundByTheCard(t *testing.T) {
 	}
 }
 
-// ask makes the calls of a place's context, as of now and as of a commit.
-func ask(t *testing.T, r *reader, s canon.Visibility) {
+// callForPlans makes the calls of a place's context, as of now and as of a commit.
+func callForPlans(t *testing.T, r *reader, s canon.Visibility) {
 	t.Helper()
 	ctx, page, kinds := t.Context(), canon.Page{Limit: 10}, []string{"within", "exit"}
 	must := func(err error) {
@@ -78,7 +78,7 @@ func ask(t *testing.T, r *reader, s canon.Visibility) {
 func wantNarrow(t *testing.T, c *conn, sql string) {
 	t.Helper()
 	if err := c.query(t.Context(), func(r row) error {
-		step := r.text(3)
+		step := r.textAt(3)
 		if strings.Contains(step, "docs_gen (w=?)") { // max(gen) is the index's last entry
 			return nil
 		}

@@ -17,8 +17,8 @@ type pool struct {
 
 func newPool(size int) *pool { return &pool{slots: make(chan struct{}, size)} }
 
-// take lends a connection; nil where one more is to be opened.
-func (p *pool) take(ctx context.Context) (*conn, error) {
+// takeConn lends a connection; nil where one more is to be opened.
+func (p *pool) takeConn(ctx context.Context) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -34,8 +34,8 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// put takes a connection back; nil for one that is of no more use.
-func (p *pool) put(c *conn) {
+// putConn takes a connection back; nil for one that is of no more use.
+func (p *pool) putConn(c *conn) {
 	if c != nil {
 		p.mu.Lock()
 		p.idle = append(p.idle, c)

@@ -35,7 +35,7 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 	}
 	for _, q := range []canon.CardQuery{{Key: "place", Prefetch: true}, {ID: idOf(1), Prefetch: true}} {
 		if err := s.read(t.Context(), func(c *conn) error {
-			r, sight := newReader(s, c), sightOf(access.LevelUser)
+			r, sight := newReader(s, c), visibilityOf(access.LevelUser)
 			card, ok, err := canon.First(r.FindCards(t.Context(), sight, q))
 			if err != nil || !ok {
 				t.Fatal(ok, err)
@@ -51,7 +51,7 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 			if len(c.stmts) > 0 {
 				t.Errorf("%+v: statements were made for what was read along: %d", q, len(c.stmts))
 			}
-			if _, n, err := r.Descendants(t.Context(), sightOf(access.LevelGM), card.ID, 1, canon.Page{}); err != nil || n.Count != 2 {
+			if _, n, err := r.Descendants(t.Context(), visibilityOf(access.LevelGM), card.ID, 1, canon.Page{}); err != nil || n.Count != 2 {
 				t.Errorf("%+v: a GM has %d children, want 2; %v", q, n.Count, err)
 			}
 			return nil
@@ -61,9 +61,9 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 	}
 }
 
-// TestATextIsReadByItsHash reads cards whose rows name the row of another text, of none, and
+// TestBodyIsReadByHash reads cards whose rows name the row of another text, of none, and
 // of nothing, as they may after a repair.
-func TestATextIsReadByItsHash(t *testing.T) {
+func TestBodyIsReadByHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
 	texts := []string{"A mill.", "A bakery.", "A bridge."}
@@ -98,7 +98,7 @@ func TestATextIsReadByItsHash(t *testing.T) {
 	}
 	read("as written")
 	if err := s.Read(t.Context(), func(r canon.Reader) error {
-		n, err := r.(*reader).c.number(t.Context(), "SELECT count(*) FROM cards c JOIN bodies b ON b.rowid = c.body AND b.hash = c.content")
+		n, err := r.(*reader).c.queryInt(t.Context(), "SELECT count(*) FROM cards c JOIN bodies b ON b.rowid = c.body AND b.hash = c.content")
 		if n != int64(len(texts)) {
 			t.Errorf("%d of %d cards name the row of their text", n, len(texts))
 		}

@@ -14,11 +14,11 @@ import (
 // label or goes to the trash is out of the search index until it is indexed anew, so
 // that no mistake of a caller leaves text where it may no longer be seen.
 func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
-	w, err := t.worldNumber(ctx, c.World)
+	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, c.Label)
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,9 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 		return err
 	}
 	if old.living && (c.Trashed() || old.level != level || old.label != label) {
-		return t.unindex(ctx, w, c.ID)
+		return t.unindexCard(ctx, w, c.ID)
 	}
-	return t.touchLater(ctx, w, c.ID)
+	return t.reindexLater(ctx, w, c.ID)
 }
 
 // place is where a card was found before it is written.
@@ -59,8 +59,8 @@ func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64,
 			return rid, old, false, err
 		}
 	}
-	known, err = t.c.one(ctx, func(r row) error {
-		rid, old = r.int(0), place{level: r.int(1), label: r.int(2), living: r.int(3) == 0}
+	known, err = t.c.queryOne(ctx, func(r row) error {
+		rid, old = r.intAt(0), place{level: r.intAt(1), label: r.intAt(2), living: r.intAt(3) == 0}
 		return nil
 	}, "SELECT rid, level, label, trashed FROM cards WHERE w = ?1 AND id = ?2", args[0], args[1])
 	switch {
@@ -83,19 +83,19 @@ const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type
 	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27, sort = ?28,
 	body = CASE WHEN content IS ?8 THEN body ELSE (SELECT b.rowid FROM bodies b WHERE b.w = ?1 AND b.hash = ?8) END WHERE w = ?1 AND id = ?2`
 
-// ofWorld are the tables whose rows Discard removes some at a time, each with what names a
+// discardTables are the tables whose rows Discard removes some at a time, each with what names a
 // row of it. Clear and the last step remove the few rows of the others.
-var ofWorld = []struct{ table, row string }{
+var discardTables = []struct{ table, row string }{
 	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"}, {"versions", "w, card, rev"},
 	{"aliases", "w, key, rid"}, {"cards", "rowid"}, {"docs", "w, card"}, {"doc_texts", "rowid"},
 }
 
 func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
-	w, err := t.world(ctx, id)
+	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return false, err
 	}
-	for _, o := range ofWorld {
+	for _, o := range discardTables {
 		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE w = ?1 LIMIT ?2)", o.table, o.row), w, rows)
 		if err != nil {
 			return false, fmt.Errorf("discard %s: %w", o.table, err)
@@ -108,7 +108,7 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 		return false, err
 	}
 	stream := canon.WorldStream(id)
-	s, _, err := t.stream(ctx, stream)
+	s, _, err := t.readStream(ctx, stream)
 	if err != nil || s == 0 {
 		return false, err
 	}
@@ -130,7 +130,7 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 
 // Clear empties the projected tables. The world keeps its number, and with it its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
-	w, err := t.world(ctx, id)
+	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return err
 	}
@@ -148,6 +148,6 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 		return err
 	}
 	t.keyed = cardRef{}
-	t.c.worlds.clear()
+	t.c.worlds.forgetRows()
 	return t.emptySearch(ctx, w)
 }

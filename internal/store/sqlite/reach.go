@@ -11,7 +11,7 @@ import (
 // for each number of steps it can be reached in; this visits each once, and stops at the
 // limit.
 func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuery) (out canon.Reached, err error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || q.Limit <= 0 {
 		return out, err
 	}
@@ -30,42 +30,42 @@ func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQue
 		if depth >= q.Depth || out.Cut {
 			break
 		}
-		frontier, err = r.step(ctx, sc, q, ids, seen)
+		frontier, err = r.expandFrontier(ctx, sc, q, ids, seen)
 	}
 	if err == nil && len(seen) > 0 && !q.CardsOnly {
-		out.Links, err = r.between(ctx, sc, q, seen)
+		out.Links, err = r.linksBetween(ctx, sc, q, seen)
 	}
 	return out, err
 }
 
-// step gives the cards one link further that were not seen, one more than there is room
+// expandFrontier gives the cards one link further that were not seen, one more than there is room
 // for.
-func (r *reader) step(ctx context.Context, sc scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
+func (r *reader) expandFrontier(ctx context.Context, sc scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
 	l := &listing{}
-	frontier, known := l.arg(hexes(from...)), l.arg(hexes(seen...))
-	l.among("+l.kind", q.Kinds) // the plus keeps SQLite from walking all links of a kind for each card
-	held(l, q.AsOf)
+	frontier, known := l.arg(hexIDs(from...)), l.arg(hexIDs(seen...))
+	l.andIn("+l.kind", q.Kinds) // the plus keeps SQLite from walking all links of a kind for each card
+	currentAt(l, q.AsOf)
 	arm := func(here, there string) string {
 		return fmt.Sprintf("SELECT l.%s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.%s = unhex(f.value) WHERE %s%s",
-			there, frontier, here, sc.sees("l"), l.condition())
+			there, frontier, here, sc.visibleCond("l"), l.andConditions())
 	}
 	next := arm("from_card", "to_card")
 	if q.Both {
 		next += " UNION " + arm("to_card", "from_card")
 	}
-	return r.cards(ctx, sc.id, fmt.Sprintf(`WITH next (id) AS (%s) SELECT %s FROM (SELECT DISTINCT id FROM next) n CROSS JOIN cards c ON c.w = ?1 AND c.id = n.id
+	return r.queryCards(ctx, sc.id, fmt.Sprintf(`WITH next (id) AS (%s) SELECT %s FROM (SELECT DISTINCT id FROM next) n CROSS JOIN cards c ON c.w = ?1 AND c.id = n.id
 		WHERE c.id NOT IN (SELECT unhex(value) FROM json_each(%s)) AND c.trashed = 0 AND %s ORDER BY c.key, c.id LIMIT %d`,
-		next, cardColumns, known, sc.sees("c"), q.Limit+1), sc.args(l.args...)...)
+		next, cardColumns, known, sc.visibleCond("c"), q.Limit+1), sc.withArgs(l.args...)...)
 }
 
-// between gives the links among cards that are in sight.
-func (r *reader) between(ctx context.Context, sc scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
+// linksBetween gives the links among cards that are in sight.
+func (r *reader) linksBetween(ctx context.Context, sc scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
 	l := &listing{}
-	list := l.arg(hexes(ids...))
-	l.among("+l.kind", q.Kinds)
-	held(l, q.AsOf)
-	return r.linkRows(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.from_card = unhex(f.value)
-		WHERE l.to_card IN (SELECT unhex(value) FROM json_each(%[2]s)) AND %s%s ORDER BY l.id`, linkColumns, list, sc.sees("l"), l.condition()), sc.args(l.args...)...)
+	list := l.arg(hexIDs(ids...))
+	l.andIn("+l.kind", q.Kinds)
+	currentAt(l, q.AsOf)
+	return r.queryLinks(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.from_card = unhex(f.value)
+		WHERE l.to_card IN (SELECT unhex(value) FROM json_each(%[2]s)) AND %s%s ORDER BY l.id`, linkColumns, list, sc.visibleCond("l"), l.andConditions()), sc.withArgs(l.args...)...)
 }
 
 // worldTime is what LinkMax's index has of a link.
@@ -78,21 +78,21 @@ func worldTime(l canon.Link) any {
 
 // LinkMax walks the index of world time from its end, or all links of another kind.
 func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return 0, false, err
 	}
-	in := " AND " + sc.sees("l") + " AND " + alive(sc, "l.from_card") + " AND " + alive(sc, "l.to_card")
+	in := " AND " + sc.visibleCond("l") + " AND " + cardExists(sc, "l.from_card") + " AND " + cardExists(sc, "l.to_card")
 	if kind == canon.ClockKind && attr == canon.ClockAttr {
-		found, err = r.c.one(ctx, func(row row) error { most = row.int(0); return nil },
-			"SELECT l.clock FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.clock IS NOT NULL"+in+" ORDER BY l.clock DESC LIMIT 1", sc.args()...)
+		found, err = r.c.queryOne(ctx, func(row row) error { most = row.intAt(0); return nil },
+			"SELECT l.clock FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.clock IS NOT NULL"+in+" ORDER BY l.clock DESC LIMIT 1", sc.withArgs()...)
 		return most, found, err
 	}
 	err = r.c.query(ctx, func(row row) error {
-		if n, ok := (canon.Link{Attrs: row.bytes(0)}).Integer(attr); ok && (!found || n > most) {
+		if n, ok := (canon.Link{Attrs: row.bytesAt(0)}).Integer(attr); ok && (!found || n > most) {
 			most, found = n, true
 		}
 		return nil
-	}, "SELECT l.attrs FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.kind = ?3 AND l.attrs IS NOT NULL"+in, sc.args(kind)...)
+	}, "SELECT l.attrs FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.kind = ?3 AND l.attrs IS NOT NULL"+in, sc.withArgs(kind)...)
 	return most, found, err
 }

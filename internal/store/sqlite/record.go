@@ -60,24 +60,24 @@ func (f *recordFile) open(ctx context.Context) error {
 
 // Snapshot runs a function on one state of the file.
 func (f *recordFile) Snapshot(ctx context.Context, do func(service.Conn) error) error {
-	return f.use(ctx, "BEGIN", func(c *conn) error { return do(serviceConn{c}) })
+	return f.runInTx(ctx, "BEGIN", func(c *conn) error { return do(serviceConn{c}) })
 }
 
 // Change runs a function alone among writers, and returns when its effects are durable.
 func (f *recordFile) Change(ctx context.Context, do func(service.Conn) error) error {
-	return f.use(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return do(serviceConn{c}) })
+	return f.runInTx(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return do(serviceConn{c}) })
 }
 
-func (f *recordFile) use(ctx context.Context, begin string, do func(*conn) error) (err error) {
+func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) error) (err error) {
 	defer func() {
-		f.health.note(f.cfg, err)
-		err = f.cfg.explain(err)
+		f.health.noteOutcome(f.cfg, err)
+		err = f.cfg.toFault(err)
 	}()
-	if err := f.s.enter(); err != nil {
+	if err := f.s.beginCall(); err != nil {
 		return err
 	}
 	defer f.s.inUse.Done()
-	if err := f.health.damage(); err != nil && begin != "BEGIN" {
+	if err := f.health.foundDamage(); err != nil && begin != "BEGIN" {
 		return err
 	}
 	select {
@@ -97,11 +97,11 @@ func (f *recordFile) use(ctx context.Context, begin string, do func(*conn) error
 	kept := false
 	defer func() {
 		if !kept { // it failed, or panicked
-			err = errors.Join(err, f.undo())
+			err = errors.Join(err, f.rollbackTx())
 		}
 	}()
 	if begin != "BEGIN" {
-		if err := recordSchema.current(ctx, f.c); err != nil {
+		if err := recordSchema.checkFileFormat(ctx, f.c); err != nil {
 			return err
 		}
 	}
@@ -113,8 +113,8 @@ func (f *recordFile) use(ctx context.Context, begin string, do func(*conn) error
 	return err
 }
 
-// undo ends a transaction without effect. A connection that cannot is not used again.
-func (f *recordFile) undo() error {
+// rollbackTx ends a transaction without effect. A connection that cannot is not used again.
+func (f *recordFile) rollbackTx() error {
 	if _, err := f.c.exec(context.Background(), "ROLLBACK"); err == nil {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, e
 		return home.(bool), nil
 	}
 	err = s.read(ctx, func(c *conn) error {
-		n, err := c.number(ctx, "SELECT count(*) FROM access_processes WHERE process = ?1", process)
+		n, err := c.queryInt(ctx, "SELECT count(*) FROM access_processes WHERE process = ?1", process)
 		found = n > 0
 		return err
 	})
@@ -160,8 +160,8 @@ func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, e
 	return found, err
 }
 
-// recordsIn are the two places of records, the earlier first.
-func (s *Store) recordsIn() []*service.Service {
+// recordStores are the two places of records, the earlier first.
+func (s *Store) recordStores() []*service.Service {
 	return []*service.Service{s.Service, service.New(s.records)}
 }
 
@@ -169,7 +169,7 @@ func (s *Store) recordsIn() []*service.Service {
 // over the store that it was made of, later ones than it has are in the file of records.
 func (s *Store) Segments(ctx context.Context, process string, from uint64) iter.Seq2[access.Segment, error] {
 	return func(yield func(access.Segment, error) bool) {
-		for _, place := range s.recordsIn() {
+		for _, place := range s.recordStores() {
 			for one, err := range place.Segments(ctx, process, from) {
 				if !yield(one, err) || err != nil {
 					return
@@ -183,7 +183,7 @@ func (s *Store) Segments(ctx context.Context, process string, from uint64) iter.
 // Processes lists those that have segments, in the order of their first one.
 func (s *Store) Processes(ctx context.Context) (all []string, err error) {
 	known := map[string]bool{}
-	for _, place := range s.recordsIn() {
+	for _, place := range s.recordStores() {
 		list, err := place.Processes(ctx)
 		if err != nil {
 			return nil, err
@@ -198,9 +198,9 @@ func (s *Store) Processes(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// gather writes the records of a file into a copy of the store, which c has open and
+// mergeRecords writes the records of a file into a copy of the store, which c has open and
 // which has none but the store's own.
-func gather(ctx context.Context, c *conn, records string) error {
+func mergeRecords(ctx context.Context, c *conn, records string) error {
 	path, err := filepath.Abs(records)
 	if err != nil {
 		return err

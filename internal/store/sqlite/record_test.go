@@ -20,8 +20,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// chain makes the first segments of a process, each of one record, numbered by it.
-func chain(process string, n int) (list []access.Segment) {
+// newSegments makes the first segments of a process, each of one record, numbered by it.
+func newSegments(process string, n int) (list []access.Segment) {
 	var prev [32]byte
 	for i := range n {
 		body := fmt.Appendf(nil, "{\"operation\":\"%s-%d\",\"role\":\"none\"}\n", process, i+1)
@@ -31,7 +31,7 @@ func chain(process string, n int) (list []access.Segment) {
 	return list
 }
 
-func keep(t *testing.T, s access.SegmentStore, list ...access.Segment) {
+func appendSegments(t *testing.T, s access.SegmentStore, list ...access.Segment) {
 	t.Helper()
 	for _, one := range list {
 		if err := s.AppendSegment(t.Context(), one); err != nil {
@@ -67,18 +67,18 @@ func wantRecords(t *testing.T, s access.SegmentStore, want string) {
 	}
 }
 
-// TestRecordsLeaveTheCacheOfReaders counts the pages that a reader has to read again.
-func TestRecordsLeaveTheCacheOfReaders(t *testing.T) {
+// TestRecordsKeepReaderPageCaches counts the pages that a reader has to read again.
+func TestRecordsKeepReaderPageCaches(t *testing.T) {
 	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), Readers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "Hall", user, "an old hall"), "an old hall") })
-	list := chain("p", 16)
+	list := newSegments("p", 16)
 	misses := func(before func()) (n int) {
 		before()
-		found(t, s, access.LevelUser, "hall")
+		searchNames(t, s, access.LevelUser, "hall")
 		if err := s.read(t.Context(), func(c *conn) (err error) {
 			n, _, err = c.raw.(driverlib.DBStatus).Status(driverlib.DBStatusCacheMiss, true)
 			return err
@@ -87,10 +87,10 @@ func TestRecordsLeaveTheCacheOfReaders(t *testing.T) {
 		}
 		return n
 	}
-	misses(func() { keep(t, s, list[0]) })
+	misses(func() { appendSegments(t, s, list[0]) })
 	least := 1 << 30
 	for next := range slices.Chunk(list[1:], 3) { // the search index reads beside it now and then
-		least = min(least, misses(func() { keep(t, s, next...) }))
+		least = min(least, misses(func() { appendSegments(t, s, next...) }))
 	}
 	if least != 0 {
 		t.Errorf("%d pages are read again after access records were kept", least)
@@ -104,12 +104,12 @@ func TestRecordsLeaveTheCacheOfReaders(t *testing.T) {
 }
 
 // A store of before has its records in its own file.
-func TestRecordsOfBeforeStayWhole(t *testing.T) {
+func TestRecordsInStoreFileStayReadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
-	before, now := chain("before", 5), chain("now", 2)
-	keep(t, s.Service, before[:3]...)
-	keep(t, s, slices.Concat(before[2:], now)...)
+	before, now := newSegments("before", 5), newSegments("now", 2)
+	appendSegments(t, s.Service, before[:3]...)
+	appendSegments(t, s, slices.Concat(before[2:], now)...)
 	wantRecords(t, s, "before5 now2")
 	wantRecords(t, s.Service, "before5")
 	other := before[1]
@@ -128,22 +128,22 @@ func TestRecordsOfBeforeStayWhole(t *testing.T) {
 	}
 }
 
-func TestABackupHasTheRecords(t *testing.T) {
+func TestBackupIncludesRecords(t *testing.T) {
 	dir := t.TempDir()
 	path, file := filepath.Join(dir, "canon.db"), filepath.Join(dir, "backup.db")
 	s := openTest(t, path)
-	before, now, next := chain("before", 2), chain("now", 40), chain("next", 1)
-	keep(t, s.Service, before...)
-	keep(t, s, now[:30]...)
+	before, now, next := newSegments("before", 2), newSegments("now", 40), newSegments("next", 1)
+	appendSegments(t, s.Service, before...)
+	appendSegments(t, s, now[:30]...)
 	if err := s.Backup(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
-	keep(t, s, now[30:]...)
+	appendSegments(t, s, now[30:]...)
 	if left, _ := filepath.Glob(file + "*"); len(left) != 1 {
 		t.Errorf("a backup is %q, want one file", left)
 	}
 	alone := openTest(t, file)
-	keep(t, alone, next...)
+	appendSegments(t, alone, next...)
 	wantRecords(t, alone, "before2 now30 next1")
 	wantRecords(t, alone.Service, "before2 now30")
 
@@ -159,13 +159,13 @@ func TestABackupHasTheRecords(t *testing.T) {
 	wantRecords(t, openTest(t, file+"2"), "before2 now40")
 }
 
-func TestRecordsBySeveralAtOnce(t *testing.T) {
+func TestConcurrentRecordWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	stores := []*Store{openTest(t, path), openTest(t, path), openTest(t, path)}
 	var all sync.WaitGroup
 	for i := range 6 {
 		all.Go(func() {
-			for _, one := range chain(fmt.Sprint("p", i), 20) {
+			for _, one := range newSegments(fmt.Sprint("p", i), 20) {
 				if err := stores[i%3].AppendSegment(t.Context(), one); err != nil {
 					t.Error(err)
 				}
@@ -181,9 +181,9 @@ func TestRecordsBySeveralAtOnce(t *testing.T) {
 	}
 }
 
-func TestRecordsAreTheOwnersOnly(t *testing.T) {
+func TestRecordFilesAreOwnerOnly(t *testing.T) {
 	s := openNew(t)
-	keep(t, s, chain("p", 1)...)
+	appendSegments(t, s, newSegments("p", 1)...)
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		info, err := os.Stat(recordPath(s.cfg.Path) + suffix)
 		if err != nil || info.Mode().Perm() != 0o600 {
@@ -197,10 +197,10 @@ func TestRecordsAreTheOwnersOnly(t *testing.T) {
 }
 
 // Whoever cannot keep records does not open, and whoever has closed keeps none.
-func TestRecordsRefuse(t *testing.T) {
+func TestRecordFileRefusals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
-	if err := s.records.use(t.Context(), "BEGIN IMMEDIATE", func(c *conn) error {
+	if err := s.records.runInTx(t.Context(), "BEGIN IMMEDIATE", func(c *conn) error {
 		_, err := c.exec(t.Context(), "PRAGMA user_version = 1000")
 		return err
 	}); err != nil {
@@ -211,16 +211,16 @@ func TestRecordsRefuse(t *testing.T) {
 	}
 	gone, end := context.WithCancel(t.Context())
 	end()
-	if err := s.AppendSegment(gone, chain("p", 1)[0]); !errors.Is(err, context.Canceled) {
+	if err := s.AppendSegment(gone, newSegments("p", 1)[0]); !errors.Is(err, context.Canceled) {
 		t.Errorf("for a caller who is gone: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AppendSegment(t.Context(), chain("p", 1)[0]); !errors.Is(err, errClosed) {
+	if err := s.AppendSegment(t.Context(), newSegments("p", 1)[0]); !errors.Is(err, errClosed) {
 		t.Errorf("closed: %v", err)
 	}
-	if err := s.records.use(t.Context(), "BEGIN", func(*conn) error { return nil }); !errors.Is(err, errClosed) {
+	if err := s.records.runInTx(t.Context(), "BEGIN", func(*conn) error { return nil }); !errors.Is(err, errClosed) {
 		t.Errorf("the file of records, closed: %v", err)
 	}
 	if err := os.WriteFile(recordPath(path), []byte(strings.Repeat("junk", 1000)), 0o600); err != nil {
@@ -232,14 +232,14 @@ func TestRecordsRefuse(t *testing.T) {
 }
 
 // Long readings, of which there may be as many as connections, hold up no records.
-func TestRecordsWaitForNoReader(t *testing.T) {
+func TestRecordsDoNotWaitForReaders(t *testing.T) {
 	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), Readers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	list := chain("p", 3)
-	keep(t, s, list[0])
+	list := newSegments("p", 3)
+	appendSegments(t, s, list[0])
 	ctx, end := context.WithTimeout(t.Context(), 10*time.Second) // or the test would wait for itself
 	defer end()
 	mustRead(t, s, func(canon.Reader) error {
@@ -249,11 +249,11 @@ func TestRecordsWaitForNoReader(t *testing.T) {
 }
 
 // A change that fails or panics leaves nothing, and the file takes the next one.
-func TestRecordsAreWrittenWholeOrNot(t *testing.T) {
+func TestRecordWritesAreAtomic(t *testing.T) {
 	s := openNew(t)
 	wrong := errors.New("wrong")
 	insert := func(then func() error) error {
-		return s.records.use(t.Context(), "BEGIN IMMEDIATE", func(c *conn) error {
+		return s.records.runInTx(t.Context(), "BEGIN IMMEDIATE", func(c *conn) error {
 			if _, err := c.exec(t.Context(), "INSERT INTO access_processes (process) VALUES ('half')"); err != nil {
 				return err
 			}
@@ -280,6 +280,6 @@ func TestRecordsAreWrittenWholeOrNot(t *testing.T) {
 	}); !errors.Is(err, wrong) {
 		t.Error(err)
 	}
-	keep(t, s, chain("p", 2)...)
+	appendSegments(t, s, newSegments("p", 2)...)
 	wantRecords(t, s, "p2")
 }

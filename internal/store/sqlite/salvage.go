@@ -62,12 +62,12 @@ func Salvage(ctx context.Context, from, to string) (lost []Loss, err error) {
 		return nil, err
 	}
 	records := salvage{ctx: ctx, from: recordPath(from), to: recordPath(to), schema: recordSchema, tables: keptRecords}
-	if sizeOf(records.from) == 0 {
+	if fileSize(records.from) == 0 {
 		return main.lost, nil // a backup, or a store of before there was such a file
 	}
 	err = records.run()
 	if errors.Is(err, errUnreadable) {
-		records.lose(false, "access records since the last backup: %v", err)
+		records.noteLoss(false, "access records since the last backup: %v", err)
 		err = nil
 	}
 	return append(main.lost, records.lost...), err
@@ -87,19 +87,19 @@ type salvage struct {
 	lost     []Loss
 }
 
-func (v *salvage) lose(dispensable bool, format string, args ...any) {
+func (v *salvage) noteLoss(dispensable bool, format string, args ...any) {
 	v.lost = append(v.lost, Loss{fmt.Sprintf(format, args...), dispensable})
 }
 
 // run copies the file's tables into one of the same format, and brings that to today's.
 func (v *salvage) run() (err error) {
-	if v.src, err = connect(v.ctx, Config{Path: v.from}.withDefaults(), true); err != nil {
+	if v.src, err = openConn(v.ctx, Config{Path: v.from}.withDefaults(), true); err != nil {
 		return fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	defer func() { err = errors.Join(err, v.src.close()) }()
-	at, err := v.src.number(v.ctx, "PRAGMA user_version")
+	at, err := v.src.queryInt(v.ctx, "PRAGMA user_version")
 	if err == nil {
-		_, err = v.src.number(v.ctx, "SELECT count(*) FROM sqlite_schema")
+		_, err = v.src.queryInt(v.ctx, "SELECT count(*) FROM sqlite_schema")
 	}
 	if err != nil || at < 1 || at > v.schema.version {
 		return fmt.Errorf("%w (its format is %d): %w", errUnreadable, at, err)
@@ -107,11 +107,11 @@ func (v *salvage) run() (err error) {
 	if err := makeFile(v.to); err != nil {
 		return err
 	}
-	if v.dst, err = connect(v.ctx, Config{Path: v.to}.withDefaults(), false); err != nil {
+	if v.dst, err = openConn(v.ctx, Config{Path: v.to}.withDefaults(), false); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.dst.close()) }()
-	if err := (schema{v.schema.folder, at}).bring(v.ctx, v.dst, nil); err != nil {
+	if err := (schema{v.schema.folder, at}).migrate(v.ctx, v.dst, nil); err != nil {
 		return err
 	}
 	v.dst.steady = true                                                            // a watch for each row would cost more than the row
@@ -128,36 +128,36 @@ func (v *salvage) run() (err error) {
 	if _, err := v.dst.exec(v.ctx, "COMMIT"); err != nil {
 		return err
 	}
-	return v.schema.bring(v.ctx, v.dst, nil)
+	return v.schema.migrate(v.ctx, v.dst, nil)
 }
 
 // salvageTable copies the rows that can be read of a table.
 func (v *salvage) salvageTable(t keptTable) error {
-	columns, key, err := v.columns(t.name)
+	columns, key, err := v.readColumns(t.name)
 	if err != nil || len(columns) == 0 { // of a later format
 		return err
 	}
 	if _, err := v.dst.exec(v.ctx, "DELETE FROM "+t.name); err != nil { // what the migrations put there
 		return err
 	}
-	r := rows{v: v, name: t.name, columns: columns, key: key}
-	if err := r.copy(); err != nil {
+	r := tableCopier{v: v, name: t.name, columns: columns, key: key}
+	if err := r.copyRows(); err != nil {
 		return err
 	}
 	dispensable := t.dispensable
 	if t.name == "streams" {
 		// The commits, which come before, have all that a head has, if none is lost.
-		if err := v.heads(); err != nil {
+		if err := v.restoreHeads(); err != nil {
 			return err
 		}
 		dispensable = len(v.lost) == 0
 	}
 	for _, g := range r.gaps {
-		v.lose(dispensable, "%s: %s", t.what, g)
+		v.noteLoss(dispensable, "%s: %s", t.what, g)
 	}
 	switch t.name {
 	case "bodies":
-		return v.texts()
+		return v.removeDamagedTexts()
 	case "identity_generation":
 		_, err = v.dst.exec(v.ctx, "INSERT INTO identity_generation (n) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM identity_generation)")
 		return err
@@ -165,29 +165,29 @@ func (v *salvage) salvageTable(t keptTable) error {
 	return nil
 }
 
-// columns gives the columns of a table, and what its rows are ordered by: rowid, or the
+// readColumns gives the columns of a table, and what its rows are ordered by: rowid, or the
 // primary key of a table without.
-func (v *salvage) columns(name string) (columns []string, key []string, err error) {
+func (v *salvage) readColumns(name string) (columns []string, key []string, err error) {
 	var primary []string
 	err = v.dst.query(v.ctx, func(r row) error {
-		columns = append(columns, r.text(0))
-		if r.int(1) > 0 {
-			primary = append(primary, r.text(0))
+		columns = append(columns, r.textAt(0))
+		if r.intAt(1) > 0 {
+			primary = append(primary, r.textAt(0))
 		}
 		return nil
 	}, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid", name)
 	if err != nil {
 		return nil, nil, err
 	}
-	without, err := v.dst.number(v.ctx, "SELECT wr FROM pragma_table_list WHERE name = ?1", name)
+	without, err := v.dst.queryInt(v.ctx, "SELECT wr FROM pragma_table_list WHERE name = ?1", name)
 	if without == 0 {
 		primary = nil
 	}
 	return columns, primary, err
 }
 
-// rows copies the rows of one table.
-type rows struct {
+// tableCopier copies the rows of one table.
+type tableCopier struct {
 	v       *salvage
 	name    string
 	columns []string
@@ -198,32 +198,32 @@ type rows struct {
 // maxProbes is how many rows inside a gap are asked for one by one.
 const maxProbes = 200_000
 
-func (r *rows) copy() error {
+func (r *tableCopier) copyRows() error {
 	if r.key != nil {
 		return r.copyKeyed()
 	}
-	low, err := r.scan("rowid > ?1 ORDER BY rowid", 0)
+	low, err := r.copyUntilDamage("rowid > ?1 ORDER BY rowid", 0)
 	if err != nil || low < 0 {
 		return err
 	}
-	high, err := r.scan("rowid > ?1 ORDER BY rowid DESC", low)
+	high, err := r.copyUntilDamage("rowid > ?1 ORDER BY rowid DESC", low)
 	if err != nil || high < 0 {
 		return err
 	}
 	// What is between the last row before the damage and the first one behind is probed.
-	return r.probe(low, high)
+	return r.probeGap(low, high)
 }
 
-// scan copies rows on one side of the damage. It gives the last one that it read, -1 where
+// copyUntilDamage copies rows on one side of the damage. It gives the last one that it read, -1 where
 // it met no damage.
-func (r *rows) scan(where string, from int64) (last int64, err error) {
+func (r *tableCopier) copyUntilDamage(where string, from int64) (last int64, err error) {
 	descending := strings.HasSuffix(where, "DESC")
 	last = from
 	if descending {
 		last = 1<<63 - 1
 	}
 	err = r.v.src.query(r.v.ctx, func(one row) error {
-		last = one.int(len(r.columns))
+		last = one.intAt(len(r.columns))
 		return r.put(one)
 	}, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE %s", strings.Join(r.columns, ", "), r.name, where), from)
 	if isDamageCode(codeOf(err)) {
@@ -232,11 +232,11 @@ func (r *rows) scan(where string, from int64) (last int64, err error) {
 	return -1, err
 }
 
-// probe asks for the rows inside a gap one by one, and notes the gap.
-func (r *rows) probe(low, high int64) error {
+// probeGap asks for the rows inside a gap one by one, and notes the gap.
+func (r *tableCopier) probeGap(low, high int64) error {
 	found, asked := 0, int64(0)
 	for at := low + 1; at < high && asked < maxProbes; at, asked = at+1, asked+1 {
-		ok, err := r.v.src.one(r.v.ctx, r.put, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE rowid = ?1", strings.Join(r.columns, ", "), r.name), at)
+		ok, err := r.v.src.queryOne(r.v.ctx, r.put, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE rowid = ?1", strings.Join(r.columns, ", "), r.name), at)
 		if err != nil && !isDamageCode(codeOf(err)) {
 			return err
 		}
@@ -253,7 +253,7 @@ func (r *rows) probe(low, high int64) error {
 }
 
 // copyKeyed copies a table without rowids, from both ends up to the damage.
-func (r *rows) copyKeyed() error {
+func (r *tableCopier) copyKeyed() error {
 	order := strings.Join(r.key, ", ")
 	down := strings.Join(r.key, " DESC, ") + " DESC"
 	for _, by := range []string{order, down} {
@@ -270,7 +270,7 @@ func (r *rows) copyKeyed() error {
 }
 
 // put writes a row that was read. One that does not fit is damaged itself.
-func (r *rows) put(one row) error {
+func (r *tableCopier) put(one row) error {
 	values := make([]any, len(r.columns))
 	marks := make([]string, len(r.columns))
 	for i := range r.columns {
@@ -278,21 +278,21 @@ func (r *rows) put(one row) error {
 	}
 	n, err := r.v.dst.exec(r.v.ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.name, strings.Join(r.columns, ", "), strings.Join(marks, ", ")), values...)
 	if err == nil && n == 0 && r.key == nil && len(r.gaps) < maxFaults {
-		r.gaps = append(r.gaps, fmt.Sprintf("row %d of table %s is damaged", one.int(len(r.columns)), r.name))
+		r.gaps = append(r.gaps, fmt.Sprintf("row %d of table %s is damaged", one.intAt(len(r.columns)), r.name))
 	}
 	return err
 }
 
-// heads makes the rows of streams that could not be read from the commits, which name
+// restoreHeads makes the rows of streams that could not be read from the commits, which name
 // their stream.
-func (v *salvage) heads() error {
+func (v *salvage) restoreHeads() error {
 	type head struct {
 		s, n       int64
 		body, hash []byte
 	}
 	var list []head
 	if err := v.dst.query(v.ctx, func(r row) error {
-		list = append(list, head{r.int(0), r.int(1), slices.Clone(r.bytes(2)), slices.Clone(r.bytes(3))})
+		list = append(list, head{r.intAt(0), r.intAt(1), slices.Clone(r.bytesAt(2)), slices.Clone(r.bytesAt(3))})
 		return nil
 	}, "SELECT n >> 40, n, body, hash FROM commits WHERE n IN (SELECT max(n) FROM commits GROUP BY n >> 40) AND n >> 40 NOT IN (SELECT s FROM streams)"); err != nil {
 		return err
@@ -311,13 +311,13 @@ func (v *salvage) heads() error {
 	return nil
 }
 
-// texts takes out contents that do not have their hash, and names them.
-func (v *salvage) texts() error {
+// removeDamagedTexts takes out contents that do not have their hash, and names them.
+func (v *salvage) removeDamagedTexts() error {
 	var wrong []int64
 	if err := v.dst.query(v.ctx, func(r row) error {
-		if sha256.Sum256(r.bytes(2)) != [32]byte(fill[canon.Hash](r.bytes(1))) {
-			wrong = append(wrong, r.int(0))
-			v.lose(false, "texts of cards: the one with the hash %s is damaged", fill[canon.Hash](r.bytes(1)))
+		if sha256.Sum256(r.bytesAt(2)) != [32]byte(readBlob[canon.Hash](r.bytesAt(1))) {
+			wrong = append(wrong, r.intAt(0))
+			v.noteLoss(false, "texts of cards: the one with the hash %s is damaged", readBlob[canon.Hash](r.bytesAt(1)))
 		}
 		return nil
 	}, "SELECT rowid, hash, body FROM bodies"); err != nil {

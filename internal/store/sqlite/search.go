@@ -31,7 +31,7 @@ func newLibrary(s *Store) *search.Library {
 		},
 		Worlds: func(ctx context.Context) (ids []search.ID, err error) {
 			err = s.read(ctx, func(c *conn) error {
-				return c.query(ctx, func(r row) error { ids = append(ids, search.ID(r.bytes(0))); return nil },
+				return c.query(ctx, func(r row) error { ids = append(ids, search.ID(r.bytesAt(0))); return nil },
 					"SELECT i.id FROM world_ids i JOIN worlds w ON w.w = i.w")
 			})
 			return ids, err
@@ -47,11 +47,11 @@ func (r *reader) Writes() bool { return r.writes != nil }
 // Source gives what is searched of a world.
 func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, bool, error) {
 	if r.writes != nil {
-		if err := r.writes.tellUntold(ctx); err != nil {
+		if err := r.writes.flushReindex(ctx); err != nil {
 			return nil, false, err
 		}
 	}
-	w, err := r.world(ctx, id)
+	w, err := r.findWorldNumber(ctx, id)
 	return source{r, id, w}, err == nil && w != 0, err
 }
 
@@ -64,34 +64,34 @@ type source struct {
 
 func (s source) State(ctx context.Context) (at search.State, err error) {
 	if t := s.r.writes; t != nil && t.searched[s.w] != nil {
-		return finder.Bound(*t.searched[s.w]), nil
+		return finder.WithRowFormat(*t.searched[s.w]), nil
 	}
-	at, _, err = s.r.state(ctx, s.w)
-	return finder.Bound(at), err
+	at, _, err = s.r.loadSearchState(ctx, s.w)
+	return finder.WithRowFormat(at), err
 }
 
-func (r *reader) state(ctx context.Context, w int64) (at search.State, found bool, err error) {
+func (r *reader) loadSearchState(ctx context.Context, w int64) (at search.State, found bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return at, false, err
 	}
-	found, err = r.c.one(context.Background(), func(row row) error {
-		at = search.State{Tag: row.text(0), Epoch: row.int(1), Scrub: row.int(2), Gen: row.int(3)}
+	found, err = r.c.queryOne(context.Background(), func(row row) error {
+		at = search.State{Tag: row.textAt(0), Epoch: row.intAt(1), Scrub: row.intAt(2), Gen: row.intAt(3)}
 		return nil
 	}, "SELECT "+stateColumns+", +(SELECT max(gen) FROM docs WHERE w = ?1) AS \"\" FROM searched WHERE w = ?1", w)
 	return at, found, err
 }
 
-var stateColumns = nameless("tag, epoch, scrub")
+var stateColumns = unnamedColumns("tag, epoch, scrub")
 
 func (s source) Changes(ctx context.Context, after int64, most int) ([]search.Change, error) {
-	return s.changes(ctx, "d.gen > ?2 ORDER BY d.gen LIMIT ?3", after, most)
+	return s.queryChanges(ctx, "d.gen > ?2 ORDER BY d.gen LIMIT ?3", after, most)
 }
 
 func (s source) Documents(ctx context.Context, ids []search.ID) ([]search.Change, error) {
-	return s.changes(ctx, "d.card IN (SELECT unhex(f.value) FROM json_each(?2) f)", hexes(ids...))
+	return s.queryChanges(ctx, "d.card IN (SELECT unhex(f.value) FROM json_each(?2) f)", hexIDs(ids...))
 }
 
-func (s source) changes(ctx context.Context, where string, args ...any) ([]search.Change, error) {
+func (s source) queryChanges(ctx context.Context, where string, args ...any) ([]search.Change, error) {
 	type found struct {
 		gen   int64
 		id    canon.CardID
@@ -103,13 +103,13 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 	err := s.r.c.query(ctx, func(row row) error {
 		c, err := scanCard(row)
 		at := row[cardWidth:]
-		f := found{gen: at.int(0), id: fill[canon.CardID](at.bytes(1)), card: c, level: at.int(2)}
+		f := found{gen: at.intAt(0), id: readBlob[canon.CardID](at.bytesAt(1)), card: c, level: at.intAt(2)}
 		switch {
-		case at.int(3) == 0 || c.card.ID.IsZero() || c.card.Trashed():
+		case at.intAt(3) == 0 || c.card.ID.IsZero() || c.card.Trashed():
 		case at[4] != nil:
-			f.doc = &canon.SearchDoc{Name: at.text(4), Text: at.text(5)}
+			f.doc = &canon.SearchDoc{Name: at.textAt(4), Text: at.textAt(5)}
 		default:
-			f.doc = &canon.SearchDoc{Name: c.card.Name, Text: canon.PlainText(c.card.Type, string(at.bytes(6)))}
+			f.doc = &canon.SearchDoc{Name: c.card.Name, Text: canon.PlainText(c.card.Type, string(at.bytesAt(6)))}
 		}
 		list = append(list, f)
 		return err
@@ -126,7 +126,7 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 			lists = append(lists, f.id)
 		}
 	}
-	tags, err := s.tags(ctx, lists)
+	tags, err := s.readTags(ctx, lists)
 	if err != nil {
 		return nil, err
 	}
@@ -146,17 +146,17 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 	return changes, nil
 }
 
-// tags gives the tags in lists of them, by list.
-func (s source) tags(ctx context.Context, lists []canon.CardID) (map[canon.CardID][]markup.Key, error) {
+// readTags gives the tags in lists of them, by list.
+func (s source) readTags(ctx context.Context, lists []canon.CardID) (map[canon.CardID][]markup.Key, error) {
 	if len(lists) == 0 {
 		return nil, nil
 	}
 	found := map[canon.CardID][]markup.Key{}
 	err := s.r.c.query(ctx, func(row row) error {
-		id := fill[canon.CardID](row.bytes(0))
-		found[id] = append(found[id], markup.Key(row.text(1)))
+		id := readBlob[canon.CardID](row.bytesAt(0))
+		found[id] = append(found[id], markup.Key(row.textAt(1)))
 		return nil
-	}, "SELECT f.from_card, f.target FROM refs f WHERE f.w = ?1 AND f.from_card IN (SELECT unhex(l.value) FROM json_each(?2) l) AND f.kind = 3", s.w, hexes(lists...))
+	}, "SELECT f.from_card, f.target FROM refs f WHERE f.w = ?1 AND f.from_card IN (SELECT unhex(l.value) FROM json_each(?2) l) AND f.kind = 3", s.w, hexIDs(lists...))
 	return found, err
 }
 
@@ -166,23 +166,23 @@ func (s source) Head(ctx context.Context) (seq uint64, hash string, err error) {
 }
 
 func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (bool, error) {
-	n, head, err := s.r.stream(ctx, canon.WorldStream(s.id))
+	n, head, err := s.r.readStream(ctx, canon.WorldStream(s.id))
 	if err != nil || uint64(head.Seq) <= seq || seq == 0 {
 		return seq == 0 || uint64(head.Seq) == seq && head.Hash.String() == hash, err
 	}
 	var found canon.Hash
-	_, err = s.r.c.one(ctx, func(r row) error { found = fill[canon.Hash](r.bytes(0)); return nil }, "SELECT hash FROM commits WHERE n = ?1", n<<streamShift+int64(seq))
+	_, err = s.r.c.queryOne(ctx, func(r row) error { found = readBlob[canon.Hash](r.bytesAt(0)); return nil }, "SELECT hash FROM commits WHERE n = ?1", n<<streamShift+int64(seq))
 	return found.String() == hash, err
 }
 
 // Named gives the living cards that are in sight only because their labels name the
 // subject.
 func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named, error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err
 	}
-	cards, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c INDEXED BY cards_named WHERE c.w = ?1 AND "+sc.byName("c")+" AND c.trashed = 0 ORDER BY c.key, c.id", sc.args()...)
+	cards, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c INDEXED BY cards_named WHERE c.w = ?1 AND "+sc.namedOnlyCond("c")+" AND c.trashed = 0 ORDER BY c.key, c.id", sc.withArgs()...)
 	if err != nil {
 		return nil, err
 	}
@@ -203,20 +203,20 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 // NamedBearers gives the cards that bear a tag by a list that is in sight only because its
 // label names the subject.
 func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
-	sc, ok, err := r.scope(ctx, s)
+	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err
 	}
-	err = r.c.query(ctx, func(row row) error { found = append(found, fill[canon.CardID](row.bytes(0))); return nil },
+	err = r.c.query(ctx, func(row row) error { found = append(found, readBlob[canon.CardID](row.bytesAt(0))); return nil },
 		`SELECT DISTINCT b.id FROM cards t INDEXED BY cards_named CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
-			WHERE t.w = ?1 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.byName("t")+" AND "+sc.sees("b")+" AND "+childOf("t", "b")+`
-			AND EXISTS (SELECT 1 FROM refs f WHERE f.w = t.w AND f.from_card = t.id AND f.kind = 3 AND f.target = ?3)`, sc.args(string(tag))...)
+			WHERE t.w = ?1 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.namedOnlyCond("t")+" AND "+sc.visibleCond("b")+" AND "+childOf("t", "b")+`
+			AND EXISTS (SELECT 1 FROM refs f WHERE f.w = t.w AND f.from_card = t.id AND f.kind = 3 AND f.target = ?3)`, sc.withArgs(string(tag))...)
 	return found, err
 }
 
 // Text gives what is searchable of a card.
 func (r *reader) Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error) {
-	w, err := r.world(ctx, c.World)
+	w, err := r.findWorldNumber(ctx, c.World)
 	if err != nil {
 		return canon.SearchDoc{}, err
 	}
@@ -227,16 +227,16 @@ func (r *reader) Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error
 // indexedText gives what is searchable of a card; false where nothing is.
 func (r *reader) indexedText(ctx context.Context, w int64, c canon.Card) (d canon.SearchDoc, ok bool, err error) {
 	var sum []byte
-	if _, err = r.c.one(context.Background(), func(row row) error { sum = row.bytes(0); return nil }, "SELECT sum FROM docs WHERE w = ?1 AND card = ?2", w, c.ID[:]); err != nil || sum == nil {
+	if _, err = r.c.queryOne(context.Background(), func(row row) error { sum = row.bytesAt(0); return nil }, "SELECT sum FROM docs WHERE w = ?1 AND card = ?2", w, c.ID[:]); err != nil || sum == nil {
 		return d, false, err
 	}
-	d, _, err = r.document(ctx, w, sum, c)
+	d, _, err = r.readDocument(ctx, w, sum, c)
 	return d, err == nil, err
 }
 
-// document gives what was indexed of a card, and whether it is as it was then.
-func (r *reader) document(ctx context.Context, w int64, sum []byte, c canon.Card) (d canon.SearchDoc, same bool, err error) {
-	found, err := r.c.one(context.Background(), func(row row) error { d.Name, d.Text = row.text(0), row.text(1); return nil },
+// readDocument gives what was indexed of a card, and whether it is as it was then.
+func (r *reader) readDocument(ctx context.Context, w int64, sum []byte, c canon.Card) (d canon.SearchDoc, same bool, err error) {
+	found, err := r.c.queryOne(context.Background(), func(row row) error { d.Name, d.Text = row.textAt(0), row.textAt(1); return nil },
 		"SELECT name, text FROM doc_texts WHERE w = ?1 AND card = ?2", w, c.ID[:])
 	if err != nil || found {
 		return d, found, err
@@ -260,7 +260,7 @@ func (t *tx) searchState(ctx context.Context, w int64) (*search.State, error) {
 	if at := t.searched[w]; at != nil {
 		return at, nil
 	}
-	at, found, err := t.state(ctx, w)
+	at, found, err := t.loadSearchState(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -275,28 +275,28 @@ func (t *tx) searchState(ctx context.Context, w int64) (*search.State, error) {
 	return &at, nil
 }
 
-// touchLater has the index read a card anew. That is written when it is next read, or at the
+// reindexLater has the index read a card anew. That is written when it is next read, or at the
 // end: most often Index follows, and says so with the text.
-func (t *tx) touchLater(ctx context.Context, w int64, id canon.CardID) error {
-	if err := t.tellUntold(ctx); err != nil {
+func (t *tx) reindexLater(ctx context.Context, w int64, id canon.CardID) error {
+	if err := t.flushReindex(ctx); err != nil {
 		return err
 	}
-	t.untold = cardRef{w, id}
+	t.pendingReindex = cardRef{w, id}
 	return nil
 }
 
-// tellUntold writes what touchLater left.
-func (t *tx) tellUntold(ctx context.Context) error {
-	c := t.untold
+// flushReindex writes what touchLater left.
+func (t *tx) flushReindex(ctx context.Context) error {
+	c := t.pendingReindex
 	if c == (cardRef{}) {
 		return nil
 	}
-	t.untold = cardRef{}
-	return t.touch(ctx, c.w, c.id)
+	t.pendingReindex = cardRef{}
+	return t.reindexCard(ctx, c.w, c.id)
 }
 
-// touch has the index read a card anew.
-func (t *tx) touch(ctx context.Context, w int64, id canon.CardID) error {
+// reindexCard has the index read a card anew.
+func (t *tx) reindexCard(ctx context.Context, w int64, id canon.CardID) error {
 	at, err := t.searchState(ctx, w)
 	if err != nil {
 		return err
@@ -308,19 +308,19 @@ func (t *tx) touch(ctx context.Context, w int64, id canon.CardID) error {
 
 // Index replaces what is searchable of a card.
 func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
-	w, err := t.worldNumber(ctx, c.World)
+	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
 		return err
 	}
 	if doc == nil {
-		return t.unindex(ctx, w, c.ID)
+		return t.unindexCard(ctx, w, c.ID)
 	}
-	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	level, label, err := t.ensureLabelNumbers(ctx, w, c.Label)
 	if err != nil {
 		return err
 	}
-	if t.untold == (cardRef{w, c.ID}) {
-		t.untold = cardRef{}
+	if t.pendingReindex == (cardRef{w, c.ID}) {
+		t.pendingReindex = cardRef{}
 	}
 	isNew := t.made == cardRef{w, c.ID}
 	t.made = cardRef{}
@@ -333,7 +333,7 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 		ON CONFLICT (w, card) DO UPDATE SET gen = ?3, level = ?4, label = ?5, sum = ?6`, w, c.ID[:], at.Gen, level, label, docSum(doc)); err != nil {
 		return err
 	}
-	keep, err := t.keepsText(ctx, w, c, doc)
+	keep, err := t.needsText(ctx, w, c, doc)
 	if err != nil {
 		return err
 	}
@@ -344,17 +344,17 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 		_, err = t.c.exec(ctx, "DELETE FROM doc_texts WHERE w = ?1 AND card = ?2", w, c.ID[:])
 		return err
 	}
-	return t.keepText(ctx, w, c.ID, doc)
+	return t.storeText(ctx, w, c.ID, doc)
 }
 
-func (t *tx) keepText(ctx context.Context, w int64, id canon.CardID, doc *canon.SearchDoc) error {
+func (t *tx) storeText(ctx context.Context, w int64, id canon.CardID, doc *canon.SearchDoc) error {
 	_, err := t.c.exec(ctx, "INSERT INTO doc_texts (w, card, name, text) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w, card) DO UPDATE SET name = ?3, text = ?4", w, id[:], doc.Name, doc.Text)
 	return err
 }
 
-// unindex takes the text of a card out of the search.
-func (t *tx) unindex(ctx context.Context, w int64, id canon.CardID) error {
-	if err := t.touch(ctx, w, id); err != nil {
+// unindexCard takes the text of a card out of the search.
+func (t *tx) unindexCard(ctx context.Context, w int64, id canon.CardID) error {
+	if err := t.reindexCard(ctx, w, id); err != nil {
 		return err
 	}
 	if _, err := t.c.exec(ctx, "UPDATE docs SET level = 0, label = 0, sum = NULL WHERE w = ?1 AND card = ?2", w, id[:]); err != nil {
@@ -364,24 +364,24 @@ func (t *tx) unindex(ctx context.Context, w int64, id canon.CardID) error {
 	return err
 }
 
-// keepsText tells whether the text itself must be kept: where the card's body does not give
+// needsText tells whether the text itself must be kept: where the card's body does not give
 // it again.
-func (t *tx) keepsText(ctx context.Context, w int64, c canon.Card, doc *canon.SearchDoc) (bool, error) {
+func (t *tx) needsText(ctx context.Context, w int64, c canon.Card, doc *canon.SearchDoc) (bool, error) {
 	if doc.Name != c.Name || doc.Derived {
 		return doc.Name != c.Name, nil
 	}
 	keep := true
-	_, err := t.c.one(ctx, func(r row) error {
-		keep = canon.PlainText(c.Type, string(r.bytes(0))) != doc.Text
+	_, err := t.c.queryOne(ctx, func(r row) error {
+		keep = canon.PlainText(c.Type, string(r.bytesAt(0))) != doc.Text
 		return nil
 	}, "SELECT body FROM bodies WHERE w = ?1 AND hash = ?2", w, c.Content[:])
 	return keep, err
 }
 
-// keepTexts keeps the texts that could not be read again without a body, for as long as
+// storeTextsOfBody keeps the texts that could not be read again without a body, for as long as
 // they are indexed. Bodies are erased seldom enough to look at every card.
-func (t *tx) keepTexts(ctx context.Context, id access.WorldID, w int64, h canon.Hash) error {
-	cards, err := t.cards(ctx, id, "SELECT "+cardColumns+` FROM cards c CROSS JOIN docs d ON d.w = c.w AND d.card = c.id
+func (t *tx) storeTextsOfBody(ctx context.Context, id access.WorldID, w int64, h canon.Hash) error {
+	cards, err := t.queryCards(ctx, id, "SELECT "+cardColumns+` FROM cards c CROSS JOIN docs d ON d.w = c.w AND d.card = c.id
 		WHERE c.w = ?1 AND c.content = ?2 AND d.sum IS NOT NULL AND NOT EXISTS (SELECT 1 FROM doc_texts x WHERE x.w = d.w AND x.card = d.card)`, w, h[:])
 	if err != nil {
 		return err
@@ -389,7 +389,7 @@ func (t *tx) keepTexts(ctx context.Context, id access.WorldID, w int64, h canon.
 	for _, c := range cards {
 		d, err := t.Text(ctx, c)
 		if err == nil {
-			err = t.keepText(ctx, w, c.ID, &d)
+			err = t.storeText(ctx, w, c.ID, &d)
 		}
 		if err != nil {
 			return err
@@ -398,8 +398,8 @@ func (t *tx) keepTexts(ctx context.Context, id access.WorldID, w int64, h canon.
 	return nil
 }
 
-// scrub has what was erased leave the files of the index.
-func (t *tx) scrub(ctx context.Context, id access.WorldID, w int64) error {
+// scrubIndex has what was erased leave the files of the index.
+func (t *tx) scrubIndex(ctx context.Context, id access.WorldID, w int64) error {
 	at, err := t.searchState(ctx, w)
 	if err == nil {
 		at.Scrub++
@@ -415,7 +415,7 @@ func (t *tx) emptySearch(ctx context.Context, w int64) error {
 		return err
 	}
 	at.Epoch, at.Gen = at.Epoch+1, 0
-	t.made, t.untold = cardRef{}, cardRef{}
+	t.made, t.pendingReindex = cardRef{}, cardRef{}
 	for _, table := range []string{"docs", "doc_texts"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
@@ -426,7 +426,7 @@ func (t *tx) emptySearch(ctx context.Context, w int64) error {
 
 // flush writes what a transaction gathered; the last thing before it is kept.
 func (t *tx) flush(ctx context.Context) error {
-	if err := t.tellUntold(ctx); err != nil {
+	if err := t.flushReindex(ctx); err != nil {
 		return err
 	}
 	for w, at := range t.searched {
@@ -445,11 +445,11 @@ func (t *tx) flush(ctx context.Context) error {
 // errUnknownTable is what Dump answers for a name that is not in canon.Tables.
 var errUnknownTable = errors.New("sqlite: there is no such table to dump")
 
-// dropFormer drops the full-text tables that stores had before format 10. Their names
+// dropOldSearchTables drops the full-text tables that stores had before format 10. Their names
 // depend on the worlds, so that no migration can name them.
-func dropFormer(ctx context.Context, c *conn) error {
+func dropOldSearchTables(ctx context.Context, c *conn) error {
 	var names []string
-	if err := c.query(ctx, func(r row) error { names = append(names, r.text(0)); return nil },
+	if err := c.query(ctx, func(r row) error { names = append(names, r.textAt(0)); return nil },
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%' ORDER BY name LIKE 'ftsv%' DESC"); err != nil {
 		return err
 	}

@@ -20,10 +20,10 @@ type scope struct {
 	ceiling access.Level // levels above it are out of sight, whoever is named
 }
 
-// scope resolves a sight. Nothing is in the sight of a world that is not there, or of a
+// resolveScope resolves a sight. Nothing is in the sight of a world that is not there, or of a
 // view that sees nothing: then ok is false.
-func (r *reader) scope(ctx context.Context, s canon.Visibility) (sc scope, ok bool, err error) {
-	w, err := r.world(ctx, s.World)
+func (r *reader) resolveScope(ctx context.Context, s canon.Visibility) (sc scope, ok bool, err error) {
+	w, err := r.findWorldNumber(ctx, s.World)
 	if err != nil || w == 0 {
 		return scope{}, false, err
 	}
@@ -37,57 +37,57 @@ func (r *reader) scope(ctx context.Context, s canon.Visibility) (sc scope, ok bo
 	return sc, sc.top > access.LevelNone || sc.subject != "", nil
 }
 
-// args puts the scope's arguments before a query's own, which are numbered from ?3.
-func (sc scope) args(more ...any) []any {
+// withArgs puts the scope's arguments before a query's own, which are numbered from ?3.
+func (sc scope) withArgs(more ...any) []any {
 	return append([]any{sc.w, sc.subject}, more...)
 }
 
-// named selects the labels that name the subject.
-const named = "(SELECT label FROM label_subjects WHERE w = ?1 AND subject = ?2)"
+// subjectLabels selects the labels that name the subject.
+const subjectLabels = "(SELECT label FROM label_subjects WHERE w = ?1 AND subject = ?2)"
 
-// sees is the condition that a row of a table is in sight.
-func (sc scope) sees(alias string) string {
+// visibleCond is the condition that a row of a table is in sight.
+func (sc scope) visibleCond(alias string) string {
 	switch {
 	case sc.top >= access.LevelAdmin:
 		return "1"
 	case sc.subject == "":
 		return alias + ".level <= " + strconv.Itoa(int(sc.top))
 	}
-	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.byName(alias))
+	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.namedOnlyCond(alias))
 }
 
-// byName is the condition that a row is in sight only by naming the subject.
-func (sc scope) byName(alias string) string {
-	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, named)
+// namedOnlyCond is the condition that a row is in sight only by naming the subject.
+func (sc scope) namedOnlyCond(alias string) string {
+	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, subjectLabels)
 }
 
-// arms writes a query once for each level in sight and once for what is in sight only
+// unionByLevel writes a query once for each level in sight and once for what is in sight only
 // by naming the subject, so that each walks an index that begins with world and level
 // and meets nothing hidden. The format's one verb takes the condition on alias c.
-func (sc scope) arms(format string) string {
+func (sc scope) unionByLevel(format string) string {
 	var arms []string
 	for l := access.LevelUser; l <= sc.top; l++ {
 		arms = append(arms, fmt.Sprintf(format, "c.level = "+strconv.Itoa(int(l))))
 	}
 	if sc.subject != "" {
-		arms = append(arms, fmt.Sprintf(format, sc.byName("c")))
+		arms = append(arms, fmt.Sprintf(format, sc.namedOnlyCond("c")))
 	}
 	return strings.Join(arms, "\nUNION ALL\n")
 }
 
-// total counts the rows of a query to one more than canon.CountCap.
-func (r *reader) total(ctx context.Context, sql string, args ...any) (canon.Total, error) {
-	n, err := r.c.number(ctx, "SELECT count(*) FROM ("+sql+" LIMIT "+strconv.Itoa(canon.CountCap+1)+")", args...)
-	return capped(int(n)), err
+// countRows counts the rows of a query to one more than canon.CountCap.
+func (r *reader) countRows(ctx context.Context, sql string, args ...any) (canon.Total, error) {
+	n, err := r.c.queryInt(ctx, "SELECT count(*) FROM ("+sql+" LIMIT "+strconv.Itoa(canon.CountCap+1)+")", args...)
+	return cappedTotal(int(n)), err
 }
 
-func capped(n int) canon.Total {
+func cappedTotal(n int) canon.Total {
 	return canon.Total{Count: min(n, canon.CountCap), AtLeast: n > canon.CountCap}
 }
 
-// within tells whether a page's result already shows how many rows there are, or nobody
+// knownTotal tells whether a page's result already shows how many rows there are, or nobody
 // asks: then nothing needs counting.
-func within(p canon.Page, rows int) (canon.Total, bool) {
+func knownTotal(p canon.Page, rows int) (canon.Total, bool) {
 	if p.Uncounted {
 		return canon.Total{}, true
 	}

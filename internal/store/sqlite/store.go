@@ -35,7 +35,7 @@ type Store struct {
 	health  health
 	watch   watch
 	marker  marker
-	known   known
+	known   permanentCache
 	records *recordFile
 }
 
@@ -51,7 +51,7 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	if cfg.Path == "" {
 		return nil, errors.New("sqlite: the store's path is not set")
 	}
-	defer func() { err = cfg.explain(err) }()
+	defer func() { err = cfg.toFault(err) }()
 	if err := makeFile(cfg.Path); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 		cfg:     cfg,
 		readers: newPool(cfg.Readers),
 	}
-	s.Service = service.New(backstage{s})
+	s.Service = service.New(serviceDatabase{s})
 	if s.records, err = openRecords(ctx, s); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
@@ -96,16 +96,16 @@ func makeFile(path string) error {
 // the file at the same moment.
 func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 	for end := time.Now().Add(cfg.Wait); ; {
-		c, err := connect(ctx, cfg, false)
+		c, err := openConn(ctx, cfg, false)
 		if err == nil {
 			if err = checkBuild(ctx, c); err == nil {
 				err = checkStart(ctx, c, cfg)
 			}
 			if err == nil {
-				err = to.bring(ctx, c, to.backup(ctx, c, cfg))
+				err = to.migrate(ctx, c, to.backupFunc(ctx, c, cfg))
 			}
 			if err == nil && to == storeSchema {
-				err = dropFormer(ctx, c)
+				err = dropOldSearchTables(ctx, c)
 			}
 			if err == nil {
 				return c, nil
@@ -119,8 +119,8 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 	}
 }
 
-// enter counts a call in, or refuses it after Close.
-func (s *Store) enter() error {
+// beginCall counts a call in, or refuses it after Close.
+func (s *Store) beginCall() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
@@ -134,15 +134,15 @@ func (s *Store) enter() error {
 func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	defer func() {
 		if isDamageCode(codeOf(err)) {
-			s.health.note(s.cfg, err)
+			s.health.noteOutcome(s.cfg, err)
 		}
-		err = s.cfg.explain(err)
+		err = s.cfg.toFault(err)
 	}()
-	if err := s.enter(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return err
 	}
 	defer s.inUse.Done()
-	c, err := s.borrow(ctx)
+	c, err := s.borrowConn(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,21 +159,21 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 			_ = c.close()
 			c = nil
 		}
-		s.readers.put(c)
+		s.readers.putConn(c)
 	}()
 	err = f(c)
 	sound = true
 	return err
 }
 
-// borrow takes an idle read connection, opening one where none was opened yet.
-func (s *Store) borrow(ctx context.Context) (*conn, error) {
-	c, err := s.readers.take(ctx)
+// borrowConn takes an idle read connection, opening one where none was opened yet.
+func (s *Store) borrowConn(ctx context.Context) (*conn, error) {
+	c, err := s.readers.takeConn(ctx)
 	if err != nil || c != nil {
 		return c, err
 	}
-	if c, err = connect(ctx, s.cfg, true); err != nil {
-		s.readers.put(nil)
+	if c, err = openConn(ctx, s.cfg, true); err != nil {
+		s.readers.putConn(nil)
 		return nil, fmt.Errorf("open %s: %w", s.cfg.Path, err)
 	}
 	return c, nil
@@ -226,16 +226,16 @@ func newReader(s *Store, c *conn) *reader {
 var _ canon.Reader = (*reader)(nil)
 var _ canon.Tx = (*tx)(nil)
 
-// known remembers what never changes once it is committed. What a transaction learns of
+// permanentCache remembers what never changes once it is committed. What a transaction learns of
 // its own uncommitted rows stays out until it is durable.
-type known struct {
+type permanentCache struct {
 	worlds sync.Map // access.WorldID -> int64
 	ids    sync.Map // int64 -> access.WorldID
 	labels sync.Map // int64 -> access.Label
 }
 
-// world gives the number of a world; 0 where the store has never heard of it.
-func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
+// findWorldNumber gives the number of a world; 0 where the store has never heard of it.
+func (r *reader) findWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
 	if w, ok := r.s.known.worlds.Load(id); ok {
 		return w.(int64), nil
 	}
@@ -244,7 +244,7 @@ func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
 			return w, nil
 		}
 	}
-	w, err := r.c.number(ctx, "SELECT w FROM world_ids WHERE id = ?1", id[:])
+	w, err := r.c.queryInt(ctx, "SELECT w FROM world_ids WHERE id = ?1", id[:])
 	if err == nil && w != 0 && r.writes == nil {
 		r.s.known.worlds.Store(id, w)
 		r.s.known.ids.Store(w, id)

@@ -29,7 +29,7 @@ var (
 )
 
 func TestVersionNumber(t *testing.T) {
-	for text, want := range map[string]int{"3.51.3": oldest, "3.54.1": 3_054_001, "3.51.2": 3_051_002, "4.0.0": 4_000_000} {
+	for text, want := range map[string]int{"3.51.3": oldestSupported, "3.54.1": 3_054_001, "3.51.2": 3_051_002, "4.0.0": 4_000_000} {
 		if got, ok := versionNumber(text); !ok || got != want {
 			t.Errorf("versionNumber(%q) = %d, %v; want %d", text, got, ok, want)
 		}
@@ -49,7 +49,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = openTest(t, path)
-	if got := found(t, s, access.LevelUser, "hall"); !slices.Equal(got, []string{"Hall"}) {
+	if got := searchNames(t, s, access.LevelUser, "hall"); !slices.Equal(got, []string{"Hall"}) {
 		t.Errorf("after reopening finds %q", got)
 	}
 	if faults, err := s.Verify(t.Context()); err != nil || len(faults) > 0 {
@@ -101,11 +101,11 @@ func TestWritesFailAlone(t *testing.T) {
 	}
 	wg.Wait()
 	mustRead(t, s, func(r canon.Reader) error {
-		_, total, err := r.Cards(t.Context(), sightOf(access.LevelUser), canon.Filter{}, canon.Page{Limit: 1})
+		_, total, err := r.Cards(t.Context(), visibilityOf(access.LevelUser), canon.Filter{}, canon.Page{Limit: 1})
 		if total.Count != 75 {
 			t.Errorf("%d cards are kept, want 75", total.Count)
 		}
-		res, err2 := r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: "words"}, canon.Page{Limit: 1})
+		res, err2 := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: "words"}, canon.Page{Limit: 1})
 		if res.Total.Count != 75 {
 			t.Errorf("%d cards are found, want 75", res.Total.Count)
 		}
@@ -166,7 +166,7 @@ func TestTwoStoresOneFile(t *testing.T) {
 	<-woken
 	for i, s := range stores {
 		for _, q := range []string{"shared", "hare", "ord5", "word99"} {
-			got := found(t, s, access.LevelUser, q)
+			got := searchNames(t, s, access.LevelUser, q)
 			if want := map[string]int{"shared": 100, "hare": 100, "ord5": 11, "word99": 1}[q]; len(got) != want {
 				t.Errorf("store %d finds %d cards for %q, want %d", i, len(got), q, want)
 			}
@@ -174,7 +174,7 @@ func TestTwoStoresOneFile(t *testing.T) {
 	}
 }
 
-func TestChangedByAnother(t *testing.T) {
+func TestChangedByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	a, b := openTest(t, path), openTest(t, path)
 	woken := a.Changed()
@@ -212,7 +212,7 @@ func TestBackupIsAStore(t *testing.T) {
 	if bytes.Contains(data, []byte("PRIVATE KEY")) {
 		t.Error("the copy holds a key that signs tokens")
 	}
-	if got := found(t, openTest(t, path), access.LevelUser, "old"); !slices.Equal(got, []string{"Hall"}) {
+	if got := searchNames(t, openTest(t, path), access.LevelUser, "old"); !slices.Equal(got, []string{"Hall"}) {
 		t.Errorf("the copy finds %q", got)
 	}
 }
@@ -239,9 +239,9 @@ func TestWorldChangedElsewhereShowsAtOnce(t *testing.T) {
 	}
 }
 
-// TestWorldOfAWriteTakenBackIsForgotten has writes fail that changed a world, alone in their
+// TestCachedWorldIsDroppedOnRollback has writes fail that changed a world, alone in their
 // transaction and behind another one.
-func TestWorldOfAWriteTakenBackIsForgotten(t *testing.T) {
+func TestCachedWorldIsDroppedOnRollback(t *testing.T) {
 	s := openNew(t)
 	w := canon.World{ID: access.WorldID{1}, Slug: "w", Title: "old"}
 	mustWrite(t, s, func(tx canon.Tx) { putWorld(t, tx, w) })
@@ -316,18 +316,18 @@ func TestHiddenLeavesNoTrace(t *testing.T) {
 					if mode == canon.MatchSubstring {
 						q.Q = q.Q[1:]
 					}
-					res, err := r.Search(t.Context(), sightOf(access.LevelUser), q, canon.Page{Limit: 10})
+					res, err := r.Search(t.Context(), visibilityOf(access.LevelUser), q, canon.Page{Limit: 10})
 					if err != nil {
 						return err
 					}
 					b, _ := json.Marshal(res)
 					out = append(out, string(b))
 				}
-				near, err := r.NearNames(t.Context(), sightOf(access.LevelUser), p.words[i], 5)
+				near, err := r.NearNames(t.Context(), visibilityOf(access.LevelUser), p.words[i], 5)
 				if err != nil {
 					return err
 				}
-				complete, err := r.CompleteNames(t.Context(), sightOf(access.LevelUser), p.words[i][:2], 5)
+				complete, err := r.CompleteNames(t.Context(), visibilityOf(access.LevelUser), p.words[i][:2], 5)
 				if err != nil {
 					return err
 				}
@@ -350,9 +350,9 @@ func TestHiddenLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestScoresForget compares a store with one that had more before: what is gone has no
+// TestScoresIgnoreRemovedText compares a store with one that had more before: what is gone has no
 // part in a score.
-func TestScoresForget(t *testing.T) {
+func TestScoresIgnoreRemovedText(t *testing.T) {
 	fresh, old := openNew(t), openNew(t)
 	for i := range 30 {
 		c := cardOf(i+1, fmt.Sprintf("Card %d", i), user, "")
@@ -372,7 +372,7 @@ func TestScoresForget(t *testing.T) {
 	}
 	score := func(s *Store) (out string) {
 		mustRead(t, s, func(r canon.Reader) error {
-			res, err := r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: "mist"}, canon.Page{Limit: 50})
+			res, err := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: "mist"}, canon.Page{Limit: 50})
 			for _, h := range res.Hits {
 				out += fmt.Sprintf("%s %.9f\n", h.Card.Name, h.Score)
 			}
@@ -385,8 +385,8 @@ func TestScoresForget(t *testing.T) {
 	}
 }
 
-// TestTokensAgree holds the tokeniser here against FTS5's own.
-func TestTokensAgree(t *testing.T) {
+// TestTokensMatchFTS5 holds the tokeniser here against FTS5's own.
+func TestTokensMatchFTS5(t *testing.T) {
 	s := openNew(t)
 	text := "Déjà vu: Cafe\u0301 NAÏVE Straße O’Neill's 東京タワー Οδυσσεύς foo_bar x1y2 ½ ²3 ﬁn Ǆ Þórr İstanbul ŁÓDŹ Ǻ ṩ ﾊﾝｶｸ ١٢٣ हिन्दी สวัสดี 한국어 a\u0301\u0301b ẞ ǅ Ⅷ ⅷ Ⓐ"
 	var want []string
@@ -399,7 +399,7 @@ func TestTokensAgree(t *testing.T) {
 		if _, err := tx.c.exec(t.Context(), "INSERT INTO texts (body) VALUES (?1)", text); err != nil {
 			return err
 		}
-		return tx.c.query(t.Context(), func(r row) error { want = append(want, r.text(0)); return nil }, "SELECT term FROM terms")
+		return tx.c.query(t.Context(), func(r row) error { want = append(want, r.textAt(0)); return nil }, "SELECT term FROM terms")
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -432,15 +432,15 @@ func TestHostileQueries(t *testing.T) {
 	for _, q := range []string{"", "\"", "\x00", "*", "a*b*", "NEAR(", "name:x", "^x", "{body}:x", "x AND", "👍", "\ue000", "\xff\xfe", big, long} {
 		for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord, canon.MatchPhrase} {
 			mustRead(t, s, func(r canon.Reader) error {
-				_, err := r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode, Filter: canon.Filter{NameContains: q}}, canon.Page{Limit: 5})
+				_, err := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode, Filter: canon.Filter{NameContains: q}}, canon.Page{Limit: 5})
 				if err == nil {
-					_, err = r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode}, canon.Page{Limit: 5})
+					_, err = r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode}, canon.Page{Limit: 5})
 				}
 				if err == nil {
-					_, err = r.NearNames(t.Context(), sightOf(access.LevelUser), q, 5)
+					_, err = r.NearNames(t.Context(), visibilityOf(access.LevelUser), q, 5)
 				}
 				if err == nil {
-					_, err = r.CompleteNames(t.Context(), sightOf(access.LevelUser), q, 5)
+					_, err = r.CompleteNames(t.Context(), visibilityOf(access.LevelUser), q, 5)
 				}
 				if err != nil {
 					err = fmt.Errorf("%s %.20q: %w", mode, q, err)
@@ -451,11 +451,11 @@ func TestHostileQueries(t *testing.T) {
 	}
 }
 
-// found gives the names of the cards that a search finds.
-func found(t *testing.T, s *Store, l access.Level, q string) (names []string) {
+// searchNames gives the names of the cards that a search finds.
+func searchNames(t *testing.T, s *Store, l access.Level, q string) (names []string) {
 	t.Helper()
 	mustRead(t, s, func(r canon.Reader) error {
-		res, err := r.Search(t.Context(), sightOf(l), canon.SearchQuery{Q: q}, canon.Page{Limit: 1000})
+		res, err := r.Search(t.Context(), visibilityOf(l), canon.SearchQuery{Q: q}, canon.Page{Limit: 1000})
 		for _, h := range res.Hits {
 			names = append(names, h.Card.Name)
 		}
@@ -464,15 +464,15 @@ func found(t *testing.T, s *Store, l access.Level, q string) (names []string) {
 	return names
 }
 
-// TestPageCachesAreSharedOut adds up what all connections of a store may hold.
-func TestPageCachesAreSharedOut(t *testing.T) {
+// TestPageCachesStayInBudget adds up what all connections of a store may hold.
+func TestPageCachesStayInBudget(t *testing.T) {
 	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), CacheKiB: 9600, Readers: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	pages := func(c *conn) int64 {
-		n, err := c.number(t.Context(), "PRAGMA cache_size")
+		n, err := c.queryInt(t.Context(), "PRAGMA cache_size")
 		if err != nil {
 			t.Fatal(err)
 		}

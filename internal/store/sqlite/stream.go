@@ -24,35 +24,35 @@ const commitsAtOnce = 128
 func (r *reader) Streams(ctx context.Context, kind string) (list []canon.StreamHead, err error) {
 	from, to := canon.StreamRange(kind)
 	err = r.c.query(ctx, func(row row) error {
-		list = append(list, canon.StreamHead{Stream: canon.StreamID(row.text(0)), Head: canon.Head{Seq: canon.Seq(row.int(1)), Hash: fill[canon.Hash](row.bytes(2))}})
+		list = append(list, canon.StreamHead{Stream: canon.StreamID(row.textAt(0)), Head: canon.Head{Seq: canon.Seq(row.intAt(1)), Hash: readBlob[canon.Hash](row.bytesAt(2))}})
 		return nil
 	}, "SELECT name, seq, hash FROM streams WHERE name >= ?1 AND name < ?2 ORDER BY name", string(from), string(to))
 	return list, err
 }
 
-func (r *reader) stream(ctx context.Context, s canon.StreamID) (n int64, h canon.Head, err error) {
-	_, err = r.c.one(ctx, func(row row) error {
-		n, h.Seq, h.Hash = row.int(0), canon.Seq(row.int(1)), fill[canon.Hash](row.bytes(2))
+func (r *reader) readStream(ctx context.Context, s canon.StreamID) (n int64, h canon.Head, err error) {
+	_, err = r.c.queryOne(ctx, func(row row) error {
+		n, h.Seq, h.Hash = row.intAt(0), canon.Seq(row.intAt(1)), readBlob[canon.Hash](row.bytesAt(2))
 		return nil
 	}, "SELECT "+headColumns+" FROM streams WHERE name = ?1", string(s))
 	return n, h, err
 }
 
-var headColumns = nameless("s, seq, hash")
+var headColumns = unnamedColumns("s, seq, hash")
 
 func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
-	_, h, err := r.stream(ctx, s)
+	_, h, err := r.readStream(ctx, s)
 	return h, err
 }
 
-func (r *reader) commitRows(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
+func (r *reader) queryCommits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
 	err = r.c.query(ctx, func(row row) error {
 		c := canon.StoredCommit{
-			Stream: s, Seq: canon.Seq(row.int(0) & (1<<streamShift - 1)), At: service.Time(row.int(2)),
-			By: access.Subject(row.text(3)), Op: row.text(4), Body: row.bytes(5),
-			Prev: fill[canon.Hash](row.bytes(6)), Hash: fill[canon.Hash](row.bytes(7)),
+			Stream: s, Seq: canon.Seq(row.intAt(0) & (1<<streamShift - 1)), At: service.Time(row.intAt(2)),
+			By: access.Subject(row.textAt(3)), Op: row.textAt(4), Body: row.bytesAt(5),
+			Prev: readBlob[canon.Hash](row.bytesAt(6)), Hash: readBlob[canon.Hash](row.bytesAt(7)),
 		}
-		c.ID = uuid.UUID(fill[canon.CardID](row.bytes(1)))
+		c.ID = uuid.UUID(readBlob[canon.CardID](row.bytesAt(1)))
 		list = append(list, c)
 		return nil
 	}, "SELECT n, id, at, by, op, body, prev, hash FROM commits "+where, args...)
@@ -61,13 +61,13 @@ func (r *reader) commitRows(ctx context.Context, s canon.StreamID, where string,
 
 func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
 	return func(yield func(canon.StoredCommit, error) bool) {
-		n, _, err := r.stream(ctx, s)
+		n, _, err := r.readStream(ctx, s)
 		if err != nil {
 			yield(canon.StoredCommit{}, err)
 			return
 		}
 		for n != 0 {
-			list, err := r.commitRows(ctx, s, "WHERE n >= ?1 AND n < ?2 ORDER BY n LIMIT ?3",
+			list, err := r.queryCommits(ctx, s, "WHERE n >= ?1 AND n < ?2 ORDER BY n LIMIT ?3",
 				n<<streamShift+int64(from), (n+1)<<streamShift, commitsAtOnce)
 			if err != nil {
 				yield(canon.StoredCommit{}, err)
@@ -88,26 +88,26 @@ func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) 
 
 // SeqAt walks the index of a stream's commits by time.
 func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
-	n, _, err := r.stream(ctx, canon.WorldStream(w))
+	n, _, err := r.readStream(ctx, canon.WorldStream(w))
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	found, err := r.c.number(ctx, "SELECT n FROM commits WHERE n >> 40 = ?1 AND at <= ?2 ORDER BY at DESC, n DESC LIMIT 1", n, service.Millis(at))
+	found, err := r.c.queryInt(ctx, "SELECT n FROM commits WHERE n >> 40 = ?1 AND at <= ?2 ORDER BY at DESC, n DESC LIMIT 1", n, service.Millis(at))
 	return canon.Seq(found & (1<<streamShift - 1)), err
 }
 
 func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID) (canon.StoredCommit, bool, error) {
-	n, _, err := r.stream(ctx, s)
+	n, _, err := r.readStream(ctx, s)
 	if err != nil || n == 0 {
 		return canon.StoredCommit{}, false, err
 	}
-	return canon.First(r.commitRows(ctx, s, "WHERE id = ?1 AND n >= ?2 AND n < ?3", id[:], n<<streamShift, (n+1)<<streamShift))
+	return canon.First(r.queryCommits(ctx, s, "WHERE id = ?1 AND n >= ?2 AND n < ?3", id[:], n<<streamShift, (n+1)<<streamShift))
 }
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
-	found, err = r.c.one(ctx, func(row row) error {
-		p = canon.Repeat{Account: account, Key: key, Stream: canon.StreamID(row.text(1)), Seq: canon.Seq(row.int(2)), Expires: service.Time(row.int(3))}
-		copy(p.InputHash[:], row.bytes(0))
+	found, err = r.c.queryOne(ctx, func(row row) error {
+		p = canon.Repeat{Account: account, Key: key, Stream: canon.StreamID(row.textAt(1)), Seq: canon.Seq(row.intAt(2)), Expires: service.Time(row.intAt(3))}
+		copy(p.InputHash[:], row.bytesAt(0))
 		return nil
 	}, "SELECT input, stream, seq, expires FROM repeats WHERE account = ?1 AND key = ?2", account, key)
 	return p, found, err
@@ -122,15 +122,15 @@ type streamHead struct {
 
 // Head gives a stream's head and remembers it: the commit that follows is appended next.
 func (t *tx) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
-	h, err := t.headOf(ctx, s)
+	h, err := t.readHead(ctx, s)
 	return h.head, err
 }
 
-func (t *tx) headOf(ctx context.Context, s canon.StreamID) (streamHead, error) {
+func (t *tx) readHead(ctx context.Context, s canon.StreamID) (streamHead, error) {
 	if t.head.stream == s {
 		return t.head, ctx.Err()
 	}
-	n, head, err := t.stream(ctx, s)
+	n, head, err := t.readStream(ctx, s)
 	if err == nil {
 		t.head = streamHead{s, n, head}
 	}
@@ -139,7 +139,7 @@ func (t *tx) headOf(ctx context.Context, s canon.StreamID) (streamHead, error) {
 
 // Append adds a commit to its stream. It refuses one that does not follow the head.
 func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
-	at, err := t.headOf(ctx, c.Stream)
+	at, err := t.readHead(ctx, c.Stream)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (t *tx) PutRepeat(ctx context.Context, p canon.Repeat) error {
 // Stale lists worlds whose tables are to be made again from their streams.
 func (r *reader) Stale(ctx context.Context) (list []access.WorldID, err error) {
 	err = r.c.query(ctx, func(row row) error {
-		list = append(list, fill[access.WorldID](row.bytes(0)))
+		list = append(list, readBlob[access.WorldID](row.bytesAt(0)))
 		return nil
 	}, "SELECT i.id FROM stale s JOIN world_ids i ON i.w = s.w ORDER BY i.id")
 	return list, err

@@ -22,16 +22,16 @@ const (
 	staleAfter = time.Hour
 )
 
-// backup gives what bring calls before it upgrades a store: it writes a copy of the old
+// backupFunc gives what bring calls before it upgrades a store: it writes a copy of the old
 // format, which stays, and says where. The records of a store are in its copy, so that
 // their file needs none of its own.
-func (s schema) backup(ctx context.Context, c *conn, cfg Config) func(at int64) error {
+func (s schema) backupFunc(ctx context.Context, c *conn, cfg Config) func(at int64) error {
 	if s != storeSchema {
 		return nil
 	}
 	return func(at int64) (err error) {
 		// A store without a stream holds nothing yet: another process is making it.
-		if streams, err := c.number(ctx, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil || streams == 0 {
+		if streams, err := c.queryInt(ctx, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil || streams == 0 {
 			return err
 		}
 		dir := filepath.Join(filepath.Dir(cfg.Path), backupFolder)
@@ -39,10 +39,10 @@ func (s schema) backup(ctx context.Context, c *conn, cfg Config) func(at int64) 
 		path := filepath.Join(dir, fmt.Sprintf("%s-format-%d-%s-%d.db", name, at, time.Now().UTC().Format("20060102T150405Z"), os.Getpid()))
 		defer func() {
 			if err != nil {
-				err = fmt.Errorf("back up the store before it is upgraded from format %d to %d; nothing was changed: %w", at, s.version, cfg.explain(err))
+				err = fmt.Errorf("back up the store before it is upgraded from format %d to %d; nothing was changed: %w", at, s.version, cfg.toFault(err))
 			}
 		}()
-		size := sizeOf(cfg.Path) + sizeOf(cfg.Path+"-wal") + sizeOf(recordPath(cfg.Path)) + sizeOf(recordPath(cfg.Path)+"-wal")
+		size := fileSize(cfg.Path) + fileSize(cfg.Path+"-wal") + fileSize(recordPath(cfg.Path)) + fileSize(recordPath(cfg.Path)+"-wal")
 		if err := disk.Need(filepath.Dir(cfg.Path), uint64(backupRoom*size), "the backup"); err != nil {
 			return err
 		}
@@ -71,22 +71,22 @@ func removeStale(dir, name string) (err error) {
 // proveOldCopy reads a copy of an earlier format whole. Its chains are read when it is
 // upgraded in its turn.
 func proveOldCopy(ctx context.Context, path string) (err error) {
-	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
+	c, err := openConn(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	var faults []string
-	if err := integrity(ctx, c, "", &faults); err != nil {
+	if err := checkIntegrity(ctx, c, "", &faults); err != nil {
 		return err
 	}
 	for at := int64(-1); at != 0 && len(faults) == 0; {
-		if at, err = wrongBodies(ctx, c, max(at, 0), &faults); err != nil {
+		if at, err = findWrongBodies(ctx, c, max(at, 0), &faults); err != nil {
 			return err
 		}
 	}
 	if len(faults) > 0 {
-		return damaged(Config{Path: path}, errors.New(faults[0]))
+		return damagedError(Config{Path: path}, errors.New(faults[0]))
 	}
 	return c.query(ctx, func(row) error { return nil }, "PRAGMA journal_mode = DELETE")
 }

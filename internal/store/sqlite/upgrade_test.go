@@ -14,7 +14,7 @@ import (
 // execIn runs a statement on a file, past the program.
 func execIn(t *testing.T, path, sql string) error {
 	t.Helper()
-	c, err := connect(t.Context(), Config{Path: path}.withDefaults(), false)
+	c, err := openConn(t.Context(), Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +27,9 @@ func execIn(t *testing.T, path, sql string) error {
 	return err
 }
 
-// TestAProgramOlderThanItsStoreWritesNothing upgrades a store under an open one: it reads
+// TestOldProgramWritesNothingToNewerStore upgrades a store under an open one: it reads
 // on, writes nothing, and says so.
-func TestAProgramOlderThanItsStoreWritesNothing(t *testing.T) {
+func TestOldProgramWritesNothingToNewerStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
 	if err := s.Writable(t.Context()); err != nil {
@@ -52,7 +52,7 @@ func TestAProgramOlderThanItsStoreWritesNothing(t *testing.T) {
 	if err := execIn(t, path+recordSuffix, "PRAGMA user_version = 99"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.records.touch(t.Context()); fault.KindOf(err) != fault.Unavailable {
+	if err := s.records.rewriteFormat(t.Context()); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a write to the records: %v", err)
 	}
 }
@@ -72,18 +72,18 @@ func TestAProgramOfBeforeTheFormatIsStopped(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeGoesOnFromEveryFormat ends an upgrade after each migration.
-func TestAnUpgradeGoesOnFromEveryFormat(t *testing.T) {
+// TestUpgradeFromEveryFormat ends an upgrade after each migration.
+func TestUpgradeFromEveryFormat(t *testing.T) {
 	for at := int64(1); at < schemaVersion; at++ {
 		path := filepath.Join(t.TempDir(), "canon.db")
-		c, err := connect(t.Context(), Config{Path: path}.withDefaults(), false)
+		c, err := openConn(t.Context(), Config{Path: path}.withDefaults(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := (schema{"migrations", at}).runGoose(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		reached, err := c.number(t.Context(), "PRAGMA user_version")
+		reached, err := c.queryInt(t.Context(), "PRAGMA user_version")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,8 +117,8 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 	s := openNew(t)
 	if err := s.read(t.Context(), func(c *conn) error {
 		return c.query(t.Context(), func(r row) error {
-			if !known[r.text(0)] {
-				t.Errorf("the table %s is not in kept; list it there, or here where the streams give it again", r.text(0))
+			if !known[r.textAt(0)] {
+				t.Errorf("the table %s is not in kept; list it there, or here where the streams give it again", r.textAt(0))
 			}
 			return nil
 		}, "SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -127,9 +127,9 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 	}
 }
 
-// TestABackupIsReadBeforeItIsKept backs up a store with a content that does not have its
+// TestBackupIsVerified backs up a store with a content that does not have its
 // hash, which SQLite copies as it is.
-func TestABackupIsReadBeforeItIsKept(t *testing.T) {
+func TestBackupIsVerified(t *testing.T) {
 	s := openNew(t)
 	if err := s.Write(t.Context(), func(tx canon.Tx) error { return tx.PutBody(t.Context(), testWorld, canon.Hash{1}, []byte("other")) }); err != nil {
 		t.Fatal(err)
@@ -143,8 +143,8 @@ func TestABackupIsReadBeforeItIsKept(t *testing.T) {
 	}
 }
 
-// TestManyMakeOneStore opens a new store in many places at the same moment.
-func TestManyMakeOneStore(t *testing.T) {
+// TestConcurrentOpensCreateOneStore opens a new store in many places at the same moment.
+func TestConcurrentOpensCreateOneStore(t *testing.T) {
 	for range 10 {
 		path := filepath.Join(t.TempDir(), "canon.db")
 		opened := make(chan error)
@@ -166,16 +166,16 @@ func TestManyMakeOneStore(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeIsDoneWholeOrNotAtAll upgrades a store of five steps ago, in which the last
+// TestUpgradeIsAtomic upgrades a store of five steps ago, in which the last
 // step cannot be done.
-func TestAnUpgradeIsDoneWholeOrNotAtAll(t *testing.T) {
+func TestUpgradeIsAtomic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	old := schema{storeSchema.folder, storeSchema.version - 5}
-	c, err := connect(t.Context(), Config{Path: path}.withDefaults(), false)
+	c, err := openConn(t.Context(), Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(old.bring(t.Context(), c, nil), c.close()); err != nil {
+	if err := errors.Join(old.migrate(t.Context(), c, nil), c.close()); err != nil {
 		t.Fatal(err)
 	}
 	if err := execIn(t, path, "CREATE TABLE searched (x)"); err != nil {
@@ -187,18 +187,18 @@ func TestAnUpgradeIsDoneWholeOrNotAtAll(t *testing.T) {
 	if err := execIn(t, path, "DROP TABLE searched"); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = connect(t.Context(), Config{Path: path}.withDefaults(), false); err != nil {
+	if c, err = openConn(t.Context(), Config{Path: path}.withDefaults(), false); err != nil {
 		t.Fatal(err)
 	}
-	at, err := c.number(t.Context(), "PRAGMA user_version")
+	at, err := c.queryInt(t.Context(), "PRAGMA user_version")
 	if err := errors.Join(err, c.close()); err != nil || at != old.version {
 		t.Errorf("format %d, %v; want %d", at, err, old.version)
 	}
 	openTest(t, path)
 }
 
-// TestAnUpgradeKnowsFormerKeys upgrades a store of format 10 in which a card was renamed.
-func TestAnUpgradeKnowsFormerKeys(t *testing.T) {
+// TestUpgradeKeepsFormerKeys upgrades a store of format 10 in which a card was renamed.
+func TestUpgradeKeepsFormerKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
 	if err := s.Write(t.Context(), func(tx canon.Tx) error {

@@ -25,8 +25,8 @@ func (w *watch) init() {
 	w.done = make(chan struct{})
 }
 
-// wake closes the channel that waiters have.
-func (w *watch) wake() {
+// wakeWaiters closes the channel that waiters have.
+func (w *watch) wakeWaiters() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	close(w.changed)
@@ -57,7 +57,7 @@ func (s *Store) Changed() <-chan struct{} {
 	if w.polling || w.closed {
 		return w.changed
 	}
-	if err := w.baseline(s.cfg); err != nil {
+	if err := w.readBaseline(s.cfg); err != nil {
 		// Without a poll the waiter would sleep through others' writes: let it look again.
 		now := make(chan struct{})
 		close(now)
@@ -65,30 +65,30 @@ func (s *Store) Changed() <-chan struct{} {
 	}
 	w.polling = true
 	w.wg.Add(1)
-	go w.poll(w.changed, s.cfg.Poll)
+	go w.pollChanges(w.changed, s.cfg.Poll)
 	return w.changed
 }
 
-// baseline reads the version that later ones are compared with, before the caller reads.
-func (w *watch) baseline(cfg Config) error {
+// readBaseline reads the version that later ones are compared with, before the caller reads.
+func (w *watch) readBaseline(cfg Config) error {
 	if w.c == nil {
-		c, err := connect(context.Background(), cfg, true)
+		c, err := openConn(context.Background(), cfg, true)
 		if err != nil {
 			return err
 		}
 		w.c = c
 	}
-	v, err := w.version()
+	v, err := w.readVersion()
 	w.seen = v
 	return err
 }
 
-func (w *watch) version() (int64, error) {
-	return w.c.number(context.Background(), "PRAGMA data_version")
+func (w *watch) readVersion() (int64, error) {
+	return w.c.queryInt(context.Background(), "PRAGMA data_version")
 }
 
-// poll ends when the channel it watches for is closed.
-func (w *watch) poll(changed chan struct{}, every time.Duration) {
+// pollChanges ends when the channel it watches for is closed.
+func (w *watch) pollChanges(changed chan struct{}, every time.Duration) {
 	defer w.wg.Done()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -100,20 +100,20 @@ func (w *watch) poll(changed chan struct{}, every time.Duration) {
 			return
 		case <-tick.C:
 		}
-		if w.look(changed) {
+		if w.checkOnce(changed) {
 			return
 		}
 	}
 }
 
-// look reports whether there is nothing left to poll for.
-func (w *watch) look(changed chan struct{}) bool {
+// checkOnce reports whether there is nothing left to poll for.
+func (w *watch) checkOnce(changed chan struct{}) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.changed != changed || w.closed {
 		return true
 	}
-	v, err := w.version()
+	v, err := w.readVersion()
 	if err == nil && v == w.seen {
 		return false
 	}

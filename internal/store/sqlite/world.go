@@ -10,16 +10,16 @@ import (
 	"loregate/internal/store/service"
 )
 
-var selectWorlds = "SELECT " + nameless("i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq") +
+var selectWorlds = "SELECT " + unnamedColumns("i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq") +
 	" FROM worlds d JOIN world_ids i ON i.w = d.w"
 
-func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list []canon.World, err error) {
+func (r *reader) queryWorlds(ctx context.Context, where string, args ...any) (list []canon.World, err error) {
 	err = r.c.query(ctx, func(row row) error {
 		w := canon.World{
-			ID: fill[access.WorldID](row.bytes(0)), Slug: row.text(1), Title: row.text(2),
-			CreatedAt: service.Time(row.int(4)), Origin: fill[access.WorldID](row.bytes(5)), OriginSeq: canon.Seq(row.int(6)),
+			ID: readBlob[access.WorldID](row.bytesAt(0)), Slug: row.textAt(1), Title: row.textAt(2),
+			CreatedAt: service.Time(row.intAt(4)), Origin: readBlob[access.WorldID](row.bytesAt(5)), OriginSeq: canon.Seq(row.intAt(6)),
 		}
-		if text := row.text(3); text == "{}" { // most worlds' settings; this is read at every call
+		if text := row.textAt(3); text == "{}" { // most worlds' settings; this is read at every call
 			list = append(list, w)
 			return nil
 		} else if err := json.Unmarshal([]byte(text), &w.Settings); err != nil {
@@ -34,15 +34,15 @@ func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list
 func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
 	switch {
 	case !q.ID.IsZero():
-		return r.worldOf(ctx, q.ID)
+		return r.cachedWorld(ctx, q.ID)
 	case q.All:
-		return r.worldRows(ctx, " ORDER BY d.slug")
+		return r.queryWorlds(ctx, " ORDER BY d.slug")
 	}
-	return r.worldRows(ctx, " WHERE d.slug = ?1", q.Slug)
+	return r.queryWorlds(ctx, " WHERE d.slug = ?1", q.Slug)
 }
 
-// worldOf gives the world of an id, which every call asks for, from the cache.
-func (r *reader) worldOf(ctx context.Context, id access.WorldID) ([]canon.World, error) {
+// cachedWorld gives the world of an id, which every call asks for, from the cache.
+func (r *reader) cachedWorld(ctx context.Context, id access.WorldID) ([]canon.World, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (r *reader) worldOf(ctx context.Context, id access.WorldID) ([]canon.World,
 	if list, ok := r.c.worlds.rows[id]; ok {
 		return list, nil
 	}
-	list, err := r.worldRows(context.Background(), " WHERE i.id = ?1", id[:])
+	list, err := r.queryWorlds(context.Background(), " WHERE i.id = ?1", id[:])
 	if err == nil && len(list) > 0 {
 		r.c.worlds.rows[id] = list
 	}
@@ -71,14 +71,14 @@ type worldCache struct {
 
 // refresh forgets what was read of another version of the file.
 func (k *worldCache) refresh(c *conn) error {
-	v, err := c.number(context.Background(), "PRAGMA data_version")
+	v, err := c.queryInt(context.Background(), "PRAGMA data_version")
 	if err == nil && (v != k.version || k.rows == nil) {
 		k.version, k.rows = v, map[access.WorldID][]canon.World{}
 	}
 	return err
 }
 
-func (k *worldCache) clear() { clear(k.rows) }
+func (k *worldCache) forgetRows() { clear(k.rows) }
 
 func (r *reader) Members(ctx context.Context, q canon.MemberQuery) (list []canon.Member, err error) {
 	where, arg := "m.subject = ?1 ORDER BY i.id", any(string(q.Subject))
@@ -87,8 +87,8 @@ func (r *reader) Members(ctx context.Context, q canon.MemberQuery) (list []canon
 	}
 	err = r.c.query(ctx, func(row row) error {
 		list = append(list, canon.Member{
-			World: fill[access.WorldID](row.bytes(0)), Subject: access.Subject(row.text(1)),
-			Role: access.Role(row.int(2)), Player: fill[canon.CardID](row.bytes(3)),
+			World: readBlob[access.WorldID](row.bytesAt(0)), Subject: access.Subject(row.textAt(1)),
+			Role: access.Role(row.intAt(2)), Player: readBlob[canon.CardID](row.bytesAt(3)),
 		})
 		return nil
 	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w WHERE "+where, arg)
@@ -100,14 +100,14 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	if b, ok := r.prefetched.body(h); ok {
+	if b, ok := r.prefetched.findBody(h); ok {
 		return b, true, nil
 	}
-	n, err := r.world(ctx, w)
+	n, err := r.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return nil, false, err
 	}
-	found, err = r.c.one(context.Background(), func(row row) error {
+	found, err = r.c.queryOne(context.Background(), func(row row) error {
 		b = bodyAt(row, 0)
 		return nil
 	}, "SELECT body FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:])
@@ -116,36 +116,36 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 
 // bodyAt is a stored body: one of no bytes is there all the same.
 func bodyAt(r row, column int) []byte {
-	if b := r.bytes(column); b != nil {
+	if b := r.bytesAt(column); b != nil {
 		return b
 	}
 	return []byte{}
 }
 
-// worldNumber gives a world's number, a new one where it has none.
-func (t *tx) worldNumber(ctx context.Context, id access.WorldID) (int64, error) {
-	w, err := t.world(ctx, id)
+// ensureWorldNumber gives a world's number, a new one where it has none.
+func (t *tx) ensureWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
+	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w != 0 {
 		if w != 0 {
-			t.learn(id, w)
+			t.rememberWorld(id, w)
 		}
 		return w, err
 	}
 	if w, err = t.c.insert(ctx, "INSERT INTO world_ids (id) VALUES (?1)", id[:]); err == nil {
-		t.learn(id, w)
+		t.rememberWorld(id, w)
 	}
 	return w, err
 }
 
-func (t *tx) learn(id access.WorldID, w int64) {
+func (t *tx) rememberWorld(id access.WorldID, w int64) {
 	if t.worlds == nil {
 		t.worlds = make(map[access.WorldID]int64)
 	}
 	t.worlds[id] = w
 }
 
-// labelNumbers gives the level and label columns of a label.
-func (t *tx) labelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
+// ensureLabelNumbers gives the level and label columns of a label.
+func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
 	switch {
 	case l.Level == access.LevelNone:
 		return int64(access.LevelUser), unlabelled, nil
@@ -153,13 +153,13 @@ func (t *tx) labelNumbers(ctx context.Context, w int64, l access.Label) (level, 
 		return int64(l.Level), 0, nil
 	}
 	level = int64(l.Level)
-	if label, err = t.c.number(ctx, "SELECT label FROM labels WHERE w = ?1 AND text = ?2", w, l.String()); err != nil || label != 0 {
+	if label, err = t.c.queryInt(ctx, "SELECT label FROM labels WHERE w = ?1 AND text = ?2", w, l.String()); err != nil || label != 0 {
 		return level, label, err
 	}
 	if _, err = t.c.exec(ctx, "INSERT INTO labels (w, text) VALUES (?1, ?2)", w, l.String()); err != nil {
 		return 0, 0, err
 	}
-	if label, err = t.c.number(ctx, "SELECT last_insert_rowid()"); err != nil {
+	if label, err = t.c.queryInt(ctx, "SELECT last_insert_rowid()"); err != nil {
 		return 0, 0, err
 	}
 	for _, s := range l.Subjects {
@@ -171,7 +171,7 @@ func (t *tx) labelNumbers(ctx context.Context, w int64, l access.Label) (level, 
 }
 
 func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
-	w, err := t.worldNumber(ctx, d.ID)
+	w, err := t.ensureWorldNumber(ctx, d.ID)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	_, err = t.c.exec(ctx, `INSERT INTO worlds (w, slug, title, settings, created, origin, origin_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (w) DO UPDATE SET slug = ?2, title = ?3, settings = ?4, created = ?5, origin = ?6, origin_seq = ?7`,
 		w, d.Slug, d.Title, string(settings), service.Millis(d.CreatedAt), idBlob(d.Origin), uint64(d.OriginSeq))
-	t.c.worlds.clear()
+	t.c.worlds.forgetRows()
 	if isTaken(err) {
 		return fmt.Errorf("slug %q: %w", d.Slug, canon.ErrTaken)
 	}
@@ -191,7 +191,7 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 
 // PutMember keeps a membership, or with RoleNone that it was taken away.
 func (t *tx) PutMember(ctx context.Context, m canon.Member) error {
-	w, err := t.worldNumber(ctx, m.World)
+	w, err := t.ensureWorldNumber(ctx, m.World)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (t *tx) PutMember(ctx context.Context, m canon.Member) error {
 }
 
 func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []byte) error {
-	n, err := t.worldNumber(ctx, w)
+	n, err := t.ensureWorldNumber(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -213,26 +213,26 @@ func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []by
 }
 
 func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) error {
-	n, err := t.world(ctx, w)
+	n, err := t.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return err
 	}
-	if err := t.keepTexts(ctx, w, n, h); err != nil {
+	if err := t.storeTextsOfBody(ctx, w, n, h); err != nil {
 		return err
 	}
 	if _, err := t.c.exec(ctx, "DELETE FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:]); err != nil {
 		return err
 	}
-	return t.scrub(ctx, w, n)
+	return t.scrubIndex(ctx, w, n)
 }
 
 // BodyInUse reads all versions of the world: it serves the operator's purge alone, and
 // an index by hash would cost every write.
 func (t *tx) BodyInUse(ctx context.Context, w access.WorldID, h canon.Hash) (bool, error) {
-	n, err := t.world(ctx, w)
+	n, err := t.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return false, err
 	}
-	used, err := t.c.number(ctx, "SELECT 1 FROM versions WHERE w = ?1 AND content = ?2 AND purged = 0 LIMIT 1", n, h[:])
+	used, err := t.c.queryInt(ctx, "SELECT 1 FROM versions WHERE w = ?1 AND content = ?2 AND purged = 0 LIMIT 1", n, h[:])
 	return used != 0, err
 }

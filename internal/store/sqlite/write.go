@@ -24,14 +24,14 @@ const (
 // write runs f in a transaction and returns when it is durable or undone.
 func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	defer func() {
-		s.health.note(s.cfg, err)
-		err = s.cfg.explain(err)
+		s.health.noteOutcome(s.cfg, err)
+		err = s.cfg.toFault(err)
 	}()
-	if err := s.enter(); err != nil {
+	if err := s.beginCall(); err != nil {
 		return err
 	}
 	defer s.inUse.Done()
-	if err := s.health.damage(); err != nil {
+	if err := s.health.foundDamage(); err != nil {
 		return err
 	}
 	var t *tx
@@ -43,7 +43,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 		return t.flush(ctx)
 	})
 	if err == nil {
-		t.committed()
+		t.updateCaches()
 		t.scrubFiles(ctx)
 	}
 	return err
@@ -60,8 +60,8 @@ type writer struct {
 
 var _ group.Conn[*tx] = (*writer)(nil)
 
-// pause lets other processes have the lock.
-func (w *writer) pause() {
+// yieldLock lets other processes have the lock.
+func (w *writer) yieldLock() {
 	now := time.Now()
 	if now.Sub(w.lastAt) > yieldTime {
 		w.heldAt = now
@@ -77,14 +77,14 @@ func (w *writer) pause() {
 // backs off to 100 ms, and a process would starve beside busier ones. Inside the
 // transaction nothing waits for another process.
 func (w *writer) Begin() error {
-	w.pause()
+	w.yieldLock()
 	ctx := context.Background()
 	end := time.Now().Add(w.s.cfg.Wait)
 	for {
 		_, err := w.c.exec(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
-			if err = errors.Join(storeSchema.current(ctx, w.c), w.c.worlds.refresh(w.c)); err == nil {
-				w.changes, err = w.c.number(ctx, changedRows)
+			if err = errors.Join(storeSchema.checkFileFormat(ctx, w.c), w.c.worlds.refresh(w.c)); err == nil {
+				w.changes, err = w.c.queryInt(ctx, changedRows)
 			}
 			if err != nil {
 				err = errors.Join(err, w.Rollback())
@@ -107,16 +107,16 @@ func (w *writer) Save() error {
 	return err
 }
 
-// Give is group.Conn's.
-func (w *writer) Give() *tx {
+// StartWrite is group.Conn's.
+func (w *writer) StartWrite() *tx {
 	t := &tx{reader: reader{s: w.s, c: w.c}}
 	t.writes, t.SnapshotFinder = t, w.s.finder.Bind(&t.reader)
 	return t
 }
 
-// Settle is group.Conn's. A use of the transaction after its write has ended is a mistake
+// EndWrite is group.Conn's. A use of the transaction after its write has ended is a mistake
 // that shows.
-func (w *writer) Settle(t *tx, err error, first, _ bool) error {
+func (w *writer) EndWrite(t *tx, err error, first, _ bool) error {
 	t.c = nil
 	if err == nil && !first {
 		_, err = w.c.exec(context.Background(), "RELEASE one")
@@ -124,9 +124,9 @@ func (w *writer) Settle(t *tx, err error, first, _ bool) error {
 	return err
 }
 
-// Undo is group.Conn's.
-func (w *writer) Undo() error {
-	w.c.worlds.clear()
+// UndoWrite is group.Conn's.
+func (w *writer) UndoWrite() error {
+	w.c.worlds.forgetRows()
 	_, err := w.c.exec(context.Background(), "ROLLBACK TO one")
 	if err == nil {
 		_, err = w.c.exec(context.Background(), "RELEASE one")
@@ -136,17 +136,17 @@ func (w *writer) Undo() error {
 
 // Rollback is group.Conn's.
 func (w *writer) Rollback() error {
-	w.c.worlds.clear()
+	w.c.worlds.forgetRows()
 	w.lastAt = time.Now()
 	if _, err := w.c.exec(context.Background(), "ROLLBACK"); err != nil {
-		return w.reopen(err)
+		return w.reopenConn(err)
 	}
 	return nil
 }
 
 // Commit is group.Conn's.
 func (w *writer) Commit() error {
-	changes, err := w.c.number(context.Background(), changedRows)
+	changes, err := w.c.queryInt(context.Background(), changedRows)
 	if err == nil {
 		_, err = w.c.exec(context.Background(), "COMMIT")
 	}
@@ -155,7 +155,7 @@ func (w *writer) Commit() error {
 	}
 	w.lastAt = time.Now()
 	if changes != w.changes { // who looks for work in a writing transaction must not wake itself
-		w.s.watch.wake()
+		w.s.watch.wakeWaiters()
 	}
 	return nil
 }
@@ -166,9 +166,9 @@ func (w *writer) Close() { _ = w.c.close() }
 // changedRows is how many rows a connection has changed since it was opened.
 const changedRows = "SELECT total_changes()"
 
-// reopen replaces a connection whose transaction could not be ended.
-func (w *writer) reopen(cause error) error {
-	c, err := connect(context.Background(), w.s.cfg, false)
+// reopenConn replaces a connection whose transaction could not be ended.
+func (w *writer) reopenConn(cause error) error {
+	c, err := openConn(context.Background(), w.s.cfg, false)
 	if err == nil {
 		if err = prepareWriter(context.Background(), c); err != nil {
 			_ = c.close()
@@ -191,15 +191,15 @@ func prepareWriter(ctx context.Context, c *conn) error {
 // tx is a canon.Tx: a reader of what it wrote, and the writes.
 type tx struct {
 	reader
-	worlds   map[access.WorldID]int64
-	searched map[int64]*search.State // by world: of which it changed what is searched
-	before   map[int64]search.State  // by world: the same, before
-	scrubbed []access.WorldID        // whose index must be written without what was erased
-	made     cardRef                 // the card that was made last, while no reference or text of it is kept
-	untold   cardRef                 // a card that the index is to read anew, and docs does not say so yet
-	keyed    cardRef                 // the card that was written last
-	key      markup.Key              // its key
-	head     streamHead              // the stream that was asked for or appended to last; its zero value is none
+	worlds         map[access.WorldID]int64
+	searched       map[int64]*search.State // by world: of which it changed what is searched
+	before         map[int64]search.State  // by world: the same, before
+	scrubbed       []access.WorldID        // whose index must be written without what was erased
+	made           cardRef                 // the card that was made last, while no reference or text of it is kept
+	pendingReindex cardRef                 // a card that the index is to read anew, and docs does not say so yet
+	keyed          cardRef                 // the card that was written last
+	key            markup.Key              // its key
+	head           streamHead              // the stream that was asked for or appended to last; its zero value is none
 }
 
 // cardRef names a card by its world's number and its id.
@@ -208,8 +208,8 @@ type cardRef struct {
 	id canon.CardID
 }
 
-// committed tells the caches what is durable now.
-func (t *tx) committed() {
+// updateCaches tells the caches what is durable now.
+func (t *tx) updateCaches() {
 	for id, w := range t.worlds {
 		t.s.known.worlds.Store(id, w)
 		t.s.known.ids.Store(w, id)

@@ -47,7 +47,7 @@ type cluster struct {
 	err    error
 	dir    string
 	bin    string              // folder of the programs
-	who    *syscall.Credential // runs them; nil is who runs the tests
+	runAs  *syscall.Credential // runs them; nil is who runs the tests
 	safe   bool                // it is to survive the loss of power, at the price of speed
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -63,18 +63,18 @@ var errAbsent = errors.New("PostgreSQL is not installed (looked in PG_BIN, on th
 // Empty gives the address of a new, empty database.
 func Empty(t testing.TB) string {
 	t.Helper()
-	return shared.lend(t, "template0")
+	return shared.lendDatabase(t, "template0")
 }
 
 // Database gives the address of a new database that begins as prepare left another one,
 // which it does once for all tests.
 func Database(t testing.TB, prepare func(ctx context.Context, url string) error) string {
 	t.Helper()
-	shared.started(t)
+	shared.ensureStarted(t)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.template == "" {
-		if err := shared.create("prepared", "template0"); err != nil {
+		if err := shared.createDatabase("prepared", "template0"); err != nil {
 			t.Fatal(err)
 		}
 		if err := prepare(t.Context(), shared.url("prepared")); err != nil {
@@ -82,12 +82,12 @@ func Database(t testing.TB, prepare func(ctx context.Context, url string) error)
 		}
 		shared.template = "prepared"
 	}
-	return shared.lend(t, shared.template)
+	return shared.lendDatabase(t, shared.template)
 }
 
-func (c *cluster) started(t testing.TB) {
+func (c *cluster) ensureStarted(t testing.TB) {
 	t.Helper()
-	c.once.Do(func() { c.err = c.start() })
+	c.once.Do(func() { c.err = c.startNew() })
 	if errors.Is(c.err, errAbsent) && os.Getenv("REQUIRE_ENGINES") != "1" {
 		t.Skip(c.err)
 	}
@@ -96,11 +96,11 @@ func (c *cluster) started(t testing.TB) {
 	}
 }
 
-func (c *cluster) lend(t testing.TB, template string) string {
+func (c *cluster) lendDatabase(t testing.TB, template string) string {
 	t.Helper()
-	c.started(t)
+	c.ensureStarted(t)
 	name := fmt.Sprintf("test_%d", c.made.Add(1))
-	if err := c.create(name, template); err != nil {
+	if err := c.createDatabase(name, template); err != nil {
 		t.Fatal(err)
 	}
 	return c.url(name)
@@ -111,7 +111,7 @@ func (c *cluster) url(database string) string {
 	return u.String()
 }
 
-func (c *cluster) create(name, template string) error {
+func (c *cluster) createDatabase(name, template string) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, c.url("postgres"))
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *cluster) create(name, template string) error {
 	return err
 }
 
-// binaries finds the folder of the newest installed server.
-func binaries() (string, error) {
+// findBinaries finds the folder of the newest installed server.
+func findBinaries() (string, error) {
 	if dir := os.Getenv("PG_BIN"); dir != "" {
 		return dir, nil
 	}
@@ -140,32 +140,32 @@ func binaries() (string, error) {
 	return "", errAbsent
 }
 
-func (c *cluster) start() (err error) {
-	if c.bin, err = binaries(); err != nil {
+func (c *cluster) startNew() (err error) {
+	if c.bin, err = findBinaries(); err != nil {
 		return err
 	}
 	if c.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
 		return err
 	}
-	if c.who, err = owner(c.dir); err != nil {
+	if c.runAs, err = serverOwner(c.dir); err != nil {
 		return err
 	}
-	initdb := exec.Command(filepath.Join(c.bin, "initdb"), "-D", c.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-N")
-	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: c.who}
+	initdb := exec.Command(filepath.Join(c.bin, "initdb"), "-D", c.dataDir(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-N")
+	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: c.runAs}
 	initdb.Dir = c.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	return c.launch()
+	return c.launchServer()
 }
 
-func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
+func (c *cluster) dataDir() string { return filepath.Join(c.dir, "data") }
 
-// launch starts the server on its data and waits until it takes connections.
-func (c *cluster) launch() error {
-	c.cmd = exec.Command(filepath.Join(c.bin, "postgres"), append([]string{"-D", c.data(), "-k", c.dir}, settings(c.safe)...)...)
+// launchServer starts the server on its data and waits until it takes connections.
+func (c *cluster) launchServer() error {
+	c.cmd = exec.Command(filepath.Join(c.bin, "postgres"), append([]string{"-D", c.dataDir(), "-k", c.dir}, serverSettings(c.safe)...)...)
 	c.cmd.Dir = c.dir
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.who, Pdeathsig: syscall.SIGINT}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.runAs, Pdeathsig: syscall.SIGINT}
 	log, err := os.Create(filepath.Join(c.dir, "log"))
 	if err != nil {
 		return err
@@ -175,12 +175,12 @@ func (c *cluster) launch() error {
 	if err := c.run(); err != nil {
 		return err
 	}
-	return c.await()
+	return c.awaitReady()
 }
 
-// settings make the server quick rather than safe, unless it is to be safe, or
+// serverSettings make the server quick rather than safe, unless it is to be safe, or
 // PGTEST_FSYNC is set: then it writes as one in use does, for measurements.
-func settings(safe bool) []string {
+func serverSettings(safe bool) []string {
 	list := []string{"listen_addresses=", "max_connections=200", "shared_buffers=128MB", "jit=off", "autovacuum_naptime=5s"}
 	if !safe && os.Getenv("PGTEST_FSYNC") == "" {
 		list = append(list, "fsync=off", "full_page_writes=off", "max_wal_size=1GB")
@@ -192,8 +192,8 @@ func settings(safe bool) []string {
 	return args
 }
 
-// owner is who the server runs as, and gives them a folder: PostgreSQL refuses root.
-func owner(dir string) (*syscall.Credential, error) {
+// serverOwner is who the server runs as, and gives them a folder: PostgreSQL refuses root.
+func serverOwner(dir string) (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
@@ -231,8 +231,8 @@ func (c *cluster) run() error {
 	return <-started
 }
 
-// await waits until the server takes connections.
-func (c *cluster) await() error {
+// awaitReady waits until the server takes connections.
+func (c *cluster) awaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)

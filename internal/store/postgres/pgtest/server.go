@@ -19,7 +19,7 @@ type Server struct {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, c: cluster{safe: true}}
-	s.c.started(t)
+	s.c.ensureStarted(t)
 	t.Cleanup(s.c.stop)
 	return s
 }
@@ -27,19 +27,19 @@ func Start(t testing.TB) *Server {
 // Empty gives the address of a new, empty database.
 func (s *Server) Empty() string {
 	s.t.Helper()
-	return s.c.lend(s.t, "template0")
+	return s.c.lendDatabase(s.t, "template0")
 }
 
 // Socket is the path of the socket that the server listens on.
 func (s *Server) Socket() string { return s.c.dir + "/.s.PGSQL.5432" }
 
 // Kill ends the server as a crash does: by kill -9. Its helpers end when they miss it.
-func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+func (s *Server) Kill() { s.endServer(syscall.SIGKILL) }
 
 // Drop ends the server at once, as pg_ctl stop -m immediate does.
-func (s *Server) Drop() { s.end(syscall.SIGQUIT) }
+func (s *Server) Drop() { s.endServer(syscall.SIGQUIT) }
 
-func (s *Server) end(how os.Signal) {
+func (s *Server) endServer(how os.Signal) {
 	_ = s.c.cmd.Process.Signal(how) // one that has ended is what is asked for
 	<-s.c.exited
 }
@@ -51,7 +51,7 @@ func (s *Server) Again() {
 	defer tick.Stop()
 	err := errors.New("not tried")
 	for end := time.Now().Add(30 * time.Second); err != nil && time.Now().Before(end); <-tick.C {
-		err = s.c.launch()
+		err = s.c.launchServer()
 	}
 	if err != nil {
 		s.t.Fatal(err)
