@@ -7,8 +7,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// putAliases replaces what a card is found by beside its name. Few cards have aliases:
-// a look-up that finds none is all that others cost, and none when they are made.
+// putAliases replaces a card's aliases. Few cards have aliases: for others this costs one DELETE
+// that finds nothing, and no statement if the card is new.
 func (t *tx) putAliases(ctx context.Context, w, rid int64, known bool, c canon.Card) error {
 	var list []string
 	if !c.Trashed() {

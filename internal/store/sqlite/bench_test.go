@@ -18,7 +18,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// benchSizes are the numbers of cards that benchmarks run at. LOREGATE_BENCH_CARDS adds one,
+// benchSizes returns the numbers of cards to run benchmarks with. LOREGATE_BENCH_CARDS adds one,
 // such as 1000000.
 func benchSizes(b *testing.B) []int {
 	list := []int{1_000, 100_000}
@@ -32,8 +32,8 @@ func benchSizes(b *testing.B) []int {
 	return list
 }
 
-// openLoaded opens a store of n cards. It is made once for all benchmarks, in a folder named
-// by LOREGATE_BENCH_DIR where that is set.
+// openLoaded opens a store of n cards. It is created once for all benchmarks, in the folder named
+// by LOREGATE_BENCH_DIR if that is set.
 func openLoaded(b *testing.B, n int) (*Store, *prose) {
 	b.Helper()
 	dir := os.Getenv("LOREGATE_BENCH_DIR")
@@ -60,7 +60,7 @@ func openLoaded(b *testing.B, n int) (*Store, *prose) {
 		if err == nil {
 			return s, newProse(1, 40_000)
 		}
-		if !errors.Is(err, fault.Unavailable) { // the index is being made
+		if !errors.Is(err, fault.Unavailable) { // the index is being built
 			b.Fatal(err)
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -76,7 +76,7 @@ func runEachSize(b *testing.B, f func(b *testing.B, s *Store, n int, p *prose)) 
 	}
 }
 
-// reportPercentiles reports how long half and 99 of 100 of the calls took.
+// reportPercentiles reports the median and the 99th percentile of the duration of f.
 func reportPercentiles(b *testing.B, f func()) {
 	took := make([]time.Duration, 0, 1024)
 	for b.Loop() {
@@ -271,8 +271,8 @@ func BenchmarkOpen(b *testing.B) {
 	})
 }
 
-// BenchmarkWanted asks a world of 100,000 cards, each of which links to a card that is
-// there, to one of a few thousand that are wanted by many, and to one that it alone wants.
+// BenchmarkWanted queries a world of 100,000 cards. Each links to an existing card, to one of a few
+// thousand missing cards that many want, and to a missing card that only it wants.
 func BenchmarkWanted(b *testing.B) {
 	s := openTest(b, filepath.Join(b.TempDir(), "canon.db"))
 	const cards = 100_000

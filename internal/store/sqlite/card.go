@@ -15,8 +15,8 @@ import (
 	"loregate/internal/store/finder"
 )
 
-// trashCond is the condition that a query which names a card may have it: an admin's finds
-// it in the trash too.
+// trashCond returns the condition on trashed for queries that name one card: an admin's view also
+// finds cards in the trash.
 func (sc scope) trashCond(view access.View) string {
 	if view.Level >= access.LevelAdmin {
 		return "1"
@@ -24,8 +24,8 @@ func (sc scope) trashCond(view access.View) string {
 	return "c.trashed = 0"
 }
 
-// resolvePointScope is scope for look-ups of few rows. They look at ctx once: a watch over each
-// statement would cost more than the statement.
+// resolvePointScope is resolveScope for look-ups of few rows. It checks ctx once: watching ctx
+// during each statement would cost more than the statement.
 func (r *reader) resolvePointScope(ctx context.Context, s canon.Visibility) (scope, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return scope{}, false, err
@@ -33,7 +33,7 @@ func (r *reader) resolvePointScope(ctx context.Context, s canon.Visibility) (sco
 	return r.resolveScope(context.Background(), s)
 }
 
-// naming is the one way in which a query names cards.
+// naming is the way a CardQuery names its cards.
 type naming int
 
 const (
@@ -46,12 +46,11 @@ const (
 	byTrashRoot
 )
 
-// namingOf gives the way of a query, 0 where it names nothing, and the argument that stands
-// for it.
+// namingOf returns how a query names cards, and the argument to bind; 0 if it names none.
 func namingOf(q canon.CardQuery) (naming, any) {
 	switch {
 	case !q.ID.IsZero():
-		id := q.ID // a copy, so that not all of q goes to the heap
+		id := q.ID // a copy: otherwise all of q would escape to the heap
 		return byID, id[:]
 	case len(q.IDs) > 0:
 		return byIDs, hexIDs(q.IDs...)
@@ -70,19 +69,19 @@ func namingOf(q canon.CardQuery) (naming, any) {
 	return 0, nil
 }
 
-// lookUp is all that the statement of a look-up depends on. The statements are kept: to write
-// one takes longer than to run it.
+// lookUp holds everything that the SQL of a look-up depends on. It is the key of a cache: building
+// the SQL takes longer than running it.
 type lookUp struct {
 	by           naming
 	prefetch     bool
-	alive        string // the condition of scope.alive, for a card by its id
-	named        bool   // some are in sight by naming the subject
+	alive        string // the result of scope.trashCond, for look-ups by id
+	named        bool   // labels may name the subject
 	top, ceiling access.Level
 }
 
-var lookUps sync.Map // lookUp -> its statement
+var lookUps sync.Map // lookUp -> SQL string
 
-// buildStatement gives the statement of a look-up.
+// buildStatement returns the SQL of a look-up.
 func (l lookUp) buildStatement(sc scope) string {
 	if sql, ok := lookUps.Load(l); ok {
 		return sql.(string)
@@ -112,7 +111,7 @@ func (l lookUp) buildStatement(sc scope) string {
 	return sql
 }
 
-// FindCards gives the cards that a query names.
+// FindCards returns the cards that a query names.
 func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
 	sc, ok, err := r.resolvePointScope(ctx, s)
 	if !ok {
@@ -123,7 +122,7 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	switch by {
 	case 0:
 		return nil, nil
-	case byIDs, byOldKey, byTrashRoot: // of which there may be many
+	case byIDs, byOldKey, byTrashRoot: // may return many cards, so ctx is watched
 		watched = ctx
 	}
 	l := lookUp{by: by, alive: sc.trashCond(s.View), named: sc.subject != "", top: sc.top, ceiling: sc.ceiling,
@@ -133,13 +132,14 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 		more = func(c canon.Card, columns row) { r.prefetched.noteCard(s, c, columns) }
 	}
 	list, err := r.queryCardsWith(watched, sc.id, more, l.buildStatement(sc), sc.withArgs(arg)...)
-	if by == byKey || by == byAlias { // put in order here: SQLite would sort rows of all their columns
+	if by == byKey || by == byAlias { // sorted here: SQLite would sort rows with all their columns
 		slices.SortFunc(list, canon.CompareHomonyms)
 	}
 	return list, err
 }
 
-// formerKeyJoin joins cards that have another key than ?3 with when they last had it in sight.
+// formerKeyJoin returns a join of the cards that had key ?3 and now have another key, with the time
+// at which a version visible to the caller last had it.
 func (sc scope) formerKeyJoin() string {
 	return `(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
 			SELECT v.card, v.to_seq FROM former_keys k CROSS JOIN versions v ON v.w = k.w AND v.card = k.card
@@ -149,7 +149,7 @@ func (sc scope) formerKeyJoin() string {
 		CROSS JOIN cards c ON c.w = ?1 AND c.id = old.card WHERE c.key <> ?3`
 }
 
-// hexIDs is ids as SQL takes a list of them, to be read by json_each and unhex.
+// hexIDs encodes ids as a JSON array of hex strings, for json_each and unhex.
 func hexIDs[T ~[16]byte](ids ...T) string {
 	return hexList(len(ids), func(i int) []byte { return ids[i][:] })
 }
@@ -165,13 +165,13 @@ func hexList(n int, at func(int) []byte) string {
 	return string(append(b, ']'))
 }
 
-// listing is a filter as SQL on the alias c, with its arguments from ?3 on.
+// listing builds a filter as SQL on the alias c. Its arguments are numbered from ?3.
 type listing struct {
 	where []string
 	args  []any
 }
 
-// arg adds an argument and gives its number's text.
+// arg adds an argument and returns its placeholder.
 func (l *listing) arg(v any) string {
 	l.args = append(l.args, v)
 	return "?" + strconv.Itoa(len(l.args)+2)
@@ -181,7 +181,7 @@ func (l *listing) and(format string, a ...any) {
 	l.where = append(l.where, fmt.Sprintf(format, a...))
 }
 
-// andConditions is all of the filter, after a first condition.
+// andConditions returns all conditions, each preceded by AND.
 func (l *listing) andConditions() string {
 	if len(l.where) == 0 {
 		return ""
@@ -193,8 +193,8 @@ func (l *listing) andConditions() string {
 func filterCards(sc scope, f canon.Filter) *listing {
 	l := &listing{}
 	if f.Prefix != "" {
-		// '+' sorts right before ',': what is between "p" and "p," begins with p and a
-		// character up to '+'.
+		// '+' sorts right before ',': a key between "p" and "p," begins with p and a character up
+		// to '+'.
 		p := string(f.Prefix)
 		l.and("c.key >= %s AND c.key < %s AND (c.key = %[1]s OR c.key >= %[3]s)", l.arg(p), l.arg(p+","), l.arg(p+"+"))
 	}
@@ -219,7 +219,7 @@ func filterCards(sc scope, f canon.Filter) *listing {
 		l.and("%s", parentCond("c", l.arg(f.Parent[:])))
 	}
 	if f.Roots {
-		// Roots are many: the order's own index serves better than one by parent.
+		// There are many roots: the index of the sort order serves better than the one by parent.
 		l.and("+c.parent = %s", l.arg(make([]byte, 16)))
 	}
 	if !f.UpdatedSince.IsZero() {
@@ -249,13 +249,13 @@ func filterCards(sc scope, f canon.Filter) *listing {
 	return l
 }
 
-// parentCond is the condition that a card of an alias lies right below another, in words that show SQLite
-// that cards_parent, which has no roots, has it.
+// parentCond returns the condition that a card's parent is id. The comparison with zero shows
+// SQLite that it may use the index cards_parent, which leaves out roots.
 func parentCond(alias, id string) string {
 	return alias + ".parent = " + id + " AND " + alias + ".parent <> x'00000000000000000000000000000000'"
 }
 
-// andTypes narrows a column to the keys of the types that a filter asks for.
+// andTypes restricts a column to the keys of the filter's types.
 func (l *listing) andTypes(column string, f canon.Filter) {
 	if f.Type != "" {
 		l.and("%s = %s", column, l.arg(string(markup.KeyOf(f.Type))))
@@ -267,12 +267,13 @@ func (l *listing) andTypes(column string, f canon.Filter) {
 	l.andIn(column, keys)
 }
 
-// childOf is the condition that the key of one card is that of another and one part more.
+// childOf returns the condition that child's key is parent's key plus one more part.
 func childOf(child, parent string) string {
 	return fmt.Sprintf("substr(%[1]s.key, 1, length(%[2]s.key) + 1) = %[2]s.key || '+' AND instr(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
 }
 
-// orderBy gives the columns that a sort needs from each arm, and the ORDER BY over them.
+// orderBy returns the columns that a sort needs from each arm of the union, and the ORDER BY over
+// them.
 func orderBy(s canon.Sort) (columns, order string) {
 	switch s {
 	case canon.SortUpdated:
@@ -285,8 +286,8 @@ func orderBy(s canon.Sort) (columns, order string) {
 	return "c.rid, c.key, c.id", "key, id"
 }
 
-// Cards lists living cards. Each level's cards come in order from an index, and the
-// levels are merged: nothing is sorted, and nothing hidden is passed over.
+// Cards lists cards that are not in the trash. The cards of each level come in order from an index,
+// and the levels are merged: SQLite sorts nothing and reads no row hidden from the caller.
 func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -311,14 +312,14 @@ func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, 
 	return list, total, err
 }
 
-// escapeFormat keeps a text that goes through a format as it is.
+// escapeFormat escapes a text that is embedded in a format string.
 func escapeFormat(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// qualifyOrder puts the listing's alias before each column of an order.
+// qualifyOrder puts the alias o before each column of an ORDER BY.
 func qualifyOrder(order string) string { return "o." + strings.ReplaceAll(order, ", ", ", o.") }
 
-// Descendants walks the generations. SQLite's recursive queries go through their rows
-// first in, first out, and the index gives siblings by creation.
+// Descendants walks the tree generation by generation. SQLite's recursive queries process their
+// rows first in, first out, and the index returns siblings by creation time.
 func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -360,8 +361,8 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 	return list, total, err
 }
 
-// listChildren is Descendants of one generation, which is soon counted, at every reading of a
-// card: in one statement.
+// listChildren is Descendants with depth 1, in one statement: every read of a card asks for its
+// children, and they are few enough to count.
 func (r *reader) listChildren(s canon.Visibility, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
 	if n, known := r.prefetched.childrenOf(s, id); known && p.Limit == 0 {
 		return nil, cappedTotal(n), nil
@@ -380,7 +381,7 @@ func (r *reader) listChildren(s canon.Visibility, sc scope, id canon.CardID, p c
 	return list, cappedTotal(len(rids)), err
 }
 
-// readCardsByRow reads cards in the order of their row numbers given.
+// readCardsByRow reads cards by row number, in the given order.
 func (r *reader) readCardsByRow(ctx context.Context, world access.WorldID, rids []int64) ([]canon.Card, error) {
 	list := make([]canon.Card, 0, len(rids))
 	for _, rid := range rids {
@@ -398,7 +399,7 @@ func (r *reader) readCardsByRow(ctx context.Context, world access.WorldID, rids 
 	return list, nil
 }
 
-// Trash lists roots of what is in the trash, which only an admin's view sees.
+// Trash lists the roots of trashed subtrees. Only an admin's view sees them.
 func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || s.View.Level < access.LevelAdmin {
@@ -413,7 +414,7 @@ func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([
 	return list, total, err
 }
 
-// TypeUse counts by the key of the type.
+// TypeUse counts cards by the key of their type.
 func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
 	sc, ok, err := r.resolveScope(ctx, s)

@@ -13,12 +13,12 @@ import (
 	"loregate/internal/fault"
 )
 
-// maxFaults is how many faults a check names at most.
+// maxFaults limits the faults that a check reports.
 const maxFaults = 100
 
-// checkStart looks for damage in a file before anything is written to it, for as long as
-// the configuration lets it: a small file is read whole, of a large one the schema and what
-// comes first. Check reads the rest while the store is served.
+// checkStart checks a file for damage before anything is written to it. It stops after cfg.Check: a
+// small file is read completely, a large one only in part, beginning with its schema. Check reads
+// the rest while the store is in use.
 func checkStart(ctx context.Context, c *conn, cfg Config) error {
 	if cfg.Check < 0 {
 		return nil
@@ -41,14 +41,14 @@ func checkStart(ctx context.Context, c *conn, cfg Config) error {
 	return err
 }
 
-// damagedError is the failure of all writes to a file in which a fault was found.
+// damagedError returns the error for all writes to a file in which a fault was found.
 func damagedError(cfg Config, found error) error {
 	dir := filepath.Dir(cfg.Path)
 	return (&fault.Error{Kind: fault.Unavailable, Message: damagedMessage, RetryAfter: time.Minute}).
 		Because(fmt.Errorf("%s; found in %s: %w", repairAdvice(dir), filepath.Base(cfg.Path), found))
 }
 
-// MarkDamaged has the store refuse writes from now on, for a fault that was found in it.
+// MarkDamaged makes the store refuse writes from now on because of the given fault.
 func (s *Store) MarkDamaged(found string) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *Store) MarkDamaged(found string) {
 	}
 }
 
-// checkIntegrity adds what SQLite finds in the file of a connection, or in one of its tables.
+// checkIntegrity appends the faults that SQLite finds in the file, or in one table if table is set.
 func checkIntegrity(ctx context.Context, c *conn, table string, faults *[]string) error {
 	of := fmt.Sprint(maxFaults)
 	if table != "" {
@@ -76,11 +76,11 @@ func checkIntegrity(ctx context.Context, c *conn, table string, faults *[]string
 	return err
 }
 
-// bodiesAtOnce is how many contents are read before others have their turn.
+// bodiesAtOnce is the number of bodies read before other callers get a turn.
 const bodiesAtOnce = 64
 
-// findWrongBodies adds the contents that do not have their hash, of those after a row; last is
-// 0 behind the last one.
+// findWrongBodies checks the hashes of the next bodies after a row and appends those that do not
+// match. It returns the last row that it read; 0 if there are no more.
 func findWrongBodies(ctx context.Context, c *conn, after int64, faults *[]string) (last int64, err error) {
 	n := 0
 	err = c.query(ctx, func(r row) error {
@@ -96,9 +96,9 @@ func findWrongBodies(ctx context.Context, c *conn, after int64, faults *[]string
 	return last, err
 }
 
-// Check reads both files, one table after the other, and gives every fault that it finds;
-// none is soundness. Between the parts, each a snapshot of its own, it calls rest with how
-// long the part took. It writes nothing and may run beside anything.
+// Check reads both files, one table after the other, and returns every fault that it finds; none
+// means that the store is sound. Between the parts, each in a snapshot of its own, it calls rest
+// with the time that the part took. It writes nothing and may run beside any other call.
 func (s *Store) Check(ctx context.Context, rest func(took time.Duration)) (faults []string, err error) {
 	var tables []string
 	step := func(use func(func(*conn) error) error, do func(*conn) error) {

@@ -12,7 +12,7 @@ import (
 	"loregate/internal/store/service"
 )
 
-// hashBlob is a hash as it is kept, NULL for the zero Hash.
+// hashBlob converts a hash to its stored form, NULL for the zero Hash.
 func hashBlob(h canon.Hash) any {
 	if h == (canon.Hash{}) {
 		return nil
@@ -27,7 +27,7 @@ func jsonBlob(b json.RawMessage) any {
 	return []byte(b)
 }
 
-// idBlob is an id as it is kept where it may be absent.
+// idBlob converts an optional id to its stored form, NULL for the zero id.
 func idBlob[T ~[16]byte](id T) any {
 	if id == (T{}) {
 		return nil
@@ -51,11 +51,11 @@ func readBlob[T ~[16]byte | ~[32]byte](b []byte) (v T) {
 	return v
 }
 
-// unlabelled marks a row whose label has LevelNone. It is kept at LevelUser, for both
-// are open to the same views.
+// unlabelled marks a row whose label has LevelNone. The row is stored with LevelUser, since both
+// levels are visible to the same views.
 const unlabelled = -1
 
-// resolveLabel decodes a row's label.
+// resolveLabel returns the label that a row's level and label columns encode.
 func (r *reader) resolveLabel(ctx context.Context, level, label int64) (access.Label, error) {
 	switch label {
 	case 0:
@@ -81,23 +81,23 @@ func (r *reader) resolveLabel(ctx context.Context, level, label int64) (access.L
 	return l, nil
 }
 
-// unnamedColumns makes columns of a result ones without a name and a declared type, which the driver
-// would copy to the heap for every column of every query. They are read by their place.
+// unnamedColumns removes the name and the declared type from result columns. The driver would copy
+// both to the heap for every column of every query. Columns are read by position.
 func unnamedColumns(columns string) string {
 	list := strings.Fields(strings.ReplaceAll(columns, ",", " "))
 	return "+" + strings.Join(list, ` AS "", +`) + ` AS ""`
 }
 
-// cardColumns are read by scanCard, in this order.
+// cardColumns are the columns that scanCard reads, in this order.
 var cardColumns = unnamedColumns(`c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
 	c.own, c.name, c.key, c.level, c.label, c.rev, c.c1, c.c2, c.c3, c.created, c.created_by,
 	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root`)
 
-// cardWidth is how many columns cardColumns has.
+// cardWidth is the number of columns in cardColumns.
 const cardWidth = 25
 
-// cardRow is a card whose label is still to be looked up, which its query must have
-// ended for.
+// cardRow is a card whose label is not resolved yet. The label is resolved after the query has
+// ended.
 type cardRow struct {
 	card         canon.Card
 	level, label int64
@@ -119,7 +119,7 @@ func scanCard(r row) (cardRow, error) {
 	return cardRow{card: c, level: r.intAt(12), label: r.intAt(13)}, err
 }
 
-// ownText keeps a card's own label as text; nothing looks for it.
+// ownText encodes a card's own label as text; no query searches for it.
 func ownText(l access.Label) string {
 	if l.Level == access.LevelNone {
 		return ""
@@ -145,7 +145,7 @@ func (r *reader) queryCards(ctx context.Context, world access.WorldID, sql strin
 	return r.queryCardsWith(ctx, world, func(canon.Card, row) {}, sql, args...)
 }
 
-// queryCardsWith runs a query that has more columns after cardColumns, which are given to a function.
+// queryCardsWith runs a query that has more columns after cardColumns. It passes those to more.
 func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more func(canon.Card, row), sql string, args ...any) ([]canon.Card, error) {
 	var found []cardRow
 	err := r.c.query(ctx, func(row row) error {
@@ -166,7 +166,7 @@ func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more 
 	return list, nil
 }
 
-// labelCard gives a card its world and label.
+// labelCard sets a card's world and label.
 func (r *reader) labelCard(ctx context.Context, world access.WorldID, f cardRow) (c canon.Card, err error) {
 	c = f.card
 	c.World = world
@@ -198,8 +198,8 @@ func scanVersion(r row) versionRow {
 	return versionRow{version: v, level: r.intAt(7), label: r.intAt(8), wasLevel: r.intAt(22), wasLabel: r.intAt(23)}
 }
 
-// queryVersionsFor runs a query whose columns are versionColumns, and gives what it finds as a
-// view is shown it.
+// queryVersionsFor runs a query whose columns are versionColumns, and returns the versions as the
+// caller's view may see them.
 func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, sql string, args ...any) ([]canon.Version, error) {
 	list, err := r.queryVersions(ctx, s.World, sql, args...)
 	for i, v := range list {
@@ -235,7 +235,7 @@ func (r *reader) queryVersions(ctx context.Context, world access.WorldID, sql st
 	return list, nil
 }
 
-// ceilClock is a bound as it compares with kept times: the first kept time not before it.
+// ceilClock converts a time bound to stored precision: the first stored time not before it.
 func ceilClock(t time.Time) int64 {
 	return service.Millis(t.Add(time.Millisecond - time.Nanosecond))
 }

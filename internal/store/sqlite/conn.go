@@ -11,21 +11,21 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// maxStatements bounds a connection's cache of prepared statements. Filters and
-// partitions make some hundreds of different statements.
+// maxStatements bounds a connection's cache of prepared statements. Filters and partitions produce
+// a few hundred different statements.
 const maxStatements = 400
 
-// conn is one connection with its prepared statements. It is used by one goroutine at a
-// time. It speaks to the driver itself: on point reads database/sql costs as much again
-// as SQLite.
+// conn is one connection with its prepared statements. One goroutine uses it at a time. It calls
+// the driver directly: for point reads, database/sql costs as much again as SQLite itself.
 //
-// A steady one looks at the context before each statement and not during it: the
-// driver's watch costs a goroutine for each, more than the short statements of a write.
+// If steady is set, conn checks the context before each statement and not during it: the driver's
+// watching of the context costs a goroutine per statement, more than the short statements of a
+// write.
 type conn struct {
 	raw    driver.Conn
 	stmts  map[string]*prepared
 	steady bool
-	unread bool // the transaction that is to be read in has not begun: nothing was asked yet
+	unread bool // the read transaction begins with the first statement, which has not run yet
 	worlds worldCache
 }
 
@@ -51,7 +51,8 @@ func (c *conn) close() error {
 	return c.raw.Close()
 }
 
-// prepareStatement gives the cached statement of a text, or a new one where that is in use.
+// prepareStatement returns the cached statement of a text, or a new one if the cached one is in
+// use.
 func (c *conn) prepareStatement(ctx context.Context, sql string) (p *prepared, cached bool, err error) {
 	p, known := c.stmts[sql]
 	if known && !p.busy {
@@ -80,8 +81,8 @@ func (c *conn) prepareStatement(ctx context.Context, sql string) (p *prepared, c
 	return p, true, nil
 }
 
-// dropStatements closes every prepared statement that is not running. Which one is least
-// used is not worth knowing: preparing again costs some 50 µs.
+// dropStatements closes every prepared statement that is not running. It does not track use:
+// preparing a statement again costs only some 50 µs.
 func (c *conn) dropStatements() {
 	for sql, p := range c.stmts {
 		if !p.busy {
@@ -91,7 +92,8 @@ func (c *conn) dropStatements() {
 	}
 }
 
-// bindArgs makes the driver's form of arguments: int, int64, uint64, string, []byte, bool, nil.
+// bindArgs converts arguments to the driver's form. Arguments are int, int64, uint64, string,
+// []byte, bool or nil.
 func bindArgs(args []any) []driver.NamedValue {
 	named := make([]driver.NamedValue, len(args))
 	for i, a := range args {
@@ -106,8 +108,8 @@ func bindArgs(args []any) []driver.NamedValue {
 	return named
 }
 
-// statementContext begins the transaction that a read is due to be in, and gives the context that a
-// statement runs under.
+// statementContext begins the read transaction if it has not begun, and returns the context to run
+// a statement with.
 func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	if c.unread {
 		c.unread = false
@@ -121,7 +123,7 @@ func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	return context.Background(), ctx.Err()
 }
 
-// exec runs a statement and tells how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	res, err := c.run(ctx, sql, args)
 	if err != nil {
@@ -130,8 +132,7 @@ func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error)
 	return res.RowsAffected()
 }
 
-// insert runs a statement that makes a row, and gives the row's number; 0 where it made
-// none.
+// insert runs an INSERT and returns the number of the new row; 0 if no row was inserted.
 func (c *conn) insert(ctx context.Context, sql string, args ...any) (int64, error) {
 	res, err := c.run(ctx, sql, args)
 	if err != nil {
@@ -160,7 +161,7 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (driver.Result, 
 	return p.stmt.ExecContext(ctx, bindArgs(args))
 }
 
-// row is one row of a result, valid inside the function it is given to.
+// row is one row of a result. It is valid only inside the callback that receives it.
 type row []driver.Value
 
 func (r row) intAt(i int) int64 {
@@ -181,7 +182,7 @@ func (r row) bytesAt(i int) []byte {
 // errStop ends a query early without failing it.
 var errStop = errors.New("stop")
 
-// query runs a statement and gives each row to f. errStop from f ends it.
+// query runs a statement and calls f with each row. f may return errStop to end the query.
 func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
 	if ctx, err = c.statementContext(ctx); err != nil {
 		return err
@@ -221,7 +222,7 @@ func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ..
 	}
 }
 
-// queryOne runs a query of at most one row and tells whether there was one.
+// queryOne runs a query of at most one row and reports whether it returned a row.
 func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
 	err = c.query(ctx, func(r row) error {
 		found = true
@@ -233,19 +234,19 @@ func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args
 	return found, err
 }
 
-// queryInt runs a query for one integer, 0 where it gives no row.
+// queryInt runs a query for one integer; 0 if it returns no row.
 func (c *conn) queryInt(ctx context.Context, sql string, args ...any) (n int64, err error) {
 	_, err = c.queryOne(ctx, func(r row) error { n = r.intAt(0); return nil }, sql, args...)
 	return n, err
 }
 
-// isBusy tells whether another connection held a lock that err wanted.
+// isBusy reports whether err is a lock held by another connection.
 func isBusy(err error) bool {
 	var e *driverlib.Error
 	return errors.As(err, &e) && (e.Code()&0xff == lib.SQLITE_BUSY || e.Code()&0xff == lib.SQLITE_LOCKED)
 }
 
-// isTaken tells whether err is a unique index refusing a row.
+// isTaken reports whether err is a violation of a unique index.
 func isTaken(err error) bool {
 	var e *driverlib.Error
 	return errors.As(err, &e) && e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE

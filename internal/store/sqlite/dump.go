@@ -12,11 +12,11 @@ import (
 	"loregate/internal/markup"
 )
 
-// dumpGroup is how many cards' rows are read before they are handed out.
+// dumpGroup is the number of ids whose rows are read before they are yielded.
 const dumpGroup = 256
 
-// searchLine is a line of the table "search". The index keeps no text but its digest: where
-// the card's name and content are no longer what was indexed, the line says so.
+// searchLine is a line of the table "search". The store keeps only the digest of most indexed
+// texts: Stale is set if the card's name and content no longer match it.
 type searchLine struct {
 	Card  canon.CardID
 	Label access.Label
@@ -25,8 +25,8 @@ type searchLine struct {
 	Stale string `json:",omitempty"`
 }
 
-// Dump yields the rows as lines of JSON, sorted. All rows of one id are read together, in
-// the order of ids, which is the order of their lines: a world's rows need not fit in memory.
+// Dump yields the rows as lines of JSON, sorted. All rows of one id are read together, and ids in
+// the order of their lines, so that a world's rows need not fit in memory.
 func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		w, err := r.findWorldNumber(ctx, id)
@@ -66,12 +66,12 @@ func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table)
 
 type dumper struct {
 	r   *reader
-	ctx context.Context // of the one Dump it lives for
+	ctx context.Context // of the Dump call
 	id  access.WorldID
 	w   int64
 }
 
-// readRows reads the rows of the next ids after one; last is nil when there are no more.
+// readRows reads the rows of the next ids after the given one; last is nil if there are no more.
 func (d dumper) readRows(table canon.Table, after []byte) (rows []any, last []byte, err error) {
 	switch table {
 	case "world":
@@ -115,7 +115,7 @@ func toAnys[T any](list []T) []any {
 	return out
 }
 
-// readGroup reads the rows of up to dumpGroup ids after one.
+// readGroup reads the rows of up to dumpGroup ids after the given one.
 func readGroup[T any](d dumper, ids string, after []byte, column string, read func(lo, hi []byte) ([]T, error)) ([]any, []byte, error) {
 	var lo, hi []byte
 	n := 0

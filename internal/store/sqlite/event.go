@@ -12,7 +12,7 @@ import (
 	"loregate/internal/store/service"
 )
 
-// Events lists events by commit. As Cards does, it walks an index for each level in sight.
+// Events lists events by commit. Like Cards, it uses one index range per visible level.
 func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -37,8 +37,8 @@ func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQu
 	return list, total, err
 }
 
-// eventIndex names the index of what one event at most has. The planner, which keeps no
-// statistics, would rather walk all events in their order.
+// eventIndex names the index to use if the query matches at most one event. The planner has no
+// statistics and would rather scan all events in their order.
 func eventIndex(q canon.EventQuery) string {
 	switch {
 	case q.ID != uuid.Nil:
@@ -74,7 +74,7 @@ func filterEvents(q canon.EventQuery) *listing {
 	return l
 }
 
-// andIn narrows a column to some values; none does not narrow.
+// andIn restricts a column to some values; an empty list does not restrict it.
 func (l *listing) andIn(column string, values []string) {
 	if len(values) == 0 {
 		return

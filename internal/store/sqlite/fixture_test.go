@@ -61,7 +61,7 @@ func idOf(n int) (id canon.CardID) {
 	return id
 }
 
-// cardOf is card number n, of a name and a label.
+// cardOf returns card number n with a name, a label and a text.
 func cardOf(n int, name string, l access.Label, text string) canon.Card {
 	at := testTime.Add(time.Duration(n) * time.Millisecond)
 	return canon.Card{
@@ -71,7 +71,7 @@ func cardOf(n int, name string, l access.Label, text string) canon.Card {
 	}
 }
 
-// putDoc writes all that a commit writes of one card.
+// putDoc writes everything that a commit writes for one card.
 func putDoc(t testing.TB, tx canon.Tx, c canon.Card, text string) {
 	t.Helper()
 	ctx := t.Context()
@@ -105,7 +105,7 @@ func mustRead(t testing.TB, s *Store, f func(canon.Reader) error) {
 	}
 }
 
-// prose makes text of a vocabulary in which the word of rank n is 1/n as frequent as the
+// prose generates text from a vocabulary in which the word of rank n is 1/n as frequent as the
 // first.
 type prose struct {
 	rnd   *rand.Rand
@@ -146,7 +146,7 @@ func (p *prose) word() string {
 	return p.words[lo]
 }
 
-// text makes about size bytes.
+// text returns about size bytes of prose.
 func (p *prose) text(size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -156,7 +156,7 @@ func (p *prose) text(size int) string {
 	return b.String()
 }
 
-// fillStore fills a store with n cards of 1 KB, 500 to a write, seven of ten for users.
+// fillStore writes n cards of 1 KB, 500 to a write, seven out of ten with LevelUser.
 func fillStore(t testing.TB, s *Store, n int) *prose {
 	t.Helper()
 	p := newProse(1, 40_000)

@@ -57,7 +57,7 @@ func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 	return out, total, err
 }
 
-// Wanted walks the index of the view's level over what texts link to.
+// Wanted reads the index of link targets for the view's level.
 func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -87,9 +87,9 @@ func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) (
 	return out, total, err
 }
 
-// selectWanted selects the targets that are not there in sight, and how many cards in sight link
-// to each; order is their order. What a view sees only because it is named is added to
-// what its level sees, and is seldom much.
+// selectWanted returns a query for the targets that have no visible card, with the number of
+// visible cards that link to each, and its ORDER BY. Cards visible only by name are counted in
+// addition to those that the level sees; they are few.
 func (r *reader) selectWanted(ctx context.Context, sc scope) (from, order string, err error) {
 	byLevel := "SELECT target, 0 AS n FROM targets WHERE 0"
 	if sc.top > access.LevelNone {
@@ -109,10 +109,10 @@ func (r *reader) selectWanted(ctx context.Context, sc scope) (from, order string
 		WHERE target NOT IN (SELECT c.key FROM cards c WHERE %[2]s) GROUP BY target`, byLevel, byName, notTags("c"), sc.top), "n DESC, target", nil
 }
 
-// notTags is the condition that a card is not a list of tags.
+// notTags returns the condition that a card is not a tag list.
 func notTags(alias string) string { return "substr(" + alias + ".key, -4) <> '+tag'" }
 
-// Tags lists tags by how many cards in sight bear them in sight, then by key.
+// Tags lists tags by the number of visible cards that visibly have them, then by key.
 func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -155,7 +155,7 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 			return err
 		}
 	}
-	// What stays as it was is left alone: its targets are counted by triggers.
+	// Unchanged references are left alone: triggers count the targets of changed ones.
 	rows := make([][4]any, len(refs))
 	for i, f := range refs {
 		rows[i] = [4]any{f.Order, f.Kind, f.Target, f.Name}
@@ -174,8 +174,8 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	return err
 }
 
-// currentAt is the condition that a state of alias l was current just after a commit, or is
-// now for commit 0.
+// currentAt adds the condition that a state with alias l was current just after commit asOf, or is
+// current now if asOf is 0.
 func currentAt(l *listing, asOf canon.Seq) {
 	if asOf == 0 {
 		l.and("l.until = 0")
@@ -185,8 +185,8 @@ func currentAt(l *listing, asOf canon.Seq) {
 	l.and("l.since <= %s AND (l.until = 0 OR l.until > %[1]s)", at)
 }
 
-// cardExists is the condition that a living card in sight has the id in a column. EXISTS would
-// be made a join, whose order SQLite chooses without knowing how many cards there are.
+// cardExists returns the condition that a living visible card has the id in a column. SQLite would
+// turn EXISTS into a join, and choose the join order without knowing the number of cards.
 func cardExists(sc scope, column string) string {
 	return "(SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.visibleCond("c") + ") = 1"
 }
@@ -211,13 +211,13 @@ func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuer
 		order = "l.since DESC, l.id DESC"
 	}
 	if !q.From.IsZero() || !q.To.IsZero() || len(q.Froms)+len(q.Tos) > 0 {
-		// The links of a card are few, those of a kind and those of a world are not; without
-		// the plus SQLite takes either for a way that need not be sorted.
+		// A card has few links, a kind and a world have many. Without the plus SQLite would choose
+		// the index by kind or by id, since they need no sorting.
 		kind, order = "+l.kind", strings.ReplaceAll(order, "l.", "+l.")
 	}
 	l.andIn(kind, q.Kinds)
 	if len(q.IDs) > 0 && q.AsOf == 0 {
-		l.and("+l.until = 0") // the plus keeps SQLite from walking all current links
+		l.and("+l.until = 0") // the plus keeps SQLite from scanning all current links
 	} else {
 		currentAt(l, q.AsOf)
 	}
@@ -235,7 +235,7 @@ func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuer
 	return out, total, err
 }
 
-// withIDs narrows a column to some ids; none does not narrow.
+// withIDs restricts a column to some ids; an empty list does not restrict it.
 func withIDs[T ~[16]byte](l *listing, column string, ids []T) {
 	switch len(ids) {
 	case 0:

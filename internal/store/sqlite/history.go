@@ -10,7 +10,7 @@ import (
 	"loregate/internal/store/service"
 )
 
-// historyFrom is the FROM of the versions in sight of one card in sight, ?3.
+// historyFrom returns the FROM clause of the visible versions of one visible card, ?3.
 func (sc scope) historyFrom(view access.View) string {
 	return ` FROM versions v WHERE v.w = ?1 AND v.card = ?3 AND ` + sc.visibleCond("v") +
 		` AND (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.trashCond(view) + ` AND ` + sc.visibleCond("c") + `) = 1`
@@ -56,7 +56,7 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	return canon.First(r.queryVersions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
 }
 
-// CardsAt finds the versions that were current just after a commit.
+// CardsAt returns the versions that were current just after a commit.
 func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) (list []canon.Version, err error) {
 	for _, id := range ids {
 		sc, ok, err := r.resolvePointScope(ctx, s)
@@ -73,7 +73,7 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.Ca
 	return list, nil
 }
 
-// Feed lists changes. Of all cards it walks an index by level and time, as Cards does.
+// Feed lists changes. For all cards it uses an index by level and time, as Cards does.
 func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -84,7 +84,7 @@ func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery
 	if !q.Card.IsZero() {
 		card = sc.trashCond(s.View)
 	}
-	// The arms' alias c is the version here, and k its card.
+	// Alias c is the version here, as unionByLevel requires, and k is its card.
 	from := " FROM versions c CROSS JOIN cards k ON k.w = ?1 AND k.id = c.card WHERE c.w = ?1 AND %s AND " +
 		escapeFormat(replaceAlias(card)+" AND "+sc.visibleCond("k")+l.andConditions())
 	n := len(l.args)
@@ -122,7 +122,7 @@ func filterFeed(q canon.FeedQuery) *listing {
 	return l
 }
 
-// replaceAlias turns scope.alive's alias c into k.
+// replaceAlias replaces the alias c in the result of scope.trashCond by k.
 func replaceAlias(s string) string {
 	if s == "1" {
 		return s
@@ -159,8 +159,9 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 	return err
 }
 
-// keepFormerKey has a card be found by the key of a version where it bears another. Most
-// often the card was written with its version. When it is renamed later a trigger does the same.
+// keepFormerKey records a version's key as a former key of its card, unless the card has that key
+// now. Usually the card was written just before its version. If the card is renamed later, a
+// trigger does the same.
 func (t *tx) keepFormerKey(ctx context.Context, c cardRef, key markup.Key) error {
 	if t.keyed == c && t.key == key {
 		return nil

@@ -20,7 +20,7 @@ func TestSegmentStore(t *testing.T) {
 	accesstest.TestSegmentStore(t, openNew(t))
 }
 
-// What one process revokes, another sees.
+// One process sees the keys that another revokes.
 func TestIdentityIsSharedBetweenProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	here, there := openTest(t, path).Identity(), openTest(t, path).Identity()
@@ -45,7 +45,7 @@ func TestIdentityIsSharedBetweenProcesses(t *testing.T) {
 	}
 }
 
-// More segments than are read at once, written by the log and found by verify and tail.
+// The log writes more segments than are read at once; verify and tail must find them all.
 func TestAccessLogInSQLite(t *testing.T) {
 	s := openNew(t)
 	ctx := context.Background()

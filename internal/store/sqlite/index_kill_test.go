@@ -16,10 +16,11 @@ import (
 	"loregate/internal/search"
 )
 
-// killedStore is the store of a process that is to be killed while it writes an index.
+// killedStore is the environment variable with the store path of a process that is killed while it
+// writes an index.
 const killedStore = "LOREGATE_TEST_INDEXED"
 
-// TestMain runs that process where the environment asks for it.
+// TestMain becomes the writing process if the environment variable is set.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(killedStore); path != "" {
 		if err := writeWithoutEnd(path); err != nil {
@@ -30,8 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeWithoutEnd changes cards, searches, and has the files of the index written, as fast
-// as it can.
+// writeWithoutEnd changes cards, searches, and writes the index files, as fast as it can.
 func writeWithoutEnd(path string) error {
 	ctx := context.Background()
 	s, err := Open(ctx, Config{Path: path})
@@ -60,7 +60,7 @@ func writeWithoutEnd(path string) error {
 	return <-failed
 }
 
-// changeSome writes, or takes away, some of a few hundred cards.
+// changeSome writes or trashes some of a few hundred cards.
 func changeSome(ctx context.Context, tx canon.Tx, n int) error {
 	if n == 0 {
 		if err := tx.PutWorld(ctx, canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime}); err != nil {
@@ -84,7 +84,7 @@ func changeSome(ctx context.Context, tx canon.Tx, n int) error {
 	return nil
 }
 
-// countCommon is how many cards a search finds that all living ones should be found by.
+// countCommon returns how many cards a search finds for a word that all living cards contain.
 func countCommon(ctx context.Context, s *Store) (n int, err error) {
 	err = s.Read(ctx, func(r canon.Reader) error {
 		res, err := r.Search(ctx, visibilityOf(access.LevelAdmin), canon.SearchQuery{Q: "common", Mode: canon.MatchWord}, canon.Page{Limit: 5})
@@ -94,8 +94,8 @@ func countCommon(ctx context.Context, s *Store) (n int, err error) {
 	return n, err
 }
 
-// TestAKilledIndexIsNeverStale kills a process in the middle of writing and merging an
-// index, INDEX_KILLS times: each time the next process finds exactly what the store says.
+// TestAKilledIndexIsNeverStale kills a process while it writes and merges an index, INDEX_KILLS
+// times: each time the next process must find exactly the cards that the store has.
 func TestAKilledIndexIsNeverStale(t *testing.T) {
 	kills := 4
 	if n, err := strconv.Atoi(os.Getenv("INDEX_KILLS")); err == nil {
@@ -139,7 +139,7 @@ func TestAKilledIndexIsNeverStale(t *testing.T) {
 	t.Logf("%d kills, after %d of which the index was read from its files; %d cards are found", kills, loaded, living)
 }
 
-// killWriter has a process write for a while, and kills it.
+// killWriter runs a writing process for a while and kills it.
 func killWriter(t *testing.T, path string, after time.Duration) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -158,5 +158,5 @@ func killWriter(t *testing.T, path string, after time.Duration) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Errorf("it ended by itself: %v", err)
 	}
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // the error is that it was killed
 }

@@ -12,9 +12,9 @@ import (
 	"loregate/internal/fault"
 )
 
-// Backup writes a consistent copy of the store, its access records among it, without free
-// space and without the keys that sign tokens, to one new file. It reads one snapshot, and
-// then the records; writes go on meanwhile. A copy that fails leaves nothing.
+// Backup writes a consistent copy of the store to one new file: with its access records, without
+// free space and without the keys that sign tokens. It reads one snapshot and then the records;
+// writes continue meanwhile. If it fails, it leaves no file.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err := s.beginCall(); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	return writeCopy(ctx, c, recordPath(s.cfg.Path), path, proveCopy)
 }
 
-// writeCopy writes a copy of the store that c has open to one new file, with the access
-// records of another, and keeps it where it is proved to be sound.
+// writeCopy writes a copy of the store that c has open to one new file, with the access records of
+// the file records, and keeps it only if prove finds it sound.
 func writeCopy(ctx context.Context, c *conn, records, path string, prove func(ctx context.Context, path string) error) (err error) {
 	part := path + ".part"
 	if err := makeFile(part); err != nil {
@@ -69,9 +69,9 @@ func writeCopy(ctx context.Context, c *conn, records, path string, prove func(ct
 	return syncFile(filepath.Dir(path))
 }
 
-// completeBackup makes a copy what a backup is: with the access records, which are in a file of
-// their own, and without the keys that sign tokens and their bytes, for who gets hold of a
-// backup must not be able to sign. A store that runs on the copy makes new ones.
+// completeBackup turns a copy of the store into a backup: it adds the access records, which are in
+// a separate file, and removes the keys that sign tokens and overwrites their bytes, so that a
+// stolen backup cannot be used to sign. A store that runs on the copy creates new keys.
 func completeBackup(ctx context.Context, path, records string) (err error) {
 	c, err := openConn(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {
@@ -89,7 +89,7 @@ func completeBackup(ctx context.Context, path, records string) (err error) {
 	if err := run("PRAGMA journal_mode = DELETE", "PRAGMA secure_delete = ON"); err != nil {
 		return err
 	}
-	if fileSize(records) > 0 { // stores of before there was such a file have none
+	if fileSize(records) > 0 { // older stores have no record file
 		if err := mergeRecords(ctx, c, records); err != nil {
 			return err
 		}
@@ -105,8 +105,7 @@ func completeBackup(ctx context.Context, path, records string) (err error) {
 	return run("VACUUM")
 }
 
-// proveCopy reads a copy whole, and walks its chains. A copy of a damaged page is as bad as
-// the page.
+// proveCopy reads a copy completely and verifies its chains: a damaged page is copied as it is.
 func proveCopy(ctx context.Context, path string) (err error) {
 	s, err := Open(ctx, Config{Path: path, Check: -1})
 	if err != nil {
@@ -128,7 +127,7 @@ func proveCopy(ctx context.Context, path string) (err error) {
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	// A backup is one file, which needs no other beside it.
+	// A backup is one file and must not need others beside it.
 	c, err := openConn(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		return err
@@ -140,7 +139,7 @@ func proveCopy(ctx context.Context, path string) (err error) {
 	return removeFiles(recordPath(path), recordPath(path)+"-wal", recordPath(path)+"-shm")
 }
 
-// removeFiles removes files, of which any may be gone.
+// removeFiles removes files. Missing files are no error.
 func removeFiles(paths ...string) (err error) {
 	for _, p := range paths {
 		if e := os.Remove(p); !errors.Is(e, os.ErrNotExist) {
@@ -158,8 +157,9 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Verify reads both files whole and gives every fault that SQLite finds, and every content that does not have its hash; none is soundness. It takes about a
-// second for 100 MB.
+// Verify reads both files completely and returns every fault that SQLite finds, every body that
+// does not match its hash, and every fault of the search indexes; none means that the store is
+// sound. It takes about a second for 100 MB.
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	check := func(c *conn) error { return checkIntegrity(ctx, c, "", &faults) }
 	err = s.read(ctx, func(c *conn) error {
@@ -182,16 +182,16 @@ func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	return s.finder.Verify(ctx)
 }
 
-// Stats is how large a store is, for metrics. It counts nothing that a label hides.
+// Stats holds sizes of a store for metrics. It contains nothing that labels hide.
 type Stats struct {
 	FileBytes   int64 // of the database file
 	WALBytes    int64 // of the log that is not yet checkpointed into it
-	FreeBytes   int64 // inside the file
+	FreeBytes   int64 // unused bytes inside the file
 	RecordBytes int64 // of the file of access records and its log
-	Queued      int   // writes that wait for their turn in this process
+	Queued      int   // writes of this process that wait for their turn
 }
 
-// Stats measures the store. It is cheap enough to be asked every few seconds.
+// Stats measures the store. It is cheap enough to be called every few seconds.
 func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		size, err := c.queryInt(ctx, "PRAGMA page_size")
@@ -212,7 +212,7 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	return st, err
 }
 
-// fileSize is how large a file is, 0 where there is none.
+// fileSize returns the size of a file; 0 if it does not exist.
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

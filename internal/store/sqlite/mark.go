@@ -12,18 +12,18 @@ import (
 	"loregate/internal/canon"
 )
 
-// marker reads how many commits the file has seen out of the memory that all of SQLite's
-// processes share: https://sqlite.org/walformat.html, "The WAL-Index Header". It needs no
-// statement, and no lock: the header lies there twice, and is taken where both agree.
+// marker detects commits by reading the WAL index header in the memory that SQLite shares between
+// processes: https://sqlite.org/walformat.html, "The WAL-Index Header". It needs no statement and
+// no lock: the header is stored twice, and is valid if both copies agree.
 type marker struct {
 	once sync.Once
 	mu   sync.RWMutex // held while mem is read
 	file *os.File
-	mem  mmap.MMap // empty where it cannot be had
+	mem  mmap.MMap // empty if the file could not be mapped
 }
 
-// The header is 48 bytes: among them the number of commits, the last frame and its
-// checksums, the salts of the log, and a checksum of it all.
+// The header is 48 bytes: among them the number of commits, the last frame and its checksums, the
+// salts of the log, and a checksum of the header.
 const walIndexWords = 12
 
 func (m *marker) open(path string) {
@@ -33,13 +33,13 @@ func (m *marker) open(path string) {
 	}
 	mem, err := mmap.MapRegion(f, 4*2*walIndexWords, mmap.RDONLY, 0, 0)
 	if err != nil {
-		_ = f.Close() // it was only to be read
+		_ = f.Close() // opened for reading only
 		return
 	}
 	m.file, m.mem = f, mem
 }
 
-// read gives the header, or false where it is being written.
+// read returns the header; false if it is just being written or cannot be read.
 func (m *marker) read(path string) (mark canon.Mark, ok bool) {
 	m.once.Do(func() { m.open(path) })
 	m.mu.RLock()
@@ -47,7 +47,7 @@ func (m *marker) read(path string) (mark canon.Mark, ok bool) {
 	if len(m.mem) == 0 {
 		return mark, false
 	}
-	words := (*[2 * walIndexWords]uint32)(unsafe.Pointer(&m.mem[0])) // a page begins there
+	words := (*[2 * walIndexWords]uint32)(unsafe.Pointer(&m.mem[0])) // aligned: a page begins there
 	for i := range walIndexWords {
 		mark[i] = atomic.LoadUint32(&words[i])
 	}
@@ -69,5 +69,5 @@ func (m *marker) close() error {
 	return errors.Join(m.mem.Unmap(), m.file.Close())
 }
 
-// Mark is canon.Marker's.
+// Mark implements canon.Marker.
 func (s *Store) Mark() (canon.Mark, bool) { return s.marker.read(s.cfg.Path) }

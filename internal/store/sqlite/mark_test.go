@@ -7,8 +7,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestMarkChangesWithEachCommit: it stays as it is while nothing is committed, and a commit
-// of another process changes it before that process is told that it is done.
+// TestMarkChangesWithEachCommit checks that the mark stays the same while nothing is committed, and
+// that a commit of another process changes it before that process's write returns.
 func TestMarkChangesWithEachCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	one, other := openTest(t, path), openTest(t, path)

@@ -9,17 +9,17 @@ import (
 	"loregate/internal/markup"
 )
 
-// sqlGlob is lore_glob(pattern, name): 1 where the name fits.
+// sqlGlob implements lore_glob(pattern, name): 1 if the name matches the pattern.
 func sqlGlob(_ *driverlib.FunctionContext, args []driver.Value) (driver.Value, error) {
 	pattern, _ := args[0].(string)
 	name, _ := args[1].(string)
 	return boolToInt(markup.MatchGlob(pattern, name)), nil
 }
 
-// nameStart stands for the beginning of a name.
+// nameStart marks the beginning of a name.
 const nameStart = "\x02"
 
-// sqlHas is lore_has(folded text, name): 1 where the folded name, after nameStart, has the
+// sqlHas implements lore_has(folded text, name): 1 if nameStart plus the folded name contains the
 // text.
 func sqlHas(_ *driverlib.FunctionContext, args []driver.Value) (driver.Value, error) {
 	text, _ := args[0].(string)

@@ -1,17 +1,15 @@
-// Package sqlite keeps worlds in one SQLite file, and access records in another beside it:
-// the store that a single binary starts with, shared by any number of processes on one
-// machine.
+// Package sqlite keeps worlds in one SQLite file, and access records in a second file beside it. It
+// is the default store of a single binary; any number of processes on one machine may share it.
 //
-// Its invariant: what a view does not see takes no part in any query, neither in what is
-// found nor in its order, score or count. Rows are reached through indexes that begin with
-// world and level. A write is acknowledged after its
-// commit is on disk (WAL, synchronous FULL).
+// Its invariant: rows that a view does not see never influence a query: not its results, their
+// order, scores or counts. Queries reach rows through indexes that begin with world and level. A
+// write is acknowledged after its commit is on disk (WAL, synchronous FULL).
 //
-// What a commit is, and who may ask, is canon's matter.
+// Package canon defines commits and decides who may read and write.
 //
-// Row formats: ids and hashes are blobs of 16 and 32 bytes, the zero Hash is NULL. Times
-// are milliseconds since 1970, 0 for the zero time. JSON is kept as the bytes given. A label
-// is a level and the number of a row in labels, 0 where it names nobody.
+// Row formats: ids and hashes are blobs of 16 and 32 bytes, the zero Hash is NULL. Times are
+// milliseconds since 1970, 0 for the zero time. JSON is kept as the bytes given. A label is a level
+// and the number of a row in labels, 0 if the label names no subject.
 package sqlite
 
 import (
@@ -44,10 +42,10 @@ const schemaVersion = 12
 // Format is the format of stores that this program writes.
 const Format = schemaVersion
 
-// schema is what a file is brought up to.
+// schema is the schema that a file is migrated to.
 type schema struct {
-	folder  string // of its migrations
-	version int64  // the user_version that the last one sets
+	folder  string // folder of its migrations
+	version int64  // the user_version that the last migration sets
 }
 
 var (
@@ -58,16 +56,14 @@ var (
 // oldestSupported is the first SQLite release without the WAL-reset corruption.
 const oldestSupported = 3_051_003
 
-// Config says where a store is and how much it may use. Zero fields but Path take their
-// defaults.
+// Config sets the path and the limits of a store. Zero fields except Path take their defaults.
 type Config struct {
-	Path     string        // of the file; made when it is not there
-	Readers  int           // connections that read at once; default 8
+	Path     string        // of the file; created if it is missing
+	Readers  int           // read connections open at once; default 8
 	CacheKiB int           // memory for the page caches of all connections; default 98,304
 	Wait     time.Duration // longest wait for another process's write; default 30 s
-	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
-	// Check is how long Open may look for damage in each file; default 250 ms, below 0 it
-	// does not.
+	Poll     time.Duration // how often to look for other processes' writes; default 200 ms
+	// Check is how long Open may check each file for damage; default 250 ms, no check if negative.
 	Check time.Duration
 }
 
@@ -90,15 +86,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// writerShare of the page caches is the writer's; the readers share the rest. A reader's
-// pages are read again after each commit, and then from the system's cache of files.
+// writerShare: the writer gets 1/writerShare of the memory for page caches; the readers share the
+// rest. A reader's cached pages are dropped after each commit and then read again, mostly from the
+// operating system's file cache.
 const writerShare = 3
 
-// pageKiB is what a page in a cache takes. SQLite asks for its 4 KiB and some 250 bytes of
+// pageKiB is the memory that one cached page takes. SQLite asks for its 4 KiB and some 250 bytes of
 // its own, and the allocator rounds up to a power of two.
 const pageKiB = 8
 
-// cachedPages is how many pages the cache of a connection may hold.
+// cachedPages returns how many pages a connection's cache may hold.
 func (c Config) cachedPages(readOnly bool) int {
 	writer := c.CacheKiB / writerShare
 	if readOnly {
@@ -107,8 +104,8 @@ func (c Config) cachedPages(readOnly bool) int {
 	return writer / pageKiB
 }
 
-// openConn opens a connection. SQLite's own busy handler only bridges short waits, of a
-// checkpoint or a reader's recovery; for the write lock see batch.begin.
+// openConn opens a connection. SQLite's own busy handler only bridges short waits, for a checkpoint
+// or another reader's recovery; writer.Begin waits for the write lock.
 func openConn(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 	registerFunctions()
 	path, err := filepath.Abs(cfg.Path)
@@ -146,7 +143,7 @@ func connPragmas(cachedPages int, readOnly bool) []pragma {
 		{"cache_size", strconv.Itoa(cachedPages), strconv.Itoa(cachedPages)},
 		{"temp_store", "MEMORY", "2"},
 		{"journal_size_limit", "67108864", "67108864"},
-		// 4,000 pages are 16 MiB: a bulk load checkpoints a fourth as often as by default.
+		// 4,000 pages are 16 MiB: a bulk load checkpoints a quarter as often as by default.
 		{"wal_autocheckpoint", "4000", "4000"},
 	}
 	if readOnly {
@@ -155,7 +152,7 @@ func connPragmas(cachedPages int, readOnly bool) []pragma {
 	return list
 }
 
-// set sets a pragma and verifies that it took: SQLite ignores what it cannot do.
+// set sets a pragma and verifies the value: SQLite silently ignores unsupported values.
 func (p pragma) set(ctx context.Context, c *conn) error {
 	nothing := func(row) error { return nil }
 	if err := c.query(ctx, nothing, "PRAGMA "+p.name+" = "+p.value); err != nil {
@@ -166,14 +163,14 @@ func (p pragma) set(ctx context.Context, c *conn) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.name, err)
 	}
-	// mmap_size answers nothing where the build has no memory mapping at all.
+	// mmap_size returns no row if SQLite was built without memory mapping.
 	if got != p.want && (got != "" || p.want != "0") {
 		return fmt.Errorf("this SQLite did not take %s = %s (it says %q)", p.name, p.value, got)
 	}
 	return nil
 }
 
-// checkBuild refuses an SQLite that would corrupt.
+// checkBuild refuses an SQLite release that can corrupt data.
 func checkBuild(ctx context.Context, c *conn) error {
 	var version string
 	if _, err := c.queryOne(ctx, func(r row) error { version = r.textAt(0); return nil }, "SELECT sqlite_version()"); err != nil {
@@ -185,7 +182,7 @@ func checkBuild(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// versionNumber reads "3.51.3" as 3051003.
+// versionNumber converts "3.51.3" to 3051003.
 func versionNumber(s string) (n int, ok bool) {
 	for i, part := range strings.SplitN(s, ".", 3) {
 		d, err := strconv.Atoi(part)
@@ -197,9 +194,9 @@ func versionNumber(s string) (n int, ok bool) {
 	return n, strings.Count(s, ".") == 2
 }
 
-// migrate brings a file to this binary's schema. Goose is asked only where the file is
-// behind: a current store opens without it. before is called with the format of a file that
-// is behind, before anything in it is changed; nil for a file that is new.
+// migrate brings a file to this program's schema. It runs Goose only if the file has an older
+// format: a current store opens without it. Before it changes an existing file it calls before with
+// the file's format; it does not call before for a new file.
 func (s schema) migrate(ctx context.Context, c *conn, before func(at int64) error) error {
 	const tries = 50
 	for try := 0; ; try++ {
@@ -231,9 +228,9 @@ func (s schema) migrate(ctx context.Context, c *conn, before func(at int64) erro
 	}
 }
 
-// upgradeInTx brings a file from a format to this binary's in one transaction, or does nothing
-// where another process was faster. Two processes that upgraded by turns could apply a step
-// twice, and take the format back by it.
+// upgradeInTx brings a file from format from to this program's format in one transaction. It does
+// nothing if another process has upgraded the file already. Without the one transaction, two
+// processes upgrading by turns could apply a step twice and set the format back.
 func (s schema) upgradeInTx(ctx context.Context, c *conn, from int64) (err error) {
 	if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -263,7 +260,7 @@ func (s schema) upgradeInTx(ctx context.Context, c *conn, from int64) (err error
 	return err
 }
 
-// checkFormat refuses a format that a newer program has made.
+// checkFormat refuses a format written by a newer program.
 func (s schema) checkFormat(at int64) error {
 	if at <= s.version {
 		return nil
@@ -273,8 +270,8 @@ func (s schema) checkFormat(at int64) error {
 	return e.Because(fmt.Errorf("the store has format %d and this program knows formats up to %d: it was written by a newer version; upgrade loregate and restart this process, or use another data folder", at, s.version))
 }
 
-// checkFileFormat refuses a file that a newer program has upgraded since it was opened. Before a
-// write it is asked under the write lock.
+// checkFileFormat refuses a file that a newer program has upgraded since it was opened. Writers
+// call it while they hold the write lock.
 func (s schema) checkFileFormat(ctx context.Context, c *conn) error {
 	at, err := c.queryInt(ctx, "PRAGMA user_version")
 	if err != nil {
@@ -299,9 +296,9 @@ func (s schema) runGoose(ctx context.Context, c *conn) (err error) {
 	return err
 }
 
-// connLender lends an open connection to database/sql, which Goose asks for, inside the
-// transaction of an upgrade: Goose's own transactions are parts of it. Closing the sql.DB
-// leaves the connection open.
+// connLender lends an open connection to database/sql, which Goose needs, inside the transaction of
+// an upgrade: Goose's own transactions become parts of it. Closing the sql.DB leaves the connection
+// open.
 type connLender struct{ c *conn }
 
 func (b connLender) Connect(context.Context) (driver.Conn, error) { return lentConn{b.c.raw}, nil }
@@ -321,7 +318,8 @@ func (l lentConn) QueryContext(ctx context.Context, q string, args []driver.Name
 
 func (lentConn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) { return subTx{}, nil }
 
-// subTx is a transaction inside that of an upgrade, which ends both.
+// subTx is a Goose transaction inside the transaction of an upgrade. Its Commit and Rollback do
+// nothing; upgradeInTx ends the real transaction.
 type subTx struct{}
 
 func (subTx) Commit() error   { return nil }

@@ -15,16 +15,16 @@ import (
 	"loregate/internal/fault"
 )
 
-// toFault gives the failures of the disk, of a damaged file, and of others on the file, as
-// what they are to callers: something to try again when the operator has mended it. How to
-// mend it is in the cause, which callers do not see.
+// toFault converts failures of the disk, of a damaged file and of file access to errors for
+// callers: they may try again when the operator has fixed the cause. The remedy is in the wrapped
+// cause, which callers do not see.
 func (c Config) toFault(err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
 	code, dir := codeOf(err), filepath.Dir(c.Path)
-	// Besides SQLITE_FULL, a full disk shows as a file that cannot be made or enlarged.
+	// A full disk shows as SQLITE_FULL, or as a file that cannot be created or extended.
 	if code == lib.SQLITE_FULL || code != 0 && isDiskCode(code) && !disk.HasRoom(dir) {
 		return disk.Full(dir, err)
 	}
@@ -39,7 +39,8 @@ func (c Config) toFault(err error) error {
 	return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(cause)
 }
 
-// describeCode puts a primary code of SQLite into words: for callers, and for the operator.
+// describeCode describes a primary SQLite error code: message is for callers, remedy for the
+// operator.
 func describeCode(code int, dir string) (message, remedy string) {
 	switch code {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
@@ -68,7 +69,7 @@ func repairAdvice(dir string) string {
 	return "stop the server and run loregate repair --data " + dir + ", which keeps the damaged files, or restore a backup"
 }
 
-// codeOf is the primary code of an error of SQLite's; 0 for any other.
+// codeOf returns the primary code of an SQLite error; 0 for any other error.
 func codeOf(err error) int {
 	var e *driverlib.Error
 	if !errors.As(err, &e) {
@@ -77,8 +78,7 @@ func codeOf(err error) int {
 	return e.Code() & 0xff
 }
 
-// isDiskCode tells whether a code means that the disk, or the file on it, does not do
-// what it should.
+// isDiskCode reports whether a code means that the disk, or the file on it, does not work.
 func isDiskCode(code int) bool {
 	switch code {
 	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY, lib.SQLITE_PERM:
@@ -89,14 +89,14 @@ func isDiskCode(code int) bool {
 
 func isDamageCode(code int) bool { return code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB }
 
-// health remembers why a file takes no writes.
+// health stores why a file takes no writes.
 type health struct {
 	mu      sync.Mutex
-	refused error // guarded by mu: of the last write, where the disk refused it
-	damaged error // guarded by mu: what was found; for good
+	refused error // guarded by mu: error of the last write that the disk refused
+	damaged error // guarded by mu: the damage that was found; never cleared
 }
 
-// noteOutcome keeps how an access ended, where that says something of the disk or the file.
+// noteOutcome stores the error of an access if it concerns the disk or the file.
 func (h *health) noteOutcome(c Config, err error) {
 	code := codeOf(err)
 	if err == nil || !isDiskCode(code) && !errors.Is(disk.Explain("", err), fault.Unavailable) {
@@ -110,14 +110,14 @@ func (h *health) noteOutcome(c Config, err error) {
 	}
 }
 
-// foundDamage is what was found to be broken; nil for nothing.
+// foundDamage returns the damage that was found; nil if none.
 func (h *health) foundDamage() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.damaged
 }
 
-// writeRefusal is why writes are refused as far as is known; nil where they are not.
+// writeRefusal returns the known reason why writes are refused; nil if there is none.
 func (h *health) writeRefusal() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -127,15 +127,15 @@ func (h *health) writeRefusal() error {
 	return h.refused
 }
 
-// clearRefusal forgets a refusal: the disk takes writes again.
+// clearRefusal clears a refusal after the disk has taken a write again.
 func (h *health) clearRefusal() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.refused = nil
 }
 
-// Writable tells why writes are refused; nil where they are taken. After a write that the
-// disk refused it tries one, which changes nothing.
+// Writable returns the reason why writes are refused; nil if they are accepted. If the disk refused
+// an earlier write, it tries a write that changes nothing.
 func (s *Store) Writable(ctx context.Context) error {
 	if dir := filepath.Dir(s.cfg.Path); !disk.HasRoom(dir) {
 		return disk.Full(dir, errors.New("there may be room for some writes, not for all"))
@@ -154,8 +154,7 @@ func (s *Store) Writable(ctx context.Context) error {
 	return nil
 }
 
-// retryWrite writes again to a file that refused a write, and forgets the refusal where it is
-// taken now.
+// retryWrite writes to a file that refused a write, and clears the refusal if the write succeeds.
 func (h *health) retryWrite(ctx context.Context, touch func(context.Context) error) error {
 	if err := h.foundDamage(); err != nil {
 		return err
@@ -167,7 +166,7 @@ func (h *health) retryWrite(ctx context.Context, touch func(context.Context) err
 	return nil
 }
 
-// rewriteFormat writes the number that the file's format has already.
+// rewriteFormat writes the format number that the file has already.
 func (s *Store) rewriteFormat(ctx context.Context) error {
 	return s.write(ctx, func(t *tx) error { return t.c.rewriteFormat(ctx, storeSchema) })
 }

@@ -8,9 +8,10 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestPlansUseNarrowIndexes asks SQLite how it would run the statements that a
-// place's context is made of, and those that find misspelt names: none may walk all links or cards of a world. Without
-// statistics SQLite takes an index over all of a kind for as good as one over a card's.
+// TestPlansUseNarrowIndexes reads SQLite's plans for the statements that build a place's context
+// and for those that find misspelt names: none may scan all links or cards of a world. Without
+// statistics SQLite considers an index over all rows of a kind as good as one over the rows of a
+// card.
 func TestPlansUseNarrowIndexes(t *testing.T) {
 	s := openNew(t)
 	if err := s.Write(t.Context(), func(tx canon.Tx) error {
@@ -36,7 +37,7 @@ func TestPlansUseNarrowIndexes(t *testing.T) {
 	}
 }
 
-// callForPlans makes the calls of a place's context, as of now and as of a commit.
+// callForPlans makes the calls for a place's context, as of now and as of a commit.
 func callForPlans(t *testing.T, r *reader, s canon.Visibility) {
 	t.Helper()
 	ctx, page, kinds := t.Context(), canon.Page{Limit: 10}, []string{"within", "exit"}
@@ -73,13 +74,13 @@ func callForPlans(t *testing.T, r *reader, s canon.Visibility) {
 	must(err)
 }
 
-// wantNarrow fails where a plan scans a table of the canon, or searches an index by the
-// world and a kind alone.
+// wantNarrow fails if a plan scans a table of the canon, or searches an index by the world and a
+// kind alone.
 func wantNarrow(t *testing.T, c *conn, sql string) {
 	t.Helper()
 	if err := c.query(t.Context(), func(r row) error {
 		step := r.textAt(3)
-		if strings.Contains(step, "docs_gen (w=?)") { // max(gen) is the index's last entry
+		if strings.Contains(step, "docs_gen (w=?)") { // max(gen) reads only the last entry of the index
 			return nil
 		}
 		wide := strings.HasPrefix(step, "SCAN l") || strings.HasPrefix(step, "SCAN c") || strings.HasPrefix(step, "SCAN v") ||

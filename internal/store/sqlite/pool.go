@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// pool is the read connections. It lends the one that was used last: after each commit
-// SQLite drops a connection's page cache at its next read, so that few busy connections
-// read fewer pages again than many idle ones.
+// pool holds the read connections. It lends the most recently used one: after each commit SQLite
+// drops a connection's page cache at its next read, so a few busy connections read fewer pages
+// again than many idle ones.
 type pool struct {
-	slots chan struct{} // one for each connection that may be lent besides
+	slots chan struct{} // holds one token per lent connection
 
 	mu   sync.Mutex // guards idle
 	idle []*conn
@@ -17,7 +17,7 @@ type pool struct {
 
 func newPool(size int) *pool { return &pool{slots: make(chan struct{}, size)} }
 
-// takeConn lends a connection; nil where one more is to be opened.
+// takeConn lends an idle connection; nil if the caller must open a new one.
 func (p *pool) takeConn(ctx context.Context) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -34,7 +34,7 @@ func (p *pool) takeConn(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// putConn takes a connection back; nil for one that is of no more use.
+// putConn returns a connection to the pool; c is nil for a connection that was closed.
 func (p *pool) putConn(c *conn) {
 	if c != nil {
 		p.mu.Lock()

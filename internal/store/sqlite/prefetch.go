@@ -9,8 +9,8 @@ import (
 
 var _ canon.Prefetcher = (*reader)(nil)
 
-// Prefetch reads several bodies with one statement, which costs less than one each. What else
-// will be asked for is at hand.
+// Prefetch reads several bodies with one statement, which costs less than one statement each. It
+// ignores the other needs: they are cheap to read when asked for.
 func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 	if len(n.Bodies) < 2 || r.writes != nil {
 		return nil
@@ -23,14 +23,14 @@ func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 		return err
 	}
 	r.prefetched.bodies = make(map[canon.Hash][]byte, len(n.Bodies))
-	return r.c.query(context.Background(), func(row row) error { // of few rows; see point
+	return r.c.query(context.Background(), func(row row) error { // reads few rows; see resolvePointScope
 		r.prefetched.bodies[canon.Hash(row.bytesAt(0))] = bodyAt(row, 1)
 		return nil
 	}, "SELECT b.hash, b.body FROM json_each(?2) f CROSS JOIN bodies b ON b.w = ?1 AND b.hash = unhex(f.value)", w,
 		hexList(len(n.Bodies), func(i int) []byte { return n.Bodies[i][:] }))
 }
 
-// prefetched is what a snapshot has read before it is asked for.
+// prefetched holds data that a snapshot has read ahead.
 type prefetched struct {
 	bodies map[canon.Hash][]byte
 	cards  []prefetchedCard // few
@@ -40,12 +40,12 @@ type prefetched struct {
 type prefetchedCard struct {
 	visibility canon.Visibility
 	card       canon.CardID
-	children   int // in sight, up to one more than canon.CountCap
+	children   int // visible ones, up to one more than canon.CountCap
 	content    canon.Hash
-	body       []byte // nil where it was not read
+	body       []byte // nil if it was not read
 }
 
-// childrenOf is how many children of a card are in sight.
+// childrenOf returns how many children of a card are visible, if that was prefetched.
 func (p *prefetched) childrenOf(s canon.Visibility, id canon.CardID) (n int, known bool) {
 	for i := range p.cards {
 		if c := &p.cards[i]; c.card == id && c.visibility == s {
@@ -65,14 +65,14 @@ func (p *prefetched) findBody(h canon.Hash) (b []byte, known bool) {
 	return b, known
 }
 
-// maxPrefetched is up to how many bytes a body is read before it is asked for: that of a file
-// seldom is.
+// maxPrefetched is the largest body, in bytes, that is prefetched. Larger ones belong to files and
+// are seldom read.
 const maxPrefetched = 64 << 10
 
-// prefetchColumns are columns for the body of the card c, NULL where it is large or lies elsewhere
-// than its row says, and for the number of its children. One statement costs less than three.
-// Most cards have no children, and keys begin with that of the parent: those next to the
-// card's own, on a page that was just read, show it.
+// prefetchColumns returns columns for the body of card c, NULL if it is large or not in the row
+// that the card's row names, and for the number of its children. One statement costs less than
+// three. Most cards have no children, and a child's key begins with its parent's key: the keys next
+// to the card's own, on an index page that was just read, show whether there are any.
 func (sc scope) prefetchColumns() string {
 	return fmt.Sprintf(`CASE WHEN c.size <= %d THEN (SELECT b.body FROM bodies b WHERE b.rowid = c.body AND b.w = ?1 AND b.hash = c.content) END AS "",
 		CASE WHEN c.trashed = 0 AND EXISTS (SELECT 1 FROM cards k INDEXED BY cards_living
@@ -82,7 +82,7 @@ func (sc scope) prefetchColumns() string {
 		maxPrefetched, parentCond("d", "c.id"), sc.visibleCond("d"), canon.CountCap+1)
 }
 
-// noteCard keeps the columns of scope.prefetched.
+// noteCard stores the values of prefetchColumns.
 func (p *prefetched) noteCard(s canon.Visibility, c canon.Card, columns row) {
 	known := prefetchedCard{visibility: s, card: c.ID, children: int(columns.intAt(1)), content: c.Content}
 	if columns[0] != nil {

@@ -9,8 +9,9 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestPrefetchedCardTakesOneStatement reads a card with its body and the number of its children:
-// what the look-up has read along needs no statement more, and is that of its own sight alone.
+// TestPrefetchedCardTakesOneStatement reads a card with its body and the number of its children.
+// The prefetched data needs no further statement and is used only for the visibility it was read
+// with.
 func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 	s := openNew(t)
 	gm, user := access.NewLabel(access.LevelGM), access.NewLabel(access.LevelUser)
@@ -40,7 +41,7 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
-			clear(c.stmts) // a statement from here on is prepared anew
+			clear(c.stmts) // any statement from here on is prepared again and counted
 			body, found, err := r.Body(t.Context(), testWorld, card.Content)
 			if err != nil || !found || string(body) != "A quay." {
 				t.Errorf("%+v: body %q, %v, %v", q, body, found, err)
@@ -61,8 +62,8 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 	}
 }
 
-// TestBodyIsReadByHash reads cards whose rows name the row of another text, of none, and
-// of nothing, as they may after a repair.
+// TestBodyIsReadByHash reads cards whose rows name the row of another body, a row that does not
+// exist, and NULL, as they may after a repair.
 func TestBodyIsReadByHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)

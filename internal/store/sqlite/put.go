@@ -10,9 +10,9 @@ import (
 	"loregate/internal/store/service"
 )
 
-// PutCard writes a card's row and keeps its name findable. A card that changes its
-// label or goes to the trash is out of the search index until it is indexed anew, so
-// that no mistake of a caller leaves text where it may no longer be seen.
+// PutCard writes a card's row and its aliases. A card that changes its label or goes to the trash
+// is removed from the search index until it is indexed again, so that a caller's mistake cannot
+// leave text where it must no longer be seen.
 func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
@@ -45,14 +45,14 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	return t.reindexLater(ctx, w, c.ID)
 }
 
-// place is where a card was found before it is written.
+// place is the stored label and trash state of a card before it is written.
 type place struct {
 	level, label int64
 	living       bool
 }
 
-// putRow makes or replaces a row, and gives its number, and where it was where it was known.
-// A first version is most often new, and is tried as such before it is looked for.
+// putRow inserts or replaces a row. It returns the row's number and, if the row existed, its old
+// place. A first revision is usually new, so putRow tries to insert it before looking for it.
 func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64, old place, known bool, err error) {
 	if likelyNew {
 		if rid, err = t.c.insert(ctx, insertCard+" ON CONFLICT (w, id) DO NOTHING", args...); err != nil || rid != 0 {
@@ -83,8 +83,8 @@ const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type
 	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27, sort = ?28,
 	body = CASE WHEN content IS ?8 THEN body ELSE (SELECT b.rowid FROM bodies b WHERE b.w = ?1 AND b.hash = ?8) END WHERE w = ?1 AND id = ?2`
 
-// discardTables are the tables whose rows Discard removes some at a time, each with what names a
-// row of it. Clear and the last step remove the few rows of the others.
+// discardTables lists the tables from which Discard deletes rows in steps, with the columns that
+// identify a row. Clear and the last step delete the few rows of the other tables.
 var discardTables = []struct{ table, row string }{
 	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"}, {"versions", "w, card, rev"},
 	{"aliases", "w, key, rid"}, {"cards", "rowid"}, {"docs", "w, card"}, {"doc_texts", "rowid"},
@@ -128,7 +128,7 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	return false, nil
 }
 
-// Clear empties the projected tables. The world keeps its number, and with it its bodies.
+// Clear empties the projected tables. The world keeps its number and therefore its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w == 0 {

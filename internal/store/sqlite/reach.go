@@ -7,8 +7,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// Reach walks outwards step by step. One recursive query would go through a card again
-// for each number of steps it can be reached in; this visits each once, and stops at the
+// Reach walks the graph breadth first, one query per step. One recursive query would visit a card
+// again for each distance at which it can be reached; Reach visits each card once and stops at the
 // limit.
 func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuery) (out canon.Reached, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
@@ -38,12 +38,12 @@ func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQue
 	return out, err
 }
 
-// expandFrontier gives the cards one link further that were not seen, one more than there is room
-// for.
+// expandFrontier returns the cards that are one link further and were not seen before, up to one
+// more than the limit.
 func (r *reader) expandFrontier(ctx context.Context, sc scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
 	l := &listing{}
 	frontier, known := l.arg(hexIDs(from...)), l.arg(hexIDs(seen...))
-	l.andIn("+l.kind", q.Kinds) // the plus keeps SQLite from walking all links of a kind for each card
+	l.andIn("+l.kind", q.Kinds) // the plus keeps SQLite from scanning all links of a kind for each card
 	currentAt(l, q.AsOf)
 	arm := func(here, there string) string {
 		return fmt.Sprintf("SELECT l.%s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.%s = unhex(f.value) WHERE %s%s",
@@ -58,7 +58,7 @@ func (r *reader) expandFrontier(ctx context.Context, sc scope, q canon.ReachQuer
 		next, cardColumns, known, sc.visibleCond("c"), q.Limit+1), sc.withArgs(l.args...)...)
 }
 
-// linksBetween gives the links among cards that are in sight.
+// linksBetween returns the visible links between the given cards.
 func (r *reader) linksBetween(ctx context.Context, sc scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
 	l := &listing{}
 	list := l.arg(hexIDs(ids...))
@@ -68,7 +68,7 @@ func (r *reader) linksBetween(ctx context.Context, sc scope, q canon.ReachQuery,
 		WHERE l.to_card IN (SELECT unhex(value) FROM json_each(%[2]s)) AND %s%s ORDER BY l.id`, linkColumns, list, sc.visibleCond("l"), l.andConditions()), sc.withArgs(l.args...)...)
 }
 
-// worldTime is what LinkMax's index has of a link.
+// worldTime returns the value of a link for the clock index that LinkMax uses; nil if it has none.
 func worldTime(l canon.Link) any {
 	if n, ok := l.Integer(canon.ClockAttr); ok && l.Kind == canon.ClockKind {
 		return n
@@ -76,7 +76,7 @@ func worldTime(l canon.Link) any {
 	return nil
 }
 
-// LinkMax walks the index of world time from its end, or all links of another kind.
+// LinkMax reads the clock index from its end, or for other kinds scans all links of the kind.
 func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {

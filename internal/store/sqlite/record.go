@@ -13,29 +13,31 @@ import (
 )
 
 const (
-	// recordSuffix is what the name of the file of access records has after the store's.
+	// recordSuffix is appended to the store's file name to name the file of access records.
 	recordSuffix = "-access"
-	// recordCacheKiB is the page cache of a file that is appended to, and seldom read.
+	// recordCacheKiB is the page cache for the record file, which is mostly appended to and seldom
+	// read.
 	recordCacheKiB = 512
 )
 
-// recordFile is the file beside the store's that access records are kept in. Records are
-// written twice a second however little else is, and after a write to a file every
-// connection to it reads its pages anew. It has one connection, used in turns.
+// recordFile is the file beside the store's that holds access records. Records are written twice a
+// second even if little else is, and after a write to a file every connection to it must read its
+// pages again; a separate file spares the store's readers. It has one connection, used by one call
+// at a time.
 //
-// Stores of before this file have records in their own, and so has a backup, which is one
-// file. They stay there: what is appended for a process goes where its first records are.
+// Older stores have records in their own file, and so has a backup, which is one file. Those stay
+// there: new records of a process go to the file that has its first ones.
 type recordFile struct {
 	s      *Store
 	cfg    Config
-	turn   chan struct{} // holds one token; whoever has it may use c
-	c      *conn         // nil where it is to be opened
+	turn   chan struct{} // holds one token; its holder may use c
+	c      *conn         // nil until it is opened
 	health health
 
-	homes sync.Map // process -> whether its records are in the store's own file
+	homes sync.Map // process -> bool: its records are in the store's own file
 }
 
-// openRecords opens a store's file of records, making it where it is not there.
+// openRecords opens a store's file of records and creates it if it is missing.
 func openRecords(ctx context.Context, s *Store) (*recordFile, error) {
 	f := &recordFile{s: s, cfg: s.cfg, turn: make(chan struct{}, 1)}
 	f.cfg.Path, f.cfg.CacheKiB = recordPath(s.cfg.Path), recordCacheKiB*writerShare
@@ -63,7 +65,7 @@ func (f *recordFile) Snapshot(ctx context.Context, do func(service.Conn) error) 
 	return f.runInTx(ctx, "BEGIN", func(c *conn) error { return do(serviceConn{c}) })
 }
 
-// Change runs a function alone among writers, and returns when its effects are durable.
+// Change runs a function with no other writer running and returns when its effects are durable.
 func (f *recordFile) Change(ctx context.Context, do func(service.Conn) error) error {
 	return f.runInTx(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return do(serviceConn{c}) })
 }
@@ -113,7 +115,8 @@ func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) e
 	return err
 }
 
-// rollbackTx ends a transaction without effect. A connection that cannot is not used again.
+// rollbackTx rolls the transaction back. If that fails, the connection is closed and not used
+// again.
 func (f *recordFile) rollbackTx() error {
 	if _, err := f.c.exec(context.Background(), "ROLLBACK"); err == nil {
 		return nil
@@ -123,7 +126,7 @@ func (f *recordFile) rollbackTx() error {
 	return c.close()
 }
 
-// close closes the file, when nobody uses it any more.
+// close closes the file. No call may be running.
 func (f *recordFile) close() error {
 	if f == nil || f.c == nil {
 		return nil
@@ -131,7 +134,7 @@ func (f *recordFile) close() error {
 	return f.c.close()
 }
 
-// AppendSegment keeps a segment of access records.
+// AppendSegment stores a segment of access records.
 func (s *Store) AppendSegment(ctx context.Context, one access.Segment) error {
 	here, err := s.hasRecordsOf(ctx, one.Process)
 	if err != nil {
@@ -143,8 +146,8 @@ func (s *Store) AppendSegment(ctx context.Context, one access.Segment) error {
 	return service.New(s.records).AppendSegment(ctx, one)
 }
 
-// hasRecordsOf tells whether the store's own file has records of a process. It is asked
-// once: who has all read connections does not keep records from being written.
+// hasRecordsOf reports whether the store's own file has records of a process. The result is cached,
+// so that callers that occupy all read connections do not delay records.
 func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, err error) {
 	if home, ok := s.records.homes.Load(process); ok {
 		return home.(bool), nil
@@ -160,13 +163,13 @@ func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, e
 	return found, err
 }
 
-// recordStores are the two places of records, the earlier first.
+// recordStores returns the two places of records, the older one first.
 func (s *Store) recordStores() []*service.Service {
 	return []*service.Service{s.Service, service.New(s.records)}
 }
 
-// Segments yields a process's segments from a number on, in order. Where a backup was put
-// over the store that it was made of, later ones than it has are in the file of records.
+// Segments yields a process's segments from a number on, in order. If a backup has replaced the
+// store it was made from, segments newer than the backup are in the record file.
 func (s *Store) Segments(ctx context.Context, process string, from uint64) iter.Seq2[access.Segment, error] {
 	return func(yield func(access.Segment, error) bool) {
 		for _, place := range s.recordStores() {
@@ -180,7 +183,7 @@ func (s *Store) Segments(ctx context.Context, process string, from uint64) iter.
 	}
 }
 
-// Processes lists those that have segments, in the order of their first one.
+// Processes lists the processes that have segments, in the order of their first segment.
 func (s *Store) Processes(ctx context.Context) (all []string, err error) {
 	known := map[string]bool{}
 	for _, place := range s.recordStores() {
@@ -198,8 +201,8 @@ func (s *Store) Processes(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// mergeRecords writes the records of a file into a copy of the store, which c has open and
-// which has none but the store's own.
+// mergeRecords copies the records of a file into a copy of the store, which c has open and which
+// has only the store's own records.
 func mergeRecords(ctx context.Context, c *conn, records string) error {
 	path, err := filepath.Abs(records)
 	if err != nil {

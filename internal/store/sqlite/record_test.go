@@ -20,7 +20,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// newSegments makes the first segments of a process, each of one record, numbered by it.
+// newSegments returns the first n segments of a process, each with one numbered record.
 func newSegments(process string, n int) (list []access.Segment) {
 	var prev [32]byte
 	for i := range n {
@@ -40,8 +40,8 @@ func appendSegments(t *testing.T, s access.SegmentStore, list ...access.Segment)
 	}
 }
 
-// wantRecords holds a store against the processes that it should know, in their order, each
-// followed by how many segments it has, of an unbroken chain.
+// wantRecords compares the processes of a store, in order, each followed by its number of segments,
+// with want, and verifies the chains.
 func wantRecords(t *testing.T, s access.SegmentStore, want string) {
 	t.Helper()
 	list, err := s.Processes(t.Context())
@@ -67,7 +67,8 @@ func wantRecords(t *testing.T, s access.SegmentStore, want string) {
 	}
 }
 
-// TestRecordsKeepReaderPageCaches counts the pages that a reader has to read again.
+// TestRecordsKeepReaderPageCaches counts the pages that a reader must read again after records were
+// written.
 func TestRecordsKeepReaderPageCaches(t *testing.T) {
 	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), Readers: 1})
 	if err != nil {
@@ -89,7 +90,7 @@ func TestRecordsKeepReaderPageCaches(t *testing.T) {
 	}
 	misses(func() { appendSegments(t, s, list[0]) })
 	least := 1 << 30
-	for next := range slices.Chunk(list[1:], 3) { // the search index reads beside it now and then
+	for next := range slices.Chunk(list[1:], 3) { // the search index sometimes reads at the same time
 		least = min(least, misses(func() { appendSegments(t, s, next...) }))
 	}
 	if least != 0 {
@@ -103,7 +104,7 @@ func TestRecordsKeepReaderPageCaches(t *testing.T) {
 	}
 }
 
-// A store of before has its records in its own file.
+// An older store has its records in its own file.
 func TestRecordsInStoreFileStayReadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
@@ -147,7 +148,7 @@ func TestBackupIncludesRecords(t *testing.T) {
 	wantRecords(t, alone, "before2 now30 next1")
 	wantRecords(t, alone.Service, "before2 now30")
 
-	// Over the store that it was made of, whose later records are still beside it.
+	// Restore the backup over the store it was made from, whose later records are still beside it.
 	if err := errors.Join(s.Close(), alone.Close(), os.Rename(file, path)); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestRecordFilesAreOwnerOnly(t *testing.T) {
 	}
 }
 
-// Whoever cannot keep records does not open, and whoever has closed keeps none.
+// A store whose records cannot be written does not open, and a closed store writes none.
 func TestRecordFileRefusals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
@@ -231,7 +232,7 @@ func TestRecordFileRefusals(t *testing.T) {
 	}
 }
 
-// Long readings, of which there may be as many as connections, hold up no records.
+// Long reads may occupy all read connections; they do not delay records.
 func TestRecordsDoNotWaitForReaders(t *testing.T) {
 	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), Readers: 1})
 	if err != nil {
@@ -240,7 +241,7 @@ func TestRecordsDoNotWaitForReaders(t *testing.T) {
 	defer s.Close()
 	list := newSegments("p", 3)
 	appendSegments(t, s, list[0])
-	ctx, end := context.WithTimeout(t.Context(), 10*time.Second) // or the test would wait for itself
+	ctx, end := context.WithTimeout(t.Context(), 10*time.Second) // otherwise the test would wait for itself
 	defer end()
 	mustRead(t, s, func(canon.Reader) error {
 		return errors.Join(s.AppendSegment(ctx, list[1]), s.AppendSegment(ctx, list[2]))
@@ -248,7 +249,7 @@ func TestRecordsDoNotWaitForReaders(t *testing.T) {
 	wantRecords(t, s, "p3")
 }
 
-// A change that fails or panics leaves nothing, and the file takes the next one.
+// A change that fails or panics leaves nothing, and the file accepts the next change.
 func TestRecordWritesAreAtomic(t *testing.T) {
 	s := openNew(t)
 	wrong := errors.New("wrong")
@@ -271,7 +272,7 @@ func TestRecordWritesAreAtomic(t *testing.T) {
 		}()
 		_ = insert(func() error { panic("boom") })
 	}()
-	// One that ends the transaction itself leaves a connection that is not to be used.
+	// A change that ends the transaction itself leaves a connection that must not be used again.
 	if err := insert(func() error {
 		if _, err := s.records.c.exec(t.Context(), "ROLLBACK"); err != nil {
 			return err

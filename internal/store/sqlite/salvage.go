@@ -12,15 +12,15 @@ import (
 	"loregate/internal/canon"
 )
 
-// keptTable is a table that nothing else in a store gives again.
+// keptTable is a table whose rows cannot be derived from other tables.
 type keptTable struct {
-	name, what string // what its rows are to a person
-	// dispensable rows are worth a word where they are lost, and no refusal: callers repeat
-	// or fetch anew what they stand for.
+	name, what string // the second string describes its rows to a person
+	// If dispensable rows are lost, that is reported but does not fail the repair: callers can
+	// repeat or fetch the work they recorded.
 	dispensable bool
 }
 
-// kept are the tables of the store that do not follow from its streams.
+// kept lists the tables of the store that cannot be rebuilt from its streams.
 var kept = []keptTable{
 	{name: "world_ids", what: "worlds"},
 	{name: "commits", what: "commits"},
@@ -40,22 +40,22 @@ var kept = []keptTable{
 	{name: "delivery_cursors", what: "how far events were handed on: they may be handed on twice", dispensable: true},
 }
 
-// keptRecords are the tables of the file of access records.
+// keptRecords lists the tables of the record file.
 var keptRecords = []keptTable{
 	{name: "access_processes", what: "processes that access records are of"},
 	{name: "access_segments", what: "segments of access records"},
 }
 
-// Loss is what could not be read from a damaged store.
+// Loss is a part of a damaged store that could not be read.
 type Loss struct {
-	What        string // in words
-	Dispensable bool   // nothing of a world is missing with it
+	What        string // description
+	Dispensable bool   // no data of a world is lost
 }
 
-// Salvage reads the tables of a damaged store that cannot be made again, row by row past
-// what is damaged, into new files. Those that can be made from the streams are empty in
-// them; the caller rebuilds them. It gives everything that it could not read. from is a
-// copy of the damaged files, which it may write to; to must not be there.
+// Salvage copies the tables of a damaged store that cannot be rebuilt into new files, row by row,
+// and skips damaged rows. Tables that can be rebuilt from the streams are left empty; the caller
+// rebuilds them. It returns everything that it could not read. from is a copy of the damaged files,
+// to which it may write; to must not exist.
 func Salvage(ctx context.Context, from, to string) (lost []Loss, err error) {
 	main := salvage{ctx: ctx, from: from, to: to, schema: storeSchema, tables: kept}
 	if err := main.run(); err != nil {
@@ -63,7 +63,7 @@ func Salvage(ctx context.Context, from, to string) (lost []Loss, err error) {
 	}
 	records := salvage{ctx: ctx, from: recordPath(from), to: recordPath(to), schema: recordSchema, tables: keptRecords}
 	if fileSize(records.from) == 0 {
-		return main.lost, nil // a backup, or a store of before there was such a file
+		return main.lost, nil // a backup or an older store, which has no record file
 	}
 	err = records.run()
 	if errors.Is(err, errUnreadable) {
@@ -73,12 +73,12 @@ func Salvage(ctx context.Context, from, to string) (lost []Loss, err error) {
 	return append(main.lost, records.lost...), err
 }
 
-// errUnreadable is that a file does not even show its schema.
+// errUnreadable means that not even a file's schema can be read.
 var errUnreadable = errors.New("nothing can be read of the file")
 
-// salvage reads one file.
+// salvage copies one file.
 type salvage struct {
-	ctx      context.Context // of the one Salvage it lives for
+	ctx      context.Context // of the Salvage call
 	from, to string
 	schema   schema
 	tables   []keptTable
@@ -91,7 +91,8 @@ func (v *salvage) noteLoss(dispensable bool, format string, args ...any) {
 	v.lost = append(v.lost, Loss{fmt.Sprintf(format, args...), dispensable})
 }
 
-// run copies the file's tables into one of the same format, and brings that to today's.
+// run copies the file's tables into a new file of the same format, and migrates that file to the
+// current format.
 func (v *salvage) run() (err error) {
 	if v.src, err = openConn(v.ctx, Config{Path: v.from}.withDefaults(), true); err != nil {
 		return fmt.Errorf("%w: %w", errUnreadable, err)
@@ -114,8 +115,8 @@ func (v *salvage) run() (err error) {
 	if err := (schema{v.schema.folder, at}).migrate(v.ctx, v.dst, nil); err != nil {
 		return err
 	}
-	v.dst.steady = true                                                            // a watch for each row would cost more than the row
-	for _, sql := range []string{"PRAGMA foreign_keys = OFF", "BEGIN IMMEDIATE"} { // a segment may be there, and its process not
+	v.dst.steady = true                                                            // watching ctx for each row would cost more than the row
+	for _, sql := range []string{"PRAGMA foreign_keys = OFF", "BEGIN IMMEDIATE"} { // a segment may survive without its process
 		if _, err := v.dst.exec(v.ctx, sql); err != nil {
 			return err
 		}
@@ -131,13 +132,13 @@ func (v *salvage) run() (err error) {
 	return v.schema.migrate(v.ctx, v.dst, nil)
 }
 
-// salvageTable copies the rows that can be read of a table.
+// salvageTable copies the readable rows of a table.
 func (v *salvage) salvageTable(t keptTable) error {
 	columns, key, err := v.readColumns(t.name)
-	if err != nil || len(columns) == 0 { // of a later format
+	if err != nil || len(columns) == 0 { // the table belongs to a later format
 		return err
 	}
-	if _, err := v.dst.exec(v.ctx, "DELETE FROM "+t.name); err != nil { // what the migrations put there
+	if _, err := v.dst.exec(v.ctx, "DELETE FROM "+t.name); err != nil { // rows inserted by the migrations
 		return err
 	}
 	r := tableCopier{v: v, name: t.name, columns: columns, key: key}
@@ -146,7 +147,7 @@ func (v *salvage) salvageTable(t keptTable) error {
 	}
 	dispensable := t.dispensable
 	if t.name == "streams" {
-		// The commits, which come before, have all that a head has, if none is lost.
+		// All data of a head is in the commits, which were copied before, unless some were lost.
 		if err := v.restoreHeads(); err != nil {
 			return err
 		}
@@ -165,8 +166,8 @@ func (v *salvage) salvageTable(t keptTable) error {
 	return nil
 }
 
-// readColumns gives the columns of a table, and what its rows are ordered by: rowid, or the
-// primary key of a table without.
+// readColumns returns the columns of a table and its primary key if it has no rowid; key is nil if
+// rows are ordered by rowid.
 func (v *salvage) readColumns(name string) (columns []string, key []string, err error) {
 	var primary []string
 	err = v.dst.query(v.ctx, func(r row) error {
@@ -191,11 +192,11 @@ type tableCopier struct {
 	v       *salvage
 	name    string
 	columns []string
-	key     []string // nil: the rowid
+	key     []string // nil if the table has a rowid
 	gaps    []string
 }
 
-// maxProbes is how many rows inside a gap are asked for one by one.
+// maxProbes limits the rows inside a gap that are read one by one.
 const maxProbes = 200_000
 
 func (r *tableCopier) copyRows() error {
@@ -210,12 +211,12 @@ func (r *tableCopier) copyRows() error {
 	if err != nil || high < 0 {
 		return err
 	}
-	// What is between the last row before the damage and the first one behind is probed.
+	// Probe the gap between the last row before the damage and the first row after it.
 	return r.probeGap(low, high)
 }
 
-// copyUntilDamage copies rows on one side of the damage. It gives the last one that it read, -1 where
-// it met no damage.
+// copyUntilDamage copies rows from one end up to the damage. It returns the last row that it read;
+// -1 if it met no damage.
 func (r *tableCopier) copyUntilDamage(where string, from int64) (last int64, err error) {
 	descending := strings.HasSuffix(where, "DESC")
 	last = from
@@ -232,7 +233,7 @@ func (r *tableCopier) copyUntilDamage(where string, from int64) (last int64, err
 	return -1, err
 }
 
-// probeGap asks for the rows inside a gap one by one, and notes the gap.
+// probeGap reads the rows inside a gap one by one and adds the gap to gaps.
 func (r *tableCopier) probeGap(low, high int64) error {
 	found, asked := 0, int64(0)
 	for at := low + 1; at < high && asked < maxProbes; at, asked = at+1, asked+1 {
@@ -269,7 +270,7 @@ func (r *tableCopier) copyKeyed() error {
 	return nil
 }
 
-// put writes a row that was read. One that does not fit is damaged itself.
+// put writes a row that was read. A row that violates a constraint is damaged itself.
 func (r *tableCopier) put(one row) error {
 	values := make([]any, len(r.columns))
 	marks := make([]string, len(r.columns))
@@ -283,8 +284,7 @@ func (r *tableCopier) put(one row) error {
 	return err
 }
 
-// restoreHeads makes the rows of streams that could not be read from the commits, which name
-// their stream.
+// restoreHeads rebuilds the lost rows of streams from the commits, which name their stream.
 func (v *salvage) restoreHeads() error {
 	type head struct {
 		s, n       int64
@@ -302,7 +302,7 @@ func (v *salvage) restoreHeads() error {
 			Stream string `json:"stream"`
 		}
 		if err := json.Unmarshal(h.body, &rec); err != nil || rec.Stream == "" {
-			continue // the chain of it will be found missing
+			continue // verification will report the missing chain
 		}
 		if _, err := v.dst.exec(v.ctx, "INSERT OR IGNORE INTO streams (s, name, seq, hash) VALUES (?1, ?2, ?3, ?4)", h.s, rec.Stream, h.n&(1<<streamShift-1), h.hash); err != nil {
 			return err
@@ -311,7 +311,7 @@ func (v *salvage) restoreHeads() error {
 	return nil
 }
 
-// removeDamagedTexts takes out contents that do not have their hash, and names them.
+// removeDamagedTexts removes bodies that do not match their hash, and reports them as losses.
 func (v *salvage) removeDamagedTexts() error {
 	var wrong []int64
 	if err := v.dst.query(v.ctx, func(r row) error {

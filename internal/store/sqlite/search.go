@@ -16,7 +16,8 @@ import (
 	"loregate/internal/store/finder"
 )
 
-// newLibrary makes the store's search indexes, whose files lie beside the store's.
+// newLibrary returns the store's search indexes. Their files are in a folder beside the store's
+// file.
 func newLibrary(s *Store) *search.Library {
 	return search.NewLibrary(search.LibraryConfig{
 		Dir: s.cfg.Path + "-search",
@@ -41,10 +42,10 @@ func newLibrary(s *Store) *search.Library {
 	})
 }
 
-// Writes reports whether the reader is of a transaction.
+// Writes reports whether the reader belongs to a write transaction.
 func (r *reader) Writes() bool { return r.writes != nil }
 
-// Source gives what is searched of a world.
+// Source returns the search data of a world; false if the store does not have the world.
 func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, bool, error) {
 	if r.writes != nil {
 		if err := r.writes.flushReindex(ctx); err != nil {
@@ -55,7 +56,7 @@ func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, 
 	return source{r, id, w}, err == nil && w != 0, err
 }
 
-// source is what is searched of a world, in a snapshot.
+// source is the search.Source of a world in one snapshot.
 type source struct {
 	r  *reader
 	id access.WorldID
@@ -146,7 +147,7 @@ func (s source) queryChanges(ctx context.Context, where string, args ...any) ([]
 	return changes, nil
 }
 
-// readTags gives the tags in lists of them, by list.
+// readTags returns the tags of each given tag list card.
 func (s source) readTags(ctx context.Context, lists []canon.CardID) (map[canon.CardID][]markup.Key, error) {
 	if len(lists) == 0 {
 		return nil, nil
@@ -175,8 +176,7 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (bool, e
 	return found.String() == hash, err
 }
 
-// Named gives the living cards that are in sight only because their labels name the
-// subject.
+// Named returns the living cards that the caller sees only because their labels name the subject.
 func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
@@ -200,8 +200,8 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 	return list, nil
 }
 
-// NamedBearers gives the cards that bear a tag by a list that is in sight only because its
-// label names the subject.
+// NamedBearers returns the cards that have a tag through a tag list that the caller sees only
+// because the list's label names the subject.
 func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
@@ -214,7 +214,7 @@ func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag marku
 	return found, err
 }
 
-// Text gives what is searchable of a card.
+// Text returns the searchable text of a card.
 func (r *reader) Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error) {
 	w, err := r.findWorldNumber(ctx, c.World)
 	if err != nil {
@@ -224,7 +224,7 @@ func (r *reader) Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error
 	return d, err
 }
 
-// indexedText gives what is searchable of a card; false where nothing is.
+// indexedText returns the searchable text of a card; false if the card is not indexed.
 func (r *reader) indexedText(ctx context.Context, w int64, c canon.Card) (d canon.SearchDoc, ok bool, err error) {
 	var sum []byte
 	if _, err = r.c.queryOne(context.Background(), func(row row) error { sum = row.bytesAt(0); return nil }, "SELECT sum FROM docs WHERE w = ?1 AND card = ?2", w, c.ID[:]); err != nil || sum == nil {
@@ -234,7 +234,8 @@ func (r *reader) indexedText(ctx context.Context, w int64, c canon.Card) (d cano
 	return d, err == nil, err
 }
 
-// readDocument gives what was indexed of a card, and whether it is as it was then.
+// readDocument returns the indexed text of a card. same is false if the text must be derived from
+// the card and no longer matches sum, the digest of the indexed text.
 func (r *reader) readDocument(ctx context.Context, w int64, sum []byte, c canon.Card) (d canon.SearchDoc, same bool, err error) {
 	found, err := r.c.queryOne(context.Background(), func(row row) error { d.Name, d.Text = row.textAt(0), row.textAt(1); return nil },
 		"SELECT name, text FROM doc_texts WHERE w = ?1 AND card = ?2", w, c.ID[:])
@@ -246,7 +247,8 @@ func (r *reader) readDocument(ctx context.Context, w int64, sum []byte, c canon.
 	return d, bytes.Equal(docSum(&d), sum), err
 }
 
-// docSum tells one document from another; nothing else keeps a text to compare.
+// docSum returns the digest of a document. The store keeps it instead of the text to detect
+// changes.
 func docSum(doc *canon.SearchDoc) []byte {
 	h := sha256.New()
 	h.Write([]byte(doc.Name))
@@ -255,7 +257,7 @@ func docSum(doc *canon.SearchDoc) []byte {
 	return h.Sum(nil)
 }
 
-// searchState gives a world's state to be changed.
+// searchState returns a world's search state for the transaction to modify.
 func (t *tx) searchState(ctx context.Context, w int64) (*search.State, error) {
 	if at := t.searched[w]; at != nil {
 		return at, nil
@@ -275,8 +277,8 @@ func (t *tx) searchState(ctx context.Context, w int64) (*search.State, error) {
 	return &at, nil
 }
 
-// reindexLater has the index read a card anew. That is written when it is next read, or at the
-// end: most often Index follows, and says so with the text.
+// reindexLater marks a card to be indexed again. The mark is written before the next read of the
+// search data or at the end of the transaction: usually Index follows and writes it with the text.
 func (t *tx) reindexLater(ctx context.Context, w int64, id canon.CardID) error {
 	if err := t.flushReindex(ctx); err != nil {
 		return err
@@ -285,7 +287,7 @@ func (t *tx) reindexLater(ctx context.Context, w int64, id canon.CardID) error {
 	return nil
 }
 
-// flushReindex writes what touchLater left.
+// flushReindex writes the mark that reindexLater left pending.
 func (t *tx) flushReindex(ctx context.Context) error {
 	c := t.pendingReindex
 	if c == (cardRef{}) {
@@ -295,7 +297,7 @@ func (t *tx) flushReindex(ctx context.Context) error {
 	return t.reindexCard(ctx, c.w, c.id)
 }
 
-// reindexCard has the index read a card anew.
+// reindexCard marks a card to be indexed again.
 func (t *tx) reindexCard(ctx context.Context, w int64, id canon.CardID) error {
 	at, err := t.searchState(ctx, w)
 	if err != nil {
@@ -306,7 +308,7 @@ func (t *tx) reindexCard(ctx context.Context, w int64, id canon.CardID) error {
 	return err
 }
 
-// Index replaces what is searchable of a card.
+// Index replaces the searchable text of a card.
 func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
 	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
@@ -352,7 +354,7 @@ func (t *tx) storeText(ctx context.Context, w int64, id canon.CardID, doc *canon
 	return err
 }
 
-// unindexCard takes the text of a card out of the search.
+// unindexCard removes a card's text from the search.
 func (t *tx) unindexCard(ctx context.Context, w int64, id canon.CardID) error {
 	if err := t.reindexCard(ctx, w, id); err != nil {
 		return err
@@ -364,8 +366,8 @@ func (t *tx) unindexCard(ctx context.Context, w int64, id canon.CardID) error {
 	return err
 }
 
-// needsText tells whether the text itself must be kept: where the card's body does not give
-// it again.
+// needsText reports whether the text itself must be stored because it cannot be derived from the
+// card's body.
 func (t *tx) needsText(ctx context.Context, w int64, c canon.Card, doc *canon.SearchDoc) (bool, error) {
 	if doc.Name != c.Name || doc.Derived {
 		return doc.Name != c.Name, nil
@@ -378,8 +380,8 @@ func (t *tx) needsText(ctx context.Context, w int64, c canon.Card, doc *canon.Se
 	return keep, err
 }
 
-// storeTextsOfBody keeps the texts that could not be read again without a body, for as long as
-// they are indexed. Bodies are erased seldom enough to look at every card.
+// storeTextsOfBody stores the indexed texts that are derived from a body, before the body is
+// erased. Bodies are erased so seldom that it may scan all cards of the world.
 func (t *tx) storeTextsOfBody(ctx context.Context, id access.WorldID, w int64, h canon.Hash) error {
 	cards, err := t.queryCards(ctx, id, "SELECT "+cardColumns+` FROM cards c CROSS JOIN docs d ON d.w = c.w AND d.card = c.id
 		WHERE c.w = ?1 AND c.content = ?2 AND d.sum IS NOT NULL AND NOT EXISTS (SELECT 1 FROM doc_texts x WHERE x.w = d.w AND x.card = d.card)`, w, h[:])
@@ -398,7 +400,7 @@ func (t *tx) storeTextsOfBody(ctx context.Context, id access.WorldID, w int64, h
 	return nil
 }
 
-// scrubIndex has what was erased leave the files of the index.
+// scrubIndex makes the index files be rewritten without erased text.
 func (t *tx) scrubIndex(ctx context.Context, id access.WorldID, w int64) error {
 	at, err := t.searchState(ctx, w)
 	if err == nil {
@@ -408,7 +410,7 @@ func (t *tx) scrubIndex(ctx context.Context, id access.WorldID, w int64) error {
 	return err
 }
 
-// emptySearch takes out all that is searched of a world.
+// emptySearch removes all search data of a world.
 func (t *tx) emptySearch(ctx context.Context, w int64) error {
 	at, err := t.searchState(ctx, w)
 	if err != nil {
@@ -424,14 +426,14 @@ func (t *tx) emptySearch(ctx context.Context, w int64) error {
 	return nil
 }
 
-// flush writes what a transaction gathered; the last thing before it is kept.
+// flush writes the pending search states. It is the last step before a write is kept.
 func (t *tx) flush(ctx context.Context) error {
 	if err := t.flushReindex(ctx); err != nil {
 		return err
 	}
 	for w, at := range t.searched {
 		was := t.before[w]
-		if was.Gen = at.Gen; was == *at { // docs says the rest
+		if was.Gen = at.Gen; was == *at { // Gen alone changed, and docs holds that
 			continue
 		}
 		if _, err := t.c.exec(ctx, "INSERT INTO searched (w, tag, epoch, scrub) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w) DO UPDATE SET epoch = ?3, scrub = ?4",
@@ -442,11 +444,11 @@ func (t *tx) flush(ctx context.Context) error {
 	return nil
 }
 
-// errUnknownTable is what Dump answers for a name that is not in canon.Tables.
+// errUnknownTable is returned by Dump for a name that is not in canon.Tables.
 var errUnknownTable = errors.New("sqlite: there is no such table to dump")
 
-// dropOldSearchTables drops the full-text tables that stores had before format 10. Their names
-// depend on the worlds, so that no migration can name them.
+// dropOldSearchTables drops the full-text tables of stores before format 10. Their names depend on
+// the worlds, so no migration can name them.
 func dropOldSearchTables(ctx context.Context, c *conn) error {
 	var names []string
 	if err := c.query(ctx, func(r row) error { names = append(names, r.textAt(0)); return nil },
@@ -461,8 +463,8 @@ func dropOldSearchTables(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// scrubFiles writes the index's files without what a transaction erased, which is durable
-// already. Where that fails the background tries again.
+// scrubFiles rewrites the index files without the text that a durable transaction erased. If that
+// fails, the library's background work tries again.
 func (t *tx) scrubFiles(ctx context.Context) {
 	for _, id := range t.scrubbed {
 		if err := t.s.finder.Library.Scrub(context.WithoutCancel(ctx), search.ID(id)); err != nil {

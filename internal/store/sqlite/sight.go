@@ -10,18 +10,18 @@ import (
 	"loregate/internal/canon"
 )
 
-// scope is a canon.Visibility as queries apply it. Each query's first two arguments are the
+// scope is a canon.Visibility prepared for SQL. The first two arguments of each query are the
 // world's number and the subject.
 type scope struct {
 	id      access.WorldID
 	w       int64
-	top     access.Level // levels up to it are in sight
-	subject string       // whose named cards are in sight besides; "" for nobody's
-	ceiling access.Level // levels above it are out of sight, whoever is named
+	top     access.Level // rows up to this level are visible
+	subject string       // rows whose labels name the subject are visible too; "" for none
+	ceiling access.Level // rows above this level are hidden, even if labels name the subject
 }
 
-// resolveScope resolves a sight. Nothing is in the sight of a world that is not there, or of a
-// view that sees nothing: then ok is false.
+// resolveScope prepares a visibility for queries. ok is false if the world does not exist or the
+// view sees nothing.
 func (r *reader) resolveScope(ctx context.Context, s canon.Visibility) (sc scope, ok bool, err error) {
 	w, err := r.findWorldNumber(ctx, s.World)
 	if err != nil || w == 0 {
@@ -45,7 +45,7 @@ func (sc scope) withArgs(more ...any) []any {
 // subjectLabels selects the labels that name the subject.
 const subjectLabels = "(SELECT label FROM label_subjects WHERE w = ?1 AND subject = ?2)"
 
-// visibleCond is the condition that a row of a table is in sight.
+// visibleCond returns the condition that a row is visible to the caller.
 func (sc scope) visibleCond(alias string) string {
 	switch {
 	case sc.top >= access.LevelAdmin:
@@ -56,14 +56,15 @@ func (sc scope) visibleCond(alias string) string {
 	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.namedOnlyCond(alias))
 }
 
-// namedOnlyCond is the condition that a row is in sight only by naming the subject.
+// namedOnlyCond returns the condition that a row is visible only because its label names the
+// subject.
 func (sc scope) namedOnlyCond(alias string) string {
 	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, subjectLabels)
 }
 
-// unionByLevel writes a query once for each level in sight and once for what is in sight only
-// by naming the subject, so that each walks an index that begins with world and level
-// and meets nothing hidden. The format's one verb takes the condition on alias c.
+// unionByLevel repeats a query for each visible level, and once for rows visible only because their
+// labels name the subject. Each arm then uses an index that begins with world and level and reads
+// no hidden row. The format's one verb takes the condition on alias c.
 func (sc scope) unionByLevel(format string) string {
 	var arms []string
 	for l := access.LevelUser; l <= sc.top; l++ {
@@ -75,7 +76,7 @@ func (sc scope) unionByLevel(format string) string {
 	return strings.Join(arms, "\nUNION ALL\n")
 }
 
-// countRows counts the rows of a query to one more than canon.CountCap.
+// countRows counts the rows of a query, up to one more than canon.CountCap.
 func (r *reader) countRows(ctx context.Context, sql string, args ...any) (canon.Total, error) {
 	n, err := r.c.queryInt(ctx, "SELECT count(*) FROM ("+sql+" LIMIT "+strconv.Itoa(canon.CountCap+1)+")", args...)
 	return cappedTotal(int(n)), err
@@ -85,8 +86,8 @@ func cappedTotal(n int) canon.Total {
 	return canon.Total{Count: min(n, canon.CountCap), AtLeast: n > canon.CountCap}
 }
 
-// knownTotal tells whether a page's result already shows how many rows there are, or nobody
-// asks: then nothing needs counting.
+// knownTotal returns the total if no count query is needed: if the page shows that it is the last,
+// or the caller does not ask for a total.
 func knownTotal(p canon.Page, rows int) (canon.Total, bool) {
 	if p.Uncounted {
 		return canon.Total{}, true

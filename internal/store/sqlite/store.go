@@ -19,7 +19,7 @@ import (
 // Store is a canon.Store in one SQLite file, with another for access records beside it.
 // Several Stores, in one process or in many, may have the same files open.
 type Store struct {
-	*service.Service // what is kept beside the canon
+	*service.Service // the tables outside the canon
 
 	cfg Config
 
@@ -41,11 +41,11 @@ type Store struct {
 
 var _ canon.Store = (*Store)(nil)
 
-// errClosed is what a closed store answers.
+// errClosed is returned by a closed store.
 var errClosed = errors.New("sqlite: the store is closed")
 
-// Open opens the store at cfg.Path and brings its schema up to date. A missing file is
-// made, readable by its owner only.
+// Open opens the store at cfg.Path and brings its schema up to date. It creates a missing file,
+// readable by its owner only.
 func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	cfg = cfg.withDefaults()
 	if cfg.Path == "" {
@@ -76,8 +76,8 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	return s, nil
 }
 
-// makeFile makes the file where it is missing, so that its rights do not depend on the
-// umask; SQLite gives the -wal and -shm files the same.
+// makeFile creates the file if it is missing, so that its permissions do not depend on the umask.
+// SQLite gives the -wal and -shm files the same permissions.
 func makeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -92,8 +92,8 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
-// connectWriter opens the connection that writes, again where several processes make
-// the file at the same moment.
+// connectWriter opens the write connection. It tries again while several processes create the file
+// at the same time.
 func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 	for end := time.Now().Add(cfg.Wait); ; {
 		c, err := openConn(ctx, cfg, false)
@@ -119,7 +119,7 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 	}
 }
 
-// beginCall counts a call in, or refuses it after Close.
+// beginCall counts a call as running, or refuses it after Close.
 func (s *Store) beginCall() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	if err != nil {
 		return err
 	}
-	c.unread = true // it begins with the first statement: a Snapshot after a change may need none
+	c.unread = true // the transaction begins with the first statement: a read of cached data needs none
 	sound := false
 	defer func() {
 		var err error
@@ -154,8 +154,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 			_, err = c.exec(context.Background(), "COMMIT")
 		}
 		if c.unread = false; err != nil || !sound {
-			// A connection that did not end its transaction, or that f left in a
-			// panic, is not used again.
+			// Do not reuse a connection whose transaction did not end, or in which f panicked.
 			_ = c.close()
 			c = nil
 		}
@@ -166,7 +165,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	return err
 }
 
-// borrowConn takes an idle read connection, opening one where none was opened yet.
+// borrowConn takes an idle read connection, or opens one if none is idle.
 func (s *Store) borrowConn(ctx context.Context) (*conn, error) {
 	c, err := s.readers.takeConn(ctx)
 	if err != nil || c != nil {
@@ -184,13 +183,13 @@ func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
 	return s.read(ctx, func(c *conn) error { return f(newReader(s, c)) })
 }
 
-// Write runs f alone among writers and returns when its effects are durable.
+// Write runs f with no other writer running and returns when its effects are durable.
 func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
 	return s.write(ctx, func(t *tx) error { return f(t) })
 }
 
-// Close ends the store: writes under way are finished, later calls are refused. It waits
-// for both.
+// Close closes the store. It waits for running calls and finishes their writes; later calls are
+// refused.
 func (s *Store) Close() error {
 	var err error
 	s.closed.Do(func() {
@@ -213,7 +212,7 @@ type reader struct {
 	finder.SnapshotFinder
 	s          *Store
 	c          *conn
-	writes     *tx // the transaction it is part of; nil on a read connection
+	writes     *tx // the transaction that the reader belongs to; nil on a read connection
 	prefetched prefetched
 }
 
@@ -226,15 +225,15 @@ func newReader(s *Store, c *conn) *reader {
 var _ canon.Reader = (*reader)(nil)
 var _ canon.Tx = (*tx)(nil)
 
-// permanentCache remembers what never changes once it is committed. What a transaction learns of
-// its own uncommitted rows stays out until it is durable.
+// permanentCache caches rows that never change once they are committed. Rows that a transaction has
+// not committed yet are added only when it is durable.
 type permanentCache struct {
 	worlds sync.Map // access.WorldID -> int64
 	ids    sync.Map // int64 -> access.WorldID
 	labels sync.Map // int64 -> access.Label
 }
 
-// findWorldNumber gives the number of a world; 0 where the store has never heard of it.
+// findWorldNumber returns the number of a world; 0 if the store does not know the world.
 func (r *reader) findWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
 	if w, ok := r.s.known.worlds.Load(id); ok {
 		return w.(int64), nil

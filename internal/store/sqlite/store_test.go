@@ -149,8 +149,8 @@ func TestClosedStoreRefuses(t *testing.T) {
 	}
 }
 
-// TestTwoStoresOneFile has two stores, as two processes would, write to one file at once
-// and see one another's work.
+// TestTwoStoresOneFile has two stores, like two processes, write to one file at once and see each
+// other's work.
 func TestTwoStoresOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	stores := []*Store{openTest(t, path), openTest(t, path)}
@@ -217,8 +217,8 @@ func TestBackupIsAStore(t *testing.T) {
 	}
 }
 
-// TestWorldChangedElsewhereShowsAtOnce has a reader and a writer that know a world's row from
-// before.
+// TestWorldChangedElsewhereShowsAtOnce uses a reader and a writer that have both cached a world's
+// row.
 func TestWorldChangedElsewhereShowsAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	open := func() *Store {
@@ -239,8 +239,8 @@ func TestWorldChangedElsewhereShowsAtOnce(t *testing.T) {
 	}
 }
 
-// TestCachedWorldIsDroppedOnRollback has writes fail that changed a world, alone in their
-// transaction and behind another one.
+// TestCachedWorldIsDroppedOnRollback fails writes that changed a world: the first of a transaction
+// and a later one.
 func TestCachedWorldIsDroppedOnRollback(t *testing.T) {
 	s := openNew(t)
 	w := canon.World{ID: access.WorldID{1}, Slug: "w", Title: "old"}
@@ -287,8 +287,8 @@ func checkTitle(t *testing.T, r canon.Reader, want string) {
 	}
 }
 
-// TestHiddenLeavesNoTrace compares what players are told by two stores that differ in
-// what is hidden from them alone: its text, its number, and what it was before.
+// TestHiddenLeavesNoTrace compares the results that players get from two stores that differ only in
+// hidden cards: in their text, their number and their former content.
 func TestHiddenLeavesNoTrace(t *testing.T) {
 	plainly, secretly := openNew(t), openNew(t)
 	p := newProse(3, 500)
@@ -350,8 +350,8 @@ func TestHiddenLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestScoresIgnoreRemovedText compares a store with one that had more before: what is gone has no
-// part in a score.
+// TestScoresIgnoreRemovedText compares a store with one that once had more text: removed text must
+// not influence scores.
 func TestScoresIgnoreRemovedText(t *testing.T) {
 	fresh, old := openNew(t), openNew(t)
 	for i := range 30 {
@@ -385,7 +385,7 @@ func TestScoresIgnoreRemovedText(t *testing.T) {
 	}
 }
 
-// TestTokensMatchFTS5 holds the tokeniser here against FTS5's own.
+// TestTokensMatchFTS5 compares package words' tokeniser with that of FTS5.
 func TestTokensMatchFTS5(t *testing.T) {
 	s := openNew(t)
 	text := "Déjà vu: Cafe\u0301 NAÏVE Straße O’Neill's 東京タワー Οδυσσεύς foo_bar x1y2 ½ ²3 ﬁn Ǆ Þórr İstanbul ŁÓDŹ Ǻ ṩ ﾊﾝｶｸ ١٢٣ हिन्दी สวัสดี 한국어 a\u0301\u0301b ẞ ǅ Ⅷ ⅷ Ⓐ"
@@ -418,7 +418,7 @@ func TestTokensMatchFTS5(t *testing.T) {
 	}
 }
 
-// TestHostileQueries asks for what is no word.
+// TestHostileQueries searches for text that is not words.
 func TestHostileQueries(t *testing.T) {
 	s := openNew(t)
 	mustWrite(t, s, func(tx canon.Tx) {
@@ -451,7 +451,7 @@ func TestHostileQueries(t *testing.T) {
 	}
 }
 
-// searchNames gives the names of the cards that a search finds.
+// searchNames returns the names of the cards that a search finds.
 func searchNames(t *testing.T, s *Store, l access.Level, q string) (names []string) {
 	t.Helper()
 	mustRead(t, s, func(r canon.Reader) error {
@@ -464,7 +464,7 @@ func searchNames(t *testing.T, s *Store, l access.Level, q string) (names []stri
 	return names
 }
 
-// TestPageCachesStayInBudget adds up what all connections of a store may hold.
+// TestPageCachesStayInBudget adds up the cache sizes of all connections of a store.
 func TestPageCachesStayInBudget(t *testing.T) {
 	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), CacheKiB: 9600, Readers: 4})
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"loregate/internal/store/service"
 )
 
-// streamShift makes room for 2^40 commits in each of 2^23 streams.
+// streamShift leaves room for 2^40 commits in each of 2^23 streams.
 const streamShift = 40
 
-// commitsAtOnce is how many commits are read before any is handed out, so that no query
-// is open while the caller works.
+// commitsAtOnce is the number of commits read before they are yielded, so that no query is open
+// while the caller works.
 const commitsAtOnce = 128
 
 // Streams lists the streams of a kind by name.
@@ -86,7 +86,7 @@ func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) 
 	}
 }
 
-// SeqAt walks the index of a stream's commits by time.
+// SeqAt uses the index of a stream's commits by time.
 func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
 	n, _, err := r.readStream(ctx, canon.WorldStream(w))
 	if err != nil || n == 0 {
@@ -113,14 +113,14 @@ func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repea
 	return p, found, err
 }
 
-// streamHead is a stream's number, 0 where it has no commit, and its head.
+// streamHead is a stream's number and head. The number is 0 if the stream has no commit.
 type streamHead struct {
 	stream canon.StreamID
 	n      int64
 	head   canon.Head
 }
 
-// Head gives a stream's head and remembers it: the commit that follows is appended next.
+// Head returns a stream's head and caches it: the caller usually appends the next commit.
 func (t *tx) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
 	h, err := t.readHead(ctx, s)
 	return h.head, err
@@ -137,7 +137,7 @@ func (t *tx) readHead(ctx context.Context, s canon.StreamID) (streamHead, error)
 	return t.head, err
 }
 
-// Append adds a commit to its stream. It refuses one that does not follow the head.
+// Append adds a commit to its stream. It refuses a commit that does not follow the head.
 func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	at, err := t.readHead(ctx, c.Stream)
 	if err != nil {
@@ -167,11 +167,11 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	return err
 }
 
-// keptAfterExpiry is how much earlier than a new key an old one must expire to be
-// forgotten. Taking time from the keys themselves needs no clock here; no key lives a week.
+// keptAfterExpiry: an old key is deleted if it expires this much earlier than a new key. Comparing
+// the keys' times avoids a clock here; no key lives for a week.
 const keptAfterExpiry = 7 * 24 * time.Hour
 
-// PutRepeat keeps a used key and forgets a few that expired long ago.
+// PutRepeat stores a used key and deletes a few that expired long ago.
 func (t *tx) PutRepeat(ctx context.Context, p canon.Repeat) error {
 	if _, err := t.c.exec(ctx, `INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 		ON CONFLICT DO UPDATE SET input = ?3, stream = ?4, seq = ?5, expires = ?6`,
@@ -183,7 +183,7 @@ func (t *tx) PutRepeat(ctx context.Context, p canon.Repeat) error {
 	return err
 }
 
-// Stale lists worlds whose tables are to be made again from their streams.
+// Stale lists worlds whose tables must be rebuilt from their streams.
 func (r *reader) Stale(ctx context.Context) (list []access.WorldID, err error) {
 	err = r.c.query(ctx, func(row row) error {
 		list = append(list, readBlob[access.WorldID](row.bytesAt(0)))

@@ -14,23 +14,24 @@ import (
 )
 
 const (
-	// backupFolder is where a store is backed up before it is upgraded, beside it.
+	// backupFolder is the folder beside a store for backups made before upgrades.
 	backupFolder = "backups"
-	// backupRoom is how many times the size of a store its backup needs while it is made.
+	// backupRoom is the disk space that a backup needs while it is written, in multiples of the
+	// store's size.
 	backupRoom = 2
-	// staleAfter is how old the part of a backup is that nobody writes any more.
+	// staleAfter is the age after which a partial backup is considered abandoned.
 	staleAfter = time.Hour
 )
 
-// backupFunc gives what bring calls before it upgrades a store: it writes a copy of the old
-// format, which stays, and says where. The records of a store are in its copy, so that
-// their file needs none of its own.
+// backupFunc returns the function that migrate calls before it upgrades a store: it writes a copy
+// in the old format, keeps it, and logs its path. It returns nil for the record file, since the
+// store's backup contains the records.
 func (s schema) backupFunc(ctx context.Context, c *conn, cfg Config) func(at int64) error {
 	if s != storeSchema {
 		return nil
 	}
 	return func(at int64) (err error) {
-		// A store without a stream holds nothing yet: another process is making it.
+		// A store without streams is empty: another process is creating it.
 		if streams, err := c.queryInt(ctx, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil || streams == 0 {
 			return err
 		}
@@ -57,9 +58,9 @@ func (s schema) backupFunc(ctx context.Context, c *conn, cfg Config) func(at int
 	}
 }
 
-// removeStale removes what backups left that were cut off.
+// removeStale removes the files of backups that were interrupted.
 func removeStale(dir, name string) (err error) {
-	parts, _ := filepath.Glob(filepath.Join(dir, name+"-format-*.db.part*")) // the pattern is good
+	parts, _ := filepath.Glob(filepath.Join(dir, name+"-format-*.db.part*")) // the pattern is valid
 	for _, p := range parts {
 		if info, e := os.Stat(p); e == nil && time.Since(info.ModTime()) > staleAfter {
 			err = errors.Join(err, removeFiles(p))
@@ -68,8 +69,8 @@ func removeStale(dir, name string) (err error) {
 	return err
 }
 
-// proveOldCopy reads a copy of an earlier format whole. Its chains are read when it is
-// upgraded in its turn.
+// proveOldCopy reads a copy of an older format completely. Its chains are verified only if that
+// copy is upgraded later.
 func proveOldCopy(ctx context.Context, path string) (err error) {
 	c, err := openConn(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// execIn runs a statement on a file, past the program.
+// execIn runs a statement on a file directly, without the store.
 func execIn(t *testing.T, path, sql string) error {
 	t.Helper()
 	c, err := openConn(t.Context(), Config{Path: path}.withDefaults(), false)
@@ -27,8 +27,8 @@ func execIn(t *testing.T, path, sql string) error {
 	return err
 }
 
-// TestOldProgramWritesNothingToNewerStore upgrades a store under an open one: it reads
-// on, writes nothing, and says so.
+// TestOldProgramWritesNothingToNewerStore upgrades a store while it is open: the store can still be
+// read, but writes fail with an error that says why.
 func TestOldProgramWritesNothingToNewerStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
@@ -57,7 +57,8 @@ func TestOldProgramWritesNothingToNewerStore(t *testing.T) {
 	}
 }
 
-// TestAProgramOfBeforeTheFormatIsStopped does what programs did that compare no format.
+// TestAProgramOfBeforeTheFormatIsStopped runs the statements of old programs that do not compare
+// formats.
 func TestAProgramOfBeforeTheFormatIsStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	openTest(t, path)
@@ -72,7 +73,7 @@ func TestAProgramOfBeforeTheFormatIsStopped(t *testing.T) {
 	}
 }
 
-// TestUpgradeFromEveryFormat ends an upgrade after each migration.
+// TestUpgradeFromEveryFormat upgrades from the state after each migration.
 func TestUpgradeFromEveryFormat(t *testing.T) {
 	for at := int64(1); at < schemaVersion; at++ {
 		path := filepath.Join(t.TempDir(), "canon.db")
@@ -104,7 +105,7 @@ func TestUpgradeFromEveryFormat(t *testing.T) {
 	}
 }
 
-// Every table is either salvaged, or made again from the streams.
+// Every table is either salvaged or rebuilt from the streams.
 func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 	known := map[string]bool{"goose_db_version": true, "sqlite_sequence": true}
 	for _, table := range kept {
@@ -127,8 +128,8 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 	}
 }
 
-// TestBackupIsVerified backs up a store with a content that does not have its
-// hash, which SQLite copies as it is.
+// TestBackupIsVerified backs up a store with a body that does not match its hash, which SQLite
+// copies as it is.
 func TestBackupIsVerified(t *testing.T) {
 	s := openNew(t)
 	if err := s.Write(t.Context(), func(tx canon.Tx) error { return tx.PutBody(t.Context(), testWorld, canon.Hash{1}, []byte("other")) }); err != nil {
@@ -143,7 +144,7 @@ func TestBackupIsVerified(t *testing.T) {
 	}
 }
 
-// TestConcurrentOpensCreateOneStore opens a new store in many places at the same moment.
+// TestConcurrentOpensCreateOneStore opens a new store several times at the same moment.
 func TestConcurrentOpensCreateOneStore(t *testing.T) {
 	for range 10 {
 		path := filepath.Join(t.TempDir(), "canon.db")
@@ -166,8 +167,8 @@ func TestConcurrentOpensCreateOneStore(t *testing.T) {
 	}
 }
 
-// TestUpgradeIsAtomic upgrades a store of five steps ago, in which the last
-// step cannot be done.
+// TestUpgradeIsAtomic upgrades a store that is five migrations old and in which the migration to
+// format 10 fails, after two have succeeded.
 func TestUpgradeIsAtomic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	old := schema{storeSchema.folder, storeSchema.version - 5}

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// watch tells who waits that something was written. Other processes' commits are seen
-// in PRAGMA data_version, asked on a connection of its own and only while somebody
-// waits.
+// watch wakes callers that wait for a write. It detects other processes' commits by polling PRAGMA
+// data_version on a connection of its own, only while somebody waits.
 type watch struct {
 	mu      sync.Mutex // guards all below
 	changed chan struct{}
@@ -25,7 +24,7 @@ func (w *watch) init() {
 	w.done = make(chan struct{})
 }
 
-// wakeWaiters closes the channel that waiters have.
+// wakeWaiters closes the channel that waiters hold.
 func (w *watch) wakeWaiters() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -34,7 +33,7 @@ func (w *watch) wakeWaiters() {
 	w.polling = false
 }
 
-// close ends the polling; waiters are woken.
+// close ends the polling and wakes the waiters.
 func (w *watch) close() error {
 	w.mu.Lock()
 	w.closed = true
@@ -49,7 +48,8 @@ func (w *watch) close() error {
 	return nil
 }
 
-// Changed is closed at the next write by this process or, within Config.Poll, another.
+// Changed returns a channel that is closed at the next write by this process or, within
+// Config.Poll, by another.
 func (s *Store) Changed() <-chan struct{} {
 	w := &s.watch
 	w.mu.Lock()
@@ -58,7 +58,7 @@ func (s *Store) Changed() <-chan struct{} {
 		return w.changed
 	}
 	if err := w.readBaseline(s.cfg); err != nil {
-		// Without a poll the waiter would sleep through others' writes: let it look again.
+		// Without polling the waiter would miss other processes' writes: make it look at once.
 		now := make(chan struct{})
 		close(now)
 		return now
@@ -69,7 +69,8 @@ func (s *Store) Changed() <-chan struct{} {
 	return w.changed
 }
 
-// readBaseline reads the version that later ones are compared with, before the caller reads.
+// readBaseline reads the version that later ones are compared with. The caller reads data only
+// afterwards.
 func (w *watch) readBaseline(cfg Config) error {
 	if w.c == nil {
 		c, err := openConn(context.Background(), cfg, true)
@@ -87,7 +88,7 @@ func (w *watch) readVersion() (int64, error) {
 	return w.c.queryInt(context.Background(), "PRAGMA data_version")
 }
 
-// pollChanges ends when the channel it watches for is closed.
+// pollChanges polls until the channel changed is closed or replaced.
 func (w *watch) pollChanges(changed chan struct{}, every time.Duration) {
 	defer w.wg.Done()
 	tick := time.NewTicker(every)
@@ -106,7 +107,8 @@ func (w *watch) pollChanges(changed chan struct{}, every time.Duration) {
 	}
 }
 
-// checkOnce reports whether there is nothing left to poll for.
+// checkOnce checks for a change, wakes the waiters if there is one, and reports whether polling can
+// end.
 func (w *watch) checkOnce(changed chan struct{}) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -19,7 +19,7 @@ func (r *reader) queryWorlds(ctx context.Context, where string, args ...any) (li
 			ID: readBlob[access.WorldID](row.bytesAt(0)), Slug: row.textAt(1), Title: row.textAt(2),
 			CreatedAt: service.Time(row.intAt(4)), Origin: readBlob[access.WorldID](row.bytesAt(5)), OriginSeq: canon.Seq(row.intAt(6)),
 		}
-		if text := row.textAt(3); text == "{}" { // most worlds' settings; this is read at every call
+		if text := row.textAt(3); text == "{}" { // the settings of most worlds; every call reads them
 			list = append(list, w)
 			return nil
 		} else if err := json.Unmarshal([]byte(text), &w.Settings); err != nil {
@@ -41,12 +41,12 @@ func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World,
 	return r.queryWorlds(ctx, " WHERE d.slug = ?1", q.Slug)
 }
 
-// cachedWorld gives the world of an id, which every call asks for, from the cache.
+// cachedWorld returns the world with an id from the connection's cache. Every call needs it.
 func (r *reader) cachedWorld(ctx context.Context, id access.WorldID) ([]canon.World, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r.writes == nil { // a transaction that writes was refreshed when it began
+	if r.writes == nil { // Begin refreshes the cache of a write transaction
 		if err := r.c.worlds.refresh(r.c); err != nil {
 			return nil, err
 		}
@@ -61,15 +61,14 @@ func (r *reader) cachedWorld(ctx context.Context, id access.WorldID) ([]canon.Wo
 	return list, err
 }
 
-// worldCache keeps the rows of worlds that a connection has read, which every call asks for,
-// while nobody has written to the file by another connection. Who writes one by this
-// connection, or takes that back, clears it.
+// worldCache caches the rows of worlds that a connection has read, until another connection writes
+// to the file. A write or rollback on this connection clears it.
 type worldCache struct {
-	version int64                            // of the file as the connection sees it
-	rows    map[access.WorldID][]canon.World // one of each
+	version int64                            // data_version of the file as this connection sees it
+	rows    map[access.WorldID][]canon.World // lists of one world
 }
 
-// refresh forgets what was read of another version of the file.
+// refresh drops the cached rows if the file has changed.
 func (k *worldCache) refresh(c *conn) error {
 	v, err := c.queryInt(context.Background(), "PRAGMA data_version")
 	if err == nil && (v != k.version || k.rows == nil) {
@@ -95,7 +94,7 @@ func (r *reader) Members(ctx context.Context, q canon.MemberQuery) (list []canon
 	return list, err
 }
 
-// Body gives stored bytes.
+// Body returns stored bytes.
 func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []byte, found bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -114,7 +113,7 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	return b, found, err
 }
 
-// bodyAt is a stored body: one of no bytes is there all the same.
+// bodyAt returns the body in a column. An empty body is not nil.
 func bodyAt(r row, column int) []byte {
 	if b := r.bytesAt(column); b != nil {
 		return b
@@ -122,7 +121,7 @@ func bodyAt(r row, column int) []byte {
 	return []byte{}
 }
 
-// ensureWorldNumber gives a world's number, a new one where it has none.
+// ensureWorldNumber returns a world's number and assigns one if the world has none.
 func (t *tx) ensureWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
 	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w != 0 {
@@ -144,7 +143,8 @@ func (t *tx) rememberWorld(id access.WorldID, w int64) {
 	t.worlds[id] = w
 }
 
-// ensureLabelNumbers gives the level and label columns of a label.
+// ensureLabelNumbers returns the level and label columns for a label and adds a new label to
+// labels.
 func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
 	switch {
 	case l.Level == access.LevelNone:
@@ -189,7 +189,7 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	return err
 }
 
-// PutMember keeps a membership, or with RoleNone that it was taken away.
+// PutMember stores a membership; RoleNone stores that it was revoked.
 func (t *tx) PutMember(ctx context.Context, m canon.Member) error {
 	w, err := t.ensureWorldNumber(ctx, m.World)
 	if err != nil {
@@ -226,8 +226,8 @@ func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) erro
 	return t.scrubIndex(ctx, w, n)
 }
 
-// BodyInUse reads all versions of the world: it serves the operator's purge alone, and
-// an index by hash would cost every write.
+// BodyInUse scans all versions of the world: only the operator's purge calls it, and an index by
+// hash would slow down every write.
 func (t *tx) BodyInUse(ctx context.Context, w access.WorldID, h canon.Hash) (bool, error) {
 	n, err := t.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// A process that always has something to write leaves the lock alone for yieldTime
-	// after each holdTime, which is longer than others sleep between tries.
+	// A process that writes all the time releases the lock for yieldTime after each holdTime.
+	// yieldTime is longer than the pause of other processes between their tries.
 	holdTime  = 50 * time.Millisecond
 	yieldTime = time.Millisecond
 	tryEvery  = 500 * time.Microsecond
@@ -60,7 +60,7 @@ type writer struct {
 
 var _ group.Conn[*tx] = (*writer)(nil)
 
-// yieldLock lets other processes have the lock.
+// yieldLock lets other processes take the lock.
 func (w *writer) yieldLock() {
 	now := time.Now()
 	if now.Sub(w.lastAt) > yieldTime {
@@ -73,9 +73,9 @@ func (w *writer) yieldLock() {
 	}
 }
 
-// Begin takes the write lock. Its tries are evenly spaced: SQLite's own busy handler
-// backs off to 100 ms, and a process would starve beside busier ones. Inside the
-// transaction nothing waits for another process.
+// Begin takes the write lock. Its tries are evenly spaced: SQLite's own busy handler backs off to
+// 100 ms, and a process would starve beside busier ones. Inside the transaction nothing waits for
+// another process.
 func (w *writer) Begin() error {
 	w.yieldLock()
 	ctx := context.Background()
@@ -101,21 +101,21 @@ func (w *writer) Begin() error {
 	}
 }
 
-// Save is group.Conn's.
+// Save implements group.Conn.
 func (w *writer) Save() error {
 	_, err := w.c.exec(context.Background(), "SAVEPOINT one")
 	return err
 }
 
-// StartWrite is group.Conn's.
+// StartWrite implements group.Conn.
 func (w *writer) StartWrite() *tx {
 	t := &tx{reader: reader{s: w.s, c: w.c}}
 	t.writes, t.SnapshotFinder = t, w.s.finder.Bind(&t.reader)
 	return t
 }
 
-// EndWrite is group.Conn's. A use of the transaction after its write has ended is a mistake
-// that shows.
+// EndWrite implements group.Conn. It clears the transaction's connection, so that a later use of
+// the transaction panics.
 func (w *writer) EndWrite(t *tx, err error, first, _ bool) error {
 	t.c = nil
 	if err == nil && !first {
@@ -124,7 +124,7 @@ func (w *writer) EndWrite(t *tx, err error, first, _ bool) error {
 	return err
 }
 
-// UndoWrite is group.Conn's.
+// UndoWrite implements group.Conn.
 func (w *writer) UndoWrite() error {
 	w.c.worlds.forgetRows()
 	_, err := w.c.exec(context.Background(), "ROLLBACK TO one")
@@ -134,7 +134,7 @@ func (w *writer) UndoWrite() error {
 	return err
 }
 
-// Rollback is group.Conn's.
+// Rollback implements group.Conn.
 func (w *writer) Rollback() error {
 	w.c.worlds.forgetRows()
 	w.lastAt = time.Now()
@@ -144,7 +144,7 @@ func (w *writer) Rollback() error {
 	return nil
 }
 
-// Commit is group.Conn's.
+// Commit implements group.Conn.
 func (w *writer) Commit() error {
 	changes, err := w.c.queryInt(context.Background(), changedRows)
 	if err == nil {
@@ -154,19 +154,19 @@ func (w *writer) Commit() error {
 		return err
 	}
 	w.lastAt = time.Now()
-	if changes != w.changes { // who looks for work in a writing transaction must not wake itself
+	if changes != w.changes { // a write transaction that only looks for work must not wake its own process
 		w.s.watch.wakeWaiters()
 	}
 	return nil
 }
 
-// Close is group.Conn's.
+// Close implements group.Conn.
 func (w *writer) Close() { _ = w.c.close() }
 
-// changedRows is how many rows a connection has changed since it was opened.
+// changedRows queries how many rows a connection has changed since it was opened.
 const changedRows = "SELECT total_changes()"
 
-// reopenConn replaces a connection whose transaction could not be ended.
+// reopenConn replaces the connection if its transaction could not be ended.
 func (w *writer) reopenConn(cause error) error {
 	c, err := openConn(context.Background(), w.s.cfg, false)
 	if err == nil {
@@ -182,33 +182,33 @@ func (w *writer) reopenConn(cause error) error {
 	return nil
 }
 
-// prepareWriter makes a connection one for writing: it waits for no lock by itself.
+// prepareWriter sets up a connection for writing: SQLite itself must not wait for locks.
 func prepareWriter(ctx context.Context, c *conn) error {
 	c.steady = true
 	return pragma{"busy_timeout", "0", "0"}.set(ctx, c)
 }
 
-// tx is a canon.Tx: a reader of what it wrote, and the writes.
+// tx is a canon.Tx: it writes, and reads its own writes.
 type tx struct {
 	reader
 	worlds         map[access.WorldID]int64
-	searched       map[int64]*search.State // by world: of which it changed what is searched
-	before         map[int64]search.State  // by world: the same, before
-	scrubbed       []access.WorldID        // whose index must be written without what was erased
-	made           cardRef                 // the card that was made last, while no reference or text of it is kept
-	pendingReindex cardRef                 // a card that the index is to read anew, and docs does not say so yet
-	keyed          cardRef                 // the card that was written last
-	key            markup.Key              // its key
-	head           streamHead              // the stream that was asked for or appended to last; its zero value is none
+	searched       map[int64]*search.State // by world number: search states changed by this transaction
+	before         map[int64]search.State  // by world number: the same states before the transaction
+	scrubbed       []access.WorldID        // worlds whose index files must be rewritten without erased text
+	made           cardRef                 // the card created last, until a reference or text of it is stored
+	pendingReindex cardRef                 // a card to be indexed again that is not yet marked so in docs
+	keyed          cardRef                 // the card written last
+	key            markup.Key              // the key of the card written last
+	head           streamHead              // the stream read or appended to last; the zero value is none
 }
 
-// cardRef names a card by its world's number and its id.
+// cardRef identifies a card by its world's number and its id.
 type cardRef struct {
 	w  int64
 	id canon.CardID
 }
 
-// updateCaches tells the caches what is durable now.
+// updateCaches adds the committed rows to the caches and reports changes to the search index.
 func (t *tx) updateCaches() {
 	for id, w := range t.worlds {
 		t.s.known.worlds.Store(id, w)

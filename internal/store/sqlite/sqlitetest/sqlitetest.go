@@ -1,4 +1,4 @@
-// Package sqlitetest gives tests a store on disk.
+// Package sqlitetest provides SQLite stores on disk for tests.
 package sqlitetest
 
 import (
@@ -10,13 +10,13 @@ import (
 	"loregate/internal/store/storetest"
 )
 
-// Open opens an empty store in a folder of the test's, closed at its end.
+// Open opens an empty store in a temporary folder of the test. It is closed when the test ends.
 func Open(t testing.TB) *sqlite.Store {
 	t.Helper()
 	return OpenAt(t, filepath.Join(t.TempDir(), "canon.db"))
 }
 
-// OpenAt opens an empty store at a path where there is none yet, closed at the test's end.
+// OpenAt opens an empty store at a path that does not exist yet. It is closed when the test ends.
 func OpenAt(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
 	WriteEmpty(t, path)
