@@ -10,8 +10,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// trashCond is the condition that a query which names a card may have it: an admin's finds
-// it in the trash too.
+// trashCond returns the condition on trashed for queries that name one card: an admin's view also
+// finds cards in the trash.
 func trashCond(view access.View, alias string) string {
 	if view.Level >= access.LevelAdmin {
 		return "true"
@@ -19,11 +19,11 @@ func trashCond(view access.View, alias string) string {
 	return alias + ".trashed = 0"
 }
 
-// orderByLabel puts the lowest level first, then what is open to more.
+// orderByLabel sorts by level, then labels that name more subjects first, then by id.
 const orderByLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
 	(SELECT count(*) FROM label_subjects n WHERE n.label = c.label) DESC, c.id`
 
-// FindCards gives the cards that a query names.
+// FindCards returns the cards that a query names.
 func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -59,16 +59,15 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	return r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w, living, sc.visibleCond("c"), order), sc.args...)
 }
 
-// smallBody is up to how many bytes a body comes along with its card.
+// smallBody is the largest body, in bytes, that is read along with its card.
 const smallBody = 16 << 10
 
-// findByKey gives the living cards that bear a key, as byLabel orders them: that there is mostly
-// one of a key makes it worth while to order them here. For a query with Prefetch, what is
-// asked for next comes along, so that it costs no round of its own: the content, and whether
-// anything in sight lies below.
+// findByKey returns the living cards with a key, in the order of orderByLabel. Usually one card has
+// the key, so sorting here is cheap. For a query with Prefetch it also reads the data that is
+// needed next, to save a round trip: the bodies, and whether the cards have visible children.
 func (r *reader) findByKey(ctx context.Context, sc *scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
 	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(q.Key)), sc.w, sc.visibleCond("c"))
-	if r.writes != nil || !q.Prefetch { // what a transaction writes may change both
+	if r.writes != nil || !q.Prefetch { // writes of the transaction may change both
 		cards, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+from, sc.args...)
 		slices.SortFunc(cards, canon.CompareHomonyms)
 		return cards, err
@@ -93,7 +92,8 @@ func (r *reader) findByKey(ctx context.Context, sc *scope, view access.View, q c
 	return cards, nil
 }
 
-// formerKeyJoin joins cards that have another key now with when they last had one in sight.
+// formerKeyJoin returns a join of the cards that had the key and now have another key, with the
+// time at which a version visible to the caller last had it.
 func (sc *scope) formerKeyJoin(key string) string {
 	return fmt.Sprintf(`(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
 			SELECT v.card, v.to_seq FROM versions v WHERE v.w = %[1]s AND v.key = %[2]s AND %[3]s
@@ -102,8 +102,8 @@ func (sc *scope) formerKeyJoin(key string) string {
 		sc.w, key, sc.visibleCond("v"))
 }
 
-// Descendants walks the generations: a row's place is its parent's place and its own
-// among the siblings.
+// Descendants walks the tree generation by generation. Rows of a generation sort by the place of
+// their parent, then by their own place among the siblings.
 func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || depth <= 0 {
@@ -116,8 +116,8 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 	if depth == 1 {
 		return r.listChildren(ctx, sc, root, p)
 	}
-	// An order over all rows of a generation needs a number for each, which a recursive
-	// query cannot give: the way from the root, of creation times and ids, sorts the same.
+	// Sorting by place would need a number for each row of a generation, which a recursive query
+	// cannot assign: the path from the root, made of creation times and ids, sorts the same.
 	walk := fmt.Sprintf(`WITH RECURSIVE below AS (
 			SELECT c.rid, c.id, 1 AS depth, ARRAY[lpad(c.created::text, 20, '0') || c.id::text] AS way FROM cards c
 			WHERE c.parent = %s AND %s AND %s
@@ -155,7 +155,7 @@ func (r *reader) listChildren(ctx context.Context, sc *scope, root string, p can
 	return list, total, err
 }
 
-// Trash lists roots of what is in the trash, which only an admin's view sees.
+// Trash lists the roots of trashed subtrees. Only an admin's view sees them.
 func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || s.View.Level < access.LevelAdmin {
@@ -171,7 +171,7 @@ func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([
 	return list, total, err
 }
 
-// TypeUse counts by the key of the type.
+// TypeUse counts cards by the key of their type.
 func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
 	sc, ok, err := r.resolveScope(ctx, s)
@@ -183,10 +183,10 @@ func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]in
 	return use, err
 }
 
-// childOf is the condition that the key of one card is that of another and one part more.
+// childOf returns the condition that child's key is parent's key plus one more part.
 func childOf(child, parent string) string {
 	return fmt.Sprintf("left(%[1]s.key, length(%[2]s.key) + 1) = %[2]s.key || '+' AND strpos(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
 }
 
-// escapeLike writes a text so that LIKE takes it for what it is.
+// escapeLike escapes a text for use in a LIKE pattern.
 var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -13,10 +13,10 @@ import (
 	"loregate/internal/store/service"
 )
 
-// ceilClock is a bound as it compares with kept times: the first kept time not before it.
+// ceilClock converts a time bound to stored precision: the first stored time not before it.
 func ceilClock(t time.Time) int64 { return service.Millis(t.Add(time.Millisecond - time.Nanosecond)) }
 
-// uuidOf is an id as pgx takes it.
+// uuidOf converts an id to the type that pgx binds.
 func uuidOf[T ~[16]byte](id T) [16]byte { return [16]byte(id) }
 
 func uuidsOf[T ~[16]byte](ids []T) [][16]byte {
@@ -27,13 +27,13 @@ func uuidsOf[T ~[16]byte](ids []T) [][16]byte {
 	return list
 }
 
-// readID reads an id out of a row.
+// readID decodes an id from a row.
 func readID[T ~[16]byte](b []byte) (v T) {
 	copy(v[:], b)
 	return v
 }
 
-// hashBytes is a hash as it is kept, NULL for the zero Hash.
+// hashBytes converts a hash to its stored form, NULL for the zero Hash.
 func hashBytes(h canon.Hash) any {
 	if h == (canon.Hash{}) {
 		return nil
@@ -53,11 +53,11 @@ func jsonBytes(b json.RawMessage) any {
 	return []byte(b)
 }
 
-// unlabelled marks a row whose label has LevelNone. It is kept at LevelUser, for both
-// are open to the same views.
+// unlabelled marks a row whose label has LevelNone. The row is stored with LevelUser, since both
+// levels are visible to the same views.
 const unlabelled = -1
 
-// resolveLabel decodes a row's label.
+// resolveLabel returns the label that a row's level and label columns encode.
 func (r *reader) resolveLabel(ctx context.Context, level, label int64) (access.Label, error) {
 	switch label {
 	case 0:
@@ -82,7 +82,8 @@ func (r *reader) resolveLabel(ctx context.Context, level, label int64) (access.L
 	return l, nil
 }
 
-// ensureLabelNumbers gives the level and label columns of a label.
+// ensureLabelNumbers returns the level and label columns for a label and adds a new label to
+// labels.
 func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
 	switch {
 	case l.Level == access.LevelNone:
@@ -116,7 +117,7 @@ func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (l
 	return level, label, nil
 }
 
-// labelRef reads labels that rows were scanned with, once their query has ended.
+// labelRef holds the label columns of a row. The label is resolved after the query has ended.
 type labelRef struct{ level, label int64 }
 
 func (r *reader) resolveLabels(ctx context.Context, list []labelRef, set func(int, access.Label)) error {
@@ -130,12 +131,12 @@ func (r *reader) resolveLabels(ctx context.Context, list []labelRef, set func(in
 	return nil
 }
 
-// cardColumns are read by scanCard, in this order.
+// cardColumns are the columns that scanCard reads, in this order.
 const cardColumns = `c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
 	c.own, c.name, c.key, c.level, c.label, c.rev, c.c1, c.c2, c.c3, c.created, c.created_by,
 	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root`
 
-// cardWidth is how many columns cardColumns has.
+// cardWidth is the number of columns in cardColumns.
 const cardWidth = 25
 
 func scanCard(world access.WorldID, r row) (canon.Card, labelRef, error) {
@@ -153,7 +154,7 @@ func scanCard(world access.WorldID, r row) (canon.Card, labelRef, error) {
 	return c, labelRef{r.intAt(12), r.intAt(13)}, err
 }
 
-// ownText keeps a card's own label as text; nothing looks for it.
+// ownText encodes a card's own label as text; no query searches for it.
 func ownText(l access.Label) string {
 	if l.Level == access.LevelNone {
 		return ""
@@ -173,7 +174,7 @@ func (r *reader) queryCards(ctx context.Context, world access.WorldID, query str
 	return r.queryCardsWith(ctx, world, nil, query, args...)
 }
 
-// queryCardsWith is cards for a query with more columns, which more is given.
+// queryCardsWith runs a query that has more columns after cardColumns. It passes those to more.
 func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more func(row), query string, args ...any) ([]canon.Card, error) {
 	var list []canon.Card
 	var labels []labelRef
@@ -194,8 +195,8 @@ func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more 
 const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
 	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`
 
-// queryVersionsFor runs a query whose columns are versionColumns, and gives what it finds as a
-// view is shown it.
+// queryVersionsFor runs a query whose columns are versionColumns, and returns the versions as the
+// caller's view may see them.
 func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, query string, args ...any) ([]canon.Version, error) {
 	list, err := r.queryVersions(ctx, s.World, query, args...)
 	for i, v := range list {

@@ -14,20 +14,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// conn is one connection inside a transaction, used by one goroutine at a time. Writes
-// that nobody asks the outcome of wait until the next query, and go to the server in one
-// round with it.
+// conn is one connection inside a transaction. One goroutine uses it at a time. Writes whose
+// outcome the caller does not need are queued until the next query, and sent in one round trip with
+// it.
 //
-// A steady one looks at the context before each statement and not during it: a context
-// that ends under a statement costs pgx the connection, and here with it the writes of
-// others. The server's statement_timeout bounds what it waits.
+// If steady is set, conn checks the context before each statement and not during it: a context that
+// ends during a statement makes pgx close the connection, and with it the writes of other callers.
+// The server's statement_timeout limits the duration of a statement.
 type conn struct {
 	raw       *pgx.Conn
 	pending   []statement
 	steady    bool
-	queued    int  // statements so far
-	analyzeAt int  // how many of them make it time for statistics; 0 for never
-	wrote     bool // a statement was sent or queued that may change something
+	queued    int  // number of statements queued so far
+	analyzeAt int  // value of queued at which to update statistics; 0 for never
+	wrote     bool // a statement that may change rows was sent or queued
 }
 
 type statement struct {
@@ -35,11 +35,11 @@ type statement struct {
 	args []any
 }
 
-// enqueueBeforeLock queues a statement that comes before the writer's lock. Nothing else may: what is
-// locked while others are waited for may be what they wait for.
+// enqueueBeforeLock queues a statement that runs before the writer lock is taken. Such a statement
+// must not lock anything: the lock's current holder might need the locked rows or tables.
 func (c *conn) enqueueBeforeLock(sql string) { c.pending = append(c.pending, statement{sql: sql}) }
 
-// enqueue queues a statement; its failure is that of the next query.
+// enqueue queues a statement. If it fails, the next query returns the error.
 func (c *conn) enqueue(sql string, args ...any) {
 	c.pending = append(c.pending, statement{sql, bindArgs(args)})
 	c.wrote = c.wrote || mayChange(sql)
@@ -48,13 +48,13 @@ func (c *conn) enqueue(sql string, args ...any) {
 		c.analyzeAt *= 4
 	}
 	if len(c.pending) >= maxPending {
-		// An error stays with the transaction, and shows at the next query.
+		// The transaction keeps the error, and the next query returns it.
 		_ = c.flush(context.Background())
 	}
 }
 
-// enqueueInstead queues a statement in the place of one that waits with another text and the
-// same first two arguments, which name the row that both write; as later where none waits.
+// enqueueInstead replaces a queued statement that has the text other and the same first two
+// arguments, which identify the row that both write. If there is none, it calls enqueue.
 func (c *conn) enqueueInstead(other, sql string, args ...any) {
 	for i, s := range slices.Backward(c.pending) {
 		if s.sql == other && slices.Equal(s.args[:2], args[:2]) {
@@ -65,8 +65,8 @@ func (c *conn) enqueueInstead(other, sql string, args ...any) {
 	c.enqueue(sql, args...)
 }
 
-// mayChange tells a statement that may change rows from those that look, and from those
-// that steer a transaction.
+// mayChange reports whether a statement may change rows: it is neither a query nor transaction
+// control.
 func mayChange(sql string) bool {
 	verb, _, _ := strings.Cut(strings.TrimSpace(sql), " ")
 	switch verb {
@@ -76,22 +76,23 @@ func mayChange(sql string) bool {
 	return true
 }
 
-// analyzeSQL has the server count what tables hold. While it knows nothing of a table it takes
-// any index for as good as another; its own rounds come too late for a first import.
+// analyzeSQL updates the table statistics. Without them the server considers any index as good as
+// another, and autovacuum comes too late for a first import.
 const analyzeSQL = "ANALYZE cards, aliases, versions, refs, links, layers, events, docs, commits"
 
-// firstAnalyze is after how many statements on an empty store statistics are first made; a
-// store with fewSure cards has them.
+// firstAnalyze is the number of statements on an empty store after which statistics are first
+// updated. A store with at least fewCards cards has statistics already.
 const (
 	firstAnalyze = 400
 	fewCards     = 5000
 )
 
-// maxPending bounds what waits; a round with more statements is no shorter for each.
+// maxPending limits the queued statements; more of them do not make a round trip cheaper per
+// statement.
 const maxPending = 200
 
-// bindArgs makes pgx's form of arguments. PostgreSQL's texts cannot hold what is no
-// UTF-8, or NUL; as nothing that is kept has either, nothing is found by it.
+// bindArgs converts arguments to pgx's form. PostgreSQL's texts cannot hold invalid UTF-8 or NUL,
+// so both are replaced; since no stored text contains either, a query with them finds nothing.
 func bindArgs(args []any) []any {
 	for i, a := range args {
 		switch v := a.(type) {
@@ -115,7 +116,7 @@ func storableText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 }
 
-// statementContext is the context that a statement runs under.
+// statementContext returns the context to run a statement with.
 func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	if !c.steady {
 		return ctx, nil
@@ -123,7 +124,7 @@ func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	return context.Background(), ctx.Err()
 }
 
-// flush sends what waits.
+// flush sends the queued statements.
 func (c *conn) flush(ctx context.Context) error {
 	if len(c.pending) == 0 {
 		return nil
@@ -134,7 +135,7 @@ func (c *conn) flush(ctx context.Context) error {
 	return err
 }
 
-// sendBatch sends what waits and statements after it, of which f takes the outcomes.
+// sendBatch sends the queued statements and list after them. f reads the results of list.
 func (c *conn) sendBatch(ctx context.Context, list []statement, f func(pgx.BatchResults) error) (err error) {
 	var batch pgx.Batch
 	for _, s := range c.pending {
@@ -159,14 +160,14 @@ func (c *conn) sendBatch(ctx context.Context, list []statement, f func(pgx.Batch
 	return f(results)
 }
 
-// batchQuery is a query of several that go to the server in one round.
+// batchQuery is a query that is sent in one round trip with others.
 type batchQuery struct {
 	sql  string
 	args []any
-	f    func(row) error // takes a row, and must not use the connection
+	f    func(row) error // called with each row; must not use the connection
 }
 
-// queryBatch runs several queries in one round.
+// queryBatch runs several queries in one round trip.
 func (c *conn) queryBatch(ctx context.Context, list []batchQuery) (err error) {
 	if len(list) == 0 {
 		return nil
@@ -188,7 +189,7 @@ func (c *conn) queryBatch(ctx context.Context, list []batchQuery) (err error) {
 	})
 }
 
-// readNext gives the rows of the next outcome to f.
+// readNext calls f with the rows of the next result.
 func readNext(r pgx.BatchResults, f func(row) error) error {
 	rows, err := r.Query()
 	if err != nil {
@@ -197,7 +198,7 @@ func readNext(r pgx.BatchResults, f func(row) error) error {
 	return eachRow(rows, f)
 }
 
-// exec runs a statement and tells how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	tag, err := c.run(ctx, sql, args)
 	return tag.RowsAffected(), err
@@ -216,9 +217,9 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (tag pgconn.Comm
 	return tag, err
 }
 
-// row is one row of a result in PostgreSQL's binary form, valid inside the function it is
-// given to. Its columns are smallint to bigint, boolean, real and double precision, text,
-// bytea and uuid.
+// row is one row of a result in PostgreSQL's binary form. It is valid only inside the callback that
+// receives it. Its columns are smallint to bigint, boolean, real and double precision, text, bytea
+// and uuid.
 type row [][]byte
 
 func (r row) intAt(i int) int64 {
@@ -239,7 +240,7 @@ func (r row) boolAt(i int) bool { return r.intAt(i) != 0 }
 
 func (r row) textAt(i int) string { return string(r[i]) }
 
-// bytesAt is a copy; nil for NULL.
+// bytesAt returns a copy; nil for NULL.
 func (r row) bytesAt(i int) []byte {
 	if r[i] == nil {
 		return nil
@@ -250,8 +251,8 @@ func (r row) bytesAt(i int) []byte {
 // errStop ends a query early without failing it.
 var errStop = errors.New("stop")
 
-// query runs a statement and gives each row to f, which must not use the connection.
-// errStop from f ends it.
+// query runs a statement and calls f with each row. f must not use the connection; it may return
+// errStop to end the query.
 func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
 	if ctx, err = c.statementContext(ctx); err != nil {
 		return err
@@ -280,7 +281,7 @@ func eachRow(rows pgx.Rows, f func(row) error) error {
 	return rows.Err()
 }
 
-// queryOne runs a query of at most one row and tells whether there was one.
+// queryOne runs a query of at most one row and reports whether it returned a row.
 func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
 	err = c.query(ctx, func(r row) error {
 		found = true
@@ -289,13 +290,13 @@ func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args
 	return found, err
 }
 
-// queryInt runs a query for one integer, 0 where it gives no row.
+// queryInt runs a query for one integer; 0 if it returns no row.
 func (c *conn) queryInt(ctx context.Context, sql string, args ...any) (n int64, err error) {
 	_, err = c.queryOne(ctx, func(r row) error { n = r.intAt(0); return nil }, sql, args...)
 	return n, err
 }
 
-// isClosed reports whether an error is that of a connection that is gone.
+// isClosed reports whether an error comes from a closed or lost connection.
 func isClosed(err error) bool {
 	var op net.Error
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||

@@ -13,10 +13,10 @@ import (
 	"loregate/internal/markup"
 )
 
-// dumpGroup is how many ids' rows are read before they are handed out.
+// dumpGroup is the number of ids whose rows are read before they are yielded.
 const dumpGroup = 256
 
-// errUnknownTable is what Dump answers for a name that is not in canon.Tables.
+// errUnknownTable is returned by Dump for a name that is not in canon.Tables.
 var errUnknownTable = errors.New("postgres: there is no such table to dump")
 
 // searchLine is a line of the table "search".
@@ -27,8 +27,8 @@ type searchLine struct {
 	Text  string
 }
 
-// Dump yields the rows as lines of JSON, sorted. All rows of one id are read together, in
-// the order of ids, which is the order of their lines: a world's rows need not fit in memory.
+// Dump yields the rows as lines of JSON, sorted. All rows of one id are read together, and ids in
+// the order of their lines, so that a world's rows need not fit in memory.
 func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		w, err := r.findWorldNumber(ctx, id)
@@ -58,12 +58,12 @@ func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table)
 
 type dumper struct {
 	r   *reader
-	ctx context.Context // of the one Dump it lives for
+	ctx context.Context // of the Dump call
 	id  access.WorldID
 	w   int64
 }
 
-// readLines are those of the next ids after one, and whether there may be more.
+// readLines returns the lines of the next ids after the given one, and whether there may be more.
 func (d dumper) readLines(table canon.Table, after [16]byte) (lines []string, last [16]byte, more bool, err error) {
 	rows, last, more, err := d.readRows(table, after)
 	for _, row := range rows {
@@ -124,7 +124,7 @@ func toAnys[T any](list []T) []any {
 	return out
 }
 
-// readGroup reads the rows of up to dumpGroup ids after one. The zero id is no row's.
+// readGroup reads the rows of up to dumpGroup ids after the given one. No row has the zero id.
 func readGroup[T any](d dumper, table, column string, after [16]byte, read func(in string, args ...any) ([]T, error)) ([]any, [16]byte, bool, error) {
 	var ids [][16]byte
 	err := d.r.c.query(d.ctx, func(r row) error { ids = append(ids, readID[[16]byte](r[0])); return nil },

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// Events lists events by commit. As Cards does, it walks an index for each level in sight.
+// Events lists events by commit. Like Cards, it uses one index range per visible level.
 func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {

@@ -45,7 +45,7 @@ func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 	return out, total, err
 }
 
-// Wanted walks the index of the view's level over what texts link to.
+// Wanted reads the index of link targets for the view's level.
 func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -74,9 +74,9 @@ func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) (
 	return out, total, err
 }
 
-// selectWanted selects the targets that are not there in sight, and how many cards in sight link
-// to each. What a view sees only because it is named is added to what its level sees, and
-// is seldom much.
+// selectWanted returns a query for the targets that have no visible card, with the number of
+// visible cards that link to each. Cards visible only by name are counted in addition to those that
+// the level sees; they are few.
 func (r *reader) selectWanted(ctx context.Context, sc *scope) (string, error) {
 	byLevel := fmt.Sprintf("SELECT target, 0::bigint AS n FROM targets WHERE w = %s AND false", sc.w)
 	if sc.top > access.LevelNone {
@@ -97,10 +97,10 @@ func (r *reader) selectWanted(ctx context.Context, sc *scope) (string, error) {
 		WHERE target NOT IN (SELECT c.key FROM cards c WHERE %[2]s) GROUP BY target`, byLevel, byName, notTags("c"), sc.top), nil
 }
 
-// notTags is the condition that a card is not a list of tags.
+// notTags returns the condition that a card is not a tag list.
 func notTags(alias string) string { return "right(" + alias + ".key, 4) <> '+tag'" }
 
-// Tags lists tags by how many cards in sight bear them in sight, then by key.
+// Tags lists tags by the number of visible cards that visibly have them, then by key.
 func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -123,8 +123,8 @@ func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p 
 	return out, cappedTotal(n), err
 }
 
-// currentAt is the condition that a state of alias l was current just after a commit, or is
-// now for commit 0.
+// currentAt returns the condition that a state with alias l was current just after commit asOf, or
+// is current now if asOf is 0.
 func (sc *scope) currentAt(asOf canon.Seq) string {
 	if asOf == 0 {
 		return "l.until = 0"
@@ -133,7 +133,7 @@ func (sc *scope) currentAt(asOf canon.Seq) string {
 	return fmt.Sprintf("l.since <= %s AND (l.until = 0 OR l.until > %[1]s)", at)
 }
 
-// andKinds narrows alias l to some kinds; none does not narrow.
+// andKinds restricts alias l to some kinds; an empty list does not restrict it.
 func (sc *scope) andKinds(kinds []string) string {
 	if len(kinds) == 0 {
 		return ""
@@ -203,7 +203,8 @@ func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQu
 		layerColumns, sc.w, where, sc.visibleCond("l"), sc.cardExists("l.card")), sc.args...)
 }
 
-// Reach walks outwards step by step, as the embedded store does and for its reasons.
+// Reach walks the graph breadth first, one query per step, as package sqlite does for the same
+// reasons.
 func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuery) (out canon.Reached, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || q.Limit <= 0 {
@@ -232,8 +233,8 @@ func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQue
 	return out, err
 }
 
-// expandFrontier gives the cards one link further that were not seen, one more than there is room
-// for.
+// expandFrontier returns the cards that are one link further and were not seen before, up to one
+// more than still fit the limit.
 func (r *reader) expandFrontier(ctx context.Context, sc *scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
 	frontier, known := sc.arg(uuidsOf(from)), sc.arg(uuidsOf(seen))
 	where := fmt.Sprintf("l.w = %s AND %s AND %s%s", sc.w, sc.currentAt(q.AsOf), sc.visibleCond("l"), sc.andKinds(q.Kinds))
@@ -245,14 +246,14 @@ func (r *reader) expandFrontier(ctx context.Context, sc *scope, q canon.ReachQue
 		cardColumns, next, known, sc.livingCond("c"), sc.arg(int64(q.Limit-len(seen)+1))), sc.args...)
 }
 
-// linksBetween gives the links among cards that are in sight.
+// linksBetween returns the visible links between the given cards.
 func (r *reader) linksBetween(ctx context.Context, sc *scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
 	list := sc.arg(uuidsOf(ids))
 	return r.queryLinks(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.from_card = ANY(%s) AND l.to_card = ANY(%[3]s) AND %s AND %s%s ORDER BY l.id",
 		linkColumns, sc.w, list, sc.currentAt(q.AsOf), sc.visibleCond("l"), sc.andKinds(q.Kinds)), sc.args...)
 }
 
-// LinkMax walks the index of world time from its end, or all links of another kind.
+// LinkMax reads the clock index from its end, or for other kinds scans all links of the kind.
 func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// historyFrom is the FROM of the versions in sight of one card in sight.
+// historyFrom returns the FROM clause of the visible versions of one visible card.
 func (sc *scope) historyFrom(view access.View, id canon.CardID) string {
 	n := sc.arg(uuidOf(id))
 	return fmt.Sprintf(" FROM versions v WHERE v.w = %s AND v.card = %s AND %s AND EXISTS (SELECT FROM cards c WHERE c.w = %[1]s AND c.id = %[2]s AND %[4]s AND %[5]s)",
@@ -57,7 +57,7 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	return canon.First(r.queryVersions(ctx, w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
 }
 
-// CardsAt finds the versions that were current just after a commit.
+// CardsAt returns the versions that were current just after a commit.
 func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || len(ids) == 0 {
@@ -70,7 +70,7 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.Ca
 		WHERE %s ORDER BY f.n`, versionColumns, sc.arg(uuidsOf(ids)), sc.w, seq, sc.visibleCond("v"), sc.cardExists("f.id")), sc.args...)
 }
 
-// Feed lists changes. Of all cards it walks an index by level and time, as Cards does.
+// Feed lists changes. For all cards it uses an index by level and time, as Cards does.
 func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -83,7 +83,7 @@ func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery
 	if sc.subject != "" {
 		sc.subjectLabels()
 	}
-	// The arms' alias c is the version here, and k its card.
+	// Alias c is the version here, as unionByLevel requires, and k is its card.
 	where := " FROM versions c WHERE c.w = " + sc.w + " AND %s" + escapeFormat(sc.filterFeed(q)+
 		fmt.Sprintf(" AND EXISTS (SELECT FROM cards k WHERE k.w = %s AND k.id = c.card AND %s AND %s)", sc.w, card, sc.visibleCond("k")))
 	const by = "at DESC, from_seq DESC, card, rev DESC"

@@ -13,25 +13,24 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Finding is one thing that was looked at. Problem says what is wrong and what to do; ""
-// is nothing.
+// Finding is the result of one check. Problem describes the problem and its remedy; "" means no
+// problem.
 type Finding struct{ What, Detail, Problem string }
 
-// Place is where a server keeps its data; "" where it does not tell, or is on another
-// machine.
+// Place is the server's data folder; "" if the server does not tell or is on another machine.
 type Place string
 
-// Bounds from which on something is a problem.
+// Limits beyond which a value is reported as a problem.
 const (
 	mostSkew   = 2 * time.Second // leases are a minute, tokens have 30 s of leeway
 	longWait   = 5 * time.Second // a writer's turn is milliseconds
-	longIdle   = time.Minute     // the server ends such a writer after one, but not other programs' transactions
-	oldestXIDs = 1_500_000_000   // of two thousand million, when the server stops to take writes
+	longIdle   = time.Minute     // the server ends such a writer after a minute, but not transactions of other programs
+	oldestXIDs = 1_500_000_000   // the server stops accepting writes at 2,000,000,000
 )
 
-// Inspect looks at the server as an operator would: its release and what it has
-// installed, whether it keeps what it has acknowledged, room for connections, who waits
-// for whom, its clock, and how much there is. now is this machine's clock.
+// Inspect checks the server as an operator would: its release and schema, the durability of
+// acknowledged writes, free connections, sessions that wait long, the age of its oldest
+// transaction, its timeouts and its clock. now returns this machine's time.
 func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Finding, place Place, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		for _, look := range []func(context.Context, *conn) ([]Finding, error){inspectServer, inspectDurability, inspectSchema, s.inspectConnections, inspectWaits, inspectAge, s.inspectTimeouts} {
@@ -65,7 +64,8 @@ func inspectServer(ctx context.Context, c *conn) (all []Finding, err error) {
 	return []Finding{f}, err
 }
 
-// inspectDurability reads what must be on for an acknowledged write to survive a power cut.
+// inspectDurability checks the settings that must be on for an acknowledged write to survive a
+// power cut.
 func inspectDurability(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "durability"}
 	var off, seen []string
@@ -106,8 +106,8 @@ func (s *Store) inspectConnections(ctx context.Context, c *conn) (all []Finding,
 	return []Finding{f}, err
 }
 
-// inspectWaits finds who has waited long, and who keeps a transaction open and does nothing.
-// What others run is not shown.
+// inspectWaits finds a session that has waited long for a lock, or one that keeps a transaction
+// open without doing anything. It does not show the statements of others.
 func inspectWaits(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "locks", Detail: "nobody waits long"}
 	err = c.query(ctx, func(r row) error {
@@ -144,7 +144,7 @@ func (s *Store) inspectTimeouts(ctx context.Context, c *conn) (all []Finding, er
 	return []Finding{f}, err
 }
 
-// inspectClock compares the clocks, give or take half of the way there and back.
+// inspectClock compares the clocks, to within half of a round trip.
 func (s *Store) inspectClock(ctx context.Context, now func() time.Time) (Finding, error) {
 	var theirs time.Time
 	before := now()
@@ -158,7 +158,7 @@ func (s *Store) inspectClock(ctx context.Context, now func() time.Time) (Finding
 	return f, toFault(err)
 }
 
-// findDataDir asks for the server's folder where the server is on this machine.
+// findDataDir returns the server's data folder if the server is on this machine.
 func (s *Store) findDataDir(ctx context.Context) Place {
 	host := s.pool.Config().ConnConfig.Host
 	if ip := net.ParseIP(host); !strings.HasPrefix(host, "/") && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -166,13 +166,13 @@ func (s *Store) findDataDir(ctx context.Context) Place {
 	}
 	var dir string
 	if err := s.pool.QueryRow(ctx, "SHOW data_directory").Scan(&dir); err != nil {
-		return "" // only some may ask
+		return "" // the user may lack the right to read it
 	}
 	return Place(dir)
 }
 
-// Remedy says in words what keeps a database from being opened, and what to do; "" where
-// the error says enough.
+// Remedy describes why a database cannot be opened and how to fix that; "" if the error says
+// enough.
 func Remedy(err error) string {
 	var e *pgconn.PgError
 	var dns *net.DNSError
@@ -194,7 +194,7 @@ func Remedy(err error) string {
 	return ""
 }
 
-// remedies are by code: PostgreSQL's manual, appendix A.
+// remedies maps error codes to remedies. Codes: PostgreSQL's manual, appendix A.
 var remedies = map[string]string{
 	"28P01": "the password is wrong or missing; put it into ~/.pgpass, PGPASSWORD or LOREGATE_DATABASE",
 	"28000": "the server does not let this user in from here; see pg_hba.conf, and make the user with createuser",

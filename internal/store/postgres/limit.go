@@ -11,13 +11,13 @@ import (
 
 var _ access.Shared = (*Store)(nil)
 
-// spendLock is the advisory lock of those who spend, who touch many rows each and would
-// wait for one another in a circle.
+// spendLock is the advisory lock that Spend takes. Each call updates many rows, and concurrent
+// calls could deadlock.
 const spendLock = 0x6c696d6974
 
-// spendSQL adds to what is there. Its arguments are columns: accounts, classes, and for
-// either bucket from when it counts, what was taken, and the latest time at which it may
-// be full.
+// spendSQL adds to the stored amounts. Its arguments are columns: accounts, classes, and for each
+// of the two buckets the time from which it counts, the amount taken, and the latest time at which
+// it may be full.
 const spendSQL = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
 		AS t (account, class, m_from, m_took, m_most, s_from, s_took, s_most)),
 	was AS (SELECT t.*, coalesce(s.minute, 0) AS minute, coalesce(s.second, 0) AS second FROM t LEFT JOIN spent s USING (account, class))
@@ -26,8 +26,8 @@ const spendSQL = `WITH t AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bi
 	ON CONFLICT (account, class) DO UPDATE SET minute = excluded.minute, second = excluded.second
 	RETURNING account, class, minute, second`
 
-// Spend adds what this process let through to what all did. It waits for no writer, and
-// for no disk.
+// Spend adds the calls that this process let through to those of all processes. It waits for no
+// writer and for no disk.
 func (s *Store) Spend(ctx context.Context, list []access.Spending) ([]access.Spent, error) {
 	if err := s.beginCall(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func columnsOf(list []access.Spending) []any {
 	return []any{accounts, classes, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]}
 }
 
-// Forget drops what was spent so long ago that it is whole again.
+// Forget deletes buckets that have been full again since before now.
 func (s *Store) Forget(ctx context.Context, now time.Time) error {
 	if err := s.beginCall(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"loregate/internal/access"
 )
 
-// What is spent in several processes at once adds up, in whatever order each names it.
+// Amounts spent in several processes at once add up, in any order of the accounts.
 func TestSpendingAddsUp(t *testing.T) {
 	here, there, _ := openTwo(t)
 	now := time.Now()

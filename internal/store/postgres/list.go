@@ -12,14 +12,14 @@ import (
 	"loregate/internal/store/finder"
 )
 
-// filterCards writes a canon.Filter as a condition on the alias c, after others. What it does
-// not express, names that a glob fits, globs tells.
+// filterCards translates a canon.Filter to a condition on the alias c, to be appended to others. It
+// leaves out NotName, which SQL cannot express; listExceptNames applies it.
 func (sc *scope) filterCards(f canon.Filter) string {
 	var b strings.Builder
 	and := func(format string, args ...any) { fmt.Fprintf(&b, " AND "+format, args...) }
 	if f.Prefix != "" {
-		// '+' sorts right before ',': what is between "p+" and "p," begins with "p+". The
-		// range around both is what the index is walked by.
+		// '+' sorts right before ',': a key between "p+" and "p," begins with "p+". The range
+		// around both is the one that the index is scanned by.
 		p := string(f.Prefix)
 		and("c.key >= %s AND c.key < %s AND (c.key = %[1]s OR c.key >= %[3]s)", sc.arg(p), sc.arg(p+","), sc.arg(p+"+"))
 	}
@@ -79,7 +79,7 @@ func (sc *scope) filterCards(f canon.Filter) string {
 	return b.String()
 }
 
-// orderBy gives the column that a sort needs beside key and id, and the ORDER BY over them.
+// orderBy returns the column that a sort needs beside key and id, and the ORDER BY over them.
 func orderBy(s canon.Sort) (column, by string) {
 	switch s {
 	case canon.SortUpdated:
@@ -92,16 +92,16 @@ func orderBy(s canon.Sort) (column, by string) {
 	return "rid", "key, id"
 }
 
-// qualifyOrder puts an alias before each column of an order.
+// qualifyOrder puts an alias before each column of an ORDER BY.
 func qualifyOrder(alias, order string) string {
 	return alias + "." + strings.ReplaceAll(order, ", ", ", "+alias+".")
 }
 
-// escapeFormat keeps a text that goes through a format as it is.
+// escapeFormat escapes a text that is embedded in a format string.
 func escapeFormat(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// Cards lists living cards. Each level's cards come in order from an index, and the levels
-// are merged: nothing hidden is passed over.
+// Cards lists cards that are not in the trash. The cards of each level come in order from an index,
+// and the levels are merged: the server reads no row hidden from the caller.
 func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
@@ -139,15 +139,15 @@ func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, 
 	return list, total, err
 }
 
-// onlyBelow reports whether a filter asks for the cards below a name, by name.
+// onlyBelow reports whether a filter selects cards only by Below, sorted by name.
 func onlyBelow(f canon.Filter) bool {
 	byName := f.Sort == "" || f.Sort == canon.SortName
 	f.Below = ""
 	return byName && !f.Narrows()
 }
 
-// listExceptNames is Cards where a glob leaves out names, which the database cannot tell: names
-// are looked at in order, and only cards of the page are read whole.
+// listExceptNames is Cards for a filter with NotName, a glob that the database cannot match: it
+// reads all names in order, and complete cards only for the page.
 func (r *reader) listExceptNames(ctx context.Context, sc *scope, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	_, by := orderBy(f.Sort)
 	var rids []int64
@@ -171,7 +171,7 @@ func (r *reader) listExceptNames(ctx context.Context, sc *scope, f canon.Filter,
 	return list, cappedTotal(n), err
 }
 
-// readCardsByRow reads cards in the order of their row numbers.
+// readCardsByRow reads cards by row number, in the given order.
 func (r *reader) readCardsByRow(ctx context.Context, sc *scope, rids []int64) ([]canon.Card, error) {
 	if len(rids) == 0 {
 		return nil, nil

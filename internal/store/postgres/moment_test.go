@@ -10,8 +10,8 @@ import (
 	"loregate/internal/store/storetest"
 )
 
-// TestPrefetchedSnapshotNeedsNoQueries asks, on a connection that leads nowhere, for what was
-// foreseen of a world.
+// TestPrefetchedSnapshotNeedsNoQueries reads prefetched data of a world after replacing the
+// connection by one on which every query fails.
 func TestPrefetchedSnapshotNeedsNoQueries(t *testing.T) {
 	s, ctx := openNew(t), t.Context()
 	stream := canon.WorldStream(home.ID)
@@ -62,8 +62,8 @@ func TestPrefetchedSnapshotNeedsNoQueries(t *testing.T) {
 	}
 }
 
-// TestFindByKeyPrefetchesBodyAndChildren asks, on a connection that leads nowhere, for the
-// contents of cards of one key and for what lies below those that nobody may see beneath.
+// TestFindByKeyPrefetchesBodyAndChildren reads the bodies of cards found by key, and the children
+// of cards without visible ones, after replacing the connection by one on which every query fails.
 func TestFindByKeyPrefetchesBodyAndChildren(t *testing.T) {
 	s, ctx := openNew(t), t.Context()
 	gm := access.NewLabel(access.LevelGM)

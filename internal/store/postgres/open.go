@@ -1,20 +1,20 @@
-// Package postgres keeps worlds in a PostgreSQL database: the store that any number of
-// processes on any number of machines share.
+// Package postgres keeps worlds in a PostgreSQL database: the store that any number of processes on
+// any number of machines share.
 //
-// Its invariant: what a view does not see takes no part in any query, neither in what is
-// found nor in its order, score or count. Rows carry level and label, each query says
-// which it may meet. A write is acknowledged after its commit is on the server's disk.
+// Its invariant: rows that a view does not see never influence a query: not its results, their
+// order, scores or counts. Rows carry a level and a label, and each query restricts both. A write
+// is acknowledged after its commit is on the server's disk.
 //
-// Writers come one after the other in all processes: each transaction begins by locking
-// the row of the table writer, and counts it up before the commit. Many writes of one
-// process share a transaction. Readers have snapshots and wait for nobody.
+// Writers of all processes run one after the other: each transaction begins by locking the row of
+// the table writer, and increments its counter before the commit. Many writes of one process share
+// a transaction. Readers have snapshots and wait for nobody.
 //
-// What a commit is, and who may ask, is canon's matter. Backups are made with pg_dump.
+// Package canon defines commits and decides who may read and write. Backups are made with pg_dump.
 //
-// Row formats: ids are uuids, all zero for none; hashes are 32 bytes, NULL for the zero
-// Hash. Times are milliseconds since 1970, in the tables of identity nanoseconds, 0 for the
-// zero time. JSON is kept as the bytes given. A label is a level and the number of a row in
-// labels, 0 where it names nobody.
+// Row formats: ids are uuids, all zero for none; hashes are 32 bytes, NULL for the zero Hash. Times
+// are milliseconds since 1970, in the tables of identity nanoseconds, 0 for the zero time. JSON is
+// kept as the bytes given. A label is a level and the number of a row in labels, 0 if the label
+// names no subject.
 package postgres
 
 import (
@@ -40,27 +40,26 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// schemaVersion is the format of a store: the number of the last migration, which writes
-// it to the table writer.
+// schemaVersion is the format of a store: the number of the last migration, which writes it to the
+// table writer.
 const schemaVersion = 9
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion
 
-// oldestSupported is the first PostgreSQL release that this store is tried on, as the server
-// numbers it.
+// oldestSupported is the first PostgreSQL release that this store is tested with, in the server's
+// numbering.
 const oldestSupported = 140000
 
-// Config says where a store is and how much it may use. Zero fields but URL take their
-// defaults.
+// Config sets the address and the limits of a store. Zero fields except URL take their defaults.
 type Config struct {
 	URL     string        // postgres://user@host/database, or a connection string of libpq's
-	Conns   int           // connections at most; default 16, at least 4
+	Conns   int           // maximum number of connections; default 16, at least 4
 	Wait    time.Duration // longest wait for another process's write; default 30 s
 	Timeout time.Duration // longest time for one statement; default 30 s
-	Upgrade bool          // a database of an earlier format is brought to this one; else it is refused
-	Poll    time.Duration // how often other processes' writes are looked for besides being told; default 500 ms
-	Search  string        // folder of this machine's search indexes; "" keeps them in memory alone
+	Upgrade bool          // migrate a database of an earlier format; otherwise Open refuses it
+	Poll    time.Duration // how often to look for other processes' writes in addition to notifications; default 500 ms
+	Search  string        // folder of this machine's search indexes; "" keeps them only in memory
 }
 
 func (c Config) withDefaults() Config {
@@ -80,11 +79,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// poolConfig is the configuration of the store's connections.
+// poolConfig returns the configuration of the store's connections.
 func (c Config) poolConfig() (*pgxpool.Config, error) {
 	p, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
-		// pgx's message may quote the address, and with it a password.
+		// pgx's message may quote the address with its password.
 		return nil, fault.New(fault.Invalid, "the database's address cannot be read; write postgres://user@host:port/name")
 	}
 	p.MaxConns = int32(c.Conns)
@@ -94,18 +93,18 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 		"application_name":                    "loregate",
 		"statement_timeout":                   millisText(c.Timeout),
 		"lock_timeout":                        millisText(c.Wait),
-		"idle_in_transaction_session_timeout": millisText(maxIdle), // of readers; writers have less
+		"idle_in_transaction_session_timeout": millisText(maxIdle), // for readers; writers have a shorter limit
 		"synchronous_commit":                  "on",
 		"timezone":                            "UTC",
-		"jit":                                 "off", // it costs more than these statements
-		// Answering many at once needs the processors more than one search does.
+		"jit":                                 "off", // compiling costs more than running these statements
+		// Many concurrent queries need the processors more than one search does.
 		"max_parallel_workers_per_gather": "0",
-		"work_mem":                        "32MB", // where a search's hits do not fit, each is looked at again
-		// Every query has its index. Plans made while a table was nearly empty read it
-		// whole, and stay with the session when it has grown.
+		"work_mem":                        "32MB", // if a search's hits do not fit, each row is checked again
+		// Every query has its index. Plans made while a table was nearly empty would scan it, and
+		// stay with the session when the table has grown.
 		"enable_seqscan": "off",
-		// Every query has its index, whatever is asked for: planning it anew each time
-		// costs more than most of these statements.
+		// Every query has its index for all arguments: planning it anew each time costs more than
+		// most of these statements.
 		"plan_cache_mode": "force_generic_plan",
 	} {
 		params[name] = value
@@ -113,13 +112,13 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	return p, nil
 }
 
-// maxIdle is how long a reader may do something else in the middle of a snapshot, such as
-// writing out an export.
+// maxIdle is the longest pause of a reader in the middle of a snapshot, for example to write an
+// export.
 const maxIdle = 15 * time.Minute
 
 func millisText(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// checkServer refuses a server that cannot keep a store.
+// checkServer refuses a server that cannot hold a store.
 func checkServer(ctx context.Context, c *pgx.Conn) error {
 	var version int
 	var encoding string
@@ -135,15 +134,15 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// migrate brings the database to this binary's schema. Goose is asked only where it is
-// behind. Of several processes that start at once one migrates, and the others wait.
+// migrate brings the database to this program's schema. It runs Goose only if the database has an
+// older format. If several processes start at once, one migrates and the others wait.
 //
-// A database of an earlier format is left as it is without upgrade: only its operator can
-// back it up, and programs of before cannot write to it afterwards.
+// Without upgrade, a database of an earlier format is left unchanged: only its operator can back it
+// up, and older programs cannot write to it after the migration.
 func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
 	at, err := readFormat(ctx, pool)
 	if err == nil && at > 0 && at < schemaVersion && !upgrade {
-		// Another process may be making a new database's schema, step by step.
+		// Another process may be creating a new database's schema, step by step.
 		if err = waitForGoose(ctx, pool); err == nil {
 			at, err = readFormat(ctx, pool)
 		}
@@ -162,7 +161,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
 	return runGoose(ctx, pool.Config().ConnConfig)
 }
 
-// checkFormat refuses a format that a newer program has made.
+// checkFormat refuses a format written by a newer program.
 func checkFormat(at int) error {
 	if at <= schemaVersion {
 		return nil
@@ -181,10 +180,10 @@ func readFormat(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
 	return at, err
 }
 
-// migrationWait is how long a process waits for another that migrates.
+// migrationWait is the longest wait for another process that migrates.
 const migrationWait = 2 * time.Minute
 
-// waitForGoose returns when no process migrates the database.
+// waitForGoose returns when no process is migrating the database.
 func waitForGoose(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithTimeout(ctx, migrationWait)
 	defer cancel()
@@ -194,7 +193,7 @@ func waitForGoose(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	defer c.Release()
 	for {
-		var free bool // the lock is let go of at once
+		var free bool // the lock is released at once
 		if err := c.QueryRow(ctx, "SELECT CASE WHEN pg_try_advisory_lock($1) THEN pg_advisory_unlock($1) END IS NOT NULL", int64(lock.DefaultLockID)).Scan(&free); err != nil || free {
 			return err
 		}
@@ -209,7 +208,7 @@ func runGoose(ctx context.Context, c *pgx.ConnConfig) (err error) {
 	if err != nil {
 		return err
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(migrationWait.Seconds()))) // asked each second
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(migrationWait.Seconds()))) // tried every second
 	if err != nil {
 		return err
 	}
@@ -225,7 +224,7 @@ func runGoose(ctx context.Context, c *pgx.ConnConfig) (err error) {
 	return nil
 }
 
-// Codes of PostgreSQL's errors.
+// PostgreSQL error codes.
 const (
 	undefinedTable   = "42P01"
 	lockNotAvailable = "55P03"
@@ -234,8 +233,8 @@ const (
 	readOnly         = "25006"
 )
 
-// toFault gives the failures of a server or the way to it as what they are to callers:
-// something to try again.
+// toFault converts failures of the server or of the connection to it to errors for callers: they
+// may try again.
 func toFault(err error) error {
 	if err == nil {
 		return nil

@@ -16,21 +16,21 @@ import (
 	"loregate/internal/store/service"
 )
 
-// prefetched is what a reader was told that it will be asked for, and, in a transaction, what
-// it wrote of the same: it is kept true by every write. What is not in it is asked of the
-// server. A commit so holds the writers' lock for two ways to the server, not for ten.
+// prefetched holds data that a reader has read ahead. In a transaction every write updates it. Data
+// that is not in it is queried from the server. A commit therefore holds the writer lock for two
+// round trips instead of ten.
 type prefetched struct {
 	worlds  map[access.WorldID]canon.World
-	tips    map[canon.StreamID]tip      // of a reader that writes nothing; tx.heads holds those of one that does
-	repeats map[repeatRef]*canon.Repeat // nil: the key was not used
+	tips    map[canon.StreamID]tip      // only of readers that do not write; a transaction uses tx.heads
+	repeats map[repeatRef]*canon.Repeat // nil if the key was not used
 	bodies  map[bodyRef][]byte
-	cards   map[cardRef]*canon.Card   // nil: there is none
-	below   map[keyRef][]canon.CardID // cards that bore a key or lay below it at any time since it was looked for
-	leaves  map[leafRef]bool          // of a reader that writes nothing: whether nothing in sight lies directly below a card
-	made    map[cardRef]bool          // cards that were not there, and have no references yet
-	version canon.Version             // the one written last
-	last    canon.Card                // the one written last
-	cleared map[int64]*census         // worlds of which this transaction wrote everything there is
+	cards   map[cardRef]*canon.Card   // nil if the card does not exist
+	below   map[keyRef][]canon.CardID // cards that have had a key, or a key below it, since the key was prefetched
+	leaves  map[leafRef]bool          // only of readers that do not write: true if a card has no visible children
+	made    map[cardRef]bool          // cards created by this transaction; false once their references are written
+	version canon.Version             // the version written last
+	last    canon.Card                // the card written last
+	cleared map[int64]*census         // by world number: worlds that this transaction cleared and wrote anew
 }
 
 type (
@@ -55,15 +55,15 @@ type (
 )
 
 const (
-	// maxBelow is how many cards below a key are read before they are asked for.
+	// maxBelow limits the cards below a key that are prefetched.
 	maxBelow = 50
-	// maxHeldCards bounds how many cards are held; beyond it all are let go.
+	// maxHeldCards limits the cards held; beyond it all are dropped.
 	maxHeldCards = 50_000
 )
 
 var _ canon.Prefetcher = (*reader)(nil)
 
-// Prefetch reads what is about to be asked for, in one round.
+// Prefetch reads the given data in one round trip.
 func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 	w, err := r.findWorldNumber(ctx, n.World)
 	if err != nil || w == 0 {
@@ -89,7 +89,7 @@ func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 			return err
 		}, selectWorlds+"WHERE i.id = $1", uuidOf(n.World))
 	}
-	if len(n.Bodies) > 0 { // what was foreseen before is not asked for any more
+	if len(n.Bodies) > 0 { // bodies prefetched before are no longer needed
 		r.prefetched.bodies = nil
 	}
 	for _, h := range n.Bodies {
@@ -113,11 +113,11 @@ func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 	return r.prefetchCards(ctx, ask, w, n)
 }
 
-// prefetchCards adds what is to be known of cards, and asks.
+// prefetchCards adds the queries for cards to ask, runs all queries, and stores the cards.
 func (r *reader) prefetchCards(ctx context.Context, ask []batchQuery, w int64, n canon.Needs) error {
 	var list []canon.Card
 	var labels []labelRef
-	var key []int // of n.Keys, beginning with 1; 0 for those asked for by id
+	var key []int // index into n.Keys plus 1; 0 for cards requested by id
 	take := func(k int, row row) error {
 		c, l, err := scanCard(n.World, row)
 		list, labels, key = append(list, c), append(labels, l), append(key, k)
@@ -159,8 +159,8 @@ func (r *reader) prefetchCards(ctx context.Context, ask []batchQuery, w int64, n
 	return nil
 }
 
-// selectBelow gives for each of some keys a few of the living cards that bear it or lie
-// below it; as in a filter by prefix, the range around both is what the index is walked by.
+// selectBelow returns, for each of some keys, up to $3 living cards with that key or a key below
+// it. As in a filter by prefix, the index is scanned by the range around both.
 const selectBelow = "SELECT " + cardColumns + `, k.n FROM unnest($2::text[]) WITH ORDINALITY k (key, n) CROSS JOIN LATERAL (SELECT * FROM cards c
 	WHERE c.w = $1 AND c.trashed = 0 AND c.key >= k.key AND c.key < k.key || ',' AND (c.key = k.key OR c.key >= k.key || '+') LIMIT $3) c`
 
@@ -187,7 +187,7 @@ func hashesOf(hashes []canon.Hash) [][]byte {
 	return list
 }
 
-// findCard gives what is known of a card.
+// findCard returns the state of a card, if it is known; nil if the card does not exist.
 func (a *prefetched) findCard(w int64, id canon.CardID) (c *canon.Card, known bool) {
 	if c, known = a.cards[cardRef{w, id}]; !known {
 		known = a.cleared[w].lacksCard(id)
@@ -195,7 +195,8 @@ func (a *prefetched) findCard(w int64, id canon.CardID) (c *canon.Card, known bo
 	return c, known
 }
 
-// cardsUnder gives the living cards that bear a key or lie below it, by key and id.
+// cardsUnder returns the living cards with a key or a key below it, by key and id, if they are
+// known.
 func (a *prefetched) cardsUnder(w int64, key markup.Key) (list []canon.Card, known bool) {
 	if census := a.cleared[w]; census != nil {
 		switch census.under(key) {
@@ -218,8 +219,8 @@ func (a *prefetched) cardsUnder(w int64, key markup.Key) (list []canon.Card, kno
 	return list, known
 }
 
-// isNameTaken tells whether another living card has a card's key or codename under its label,
-// and whether that is known.
+// isNameTaken reports whether another living card with the same label has the card's key or
+// codename, and whether that is known.
 func (a *prefetched) isNameTaken(w int64, c canon.Card) (taken, known bool) {
 	old, _ := a.findCard(w, c.ID)
 	was := old != nil && !old.Trashed() && old.Label.Equal(c.Label)
@@ -238,7 +239,7 @@ func (a *prefetched) isNameTaken(w int64, c canon.Card) (taken, known bool) {
 	return false, known
 }
 
-// noteCard takes in a card's row.
+// noteCard updates the prefetched data after a card's row was written.
 func (a *prefetched) noteCard(w int64, c canon.Card) {
 	at := cardRef{w, c.ID}
 	old, known := a.findCard(w, c.ID)
@@ -266,19 +267,20 @@ func (a *prefetched) noteCard(w int64, c canon.Card) {
 	}
 }
 
-// clearWorld forgets a world: from now on it holds what this transaction writes.
+// clearWorld drops the data of all worlds and records that a world is empty: from now on it
+// contains only cards that this transaction writes.
 func (a *prefetched) clearWorld(w int64) {
 	cleared := a.cleared
 	put(&cleared, w, &census{ids: make(map[canon.CardID]struct{}), keys: make(map[uint64]uint32)})
 	*a = prefetched{cleared: cleared}
 }
 
-// census counts the cards of a world that began empty in this transaction, so that what
-// was never written need not be looked for. Where it is not sure it knows of too many. A
-// nil one knows nothing.
+// census counts the cards of a world that this transaction has cleared, so that cards that were
+// never written need not be queried. Counts may be too high, never too low. A nil census knows
+// nothing.
 type census struct {
 	ids  map[canon.CardID]struct{}
-	keys map[uint64]uint32 // by the hash of a key: cards that bear it or lie below it
+	keys map[uint64]uint32 // by the hash of a key: number of cards with that key or a key below it
 }
 
 var censusSeed = maphash.MakeSeed()
@@ -290,7 +292,7 @@ func (c *census) hasCard(id canon.CardID) bool {
 
 func (c *census) lacksCard(id canon.CardID) bool { return c != nil && !c.hasCard(id) }
 
-// under is how many cards may bear a key or lie below it.
+// under returns how many cards may have a key or a key below it.
 func (c *census) under(key markup.Key) uint32 { return c.keys[maphash.String(censusSeed, string(key))] }
 
 func (c *census) noteCard(card canon.Card, old *canon.Card) {
@@ -303,7 +305,7 @@ func (c *census) noteCard(card canon.Card, old *canon.Card) {
 	}
 }
 
-// selfAndAbove yields a key and those of the names above it.
+// selfAndAbove yields a key and the keys of its ancestors.
 func selfAndAbove(key markup.Key) iter.Seq[markup.Key] {
 	return func(yield func(markup.Key) bool) {
 		for yield(key) {
@@ -316,5 +318,5 @@ func selfAndAbove(key markup.Key) iter.Seq[markup.Key] {
 	}
 }
 
-// storedTime is a time as it is read back.
+// storedTime returns a time as it is read back from the database.
 func storedTime(t time.Time) time.Time { return service.Time(service.Millis(t)) }

@@ -35,9 +35,9 @@ var (
 	all  = canon.Visibility{World: home.ID, View: access.View{Level: access.LevelAll}}
 )
 
-// TestPrefetchedDataMatchesDatabase makes cards, moves them, trashes them and takes them back
-// in one transaction, foresees some of them at times, and asks a reader without foresight
-// for everything after each step.
+// TestPrefetchedDataMatchesDatabase creates, moves, trashes and restores cards in one transaction,
+// prefetches some of them at times, and after each step compares all cards with those of a reader
+// without prefetched data.
 func TestPrefetchedDataMatchesDatabase(t *testing.T) {
 	s, ctx := openNew(t), t.Context()
 	names := []string{"Town", "Town+Hall", "Town+Hall+Cellar", "Town+Gate", "Tower", "Town Hall", "Town-Gate"}
@@ -127,8 +127,8 @@ func TestPrefetchedDataMatchesDatabase(t *testing.T) {
 	}
 }
 
-// TestPrefetchLimitAndReturningCard foresees a name with more below it than is
-// read ahead, and brings a card back to a name that another has taken.
+// TestPrefetchLimitAndReturningCard prefetches a name with more cards below it than are read ahead,
+// and restores a card whose name another card has taken.
 func TestPrefetchLimitAndReturningCard(t *testing.T) {
 	s, ctx, open := openNew(t), t.Context(), access.NewLabel(access.LevelUser)
 	err := s.write(ctx, func(tx *tx) error {
@@ -154,8 +154,8 @@ func TestPrefetchLimitAndReturningCard(t *testing.T) {
 	}
 }
 
-// TestPrefetchedCommitNeedsNoQueries writes a card as a commit does, on a connection that would
-// fail each question after what was foreseen.
+// TestPrefetchedCommitNeedsNoQueries writes a card as a commit does, on a connection on which every
+// query after the prefetch fails.
 func TestPrefetchedCommitNeedsNoQueries(t *testing.T) {
 	s, ctx := openNew(t), t.Context()
 	if err := s.Write(ctx, func(tx canon.Tx) error { return tx.PutWorld(ctx, home) }); err != nil {
@@ -164,7 +164,7 @@ func TestPrefetchedCommitNeedsNoQueries(t *testing.T) {
 	c, stream := storetest.Card(1, "Town+Hall", access.NewLabel(access.LevelUser)), canon.WorldStream(home.ID)
 	err := s.write(ctx, func(tx *tx) error {
 		commit := storetest.Commit(stream, canon.Head{})
-		if err := tx.Append(ctx, commit); err != nil { // a stream's first commit asks for its number
+		if err := tx.Append(ctx, commit); err != nil { // the first commit of a stream queries its number
 			return err
 		}
 		tx.heads = nil
@@ -172,7 +172,7 @@ func TestPrefetchedCommitNeedsNoQueries(t *testing.T) {
 			return err
 		}
 		there := tx.c
-		tx.c = &conn{steady: true} // leads nowhere: a question panics
+		tx.c = &conn{steady: true} // has no connection: a query panics
 		errs := []error{commitOf(t, tx, c, stream)}
 		there.pending, tx.c = append(there.pending, tx.c.pending...), there
 		return errors.Join(errs...)
@@ -195,7 +195,7 @@ func TestPrefetchedCommitNeedsNoQueries(t *testing.T) {
 	}
 }
 
-// commitOf does to a transaction what canon's commit of a new card does.
+// commitOf makes the calls that canon makes to commit a new card.
 func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 	ctx := t.Context()
 	_, used, err := tx.Repeat(ctx, "ann", "k")
@@ -217,11 +217,11 @@ func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 		tx.PutRepeat(ctx, canon.Repeat{Account: "ann", Key: "k", Stream: stream, Seq: head.Seq + 1, Expires: storetest.Time(1)}))...)
 }
 
-// TestPrefixUsesBoundedIndexRange reads the server's plans: what lies below a name is
-// found by an index with both ends of the range.
+// TestPrefixUsesBoundedIndexRange reads the server's plans: cards below a name must be found by an
+// index range with both ends.
 func TestPrefixUsesBoundedIndexRange(t *testing.T) {
 	s := openNew(t)
-	err := s.write(t.Context(), func(tx *tx) error { // enough for one index to be better than another
+	err := s.write(t.Context(), func(tx *tx) error { // enough rows for one index to be better than another
 		_, err := tx.c.exec(t.Context(), `INSERT INTO cards (w, id, parent, part, codename, type, type_key, size, length, own, name, key, fold, level, label,
 				rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
 			SELECT 1, gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 'part', '', 'RichText', 'rich_text', 0, 0, '', 'town+' || n, 'town+' || n, 'town+' || n, 1, 0,
@@ -236,7 +236,7 @@ func TestPrefixUsesBoundedIndexRange(t *testing.T) {
 	}
 	sc := &scope{sql: &sql{}, top: access.LevelGM}
 	sc.w = sc.arg(int64(1))
-	where := sc.filterCards(canon.Filter{Prefix: "town"}) // many cards, of which a page is asked for
+	where := sc.filterCards(canon.Filter{Prefix: "town"}) // matches many cards, of which one page is read
 	wantBoundedRange(t, s, "SELECT c.rid FROM cards c WHERE c.w = $1 AND c.level = 1 AND c.trashed = 0"+where+" ORDER BY c.key, c.id LIMIT 10", sc.args...)
 	wantBoundedRange(t, s, selectBelow, int64(1), []string{"town+hall"}, int64(maxBelow))
 }

@@ -11,9 +11,9 @@ import (
 	"loregate/internal/store/service"
 )
 
-// PutCard writes a card's row. That its name and codename are free is asked first: with the
-// writer's lock held nobody takes them in between, and a statement that fails would take
-// the whole transaction along.
+// PutCard writes a card's row. It first checks that its name and codename are free: while the
+// writer lock is held nobody can take them, and a failing statement would abort the whole
+// transaction.
 func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
@@ -37,7 +37,7 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	return nil
 }
 
-// checkNameFree refuses a card whose name or codename another has.
+// checkNameFree refuses a card if another card has its name or codename.
 func (t *tx) checkNameFree(ctx context.Context, w, level, label int64, c canon.Card) error {
 	taken, known := t.prefetched.isNameTaken(w, c)
 	if !known {
@@ -62,7 +62,7 @@ const putCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_ke
 	fields = $11, own = $12, name = $13, key = $14, fold = $15, level = $16, label = $17, rev = $18, c1 = $19, c2 = $20, c3 = $21, created = $22,
 	created_by = $23, updated = $24, updated_by = $25, seq = $26, trashed = $27, trash_root = $28, sort = $29`
 
-// putAliases replaces what a card is found by beside its name.
+// putAliases replaces a card's aliases.
 func (t *tx) putAliases(w int64, c canon.Card) {
 	var list []string
 	if !c.Trashed() {
@@ -106,8 +106,7 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 	return nil
 }
 
-// endState closes the current state of something at a commit; where there is none, it does
-// nothing.
+// endState ends the current version, link or layer at a commit. It does nothing if there is none.
 func (t *tx) endState(ctx context.Context, w access.WorldID, update string, id [16]byte, to canon.Seq) error {
 	n, err := t.findWorldNumber(ctx, w)
 	if err == nil && n != 0 {
@@ -140,7 +139,7 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	if slices.Contains(rows.kinds, int64(canon.RefTag)) {
 		t.reindexCard(n, from)
 	}
-	// What stays as it was is left alone: its targets are counted by triggers.
+	// Unchanged references are left alone: triggers count the targets of changed ones.
 	if !t.prefetched.made[at] {
 		t.c.enqueue(`DELETE FROM refs r WHERE r.w = $1 AND r.from_card = $2 AND NOT EXISTS (
 			SELECT FROM unnest($3::bigint[], $4::bigint[], $5::text[]) f (ord, kind, target) WHERE f.ord = r.ord AND f.kind = r.kind AND f.target = r.target)`,
@@ -156,13 +155,14 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	return nil
 }
 
-// refRows are references as lists of their columns.
+// refRows holds references as one list per column.
 type refRows struct {
 	orders, kinds  []int64
 	targets, names []string
 }
 
-// refRowsOf gives each place of a reference once, with the name that is given last.
+// refRowsOf converts references to columns. If several have the same kind, target and order, the
+// last name wins.
 func refRowsOf(refs []canon.Ref) (r refRows) {
 	at := make(map[canon.Ref]int, len(refs))
 	for _, f := range refs {
@@ -187,7 +187,7 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 	if err != nil {
 		return err
 	}
-	var time any // what LinkMax's index has of the link
+	var time any // the link's value in the clock index that LinkMax uses
 	if n, ok := l.Integer(canon.ClockAttr); ok && l.Kind == canon.ClockKind {
 		time = n
 	}
@@ -233,7 +233,7 @@ func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 	return nil
 }
 
-// Discard removes rows of the large tables first; Clear takes the rest.
+// Discard deletes rows of the large tables first; Clear deletes the rest.
 func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
 	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w == 0 {
@@ -267,14 +267,14 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	return false, t.c.flush(ctx)
 }
 
-// Clear empties the projected tables. The world keeps its number, and with it its bodies.
+// Clear empties the projected tables. The world keeps its number and therefore its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	w, err := t.findWorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return err
 	}
 	t.prefetched.clearWorld(w)
-	t.c.enqueue("SET LOCAL statement_timeout = 0") // a large world takes its time
+	t.c.enqueue("SET LOCAL statement_timeout = 0") // clearing a large world takes long
 	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "stale"} {
 		t.c.enqueue("DELETE FROM "+table+" WHERE w = $1", w)
 	}

@@ -12,7 +12,7 @@ import (
 	"loregate/internal/store/finder"
 )
 
-// newLibrary makes the store's search indexes.
+// newLibrary returns the store's search indexes.
 func newLibrary(s *Store) *search.Library {
 	return search.NewLibrary(search.LibraryConfig{
 		Dir: s.cfg.Search,
@@ -46,16 +46,16 @@ func (r *reader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQ
 	return r.SnapshotFinder.Search(ctx, s, q, p)
 }
 
-// Writes reports whether the reader is of a transaction.
+// Writes reports whether the reader belongs to a write transaction.
 func (r *reader) Writes() bool { return r.writes != nil }
 
-// Source gives what is searched of a world.
+// Source returns the search data of a world; false if the store does not have the world.
 func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, bool, error) {
 	w, err := r.findWorldNumber(ctx, id)
 	return source{r, id, w}, err == nil && w != 0, err
 }
 
-// source is what is searched of a world, in a snapshot.
+// source is the search.Source of a world in one snapshot.
 type source struct {
 	r  *reader
 	id access.WorldID
@@ -125,7 +125,7 @@ func (s source) queryChanges(ctx context.Context, where string, args ...any) ([]
 	return list, nil
 }
 
-// readTags gives the tags in lists of them, by list.
+// readTags returns the tags of each given tag list card.
 func (s source) readTags(ctx context.Context, lists [][16]byte) (map[canon.CardID][]markup.Key, error) {
 	if len(lists) == 0 {
 		return nil, nil
@@ -153,8 +153,7 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (found b
 	return found, err
 }
 
-// Named gives the living cards that are in sight only because their labels name the
-// subject.
+// Named returns the living cards that the caller sees only because their labels name the subject.
 func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
@@ -176,8 +175,8 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 	return list, err
 }
 
-// NamedBearers gives the cards that bear a tag by a list that is in sight only because its
-// label names the subject.
+// NamedBearers returns the cards that have a tag through a tag list that the caller sees only
+// because the list's label names the subject.
 func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
@@ -191,7 +190,7 @@ func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag marku
 	return found, err
 }
 
-// Text gives what is searchable of a card.
+// Text returns the searchable text of a card.
 func (r *reader) Text(ctx context.Context, c canon.Card) (d canon.SearchDoc, err error) {
 	w, err := r.findWorldNumber(ctx, c.World)
 	if err != nil {
@@ -202,7 +201,7 @@ func (r *reader) Text(ctx context.Context, c canon.Card) (d canon.SearchDoc, err
 	return d, err
 }
 
-// Index replaces what is searchable of a card.
+// Index replaces the searchable text of a card.
 func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
 	w, err := t.ensureWorldNumber(ctx, c.World)
 	if err != nil {
@@ -224,7 +223,7 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 
 const reindexDoc = "INSERT INTO docs (w, card, level, label) VALUES ($1, $2, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen')"
 
-// reindexCard has the index read a card anew.
+// reindexCard marks a card to be indexed again.
 func (t *tx) reindexCard(w int64, id canon.CardID) {
 	if t.touched == nil {
 		t.touched = map[int64]int64{}
@@ -233,14 +232,14 @@ func (t *tx) reindexCard(w int64, id canon.CardID) {
 	t.c.enqueue(reindexDoc, w, uuidOf(id))
 }
 
-// scrubIndex has what was erased leave the files of the index.
+// scrubIndex makes the index files be rewritten without erased text.
 func (t *tx) scrubIndex(id access.WorldID, w int64) {
 	t.c.enqueue("UPDATE searched SET scrub = scrub + 1 WHERE w = $1", w)
 	t.scrubbed = append(t.scrubbed, id)
 }
 
-// scrubFiles writes the index's files without what a transaction erased, which is durable
-// already. Where that fails the background tries again.
+// scrubFiles rewrites the index files without the text that a durable transaction erased. If that
+// fails, the library's background work tries again.
 func (t *tx) scrubFiles(ctx context.Context) {
 	for _, id := range t.scrubbed {
 		if err := t.s.finder.Library.Scrub(context.WithoutCancel(ctx), search.ID(id)); err != nil {

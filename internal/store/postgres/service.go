@@ -7,7 +7,7 @@ import (
 	"loregate/internal/store/service"
 )
 
-// serviceDatabase is the store for what service keeps in it.
+// serviceDatabase is the service.Database of a store.
 type serviceDatabase struct{ s *Store }
 
 func (b serviceDatabase) Snapshot(ctx context.Context, f func(service.Conn) error) error {
@@ -18,7 +18,7 @@ func (b serviceDatabase) Change(ctx context.Context, f func(service.Conn) error)
 	return b.s.write(ctx, func(t *tx) error { return f(serviceConn{t.c}) })
 }
 
-// serviceConn is a connection for statements that both databases understand.
+// serviceConn is the service.Conn of a connection, for SQL that both databases understand.
 type serviceConn struct{ c *conn }
 
 func (p serviceConn) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
@@ -29,7 +29,8 @@ func (p serviceConn) Query(ctx context.Context, f func(service.Row) error, sql s
 	return p.c.query(ctx, func(r row) error { return f(serviceRow(r)) }, convertMarks(sql), args...)
 }
 
-// convertMarks makes PostgreSQL's marks of service's. Its statements have no other ?.
+// convertMarks replaces ?1 by $1 and so on. The statements of package service have no other
+// question marks.
 func convertMarks(sql string) string { return strings.ReplaceAll(sql, "?", "$") }
 
 type serviceRow row

@@ -26,10 +26,10 @@ import (
 	"loregate/internal/store/storetest"
 )
 
-// patience is how long a test waits for what should come at once.
+// patience is the longest wait for something that should happen at once.
 const patience = 20 * time.Second
 
-// two are two stores on one database, as two processes have them, and a way around both.
+// openTwo opens two stores on one database, as two processes would, and a raw connection to it.
 func openTwo(t *testing.T) (here, there *postgres.Store, raw *pgx.Conn) {
 	t.Helper()
 	address := pgtest.Database(t, prepare)
@@ -41,7 +41,7 @@ func openTwo(t *testing.T) (here, there *postgres.Store, raw *pgx.Conn) {
 	return openAt(t, address), openAt(t, address), raw
 }
 
-// count writes the next commit of a stream.
+// appendNext appends the next commit to the stream count.
 func appendNext(ctx context.Context, s *postgres.Store) error {
 	return s.Write(ctx, func(tx canon.Tx) error {
 		head, err := tx.Head(ctx, "count")
@@ -87,7 +87,7 @@ func TestWriteWakesWaitersInOtherProcess(t *testing.T) {
 	here, there, raw := openTwo(t)
 	woken := func(what string, do func()) {
 		t.Helper()
-		// The first wait may end at once: what came before it is not known.
+		// The first wait may end at once: the listener does not know of writes before it started.
 		for seen := headOf(t, there).Seq; ; {
 			changed := there.Changed()
 			if now := headOf(t, there).Seq; now != seen {
@@ -114,7 +114,7 @@ func TestWriteWakesWaitersInOtherProcess(t *testing.T) {
 	}
 	woken("a write", write)
 	woken("another write", write)
-	// A process that ended before it told the others: its count of writes is looked at.
+	// A process that ended before it notified the others: they find its write by polling the count.
 	woken("a write that nobody tells of", func() {
 		for _, sql := range []string{"UPDATE streams SET seq = seq + 1 WHERE name = 'count'", "UPDATE writer SET n = n + 1, mark = n + 1"} {
 			if _, err := raw.Exec(t.Context(), sql); err != nil {
@@ -146,8 +146,8 @@ func TestWhatOneProcessRevokesAnotherSees(t *testing.T) {
 	}
 }
 
-// A process that stopped with the writer's lock holds others up for as long as they are
-// told to wait, and no write is lost by it.
+// A process that stopped while holding the writer lock delays others no longer than Config.Wait,
+// and no write is lost.
 func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: address, Wait: 200 * time.Millisecond})
@@ -182,12 +182,12 @@ func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
 	}
 }
 
-// Who waits for its turn has locked nothing that the writer before may need: statistics
-// are made once the turn has come.
+// A write that waits for the writer lock has locked nothing that its holder may need: statistics
+// are updated only after the lock is taken.
 func TestNothingIsLockedBeforeTheWriterLock(t *testing.T) {
 	here, _, raw := openTwo(t)
 	nothing := func(canon.Tx) error { return nil }
-	const statements = 3 // that such a write queues: its beginning, two lines long, and its count
+	const statements = 3 // statements that such a write queues: two to begin, and one to count the write
 	for range 390 / statements {
 		if err := here.Write(t.Context(), nothing); err != nil {
 			t.Fatal(err)
@@ -224,8 +224,8 @@ func TestNothingIsLockedBeforeTheWriterLock(t *testing.T) {
 	}
 }
 
-// A process that is paused in the middle of a write is ended by the server after a while,
-// so that others write. When it wakes up its write is refused.
+// The server ends the session of a process that is paused in the middle of a write after a while,
+// so that others can write. When the process continues, its write is refused.
 func TestAWriterThatWakesUpLateIsRefused(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	there := openAt(t, address)
@@ -262,8 +262,8 @@ func TestAWriterThatWakesUpLateIsRefused(t *testing.T) {
 	}
 }
 
-// Connections that the server ends cost the calls that were using them, which say that
-// they can be repeated, and no others.
+// If the server ends connections, only the calls that were using them fail, with an error that says
+// that they can be repeated.
 func TestLostConnectionsAreReplaced(t *testing.T) {
 	here, _, raw := openTwo(t)
 	for range 3 {
@@ -299,12 +299,11 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 	}
 }
 
-// What the server refuses fails the write that asked for it, and none that shares its
-// transaction.
+// A statement that the server refuses fails its own write and none that shares its transaction.
 func TestRefusedStatementFailsOnlyItsWrite(t *testing.T) {
 	s := open(t)
 	random := rand.New(rand.NewPCG(1, 1))
-	var long strings.Builder // no index takes a target of this length, however packed
+	var long strings.Builder // no index accepts a target of this length, even compressed
 	for long.Len() < 20_000 {
 		fmt.Fprintf(&long, "%x", random.Uint64())
 	}
@@ -343,7 +342,7 @@ func TestRefusedStatementFailsOnlyItsWrite(t *testing.T) {
 	}
 }
 
-// A document with more words than PostgreSQL takes of one is found by all of them.
+// A document with more words than PostgreSQL's text search takes is found by all its words.
 func TestTheLastWordOfABigDocumentIsFound(t *testing.T) {
 	s := open(t)
 	var text strings.Builder
@@ -450,7 +449,7 @@ func TestUnusableDatabasesAreRefused(t *testing.T) {
 	}
 }
 
-// Several processes that start at once on an empty database make one schema.
+// Several processes that start at once on an empty database create one schema.
 func TestConcurrentStartsCreateOneSchema(t *testing.T) {
 	address := pgtest.Empty(t)
 	var all sync.WaitGroup

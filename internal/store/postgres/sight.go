@@ -12,20 +12,20 @@ import (
 	"loregate/internal/canon"
 )
 
-// sql is a statement being written, with its arguments.
+// sql holds the arguments of a statement that is being built.
 type sql struct{ args []any }
 
-// arg adds an argument and gives its place.
+// arg adds an argument and returns its placeholder.
 func (q *sql) arg(v any) string {
 	q.args = append(q.args, v)
 	return "$" + formatInt(len(q.args))
 }
 
-// formatInt writes a small number into SQL.
+// formatInt formats a small number for SQL.
 func formatInt[T ~int | ~int8 | ~uint8](n T) string { return strconv.Itoa(int(n)) }
 
-// inCond is the condition that a column has one of some values. That it has the only one
-// keeps an index in order.
+// inCond returns the condition that a column has one of some values. For a single value it uses =,
+// which keeps the order of an index.
 func (q *sql) inCond(column string, values []string) string {
 	if len(values) == 1 {
 		return column + " = " + q.arg(values[0])
@@ -33,19 +33,19 @@ func (q *sql) inCond(column string, values []string) string {
 	return column + " = ANY(" + q.arg(slices.Clone(values)) + ")"
 }
 
-// scope is a canon.Visibility as one statement applies it.
+// scope is a canon.Visibility prepared for one SQL statement.
 type scope struct {
 	*sql
 	id      access.WorldID
-	w       string       // the world's number, as an argument
-	top     access.Level // levels up to it are in sight
+	w       string       // placeholder of the world's number
+	top     access.Level // rows up to this level are visible
 	subject access.Subject
-	ceiling access.Level // levels above it are out of sight, whoever is named
-	named   string       // selects the labels that name the subject; made when first asked for
+	ceiling access.Level // rows above this level are hidden, even if labels name the subject
+	named   string       // cached result of subjectLabels
 }
 
-// resolveScope resolves a sight for one statement. Nothing is in the sight of a world that is not
-// there, or of a view that sees nothing: then ok is false.
+// resolveScope prepares a visibility for one statement. ok is false if the world does not exist or
+// the view sees nothing.
 func (r *reader) resolveScope(ctx context.Context, s canon.Visibility) (sc *scope, ok bool, err error) {
 	w, err := r.findWorldNumber(ctx, s.World)
 	if err != nil || w == 0 {
@@ -62,24 +62,24 @@ func (r *reader) resolveScope(ctx context.Context, s canon.Visibility) (sc *scop
 	return sc, sc.top > access.LevelNone || sc.subject != "", nil
 }
 
-// cloneForStatement is the same sight for another statement.
+// cloneForStatement returns the same visibility for another statement.
 func (sc *scope) cloneForStatement() *scope {
 	c := *sc
 	c.sql, c.named = &sql{args: []any{sc.args[0]}}, ""
 	return &c
 }
 
-// argument is the place of one in a statement.
+// argument matches a placeholder in a statement.
 var argument = regexp.MustCompile(`\$[0-9]+`)
 
-// trimArgs is a statement with those arguments alone that it names: PostgreSQL refuses one
-// that it cannot tell the type of.
+// trimArgs returns the statement with only those arguments that it uses: PostgreSQL rejects an
+// argument whose type it cannot infer.
 func (q *sql) trimArgs(query string) (string, []any) {
 	var kept sql
 	places := make(map[string]string, len(q.args))
 	query = argument.ReplaceAllStringFunc(query, func(place string) string {
 		if _, ok := places[place]; !ok {
-			n, _ := strconv.Atoi(place[1:]) // it is digits
+			n, _ := strconv.Atoi(place[1:]) // the text consists of digits
 			places[place] = kept.arg(q.args[n-1])
 		}
 		return places[place]
@@ -94,12 +94,13 @@ func (sc *scope) subjectLabels() string {
 	return sc.named
 }
 
-// namedOnlyCond is the condition that a row is in sight only by naming the subject.
+// namedOnlyCond returns the condition that a row is visible only because its label names the
+// subject.
 func (sc *scope) namedOnlyCond(alias string) string {
 	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, sc.subjectLabels())
 }
 
-// visibleCond is the condition that a row of a table is in sight.
+// visibleCond returns the condition that a row is visible to the caller.
 func (sc *scope) visibleCond(alias string) string {
 	switch {
 	case sc.top >= access.LevelAdmin:
@@ -110,19 +111,19 @@ func (sc *scope) visibleCond(alias string) string {
 	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.namedOnlyCond(alias))
 }
 
-// livingCond is the condition that a card is alive and in sight.
+// livingCond returns the condition that a card is not in the trash and is visible to the caller.
 func (sc *scope) livingCond(alias string) string {
 	return fmt.Sprintf("%[1]s.w = %[2]s AND %[1]s.trashed = 0 AND %[3]s", alias, sc.w, sc.visibleCond(alias))
 }
 
-// cardExists is the condition that a living card in sight has the id in a column.
+// cardExists returns the condition that a living visible card has the id in a column.
 func (sc *scope) cardExists(column string) string {
 	return fmt.Sprintf("EXISTS (SELECT FROM cards h WHERE h.id = %s AND %s)", column, sc.livingCond("h"))
 }
 
-// unionByLevel writes a query once for each level in sight and once for what is in sight only by
-// naming the subject, so that each walks an index that begins with world and level and
-// meets nothing hidden. The format's one verb takes the condition on alias c.
+// unionByLevel repeats a query for each visible level, and once for rows visible only because their
+// labels name the subject. Each arm then uses an index that begins with world and level and reads
+// no hidden row. The format's one verb takes the condition on alias c.
 func (sc *scope) unionByLevel(format string) string {
 	var arms []string
 	for l := access.LevelUser; l <= sc.top; l++ {
@@ -134,7 +135,7 @@ func (sc *scope) unionByLevel(format string) string {
 	return strings.Join(arms, "\nUNION ALL\n")
 }
 
-// countRows counts the rows of a query to one more than canon.CountCap.
+// countRows counts the rows of a query, up to one more than canon.CountCap.
 func (r *reader) countRows(ctx context.Context, query string, args ...any) (canon.Total, error) {
 	n, err := r.c.queryInt(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) t", query, canon.CountCap+1), args...)
 	return cappedTotal(int(n)), err
@@ -144,8 +145,8 @@ func cappedTotal(n int) canon.Total {
 	return canon.Total{Count: min(n, canon.CountCap), AtLeast: n > canon.CountCap}
 }
 
-// knownTotal tells whether a page's result already shows how many rows there are, or nobody
-// asks: then nothing needs counting.
+// knownTotal returns the total if no count query is needed: if the page shows that it is the last,
+// or the caller does not ask for a total.
 func knownTotal(p canon.Page, rows int) (canon.Total, bool) {
 	if p.Uncounted {
 		return canon.Total{}, true
@@ -156,12 +157,12 @@ func knownTotal(p canon.Page, rows int) (canon.Total, bool) {
 	return canon.Total{}, false
 }
 
-// limitOffset writes the end of a listing.
+// limitOffset returns the LIMIT and OFFSET of a page.
 func (q *sql) limitOffset(p canon.Page) string {
 	return fmt.Sprintf(" LIMIT %s OFFSET %s", q.arg(int64(max(p.Limit, 0))), q.arg(int64(max(p.Offset, 0))))
 }
 
-// limitArm writes the end of an arm, which gives all that a page may take of it.
+// limitArm returns the LIMIT of one arm of a union: all rows that the page may take from it.
 func (q *sql) limitArm(p canon.Page) string {
 	limit, offset := int64(max(p.Limit, 0)), int64(max(p.Offset, 0))
 	return " LIMIT " + q.arg(min(limit, 1<<40)+min(offset, 1<<40))

@@ -8,20 +8,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// spares are the connections of reads that ended a moment ago, with their transactions
-// still open: the next read on one ends that transaction in the round in which it begins
-// its own. That spares the server and this process one round for each read. A transaction
-// that no read ends is ended after lingers.
+// spares holds the connections of reads that have just ended, with their transactions still open:
+// the next read on such a connection ends that transaction in the round trip in which it begins its
+// own. That saves one round trip for each read. A transaction that no read ends is ended after
+// maxLinger.
 type spares struct {
 	pool *pgxpool.Pool
 	most int
 
 	mu     sync.Mutex // guards all below
-	list   []spare    // by since
+	list   []spare    // sorted by since
 	timer  *time.Timer
 	closed bool
 
-	ending sync.WaitGroup // of transactions in the background
+	ending sync.WaitGroup // transactions being ended in the background
 }
 
 type spare struct {
@@ -30,9 +30,10 @@ type spare struct {
 }
 
 const (
-	// maxLinger is how long the snapshot of a read that ended may hold back the server's vacuum.
+	// maxLinger is the longest time that the snapshot of an ended read may hold back the server's
+	// vacuum.
 	maxLinger = 10 * time.Millisecond
-	// txIdle is the state of a connection that has no open transaction, as the protocol writes it.
+	// txIdle is the protocol's status of a connection without an open transaction.
 	txIdle = 'I'
 )
 
@@ -42,7 +43,7 @@ func (l *spares) init(pool *pgxpool.Pool) {
 	l.timer.Stop()
 }
 
-// takeConn lends a connection, with the transaction of the last read where that is still open.
+// takeConn returns a connection. The transaction of its last read may still be open.
 func (l *spares) takeConn(ctx context.Context) (*pgxpool.Conn, error) {
 	l.mu.Lock()
 	if n := len(l.list); n > 0 {
@@ -59,7 +60,7 @@ func (l *spares) takeConn(ctx context.Context) (*pgxpool.Conn, error) {
 func (l *spares) putConn(p *pgxpool.Conn) {
 	switch c := p.Conn(); {
 	case c.IsClosed():
-		l.pool.Reset() // whatever ended it may have ended the others
+		l.pool.Reset() // the cause may have ended the other connections too
 		p.Release()
 		for _, s := range l.removeOlder(0) {
 			s.p.Release()
@@ -67,12 +68,12 @@ func (l *spares) putConn(p *pgxpool.Conn) {
 	case c.PgConn().TxStatus() == txIdle:
 		p.Release()
 	case !l.keepOpen(p):
-		l.ending.Go(func() { endRead(p) }) // nobody waits for the end of what changed nothing
+		l.ending.Go(func() { endRead(p) }) // a read changed nothing, so nobody waits for its end
 	}
 }
 
-// keepOpen reports whether the connection is left for the next read. While the pool has none
-// left, others may be waiting for it.
+// keepOpen keeps the connection for the next read and reports whether it did. It refuses while all
+// connections of the pool are in use, since others may be waiting for one.
 func (l *spares) keepOpen(p *pgxpool.Conn) bool {
 	if st := l.pool.Stat(); st.AcquiredConns() >= st.MaxConns() {
 		return false
@@ -89,7 +90,7 @@ func (l *spares) keepOpen(p *pgxpool.Conn) bool {
 	return true
 }
 
-// endExpired ends the transactions that no read came for.
+// endExpired ends the transactions that no read took over in time.
 func (l *spares) endExpired() {
 	for _, s := range l.removeOlder(maxLinger) {
 		endRead(s.p)
@@ -101,7 +102,7 @@ func (l *spares) endExpired() {
 	}
 }
 
-// removeOlder takes out the spares that are at least so old.
+// removeOlder removes and returns the spares that are at least as old as age.
 func (l *spares) removeOlder(age time.Duration) (old []spare) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +115,7 @@ func (l *spares) removeOlder(age time.Duration) (old []spare) {
 	return old
 }
 
-// endRead ends a read's transaction and gives its connection back to the pool.
+// endRead ends a read's transaction and returns its connection to the pool.
 func endRead(p *pgxpool.Conn) {
 	defer p.Release()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -124,7 +125,7 @@ func endRead(p *pgxpool.Conn) {
 	}
 }
 
-// close gives all back. No read may be under way.
+// close returns all connections to the pool. No read may be running.
 func (l *spares) close() {
 	l.mu.Lock()
 	l.closed = true

@@ -47,7 +47,7 @@ func TestIdleSnapshotsAreEnded(t *testing.T) {
 	if _, err := s.Stats(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for open := 1; open > 0; { // as long as the test may take
+	for open := 1; open > 0; { // repeats until the test times out
 		if err := s.pool.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'").Scan(&open); err != nil {
 			t.Fatal(err)
 		}
@@ -55,14 +55,14 @@ func TestIdleSnapshotsAreEnded(t *testing.T) {
 	}
 }
 
-// TestLastConnectionGoesBackToPool has reads use all connections, which others may wait for.
+// TestLastConnectionGoesBackToPool has reads use all connections, for which others may be waiting.
 func TestLastConnectionGoesBackToPool(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t), Conns: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	l := spares{pool: s.pool, most: 1, timer: time.NewTimer(time.Hour)} // which sweeps nothing
+	l := spares{pool: s.pool, most: 1, timer: time.NewTimer(time.Hour)} // the timer does nothing
 	var lent []*pgxpool.Conn
 	for range 4 {
 		p, err := l.takeConn(t.Context())
@@ -75,7 +75,7 @@ func TestLastConnectionGoesBackToPool(t *testing.T) {
 		lent = append(lent, p)
 	}
 	l.putConn(lent[0])
-	p, err := s.pool.Acquire(t.Context()) // would wait for ever
+	p, err := s.pool.Acquire(t.Context()) // waits for ever if no connection was returned
 	if err != nil {
 		t.Fatal(err)
 	}

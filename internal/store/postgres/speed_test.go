@@ -21,7 +21,7 @@ var (
 	keepers  = canon.Visibility{World: storetest.World(1).ID, View: access.View{Level: access.LevelGM}}
 )
 
-// texts writes cards with bodies, each of a level of its own.
+// writeTexts writes cards with bodies; body returns the level and text of each.
 func writeTexts(t *testing.T, s *postgres.Store, from, n int, body func(i int) (access.Level, string)) {
 	t.Helper()
 	err := s.Write(t.Context(), func(tx canon.Tx) error {
@@ -54,8 +54,8 @@ func wantFound(t *testing.T, s *postgres.Store, see canon.Visibility, q string, 
 	}
 }
 
-// TestPiecesOfWordsAreExact asks for pieces that stand for one word, for some, and for
-// more than are walked one by one; words of others' levels change nothing.
+// TestSubstringSearchIsExact searches for parts that occur in one word, in some words, and in more
+// words than are checked one by one; words of other levels must not matter.
 func TestSubstringSearchIsExact(t *testing.T) {
 	here, there, _ := openTwo(t)
 	letters := func(i int) string {
@@ -66,10 +66,10 @@ func TestSubstringSearchIsExact(t *testing.T) {
 		if i%2 == 0 {
 			level = access.LevelGM
 		}
-		return level, "zz" + letters(i) + "qux" // each a word of its own
+		return level, "zz" + letters(i) + "qux" // a different word for each card
 	})
 	for _, s := range []*postgres.Store{here, there} {
-		wantFound(t, s, everyone, "qux", 300) // more words than are walked
+		wantFound(t, s, everyone, "qux", 300) // more words than are checked one by one
 		wantFound(t, s, keepers, "qux", 600)
 		wantFound(t, s, everyone, "aabqux", 1)
 		wantFound(t, s, everyone, "aacqux", 0)
@@ -79,13 +79,13 @@ func TestSubstringSearchIsExact(t *testing.T) {
 		wantFound(t, s, everyone, "nowhere", 0)
 	}
 	writeTexts(t, here, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "a nowhereland" })
-	wantFound(t, there, everyone, "qux", 300)   // not this one
-	wantFound(t, there, everyone, "nowhere", 1) // a word that the other process has not met
+	wantFound(t, there, everyone, "qux", 300)   // the new card does not match
+	wantFound(t, there, everyone, "nowhere", 1) // a word that the other process has not seen
 	writeTexts(t, there, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "gone" })
 	wantFound(t, here, everyone, "nowhere", 0)
 }
 
-// listening waits until so many stores have begun to listen to others.
+// awaitListeners waits until the given number of stores listen for other processes.
 func awaitListeners(t *testing.T, raw *pgx.Conn, stores int) {
 	t.Helper()
 	for {
@@ -105,7 +105,7 @@ func awaitListeners(t *testing.T, raw *pgx.Conn, stores int) {
 func TestUnchangingWriteWakesNobody(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	there := openAt(t, address)
-	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Poll: time.Hour}) // or it finds its own write by looking
+	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Poll: time.Hour}) // otherwise polling would find its own write
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestUnchangingWriteWakesNobody(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = raw.Close(context.Background()) })
 	awaitListeners(t, raw, 2)
-	for quiet := false; !quiet; { // to begin to listen wakes too
+	for quiet := false; !quiet; { // starting to listen wakes the waiters too
 		select {
 		case <-here.Changed():
 		case <-time.After(300 * time.Millisecond):

@@ -23,12 +23,12 @@ import (
 // Store is a canon.Store in one PostgreSQL database. Several Stores, in one process or in
 // many, may have the same database open.
 type Store struct {
-	*service.Service // what is kept beside the canon
+	*service.Service // the tables outside the canon
 
 	cfg  Config
 	pool *pgxpool.Pool
 
-	analyzeAt int // of the writer's connection; see conn
+	analyzeAt int // passed to the write connection; see conn
 
 	writes *group.Group[*tx]
 
@@ -37,8 +37,8 @@ type Store struct {
 	mu     sync.Mutex     // guards shut, and inUse against Close
 	shut   bool
 
-	damaged atomic.Pointer[error] // what was found; nil for nothing
-	refused atomic.Pointer[error] // why the server took the last write not; nil where it did
+	damaged atomic.Pointer[error] // the damage that was found; nil if none
+	refused atomic.Pointer[error] // why the server refused the last write; nil if it did not
 
 	spares spares
 	watch  watch
@@ -48,7 +48,7 @@ type Store struct {
 
 var _ canon.Store = (*Store)(nil)
 
-// errClosed is what a closed store answers.
+// errClosed is returned by a closed store.
 var errClosed = fault.New(fault.Unavailable, "the store is closed; the server is stopping")
 
 // Open opens a database and brings its schema up to date.
@@ -98,7 +98,7 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 	return nil
 }
 
-// beginCall counts a call in, or refuses it after Close.
+// beginCall counts a call as running, or refuses it after Close.
 func (s *Store) beginCall() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Store) beginCall() error {
 	return nil
 }
 
-// beginRead goes to the server together with the first query, which takes the snapshot.
+// beginRead is sent together with the first query, which takes the snapshot.
 const beginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 // read runs f on a snapshot of the database.
@@ -128,7 +128,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	defer s.spares.putConn(p)
 	c := &conn{raw: p.Conn()}
 	if c.raw.PgConn().TxStatus() != txIdle {
-		c.enqueue("COMMIT") // of the read before
+		c.enqueue("COMMIT") // ends the transaction of the previous read
 	}
 	c.enqueue(beginRead)
 	return toFault(f(c))
@@ -139,13 +139,13 @@ func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
 	return s.read(ctx, func(c *conn) error { return f(newReader(s, c)) })
 }
 
-// Write runs f alone among writers and returns when its effects are durable.
+// Write runs f with no other writer running and returns when its effects are durable.
 func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
 	return s.write(ctx, func(t *tx) error { return f(t) })
 }
 
-// Close ends the store: writes under way are finished, later calls are refused. It waits
-// for both.
+// Close closes the store. It waits for running calls and finishes their writes; later calls are
+// refused.
 func (s *Store) Close() error {
 	var err error
 	s.closed.Do(func() {
@@ -167,7 +167,7 @@ type reader struct {
 	finder.SnapshotFinder
 	s          *Store
 	c          *conn
-	writes     *tx // the transaction it is part of; nil on a read connection
+	writes     *tx // the transaction that the reader belongs to; nil on a read connection
 	prefetched prefetched
 }
 
@@ -180,12 +180,12 @@ func newReader(s *Store, c *conn) *reader {
 var _ canon.Reader = (*reader)(nil)
 var _ canon.Tx = (*tx)(nil)
 
-// permanentCache remembers what never changes once it is committed. What a transaction learns of
-// its own uncommitted rows stays out until it is durable.
+// permanentCache caches rows that never change once they are committed. Rows that a transaction has
+// not committed yet are added only when it is durable.
 type permanentCache struct {
 	worlds sync.Map // access.WorldID -> int64
 	labels sync.Map // int64 -> access.Label
-	names  sync.Map // labelName -> int64
+	names  sync.Map // labelText -> int64
 }
 
 type labelText struct {
@@ -193,7 +193,7 @@ type labelText struct {
 	text string
 }
 
-// findWorldNumber gives the number of a world; 0 where the store has never heard of it.
+// findWorldNumber returns the number of a world; 0 if the store does not know the world.
 func (r *reader) findWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
 	if w, ok := r.s.known.worlds.Load(id); ok {
 		return w.(int64), nil
@@ -210,8 +210,8 @@ func (r *reader) findWorldNumber(ctx context.Context, id access.WorldID) (int64,
 	return w, err
 }
 
-// noteWrite remembers a write that the server refused for want of room, or because it only
-// reads.
+// noteWrite stores the error of a write that the server refused because it has no room or is
+// read-only.
 func (s *Store) noteWrite(err error) {
 	var e *pgconn.PgError
 	if errors.As(err, &e) && (strings.HasPrefix(e.Code, "53") || e.Code == readOnly) {
@@ -220,8 +220,8 @@ func (s *Store) noteWrite(err error) {
 	}
 }
 
-// Writable tells why writes are refused; nil where they are taken. After a write that the
-// server refused it tries one, which changes nothing.
+// Writable returns the reason why writes are refused; nil if they are accepted. If the server
+// refused an earlier write, it tries a write that changes nothing.
 func (s *Store) Writable(ctx context.Context) error {
 	if err := s.damaged.Load(); err != nil {
 		return *err
@@ -249,11 +249,11 @@ func (s *Store) Writable(ctx context.Context) error {
 	return err
 }
 
-// Stats is how the store does, for metrics. It counts nothing that a label hides.
+// Stats holds sizes of a store for metrics. It contains nothing that labels hide.
 type Stats struct {
 	Bytes  int64 // of the database
 	Conns  int   // open connections of this process
-	Queued int   // writes that wait for their turn in this process
+	Queued int   // writes of this process that wait for their turn
 }
 
 // Stats measures the store.
@@ -266,8 +266,9 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	return st, err
 }
 
-// Verify gives what the server knows to be broken: indexes that it could not finish. What
-// is in the tables, the chains and a rebuild tell.
+// Verify returns the faults that the server knows of, which are indexes that it could not finish,
+// and those of the search indexes. Faults in the tables are found by verifying the chains and by a
+// rebuild.
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(ctx, func(r row) error {
@@ -282,7 +283,7 @@ func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	return s.finder.Verify(ctx)
 }
 
-// Check is Verify: the server's own tools read pages.
+// Check is Verify; checking pages is left to the server's own tools.
 func (s *Store) Check(ctx context.Context, rest func(time.Duration)) ([]string, error) {
 	started := time.Now()
 	faults, err := s.Verify(ctx)
@@ -290,15 +291,15 @@ func (s *Store) Check(ctx context.Context, rest func(time.Duration)) ([]string, 
 	return faults, err
 }
 
-// MarkDamaged has the store refuse writes from now on.
+// MarkDamaged makes the store refuse writes from now on because of the given fault.
 func (s *Store) MarkDamaged(found string) {
 	err := error((&fault.Error{Kind: fault.Unavailable, RetryAfter: time.Minute,
 		Message: "the store is damaged: nothing is written to it; ask the operator to restore it"}).Because(errors.New(found)))
 	s.damaged.CompareAndSwap(nil, &err)
 }
 
-// errNoBackup is what Backup answers.
+// errNoBackup is returned by Backup.
 var errNoBackup = fault.New(fault.Rule, "this instance keeps its worlds in PostgreSQL; back it up with pg_dump --exclude-table-data=signing_keys, and restore with pg_restore")
 
-// Backup is pg_dump's matter: it refuses, and says so.
+// Backup always fails: backups are made with pg_dump, as its error says.
 func (s *Store) Backup(context.Context, string) error { return errNoBackup }

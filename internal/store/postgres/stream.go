@@ -13,8 +13,8 @@ import (
 	"loregate/internal/store/service"
 )
 
-// commitsAtOnce is how many commits are read before any is handed out, so that no query
-// is open while the caller works.
+// commitsAtOnce is the number of commits read before they are yielded, so that no query is open
+// while the caller works.
 const commitsAtOnce = 128
 
 // Streams lists the streams of a kind by name.
@@ -27,7 +27,7 @@ func (r *reader) Streams(ctx context.Context, kind string) (list []canon.StreamH
 	return list, err
 }
 
-// tip is a stream's number, 0 for a stream that is not there, and its head.
+// tip is a stream's number and head. The number is 0 if the stream does not exist.
 type tip struct {
 	n    int64
 	head canon.Head
@@ -56,7 +56,7 @@ func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error)
 	return at.head, err
 }
 
-// readHead reads a stream's head once: while the writer's lock is held nobody else moves it.
+// readHead reads a stream's head once: while the writer lock is held nobody else moves it.
 func (t *tx) readHead(ctx context.Context, s canon.StreamID) (tip, error) {
 	if at, ok := t.heads[s]; ok {
 		return at, nil
@@ -120,7 +120,7 @@ func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, change uuid.U
 	return canon.First(r.queryCommits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", at.n, uuidOf(change)))
 }
 
-// SeqAt walks the index of a stream's commits by time.
+// SeqAt uses the index of a stream's commits by time.
 func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
 	n, err := r.c.queryInt(ctx, `SELECT c.seq FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.at <= $2
 		ORDER BY c.at DESC, c.seq DESC LIMIT 1`, string(canon.WorldStream(w)), service.Millis(at))
@@ -144,7 +144,7 @@ func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repea
 	return p, found, err
 }
 
-// Append adds a commit to its stream. It refuses one that does not follow the head.
+// Append adds a commit to its stream. It refuses a commit that does not follow the head.
 func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	at, err := t.readHead(ctx, c.Stream)
 	if err != nil {
@@ -170,11 +170,11 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	return nil
 }
 
-// keptAfterExpiry is how much earlier than a new key an old one must expire to be
-// forgotten. Taking time from the keys themselves needs no clock here; no key lives a week.
+// keptAfterExpiry: an old key is deleted if it expires this much earlier than a new key. Comparing
+// the keys' times avoids a clock here; no key lives for a week.
 const keptAfterExpiry = 7 * 24 * time.Hour
 
-// PutRepeat keeps a used key and forgets a few that expired long ago.
+// PutRepeat stores a used key and deletes a few that expired long ago.
 func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
 	delete(t.prefetched.repeats, repeatRef{p.Account, p.Key})
 	t.c.enqueue(`INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
@@ -185,7 +185,7 @@ func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
 	return nil
 }
 
-// Stale lists worlds whose tables are to be made again from their streams.
+// Stale lists worlds whose tables must be rebuilt from their streams.
 func (r *reader) Stale(ctx context.Context) (list []access.WorldID, err error) {
 	err = r.c.query(ctx, func(r row) error {
 		list = append(list, readID[access.WorldID](r[0]))

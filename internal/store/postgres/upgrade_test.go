@@ -16,8 +16,8 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// TestOldProgramWritesNothingToNewerDatabase upgrades a database under an open store,
-// and does what programs did that compare no format.
+// TestOldProgramWritesNothingToNewerDatabase upgrades a database while a store is open, and runs
+// the statements of old programs that do not compare formats.
 func TestOldProgramWritesNothingToNewerDatabase(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t)})
 	if err != nil {
@@ -48,7 +48,7 @@ func TestOldProgramWritesNothingToNewerDatabase(t *testing.T) {
 	}
 }
 
-// TestUpgradeNeedsOperatorConsent opens a database of each earlier format.
+// TestUpgradeNeedsOperatorConsent opens databases of earlier formats.
 func TestUpgradeNeedsOperatorConsent(t *testing.T) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

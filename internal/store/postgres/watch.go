@@ -9,28 +9,29 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// channel is the notification that something was written, with the writer's process.
+// channel is the name of the notification that something was written. Its payload names the writing
+// process.
 const channel = "loregate_changed"
 
-// relayEvery is how often a process that writes all the time tells the others so.
+// relayEvery is the shortest time between two notifications of a process that writes all the time.
 const relayEvery = 20 * time.Millisecond
 
-// watch tells who waits that something was written. Other processes' writes are told by
-// notifications, which are sent after the commit and outside of it: inside they cost more
-// than half of the throughput. As a process may end before it has told, the count of
-// writes is looked at besides.
+// watch wakes callers that wait for a write. Other processes are told of writes by notifications,
+// which are sent after the commit and outside of it: inside they cost more than half of the
+// throughput. Since a process may end before it has sent one, listeners also poll the count of
+// writes.
 type watch struct {
 	s    *Store
-	self string // this process, whose notifications are its own
+	self string // id of this process; its own notifications are ignored
 
 	mu      sync.Mutex // guards all below
 	changed chan struct{}
-	heard   bool // somebody listens to other processes
+	heard   bool // listen is running
 	closed  bool
 
-	told chan struct{} // something was written here that others are to be told
+	told chan struct{} // a write of this process is to be announced to others
 	stop context.CancelFunc
-	ctx  context.Context // ends with the store
+	ctx  context.Context // done when the store is closed
 	wg   sync.WaitGroup
 }
 
@@ -41,7 +42,7 @@ func (w *watch) init(s *Store) {
 	w.wg.Go(w.relayWrites)
 }
 
-// announceWrite wakes those who wait here, and has the others told.
+// announceWrite wakes the waiters of this process and makes relayWrites notify the others.
 func (w *watch) announceWrite() {
 	w.wakeWaiters()
 	select {
@@ -57,7 +58,7 @@ func (w *watch) wakeWaiters() {
 	w.changed = make(chan struct{})
 }
 
-// relayWrites tells other processes.
+// relayWrites notifies other processes of writes.
 func (w *watch) relayWrites() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -67,7 +68,7 @@ func (w *watch) relayWrites() {
 			return
 		case <-w.told:
 		}
-		// What is not told is looked at by the others before long.
+		// If this fails, the others find the write by polling.
 		_, _ = w.s.pool.Exec(w.ctx, "SELECT pg_notify($1, $2)", channel, w.self)
 		pause.Reset(relayEvery)
 		select {
@@ -78,7 +79,8 @@ func (w *watch) relayWrites() {
 	}
 }
 
-// Changed is closed at the next write by this process or, within Config.Poll, another.
+// Changed returns a channel that is closed at the next write by this process or, within
+// Config.Poll, by another.
 func (s *Store) Changed() <-chan struct{} {
 	w := &s.watch
 	w.mu.Lock()
@@ -90,7 +92,7 @@ func (s *Store) Changed() <-chan struct{} {
 	return w.changed
 }
 
-// listen hears of other processes' writes until the store is closed.
+// listen follows other processes' writes until the store is closed.
 func (w *watch) listen() {
 	for w.ctx.Err() == nil {
 		c, err := pgx.ConnectConfig(w.ctx, w.s.pool.Config().ConnConfig)
@@ -105,8 +107,8 @@ func (w *watch) listen() {
 	}
 }
 
-// followWrites wakes at each change until the connection fails. At its beginning it wakes too:
-// what was written before is not known.
+// followWrites wakes the waiters at each change until the connection fails. It also wakes them at
+// its start, since it cannot know of writes before it.
 func (w *watch) followWrites(c *pgx.Conn) {
 	if _, err := c.Exec(w.ctx, "LISTEN "+channel); err != nil {
 		return
@@ -127,7 +129,8 @@ func (w *watch) followWrites(c *pgx.Conn) {
 	}
 }
 
-// awaitNotification waits for a notification of another process, or until it is time to look.
+// awaitNotification waits for a notification of another process or until the next poll is due. It
+// returns false if the connection failed or the store is closed.
 func (w *watch) awaitNotification(c *pgx.Conn) bool {
 	ctx, cancel := context.WithTimeout(w.ctx, w.s.cfg.Poll)
 	defer cancel()
@@ -144,7 +147,7 @@ func (w *watch) awaitNotification(c *pgx.Conn) bool {
 	}
 }
 
-// close ends listening and telling; waiters are woken.
+// close ends listening and relaying, and wakes the waiters.
 func (w *watch) close() {
 	w.mu.Lock()
 	w.closed = true

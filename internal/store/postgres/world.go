@@ -57,7 +57,7 @@ func (r *reader) Members(ctx context.Context, q canon.MemberQuery) (list []canon
 	return list, err
 }
 
-// Body gives stored bytes.
+// Body returns stored bytes.
 func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []byte, found bool, err error) {
 	n, err := r.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
@@ -70,7 +70,7 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	return b, found, err
 }
 
-// ensureWorldNumber gives a world's number, a new one where it has none.
+// ensureWorldNumber returns a world's number and assigns one if the world has none.
 func (t *tx) ensureWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
 	w, err := t.findWorldNumber(ctx, id)
 	if err == nil && w == 0 {
@@ -111,7 +111,7 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	return nil
 }
 
-// PutMember keeps a membership, or with RoleNone that it was taken away.
+// PutMember stores a membership; RoleNone stores that it was revoked.
 func (t *tx) PutMember(ctx context.Context, m canon.Member) error {
 	w, err := t.ensureWorldNumber(ctx, m.World)
 	if err != nil {
@@ -145,8 +145,8 @@ func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) erro
 	return err
 }
 
-// BodyInUse reads all versions of the world: it serves the operator's purge alone, and
-// an index by hash would cost every write.
+// BodyInUse scans all versions of the world: only the operator's purge calls it, and an index by
+// hash would slow down every write.
 func (t *tx) BodyInUse(ctx context.Context, w access.WorldID, h canon.Hash) (bool, error) {
 	n, err := t.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {

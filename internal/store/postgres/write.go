@@ -38,19 +38,19 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	return toFault(err)
 }
 
-// errLost is what the writes of a transaction get that the server undid at its end.
+// errLost is returned by writes whose transaction the server rolled back at COMMIT.
 var errLost = errors.New("postgres: the transaction was not committed")
 
 // writer is the connection for writing.
 type writer struct {
 	s *Store
-	p *pgxpool.Conn // kept from one transaction to the next; nil where there is none
+	p *pgxpool.Conn // kept from one transaction to the next; nil until the first Begin and after Close
 	c *conn
 }
 
 var _ group.Conn[*tx] = (*writer)(nil)
 
-// Begin is group.Conn's. A connection that was lost while nobody used it is replaced.
+// Begin implements group.Conn. It replaces a connection that was lost while idle.
 func (w *writer) Begin() error {
 	err := w.begin()
 	if err != nil && w.p == nil && isClosed(err) {
@@ -59,8 +59,8 @@ func (w *writer) Begin() error {
 	return err
 }
 
-// begin takes the lock that one writer in all processes has. The snapshots of later
-// statements are taken after it, and so see what its last holder committed.
+// begin takes the writer lock, which one writer in all processes holds. The snapshots of later
+// statements are taken after it and therefore see the commit of its last holder.
 func (w *writer) begin() error {
 	ctx, cancel := context.WithTimeout(context.Background(), w.s.cfg.Wait)
 	defer cancel()
@@ -72,22 +72,22 @@ func (w *writer) begin() error {
 		w.p, w.c = p, &conn{raw: p.Conn(), steady: true, analyzeAt: w.s.analyzeAt}
 	}
 	w.c.enqueueBeforeLock("BEGIN")
-	w.c.enqueueBeforeLock("SET LOCAL idle_in_transaction_session_timeout = " + millisText(2*w.s.cfg.Wait)) // others wait for the lock
+	w.c.enqueueBeforeLock("SET LOCAL idle_in_transaction_session_timeout = " + millisText(2*w.s.cfg.Wait)) // others wait for the writer lock
 	format := 0
 	_, err := w.c.queryOne(context.Background(), func(r row) error { format = int(r.intAt(0)); return nil }, "SELECT format FROM writer FOR UPDATE")
 	if err == nil {
 		err = checkFormat(format)
 	}
 	if err != nil {
-		_ = w.Rollback() // it cannot fail
+		_ = w.Rollback() // always returns nil
 		return err
 	}
 	w.c.wrote = false
 	return nil
 }
 
-// Save is group.Conn's. What the first write left to be sent goes first: it waited for nobody
-// to follow.
+// Save implements group.Conn. It first sends statements that the first write left queued because no
+// other write was waiting.
 func (w *writer) Save() error {
 	if err := w.c.flush(context.Background()); err != nil {
 		return err
@@ -96,16 +96,16 @@ func (w *writer) Save() error {
 	return nil
 }
 
-// StartWrite is group.Conn's.
+// StartWrite implements group.Conn.
 func (w *writer) StartWrite() *tx {
 	t := &tx{reader: reader{s: w.s, c: w.c}}
 	t.writes, t.SnapshotFinder = t, w.s.finder.Bind(&t.reader)
 	return t
 }
 
-// EndWrite is group.Conn's. A use of the transaction after its write has ended is a mistake
-// that shows. With nobody behind it, a lone write's last statements go along with the
-// commit.
+// EndWrite implements group.Conn. It clears the transaction's connection, so that a later use of
+// the transaction panics. If no other write waits, the last statements of a single write are sent
+// together with the commit.
 func (w *writer) EndWrite(t *tx, err error, first, alone bool) error {
 	t.c = nil
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *writer) EndWrite(t *tx, err error, first, alone bool) error {
 	return w.c.flush(context.Background())
 }
 
-// UndoWrite is group.Conn's.
+// UndoWrite implements group.Conn.
 func (w *writer) UndoWrite() error {
 	sent := len(w.c.pending) == 0 || w.c.pending[0].sql != "SAVEPOINT one"
 	w.c.pending = w.c.pending[:0]
@@ -131,7 +131,7 @@ func (w *writer) UndoWrite() error {
 	return err
 }
 
-// Commit is group.Conn's.
+// Commit implements group.Conn.
 func (w *writer) Commit() error {
 	wrote := w.c.wrote
 	if wrote {
@@ -141,19 +141,19 @@ func (w *writer) Commit() error {
 	if err == nil && tag.String() != "COMMIT" {
 		err = errLost
 	}
-	if err == nil && wrote { // who looks for work in a writing transaction must not wake itself
+	if err == nil && wrote { // a write transaction that only looks for work must not wake its own process
 		w.s.watch.announceWrite()
 	}
 	return err
 }
 
-// Rollback ends the transaction without a trace, with the connection where need be.
+// Rollback implements group.Conn. If it cannot roll the transaction back, it closes the connection.
 func (w *writer) Rollback() error {
 	w.c.pending = w.c.pending[:0]
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if w.c.raw.IsClosed() {
-		w.s.pool.Reset() // whatever ended it may have ended the others
+		w.s.pool.Reset() // the cause may have ended the other connections too
 		w.Close()
 	} else if _, err := w.c.raw.Exec(ctx, "ROLLBACK"); err != nil {
 		_ = w.c.raw.Close(ctx)
@@ -162,7 +162,7 @@ func (w *writer) Rollback() error {
 	return nil
 }
 
-// Close gives the connection back; a closed one is replaced by the pool.
+// Close returns the connection to the pool, which replaces it if it is closed.
 func (w *writer) Close() {
 	if w.p != nil {
 		w.p.Release()
@@ -170,18 +170,18 @@ func (w *writer) Close() {
 	}
 }
 
-// tx is a canon.Tx: a reader of what it wrote, and the writes.
+// tx is a canon.Tx: it writes, and reads its own writes.
 type tx struct {
 	reader
 	worlds map[access.WorldID]int64
 	labels map[labelText]int64
 
-	heads    map[canon.StreamID]tip // of streams read or written to: with the writer's lock, nobody else moves them
-	touched  map[int64]int64        // by world: cards to be indexed anew
-	scrubbed []access.WorldID       // whose index must be written without what was erased
+	heads    map[canon.StreamID]tip // heads of streams read or written: while the writer lock is held, nobody else moves them
+	touched  map[int64]int64        // by world number: how many cards are to be indexed again
+	scrubbed []access.WorldID       // worlds whose index files must be rewritten without erased text
 }
 
-// updateCaches tells the caches what is durable now.
+// updateCaches adds the committed rows to the caches and reports changes to the search index.
 func (t *tx) updateCaches() {
 	for id, w := range t.worlds {
 		t.s.known.worlds.Store(id, w)

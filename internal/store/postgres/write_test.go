@@ -10,8 +10,8 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// TestUnsentStatementsSurviveNextFailure has a write fail right behind one whose last
-// statements wait for the commit.
+// TestUnsentStatementsSurviveNextFailure fails a write right after one whose last statements are
+// still queued for the commit.
 func TestUnsentStatementsSurviveNextFailure(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t)})
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package pgtest lends tests a PostgreSQL server that is made for one test binary and
-// thrown away with it.
+// Package pgtest provides tests with a PostgreSQL server that is created for one test binary and
+// deleted with it.
 //
-// Its invariant: nothing outside a temporary folder is touched, the server listens on a
-// socket in that folder only, and it goes when the test binary goes, however that ends.
-// Where PostgreSQL is not installed tests are skipped with a line, or fail where
-// REQUIRE_ENGINES is set to 1.
+// Its invariant: nothing outside a temporary folder is touched, the server listens only on a socket
+// in that folder, and it ends with the test binary, however that ends. If PostgreSQL is not
+// installed, tests are skipped with a message, or fail if REQUIRE_ENGINES is set to 1.
 package pgtest
 
 import (
@@ -28,8 +27,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Main runs a test binary's tests, does what is to be done after them, and stops the
-// server that they may have started. TestMain calls it.
+// Main runs a test binary's tests and then the after functions, and stops the server if one was
+// started. TestMain calls it.
 func Main(m *testing.M, after ...func()) {
 	code := m.Run()
 	for _, f := range after {
@@ -41,33 +40,33 @@ func Main(m *testing.M, after ...func()) {
 
 var shared cluster
 
-// cluster is a server. It is started when it is first asked for.
+// cluster is a server. It is started at its first use.
 type cluster struct {
 	once   sync.Once
 	err    error
 	dir    string
-	bin    string              // folder of the programs
-	runAs  *syscall.Credential // runs them; nil is who runs the tests
-	safe   bool                // it is to survive the loss of power, at the price of speed
+	bin    string              // folder of PostgreSQL's programs
+	runAs  *syscall.Credential // user that runs them; nil for the user that runs the tests
+	safe   bool                // write durably, which is slower
 	cmd    *exec.Cmd
 	exited chan struct{}
 	made   atomic.Int64
 
 	mu       sync.Mutex // guards template
-	template string     // "" until it is made
+	template string     // "" until it is created
 }
 
-// errAbsent says that there is no PostgreSQL here.
+// errAbsent means that PostgreSQL is not installed.
 var errAbsent = errors.New("PostgreSQL is not installed (looked in PG_BIN, on the path and in /usr/lib/postgresql)")
 
-// Empty gives the address of a new, empty database.
+// Empty returns the address of a new, empty database.
 func Empty(t testing.TB) string {
 	t.Helper()
 	return shared.lendDatabase(t, "template0")
 }
 
-// Database gives the address of a new database that begins as prepare left another one,
-// which it does once for all tests.
+// Database returns the address of a new database that is a copy of a template. prepare sets up the
+// template once for all tests.
 func Database(t testing.TB, prepare func(ctx context.Context, url string) error) string {
 	t.Helper()
 	shared.ensureStarted(t)
@@ -122,12 +121,12 @@ func (c *cluster) createDatabase(name, template string) error {
 	return err
 }
 
-// findBinaries finds the folder of the newest installed server.
+// findBinaries returns the folder of the newest installed server.
 func findBinaries() (string, error) {
 	if dir := os.Getenv("PG_BIN"); dir != "" {
 		return dir, nil
 	}
-	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well formed
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is valid
 	slices.Sort(dirs)
 	for _, dir := range slices.Backward(dirs) {
 		if _, err := os.Stat(filepath.Join(dir, "initdb")); err == nil {
@@ -161,7 +160,7 @@ func (c *cluster) startNew() (err error) {
 
 func (c *cluster) dataDir() string { return filepath.Join(c.dir, "data") }
 
-// launchServer starts the server on its data and waits until it takes connections.
+// launchServer starts the server on its data and waits until it accepts connections.
 func (c *cluster) launchServer() error {
 	c.cmd = exec.Command(filepath.Join(c.bin, "postgres"), append([]string{"-D", c.dataDir(), "-k", c.dir}, serverSettings(c.safe)...)...)
 	c.cmd.Dir = c.dir
@@ -170,7 +169,7 @@ func (c *cluster) launchServer() error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() // the server has its own
+	defer log.Close() // the server has its own file handle
 	c.cmd.Stdout, c.cmd.Stderr = log, log
 	if err := c.run(); err != nil {
 		return err
@@ -178,8 +177,8 @@ func (c *cluster) launchServer() error {
 	return c.awaitReady()
 }
 
-// serverSettings make the server quick rather than safe, unless it is to be safe, or
-// PGTEST_FSYNC is set: then it writes as one in use does, for measurements.
+// serverSettings returns settings that make the server fast rather than durable. If safe is true or
+// PGTEST_FSYNC is set, for measurements, it writes as a production server does.
 func serverSettings(safe bool) []string {
 	list := []string{"listen_addresses=", "max_connections=200", "shared_buffers=128MB", "jit=off", "autovacuum_naptime=5s"}
 	if !safe && os.Getenv("PGTEST_FSYNC") == "" {
@@ -192,7 +191,8 @@ func serverSettings(safe bool) []string {
 	return args
 }
 
-// serverOwner is who the server runs as, and gives them a folder: PostgreSQL refuses root.
+// serverOwner returns the user to run the server as and gives that user the folder: PostgreSQL
+// refuses to run as root.
 func serverOwner(dir string) (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -212,9 +212,9 @@ func serverOwner(dir string) (*syscall.Credential, error) {
 	return nil, errors.New("there is no user to run PostgreSQL as, which refuses root")
 }
 
-// run starts the server from a thread that lives as long as it does: the kernel tells the
-// server of the thread's death, not of the process's. The thread lives on after it, for
-// others may have been started from it that are told in the same way.
+// run starts the server from a thread that lives as long as the server: the kernel signals the
+// server when the thread dies, not when the process does. The thread stays alive afterwards, since
+// other servers may have been started from it that would be signalled too.
 func (c *cluster) run() error {
 	c.exited = make(chan struct{})
 	started := make(chan error, 1)
@@ -225,13 +225,13 @@ func (c *cluster) run() error {
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = c.cmd.Wait() // stop says what went wrong
+			_ = c.cmd.Wait() // awaitReady reports failures from the log
 		}
 	}()
 	return <-started
 }
 
-// awaitReady waits until the server takes connections.
+// awaitReady waits until the server accepts connections.
 func (c *cluster) awaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -253,7 +253,7 @@ func (c *cluster) awaitReady() error {
 	}
 }
 
-// stop ends the server at once and takes the folder away: nothing in it is wanted.
+// stop ends the server at once and deletes its folder.
 func (c *cluster) stop() {
 	if c.cmd != nil && c.cmd.Process != nil {
 		_ = c.cmd.Process.Signal(syscall.SIGQUIT)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Server is a PostgreSQL server of one test's own, which it may end and start again. It
-// writes as one in use does. It goes with the test.
+// Server is a PostgreSQL server for one test, which may stop and restart it. It writes as durably
+// as a production server and ends with the test.
 type Server struct {
 	t testing.TB
 	c cluster
 }
 
-// Start starts a server for a test alone.
+// Start starts a server for one test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, c: cluster{safe: true}}
@@ -24,27 +24,27 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Empty gives the address of a new, empty database.
+// Empty returns the address of a new, empty database.
 func (s *Server) Empty() string {
 	s.t.Helper()
 	return s.c.lendDatabase(s.t, "template0")
 }
 
-// Socket is the path of the socket that the server listens on.
+// Socket returns the path of the socket that the server listens on.
 func (s *Server) Socket() string { return s.c.dir + "/.s.PGSQL.5432" }
 
-// Kill ends the server as a crash does: by kill -9. Its helpers end when they miss it.
+// Kill ends the server with kill -9, as a crash does. Its helper processes end when they notice.
 func (s *Server) Kill() { s.endServer(syscall.SIGKILL) }
 
 // Drop ends the server at once, as pg_ctl stop -m immediate does.
 func (s *Server) Drop() { s.endServer(syscall.SIGQUIT) }
 
 func (s *Server) endServer(how os.Signal) {
-	_ = s.c.cmd.Process.Signal(how) // one that has ended is what is asked for
+	_ = s.c.cmd.Process.Signal(how) // an error means that it has ended already
 	<-s.c.exited
 }
 
-// Again starts the server on what it left, once those who served the one before are gone.
+// Again restarts the server on its data, once the helper processes of the previous run are gone.
 func (s *Server) Again() {
 	s.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
