@@ -1,10 +1,10 @@
-// Package finder answers what canon.Reader asks of words and names, for every store, by the
-// index of package search. What the index cannot tell it asks the store's snapshot: the
-// cards of a page, and those that are in sight only because their label names the subject.
+// Package finder implements canon.Finder for every store: it searches words and names in the index
+// of package search. It asks the store's snapshot for data that the index does not have: the cards
+// of a page, and the cards that are visible only because their label names the subject.
 //
-// Its invariant: the index is asked for the levels in sight and no others, and what is in
-// sight by name alone is matched in its own text, so that nothing hidden has a part in what
-// is found, in its order or its number.
+// Its invariant: the index is searched only for the levels that the caller sees, and cards visible
+// only by name are matched in their own text, so that hidden cards never influence results, their
+// order or their number.
 package finder
 
 import (
@@ -24,30 +24,30 @@ import (
 	"loregate/internal/store/words"
 )
 
-// Snapshot is what of a store's reader is asked.
+// Snapshot is the part of a store's reader that a Finder needs.
 type Snapshot interface {
-	// Source gives what is searched of a world; false where the store has not got it.
+	// Source returns the search data of a world; false if the store does not have the world.
 	Source(ctx context.Context, w access.WorldID) (search.Source, bool, error)
-	// Named gives the living cards that are in a sight only because their labels name the
-	// subject, by key and id.
+	// Named returns the living cards that are visible only because their labels name the subject,
+	// by key and id.
 	Named(ctx context.Context, s canon.Visibility) ([]Named, error)
-	// NamedBearers gives the cards that bear a tag in sight by a list of tags that is in
-	// sight only because its label names the subject.
+	// NamedBearers returns the visible cards that have a tag through a tag list that is visible
+	// only because its label names the subject.
 	NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) ([]canon.CardID, error)
-	// Text gives what is searchable of a card.
+	// Text returns the searchable text of a card.
 	Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error)
 	FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error)
-	// Writes reports whether the snapshot is of a transaction that writes.
+	// Writes reports whether the snapshot belongs to a write transaction.
 	Writes() bool
 }
 
-// Named is a card with what is searchable of it; nil where nothing is.
+// Named is a card with its searchable text; Doc is nil if the card is not indexed.
 type Named struct {
 	Card canon.Card
 	Doc  *canon.SearchDoc
 }
 
-// Finder answers from a store's indexes. It is safe for concurrent use.
+// Finder searches a store's indexes. It is safe for concurrent use.
 type Finder struct{ Library *search.Library }
 
 // SnapshotFinder is the canon.Finder of one snapshot. A store's reader embeds it.
@@ -58,21 +58,21 @@ type SnapshotFinder struct {
 
 var _ canon.Finder = SnapshotFinder{}
 
-// Bind makes the Finder answer from a snapshot.
+// Bind returns the finder for a snapshot.
 func (f *Finder) Bind(sn Snapshot) SnapshotFinder { return SnapshotFinder{f, sn} }
 
-// finding is one question.
+// finding is one search request.
 type finding struct {
 	SnapshotFinder
-	ctx        context.Context // of the one question
+	ctx        context.Context // of the request
 	visibility canon.Visibility
 	filter     canon.Filter
-	bearers    map[canon.CardID]bool // of the filter's tag in sight, where it has one
-	named      []Named               // that pass the filter
-	listed     bool                  // the cards of hits hold what a list shows, and are not read
+	bearers    map[canon.CardID]bool // visible cards that have the filter's tag, if it has one
+	named      []Named               // cards visible only by name that pass the filter
+	listed     bool                  // build hits from index rows, without reading the cards
 }
 
-// newFinding begins a question about cards that pass a filter.
+// newFinding returns a request for cards that pass a filter.
 func (f SnapshotFinder) newFinding(ctx context.Context, s canon.Visibility, filter canon.Filter) (*finding, error) {
 	a := &finding{SnapshotFinder: f, ctx: ctx, visibility: s, filter: filter}
 	if filter.Tag != "" {
@@ -92,12 +92,13 @@ func (f SnapshotFinder) newFinding(ctx context.Context, s canon.Visibility, filt
 	return a, err
 }
 
-// mayBeNamed reports whether the sight has cards only because labels name its subject.
+// mayBeNamed reports whether the caller may see cards only because labels name the subject.
 func (a *finding) mayBeNamed() bool {
 	return a.visibility.View.Level < access.LevelAdmin && a.visibility.View.Subject != ""
 }
 
-// findBearers finds the cards that bear a tag in sight: those above the lists that have it.
+// findBearers finds the cards that visibly have a tag: the parents of the tag lists that contain
+// it.
 func (a *finding) findBearers(tag markup.Key) error {
 	a.bearers = map[canon.CardID]bool{}
 	if a.mayBeNamed() {
@@ -118,8 +119,8 @@ func (a *finding) passesFilter(c canon.Card) bool {
 	return a.filter.Fits(c) && (a.filter.Tag == "" || a.bearers[c.ID])
 }
 
-// rowFilter is passes for rows, but for what a query narrows by otherwise: types and the tag. It is
-// nil where nothing else is left out.
+// rowFilter returns passesFilter for index rows, without the types and the tag, by which the index
+// query is restricted otherwise. It is nil if nothing else restricts the cards.
 func (a *finding) rowFilter() func(row []byte) bool {
 	rest := a.filter
 	rest.Type, rest.Types, rest.Tag = "", nil, ""
@@ -129,7 +130,7 @@ func (a *finding) rowFilter() func(row []byte) bool {
 	return func(b []byte) bool { return rest.Fits(readRow(b).filterCard()) }
 }
 
-// indexQuery is a query of the index, narrowed by the filter.
+// indexQuery returns a query of the index that is restricted by the filter.
 func (a *finding) indexQuery(terms []words.Term) search.Query {
 	q := search.Query{Terms: terms, Level: int(a.visibility.View.Level), Keep: a.rowFilter()}
 	if a.filter.Type != "" {
@@ -158,10 +159,11 @@ func typeMarks(types ...string) (marks []string) {
 	return marks
 }
 
-// maxRuns is how many runs of a text are asked for; what they find is compared whole.
+// maxRuns limits the trigrams of a text that the index is asked for; the rows found are compared
+// with the whole text.
 const maxRuns = 32
 
-// trigrams gives the runs of three characters in a folded text.
+// trigrams returns the runs of three characters in a folded text.
 func trigrams(folded string) (runs []string) {
 	r := []rune(folded)
 	for i := 0; i+3 <= len(r) && i < maxRuns; i++ {
@@ -170,7 +172,7 @@ func trigrams(folded string) (runs []string) {
 	return runs
 }
 
-// startMarks gives the marks of names that begin with a text.
+// startMarks returns the marks of names that begin with a text.
 func startMarks(text string) (marks [][]string) {
 	folded := markup.Fold(text)
 	for i, r := range folded {
@@ -186,7 +188,7 @@ func startMarks(text string) (marks [][]string) {
 	return marks
 }
 
-// withIndex asks the index.
+// withIndex calls f with the world's index.
 func (a *finding) withIndex(f func(*search.Index) error) error {
 	if a.visibility.View.Level <= access.LevelNone {
 		return nil
@@ -207,7 +209,7 @@ func (a *finding) withIndex(f func(*search.Index) error) error {
 	return err
 }
 
-// Search is canon.Finder's.
+// Search implements canon.Finder.
 func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	out := canon.SearchResult{Ranked: isRanked(q.Filter.Sort)}
 	terms := words.Terms(q)
@@ -245,20 +247,20 @@ func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.
 
 func isRanked(s canon.Sort) bool { return s == "" || s == canon.SortRank }
 
-// item is a card that was found, before it is read.
+// item is a card that was found and is not read yet.
 type item struct {
 	id    canon.CardID
 	row   []byte
 	score float64
 }
 
-// itemOf is the item of a card that is in sight by name.
+// itemOf returns the item of a card that is visible only by name.
 func itemOf(n Named) item {
 	return item{id: n.Card.ID, row: rowOf(&n.Card, n.Card.Label.Level)}
 }
 
-// findPage answers a query with what is in sight by name: by rank after all others, else where
-// the order puts it.
+// findPage runs a query and adds the cards that are visible only by name: after all others if hits
+// are ranked, else in their place in the order.
 func (a *finding) findPage(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, error) {
 	q.Offset, q.Limit = p.Offset, p.Limit
 	if q.Compare != nil && len(a.named) > 0 {
@@ -289,7 +291,7 @@ func (a *finding) findPage(q search.Query, p canon.Page) ([]canon.Hit, canon.Tot
 	return hits, total, err
 }
 
-// mergeNamed puts what is in sight by name among items, in an order.
+// mergeNamed adds the cards that are visible only by name to items and sorts them.
 func (a *finding) mergeNamed(items []item, order func(a, b []byte) int) []item {
 	for _, n := range a.named {
 		items = append(items, itemOf(n))
@@ -302,8 +304,8 @@ func cutPage[T any](list []T, p canon.Page) []T {
 	return list[min(p.Offset, len(list)):min(p.Offset+p.Limit, len(list))]
 }
 
-// readHits reads the cards of items. One that the snapshot has not, for it is older than the
-// index, is left out.
+// readHits reads the cards of items. It leaves out cards that the snapshot does not have because it
+// is older than the index.
 func (a *finding) readHits(items []item) ([]canon.Hit, error) {
 	if a.listed {
 		return a.listHits(items), nil
@@ -326,7 +328,7 @@ func (a *finding) readHits(items []item) ([]canon.Hit, error) {
 	return hits, nil
 }
 
-// listHits gives the cards of items as a list shows them.
+// listHits returns the cards of items with the data that a list shows.
 func (a *finding) listHits(items []item) []canon.Hit {
 	hits := make([]canon.Hit, 0, len(items))
 	for _, x := range items {
@@ -341,10 +343,10 @@ func (a *finding) listHits(items []item) []canon.Hit {
 	return hits
 }
 
-// findAsTyped answers a query whose hits must be spelt as typed. It looks at canon.CountCap hits
-// and no further.
+// findAsTyped answers a query whose hits must be spelt exactly as typed. It checks at most
+// canon.CountCap hits.
 func (a *finding) findAsTyped(ask search.Query, q canon.SearchQuery, terms []words.Term, p canon.Page) ([]canon.Hit, canon.Total, error) {
-	a.listed = a.listed && !q.InFields // a list shows no fields
+	a.listed = a.listed && !q.InFields // index rows contain no fields
 	all, found, err := a.findPage(ask, canon.Page{Limit: canon.CountCap})
 	if err != nil {
 		return nil, canon.Total{}, err
@@ -366,14 +368,14 @@ func (a *finding) findAsTyped(ask search.Query, q canon.SearchQuery, terms []wor
 	return cutPage(spelt, p), total, nil
 }
 
-// AnswersListing reports whether Cards is to answer a listing: by a tag, or by names. A text of under
-// three characters is better compared with each name in turn, which ends early because
-// most names have it; where there is a prefix, the range of keys is the narrower way.
+// AnswersListing reports whether Cards should answer a listing: one by a tag or by names. A text of
+// less than three characters is better compared with each name in turn, which ends early because
+// most names contain it; if there is a prefix, the range of keys is the narrower one.
 func AnswersListing(f canon.Filter) bool {
 	return f.Tag != "" || utf8.RuneCountInString(markup.Fold(f.NameContains)) >= 3 || f.NameStarts != "" && f.Prefix == ""
 }
 
-// Cards lists cards by a tag, or by what their names contain or begin with.
+// Cards lists cards by a tag, or by a text that their names contain or begin with.
 func (f SnapshotFinder) Cards(ctx context.Context, s canon.Visibility, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	a, err := f.newFinding(ctx, s, filter)
 	if err != nil {
@@ -390,13 +392,13 @@ func (f SnapshotFinder) Cards(ctx context.Context, s canon.Visibility, filter ca
 	return cards, total, err
 }
 
-// compareKeys orders rows by key and id alone.
+// compareKeys compares rows only by key and id.
 func compareKeys(a, b []byte) int {
 	x, y := readRow(a), readRow(b)
 	return cmp.Or(bytes.Compare(x.key, y.key), bytes.Compare(x.fixed[:atUpdated], y.fixed[:atUpdated]))
 }
 
-// Verify gives the faults of the indexes, compared with what their worlds say.
+// Verify compares the indexes with their worlds and returns the faults.
 func (f *Finder) Verify(ctx context.Context) (faults []string, err error) {
 	wrong, err := f.Library.Verify(ctx)
 	for _, dir := range wrong {

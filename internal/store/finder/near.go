@@ -11,12 +11,12 @@ import (
 	"loregate/internal/search"
 )
 
-// maxCompared is how many names, those that share most runs of characters with a text, are
-// compared with it.
+// maxCompared limits the names that are compared with a text: those that share most trigrams with
+// it.
 const maxCompared = 300
 
-// findAlike gives cards whose names share most runs with a text, at least a part of the text's,
-// and those in sight by name.
+// findAlike returns the rows of the cards whose names share most trigrams with a text, at least the
+// given part of the text's, and of the cards visible only by name.
 func (a *finding) findAlike(text string, part float64) (rows [][]byte, err error) {
 	marks := canon.Runs(text)
 	for i, run := range marks {
@@ -36,8 +36,8 @@ func (a *finding) findAlike(text string, part float64) (rows [][]byte, err error
 	return rows, err
 }
 
-// rowFilterTyped is keep with the types and the tag, which a query narrows by otherwise. Many cards
-// share few types: each is compared once.
+// rowFilterTyped is rowFilter including the types and the tag. Many cards share few types: each
+// type is compared once.
 func (a *finding) rowFilterTyped() func(row []byte) bool {
 	types := canon.Filter{Type: a.filter.Type, Types: a.filter.Types}
 	keep := a.rowFilter()
@@ -60,7 +60,7 @@ func (a *finding) rowFilterTyped() func(row []byte) bool {
 	}
 }
 
-// NearCards is canon.Finder's.
+// NearCards implements canon.Finder.
 func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text string, filter canon.Filter, n int) ([]canon.Hit, error) {
 	if n <= 0 || len(text) > 4*markup.MaxNameLength {
 		return nil, nil
@@ -69,7 +69,7 @@ func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.findAlike(text, canon.NearFloor) // of what either has, both have that part
+	rows, err := a.findAlike(text, canon.NearFloor) // names this alike share at least that part of the trigrams
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text 
 	return a.readHits(near[:min(n, len(near))])
 }
 
-// NearNames is canon.Finder's. It holds names to resemble one another when a third of the
-// letters of the shorter, and at least one, may differ.
+// NearNames implements canon.Finder. Two names are similar if they differ in at most a third of the
+// letters of the shorter one, or in one letter.
 func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Visibility, name string, n int) ([]string, error) {
 	asked := []rune(markup.Fold(name))
 	if n <= 0 || len(asked) == 0 || len(asked) > 2*markup.MaxNameLength {
@@ -124,7 +124,7 @@ func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Visibility, name 
 	return names, nil
 }
 
-// CompleteNames is canon.Finder's.
+// CompleteNames implements canon.Finder.
 func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Visibility, prefix string, n int) ([]string, error) {
 	if n <= 0 {
 		return nil, nil
@@ -133,7 +133,7 @@ func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Visibility, p
 	if err != nil {
 		return nil, err
 	}
-	// Few cards share a name, so that few names more than asked for are enough.
+	// Few cards share a name, so a few more cards than requested names are enough.
 	for most := n + 8; ; most *= 4 {
 		var result search.Result
 		if err := a.withIndex(func(x *search.Index) (err error) {
@@ -152,7 +152,7 @@ func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Visibility, p
 		whole := len(items) == result.Total
 		for _, x := range a.mergeNamed(items, compareBy(canon.SortName)) {
 			if !whole && compareKeys(x.row, result.Hits[len(result.Hits)-1].Row) > 0 {
-				break // names that were not asked for come between
+				break // names beyond the hits read may come in between
 			}
 			if name := readRow(x.row).ownName(); !slices.Contains(names, name) {
 				names = append(names, name)

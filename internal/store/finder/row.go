@@ -15,10 +15,11 @@ import (
 	"loregate/internal/search"
 )
 
-// rowFormat tells rows as they are encoded here from those of other programs.
+// rowFormat marks indexes whose rows are encoded as in this program.
 const rowFormat = "/2"
 
-// WithRowFormat is a world's state as indexes are bound to it whose rows are encoded as here.
+// WithRowFormat adds the row format to the tag of a world's state, so that indexes with rows in
+// another format are not used.
 func WithRowFormat(at search.State) search.State {
 	if at.Tag != "" {
 		at.Tag += rowFormat
@@ -26,15 +27,15 @@ func WithRowFormat(at search.State) search.State {
 	return at
 }
 
-// A row is a card as the index sorts and narrows by it, so that no card is read for that:
+// A row is the part of a card that the index sorts and filters by, so that the card need not be
+// read:
 //
 //	key, 0, id, updated, created, sort value, parent, content, size, length, counts, level, flags, type, 0, names
 //
-// Ids are 16 bytes, hashes 32, times milliseconds since 1970, times and numbers 8 bytes,
-// counts 4 each, big-endian. The names are the card's Names, a line each. Rows sort by key,
-// then id.
+// Ids are 16 bytes, hashes 32, times milliseconds since 1970, times and numbers 8 bytes, counts 4
+// each, big-endian. The names are the card's Names, one per line. Rows sort by key, then id.
 const (
-	atID      = 0 // after the key's end
+	atID      = 0 // offsets are counted from after the key's 0 byte
 	atUpdated = 16
 	atCreated = 24
 	atSort    = 32
@@ -53,7 +54,7 @@ const (
 	isFilled
 )
 
-// rowOf encodes a card with a label of a level.
+// rowOf encodes a card whose label has the given level.
 func rowOf(c *canon.Card, level access.Level) []byte {
 	names := strings.Join(c.Names(), "\n")
 	b := make([]byte, 0, len(c.Key)+1+atType+len(c.Type)+1+len(names))
@@ -80,10 +81,10 @@ func rowOf(c *canon.Card, level access.Level) []byte {
 	return append(b, names...)
 }
 
-// replaceNUL takes out of a text what ends it in a row.
+// replaceNUL replaces the NUL bytes of a text, since NUL ends a text in a row.
 func replaceNUL(s string) string { return strings.ReplaceAll(s, "\x00", " ") }
 
-// row is an encoded card, taken apart.
+// row is an encoded card, split into its parts.
 type row struct{ key, fixed, kind, names []byte }
 
 func readRow(b []byte) (r row) {
@@ -103,16 +104,16 @@ func (r row) intAt(at int) int64 { return int64(binary.BigEndian.Uint64(r.fixed[
 
 func (r row) timeAt(at int) time.Time { return time.UnixMilli(r.intAt(at)).UTC() }
 
-// nameList gives the card's names.
+// nameList returns the card's names.
 func (r row) nameList() []string { return strings.Split(string(r.names), "\n") }
 
-// ownName is the card's own name.
+// ownName returns the card's own name.
 func (r row) ownName() string {
 	name, _, _ := bytes.Cut(r.names, []byte{'\n'})
 	return string(name)
 }
 
-// listedCard is what a list shows of a card, for which it need not be read.
+// listedCard returns the data of a card that a list shows, without reading the card.
 func (r row) listedCard(w access.WorldID) canon.Card {
 	c := canon.Card{
 		World: w, ID: r.cardID(), Parent: r.parentID(), Key: markup.Key(r.key), Name: r.ownName(), Type: string(r.kind),
@@ -126,7 +127,7 @@ func (r row) listedCard(w access.WorldID) canon.Card {
 	return c
 }
 
-// filterCard is what a filter asks of a card.
+// filterCard returns the data of a card that a filter checks.
 func (r row) filterCard() canon.Card {
 	c := r.listedCard(access.WorldID{})
 	if r.fixed[atFlags]&isCoded != 0 {
@@ -141,7 +142,7 @@ func (r row) filterCard() canon.Card {
 	return c
 }
 
-// compareBy gives the order of rows for a sort; nil for the order of keys.
+// compareBy returns the order of rows for a sort; by default the order of keys.
 func compareBy(by canon.Sort) func(a, b []byte) int {
 	at, latestFirst := 0, true
 	switch by {
@@ -163,9 +164,8 @@ func compareBy(by canon.Sort) func(a, b []byte) int {
 	}
 }
 
-// Marks of documents: of its type, and of the runs of three characters that are in its
-// names, their ends marked as for canon.Likeness, of what a name begins with, and of the tags
-// that a list of tags gives the card above it.
+// Marks of documents: the card's type, the trigrams of its names, with their ends marked as for
+// canon.Likeness, the first letter of its name, and the tags that a tag list gives its parent.
 const (
 	typeMark  = "t"
 	runMark   = "r"
@@ -173,9 +173,8 @@ const (
 	tagMark   = "g"
 )
 
-// Document is what is indexed of a living card with a label of a level. doc is what is
-// searchable of it; nil where nothing is but its name. tags are its references of
-// canon.RefTag.
+// Document returns the index entry of a living card with a label of the given level. doc is its
+// searchable text; nil if only its name can be searched. tags are its references of canon.RefTag.
 func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key) *search.Doc {
 	d := &search.Doc{ID: search.ID(c.ID), Level: level, Marks: []string{typeMark + string(markup.KeyOf(c.Type))}}
 	for _, name := range c.Names() {
@@ -187,7 +186,7 @@ func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key)
 		d.Marks = append(d.Marks, startMark+string(r))
 		break
 	}
-	if len(markup.Parts(c.Part)) == 1 { // else the card above it is not there
+	if len(markup.Parts(c.Part)) == 1 { // otherwise the card above it does not exist
 		for _, tag := range tags {
 			d.Marks = append(d.Marks, tagMark+string(tag))
 		}

@@ -1,8 +1,7 @@
 // Package group makes the writes of a store durable together: group commit.
 //
-// Its invariant: a write is answered without an error only when the transaction that it was
-// part of is committed, and one that fails leaves nothing, and takes nothing of the others
-// with it.
+// Its invariant: a write returns without an error only after the transaction that it was part of is
+// committed; a write that fails leaves nothing and does not affect the others.
 package group
 
 import (
@@ -17,68 +16,68 @@ import (
 )
 
 const (
-	// maxWrites and longest bound what shares one transaction. A sync costs about as much
-	// as ten small writes, so more than 64 of them gain nothing; 20 ms is what a caller
-	// waits for those before it.
+	// maxWrites and maxBatchTime limit the writes that share one transaction. A sync costs about as
+	// much as ten small writes, so more than 64 of them gain nothing; 20 ms is the longest that a
+	// caller waits for the writes before it.
 	maxWrites    = 64
 	maxBatchTime = 20 * time.Millisecond
-	// maxYields is how often a transaction that nobody waits for lets other goroutines run before
-	// it ends: of 32 clients those come first that have planned their writes. Where nothing
-	// else runs, all of them take a microsecond. 40 cost more than they brought.
+	// maxYields limits how often a transaction that nobody waits for lets other goroutines run
+	// before it ends: with 32 clients, those that have planned their writes can join it. If nothing
+	// else runs, all yields together take a microsecond. With 40 the cost exceeded the gain.
 	maxYields = 7
 )
 
-// Conn is a store's connection for writing. T is what a write works with. One goroutine
+// Conn is a store's connection for writing. T is the value that a write works with. One goroutine
 // calls the methods, and waits while a write uses its T.
 type Conn[T any] interface {
-	// Begin begins a transaction; where it fails there is none.
+	// Begin begins a transaction; if it fails, no transaction is open.
 	Begin() error
-	// Save marks a place to come back to, before each write but the first.
+	// Save sets a savepoint. It is called before each write but the first.
 	Save() error
-	// StartWrite gives a write what it works with, till Settle.
+	// StartWrite returns the value that the next write works with, until EndWrite.
 	StartWrite() T
-	// EndWrite ends a write, which answered an error or none, and gives its answer. first says
-	// that no other was kept in the transaction so far, alone that none waits for its turn.
+	// EndWrite ends a write that returned err, and returns the write's final error. first means
+	// that the transaction holds no other successful write, alone that no other write is waiting.
 	EndWrite(t T, err error, first, alone bool) error
-	// UndoWrite goes back to where Save was called last.
+	// UndoWrite rolls back to the last savepoint.
 	UndoWrite() error
-	// Commit ends the transaction durably. Where it fails, Rollback follows.
+	// Commit commits the transaction durably. If it fails, Rollback follows.
 	Commit() error
-	// Rollback ends the transaction without a trace.
+	// Rollback ends the transaction without effect.
 	Rollback() error
 	Close()
 }
 
-// Group takes writes to a connection, one after the other. It is safe for concurrent use.
+// Group passes writes to a connection one after the other. It is safe for concurrent use.
 type Group[T any] struct {
 	queue   chan *waiter[T]
 	closing chan struct{}
-	stopped chan struct{} // closed when the goroutine is gone
+	stopped chan struct{} // closed when the goroutine has ended
 }
 
-// New makes a group, which uses the connection until it is closed.
+// New returns a group that uses the connection until the group is closed.
 func New[T any](c Conn[T]) *Group[T] {
 	g := &Group[T]{queue: make(chan *waiter[T], maxWrites), closing: make(chan struct{}), stopped: make(chan struct{})}
 	go g.run(c)
 	return g
 }
 
-// Close closes the connection. No write may be under way, or follow.
+// Close closes the connection. No write may be running or follow.
 func (g *Group[T]) Close() {
 	close(g.closing)
 	<-g.stopped
 }
 
-// Waiting is how many writes wait for their turn.
+// Waiting returns how many writes wait for their turn.
 func (g *Group[T]) Waiting() int { return len(g.queue) }
 
-// waiter is one write on its way through a transaction. Its function runs on its caller's
-// goroutine when it has the turn.
+// waiter is one write waiting for or in a transaction. Its function runs on its caller's goroutine
+// when it has its turn.
 type waiter[T any] struct {
 	state atomic.Int32 // waiting, then running or abandoned
-	turn  chan T       // run now, with this
-	ran   chan error   // what the function answered
-	done  chan error   // durable, or why not
+	turn  chan T       // receives the T when the write may run
+	ran   chan error   // receives the error of the function
+	done  chan error   // receives the result: nil when durable
 }
 
 const (
@@ -91,7 +90,8 @@ func newWaiter[T any]() *waiter[T] {
 	return &waiter[T]{turn: make(chan T, 1), ran: make(chan error, 1), done: make(chan error, 1)}
 }
 
-// Do runs f in a transaction and returns when that is durable, or what f did is undone.
+// Do runs f in a transaction and returns when the transaction is durable, or when f's changes are
+// undone.
 func (g *Group[T]) Do(ctx context.Context, f func(T) error) error {
 	w := newWaiter[T]()
 	select {
@@ -121,7 +121,7 @@ func (w *waiter[T]) runWrite(ctx context.Context, t T, f func(T) error) error {
 	func() {
 		answered := false
 		defer func() {
-			// A panic in f, and runtime.Goexit, must not leave the others waiting.
+			// A panic or runtime.Goexit in f must not leave the others waiting.
 			if answered {
 				return
 			}
@@ -138,7 +138,7 @@ func (w *waiter[T]) runWrite(ctx context.Context, t T, f func(T) error) error {
 	return <-w.done
 }
 
-// run is the one goroutine that begins and ends transactions.
+// run begins and ends the transactions, on one goroutine.
 func (g *Group[T]) run(c Conn[T]) {
 	defer close(g.stopped)
 	defer c.Close()
@@ -153,7 +153,7 @@ func (g *Group[T]) run(c Conn[T]) {
 	}
 }
 
-// transaction is one that several writes share.
+// transaction is a transaction that several writes share.
 type transaction[T any] struct {
 	c     Conn[T]
 	queue chan *waiter[T]
@@ -161,7 +161,7 @@ type transaction[T any] struct {
 	kept  []*waiter[T]
 }
 
-// runBatch runs a first write and those that wait behind it, and makes them durable.
+// runBatch runs a first write and those that wait behind it, and commits them.
 func (t *transaction[T]) runBatch(first *waiter[T]) {
 	end := time.Now().Add(maxBatchTime)
 	t.runNext(first)
@@ -178,7 +178,7 @@ func (t *transaction[T]) runBatch(first *waiter[T]) {
 	t.commitKept()
 }
 
-// runNext gives a write its turn. The first needs no place to come back to: undoing it undoes
+// runNext runs one write. The first write needs no savepoint: rolling the transaction back undoes
 // nothing of others.
 func (t *transaction[T]) runNext(w *waiter[T]) {
 	if !w.state.CompareAndSwap(waiting, running) {
@@ -208,7 +208,7 @@ func (t *transaction[T]) runNext(w *waiter[T]) {
 	w.done <- errors.Join(err, t.undoLast(first))
 }
 
-// undoLast takes back the last write. Where that fails the whole transaction goes.
+// undoLast undoes the last write. If that fails, it aborts the whole transaction.
 func (t *transaction[T]) undoLast(first bool) error {
 	if first {
 		return t.abort(nil)
@@ -219,23 +219,23 @@ func (t *transaction[T]) undoLast(first bool) error {
 	return nil
 }
 
-// commitKept commits and answers.
+// commitKept commits the transaction and returns the result to its writes.
 func (t *transaction[T]) commitKept() {
 	if !t.open {
 		return
 	}
 	if len(t.kept) == 0 {
-		_ = t.abort(nil) // nobody waits for an answer
+		_ = t.abort(nil) // no write waits for a result
 		return
 	}
 	if err := t.c.Commit(); err != nil {
-		_ = t.abort(fmt.Errorf("commit: %w", err)) // it is told to those who wait
+		_ = t.abort(fmt.Errorf("commit: %w", err)) // abort passes the error to the waiting writes
 		return
 	}
 	t.answerKept(nil)
 }
 
-// abort ends the transaction without a trace, and tells the writes that were kept why.
+// abort rolls the transaction back and returns the reason to the writes that were kept.
 func (t *transaction[T]) abort(why error) error {
 	err := t.c.Rollback()
 	t.answerKept(errors.Join(why, err))

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// ledger is a Conn that notes what it is asked, and holds what was committed. What the
-// writes add to is the ledger's end of a transaction.
+// ledger is a Conn that records its calls and the committed entries. It is also the T that writes
+// append entries to.
 type ledger struct {
 	asked     []string
 	open      []string
@@ -71,10 +71,10 @@ func addEntry(what string) func(*ledger) error {
 	}
 }
 
-// runTogether runs writes in one transaction, and gives what each was answered.
+// runTogether runs writes in one transaction and returns their errors.
 func runTogether(l *ledger, writes ...func(*ledger) error) []error {
 	t := transaction[*ledger]{c: l, queue: make(chan *waiter[*ledger], len(writes))}
-	answers := make([]error, len(writes)) // where a write's goroutine ends before one, errGone
+	answers := make([]error, len(writes)) // errGone if a write's goroutine ends without a result
 	for i := range answers {
 		answers[i] = errGone
 	}
@@ -138,7 +138,7 @@ func TestWritesShareATransaction(t *testing.T) {
 	}
 }
 
-// TestCancelledWaitingWriteIsSkipped cancels a write that waits.
+// TestCancelledWaitingWriteIsSkipped cancels a write that waits for its turn.
 func TestCancelledWaitingWriteIsSkipped(t *testing.T) {
 	l := &ledger{}
 	g := New[*ledger](l)

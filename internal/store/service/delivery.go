@@ -14,7 +14,7 @@ import (
 
 var _ jobs.Deliveries = (*Service)(nil)
 
-// Cursor is how far a handler has been given a world's events.
+// Cursor returns the last sequence number of a world's events that a handler was given.
 func (s *Service) Cursor(ctx context.Context, w access.WorldID, handler string) (at uint64, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
 		at, err = readCursor(ctx, c, w, handler)
@@ -28,7 +28,7 @@ func readCursor(ctx context.Context, c Conn, w access.WorldID, handler string) (
 	return uint64(at), err
 }
 
-// Enqueue moves a cursor and adds deliveries.
+// Enqueue moves a cursor and adds deliveries. It does nothing if the cursor is not at from.
 func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64, list []jobs.Delivery) (moved bool, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
 		moved = false
@@ -58,8 +58,8 @@ func readDelivery(r Row) (jobs.Delivery, error) {
 		Attempts: int(r.Int(4)), Due: Time(r.Int(5)), Fence: r.Int(6), Problem: r.Text(7), Created: Time(r.Int(8)), Changed: Time(r.Int(9))}, nil
 }
 
-// handlerIn is the condition that the handler is one of several, whose arguments begin with a
-// number.
+// handlerIn returns the condition that the handler is one of several. Their arguments are numbered
+// from first.
 func handlerIn(handlers []string, first int) string {
 	marks := make([]string, len(handlers))
 	for i := range handlers {
@@ -75,8 +75,8 @@ func appendTexts(texts []string, before ...any) []any {
 	return before
 }
 
-// Claim lends deliveries that are due. It looks first without standing in the writers'
-// line, for every process looks after every write, and mostly nothing is due.
+// Claim leases deliveries that are due. It first checks without waiting for the writer lock, since
+// every process calls it after every write and usually nothing is due.
 func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.Time, n int) (due []jobs.Delivery, err error) {
 	next, found, err := s.NextDue(ctx, handlers)
 	if err != nil || !found || Millis(next) > Millis(now) {
@@ -98,7 +98,7 @@ func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.
 	return due, err
 }
 
-// Settle keeps what came of a claimed delivery.
+// Settle stores the result of a claimed delivery.
 func (s *Service) Settle(ctx context.Context, d jobs.Delivery) (kept bool, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
 		n, err := c.Exec(ctx, `UPDATE deliveries SET state = ?5, attempts = ?6, due = ?7, problem = ?8, changed = ?9
@@ -110,7 +110,7 @@ func (s *Service) Settle(ctx context.Context, d jobs.Delivery) (kept bool, err e
 	return kept, err
 }
 
-// NextDue is when the next delivery is due.
+// NextDue returns when the next delivery is due.
 func (s *Service) NextDue(ctx context.Context, handlers []string) (at time.Time, found bool, err error) {
 	if len(handlers) == 0 {
 		return at, false, nil
@@ -119,10 +119,10 @@ func (s *Service) NextDue(ctx context.Context, handlers []string) (at time.Time,
 		"SELECT due FROM deliveries WHERE state IN (0, 2) AND "+handlerIn(handlers, 1)+" ORDER BY due LIMIT 1", appendTexts(handlers)...)
 }
 
-// maxPending is the most that Pending counts.
+// maxPending is the highest count that Pending returns.
 const maxPending = 10_000
 
-// Pending counts deliveries that are not settled.
+// Pending counts the unsettled deliveries.
 func (s *Service) Pending(ctx context.Context) (n int, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
 		count, err := queryInt(ctx, c, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT ?1) AS open", maxPending)
@@ -132,7 +132,7 @@ func (s *Service) Pending(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Of gives the deliveries of events.
+// Of returns the deliveries of events.
 func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) (all []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
 		for _, e := range events {

@@ -20,7 +20,7 @@ func readInvitation(r Row) (identity.Invitation, error) {
 	return i, nil
 }
 
-// AddInvitation keeps an invitation.
+// AddInvitation stores an invitation.
 func (i identities) AddInvitation(ctx context.Context, v identity.Invitation) error {
 	return i.changeCounted(ctx, func(c Conn) (int64, error) {
 		if err := checkUnused(ctx, c, "invitations", v.ID, v.Hash); err != nil {
@@ -33,12 +33,12 @@ func (i identities) AddInvitation(ctx context.Context, v identity.Invitation) er
 	})
 }
 
-// InvitationByHash finds an invitation.
+// InvitationByHash returns the invitation with a hash.
 func (i identities) InvitationByHash(ctx context.Context, h identity.Hash) (identity.Invitation, bool, error) {
 	return queryOne(ctx, i.db, readInvitation, invitationColumns+" WHERE hash = ?1", h[:])
 }
 
-// Invitations lists a world's.
+// Invitations lists a world's invitations by creation.
 func (i identities) Invitations(ctx context.Context, w access.WorldID) (all []identity.Invitation, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) (err error) {
 		all, err = queryAll(ctx, c, readInvitation, invitationColumns+" WHERE world = ?1 ORDER BY created, n", w[:])
@@ -47,7 +47,7 @@ func (i identities) Invitations(ctx context.Context, w access.WorldID) (all []id
 	return all, err
 }
 
-// ClaimInvitation gives an invitation to a subject.
+// ClaimInvitation assigns an open invitation to a subject, unless another subject has it.
 func (i identities) ClaimInvitation(ctx context.Context, id string, to access.Subject) (mine bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		n, err := c.Exec(ctx, "UPDATE invitations SET subject = ?2 WHERE id = ?1 AND state = ?3 AND subject IN ('', ?2)",
@@ -58,7 +58,7 @@ func (i identities) ClaimInvitation(ctx context.Context, id string, to access.Su
 	return mine && err == nil, err
 }
 
-// CloseInvitation ends an invitation.
+// CloseInvitation closes an open invitation.
 func (i identities) CloseInvitation(ctx context.Context, id string, as identity.InvitationState, at time.Time) (open bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		n, err := c.Exec(ctx, "UPDATE invitations SET state = ?2, closed = ?3 WHERE id = ?1 AND state = ?4",

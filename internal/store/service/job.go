@@ -37,7 +37,7 @@ func (s *Service) Job(ctx context.Context, id uuid.UUID) (jobs.Job, bool, error)
 	}, `SELECT world, kind, subject, level, owner, state, result, problem, created, changed FROM jobs WHERE id = ?1`, id[:])
 }
 
-// Touch says that a process lives, and fails the unfinished jobs of those that do not.
+// Touch records that a process is alive, and fails the unfinished jobs of processes that are not.
 func (s *Service) Touch(ctx context.Context, owner string, now, before time.Time) error {
 	return s.db.Change(ctx, func(c Conn) error {
 		if _, err := c.Exec(ctx, `INSERT INTO job_owners (owner, seen) VALUES (?1, ?2) ON CONFLICT (owner) DO UPDATE SET seen = ?2`,

@@ -10,13 +10,14 @@ import (
 	"loregate/internal/identity"
 )
 
-// identities is the tables of keys, signing keys and invitations.
+// identities stores keys, signing keys and invitations in their tables.
 type identities struct{ db Database }
 
-// Identity gives the side that identity.Config asks for.
+// Identity returns the identity.Store for identity.Config.
 func (s *Service) Identity() identity.Store { return identities{s.db} }
 
-// changeCounted runs f alone and, where it changed anything, moves the generation.
+// changeCounted runs f with no other writer running and increments the generation if f changed
+// anything.
 func (i identities) changeCounted(ctx context.Context, f func(Conn) (changed int64, err error)) error {
 	return i.db.Change(ctx, func(c Conn) error {
 		n, err := f(c)
@@ -28,7 +29,7 @@ func (i identities) changeCounted(ctx context.Context, f func(Conn) (changed int
 	})
 }
 
-// Generation changes with every write.
+// Generation returns a number that changes with every write.
 func (i identities) Generation(ctx context.Context) (g uint64, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) error {
 		n, err := queryInt(ctx, c, "SELECT n FROM identity_generation")
@@ -69,18 +70,18 @@ func (i identities) Keys(ctx context.Context) iter.Seq2[identity.Key, error] {
 	}
 }
 
-// KeyByID finds a key.
+// KeyByID returns the key with an id.
 func (i identities) KeyByID(ctx context.Context, id string) (identity.Key, bool, error) {
 	return queryOne(ctx, i.db, readKey, keyColumns+" WHERE id = ?1", id)
 }
 
-// KeyByHash finds a key. The index is searched by a hash, of which whoever asks cannot
-// choose a byte: how long it takes tells nothing of the secret.
+// KeyByHash returns the key with a hash. The index is searched by a hash whose bytes the caller
+// cannot choose: the duration of the search reveals nothing about the secret.
 func (i identities) KeyByHash(ctx context.Context, h identity.Hash) (identity.Key, bool, error) {
 	return queryOne(ctx, i.db, readKey, keyColumns+" WHERE hash = ?1", h[:])
 }
 
-// AddKey keeps a key.
+// AddKey stores a key.
 func (i identities) AddKey(ctx context.Context, k identity.Key) error {
 	spec, err := json.Marshal(k.KeySpec)
 	if err != nil {
@@ -95,8 +96,8 @@ func (i identities) AddKey(ctx context.Context, k identity.Key) error {
 	})
 }
 
-// checkUnused refuses an id or hash that is in use. Alone among writers, nobody takes them in
-// between.
+// checkUnused refuses an id or hash that is in use. The caller is the only writer, so nobody can
+// take them in between.
 func checkUnused(ctx context.Context, c Conn, table, id string, h identity.Hash) error {
 	n, err := queryInt(ctx, c, "SELECT 1 FROM "+table+" WHERE id = ?1 OR hash = ?2 LIMIT 1", id, h[:])
 	if err == nil && n != 0 {
@@ -105,7 +106,7 @@ func checkUnused(ctx context.Context, c Conn, table, id string, h identity.Hash)
 	return err
 }
 
-// RevokeKey marks a key.
+// RevokeKey marks a key as revoked.
 func (i identities) RevokeKey(ctx context.Context, id string, at time.Time) (found bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		n, err := queryInt(ctx, c, "SELECT count(*) FROM api_keys WHERE id = ?1", id)
@@ -117,7 +118,7 @@ func (i identities) RevokeKey(ctx context.Context, id string, at time.Time) (fou
 	return found, err
 }
 
-// SigningKeys gives all, latest first.
+// SigningKeys returns all signing keys, latest first.
 func (i identities) SigningKeys(ctx context.Context) (all []identity.SigningKey, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) (err error) {
 		all, err = queryAll(ctx, c, func(r Row) (identity.SigningKey, error) {
@@ -128,7 +129,8 @@ func (i identities) SigningKeys(ctx context.Context) (all []identity.SigningKey,
 	return all, err
 }
 
-// AddSigningKey adds a key after another.
+// AddSigningKey adds a signing key if after is the id of the latest one. It ends that one at until
+// and deletes keys that have ended.
 func (i identities) AddSigningKey(ctx context.Context, k identity.SigningKey, after string, until time.Time) (added bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		latest := ""

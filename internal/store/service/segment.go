@@ -13,25 +13,25 @@ import (
 
 var _ access.SegmentStore = (*Service)(nil)
 
-// segmentPage is how many segments are read at once: bodies are up to about 1 MiB.
+// segmentPage is the number of segments read at once: bodies are up to about 1 MiB.
 const segmentPage = 16
 
-// packer and unpacker compress bodies: records repeat one another, and take a tenth of the
-// disk so. Both may be used by several goroutines at once.
+// packer and unpacker compress bodies to about a tenth, since records repeat one another. Both are
+// safe for concurrent use.
 var (
 	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(512<<10))
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderLowmem(true))
 )
 
-// maxBody is more than a body of the most and longest records takes.
+// maxBody is larger than a body of the largest number of the longest records.
 const maxBody = 64 << 20
 
-// zstdMagic tells of a body as it is kept now. Earlier programs kept it as it is, and it begins
-// with a brace.
+// zstdMagic is the beginning of a compressed body. Earlier programs stored bodies uncompressed;
+// those begin with a brace.
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// unpackBody gives a body that was kept. One that is damaged stays as it is: a check of
-// the records finds that it does not match its hash.
+// unpackBody decompresses a stored body. It returns a damaged body as it is: a check of the records
+// finds that it does not match its hash.
 func unpackBody(kept []byte) []byte {
 	if !bytes.HasPrefix(kept, zstdMagic) {
 		return kept
@@ -43,10 +43,10 @@ func unpackBody(kept []byte) []byte {
 	return body
 }
 
-// AppendSegment keeps a segment of access records.
+// AppendSegment stores a segment of access records.
 func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 	return s.db.Change(ctx, func(c Conn) error {
-		added, err := addSegment(ctx, c, one) // the one way to the server while others wait, but for a process's first
+		added, err := addSegment(ctx, c, one) // the only round trip while others wait, except for a process's first segment
 		if err != nil || added > 0 {
 			return err
 		}
@@ -68,7 +68,7 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 	})
 }
 
-// addSegment adds a segment of a process that is known, where it is not there.
+// addSegment adds a segment if its process is known and the segment is not stored yet.
 func addSegment(ctx context.Context, c Conn, one access.Segment) (int64, error) {
 	return c.Exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
 		SELECT p, ?2, ?3, ?4, ?5, ?6, ?7 FROM access_processes WHERE process = ?1 ON CONFLICT DO NOTHING`,
@@ -112,7 +112,7 @@ func (s *Service) readSegments(ctx context.Context, process string, from uint64)
 	return page, err
 }
 
-// Processes lists those that have segments, in the order of their first one.
+// Processes lists the processes that have segments, in the order of their first segment.
 func (s *Service) Processes(ctx context.Context) (all []string, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
 		all, err = queryAll(ctx, c, func(r Row) (string, error) { return r.Text(0), nil }, "SELECT process FROM access_processes ORDER BY p")

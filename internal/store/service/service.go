@@ -1,13 +1,12 @@
-// Package service keeps what a store holds beside the canon: keys and invitations, access
-// records, jobs, deliveries of events, and secrets. SQLite and PostgreSQL keep them in
-// tables of the same names and columns, and both understand the statements here; the
-// canon's own, on which speed and visibility hang, each store writes for itself.
+// Package service stores a store's data outside the canon: keys and invitations, access records,
+// jobs, deliveries of events, and secrets. SQLite and PostgreSQL keep them in tables of the same
+// names and columns and both understand the statements here. Each store has its own statements for
+// the canon, where speed and visibility depend on them.
 //
-// Its invariant: what a method returns without an error is durable.
+// Its invariant: the effects of a method that returns without an error are durable.
 //
-// Ids and hashes are given and read as their bytes. Keys, invitations and access records
-// keep times as nanoseconds since 1970, jobs and deliveries as milliseconds; the zero time
-// is 0 in both.
+// Ids and hashes are bound and read as bytes. Keys, invitations and access records keep times as
+// nanoseconds since 1970, jobs and deliveries as milliseconds; the zero time is 0 in both.
 package service
 
 import (
@@ -15,40 +14,40 @@ import (
 	"time"
 )
 
-// Database is the store that the tables are in.
+// Database is the store that contains the tables.
 type Database interface {
 	// Snapshot runs f on one state of the tables.
 	Snapshot(ctx context.Context, f func(Conn) error) error
-	// Change runs f alone among writers and returns when its effects are durable. Where f
-	// fails nothing is changed.
+	// Change runs f with no other writer running and returns when its effects are durable. If f
+	// fails, nothing is changed.
 	Change(ctx context.Context, f func(Conn) error) error
 }
 
-// Conn runs statements whose arguments are marked ?1, ?2 and so on. Arguments are int,
-// int64, uint64, string and []byte.
+// Conn runs statements whose arguments are marked ?1, ?2 and so on. Arguments are int, int64,
+// uint64, string and []byte.
 type Conn interface {
-	// Exec tells how many rows it changed.
+	// Exec returns how many rows the statement changed.
 	Exec(ctx context.Context, sql string, args ...any) (int64, error)
-	// Query gives each row to f, which must not use the connection.
+	// Query calls f with each row. f must not use the connection.
 	Query(ctx context.Context, f func(Row) error, sql string, args ...any) error
 }
 
-// Row is one row of a result, valid inside the function that it is given to.
+// Row is one row of a result. It is valid only inside the callback that receives it.
 type Row interface {
 	Int(column int) int64
 	Text(column int) string
-	// Bytes is a copy; empty for NULL.
+	// Bytes returns a copy; empty for NULL.
 	Bytes(column int) []byte
 }
 
-// Service is the tables of one store.
+// Service reads and writes the tables of one store.
 type Service struct{ db Database }
 
-// New gives the tables in db.
+// New returns the Service of the tables in db.
 func New(db Database) *Service { return &Service{db} }
 
-// Secret gives random bytes that every process on the store shares, by name. Where there
-// are none yet, fresh ones become them.
+// Secret returns the random bytes with a name that all processes on the store share. If there are
+// none yet, it stores and returns fresh.
 func (s *Service) Secret(ctx context.Context, name string, fresh []byte) (kept []byte, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
 		if _, err := c.Exec(ctx, "INSERT INTO secrets (name, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING", name, fresh); err != nil {
@@ -59,7 +58,7 @@ func (s *Service) Secret(ctx context.Context, name string, fresh []byte) (kept [
 	return kept, err
 }
 
-// queryInt is the one integer that a query gives, 0 where it gives no row.
+// queryInt runs a query for one integer; 0 if it returns no row.
 func queryInt(ctx context.Context, c Conn, sql string, args ...any) (n int64, err error) {
 	err = c.Query(ctx, func(r Row) error { n = r.Int(0); return nil }, sql, args...)
 	return n, err
@@ -75,7 +74,7 @@ func queryAll[T any](ctx context.Context, c Conn, read func(Row) (T, error), sql
 	return all, err
 }
 
-// queryOne reads the one row that a query gives, if it gives one.
+// queryOne reads the first row of a query, if there is one.
 func queryOne[T any](ctx context.Context, db Database, read func(Row) (T, error), sql string, args ...any) (one T, found bool, err error) {
 	err = db.Snapshot(ctx, func(c Conn) error {
 		all, err := queryAll(ctx, c, read, sql, args...)
@@ -87,7 +86,7 @@ func queryOne[T any](ctx context.Context, db Database, read func(Row) (T, error)
 	return one, found, err
 }
 
-// Millis is a time as milliseconds since 1970.
+// Millis converts a time to milliseconds since 1970; 0 for the zero time.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -95,7 +94,7 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// Time is what Millis made a number of.
+// Time is the inverse of Millis.
 func Time(millis int64) time.Time {
 	if millis == 0 {
 		return time.Time{}
