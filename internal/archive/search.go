@@ -141,7 +141,7 @@ func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn
 	}
 	out := searchOut{Cards: make([]foundCard, len(result.Hits)), paged: pagedAt(in.toPage(), result.Total, len(result.Hits)), Ranked: result.Ranked}
 	if in.hasSnippets() {
-		if err := l.Ahead(ctx, result.Hits); err != nil {
+		if err := l.PrefetchContents(ctx, result.Hits); err != nil {
 			return searchOut{}, err
 		}
 	}

@@ -12,14 +12,14 @@ import (
 // What the reads of one call cannot be told by, such as a ledger, makes it stand never.
 type Basis struct {
 	world access.WorldID
-	from  *snapshot // to read first; nil where there is none
+	from  *sharedReader // to read first; nil where there is none
 
-	mu    sync.Mutex
-	at    Seq             // the world's head before the first read
-	epoch uint64          // of the generations that at counts in
-	whole bool            // any commit to the world touches it
-	never bool            // it is no basis
-	parts map[string]bool // see cardPart, keyPart and belowPart
+	mu          sync.Mutex
+	at          Seq             // the world's head before the first read
+	epoch       uint64          // of the generations that at counts in
+	wholeWorld  bool            // any commit to the world touches it
+	uncacheable bool            // it is no basis
+	parts       map[string]bool // see cardPart, keyPart and belowPart
 }
 
 // Parts of a world that a commit touches, as a basis and generations name them: a card by
@@ -31,13 +31,13 @@ func belowPart(parent CardID) string { return "b" + string(parent[:]) }
 // maxParts is how many parts a basis names; one of more rests on the world as a whole.
 const maxParts = 64
 
-func (b *Basis) restsOn(parts ...string) {
+func (b *Basis) addParts(parts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.parts)+len(parts) > maxParts {
-		b.whole = true
+		b.wholeWorld = true
 	}
-	if b.whole || b.never {
+	if b.wholeWorld || b.uncacheable {
 		b.parts = nil
 		return
 	}
@@ -52,8 +52,8 @@ func (b *Basis) restsOn(parts ...string) {
 // noteWorld notes a read of a world; with whole, of anything in it.
 func (b *Basis) noteWorld(w access.WorldID, whole bool) {
 	b.mu.Lock()
-	b.whole = b.whole || whole
-	b.never = b.never || w != b.world
+	b.wholeWorld = b.wholeWorld || whole
+	b.uncacheable = b.uncacheable || w != b.world
 	b.mu.Unlock()
 }
 
@@ -61,7 +61,7 @@ func (b *Basis) noteWorld(w access.WorldID, whole bool) {
 func (b *Basis) Lasts() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return !b.never
+	return !b.uncacheable
 }
 
 type basisKey struct{}
@@ -77,7 +77,7 @@ func (c *Canon) read(ctx context.Context, f func(Reader) error) error {
 	if b == nil {
 		return c.store.Read(ctx, f)
 	}
-	rest := func(r Reader) error { return f(&restingReader{r: r, b: b}) }
+	rest := func(r Reader) error { return f(&basisReader{r: r, b: b}) }
 	if b.from != nil && b.from.mu.TryLock() {
 		defer b.from.mu.Unlock()
 		return rest(b.from.r)
@@ -85,13 +85,13 @@ func (c *Canon) read(ctx context.Context, f func(Reader) error) error {
 	return c.store.Read(ctx, rest)
 }
 
-// snapshot is a Reader that one read at a time may have until it is closed.
-type snapshot struct {
+// sharedReader is a Reader that one read at a time may have until it is closed.
+type sharedReader struct {
 	mu sync.Mutex // guards r; held from close on
 	r  Reader
 }
 
-func (s *snapshot) close() {
+func (s *sharedReader) close() {
 	s.mu.Lock()
 	s.r = nil // a basis that is kept would hold it
 }
@@ -102,7 +102,7 @@ type Moment struct {
 	at    Seq
 	in    *generations
 	epoch uint64
-	from  *snapshot // in which the world's head was read; nil where nothing was
+	from  *sharedReader // in which the world's head was read; nil where nothing was
 }
 
 // Begin gives a basis for the reads from now on, until the function ends that was given the
@@ -124,7 +124,7 @@ func (m Moment) Stands(b *Basis, level access.Level) bool {
 	}
 	for i := range m.in.levels[:min(level, access.LevelAdmin)] {
 		l := &m.in.levels[i]
-		if l.all > b.at || b.whole && l.any > b.at {
+		if l.all > b.at || b.wholeWorld && l.any > b.at {
 			return false
 		}
 		for p := range b.parts {
@@ -172,8 +172,8 @@ const (
 // a later one.
 func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) error {
 	g := c.followed.generationsOf(w)
-	mark, marked := c.mark()
-	before, m, same := g.seen(w, mark, marked)
+	mark, marked := c.storeMark()
+	before, m, same := g.currentMoment(w, mark, marked)
 	if same {
 		f(m)
 		return nil
@@ -193,7 +193,7 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 		if !g.noteMark(head, mark, marked) {
 			return nil // others have followed further: the reads of f are to find what they know
 		}
-		m.from = &snapshot{r: r}
+		m.from = &sharedReader{r: r}
 		defer m.from.close()
 		given = true
 		f(m)
@@ -209,7 +209,7 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) (Moment, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.follow(ctx, r, w, before, head); err != nil {
+	if err := g.followTo(ctx, r, w, before, head); err != nil {
 		return Moment{}, err
 	}
 	return Moment{world: w, at: min(head.Seq, g.head.Seq), in: g, epoch: g.epoch}, nil
@@ -248,9 +248,9 @@ func (f *followed) generationsOf(w access.WorldID) *generations {
 	return g
 }
 
-// seen gives how far the stream was followed, and the moment where nothing was committed
+// currentMoment gives how far the stream was followed, and the moment where nothing was committed
 // since then.
-func (g *generations) seen(w access.WorldID, mark Mark, marked bool) (Seq, Moment, bool) {
+func (g *generations) currentMoment(w access.WorldID, mark Mark, marked bool) (Seq, Moment, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.head.Seq, Moment{world: w, at: g.head.Seq, in: g, epoch: g.epoch}, marked && g.marked && mark == g.mark
@@ -266,40 +266,40 @@ type Marker interface {
 	Mark() (Mark, bool)
 }
 
-func (c *Canon) mark() (Mark, bool) {
+func (c *Canon) storeMark() (Mark, bool) {
 	if m, ok := c.store.(Marker); ok {
 		return m.Mark()
 	}
 	return Mark{}, false
 }
 
-// restart begins anew at a head. No earlier answer stands.
-func (g *generations) restart(head Head) {
+// restartAt begins anew at a head. No earlier answer stands.
+func (g *generations) restartAt(head Head) {
 	g.epoch++
 	g.marked = false
 	g.head, g.levels, g.noted = head, [access.LevelAdmin]touches{}, 0
 }
 
-// skip goes to a commit without a look at what it, and those before it, touched.
-func (g *generations) skip(head Head) {
+// skipTo goes to a commit without a look at what it, and those before it, touched.
+func (g *generations) skipTo(head Head) {
 	g.head = head
 	g.noteAll(access.LevelUser, head.Seq)
 }
 
-// follow reads the commits up to the head of a snapshot that was opened after the stream had
+// followTo reads the commits up to the head of a snapshot that was opened after the stream had
 // been followed to before. A snapshot that is older than what others followed to meanwhile
 // teaches nothing; one that ends before it began is of another stream.
-func (g *generations) follow(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) error {
+func (g *generations) followTo(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) error {
 	switch {
 	case head == g.head:
 		return nil
 	case g.head == Head{}, head.Seq < before, head.Seq == g.head.Seq:
-		g.restart(head)
+		g.restartAt(head)
 		return nil
 	case head.Seq < g.head.Seq:
 		return nil
 	case head.Seq-g.head.Seq > maxFollowed:
-		g.skip(head)
+		g.skipTo(head)
 		return nil
 	}
 	var records []Record
@@ -309,7 +309,7 @@ func (g *generations) follow(ctx context.Context, r Reader, w access.WorldID, be
 		case err != nil:
 			return err
 		case commit.Seq == g.head.Seq && commit.Hash != g.head.Hash:
-			g.restart(head)
+			g.restartAt(head)
 			return nil
 		case commit.Seq == g.head.Seq:
 			continue

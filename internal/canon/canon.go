@@ -50,9 +50,9 @@ func (c *Canon) Changed() <-chan struct{} { return c.store.Changed() }
 
 // time is the present as commits keep it: UTC, to the millisecond.
 // Now is the time as commits take it.
-func (c *Canon) Now() time.Time { return c.time() }
+func (c *Canon) Now() time.Time { return c.commitTime() }
 
-func (c *Canon) time() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
+func (c *Canon) commitTime() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
 
 // errClosed is the answer to a zero Grant: a call that no Guard admitted.
 var errClosed = fault.New(fault.Internal, "the canon was asked without a grant")
@@ -93,32 +93,32 @@ func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func
 	})
 }
 
-// seen is a world's row, and look-ups with the cards that they find after a change.
-type seen struct {
+// createCache is a world's row, and look-ups with the cards that they find after a change.
+type createCache struct {
 	world World
-	found []lookedUp
+	found []lookupResult
 }
 
-// seenAfter gives look-ups of a plan as they are after its change, where that was to make one
+// cacheAfterCreate gives look-ups of a plan as they are after its change, where that was to make one
 // card, whose name was looked up. Cards that it took in have other names.
-func (p *Plan) seenAfter(r Receipt) *seen {
+func (p *Plan) cacheAfterCreate(r Receipt) *createCache {
 	m, ok := p.r.(*memo)
-	if !ok || r.DryRun || len(p.set.Changes) != 1 || len(r.Cards) != 1 || !p.sight.View.Sees(r.Cards[0].Label) {
+	if !ok || r.DryRun || len(p.set.Changes) != 1 || len(r.Cards) != 1 || !p.visibility.View.Sees(r.Cards[0].Label) {
 		return nil
 	}
 	if p.set.Changes[0].Card.Act != ActCreate {
 		return nil
 	}
-	byKey := cardsAsked{sight: p.sight, key: r.Cards[0].Key}
-	others, known := m.remembered(byKey)
+	byKey := cardLookup{visibility: p.visibility, key: r.Cards[0].Key}
+	others, known := m.cachedCards(byKey)
 	if !known {
 		return nil
 	}
 	after := &memo{}
 	same := append(slices.Clone(others), r.Cards[0])
 	slices.SortFunc(same, CompareHomonyms)
-	after.keepAll(byKey, same)
-	return &seen{p.world, after.found}
+	after.rememberCards(byKey, same)
+	return &createCache{p.world, after.found}
 }
 
 // run calls f, and fails where the snapshot failed under it.
@@ -126,11 +126,11 @@ func (l *Snapshot) run(f func(*Snapshot) error) error {
 	if err := f(l); err != nil {
 		return err
 	}
-	return l.last.err
+	return l.headCache.err
 }
 
 func (c *Canon) newSnapshot(r Reader, g access.Grant) *Snapshot {
-	return &Snapshot{canon: c, r: r, grant: g, sight: Visibility{World: g.World(), View: g.View()}, last: &last{}}
+	return &Snapshot{canon: c, r: r, grant: g, visibility: Visibility{World: g.World(), View: g.View()}, headCache: &headCache{}}
 }
 
 func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Snapshot, error) {
@@ -158,28 +158,28 @@ func (c *Canon) Update(ctx context.Context, g access.Grant, plan func(*Plan) err
 		return Receipt{}, errClosed
 	}
 	for range planTries {
-		receipt, planned, err := c.plan(ctx, g, plan)
+		receipt, planned, err := c.planUpdate(ctx, g, plan)
 		if err != nil || planned == nil {
 			return receipt, err
 		}
 		receipt, err = c.Commit(ctx, g, planned.set)
 		if err == nil {
-			receipt.seen = planned.seenAfter(receipt)
+			receipt.seen = planned.cacheAfterCreate(receipt)
 		}
 		if !isMoved(err) {
 			return receipt, err
 		}
 	}
-	return c.updateAlone(ctx, g, plan)
+	return c.updateExclusive(ctx, g, plan)
 }
 
 // planTries is how often a change is planned beside other writers. Those that share one
 // durable transaction get in each other's way until it ends, so that more would not help.
 const planTries = 2
 
-func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
+func (c *Canon) planUpdate(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
 	err = c.Read(ctx, g, func(l *Snapshot) error {
-		done, again, err := repeated(ctx, l.r, g)
+		done, again, err := findRepeat(ctx, l.r, g)
 		if err != nil || again {
 			receipt = done
 			return err

@@ -19,7 +19,7 @@ func Capture(ctx context.Context) (context.Context, *Captured) {
 	return context.WithValue(ctx, captureKey{}, c), c
 }
 
-func captured(ctx context.Context, set ChangeSet, r Receipt) {
+func recordDryRun(ctx context.Context, set ChangeSet, r Receipt) {
 	if c, ok := ctx.Value(captureKey{}).(*Captured); ok {
 		c.Sets, c.Receipts = append(c.Sets, set), append(c.Receipts, r)
 	}

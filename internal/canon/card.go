@@ -75,8 +75,8 @@ func (c Counts) For(l access.Level) uint32 {
 	return c[min(max(l, access.LevelUser), access.LevelAdmin)-1]
 }
 
-// raised counts one more version, written at a level.
-func (c Counts) raised(at access.Level) Counts {
+// addVersion counts one more version, written at a level.
+func (c Counts) addVersion(at access.Level) Counts {
 	for l := at; l <= access.LevelAdmin; l++ {
 		c[l-1]++
 	}
@@ -178,10 +178,10 @@ func (v Version) For(view access.View) Version {
 	return v
 }
 
-// relabel gives a current version the label that its card has now. Where that opens it to
+// setLabel gives a current version the label that its card has now. Where that opens it to
 // more, it bears for them the name that the card has now: it may have had a secret one
 // when the version was written, or one of those above it may.
-func (v *Version) relabel(c Card) {
+func (v *Version) setLabel(c Card) {
 	if !v.Label.Meet(c.Label).Equal(c.Label) {
 		if v.Former.Name == "" {
 			v.Former = FormerName{v.Name, v.Label}

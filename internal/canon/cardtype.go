@@ -123,33 +123,33 @@ func (l *Snapshot) Type(ctx context.Context, name string) (Type, error) {
 	if i, ok := builtinByKey[key]; ok {
 		return builtin[i], nil
 	}
-	cards, err := l.r.FindCards(ctx, l.sight, CardQuery{Key: key})
+	cards, err := l.r.FindCards(ctx, l.visibility, CardQuery{Key: key})
 	if err != nil {
 		return Type{}, err
 	}
 	for _, c := range cards {
 		if markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
-			return l.typeOf(ctx, c)
+			return l.loadType(ctx, c)
 		}
 	}
 	return Type{}, unknownType(name)
 }
 
 func unknownType(name string) error {
-	e := fault.New(fault.Rule, "there is no type %q; list them with list_types", clip(name, 255))
+	e := fault.New(fault.Rule, "there is no type %q; list them with list_types", clipRunes(name, 255))
 	e.Fields = []fault.Field{{Field: "type", Error: "unknown type"}}
 	return e
 }
 
-func (l *Snapshot) typeOf(ctx context.Context, c Card) (Type, error) {
+func (l *Snapshot) loadType(ctx context.Context, c Card) (Type, error) {
 	content, err := l.Content(ctx, c)
 	if err != nil {
 		return Type{}, err
 	}
-	return typeFrom(c, content), nil
+	return typeFromCard(c, content), nil
 }
 
-func typeFrom(c Card, content string) Type {
+func typeFromCard(c Card, content string) Type {
 	var own struct {
 		Schema json.RawMessage `json:"schema"`
 	}
@@ -161,12 +161,12 @@ func typeFrom(c Card, content string) Type {
 // Types lists all types in sight: the built-in ones, then the world's by key.
 func (l *Snapshot) Types(ctx context.Context) ([]Type, error) {
 	types := append([]Type(nil), builtin...)
-	cards, _, err := l.r.Cards(ctx, l.sight, Filter{Type: TypeCardtype}, Page{Limit: 1000})
+	cards, _, err := l.r.Cards(ctx, l.visibility, Filter{Type: TypeCardtype}, Page{Limit: 1000})
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range cards {
-		t, err := l.typeOf(ctx, c)
+		t, err := l.loadType(ctx, c)
 		if err != nil {
 			return nil, err
 		}

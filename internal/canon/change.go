@@ -196,6 +196,6 @@ type Receipt struct {
 	Cards    []Card // the changed cards as they stand afterwards, in order of change
 
 	// For LookAfter.
-	seen   *seen
+	seen   *createCache
 	bodies map[Hash][]byte // that the change brought
 }

@@ -22,9 +22,9 @@ type Changes struct {
 
 // Bounds of a drift. Beyond them it costs less to read what is wanted anew.
 const (
-	maxDriftCommits = 256
-	maxDriftCards   = 1000
-	maxDriftMade    = 50 // whose children are looked for one by one
+	maxSinceCommits = 256
+	maxSinceCards   = 1000
+	maxSinceMade    = 50 // whose children are looked for one by one
 )
 
 // ChangesSince follows the commits after a number to the snapshot's, for those who keep what
@@ -32,7 +32,7 @@ const (
 // commits, or where a body was erased: then all is to be read anew.
 func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardID) bool) (d Changes, ok bool, err error) {
 	now := l.Now()
-	if since > now || now-since > maxDriftCommits {
+	if since > now || now-since > maxSinceCommits {
 		return Changes{}, false, nil
 	}
 	written := map[CardID]Act{}
@@ -44,7 +44,7 @@ func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardI
 		if err != nil {
 			return Changes{}, false, err
 		}
-		if !d.follow(rec, written) {
+		if !d.addCommit(rec, written) {
 			return Changes{}, false, nil
 		}
 	}
@@ -60,7 +60,7 @@ func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardI
 		delete(written, c.ID)
 	}
 	if !d.Wide {
-		if d.Wide, err = l.adopted(ctx, made); err != nil {
+		if d.Wide, err = l.hasAdopted(ctx, made); err != nil {
 			return Changes{}, false, err
 		}
 	}
@@ -68,10 +68,10 @@ func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardI
 	return d, true, nil
 }
 
-// adopted reports whether one of the cards that were made may have become the parent of
+// hasAdopted reports whether one of the cards that were made may have become the parent of
 // others, which then are named after it. What is out of sight has no children in sight.
-func (l *Snapshot) adopted(ctx context.Context, made []Card) (bool, error) {
-	if len(made) > maxDriftMade {
+func (l *Snapshot) hasAdopted(ctx context.Context, made []Card) (bool, error) {
+	if len(made) > maxSinceMade {
 		return true, nil
 	}
 	for _, c := range made {
@@ -83,8 +83,8 @@ func (l *Snapshot) adopted(ctx context.Context, made []Card) (bool, error) {
 	return false, nil
 }
 
-// follow adds what a commit wrote; false where that cannot be told by its cards.
-func (d *Changes) follow(rec Record, written map[CardID]Act) bool {
+// addCommit adds what a commit wrote; false where that cannot be told by its cards.
+func (d *Changes) addCommit(rec Record, written map[CardID]Act) bool {
 	for _, ch := range rec.Changes {
 		switch {
 		case ch.Purge != nil:
@@ -98,7 +98,7 @@ func (d *Changes) follow(rec Record, written map[CardID]Act) bool {
 			d.Wide = d.Wide || ch.Card.Act != ActUpdate && ch.Card.Act != ActCreate
 		}
 	}
-	return len(written) <= maxDriftCards
+	return len(written) <= maxSinceCards
 }
 
 // maxTouchCommits is more than a store takes between two looks.

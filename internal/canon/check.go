@@ -11,11 +11,11 @@ import (
 	"loregate/internal/markup"
 )
 
-// mayHold checks that the view reaches the card's label, and that everyone who sees the
+// checkLevels checks that the view reaches the card's label, and that everyone who sees the
 // card may know its type.
-func (p *Plan) mayHold(c Card, t Type) error {
+func (p *Plan) checkLevels(c Card, t Type) error {
 	if !p.View().Sees(c.Label) {
-		return p.above("level", c.Label)
+		return p.aboveRoleFault("level", c.Label)
 	}
 	if t.Label.Level > c.Label.Level || (len(c.Label.Subjects) > 0 && t.Label.Level > access.LevelUser) {
 		e := ruleFault("type", "type %s is for level %s and up; give the card that level or another type", t.Name, t.Label.Level)
@@ -24,7 +24,7 @@ func (p *Plan) mayHold(c Card, t Type) error {
 	return nil
 }
 
-func (p *Plan) above(field string, l access.Label) error {
+func (p *Plan) aboveRoleFault(field string, l access.Label) error {
 	e := fault.New(fault.Denied, "this call cannot write at level %s; use a key of that role", l.Level).With("required_role", l.Level.String())
 	e.Fields = []fault.Field{{Field: field, Error: "above the caller's role"}}
 	return e
@@ -130,6 +130,6 @@ func decodeNumbers(b []byte, v any) error {
 	return d.Decode(v)
 }
 
-func taken(name string) error {
+func takenFault(name string) error {
 	return fault.New(fault.Conflict, "the name %q is taken; update that card or choose another name", name).With("name", name)
 }

@@ -14,8 +14,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// repeatLife is how long a used idempotency key is remembered.
-const repeatLife = 24 * time.Hour
+// idempotencyLife is how long a used idempotency key is remembered.
+const idempotencyLife = 24 * time.Hour
 
 // errMoved marks a conflict that planning anew can solve.
 var errMoved = errors.New("canon: what the plan read has moved")
@@ -24,7 +24,7 @@ func isMoved(err error) bool { return errors.Is(err, errMoved) }
 
 func isNotFound(err error) bool { return errors.Is(err, fault.NotFound) }
 
-func moved() error {
+func movedFault() error {
 	return fault.New(fault.Conflict, "another writer changed the same cards; read them again and repeat").Because(errMoved)
 }
 
@@ -48,32 +48,32 @@ func mayCommit(g access.Grant) error {
 	return fault.New(fault.Internal, "operation %s commits but is declared to read", g.Request().Operation)
 }
 
-// errRehearsed rolls a dry run back.
-var errRehearsed = errors.New("canon: rehearsed")
+// errDryRun rolls a dry run back.
+var errDryRun = errors.New("canon: rehearsed")
 
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
-		if err := Prefetch(ctx, tx, set.needs(g, w)); err != nil {
+		if err := Prefetch(ctx, tx, set.commitNeeds(g, w)); err != nil {
 			return err
 		}
-		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
+		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
 			return err
 		}
 		receipt, err = c.commitIn(ctx, tx, g, w, set)
 		return err
 	})
-	return receipt, committed(err)
+	return receipt, commitError(err)
 }
 
-// updateAlone plans and commits with the writer held.
-func (c *Canon) updateAlone(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, err error) {
+// updateExclusive plans and commits with the writer held.
+func (c *Canon) updateExclusive(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, err error) {
 	if err := mayCommit(g); err != nil {
 		return Receipt{}, err
 	}
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
-		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
+		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
 			return err
 		}
 		l, err := c.openSnapshot(ctx, tx, g)
@@ -87,27 +87,27 @@ func (c *Canon) updateAlone(ctx context.Context, g access.Grant, plan func(*Plan
 		receipt, err = c.commitIn(ctx, tx, g, g.World(), p.set)
 		return err
 	})
-	return receipt, committed(err)
+	return receipt, commitError(err)
 }
 
 // commitIn is a commit inside a transaction. A dry run ends with errRehearsed.
 func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
-	if set.empty() {
-		return Receipt{At: c.time(), Targets: set.Targets}, nil
+	if set.isEmpty() {
+		return Receipt{At: c.commitTime(), Targets: set.Targets}, nil
 	}
-	receipt, err := c.apply(ctx, tx, g, w, set)
+	receipt, err := c.applyChanges(ctx, tx, g, w, set)
 	if err == nil && g.Request().DryRun {
 		receipt.DryRun, receipt.Change = true, [16]byte{}
-		captured(ctx, set, receipt)
-		err = errRehearsed
+		recordDryRun(ctx, set, receipt)
+		err = errDryRun
 	}
 	return receipt, err
 }
 
-// committed is what the error of a transaction says to the caller.
-func committed(err error) error {
+// commitError is what the error of a transaction says to the caller.
+func commitError(err error) error {
 	switch {
-	case errors.Is(err, errRehearsed):
+	case errors.Is(err, errDryRun):
 		return nil
 	case errors.Is(err, ErrTaken):
 		return fault.New(fault.Conflict, "the name or codename is taken; choose another").Because(errMoved)
@@ -115,8 +115,8 @@ func committed(err error) error {
 	return err
 }
 
-// repeated finds the receipt of an idempotency key that was used before.
-func repeated(ctx context.Context, r Reader, g access.Grant) (Receipt, bool, error) {
+// findRepeat finds the receipt of an idempotency key that was used before.
+func findRepeat(ctx context.Context, r Reader, g access.Grant) (Receipt, bool, error) {
 	req := g.Request()
 	if req.IdempotencyKey == "" || req.DryRun {
 		return Receipt{}, false, nil
@@ -158,10 +158,10 @@ func Chain(prev Hash, body []byte) Hash {
 	return Hash(h.Sum(nil))
 }
 
-// apply validates a ChangeSet against the present, appends its commit to the world's
+// applyChanges validates a ChangeSet against the present, appends its commit to the world's
 // stream and projects it.
-func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
-	if err := c.stands(ctx, tx, Visibility{w, g.View()}, set); err != nil {
+func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
+	if err := c.checkReads(ctx, tx, Visibility{w, g.View()}, set); err != nil {
 		return Receipt{}, err
 	}
 	stream := WorldStream(w)
@@ -175,7 +175,7 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 		return Receipt{}, err
 	}
 	req := g.Request()
-	rec := c.record(g, stream, head)
+	rec := c.newRecord(g, stream, head)
 	rec.Note, rec.Targets, rec.Event, rec.Changes = set.Note, set.Targets, set.Event, set.Changes
 	if set.Cause != uuid.Nil {
 		rec.Causation = set.Cause.String()
@@ -190,14 +190,14 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 	}
 	p := projector{tx: tx, world: w, rec: &rec, fresh: set.bodies}
 	for _, ch := range set.Changes {
-		if err := p.apply(ctx, ch); err != nil {
+		if err := p.projectChange(ctx, ch); err != nil {
 			return Receipt{}, err
 		}
 	}
-	if err := p.within(g.View()); err != nil {
+	if err := p.checkView(g.View()); err != nil {
 		return Receipt{}, err
 	}
-	if err := p.event(ctx); err != nil {
+	if err := p.projectEvent(ctx); err != nil {
 		return Receipt{}, err
 	}
 	if _, err := appendTo(ctx, tx, head, rec); err != nil {
@@ -205,27 +205,27 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 	}
 	if req.IdempotencyKey != "" {
 		err = tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
-			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(repeatLife)})
+			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(idempotencyLife)})
 	}
 	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards, bodies: set.bodies}, err
 }
 
-// empty reports whether a ChangeSet commits nothing.
-func (s ChangeSet) empty() bool { return len(s.Changes) == 0 && s.Event == nil }
+// isEmpty reports whether a ChangeSet commits nothing.
+func (s ChangeSet) isEmpty() bool { return len(s.Changes) == 0 && s.Event == nil }
 
-// record begins the commit that follows a head.
-func (c *Canon) record(g access.Grant, s StreamID, head Head) Record {
+// newRecord begins the commit that follows a head.
+func (c *Canon) newRecord(g access.Grant, s StreamID, head Head) Record {
 	req := g.Request()
 	return Record{
-		Stream: s, Seq: head.Seq + 1, ID: c.newID(s), At: c.time(),
+		Stream: s, Seq: head.Seq + 1, ID: c.newID(s), At: c.commitTime(),
 		By: g.Caller().Subject, Key: g.Caller().Key, Role: g.Role(), Op: req.Operation,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey,
 	}
 }
 
-// stands refuses a ChangeSet that rests on what has moved. Cards are looked at whoever
+// checkReads refuses a ChangeSet that rests on what has moved. Cards are looked at whoever
 // sees them; links and keys as the caller sees them, for to him what is hidden is absent.
-func (c *Canon) stands(ctx context.Context, tx Tx, s Visibility, set ChangeSet) error {
+func (c *Canon) checkReads(ctx context.Context, tx Tx, s Visibility, set ChangeSet) error {
 	all := Visibility{s.World, access.View{Level: access.LevelAll}}
 	for _, m := range set.Reads {
 		if m.Card.IsZero() {
@@ -234,7 +234,7 @@ func (c *Canon) stands(ctx context.Context, tx Tx, s Visibility, set ChangeSet) 
 				return err
 			}
 			if l.Since != m.Since {
-				return moved()
+				return movedFault()
 			}
 			continue
 		}
@@ -243,15 +243,15 @@ func (c *Canon) stands(ctx context.Context, tx Tx, s Visibility, set ChangeSet) 
 			return err
 		}
 		if !ok || card.Rev != m.Rev {
-			return moved()
+			return movedFault()
 		}
 	}
 	if !set.once {
 		return nil
 	}
-	_, sent, err := eventOf(ctx, tx, s, set.Event.Key, c.time())
+	_, sent, err := findRecentEvent(ctx, tx, s, set.Event.Key, c.commitTime())
 	if err == nil && sent {
-		err = moved()
+		err = movedFault()
 	}
 	return err
 }

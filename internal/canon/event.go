@@ -54,12 +54,12 @@ const (
 	MaxPayload = 256 << 10
 	// eventWord bounds an event's type, scope, key and actor.
 	eventWord = 200
-	// keyLife is how long the key of an event is told from a new one.
-	keyLife = 7 * 24 * time.Hour
+	// eventKeyLife is how long the key of an event is told from a new one.
+	eventKeyLife = 7 * 24 * time.Hour
 )
 
-// check says what is wrong with an event, by field.
-func (e Event) check() error {
+// checkLimits says what is wrong with an event, by field.
+func (e Event) checkLimits() error {
 	if e.Type == "" || len(e.Type) > eventWord {
 		return fault.BadField("event.type", "1 to %d characters", eventWord)
 	}
@@ -77,9 +77,9 @@ func (e Event) check() error {
 	return nil
 }
 
-// settled is a checked event in the one form that is kept.
-func (e Event) settled() (Event, error) {
-	if err := e.check(); err != nil {
+// toCanonical is a checked event in the one form that is kept.
+func (e Event) toCanonical() (Event, error) {
+	if err := e.checkLimits(); err != nil {
 		return Event{}, err
 	}
 	if e.Label.Level <= access.LevelUser {
@@ -100,12 +100,12 @@ func (e Event) settled() (Event, error) {
 // Event makes the commit carry a domain event. It refuses one that its author could not
 // see. A plan with an event commits though it changes nothing else.
 func (p *Plan) Event(e Event) error {
-	e, err := e.settled()
+	e, err := e.toCanonical()
 	if err != nil {
 		return err
 	}
 	if !p.View().Sees(e.Label) {
-		return p.above("event.label", e.Label)
+		return p.aboveRoleFault("event.label", e.Label)
 	}
 	p.set.Event, p.set.once = &e, false
 	return nil
@@ -117,7 +117,7 @@ func (p *Plan) EventOnce(e Event) (earlier StoredEvent, sent bool, err error) {
 	if e.Key == "" {
 		return StoredEvent{}, false, fault.BadField("event.key", "an event that may be sent again needs a key")
 	}
-	earlier, sent, err = eventOf(p.ctx, p.r, p.sight, e.Key, p.canon.time())
+	earlier, sent, err = findRecentEvent(p.ctx, p.r, p.visibility, e.Key, p.canon.commitTime())
 	if err != nil || sent {
 		return earlier, sent, err
 	}
@@ -128,10 +128,10 @@ func (p *Plan) EventOnce(e Event) (earlier StoredEvent, sent bool, err error) {
 	return StoredEvent{}, false, nil
 }
 
-// eventOf finds the event in sight that bore a key of late.
-func eventOf(ctx context.Context, r Reader, s Visibility, key string, now time.Time) (StoredEvent, bool, error) {
+// findRecentEvent finds the event in sight that bore a key of late.
+func findRecentEvent(ctx context.Context, r Reader, s Visibility, key string, now time.Time) (StoredEvent, bool, error) {
 	list, _, err := r.Events(ctx, s, EventQuery{Key: key, Page: Page{Limit: 1}})
-	if err != nil || len(list) == 0 || now.Sub(list[0].At) > keyLife {
+	if err != nil || len(list) == 0 || now.Sub(list[0].At) > eventKeyLife {
 		return StoredEvent{}, false, err
 	}
 	return list[0], true, nil
@@ -142,11 +142,11 @@ func (p *Plan) Cause(id uuid.UUID) { p.set.Cause = id }
 
 // Events lists events in sight, latest first unless asked otherwise.
 func (l *Snapshot) Events(ctx context.Context, q EventQuery) ([]StoredEvent, Total, error) {
-	return l.r.Events(ctx, l.sight, q)
+	return l.r.Events(ctx, l.visibility, q)
 }
 
-// event projects the event that a commit carries.
-func (p *projector) event(ctx context.Context) error {
+// projectEvent projects the event that a commit carries.
+func (p *projector) projectEvent(ctx context.Context) error {
 	e := p.rec.Event
 	if e == nil {
 		return nil

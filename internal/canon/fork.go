@@ -33,7 +33,7 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 	if _, err := c.SweepForks(ctx); err != nil {
 		return World{}, err
 	}
-	origin, copied, err := c.snapshot(ctx, src)
+	origin, copied, err := c.snapshotForFork(ctx, src)
 	if err != nil {
 		return World{}, err
 	}
@@ -41,14 +41,14 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 		n.Title = origin.Title
 	}
 	n.Settings = origin.Settings
-	last, err := c.firstOf(ctx, g, n, origin)
+	last, err := c.planNewWorld(ctx, g, n, origin)
 	if err != nil {
 		return World{}, err
 	}
 	last.Changes = append(last.Changes, copied.members...)
-	f := &forking{c: c, g: g, src: src, id: access.WorldID(c.newID(""))}
-	if err := f.write(ctx, copied.changes, last); err != nil && !errors.Is(err, errRehearsed) {
-		err = fmt.Errorf("canon: fork of %s: %w", origin.Slug, committed(err))
+	f := &forkWriter{c: c, g: g, src: src, id: access.WorldID(c.newID(""))}
+	if err := f.write(ctx, copied.changes, last); err != nil && !errors.Is(err, errDryRun) {
+		err = fmt.Errorf("canon: fork of %s: %w", origin.Slug, commitError(err))
 		if derr := c.discardFork(context.WithoutCancel(ctx), f.id); derr != nil {
 			err = errors.Join(err, derr)
 		}
@@ -57,8 +57,8 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 	return c.World(ctx, f.id)
 }
 
-// forking writes a fork, step by step.
-type forking struct {
+// forkWriter writes a fork, step by step.
+type forkWriter struct {
 	c   *Canon
 	g   access.Grant
 	src access.WorldID
@@ -67,30 +67,30 @@ type forking struct {
 
 // write commits the unfinished world, then the changes in steps, and at last the world under
 // its own name with its members.
-func (f *forking) write(ctx context.Context, changes []Change, last ChangeSet) error {
+func (f *forkWriter) write(ctx context.Context, changes []Change, last ChangeSet) error {
 	hidden := *last.Changes[0].World
 	hidden.Slug = unfinishedSlug(f.id)
 	if err := f.commit(ctx, ChangeSet{Changes: []Change{{World: &hidden}}}); err != nil {
 		return err
 	}
 	for len(changes) > 0 {
-		n := stepOf(changes)
-		step := ChangeSet{Changes: changes[:n], only: f.goesOn}
+		n := stepLen(changes)
+		step := ChangeSet{Changes: changes[:n], only: f.checkNotAbandoned}
 		changes = changes[n:]
 		var err error
-		if step.bodies, err = f.bodies(ctx, step.Changes); err != nil {
+		if step.bodies, err = f.readBodies(ctx, step.Changes); err != nil {
 			return err
 		}
 		if err := f.commit(ctx, step); err != nil {
 			return err
 		}
 	}
-	last.only = f.goesOn
+	last.only = f.checkNotAbandoned
 	return f.commit(ctx, last)
 }
 
-// stepOf is how many of some changes make one step.
-func stepOf(changes []Change) int {
+// stepLen is how many of some changes make one step.
+func stepLen(changes []Change) int {
 	size := 0
 	for i, ch := range changes {
 		if ch.Card != nil {
@@ -103,8 +103,8 @@ func stepOf(changes []Change) int {
 	return len(changes)
 }
 
-// goesOn refuses a step where another process has given the fork up.
-func (f *forking) goesOn(ctx context.Context, r Reader) error {
+// checkNotAbandoned refuses a step where another process has given the fork up.
+func (f *forkWriter) checkNotAbandoned(ctx context.Context, r Reader) error {
 	w, ok, err := First(r.Worlds(ctx, WorldQuery{ID: f.id}))
 	if err == nil && (!ok || w.Slug != unfinishedSlug(f.id)) {
 		err = fault.New(fault.Conflict, "this fork stood still for so long that it was given up; fork the world again")
@@ -112,10 +112,10 @@ func (f *forking) goesOn(ctx context.Context, r Reader) error {
 	return err
 }
 
-func (f *forking) commit(ctx context.Context, set ChangeSet) error {
+func (f *forkWriter) commit(ctx context.Context, set ChangeSet) error {
 	set.Note = forkNote
 	return f.c.store.Write(ctx, func(tx Tx) error {
-		if err := Prefetch(ctx, tx, set.needs(f.g, f.id)); err != nil {
+		if err := Prefetch(ctx, tx, set.commitNeeds(f.g, f.id)); err != nil {
 			return err
 		}
 		_, err := f.c.commitIn(ctx, tx, f.g, f.id, set)
@@ -123,8 +123,8 @@ func (f *forking) commit(ctx context.Context, set ChangeSet) error {
 	})
 }
 
-// bodies reads the contents of cards from the origin. What is not there was erased.
-func (f *forking) bodies(ctx context.Context, changes []Change) (bodies map[Hash][]byte, err error) {
+// readBodies reads the contents of cards from the origin. What is not there was erased.
+func (f *forkWriter) readBodies(ctx context.Context, changes []Change) (bodies map[Hash][]byte, err error) {
 	n := Needs{World: f.src}
 	for _, ch := range changes {
 		if ch.Card != nil && ch.Card.Content != (Hash{}) {
@@ -149,10 +149,10 @@ func (f *forking) bodies(ctx context.Context, changes []Change) (bodies map[Hash
 	return bodies, err
 }
 
-// snapshot gives a world as the changes that would make it, parents before children.
-func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, f *forked, err error) {
+// snapshotForFork gives a world as the changes that would make it, parents before children.
+func (c *Canon) snapshotForFork(ctx context.Context, id access.WorldID) (w World, f *forkContent, err error) {
 	err = c.read(ctx, func(r Reader) error {
-		f = &forked{r: r, all: Visibility{id, access.View{Level: access.LevelAll}}, done: map[CardID]bool{}}
+		f = &forkContent{r: r, all: Visibility{id, access.View{Level: access.LevelAll}}, done: map[CardID]bool{}}
 		found, ok, err := finishedWorld(ctx, r, id)
 		if err != nil || !ok {
 			return fmt.Errorf("canon: world %s: present %t: %w", id, ok, err)
@@ -170,16 +170,16 @@ func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, f *fo
 		for _, m := range members {
 			f.members = append(f.members, Change{Member: &MemberImage{Subject: m.Subject, Role: m.Role, Player: m.Player}})
 		}
-		if err := f.cards(ctx); err != nil {
+		if err := f.addCards(ctx); err != nil {
 			return err
 		}
-		return f.links(ctx)
+		return f.addLinks(ctx)
 	})
 	return w, f, err
 }
 
-// forked collects what makes a fork of the world that it reads.
-type forked struct {
+// forkContent collects what makes a fork of the world that it reads.
+type forkContent struct {
 	r       Reader
 	all     Visibility
 	members []Change
@@ -187,15 +187,15 @@ type forked struct {
 	done    map[CardID]bool // cards that are among changes
 }
 
-// cards adds all living cards with their layers, each after the one it lies below.
-func (f *forked) cards(ctx context.Context) error {
+// addCards adds all living cards with their layers, each after the one it lies below.
+func (f *forkContent) addCards(ctx context.Context) error {
 	var wait []Card
 	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
 		cards, _, err := f.r.Cards(ctx, f.all, Filter{Sort: SortName}, page)
 		if err != nil {
 			return err
 		}
-		still, err := f.below(ctx, cards)
+		still, err := f.addPlaceable(ctx, cards)
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (f *forked) cards(ctx context.Context) error {
 		}
 	}
 	for len(wait) > 0 {
-		still, err := f.below(ctx, wait)
+		still, err := f.addPlaceable(ctx, wait)
 		if err != nil {
 			return err
 		}
@@ -216,8 +216,8 @@ func (f *forked) cards(ctx context.Context) error {
 	return nil
 }
 
-// below adds the cards whose parents are there, and gives back the others.
-func (f *forked) below(ctx context.Context, cards []Card) (wait []Card, err error) {
+// addPlaceable adds the cards whose parents are there, and gives back the others.
+func (f *forkContent) addPlaceable(ctx context.Context, cards []Card) (wait []Card, err error) {
 	var added []CardID
 	for _, c := range cards {
 		if !c.Parent.IsZero() && !f.done[c.Parent] {
@@ -225,14 +225,14 @@ func (f *forked) below(ctx context.Context, cards []Card) (wait []Card, err erro
 			continue
 		}
 		f.done[c.ID] = true
-		f.changes = append(f.changes, Change{Card: imageOf(c, ActCreate)})
+		f.changes = append(f.changes, Change{Card: imageFromCard(c, ActCreate)})
 		added = append(added, c.ID)
 	}
-	return wait, f.layers(ctx, added)
+	return wait, f.addLayers(ctx, added)
 }
 
-// layers adds the layers of cards, those written first before others.
-func (f *forked) layers(ctx context.Context, cards []CardID) error {
+// addLayers adds the layers of cards, those written first before others.
+func (f *forkContent) addLayers(ctx context.Context, cards []CardID) error {
 	if len(cards) == 0 {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (f *forked) layers(ctx context.Context, cards []CardID) error {
 	return err
 }
 
-func (f *forked) links(ctx context.Context) error {
+func (f *forkContent) addLinks(ctx context.Context) error {
 	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
 		links, _, err := f.r.Links(ctx, f.all, LinkQuery{Page: page})
 		if err != nil {
@@ -259,7 +259,7 @@ func (f *forked) links(ctx context.Context) error {
 	}
 }
 
-func imageOf(c Card, act Act) *CardImage {
+func imageFromCard(c Card, act Act) *CardImage {
 	return &CardImage{Act: act, ID: c.ID, Parent: c.Parent, Part: c.Part, Codename: c.Codename, Type: c.Type,
 		Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Own: c.Own}
 }

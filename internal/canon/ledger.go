@@ -19,14 +19,14 @@ const AnySurface = "*"
 // "game:<id>". The kind is one of Config.Ledgers.
 func LedgerStream(kind, id string) StreamID { return StreamID(kind + ":" + id) }
 
-// recordsAtOnce is how many records of a ledger are read before any is handed out, so
+// ledgerBatch is how many records of a ledger are read before any is handed out, so
 // that no snapshot is held while the caller works.
-const recordsAtOnce = 256
+const ledgerBatch = 256
 
-// opens refuses with fault.NotFound where a grant does not open a ledger: of a kind that
+// checkLedger refuses with fault.NotFound where a grant does not open a ledger: of a kind that
 // is kept for another surface, or named after a world that the grant is not for. A ledger
 // is shown whole: which of its events somebody may see is its surface's to say.
-func (c *Canon) opens(ctx context.Context, r Reader, g access.Grant, s StreamID) error {
+func (c *Canon) checkLedger(ctx context.Context, r Reader, g access.Grant, s StreamID) error {
 	kind, id, _ := strings.Cut(string(s), ":")
 	surface, known := c.ledgers[kind]
 	if !known || id == "" || surface != AnySurface && surface != g.Request().Surface {
@@ -64,16 +64,16 @@ func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Se
 	}
 	events = slices.Clone(events)
 	for i, e := range events {
-		if events[i], err = e.settled(); err != nil {
+		if events[i], err = e.toCanonical(); err != nil {
 			return Receipt{}, err
 		}
 	}
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
-		if err := c.opens(ctx, tx, g, s); err != nil {
+		if err := c.checkLedger(ctx, tx, g, s); err != nil {
 			return err
 		}
 		again := false
-		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
+		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
 			return err
 		}
 		if receipt, err = c.appendEvents(ctx, tx, g, s, after, events); err != nil {
@@ -81,11 +81,11 @@ func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Se
 		}
 		if g.Request().DryRun {
 			receipt.DryRun, receipt.Change = true, uuid.UUID{}
-			return errRehearsed
+			return errDryRun
 		}
 		return nil
 	})
-	return receipt, committed(err)
+	return receipt, commitError(err)
 }
 
 func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s StreamID, after Seq, events []Event) (Receipt, error) {
@@ -96,10 +96,10 @@ func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s Strea
 	if head.Seq != after {
 		return Receipt{}, fault.New(fault.Conflict, "another writer was first; read again and repeat").Because(errMoved)
 	}
-	receipt := Receipt{At: c.time()}
+	receipt := Receipt{At: c.commitTime()}
 	req := g.Request()
 	for i := range events {
-		rec := c.record(g, s, head)
+		rec := c.newRecord(g, s, head)
 		rec.At, rec.Event = receipt.At, &events[i]
 		if head, err = appendTo(ctx, tx, head, rec); err != nil {
 			return Receipt{}, err
@@ -110,7 +110,7 @@ func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s Strea
 		return receipt, nil
 	}
 	return receipt, tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
-		Stream: s, Seq: receipt.Seq, Expires: receipt.At.Add(repeatLife)})
+		Stream: s, Seq: receipt.Seq, Expires: receipt.At.Add(idempotencyLife)})
 }
 
 // Moved reports whether an error says that what a write rested on has moved meanwhile:
@@ -122,7 +122,7 @@ func Moved(err error) bool { return isMoved(err) }
 func (c *Canon) Records(ctx context.Context, g access.Grant, s StreamID, from Seq) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
-			list, err := c.records(ctx, g, s, from)
+			list, err := c.readRecords(ctx, g, s, from)
 			for _, rec := range list {
 				if !yield(rec, nil) {
 					return
@@ -133,14 +133,14 @@ func (c *Canon) Records(ctx context.Context, g access.Grant, s StreamID, from Se
 				yield(Record{}, err)
 				return
 			}
-			if len(list) < recordsAtOnce {
+			if len(list) < ledgerBatch {
 				return
 			}
 		}
 	}
 }
 
-func (c *Canon) records(ctx context.Context, g access.Grant, s StreamID, from Seq) (list []Record, err error) {
+func (c *Canon) readRecords(ctx context.Context, g access.Grant, s StreamID, from Seq) (list []Record, err error) {
 	err = c.readLedger(ctx, g, s, func(r Reader) error {
 		for commit, err := range r.Commits(ctx, s, from) {
 			if err != nil {
@@ -150,7 +150,7 @@ func (c *Canon) records(ctx context.Context, g access.Grant, s StreamID, from Se
 			if err != nil {
 				return err
 			}
-			if list = append(list, rec); len(list) == recordsAtOnce {
+			if list = append(list, rec); len(list) == ledgerBatch {
 				return nil
 			}
 		}
@@ -173,7 +173,7 @@ func (c *Canon) readLedger(ctx context.Context, g access.Grant, s StreamID, f fu
 		return errClosed
 	}
 	return c.read(ctx, func(r Reader) error {
-		if err := c.opens(ctx, r, g, s); err != nil {
+		if err := c.checkLedger(ctx, r, g, s); err != nil {
 			return err
 		}
 		return f(r)
@@ -191,7 +191,7 @@ func (c *Canon) Ledgers(ctx context.Context, g access.Grant, kind string) (list 
 			return err
 		}
 		for _, s := range all {
-			switch err := c.opens(ctx, r, g, s.Stream); {
+			switch err := c.checkLedger(ctx, r, g, s.Stream); {
 			case err == nil:
 				list = append(list, s.Stream)
 			case !isNotFound(err):

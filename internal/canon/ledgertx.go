@@ -18,8 +18,8 @@ type LedgerTx struct {
 	s   StreamID
 }
 
-// errForked is what Since says where what was folded before is not what is stored.
-var errForked = fault.New(fault.Conflict, "the ledger is not the one that was read before; read it from its beginning").Because(errMoved)
+// errLedgerDiverged is what Since says where what was folded before is not what is stored.
+var errLedgerDiverged = fault.New(fault.Conflict, "the ledger is not the one that was read before; read it from its beginning").Because(errMoved)
 
 // Since yields the records after a head that was read before, in order. It yields an
 // error that Moved knows where the ledger never had that head, or has lost it: what was
@@ -27,7 +27,7 @@ var errForked = fault.New(fault.Conflict, "the ledger is not the one that was re
 func (t *LedgerTx) Since(h Head) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if h.Seq > t.Head.Seq {
-			yield(Record{}, errForked)
+			yield(Record{}, errLedgerDiverged)
 			return
 		}
 		if h == t.Head {
@@ -35,7 +35,7 @@ func (t *LedgerTx) Since(h Head) iter.Seq2[Record, error] {
 		}
 		for commit, err := range t.r.Commits(t.ctx, t.s, max(h.Seq, 1)) {
 			if err == nil && commit.Seq == h.Seq && commit.Hash != h.Hash {
-				err = errForked
+				err = errLedgerDiverged
 			}
 			if err == nil && commit.Seq == h.Seq {
 				continue
@@ -91,7 +91,7 @@ func (c *Canon) UpdateLedger(ctx context.Context, g access.Grant, s StreamID, de
 	}
 	err = c.store.Write(ctx, func(tx Tx) error {
 		receipt = Receipt{}
-		if err := c.opens(ctx, tx, g, s); err != nil {
+		if err := c.checkLedger(ctx, tx, g, s); err != nil {
 			return err
 		}
 		head, err := tx.Head(ctx, s)
@@ -103,7 +103,7 @@ func (c *Canon) UpdateLedger(ctx context.Context, g access.Grant, s StreamID, de
 			return err
 		}
 		for i, e := range events {
-			if events[i], err = e.settled(); err != nil {
+			if events[i], err = e.toCanonical(); err != nil {
 				return err
 			}
 		}
@@ -111,7 +111,7 @@ func (c *Canon) UpdateLedger(ctx context.Context, g access.Grant, s StreamID, de
 			return err
 		}
 		receipt.DryRun, receipt.Change = true, [16]byte{}
-		return errRehearsed
+		return errDryRun
 	})
-	return receipt, committed(err)
+	return receipt, commitError(err)
 }

@@ -12,13 +12,13 @@ import (
 // to plan, to answer and to say where they are.
 type memo struct {
 	Reader
-	found  []lookedUp
+	found  []lookupResult
 	bodies map[Hash][]byte // of a change, which may be rehearsed: then they are not in the store
 }
 
-// lookedUp is a look-up with the cards that it found. There are few: a list is cheaper than a map.
-type lookedUp struct {
-	asked cardsAsked
+// lookupResult is a look-up with the cards that it found. There are few: a list is cheaper than a map.
+type lookupResult struct {
+	asked cardLookup
 	cards []Card
 }
 
@@ -27,11 +27,11 @@ var _ Prefetcher = (*memo)(nil)
 // maxMemo is how many look-ups are remembered.
 const maxMemo = 128
 
-// cardsAsked is a look-up by id or by key.
-type cardsAsked struct {
-	sight Visibility
-	id    CardID
-	key   markup.Key
+// cardLookup is a look-up by id or by key.
+type cardLookup struct {
+	visibility Visibility
+	id         CardID
+	key        markup.Key
 }
 
 // Prefetch passes on what will be asked for.
@@ -48,17 +48,17 @@ func (m *memo) Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool
 // FindCards remembers the card of an id, and the cards of a key, with none for a key that
 // has none.
 func (m *memo) FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card, error) {
-	at := cardsAsked{s, q.ID, q.Key}
+	at := cardLookup{s, q.ID, q.Key}
 	if q.ID.IsZero() && q.Key == "" {
 		return m.Reader.FindCards(ctx, s, q)
 	}
-	cards, known := m.remembered(at)
+	cards, known := m.cachedCards(at)
 	if !known {
 		var err error
 		if cards, err = m.Reader.FindCards(ctx, s, q); err != nil {
 			return nil, err
 		}
-		m.keepAll(at, cards)
+		m.rememberCards(at, cards)
 	}
 	if q.Key != "" { // the caller may reorder the cards of a key
 		cards = slices.Clone(cards)
@@ -66,8 +66,8 @@ func (m *memo) FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card
 	return cards, nil
 }
 
-// remembered gives the cards that a look-up found before.
-func (m *memo) remembered(at cardsAsked) ([]Card, bool) {
+// cachedCards gives the cards that a look-up found before.
+func (m *memo) cachedCards(at cardLookup) ([]Card, bool) {
 	for i := range m.found {
 		if m.found[i].asked == at {
 			return m.found[i].cards, true
@@ -76,21 +76,21 @@ func (m *memo) remembered(at cardsAsked) ([]Card, bool) {
 	return nil, false
 }
 
-// keepAll remembers the cards that a look-up found, together and each by id.
-func (m *memo) keepAll(at cardsAsked, cards []Card) {
-	m.keep(at, cards)
+// rememberCards remembers the cards that a look-up found, together and each by id.
+func (m *memo) rememberCards(at cardLookup, cards []Card) {
+	m.rememberLookup(at, cards)
 	for i, c := range cards {
-		m.keep(cardsAsked{sight: at.sight, id: c.ID}, cards[i:i+1:i+1])
+		m.rememberLookup(cardLookup{visibility: at.visibility, id: c.ID}, cards[i:i+1:i+1])
 	}
 }
 
-// keep remembers what a look-up found. That there is no card of an id is not remembered.
-func (m *memo) keep(at cardsAsked, cards []Card) {
+// rememberLookup remembers what a look-up found. That there is no card of an id is not remembered.
+func (m *memo) rememberLookup(at cardLookup, cards []Card) {
 	if len(m.found) >= maxMemo || at.key == "" && len(cards) == 0 {
 		return
 	}
 	if m.found == nil {
-		m.found = make([]lookedUp, 0, 4)
+		m.found = make([]lookupResult, 0, 4)
 	}
-	m.found = append(m.found, lookedUp{at, cards})
+	m.found = append(m.found, lookupResult{at, cards})
 }

@@ -15,19 +15,19 @@ const (
 	// NearFloor is the least Likeness that Reader.NearCards takes for near.
 	NearFloor = 0.3
 	// maxAliases and maxAlias bound what a card is found by beside its name.
-	maxAliases = 50
-	maxAlias   = 255
+	maxAliases     = 50
+	maxAliasLength = 255
 )
 
 // Likeness compares names with one text.
-type Likeness struct{ runs []run }
+type Likeness struct{ trigrams []trigram }
 
 // LikenessTo is a Likeness to a text.
-func LikenessTo(text string) Likeness { return Likeness{runsOf(text)} }
+func LikenessTo(text string) Likeness { return Likeness{trigramsOf(text)} }
 
 // Runs gives the runs of three characters of a name by which Likeness compares it, sorted.
 func Runs(name string) []string {
-	runs := runsOf(name)
+	runs := trigramsOf(name)
 	list := make([]string, len(runs))
 	for i, r := range runs {
 		list[i] = string([]rune{rune(r >> (2 * runeBits)), rune(r >> runeBits & runeMask), rune(r & runeMask)})
@@ -38,7 +38,7 @@ func Runs(name string) []string {
 // Of says how alike a name is to the text, from 0 to 1: how many of the runs of three
 // characters that either has, case and accents folded and the ends marked, both have.
 func (l Likeness) Of(name string) float64 {
-	mine, other := l.runs, runsOf(name)
+	mine, other := l.trigrams, trigramsOf(name)
 	either, both := len(mine)+len(other), 0
 	for len(mine) > 0 && len(other) > 0 {
 		switch {
@@ -62,21 +62,21 @@ func (l Likeness) OfCard(c Card) (most float64) {
 	return most
 }
 
-// run is three characters after one another, as one number: those of many names are
+// trigram is three characters after one another, as one number: those of many names are
 // compared. Numbers are in the order of the characters.
-type run uint64
+type trigram uint64
 
 const (
 	runeBits = 21 // of a code point
 	runeMask = 1<<runeBits - 1
 )
 
-// runsOf gives the runs of a name whose ends are marked, rising.
-func runsOf(name string) []run {
+// trigramsOf gives the runs of a name whose ends are marked, rising.
+func trigramsOf(name string) []trigram {
 	r := []rune("\x02" + markup.Fold(name) + "\x01\x01")
-	list := make([]run, len(r)-2)
+	list := make([]trigram, len(r)-2)
 	for i := range list {
-		list[i] = run(r[i])<<(2*runeBits) | run(r[i+1])<<runeBits | run(r[i+2])
+		list[i] = trigram(r[i])<<(2*runeBits) | trigram(r[i+1])<<runeBits | trigram(r[i+2])
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -107,7 +107,7 @@ func (c Card) Aliases() (list []string) {
 	for _, v := range own.Aliases {
 		text, _ := v.(string)
 		text = markup.OneLine(text)
-		if key := markup.KeyOf(text); !seen[key] && utf8.RuneCountInString(text) <= maxAlias && len(list) < maxAliases {
+		if key := markup.KeyOf(text); !seen[key] && utf8.RuneCountInString(text) <= maxAliasLength && len(list) < maxAliases {
 			seen[key] = true
 			list = append(list, text)
 		}
@@ -123,7 +123,7 @@ const Unsorted = int64(1<<63 - 1)
 
 // SortValue is a card's integer field "sort", or Unsorted.
 func (c Card) SortValue() int64 {
-	if n, ok := integer(c.Fields, FieldSort); ok {
+	if n, ok := integerField(c.Fields, FieldSort); ok {
 		return n
 	}
 	return Unsorted
@@ -136,10 +136,10 @@ const (
 )
 
 // Integer is an attribute of a link that is an integer.
-func (l Link) Integer(attr string) (int64, bool) { return integer(l.Attrs, attr) }
+func (l Link) Integer(attr string) (int64, bool) { return integerField(l.Attrs, attr) }
 
-// integer reads an integer that is written as one: 5, but not 5.0 or 5e0.
-func integer(object json.RawMessage, name string) (int64, bool) {
+// integerField reads an integer that is written as one: 5, but not 5.0 or 5e0.
+func integerField(object json.RawMessage, name string) (int64, bool) {
 	if !bytes.Contains(object, []byte(`"`+name+`"`)) {
 		return 0, false
 	}

@@ -37,15 +37,15 @@ func newPlan(ctx context.Context, l *Snapshot) *Plan {
 func (p *Plan) Target(id CardID) { p.set.Targets = append(p.set.Targets, id) }
 
 // Note says why the change is made; it is kept in the commit.
-func (p *Plan) Note(why string) { p.set.Note = clip(markup.Clean(why), 500) }
+func (p *Plan) Note(why string) { p.set.Note = clipRunes(markup.Clean(why), 500) }
 
 // Empty reports whether nothing is planned so far.
-func (p *Plan) Empty() bool { return p.set.empty() }
+func (p *Plan) Empty() bool { return p.set.isEmpty() }
 
 // Repeated finds the receipt of what a grant's idempotency key was used for. Its error
 // is fault.Conflict where that was another input.
 func (l *Snapshot) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {
-	return repeated(ctx, l.r, g)
+	return findRepeat(ctx, l.r, g)
 }
 
 // Acted is what a plan does to one card.
@@ -91,7 +91,7 @@ func (p *Plan) plannedType(c Card) (Type, error) {
 	if err != nil {
 		return Type{}, err
 	}
-	return typeFrom(c, content), nil
+	return typeFromCard(c, content), nil
 }
 
 // Card finds a card by name as the plan leaves it, and rests the plan on it.
@@ -101,7 +101,7 @@ func (p *Plan) Card(name string) (Card, error) {
 		return Card{}, err
 	}
 	if !ok {
-		return Card{}, p.absent(p.ctx, name)
+		return Card{}, p.notFoundFault(p.ctx, name)
 	}
 	return c, nil
 }
@@ -114,22 +114,22 @@ func (p *Plan) Has(name string) (Card, bool, error) {
 		}
 	}
 	if !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, ":") {
-		return p.bearer(markup.KeyOf(name))
+		return p.findByKey(markup.KeyOf(name))
 	}
-	c, ok, err := p.find(p.ctx, name)
+	c, ok, err := p.findByName(p.ctx, name)
 	if err != nil || !ok || p.gone[c.ID] {
 		return Card{}, false, err
 	}
 	if now, ok := p.now[c.ID]; ok {
 		return *now, true, nil
 	}
-	p.rest(c)
+	p.dependOn(c)
 	return c, true, nil
 }
 
-// bearer finds the card that a key means as the plan leaves it: one that it made or
+// findByKey finds the card that a key means as the plan leaves it: one that it made or
 // renamed to it, else the lowest-labelled in sight that it took from nobody.
-func (p *Plan) bearer(key markup.Key) (Card, bool, error) {
+func (p *Plan) findByKey(key markup.Key) (Card, bool, error) {
 	if id, ok := p.made[key]; ok {
 		return *p.now[id], true, nil
 	}
@@ -144,15 +144,15 @@ func (p *Plan) bearer(key markup.Key) (Card, bool, error) {
 		case changed:
 			return *now, true, nil
 		default:
-			p.rest(c)
+			p.dependOn(c)
 			return c, true, nil
 		}
 	}
 	return Card{}, false, nil
 }
 
-// rest makes the plan depend on a card staying as it is.
-func (p *Plan) rest(c Card) {
+// dependOn makes the plan depend on a card staying as it is.
+func (p *Plan) dependOn(c Card) {
 	if c.Rev == 0 { // made by this plan
 		return
 	}
@@ -172,16 +172,16 @@ func (p *Plan) Text(c Card) (string, error) {
 	return p.Content(p.ctx, c)
 }
 
-// put plans the card's state as it is now. An update that follows on a card's making or
+// planCard plans the card's state as it is now. An update that follows on a card's making or
 // another update becomes part of that change, so that one commit writes one version.
-func (p *Plan) put(act Act, c *Card) {
+func (p *Plan) planCard(act Act, c *Card) {
 	own := *c
 	p.now[c.ID] = &own
-	image := imageOf(own, act)
+	image := imageFromCard(own, act)
 	if act == ActCreate || act == ActRename {
 		p.set.keys = append(p.set.keys, own.Key)
 	}
-	if last := p.lastOf(c.ID); act == ActUpdate && last != nil && (last.Act == ActCreate || last.Act == ActUpdate) {
+	if last := p.lastChangeOf(c.ID); act == ActUpdate && last != nil && (last.Act == ActCreate || last.Act == ActUpdate) {
 		image.Act = last.Act
 		*last = *image
 		return
@@ -189,9 +189,9 @@ func (p *Plan) put(act Act, c *Card) {
 	p.set.Changes = append(p.set.Changes, Change{Card: image})
 }
 
-// lastOf is the last change of a card that is planned; nil for none. One before it must
+// lastChangeOf is the last change of a card that is planned; nil for none. One before it must
 // not take in what came after, which may rest on cards made in between.
-func (p *Plan) lastOf(id CardID) *CardImage {
+func (p *Plan) lastChangeOf(id CardID) *CardImage {
 	for _, ch := range slices.Backward(p.set.Changes) {
 		if ch.Card != nil && ch.Card.ID == id {
 			return ch.Card

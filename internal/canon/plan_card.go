@@ -52,7 +52,7 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if n.Label != nil {
 		own = *n.Label
 	}
-	parent, part, err := p.placeFor(n, own)
+	parent, part, err := p.placeNewCard(n, own)
 	if err != nil {
 		return Card{}, err
 	}
@@ -60,17 +60,17 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 		return Card{}, err
 	}
 	c := Card{World: p.world.ID, ID: n.ID, Part: part, Type: typ.Name, Own: own}
-	p.place(&c, parent)
-	if err := p.mayHold(c, typ); err != nil {
+	p.placeCard(&c, parent)
+	if err := p.checkLevels(c, typ); err != nil {
 		return Card{}, err
 	}
-	if err := p.free(c); err != nil {
+	if err := p.checkNameFree(c); err != nil {
 		return Card{}, err
 	}
-	if err := p.fill(&c, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields, Codename: &n.Codename}); err != nil {
+	if err := p.applyEdit(&c, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields, Codename: &n.Codename}); err != nil {
 		return Card{}, err
 	}
-	p.put(ActCreate, &c)
+	p.planCard(ActCreate, &c)
 	p.made[c.Key] = c.ID
 	return c, nil
 }
@@ -88,7 +88,7 @@ type Edit struct {
 
 // Update changes a card. An edit that changes nothing plans nothing.
 func (p *Plan) Update(c Card, e Edit) (Card, error) {
-	p.rest(c)
+	p.dependOn(c)
 	before := c
 	name := c.Type
 	if e.Type != nil {
@@ -99,20 +99,20 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 		return Card{}, err
 	}
 	c.Type = typ.Name
-	if err := p.mayHold(c, typ); err != nil {
+	if err := p.checkLevels(c, typ); err != nil {
 		return Card{}, err
 	}
-	if err := p.fill(&c, typ, e); err != nil {
+	if err := p.applyEdit(&c, typ, e); err != nil {
 		return Card{}, err
 	}
 	if c.Type != before.Type || c.Content != before.Content || c.Codename != before.Codename || string(c.Fields) != string(before.Fields) {
-		p.put(ActUpdate, &c)
+		p.planCard(ActUpdate, &c)
 	}
 	return c, nil
 }
 
-// fill gives a card what an edit says that it holds, checked against its type.
-func (p *Plan) fill(c *Card, typ Type, e Edit) (err error) {
+// applyEdit gives a card what an edit says that it holds, checked against its type.
+func (p *Plan) applyEdit(c *Card, typ Type, e Edit) (err error) {
 	base := c.Fields
 	if e.Replace {
 		base = nil
@@ -138,12 +138,12 @@ func (p *Plan) fill(c *Card, typ Type, e Edit) (err error) {
 	if e.Content != nil {
 		content = *e.Content
 	}
-	return p.write(c, content, e.File)
+	return p.writeContent(c, content, e.File)
 }
 
 // Rename moves a card, with everything below it, to a new name.
 func (p *Plan) Rename(c Card, name string) (Card, error) {
-	p.rest(c)
+	p.dependOn(c)
 	if err := checkName("new_name", name); err != nil {
 		return Card{}, err
 	}
@@ -156,17 +156,17 @@ func (p *Plan) Rename(c Card, name string) (Card, error) {
 	}
 	old := c.Key
 	c.Part = part
-	p.place(&c, parent)
+	p.placeCard(&c, parent)
 	if !p.View().Sees(c.Label) {
-		return Card{}, p.above("new_name", c.Label)
+		return Card{}, p.aboveRoleFault("new_name", c.Label)
 	}
 	if c.Key != old {
-		if err := p.free(c); err != nil {
+		if err := p.checkNameFree(c); err != nil {
 			return Card{}, err
 		}
 	}
-	p.put(ActRename, &c)
-	p.unname(old, c.ID)
+	p.planCard(ActRename, &c)
+	p.releaseName(old, c.ID)
 	p.made[c.Key] = c.ID
 	return c, nil
 }
@@ -174,7 +174,7 @@ func (p *Plan) Rename(c Card, name string) (Card, error) {
 // SetLabel gives a card a label of its own. Its effective label also meets the
 // ancestors' and the name rules'.
 func (p *Plan) SetLabel(c Card, own access.Label) (Card, error) {
-	p.rest(c)
+	p.dependOn(c)
 	for _, s := range own.Subjects {
 		if err := access.CheckSubject(s); err != nil {
 			return Card{}, fault.BadField("subjects", "%v", err)
@@ -188,28 +188,28 @@ func (p *Plan) SetLabel(c Card, own access.Label) (Card, error) {
 		return c, nil
 	}
 	c.Own = own
-	p.place(&c, parent)
+	p.placeCard(&c, parent)
 	if !p.View().Sees(c.Label) {
-		return Card{}, p.above("level", c.Label)
+		return Card{}, p.aboveRoleFault("level", c.Label)
 	}
-	p.put(ActLabel, &c)
+	p.planCard(ActLabel, &c)
 	return c, nil
 }
 
 // Trash puts a card, and everything below it, in the trash.
 func (p *Plan) Trash(c Card) error {
-	p.rest(c)
+	p.dependOn(c)
 	if c.Codename != "" && p.world.Settings.KeepCodenames {
 		return ruleFault("name", "%q has a codename, which others rely on; remove the codename first", c.Name)
 	}
-	p.put(ActTrash, &c)
+	p.planCard(ActTrash, &c)
 	p.gone[c.ID] = true
-	p.unname(c.Key, c.ID)
+	p.releaseName(c.Key, c.ID)
 	return nil
 }
 
-// unname makes a key mean a card no more. Another that the plan gave it keeps it.
-func (p *Plan) unname(key markup.Key, id CardID) {
+// releaseName makes a key mean a card no more. Another that the plan gave it keeps it.
+func (p *Plan) releaseName(key markup.Key, id CardID) {
 	if p.made[key] == id {
 		delete(p.made, key)
 	}
@@ -220,7 +220,7 @@ func (p *Plan) Restore(c Card) (Card, error) {
 	if !c.Trashed() || c.TrashRoot != c.ID {
 		return Card{}, ruleFault("name", "%q did not go to the trash by itself; restore the card it went with", c.Name)
 	}
-	p.rest(c)
+	p.dependOn(c)
 	if !c.Parent.IsZero() {
 		if _, ok, err := p.ByID(p.ctx, c.Parent); err != nil || !ok {
 			if err != nil {
@@ -229,16 +229,16 @@ func (p *Plan) Restore(c Card) (Card, error) {
 			return Card{}, ruleFault("name", "the card above %q is in the trash; restore that one first", c.Name)
 		}
 	}
-	if err := p.free(c); err != nil {
+	if err := p.checkNameFree(c); err != nil {
 		return Card{}, err
 	}
-	p.put(ActRestore, &c)
+	p.planCard(ActRestore, &c)
 	p.made[c.Key] = c.ID
 	return c, nil
 }
 
-// write gives a card content.
-func (p *Plan) write(c *Card, content string, file []byte) error {
+// writeContent gives a card content.
+func (p *Plan) writeContent(c *Card, content string, file []byte) error {
 	b := file
 	if file == nil {
 		if err := checkContent(content); err != nil {
@@ -271,7 +271,7 @@ func (p *Plan) Purge(c Card, v Version) error {
 	if v.Content == (Hash{}) || v.Purged {
 		return nil
 	}
-	p.rest(c)
+	p.dependOn(c)
 	p.set.Changes = append(p.set.Changes, Change{Purge: &PurgeImage{Card: c.ID, Rev: v.Rev, Body: v.Content}})
 	return nil
 }

@@ -13,11 +13,11 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 		return LinkID{}, fault.BadField("kind", "1 to 64 characters")
 	}
 	for _, end := range []CardID{l.From, l.To} {
-		if err := p.present(end); err != nil {
+		if err := p.checkPresent(end); err != nil {
 			return LinkID{}, err
 		}
 	}
-	if err := p.labelled(&l.Label); err != nil {
+	if err := p.checkLabel(&l.Label); err != nil {
 		return LinkID{}, err
 	}
 	attrs, err := mergeFields(nil, l.Attrs)
@@ -35,25 +35,25 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 	return l.ID, nil
 }
 
-// present refuses what hangs on a card that is neither in sight nor the plan's.
-func (p *Plan) present(id CardID) error {
+// checkPresent refuses what hangs on a card that is neither in sight nor the plan's.
+func (p *Plan) checkPresent(id CardID) error {
 	if _, planned := p.now[id]; planned {
 		return nil
 	}
 	_, ok, err := p.ByID(p.ctx, id)
 	if err == nil && !ok {
-		err = p.absent(p.ctx, "~"+id.String())
+		err = p.notFoundFault(p.ctx, "~"+id.String())
 	}
 	return err
 }
 
-// labelled makes the zero label the one open to all, and refuses one above the view.
-func (p *Plan) labelled(l *access.Label) error {
+// checkLabel makes the zero label the one open to all, and refuses one above the view.
+func (p *Plan) checkLabel(l *access.Label) error {
 	if l.Level == access.LevelNone {
 		*l = access.NewLabel(access.LevelUser)
 	}
 	if !p.View().Sees(*l) {
-		return p.above("level", *l)
+		return p.aboveRoleFault("level", *l)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (p *Plan) hiddenLink(id LinkID) (bool, error) {
 	if id == (LinkID{}) {
 		return false, nil
 	}
-	if _, ok, err := findLink(p.ctx, p.r, p.sight, id); err != nil || ok {
+	if _, ok, err := findLink(p.ctx, p.r, p.visibility, id); err != nil || ok {
 		return false, err
 	}
 	_, ok, err := findLink(p.ctx, p.r, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, id)
@@ -75,7 +75,7 @@ func (p *Plan) hiddenLayer(id LayerID) (bool, error) {
 	if id == (LayerID{}) {
 		return false, nil
 	}
-	if _, ok, err := First(p.r.Layers(p.ctx, p.sight, LayerQuery{IDs: []LayerID{id}})); err != nil || ok {
+	if _, ok, err := First(p.r.Layers(p.ctx, p.visibility, LayerQuery{IDs: []LayerID{id}})); err != nil || ok {
 		return false, err
 	}
 	_, ok, err := First(p.r.Layers(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, LayerQuery{IDs: []LayerID{id}}))
@@ -89,10 +89,10 @@ func (p *Plan) Unlink(l Link) {
 
 // Layer plans text laid over a place or realm. A layer in sight that has the id is replaced.
 func (p *Plan) Layer(l Layer) (LayerID, error) {
-	if err := p.present(l.Card); err != nil {
+	if err := p.checkPresent(l.Card); err != nil {
 		return LayerID{}, err
 	}
-	if err := p.labelled(&l.Label); err != nil {
+	if err := p.checkLabel(&l.Label); err != nil {
 		return LayerID{}, err
 	}
 	if err := checkContent(l.Text); err != nil {

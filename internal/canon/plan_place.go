@@ -9,8 +9,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// place makes a card's name, key and label follow from its parent and own part.
-func (p *Plan) place(c *Card, parent Card) {
+// placeCard makes a card's name, key and label follow from its parent and own part.
+func (p *Plan) placeCard(c *Card, parent Card) {
 	placeUnder(c, parent, p.world.Settings)
 }
 
@@ -27,8 +27,8 @@ func placeUnder(c *Card, parent Card, s Settings) {
 	c.Label = c.Label.Meet(access.NewLabel(s.nameLevel(markup.KeyOf(c.Part))))
 }
 
-// placeFor is parentFor for a card to be made, which may name the ancestor by id.
-func (p *Plan) placeFor(n NewCard, own access.Label) (parent Card, part string, err error) {
+// placeNewCard is parentFor for a card to be made, which may name the ancestor by id.
+func (p *Plan) placeNewCard(n NewCard, own access.Label) (parent Card, part string, err error) {
 	if n.Root {
 		return Card{}, markup.Join(markup.Parts(n.Name)...), nil
 	}
@@ -43,7 +43,7 @@ func (p *Plan) placeFor(n NewCard, own access.Label) (parent Card, part string, 
 	if !ok || len(parts) <= above || markup.KeyOf(markup.Join(parts[:above]...)) != parent.Key {
 		return Card{}, "", ruleFault("name", "the card does not lie below the one it is put under")
 	}
-	p.rest(parent)
+	p.dependOn(parent)
 	return parent, markup.Join(parts[above:]...), nil
 }
 
@@ -109,10 +109,10 @@ func (p *Plan) parentOf(c Card) (Card, error) {
 	return parent, err
 }
 
-// free reports a conflict where a card in sight bears the same name under the same label.
-func (p *Plan) free(c Card) error {
+// checkNameFree reports a conflict where a card in sight bears the same name under the same label.
+func (p *Plan) checkNameFree(c Card) error {
 	if id, ok := p.made[c.Key]; ok && id != c.ID && p.now[id].Label.Equal(c.Label) {
-		return taken(c.Name)
+		return takenFault(c.Name)
 	}
 	others, err := p.Homonyms(p.ctx, c.Key)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *Plan) free(c Card) error {
 			o = *now
 		}
 		if o.ID != c.ID && !p.gone[o.ID] && o.Key == c.Key && o.Label.Equal(c.Label) {
-			return taken(o.Name)
+			return takenFault(o.Name)
 		}
 	}
 	return nil

@@ -33,8 +33,8 @@ func Prefetch(ctx context.Context, r Reader, n Needs) error {
 	return nil
 }
 
-// needs is what the commit of a ChangeSet reads.
-func (s ChangeSet) needs(g access.Grant, w access.WorldID) Needs {
+// commitNeeds is what the commit of a ChangeSet reads.
+func (s ChangeSet) commitNeeds(g access.Grant, w access.WorldID) Needs {
 	n := Needs{World: w, Stream: WorldStream(w), Keys: s.keys}
 	if req := g.Request(); !req.DryRun {
 		n.Account, n.Key = g.Caller().Account(), req.IdempotencyKey
@@ -58,11 +58,11 @@ func (s ChangeSet) needs(g access.Grant, w access.WorldID) Needs {
 	return n
 }
 
-// Ahead tells the look that the contents of what was found are about to be asked for.
-func (l *Snapshot) Ahead(ctx context.Context, hits []Hit) error {
-	n := Needs{World: l.sight.World}
+// PrefetchContents tells the look that the contents of what was found are about to be asked for.
+func (l *Snapshot) PrefetchContents(ctx context.Context, hits []Hit) error {
+	n := Needs{World: l.visibility.World}
 	for _, h := range hits {
-		if c := h.Card; c.Content != (Hash{}) && c.Size <= aheadSize {
+		if c := h.Card; c.Content != (Hash{}) && c.Size <= prefetchSize {
 			n.Bodies = append(n.Bodies, c.Content)
 		}
 	}
@@ -72,5 +72,5 @@ func (l *Snapshot) Ahead(ctx context.Context, hits []Hit) error {
 	return Prefetch(ctx, l.r, n)
 }
 
-// aheadSize is up to how many bytes content is read before it is asked for.
-const aheadSize = 64 << 10
+// prefetchSize is up to how many bytes content is read before it is asked for.
+const prefetchSize = 64 << 10

@@ -13,43 +13,45 @@ import (
 // projector turns a commit's changes into rows. It is the only code that does: commits
 // and rebuilds run the same, so tables always follow from the streams.
 type projector struct {
-	tx    Tx
-	world access.WorldID
-	rec   *Record
-	fresh map[Hash][]byte // bodies at hand; others are read from the store
-	cards []Card          // changed cards as they stand afterwards
-	known map[CardID]Card // cards that this commit wrote, as they stand
-	made  map[CardID]bool // cards that this commit created
-	home  *World          // the world's row, read when first needed
-	again bool            // the commit is replayed: bodies are as they are
-	deep  bool            // the name rules changed: what lies below an unchanged card may not be
+	tx               Tx
+	world            access.WorldID
+	rec              *Record
+	fresh            map[Hash][]byte // bodies at hand; others are read from the store
+	cards            []Card          // changed cards as they stand afterwards
+	known            map[CardID]Card // cards that this commit wrote, as they stand
+	made             map[CardID]bool // cards that this commit created
+	worldRow         *World          // the world's row, read when first needed
+	replaying        bool            // the commit is replayed: bodies are as they are
+	nameRulesChanged bool            // the name rules changed: what lies below an unchanged card may not be
 	// A card with several parts after its parent's name may be below a card of this commit.
 	partsBelow bool
 }
 
-func (p *projector) all() Visibility { return Visibility{p.world, access.View{Level: access.LevelAll}} }
+func (p *projector) allVisibility() Visibility {
+	return Visibility{p.world, access.View{Level: access.LevelAll}}
+}
 
-func (p *projector) apply(ctx context.Context, ch Change) (err error) {
+func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 	defer fault.Wrap(&err, "canon: commit %d", p.rec.Seq)
 	switch {
 	case ch.Card != nil:
-		return p.card(ctx, *ch.Card)
+		return p.projectCard(ctx, *ch.Card)
 	case ch.Link != nil:
-		return p.link(ctx, *ch.Link)
+		return p.projectLink(ctx, *ch.Link)
 	case ch.Layer != nil:
-		return p.layer(ctx, *ch.Layer)
+		return p.projectLayer(ctx, *ch.Layer)
 	case ch.World != nil:
-		return p.worldRow(ctx, *ch.World)
+		return p.projectWorld(ctx, *ch.World)
 	case ch.Member != nil:
 		return p.tx.PutMember(ctx, Member{World: p.world, Subject: ch.Member.Subject, Role: ch.Member.Role, Player: ch.Member.Player})
 	case ch.Purge != nil:
-		return p.purge(ctx, *ch.Purge)
+		return p.projectPurge(ctx, *ch.Purge)
 	}
 	return fmt.Errorf("empty change")
 }
 
-// within checks that no changed card lies above a view.
-func (p *projector) within(v access.View) error {
+// checkView checks that no changed card lies above a view.
+func (p *projector) checkView(v access.View) error {
 	for _, c := range p.cards {
 		if !v.Sees(c.Label) {
 			return fault.New(fault.Denied, "this call cannot write at level %s; use a key of that role", c.Label.Level).
@@ -59,18 +61,18 @@ func (p *projector) within(v access.View) error {
 	return nil
 }
 
-func (p *projector) settings(ctx context.Context) (Settings, error) {
-	if p.home == nil {
+func (p *projector) loadSettings(ctx context.Context) (Settings, error) {
+	if p.worldRow == nil {
 		w, ok, err := First(p.tx.Worlds(ctx, WorldQuery{ID: p.world}))
 		if err != nil || !ok {
 			return Settings{}, fmt.Errorf("world row %s: present %t: %w", p.world, ok, err)
 		}
-		p.home = &w
+		p.worldRow = &w
 	}
-	return p.home.Settings, nil
+	return p.worldRow.Settings, nil
 }
 
-func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
+func (p *projector) projectWorld(ctx context.Context, im WorldImage) error {
 	old, exists, err := First(p.tx.Worlds(ctx, WorldQuery{ID: p.world}))
 	if err != nil {
 		return err
@@ -81,35 +83,35 @@ func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
 	}
 	if other, held, err := First(p.tx.Worlds(ctx, WorldQuery{Slug: im.Slug})); err != nil || held && other.ID != p.world {
 		if err == nil {
-			err = taken(im.Slug)
+			err = takenFault(im.Slug)
 		}
 		return err
 	}
-	p.home = &w
+	p.worldRow = &w
 	if err := p.tx.PutWorld(ctx, w); err != nil {
 		return err
 	}
 	if !exists || slices.Equal(old.Settings.gmParts(), im.Settings.gmParts()) {
 		return nil
 	}
-	p.deep = true
-	defer func() { p.deep = false }()
-	return p.eachRoot(ctx, func(c Card) error { return p.settle(ctx, c, Card{}) })
+	p.nameRulesChanged = true
+	defer func() { p.nameRulesChanged = false }()
+	return p.eachRoot(ctx, func(c Card) error { return p.updatePlacement(ctx, c, Card{}) })
 }
 
-func (p *projector) card(ctx context.Context, im CardImage) error {
-	old, exists, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.ID}))
+func (p *projector) projectCard(ctx context.Context, im CardImage) error {
+	old, exists, err := First(p.tx.FindCards(ctx, p.allVisibility(), CardQuery{ID: im.ID}))
 	if err != nil {
 		return err
 	}
 	if exists == (im.Act == ActCreate) {
 		return fmt.Errorf("%s of card %s, which exists: %t", im.Act, im.ID, exists)
 	}
-	parent, err := p.parent(ctx, im.Parent)
+	parent, err := p.findParent(ctx, im.Parent)
 	if err != nil {
 		return err
 	}
-	settings, err := p.settings(ctx)
+	settings, err := p.loadSettings(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,18 +129,18 @@ func (p *projector) card(ctx context.Context, im CardImage) error {
 	}
 	switch im.Act {
 	case ActTrash:
-		err = p.trash(ctx, &c)
+		err = p.trashCard(ctx, &c)
 	case ActRestore:
-		err = p.restore(ctx, &c)
+		err = p.restoreCard(ctx, &c)
 	default:
-		err = p.revise(ctx, old, &c)
+		err = p.reviseCard(ctx, old, &c)
 	}
 	p.cards = append(p.cards, c)
 	return err
 }
 
-// put writes a card's row.
-func (p *projector) put(ctx context.Context, c Card) error {
+// putCard writes a card's row.
+func (p *projector) putCard(ctx context.Context, c Card) error {
 	if p.known == nil {
 		p.known = map[CardID]Card{}
 	}
@@ -146,41 +148,41 @@ func (p *projector) put(ctx context.Context, c Card) error {
 	return p.tx.PutCard(ctx, c)
 }
 
-// renew writes a living card as a new version, with what follows from it.
-func (p *projector) renew(ctx context.Context, c *Card) error {
-	p.stamp(c)
-	if err := p.put(ctx, *c); err != nil {
+// putNewVersion writes a living card as a new version, with what follows from it.
+func (p *projector) putNewVersion(ctx context.Context, c *Card) error {
+	p.stampVersion(c)
+	if err := p.putCard(ctx, *c); err != nil {
 		return err
 	}
-	if err := p.version(ctx, *c, false); err != nil {
+	if err := p.putVersion(ctx, *c, false); err != nil {
 		return err
 	}
-	return p.derive(ctx, *c)
+	return p.indexCard(ctx, *c)
 }
 
-// revise writes a living card's new state as a new version, and lets what lies below it
+// reviseCard writes a living card's new state as a new version, and lets what lies below it
 // follow where its name or label has changed.
-func (p *projector) revise(ctx context.Context, old Card, c *Card) error {
-	if err := p.renew(ctx, c); err != nil {
+func (p *projector) reviseCard(ctx context.Context, old Card, c *Card) error {
+	if err := p.putNewVersion(ctx, c); err != nil {
 		return err
 	}
 	if old.ID.IsZero() {
-		return p.adopt(ctx, *c)
+		return p.adoptOrphans(ctx, *c)
 	}
 	if old.Name == c.Name && old.Label.Equal(c.Label) {
 		return nil
 	}
-	return p.settleBelow(ctx, *c)
+	return p.updatePlacementBelow(ctx, *c)
 }
 
-// stamp counts a new version of a card.
-func (p *projector) stamp(c *Card) {
+// stampVersion counts a new version of a card.
+func (p *projector) stampVersion(c *Card) {
 	c.Rev++
-	c.Counts = c.Counts.raised(c.Label.Level)
+	c.Counts = c.Counts.addVersion(c.Label.Level)
 	c.UpdatedAt, c.UpdatedBy, c.Seq = p.rec.At, p.rec.By, p.rec.Seq
 }
 
-func (p *projector) version(ctx context.Context, c Card, trashed bool) error {
+func (p *projector) putVersion(ctx context.Context, c Card, trashed bool) error {
 	if c.Rev > 1 {
 		if err := p.tx.EndVersion(ctx, p.world, c.ID, p.rec.Seq); err != nil {
 			return err
@@ -193,7 +195,7 @@ func (p *projector) version(ctx context.Context, c Card, trashed bool) error {
 	})
 }
 
-func (p *projector) link(ctx context.Context, im LinkImage) error {
+func (p *projector) projectLink(ctx context.Context, im LinkImage) error {
 	// Whether there is one is not asked: a link to what is in the trash is found by no query.
 	if err := p.tx.EndLink(ctx, p.world, im.ID, p.rec.Seq); err != nil || im.Gone {
 		return err
@@ -202,7 +204,7 @@ func (p *projector) link(ctx context.Context, im LinkImage) error {
 		Attrs: im.Attrs, Label: im.Label, Since: p.rec.Seq, At: p.rec.At})
 }
 
-func (p *projector) layer(ctx context.Context, im LayerImage) error {
+func (p *projector) projectLayer(ctx context.Context, im LayerImage) error {
 	if err := p.tx.EndLayer(ctx, p.world, im.ID, p.rec.Seq); err != nil || im.Gone {
 		return err
 	}
@@ -210,11 +212,11 @@ func (p *projector) layer(ctx context.Context, im LayerImage) error {
 		FromTick: im.FromTick, ToTick: im.ToTick, Label: im.Label, At: p.rec.At, Since: p.rec.Seq})
 }
 
-// purge marks a version's body as erased; the bytes go when nothing else holds them. What
+// projectPurge marks a version's body as erased; the bytes go when nothing else holds them. What
 // was derived from the body of a living card's present version goes with it. A replay
 // leaves bodies alone: what is not to be there is not, and what a later commit stores
 // again is.
-func (p *projector) purge(ctx context.Context, im PurgeImage) error {
+func (p *projector) projectPurge(ctx context.Context, im PurgeImage) error {
 	v, ok, err := p.tx.VersionByRev(ctx, p.world, im.Card, im.Rev)
 	if err != nil || !ok {
 		return fmt.Errorf("version %d of card %s: present %t: %w", im.Rev, im.Card, ok, err)
@@ -223,16 +225,16 @@ func (p *projector) purge(ctx context.Context, im PurgeImage) error {
 	if err := p.tx.PutVersion(ctx, v); err != nil {
 		return err
 	}
-	c, ok, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.Card}))
+	c, ok, err := First(p.tx.FindCards(ctx, p.allVisibility(), CardQuery{ID: im.Card}))
 	if err != nil {
 		return err
 	}
 	if ok && !c.Trashed() && c.Rev == im.Rev {
-		if err := p.deriveFrom(ctx, c, TextOf(c.Type), ""); err != nil {
+		if err := p.indexContent(ctx, c, TextOf(c.Type), ""); err != nil {
 			return err
 		}
 	}
-	if p.again {
+	if p.replaying {
 		return nil
 	}
 	used, err := p.tx.BodyInUse(ctx, p.world, im.Body)

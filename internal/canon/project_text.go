@@ -10,26 +10,26 @@ import (
 	"loregate/internal/markup"
 )
 
-// derive writes what follows from a card's content: references and the search index.
-func (p *projector) derive(ctx context.Context, c Card) error {
+// indexCard writes what follows from a card's content: references and the search index.
+func (p *projector) indexCard(ctx context.Context, c Card) error {
 	content := ""
 	kind := TextOf(c.Type)
 	if kind != TextFile && c.Content != (Hash{}) {
 		b, ok := p.fresh[c.Content]
 		if !ok {
 			var err error
-			if b, err = p.body(ctx, c); err != nil {
+			if b, err = p.loadBody(ctx, c); err != nil {
 				return err
 			}
 		}
 		content = string(b)
 	}
-	return p.deriveFrom(ctx, c, kind, content)
+	return p.indexContent(ctx, c, kind, content)
 }
 
-// body is a card's stored content. That of an erased version is nothing, even where the
+// loadBody is a card's stored content. That of an erased version is nothing, even where the
 // same bytes have come to be stored again for another card.
-func (p *projector) body(ctx context.Context, c Card) ([]byte, error) {
+func (p *projector) loadBody(ctx context.Context, c Card) ([]byte, error) {
 	v, ok, err := p.tx.VersionByRev(ctx, p.world, c.ID, c.Rev)
 	if err != nil || ok && v.Purged {
 		return nil, err
@@ -38,7 +38,7 @@ func (p *projector) body(ctx context.Context, c Card) ([]byte, error) {
 	return b, err
 }
 
-func (p *projector) deriveFrom(ctx context.Context, c Card, kind TextKind, content string) error {
+func (p *projector) indexContent(ctx context.Context, c Card, kind TextKind, content string) error {
 	if err := p.tx.PutRefs(ctx, p.world, c.ID, refsOf(c, kind, content)); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (p *projector) deriveFrom(ctx context.Context, c Card, kind TextKind, conte
 	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(c.Type, content), Derived: kind != TextFile})
 }
 
-func (p *projector) forget(ctx context.Context, c Card) error {
+func (p *projector) unindexCard(ctx context.Context, c Card) error {
 	if err := p.tx.PutRefs(ctx, p.world, c.ID, nil); err != nil {
 		return err
 	}

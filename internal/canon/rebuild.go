@@ -92,8 +92,8 @@ type Rebuilt struct {
 	Different []Table // tables that were not what the stream says; empty when identical
 }
 
-// errKept rolls back a rebuild that only compares.
-var errKept = errors.New("canon: compared only")
+// errCompareOnly rolls back a rebuild that only compares.
+var errCompareOnly = errors.New("canon: compared only")
 
 // Stale lists the worlds whose tables an upgrade of the store left to be made again: until
 // then they show less than they might.
@@ -118,17 +118,17 @@ func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, r
 		if err != nil {
 			return err
 		}
-		before, _, err := digests(ctx, tx, w)
+		before, _, err := digestTables(ctx, tx, w)
 		if err != nil {
 			return err
 		}
 		if err := tx.Clear(ctx, w); err != nil {
 			return err
 		}
-		if out.Commits, err = replay(ctx, tx, w); err != nil {
+		if out.Commits, err = replayWorld(ctx, tx, w); err != nil {
 			return err
 		}
-		after, rows, err := digests(ctx, tx, w)
+		after, rows, err := digestTables(ctx, tx, w)
 		if err != nil {
 			return err
 		}
@@ -142,11 +142,11 @@ func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, r
 			}
 		}
 		if repair == CompareOnly || len(out.Different) == 0 && !slices.Contains(stale, w) {
-			return errKept
+			return errCompareOnly
 		}
 		return nil
 	})
-	if errors.Is(err, errKept) {
+	if errors.Is(err, errCompareOnly) {
 		err = nil
 	}
 	return out, err
@@ -161,12 +161,12 @@ const (
 	KeepRebuilt Repair = "repair"
 )
 
-// replay projects a world's whole stream.
-func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
+// replayWorld projects a world's whole stream.
+func replayWorld(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 	var list []Record
 	ahead := 0 // bytes that the commits of the list name
 	flush := func() error {
-		err := replayAll(ctx, tx, w, list)
+		err := replayBatch(ctx, tx, w, list)
 		n += len(list)
 		list, ahead = list[:0], 0
 		return err
@@ -180,10 +180,10 @@ func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 			return n, err
 		}
 		list = append(list, rec)
-		for _, h := range contentsOf(rec) {
+		for _, h := range prefetchedImages(rec) {
 			ahead += h.Size
 		}
-		if len(list) < replayedAtOnce && ahead < replayedBytes {
+		if len(list) < replayBatchCommits && ahead < replayBatchBytes {
 			continue
 		}
 		if err := flush(); err != nil {
@@ -196,25 +196,25 @@ func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 // Commits are replayed so many at once, of whose contents there are so many bytes: these
 // are asked for together.
 const (
-	replayedAtOnce = 100
-	replayedBytes  = 4 << 20
+	replayBatchCommits = 100
+	replayBatchBytes   = 4 << 20
 )
 
-// contentsOf gives the card images of a commit whose content is asked for when it is
+// prefetchedImages gives the card images of a commit whose content is asked for when it is
 // replayed, and is not so long that it is better asked for by itself.
-func contentsOf(rec Record) (list []*CardImage) {
+func prefetchedImages(rec Record) (list []*CardImage) {
 	for _, ch := range rec.Changes {
-		if c := ch.Card; c != nil && c.Content != (Hash{}) && c.Size <= aheadSize && TextOf(c.Type) != TextFile {
+		if c := ch.Card; c != nil && c.Content != (Hash{}) && c.Size <= prefetchSize && TextOf(c.Type) != TextFile {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-func replayAll(ctx context.Context, tx Tx, w access.WorldID, list []Record) error {
+func replayBatch(ctx context.Context, tx Tx, w access.WorldID, list []Record) error {
 	n := Needs{World: w}
 	for _, rec := range list {
-		for _, c := range contentsOf(rec) {
+		for _, c := range prefetchedImages(rec) {
 			n.Bodies = append(n.Bodies, c.Content)
 		}
 	}
@@ -222,13 +222,13 @@ func replayAll(ctx context.Context, tx Tx, w access.WorldID, list []Record) erro
 		return err
 	}
 	for _, rec := range list {
-		p := projector{tx: tx, world: w, rec: &rec, again: true}
+		p := projector{tx: tx, world: w, rec: &rec, replaying: true}
 		for _, ch := range rec.Changes {
-			if err := p.apply(ctx, ch); err != nil {
+			if err := p.projectChange(ctx, ch); err != nil {
 				return err
 			}
 		}
-		if err := p.event(ctx); err != nil {
+		if err := p.projectEvent(ctx); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func Digest(ctx context.Context, r Reader, w access.WorldID, t Table) (d Digeste
 	return d, nil
 }
 
-func digests(ctx context.Context, r Reader, w access.WorldID) (map[Table]Hash, int, error) {
+func digestTables(ctx context.Context, r Reader, w access.WorldID) (map[Table]Hash, int, error) {
 	sums, rows := make(map[Table]Hash), 0
 	for _, t := range Tables {
 		d, err := Digest(ctx, r, w, t)

@@ -28,21 +28,21 @@ func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (re
 	}
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
-		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
+		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
 			return err
 		}
-		forked, now, err := traced(ctx, tx, w)
+		forked, now, err := traceFork(ctx, tx, w)
 		if err != nil {
 			return err
 		}
-		set, err := wayBack(ctx, tx, w, forked, now)
+		set, err := planReset(ctx, tx, w, forked, now)
 		if err != nil {
 			return err
 		}
 		receipt, err = c.commitIn(ctx, tx, g, w, set)
 		return err
 	})
-	return receipt, committed(err)
+	return receipt, commitError(err)
 }
 
 // trace is what a world's stream says of its cards, links, layers and settings.
@@ -58,7 +58,7 @@ func newTrace() *trace {
 	return &trace{cards: map[CardID]*CardImage{}, links: map[LinkID]*LinkImage{}, layers: map[LayerID]*LayerImage{}}
 }
 
-func (t *trace) apply(ch Change) {
+func (t *trace) applyChange(ch Change) {
 	switch {
 	case ch.World != nil:
 		t.world = ch.World
@@ -78,8 +78,8 @@ func (t *trace) apply(ch Change) {
 	}
 }
 
-// traced reads a fork's stream: what it says when the fork was made, and what it says now.
-func traced(ctx context.Context, r Reader, w access.WorldID) (forked, now *trace, err error) {
+// traceFork reads a fork's stream: what it says when the fork was made, and what it says now.
+func traceFork(ctx context.Context, r Reader, w access.WorldID) (forked, now *trace, err error) {
 	world, ok, err := finishedWorld(ctx, r, w)
 	if err != nil {
 		return nil, nil, err
@@ -105,152 +105,152 @@ func traced(ctx context.Context, r Reader, w access.WorldID) (forked, now *trace
 		}
 		making = making && rec.Op == op && (rec.Note == forkNote || rec.Seq == 1)
 		for _, ch := range rec.Changes {
-			now.apply(ch)
+			now.applyChange(ch)
 			if making {
-				forked.apply(ch)
+				forked.applyChange(ch)
 			}
 		}
 	}
 	return forked, now, nil
 }
 
-// wayBack is the change from what is now to what was when a fork was made.
-func wayBack(ctx context.Context, r Reader, w access.WorldID, forked, now *trace) (ChangeSet, error) {
-	b := &back{r: r, sight: Visibility{w, access.View{Level: access.LevelAll}}, to: forked, alive: map[CardID]*CardImage{}}
-	if forked.world != nil && !same(forked.world, now.world) {
-		b.plan(Change{World: forked.world})
+// planReset is the change from what is now to what was when a fork was made.
+func planReset(ctx context.Context, r Reader, w access.WorldID, forked, now *trace) (ChangeSet, error) {
+	b := &resetPlan{r: r, visibility: Visibility{w, access.View{Level: access.LevelAll}}, to: forked, alive: map[CardID]*CardImage{}}
+	if forked.world != nil && !sameImage(forked.world, now.world) {
+		b.addChange(Change{World: forked.world})
 	}
-	for _, id := range sorted(now.links) {
+	for _, id := range sortedIDs(now.links) {
 		if l := *now.links[id]; forked.links[id] == nil {
 			l.Gone = true
-			b.plan(Change{Link: &l})
+			b.addChange(Change{Link: &l})
 		}
 	}
-	for _, id := range sorted(now.layers) {
+	for _, id := range sortedIDs(now.layers) {
 		if l := *now.layers[id]; forked.layers[id] == nil {
 			l.Gone = true
-			b.plan(Change{Layer: &l})
+			b.addChange(Change{Layer: &l})
 		}
 	}
-	if err := b.cards(ctx); err != nil {
+	if err := b.resetCards(ctx); err != nil {
 		return ChangeSet{}, err
 	}
-	for _, id := range sorted(forked.links) {
-		if l := forked.links[id]; now.links[id] == nil || !same(l, now.links[id]) {
-			b.plan(Change{Link: l})
+	for _, id := range sortedIDs(forked.links) {
+		if l := forked.links[id]; now.links[id] == nil || !sameImage(l, now.links[id]) {
+			b.addChange(Change{Link: l})
 		}
 	}
-	for _, id := range sorted(forked.layers) {
-		if l := forked.layers[id]; now.layers[id] == nil || !same(l, now.layers[id]) {
-			b.plan(Change{Layer: l})
+	for _, id := range sortedIDs(forked.layers) {
+		if l := forked.layers[id]; now.layers[id] == nil || !sameImage(l, now.layers[id]) {
+			b.addChange(Change{Layer: l})
 		}
 	}
 	return ChangeSet{Changes: b.changes, Note: "brought back to what it was forked from"}, nil
 }
 
-func sorted[K ~[16]byte, V any](m map[K]V) []K {
+func sortedIDs[K ~[16]byte, V any](m map[K]V) []K {
 	return slices.SortedFunc(maps.Keys(m), func(a, b K) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// same compares images by what is stored of them.
-func same(a, b any) bool {
+// sameImage compares images by what is stored of them.
+func sameImage(a, b any) bool {
 	x, xerr := json.Marshal(a)
 	y, yerr := json.Marshal(b)
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// back plans a world's cards back, beside a tally of what each step leaves alive.
-type back struct {
-	r       Reader
-	sight   Visibility
-	to      *trace
-	alive   map[CardID]*CardImage
-	changes []Change
+// resetPlan plans a world's cards back, beside a tally of what each step leaves alive.
+type resetPlan struct {
+	r          Reader
+	visibility Visibility
+	to         *trace
+	alive      map[CardID]*CardImage
+	changes    []Change
 }
 
-func (b *back) plan(ch Change) { b.changes = append(b.changes, ch) }
+func (b *resetPlan) addChange(ch Change) { b.changes = append(b.changes, ch) }
 
-// put plans a card's state.
-func (b *back) put(act Act, im CardImage) {
+// putCard plans a card's state.
+func (b *resetPlan) putCard(act Act, im CardImage) {
 	im.Act = act
-	b.plan(Change{Card: &im})
+	b.addChange(Change{Card: &im})
 	b.alive[im.ID] = &im
 }
 
-// cards first lets go of every name that is not where it was, so that each is free when
+// resetCards first lets go of every name that is not where it was, so that each is free when
 // the card that it belongs to comes for it.
-func (b *back) cards(ctx context.Context) error {
+func (b *resetPlan) resetCards(ctx context.Context) error {
 	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, _, err := b.r.Cards(ctx, b.sight, Filter{}, page)
+		cards, _, err := b.r.Cards(ctx, b.visibility, Filter{}, page)
 		if err != nil {
 			return err
 		}
 		for _, c := range cards {
-			b.alive[c.ID] = imageOf(c, "")
+			b.alive[c.ID] = imageFromCard(c, "")
 		}
 		if len(cards) < page.Limit {
 			break
 		}
 	}
-	b.park()
-	b.clear()
-	if err := b.restore(ctx); err != nil {
+	b.parkMoved()
+	b.trashAdded()
+	if err := b.restoreTrashed(ctx); err != nil {
 		return err
 	}
-	b.park() // what came back in company may be elsewhere too
-	b.clear()
+	b.parkMoved() // what came back in company may be elsewhere too
+	b.trashAdded()
 	for _, id := range b.to.order {
 		is, im := *b.alive[id], *b.to.cards[id]
-		if is.Act, im.Act = "", ""; !same(is, im) {
-			b.put(ActUpdate, im)
+		if is.Act, im.Act = "", ""; !sameImage(is, im) {
+			b.putCard(ActUpdate, im)
 		}
 	}
 	return nil
 }
 
-// park moves cards that are not where they were to names of their own, away from what was
+// parkMoved moves cards that are not where they were to names of their own, away from what was
 // made since.
-func (b *back) park() {
+func (b *resetPlan) parkMoved() {
 	for _, id := range b.to.order {
 		is, was := b.alive[id], b.to.cards[id]
 		if is != nil && (is.Parent != was.Parent || is.Part != was.Part) {
 			parked := *is
 			parked.Parent, parked.Part = CardID{}, "Brought back "+id.String()
-			b.put(ActRename, parked)
+			b.putCard(ActRename, parked)
 		}
 	}
 }
 
-// clear puts in the trash what was made since.
-func (b *back) clear() {
+// trashAdded puts in the trash what was made since.
+func (b *resetPlan) trashAdded() {
 	var top []CardID
-	for _, id := range sorted(b.alive) {
+	for _, id := range sortedIDs(b.alive) {
 		if parent := b.alive[id].Parent; b.to.cards[id] == nil && (parent.IsZero() || b.to.cards[parent] != nil) {
 			top = append(top, id)
 		}
 	}
 	for _, id := range top {
-		b.put(ActTrash, *b.alive[id])
+		b.putCard(ActTrash, *b.alive[id])
 	}
 	maps.DeleteFunc(b.alive, func(id CardID, _ *CardImage) bool { return b.to.cards[id] == nil })
 }
 
-// restore brings back from the trash what was there, each card under its parent.
-func (b *back) restore(ctx context.Context) error {
+// restoreTrashed brings back from the trash what was there, each card under its parent.
+func (b *resetPlan) restoreTrashed(ctx context.Context) error {
 	for _, id := range b.to.order {
 		if b.alive[id] != nil {
 			continue
 		}
-		went, err := b.r.FindCards(ctx, b.sight, CardQuery{TrashRoot: id})
+		went, err := b.r.FindCards(ctx, b.visibility, CardQuery{TrashRoot: id})
 		if err != nil {
 			return err
 		}
-		b.put(ActRestore, *b.to.cards[id])
+		b.putCard(ActRestore, *b.to.cards[id])
 		up := map[CardID]bool{id: true}
 		for _, c := range slices.SortedStableFunc(slices.Values(went), func(a, b Card) int { return cmp.Compare(a.Key, b.Key) }) {
 			if up[c.Parent] && b.alive[c.ID] == nil {
 				up[c.ID] = true
-				b.alive[c.ID] = imageOf(c, "")
+				b.alive[c.ID] = imageFromCard(c, "")
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 // renameAs gives a card the name that it had in a version. Where the card above it then
 // is still there, it goes below that one, whatever that is called now.
 func (p *Plan) renameAs(c Card, v Version) (Card, error) {
-	im, err := imageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
+	im, err := lastImageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
 	if err != nil {
 		return Card{}, err
 	}

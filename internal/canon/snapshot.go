@@ -16,19 +16,19 @@ import (
 // Snapshot is one snapshot of a world through one view. Every method shows only what the
 // view sees; what is hidden and what is absent answer alike.
 type Snapshot struct {
-	canon *Canon
-	r     Reader
-	grant access.Grant
-	sight Visibility
-	world World
-	last  *last
+	canon      *Canon
+	r          Reader
+	grant      access.Grant
+	visibility Visibility
+	world      World
+	headCache  *headCache
 
 	prefetch bool // see Prefetching
 }
 
-// last is the head of the world's stream, read when a look of the snapshot first asks for
+// headCache is the head of the world's stream, read when a look of the snapshot first asks for
 // it. An error ends the look.
-type last struct {
+type headCache struct {
 	known bool
 	head  Head
 	err   error
@@ -41,13 +41,13 @@ func (l *Snapshot) World() World { return l.world }
 func (l *Snapshot) Grant() access.Grant { return l.grant }
 
 // View is what the look shows.
-func (l *Snapshot) View() access.View { return l.sight.View }
+func (l *Snapshot) View() access.View { return l.visibility.View }
 
 // As is the same snapshot through the view of a lower audience.
 func (l *Snapshot) As(level access.Level) *Snapshot {
 	c := *l
 	c.grant = l.grant.As(level)
-	c.sight.View = c.grant.View()
+	c.visibility.View = c.grant.View()
 	return &c
 }
 
@@ -56,7 +56,7 @@ func (l *Snapshot) As(level access.Level) *Snapshot {
 func (l *Snapshot) AsAnyPlayer() *Snapshot {
 	c := *l
 	c.grant = l.grant.AsPlayer("")
-	c.sight.View = c.grant.View()
+	c.visibility.View = c.grant.View()
 	return &c
 }
 
@@ -80,14 +80,14 @@ func (l *Snapshot) NameLevel(name string) access.Level {
 // nameLevel is LevelGM where a part of the key is one of the world's GM parts.
 func (s Settings) nameLevel(key markup.Key) access.Level {
 	for part := range strings.SplitSeq(string(key), "+") {
-		if s.gmPart(part) {
+		if s.isGMPart(part) {
 			return access.LevelGM
 		}
 	}
 	return access.LevelUser
 }
 
-func (s Settings) gmPart(key string) bool { return slices.Contains(s.gmParts(), key) }
+func (s Settings) isGMPart(key string) bool { return slices.Contains(s.gmParts(), key) }
 
 // defaultGMParts are the keys of the parts that make a card GM where nothing is configured.
 var defaultGMParts = []string{"gm", "ai"}
@@ -108,22 +108,22 @@ func (s Settings) gmParts() []string {
 // lowest-labelled card in sight that bears it. Its error is fault.NotFound, with near
 // names in sight.
 func (l *Snapshot) Find(ctx context.Context, name string) (Card, error) {
-	card, ok, err := l.find(ctx, name)
+	card, ok, err := l.findByName(ctx, name)
 	if err != nil {
 		return Card{}, err
 	}
 	if !ok {
-		return Card{}, l.absent(ctx, name)
+		return Card{}, l.notFoundFault(ctx, name)
 	}
 	return card, nil
 }
 
 // Exists is Find for those who can go on without.
 func (l *Snapshot) Exists(ctx context.Context, name string) (Card, bool, error) {
-	return l.find(ctx, name)
+	return l.findByName(ctx, name)
 }
 
-func (l *Snapshot) find(ctx context.Context, name string) (Card, bool, error) {
+func (l *Snapshot) findByName(ctx context.Context, name string) (Card, bool, error) {
 	switch {
 	case strings.HasPrefix(name, "~"):
 		id, err := uuid.Parse(strings.TrimSpace(name[1:]))
@@ -132,14 +132,14 @@ func (l *Snapshot) find(ctx context.Context, name string) (Card, bool, error) {
 		}
 		return l.ByID(ctx, CardID(id))
 	case strings.HasPrefix(name, ":"):
-		return First(l.r.FindCards(ctx, l.sight, CardQuery{Codename: strings.TrimSpace(name[1:])}))
+		return First(l.r.FindCards(ctx, l.visibility, CardQuery{Codename: strings.TrimSpace(name[1:])}))
 	}
 	return l.ByKey(ctx, markup.KeyOf(name))
 }
 
 // ByID finds a living card by its id.
 func (l *Snapshot) ByID(ctx context.Context, id CardID) (Card, bool, error) {
-	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id, Prefetch: l.prefetch}))
+	card, ok, err := First(l.r.FindCards(ctx, l.visibility, CardQuery{ID: id, Prefetch: l.prefetch}))
 	if err != nil || !ok || card.Trashed() {
 		return Card{}, false, err
 	}
@@ -148,7 +148,7 @@ func (l *Snapshot) ByID(ctx context.Context, id CardID) (Card, bool, error) {
 
 // Trashed finds a card in the trash by its id, for those who see the trash.
 func (l *Snapshot) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
-	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id}))
+	card, ok, err := First(l.r.FindCards(ctx, l.visibility, CardQuery{ID: id}))
 	if err != nil || !ok || !card.Trashed() {
 		return Card{}, false, err
 	}
@@ -162,19 +162,19 @@ func (l *Snapshot) ByKey(ctx context.Context, key markup.Key) (Card, bool, error
 
 // Homonyms are all cards in sight that bear a card's key, lowest label first.
 func (l *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
-	return l.r.FindCards(ctx, l.sight, CardQuery{Key: key, Prefetch: l.prefetch})
+	return l.r.FindCards(ctx, l.visibility, CardQuery{Key: key, Prefetch: l.prefetch})
 }
 
-// absent is the one answer for what is not there or not in sight.
-func (l *Snapshot) absent(ctx context.Context, name string) error {
-	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards", markup.Clean(clip(name, 255)))
-	if near, err := l.r.NearNames(ctx, l.sight, clip(name, 255), 3); err == nil && len(near) > 0 {
+// notFoundFault is the one answer for what is not there or not in sight.
+func (l *Snapshot) notFoundFault(ctx context.Context, name string) error {
+	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards", markup.Clean(clipRunes(name, 255)))
+	if near, err := l.r.NearNames(ctx, l.visibility, clipRunes(name, 255), 3); err == nil && len(near) > 0 {
 		return e.With("did_you_mean", near)
 	}
 	return e
 }
 
-func clip(s string, n int) string {
+func clipRunes(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s
@@ -185,11 +185,11 @@ func clip(s string, n int) string {
 // Renamed finds the card that a name meant before it, or one of its ancestors, was
 // renamed.
 func (l *Snapshot) Renamed(ctx context.Context, name string) (Card, bool, error) {
-	return l.renamed(ctx, markup.KeyOf(name), 8)
+	return l.findRenamed(ctx, markup.KeyOf(name), 8)
 }
 
-func (l *Snapshot) renamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
-	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{OldKey: key}))
+func (l *Snapshot) findRenamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
+	card, ok, err := First(l.r.FindCards(ctx, l.visibility, CardQuery{OldKey: key}))
 	if err != nil || ok {
 		return card, ok, err
 	}
@@ -197,7 +197,7 @@ func (l *Snapshot) renamed(ctx context.Context, key markup.Key, hops int) (Card,
 	if left == "" || hops == 0 {
 		return Card{}, false, nil
 	}
-	parent, ok, err := l.renamed(ctx, left, hops-1)
+	parent, ok, err := l.findRenamed(ctx, left, hops-1)
 	if err != nil || !ok {
 		return Card{}, false, err
 	}
@@ -221,13 +221,13 @@ func (l *Snapshot) Bytes(ctx context.Context, h Hash) ([]byte, error) {
 	if h == (Hash{}) {
 		return nil, nil
 	}
-	b, _, err := l.r.Body(ctx, l.sight.World, h)
+	b, _, err := l.r.Body(ctx, l.visibility.World, h)
 	return b, err
 }
 
 // Cards lists living cards.
 func (l *Snapshot) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, error) {
-	return l.r.Cards(ctx, l.sight, f, p)
+	return l.r.Cards(ctx, l.visibility, f, p)
 }
 
 // recentCards is how many cards Recent looks at.
@@ -242,63 +242,63 @@ func (l *Snapshot) Recent(ctx context.Context) ([]Card, error) {
 
 // ByIDs gives living cards in the order of ids; absent ones are left out.
 func (l *Snapshot) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
-	return l.r.FindCards(ctx, l.sight, CardQuery{IDs: ids})
+	return l.r.FindCards(ctx, l.visibility, CardQuery{IDs: ids})
 }
 
 // ByAlias gives the cards that have an alias, lowest label first.
 func (l *Snapshot) ByAlias(ctx context.Context, text string) ([]Card, error) {
-	return l.r.FindCards(ctx, l.sight, CardQuery{Alias: markup.KeyOf(text)})
+	return l.r.FindCards(ctx, l.visibility, CardQuery{Alias: markup.KeyOf(text)})
 }
 
 // NearCards gives up to n cards whose name or alias resembles a text, best first.
 func (l *Snapshot) NearCards(ctx context.Context, text string, f Filter, n int) ([]Hit, error) {
-	return l.r.NearCards(ctx, l.sight, text, f, n)
+	return l.r.NearCards(ctx, l.visibility, text, f, n)
 }
 
 // Descendants lists cards below a card; depth 1 is its children.
 func (l *Snapshot) Descendants(ctx context.Context, id CardID, depth int, p Page) ([]Card, Total, error) {
-	return l.r.Descendants(ctx, l.sight, id, depth, p)
+	return l.r.Descendants(ctx, l.visibility, id, depth, p)
 }
 
 // Search is a full-text search. Stems are of the world's language.
 func (l *Snapshot) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
 	q.Language = l.World().Settings.Language()
-	return l.r.Search(ctx, l.sight, q, p)
+	return l.r.Search(ctx, l.visibility, q, p)
 }
 
 // Near gives names in sight that resemble a name.
 func (l *Snapshot) Near(ctx context.Context, name string, n int) ([]string, error) {
-	return l.r.NearNames(ctx, l.sight, name, n)
+	return l.r.NearNames(ctx, l.visibility, name, n)
 }
 
 // TypeUse counts living cards in sight by the key of their type.
 func (l *Snapshot) TypeUse(ctx context.Context) (map[string]int, error) {
-	return l.r.TypeUse(ctx, l.sight)
+	return l.r.TypeUse(ctx, l.visibility)
 }
 
 // Complete gives names in sight that begin with a text.
 func (l *Snapshot) Complete(ctx context.Context, prefix string, n int) ([]string, error) {
-	return l.r.CompleteNames(ctx, l.sight, prefix, n)
+	return l.r.CompleteNames(ctx, l.visibility, prefix, n)
 }
 
 // Trash lists what is in the trash, latest first.
 func (l *Snapshot) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
-	return l.r.Trash(ctx, l.sight, p)
+	return l.r.Trash(ctx, l.visibility, p)
 }
 
 // TrashedWith lists what went to the trash with a card, itself first.
 func (l *Snapshot) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
-	return l.r.FindCards(ctx, l.sight, CardQuery{TrashRoot: root})
+	return l.r.FindCards(ctx, l.visibility, CardQuery{TrashRoot: root})
 }
 
 // Versions lists a card's versions in sight, latest first.
 func (l *Snapshot) Versions(ctx context.Context, id CardID, p Page) ([]Version, Total, error) {
-	return l.r.Versions(ctx, l.sight, id, p)
+	return l.r.Versions(ctx, l.visibility, id, p)
 }
 
 // VersionOf finds a card's version by the number that the view is shown.
 func (l *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, error) {
-	v, ok, err := l.r.VersionByCount(ctx, l.sight, c.ID, n)
+	v, ok, err := l.r.VersionByCount(ctx, l.visibility, c.ID, n)
 	if err != nil {
 		return Version{}, err
 	}
@@ -310,37 +310,37 @@ func (l *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, er
 
 // Number is the version number that the view is shown of a version.
 func (l *Snapshot) Number(c Card, v Version) uint32 {
-	return v.Counts.For(max(l.sight.View.Level, levelShown(c, l.sight.View)))
+	return v.Counts.For(max(l.visibility.View.Level, levelShown(c, l.visibility.View)))
 }
 
 // Feed lists changes in sight, latest first.
 func (l *Snapshot) Feed(ctx context.Context, q FeedQuery) ([]Version, Total, error) {
-	return l.r.Feed(ctx, l.sight, q)
+	return l.r.Feed(ctx, l.visibility, q)
 }
 
 // Refs lists references whose source is in sight.
 func (l *Snapshot) Refs(ctx context.Context, q RefQuery) ([]RefRow, Total, error) {
-	return l.r.Refs(ctx, l.sight, q)
+	return l.r.Refs(ctx, l.visibility, q)
 }
 
 // Wanted lists link targets that are not there in sight, most wanted first.
 func (l *Snapshot) Wanted(ctx context.Context, p Page) ([]Wanted, Total, error) {
-	return l.r.Wanted(ctx, l.sight, p)
+	return l.r.Wanted(ctx, l.visibility, p)
 }
 
 // Tags counts tags in sight.
 func (l *Snapshot) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Total, error) {
-	return l.r.Tags(ctx, l.sight, prefix, p)
+	return l.r.Tags(ctx, l.visibility, prefix, p)
 }
 
 // Links lists links in sight.
 func (l *Snapshot) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
-	return l.r.Links(ctx, l.sight, q)
+	return l.r.Links(ctx, l.visibility, q)
 }
 
 // LinkByID finds a current link in sight, between cards that are.
 func (l *Snapshot) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
-	return findLink(ctx, l.r, l.sight, id)
+	return findLink(ctx, l.r, l.visibility, id)
 }
 
 // findLink finds a current link in a sight.
@@ -351,17 +351,17 @@ func findLink(ctx context.Context, r Reader, s Visibility, id LinkID) (Link, boo
 
 // Reach finds what can be reached from a card along links.
 func (l *Snapshot) Reach(ctx context.Context, q ReachQuery) (Reached, error) {
-	return l.r.Reach(ctx, l.sight, q)
+	return l.r.Reach(ctx, l.visibility, q)
 }
 
 // LinkMax gives the greatest integer attribute of current links of a kind.
 func (l *Snapshot) LinkMax(ctx context.Context, kind, attr string) (int64, bool, error) {
-	return l.r.LinkMax(ctx, l.sight, kind, attr)
+	return l.r.LinkMax(ctx, l.visibility, kind, attr)
 }
 
 // Layers lists layers of a card in sight.
 func (l *Snapshot) Layers(ctx context.Context, q LayerQuery) ([]Layer, error) {
-	return l.r.Layers(ctx, l.sight, q)
+	return l.r.Layers(ctx, l.visibility, q)
 }
 
 // Members lists the world's members, to those who administer it.
@@ -369,15 +369,15 @@ func (l *Snapshot) Members(ctx context.Context) ([]Member, error) {
 	if l.grant.Role() < access.RoleAdmin {
 		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
 	}
-	return l.r.Members(ctx, MemberQuery{World: l.sight.World})
+	return l.r.Members(ctx, MemberQuery{World: l.visibility.World})
 }
 
 // Clock is the time that commits made now would bear.
-func (l *Snapshot) Clock() time.Time { return l.canon.time() }
+func (l *Snapshot) Clock() time.Time { return l.canon.commitTime() }
 
 // Now is the number of the last commit to the world in this snapshot; see Seq for whom
 // it may be shown.
-func (l *Snapshot) Now() Seq { return l.head().Seq }
+func (l *Snapshot) Now() Seq { return l.loadHead().Seq }
 
 // Head is the end of the world's stream in this snapshot, for those who keep what they
 // computed from the stream. It is false where nothing may be kept: inside a writer's
@@ -386,16 +386,16 @@ func (l *Snapshot) Head() (Head, bool) {
 	if _, writes := l.r.(Tx); writes {
 		return Head{}, false
 	}
-	h := l.head()
+	h := l.loadHead()
 	return h, h.Seq > 0
 }
 
-func (l *Snapshot) head() Head {
-	if !l.last.known {
-		l.last.head, l.last.err = l.r.Head(context.Background(), WorldStream(l.world.ID))
-		l.last.known = true
+func (l *Snapshot) loadHead() Head {
+	if !l.headCache.known {
+		l.headCache.head, l.headCache.err = l.r.Head(context.Background(), WorldStream(l.world.ID))
+		l.headCache.known = true
 	}
-	return l.last.head
+	return l.headCache.head
 }
 
 // SeqAt is the commit that the world stood at, at a time; 0 is before the first.
@@ -410,5 +410,5 @@ func (l *Snapshot) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool
 
 // CardsAt is CardAt of several cards, in their order; absent ones are left out.
 func (l *Snapshot) CardsAt(ctx context.Context, ids []CardID, at Seq) ([]Version, error) {
-	return l.r.CardsAt(ctx, l.sight, ids, at)
+	return l.r.CardsAt(ctx, l.visibility, ids, at)
 }

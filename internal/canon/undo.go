@@ -27,7 +27,7 @@ func (p *Plan) Undo(change uuid.UUID) error {
 	}
 	found := false
 	for i := len(rec.Changes) - 1; i >= 0; i-- {
-		cards, err := p.concerned(rec.Changes[i])
+		cards, err := p.affectedCards(rec.Changes[i])
 		if err != nil {
 			return err
 		}
@@ -48,9 +48,9 @@ func (p *Plan) Undo(change uuid.UUID) error {
 	return nil
 }
 
-// concerned are the cards that a change is about, where all of it is in sight; nil where
+// affectedCards are the cards that a change is about, where all of it is in sight; nil where
 // not. What is not about cards is seen by those who administer the world.
-func (p *Plan) concerned(ch Change) (cards []Card, err error) {
+func (p *Plan) affectedCards(ch Change) (cards []Card, err error) {
 	var ids []CardID
 	label := access.NewLabel(access.LevelUser)
 	switch {
@@ -67,7 +67,7 @@ func (p *Plan) concerned(ch Change) (cards []Card, err error) {
 		return nil, nil
 	}
 	for _, id := range ids {
-		c, ok, err := First(p.r.FindCards(p.ctx, p.sight, CardQuery{ID: id}))
+		c, ok, err := First(p.r.FindCards(p.ctx, p.visibility, CardQuery{ID: id}))
 		if err != nil || !ok {
 			return nil, err
 		}
@@ -119,14 +119,14 @@ func (p *Plan) undoCreate(c Card) error {
 	if err != nil {
 		return err
 	}
-	if total.Count > 0 && !p.allGone(c) {
+	if total.Count > 0 && !p.allChildrenGone(c) {
 		return fault.New(fault.Conflict, "%q has cards below it now; undo those first", c.Name).With("name", c.Name)
 	}
 	return p.Trash(c)
 }
 
-// allGone reports whether the plan trashes or moves away every child of a card already.
-func (p *Plan) allGone(c Card) bool {
+// allChildrenGone reports whether the plan trashes or moves away every child of a card already.
+func (p *Plan) allChildrenGone(c Card) bool {
 	children, err := p.childrenOf(c)
 	for _, child := range children {
 		now := p.now[child.ID]
@@ -146,7 +146,7 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 		}
 		c = moved
 	case ActLabel:
-		own, err := p.ownBefore(c, seq)
+		own, err := p.ownLabelBefore(c, seq)
 		if err != nil {
 			return err
 		}
@@ -160,9 +160,9 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	return err
 }
 
-// ownBefore is the label a card was given before a commit, read from the stream, for
+// ownLabelBefore is the label a card was given before a commit, read from the stream, for
 // versions keep effective labels only.
-func (p *Plan) ownBefore(c Card, seq Seq) (access.Label, error) {
+func (p *Plan) ownLabelBefore(c Card, seq Seq) (access.Label, error) {
 	for rev := c.Rev; rev > 0; rev-- {
 		v, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, rev)
 		if err != nil {
@@ -171,7 +171,7 @@ func (p *Plan) ownBefore(c Card, seq Seq) (access.Label, error) {
 		if !ok || v.From >= seq {
 			continue
 		}
-		im, err := imageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
+		im, err := lastImageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
 		if err != nil {
 			return access.Label{}, err
 		}
@@ -182,8 +182,8 @@ func (p *Plan) ownBefore(c Card, seq Seq) (access.Label, error) {
 	return access.NewLabel(access.LevelUser), nil
 }
 
-// imageIn is the last image of a card in a commit; nil where it has none.
-func imageIn(ctx context.Context, r Reader, s StreamID, seq Seq, id CardID) (*CardImage, error) {
+// lastImageIn is the last image of a card in a commit; nil where it has none.
+func lastImageIn(ctx context.Context, r Reader, s StreamID, seq Seq, id CardID) (*CardImage, error) {
 	for commit, err := range r.Commits(ctx, s, seq) {
 		if err != nil {
 			return nil, err

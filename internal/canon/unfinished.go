@@ -16,7 +16,7 @@ const unfinishedMark = "~"
 
 func unfinishedSlug(w access.WorldID) string { return unfinishedMark + w.String() }
 
-func givenUpSlug(w access.WorldID) string { return unfinishedMark + unfinishedSlug(w) }
+func abandonedSlug(w access.WorldID) string { return unfinishedMark + unfinishedSlug(w) }
 
 // Unfinished reports whether the world is being forked, or was left over by a fork that was
 // killed. It is not to be shown to anybody.
@@ -52,7 +52,7 @@ func (c *Canon) SweepForks(ctx context.Context) (left int, err error) {
 			if !w.Unfinished() {
 				continue
 			}
-			dead, err := c.stalled(ctx, r, w)
+			dead, err := c.isStalled(ctx, r, w)
 			if err != nil {
 				return err
 			}
@@ -71,9 +71,9 @@ func (c *Canon) SweepForks(ctx context.Context) (left int, err error) {
 	return left, err
 }
 
-// stalled reports whether an unfinished world was given up, or has had no step for long.
-func (c *Canon) stalled(ctx context.Context, r Reader, w World) (bool, error) {
-	if w.Slug == givenUpSlug(w.ID) {
+// isStalled reports whether an unfinished world was given up, or has had no step for long.
+func (c *Canon) isStalled(ctx context.Context, r Reader, w World) (bool, error) {
+	if w.Slug == abandonedSlug(w.ID) {
 		return true, nil
 	}
 	s := WorldStream(w.ID)
@@ -82,7 +82,7 @@ func (c *Canon) stalled(ctx context.Context, r Reader, w World) (bool, error) {
 		return false, err
 	}
 	for commit, err := range r.Commits(ctx, s, head.Seq) {
-		return c.time().Sub(commit.At) > forkStalled, err
+		return c.commitTime().Sub(commit.At) > forkStalled, err
 	}
 	return true, nil
 }
@@ -96,8 +96,8 @@ func (c *Canon) discardFork(ctx context.Context, id access.WorldID) error {
 			if left = ok && w.Unfinished(); err != nil || !left {
 				return err
 			}
-			if w.Slug != givenUpSlug(id) {
-				w.Slug = givenUpSlug(id)
+			if w.Slug != abandonedSlug(id) {
+				w.Slug = abandonedSlug(id)
 				return tx.PutWorld(ctx, w)
 			}
 			left, err = tx.Discard(ctx, id, discardRows)

@@ -22,7 +22,7 @@ type NewWorld struct {
 
 // CreateWorld makes a world, and its maker an admin of it. It needs an operator's grant.
 func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (World, error) {
-	first, err := c.firstOf(ctx, g, n, World{})
+	first, err := c.planNewWorld(ctx, g, n, World{})
 	if err != nil {
 		return World{}, err
 	}
@@ -33,8 +33,8 @@ func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (Wo
 	return c.World(ctx, id)
 }
 
-// firstOf is the change that makes a world, of which the maker is an admin.
-func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin World) (set ChangeSet, err error) {
+// planNewWorld is the change that makes a world, of which the maker is an admin.
+func (c *Canon) planNewWorld(ctx context.Context, g access.Grant, n NewWorld, origin World) (set ChangeSet, err error) {
 	if !g.Valid() {
 		return set, errClosed
 	}
@@ -50,7 +50,7 @@ func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin 
 	err = c.read(ctx, func(r Reader) error {
 		_, ok, err := First(r.Worlds(ctx, WorldQuery{Slug: n.Slug}))
 		if err == nil && ok {
-			err = taken(n.Slug)
+			err = takenFault(n.Slug)
 		}
 		return err
 	})
@@ -59,7 +59,7 @@ func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin 
 		{Member: &MemberImage{Subject: g.Caller().Subject, Role: access.RoleAdmin}},
 	}
 	if n.First {
-		set.only = noWorld
+		set.only = checkNoWorld
 	}
 	if !origin.ID.IsZero() {
 		set.Note = forkNote
@@ -67,8 +67,8 @@ func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin 
 	return set, err
 }
 
-// noWorld refuses where another process was first.
-func noWorld(ctx context.Context, r Reader) error {
+// checkNoWorld refuses where another process was first.
+func checkNoWorld(ctx context.Context, r Reader) error {
 	all, err := r.Worlds(ctx, WorldQuery{All: true})
 	if err == nil && len(all) > 0 {
 		err = fault.New(fault.Conflict, "there is a world already; use it, or make another by name")
@@ -92,7 +92,7 @@ func (c *Canon) World(ctx context.Context, id access.WorldID) (w World, err erro
 
 // WorldBySlug finds a world by its slug, as World does.
 func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool, err error) {
-	if list, _, known := c.listed(ctx); known {
+	if list, _, known := c.cachedWorlds(ctx); known {
 		if i := slices.IndexFunc(list, func(w World) bool { return w.Slug == slug }); i >= 0 {
 			return list[i], true, nil
 		}
@@ -110,7 +110,7 @@ func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool,
 
 // Worlds lists all worlds, by slug. It is for wiring and for the operator.
 func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
-	list, mark, known := c.listed(ctx)
+	list, mark, known := c.cachedWorlds(ctx)
 	if known {
 		return slices.Clone(list), nil
 	}
@@ -132,10 +132,10 @@ type worldList struct {
 	list []World
 }
 
-// listed gives the worlds where they are known, and the store's mark, the zero Mark where it has
+// cachedWorlds gives the worlds where they are known, and the store's mark, the zero Mark where it has
 // none. A basis is to see a read of its own.
-func (c *Canon) listed(ctx context.Context) (list []World, mark Mark, known bool) {
-	mark, ok := c.mark()
+func (c *Canon) cachedWorlds(ctx context.Context) (list []World, mark Mark, known bool) {
+	mark, ok := c.storeMark()
 	if !ok {
 		return nil, Mark{}, false
 	}
