@@ -86,10 +86,10 @@ func TestAfterAChangeNothingElseIsFound(t *testing.T) {
 func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, after bool) (cards []canon.Card, reads int) {
 	t.Helper()
 	before := store.n
-	find := func(l *canon.Snapshot) error {
-		same, err := l.Homonyms(t.Context(), "mill")
+	find := func(snap *canon.Snapshot) error {
+		same, err := snap.Homonyms(t.Context(), "mill")
 		for _, c := range same {
-			byID, ok, ierr := l.ByID(t.Context(), c.ID)
+			byID, ok, ierr := snap.ByID(t.Context(), c.ID)
 			if ierr != nil || !ok || byID.ID != c.ID {
 				t.Errorf("by id: %v, %v", ok, ierr)
 			}
@@ -123,8 +123,8 @@ func TestARehearsedTextIsReadWhateverIsHidden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.canon.ReadAfter(t.Context(), g, r, func(l *canon.Snapshot) (err error) {
-			text, err = l.Content(t.Context(), r.Cards[0])
+		if err := s.canon.ReadAfter(t.Context(), g, r, func(snap *canon.Snapshot) (err error) {
+			text, err = snap.Content(t.Context(), r.Cards[0])
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -16,10 +16,10 @@ func TestABasisReadsTheWorldOfItsMoment(t *testing.T) {
 	gm.create("Town", "Old.")
 	content := func(basis *canon.Basis) (text string) {
 		t.Helper()
-		if err := s.canon.Read(basis.Rest(t.Context()), gm.grant, func(l *canon.Snapshot) error {
-			c, err := l.Find(t.Context(), "Town")
+		if err := s.canon.Read(basis.Rest(t.Context()), gm.grant, func(snap *canon.Snapshot) error {
+			c, err := snap.Find(t.Context(), "Town")
 			if err == nil {
-				text, err = l.Content(t.Context(), c)
+				text, err = snap.Content(t.Context(), c)
 			}
 			return err
 		}); err != nil {
@@ -101,8 +101,8 @@ func TestASnapshotBehindWhatIsKnownIsNotReadOn(t *testing.T) {
 		moment(func(canon.Moment) {})
 	}
 	moment(func(m canon.Moment) {
-		if err := s.canon.Read(m.Begin().Rest(t.Context()), gm.grant, func(l *canon.Snapshot) error {
-			_, err := l.Find(t.Context(), "Town")
+		if err := s.canon.Read(m.Begin().Rest(t.Context()), gm.grant, func(snap *canon.Snapshot) error {
+			_, err := snap.Find(t.Context(), "Town")
 			return err
 		}); err != nil {
 			t.Error(err)

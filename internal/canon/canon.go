@@ -64,11 +64,11 @@ func (c *Canon) Read(ctx context.Context, g access.Grant, f func(*Snapshot) erro
 		return errClosed
 	}
 	return c.read(ctx, func(r Reader) error {
-		l, err := c.openSnapshot(ctx, &memo{Reader: r}, g)
+		s, err := c.openSnapshot(ctx, &memo{Reader: r}, g)
 		if err != nil {
 			return err
 		}
-		return l.run(f)
+		return s.run(f)
 	})
 }
 
@@ -82,14 +82,14 @@ func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func
 	}
 	return c.read(ctx, func(reader Reader) (err error) {
 		m := &memo{Reader: reader, bodies: r.bodies}
-		var l *Snapshot
+		var s *Snapshot
 		if r.seen != nil {
-			l = c.newSnapshot(m, g)
-			m.found, l.world = r.seen.found, r.seen.world
-		} else if l, err = c.openSnapshot(ctx, m, g); err != nil {
+			s = c.newSnapshot(m, g)
+			m.found, s.world = r.seen.found, r.seen.world
+		} else if s, err = c.openSnapshot(ctx, m, g); err != nil {
 			return err
 		}
-		return l.run(f)
+		return s.run(f)
 	})
 }
 
@@ -122,11 +122,11 @@ func (p *Plan) cacheAfterCreate(r Receipt) *createCache {
 }
 
 // run calls f, and fails where the snapshot failed under it.
-func (l *Snapshot) run(f func(*Snapshot) error) error {
-	if err := f(l); err != nil {
+func (s *Snapshot) run(f func(*Snapshot) error) error {
+	if err := f(s); err != nil {
 		return err
 	}
-	return l.headCache.err
+	return s.headCache.err
 }
 
 func (c *Canon) newSnapshot(r Reader, g access.Grant) *Snapshot {
@@ -134,9 +134,9 @@ func (c *Canon) newSnapshot(r Reader, g access.Grant) *Snapshot {
 }
 
 func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Snapshot, error) {
-	l := c.newSnapshot(r, g)
+	s := c.newSnapshot(r, g)
 	if g.World().IsZero() {
-		return l, nil
+		return s, nil
 	}
 	w, ok, err := finishedWorld(ctx, r, g.World())
 	if err != nil {
@@ -145,8 +145,8 @@ func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Sn
 	if !ok {
 		return nil, fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
 	}
-	l.world = w
-	return l, nil
+	s.world = w
+	return s, nil
 }
 
 // Update plans a change and commits it. plan runs on a snapshot and is run again when
@@ -178,13 +178,13 @@ func (c *Canon) Update(ctx context.Context, g access.Grant, plan func(*Plan) err
 const planTries = 2
 
 func (c *Canon) planUpdate(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
-	err = c.Read(ctx, g, func(l *Snapshot) error {
-		done, again, err := findRepeat(ctx, l.r, g)
+	err = c.Read(ctx, g, func(s *Snapshot) error {
+		done, again, err := findRepeat(ctx, s.r, g)
 		if err != nil || again {
 			receipt = done
 			return err
 		}
-		p := newPlan(ctx, l)
+		p := newPlan(ctx, s)
 		if err := plan(p); err != nil {
 			return err
 		}

@@ -148,8 +148,8 @@ func TestRenameTakesEverythingBelowAlong(t *testing.T) {
 	s.as("user").wantContent("Tavern+Cellar+Cask", "ale")
 	s.as("gm").wantContent("Tavern+Cellar+GM", "bones")
 	s.as("user").wantAbsent("Inn+Cellar")
-	err := s.as("user").look(func(l *canon.Snapshot) error {
-		c, ok, err := l.Renamed(t.Context(), "Inn+Cellar+Cask")
+	err := s.as("user").look(func(snap *canon.Snapshot) error {
+		c, ok, err := snap.Renamed(t.Context(), "Inn+Cellar+Cask")
 		if err == nil && (!ok || c.Name != "Tavern+Cellar+Cask") {
 			t.Errorf("an old name finds %q, %t", c.Name, ok)
 		}
@@ -371,12 +371,12 @@ func TestPurgeErasesWhatFollowsFromABody(t *testing.T) {
 	}
 	found := func() (hits, refs int) {
 		t.Helper()
-		err := gm.look(func(l *canon.Snapshot) error {
-			res, err := l.Search(t.Context(), canon.SearchQuery{Q: "lantern"}, canon.Page{Limit: 9})
+		err := gm.look(func(snap *canon.Snapshot) error {
+			res, err := snap.Search(t.Context(), canon.SearchQuery{Q: "lantern"}, canon.Page{Limit: 9})
 			if err != nil {
 				return err
 			}
-			_, n, err := l.Refs(t.Context(), canon.RefQuery{Target: "moor", Page: canon.Page{Limit: 9}})
+			_, n, err := snap.Refs(t.Context(), canon.RefQuery{Target: "moor", Page: canon.Page{Limit: 9}})
 			hits, refs = len(res.Hits), n.Count
 			return err
 		})

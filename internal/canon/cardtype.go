@@ -118,18 +118,18 @@ func TextOf(typ string) TextKind {
 
 // Type finds a type in sight by name or codename. A type out of sight is as unknown as
 // one that does not exist: fault.Rule on field "type", with near names.
-func (l *Snapshot) Type(ctx context.Context, name string) (Type, error) {
+func (s *Snapshot) Type(ctx context.Context, name string) (Type, error) {
 	key := markup.KeyOf(name)
 	if i, ok := builtinByKey[key]; ok {
 		return builtin[i], nil
 	}
-	cards, err := l.r.FindCards(ctx, l.visibility, CardQuery{Key: key})
+	cards, err := s.r.FindCards(ctx, s.visibility, CardQuery{Key: key})
 	if err != nil {
 		return Type{}, err
 	}
 	for _, c := range cards {
 		if markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
-			return l.loadType(ctx, c)
+			return s.loadType(ctx, c)
 		}
 	}
 	return Type{}, unknownType(name)
@@ -141,8 +141,8 @@ func unknownType(name string) error {
 	return e
 }
 
-func (l *Snapshot) loadType(ctx context.Context, c Card) (Type, error) {
-	content, err := l.Content(ctx, c)
+func (s *Snapshot) loadType(ctx context.Context, c Card) (Type, error) {
+	content, err := s.Content(ctx, c)
 	if err != nil {
 		return Type{}, err
 	}
@@ -159,14 +159,14 @@ func typeFromCard(c Card, content string) Type {
 }
 
 // Types lists all types in sight: the built-in ones, then the world's by key.
-func (l *Snapshot) Types(ctx context.Context) ([]Type, error) {
+func (s *Snapshot) Types(ctx context.Context) ([]Type, error) {
 	types := append([]Type(nil), builtin...)
-	cards, _, err := l.r.Cards(ctx, l.visibility, Filter{Type: TypeCardtype}, Page{Limit: 1000})
+	cards, _, err := s.r.Cards(ctx, s.visibility, Filter{Type: TypeCardtype}, Page{Limit: 1000})
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range cards {
-		t, err := l.loadType(ctx, c)
+		t, err := s.loadType(ctx, c)
 		if err != nil {
 			return nil, err
 		}

@@ -30,13 +30,13 @@ const (
 // ChangesSince follows the commits after a number to the snapshot's, for those who keep what
 // they once read. known tells which cards they have. It is false where there are too many
 // commits, or where a body was erased: then all is to be read anew.
-func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardID) bool) (d Changes, ok bool, err error) {
-	now := l.Now()
+func (s *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardID) bool) (d Changes, ok bool, err error) {
+	now := s.Now()
 	if since > now || now-since > maxSinceCommits {
 		return Changes{}, false, nil
 	}
 	written := map[CardID]Act{}
-	for commit, err := range l.r.Commits(ctx, WorldStream(l.world.ID), since+1) {
+	for commit, err := range s.r.Commits(ctx, WorldStream(s.world.ID), since+1) {
 		if err != nil {
 			return Changes{}, false, err
 		}
@@ -49,7 +49,7 @@ func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardI
 		}
 	}
 	ids := slices.SortedFunc(maps.Keys(written), func(a, b CardID) int { return slices.Compare(a[:], b[:]) })
-	if d.Cards, err = l.ByIDs(ctx, ids); err != nil {
+	if d.Cards, err = s.ByIDs(ctx, ids); err != nil {
 		return Changes{}, false, err
 	}
 	var made []Card
@@ -60,7 +60,7 @@ func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardI
 		delete(written, c.ID)
 	}
 	if !d.Wide {
-		if d.Wide, err = l.hasAdopted(ctx, made); err != nil {
+		if d.Wide, err = s.hasAdopted(ctx, made); err != nil {
 			return Changes{}, false, err
 		}
 	}
@@ -70,12 +70,12 @@ func (l *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardI
 
 // hasAdopted reports whether one of the cards that were made may have become the parent of
 // others, which then are named after it. What is out of sight has no children in sight.
-func (l *Snapshot) hasAdopted(ctx context.Context, made []Card) (bool, error) {
+func (s *Snapshot) hasAdopted(ctx context.Context, made []Card) (bool, error) {
 	if len(made) > maxSinceMade {
 		return true, nil
 	}
 	for _, c := range made {
-		below, _, err := l.Cards(ctx, Filter{Prefix: c.Key}, Page{Limit: 2}) // itself, and one more
+		below, _, err := s.Cards(ctx, Filter{Prefix: c.Key}, Page{Limit: 2}) // itself, and one more
 		if err != nil || len(below) > 1 {
 			return true, err
 		}
@@ -107,12 +107,12 @@ const maxTouchCommits = 2048
 // Touched reports whether a commit after a number wrote a card of a type, in sight or not:
 // it is for the system, which asks often and seldom has to look closer. It is true as well
 // after more than maxTouchCommits.
-func (l *Snapshot) Touched(ctx context.Context, since Seq, typ string) (bool, error) {
-	now, key := l.Now(), markup.KeyOf(typ)
+func (s *Snapshot) Touched(ctx context.Context, since Seq, typ string) (bool, error) {
+	now, key := s.Now(), markup.KeyOf(typ)
 	if since > now || now-since > maxTouchCommits {
 		return true, nil
 	}
-	for commit, err := range l.r.Commits(ctx, WorldStream(l.world.ID), since+1) {
+	for commit, err := range s.r.Commits(ctx, WorldStream(s.world.ID), since+1) {
 		if err != nil {
 			return false, err
 		}

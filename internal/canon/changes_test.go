@@ -67,17 +67,17 @@ func TestADriftShowsWhatWasWrittenInSight(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			must(user.look(func(l *canon.Snapshot) error {
-				cards, _, err := l.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 10})
+			must(user.look(func(snap *canon.Snapshot) error {
+				cards, _, err := snap.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 10})
 				for _, c := range cards {
 					known[c.ID] = c.Name
 				}
-				at = l.Now()
+				at = snap.Now()
 				return err
 			}))
 			test.change(s)
-			must(user.look(func(l *canon.Snapshot) error {
-				d, ok, err := l.ChangesSince(t.Context(), at, func(id canon.CardID) bool { return known[id] != "" })
+			must(user.look(func(snap *canon.Snapshot) error {
+				d, ok, err := snap.ChangesSince(t.Context(), at, func(id canon.CardID) bool { return known[id] != "" })
 				got := "lost"
 				if ok {
 					names, gone := []string{}, []string{}
@@ -95,7 +95,7 @@ func TestADriftShowsWhatWasWrittenInSight(t *testing.T) {
 				if got != test.want {
 					t.Errorf("the drift is %s, want %s", got, test.want)
 				}
-				if _, ok, _ := l.ChangesSince(t.Context(), l.Now()+1, nil); ok {
+				if _, ok, _ := snap.ChangesSince(t.Context(), snap.Now()+1, nil); ok {
 					t.Error("what comes later than the snapshot was followed")
 				}
 				return err
@@ -134,15 +134,15 @@ func TestATypeIsTouched(t *testing.T) {
 				return err
 			})
 			var since canon.Seq
-			look := func(f func(l *canon.Snapshot) error) {
+			look := func(f func(snap *canon.Snapshot) error) {
 				if err := s.canon.Read(t.Context(), s.as("user").grant, f); err != nil {
 					t.Fatal(err)
 				}
 			}
-			look(func(l *canon.Snapshot) error { since = l.Now(); return nil })
+			look(func(snap *canon.Snapshot) error { since = snap.Now(); return nil })
 			test.change(s)
-			look(func(l *canon.Snapshot) error {
-				if got, err := l.Touched(t.Context(), since, "phrase"); err != nil || got != test.want {
+			look(func(snap *canon.Snapshot) error {
+				if got, err := snap.Touched(t.Context(), since, "phrase"); err != nil || got != test.want {
 					t.Errorf("touched: %t, %v, want %t", got, err, test.want)
 				}
 				return nil

@@ -76,12 +76,12 @@ func (c *Canon) updateExclusive(ctx context.Context, g access.Grant, plan func(*
 		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
 			return err
 		}
-		l, err := c.openSnapshot(ctx, tx, g)
+		s, err := c.openSnapshot(ctx, tx, g)
 		if err != nil {
 			return err
 		}
-		p := newPlan(ctx, l)
-		if err := l.run(func(*Snapshot) error { return plan(p) }); err != nil {
+		p := newPlan(ctx, s)
+		if err := s.run(func(*Snapshot) error { return plan(p) }); err != nil {
 			return err
 		}
 		receipt, err = c.commitIn(ctx, tx, g, g.World(), p.set)

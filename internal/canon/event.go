@@ -141,8 +141,8 @@ func findRecentEvent(ctx context.Context, r Reader, s Visibility, key string, no
 func (p *Plan) Cause(id uuid.UUID) { p.set.Cause = id }
 
 // Events lists events in sight, latest first unless asked otherwise.
-func (l *Snapshot) Events(ctx context.Context, q EventQuery) ([]StoredEvent, Total, error) {
-	return l.r.Events(ctx, l.visibility, q)
+func (s *Snapshot) Events(ctx context.Context, q EventQuery) ([]StoredEvent, Total, error) {
+	return s.r.Events(ctx, s.visibility, q)
 }
 
 // projectEvent projects the event that a commit carries.

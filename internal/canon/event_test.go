@@ -20,8 +20,8 @@ func (a actor) tell(e canon.Event) (canon.Receipt, error) {
 func (a actor) heard(q canon.EventQuery) (list []canon.StoredEvent) {
 	a.s.t.Helper()
 	q.Page = canon.Page{Limit: 100}
-	err := a.look(func(l *canon.Snapshot) (err error) {
-		list, _, err = l.Events(a.s.t.Context(), q)
+	err := a.look(func(snap *canon.Snapshot) (err error) {
+		list, _, err = snap.Events(a.s.t.Context(), q)
 		return err
 	})
 	if err != nil {
@@ -201,20 +201,20 @@ func TestThePastStands(t *testing.T) {
 	gm.create("Hall", "one")
 	hall, _, _ := gm.card("Hall")
 	var then canon.Seq
-	_ = gm.look(func(l *canon.Snapshot) error { then = l.As(access.LevelUser).Now(); return nil })
+	_ = gm.look(func(snap *canon.Snapshot) error { then = snap.As(access.LevelUser).Now(); return nil })
 	at := s.now
 	gm.edit("Hall", "two")
 	gm.create("Yard", "")
-	err := gm.look(func(l *canon.Snapshot) error {
-		seq, err := l.SeqAt(t.Context(), at)
-		if err != nil || seq != then || l.Now() != then+2 {
-			t.Errorf("at %v stood commit %d, %v; want %d; now %d", at, seq, err, then, l.Now())
+	err := gm.look(func(snap *canon.Snapshot) error {
+		seq, err := snap.SeqAt(t.Context(), at)
+		if err != nil || seq != then || snap.Now() != then+2 {
+			t.Errorf("at %v stood commit %d, %v; want %d; now %d", at, seq, err, then, snap.Now())
 		}
-		v, ok, err := l.CardAt(t.Context(), hall.ID, seq)
+		v, ok, err := snap.CardAt(t.Context(), hall.ID, seq)
 		if err != nil || !ok || v.Rev != 1 {
 			t.Errorf("then the card was %+v, %t, %v", v, ok, err)
 		}
-		list, err := l.CardsAt(t.Context(), []canon.CardID{hall.ID}, l.Now())
+		list, err := snap.CardsAt(t.Context(), []canon.CardID{hall.ID}, snap.Now())
 		if len(list) != 1 || list[0].Rev != 2 {
 			t.Errorf("now the card is %+v", list)
 		}

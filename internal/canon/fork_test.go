@@ -192,7 +192,7 @@ func TestAForkIsOneStateWhileOthersWrite(t *testing.T) {
 
 func (s *scene) head() (n canon.Seq) {
 	s.t.Helper()
-	if err := s.as("gm").look(func(l *canon.Snapshot) error { n = l.Now(); return nil }); err != nil {
+	if err := s.as("gm").look(func(snap *canon.Snapshot) error { n = snap.Now(); return nil }); err != nil {
 		s.t.Fatal(err)
 	}
 	return n

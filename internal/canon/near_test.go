@@ -49,16 +49,16 @@ func TestACardIsFoundByItsAliases(t *testing.T) {
 	})
 	found := func(who string) (names, near, alias int) {
 		t.Helper()
-		err := s.as(who).look(func(l *canon.Snapshot) error {
-			res, err := l.Search(t.Context(), canon.SearchQuery{Q: "old mill", InName: true, Mode: canon.MatchPhrase}, canon.Page{Limit: 9})
+		err := s.as(who).look(func(snap *canon.Snapshot) error {
+			res, err := snap.Search(t.Context(), canon.SearchQuery{Q: "old mill", InName: true, Mode: canon.MatchPhrase}, canon.Page{Limit: 9})
 			if err != nil {
 				return err
 			}
-			hits, err := l.NearCards(t.Context(), "Old Mil", canon.Filter{}, 9)
+			hits, err := snap.NearCards(t.Context(), "Old Mil", canon.Filter{}, 9)
 			if err != nil {
 				return err
 			}
-			cards, err := l.ByAlias(t.Context(), "Old Mills")
+			cards, err := snap.ByAlias(t.Context(), "Old Mills")
 			names, near, alias = len(res.Hits), len(hits), len(cards)
 			return err
 		})

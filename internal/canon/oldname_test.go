@@ -27,29 +27,29 @@ func (a actor) rename(name, to string) {
 func (a actor) names(name string) (list []string) {
 	a.s.t.Helper()
 	ctx := a.s.t.Context()
-	err := a.look(func(l *canon.Snapshot) error {
-		c, err := l.Find(ctx, name)
+	err := a.look(func(snap *canon.Snapshot) error {
+		c, err := snap.Find(ctx, name)
 		if err != nil {
 			return err
 		}
-		versions, _, err := l.Versions(ctx, c.ID, canon.Page{Limit: 100})
+		versions, _, err := snap.Versions(ctx, c.ID, canon.Page{Limit: 100})
 		if err != nil {
 			return err
 		}
-		feed, _, err := l.Feed(ctx, canon.FeedQuery{Card: c.ID, Page: canon.Page{Limit: 100}})
+		feed, _, err := snap.Feed(ctx, canon.FeedQuery{Card: c.ID, Page: canon.Page{Limit: 100}})
 		if err != nil {
 			return err
 		}
 		for i, v := range versions {
 			list = append(list, v.Name)
-			one, err := l.VersionOf(ctx, c, l.Number(c, v))
+			one, err := snap.VersionOf(ctx, c, snap.Number(c, v))
 			if err != nil {
 				return err
 			}
 			if one.Name != v.Name || feed[i].Name != v.Name {
 				a.s.t.Errorf("version %d is called %q in the history, %q by its number and %q in the feed", v.Rev, v.Name, one.Name, feed[i].Name)
 			}
-			if at, ok, err := l.CardAt(ctx, c.ID, v.From); err != nil || ok && at.Name != v.Name {
+			if at, ok, err := snap.CardAt(ctx, c.ID, v.From); err != nil || ok && at.Name != v.Name {
 				a.s.t.Errorf("version %d is called %q in the history, and %q at its commit: %v", v.Rev, v.Name, at.Name, err)
 			}
 		}
@@ -71,8 +71,8 @@ func (a actor) wantNames(name string, want ...string) {
 // wantFormer checks which card an actor is led to by a name from before a rename.
 func (a actor) wantFormer(old, want string) {
 	a.s.t.Helper()
-	err := a.look(func(l *canon.Snapshot) error {
-		c, _, err := l.Renamed(a.s.t.Context(), old)
+	err := a.look(func(snap *canon.Snapshot) error {
+		c, _, err := snap.Renamed(a.s.t.Context(), old)
 		if c.Name != want {
 			a.s.t.Errorf("%q leads %s to %q, want %q", old, a.grant.Caller().Subject, c.Name, want)
 		}

@@ -24,9 +24,9 @@ type Plan struct {
 	text map[CardID]string     // content the plan wrote
 }
 
-func newPlan(ctx context.Context, l *Snapshot) *Plan {
+func newPlan(ctx context.Context, s *Snapshot) *Plan {
 	return &Plan{
-		Snapshot: l, ctx: ctx,
+		Snapshot: s, ctx: ctx,
 		set:  ChangeSet{bodies: make(map[Hash][]byte)},
 		made: make(map[markup.Key]CardID), now: make(map[CardID]*Card),
 		gone: make(map[CardID]bool), text: make(map[CardID]string),
@@ -44,8 +44,8 @@ func (p *Plan) Empty() bool { return p.set.isEmpty() }
 
 // Repeated finds the receipt of what a grant's idempotency key was used for. Its error
 // is fault.Conflict where that was another input.
-func (l *Snapshot) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {
-	return findRepeat(ctx, l.r, g)
+func (s *Snapshot) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {
+	return findRepeat(ctx, s.r, g)
 }
 
 // Acted is what a plan does to one card.

@@ -91,8 +91,8 @@ func TestAUsedKeyIsKnown(t *testing.T) {
 			IdempotencyKey: "k1", InputHash: sha256.Sum256([]byte(input))}).grant
 	}
 	repeated := func(input string) (receipt canon.Receipt, used bool, err error) {
-		_ = s.as("alice").look(func(l *canon.Snapshot) error {
-			receipt, used, err = l.Repeated(t.Context(), ask(input))
+		_ = s.as("alice").look(func(snap *canon.Snapshot) error {
+			receipt, used, err = snap.Repeated(t.Context(), ask(input))
 			return nil
 		})
 		return receipt, used, err

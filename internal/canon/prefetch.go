@@ -59,8 +59,8 @@ func (s ChangeSet) commitNeeds(g access.Grant, w access.WorldID) Needs {
 }
 
 // PrefetchContents tells the look that the contents of what was found are about to be asked for.
-func (l *Snapshot) PrefetchContents(ctx context.Context, hits []Hit) error {
-	n := Needs{World: l.visibility.World}
+func (s *Snapshot) PrefetchContents(ctx context.Context, hits []Hit) error {
+	n := Needs{World: s.visibility.World}
 	for _, h := range hits {
 		if c := h.Card; c.Content != (Hash{}) && c.Size <= prefetchSize {
 			n.Bodies = append(n.Bodies, c.Content)
@@ -69,7 +69,7 @@ func (l *Snapshot) PrefetchContents(ctx context.Context, hits []Hit) error {
 	if len(n.Bodies) < 2 {
 		return nil
 	}
-	return Prefetch(ctx, l.r, n)
+	return Prefetch(ctx, s.r, n)
 }
 
 // prefetchSize is up to how many bytes content is read before it is asked for.

@@ -85,8 +85,8 @@ func wantNarrowing(t *testing.T, s *scene) {
 	t.Helper()
 	seen := func(who string) map[canon.CardID]bool {
 		ids := map[canon.CardID]bool{}
-		err := s.as(who).look(func(l *canon.Snapshot) error {
-			cards, total, err := l.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
+		err := s.as(who).look(func(snap *canon.Snapshot) error {
+			cards, total, err := snap.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
 			if total.Count != len(cards) {
 				t.Errorf("%s: total %d of %d", who, total.Count, len(cards))
 			}
@@ -121,10 +121,10 @@ var onlookers = []string{"user", "alice", "gm", "admin"}
 // eachSeen calls f for every living card that somebody sees.
 func eachSeen(s *scene, who string, f func(*canon.Snapshot, canon.Card) error) {
 	s.t.Helper()
-	err := s.as(who).look(func(l *canon.Snapshot) error {
-		cards, _, err := l.Cards(s.t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
+	err := s.as(who).look(func(snap *canon.Snapshot) error {
+		cards, _, err := snap.Cards(s.t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
 		for _, c := range cards {
-			if err := f(l, c); err != nil {
+			if err := f(snap, c); err != nil {
 				return err
 			}
 		}
@@ -151,8 +151,8 @@ func (k sightings) note(s *scene) {
 func (k sightings) wantNoOther(s *scene) {
 	s.t.Helper()
 	for _, who := range onlookers {
-		eachSeen(s, who, func(l *canon.Snapshot, c canon.Card) error {
-			list, _, err := l.Versions(s.t.Context(), c.ID, canon.Page{Limit: 1000})
+		eachSeen(s, who, func(snap *canon.Snapshot, c canon.Card) error {
+			list, _, err := snap.Versions(s.t.Context(), c.ID, canon.Page{Limit: 1000})
 			for _, v := range list {
 				if !k[who][c.ID.String()+" "+v.Name] {
 					s.t.Errorf("%s is shown that %q was called %q", who, c.Name, v.Name)

@@ -16,19 +16,19 @@ import (
 func (s *scene) stands(w access.WorldID) string {
 	s.t.Helper()
 	var lines []string
-	err := s.canon.Read(s.t.Context(), s.in(w).grant, func(l *canon.Snapshot) error {
+	err := s.canon.Read(s.t.Context(), s.in(w).grant, func(snap *canon.Snapshot) error {
 		ctx := s.t.Context()
-		cards, _, err := l.Cards(ctx, canon.Filter{}, canon.Page{Limit: 1000})
+		cards, _, err := snap.Cards(ctx, canon.Filter{}, canon.Page{Limit: 1000})
 		if err != nil {
 			return err
 		}
 		for _, c := range cards {
-			text, err := l.Content(ctx, c)
+			text, err := snap.Content(ctx, c)
 			if err != nil {
 				return err
 			}
 			lines = append(lines, fmt.Sprintf("%s %s %s %s %q %s %s", c.ID, c.Name, c.Type, c.Label, text, c.Fields, c.Parent))
-			layers, err := l.Layers(ctx, canon.LayerQuery{Card: c.ID})
+			layers, err := snap.Layers(ctx, canon.LayerQuery{Card: c.ID})
 			if err != nil {
 				return err
 			}
@@ -36,11 +36,11 @@ func (s *scene) stands(w access.WorldID) string {
 				lines = append(lines, fmt.Sprint(y.ID, y.Card, y.Text))
 			}
 		}
-		links, _, err := l.Links(ctx, canon.LinkQuery{Page: canon.Page{Limit: 1000}})
+		links, _, err := snap.Links(ctx, canon.LinkQuery{Page: canon.Page{Limit: 1000}})
 		for _, x := range links {
 			lines = append(lines, fmt.Sprint(x.ID, x.Kind, x.From, x.To, string(x.Attrs)))
 		}
-		lines = append(lines, fmt.Sprintf("%s %+v", l.World().Title, l.World().Settings))
+		lines = append(lines, fmt.Sprintf("%s %+v", snap.World().Title, snap.World().Settings))
 		return err
 	})
 	if err != nil {

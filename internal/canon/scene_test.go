@@ -153,11 +153,11 @@ func (a actor) look(f func(*canon.Snapshot) error) error {
 // card reads a card and its content; ok is false where it is not found.
 func (a actor) card(name string) (c canon.Card, content string, ok bool) {
 	a.s.t.Helper()
-	err := a.look(func(l *canon.Snapshot) (err error) {
-		if c, err = l.Find(a.s.t.Context(), name); err != nil {
+	err := a.look(func(snap *canon.Snapshot) (err error) {
+		if c, err = snap.Find(a.s.t.Context(), name); err != nil {
 			return err
 		}
-		content, err = l.Content(a.s.t.Context(), c)
+		content, err = snap.Content(a.s.t.Context(), c)
 		return err
 	})
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -184,18 +184,18 @@ func (a actor) wantAbsent(name string) {
 // history is the versions an actor sees of a card, "number:content", latest first.
 func (a actor) history(name string) (list []string) {
 	a.s.t.Helper()
-	err := a.look(func(l *canon.Snapshot) error {
-		c, err := l.Find(a.s.t.Context(), name)
+	err := a.look(func(snap *canon.Snapshot) error {
+		c, err := snap.Find(a.s.t.Context(), name)
 		if err != nil {
 			return err
 		}
-		versions, _, err := l.Versions(a.s.t.Context(), c.ID, canon.Page{Limit: 100})
+		versions, _, err := snap.Versions(a.s.t.Context(), c.ID, canon.Page{Limit: 100})
 		for _, v := range versions {
-			body, err := l.Body(a.s.t.Context(), v.Content)
+			body, err := snap.Body(a.s.t.Context(), v.Content)
 			if err != nil {
 				return err
 			}
-			list = append(list, fmt.Sprintf("%d:%s", l.Number(c, v), body))
+			list = append(list, fmt.Sprintf("%d:%s", snap.Number(c, v), body))
 		}
 		return err
 	})

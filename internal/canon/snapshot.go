@@ -35,46 +35,46 @@ type headCache struct {
 }
 
 // World is the world looked at.
-func (l *Snapshot) World() World { return l.world }
+func (s *Snapshot) World() World { return s.world }
 
 // Grant is the grant looked through.
-func (l *Snapshot) Grant() access.Grant { return l.grant }
+func (s *Snapshot) Grant() access.Grant { return s.grant }
 
 // View is what the look shows.
-func (l *Snapshot) View() access.View { return l.visibility.View }
+func (s *Snapshot) View() access.View { return s.visibility.View }
 
 // As is the same snapshot through the view of a lower audience.
-func (l *Snapshot) As(level access.Level) *Snapshot {
-	c := *l
-	c.grant = l.grant.As(level)
+func (s *Snapshot) As(level access.Level) *Snapshot {
+	c := *s
+	c.grant = s.grant.As(level)
 	c.visibility.View = c.grant.View()
 	return &c
 }
 
 // AsAnyPlayer is the same snapshot as every player sees it, without the things that are
 // open to somebody by name.
-func (l *Snapshot) AsAnyPlayer() *Snapshot {
-	c := *l
-	c.grant = l.grant.AsPlayer("")
+func (s *Snapshot) AsAnyPlayer() *Snapshot {
+	c := *s
+	c.grant = s.grant.AsPlayer("")
 	c.visibility.View = c.grant.View()
 	return &c
 }
 
 // Prefetching is the same snapshot for a caller who reads the content of the card that it looks
 // up by name or id, and counts its children: the store reads all three at once.
-func (l *Snapshot) Prefetching() *Snapshot {
-	c := *l
+func (s *Snapshot) Prefetching() *Snapshot {
+	c := *s
 	c.prefetch = true
 	return &c
 }
 
 // NameLevel is the level that the world's name rules give a name, whether or not
 // anything bears it.
-func (l *Snapshot) NameLevel(name string) access.Level {
+func (s *Snapshot) NameLevel(name string) access.Level {
 	if strings.HasPrefix(name, "~") || strings.HasPrefix(name, ":") {
 		return access.LevelUser
 	}
-	return l.world.Settings.nameLevel(markup.KeyOf(name))
+	return s.world.Settings.nameLevel(markup.KeyOf(name))
 }
 
 // nameLevel is LevelGM where a part of the key is one of the world's GM parts.
@@ -107,39 +107,39 @@ func (s Settings) gmParts() []string {
 // Find resolves a name argument: "~ID", ":codename" or a name, which means the
 // lowest-labelled card in sight that bears it. Its error is fault.NotFound, with near
 // names in sight.
-func (l *Snapshot) Find(ctx context.Context, name string) (Card, error) {
-	card, ok, err := l.findByName(ctx, name)
+func (s *Snapshot) Find(ctx context.Context, name string) (Card, error) {
+	card, ok, err := s.findByName(ctx, name)
 	if err != nil {
 		return Card{}, err
 	}
 	if !ok {
-		return Card{}, l.notFoundFault(ctx, name)
+		return Card{}, s.notFoundFault(ctx, name)
 	}
 	return card, nil
 }
 
 // Exists is Find for those who can go on without.
-func (l *Snapshot) Exists(ctx context.Context, name string) (Card, bool, error) {
-	return l.findByName(ctx, name)
+func (s *Snapshot) Exists(ctx context.Context, name string) (Card, bool, error) {
+	return s.findByName(ctx, name)
 }
 
-func (l *Snapshot) findByName(ctx context.Context, name string) (Card, bool, error) {
+func (s *Snapshot) findByName(ctx context.Context, name string) (Card, bool, error) {
 	switch {
 	case strings.HasPrefix(name, "~"):
 		id, err := uuid.Parse(strings.TrimSpace(name[1:]))
 		if err != nil {
 			return Card{}, false, nil
 		}
-		return l.ByID(ctx, CardID(id))
+		return s.ByID(ctx, CardID(id))
 	case strings.HasPrefix(name, ":"):
-		return First(l.r.FindCards(ctx, l.visibility, CardQuery{Codename: strings.TrimSpace(name[1:])}))
+		return First(s.r.FindCards(ctx, s.visibility, CardQuery{Codename: strings.TrimSpace(name[1:])}))
 	}
-	return l.ByKey(ctx, markup.KeyOf(name))
+	return s.ByKey(ctx, markup.KeyOf(name))
 }
 
 // ByID finds a living card by its id.
-func (l *Snapshot) ByID(ctx context.Context, id CardID) (Card, bool, error) {
-	card, ok, err := First(l.r.FindCards(ctx, l.visibility, CardQuery{ID: id, Prefetch: l.prefetch}))
+func (s *Snapshot) ByID(ctx context.Context, id CardID) (Card, bool, error) {
+	card, ok, err := First(s.r.FindCards(ctx, s.visibility, CardQuery{ID: id, Prefetch: s.prefetch}))
 	if err != nil || !ok || card.Trashed() {
 		return Card{}, false, err
 	}
@@ -147,8 +147,8 @@ func (l *Snapshot) ByID(ctx context.Context, id CardID) (Card, bool, error) {
 }
 
 // Trashed finds a card in the trash by its id, for those who see the trash.
-func (l *Snapshot) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
-	card, ok, err := First(l.r.FindCards(ctx, l.visibility, CardQuery{ID: id}))
+func (s *Snapshot) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
+	card, ok, err := First(s.r.FindCards(ctx, s.visibility, CardQuery{ID: id}))
 	if err != nil || !ok || !card.Trashed() {
 		return Card{}, false, err
 	}
@@ -156,19 +156,19 @@ func (l *Snapshot) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
 }
 
 // ByKey finds the card that a key means in sight.
-func (l *Snapshot) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
-	return First(l.Homonyms(ctx, key))
+func (s *Snapshot) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
+	return First(s.Homonyms(ctx, key))
 }
 
 // Homonyms are all cards in sight that bear a card's key, lowest label first.
-func (l *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
-	return l.r.FindCards(ctx, l.visibility, CardQuery{Key: key, Prefetch: l.prefetch})
+func (s *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
+	return s.r.FindCards(ctx, s.visibility, CardQuery{Key: key, Prefetch: s.prefetch})
 }
 
 // notFoundFault is the one answer for what is not there or not in sight.
-func (l *Snapshot) notFoundFault(ctx context.Context, name string) error {
+func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
 	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards", markup.Clean(clipRunes(name, 255)))
-	if near, err := l.r.NearNames(ctx, l.visibility, clipRunes(name, 255), 3); err == nil && len(near) > 0 {
+	if near, err := s.r.NearNames(ctx, s.visibility, clipRunes(name, 255), 3); err == nil && len(near) > 0 {
 		return e.With("did_you_mean", near)
 	}
 	return e
@@ -184,12 +184,12 @@ func clipRunes(s string, n int) string {
 
 // Renamed finds the card that a name meant before it, or one of its ancestors, was
 // renamed.
-func (l *Snapshot) Renamed(ctx context.Context, name string) (Card, bool, error) {
-	return l.findRenamed(ctx, markup.KeyOf(name), 8)
+func (s *Snapshot) Renamed(ctx context.Context, name string) (Card, bool, error) {
+	return s.findRenamed(ctx, markup.KeyOf(name), 8)
 }
 
-func (l *Snapshot) findRenamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
-	card, ok, err := First(l.r.FindCards(ctx, l.visibility, CardQuery{OldKey: key}))
+func (s *Snapshot) findRenamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
+	card, ok, err := First(s.r.FindCards(ctx, s.visibility, CardQuery{OldKey: key}))
 	if err != nil || ok {
 		return card, ok, err
 	}
@@ -197,37 +197,37 @@ func (l *Snapshot) findRenamed(ctx context.Context, key markup.Key, hops int) (C
 	if left == "" || hops == 0 {
 		return Card{}, false, nil
 	}
-	parent, ok, err := l.findRenamed(ctx, left, hops-1)
+	parent, ok, err := s.findRenamed(ctx, left, hops-1)
 	if err != nil || !ok {
 		return Card{}, false, err
 	}
-	return l.ByKey(ctx, parent.Key+"+"+key[len(left)+1:])
+	return s.ByKey(ctx, parent.Key+"+"+key[len(left)+1:])
 }
 
 // Content gives a card's content.
-func (l *Snapshot) Content(ctx context.Context, c Card) (string, error) {
-	return l.Body(ctx, c.Content)
+func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
+	return s.Body(ctx, c.Content)
 }
 
 // Body gives stored text by its hash, which the caller has from a card or version in
 // sight. An erased body reads as "".
-func (l *Snapshot) Body(ctx context.Context, h Hash) (string, error) {
-	b, err := l.Bytes(ctx, h)
+func (s *Snapshot) Body(ctx context.Context, h Hash) (string, error) {
+	b, err := s.Bytes(ctx, h)
 	return string(b), err
 }
 
 // Bytes is Body for what is not text.
-func (l *Snapshot) Bytes(ctx context.Context, h Hash) ([]byte, error) {
+func (s *Snapshot) Bytes(ctx context.Context, h Hash) ([]byte, error) {
 	if h == (Hash{}) {
 		return nil, nil
 	}
-	b, _, err := l.r.Body(ctx, l.visibility.World, h)
+	b, _, err := s.r.Body(ctx, s.visibility.World, h)
 	return b, err
 }
 
 // Cards lists living cards.
-func (l *Snapshot) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, error) {
-	return l.r.Cards(ctx, l.visibility, f, p)
+func (s *Snapshot) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, error) {
+	return s.r.Cards(ctx, s.visibility, f, p)
 }
 
 // recentCards is how many cards Recent looks at.
@@ -235,70 +235,70 @@ const recentCards = 100
 
 // Recent gives the cards that changed last, latest first: a fixed number of them, whatever
 // they are, so that it takes no longer on a large world.
-func (l *Snapshot) Recent(ctx context.Context) ([]Card, error) {
-	cards, _, err := l.Cards(ctx, Filter{Sort: SortUpdated}, Page{Limit: recentCards})
+func (s *Snapshot) Recent(ctx context.Context) ([]Card, error) {
+	cards, _, err := s.Cards(ctx, Filter{Sort: SortUpdated}, Page{Limit: recentCards})
 	return cards, err
 }
 
 // ByIDs gives living cards in the order of ids; absent ones are left out.
-func (l *Snapshot) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
-	return l.r.FindCards(ctx, l.visibility, CardQuery{IDs: ids})
+func (s *Snapshot) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
+	return s.r.FindCards(ctx, s.visibility, CardQuery{IDs: ids})
 }
 
 // ByAlias gives the cards that have an alias, lowest label first.
-func (l *Snapshot) ByAlias(ctx context.Context, text string) ([]Card, error) {
-	return l.r.FindCards(ctx, l.visibility, CardQuery{Alias: markup.KeyOf(text)})
+func (s *Snapshot) ByAlias(ctx context.Context, text string) ([]Card, error) {
+	return s.r.FindCards(ctx, s.visibility, CardQuery{Alias: markup.KeyOf(text)})
 }
 
 // NearCards gives up to n cards whose name or alias resembles a text, best first.
-func (l *Snapshot) NearCards(ctx context.Context, text string, f Filter, n int) ([]Hit, error) {
-	return l.r.NearCards(ctx, l.visibility, text, f, n)
+func (s *Snapshot) NearCards(ctx context.Context, text string, f Filter, n int) ([]Hit, error) {
+	return s.r.NearCards(ctx, s.visibility, text, f, n)
 }
 
 // Descendants lists cards below a card; depth 1 is its children.
-func (l *Snapshot) Descendants(ctx context.Context, id CardID, depth int, p Page) ([]Card, Total, error) {
-	return l.r.Descendants(ctx, l.visibility, id, depth, p)
+func (s *Snapshot) Descendants(ctx context.Context, id CardID, depth int, p Page) ([]Card, Total, error) {
+	return s.r.Descendants(ctx, s.visibility, id, depth, p)
 }
 
 // Search is a full-text search. Stems are of the world's language.
-func (l *Snapshot) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
-	q.Language = l.World().Settings.Language()
-	return l.r.Search(ctx, l.visibility, q, p)
+func (s *Snapshot) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
+	q.Language = s.World().Settings.Language()
+	return s.r.Search(ctx, s.visibility, q, p)
 }
 
 // Near gives names in sight that resemble a name.
-func (l *Snapshot) Near(ctx context.Context, name string, n int) ([]string, error) {
-	return l.r.NearNames(ctx, l.visibility, name, n)
+func (s *Snapshot) Near(ctx context.Context, name string, n int) ([]string, error) {
+	return s.r.NearNames(ctx, s.visibility, name, n)
 }
 
 // TypeUse counts living cards in sight by the key of their type.
-func (l *Snapshot) TypeUse(ctx context.Context) (map[string]int, error) {
-	return l.r.TypeUse(ctx, l.visibility)
+func (s *Snapshot) TypeUse(ctx context.Context) (map[string]int, error) {
+	return s.r.TypeUse(ctx, s.visibility)
 }
 
 // Complete gives names in sight that begin with a text.
-func (l *Snapshot) Complete(ctx context.Context, prefix string, n int) ([]string, error) {
-	return l.r.CompleteNames(ctx, l.visibility, prefix, n)
+func (s *Snapshot) Complete(ctx context.Context, prefix string, n int) ([]string, error) {
+	return s.r.CompleteNames(ctx, s.visibility, prefix, n)
 }
 
 // Trash lists what is in the trash, latest first.
-func (l *Snapshot) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
-	return l.r.Trash(ctx, l.visibility, p)
+func (s *Snapshot) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
+	return s.r.Trash(ctx, s.visibility, p)
 }
 
 // TrashedWith lists what went to the trash with a card, itself first.
-func (l *Snapshot) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
-	return l.r.FindCards(ctx, l.visibility, CardQuery{TrashRoot: root})
+func (s *Snapshot) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
+	return s.r.FindCards(ctx, s.visibility, CardQuery{TrashRoot: root})
 }
 
 // Versions lists a card's versions in sight, latest first.
-func (l *Snapshot) Versions(ctx context.Context, id CardID, p Page) ([]Version, Total, error) {
-	return l.r.Versions(ctx, l.visibility, id, p)
+func (s *Snapshot) Versions(ctx context.Context, id CardID, p Page) ([]Version, Total, error) {
+	return s.r.Versions(ctx, s.visibility, id, p)
 }
 
 // VersionOf finds a card's version by the number that the view is shown.
-func (l *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, error) {
-	v, ok, err := l.r.VersionByCount(ctx, l.visibility, c.ID, n)
+func (s *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, error) {
+	v, ok, err := s.r.VersionByCount(ctx, s.visibility, c.ID, n)
 	if err != nil {
 		return Version{}, err
 	}
@@ -309,38 +309,38 @@ func (l *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, er
 }
 
 // Number is the version number that the view is shown of a version.
-func (l *Snapshot) Number(c Card, v Version) uint32 {
-	return v.Counts.For(max(l.visibility.View.Level, levelShown(c, l.visibility.View)))
+func (s *Snapshot) Number(c Card, v Version) uint32 {
+	return v.Counts.For(max(s.visibility.View.Level, levelShown(c, s.visibility.View)))
 }
 
 // Feed lists changes in sight, latest first.
-func (l *Snapshot) Feed(ctx context.Context, q FeedQuery) ([]Version, Total, error) {
-	return l.r.Feed(ctx, l.visibility, q)
+func (s *Snapshot) Feed(ctx context.Context, q FeedQuery) ([]Version, Total, error) {
+	return s.r.Feed(ctx, s.visibility, q)
 }
 
 // Refs lists references whose source is in sight.
-func (l *Snapshot) Refs(ctx context.Context, q RefQuery) ([]RefRow, Total, error) {
-	return l.r.Refs(ctx, l.visibility, q)
+func (s *Snapshot) Refs(ctx context.Context, q RefQuery) ([]RefRow, Total, error) {
+	return s.r.Refs(ctx, s.visibility, q)
 }
 
 // Wanted lists link targets that are not there in sight, most wanted first.
-func (l *Snapshot) Wanted(ctx context.Context, p Page) ([]Wanted, Total, error) {
-	return l.r.Wanted(ctx, l.visibility, p)
+func (s *Snapshot) Wanted(ctx context.Context, p Page) ([]Wanted, Total, error) {
+	return s.r.Wanted(ctx, s.visibility, p)
 }
 
 // Tags counts tags in sight.
-func (l *Snapshot) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Total, error) {
-	return l.r.Tags(ctx, l.visibility, prefix, p)
+func (s *Snapshot) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Total, error) {
+	return s.r.Tags(ctx, s.visibility, prefix, p)
 }
 
 // Links lists links in sight.
-func (l *Snapshot) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
-	return l.r.Links(ctx, l.visibility, q)
+func (s *Snapshot) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
+	return s.r.Links(ctx, s.visibility, q)
 }
 
 // LinkByID finds a current link in sight, between cards that are.
-func (l *Snapshot) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
-	return findLink(ctx, l.r, l.visibility, id)
+func (s *Snapshot) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
+	return findLink(ctx, s.r, s.visibility, id)
 }
 
 // findLink finds a current link in a sight.
@@ -350,65 +350,65 @@ func findLink(ctx context.Context, r Reader, s Visibility, id LinkID) (Link, boo
 }
 
 // Reach finds what can be reached from a card along links.
-func (l *Snapshot) Reach(ctx context.Context, q ReachQuery) (Reached, error) {
-	return l.r.Reach(ctx, l.visibility, q)
+func (s *Snapshot) Reach(ctx context.Context, q ReachQuery) (Reached, error) {
+	return s.r.Reach(ctx, s.visibility, q)
 }
 
 // LinkMax gives the greatest integer attribute of current links of a kind.
-func (l *Snapshot) LinkMax(ctx context.Context, kind, attr string) (int64, bool, error) {
-	return l.r.LinkMax(ctx, l.visibility, kind, attr)
+func (s *Snapshot) LinkMax(ctx context.Context, kind, attr string) (int64, bool, error) {
+	return s.r.LinkMax(ctx, s.visibility, kind, attr)
 }
 
 // Layers lists layers of a card in sight.
-func (l *Snapshot) Layers(ctx context.Context, q LayerQuery) ([]Layer, error) {
-	return l.r.Layers(ctx, l.visibility, q)
+func (s *Snapshot) Layers(ctx context.Context, q LayerQuery) ([]Layer, error) {
+	return s.r.Layers(ctx, s.visibility, q)
 }
 
 // Members lists the world's members, to those who administer it.
-func (l *Snapshot) Members(ctx context.Context) ([]Member, error) {
-	if l.grant.Role() < access.RoleAdmin {
+func (s *Snapshot) Members(ctx context.Context) ([]Member, error) {
+	if s.grant.Role() < access.RoleAdmin {
 		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
 	}
-	return l.r.Members(ctx, MemberQuery{World: l.visibility.World})
+	return s.r.Members(ctx, MemberQuery{World: s.visibility.World})
 }
 
 // Clock is the time that commits made now would bear.
-func (l *Snapshot) Clock() time.Time { return l.canon.commitTime() }
+func (s *Snapshot) Clock() time.Time { return s.canon.commitTime() }
 
 // Now is the number of the last commit to the world in this snapshot; see Seq for whom
 // it may be shown.
-func (l *Snapshot) Now() Seq { return l.loadHead().Seq }
+func (s *Snapshot) Now() Seq { return s.loadHead().Seq }
 
 // Head is the end of the world's stream in this snapshot, for those who keep what they
 // computed from the stream. It is false where nothing may be kept: inside a writer's
 // transaction, which may yet be undone, and where the head could not be read.
-func (l *Snapshot) Head() (Head, bool) {
-	if _, writes := l.r.(Tx); writes {
+func (s *Snapshot) Head() (Head, bool) {
+	if _, writes := s.r.(Tx); writes {
 		return Head{}, false
 	}
-	h := l.loadHead()
+	h := s.loadHead()
 	return h, h.Seq > 0
 }
 
-func (l *Snapshot) loadHead() Head {
-	if !l.headCache.known {
-		l.headCache.head, l.headCache.err = l.r.Head(context.Background(), WorldStream(l.world.ID))
-		l.headCache.known = true
+func (s *Snapshot) loadHead() Head {
+	if !s.headCache.known {
+		s.headCache.head, s.headCache.err = s.r.Head(context.Background(), WorldStream(s.world.ID))
+		s.headCache.known = true
 	}
-	return l.headCache.head
+	return s.headCache.head
 }
 
 // SeqAt is the commit that the world stood at, at a time; 0 is before the first.
-func (l *Snapshot) SeqAt(ctx context.Context, at time.Time) (Seq, error) {
-	return l.r.SeqAt(ctx, l.world.ID, at)
+func (s *Snapshot) SeqAt(ctx context.Context, at time.Time) (Seq, error) {
+	return s.r.SeqAt(ctx, s.world.ID, at)
 }
 
 // CardAt finds the version of a living card that was current just after a commit.
-func (l *Snapshot) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool, error) {
-	return First(l.CardsAt(ctx, []CardID{id}, at))
+func (s *Snapshot) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool, error) {
+	return First(s.CardsAt(ctx, []CardID{id}, at))
 }
 
 // CardsAt is CardAt of several cards, in their order; absent ones are left out.
-func (l *Snapshot) CardsAt(ctx context.Context, ids []CardID, at Seq) ([]Version, error) {
-	return l.r.CardsAt(ctx, l.visibility, ids, at)
+func (s *Snapshot) CardsAt(ctx context.Context, ids []CardID, at Seq) ([]Version, error) {
+	return s.r.CardsAt(ctx, s.visibility, ids, at)
 }
