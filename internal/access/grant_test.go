@@ -65,7 +65,7 @@ func TestAGrantIsLoweredAndNeverWidened(t *testing.T) {
 }
 
 // Who looks with a player's eyes sees what names the player, up to their own level.
-func TestWithAPlayersEyes(t *testing.T) {
+func TestAsPlayer(t *testing.T) {
 	gm := granted(t, access.Caller{Subject: "anna", EveryRole: access.RoleGM}, access.Request{World: here})
 	for label, want := range map[string]bool{"user": true, "gm": false, "gm:bert": true, "gm:anna": false, "admin": false, "admin:bert": false, "admin:anna,bert": false} {
 		var l access.Label
@@ -112,7 +112,7 @@ func TestPartsOfACall(t *testing.T) {
 
 // What a view sees is a level at or above the label's, or a name on it that its ceiling
 // reaches; told here apart from how it is decided.
-func TestWhatAViewSees(t *testing.T) {
+func TestViewSees(t *testing.T) {
 	levels := []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin}
 	for _, own := range append([]access.Level{access.LevelNone}, append(levels, access.LevelAll)...) {
 		for _, who := range []access.Subject{"", "anna", "bert"} {
@@ -169,7 +169,7 @@ func TestLabels(t *testing.T) {
 }
 
 // What lies under two labels is seen by nobody who does not see both.
-func TestWhatTwoLabelsOpenTogether(t *testing.T) {
+func TestLabelMeet(t *testing.T) {
 	var labels []access.Label
 	for _, level := range []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin} {
 		for _, named := range [][]access.Subject{nil, {"anna"}, {"bert"}, {"anna", "bert"}} {
@@ -218,7 +218,7 @@ func TestRolesAndLevelsAsText(t *testing.T) {
 	}
 }
 
-func TestWhatASubjectIs(t *testing.T) {
+func TestCheckSubject(t *testing.T) {
 	for s, good := range map[string]bool{
 		"a": true, strings.Repeat("a", 100): true, "kc:f:1|anna": true, "!": true, "~": true, "ö": true, "\u2fff": true,
 		"": false, strings.Repeat("a", 101): false, "a b": false, "a,b": false, "a\n": false, "\x7f": false, "\u3000": false, "a\x00": false,

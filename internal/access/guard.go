@@ -82,15 +82,15 @@ func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, err
 	a := &Admission{guard: g, started: g.now()}
 	role := c.Role(r.World)
 	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: View{Level: role.Level(), Subject: c.Subject}}}
-	if err := g.decide(c, r, role); err != nil {
+	if err := g.checkAdmission(c, r, role); err != nil {
 		a.Done(ctx, 0, err)
 		return nil, err
 	}
 	return a, nil
 }
 
-func (g *Guard) decide(c Caller, r Request, role Role) error {
-	if wait, ok := g.limited(c, r); !ok {
+func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
+	if wait, ok := g.takeLimits(c, r); !ok {
 		e := fault.New(fault.RateLimited, "too many %s; wait %d s and repeat the call", r.Class, fault.RetrySeconds(wait))
 		e.RetryAfter = wait
 		return e.With("limit", string(r.Class))
@@ -113,7 +113,7 @@ func (g *Guard) decide(c Caller, r Request, role Role) error {
 	return nil
 }
 
-func (g *Guard) limited(c Caller, r Request) (time.Duration, bool) {
+func (g *Guard) takeLimits(c Caller, r Request) (time.Duration, bool) {
 	if g.limiter == nil || c.Unlimited || r.Class == ClassFree {
 		return 0, true
 	}

@@ -57,7 +57,7 @@ func (m *meter) Take(account, profile string, class access.Class) (time.Duration
 }
 
 // Who is admitted, and what the others are told.
-func TestWhoIsAdmitted(t *testing.T) {
+func TestAdmit(t *testing.T) {
 	change := func(f func(*access.Caller)) access.Caller { c := anna(); f(&c); return c }
 	for name, row := range map[string]struct {
 		caller  access.Caller
@@ -118,7 +118,7 @@ func TestWhoIsAdmitted(t *testing.T) {
 }
 
 // Each call counts once in its class, and what changes the canon as a write besides.
-func TestWhatCallsCountAs(t *testing.T) {
+func TestLimitClassesOfACall(t *testing.T) {
 	call, write, command := access.ClassCall, access.ClassWrite, access.ClassCommand
 	for name, row := range map[string]struct {
 		caller  access.Caller
@@ -204,7 +204,7 @@ func TestEachCallIsRecordedOnce(t *testing.T) {
 }
 
 // Only what is our fault is logged as that.
-func TestFailuresOfOursAreLogged(t *testing.T) {
+func TestInternalErrorsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))

@@ -100,8 +100,8 @@ const limitShards = 32
 
 type limitShard struct {
 	mu       sync.Mutex
-	accounts map[string][]bucket // guarded by mu; buckets by place of the class
-	untold   map[purse]untold    // guarded by mu; what was taken since other processes were told
+	accounts map[string][]bucket             // guarded by mu; buckets by place of the class
+	unshared map[accountClass]unsharedTokens // guarded by mu; what was taken since other processes were told
 }
 
 // bucket is a pair of token buckets as the generic cell rate algorithm keeps them
@@ -121,10 +121,10 @@ func NewLimits(c LimitConfig, now func() time.Time) *Limits {
 		c.Accounts = 1 << 16
 	}
 	l := &Limits{now: now, seed: maphash.MakeSeed(), per: max(1, c.Accounts/limitShards)}
-	l.compile(mergeProfiles(DefaultProfiles(), c.Profiles))
+	l.compileProfiles(mergeProfiles(DefaultProfiles(), c.Profiles))
 	for i := range limitShards {
 		for _, s := range []*limitShard{&l.keys[i], &l.addrs[i]} {
-			s.accounts, s.untold = map[string][]bucket{}, map[purse]untold{}
+			s.accounts, s.unshared = map[string][]bucket{}, map[accountClass]unsharedTokens{}
 		}
 	}
 	return l
@@ -140,7 +140,7 @@ func mergeProfiles(into, from map[string]Profile) map[string]Profile {
 	return into
 }
 
-func (l *Limits) compile(profiles map[string]Profile) {
+func (l *Limits) compileProfiles(profiles map[string]Profile) {
 	for _, p := range profiles {
 		for class := range p {
 			if !slices.Contains(l.classes, class) {
@@ -157,13 +157,13 @@ func (l *Limits) compile(profiles map[string]Profile) {
 			if r.PerMinute == 0 {
 				r = profiles[ProfileDefault][class]
 			}
-			paces[i] = r.pace()
+			paces[i] = r.toPace()
 		}
 		l.profiles[name] = paces
 	}
 }
 
-func (r Rate) pace() pace {
+func (r Rate) toPace() pace {
 	if r.PerMinute <= 0 {
 		return pace{}
 	}
@@ -196,18 +196,18 @@ func (l *Limits) Take(account, profile string, class Class) (wait time.Duration,
 		return 0, true
 	}
 	now := l.now().UnixNano()
-	s := l.shard(account)
+	s := l.shardOf(account)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &s.buckets(account, len(l.classes), l.per, now)[place]
-	wait, ok = b.take(p, now)
+	b := &s.bucketsOf(account, len(l.classes), l.per, now)[place]
+	wait, ok = b.takeToken(p, now)
 	if ok && l.sharing.Load() {
-		s.note(purse{account, place}, *b, p)
+		s.noteTaken(accountClass{account, place}, *b, p)
 	}
 	return wait, ok
 }
 
-func (l *Limits) shard(account string) *limitShard {
+func (l *Limits) shardOf(account string) *limitShard {
 	i := maphash.String(l.seed, account) % limitShards
 	if strings.HasPrefix(account, addressPrefix) {
 		return &l.addrs[i]
@@ -215,44 +215,44 @@ func (l *Limits) shard(account string) *limitShard {
 	return &l.keys[i]
 }
 
-func (b *bucket) take(p pace, now int64) (time.Duration, bool) {
-	minute, wait := spend(b.minute, p.minuteStep, p.minuteDepth, now)
-	second, brief := spend(b.second, p.secondStep, p.secondDepth, now)
+func (b *bucket) takeToken(p pace, now int64) (time.Duration, bool) {
+	minute, wait := spendToken(b.minute, p.minuteStep, p.minuteDepth, now)
+	second, brief := spendToken(b.second, p.secondStep, p.secondDepth, now)
 	if wait = max(wait, brief); wait > 0 {
-		b.minute, b.second = bounded(b.minute, p.minuteDepth, now), bounded(b.second, p.secondDepth, now)
+		b.minute, b.second = capFullAt(b.minute, p.minuteDepth, now), capFullAt(b.second, p.secondDepth, now)
 		return time.Duration(wait), false
 	}
 	b.minute, b.second = minute, second
 	return 0, true
 }
 
-// bounded is how long a bucket may take to be full: twice as long as from empty. So much
+// capFullAt is how long a bucket may take to be full: twice as long as from empty. So much
 // may several processes together give too much; a clock that was set back, or a profile
 // that got narrower, does not count for more.
-func bounded(full, depth, now int64) int64 { return min(full, now+2*depth) }
+func capFullAt(full, depth, now int64) int64 { return min(full, now+2*depth) }
 
-// spend gives the time at which a bucket is full again once a token more is taken, and
+// spendToken gives the time at which a bucket is full again once a token more is taken, and
 // how long to wait until there is one.
-func spend(full, step, depth, now int64) (then, wait int64) {
-	then = max(bounded(full, depth, now), now) + step
+func spendToken(full, step, depth, now int64) (then, wait int64) {
+	then = max(capFullAt(full, depth, now), now) + step
 	return then, max(0, then-depth-now)
 }
 
-// buckets finds or makes the account's buckets. The caller holds mu.
-func (s *limitShard) buckets(account string, classes, limit int, now int64) []bucket {
+// bucketsOf finds or makes the account's buckets. The caller holds mu.
+func (s *limitShard) bucketsOf(account string, classes, limit int, now int64) []bucket {
 	if b, ok := s.accounts[account]; ok {
 		return b
 	}
-	s.sweep(limit, now)
+	s.evictAccounts(limit, now)
 	b := make([]bucket, classes)
 	s.accounts[strings.Clone(account)] = b
 	return b
 }
 
-// sweep looks at a few accounts, which the map's order picks at random, and drops those
+// evictAccounts looks at a few accounts, which the map's order picks at random, and drops those
 // that are full. At the limit it drops the one that spent least besides: whoever floods
 // with new accounts forgets those, not the ones that are held back. The caller holds mu.
-func (s *limitShard) sweep(limit int, now int64) {
+func (s *limitShard) evictAccounts(limit int, now int64) {
 	const look = 16
 	least, leastDebt, seen := "", int64(0), 0
 	for account, b := range s.accounts {

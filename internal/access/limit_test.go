@@ -126,7 +126,7 @@ func TestARefusedTakeSpendsNothing(t *testing.T) {
 	}
 }
 
-func TestAccountsAndClassesAreApart(t *testing.T) {
+func TestAccountsAndClassesAreSeparate(t *testing.T) {
 	l := access.NewLimits(access.LimitConfig{}, newClock().now)
 	takeAll(l, "a", "", access.ClassWrite, 100)
 	if n, _ := takeAll(l, "b", "", access.ClassWrite, 100); n != 20 {
@@ -174,7 +174,7 @@ func TestAClockSetBackDoesNotLockOut(t *testing.T) {
 	}
 }
 
-func TestLimitsForgetWhatIsIdle(t *testing.T) {
+func TestLimitsForgetIdleAccounts(t *testing.T) {
 	c := newClock()
 	l := access.NewLimits(access.LimitConfig{}, c.now)
 	for i := range 1000 {
@@ -189,7 +189,7 @@ func TestLimitsForgetWhatIsIdle(t *testing.T) {
 	}
 }
 
-func TestAFloodOfAddressesFreesNobody(t *testing.T) {
+func TestAddressFloodKeepsLimitedAccounts(t *testing.T) {
 	l := access.NewLimits(access.LimitConfig{Accounts: 640}, newClock().now)
 	takeAll(l, "key", "", access.ClassWrite, 100)
 	takeAll(l, "addr:192.0.2.1", "", access.ClassAuth, 100)

@@ -112,11 +112,11 @@ func (l *Log) Record(r Record) {
 	half := len(l.queue) == l.cfg.Capacity/2
 	l.mu.Unlock()
 	if half {
-		l.ask()
+		l.wakeFlusher()
 	}
 }
 
-func (l *Log) ask() {
+func (l *Log) wakeFlusher() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -141,12 +141,12 @@ func (l *Log) run(ctx context.Context) {
 		case <-tick.C:
 		case <-l.wake:
 		}
-		l.report(l.Flush(ctx))
+		l.reportFlush(l.Flush(ctx))
 	}
 }
 
-// report says once that the store fails, and once that it is well again.
-func (l *Log) report(err error) {
+// reportFlush says once that the store fails, and once that it is well again.
+func (l *Log) reportFlush(err error) {
 	switch {
 	case err != nil && !l.failing:
 		l.cfg.Logger.Error("access records cannot be stored; calls are refused once the buffer is full", "error", err, "waiting", l.Depth())
@@ -165,21 +165,21 @@ func (l *Log) Flush(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { l.flushing <- struct{}{} }()
-	if err := l.save(ctx); err != nil {
+	if err := l.saveSegments(ctx); err != nil {
 		return err
 	}
-	batch := l.take()
-	err := l.cut(batch)
+	batch := l.takeQueue()
+	err := l.cutSegments(batch)
 	clear(batch)
 	l.spare = batch[:0]
 	if err != nil {
 		return err
 	}
-	return l.save(ctx)
+	return l.saveSegments(ctx)
 }
 
-// take empties the queue into the flusher's hands. The caller holds the flushing token.
-func (l *Log) take() []Record {
+// takeQueue empties the queue into the flusher's hands. The caller holds the flushing token.
+func (l *Log) takeQueue() []Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	batch := l.queue
@@ -188,8 +188,8 @@ func (l *Log) take() []Record {
 	return batch
 }
 
-// cut makes segments of a batch. The caller holds the flushing token.
-func (l *Log) cut(batch []Record) error {
+// cutSegments makes segments of a batch. The caller holds the flushing token.
+func (l *Log) cutSegments(batch []Record) error {
 	for len(batch) > 0 {
 		part := batch[:min(len(batch), maxSegmentRecords)]
 		batch = batch[len(part):]
@@ -204,8 +204,8 @@ func (l *Log) cut(batch []Record) error {
 	return nil
 }
 
-// save gives the store what it has not taken yet. The caller holds the flushing token.
-func (l *Log) save(ctx context.Context) error {
+// saveSegments gives the store what it has not taken yet. The caller holds the flushing token.
+func (l *Log) saveSegments(ctx context.Context) error {
 	for len(l.unsaved) > 0 {
 		s := l.unsaved[0]
 		if err := l.cfg.Store.AppendSegment(ctx, s); err != nil {

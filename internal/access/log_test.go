@@ -110,7 +110,7 @@ func TestAFullLogRefusesCalls(t *testing.T) {
 	})
 }
 
-func TestAHungStoreRefusesCallsAndLetsCloseGo(t *testing.T) {
+func TestHungStoreRefusesCallsAndCloseReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog(t, hung{}, 2)
 		if err := record(l, "a", "b"); err != nil {
@@ -159,7 +159,7 @@ func (hung) AppendSegment(ctx context.Context, _ access.Segment) error {
 	return ctx.Err()
 }
 
-func TestALostAnswerIsRepeatedWithoutADouble(t *testing.T) {
+func TestSegmentIsAppendedOnceAfterALostAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s accesstest.Segments
 		l := newLog(t, &s, 0)
@@ -250,7 +250,7 @@ func TestNoRecordIsLostUnderRace(t *testing.T) {
 	}
 }
 
-func TestTheGuardRefusesWhatCannotBeRecorded(t *testing.T) {
+func TestGuardRefusesCallsThatCannotBeRecorded(t *testing.T) {
 	var s accesstest.Segments
 	s.Fail(errors.New("gone"))
 	l := newLog(t, &s, 1)

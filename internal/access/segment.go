@@ -54,11 +54,11 @@ func newSegment(process string, seq uint64, prev [32]byte, records []Record) (Se
 		}
 	}
 	s := Segment{Process: process, Seq: seq, Count: len(records), Body: b.Bytes(), Prev: prev}
-	s.Hash = s.sum()
+	s.Hash = s.computeHash()
 	return s, nil
 }
 
-func (s Segment) sum() [32]byte {
+func (s Segment) computeHash() [32]byte {
 	h := sha256.New()
 	h.Write(s.Prev[:])
 	h.Write(s.Body)
@@ -117,7 +117,7 @@ func VerifySegments(ctx context.Context, store SegmentStore) (Verified, error) {
 			if err != nil {
 				return v, err
 			}
-			if why := s.broken(prev); why != "" {
+			if why := s.findDefect(prev); why != "" {
 				return v, &BrokenSegment{p, prev.Seq + 1, why}
 			}
 			prev = s
@@ -129,13 +129,13 @@ func VerifySegments(ctx context.Context, store SegmentStore) (Verified, error) {
 	return v, nil
 }
 
-func (s Segment) broken(prev Segment) string {
+func (s Segment) findDefect(prev Segment) string {
 	switch {
 	case s.Seq != prev.Seq+1:
 		return fmt.Sprintf("it is missing; number %d follows %d", s.Seq, prev.Seq)
 	case s.Prev != prev.Hash:
 		return "it does not continue the segment before it"
-	case s.Hash != s.sum():
+	case s.Hash != s.computeHash():
 		return "its records do not match its hash"
 	case s.Count != bytes.Count(s.Body, []byte("\n")):
 		return "its count does not match its records"
@@ -160,14 +160,14 @@ func Tail(ctx context.Context, store SegmentStore, o TailOptions) iter.Seq2[Reco
 		o.Every = time.Second
 	}
 	return func(yield func(Record, error) bool) {
-		t := tail{store: store, next: map[string]uint64{}}
+		t := tailReader{store: store, next: map[string]uint64{}}
 		keep := max(0, o.Last)
 		for {
 			records, err := t.read(ctx, keep)
 			if ctx.Err() != nil {
 				return
 			}
-			if !give(records, err, yield) || !o.Follow {
+			if !yieldRecords(records, err, yield) || !o.Follow {
 				return
 			}
 			keep = -1
@@ -180,7 +180,7 @@ func Tail(ctx context.Context, store SegmentStore, o TailOptions) iter.Seq2[Reco
 	}
 }
 
-func give(records []Record, err error, yield func(Record, error) bool) bool {
+func yieldRecords(records []Record, err error, yield func(Record, error) bool) bool {
 	for _, r := range records {
 		if !yield(r, nil) {
 			return false
@@ -192,20 +192,20 @@ func give(records []Record, err error, yield func(Record, error) bool) bool {
 	return err == nil
 }
 
-type tail struct {
+type tailReader struct {
 	store SegmentStore
 	next  map[string]uint64 // first segment of a process that was not read
 }
 
 // read gives what is new since the last read, the latest keep of it; all when negative.
-func (t *tail) read(ctx context.Context, keep int) ([]Record, error) {
+func (t *tailReader) read(ctx context.Context, keep int) ([]Record, error) {
 	processes, err := t.store.Processes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []Record
 	for _, p := range processes {
-		if err := t.skip(ctx, p, keep); err != nil {
+		if err := t.skipOld(ctx, p, keep); err != nil {
 			return nil, err
 		}
 		for s, err := range t.store.Segments(ctx, p, t.next[p]) {
@@ -223,18 +223,18 @@ func (t *tail) read(ctx context.Context, keep int) ([]Record, error) {
 	if keep < 0 {
 		keep = len(all)
 	}
-	return latest(all, keep), nil
+	return latestRecords(all, keep), nil
 }
 
-// skip passes over the segments of a process before its last keep ones, of which each
+// skipOld passes over the segments of a process before its last keep ones, of which each
 // has a record at least.
-func (t *tail) skip(ctx context.Context, process string, keep int) error {
+func (t *tailReader) skipOld(ctx context.Context, process string, keep int) error {
 	if keep < 0 {
 		return nil
 	}
 	low, high := uint64(0), uint64(1) // there is something from low on, and nothing from high on
 	for {
-		more, err := t.any(ctx, process, high)
+		more, err := t.hasFrom(ctx, process, high)
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (t *tail) skip(ctx context.Context, process string, keep int) error {
 	}
 	for high-low > 1 {
 		middle := low + (high-low)/2
-		more, err := t.any(ctx, process, middle)
+		more, err := t.hasFrom(ctx, process, middle)
 		if err != nil {
 			return err
 		}
@@ -259,15 +259,15 @@ func (t *tail) skip(ctx context.Context, process string, keep int) error {
 	return nil
 }
 
-// any reports whether a process has a segment of that number or a later one.
-func (t *tail) any(ctx context.Context, process string, from uint64) (bool, error) {
+// hasFrom reports whether a process has a segment of that number or a later one.
+func (t *tailReader) hasFrom(ctx context.Context, process string, from uint64) (bool, error) {
 	for _, err := range t.store.Segments(ctx, process, from) {
 		return err == nil, err
 	}
 	return false, nil
 }
 
-func latest(records []Record, n int) []Record {
+func latestRecords(records []Record, n int) []Record {
 	slices.SortStableFunc(records, func(a, b Record) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Correlation, b.Correlation))
 	})

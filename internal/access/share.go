@@ -57,11 +57,11 @@ func (l *Limits) Share(ctx context.Context, with Shared, log *slog.Logger) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = l.exchange(last, with) // nobody is there to hear of a failure
+			_ = l.exchangeSpent(last, with) // nobody is there to hear of a failure
 			return
 		case <-tick.C:
 		}
-		err := l.exchange(ctx, with)
+		err := l.exchangeSpent(ctx, with)
 		if err == nil && n%forgetEvery == 0 {
 			err = with.Forget(ctx, l.now())
 		}
@@ -72,63 +72,63 @@ func (l *Limits) Share(ctx context.Context, with Shared, log *slog.Logger) {
 	}
 }
 
-// exchange tells what was spent since the last one, and learns what others spent.
-func (l *Limits) exchange(ctx context.Context, with Shared) error {
-	list := l.collect()
+// exchangeSpent tells what was spent since the last one, and learns what others spent.
+func (l *Limits) exchangeSpent(ctx context.Context, with Shared) error {
+	list := l.collectUnshared()
 	if len(list) == 0 {
 		return nil
 	}
-	all, err := with.Spend(ctx, l.spendings(list, l.now().UnixNano()))
+	all, err := with.Spend(ctx, l.toSpendings(list, l.now().UnixNano()))
 	if err != nil {
-		l.restore(list)
+		l.restoreUnshared(list)
 		return err
 	}
 	for _, one := range all {
-		l.learn(one)
+		l.applySpent(one)
 	}
 	return nil
 }
 
-// purse is an account's buckets of one class, by its place.
-type purse struct {
+// accountClass is an account's buckets of one class, by its place.
+type accountClass struct {
 	account string
 	place   int
 }
 
-// untold is how many tokens were taken, at which pace, and when the buckets would have
+// unsharedTokens is how many tokens were taken, at which pace, and when the buckets would have
 // been full had none been.
-type untold struct {
+type unsharedTokens struct {
 	tokens      int64
 	from, brief int64
 	pace        pace
 }
 
-// note keeps that a token was just taken from a bucket. The caller holds mu.
-func (s *limitShard) note(at purse, b bucket, p pace) {
-	u, known := s.untold[at]
+// noteTaken keeps that a token was just taken from a bucket. The caller holds mu.
+func (s *limitShard) noteTaken(at accountClass, b bucket, p pace) {
+	u, known := s.unshared[at]
 	if !known {
 		at.account = strings.Clone(at.account)
 		u.from, u.brief = b.minute-p.minuteStep, b.second-p.secondStep
 	}
 	u.tokens, u.pace = u.tokens+1, p
-	s.untold[at] = u
+	s.unshared[at] = u
 }
 
-// collect takes what was spent and not told.
-func (l *Limits) collect() map[purse]untold {
-	list := map[purse]untold{}
+// collectUnshared takes what was spent and not told.
+func (l *Limits) collectUnshared() map[accountClass]unsharedTokens {
+	list := map[accountClass]unsharedTokens{}
 	for i := range limitShards {
 		for _, s := range []*limitShard{&l.keys[i], &l.addrs[i]} {
 			s.mu.Lock()
-			maps.Copy(list, s.untold)
-			clear(s.untold)
+			maps.Copy(list, s.unshared)
+			clear(s.unshared)
 			s.mu.Unlock()
 		}
 	}
 	return list
 }
 
-func (l *Limits) spendings(list map[purse]untold, now int64) []Spending {
+func (l *Limits) toSpendings(list map[accountClass]unsharedTokens, now int64) []Spending {
 	out := make([]Spending, 0, len(list))
 	for at, u := range list {
 		out = append(out, Spending{at.account, l.classes[at.place],
@@ -137,28 +137,28 @@ func (l *Limits) spendings(list map[purse]untold, now int64) []Spending {
 	return out
 }
 
-// restore gives back what could not be told.
-func (l *Limits) restore(list map[purse]untold) {
+// restoreUnshared gives back what could not be told.
+func (l *Limits) restoreUnshared(list map[accountClass]unsharedTokens) {
 	for at, u := range list {
-		s := l.shard(at.account)
+		s := l.shardOf(at.account)
 		s.mu.Lock()
-		u.tokens += s.untold[at].tokens
-		s.untold[at] = u
+		u.tokens += s.unshared[at].tokens
+		s.unshared[at] = u
 		s.mu.Unlock()
 	}
 }
 
-// learn takes over what all have spent. What was let through since it was told comes on top.
-func (l *Limits) learn(all Spent) {
+// applySpent takes over what all have spent. What was let through since it was told comes on top.
+func (l *Limits) applySpent(all Spent) {
 	place := slices.Index(l.classes, all.Class)
-	s := l.shard(all.Account)
+	s := l.shardOf(all.Account)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	buckets := s.accounts[all.Account]
 	if place < 0 || buckets == nil { // forgotten meanwhile
 		return
 	}
-	b, since := &buckets[place], s.untold[purse{all.Account, place}]
+	b, since := &buckets[place], s.unshared[accountClass{all.Account, place}]
 	b.minute = max(b.minute, all.Minute+since.tokens*since.pace.minuteStep)
 	b.second = max(b.second, all.Second+since.tokens*since.pace.secondStep)
 }

@@ -88,7 +88,7 @@ func TestLimitsHoldOverProcesses(t *testing.T) {
 	})
 }
 
-func TestWhatOneProcessSpendsAnotherKnows(t *testing.T) {
+func TestSpendingIsSharedBetweenProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{spent: map[string]access.Spent{}}
 		list := processes(t, 2, b)
@@ -108,7 +108,7 @@ func TestWhatOneProcessSpendsAnotherKnows(t *testing.T) {
 }
 
 // What could not be told is told later, and limits go on meanwhile.
-func TestLimitsGoOnAloneAndTellLater(t *testing.T) {
+func TestLimitsContinueAloneAndShareLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{spent: map[string]access.Spent{}}
 		list := processes(t, 2, b)

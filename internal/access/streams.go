@@ -15,22 +15,22 @@ const MostStreams = 256
 // zero value is ready, and safe for concurrent use.
 type Streams struct {
 	mu   sync.Mutex
-	open map[string][]*opened // by account, the oldest first. Guarded by mu
+	open map[string][]*openStream // by account, the oldest first. Guarded by mu
 }
 
-type opened struct{ end func() }
+type openStream struct{ end func() }
 
 // Open counts a stream of an account until closed is called. end is called, at most once
 // and from elsewhere, where the stream has to give way to another; it must not wait for the
 // stream's reader.
 func (s *Streams) Open(account string, end func()) (closed func()) {
-	one := &opened{end}
+	one := &openStream{end}
 	s.mu.Lock()
 	if s.open == nil {
-		s.open = map[string][]*opened{}
+		s.open = map[string][]*openStream{}
 	}
 	mine := append(s.open[account], one)
-	var oldest *opened
+	var oldest *openStream
 	if len(mine) > MostStreams {
 		oldest = mine[0]
 		mine = slices.Delete(mine, 0, 1)
@@ -43,10 +43,10 @@ func (s *Streams) Open(account string, end func()) (closed func()) {
 	return func() { s.close(account, one) }
 }
 
-func (s *Streams) close(account string, one *opened) {
+func (s *Streams) close(account string, one *openStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	mine := slices.DeleteFunc(s.open[account], func(o *opened) bool { return o == one })
+	mine := slices.DeleteFunc(s.open[account], func(o *openStream) bool { return o == one })
 	if len(mine) == 0 {
 		delete(s.open, account)
 		return

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheOldestStreamGivesWay(t *testing.T) {
+func TestOldestStreamIsClosed(t *testing.T) {
 	var s Streams
 	var ended []int
 	var closed []func()

@@ -10,39 +10,39 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// asked counts what readers of a store are asked.
-type asked struct {
+// countingStore counts what readers of a store are asked.
+type countingStore struct {
 	canon.Store
 	n int
 }
 
-func (a *asked) Read(ctx context.Context, f func(canon.Reader) error) error {
-	return a.Store.Read(ctx, func(r canon.Reader) error { return f(askedReader{r, a}) })
+func (a *countingStore) Read(ctx context.Context, f func(canon.Reader) error) error {
+	return a.Store.Read(ctx, func(r canon.Reader) error { return f(countingReader{r, a}) })
 }
 
-type askedReader struct {
+type countingReader struct {
 	canon.Reader
-	by *asked
+	by *countingStore
 }
 
-func (r askedReader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
+func (r countingReader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
 	r.by.n++
 	return r.Reader.Worlds(ctx, q)
 }
 
-func (r askedReader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
+func (r countingReader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
 	r.by.n++
 	return r.Reader.FindCards(ctx, s, q)
 }
 
-// TestAfterAChangeNothingElseIsFound makes cards beside others of their name, above and below,
+// TestReadAfterMatchesAFreshRead makes cards beside others of their name, above and below,
 // and looks at them after the change and anew.
-func TestAfterAChangeNothingElseIsFound(t *testing.T) {
+func TestReadAfterMatchesAFreshRead(t *testing.T) {
 	levels := []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin}
 	for _, who := range []string{"gm", "admin"} {
 		for _, level := range levels[:2] {
 			for _, other := range append(levels, access.LevelNone) {
-				store := &asked{Store: memory.New()}
+				store := &countingStore{Store: memory.New()}
 				s := newSceneOn(t, store)
 				if other == level {
 					continue
@@ -83,7 +83,7 @@ func TestAfterAChangeNothingElseIsFound(t *testing.T) {
 
 // homonymsOf gives the cards called Mill that an actor sees after a change, and how many look-ups
 // that took.
-func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, after bool) (cards []canon.Card, reads int) {
+func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *countingStore, after bool) (cards []canon.Card, reads int) {
 	t.Helper()
 	before := store.n
 	find := func(snap *canon.Snapshot) error {
@@ -109,9 +109,9 @@ func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, 
 	return cards, store.n - before
 }
 
-// TestARehearsedTextIsReadWhateverIsHidden rehearses a card whose text nothing in the world has,
+// TestDryRunTextDoesNotRevealHiddenText rehearses a card whose text nothing in the world has,
 // and then one whose text a hidden card has: both read alike.
-func TestARehearsedTextIsReadWhateverIsHidden(t *testing.T) {
+func TestDryRunTextDoesNotRevealHiddenText(t *testing.T) {
 	s := newScene(t)
 	read := func() (text string) {
 		t.Helper()

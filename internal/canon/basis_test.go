@@ -9,8 +9,8 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// TestABasisReadsTheWorldOfItsMoment commits while a moment is looked at.
-func TestABasisReadsTheWorldOfItsMoment(t *testing.T) {
+// TestBasisReadsTheSnapshotOfItsMoment commits while a moment is looked at.
+func TestBasisReadsTheSnapshotOfItsMoment(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
 	gm.create("Town", "Old.")
@@ -83,9 +83,9 @@ func (s *lateStore) Read(ctx context.Context, f func(canon.Reader) error) error 
 	})
 }
 
-// TestASnapshotBehindWhatIsKnownIsNotReadOn has another call follow a commit after a
+// TestStaleSnapshotIsNotReused has another call follow a commit after a
 // moment's snapshot was taken.
-func TestASnapshotBehindWhatIsKnownIsNotReadOn(t *testing.T) {
+func TestStaleSnapshotIsNotReused(t *testing.T) {
 	late := &lateStore{Store: memory.New()}
 	s := newSceneOn(t, late)
 	gm := s.as("gm")

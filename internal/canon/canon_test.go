@@ -24,7 +24,7 @@ func TestHiddenIsAbsent(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestANameHeldBySomethingHiddenIsFree(t *testing.T) {
+func TestNameOfAHiddenCardIsFree(t *testing.T) {
 	s := newScene(t)
 	s.as("gm").createAt(access.LevelGM, "Heir", "the baker")
 	s.as("user").create("Heir", "nobody knows")
@@ -273,7 +273,7 @@ func TestAnIdempotencyKeyHasOneEffect(t *testing.T) {
 	}
 }
 
-func TestARehearsalChangesNothing(t *testing.T) {
+func TestDryRunChangesNothing(t *testing.T) {
 	s := newScene(t)
 	a := s.as("user")
 	a.grant = a.grant.DryRun()
@@ -352,7 +352,7 @@ func TestATypeThatIsHiddenDoesNotExist(t *testing.T) {
 
 // What is erased is not found by its words either, and a rebuild neither brings it back
 // nor takes it from another card that has come to hold the same.
-func TestPurgeErasesWhatFollowsFromABody(t *testing.T) {
+func TestPurgeErasesDerivedText(t *testing.T) {
 	s := newScene(t)
 	gm, operator := s.as("gm"), s.as("operator")
 	gm.create("Diary", "lantern [[Moor]]")

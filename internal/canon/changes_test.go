@@ -8,9 +8,9 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestADriftShowsWhatWasWrittenInSight keeps two cards of a user's, changes the world,
+// TestChangesSinceShowsVisibleChanges keeps two cards of a user's, changes the world,
 // and asks what became of them.
-func TestADriftShowsWhatWasWrittenInSight(t *testing.T) {
+func TestChangesSinceShowsVisibleChanges(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(s *scene)
@@ -104,7 +104,7 @@ func TestADriftShowsWhatWasWrittenInSight(t *testing.T) {
 	}
 }
 
-func TestATypeIsTouched(t *testing.T) {
+func TestTouched(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(s *scene)

@@ -12,12 +12,12 @@ import (
 	"loregate/internal/fault"
 )
 
-func (a actor) tell(e canon.Event) (canon.Receipt, error) {
+func (a actor) sendEvent(e canon.Event) (canon.Receipt, error) {
 	return a.do(func(p *canon.Plan) error { return p.Event(e) })
 }
 
-// heard is the types of the events that an actor sees, latest first.
-func (a actor) heard(q canon.EventQuery) (list []canon.StoredEvent) {
+// events is the types of the events that an actor sees, latest first.
+func (a actor) events(q canon.EventQuery) (list []canon.StoredEvent) {
 	a.s.t.Helper()
 	q.Page = canon.Page{Limit: 100}
 	err := a.look(func(snap *canon.Snapshot) (err error) {
@@ -37,14 +37,14 @@ func TestAnEventIsSeenByThoseWhoSeeItsLabel(t *testing.T) {
 		p.Cause(cause)
 		return p.Event(canon.Event{Type: "said", Scope: "place:1", Payload: []byte(`{"text":"hello <b>"}`), Actor: canon.EventActor{Kind: "player", ID: "7"}, Version: 1})
 	})
-	if _, err := s.as("gm").tell(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); err != nil {
+	if _, err := s.as("gm").sendEvent(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.as("user").tell(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); !errors.Is(err, fault.Denied) {
+	if _, err := s.as("user").sendEvent(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); !errors.Is(err, fault.Denied) {
 		t.Errorf("an event above its author's view: %v", err)
 	}
-	heard := s.as("user").heard(canon.EventQuery{})
-	if len(heard) != 1 || len(s.as("gm").heard(canon.EventQuery{})) != 2 {
+	heard := s.as("user").events(canon.EventQuery{})
+	if len(heard) != 1 || len(s.as("gm").events(canon.EventQuery{})) != 2 {
 		t.Fatalf("the user hears %+v", heard)
 	}
 	e := heard[0]
@@ -54,7 +54,7 @@ func TestAnEventIsSeenByThoseWhoSeeItsLabel(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestAnEventIsHeldToItsForm(t *testing.T) {
+func TestEventIsValidated(t *testing.T) {
 	s := newScene(t)
 	for field, e := range map[string]canon.Event{
 		"event.type":       {},
@@ -62,7 +62,7 @@ func TestAnEventIsHeldToItsForm(t *testing.T) {
 		"event.actor.kind": {Type: "a", Actor: canon.EventActor{Kind: "ghost"}},
 		"event.key":        {Type: "a", Key: string(make([]byte, 300))},
 	} {
-		_, err := s.as("gm").tell(e)
+		_, err := s.as("gm").sendEvent(e)
 		var f *fault.Error
 		if !errors.As(err, &f) || len(f.Fields) != 1 || f.Fields[0].Field != field {
 			t.Errorf("%s: %v", field, err)
@@ -70,7 +70,7 @@ func TestAnEventIsHeldToItsForm(t *testing.T) {
 	}
 }
 
-func TestAnEventSentAgainIsToldFromANewOne(t *testing.T) {
+func TestRepeatedEventIsRecognised(t *testing.T) {
 	s := newScene(t)
 	once := func(who, key string, label access.Label) (told bool) {
 		t.Helper()
@@ -109,7 +109,7 @@ func TestAnEventSentAgainIsToldFromANewOne(t *testing.T) {
 }
 
 // A plan rests on the link that it moves: where another was first, it is planned anew.
-func TestALinkIsMovedByOneAtATime(t *testing.T) {
+func TestConcurrentLinkMovesAreReplanned(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
 	for _, name := range []string{"Hero", "Hall", "Yard"} {
@@ -155,7 +155,7 @@ func TestALinkIsMovedByOneAtATime(t *testing.T) {
 }
 
 // Of two that tell the same event at once, the later finds the other's.
-func TestAnEventToldTwiceAtOnceIsOne(t *testing.T) {
+func TestConcurrentSameEventIsStoredOnce(t *testing.T) {
 	s := newScene(t)
 	tell := func(meanwhile func()) (sent bool) {
 		t.Helper()
@@ -172,12 +172,12 @@ func TestAnEventToldTwiceAtOnceIsOne(t *testing.T) {
 	if !tell(func() { tell(nil) }) {
 		t.Error("the later does not find the other's")
 	}
-	if heard := s.as("user").heard(canon.EventQuery{}); len(heard) != 1 {
+	if heard := s.as("user").events(canon.EventQuery{}); len(heard) != 1 {
 		t.Errorf("%d events", len(heard))
 	}
 }
 
-func TestALinkOutOfSightHoldsNobodyUp(t *testing.T) {
+func TestHiddenLinkCausesNoConflict(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
 	gm.create("A", "")
@@ -195,7 +195,7 @@ func TestALinkOutOfSightHoldsNobodyUp(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestThePastStands(t *testing.T) {
+func TestReadsAsOfACommit(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
 	gm.create("Hall", "one")

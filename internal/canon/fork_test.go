@@ -16,15 +16,15 @@ import (
 
 var errTorn = errors.New("torn")
 
-// torn is a store that takes a few commits more, and then none.
-type torn struct {
+// failingStore is a store that takes a few commits more, and then none.
+type failingStore struct {
 	canon.Store
 	left   int
 	killed bool   // then it takes no write of any kind, as when the process is gone
 	before func() // called before each write but those that it makes itself
 }
 
-func (s *torn) Write(ctx context.Context, f func(canon.Tx) error) error {
+func (s *failingStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 	if before := s.before; before != nil {
 		s.before = nil
 		before()
@@ -33,24 +33,24 @@ func (s *torn) Write(ctx context.Context, f func(canon.Tx) error) error {
 	if s.killed && s.left <= 0 {
 		return errTorn
 	}
-	return s.Store.Write(ctx, func(tx canon.Tx) error { return f(&tornTx{tx, s}) })
+	return s.Store.Write(ctx, func(tx canon.Tx) error { return f(&failingTx{tx, s}) })
 }
 
-type tornTx struct {
+type failingTx struct {
 	canon.Tx
-	s *torn
+	s *failingStore
 }
 
-func (t *tornTx) Append(ctx context.Context, c canon.StoredCommit) error {
+func (t *failingTx) Append(ctx context.Context, c canon.StoredCommit) error {
 	if t.s.left--; t.s.left < 0 {
 		return errTorn
 	}
 	return t.Tx.Append(ctx, c)
 }
 
-// stones is a scene on a torn store, with a world of more cards than a step of a fork makes.
-func stones(t *testing.T) (*scene, *torn) {
-	store := &torn{Store: memory.New(), left: 1000}
+// newForkScene is a scene on a torn store, with a world of more cards than a step of a fork makes.
+func newForkScene(t *testing.T) (*scene, *failingStore) {
+	store := &failingStore{Store: memory.New(), left: 1000}
 	s := newSceneOn(t, store)
 	s.as("admin").must(func(p *canon.Plan) error { return p.SetMember("ann", access.RoleGM, canon.CardID{}) })
 	s.as("gm").must(func(p *canon.Plan) error {
@@ -125,8 +125,8 @@ func (s *scene) wantHidden(stream canon.StreamID) {
 
 // A fork takes many commits and is there after the last: one that fails between two leaves
 // no world, no stream, and its name free.
-func TestAForkIsWholeOrNot(t *testing.T) {
-	s, store := stones(t)
+func TestForkIsAtomic(t *testing.T) {
+	s, store := newForkScene(t)
 	before := streams(t, store)
 	commits := 0
 	for ; ; commits++ {
@@ -160,7 +160,7 @@ func TestAForkIsWholeOrNot(t *testing.T) {
 
 // Others write between the steps of a fork, to its origin too, and the fork shows none of it.
 func TestAForkIsOneStateWhileOthersWrite(t *testing.T) {
-	s, store := stones(t)
+	s, store := newForkScene(t)
 	asked := 0
 	store.before = func() {
 		s.as("gm").edit(fmt.Sprint("Stone ", asked), "red")
@@ -201,7 +201,7 @@ func (s *scene) head() (n canon.Seq) {
 // A killed process leaves a fork that nobody sees, and that the sweep takes away when it has
 // stood still; before that it may still be written by another process.
 func TestAKilledForkIsSweptAway(t *testing.T) {
-	s, store := stones(t)
+	s, store := newForkScene(t)
 	before := streams(t, store)
 	for commits := 1; commits < 6; commits++ {
 		store.left, store.killed = commits, true
@@ -238,9 +238,9 @@ func TestAKilledForkIsSweptAway(t *testing.T) {
 }
 
 // A fork that stood still while others gave it up fails, and leaves nothing.
-func TestAForkThatWasGivenUpStops(t *testing.T) {
+func TestAbandonedForkStops(t *testing.T) {
 	for _, torn := range []bool{false, true} {
-		s, store := stones(t)
+		s, store := newForkScene(t)
 		before := streams(t, store)
 		n := 0
 		store.before = func() {
@@ -277,8 +277,8 @@ func TestAForkThatWasGivenUpStops(t *testing.T) {
 }
 
 // The name of a fork may be taken, and its caller may go, while it is written.
-func TestAForkIsDiscardedWhereItCannotEnd(t *testing.T) {
-	s, store := stones(t)
+func TestForkIsDiscardedWhenItCannotFinish(t *testing.T) {
+	s, store := newForkScene(t)
 	n := 0
 	var meanwhile func()
 	store.before = func() {

@@ -25,8 +25,8 @@ func (a actor) append(id canon.StreamID, after canon.Seq, types ...string) (cano
 	return a.s.canon.Append(a.s.t.Context(), a.grant, id, after, events)
 }
 
-// told is a ledger's records, "seq:type".
-func (a actor) told(id canon.StreamID, from canon.Seq) (text string, err error) {
+// records is a ledger's records, "seq:type".
+func (a actor) records(id canon.StreamID, from canon.Seq) (text string, err error) {
 	for rec, err := range a.s.canon.Records(a.s.t.Context(), a.grant, id, from) {
 		if err != nil {
 			return text, err
@@ -36,7 +36,7 @@ func (a actor) told(id canon.StreamID, from canon.Seq) (text string, err error) 
 	return text, nil
 }
 
-func TestALedgerTakesEventsInOrder(t *testing.T) {
+func TestLedgerAppendsInOrder(t *testing.T) {
 	s := newScene(t)
 	game := canon.LedgerStream("game", "one")
 	host := s.on("alignment", access.Write, "")
@@ -50,7 +50,7 @@ func TestALedgerTakesEventsInOrder(t *testing.T) {
 	if _, err := host.append(game, 2, "voted"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := host.told(game, 2); err != nil || got != " 2:dealt 3:voted" {
+	if got, err := host.records(game, 2); err != nil || got != " 2:dealt 3:voted" {
 		t.Errorf("the ledger tells %q, %v", got, err)
 	}
 	if h, err := s.canon.Head(t.Context(), host.grant, game); err != nil || h.Seq != 3 {
@@ -112,7 +112,7 @@ func TestALedgerOpensToItsSurfaceAlone(t *testing.T) {
 		{"of another world, in parts", host, canon.LedgerStream("proposals", other.ID.String()+"/a")},
 	} {
 		_, err := test.who.append(test.id, 0, "in")
-		_, rerr := test.who.told(test.id, 1)
+		_, rerr := test.who.records(test.id, 1)
 		_, herr := s.canon.Head(t.Context(), test.who.grant, test.id)
 		for _, err := range []error{err, rerr, herr} {
 			if !errors.Is(err, fault.NotFound) {
@@ -132,7 +132,7 @@ func TestALedgerOpensToItsSurfaceAlone(t *testing.T) {
 	}
 }
 
-func TestAnAppendIsRepeatedAndRehearsed(t *testing.T) {
+func TestAppendRepeatAndDryRun(t *testing.T) {
 	s := newScene(t)
 	game := canon.LedgerStream("game", "one")
 	first, err := s.on("alignment", access.Write, "k").append(game, 0, "a", "b")
@@ -157,7 +157,7 @@ func TestAnAppendIsRepeatedAndRehearsed(t *testing.T) {
 	if _, err := s.on("alignment", access.Propose, "").append(game, 2, "c"); err != nil {
 		t.Errorf("an operation that proposes: %v", err)
 	}
-	if got, _ := s.on("alignment", access.Read, "").told(game, 1); got != " 1:a 2:b 3:c" {
+	if got, _ := s.on("alignment", access.Read, "").records(game, 1); got != " 1:a 2:b 3:c" {
 		t.Errorf("the ledger tells %q", got)
 	}
 }

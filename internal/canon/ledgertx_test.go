@@ -11,7 +11,7 @@ import (
 )
 
 // Fifty who would each be the first: what one adds, the others see before they decide.
-func TestADecisionSeesAllThatWentBefore(t *testing.T) {
+func TestUpdateLedgerSeesEarlierEvents(t *testing.T) {
 	s := newScene(t)
 	ledger := canon.LedgerStream("proposals", s.world.String())
 	host := s.on("world", access.Propose, "one key for all")
@@ -30,7 +30,7 @@ func TestADecisionSeesAllThatWentBefore(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got, err := host.told(ledger, 1); err != nil || got != " 1:first 2:and only" {
+	if got, err := host.records(ledger, 1); err != nil || got != " 1:first 2:and only" {
 		t.Errorf("the ledger tells %q, %v", got, err)
 	}
 	if _, err := s.canon.UpdateLedger(t.Context(), s.on("world", access.Read, "").grant, ledger, nil); !errors.Is(err, fault.Internal) {
@@ -38,7 +38,7 @@ func TestADecisionSeesAllThatWentBefore(t *testing.T) {
 	}
 }
 
-func TestATailGoesOnFromAHead(t *testing.T) {
+func TestSinceContinuesFromAHead(t *testing.T) {
 	s := newScene(t)
 	ledger := canon.LedgerStream("proposals", s.world.String())
 	host := s.on("world", access.Write, "")
@@ -92,7 +92,7 @@ func TestATailGoesOnFromAHead(t *testing.T) {
 }
 
 // What a rehearsal would have committed is committed exactly, or not at all.
-func TestWhatWasRehearsedIsWhatIsMade(t *testing.T) {
+func TestCapturedDryRunIsCommittedExactly(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
 	write := func(text string) func(*canon.Plan) error {

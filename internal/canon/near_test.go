@@ -7,7 +7,7 @@ import (
 	"loregate/internal/canon"
 )
 
-func TestAliasesAreWhatAListHasOfNames(t *testing.T) {
+func TestAliases(t *testing.T) {
 	for fields, want := range map[string][]string{
 		``:                       nil,
 		`{"aliases":"Old Mill"}`: nil,
@@ -23,7 +23,7 @@ func TestAliasesAreWhatAListHasOfNames(t *testing.T) {
 
 func nearness(a, b string) float64 { return canon.LikenessTo(a).Of(b) }
 
-func TestLikenessIsOneForTheSameNameAndNoneForAnother(t *testing.T) {
+func TestLikeness(t *testing.T) {
 	if n := nearness("Été", "ete"); n != 1 {
 		t.Errorf("the same name: %v", n)
 	}
@@ -85,9 +85,9 @@ func TestACardIsFoundByItsAliases(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestARunCountsOnce compares names in which a run comes again, and ones with characters
+// TestRepeatedTrigramCountsOnce compares names in which a run comes again, and ones with characters
 // beyond the first 65,536.
-func TestARunCountsOnce(t *testing.T) {
+func TestRepeatedTrigramCountsOnce(t *testing.T) {
 	if n := nearness("aaaaaa", "aaa"); n != 1 {
 		t.Errorf("names of the same runs: %v", n)
 	}

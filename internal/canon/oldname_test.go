@@ -133,7 +133,7 @@ func TestARevealStepByStepKeepsEachName(t *testing.T) {
 }
 
 // What is opened to a named player is opened to that one alone.
-func TestARevealToOneKeepsFormerNamesAbove(t *testing.T) {
+func TestRevealToOnePlayerKeepsFormerNamesAbove(t *testing.T) {
 	s := newScene(t)
 	secretBaker(s, access.LevelGM)
 	s.as("gm").label("Baker", access.LevelGM, "alice")
@@ -143,7 +143,7 @@ func TestARevealToOneKeepsFormerNamesAbove(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestWhatWasSeenBeforeItWasHiddenIsSeenAgain(t *testing.T) {
+func TestNamesSeenBeforeHidingAreSeenAgain(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Inn", "")
 	s.as("user").create("Inn+sign", "a swan")

@@ -60,7 +60,7 @@ func TestATypeIsKnownAsThePlanLeavesIt(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestAPlanSaysWhatItDoes(t *testing.T) {
+func TestPlanActs(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Old Mill", "turns")
 	s.as("admin").must(func(p *canon.Plan) error {
@@ -83,7 +83,7 @@ func TestAPlanSaysWhatItDoes(t *testing.T) {
 	})
 }
 
-func TestAUsedKeyIsKnown(t *testing.T) {
+func TestRepeated(t *testing.T) {
 	s := newScene(t)
 	ask := func(input string) access.Grant {
 		c := access.Caller{Subject: "alice", EveryRole: access.RoleUser}
@@ -151,7 +151,7 @@ func TestAnEditAfterAMoveComesAfterIt(t *testing.T) {
 }
 
 // What a plan made keeps its name when another card of that name goes away.
-func TestANameThatTwoBearIsLostByOneAlone(t *testing.T) {
+func TestSharedNameIsReleasedByOneCardOnly(t *testing.T) {
 	for _, way := range []string{"trash", "rename"} {
 		t.Run(way, func(t *testing.T) {
 			s := newScene(t)

@@ -27,9 +27,7 @@ type projector struct {
 	partsBelow bool
 }
 
-func (p *projector) allVisibility() Visibility {
-	return Visibility{p.world, access.View{Level: access.LevelAll}}
-}
+func (p *projector) all() Visibility { return Visibility{p.world, access.View{Level: access.LevelAll}} }
 
 func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 	defer fault.Wrap(&err, "canon: commit %d", p.rec.Seq)
@@ -100,7 +98,7 @@ func (p *projector) projectWorld(ctx context.Context, im WorldImage) error {
 }
 
 func (p *projector) projectCard(ctx context.Context, im CardImage) error {
-	old, exists, err := First(p.tx.FindCards(ctx, p.allVisibility(), CardQuery{ID: im.ID}))
+	old, exists, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.ID}))
 	if err != nil {
 		return err
 	}
@@ -225,7 +223,7 @@ func (p *projector) projectPurge(ctx context.Context, im PurgeImage) error {
 	if err := p.tx.PutVersion(ctx, v); err != nil {
 		return err
 	}
-	c, ok, err := First(p.tx.FindCards(ctx, p.allVisibility(), CardQuery{ID: im.Card}))
+	c, ok, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.Card}))
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // eachRoot calls f for every living card without a parent, on a stable listing.
 func (p *projector) eachRoot(ctx context.Context, f func(Card) error) error {
 	roots, err := collectPages(func(page Page) ([]Card, Total, error) {
-		return p.tx.Cards(ctx, p.allVisibility(), Filter{Roots: true, Sort: SortCreated}, page)
+		return p.tx.Cards(ctx, p.all(), Filter{Roots: true, Sort: SortCreated}, page)
 	})
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (p *projector) findParent(ctx context.Context, id CardID) (Card, error) {
 	c, ok := p.known[id]
 	if !ok {
 		var err error
-		if c, ok, err = First(p.tx.FindCards(ctx, p.allVisibility(), CardQuery{ID: id})); err != nil {
+		if c, ok, err = First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: id})); err != nil {
 			return Card{}, err
 		}
 	}
@@ -50,7 +50,7 @@ func (p *projector) adoptOrphans(ctx context.Context, c Card) error {
 	}
 	const page = 1000
 	for from := 0; ; from += page { // adopting changes no key, so the pages stay as they are
-		below, _, err := p.tx.Cards(ctx, p.allVisibility(), Filter{Below: c.Key}, Page{Limit: page, Offset: from})
+		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Below: c.Key}, Page{Limit: page, Offset: from})
 		if err != nil {
 			return err
 		}
@@ -162,9 +162,7 @@ func (p *projector) trashCard(ctx context.Context, c *Card) error {
 
 // livingBelow gives the living cards below one, down to a depth.
 func (p *projector) livingBelow(ctx context.Context, c Card, depth int) ([]Card, error) {
-	return collectPages(func(page Page) ([]Card, Total, error) {
-		return p.tx.Descendants(ctx, p.allVisibility(), c.ID, depth, page)
-	})
+	return collectPages(func(page Page) ([]Card, Total, error) { return p.tx.Descendants(ctx, p.all(), c.ID, depth, page) })
 }
 
 // collectPages collects all pages of a stable listing.
@@ -185,7 +183,7 @@ const maxNesting = 128
 
 // restoreCard brings a card back with everything that went to the trash with it.
 func (p *projector) restoreCard(ctx context.Context, c *Card) error {
-	went, err := p.tx.FindCards(ctx, p.allVisibility(), CardQuery{TrashRoot: c.ID})
+	went, err := p.tx.FindCards(ctx, p.all(), CardQuery{TrashRoot: c.ID})
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// stands is what a world shows: cards, links and layers, as text.
-func (s *scene) stands(w access.WorldID) string {
+// dumpWorld is what a world shows: cards, links and layers, as text.
+func (s *scene) dumpWorld(w access.WorldID) string {
 	s.t.Helper()
 	var lines []string
 	err := s.canon.Read(s.t.Context(), s.in(w).grant, func(snap *canon.Snapshot) error {
@@ -65,7 +65,7 @@ func (s *scene) reset(w access.WorldID) canon.Receipt {
 	return r
 }
 
-func TestAForkIsBroughtBack(t *testing.T) {
+func TestReset(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
 	for _, name := range []string{"Town", "Town+Hall", "Town+Hall+notes", "Moor", "Hero", "Town+GM"} {
@@ -85,7 +85,7 @@ func TestAForkIsBroughtBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := s.stands(fork.ID)
+	began := s.dumpWorld(fork.ID)
 	play := s.in(fork.ID)
 	steps := map[string]func(p *canon.Plan) error{
 		"edit": func(p *canon.Plan) error {
@@ -162,13 +162,13 @@ func TestAForkIsBroughtBack(t *testing.T) {
 					t.Fatalf("%s: %v", step, err)
 				}
 			}
-			if s.stands(fork.ID) == began {
+			if s.dumpWorld(fork.ID) == began {
 				t.Fatal("nothing was played")
 			}
 			if r := s.reset(fork.ID); r.Seq == 0 {
 				t.Error("nothing is committed")
 			}
-			if now := s.stands(fork.ID); now != began {
+			if now := s.dumpWorld(fork.ID); now != began {
 				t.Errorf("brought back it is\n%s\nand it was\n%s", now, began)
 			}
 			if again := s.reset(fork.ID); again.Seq != 0 {

@@ -9,29 +9,29 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// marked is a store that counts its reads, and has another mark after each write.
-type marked struct {
+// markedStore is a store that counts its reads, and has another mark after each write.
+type markedStore struct {
 	canon.Store
 	reads, writes int
 }
 
-func (m *marked) Read(ctx context.Context, f func(canon.Reader) error) error {
+func (m *markedStore) Read(ctx context.Context, f func(canon.Reader) error) error {
 	m.reads++
 	return m.Store.Read(ctx, f)
 }
 
-func (m *marked) Write(ctx context.Context, f func(canon.Tx) error) error {
+func (m *markedStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 	defer func() { m.writes++ }()
 	return m.Store.Write(ctx, f)
 }
 
-func (m *marked) Mark() (canon.Mark, bool) { return canon.Mark{uint32(m.writes + 1)}, true }
+func (m *markedStore) Mark() (canon.Mark, bool) { return canon.Mark{uint32(m.writes + 1)}, true }
 
 // TestWorldsAreReadAgainAfterAWrite lists worlds and finds one by its slug: without a read while
 // nothing is committed, and as they are after a commit.
 func TestWorldsAreReadAgainAfterAWrite(t *testing.T) {
 	t.Parallel()
-	store := &marked{Store: memory.New()}
+	store := &markedStore{Store: memory.New()}
 	s := newSceneOn(t, store)
 	ctx := t.Context()
 	want := func(slugs ...string) {

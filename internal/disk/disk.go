@@ -21,7 +21,7 @@ const LeastRoom = 1 << 20
 func Full(dir string, cause error) *fault.Error {
 	e := fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
 		Message: "the disk is full: nothing can be written until there is room, and nothing that was acknowledged is lost; ask the operator to free space, and try again"}
-	return e.Because(fmt.Errorf("free space on the disk of %s%s, or move the folder to a larger disk; a running server goes on by itself then: %w", absolute(dir), freeText(dir), cause))
+	return e.Because(fmt.Errorf("free space on the disk of %s%s, or move the folder to a larger disk; a running server goes on by itself then: %w", absolutePath(dir), freeText(dir), cause))
 }
 
 // Explain gives err in words where it says that the disk of a folder is full, and else as
@@ -57,8 +57,8 @@ func freeText(dir string) string {
 	return fmt.Sprintf(" (%d MB of %d MB are free)", free>>20, total>>20)
 }
 
-// absolute is the folder as an operator can find it from anywhere.
-func absolute(dir string) string {
+// absolutePath is the folder as an operator can find it from anywhere.
+func absolutePath(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs
 	}

@@ -37,7 +37,7 @@ func TestTheTableOfKinds(t *testing.T) {
 	}
 }
 
-func TestWhatAClientIsShown(t *testing.T) {
+func TestShow(t *testing.T) {
 	limited := fault.New(fault.RateLimited, "too many calls").With("limit", "calls")
 	limited.RetryAfter = 1200 * time.Millisecond
 	for _, tc := range []struct {
@@ -64,7 +64,7 @@ func TestWithLeavesTheOriginalAlone(t *testing.T) {
 	}
 }
 
-func TestOwnWord(t *testing.T) {
+func TestErrorCodeOverride(t *testing.T) {
 	e := fault.New(fault.Rule, "confirm it")
 	e.Code = "CONFIRMATION_REQUIRED"
 	if got := fault.Show(e, "c").Error.Code; got != "CONFIRMATION_REQUIRED" {
@@ -77,7 +77,7 @@ func TestOwnWord(t *testing.T) {
 	}
 }
 
-func TestAPanicSaysNothingOfWhatIsStored(t *testing.T) {
+func TestPanicTextHidesTheValue(t *testing.T) {
 	for what, fall := range map[string]func(){
 		"a value of type string":              func() { panic("SECRET") },
 		"a value of type *errors.errorString": func() { panic(errors.New("SECRET")) },

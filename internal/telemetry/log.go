@@ -36,7 +36,7 @@ func NewLogger(c LogConfig) (*slog.Logger, error) {
 			return nil, fmt.Errorf("telemetry: log level %q; use debug, info, warn or error", c.Level)
 		}
 	}
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: cleaner{content: c.Content}.replace}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: cleaner{content: c.Content}.replaceAttr}
 	switch c.Format {
 	case "", "text":
 		return slog.New(slog.NewTextHandler(c.Out, o)), nil
@@ -60,14 +60,14 @@ const removed = "[removed]"
 
 type cleaner struct{ content bool }
 
-func (c cleaner) replace(_ []string, a slog.Attr) slog.Attr {
+func (c cleaner) replaceAttr(_ []string, a slog.Attr) slog.Attr {
 	name := strings.ToLower(a.Key)
-	if has(secretNames, name) || !c.content && has(contentNames, name) {
+	if containsName(secretNames, name) || !c.content && containsName(contentNames, name) {
 		return slog.String(a.Key, removed)
 	}
 	switch a.Value.Kind() {
 	case slog.KindString:
-		a.Value = slog.StringValue(clean(a.Value.String()))
+		a.Value = slog.StringValue(cleanText(a.Value.String()))
 	case slog.KindAny:
 		a.Value = cleanAny(a.Value)
 	}
@@ -80,7 +80,7 @@ func cleanAny(v slog.Value) slog.Value {
 	printed := fmt.Sprintf("%+v", v.Any())
 	switch v.Any().(type) {
 	case error, fmt.Stringer, []byte:
-		return slog.StringValue(clean(printed))
+		return slog.StringValue(cleanText(printed))
 	}
 	if secretText.MatchString(printed) {
 		return slog.StringValue(removed)
@@ -88,9 +88,9 @@ func cleanAny(v slog.Value) slog.Value {
 	return v
 }
 
-func clean(s string) string { return secretText.ReplaceAllString(s, removed) }
+func cleanText(s string) string { return secretText.ReplaceAllString(s, removed) }
 
-func has(names []string, name string) bool {
+func containsName(names []string, name string) bool {
 	for _, n := range names {
 		if n == name {
 			return true

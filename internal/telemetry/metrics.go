@@ -52,13 +52,13 @@ var (
 func NewMetrics(l Labels) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		calls:    counter("loregate_calls_total", "Calls by operation, surface and outcome.", "operation", "surface", "code"),
-		seconds:  histogram("loregate_call_seconds", "Seconds a call took.", callBuckets, "operation"),
-		refusals: counter("loregate_refusals_total", "Calls refused by a limit.", "limit"),
-		store:    histogram("loregate_store_seconds", "Seconds a read or write of the store took.", storeBuckets, "action"),
+		calls:    newCounter("loregate_calls_total", "Calls by operation, surface and outcome.", "operation", "surface", "code"),
+		seconds:  newHistogram("loregate_call_seconds", "Seconds a call took.", callBuckets, "operation"),
+		refusals: newCounter("loregate_refusals_total", "Calls refused by a limit.", "limit"),
+		store:    newHistogram("loregate_store_seconds", "Seconds a read or write of the store took.", storeBuckets, "action"),
 		search:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "loregate_search_seconds", Help: "Seconds a search took.", Buckets: callBuckets}),
-		budget:   counter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
-		runs:     counter("loregate_runs_total", "Studio runs that came to a state.", "state"),
+		budget:   newCounter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
+		runs:     newCounter("loregate_runs_total", "Studio runs that came to a state.", "state"),
 	}
 	m.Know(l)
 	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs,
@@ -75,15 +75,15 @@ func (m *Metrics) Know(l Labels) {
 	}
 }
 
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
+func newCounter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+func newHistogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-func (m *Metrics) label(name, value string) string {
+func (m *Metrics) labelValue(name, value string) string {
 	if slices.Contains(m.allowed[name], value) {
 		return value
 	}
@@ -95,22 +95,22 @@ func (m *Metrics) Call(operation, surface, code string, took time.Duration) {
 	if m == nil {
 		return
 	}
-	operation = m.label("operation", operation)
-	m.calls.WithLabelValues(operation, m.label("surface", surface), m.label("code", code)).Inc()
+	operation = m.labelValue("operation", operation)
+	m.calls.WithLabelValues(operation, m.labelValue("surface", surface), m.labelValue("code", code)).Inc()
 	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
 }
 
 // Refusal counts a call that a limit refused.
 func (m *Metrics) Refusal(limit string) {
 	if m != nil {
-		m.refusals.WithLabelValues(m.label("limit", limit)).Inc()
+		m.refusals.WithLabelValues(m.labelValue("limit", limit)).Inc()
 	}
 }
 
 // Store measures a "read" or "write" of the store.
 func (m *Metrics) Store(action string, took time.Duration) {
 	if m != nil {
-		m.store.WithLabelValues(m.label("action", action)).Observe(took.Seconds())
+		m.store.WithLabelValues(m.labelValue("action", action)).Observe(took.Seconds())
 	}
 }
 
@@ -124,14 +124,14 @@ func (m *Metrics) Search(took time.Duration) {
 // Budget counts model tokens used for a purpose.
 func (m *Metrics) Budget(purpose string, tokens int) {
 	if m != nil && tokens > 0 {
-		m.budget.WithLabelValues(m.label("purpose", purpose)).Add(float64(tokens))
+		m.budget.WithLabelValues(m.labelValue("purpose", purpose)).Add(float64(tokens))
 	}
 }
 
 // Run counts a studio run that came to a state.
 func (m *Metrics) Run(state string) {
 	if m != nil {
-		m.runs.WithLabelValues(m.label("state", state)).Inc()
+		m.runs.WithLabelValues(m.labelValue("state", state)).Inc()
 	}
 }
 
@@ -144,7 +144,7 @@ func (m *Metrics) Queue(queue string, depth func() int) error {
 	if !slices.Contains(m.allowed["queue"], queue) {
 		return fmt.Errorf("telemetry: %q is not one of the queues that are measured", queue)
 	}
-	return m.gauge("loregate_queue_depth", "What waits, by queue.", prometheus.Labels{"queue": queue}, depth)
+	return m.registerGauge("loregate_queue_depth", "What waits, by queue.", prometheus.Labels{"queue": queue}, depth)
 }
 
 // AccessBuffer shows how many access records are not durable yet.
@@ -152,10 +152,10 @@ func (m *Metrics) AccessBuffer(depth func() int) error {
 	if m == nil {
 		return nil
 	}
-	return m.gauge("loregate_access_buffer", "Access records that are not durable yet, open calls among them.", nil, depth)
+	return m.registerGauge("loregate_access_buffer", "Access records that are not durable yet, open calls among them.", nil, depth)
 }
 
-func (m *Metrics) gauge(name, help string, labels prometheus.Labels, value func() int) error {
+func (m *Metrics) registerGauge(name, help string, labels prometheus.Labels, value func() int) error {
 	g := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
 		func() float64 { return float64(value()) })
 	if err := m.registry.Register(g); err != nil {

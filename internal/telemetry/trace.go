@@ -85,12 +85,12 @@ func (t *Tracing) Close(ctx context.Context) error {
 // program's own, never a caller's.
 func (t *Tracing) Root(ctx context.Context, name string, h http.Header) (context.Context, func(error)) {
 	if t == nil {
-		return ctx, nothing
+		return ctx, endNothing
 	}
 	if h != nil {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(h))
 	}
-	return begin(ctx, t.tracer, name)
+	return beginSpan(ctx, t.tracer, name)
 }
 
 // Start starts a span within the one that ctx carries, and gives the context for what
@@ -99,14 +99,14 @@ func (t *Tracing) Root(ctx context.Context, name string, h http.Header) (context
 func Start(ctx context.Context, name string) (context.Context, func(err error)) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
-		return ctx, nothing
+		return ctx, endNothing
 	}
-	return begin(ctx, span.TracerProvider().Tracer(tracerName), name)
+	return beginSpan(ctx, span.TracerProvider().Tracer(tracerName), name)
 }
 
-func nothing(error) {}
+func endNothing(error) {}
 
-func begin(ctx context.Context, tracer trace.Tracer, name string) (context.Context, func(error)) {
+func beginSpan(ctx context.Context, tracer trace.Tracer, name string) (context.Context, func(error)) {
 	ctx, span := tracer.Start(ctx, name)
 	return ctx, func(err error) {
 		if err != nil {

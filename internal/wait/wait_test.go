@@ -9,8 +9,8 @@ import (
 	"loregate/internal/wait"
 )
 
-// TestWhatEndsAWait has each of the three ends come first.
-func TestWhatEndsAWait(t *testing.T) {
+// TestWaitEnds has each of the three ends come first.
+func TestWaitEnds(t *testing.T) {
 	woken := make(chan struct{})
 	close(woken)
 	for _, c := range []struct {
