@@ -8,27 +8,28 @@ import (
 	"loregate/internal/markup"
 )
 
-// Basis names the parts of a world that an answer was read from. The answer stands while no commit has touched them.
-// What the reads of one call cannot be told by, such as a ledger, makes it stand never.
+// Basis records the parts of a world that an answer was computed from. The answer stays valid until
+// a commit touches one of them. An answer that also reads data which is no part of the world, such
+// as a ledger, must not be kept.
 type Basis struct {
 	world access.WorldID
-	from  *sharedReader // to read first; nil where there is none
+	from  *sharedReader // reader to use first; nil if there is none
 
 	mu          sync.Mutex
 	at          Seq             // the world's head before the first read
-	epoch       uint64          // of the generations that at counts in
-	wholeWorld  bool            // any commit to the world touches it
-	uncacheable bool            // it is no basis
+	epoch       uint64          // epoch of the generations that at belongs to
+	wholeWorld  bool            // any commit to the world invalidates the answer
+	uncacheable bool            // the answer must not be kept
 	parts       map[string]bool // see cardPart, keyPart and belowPart
 }
 
-// Parts of a world that a commit touches, as a basis and generations name them: a card by
-// its id, which cards bear a key, and which lie directly below a card.
+// The parts of a world that a Basis and generations distinguish: a card, by its id; the set of
+// cards with a key; the set of children of a card.
 func cardPart(id CardID) string      { return "c" + string(id[:]) }
 func keyPart(key markup.Key) string  { return "k" + string(key) }
 func belowPart(parent CardID) string { return "b" + string(parent[:]) }
 
-// maxParts is how many parts a basis names; one of more rests on the world as a whole.
+// maxParts bounds the parts of a basis; a basis with more depends on the whole world.
 const maxParts = 64
 
 func (b *Basis) addParts(parts ...string) {
@@ -49,7 +50,7 @@ func (b *Basis) addParts(parts ...string) {
 	}
 }
 
-// noteWorld notes a read of a world; with whole, of anything in it.
+// noteWorld records a read of a world. If whole is set, the answer depends on everything in it.
 func (b *Basis) noteWorld(w access.WorldID, whole bool) {
 	b.mu.Lock()
 	b.wholeWorld = b.wholeWorld || whole
@@ -57,7 +58,7 @@ func (b *Basis) noteWorld(w access.WorldID, whole bool) {
 	b.mu.Unlock()
 }
 
-// Lasts reports whether an answer may be kept at all.
+// Lasts reports whether the answer may be kept at all.
 func (b *Basis) Lasts() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,12 +67,13 @@ func (b *Basis) Lasts() bool {
 
 type basisKey struct{}
 
-// Rest gives a context whose reads count for the basis.
+// Rest returns a context in which the canon records its reads in the basis.
 func (b *Basis) Rest(ctx context.Context) context.Context {
 	return context.WithValue(ctx, basisKey{}, b)
 }
 
-// read is Store.Read, noted where the context asks for it.
+// read is Store.Read. If the context has a Basis, the reads are recorded in it and use the reader
+// of its Moment when that is free.
 func (c *Canon) read(ctx context.Context, f func(Reader) error) error {
 	b, _ := ctx.Value(basisKey{}).(*Basis)
 	if b == nil {
@@ -85,34 +87,35 @@ func (c *Canon) read(ctx context.Context, f func(Reader) error) error {
 	return c.store.Read(ctx, rest)
 }
 
-// sharedReader is a Reader that one read at a time may have until it is closed.
+// sharedReader is a Reader that one read at a time may use, until it is closed.
 type sharedReader struct {
-	mu sync.Mutex // guards r; held from close on
+	mu sync.Mutex // guards r; close locks it and never unlocks it
 	r  Reader
 }
 
 func (s *sharedReader) close() {
 	s.mu.Lock()
-	s.r = nil // a basis that is kept would hold it
+	s.r = nil // a basis that is kept must not keep the reader alive
 }
 
-// Moment is a world as a call finds it, with the parts that commits have touched up to now.
+// Moment is the state of a world at the start of a call, with the parts that commits have touched
+// so far.
 type Moment struct {
 	world access.WorldID
 	at    Seq
 	in    *generations
 	epoch uint64
-	from  *sharedReader // in which the world's head was read; nil where nothing was
+	from  *sharedReader // reader that read the head of the world; nil if no read was needed
 }
 
-// Begin gives a basis for the reads from now on, until the function ends that was given the
-// Moment.
+// Begin returns a basis for the reads from now on, until the function that received the Moment
+// returns.
 func (m Moment) Begin() *Basis {
 	return &Basis{world: m.world, at: m.at, epoch: m.epoch, from: m.from}
 }
 
-// Stands reports whether an answer that rests on a basis is the present one for a view of
-// a level. What was changed above that level has no part in it.
+// Stands reports whether an answer with this basis is still valid for a view of the given level.
+// Changes above that level do not affect the answer.
 func (m Moment) Stands(b *Basis, level access.Level) bool {
 	if b.world != m.world || b.epoch != m.epoch {
 		return false
@@ -136,40 +139,39 @@ func (m Moment) Stands(b *Basis, level access.Level) bool {
 	return true
 }
 
-// generations are the last commits of a world that touched its parts, as far as this
-// process has followed its stream.
+// generations holds, for each part of a world, the last commit that touched it, as far as this
+// process has followed the world's stream.
 type generations struct {
 	mu     sync.Mutex
-	epoch  uint64                     // another one where the stream is not the one that was followed
-	head   Head                       // followed to here
-	levels [access.LevelAdmin]touches // of parts at LevelUser, LevelGM and so on
-	noted  int                        // parts of all levels
-	mark   Mark                       // of the store when the stream ended at head
-	marked bool                       // there is a mark
+	epoch  uint64                     // changes when the stream is not the one that was followed before
+	head   Head                       // last commit that was followed
+	levels [access.LevelAdmin]touches // touches at LevelUser, LevelGM and LevelAdmin
+	noted  int                        // number of parts in all levels
+	mark   Mark                       // mark of the store when the stream ended at head
+	marked bool                       // mark is set
 }
 
-// touches are the last commits that touched something of one level.
+// touches holds the last commits that touched data of one level.
 type touches struct {
-	any   Seq // anything
-	all   Seq // more than is told by part
+	any   Seq // any data
+	all   Seq // an unknown set of parts: all count as touched
 	parts map[string]Seq
 }
 
 const (
-	// maxNoted bounds what generations remember of parts; beyond it all count as touched.
+	// maxNoted bounds the parts that generations hold; beyond it all count as touched.
 	maxNoted = 100_000
-	// maxChanges is how many changes of a commit are looked at one by one.
+	// maxChanges bounds the changes of a commit that are examined one by one.
 	maxChanges = 64
-	// maxFollowed is how many commits are read for the parts that they touched. After more, all
-	// counts as touched.
+	// maxFollowed bounds the commits that are read for the parts that they touched. If there
+	// are more, all parts count as touched.
 	maxFollowed = 256
-	// maxWorlds bounds for how many worlds generations are remembered.
+	// maxWorlds bounds the worlds whose generations are kept.
 	maxWorlds = 256
 )
 
-// Moment follows a world's stream to its head, and gives f how the world stands there. The
-// reads of f that count for a Basis are of the snapshot that the head was read from, or of
-// a later one.
+// Moment follows a world's stream to its head and calls f with the Moment there. Reads in f that
+// are recorded in a Basis use the snapshot that the head was read from, or a later one.
 func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) error {
 	g := c.followed.generationsOf(w)
 	mark, marked := c.storeMark()
@@ -191,7 +193,7 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 			return err
 		}
 		if !g.noteMark(head, mark, marked) {
-			return nil // others have followed further: the reads of f are to find what they know
+			return nil // other calls have followed the stream further: f must read the state that they know
 		}
 		m.from = &sharedReader{r: r}
 		defer m.from.close()
@@ -205,7 +207,7 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 	return err
 }
 
-// momentAt follows the stream to the head of a snapshot.
+// momentAt follows the stream to the head of a snapshot and returns the Moment there.
 func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) (Moment, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -215,8 +217,8 @@ func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, 
 	return Moment{world: w, at: min(head.Seq, g.head.Seq), in: g, epoch: g.epoch}, nil
 }
 
-// noteMark keeps the mark that the store had before its stream was found to end at a head,
-// and reports whether that is as far as the stream was followed.
+// noteMark reports whether the stream was followed exactly to head. If so, it keeps the mark that
+// the store had before head was read.
 func (g *generations) noteMark(head Head, mark Mark, marked bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -226,11 +228,11 @@ func (g *generations) noteMark(head Head, mark Mark, marked bool) bool {
 	return head == g.head
 }
 
-// followed holds the generations of worlds.
+// followed holds the generations of all worlds.
 type followed struct {
 	mu     sync.Mutex
 	worlds map[access.WorldID]*generations
-	epochs uint64 // given out to worlds, in steps that leave room for restarts
+	epochs uint64 // last epoch given to a world; steps of 1<<32 leave room for restarts
 }
 
 func (f *followed) generationsOf(w access.WorldID) *generations {
@@ -248,21 +250,21 @@ func (f *followed) generationsOf(w access.WorldID) *generations {
 	return g
 }
 
-// currentMoment gives how far the stream was followed, and the moment where nothing was committed
-// since then.
+// currentMoment returns the number of the last followed commit and the Moment there. The last
+// result is true if the store's mark shows that nothing was committed since.
 func (g *generations) currentMoment(w access.WorldID, mark Mark, marked bool) (Seq, Moment, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.head.Seq, Moment{world: w, at: g.head.Seq, in: g, epoch: g.epoch}, marked && g.marked && mark == g.mark
 }
 
-// Mark tells two states of a store apart.
+// Mark identifies a state of a store; two states have different marks.
 type Mark [12]uint32
 
-// Marker is a Store that can say without a transaction, whoever wrote, whether anything was
-// committed: it has another mark then.
+// Marker is implemented by Stores that can detect commits of any process without a transaction:
+// each commit changes the mark.
 type Marker interface {
-	// Mark gives false where there is none to be had just now.
+	// Mark returns false if there is no mark at the moment.
 	Mark() (Mark, bool)
 }
 
@@ -273,22 +275,23 @@ func (c *Canon) storeMark() (Mark, bool) {
 	return Mark{}, false
 }
 
-// restartAt begins anew at a head. No earlier answer stands.
+// restartAt starts again at a head and invalidates all earlier answers.
 func (g *generations) restartAt(head Head) {
 	g.epoch++
 	g.marked = false
 	g.head, g.levels, g.noted = head, [access.LevelAdmin]touches{}, 0
 }
 
-// skipTo goes to a commit without a look at what it, and those before it, touched.
+// skipTo advances to a commit without reading the commits up to it; all parts count as touched.
 func (g *generations) skipTo(head Head) {
 	g.head = head
 	g.noteAll(access.LevelUser, head.Seq)
 }
 
-// followTo reads the commits up to the head of a snapshot that was opened after the stream had
-// been followed to before. A snapshot that is older than what others followed to meanwhile
-// teaches nothing; one that ends before it began is of another stream.
+// followTo reads the commits up to head, the head of a snapshot. before is the last commit that had
+// been followed when the snapshot was opened. If other calls have followed the stream further
+// meanwhile, followTo does nothing. A head below before belongs to another stream, so followTo
+// starts again.
 func (g *generations) followTo(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) error {
 	switch {
 	case head == g.head:
@@ -332,7 +335,7 @@ func (g *generations) followTo(ctx context.Context, r Reader, w access.WorldID, 
 	return nil
 }
 
-// notedNeeds is what noteCommit asks for of commits.
+// notedNeeds returns the data that noteCommit reads for some commits.
 func notedNeeds(w access.WorldID, records []Record) Needs {
 	n := Needs{World: w}
 	for _, rec := range records {
@@ -352,8 +355,8 @@ func notedNeeds(w access.WorldID, records []Record) Needs {
 	return n
 }
 
-// noteCommit notes the parts that a commit touched; all, where that cannot be told without
-// reading on.
+// noteCommit records the parts that a commit touched. If they cannot be determined without further
+// reads, all parts count as touched.
 func (g *generations) noteCommit(ctx context.Context, r Reader, w access.WorldID, rec Record) error {
 	if len(rec.Changes) > maxChanges {
 		g.noteAll(access.LevelUser, rec.Seq)
@@ -379,8 +382,8 @@ func (g *generations) noteCommit(ctx context.Context, r Reader, w access.WorldID
 	return nil
 }
 
-// noteCard notes a change to a card at the level that the card has now. That it had another
-// then, or bore another name, is no matter: the commits that change these touch all.
+// noteCard records a change to a card at the level that the card has now. An earlier level or name
+// of the card does not matter: commits that change these touch all parts.
 func (g *generations) noteCard(ctx context.Context, r Reader, w access.WorldID, at Seq, im *CardImage) error {
 	if im.Act != ActUpdate && im.Act != ActCreate {
 		g.noteAll(access.LevelUser, at)
@@ -404,12 +407,13 @@ func (g *generations) noteCard(ctx context.Context, r Reader, w access.WorldID, 
 	g.notePart(level, at, keyPart(c.Key))
 	_, below, err := r.Descendants(ctx, all, c.ID, 1, Page{})
 	if err == nil && below.Count > 0 {
-		g.noteAll(level, at) // it may have taken them in
+		g.noteAll(level, at) // the card may have adopted them
 	}
 	return err
 }
 
-// levelOf is the lowest level of a view that may see a label.
+// levelOf returns the lowest level of a view that may see a label. A named subject may be at any
+// level.
 func levelOf(l access.Label) access.Level {
 	if l.Level <= access.LevelUser || len(l.Subjects) > 0 {
 		return access.LevelUser

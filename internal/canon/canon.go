@@ -14,16 +14,16 @@ import (
 	"loregate/internal/fault"
 )
 
-// Config is what a Canon is made of. Now and NewID default to the clock and to UUIDv7.
-// NewID is told the stream that what gets the id is written to, "" for a new world.
+// Config configures a Canon. Store must be set. Now defaults to the clock and NewID to UUIDv7.
+// NewID receives the stream in which the new id will be written, "" for a new world.
 type Config struct {
 	Store   Store
 	Now     func() time.Time
 	NewID   func(StreamID) uuid.UUID
-	Ledgers map[string]string // kind of ledger to the surface whose grants open it, or AnySurface; see LedgerStream
+	Ledgers map[string]string // surface that may open each kind of ledger, or AnySurface; see LedgerStream
 }
 
-// Canon is the one door to every world. It is safe for concurrent use.
+// Canon is the only door to the data of every world. It is safe for concurrent use.
 type Canon struct {
 	store    Store
 	now      func() time.Time
@@ -34,7 +34,7 @@ type Canon struct {
 	worlds   atomic.Pointer[worldList]
 }
 
-// New opens the door to a store.
+// New returns a Canon on a store.
 func New(c Config) *Canon {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -45,20 +45,21 @@ func New(c Config) *Canon {
 	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers)}
 }
 
-// Changed is closed at the next commit by anyone. Ask before reading, wait after.
+// Changed returns a channel that is closed at the next commit by any process. Get it before
+// reading, and wait on it afterwards.
 func (c *Canon) Changed() <-chan struct{} { return c.store.Changed() }
 
-// time is the present as commits keep it: UTC, to the millisecond.
-// Now is the time as commits take it.
+// Now returns the current time as commits store it; see commitTime.
 func (c *Canon) Now() time.Time { return c.commitTime() }
 
+// commitTime returns the current time in UTC, truncated to the millisecond, as commits store it.
 func (c *Canon) commitTime() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
 
-// errClosed is the answer to a zero Grant: a call that no Guard admitted.
+// errClosed is returned for the zero Grant: no Guard admitted the call.
 var errClosed = fault.New(fault.Internal, "the canon was asked without a grant")
 
-// Read runs f on one snapshot of the grant's world, through the grant's view. The Snapshot
-// is good only inside f.
+// Read runs f on one snapshot of the grant's world, seen through the grant's view. The Snapshot is
+// valid only inside f.
 func (c *Canon) Read(ctx context.Context, g access.Grant, f func(*Snapshot) error) error {
 	if !g.Valid() {
 		return errClosed
@@ -72,10 +73,10 @@ func (c *Canon) Read(ctx context.Context, g access.Grant, f func(*Snapshot) erro
 	})
 }
 
-// ReadAfter is Look for the answer to a change, which finds the texts of a rehearsed one too:
-// whether a world has the same text, hidden, does not show. Where the change was to make one
-// card, the card and its homonyms are known, as they were when it was made: then nothing is
-// read again.
+// ReadAfter is Read for building the reply to a change. It also finds texts that only a dry run
+// wrote; reading them does not reveal whether the world has the same text in a hidden card. If the
+// change created a single card, the card and its homonyms are kept from the commit and are not read
+// again: f sees them as they were right after it.
 func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func(*Snapshot) error) error {
 	if !g.Valid() {
 		return errClosed
@@ -93,14 +94,16 @@ func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func
 	})
 }
 
-// createCache is a world's row, and look-ups with the cards that they find after a change.
+// createCache holds the world's row and the card look-ups as they are after a change that created
+// one card.
 type createCache struct {
 	world World
 	found []lookupResult
 }
 
-// cacheAfterCreate gives look-ups of a plan as they are after its change, where that was to make one
-// card, whose name was looked up. Cards that it took in have other names.
+// cacheAfterCreate returns the plan's look-ups as they are after its change. It returns nil unless
+// the change only created one card, whose name the plan had looked up. Cards that the new card
+// adopted keep their own names, so they are not among its homonyms.
 func (p *Plan) cacheAfterCreate(r Receipt) *createCache {
 	m, ok := p.r.(*memo)
 	if !ok || r.DryRun || len(p.set.Changes) != 1 || len(r.Cards) != 1 || !p.visibility.View.Sees(r.Cards[0].Label) {
@@ -121,7 +124,7 @@ func (p *Plan) cacheAfterCreate(r Receipt) *createCache {
 	return &createCache{p.world, after.found}
 }
 
-// run calls f, and fails where the snapshot failed under it.
+// run calls f. It also fails if reading the head of the stream failed during f.
 func (s *Snapshot) run(f func(*Snapshot) error) error {
 	if err := f(s); err != nil {
 		return err
@@ -149,10 +152,12 @@ func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Sn
 	return s, nil
 }
 
-// Update plans a change and commits it. plan runs on a snapshot and is run again when
-// what it read has moved before the commit, at last with the writer held, so that other
-// writers delay a change and never fail it. An idempotency key that was used before is answered with its Receipt, and plan does not
-// run. Under a rehearsing grant everything is checked and nothing is committed.
+// Update plans a change and commits it. plan runs on a snapshot. If another writer changed
+// something that plan read, plan runs again; after planTries attempts it runs in the write
+// transaction. Other writers therefore delay a change but never make it fail.
+//
+// If the grant's idempotency key was used before, Update returns the Receipt of that use and does
+// not run plan. Under a dry-run grant everything is checked and nothing is committed.
 func (c *Canon) Update(ctx context.Context, g access.Grant, plan func(*Plan) error) (Receipt, error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
@@ -173,8 +178,8 @@ func (c *Canon) Update(ctx context.Context, g access.Grant, plan func(*Plan) err
 	return c.updateExclusive(ctx, g, plan)
 }
 
-// planTries is how often a change is planned beside other writers. Those that share one
-// durable transaction get in each other's way until it ends, so that more would not help.
+// planTries is the number of times that a change is planned while others may write. Writers that
+// share one durable transaction conflict until it ends, so more attempts would not help.
 const planTries = 2
 
 func (c *Canon) planUpdate(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {

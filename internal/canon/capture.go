@@ -2,8 +2,8 @@ package canon
 
 import "context"
 
-// Captured is what rehearsals made under a context would have committed, in order, and what
-// each would have answered. It is used by one call at a time.
+// Captured holds the ChangeSets of the dry runs under a context, in order, and the Receipt of each.
+// Only one call at a time may use it.
 type Captured struct {
 	Sets     []ChangeSet
 	Receipts []Receipt
@@ -11,9 +11,9 @@ type Captured struct {
 
 type captureKey struct{}
 
-// Capture gives a context under which every rehearsal that holds notes its ChangeSet.
-// Canon.Commit then makes exactly that change, or refuses where what it rests on has
-// moved: so that what somebody was shown is what they agree to.
+// Capture returns a context under which every successful dry run adds its ChangeSet to Captured.
+// Canon.Commit can then commit exactly that change; it refuses if the cards or links that the plan
+// read have changed. People thus agree to exactly the change that they were shown.
 func Capture(ctx context.Context) (context.Context, *Captured) {
 	c := &Captured{}
 	return context.WithValue(ctx, captureKey{}, c), c
@@ -25,7 +25,7 @@ func recordDryRun(ctx context.Context, set ChangeSet, r Receipt) {
 	}
 }
 
-// Body is content that the ChangeSet writes, by its hash.
+// Body returns content that the ChangeSet writes, by its hash.
 func (s ChangeSet) Body(h Hash) ([]byte, bool) {
 	b, ok := s.bodies[h]
 	return b, ok

@@ -1,11 +1,12 @@
-// Package canon is the one door to the canon of every world: cards, links, layers and
-// the commits that change them.
+// Package canon is the only door to the canon of every world: cards, links, layers and the commits
+// that change them.
 //
-// Its invariant: nothing is read but through a Grant, which shows only what it opens, and
-// nothing changes but by Canon.Commit, which is validated, atomic, attributed, in order
-// and chained by hash. Hidden things are left out by the store's queries, before anything
-// is counted, ordered or cut. What a surface makes of cards is the surface's matter; how
-// rows are kept is the store's, behind the ports in ports.go.
+// Its invariant: all reads need a Grant and show only the data that it opens. All changes go
+// through Canon.Commit, which is validated, atomic, attributed, ordered and chained by hash. The
+// store's queries leave hidden rows out before they count, order or cut anything.
+//
+// The presentation of cards is left to the surfaces. The storage of rows is left to the stores,
+// behind the ports in ports.go.
 package canon
 
 import (
@@ -22,25 +23,25 @@ import (
 	"loregate/internal/markup"
 )
 
-// CardID identifies a card in its world; a UUIDv7, so ids sort by creation.
+// CardID identifies a card in its world. It is a UUIDv7, so ids sort by creation.
 type CardID uuid.UUID
 
-// String is the canonical text of the id.
+// String returns the canonical text of the id.
 func (c CardID) String() string { return uuid.UUID(c).String() }
 
-// IsZero reports whether the id names no card.
+// IsZero reports whether the id is zero, which identifies no card.
 func (c CardID) IsZero() bool { return c == CardID{} }
 
-// MarshalText gives the id its JSON form.
+// MarshalText encodes the id as its canonical text.
 func (c CardID) MarshalText() ([]byte, error) { return uuid.UUID(c).MarshalText() }
 
-// UnmarshalText reads the canonical text of an id.
+// UnmarshalText decodes the canonical text of an id.
 func (c *CardID) UnmarshalText(b []byte) error { return (*uuid.UUID)(c).UnmarshalText(b) }
 
-// Hash is the SHA-256 of stored bytes. The zero Hash stands for no bytes at all.
+// Hash is the SHA-256 of stored bytes. The zero Hash means that there are no bytes.
 type Hash [32]byte
 
-// String is the hash in hexadecimal; "" for the zero Hash.
+// String returns the hash in hexadecimal, or "" for the zero Hash.
 func (h Hash) String() string {
 	if h == (Hash{}) {
 		return ""
@@ -48,10 +49,10 @@ func (h Hash) String() string {
 	return hex.EncodeToString(h[:])
 }
 
-// MarshalText gives the hash its JSON form.
+// MarshalText encodes the hash in hexadecimal.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText reads hexadecimal.
+// UnmarshalText decodes hexadecimal; empty text is the zero Hash.
 func (h *Hash) UnmarshalText(b []byte) error {
 	if len(b) == 0 {
 		*h = Hash{}
@@ -61,16 +62,16 @@ func (h *Hash) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Seq is the number of a commit in its stream, from 1. It is never shown below gm:
-// gaps would count hidden work.
+// Seq is the number of a commit in its stream, from 1. It is never shown to callers below GM, who
+// could count hidden commits by the gaps.
 type Seq uint64
 
-// Counts numbers a card's versions for each level: Counts[l-1] is how many versions were
-// written while level l saw the card. A viewer is shown the count of its own level, so
-// that what was written out of its sight leaves no gap.
+// Counts holds a card's version number at each level: Counts[l-1] is the number of versions that
+// were written while level l saw the card. A viewer is shown the number of their own level, so
+// versions that were hidden from them leave no gap.
 type Counts [3]uint32
 
-// For is the version number that a level is shown.
+// For returns the version number that is shown to a level.
 func (c Counts) For(l access.Level) uint32 {
 	return c[min(max(l, access.LevelUser), access.LevelAdmin)-1]
 }
@@ -83,14 +84,14 @@ func (c Counts) addVersion(at access.Level) Counts {
 	return c
 }
 
-// Card is everything that has a name, as it stands now. Content is not part of it: it is
-// kept by hash, and read with Canon.Content.
+// Card is the current state of a card: anything in a world that has a name. Content is not part of
+// it: it is stored under its hash and read with Snapshot.Content.
 type Card struct {
 	World    access.WorldID
 	ID       CardID
 	Parent   CardID // nearest ancestor that exists; zero for a root
-	Part     string // own part of the name as written; compound where ancestors are missing
-	Codename string // stable id; "" for none
+	Part     string // own part of the name as written; several parts where ancestors are missing
+	Codename string // stable id; "" if there is no codename
 
 	Type    string          // name of the type as written
 	Content Hash            // of the content's bytes
@@ -99,26 +100,27 @@ type Card struct {
 	Fields  json.RawMessage // canonical JSON object; nil for none
 	Own     access.Label    // label given to the card itself
 
-	// Projections of the card and its ancestors.
+	// Computed from the card and its ancestors.
 	Name  string
 	Key   markup.Key
-	Label access.Label // effective: own, the ancestors' and the name rules', met
+	Label access.Label // effective label: Own, the ancestors' labels and the name rules, met
 
-	Rev       uint32 // counts every version, for conflict checks; never shown
+	Rev       uint32 // counts all versions, for conflict checks; never shown
 	Counts    Counts
 	CreatedAt time.Time
 	CreatedBy access.Subject
 	UpdatedAt time.Time
 	UpdatedBy access.Subject
 	Seq       Seq       // commit that wrote the current version
-	TrashedAt time.Time // zero while alive
-	TrashRoot CardID    // the card whose trashing took this one along; itself for that card
+	TrashedAt time.Time // zero while the card is alive
+	TrashRoot CardID    // card that was put in the trash and took this one with it; for that card, its own id
 }
 
 // Trashed reports whether the card is in the trash.
 func (c Card) Trashed() bool { return !c.TrashedAt.IsZero() }
 
-// CompareHomonyms puts the lowest level first, then what is open to more subjects, then goes by id.
+// CompareHomonyms orders cards by level, lowest first; then by the number of subjects, most first;
+// then by id.
 func CompareHomonyms(a, b Card) int {
 	return cmp.Or(
 		cmp.Compare(a.Label.Level, b.Label.Level),
@@ -126,11 +128,11 @@ func CompareHomonyms(a, b Card) int {
 		bytes.Compare(a.ID[:], b.ID[:]))
 }
 
-// Version is the version number that a view is shown of the card.
+// Version returns the version number of the card that is shown to a view.
 func (c Card) Version(v access.View) uint32 { return c.Counts.For(max(v.Level, levelShown(c, v))) }
 
-// levelShown is the level whose numbering a view gets: its own, or for a card seen only
-// by being named, the card's.
+// levelShown returns the level whose version numbers a view is shown: the view's own or, for a card
+// that the view sees only through its subject, the card's.
 func levelShown(c Card, v access.View) access.Level {
 	if v.Level >= c.Label.Level {
 		return v.Level
@@ -146,30 +148,31 @@ type Version struct {
 	From    Seq
 	To      Seq // 0 while current
 	Counts  Counts
-	Label   access.Label // effective label: the card's while current, and since then what it was last
-	Name    string       // compound name when it was written, or when it last came into sight of more
-	Former  FormerName   `json:",omitzero"` // name when it was written, where Name is another
+	Label   access.Label // effective label: the card's while current, afterwards the card's last one while it was current
+	Name    string       // compound name when it was written, or when it was last opened to more viewers
+	Former  FormerName   `json:",omitzero"` // name when it was written, if Name is a different one
 	Type    string
 	Content Hash
 	Size    int
 	Length  int
 	Fields  json.RawMessage
 	Trashed bool
-	Purged  bool // its body was erased by the operator
+	Purged  bool // the operator erased its body
 	At      time.Time
 	By      access.Subject
 	Op      string    // operation that wrote it
 	Change  uuid.UUID // id of the commit
 }
 
-// FormerName is a name and who may see it: those who saw the card while it bore the name.
+// FormerName is a former name of a card and its label: the viewers who saw the card while it had
+// the name.
 type FormerName struct {
 	Name  string
 	Label access.Label
 }
 
-// For is a version as a view is shown it: named as it was written to those who may see
-// that name, to others as it came into their sight.
+// For returns the version as a view is shown it. A view that may see the former name gets the name
+// as it was written; other views get the name that the card had when it became visible to them.
 func (v Version) For(view access.View) Version {
 	if v.Former.Name != "" && view.Sees(v.Former.Label) {
 		v.Name = v.Former.Name
@@ -178,9 +181,9 @@ func (v Version) For(view access.View) Version {
 	return v
 }
 
-// setLabel gives a current version the label that its card has now. Where that opens it to
-// more, it bears for them the name that the card has now: it may have had a secret one
-// when the version was written, or one of those above it may.
+// setLabel gives a current version its card's present label. If that opens the version to more
+// viewers, they see the card's present name: the name at the time of writing, or an ancestor's, may
+// have been secret.
 func (v *Version) setLabel(c Card) {
 	if !v.Label.Meet(c.Label).Equal(c.Label) {
 		if v.Former.Name == "" {
@@ -193,7 +196,7 @@ func (v *Version) setLabel(c Card) {
 	v.Label, v.Counts = c.Label, c.Counts
 }
 
-// RefKind says how one card's content points at another name.
+// RefKind is the way in which a card's content refers to another name.
 type RefKind uint8
 
 // The kinds of reference derived from content.
@@ -203,8 +206,8 @@ const (
 	RefTag                     // an item of X+tags, pointing from X
 )
 
-// Ref is a reference derived from a card's content. Its target is a key, for it may not
-// exist, or exist differently for different readers.
+// Ref is a reference derived from a card's content. Its target is a key, since the target card may
+// not exist, or may be a different card for different readers.
 type Ref struct {
 	From   CardID
 	Kind   RefKind
@@ -216,26 +219,27 @@ type Ref struct {
 // LinkID identifies a link in its world.
 type LinkID uuid.UUID
 
-// String is the canonical text of the id.
+// String returns the canonical text of the id.
 func (l LinkID) String() string { return uuid.UUID(l).String() }
 
-// MarshalText gives the id its JSON form.
+// MarshalText encodes the id as its canonical text.
 func (l LinkID) MarshalText() ([]byte, error) { return uuid.UUID(l).MarshalText() }
 
-// UnmarshalText reads the canonical text of an id.
+// UnmarshalText decodes the canonical text of an id.
 func (l *LinkID) UnmarshalText(b []byte) error { return (*uuid.UUID)(l).UnmarshalText(b) }
 
-// linkSpace is the name space of LinkIDOf.
+// linkSpace is the UUID name space of LinkIDOf.
 var linkSpace = uuid.MustParse("6f1c2b0e-5a52-5d0b-9d7e-2f7d3c0a9e41")
 
-// LinkIDOf is the id of a link that there can be one of, such as the exit of a place in a
-// direction, the holder of an item or where a player is: a UUIDv5 of the parts.
+// LinkIDOf returns a fixed id for a link of which only one may exist, such as the exit of a place
+// in a direction, the holder of an item or the position of a player. The id is a UUIDv5 of the
+// parts.
 func LinkIDOf(parts ...string) LinkID {
 	return LinkID(uuid.NewSHA1(linkSpace, []byte(strings.Join(parts, "\x00"))))
 }
 
-// Link is a typed, directed edge between cards. It is visible where its label and both
-// ends are. Changing a link raises no card's version.
+// Link is a typed, directed edge between cards. It is visible to a view that sees its label and
+// both ends. Changing a link creates no new version of a card.
 type Link struct {
 	World access.WorldID
 	ID    LinkID
@@ -252,16 +256,16 @@ type Link struct {
 // LayerID identifies a layer in its world.
 type LayerID uuid.UUID
 
-// String is the canonical text of the id.
+// String returns the canonical text of the id.
 func (l LayerID) String() string { return uuid.UUID(l).String() }
 
-// MarshalText gives the id its JSON form.
+// MarshalText encodes the id as its canonical text.
 func (l LayerID) MarshalText() ([]byte, error) { return uuid.UUID(l).MarshalText() }
 
-// UnmarshalText reads the canonical text of an id.
+// UnmarshalText decodes the canonical text of an id.
 func (l *LayerID) UnmarshalText(b []byte) error { return (*uuid.UUID)(l).UnmarshalText(b) }
 
-// Layer is text laid over a place or realm for a span of world time.
+// Layer is text that is added to a place or realm for a span of world time.
 type Layer struct {
 	World    access.WorldID
 	ID       LayerID
@@ -269,7 +273,7 @@ type Layer struct {
 	Kind     string // base, ambient, dynamic, weather, lighting
 	Text     string
 	FromTick int64 // milliseconds of world time
-	ToTick   int64 // last tick it is active at; 0 for without end
+	ToTick   int64 // last tick at which it is active; 0 means without end
 	Label    access.Label
 	At       time.Time
 	Since    Seq
@@ -283,30 +287,30 @@ type World struct {
 	Title     string
 	Settings  Settings
 	CreatedAt time.Time
-	Origin    access.WorldID // world it was forked from; zero for none
+	Origin    access.WorldID // world that it was forked from; zero if it is no fork
 	OriginSeq Seq
 }
 
-// Settings is what a world's admin configures. The zero value is the default.
+// Settings is the configuration of a world, set by its admin. The zero value is the default.
 type Settings struct {
 	Description   string            `json:"description,omitempty"`
-	GMParts       []string          `json:"gm_parts,omitzero"` // name parts that make a card GM; nil means gm and ai
+	GMParts       []string          `json:"gm_parts,omitzero"` // name parts that raise a card to GM level; nil means gm and ai
 	BatchRole     string            `json:"batch_role,omitempty"`
 	Starter       string            `json:"starter_location,omitempty"`
 	KeepCodenames bool              `json:"keep_codenames,omitempty"` // refuse to trash cards with a codename
 	Extra         map[string]string `json:"extra,omitempty"`
 }
 
-// LanguageSetting is the extra setting that says which language a world is written in.
+// LanguageSetting is the name of the extra setting for the language that a world is written in.
 const LanguageSetting = "language"
 
-// Language is the code of the language that a world is written in; English by default.
+// Language returns the code of the world's language; English by default.
 func (s Settings) Language() string { return cmp.Or(s.Extra[LanguageSetting], "en") }
 
-// Member is somebody's role in a world.
+// Member is a subject's role in a world.
 type Member struct {
 	World   access.WorldID
 	Subject access.Subject
-	Role    access.Role // RoleNone for somebody who was removed: closes the world to their keys too
-	Player  CardID      // player card the subject is bound to; zero for none
+	Role    access.Role // RoleNone for a removed member: it closes the world to their keys as well
+	Player  CardID      // player card that the subject is bound to; zero if there is none
 }

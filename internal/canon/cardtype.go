@@ -12,8 +12,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// Type is what a card can be. Built-in types are the same in every world; a card of type
-// Cardtype adds one to its world, with a JSON Schema for fields in its field "schema".
+// Type is a type of cards. Built-in types are the same in every world. A card of type Cardtype adds
+// a type to its world; its field "schema" holds a JSON Schema for the fields of cards of that type.
 type Type struct {
 	ID          string // codename of a built-in type, id of a type card
 	Name        string
@@ -21,13 +21,13 @@ type Type struct {
 	Description string
 	Common      bool
 	Text        TextKind
-	Schema      json.RawMessage // for Fields; nil for none
+	Schema      json.RawMessage // for the fields; nil if there is none
 	Label       access.Label
 
 	card CardID // the type card; zero for a built-in type
 }
 
-// TextKind says what a type's content is, for search, references and rendering.
+// TextKind is the format of a type's content; search, references and rendering depend on it.
 type TextKind uint8
 
 // The kinds of content.
@@ -36,8 +36,8 @@ const (
 	TextMarkdown                 // Markdown with wiki syntax
 	TextPlain                    // plain text with wiki syntax
 	TextItems                    // one item a line
-	TextData                     // for programs: no references, searched as it stands
-	TextFile                     // names stored bytes: neither
+	TextData                     // data for programs: has no references and is searched verbatim
+	TextFile                     // stored bytes: no references, not searched
 )
 
 // Names of types that the program itself knows.
@@ -96,7 +96,7 @@ var builtin = []Type{
 	{Name: "Canon Conflict", Codename: "canon_conflict", Description: "What two sources say differently, until the GM decides", Text: TextData},
 }
 
-// builtinByKey maps a type's key, and its codename's, to its place in builtin.
+// builtinByKey maps the keys of a built-in type's name and codename to its index in builtin.
 var builtinByKey = func() map[markup.Key]int {
 	m := make(map[markup.Key]int, 2*len(builtin))
 	for i := range builtin {
@@ -108,7 +108,7 @@ var builtinByKey = func() map[markup.Key]int {
 	return m
 }()
 
-// TextOf is the kind of content of a type, TextHTML for a world's own types.
+// TextOf returns the format of a type's content. It is TextHTML for a world's own types.
 func TextOf(typ string) TextKind {
 	if i, ok := builtinByKey[markup.KeyOf(typ)]; ok {
 		return builtin[i].Text
@@ -116,8 +116,8 @@ func TextOf(typ string) TextKind {
 	return TextHTML
 }
 
-// Type finds a type in sight by name or codename. A type out of sight is as unknown as
-// one that does not exist: fault.Rule on field "type", with near names.
+// Type finds a visible type by name or codename. A hidden type gives the same error as one that
+// does not exist: fault.Rule on field "type".
 func (s *Snapshot) Type(ctx context.Context, name string) (Type, error) {
 	key := markup.KeyOf(name)
 	if i, ok := builtinByKey[key]; ok {
@@ -158,7 +158,7 @@ func typeFromCard(c Card, content string) Type {
 	return Type{ID: c.ID.String(), Name: c.Name, Codename: c.Codename, Description: text, Schema: own.Schema, Label: c.Label, card: c.ID}
 }
 
-// Types lists all types in sight: the built-in ones, then the world's by key.
+// Types lists all visible types: the built-in ones, then the world's by key.
 func (s *Snapshot) Types(ctx context.Context) ([]Type, error) {
 	types := append([]Type(nil), builtin...)
 	cards, _, err := s.r.Cards(ctx, s.visibility, Filter{Type: TypeCardtype}, Page{Limit: 1000})
@@ -204,7 +204,7 @@ func (s *schemaCache) compile(text json.RawMessage) (*jsonschema.Resolved, error
 	return r, nil
 }
 
-// checkFields holds a card's fields against its type's schema.
+// checkFields validates a card's fields against the schema of its type.
 func (c *Canon) checkFields(t Type, fields json.RawMessage) error {
 	if t.Schema == nil {
 		return nil

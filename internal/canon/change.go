@@ -11,33 +11,32 @@ import (
 	"loregate/internal/markup"
 )
 
-// ChangeSet is what a write operation plans: changes, and what it read to decide on
-// them. It is inert until Canon.Commit applies it whole or not at all.
+// ChangeSet is the plan of a write operation: its changes, and the cards and links that the plan
+// read to decide on them. It has no effect until Canon.Commit applies it as a whole or not at all.
 type ChangeSet struct {
-	Reads   []ReadMark // cards and links the plan rests on; Commit refuses where one has moved
+	Reads   []ReadMark // cards and links that the plan depends on; Commit refuses if one has changed
 	Changes []Change
 	Targets []CardID  // cards the caller acted on, in the order of its input; kept for the reply
-	Event   *Event    // domain event; nil for none
-	Cause   uuid.UUID // the change that this one follows from; zero for none
-	Note    string    // why, in the author's words; "" for none
+	Event   *Event    // domain event; nil if there is none
+	Cause   uuid.UUID // the change that led to this one; zero if there is none
+	Note    string    // reason for the change, in the author's words; may be ""
 
 	bodies map[Hash][]byte
-	keys   []markup.Key                        // that cards made or renamed are to have
-	once   bool                                // the event's key must not have been used of late
-	only   func(context.Context, Reader) error // refuses where the change must not be made now; nil for never
+	keys   []markup.Key                        // keys that created and renamed cards will have
+	once   bool                                // refuse if the event's key was used recently; see Plan.EventOnce
+	only   func(context.Context, Reader) error // called in the write transaction, to refuse the change; may be nil
 }
 
-// ReadMark is a card as a plan saw it or, where Card is zero, a link.
+// ReadMark identifies the state of a card that a plan read or, if Card is zero, of a link.
 type ReadMark struct {
 	Card  CardID
 	Rev   uint32
 	Link  LinkID
-	Since Seq // commit that wrote the link's current state; 0 where there is none in sight
+	Since Seq // commit that wrote the link's current state; 0 if the plan saw no link
 }
 
-// Change is one change; exactly one field is set. In a ChangeSet and in a commit's
-// record it is an after-image: the state that the thing has afterwards, with content
-// named by its hash.
+// Change is one change; exactly one field is set. In a ChangeSet and in a commit's record it is an
+// after-image: the full state after the change, with content replaced by its hash.
 type Change struct {
 	World  *WorldImage  `json:"world,omitempty"`
 	Member *MemberImage `json:"member,omitempty"`
@@ -63,7 +62,7 @@ type MemberImage struct {
 	Player  CardID         `json:"player,omitzero"`
 }
 
-// Act says what a change does to a card beyond its new state.
+// Act is the kind of a change to a card.
 type Act string
 
 // The acts.
@@ -121,18 +120,18 @@ type PurgeImage struct {
 	Body Hash   `json:"body"`
 }
 
-// StreamID names a stream: the unit of order, locking and chain. A world's canon is
-// "world:<uuid>"; for others see LedgerStream.
+// StreamID identifies a stream, the unit of order, locking and hash chain. A world's canon is
+// "world:<uuid>"; for other streams see LedgerStream.
 type StreamID string
 
 // worldKind is the kind of the streams of worlds' canons.
 const worldKind = "world"
 
-// WorldStream is the stream of a world's canon.
+// WorldStream returns the id of the stream of a world's canon.
 func WorldStream(w access.WorldID) StreamID { return StreamID(worldKind + ":" + w.String()) }
 
-// StreamRange gives the ids between which those of a kind's streams lie, the second
-// exclusive: what Reader.Streams asks an index for.
+// StreamRange returns the range of ids of a kind's streams; to is exclusive. Implementations of
+// Reader.Streams use it to query an index.
 func StreamRange(kind string) (from, to StreamID) {
 	if kind == "" {
 		return "", "\U0010FFFF"
@@ -140,8 +139,8 @@ func StreamRange(kind string) (from, to StreamID) {
 	return StreamID(kind + ":"), StreamID(kind + ";")
 }
 
-// Record is a commit. Its JSON encoding is what is stored and hashed: a commit's hash is
-// SHA-256 over the previous commit's hash and those bytes.
+// Record is the content of a commit. Its JSON encoding is stored and hashed: the hash of a commit
+// is the SHA-256 of the previous commit's hash followed by the JSON.
 type Record struct {
 	Stream      StreamID       `json:"stream"`
 	Seq         Seq            `json:"seq"`
@@ -160,7 +159,7 @@ type Record struct {
 	Changes     []Change       `json:"changes,omitempty"`
 }
 
-// StoredCommit is a commit as a stream keeps it.
+// StoredCommit is a commit as stored in a stream.
 type StoredCommit struct {
 	Stream StreamID
 	Seq    Seq
@@ -173,7 +172,7 @@ type StoredCommit struct {
 	Hash   Hash
 }
 
-// Head is the last commit of a stream; the zero Head is an empty stream's.
+// Head is the last commit of a stream; the zero Head means that the stream is empty.
 type Head struct {
 	Seq  Seq
 	Hash Hash
@@ -185,17 +184,17 @@ type StreamHead struct {
 	Head
 }
 
-// Receipt says what a commit did.
+// Receipt is the result of a commit.
 type Receipt struct {
 	Change   uuid.UUID // id of the commit; zero when nothing changed or nothing was committed
 	Seq      Seq
 	At       time.Time
 	Targets  []CardID
-	Replayed bool   // the idempotency key was used before; nothing was done now
-	DryRun   bool   // everything held, nothing was committed
-	Cards    []Card // the changed cards as they stand afterwards, in order of change
+	Replayed bool   // the idempotency key was used before, and nothing was done now
+	DryRun   bool   // all checks passed, and nothing was committed
+	Cards    []Card // changed cards in their state after the change, in order of change
 
-	// For LookAfter.
+	// For ReadAfter.
 	seen   *createCache
-	bodies map[Hash][]byte // that the change brought
+	bodies map[Hash][]byte // content that the change wrote
 }

@@ -10,26 +10,27 @@ import (
 	"loregate/internal/markup"
 )
 
-// Changes is what became of cards between a commit and a snapshot. It shows only what the
-// look does: a card that was written out of sight is in it nowhere.
+// Changes lists the cards that were changed between a commit and a snapshot. It shows nothing that
+// the snapshot hides.
 type Changes struct {
-	Cards []Card   // in sight, that were written; by id
-	Gone  []CardID // of those that the caller knew, that were written and are not in sight; by id
-	// Wide says that names, labels and being there of other cards may have changed as
-	// well, though nothing that they say.
+	Cards []Card   // changed cards that are visible; by id
+	Gone  []CardID // changed cards that the caller knew and that are not visible; by id
+	// Wide reports that the name, label or visibility of other cards may have changed too.
+	// Their own content and fields have not.
 	Wide bool
 }
 
-// Bounds of a drift. Beyond them it costs less to read what is wanted anew.
+// Bounds of ChangesSince. Beyond them, reading everything again costs less.
 const (
 	maxSinceCommits = 256
 	maxSinceCards   = 1000
-	maxSinceMade    = 50 // whose children are looked for one by one
+	maxSinceMade    = 50 // created cards that are checked for children one by one
 )
 
-// ChangesSince follows the commits after a number to the snapshot's, for those who keep what
-// they once read. known tells which cards they have. It is false where there are too many
-// commits, or where a body was erased: then all is to be read anew.
+// ChangesSince returns the changes of the commits after since, up to the snapshot. It is for
+// callers that keep cards which they read earlier; known reports whether the caller has a card. ok
+// is false if there were too many changes or if a body was erased: then the caller must read
+// everything again.
 func (s *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardID) bool) (d Changes, ok bool, err error) {
 	now := s.Now()
 	if since > now || now-since > maxSinceCommits {
@@ -68,14 +69,15 @@ func (s *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardI
 	return d, true, nil
 }
 
-// hasAdopted reports whether one of the cards that were made may have become the parent of
-// others, which then are named after it. What is out of sight has no children in sight.
+// hasAdopted reports whether one of the created cards may have become the parent of other cards,
+// whose names follow the parent's. A hidden created card need not be checked, since it has no
+// visible children.
 func (s *Snapshot) hasAdopted(ctx context.Context, made []Card) (bool, error) {
 	if len(made) > maxSinceMade {
 		return true, nil
 	}
 	for _, c := range made {
-		below, _, err := s.Cards(ctx, Filter{Prefix: c.Key}, Page{Limit: 2}) // itself, and one more
+		below, _, err := s.Cards(ctx, Filter{Prefix: c.Key}, Page{Limit: 2}) // the card itself and one more
 		if err != nil || len(below) > 1 {
 			return true, err
 		}
@@ -83,14 +85,15 @@ func (s *Snapshot) hasAdopted(ctx context.Context, made []Card) (bool, error) {
 	return false, nil
 }
 
-// addCommit adds what a commit wrote; false where that cannot be told by its cards.
+// addCommit adds the cards that a commit wrote. It returns false if they do not describe the whole
+// change, or if there are too many.
 func (d *Changes) addCommit(rec Record, written map[CardID]Act) bool {
 	for _, ch := range rec.Changes {
 		switch {
 		case ch.Purge != nil:
 			return false
 		case ch.World != nil:
-			d.Wide = true // the name rules may be others
+			d.Wide = true // the name rules may have changed
 		case ch.Card != nil:
 			if act := ch.Card.Act; act != ActUpdate || written[ch.Card.ID] == "" {
 				written[ch.Card.ID] = act
@@ -101,12 +104,13 @@ func (d *Changes) addCommit(rec Record, written map[CardID]Act) bool {
 	return len(written) <= maxSinceCards
 }
 
-// maxTouchCommits is more than a store takes between two looks.
+// maxTouchCommits is the number of commits that Touched scans. A store writes fewer than that
+// between two calls.
 const maxTouchCommits = 2048
 
-// Touched reports whether a commit after a number wrote a card of a type, in sight or not:
-// it is for the system, which asks often and seldom has to look closer. It is true as well
-// after more than maxTouchCommits.
+// Touched reports whether a commit after since wrote a card of a type, hidden cards included. It is
+// for system code that asks often and rarely has to read more. It also returns true if there are
+// more than maxTouchCommits commits.
 func (s *Snapshot) Touched(ctx context.Context, since Seq, typ string) (bool, error) {
 	now, key := s.Now(), markup.KeyOf(typ)
 	if since > now || now-since > maxTouchCommits {
@@ -116,7 +120,7 @@ func (s *Snapshot) Touched(ctx context.Context, since Seq, typ string) (bool, er
 		if err != nil {
 			return false, err
 		}
-		var rec struct { // of a Record, which takes twice as long to decode
+		var rec struct { // part of a Record, which takes twice as long to decode
 			Changes []struct{ Card *struct{ Type string } }
 		}
 		if err := json.Unmarshal(commit.Body, &rec); err != nil {

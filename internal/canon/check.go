@@ -11,7 +11,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// checkLevels checks that the view reaches the card's label, and that everyone who sees the
+// checkLevels checks that the caller's view sees the card's label, and that everyone who sees the
 // card may know its type.
 func (p *Plan) checkLevels(c Card, t Type) error {
 	if !p.View().Sees(c.Label) {
@@ -65,8 +65,8 @@ func checkContent(s string) error {
 	return nil
 }
 
-// checkRefs bounds what a card refers to. What could be a reference is counted first, for
-// most texts hold few.
+// checkRefs bounds the number of references in a card's content. It first counts everything that
+// might be a reference, which suffices for most texts.
 func checkRefs(c Card, content string) error {
 	most := strings.Count(content, "[[") + strings.Count(content, "{{")
 	if HoldsTags(c.Key) {
@@ -88,8 +88,8 @@ func checkRefs(c Card, content string) error {
 	return nil
 }
 
-// mergeFields merges a JSON object into another, null removing a member, and gives the
-// canonical text, with members sorted; nil when nothing is left.
+// mergeFields merges a JSON object into another; null removes a member. It returns the canonical
+// text, with members sorted, or nil if no member is left.
 func mergeFields(base, patch json.RawMessage) (json.RawMessage, error) {
 	all := map[string]any{}
 	if base != nil {
@@ -123,7 +123,7 @@ func mergeFields(base, patch json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// decodeNumbers reads JSON and keeps numbers as they were written.
+// decodeNumbers decodes JSON and keeps numbers as written.
 func decodeNumbers(b []byte, v any) error {
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	d.UseNumber()

@@ -14,10 +14,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// idempotencyLife is how long a used idempotency key is remembered.
+// idempotencyLife is how long the store remembers a used idempotency key.
 const idempotencyLife = 24 * time.Hour
 
-// errMoved marks a conflict that planning anew can solve.
+// errMoved marks a conflict that planning again may resolve.
 var errMoved = errors.New("canon: what the plan read has moved")
 
 func isMoved(err error) bool { return errors.Is(err, errMoved) }
@@ -28,9 +28,9 @@ func movedFault() error {
 	return fault.New(fault.Conflict, "another writer changed the same cards; read them again and repeat").Because(errMoved)
 }
 
-// Commit applies a ChangeSet whole or not at all, and returns once it is durable. It
-// refuses with fault.Conflict where what the plan read has moved, or a name is taken
-// meanwhile, and with fault.Denied where a change would reach above the grant.
+// Commit applies a ChangeSet as a whole or not at all, and returns once it is durable. It refuses
+// with fault.Conflict if something that the plan read has changed or a name was taken meanwhile,
+// and with fault.Denied if a change would reach above the grant's role.
 func (c *Canon) Commit(ctx context.Context, g access.Grant, set ChangeSet) (receipt Receipt, err error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
@@ -48,7 +48,7 @@ func mayCommit(g access.Grant) error {
 	return fault.New(fault.Internal, "operation %s commits but is declared to read", g.Request().Operation)
 }
 
-// errDryRun rolls a dry run back.
+// errDryRun rolls back the transaction of a dry run.
 var errDryRun = errors.New("canon: rehearsed")
 
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
@@ -66,7 +66,8 @@ func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, 
 	return receipt, commitError(err)
 }
 
-// updateExclusive plans and commits with the writer held.
+// updateExclusive plans and commits inside a write transaction, so that no other writer can
+// interfere.
 func (c *Canon) updateExclusive(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, err error) {
 	if err := mayCommit(g); err != nil {
 		return Receipt{}, err
@@ -90,7 +91,7 @@ func (c *Canon) updateExclusive(ctx context.Context, g access.Grant, plan func(*
 	return receipt, commitError(err)
 }
 
-// commitIn is a commit inside a transaction. A dry run ends with errRehearsed.
+// commitIn commits a ChangeSet inside a transaction. A dry run ends with errDryRun.
 func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
 	if set.isEmpty() {
 		return Receipt{At: c.commitTime(), Targets: set.Targets}, nil
@@ -104,7 +105,7 @@ func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.Wo
 	return receipt, err
 }
 
-// commitError is what the error of a transaction says to the caller.
+// commitError translates the error of a write transaction for the caller.
 func commitError(err error) error {
 	switch {
 	case errors.Is(err, errDryRun):
@@ -115,7 +116,7 @@ func commitError(err error) error {
 	return err
 }
 
-// findRepeat finds the receipt of an idempotency key that was used before.
+// findRepeat returns the receipt of an idempotency key that was used before.
 func findRepeat(ctx context.Context, r Reader, g access.Grant) (Receipt, bool, error) {
 	req := g.Request()
 	if req.IdempotencyKey == "" || req.DryRun {
@@ -141,7 +142,7 @@ func findRepeat(ctx context.Context, r Reader, g access.Grant) (Receipt, bool, e
 	return Receipt{}, false, fmt.Errorf("canon: commit %s/%d of an idempotency key is gone", used.Stream, used.Seq)
 }
 
-// Record decodes what the commit holds.
+// Record decodes the body of the commit.
 func (s StoredCommit) Record() (Record, error) {
 	var r Record
 	if err := json.Unmarshal(s.Body, &r); err != nil {
@@ -150,7 +151,8 @@ func (s StoredCommit) Record() (Record, error) {
 	return r, nil
 }
 
-// Chain is the hash that links a commit's bytes to the commit before it.
+// Chain returns the hash of a commit: the SHA-256 of the previous commit's hash and the commit's
+// bytes.
 func Chain(prev Hash, body []byte) Hash {
 	h := sha256.New()
 	h.Write(prev[:])
@@ -158,8 +160,8 @@ func Chain(prev Hash, body []byte) Hash {
 	return Hash(h.Sum(nil))
 }
 
-// applyChanges validates a ChangeSet against the present, appends its commit to the world's
-// stream and projects it.
+// applyChanges validates a ChangeSet against the current state, projects it and appends its commit
+// to the world's stream.
 func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
 	if err := c.checkReads(ctx, tx, Visibility{w, g.View()}, set); err != nil {
 		return Receipt{}, err
@@ -213,7 +215,7 @@ func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w acces
 // isEmpty reports whether a ChangeSet commits nothing.
 func (s ChangeSet) isEmpty() bool { return len(s.Changes) == 0 && s.Event == nil }
 
-// newRecord begins the commit that follows a head.
+// newRecord returns the record of the commit that follows a head, without its changes.
 func (c *Canon) newRecord(g access.Grant, s StreamID, head Head) Record {
 	req := g.Request()
 	return Record{
@@ -223,8 +225,9 @@ func (c *Canon) newRecord(g access.Grant, s StreamID, head Head) Record {
 	}
 }
 
-// checkReads refuses a ChangeSet that rests on what has moved. Cards are looked at whoever
-// sees them; links and keys as the caller sees them, for to him what is hidden is absent.
+// checkReads refuses a ChangeSet if something that its plan read has changed. Cards are looked up
+// without regard to their labels. Links and event keys are looked up with the caller's visibility,
+// since hidden ones do not exist for the caller.
 func (c *Canon) checkReads(ctx context.Context, tx Tx, s Visibility, set ChangeSet) error {
 	all := Visibility{s.World, access.View{Level: access.LevelAll}}
 	for _, m := range set.Reads {
@@ -256,7 +259,7 @@ func (c *Canon) checkReads(ctx context.Context, tx Tx, s Visibility, set ChangeS
 	return err
 }
 
-// appendTo adds a commit to its stream, and gives the new head.
+// appendTo adds a commit to its stream and returns the new head.
 func appendTo(ctx context.Context, tx Tx, head Head, rec Record) (Head, error) {
 	body, err := json.Marshal(rec)
 	if err != nil {

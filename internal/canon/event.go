@@ -12,25 +12,25 @@ import (
 	"loregate/internal/fault"
 )
 
-// Event is a domain event that a commit carries: one at most. In the stream of a world's
-// canon it is projected into the table of events, where those who see its label find it.
+// Event is a domain event of a commit, which has at most one. In the stream of a world's canon it
+// is also stored in the events table, where callers who may see its label find it.
 type Event struct {
 	Type    string          `json:"type"`
-	Scope   string          `json:"scope,omitempty"` // what it happened to, in the surface's words: "place:<id>"
+	Scope   string          `json:"scope,omitempty"` // subject of the event in the surface's terms, such as "place:<id>"
 	Payload json.RawMessage `json:"payload,omitempty"`
-	Label   access.Label    `json:"label,omitzero"` // the zero Label is open to all
+	Label   access.Label    `json:"label,omitzero"` // the zero Label is visible to everyone
 	Actor   EventActor      `json:"actor,omitzero"`
-	Key     string          `json:"key,omitempty"`     // the sender's own id for it; see Plan.EventOnce
+	Key     string          `json:"key,omitempty"`     // the sender's own id of the event; see Plan.EventOnce
 	Version int             `json:"version,omitempty"` // of the payload's schema
 }
 
-// EventActor is who did what an event tells.
+// EventActor identifies the actor of an event.
 type EventActor struct {
 	Kind string `json:"kind,omitempty"` // player, npc, system or ai
 	ID   string `json:"id,omitempty"`
 }
 
-// StoredEvent is an event as the table of events keeps it.
+// StoredEvent is a row of the events table.
 type StoredEvent struct {
 	World       access.WorldID
 	ID          uuid.UUID // of the commit
@@ -45,20 +45,20 @@ type StoredEvent struct {
 	Causation   string
 	Key         string
 	Version     int
-	Payload     json.RawMessage // nil for none
+	Payload     json.RawMessage // nil if there is none
 	Label       access.Label
 }
 
 const (
 	// MaxPayload bounds an event's payload, in bytes of JSON.
 	MaxPayload = 256 << 10
-	// eventWord bounds an event's type, scope, key and actor.
+	// eventWord bounds an event's type, scope, key and actor id, in bytes.
 	eventWord = 200
-	// eventKeyLife is how long the key of an event is told from a new one.
+	// eventKeyLife is how long EventOnce recognises the key of an event that was sent before.
 	eventKeyLife = 7 * 24 * time.Hour
 )
 
-// checkLimits says what is wrong with an event, by field.
+// checkLimits returns an error that names the first invalid field of the event, or nil.
 func (e Event) checkLimits() error {
 	if e.Type == "" || len(e.Type) > eventWord {
 		return fault.BadField("event.type", "1 to %d characters", eventWord)
@@ -77,7 +77,7 @@ func (e Event) checkLimits() error {
 	return nil
 }
 
-// toCanonical is a checked event in the one form that is kept.
+// toCanonical checks the event and returns it in its canonical form, which is stored.
 func (e Event) toCanonical() (Event, error) {
 	if err := e.checkLimits(); err != nil {
 		return Event{}, err
@@ -97,8 +97,8 @@ func (e Event) toCanonical() (Event, error) {
 	return e, nil
 }
 
-// Event makes the commit carry a domain event. It refuses one that its author could not
-// see. A plan with an event commits though it changes nothing else.
+// Event attaches a domain event to the commit. It refuses an event that the author could not see. A
+// plan with an event commits even if it changes nothing else.
 func (p *Plan) Event(e Event) error {
 	e, err := e.toCanonical()
 	if err != nil {
@@ -111,8 +111,8 @@ func (p *Plan) Event(e Event) error {
 	return nil
 }
 
-// EventOnce is Event for one that may be sent again: where an event in sight bore its
-// Key within the last seven days, that one is given instead, and nothing is planned.
+// EventOnce is Event for an event that may be sent again. If the caller can see an event with the
+// same Key from the last seven days, EventOnce returns that event with sent set and plans nothing.
 func (p *Plan) EventOnce(e Event) (earlier StoredEvent, sent bool, err error) {
 	if e.Key == "" {
 		return StoredEvent{}, false, fault.BadField("event.key", "an event that may be sent again needs a key")
@@ -128,7 +128,7 @@ func (p *Plan) EventOnce(e Event) (earlier StoredEvent, sent bool, err error) {
 	return StoredEvent{}, false, nil
 }
 
-// findRecentEvent finds the event in sight that bore a key of late.
+// findRecentEvent finds the visible event that used a key within eventKeyLife.
 func findRecentEvent(ctx context.Context, r Reader, s Visibility, key string, now time.Time) (StoredEvent, bool, error) {
 	list, _, err := r.Events(ctx, s, EventQuery{Key: key, Page: Page{Limit: 1}})
 	if err != nil || len(list) == 0 || now.Sub(list[0].At) > eventKeyLife {
@@ -137,15 +137,15 @@ func findRecentEvent(ctx context.Context, r Reader, s Visibility, key string, no
 	return list[0], true, nil
 }
 
-// Cause says which change this one follows from; it is kept in the commit.
+// Cause records the change that led to this one in the commit.
 func (p *Plan) Cause(id uuid.UUID) { p.set.Cause = id }
 
-// Events lists events in sight, latest first unless asked otherwise.
+// Events lists visible events, latest first by default.
 func (s *Snapshot) Events(ctx context.Context, q EventQuery) ([]StoredEvent, Total, error) {
 	return s.r.Events(ctx, s.visibility, q)
 }
 
-// projectEvent projects the event that a commit carries.
+// projectEvent writes the commit's event to the events table.
 func (p *projector) projectEvent(ctx context.Context) error {
 	e := p.rec.Event
 	if e == nil {

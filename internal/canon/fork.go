@@ -10,22 +10,22 @@ import (
 	"loregate/internal/fault"
 )
 
-// A step of a fork is one commit of up to forkStep changes with up to forkBytes of content:
-// about as long as other writers wait for one another anyway.
+// A step of a fork is one commit of up to forkStep changes with up to forkBytes of content.
+// It takes about as long as other writers wait for one another anyway.
 const (
 	forkStep  = 50
 	forkBytes = 256 << 10
 )
 
-// Fork makes a world that begins as another stands now: living cards, links, layers,
-// settings and members, under the same ids. Play in the fork does not touch its origin. It
-// needs an operator's grant.
+// Fork creates a world from the current state of another one: its living cards, links, layers,
+// settings and members, with the same ids. Changes in the fork do not affect its origin. Fork needs
+// an operator's grant.
 //
-// The fork is the state of one commit of its origin, however long it takes: it is read from
-// one snapshot and written in small steps, between which others write. Until the last step
-// the world is unfinished, and nobody is shown it. Content that is erased from the origin
-// meanwhile is absent from the fork. A fork that fails is discarded; one whose process was
-// killed stays unfinished until SweepForks discards it.
+// The fork is the state of its origin at one commit: Fork reads it from one snapshot and writes it
+// in small steps, between which other writers may write. Until the last step the world is
+// unfinished and hidden from everyone. Content that is erased from the origin meanwhile is missing
+// from the fork. A fork that fails is discarded. If its process was killed, it stays unfinished
+// until SweepForks discards it.
 func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n NewWorld) (World, error) {
 	if !g.Valid() {
 		return World{}, errClosed
@@ -57,7 +57,7 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 	return c.World(ctx, f.id)
 }
 
-// forkWriter writes a fork, step by step.
+// forkWriter writes a fork step by step.
 type forkWriter struct {
 	c   *Canon
 	g   access.Grant
@@ -65,8 +65,8 @@ type forkWriter struct {
 	id  access.WorldID
 }
 
-// write commits the unfinished world, then the changes in steps, and at last the world under
-// its own name with its members.
+// write commits the unfinished world, then the changes in steps, and finally the world under its
+// own slug with its members.
 func (f *forkWriter) write(ctx context.Context, changes []Change, last ChangeSet) error {
 	hidden := *last.Changes[0].World
 	hidden.Slug = unfinishedSlug(f.id)
@@ -89,7 +89,7 @@ func (f *forkWriter) write(ctx context.Context, changes []Change, last ChangeSet
 	return f.commit(ctx, last)
 }
 
-// stepLen is how many of some changes make one step.
+// stepLen returns the number of changes in the next step.
 func stepLen(changes []Change) int {
 	size := 0
 	for i, ch := range changes {
@@ -103,7 +103,8 @@ func stepLen(changes []Change) int {
 	return len(changes)
 }
 
-// checkNotAbandoned refuses a step where another process has given the fork up.
+// checkNotAbandoned refuses a step if another process has marked the fork as abandoned or discarded
+// it.
 func (f *forkWriter) checkNotAbandoned(ctx context.Context, r Reader) error {
 	w, ok, err := First(r.Worlds(ctx, WorldQuery{ID: f.id}))
 	if err == nil && (!ok || w.Slug != unfinishedSlug(f.id)) {
@@ -123,7 +124,8 @@ func (f *forkWriter) commit(ctx context.Context, set ChangeSet) error {
 	})
 }
 
-// readBodies reads the contents of cards from the origin. What is not there was erased.
+// readBodies reads the contents of cards from the origin. Erased contents have no bytes in the
+// result.
 func (f *forkWriter) readBodies(ctx context.Context, changes []Change) (bodies map[Hash][]byte, err error) {
 	n := Needs{World: f.src}
 	for _, ch := range changes {
@@ -149,7 +151,7 @@ func (f *forkWriter) readBodies(ctx context.Context, changes []Change) (bodies m
 	return bodies, err
 }
 
-// snapshotForFork gives a world as the changes that would make it, parents before children.
+// snapshotForFork returns a world as the changes that would create it, parents before children.
 func (c *Canon) snapshotForFork(ctx context.Context, id access.WorldID) (w World, f *forkContent, err error) {
 	err = c.read(ctx, func(r Reader) error {
 		f = &forkContent{r: r, all: Visibility{id, access.View{Level: access.LevelAll}}, done: map[CardID]bool{}}
@@ -178,16 +180,16 @@ func (c *Canon) snapshotForFork(ctx context.Context, id access.WorldID) (w World
 	return w, f, err
 }
 
-// forkContent collects what makes a fork of the world that it reads.
+// forkContent collects the changes that create a fork of the world that it reads.
 type forkContent struct {
 	r       Reader
 	all     Visibility
 	members []Change
 	changes []Change        // cards, layers and links
-	done    map[CardID]bool // cards that are among changes
+	done    map[CardID]bool // cards in changes
 }
 
-// addCards adds all living cards with their layers, each after the one it lies below.
+// addCards adds all living cards with their layers, each card after its parent.
 func (f *forkContent) addCards(ctx context.Context) error {
 	var wait []Card
 	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
@@ -216,7 +218,7 @@ func (f *forkContent) addCards(ctx context.Context) error {
 	return nil
 }
 
-// addPlaceable adds the cards whose parents are there, and gives back the others.
+// addPlaceable adds the cards whose parents were added and returns the others.
 func (f *forkContent) addPlaceable(ctx context.Context, cards []Card) (wait []Card, err error) {
 	var added []CardID
 	for _, c := range cards {
@@ -231,7 +233,7 @@ func (f *forkContent) addPlaceable(ctx context.Context, cards []Card) (wait []Ca
 	return wait, f.addLayers(ctx, added)
 }
 
-// addLayers adds the layers of cards, those written first before others.
+// addLayers adds the layers of cards, oldest first.
 func (f *forkContent) addLayers(ctx context.Context, cards []CardID) error {
 	if len(cards) == 0 {
 		return nil
@@ -264,6 +266,6 @@ func imageFromCard(c Card, act Act) *CardImage {
 		Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Own: c.Own}
 }
 
-// forkNote marks the commits by which a fork was made: those at the beginning of its
-// stream that bear it.
+// forkNote marks the commits that created a fork. They are the first commits of its stream with
+// this note.
 const forkNote = "as forked"

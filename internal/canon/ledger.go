@@ -12,20 +12,20 @@ import (
 	"loregate/internal/fault"
 )
 
-// AnySurface lets the grants of every surface open a kind of ledger.
+// AnySurface in Config.Ledgers lets grants of every surface open a kind of ledger.
 const AnySurface = "*"
 
-// LedgerStream names a ledger: a stream of events beside the worlds' canons, such as
-// "game:<id>". The kind is one of Config.Ledgers.
+// LedgerStream returns the id of a ledger: a stream of events apart from the worlds' canons, such
+// as "game:<id>". kind is a key of Config.Ledgers.
 func LedgerStream(kind, id string) StreamID { return StreamID(kind + ":" + id) }
 
-// ledgerBatch is how many records of a ledger are read before any is handed out, so
-// that no snapshot is held while the caller works.
+// ledgerBatch is the number of records that Records reads in one snapshot. It yields them after
+// closing the snapshot, so that no snapshot stays open while the caller works.
 const ledgerBatch = 256
 
-// checkLedger refuses with fault.NotFound where a grant does not open a ledger: of a kind that
-// is kept for another surface, or named after a world that the grant is not for. A ledger
-// is shown whole: which of its events somebody may see is its surface's to say.
+// checkLedger refuses with fault.NotFound if the grant does not open the ledger: its kind belongs
+// to another surface, or it is named after a world other than the grant's. A ledger is always shown
+// whole; its surface decides who may see which event.
 func (c *Canon) checkLedger(ctx context.Context, r Reader, g access.Grant, s StreamID) error {
 	kind, id, _ := strings.Cut(string(s), ":")
 	surface, known := c.ledgers[kind]
@@ -43,7 +43,7 @@ func (c *Canon) checkLedger(ctx context.Context, r Reader, g access.Grant, s Str
 	return fault.New(fault.NotFound, "there is no such ledger")
 }
 
-// mayAppend refuses operations that are declared to change nothing at all.
+// mayAppend refuses operations that are declared to change nothing.
 func mayAppend(g access.Grant) error {
 	if g.Request().Effect == access.Propose {
 		return nil
@@ -51,10 +51,10 @@ func mayAppend(g access.Grant) error {
 	return mayCommit(g)
 }
 
-// Append adds events to a ledger whose head is at after, one commit for each, all or
-// none. It refuses with fault.Conflict where the head is elsewhere; see Moved. The
-// Receipt is the last commit's. An idempotency key is honoured as by Change, and under a
-// rehearsing grant everything is checked and nothing is kept.
+// Append adds events to a ledger, one commit per event, all or none. It refuses with fault.Conflict
+// if the head of the ledger is not at after; see Moved. The Receipt is that of the last commit. An
+// idempotency key works as in Update. Under a dry-run grant everything is checked and nothing is
+// stored.
 func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Seq, events []Event) (receipt Receipt, err error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
@@ -113,12 +113,12 @@ func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s Strea
 		Stream: s, Seq: receipt.Seq, Expires: receipt.At.Add(idempotencyLife)})
 }
 
-// Moved reports whether an error says that what a write rested on has moved meanwhile:
-// then reading again and repeating can help.
+// Moved reports whether err is a conflict because the data that a write depends on has changed.
+// Reading again and repeating the write may then succeed.
 func Moved(err error) bool { return isMoved(err) }
 
-// Records yields a ledger's commits from a number on, in order. Those appended while it
-// runs may come too.
+// Records yields the commits of a ledger from a number on, in order. It may include commits that
+// are appended while it runs.
 func (c *Canon) Records(ctx context.Context, g access.Grant, s StreamID, from Seq) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -159,7 +159,7 @@ func (c *Canon) readRecords(ctx context.Context, g access.Grant, s StreamID, fro
 	return list, err
 }
 
-// Head gives the last commit of a ledger; the zero Head where there is none.
+// Head returns the last commit of a ledger; the zero Head means that it is empty.
 func (c *Canon) Head(ctx context.Context, g access.Grant, s StreamID) (h Head, err error) {
 	err = c.readLedger(ctx, g, s, func(r Reader) (err error) {
 		h, err = r.Head(ctx, s)

@@ -8,22 +8,24 @@ import (
 	"loregate/internal/fault"
 )
 
-// LedgerTx is a ledger as one snapshot, or one writer, finds it. It is good only inside the
-// function that it was given to.
+// LedgerTx is the state of a ledger in one snapshot or write transaction. It is valid only inside
+// the function that receives it.
 type LedgerTx struct {
-	Head Head // of the ledger; the zero Head where nothing is in it
+	Head Head // of the ledger; the zero Head if it is empty
 
 	ctx context.Context
 	r   Reader
 	s   StreamID
 }
 
-// errLedgerDiverged is what Since says where what was folded before is not what is stored.
+// errLedgerDiverged is the error of Since if the records that the caller read before are not the
+// stored ones.
 var errLedgerDiverged = fault.New(fault.Conflict, "the ledger is not the one that was read before; read it from its beginning").Because(errMoved)
 
-// Since yields the records after a head that was read before, in order. It yields an
-// error that Moved knows where the ledger never had that head, or has lost it: what was
-// read in a transaction that did not become durable, say. Then the reader begins anew.
+// Since yields the records after a head that the caller read before, in order. It yields an error
+// that Moved recognises if the ledger does not contain that head, for example because the caller
+// read it in a transaction that did not become durable. The caller must then read the ledger from
+// its beginning.
 func (t *LedgerTx) Since(h Head) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if h.Seq > t.Head.Seq {
@@ -51,7 +53,7 @@ func (t *LedgerTx) Since(h Head) iter.Seq2[Record, error] {
 	}
 }
 
-// From yields the records from a number on, in order, as they are asked for.
+// From yields the records from a number on, in order. It reads them as the caller consumes them.
 func (t *LedgerTx) From(seq Seq) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for commit, err := range t.r.Commits(t.ctx, t.s, seq) {
@@ -77,11 +79,11 @@ func (c *Canon) Follow(ctx context.Context, g access.Grant, s StreamID, f func(*
 	})
 }
 
-// UpdateLedger adds events that depend on what the ledger holds. decide runs with the writer
-// held, so that nothing comes between what it reads and what it adds, and so must be
-// quick; it may be run again, and it may see records that are not durable yet (see
-// LedgerTx.Since). Where it gives no events nothing is added, and the Receipt is zero. The
-// grant's idempotency key is not looked at: what is a repetition is decide's to say.
+// UpdateLedger adds events that depend on the content of the ledger. decide runs in the write
+// transaction, so no other writer comes between its reads and its events. It must be quick. It may
+// run again, and it may see records that are not durable yet (see LedgerTx.Since). If it returns no
+// events, nothing is added and the Receipt is zero. The grant's idempotency key is ignored; decide
+// has to recognise repetitions itself.
 func (c *Canon) UpdateLedger(ctx context.Context, g access.Grant, s StreamID, decide func(*LedgerTx) ([]Event, error)) (receipt Receipt, err error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed

@@ -8,15 +8,16 @@ import (
 	"loregate/internal/markup"
 )
 
-// memo is a Reader of a snapshot that looks up no card twice: a call finds its cards by name
-// to plan, to answer and to say where they are.
+// memo is a Reader of a snapshot that caches card look-ups. A call finds the same cards by name to
+// plan, to build the reply and to locate them.
 type memo struct {
 	Reader
 	found  []lookupResult
-	bodies map[Hash][]byte // of a change, which may be rehearsed: then they are not in the store
+	bodies map[Hash][]byte // content written by a change; a dry run does not store it
 }
 
-// lookupResult is a look-up with the cards that it found. There are few: a list is cheaper than a map.
+// lookupResult is a look-up with the cards that it found. A list suffices, since a call makes few
+// look-ups.
 type lookupResult struct {
 	asked cardLookup
 	cards []Card
@@ -24,7 +25,7 @@ type lookupResult struct {
 
 var _ Prefetcher = (*memo)(nil)
 
-// maxMemo is how many look-ups are remembered.
+// maxMemo bounds the cached look-ups.
 const maxMemo = 128
 
 // cardLookup is a look-up by id or by key.
@@ -34,10 +35,10 @@ type cardLookup struct {
 	key        markup.Key
 }
 
-// Prefetch passes on what will be asked for.
+// Prefetch forwards to the underlying Reader.
 func (m *memo) Prefetch(ctx context.Context, n Needs) error { return Prefetch(ctx, m.Reader, n) }
 
-// Body gives stored bytes.
+// Body returns stored bytes, or content written by the change.
 func (m *memo) Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error) {
 	if b, known := m.bodies[h]; known {
 		return b, true, nil
@@ -45,8 +46,7 @@ func (m *memo) Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool
 	return m.Reader.Body(ctx, w, h)
 }
 
-// FindCards remembers the card of an id, and the cards of a key, with none for a key that
-// has none.
+// FindCards caches look-ups by id and by key. For a key it also caches that no card has it.
 func (m *memo) FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card, error) {
 	at := cardLookup{s, q.ID, q.Key}
 	if q.ID.IsZero() && q.Key == "" {
@@ -66,7 +66,7 @@ func (m *memo) FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card
 	return cards, nil
 }
 
-// cachedCards gives the cards that a look-up found before.
+// cachedCards returns the cards that an earlier look-up found.
 func (m *memo) cachedCards(at cardLookup) ([]Card, bool) {
 	for i := range m.found {
 		if m.found[i].asked == at {
@@ -76,7 +76,7 @@ func (m *memo) cachedCards(at cardLookup) ([]Card, bool) {
 	return nil, false
 }
 
-// rememberCards remembers the cards that a look-up found, together and each by id.
+// rememberCards caches the result of a look-up, and each of its cards by id.
 func (m *memo) rememberCards(at cardLookup, cards []Card) {
 	m.rememberLookup(at, cards)
 	for i, c := range cards {
@@ -84,7 +84,7 @@ func (m *memo) rememberCards(at cardLookup, cards []Card) {
 	}
 }
 
-// rememberLookup remembers what a look-up found. That there is no card of an id is not remembered.
+// rememberLookup caches the result of a look-up, unless it is a look-up by id that found no card.
 func (m *memo) rememberLookup(at cardLookup, cards []Card) {
 	if len(m.found) >= maxMemo || at.key == "" && len(cards) == 0 {
 		return

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// NearFloor is the least Likeness that Reader.NearCards takes for near.
+	// NearFloor is the lowest Likeness of a result of Reader.NearCards.
 	NearFloor = 0.3
-	// maxAliases and maxAlias bound what a card is found by beside its name.
+	// maxAliases bounds the aliases of a card, maxAliasLength the characters of one.
 	maxAliases     = 50
 	maxAliasLength = 255
 )
 
-// Likeness compares names with one text.
+// Likeness compares names with a text by their trigrams: runs of three characters.
 type Likeness struct{ trigrams []trigram }
 
-// LikenessTo is a Likeness to a text.
+// LikenessTo returns a Likeness to a text.
 func LikenessTo(text string) Likeness { return Likeness{trigramsOf(text)} }
 
-// Runs gives the runs of three characters of a name by which Likeness compares it, sorted.
+// Runs returns the trigrams of a name that Likeness compares, sorted.
 func Runs(name string) []string {
 	runs := trigramsOf(name)
 	list := make([]string, len(runs))
@@ -35,8 +35,9 @@ func Runs(name string) []string {
 	return list
 }
 
-// Of says how alike a name is to the text, from 0 to 1: how many of the runs of three
-// characters that either has, case and accents folded and the ends marked, both have.
+// Of returns the similarity of a name to the text, from 0 to 1: the number of trigrams that both
+// have, divided by the number that either has. Case and accents are folded, and the ends of a name
+// are marked.
 func (l Likeness) Of(name string) float64 {
 	mine, other := l.trigrams, trigramsOf(name)
 	either, both := len(mine)+len(other), 0
@@ -54,7 +55,8 @@ func (l Likeness) Of(name string) float64 {
 	return float64(both) / float64(max(1, either-both))
 }
 
-// OfCard says how alike the text is to the name of a card, its last part or an alias.
+// OfCard returns the greatest similarity of the text to the name of a card, the last part of its
+// name or an alias.
 func (l Likeness) OfCard(c Card) (most float64) {
 	for _, name := range c.Names() {
 		most = max(most, l.Of(name))
@@ -62,8 +64,8 @@ func (l Likeness) OfCard(c Card) (most float64) {
 	return most
 }
 
-// trigram is three characters after one another, as one number: those of many names are
-// compared. Numbers are in the order of the characters.
+// trigram is three consecutive characters, packed into a number for fast comparison. The order of
+// the numbers is the order of the characters.
 type trigram uint64
 
 const (
@@ -71,7 +73,7 @@ const (
 	runeMask = 1<<runeBits - 1
 )
 
-// trigramsOf gives the runs of a name whose ends are marked, rising.
+// trigramsOf returns the trigrams of a name with marked ends, in ascending order and each once.
 func trigramsOf(name string) []trigram {
 	r := []rune("\x02" + markup.Fold(name) + "\x01\x01")
 	list := make([]trigram, len(r)-2)
@@ -82,7 +84,7 @@ func trigramsOf(name string) []trigram {
 	return slices.Compact(list)
 }
 
-// Names are those by which a card is found: its own, its last part and its aliases.
+// Names returns the names by which a card is found: its own, the last part of it, and its aliases.
 func (c Card) Names() []string {
 	names := []string{strings.ReplaceAll(c.Name, "\n", " ")}
 	if last := markup.Tag(c.Name); last != c.Name {
@@ -91,8 +93,8 @@ func (c Card) Names() []string {
 	return append(names, c.Aliases()...)
 }
 
-// Aliases are the names that a card is found by beside its own: the texts in the list
-// field "aliases", each once by its key. What is no name is passed over.
+// Aliases returns the additional names by which a card is found: the texts in its list field
+// "aliases". Names with the same key appear once. Values that are no valid name are skipped.
 func (c Card) Aliases() (list []string) {
 	if !bytes.Contains(c.Fields, []byte(`"aliases"`)) {
 		return nil
@@ -115,13 +117,13 @@ func (c Card) Aliases() (list []string) {
 	return list
 }
 
-// FieldSort is the name of the integer field that SortField goes by.
+// FieldSort is the name of the integer field that SortField orders by.
 const FieldSort = "sort"
 
-// Unsorted is the SortValue of a card without one: it comes after all others.
+// Unsorted is the SortValue of a card without a sort field; it sorts after all others.
 const Unsorted = int64(1<<63 - 1)
 
-// SortValue is a card's integer field "sort", or Unsorted.
+// SortValue returns a card's integer field "sort", or Unsorted.
 func (c Card) SortValue() int64 {
 	if n, ok := integerField(c.Fields, FieldSort); ok {
 		return n
@@ -129,16 +131,17 @@ func (c Card) SortValue() int64 {
 	return Unsorted
 }
 
-// The attribute of links in which presences keep world time: see Reader.LinkMax.
+// Presences store world time in the attribute ClockAttr of links of kind ClockKind; see
+// Reader.LinkMax.
 const (
 	ClockKind = "at"
 	ClockAttr = "clock"
 )
 
-// Integer is an attribute of a link that is an integer.
+// Integer returns an integer attribute of a link.
 func (l Link) Integer(attr string) (int64, bool) { return integerField(l.Attrs, attr) }
 
-// integerField reads an integer that is written as one: 5, but not 5.0 or 5e0.
+// integerField reads a member that is written as an integer: 5, but not 5.0 or 5e0.
 func integerField(object json.RawMessage, name string) (int64, bool) {
 	if !bytes.Contains(object, []byte(`"`+name+`"`)) {
 		return 0, false

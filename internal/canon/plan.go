@@ -11,17 +11,17 @@ import (
 	"loregate/internal/markup"
 )
 
-// Plan builds a ChangeSet on a snapshot. It sees its own changes: a card that it made is
-// found by name, and a card that it changed is found as changed. Each method checks what
-// can be checked before the commit and answers with a fault that names the field.
+// Plan builds a ChangeSet on a snapshot. It includes its own changes: it finds a card that it
+// created by name, and a card that it changed in its new state. Each method checks all that can be
+// checked before the commit and returns a fault that names the field.
 type Plan struct {
 	*Snapshot
 	ctx  context.Context
 	set  ChangeSet
-	made map[markup.Key]CardID // cards the plan created or renamed to, by key
-	now  map[CardID]*Card      // cards as the plan leaves them
-	gone map[CardID]bool       // cards the plan trashed
-	text map[CardID]string     // content the plan wrote
+	made map[markup.Key]CardID // cards that the plan created or renamed, by key
+	now  map[CardID]*Card      // changed cards in their new state
+	gone map[CardID]bool       // cards that the plan puts in the trash
+	text map[CardID]string     // content that the plan writes
 }
 
 func newPlan(ctx context.Context, s *Snapshot) *Plan {
@@ -33,28 +33,28 @@ func newPlan(ctx context.Context, s *Snapshot) *Plan {
 	}
 }
 
-// Target names a card as what the caller acted on, for the reply.
+// Target lists a card in the reply as one that the caller acted on.
 func (p *Plan) Target(id CardID) { p.set.Targets = append(p.set.Targets, id) }
 
-// Note says why the change is made; it is kept in the commit.
+// Note sets the reason for the change, which is stored in the commit.
 func (p *Plan) Note(why string) { p.set.Note = clipRunes(markup.Clean(why), 500) }
 
 // Empty reports whether nothing is planned so far.
 func (p *Plan) Empty() bool { return p.set.isEmpty() }
 
-// Repeated finds the receipt of what a grant's idempotency key was used for. Its error
-// is fault.Conflict where that was another input.
+// Repeated returns the receipt of the earlier use of the grant's idempotency key. Its error is
+// fault.Conflict if the key was used with other input.
 func (s *Snapshot) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {
 	return findRepeat(ctx, s.r, g)
 }
 
-// Acted is what a plan does to one card.
+// Acted is a planned change to a card.
 type Acted struct {
 	Card CardID
 	Act  Act
 }
 
-// Acts lists what is planned for cards so far, in order.
+// Acts lists the changes to cards planned so far, in order.
 func (p *Plan) Acts() []Acted {
 	var list []Acted
 	for _, ch := range p.set.Changes {
@@ -65,8 +65,8 @@ func (p *Plan) Acts() []Acted {
 	return list
 }
 
-// Type finds a type as Snapshot.Type does, as the plan leaves it: a type card that the plan
-// made, renamed or changed is known by what it is now.
+// Type is Snapshot.Type with the plan's changes: a type card that the plan created, renamed or
+// changed is found in its new state.
 func (p *Plan) Type(ctx context.Context, name string) (Type, error) {
 	key := markup.KeyOf(name)
 	if _, ok := builtinByKey[key]; !ok {
@@ -85,7 +85,7 @@ func (p *Plan) Type(ctx context.Context, name string) (Type, error) {
 	return Type{}, unknownType(name)
 }
 
-// plannedType is typeOf for a card whose content may not be stored yet.
+// plannedType is loadType for a card whose content may not be stored yet.
 func (p *Plan) plannedType(c Card) (Type, error) {
 	content, err := p.Text(c)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *Plan) plannedType(c Card) (Type, error) {
 	return typeFromCard(c, content), nil
 }
 
-// Card finds a card by name as the plan leaves it, and rests the plan on it.
+// Card finds a card by name, in the state after the plan, and makes the plan depend on it.
 func (p *Plan) Card(name string) (Card, error) {
 	c, ok, err := p.Has(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *Plan) Card(name string) (Card, error) {
 	return c, nil
 }
 
-// Has is Card for those who can go on without.
+// Has is Card for callers that can continue without the card.
 func (p *Plan) Has(name string) (Card, bool, error) {
 	if id, err := uuid.Parse(strings.TrimSpace(strings.TrimPrefix(name, "~"))); err == nil && strings.HasPrefix(name, "~") {
 		if now, ok := p.now[CardID(id)]; ok && !p.gone[now.ID] {
@@ -127,8 +127,9 @@ func (p *Plan) Has(name string) (Card, bool, error) {
 	return c, true, nil
 }
 
-// findByKey finds the card that a key means as the plan leaves it: one that it made or
-// renamed to it, else the lowest-labelled in sight that it took from nobody.
+// findByKey finds the card of a key in the state after the plan: a card that the plan created or
+// renamed to the key, else the visible card with the lowest label that has not lost the key to the
+// plan.
 func (p *Plan) findByKey(key markup.Key) (Card, bool, error) {
 	if id, ok := p.made[key]; ok {
 		return *p.now[id], true, nil
@@ -151,7 +152,7 @@ func (p *Plan) findByKey(key markup.Key) (Card, bool, error) {
 	return Card{}, false, nil
 }
 
-// dependOn makes the plan depend on a card staying as it is.
+// dependOn makes the plan depend on a card: the commit is refused if the card has changed.
 func (p *Plan) dependOn(c Card) {
 	if c.Rev == 0 { // made by this plan
 		return
@@ -164,7 +165,7 @@ func (p *Plan) dependOn(c Card) {
 	p.set.Reads = append(p.set.Reads, ReadMark{Card: c.ID, Rev: c.Rev})
 }
 
-// Text gives a card's content as the plan leaves it.
+// Text returns a card's content after the plan.
 func (p *Plan) Text(c Card) (string, error) {
 	if t, ok := p.text[c.ID]; ok {
 		return t, nil
@@ -172,8 +173,8 @@ func (p *Plan) Text(c Card) (string, error) {
 	return p.Content(p.ctx, c)
 }
 
-// planCard plans the card's state as it is now. An update that follows on a card's making or
-// another update becomes part of that change, so that one commit writes one version.
+// planCard plans a card's new state. An update that follows the creation or another update of the
+// card is merged into that change, so that a commit writes one version.
 func (p *Plan) planCard(act Act, c *Card) {
 	own := *c
 	p.now[c.ID] = &own
@@ -189,8 +190,8 @@ func (p *Plan) planCard(act Act, c *Card) {
 	p.set.Changes = append(p.set.Changes, Change{Card: image})
 }
 
-// lastChangeOf is the last change of a card that is planned; nil for none. One before it must
-// not take in what came after, which may rest on cards made in between.
+// lastChangeOf returns the last planned change of a card, or nil. Updates must not be merged into
+// an earlier change, because they may depend on cards created in between.
 func (p *Plan) lastChangeOf(id CardID) *CardImage {
 	for _, ch := range slices.Backward(p.set.Changes) {
 		if ch.Card != nil && ch.Card.ID == id {

@@ -11,19 +11,19 @@ import (
 	"loregate/internal/markup"
 )
 
-// Caps of what a card may hold.
+// Limits of a card.
 const (
 	MaxContent = 1 << 20  // bytes of text
 	MaxFile    = 25 << 20 // bytes of an attachment
 	MaxFields  = 256 << 10
-	MaxRefs    = 10_000 // links, nests and tags, each a row that the one writer puts in
+	MaxRefs    = 10_000 // links, nests and tags; each is a row that the only writer inserts
 	maxDepth   = 64
 )
 
-// NewCard is a card to be made. Type defaults to RichText, Label to what the name's
-// rules and the ancestors give.
+// NewCard describes a card to create. Type defaults to RichText. Label defaults to the label that
+// follows from the ancestors and the name rules.
 type NewCard struct {
-	ID       CardID // zero: a new one. Importers derive theirs, so that importing again finds the card; one in use is not taken
+	ID       CardID // zero for a new id. Importers derive ids, so that a second import finds the cards; if the id is in use, a new one is made
 	Name     string
 	Type     string
 	Content  string
@@ -31,12 +31,12 @@ type NewCard struct {
 	Fields   json.RawMessage
 	Codename string
 	Label    *access.Label
-	Orphan   bool   // make no missing ancestors
-	Parent   CardID // the ancestor to go below where several bear its name; zero: found by name
-	Root     bool   // go below no ancestor, whatever bears their names
+	Orphan   bool   // do not create missing ancestors
+	Parent   CardID // ancestor to place it below, if several have the name; zero: found by name
+	Root     bool   // place it below no ancestor, even if cards have their names
 }
 
-// Create makes a card, and missing ancestors as empty cards of the same label.
+// Create creates a card, and missing ancestors as empty cards with the same label.
 func (p *Plan) Create(n NewCard) (Card, error) {
 	if err := checkName("name", n.Name); err != nil {
 		return Card{}, err
@@ -75,8 +75,8 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	return c, nil
 }
 
-// Edit is a change to a card's own state; nil leaves a part as it is. Fields are merged
-// into the card's, null removing one, unless Replace is set.
+// Edit is a change to a card's own state; nil leaves a part as it is. Fields are merged into the
+// card's fields, where null removes one; if Replace is set, they replace them.
 type Edit struct {
 	Type     *string
 	Content  *string
@@ -111,7 +111,7 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 	return c, nil
 }
 
-// applyEdit gives a card what an edit says that it holds, checked against its type.
+// applyEdit sets the parts of a card that an edit gives, and checks them against the card's type.
 func (p *Plan) applyEdit(c *Card, typ Type, e Edit) (err error) {
 	base := c.Fields
 	if e.Replace {
@@ -171,8 +171,8 @@ func (p *Plan) Rename(c Card, name string) (Card, error) {
 	return c, nil
 }
 
-// SetLabel gives a card a label of its own. Its effective label also meets the
-// ancestors' and the name rules'.
+// SetLabel gives a card its own label. Its effective label is the meet of this label with those of
+// the ancestors and the name rules.
 func (p *Plan) SetLabel(c Card, own access.Label) (Card, error) {
 	p.dependOn(c)
 	for _, s := range own.Subjects {
@@ -208,14 +208,14 @@ func (p *Plan) Trash(c Card) error {
 	return nil
 }
 
-// releaseName makes a key mean a card no more. Another that the plan gave it keeps it.
+// releaseName frees a key from a card, unless the plan gave the key to another card.
 func (p *Plan) releaseName(key markup.Key, id CardID) {
 	if p.made[key] == id {
 		delete(p.made, key)
 	}
 }
 
-// Restore takes a card out of the trash, with everything that went there with it.
+// Restore takes a card out of the trash, with everything that was put there with it.
 func (p *Plan) Restore(c Card) (Card, error) {
 	if !c.Trashed() || c.TrashRoot != c.ID {
 		return Card{}, ruleFault("name", "%q did not go to the trash by itself; restore the card it went with", c.Name)
@@ -237,7 +237,7 @@ func (p *Plan) Restore(c Card) (Card, error) {
 	return c, nil
 }
 
-// writeContent gives a card content.
+// writeContent sets a card's content.
 func (p *Plan) writeContent(c *Card, content string, file []byte) error {
 	b := file
 	if file == nil {
@@ -263,7 +263,8 @@ func (p *Plan) writeContent(c *Card, content string, file []byte) error {
 	return nil
 }
 
-// Purge erases the body of a version of a card, keeping its hash. Only the operator may.
+// Purge erases the body of a version of a card and keeps its hash. Only the instance's operator may
+// do that.
 func (p *Plan) Purge(c Card, v Version) error {
 	if !p.grant.Caller().Operator {
 		return fault.New(fault.Denied, "bodies are erased by the instance's operator")

@@ -7,7 +7,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Link plans a typed edge. A link in sight that has the id is replaced.
+// Link plans a typed edge. It replaces a visible link with the same id.
 func (p *Plan) Link(l Link) (LinkID, error) {
 	if l.Kind == "" || len(l.Kind) > 64 {
 		return LinkID{}, fault.BadField("kind", "1 to 64 characters")
@@ -35,7 +35,7 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 	return l.ID, nil
 }
 
-// checkPresent refuses what hangs on a card that is neither in sight nor the plan's.
+// checkPresent refuses a card that is neither visible nor created by the plan.
 func (p *Plan) checkPresent(id CardID) error {
 	if _, planned := p.now[id]; planned {
 		return nil
@@ -47,7 +47,8 @@ func (p *Plan) checkPresent(id CardID) error {
 	return err
 }
 
-// checkLabel makes the zero label the one open to all, and refuses one above the view.
+// checkLabel replaces the zero label by the one that is visible to everyone, and refuses a label
+// above the caller's view.
 func (p *Plan) checkLabel(l *access.Label) error {
 	if l.Level == access.LevelNone {
 		*l = access.NewLabel(access.LevelUser)
@@ -58,7 +59,8 @@ func (p *Plan) checkLabel(l *access.Label) error {
 	return nil
 }
 
-// hiddenLink reports whether a link has an id and is out of sight: it must not be replaced.
+// hiddenLink reports whether the link with an id exists and is hidden: then it must not be
+// replaced.
 func (p *Plan) hiddenLink(id LinkID) (bool, error) {
 	if id == (LinkID{}) {
 		return false, nil
@@ -87,7 +89,7 @@ func (p *Plan) Unlink(l Link) {
 	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs, Label: l.Label, Gone: true}})
 }
 
-// Layer plans text laid over a place or realm. A layer in sight that has the id is replaced.
+// Layer plans text for a place or realm. It replaces a visible layer with the same id.
 func (p *Plan) Layer(l Layer) (LayerID, error) {
 	if err := p.checkPresent(l.Card); err != nil {
 		return LayerID{}, err
@@ -110,9 +112,9 @@ func (p *Plan) Layer(l Layer) (LayerID, error) {
 	return l.ID, nil
 }
 
-// Rest makes the plan depend on a link staying as it is, so that of two that change the
-// same thing the later is planned anew. A link with Since 0 stands for there being none
-// of that id in sight.
+// Rest makes the plan depend on a link: the commit is refused if the link has changed. Of two plans
+// that change the same link, the later one is thus planned again. A link with Since 0 means that no
+// link with that id is visible.
 func (p *Plan) Rest(l Link) {
 	mark := ReadMark{Link: l.ID, Since: l.Since}
 	if !slices.Contains(p.set.Reads, mark) {

@@ -9,13 +9,13 @@ import (
 	"loregate/internal/markup"
 )
 
-// placeCard makes a card's name, key and label follow from its parent and own part.
+// placeCard computes a card's name, key and label from its parent and its own part.
 func (p *Plan) placeCard(c *Card, parent Card) {
 	placeUnder(c, parent, p.world.Settings)
 }
 
-// placeUnder computes the projections of a card from its parent's; the zero parent is a
-// root's.
+// placeUnder computes a card's parent id, name, key and label from its parent. For a root, parent
+// is the zero Card.
 func placeUnder(c *Card, parent Card, s Settings) {
 	c.Parent, c.Name, c.Key = parent.ID, c.Part, markup.KeyOf(c.Part)
 	c.Label = access.NewLabel(access.LevelUser).Meet(c.Own)
@@ -27,7 +27,7 @@ func placeUnder(c *Card, parent Card, s Settings) {
 	c.Label = c.Label.Meet(access.NewLabel(s.nameLevel(markup.KeyOf(c.Part))))
 }
 
-// placeNewCard is parentFor for a card to be made, which may name the ancestor by id.
+// placeNewCard is parentFor for a new card, which may name its ancestor by id.
 func (p *Plan) placeNewCard(n NewCard, own access.Label) (parent Card, part string, err error) {
 	if n.Root {
 		return Card{}, markup.Join(markup.Parts(n.Name)...), nil
@@ -47,8 +47,8 @@ func (p *Plan) placeNewCard(n NewCard, own access.Label) (parent Card, part stri
 	return parent, markup.Join(parts[above:]...), nil
 }
 
-// freeID is an id for a new card: the one asked for, unless a card has it that the
-// caller cannot see, or none was asked for.
+// freeID returns the id for a new card: the requested one, or a new one if none was requested or a
+// card has it, even a hidden one.
 func (p *Plan) freeID(id CardID) (CardID, error) {
 	if !id.IsZero() {
 		_, held, err := First(p.r.FindCards(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, CardQuery{ID: id}))
@@ -59,13 +59,13 @@ func (p *Plan) freeID(id CardID) (CardID, error) {
 	return CardID(p.newID()), nil
 }
 
-// newID is an id for what the plan makes.
+// newID returns an id for something that the plan creates.
 func (p *Plan) newID() uuid.UUID { return p.canon.newID(WorldStream(p.world.ID)) }
 
-// parentFor finds the nearest ancestor of a name, making missing ones unless orphan is
-// set, and what of the name is left to the card itself. Those it makes are no wider open
-// than the card they are made for, by its own label and by the name rules: their names are
-// part of its name.
+// parentFor finds the nearest ancestor of a name and returns it with the remaining part of the
+// name. It creates missing ancestors unless orphan is set. A created ancestor is visible to nobody
+// who may not see the new card, by the card's own label and the name rules, because its name is
+// part of the card's name.
 func (p *Plan) parentFor(name string, own access.Label, orphan bool) (parent Card, part string, err error) {
 	parts := markup.Parts(name)
 	for i := len(parts) - 1; i > 0; i-- {
@@ -109,7 +109,7 @@ func (p *Plan) parentOf(c Card) (Card, error) {
 	return parent, err
 }
 
-// checkNameFree reports a conflict where a card in sight bears the same name under the same label.
+// checkNameFree returns a conflict if a visible card has the same name under the same label.
 func (p *Plan) checkNameFree(c Card) error {
 	if id, ok := p.made[c.Key]; ok && id != c.ID && p.now[id].Label.Equal(c.Label) {
 		return takenFault(c.Name)

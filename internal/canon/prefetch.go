@@ -7,25 +7,25 @@ import (
 	"loregate/internal/markup"
 )
 
-// Needs is what a Reader is about to be asked for. Zero fields ask for nothing.
+// Needs lists data that will be read from a Reader. Zero fields list nothing.
 type Needs struct {
-	World        access.WorldID // its row, and where the rest belongs
+	World        access.WorldID // its row; all other data belongs to this world
 	Stream       StreamID       // its head
-	Account, Key string         // what an idempotency key was used for
+	Account, Key string         // the use of an idempotency key
 	Cards        []CardID       // by id, for a view of LevelAdmin and up
-	Keys         []markup.Key   // that cards are to be given: what bears them or lies below
-	Below        []CardID       // whether living cards lie directly below them, for a view of LevelAll
+	Keys         []markup.Key   // keys that cards will get: the cards that have them or are below them
+	Below        []CardID       // whether these cards have living children, for a view of LevelAll
 	Bodies       []Hash
 }
 
-// Prefetcher is a Reader to which each question is a way to a server. Prefetch asks what it
-// is told of in one go; what it answers afterwards is what it would have answered without.
-// A Reader that has everything at hand is none.
+// Prefetcher is implemented by Readers for which every query is a network round trip. Prefetch
+// loads the given data in one round trip; it never changes the results of later calls. Local stores
+// do not implement it.
 type Prefetcher interface {
 	Prefetch(ctx context.Context, n Needs) error
 }
 
-// Prefetch tells a Reader what it will be asked for, where that is of use to it.
+// Prefetch announces later reads to a Reader that implements Prefetcher.
 func Prefetch(ctx context.Context, r Reader, n Needs) error {
 	if f, ok := r.(Prefetcher); ok {
 		return f.Prefetch(ctx, n)
@@ -33,7 +33,7 @@ func Prefetch(ctx context.Context, r Reader, n Needs) error {
 	return nil
 }
 
-// commitNeeds is what the commit of a ChangeSet reads.
+// commitNeeds returns the data that the commit of a ChangeSet reads.
 func (s ChangeSet) commitNeeds(g access.Grant, w access.WorldID) Needs {
 	n := Needs{World: w, Stream: WorldStream(w), Keys: s.keys}
 	if req := g.Request(); !req.DryRun {
@@ -58,7 +58,7 @@ func (s ChangeSet) commitNeeds(g access.Grant, w access.WorldID) Needs {
 	return n
 }
 
-// PrefetchContents tells the look that the contents of what was found are about to be asked for.
+// PrefetchContents loads the contents of hits that will be read next.
 func (s *Snapshot) PrefetchContents(ctx context.Context, hits []Hit) error {
 	n := Needs{World: s.visibility.World}
 	for _, h := range hits {
@@ -72,5 +72,5 @@ func (s *Snapshot) PrefetchContents(ctx context.Context, hits []Hit) error {
 	return Prefetch(ctx, s.r, n)
 }
 
-// prefetchSize is up to how many bytes content is read before it is asked for.
+// prefetchSize is the largest content, in bytes, that is prefetched.
 const prefetchSize = 64 << 10

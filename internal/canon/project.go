@@ -10,20 +10,21 @@ import (
 	"loregate/internal/markup"
 )
 
-// projector turns a commit's changes into rows. It is the only code that does: commits
-// and rebuilds run the same, so tables always follow from the streams.
+// projector turns a commit's changes into rows. No other code does that: commits and rebuilds share
+// it, so the tables always follow from the streams.
 type projector struct {
 	tx               Tx
 	world            access.WorldID
 	rec              *Record
-	fresh            map[Hash][]byte // bodies at hand; others are read from the store
-	cards            []Card          // changed cards as they stand afterwards
-	known            map[CardID]Card // cards that this commit wrote, as they stand
+	fresh            map[Hash][]byte // bodies in memory; others are read from the store
+	cards            []Card          // changed cards in their state after the change
+	known            map[CardID]Card // cards that this commit wrote, in their current state
 	made             map[CardID]bool // cards that this commit created
-	worldRow         *World          // the world's row, read when first needed
-	replaying        bool            // the commit is replayed: bodies are as they are
-	nameRulesChanged bool            // the name rules changed: what lies below an unchanged card may not be
-	// A card with several parts after its parent's name may be below a card of this commit.
+	worldRow         *World          // the world's row; read when first needed
+	replaying        bool            // the commit is replayed: bodies are neither stored nor erased
+	nameRulesChanged bool            // cards below an unchanged card may change too
+	// partsBelow is set if a card with several parts in its Part may belong below a card of this
+	// commit.
 	partsBelow bool
 }
 
@@ -48,7 +49,7 @@ func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 	return fmt.Errorf("empty change")
 }
 
-// checkView checks that no changed card lies above a view.
+// checkView refuses the commit if a changed card is above the view.
 func (p *projector) checkView(v access.View) error {
 	for _, c := range p.cards {
 		if !v.Sees(c.Label) {
@@ -146,7 +147,7 @@ func (p *projector) putCard(ctx context.Context, c Card) error {
 	return p.tx.PutCard(ctx, c)
 }
 
-// putNewVersion writes a living card as a new version, with what follows from it.
+// putNewVersion writes a living card as a new version, with its references and search text.
 func (p *projector) putNewVersion(ctx context.Context, c *Card) error {
 	p.stampVersion(c)
 	if err := p.putCard(ctx, *c); err != nil {
@@ -158,8 +159,8 @@ func (p *projector) putNewVersion(ctx context.Context, c *Card) error {
 	return p.indexCard(ctx, *c)
 }
 
-// reviseCard writes a living card's new state as a new version, and lets what lies below it
-// follow where its name or label has changed.
+// reviseCard writes the new state of a living card as a new version. If its name or label has
+// changed, it updates all cards below it.
 func (p *projector) reviseCard(ctx context.Context, old Card, c *Card) error {
 	if err := p.putNewVersion(ctx, c); err != nil {
 		return err
@@ -173,7 +174,7 @@ func (p *projector) reviseCard(ctx context.Context, old Card, c *Card) error {
 	return p.updatePlacementBelow(ctx, *c)
 }
 
-// stampVersion counts a new version of a card.
+// stampVersion counts a new version of a card and sets its time, author and commit.
 func (p *projector) stampVersion(c *Card) {
 	c.Rev++
 	c.Counts = c.Counts.addVersion(c.Label.Level)
@@ -194,7 +195,7 @@ func (p *projector) putVersion(ctx context.Context, c Card, trashed bool) error 
 }
 
 func (p *projector) projectLink(ctx context.Context, im LinkImage) error {
-	// Whether there is one is not asked: a link to what is in the trash is found by no query.
+	// EndLink runs even if no query finds the link: links to cards in the trash are hidden.
 	if err := p.tx.EndLink(ctx, p.world, im.ID, p.rec.Seq); err != nil || im.Gone {
 		return err
 	}
@@ -210,10 +211,10 @@ func (p *projector) projectLayer(ctx context.Context, im LayerImage) error {
 		FromTick: im.FromTick, ToTick: im.ToTick, Label: im.Label, At: p.rec.At, Since: p.rec.Seq})
 }
 
-// projectPurge marks a version's body as erased; the bytes go when nothing else holds them. What
-// was derived from the body of a living card's present version goes with it. A replay
-// leaves bodies alone: what is not to be there is not, and what a later commit stores
-// again is.
+// projectPurge marks the body of a version as erased, and erases the bytes if no other version uses
+// them. If the version is the current one of a living card, it also removes the references and
+// search text derived from the body. A replay does not touch bodies: erased ones are gone already,
+// and the store may hold bytes that a later commit stored again.
 func (p *projector) projectPurge(ctx context.Context, im PurgeImage) error {
 	v, ok, err := p.tx.VersionByRev(ctx, p.world, im.Card, im.Rev)
 	if err != nil || !ok {

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// indexCard writes what follows from a card's content: references and the search index.
+// indexCard writes the data derived from a card's content: its references and its search text.
 func (p *projector) indexCard(ctx context.Context, c Card) error {
 	content := ""
 	kind := TextOf(c.Type)
@@ -27,8 +27,8 @@ func (p *projector) indexCard(ctx context.Context, c Card) error {
 	return p.indexContent(ctx, c, kind, content)
 }
 
-// loadBody is a card's stored content. That of an erased version is nothing, even where the
-// same bytes have come to be stored again for another card.
+// loadBody returns a card's stored content. It returns nil for an erased version, even if the same
+// bytes were stored again for another card.
 func (p *projector) loadBody(ctx context.Context, c Card) ([]byte, error) {
 	v, ok, err := p.tx.VersionByRev(ctx, p.world, c.ID, c.Rev)
 	if err != nil || ok && v.Purged {
@@ -53,8 +53,7 @@ func (p *projector) unindexCard(ctx context.Context, c Card) error {
 	return p.tx.Index(ctx, c, nil)
 }
 
-// PlainText is a card's content as it is searched and excerpted: readable text without
-// markup.
+// PlainText returns a card's content as readable text without markup, for search and excerpts.
 func PlainText(typ, content string) string {
 	switch TextOf(typ) {
 	case TextHTML, TextItems, TextMarkdown:
@@ -65,10 +64,9 @@ func PlainText(typ, content string) string {
 	return content
 }
 
-// FieldText gives the texts and lists of texts in the fields of a card, in the order of the
-// fields' names, a line each. Aliases are names, and no part of it, nor are the
-// fields that are left out. Objects are passed over: they hold numbers and codes more
-// often than prose.
+// FieldText returns the texts and lists of texts in a card's fields, one per line, in the order of
+// the fields' names. It skips the aliases, which are names, and the fields in leftOut. It also
+// skips objects, which mostly hold numbers and codes.
 func FieldText(fields json.RawMessage, leftOut ...string) string {
 	var own map[string]any
 	if len(fields) == 0 || json.Unmarshal(fields, &own) != nil {
@@ -92,10 +90,10 @@ func FieldText(fields json.RawMessage, leftOut ...string) string {
 	return strings.Join(texts, "\n")
 }
 
-// tagPart is the key of the part under which a card's tags are kept: X+tags.
+// tagPart is the key of the part of X+tags, the card that lists the tags of X.
 const tagPart = "tag"
 
-// HoldsTags reports whether the card of a key lists the tags of the one above it.
+// HoldsTags reports whether the card with this key lists the tags of the card above it.
 func HoldsTags(key markup.Key) bool { return strings.HasSuffix(string(key), "+"+tagPart) }
 
 func refsOf(c Card, kind TextKind, content string) []Ref {

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// eachRoot calls f for every living card without a parent, on a stable listing.
+// eachRoot calls f for every living card without a parent. It collects the list first.
 func (p *projector) eachRoot(ctx context.Context, f func(Card) error) error {
 	roots, err := collectPages(func(page Page) ([]Card, Total, error) {
 		return p.tx.Cards(ctx, p.all(), Filter{Roots: true, Sort: SortCreated}, page)
@@ -42,14 +42,15 @@ func (p *projector) findParent(ctx context.Context, id CardID) (Card, error) {
 	return c, nil
 }
 
-// adoptOrphans gives a new card the living cards below its name that had no parent between. Below
-// a parent of the same commit there are none, but for those that the commit put there.
+// adoptOrphans makes a new card the parent of the living cards below its name that have no nearer
+// ancestor. If the parent of the new card was created by the same commit, only cards of this commit
+// can be below it.
 func (p *projector) adoptOrphans(ctx context.Context, c Card) error {
 	if p.made[c.Parent] && !p.partsBelow {
 		return nil
 	}
 	const page = 1000
-	for from := 0; ; from += page { // adopting changes no key, so the pages stay as they are
+	for from := 0; ; from += page { // adoption changes no key, so the pages stay the same
 		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Below: c.Key}, Page{Limit: page, Offset: from})
 		if err != nil {
 			return err
@@ -60,7 +61,7 @@ func (p *projector) adoptOrphans(ctx context.Context, c Card) error {
 	}
 }
 
-// adoptPage takes in those of some cards below c's key that hang where c does.
+// adoptPage adopts the cards of a page whose parent is still c's parent.
 func (p *projector) adoptPage(ctx context.Context, c Card, below []Card) error {
 	own := markup.KeyOf(c.Part)
 	for _, o := range below {
@@ -77,8 +78,8 @@ func (p *projector) adoptPage(ctx context.Context, c Card, below []Card) error {
 	return nil
 }
 
-// updatePlacement puts a living card where its parent says, without a new version, and then what
-// lies below it.
+// updatePlacement recomputes a living card's name, key and label from its parent, without a new
+// version, and then those of the cards below it.
 func (p *projector) updatePlacement(ctx context.Context, c, parent Card) error {
 	settings, err := p.loadSettings(ctx)
 	if err != nil {
@@ -107,8 +108,8 @@ func (p *projector) updatePlacement(ctx context.Context, c, parent Card) error {
 	return p.updatePlacementBelow(ctx, c)
 }
 
-// relabelVersion lets the current version of a card follow its effective label. Levels that
-// come to see the card count this version; older versions keep their labels.
+// relabelVersion gives the card's current version the card's effective label. Levels that now see
+// the card count this version. Older versions keep their labels.
 func (p *projector) relabelVersion(ctx context.Context, was Card, c *Card) error {
 	if was.Label.Equal(c.Label) {
 		return nil
@@ -137,7 +138,7 @@ func (p *projector) updatePlacementBelow(ctx context.Context, c Card) error {
 	return nil
 }
 
-// trashCard takes a card and everything below it out of sight.
+// trashCard puts a card and everything below it in the trash.
 func (p *projector) trashCard(ctx context.Context, c *Card) error {
 	p.stampVersion(c)
 	if err := p.putVersion(ctx, *c, true); err != nil {
@@ -160,12 +161,12 @@ func (p *projector) trashCard(ctx context.Context, c *Card) error {
 	return nil
 }
 
-// livingBelow gives the living cards below one, down to a depth.
+// livingBelow returns the living cards below a card, down to a depth.
 func (p *projector) livingBelow(ctx context.Context, c Card, depth int) ([]Card, error) {
 	return collectPages(func(page Page) ([]Card, Total, error) { return p.tx.Descendants(ctx, p.all(), c.ID, depth, page) })
 }
 
-// collectPages collects all pages of a stable listing.
+// collectPages returns all pages of a stable listing.
 func collectPages(list func(Page) ([]Card, Total, error)) (all []Card, err error) {
 	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
 		cards, _, err := list(page)
@@ -178,10 +179,10 @@ func collectPages(list func(Page) ([]Card, Total, error)) (all []Card, err error
 	}
 }
 
-// maxNesting bounds how deep cards lie: a name has at most 255 characters.
+// maxNesting bounds the depth of cards: a name has at most 255 characters, so at most 128 parts.
 const maxNesting = 128
 
-// restoreCard brings a card back with everything that went to the trash with it.
+// restoreCard takes a card out of the trash, with everything that was put there with it.
 func (p *projector) restoreCard(ctx context.Context, c *Card) error {
 	went, err := p.tx.FindCards(ctx, p.all(), CardQuery{TrashRoot: c.ID})
 	if err != nil {

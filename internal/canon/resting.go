@@ -10,9 +10,10 @@ import (
 	"loregate/internal/access"
 )
 
-// basisReader is a Reader whose reads count for a basis: a look-up of cards by what it
-// found and asked for, another of a world by the whole world, and all else as such that no
-// answer that rests on it lasts. Bodies never change: what erases one touches all.
+// basisReader is a Reader that records its reads in a Basis. A look-up of cards by id, ids or key
+// records the parts that it reads. Other reads of a world record the whole world. Reads that no
+// part covers make the answer uncacheable. A read of a body records no part: a body never changes,
+// and a commit that erases one touches all parts.
 type basisReader struct {
 	r Reader
 	b *Basis
@@ -21,16 +22,16 @@ type basisReader struct {
 var _ Reader = (*basisReader)(nil)
 var _ Prefetcher = (*basisReader)(nil)
 
-// Prefetch passes on what will be asked for.
+// Prefetch forwards to the underlying Reader.
 func (r *basisReader) Prefetch(ctx context.Context, n Needs) error { return Prefetch(ctx, r.r, n) }
 
-// wholeWorld is the reader of a world, for reads that rest on all of it.
+// wholeWorld returns the underlying Reader for a read that depends on a whole world.
 func (r *basisReader) wholeWorld(w access.WorldID) Reader {
 	r.b.noteWorld(w, true)
 	return r.r
 }
 
-// uncacheable is the reader for what no basis can name.
+// uncacheable returns the underlying Reader for a read that no basis can describe.
 func (r *basisReader) uncacheable() Reader {
 	r.b.noteWorld(access.WorldID{}, true)
 	return r.r
@@ -40,7 +41,7 @@ func (r *basisReader) Worlds(ctx context.Context, q WorldQuery) ([]World, error)
 	if q.Slug != "" || q.All {
 		return r.uncacheable().Worlds(ctx, q)
 	}
-	r.b.noteWorld(q.ID, false) // a change to it touches all
+	r.b.noteWorld(q.ID, false) // a change to the row touches all parts
 	return r.r.Worlds(ctx, q)
 }
 
