@@ -1,9 +1,9 @@
-// Package access decides who may do what: callers with their roles, labels and views,
-// the Guard that admits a call once, and the Grant it gives.
+// Package access decides whether a call is allowed: it holds callers with their roles, labels and
+// views, the Guard that admits a call, and the Grant that it returns.
 //
-// Its invariant: a Grant exists only because a Guard admitted a call, and it opens no
-// more than that call's role in that world. Who a caller is, is identity's matter;
-// what a grant opens is enforced by the canon's door.
+// Its invariant: only a Guard that admitted a call makes a Grant, and the Grant opens no more than
+// the role of that call in that world. Package identity authenticates callers. Package canon
+// enforces grants.
 package access
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Role is what somebody is in a world. Each role includes those below it.
+// Role is the role of a caller in a world. Each role includes the lower ones.
 type Role uint8
 
 // The roles. RoleNone may do nothing and see nothing.
@@ -26,19 +26,19 @@ const (
 
 func (r Role) String() string { return Level(r).String() }
 
-// Level is the highest level that the role reads.
+// Level returns the highest level that the role may read.
 func (r Role) Level() Level { return Level(r) }
 
-// ParseRole reads "user", "gm" or "admin".
+// ParseRole parses "user", "gm" or "admin".
 func ParseRole(s string) (Role, bool) {
 	l, ok := ParseLevel(s)
 	return Role(l), ok
 }
 
-// MarshalText gives a role its JSON form.
+// MarshalText encodes the role as its name.
 func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Actor says whether a person or a program decides what a key sends.
+// Actor is the kind of caller that decides on the calls of a key: a person or a program.
 type Actor string
 
 // The actors.
@@ -47,8 +47,8 @@ const (
 	AI     Actor = "ai"
 )
 
-// Caller is an authenticated somebody, as identity found them. The zero Caller may
-// do nothing. A Caller is a value; its maps and slices are not changed after it is made.
+// Caller is an authenticated caller, as established by package identity. The zero Caller may do
+// nothing. A Caller is a value: its maps and slices are never changed after it is made.
 type Caller struct {
 	Subject Subject
 	Key     string // id of the API key in use; "" for the local command line
@@ -63,25 +63,25 @@ type Caller struct {
 
 	Surfaces   []string // surfaces the key opens; empty means all
 	Operations []string // operations the key opens; empty means all
-	Home       WorldID  // the token's world, or the zero id
-	RateClass  string   // limits profile; "" is the default one
-	// Audience is what the credential was made for; "" is the whole API. A caller with
-	// an audience opens only operations that are declared for it.
+	Home       WorldID  // the token's world; zero if there is none
+	RateClass  string   // profile of limits; "" is the default one
+	// Audience restricts the credential to operations that are declared for this audience;
+	// "" opens the whole API.
 	Audience  string
-	Player    uuid.UUID // player card that the credential is bound to; zero for none
-	Seat      string    // "game/player" that the credential is bound to; "" for none
-	Unlimited bool      // the stdio profile has no limits
+	Player    uuid.UUID // player card that the credential is bound to; zero if there is none
+	Seat      string    // "game/player" that the credential is bound to; "" if there is none
+	Unlimited bool      // no limits apply, as for the stdio profile
 
 	TokenExpires time.Time // of the token in use; zero for keys and stdio
 }
 
-// Role is the caller's role in a world; RoleNone when it has none there.
+// Role returns the caller's role in a world, or RoleNone.
 func (c Caller) Role(w WorldID) Role { return max(c.Roles[w], c.EveryRole) }
 
-// SeveralWorlds reports whether more than one world may be open to the caller.
+// SeveralWorlds reports whether the caller may have a role in more than one world.
 func (c Caller) SeveralWorlds() bool { return c.EveryRole > RoleNone || len(c.Roles) > 1 }
 
-// MayUse reports whether the key's own allow-list opens an operation of a surface.
+// MayUse reports whether the key's own allow-list contains an operation of a surface.
 func (c Caller) MayUse(surface, operation string) bool {
 	if len(c.Surfaces) > 0 && surface != "" && !slices.Contains(c.Surfaces, surface) {
 		return false
@@ -89,7 +89,7 @@ func (c Caller) MayUse(surface, operation string) bool {
 	return len(c.Operations) == 0 || slices.Contains(c.Operations, operation)
 }
 
-// Account is what limits and idempotency keys count by: the key, else the subject.
+// Account returns the account for limits and idempotency keys: the key, or else the subject.
 func (c Caller) Account() string {
 	if c.Key != "" {
 		return c.Key

@@ -1,53 +1,53 @@
 package access
 
-// Effect is what an operation does to the canon.
+// Effect is the effect of an operation on the canon.
 type Effect string
 
 // The effects.
 const (
 	Read    Effect = "read"    // changes nothing
 	Write   Effect = "write"   // commits
-	Destroy Effect = "destroy" // commits, and takes something away from view
+	Destroy Effect = "destroy" // commits, and hides or removes data
 	Propose Effect = "propose" // stores a proposal, never the canon
 )
 
-// Class is the limit that an operation counts against.
+// Class is the class of limits that an operation counts against.
 type Class string
 
-// The classes of mcp-and-rest limits. Every tool call counts as ClassCall; a write
-// counts as ClassWrite besides.
+// The classes of the limits in the mcp-and-rest contract. Every tool call counts as ClassCall; a
+// write also counts as ClassWrite.
 const (
 	ClassCall     Class = "calls"
 	ClassResource Class = "resources"
-	ClassList     Class = "lists"      // first pages of lists but tools/list
+	ClassList     Class = "lists"      // first pages of all lists except tools/list
 	ClassPage     Class = "list_pages" // further pages of any list
-	ClassTools    Class = "tool_lists" // first pages of tools/list: no other list takes a client's tools
+	ClassTools    Class = "tool_lists" // first pages of tools/list, so that other lists do not use up its allowance
 	ClassWrite    Class = "writes"
 	ClassAuth     Class = "auth"
-	ClassCommand  Class = "commands" // of players; outside ClassWrite
+	ClassCommand  Class = "commands" // commands of players; they do not count as ClassWrite
 	ClassFree     Class = ""         // not limited: health and key material
 )
 
-// Request is what a Guard is asked to admit.
+// Request describes a call that a Guard is asked to admit.
 type Request struct {
 	Operation string
 	Surface   string
 	Effect    Effect
 	Class     Class
-	MinRole   Role   // least role in World; RoleNone where any caller may
-	Operator  bool   // only the instance's operator
-	Audience  string // whose credentials open it besides the whole API's; "" is nobody's
+	MinRole   Role   // lowest role in World; RoleNone admits any caller
+	Operator  bool   // only the instance's operator is admitted
+	Audience  string // audience of credentials that may call it, apart from those for the whole API; "" means none
 	World     WorldID
-	Target    string // name of what is acted on, for the access record; never content
+	Target    string // name of the target, for the access record; never content
 
-	Correlation    string // id that follows the call through logs and commits
-	IdempotencyKey string // "" when the caller sent none
+	Correlation    string // id of the call in logs and commits
+	IdempotencyKey string // "" if the caller sent none
 	InputHash      [32]byte
-	DryRun         bool // plan and validate, commit nothing
+	DryRun         bool // plan and validate, but commit nothing
 }
 
-// Grant is the right to one call, made by Guard.Admit and asked for by every method of
-// the canon's door. The zero Grant opens nothing. Grants are values and safe to share.
+// Grant is the right to make one call. Guard.Admit makes it, and every method of canon.Canon that
+// serves a caller requires it. The zero Grant opens nothing. Grants are values and safe to share.
 type Grant struct{ in *admitted }
 
 type admitted struct {
@@ -60,7 +60,7 @@ type admitted struct {
 // Valid reports whether a Guard made this grant.
 func (g Grant) Valid() bool { return g.in != nil }
 
-// Caller is who was admitted.
+// Caller returns the admitted caller.
 func (g Grant) Caller() Caller {
 	if g.in == nil {
 		return Caller{}
@@ -68,7 +68,7 @@ func (g Grant) Caller() Caller {
 	return g.in.caller
 }
 
-// Request is what was admitted.
+// Request returns the admitted request.
 func (g Grant) Request() Request {
 	if g.in == nil {
 		return Request{}
@@ -76,10 +76,10 @@ func (g Grant) Request() Request {
 	return g.in.request
 }
 
-// World is the world the grant is for.
+// World returns the world that the grant is for.
 func (g Grant) World() WorldID { return g.Request().World }
 
-// Role is the role in force.
+// Role returns the caller's role in that world, unless As or AsPlayer has lowered it.
 func (g Grant) Role() Role {
 	if g.in == nil {
 		return RoleNone
@@ -87,7 +87,7 @@ func (g Grant) Role() Role {
 	return g.in.role
 }
 
-// View is what the grant shows.
+// View returns the view of the grant.
 func (g Grant) View() View {
 	if g.in == nil {
 		return View{}
@@ -101,9 +101,9 @@ func (g Grant) Writes() bool {
 	return e == Write || e == Destroy
 }
 
-// As is the grant with the view of a lower audience, for previews and for text that is
-// written for others. It never widens, and it keeps the caller, who stays accountable.
-// The lowered view names no subject.
+// As returns the grant with the view of a lower level, for previews and for text that is written
+// for others. It never widens the view. It keeps the caller, who stays accountable. The lowered
+// view has no subject.
 func (g Grant) As(level Level) Grant {
 	if g.in == nil || level >= g.in.view.Level {
 		return g
@@ -114,8 +114,9 @@ func (g Grant) As(level Level) Grant {
 	return Grant{&c}
 }
 
-// AsPlayer is As for one player, with the things that are open to them by name; "" is any
-// player. What lies above the grant's own view stays out of sight, whoever it names.
+// AsPlayer returns the grant with the view of a player, which includes cards that are open to that
+// player by name. "" means any player. Cards above the grant's own view stay hidden, even if they
+// name the player.
 func (g Grant) AsPlayer(s Subject) Grant {
 	if g.in == nil || g.in.view.Level == LevelNone {
 		return g
@@ -126,8 +127,8 @@ func (g Grant) AsPlayer(s Subject) Grant {
 	return Grant{&c}
 }
 
-// Part is the grant for one part of a call that makes several commits, such as one
-// operation of a batch: it has an idempotency key and input hash of its own.
+// Part returns the grant for one part of a call that makes several commits, such as one operation
+// of a batch. The part has its own idempotency key and input hash.
 func (g Grant) Part(suffix string, input [32]byte) Grant {
 	if g.in == nil {
 		return g
@@ -140,7 +141,7 @@ func (g Grant) Part(suffix string, input [32]byte) Grant {
 	return Grant{&c}
 }
 
-// Unkeyed is the grant without its idempotency key, for what is told from a repetition by
+// Unkeyed returns the grant without its idempotency key, for operations that detect repetitions by
 // other means.
 func (g Grant) Unkeyed() Grant {
 	if g.in == nil {
@@ -151,8 +152,8 @@ func (g Grant) Unkeyed() Grant {
 	return Grant{&c}
 }
 
-// On is the grant as one that was given on a surface. A call that gathers from several
-// surfaces asks each with it. It opens nothing that the caller's key does not open there.
+// On returns the grant for another surface. A call that collects data from several surfaces uses it
+// for each of them. It returns the zero Grant if the caller's key does not open that surface.
 func (g Grant) On(surface string) Grant {
 	if g.in == nil || g.in.request.Surface == surface {
 		return g
@@ -165,7 +166,7 @@ func (g Grant) On(surface string) Grant {
 	return Grant{&c}
 }
 
-// DryRun is the grant with DryRun set: everything is planned and checked, nothing is
+// DryRun returns the grant with DryRun set: everything is planned and checked, nothing is
 // committed.
 func (g Grant) DryRun() Grant {
 	if g.in == nil {

@@ -8,20 +8,20 @@ import (
 	"loregate/internal/fault"
 )
 
-// Limiter counts calls. Take spends one of the account's allowance in a class, or says
-// how long to wait. profile selects the numbers ("" is the default).
+// Limiter limits the rate of calls. Take takes one token from the account's allowance in a class,
+// or returns the time to wait. profile selects the rates; "" is the default.
 type Limiter interface {
 	Take(account, profile string, class Class) (wait time.Duration, ok bool)
 }
 
-// Recorder keeps access records. Reserve keeps room for one record or fails, so that a
-// call is refused rather than served unrecorded; Record uses the room that Reserve kept.
+// Recorder stores access records. Reserve reserves room for one record or fails: a call is refused
+// rather than served without a record. Record uses the reserved room.
 type Recorder interface {
 	Reserve() error
 	Record(Record)
 }
 
-// Record is what is kept of one call. It never holds content, query text or secrets.
+// Record is the access record of one call. It never holds content, query text or secrets.
 type Record struct {
 	At          time.Time     `json:"at"`
 	Correlation string        `json:"correlation_id"`
@@ -37,8 +37,8 @@ type Record struct {
 	Bytes       int           `json:"bytes"`
 }
 
-// Config is what a Guard is made of. Limiter and Recorder may be nil: no limits, no
-// records. Now defaults to time.Now.
+// Config configures a Guard. A nil Limiter means no limits, a nil Recorder no records. Now defaults
+// to time.Now.
 type Config struct {
 	Limiter  Limiter
 	Recorder Recorder
@@ -52,7 +52,7 @@ type Guard struct {
 	now      func() time.Time
 }
 
-// NewGuard makes a Guard.
+// NewGuard returns a Guard.
 func NewGuard(c Config) *Guard {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -60,17 +60,17 @@ func NewGuard(c Config) *Guard {
 	return &Guard{limiter: c.Limiter, recorder: c.Recorder, now: c.Now}
 }
 
-// Admission is one admitted call, open until Done.
+// Admission is an admitted call, until Done is called.
 type Admission struct {
 	Grant   Grant
 	guard   *Guard
 	started time.Time
 }
 
-// Admit decides once whether a call may go on: the key's allow-list, the role, the
-// limits, and room for its access record. Its errors are fault.Denied, fault.NotFound
-// (no role in the world), fault.RateLimited and fault.Unavailable. Every admission must
-// be closed with Done. A refusal is recorded here.
+// Admit decides whether a call may proceed. It checks the limits, the key's audience and
+// allow-list, the role, and reserves room for the access record. Its errors are fault.Denied,
+// fault.NotFound (no role in the world), fault.RateLimited and fault.Unavailable. It records
+// refusals itself. The caller must call Done on every admission.
 func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, error) {
 	if g.recorder != nil {
 		if err := g.recorder.Reserve(); err != nil {
@@ -126,7 +126,7 @@ func (g *Guard) takeLimits(c Caller, r Request) (time.Duration, bool) {
 	return 0, true
 }
 
-// Done closes the admission with what came of it. bytes is the size of the answer.
+// Done closes the admission and records the outcome of the call. bytes is the size of the reply.
 func (a *Admission) Done(ctx context.Context, bytes int, err error) {
 	outcome := "ok"
 	if err != nil {

@@ -8,30 +8,30 @@ import (
 	"github.com/google/uuid"
 )
 
-// WorldID identifies a world, the tenant. The zero WorldID is the instance itself.
+// WorldID identifies a world, the tenant. The zero WorldID means the instance itself.
 type WorldID uuid.UUID
 
-// String is the canonical text of the id.
+// String returns the canonical text of the id.
 func (w WorldID) String() string { return uuid.UUID(w).String() }
 
-// IsZero reports whether w names no world.
+// IsZero reports whether the id is zero and identifies no world.
 func (w WorldID) IsZero() bool { return w == WorldID{} }
 
-// MarshalText and UnmarshalText give the id its JSON form.
+// MarshalText encodes the id as its canonical text.
 func (w WorldID) MarshalText() ([]byte, error) { return uuid.UUID(w).MarshalText() }
 
-// UnmarshalText reads the canonical text of an id.
+// UnmarshalText decodes the canonical text of an id.
 func (w *WorldID) UnmarshalText(b []byte) error { return (*uuid.UUID)(w).UnmarshalText(b) }
 
-// Subject names who a key or token speaks for: a person or an agent. It is stable
-// across keys.
+// Subject identifies the person or agent that a key or token belongs to. It is the same for all
+// their keys.
 type Subject string
 
-// Level is how much of a world something is open to. Higher levels are more secret.
+// Level is a level of secrecy. Higher levels are more secret.
 type Level uint8
 
-// The levels. LevelNone sees nothing; LevelAll is above every label and is used by the
-// door itself, never given to a caller.
+// The levels. LevelNone sees nothing. LevelAll is above every label; only package canon uses it
+// internally, and no caller ever has it.
 const (
 	LevelNone  Level = 0
 	LevelUser  Level = 1
@@ -44,7 +44,7 @@ var levelNames = map[Level]string{LevelNone: "none", LevelUser: "user", LevelGM:
 
 func (l Level) String() string { return levelNames[l] }
 
-// ParseLevel reads "user", "gm" or "admin".
+// ParseLevel parses "user", "gm" or "admin".
 func ParseLevel(s string) (Level, bool) {
 	for _, l := range []Level{LevelUser, LevelGM, LevelAdmin} {
 		if l.String() == s {
@@ -54,15 +54,15 @@ func ParseLevel(s string) (Level, bool) {
 	return LevelNone, false
 }
 
-// Label says who may see a thing: everyone at Level or above, and the named Subjects
-// whatever their level. Subjects is sorted and without duplicates, and empty at
-// LevelUser, where it would say nothing. Labels are values: use NewLabel.
+// Label defines the audience of a card, link, layer or event: everyone at Level or above, and the
+// named Subjects at any level. Subjects is sorted and without duplicates; it is empty at LevelUser,
+// where it has no effect. Labels are values: use NewLabel.
 type Label struct {
 	Level    Level
 	Subjects []Subject
 }
 
-// NewLabel makes a label in its one canonical form.
+// NewLabel returns a label in canonical form.
 func NewLabel(level Level, subjects ...Subject) Label {
 	if level <= LevelUser || len(subjects) == 0 {
 		return Label{Level: level}
@@ -72,9 +72,9 @@ func NewLabel(level Level, subjects ...Subject) Label {
 	return Label{Level: level, Subjects: slices.Compact(s)}
 }
 
-// Meet is the label of what lies under both a and b: the highest level, the
-// intersected subjects. It is never wider than either. At LevelUser everyone is
-// meant, so meeting a user label keeps the other's subjects.
+// Meet returns the label of data that is subject to both a and b: the higher level and the common
+// subjects. It is never wider than either. At LevelUser everyone is meant, so the meet with a user
+// label keeps the subjects of the other label.
 func (a Label) Meet(b Label) Label {
 	if a.Level <= LevelUser {
 		return Label{Level: max(a.Level, b.Level), Subjects: b.Subjects}
@@ -96,7 +96,7 @@ func (a Label) Equal(b Label) bool {
 	return a.Level == b.Level && slices.Equal(a.Subjects, b.Subjects)
 }
 
-// String is the canonical text: "gm", or "gm:alice,bob" with subjects.
+// String returns the canonical text: "gm", or "gm:alice,bob" with subjects.
 func (a Label) String() string {
 	if len(a.Subjects) == 0 {
 		return a.Level.String()
@@ -108,10 +108,10 @@ func (a Label) String() string {
 	return a.Level.String() + ":" + strings.Join(names, ",")
 }
 
-// MarshalText gives a label its JSON form, the canonical text.
+// MarshalText encodes a label as its canonical text.
 func (a Label) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads the canonical text of a label.
+// UnmarshalText decodes the canonical text of a label.
 func (a *Label) UnmarshalText(b []byte) error {
 	level, subjects, named := strings.Cut(string(b), ":")
 	l, ok := ParseLevel(level)
@@ -128,8 +128,8 @@ func (a *Label) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// CheckSubject reports why s cannot be a subject, or nil. Commas separate subjects in
-// a label's text and are refused, as is everything unprintable.
+// CheckSubject returns an error if s cannot be a subject. Commas are refused because they separate
+// subjects in a label's text, and so are unprintable characters.
 func CheckSubject(s Subject) error {
 	if s == "" || len(s) > 100 {
 		return fmt.Errorf("a subject has 1 to 100 characters")
@@ -142,16 +142,17 @@ func CheckSubject(s Subject) error {
 	return nil
 }
 
-// View is what somebody may see in one world. The zero View sees nothing.
+// View is the visibility of a caller in one world. The zero View sees nothing.
 type View struct {
 	Level   Level
 	Subject Subject
-	// Ceiling is the highest level that naming the Subject opens; LevelNone is any. It is
-	// what keeps somebody who looks with another's eyes below their own level.
+	// Ceiling is the highest level of labels that are visible because they name the Subject;
+	// LevelNone means no bound. It keeps a caller with the view of a player from seeing more
+	// than the caller's own level allows.
 	Ceiling Level
 }
 
-// Sees reports whether the view opens a label.
+// Sees reports whether the view may see data with a label.
 func (v View) Sees(l Label) bool {
 	if v.Level >= l.Level {
 		return v.Level > LevelNone

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// countingStore counts what readers of a store are asked.
+// countingStore counts the queries of its readers.
 type countingStore struct {
 	canon.Store
 	n int
@@ -35,8 +35,8 @@ func (r countingReader) FindCards(ctx context.Context, s canon.Visibility, q can
 	return r.Reader.FindCards(ctx, s, q)
 }
 
-// TestReadAfterMatchesAFreshRead makes cards beside others of their name, above and below,
-// and looks at them after the change and anew.
+// TestReadAfterMatchesAFreshRead creates cards whose homonyms have higher and lower labels, and
+// compares ReadAfter with a fresh Read.
 func TestReadAfterMatchesAFreshRead(t *testing.T) {
 	levels := []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin}
 	for _, who := range []string{"gm", "admin"} {
@@ -81,8 +81,8 @@ func TestReadAfterMatchesAFreshRead(t *testing.T) {
 	}
 }
 
-// homonymsOf gives the cards called Mill that an actor sees after a change, and how many look-ups
-// that took.
+// homonymsOf returns the cards called Mill that an actor sees after a change, and the number of
+// look-ups that it took.
 func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *countingStore, after bool) (cards []canon.Card, reads int) {
 	t.Helper()
 	before := store.n
@@ -109,8 +109,8 @@ func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *countin
 	return cards, store.n - before
 }
 
-// TestDryRunTextDoesNotRevealHiddenText rehearses a card whose text nothing in the world has,
-// and then one whose text a hidden card has: both read alike.
+// TestDryRunTextDoesNotRevealHiddenText dry-runs a card with a text that the world does not have,
+// then one with the text of a hidden card. Both must read alike.
 func TestDryRunTextDoesNotRevealHiddenText(t *testing.T) {
 	s := newScene(t)
 	read := func() (text string) {

@@ -288,10 +288,10 @@ func (g *generations) skipTo(head Head) {
 	g.noteAll(access.LevelUser, head.Seq)
 }
 
-// followTo reads the commits up to head, the head of a snapshot. before is the last commit that had
-// been followed when the snapshot was opened. If other calls have followed the stream further
-// meanwhile, followTo does nothing. A head below before belongs to another stream, so followTo
-// starts again.
+// followTo reads the commits up to head, the head of a snapshot. before is the number of the last
+// commit that had been followed when the snapshot was opened. If other calls have followed the
+// stream further in the meantime, followTo does nothing. If head has a lower number than before, it
+// belongs to another stream, and followTo starts again.
 func (g *generations) followTo(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) error {
 	switch {
 	case head == g.head:

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// TestBasisReadsTheSnapshotOfItsMoment commits while a moment is looked at.
+// TestBasisReadsTheSnapshotOfItsMoment commits while a Moment is in use.
 func TestBasisReadsTheSnapshotOfItsMoment(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
@@ -67,7 +67,7 @@ func TestBasisReadsTheSnapshotOfItsMoment(t *testing.T) {
 	}
 }
 
-// lateStore runs a hook once between taking a snapshot and handing it out.
+// lateStore runs a hook once, after it opened a snapshot and before it passes the snapshot on.
 type lateStore struct {
 	canon.Store
 	hook func()
@@ -83,8 +83,8 @@ func (s *lateStore) Read(ctx context.Context, f func(canon.Reader) error) error 
 	})
 }
 
-// TestStaleSnapshotIsNotReused has another call follow a commit after a
-// moment's snapshot was taken.
+// TestStaleSnapshotIsNotReused lets another call follow a commit after a Moment's snapshot was
+// opened.
 func TestStaleSnapshotIsNotReused(t *testing.T) {
 	late := &lateStore{Store: memory.New()}
 	s := newSceneOn(t, late)

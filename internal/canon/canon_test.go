@@ -350,8 +350,8 @@ func TestATypeThatIsHiddenDoesNotExist(t *testing.T) {
 	s.as("gm").must(create("Joe", access.LevelGM))
 }
 
-// What is erased is not found by its words either, and a rebuild neither brings it back
-// nor takes it from another card that has come to hold the same.
+// A purged text is no longer found by search. A rebuild neither restores it nor takes it away from
+// another card that now holds the same text.
 func TestPurgeErasesDerivedText(t *testing.T) {
 	s := newScene(t)
 	gm, operator := s.as("gm"), s.as("operator")

@@ -8,8 +8,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestChangesSinceShowsVisibleChanges keeps two cards of a user's, changes the world,
-// and asks what became of them.
+// TestChangesSinceShowsVisibleChanges keeps two cards that a user has read, changes the world, and
+// checks the reported changes.
 func TestChangesSinceShowsVisibleChanges(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// idempotencyLife is how long the store remembers a used idempotency key.
+// idempotencyLife is the time for which the store remembers a used idempotency key.
 const idempotencyLife = 24 * time.Hour
 
 // errMoved marks a conflict that planning again may resolve.

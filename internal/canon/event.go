@@ -54,7 +54,7 @@ const (
 	MaxPayload = 256 << 10
 	// eventWord bounds an event's type, scope, key and actor id, in bytes.
 	eventWord = 200
-	// eventKeyLife is how long EventOnce recognises the key of an event that was sent before.
+	// eventKeyLife is the time for which EventOnce recognises the key of an event.
 	eventKeyLife = 7 * 24 * time.Hour
 )
 

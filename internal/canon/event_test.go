@@ -16,7 +16,7 @@ func (a actor) sendEvent(e canon.Event) (canon.Receipt, error) {
 	return a.do(func(p *canon.Plan) error { return p.Event(e) })
 }
 
-// events is the types of the events that an actor sees, latest first.
+// events lists the events that an actor sees, latest first.
 func (a actor) events(q canon.EventQuery) (list []canon.StoredEvent) {
 	a.s.t.Helper()
 	q.Page = canon.Page{Limit: 100}
@@ -93,7 +93,7 @@ func TestRepeatedEventIsRecognised(t *testing.T) {
 		want     bool
 	}{
 		{"user", "a", access.Label{}, true}, {"gm", "a", access.Label{}, false}, {"user", "b", access.Label{}, true},
-		{"gm", "c", gm, true}, {"user", "c", access.Label{}, true}, // what is hidden has no key
+		{"gm", "c", gm, true}, {"user", "c", access.Label{}, true}, // the key of a hidden event is free
 	} {
 		if got := once(step.who, step.key, step.label); got != step.want {
 			t.Errorf("step %d: told %t", i, got)
@@ -108,7 +108,7 @@ func TestRepeatedEventIsRecognised(t *testing.T) {
 	}
 }
 
-// A plan rests on the link that it moves: where another was first, it is planned anew.
+// A plan depends on the link that it moves: if another writer moved it first, the plan runs again.
 func TestConcurrentLinkMovesAreReplanned(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
@@ -154,7 +154,7 @@ func TestConcurrentLinkMovesAreReplanned(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// Of two that tell the same event at once, the later finds the other's.
+// Of two calls that send the same event at once, the later one finds the event of the other.
 func TestConcurrentSameEventIsStoredOnce(t *testing.T) {
 	s := newScene(t)
 	tell := func(meanwhile func()) (sent bool) {

@@ -16,12 +16,12 @@ import (
 
 var errTorn = errors.New("torn")
 
-// failingStore is a store that takes a few commits more, and then none.
+// failingStore is a store that accepts a number of commits and then fails.
 type failingStore struct {
 	canon.Store
 	left   int
-	killed bool   // then it takes no write of any kind, as when the process is gone
-	before func() // called before each write but those that it makes itself
+	killed bool   // then all writes fail, as if the process were gone
+	before func() // called before each write, except for its own writes
 }
 
 func (s *failingStore) Write(ctx context.Context, f func(canon.Tx) error) error {
@@ -48,7 +48,7 @@ func (t *failingTx) Append(ctx context.Context, c canon.StoredCommit) error {
 	return t.Tx.Append(ctx, c)
 }
 
-// newForkScene is a scene on a torn store, with a world of more cards than a step of a fork makes.
+// newForkScene returns a scene on a failingStore, with a world that takes several steps to fork.
 func newForkScene(t *testing.T) (*scene, *failingStore) {
 	store := &failingStore{Store: memory.New(), left: 1000}
 	s := newSceneOn(t, store)
@@ -68,7 +68,7 @@ func (s *scene) fork(slug string) (canon.World, error) {
 	return s.canon.Fork(s.t.Context(), s.as("operator").grant, s.world, canon.NewWorld{Slug: slug})
 }
 
-// streams are the streams of a store, which are checked.
+// streams returns the streams of a store, after verifying them.
 func streams(t *testing.T, store canon.Store) (list []canon.StreamID) {
 	t.Helper()
 	verified, err := canon.VerifyStreams(t.Context(), store)
@@ -81,7 +81,7 @@ func streams(t *testing.T, store canon.Store) (list []canon.StreamID) {
 	return list
 }
 
-// wantNoFork checks that nobody is shown a world but the first one.
+// wantNoFork checks that only the first world is shown.
 func (s *scene) wantNoFork(after string) {
 	s.t.Helper()
 	worlds, err := s.canon.Worlds(s.t.Context())
@@ -98,7 +98,7 @@ func (s *scene) wantNoFork(after string) {
 	}
 }
 
-// wantHidden checks that a world is not there for anybody who knows its id.
+// wantHidden checks that a world is hidden even from callers who know its id.
 func (s *scene) wantHidden(stream canon.StreamID) {
 	s.t.Helper()
 	var w access.WorldID
@@ -123,8 +123,8 @@ func (s *scene) wantHidden(stream canon.StreamID) {
 	}
 }
 
-// A fork takes many commits and is there after the last: one that fails between two leaves
-// no world, no stream, and its name free.
+// A fork takes many commits and appears after the last one. If it fails in between, no world and no
+// stream are left, and its name is free.
 func TestForkIsAtomic(t *testing.T) {
 	s, store := newForkScene(t)
 	before := streams(t, store)
@@ -158,7 +158,8 @@ func TestForkIsAtomic(t *testing.T) {
 	}
 }
 
-// Others write between the steps of a fork, to its origin too, and the fork shows none of it.
+// Other writers write between the steps of a fork, even to its origin, and the fork shows none of
+// their changes.
 func TestAForkIsOneStateWhileOthersWrite(t *testing.T) {
 	s, store := newForkScene(t)
 	asked := 0
@@ -198,8 +199,8 @@ func (s *scene) head() (n canon.Seq) {
 	return n
 }
 
-// A killed process leaves a fork that nobody sees, and that the sweep takes away when it has
-// stood still; before that it may still be written by another process.
+// A killed process leaves a hidden fork. SweepForks removes it after forkStalled; before that
+// another process may still be writing it.
 func TestAKilledForkIsSweptAway(t *testing.T) {
 	s, store := newForkScene(t)
 	before := streams(t, store)
@@ -220,7 +221,7 @@ func TestAKilledForkIsSweptAway(t *testing.T) {
 			t.Errorf("a fresh one: %d left, %v", n, err)
 		}
 		s.now = s.now.Add(3 * time.Minute)
-		store.left, store.killed = 0, true // the sweep itself is killed
+		store.left, store.killed = 0, true // the process that sweeps is killed
 		if _, err := s.canon.SweepForks(t.Context()); !errors.Is(err, errTorn) {
 			t.Errorf("a killed sweep: %v", err)
 		}
@@ -237,7 +238,7 @@ func TestAKilledForkIsSweptAway(t *testing.T) {
 	}
 }
 
-// A fork that stood still while others gave it up fails, and leaves nothing.
+// A fork that stalled and was marked as abandoned by another process fails and leaves nothing.
 func TestAbandonedForkStops(t *testing.T) {
 	for _, torn := range []bool{false, true} {
 		s, store := newForkScene(t)
@@ -248,7 +249,7 @@ func TestAbandonedForkStops(t *testing.T) {
 				return
 			}
 			s.now = s.now.Add(time.Hour)
-			if torn { // the sweep gets no further than its first steps
+			if torn { // the sweep fails after its first steps
 				steps := 0
 				store.before = func() {
 					if steps++; steps > 1 {
@@ -276,7 +277,7 @@ func TestAbandonedForkStops(t *testing.T) {
 	}
 }
 
-// The name of a fork may be taken, and its caller may go, while it is written.
+// The slug of a fork may be taken, or its context may end, while it is being written.
 func TestForkIsDiscardedWhenItCannotFinish(t *testing.T) {
 	s, store := newForkScene(t)
 	n := 0

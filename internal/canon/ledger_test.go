@@ -11,7 +11,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// on is an actor of a surface, with an idempotency key ("" for none).
+// on returns an actor of a surface, with an idempotency key ("" means no key).
 func (s *scene) on(surface string, effect access.Effect, key string) actor {
 	c := access.Caller{Subject: "host", EveryRole: access.RoleGM}
 	return s.admit(c, access.Request{Operation: "turn", Surface: surface, Effect: effect, World: s.world, IdempotencyKey: key})
@@ -25,7 +25,7 @@ func (a actor) append(id canon.StreamID, after canon.Seq, types ...string) (cano
 	return a.s.canon.Append(a.s.t.Context(), a.grant, id, after, events)
 }
 
-// records is a ledger's records, "seq:type".
+// records lists the records of a ledger as "seq:type".
 func (a actor) records(id canon.StreamID, from canon.Seq) (text string, err error) {
 	for rec, err := range a.s.canon.Records(a.s.t.Context(), a.grant, id, from) {
 		if err != nil {

@@ -10,7 +10,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// Fifty who would each be the first: what one adds, the others see before they decide.
+// Fifty callers each try to be the first: each one must see the events of the earlier ones before
+// it decides.
 func TestUpdateLedgerSeesEarlierEvents(t *testing.T) {
 	s := newScene(t)
 	ledger := canon.LedgerStream("proposals", s.world.String())
@@ -20,7 +21,7 @@ func TestUpdateLedgerSeesEarlierEvents(t *testing.T) {
 		all.Go(func() {
 			_, err := s.canon.UpdateLedger(t.Context(), host.grant, ledger, func(tail *canon.LedgerTx) ([]canon.Event, error) {
 				for _, err := range tail.Since(canon.Head{}) {
-					return nil, err // somebody was first
+					return nil, err // another caller was first
 				}
 				return []canon.Event{{Type: "first"}, {Type: "and only"}}, nil
 			})
@@ -91,7 +92,7 @@ func TestSinceContinuesFromAHead(t *testing.T) {
 	}
 }
 
-// What a rehearsal would have committed is committed exactly, or not at all.
+// The ChangeSet of a dry run is committed exactly as it was planned, or not at all.
 func TestCapturedDryRunIsCommittedExactly(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")

@@ -36,7 +36,8 @@ func TestLikeness(t *testing.T) {
 	}
 }
 
-// A card is found by an alias as by its name, while it has it and by those who see it.
+// An alias finds a card like its name does, while the card has the alias and for callers who see
+// the card.
 func TestACardIsFoundByItsAliases(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
@@ -85,7 +86,7 @@ func TestACardIsFoundByItsAliases(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestRepeatedTrigramCountsOnce compares names in which a run comes again, and ones with characters
+// TestRepeatedTrigramCountsOnce compares names with a repeated trigram, and names with characters
 // beyond the first 65,536.
 func TestRepeatedTrigramCountsOnce(t *testing.T) {
 	if n := nearness("aaaaaa", "aaa"); n != 1 {

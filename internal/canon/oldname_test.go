@@ -22,8 +22,8 @@ func (a actor) rename(name, to string) {
 	}
 }
 
-// names are the names that an actor is shown of a card's versions, latest first, by its
-// history; the feed and the past itself must show the same.
+// names returns the names of a card's versions that its history shows to an actor, latest first.
+// The feed and reads of past states must show the same.
 func (a actor) names(name string) (list []string) {
 	a.s.t.Helper()
 	ctx := a.s.t.Context()
@@ -68,7 +68,7 @@ func (a actor) wantNames(name string, want ...string) {
 	}
 }
 
-// wantFormer checks which card an actor is led to by a name from before a rename.
+// wantFormer checks which card an actor finds by a name from before a rename.
 func (a actor) wantFormer(old, want string) {
 	a.s.t.Helper()
 	err := a.look(func(snap *canon.Snapshot) error {
@@ -83,7 +83,7 @@ func (a actor) wantFormer(old, want string) {
 	}
 }
 
-// secretBaker is a card of a level with two generations below it, renamed while it is
+// secretBaker creates a card at a level with two generations below it, and renames it while it is
 // hidden.
 func secretBaker(s *scene, level access.Level) {
 	who := s.as(level.String())
@@ -108,7 +108,7 @@ func TestARevealKeepsFormerNamesAbove(t *testing.T) {
 	s.as("gm").wantNames("Baker+tags", "Zq Is The Killer+tags")
 	s.as("gm").wantFormer("Zq Is The Killer+tags+note", "Baker+tags+note")
 
-	// What everybody could see meanwhile they go on seeing.
+	// Names that everyone saw in the meantime stay visible to everyone.
 	s.as("gm").rename("Baker", "Miller")
 	s.as("user").wantNames("Miller+tags", "Baker+tags")
 	s.as("user").wantFormer("Baker+tags", "Miller+tags")
@@ -132,7 +132,7 @@ func TestARevealStepByStepKeepsEachName(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// What is opened to a named player is opened to that one alone.
+// Data opened to a named player is opened to no other player.
 func TestRevealToOnePlayerKeepsFormerNamesAbove(t *testing.T) {
 	s := newScene(t)
 	secretBaker(s, access.LevelGM)
@@ -161,7 +161,7 @@ func TestNamesSeenBeforeHidingAreSeenAgain(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// The name rules of a world reveal and hide as labels do.
+// The name rules of a world reveal and hide cards like labels do.
 func TestNameRulesThatChangeKeepFormerNames(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Act", "")
@@ -177,8 +177,8 @@ func TestNameRulesThatChangeKeepFormerNames(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// Undoing and restoring give nothing a name that the one who does it may not see, and
-// leave what was moved by its ancestor where that is now.
+// Undo and restore give no card a name that the caller may not see. A card that was moved by the
+// move of an ancestor stays there.
 func TestUndoAndRestoreKeepFormerNamesAbove(t *testing.T) {
 	for _, way := range []string{"undo", "restore"} {
 		t.Run(way, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestAnUndoneRenameStaysBelowItsParent(t *testing.T) {
 	s.as("user").wantAbsent("Inn")
 }
 
-// A parent that is made on the way is no wider than the card that it is made for.
+// A parent that is created for a new card is visible to nobody who may not see that card.
 func TestAParentMadeOnTheWayIsAsHiddenAsItsChild(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Rent Quay", "wet stone")
@@ -253,11 +253,11 @@ func TestAParentMadeOnTheWayIsAsHiddenAsItsChild(t *testing.T) {
 	s.as("gm").rename("Loose+GM", "Renamed into a secret+GM")
 	s.as("user").wantAbsent("Renamed into a secret")
 
-	// One that is there stays as it is, and one for everybody is for everybody.
+	// An existing parent stays as it is, and a parent of a card for everyone is for everyone.
 	s.as("user").wantContent("Rent Quay", "wet stone")
 	s.as("user").create("Open+door", "x")
 	s.as("user").wantContent("Open", "")
-	// A parent shares the fate of those above it: it opens with them.
+	// A created parent becomes visible together with the cards above it.
 	s.as("gm").createAt(access.LevelGM, "Den", "x")
 	s.as("gm").create("Den+room+bed", "x")
 	s.as("user").wantAbsent("Den+room")
@@ -266,7 +266,7 @@ func TestAParentMadeOnTheWayIsAsHiddenAsItsChild(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// A refusal does not name what the caller does not see.
+// A refusal does not mention names that are hidden from the caller.
 func TestATooLongNameBelowIsNotNamed(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Inn", "")

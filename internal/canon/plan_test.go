@@ -116,7 +116,7 @@ func TestACardOfTheSameNameIsNotAdopted(t *testing.T) {
 	s := newScene(t)
 	s.as("gm").createAt(access.LevelGM, "Vault", "gold")
 	s.as("gm").createAt(access.LevelGM, "Vault+Door", "iron")
-	s.as("user").create("Vault+Window", "glass") // makes a Vault for players
+	s.as("user").create("Vault+Window", "glass") // creates a Vault for players
 	s.as("gm").wantContent("Vault+Door", "iron")
 	if c, _, ok := s.as("gm").card("Vault+Door"); !ok || c.Name != "Vault+Door" {
 		t.Errorf("the door is called %q", c.Name)
@@ -126,8 +126,8 @@ func TestACardOfTheSameNameIsNotAdopted(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// A plan's steps stand in their order: a card that was moved below one made meanwhile is
-// not put there before it is.
+// The changes of a plan keep their order: a card that was moved below a card created in the
+// meantime is not placed there before that card exists.
 func TestAnEditAfterAMoveComesAfterIt(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Note", "old")
@@ -150,7 +150,8 @@ func TestAnEditAfterAMoveComesAfterIt(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// What a plan made keeps its name when another card of that name goes away.
+// A card that the plan created keeps its name when another card with that name is trashed or
+// renamed.
 func TestSharedNameIsReleasedByOneCardOnly(t *testing.T) {
 	for _, way := range []string{"trash", "rename"} {
 		t.Run(way, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestTablesFollowFromTheStream drives random changes, refused ones among them, and
-// checks that the tables equal their replay, that a narrower view never sees more, and
-// that nobody is shown a name that a card bore out of their sight.
+// TestTablesFollowFromTheStream makes random changes, some of which are refused. It checks that the
+// tables equal their replay, that a narrower view never sees more, and that nobody is shown a name
+// that a card had while it was hidden from them.
 func TestTablesFollowFromTheStream(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -113,12 +113,12 @@ func wantNarrowing(t *testing.T, s *scene) {
 	}
 }
 
-// sightings are the names that cards bore while somebody saw them.
+// sightings are the names that cards had while an actor saw them.
 type sightings map[string]map[string]bool
 
 var onlookers = []string{"user", "alice", "gm", "admin"}
 
-// eachSeen calls f for every living card that somebody sees.
+// eachSeen calls f for every living card that an actor sees.
 func eachSeen(s *scene, who string, f func(*canon.Snapshot, canon.Card) error) {
 	s.t.Helper()
 	err := s.as(who).look(func(snap *canon.Snapshot) error {
@@ -147,7 +147,7 @@ func (k sightings) note(s *scene) {
 	}
 }
 
-// wantNoOther checks the names of all versions that people are shown.
+// wantNoOther checks that actors are shown versions only under names that they have seen.
 func (k sightings) wantNoOther(s *scene) {
 	s.t.Helper()
 	for _, who := range onlookers {

@@ -11,7 +11,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Broken is the first fault found in a stream.
+// Broken is the first error found in a stream.
 type Broken struct {
 	Stream StreamID
 	Seq    Seq
@@ -20,15 +20,16 @@ type Broken struct {
 
 func (b *Broken) Error() string { return fmt.Sprintf("%s commit %d: %s", b.Stream, b.Seq, b.Why) }
 
-// Verified says how much of a stream was checked, and found whole.
+// Verified is the result for a stream without errors.
 type Verified struct {
 	Stream  StreamID
 	Commits int
 	Head    Hash
 }
 
-// Verify checks every stream's chain: numbers without gaps, each hash over the stored
-// bytes, and the bytes saying what the row says. Its error is a *Broken, or the store's.
+// Verify checks the chain of every stream: numbers without gaps, each hash over the stored bytes,
+// and the same stream, number and id in the bytes and in the row. Its error is a *Broken, or the
+// store's.
 func (c *Canon) Verify(ctx context.Context, g access.Grant) (list []Verified, err error) {
 	if !g.Valid() || !g.Caller().Operator {
 		return nil, fault.New(fault.Denied, "streams are verified by the instance's operator")
@@ -36,8 +37,8 @@ func (c *Canon) Verify(ctx context.Context, g access.Grant) (list []Verified, er
 	return VerifyStreams(ctx, c.store)
 }
 
-// VerifyStreams is Verify on a store that nothing is served from. It is for wiring, as
-// Digest is.
+// VerifyStreams is Verify for a store that is not being served. It checks no grant: like Digest, it
+// is for wiring code.
 func VerifyStreams(ctx context.Context, s Store) (list []Verified, err error) {
 	err = s.Read(ctx, func(r Reader) error {
 		streams, err := r.Streams(ctx, "")
@@ -84,19 +85,19 @@ func verifyStream(ctx context.Context, r Reader, head StreamHead) (Verified, err
 	return v, nil
 }
 
-// Rebuilt says how a world's tables compare with its stream.
+// Rebuilt is the comparison of a world's tables with its stream.
 type Rebuilt struct {
 	World     World
 	Commits   int
 	Rows      int
-	Different []Table // tables that were not what the stream says; empty when identical
+	Different []Table // tables that differed from the stream; empty if all were identical
 }
 
 // errCompareOnly rolls back a rebuild that only compares.
 var errCompareOnly = errors.New("canon: compared only")
 
-// Stale lists the worlds whose tables an upgrade of the store left to be made again: until
-// then they show less than they might.
+// Stale lists the worlds whose tables must be rebuilt after an upgrade of the store. Until then
+// their tables lack data.
 func (c *Canon) Stale(ctx context.Context) (list []access.WorldID, err error) {
 	err = c.read(ctx, func(r Reader) error {
 		list, err = r.Stale(ctx)
@@ -105,9 +106,9 @@ func (c *Canon) Stale(ctx context.Context) (list []access.WorldID, err error) {
 	return list, err
 }
 
-// Rebuild recreates every table of a world from its stream and compares it with what was
-// there. Where they differ the stream is right: with repair set the recreated tables
-// stay, else everything is left as it was.
+// Rebuild recreates every table of a world from its stream and compares it with the old one. If
+// they differ, the stream is right: KeepRebuilt keeps the recreated tables, CompareOnly leaves
+// everything as it was.
 func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, repair Repair) (out Rebuilt, err error) {
 	if !g.Valid() || !g.Caller().Operator {
 		return Rebuilt{}, fault.New(fault.Denied, "tables are rebuilt by the instance's operator")
@@ -152,10 +153,10 @@ func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, r
 	return out, err
 }
 
-// Repair says what Rebuild does with tables that differ.
+// Repair is the action of Rebuild on tables that differ.
 type Repair string
 
-// What Rebuild does.
+// The actions.
 const (
 	CompareOnly Repair = "compare"
 	KeepRebuilt Repair = "repair"
@@ -164,11 +165,11 @@ const (
 // replayWorld projects a world's whole stream.
 func replayWorld(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 	var list []Record
-	ahead := 0 // bytes that the commits of the list name
+	bodyBytes := 0 // bytes of the contents of list
 	flush := func() error {
 		err := replayBatch(ctx, tx, w, list)
 		n += len(list)
-		list, ahead = list[:0], 0
+		list, bodyBytes = list[:0], 0
 		return err
 	}
 	for commit, err := range tx.Commits(ctx, WorldStream(w), 1) {
@@ -181,9 +182,9 @@ func replayWorld(ctx context.Context, tx Tx, w access.WorldID) (n int, err error
 		}
 		list = append(list, rec)
 		for _, h := range prefetchedImages(rec) {
-			ahead += h.Size
+			bodyBytes += h.Size
 		}
-		if len(list) < replayBatchCommits && ahead < replayBatchBytes {
+		if len(list) < replayBatchCommits && bodyBytes < replayBatchBytes {
 			continue
 		}
 		if err := flush(); err != nil {
@@ -193,15 +194,15 @@ func replayWorld(ctx context.Context, tx Tx, w access.WorldID) (n int, err error
 	return n, flush()
 }
 
-// Commits are replayed so many at once, of whose contents there are so many bytes: these
-// are asked for together.
+// Commits are replayed in batches, whose contents are prefetched together. A batch ends at the
+// first of these two bounds.
 const (
 	replayBatchCommits = 100
 	replayBatchBytes   = 4 << 20
 )
 
-// prefetchedImages gives the card images of a commit whose content is asked for when it is
-// replayed, and is not so long that it is better asked for by itself.
+// prefetchedImages returns the card images of a commit whose content is prefetched for a replay.
+// Longer contents are read one by one.
 func prefetchedImages(rec Record) (list []*CardImage) {
 	for _, ch := range rec.Changes {
 		if c := ch.Card; c != nil && c.Content != (Hash{}) && c.Size <= prefetchSize && TextOf(c.Type) != TextFile {
@@ -235,13 +236,14 @@ func replayBatch(ctx context.Context, tx Tx, w access.WorldID, list []Record) er
 	return nil
 }
 
-// Digested is what a table of a world holds, as a number of rows and a hash over them.
+// Digested is the number of rows of a table of a world and a hash of them.
 type Digested struct {
 	Rows int
 	Sum  Hash
 }
 
-// Digest reads a table of a world. It is for wiring, which compares whole stores.
+// Digest returns the digest of a table of a world. It checks no grant: it is for wiring code that
+// compares whole stores.
 func Digest(ctx context.Context, r Reader, w access.WorldID, t Table) (d Digested, err error) {
 	h := sha256.New()
 	for line, err := range r.Dump(ctx, w, t) {

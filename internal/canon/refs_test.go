@@ -7,8 +7,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// TestRefsOfACardAreBounded: a text of 1 MiB held 92,000 links, which the one writer took
-// ten seconds for.
+// TestRefsOfACardAreBounded: a text of 1 MiB held 92,000 links, and the only writer took ten
+// seconds to store them.
 func TestRefsOfACardAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		card    Card

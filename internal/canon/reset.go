@@ -12,10 +12,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// Reset brings a fork back to the commit of its origin that it was made from, by one
-// commit: cards, links, layers, title and settings. Who its members are stays, and so does
-// the history, with what was played. It needs a grant of the world's admin, or the
-// operator's, and refuses with fault.Rule where the world is no fork.
+// Reset returns a fork to the commit of its origin from which it was forked: cards, links, layers,
+// title and settings. It does so by a single commit. The members stay, and so does the history with
+// everything that was played. Reset needs a grant of the world's admin or of the operator, and
+// refuses with fault.Rule if the world is no fork.
 func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (receipt Receipt, err error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
@@ -45,7 +45,7 @@ func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (re
 	return receipt, commitError(err)
 }
 
-// trace is what a world's stream says of its cards, links, layers and settings.
+// trace is the state of a world's cards, links, layers and settings according to its stream.
 type trace struct {
 	world  *WorldImage
 	cards  map[CardID]*CardImage
@@ -78,7 +78,8 @@ func (t *trace) applyChange(ch Change) {
 	}
 }
 
-// traceFork reads a fork's stream: what it says when the fork was made, and what it says now.
+// traceFork reads a fork's stream. forked is the state in which the fork was created, now is the
+// current state.
 func traceFork(ctx context.Context, r Reader, w access.WorldID) (forked, now *trace, err error) {
 	world, ok, err := finishedWorld(ctx, r, w)
 	if err != nil {
@@ -114,7 +115,8 @@ func traceFork(ctx context.Context, r Reader, w access.WorldID) (forked, now *tr
 	return forked, now, nil
 }
 
-// planReset is the change from what is now to what was when a fork was made.
+// planReset returns the changes from the current state of a fork back to the one in which it was
+// created.
 func planReset(ctx context.Context, r Reader, w access.WorldID, forked, now *trace) (ChangeSet, error) {
 	b := &resetPlan{r: r, visibility: Visibility{w, access.View{Level: access.LevelAll}}, to: forked, alive: map[CardID]*CardImage{}}
 	if forked.world != nil && !sameImage(forked.world, now.world) {
@@ -152,14 +154,15 @@ func sortedIDs[K ~[16]byte, V any](m map[K]V) []K {
 	return slices.SortedFunc(maps.Keys(m), func(a, b K) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// sameImage compares images by what is stored of them.
+// sameImage compares two images by their stored form.
 func sameImage(a, b any) bool {
 	x, xerr := json.Marshal(a)
 	y, yerr := json.Marshal(b)
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// resetPlan plans a world's cards back, beside a tally of what each step leaves alive.
+// resetPlan plans the changes of a reset. alive holds the living cards in their state after the
+// changes planned so far.
 type resetPlan struct {
 	r          Reader
 	visibility Visibility
@@ -177,8 +180,8 @@ func (b *resetPlan) putCard(act Act, im CardImage) {
 	b.alive[im.ID] = &im
 }
 
-// resetCards first lets go of every name that is not where it was, so that each is free when
-// the card that it belongs to comes for it.
+// resetCards plans the reset of all cards. It first frees every name that the fork gave to another
+// card, so that the name is free when its original card gets it back.
 func (b *resetPlan) resetCards(ctx context.Context) error {
 	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
 		cards, _, err := b.r.Cards(ctx, b.visibility, Filter{}, page)
@@ -197,7 +200,7 @@ func (b *resetPlan) resetCards(ctx context.Context) error {
 	if err := b.restoreTrashed(ctx); err != nil {
 		return err
 	}
-	b.parkMoved() // what came back in company may be elsewhere too
+	b.parkMoved() // restored descendants may be in other places too
 	b.trashAdded()
 	for _, id := range b.to.order {
 		is, im := *b.alive[id], *b.to.cards[id]
@@ -208,8 +211,8 @@ func (b *resetPlan) resetCards(ctx context.Context) error {
 	return nil
 }
 
-// parkMoved moves cards that are not where they were to names of their own, away from what was
-// made since.
+// parkMoved gives cards that were moved or renamed temporary names of their own, outside the cards
+// that were created since the fork.
 func (b *resetPlan) parkMoved() {
 	for _, id := range b.to.order {
 		is, was := b.alive[id], b.to.cards[id]
@@ -221,7 +224,7 @@ func (b *resetPlan) parkMoved() {
 	}
 }
 
-// trashAdded puts in the trash what was made since.
+// trashAdded puts the cards that were created since the fork in the trash.
 func (b *resetPlan) trashAdded() {
 	var top []CardID
 	for _, id := range sortedIDs(b.alive) {
@@ -235,7 +238,7 @@ func (b *resetPlan) trashAdded() {
 	maps.DeleteFunc(b.alive, func(id CardID, _ *CardImage) bool { return b.to.cards[id] == nil })
 }
 
-// restoreTrashed brings back from the trash what was there, each card under its parent.
+// restoreTrashed takes the original cards out of the trash, each card after its parent.
 func (b *resetPlan) restoreTrashed(ctx context.Context) error {
 	for _, id := range b.to.order {
 		if b.alive[id] != nil {

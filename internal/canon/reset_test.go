@@ -12,7 +12,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// dumpWorld is what a world shows: cards, links and layers, as text.
+// dumpWorld returns the cards, links and layers of a world as text.
 func (s *scene) dumpWorld(w access.WorldID) string {
 	s.t.Helper()
 	var lines []string
@@ -50,7 +50,7 @@ func (s *scene) dumpWorld(w access.WorldID) string {
 	return strings.Join(lines, "\n")
 }
 
-// in is the operator in a world.
+// in returns the operator as an actor in a world.
 func (s *scene) in(w access.WorldID) actor {
 	c := access.Caller{Subject: "operator", EveryRole: access.RoleAdmin, Operator: true}
 	return s.admit(c, access.Request{Operation: "play", Effect: access.Write, World: w})

@@ -2,10 +2,10 @@ package canon
 
 import "loregate/internal/markup"
 
-// RevertTo gives a card the name, type, content and fields that it had in a version,
-// and its children what they had when that version was replaced: those trashed since come
-// back, and those changed since get their content of that time. Cards made since stay, and
-// so does the place of a card that moved only because one above it did.
+// RevertTo gives a card the name, type, content and fields of one of its versions. It also reverts
+// the children to their state at the time when that version was replaced: children trashed since
+// are restored, and children changed since get their content of that time. Children created since
+// stay. A card that moved only because a card above it moved keeps its place.
 func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	if v.Purged {
 		return Card{}, ruleFault("to_version", "the body of that version was erased")
@@ -23,8 +23,8 @@ func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	return p.revertOne(c, v)
 }
 
-// renameAs gives a card the name that it had in a version. Where the card above it then
-// is still there, it goes below that one, whatever that is called now.
+// renameAs gives a card the name that it had in a version. If the card that was its parent then
+// still exists, the card goes below that parent, under the present name of the parent.
 func (p *Plan) renameAs(c Card, v Version) (Card, error) {
 	im, err := lastImageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *Plan) revertOne(c Card, v Version) (Card, error) {
 	return p.Update(c, e)
 }
 
-// revertBelow reverts the direct children that were there when a version was replaced.
+// revertBelow reverts the direct children that existed when a version was replaced.
 func (p *Plan) revertBelow(c Card, at Version) error {
 	trash, err := p.trashedFrom(c)
 	if err != nil {
@@ -103,7 +103,8 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 	return nil
 }
 
-// trashedFrom lists what went to the trash from directly below a card, latest first.
+// trashedFrom lists the direct children of a card that were put in the trash themselves, latest
+// first.
 func (p *Plan) trashedFrom(c Card) (list []Card, err error) {
 	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
 		trash, _, err := p.Snapshot.Trash(p.ctx, page)
@@ -133,8 +134,8 @@ func (p *Plan) childrenOf(c Card) (list []Card, err error) {
 	}
 }
 
-// versionAt finds a card's version that was current when another version was replaced;
-// for one that is current, the latest.
+// versionAt finds a card's version that was current when another version was replaced. If that
+// other version is current, it finds the latest one.
 func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
 	for page := (Page{Limit: 100}); ; page.Offset += page.Limit {
 		list, _, err := p.Snapshot.Versions(p.ctx, id, page)

@@ -15,7 +15,7 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// scene is a world with people in it, for tests that read as a story.
+// scene is a world with actors, for tests that read as a story.
 type scene struct {
 	t     *testing.T
 	canon *canon.Canon
@@ -41,7 +41,7 @@ func newSceneOn(t *testing.T, store canon.Store) *scene {
 	return s
 }
 
-// id gives ids that rise and are the same in every run.
+// id returns ascending ids that are the same in every run.
 func (s *scene) id(canon.StreamID) uuid.UUID {
 	s.ids++
 	var u uuid.UUID
@@ -52,14 +52,14 @@ func (s *scene) id(canon.StreamID) uuid.UUID {
 	return u
 }
 
-// actor is somebody in a scene.
+// actor is a caller in a scene.
 type actor struct {
 	s     *scene
 	grant access.Grant
 }
 
-// as gives an actor by role ("user", "gm", "admin", "operator") or, for any other name,
-// a user who bears it.
+// as returns an actor by role ("user", "gm", "admin", "operator"); any other argument is the name
+// of a user.
 func (s *scene) as(who string) actor {
 	c := access.Caller{Subject: access.Subject(who)}
 	role, ok := access.ParseRole(who)
@@ -150,7 +150,7 @@ func (a actor) look(f func(*canon.Snapshot) error) error {
 	return a.s.canon.Read(a.s.t.Context(), a.grant, f)
 }
 
-// card reads a card and its content; ok is false where it is not found.
+// card reads a card and its content; ok is false if it is not found.
 func (a actor) card(name string) (c canon.Card, content string, ok bool) {
 	a.s.t.Helper()
 	err := a.look(func(snap *canon.Snapshot) (err error) {
@@ -181,7 +181,7 @@ func (a actor) wantAbsent(name string) {
 	}
 }
 
-// history is the versions an actor sees of a card, "number:content", latest first.
+// history lists the versions of a card that an actor sees as "number:content", latest first.
 func (a actor) history(name string) (list []string) {
 	a.s.t.Helper()
 	err := a.look(func(snap *canon.Snapshot) error {

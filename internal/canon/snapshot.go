@@ -13,8 +13,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// Snapshot is one snapshot of a world through one view. Every method shows only what the
-// view sees; what is hidden and what is absent answer alike.
+// Snapshot is a snapshot of a world through one view. Every method shows only the data that the
+// view sees; hidden and absent data give the same result.
 type Snapshot struct {
 	canon      *Canon
 	r          Reader
@@ -26,24 +26,24 @@ type Snapshot struct {
 	prefetch bool // see Prefetching
 }
 
-// headCache is the head of the world's stream, read when a look of the snapshot first asks for
-// it. An error ends the look.
+// headCache is the head of the world's stream, read when it is first needed. If reading it fails,
+// the whole Read fails with err.
 type headCache struct {
 	known bool
 	head  Head
 	err   error
 }
 
-// World is the world looked at.
+// World returns the world of the snapshot.
 func (s *Snapshot) World() World { return s.world }
 
-// Grant is the grant looked through.
+// Grant returns the grant of the snapshot.
 func (s *Snapshot) Grant() access.Grant { return s.grant }
 
-// View is what the look shows.
+// View returns the view of the snapshot.
 func (s *Snapshot) View() access.View { return s.visibility.View }
 
-// As is the same snapshot through the view of a lower audience.
+// As returns the same snapshot through the view of a lower level.
 func (s *Snapshot) As(level access.Level) *Snapshot {
 	c := *s
 	c.grant = s.grant.As(level)
@@ -51,8 +51,8 @@ func (s *Snapshot) As(level access.Level) *Snapshot {
 	return &c
 }
 
-// AsAnyPlayer is the same snapshot as every player sees it, without the things that are
-// open to somebody by name.
+// AsAnyPlayer returns the same snapshot as every player sees it, without data that is visible only
+// to named subjects.
 func (s *Snapshot) AsAnyPlayer() *Snapshot {
 	c := *s
 	c.grant = s.grant.AsPlayer("")
@@ -60,16 +60,16 @@ func (s *Snapshot) AsAnyPlayer() *Snapshot {
 	return &c
 }
 
-// Prefetching is the same snapshot for a caller who reads the content of the card that it looks
-// up by name or id, and counts its children: the store reads all three at once.
+// Prefetching returns the same snapshot for a caller that finds a card by name or id and then reads
+// its content and counts its children. The store reads all three at once.
 func (s *Snapshot) Prefetching() *Snapshot {
 	c := *s
 	c.prefetch = true
 	return &c
 }
 
-// NameLevel is the level that the world's name rules give a name, whether or not
-// anything bears it.
+// NameLevel returns the level that the world's name rules give to a name, whether or not a card has
+// it.
 func (s *Snapshot) NameLevel(name string) access.Level {
 	if strings.HasPrefix(name, "~") || strings.HasPrefix(name, ":") {
 		return access.LevelUser
@@ -77,7 +77,7 @@ func (s *Snapshot) NameLevel(name string) access.Level {
 	return s.world.Settings.nameLevel(markup.KeyOf(name))
 }
 
-// nameLevel is LevelGM where a part of the key is one of the world's GM parts.
+// nameLevel returns LevelGM if a part of the key is one of the world's GM parts, else LevelUser.
 func (s Settings) nameLevel(key markup.Key) access.Level {
 	for part := range strings.SplitSeq(string(key), "+") {
 		if s.isGMPart(part) {
@@ -89,10 +89,10 @@ func (s Settings) nameLevel(key markup.Key) access.Level {
 
 func (s Settings) isGMPart(key string) bool { return slices.Contains(s.gmParts(), key) }
 
-// defaultGMParts are the keys of the parts that make a card GM where nothing is configured.
+// defaultGMParts are the keys of the GM parts of a world that configures none.
 var defaultGMParts = []string{"gm", "ai"}
 
-// gmParts are the keys in force.
+// gmParts returns the keys of the GM parts of the world.
 func (s Settings) gmParts() []string {
 	if s.GMParts == nil {
 		return defaultGMParts
@@ -104,9 +104,8 @@ func (s Settings) gmParts() []string {
 	return keys
 }
 
-// Find resolves a name argument: "~ID", ":codename" or a name, which means the
-// lowest-labelled card in sight that bears it. Its error is fault.NotFound, with near
-// names in sight.
+// Find resolves a name argument: "~ID", ":codename" or a name. A name finds the visible card with
+// the lowest label. The error is fault.NotFound, with similar visible names.
 func (s *Snapshot) Find(ctx context.Context, name string) (Card, error) {
 	card, ok, err := s.findByName(ctx, name)
 	if err != nil {
@@ -118,7 +117,7 @@ func (s *Snapshot) Find(ctx context.Context, name string) (Card, error) {
 	return card, nil
 }
 
-// Exists is Find for those who can go on without.
+// Exists is Find for callers that can continue without the card.
 func (s *Snapshot) Exists(ctx context.Context, name string) (Card, bool, error) {
 	return s.findByName(ctx, name)
 }
@@ -146,7 +145,7 @@ func (s *Snapshot) ByID(ctx context.Context, id CardID) (Card, bool, error) {
 	return card, true, nil
 }
 
-// Trashed finds a card in the trash by its id, for those who see the trash.
+// Trashed finds a card in the trash by its id, for callers who see the trash.
 func (s *Snapshot) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
 	card, ok, err := First(s.r.FindCards(ctx, s.visibility, CardQuery{ID: id}))
 	if err != nil || !ok || !card.Trashed() {
@@ -155,17 +154,17 @@ func (s *Snapshot) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
 	return card, true, nil
 }
 
-// ByKey finds the card that a key means in sight.
+// ByKey finds the visible card with a key and the lowest label.
 func (s *Snapshot) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
 	return First(s.Homonyms(ctx, key))
 }
 
-// Homonyms are all cards in sight that bear a card's key, lowest label first.
+// Homonyms returns all visible cards with a key, lowest label first.
 func (s *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
 	return s.r.FindCards(ctx, s.visibility, CardQuery{Key: key, Prefetch: s.prefetch})
 }
 
-// notFoundFault is the one answer for what is not there or not in sight.
+// notFoundFault is the error for both absent and hidden cards.
 func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
 	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards", markup.Clean(clipRunes(name, 255)))
 	if near, err := s.r.NearNames(ctx, s.visibility, clipRunes(name, 255), 3); err == nil && len(near) > 0 {
@@ -182,8 +181,7 @@ func clipRunes(s string, n int) string {
 	return string(r[:n])
 }
 
-// Renamed finds the card that a name meant before it, or one of its ancestors, was
-// renamed.
+// Renamed finds a card by a name that it had before it, or one of its ancestors, was renamed.
 func (s *Snapshot) Renamed(ctx context.Context, name string) (Card, bool, error) {
 	return s.findRenamed(ctx, markup.KeyOf(name), 8)
 }
@@ -204,19 +202,19 @@ func (s *Snapshot) findRenamed(ctx context.Context, key markup.Key, hops int) (C
 	return s.ByKey(ctx, parent.Key+"+"+key[len(left)+1:])
 }
 
-// Content gives a card's content.
+// Content returns a card's content.
 func (s *Snapshot) Content(ctx context.Context, c Card) (string, error) {
 	return s.Body(ctx, c.Content)
 }
 
-// Body gives stored text by its hash, which the caller has from a card or version in
-// sight. An erased body reads as "".
+// Body returns stored text by its hash, which the caller got from a visible card or version. An
+// erased body reads as "".
 func (s *Snapshot) Body(ctx context.Context, h Hash) (string, error) {
 	b, err := s.Bytes(ctx, h)
 	return string(b), err
 }
 
-// Bytes is Body for what is not text.
+// Bytes is Body for content that is not text.
 func (s *Snapshot) Bytes(ctx context.Context, h Hash) ([]byte, error) {
 	if h == (Hash{}) {
 		return nil, nil
@@ -230,27 +228,27 @@ func (s *Snapshot) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, 
 	return s.r.Cards(ctx, s.visibility, f, p)
 }
 
-// recentCards is how many cards Recent looks at.
+// recentCards is the number of cards that Recent returns at most.
 const recentCards = 100
 
-// Recent gives the cards that changed last, latest first: a fixed number of them, whatever
-// they are, so that it takes no longer on a large world.
+// Recent returns the cards that changed last, latest first. Their number is bounded, so a large
+// world takes no longer.
 func (s *Snapshot) Recent(ctx context.Context) ([]Card, error) {
 	cards, _, err := s.Cards(ctx, Filter{Sort: SortUpdated}, Page{Limit: recentCards})
 	return cards, err
 }
 
-// ByIDs gives living cards in the order of ids; absent ones are left out.
+// ByIDs returns living cards in the order of ids; absent ones are left out.
 func (s *Snapshot) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
 	return s.r.FindCards(ctx, s.visibility, CardQuery{IDs: ids})
 }
 
-// ByAlias gives the cards that have an alias, lowest label first.
+// ByAlias returns the cards with an alias, lowest label first.
 func (s *Snapshot) ByAlias(ctx context.Context, text string) ([]Card, error) {
 	return s.r.FindCards(ctx, s.visibility, CardQuery{Alias: markup.KeyOf(text)})
 }
 
-// NearCards gives up to n cards whose name or alias resembles a text, best first.
+// NearCards returns up to n cards with a name or alias that resembles a text, best first.
 func (s *Snapshot) NearCards(ctx context.Context, text string, f Filter, n int) ([]Hit, error) {
 	return s.r.NearCards(ctx, s.visibility, text, f, n)
 }
@@ -260,43 +258,43 @@ func (s *Snapshot) Descendants(ctx context.Context, id CardID, depth int, p Page
 	return s.r.Descendants(ctx, s.visibility, id, depth, p)
 }
 
-// Search is a full-text search. Stems are of the world's language.
+// Search is a full-text search, with stems of the world's language.
 func (s *Snapshot) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
 	q.Language = s.World().Settings.Language()
 	return s.r.Search(ctx, s.visibility, q, p)
 }
 
-// Near gives names in sight that resemble a name.
+// Near returns visible names that resemble a name.
 func (s *Snapshot) Near(ctx context.Context, name string, n int) ([]string, error) {
 	return s.r.NearNames(ctx, s.visibility, name, n)
 }
 
-// TypeUse counts living cards in sight by the key of their type.
+// TypeUse counts visible living cards by the key of their type.
 func (s *Snapshot) TypeUse(ctx context.Context) (map[string]int, error) {
 	return s.r.TypeUse(ctx, s.visibility)
 }
 
-// Complete gives names in sight that begin with a text.
+// Complete returns visible names that begin with a text.
 func (s *Snapshot) Complete(ctx context.Context, prefix string, n int) ([]string, error) {
 	return s.r.CompleteNames(ctx, s.visibility, prefix, n)
 }
 
-// Trash lists what is in the trash, latest first.
+// Trash lists the cards that were put in the trash themselves, latest first.
 func (s *Snapshot) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
 	return s.r.Trash(ctx, s.visibility, p)
 }
 
-// TrashedWith lists what went to the trash with a card, itself first.
+// TrashedWith lists the cards that were put in the trash with a card, that card first.
 func (s *Snapshot) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
 	return s.r.FindCards(ctx, s.visibility, CardQuery{TrashRoot: root})
 }
 
-// Versions lists a card's versions in sight, latest first.
+// Versions lists a card's visible versions, latest first.
 func (s *Snapshot) Versions(ctx context.Context, id CardID, p Page) ([]Version, Total, error) {
 	return s.r.Versions(ctx, s.visibility, id, p)
 }
 
-// VersionOf finds a card's version by the number that the view is shown.
+// VersionOf finds a card's version by the number that is shown to the view.
 func (s *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, error) {
 	v, ok, err := s.r.VersionByCount(ctx, s.visibility, c.ID, n)
 	if err != nil {
@@ -308,63 +306,63 @@ func (s *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, er
 	return v, nil
 }
 
-// Number is the version number that the view is shown of a version.
+// Number returns the number of a version that is shown to the view.
 func (s *Snapshot) Number(c Card, v Version) uint32 {
 	return v.Counts.For(max(s.visibility.View.Level, levelShown(c, s.visibility.View)))
 }
 
-// Feed lists changes in sight, latest first.
+// Feed lists visible changes, latest first.
 func (s *Snapshot) Feed(ctx context.Context, q FeedQuery) ([]Version, Total, error) {
 	return s.r.Feed(ctx, s.visibility, q)
 }
 
-// Refs lists references whose source is in sight.
+// Refs lists references from visible cards.
 func (s *Snapshot) Refs(ctx context.Context, q RefQuery) ([]RefRow, Total, error) {
 	return s.r.Refs(ctx, s.visibility, q)
 }
 
-// Wanted lists link targets that are not there in sight, most wanted first.
+// Wanted lists link targets for which no visible card exists, most wanted first.
 func (s *Snapshot) Wanted(ctx context.Context, p Page) ([]Wanted, Total, error) {
 	return s.r.Wanted(ctx, s.visibility, p)
 }
 
-// Tags counts tags in sight.
+// Tags counts visible tags.
 func (s *Snapshot) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Total, error) {
 	return s.r.Tags(ctx, s.visibility, prefix, p)
 }
 
-// Links lists links in sight.
+// Links lists visible links.
 func (s *Snapshot) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
 	return s.r.Links(ctx, s.visibility, q)
 }
 
-// LinkByID finds a current link in sight, between cards that are.
+// LinkByID finds a visible current link between visible cards.
 func (s *Snapshot) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
 	return findLink(ctx, s.r, s.visibility, id)
 }
 
-// findLink finds a current link in a sight.
+// findLink finds a visible current link.
 func findLink(ctx context.Context, r Reader, s Visibility, id LinkID) (Link, bool, error) {
 	links, _, err := r.Links(ctx, s, LinkQuery{IDs: []LinkID{id}, Page: Page{Limit: 1, Uncounted: true}})
 	return First(links, err)
 }
 
-// Reach finds what can be reached from a card along links.
+// Reach finds the cards that can be reached from a card along links.
 func (s *Snapshot) Reach(ctx context.Context, q ReachQuery) (Reached, error) {
 	return s.r.Reach(ctx, s.visibility, q)
 }
 
-// LinkMax gives the greatest integer attribute of current links of a kind.
+// LinkMax returns the greatest integer attribute of current links of a kind.
 func (s *Snapshot) LinkMax(ctx context.Context, kind, attr string) (int64, bool, error) {
 	return s.r.LinkMax(ctx, s.visibility, kind, attr)
 }
 
-// Layers lists layers of a card in sight.
+// Layers lists visible layers of visible cards.
 func (s *Snapshot) Layers(ctx context.Context, q LayerQuery) ([]Layer, error) {
 	return s.r.Layers(ctx, s.visibility, q)
 }
 
-// Members lists the world's members, to those who administer it.
+// Members lists the world's members. Only the world's admins may call it.
 func (s *Snapshot) Members(ctx context.Context) ([]Member, error) {
 	if s.grant.Role() < access.RoleAdmin {
 		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
@@ -372,16 +370,16 @@ func (s *Snapshot) Members(ctx context.Context) ([]Member, error) {
 	return s.r.Members(ctx, MemberQuery{World: s.visibility.World})
 }
 
-// Clock is the time that commits made now would bear.
+// Clock returns the time that a commit made now would have.
 func (s *Snapshot) Clock() time.Time { return s.canon.commitTime() }
 
-// Now is the number of the last commit to the world in this snapshot; see Seq for whom
-// it may be shown.
+// Now returns the number of the last commit to the world in this snapshot. See Seq before showing
+// it.
 func (s *Snapshot) Now() Seq { return s.loadHead().Seq }
 
-// Head is the end of the world's stream in this snapshot, for those who keep what they
-// computed from the stream. It is false where nothing may be kept: inside a writer's
-// transaction, which may yet be undone, and where the head could not be read.
+// Head returns the last commit to the world in this snapshot, for callers that keep results
+// computed from the stream. It returns false if nothing may be kept: in a write transaction, which
+// may still be rolled back, and if the head could not be read.
 func (s *Snapshot) Head() (Head, bool) {
 	if _, writes := s.r.(Tx); writes {
 		return Head{}, false
@@ -398,7 +396,7 @@ func (s *Snapshot) loadHead() Head {
 	return s.headCache.head
 }
 
-// SeqAt is the commit that the world stood at, at a time; 0 is before the first.
+// SeqAt returns the number of the last commit to the world at a time; 0 means before the first one.
 func (s *Snapshot) SeqAt(ctx context.Context, at time.Time) (Seq, error) {
 	return s.r.SeqAt(ctx, s.world.ID, at)
 }
@@ -408,7 +406,7 @@ func (s *Snapshot) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool
 	return First(s.CardsAt(ctx, []CardID{id}, at))
 }
 
-// CardsAt is CardAt of several cards, in their order; absent ones are left out.
+// CardsAt is CardAt for several cards, in their order; absent ones are left out.
 func (s *Snapshot) CardsAt(ctx context.Context, ids []CardID, at Seq) ([]Version, error) {
 	return s.r.CardsAt(ctx, s.visibility, ids, at)
 }

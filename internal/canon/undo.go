@@ -9,9 +9,9 @@ import (
 	"loregate/internal/fault"
 )
 
-// Undo plans the opposite of what is in sight of a commit; what is not stays as it is,
-// and shows in nothing. It refuses with fault.Conflict where later changes stand on it,
-// and with fault.NotFound where none of it is in sight.
+// Undo plans the opposite of the visible changes of a commit. Hidden changes stay, and nothing
+// reveals them. Undo refuses with fault.Conflict if later changes depend on the commit, and with
+// fault.NotFound if none of its changes is visible.
 func (p *Plan) Undo(change uuid.UUID) error {
 	absent := fault.New(fault.NotFound, "there is no change %s; list changes with recent_changes", change)
 	commit, ok, err := p.r.CommitByID(p.ctx, WorldStream(p.world.ID), change)
@@ -48,8 +48,9 @@ func (p *Plan) Undo(change uuid.UUID) error {
 	return nil
 }
 
-// affectedCards are the cards that a change is about, where all of it is in sight; nil where
-// not. What is not about cards is seen by those who administer the world.
+// affectedCards returns the cards that a change affects, or nil if any part of the change is
+// hidden. For a change that affects no cards, the world's admins get one zero Card and everyone
+// else nil.
 func (p *Plan) affectedCards(ch Change) (cards []Card, err error) {
 	var ids []CardID
 	label := access.NewLabel(access.LevelUser)
@@ -102,8 +103,7 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 	return p.undoState(c, im, before.For(p.View()), rec.Seq)
 }
 
-// versionBefore is a card's last version of before a commit, which may have written
-// several.
+// versionBefore returns a card's last version before a commit, which may have written several.
 func (p *Plan) versionBefore(c Card, seq Seq) (Version, bool, error) {
 	for rev := c.Rev; rev > 0; rev-- {
 		v, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, rev)
@@ -125,7 +125,7 @@ func (p *Plan) undoCreate(c Card) error {
 	return p.Trash(c)
 }
 
-// allChildrenGone reports whether the plan trashes or moves away every child of a card already.
+// allChildrenGone reports whether the plan already trashes or moves every child of a card.
 func (p *Plan) allChildrenGone(c Card) bool {
 	children, err := p.childrenOf(c)
 	for _, child := range children {
@@ -160,8 +160,8 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	return err
 }
 
-// ownLabelBefore is the label a card was given before a commit, read from the stream, for
-// versions keep effective labels only.
+// ownLabelBefore returns a card's own label before a commit. It reads the stream, because versions
+// hold only effective labels.
 func (p *Plan) ownLabelBefore(c Card, seq Seq) (access.Label, error) {
 	for rev := c.Rev; rev > 0; rev-- {
 		v, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, rev)
@@ -182,7 +182,7 @@ func (p *Plan) ownLabelBefore(c Card, seq Seq) (access.Label, error) {
 	return access.NewLabel(access.LevelUser), nil
 }
 
-// lastImageIn is the last image of a card in a commit; nil where it has none.
+// lastImageIn returns the last image of a card in a commit, or nil.
 func lastImageIn(ctx context.Context, r Reader, s StreamID, seq Seq, id CardID) (*CardImage, error) {
 	for commit, err := range r.Commits(ctx, s, seq) {
 		if err != nil {

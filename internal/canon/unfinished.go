@@ -8,18 +8,18 @@ import (
 	"loregate/internal/access"
 )
 
-// A world that is being forked is unfinished: it has a row, for its settings decide how its
-// cards are labelled, but nobody is shown it. Its slug tells: it begins with a mark that no
-// name of a world has. A second mark says that the fork was given up and is being discarded,
-// which stops whoever still writes it.
+// unfinishedMark begins the slug of an unfinished world, one that is being forked. Such a world
+// has a row, because its settings determine the labels of its cards, but it is hidden from
+// everyone. The slug of a finished world cannot begin with the mark. A second mark means that the
+// fork was abandoned and is being discarded: a process that still writes it stops.
 const unfinishedMark = "~"
 
 func unfinishedSlug(w access.WorldID) string { return unfinishedMark + w.String() }
 
 func abandonedSlug(w access.WorldID) string { return unfinishedMark + unfinishedSlug(w) }
 
-// Unfinished reports whether the world is being forked, or was left over by a fork that was
-// killed. It is not to be shown to anybody.
+// Unfinished reports whether the world is being forked, or is left over from a fork whose process
+// was killed. It must not be shown to anyone.
 func (w World) Unfinished() bool { return strings.HasPrefix(w.Slug, unfinishedMark) }
 
 // finishedWorld finds a world that may be shown.
@@ -32,15 +32,15 @@ func finishedWorld(ctx context.Context, r Reader, id access.WorldID) (World, boo
 }
 
 const (
-	// forkStalled is after how long without a step a fork counts as given up: its process was
-	// killed. One that is alive makes several steps a second.
+	// forkStalled is the time without a step after which a fork counts as abandoned, because its
+	// process was killed. A live process makes several steps a second.
 	forkStalled = 2 * time.Minute
-	// discardRows is how many rows a step of discarding takes away.
+	// discardRows is the number of rows that a step of discardFork removes.
 	discardRows = 1000
 )
 
-// SweepForks discards unfinished worlds that nobody has written to for two minutes, and gives
-// how many are left, which may still be written. Others write between its steps.
+// SweepForks discards unfinished worlds without a commit for two minutes. It returns the number of
+// those left, which may still be written. Other writers may write between its steps.
 func (c *Canon) SweepForks(ctx context.Context) (left int, err error) {
 	var stalled []access.WorldID
 	err = c.read(ctx, func(r Reader) error {
@@ -71,7 +71,7 @@ func (c *Canon) SweepForks(ctx context.Context) (left int, err error) {
 	return left, err
 }
 
-// isStalled reports whether an unfinished world was given up, or has had no step for long.
+// isStalled reports whether an unfinished world was abandoned, or has had no step for forkStalled.
 func (c *Canon) isStalled(ctx context.Context, r Reader, w World) (bool, error) {
 	if w.Slug == abandonedSlug(w.ID) {
 		return true, nil
@@ -87,7 +87,7 @@ func (c *Canon) isStalled(ctx context.Context, r Reader, w World) (bool, error) 
 	return true, nil
 }
 
-// discardFork takes away all of an unfinished world, in steps. The first one stops whoever
+// discardFork removes an unfinished world in steps. The first step stops a process that still
 // writes it.
 func (c *Canon) discardFork(ctx context.Context, id access.WorldID) error {
 	for left := true; left; {

@@ -9,18 +9,18 @@ import (
 	"loregate/internal/fault"
 )
 
-// slugForm is what a world's slug looks like: it stands in addresses and file names.
+// slugForm is the format of a world's slug, which appears in addresses and file names.
 var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// NewWorld is a world to be made.
+// NewWorld describes a world to create.
 type NewWorld struct {
 	Slug     string
 	Title    string
 	Settings Settings
-	First    bool // only where there is no world yet: fault.Conflict otherwise
+	First    bool // fault.Conflict if a world exists already
 }
 
-// CreateWorld makes a world, and its maker an admin of it. It needs an operator's grant.
+// CreateWorld creates a world and makes the caller its admin. It needs an operator's grant.
 func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (World, error) {
 	first, err := c.planNewWorld(ctx, g, n, World{})
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (Wo
 	return c.World(ctx, id)
 }
 
-// planNewWorld is the change that makes a world, of which the maker is an admin.
+// planNewWorld returns the changes that create a world with the caller as its admin.
 func (c *Canon) planNewWorld(ctx context.Context, g access.Grant, n NewWorld, origin World) (set ChangeSet, err error) {
 	if !g.Valid() {
 		return set, errClosed
@@ -67,7 +67,7 @@ func (c *Canon) planNewWorld(ctx context.Context, g access.Grant, n NewWorld, or
 	return set, err
 }
 
-// checkNoWorld refuses where another process was first.
+// checkNoWorld refuses if another process has created a world meanwhile.
 func checkNoWorld(ctx context.Context, r Reader) error {
 	all, err := r.Worlds(ctx, WorldQuery{All: true})
 	if err == nil && len(all) > 0 {
@@ -76,8 +76,8 @@ func checkNoWorld(ctx context.Context, r Reader) error {
 	return err
 }
 
-// World finds a world by its id. Who may know of it is the caller's matter: this is for
-// wiring, which has no grant yet.
+// World finds a world by its id. It is for wiring code that has no grant yet and must itself
+// decide who may learn of the world.
 func (c *Canon) World(ctx context.Context, id access.WorldID) (w World, err error) {
 	err = c.read(ctx, func(r Reader) error {
 		found, ok, err := finishedWorld(ctx, r, id)
@@ -108,7 +108,7 @@ func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool,
 	return w, ok, err
 }
 
-// Worlds lists all worlds, by slug. It is for wiring and for the operator.
+// Worlds lists all worlds, by slug. It is for wiring code and the operator.
 func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
 	list, mark, known := c.cachedWorlds(ctx)
 	if known {
@@ -125,15 +125,16 @@ func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
 	return list, err
 }
 
-// worldList is all finished worlds, by slug, as long as the store has a mark. A caller with a role
-// everywhere, as the one of stdio has, asks for them at each call.
+// worldList caches all finished worlds, by slug, while the store keeps the same mark. A caller with
+// a role in every world, such as that of stdio, lists them at each call.
 type worldList struct {
-	mark Mark // from before they were read
+	mark Mark // mark of the store before the worlds were read
 	list []World
 }
 
-// cachedWorlds gives the worlds where they are known, and the store's mark, the zero Mark where it has
-// none. A basis is to see a read of its own.
+// cachedWorlds returns the cached worlds, if they are current, and the store's mark; without a mark
+// it returns the zero Mark. Calls under a Basis bypass the cache, because the basis must record the
+// read.
 func (c *Canon) cachedWorlds(ctx context.Context) (list []World, mark Mark, known bool) {
 	mark, ok := c.storeMark()
 	if !ok {
@@ -148,8 +149,8 @@ func (c *Canon) cachedWorlds(ctx context.Context) (list []World, mark Mark, know
 	return nil, mark, false
 }
 
-// Moved gives the heads of the worlds whose streams do not end where a caller saw them end.
-// It is for wiring, which looks at nothing else.
+// Moved returns the heads of the worlds whose streams do not end at the heads in seen. It is for
+// wiring code and reads nothing else.
 func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved map[access.WorldID]Head, err error) {
 	moved = map[access.WorldID]Head{}
 	err = c.read(ctx, func(r Reader) error {
@@ -175,7 +176,7 @@ func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved 
 	return moved, err
 }
 
-// Memberships lists the worlds a subject is a member of.
+// Memberships lists the worlds that a subject is a member of.
 func (c *Canon) Memberships(ctx context.Context, s access.Subject) (list []Member, err error) {
 	err = c.read(ctx, func(r Reader) (err error) {
 		list, err = r.Members(ctx, MemberQuery{Subject: s})

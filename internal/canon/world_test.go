@@ -9,7 +9,7 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// markedStore is a store that counts its reads, and has another mark after each write.
+// markedStore counts its reads and changes its mark with each write.
 type markedStore struct {
 	canon.Store
 	reads, writes int
@@ -27,8 +27,8 @@ func (m *markedStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 
 func (m *markedStore) Mark() (canon.Mark, bool) { return canon.Mark{uint32(m.writes + 1)}, true }
 
-// TestWorldsAreReadAgainAfterAWrite lists worlds and finds one by its slug: without a read while
-// nothing is committed, and as they are after a commit.
+// TestWorldsAreReadAgainAfterAWrite lists worlds and finds one by its slug. Without a commit in
+// between this reads nothing; after a commit it gives the new state.
 func TestWorldsAreReadAgainAfterAWrite(t *testing.T) {
 	t.Parallel()
 	store := &markedStore{Store: memory.New()}
@@ -44,7 +44,7 @@ func TestWorldsAreReadAgainAfterAWrite(t *testing.T) {
 		if err != nil || !slices.Equal(got, slugs) {
 			t.Errorf("worlds %v, want %v; %v", got, slugs, err)
 		}
-		clear(list) // it is the caller's
+		clear(list) // the list belongs to the caller
 	}
 	list, err := s.canon.Worlds(ctx)
 	if err != nil || len(list) != 1 {
