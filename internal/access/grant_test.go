@@ -22,7 +22,7 @@ func granted(t *testing.T, c access.Caller, r access.Request) access.Grant {
 	return a.Grant
 }
 
-// Nobody made the zero Grant, and nothing widens it.
+// No Guard made the zero Grant, and nothing widens it.
 func TestTheZeroGrantOpensNothing(t *testing.T) {
 	var zero access.Grant
 	for name, g := range map[string]access.Grant{
@@ -35,7 +35,7 @@ func TestTheZeroGrantOpensNothing(t *testing.T) {
 	}
 }
 
-// A grant looks with lower eyes, never with higher ones; who is accountable stays.
+// A grant can take a lower view but never a higher one; the accountable caller stays the same.
 func TestAGrantIsLoweredAndNeverWidened(t *testing.T) {
 	levels := []access.Level{access.LevelNone, access.LevelUser, access.LevelGM, access.LevelAdmin, access.LevelAll}
 	for _, role := range []access.Role{access.RoleNone, access.RoleUser, access.RoleGM, access.RoleAdmin} {
@@ -64,7 +64,7 @@ func TestAGrantIsLoweredAndNeverWidened(t *testing.T) {
 	}
 }
 
-// Who looks with a player's eyes sees what names the player, up to their own level.
+// The view of a player includes data that names the player, up to the caller's own level.
 func TestAsPlayer(t *testing.T) {
 	gm := granted(t, access.Caller{Subject: "anna", EveryRole: access.RoleGM}, access.Request{World: here})
 	for label, want := range map[string]bool{"user": true, "gm": false, "gm:bert": true, "gm:anna": false, "admin": false, "admin:bert": false, "admin:anna,bert": false} {
@@ -86,7 +86,7 @@ func TestWhichGrantsWrite(t *testing.T) {
 	}
 }
 
-// Parts of a call are told apart by their keys; a call without a key has none in its parts.
+// The parts of a call have different keys; if the call has no key, its parts have none.
 func TestPartsOfACall(t *testing.T) {
 	own := granted(t, anna(), access.Request{IdempotencyKey: "key", InputHash: [32]byte{1}})
 	bare := granted(t, anna(), access.Request{InputHash: [32]byte{1}})
@@ -110,8 +110,8 @@ func TestPartsOfACall(t *testing.T) {
 	}
 }
 
-// What a view sees is a level at or above the label's, or a name on it that its ceiling
-// reaches; told here apart from how it is decided.
+// A view sees labels at or below its level, and labels that name its subject up to its ceiling. The
+// test states this independently of the implementation.
 func TestViewSees(t *testing.T) {
 	levels := []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin}
 	for _, own := range append([]access.Level{access.LevelNone}, append(levels, access.LevelAll)...) {
@@ -138,7 +138,7 @@ func TestViewSees(t *testing.T) {
 func TestLabels(t *testing.T) {
 	for text, want := range map[string]access.Label{
 		"user":             {Level: access.LevelUser},
-		"user:anna":        {Level: access.LevelUser}, // everyone is meant: names would say nothing
+		"user:anna":        {Level: access.LevelUser}, // everyone is meant, so names have no effect
 		"gm":               {Level: access.LevelGM},
 		"gm:bert,anna":     {Level: access.LevelGM, Subjects: []access.Subject{"anna", "bert"}},
 		"admin:anna,anna":  {Level: access.LevelAdmin, Subjects: []access.Subject{"anna"}},
@@ -168,7 +168,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// What lies under two labels is seen by nobody who does not see both.
+// The meet of two labels is visible only to views that see both.
 func TestLabelMeet(t *testing.T) {
 	var labels []access.Label
 	for _, level := range []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin} {
@@ -229,8 +229,8 @@ func TestCheckSubject(t *testing.T) {
 	}
 }
 
-// Each field of a caller is a right, but for when the token expires: two callers are the
-// same only where all are.
+// Each field of a caller is a right, except the expiry of the token: two callers have the same
+// rights only if all other fields are equal.
 func TestSameRights(t *testing.T) {
 	if !anna().SameRights(anna()) {
 		t.Error("a caller differs from itself")

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Two worlds: anna is a GM of the first and nobody in the second.
+// Two worlds: anna is a GM of the first and has no role in the second.
 var (
 	here      = access.WorldID{1}
 	elsewhere = access.WorldID{2}
@@ -24,7 +24,7 @@ func anna() access.Caller {
 	return access.Caller{Subject: "anna", Key: "k1", Actor: access.Person, Roles: map[access.WorldID]access.Role{here: access.RoleGM}}
 }
 
-// ledger is a Recorder that keeps what it is told.
+// ledger is a Recorder that keeps the records in memory.
 type ledger struct {
 	reserved int
 	records  []access.Record
@@ -45,7 +45,7 @@ type taken struct {
 	class            access.Class
 }
 
-// meter is a Limiter that refuses some classes, and keeps what it was asked.
+// meter is a Limiter that refuses some classes and keeps its calls.
 type meter struct {
 	refuses []access.Class
 	asked   []taken
@@ -56,13 +56,13 @@ func (m *meter) Take(account, profile string, class access.Class) (time.Duration
 	return 7 * time.Second, !slices.Contains(m.refuses, class)
 }
 
-// Who is admitted, and what the others are told.
+// The rows list the admitted calls, and the errors of the refused ones.
 func TestAdmit(t *testing.T) {
 	change := func(f func(*access.Caller)) access.Caller { c := anna(); f(&c); return c }
 	for name, row := range map[string]struct {
 		caller  access.Caller
 		request access.Request
-		want    error // nil for admitted
+		want    error // nil if the call is admitted
 	}{
 		"her role":                         {anna(), access.Request{World: here, MinRole: access.RoleGM}, nil},
 		"below her role":                   {anna(), access.Request{World: here, MinRole: access.RoleUser}, nil},
@@ -117,7 +117,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// Each call counts once in its class, and what changes the canon as a write besides.
+// Each call counts once in its class; a call that changes the canon also counts as a write.
 func TestLimitClassesOfACall(t *testing.T) {
 	call, write, command := access.ClassCall, access.ClassWrite, access.ClassCommand
 	for name, row := range map[string]struct {
@@ -125,7 +125,7 @@ func TestLimitClassesOfACall(t *testing.T) {
 		request access.Request
 		refuses []access.Class
 		asked   []access.Class
-		refused access.Class // what is named; "" for admitted
+		refused access.Class // the class in the refusal; "" if the call is admitted
 	}{
 		"a read":                 {anna(), access.Request{Class: call, Effect: access.Read}, []access.Class{write}, []access.Class{call}, ""},
 		"a proposal":             {anna(), access.Request{Class: call, Effect: access.Propose}, []access.Class{write}, []access.Class{call}, ""},
@@ -162,7 +162,7 @@ func TestLimitClassesOfACall(t *testing.T) {
 			}
 		})
 	}
-	// The limit comes before everything else: who may not is held back like who may.
+	// The limit is checked first: calls that would be refused anyway count against it too.
 	m := &meter{refuses: []access.Class{call}}
 	if _, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), access.Caller{}, access.Request{Class: call, World: here, MinRole: access.RoleAdmin}); !errors.Is(err, fault.RateLimited) {
 		t.Errorf("who may not, over the limit: %v", err)
@@ -172,7 +172,7 @@ func TestLimitClassesOfACall(t *testing.T) {
 	}
 }
 
-// Nothing is served that cannot be recorded, and what is recorded is what was done.
+// No call is served that cannot be recorded, and the record matches the call.
 func TestEachCallIsRecordedOnce(t *testing.T) {
 	at := newClock()
 	book := &ledger{full: errors.New("the disk is full")}
@@ -203,7 +203,7 @@ func TestEachCallIsRecordedOnce(t *testing.T) {
 	}
 }
 
-// Only what is our fault is logged as that.
+// Only internal errors are logged as errors.
 func TestInternalErrorsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()

@@ -11,28 +11,27 @@ import (
 	"time"
 )
 
-// Rate is how often an account may do something of one class. Both PerSecond and
-// PerMinute hold where both are given.
+// Rate is the rate at which an account may make calls of one class. If both PerMinute and PerSecond
+// are set, both apply.
 type Rate struct {
-	PerMinute int // sustained; 0 is the default profile's rate, negative is no limit
-	Bucket    int // how many may come at once after a rest; 0 is PerMinute
-	PerSecond int // at most this many in a burst of a second; 0 is no such limit
+	PerMinute int // sustained rate; 0 means the default profile's, negative means no limit
+	Bucket    int // calls that may come at once after a rest; 0 means PerMinute
+	PerSecond int // calls in a burst of one second; 0 means no such limit
 }
 
-// Profile is a rate for each class. A class that it leaves out has the default
-// profile's rate; one that the default leaves out too is not limited.
+// Profile is a rate for each class. A class that is missing has the default profile's rate; if it
+// is missing there too, it is not limited.
 type Profile map[Class]Rate
 
-// The names of the profiles that exist without being configured. Any unknown name
-// means the default.
+// The names of the built-in profiles. An unknown name means the default profile.
 const (
 	ProfileDefault = "default"
 	ProfileSample  = "sample" // for a person who plays with the sample world
-	ProfilePlay    = "play"   // for play tokens: a stream, looks and commands at a person's pace
+	ProfilePlay    = "play"   // for play tokens: a stream, reads and commands at a person's pace
 	ProfileNone    = "none"   // no limits: stdio
 )
 
-// DefaultProfiles are the rates of mcp-and-rest, Limits.
+// DefaultProfiles returns the rates of the section Limits of the mcp-and-rest contract.
 func DefaultProfiles() map[string]Profile {
 	return map[string]Profile{
 		ProfileDefault: {
@@ -59,8 +58,8 @@ func DefaultProfiles() map[string]Profile {
 	}
 }
 
-// AddressAccount is the account that a network address is limited by: the address, or
-// for IPv6 its /64, which one host can roam at will.
+// AddressAccount returns the account for limits of a network address: the address, or for IPv6 its
+// /64, within which one host can change its address at will.
 func AddressAccount(a netip.Addr) string {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {
@@ -73,46 +72,46 @@ func AddressAccount(a netip.Addr) string {
 
 const addressPrefix = "addr:"
 
-// LimitConfig is what Limits are made of.
+// LimitConfig configures Limits.
 type LimitConfig struct {
-	// Profiles replace or add to DefaultProfiles, class by class.
+	// Profiles replace or extend DefaultProfiles, class by class.
 	Profiles map[string]Profile
-	// Accounts is how many accounts are remembered, addresses and others apart; 0 is
-	// 65,536, about 16 MiB. Beyond it the accounts that spent least are forgotten.
+	// Accounts bounds the accounts that are remembered, separately for addresses and for others;
+	// 0 means 65,536, about 16 MiB. Beyond it, the accounts that spent least are dropped.
 	Accounts int
 }
 
-// Limits is the Limiter: a token bucket for each account and class. It is safe for
-// concurrent use. What it remembers is bounded: accounts whose buckets are full again
-// are dropped, since they are as good as new.
+// Limits is a Limiter with a token bucket for each account and class. It is safe for concurrent
+// use. Its memory is bounded: accounts whose buckets are full are dropped, since they are no
+// different from new ones.
 type Limits struct {
 	now      func() time.Time
 	seed     maphash.Seed
-	classes  []Class // the place of a class is its place in every account's buckets
+	classes  []Class // the index of a class here is its index in every account's buckets
 	profiles map[string][]pace
-	per      int // accounts a shard holds
+	per      int // accounts per shard
 	keys     [limitShards]limitShard
 	addrs    [limitShards]limitShard
-	sharing  atomic.Bool // what is spent is told to other processes
+	sharing  atomic.Bool // spending is shared with other processes
 }
 
 const limitShards = 32
 
 type limitShard struct {
 	mu       sync.Mutex
-	accounts map[string][]bucket             // guarded by mu; buckets by place of the class
-	unshared map[accountClass]unsharedTokens // guarded by mu; what was taken since other processes were told
+	accounts map[string][]bucket             // guarded by mu; buckets by index of the class
+	unshared map[accountClass]unsharedTokens // guarded by mu; tokens taken since the last exchange with other processes
 }
 
-// bucket is a pair of token buckets as the generic cell rate algorithm keeps them
-// (ITU-T I.371): the time, in nanoseconds, at which each is full again.
+// bucket is a pair of token buckets in the form of the generic cell rate algorithm (ITU-T I.371):
+// each is stored as the time, in nanoseconds, at which it is full again.
 type bucket struct{ minute, second int64 }
 
-// pace is a Rate in the terms of the algorithm: nanoseconds a token takes to come back,
-// and nanoseconds that a full bucket is worth. A zero step is no limit.
+// pace is a Rate in the form of that algorithm: the step is the time in which one token returns,
+// the depth the time in which an empty bucket fills, in nanoseconds. A zero step means no limit.
 type pace struct{ minuteStep, minuteDepth, secondStep, secondDepth int64 }
 
-// NewLimits makes Limits. now defaults to time.Now.
+// NewLimits returns Limits. now defaults to time.Now.
 func NewLimits(c LimitConfig, now func() time.Time) *Limits {
 	if now == nil {
 		now = time.Now
@@ -179,9 +178,8 @@ func (r Rate) toPace() pace {
 	return p
 }
 
-// Take spends one of the account's allowance in a class, or says how long to wait
-// until it can: waiting that long is enough where nobody else spends. A refused Take
-// spends nothing.
+// Take takes one token from the account's allowance in a class. If there is none, it returns the
+// time until the next one, provided that no other call takes it. A refused Take takes nothing.
 func (l *Limits) Take(account, profile string, class Class) (wait time.Duration, ok bool) {
 	place := slices.Index(l.classes, class)
 	if place < 0 {
@@ -226,19 +224,20 @@ func (b *bucket) takeToken(p pace, now int64) (time.Duration, bool) {
 	return 0, true
 }
 
-// capFullAt is how long a bucket may take to be full: twice as long as from empty. So much
-// may several processes together give too much; a clock that was set back, or a profile
-// that got narrower, does not count for more.
+// capFullAt caps the time at which a bucket is full again at twice the time that an empty one
+// takes. Several processes together may overspend up to that. A larger value, from a clock that was
+// set back or a profile that got stricter, is cut.
 func capFullAt(full, depth, now int64) int64 { return min(full, now+2*depth) }
 
-// spendToken gives the time at which a bucket is full again once a token more is taken, and
-// how long to wait until there is one.
+// spendToken returns the time at which a bucket is full again after one more token is taken, and
+// the time to wait until that token is available.
 func spendToken(full, step, depth, now int64) (then, wait int64) {
 	then = max(capFullAt(full, depth, now), now) + step
 	return then, max(0, then-depth-now)
 }
 
-// bucketsOf finds or makes the account's buckets. The caller holds mu.
+// bucketsOf returns the account's buckets and creates them if they are missing. The caller holds
+// mu.
 func (s *limitShard) bucketsOf(account string, classes, limit int, now int64) []bucket {
 	if b, ok := s.accounts[account]; ok {
 		return b
@@ -249,9 +248,10 @@ func (s *limitShard) bucketsOf(account string, classes, limit int, now int64) []
 	return b
 }
 
-// evictAccounts looks at a few accounts, which the map's order picks at random, and drops those
-// that are full. At the limit it drops the one that spent least besides: whoever floods
-// with new accounts forgets those, not the ones that are held back. The caller holds mu.
+// evictAccounts examines a few accounts, in the random order of the map, and drops those whose
+// buckets are full. At the limit it also drops the examined account that spent least: a flood of
+// new accounts thus pushes out its own accounts, not the ones that are being held back. The caller
+// holds mu.
 func (s *limitShard) evictAccounts(limit int, now int64) {
 	const look = 16
 	least, leastDebt, seen := "", int64(0), 0
@@ -278,7 +278,7 @@ func debtOf(b []bucket, now int64) (debt int64) {
 	return debt
 }
 
-// Accounts is how many accounts are remembered, for the metrics and tests.
+// Accounts returns the number of remembered accounts, for metrics and tests.
 func (l *Limits) Accounts() (n int) {
 	for i := range limitShards {
 		for _, s := range []*limitShard{&l.keys[i], &l.addrs[i]} {

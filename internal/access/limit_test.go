@@ -11,7 +11,7 @@ import (
 	"loregate/internal/access"
 )
 
-// clock is a time that tests move.
+// clock is a clock that tests advance.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -31,7 +31,7 @@ func (c *clock) add(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// takeAll takes until it is refused, at most limit times.
+// takeAll takes tokens until it is refused, at most limit times.
 func takeAll(l *access.Limits, account, profile string, class access.Class, limit int) (n int, wait time.Duration) {
 	for n < limit {
 		w, ok := l.Take(account, profile, class)
@@ -43,8 +43,8 @@ func takeAll(l *access.Limits, account, profile string, class access.Class, limi
 	return n, 0
 }
 
-// The rows are the contract's table: what a rested caller gets at once, when the next
-// comes, and what a caller who never stops gets in the second minute.
+// The rows are the table of the contract: the calls that a rested caller may make at once, the time
+// to the next one, and the calls in the second minute for a caller who never pauses.
 func TestLimitsOfTheContract(t *testing.T) {
 	for _, row := range []struct {
 		profile string
@@ -106,7 +106,7 @@ func TestCallsHaveBothBounds(t *testing.T) {
 		got += n
 		c.add(time.Second)
 	}
-	// Six bursts of ten within the minute's bucket of 60; one comes back each second.
+	// Six bursts of ten fit the bucket of 60 per minute; one token returns each second.
 	n, wait := takeAll(l, "k", "", access.ClassCall, 100)
 	if got != 60 || n != 6 || wait != time.Second {
 		t.Errorf("got %d, then %d and a wait of %v; want 60, 6 and 1s", got, n, wait)
@@ -209,7 +209,7 @@ func TestAddressFloodKeepsLimitedAccounts(t *testing.T) {
 	}
 }
 
-// Addresses that are all held back push each other out, and no key.
+// Addresses that are all being limited push out one another, but no keys.
 func TestAddressesDoNotPushOutKeys(t *testing.T) {
 	l := access.NewLimits(access.LimitConfig{Accounts: 64}, newClock().now)
 	l.Take("key", "", access.ClassWrite)

@@ -10,53 +10,53 @@ import (
 	"time"
 )
 
-// LogConfig is what a Log is made of. Store and Process must be set.
+// LogConfig configures a Log. Store and Process must be set.
 type LogConfig struct {
 	Store   SegmentStore
-	Process string // this process; never used by another or by an earlier one
-	// Capacity is how many records may wait to become durable; 0 is 16,384, about 5 MiB.
+	Process string // id of this process; never used by another process or an earlier one
+	// Capacity bounds the records that are not durable yet; 0 means 16,384, about 5 MiB.
 	Capacity int
-	// Every is how often records are made durable; 0 is 500 ms, which leaves half of the
-	// promised second to the store.
+	// Every is the interval of flushes; 0 means 500 ms, which leaves half of the promised second to
+	// the store.
 	Every time.Duration
-	// Patience is how long Close goes on trying a store that fails; 0 is 2 s. One that does
-	// not answer at all has four times that.
+	// Patience is the time for which Close retries a failing store; 0 means 2 s. A store that does
+	// not answer at all gets four times that.
 	Patience time.Duration
 	Now      func() time.Time // time.Now when nil
-	Logger   *slog.Logger     // told once when the store begins to fail and when it is well again; slog.Default when nil
+	Logger   *slog.Logger     // gets one message when the store begins to fail and one when it works again; slog.Default when nil
 }
 
-// Why a Log refuses a call.
+// Reasons for which a Log refuses a call.
 var (
 	ErrLogFull   = errors.New("access: the log holds as many records as it may, and the store has not taken them")
 	ErrLogClosed = errors.New("access: the log is closed")
 )
 
-// Log is the Recorder that keeps records in a SegmentStore. Records wait in a bounded
-// buffer; a flusher makes them durable, in order, at least once a second. No record is
-// dropped: a store that fails or hangs fills the buffer, and then Reserve refuses.
+// Log is a Recorder that stores records in a SegmentStore. Records wait in a bounded buffer, and a
+// flusher makes them durable, in order, at least once a second. No record is dropped: if the store
+// fails or hangs, the buffer fills and Reserve refuses.
 type Log struct {
 	cfg  LogConfig
-	wake chan struct{} // asks for a flush now
+	wake chan struct{} // requests a flush now
 	quit chan struct{}
 	done chan struct{}
-	stop context.CancelFunc // ends what the flusher waits for
+	stop context.CancelFunc // cancels the flusher's calls of the store
 
 	mu       sync.Mutex
-	reserved int      // guarded by mu: rooms kept by Reserve, not yet used
-	queue    []Record // guarded by mu: recorded, not yet taken by the flusher
-	taken    int      // guarded by mu: taken by the flusher, not yet durable
+	reserved int      // guarded by mu: rooms reserved and not yet used
+	queue    []Record // guarded by mu: recorded, and not yet taken by the flusher
+	taken    int      // guarded by mu: taken by the flusher, and not yet durable
 	closed   bool     // guarded by mu
 
-	flushing chan struct{} // holds one token; whoever has it may use the rest
+	flushing chan struct{} // holds one token; its holder may use spare, unsaved, seq and prev
 	spare    []Record
 	unsaved  []Segment
 	seq      uint64
 	prev     [32]byte
-	failing  bool
+	failing  bool // used only by the flusher
 }
 
-// NewLog makes a Log and starts its flusher. Close it.
+// NewLog returns a Log and starts its flusher. The caller must Close it.
 func NewLog(c LogConfig) (*Log, error) {
 	if c.Store == nil || c.Process == "" {
 		return nil, errors.New("access: a log needs a store and the name of its process")
@@ -84,7 +84,7 @@ func NewLog(c LogConfig) (*Log, error) {
 	return l, nil
 }
 
-// Reserve keeps room for one record. Its errors are ErrLogFull and ErrLogClosed.
+// Reserve reserves room for one record. Its errors are ErrLogFull and ErrLogClosed.
 func (l *Log) Reserve() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,10 +98,10 @@ func (l *Log) Reserve() error {
 	return nil
 }
 
-// maxTarget is the longest name a card may have, in bytes of UTF-8.
+// maxTarget is the greatest length of a card name, in bytes of UTF-8.
 const maxTarget = 4 * 255
 
-// Record uses a room that Reserve kept. It does not wait for the store.
+// Record stores a record in the room that Reserve reserved. It does not wait for the store.
 func (l *Log) Record(r Record) {
 	if len(r.Target) > maxTarget {
 		r.Target = strings.ToValidUTF8(r.Target[:maxTarget], "")
@@ -123,7 +123,7 @@ func (l *Log) wakeFlusher() {
 	}
 }
 
-// Depth is how many records are not durable yet, counting the calls that are open.
+// Depth returns the number of records that are not durable yet, including those of open calls.
 func (l *Log) Depth() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +145,7 @@ func (l *Log) run(ctx context.Context) {
 	}
 }
 
-// reportFlush says once that the store fails, and once that it is well again.
+// reportFlush logs once when the store begins to fail, and once when it works again.
 func (l *Log) reportFlush(err error) {
 	switch {
 	case err != nil && !l.failing:
@@ -156,8 +156,8 @@ func (l *Log) reportFlush(err error) {
 	l.failing = err != nil
 }
 
-// Flush makes durable what was recorded before it was called. What the store does not
-// take is kept for the next time, unchanged.
+// Flush makes the records durable that were recorded before it was called. Segments that the store
+// does not accept are kept unchanged for the next flush.
 func (l *Log) Flush(ctx context.Context) error {
 	select {
 	case <-l.flushing:
@@ -178,7 +178,7 @@ func (l *Log) Flush(ctx context.Context) error {
 	return l.saveSegments(ctx)
 }
 
-// takeQueue empties the queue into the flusher's hands. The caller holds the flushing token.
+// takeQueue takes all records out of the queue. The caller holds the flushing token.
 func (l *Log) takeQueue() []Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,7 +188,7 @@ func (l *Log) takeQueue() []Record {
 	return batch
 }
 
-// cutSegments makes segments of a batch. The caller holds the flushing token.
+// cutSegments splits a batch into segments. The caller holds the flushing token.
 func (l *Log) cutSegments(batch []Record) error {
 	for len(batch) > 0 {
 		part := batch[:min(len(batch), maxSegmentRecords)]
@@ -204,7 +204,7 @@ func (l *Log) cutSegments(batch []Record) error {
 	return nil
 }
 
-// saveSegments gives the store what it has not taken yet. The caller holds the flushing token.
+// saveSegments appends the unsaved segments to the store. The caller holds the flushing token.
 func (l *Log) saveSegments(ctx context.Context) error {
 	for len(l.unsaved) > 0 {
 		s := l.unsaved[0]
@@ -220,10 +220,10 @@ func (l *Log) saveSegments(ctx context.Context) error {
 	return nil
 }
 
-// Close refuses new calls, waits for the open ones to be recorded, makes all records
-// durable and stops the flusher. It gives up a store that goes on failing for Patience: a
-// program must end on a full disk too. Its error then says how many records are lost.
-// Closing twice does no harm.
+// Close refuses new calls, waits until the open ones are recorded, makes all records durable and
+// stops the flusher. If the store keeps failing for Patience, Close stops trying, so that a program
+// can end even on a full disk. Its error then gives the number of lost records. Closing twice is
+// harmless.
 func (l *Log) Close(ctx context.Context) error {
 	l.mu.Lock()
 	first := !l.closed
@@ -243,11 +243,11 @@ func (l *Log) Close(ctx context.Context) error {
 	return nil
 }
 
-// drain flushes until nothing waits, the store has failed for Patience, or ctx ends.
+// drain flushes until no record waits, the store has failed for Patience, or ctx ends.
 func (l *Log) drain(ctx context.Context) error {
 	retry := time.NewTicker(10 * time.Millisecond)
 	defer retry.Stop()
-	var failing <-chan time.Time // fires Patience after the first of the failures in a row
+	var failing <-chan time.Time // fires Patience after the first of consecutive failures
 	for {
 		err := l.Flush(ctx)
 		switch {

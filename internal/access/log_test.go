@@ -36,7 +36,7 @@ func record(l *access.Log, operations ...string) error {
 	return nil
 }
 
-// kept are the operations of all stored records, in order, a space between segments.
+// kept returns the operations of all stored records, in order, with a space between segments.
 func kept(t *testing.T, s access.SegmentStore) string {
 	t.Helper()
 	var b strings.Builder
@@ -94,7 +94,7 @@ func TestAFullLogRefusesCalls(t *testing.T) {
 		if err := l.Reserve(); !errors.Is(err, access.ErrLogFull) {
 			t.Fatalf("a full log answers %v, want ErrLogFull", err)
 		}
-		l.Record(access.Record{Operation: "c", At: time.Now()}) // the open call has its room
+		l.Record(access.Record{Operation: "c", At: time.Now()}) // the room of the open call is reserved
 		s.Fail(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -277,7 +277,7 @@ func TestLogWantsStoreAndProcess(t *testing.T) {
 	}
 }
 
-// The flusher's work is outside the timer: BenchmarkFlush has it.
+// BenchmarkLog does not time the flusher's work; BenchmarkFlush does.
 func BenchmarkLog(b *testing.B) {
 	const capacity = 1 << 14
 	l, err := access.NewLog(access.LogConfig{Store: nowhere{}, Process: "p", Capacity: 4 * capacity, Every: time.Hour})

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// SameRights reports whether two callers are one somebody with the same rights. Only
-// when the token expires may differ. An open stream ends where they are no more.
+// SameRights reports whether two callers are the same and have the same rights. Only TokenExpires
+// may differ. An open stream ends when this is no longer true for its caller.
 func (c Caller) SameRights(b Caller) bool {
 	return c.Subject == b.Subject && c.Key == b.Key && c.Actor == b.Actor && c.Audience == b.Audience && c.Player == b.Player && c.Seat == b.Seat &&
 		c.EveryRole == b.EveryRole && c.Operator == b.Operator && c.Approve == b.Approve && c.Advisory == b.Advisory &&

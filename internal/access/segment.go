@@ -13,31 +13,30 @@ import (
 	"time"
 )
 
-// Segment is a run of access records of one process, made durable together.
+// Segment is a run of access records of one process that are made durable together.
 //
-// Body is one JSON object a line, a Record each, every line ended by a line feed. Hash
-// is SHA-256 over Prev followed by Body; Prev is the Hash of the process's segment
-// before, or zeros in its first one. Seq counts from 1.
+// Body holds one Record per line, as a JSON object; every line ends with a line feed. Hash is the
+// SHA-256 of Prev followed by Body. Prev is the Hash of the process's previous segment, or zeros in
+// its first one. Seq counts from 1.
 type Segment struct {
 	Process string
 	Seq     uint64
-	At      time.Time // when it was cut; UTC
+	At      time.Time // time at which it was made; UTC
 	Count   int       // records in Body
 	Body    []byte
 	Prev    [32]byte
 	Hash    [32]byte
 }
 
-// SegmentStore keeps segments.
+// SegmentStore stores segments.
 type SegmentStore interface {
-	// AppendSegment returns once the segment is durable. Appending what is there
-	// already, the same process, number and hash, does nothing and is no error: the
-	// Log repeats what it had no answer to. Another hash for a number that is taken is
-	// an error.
+	// AppendSegment returns once the segment is durable. Appending a segment again, with the same
+	// process, number and hash, does nothing and is no error: the Log repeats an append that it got
+	// no answer to. Another hash for a used number is an error.
 	AppendSegment(ctx context.Context, s Segment) error
 	// Segments yields a process's segments from a number on, in order.
 	Segments(ctx context.Context, process string, from uint64) iter.Seq2[Segment, error]
-	// Processes lists those that have segments, in the order of their first one.
+	// Processes lists the processes that have segments, in the order of their first segment.
 	Processes(ctx context.Context) ([]string, error)
 }
 
@@ -65,7 +64,7 @@ func (s Segment) computeHash() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// Records reads the records of a segment.
+// Records decodes the records of a segment.
 func (s Segment) Records() ([]Record, error) {
 	var out []Record
 	for line := range bytes.Lines(s.Body) {
@@ -78,7 +77,7 @@ func (s Segment) Records() ([]Record, error) {
 	return out, nil
 }
 
-// UnmarshalText reads what MarshalText wrote, "none" among it.
+// UnmarshalText decodes the output of MarshalText, including "none".
 func (r *Role) UnmarshalText(b []byte) error {
 	role, ok := ParseRole(string(b))
 	if !ok && string(b) != RoleNone.String() {
@@ -88,7 +87,7 @@ func (r *Role) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// BrokenSegment says which segment is not what was written, and how that shows.
+// BrokenSegment is the error for a segment that is missing or was altered.
 type BrokenSegment struct {
 	Process string
 	Seq     uint64
@@ -99,12 +98,12 @@ func (b *BrokenSegment) Error() string {
 	return fmt.Sprintf("access: segment %d of process %s is broken: %s", b.Seq, b.Process, b.Why)
 }
 
-// Verified counts what VerifySegments found in order.
+// Verified counts the processes, segments and records that VerifySegments checked.
 type Verified struct{ Processes, Segments, Records int }
 
-// VerifySegments checks every process's chain. Its error is a *BrokenSegment naming
-// the first broken one, or the store's. Segments cut off at the end of a chain do not
-// show: compare the counts with earlier ones.
+// VerifySegments checks the chain of every process. Its error is a *BrokenSegment for the first
+// broken segment, or the store's. It cannot detect that segments were removed from the end of a
+// chain: compare the counts with earlier ones for that.
 func VerifySegments(ctx context.Context, store SegmentStore) (Verified, error) {
 	var v Verified
 	processes, err := store.Processes(ctx)
@@ -143,15 +142,15 @@ func (s Segment) findDefect(prev Segment) string {
 	return ""
 }
 
-// TailOptions say what Tail shows.
+// TailOptions selects the records that Tail yields.
 type TailOptions struct {
-	Last   int           // how many of the records that are there; 0 is 20, negative is none
-	Follow bool          // go on with what comes, until the context ends
-	Every  time.Duration // how often Follow looks; 0 is a second
+	Last   int           // number of existing records; 0 means 20, negative means none
+	Follow bool          // continue with new records until the context ends
+	Every  time.Duration // interval at which Follow polls the store; 0 means one second
 }
 
-// Tail yields the latest records of all processes, oldest first, and goes on with what
-// comes when told to follow. It ends without an error when ctx does.
+// Tail yields the latest records of all processes, oldest first. If Follow is set, it continues
+// with new records. It ends without an error when ctx ends.
 func Tail(ctx context.Context, store SegmentStore, o TailOptions) iter.Seq2[Record, error] {
 	if o.Last == 0 {
 		o.Last = 20
@@ -194,10 +193,10 @@ func yieldRecords(records []Record, err error, yield func(Record, error) bool) b
 
 type tailReader struct {
 	store SegmentStore
-	next  map[string]uint64 // first segment of a process that was not read
+	next  map[string]uint64 // first unread segment of each process
 }
 
-// read gives what is new since the last read, the latest keep of it; all when negative.
+// read returns the last keep of the new records, or all of them if keep is negative.
 func (t *tailReader) read(ctx context.Context, keep int) ([]Record, error) {
 	processes, err := t.store.Processes(ctx)
 	if err != nil {
@@ -226,13 +225,13 @@ func (t *tailReader) read(ctx context.Context, keep int) ([]Record, error) {
 	return latestRecords(all, keep), nil
 }
 
-// skipOld passes over the segments of a process before its last keep ones, of which each
-// has a record at least.
+// skipOld skips all segments of a process except the last keep ones. Each segment has at least one
+// record, so these hold enough.
 func (t *tailReader) skipOld(ctx context.Context, process string, keep int) error {
 	if keep < 0 {
 		return nil
 	}
-	low, high := uint64(0), uint64(1) // there is something from low on, and nothing from high on
+	low, high := uint64(0), uint64(1) // a segment exists at low or later; none exists at high or later
 	for {
 		more, err := t.hasFrom(ctx, process, high)
 		if err != nil {
@@ -259,7 +258,7 @@ func (t *tailReader) skipOld(ctx context.Context, process string, keep int) erro
 	return nil
 }
 
-// hasFrom reports whether a process has a segment of that number or a later one.
+// hasFrom reports whether a process has a segment with that number or a later one.
 func (t *tailReader) hasFrom(ctx context.Context, process string, from uint64) (bool, error) {
 	for _, err := range t.store.Segments(ctx, process, from) {
 		return err == nil, err

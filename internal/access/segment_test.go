@@ -17,7 +17,7 @@ func TestMemorySegmentStore(t *testing.T) {
 	accesstest.TestSegmentStore(t, &accesstest.Segments{})
 }
 
-// chain is a store with three segments of two records each.
+// chain returns a store with three segments of two records each.
 func chain(t *testing.T) *accesstest.Segments {
 	t.Helper()
 	s := &accesstest.Segments{}
@@ -36,7 +36,7 @@ func chain(t *testing.T) *accesstest.Segments {
 func TestVerifyNamesTheFirstBrokenSegment(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func([]access.Segment) []access.Segment
-		broken uint64 // 0: whole
+		broken uint64 // 0: no segment is broken
 	}{
 		"untouched":         {func(s []access.Segment) []access.Segment { return s }, 0},
 		"a byte flipped":    {func(s []access.Segment) []access.Segment { s[1].Body = flip(s[1].Body, 40); return s }, 2},

@@ -9,43 +9,45 @@ import (
 	"time"
 )
 
-// Shared is where several processes tell each other what accounts have spent.
+// Shared is the store through which several processes share the spending of accounts.
 type Shared interface {
-	// Spend adds what one process let through to what all have, and gives what all have:
-	// each of list once, in any order.
+	// Spend adds the spending of one process to the common total and returns the new total: one
+	// entry for each in list, in any order.
 	Spend(ctx context.Context, list []Spending) ([]Spent, error)
-	// Forget drops what is full again.
+	// Forget removes buckets that are full again.
 	Forget(ctx context.Context, now time.Time) error
 }
 
-// Spending is what a process let through of an account's allowance since it last told.
+// Spending is the part of an account's allowance that a process has spent since its last exchange.
 type Spending struct {
 	Account        string
 	Class          Class
 	Minute, Second Took
 }
 
-// Took is what was taken from a bucket, in nanoseconds: since when, how much, and the
-// latest time at which the bucket may be full, however much was taken.
+// Took describes the tokens taken from a bucket, in nanoseconds. From is the time at which the
+// bucket would be full without them, Took the time in which they return, and Most the latest time
+// at which the bucket may be full.
 type Took struct{ From, Took, Most int64 }
 
-// Spent is the time at which an account's buckets are full again, for all processes.
+// Spent is the time at which an account's buckets are full again, across all processes.
 type Spent struct {
 	Account        string
 	Class          Class
 	Minute, Second int64
 }
 
-// Exchange is how often processes tell each other. Between two exchanges each lets
-// through what it knows of: at most what the account may still take, once in each process.
-// What was too much is waited for afterwards, so that a minute's sum holds over all.
+// Exchange is the interval at which processes exchange their spending. Between two exchanges a
+// process knows only its own calls, so each process may let through all that the account has left.
+// The account has to wait for the excess afterwards, so the total over a minute holds for all
+// processes together.
 const Exchange = 250 * time.Millisecond
 
-// forgetEvery is how many exchanges pass between two clearings.
+// forgetEvery is the number of exchanges between two calls of Forget.
 const forgetEvery = 240
 
-// Share exchanges with other processes what is spent until ctx ends, and once more then.
-// Where that fails the limits hold for this process alone. One Share runs at a time.
+// Share exchanges the spending with other processes until ctx ends, and one last time then. If an
+// exchange fails, the limits hold for this process alone. Only one Share may run at a time.
 func (l *Limits) Share(ctx context.Context, with Shared, log *slog.Logger) {
 	l.sharing.Store(true)
 	defer l.sharing.Store(false)
@@ -57,7 +59,7 @@ func (l *Limits) Share(ctx context.Context, with Shared, log *slog.Logger) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = l.exchangeSpent(last, with) // nobody is there to hear of a failure
+			_ = l.exchangeSpent(last, with) // the caller is gone, so a failure is ignored
 			return
 		case <-tick.C:
 		}
@@ -72,7 +74,7 @@ func (l *Limits) Share(ctx context.Context, with Shared, log *slog.Logger) {
 	}
 }
 
-// exchangeSpent tells what was spent since the last one, and learns what others spent.
+// exchangeSpent sends the spending since the last exchange and applies the common total.
 func (l *Limits) exchangeSpent(ctx context.Context, with Shared) error {
 	list := l.collectUnshared()
 	if len(list) == 0 {
@@ -89,21 +91,21 @@ func (l *Limits) exchangeSpent(ctx context.Context, with Shared) error {
 	return nil
 }
 
-// accountClass is an account's buckets of one class, by its place.
+// accountClass identifies an account's buckets of one class, by the index of the class.
 type accountClass struct {
 	account string
 	place   int
 }
 
-// unsharedTokens is how many tokens were taken, at which pace, and when the buckets would have
-// been full had none been.
+// unsharedTokens is a number of tokens taken at a pace. from and brief are the times at which the
+// minute and second buckets would have been full without them.
 type unsharedTokens struct {
 	tokens      int64
 	from, brief int64
 	pace        pace
 }
 
-// noteTaken keeps that a token was just taken from a bucket. The caller holds mu.
+// noteTaken records that a token was just taken from a bucket. The caller holds mu.
 func (s *limitShard) noteTaken(at accountClass, b bucket, p pace) {
 	u, known := s.unshared[at]
 	if !known {
@@ -114,7 +116,7 @@ func (s *limitShard) noteTaken(at accountClass, b bucket, p pace) {
 	s.unshared[at] = u
 }
 
-// collectUnshared takes what was spent and not told.
+// collectUnshared returns and clears the spending that was not exchanged yet.
 func (l *Limits) collectUnshared() map[accountClass]unsharedTokens {
 	list := map[accountClass]unsharedTokens{}
 	for i := range limitShards {
@@ -137,7 +139,7 @@ func (l *Limits) toSpendings(list map[accountClass]unsharedTokens, now int64) []
 	return out
 }
 
-// restoreUnshared gives back what could not be told.
+// restoreUnshared puts back the spending of a failed exchange.
 func (l *Limits) restoreUnshared(list map[accountClass]unsharedTokens) {
 	for at, u := range list {
 		s := l.shardOf(at.account)
@@ -148,14 +150,15 @@ func (l *Limits) restoreUnshared(list map[accountClass]unsharedTokens) {
 	}
 }
 
-// applySpent takes over what all have spent. What was let through since it was told comes on top.
+// applySpent applies the common total of an account, and adds the tokens taken since the exchange
+// began.
 func (l *Limits) applySpent(all Spent) {
 	place := slices.Index(l.classes, all.Class)
 	s := l.shardOf(all.Account)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	buckets := s.accounts[all.Account]
-	if place < 0 || buckets == nil { // forgotten meanwhile
+	if place < 0 || buckets == nil { // dropped in the meantime
 		return
 	}
 	b, since := &buckets[place], s.unshared[accountClass{all.Account, place}]

@@ -12,7 +12,7 @@ import (
 	"loregate/internal/access"
 )
 
-// board is where processes tell each other what is spent.
+// board is an access.Shared in memory.
 type board struct {
 	mu    sync.Mutex
 	down  bool                    // guarded by mu
@@ -45,7 +45,7 @@ func (b *board) set(down bool) {
 	b.down = down
 }
 
-// processes are so many Limits that share.
+// processes returns several Limits that share their spending.
 func processes(t *testing.T, n int, b *board) []*access.Limits {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -59,8 +59,8 @@ func processes(t *testing.T, n int, b *board) []*access.Limits {
 	return list
 }
 
-// A caller who goes from process to process and never stops gets in a minute what one
-// process gives, and once at most what each would.
+// A caller who alternates between processes and never pauses gets the rate of one process per
+// minute, and once at most the allowance of each process.
 func TestLimitsHoldOverProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 3
@@ -107,7 +107,7 @@ func TestSpendingIsSharedBetweenProcesses(t *testing.T) {
 	})
 }
 
-// What could not be told is told later, and limits go on meanwhile.
+// Spending that could not be exchanged is exchanged later; the limits continue to apply meanwhile.
 func TestLimitsContinueAloneAndShareLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{spent: map[string]access.Spent{}}

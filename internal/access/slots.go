@@ -2,9 +2,8 @@ package access
 
 import "sync"
 
-// Slots bounds how many of a thing each account holds at once: sockets, or requests that
-// are being answered. It remembers only accounts that hold any. It is safe for concurrent
-// use.
+// Slots bounds the number of resources that each account holds at once: sockets, or requests that
+// are being answered. It stores only accounts that hold any. It is safe for concurrent use.
 type Slots struct {
 	most int
 
@@ -12,11 +11,11 @@ type Slots struct {
 	held map[string]int // guarded by mu
 }
 
-// NewSlots gives each account so many; none or fewer is no bound.
+// NewSlots returns Slots with at most that many per account; 0 or less means no bound.
 func NewSlots(most int) *Slots { return &Slots{most: most, held: map[string]int{}} }
 
-// Take takes one for an account, until release is called, once. ok is false where the
-// account holds all that it may.
+// Take takes one slot for an account, until release is called; further calls of release do nothing.
+// ok is false if the account holds all its slots.
 func (s *Slots) Take(account string) (release func(), ok bool) {
 	if s.most <= 0 {
 		return func() {}, true

@@ -5,24 +5,24 @@ import (
 	"sync"
 )
 
-// MostStreams is how many streams an account may have open: more than the clients of one
-// person need, of which some open a stream for each thing that they follow, and too few to
-// take up a server's connections.
+// MostStreams bounds the open streams of an account. It is more than the clients of one person
+// need, some of which open a stream for each subject that they follow, and too few to use up the
+// connections of a server.
 const MostStreams = 256
 
-// Streams bounds how many streams each account has open. Where one more is opened than
-// there may be, the oldest ends: it is the likeliest to be one whose reader is gone. The
-// zero value is ready, and safe for concurrent use.
+// Streams bounds the open streams of each account. If an account opens one too many, the oldest is
+// ended: its reader is the most likely to be gone. The zero value is ready to use. Streams is safe
+// for concurrent use.
 type Streams struct {
 	mu   sync.Mutex
-	open map[string][]*openStream // by account, the oldest first. Guarded by mu
+	open map[string][]*openStream // by account, the oldest first; guarded by mu
 }
 
 type openStream struct{ end func() }
 
-// Open counts a stream of an account until closed is called. end is called, at most once
-// and from elsewhere, where the stream has to give way to another; it must not wait for the
-// stream's reader.
+// Open counts a stream of an account until closed is called. Open calls end, at most once and from
+// another goroutine, if a newer stream replaces this one; end must not wait for the stream's
+// reader.
 func (s *Streams) Open(account string, end func()) (closed func()) {
 	one := &openStream{end}
 	s.mu.Lock()

@@ -18,7 +18,7 @@ func TestOldestStreamIsClosed(t *testing.T) {
 	}
 	for _, c := range closed {
 		c()
-		c() // who ended it closes it too
+		c() // the stream that was ended is also closed
 	}
 	if _, left := s.open["ann"]; left {
 		t.Error("closed streams are remembered")

@@ -1,6 +1,5 @@
-// Package disk tells how much room the disk of a folder has, and puts a full disk into
-// words: one text for callers, which names no place, and one for the operator, who gets
-// the folder and what to do.
+// Package disk measures the free space on the disk of a folder and reports a full disk. It gives
+// callers a message without paths. It gives the operator one with the folder and the remedy.
 package disk
 
 import (
@@ -13,19 +12,19 @@ import (
 	"loregate/internal/fault"
 )
 
-// LeastRoom is how many bytes must be free before a disk counts as having room again. A
-// small commit may fit into less, and the next one would be refused.
+// LeastRoom is the number of free bytes from which a disk no longer counts as full. A small commit
+// may fit into less space, but the next one would be refused.
 const LeastRoom = 1 << 20
 
-// Full is the failure of a write into a folder whose disk has no room.
+// Full returns the error for a write into a folder whose disk is full.
 func Full(dir string, cause error) *fault.Error {
 	e := fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
 		Message: "the disk is full: nothing can be written until there is room, and nothing that was acknowledged is lost; ask the operator to free space, and try again"}
 	return e.Because(fmt.Errorf("free space on the disk of %s%s, or move the folder to a larger disk; a running server goes on by itself then: %w", absolutePath(dir), freeText(dir), cause))
 }
 
-// Explain gives err in words where it says that the disk of a folder is full, and else as
-// it is.
+// Explain returns err as the error of Full if it means that the disk of a folder is full; other
+// errors are returned unchanged.
 func Explain(dir string, err error) error {
 	var known *fault.Error
 	if !errors.As(err, &known) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) {
@@ -34,14 +33,15 @@ func Explain(dir string, err error) error {
 	return err
 }
 
-// HasRoom tells whether a folder's disk has LeastRoom, or cannot be asked.
+// HasRoom reports whether a folder's disk has LeastRoom bytes free. It is true if the free space
+// cannot be determined.
 func HasRoom(dir string) bool {
 	free, _, err := Free(dir)
 	return err != nil || free >= LeastRoom
 }
 
-// Need refuses work that writes size bytes into a folder whose disk has no room for them. A
-// disk that cannot be asked is tried.
+// Need refuses work that writes size bytes into a folder if its disk has less free space. If the
+// free space cannot be determined, the work is allowed.
 func Need(dir string, size uint64, work string) error {
 	if free, _, err := Free(dir); err == nil && free < size {
 		return Full(dir, fmt.Errorf("%s needs %d MB", work, size>>20+1))
@@ -57,7 +57,7 @@ func freeText(dir string) string {
 	return fmt.Sprintf(" (%d MB of %d MB are free)", free>>20, total>>20)
 }
 
-// absolutePath is the folder as an operator can find it from anywhere.
+// absolutePath returns the absolute path of a folder, for the operator.
 func absolutePath(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs

@@ -4,8 +4,8 @@ package disk
 
 import "syscall"
 
-// Free is how much of the disk that a folder is on is free for others than root, and
-// how much there is, in bytes.
+// Free returns the size of the disk that holds a folder, and its space that is free for users other
+// than root, in bytes.
 func Free(dir string) (free, total uint64, err error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -2,7 +2,7 @@
 
 package disk
 
-// TryLock holds nothing: there, one process at a time uses a folder.
+// TryLock locks nothing: on this system only one process at a time may use a folder.
 func TryLock(string) (unlock func() error, err error) {
 	return func() error { return nil }, nil
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// TryLock holds a file, which it makes where it is missing, against other processes until
-// unlock is called, or this process ends. unlock is nil where another process holds it.
+// TryLock locks a file against other processes, and creates it if it is missing. The lock is held
+// until unlock is called or this process ends. unlock is nil if another process holds the lock.
 func TryLock(name string) (unlock func() error, err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package fault holds the kinds of error that a caller can react to, and the one
-// table from a kind to its wire code and HTTP status.
+// Package fault defines the kinds of error that a caller can react to, and the only table from a
+// kind to its wire code and HTTP status.
 //
-// Its invariant: what an Error shows a client (Message, Fields, Details) never holds
-// internal detail; that travels in Cause, which only the log reads. Which kind a
-// failure is, is decided where it happens; transports only look the kind up.
+// Its invariant: the parts of an Error that a client sees (Message, Fields, Details) never hold
+// internal detail. That belongs in Cause, which only the log reads. The code that detects a failure
+// decides its kind; transports only look it up in the table.
 package fault
 
 import (
@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// Kind is one way in which a caller can react to a failure. A Kind is itself an
-// error, so errors.Is(err, fault.NotFound) asks for it.
+// Kind is a way in which a caller can react to a failure. A Kind is itself an error: errors.Is(err,
+// fault.NotFound) tests for it.
 type Kind uint8
 
-// The kinds. The zero Kind is Internal: an error nobody classified is our fault.
+// The kinds. The zero Kind is Internal: an unclassified error is our fault.
 const (
-	Internal     Kind = iota // our fault; shows a correlation id only
+	Internal     Kind = iota // our fault; shows only a correlation id
 	Invalid                  // bad input: malformed, missing, out of range
 	Rule                     // well-formed input that breaks a rule of the world
-	Unauthorized             // no, bad or expired credentials
+	Unauthorized             // missing, invalid or expired credentials
 	Denied                   // the role may not do this
-	NotFound                 // absent or hidden, which look alike
-	Conflict                 // a name is taken, or an idempotency key is used for another body
+	NotFound                 // absent or hidden; clients cannot tell these apart
+	Conflict                 // a name is taken, or an idempotency key was used for another body
 	Stale                    // the version named by If-Match is not the current one
 	TooLarge                 // over a size cap
-	RateLimited              // over a limit; RetryAfter says when to come back
-	Unavailable              // a part that is needed does not answer
+	RateLimited              // over a limit; RetryAfter is the time to wait
+	Unavailable              // a required component does not respond
 )
 
 var table = [...]struct {
@@ -51,38 +51,38 @@ var table = [...]struct {
 	Unavailable:  {"unavailable", http.StatusServiceUnavailable},
 }
 
-// Code is the word the kind has on the wire.
+// Code returns the error code of the kind on the wire.
 func (k Kind) Code() string { return table[k].code }
 
-// HTTPStatus is the status the kind has over HTTP.
+// HTTPStatus returns the HTTP status of the kind.
 func (k Kind) HTTPStatus() int { return table[k].status }
 
-// Error makes a Kind usable as the target of errors.Is.
+// Error makes Kind an error, so that it can be the target of errors.Is.
 func (k Kind) Error() string { return k.Code() }
 
-// Field is one fault of one input field. Field is a path such as "ops[3].name".
+// Field is an error in one input field. Field is a path such as "ops[3].name".
 type Field struct {
 	Field string `json:"field"`
 	Error string `json:"error"`
 }
 
-// Error is a failure with everything its client may learn of it.
+// Error is a failure with all facts that its client may learn.
 type Error struct {
 	Kind       Kind
-	Message    string         // what happened, and what to do next
-	Fields     []Field        // for Invalid and Rule: every fault, by field
-	Details    map[string]any // further facts for programs
+	Message    string         // the failure, and the next step for the caller
+	Fields     []Field        // for Invalid and Rule: all errors, by field
+	Details    map[string]any // additional facts for programs
 	RetryAfter time.Duration  // for RateLimited and Unavailable
-	Code       string         // a finer word for the client, of a surface's own set; "" is the Kind's
+	Code       string         // a more specific code, from a surface's own set; "" means the code of Kind
 	Cause      error          // for the log only
 }
 
-// New makes an Error of a kind with a formatted message.
+// New returns an Error of a kind with a formatted message.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// BadField makes an Invalid error about one field.
+// BadField returns an Invalid error about one field.
 func BadField(field, format string, args ...any) *Error {
 	why := fmt.Sprintf(format, args...)
 	return &Error{Kind: Invalid, Message: field + ": " + why, Fields: []Field{{field, why}}}
@@ -113,7 +113,7 @@ func (e *Error) Error() string {
 	return e.Kind.Code() + ": " + e.Message
 }
 
-// Unwrap gives the cause, so that errors.Is and errors.As look through.
+// Unwrap returns the cause for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Is reports whether target is e's Kind.
@@ -122,7 +122,7 @@ func (e *Error) Is(target error) bool {
 	return ok && k == e.Kind
 }
 
-// KindOf is the kind of err; Internal when nobody classified it.
+// KindOf returns the kind of err, or Internal if it has none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -131,21 +131,21 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Wrap adds context to *errp, once per function: defer fault.Wrap(&err, "…").
-// It keeps the kind and what the client sees.
+// Wrap adds context to *errp. Use it once per function: defer fault.Wrap(&err, "…"). It does not
+// change the kind or the parts that a client sees.
 func Wrap(errp *error, format string, args ...any) {
 	if *errp != nil {
 		*errp = fmt.Errorf(format+": %w", append(args, *errp)...)
 	}
 }
 
-// Panicked is the failure of what panicked, made where the panic is recovered. The log
-// gets the stack, and of the value no text: that may quote what is stored.
+// Panicked returns the error for a recovered panic. The log gets the stack, but not the text of the
+// value, which may quote stored data.
 func Panicked(what string, value any) *Error {
 	return New(Internal, "%s panicked", what).Because(fmt.Errorf("panic: %s\n%s", panicText(value), debug.Stack()))
 }
 
-// panicText is what the runtime says of a panic; of any other value it is the type.
+// panicText returns the text of a runtime error; for any other value it returns only the type.
 func panicText(value any) string {
 	if r, ok := value.(runtime.Error); ok {
 		return fmt.Sprintf("%.200s", r.Error())
@@ -153,7 +153,7 @@ func panicText(value any) string {
 	return fmt.Sprintf("a value of type %T", value)
 }
 
-// Body is the error object that every surface shows.
+// Body is the error object that all surfaces send.
 type Body struct {
 	Code             string         `json:"code"`
 	Message          string         `json:"message"`
@@ -162,13 +162,13 @@ type Body struct {
 	Retryable        bool           `json:"retryable"`
 }
 
-// Envelope wraps a Body as it is sent.
+// Envelope wraps a Body in the form in which it is sent.
 type Envelope struct {
 	Error Body `json:"error"`
 }
 
-// Show is what a client sees of err. An unclassified error shows nothing but the
-// correlation id under which the log has the rest.
+// Show returns the part of err that a client may see. For an unclassified error that is only the
+// correlation id, under which the log has the rest.
 func Show(err error, correlation string) Envelope {
 	var e *Error
 	if !errors.As(err, &e) || e.Kind == Internal {
@@ -189,7 +189,7 @@ func Show(err error, correlation string) Envelope {
 	return Envelope{b}
 }
 
-// RetrySeconds is d in whole seconds, rounded up, as Retry-After wants it.
+// RetrySeconds returns d in whole seconds, rounded up, for the Retry-After header.
 func RetrySeconds(d time.Duration) int {
 	return int((d + time.Second - 1) / time.Second)
 }

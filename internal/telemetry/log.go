@@ -1,9 +1,8 @@
-// Package telemetry sets up what the process says of itself: logs, metrics and traces.
+// Package telemetry sets up the logs, metrics and traces of the process.
 //
-// Its invariant: no content, query text, token or key leaves by it. Log attributes are
-// cleaned, metric labels come from sets that are fixed at start, and spans carry names
-// from the program only. It imports nothing internal; what is measured, and when, is
-// up to those who call it.
+// Its invariant: no content, query text, token or key leaves the process through it. Log attributes
+// are cleaned, metric labels come from sets that are fixed at start, and span names come only from
+// the program. It imports no internal package. Its callers decide which events to measure.
 package telemetry
 
 import (
@@ -15,17 +14,17 @@ import (
 	"strings"
 )
 
-// LogConfig is how the process logs.
+// LogConfig configures the logs of the process.
 type LogConfig struct {
 	Level  string // debug, info, warn or error; "" is info
 	Format string // text or json; "" is text
-	// Content lets attributes through that may hold content or query text. Tokens and
-	// keys are taken out even then.
+	// Content logs attributes that may hold content or query text. Tokens and keys are
+	// removed even then.
 	Content bool
-	Out     io.Writer // os.Stderr when nil: standard output is the protocol's
+	Out     io.Writer // os.Stderr when nil; standard output is reserved for the protocol
 }
 
-// NewLogger makes a logger. Its error names what may be set.
+// NewLogger returns a logger. Its error lists the allowed values.
 func NewLogger(c LogConfig) (*slog.Logger, error) {
 	if c.Out == nil {
 		c.Out = os.Stderr
@@ -46,14 +45,14 @@ func NewLogger(c LogConfig) (*slog.Logger, error) {
 	return nil, fmt.Errorf("telemetry: log format %q; use text or json", c.Format)
 }
 
-// secretNames are attributes that are never shown, contentNames those that are shown
-// only where content may be logged.
+// Attributes in secretNames are never logged. Those in contentNames are logged only if content
+// may be logged.
 var (
 	secretNames  = []string{"token", "key", "api_key", "authorization", "secret", "password", "cookie", "code", "pem"}
 	contentNames = []string{"content", "body", "text", "query", "q", "input", "output", "arguments", "prompt", "snippet"}
 )
 
-// secretText is what keys, invitation codes, tokens and private keys look like.
+// secretText matches keys, invitation codes, tokens and private keys.
 var secretText = regexp.MustCompile(`lgi?_[A-Za-z2-7]{16,}|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*`)
 
 const removed = "[removed]"
@@ -74,8 +73,8 @@ func (c cleaner) replaceAttr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// cleanAny cleans what would be printed as text. Other values, such as structs, are
-// replaced whole where their printed form holds a secret.
+// cleanAny cleans a value that is logged as text. Any other value, such as a struct, is replaced as
+// a whole if its printed form holds a secret.
 func cleanAny(v slog.Value) slog.Value {
 	printed := fmt.Sprintf("%+v", v.Any())
 	switch v.Any().(type) {

@@ -11,20 +11,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Labels are the values that metrics may carry. A value outside its set counts as
-// "other", so that nothing a caller sends can make a series.
+// Labels are the values that metric labels may have. Any other value counts as "other", so that
+// callers cannot create new series.
 type Labels struct {
 	Operations []string
 	Surfaces   []string
 	Codes      []string // "ok" and the error codes
 	Limits     []string // limit classes
 	Queues     []string // "jobs", "outbox", "access", …
-	Purposes   []string // what a token budget is for
+	Purposes   []string // purposes of token budgets
 	Runs       []string // states of studio runs
 }
 
-// Metrics are the process's counts and times, by the names that /metrics shows. A nil
-// *Metrics counts nothing. It is safe for concurrent use.
+// Metrics are the metrics of the process, by the names that /metrics shows. A nil *Metrics records
+// nothing. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	allowed  map[string][]string
@@ -38,7 +38,7 @@ type Metrics struct {
 	runs     *prometheus.CounterVec
 }
 
-// other stands for every value outside a label's set.
+// other replaces every value that a label may not have.
 const other = "other"
 
 // Upper bounds in seconds. A call takes 0.1 ms (a point read) to 5 s (the longest query
@@ -48,7 +48,7 @@ var (
 	storeBuckets = []float64{.00001, .000025, .00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 1}
 )
 
-// NewMetrics makes the metrics.
+// NewMetrics returns the metrics.
 func NewMetrics(l Labels) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -66,8 +66,7 @@ func NewMetrics(l Labels) *Metrics {
 	return m
 }
 
-// Know replaces the values that labels may have. It is for the start, before anything is
-// counted by them.
+// Know replaces the values that labels may have. Call it at start, before anything is counted.
 func (m *Metrics) Know(l Labels) {
 	m.allowed = map[string][]string{
 		"operation": l.Operations, "surface": l.Surfaces, "code": l.Codes, "limit": l.Limits,
@@ -90,7 +89,7 @@ func (m *Metrics) labelValue(name, value string) string {
 	return other
 }
 
-// Call counts a call and the time that it took. code is "ok" or the error code.
+// Call counts a call and records its duration. code is "ok" or the error code.
 func (m *Metrics) Call(operation, surface, code string, took time.Duration) {
 	if m == nil {
 		return
@@ -107,14 +106,14 @@ func (m *Metrics) Refusal(limit string) {
 	}
 }
 
-// Store measures a "read" or "write" of the store.
+// Store records the duration of a "read" or "write" of the store.
 func (m *Metrics) Store(action string, took time.Duration) {
 	if m != nil {
 		m.store.WithLabelValues(m.labelValue("action", action)).Observe(took.Seconds())
 	}
 }
 
-// Search measures a search.
+// Search records the duration of a search.
 func (m *Metrics) Search(took time.Duration) {
 	if m != nil {
 		m.search.Observe(took.Seconds())
@@ -128,15 +127,15 @@ func (m *Metrics) Budget(purpose string, tokens int) {
 	}
 }
 
-// Run counts a studio run that came to a state.
+// Run counts a studio run that reached a state.
 func (m *Metrics) Run(state string) {
 	if m != nil {
 		m.runs.WithLabelValues(m.labelValue("state", state)).Inc()
 	}
 }
 
-// Queue shows how much waits in a queue; depth is asked at every scrape and must be
-// quick. A queue outside the set, or one that is shown already, is an error.
+// Queue registers the gauge of a queue. depth is called at every scrape and must be quick. It
+// returns an error if the queue is not in the set or is registered already.
 func (m *Metrics) Queue(queue string, depth func() int) error {
 	if m == nil {
 		return nil
@@ -147,7 +146,7 @@ func (m *Metrics) Queue(queue string, depth func() int) error {
 	return m.registerGauge("loregate_queue_depth", "What waits, by queue.", prometheus.Labels{"queue": queue}, depth)
 }
 
-// AccessBuffer shows how many access records are not durable yet.
+// AccessBuffer registers the gauge of access records that are not durable yet.
 func (m *Metrics) AccessBuffer(depth func() int) error {
 	if m == nil {
 		return nil

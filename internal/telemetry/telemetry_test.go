@@ -242,7 +242,7 @@ func TestAnAddressForTracesIsChecked(t *testing.T) {
 
 func ExampleStart() {
 	ctx, end := telemetry.Start(context.Background(), "store.read")
-	var err error // what the work on ctx came to
+	var err error // the error of the work on ctx
 	defer func() { end(err) }()
 	fmt.Println(ctx.Err())
 	// Output: <nil>

@@ -15,12 +15,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TraceConfig is where traces go. Without an Endpoint and an Exporter there are none.
+// TraceConfig configures the export of traces. Without an Endpoint or an Exporter there is none.
 type TraceConfig struct {
 	Endpoint string  // URL of an OTLP/HTTP collector: "http://127.0.0.1:4318"; without a path, /v1/traces
-	Sample   float64 // share of calls that are traced; 0 is all
+	Sample   float64 // share of calls that are traced; 0 means all
 	Version  string  // of the program
-	// Exporter is used in place of one for Endpoint; for tests.
+	// Exporter replaces the one for Endpoint, for tests.
 	Exporter sdktrace.SpanExporter
 }
 
@@ -32,7 +32,7 @@ type Tracing struct {
 
 const tracerName = "loregate"
 
-// NewTracing makes a Tracing, or nil where none is configured. Close it.
+// NewTracing returns a Tracing, or nil if none is configured. The caller must Close it.
 func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
 	exporter := c.Exporter
 	if exporter == nil {
@@ -59,8 +59,8 @@ func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
 	return &Tracing{provider: p, tracer: p.Tracer(tracerName)}, nil
 }
 
-// collectorURL checks an address, which the exporter would silently replace by its
-// default, and adds the path that OTLP prescribes where there is none.
+// collectorURL checks an endpoint, because the exporter would silently replace an invalid one by
+// its default. It adds the path that OTLP prescribes if the endpoint has none.
 func collectorURL(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -72,7 +72,7 @@ func collectorURL(endpoint string) (string, error) {
 	return u.String(), nil
 }
 
-// Close sends what was not sent yet, as long as ctx allows.
+// Close sends the remaining spans; ctx bounds the time.
 func (t *Tracing) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -80,9 +80,8 @@ func (t *Tracing) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// Root starts the span of a call as it comes in. It goes on with the trace that the
-// caller's headers name (W3C traceparent); nil headers start a new one. name is the
-// program's own, never a caller's.
+// Root starts the span of an incoming call. It continues the trace in the caller's headers (W3C
+// traceparent); nil headers start a new one. name must come from the program, never from a caller.
 func (t *Tracing) Root(ctx context.Context, name string, h http.Header) (context.Context, func(error)) {
 	if t == nil {
 		return ctx, endNothing
@@ -93,9 +92,9 @@ func (t *Tracing) Root(ctx context.Context, name string, h http.Header) (context
 	return beginSpan(ctx, t.tracer, name)
 }
 
-// Start starts a span within the one that ctx carries, and gives the context for what
-// is done in it and the function that ends it. Without a trace in ctx it does nothing
-// and allocates nothing. name is the program's own, never a caller's.
+// Start starts a span within the span in ctx. It returns the context for the work in the span and a
+// function that ends it. Without a trace in ctx it does nothing and allocates nothing. name must
+// come from the program, never from a caller.
 func Start(ctx context.Context, name string) (context.Context, func(err error)) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -110,7 +109,7 @@ func beginSpan(ctx context.Context, tracer trace.Tracer, name string) (context.C
 	ctx, span := tracer.Start(ctx, name)
 	return ctx, func(err error) {
 		if err != nil {
-			span.SetStatus(codes.Error, "") // an error's text may hold content
+			span.SetStatus(codes.Error, "") // the text of an error may hold content
 		}
 		span.End()
 	}

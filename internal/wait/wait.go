@@ -1,6 +1,6 @@
-// Package wait lets time pass.
+// Package wait waits for time to pass.
 //
-// Its invariant: the end of the context wakes whoever waits, and no timer is left behind.
+// Its invariant: the end of the context ends every wait, and no timer is left behind.
 package wait
 
 import (
@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// For waits for a time; none or less is over at once. It reports whether the context goes on.
+// For waits for d; it returns at once if d is not positive. It reports whether the context is still
+// active.
 func For(ctx context.Context, d time.Duration) bool { return Or(ctx, d, nil) }
 
-// Or waits for a time, or until something is received or closed before; nil never is. It
-// reports whether the context goes on.
+// Or waits for d, or until woken receives a value or is closed; a nil woken never ends the wait. It
+// reports whether the context is still active.
 func Or(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	t := time.NewTimer(max(d, 0))
 	defer t.Stop()

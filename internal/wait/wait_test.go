@@ -9,14 +9,14 @@ import (
 	"loregate/internal/wait"
 )
 
-// TestWaitEnds has each of the three ends come first.
+// TestWaitEnds lets each of the three reasons end a wait first.
 func TestWaitEnds(t *testing.T) {
 	woken := make(chan struct{})
 	close(woken)
 	for _, c := range []struct {
 		name  string
 		wait  func(ctx context.Context) bool
-		cut   time.Duration // when the context ends; 0: never
+		cut   time.Duration // time at which the context ends; 0: never
 		takes time.Duration
 		goes  bool
 	}{

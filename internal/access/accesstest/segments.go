@@ -1,5 +1,5 @@
-// Package accesstest holds access's ports in memory, for tests, and the suite that
-// every access.SegmentStore must pass.
+// Package accesstest implements the ports of package access in memory, for tests. It also holds the
+// suite that every access.SegmentStore must pass.
 package accesstest
 
 import (
@@ -18,9 +18,9 @@ import (
 	"loregate/internal/access"
 )
 
-// Segments is an access.SegmentStore in memory. The zero Segments is empty and ready.
+// Segments is an access.SegmentStore in memory. The zero Segments is empty and ready to use.
 type Segments struct {
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards all fields below
 	processes []string
 	kept      map[string][]access.Segment
 	failure   error
@@ -29,28 +29,28 @@ type Segments struct {
 
 var _ access.SegmentStore = (*Segments)(nil)
 
-// Fail makes every method answer err from now on; nil ends that.
+// Fail makes every method return err from now on; nil ends that.
 func (s *Segments) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failure = err
 }
 
-// LoseAnswer makes the next append keep its segment and fail all the same.
+// LoseAnswer makes the next append store its segment and still return an error.
 func (s *Segments) LoseAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lost = true
 }
 
-// Change gives a process's segments to f, which may change them.
+// Change passes a process's segments to f and stores the result. f may change them.
 func (s *Segments) Change(process string, f func([]access.Segment) []access.Segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[process] = f(s.kept[process])
 }
 
-// AppendSegment keeps a segment.
+// AppendSegment stores a segment.
 func (s *Segments) AppendSegment(_ context.Context, one access.Segment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,14 +97,14 @@ func (s *Segments) Segments(_ context.Context, process string, from uint64) iter
 	}
 }
 
-// Processes lists those that have segments.
+// Processes lists the processes that have segments.
 func (s *Segments) Processes(context.Context) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.processes), s.failure
 }
 
-// TestSegmentStore holds a store against what access.SegmentStore promises. s is empty.
+// TestSegmentStore checks a store against the contract of access.SegmentStore. s must be empty.
 func TestSegmentStore(t *testing.T, s access.SegmentStore) {
 	ctx := context.Background()
 	segment := func(process string, seq uint64, body string) access.Segment {
@@ -139,8 +139,8 @@ func TestSegmentStore(t *testing.T, s access.SegmentStore) {
 	}
 }
 
-// Rehash is a segment with another body and the hash that goes with it, as somebody
-// who knows the format would forge it.
+// Rehash returns a segment with another body and the matching hash, like a forgery by an attacker
+// who knows the format.
 func Rehash(s access.Segment, body []byte) access.Segment {
 	s.Body = body
 	s.Hash = sha256.Sum256(slices.Concat(s.Prev[:], body))
