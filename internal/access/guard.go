@@ -89,6 +89,8 @@ func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, err
 	return a, nil
 }
 
+// checkAdmission checks the limits first, so that refused calls count against them too, and then
+// the rights of the caller.
 func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
 	if wait, ok := g.takeLimits(c, r); !ok {
 		e := fault.New(fault.RateLimited, "too many %s; wait %d s and repeat the call", r.Class, fault.RetrySeconds(wait))
@@ -113,6 +115,8 @@ func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
 	return nil
 }
 
+// takeLimits takes a token of the call's class and, if the call changes the canon, one of
+// ClassWrite. Commands of players do not count as writes.
 func (g *Guard) takeLimits(c Caller, r Request) (time.Duration, bool) {
 	if g.limiter == nil || c.Unlimited || r.Class == ClassFree {
 		return 0, true

@@ -139,6 +139,7 @@ func mergeProfiles(into, from map[string]Profile) map[string]Profile {
 	return into
 }
 
+// compileProfiles fixes the index of each class and computes the pace of each profile and class.
 func (l *Limits) compileProfiles(profiles map[string]Profile) {
 	for _, p := range profiles {
 		for class := range p {
@@ -162,6 +163,7 @@ func (l *Limits) compileProfiles(profiles map[string]Profile) {
 	}
 }
 
+// toPace converts a rate for the algorithm.
 func (r Rate) toPace() pace {
 	if r.PerMinute <= 0 {
 		return pace{}
@@ -213,6 +215,7 @@ func (l *Limits) shardOf(account string) *limitShard {
 	return &l.keys[i]
 }
 
+// takeToken takes a token from both buckets, or none and returns the time to wait.
 func (b *bucket) takeToken(p pace, now int64) (time.Duration, bool) {
 	minute, wait := spendToken(b.minute, p.minuteStep, p.minuteDepth, now)
 	second, brief := spendToken(b.second, p.secondStep, p.secondDepth, now)
@@ -271,6 +274,7 @@ func (s *limitShard) evictAccounts(limit int, now int64) {
 	}
 }
 
+// debtOf returns the sum of the times until the buckets are full again.
 func debtOf(b []bucket, now int64) (debt int64) {
 	for _, one := range b {
 		debt += max(0, one.minute-now) + max(0, one.second-now)

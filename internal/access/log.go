@@ -23,7 +23,7 @@ type LogConfig struct {
 	// not answer at all gets four times that.
 	Patience time.Duration
 	Now      func() time.Time // time.Now when nil
-	Logger   *slog.Logger     // gets one message when the store begins to fail and one when it works again; slog.Default when nil
+	Logger   *slog.Logger     // logs when the store begins to fail and when it works again; slog.Default when nil
 }
 
 // Reasons for which a Log refuses a call.
@@ -116,6 +116,7 @@ func (l *Log) Record(r Record) {
 	}
 }
 
+// wakeFlusher requests a flush and does not wait for it.
 func (l *Log) wakeFlusher() {
 	select {
 	case l.wake <- struct{}{}:
@@ -130,6 +131,7 @@ func (l *Log) Depth() int {
 	return l.reserved + len(l.queue) + l.taken
 }
 
+// run flushes at every tick and on request, until Close.
 func (l *Log) run(ctx context.Context) {
 	defer close(l.done)
 	tick := time.NewTicker(l.cfg.Every)

@@ -32,6 +32,8 @@ func belowPart(parent CardID) string { return "b" + string(parent[:]) }
 // maxParts bounds the parts of a basis; a basis with more depends on the whole world.
 const maxParts = 64
 
+// addParts records parts that the answer depends on. Beyond maxParts the answer depends on the
+// whole world.
 func (b *Basis) addParts(parts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,6 +95,7 @@ type sharedReader struct {
 	r  Reader
 }
 
+// close waits for a running read and makes the reader unusable.
 func (s *sharedReader) close() {
 	s.mu.Lock()
 	s.r = nil // a basis that is kept must not keep the reader alive
@@ -235,6 +238,8 @@ type followed struct {
 	epochs uint64 // last epoch given to a world; steps of 1<<32 leave room for restarts
 }
 
+// generationsOf returns the generations of a world. If maxWorlds are held already, it drops them
+// all first.
 func (f *followed) generationsOf(w access.WorldID) *generations {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -268,6 +273,7 @@ type Marker interface {
 	Mark() (Mark, bool)
 }
 
+// storeMark returns the mark of the store, or false if the store has none.
 func (c *Canon) storeMark() (Mark, bool) {
 	if m, ok := c.store.(Marker); ok {
 		return m.Mark()
@@ -427,6 +433,7 @@ func (g *generations) touchesOf(level access.Level) *touches {
 
 func (g *generations) noteAny(level access.Level, at Seq) { g.touchesOf(level).any = at }
 
+// noteAll records that a commit touched an unknown set of parts of a level.
 func (g *generations) noteAll(level access.Level, at Seq) {
 	g.noteAny(level, at)
 	g.touchesOf(level).all = at

@@ -136,6 +136,8 @@ func (c *Canon) newSnapshot(r Reader, g access.Grant) *Snapshot {
 	return &Snapshot{canon: c, r: r, grant: g, visibility: Visibility{World: g.World(), View: g.View()}, headCache: &headCache{}}
 }
 
+// openSnapshot returns a snapshot of the grant's world. A world that does not exist or is
+// unfinished gives fault.NotFound. A grant without a world gives a snapshot with the zero World.
 func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Snapshot, error) {
 	s := c.newSnapshot(r, g)
 	if g.World().IsZero() {
@@ -182,6 +184,8 @@ func (c *Canon) Update(ctx context.Context, g access.Grant, plan func(*Plan) err
 // share one durable transaction conflict until it ends, so more attempts would not help.
 const planTries = 2
 
+// planUpdate runs plan on a snapshot. planned is nil if the idempotency key was used before;
+// receipt is then that of the earlier use.
 func (c *Canon) planUpdate(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
 	err = c.Read(ctx, g, func(s *Snapshot) error {
 		done, again, err := findRepeat(ctx, s.r, g)

@@ -19,6 +19,7 @@ func Capture(ctx context.Context) (context.Context, *Captured) {
 	return context.WithValue(ctx, captureKey{}, c), c
 }
 
+// recordDryRun adds a dry run to the Captured of its context, if there is one.
 func recordDryRun(ctx context.Context, set ChangeSet, r Receipt) {
 	if c, ok := ctx.Value(captureKey{}).(*Captured); ok {
 		c.Sets, c.Receipts = append(c.Sets, set), append(c.Receipts, r)

@@ -1,9 +1,10 @@
 // Package canon is the only door to the canon of every world: cards, links, layers and the commits
 // that change them.
 //
-// Its invariant: all reads need a Grant and show only the data that it opens. All changes go
-// through Canon.Commit, which is validated, atomic, attributed, ordered and chained by hash. The
-// store's queries leave hidden rows out before they count, order or cut anything.
+// Its invariant: callers read only through a Grant, which shows only the data that it opens. Every
+// change is a commit, which is validated, atomic, attributed, ordered and chained by hash. The
+// store's queries leave hidden rows out before they count, order or cut anything. The few methods
+// without a Grant are for wiring code and say so.
 //
 // The presentation of cards is left to the surfaces. The storage of rows is left to the stores,
 // behind the ports in ports.go.
@@ -97,13 +98,13 @@ type Card struct {
 	Content Hash            // of the content's bytes
 	Size    int             // bytes of content
 	Length  int             // characters of content
-	Fields  json.RawMessage // canonical JSON object; nil for none
+	Fields  json.RawMessage // canonical JSON object; nil if empty
 	Own     access.Label    // label given to the card itself
 
 	// Computed from the card and its ancestors.
 	Name  string
 	Key   markup.Key
-	Label access.Label // effective label: Own, the ancestors' labels and the name rules, met
+	Label access.Label // effective label: the meet of Own, the labels of the ancestors and the name rules
 
 	Rev       uint32 // counts all versions, for conflict checks; never shown
 	Counts    Counts
@@ -246,7 +247,7 @@ type Link struct {
 	Kind  string // exit, within, borders, member_of, relationship, at, holds, …
 	From  CardID
 	To    CardID
-	Attrs json.RawMessage // canonical JSON object; nil for none
+	Attrs json.RawMessage // canonical JSON object; nil if empty
 	Label access.Label
 	Since Seq // commit that wrote this state
 	Until Seq // commit that ended it; 0 while current

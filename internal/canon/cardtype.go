@@ -149,6 +149,7 @@ func (s *Snapshot) loadType(ctx context.Context, c Card) (Type, error) {
 	return typeFromCard(c, content), nil
 }
 
+// typeFromCard returns the type that a type card defines; content is its description.
 func typeFromCard(c Card, content string) Type {
 	var own struct {
 		Schema json.RawMessage `json:"schema"`
@@ -183,6 +184,7 @@ type schemaCache struct {
 
 const schemaCacheSize = 256
 
+// compile returns the compiled form of a schema. A full cache is emptied first.
 func (s *schemaCache) compile(text json.RawMessage) (*jsonschema.Resolved, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,12 +24,14 @@ func (p *Plan) checkLevels(c Card, t Type) error {
 	return nil
 }
 
+// aboveRoleFault is the error for a label that the caller's role may not write.
 func (p *Plan) aboveRoleFault(field string, l access.Label) error {
 	e := fault.New(fault.Denied, "this call cannot write at level %s; use a key of that role", l.Level).With("required_role", l.Level.String())
 	e.Fields = []fault.Field{{Field: field, Error: "above the caller's role"}}
 	return e
 }
 
+// ruleFault is fault.BadField with kind Rule.
 func ruleFault(field, format string, args ...any) *fault.Error {
 	e := fault.BadField(field, format, args...)
 	e.Kind = fault.Rule
@@ -130,6 +132,7 @@ func decodeNumbers(b []byte, v any) error {
 	return d.Decode(v)
 }
 
+// takenFault is the error for a name or slug that is in use.
 func takenFault(name string) error {
 	return fault.New(fault.Conflict, "the name %q is taken; update that card or choose another name", name).With("name", name)
 }

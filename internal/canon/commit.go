@@ -24,6 +24,7 @@ func isMoved(err error) bool { return errors.Is(err, errMoved) }
 
 func isNotFound(err error) bool { return errors.Is(err, fault.NotFound) }
 
+// movedFault is the conflict for a plan that read cards or links which have changed since.
 func movedFault() error {
 	return fault.New(fault.Conflict, "another writer changed the same cards; read them again and repeat").Because(errMoved)
 }
@@ -41,6 +42,7 @@ func (c *Canon) Commit(ctx context.Context, g access.Grant, set ChangeSet) (rece
 	return c.commitTo(ctx, g, g.World(), set)
 }
 
+// mayCommit refuses operations that are declared to read, except for dry runs.
 func mayCommit(g access.Grant) error {
 	if g.Writes() || g.Request().DryRun {
 		return nil
@@ -51,6 +53,7 @@ func mayCommit(g access.Grant) error {
 // errDryRun rolls back the transaction of a dry run.
 var errDryRun = errors.New("canon: rehearsed")
 
+// commitTo commits a ChangeSet to a world, unless the idempotency key was used before.
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false

@@ -113,6 +113,7 @@ func (f *forkWriter) checkNotAbandoned(ctx context.Context, r Reader) error {
 	return err
 }
 
+// commit commits one step.
 func (f *forkWriter) commit(ctx context.Context, set ChangeSet) error {
 	set.Note = forkNote
 	return f.c.store.Write(ctx, func(tx Tx) error {
@@ -246,6 +247,7 @@ func (f *forkContent) addLayers(ctx context.Context, cards []CardID) error {
 	return err
 }
 
+// addLinks adds all current links.
 func (f *forkContent) addLinks(ctx context.Context) error {
 	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
 		links, _, err := f.r.Links(ctx, f.all, LinkQuery{Page: page})

@@ -88,6 +88,8 @@ func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Se
 	return receipt, commitError(err)
 }
 
+// appendEvents appends one commit per event after the head, and records the use of the idempotency
+// key.
 func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s StreamID, after Seq, events []Event) (Receipt, error) {
 	head, err := tx.Head(ctx, s)
 	if err != nil {
@@ -140,6 +142,7 @@ func (c *Canon) Records(ctx context.Context, g access.Grant, s StreamID, from Se
 	}
 }
 
+// readRecords reads up to ledgerBatch records from a number on, in one snapshot.
 func (c *Canon) readRecords(ctx context.Context, g access.Grant, s StreamID, from Seq) (list []Record, err error) {
 	err = c.readLedger(ctx, g, s, func(r Reader) error {
 		for commit, err := range r.Commits(ctx, s, from) {
@@ -168,6 +171,7 @@ func (c *Canon) Head(ctx context.Context, g access.Grant, s StreamID) (h Head, e
 	return h, err
 }
 
+// readLedger runs f on a snapshot if the grant opens the ledger.
 func (c *Canon) readLedger(ctx context.Context, g access.Grant, s StreamID, f func(Reader) error) error {
 	if !g.Valid() {
 		return errClosed

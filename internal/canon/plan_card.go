@@ -23,7 +23,7 @@ const (
 // NewCard describes a card to create. Type defaults to RichText. Label defaults to the label that
 // follows from the ancestors and the name rules.
 type NewCard struct {
-	ID       CardID // zero for a new id. Importers derive ids, so that a second import finds the cards; if the id is in use, a new one is made
+	ID       CardID // zero, or derived by an importer so that a second import finds the card; a used id is replaced by a new one
 	Name     string
 	Type     string
 	Content  string

@@ -95,6 +95,8 @@ func (p *Plan) parentFor(name string, own access.Label, orphan bool) (parent Car
 	return parent, parts[0], nil
 }
 
+// parentOf returns a card's parent in the state after the plan, even if it is hidden; for a root,
+// the zero Card.
 func (p *Plan) parentOf(c Card) (Card, error) {
 	if c.Parent.IsZero() {
 		return Card{}, nil

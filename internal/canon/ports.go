@@ -207,8 +207,7 @@ type CardQuery struct {
 	ID CardID
 	// IDs finds living cards in the order of the ids; absent ones are left out.
 	IDs []CardID
-	// Key finds the living cards of a key, lowest level first, then those open to more
-	// subjects, then by id.
+	// Key finds the living cards with a key, in the order of CompareHomonyms.
 	Key markup.Key
 	// Alias finds the living cards that have an alias with this key, in the order of Key.
 	Alias markup.Key
@@ -288,7 +287,7 @@ type LinkQuery struct {
 // ReachQuery asks which cards can be reached from a card along visible links.
 type ReachQuery struct {
 	From      CardID
-	Kinds     []string // kinds of links to follow; none means all
+	Kinds     []string // kinds of links to follow; empty means all
 	Both      bool     // follow links against their direction too
 	Depth     int      // greatest number of steps
 	Limit     int      // greatest number of cards, including the first one; must be positive
@@ -487,7 +486,7 @@ type Tx interface {
 	PutVersion(ctx context.Context, v Version) error
 	// EndVersion closes the current version of a card at a commit.
 	EndVersion(ctx context.Context, w access.WorldID, id CardID, to Seq) error
-	// PutRefs replaces the references in the content of a card; none removes them. Ref.From is that
+	// PutRefs replaces the references of a card; an empty refs removes them all. Ref.From is that
 	// card, for a RefTag too, where it is X+tags. The tag belongs to the card's parent X, if X's
 	// key is the card's key without its last part. References of kind RefTag from cards whose key
 	// is not that of a tag list are ignored. Index is called after it.
@@ -513,8 +512,8 @@ type Tx interface {
 	Discard(ctx context.Context, w access.WorldID, rows int) (left bool, err error)
 }
 
-// Store stores worlds. It is safe for concurrent use by several goroutines and, if the store says
-// so, by several processes.
+// Store persists all worlds. It is safe for concurrent use by several goroutines and, if the store
+// says so, by several processes.
 type Store interface {
 	// Read runs f on one snapshot.
 	Read(ctx context.Context, f func(Reader) error) error

@@ -28,8 +28,10 @@ type projector struct {
 	partsBelow bool
 }
 
+// all is the visibility of every row of the world.
 func (p *projector) all() Visibility { return Visibility{p.world, access.View{Level: access.LevelAll}} }
 
+// projectChange writes the rows that follow from one change.
 func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 	defer fault.Wrap(&err, "canon: commit %d", p.rec.Seq)
 	switch {
@@ -71,6 +73,7 @@ func (p *projector) loadSettings(ctx context.Context) (Settings, error) {
 	return p.worldRow.Settings, nil
 }
 
+// projectWorld writes the world's row. If the name rules have changed, it updates all cards.
 func (p *projector) projectWorld(ctx context.Context, im WorldImage) error {
 	old, exists, err := First(p.tx.Worlds(ctx, WorldQuery{ID: p.world}))
 	if err != nil {
@@ -98,6 +101,8 @@ func (p *projector) projectWorld(ctx context.Context, im WorldImage) error {
 	return p.eachRoot(ctx, func(c Card) error { return p.updatePlacement(ctx, c, Card{}) })
 }
 
+// projectCard writes the rows that follow from a change to a card: the card, its version, its
+// references and search text, and the cards below it.
 func (p *projector) projectCard(ctx context.Context, im CardImage) error {
 	old, exists, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.ID}))
 	if err != nil {
@@ -181,6 +186,7 @@ func (p *projector) stampVersion(c *Card) {
 	c.UpdatedAt, c.UpdatedBy, c.Seq = p.rec.At, p.rec.By, p.rec.Seq
 }
 
+// putVersion closes the current version of a card and writes the new one.
 func (p *projector) putVersion(ctx context.Context, c Card, trashed bool) error {
 	if c.Rev > 1 {
 		if err := p.tx.EndVersion(ctx, p.world, c.ID, p.rec.Seq); err != nil {

@@ -38,6 +38,7 @@ func (p *projector) loadBody(ctx context.Context, c Card) ([]byte, error) {
 	return b, err
 }
 
+// indexContent writes a card's references and search text from its content.
 func (p *projector) indexContent(ctx context.Context, c Card, kind TextKind, content string) error {
 	if err := p.tx.PutRefs(ctx, p.world, c.ID, refsOf(c, kind, content)); err != nil {
 		return err
@@ -46,6 +47,7 @@ func (p *projector) indexContent(ctx context.Context, c Card, kind TextKind, con
 	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(c.Type, content), Derived: kind != TextFile})
 }
 
+// unindexCard removes a card's references and search text.
 func (p *projector) unindexCard(ctx context.Context, c Card) error {
 	if err := p.tx.PutRefs(ctx, p.world, c.ID, nil); err != nil {
 		return err
@@ -96,6 +98,8 @@ const tagPart = "tag"
 // HoldsTags reports whether the card with this key lists the tags of the card above it.
 func HoldsTags(key markup.Key) bool { return strings.HasSuffix(string(key), "+"+tagPart) }
 
+// refsOf returns the references in a card's content. A target name of more than 1024 bytes is no
+// reference.
 func refsOf(c Card, kind TextKind, content string) []Ref {
 	if kind == TextData || kind == TextFile || content == "" {
 		return nil

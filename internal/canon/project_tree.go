@@ -25,6 +25,8 @@ func (p *projector) eachRoot(ctx context.Context, f func(Card) error) error {
 	return nil
 }
 
+// findParent returns the parent with an id; for a zero id, the zero Card. If the parent is not a
+// living card, it returns movedFault.
 func (p *projector) findParent(ctx context.Context, id CardID) (Card, error) {
 	if id.IsZero() {
 		return Card{}, nil
@@ -125,6 +127,8 @@ func (p *projector) relabelVersion(ctx context.Context, was Card, c *Card) error
 	return p.tx.PutVersion(ctx, v)
 }
 
+// updatePlacementBelow updates the placement of the children of a card, and so of all cards below
+// it.
 func (p *projector) updatePlacementBelow(ctx context.Context, c Card) error {
 	children, err := p.livingBelow(ctx, c, 1)
 	if err != nil {

@@ -57,6 +57,7 @@ func VerifyStreams(ctx context.Context, s Store) (list []Verified, err error) {
 	return list, err
 }
 
+// verifyStream checks the chain of one stream.
 func verifyStream(ctx context.Context, r Reader, head StreamHead) (Verified, error) {
 	s := head.Stream
 	v := Verified{Stream: s}
@@ -212,6 +213,7 @@ func prefetchedImages(rec Record) (list []*CardImage) {
 	return list
 }
 
+// replayBatch prefetches the contents of some commits and projects them.
 func replayBatch(ctx context.Context, tx Tx, w access.WorldID, list []Record) error {
 	n := Needs{World: w}
 	for _, rec := range list {
@@ -258,6 +260,7 @@ func Digest(ctx context.Context, r Reader, w access.WorldID, t Table) (d Digeste
 	return d, nil
 }
 
+// digestTables returns the hash of each of a world's tables, and the number of rows of all.
 func digestTables(ctx context.Context, r Reader, w access.WorldID) (map[Table]Hash, int, error) {
 	sums, rows := make(map[Table]Hash), 0
 	for _, t := range Tables {

@@ -58,6 +58,7 @@ func newTrace() *trace {
 	return &trace{cards: map[CardID]*CardImage{}, links: map[LinkID]*LinkImage{}, layers: map[LayerID]*LayerImage{}}
 }
 
+// applyChange updates the state by one change.
 func (t *trace) applyChange(ch Change) {
 	switch {
 	case ch.World != nil:

@@ -46,6 +46,7 @@ func (p *Plan) renameAs(c Card, v Version) (Card, error) {
 	return p.Rename(c, name)
 }
 
+// revertOne gives a card the type, content and fields of a version.
 func (p *Plan) revertOne(c Card, v Version) (Card, error) {
 	e := Edit{Type: &v.Type, Fields: v.Fields, Replace: true}
 	if v.Content != c.Content {

@@ -173,6 +173,7 @@ func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
 	return e
 }
 
+// clipRunes returns the first n characters of s.
 func clipRunes(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
@@ -186,6 +187,8 @@ func (s *Snapshot) Renamed(ctx context.Context, name string) (Card, bool, error)
 	return s.findRenamed(ctx, markup.KeyOf(name), 8)
 }
 
+// findRenamed finds a card by a former key. If no card had that key, it looks for a renamed
+// ancestor, up to hops levels up, and for the card below its new name.
 func (s *Snapshot) findRenamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
 	card, ok, err := First(s.r.FindCards(ctx, s.visibility, CardQuery{OldKey: key}))
 	if err != nil || ok {
@@ -388,6 +391,7 @@ func (s *Snapshot) Head() (Head, bool) {
 	return h, h.Seq > 0
 }
 
+// loadHead returns the head of the stream, and reads it at the first call.
 func (s *Snapshot) loadHead() Head {
 	if !s.headCache.known {
 		s.headCache.head, s.headCache.err = s.r.Head(context.Background(), WorldStream(s.world.ID))

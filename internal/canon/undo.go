@@ -77,6 +77,8 @@ func (p *Plan) affectedCards(ch Change) (cards []Card, err error) {
 	return cards, nil
 }
 
+// undoCard plans the opposite of a change to a card. absent is the error if the earlier state is
+// hidden.
 func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 	if now, ok := p.now[c.ID]; ok {
 		c = *now
@@ -114,6 +116,7 @@ func (p *Plan) versionBefore(c Card, seq Seq) (Version, bool, error) {
 	return Version{}, false, nil
 }
 
+// undoCreate trashes a card, unless it has children that the plan neither trashes nor moves.
 func (p *Plan) undoCreate(c Card) error {
 	_, total, err := p.Snapshot.Descendants(p.ctx, c.ID, 1, Page{Limit: 1})
 	if err != nil {
@@ -137,6 +140,7 @@ func (p *Plan) allChildrenGone(c Card) bool {
 	return err == nil
 }
 
+// undoState gives a card back the name, label or content that it had before a commit.
 func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	switch im.Act {
 	case ActRename:

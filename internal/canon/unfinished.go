@@ -39,7 +39,7 @@ const (
 	discardRows = 1000
 )
 
-// SweepForks discards unfinished worlds without a commit for two minutes. It returns the number of
+// SweepForks discards unfinished worlds to which nothing was committed for two minutes. It returns the number of
 // those left, which may still be written. Other writers may write between its steps.
 func (c *Canon) SweepForks(ctx context.Context) (left int, err error) {
 	var stalled []access.WorldID
