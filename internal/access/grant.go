@@ -114,9 +114,9 @@ func (g Grant) As(level Level) Grant {
 	return Grant{&c}
 }
 
-// AsPlayer returns the grant with the view of a player, which includes cards that are open to that
-// player by name. "" means any player. Cards above the grant's own view stay hidden, even if they
-// name the player.
+// AsPlayer returns the grant with the view of a player, which includes data that is open to that
+// player by name. "" means any player. Data above the grant's own view stay hidden, even if its
+// label names the player.
 func (g Grant) AsPlayer(s Subject) Grant {
 	if g.in == nil || g.in.view.Level == LevelNone {
 		return g

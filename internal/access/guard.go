@@ -67,8 +67,8 @@ type Admission struct {
 	started time.Time
 }
 
-// Admit decides whether a call may proceed. It checks the limits, the key's audience and
-// allow-list, the role, and reserves room for the access record. Its errors are fault.Denied,
+// Admit decides whether a call may proceed. It reserves room for the access record and checks the
+// limits, the key's audience and allow-list, and the role. Its errors are fault.Denied,
 // fault.NotFound (no role in the world), fault.RateLimited and fault.Unavailable. It records
 // refusals itself. The caller must call Done on every admission.
 func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, error) {

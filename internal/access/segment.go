@@ -128,7 +128,7 @@ func VerifySegments(ctx context.Context, store SegmentStore) (Verified, error) {
 	return v, nil
 }
 
-// findDefect returns the reason why s does not continue prev, or "".
+// findDefect returns the first defect of s, a segment that should follow prev, or "".
 func (s Segment) findDefect(prev Segment) string {
 	switch {
 	case s.Seq != prev.Seq+1:

@@ -38,8 +38,8 @@ type Spent struct {
 }
 
 // Exchange is the interval at which processes exchange their spending. Between two exchanges a
-// process knows only its own calls, so each process may let through all that the account has left.
-// The account has to wait for the excess afterwards, so the total over a minute holds for all
+// process learns only of its own calls, so each process may let through all that the account has
+// left. The account has to wait for the excess afterwards, so the total over a minute holds for all
 // processes together.
 const Exchange = 250 * time.Millisecond
 

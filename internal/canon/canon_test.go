@@ -148,7 +148,7 @@ func TestRenameTakesEverythingBelowAlong(t *testing.T) {
 	s.as("user").wantContent("Tavern+Cellar+Cask", "ale")
 	s.as("gm").wantContent("Tavern+Cellar+GM", "bones")
 	s.as("user").wantAbsent("Inn+Cellar")
-	err := s.as("user").look(func(snap *canon.Snapshot) error {
+	err := s.as("user").read(func(snap *canon.Snapshot) error {
 		c, ok, err := snap.Renamed(t.Context(), "Inn+Cellar+Cask")
 		if err == nil && (!ok || c.Name != "Tavern+Cellar+Cask") {
 			t.Errorf("an old name finds %q, %t", c.Name, ok)
@@ -371,7 +371,7 @@ func TestPurgeErasesDerivedText(t *testing.T) {
 	}
 	found := func() (hits, refs int) {
 		t.Helper()
-		err := gm.look(func(snap *canon.Snapshot) error {
+		err := gm.read(func(snap *canon.Snapshot) error {
 			res, err := snap.Search(t.Context(), canon.SearchQuery{Q: "lantern"}, canon.Page{Limit: 9})
 			if err != nil {
 				return err

@@ -114,7 +114,7 @@ type Card struct {
 	UpdatedBy access.Subject
 	Seq       Seq       // commit that wrote the current version
 	TrashedAt time.Time // zero while the card is alive
-	TrashRoot CardID    // card that was put in the trash and took this one with it; for that card, its own id
+	TrashRoot CardID    // card whose trashing took this one along; its own id for that card
 }
 
 // Trashed reports whether the card is in the trash.
@@ -149,7 +149,7 @@ type Version struct {
 	From    Seq
 	To      Seq // 0 while current
 	Counts  Counts
-	Label   access.Label // effective label: the card's while current, afterwards the card's last one while it was current
+	Label   access.Label // effective label: the card's while current, afterwards the last one it had
 	Name    string       // compound name when it was written, or when it was last opened to more viewers
 	Former  FormerName   `json:",omitzero"` // name when it was written, if Name is a different one
 	Type    string

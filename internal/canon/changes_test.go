@@ -67,7 +67,7 @@ func TestChangesSinceShowsVisibleChanges(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			must(user.look(func(snap *canon.Snapshot) error {
+			must(user.read(func(snap *canon.Snapshot) error {
 				cards, _, err := snap.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 10})
 				for _, c := range cards {
 					known[c.ID] = c.Name
@@ -76,7 +76,7 @@ func TestChangesSinceShowsVisibleChanges(t *testing.T) {
 				return err
 			}))
 			test.change(s)
-			must(user.look(func(snap *canon.Snapshot) error {
+			must(user.read(func(snap *canon.Snapshot) error {
 				d, ok, err := snap.ChangesSince(t.Context(), at, func(id canon.CardID) bool { return known[id] != "" })
 				got := "lost"
 				if ok {

@@ -16,7 +16,7 @@ import (
 // is also stored in the events table, where callers who may see its label find it.
 type Event struct {
 	Type    string          `json:"type"`
-	Scope   string          `json:"scope,omitempty"` // subject of the event in the surface's terms, such as "place:<id>"
+	Scope   string          `json:"scope,omitempty"` // subject in the surface's terms, such as "place:<id>"
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Label   access.Label    `json:"label,omitzero"` // the zero Label is visible to everyone
 	Actor   EventActor      `json:"actor,omitzero"`

@@ -20,7 +20,7 @@ func (a actor) sendEvent(e canon.Event) (canon.Receipt, error) {
 func (a actor) events(q canon.EventQuery) (list []canon.StoredEvent) {
 	a.s.t.Helper()
 	q.Page = canon.Page{Limit: 100}
-	err := a.look(func(snap *canon.Snapshot) (err error) {
+	err := a.read(func(snap *canon.Snapshot) (err error) {
 		list, _, err = snap.Events(a.s.t.Context(), q)
 		return err
 	})
@@ -201,11 +201,11 @@ func TestReadsAsOfACommit(t *testing.T) {
 	gm.create("Hall", "one")
 	hall, _, _ := gm.card("Hall")
 	var then canon.Seq
-	_ = gm.look(func(snap *canon.Snapshot) error { then = snap.As(access.LevelUser).Now(); return nil })
+	_ = gm.read(func(snap *canon.Snapshot) error { then = snap.As(access.LevelUser).Now(); return nil })
 	at := s.now
 	gm.edit("Hall", "two")
 	gm.create("Yard", "")
-	err := gm.look(func(snap *canon.Snapshot) error {
+	err := gm.read(func(snap *canon.Snapshot) error {
 		seq, err := snap.SeqAt(t.Context(), at)
 		if err != nil || seq != then || snap.Now() != then+2 {
 			t.Errorf("at %v stood commit %d, %v; want %d; now %d", at, seq, err, then, snap.Now())

@@ -193,7 +193,7 @@ func TestAForkIsOneStateWhileOthersWrite(t *testing.T) {
 
 func (s *scene) head() (n canon.Seq) {
 	s.t.Helper()
-	if err := s.as("gm").look(func(snap *canon.Snapshot) error { n = snap.Now(); return nil }); err != nil {
+	if err := s.as("gm").read(func(snap *canon.Snapshot) error { n = snap.Now(); return nil }); err != nil {
 		s.t.Fatal(err)
 	}
 	return n
@@ -201,7 +201,7 @@ func (s *scene) head() (n canon.Seq) {
 
 // A killed process leaves a hidden fork. SweepForks removes it after forkStalled; before that
 // another process may still be writing it.
-func TestAKilledForkIsSweptAway(t *testing.T) {
+func TestKilledForkIsSwept(t *testing.T) {
 	s, store := newForkScene(t)
 	before := streams(t, store)
 	for commits := 1; commits < 6; commits++ {

@@ -84,7 +84,7 @@ func TestALedgerIsReadInWholePages(t *testing.T) {
 	}
 }
 
-func TestALedgerOpensToItsSurfaceAlone(t *testing.T) {
+func TestLedgerIsOpenOnlyToItsSurface(t *testing.T) {
 	s := newScene(t)
 	game, mine := canon.LedgerStream("game", "one"), canon.LedgerStream("proposals", s.world.String())
 	host := s.on("alignment", access.Write, "")

@@ -27,7 +27,7 @@ func (a actor) rename(name, to string) {
 func (a actor) names(name string) (list []string) {
 	a.s.t.Helper()
 	ctx := a.s.t.Context()
-	err := a.look(func(snap *canon.Snapshot) error {
+	err := a.read(func(snap *canon.Snapshot) error {
 		c, err := snap.Find(ctx, name)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (a actor) wantNames(name string, want ...string) {
 // wantFormer checks which card an actor finds by a name from before a rename.
 func (a actor) wantFormer(old, want string) {
 	a.s.t.Helper()
-	err := a.look(func(snap *canon.Snapshot) error {
+	err := a.read(func(snap *canon.Snapshot) error {
 		c, _, err := snap.Renamed(a.s.t.Context(), old)
 		if c.Name != want {
 			a.s.t.Errorf("%q leads %s to %q, want %q", old, a.grant.Caller().Subject, c.Name, want)
@@ -234,7 +234,7 @@ func TestAnUndoneRenameStaysBelowItsParent(t *testing.T) {
 }
 
 // A parent that is created for a new card is visible to nobody who may not see that card.
-func TestAParentMadeOnTheWayIsAsHiddenAsItsChild(t *testing.T) {
+func TestCreatedParentIsAsHiddenAsItsChild(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Rent Quay", "wet stone")
 	s.as("gm").create("Rent Quay+He murdered his brother+GM", "with a rope")
@@ -267,7 +267,7 @@ func TestAParentMadeOnTheWayIsAsHiddenAsItsChild(t *testing.T) {
 }
 
 // A refusal does not mention names that are hidden from the caller.
-func TestATooLongNameBelowIsNotNamed(t *testing.T) {
+func TestRefusalDoesNotRevealHiddenNames(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Inn", "")
 	s.as("admin").createAt(access.LevelAdmin, "Inn+Zq "+strings.Repeat("x", 200), "x")

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/fault"
 )
 
-func TestATypeIsKnownAsThePlanLeavesIt(t *testing.T) {
+func TestPlanFindsTypesInTheirNewState(t *testing.T) {
 	s := newScene(t)
 	s.as("user").must(func(p *canon.Plan) error {
 		if _, err := p.Create(canon.NewCard{Name: "Starship", Type: "Cardtype", Fields: []byte(`{"schema":{"required":["crew"]}}`)}); err != nil {
@@ -91,7 +91,7 @@ func TestRepeated(t *testing.T) {
 			IdempotencyKey: "k1", InputHash: sha256.Sum256([]byte(input))}).grant
 	}
 	repeated := func(input string) (receipt canon.Receipt, used bool, err error) {
-		_ = s.as("alice").look(func(snap *canon.Snapshot) error {
+		_ = s.as("alice").read(func(snap *canon.Snapshot) error {
 			receipt, used, err = snap.Repeated(t.Context(), ask(input))
 			return nil
 		})
@@ -128,7 +128,7 @@ func TestACardOfTheSameNameIsNotAdopted(t *testing.T) {
 
 // The changes of a plan keep their order: a card that was moved below a card created in the
 // meantime is not placed there before that card exists.
-func TestAnEditAfterAMoveComesAfterIt(t *testing.T) {
+func TestEditAfterAMoveKeepsTheOrder(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Note", "old")
 	s.as("user").must(func(p *canon.Plan) error {

@@ -17,7 +17,7 @@ func TestTablesFollowFromTheStream(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := newScene(t)
 			r := rand.New(rand.NewPCG(seed, 1))
-			seen := sightings{}
+			seen := seenNames{}
 			for range 120 {
 				who := []string{"user", "gm", "admin", "alice"}[r.IntN(4)]
 				s.as(who).do(func(p *canon.Plan) error { return randomStep(t, r, p) })
@@ -25,7 +25,7 @@ func TestTablesFollowFromTheStream(t *testing.T) {
 			}
 			s.wantRebuilt()
 			wantNarrowing(t, s)
-			seen.wantNoOther(s)
+			seen.wantNoOtherNames(s)
 		})
 	}
 }
@@ -85,7 +85,7 @@ func wantNarrowing(t *testing.T, s *scene) {
 	t.Helper()
 	seen := func(who string) map[canon.CardID]bool {
 		ids := map[canon.CardID]bool{}
-		err := s.as(who).look(func(snap *canon.Snapshot) error {
+		err := s.as(who).read(func(snap *canon.Snapshot) error {
 			cards, total, err := snap.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
 			if total.Count != len(cards) {
 				t.Errorf("%s: total %d of %d", who, total.Count, len(cards))
@@ -113,15 +113,15 @@ func wantNarrowing(t *testing.T, s *scene) {
 	}
 }
 
-// sightings are the names that cards had while an actor saw them.
-type sightings map[string]map[string]bool
+// seenNames are the names that cards had while an actor saw them.
+type seenNames map[string]map[string]bool
 
 var onlookers = []string{"user", "alice", "gm", "admin"}
 
 // eachSeen calls f for every living card that an actor sees.
 func eachSeen(s *scene, who string, f func(*canon.Snapshot, canon.Card) error) {
 	s.t.Helper()
-	err := s.as(who).look(func(snap *canon.Snapshot) error {
+	err := s.as(who).read(func(snap *canon.Snapshot) error {
 		cards, _, err := snap.Cards(s.t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
 		for _, c := range cards {
 			if err := f(snap, c); err != nil {
@@ -135,7 +135,7 @@ func eachSeen(s *scene, who string, f func(*canon.Snapshot, canon.Card) error) {
 	}
 }
 
-func (k sightings) note(s *scene) {
+func (k seenNames) note(s *scene) {
 	for _, who := range onlookers {
 		if k[who] == nil {
 			k[who] = map[string]bool{}
@@ -147,8 +147,8 @@ func (k sightings) note(s *scene) {
 	}
 }
 
-// wantNoOther checks that actors are shown versions only under names that they have seen.
-func (k sightings) wantNoOther(s *scene) {
+// wantNoOtherNames checks that actors are shown versions only under names that they have seen.
+func (k seenNames) wantNoOtherNames(s *scene) {
 	s.t.Helper()
 	for _, who := range onlookers {
 		eachSeen(s, who, func(snap *canon.Snapshot, c canon.Card) error {

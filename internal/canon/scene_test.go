@@ -146,14 +146,14 @@ func (a actor) label(name string, level access.Level, subjects ...access.Subject
 	}
 }
 
-func (a actor) look(f func(*canon.Snapshot) error) error {
+func (a actor) read(f func(*canon.Snapshot) error) error {
 	return a.s.canon.Read(a.s.t.Context(), a.grant, f)
 }
 
 // card reads a card and its content; ok is false if it is not found.
 func (a actor) card(name string) (c canon.Card, content string, ok bool) {
 	a.s.t.Helper()
-	err := a.look(func(snap *canon.Snapshot) (err error) {
+	err := a.read(func(snap *canon.Snapshot) (err error) {
 		if c, err = snap.Find(a.s.t.Context(), name); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (a actor) wantAbsent(name string) {
 // history lists the versions of a card that an actor sees as "number:content", latest first.
 func (a actor) history(name string) (list []string) {
 	a.s.t.Helper()
-	err := a.look(func(snap *canon.Snapshot) error {
+	err := a.read(func(snap *canon.Snapshot) error {
 		c, err := snap.Find(a.s.t.Context(), name)
 		if err != nil {
 			return err
