@@ -115,7 +115,7 @@ func (g Grant) As(level Level) Grant {
 }
 
 // AsPlayer returns the grant with the view of a player, which includes data that is open to that
-// player by name. "" means any player. Data above the grant's own view stay hidden, even if its
+// player by name. "" means any player. Data above the grant's own view stays hidden, even if its
 // label names the player.
 func (g Grant) AsPlayer(s Subject) Grant {
 	if g.in == nil || g.in.view.Level == LevelNone {

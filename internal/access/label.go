@@ -30,8 +30,8 @@ type Subject string
 // Level is a level of secrecy. Higher levels are more secret.
 type Level uint8
 
-// The levels. LevelNone sees nothing. LevelAll is above every label; only package canon uses it
-// internally, and no caller ever has it.
+// The levels. LevelNone sees nothing. LevelAll is above every label: package canon queries stores
+// with it, and no caller ever has it.
 const (
 	LevelNone  Level = 0
 	LevelUser  Level = 1
