@@ -352,11 +352,28 @@ type Finder interface {
 // absent and for hidden rows. A Reader is used by one goroutine, inside the function that received
 // it.
 type Reader interface {
+	WorldReader
+	CardReader
+	Finder
+	LinkReader
+	HistoryReader
+	StreamReader
+	Dumper
+}
+
+// WorldReader reads worlds and their members.
+type WorldReader interface {
 	// Worlds returns worlds by slug. The caller must not change them.
 	Worlds(ctx context.Context, q WorldQuery) ([]World, error)
 	// Members returns memberships, including those of removed members, with RoleNone.
 	Members(ctx context.Context, q MemberQuery) ([]Member, error)
+	// Stale lists the worlds, by id, whose tables must be rebuilt from their streams after an
+	// upgrade of the store. Tx.Clear removes a world from the list.
+	Stale(ctx context.Context) ([]access.WorldID, error)
+}
 
+// CardReader reads cards as they are now, and stored bodies.
+type CardReader interface {
 	// FindCards returns the cards that a query selects.
 	FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card, error)
 	// Cards lists living cards.
@@ -368,9 +385,28 @@ type Reader interface {
 	// Trash lists the cards that were put in the trash themselves, latest first, then by key and
 	// id. Only a view of LevelAdmin and up sees any.
 	Trash(ctx context.Context, s Visibility, p Page) ([]Card, Total, error)
+	// TypeUse counts visible living cards by the key of their type.
+	TypeUse(ctx context.Context, s Visibility) (map[string]int, error)
+	// Body returns stored bytes, or false if they are absent or erased.
+	Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error)
+}
 
-	Finder
+// LinkReader reads what connects cards: references, tags, links and layers.
+type LinkReader interface {
+	Refs(ctx context.Context, s Visibility, q RefQuery) ([]RefRow, Total, error)
+	Wanted(ctx context.Context, s Visibility, p Page) ([]Wanted, Total, error)
+	// Tags lists tags whose Name begins with a prefix, case and accents folded.
+	Tags(ctx context.Context, s Visibility, prefix string, p Page) ([]TagCount, Total, error)
+	Links(ctx context.Context, s Visibility, q LinkQuery) ([]Link, Total, error)
+	Reach(ctx context.Context, s Visibility, q ReachQuery) (Reached, error)
+	// LinkMax returns the greatest integer attribute of the visible current links of a kind. For
+	// ClockKind and ClockAttr it uses an index.
+	LinkMax(ctx context.Context, s Visibility, kind, attr string) (int64, bool, error)
+	Layers(ctx context.Context, s Visibility, q LayerQuery) ([]Layer, error)
+}
 
+// HistoryReader reads versions of cards and events.
+type HistoryReader interface {
 	// Versions lists the visible versions of a card, latest first.
 	Versions(ctx context.Context, s Visibility, id CardID, p Page) ([]Version, Total, error)
 	// VersionByCount finds the visible version whose Counts.For(s.View.Level) is n. For a card that
@@ -384,24 +420,11 @@ type Reader interface {
 	// order of ids. It leaves out a card if the card or that version of it is hidden or was in the
 	// trash.
 	CardsAt(ctx context.Context, s Visibility, ids []CardID, at Seq) ([]Version, error)
-
-	Refs(ctx context.Context, s Visibility, q RefQuery) ([]RefRow, Total, error)
-	Wanted(ctx context.Context, s Visibility, p Page) ([]Wanted, Total, error)
-	// Tags lists tags whose Name begins with a prefix, case and accents folded.
-	Tags(ctx context.Context, s Visibility, prefix string, p Page) ([]TagCount, Total, error)
-	Links(ctx context.Context, s Visibility, q LinkQuery) ([]Link, Total, error)
-	Reach(ctx context.Context, s Visibility, q ReachQuery) (Reached, error)
-	// LinkMax returns the greatest integer attribute of the visible current links of a kind. For
-	// ClockKind and ClockAttr it uses an index.
-	LinkMax(ctx context.Context, s Visibility, kind, attr string) (int64, bool, error)
-	Layers(ctx context.Context, s Visibility, q LayerQuery) ([]Layer, error)
 	Events(ctx context.Context, s Visibility, q EventQuery) ([]StoredEvent, Total, error)
-	// TypeUse counts visible living cards by the key of their type.
-	TypeUse(ctx context.Context, s Visibility) (map[string]int, error)
+}
 
-	// Body returns stored bytes, or false if they are absent or erased.
-	Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error)
-
+// StreamReader reads streams of commits.
+type StreamReader interface {
 	// Streams lists the streams of a kind that have a commit, by id, each with its head. These are
 	// the streams whose id begins with the kind and a colon; "" means all.
 	Streams(ctx context.Context, kind string) ([]StreamHead, error)
@@ -412,11 +435,12 @@ type Reader interface {
 	// Commits yields a stream's commits from a number on, in order.
 	Commits(ctx context.Context, s StreamID, from Seq) iter.Seq2[StoredCommit, error]
 	CommitByID(ctx context.Context, s StreamID, id uuid.UUID) (StoredCommit, bool, error)
-	// Stale lists the worlds, by id, whose tables must be rebuilt from their streams after an
-	// upgrade of the store. Tx.Clear removes a world from the list.
-	Stale(ctx context.Context) ([]access.WorldID, error)
 	// Repeat finds the use of an account's idempotency key, expired or not.
 	Repeat(ctx context.Context, account, key string) (Repeat, bool, error)
+}
+
+// Dumper writes projected tables in a form that can be compared between stores.
+type Dumper interface {
 	// Dump yields one line of canonical text for each row of a projected table of a
 	// world, in an order that depends on the rows alone. Two stores with the same canon
 	// dump the same lines: each is json.Marshal of the row (a World, Member, Card, Version,
