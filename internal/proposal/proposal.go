@@ -77,7 +77,7 @@ type Measure struct {
 
 // Config configures a Service. Canon, Guard, Prompts and Kinds are required.
 type Config struct {
-	Canon   *canon.Canon // its Config.Ledgers names LedgerKind
+	Canon   *canon.Canon // canon.Config.Ledgers must name LedgerKind
 	Guard   *access.Guard
 	Prompts *prompt.Registry
 	Kinds   []*Kind

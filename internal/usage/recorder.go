@@ -17,7 +17,7 @@ const LedgerKind = "usage"
 
 // Config configures a Recorder. Canon and Guard are required.
 type Config struct {
-	Canon  *canon.Canon // its Config.Ledgers names LedgerKind, for any surface
+	Canon  *canon.Canon // canon.Config.Ledgers must name LedgerKind, for any surface
 	Guard  *access.Guard
 	Every  time.Duration // how long an event waits at most; 0 is one second, WhenTold is until Flush
 	Budget map[string]Budget
