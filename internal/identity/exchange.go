@@ -12,16 +12,17 @@ import (
 type Issued struct {
 	Token     string         `json:"token"`
 	TokenType string         `json:"token_type"`
-	Subject   access.Subject `json:"username"` // whom the key stands for
+	Subject   access.Subject `json:"username"` // the key's subject
 	Role      access.Role    `json:"role"`
 	ExpiresIn int            `json:"expires_in"` // seconds
 	ExpiresAt time.Time      `json:"expires_at"`
 }
 
-// Exchange gives a token for an API key: of a role, or with RoleNone of the key's highest, for one world (its slug or UUID) or,
-// with "", for all that the key opens. An unknown, malformed, revoked or expired key is
-// fault.Unauthorized, one answer for all; a role above the key's own fault.Denied; a
-// world that the key does not open, there or not, fault.NotFound.
+// Exchange issues a token for an API key. The token has the given role, or with RoleNone the key's
+// highest; it is for one world (its slug or UUID) or, with "", for all that the key opens. The
+// error is fault.Unauthorized for an unknown, malformed, revoked or expired key (the same text for
+// all), fault.Denied for a role above the key's own, and fault.NotFound for a world that the key
+// does not open, whether it exists or not.
 func (s *Service) Exchange(ctx context.Context, apiKey string, role access.Role, world string) (Issued, error) {
 	now := s.cfg.Now().UTC()
 	k, err := s.goodKey(ctx, apiKey, now)
@@ -31,15 +32,15 @@ func (s *Service) Exchange(ctx context.Context, apiKey string, role access.Role,
 	if role < access.RoleNone || role > access.RoleAdmin {
 		return Issued{}, fault.BadField("role", "is user, gm or admin")
 	}
-	whole, err := s.caller(ctx, k, nil)
+	whole, err := s.callerOfKey(ctx, k, nil)
 	if err != nil {
 		return Issued{}, err
 	}
-	w, err := s.opened(ctx, whole, world)
+	w, err := s.findOpenWorld(ctx, whole, world)
 	if err != nil {
 		return Issued{}, err
 	}
-	own := highest(whole, k, w)
+	own := highestRole(whole, k, w)
 	if role == access.RoleNone {
 		role = own
 	}
@@ -47,17 +48,17 @@ func (s *Service) Exchange(ctx context.Context, apiKey string, role access.Role,
 		return Issued{}, fault.New(fault.Denied, "this key's highest role here is %s; ask for that or a lower one", own).
 			With("highest_role", own.String())
 	}
-	return s.issue(ctx, k, role, w, now)
+	return s.issueToken(ctx, k, role, w, now)
 }
 
-// opened finds the world that was asked for among those that the key opens.
-func (s *Service) opened(ctx context.Context, c access.Caller, world string) (access.WorldID, error) {
+// findOpenWorld finds the requested world among those that the key opens.
+func (s *Service) findOpenWorld(ctx context.Context, c access.Caller, world string) (access.WorldID, error) {
 	if world == "" {
 		return access.WorldID{}, nil
 	}
 	w, ok, err := s.cfg.Worlds.FindWorld(ctx, world)
 	if err != nil {
-		return w, unavailable(err)
+		return w, newUnavailable(err)
 	}
 	if !ok || c.Role(w) == access.RoleNone {
 		return access.WorldID{}, fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
@@ -65,9 +66,10 @@ func (s *Service) opened(ctx context.Context, c access.Caller, world string) (ac
 	return w, nil
 }
 
-// highest is the highest role that a key has in a world, or in any. A key that opens
-// no world yet counts by itself, and so does an operator's, which opens the instance.
-func highest(c access.Caller, k Key, w access.WorldID) access.Role {
+// highestRole returns the highest role that a key has in a world, or with the zero world in any.
+// For a key that opens no world yet, and for an operator's key, which opens the whole instance, it
+// is the key's MaxRole.
+func highestRole(c access.Caller, k Key, w access.WorldID) access.Role {
 	if !w.IsZero() {
 		return c.Role(w)
 	}
@@ -81,8 +83,8 @@ func highest(c access.Caller, k Key, w access.WorldID) access.Role {
 	return best
 }
 
-func (s *Service) issue(ctx context.Context, k Key, role access.Role, w access.WorldID, now time.Time) (Issued, error) {
-	signer, err := s.ring.signer(ctx)
+func (s *Service) issueToken(ctx context.Context, k Key, role access.Role, w access.WorldID, now time.Time) (Issued, error) {
+	signer, err := s.ring.loadSigner(ctx)
 	if err != nil {
 		return Issued{}, err
 	}
@@ -91,7 +93,7 @@ func (s *Service) issue(ctx context.Context, k Key, role access.Role, w access.W
 	if !k.Expires.IsZero() && k.Expires.Before(ends) {
 		ends = k.Expires.Truncate(time.Second)
 	}
-	token, err := sign(claims{
+	token, err := signToken(claims{
 		Issuer: s.cfg.Issuer, Audience: audience(s.cfg.Audiences), Subject: k.Subject, Role: role,
 		World: worldClaim{w}, Key: k.ID, IssuedAt: now.Unix(), NotBefore: now.Unix(),
 		Expires: ends.Unix(), ID: s.cfg.NewID(),

@@ -1,6 +1,6 @@
 package identity
 
-// Remembered is how many credentials a Service knows.
+// Remembered returns the number of credentials that a Service has cached.
 func Remembered(s *Service) int {
 	s.cache.mu.RLock()
 	defer s.cache.mu.RUnlock()

@@ -25,7 +25,7 @@ import (
 	"loregate/internal/identity/identitytest"
 )
 
-// Two worlds that every fixture has.
+// The two worlds that every fixture has.
 var (
 	mainWorld  = access.WorldID{1}
 	otherWorld = access.WorldID{2}
@@ -33,7 +33,7 @@ var (
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// rsaKeys are made once: making one takes a tenth of a second.
+// rsaKeys are generated once: generating one takes a tenth of a second.
 var rsaKeys = sync.OnceValue(func() []*rsa.PrivateKey {
 	keys := make([]*rsa.PrivateKey, 4)
 	for i := range keys {
@@ -46,8 +46,8 @@ var rsaKeys = sync.OnceValue(func() []*rsa.PrivateKey {
 	return keys
 })
 
-// fixture is a Service over memory, with time, ids and randomness in the test's hand.
-// Ids count up from "id-1"; signing keys are rsaKeys in turn.
+// fixture is a Service over an in-memory store; the test controls time, ids and randomness. Ids
+// count up from "id-1"; signing keys are rsaKeys in turn.
 type fixture struct {
 	*identity.Service
 	t      testing.TB
@@ -80,7 +80,7 @@ func newFixture(t testing.TB, change ...func(*identity.Config)) *fixture {
 	return f
 }
 
-// another is a second process's Service over the same store.
+// another returns a second process's Service over the same store.
 func (f *fixture) another(change ...func(*identity.Config)) *identity.Service {
 	f.t.Helper()
 	c := identity.Config{
@@ -116,7 +116,8 @@ func (f *fixture) add(d time.Duration) {
 	f.at = f.at.Add(d)
 }
 
-// key makes a key; what the spec leaves out is a person's GM key for the main world.
+// key creates a key; fields missing from the spec are those of a person's GM key for the main
+// world.
 func (f *fixture) key(spec identity.KeySpec) (identity.Key, string) {
 	f.t.Helper()
 	if spec.Name == "" {
@@ -162,7 +163,7 @@ func (f *fixture) caller(bearer string) (access.Caller, error) {
 	return f.Authenticate(context.Background(), bearer, "")
 }
 
-// wantRefused checks that a credential is refused for a reason, as fault.Unauthorized.
+// wantRefused checks that a credential is refused as fault.Unauthorized, for the given reason.
 func wantRefused(t testing.TB, err, reason error) {
 	t.Helper()
 	if !isReason(err, reason) {
@@ -176,7 +177,7 @@ func isReason(err, reason error) bool {
 
 func b64(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 
-// signed is a compact token of raw header and claims, made without the product's code.
+// signed returns a compact token of raw header and claims, made without the product's code.
 func signed(k *rsa.PrivateKey, header, claims string) string {
 	text := b64(header) + "." + b64(claims)
 	sum := sha256.Sum256([]byte(text))

@@ -22,8 +22,8 @@ const (
 
 type roles = map[access.WorldID]access.Role
 
-// The role in force is the lowest of the key's, the token's and the membership's.
-func TestTheRoleInForce(t *testing.T) {
+// The effective role is the lowest of the key's, the token's and the membership's.
+func TestEffectiveRole(t *testing.T) {
 	for name, row := range map[string]struct {
 		worlds  roles // of a key whose highest role is admin
 		members roles
@@ -79,7 +79,7 @@ func TestAMembershipTakenAwayLowersTheToken(t *testing.T) {
 	}
 }
 
-// Without being told, the service looks again within a second.
+// Without Invalidate, the service reads memberships again within a second.
 func TestAMembershipChangedElsewhereShowsWithinASecond(t *testing.T) {
 	f := newFixture(t)
 	_, secret := f.key(identity.KeySpec{})
@@ -121,7 +121,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// A token that says more than its key may have, though it is well signed.
+// A correctly signed token that claims more than its key allows gets no more than the key's rights.
 func TestATokenAboveItsKeysCeiling(t *testing.T) {
 	f := newForge(t)
 	f.join("bert", mainWorld, admin)
@@ -132,8 +132,8 @@ func TestATokenAboveItsKeysCeiling(t *testing.T) {
 	}
 }
 
-// Even a record that no CreateKey would make opens no more than keys may.
-func TestRecordsThatNobodyCouldMake(t *testing.T) {
+// A key record that CreateKey would refuse gives no more rights than keys may have.
+func TestInvalidKeyRecordsGiveNoMoreRights(t *testing.T) {
 	f := newFixture(t)
 	k, secret := f.key(identity.KeySpec{Actor: access.AI, Worlds: roles{}})
 	stored, _, err := f.store.KeyByID(context.Background(), k.ID)
@@ -222,7 +222,7 @@ func TestAKeysEndIsItsTokensEnd(t *testing.T) {
 	if _, err := f.caller(i.Token); err != nil {
 		t.Errorf("before the end: %v", err)
 	}
-	f.add(1e9) // within the leeway of the token, but the key is over
+	f.add(1e9) // within the leeway of the token, but the key has expired
 	_, err = f.caller(i.Token)
 	wantRefused(t, err, identity.ErrInvalid)
 }

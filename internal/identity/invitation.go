@@ -14,22 +14,22 @@ const (
 	MaxInvitationLife     = 90 * 24 * time.Hour
 )
 
-// InvitationSpec is what an invitation is made for.
+// InvitationSpec holds the fields that the inviter chooses.
 type InvitationSpec struct {
 	World   access.WorldID
 	Role    access.Role
 	By      access.Subject
-	Subject access.Subject // only this one may accept; "" is whoever has the code
+	Subject access.Subject // only this subject may accept; "" is anyone with the code
 	Life    time.Duration  // 0 is DefaultInvitationLife
 }
 
-// Invite makes an invitation and gives its code, which nothing can show again. Whether
-// By may invite to the world with that role is for the operation that calls this.
+// Invite creates an invitation and returns its code, which cannot be shown again. The calling
+// operation checks whether By may invite to the world with that role.
 func (s *Service) Invite(ctx context.Context, spec InvitationSpec) (Invitation, string, error) {
 	if spec.Life == 0 {
 		spec.Life = DefaultInvitationLife
 	}
-	if err := spec.check(); err != nil {
+	if err := spec.checkFields(); err != nil {
 		return Invitation{}, "", err
 	}
 	code, err := newSecret(codePrefix, s.cfg.Random)
@@ -43,29 +43,29 @@ func (s *Service) Invite(ctx context.Context, spec InvitationSpec) (Invitation, 
 		State: InvitationOpen, Created: now, Expires: now.Add(spec.Life),
 	}
 	if err := s.cfg.Store.AddInvitation(ctx, i); err != nil {
-		return Invitation{}, "", unavailable(err)
+		return Invitation{}, "", newUnavailable(err)
 	}
 	i.Hash = Hash{}
 	return i, code, nil
 }
 
-func (i InvitationSpec) check() error {
+func (i InvitationSpec) checkFields() error {
 	var f faults
-	f.unless(!i.World.IsZero(), "world", "is needed")
-	f.unless(i.Role >= access.RoleUser && i.Role <= access.RoleAdmin, "role", "is user, gm or admin")
-	f.because("by", access.CheckSubject(i.By))
+	f.addUnless(!i.World.IsZero(), "world", "is needed")
+	f.addUnless(i.Role >= access.RoleUser && i.Role <= access.RoleAdmin, "role", "is user, gm or admin")
+	f.addError("by", access.CheckSubject(i.By))
 	if i.Subject != "" {
-		f.because("subject", access.CheckSubject(i.Subject))
+		f.addError("subject", access.CheckSubject(i.Subject))
 	}
-	f.unless(i.Life > 0 && i.Life <= MaxInvitationLife, "life", "is at most 90 days")
-	return f.err()
+	f.addUnless(i.Life > 0 && i.Life <= MaxInvitationLife, "life", "is at most 90 days")
+	return f.toError()
 }
 
 // Invitations lists a world's invitations, by creation, without their hashes.
 func (s *Service) Invitations(ctx context.Context, w access.WorldID) ([]Invitation, error) {
 	all, err := s.cfg.Store.Invitations(ctx, w)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, newUnavailable(err)
 	}
 	for n := range all {
 		all[n].Hash = Hash{}
@@ -85,7 +85,7 @@ func (s *Service) Withdraw(ctx context.Context, w access.WorldID, id string) err
 		}
 		open, err := s.cfg.Store.CloseInvitation(ctx, id, InvitationWithdrawn, s.cfg.Now().UTC())
 		if err != nil {
-			return unavailable(err)
+			return newUnavailable(err)
 		}
 		if open {
 			return nil
@@ -94,11 +94,10 @@ func (s *Service) Withdraw(ctx context.Context, w access.WorldID, id string) err
 	return fault.New(fault.NotFound, "no open invitation of this world has this id")
 }
 
-// Accept makes a subject a member by an invitation's code, and gives the membership. An
-// unknown, used, withdrawn or expired code, and one for somebody else, is
-// fault.NotFound, one answer for all. Who is a member already with that role or a
-// higher one keeps it. An acceptance that failed half way can be repeated by the same
-// subject.
+// Accept makes a subject a member by an invitation's code, and returns the membership. The error is
+// fault.NotFound, with the same text, for a code that is unknown, used, withdrawn, expired or meant
+// for another subject. A subject who already has that role or a higher one keeps it. If an
+// acceptance fails half way, the same subject can repeat it.
 func (s *Service) Accept(ctx context.Context, code string, subject access.Subject) (Membership, error) {
 	none := fault.New(fault.NotFound, "this invitation is not open; ask for a new one")
 	if err := access.CheckSubject(subject); err != nil {
@@ -114,26 +113,26 @@ func (s *Service) Accept(ctx context.Context, code string, subject access.Subjec
 	now := s.cfg.Now().UTC()
 	i, ok, err := s.cfg.Store.InvitationByHash(ctx, hash)
 	if err != nil {
-		return Membership{}, unavailable(err)
+		return Membership{}, newUnavailable(err)
 	}
 	if !sameHash(i.Hash, hash) || !ok || !now.Before(i.Expires) {
 		return Membership{}, none
 	}
 	mine, err := s.cfg.Store.ClaimInvitation(ctx, i.ID, subject)
 	if err != nil {
-		return Membership{}, unavailable(err)
+		return Membership{}, newUnavailable(err)
 	}
 	if !mine {
 		return Membership{}, none
 	}
-	return s.join(ctx, i, subject, now)
+	return s.joinWorld(ctx, i, subject, now)
 }
 
-func (s *Service) join(ctx context.Context, i Invitation, subject access.Subject, now time.Time) (Membership, error) {
+func (s *Service) joinWorld(ctx context.Context, i Invitation, subject access.Subject, now time.Time) (Membership, error) {
 	m := Membership{World: i.World, Subject: subject, Role: i.Role}
 	today, err := s.cfg.Worlds.Memberships(ctx, subject)
 	if err != nil {
-		return Membership{}, unavailable(err)
+		return Membership{}, newUnavailable(err)
 	}
 	held := false
 	for _, t := range today {
@@ -150,7 +149,7 @@ func (s *Service) join(ctx context.Context, i Invitation, subject access.Subject
 		}
 	}
 	if _, err := s.cfg.Store.CloseInvitation(ctx, i.ID, InvitationAccepted, now); err != nil {
-		return Membership{}, unavailable(err)
+		return Membership{}, newUnavailable(err)
 	}
 	s.Invalidate()
 	return m, nil

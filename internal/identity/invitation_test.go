@@ -138,7 +138,7 @@ func TestOneCodeMakesOneMember(t *testing.T) {
 	}
 }
 
-func TestWhatAnInvitationMaySay(t *testing.T) {
+func TestInvitationFieldsAreChecked(t *testing.T) {
 	f := newFixture(t)
 	good := identity.InvitationSpec{World: mainWorld, Role: user, By: "anna"}
 	for name, change := range map[string]func(*identity.InvitationSpec){
@@ -171,8 +171,8 @@ func TestWithdrawOfAnotherWorldsInvitation(t *testing.T) {
 	}
 }
 
-// Whoever is a member of another world, or a lower one of this, becomes what the
-// invitation says, and stays the player that they are.
+// A member of another world, or of this one with a lower role, gets the invitation's role and stays
+// bound to the same player.
 func TestAnInvitationIsForItsWorldAndRaises(t *testing.T) {
 	f := newFixture(t)
 	player := uuid.UUID{15: 3}
@@ -190,7 +190,7 @@ func TestAnInvitationIsForItsWorldAndRaises(t *testing.T) {
 	}
 }
 
-// joins counts who is joined.
+// joins counts calls of Join.
 type joins struct {
 	identity.Joiner
 	n int
@@ -201,7 +201,7 @@ func (j *joins) Join(ctx context.Context, m identity.Membership, by access.Subje
 	return j.Joiner.Join(ctx, m, by)
 }
 
-// Who is a member with that role already, or a higher one, is not made one again.
+// A member who already has that role, or a higher one, is not joined again.
 func TestAnInvitationOfAMemberChangesNothing(t *testing.T) {
 	var count *joins
 	f := newFixture(t, func(c *identity.Config) { count = &joins{Joiner: c.Joiner}; c.Joiner = count })
@@ -218,7 +218,7 @@ func TestAnInvitationOfAMemberChangesNothing(t *testing.T) {
 	}
 }
 
-// What an acceptance opens is open at once, also to who is known already.
+// An acceptance takes effect at once, even for a credential that is cached.
 func TestAnAcceptanceShowsAtOnce(t *testing.T) {
 	f := newFixture(t, func(c *identity.Config) { c.Poll = time.Hour })
 	_, secret := f.key(identity.KeySpec{Subject: "bert", Worlds: roles{}})
@@ -234,7 +234,7 @@ func TestAnAcceptanceShowsAtOnce(t *testing.T) {
 	}
 }
 
-// One invitation is withdrawn, and once.
+// Withdrawing one invitation leaves the others open, and works once.
 func TestOneInvitationIsWithdrawn(t *testing.T) {
 	f := newFixture(t)
 	_, first := f.invite(identity.InvitationSpec{})

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Bounds of what a key may say.
+// Bounds of a key's fields.
 const (
 	maxName       = 100 // characters
 	maxWorlds     = 1000
@@ -24,16 +24,16 @@ const (
 	maxSeat       = 100
 )
 
-// SeatSurface is the one surface that a key bound to a seat opens.
+// SeatSurface is the only surface that a key bound to a seat opens.
 const SeatSurface = "alignment"
 
-// CreateKey makes a key and gives its secret, which nothing can show again. Its errors
-// are fault.Invalid with every fault, and fault.Rule where an AI would get a capability
+// CreateKey creates a key and returns its secret, which cannot be shown again. The errors are
+// fault.Invalid, which lists every invalid field, and fault.Rule if an AI would get a capability
 // that only people have.
 func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, error) {
 	now := s.cfg.Now().UTC()
-	spec = spec.tidy()
-	if err := spec.check(now); err != nil {
+	spec = spec.normalize()
+	if err := spec.checkFields(now); err != nil {
 		return Key{}, "", err
 	}
 	secret, err := newSecret(keyPrefix, s.cfg.Random)
@@ -46,18 +46,18 @@ func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, err
 	}
 	k := Key{ID: s.cfg.NewID(), Hash: hash, KeySpec: spec, Created: now}
 	if err := s.cfg.Store.AddKey(ctx, k); err != nil {
-		return Key{}, "", unavailable(err)
+		return Key{}, "", newUnavailable(err)
 	}
 	return k, secret, nil
 }
 
-// Keys lists all keys, by creation, without their hashes. Those behind play tokens are
-// not among them.
+// Keys lists all keys, by creation, without their hashes. It leaves out the keys behind play
+// tokens.
 func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	var all []Key
 	for k, err := range s.cfg.Store.Keys(ctx) {
 		if err != nil {
-			return nil, unavailable(err)
+			return nil, newUnavailable(err)
 		}
 		if k.Audience != "" {
 			continue
@@ -68,41 +68,40 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	return all, nil
 }
 
-// RevokeKey ends a key, its tokens, the play tokens and keys that were made with it, and
-// the streams that watch any of them: here before it returns, in other processes within a
-// second. An id that names no key is
-// fault.NotFound; a key that is revoked already is no error.
+// RevokeKey ends a key, its tokens, the play tokens and keys that were made with it, and the
+// streams that watch any of them: in this process before it returns, in others within a second. An
+// id that names no key is fault.NotFound; revoking a revoked key is no error.
 func (s *Service) RevokeKey(ctx context.Context, id string) error {
 	found, err := s.cfg.Store.RevokeKey(ctx, id, s.cfg.Now().UTC())
 	if err != nil {
-		return unavailable(err)
+		return newUnavailable(err)
 	}
 	if !found {
 		return fault.New(fault.NotFound, "no key has this id; `loregate key list` shows them")
 	}
 	s.epoch.Add(1)
-	s.watch.end(id)
+	s.watch.endKey(id)
 	return nil
 }
 
-// Binding is what a key is bound to.
+// Binding is the player or seat that a key is bound to.
 type Binding struct {
-	Player uuid.UUID // zero for none
-	Seat   string    // "" for none
+	Player uuid.UUID // zero if there is no player
+	Seat   string    // "" if there is no seat
 }
 
-// Binding tells what the caller's key is bound to. The zero Binding is for keys that
-// are not, and for callers without a key.
+// Binding returns the binding of the caller's key. The zero Binding is for unbound keys and for
+// callers without a key.
 func (s *Service) Binding(ctx context.Context, c access.Caller) (Binding, error) {
 	if c.Key == "" {
 		return Binding{}, nil
 	}
 	k, ok, err := s.cfg.Store.KeyByID(ctx, c.Key)
 	if err != nil {
-		return Binding{}, unavailable(err)
+		return Binding{}, newUnavailable(err)
 	}
 	if !ok || !k.Good(s.cfg.Now()) {
-		return Binding{}, refused(ErrInvalid, "the key is revoked or expired")
+		return Binding{}, newRefusal(ErrInvalid, "the key is revoked or expired")
 	}
 	if err := s.checkMaker(ctx, k); err != nil {
 		return Binding{}, err
@@ -110,11 +109,12 @@ func (s *Service) Binding(ctx context.Context, c access.Caller) (Binding, error)
 	return Binding{Player: k.Player, Seat: k.Seat}, nil
 }
 
-// tidy gives the spec its one form, and copies what it holds.
-func (k KeySpec) tidy() KeySpec {
+// normalize returns the spec with defaults filled in and lists sorted. The result shares no map or
+// slice with k.
+func (k KeySpec) normalize() KeySpec {
 	k.Worlds = maps.Clone(k.Worlds)
-	k.Surfaces = sorted(k.Surfaces)
-	k.Operations = sorted(k.Operations)
+	k.Surfaces = sortedUnique(k.Surfaces)
+	k.Operations = sortedUnique(k.Operations)
 	if k.Actor == "" {
 		k.Actor = access.AI
 	}
@@ -127,32 +127,32 @@ func (k KeySpec) tidy() KeySpec {
 	return k
 }
 
-func sorted(s []string) []string {
+func sortedUnique(s []string) []string {
 	c := slices.Clone(s)
 	slices.Sort(c)
 	return slices.Compact(c)
 }
 
-func (k KeySpec) check(now time.Time) error {
+func (k KeySpec) checkFields(now time.Time) error {
 	var f faults
-	f.name("name", k.Name)
-	f.because("subject", access.CheckSubject(k.Subject))
-	f.unless(k.Actor == access.Person || k.Actor == access.AI, "actor", "is person or ai")
-	f.unless(k.MaxRole >= access.RoleUser && k.MaxRole <= access.RoleAdmin, "max_role", "is user, gm or admin")
-	f.unless(len(k.Worlds) <= maxWorlds, "worlds", "a key names at most 1,000 worlds")
+	f.checkName("name", k.Name)
+	f.addError("subject", access.CheckSubject(k.Subject))
+	f.addUnless(k.Actor == access.Person || k.Actor == access.AI, "actor", "is person or ai")
+	f.addUnless(k.MaxRole >= access.RoleUser && k.MaxRole <= access.RoleAdmin, "max_role", "is user, gm or admin")
+	f.addUnless(len(k.Worlds) <= maxWorlds, "worlds", "a key names at most 1,000 worlds")
 	for w, r := range k.Worlds {
-		f.unless(!w.IsZero(), "worlds", "the zero id is no world")
-		f.unless(r >= access.RoleUser && r <= k.MaxRole, "worlds", "a world's role is user up to max_role")
+		f.addUnless(!w.IsZero(), "worlds", "the zero id is no world")
+		f.addUnless(r >= access.RoleUser && r <= k.MaxRole, "worlds", "a world's role is user up to max_role")
 	}
-	f.words("surfaces", k.Surfaces, maxSurfaces)
-	f.words("operations", k.Operations, maxOperations)
-	f.unless(k.RateClass == "" || isWord(k.RateClass), "rate_class", "is the name of a limits profile")
-	f.unless(k.Expires.IsZero() || k.Expires.After(now), "expires", "lies in the past")
-	f.unless(k.Audience == "", "audience", "play tokens are issued, not created")
-	f.unless(k.Seat == "" || isSeat(k.Seat), "seat", "is game/player, at most 100 characters")
-	f.unless(k.Seat == "" || slices.Equal(k.Surfaces, []string{SeatSurface}), "surfaces", "a key bound to a seat opens the surface alignment only")
-	f.unless(k.Seat == "" || !k.Operator && !k.Approve, "seat", "a key bound to a seat has no other capability")
-	if err := f.err(); err != nil {
+	f.checkWords("surfaces", k.Surfaces, maxSurfaces)
+	f.checkWords("operations", k.Operations, maxOperations)
+	f.addUnless(k.RateClass == "" || isWord(k.RateClass), "rate_class", "is the name of a limits profile")
+	f.addUnless(k.Expires.IsZero() || k.Expires.After(now), "expires", "lies in the past")
+	f.addUnless(k.Audience == "", "audience", "play tokens are issued, not created")
+	f.addUnless(k.Seat == "" || isSeat(k.Seat), "seat", "is game/player, at most 100 characters")
+	f.addUnless(k.Seat == "" || slices.Equal(k.Surfaces, []string{SeatSurface}), "surfaces", "a key bound to a seat opens the surface alignment only")
+	f.addUnless(k.Seat == "" || !k.Operator && !k.Approve, "seat", "a key bound to a seat has no other capability")
+	if err := f.toError(); err != nil {
 		return err
 	}
 	if k.Actor == access.AI && (k.Approve || k.Operator) {
@@ -161,43 +161,43 @@ func (k KeySpec) check(now time.Time) error {
 	return nil
 }
 
-// faults collects what is wrong with an input.
+// faults collects the invalid fields of an input.
 type faults []fault.Field
 
-func (f *faults) unless(ok bool, field, why string) {
+func (f *faults) addUnless(ok bool, field, why string) {
 	if !ok {
 		*f = append(*f, fault.Field{Field: field, Error: why})
 	}
 }
 
-func (f *faults) because(field string, err error) {
+func (f *faults) addError(field string, err error) {
 	if err != nil {
-		f.unless(false, field, err.Error())
+		f.addUnless(false, field, err.Error())
 	}
 }
 
-func (f *faults) name(field, s string) {
+func (f *faults) checkName(field, s string) {
 	n := utf8.RuneCountInString(s)
-	f.unless(n >= 1 && n <= maxName, field, "has 1 to 100 characters")
+	f.addUnless(n >= 1 && n <= maxName, field, "has 1 to 100 characters")
 	for _, r := range s {
 		if !unicode.IsPrint(r) {
-			f.unless(false, field, "holds characters that cannot be printed")
+			f.addUnless(false, field, "holds characters that cannot be printed")
 			return
 		}
 	}
 }
 
-func (f *faults) words(field string, words []string, most int) {
-	f.unless(len(words) <= most, field, "has too many entries")
+func (f *faults) checkWords(field string, words []string, most int) {
+	f.addUnless(len(words) <= most, field, "has too many entries")
 	for _, w := range words {
 		if !isWord(w) {
-			f.unless(false, field, "entries are letters, digits, ., - and _")
+			f.addUnless(false, field, "entries are letters, digits, ., - and _")
 			return
 		}
 	}
 }
 
-func (f faults) err() error {
+func (f faults) toError() error {
 	if len(f) == 0 {
 		return nil
 	}

@@ -41,7 +41,7 @@ func TestAKeyIsShownOnceAndKeptAsAHash(t *testing.T) {
 	}
 }
 
-func TestWhatAKeyMaySay(t *testing.T) {
+func TestKeyFieldsAreChecked(t *testing.T) {
 	good := func() identity.KeySpec {
 		return identity.KeySpec{Name: "n", Subject: "anna", Actor: access.Person, MaxRole: access.RoleGM}
 	}
@@ -51,7 +51,7 @@ func TestWhatAKeyMaySay(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		change func(*identity.KeySpec)
-		field  string // the fault's; "" for none
+		field  string // the invalid field; "" for none
 		kind   fault.Kind
 	}{
 		"good":                 {func(*identity.KeySpec) {}, "", 0},

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/identity"
 )
 
-// counted is a Store that counts how often keys are looked at.
+// counted is a Store that counts how often keys are read.
 type counted struct {
 	identity.Store
 	looks atomic.Int64
@@ -29,9 +29,9 @@ func (c *counted) KeyByHash(ctx context.Context, h identity.Hash) (identity.Key,
 	return c.Store.KeyByHash(ctx, h)
 }
 
-// Who is known is not looked up for as long as Poll, and then is; a clock that was set
-// back has it looked up too.
-func TestWhatIsKnownIsLookedAtAgainAfterAWhile(t *testing.T) {
+// A cached credential is not read again for the time Poll, and then is; setting the clock back
+// makes it be read again too.
+func TestCachedCredentialIsReloadedAfterPoll(t *testing.T) {
 	const poll = time.Hour // of time that only the test moves
 	var store *counted
 	f := newFixture(t, func(c *identity.Config) {
@@ -60,8 +60,8 @@ func TestWhatIsKnownIsLookedAtAgainAfterAWhile(t *testing.T) {
 	}
 }
 
-// However many come, so many are remembered; who is forgotten is only looked at again.
-func TestHowManyAreRemembered(t *testing.T) {
+// The cache never exceeds its limit; an evicted credential is only read again.
+func TestCacheIsBounded(t *testing.T) {
 	f := newFixture(t, func(c *identity.Config) { c.Cache = 3 })
 	var secrets []string
 	for range 8 {
@@ -96,7 +96,7 @@ func TestHowManyAreRemembered(t *testing.T) {
 	}
 }
 
-// An outside token that was used before expires like one that is new.
+// An outside token that is cached expires like one that is not.
 func TestAnOutsideTokenThatIsKnownExpires(t *testing.T) {
 	a := newAbroad(t)
 	token := signed(rsaKeys()[0], foreignHeader, a.claims())
@@ -117,8 +117,8 @@ func TestAnOutsideTokenThatIsKnownExpires(t *testing.T) {
 	}
 }
 
-// What is done later for somebody of an outside issuer is done with that one's rights:
-// not with those of another whose token is known, and by the token that lasts longest.
+// Work that runs later for an outside subject has that subject's rights: not those of another
+// subject whose token is cached, and by the token that expires last.
 func TestOutsideCallersAreToldApart(t *testing.T) {
 	a := newAbroad(t)
 	_, local := a.key(identity.KeySpec{})
@@ -137,7 +137,7 @@ func TestOutsideCallersAreToldApart(t *testing.T) {
 	sign("carl", "masters", 2)
 	sign("carl", "players", 3)
 	sign("carl", "masters", 1)
-	for range 30 { // the tokens are kept in no order
+	for range 30 { // the cache has no order
 		for who, want := range map[access.Subject]access.Role{"kc:anna": user, "kc:bert": gm, "kc:carl": user, "kc:dora": none} {
 			if c, ok, err := a.OutsideCaller(context.Background(), who); err != nil || !ok || c.Subject != who || c.Role(mainWorld) != want {
 				t.Fatalf("%s: %+v, %v; want %s", who, c, err, want)
@@ -146,7 +146,7 @@ func TestOutsideCallersAreToldApart(t *testing.T) {
 	}
 }
 
-// What a key's holder asked for is done later with the rights of that day, or not at all.
+// Work that a key's holder requested runs later with the rights of that time, or not at all.
 func TestCallerOf(t *testing.T) {
 	f := newFixture(t)
 	ctx := context.Background()
@@ -178,7 +178,7 @@ func TestCallerOf(t *testing.T) {
 	}
 }
 
-// A token lives no longer than tokens do, however long its key lives yet.
+// A token lives no longer than Life, even if its key lives much longer.
 func TestALongLivedKeysToken(t *testing.T) {
 	f := newFixture(t)
 	for name, expires := range map[string]time.Time{"never": {}, "tomorrow": start.Add(24 * time.Hour), "a second later": start.Add(identity.DefaultLife + time.Second)} {
@@ -196,7 +196,7 @@ func TestALongLivedKeysToken(t *testing.T) {
 	}
 }
 
-// An operator's key opens every world, and none that is not there.
+// An operator's key opens every world that exists.
 func TestAnOperatorsTokenForNoWorld(t *testing.T) {
 	f := newFixture(t)
 	_, secret := f.key(identity.KeySpec{MaxRole: admin, Worlds: roles{}, Operator: true})
@@ -210,7 +210,7 @@ func TestAnOperatorsTokenForNoWorld(t *testing.T) {
 	}
 }
 
-// A play token for a seat opens what is declared for players, wherever that is.
+// A play token for a seat opens the operations declared for players, on every surface.
 func TestASeatsPlayTokenOpensEverySurfaceForPlayers(t *testing.T) {
 	f := newFixture(t)
 	token, _ := f.play(identity.PlaySpec{Seat: "g1/p2"})
@@ -251,13 +251,13 @@ func TestTheBoundsOfAKey(t *testing.T) {
 	}
 }
 
-// A caller of a key that is not there is bound to nothing, and told so.
-func TestTheBindingOfAKeyThatIsNot(t *testing.T) {
+// A caller of a key that does not exist is not bound, and gets an error.
+func TestBindingOfAnUnknownKey(t *testing.T) {
 	_, err := newFixture(t).Binding(context.Background(), access.Caller{Key: "id-404"})
 	wantRefused(t, err, identity.ErrInvalid)
 }
 
-// Nothing that is put into a challenge ends its quotes or its line.
+// No value put into a challenge ends its quotes or its line.
 func TestAChallengeIsOneLine(t *testing.T) {
 	err := fault.New(fault.Unauthorized, "x")
 	got := identity.Challenge(err, identity.Style{Metadata: "https://a~ \x1f\r\n\"\\\x7f\u00e9\u2028b"})

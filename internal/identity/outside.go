@@ -17,32 +17,32 @@ import (
 	"loregate/internal/access"
 )
 
-// Issuer is somebody else who signs tokens that are taken here: Entra ID, Auth0,
-// Keycloak, or any other that publishes its keys as a JSON Web Key Set. What its tokens
-// open is said here and not by them: each names a subject, which is never one of ours as
-// it begins with Name, and values that Grants makes roles of, up to MaxRole. Nobody comes
-// to approve or to be an operator this way.
+// Issuer is an outside issuer of tokens that this server accepts: Entra ID, Auth0, Keycloak, or
+// another that publishes its keys as a JSON Web Key Set. This configuration, not the token, decides
+// on roles. A token contains a subject, which gets the prefix Name and so never equals a local one,
+// and values that Grants maps to roles, up to MaxRole. Tokens of outside issuers never give Approve
+// or Operator.
 type Issuer struct {
 	Name      string   // a word; "entra" makes subjects "entra:…"
-	Issuer    string   // the iss claim, to the letter, and where discovery begins
-	Audiences []string // a token must name one
-	// KeysURL is where the key set is. Empty: what Issuer's OpenID configuration says.
+	Issuer    string   // the iss claim, compared exactly, and the base URL of discovery
+	Audiences []string // a token must name one of them
+	// KeysURL is the address of the key set. Empty: taken from Issuer's OpenID configuration.
 	KeysURL    string
 	Algorithms []string // RS256, ES256; empty is both
 
-	// Claims are named as they are at the top of the token, or by a JSON pointer (RFC
-	// 6901), as "/realm_access/roles".
+	// Claims are named by their top-level member, or by a JSON pointer (RFC 6901) such as
+	// "/realm_access/roles".
 	SubjectClaim string // "" is "sub"
-	RolesClaim   string // a text, texts parted by spaces, or a list of texts; "" is "roles"
-	WorldClaim   string // slug or id of the world, or a list, that a token is for; "" leaves that open
+	RolesClaim   string // a string, a string of words separated by spaces, or a list of strings; "" is "roles"
+	WorldClaim   string // claim with the slug or id of the token's world, or a list of them; "" means that tokens are not limited to worlds
 
-	// Grants says what values of the roles claim give.
+	// Grants maps values of the roles claim to roles.
 	Grants   map[string]RoleGrant
-	Everyone access.Role // what each good token gives; RoleNone for nothing
+	Everyone access.Role // the role that each valid token gives; RoleNone for no role
 	// MaxRole is the highest role that a token can give; RoleNone is user.
 	MaxRole access.Role
-	// Worlds are where a grant without a world is good, by slug or id. Empty: where the
-	// subject is a member.
+	// Worlds are the worlds in which a grant without a world applies, by slug or id. Empty: the
+	// worlds that the subject is a member of.
 	Worlds []string
 
 	Actor     access.Actor // "" is an AI
@@ -50,18 +50,18 @@ type Issuer struct {
 	RateClass string       // limits profile
 }
 
-// RoleGrant is a role in a world, or, with no world named, wherever the issuer's grants
-// are good.
+// RoleGrant is a role in a world or, without a world, in all worlds where the issuer's grants
+// apply.
 type RoleGrant struct {
 	Role  access.Role
 	World string // slug or id
 }
 
-// MaxOutsideLife is how long a token of an outside issuer may live at most: nobody here
-// can end one.
+// MaxOutsideLife is the longest life of an outside issuer's token: this server cannot revoke such a
+// token.
 const MaxOutsideLife = 24 * time.Hour
 
-// Bounds of what may be said of issuers.
+// Bounds of the configuration of issuers.
 const (
 	maxIssuers = 16
 	maxGrants  = 256
@@ -73,7 +73,7 @@ type outsider struct {
 	keys *outsideKeys
 }
 
-// outsiders are all, by iss.
+// outsiders maps the iss claim to its issuer.
 type outsiders map[string]*outsider
 
 func newOutsiders(c Config) (outsiders, error) {
@@ -82,8 +82,8 @@ func newOutsiders(c Config) (outsiders, error) {
 	}
 	all, names := outsiders{}, map[string]bool{}
 	for _, i := range c.Outside {
-		i = i.tidy()
-		if err := i.check(); err != nil {
+		i = i.normalize()
+		if err := i.checkFields(); err != nil {
 			return nil, fmt.Errorf("issuer %q: %w", i.Name, err)
 		}
 		if i.Issuer == c.Issuer || all[i.Issuer] != nil || names[i.Name] {
@@ -95,7 +95,7 @@ func newOutsiders(c Config) (outsiders, error) {
 	return all, nil
 }
 
-func (i Issuer) tidy() Issuer {
+func (i Issuer) normalize() Issuer {
 	if len(i.Algorithms) == 0 {
 		i.Algorithms = []string{jwa.RS256().String(), jwa.ES256().String()}
 	}
@@ -111,12 +111,12 @@ func (i Issuer) tidy() Issuer {
 	if i.Actor == "" {
 		i.Actor = access.AI
 	}
-	i.Grants, i.Surfaces = maps.Clone(i.Grants), sorted(i.Surfaces)
+	i.Grants, i.Surfaces = maps.Clone(i.Grants), sortedUnique(i.Surfaces)
 	return i
 }
 
-// check reports what cannot be. i is tidy.
-func (i Issuer) check() error {
+// checkFields returns an error if the configuration is invalid. i is normalized.
+func (i Issuer) checkFields() error {
 	switch {
 	case !isWord(i.Name) || len(i.Name) > 20:
 		return errors.New("name: a word of up to 20 small letters, digits, ., - and _")
@@ -142,31 +142,31 @@ func (i Issuer) check() error {
 		}
 	}
 	if i.KeysURL != "" {
-		if err := mayFetch(i.KeysURL); err != nil {
+		if err := checkFetchable(i.KeysURL); err != nil {
 			return fmt.Errorf("jwks_url: %w", err)
 		}
 		return nil
 	}
-	if err := mayFetch(i.Issuer); err != nil {
+	if err := checkFetchable(i.Issuer); err != nil {
 		return fmt.Errorf("issuer: %w", err)
 	}
 	return nil
 }
 
-// mayFetch refuses addresses that keys are not fetched from: whoever is on the way could
-// put in keys of its own.
-func mayFetch(address string) error {
+// checkFetchable refuses addresses without TLS, except on loopback: anyone on the network path
+// could substitute keys.
+func checkFetchable(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("%q is no address such as https://login.example/realms/lore", short(address))
+		return fmt.Errorf("%q is no address such as https://login.example/realms/lore", shortenAddress(address))
 	}
 	if u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("%q must begin with https://; without it only loopback addresses are fetched from", short(address))
+	return fmt.Errorf("%q must begin with https://; without it only loopback addresses are fetched from", shortenAddress(address))
 }
 
-// IsLoopback reports whether a host, without a port, is of this machine alone.
+// IsLoopback reports whether a host, without a port, is a loopback address.
 func IsLoopback(host string) bool {
 	if host == "localhost" {
 		return true
@@ -175,8 +175,8 @@ func IsLoopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// short is an address as a message may hold it.
-func short(s string) string {
+// shortenAddress limits an address to a length that fits a message.
+func shortenAddress(s string) string {
 	const most = 200
 	if len(s) > most {
 		return strings.ToValidUTF8(s[:most], "") + "…"
@@ -184,40 +184,41 @@ func short(s string) string {
 	return s
 }
 
-// outsideClient fetches keys: without following redirects, and not for long.
+// outsideClient returns a client for fetching keys. It follows no redirects and times out after
+// fetchWithin.
 func outsideClient(base http.RoundTripper) *http.Client {
 	return &http.Client{Transport: base, Timeout: fetchWithin,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Issuers are the addresses of the outside issuers, in order.
+// Issuers returns the addresses of the outside issuers, in order.
 func (s *Service) Issuers() []string { return slices.Sorted(maps.Keys(s.outside)) }
 
-// OutsideCaller gives the caller that somebody of an outside issuer is today, for what
-// they asked for before and is done now: what their token gives while this process knows
-// a good one, else what they are as a member of worlds. ok says whether the subject is of
-// an outside issuer at all.
+// OutsideCaller returns the current caller of an outside issuer's subject, for work that the
+// subject requested earlier and that runs now. Its roles come from the subject's token while this
+// process has a valid one cached, else from the subject's memberships. ok reports whether the
+// subject belongs to an outside issuer.
 func (s *Service) OutsideCaller(ctx context.Context, subject access.Subject) (c access.Caller, ok bool, err error) {
 	name, _, _ := strings.Cut(string(subject), ":")
 	for _, o := range s.outside {
 		if o.Name != name {
 			continue
 		}
-		if t := s.cache.outside(subject, s.cfg.Now()); t != nil {
-			c, err = s.granted(ctx, t)
+		if t := s.cache.outsideTokenOf(subject, s.cfg.Now()); t != nil {
+			c, err = s.callerOfToken(ctx, t)
 		} else {
-			c, err = s.member(ctx, o, subject)
+			c, err = s.callerOfMember(ctx, o, subject)
 		}
 		return c, true, err
 	}
 	return access.Caller{}, false, nil
 }
 
-// member is who a subject is by its memberships alone.
-func (s *Service) member(ctx context.Context, o *outsider, subject access.Subject) (access.Caller, error) {
+// callerOfMember returns a subject's caller from its memberships alone.
+func (s *Service) callerOfMember(ctx context.Context, o *outsider, subject access.Subject) (access.Caller, error) {
 	memberships, err := s.cfg.Worlds.Memberships(ctx, subject)
 	if err != nil {
-		return access.Caller{}, unavailable(err)
+		return access.Caller{}, newUnavailable(err)
 	}
 	roles := rolesOf(Key{}, o.MaxRole, memberships)
 	return access.Caller{Subject: subject, Actor: o.Actor, Roles: roles, Surfaces: o.Surfaces, RateClass: o.RateClass}, nil

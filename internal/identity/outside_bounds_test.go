@@ -16,7 +16,7 @@ import (
 	"loregate/internal/identity"
 )
 
-// list is a JSON list of texts: n times a filler, then the rest.
+// list is a JSON list of strings: n times a filler, then the rest.
 func list(n int, rest ...string) string {
 	all := make([]string, 0, n+len(rest))
 	for i := range n {
@@ -28,9 +28,8 @@ func list(n int, rest ...string) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
-// What is read of a token is read from the place that was configured and no other, and
-// gives a role where it was said and nowhere else.
-func TestWhereGrantsAreReadAndGood(t *testing.T) {
+// Claims are read only from the configured place, and grants apply only in the configured worlds.
+func TestGrantsAndTheirWorlds(t *testing.T) {
 	realm := func(roles string) string { return `{"roles":` + roles + `}` }
 	for name, row := range map[string]struct {
 		issuer      func(*identity.Issuer)
@@ -70,7 +69,7 @@ func TestWhereGrantsAreReadAndGood(t *testing.T) {
 	}
 }
 
-// A token for one world makes that the caller's own.
+// A token for one world sets the caller's Home.
 func TestAnOutsideTokensHome(t *testing.T) {
 	a := newAbroad(t, func(i *identity.Issuer) {
 		i.WorldClaim, i.SubjectClaim, i.Actor = "w", "oid", access.Person
@@ -83,8 +82,8 @@ func TestAnOutsideTokensHome(t *testing.T) {
 	}
 }
 
-// A life is reckoned from when the token says that it began.
-func TestHowLongAnOutsideTokenMayLive(t *testing.T) {
+// A token's life counts from its iat.
+func TestOutsideTokenLife(t *testing.T) {
 	a := newAbroad(t)
 	for _, row := range []struct {
 		iat, exp time.Duration
@@ -109,8 +108,7 @@ func TestHowLongAnOutsideTokenMayLive(t *testing.T) {
 
 func mustFail(_ access.Caller, err error) error { return err }
 
-// Of what an issuer answers, a set of keys is taken that is whole, not too large and
-// comes with status 200.
+// A key set is accepted if it is complete, not too large and sent with status 200.
 func TestKeySetsThatAreTaken(t *testing.T) {
 	one := rsaJWK("r1", rsaKeys()[0])
 	body := func(size int) string {
@@ -168,8 +166,7 @@ func TestTheLongestKid(t *testing.T) {
 	}
 }
 
-// Where keys moved, discovery is asked again; who was configured with the keys' address is
-// asked there, whatever happened.
+// If keys move, discovery is repeated; with a configured KeysURL, that address alone is asked.
 func TestKeysThatMove(t *testing.T) {
 	a := newAbroad(t)
 	down := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }

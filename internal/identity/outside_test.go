@@ -30,15 +30,15 @@ var ecKey = sync.OnceValue(func() *ecdsa.PrivateKey {
 	return k
 })
 
-// provider is somebody else's issuer on loopback.
+// provider is an outside issuer on loopback.
 type provider struct {
 	*httptest.Server
 	mu    sync.Mutex
 	keys  []string                // of the set, as JSON. Guarded by mu
 	fails http.HandlerFunc        // answers in place of the key set. Guarded by mu
 	says  func(url string) string // the OpenID configuration. Guarded by mu
-	asked int                     // how often for keys. Guarded by mu
-	found int                     // how often for the configuration. Guarded by mu
+	asked int                     // number of requests for keys. Guarded by mu
+	found int                     // number of requests for the configuration. Guarded by mu
 }
 
 func newProvider(t testing.TB) *provider {
@@ -95,7 +95,7 @@ func ecJWK(kid string, k *ecdsa.PrivateKey) string {
 	return fmt.Sprintf(`{"kty":"EC","crv":"P-256","alg":"ES256","kid":%q,"x":%q,"y":%q}`, kid, text(b[1:33]), text(b[33:]))
 }
 
-// es256 is a compact token signed with the EC key.
+// es256 returns a compact token signed with the EC key.
 func es256(header, claims string) string {
 	text := b64(header) + "." + b64(claims)
 	sum := sha256.Sum256([]byte(text))
@@ -109,7 +109,7 @@ func es256(header, claims string) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(sig[:])
 }
 
-// abroad is a Service that takes a provider's tokens.
+// abroad is a Service that accepts a provider's tokens.
 type abroad struct {
 	*fixture
 	p *provider
@@ -131,7 +131,7 @@ func newAbroad(t testing.TB, change ...func(*identity.Issuer)) *abroad {
 	return &abroad{newFixture(t, func(c *identity.Config) { c.Outside = []identity.Issuer{i} }), p}
 }
 
-// claims are good ones with some replaced or left out.
+// claims returns valid claims with some replaced or left out.
 func (a *abroad) claims(pairs ...string) string {
 	at := start.Unix()
 	base := []string{"iss", fmt.Sprintf("%q", a.p.URL+"/realms/lore"), "aud", `["account","https://lore.example"]`, "sub", `"f:1|anna"`,
@@ -227,7 +227,7 @@ func TestOutsideTokens(t *testing.T) {
 		"deep":                     {ok("deep", strings.Repeat("[", 2000)+strings.Repeat("]", 2000)), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 2 { // the second time from what is remembered
+			for range 2 { // the second time from the cache
 				c, err := a.caller(row.token)
 				switch {
 				case row.want == nil && err != nil:
@@ -250,13 +250,13 @@ func TestOutsideTokens(t *testing.T) {
 	}
 }
 
-// What a token opens is what its issuer's configuration makes of it.
+// A token's rights follow from its issuer's configuration.
 func TestGrantsOfOutsideTokens(t *testing.T) {
 	user, gm, admin, none := access.RoleUser, access.RoleGM, access.RoleAdmin, access.RoleNone
 	roles := func(list string) string { return `{"roles":` + list + `}` }
 	for name, row := range map[string]struct {
 		issuer      func(*identity.Issuer)
-		member      access.Role // in main, where it is one
+		member      access.Role // in main, if it is a member
 		pairs       []string
 		main, other access.Role
 	}{
@@ -328,8 +328,8 @@ func TestOnlyTheAlgorithmsThatAreConfigured(t *testing.T) {
 	}
 }
 
-// A local subject of the same name is somebody else.
-func TestAnOutsideSubjectIsNobodyHere(t *testing.T) {
+// A local subject of the same name is another subject.
+func TestOutsideSubjectIsNotALocalSubject(t *testing.T) {
 	a := newAbroad(t, func(i *identity.Issuer) { i.Worlds = nil })
 	a.join("anna", mainWorld, access.RoleGM)
 	c, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims("sub", `"anna"`)))
@@ -338,7 +338,7 @@ func TestAnOutsideSubjectIsNobodyHere(t *testing.T) {
 	}
 }
 
-// What somebody asked for is done with the rights that they have when it is done.
+// Work runs with the rights that its requester has when it runs.
 func TestOutsideCallers(t *testing.T) {
 	a := newAbroad(t)
 	who := access.Subject("kc:f:1|anna")
@@ -398,13 +398,13 @@ func TestKeysAreRotated(t *testing.T) {
 	}
 	a.p.set(func() { a.p.keys = []string{rsaJWK("r2", rsaKeys()[1])} })
 	_, err := a.caller(young)
-	wantRefused(t, err, identity.ErrInvalid) // it was asked for keys just now
+	wantRefused(t, err, identity.ErrInvalid) // the issuer was asked for keys just before
 	a.add(time.Minute)
 	if _, err := a.caller(young); err != nil {
 		t.Errorf("a minute later: %v", err)
 	}
 	_, err = a.caller(old)
-	wantRefused(t, err, identity.ErrInvalid) // its key is published no more
+	wantRefused(t, err, identity.ErrInvalid) // its key is no longer published
 }
 
 func TestAWithdrawnKeyIsFoundOutWithinTheHour(t *testing.T) {
@@ -534,7 +534,7 @@ func TestKeysByTheirAddress(t *testing.T) {
 	}
 }
 
-// Many at once with a key that is not known yet: one fetches, all get in.
+// Many requests at once with an unknown key cause one fetch, and all succeed.
 func TestOneFetchesForAll(t *testing.T) {
 	a := newAbroad(t)
 	errs := make(chan error, 20)
@@ -554,7 +554,7 @@ func TestOneFetchesForAll(t *testing.T) {
 	}
 }
 
-func TestIssuersThatCannotBe(t *testing.T) {
+func TestIssuersThatAreRefused(t *testing.T) {
 	good := identity.Issuer{Name: "kc", Issuer: "https://login.example/realms/lore", Audiences: []string{"x"}}
 	for name, row := range map[string]struct {
 		change func(*identity.Issuer)
@@ -602,7 +602,7 @@ func TestIssuersAreNamed(t *testing.T) {
 	}
 }
 
-// FuzzOutsideClaims signs what it is given: whoever gets past must be of the issuer.
+// FuzzOutsideClaims signs its input: every accepted caller must be a subject of the issuer.
 func FuzzOutsideClaims(f *testing.F) {
 	a := newAbroad(f)
 	for _, s := range []string{a.claims(), a.claims("aud", `"x"`), `{}`, `[]`, a.claims("exp", "1e300"), a.claims("realm_access", `{"roles":"owners"}`)} {

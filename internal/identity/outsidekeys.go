@@ -23,62 +23,62 @@ import (
 	"loregate/internal/fault"
 )
 
-// When keys are fetched, and how much of an answer is read.
+// Times and sizes for fetching keys.
 const (
-	keysFresh    = time.Hour       // a set is fetched again when it is older
-	keysPause    = time.Minute     // and not sooner than this after the last attempt, whatever tokens name
-	keysFirst    = 5 * time.Second // the same where there is no set yet
+	keysFresh    = time.Hour       // a set older than this is fetched again
+	keysPause    = time.Minute     // the shortest time between two attempts, even if tokens name unknown kids
+	keysFirst    = 5 * time.Second // the same while there is no set yet
 	fetchWithin  = 5 * time.Second
 	maxFetched   = 256 << 10
-	maxOutsiders = 200 // keys of a set
+	maxOutsiders = 200 // keys in a set
 	leastRSA     = 2048
 	mostRSA      = 8192
 )
 
-// outsideKeys holds the keys that an outside issuer publishes. A fetch that fails leaves
-// the set that was there.
+// outsideKeys holds the keys that an outside issuer publishes. If a fetch fails, the previous set
+// stays.
 type outsideKeys struct {
 	issuer Issuer
 	client *http.Client
 	log    *slog.Logger
 
-	set      atomic.Pointer[keySet] // nil until it was fetched once
+	set      atomic.Pointer[keySet] // nil until the first successful fetch
 	fetching sync.Mutex             // lets one goroutine at a time fetch; guards found
-	found    string                 // where discovery says that the set is
+	found    string                 // address of the set from discovery or configuration
 
 	mu     sync.Mutex
 	tried  time.Time // guarded by mu; zero for never
-	failed error     // of the last attempt. Guarded by mu
+	failed error     // error of the last attempt. Guarded by mu
 }
 
-// keySet is what was fetched at once. It is not changed once it is shared.
+// keySet is the result of one fetch. It is immutable once it is shared.
 type keySet struct {
 	keys    map[keyName]any // *rsa.PublicKey or *ecdsa.PublicKey
 	fetched time.Time
 }
 
-// keyName is a key's id and what it verifies.
+// keyName identifies a key by its id and the algorithm that it verifies.
 type keyName struct{ kid, alg string }
 
 func newOutsideKeys(i Issuer, c Config) *outsideKeys {
 	return &outsideKeys{issuer: i, client: outsideClient(c.Fetch), log: c.Logger, found: i.KeysURL}
 }
 
-// verifier finds the public key of a kid for an algorithm. Where that key is known and
-// its set old, one caller fetches and the others go on.
-func (k *outsideKeys) verifier(ctx context.Context, name keyName, now time.Time) (any, error) {
-	key := k.known(name)
-	if k.due(key != nil, now) {
+// findVerifier returns the public key of a kid for an algorithm. If the key is known but its set is
+// old, one caller fetches the set and the others use the old key.
+func (k *outsideKeys) findVerifier(ctx context.Context, name keyName, now time.Time) (any, error) {
+	key := k.knownKey(name)
+	if k.isDue(key != nil, now) {
 		if key == nil {
 			k.fetching.Lock()
 		} else if !k.fetching.TryLock() {
 			return key, nil
 		}
-		if k.due(key != nil, now) {
+		if k.isDue(key != nil, now) {
 			k.refresh(ctx, now)
 		}
 		k.fetching.Unlock()
-		key = k.known(name)
+		key = k.knownKey(name)
 	}
 	if key != nil {
 		return key, nil
@@ -88,19 +88,19 @@ func (k *outsideKeys) verifier(ctx context.Context, name keyName, now time.Time)
 		e.RetryAfter = keysFirst
 		return nil, e.Because(err)
 	}
-	return nil, refusedOutside(ErrInvalid, "unknown kid")
+	return nil, newOutsideRefusal(ErrInvalid, "unknown kid")
 }
 
-func (k *outsideKeys) known(name keyName) any {
+func (k *outsideKeys) knownKey(name keyName) any {
 	if set := k.set.Load(); set != nil {
 		return set.keys[name]
 	}
 	return nil
 }
 
-// due reports whether the set is to be fetched before a key is judged: known says whether
-// there is one by its name.
-func (k *outsideKeys) due(known bool, now time.Time) bool {
+// isDue reports whether the set must be fetched first. known reports whether the set contains the
+// key.
+func (k *outsideKeys) isDue(known bool, now time.Time) bool {
 	set := k.set.Load()
 	if known && now.Sub(set.fetched) < keysFresh {
 		return false
@@ -120,12 +120,12 @@ func (k *outsideKeys) lastFailure() error {
 	return k.failed
 }
 
-// refresh fetches the set. A caller who goes away does not take the fetch along, as
-// others wait for it. The caller holds fetching.
+// refresh fetches the set. The fetch continues when the caller's ctx is cancelled, since others
+// wait for it. The caller holds fetching.
 func (k *outsideKeys) refresh(ctx context.Context, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*fetchWithin)
 	defer cancel()
-	keys, err := k.fetch(ctx)
+	keys, err := k.fetchSet(ctx)
 	if err == nil {
 		k.set.Store(&keySet{keys: keys, fetched: now})
 	} else {
@@ -136,9 +136,9 @@ func (k *outsideKeys) refresh(ctx context.Context, now time.Time) {
 	k.tried, k.failed = now, err
 }
 
-func (k *outsideKeys) fetch(ctx context.Context) (map[keyName]any, error) {
+func (k *outsideKeys) fetchSet(ctx context.Context) (map[keyName]any, error) {
 	if k.found == "" {
-		found, err := k.discover(ctx)
+		found, err := k.discoverSet(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +157,9 @@ func (k *outsideKeys) fetch(ctx context.Context) (map[keyName]any, error) {
 	return nil, err
 }
 
-// discover reads the issuer's OpenID configuration, which must be its own.
-func (k *outsideKeys) discover(ctx context.Context) (string, error) {
+// discoverSet reads the address of the key set from the issuer's OpenID configuration, whose issuer
+// must match.
+func (k *outsideKeys) discoverSet(ctx context.Context) (string, error) {
 	body, err := k.get(ctx, strings.TrimSuffix(k.issuer.Issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
 		return "", err
@@ -171,9 +172,9 @@ func (k *outsideKeys) discover(ctx context.Context) (string, error) {
 		return "", errors.New("its OpenID configuration is no JSON, or says something twice")
 	}
 	if said.Issuer != k.issuer.Issuer {
-		return "", fmt.Errorf("its OpenID configuration is that of %q; configure the issuer as it names itself", short(said.Issuer))
+		return "", fmt.Errorf("its OpenID configuration is that of %q; configure the issuer as it names itself", shortenAddress(said.Issuer))
 	}
-	if err := mayFetch(said.Keys); err != nil {
+	if err := checkFetchable(said.Keys); err != nil {
 		return "", fmt.Errorf("jwks_uri: %w", err)
 	}
 	return said.Keys, nil
@@ -200,8 +201,8 @@ func (k *outsideKeys) get(ctx context.Context, address string) ([]byte, error) {
 	return body, err
 }
 
-// readKeys reads a key set (RFC 7517). Keys that are of no use here are left out, such as
-// those for encryption, and so are two of one name, of which nobody can say which is meant.
+// readKeys reads a key set (RFC 7517). It leaves out keys that cannot be used here, such as those
+// for encryption, and keys that share a name with another, since the name would be ambiguous.
 func readKeys(body []byte) (map[keyName]any, error) {
 	var set struct {
 		Keys []jsontext.Value `json:"keys"`
@@ -230,8 +231,8 @@ func readKeys(body []byte) (map[keyName]any, error) {
 	return keys, nil
 }
 
-// readKey reads a public key. What it verifies follows from what it is: a token cannot
-// have an RSA key taken for a secret.
+// readKey reads a public key. The algorithm follows from the key's type, so a token cannot have an
+// RSA key used as an HMAC secret.
 func readKey(raw []byte) (name keyName, key any, ok bool) {
 	k, err := jwk.ParseKey(raw)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 	"loregate/internal/fault"
 )
 
-// outsideToken is what a good token of an outside issuer says, as far as it is used.
+// outsideToken holds the parts of an outside issuer's verified token that are used.
 type outsideToken struct {
 	by      *outsider
 	key     keyName
 	subject access.Subject
 	values  []string // of the roles claim
 	worlds  []string // of the world claim
-	claims  claims   // its times alone
+	claims  claims   // only the times are set
 }
 
-// outsideHeader is what is read of a header. Who signed it is told by kid alone: members
-// that would name or bring another key are refused, and so is what must be understood.
+// outsideHeader holds the checked members of a header. The kid alone selects the key: members that
+// name or contain another key are refused, and so is crit.
 type outsideHeader struct {
 	Alg  string         `json:"alg"`
 	KID  string         `json:"kid"`
@@ -43,23 +43,23 @@ type outsideHeader struct {
 	Zip  jsontext.Value `json:"zip"`
 }
 
-// outsideTypes are what access tokens are marked as: RFC 7519, and RFC 9068 in both its
+// outsideTypes are the accepted typ values of access tokens: RFC 7519, and RFC 9068 in both its
 // spellings.
 var outsideTypes = []string{"", "JWT", "at+jwt", "application/at+jwt"}
 
 // maxKID bounds a key's id, in bytes.
 const maxKID = 200
 
-// maxValues bounds the roles and worlds that are read of a token.
+// maxValues bounds the number of roles and of worlds that are read from a token.
 const maxValues = 200
 
-// of is the issuer whose token a bearer says that it is; nil for none. Nothing of it is
-// trusted yet.
-func (o outsiders) of(bearer string) *outsider {
+// issuerOf returns the issuer that a bearer token claims to be from, nil if it is not configured.
+// The token is not verified yet.
+func (o outsiders) issuerOf(bearer string) *outsider {
 	if len(o) == 0 {
 		return nil
 	}
-	parts, err := compact(bearer)
+	parts, err := splitCompact(bearer)
 	if err != nil {
 		return nil
 	}
@@ -74,15 +74,15 @@ func (o outsiders) of(bearer string) *outsider {
 
 // verify checks a token's form, signature and claims.
 func (o *outsider) verify(ctx context.Context, token string, now time.Time) (*outsideToken, error) {
-	parts, err := compact(token)
+	parts, err := splitCompact(token)
 	if err != nil {
 		return nil, err
 	}
-	name, err := o.header(parts[0])
+	name, err := o.parseHeader(parts[0])
 	if err != nil {
 		return nil, err
 	}
-	key, err := o.keys.verifier(ctx, name, now)
+	key, err := o.keys.findVerifier(ctx, name, now)
 	if err != nil {
 		return nil, err
 	}
@@ -92,107 +92,107 @@ func (o *outsider) verify(ctx context.Context, token string, now time.Time) (*ou
 	}
 	payload, err := jws.Verify([]byte(token), jws.WithKey(alg, key), jws.WithCompact())
 	if err != nil {
-		return nil, refusedOutside(ErrInvalid, "its signature does not hold")
+		return nil, newOutsideRefusal(ErrInvalid, "its signature does not hold")
 	}
-	t, err := o.read(payload)
+	t, err := o.readClaims(payload)
 	if err != nil {
 		return nil, err
 	}
 	t.key = name
-	return t, t.current(now)
+	return t, t.checkTimes(now)
 }
 
-func (o *outsider) header(raw []byte) (keyName, error) {
+func (o *outsider) parseHeader(raw []byte) (keyName, error) {
 	var h outsideHeader
 	if err := json.Unmarshal(raw, &h); err != nil {
-		return keyName{}, refusedOutside(ErrInvalid, "malformed header, or a member twice")
+		return keyName{}, newOutsideRefusal(ErrInvalid, "malformed header, or a member twice")
 	}
 	for _, v := range []jsontext.Value{h.JKU, h.JWK, h.X5U, h.X5C, h.Crit, h.B64, h.Enc, h.Zip} {
 		if v != nil {
-			return keyName{}, refusedOutside(ErrInvalid, "its header asks for more than a kid")
+			return keyName{}, newOutsideRefusal(ErrInvalid, "its header asks for more than a kid")
 		}
 	}
 	if !slices.Contains(o.Algorithms, h.Alg) || !slices.Contains(outsideTypes, h.Typ) {
-		return keyName{}, refusedOutside(ErrInvalid, "not of the issuer's algorithms, or not an access token")
+		return keyName{}, newOutsideRefusal(ErrInvalid, "not of the issuer's algorithms, or not an access token")
 	}
 	if h.KID == "" || len(h.KID) > maxKID {
-		return keyName{}, refusedOutside(ErrInvalid, "no kid")
+		return keyName{}, newOutsideRefusal(ErrInvalid, "no kid")
 	}
 	return keyName{h.KID, h.Alg}, nil
 }
 
-// read takes from verified claims what is used.
-func (o *outsider) read(payload []byte) (*outsideToken, error) {
+// readClaims reads the claims in use from a verified payload.
+func (o *outsider) readClaims(payload []byte) (*outsideToken, error) {
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(payload, &all); err != nil || all == nil {
-		return nil, refusedOutside(ErrInvalid, "malformed claims, or one twice")
+		return nil, newOutsideRefusal(ErrInvalid, "malformed claims, or one twice")
 	}
 	t := &outsideToken{by: o}
-	if err := t.times(all); err != nil {
+	if err := t.readTimes(all); err != nil {
 		return nil, err
 	}
 	var iss string
 	if json.Unmarshal(all["iss"], &iss) != nil || iss != o.Issuer.Issuer {
-		return nil, refusedOutside(ErrInvalid, "another issuer")
+		return nil, newOutsideRefusal(ErrInvalid, "another issuer")
 	}
 	var aud audience
 	if json.Unmarshal(all["aud"], &aud) != nil || !slices.ContainsFunc(o.Audiences, func(a string) bool { return slices.Contains(aud, a) }) {
-		return nil, refusedOutside(ErrInvalid, "meant for another audience")
+		return nil, newOutsideRefusal(ErrInvalid, "meant for another audience")
 	}
 	var name string
-	if json.Unmarshal(claim(all, o.SubjectClaim), &name) != nil || name == "" {
-		return nil, refusedOutside(ErrInvalid, "no subject")
+	if json.Unmarshal(findClaim(all, o.SubjectClaim), &name) != nil || name == "" {
+		return nil, newOutsideRefusal(ErrInvalid, "no subject")
 	}
-	t.subject = o.subject(name)
+	t.subject = o.subjectOf(name)
 	if err := access.CheckSubject(t.subject); err != nil {
-		return nil, refusedOutside(ErrInvalid, "its subject cannot be one here")
+		return nil, newOutsideRefusal(ErrInvalid, "its subject cannot be one here")
 	}
-	t.values = texts(claim(all, o.RolesClaim))
+	t.values = textsOfClaim(findClaim(all, o.RolesClaim))
 	if o.WorldClaim != "" {
-		t.worlds = texts(claim(all, o.WorldClaim))
+		t.worlds = textsOfClaim(findClaim(all, o.WorldClaim))
 	}
 	return t, nil
 }
 
-// subject is who somebody of the issuer is here.
-func (o *outsider) subject(name string) access.Subject { return access.Subject(o.Name + ":" + name) }
+// subjectOf returns the subject by which the issuer's user is known here.
+func (o *outsider) subjectOf(name string) access.Subject { return access.Subject(o.Name + ":" + name) }
 
-// times reads exp, and iat and nbf where they are given.
-func (t *outsideToken) times(all map[string]jsontext.Value) error {
+// readTimes reads exp, and iat and nbf if present.
+func (t *outsideToken) readTimes(all map[string]jsontext.Value) error {
 	for name, into := range map[string]*int64{"exp": &t.claims.Expires, "iat": &t.claims.IssuedAt, "nbf": &t.claims.NotBefore} {
 		raw, given := all[name]
 		if !given && name != "exp" {
 			continue
 		}
 		if json.Unmarshal(raw, into) != nil || *into <= 0 {
-			return refusedOutside(ErrInvalid, "a time is missing, or is not in whole seconds")
+			return newOutsideRefusal(ErrInvalid, "a time is missing, or is not in whole seconds")
 		}
 	}
 	return nil
 }
 
-// current reports whether the token is neither too old nor too new. One that says when it
-// was made may not live for longer than MaxOutsideLife, and none may still have longer.
-func (t *outsideToken) current(now time.Time) error {
+// checkTimes checks that the token is valid at now. From its iat, or without one from now, it may
+// live for MaxOutsideLife at most.
+func (t *outsideToken) checkTimes(now time.Time) error {
 	c := t.claims
 	begun := c.IssuedAt
 	if begun == 0 {
 		begun = now.Unix()
 	}
-	switch err := c.current(now); {
+	switch err := c.checkTimes(now); {
 	case err != nil:
 		if errors.Is(err, ErrExpired) {
-			return refusedOutside(ErrExpired, "exp")
+			return newOutsideRefusal(ErrExpired, "exp")
 		}
-		return refusedOutside(ErrInvalid, "nbf or iat lies ahead")
+		return newOutsideRefusal(ErrInvalid, "nbf or iat lies ahead")
 	case c.Expires-begun > int64(MaxOutsideLife/time.Second):
-		return refusedOutside(ErrInvalid, "it lives too long")
+		return newOutsideRefusal(ErrInvalid, "it lives too long")
 	}
 	return nil
 }
 
-// claim finds a claim by its name or its JSON pointer; nil where there is none.
-func claim(all map[string]jsontext.Value, name string) jsontext.Value {
+// findClaim finds a claim by its name or its JSON pointer; nil if there is no such claim.
+func findClaim(all map[string]jsontext.Value, name string) jsontext.Value {
 	if !strings.HasPrefix(name, "/") {
 		return all[name]
 	}
@@ -210,8 +210,9 @@ func claim(all map[string]jsontext.Value, name string) jsontext.Value {
 	return v
 }
 
-// texts are the texts of a claim: one, those that spaces part in it besides, or a list.
-func texts(v jsontext.Value) []string {
+// textsOfClaim returns the strings of a claim: those of a list, or a string itself followed by its
+// parts between spaces.
+func textsOfClaim(v jsontext.Value) []string {
 	if v == nil {
 		return nil
 	}
@@ -227,12 +228,13 @@ func texts(v jsontext.Value) []string {
 	return list[:min(len(list), maxValues)]
 }
 
-// granted is the caller that a token makes, with its subject's memberships of today: they
-// lower roles, and say where grants without a world are good if the issuer does not.
-func (s *Service) granted(ctx context.Context, t *outsideToken) (access.Caller, error) {
+// callerOfToken makes the caller of a token with its subject's current memberships. Memberships
+// lower roles; if the issuer names no worlds, grants without a world apply in those of the
+// memberships.
+func (s *Service) callerOfToken(ctx context.Context, t *outsideToken) (access.Caller, error) {
 	memberships, err := s.cfg.Worlds.Memberships(ctx, t.subject)
 	if err != nil {
-		return access.Caller{}, unavailable(err)
+		return access.Caller{}, newUnavailable(err)
 	}
 	base, roles := t.by.Everyone, map[access.WorldID]access.Role{}
 	for _, v := range t.values {
@@ -257,18 +259,18 @@ func (s *Service) granted(ctx context.Context, t *outsideToken) (access.Caller, 
 		}
 	}
 	c := access.Caller{
-		Subject: t.subject, Actor: t.by.Actor, Roles: capped(roles, t.by.MaxRole, memberships),
-		Surfaces: t.by.Surfaces, RateClass: t.by.RateClass, TokenExpires: t.claims.expires(),
+		Subject: t.subject, Actor: t.by.Actor, Roles: capRoles(roles, t.by.MaxRole, memberships),
+		Surfaces: t.by.Surfaces, RateClass: t.by.RateClass, TokenExpires: t.claims.expiryTime(),
 	}
-	return c, s.narrowTo(ctx, &c, t)
+	return c, s.narrowToClaim(ctx, &c, t)
 }
 
-// openWorlds gives a role in worlds. Those that are not there, or not yet, are left out.
+// openWorlds gives a role in the named worlds. It skips worlds that do not exist.
 func (s *Service) openWorlds(ctx context.Context, roles map[access.WorldID]access.Role, r access.Role, names ...string) error {
 	for _, name := range names {
 		w, ok, err := s.cfg.Worlds.FindWorld(ctx, name)
 		if err != nil {
-			return unavailable(err)
+			return newUnavailable(err)
 		}
 		if ok {
 			roles[w] = max(roles[w], r)
@@ -277,8 +279,8 @@ func (s *Service) openWorlds(ctx context.Context, roles map[access.WorldID]acces
 	return nil
 }
 
-// narrowTo leaves a caller the worlds that its token is for.
-func (s *Service) narrowTo(ctx context.Context, c *access.Caller, t *outsideToken) error {
+// narrowToClaim limits a caller to the worlds in its token's world claim.
+func (s *Service) narrowToClaim(ctx context.Context, c *access.Caller, t *outsideToken) error {
 	if t.by.WorldClaim == "" {
 		return nil
 	}
@@ -299,8 +301,8 @@ func (s *Service) narrowTo(ctx context.Context, c *access.Caller, t *outsideToke
 	return nil
 }
 
-// refusedOutside is refused for a token that came from elsewhere.
-func refusedOutside(reason error, detail string) error {
+// newOutsideRefusal is newRefusal for a token of an outside issuer.
+func newOutsideRefusal(reason error, detail string) error {
 	text := "this token is not valid here; get another from its issuer"
 	if reason == ErrExpired {
 		text = "the token has expired; get a new one from its issuer"

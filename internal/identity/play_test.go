@@ -17,7 +17,7 @@ import (
 
 var aPlayer = uuid.UUID{15: 7}
 
-// play issues a token; what the spec leaves out is a player's in the main world.
+// play issues a token; fields missing from the spec are those of a player in the main world.
 func (f *fixture) play(spec identity.PlaySpec) (token, id string) {
 	f.t.Helper()
 	if spec.Subject == "" {
@@ -171,7 +171,7 @@ func TestAPlayTokenEndsAndIsNeverMoreThanTheMembership(t *testing.T) {
 	wantRefused(t, err, identity.ErrInvalid)
 }
 
-func TestWhatAPlayTokenMaySay(t *testing.T) {
+func TestPlaySpecIsChecked(t *testing.T) {
 	f := newFixture(t)
 	good := identity.PlaySpec{World: mainWorld, Subject: "player:7", Player: aPlayer}
 	for field, change := range map[string]func(*identity.PlaySpec){
@@ -200,9 +200,9 @@ func TestWhatAPlayTokenMaySay(t *testing.T) {
 	}
 }
 
-// A play token, and a seat's key, end with the key that they were made with: here at once,
-// in another process within a poll, and at the latest when that key expires.
-func TestWhatAKeyMadeEndsWithIt(t *testing.T) {
+// A play token, and a seat's key, end with the key that they were made with: in this process at
+// once, in another within a poll, and at the latest when that key expires.
+func TestKeysEndWithTheirMaker(t *testing.T) {
 	f := newFixture(t)
 	there := f.another()
 	maker, secret := f.key(identity.KeySpec{Expires: f.now().Add(time.Hour)})

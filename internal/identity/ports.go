@@ -1,14 +1,13 @@
-// Package identity says who a caller is: API keys, the tokens they are exchanged for,
-// the keys that sign tokens, tokens of outside issuers, and invitations.
+// Package identity determines the caller of a request. It keeps API keys, the tokens they are
+// exchanged for, the keys that sign tokens, tokens of outside issuers, and invitations.
 //
-// Its invariant: a Caller that it gives never has more than the API key behind it has
-// today, or, where an outside issuer sent it, than what is configured of that issuer. The
-// role in force in a world is the lowest of the key's, the token's and,
-// where the subject is a member of that world, the membership's. Secrets (API keys,
-// invitation codes) are shown once and kept as SHA-256.
+// Its invariant: a Caller never has more rights than the API key behind it has today or, for an
+// outside issuer, than that issuer's configuration allows. The effective role in a world is the
+// lowest of the key's, the token's and, if the subject is a member of that world, the membership's.
+// Secrets (API keys, invitation codes) are shown once and stored as SHA-256.
 //
-// What a Caller may do is decided in access; worlds and their members are the canon's,
-// reached through the Worlds port.
+// Package access decides on the operations that a Caller may call. Worlds and their members belong
+// to the canon, reached through the Worlds port.
 package identity
 
 import (
@@ -28,82 +27,80 @@ type Hash [sha256.Size]byte
 
 // Store keeps keys and invitations. Every write is durable when it returns.
 type Store interface {
-	// Keys yields all keys, revoked ones among them, by creation.
+	// Keys yields all keys, including revoked ones, by creation.
 	Keys(ctx context.Context) iter.Seq2[Key, error]
 	KeyByID(ctx context.Context, id string) (Key, bool, error)
 	KeyByHash(ctx context.Context, h Hash) (Key, bool, error)
-	// AddKey refuses an id or hash that is in use with ErrExists.
+	// AddKey returns ErrExists if the id or hash is in use.
 	AddKey(ctx context.Context, k Key) error
-	// RevokeKey marks a key; one that is revoked already keeps its time. It reports
-	// whether there is such a key.
+	// RevokeKey marks a key as revoked; a key that is already revoked keeps its time. It reports
+	// whether the key exists.
 	RevokeKey(ctx context.Context, id string, at time.Time) (bool, error)
 
-	// SigningKeys gives all, latest first. Backups leave them out.
+	// SigningKeys returns all signing keys, latest first. Backups leave them out.
 	SigningKeys(ctx context.Context) ([]SigningKey, error)
-	// AddSigningKey adds k when the latest key is the one named after ("" when there is
-	// none), gives that key its Until, and forgets those whose Until is before
-	// k.Created; all or nothing. It reports whether it did: another process may have
-	// been first.
+	// AddSigningKey adds k if the kid of the latest key is after ("" if there are no keys). It sets
+	// the Until of that latest key, and deletes the keys whose Until is before k.Created; all or
+	// nothing. It reports whether it added k: another process may have been first.
 	AddSigningKey(ctx context.Context, k SigningKey, after string, until time.Time) (bool, error)
 
-	// AddInvitation refuses an id or hash that is in use with ErrExists.
+	// AddInvitation returns ErrExists if the id or hash is in use.
 	AddInvitation(ctx context.Context, i Invitation) error
 	InvitationByHash(ctx context.Context, h Hash) (Invitation, bool, error)
-	// Invitations lists a world's, by creation.
+	// Invitations lists a world's invitations, by creation.
 	Invitations(ctx context.Context, w access.WorldID) ([]Invitation, error)
-	// ClaimInvitation gives an invitation to a subject, and reports whether it is
-	// theirs: nobody else claimed it, and it is neither accepted nor withdrawn.
+	// ClaimInvitation assigns an invitation to a subject. It reports whether the invitation is that
+	// subject's: nobody else claimed it, and it is neither accepted nor withdrawn.
 	ClaimInvitation(ctx context.Context, id string, s access.Subject) (bool, error)
-	// CloseInvitation ends an invitation as accepted or withdrawn. It reports whether
-	// it was open.
+	// CloseInvitation ends an invitation as accepted or withdrawn. It reports whether it was open.
 	CloseInvitation(ctx context.Context, id string, as InvitationState, at time.Time) (bool, error)
 
 	// Generation changes with every write to the store by any process.
 	Generation(ctx context.Context) (uint64, error)
 }
 
-// ErrExists is what a Store answers where an id or a hash is taken.
+// ErrExists is returned by a Store if an id or a hash is in use.
 var ErrExists = errors.New("identity: the id or hash is in use")
 
 // Membership is a subject's role in a world.
 type Membership struct {
 	World   access.WorldID
 	Subject access.Subject
-	Role    access.Role // RoleNone for somebody who was removed: closes the world to keys too
-	Player  uuid.UUID   // player card that the subject is bound to; zero for none
+	Role    access.Role // RoleNone for a removed member: closes the world to the subject's keys too
+	Player  uuid.UUID   // player card that the subject is bound to; zero if it is not bound
 }
 
-// Worlds is what identity asks the canon.
+// Worlds is the part of the canon that identity uses.
 type Worlds interface {
-	// Memberships gives a subject's memberships of today.
+	// Memberships returns a subject's current memberships.
 	Memberships(ctx context.Context, s access.Subject) ([]Membership, error)
-	// FindWorld reads a world's slug or UUID.
+	// FindWorld finds a world by its slug or UUID.
 	FindWorld(ctx context.Context, text string) (access.WorldID, bool, error)
 }
 
-// Joiner makes memberships of accepted invitations. Joining again with the same role
-// changes nothing.
+// Joiner creates the memberships of accepted invitations. Joining again with the same role changes
+// nothing.
 type Joiner interface {
 	Join(ctx context.Context, m Membership, invitedBy access.Subject) error
 }
 
-// Key is an API key as it is kept.
+// Key is an API key as it is stored.
 type Key struct {
 	ID   string `json:"id"`
 	Hash Hash   `json:"-"`
 	KeySpec
 	Created time.Time `json:"created"`
-	Revoked time.Time `json:"revoked,omitzero"` // zero while it is good
+	Revoked time.Time `json:"revoked,omitzero"` // zero if it is not revoked
 }
 
-// KeySpec is what a key is made for.
+// KeySpec holds the fields of a key that its creator chooses.
 type KeySpec struct {
 	Name    string         `json:"name"` // for people, to tell keys apart
 	Subject access.Subject `json:"subject"`
 	Actor   access.Actor   `json:"actor"` // "" is an AI
 	MaxRole access.Role    `json:"max_role"`
-	// Worlds are those that the key opens, each with its highest role there. Empty
-	// means those that the subject is a member of; with Operator, all.
+	// Worlds are the worlds that the key opens, each with its highest role there. Empty means those
+	// that the subject is a member of; with Operator, all.
 	Worlds     map[access.WorldID]access.Role `json:"worlds,omitempty"`
 	Surfaces   []string                       `json:"surfaces,omitempty"`   // empty: all
 	Operations []string                       `json:"operations,omitempty"` // empty: all
@@ -116,42 +113,42 @@ type KeySpec struct {
 	Approve    bool                           `json:"approve,omitempty"`    // never with an AI
 	Operator   bool                           `json:"operator,omitempty"`   // never with an AI
 	CreatedBy  access.Subject                 `json:"created_by,omitempty"`
-	// MadeWith is the id of the key that this one was made with through the API. It ends
-	// when that key does.
+	// MadeWith is the id of the key that this one was made with through the API. It ends when that
+	// key does.
 	MadeWith string `json:"made_with,omitempty"`
 }
 
-// Good reports whether the key opens anything at a time.
+// Good reports whether the key is usable at a time: neither revoked nor expired.
 func (k Key) Good(now time.Time) bool {
 	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
-// SigningKey is an RSA key that signs tokens, as it is kept.
+// SigningKey is an RSA key that signs tokens, as it is stored.
 type SigningKey struct {
 	KID     string
 	PEM     []byte // PKCS #8, "PRIVATE KEY"
 	Created time.Time
-	Until   time.Time // when its last token has expired; zero for the one that signs
+	Until   time.Time // expiry of its last token; zero for the key that signs now
 }
 
-// InvitationState is how far an invitation has come.
+// InvitationState is the state of an invitation.
 type InvitationState string
 
-// The states.
+// The states of an invitation.
 const (
 	InvitationOpen      InvitationState = "open"
 	InvitationAccepted  InvitationState = "accepted"
 	InvitationWithdrawn InvitationState = "withdrawn"
 )
 
-// Invitation lets whoever has its code become a member of a world, once.
+// Invitation makes one holder of its code a member of a world, once.
 type Invitation struct {
 	ID      string          `json:"id"`
 	Hash    Hash            `json:"-"`
 	World   access.WorldID  `json:"world"`
 	Role    access.Role     `json:"role"`
 	By      access.Subject  `json:"by"`
-	Subject access.Subject  `json:"subject,omitempty"` // whom it is for, or who claimed it
+	Subject access.Subject  `json:"subject,omitempty"` // the intended subject, or the one that claimed it
 	State   InvitationState `json:"state"`
 	Created time.Time       `json:"created"`
 	Expires time.Time       `json:"expires"`

@@ -13,8 +13,8 @@ import (
 	"loregate/internal/identity"
 )
 
-// A key that another process rotated away ends here too, though nothing that comes makes
-// the store be read: whoever has stolen it signs with it in vain.
+// A key that another process rotated away ends here too, even if no request makes the keyring read
+// the store: a stolen key cannot sign valid tokens after that.
 func TestAKeyThatWasRotatedElsewhereEnds(t *testing.T) {
 	bubble(t, func(f *fixture, there *identity.Service) {
 		ctx := context.Background()
@@ -41,7 +41,8 @@ func TestAKeyThatWasRotatedElsewhereEnds(t *testing.T) {
 	})
 }
 
-// Of two who rotate at once, one is told that the other was first; no key is left over.
+// If two processes rotate at once, one gets an error that the other was first; no extra key
+// remains.
 func TestTwoRotateAtOnce(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.JWKS(context.Background()); err != nil {
@@ -66,7 +67,7 @@ func TestTwoRotateAtOnce(t *testing.T) {
 	}
 }
 
-// The key set begins with the key that signs; the others follow, those that end last first.
+// The key set begins with the signing key; the others follow by descending end.
 func TestTheOrderOfTheKeySet(t *testing.T) {
 	f := newFixture(t)
 	first, _ := jwks(t, f.Service)
@@ -79,14 +80,14 @@ func TestTheOrderOfTheKeySet(t *testing.T) {
 		}
 		want = append([]string{kid}, want...)
 	}
-	for range 5 { // they are kept in no order
+	for range 5 { // the ring has no order
 		if kids, _ := jwks(t, f.Service); !slices.Equal(kids, want) {
 			t.Errorf("the key set has %v, want %v", kids, want)
 		}
 	}
 }
 
-// How far clocks may be apart, and how long a configured life and a play token's may be.
+// Bounds of the clock difference, of a configured life and of a play token's life.
 func TestTimesAtTheirBounds(t *testing.T) {
 	f := newForge(t)
 	for _, name := range []string{"iat", "nbf"} {

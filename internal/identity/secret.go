@@ -33,7 +33,8 @@ func newSecret(prefix string, random io.Reader) (string, error) {
 	return prefix + secretEncoding.EncodeToString(b[:]), nil
 }
 
-// secretHash is the hash under which a secret is kept, where text has the form of one.
+// secretHash returns the hash under which a secret is stored; ok is false if text does not have a
+// secret's form.
 func secretHash(prefix, text string) (Hash, bool) {
 	body, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(body) != secretChars {
@@ -49,16 +50,16 @@ func secretHash(prefix, text string) (Hash, bool) {
 
 func sameHash(a, b Hash) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
 
-// LooksLikeKey reports whether a bearer credential is meant to be an API key, well
-// formed or not.
+// LooksLikeKey reports whether a bearer credential has the prefix of an API key, even if the rest
+// is malformed.
 func LooksLikeKey(bearer string) bool { return strings.HasPrefix(bearer, keyPrefix) }
 
-// LooksLikePlay reports whether a bearer credential is meant to be a play token, well
-// formed or not.
+// LooksLikePlay reports whether a bearer credential has the prefix of a play token, even if the
+// rest is malformed.
 func LooksLikePlay(bearer string) bool { return strings.HasPrefix(bearer, playPrefix) }
 
-// KeyAccount is the account that attempts to use an API key are limited by before the
-// key is known to be one. It does not give the key away.
+// KeyAccount returns the account for rate-limiting attempts with an API key before the key is
+// verified. It does not reveal the key.
 func KeyAccount(apiKey string) string {
 	h := sha256.Sum256([]byte("limit:" + apiKey))
 	return "key:" + hex.EncodeToString(h[:8])

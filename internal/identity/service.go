@@ -15,27 +15,27 @@ import (
 	"github.com/google/uuid"
 )
 
-// Config is what a Service is made of. Store and Worlds must be set.
+// Config configures a Service. Store and Worlds must be set.
 type Config struct {
 	Store  Store
 	Worlds Worlds
 	Joiner Joiner // nil: invitations cannot be accepted
 
 	Issuer    string        // "" is "loregate"
-	Audiences []string      // written into tokens; the first is expected where none is named. Empty is "loregate"
+	Audiences []string      // written into tokens; the first is the default to expect. Empty is "loregate"
 	Life      time.Duration // of tokens, 15 to 60 minutes; 0 is 30
-	// AllowKeyAsBearer lets Authenticate take an API key in place of a token.
+	// AllowKeyAsBearer lets Authenticate accept an API key in place of a token.
 	AllowKeyAsBearer bool
 
-	// Outside are others whose tokens are taken too.
+	// Outside are the outside issuers whose tokens are accepted too.
 	Outside []Issuer
 	Fetch   http.RoundTripper // fetches their keys; http.DefaultTransport when nil
 
-	// Poll is how often other processes' changes are looked for, and how long a cached
-	// caller goes unchecked; 0 is 400 ms, which with a slow store stays within the
+	// Poll is the interval for noticing other processes' changes, and the longest time that a
+	// cached caller goes unchecked. 0 is 400 ms, which even with a slow store stays within the
 	// promised second.
 	Poll  time.Duration
-	Cache int // callers remembered; 0 is 4,096
+	Cache int // callers cached; 0 is 4,096
 
 	Now         func() time.Time                // time.Now when nil
 	Random      io.Reader                       // crypto/rand when nil
@@ -44,7 +44,7 @@ type Config struct {
 	Logger      *slog.Logger                    // slog.Default when nil
 }
 
-// Bounds of a token's life, and how far clocks may be apart.
+// Bounds of a token's life, and the clock difference that is tolerated.
 const (
 	MinLife     = 15 * time.Minute
 	DefaultLife = 30 * time.Minute
@@ -52,14 +52,14 @@ const (
 	Leeway      = 30 * time.Second
 )
 
-// Service makes callers of credentials. It is safe for concurrent use.
+// Service authenticates credentials and keeps keys and invitations. It is safe for concurrent use.
 type Service struct {
 	cfg     Config
 	cache   *callerCache
 	ring    *keyring
 	outside outsiders
 	watch   *watchers
-	// epoch is raised whenever what is cached may be wrong.
+	// epoch is incremented whenever cached credentials may be out of date.
 	epoch atomic.Uint64
 
 	quit chan struct{}
@@ -67,8 +67,8 @@ type Service struct {
 	stop context.CancelFunc
 }
 
-// New makes a Service and starts the goroutine that looks for changes by other
-// processes. Close it.
+// New returns a Service and starts the goroutine that polls for changes by other processes. Close
+// it.
 func New(c Config) (*Service, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -131,14 +131,14 @@ func (c Config) withSources() Config {
 	return c
 }
 
-// Close stops looking for changes and ends all watches.
+// Close stops the polling and ends all watches.
 func (s *Service) Close() {
 	s.stop()
 	<-s.done
 	s.watch.endAll()
 }
 
-// Invalidate makes the next use of every credential look at the store and the worlds
-// again. Call it when memberships have changed in this process; changes by others show
-// within a second without it.
+// Invalidate makes the next use of every credential read the store and the worlds again. Call it
+// when memberships have changed in this process; changes by other processes show within a second
+// without it.
 func (s *Service) Invalidate() { s.epoch.Add(1) }

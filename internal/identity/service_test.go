@@ -64,7 +64,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// bubble runs f with a fixture whose time is the bubble's.
+// bubble runs f with a fixture whose clock is the synctest bubble's.
 func bubble(t *testing.T, f func(*fixture, *identity.Service)) {
 	rsaKeys()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestRevokingShowsWithinASecondElsewhere(t *testing.T) {
 		ctx := context.Background()
 		k, secret := f.key(identity.KeySpec{})
 		token := f.token(secret, gm, "")
-		for range 5 { // keep it warm
+		for range 5 { // keep it cached
 			if _, err := there.Authenticate(ctx, token, ""); err != nil {
 				f.t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestAWatchEndsWithItsKey(t *testing.T) {
 	})
 }
 
-// A watch opened while the store is away is looked at once it is back.
+// A watch opened while the store is unavailable is checked once the store is back.
 func TestAWatchSurvivesAStoreThatFails(t *testing.T) {
 	bubble(t, func(f *fixture, there *identity.Service) {
 		k, _ := f.key(identity.KeySpec{})
@@ -224,7 +224,7 @@ func TestRotationOverlaps(t *testing.T) {
 	wantRefused(t, err, identity.ErrInvalid)
 }
 
-// The old key ends by itself, with nothing that makes the store be read again.
+// The old key ends by itself, without another read of the store.
 func TestARotatedKeyEndsOnTime(t *testing.T) {
 	f := newForge(t, func(c *identity.Config) { c.Poll = time.Hour })
 	if _, err := f.RotateSigningKey(context.Background()); err != nil {
@@ -243,7 +243,7 @@ func TestARotatedKeyEndsOnTime(t *testing.T) {
 	}
 }
 
-// A token of a key that another process made just now is taken without waiting for the
+// A token signed with a key that another process has just added is accepted without waiting for the
 // poll, once a second has passed since the store was read.
 func TestAnUnknownKidIsLookedForInTheStore(t *testing.T) {
 	slow := func(c *identity.Config) { c.Poll = time.Hour }
@@ -261,7 +261,7 @@ func TestAnUnknownKidIsLookedForInTheStore(t *testing.T) {
 	}
 }
 
-// The tokens verify with the published keys alone, as a client would do it.
+// The tokens verify with the published keys alone, as at a client.
 func TestTokensVerifyAgainstTheKeySet(t *testing.T) {
 	f := newFixture(t)
 	_, secret := f.key(identity.KeySpec{})

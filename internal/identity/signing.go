@@ -20,29 +20,29 @@ import (
 	"loregate/internal/fault"
 )
 
-// keyring holds the signing keys of the store. It reads them at most once a second,
-// however many tokens name keys that it does not know.
+// keyring caches the signing keys of the store. Tokens with unknown kids cause at most one read of
+// the store per second.
 type keyring struct {
 	cfg     Config
 	state   atomic.Pointer[ringState]
-	changes atomic.Uint64 // raised when the store has changed
+	changes atomic.Uint64 // incremented when the store has changed
 	loading sync.Mutex    // lets one goroutine at a time read the store or add a key
 }
 
-// ringState is what was read of the store at once. It is not changed once it is shared.
+// ringState is the result of one read of the store. It is immutable once it is shared.
 type ringState struct {
 	keys    map[string]*ringKey
-	latest  *ringKey // nil when there is none
+	latest  *ringKey // nil if there are no keys
 	read    time.Time
-	changes uint64 // of the ring, before the store was read
+	changes uint64 // the ring's changes before the store was read
 }
 
-// ringKey is a signing key, ready for use.
+// ringKey is a parsed signing key.
 type ringKey struct {
 	kid     string
 	private *rsa.PrivateKey
 	public  *rsa.PublicKey
-	until   time.Time // zero for the one that signs
+	until   time.Time // zero for the key that signs
 }
 
 const ringPause = time.Second
@@ -54,25 +54,25 @@ func newKeyring(c Config) *keyring {
 	return r
 }
 
-// stale makes the ring read the store at its next use.
-func (r *keyring) stale() { r.changes.Add(1) }
+// markStale makes the ring read the store at its next use.
+func (r *keyring) markStale() { r.changes.Add(1) }
 
-// verifier finds the public key of a kid.
-func (r *keyring) verifier(ctx context.Context, kid string, now time.Time) (*rsa.PublicKey, error) {
-	if r.due(kid, now) {
+// findVerifier returns the public key of a kid.
+func (r *keyring) findVerifier(ctx context.Context, kid string, now time.Time) (*rsa.PublicKey, error) {
+	if r.isDue(kid, now) {
 		if err := r.refresh(ctx, kid, now); err != nil {
-			return nil, unavailable(err)
+			return nil, newUnavailable(err)
 		}
 	}
 	k := r.state.Load().keys[kid]
 	if k == nil || !k.until.IsZero() && !now.Before(k.until) {
-		return nil, refused(ErrInvalid, "unknown kid")
+		return nil, newRefusal(ErrInvalid, "unknown kid")
 	}
 	return k.public, nil
 }
 
-// due reports whether the store must be read before a kid is judged.
-func (r *keyring) due(kid string, now time.Time) bool {
+// isDue reports whether the store must be read before the kid is looked up.
+func (r *keyring) isDue(kid string, now time.Time) bool {
 	st := r.state.Load()
 	age := now.Sub(st.read)
 	return st.changes != r.changes.Load() || st.keys[kid] == nil && (age < 0 || age >= ringPause)
@@ -82,18 +82,19 @@ func (r *keyring) due(kid string, now time.Time) bool {
 func (r *keyring) refresh(ctx context.Context, kid string, now time.Time) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	if !r.due(kid, now) {
+	if !r.isDue(kid, now) {
 		return nil
 	}
-	return r.load(ctx, now)
+	return r.loadKeys(ctx, now)
 }
 
-// signer gives the key that signs, as the store has it now, and makes the first one.
-func (r *keyring) signer(ctx context.Context) (*ringKey, error) {
+// loadSigner reads the store and returns the key that signs. It creates the first key if there are
+// none.
+func (r *keyring) loadSigner(ctx context.Context) (*ringKey, error) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	if err := r.load(ctx, r.cfg.Now()); err != nil {
-		return nil, unavailable(err)
+	if err := r.loadKeys(ctx, r.cfg.Now()); err != nil {
+		return nil, newUnavailable(err)
 	}
 	if latest := r.state.Load().latest; latest != nil {
 		return latest, nil
@@ -109,11 +110,11 @@ func (r *keyring) rotate(ctx context.Context) (k *ringKey, added bool, err error
 	return r.add(ctx)
 }
 
-// add makes a key that follows the latest known, unless another process was first. It
-// gives the one that signs then, and reports whether it is the one made here. The
-// caller holds loading.
+// add creates a key that follows the latest known one, unless another process was first. It returns
+// the key that signs afterwards, and reports whether that is the created one. The caller holds
+// loading.
 func (r *keyring) add(ctx context.Context) (*ringKey, bool, error) {
-	k, err := r.generate()
+	k, err := r.generateKey()
 	if err != nil {
 		return nil, false, fmt.Errorf("identity: signing key: %w", err)
 	}
@@ -123,19 +124,19 @@ func (r *keyring) add(ctx context.Context) (*ringKey, bool, error) {
 	}
 	added, err := r.cfg.Store.AddSigningKey(ctx, k, after, k.Created.Add(r.cfg.Life+Leeway+ringPause))
 	if err != nil {
-		return nil, false, unavailable(err)
+		return nil, false, newUnavailable(err)
 	}
-	if err := r.load(ctx, k.Created); err != nil {
-		return nil, false, unavailable(err)
+	if err := r.loadKeys(ctx, k.Created); err != nil {
+		return nil, false, newUnavailable(err)
 	}
 	latest := r.state.Load().latest
 	if latest == nil {
-		return nil, false, unavailable(errors.New("identity: the store kept no signing key"))
+		return nil, false, newUnavailable(errors.New("identity: the store kept no signing key"))
 	}
 	return latest, added, nil
 }
 
-func (r *keyring) generate() (SigningKey, error) {
+func (r *keyring) generateKey() (SigningKey, error) {
 	private, err := r.cfg.GenerateRSA()
 	if err != nil {
 		return SigningKey{}, err
@@ -150,9 +151,9 @@ func (r *keyring) generate() (SigningKey, error) {
 
 const pemType = "PRIVATE KEY"
 
-// load reads the store. Keys that are known already are not parsed again. The caller
+// loadKeys reads the store. It does not parse again the keys that it has already parsed. The caller
 // holds loading.
-func (r *keyring) load(ctx context.Context, now time.Time) error {
+func (r *keyring) loadKeys(ctx context.Context, now time.Time) error {
 	before := r.state.Load()
 	st := &ringState{keys: map[string]*ringKey{}, read: now, changes: r.changes.Load()}
 	all, err := r.cfg.Store.SigningKeys(ctx)
@@ -195,11 +196,11 @@ func parsePEM(b []byte) (*rsa.PrivateKey, error) {
 	return private, nil
 }
 
-// RotateSigningKey makes a new key that signs from now on, and gives its kid. The old
-// one verifies until the last token that it signed has expired. fault.Conflict means
-// that another process rotated at the same time.
+// RotateSigningKey creates a new key that signs from now on, and returns its kid. The old key
+// verifies until the last token that it signed has expired. fault.Conflict means that another
+// process rotated at the same time.
 func (s *Service) RotateSigningKey(ctx context.Context) (string, error) {
-	if _, err := s.ring.signer(ctx); err != nil {
+	if _, err := s.ring.loadSigner(ctx); err != nil {
 		return "", err
 	}
 	k, added, err := s.ring.rotate(ctx)
@@ -212,16 +213,16 @@ func (s *Service) RotateSigningKey(ctx context.Context) (string, error) {
 	return k.kid, nil
 }
 
-// JWKS is the JSON Web Key Set (RFC 7517) of all keys whose tokens may be in use, the
-// one that signs first. It makes the first key where there is none.
+// JWKS returns the JSON Web Key Set (RFC 7517) of all keys whose tokens may be in use, the signing
+// key first. It creates the first key if there are none.
 func (s *Service) JWKS(ctx context.Context) ([]byte, error) {
-	if _, err := s.ring.signer(ctx); err != nil {
+	if _, err := s.ring.loadSigner(ctx); err != nil {
 		return nil, err
 	}
 	set := struct {
 		Keys []jwk.Key `json:"keys"`
 	}{}
-	for _, k := range s.ring.state.Load().ordered() {
+	for _, k := range s.ring.state.Load().orderedKeys() {
 		pub, err := publicJWK(k)
 		if err != nil {
 			return nil, err
@@ -231,8 +232,8 @@ func (s *Service) JWKS(ctx context.Context) ([]byte, error) {
 	return json.Marshal(set)
 }
 
-// ordered gives the keys, the one that signs first, then those that end last.
-func (r *ringState) ordered() []*ringKey {
+// orderedKeys returns the signing key first, then the others by descending end.
+func (r *ringState) orderedKeys() []*ringKey {
 	all := []*ringKey{r.latest}
 	for _, k := range r.keys {
 		if k != r.latest {

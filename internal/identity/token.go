@@ -15,15 +15,15 @@ import (
 	"loregate/internal/access"
 )
 
-// header is all that a token's header may hold. Anything else is refused, jku, x5u,
-// jwk and crit among it: a token never says which key to trust.
+// header has all members that a token's header may have. Any other member is refused, including
+// jku, x5u, jwk and crit: a token never decides which key to trust.
 type header struct {
 	Alg string `json:"alg"`
 	KID string `json:"kid"`
 	Typ string `json:"typ,omitempty"`
 }
 
-// claims is all that a token's payload may hold. Times are whole seconds since 1970.
+// claims has all members that a token's payload may have. Times are whole seconds since 1970.
 type claims struct {
 	Issuer    string         `json:"iss"`
 	Audience  audience       `json:"aud"`
@@ -37,33 +37,33 @@ type claims struct {
 	ID        string         `json:"jti"`
 }
 
-func (c *claims) expires() time.Time { return time.Unix(c.Expires, 0).UTC() }
+func (c *claims) expiryTime() time.Time { return time.Unix(c.Expires, 0).UTC() }
 
-// current reports whether the token is neither too old nor too new, give or take the
-// leeway. At exp plus the leeway it is too old.
-func (c *claims) current(now time.Time) error {
+// checkTimes checks that the token is valid at now, with Leeway on either side. At exp plus Leeway
+// it has expired.
+func (c *claims) checkTimes(now time.Time) error {
 	switch {
-	case !now.Before(c.expires().Add(Leeway)):
-		return refused(ErrExpired, "exp")
+	case !now.Before(c.expiryTime().Add(Leeway)):
+		return newRefusal(ErrExpired, "exp")
 	case now.Add(Leeway).Before(time.Unix(c.NotBefore, 0)):
-		return refused(ErrInvalid, "nbf lies ahead")
+		return newRefusal(ErrInvalid, "nbf lies ahead")
 	case now.Add(Leeway).Before(time.Unix(c.IssuedAt, 0)):
-		return refused(ErrInvalid, "iat lies ahead")
+		return newRefusal(ErrInvalid, "iat lies ahead")
 	}
 	return nil
 }
 
-// complete reports what the claims lack, whatever the time is.
-func (c *claims) complete(issuer string) error {
+// checkContent checks all of the claims that do not depend on the current time.
+func (c *claims) checkContent(issuer string) error {
 	switch {
 	case c.Issuer != issuer:
-		return refused(ErrInvalid, "another issuer")
+		return newRefusal(ErrInvalid, "another issuer")
 	case len(c.Audience) == 0 || c.Subject == "" || c.Key == "" || c.ID == "" || c.Role == access.RoleNone:
-		return refused(ErrInvalid, "a claim is missing")
+		return newRefusal(ErrInvalid, "a claim is missing")
 	case c.Expires <= 0 || c.NotBefore <= 0 || c.IssuedAt <= 0:
-		return refused(ErrInvalid, "a time is missing")
+		return newRefusal(ErrInvalid, "a time is missing")
 	case c.Expires-c.IssuedAt > int64(MaxLife/time.Second):
-		return refused(ErrInvalid, "it lives too long")
+		return newRefusal(ErrInvalid, "it lives too long")
 	}
 	return nil
 }
@@ -94,10 +94,10 @@ func (a *audience) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// worldClaim is a world's id, or "" for none.
+// worldClaim is a world's id; its text is "" if the token is not limited to a world.
 type worldClaim struct{ access.WorldID }
 
-// MarshalText and UnmarshalText give the claim its JSON form.
+// MarshalText returns the id's text, or "" for the zero id.
 func (w worldClaim) MarshalText() ([]byte, error) {
 	if w.IsZero() {
 		return []byte{}, nil
@@ -113,77 +113,77 @@ func (w *worldClaim) UnmarshalText(b []byte) error {
 	return w.WorldID.UnmarshalText(b)
 }
 
-// verify checks a token's form, signature and claims.
-func (s *Service) verify(ctx context.Context, token string, now time.Time) (*claims, error) {
+// verifyToken checks a token's form, signature and claims.
+func (s *Service) verifyToken(ctx context.Context, token string, now time.Time) (*claims, error) {
 	h, err := parseHeader(token)
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.ring.verifier(ctx, h.KID, now)
+	key, err := s.ring.findVerifier(ctx, h.KID, now)
 	if err != nil {
 		return nil, err
 	}
 	payload, err := jws.Verify([]byte(token), jws.WithKey(jwa.RS256(), key), jws.WithCompact())
 	if err != nil {
-		return nil, refused(ErrInvalid, "its signature does not hold")
+		return nil, newRefusal(ErrInvalid, "its signature does not hold")
 	}
 	var c claims
-	if err := strict(payload, &c); err != nil {
+	if err := decodeStrict(payload, &c); err != nil {
 		return nil, err
 	}
-	if err := c.complete(s.cfg.Issuer); err != nil {
+	if err := c.checkContent(s.cfg.Issuer); err != nil {
 		return nil, err
 	}
-	return &c, c.current(now)
+	return &c, c.checkTimes(now)
 }
 
-// parseHeader reads a token's header and refuses whatever is not a compact RS256 token
-// in its one canonical spelling. Nothing of it is trusted yet.
+// parseHeader reads a token's header. It refuses everything but a compact RS256 token in its
+// canonical spelling. The token is not verified yet.
 func parseHeader(token string) (header, error) {
 	var h header
-	parts, err := compact(token)
+	parts, err := splitCompact(token)
 	if err != nil {
 		return h, err
 	}
-	if err := strict(parts[0], &h); err != nil {
+	if err := decodeStrict(parts[0], &h); err != nil {
 		return h, err
 	}
 	if h.Alg != jwa.RS256().String() || h.Typ != "" && h.Typ != "JWT" {
-		return h, refused(ErrInvalid, "not an RS256 JWT")
+		return h, newRefusal(ErrInvalid, "not an RS256 JWT")
 	}
 	if h.KID == "" || len(h.KID) > 100 {
-		return h, refused(ErrInvalid, "no kid")
+		return h, newRefusal(ErrInvalid, "no kid")
 	}
 	return h, nil
 }
 
-// compact takes a token in its one canonical spelling apart, decoded.
-func compact(token string) (raw [3][]byte, err error) {
+// splitCompact splits a compact token in its canonical spelling into its decoded parts.
+func splitCompact(token string) (raw [3][]byte, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return raw, refused(ErrInvalid, "not a compact token")
+		return raw, newRefusal(ErrInvalid, "not a compact token")
 	}
 	for i, p := range parts {
 		b, err := base64.RawURLEncoding.Strict().DecodeString(p)
 		if err != nil || len(b) == 0 || strings.ContainsAny(p, "\r\n") {
-			return raw, refused(ErrInvalid, "not base64url")
+			return raw, newRefusal(ErrInvalid, "not base64url")
 		}
 		raw[i] = b
 	}
 	return raw, nil
 }
 
-// strict decodes JSON that names each member once, in its exact case, and none that is
-// not known.
-func strict(b []byte, into any) error {
+// decodeStrict decodes JSON whose members are all known, in their exact case, and none of them
+// repeated.
+func decodeStrict(b []byte, into any) error {
 	if err := json.Unmarshal(b, into, json.RejectUnknownMembers(true)); err != nil {
-		return refused(ErrInvalid, "malformed JSON, or a member twice or unknown")
+		return newRefusal(ErrInvalid, "malformed JSON, or a member twice or unknown")
 	}
 	return nil
 }
 
-// sign makes the token of claims.
-func sign(c claims, k *ringKey) (string, error) {
+// signToken returns the signed token of claims.
+func signToken(c claims, k *ringKey) (string, error) {
 	payload, err := json.Marshal(c)
 	if err != nil {
 		return "", fmt.Errorf("identity: claims: %w", err)

@@ -20,7 +20,7 @@ import (
 	"loregate/internal/identity"
 )
 
-// forge is a key "id-1", and a signing key "id-2" that is rsaKeys()[0].
+// forge is a fixture with a key "id-1" and a signing key "id-2", which is rsaKeys()[0].
 type forge struct {
 	*fixture
 	secret string
@@ -35,7 +35,7 @@ func newForge(t testing.TB, change ...func(*identity.Config)) *forge {
 
 const goodHeader = `{"alg":"RS256","kid":"id-2","typ":"JWT"}`
 
-// claims are good ones with some replaced ("exp", "123") or left out ("exp", "").
+// claims returns valid claims with some replaced ("exp", "123") or left out ("exp", "").
 func claims(pairs ...string) string {
 	order := []string{"iss", "aud", "sub", "role", "world", "key", "iat", "nbf", "exp", "jti"}
 	at := start.Unix()
@@ -60,7 +60,7 @@ func claims(pairs ...string) string {
 
 func seconds(t time.Time) string { return fmt.Sprint(t.Unix()) }
 
-// The rows that name no error are taken; the others refused.
+// Rows without an error are accepted, the others refused.
 func TestTokens(t *testing.T) {
 	k := rsaKeys()[0]
 	ok := func(c string) string { return signed(k, goodHeader, c) }
@@ -171,7 +171,7 @@ func TestTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newForge(t)
-			for range 2 { // the second time from what is remembered
+			for range 2 { // the second time from the cache
 				c, err := f.caller(row.token)
 				switch {
 				case row.want == nil && err != nil:
@@ -226,7 +226,7 @@ func ps256Of(k *rsa.PrivateKey, header, claims string) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(sig)
 }
 
-// embedded is signed by a key that the header brings along.
+// embedded returns a token signed by a key that its own header contains.
 func embedded(k *rsa.PrivateKey, kid string) string { return embeddedOf(k, kid, claims()) }
 
 func embeddedOf(k *rsa.PrivateKey, kid, claims string) string {
@@ -234,8 +234,8 @@ func embeddedOf(k *rsa.PrivateKey, kid, claims string) string {
 		kid, kid, bigText(k.N)), claims)
 }
 
-// trailingBits spells the last byte of the signature in a second way: 256 bytes leave
-// four bits of the last character unused.
+// trailingBits spells the last byte of the signature in a second way: 256 bytes leave four bits of
+// the last character unused.
 func trailingBits(token string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := strings.IndexByte(alphabet, token[len(token)-1])
@@ -308,8 +308,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzClaims signs what it is given: whoever gets past the signature must still be
-// somebody whom the key allows.
+// FuzzClaims signs its input: every accepted caller must still have only the key's rights.
 func FuzzClaims(f *testing.F) {
 	fx := newForge(f)
 	for _, s := range []string{claims(), claims("role", `"admin"`), claims("aud", `["loregate"]`), `{}`, `[]`, claims("exp", "1e300")} {

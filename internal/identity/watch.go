@@ -15,36 +15,36 @@ import (
 type watchers struct {
 	mu    sync.Mutex
 	byKey map[string]map[*watcher]struct{} // guarded by mu
-	doubt bool                             // guarded by mu: a key could not be looked at
+	doubt bool                             // guarded by mu: a key could not be read
 	ended bool                             // guarded by mu
 }
 
 type watcher struct {
 	done    chan struct{}
-	expires time.Time // the key's; zero for never. Guarded by watchers.mu
-	maker   string    // the key that the key was made with; "" for none. Guarded by watchers.mu
+	expires time.Time // the key's; zero if it never expires. Guarded by watchers.mu
+	maker   string    // the key that the key was made with; "" if there is none. Guarded by watchers.mu
 }
 
 func newWatchers() *watchers { return &watchers{byKey: map[string]map[*watcher]struct{}{}} }
 
-// Watch gives a channel that closes when the key is revoked or expires: at once for a
-// revocation in this process, within a second for one in another. Call stop when the
-// stream ends. A key id of "" is never revoked.
+// Watch returns a channel that closes when the key is revoked or expires: at once for a revocation
+// in this process, within a second for one in another. Call stop when the stream ends. A key id of
+// "" is never revoked.
 func (s *Service) Watch(ctx context.Context, keyID string) (ended <-chan struct{}, stop func()) {
 	w := &watcher{done: make(chan struct{})}
 	if keyID == "" {
 		return w.done, func() {}
 	}
 	s.watch.add(keyID, w)
-	// It may have been revoked between its authentication and now. A store that does
-	// not answer is asked again by the poll.
-	if err := s.recheck(ctx, keyID); err != nil {
+	// The key may have been revoked since its authentication. If the store does not answer, the
+	// poll asks it again.
+	if err := s.recheckKey(ctx, keyID); err != nil {
 		s.watch.setDoubt(true)
 	}
 	return w.done, func() { s.watch.remove(keyID, w) }
 }
 
-// poll looks for what other processes changed, until ctx ends.
+// poll checks for other processes' changes, until ctx ends.
 func (s *Service) poll(ctx context.Context) {
 	defer close(s.done)
 	tick := time.NewTicker(s.cfg.Poll)
@@ -58,11 +58,11 @@ func (s *Service) poll(ctx context.Context) {
 		}
 		generation, err := s.cfg.Store.Generation(ctx)
 		if err == nil && (generation != seen || s.watch.inDoubt()) {
-			if err = s.changed(ctx); err == nil {
+			if err = s.reloadAll(ctx); err == nil {
 				seen = generation
 			}
 		}
-		s.watch.expire(s.cfg.Now())
+		s.watch.expireKeys(s.cfg.Now())
 		if err != nil && !failing && ctx.Err() == nil {
 			s.cfg.Logger.Error("identities cannot be read; revocations by other processes are delayed", "error", err)
 		}
@@ -70,13 +70,13 @@ func (s *Service) poll(ctx context.Context) {
 	}
 }
 
-// changed looks again at everything that is kept of the store.
-func (s *Service) changed(ctx context.Context) error {
+// reloadAll marks everything cached from the store as stale, and checks all watched keys again.
+func (s *Service) reloadAll(ctx context.Context) error {
 	s.epoch.Add(1)
-	s.ring.stale()
+	s.ring.markStale()
 	s.watch.setDoubt(false)
-	for _, id := range s.watch.keys() {
-		if err := s.recheck(ctx, id); err != nil {
+	for _, id := range s.watch.keyIDs() {
+		if err := s.recheckKey(ctx, id); err != nil {
 			s.watch.setDoubt(true)
 			return err
 		}
@@ -84,20 +84,20 @@ func (s *Service) changed(ctx context.Context) error {
 	return nil
 }
 
-// recheck ends the watches of a key that is no longer good.
-func (s *Service) recheck(ctx context.Context, id string) error {
+// recheckKey ends the watches of a key that is no longer usable.
+func (s *Service) recheckKey(ctx context.Context, id string) error {
 	k, ok, err := s.cfg.Store.KeyByID(ctx, id)
 	if err != nil {
 		return err
 	}
 	if !ok || !k.Good(s.cfg.Now()) {
-		s.watch.end(id)
+		s.watch.endKey(id)
 		return nil
 	}
-	s.watch.learn(id, k)
+	s.watch.setKey(id, k)
 	err = s.checkMaker(ctx, k)
 	if errors.Is(err, fault.Unauthorized) {
-		s.watch.end(id)
+		s.watch.endKey(id)
 		return nil
 	}
 	return err
@@ -125,8 +125,8 @@ func (ws *watchers) remove(id string, w *watcher) {
 	}
 }
 
-// end ends the watches of a key, and of the keys that were made with it.
-func (ws *watchers) end(id string) {
+// endKey ends the watches of a key, and of the keys that were made with it.
+func (ws *watchers) endKey(id string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for key, all := range ws.byKey {
@@ -143,22 +143,22 @@ func (ws *watchers) end(id string) {
 }
 
 func (ws *watchers) endAll() {
-	for _, id := range ws.keys() {
-		ws.end(id)
+	for _, id := range ws.keyIDs() {
+		ws.endKey(id)
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.ended = true
 }
 
-func (ws *watchers) keys() []string {
+func (ws *watchers) keyIDs() []string {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	return slices.Sorted(maps.Keys(ws.byKey))
 }
 
-// learn keeps what the watches of a key need to know of it.
-func (ws *watchers) learn(id string, k Key) {
+// setKey stores the expiry and the maker of a key in its watches.
+func (ws *watchers) setKey(id string, k Key) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.byKey[id] {
@@ -166,8 +166,8 @@ func (ws *watchers) learn(id string, k Key) {
 	}
 }
 
-// expire ends the watches of keys whose time has come.
-func (ws *watchers) expire(now time.Time) {
+// expireKeys ends the watches of expired keys.
+func (ws *watchers) expireKeys(now time.Time) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for id, all := range ws.byKey {

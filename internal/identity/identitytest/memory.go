@@ -1,4 +1,4 @@
-// Package identitytest holds identity's ports in memory, for tests, and the suite that
+// Package identitytest implements identity's ports in memory, for tests, and has the suite that
 // every identity.Store must pass.
 package identitytest
 
@@ -15,7 +15,7 @@ import (
 
 // Store is an identity.Store in memory. The zero Store is empty and ready.
 type Store struct {
-	mu          sync.Mutex // guards all below
+	mu          sync.Mutex // guards all fields below
 	keys        []identity.Key
 	signing     []identity.SigningKey // latest first
 	invitations []identity.Invitation
@@ -26,22 +26,22 @@ type Store struct {
 
 var _ identity.Store = (*Store)(nil)
 
-// Fail makes every method answer err from now on; nil ends that.
+// Fail makes every method return err from now on; nil ends that.
 func (s *Store) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failure = err
 }
 
-// SigningReads is how often SigningKeys was asked.
+// SigningReads returns the number of calls of SigningKeys.
 func (s *Store) SigningReads() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reads
 }
 
-// do runs f alone, unless the store is made to fail.
-func (s *Store) do(f func() error) error {
+// withLock runs f under the lock, unless the store is set to fail.
+func (s *Store) withLock(f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failure != nil {
@@ -54,7 +54,7 @@ func (s *Store) do(f func() error) error {
 func (s *Store) Keys(context.Context) iter.Seq2[identity.Key, error] {
 	return func(yield func(identity.Key, error) bool) {
 		var all []identity.Key
-		if err := s.do(func() error { all = slices.Clone(s.keys); return nil }); err != nil {
+		if err := s.withLock(func() error { all = slices.Clone(s.keys); return nil }); err != nil {
 			yield(identity.Key{}, err)
 			return
 		}
@@ -67,18 +67,18 @@ func (s *Store) Keys(context.Context) iter.Seq2[identity.Key, error] {
 	}
 }
 
-// KeyByID finds a key.
+// KeyByID finds a key by its id.
 func (s *Store) KeyByID(_ context.Context, id string) (identity.Key, bool, error) {
-	return s.find(func(k identity.Key) bool { return k.ID == id })
+	return s.findKey(func(k identity.Key) bool { return k.ID == id })
 }
 
-// KeyByHash finds a key.
+// KeyByHash finds a key by its hash.
 func (s *Store) KeyByHash(_ context.Context, h identity.Hash) (identity.Key, bool, error) {
-	return s.find(func(k identity.Key) bool { return k.Hash == h })
+	return s.findKey(func(k identity.Key) bool { return k.Hash == h })
 }
 
-func (s *Store) find(is func(identity.Key) bool) (k identity.Key, ok bool, err error) {
-	err = s.do(func() error {
+func (s *Store) findKey(is func(identity.Key) bool) (k identity.Key, ok bool, err error) {
+	err = s.withLock(func() error {
 		if i := slices.IndexFunc(s.keys, is); i >= 0 {
 			k, ok = s.keys[i], true
 		}
@@ -87,9 +87,9 @@ func (s *Store) find(is func(identity.Key) bool) (k identity.Key, ok bool, err e
 	return k, ok, err
 }
 
-// AddKey keeps a key.
+// AddKey stores a key.
 func (s *Store) AddKey(_ context.Context, k identity.Key) error {
-	return s.do(func() error {
+	return s.withLock(func() error {
 		if slices.ContainsFunc(s.keys, func(o identity.Key) bool { return o.ID == k.ID || o.Hash == k.Hash }) {
 			return identity.ErrExists
 		}
@@ -99,9 +99,9 @@ func (s *Store) AddKey(_ context.Context, k identity.Key) error {
 	})
 }
 
-// RevokeKey marks a key.
+// RevokeKey marks a key as revoked.
 func (s *Store) RevokeKey(_ context.Context, id string, at time.Time) (found bool, err error) {
-	err = s.do(func() error {
+	err = s.withLock(func() error {
 		for i := range s.keys {
 			if s.keys[i].ID != id {
 				continue
@@ -117,15 +117,15 @@ func (s *Store) RevokeKey(_ context.Context, id string, at time.Time) (found boo
 	return found, err
 }
 
-// SigningKeys gives all, latest first.
+// SigningKeys returns all signing keys, latest first.
 func (s *Store) SigningKeys(context.Context) (all []identity.SigningKey, err error) {
-	err = s.do(func() error { s.reads++; all = slices.Clone(s.signing); return nil })
+	err = s.withLock(func() error { s.reads++; all = slices.Clone(s.signing); return nil })
 	return all, err
 }
 
-// AddSigningKey adds a key after another.
+// AddSigningKey adds a key if the latest one is the given one.
 func (s *Store) AddSigningKey(_ context.Context, k identity.SigningKey, after string, until time.Time) (added bool, err error) {
-	err = s.do(func() error {
+	err = s.withLock(func() error {
 		latest := ""
 		if len(s.signing) > 0 {
 			latest = s.signing[0].KID
@@ -147,9 +147,9 @@ func (s *Store) AddSigningKey(_ context.Context, k identity.SigningKey, after st
 	return added, err
 }
 
-// AddInvitation keeps an invitation.
+// AddInvitation stores an invitation.
 func (s *Store) AddInvitation(_ context.Context, i identity.Invitation) error {
-	return s.do(func() error {
+	return s.withLock(func() error {
 		if slices.ContainsFunc(s.invitations, func(o identity.Invitation) bool { return o.ID == i.ID || o.Hash == i.Hash }) {
 			return identity.ErrExists
 		}
@@ -159,9 +159,9 @@ func (s *Store) AddInvitation(_ context.Context, i identity.Invitation) error {
 	})
 }
 
-// InvitationByHash finds an invitation.
+// InvitationByHash finds an invitation by its hash.
 func (s *Store) InvitationByHash(_ context.Context, h identity.Hash) (i identity.Invitation, ok bool, err error) {
-	err = s.do(func() error {
+	err = s.withLock(func() error {
 		if n := slices.IndexFunc(s.invitations, func(o identity.Invitation) bool { return o.Hash == h }); n >= 0 {
 			i, ok = s.invitations[n], true
 		}
@@ -170,9 +170,9 @@ func (s *Store) InvitationByHash(_ context.Context, h identity.Hash) (i identity
 	return i, ok, err
 }
 
-// Invitations lists a world's.
+// Invitations lists a world's invitations, by creation.
 func (s *Store) Invitations(_ context.Context, w access.WorldID) (all []identity.Invitation, err error) {
-	err = s.do(func() error {
+	err = s.withLock(func() error {
 		for _, i := range s.invitations {
 			if i.World == w {
 				all = append(all, i)
@@ -184,9 +184,9 @@ func (s *Store) Invitations(_ context.Context, w access.WorldID) (all []identity
 	return all, err
 }
 
-// ClaimInvitation gives an invitation to a subject.
+// ClaimInvitation assigns an invitation to a subject.
 func (s *Store) ClaimInvitation(_ context.Context, id string, to access.Subject) (mine bool, err error) {
-	err = s.open(id, func(i *identity.Invitation) {
+	err = s.updateOpen(id, func(i *identity.Invitation) {
 		if mine = i.Subject == "" || i.Subject == to; mine {
 			i.Subject = to
 		}
@@ -194,14 +194,14 @@ func (s *Store) ClaimInvitation(_ context.Context, id string, to access.Subject)
 	return mine, err
 }
 
-// CloseInvitation ends an invitation.
+// CloseInvitation ends an open invitation.
 func (s *Store) CloseInvitation(_ context.Context, id string, as identity.InvitationState, at time.Time) (open bool, err error) {
-	err = s.open(id, func(i *identity.Invitation) { open, i.State, i.Closed = true, as, at })
+	err = s.updateOpen(id, func(i *identity.Invitation) { open, i.State, i.Closed = true, as, at })
 	return open, err
 }
 
-func (s *Store) open(id string, f func(*identity.Invitation)) error {
-	return s.do(func() error {
+func (s *Store) updateOpen(id string, f func(*identity.Invitation)) error {
+	return s.withLock(func() error {
 		for n := range s.invitations {
 			if i := &s.invitations[n]; i.ID == id && i.State == identity.InvitationOpen {
 				f(i)
@@ -214,26 +214,26 @@ func (s *Store) open(id string, f func(*identity.Invitation)) error {
 
 // Generation changes with every write.
 func (s *Store) Generation(context.Context) (g uint64, err error) {
-	err = s.do(func() error { g = s.generation; return nil })
+	err = s.withLock(func() error { g = s.generation; return nil })
 	return g, err
 }
 
-// Worlds is an identity.Worlds and identity.Joiner in memory. The zero Worlds has none.
+// Worlds is an identity.Worlds and identity.Joiner in memory. The zero Worlds has no worlds.
 type Worlds struct {
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards all fields below
 	slugs   map[string]access.WorldID
 	members []identity.Membership
 	failure error
 }
 
-// Fail makes every method answer err from now on; nil ends that.
+// Fail makes every method return err from now on; nil ends that.
 func (w *Worlds) Fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failure = err
 }
 
-// Add makes a world.
+// Add adds a world.
 func (w *Worlds) Add(slug string, id access.WorldID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,7 +243,7 @@ func (w *Worlds) Add(slug string, id access.WorldID) {
 	w.slugs[slug] = id
 }
 
-// Memberships gives a subject's.
+// Memberships returns a subject's memberships.
 func (w *Worlds) Memberships(_ context.Context, s access.Subject) (all []identity.Membership, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -255,7 +255,7 @@ func (w *Worlds) Memberships(_ context.Context, s access.Subject) (all []identit
 	return all, w.failure
 }
 
-// FindWorld reads a slug or UUID.
+// FindWorld finds a world by its slug or UUID.
 func (w *Worlds) FindWorld(_ context.Context, text string) (access.WorldID, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -270,7 +270,7 @@ func (w *Worlds) FindWorld(_ context.Context, text string) (access.WorldID, bool
 	return access.WorldID{}, false, w.failure
 }
 
-// Join makes or changes a membership.
+// Join adds or replaces a membership.
 func (w *Worlds) Join(_ context.Context, m identity.Membership, _ access.Subject) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

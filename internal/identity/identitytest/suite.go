@@ -13,8 +13,8 @@ import (
 	"loregate/internal/identity"
 )
 
-// TestStore holds a store against what identity.Store promises. open gives an empty
-// one each time.
+// TestStore checks a store against the contract of identity.Store. open returns a new empty store
+// each time.
 func TestStore(t *testing.T, open func(t *testing.T) identity.Store) {
 	t.Run("keys", func(t *testing.T) { testKeys(t, open(t)) })
 	t.Run("signing keys", func(t *testing.T) { testSigningKeys(t, open(t)) })
@@ -24,7 +24,7 @@ func TestStore(t *testing.T, open func(t *testing.T) identity.Store) {
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 123, time.UTC)
 
-// fullKey has every field set.
+// fullKey returns a key with all fields set that a stored key can have.
 func fullKey(id string) identity.Key {
 	return identity.Key{
 		ID: id, Hash: identity.Hash{1, id[len(id)-1]}, Created: start,
@@ -50,9 +50,9 @@ func testKeys(t *testing.T, s identity.Store) {
 		}
 	}
 	got, ok, err := s.KeyByID(ctx, "a")
-	same(t, "KeyByID", got, a, ok, err)
+	wantSame(t, "KeyByID", got, a, ok, err)
 	got, ok, err = s.KeyByHash(ctx, b.Hash)
-	same(t, "KeyByHash", got, b, ok, err)
+	wantSame(t, "KeyByHash", got, b, ok, err)
 	if _, ok, err := s.KeyByID(ctx, "c"); ok || err != nil {
 		t.Errorf("KeyByID of none: %v, %v", ok, err)
 	}
@@ -83,7 +83,7 @@ func testRevoke(t *testing.T, s identity.Store, a *identity.Key) {
 	}
 	a.Revoked = start.Add(time.Minute)
 	got, ok, err := s.KeyByID(ctx, "a")
-	same(t, "revoked twice", got, *a, ok, err)
+	wantSame(t, "revoked twice", got, *a, ok, err)
 }
 
 func testSigningKeys(t *testing.T, s identity.Store) {
@@ -144,7 +144,7 @@ func testInvitations(t *testing.T, s identity.Store) {
 	claim("i", "bert", false)
 	i.Subject, i.State, i.Closed = "bert", identity.InvitationAccepted, start.Add(time.Minute)
 	got, ok, err := s.InvitationByHash(ctx, i.Hash)
-	same(t, "InvitationByHash", got, i, ok, err)
+	wantSame(t, "InvitationByHash", got, i, ok, err)
 	all, err := s.Invitations(ctx, i.World)
 	must(t, err)
 	if want := []identity.Invitation{j, i}; !reflect.DeepEqual(all, want) {
@@ -185,7 +185,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func same[T any](t *testing.T, what string, got, want T, ok bool, err error) {
+func wantSame[T any](t *testing.T, what string, got, want T, ok bool, err error) {
 	t.Helper()
 	if !ok || err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: %v, %v\n%+v, want\n%+v", what, ok, err, got, want)
