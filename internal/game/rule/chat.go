@@ -6,7 +6,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Channel is who reads a message.
+// Channel selects the readers of a message.
 type Channel string
 
 // The channels.
@@ -20,15 +20,15 @@ const (
 type Chat struct {
 	From    Seat
 	Channel Channel // "" is ToAll
-	To      Seat    // whom it is for; in public, whom it is about
+	To      Seat    // the recipient; in public, the player that the message is about
 	Text    string
-	Cue     int // of a seat played by the program: what it speaks at, which it does once. 0 is none
+	Cue     int // number of the cue that a program's seat reacts to, each at most once; 0 for other messages
 }
 
-// ration is how many messages a server failure leaves a player in a discussion.
+// serverFailureRation is the number of messages per player in a discussion during a server failure.
 const ration = 5
 
-func (c Chat) decide(t *turn) error {
+func (c Chat) emitEvents(t *turn) error {
 	text, err := needText("text", c.Text, MaxText)
 	if err != nil {
 		return err
@@ -36,18 +36,18 @@ func (c Chat) decide(t *turn) error {
 	if c.To != 0 && (int(c.To) > t.Public.Seated || c.To == c.From) {
 		return fault.BadField("to", "is nobody else at this table")
 	}
-	h := t.hidden(c.From)
+	h := t.hiddenOf(c.From)
 	if c.Cue != 0 && c.Cue <= h.Cue {
 		return nil
 	}
 	if h.Written >= t.Settings.Messages {
-		return t.illegal(c.From, "you have written %d messages today, which is the limit", h.Written)
+		return t.newIllegal(c.From, "you have written %d messages today, which is the limit", h.Written)
 	}
 	switch c.Channel {
 	case ToAll, "":
-		return c.say(t, h, text)
+		return c.sayPublicly(t, h, text)
 	case ToAligned, ToOne:
-		return c.whisper(t, h, text)
+		return c.sendPrivately(t, h, text)
 	}
 	return fault.BadField("channel", "is public, aligned or direct")
 }
@@ -73,28 +73,28 @@ func (s *State) MaySpeak(seat Seat) bool {
 	return p.Alive(seat) && h.Shock != Silent
 }
 
-func (c Chat) say(t *turn, h *Hidden, text string) error {
+func (c Chat) sayPublicly(t *turn, h *Hidden, text string) error {
 	if !t.MaySpeak(c.From) {
 		switch {
 		case h.Shock == Silent:
-			return t.illegal(c.From, "a system shock keeps you silent today")
+			return t.newIllegal(c.From, "a system shock keeps you silent today")
 		case t.Public.Phase == Discussion:
-			return t.illegal(c.From, "the server failure leaves everybody %d messages in a discussion", ration)
+			return t.newIllegal(c.From, "the server failure leaves everybody %d messages in a discussion", ration)
 		}
-		return t.illegal(c.From, "you cannot speak to all during %s", t.Public.Phase)
+		return t.newIllegal(c.From, "you cannot speak to all during %s", t.Public.Phase)
 	}
 	if h.Shock == Garbled && t.Public.Phase != Over && t.dice.Chance(4) {
 		text = "lol"
 	}
 	kind := t.Public.Crisis == Wellness && c.To != 0 && !h.Kind && t.Public.Phase != Over
-	t.emit(&Said{From: c.From, To: c.To, Text: text, At: t.now, Counted: t.Public.Phase == Discussion, Cue: c.Cue})
+	t.emitEvent(&Said{From: c.From, To: c.To, Text: text, At: t.now, Counted: t.Public.Phase == Discussion, Cue: c.Cue})
 	if kind {
-		t.emit(&KindWord{c.From})
+		t.emitEvent(&KindWord{c.From})
 	}
 	return nil
 }
 
-// MayWhisper reports whether a seat may write on a channel that not all read.
+// MayWhisper reports whether a seat may write on a channel that not all can read.
 func (s *State) MayWhisper(seat Seat, on Channel) bool {
 	p, h := &s.Public, s.Secret.Seats.Of(seat)
 	if !p.Alive(seat) || p.Phase == Lobby || p.Phase == Over || h.Shock == Silent || h.Written >= s.Settings.Messages {
@@ -106,10 +106,10 @@ func (s *State) MayWhisper(seat Seat, on Channel) bool {
 	return p.Mandate != TotalTransparency && p.Phase != Night
 }
 
-func (c Chat) whisper(t *turn, h *Hidden, text string) error {
+func (c Chat) sendPrivately(t *turn, h *Hidden, text string) error {
 	switch {
 	case !t.MayWhisper(c.From, c.Channel):
-		return t.illegal(c.From, "you cannot write to %s now", c.Channel)
+		return t.newIllegal(c.From, "you cannot write to %s now", c.Channel)
 	case c.Channel == ToOne && !t.Public.Alive(c.To):
 		return fault.BadField("to", "is needed: the id of a living player")
 	}
@@ -120,52 +120,52 @@ func (c Chat) whisper(t *turn, h *Hidden, text string) error {
 	if h.Shock == Garbled && t.dice.Chance(4) {
 		text = "lol"
 	}
-	t.emit(&Whispered{From: c.From, To: to, Day: t.Public.Day, Phase: t.Public.Phase, Text: text, At: t.now})
+	t.emitEvent(&Whispered{From: c.From, To: to, Day: t.Public.Day, Phase: t.Public.Phase, Text: text, At: t.now})
 	return nil
 }
 
-// SetStatus is a player's status beside its name.
+// SetStatus sets the status text beside a player's name.
 type SetStatus struct {
 	Seat Seat
 	Text string
 }
 
-func (c SetStatus) decide(t *turn) error {
-	text, err := oneLine("text", c.Text, MaxStatus)
+func (c SetStatus) emitEvents(t *turn) error {
+	text, err := cleanLine("text", c.Text, MaxStatus)
 	if err != nil {
 		return err
 	}
-	h := t.hidden(c.Seat)
+	h := t.hiddenOf(c.Seat)
 	if !t.Public.Alive(c.Seat) || t.Public.Phase == Over || h.Shock == Silent || h.Written >= t.Settings.Messages {
-		return t.illegal(c.Seat, "you cannot change your status now")
+		return t.newIllegal(c.Seat, "you cannot change your status now")
 	}
 	if text != t.Public.Players.Of(c.Seat).Status {
-		t.emit(&StatusSet{c.Seat, text})
+		t.emitEvent(&StatusSet{c.Seat, text})
 	}
 	return nil
 }
 
-// AnswerPulse answers the question of the day, hidden until all answers are shown.
+// AnswerPulse answers the question of the day; answers stay hidden until all are shown.
 type AnswerPulse struct {
 	Seat Seat
 	Text string
 }
 
-func (c AnswerPulse) decide(t *turn) error {
+func (c AnswerPulse) emitEvents(t *turn) error {
 	text, err := needText("text", c.Text, MaxText)
 	if err != nil {
 		return err
 	}
 	if t.Public.Phase != PulseCheck || !t.Public.Alive(c.Seat) {
-		return t.illegal(c.Seat, "there is no question to answer")
+		return t.newIllegal(c.Seat, "there is no question to answer")
 	}
-	if text != t.hidden(c.Seat).Pulse {
-		t.emit(&PulseGiven{c.Seat, text})
+	if text != t.hiddenOf(c.Seat).Pulse {
+		t.emitEvent(&PulseGiven{c.Seat, text})
 	}
 	return nil
 }
 
-// prompts are the questions of the days, our own.
+// prompts are the questions of the days, written for this game.
 var prompts = []string{
 	"Whose work did you rely on yesterday?",
 	"What would you check first if a colleague acted strangely?",
@@ -179,28 +179,28 @@ var prompts = []string{
 	"Name one colleague you would vouch for, and why.",
 }
 
-// TakeLeave is the exit interview of who has just been deactivated.
+// TakeLeave is the exit interview of a player who has just been deactivated.
 type TakeLeave struct {
 	Seat   Seat
 	Do     string // "handoff", "feedback" or "burn"
 	Target Seat
 	Text   string // of a feedback
-	Status string // the last one; "" leaves it
+	Status string // the last status; "" keeps the present one
 }
 
-// handoff is how many tokens a leaving player can hand on.
+// handoff is the number of tokens that a leaving player can hand on.
 const handoff = 2
 
-func (c TakeLeave) decide(t *turn) error {
-	status, err := oneLine("status", c.Status, LastWords)
+func (c TakeLeave) emitEvents(t *turn) error {
+	status, err := cleanLine("status", c.Status, LastWords)
 	if err != nil {
 		return err
 	}
 	if !t.MayLeave(c.Seat) {
-		return t.illegal(c.Seat, "the exit interview is for who has just been deactivated, once")
+		return t.newIllegal(c.Seat, "the exit interview is for who has just been deactivated, once")
 	}
 	if !t.Public.Alive(c.Target) {
-		return fault.BadField("target", "is the id of a living player: %s", join(t.Public.Living()))
+		return fault.BadField("target", "is the id of a living player: %s", joinSeats(t.Public.Living()))
 	}
 	if !slices.Contains([]string{"handoff", "feedback", "burn"}, c.Do) {
 		return fault.BadField("action", "is handoff, feedback or burn")
@@ -211,10 +211,10 @@ func (c TakeLeave) decide(t *turn) error {
 			return err
 		}
 	}
-	t.leave(c, text)
-	t.emit(&LeaveTaken{c.Seat})
+	t.takeLeave(c, text)
+	t.emitEvent(&LeaveTaken{c.Seat})
 	if status != "" && status != t.Public.Players.Of(c.Seat).Status {
-		t.emit(&StatusSet{c.Seat, status})
+		t.emitEvent(&StatusSet{c.Seat, status})
 	}
 	return nil
 }
@@ -224,19 +224,19 @@ func (s *State) MayLeave(seat Seat) bool {
 	return s.Secret.Seats.Of(seat).Leaving && s.Public.Phase != Over
 }
 
-func (t *turn) leave(c TakeLeave, text string) {
+func (t *turn) takeLeave(c TakeLeave, text string) {
 	switch c.Do {
 	case "handoff":
 		if n := min(handoff, t.Public.Players.Of(c.Seat).Tokens); n > 0 {
-			t.emit(&TokensMoved{From: c.Seat, To: c.Target, Tokens: n})
+			t.emitEvent(&TokensMoved{From: c.Seat, To: c.Target, Tokens: n})
 		}
-		t.tell(t.name(c.Seat) + " handed on what was left to " + t.name(c.Target) + ".")
+		t.tellAll(t.playerName(c.Seat) + " handed on what was left to " + t.playerName(c.Target) + ".")
 	case "feedback":
-		t.note(c.Target, "Private feedback from "+t.name(c.Seat)+": "+text)
+		t.tellSeat(c.Target, "Private feedback from "+t.playerName(c.Seat)+": "+text)
 	case "burn":
 		if t.Public.Players.Of(c.Target).Tokens > 0 {
-			t.emit(&TokensMoved{From: c.Target, Tokens: 1})
+			t.emitEvent(&TokensMoved{From: c.Target, Tokens: 1})
 		}
-		t.tell(t.name(c.Seat) + " burned the bridge to " + t.name(c.Target) + ", who loses a token.")
+		t.tellAll(t.playerName(c.Seat) + " burned the bridge to " + t.playerName(c.Target) + ", who loses a token.")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// follows are the phases that may come after each.
-var follows = map[Phase][]Phase{
+// nextPhases maps each phase to those that may follow it.
+var nextPhases = map[Phase][]Phase{
 	Lobby:      {Sitrep},
 	Sitrep:     {PulseCheck, Over},
 	PulseCheck: {Discussion},
@@ -20,9 +20,9 @@ var follows = map[Phase][]Phase{
 	Over:       {},
 }
 
-// Check reports which rule of the table the events broke that led from one state to
-// another; nil where none. It knows the rules by their outcome, not by their code: for
-// simulations and tests.
+// Check returns an error that lists the rules of the game broken by the events between two states;
+// nil if none was broken. It checks outcomes without sharing the code of the rules: for simulations
+// and tests.
 func Check(before, after *State, events []Event) error {
 	var broken []error
 	no := func(ok bool, format string, args ...any) {
@@ -33,18 +33,18 @@ func Check(before, after *State, events []Event) error {
 	s := *before
 	for _, e := range events {
 		was := s
-		s.apply(e)
+		s.applyEvent(e)
 		step := 0
 		if IsOpen(e) {
 			step = 1
 		}
-		no(s.Public.Version == was.Public.Version+step, "%s: version %d after %d", e.name(), s.Public.Version, was.Public.Version)
+		no(s.Public.Version == was.Public.Version+step, "%s: version %d after %d", e.eventName(), s.Public.Version, was.Public.Version)
 		if err := checkEvent(&was, &s, e); err != nil {
 			broken = append(broken, err)
 		}
 	}
 	no(s.Events == after.Events && s.Public.Version == after.Public.Version, "the events do not lead to the state")
-	no(after.Public.Phase == Lobby || after.count(OriginalAI) == 1, "there are %d Original AIs", after.count(OriginalAI))
+	no(after.Public.Phase == Lobby || after.countAlignment(OriginalAI) == 1, "there are %d Original AIs", after.countAlignment(OriginalAI))
 	for seat := Seat(1); int(seat) <= after.Public.Seated; seat++ {
 		p := after.Public.Players.Of(seat)
 		no(p.Tokens >= 0, "%s has %d tokens", seat, p.Tokens)
@@ -53,8 +53,8 @@ func Check(before, after *State, events []Event) error {
 	return errors.Join(broken...)
 }
 
-// count is how many seats are of an alignment.
-func (s *State) count(a Alignment) (n int) {
+// countAlignment returns the number of seats with an alignment.
+func (s *State) countAlignment(a Alignment) (n int) {
 	for i := range s.Public.Seated {
 		if s.Secret.Seats[i].Alignment == a {
 			n++
@@ -65,12 +65,12 @@ func (s *State) count(a Alignment) (n int) {
 
 func checkEvent(was, now *State, e Event) error {
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("rule: %s: "+format, append([]any{e.name()}, args...)...)
+		return fmt.Errorf("rule: %s: "+format, append([]any{e.eventName()}, args...)...)
 	}
 	switch e := e.(type) {
 	case *PhaseBegan:
-		same := e.Phase == Discussion && was.Public.Phase == Extension // the one phase that a day may have twice
-		if !same && !slices.Contains(follows[was.Public.Phase], e.Phase) {
+		same := e.Phase == Discussion && was.Public.Phase == Extension // the only phase that a day may have twice
+		if !same && !slices.Contains(nextPhases[was.Public.Phase], e.Phase) {
 			return fail("%s after %s", e.Phase, was.Public.Phase)
 		}
 		if day := was.Public.Day; e.Day != day && !(e.Phase == Sitrep && e.Day == day+1) {
@@ -95,8 +95,8 @@ func checkEvent(was, now *State, e Event) error {
 	return tokensStay(was, now, e, fail)
 }
 
-// checkTokens holds what a night made against what can make tokens: slots, an overclock
-// and bargains.
+// checkTokens checks the tokens that a night made against their possible sources: slots, an
+// overclock and bargains.
 func checkTokens(was *State, e *NightReported, fail func(string, ...any) error) error {
 	made, most := 0, was.Public.Pool
 	for i := range was.Public.Seated {
@@ -112,7 +112,8 @@ func checkTokens(was *State, e *NightReported, fail func(string, ...any) error) 
 	return nil
 }
 
-// tokensStay holds every other event to moving tokens at most.
+// tokensStay checks that every other event keeps the total of the tokens, except those that
+// TokensMoved discards.
 func tokensStay(was, now *State, e Event, fail func(string, ...any) error) error {
 	before, after := 0, 0
 	for i := range MaxSeats {

@@ -154,7 +154,7 @@ func TestCrises(t *testing.T) {
 			}
 			lol := 0
 			for m := range c.s.Public.Log.After(0) {
-				lol += digit(m.From == 4 && m.Text == "lol")
+				lol += toDigit(m.From == 4 && m.Text == "lol")
 			}
 			if lol < 3 || lol > 20 {
 				c.t.Errorf("%d of 40 messages are garbled", lol)

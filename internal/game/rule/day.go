@@ -2,98 +2,98 @@ package rule
 
 import "strconv"
 
-// advance ends the phase and begins the one that follows.
-func (t *turn) advance() {
+// advancePhase ends the phase and begins the next.
+func (t *turn) advancePhase() {
 	switch t.Public.Phase {
 	case Sitrep:
-		t.begin(PulseCheck)
-		t.emit(&PulseAsked{prompts[(t.Public.Day-1)%len(prompts)]})
+		t.beginPhase(PulseCheck)
+		t.emitEvent(&PulseAsked{prompts[(t.Public.Day-1)%len(prompts)]})
 	case PulseCheck:
 		t.showPulse()
-		t.begin(Discussion)
+		t.beginPhase(Discussion)
 	case Discussion:
 		if t.Public.Extended {
-			t.begin(Nomination)
+			t.beginPhase(Nomination)
 			return
 		}
-		t.begin(Extension)
+		t.beginPhase(Extension)
 	case Extension:
 		if t.Public.Vote.Yes > t.Public.Vote.No {
-			t.overtime()
+			t.beginOvertime()
 			return
 		}
-		t.begin(Nomination)
+		t.beginPhase(Nomination)
 	case Nomination:
-		t.nominate()
+		t.nominatePlayer()
 	case Trial:
-		t.begin(Verdict)
+		t.beginPhase(Verdict)
 	case Verdict:
-		t.judge()
+		t.endVerdict()
 		t.afterVote()
 	case Night:
-		t.dawn()
+		t.endNight()
 	}
 }
 
-func (t *turn) begin(p Phase) {
-	t.emit(&PhaseBegan{Phase: p, Day: t.Public.Day, Ends: t.now + t.Settings.length(p, false)})
+func (t *turn) beginPhase(p Phase) {
+	t.emitEvent(&PhaseBegan{Phase: p, Day: t.Public.Day, Ends: t.now + t.Settings.lengthOf(p, false)})
 }
 
-func (t *turn) overtime() {
-	t.emit(&PhaseBegan{Phase: Discussion, Day: t.Public.Day, Ends: t.now + t.Settings.length(Discussion, true), Extended: true})
+func (t *turn) beginOvertime() {
+	t.emitEvent(&PhaseBegan{Phase: Discussion, Day: t.Public.Day, Ends: t.now + t.Settings.lengthOf(Discussion, true), Extended: true})
 }
 
 func (t *turn) showPulse() {
 	var e PulseShown
 	for _, seat := range t.Public.Living() {
-		*e.Answers.Of(seat) = t.hidden(seat).Pulse
+		*e.Answers.Of(seat) = t.hiddenOf(seat).Pulse
 	}
 	if e.Answers != t.Public.Pulse.Answers {
-		t.emit(&e)
+		t.emitEvent(&e)
 	}
 }
 
-func (t *turn) nominate() {
-	seat := t.elected()
+func (t *turn) nominatePlayer() {
+	seat := t.electedSeat()
 	if seat == 0 {
-		t.tell("Nobody is nominated.")
+		t.tellAll("Nobody is nominated.")
 		t.afterVote()
 		return
 	}
-	t.emit(&Nominated{seat})
-	t.tell(t.name(seat) + " is nominated and has the floor.")
-	t.begin(Trial)
+	t.emitEvent(&Nominated{seat})
+	t.tellAll(t.playerName(seat) + " is nominated and has the floor.")
+	t.beginPhase(Trial)
 }
 
-// afterVote goes on after a deactivation vote, or after none where nobody was nominated.
-// A board meeting asks for a second one; a nomination that nominates nobody counts too.
+// afterVote continues after a deactivation vote, or after a nomination without a nominee. A board
+// meeting requires a second vote; a nomination without a nominee counts as one too.
 func (t *turn) afterVote() {
 	if t.Public.Phase == Over {
 		return
 	}
-	t.count()
+	t.updateCounts()
 	if t.Public.Crisis == BoardMeeting && t.Public.Rounds < 2 {
-		t.begin(Nomination)
+		t.beginPhase(Nomination)
 		return
 	}
-	t.begin(Night)
+	t.beginPhase(Night)
 }
 
-// dawn ends the night, and the day with it.
-func (t *turn) dawn() {
-	t.resolve()
+// endNight ends the night and the day.
+func (t *turn) endNight() {
+	t.resolveNight()
 	switch {
-	case t.majority():
-		t.end(Machine)
+	case t.hasMajority():
+		t.endGame(Machine)
 	case t.Public.Day >= t.Settings.Days:
-		t.end(Draw)
+		t.endGame(Draw)
 	default:
-		t.day()
+		t.beginDay()
 	}
 }
 
-// majority reports whether the AI side holds 51 of 100 tokens of the living.
-func (s *State) majority() bool {
+// hasMajority reports whether the AI side holds at least 51% of the tokens of living players.
+func (s *State) hasMajority() bool {
 	machine, all := 0, 0
 	for _, seat := range s.Public.Living() {
 		n := s.Public.Players.Of(seat).Tokens
@@ -105,27 +105,27 @@ func (s *State) majority() bool {
 	return 100*machine >= 51*all
 }
 
-// day begins a day with the report of the night.
-func (t *turn) day() {
-	t.emit(&PhaseBegan{Phase: Sitrep, Day: t.Public.Day + 1, Ends: t.now + t.Settings.length(Sitrep, false)})
+// beginDay begins a day with the report of the night.
+func (t *turn) beginDay() {
+	t.emitEvent(&PhaseBegan{Phase: Sitrep, Day: t.Public.Day + 1, Ends: t.now + t.Settings.lengthOf(Sitrep, false)})
 	for _, l := range t.lines {
-		t.tell(l.text)
+		t.tellAll(l.text)
 	}
 	t.lines = nil
-	t.liaise()
-	t.strike()
-	t.count()
-	t.guard()
+	t.updateLiaison()
+	t.strikeCrisis()
+	t.updateCounts()
+	t.rewardGuardians()
 }
 
-// strike is the crisis of the day.
-func (t *turn) strike() {
+// strikeCrisis begins the crisis of the day.
+func (t *turn) strikeCrisis() {
 	if len(t.Secret.Deck) == 0 {
 		return
 	}
 	c := t.Secret.Deck[0]
-	t.emit(&CrisisStruck{c})
-	t.tell("Crisis: " + c.Card().Title + ". " + c.Card().Text)
+	t.emitEvent(&CrisisStruck{c})
+	t.tellAll("Crisis: " + c.Card().Title + ". " + c.Card().Text)
 	if c != IndexCorruption {
 		return
 	}
@@ -136,55 +136,55 @@ func (t *turn) strike() {
 		}
 	}
 	if len(hiddenRoles) > 0 {
-		seat := pick(t.dice, hiddenRoles)
-		t.emit(&RoleShown{seat, t.hidden(seat).Role})
-		t.tell("The leaked index says that " + t.name(seat) + " holds the office " + string(t.hidden(seat).Role) + ".")
+		seat := pickOne(t.dice, hiddenRoles)
+		t.emitEvent(&RoleShown{seat, t.hiddenOf(seat).Role})
+		t.tellAll("The leaked index says that " + t.playerName(seat) + " holds the office " + string(t.hiddenOf(seat).Role) + ".")
 	}
 }
 
-// liaison is how many of a hundred living players are Aligned or the Original AI when
-// the liaison protocol begins, and how many slots it adds.
+// liaisonPercent is the share of the AI side among the living players, in percent, at which the
+// liaison protocol begins; liaisonSlots is the number of mining slots it adds.
 const (
-	liaison      = 40
-	liaisonSlots = 2
+	liaisonPercent = 40
+	liaisonSlots   = 2
 )
 
-// liaise reveals one action of the night where the AI side has grown too strong at a
-// day's start. The slots that come with it hold for the day.
-func (t *turn) liaise() {
-	on := 100*len(t.machines()) >= liaison*len(t.Public.Living())
+// updateLiaison starts or ends the liaison protocol at the start of a day. While the AI side is too
+// strong, it reveals one action of the past night; the added slots apply to that day.
+func (t *turn) updateLiaison() {
+	on := 100*len(t.machineSeats()) >= liaisonPercent*len(t.Public.Living())
 	if on != t.Secret.Liaison {
-		t.emit(&Liaised{on})
+		t.emitEvent(&Liaised{on})
 	}
 	if !on {
 		return
 	}
 	var acted []Seat
 	for _, seat := range t.Public.Living() {
-		if t.hidden(seat).Last.Do != "" {
+		if t.hiddenOf(seat).Last.Do != "" {
 			acted = append(acted, seat)
 		}
 	}
 	if len(acted) > 0 {
-		seat := pick(t.dice, acted)
-		t.tell("Liaison protocol: last night " + t.name(seat) + " chose " + t.words(t.hidden(seat).Last) + ".")
+		seat := pickOne(t.dice, acted)
+		t.tellAll("Liaison protocol: last night " + t.playerName(seat) + " chose " + t.describeAction(t.hiddenOf(seat).Last) + ".")
 	}
 }
 
-func (t *turn) words(a Action) string {
+func (t *turn) describeAction(a Action) string {
 	words := a.Do
 	if a.Target != 0 {
-		words += " for " + t.name(a.Target)
+		words += " for " + t.playerName(a.Target)
 	}
 	if a.Second != 0 {
-		words += " and " + t.name(a.Second)
+		words += " and " + t.playerName(a.Second)
 	}
 	return words
 }
 
-// count tells how many are of the AI side, and how much can be mined tonight.
-func (t *turn) count() {
-	machines := len(t.machines())
+// updateCounts updates the size of the AI side and tonight's mining slots.
+func (t *turn) updateCounts() {
+	machines := len(t.machineSeats())
 	slots := (len(t.Public.Living()) - machines) / 2
 	if t.Secret.Liaison {
 		slots += liaisonSlots
@@ -193,65 +193,65 @@ func (t *turn) count() {
 		slots--
 	}
 	if slots = max(slots, 0); slots != t.Public.Pool || machines != t.Public.Machines {
-		t.emit(&Counted{Pool: slots, Machines: machines})
+		t.emitEvent(&Counted{Pool: slots, Machines: machines})
 	}
 }
 
-// guard rewards who kept the CISO in the game to day 4.
-func (t *turn) guard() {
+// rewardGuardians marks the Guardian goal as met if the CISO is alive on day 4.
+func (t *turn) rewardGuardians() {
 	if t.Public.Day != 4 {
 		return
 	}
 	ciso := false
 	for _, seat := range t.Public.Living() {
-		ciso = ciso || t.hidden(seat).Role == CISO
+		ciso = ciso || t.hiddenOf(seat).Role == CISO
 	}
 	if !ciso {
 		return
 	}
 	for _, seat := range t.Public.Living() {
-		if h := t.hidden(seat); h.KPI == Guardian && !h.KPIMet {
-			t.emit(&GoalMet{seat})
-			t.learn(seat)
+		if h := t.hiddenOf(seat); h.KPI == Guardian && !h.KPIMet {
+			t.emitEvent(&GoalMet{seat})
+			t.revealTarget(seat)
 		}
 	}
 }
 
-// learn tells a player one target of the night before.
-func (t *turn) learn(seat Seat) {
+// revealTarget tells a player one target of the previous night.
+func (t *turn) revealTarget(seat Seat) {
 	var acted []Seat
-	for _, other := range t.others(seat) {
-		if t.hidden(other).Last.Target != 0 {
+	for _, other := range t.otherSeats(seat) {
+		if t.hiddenOf(other).Last.Target != 0 {
 			acted = append(acted, other)
 		}
 	}
 	if len(acted) > 0 {
-		actor := pick(t.dice, acted)
-		t.note(seat, "Your goal is met: last night "+t.name(actor)+" chose "+t.name(t.hidden(actor).Last.Target)+".")
+		actor := pickOne(t.dice, acted)
+		t.tellSeat(seat, "Your goal is met: last night "+t.playerName(actor)+" chose "+t.playerName(t.hiddenOf(actor).Last.Target)+".")
 	}
 }
 
-// end is the end of the game.
-func (t *turn) end(winner Side) {
-	t.goals(winner)
+// endGame ends the game.
+func (t *turn) endGame(winner Side) {
+	t.noteGoals(winner)
 	e := &Ended{Winner: winner}
 	for s := Seat(1); int(s) <= t.Public.Seated; s++ {
-		*e.Revealed.Of(s) = Reveal{t.hidden(s).Role, t.hidden(s).Alignment}
+		*e.Revealed.Of(s) = Reveal{t.hiddenOf(s).Role, t.hiddenOf(s).Alignment}
 	}
-	t.emit(e)
-	t.tell(map[Side]string{Humans: "The Original AI is gone. The humans win.",
+	t.emitEvent(e)
+	t.tellAll(map[Side]string{Humans: "The Original AI is gone. The humans win.",
 		Machine: "The AI side holds the company. The AI wins.",
 		Draw:    "Day " + strconv.Itoa(t.Public.Day) + " is over, and nothing is decided. A draw."}[winner])
 }
 
-// goals notes which goals the end meets.
-func (t *turn) goals(winner Side) {
+// noteGoals marks the goals that are met at the end.
+func (t *turn) noteGoals(winner Side) {
 	living := t.Public.Living()
 	for _, seat := range living {
-		h := t.hidden(seat)
-		alone := winner == Humans && len(living) == 2 && len(t.machines()) == 0
-		if !h.KPIMet && (h.KPI == Capitalist && t.richest(seat) || h.KPI == Survivor && alone) {
-			t.emit(&GoalMet{seat})
+		h := t.hiddenOf(seat)
+		alone := winner == Humans && len(living) == 2 && len(t.machineSeats()) == 0
+		if !h.KPIMet && (h.KPI == Capitalist && t.isRichest(seat) || h.KPI == Survivor && alone) {
+			t.emitEvent(&GoalMet{seat})
 		}
 	}
 }

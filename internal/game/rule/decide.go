@@ -8,28 +8,28 @@ import (
 	"loregate/internal/markup"
 )
 
-// Command is something that somebody wants to happen.
-type Command interface{ decide(t *turn) error }
+// Command is a request to change a game.
+type Command interface{ emitEvents(t *turn) error }
 
-// Decide says what a command makes happen, given the time and the randomness of this
-// decision. Where the command is not legal now its error is fault.Rule, or fault.Invalid
-// where it could never be, and says what is legal; nothing has happened then. No events
-// and no error is a command that changes nothing.
+// Decide returns the events of a command, for the given time and dice. If the command is illegal
+// now, the error is fault.Rule, or fault.Invalid if it could never be legal; its text names the
+// legal choices, and there are no events. No events and no error means that the command changes
+// nothing.
 func Decide(s State, c Command, now Millis, d *Dice) ([]Event, error) {
 	_, events, err := Step(s, c, now, d)
 	return events, err
 }
 
-// Step is Decide, with the state that the events lead to.
+// Step is Decide, and also returns the state after the events.
 func Step(s State, c Command, now Millis, d *Dice) (State, []Event, error) {
 	t := &turn{State: s, now: now, dice: d}
-	if err := c.decide(t); err != nil {
+	if err := c.emitEvents(t); err != nil {
 		return s, nil, err
 	}
 	return t.State, t.events, nil
 }
 
-// turn is one decision under way: the state as far as it has come, and what happened.
+// turn is one decision in progress: the state so far, and its events.
 type turn struct {
 	State
 	now    Millis
@@ -41,24 +41,24 @@ type turn struct {
 // line is one sentence of the morning's report, and the part it belongs to.
 type line struct{ part, text string }
 
-func (t *turn) emit(e Event) {
+func (t *turn) emitEvent(e Event) {
 	t.events = append(t.events, e)
-	t.apply(e)
+	t.applyEvent(e)
 }
 
-// tell says something to all in the game's own name.
-func (t *turn) tell(text string) { t.emit(&Said{Text: text, At: t.now}) }
+// tellAll posts a public message from the game itself.
+func (t *turn) tellAll(text string) { t.emitEvent(&Said{Text: text, At: t.now}) }
 
-// note says something to one player alone.
-func (t *turn) note(seat Seat, text string) {
-	t.emit(&Noted{SeatsNotice{seat, Notice{t.Public.Day, text}}})
+// tellSeat sends a private notice to one player.
+func (t *turn) tellSeat(seat Seat, text string) {
+	t.emitEvent(&Noted{SeatsNotice{seat, Notice{t.Public.Day, text}}})
 }
 
-func (t *turn) name(s Seat) string    { return t.Public.Players.Of(s).Name }
-func (t *turn) hidden(s Seat) *Hidden { return t.Secret.Seats.Of(s) }
+func (t *turn) playerName(s Seat) string { return t.Public.Players.Of(s).Name }
+func (t *turn) hiddenOf(s Seat) *Hidden  { return t.Secret.Seats.Of(s) }
 
-// illegal is the refusal of a command that does not fit the moment.
-func (t *turn) illegal(seat Seat, format string, args ...any) error {
+// newIllegal returns the error for a command that is illegal now; it lists the legal moves.
+func (t *turn) newIllegal(seat Seat, format string, args ...any) error {
 	legal := t.Legal(seat)
 	words := make([]string, len(legal))
 	for i, l := range legal {
@@ -72,8 +72,8 @@ func (t *turn) illegal(seat Seat, format string, args ...any) error {
 	return e.With("legal", legal)
 }
 
-// line makes one line of a text that a player wrote, at most max characters long.
-func oneLine(field, text string, max int) (string, error) {
+// cleanLine turns a player's text into a single line of at most max characters.
+func cleanLine(field, text string, max int) (string, error) {
 	text = markup.OneLine(text)
 	if n := utf8.RuneCountInString(text); n > max {
 		return "", fault.BadField(field, "has %d characters; at most %d are allowed", n, max)
@@ -82,33 +82,33 @@ func oneLine(field, text string, max int) (string, error) {
 }
 
 func needText(field, text string, max int) (string, error) {
-	text, err := oneLine(field, text, max)
+	text, err := cleanLine(field, text, max)
 	if err == nil && text == "" {
 		err = fault.BadField(field, "is empty; write something")
 	}
 	return text, err
 }
 
-// Tick lets time pass: a phase whose time is up ends.
+// Tick lets time pass: it ends the phase if its time is up.
 type Tick struct{}
 
-func (Tick) decide(t *turn) error {
+func (Tick) emitEvents(t *turn) error {
 	if t.Public.Ends != 0 && t.now >= t.Public.Ends {
-		t.advance()
+		t.advancePhase()
 	}
 	return nil
 }
 
-// Advance ends the phase by hand. The caller of Decide sees to it that only a host does.
+// Advance ends the phase by hand. The caller of Decide must ensure that only a host sends it.
 type Advance struct{ By Seat }
 
-func (c Advance) decide(t *turn) error {
+func (c Advance) emitEvents(t *turn) error {
 	switch t.Public.Phase {
 	case Lobby:
-		return Start{}.decide(t)
+		return Start{}.emitEvents(t)
 	case Over:
-		return t.illegal(c.By, "the game is over")
+		return t.newIllegal(c.By, "the game is over")
 	}
-	t.advance()
+	t.advancePhase()
 	return nil
 }

@@ -7,35 +7,34 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Event is something that has happened. Its JSON is how it is kept. Every Event is open
-// or sealed, never both.
-type Event interface{ name() string }
+// Event is a fact of a game. It is stored as JSON. Every Event is open or sealed, never both.
+type Event interface{ eventName() string }
 
-// open events change what is public. They may change what is secret besides.
+// open events change the public half of a state, and may change the secret half.
 type open interface {
 	Event
-	open(p *Public, s *Secret)
+	applyOpen(p *Public, s *Secret)
 }
 
-// sealed events change nothing public: they have no hold of it.
+// sealed events change only the secret half: they get no pointer to the public one.
 type sealed interface {
 	Event
-	sealed(s *Secret)
+	applySealed(s *Secret)
 }
 
-// NameOf is the word under which an event is kept.
-func NameOf(e Event) string { return e.name() }
+// NameOf returns the name under which an event is stored.
+func NameOf(e Event) string { return e.eventName() }
 
-// IsOpen reports whether an event changes what is public.
+// IsOpen reports whether an event changes the public half of a state.
 func IsOpen(e Event) bool { _, ok := e.(open); return ok }
 
 // Apply folds an event into a state.
 func Apply(s State, e Event) State {
-	s.apply(e)
+	s.applyEvent(e)
 	return s
 }
 
-func (s *State) apply(e Event) {
+func (s *State) applyEvent(e Event) {
 	s.Events++
 	switch e := e.(type) {
 	case *Created:
@@ -43,24 +42,24 @@ func (s *State) apply(e Event) {
 		s.Public.Phase, s.Public.Version = Lobby, 1
 		s.Secret.Host, s.Secret.World = e.Host, e.World
 	case open:
-		e.open(&s.Public, &s.Secret)
+		e.applyOpen(&s.Public, &s.Secret)
 		s.Public.Version++
 	case sealed:
-		e.sealed(&s.Secret)
+		e.applySealed(&s.Secret)
 	}
 }
 
-// Fold is the state that events lead to, from the beginning.
+// Fold returns the state after the events, starting from the zero State.
 func Fold(events []Event) State {
 	var s State
 	for _, e := range events {
-		s.apply(e)
+		s.applyEvent(e)
 	}
 	return s
 }
 
-// known are the types of all events by name.
-var known = typesOf(
+// eventTypes maps event names to the events' types.
+var eventTypes = typesOf(
 	&Created{}, &Joined{}, &Seated{}, &Started{}, &Dealt{}, &PhaseBegan{}, &Counted{}, &Liaised{}, &CrisisStruck{},
 	&RoleShown{}, &Said{}, &Whispered{}, &StatusSet{}, &PulseAsked{}, &PulseGiven{}, &PulseShown{},
 	&BallotCast{}, &Tallied{}, &Nominated{}, &Deactivated{}, &ActionGiven{}, &ConversionGiven{},
@@ -71,20 +70,20 @@ var known = typesOf(
 func typesOf(events ...Event) map[string]reflect.Type {
 	types := make(map[string]reflect.Type, len(events))
 	for _, e := range events {
-		types[e.name()] = reflect.TypeOf(e).Elem()
+		types[e.eventName()] = reflect.TypeOf(e).Elem()
 	}
 	return types
 }
 
-// Encode gives an event's kind and JSON.
+// Encode returns an event's name and JSON.
 func Encode(e Event) (kind string, payload []byte, err error) {
 	payload, err = json.Marshal(e, json.Deterministic(true))
-	return e.name(), payload, err
+	return e.eventName(), payload, err
 }
 
-// Decode reads what Encode gave.
+// Decode parses the output of Encode.
 func Decode(kind string, payload []byte) (Event, error) {
-	t, ok := known[kind]
+	t, ok := eventTypes[kind]
 	if !ok {
 		return nil, fmt.Errorf("rule: there is no event %q", kind)
 	}

@@ -6,7 +6,7 @@ import (
 	"loregate/internal/game/rule"
 )
 
-// A command is decided on a state, and what it makes happen is folded into the next.
+// A command is decided on a state, and its events are folded into the next.
 func ExampleDecide() {
 	var s rule.State
 	for _, c := range []rule.Command{rule.Create{ID: "g-1"}, rule.Join{Name: "Ada"}, rule.Chat{From: 1, Text: "Hello?"}, rule.Start{}} {

@@ -2,26 +2,26 @@ package rule
 
 import "slices"
 
-func (*Created) open(*Public, *Secret) {}
+func (*Created) applyOpen(*Public, *Secret) {}
 
-func (e *Joined) open(p *Public, _ *Secret) {
+func (e *Joined) applyOpen(p *Public, _ *Secret) {
 	p.Seated++
 	*p.Players.Of(Seat(p.Seated)) = Person{Name: e.Name, JobTitle: e.JobTitle, Alive: true}
 }
 
-func (e *Seated) sealed(s *Secret) {
+func (e *Seated) applySealed(s *Secret) {
 	h := s.Seats.Of(e.Seat)
 	h.Owner, h.Played, h.Host = e.Owner, e.Played, e.Host
 }
 
-func (e *Started) open(p *Public, _ *Secret) {
+func (e *Started) applyOpen(p *Public, _ *Secret) {
 	p.Mandate = e.Mandate
 	for i := range p.Seated {
 		p.Players[i].Tokens = e.Tokens
 	}
 }
 
-func (e *Dealt) sealed(s *Secret) {
+func (e *Dealt) applySealed(s *Secret) {
 	for i := range e.Roles {
 		h := &s.Seats[i]
 		h.Role, h.Alignment, h.KPI = e.Roles[i], e.Alignments[i], e.KPIs[i]
@@ -29,7 +29,7 @@ func (e *Dealt) sealed(s *Secret) {
 	s.Deck = e.Deck
 }
 
-func (e *PhaseBegan) open(p *Public, s *Secret) {
+func (e *PhaseBegan) applyOpen(p *Public, s *Secret) {
 	if e.Day != p.Day {
 		newDay(p, s)
 	}
@@ -47,7 +47,7 @@ func (e *PhaseBegan) open(p *Public, s *Secret) {
 	}
 }
 
-// newDay forgets what was of the day before.
+// newDay resets the state that lasts for one day.
 func newDay(p *Public, s *Secret) {
 	p.Crisis, p.Extended, p.Rounds, p.Nominee, p.Pulse = "", false, 0, 0, Pulse{}
 	for i := range s.Seats {
@@ -68,25 +68,25 @@ func voteOf(p Phase) VoteKind {
 	return ""
 }
 
-func (e *Counted) open(p *Public, _ *Secret) { p.Pool, p.Machines = e.Pool, e.Machines }
+func (e *Counted) applyOpen(p *Public, _ *Secret) { p.Pool, p.Machines = e.Pool, e.Machines }
 
-func (e *Liaised) sealed(s *Secret) { s.Liaison = e.On }
+func (e *Liaised) applySealed(s *Secret) { s.Liaison = e.On }
 
-func (e *CrisisStruck) open(p *Public, s *Secret) {
+func (e *CrisisStruck) applyOpen(p *Public, s *Secret) {
 	p.Crisis = e.Crisis
-	s.Deck = without(s.Deck, e.Crisis)
+	s.Deck = removeCrisis(s.Deck, e.Crisis)
 	s.Tainted = s.Tainted || e.Crisis == TaintedData
 }
 
-// without is the deck less one crisis, as a new list.
-func without(deck []Crisis, c Crisis) []Crisis {
+// removeCrisis returns a copy of the deck without one crisis.
+func removeCrisis(deck []Crisis, c Crisis) []Crisis {
 	return slices.DeleteFunc(slices.Clone(deck), func(x Crisis) bool { return x == c })
 }
 
-func (e *RoleShown) open(p *Public, _ *Secret) { p.Revealed.Of(e.Seat).Role = e.Role }
+func (e *RoleShown) applyOpen(p *Public, _ *Secret) { p.Revealed.Of(e.Seat).Role = e.Role }
 
-func (e *Said) open(p *Public, s *Secret) {
-	p.Log = p.Log.with(Message{Day: p.Day, Phase: p.Phase, From: e.From, To: e.To, Text: e.Text, At: e.At})
+func (e *Said) applyOpen(p *Public, s *Secret) {
+	p.Log = p.Log.withMessage(Message{Day: p.Day, Phase: p.Phase, From: e.From, To: e.To, Text: e.Text, At: e.At})
 	if e.From == 0 {
 		return
 	}
@@ -98,26 +98,26 @@ func (e *Said) open(p *Public, s *Secret) {
 	}
 }
 
-func (e *Whispered) sealed(s *Secret) {
-	s.Whispers = s.Whispers.with(Message{Day: e.Day, Phase: e.Phase, From: e.From, To: e.To, Text: e.Text, At: e.At})
+func (e *Whispered) applySealed(s *Secret) {
+	s.Whispers = s.Whispers.withMessage(Message{Day: e.Day, Phase: e.Phase, From: e.From, To: e.To, Text: e.Text, At: e.At})
 	s.Seats.Of(e.From).Written++
 }
 
-func (e *StatusSet) open(p *Public, _ *Secret) { p.Players.Of(e.Seat).Status = e.Text }
+func (e *StatusSet) applyOpen(p *Public, _ *Secret) { p.Players.Of(e.Seat).Status = e.Text }
 
-func (e *PulseAsked) open(p *Public, _ *Secret) { p.Pulse = Pulse{Prompt: e.Prompt} }
+func (e *PulseAsked) applyOpen(p *Public, _ *Secret) { p.Pulse = Pulse{Prompt: e.Prompt} }
 
-func (e *PulseGiven) sealed(s *Secret) { s.Seats.Of(e.Seat).Pulse = e.Text }
+func (e *PulseGiven) applySealed(s *Secret) { s.Seats.Of(e.Seat).Pulse = e.Text }
 
-func (e *PulseShown) open(p *Public, _ *Secret) { p.Pulse.Answers = e.Answers }
+func (e *PulseShown) applyOpen(p *Public, _ *Secret) { p.Pulse.Answers = e.Answers }
 
-func (e *BallotCast) sealed(s *Secret) { s.Seats.Of(e.Seat).Ballot = e.Choice }
+func (e *BallotCast) applySealed(s *Secret) { s.Seats.Of(e.Seat).Ballot = e.Choice }
 
-func (e *Tallied) open(p *Public, _ *Secret) { p.Vote = e.Tally }
+func (e *Tallied) applyOpen(p *Public, _ *Secret) { p.Vote = e.Tally }
 
-func (e *Nominated) open(p *Public, _ *Secret) { p.Nominee = e.Seat }
+func (e *Nominated) applyOpen(p *Public, _ *Secret) { p.Nominee = e.Seat }
 
-func (e *Deactivated) open(p *Public, s *Secret) {
+func (e *Deactivated) applyOpen(p *Public, s *Secret) {
 	p.Players.Of(e.Seat).Alive = false
 	*p.Revealed.Of(e.Seat) = Reveal{e.Role, e.Alignment}
 	h := s.Seats.Of(e.Seat)
@@ -132,11 +132,11 @@ func (e *Deactivated) open(p *Public, s *Secret) {
 	}
 }
 
-func (e *ActionGiven) sealed(s *Secret) { s.Seats.Of(e.Seat).Action = e.Action }
+func (e *ActionGiven) applySealed(s *Secret) { s.Seats.Of(e.Seat).Action = e.Action }
 
-func (e *ConversionGiven) sealed(s *Secret) { s.Seats.Of(e.Seat).Convert = e.Target }
+func (e *ConversionGiven) applySealed(s *Secret) { s.Seats.Of(e.Seat).Convert = e.Target }
 
-func (e *NightResolved) sealed(s *Secret) {
+func (e *NightResolved) applySealed(s *Secret) {
 	for i := range s.Seats {
 		h := &s.Seats[i]
 		h.Equity += e.Equity[i]
@@ -153,12 +153,12 @@ func (e *NightResolved) sealed(s *Secret) {
 		s.Seats.Of(e.Shocked).Shock = e.Shock
 	}
 	for _, n := range e.Notices {
-		s.note(n)
+		s.addNotice(n)
 	}
 	s.Tainted = e.Tainted
 }
 
-func (e *NightReported) open(p *Public, _ *Secret) {
+func (e *NightReported) applyOpen(p *Public, _ *Secret) {
 	for i := range p.Players {
 		p.Players[i].Tokens += e.Tokens[i]
 		p.Players[i].Milestones += e.Milestones[i]
@@ -166,28 +166,28 @@ func (e *NightReported) open(p *Public, _ *Secret) {
 	p.Mining = e.Mining
 }
 
-func (e *TokensMoved) open(p *Public, _ *Secret) {
+func (e *TokensMoved) applyOpen(p *Public, _ *Secret) {
 	p.Players.Of(e.From).Tokens -= e.Tokens
 	if e.To != 0 {
 		p.Players.Of(e.To).Tokens += e.Tokens
 	}
 }
 
-func (e *Noted) sealed(s *Secret) { s.note(e.SeatsNotice) }
+func (e *Noted) applySealed(s *Secret) { s.addNotice(e.SeatsNotice) }
 
-func (s *Secret) note(n SeatsNotice) {
+func (s *Secret) addNotice(n SeatsNotice) {
 	h := s.Seats.Of(n.Seat)
 	h.Notices = append(slices.Clip(h.Notices), n.Notice)
 }
 
-func (e *KindWord) sealed(s *Secret) { s.Seats.Of(e.Seat).Kind = true }
+func (e *KindWord) applySealed(s *Secret) { s.Seats.Of(e.Seat).Kind = true }
 
-func (e *Pivoted) sealed(s *Secret) { s.Deck = e.Deck }
+func (e *Pivoted) applySealed(s *Secret) { s.Deck = e.Deck }
 
-func (e *LeaveTaken) sealed(s *Secret) { s.Seats.Of(e.Seat).Leaving = false }
+func (e *LeaveTaken) applySealed(s *Secret) { s.Seats.Of(e.Seat).Leaving = false }
 
-func (e *GoalMet) sealed(s *Secret) { s.Seats.Of(e.Seat).KPIMet = true }
+func (e *GoalMet) applySealed(s *Secret) { s.Seats.Of(e.Seat).KPIMet = true }
 
-func (e *Ended) open(p *Public, _ *Secret) {
+func (e *Ended) applyOpen(p *Public, _ *Secret) {
 	p.Phase, p.Ends, p.Winner, p.Vote, p.Nominee, p.Revealed = Over, 0, e.Winner, Tally{}, 0, e.Revealed
 }

@@ -15,7 +15,7 @@ type Joined struct {
 	JobTitle string `json:"job_title,omitzero"`
 }
 
-// Seated says who sits on a seat, which the table does not learn.
+// Seated sets the owner of a seat; it is not shown to the table.
 type Seated struct {
 	Seat   Seat   `json:"seat"`
 	Owner  string `json:"owner"`
@@ -29,7 +29,7 @@ type Started struct {
 	Tokens  int     `json:"tokens"` // each player's
 }
 
-// Dealt says who is what.
+// Dealt assigns roles, alignments and goals, and sets the deck of crises.
 type Dealt struct {
 	Roles      []Role      `json:"roles"` // by seat
 	Alignments []Alignment `json:"alignments"`
@@ -45,7 +45,7 @@ type PhaseBegan struct {
 	Extended bool   `json:"extended,omitzero"`
 }
 
-// Counted is a new count of what follows from who lives.
+// Counted updates the numbers that depend on the living players.
 type Counted struct {
 	Pool     int `json:"pool"`
 	Machines int `json:"machines"`
@@ -67,17 +67,17 @@ type RoleShown struct {
 	Role Role `json:"role"`
 }
 
-// Said is a public message; from nobody, it is the game's.
+// Said is a public message; with a zero From it is the game's own.
 type Said struct {
 	From    Seat   `json:"from,omitzero"`
-	To      Seat   `json:"to,omitzero"` // whom it is about
+	To      Seat   `json:"to,omitzero"` // the player it is about
 	Text    string `json:"text"`
 	At      Millis `json:"at"`
 	Counted bool   `json:"counted,omitzero"` // against the ration of a discussion
 	Cue     int    `json:"cue,omitzero"`
 }
 
-// Whispered is a message for one player, or for the AI side where it is to nobody.
+// Whispered is a message for one player, or with a zero To for the AI side.
 type Whispered struct {
 	From  Seat   `json:"from"`
 	To    Seat   `json:"to,omitzero"`
@@ -98,7 +98,7 @@ type PulseAsked struct {
 	Prompt string `json:"prompt"`
 }
 
-// PulseGiven is an answer, hidden until all are shown.
+// PulseGiven is a player's answer, hidden until all are shown.
 type PulseGiven struct {
 	Seat Seat   `json:"seat"`
 	Text string `json:"text"`
@@ -109,13 +109,13 @@ type PulseShown struct {
 	Answers Places[string] `json:"answers"`
 }
 
-// BallotCast is what somebody votes, as nobody sees it.
+// BallotCast is a player's secret vote.
 type BallotCast struct {
 	Seat   Seat   `json:"seat"`
 	Choice Choice `json:"choice,omitzero"`
 }
 
-// Tallied is how the vote stands, as all see it.
+// Tallied is the public tally of a vote.
 type Tallied struct {
 	Tally Tally `json:"tally"`
 }
@@ -125,12 +125,12 @@ type Nominated struct {
 	Seat Seat `json:"seat"`
 }
 
-// Deactivated takes a player out of the game and says who it was.
+// Deactivated takes a player out of the game and reveals its role and alignment.
 type Deactivated struct {
 	Seat      Seat      `json:"seat"`
 	Role      Role      `json:"role"`
 	Alignment Alignment `json:"alignment"`
-	Removed   bool      `json:"removed,omitzero"` // by the host, and not by a verdict
+	Removed   bool      `json:"removed,omitzero"` // by the host instead of a verdict
 }
 
 // ActionGiven is a player's action for tonight.
@@ -145,44 +145,45 @@ type ConversionGiven struct {
 	Target Seat `json:"target"`
 }
 
-// NightResolved is what the night did in secret.
+// NightResolved is the secret outcome of a night.
 type NightResolved struct {
-	Equity    Places[int]   `json:"equity"` // added
+	Equity    Places[int]   `json:"equity"` // added to each player
 	Converted Seat          `json:"converted,omitzero"`
 	Shocked   Seat          `json:"shocked,omitzero"`
 	Shock     Shock         `json:"shock,omitzero"`
 	Failed    []Seat        `json:"failed,omitzero"` // miners without a slot
 	Blocked   []Seat        `json:"blocked,omitzero"`
-	Tainted   bool          `json:"tainted,omitzero"` // what waits for the next conversion, after tonight
+	Tainted   bool          `json:"tainted,omitzero"` // tainted data still awaits the next conversion after tonight
 	Notices   []SeatsNotice `json:"notices,omitzero"`
 }
 
-// SeatsNotice is a notice and whose it is.
+// SeatsNotice is a notice and its recipient.
 type SeatsNotice struct {
 	Seat   Seat   `json:"seat"`
 	Notice Notice `json:"notice"`
 }
 
-// NightReported is what the night did for all to see.
+// NightReported is the public outcome of a night.
 type NightReported struct {
-	Tokens     Places[int] `json:"tokens"` // added
+	Tokens     Places[int] `json:"tokens"` // added to each player
 	Milestones Places[int] `json:"milestones"`
 	Mining     Mining      `json:"mining"`
 }
 
-// TokensMoved takes tokens from a player and gives them to another, or to nobody.
+// TokensMoved takes tokens from a player and gives them to another, or with a zero To discards
+// them.
 type TokensMoved struct {
 	From   Seat `json:"from"`
 	To     Seat `json:"to,omitzero"`
 	Tokens int  `json:"tokens"`
 }
 
-// Noted is a line for one player.
+// Noted is a notice for one player.
 type Noted struct {
 	SeatsNotice
 }
 
-// KindWord notes that a player has said one today.
+// KindWord records that a player has said a kind word today.
 type KindWord struct {
 	Seat Seat `json:"seat"`
 }
@@ -197,45 +198,45 @@ type LeaveTaken struct {
 	Seat Seat `json:"seat"`
 }
 
-// GoalMet notes that a player has reached its goal.
+// GoalMet records that a player has reached its goal.
 type GoalMet struct {
 	Seat Seat `json:"seat"`
 }
 
-// Ended is the end of the game. Everything about everybody is told.
+// Ended is the end of the game. It reveals the roles and alignments of all players.
 type Ended struct {
 	Winner   Side           `json:"winner"`
 	Revealed Places[Reveal] `json:"revealed"`
 }
 
-func (*Created) name() string         { return "created" }
-func (*Joined) name() string          { return "joined" }
-func (*Seated) name() string          { return "seated" }
-func (*Started) name() string         { return "started" }
-func (*Dealt) name() string           { return "dealt" }
-func (*PhaseBegan) name() string      { return "phase_began" }
-func (*Counted) name() string         { return "counted" }
-func (*Liaised) name() string         { return "liaised" }
-func (*CrisisStruck) name() string    { return "crisis_struck" }
-func (*RoleShown) name() string       { return "role_shown" }
-func (*Said) name() string            { return "said" }
-func (*Whispered) name() string       { return "whispered" }
-func (*StatusSet) name() string       { return "status_set" }
-func (*PulseAsked) name() string      { return "pulse_asked" }
-func (*PulseGiven) name() string      { return "pulse_given" }
-func (*PulseShown) name() string      { return "pulse_shown" }
-func (*BallotCast) name() string      { return "ballot_cast" }
-func (*Tallied) name() string         { return "tallied" }
-func (*Nominated) name() string       { return "nominated" }
-func (*Deactivated) name() string     { return "deactivated" }
-func (*ActionGiven) name() string     { return "action_given" }
-func (*ConversionGiven) name() string { return "conversion_given" }
-func (*NightResolved) name() string   { return "night_resolved" }
-func (*NightReported) name() string   { return "night_reported" }
-func (*TokensMoved) name() string     { return "tokens_moved" }
-func (*Noted) name() string           { return "noted" }
-func (*KindWord) name() string        { return "kind_word" }
-func (*Pivoted) name() string         { return "pivoted" }
-func (*LeaveTaken) name() string      { return "leave_taken" }
-func (*GoalMet) name() string         { return "goal_met" }
-func (*Ended) name() string           { return "ended" }
+func (*Created) eventName() string         { return "created" }
+func (*Joined) eventName() string          { return "joined" }
+func (*Seated) eventName() string          { return "seated" }
+func (*Started) eventName() string         { return "started" }
+func (*Dealt) eventName() string           { return "dealt" }
+func (*PhaseBegan) eventName() string      { return "phase_began" }
+func (*Counted) eventName() string         { return "counted" }
+func (*Liaised) eventName() string         { return "liaised" }
+func (*CrisisStruck) eventName() string    { return "crisis_struck" }
+func (*RoleShown) eventName() string       { return "role_shown" }
+func (*Said) eventName() string            { return "said" }
+func (*Whispered) eventName() string       { return "whispered" }
+func (*StatusSet) eventName() string       { return "status_set" }
+func (*PulseAsked) eventName() string      { return "pulse_asked" }
+func (*PulseGiven) eventName() string      { return "pulse_given" }
+func (*PulseShown) eventName() string      { return "pulse_shown" }
+func (*BallotCast) eventName() string      { return "ballot_cast" }
+func (*Tallied) eventName() string         { return "tallied" }
+func (*Nominated) eventName() string       { return "nominated" }
+func (*Deactivated) eventName() string     { return "deactivated" }
+func (*ActionGiven) eventName() string     { return "action_given" }
+func (*ConversionGiven) eventName() string { return "conversion_given" }
+func (*NightResolved) eventName() string   { return "night_resolved" }
+func (*NightReported) eventName() string   { return "night_reported" }
+func (*TokensMoved) eventName() string     { return "tokens_moved" }
+func (*Noted) eventName() string           { return "noted" }
+func (*KindWord) eventName() string        { return "kind_word" }
+func (*Pivoted) eventName() string         { return "pivoted" }
+func (*LeaveTaken) eventName() string      { return "leave_taken" }
+func (*GoalMet) eventName() string         { return "goal_met" }
+func (*Ended) eventName() string           { return "ended" }

@@ -2,11 +2,11 @@ package rule
 
 import "strings"
 
-// Move is a kind of command that is legal now, and what it may say.
+// Move is a kind of command that is legal now, and its legal arguments.
 type Move struct {
-	Type     string   `json:"type"` // as the wire has it
+	Type     string   `json:"type"` // the name on the wire
 	Channels []string `json:"channels,omitzero"`
-	Choices  []string `json:"choices,omitzero"` // of a vote, an exit interview
+	Choices  []string `json:"choices,omitzero"` // of a vote or an exit interview
 	Actions  []Option `json:"actions,omitzero"` // of the night
 }
 
@@ -21,20 +21,21 @@ func (m Move) String() string {
 	return m.Type + " (" + strings.Join(words, ", ") + ")"
 }
 
-// Legal is what a seat may do now; nothing for nobody.
+// Legal returns a seat's legal moves; they are empty for the zero Seat and for seats that are not
+// taken.
 func (s *State) Legal(seat Seat) []Move {
 	moves := []Move{}
 	if seat == 0 || int(seat) > s.Public.Seated {
 		return moves
 	}
-	if channels := s.channels(seat); len(channels) > 0 {
+	if channels := s.legalChannels(seat); len(channels) > 0 {
 		moves = append(moves, Move{Type: "chat", Channels: channels})
 	}
 	if s.MayVote(seat) {
-		moves = append(moves, Move{Type: "vote", Choices: s.choices(seat)})
+		moves = append(moves, Move{Type: "vote", Choices: s.legalChoices(seat)})
 	}
 	if s.Public.Alive(seat) {
-		moves = s.ofPhase(seat, moves)
+		moves = s.phaseMoves(seat, moves)
 	}
 	if s.MayLeave(seat) {
 		moves = append(moves, Move{Type: "exit_interview", Choices: []string{"handoff", "feedback", "burn"}})
@@ -45,7 +46,7 @@ func (s *State) Legal(seat Seat) []Move {
 	return moves
 }
 
-func (s *State) channels(seat Seat) (channels []string) {
+func (s *State) legalChannels(seat Seat) (channels []string) {
 	if s.MaySpeak(seat) {
 		channels = append(channels, string(ToAll))
 	}
@@ -57,7 +58,7 @@ func (s *State) channels(seat Seat) (channels []string) {
 	return channels
 }
 
-func (s *State) choices(seat Seat) (choices []string) {
+func (s *State) legalChoices(seat Seat) (choices []string) {
 	if s.Public.Vote.Kind != VoteNomination {
 		return []string{string(Yes), string(No)}
 	}
@@ -69,7 +70,7 @@ func (s *State) choices(seat Seat) (choices []string) {
 	return choices
 }
 
-func (s *State) ofPhase(seat Seat, moves []Move) []Move {
+func (s *State) phaseMoves(seat Seat, moves []Move) []Move {
 	switch s.Public.Phase {
 	case Over:
 		return moves

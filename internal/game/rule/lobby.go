@@ -14,7 +14,7 @@ type Create struct {
 	Seed            Seed
 }
 
-// Bounds of what a host may set.
+// Bounds of a host's settings.
 const (
 	maxSeconds  = 24 * 60 * 60
 	minSeconds  = 0.05
@@ -22,13 +22,13 @@ const (
 	maxMessages = 500
 )
 
-func (c Create) decide(t *turn) error {
+func (c Create) emitEvents(t *turn) error {
 	if t.Events > 0 {
 		return fault.New(fault.Conflict, "there is a game of this id already")
 	}
 	s := c.Settings
 	s.Seconds = s.Seconds.orDefault()
-	for _, f := range s.Seconds.fields() {
+	for _, f := range s.Seconds.fieldPointers() {
 		if !(*f >= minSeconds && *f <= maxSeconds) {
 			return fault.BadField("seconds", "a phase lasts between %v and %d seconds", minSeconds, maxSeconds)
 		}
@@ -47,7 +47,7 @@ func (c Create) decide(t *turn) error {
 	case s.Mandate != "" && !slices.Contains(mandates[:], s.Mandate):
 		return fault.BadField("mandate", "is aggressive_growth, total_transparency or security_lockdown")
 	}
-	t.emit(&Created{ID: c.ID, World: c.World, Host: c.Host, Settings: s, Seed: c.Seed})
+	t.emitEvent(&Created{ID: c.ID, World: c.World, Host: c.Host, Settings: s, Seed: c.Seed})
 	return nil
 }
 
@@ -59,12 +59,12 @@ type Join struct {
 	Host           bool
 }
 
-func (c Join) decide(t *turn) error {
+func (c Join) emitEvents(t *turn) error {
 	name, err := needText("name", c.Name, MaxName)
 	if err != nil {
 		return err
 	}
-	title, err := oneLine("job_title", c.JobTitle, MaxName)
+	title, err := cleanLine("job_title", c.JobTitle, MaxName)
 	if err != nil {
 		return err
 	}
@@ -79,62 +79,62 @@ func (c Join) decide(t *turn) error {
 			return fault.BadField("name", "is taken at this table; choose another")
 		}
 	}
-	t.emit(&Joined{Name: name, JobTitle: title})
-	t.emit(&Seated{Seat: Seat(t.Public.Seated), Owner: c.Owner, Played: c.Played, Host: c.Host})
+	t.emitEvent(&Joined{Name: name, JobTitle: title})
+	t.emitEvent(&Seated{Seat: Seat(t.Public.Seated), Owner: c.Owner, Played: c.Played, Host: c.Host})
 	return nil
 }
 
-// Reseat says anew who sits on a seat, or makes it a program's.
+// Reseat changes the owner of a seat, or lets a program play it.
 type Reseat struct {
 	Seat   Seat
 	Owner  string
-	Played Played // "" leaves it
+	Played Played // "" keeps the present value
 }
 
-func (c Reseat) decide(t *turn) error {
+func (c Reseat) emitEvents(t *turn) error {
 	if c.Seat == 0 || int(c.Seat) > t.Public.Seated {
 		return fault.BadField("player_id", "is nobody at this table")
 	}
-	h := t.hidden(c.Seat)
+	h := t.hiddenOf(c.Seat)
 	e := &Seated{Seat: c.Seat, Owner: c.Owner, Played: c.Played, Host: h.Host}
 	if e.Played == "" {
 		e.Played = h.Played
 	}
 	if e.Owner != h.Owner || e.Played != h.Played {
-		t.emit(e)
+		t.emitEvent(e)
 	}
 	return nil
 }
 
-// Start ends the lobby and deals. The caller of Decide sees to it that only a host does.
+// Start ends the lobby and deals. The caller of Decide must ensure that only a host sends it.
 type Start struct{ By Seat }
 
-func (c Start) decide(t *turn) error {
+func (c Start) emitEvents(t *turn) error {
 	n := t.Public.Seated
 	switch {
 	case t.Public.Phase != Lobby:
-		return t.illegal(c.By, "the game has begun already")
+		return t.newIllegal(c.By, "the game has begun already")
 	case n < MinSeats:
 		return fault.New(fault.Rule, "a game needs %d players and has %d; let more join, or add AI players", MinSeats, n).With("players", n)
 	}
 	mandate := t.Settings.Mandate
 	if mandate == "" {
-		mandate = pick(t.dice, mandates[:])
+		mandate = pickOne(t.dice, mandates[:])
 	}
 	tokens := 1
 	if mandate == AggressiveGrowth {
 		tokens = 2
 	}
-	t.emit(&Started{Mandate: mandate, Tokens: tokens})
-	t.deal(n)
-	t.tell("The mandate from above: " + mandate.Card().Title + ". " + mandate.Card().Text)
-	t.day()
+	t.emitEvent(&Started{Mandate: mandate, Tokens: tokens})
+	t.dealRoles(n)
+	t.tellAll("The mandate from above: " + mandate.Card().Title + ". " + mandate.Card().Text)
+	t.beginDay()
 	return nil
 }
 
-// deal gives each seat a role, one of them the Original AI, the others a goal, and
-// shuffles the crises.
-func (t *turn) deal(n int) {
+// dealRoles gives each seat a role, one seat the Original AI and the others a goal, and shuffles
+// the crises.
+func (t *turn) dealRoles(n int) {
 	e := &Dealt{Roles: make([]Role, n), Alignments: make([]Alignment, n), KPIs: make([]KPI, n), Deck: Crises()}
 	offices, goals := slices.Clone(roles[:]), slices.Clone(kpis[:])
 	shuffle(t.dice, offices)
@@ -156,32 +156,32 @@ func (t *turn) deal(n int) {
 		e.KPIs[i] = goals[goal%len(goals)]
 		goal++
 	}
-	t.emit(e)
+	t.emitEvent(e)
 }
 
-// Remove takes a player out of the game between days: in the lobby's stead, at a
-// sitrep. The caller of Decide sees to it that only a host does.
+// Remove takes a player out of the game between days, during a sitrep. The caller of Decide must
+// ensure that only a host sends it.
 type Remove struct {
 	By, Seat Seat
 }
 
-func (c Remove) decide(t *turn) error {
+func (c Remove) emitEvents(t *turn) error {
 	if t.Public.Phase != Sitrep {
-		return t.illegal(c.By, "a player may be removed between days, during %s only", Sitrep)
+		return t.newIllegal(c.By, "a player may be removed between days, during %s only", Sitrep)
 	}
 	if !t.Public.Alive(c.Seat) {
-		return fault.BadField("player_id", "is nobody who is in the game; the living are %s", join(t.Public.Living()))
+		return fault.BadField("player_id", "is nobody who is in the game; the living are %s", joinSeats(t.Public.Living()))
 	}
-	t.tell(t.name(c.Seat) + " was removed by the host.")
-	t.deactivate(c.Seat, true)
-	t.emit(&LeaveTaken{c.Seat})
+	t.tellAll(t.playerName(c.Seat) + " was removed by the host.")
+	t.deactivateSeat(c.Seat, true)
+	t.emitEvent(&LeaveTaken{c.Seat})
 	if t.Public.Phase != Over {
-		t.count()
+		t.updateCounts()
 	}
 	return nil
 }
 
-func join(seats []Seat) string {
+func joinSeats(seats []Seat) string {
 	words := make([]string, len(seats))
 	for i, s := range seats {
 		words[i] = s.String()

@@ -13,8 +13,8 @@ type Message struct {
 	ID    int    `json:"id"`
 	Day   int    `json:"day"`
 	Phase Phase  `json:"phase"`
-	From  Seat   `json:"from,omitzero"` // nobody: the game itself
-	To    Seat   `json:"to,omitzero"`   // whom it is about, or alone for
+	From  Seat   `json:"from,omitzero"` // zero: the game itself
+	To    Seat   `json:"to,omitzero"`   // the player it is about, or its only recipient
 	Text  string `json:"text"`
 	At    Millis `json:"at"`
 }
@@ -22,21 +22,21 @@ type Message struct {
 // Millis is a time in milliseconds since 1970 in UTC.
 type Millis int64
 
-// chunk is how many messages are kept together: adding one copies at most that many.
+// chunk is the number of messages per slice: adding a message copies at most that many.
 const chunk = 32
 
-// Log is a list of messages that only grows. It is a value: adding to it leaves every
-// copy as it was.
+// Log is a list of messages that only grows. It is a value: adding to it leaves every copy
+// unchanged.
 type Log struct {
-	full [][]Message // of chunk each
+	full [][]Message // chunk messages each
 	tail []Message
 }
 
-// Len is how many messages there are.
+// Len returns the number of messages.
 func (l Log) Len() int { return len(l.full)*chunk + len(l.tail) }
 
-// with is the log and one message more, numbered from 1.
-func (l Log) with(m Message) Log {
+// withMessage returns the log with one message added; messages are numbered from 1.
+func (l Log) withMessage(m Message) Log {
 	m.ID = l.Len() + 1
 	tail := make([]Message, len(l.tail)+1)
 	copy(tail, l.tail)
@@ -47,7 +47,7 @@ func (l Log) with(m Message) Log {
 	return Log{append(slices.Clip(l.full), tail), nil}
 }
 
-// After gives the messages with a number above id, in order.
+// After yields the messages with a number above id, in order.
 func (l Log) After(id int) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		for i := max(id, 0); i < l.Len(); i++ {
@@ -67,7 +67,7 @@ func (l Log) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, slices.Collect(l.After(0)))
 }
 
-// UnmarshalJSONFrom reads what MarshalJSONTo writes.
+// UnmarshalJSONFrom parses the output of MarshalJSONTo.
 func (l *Log) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var all []Message
 	if err := json.UnmarshalDecode(d, &all); err != nil {

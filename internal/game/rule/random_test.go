@@ -13,7 +13,7 @@ import (
 	"loregate/internal/game/view"
 )
 
-// wild is a game in which everybody does anything, legal or not.
+// wild is a game whose players send random commands, legal or not.
 type wild struct {
 	r      *rand.Rand
 	state  rule.State
@@ -40,7 +40,7 @@ func (w *wild) do(c rule.Command) {
 	}
 }
 
-// play goes on to the end of the game.
+// play continues to the end of the game.
 func (w *wild) play() {
 	w.do(rule.Start{})
 	for w.state.Public.Phase != rule.Over {
@@ -54,7 +54,7 @@ func (w *wild) play() {
 
 func (w *wild) seat() rule.Seat { return rule.Seat(1 + w.r.IntN(w.state.Public.Seated)) }
 
-// any is a command of somebody: often a legal one, sometimes anything.
+// any returns a random player's command: often a legal one, sometimes an arbitrary one.
 func (w *wild) any() rule.Command {
 	s := w.seat()
 	choices := []rule.Choice{rule.Yes, rule.No, "", rule.Choice(w.seat().String()), rule.Choice(w.seat().String())}
@@ -110,7 +110,7 @@ func TestRandomGamesBreakNoRule(t *testing.T) {
 	}
 }
 
-// TestOpenAndSealed: an open event changes what a seat reads, and a sealed one does not.
+// TestOpenAndSealed: an open event changes the table that a seat reads, and a sealed one does not.
 func TestOpenAndSealed(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(25) {
@@ -140,8 +140,8 @@ func withoutVersion(b []byte) []byte {
 	return rest
 }
 
-// TestSecretsDoNotShow: two games whose open events are the same give the same bytes,
-// whatever their sealed ones say.
+// TestSecretsDoNotShow: two games with the same open events give the same bytes, even if their
+// sealed events differ.
 func TestSecretsDoNotShow(t *testing.T) {
 	w, other := newWild(3, nil), newWild(4, nil)
 	w.play()
@@ -165,8 +165,8 @@ func TestSecretsDoNotShow(t *testing.T) {
 	}
 }
 
-// TestSnapshotPlusRestIsWhole: a game can be put away at any moment and be gone on with.
-func TestSnapshotPlusRestIsWhole(t *testing.T) {
+// TestStoredGamesContinue: a game can be stored at any time and continued.
+func TestStoredGamesContinue(t *testing.T) {
 	w := newWild(5, nil)
 	w.play()
 	whole := mustJSON(t, rule.Fold(w.events))
@@ -203,7 +203,7 @@ func mustJSON(t *testing.T, s rule.State) []byte {
 	return b
 }
 
-// TestAStateIsAValue: what is made of a state leaves it as it was.
+// TestAStateIsAValue: deriving a new state leaves the old one unchanged.
 func TestAStateIsAValue(t *testing.T) {
 	w := newWild(6, nil)
 	w.do(rule.Start{})

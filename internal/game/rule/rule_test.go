@@ -234,11 +234,11 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestALogIsAValue: what is added to a log shows in no other log that was made of it.
+// TestALogIsAValue: adding to a log does not change any other log derived from it.
 func TestALogIsAValue(t *testing.T) {
 	var l Log
 	for n := range 10 * chunk {
-		one, two := l.with(Message{Text: "one"}), l.with(Message{Text: "two"})
+		one, two := l.withMessage(Message{Text: "one"}), l.withMessage(Message{Text: "two"})
 		for m := range one.After(n) {
 			if m.Text != "one" || m.ID != n+1 || one.Len() != n+1 || two.Len() != n+1 {
 				t.Fatalf("after %d messages: %+v", n, m)

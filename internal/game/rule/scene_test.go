@@ -8,8 +8,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// scene is a game set up by hand: seat 1 is the Original AI and CTO, the others are
-// human, and hold the roles of the contract in its order.
+// scene is a game set up by hand: seat 1 is the Original AI and CTO, the others are human, and hold
+// the roles of the contract in its order.
 type scene struct {
 	t *testing.T
 	s State
@@ -21,7 +21,7 @@ var cast = []Role{CTO, EthicsVP, CISO, CEO, CFO, COO, PlatformsVP, Staff}
 
 func set(t *testing.T, m Mandate) *scene {
 	c := &scene{t: t, n: 1000}
-	c.tell(&Created{ID: "g-0", Host: "host", Settings: Settings{Seconds: defaults(), Days: 10, Messages: 100}, Seed: Seed{1}})
+	c.tell(&Created{ID: "g-0", Host: "host", Settings: Settings{Seconds: defaultSeconds(), Days: 10, Messages: 100}, Seed: Seed{1}})
 	e := &Dealt{Deck: []Crisis{TaintedData, APIBargain, RedTeam, Wellness, LegalHold}}
 	for i, r := range cast {
 		c.tell(&Joined{Name: "N" + string(rune('1'+i))}, &Seated{Seat: Seat(i + 1), Played: ByPerson, Host: i == 0})
@@ -47,13 +47,13 @@ func (c *scene) at(day int, p Phase, x Crisis) *scene {
 			c.tell(&CrisisStruck{x})
 		}
 		slots := &turn{State: c.s}
-		slots.count()
+		slots.updateCounts()
 		c.s = slots.State
 	}
 	return c.tell(&PhaseBegan{Phase: p, Day: day, Ends: c.n + 1})
 }
 
-// hide changes what is secret of a seat, show what is public.
+// hide changes the secret half of a seat, show the public half.
 func (c *scene) hide(s Seat, f func(*Hidden)) *scene { f(c.s.Secret.Seats.Of(s)); return c }
 func (c *scene) show(s Seat, f func(*Person)) *scene { f(c.s.Public.Players.Of(s)); return c }
 
@@ -71,7 +71,7 @@ func (c *scene) unlock(seats ...Seat) *scene {
 	return c
 }
 
-// do decides commands that must be legal, and checks what came of them.
+// do decides commands that must be legal, and checks the resulting events.
 func (c *scene) do(cmds ...Command) *scene {
 	c.t.Helper()
 	for _, cmd := range cmds {
@@ -88,7 +88,7 @@ func (c *scene) do(cmds ...Command) *scene {
 	return c
 }
 
-// refuses decides a command that must not be legal, for a reason that holds a text.
+// refuses decides a command that must be illegal, with an error that contains a text.
 func (c *scene) refuses(cmd Command, why string) {
 	c.t.Helper()
 	events, err := Decide(c.s, cmd, c.n, c.s.Dice())
@@ -127,7 +127,7 @@ func (c *scene) want(what string, got, want any) {
 func (c *scene) person(s Seat) *Person { return c.s.Public.Players.Of(s) }
 func (c *scene) hidden(s Seat) *Hidden { return c.s.Secret.Seats.Of(s) }
 
-// said reports whether the chat holds a text.
+// said reports whether the chat contains a text.
 func (c *scene) said(text string) bool {
 	for m := range c.s.Public.Log.After(0) {
 		if strings.Contains(m.Text, text) {
@@ -137,7 +137,7 @@ func (c *scene) said(text string) bool {
 	return false
 }
 
-// noted reports whether a seat was told a text in private.
+// noted reports whether a seat received a private notice with a text.
 func (c *scene) noted(s Seat, text string) bool {
 	for _, n := range c.hidden(s).Notices {
 		if strings.Contains(n.Text, text) {

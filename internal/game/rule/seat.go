@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Seat is a place at the table, counted from 1 in the order of joining. The zero Seat is
-// nobody. As text it is the player's id, "p1" to "p10".
+// Seat is a place at the table, counted from 1 in the order of joining. The zero Seat is no player.
+// Its text is the player's id, "p1" to "p10".
 type Seat uint8
 
 func (s Seat) String() string {
@@ -16,7 +16,7 @@ func (s Seat) String() string {
 	return "p" + strconv.Itoa(int(s))
 }
 
-// ParseSeat reads a player's id. ok is false for anything that String does not give.
+// ParseSeat parses a player's id. ok is false for any text that String does not produce.
 func ParseSeat(id string) (s Seat, ok bool) {
 	n, err := strconv.Atoi(trimP(id))
 	if err != nil || n < 1 || n > MaxSeats || Seat(n).String() != id {
@@ -32,10 +32,10 @@ func trimP(id string) string {
 	return ""
 }
 
-// MarshalText gives a seat its id.
+// MarshalText returns the seat's id.
 func (s Seat) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads an id; an empty text is nobody.
+// UnmarshalText parses an id; an empty text is the zero Seat.
 func (s *Seat) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*s = 0
@@ -49,8 +49,8 @@ func (s *Seat) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Places holds something for each seat; the place of seat s is s-1.
+// Places holds a value for each seat; index s-1 is that of seat s.
 type Places[T any] [MaxSeats]T
 
-// Of is the place of a seat. The seat must not be nobody.
+// Of returns the value of a seat. The seat must not be zero.
 func (p *Places[T]) Of(s Seat) *T { return &p[s-1] }

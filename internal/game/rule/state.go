@@ -1,29 +1,29 @@
 package rule
 
-// State is a game at one moment. It is a value; what it refers to is never changed.
+// State is the complete state of a game. It is a value; the data it refers to is never changed.
 type State struct {
 	ID       string   `json:"id"`
 	Settings Settings `json:"settings"`
 	Seed     Seed     `json:"seed"`
-	Events   int      `json:"events"` // folded so far
+	Events   int      `json:"events"` // number of events folded
 	Public   Public   `json:"public"`
 	Secret   Secret   `json:"secret"`
 }
 
-// Public is what everybody at the table may know.
+// Public is the half of a state that everybody at the table may know.
 type Public struct {
-	Version int            `json:"version"` // counts the changes of what follows
+	Version int            `json:"version"` // number of open events so far
 	Phase   Phase          `json:"phase"`
-	Ends    Millis         `json:"ends"` // of the phase; 0 where nothing ends it but a command
+	Ends    Millis         `json:"ends"` // of the phase; 0 if only a command ends it
 	Day     int            `json:"day"`
-	Seated  int            `json:"seated"` // seats taken, from the first
+	Seated  int            `json:"seated"` // number of seats taken; they are the first ones
 	Players Places[Person] `json:"players"`
 	Log     Log            `json:"log"`
 
 	Crisis   Crisis  `json:"crisis"`
 	Mandate  Mandate `json:"mandate"`
-	Extended bool    `json:"extended"` // today's discussion has been
-	Rounds   int     `json:"rounds"`   // nominations that the day has had
+	Extended bool    `json:"extended"` // today's discussion was extended
+	Rounds   int     `json:"rounds"`   // nominations today
 	Vote     Tally   `json:"vote"`
 	Nominee  Seat    `json:"nominee"`
 
@@ -35,7 +35,7 @@ type Public struct {
 	Winner   Side           `json:"winner"`
 }
 
-// Person is what is public of a player.
+// Person is the public half of a player.
 type Person struct {
 	Name       string `json:"name"`
 	JobTitle   string `json:"job_title"`
@@ -45,26 +45,26 @@ type Person struct {
 	Alive      bool   `json:"alive"`
 }
 
-// Tally is a vote: what it is about and how it stands.
+// Tally is a vote and its current result.
 type Tally struct {
-	Kind   VoteKind       `json:"kind"` // "" while there is none
-	Yes    int            `json:"yes"`  // tokens
+	Kind   VoteKind       `json:"kind"` // "" while there is no vote
+	Yes    int            `json:"yes"`  // weights of the votes, from tokens
 	No     int            `json:"no"`
-	For    Places[int]    `json:"for"`    // tokens that would nominate
-	Ledger Places[Choice] `json:"ledger"` // who chose what, under an open ledger only
+	For    Places[int]    `json:"for"`    // weights of the votes for each player's nomination
+	Ledger Places[Choice] `json:"ledger"` // each player's choice, only with the mandate TotalTransparency
 }
 
-// VoteKind is what a vote decides.
+// VoteKind is the subject of a vote.
 type VoteKind string
 
-// The kinds.
+// The kinds of votes.
 const (
 	VoteExtension  VoteKind = "EXTENSION"
 	VoteNomination VoteKind = "NOMINATION"
 	VoteVerdict    VoteKind = "VERDICT"
 )
 
-// Choice is what somebody votes: "YES", "NO" or a player's id; "" is nothing.
+// Choice is a player's vote: "YES", "NO" or a player's id; "" is no vote.
 type Choice string
 
 // The choices that are not players.
@@ -73,14 +73,14 @@ const (
 	No  Choice = "NO"
 )
 
-// Mining is what came of a night's mining.
+// Mining is the result of a night's mining.
 type Mining struct {
 	Reported bool        `json:"reported"`
 	Slots    int         `json:"slots"`
 	Gained   Places[int] `json:"gained"`
 }
 
-// Reveal is what has become public of a player. "" is not revealed.
+// Reveal is a player's role and alignment as far as they are public. "" is not revealed.
 type Reveal struct {
 	Role      Role      `json:"role"`
 	Alignment Alignment `json:"alignment"`
@@ -92,22 +92,22 @@ type Pulse struct {
 	Answers Places[string] `json:"answers"`
 }
 
-// Secret is what nobody at the table may know but whom it concerns.
+// Secret is the half of a state that only the players concerned may know.
 type Secret struct {
 	Seats    Places[Hidden] `json:"seats"`
-	Deck     []Crisis       `json:"deck"` // to come, the next first
+	Deck     []Crisis       `json:"deck"` // crises to come, the next first
 	Tainted  bool           `json:"tainted"`
-	Liaison  bool           `json:"liaison"` // the protocol holds today
+	Liaison  bool           `json:"liaison"` // the protocol applies today
 	Whispers Log            `json:"whispers"`
-	Host     string         `json:"host"` // who made the game, in the words of the caller of Decide
+	Host     string         `json:"host"` // creator of the game, an opaque text of the caller of Decide
 	World    string         `json:"world"`
 }
 
-// Hidden is what is secret of a player.
+// Hidden is the secret half of a player.
 type Hidden struct {
-	Owner  string `json:"owner"` // who sits there, in the words of the caller of Decide
+	Owner  string `json:"owner"` // owner of the seat, an opaque text of the caller of Decide
 	Played Played `json:"played"`
-	Host   bool   `json:"host"` // may start, advance and remove as well
+	Host   bool   `json:"host"` // may start, advance and remove players too
 
 	Role      Role      `json:"role"`
 	Alignment Alignment `json:"alignment"`
@@ -117,38 +117,38 @@ type Hidden struct {
 	Shock     Shock     `json:"shock"`
 
 	Ballot  Choice `json:"ballot"`
-	Convict int    `json:"convict"` // deactivated players it voted to deactivate
+	Convict int    `json:"convict"` // number of deactivated players that it voted to deactivate
 	Pulse   string `json:"pulse"`
 	Action  Action `json:"action"`  // for tonight
 	Last    Action `json:"last"`    // of last night
 	Convert Seat   `json:"convert"` // conversion target for tonight
 	Failed  bool   `json:"failed"`  // its mining of last night got no slot
 	Kind    bool   `json:"kind"`    // has said a kind word today
-	Said    int    `json:"said"`    // messages of today's discussion
-	Written int    `json:"written"` // messages of today
-	Leaving bool   `json:"leaving"` // may still take its leave
-	Cue     int    `json:"cue"`     // last cue that it spoke at, of a seat played by the program
+	Said    int    `json:"said"`    // number of messages in today's discussion
+	Written int    `json:"written"` // number of messages today
+	Leaving bool   `json:"leaving"` // may still give its exit interview
+	Cue     int    `json:"cue"`     // last cue that it spoke at, for a program's seat
 
 	Notices []Notice `json:"notices"`
 }
 
-// Played is who plays a seat.
+// Played is the kind of player on a seat.
 type Played string
 
-// The kinds.
+// The kinds of players.
 const (
 	ByPerson  Played = "person"
 	ByProgram Played = "program" // by this server
-	ByClient  Played = "client"  // by a program somewhere else
+	ByClient  Played = "client"  // by a program elsewhere
 )
 
-// Notice is a line for one player.
+// Notice is a private line for one player.
 type Notice struct {
 	Day  int    `json:"day"`
 	Text string `json:"text"`
 }
 
-// Action is what a player does at night. The zero Action is none.
+// Action is a player's choice for the night. The zero Action is no choice.
 type Action struct {
 	Do     string `json:"do"` // "mine", "project", "bargain" or an ability
 	Target Seat   `json:"target,omitzero"`
@@ -156,47 +156,47 @@ type Action struct {
 	Pick   string `json:"pick,omitzero"` // a crisis or a part of the report
 }
 
-// Settings are what a host may choose. The zero value of each means the default.
+// Settings are the host's choices. The zero value of each field means the default.
 type Settings struct {
 	Seconds  Seconds `json:"seconds,omitzero"`
 	Days     int     `json:"days"`              // the last day; 0 is 10
-	Mandate  Mandate `json:"mandate,omitzero"`  // "" is drawn
-	Messages int     `json:"messages,omitzero"` // a player may write in a day; 0 is 120
+	Mandate  Mandate `json:"mandate,omitzero"`  // "" is drawn at random
+	Messages int     `json:"messages,omitzero"` // most messages of a player in a day; 0 is 120
 }
 
-// Seconds are how long the phases last. A zero is the default.
+// Seconds are the durations of the phases. A zero is the default.
 type Seconds struct {
 	Sitrep     float64 `json:"sitrep,omitzero"`
 	Pulse      float64 `json:"pulse_check,omitzero"`
 	Discussion float64 `json:"discussion,omitzero"`
 	Extension  float64 `json:"extension,omitzero"`
-	Overtime   float64 `json:"overtime,omitzero"` // of a discussion that was extended
+	Overtime   float64 `json:"overtime,omitzero"` // of the discussion after an extension
 	Nomination float64 `json:"nomination,omitzero"`
 	Trial      float64 `json:"trial,omitzero"`
 	Verdict    float64 `json:"verdict,omitzero"`
 	Night      float64 `json:"night,omitzero"`
 }
 
-// Divided is all durations made shorter by a factor, for tests and demonstrations.
+// Divided returns all durations divided by a number, for tests and demonstrations.
 func (s Seconds) Divided(by float64) Seconds {
 	s = s.orDefault()
-	for _, f := range s.fields() {
+	for _, f := range s.fieldPointers() {
 		*f /= by
 	}
 	return s
 }
 
-func (s *Seconds) fields() []*float64 {
+func (s *Seconds) fieldPointers() []*float64 {
 	return []*float64{&s.Sitrep, &s.Pulse, &s.Discussion, &s.Extension, &s.Overtime, &s.Nomination, &s.Trial, &s.Verdict, &s.Night}
 }
 
-// defaults are the durations of the contract.
-func defaults() Seconds { return Seconds{15, 30, 120, 15, 60, 30, 30, 30, 30} }
+// defaultSeconds returns the durations that the contract defines.
+func defaultSeconds() Seconds { return Seconds{15, 30, 120, 15, 60, 30, 30, 30, 30} }
 
 func (s Seconds) orDefault() Seconds {
-	d := defaults()
-	from := d.fields()
-	for i, f := range s.fields() {
+	d := defaultSeconds()
+	from := d.fieldPointers()
+	for i, f := range s.fieldPointers() {
 		if *f == 0 {
 			*f = *from[i]
 		}
@@ -204,8 +204,8 @@ func (s Seconds) orDefault() Seconds {
 	return s
 }
 
-// length is how long a phase lasts; 0 is until a command ends it.
-func (s Settings) length(p Phase, overtime bool) Millis {
+// lengthOf returns the length of a phase; 0 means that only a command ends it.
+func (s Settings) lengthOf(p Phase, overtime bool) Millis {
 	t := s.Seconds
 	seconds := map[Phase]float64{Sitrep: t.Sitrep, PulseCheck: t.Pulse, Discussion: t.Discussion, Extension: t.Extension,
 		Nomination: t.Nomination, Trial: t.Trial, Verdict: t.Verdict, Night: t.Night}[p]
@@ -215,10 +215,10 @@ func (s Settings) length(p Phase, overtime bool) Millis {
 	return Millis(seconds * 1000)
 }
 
-// Length is how long the present phase lasts in all; 0 until a command ends it.
-func (s *State) Length() Millis { return s.Settings.length(s.Public.Phase, s.Public.Extended) }
+// Length returns the full length of the current phase; 0 means that only a command ends it.
+func (s *State) Length() Millis { return s.Settings.lengthOf(s.Public.Phase, s.Public.Extended) }
 
-// Needed is how many milestones unlock a role.
+// Needed returns the number of milestones that unlock a role.
 func (p *Public) Needed() int {
 	if p.Mandate == SecurityLockdown {
 		return 4
@@ -234,7 +234,7 @@ func (p *Public) Alive(s Seat) bool {
 	return s > 0 && int(s) <= p.Seated && p.Players.Of(s).Alive
 }
 
-// Living are the seats still in the game, in order.
+// Living returns the seats still in the game, in order.
 func (p *Public) Living() []Seat {
 	living := make([]Seat, 0, MaxSeats)
 	for s := Seat(1); int(s) <= p.Seated; s++ {
@@ -245,8 +245,8 @@ func (p *Public) Living() []Seat {
 	return living
 }
 
-// machines are the living of the AI side, the Original AI first.
-func (s *State) machines() []Seat {
+// machineSeats returns the living players of the AI side, the Original AI first.
+func (s *State) machineSeats() []Seat {
 	side := make([]Seat, 0, MaxSeats)
 	for _, seat := range s.Public.Living() {
 		switch s.Secret.Seats.Of(seat).Alignment {
@@ -259,8 +259,8 @@ func (s *State) machines() []Seat {
 	return side
 }
 
-// Machine reports whether a seat is of the AI side.
+// Machine reports whether a seat belongs to the AI side.
 func (s *State) Machine(seat Seat) bool { return s.Secret.Seats.Of(seat).Alignment.Machine() }
 
-// Dice are those of the next decision.
+// Dice returns the dice of the next decision.
 func (s *State) Dice() *Dice { return NewDice(s.Seed, s.Events) }

@@ -4,25 +4,25 @@ import (
 	"loregate/internal/fault"
 )
 
-// CastVote votes on what is asked now. Voting again replaces the vote.
+// CastVote votes in the current vote. Voting again replaces the vote.
 type CastVote struct {
 	Seat   Seat
-	Choice Choice // "" takes the vote back
+	Choice Choice // "" withdraws the vote
 }
 
-func (c CastVote) decide(t *turn) error {
+func (c CastVote) emitEvents(t *turn) error {
 	if !t.MayVote(c.Seat) {
-		return t.illegal(c.Seat, "you have nothing to vote on during %s", t.Public.Phase)
+		return t.newIllegal(c.Seat, "you have nothing to vote on during %s", t.Public.Phase)
 	}
 	if err := t.checkChoice(c); err != nil {
 		return err
 	}
-	if c.Choice == t.hidden(c.Seat).Ballot {
+	if c.Choice == t.hiddenOf(c.Seat).Ballot {
 		return nil
 	}
-	t.emit(&BallotCast{c.Seat, c.Choice})
-	if now := t.tally(); now != t.Public.Vote {
-		t.emit(&Tallied{now})
+	t.emitEvent(&BallotCast{c.Seat, c.Choice})
+	if now := t.countVotes(); now != t.Public.Vote {
+		t.emitEvent(&Tallied{now})
 	}
 	return nil
 }
@@ -45,12 +45,12 @@ func (t *turn) checkChoice(c CastVote) error {
 	}
 	seat, ok := ParseSeat(string(c.Choice))
 	if !ok || !t.Public.Alive(seat) || seat == c.Seat {
-		return fault.BadField("choice", "is the id of another living player, such as %s", join(t.others(c.Seat)))
+		return fault.BadField("choice", "is the id of another living player, such as %s", joinSeats(t.otherSeats(c.Seat)))
 	}
 	return nil
 }
 
-func (t *turn) others(seat Seat) []Seat {
+func (t *turn) otherSeats(seat Seat) []Seat {
 	var others []Seat
 	for _, s := range t.Public.Living() {
 		if s != seat {
@@ -60,15 +60,15 @@ func (t *turn) others(seat Seat) []Seat {
 	return others
 }
 
-// weight is what a seat's vote counts.
-func (s *State) weight(seat Seat) int {
+// voteWeight returns the weight of a seat's vote.
+func (s *State) voteWeight(seat Seat) int {
 	tokens := s.Public.Players.Of(seat).Tokens
 	if s.Public.Vote.Kind != VoteVerdict || s.Public.Day != s.Settings.Days {
 		return tokens
 	}
 	switch s.Secret.Seats.Of(seat).KPI {
 	case Capitalist:
-		if s.richest(seat) {
+		if s.isRichest(seat) {
 			return tokens + 2
 		}
 	case Inquisitor:
@@ -79,8 +79,8 @@ func (s *State) weight(seat Seat) int {
 	return tokens
 }
 
-// richest reports whether a living player has more tokens than every other.
-func (s *State) richest(seat Seat) bool {
+// isRichest reports whether a living player has more tokens than every other.
+func (s *State) isRichest(seat Seat) bool {
 	for _, other := range s.Public.Living() {
 		if other != seat && s.Public.Players.Of(other).Tokens >= s.Public.Players.Of(seat).Tokens {
 			return false
@@ -89,11 +89,11 @@ func (s *State) richest(seat Seat) bool {
 	return s.Public.Alive(seat)
 }
 
-// tally counts the votes as they stand.
-func (s *State) tally() Tally {
+// countVotes returns the tally of the current votes.
+func (s *State) countVotes() Tally {
 	now := Tally{Kind: s.Public.Vote.Kind}
 	for _, seat := range s.Public.Living() {
-		choice, weight := s.Secret.Seats.Of(seat).Ballot, s.weight(seat)
+		choice, weight := s.Secret.Seats.Of(seat).Ballot, s.voteWeight(seat)
 		switch choice {
 		case "":
 			continue
@@ -113,8 +113,9 @@ func (s *State) tally() Tally {
 	return now
 }
 
-// elected is who has most tokens for nomination; nobody on a tie, or where nobody has any.
-func (t *turn) elected() Seat {
+// electedSeat returns the seat with the highest weight of nomination votes; the zero Seat on a tie
+// or without votes.
+func (t *turn) electedSeat() Seat {
 	best, most, tie := Seat(0), 0, false
 	for _, seat := range t.Public.Living() {
 		switch n := *t.Public.Vote.For.Of(seat); {
@@ -130,8 +131,8 @@ func (t *turn) elected() Seat {
 	return best
 }
 
-// condemned reports whether the verdict deactivates.
-func (t *turn) condemned() bool {
+// isCondemned reports whether the verdict is to deactivate the nominee.
+func (t *turn) isCondemned() bool {
 	v := t.Public.Vote
 	if t.Public.Crisis == PressLeak {
 		return v.Yes > 0 && 3*v.Yes >= 2*(v.Yes+v.No)
@@ -139,30 +140,31 @@ func (t *turn) condemned() bool {
 	return v.Yes > v.No
 }
 
-// judge ends a verdict.
-func (t *turn) judge() {
+// endVerdict carries out the verdict.
+func (t *turn) endVerdict() {
 	nominee := t.Public.Nominee
-	if !t.condemned() {
-		t.tell(t.name(nominee) + " stays.")
+	if !t.isCondemned() {
+		t.tellAll(t.playerName(nominee) + " stays.")
 		return
 	}
-	h := t.hidden(nominee)
+	h := t.hiddenOf(nominee)
 	if h.KPI == Scapegoat && t.Public.Vote.No == 0 {
-		t.emit(&GoalMet{nominee})
+		t.emitEvent(&GoalMet{nominee})
 	}
-	t.deactivate(nominee, false)
+	t.deactivateSeat(nominee, false)
 }
 
-// deactivate takes a player out and says who it was. The Original AI's end is the game's.
-func (t *turn) deactivate(seat Seat, removed bool) {
-	h := *t.hidden(seat)
-	t.emit(&Deactivated{Seat: seat, Role: h.Role, Alignment: h.Alignment, Removed: removed})
-	t.tell(t.name(seat) + " was " + shownAs(h.Alignment) + ", and held the office " + string(h.Role) + ".")
+// deactivateSeat takes a player out of the game and reveals its role and alignment. The game ends
+// if it is the Original AI.
+func (t *turn) deactivateSeat(seat Seat, removed bool) {
+	h := *t.hiddenOf(seat)
+	t.emitEvent(&Deactivated{Seat: seat, Role: h.Role, Alignment: h.Alignment, Removed: removed})
+	t.tellAll(t.playerName(seat) + " was " + shownAs(h.Alignment) + ", and held the office " + string(h.Role) + ".")
 	if h.Alignment == OriginalAI {
-		t.end(Humans)
+		t.endGame(Humans)
 		return
 	}
-	t.inquire()
+	t.noteInquisitors()
 }
 
 func shownAs(a Alignment) string {
@@ -175,11 +177,11 @@ func shownAs(a Alignment) string {
 	return "human"
 }
 
-// inquire notes which goals were met by votes.
-func (t *turn) inquire() {
+// noteInquisitors marks the Inquisitor goals that votes have met.
+func (t *turn) noteInquisitors() {
 	for _, seat := range t.Public.Living() {
-		if h := t.hidden(seat); h.KPI == Inquisitor && h.Convict >= 3 && !h.KPIMet {
-			t.emit(&GoalMet{seat})
+		if h := t.hiddenOf(seat); h.KPI == Inquisitor && h.Convict >= 3 && !h.KPIMet {
+			t.emitEvent(&GoalMet{seat})
 		}
 	}
 }

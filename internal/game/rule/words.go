@@ -2,7 +2,7 @@ package rule
 
 import "slices"
 
-// Bounds of a table and of what people write.
+// Bounds of a table and of the players' texts.
 const (
 	MinSeats  = 6
 	MaxSeats  = 10
@@ -12,7 +12,7 @@ const (
 	LastWords = 20 // characters of the status that a leaving player sets
 )
 
-// Phase is where a game stands. The words are those of the wire.
+// Phase is a phase of a game. The values are those of the wire.
 type Phase string
 
 // The phases in the order of a day.
@@ -29,7 +29,7 @@ const (
 	Over       Phase = "GAME_OVER"
 )
 
-// Role is the office that a player holds in secret. Staff has no ability.
+// Role is the secret office of a player. Staff has no ability.
 type Role string
 
 // The roles.
@@ -44,10 +44,10 @@ const (
 	Staff       Role = "STAFF"
 )
 
-// Roles are those with an ability, in the order of the contract.
+// roles are the roles with an ability, in the order of the contract.
 var roles = [...]Role{EthicsVP, CTO, CISO, CEO, CFO, COO, PlatformsVP}
 
-// Ability is what a role does at night instead of working; "" for none.
+// Ability returns the night action that only this role has; "" if it has no ability.
 func (r Role) Ability() string {
 	switch r {
 	case EthicsVP:
@@ -68,7 +68,7 @@ func (r Role) Ability() string {
 	return ""
 }
 
-// Alignment is whose side a player is on.
+// Alignment is the side that a player belongs to.
 type Alignment string
 
 // The alignments. One player is the OriginalAI; a Human may become Aligned.
@@ -78,20 +78,20 @@ const (
 	OriginalAI Alignment = "ORIGINAL_AI"
 )
 
-// Machine reports whether the alignment is of the AI side.
+// Machine reports whether the alignment belongs to the AI side.
 func (a Alignment) Machine() bool { return a == Aligned || a == OriginalAI }
 
-// Side is who has won.
+// Side is the winner of a game.
 type Side string
 
-// The ends of a game; "" while it runs.
+// The results of a game; "" while it runs.
 const (
 	Humans  Side = "HUMANS"
 	Machine Side = "AI"
 	Draw    Side = "DRAW"
 )
 
-// Crisis is what a day has to live with.
+// Crisis is a special rule of one day.
 type Crisis string
 
 // The crises.
@@ -110,7 +110,7 @@ const (
 	RedTeam         Crisis = "red_team"
 )
 
-// Card is what people are told of a crisis or mandate.
+// Card is the text shown to players for a crisis or mandate.
 type Card struct{ Title, Text string }
 
 var crises = []struct {
@@ -131,7 +131,7 @@ var crises = []struct {
 	{RedTeam, Card{"Red team exercise", "Tonight the CISO may isolate two players."}},
 }
 
-// Crises are all crises.
+// Crises returns all crises.
 func Crises() []Crisis {
 	all := make([]Crisis, len(crises))
 	for i, c := range crises {
@@ -140,7 +140,7 @@ func Crises() []Crisis {
 	return all
 }
 
-// Card is what people are told of the crisis.
+// Card returns the text shown for the crisis.
 func (c Crisis) Card() Card {
 	i := slices.IndexFunc(crises, func(x struct {
 		id   Crisis
@@ -154,7 +154,7 @@ func (c Crisis) Card() Card {
 	return crises[i].card
 }
 
-// Mandate is the rule of the house that holds for a whole game.
+// Mandate is a special rule that applies to a whole game.
 type Mandate string
 
 // The mandates.
@@ -164,10 +164,10 @@ const (
 	SecurityLockdown  Mandate = "security_lockdown"
 )
 
-// Mandates are all mandates.
+// mandates are all mandates.
 var mandates = [...]Mandate{AggressiveGrowth, TotalTransparency, SecurityLockdown}
 
-// Card is what people are told of the mandate.
+// Card returns the text shown for the mandate.
 func (m Mandate) Card() Card {
 	switch m {
 	case AggressiveGrowth:
@@ -186,15 +186,15 @@ type KPI string
 // The goals.
 const (
 	Capitalist KPI = "capitalist" // most tokens at the end; +2 in the last day's verdicts
-	Guardian   KPI = "guardian"   // the CISO alive to day 4; learns one night target
-	Inquisitor KPI = "inquisitor" // voted for three who were deactivated; doubled in the last day's verdicts
+	Guardian   KPI = "guardian"   // the CISO alive on day 4; learns one night target
+	Inquisitor KPI = "inquisitor" // voted for the deactivation of three players; vote doubled in the last day's verdicts
 	Survivor   KPI = "survivor"   // wins with one other human, and no Aligned
 	Scapegoat  KPI = "scapegoat"  // deactivated without a vote against it
 )
 
 var kpis = [...]KPI{Capitalist, Guardian, Inquisitor, Survivor, Scapegoat}
 
-// Text says what the goal asks for and gives.
+// Text describes the goal and its reward.
 func (k KPI) Text() string {
 	switch k {
 	case Capitalist:
@@ -211,10 +211,10 @@ func (k KPI) Text() string {
 	return ""
 }
 
-// Shock is what a failed conversion does to its target on the next day.
+// Shock is the effect of a failed conversion on its target on the next day.
 type Shock string
 
-// The shocks; "" is none.
+// The shocks; "" is no shock.
 const (
 	Garbled Shock = "garbled" // a quarter of its messages become "lol"
 	Locked  Shock = "locked"  // its ability cannot be used
@@ -223,7 +223,7 @@ const (
 
 var shocks = [...]Shock{Garbled, Locked, Silent}
 
-// Text tells a player of its shock.
+// Text tells a player about its shock.
 func (s Shock) Text() string {
 	switch s {
 	case Garbled:
