@@ -1,10 +1,10 @@
-// Package blob keeps bytes on disk under the SHA-256 of what they are: the artifacts that
-// runs make, and whatever else is too large for the store.
+// Package blob stores bytes on disk under their SHA-256: the artifacts of runs, and other content
+// that is too large for the store.
 //
-// Its invariant: a file that has a blob's name has its bytes. Content is written beside its
-// place, made durable, and renamed into it; whoever reads it whole can have it checked on the
-// way. Nothing outside the folder is reached, whatever a name or a link in it says. Who may
-// see a blob is not known here: whoever hands out hashes decides that.
+// Its invariant: a file with a blob's name has that blob's bytes. Content is written to a temporary
+// file, synced, and renamed to its final name. Open verifies the bytes of a blob that is read to
+// the end. No name and no link leads outside the folder. This package does not know who may see a
+// blob; the code that hands out sums decides that.
 package blob
 
 import (
@@ -28,19 +28,19 @@ import (
 // Sum is the SHA-256 of a blob.
 type Sum [sha256.Size]byte
 
-// SumOf is the sum of bytes at hand.
+// SumOf returns the sum of bytes in memory.
 func SumOf(b []byte) Sum { return sha256.Sum256(b) }
 
-// String is the sum in hexadecimal.
+// String returns the sum in hexadecimal.
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// IsZero reports whether the sum names nothing.
+// IsZero reports whether the sum is zero, which names no blob.
 func (s Sum) IsZero() bool { return s == Sum{} }
 
-// MarshalText gives the sum its JSON form.
+// MarshalText returns the sum as its JSON form has it.
 func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what String gives, and nothing else.
+// UnmarshalText parses the output of String, and nothing else.
 func (s *Sum) UnmarshalText(b []byte) error {
 	if len(b) != 2*len(s) {
 		return fmt.Errorf("a SHA-256 is %d hexadecimal digits", 2*len(s))
@@ -49,14 +49,14 @@ func (s *Sum) UnmarshalText(b []byte) error {
 	return err
 }
 
-// ParseSum reads what String gives.
+// ParseSum parses the output of String.
 func ParseSum(text string) (Sum, error) {
 	var s Sum
 	err := s.UnmarshalText([]byte(text))
 	return s, err
 }
 
-// Ref names a blob and says how large it is.
+// Ref is a blob's sum and size.
 type Ref struct {
 	Sum  Sum
 	Size int64
@@ -68,7 +68,7 @@ type Store struct {
 	tmp  atomic.Uint64 // numbers temporary files of this process
 }
 
-// Open opens a folder of blobs, making it where it is not there. Close it.
+// Open opens a folder of blobs, and creates it if it does not exist. Close it.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("blob: %w", err)
@@ -83,24 +83,24 @@ func Open(dir string) (*Store, error) {
 	return &Store{root: root}, nil
 }
 
-// Close lets go of the folder.
+// Close closes the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
-// place is where a blob is kept: "ab/cdef…".
-func place(sum Sum) string {
+// blobPath returns the path of a blob in the folder: "ab/cdef…".
+func blobPath(sum Sum) string {
 	name := sum.String()
 	return path.Join(name[:2], name[2:])
 }
 
-// Path is where a blob lies on disk, for programs that read files. It may not be there.
-func (s *Store) Path(sum Sum) string { return path.Join(s.root.Name(), place(sum)) }
+// Path returns a blob's path on disk, for programs that read files. The file may not exist.
+func (s *Store) Path(sum Sum) string { return path.Join(s.root.Name(), blobPath(sum)) }
 
-// Put keeps what r gives, durably, and says what it is. What is there already is not
-// kept again; where r can be read twice it is not even written. More than limit bytes are
-// refused with fault.TooLarge; 0 is no limit.
+// Put stores the bytes of r, durably, and returns their sum and size. Bytes that are already stored
+// are not stored again; if r can seek, they are not even written. More than limit bytes are refused
+// with fault.TooLarge; 0 is no limit.
 func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (ref Ref, err error) {
 	if twice, ok := r.(io.ReadSeeker); ok {
-		if ref, found, err := s.there(ctx, twice, limit); found || err != nil {
+		if ref, found, err := s.findStored(ctx, twice, limit); found || err != nil {
 			return ref, err
 		}
 	}
@@ -111,10 +111,10 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (ref Ref, err
 	}
 	defer func() {
 		if err != nil {
-			_ = s.root.Remove(name) // a leftover is swept at a later start
+			_ = s.root.Remove(name) // a later Sweep removes leftovers
 		}
 	}()
-	ref, err = fill(ctx, f, r, limit)
+	ref, err = copySum(ctx, f, r, limit)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -124,16 +124,17 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (ref Ref, err
 	if _, err := s.Touch(ref.Sum); err == nil {
 		return ref, s.root.Remove(name)
 	}
-	return ref, s.adopt(name, ref.Sum)
+	return ref, s.moveToPlace(name, ref.Sum)
 }
 
-// there looks whether what r gives is kept already, and goes back to where r was.
-func (s *Store) there(ctx context.Context, r io.ReadSeeker, limit int64) (Ref, bool, error) {
+// findStored reports whether the bytes of r are already stored; if not, it seeks r back to its
+// start position.
+func (s *Store) findStored(ctx context.Context, r io.ReadSeeker, limit int64) (Ref, bool, error) {
 	at, err := r.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return Ref{}, false, nil // it cannot be read twice after all
 	}
-	ref, err := fill(ctx, io.Discard, r, limit)
+	ref, err := copySum(ctx, io.Discard, r, limit)
 	if err != nil {
 		return ref, false, err
 	}
@@ -146,23 +147,25 @@ func (s *Store) there(ctx context.Context, r io.ReadSeeker, limit int64) (Ref, b
 	return Ref{}, false, nil
 }
 
-// Touch is Stat for a blob that is about to be named: Sweep leaves young ones alone.
+// Touch is Stat for a blob that is about to be referenced: it makes the blob young, and Sweep keeps
+// young blobs.
 func (s *Store) Touch(sum Sum) (Ref, error) {
 	ref, err := s.Stat(sum)
 	if err == nil {
-		s.touch(sum)
+		s.touchFile(sum)
 	}
 	return ref, err
 }
 
-// touch makes a blob young. Where it fails the blob is as old as it was.
-func (s *Store) touch(sum Sum) {
+// touchFile sets a blob's time to now. If that fails, the blob keeps its old time.
+func (s *Store) touchFile(sum Sum) {
 	now := time.Now()
-	_ = s.root.Chtimes(place(sum), now, now)
+	_ = s.root.Chtimes(blobPath(sum), now, now)
 }
 
-// Sweep takes away what keep does not know, unless it was put, also again, after a time:
-// somebody may be about to name it. It calls gone for each; dry takes nothing away.
+// Sweep removes the blobs that keep does not accept. It keeps those that were put or touched at or
+// after before, since somebody may be about to reference them. It calls gone for each removed blob;
+// with dry it removes nothing but still calls gone.
 func (s *Store) Sweep(ctx context.Context, before time.Time, keep func(Sum) bool, gone func(Ref), dry bool) error {
 	for ref, err := range s.All() {
 		if err == nil {
@@ -174,12 +177,12 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, keep func(Sum) bool
 		if keep(ref.Sum) {
 			continue
 		}
-		info, err := s.root.Lstat(place(ref.Sum))
+		info, err := s.root.Lstat(blobPath(ref.Sum))
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
 			continue
 		}
 		if err == nil && !dry {
-			err = s.root.Remove(place(ref.Sum))
+			err = s.root.Remove(blobPath(ref.Sum))
 		}
 		if err != nil {
 			return fmt.Errorf("blob: %w", err)
@@ -189,7 +192,7 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, keep func(Sum) bool
 	return s.sweepLeft(before, dry)
 }
 
-// sweepLeft takes away what writers left that ended in the middle.
+// sweepLeft removes temporary files of writers that did not finish.
 func (s *Store) sweepLeft(before time.Time, dry bool) error {
 	list, err := fs.ReadDir(s.root.FS(), "tmp")
 	if err != nil {
@@ -207,9 +210,9 @@ func (s *Store) sweepLeft(before time.Time, dry bool) error {
 	return nil
 }
 
-// adopt moves a finished file to its place, durably.
-func (s *Store) adopt(name string, sum Sum) error {
-	at := place(sum)
+// moveToPlace renames a finished file to its final path, durably.
+func (s *Store) moveToPlace(name string, sum Sum) error {
+	at := blobPath(sum)
 	if err := s.root.MkdirAll(path.Dir(at), 0o700); err != nil {
 		return fmt.Errorf("blob: %w", err)
 	}
@@ -226,12 +229,12 @@ func (s *Store) syncDir(dir string) error {
 	}
 	err = d.Sync()
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
-		err = nil // some systems keep names without being asked
+		err = nil // some systems sync names on their own
 	}
 	return errors.Join(err, d.Close())
 }
 
-func fill(ctx context.Context, w io.Writer, r io.Reader, limit int64) (Ref, error) {
+func copySum(ctx context.Context, w io.Writer, r io.Reader, limit int64) (Ref, error) {
 	h := sha256.New()
 	if limit > 0 {
 		r = io.LimitReader(r, limit+1)
@@ -246,7 +249,7 @@ func fill(ctx context.Context, w io.Writer, r io.Reader, limit int64) (Ref, erro
 	return Ref{Sum(h.Sum(nil)), n}, nil
 }
 
-// stoppable reads until its context ends.
+// stoppable is a Reader that fails once its context ends.
 type stoppable struct {
 	ctx context.Context
 	r   io.Reader
@@ -259,16 +262,16 @@ func (s *stoppable) Read(p []byte) (int, error) {
 	return s.r.Read(p)
 }
 
-// absent is the answer for a sum that names nothing here.
-func absent(sum Sum) error {
+// newAbsent returns the error for a sum without a blob.
+func newAbsent(sum Sum) error {
 	return fault.New(fault.NotFound, "no file with SHA-256 %s is kept here", sum)
 }
 
-// Stat says how large a blob is; fault.NotFound where it is not there.
+// Stat returns a blob's size; fault.NotFound if the blob does not exist.
 func (s *Store) Stat(sum Sum) (Ref, error) {
-	info, err := s.root.Lstat(place(sum))
+	info, err := s.root.Lstat(blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return Ref{}, absent(sum)
+		return Ref{}, newAbsent(sum)
 	}
 	if err != nil {
 		return Ref{}, fmt.Errorf("blob: %w", err)
@@ -276,12 +279,12 @@ func (s *Store) Stat(sum Sum) (Ref, error) {
 	return Ref{sum, info.Size()}, nil
 }
 
-// Open gives a blob's bytes. A reader that reaches the end and finds that they are not
-// what the sum says gets an error in place of io.EOF. Close it.
+// Open returns a reader of a blob's bytes. If the bytes do not match the sum, the reader returns
+// ErrDamaged at the end in place of io.EOF. Close it.
 func (s *Store) Open(sum Sum) (io.ReadCloser, error) {
-	f, err := s.root.Open(place(sum))
+	f, err := s.root.Open(blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, absent(sum)
+		return nil, newAbsent(sum)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("blob: %w", err)
@@ -289,7 +292,7 @@ func (s *Store) Open(sum Sum) (io.ReadCloser, error) {
 	return &checked{f: f, want: sum, h: sha256.New()}, nil
 }
 
-// Bytes gives a blob whole and checked.
+// Bytes returns all bytes of a blob, verified.
 func (s *Store) Bytes(sum Sum) ([]byte, error) {
 	r, err := s.Open(sum)
 	if err != nil {
@@ -299,7 +302,7 @@ func (s *Store) Bytes(sum Sum) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
-// ErrDamaged is met where kept bytes are not what they were.
+// ErrDamaged means that stored bytes do not match their sum.
 var ErrDamaged = errors.New("blob: kept bytes are damaged; restore them from a backup or make them again")
 
 type checked struct {
@@ -319,7 +322,7 @@ func (c *checked) Read(p []byte) (int, error) {
 
 func (c *checked) Close() error { return c.f.Close() }
 
-// All yields what is kept, by sum.
+// All yields the stored blobs, by sum.
 func (s *Store) All() iter.Seq2[Ref, error] {
 	return func(yield func(Ref, error) bool) {
 		err := fs.WalkDir(s.root.FS(), ".", func(at string, d fs.DirEntry, err error) error {

@@ -46,7 +46,7 @@ func Example() {
 	// Output: 9 Rent Quay
 }
 
-func TestKeepsWhatItIsGiven(t *testing.T) {
+func TestPutAndOpen(t *testing.T) {
 	s, _ := open(t)
 	for _, text := range []string{"", "a", strings.Repeat("sea", 100_000)} {
 		ref := put(t, s, text)
@@ -67,7 +67,7 @@ func TestKeepsWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestAbsentAndDamaged(t *testing.T) {
+func TestAbsentAndDamagedBlobs(t *testing.T) {
 	s, dir := open(t)
 	if _, err := s.Bytes(blob.SumOf([]byte("no"))); !errors.Is(err, fault.NotFound) {
 		t.Errorf("absent: %v", err)
@@ -82,8 +82,8 @@ func TestAbsentAndDamaged(t *testing.T) {
 	}
 }
 
-// A reader that fails, is too long or is called off leaves nothing behind.
-func TestNothingHalfKept(t *testing.T) {
+// A reader that fails, is too long or is cancelled leaves no file behind.
+func TestFailedPutsLeaveNothing(t *testing.T) {
 	s, dir := open(t)
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -111,7 +111,7 @@ func TestNothingHalfKept(t *testing.T) {
 	}
 }
 
-func TestLinksInTheFolderLeadNowhere(t *testing.T) {
+func TestLinksAreNotFollowed(t *testing.T) {
 	s, dir := open(t)
 	outside := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {

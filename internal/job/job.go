@@ -1,11 +1,11 @@
-// Package job runs work that outlives a call: it keeps what state the work is in where a
-// restart finds it, and bounds how much runs at once.
+// Package job runs work that may take longer than the call that started it. It stores the state of
+// each job, so that a restart finds it, and limits the number of jobs that run at once.
 //
-// Its invariant: a job is in one state at a time, and a job that nobody runs any more is
-// never shown as running. A job works with the grant of the call that started it, so it
-// sees and does no more than its caller; grants do not outlive the process, so a job that
-// a stop interrupted is failed, says so, and can be started again. What the work is, its
-// surface knows.
+// Its invariant: a job is in one state at a time, and a job that no process runs any more is never
+// shown as running. A job works with the grant of the call that started it, so it sees and does no
+// more than its caller. Grants do not outlive the process, so a job that a stop interrupted becomes
+// failed; its problem says so, and the caller can start it again. The surface that starts a job
+// defines its work.
 package job
 
 import (
@@ -23,10 +23,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// State is where a job stands.
+// State is the state of a job.
 type State string
 
-// The states. Queued and Running end in Completed or Failed.
+// The states of a job. Queued and Running end in Completed or Failed.
 const (
 	Queued    State = "queued"
 	Running   State = "running"
@@ -40,11 +40,11 @@ type Job struct {
 	World   access.WorldID
 	Kind    string
 	By      access.Subject
-	Level   access.Level // level of the caller that started it; lower views do not see it
-	Owner   string       // process that runs it
+	Level   access.Level // level of the caller that started it; hidden from lower views
+	Owner   string       // the process that runs it
 	State   State
-	Result  json.RawMessage // of a completed job
-	Problem string          // of a failed job, for its caller
+	Result  json.RawMessage // result of a completed job
+	Problem string          // problem of a failed job, shown to its caller
 	Created time.Time
 	Changed time.Time
 }
@@ -52,25 +52,24 @@ type Job struct {
 // Done reports whether the job has ended.
 func (j Job) Done() bool { return j.State == Completed || j.State == Failed }
 
-// Store keeps jobs.
+// Store stores jobs.
 type Store interface {
-	// PutJob keeps a job. One that has ended stays as it ended: what a process writes that
-	// was taken for gone comes too late.
+	// PutJob stores a job. It leaves a job that has ended unchanged: a process whose lease ran out
+	// may still write, but too late.
 	PutJob(ctx context.Context, j Job) error
 	Job(ctx context.Context, id uuid.UUID) (Job, bool, error)
-	// Touch says that a process is alive, and fails every unfinished job whose owner
-	// has not been touched since before.
+	// Touch records that a process is alive, and fails every unfinished job whose owner was last
+	// touched earlier than before.
 	Touch(ctx context.Context, owner string, now, before time.Time) error
 }
 
-// Config is what a Runner is made of. Workers defaults to 2; Now and NewID to the clock
-// and UUIDv7.
+// Config configures a Runner. Workers defaults to 2; Now and NewID to the clock and UUIDv7.
 type Config struct {
 	Store   Store
 	Workers int
 	Now     func() time.Time
 	NewID   func() uuid.UUID
-	Inline  bool // a job ends before Start returns, whatever the patience
+	Inline  bool // Start waits for the end of the job and ignores patience
 }
 
 // Runner runs jobs. Close it to stop them.
@@ -84,18 +83,18 @@ type Runner struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	wait  sync.WaitGroup
-	queue atomic.Int64 // jobs that wait for a slot
+	queue atomic.Int64 // number of jobs that wait for a slot
 
 	mu   sync.Mutex
-	lost context.CancelFunc // ends what runs on the present lease. Guarded by mu
-	hold context.Context    //nolint:containedctx // what runs on the present lease ends with it. Guarded by mu
+	lost context.CancelFunc // cancels hold. Guarded by mu
+	hold context.Context    //nolint:containedctx // context of all work under the current lease. Guarded by mu
 }
 
-// pulse is how often a process says that it lives; three missed pulses and its jobs are
-// taken for interrupted.
+// pulse is the interval at which a process renews its lease; after three missed pulses its jobs
+// count as interrupted.
 const pulse = 10 * time.Second
 
-// New makes a Runner and fails the jobs that a stop interrupted.
+// New returns a Runner and fails the jobs that a stop interrupted.
 func New(ctx context.Context, c Config) (*Runner, error) {
 	if c.Workers == 0 {
 		c.Workers = 2
@@ -109,13 +108,13 @@ func New(ctx context.Context, c Config) (*Runner, error) {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &Runner{store: c.Store, now: c.Now, newID: c.NewID, alone: c.Inline, owner: c.NewID().String(),
 		slots: make(chan struct{}, c.Workers), ctx: run, stop: stop}
-	r.renew()
-	r.wait.Go(r.beat)
+	r.renewLease()
+	r.wait.Go(r.keepLease)
 	return r, nil
 }
 
-// renew begins a lease. What ran on the one before ends.
-func (r *Runner) renew() {
+// renewLease begins a new lease and cancels all work under the previous one.
+func (r *Runner) renewLease() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lost != nil {
@@ -124,16 +123,17 @@ func (r *Runner) renew() {
 	r.hold, r.lost = context.WithCancel(r.ctx)
 }
 
-// lease is the present one.
-func (r *Runner) lease() context.Context {
+// leaseContext returns the context of the current lease.
+func (r *Runner) leaseContext() context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.hold
 }
 
-// beat says that the process lives. Where it could not for so long that it was taken for
-// gone, such as one that was paused, its jobs are failed by now and their work ends.
-func (r *Runner) beat() {
+// keepLease touches the store until the Runner is closed. If it could not do so for so long that
+// other processes failed its jobs, for example because the process was paused, it cancels their
+// work.
+func (r *Runner) keepLease() {
 	tick := time.NewTicker(pulse)
 	defer tick.Stop()
 	last := time.Now()
@@ -143,7 +143,7 @@ func (r *Runner) beat() {
 			return
 		case <-tick.C:
 			if time.Since(last) > 3*pulse {
-				r.renew()
+				r.renewLease()
 			}
 			now := r.now()
 			err := r.store.Touch(r.ctx, r.owner, now, now.Add(-3*pulse))
@@ -156,11 +156,11 @@ func (r *Runner) beat() {
 	}
 }
 
-// Work is what a job does. Its result is encoded as JSON.
+// Work is the function of a job. Its result is encoded as JSON.
 type Work func(ctx context.Context) (any, error)
 
-// Start begins work in the name of a grant and waits for it up to patience. The Job it
-// returns is completed or failed when the work ended in that time, else queued or running.
+// Start starts work with a grant and waits for it up to patience. The Job it returns is completed
+// or failed if the work ended in that time, else queued or running.
 func (r *Runner) Start(ctx context.Context, g access.Grant, kind string, patience time.Duration, work Work) (Job, error) {
 	now := r.now().UTC()
 	j := Job{ID: r.newID(), World: g.World(), Kind: kind, By: g.Caller().Subject, Level: g.View().Level,
@@ -187,7 +187,7 @@ func (r *Runner) Start(ctx context.Context, g access.Grant, kind string, patienc
 	return j, nil
 }
 
-// Waiting is how many jobs wait here for others to end.
+// Waiting returns the number of this process's jobs that wait for a slot.
 func (r *Runner) Waiting() int { return int(r.queue.Load()) }
 
 func (r *Runner) run(j Job, work Work) Job {
@@ -198,18 +198,18 @@ func (r *Runner) run(j Job, work Work) Job {
 		defer func() { <-r.slots }()
 	case <-r.ctx.Done():
 		r.queue.Add(-1)
-		return r.end(j, nil, errInterrupted)
+		return r.endJob(j, nil, errInterrupted)
 	}
 	j.State, j.Changed = Running, r.now().UTC()
 	if err := r.store.PutJob(r.ctx, j); err != nil {
-		return r.end(j, nil, err)
+		return r.endJob(j, nil, err)
 	}
-	result, err := guarded(r.lease(), work)
-	return r.end(j, result, err)
+	result, err := runGuarded(r.leaseContext(), work)
+	return r.endJob(j, result, err)
 }
 
-// guarded runs work and makes an error of a panic.
-func guarded(ctx context.Context, work Work) (result any, err error) {
+// runGuarded runs work and turns a panic into an error.
+func runGuarded(ctx context.Context, work Work) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.Panicked("a job", p)
@@ -223,7 +223,7 @@ const Interrupted = "the server stopped before the job was done; start it again"
 
 var errInterrupted = fault.New(fault.Unavailable, Interrupted)
 
-func (r *Runner) end(j Job, result any, err error) Job {
+func (r *Runner) endJob(j Job, result any, err error) Job {
 	if err == nil {
 		j.Result, err = json.Marshal(result)
 	}
@@ -243,7 +243,8 @@ func (r *Runner) end(j Job, result any, err error) Job {
 	return j
 }
 
-// Find gives a job of the grant's world to its starter, or to a view at least as high.
+// Find returns a job of the grant's world to its starter, or to an admin, if the view's level is at
+// least the job's.
 func (r *Runner) Find(ctx context.Context, g access.Grant, id string) (Job, error) {
 	absent := fault.New(fault.NotFound, "there is no such job; start it again")
 	u, err := uuid.Parse(id)
@@ -260,7 +261,7 @@ func (r *Runner) Find(ctx context.Context, g access.Grant, id string) (Job, erro
 	return j, nil
 }
 
-// Close stops all work and waits for it.
+// Close cancels all work and waits for it.
 func (r *Runner) Close() {
 	r.stop()
 	r.wait.Wait()

@@ -79,7 +79,7 @@ func TestLongWorkGoesOnAfterTheCall(t *testing.T) {
 	}
 }
 
-func TestWhatAFailedJobSays(t *testing.T) {
+func TestProblemOfAFailedJob(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		work job.Work
@@ -99,7 +99,7 @@ func TestWhatAFailedJobSays(t *testing.T) {
 	}
 }
 
-// A panic may quote what is stored; the log must not.
+// A panic may contain stored text; the log must not.
 func TestTheLogOfAPanicHasNoContent(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()
@@ -131,7 +131,7 @@ func TestAJobThatAStopInterruptedIsFailed(t *testing.T) {
 	if _, err := r.Start(t.Context(), g, "next", time.Minute, func(context.Context) (any, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
-	// Its process was only paused, and is done with it now: too late.
+	// Its process was only paused, and finishes the job now: too late.
 	interrupted.State, interrupted.Result = job.Completed, []byte(`{}`)
 	if err := s.PutJob(t.Context(), interrupted); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestAJobThatAStopInterruptedIsFailed(t *testing.T) {
 	}
 }
 
-// unheard is a store that nobody hears of while it is told so.
+// unheard is a store whose Touch fails while deaf is true.
 type unheard struct {
 	mu   sync.Mutex
 	deaf bool                  // guarded by mu
@@ -172,8 +172,8 @@ func (u *unheard) Touch(context.Context, string, time.Time, time.Time) error {
 	return nil
 }
 
-// Who could not say for half a minute that it lives was taken for gone: its work ends,
-// and what is begun later does not.
+// A process that could not renew its lease for half a minute has lost it: its running work is
+// cancelled; work started later is not.
 func TestWorkEndsWithItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := &unheard{kept: map[uuid.UUID]job.Job{}}
@@ -213,7 +213,7 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 	})
 }
 
-func TestWhoSeesAJob(t *testing.T) {
+func TestVisibilityOfAJob(t *testing.T) {
 	r := newRunner(t, openStore(t), nil)
 	j, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute, func(context.Context) (any, error) { return 1, nil })
 	if err != nil {
@@ -250,8 +250,8 @@ func TestWhoSeesAJob(t *testing.T) {
 	}
 }
 
-// So many jobs run at once as there are workers; each gives its place to the next, and a
-// stop ends those that run and those that wait alike.
+// As many jobs run at once as there are workers; each passes its slot to the next, and Close ends
+// running and waiting jobs alike.
 func TestJobsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := &unheard{kept: map[uuid.UUID]job.Job{}}

@@ -2,5 +2,5 @@
 
 package raceenabled
 
-// Detected is whether the race detector watches.
+// Detected is true if the race detector is enabled.
 const Detected = false

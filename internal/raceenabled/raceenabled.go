@@ -1,9 +1,9 @@
-// Package raceenabled tells tests whether the race detector watches. Under it most things take
-// several times as long, so that a long test of one caller does a part of its work. Only
-// tests and the packages that help them import it.
+// Package raceenabled tells tests if the race detector is enabled. With it most code takes several
+// times as long, so a long single-threaded test does only part of its work. Only tests and the
+// packages that help them import it.
 package raceenabled
 
-// Share is all of n, or under the race detector one part of it, at least 1.
+// Share returns n, or with the race detector n/part, at least 1.
 func Share(n, part int) int {
 	if Detected {
 		return max(n/part, 1)
