@@ -8,8 +8,9 @@ import (
 	"loregate/internal/fault"
 )
 
-// failure makes a fault of the error object, in one line.
-func (r *reply) failure(object bool) error {
+// toFault converts an error reply to a fault whose message is one line. object reports whether the
+// body is a JSON object.
+func (r *reply) toFault(object bool) error {
 	var shown fault.Envelope
 	if !object || json.Unmarshal(r.body, &shown) != nil || shown.Error.Code == "" {
 		kind := kindOf(r.status)
@@ -23,18 +24,18 @@ func (r *reply) failure(object bool) error {
 	kind := kindOf(r.status)
 	message := strings.Join(strings.Fields(shown.Error.Message), " ")
 	if kind == fault.Internal {
-		// Shown as it is, an internal fault would say that it happened here.
+		// An internal fault shown unchanged would seem to come from this process.
 		kind, message = fault.Unavailable, "on the server: "+message
 	}
 	f := &fault.Error{Kind: kind, Message: message, Fields: shown.Error.ValidationErrors, Details: shown.Error.Details}
 	if shown.Error.Code != kind.Code() && kind != fault.Unavailable {
-		f.Code = shown.Error.Code // the word of a surface
+		f.Code = shown.Error.Code // a surface's own code
 	}
 	f.RetryAfter, _ = retryAfter(r.header)
 	return f
 }
 
-// kindOf is the kind of a status, by the table that made it.
+// kindOf returns the fault kind of an HTTP status, the inverse of Kind.HTTPStatus.
 func kindOf(status int) fault.Kind {
 	for k := fault.Invalid; k <= fault.Unavailable; k++ {
 		if k.HTTPStatus() == status {

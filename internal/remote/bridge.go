@@ -19,8 +19,8 @@ import (
 // Bounds of a connection.
 const (
 	maxLine   = 40 << 20        // bytes of a client's message: an attachment of 25 MiB in base64, and room
-	maxCalls  = 64              // calls of one client that are under way
-	maxAnswer = 5 * time.Minute // for one call; streams have none
+	maxCalls  = 64              // concurrent calls of one client
+	maxAnswer = 5 * time.Minute // for one call; streams have no limit
 	listening = "subscriptions/listen"
 )
 
@@ -29,20 +29,20 @@ type relay struct {
 	*Bridge
 	ctx  context.Context
 	work sync.WaitGroup
-	room chan struct{} // one for each call that is under way
+	room chan struct{} // one element for each running call
 
 	write sync.Mutex // guards out
 	out   io.Writer
 
-	mu        sync.Mutex // guards the rest
+	mu        sync.Mutex // guards the fields below
 	session   string     // of the older era; "" before it is established
-	version   string     // that the handshake settled on
-	following bool       // the stream of what the server sends unasked is open
+	version   string     // the version negotiated in the handshake
+	following bool       // the stream of the server's unsolicited messages is open
 	reads     map[string]bool
-	calls     map[string]context.CancelFunc // under way, by id
+	calls     map[string]context.CancelFunc // running calls, by id
 }
 
-// message is what the relay needs to know of a JSON-RPC message.
+// message has the parts of a JSON-RPC message that the relay needs.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -62,8 +62,7 @@ type message struct {
 
 func (m *message) isCall() bool { return m.Method != "" && len(m.ID) > 0 && string(m.ID) != "null" }
 
-// Serve relays messages, one a line, until in ends or ctx does. It writes nothing but
-// messages to out.
+// Serve relays messages, one a line, until in ends or ctx does. It writes only messages to out.
 func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &relay{Bridge: b, ctx: ctx, room: make(chan struct{}, maxCalls), out: out, reads: map[string]bool{}, calls: map[string]context.CancelFunc{}}
@@ -87,7 +86,7 @@ func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		select {
 		case text, more := <-lines:
 			if open = more; more {
-				r.take(text)
+				r.handleMessage(text)
 			} else {
 				err = <-failed
 			}
@@ -95,15 +94,15 @@ func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			open = false
 		}
 	}
-	r.end(cancel)
+	r.endSession(cancel)
 	if errors.Is(err, bufio.ErrTooLong) {
 		return fmt.Errorf("remote: a message of the client has more than %d bytes", maxLine)
 	}
 	return err
 }
 
-// end waits for the calls that were read to be answered, and ends the session.
-func (r *relay) end(cancel context.CancelFunc) {
+// endSession waits until all calls that were read are answered, and ends the session.
+func (r *relay) endSession(cancel context.CancelFunc) {
 	r.mu.Lock()
 	for id, stop := range r.calls {
 		if strings.HasPrefix(id, listening) {
@@ -113,7 +112,7 @@ func (r *relay) end(cancel context.CancelFunc) {
 	r.mu.Unlock()
 	for range maxCalls {
 		select {
-		case r.room <- struct{}{}: // all are back once all room is taken
+		case r.room <- struct{}{}: // all calls are done once all room is taken
 		case <-r.ctx.Done():
 		}
 	}
@@ -124,42 +123,42 @@ func (r *relay) end(cancel context.CancelFunc) {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(r.ctx), 2*time.Second)
 	defer stop()
-	if token, err := r.bearer(ctx, ""); err == nil {
-		if res, err := r.request(ctx, http.MethodDelete, &message{}, token); err == nil {
+	if token, err := r.currentToken(ctx, ""); err == nil {
+		if res, err := r.doMessage(ctx, http.MethodDelete, &message{}, token); err == nil {
 			_ = res.Body.Close() // a server that is gone has no session either
 		}
 	}
 }
 
-// take deals with one message of the client. Notifications and answers go out in their
-// order; calls run beside each other, but for the handshake, which others follow.
-func (r *relay) take(text []byte) {
+// handleMessage handles one message of the client. Notifications and responses are sent in their
+// order. Calls run concurrently, except the handshake, which finishes before later messages.
+func (r *relay) handleMessage(text []byte) {
 	if text = bytes.TrimSpace(text); len(text) == 0 {
 		return
 	}
 	m := &message{text: text}
 	if err := json.Unmarshal(text, m); err != nil {
-		r.send([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not a JSON-RPC 2.0 message; send one a line"}}`))
+		r.writeMessage([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not a JSON-RPC 2.0 message; send one a line"}}`))
 		return
 	}
 	switch {
 	case m.isCall() && m.Method == "initialize":
-		r.call(r.ctx, m)
+		r.answerCall(r.ctx, m)
 	case m.isCall():
-		r.begin(m)
+		r.startCall(m)
 	default:
-		_, _ = r.deliver(r.ctx, m) // nothing waits for it
+		_, _ = r.deliverMessage(r.ctx, m) // no caller waits for a notification
 		if m.Method == "notifications/cancelled" {
-			r.cancelled(m.Params.RequestID)
+			r.cancelCall(m.Params.RequestID)
 		}
 		if m.Method == "notifications/initialized" {
-			r.follow()
+			r.followServer()
 		}
 	}
 }
 
-// begin runs a call beside what else goes on.
-func (r *relay) begin(m *message) {
+// startCall runs a call concurrently.
+func (r *relay) startCall(m *message) {
 	ctx, cancel := context.WithTimeout(r.ctx, maxAnswer)
 	id, leave := string(m.ID), func() {}
 	if m.Method == listening {
@@ -179,15 +178,15 @@ func (r *relay) begin(m *message) {
 	r.work.Go(func() {
 		defer leave()
 		defer cancel()
-		r.call(ctx, m)
+		r.answerCall(ctx, m)
 		r.mu.Lock()
 		delete(r.calls, key)
 		r.mu.Unlock()
 	})
 }
 
-// cancelled ends a call that the client gave up.
-func (r *relay) cancelled(id json.RawMessage) {
+// cancelCall cancels a call at the client's request.
+func (r *relay) cancelCall(id json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, key := range []string{string(id), listening + string(id)} {
@@ -197,41 +196,41 @@ func (r *relay) cancelled(id json.RawMessage) {
 	}
 }
 
-// call gets the answer to a call to the client.
-func (r *relay) call(ctx context.Context, m *message) {
-	answer, err := r.deliver(ctx, m)
+// answerCall gets the answer to a call and sends it to the client.
+func (r *relay) answerCall(ctx context.Context, m *message) {
+	answer, err := r.deliverMessage(ctx, m)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return // who gave up is told nothing
+		return // a client that cancelled gets no answer
 	case err == nil && answer == nil:
 		err = fault.New(fault.Unavailable, "the server's answer broke off; ask again, and look first whether a write was done")
 	}
 	if err != nil {
-		answer = failed(m, err)
+		answer = failureAnswer(m, err)
 	}
-	r.learn(m, answer)
-	r.send(answer)
+	r.learnAnswer(m, answer)
+	r.writeMessage(answer)
 }
 
-// deliver sends a message until the server has dealt with it. What refused it for being too
-// much did nothing, so that any message is sent again then; other failures are passed over
-// where doing it twice is as doing it once.
-func (r *relay) deliver(ctx context.Context, m *message) (answer []byte, err error) {
+// deliverMessage sends a message until the server has handled it. A message refused by a rate limit
+// had no effect, so any message is sent again then. After other failures only repeatable messages
+// are sent again.
+func (r *relay) deliverMessage(ctx context.Context, m *message) (answer []byte, err error) {
 	for try, wait := 1, firstWait; ; try, wait = try+1, wait*2 {
 		var pause time.Duration
 		var again bool
-		answer, err = r.post(ctx, m)
+		answer, err = r.postMessage(ctx, m)
 		if err == nil {
-			pause, again = limited(answer, wait)
+			pause, again = limitedPause(answer, wait)
 		} else {
-			again = fault.KindOf(err) == fault.RateLimited || fault.KindOf(err) == fault.Unavailable && r.repeatable(m)
+			again = fault.KindOf(err) == fault.RateLimited || fault.KindOf(err) == fault.Unavailable && r.isRepeatable(m)
 			pause = max(wait, retryAfterOf(err))
 		}
 		if !again || try == maxTries || pause > maxWait || ctx.Err() != nil {
 			return answer, err
 		}
 		if err := r.cfg.Sleep(ctx, pause); err != nil {
-			return nil, unreachable(err)
+			return nil, newUnreachable(err)
 		}
 	}
 }
@@ -244,8 +243,8 @@ func retryAfterOf(err error) time.Duration {
 	return 0
 }
 
-// repeatable reports whether a message may arrive twice.
-func (r *relay) repeatable(m *message) bool {
+// isRepeatable reports whether a message may be delivered twice.
+func (r *relay) isRepeatable(m *message) bool {
 	if m.Method != "tools/call" {
 		return m.Method != ""
 	}
@@ -254,9 +253,9 @@ func (r *relay) repeatable(m *message) bool {
 	return r.reads[m.Params.Name] || m.Params.Arguments.Key != ""
 }
 
-// limited reports whether an answer refuses a call for being one too many, and when to try
-// again.
-func limited(answer []byte, wait time.Duration) (time.Duration, bool) {
+// limitedPause reports whether an answer refuses a call because of a rate limit, and how long to
+// wait before the next try.
+func limitedPause(answer []byte, wait time.Duration) (time.Duration, bool) {
 	if !bytes.Contains(answer, []byte("retry_after_seconds")) {
 		return 0, false
 	}
@@ -285,8 +284,9 @@ func limited(answer []byte, wait time.Duration) (time.Duration, bool) {
 	return max(wait, time.Duration(seconds*float64(time.Second))), true
 }
 
-// learn keeps what later messages need to know of an answer.
-func (r *relay) learn(m *message, answer []byte) {
+// learnAnswer stores the parts of an answer that later messages need: the protocol version and the
+// tools that only read.
+func (r *relay) learnAnswer(m *message, answer []byte) {
 	if m.Method != "initialize" && m.Method != "tools/list" {
 		return
 	}
@@ -314,22 +314,22 @@ func (r *relay) learn(m *message, answer []byte) {
 	}
 }
 
-// failed is the answer to a call that did not come through.
-func failed(m *message, err error) []byte {
+// failureAnswer returns the answer to a call that failed.
+func failureAnswer(m *message, err error) []byte {
 	b, encoding := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID,
 		"error": map[string]any{"code": -32000, "message": oneLine(err), "data": fault.Show(err, "")}})
 	if encoding != nil {
-		panic("remote: " + encoding.Error()) // plain values of ours
+		panic("remote: " + encoding.Error()) // plain values of our own
 	}
 	return b
 }
 
-// send writes one message to the client.
-func (r *relay) send(text []byte) {
+// writeMessage writes one message to the client.
+func (r *relay) writeMessage(text []byte) {
 	if bytes.IndexByte(text, '\n') >= 0 {
 		var line bytes.Buffer
 		if json.Compact(&line, text) != nil {
-			return // no message at all
+			return // not a message
 		}
 		text = line.Bytes()
 	}

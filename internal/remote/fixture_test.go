@@ -18,14 +18,14 @@ import (
 	"loregate/internal/remote"
 )
 
-// site is our own server, with something between it and the client that can break.
+// site is our own server, with a faulty network between it and the client.
 type site struct {
 	t      testing.TB
 	app    *app.App
 	server *httptest.Server
 	key    string
 
-	mu       sync.Mutex                                        // guards the rest
+	mu       sync.Mutex                                        // guards the fields below
 	meddle   func(w http.ResponseWriter, r *http.Request) bool // true: it answered
 	asked    []string
 	slept    []time.Duration
@@ -77,7 +77,7 @@ func (s *site) pass(d time.Duration) {
 	s.now = s.now.Add(d)
 }
 
-// passes lets the time that is slept pass.
+// passes makes Sleep advance the clock.
 func (s *site) passes() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *site) meddled(w http.ResponseWriter, r *http.Request) bool {
 	return meddle != nil && meddle(w, r)
 }
 
-// breaks answers the next n calls that are no token's with a status.
+// breaks answers the next n calls, except those for tokens, with a status.
 func (s *site) breaks(n, status int, headers ...string) {
 	s.between(func(w http.ResponseWriter, r *http.Request) bool {
 		s.mu.Lock()
@@ -115,7 +115,7 @@ func (s *site) between(f func(w http.ResponseWriter, r *http.Request) bool) {
 	s.meddle, s.asked, s.slept = f, nil, nil
 }
 
-// calls are the requests since between, without those for tokens.
+// calls counts the requests since between, except those for tokens.
 func (s *site) config() remote.Config {
 	return remote.Config{URL: s.server.URL + "/api/mcp", Key: s.key, Role: access.RoleGM, Now: s.clock,
 		Sleep: func(_ context.Context, d time.Duration) error {
@@ -129,13 +129,13 @@ func (s *site) config() remote.Config {
 		}}
 }
 
-// client is an MCP client of the server, by the bridge.
+// client is an MCP client of the server, through the bridge.
 type client struct {
 	s *site
 	*mcp.ClientSession
 }
 
-// connect connects over a bridge as the site's key.
+// connect connects through a bridge with the site's key.
 func (s *site) connect(options *mcp.ClientOptions) client {
 	s.t.Helper()
 	b, err := remote.New(s.t.Context(), s.config())
@@ -185,7 +185,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// ask calls a tool and gives the text of its result, and whether it is an error's.
+// ask calls a tool and returns the text of its result; failed reports whether it is an error.
 func (c client) ask(tool, input string) (text string, failed bool) {
 	c.s.t.Helper()
 	res, err := c.CallTool(c.s.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(input)})
@@ -204,7 +204,7 @@ func (c client) must(tool, input string) string {
 	return text
 }
 
-// calls counts the tools that the server was asked to call, and the tokens.
+// calls returns the numbers of tool calls and of tokens that the server handled.
 func (s *site) calls() (calls, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"loregate/internal/remote"
 )
 
-// A client has by the bridge what it has of the server: tools, prompts, resources and
+// A client has the same through the bridge as from the server: tools, prompts, resources and
 // completions, entry by entry.
 func TestTheSameToolsPromptsAndResourcesAsTheServer(t *testing.T) {
 	s := newSite(t)
@@ -68,7 +68,7 @@ func TestTheSameToolsPromptsAndResourcesAsTheServer(t *testing.T) {
 	}
 }
 
-func TestWhatA429RefusedIsRepeated(t *testing.T) {
+func TestCallsRefusedWith429AreRepeated(t *testing.T) {
 	s := newSite(t)
 	c := s.connect(nil)
 	if _, err := c.ListTools(t.Context(), nil); err != nil {
@@ -115,9 +115,9 @@ func TestWhatA429RefusedIsRepeated(t *testing.T) {
 	}
 }
 
-// Over MCP a call that is one too many is a result and no status: it is repeated too, writes
-// and lists among them.
-func TestWhatALimitRefusedIsRepeated(t *testing.T) {
+// Over MCP a call above the rate limit gets a result instead of a status: it is repeated too,
+// including writes and lists.
+func TestCallsRefusedByALimitAreRepeated(t *testing.T) {
 	s := newSite(t, "LOREGATE_LIMITS_WRITES=3", "LOREGATE_LIMITS_TOOL_LISTS=3")
 	c := s.connect(nil)
 	s.passes()
@@ -145,7 +145,7 @@ func TestTokensAreRenewedInTime(t *testing.T) {
 	if calls, tokens := s.calls(); calls != 2 || tokens != 1 {
 		t.Errorf("near its end: %d calls, %d tokens", calls, tokens)
 	}
-	// A 401 is answered with one new token, and one more try, of a write too.
+	// A 401 leads to one new token and one more try, also for a write.
 	s.breaks(1, http.StatusUnauthorized)
 	c.must("create_card", `{"name": "Once"}`)
 	if calls, tokens := s.calls(); calls != 2 || tokens != 1 {
@@ -166,7 +166,7 @@ func TestTokensAreRenewedInTime(t *testing.T) {
 	c.must("list_types", `{}`)
 }
 
-// What changed is heard of by the bridge, as by the server.
+// The bridge relays notifications of changes like the server itself.
 func TestSubscriptionsAreRelayed(t *testing.T) {
 	s := newSite(t)
 	heard := make(chan string, 10)
@@ -220,7 +220,7 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestTokensThatDoNotHold(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	s := newSite(t)
 	issued, err := s.app.Identity.Exchange(t.Context(), s.key, access.RoleGM, "")
 	if err != nil {
@@ -256,7 +256,7 @@ func TestTokensThatDoNotHold(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// One that was good once and is expired.
+	// A token that was valid once and has expired.
 	s.pass(2 * time.Hour)
 	s.between(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/api/mcp/auth" {

@@ -14,11 +14,11 @@ import (
 	"loregate/internal/fault"
 )
 
-// How often and how patiently a call is sent again.
+// Limits of repeated tries and of answers.
 const (
 	maxTries  = 4
-	firstWait = 200 * time.Millisecond // doubled each time
-	maxWait   = 30 * time.Second       // a server that asks for more is told of to the caller
+	firstWait = 200 * time.Millisecond // doubled after each try
+	maxWait   = 30 * time.Second       // if a server asks for a longer wait, the caller gets the error instead
 	maxReply  = 64 << 20               // bytes of an answer: an attachment as base64 and more
 )
 
@@ -29,15 +29,16 @@ type call struct {
 	body        []byte
 }
 
-// reply is what came back.
+// reply is the response to a call.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// retry says whether a failure may pass, and when to try again.
-func retry(r *reply, err error, wait time.Duration) (time.Duration, bool) {
+// retryPause reports whether a failed call may succeed later, and how long to wait before the next
+// try.
+func retryPause(r *reply, err error, wait time.Duration) (time.Duration, bool) {
 	if err != nil {
 		return wait, true
 	}
@@ -58,8 +59,8 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 	return time.Duration(n) * time.Second, true
 }
 
-// do makes one HTTP exchange.
-func (e *Bridge) do(ctx context.Context, method, address string, header map[string]string, body []byte) (*reply, error) {
+// doRequest makes one HTTP exchange.
+func (e *Bridge) doRequest(ctx context.Context, method, address string, header map[string]string, body []byte) (*reply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the call cannot be put into a request").Because(err)
@@ -70,21 +71,21 @@ func (e *Bridge) do(ctx context.Context, method, address string, header map[stri
 	}
 	resp, err := e.cfg.HTTP.Do(req)
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, newUnreachable(err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it was only read
+	defer func() { _ = resp.Body.Close() }() // the body was only read
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
 	if err == nil && len(data) > maxReply {
 		err = fmt.Errorf("the answer is longer than %d bytes", maxReply)
 	}
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, newUnreachable(err)
 	}
 	return &reply{resp.StatusCode, resp.Header, data}, nil
 }
 
-// unreachable is the fault of a server that does not answer.
-func unreachable(err error) error {
+// newUnreachable returns the fault of a server that does not answer.
+func newUnreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return fault.New(fault.Unavailable, "the call was cancelled").Because(err)
 	}

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	leeway  = 30 * time.Second // of clocks, as the server grants it
-	refresh = 2 * time.Minute  // a token is renewed when it has less to live
+	leeway  = 30 * time.Second // tolerated clock difference, the same as the server's
+	refresh = 2 * time.Minute  // a token is renewed when it has less time to live than this
 )
 
 // tokenBox holds the token in use and the keys it was verified with.
 type tokenBox struct {
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	bearer  string
 	expires time.Time
 	keys    jwk.Set
@@ -43,32 +43,32 @@ func (b *tokenBox) put(bearer string, expires time.Time, keys jwk.Set) {
 	b.bearer, b.expires, b.keys = bearer, expires, keys
 }
 
-// bearer gives a token that is good for a while, getting a new one where that is due or
-// where the one in use is refused. Callers at the same time get it together.
-func (e *Bridge) bearer(ctx context.Context, refused string) (string, error) {
+// currentToken returns a valid token. It gets a new one if the current one expires soon or is the
+// refused one. Concurrent callers share one request.
+func (e *Bridge) currentToken(ctx context.Context, refused string) (string, error) {
 	have, expires, _ := e.token.get()
 	now := e.cfg.Now()
 	if have != "" && have != refused && now.Before(expires.Add(-refresh)) {
 		return have, nil
 	}
-	// The others' wait must not end with this caller's.
-	done := e.fetch.DoChan("token", func() (any, error) { return nil, e.renew(context.WithoutCancel(ctx)) })
+	// If this caller's ctx ends, the other callers must still get their token.
+	done := e.fetch.DoChan("token", func() (any, error) { return nil, e.renewToken(context.WithoutCancel(ctx)) })
 	var err error
 	select {
 	case r := <-done:
 		err = r.Err
 	case <-ctx.Done():
-		return "", unreachable(ctx.Err())
+		return "", newUnreachable(ctx.Err())
 	}
 	if err != nil && fault.KindOf(err) == fault.Unavailable && have != "" && have != refused && now.Before(expires) {
-		return have, nil // it is good for a little yet
+		return have, nil // it is still valid for a short time
 	}
 	have, _, _ = e.token.get()
 	return have, err
 }
 
-// renew exchanges the key for a token and verifies it.
-func (e *Bridge) renew(ctx context.Context) error {
+// renewToken exchanges the key for a token and verifies it.
+func (e *Bridge) renewToken(ctx context.Context) error {
 	ask := map[string]string{"api_key": e.cfg.Key, "role": e.cfg.Role.String()}
 	if e.cfg.World != "" {
 		ask["world"] = e.cfg.World
@@ -77,12 +77,12 @@ func (e *Bridge) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := e.ask(ctx, &call{method: http.MethodPost, url: e.base + apiPath + "/auth", body: body, header: map[string]string{"Content-Type": "application/json"}})
+	r, err := e.sendCall(ctx, &call{method: http.MethodPost, url: e.base + apiPath + "/auth", body: body, header: map[string]string{"Content-Type": "application/json"}})
 	if err != nil {
 		return err
 	}
 	if r.status != http.StatusCreated && r.status != http.StatusOK {
-		return r.failure(isObject(r.body))
+		return r.toFault(isObject(r.body))
 	}
 	var issued struct {
 		Token string `json:"token"`
@@ -90,7 +90,7 @@ func (e *Bridge) renew(ctx context.Context) error {
 	if err := json.Unmarshal(r.body, &issued); err != nil || issued.Token == "" {
 		return fault.New(fault.Unavailable, "the server gave no token; is %s the address of its API?", e.base+apiPath)
 	}
-	expires, keys, err := e.verify(ctx, issued.Token)
+	expires, keys, err := e.verifyToken(ctx, issued.Token)
 	if err != nil {
 		return fault.New(fault.Unauthorized, "the server's token does not hold: %s; do not trust this address", oneLine(err)).Because(err)
 	}
@@ -98,33 +98,33 @@ func (e *Bridge) renew(ctx context.Context) error {
 	return nil
 }
 
-// ask sends what needs no token, again while the server is not there.
-func (e *Bridge) ask(ctx context.Context, c *call) (*reply, error) {
+// sendCall sends a request without a token, and sends it again while the server is unavailable.
+func (e *Bridge) sendCall(ctx context.Context, c *call) (*reply, error) {
 	for try, wait := 1, firstWait; ; try, wait = try+1, wait*2 {
-		r, err := e.do(ctx, c.method, c.url, c.header, c.body)
-		pause, again := retry(r, err, wait)
+		r, err := e.doRequest(ctx, c.method, c.url, c.header, c.body)
+		pause, again := retryPause(r, err, wait)
 		if !again || try == maxTries || pause > maxWait || ctx.Err() != nil {
 			return r, err
 		}
 		if err := e.cfg.Sleep(ctx, pause); err != nil {
-			return nil, unreachable(err)
+			return nil, newUnreachable(err)
 		}
 	}
 }
 
-// verify holds a token against the server's key set: signature, expiry, issuer and role.
-func (e *Bridge) verify(ctx context.Context, token string) (time.Time, jwk.Set, error) {
+// verifyToken verifies a token with the server's key set: signature, expiry, issuer and role.
+func (e *Bridge) verifyToken(ctx context.Context, token string) (time.Time, jwk.Set, error) {
 	kid, err := keyID(token)
 	if err != nil {
 		return time.Time{}, nil, err
 	}
 	_, _, keys := e.token.get()
-	key, known := lookup(keys, kid)
+	key, known := findKey(keys, kid)
 	if !known {
 		if keys, err = e.keySet(ctx); err != nil {
 			return time.Time{}, nil, err
 		}
-		if key, known = lookup(keys, kid); !known {
+		if key, known = findKey(keys, kid); !known {
 			return time.Time{}, nil, fmt.Errorf("its key %q is not in the server's key set", kid)
 		}
 	}
@@ -132,12 +132,12 @@ func (e *Bridge) verify(ctx context.Context, token string) (time.Time, jwk.Set, 
 	if err != nil {
 		return time.Time{}, nil, errors.New("its signature does not hold")
 	}
-	expires, err := e.claims(payload)
+	expires, err := e.checkClaims(payload)
 	return expires, keys, err
 }
 
-// keyID reads the key's id in a token's header. A token that is not signed with RS256 is
-// refused before anything is looked up.
+// keyID reads the key's id in a token's header. A token that is not signed with RS256 is refused
+// before its key is looked up.
 func keyID(token string) (string, error) {
 	m, err := jws.Parse([]byte(token), jws.WithCompact())
 	if err != nil || len(m.Signatures()) != 1 {
@@ -152,7 +152,7 @@ func keyID(token string) (string, error) {
 	return kid, nil
 }
 
-func lookup(keys jwk.Set, kid string) (jwk.Key, bool) {
+func findKey(keys jwk.Set, kid string) (jwk.Key, bool) {
 	if keys == nil {
 		return nil, false
 	}
@@ -161,7 +161,7 @@ func lookup(keys jwk.Set, kid string) (jwk.Key, bool) {
 }
 
 func (e *Bridge) keySet(ctx context.Context) (jwk.Set, error) {
-	r, err := e.ask(ctx, &call{method: http.MethodGet, url: e.base + apiPath + "/.well-known/jwks.json"})
+	r, err := e.sendCall(ctx, &call{method: http.MethodGet, url: e.base + apiPath + "/.well-known/jwks.json"})
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +172,8 @@ func (e *Bridge) keySet(ctx context.Context) (jwk.Set, error) {
 	return keys, nil
 }
 
-// claims checks what a token says, and gives its expiry.
-func (e *Bridge) claims(payload []byte) (time.Time, error) {
+// checkClaims checks a token's claims, and returns its expiry.
+func (e *Bridge) checkClaims(payload []byte) (time.Time, error) {
 	var c struct {
 		Issuer  string `json:"iss"`
 		Role    string `json:"role"`

@@ -16,50 +16,49 @@ import (
 	"loregate/internal/wait"
 )
 
-// post sends a message once, or twice where the token it went with was refused. Of what
-// comes back it hands on what the server says on the way, and gives the answer; nil where
-// there was none.
-func (r *relay) post(ctx context.Context, m *message) (answer []byte, err error) {
+// postMessage sends a message once, or twice if its token was refused. It relays the other messages
+// of the response to the client, and returns the answer; nil if there was no answer.
+func (r *relay) postMessage(ctx context.Context, m *message) (answer []byte, err error) {
 	stale := ""
 	for {
-		token, err := r.bearer(ctx, stale)
+		token, err := r.currentToken(ctx, stale)
 		if err != nil {
 			return nil, err
 		}
-		res, err := r.request(ctx, http.MethodPost, m, token)
+		res, err := r.doMessage(ctx, http.MethodPost, m, token)
 		if err != nil {
-			return nil, unreachable(err)
+			return nil, newUnreachable(err)
 		}
 		if res.StatusCode == http.StatusUnauthorized && stale == "" {
-			stale = token // it did nothing: any message may be sent again
+			stale = token // a 401 has no effect: any message may be sent again
 			_ = res.Body.Close()
 			continue
 		}
-		defer func() { _ = res.Body.Close() }() // it was only read
-		return r.receive(res, m)
+		defer func() { _ = res.Body.Close() }() // the body was only read
+		return r.readResponse(res, m)
 	}
 }
 
-// receive reads what came back.
-func (r *relay) receive(res *http.Response, m *message) ([]byte, error) {
+// readResponse reads a response and returns the answer in it.
+func (r *relay) readResponse(res *http.Response, m *message) ([]byte, error) {
 	if id := res.Header.Get("Mcp-Session-Id"); id != "" {
 		r.mu.Lock()
 		r.session = id
 		r.mu.Unlock()
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what cannot be read is no stream
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // an unreadable type is not a stream
 	if kind == "text/event-stream" && res.StatusCode == http.StatusOK {
-		return r.events(res.Body, m)
+		return r.relayEvents(res.Body, m)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
 	if err != nil || len(body) > maxReply {
-		return nil, unreachable(err)
+		return nil, newUnreachable(err)
 	}
 	if isMessage(body) {
 		return body, nil
 	}
 	if res.StatusCode > 299 {
-		return nil, (&reply{res.StatusCode, res.Header, body}).failure(isObject(body))
+		return nil, (&reply{res.StatusCode, res.Header, body}).toFault(isObject(body))
 	}
 	return nil, nil
 }
@@ -71,8 +70,9 @@ func isMessage(body []byte) bool {
 	return isObject(body) && json.Unmarshal(body, &m) == nil && m.Version == "2.0"
 }
 
-// events reads a stream of messages, hands them on, and gives the one that answers m.
-func (r *relay) events(body io.Reader, m *message) (answer []byte, err error) {
+// relayEvents reads a stream of messages, relays them to the client, and returns the one that
+// answers m.
+func (r *relay) relayEvents(body io.Reader, m *message) (answer []byte, err error) {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 64<<10), maxReply)
 	var data []byte
@@ -85,26 +85,26 @@ func (r *relay) events(body io.Reader, m *message) (answer []byte, err error) {
 		if len(line) > 0 || len(data) == 0 {
 			continue
 		}
-		if answers(data, m) {
+		if isAnswer(data, m) {
 			return data, nil
 		}
-		r.send(data)
+		r.writeMessage(data)
 		data = nil
 	}
 	if err := lines.Err(); err != nil {
-		return nil, unreachable(err)
+		return nil, newUnreachable(err)
 	}
 	return nil, nil
 }
 
-// answers reports whether a message of the server is the answer to a call.
-func answers(text []byte, m *message) bool {
+// isAnswer reports whether a message of the server is the answer to a call.
+func isAnswer(text []byte, m *message) bool {
 	var got message
 	return m.isCall() && json.Unmarshal(text, &got) == nil && got.Method == "" && bytes.Equal(got.ID, m.ID)
 }
 
-// follow hands on what the server sends unasked, in the older era, until the relay ends.
-func (r *relay) follow() {
+// followServer relays the server's unsolicited messages, in the older era, until the relay ends.
+func (r *relay) followServer() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.following || r.session == "" {
@@ -113,15 +113,15 @@ func (r *relay) follow() {
 	r.following = true
 	r.work.Go(func() {
 		for stale := ""; r.ctx.Err() == nil; {
-			token, err := r.bearer(r.ctx, stale)
+			token, err := r.currentToken(r.ctx, stale)
 			if err == nil {
 				var res *http.Response
-				if res, err = r.request(r.ctx, http.MethodGet, &message{}, token); err == nil {
+				if res, err = r.doMessage(r.ctx, http.MethodGet, &message{}, token); err == nil {
 					switch {
 					case res.StatusCode == http.StatusUnauthorized:
 						stale = token
 					case res.StatusCode == http.StatusOK:
-						_, _ = r.events(res.Body, &message{}) // it is opened anew
+						_, _ = r.relayEvents(res.Body, &message{}) // the loop opens it again
 					}
 					_ = res.Body.Close()
 					if res.StatusCode == http.StatusMethodNotAllowed || res.StatusCode == http.StatusNotFound {
@@ -134,10 +134,10 @@ func (r *relay) follow() {
 	})
 }
 
-// request makes one HTTP exchange. A message of the modern era travels with the headers that
-// say what it holds; one of the older era with its session.
-func (r *relay) request(ctx context.Context, method string, m *message, token string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, r.endpoint(), bytes.NewReader(m.text))
+// doMessage makes one HTTP exchange. A message of the modern era is sent with headers that describe
+// it; one of the older era with its session.
+func (r *relay) doMessage(ctx context.Context, method string, m *message, token string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.endpointURL(), bytes.NewReader(m.text))
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the call cannot be put into a request").Because(err)
 	}
@@ -170,8 +170,8 @@ func (r *relay) request(ctx context.Context, method string, m *message, token st
 	return r.stream.Do(req)
 }
 
-// headerText is a text as the protocol puts it into a header: as it is where it is plain,
-// else in base64 with its marks.
+// headerText encodes a text for a header as the protocol requires: unchanged if it is printable
+// ASCII, else in base64 with markers.
 func headerText(s string) string {
 	plain := strings.TrimSpace(s) == s && !strings.HasPrefix(s, "=?base64?")
 	for i := 0; i < len(s) && plain; i++ {
