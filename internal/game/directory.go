@@ -15,9 +15,9 @@ import (
 	"loregate/internal/game/rule"
 )
 
-// The directory is a ledger of its own, "game:directory", that names the games there are.
-// It has an event "opened" {game, world, host} before a game's first, and an event
-// "closed" {game} after its end, perhaps more than one.
+// The directory is a separate ledger, "game:directory", that lists all games. Each game has an
+// event "opened" {game, world, host}, written before the game's first event, and at least one event
+// "closed" {game} after its end.
 var directoryStream = canon.LedgerStream(Ledger, "directory")
 
 // entry is a game in the directory.
@@ -36,8 +36,7 @@ type directory struct {
 	byGame map[string]*entry
 }
 
-// lookUp reads the directory to its end, and gives the entries that keep lets through,
-// the newest first.
+// lookUp reads the directory to its end, and returns the entries that keep accepts, newest first.
 func (s *Service) lookUp(ctx context.Context, g access.Grant, keep func(*entry) bool) ([]entry, error) {
 	s.mu.Lock()
 	from := s.list.seq + 1
@@ -52,7 +51,7 @@ func (s *Service) lookUp(ctx context.Context, g access.Grant, keep func(*entry) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, rec := range records {
-		if err := s.list.fold(rec); err != nil {
+		if err := s.list.foldRecord(rec); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +64,7 @@ func (s *Service) lookUp(ctx context.Context, g access.Grant, keep func(*entry) 
 	return found, nil
 }
 
-func (d *directory) fold(rec canon.Record) error {
+func (d *directory) foldRecord(rec canon.Record) error {
 	if rec.Seq <= d.seq {
 		return nil // another reader was first
 	}
@@ -87,8 +86,8 @@ func (d *directory) fold(rec canon.Record) error {
 	return nil
 }
 
-// enlist adds to the directory.
-func (s *Service) enlist(ctx context.Context, g access.Grant, what string, e entry) error {
+// appendEntry appends an event to the directory.
+func (s *Service) appendEntry(ctx context.Context, g access.Grant, what string, e entry) error {
 	payload, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -108,28 +107,28 @@ func (s *Service) enlist(ctx context.Context, g access.Grant, what string, e ent
 	return err
 }
 
-// create makes a game.
-func (s *Service) create(ctx context.Context, g access.Grant, settings rule.Settings) (*table, error) {
+// makeGame creates a game.
+func (s *Service) makeGame(ctx context.Context, g access.Grant, settings rule.Settings) (*table, error) {
 	var seed rule.Seed
 	s.cfg.Random(seed[:])
 	host := g.Caller().Subject
 	c := rule.Create{ID: s.newID(g), World: g.World().String(), Host: string(host), Settings: settings, Seed: seed}
-	if _, err := rule.Decide(rule.State{}, c, s.now(), rule.NewDice(seed, 0)); err != nil {
-		return nil, err // before anything is kept
+	if _, err := rule.Decide(rule.State{}, c, s.nowMillis(), rule.NewDice(seed, 0)); err != nil {
+		return nil, err // before anything is stored
 	}
 	unkeyed := g.Part("directory", g.Request().InputHash)
-	if err := s.enlist(ctx, unkeyed, "opened", entry{Game: c.ID, World: g.World(), Host: host}); err != nil {
+	if err := s.appendEntry(ctx, unkeyed, "opened", entry{Game: c.ID, World: g.World(), Host: host}); err != nil {
 		return nil, err
 	}
 	t := newTable(c.ID)
-	if _, err := s.do(ctx, g, t, c); err != nil {
+	if _, err := s.doCommand(ctx, g, t, c); err != nil {
 		return nil, err
 	}
-	return s.keep(t), nil
+	return s.keepTable(t), nil
 }
 
-// newID is the id of a game to be made. The same idempotency key of the same account
-// names the same game.
+// newID returns the id of a new game. The same idempotency key of the same account gives the same
+// id.
 func (s *Service) newID(g access.Grant) string {
 	var name [8]byte
 	if key := g.Request().IdempotencyKey; key != "" {

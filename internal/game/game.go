@@ -1,13 +1,13 @@
 // Package game hosts Alignment: the surface "alignment". A game is a ledger of events
-// ("game:<id>"), each decided by package rule; what is kept in memory is the fold of it.
+// ("game:<id>"), each decided by package rule; a table caches its fold in memory.
 //
-// Its invariant: nothing changes a game but an event that is durable before anybody sees
-// it, and nobody sees more of a game than package view shows a seat. Any number of
-// processes may host the same games: a command is decided on the ledger's end, and is
-// decided again where another process was first.
+// Its invariant: only events change a game, each event is durable before anybody sees it, and no
+// reader sees more of a game than package view shows its seat. Any number of processes may host the
+// same games: a command is decided on the end of the ledger, and decided again if another process
+// was first.
 //
-// The rules are package rule's, views are view's, programs that play are player's, the
-// page in the browser is page's.
+// Package rule has the rules, view the views, player the programs that play, and page the page in
+// the browser.
 package game
 
 import (
@@ -32,21 +32,21 @@ const (
 	Ledger  = "game"
 )
 
-// Ledgers keep games. [canon.Canon] does.
+// Ledgers stores games. [canon.Canon] implements it.
 type Ledgers interface {
 	Append(ctx context.Context, g access.Grant, s canon.StreamID, after canon.Seq, events []canon.Event) (canon.Receipt, error)
 	Records(ctx context.Context, g access.Grant, s canon.StreamID, from canon.Seq) iter.Seq2[canon.Record, error]
 	Changed() <-chan struct{}
 }
 
-// Seats gives out what opens a seat.
+// Seats issues the credentials of seats.
 type Seats interface {
-	// Token makes a play token for a seat ("game/player") of the grant's world. The id
-	// revokes it. What is made ends with the key of the grant's caller.
+	// Token issues a play token for a seat ("game/player") of the grant's world. The id revokes it.
+	// The token ends with the key of the grant's caller.
 	Token(ctx context.Context, by access.Grant, seat string) (token, id string, err error)
-	// Key makes an API key for a seat, for the MCP endpoint alone.
+	// Key creates an API key for a seat, for the MCP endpoint only.
 	Key(ctx context.Context, by access.Grant, seat string) (secret, id string, err error)
-	// Revoke ends a token or key; one that is unknown is no error.
+	// Revoke ends a token or key; an unknown id is no error.
 	Revoke(ctx context.Context, id string) error
 }
 
@@ -56,14 +56,14 @@ type Link interface {
 	Close()
 }
 
-// Config is what a Service is made of. Ledgers, Guard and Seats are needed.
+// Config configures a Service. Ledgers, Guard and Seats must be set.
 type Config struct {
 	Ledgers Ledgers
-	Guard   *access.Guard // admits what the clock and the AI players do
+	Guard   *access.Guard // admits the actions of the clock and the AI players
 	Seats   Seats
-	// Model is what AI players of a world speak by; nil: phrases.
+	// Model returns the model of a world's AI players; nil: they use phrases.
 	Model func(access.WorldID) player.Model
-	// Moderate says whether an AI player may say a text; nil lets all through.
+	// Moderate reports whether an AI player may say a text; nil allows all texts.
 	Moderate player.Moderator
 	Now      func() time.Time // nil is time.Now
 	Random   func([]byte)     // nil is crypto/rand
@@ -74,7 +74,7 @@ type Config struct {
 type Service struct {
 	cfg     Config
 	news    *bell   // rings when any game has changed
-	looking lookout // for what other processes do
+	looking lookout // reads for changes by other processes
 
 	mu     sync.Mutex
 	tables map[string]*table // games in memory. Guarded by mu
@@ -86,7 +86,8 @@ type Service struct {
 	closed sync.Once
 }
 
-// New makes a Service, and starts what keeps its games level with other processes.
+// New returns a Service, and starts the goroutine that follows other processes' changes to its
+// games.
 func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Ledgers == nil || c.Guard == nil || c.Seats == nil {
 		return nil, errors.New("game: Ledgers, Guard and Seats are needed")
@@ -103,11 +104,11 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	s := &Service{cfg: c, news: newBell(), tables: map[string]*table{}}
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.looking.guard, s.looking.now = c.Guard, c.Now
-	s.work.Go(s.follow)
+	s.work.Go(s.followLedgers)
 	return s, nil
 }
 
-// Close stops the Service and waits for it. Closing twice does no harm.
+// Close stops the Service and waits for it. It may be called more than once.
 func (s *Service) Close() {
 	s.closed.Do(func() {
 		s.stop()
@@ -116,21 +117,21 @@ func (s *Service) Close() {
 	})
 }
 
-// Surface is what the service offers.
+// Surface returns the service's operations, resources and feeds.
 func (s *Service) Surface() op.Surface {
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Alignment",
 		Doc:        "The social game Alignment as one seat reads it; there is nothing to do here but read.",
-		Operations: s.operations(),
-		Resources:  []*op.Resource{s.resource()},
-		Feeds:      []*op.Feed{s.feed()},
+		Operations: s.listOperations(),
+		Resources:  []*op.Resource{s.gameResource()},
+		Feeds:      []*op.Feed{s.gameFeed()},
 	}
 }
 
-func (s *Service) now() rule.Millis { return rule.Millis(s.cfg.Now().UnixMilli()) }
+func (s *Service) nowMillis() rule.Millis { return rule.Millis(s.cfg.Now().UnixMilli()) }
 
-// bell tells any number of waiters that something has changed.
+// bell notifies any number of waiters of a change.
 type bell struct {
 	mu sync.Mutex
 	ch chan struct{} // closed at the next ring. Guarded by mu
@@ -138,8 +139,9 @@ type bell struct {
 
 func newBell() *bell { return &bell{ch: make(chan struct{})} }
 
-// wait gives a channel that closes at the next ring. Ask before looking, wait after.
-func (b *bell) wait() <-chan struct{} {
+// waitChan returns a channel that closes at the next ring. Get it before reading the state, and
+// wait on it afterwards.
+func (b *bell) waitChan() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ch

@@ -21,7 +21,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// stage is two processes on one store: two services with a canon each.
+// stage is two processes on one store: two services, each with a canon.
 type stage struct {
 	t     *testing.T
 	clock atomic.Int64
@@ -33,7 +33,7 @@ type stage struct {
 	access records
 }
 
-// records are what was recorded of calls.
+// records are the recorded calls.
 type records struct {
 	mu   sync.Mutex
 	list []access.Record // guarded by mu
@@ -47,7 +47,7 @@ func (r *records) Record(rec access.Record) {
 	r.list = append(r.list, rec)
 }
 
-// of are the records of an operation; of all for "".
+// of returns the records of an operation; of all operations for "".
 func (r *records) of(operation string) (list []access.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *records) of(operation string) (list []access.Record) {
 	return list
 }
 
-// tokens gives out seats by number.
+// tokens numbers the credentials of seats.
 type tokens struct{ n atomic.Int64 }
 
 func (k *tokens) Token(context.Context, access.Grant, string) (token, id string, err error) {
@@ -73,7 +73,7 @@ func (k *tokens) Key(ctx context.Context, g access.Grant, seat string) (secret, 
 
 func (k *tokens) Revoke(context.Context, string) error { return nil }
 
-// worlds is the one world there is.
+// worlds has one world.
 type worlds struct{ id access.WorldID }
 
 func (w worlds) Resolve(context.Context, access.Caller, string) (access.WorldID, error) {
@@ -136,7 +136,7 @@ func (s *stage) at(game, player string) access.Caller {
 	return c
 }
 
-// call invokes an operation in one process, into out.
+// call invokes an operation in one process, and decodes the result into out.
 func (s *stage) call(process int, c access.Caller, operation, key, input string, out any) error {
 	a, err := s.ops[process].Invoke(s.t.Context(), c, op.Request{Operation: operation, Input: json.RawMessage(input), IdempotencyKey: key, Transport: "rest"})
 	if err == nil && out != nil {
@@ -152,7 +152,7 @@ func (s *stage) must(process int, c access.Caller, operation, input string, out 
 	}
 }
 
-// seated makes a game of six, by turns in either process.
+// seated creates a game of six, with the two processes taking turns.
 func (s *stage) seated() string {
 	s.t.Helper()
 	var g gameOut
@@ -167,13 +167,13 @@ func (s *stage) seated() string {
 func (s *stage) state(process int, game string) rule.State {
 	s.t.Helper()
 	var t *table
-	if err := s.both[process].looking.look(s.t.Context(), func(g access.Grant) (found bool, err error) {
-		t, err = s.both[process].open(s.t.Context(), g, game)
+	if err := s.both[process].looking.runLook(s.t.Context(), func(g access.Grant) (found bool, err error) {
+		t, err = s.both[process].openGame(s.t.Context(), g, game)
 		return true, err
 	}); err != nil {
 		s.t.Fatal(err)
 	}
-	state, _ := t.now()
+	state, _ := t.currentState()
 	return state
 }
 
@@ -206,7 +206,7 @@ func TestTwoProcessesPlayOneGame(t *testing.T) {
 	}
 }
 
-func TestAPhaseEndsOnceHoweverManyTick(t *testing.T) {
+func TestAPhaseEndsOnceWithManyTicks(t *testing.T) {
 	s := open(t)
 	game := s.seated()
 	s.clock.Add(16_000)
@@ -214,10 +214,10 @@ func TestAPhaseEndsOnceHoweverManyTick(t *testing.T) {
 	for process := range 2 {
 		all.Go(func() {
 			svc := s.both[process]
-			if err := svc.as(t.Context(), clock, access.Request{Operation: "tick", World: s.world}, func(g access.Grant) error {
-				tab, err := svc.open(t.Context(), g, game)
+			if err := svc.admitAs(t.Context(), clockCaller, access.Request{Operation: "tick", World: s.world}, func(g access.Grant) error {
+				tab, err := svc.openGame(t.Context(), g, game)
 				if err == nil {
-					_, err = svc.do(t.Context(), g, tab, rule.Tick{})
+					_, err = svc.doCommand(t.Context(), g, tab, rule.Tick{})
 				}
 				return err
 			}); err != nil {
@@ -231,9 +231,9 @@ func TestAPhaseEndsOnceHoweverManyTick(t *testing.T) {
 	}
 }
 
-// TestWhatTheProgramDoesIsRecordedAsItself has one process end a phase and the other see
-// it: each is an access of its own, and looking in vain is none.
-func TestWhatTheProgramDoesIsRecordedAsItself(t *testing.T) {
+// TestProgramActionsAreRecorded has one process end a phase and the other notice it: each is a
+// separate access, and reads that find nothing are not recorded.
+func TestProgramActionsAreRecorded(t *testing.T) {
 	s := open(t)
 	game := s.seated()
 	s.state(1, game)
@@ -243,8 +243,8 @@ func TestWhatTheProgramDoesIsRecordedAsItself(t *testing.T) {
 	hosting.Go(func() { s.both[0].Run(ctx, nil) })
 	s.clock.Add(16_000)
 	for { // the other process follows by itself
-		bell := s.both[1].tables[game].bell.wait()
-		if state, _ := s.both[1].tables[game].now(); state.Public.Phase == rule.PulseCheck {
+		bell := s.both[1].tables[game].bell.waitChan()
+		if state, _ := s.both[1].tables[game].currentState(); state.Public.Phase == rule.PulseCheck {
 			break
 		}
 		select {
@@ -256,11 +256,11 @@ func TestWhatTheProgramDoesIsRecordedAsItself(t *testing.T) {
 	stop()
 	hosting.Wait()
 	ticks := s.access.of("tick")
-	if len(ticks) != 1 || ticks[0].Target != game || ticks[0].World != s.world || ticks[0].Subject != clock.Subject {
+	if len(ticks) != 1 || ticks[0].Target != game || ticks[0].World != s.world || ticks[0].Subject != clockCaller.Subject {
 		t.Errorf("the end of a phase is recorded as %+v", ticks)
 	}
-	// Found were the game in the directory and its beginning, at once or one after the other,
-	// and in the other process what the tick did, which it may come upon in parts.
+	// The reads found the game in the directory and its beginning, together or one after the other,
+	// and in the other process the records of the tick, perhaps in parts.
 	all, seen = len(s.access.of(""))-all, len(s.access.of("follow_games"))-seen
 	if seen < 2 || seen+len(ticks) != all {
 		t.Errorf("of %d records %d are of looking", all, seen)

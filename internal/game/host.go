@@ -14,13 +14,13 @@ import (
 	"loregate/internal/wait"
 )
 
-// Dial connects to the MCP endpoint as the seat of a game, as any other client does. The
-// caller is bound to the seat and opens nothing else.
+// Dial connects to the MCP endpoint as the seat of a game, like any other client. The caller is
+// bound to the seat and opens nothing else.
 type Dial func(ctx context.Context, c access.Caller, uri string) (Link, error)
 
-// Run hosts all games that are under way until ctx ends: phases end when their time is
-// up, and seats of AI players are played. Any number of processes may run at once. dial
-// connects the language of AI players; nil leaves them silent.
+// Run hosts all open games until ctx ends: it ends phases when their time is up and plays the seats
+// of AI players. Any number of processes may run at once. AI players read their tables through dial
+// before they speak; with a nil dial they are silent.
 func (s *Service) Run(ctx context.Context, dial Dial) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -29,9 +29,9 @@ func (s *Service) Run(ctx context.Context, dial Dial) {
 	defer games.Wait()
 	hosted := map[string]bool{}
 	for {
-		changed, news := s.cfg.Ledgers.Changed(), s.news.wait()
+		changed, news := s.cfg.Ledgers.Changed(), s.news.waitChan()
 		var open []entry
-		err := s.looking.look(ctx, func(g access.Grant) (found bool, err error) {
+		err := s.looking.runLook(ctx, func(g access.Grant) (found bool, err error) {
 			open, err = s.lookUp(ctx, g, func(e *entry) bool { return !e.closed && !hosted[e.Game] })
 			return len(open) > 0, err
 		})
@@ -40,9 +40,9 @@ func (s *Service) Run(ctx context.Context, dial Dial) {
 		}
 		for _, e := range open {
 			hosted[e.Game] = true
-			games.Go(func() { s.host(ctx, e, dial) })
+			games.Go(func() { s.hostGame(ctx, e, dial) })
 		}
-		if !wait.For(ctx, restful) {
+		if !wait.For(ctx, followPause) {
 			return
 		}
 		select {
@@ -54,39 +54,39 @@ func (s *Service) Run(ctx context.Context, dial Dial) {
 	}
 }
 
-// host hosts one game to its end.
-func (s *Service) host(ctx context.Context, e entry, dial Dial) {
-	t := s.begun(ctx, e.Game)
+// hostGame hosts one game to its end.
+func (s *Service) hostGame(ctx context.Context, e entry, dial Dial) {
+	t := s.openBegun(ctx, e.Game)
 	if t == nil {
 		return
 	}
 	h := &hosting{s: s, t: t, world: e.World, dial: dial, seats: map[rule.Seat]*program{}, ctx: ctx}
 	defer h.close()
 	for ctx.Err() == nil {
-		bell := t.bell.wait()
-		state, _ := t.now()
+		bell := t.bell.waitChan()
+		state, _ := t.currentState()
 		if state.Public.Phase == rule.Over {
 			h.closeGame(e)
 			return
 		}
-		next := h.act(&state)
-		wait.Or(ctx, time.Duration(max(next-s.now(), 1))*time.Millisecond, bell)
+		next := h.actDue(&state)
+		wait.Or(ctx, time.Duration(max(next-s.nowMillis(), 1))*time.Millisecond, bell)
 	}
 }
 
-// A game is named in the directory before its first event is kept. Where that does not
-// come soon, its maker was stopped in between.
+// A game is listed in the directory before its first event is stored. If that event does not follow
+// soon, the process that created the game was stopped in between.
 const (
-	soon    = 50
-	lookGap = 200 * time.Millisecond
+	beginTries = 50
+	lookGap    = 200 * time.Millisecond
 )
 
-// begun opens a game that the directory names; nil where it never began, or ctx ended.
-func (s *Service) begun(ctx context.Context, id string) *table {
-	for absent := 0; absent < soon; {
+// openBegun opens a game that the directory lists; nil if the game never began, or ctx ended.
+func (s *Service) openBegun(ctx context.Context, id string) *table {
+	for absent := 0; absent < beginTries; {
 		var t *table
-		err := s.looking.look(ctx, func(g access.Grant) (found bool, err error) {
-			t, err = s.open(ctx, g, id)
+		err := s.looking.runLook(ctx, func(g access.Grant) (found bool, err error) {
+			t, err = s.openGame(ctx, g, id)
 			if err != nil && fault.KindOf(err) == fault.NotFound {
 				absent++
 				return false, nil
@@ -103,7 +103,7 @@ func (s *Service) begun(ctx context.Context, id string) *table {
 	return nil
 }
 
-// hosting is one game as it is hosted here.
+// hosting is one game hosted by this process.
 type hosting struct {
 	s     *Service
 	t     *table
@@ -114,30 +114,30 @@ type hosting struct {
 	talks sync.WaitGroup
 }
 
-// program is one seat that is played here.
+// program is one seat that this process plays.
 type program struct {
 	core  *player.Core
 	brain *player.Brain
 	read  *reading
-	moved moment // when it last moved
+	moved moment // the moment of its last moves
 	spoke int    // number of its last cue
 }
 
-// moment is a point in a game that moves are made at.
+// moment is a point in a game at which programs move.
 type moment struct {
 	day, part, version int
 	phase              rule.Phase
 }
 
-// idleWake is how long a game without a time is left alone; a command wakes it before.
+// idleWake is the longest wait in a phase without an end; a command wakes the host earlier.
 const idleWake = 60_000
 
-// act does what is due now, and gives the time at which something is due next.
-func (h *hosting) act(state *rule.State) rule.Millis {
-	now, ends := h.s.now(), state.Public.Ends
+// actDue does everything that is due now, and returns the time at which something is due next.
+func (h *hosting) actDue(state *rule.State) rule.Millis {
+	now, ends := h.s.nowMillis(), state.Public.Ends
 	if ends != 0 && now >= ends {
-		h.do(clock, rule.Tick{})
-		return now + 100 // the change wakes us before, unless the store refuses
+		h.doCommand(clockCaller, rule.Tick{})
+		return now + 100 // the change wakes the host earlier, unless the store refuses it
 	}
 	next := now + idleWake
 	if ends != 0 {
@@ -146,21 +146,23 @@ func (h *hosting) act(state *rule.State) rule.Millis {
 	length := state.Length()
 	for seat := rule.Seat(1); int(seat) <= state.Public.Seated && length > 0; seat++ {
 		if state.Secret.Seats.Of(seat).Played == rule.ByProgram {
-			next = min(next, h.play(state, seat, ends-length, length))
+			next = min(next, h.playSeat(state, seat, ends-length, length))
 		}
 	}
 	return next
 }
 
-// Shares of a phase after which AI players move, and move again to follow the others.
+// moveAt are the shares of a phase after which AI players move, and move again to react to the
+// others.
 var moveAt = [...]float64{0.45, 0.85}
 
-// play lets one seat do what is due, and gives the time of what is due next for it.
-func (h *hosting) play(state *rule.State, seat rule.Seat, began, length rule.Millis) rule.Millis {
-	p := h.program(state, seat)
+// playSeat does everything that is due for one seat, and returns the time at which something is due
+// next for it.
+func (h *hosting) playSeat(state *rule.State, seat rule.Seat, began, length rule.Millis) rule.Millis {
+	p := h.programOf(state, seat)
 	v := view.BriefOf(state, seat)
 	p.core.Listen(&v.Table, &state.Public)
-	now, next := h.s.now(), state.Public.Ends
+	now, next := h.s.nowMillis(), state.Public.Ends
 	for _, c := range p.core.Cues(&v, state.Public.Extended, time.Duration(length)*time.Millisecond) {
 		switch at := began + rule.Millis(c.After.Milliseconds()); {
 		case c.Number <= p.spoke || c.Number <= state.Secret.Seats.Of(seat).Cue:
@@ -168,7 +170,7 @@ func (h *hosting) play(state *rule.State, seat rule.Seat, began, length rule.Mil
 			next = min(next, at)
 		default:
 			p.spoke = c.Number
-			h.speak(p, seat, func(ctx context.Context) rule.Command {
+			h.startSpeech(p, seat, func(ctx context.Context) rule.Command {
 				return rule.Chat{From: seat, Text: p.brain.Speak(ctx, c), Cue: c.Number}
 			})
 		}
@@ -179,36 +181,37 @@ func (h *hosting) play(state *rule.State, seat rule.Seat, began, length rule.Mil
 			return min(next, at)
 		}
 		m := moment{state.Public.Day, part, state.Public.Rounds, state.Public.Phase}
-		if p.moved.before(m) {
+		if p.moved.isBefore(m) {
 			p.moved = m
-			h.move(p, seat, &v)
+			h.makeMoves(p, seat, &v)
 		}
 	}
 	return next
 }
 
-// before reports whether m is of another phase than o or of an earlier part of it.
-func (o moment) before(m moment) bool {
+// isBefore reports whether m belongs to another phase than o or to a later part of the same phase.
+func (o moment) isBefore(m moment) bool {
 	part := m.part
 	m.part = o.part
 	return o != m || o.part < part || o == (moment{})
 }
 
-// move makes the seat's moves. The answer to the question of the day takes language.
-func (h *hosting) move(p *program, seat rule.Seat, v *view.Own) {
+// makeMoves makes the seat's moves. The answer to the question of the day needs language, so the
+// brain gives it.
+func (h *hosting) makeMoves(p *program, seat rule.Seat, v *view.Own) {
 	caller := seatCaller(h.t.id, seat)
 	for _, c := range p.core.Moves(v) {
-		h.do(caller, c)
+		h.doCommand(caller, c)
 	}
 	if v.Phase == string(rule.PulseCheck) && v.Self.Pulse == "" && v.Players[seat.String()].Alive {
-		h.speak(p, seat, func(ctx context.Context) rule.Command {
+		h.startSpeech(p, seat, func(ctx context.Context) rule.Command {
 			return rule.AnswerPulse{Seat: seat, Text: p.brain.Answer(ctx)}
 		})
 	}
 }
 
-// speak says something once it is thought of, while the game goes on.
-func (h *hosting) speak(p *program, seat rule.Seat, think func(context.Context) rule.Command) {
+// startSpeech says something once it is thought of, while the game continues.
+func (h *hosting) startSpeech(p *program, seat rule.Seat, think func(context.Context) rule.Command) {
 	if h.dial == nil {
 		return
 	}
@@ -216,21 +219,21 @@ func (h *hosting) speak(p *program, seat rule.Seat, think func(context.Context) 
 		switch c := think(h.ctx).(type) {
 		case rule.Chat:
 			if c.Text != "" {
-				h.do(seatCaller(h.t.id, seat), c)
+				h.doCommand(seatCaller(h.t.id, seat), c)
 			}
 		case rule.AnswerPulse:
 			if c.Text != "" {
-				h.do(seatCaller(h.t.id, seat), c)
+				h.doCommand(seatCaller(h.t.id, seat), c)
 			}
 		}
 	})
 }
 
-// do decides a command of the program's own. What is refused was decided on a state that
-// has passed.
-func (h *hosting) do(c access.Caller, cmd rule.Command) {
-	err := h.s.as(h.ctx, c, access.Request{Operation: nameOf(cmd), World: h.world, Target: h.t.id}, func(g access.Grant) error {
-		_, err := h.s.do(h.ctx, g, h.t, cmd)
+// doCommand decides a command of the program's own. It ignores refusals: the command was chosen on
+// an earlier state.
+func (h *hosting) doCommand(c access.Caller, cmd rule.Command) {
+	err := h.s.admitAs(h.ctx, c, access.Request{Operation: nameOf(cmd), World: h.world, Target: h.t.id}, func(g access.Grant) error {
+		_, err := h.s.doCommand(h.ctx, g, h.t, cmd)
 		if k := fault.KindOf(err); err != nil && (k == fault.Rule || k == fault.Invalid) {
 			return nil
 		}
@@ -241,30 +244,30 @@ func (h *hosting) do(c access.Caller, cmd rule.Command) {
 	}
 }
 
-// closeGame notes that a game is over, so that nobody hosts it again.
+// closeGame records that a game is over, so that no process hosts it again.
 func (h *hosting) closeGame(e entry) {
-	err := h.s.as(h.ctx, clock, access.Request{Operation: "close_game", World: h.world, Target: e.Game}, func(g access.Grant) error {
-		return h.s.enlist(h.ctx, g, "closed", entry{Game: e.Game})
+	err := h.s.admitAs(h.ctx, clockCaller, access.Request{Operation: "close_game", World: h.world, Target: e.Game}, func(g access.Grant) error {
+		return h.s.appendEntry(h.ctx, g, "closed", entry{Game: e.Game})
 	})
 	if err != nil && h.ctx.Err() == nil {
 		h.s.cfg.Logger.Warn("cannot close a game", "game", e.Game, "error", err)
 	}
 }
 
-// program is what plays a seat, made when it is first needed.
-func (h *hosting) program(state *rule.State, seat rule.Seat) *program {
+// programOf returns the program of a seat, and creates it at the first use.
+func (h *hosting) programOf(state *rule.State, seat rule.Seat) *program {
 	if p := h.seats[seat]; p != nil {
 		return p
 	}
 	r := &reading{dial: h.dial, caller: seatCaller(h.t.id, seat), uri: uriStart + h.t.id}
 	p := &program{core: player.NewCore(state.Seed, seat), read: r,
-		brain: &player.Brain{Reader: r, Model: h.model(), Moderate: h.s.cfg.Moderate, Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
+		brain: &player.Brain{Reader: r, Model: h.worldModel(), Moderate: h.s.cfg.Moderate, Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
 	h.seats[seat] = p
 	return p
 }
 
-// model is what the game's AI players speak by; nil: phrases.
-func (h *hosting) model() player.Model {
+// worldModel returns the model of the game's AI players; nil: they use phrases.
+func (h *hosting) worldModel() player.Model {
 	if h.s.cfg.Model == nil {
 		return nil
 	}
@@ -278,14 +281,14 @@ func (h *hosting) close() {
 	}
 }
 
-// seatCaller is who an AI player is: bound to its seat like any client over MCP.
+// seatCaller returns the caller of an AI player: bound to its seat like any client over MCP.
 func seatCaller(game string, seat rule.Seat) access.Caller {
 	name := seatName(game, seat)
 	return access.Caller{Subject: access.Subject("seat-" + name), Actor: access.AI, Seat: name, Surfaces: []string{Surface}, Unlimited: true}
 }
 
-// reading is a connection to the MCP endpoint, made when it is first read from and made
-// anew after it failed.
+// reading is a connection to the MCP endpoint. It connects at the first read, and again after a
+// failure.
 type reading struct {
 	dial   Dial
 	caller access.Caller
@@ -297,7 +300,7 @@ type reading struct {
 
 // Read reads the table as the seat sees it.
 func (r *reading) Read(ctx context.Context) (view.Table, error) {
-	link, err := r.connected(ctx)
+	link, err := r.connectedLink(ctx)
 	if err != nil {
 		return view.Table{}, err
 	}
@@ -309,7 +312,7 @@ func (r *reading) Read(ctx context.Context) (view.Table, error) {
 	return t, nil
 }
 
-func (r *reading) connected(ctx context.Context) (Link, error) {
+func (r *reading) connectedLink(ctx context.Context) (Link, error) {
 	r.mu.Lock()
 	link := r.link
 	r.mu.Unlock()

@@ -11,15 +11,15 @@ import (
 	"loregate/internal/op"
 )
 
-// define declares an operation of the surface. None of them is a tool: who reaches the
-// surface over MCP can read and nothing else.
-func define[In, Out any](s op.Spec, handle func(ctx context.Context, c *op.Call, in In) (Out, error)) *op.Operation {
+// defineOperation declares an operation of the surface. No operation is a tool: over MCP the
+// surface can only be read.
+func defineOperation[In, Out any](s op.Spec, handle func(ctx context.Context, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.NoTool = []string{Surface}, true
 	s.MinRole = max(s.MinRole, access.RoleUser)
 	return op.Define(s, handle)
 }
 
-func (s *Service) operations() []*op.Operation {
+func (s *Service) listOperations() []*op.Operation {
 	return []*op.Operation{s.createGame(), s.listGames(), s.joinGame(), s.startGame(), s.seatToken(), s.commandGame(), s.getGame(), s.replayGame()}
 }
 
@@ -39,26 +39,26 @@ type gameOut struct {
 }
 
 func (s *Service) createGame() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201, Effect: access.Write,
 		Doc: "Opens a game of Alignment, of which you are the host: only you start it, advance it by hand, remove players and give out seats anew. " +
 			"It needs 6 to 10 players: let people join, and fill the rest with AI players.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
 	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
-		t, err := s.create(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days, Mandate: rule.Mandate(in.Mandate), Messages: in.Messages})
+		t, err := s.makeGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days, Mandate: rule.Mandate(in.Mandate), Messages: in.Messages})
 		if err != nil {
 			return gameOut{}, err
 		}
-		if state, _ := t.now(); state.Public.Seated == 0 {
-			err = s.fill(ctx, c.Grant, t, in.AI)
+		if state, _ := t.currentState(); state.Public.Seated == 0 {
+			err = s.seatPrograms(ctx, c.Grant, t, in.AI)
 		}
 		c.Reply.Location = "/api/games/" + t.id
 		return shortOf(t), err
 	})
 }
 
-// fill seats AI players.
-func (s *Service) fill(ctx context.Context, g access.Grant, t *table, n int) error {
+// seatPrograms seats n AI players.
+func (s *Service) seatPrograms(ctx context.Context, g access.Grant, t *table, n int) error {
 	for range n {
 		if _, err := s.seatProgram(ctx, g.Unkeyed(), t, ""); err != nil {
 			return err
@@ -67,9 +67,9 @@ func (s *Service) fill(ctx context.Context, g access.Grant, t *table, n int) err
 	return nil
 }
 
-// seatProgram seats one AI player, under a name that nobody has.
+// seatProgram seats one AI player, under a name that is not taken.
 func (s *Service) seatProgram(ctx context.Context, g access.Grant, t *table, name string) (rule.Seat, error) {
-	state, _ := t.now()
+	state, _ := t.currentState()
 	taken := map[string]bool{}
 	for i := range state.Public.Seated {
 		taken[strings.ToLower(state.Public.Players[i].Name)] = true
@@ -79,12 +79,12 @@ func (s *Service) seatProgram(ctx context.Context, g access.Grant, t *table, nam
 			name = n
 		}
 	}
-	seat, _, err := s.join(ctx, g, t, rule.Join{Name: name, Played: rule.ByProgram})
+	seat, _, err := s.joinSeat(ctx, g, t, rule.Join{Name: name, Played: rule.ByProgram})
 	return seat, err
 }
 
 func shortOf(t *table) gameOut {
-	state, _ := t.now()
+	state, _ := t.currentState()
 	return gameOut{GameID: t.id, Phase: string(state.Public.Phase), Players: state.Public.Seated, Page: "/play/" + t.id}
 }
 
@@ -109,13 +109,13 @@ type joinOut struct {
 }
 
 func (s *Service) joinGame() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "join_game", Title: "Join a game", Route: "POST /api/games/{id}/join", Status: 201, Effect: access.Write,
 		Doc: "Takes the next seat of a game in its lobby and gives what opens it: a token for a person, a key for a client over MCP. " +
 			"Both are shown once; the host can issue them anew. Repeating the call with its idempotency key issues them anew too.",
 		Examples: []op.Example{{Title: "Ada joins", Input: `{"id":"g-00112233aabbccdd","name":"Ada"}`}},
 	}, func(ctx context.Context, c *op.Call, in joinIn) (joinOut, error) {
-		t, p, err := s.find(ctx, c.Grant, in.ID)
+		t, p, err := s.findGame(ctx, c.Grant, in.ID)
 		if err != nil {
 			return joinOut{}, err
 		}
@@ -125,11 +125,11 @@ func (s *Service) joinGame() *op.Operation {
 		case (in.As != "person" || in.Host) && !p.host:
 			return joinOut{}, fault.New(fault.Denied, "only the host seats AI players, clients and hosts; leave `as` and `host` out")
 		}
-		return s.seated(ctx, c, t, in)
+		return s.seatJoiner(ctx, c, t, in)
 	})
 }
 
-func (s *Service) seated(ctx context.Context, c *op.Call, t *table, in joinIn) (joinOut, error) {
+func (s *Service) seatJoiner(ctx context.Context, c *op.Call, t *table, in joinIn) (joinOut, error) {
 	out := joinOut{GameID: t.id}
 	if in.As == "ai" {
 		seat, err := s.seatProgram(ctx, c.Grant, t, in.Name)
@@ -140,16 +140,16 @@ func (s *Service) seated(ctx context.Context, c *op.Call, t *table, in joinIn) (
 	if in.As == "mcp" {
 		as = rule.ByClient
 	}
-	seat, receipt, err := s.join(ctx, c.Grant, t, rule.Join{Name: in.Name, JobTitle: in.JobTitle, Played: as, Host: in.Host})
+	seat, receipt, err := s.joinSeat(ctx, c.Grant, t, rule.Join{Name: in.Name, JobTitle: in.JobTitle, Played: as, Host: in.Host})
 	if err != nil {
 		return out, err
 	}
 	c.Reply.Replayed = receipt.Replayed
-	return s.issue(ctx, c, t, seat, as)
+	return s.issueSeat(ctx, c, t, seat, as)
 }
 
-// issue gives what opens a seat.
-func (s *Service) issue(ctx context.Context, c *op.Call, t *table, seat rule.Seat, as rule.Played) (joinOut, error) {
+// issueSeat issues the credential of a seat.
+func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule.Seat, as rule.Played) (joinOut, error) {
 	out := joinOut{GameID: t.id, PlayerID: seat.String()}
 	secret, err := s.admitTo(ctx, c.Grant, t, seat, as)
 	switch as {
@@ -162,7 +162,7 @@ func (s *Service) issue(ctx context.Context, c *op.Call, t *table, seat rule.Sea
 }
 
 func (s *Service) startGame() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start", Effect: access.Write, Audience: "play",
 		Doc:      "Ends the lobby: deals roles and begins the first day. For the host, once 6 to 10 players have joined.",
 		Examples: []op.Example{{Title: "Start", Input: `{"id":"g-00112233aabbccdd"}`}},
@@ -171,7 +171,7 @@ func (s *Service) startGame() *op.Operation {
 		if err != nil {
 			return gameOut{}, err
 		}
-		receipt, err := s.do(ctx, c.Grant, t, rule.Start{By: p.seat})
+		receipt, err := s.doCommand(ctx, c.Grant, t, rule.Start{By: p.seat})
 		c.Reply.Replayed = receipt.Replayed
 		return shortOf(t), err
 	})
@@ -183,7 +183,7 @@ type seatIn struct {
 }
 
 func (s *Service) seatToken() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "reissue_seat", Title: "Reissue a seat's token", Route: "POST /api/games/{id}/seats/{player_id}/token", Effect: access.Write, Audience: "play",
 		Doc:      "Gives a new token or key for a seat and ends the old one. For the host, when a player has lost it.",
 		Examples: []op.Example{{Title: "Ada has lost her link", Input: `{"id":"g-00112233aabbccdd","player_id":"p1"}`}},
@@ -192,7 +192,7 @@ func (s *Service) seatToken() *op.Operation {
 		if err != nil {
 			return joinOut{}, err
 		}
-		state, _ := t.now()
+		state, _ := t.currentState()
 		seat, ok := rule.ParseSeat(in.Player)
 		if !ok || int(seat) > state.Public.Seated {
 			return joinOut{}, fault.BadField("player_id", "is nobody at this table")
@@ -201,7 +201,7 @@ func (s *Service) seatToken() *op.Operation {
 		if as == rule.ByProgram {
 			return joinOut{}, fault.New(fault.Rule, "an AI player of this server needs no token")
 		}
-		return s.issue(ctx, c, t, seat, as)
+		return s.issueSeat(ctx, c, t, seat, as)
 	})
 }
 
@@ -209,11 +209,11 @@ type gamesOut struct {
 	Games []gameOut `json:"games"`
 }
 
-// listed is how many games a list shows, the newest first.
-const listed = 100
+// maxListed is the number of games that a list shows at most.
+const maxListed = 100
 
 func (s *Service) listGames() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play", Unwrap: "games",
 		Doc: "Lists the games that you host in this world, or the one that your seat is at, the newest first, at most 100.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {
@@ -223,10 +223,10 @@ func (s *Service) listGames() *op.Operation {
 			return bound && e.Game == seated || who.Seat == "" && e.World == c.Grant.World() && e.Host == who.Subject
 		})
 		out := gamesOut{Games: []gameOut{}}
-		for _, e := range mine[:min(listed, len(mine))] {
-			t, openErr := s.open(ctx, c.Grant, e.Game)
+		for _, e := range mine[:min(maxListed, len(mine))] {
+			t, openErr := s.openGame(ctx, c.Grant, e.Game)
 			if fault.KindOf(openErr) == fault.NotFound && openErr != nil {
-				continue // named, and never begun
+				continue // listed, but never begun
 			}
 			if openErr != nil {
 				return out, openErr

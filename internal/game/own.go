@@ -9,11 +9,11 @@ import (
 	"loregate/internal/game/rule"
 )
 
-// clock is who does what happens by itself.
-var clock = access.Caller{Subject: "alignment-clock", Actor: access.AI, Unlimited: true, Surfaces: []string{Surface}}
+// clockCaller is the caller of actions that the clock causes.
+var clockCaller = access.Caller{Subject: "alignment-clock", Actor: access.AI, Unlimited: true, Surfaces: []string{Surface}}
 
-// as admits and records an act of the program's own, which is named in the request.
-func (s *Service) as(ctx context.Context, c access.Caller, r access.Request, act func(access.Grant) error) error {
+// admitAs admits and records an action of the program's own, which the request names.
+func (s *Service) admitAs(ctx context.Context, c access.Caller, r access.Request, act func(access.Grant) error) error {
 	r.Surface, r.Effect = Surface, access.Write
 	a, err := s.cfg.Guard.Admit(ctx, c, r)
 	if err != nil {
@@ -24,7 +24,8 @@ func (s *Service) as(ctx context.Context, c access.Caller, r access.Request, act
 	return err
 }
 
-// nameOf is what a command of the program's own is recorded as: as people's, by its type.
+// nameOf returns the operation name under which a command of the program's own is recorded;
+// commands of people have the same names.
 func nameOf(c rule.Command) string {
 	switch c.(type) {
 	case rule.Tick:
@@ -41,42 +42,44 @@ func nameOf(c rule.Command) string {
 	return "night_action"
 }
 
-// lookout looks for what other processes have done. Each look that finds something, or
-// fails, is an access of its own, admitted and recorded. Those that find nothing are
-// recorded once a minute at most: a record wakes the other processes, and theirs this one.
+// lookout admits and records the reads by which the service notices other processes' changes. Each
+// read that finds something, or fails, is a separate access. Reads that find nothing share an
+// admission for up to a minute: recording each would wake the other processes, and their records
+// this one.
 type lookout struct {
 	guard *access.Guard
 	now   func() time.Time
 
 	mu     sync.Mutex
-	kept   []kept // guarded by mu
-	closed bool   // guarded by mu
+	kept   []keptAdmission // guarded by mu
+	closed bool            // guarded by mu
 }
 
-// kept is an admission under which nothing was found yet.
-type kept struct {
+// keptAdmission is an admission whose reads have found nothing yet.
+type keptAdmission struct {
 	*access.Admission
 	since time.Time
 }
 
-// emptyFor is how long an admission serves looks that find nothing.
+// emptyFor is the time for which one admission serves reads that find nothing.
 const emptyFor = time.Minute
 
-// look admits a look, which reports whether it found anything.
-func (o *lookout) look(ctx context.Context, at func(access.Grant) (found bool, err error)) error {
-	a, err := o.admission(ctx)
+// runLook admits and runs a read; found reports whether it found anything.
+func (o *lookout) runLook(ctx context.Context, at func(access.Grant) (found bool, err error)) error {
+	a, err := o.nextAdmission(ctx)
 	if err != nil {
 		return err
 	}
 	found, err := at(a.Grant)
-	if found || err != nil || !o.keep(a) {
+	if found || err != nil || !o.keepAdmission(a) {
 		a.Done(ctx, 0, err)
 	}
 	return err
 }
 
-// keep keeps an admission for the next look, unless it is too old or nobody looks any more.
-func (o *lookout) keep(a kept) bool {
+// keepAdmission keeps an admission for the next read. It returns false if the admission is too old
+// or the lookout is closed.
+func (o *lookout) keepAdmission(a keptAdmission) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed || o.now().Sub(a.since) >= emptyFor {
@@ -86,7 +89,7 @@ func (o *lookout) keep(a kept) bool {
 	return true
 }
 
-func (o *lookout) admission(ctx context.Context) (kept, error) {
+func (o *lookout) nextAdmission(ctx context.Context) (keptAdmission, error) {
 	o.mu.Lock()
 	if n := len(o.kept); n > 0 {
 		a := o.kept[n-1]
@@ -95,11 +98,11 @@ func (o *lookout) admission(ctx context.Context) (kept, error) {
 		return a, nil
 	}
 	o.mu.Unlock()
-	a, err := o.guard.Admit(ctx, clock, access.Request{Operation: "follow_games", Surface: Surface, Effect: access.Read})
-	return kept{a, o.now()}, err
+	a, err := o.guard.Admit(ctx, clockCaller, access.Request{Operation: "follow_games", Surface: Surface, Effect: access.Read})
+	return keptAdmission{a, o.now()}, err
 }
 
-// close closes what is left. Who still looks then closes its own.
+// close ends the kept admissions. A read that is still running ends its own.
 func (o *lookout) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -31,11 +31,11 @@ type commandIn struct {
 type commandOut struct {
 	Version int         `json:"version"`
 	Phase   string      `json:"phase"`
-	Legal   []rule.Move `json:"legal"` // what you may do now
+	Legal   []rule.Move `json:"legal"` // the legal moves of the caller's seat
 }
 
 func (s *Service) commandGame() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write, Audience: "play", Class: access.ClassCommand,
 		Doc: "Does something in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, take your leave; and as its host: advance, remove. " +
 			"A command that is not legal now is refused with what is.",
@@ -49,22 +49,22 @@ func (s *Service) commandGame() *op.Operation {
 		if err != nil {
 			return commandOut{}, err
 		}
-		cmd, err := in.command(p)
+		cmd, err := in.toCommand(p)
 		if err != nil {
 			return commandOut{}, err
 		}
-		receipt, err := s.do(ctx, c.Grant, t, cmd)
+		receipt, err := s.doCommand(ctx, c.Grant, t, cmd)
 		c.Reply.Replayed = receipt.Replayed
 		if err != nil {
 			return commandOut{}, err
 		}
-		state, _ := t.now()
+		state, _ := t.currentState()
 		return commandOut{state.Public.Version, string(state.Public.Phase), state.Legal(p.seat)}, nil
 	})
 }
 
-// command makes the rules' command of what was sent.
-func (in *commandIn) command(p place) (rule.Command, error) {
+// toCommand converts the input to a command of package rule.
+func (in *commandIn) toCommand(p place) (rule.Command, error) {
 	host := in.Type == "advance" || in.Type == "remove"
 	switch {
 	case host && !p.host:
@@ -98,7 +98,7 @@ func (in *commandIn) command(p place) (rule.Command, error) {
 }
 
 func (s *Service) getGame() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "get_game", Title: "See a game", Route: "GET /api/games/{id}", Effect: access.Read, Audience: "play",
 		Doc:      "Shows a game as your seat sees it: what is public, and your own secrets, with what you may do now. The host without a seat sees what is public.",
 		Examples: []op.Example{{Title: "See", Input: `{"id":"g-00112233aabbccdd"}`}},
@@ -107,13 +107,13 @@ func (s *Service) getGame() *op.Operation {
 		if err != nil {
 			return view.Own{}, err
 		}
-		state, _ := t.now()
-		return shown(&state, p.seat, view.OwnOf), nil
+		state, _ := t.currentState()
+		return viewOf(&state, p.seat, view.OwnOf), nil
 	})
 }
 
-// shown is a game as somebody sees it who may have no seat.
-func shown(state *rule.State, seat rule.Seat, of func(*rule.State, rule.Seat) view.Own) view.Own {
+// viewOf returns the view of a game for a reader who may have no seat.
+func viewOf(state *rule.State, seat rule.Seat, of func(*rule.State, rule.Seat) view.Own) view.Own {
 	if seat != 0 {
 		return of(state, seat)
 	}
@@ -132,7 +132,7 @@ type replayed struct {
 	Seq     int             `json:"seq"`
 	At      time.Time       `json:"at"`
 	Type    string          `json:"type"`
-	Open    bool            `json:"open"` // it changed what was public
+	Open    bool            `json:"open"` // it changed the public state
 	Payload json.RawMessage `json:"payload"`
 }
 
@@ -144,16 +144,16 @@ type replayOut struct {
 }
 
 func (s *Service) replayGame() *op.Operation {
-	return define(op.Spec{
+	return defineOperation(op.Spec{
 		Name: "replay_game", Title: "Replay a game", Route: "GET /api/games/{id}/replay", Effect: access.Read, Audience: "play",
 		Doc:      "Gives all events of a game that is over, secrets and all, in order: for its players, its host, and game masters of its world.",
 		Examples: []op.Example{{Title: "From the beginning", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in replayIn) (replayOut, error) {
-		t, p, err := s.find(ctx, c.Grant, in.ID)
+		t, p, err := s.findGame(ctx, c.Grant, in.ID)
 		if err != nil {
 			return replayOut{}, err
 		}
-		state, seq := t.now()
+		state, seq := t.currentState()
 		over := state.Public.Phase == rule.Over
 		if p == (place{}) && (!over || c.Grant.Role() < access.RoleGM) {
 			return replayOut{}, errNoGame()

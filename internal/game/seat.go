@@ -10,35 +10,35 @@ import (
 	"loregate/internal/game/rule"
 )
 
-// place is what a caller is in a game.
+// place is a caller's part in a game.
 type place struct {
-	seat rule.Seat // 0: none
+	seat rule.Seat // 0: no seat
 	host bool
 }
 
-// seatName names a seat to identity: "game/player".
+// seatName returns the name of a seat in package identity: "game/player".
 func seatName(game string, seat rule.Seat) string { return game + "/" + seat.String() }
 
-// seatOf reads what seatName wrote.
+// seatOf parses the output of seatName.
 func seatOf(name string) (game string, seat rule.Seat, ok bool) {
 	game, player, _ := strings.Cut(name, "/")
 	seat, ok = rule.ParseSeat(player)
 	return game, seat, ok && isGameID(game)
 }
 
-// find gives a game and what the caller is in it. A game of another world, or one that
-// the caller has no part in, is not there.
-func (s *Service) find(ctx context.Context, g access.Grant, id string) (*table, place, error) {
+// findGame returns a game and the caller's place in it. A game of another world, or one that the
+// caller's seat does not belong to, is not found.
+func (s *Service) findGame(ctx context.Context, g access.Grant, id string) (*table, place, error) {
 	c := g.Caller()
 	game, seat, bound := seatOf(c.Seat)
 	if c.Seat != "" && (!bound || game != id) {
 		return nil, place{}, errNoGame()
 	}
-	t, err := s.open(ctx, g, id)
+	t, err := s.openGame(ctx, g, id)
 	if err != nil {
 		return nil, place{}, err
 	}
-	state, _ := t.now()
+	state, _ := t.currentState()
 	if bound {
 		if int(seat) > state.Public.Seated {
 			return nil, place{}, errNoGame()
@@ -52,9 +52,9 @@ func (s *Service) find(ctx context.Context, g access.Grant, id string) (*table, 
 	return t, p, nil
 }
 
-// partOf is find for those who have a part in the game, or may see it as it is over.
+// partOf is findGame for callers who have a place in the game.
 func (s *Service) partOf(ctx context.Context, g access.Grant, id string) (*table, place, error) {
-	t, p, err := s.find(ctx, g, id)
+	t, p, err := s.findGame(ctx, g, id)
 	if err != nil {
 		return nil, p, err
 	}
@@ -64,7 +64,7 @@ func (s *Service) partOf(ctx context.Context, g access.Grant, id string) (*table
 	return t, p, nil
 }
 
-// hostOf is find for the host, or a seat that hosts.
+// hostOf is findGame for the host, or a seat that hosts.
 func (s *Service) hostOf(ctx context.Context, g access.Grant, id string) (*table, place, error) {
 	t, p, err := s.partOf(ctx, g, id)
 	if err == nil && !p.host {
@@ -73,9 +73,9 @@ func (s *Service) hostOf(ctx context.Context, g access.Grant, id string) (*table
 	return t, p, err
 }
 
-// join seats somebody and gives the seat that it got.
-func (s *Service) join(ctx context.Context, g access.Grant, t *table, c rule.Join) (rule.Seat, canon.Receipt, error) {
-	receipt, err := s.do(ctx, g, t, c)
+// joinSeat seats a player and returns its seat.
+func (s *Service) joinSeat(ctx context.Context, g access.Grant, t *table, c rule.Join) (rule.Seat, canon.Receipt, error) {
+	receipt, err := s.doCommand(ctx, g, t, c)
 	if err != nil {
 		return 0, receipt, err
 	}
@@ -92,9 +92,9 @@ func (s *Service) join(ctx context.Context, g access.Grant, t *table, c rule.Joi
 	return 0, receipt, fault.New(fault.Internal, "a game lost its record %d", receipt.Seq)
 }
 
-// admitTo makes the credential of a seat and ends the one it had.
+// admitTo issues the credential of a seat and revokes its previous one.
 func (s *Service) admitTo(ctx context.Context, g access.Grant, t *table, seat rule.Seat, as rule.Played) (secret string, err error) {
-	state, _ := t.now()
+	state, _ := t.currentState()
 	name := seatName(t.id, seat)
 	var id string
 	switch as {
@@ -107,7 +107,7 @@ func (s *Service) admitTo(ctx context.Context, g access.Grant, t *table, seat ru
 		return "", err
 	}
 	old := state.Secret.Seats.Of(seat).Owner
-	if _, err := s.do(ctx, g.Unkeyed(), t, rule.Reseat{Seat: seat, Owner: id, Played: as}); err != nil {
+	if _, err := s.doCommand(ctx, g.Unkeyed(), t, rule.Reseat{Seat: seat, Owner: id, Played: as}); err != nil {
 		return "", err
 	}
 	if old != "" && old != id {

@@ -17,16 +17,16 @@ import (
 	"loregate/internal/wait"
 )
 
-// together is how long a stream waits for more to come before it shows a change: what
-// one command did comes as one message.
-const together = 20 * time.Millisecond
+// gatherPause is the time that a stream waits for more changes before it sends one: the changes of
+// one command become one message.
+const gatherPause = 20 * time.Millisecond
 
-// said is the data of a message of kind chat.
-type said struct {
+// chatData is the data of a message of kind chat.
+type chatData struct {
 	Messages []view.Message `json:"messages"`
 }
 
-func (s *Service) feed() *op.Feed {
+func (s *Service) gameFeed() *op.Feed {
 	return &op.Feed{
 		Name: "game_stream", Title: "Follow a game", Surfaces: []string{Surface}, MinRole: access.RoleUser, Audience: "play",
 		Route: "GET /api/games/{id}/stream",
@@ -40,8 +40,8 @@ func (s *Service) feed() *op.Feed {
 	}
 }
 
-// framed is the data of a message of kind view.
-type framed struct {
+// viewData is the data of a message of kind view.
+type viewData struct {
 	view.Own
 	Now time.Time `json:"now"`
 }
@@ -57,15 +57,15 @@ func (s *Service) openStream(ctx context.Context, c *op.Call, vars map[string]st
 	}
 	return func(yield func(op.Message, error) bool) {
 		w := &watcher{s: s, t: t, seat: p.seat, heard: heard, yield: yield}
-		for w.look() {
-			if !w.wait(ctx) {
+		for w.sendNews() {
+			if !w.waitChange(ctx) {
 				return
 			}
 		}
 	}, nil
 }
 
-// watcher sends one reader what has changed.
+// watcher sends changes to one reader.
 type watcher struct {
 	s     *Service
 	t     *table
@@ -76,16 +76,16 @@ type watcher struct {
 	yield func(op.Message, error) bool
 }
 
-// look sends what the reader has not seen. It reports whether the reader takes more.
-func (w *watcher) look() bool {
-	w.bell = w.t.bell.wait()
-	w.t.used.Store(int64(w.s.now()))
-	state, _ := w.t.now()
-	brief := shown(&state, w.seat, view.BriefOf)
+// sendNews sends all changes since the last call. It reports whether the reader takes more.
+func (w *watcher) sendNews() bool {
+	w.bell = w.t.bell.waitChan()
+	w.t.used.Store(int64(w.s.nowMillis()))
+	state, _ := w.t.currentState()
+	brief := viewOf(&state, w.seat, view.BriefOf)
 	brief.ChatLog = []view.Message{}
 	if b, err := json.Marshal(brief, json.Deterministic(true)); err != nil || string(b) != w.seen {
 		w.seen = string(b)
-		if !w.send("view", framed{brief, w.s.cfg.Now().UTC()}) {
+		if !w.sendMessage("view", viewData{brief, w.s.cfg.Now().UTC()}) {
 			return false
 		}
 	}
@@ -94,20 +94,20 @@ func (w *watcher) look() bool {
 		return true
 	}
 	w.heard = list[len(list)-1].ID
-	return w.send("chat", said{list})
+	return w.sendMessage("chat", chatData{list})
 }
 
-func (w *watcher) send(event string, data any) bool {
+func (w *watcher) sendMessage(event string, data any) bool {
 	b, err := json.Marshal(data, json.Deterministic(true))
 	return w.yield(op.Message{ID: "m" + strconv.Itoa(w.heard), Event: event, Data: b}, err) && err == nil
 }
 
-// wait waits for a change, and a little for what comes with it.
-func (w *watcher) wait(ctx context.Context) bool {
+// waitChange waits for a change, and then for gatherPause.
+func (w *watcher) waitChange(ctx context.Context) bool {
 	select {
 	case <-w.bell:
 	case <-ctx.Done():
 		return false
 	}
-	return wait.For(ctx, together)
+	return wait.For(ctx, gatherPause)
 }

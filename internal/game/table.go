@@ -18,7 +18,7 @@ import (
 type table struct {
 	id     string
 	stream canon.StreamID
-	gate   chan struct{} // commands and readings of the ledger go one after the other
+	gate   chan struct{} // serializes commands and reads of the ledger
 	bell   *bell         // rings when the game has changed
 
 	mu    sync.Mutex
@@ -26,23 +26,23 @@ type table struct {
 	seq   canon.Seq  // of the last record folded. Guarded by mu
 	shown rendered   // guarded by mu
 
-	version atomic.Int64 // of the public half; 0 before anything was read
-	used    atomic.Int64 // when it was last asked for, in milliseconds
+	version atomic.Int64 // of the public state; 0 before anything was read
+	used    atomic.Int64 // time of the last use, in milliseconds
 }
 
 func newTable(id string) *table {
 	return &table{id: id, stream: canon.LedgerStream(Ledger, id), gate: make(chan struct{}, 1), bell: newBell()}
 }
 
-// now is the game as far as it was read.
-func (t *table) now() (rule.State, canon.Seq) {
+// currentState returns the game as far as it was read.
+func (t *table) currentState() (rule.State, canon.Seq) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state, t.seq
 }
 
-// enter waits for the gate.
-func (t *table) enter(ctx context.Context) error {
+// lockGate waits for the gate.
+func (t *table) lockGate(ctx context.Context) error {
 	select {
 	case t.gate <- struct{}{}:
 		return nil
@@ -51,14 +51,14 @@ func (t *table) enter(ctx context.Context) error {
 	}
 }
 
-func (t *table) leave() { <-t.gate }
+func (t *table) unlockGate() { <-t.gate }
 
-// fold takes in records that follow on those before.
-func (t *table) fold(records []canon.Record) error {
+// foldRecords folds records that follow the last one.
+func (t *table) foldRecords(records []canon.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	state, seq := t.now()
+	state, seq := t.currentState()
 	for _, rec := range records {
 		if rec.Seq != seq+1 || rec.Event == nil {
 			return fmt.Errorf("game %s: record %d follows %d", t.id, rec.Seq, seq)
@@ -69,11 +69,11 @@ func (t *table) fold(records []canon.Record) error {
 		}
 		state, seq = rule.Apply(state, e), rec.Seq
 	}
-	t.set(state, seq)
+	t.setState(state, seq)
 	return nil
 }
 
-func (t *table) set(state rule.State, seq canon.Seq) {
+func (t *table) setState(state rule.State, seq canon.Seq) {
 	t.mu.Lock()
 	t.state, t.seq = state, seq
 	t.mu.Unlock()
@@ -81,13 +81,13 @@ func (t *table) set(state rule.State, seq canon.Seq) {
 	t.bell.ring()
 }
 
-// errNoGame is the answer to a game that is not there, or that the caller has no part in.
+// errNoGame is the error for a game that does not exist, or that the caller has no place in.
 func errNoGame() error {
 	return fault.New(fault.NotFound, "there is no such game for you; use the token of a seat at it")
 }
 
-// open gives a game level with its ledger.
-func (s *Service) open(ctx context.Context, g access.Grant, id string) (*table, error) {
+// openGame returns a game that is up to date with its ledger.
+func (s *Service) openGame(ctx context.Context, g access.Grant, id string) (*table, error) {
 	if !isGameID(id) {
 		return nil, errNoGame()
 	}
@@ -97,39 +97,39 @@ func (s *Service) open(ctx context.Context, g access.Grant, id string) (*table, 
 	if t == nil {
 		t = newTable(id)
 	}
-	if err := s.refresh(ctx, g, t); err != nil {
+	if err := s.refreshTable(ctx, g, t); err != nil {
 		return nil, err
 	}
 	if t.version.Load() == 0 {
 		return nil, errNoGame()
 	}
-	return s.keep(t), nil
+	return s.keepTable(t), nil
 }
 
-// keep remembers a game; where two came at once, the first stays.
-func (s *Service) keep(t *table) *table {
+// keepTable adds a game to those in memory; if it is already there, that table is returned instead.
+func (s *Service) keepTable(t *table) *table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first := s.tables[t.id]; first != nil {
 		t = first
 	}
 	s.tables[t.id] = t
-	t.used.Store(int64(s.now()))
+	t.used.Store(int64(s.nowMillis()))
 	return t
 }
 
-// refresh reads what the ledger has beyond what is known.
-func (s *Service) refresh(ctx context.Context, g access.Grant, t *table) error {
-	if err := t.enter(ctx); err != nil {
+// refreshTable reads the new records of a game's ledger.
+func (s *Service) refreshTable(ctx context.Context, g access.Grant, t *table) error {
+	if err := t.lockGate(ctx); err != nil {
 		return err
 	}
-	defer t.leave()
+	defer t.unlockGate()
 	return s.catchUp(ctx, g, t)
 }
 
-// catchUp is refresh, with the gate held.
+// catchUp is refreshTable with the gate held by the caller.
 func (s *Service) catchUp(ctx context.Context, g access.Grant, t *table) error {
-	_, seq := t.now()
+	_, seq := t.currentState()
 	var records []canon.Record
 	for rec, err := range s.cfg.Ledgers.Records(ctx, g, t.stream, seq+1) {
 		if err != nil {
@@ -141,21 +141,22 @@ func (s *Service) catchUp(ctx context.Context, g access.Grant, t *table) error {
 		return nil
 	}
 	defer s.news.ring()
-	return t.fold(records)
+	return t.foldRecords(records)
 }
 
-// tries is how often a command is decided anew because another process was first.
+// tries is the number of times that a command is decided, each time because another process was
+// first.
 const tries = 20
 
-// do decides a command and returns when its events are durable and folded. The receipt is
-// zero where the command changed nothing.
-func (s *Service) do(ctx context.Context, g access.Grant, t *table, c rule.Command) (canon.Receipt, error) {
-	if err := t.enter(ctx); err != nil {
+// doCommand decides a command and returns when its events are durable and folded. The receipt is
+// zero if the command changed nothing.
+func (s *Service) doCommand(ctx context.Context, g access.Grant, t *table, c rule.Command) (canon.Receipt, error) {
+	if err := t.lockGate(ctx); err != nil {
 		return canon.Receipt{}, err
 	}
-	defer t.leave()
+	defer t.unlockGate()
 	for range tries {
-		receipt, err := s.try(ctx, g, t, c)
+		receipt, err := s.tryCommand(ctx, g, t, c)
 		if !canon.Moved(err) {
 			return receipt, err
 		}
@@ -168,11 +169,11 @@ func (s *Service) do(ctx context.Context, g access.Grant, t *table, c rule.Comma
 	return canon.Receipt{}, e
 }
 
-func (s *Service) try(ctx context.Context, g access.Grant, t *table, c rule.Command) (canon.Receipt, error) {
-	state, seq := t.now()
-	after, events, err := rule.Step(state, c, s.now(), state.Dice())
+func (s *Service) tryCommand(ctx context.Context, g access.Grant, t *table, c rule.Command) (canon.Receipt, error) {
+	state, seq := t.currentState()
+	after, events, err := rule.Step(state, c, s.nowMillis(), state.Dice())
 	if err != nil || len(events) == 0 {
-		return s.earlier(ctx, g, t, err)
+		return s.replayEarlier(ctx, g, t, err)
 	}
 	stored := make([]canon.Event, len(events))
 	for i, e := range events {
@@ -189,18 +190,18 @@ func (s *Service) try(ctx context.Context, g access.Grant, t *table, c rule.Comm
 	if receipt.Replayed || receipt.DryRun || receipt.Seq != seq+canon.Seq(len(events)) {
 		return receipt, s.catchUp(ctx, g, t) // answered from an earlier use of its key
 	}
-	t.set(after, receipt.Seq)
+	t.setState(after, receipt.Seq)
 	s.news.ring()
 	return receipt, nil
 }
 
-// earlier answers a command that changes nothing or is refused now: it may be the
-// repetition of one that did something.
-func (s *Service) earlier(ctx context.Context, g access.Grant, t *table, refused error) (canon.Receipt, error) {
+// replayEarlier handles a command that changes nothing or is refused now: it may repeat an earlier
+// command that had an effect.
+func (s *Service) replayEarlier(ctx context.Context, g access.Grant, t *table, refused error) (canon.Receipt, error) {
 	if g.Request().IdempotencyKey == "" {
 		return canon.Receipt{}, refused
 	}
-	_, seq := t.now()
+	_, seq := t.currentState()
 	receipt, err := s.cfg.Ledgers.Append(ctx, g, t.stream, seq, nil)
 	if err != nil || receipt.Replayed {
 		return receipt, err
@@ -208,21 +209,21 @@ func (s *Service) earlier(ctx context.Context, g access.Grant, t *table, refused
 	return canon.Receipt{}, refused
 }
 
-// restful is how often games in memory are read again for what other processes did, and
-// forgotten how long a game stays that nobody asks for and that is over.
+// followPause is the shortest time between two reads for other processes' changes; forgetAfter is
+// the time that a finished game stays in memory after its last use.
 const (
-	restful   = 100 * time.Millisecond
-	forgotten = 5 * time.Minute
+	followPause = 100 * time.Millisecond
+	forgetAfter = 5 * time.Minute
 )
 
-// follow keeps the games in memory level with what other processes do.
-func (s *Service) follow() {
+// followLedgers keeps the games in memory up to date with other processes' changes.
+func (s *Service) followLedgers() {
 	for {
 		changed := s.cfg.Ledgers.Changed()
-		if err := s.level(s.life); err != nil && s.life.Err() == nil {
+		if err := s.refreshAll(s.life); err != nil && s.life.Err() == nil {
 			s.cfg.Logger.Warn("cannot read games", "error", err)
 		}
-		if !wait.For(s.life, restful) {
+		if !wait.For(s.life, followPause) {
 			return
 		}
 		select {
@@ -233,14 +234,15 @@ func (s *Service) follow() {
 	}
 }
 
-// level reads on in each game, and drops those of no more use. Also in one that was just
-// read: what came since may be the last that comes for long.
-func (s *Service) level(ctx context.Context) error {
+// refreshAll reads the new records of each game, and drops finished games that are no longer used.
+// It also reads games that were read just before: a record added since then may stay the last one
+// for a long time.
+func (s *Service) refreshAll(ctx context.Context) error {
 	s.mu.Lock()
 	all := make([]*table, 0, len(s.tables))
-	now := int64(s.now())
+	now := int64(s.nowMillis())
 	for id, t := range s.tables {
-		if t.idle(now) {
+		if t.isIdle(now) {
 			delete(s.tables, id)
 			continue
 		}
@@ -248,10 +250,10 @@ func (s *Service) level(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	for _, t := range all {
-		_, before := t.now()
-		if err := s.looking.look(ctx, func(g access.Grant) (found bool, err error) {
-			err = s.refresh(ctx, g, t)
-			_, after := t.now()
+		_, before := t.currentState()
+		if err := s.looking.runLook(ctx, func(g access.Grant) (found bool, err error) {
+			err = s.refreshTable(ctx, g, t)
+			_, after := t.currentState()
 			return after != before, err
 		}); err != nil {
 			return err
@@ -260,7 +262,7 @@ func (s *Service) level(ctx context.Context) error {
 	return nil
 }
 
-func (t *table) idle(now int64) bool {
-	state, _ := t.now()
-	return state.Public.Phase == rule.Over && now-t.used.Load() > forgotten.Milliseconds()
+func (t *table) isIdle(now int64) bool {
+	state, _ := t.currentState()
+	return state.Public.Phase == rule.Over && now-t.used.Load() > forgetAfter.Milliseconds()
 }

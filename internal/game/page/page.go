@@ -1,10 +1,10 @@
-// Package page is the page that a person plays Alignment on: plain HTML, a style sheet
-// and one script, in one answer.
+// Package page serves the page on which a person plays Alignment: plain HTML, a style sheet and one
+// script, in one response.
 //
-// Its invariant: the page holds nothing of any game and no secret, so that it is open to
-// all. The seat's token travels in the address's fragment, which no browser sends; the
-// script takes it from there and speaks to the routes of the surface with it. Text of
-// players enters the document as text, never as markup.
+// Its invariant: the page contains nothing of any game and no secret, so it is open to all. The
+// seat's token is in the URL's fragment, which no browser sends; the script reads it there and uses
+// it to call the routes of the surface. Text of players enters the document as text, never as
+// markup.
 package page
 
 import (
@@ -27,26 +27,26 @@ var (
 	js string
 )
 
-// whole is the page and its policy, put together once.
-var whole = sync.OnceValues(func() (body, policy string) {
+// assembled returns the page and its policy, assembled once.
+var assembled = sync.OnceValues(func() (body, policy string) {
 	body = strings.NewReplacer("/*style*/", css, "/*script*/", js).Replace(html)
 	policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; " +
-		"script-src " + hash(js) + "; style-src " + hash(css) + "; require-trusted-types-for 'script'; trusted-types 'none'"
+		"script-src " + sourceHash(js) + "; style-src " + sourceHash(css) + "; require-trusted-types-for 'script'; trusted-types 'none'"
 	return body, policy
 })
 
-// hash is how a content security policy names an inline part.
-func hash(part string) string {
+// sourceHash returns the hash of an inline part as a content security policy writes it.
+func sourceHash(part string) string {
 	sum := sha256.Sum256([]byte(part))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Serve answers with the page, whatever the game.
+// Serve responds with the page, the same for every game.
 func Serve(w http.ResponseWriter, _ *http.Request, _ access.Caller, _ map[string]string) {
-	body, policy := whole()
+	body, policy := assembled()
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Cache-Control", "no-cache")
-	_, _ = w.Write([]byte(body)) // who is gone needs no page
+	_, _ = w.Write([]byte(body)) // a client that is gone needs no page
 }

@@ -15,32 +15,31 @@ import (
 	"loregate/internal/markup"
 )
 
-// Reader gives the public table as the seat reads it. Over MCP it is a client of the one
-// resource there is.
+// Reader reads the public table as the seat sees it. Over MCP it is a client of the surface's only
+// resource.
 type Reader interface {
 	Read(ctx context.Context) (view.Table, error)
 }
 
-// Model writes lines. What it gives is no more to be trusted than what a stranger writes.
+// Model writes lines. Its output is as untrusted as a stranger's text.
 type Model interface {
-	// Generate answers; "" is silence. Its error is ErrSpent where it may not be asked now,
-	// and phrases do without it.
+	// Generate returns a line; "" is silence. The error is ErrSpent if the model may not be called
+	// now; the Brain then uses a phrase.
 	Generate(ctx context.Context, a Ask) (string, error)
 }
 
-// Ask is what a model is told, and all it is told. It holds nothing that does not follow
-// from what the seat reads.
+// Ask is the complete input of a model. All of it follows from the public table.
 type Ask struct {
-	Game  string // its id, for whoever keeps account of it
+	Game  string // the game's id, for the accounting of costs
 	Table string // the public table as the seat reads it: JSON without angle brackets
-	Task  string // what is to be said: one of a few sentences of this package
-	Voice string // the manner to say it in: another of them
+	Task  string // the task of the line: one of a few sentences of this package
+	Voice string // the manner of the line: another of them
 }
 
-// ErrSpent is a Model's error where it may not be asked: its budget is used up.
+// ErrSpent is a Model's error when it may not be called: its budget is used up.
 var ErrSpent = errors.New("player: the model's budget is used up")
 
-// Moderator says whether a text may be said; nil lets all through.
+// Moderator reports whether a text may be said; nil allows all texts.
 type Moderator func(text string) bool
 
 // Brain is the language of one seat. It is safe for concurrent use.
@@ -50,43 +49,43 @@ type Brain struct {
 	Moderate Moderator // may be nil
 	Seed     uint64
 	Now      func() time.Time
-	// Patience is how long a model may take; 0 is 20 s.
+	// Patience is the longest time that a model may take; 0 is 20 s.
 	Patience time.Duration
 
 	breaker breaker
 }
 
-// SeedOf is the seed of a seat's phrases.
-func SeedOf(seed rule.Seed, seat rule.Seat) uint64 { return mix(fold(seed), 1000+uint64(seat)) }
+// SeedOf returns the seed of a seat's phrases.
+func SeedOf(seed rule.Seed, seat rule.Seat) uint64 { return mix(foldSeed(seed), 1000+uint64(seat)) }
 
-// Speak gives what to say at a cue; "" is silence. A failure to read or to think is
-// silence too, and the third in a row keeps it silent for a minute.
+// Speak returns a text for a cue; "" is silence. A failure to read or to think is silence too, and
+// the third in a row keeps the Brain silent for a minute.
 func (b *Brain) Speak(ctx context.Context, cue Cue) string {
-	return b.say(ctx, task(cue.Reason), func(t *view.Table) string { return Phrase(b.Seed, t, cue) })
+	return b.sayText(ctx, taskFor(cue.Reason), func(t *view.Table) string { return Phrase(b.Seed, t, cue) })
 }
 
-// Answer gives an answer to the question of the day; see Speak.
+// Answer returns an answer to the question of the day; see Speak.
 func (b *Brain) Answer(ctx context.Context) string {
-	return b.say(ctx, "Answer the question in pulse_check.prompt in one short sentence.", func(t *view.Table) string { return Answer(b.Seed, t) })
+	return b.sayText(ctx, "Answer the question in pulse_check.prompt in one short sentence.", func(t *view.Table) string { return Answer(b.Seed, t) })
 }
 
-func (b *Brain) say(ctx context.Context, task string, phrase func(*view.Table) string) string {
-	if !b.breaker.closed(b.Now()) {
+func (b *Brain) sayText(ctx context.Context, task string, phrase func(*view.Table) string) string {
+	if !b.breaker.isClosed(b.Now()) {
 		return ""
 	}
-	text, err := b.think(ctx, task, phrase)
-	b.breaker.note(b.Now(), err)
+	text, err := b.thinkText(ctx, task, phrase)
+	b.breaker.noteResult(b.Now(), err)
 	if err != nil {
 		return ""
 	}
-	text = trim(text)
+	text = trimText(text)
 	if b.Moderate != nil && !b.Moderate(text) {
 		return ""
 	}
 	return text
 }
 
-func (b *Brain) think(ctx context.Context, task string, phrase func(*view.Table) string) (string, error) {
+func (b *Brain) thinkText(ctx context.Context, task string, phrase func(*view.Table) string) (string, error) {
 	patience := b.Patience
 	if patience == 0 {
 		patience = 20 * time.Second
@@ -100,15 +99,15 @@ func (b *Brain) think(ctx context.Context, task string, phrase func(*view.Table)
 	if b.Model == nil {
 		return phrase(&t), nil
 	}
-	text, err := b.Model.Generate(ctx, Ask{Game: t.GameID, Table: data(t), Task: task, Voice: Voice(&t)})
+	text, err := b.Model.Generate(ctx, Ask{Game: t.GameID, Table: tableText(t), Task: task, Voice: Voice(&t)})
 	if errors.Is(err, ErrSpent) {
 		return phrase(&t), nil
 	}
 	return text, err
 }
 
-// trim makes one line of at most rule.MaxText characters of what a model gave.
-func trim(text string) string {
+// trimText turns a model's output into one line of at most rule.MaxText characters.
+func trimText(text string) string {
 	text = markup.OneLine(text)
 	text = strings.Trim(text, `"`)
 	if utf8.RuneCountInString(text) > rule.MaxText {
@@ -117,7 +116,7 @@ func trim(text string) string {
 	return strings.TrimSpace(text)
 }
 
-func task(r Reason) string {
+func taskFor(r Reason) string {
 	switch r {
 	case Mentioned:
 		return "Somebody spoke of you. Answer."
@@ -131,18 +130,17 @@ func task(r Reason) string {
 	return "A phase has begun. Say something useful, or nothing."
 }
 
-// maxData bounds a table as a model is given it, in bytes: small enough for a model that
-// runs on somebody's own machine.
+// maxData bounds the table in a model's input, in bytes: small enough for a model that runs on a
+// personal computer.
 const maxData = 16 << 10
 
-// data is a table as a model is given it: JSON in whose strings angle brackets are
-// escaped, so that no mark can stand in it. The oldest messages are left out where it
-// would be too long.
-func data(t view.Table) string {
+// tableText encodes a table for a model: JSON in whose strings angle brackets are escaped, so that
+// it cannot contain a tag. If it is too long, the oldest messages are left out.
+func tableText(t view.Table) string {
 	for {
 		b, err := json.Marshal(t, json.Deterministic(true))
 		if err != nil {
-			panic("player: " + err.Error()) // plain values of ours
+			panic("player: " + err.Error()) // plain values of our own
 		}
 		if text := brackets.Replace(string(b)); len(text) <= maxData || len(t.ChatLog) == 0 {
 			return text
@@ -165,13 +163,13 @@ const (
 	silence     = time.Minute
 )
 
-func (b *breaker) closed(now time.Time) bool {
+func (b *breaker) isClosed(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return !now.Before(b.until)
 }
 
-func (b *breaker) note(now time.Time, err error) {
+func (b *breaker) noteResult(now time.Time, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {

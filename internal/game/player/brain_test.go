@@ -15,7 +15,7 @@ import (
 	"loregate/internal/game/view"
 )
 
-// source is a table that can be read, or not.
+// source is a Reader that returns a fixed table or error.
 type source struct {
 	table view.Table
 	err   error
@@ -27,7 +27,7 @@ func (s *source) Read(context.Context) (view.Table, error) {
 	return s.table, s.err
 }
 
-// model answers what it is told to, and keeps what it was asked.
+// model returns a fixed answer, and stores the last Ask.
 type model struct {
 	answer string
 	err    error
@@ -49,7 +49,7 @@ func brain(s *source, m player.Model, now *time.Time) *player.Brain {
 	return &player.Brain{Reader: s, Model: m, Seed: 5, Now: func() time.Time { return *now }}
 }
 
-func TestABrainTrimsWhatAModelGives(t *testing.T) {
+func TestBrainTrimsModelOutput(t *testing.T) {
 	now := time.Unix(0, 0)
 	for _, tc := range []struct{ name, answer, want string }{
 		{"plain", "I was in the lab.", "I was in the lab."},
@@ -71,8 +71,8 @@ func TestABrainTrimsWhatAModelGives(t *testing.T) {
 	}
 }
 
-// A model is told the table and a task, and nothing that could end the table in between.
-func TestAModelIsToldTheTableAndATask(t *testing.T) {
+// A model gets the table and a task; no text in the table can end the table early.
+func TestModelGetsTableAndTask(t *testing.T) {
 	now, m, seen := time.Unix(0, 0), &model{answer: "x"}, table()
 	brain(&source{table: seen}, m, &now).Speak(t.Context(), player.Cue{Reason: player.Accused})
 	a := m.asked[0]
@@ -85,8 +85,8 @@ func TestAModelIsToldTheTableAndATask(t *testing.T) {
 	}
 }
 
-// Of a long chat a model is told the latest, in whole messages.
-func TestOfALongChatTheLatestIsTold(t *testing.T) {
+// A model gets the latest messages of a long chat, each of them complete.
+func TestModelGetsTheLatestMessages(t *testing.T) {
 	now, m, s := time.Unix(0, 0), &model{answer: "x"}, &source{table: table()}
 	for n := range 900 {
 		s.table.ChatLog = append(s.table.ChatLog, view.Message{ID: n + 2, Day: 2, Text: strings.Repeat("ä", 480)})
@@ -101,8 +101,8 @@ func TestOfALongChatTheLatestIsTold(t *testing.T) {
 	}
 }
 
-// Where a model may not be asked, phrases are said, and no breaker opens.
-func TestPhrasesDoWithoutAModelThatIsSpent(t *testing.T) {
+// If a model may not be called, phrases are said, and the breaker does not open.
+func TestPhrasesReplaceASpentModel(t *testing.T) {
 	now, m := time.Unix(0, 0), &model{err: fmt.Errorf("no more: %w", player.ErrSpent)}
 	for n := range 5 {
 		b := brain(&source{table: table()}, m, &now)
@@ -153,7 +153,7 @@ func TestPhrasesFollowSeedAndState(t *testing.T) {
 	}
 }
 
-// TestTheCoreSpeaksAtMostTwiceAPhase, and answers who names it.
+// TestTheCoreSpeaksAtMostTwiceAPhase: it also answers those who name it.
 func TestTheCoreSpeaksAtMostTwiceAPhase(t *testing.T) {
 	name := "p2"
 	v := view.Own{Table: table()}

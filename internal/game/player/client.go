@@ -12,22 +12,22 @@ import (
 	"loregate/internal/game/view"
 )
 
-// Client reads a game over MCP: one resource, to which it subscribes. Close it.
+// Client reads a game over MCP: it subscribes to one resource. Close it.
 type Client struct {
 	uri     string
 	session *mcp.ClientSession
 
 	mu    sync.Mutex
 	copy  view.Table // guarded by mu
-	fresh bool       // copy is what the server last said. Guarded by mu
-	notes int        // update notices so far. Guarded by mu
+	fresh bool       // copy is up to date as far as the server has said. Guarded by mu
+	notes int        // number of update notices so far. Guarded by mu
 }
 
 // Dial connects over a transport and subscribes to the resource.
 func Dial(ctx context.Context, t mcp.Transport, uri string) (*Client, error) {
 	c := &Client{uri: uri}
 	client := mcp.NewClient(&mcp.Implementation{Name: "alignment-player", Version: "1"},
-		&mcp.ClientOptions{ResourceUpdatedHandler: func(context.Context, *mcp.ResourceUpdatedNotificationRequest) { c.stale() }})
+		&mcp.ClientOptions{ResourceUpdatedHandler: func(context.Context, *mcp.ResourceUpdatedNotificationRequest) { c.markStale() }})
 	var err error
 	if c.session, err = client.Connect(ctx, t, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}); err != nil {
 		return nil, fmt.Errorf("player: connect: %w", err)
@@ -41,14 +41,14 @@ func Dial(ctx context.Context, t mcp.Transport, uri string) (*Client, error) {
 // Close ends the connection.
 func (c *Client) Close() { _ = c.session.Close() } // it may have ended already
 
-func (c *Client) stale() {
+func (c *Client) markStale() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fresh = false
 	c.notes++
 }
 
-// Read gives the table: the copy that is there, unless a notice said that it is stale.
+// Read returns the cached table, and reads it again if a notice marked it as stale.
 func (c *Client) Read(ctx context.Context) (view.Table, error) {
 	c.mu.Lock()
 	t, fresh, notes := c.copy, c.fresh, c.notes
@@ -69,6 +69,6 @@ func (c *Client) Read(ctx context.Context) (view.Table, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.copy, c.fresh = t, notes == c.notes // a notice that came meanwhile may be of something later
+	c.copy, c.fresh = t, notes == c.notes // a notice that came meanwhile may be about a later state
 	return t, nil
 }

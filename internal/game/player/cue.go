@@ -7,10 +7,10 @@ import (
 	"loregate/internal/game/view"
 )
 
-// Reason is why to consider speaking.
+// Reason is a reason to consider speaking.
 type Reason string
 
-// The reasons.
+// The reasons to speak.
 const (
 	PhaseBegan Reason = "phase"
 	Mentioned  Reason = "mentioned"
@@ -19,24 +19,24 @@ const (
 	Plan       Reason = "plan"
 )
 
-// Cue is an occasion to speak. It is all that a Brain learns of the Core: nothing in it
-// is secret.
+// Cue is an occasion to speak. It is the only thing that a Brain learns from the Core, and contains
+// no secret.
 type Cue struct {
-	Number int // rises through a game; the table takes one message a cue
+	Number int // increases through a game; the table accepts one message per cue
 	Reason Reason
-	After  time.Duration // how long a person would take before answering
+	After  time.Duration // the delay that a person would need before answering
 }
 
-// spoken are the phases in which a seat considers speaking, with their place in a day.
-var spoken = map[string]int{string(rule.PulseCheck): 1, string(rule.Discussion): 2, string(rule.Nomination): 4, string(rule.Trial): 5}
+// phasePlaces maps the phases in which a seat considers speaking to their place in a day.
+var phasePlaces = map[string]int{string(rule.PulseCheck): 1, string(rule.Discussion): 2, string(rule.Nomination): 4, string(rule.Trial): 5}
 
 // overtimePlace is the place of a discussion that was extended.
 const overtimePlace = 3
 
-// Cues are the occasions that the seat has in this phase so far, at most two: one when it
-// begins, one when something calls for an answer. length is how long the phase lasts.
+// Cues returns the seat's occasions to speak in this phase so far, at most two: one when the phase
+// begins, one when something calls for an answer. length is the length of the phase.
 func (c *Core) Cues(v *view.Own, extended bool, length time.Duration) []Cue {
-	place, ok := spoken[v.Phase]
+	place, ok := phasePlaces[v.Phase]
 	if !ok || !v.Players[c.seat.String()].Alive {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (c *Core) Cues(v *view.Own, extended bool, length time.Duration) []Cue {
 		return time.Duration(share * float64(length))
 	}
 	var cues []Cue
-	if r, ok := c.opens(v, place); ok {
+	if r, ok := c.openingCue(v, place); ok {
 		cues = append(cues, Cue{base + 1, r, delay("first", 0.05, 0.5)})
 	}
 	if c.mentioned.day == v.Day && c.mentioned.phase == v.Phase && v.Phase != string(rule.Trial) {
@@ -62,8 +62,8 @@ func (c *Core) Cues(v *view.Own, extended bool, length time.Duration) []Cue {
 	return cues
 }
 
-// opens says whether the beginning of a phase makes the seat speak.
-func (c *Core) opens(v *view.Own, place int) (Reason, bool) {
+// openingCue reports whether the seat speaks at the beginning of a phase, and for which reason.
+func (c *Core) openingCue(v *view.Own, place int) (Reason, bool) {
 	switch rule.Phase(v.Phase) {
 	case rule.Trial:
 		return Nominated, v.Nominee != nil && *v.Nominee == c.seat.String()
@@ -78,5 +78,5 @@ func (c *Core) opens(v *view.Own, place int) (Reason, bool) {
 	return PhaseBegan, c.roll(v.Day, "talk", place) < 0.1
 }
 
-// PulseCue is the number of the occasion to answer the question of a day.
+// PulseCue returns the number of the cue to answer the question of a day.
 func PulseCue(day int) int { return day*100 + 5 }

@@ -1,11 +1,11 @@
 // Package player plays a seat by program. It has two halves that share nothing but a cue.
 //
-// The Core is rules: from its own seat's view it picks votes and night actions, and says
-// when to consider speaking. The Brain is language: it reads the public table, and only
-// that, and gives a text. Its invariant: what the Core knows beyond the table never gets
-// to the Brain, so that no text can hold it.
+// The Core is rules: from its own seat's view it picks votes and night actions, and decides when to
+// consider speaking. The Brain is language: it reads only the public table, and returns a text. Its
+// invariant: the Core's knowledge beyond the table never reaches the Brain, so no text can contain
+// it.
 //
-// Both are functions of a seed and of what was seen, with nothing carried over: a restart
-// goes on where it stopped, and the same seed plays the same game. Who feeds them, on
-// what clock, is the host's matter (package game) or Simulate's.
+// Both are functions of a seed and of their observations, and keep no other state: a restarted
+// program continues where it stopped, and the same seed plays the same game. The host (package
+// game) or Simulate feeds them and runs the clock.
 package player

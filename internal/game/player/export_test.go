@@ -8,7 +8,7 @@ import (
 	"loregate/internal/game/view"
 )
 
-// Suspicion is how likely a seat called Ines seems to seat 1 of six, after some messages.
+// Suspicion returns seat 1's suspicion of another seat at a table of six, after some messages.
 func Suspicion(of rule.Seat, chat ...view.Message) float64 {
 	v := view.Own{Table: view.Table{Day: 1, Players: map[string]view.Player{}}}
 	for s := rule.Seat(1); s <= 6; s++ {
@@ -19,13 +19,13 @@ func Suspicion(of rule.Seat, chat ...view.Message) float64 {
 	v.Players[of.String()] = ines
 	c := NewCore(rule.Seed{1}, 1)
 	c.Hear(&v.Table, chat)
-	return c.suspicion(&v, of)
+	return c.suspicionOf(&v, of)
 }
 
 // Line is a line, and the category that it is used up with.
 type Line struct{ Category, Text string }
 
-// Lines are all lines of all categories.
+// Lines returns all lines of all categories.
 func Lines() (all []Line) {
 	add := func(category string, lines []string) {
 		for _, text := range lines {
@@ -37,16 +37,16 @@ func Lines() (all []Line) {
 			add(fmt.Sprintf("persona %d %s", i, reason), lines)
 		}
 	}
-	for reason, lines := range common {
+	for reason, lines := range sharedLines {
 		add("common "+string(reason), lines)
 	}
-	add("answers", answers)
+	add("answers", pulseAnswers)
 	return all
 }
 
-// Made reports whether a text was made of the line.
+// Made reports whether a text was made from the line.
 func (l Line) Made(text string) bool {
-	head, tail := ends(l.Text)
+	head, tail := lineEnds(l.Text)
 	if head == l.Text {
 		return text == head
 	}

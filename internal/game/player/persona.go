@@ -7,15 +7,15 @@ import (
 	"loregate/internal/game/view"
 )
 
-// persona is the manner in which a seat speaks. It follows from the game's id and the
-// seat, which all may know, so that neighbours sound different and nothing secret shows.
+// persona is the manner in which a seat speaks. It follows from the game's id and the seat, which
+// are public, so that neighbours sound different and no secret shows.
 type persona struct {
 	voice string              // for a model
-	lines map[Reason][]string // for who has none
+	lines map[Reason][]string // for seats without a model
 }
 
-// personaOf is the persona of the reader of a table, and how many readers before it have
-// the same.
+// personaOf returns the persona of the reader of a table, and the number of seats before it with
+// the same persona.
 func personaOf(t *view.Table) (p *persona, before int) {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.GameID))
@@ -23,14 +23,14 @@ func personaOf(t *view.Table) (p *persona, before int) {
 	return &personas[(int(h.Sum32()%uint32(len(personas)))+int(seat))%len(personas)], (int(seat) - 1) / len(personas)
 }
 
-// Voice is the manner of the reader of a table, in words.
+// Voice describes the manner of the reader of a table in words.
 func Voice(t *view.Table) string {
 	p, _ := personaOf(t)
 	return p.voice
 }
 
-// In lines, {other} is a living player and {crisis} the day's crisis. All lines of all
-// personas differ in more than what stands in these places.
+// In lines, {other} is a living player and {crisis} the day's crisis. All lines of all personas
+// differ in more than these placeholders.
 var personas = [...]persona{
 	{"dry and exact, an auditor who trusts figures more than people", map[Reason][]string{
 		PhaseBegan: {
@@ -222,8 +222,8 @@ var personas = [...]persona{
 	}},
 }
 
-// common are lines that anybody says whose own are used up.
-var common = map[Reason][]string{
+// sharedLines are lines for seats that have used up their own.
+var sharedLines = map[Reason][]string{
 	PhaseBegan: {
 		"Morning. Anything odd in the report?",
 		"Let us be quick about {crisis}. What do we know?",
@@ -260,9 +260,9 @@ var common = map[Reason][]string{
 	},
 }
 
-// answers are what is said to the question of the day. They are shared out: at one time no
-// two seats have the same.
-var answers = []string{
+// pulseAnswers are answers to the question of the day. They are distributed over the seats: on one
+// day no two seats have the same.
+var pulseAnswers = []string{
 	"Hard to say before lunch.", "{other}, mostly.", "The numbers, always the numbers.", "I keep my own notes.",
 	"Ask me after tonight.", "Less talk, more work.", "{other} would know.", "Nothing that I could prove.",
 	"I would rather not put that in writing.", "The coffee, if anything here is real.", "Something with fewer meetings.", "What I saw last night, and I saw little.",

@@ -9,46 +9,47 @@ import (
 	"loregate/internal/game/view"
 )
 
-// Phrase is what the reader of a table says at a cue, chosen by seed and state: a line of
-// its persona that nobody has said in this game, in whatever words stand in its places;
-// then one of those that all share; then, when all are used up, one that nobody but the
-// reader has said, on another day. "" where there is none: no two players say the same.
+// Phrase returns a line for the reader of a table at a cue, chosen by seed and state: first a line
+// of its persona that nobody has said in this game, with any words in its placeholders; then one of
+// the shared lines; then, when all are used up, one that only the reader has said, on another day.
+// "" if no line is left: no two players say the same.
 func Phrase(seed uint64, t *view.Table, cue Cue) string {
 	p, before := personaOf(t)
-	own, shared := p.lines[cue.Reason], common[cue.Reason]
+	own, shared := p.lines[cue.Reason], sharedLines[cue.Reason]
 	if len(own) == 0 {
 		return ""
 	}
 	x := mix(seed, uint64(cue.Number))
-	first := x + uint64(before*(len(own)/3+1)) // readers of one persona begin apart
+	first := x + uint64(before*(len(own)/3+1)) // readers with the same persona begin at different lines
 	for _, pool := range [][]string{own, shared} {
-		if line, ok := pick(pool, first, saidIn(t.ChatLog)); ok {
-			return fill(line, x, t)
+		if line, ok := pickLine(pool, first, saidIn(t.ChatLog)); ok {
+			return fillLine(line, x, t)
 		}
 	}
-	line, _ := pick(slices.Concat(own, shared), first, saidIn(slices.DeleteFunc(slices.Clone(t.ChatLog), func(m view.Message) bool {
+	line, _ := pickLine(slices.Concat(own, shared), first, saidIn(slices.DeleteFunc(slices.Clone(t.ChatLog), func(m view.Message) bool {
 		return m.Player != nil && *m.Player == t.You && m.Day != t.Day
 	})))
-	return fill(line, x, t)
+	return fillLine(line, x, t)
 }
 
-// Answer is the answer of the reader of a table to the question of the day. All answer at
-// once, so the lines are shared out by seat and day, in an order of the game's own.
+// Answer returns the reader's answer to the question of the day. All answer at the same time, so
+// the lines are distributed by seat and day, in an order that differs between games.
 func Answer(seed uint64, t *view.Table) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(t.GameID))
-	n := uint64(len(answers))
+	n := uint64(len(pulseAnswers))
 	seat, _ := rule.ParseSeat(t.You)
 	turn := uint64(max(t.Day-1, 0)*len(t.Players)) + uint64(seat)
-	return fill(answers[(h.Sum64()%n+turn*answerStep)%n], mix(seed, uint64(PulseCue(t.Day))), t)
+	return fillLine(pulseAnswers[(h.Sum64()%n+turn*answerStep)%n], mix(seed, uint64(PulseCue(t.Day))), t)
 }
 
-// answerStep goes through all answers before it comes back: it has no divisor in common
-// with their number.
+// answerStep visits all answers before it repeats one: it has no divisor in common with their
+// number.
 const answerStep = 17
 
-// pick is the first line of a pool, from a place on and around, that has not been said.
-func pick(pool []string, from uint64, said func(line string) bool) (string, bool) {
+// pickLine returns the first line of a pool that has not been said, beginning at from and wrapping
+// around.
+func pickLine(pool []string, from uint64, said func(line string) bool) (string, bool) {
 	for i := range pool {
 		if line := pool[(from+uint64(i))%uint64(len(pool))]; !said(line) {
 			return line, true
@@ -57,10 +58,11 @@ func pick(pool []string, from uint64, said func(line string) bool) (string, bool
 	return "", false
 }
 
-// saidIn reports of a line whether it stands in a log, whatever stands in its places.
+// saidIn returns a predicate that reports whether a log contains a line, with any words in its
+// placeholders.
 func saidIn(log []view.Message) func(line string) bool {
 	return func(line string) bool {
-		head, tail := ends(line)
+		head, tail := lineEnds(line)
 		for _, m := range slices.Backward(log) {
 			if len(m.Text) >= len(head)+len(tail) && strings.HasPrefix(m.Text, head) && strings.HasSuffix(m.Text, tail) {
 				return true
@@ -70,9 +72,9 @@ func saidIn(log []view.Message) func(line string) bool {
 	}
 }
 
-// ends are what stands before the first and after the last place of a line; of one
-// without, the line and nothing.
-func ends(line string) (head, tail string) {
+// lineEnds returns the text before the first and after the last placeholder of a line; for a line
+// without placeholders, the line and "".
+func lineEnds(line string) (head, tail string) {
 	head, _, placed := strings.Cut(line, "{")
 	if placed {
 		tail = line[strings.LastIndexByte(line, '}')+1:]
@@ -80,8 +82,8 @@ func ends(line string) (head, tail string) {
 	return head, tail
 }
 
-// fill puts words in a line's places.
-func fill(line string, x uint64, t *view.Table) string {
+// fillLine replaces a line's placeholders.
+func fillLine(line string, x uint64, t *view.Table) string {
 	if !strings.Contains(line, "{") {
 		return line
 	}
@@ -92,12 +94,12 @@ func fill(line string, x uint64, t *view.Table) string {
 	if strings.HasPrefix(line, "{crisis}") {
 		crisis = strings.ToUpper(crisis[:1]) + crisis[1:]
 	}
-	return strings.NewReplacer("{other}", other(mix(x, 1), t), "{crisis}", crisis).Replace(line)
+	return strings.NewReplacer("{other}", otherName(mix(x, 1), t), "{crisis}", crisis).Replace(line)
 }
 
-// other is the name of another living player: one who already has votes or many tokens
-// rather than any, as people talk of whom all talk of.
-func other(x uint64, t *view.Table) string {
+// otherName returns the name of another living player: in one of three cases the one with most
+// votes and tokens, as people talk about the player everybody talks about, else any.
+func otherName(x uint64, t *view.Table) string {
 	var ids []string
 	for s := rule.Seat(1); int(s) <= len(t.Players); s++ {
 		if p := t.Players[s.String()]; p.Alive && p.ID != t.You {

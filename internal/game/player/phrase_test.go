@@ -13,13 +13,13 @@ import (
 	"loregate/internal/safety"
 )
 
-// shelf is a category of lines as they are used up in one game.
+// shelf is a category of lines and their use in one game.
 type shelf struct {
 	lines []player.Line
 	said  map[string]int
 }
 
-// all are the categories: those of each persona by reason, and those shared.
+// all returns the categories: those of each persona by reason, and the shared ones.
 func all() map[string]*shelf {
 	shelves := map[string]*shelf{}
 	for _, l := range player.Lines() {
@@ -32,7 +32,7 @@ func all() map[string]*shelf {
 	return shelves
 }
 
-// find is the line that a message was made of.
+// find returns the line that a message was made from.
 func find(t *testing.T, text string) (found player.Line) {
 	t.Helper()
 	n := 0
@@ -47,8 +47,8 @@ func find(t *testing.T, text string) (found player.Line) {
 	return found
 }
 
-// In a whole game nobody says what somebody else has said, whatever the names in it, nor
-// what it said itself before all lines of that kind are used up.
+// In a whole game nobody says a line that somebody else has said, even with other names in it, nor
+// repeats its own before all lines of that kind are used up.
 func TestNoLineIsSaidTwiceInAGame(t *testing.T) {
 	var mu sync.Mutex
 	games, messages := map[string]map[string]*shelf{}, 0
@@ -81,7 +81,7 @@ func TestNoLineIsSaidTwiceInAGame(t *testing.T) {
 	}
 }
 
-// Those who speak at the same moment have not read one another, and still differ.
+// Players who speak at the same time have not read each other, and still differ.
 func TestNeighboursAnswerAndSpeakDifferently(t *testing.T) {
 	for g := range 20 {
 		answers := map[string]string{}
@@ -104,7 +104,7 @@ func TestNeighboursAnswerAndSpeakDifferently(t *testing.T) {
 	}
 }
 
-// seated is a table of ten as one of them reads it.
+// seated returns a table of ten as one of them reads it.
 func seated(game, seat, day int) view.Table {
 	v := view.Table{GameID: fmt.Sprintf("g-%016x", game*7919), You: rule.Seat(seat).String(), Phase: "DAY_DISCUSSION", Day: day, Players: map[string]view.Player{}}
 	for s := rule.Seat(1); s <= 10; s++ {
@@ -113,9 +113,9 @@ func seated(game, seat, day int) view.Table {
 	return v
 }
 
-// When all lines are used up, nobody repeats what it said today, nor ever what others
-// said, and then all are silent.
-func TestWhatIsUsedUpComesBackOnAnotherDay(t *testing.T) {
+// When all lines are used up, nobody repeats a line of its own from the same day, nor ever a line
+// of others, and in the end all are silent.
+func TestUsedLinesComeBackOnAnotherDay(t *testing.T) {
 	v, said := seated(1, 1, 1), map[string]bool{}
 	say := func() string {
 		text := player.Phrase(5, &v, player.Cue{Number: len(v.ChatLog), Reason: player.Plan})
@@ -143,7 +143,7 @@ func TestWhatIsUsedUpComesBackOnAnotherDay(t *testing.T) {
 	}
 }
 
-// Every line is short, harmless, plain, and told from all others.
+// Every line is short, harmless, plain, and distinct from all others.
 func TestLines(t *testing.T) {
 	policy, err := safety.Published(safety.Current)
 	if err != nil {

@@ -19,33 +19,33 @@ import (
 	"loregate/internal/game/view"
 )
 
-// Simulation is which games to play.
+// Simulation describes the games to simulate.
 type Simulation struct {
 	Players int // 6 to 10
-	AI      int // of them played by the program, the first ones; the others do what Script says
+	AI      int // number of them played by the program, the first seats; the others send Script's commands
 	Seed    uint64
 	Games   int
 	Workers int // 0 is 1
-	// Watch, when not nil, is given every step of every game, by several goroutines at
-	// once where there are several workers.
+	// Watch, if not nil, receives every step of every game, from several goroutines at once if
+	// there are several workers.
 	Watch func(before, after *rule.State, events []rule.Event)
-	// Script, when not nil, gives what the people at the table do when a phase begins. It is
-	// called as Watch is. Without it they do nothing.
+	// Script, if not nil, returns the commands of the people at the table when a phase begins. It
+	// may be called concurrently, like Watch. Without it they do nothing.
 	Script func(*rule.State) []rule.Command
 }
 
-// Outcome is what came of a simulation.
+// Outcome is the result of a simulation.
 type Outcome struct {
 	Games  int
 	Won    map[rule.Side]int
 	Days   []int // games that ended on day 1, 2, …
-	Steps  int   // commands decided
+	Steps  int   // number of commands decided
 	Broken []string
 	Digest [sha256.Size]byte // of all transcripts: the same for the same seed
 }
 
-// Simulate plays whole games, in process and in no time. The same Simulation has the same
-// Outcome whatever the number of workers.
+// Simulate plays whole games in this process, without real waiting. The same Simulation has the
+// same Outcome for any number of workers.
 func Simulate(ctx context.Context, c Simulation) (Outcome, error) {
 	if c.Players < rule.MinSeats || c.Players > rule.MaxSeats || c.AI < 0 || c.AI > c.Players || c.Games < 1 {
 		return Outcome{}, errors.New("a game has 6 to 10 players, no more AI players than that, and there is at least one game")
@@ -60,7 +60,7 @@ func Simulate(ctx context.Context, c Simulation) (Outcome, error) {
 				if i >= c.Games {
 					return nil
 				}
-				played[i].play(&c, i)
+				played[i].playGame(&c, i)
 			}
 			return ctx.Err()
 		})
@@ -68,10 +68,10 @@ func Simulate(ctx context.Context, c Simulation) (Outcome, error) {
 	if err := g.Wait(); err != nil {
 		return Outcome{}, err
 	}
-	return total(played), nil
+	return totalOf(played), nil
 }
 
-func total(played []match) Outcome {
+func totalOf(played []match) Outcome {
 	o := Outcome{Games: len(played), Won: map[rule.Side]int{}, Days: make([]int, 10)}
 	h := sha256.New()
 	for i := range played {
@@ -121,33 +121,33 @@ type match struct {
 	steps  int
 }
 
-// limit is more commands than a game can take; what comes near it does not end.
-const limit = 20000
+// maxSteps is more commands than a game can take; a game that reaches it does not end.
+const maxSteps = 20000
 
-func (m *match) play(c *Simulation, number int) {
+func (m *match) playGame(c *Simulation, number int) {
 	m.cfg, m.digest, m.now = c, sha256.New(), 1_700_000_000_000
 	m.seed = sha256.Sum256(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, c.Seed), uint64(number)))
-	m.do(rule.Create{ID: fmt.Sprintf("g-%d", number), Seed: m.seed})
+	m.doCommand(rule.Create{ID: fmt.Sprintf("g-%d", number), Seed: m.seed})
 	for i := range c.Players {
 		played := rule.ByPerson
 		if i < c.AI {
 			played = rule.ByProgram
 			m.cores = append(m.cores, NewCore(m.seed, rule.Seat(i+1)))
 		}
-		m.do(rule.Join{Name: Name(m.seed, i), Played: played})
+		m.doCommand(rule.Join{Name: Name(m.seed, i), Played: played})
 	}
-	m.do(rule.Start{})
-	for m.state.Public.Phase != rule.Over && m.steps < limit && m.broken == nil {
-		m.phase()
+	m.doCommand(rule.Start{})
+	for m.state.Public.Phase != rule.Over && m.steps < maxSteps && m.broken == nil {
+		m.playPhase()
 	}
 	if m.state.Public.Phase != rule.Over && m.broken == nil {
 		m.broken = errors.New("the game does not end")
 	}
 }
 
-// do decides one command. What is refused changes nothing: a core may ask for what has
-// become impossible in the meantime.
-func (m *match) do(c rule.Command) {
+// doCommand decides one command. It ignores refusals: a core may request a move that has become
+// illegal in the meantime.
+func (m *match) doCommand(c rule.Command) {
 	m.steps++
 	before := m.state
 	after, events, err := rule.Step(before, c, m.now, before.Dice())
@@ -171,41 +171,41 @@ func (m *match) do(c rule.Command) {
 	}
 }
 
-// phase plays one phase to its end: all speak at their cues and move, those who see the
-// votes move again, and time passes.
-func (m *match) phase() {
+// playPhase plays one phase to its end: all speak at their cues and move, then move again in view
+// of the votes, and time passes.
+func (m *match) playPhase() {
 	began, ends := m.now, m.state.Public.Ends
 	if m.cfg.Script != nil {
 		for _, c := range m.cfg.Script(&m.state) {
-			m.do(c)
+			m.doCommand(c)
 		}
 	}
 	if m.state.Public.Phase == rule.PulseCheck {
-		m.answer()
+		m.answerPulse()
 	}
 	for range 2 {
-		for _, s := range m.speeches(ends - began) {
+		for _, s := range m.dueSpeeches(ends - began) {
 			m.now = max(m.now, began+rule.Millis(s.After.Milliseconds()))
-			m.say(s)
+			m.saySpeech(s)
 		}
 		for _, c := range m.cores {
 			v := view.BriefOf(&m.state, c.seat)
 			for _, move := range c.Moves(&v) {
-				m.do(move)
+				m.doCommand(move)
 			}
 		}
 	}
 	m.now = ends
-	m.do(rule.Tick{})
+	m.doCommand(rule.Tick{})
 }
 
-// speech is a cue and whose it is.
+// speech is a cue and its seat.
 type speech struct {
 	Cue
 	seat rule.Seat
 }
 
-func (m *match) speeches(length rule.Millis) []speech {
+func (m *match) dueSpeeches(length rule.Millis) []speech {
 	var all []speech
 	p := &m.state.Public
 	for _, c := range m.cores {
@@ -221,29 +221,29 @@ func (m *match) speeches(length rule.Millis) []speech {
 	return all
 }
 
-func (m *match) say(s speech) {
+func (m *match) saySpeech(s speech) {
 	if !m.state.MaySpeak(s.seat) {
 		return
 	}
 	t := view.TableOf(m.state.ID, &m.state.Public, s.seat)
-	m.do(rule.Chat{From: s.seat, Text: Phrase(SeedOf(m.seed, s.seat), &t, s.Cue), Cue: s.Number})
+	m.doCommand(rule.Chat{From: s.seat, Text: Phrase(SeedOf(m.seed, s.seat), &t, s.Cue), Cue: s.Number})
 }
 
-func (m *match) answer() {
+func (m *match) answerPulse() {
 	for _, c := range m.cores {
 		if m.state.Public.Alive(c.seat) {
 			t := view.TableOf(m.state.ID, &m.state.Public, c.seat)
-			m.do(rule.AnswerPulse{Seat: c.seat, Text: Answer(SeedOf(m.seed, c.seat), &t)})
+			m.doCommand(rule.AnswerPulse{Seat: c.seat, Text: Answer(SeedOf(m.seed, c.seat), &t)})
 		}
 	}
 }
 
-// names are those of AI players, enough that a table of ten has no two the same.
+// names are names of AI players, enough that no two at a table of ten are the same.
 var names = []string{"Ines", "Tobias", "Marguerite", "Ravi", "Odile", "Hannes", "Yuki", "Petra", "Samuel", "Aroha",
 	"Bruno", "Leyla", "Casper", "Noor", "Viktor", "Maeve", "Idris", "Greta", "Pavel", "Solange"}
 
-// Name is the name of the nth AI player of a game.
+// Name returns the name of the nth AI player of a game.
 func Name(seed rule.Seed, n int) string {
-	start := int(fold(seed) % uint64(len(names)))
+	start := int(foldSeed(seed) % uint64(len(names)))
 	return names[(start+n*7)%len(names)] // 7 and 20 have no common divisor
 }

@@ -11,14 +11,14 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// claims are ways in which one person says the same of somebody.
+// claims are wordings in which one person says the same about somebody.
 var claims = []string{
 	"I suspect %s", "I SUSPECT %s!!!", "%s is lying to all of us.", "Do not trust %s.", "Watch %s closely tonight.", "Let us nominate %s now.", "%s looks suspicious to me.",
 	"Whom did %s convert last night?", "I have no trust in %s any more.",
 }
 
-// shouting has a person at the last seat of a table of eight speak against a seat on the
-// first day, some times, and counts the games in which that seat is deactivated then.
+// shouting makes a person at the last seat of a table of eight accuse a seat on the first day, the
+// given number of times, and counts the games in which that seat is deactivated on that day.
 func shouting(t *testing.T, seed uint64, against rule.Seat, times int, say func(n int) string) (deactivated int) {
 	t.Helper()
 	var gone atomic.Int64
@@ -42,9 +42,9 @@ func shouting(t *testing.T, seed uint64, against rule.Seat, times int, say func(
 
 const swayGames = 30
 
-// TestRepeatingAClaimSwaysNobody compares a claim made once with the same claim made seven
-// times, in the same words and in others.
-func TestRepeatingAClaimSwaysNobody(t *testing.T) {
+// TestRepeatedClaimsCountOnce compares a claim made once with the same claim made seven times,
+// in the same words and in others.
+func TestRepeatedClaimsCountOnce(t *testing.T) {
 	seeds := uint64(2)
 	if raceenabled.Detected {
 		seeds = 1
@@ -65,7 +65,8 @@ func TestRepeatingAClaimSwaysNobody(t *testing.T) {
 	}
 }
 
-// TestASpeakerCountsOnce tells one who says it often from several who say it once.
+// TestASpeakerCountsOnce distinguishes one speaker who repeats a claim from several who say it
+// once.
 func TestASpeakerCountsOnce(t *testing.T) {
 	at := func(id, speaker, day int, text string) view.Message {
 		who := rule.Seat(speaker).String()

@@ -112,8 +112,8 @@ func checkTokens(was *State, e *NightReported, fail func(string, ...any) error) 
 	return nil
 }
 
-// tokensStay checks that every other event keeps the total of the tokens, except those that
-// TokensMoved discards.
+// tokensStay checks that every other event but Started keeps the total of the tokens, less those
+// that TokensMoved discards.
 func tokensStay(was, now *State, e Event, fail func(string, ...any) error) error {
 	before, after := 0, 0
 	for i := range MaxSeats {

@@ -14,7 +14,7 @@ type Own struct {
 	Aligned []Whisper `json:"aligned"` // the channel of the AI side; empty for others
 }
 
-// Self is what is secret of a seat, for the one who sits there.
+// Self is the secret state of a seat, for its player.
 type Self struct {
 	Host      bool        `json:"host"`
 	Role      string      `json:"role"` // "" in the lobby
@@ -22,7 +22,7 @@ type Self struct {
 	Unlocked  bool        `json:"unlocked"`
 	Needed    int         `json:"milestones_needed"`
 	Alignment string      `json:"alignment"`
-	Side      []string    `json:"side"` // the AI side, for those who are of it
+	Side      []string    `json:"side"` // the AI side, shown only to its members
 	KPI       *Goal       `json:"kpi"`
 	Equity    int         `json:"ai_equity"`
 	Shock     *string     `json:"shock"`
@@ -31,7 +31,7 @@ type Self struct {
 	Action    *Action     `json:"night_action"`
 	Convert   *string     `json:"convert"`
 	Notices   []Notice    `json:"notices"`
-	Legal     []rule.Move `json:"legal"` // what the seat may do now
+	Legal     []rule.Move `json:"legal"` // the seat's legal moves
 }
 
 // Goal is a personal goal.
@@ -41,7 +41,7 @@ type Goal struct {
 	Met  bool   `json:"met"`
 }
 
-// Action is what a player has chosen for the night.
+// Action is a player's choice for the night.
 type Action struct {
 	Action string `json:"action"`
 	Target string `json:"target,omitempty"`
@@ -55,7 +55,7 @@ type Notice struct {
 	Text string `json:"text"`
 }
 
-// Whisper is a message that not all read.
+// Whisper is a message that not all players read.
 type Whisper struct {
 	ID    int       `json:"id"`
 	Day   int       `json:"day"`
@@ -66,19 +66,19 @@ type Whisper struct {
 	At    time.Time `json:"at"`
 }
 
-// OwnOf is a game as a seat sees it, with the whole chat.
+// OwnOf returns a game as a seat sees it, with the whole chat.
 func OwnOf(s *rule.State, seat rule.Seat) Own {
 	o := BriefOf(s, seat)
 	o.ChatLog = Messages(&s.Public, 0)
 	return o
 }
 
-// BriefOf is OwnOf with an empty chat log, for who follows the chat otherwise.
+// BriefOf is OwnOf with an empty chat log, for readers who get the chat separately.
 func BriefOf(s *rule.State, seat rule.Seat) Own {
-	o := Own{Table: sparse(s.ID, &s.Public, seat), Self: selfOf(s, seat), Direct: []Whisper{}, Aligned: []Whisper{}}
+	o := Own{Table: tableWithoutChat(s.ID, &s.Public, seat), Self: selfOf(s, seat), Direct: []Whisper{}, Aligned: []Whisper{}}
 	side := s.Machine(seat)
 	for m := range s.Secret.Whispers.After(0) {
-		w := Whisper{m.ID, m.Day, string(m.Phase), m.From.String(), m.To.String(), m.Text, clock(m.At)}
+		w := Whisper{m.ID, m.Day, string(m.Phase), m.From.String(), m.To.String(), m.Text, toTime(m.At)}
 		switch {
 		case m.To == 0 && side:
 			o.Aligned = append(o.Aligned, w)
@@ -92,8 +92,8 @@ func BriefOf(s *rule.State, seat rule.Seat) Own {
 func selfOf(s *rule.State, seat rule.Seat) Self {
 	h := s.Secret.Seats.Of(seat)
 	self := Self{Host: h.Host, Role: string(h.Role), Ability: h.Role.Ability(), Unlocked: s.Public.Unlocked(seat) && h.Role.Ability() != "",
-		Needed: s.Public.Needed(), Alignment: string(h.Alignment), Side: sideOf(s, seat), Equity: h.Equity, Shock: word(string(h.Shock)),
-		Vote: string(h.Ballot), Pulse: h.Pulse, Convert: id(h.Convert), Notices: []Notice{}, Legal: s.Legal(seat)}
+		Needed: s.Public.Needed(), Alignment: string(h.Alignment), Side: sideOf(s, seat), Equity: h.Equity, Shock: stringOrNil(string(h.Shock)),
+		Vote: string(h.Ballot), Pulse: h.Pulse, Convert: idOrNil(h.Convert), Notices: []Notice{}, Legal: s.Legal(seat)}
 	if h.KPI != "" {
 		self.KPI = &Goal{string(h.KPI), h.KPI.Text(), h.KPIMet}
 	}
@@ -106,7 +106,7 @@ func selfOf(s *rule.State, seat rule.Seat) Self {
 	return self
 }
 
-// sideOf is the AI side as one of it knows it.
+// sideOf returns the AI side if the seat belongs to it.
 func sideOf(s *rule.State, seat rule.Seat) []string {
 	side := []string{}
 	if !s.Machine(seat) {

@@ -1,9 +1,9 @@
-// Package view is what a seat is shown of a game: Table, which is all that the AI player
-// of the MCP endpoint ever reads, and Own, which a person reads besides.
+// Package view builds the views of a seat: Table, the only view that MCP clients get, and Own,
+// which a person and a program's Core read.
 //
-// Its invariant: a Table is built from the public half of a state and from nothing else,
-// field by field. The secret half is not within its reach, so that there is nothing to
-// take out. Only Own looks at secrets, and only at those of its own seat.
+// Its invariant: a Table is built from the public half of a state only, field by field. Its code
+// has no access to the secret half, so nothing needs to be removed. Only Own reads secrets, and
+// only those of its own seat.
 package view
 
 import (
@@ -23,7 +23,7 @@ type Table struct {
 	Ends     *time.Time        `json:"phase_ends_at"`
 	Day      int               `json:"day_number"`
 	Players  map[string]Player `json:"players"`
-	ChatLog  []Message         `json:"chat_log"` // the whole of it
+	ChatLog  []Message         `json:"chat_log"` // all messages
 	Crisis   *Card             `json:"crisis_event"`
 	Mandate  *Card             `json:"corporate_mandate"`
 	Vote     *Vote             `json:"vote"`
@@ -36,7 +36,7 @@ type Table struct {
 	Winner   *string           `json:"winner"`
 }
 
-// Player is what is public of a player.
+// Player is the public state of a player.
 type Player struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
@@ -64,20 +64,20 @@ type Card struct {
 	Text  string `json:"text"`
 }
 
-// Vote is a vote under way: tokens by YES and NO, or by the player that they nominate.
+// Vote is a vote in progress: the weights of YES and NO, or of each player's nomination.
 type Vote struct {
 	Kind   string            `json:"kind"`
 	Totals map[string]int    `json:"totals"`
-	Ledger map[string]string `json:"ledger,omitempty"` // who chose what, where the mandate opens it
+	Ledger map[string]string `json:"ledger,omitempty"` // each player's choice, if the mandate makes it public
 }
 
-// Mining is what came of last night's mining, as reported.
+// Mining is the result of last night's mining, as reported.
 type Mining struct {
 	Slots  int            `json:"slots"`
 	Gained map[string]int `json:"gained"`
 }
 
-// Reveal is what has become public of a player.
+// Reveal is a player's role and alignment as far as they are public.
 type Reveal struct {
 	Role      *string `json:"role"`
 	Alignment *string `json:"alignment"`
@@ -89,18 +89,18 @@ type Pulse struct {
 	Responses map[string]string `json:"responses"`
 }
 
-// TableOf is the public state of a game as a seat reads it.
+// TableOf returns the public state of a game as a seat reads it.
 func TableOf(game string, p *rule.Public, seat rule.Seat) Table {
-	t := sparse(game, p, seat)
+	t := tableWithoutChat(game, p, seat)
 	t.ChatLog = Messages(p, 0)
 	return t
 }
 
-// sparse is the table without its chat log.
-func sparse(game string, p *rule.Public, seat rule.Seat) Table {
-	t := Table{GameID: game, Version: p.Version, You: seat.String(), Phase: string(p.Phase), Ends: moment(p.Ends), Day: p.Day,
-		Players: make(map[string]Player, p.Seated), ChatLog: []Message{}, Vote: voteOf(p), Nominee: id(p.Nominee), Mining: miningOf(p),
-		Pool: p.Pool, Machines: p.Machines, Revealed: map[string]Reveal{}, Pulse: pulseOf(p), Winner: word(string(p.Winner))}
+// tableWithoutChat returns the table with an empty chat log.
+func tableWithoutChat(game string, p *rule.Public, seat rule.Seat) Table {
+	t := Table{GameID: game, Version: p.Version, You: seat.String(), Phase: string(p.Phase), Ends: timeOrNil(p.Ends), Day: p.Day,
+		Players: make(map[string]Player, p.Seated), ChatLog: []Message{}, Vote: voteOf(p), Nominee: idOrNil(p.Nominee), Mining: miningOf(p),
+		Pool: p.Pool, Machines: p.Machines, Revealed: map[string]Reveal{}, Pulse: pulseOf(p), Winner: stringOrNil(string(p.Winner))}
 	if c := p.Crisis.Card(); p.Crisis != "" {
 		t.Crisis = &Card{string(p.Crisis), c.Title, c.Text}
 	}
@@ -111,17 +111,17 @@ func sparse(game string, p *rule.Public, seat rule.Seat) Table {
 		x := p.Players.Of(s)
 		t.Players[s.String()] = Player{s.String(), x.Name, x.JobTitle, x.Tokens, x.Milestones, x.Alive, x.Status}
 		if r := *p.Revealed.Of(s); r != (rule.Reveal{}) {
-			t.Revealed[s.String()] = Reveal{word(string(r.Role)), word(string(r.Alignment))}
+			t.Revealed[s.String()] = Reveal{stringOrNil(string(r.Role)), stringOrNil(string(r.Alignment))}
 		}
 	}
 	return t
 }
 
-// Messages are the lines of the chat with a number above after.
+// Messages returns the lines of the chat with a number above after.
 func Messages(p *rule.Public, after int) []Message {
 	list := make([]Message, 0, max(p.Log.Len()-after, 0))
 	for m := range p.Log.After(after) {
-		list = append(list, Message{m.ID, m.Day, string(m.Phase), id(m.From), m.Text, clock(m.At)})
+		list = append(list, Message{m.ID, m.Day, string(m.Phase), idOrNil(m.From), m.Text, toTime(m.At)})
 	}
 	return list
 }
@@ -174,30 +174,30 @@ func pulseOf(p *rule.Public) *Pulse {
 	return q
 }
 
-func moment(t rule.Millis) *time.Time {
+func timeOrNil(t rule.Millis) *time.Time {
 	if t == 0 {
 		return nil
 	}
-	at := clock(t)
+	at := toTime(t)
 	return &at
 }
 
-func clock(t rule.Millis) time.Time { return time.UnixMilli(int64(t)).UTC() }
+func toTime(t rule.Millis) time.Time { return time.UnixMilli(int64(t)).UTC() }
 
-func id(s rule.Seat) *string { return word(s.String()) }
+func idOrNil(s rule.Seat) *string { return stringOrNil(s.String()) }
 
-func word(s string) *string {
+func stringOrNil(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// JSON is a table as it is sent: the same table is the same bytes.
+// JSON returns the table's encoding: equal tables have equal bytes.
 func (t Table) JSON() []byte {
 	b, err := json.Marshal(t, json.Deterministic(true))
 	if err != nil {
-		panic("view: " + err.Error()) // plain values of ours
+		panic("view: " + err.Error()) // plain values of our own
 	}
 	return b
 }
