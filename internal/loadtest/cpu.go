@@ -10,37 +10,38 @@ import (
 	"time"
 )
 
-// ServerCPU is the processor time of the servers' processes while the load ran.
+// ServerCPU is the processor time of the servers' processes during the load.
 type ServerCPU struct {
 	User    float64 `json:"user_seconds"`
 	System  float64 `json:"system_seconds"`
-	PerCall float64 `json:"us_per_call"` // of the calls that were answered well
+	PerCall float64 `json:"us_per_call"` // per successful call
 }
 
-// cpuTime is how long a process has had a processor.
+// cpuTime is the processor time of a process.
 type cpuTime struct{ user, system time.Duration }
 
-// process is a process of this machine. began tells it from a later one of the same pid.
+// process is a process of this machine. began, its start time, distinguishes it from a later
+// process with the same pid.
 type process struct {
 	pid   int
 	began string
 }
 
-// ProcessTime is how long a process of this machine has had a processor, in steps of 10 ms. It
-// is false where there is no such process, or the system does not tell.
+// ProcessTime returns the processor time of a process of this machine, in steps of 10 ms. ok is
+// false if there is no such process, or the system does not provide the figure.
 func ProcessTime(pid int) (took time.Duration, ok bool) {
 	c, _, ok := processTime(pid)
 	return c.user + c.system, ok
 }
 
-// cpuMeter measures processes from when it was made.
+// cpuMeter measures the processor time of processes since its creation.
 type cpuMeter struct {
 	began []cpuTime
 	of    []process
 }
 
-// meterServers begins to measure the processes that listen at the servers' addresses. It
-// gives nil where one of them cannot be found: it is on another machine, or another user's.
+// meterServers starts measuring the processes that listen at the servers' addresses. It returns nil
+// if one of them cannot be found because it is on another machine or belongs to another user.
 func meterServers(urls []string) *cpuMeter {
 	var m cpuMeter
 	for _, u := range urls {
@@ -60,7 +61,7 @@ func meterServers(urls []string) *cpuMeter {
 	return &m
 }
 
-// serverAt finds the process that listens at the address of a URL, which names loopback.
+// serverAt finds the process that listens at a URL's address, which must be loopback.
 func serverAt(address string) (process, bool) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -84,7 +85,7 @@ func serverAt(address string) (process, bool) {
 	return process{}, false
 }
 
-// read gives what the processes took, or nil where one of them has ended.
+// read returns the processor time since the start, or nil if one of the processes has ended.
 func (m *cpuMeter) read(calls int64) *ServerCPU {
 	if m == nil {
 		return nil
@@ -100,15 +101,15 @@ func (m *cpuMeter) read(calls int64) *ServerCPU {
 	return &ServerCPU{User: took.user.Seconds(), System: took.system.Seconds(), PerCall: float64((took.user + took.system).Microseconds()) / float64(max(calls, 1))}
 }
 
-// cell is the figure as a table has it.
-func (c *ServerCPU) cell() string {
+// formatCell formats the figure for a table.
+func (c *ServerCPU) formatCell() string {
 	if c == nil {
 		return "n/a"
 	}
 	return fmt.Sprintf("%.0f", c.PerCall)
 }
 
-func (c *ServerCPU) line() string {
+func (c *ServerCPU) formatLine() string {
 	if c == nil {
 		return "server CPU: n/a; its process is not on this machine, or not to be seen by this user, or it was restarted"
 	}

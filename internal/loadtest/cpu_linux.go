@@ -17,8 +17,8 @@ const tick = 10 * time.Millisecond
 
 // serverProcess finds the one process that listens at an address of this machine.
 func serverProcess(at netip.AddrPort) (process, bool) {
-	sockets := listening("/proc/net/tcp", at)
-	sockets = append(sockets, listening("/proc/net/tcp6", at)...)
+	sockets := listeningSockets("/proc/net/tcp", at)
+	sockets = append(sockets, listeningSockets("/proc/net/tcp6", at)...)
 	if len(sockets) == 0 {
 		return process{}, false
 	}
@@ -42,9 +42,9 @@ func serverProcess(at netip.AddrPort) (process, bool) {
 	return p, ok
 }
 
-// listening gives the sockets of a table of the kernel's that take connections at an address,
-// as /proc names them.
-func listening(table string, at netip.AddrPort) (sockets []string) {
+// listeningSockets returns the sockets in one of the kernel's tables that listen at an address, by
+// their names in /proc.
+func listeningSockets(table string, at netip.AddrPort) (sockets []string) {
 	f, err := os.Open(table)
 	if err != nil {
 		return nil
@@ -63,8 +63,8 @@ func listening(table string, at netip.AddrPort) (sockets []string) {
 	return sockets
 }
 
-// kernelAddress reads an address as /proc/net/tcp has it: words of four bytes in the
-// machine's order, the last byte first, and the port.
+// kernelAddress parses an address of /proc/net/tcp: words of four bytes in the machine's order, the
+// last byte first, and the port.
 func kernelAddress(text string) (netip.AddrPort, bool) {
 	host, port, _ := strings.Cut(text, ":")
 	b, err := hex.DecodeString(host)
@@ -79,7 +79,7 @@ func kernelAddress(text string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(n)), ok
 }
 
-// processTime reads how long a process has had a processor.
+// processTime reads the processor time of a process.
 func processTime(pid int) (c cpuTime, p process, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

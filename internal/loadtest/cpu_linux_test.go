@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestHelperServer is the process that the others measure: it listens, and computes for as
-// long as it is told.
+// TestHelperServer is the process that the other tests measure: it listens, and computes for the
+// requested durations.
 func TestHelperServer(t *testing.T) {
 	address := os.Getenv("LOAD_TEST_LISTEN")
 	if address == "" {
@@ -85,7 +85,7 @@ func (h *helper) line() string {
 	return h.out.Text()
 }
 
-// compute has it use the processor.
+// compute makes it use the processor for d.
 func (h *helper) compute(d time.Duration) {
 	h.t.Helper()
 	if _, err := fmt.Fprintln(h.in, d); err != nil {
@@ -108,7 +108,7 @@ func TestTheServersProcessIsMeasured(t *testing.T) {
 		if strings.HasPrefix(address, "[::1]") {
 			url = "http://[::1]:" + port
 		}
-		h.compute(100 * time.Millisecond) // before
+		h.compute(100 * time.Millisecond) // before the measurement
 		m := meterServers([]string{url, url})
 		if m == nil || len(m.of) != 1 || m.of[0].pid != h.cmd.Process.Pid {
 			t.Fatalf("%s: measured %+v, want the process %d once", address, m, h.cmd.Process.Pid)
@@ -128,7 +128,7 @@ func TestTheServersProcessIsMeasured(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeMeasuredIsNot(t *testing.T) {
+func TestUnmeasurableServers(t *testing.T) {
 	h := startHelper(t, "127.0.0.1:0")
 	for _, urls := range [][]string{{"http://192.0.2.1:80"}, {"http://127.0.0.1"}, {"http://127.0.0.1:1"}, {":"}, {h.url, "http://127.0.0.1:1"}, {strings.Replace(h.url, "127.0.0.1", "127.0.0.2", 1)}} {
 		if m := meterServers(urls); m != nil {
@@ -136,7 +136,7 @@ func TestWhatCannotBeMeasuredIsNot(t *testing.T) {
 		}
 	}
 	var none *cpuMeter
-	if c := none.read(1); c != nil || c.cell() != "n/a" || !strings.Contains(c.line(), "n/a") {
+	if c := none.read(1); c != nil || c.formatCell() != "n/a" || !strings.Contains(c.formatLine(), "n/a") {
 		t.Errorf("%+v", c)
 	}
 	// Another process of the same pid, later.
@@ -145,7 +145,7 @@ func TestWhatCannotBeMeasuredIsNot(t *testing.T) {
 	if c := m.read(1); c != nil {
 		t.Errorf("of another process: %+v", c)
 	}
-	// A socket that two processes hold is nobody's own.
+	// A socket that two processes hold cannot be assigned to one of them.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

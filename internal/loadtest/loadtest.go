@@ -1,12 +1,12 @@
-// Package loadtest puts a running server under a mixed load, as its clients would, and says
-// how it did: reads, searches, writes, proposals, and notices of what changed.
+// Package loadtest puts a running server under a mixed load, as its clients would, and measures it:
+// reads, searches, writes, proposals, and notices of changes.
 //
-// Its invariants: what it asks follows from the seed; it writes only below one card of one
-// world, which it names before it begins; it ends by itself, after a time or a number of
-// calls. Every write bears an idempotency key, so that one whose answer was lost is asked
-// again, on another server where there is one, and happens once.
+// Its invariants: the calls follow from the seed; it writes only below one card of one world, which
+// it names before it begins; it ends by itself, after a time or a number of calls. Every write has
+// an idempotency key: if its answer is lost, it is sent again, to another server if there are
+// several, and takes effect once.
 //
-// It knows no part of the product: it speaks REST, and MCP for notices.
+// It uses no part of the product: it speaks REST, and MCP for notices.
 package loadtest
 
 import (
@@ -20,10 +20,11 @@ import (
 	"time"
 )
 
-// Kind is what a call is.
+// Kind is the kind of a call.
 type Kind string
 
-// The kinds. Notice is the way from an acknowledged write to the subscriber that is told.
+// The kinds of calls. Notice is the time from an acknowledged write to the subscriber's
+// notification.
 const (
 	Read    Kind = "read"
 	Search  Kind = "search"
@@ -32,28 +33,27 @@ const (
 	Notice  Kind = "notice"
 )
 
-// DefaultMix is of a hundred calls how many are of which kind.
+// DefaultMix gives the number of calls of each kind out of a hundred.
 var DefaultMix = map[Kind]int{Read: 62, Search: 20, Write: 16, Propose: 2}
 
-// Config says what is driven, and how much. URLs, Key and World are needed; other zero
-// fields take their defaults.
+// Config configures a run. URLs, Key and World must be set; other zero fields take their defaults.
 type Config struct {
 	URLs     []string      // of servers on one store, such as http://127.0.0.1:8420
 	Key      string        // API key
-	Role     string        // to act in; default gm, or admin where the cards are to be cleaned up
-	World    string        // that is written to, by slug
-	Seed     uint64        // of all that is asked; default 1
+	Role     string        // of the token; default gm, or admin if the cards are to be cleaned up
+	World    string        // slug of the world to write to
+	Seed     uint64        // of all calls; default 1
 	Cards    int           // written before the load begins; default 200
-	Clients  int           // calls under way at most; default 8
+	Clients  int           // most concurrent calls; default 8
 	Rate     float64       // calls a second, all clients together; 0: as fast as answers come
 	Duration time.Duration // default 30 s
-	Calls    int           // ends earlier after so many; 0: none
+	Calls    int           // most calls; the run ends once they are made; 0: no limit
 	Mix      map[Kind]int  // weights; nil is DefaultMix
 	Watchers int           // subscribers; default 0
 	Keep     bool          // leave the cards in the world
-	Strange  bool          // servers on other machines are meant
+	Strange  bool          // allow servers on other machines
 
-	Say func(format string, args ...any) // what it is about to do, for people; nil: nobody
+	Say func(format string, args ...any) // tells a person about the next step; nil: no output
 }
 
 // The bounds of a run.
@@ -63,9 +63,9 @@ const (
 	MaxCards    = 1_000_000
 )
 
-func (c Config) prepared() (Config, error) {
-	c.Seed, c.Cards, c.Clients = or(c.Seed, 1), or(c.Cards, 200), or(c.Clients, 8)
-	c.Duration = or(c.Duration, 30*time.Second)
+func (c Config) withDefaults() (Config, error) {
+	c.Seed, c.Cards, c.Clients = orDefault(c.Seed, 1), orDefault(c.Cards, 200), orDefault(c.Clients, 8)
+	c.Duration = orDefault(c.Duration, 30*time.Second)
 	if c.Mix == nil {
 		c.Mix = DefaultMix
 	}
@@ -77,10 +77,10 @@ func (c Config) prepared() (Config, error) {
 	if c.Say == nil {
 		c.Say = func(string, ...any) {}
 	}
-	return c, c.check()
+	return c, c.checkFields()
 }
 
-func or[T comparable](v, fallback T) T {
+func orDefault[T comparable](v, fallback T) T {
 	var zero T
 	if v == zero {
 		return fallback
@@ -88,7 +88,7 @@ func or[T comparable](v, fallback T) T {
 	return v
 }
 
-func (c Config) check() error {
+func (c Config) checkFields() error {
 	switch {
 	case len(c.URLs) == 0:
 		return fmt.Errorf("url: say which server; http://127.0.0.1:8420 is the usual one")
@@ -152,10 +152,10 @@ func checkMix(mix map[Kind]int) error {
 	return nil
 }
 
-// Run prepares the world, drives the servers, and cleans up. Its error says why it could
-// not begin, or why not clean up; calls that failed are in the report.
+// Run prepares the world, drives the servers, and cleans up. The error means that the run could not
+// begin or not clean up; failed calls are in the report.
 func Run(ctx context.Context, c Config) (*Report, error) {
-	c, err := c.prepared()
+	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -168,17 +168,17 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := d.logIn(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.fill(ctx); err != nil {
+	if err := d.writeCards(ctx); err != nil {
 		return nil, fmt.Errorf("write the cards that the load is about: %w", err)
 	}
-	report, err := d.drive(ctx)
+	report, err := d.runLoad(ctx)
 	if err != nil || c.Keep {
 		return report, err
 	}
-	// Cleaning up is not given up with the run.
+	// Cleaning up continues after the run is cancelled.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	if err := d.clean(clean); err != nil {
+	if err := d.trashCards(clean); err != nil {
 		return report, fmt.Errorf("put the cards into the trash: %w; they are below %s", err, p.root)
 	}
 	return report, nil

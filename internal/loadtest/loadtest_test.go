@@ -23,14 +23,14 @@ import (
 	"loregate/internal/loadtest"
 )
 
-// site is the product, served, with something before it that can break.
+// site is the product, served, behind a handler that can fail.
 type site struct {
 	t   *testing.T
 	app *app.App
 	url string
 	key string
 
-	mu     sync.Mutex                                        // guards the rest
+	mu     sync.Mutex                                        // guards the fields below
 	meddle func(w http.ResponseWriter, r *http.Request) bool // true: it answered
 	asked  []string
 }
@@ -95,7 +95,7 @@ func (s *site) run(c loadtest.Config) *loadtest.Report {
 	return r
 }
 
-// cards are the names in the world that begin with a text.
+// cards returns the names of the world's cards that begin with a text.
 func (s *site) cards(prefix string) (names []string) {
 	s.t.Helper()
 	who := access.Caller{Subject: "test", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
@@ -149,7 +149,7 @@ func TestALoadOfEveryKind(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedAsksTheSame(t *testing.T) {
+func TestSameSeedMakesSameCalls(t *testing.T) {
 	ask := func(seed uint64) []string {
 		s := newSite(t)
 		c := s.config()
@@ -173,7 +173,7 @@ func TestTheSameSeedAsksTheSame(t *testing.T) {
 	}
 }
 
-func TestCardsThatAreKeptAreTaken(t *testing.T) {
+func TestKeptCardsAreReused(t *testing.T) {
 	s := newSite(t)
 	c := s.config()
 	c.Keep, c.Calls = true, 10
@@ -191,8 +191,9 @@ func TestCardsThatAreKeptAreTaken(t *testing.T) {
 	}
 }
 
-// TestALostAnswerIsAskedForAgain loses the answers to every seventh write, which was done.
-func TestALostAnswerIsAskedForAgain(t *testing.T) {
+// TestLostAnswersAreRetried loses the answers to every seventh write after the write took
+// effect.
+func TestLostAnswersAreRetried(t *testing.T) {
 	s := newSite(t)
 	c := s.config()
 	c.Mix, c.Keep = map[loadtest.Kind]int{loadtest.Write: 1}, true
@@ -235,7 +236,7 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestFailuresAreToldByCode(t *testing.T) {
+func TestFailuresAreCountedByCode(t *testing.T) {
 	s := newSite(t)
 	c := s.config()
 	c.Mix = map[loadtest.Kind]int{loadtest.Read: 1}
@@ -263,7 +264,7 @@ func TestFailuresAreToldByCode(t *testing.T) {
 	}
 }
 
-func TestLimitsAreKeptAndTold(t *testing.T) {
+func TestLimitsAreKeptAndReported(t *testing.T) {
 	s := newSite(t, "LOREGATE_LIMITS_CALLS=6000", "LOREGATE_LIMITS_CALLS_BURST=20", "LOREGATE_LIMITS_WRITES=-1")
 	c := s.config()
 	c.Duration, c.Cards, c.Calls, c.Keep = 2*time.Second, 10, 0, true
@@ -290,7 +291,7 @@ func TestAnOpenLoopKeepsItsRate(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestInvalidConfigs(t *testing.T) {
 	good := loadtest.Config{URLs: []string{"http://127.0.0.1:1"}, Key: "k", World: "w"}
 	for _, test := range []struct {
 		name string

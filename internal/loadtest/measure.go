@@ -7,43 +7,43 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Latencies are kept in microseconds, up to a minute, to two digits.
+// Latencies are stored in microseconds, up to a minute, to two digits.
 const (
 	longest = int64(time.Minute / time.Microsecond)
 	digits  = 2
 )
 
-// slices of a run's time that the picture shows.
+// slots is the number of time slots in the picture of a run.
 const slots = 60
 
-// measure gathers what calls came to.
+// measure collects the outcomes of calls.
 type measure struct {
 	began time.Time
 	slot  time.Duration
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards all fields below
 	kinds map[Kind]*tally
 	over  [slots]*hdrhistogram.Histogram // of all calls answered in a slot of time
-	bad   [slots]int                     // failures in it
+	bad   [slots]int                     // failures in a slot of time
 
 	moved   int
 	limited int
 	waited  time.Duration
-	undone  int // calls that the end of the run cut off
+	undone  int // calls cut off by the end of the run
 }
 
-// tally is what calls of one kind came to.
+// tally counts the outcomes of calls of one kind.
 type tally struct {
 	h       *hdrhistogram.Histogram
-	failed  map[string]int // by code, for good
-	retried map[string]int // by code, and then answered
+	failed  map[string]int // calls that failed in the end, by code
+	retried map[string]int // lost tries of calls that succeeded later, by code
 }
 
 func newMeasure(d time.Duration) *measure {
 	return &measure{began: time.Now(), slot: max(d/slots, time.Millisecond), kinds: map[Kind]*tally{}}
 }
 
-func (m *measure) tally(k Kind) *tally {
+func (m *measure) tallyOf(k Kind) *tally {
 	t := m.kinds[k]
 	if t == nil {
 		t = &tally{h: hdrhistogram.New(1, longest, digits), failed: map[string]int{}, retried: map[string]int{}}
@@ -52,14 +52,13 @@ func (m *measure) tally(k Kind) *tally {
 	return t
 }
 
-// add counts a call. Its latency is that of the asking that was answered, and how late it
-// was asked.
+// add counts a call. Its latency is that of the answered try plus late, the delay of its start.
 func (m *measure) add(k Kind, o outcome, late time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := min(max(int(time.Since(m.began)/m.slot), 0), slots-1)
 	m.moved, m.limited, m.waited = m.moved+o.moved, m.limited+o.limited, m.waited+o.waited
-	t := m.tally(k)
+	t := m.tallyOf(k)
 	if o.code != "" {
 		t.failed[o.code]++
 		m.bad[at]++
@@ -77,11 +76,11 @@ func (m *measure) add(k Kind, o outcome, late time.Duration) {
 	if m.over[at] == nil {
 		m.over[at] = hdrhistogram.New(1, longest, digits)
 	}
-	_ = m.over[at].RecordValue(micros) // as above
+	_ = m.over[at].RecordValue(micros) // it is within the bounds
 }
 
-// cut counts a call that the end of the run cut off.
-func (m *measure) cut(o outcome) {
+// addCut counts a call that the end of the run cut off.
+func (m *measure) addCut(o outcome) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.undone++

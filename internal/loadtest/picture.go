@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// worst is the highest 99th percentile of any slot, in milliseconds.
-func (r *Report) worst() (ms float64) {
+// worstP99 returns the highest 99th percentile of all slots, in milliseconds.
+func (r *Report) worstP99() (ms float64) {
 	for _, s := range r.Over {
 		ms = max(ms, s.P99)
 	}
@@ -18,10 +18,10 @@ func (r *Report) worst() (ms float64) {
 
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// Sparkline is the 99th percentile over time in one line; a slot without an answer is blank,
-// and one in which something failed a cross.
+// Sparkline returns the 99th percentile over time in one line; a slot without an answer is blank,
+// and one with a failure is a cross.
 func (r *Report) Sparkline() string {
-	worst := r.worst()
+	worst := r.worstP99()
 	var b strings.Builder
 	for _, s := range r.Over {
 		switch {
@@ -44,17 +44,17 @@ const (
 	plotHigh   = high - top - 40
 )
 
-// Picture writes latency over time as SVG: the median and the 99th percentile on a
-// logarithmic scale, calls a second as bars behind them, failures as crosses.
+// Picture writes latency over time as SVG: the median and the 99th percentile on a logarithmic
+// scale, calls a second as bars behind them, failures as crosses.
 func (r *Report) Picture(out io.Writer, title string) error {
 	var b strings.Builder
-	scale := r.scale()
+	scale := r.scaleOf()
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="11">`+"\n", wide, high)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/><text x="%d" y="18" font-size="13">%s</text>`+"\n", wide, high, left, escaped(title))
-	scale.grid(&b)
-	r.bars(&b, scale)
-	r.line(&b, scale, "#d9822b", func(s Slot) float64 { return s.P99 })
-	r.line(&b, scale, "#2b6cb0", func(s Slot) float64 { return s.P50 })
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/><text x="%d" y="18" font-size="13">%s</text>`+"\n", wide, high, left, escapeXML(title))
+	scale.drawGrid(&b)
+	r.drawBars(&b, scale)
+	r.drawLine(&b, scale, "#d9822b", func(s Slot) float64 { return s.P99 })
+	r.drawLine(&b, scale, "#2b6cb0", func(s Slot) float64 { return s.P50 })
 	for _, s := range r.Over {
 		if s.Failed > 0 {
 			fmt.Fprintf(&b, `<text x="%.1f" y="%d" fill="#c00" text-anchor="middle">×</text>`+"\n", scale.x(s.At), top+10)
@@ -73,21 +73,21 @@ func (r *Report) Picture(out io.Writer, title string) error {
 	return err
 }
 
-func escaped(text string) string {
+func escapeXML(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder never fails
 	return b.String()
 }
 
 // scale maps figures to pixels.
 type scale struct {
 	seconds  float64
-	low, top float64 // of milliseconds, powers of ten
-	rate     float64 // highest
+	low, top float64 // bounds in milliseconds, powers of ten
+	rate     float64 // the highest rate
 	step     float64 // seconds of a slot
 }
 
-func (r *Report) scale() scale {
+func (r *Report) scaleOf() scale {
 	s := scale{seconds: max(r.Seconds, 1e-3), low: math.Inf(1), top: 1, step: max(r.Seconds, 1e-3)}
 	if len(r.Over) > 1 {
 		s.step = r.Over[1].At
@@ -113,14 +113,14 @@ func (s scale) y(ms float64) float64 {
 	return top + plotHigh*(1-min(part, 1))
 }
 
-func (s scale) grid(b *strings.Builder) {
+func (s scale) drawGrid(b *strings.Builder) {
 	for ms := s.low; ms <= s.top*1.001; ms *= 10 {
 		y := s.y(ms)
 		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1[3]f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end" fill="#555">%g</text>`+"\n", left, left+plotWide, y, left-6, y+4, ms)
 	}
 }
 
-func (r *Report) bars(b *strings.Builder, s scale) {
+func (r *Report) drawBars(b *strings.Builder, s scale) {
 	for _, o := range r.Over {
 		if o.Calls == 0 {
 			continue
@@ -130,7 +130,7 @@ func (r *Report) bars(b *strings.Builder, s scale) {
 	}
 }
 
-func (r *Report) line(b *strings.Builder, s scale, color string, figure func(Slot) float64) {
+func (r *Report) drawLine(b *strings.Builder, s scale, color string, figure func(Slot) float64) {
 	var points []string
 	for _, o := range r.Over {
 		if o.Calls > 0 {

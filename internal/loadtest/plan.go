@@ -8,16 +8,16 @@ import (
 	"net/url"
 )
 
-// groupSize is how many cards lie below one, and are written at once.
+// groupSize is the number of cards below one group card; they are written at once.
 const groupSize = 100
 
-// plan is what follows from a seed: the cards, and each client's calls.
+// plan has all that follows from a seed: the cards, and each client's calls.
 type plan struct {
 	seed  uint64
-	root  string // below which all is written
+	root  string // the card below which everything is written
 	cards int
 	prose *Prose
-	kinds []Kind // one for each unit of weight, at most some hundreds
+	kinds []Kind // in proportion to the weights, about 1,000
 }
 
 func newPlan(seed uint64, cards int, mix map[Kind]int) (*plan, error) {
@@ -41,7 +41,7 @@ func rootOf(seed uint64) string { return fmt.Sprintf("Load %d", seed) }
 
 func groupOf(root string, i int) string { return fmt.Sprintf("%s+Part %d", root, i/groupSize) }
 
-// CardName is the name of the ith card that a run with a seed writes. Its second part is a
+// CardName returns the name of the ith card that a run with a seed writes. Its second part is a
 // word of the texts, with the number.
 func (p *Prose) CardName(seed uint64, i int) string { return p.cardBelow(rootOf(seed), i) }
 
@@ -49,36 +49,36 @@ func (p *Prose) cardBelow(root string, i int) string {
 	return fmt.Sprintf("%s+%s %d", groupOf(root, i), p.Words[i*7919%len(p.Words)], i)
 }
 
-func (p *plan) group(i int) string { return groupOf(p.root, i) }
+func (p *plan) groupName(i int) string { return groupOf(p.root, i) }
 
-func (p *plan) card(i int) string { return p.prose.cardBelow(p.root, i) }
+func (p *plan) cardName(i int) string { return p.prose.cardBelow(p.root, i) }
 
-func (p *plan) watched(i int) string { return fmt.Sprintf("%s+Watched %d", p.root, i) }
+func (p *plan) watchedName(i int) string { return fmt.Sprintf("%s+Watched %d", p.root, i) }
 
-// text is what the ith card holds at first.
-func (p *plan) text(i int) string { return p.prose.Fork(p.seed<<32 + uint64(i)).Text(1000) }
+// cardText returns the first content of the ith card.
+func (p *plan) cardText(i int) string { return p.prose.Fork(p.seed<<32 + uint64(i)).Text(1000) }
 
-// call is one request that a client is to make.
+// call is one request of a client.
 type call struct {
 	kind   Kind
 	method string
 	path   string
 	body   []byte
-	key    string // of idempotency; "" where asking twice does no harm
+	key    string // idempotency key; "" for calls that may be repeated without harm
 }
 
-func (c call) changes() bool { return c.key != "" }
+func (c call) isWrite() bool { return c.key != "" }
 
-// script is one client's calls, each from the seed and those before.
+// script generates one client's calls, each from the seed and those before.
 type script struct {
 	p     *plan
-	run   string // tells this run's keys from another's
+	run   string // distinguishes the keys of this run from those of others
 	rnd   *rand.Rand
 	prose *Prose
 	me, n int
 }
 
-func (p *plan) script(me int, run string) *script {
+func (p *plan) newScript(me int, run string) *script {
 	return &script{p: p, run: run, me: me, rnd: rand.New(rand.NewPCG(p.seed, uint64(me))), prose: p.prose.Fork(p.seed ^ uint64(me+1)<<20)}
 }
 
@@ -86,19 +86,19 @@ func (s *script) next() call {
 	s.n++
 	switch kind := s.p.kinds[s.rnd.IntN(len(s.p.kinds))]; kind {
 	case Search:
-		return s.search()
+		return s.searchCall()
 	case Write:
-		return s.write()
+		return s.writeCall()
 	case Propose:
-		return s.propose()
+		return s.proposeCall()
 	}
-	return call{kind: Read, method: http.MethodGet, path: cardPath(s.p.card(s.rnd.IntN(s.p.cards)))}
+	return call{kind: Read, method: http.MethodGet, path: cardPath(s.p.cardName(s.rnd.IntN(s.p.cards)))}
 }
 
 func cardPath(name string) string { return "/api/mcp/cards/" + url.PathEscape(name) }
 
-// search asks for one or two words of the texts, whole or as parts of words.
-func (s *script) search() call {
+// searchCall searches for one or two words of the texts, as whole words or substrings.
+func (s *script) searchCall() call {
 	words, mode := s.prose.Word(), "whole_word"
 	if s.rnd.IntN(2) == 0 {
 		words += "%20" + s.prose.Word()
@@ -109,34 +109,34 @@ func (s *script) search() call {
 	return call{kind: Search, method: http.MethodGet, path: "/api/mcp/cards?search_in=content&limit=20&match_mode=" + mode + "&q=" + words}
 }
 
-// key names a write, once and for all times it is asked for.
-func (s *script) key() string { return fmt.Sprintf("%s-%d-%d", s.run, s.me, s.n) }
+// writeKey returns the idempotency key of the current write, the same for each try.
+func (s *script) writeKey() string { return fmt.Sprintf("%s-%d-%d", s.run, s.me, s.n) }
 
-// write changes one card of four, and makes three.
-func (s *script) write() call {
+// writeCall updates a card in one of four calls, and creates one in the others.
+func (s *script) writeCall() call {
 	text := s.prose.Text(1000)
 	if s.rnd.IntN(4) == 0 {
-		return update(s.p.card(s.rnd.IntN(s.p.cards)), text, s.key())
+		return updateCall(s.p.cardName(s.rnd.IntN(s.p.cards)), text, s.writeKey())
 	}
-	name := fmt.Sprintf("%s+New %s", s.p.group(s.rnd.IntN(s.p.cards)), s.key())
-	return call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: s.key(), body: mustJSON(map[string]any{"name": name, "content": text})}
+	name := fmt.Sprintf("%s+New %s", s.p.groupName(s.rnd.IntN(s.p.cards)), s.writeKey())
+	return call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: s.writeKey(), body: mustJSON(map[string]any{"name": name, "content": text})}
 }
 
-func update(name, text, key string) call {
+func updateCall(name, text, key string) call {
 	return call{kind: Write, method: http.MethodPatch, path: cardPath(name), key: key, body: mustJSON(map[string]any{"content": text})}
 }
 
-// propose asks a person for a change that waits.
-func (s *script) propose() call {
-	change := map[string]any{"name": "update_card", "arguments": map[string]any{"name": s.p.card(s.rnd.IntN(s.p.cards)), "content": s.prose.Text(200)}}
-	return call{kind: Propose, method: http.MethodPost, path: "/api/proposals/canon-change", key: s.key(),
-		body: mustJSON(map[string]any{"op": change, "reason": "Load.", "idempotencyKey": s.key()})}
+// proposeCall proposes a change that waits for a person's decision.
+func (s *script) proposeCall() call {
+	change := map[string]any{"name": "update_card", "arguments": map[string]any{"name": s.p.cardName(s.rnd.IntN(s.p.cards)), "content": s.prose.Text(200)}}
+	return call{kind: Propose, method: http.MethodPost, path: "/api/proposals/canon-change", key: s.writeKey(),
+		body: mustJSON(map[string]any{"op": change, "reason": "Load.", "idempotencyKey": s.writeKey()})}
 }
 
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // maps of texts
+		panic(err) // maps of strings always encode
 	}
 	return b
 }

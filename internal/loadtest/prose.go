@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// vocabulary is how many words texts are written in.
+// vocabulary is the number of different words in the texts.
 const vocabulary = 40_000
 
-// Prose makes text in which the word of rank n is 1/n as frequent as the first. The words
-// are the same for every seed. It is not safe for concurrent use.
+// Prose generates text in which the word of rank n is 1/n as frequent as the first. The words are
+// the same for every seed. It is not safe for concurrent use.
 type Prose struct {
 	Words []string // by rank
 
@@ -18,7 +18,7 @@ type Prose struct {
 	sums []float64
 }
 
-// NewProse makes a source of text.
+// NewProse returns a source of text.
 func NewProse(seed uint64) *Prose {
 	p := &Prose{}
 	r := rand.New(rand.NewPCG(1, 7))
@@ -40,18 +40,18 @@ func NewProse(seed uint64) *Prose {
 	return p.Fork(seed)
 }
 
-// Fork is a source of other text in the same words.
+// Fork returns a source of other text with the same words.
 func (p *Prose) Fork(seed uint64) *Prose {
 	return &Prose{Words: p.Words, sums: p.sums, rnd: rand.New(rand.NewPCG(seed, 11))}
 }
 
-// Word draws a word by its frequency.
+// Word returns a random word by its frequency.
 func (p *Prose) Word() string {
 	x := p.rnd.Float64() * p.sums[len(p.sums)-1]
 	return p.Words[min(sort.SearchFloat64s(p.sums, x), len(p.Words)-1)]
 }
 
-// Text makes about size bytes.
+// Text returns text of about size bytes.
 func (p *Prose) Text(size int) string {
 	var b strings.Builder
 	for b.Len() < size {

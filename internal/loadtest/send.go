@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// patience is how long a call may take.
+	// patience is the longest time that a call may take.
 	patience = 30 * time.Second
-	// maxTries is how often a write is asked for whose answer was lost, some ten seconds.
+	// maxTries is the number of tries for a write whose answers are lost, some ten seconds.
 	maxTries = 40
 	firstGap = 20 * time.Millisecond
 	maxGap   = 300 * time.Millisecond
-	// maxAnswer bounds what is read of an answer.
+	// maxAnswer is the most that is read of an answer, in bytes.
 	maxAnswer = 8 << 20
-	// renew is how old a token may be; servers' live fifteen minutes at least.
+	// renew is the age at which a token is renewed; servers' tokens live fifteen minutes at least.
 	renew = 10 * time.Minute
 )
 
@@ -47,8 +47,8 @@ func newSender(c Config) *sender {
 		Transport: &http.Transport{MaxIdleConnsPerHost: c.Clients + c.Watchers, MaxConnsPerHost: c.Clients + c.Watchers + 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: patience}}}
 }
 
-// bearer is a token that is good for a while.
-func (s *sender) bearer(ctx context.Context, at int) (string, error) {
+// currentToken returns a token that stays valid for a while.
+func (s *sender) currentToken(ctx context.Context, at int) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.token != "" && time.Since(s.since) < renew {
@@ -57,9 +57,9 @@ func (s *sender) bearer(ctx context.Context, at int) (string, error) {
 	var last error
 	for i := range s.c.URLs {
 		body := mustJSON(map[string]string{"api_key": s.c.Key, "role": s.c.Role, "world": s.c.World})
-		answer := s.once(ctx, at+i, "", call{method: http.MethodPost, path: "/api/mcp/auth", body: body})
+		answer := s.sendOnce(ctx, at+i, "", call{method: http.MethodPost, path: "/api/mcp/auth", body: body})
 		var out struct{ Token string }
-		if last = answer.err(); last == nil {
+		if last = answer.toError(); last == nil {
 			if last = json.Unmarshal(answer.body, &out); last == nil && out.Token != "" {
 				s.token, s.since = out.Token, time.Now()
 				return out.Token, nil
@@ -72,36 +72,35 @@ func (s *sender) bearer(ctx context.Context, at int) (string, error) {
 	return "", last
 }
 
-// answer is what a call came to.
+// answer is the result of one try of a call.
 type answer struct {
-	status int // 0 where there was none
+	status int // 0 without an answer
 	body   []byte
-	code   string // of the failure; "" for none
+	code   string // code of the failure; "" for success
 	says   string
-	wait   time.Duration // what the server asks to wait
-	unsent bool          // nothing reached a server
-	resent int           // times that the transport sent it again by itself, for its connection had ended
+	wait   time.Duration // waiting time that the server requested
+	unsent bool          // no server was reached
+	resent int           // number of times that the transport resent the request because its connection had ended
 }
 
-func (a answer) err() error {
+func (a answer) toError() error {
 	if a.code == "" {
 		return nil
 	}
 	return fmt.Errorf("%s: %s", a.code, a.says)
 }
 
-// unsure tells whether it is not known what the call did, or that it did nothing and may be
-// asked for again.
-func (a answer) unsure() bool {
+// isUnsure reports whether the effect of the call is unknown, or it had none and may be repeated.
+func (a answer) isUnsure() bool {
 	return a.status == 0 || a.status == http.StatusServiceUnavailable || a.status == http.StatusBadGateway
 }
 
-// once makes a call on the server at a place.
-func (s *sender) once(ctx context.Context, at int, token string, c call) (a answer) {
-	ctx, sent := traced(ctx)
+// sendOnce makes one try of a call on the server with index at.
+func (s *sender) sendOnce(ctx context.Context, at int, token string, c call) (a answer) {
+	ctx, sent := traceWrites(ctx)
 	defer func() {
 		a.resent = max(sent()-1, 0)
-		if a.unsent && sent() > 0 { // sent, lost, and then nobody was there to send it to again
+		if a.unsent && sent() > 0 { // it was sent and lost, and resending it reached no server
 			a.unsent, a.code = false, "connection_lost"
 		}
 	}()
@@ -121,19 +120,19 @@ func (s *sender) once(ctx context.Context, at int, token string, c call) (a answ
 	}
 	res, err := s.client.Do(r)
 	if err != nil {
-		return failed(err)
+		return failedAnswer(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return failed(err)
+		return failedAnswer(err)
 	}
-	return read(res, body)
+	return readAnswer(res, body)
 }
 
-// traced counts how often a request was written: net/http repeats one whose connection
-// ends before an answer begins, where it bears an idempotency key or only reads.
-func traced(ctx context.Context) (context.Context, func() int) {
+// traceWrites counts how often a request is written: net/http resends a request whose connection
+// ends before an answer begins, if it has an idempotency key or only reads.
+func traceWrites(ctx context.Context) (context.Context, func() int) {
 	var n atomic.Int32
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(w httptrace.WroteRequestInfo) {
 		if w.Err == nil {
@@ -142,7 +141,7 @@ func traced(ctx context.Context) (context.Context, func() int) {
 	}}), func() int { return int(n.Load()) }
 }
 
-func failed(err error) answer {
+func failedAnswer(err error) answer {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
 		return answer{code: "no_connection", says: err.Error(), unsent: true}
@@ -154,7 +153,7 @@ func failed(err error) answer {
 	return answer{code: "connection_lost", says: err.Error()}
 }
 
-func read(res *http.Response, body []byte) answer {
+func readAnswer(res *http.Response, body []byte) answer {
 	a := answer{status: res.StatusCode, body: body}
 	if res.StatusCode < 300 {
 		return a
@@ -162,36 +161,36 @@ func read(res *http.Response, body []byte) answer {
 	var e struct {
 		Error struct{ Code, Message string }
 	}
-	_ = json.Unmarshal(body, &e) // what is no such object has no code
-	a.code, a.says = or(strings.ToLower(e.Error.Code), "http_"+strconv.Itoa(res.StatusCode)), or(e.Error.Message, http.StatusText(res.StatusCode))
+	_ = json.Unmarshal(body, &e) // a body of another form has no code
+	a.code, a.says = orDefault(strings.ToLower(e.Error.Code), "http_"+strconv.Itoa(res.StatusCode)), orDefault(e.Error.Message, http.StatusText(res.StatusCode))
 	if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
 		a.wait = time.Duration(min(max(n, 0), 60)) * time.Second
 	}
 	return a
 }
 
-// outcome is what a call came to with all that was done to have it answered.
+// outcome is the result of a call with all its tries.
 type outcome struct {
 	answer
-	took    time.Duration // of the asking that was answered, or of the last
-	lost    []string      // codes of askings before, whose answers were lost
-	moved   int           // times that a server could not be reached and another was asked
-	limited int           // times that the server said to wait
-	waited  time.Duration // because it said so
+	took    time.Duration // time of the answered try, or of the last
+	lost    []string      // codes of the earlier tries whose answers were lost
+	moved   int           // number of times that a server could not be reached and another was tried
+	limited int           // number of times that the server requested a wait
+	waited  time.Duration // total of the requested waits
 }
 
-// send makes a call. One that the server limits waits as it is told, and then is asked
-// again; one whose answer was lost is asked again on the next server.
-func (s *sender) send(ctx context.Context, at int, c call) (o outcome) {
+// sendCall makes a call. If the server limits it, it waits as requested and tries again; if the
+// answer was lost, it tries again on the next server.
+func (s *sender) sendCall(ctx context.Context, at int, c call) (o outcome) {
 	gap := firstGap
 	for try := 1; ; try++ {
-		token, err := s.bearer(ctx, at)
+		token, err := s.currentToken(ctx, at)
 		if err != nil {
 			o.answer = answer{code: "no_token", says: err.Error()}
 			return o
 		}
 		began := time.Now()
-		o.answer = s.once(ctx, at, token, c)
+		o.answer = s.sendOnce(ctx, at, token, c)
 		o.took = time.Since(began)
 		for range o.resent {
 			o.lost = append(o.lost, "connection_lost")
@@ -206,7 +205,7 @@ func (s *sender) send(ctx context.Context, at int, c call) (o outcome) {
 		case o.unsent && len(s.c.URLs) > 1:
 			o.moved++
 			at++
-		case o.unsure() && (c.changes() || c.method == http.MethodGet):
+		case o.isUnsure() && (c.isWrite() || c.method == http.MethodGet):
 			o.lost = append(o.lost, o.code)
 			at++
 		default:

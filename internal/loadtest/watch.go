@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// watchGap is how long a watched card rests between writes, longer than notices of one
-	// card are held together.
+	// watchGap is the pause between writes of a watched card, longer than the server collects
+	// notices of one card.
 	watchGap = 250 * time.Millisecond
-	// watchWait is how long a notice may take before it counts as missing.
+	// watchWait is the time after which a notice counts as missing.
 	watchWait = 10 * time.Second
 )
 
-// watcher subscribes to one card on one server, and has it changed on the next one: where
-// there are several, a notice crosses processes.
+// watcher subscribes to one card on one server, and changes it on the next one: with several
+// servers, a notice crosses processes.
 type watcher struct {
 	d       *driver
 	me      int
@@ -28,12 +28,12 @@ type watcher struct {
 	heard   chan time.Time
 }
 
-func (d *driver) subscribe(ctx context.Context) (list []*watcher, err error) {
+func (d *driver) subscribeAll(ctx context.Context) (list []*watcher, err error) {
 	for i := range d.c.Watchers {
-		if err = d.want(ctx, 0, call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: d.run + d.p.watched(i),
-			body: mustJSON(map[string]any{"name": d.p.watched(i) + " " + d.run, "content": "0"})}); err == nil {
+		if err = d.mustSend(ctx, 0, call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: d.run + d.p.watchedName(i),
+			body: mustJSON(map[string]any{"name": d.p.watchedName(i) + " " + d.run, "content": "0"})}); err == nil {
 			var w *watcher
-			if w, err = d.watch(ctx, i); err == nil {
+			if w, err = d.newWatcher(ctx, i); err == nil {
 				list = append(list, w)
 				continue
 			}
@@ -53,7 +53,7 @@ type bearing struct {
 }
 
 func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
-	token, err := b.s.bearer(r.Context(), b.at)
+	token, err := b.s.currentToken(r.Context(), b.at)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.s.client.Transport.RoundTrip(r)
 }
 
-func (d *driver) watch(ctx context.Context, i int) (*watcher, error) {
+func (d *driver) newWatcher(ctx context.Context, i int) (*watcher, error) {
 	w := &watcher{d: d, me: i, heard: make(chan time.Time, 16)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "loregate-bench", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(context.Context, *mcp.ResourceUpdatedNotificationRequest) {
@@ -78,27 +78,27 @@ func (d *driver) watch(ctx context.Context, i int) (*watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = w.session.Subscribe(ctx, &mcp.SubscribeParams{URI: "archive://card/" + url.PathEscape(w.name())}); err != nil {
+	if err = w.session.Subscribe(ctx, &mcp.SubscribeParams{URI: "archive://card/" + url.PathEscape(w.cardName())}); err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *watcher) name() string { return w.d.p.watched(w.me) + " " + w.d.run }
+func (w *watcher) cardName() string { return w.d.p.watchedName(w.me) + " " + w.d.run }
 
-// close ends the session; what a server says to that does not matter.
+// close ends the session and ignores the server's answer.
 func (w *watcher) close() { _ = w.session.Close() }
 
-// work changes the card, and waits for the notice, again and again.
-func (w *watcher) work(ctx context.Context) {
+// runLoop changes the card and waits for the notice, repeatedly.
+func (w *watcher) runLoop(ctx context.Context) {
 	for n := 1; wait.For(ctx, watchGap); n++ {
 		for len(w.heard) > 0 {
-			<-w.heard // of what came late
+			<-w.heard // a late notice
 		}
 		s := script{p: w.d.p, run: w.d.run + "-w", me: w.me, n: n}
 		began := time.Now()
-		o := w.d.s.send(ctx, w.me+1, update(w.name(), s.key(), s.key()))
+		o := w.d.s.sendCall(ctx, w.me+1, updateCall(w.cardName(), s.writeKey(), s.writeKey()))
 		if ctx.Err() != nil {
 			return
 		}
@@ -107,15 +107,15 @@ func (w *watcher) work(ctx context.Context) {
 			continue
 		}
 		answered := time.Now()
-		if !w.await(ctx, began, answered) {
+		if !w.awaitNotice(ctx, began, answered) {
 			return
 		}
 	}
 }
 
-// await measures from the answered write to its notice. One that came before the answer
-// took no time.
-func (w *watcher) await(ctx context.Context, began, answered time.Time) bool {
+// awaitNotice measures the time from the answered write to its notice. A notice before the answer
+// counts as no time.
+func (w *watcher) awaitNotice(ctx context.Context, began, answered time.Time) bool {
 	t := time.NewTimer(watchWait)
 	defer t.Stop()
 	select {
