@@ -89,7 +89,7 @@ func (e *cachedCredential) checkUsable(audience string, now time.Time) error {
 
 // loadCredential loads a credential's key and caller from the store. If previous is not nil, its
 // token signature was already verified and is not checked again.
-func (s *Service) loadCredential(ctx context.Context, bearer string, before *cachedCredential, now time.Time, epoch uint64) (*cachedCredential, error) {
+func (s *Service) loadCredential(ctx context.Context, bearer string, previous *cachedCredential, now time.Time, epoch uint64) (*cachedCredential, error) {
 	e := &cachedCredential{checked: now, epoch: epoch}
 	var err error
 	switch {
@@ -104,11 +104,11 @@ func (s *Service) loadCredential(ctx context.Context, bearer string, before *cac
 		if e.key, err = s.goodSecret(ctx, playPrefix, bearer, now); err != nil {
 			return nil, err
 		}
-	case before != nil && before.outside == nil:
-		e.claims = before.claims
+	case previous != nil && previous.outside == nil:
+		e.claims = previous.claims
 	default:
 		if by := s.outside.issuerOf(bearer); by != nil {
-			return e, s.loadOutside(ctx, by, bearer, before, e)
+			return e, s.loadOutside(ctx, by, bearer, previous, e)
 		}
 		if e.claims, err = s.verifyToken(ctx, bearer, now); err != nil {
 			return nil, err
@@ -125,9 +125,9 @@ func (s *Service) loadCredential(ctx context.Context, bearer string, before *cac
 
 // loadOutside fills e from an outside issuer's token. A token that was verified before is accepted
 // while its issuer publishes the key that it was signed with.
-func (s *Service) loadOutside(ctx context.Context, by *outsider, bearer string, before, e *cachedCredential) (err error) {
-	if before != nil {
-		e.outside = before.outside
+func (s *Service) loadOutside(ctx context.Context, by *outsider, bearer string, previous, e *cachedCredential) (err error) {
+	if previous != nil {
+		e.outside = previous.outside
 		_, err = by.keys.findVerifier(ctx, e.outside.key, e.checked)
 	} else {
 		e.outside, err = by.verify(ctx, bearer, e.checked)

@@ -33,7 +33,7 @@ func newSecret(prefix string, random io.Reader) (string, error) {
 	return prefix + secretEncoding.EncodeToString(b[:]), nil
 }
 
-// secretHash returns the hash under which a secret is stored; ok is false if text does not have a
+// secretHash returns the hash under which a secret is stored; false if text does not have a
 // secret's form.
 func secretHash(prefix, text string) (Hash, bool) {
 	body, ok := strings.CutPrefix(text, prefix)

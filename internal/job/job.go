@@ -58,8 +58,8 @@ type Store interface {
 	// may still write, but too late.
 	PutJob(ctx context.Context, j Job) error
 	Job(ctx context.Context, id uuid.UUID) (Job, bool, error)
-	// Touch records that a process is alive, and fails every unfinished job whose owner was last
-	// touched earlier than before.
+	// Touch records that a process is alive at now, and fails every unfinished job whose owner's
+	// last touch is older than before.
 	Touch(ctx context.Context, owner string, now, before time.Time) error
 }
 
