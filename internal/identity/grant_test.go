@@ -211,7 +211,7 @@ func TestAbsentAndClosedWorldsAnswerAlike(t *testing.T) {
 	}
 }
 
-func TestAKeysEndIsItsTokensEnd(t *testing.T) {
+func TestTokensEndWithTheirKey(t *testing.T) {
 	f := newFixture(t)
 	_, secret := f.key(identity.KeySpec{Expires: start.Add(600e9)})
 	i, err := f.Exchange(context.Background(), secret, gm, "")

@@ -277,7 +277,7 @@ func TestTheBoundsOfAnInvitation(t *testing.T) {
 	}
 }
 
-func TestAnInstanceThatTakesNoInvitations(t *testing.T) {
+func TestInstanceWithoutInvitations(t *testing.T) {
 	f := newFixture(t, func(c *identity.Config) { c.Joiner = nil })
 	i, code := f.invite(identity.InvitationSpec{})
 	if _, err := f.Accept(context.Background(), code, "bert"); !errors.Is(err, fault.Rule) {

@@ -97,8 +97,8 @@ func TestCacheIsBounded(t *testing.T) {
 }
 
 // An outside token that is cached expires like one that is not.
-func TestAnOutsideTokenThatIsKnownExpires(t *testing.T) {
-	a := newAbroad(t)
+func TestCachedOutsideTokenExpires(t *testing.T) {
+	a := newOutsideFixture(t)
 	token := signed(rsaKeys()[0], foreignHeader, a.claims())
 	if _, err := a.caller(token); err != nil {
 		t.Fatal(err)
@@ -119,8 +119,8 @@ func TestAnOutsideTokenThatIsKnownExpires(t *testing.T) {
 
 // Work that runs later for an outside subject has that subject's rights: not those of another
 // subject whose token is cached, and by the token that expires last.
-func TestOutsideCallersAreToldApart(t *testing.T) {
-	a := newAbroad(t)
+func TestOutsideCallersAreDistinguished(t *testing.T) {
+	a := newOutsideFixture(t)
 	_, local := a.key(identity.KeySpec{})
 	if _, err := a.caller(local); err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestALongLivedKeysToken(t *testing.T) {
 }
 
 // An operator's key opens every world that exists.
-func TestAnOperatorsTokenForNoWorld(t *testing.T) {
+func TestOperatorTokenWithoutWorld(t *testing.T) {
 	f := newFixture(t)
 	_, secret := f.key(identity.KeySpec{MaxRole: admin, Worlds: roles{}, Operator: true})
 	for _, world := range []string{"nowhere", " ", access.WorldID{}.String(), access.WorldID{99}.String()} {

@@ -52,7 +52,7 @@ func TestGrantsAndTheirWorlds(t *testing.T) {
 		"for several worlds":                {func(i *identity.Issuer) { i.WorldClaim = "w" }, nil, []string{"w", `["main","other"]`, "realm_access", realm(`["masters","other masters"]`)}, gm, gm},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newAbroad(t, func(i *identity.Issuer) {
+			a := newOutsideFixture(t, func(i *identity.Issuer) {
 				i.Grants["other players"] = identity.RoleGrant{Role: user, World: "other"}
 				if row.issuer != nil {
 					row.issuer(i)
@@ -71,7 +71,7 @@ func TestGrantsAndTheirWorlds(t *testing.T) {
 
 // A token for one world sets the caller's Home.
 func TestAnOutsideTokensHome(t *testing.T) {
-	a := newAbroad(t, func(i *identity.Issuer) {
+	a := newOutsideFixture(t, func(i *identity.Issuer) {
 		i.WorldClaim, i.SubjectClaim, i.Actor = "w", "oid", access.Person
 	})
 	for worlds, home := range map[string]access.WorldID{`"main"`: mainWorld, `["main","other"]`: {}, `"gone"`: {}} {
@@ -84,7 +84,7 @@ func TestAnOutsideTokensHome(t *testing.T) {
 
 // A token's life counts from its iat.
 func TestOutsideTokenLife(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	for _, row := range []struct {
 		iat, exp time.Duration
 		want     error
@@ -109,7 +109,7 @@ func TestOutsideTokenLife(t *testing.T) {
 func mustFail(_ access.Caller, err error) error { return err }
 
 // A key set is accepted if it is complete, not too large and sent with status 200.
-func TestKeySetsThatAreTaken(t *testing.T) {
+func TestKeySetsThatAreAccepted(t *testing.T) {
 	one := rsaJWK("r1", rsaKeys()[0])
 	body := func(size int) string {
 		s := `{"keys":[` + one + `]}`
@@ -142,7 +142,7 @@ func TestKeySetsThatAreTaken(t *testing.T) {
 		"keys without a name":    {200, `{"keys":[` + strings.Replace(one, `"kid":"r1",`, "", 1) + `]}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newAbroad(t)
+			a := newOutsideFixture(t)
 			a.p.set(func() {
 				a.p.fails = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(row.status); fmt.Fprint(w, row.body) }
 			})
@@ -155,7 +155,7 @@ func TestKeySetsThatAreTaken(t *testing.T) {
 }
 
 func TestTheLongestKid(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	for n, good := range map[int]bool{200: true, 201: false} {
 		kid := strings.Repeat("k", n)
 		a.p.set(func() { a.p.keys = append(a.p.keys, rsaJWK(kid, rsaKeys()[0])) })
@@ -168,7 +168,7 @@ func TestTheLongestKid(t *testing.T) {
 
 // If keys move, discovery is repeated; with a configured KeysURL, that address alone is asked.
 func TestKeysThatMove(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	down := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
 	a.p.set(func() { a.p.fails = down })
 	token := signed(rsaKeys()[3], `{"alg":"RS256","kid":"r9"}`, a.claims())
@@ -185,7 +185,7 @@ func TestKeysThatMove(t *testing.T) {
 		t.Errorf("at the new place: %v", err)
 	}
 	var p *provider
-	b := newAbroad(t, func(i *identity.Issuer) { i.KeysURL = strings.TrimSuffix(i.Issuer, "/realms/lore") + "/keys" })
+	b := newOutsideFixture(t, func(i *identity.Issuer) { i.KeysURL = strings.TrimSuffix(i.Issuer, "/realms/lore") + "/keys" })
 	p = b.p
 	p.set(func() { p.fails = down })
 	token = signed(rsaKeys()[0], foreignHeader, b.claims())

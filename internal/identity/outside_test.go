@@ -109,13 +109,13 @@ func es256(header, claims string) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(sig[:])
 }
 
-// abroad is a Service that accepts a provider's tokens.
-type abroad struct {
+// outsideFixture is a Service that accepts a provider's tokens.
+type outsideFixture struct {
 	*fixture
 	p *provider
 }
 
-func newAbroad(t testing.TB, change ...func(*identity.Issuer)) *abroad {
+func newOutsideFixture(t testing.TB, change ...func(*identity.Issuer)) *outsideFixture {
 	p := newProvider(t)
 	i := identity.Issuer{
 		Name: "kc", Issuer: p.URL + "/realms/lore", Audiences: []string{"https://lore.example"},
@@ -128,11 +128,11 @@ func newAbroad(t testing.TB, change ...func(*identity.Issuer)) *abroad {
 	for _, f := range change {
 		f(&i)
 	}
-	return &abroad{newFixture(t, func(c *identity.Config) { c.Outside = []identity.Issuer{i} }), p}
+	return &outsideFixture{newFixture(t, func(c *identity.Config) { c.Outside = []identity.Issuer{i} }), p}
 }
 
 // claims returns valid claims with some replaced or left out.
-func (a *abroad) claims(pairs ...string) string {
+func (a *outsideFixture) claims(pairs ...string) string {
 	at := start.Unix()
 	base := []string{"iss", fmt.Sprintf("%q", a.p.URL+"/realms/lore"), "aud", `["account","https://lore.example"]`, "sub", `"f:1|anna"`,
 		"iat", fmt.Sprint(at), "nbf", fmt.Sprint(at), "exp", fmt.Sprint(at + 3600),
@@ -143,7 +143,7 @@ func (a *abroad) claims(pairs ...string) string {
 const foreignHeader = `{"typ":"JWT","alg":"RS256","x5t":"abc","kid":"r1"}`
 
 func TestOutsideTokens(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	k := rsaKeys()[0]
 	ok := func(pairs ...string) string { return signed(k, foreignHeader, a.claims(pairs...)) }
 	head := func(h string) string { return signed(k, h, a.claims()) }
@@ -290,7 +290,7 @@ func TestGrantsOfOutsideTokens(t *testing.T) {
 			if row.issuer != nil {
 				change = append(change, row.issuer)
 			}
-			a := newAbroad(t, change...)
+			a := newOutsideFixture(t, change...)
 			if row.member != none {
 				a.join("kc:f:1|anna", mainWorld, row.member)
 			}
@@ -306,7 +306,7 @@ func TestGrantsOfOutsideTokens(t *testing.T) {
 }
 
 func TestAMembershipThatEndsEndsTheToken(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	token := signed(rsaKeys()[0], foreignHeader, a.claims())
 	a.join("kc:f:1|anna", mainWorld, access.RoleGM)
 	if c, err := a.caller(token); err != nil || c.Role(mainWorld) != access.RoleGM {
@@ -319,8 +319,8 @@ func TestAMembershipThatEndsEndsTheToken(t *testing.T) {
 	}
 }
 
-func TestOnlyTheAlgorithmsThatAreConfigured(t *testing.T) {
-	a := newAbroad(t, func(i *identity.Issuer) { i.Algorithms = []string{"ES256"} })
+func TestOnlyConfiguredAlgorithms(t *testing.T) {
+	a := newOutsideFixture(t, func(i *identity.Issuer) { i.Algorithms = []string{"ES256"} })
 	_, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims()))
 	wantRefused(t, err, identity.ErrInvalid)
 	if _, err := a.caller(es256(`{"alg":"ES256","kid":"e1"}`, a.claims())); err != nil {
@@ -330,7 +330,7 @@ func TestOnlyTheAlgorithmsThatAreConfigured(t *testing.T) {
 
 // A local subject of the same name is another subject.
 func TestOutsideSubjectIsNotALocalSubject(t *testing.T) {
-	a := newAbroad(t, func(i *identity.Issuer) { i.Worlds = nil })
+	a := newOutsideFixture(t, func(i *identity.Issuer) { i.Worlds = nil })
 	a.join("anna", mainWorld, access.RoleGM)
 	c, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims("sub", `"anna"`)))
 	if err != nil || c.Subject != "kc:anna" || c.Role(mainWorld) != access.RoleNone {
@@ -340,7 +340,7 @@ func TestOutsideSubjectIsNotALocalSubject(t *testing.T) {
 
 // Work runs with the rights that its requester has when it runs.
 func TestOutsideCallers(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	who := access.Subject("kc:f:1|anna")
 	role := func() access.Role {
 		c, ok, err := a.OutsideCaller(context.Background(), who)
@@ -372,7 +372,7 @@ func TestOutsideCallers(t *testing.T) {
 }
 
 func TestUnknownKidsDoNotFloodTheIssuer(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	flood := func() {
 		for i := range 300 {
 			_, err := a.caller(signed(rsaKeys()[3], fmt.Sprintf(`{"alg":"RS256","kid":"x%d"}`, i), a.claims()))
@@ -391,7 +391,7 @@ func TestUnknownKidsDoNotFloodTheIssuer(t *testing.T) {
 }
 
 func TestKeysAreRotated(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	old, young := signed(rsaKeys()[0], foreignHeader, a.claims()), signed(rsaKeys()[1], `{"alg":"RS256","kid":"r2"}`, a.claims())
 	if _, err := a.caller(old); err != nil {
 		t.Fatal(err)
@@ -408,7 +408,7 @@ func TestKeysAreRotated(t *testing.T) {
 }
 
 func TestAWithdrawnKeyIsFoundOutWithinTheHour(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	token := signed(rsaKeys()[0], foreignHeader, a.claims("exp", seconds(start.Add(5*time.Hour))))
 	if _, err := a.caller(token); err != nil {
 		t.Fatal(err)
@@ -424,7 +424,7 @@ func TestAWithdrawnKeyIsFoundOutWithinTheHour(t *testing.T) {
 }
 
 func TestAnOutageKeepsTheKeys(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	long := func(kid string, k *rsa.PrivateKey) string {
 		return signed(k, `{"alg":"RS256","kid":"`+kid+`"}`, a.claims("iat", seconds(a.now()), "exp", seconds(a.now().Add(20*time.Hour))))
 	}
@@ -478,7 +478,7 @@ func TestAnOutageKeepsTheKeys(t *testing.T) {
 }
 
 func TestAnIssuerThatWasNeverReached(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	a.p.set(func() { a.p.fails = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) } })
 	token := signed(rsaKeys()[0], foreignHeader, a.claims())
 	_, err := a.caller(token)
@@ -513,7 +513,7 @@ func TestDiscovery(t *testing.T) {
 		"not its own words": func(string) string { return "<html>" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newAbroad(t)
+			a := newOutsideFixture(t)
 			a.p.set(func() { a.p.says = says })
 			_, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims()))
 			if fault.KindOf(err) != fault.Unavailable || a.p.count() != 0 {
@@ -524,8 +524,8 @@ func TestDiscovery(t *testing.T) {
 }
 
 func TestKeysByTheirAddress(t *testing.T) {
-	a := newAbroad(t)
-	b := newAbroad(t, func(i *identity.Issuer) { i.Issuer, i.KeysURL = "urn:lore", a.p.URL+"/keys" })
+	a := newOutsideFixture(t)
+	b := newOutsideFixture(t, func(i *identity.Issuer) { i.Issuer, i.KeysURL = "urn:lore", a.p.URL+"/keys" })
 	if _, err := b.caller(signed(rsaKeys()[0], foreignHeader, b.claims("iss", `"urn:lore"`))); err != nil {
 		t.Error(err)
 	}
@@ -535,8 +535,8 @@ func TestKeysByTheirAddress(t *testing.T) {
 }
 
 // Many requests at once with an unknown key cause one fetch, and all succeed.
-func TestOneFetchesForAll(t *testing.T) {
-	a := newAbroad(t)
+func TestConcurrentRequestsShareOneFetch(t *testing.T) {
+	a := newOutsideFixture(t)
 	errs := make(chan error, 20)
 	for i := range cap(errs) {
 		go func() {
@@ -596,7 +596,7 @@ func TestIssuersThatAreRefused(t *testing.T) {
 }
 
 func TestIssuersAreNamed(t *testing.T) {
-	a := newAbroad(t)
+	a := newOutsideFixture(t)
 	if got := a.Issuers(); !slices.Equal(got, []string{a.p.URL + "/realms/lore"}) {
 		t.Errorf("%v", got)
 	}
@@ -604,7 +604,7 @@ func TestIssuersAreNamed(t *testing.T) {
 
 // FuzzOutsideClaims signs its input: every accepted caller must be a subject of the issuer.
 func FuzzOutsideClaims(f *testing.F) {
-	a := newAbroad(f)
+	a := newOutsideFixture(f)
 	for _, s := range []string{a.claims(), a.claims("aud", `"x"`), `{}`, `[]`, a.claims("exp", "1e300"), a.claims("realm_access", `{"roles":"owners"}`)} {
 		f.Add(foreignHeader, s)
 	}

@@ -245,7 +245,7 @@ func TestARotatedKeyEndsOnTime(t *testing.T) {
 
 // A token signed with a key that another process has just added is accepted without waiting for the
 // poll, once a second has passed since the store was read.
-func TestAnUnknownKidIsLookedForInTheStore(t *testing.T) {
+func TestUnknownKidReadsTheStore(t *testing.T) {
 	slow := func(c *identity.Config) { c.Poll = time.Hour }
 	f := newForge(t, slow)
 	there := f.another(slow)

@@ -269,7 +269,7 @@ func TestAnExpiredTokenTurnsExpired(t *testing.T) {
 	}
 }
 
-func TestAudienceIsOfTheCall(t *testing.T) {
+func TestAudienceIsCheckedPerCall(t *testing.T) {
 	f := newFixture(t, func(c *identity.Config) { c.Audiences = []string{"loregate", "https://x.example/mcp"} })
 	_, secret := f.key(identity.KeySpec{})
 	token := f.token(secret, access.RoleGM, "")

@@ -46,13 +46,13 @@ func (d *driver) subscribeAll(ctx context.Context) (list []*watcher, err error) 
 	return list, nil
 }
 
-// bearing adds the token to every request.
-type bearing struct {
+// tokenTransport adds the token to every request.
+type tokenTransport struct {
 	s  *sender
 	at int
 }
 
-func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	token, err := b.s.currentToken(r.Context(), b.at)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (d *driver) newWatcher(ctx context.Context, i int) (*watcher, error) {
 	at := d.c.URLs[i%len(d.c.URLs)]
 	var err error
 	w.session, err = client.Connect(context.WithoutCancel(ctx), &mcp.StreamableClientTransport{Endpoint: at + "/mcp?world=" + url.QueryEscape(d.c.World),
-		HTTPClient: &http.Client{Transport: bearing{d.s, i}}}, nil)
+		HTTPClient: &http.Client{Transport: tokenTransport{d.s, i}}}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func (s *site) connect(options *mcp.ClientOptions) client {
 func (s *site) direct() client {
 	s.t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(s.t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: s.server.URL + "/mcp", HTTPClient: &http.Client{Transport: bearing{s.key}}}, nil)
+		Endpoint: s.server.URL + "/mcp", HTTPClient: &http.Client{Transport: tokenTransport{s.key}}}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -177,9 +177,9 @@ func (s *site) direct() client {
 	return client{s, session}
 }
 
-type bearing struct{ key string }
+type tokenTransport struct{ key string }
 
-func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.key)
 	return http.DefaultTransport.RoundTrip(r)

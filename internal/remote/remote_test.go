@@ -19,7 +19,7 @@ import (
 
 // A client has the same through the bridge as from the server: tools, prompts, resources and
 // completions, entry by entry.
-func TestTheSameToolsPromptsAndResourcesAsTheServer(t *testing.T) {
+func TestBridgeOffersTheServersTools(t *testing.T) {
 	s := newSite(t)
 	far, near := s.connect(nil), s.direct()
 	far.must("create_card", `{"name": "Rent Quay", "content": "<p>Wet.</p>"}`)
