@@ -92,11 +92,11 @@ func FieldText(fields json.RawMessage, leftOut ...string) string {
 	return strings.Join(texts, "\n")
 }
 
-// tagPart is the key of the part of X+tags, the card that lists the tags of X.
-const tagPart = "tag"
+// TagPart is the key of the part of X+tags, the card that lists the tags of X.
+const TagPart = "tag"
 
 // HoldsTags reports whether the card with this key lists the tags of the card above it.
-func HoldsTags(key markup.Key) bool { return strings.HasSuffix(string(key), "+"+tagPart) }
+func HoldsTags(key markup.Key) bool { return strings.HasSuffix(string(key), "+"+TagPart) }
 
 // refsOf returns the references in a card's content. A target name of more than 1024 bytes is no
 // reference.

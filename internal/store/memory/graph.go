@@ -32,7 +32,7 @@ func (r reader) refs(s canon.Visibility) []canon.RefRow {
 
 // bearer is the card in sight that a reference is a tag of.
 func (r reader) bearer(s canon.Visibility, row canon.RefRow) (canon.Card, bool) {
-	if row.Ref.Kind != canon.RefTag {
+	if row.Ref.Kind != canon.RefTag || !canon.HoldsTags(row.Card.Key) {
 		return canon.Card{}, false
 	}
 	c, ok := r.alive(s, row.Card.Parent)

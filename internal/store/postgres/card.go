@@ -183,9 +183,9 @@ func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]in
 	return use, err
 }
 
-// childOf returns the condition that child's key is parent's key plus one more part.
-func childOf(child, parent string) string {
-	return fmt.Sprintf("left(%[1]s.key, length(%[2]s.key) + 1) = %[2]s.key || '+' AND strpos(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
+// tagListOf returns the condition that list is the card that lists the tags of bearer.
+func tagListOf(list, bearer string) string {
+	return list + ".key = " + bearer + ".key || '+" + canon.TagPart + "'"
 }
 
 // escapeLike escapes a text for use in a LIKE pattern.

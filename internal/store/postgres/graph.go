@@ -119,7 +119,7 @@ func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p 
 	}, fmt.Sprintf(`SELECT f.target, min(f.name), count(DISTINCT b.id) AS n FROM refs f
 		JOIN cards t ON t.id = f.from_card JOIN cards b ON b.id = t.parent
 		WHERE f.w = %s AND f.kind = 3 AND %s AND %s AND %s GROUP BY f.target ORDER BY n DESC, f.target`,
-		sc.w, sc.livingCond("t"), sc.livingCond("b"), childOf("t", "b")), sc.args...)
+		sc.w, sc.livingCond("t"), sc.livingCond("b"), tagListOf("t", "b")), sc.args...)
 	return out, cappedTotal(n), err
 }
 

@@ -186,7 +186,7 @@ func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag marku
 		fmt.Sprintf(`SELECT DISTINCT b.id FROM cards t JOIN cards b ON b.id = t.parent AND %s
 			WHERE t.w = %s AND t.trashed = 0 AND %s AND %s
 			AND EXISTS (SELECT FROM refs f WHERE f.w = t.w AND f.from_card = t.id AND f.kind = 3 AND f.target = %s)`,
-			sc.livingCond("b"), sc.w, sc.namedOnlyCond("t"), childOf("t", "b"), sc.arg(string(tag))), sc.args...)
+			sc.livingCond("b"), sc.w, sc.namedOnlyCond("t"), tagListOf("t", "b"), sc.arg(string(tag))), sc.args...)
 	return found, err
 }
 

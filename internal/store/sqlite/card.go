@@ -267,9 +267,9 @@ func (l *listing) andTypes(column string, f canon.Filter) {
 	l.andIn(column, keys)
 }
 
-// childOf returns the condition that child's key is parent's key plus one more part.
-func childOf(child, parent string) string {
-	return fmt.Sprintf("substr(%[1]s.key, 1, length(%[2]s.key) + 1) = %[2]s.key || '+' AND instr(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
+// tagListOf returns the condition that list is the card that lists the tags of bearer.
+func tagListOf(list, bearer string) string {
+	return list + ".key = " + bearer + ".key || '+" + canon.TagPart + "'"
 }
 
 // orderBy returns the columns that a sort needs from each arm of the union, and the ORDER BY over

@@ -130,7 +130,7 @@ func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p 
 		return nil
 	}, `SELECT f.target, min(f.name), count(DISTINCT b.id) AS n FROM refs f INDEXED BY refs_kind
 		CROSS JOIN cards t ON t.w = f.w AND t.id = f.from_card CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
-		WHERE f.w = ?1 AND f.kind = 3 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.visibleCond("t")+` AND `+sc.visibleCond("b")+` AND `+childOf("t", "b")+`
+		WHERE f.w = ?1 AND f.kind = 3 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.visibleCond("t")+` AND `+sc.visibleCond("b")+` AND `+tagListOf("t", "b")+`
 		GROUP BY f.target ORDER BY n DESC, f.target`, sc.withArgs()...)
 	return out, cappedTotal(n), err
 }

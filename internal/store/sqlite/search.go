@@ -209,7 +209,7 @@ func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag marku
 	}
 	err = r.c.query(ctx, func(row row) error { found = append(found, readBlob[canon.CardID](row.bytesAt(0))); return nil },
 		`SELECT DISTINCT b.id FROM cards t INDEXED BY cards_named CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
-			WHERE t.w = ?1 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.namedOnlyCond("t")+" AND "+sc.visibleCond("b")+" AND "+childOf("t", "b")+`
+			WHERE t.w = ?1 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.namedOnlyCond("t")+" AND "+sc.visibleCond("b")+" AND "+tagListOf("t", "b")+`
 			AND EXISTS (SELECT 1 FROM refs f WHERE f.w = t.w AND f.from_card = t.id AND f.kind = 3 AND f.target = ?3)`, sc.withArgs(string(tag))...)
 	return found, err
 }
