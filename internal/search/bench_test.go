@@ -17,8 +17,8 @@ import (
 	"loregate/internal/store/words"
 )
 
-// library is an index of documents whose words are drawn by frequency, as those of texts
-// are, and the words in the order of their frequency.
+// library returns an index of documents with random words, and a function that draws such a word.
+// Word frequencies follow a Zipf distribution, as in natural text.
 func library(b *testing.B, docs int) (*Index, func() string) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -99,7 +99,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// spent is the processor time of this process.
+// spent returns the CPU time that this process has used.
 func spent() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -108,7 +108,7 @@ func spent() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkApply puts one document in the place of another.
+// BenchmarkApply replaces one document per iteration.
 func BenchmarkApply(b *testing.B) {
 	x, _ := library(b, 10_000)
 	r := rand.New(rand.NewPCG(3, 4))

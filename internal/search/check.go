@@ -10,16 +10,16 @@ import (
 	"slices"
 )
 
-// Verify compares the indexes that were asked for, or have files, with what their worlds
-// say, document by document, and gives the folders of those that differ; their removal has
-// them made anew.
+// Verify compares each index that is loaded or has files, document by document, with the data of
+// its world. It returns the folders of the indexes that differ. Removing such a folder makes the
+// library rebuild the index.
 func (l *Library) Verify(ctx context.Context) (wrong []string, err error) {
 	worlds, err := l.cfg.Worlds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range worlds {
-		s := l.shelf(w)
+		s := l.indexFor(w)
 		s.mu.RLock()
 		loaded := s.loaded
 		s.mu.RUnlock()
@@ -28,7 +28,7 @@ func (l *Library) Verify(ctx context.Context) (wrong []string, err error) {
 		}
 		same := true
 		if err := l.cfg.Read(ctx, w, func(from Source) (err error) {
-			same, err = s.verify(ctx, from)
+			same, err = s.verifyIndex(ctx, from)
 			return err
 		}); err != nil {
 			return wrong, err
@@ -40,40 +40,40 @@ func (l *Library) Verify(ctx context.Context) (wrong []string, err error) {
 	return wrong, nil
 }
 
-func (s *shelf) verify(ctx context.Context, from Source) (same bool, err error) {
+func (s *worldIndex) verifyIndex(ctx context.Context, from Source) (same bool, err error) {
 	now, err := from.State(ctx)
 	if err != nil {
 		return false, err
 	}
 	for there := false; !there; {
-		if there, err = s.follow(ctx, from, now, 1); err != nil {
+		if there, err = s.catchUp(ctx, from, now, 1); err != nil {
 			return false, err
 		}
 	}
-	s.mu.RLock() // nothing is taken in meanwhile
+	s.mu.RLock() // no changes are applied meanwhile
 	defer s.mu.RUnlock()
 	if s.at.Epoch != now.Epoch || s.at.Gen != now.Gen {
-		return true, nil // it went on, and is followed by whoever did that
+		return true, nil // the index has advanced; the next Verify checks it
 	}
 	living, after := 0, int64(0)
 	for {
-		list, err := from.Changes(ctx, after, chunk)
+		list, err := from.Changes(ctx, after, chunkSize)
 		if err != nil {
 			return false, err
 		}
-		docs, _ := split(list)
-		if living += len(docs); !s.index.has(docs) {
+		docs, _ := splitChanges(list)
+		if living += len(docs); !s.index.hasDocs(docs) {
 			return false, nil
 		}
-		if len(list) < chunk {
-			return living == s.index.living(), nil
+		if len(list) < chunkSize {
+			return living == s.index.countLiving(), nil
 		}
 		after = list[len(list)-1].Gen
 	}
 }
 
-// living is how many documents there are.
-func (x *Index) living() (n int) {
+// countLiving returns the number of living documents.
+func (x *Index) countLiving() (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, l := range x.levels {
@@ -84,31 +84,31 @@ func (x *Index) living() (n int) {
 	return n
 }
 
-// has reports whether the index has each of some documents as it is.
-func (x *Index) has(docs []Doc) bool {
+// hasDocs reports whether the index contains all the given documents unchanged.
+func (x *Index) hasDocs(docs []Doc) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	b := newBuilder()
 	for i := range docs {
 		b.add(&docs[i])
 	}
-	want := b.segment()
+	want := b.buildSegment()
 	return !slices.ContainsFunc(docs, func(d Doc) bool {
-		at, _ := want.find(d.ID)
+		at, _ := want.findDoc(d.ID)
 		l := x.levels[d.Level]
 		return l == nil || !slices.ContainsFunc(l.parts, func(p *part) bool {
-			doc, ok := p.find(d.ID)
-			return ok && !p.isDead(doc) && p.length(doc) == want.length(at) && bytes.Equal(p.row(doc), want.row(at)) && slices.Equal(p.said(doc), want.said(at))
+			doc, ok := p.findDoc(d.ID)
+			return ok && !p.isDead(doc) && p.docLength(doc) == want.docLength(at) && bytes.Equal(p.docRow(doc), want.docRow(at)) && slices.Equal(p.docTerms(doc), want.docTerms(at))
 		})
 	})
 }
 
-// said gives the terms of a document with the dictionary that each is of.
-func (s *segment) said(doc uint32) (list []string) {
+// docTerms returns the terms of a document, each prefixed with the number of its dictionary.
+func (s *segment) docTerms(doc uint32) (list []string) {
 	s.eachTerm(doc, func(dict, term int) {
-		list = append(list, string(rune('0'+dict))+string(s.dicts[dict].word(term)))
+		list = append(list, string(rune('0'+dict))+string(s.dicts[dict].termText(term)))
 	})
 	return list
 }
 
-func nameOf(world ID) string { return hex.EncodeToString(world[:]) }
+func folderName(world ID) string { return hex.EncodeToString(world[:]) }

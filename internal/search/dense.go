@@ -7,18 +7,19 @@ import (
 	"sort"
 )
 
-// A frequent term, one that more than one of denseFrom documents of a segment have, is kept
-// a second time, so that its weight in a document is found without reading its list up to
-// there, and 64 documents are compared at once. A document's weight is a code of four bits:
+// A term is frequent if more than one in denseFrom documents of a segment have it. A frequent term
+// is stored a second time, as codes of four bits per document. Its weight in a document can then be
+// found without reading its posting list up to that document, and 64 documents can be compared at
+// once. The codes are:
 //
-//	0      the document has not got the term
-//	1-13   how often the term is in the text; in the name it is not
-//	14     in the text more often; in the name it is not
-//	15     the term is in the name; the list tells how often, and how often in the text
+//	0      the document does not have the term
+//	1-13   how often the text has the term; the name does not have it
+//	14     the text has the term more often; the name does not have it
+//	15     the name has the term; the posting list has the counts for name and text
 //
-// For each code there are two uint32: the greatest weight of a document with that code, and
-// the least length of one. Four words of 64 bits for each 64 documents follow: the lowest
-// bits of their codes, then the next higher ones.
+// For each code there are two uint32: the greatest weight and the least length of the documents
+// with that code. Then follow four words of 64 bits for each 64 documents: the lowest bits of their
+// codes, then the next higher bits, and so on.
 const (
 	denseFrom  = 8
 	codes      = 16
@@ -29,30 +30,31 @@ const (
 	groupSize = 4 * 8
 )
 
-// dense is a frequent term as it is kept here; nil for one that is not.
+// dense is the encoded form of a frequent term; nil for any other term.
 type dense []byte
 
-// denseSize is the size of a dense term in bytes.
+// denseSize returns the size of a dense term in bytes, for a segment of docs documents.
 func denseSize(docs int) int { return denseHead + (docs+63)/64*groupSize }
 
-// dense gives a term as it is kept here, or nil. docs are those of the segment.
-func (d *dictionary) dense(term, docs int) dense {
+// findDense returns the dense form of a term, or nil if it has none. docs is the number of
+// documents of the segment.
+func (d *dictionary) findDense(term, docs int) dense {
 	n := len(d.denseTerms) / 4
-	i := sort.Search(n, func(i int) bool { return number(d.denseTerms, i) >= term })
-	if i == n || number(d.denseTerms, i) != term {
+	i := sort.Search(n, func(i int) bool { return uint32At(d.denseTerms, i) >= term })
+	if i == n || uint32At(d.denseTerms, i) != term {
 		return nil
 	}
 	size := denseSize(docs)
 	return d.planes[i*size:][:size]
 }
 
-// bound gives the greatest weight and the least length of the documents with a code.
-func (d dense) bound(code uint32) (weight, length uint32) {
-	return uint32(number(d, 2*int(code))), uint32(number(d, 2*int(code)+1))
+// codeBound returns the greatest weight and the least length of the documents with a code.
+func (d dense) codeBound(code uint32) (weight, length uint32) {
+	return uint32(uint32At(d, 2*int(code))), uint32(uint32At(d, 2*int(code)+1))
 }
 
-// group gives the bits of the codes of 64 documents.
-func (d dense) group(n int) (b [4]uint64) {
+// groupAt returns the bits of the codes of the nth 64 documents.
+func (d dense) groupAt(n int) (b [4]uint64) {
 	g := d[denseHead+n*groupSize:][:groupSize]
 	for i := range b {
 		b[i] = binary.LittleEndian.Uint64(g[8*i:])
@@ -60,13 +62,13 @@ func (d dense) group(n int) (b [4]uint64) {
 	return b
 }
 
-// code gives the code of a document.
-func (d dense) code(doc uint32) uint32 {
-	g, at := d.group(int(doc/64)), doc%64
+// codeOf returns the code of a document.
+func (d dense) codeOf(doc uint32) uint32 {
+	g, at := d.groupAt(int(doc/64)), doc%64
 	return uint32(g[0]>>at&1 | g[1]>>at&1<<1 | g[2]>>at&1<<2 | g[3]>>at&1<<3)
 }
 
-// atLeast gives those of 64 documents whose code is not below a code.
+// atLeast returns the bit set of those of 64 documents whose code is at least code.
 func atLeast(g [4]uint64, code uint32) uint64 {
 	found := ^uint64(0)
 	for i, b := range g {
@@ -79,7 +81,8 @@ func atLeast(g [4]uint64, code uint32) uint64 {
 	return found
 }
 
-// addDense adds the list under way, of which nothing was spilled, to the dense terms.
+// addDense adds the current posting list to the dense terms. No part of the list may have been
+// spilled yet.
 func (d *dictionaryWriter) addDense() {
 	b := d.docs.b[d.from[0]-d.docs.gone:]
 	docs := len(*d.lengths) / 4
@@ -94,7 +97,7 @@ func (d *dictionaryWriter) addDense() {
 		if e.inName > 0 {
 			code = inNameToo
 		}
-		length := uint32(number(*d.lengths, int(e.doc)))
+		length := uint32(uint32At(*d.lengths, int(e.doc)))
 		if most[code] == 0 || length < shortest[code] {
 			shortest[code] = length
 		}
@@ -110,9 +113,9 @@ func (d *dictionaryWriter) addDense() {
 	d.planes.spill()
 }
 
-// has reports whether a document has the term of a dense source, or one of several marks.
-// Documents are asked for in their order, those of weigh apart from them.
-func (s *source) has(doc uint32) bool {
+// hasDoc reports whether a document has the term of a dense source, or one of several marks.
+// Callers must ask in rising order of documents. Calls of weightIn do not affect this order.
+func (s *source) hasDoc(doc uint32) bool {
 	if s.any != nil {
 		for i := range s.any {
 			if l := &s.any[i]; l.advance(doc) && l.last.doc == doc {
@@ -121,7 +124,7 @@ func (s *source) has(doc uint32) bool {
 		}
 		return false
 	}
-	switch code := s.dense.code(doc); {
+	switch code := s.dense.codeOf(doc); {
 	case code == 0:
 		return false
 	case code == inNameToo && s.texts:
@@ -134,10 +137,11 @@ func (s *source) has(doc uint32) bool {
 	return true
 }
 
-// weigh gives what the term weighs in a document that has it, where the source is now.
-func (s *source) weigh(doc uint32) uint32 {
+// weightIn returns the weight of the term in doc. The source must be positioned at doc, or be dense
+// and contain doc.
+func (s *source) weightIn(doc uint32) uint32 {
 	if s.dense != nil {
-		if code := s.dense.code(doc); code < inTextMore {
+		if code := s.dense.codeOf(doc); code < inTextMore {
 			return code
 		}
 		s.list.advance(doc)
@@ -145,13 +149,14 @@ func (s *source) weigh(doc uint32) uint32 {
 	return s.last.weight()
 }
 
-// having gives those of 64 documents that have the term of a dense source.
-func (s *source) having(n int, among uint64) uint64 {
-	g := s.dense.group(n)
+// filterGroup returns those documents of among, a bit set of the nth 64 documents, that have the
+// term of a dense source.
+func (s *source) filterGroup(n int, among uint64) uint64 {
+	g := s.dense.groupAt(n)
 	among &= atLeast(g, 1)
 	if s.texts {
 		for named := among & atLeast(g, inNameToo); named != 0; named &= named - 1 {
-			if at := bits.TrailingZeros64(named); !s.has(uint32(64*n + at)) {
+			if at := bits.TrailingZeros64(named); !s.hasDoc(uint32(64*n + at)) {
 				among &^= 1 << at
 			}
 		}
@@ -159,9 +164,10 @@ func (s *source) having(n int, among uint64) uint64 {
 	return among
 }
 
-// splitWalked parts the sources that are walked from those that documents are tested for:
-// frequent terms, and marks of more documents than have the terms. Beside a tally, which may have more documents
-// than frequent terms have, those are walked too.
+// splitWalked separates the sources that are walked from the sources for which each document is
+// tested. Tested are frequent terms, and groups of marks that have many more documents than the
+// terms can have. If one source is a tally, frequent terms are walked too, because the tally may
+// have more documents than they have.
 func splitWalked(all []*source) (walked, tested []*source) {
 	tallied := slices.ContainsFunc(all, func(s *source) bool { return s.sum != nil })
 	for _, s := range all {
@@ -174,19 +180,19 @@ func splitWalked(all []*source) (walked, tested []*source) {
 	return walked, tested
 }
 
-// allHave reports whether each of some sources has a document.
+// allHave reports whether all the tested sources have a document.
 func allHave(tested []*source, doc uint32) bool {
 	for _, s := range tested {
-		if !s.has(doc) {
+		if !s.hasDoc(doc) {
 			return false
 		}
 	}
 	return true
 }
 
-// collectDense takes the documents that have terms all of which are dense. All are counted;
-// those that cannot be among the best, as their weights are too small, are not looked at.
-func (f *finding) collectDense(p *asked, all []*source, mean float64) error {
+// collectDense collects hits for a query whose terms are all dense. It counts all hits, but ranks
+// only documents whose weights are large enough for a place among the best.
+func (f *searcher) collectDense(p *searchedPart, all []*source, mean float64) error {
 	ranked := f.q.Keep == nil && f.q.Compare == nil
 	var least []uint32
 	if ranked {
@@ -201,19 +207,19 @@ func (f *finding) collectDense(p *asked, all []*source, mean float64) error {
 			found = ^p.dead[n]
 		}
 		for _, s := range all {
-			found = s.having(n, found)
+			found = s.filterGroup(n, found)
 		}
 		if ranked {
 			f.total += bits.OnesCount64(found)
 			for t, code := range least {
-				found &= atLeast(p.terms[t].dense.group(n), code)
+				found &= atLeast(p.terms[t].dense.groupAt(n), code)
 			}
 		}
 		for ; found != 0; found &= found - 1 {
 			doc := uint32(64*n + bits.TrailingZeros64(found))
 			if !ranked {
-				f.hit(p, doc, mean)
-			} else if f.rank(p, doc, mean) {
+				f.countHit(p, doc, mean)
+			} else if f.rankDoc(p, doc, mean) {
 				least = f.leastCodes(p, least, mean)
 			}
 		}
@@ -221,21 +227,22 @@ func (f *finding) collectDense(p *asked, all []*source, mean float64) error {
 	return nil
 }
 
-// leastCodes gives the least code of each term that a document needs to be among the best,
-// were it to have the most of the other terms.
-func (f *finding) leastCodes(p *asked, to []uint32, mean float64) []uint32 {
+// leastCodes returns for each term the least code with which a document can still be among the
+// best, assuming the maximum score for all other terms. It appends to to[:0]. The result is empty
+// while there are fewer candidates than the query asks for.
+func (f *searcher) leastCodes(p *searchedPart, to []uint32, mean float64) []uint32 {
 	to = to[:0]
-	score, full := f.top.least()
+	score, full := f.top.minScore()
 	if !full {
 		return to
 	}
-	score *= 1 - 1e-9 // scores are compared as they were rounded
+	score *= 1 - 1e-9 // compensates for rounding: scores are compared after rounding
 	var sum float64
 	most := make([]float64, len(p.terms))
 	gives := make([][codes]float64, len(p.terms))
 	for t := range p.terms {
 		for code := range uint32(codes) {
-			if weight, length := p.terms[t].dense.bound(code); weight > 0 {
+			if weight, length := p.terms[t].dense.codeBound(code); weight > 0 {
 				gives[t][code] = f.scoreOf(t, weight, length, mean)
 				most[t] = max(most[t], gives[t][code])
 			}

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestFrequentTermsAreFoundAsByAScan: terms that most documents have, in names and texts,
-// seldom and often, beside rare ones and beside documents that are gone.
-func TestFrequentTermsAreFoundAsByAScan(t *testing.T) {
+// TestFrequentTermsMatchScan searches terms that most documents have: in names and in texts, with
+// few and with many occurrences, mixed with rare terms and with removed documents.
+func TestFrequentTermsMatchScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(0, 7))
 	x, living := New(), map[ID]Doc{}
 	x.scratch = scratch{dir: t.TempDir(), from: r.IntN(2000)}

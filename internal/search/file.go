@@ -18,16 +18,16 @@ import (
 	"loregate/internal/disk"
 )
 
-// Position is what the files of an index hold: the changes of a world up to a state, and
-// the last commit of its stream at that time.
+// Position is the position of an index's files in a world's history: the state whose changes they
+// include, and the last commit of the world's stream at that time.
 type Position struct {
 	State
 	Seq  uint64
 	Hash string
 }
 
-// manifest is the file that says which segments make an index. It is replaced whole;
-// files that it does not name are rubbish.
+// manifest is the JSON file that lists the segments of an index. It is always replaced as a whole;
+// files that it does not name are leftovers.
 type manifest struct {
 	Format int          `json:"format"`
 	At     Position     `json:"at"`
@@ -47,7 +47,7 @@ const (
 	segmentSuffix  = ".seg"
 )
 
-// Frozen is an index as it was at one time, to be saved.
+// Frozen is a snapshot of an index that can be saved.
 type Frozen struct {
 	x     *Index
 	parts []frozenPart
@@ -58,7 +58,7 @@ type frozenPart struct {
 	onDisk partOnDisk
 }
 
-// Freeze keeps what an index holds now. Searches and changes go on.
+// Freeze takes a snapshot of the index. Searches and changes may continue.
 func (x *Index) Freeze() *Frozen {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -71,21 +71,21 @@ func (x *Index) Freeze() *Frozen {
 	return f
 }
 
-// Save writes a frozen index into a folder: the segments that are not there yet, then the
-// manifest, then it removes the files that the manifest does not name, but for keep. A
-// folder is saved into by one process at a time; others may load from it meanwhile.
+// Save writes a frozen index into a folder: first the segments that are not there yet, then the
+// manifest. Then it removes the files that the manifest does not name, except keep. Only one
+// process at a time may save into a folder; others may load from it meanwhile.
 func (f *Frozen) Save(dir string, at Position, keep string) error {
-	return disk.Explain(dir, f.save(dir, at, keep))
+	return disk.Explain(dir, f.saveFiles(dir, at, keep))
 }
 
-func (f *Frozen) save(dir string, at Position, keep string) error {
+func (f *Frozen) saveFiles(dir string, at Position, keep string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	m := manifest{Format: manifestFormat, At: at}
 	for i := range f.parts {
 		p := &f.parts[i]
-		if err := f.x.write(dir, p); err != nil {
+		if err := f.x.writeSegment(dir, p); err != nil {
 			return err
 		}
 		m.Parts = append(m.Parts, p.onDisk)
@@ -100,15 +100,15 @@ func (f *Frozen) save(dir string, at Position, keep string) error {
 	return removeOthers(dir, m, keep)
 }
 
-// write writes a part's segment to a file of its own, where it has none that is there. The
-// part is read from the file from then on.
-func (x *Index) write(dir string, p *frozenPart) error {
+// writeSegment writes the segment of a part to a new file, unless the part has a file that exists.
+// From then on the part is read from the file.
+func (x *Index) writeSegment(dir string, p *frozenPart) error {
 	if p.onDisk.File != "" {
 		_, err := os.Stat(filepath.Join(dir, p.onDisk.File))
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		// Somebody removed it. What is mapped must stay so while it is read.
+		// The file was removed from outside. The mapping must stay valid while it is read.
 		x.mu.RLock()
 		defer x.mu.RUnlock()
 		if !x.hasPart(p.part) {
@@ -117,7 +117,7 @@ func (x *Index) write(dir string, p *frozenPart) error {
 		return writeFile(dir, p.onDisk.File, p.part.data)
 	}
 	p.onDisk.File = uuid.Must(uuid.NewV7()).String() + segmentSuffix
-	if err := x.using(p.part, func(data []byte) error {
+	if err := x.withBytes(p.part, func(data []byte) error {
 		p.onDisk.Sum = crc32.Checksum(data, castagnoli)
 		return writeFile(dir, p.onDisk.File, data)
 	}); err != nil {
@@ -132,14 +132,14 @@ func (x *Index) write(dir string, p *frozenPart) error {
 	if err != nil {
 		return err
 	}
-	if err := p.part.drop(); err != nil {
+	if err := p.part.closeFile(); err != nil {
 		return errors.Join(err, unmap())
 	}
 	p.part.segment, p.part.unmap, p.part.file, p.part.sum = s, unmap, p.onDisk.File, p.onDisk.Sum
 	return nil
 }
 
-// isSaved reports whether all segments lie in files.
+// isSaved reports whether all segments are stored in files.
 func (x *Index) isSaved() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -151,13 +151,13 @@ func (x *Index) isSaved() bool {
 	return true
 }
 
-// errGone is what Save answers where a part was merged or taken out meanwhile, so that it
-// cannot be read any more.
+// errGone is returned by Save if a part was merged or removed meanwhile and can no longer be read.
 var errGone = errors.New("search: a segment is gone")
 
-// using gives f the bytes of a part that was frozen. One that is mapped is kept from being
-// unmapped; where it is being merged, searches and changes wait.
-func (x *Index) using(p *part, f func(data []byte) error) error {
+// withBytes calls f with the bytes of a frozen part. It prevents a mapped part from being unmapped
+// meanwhile. If the part is being merged, it does this by holding the read lock during f, so
+// changes wait.
+func (x *Index) withBytes(p *part, f func(data []byte) error) error {
 	x.mu.Lock()
 	has, mapped, merging := x.hasPart(p), p.unmap != nil, p.merging
 	data := p.data
@@ -180,12 +180,12 @@ func (x *Index) using(p *part, f func(data []byte) error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if p.merging = false; p.left {
-		err = errors.Join(err, p.drop())
+		err = errors.Join(err, p.closeFile())
 	}
 	return err
 }
 
-// hasPart reports whether a part is in the index still.
+// hasPart reports whether a part is still in the index.
 func (x *Index) hasPart(p *part) bool {
 	for _, l := range x.levels {
 		if slices.Contains(l.parts, p) {
@@ -202,7 +202,8 @@ func (p *part) deadBytes() (b []byte) {
 	return b
 }
 
-// writeFile writes a file so that it is whole on disk or not there under its name.
+// writeFile writes a file atomically: under its name there is either the complete synced content or
+// no new file.
 func writeFile(dir, name string, b []byte) error {
 	f, err := os.CreateTemp(dir, name+".*") // 0600
 	if err != nil {
@@ -219,7 +220,7 @@ func writeFile(dir, name string, b []byte) error {
 	return nil
 }
 
-// removeOthers removes what a manifest does not name, but for a file.
+// removeOthers removes the files that a manifest does not name, except keep.
 func removeOthers(dir string, m manifest, keep string) error {
 	list, err := os.ReadDir(dir)
 	for _, e := range list {
@@ -231,7 +232,8 @@ func removeOthers(dir string, m manifest, keep string) error {
 	return err
 }
 
-// mapSegment opens a segment in a file. unmap ends that; the segment must not be used then.
+// mapSegment maps a segment file into memory. unmap ends the mapping; the segment must not be used
+// afterwards.
 func mapSegment(path string) (s *segment, unmap func() error, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -251,9 +253,9 @@ func mapSegment(path string) (s *segment, unmap func() error, err error) {
 	return s, m.Unmap, nil
 }
 
-// Load opens the index in a folder, and says what it holds. It answers fs.ErrNotExist where
-// there is none, or a segment of it was removed meanwhile, and ErrDamaged where a file is
-// not as it was written, or of another format.
+// Load opens the index in a folder and returns its position. It returns fs.ErrNotExist if there is
+// no index or one of its segments was removed meanwhile, and ErrDamaged if a file has another
+// format or is not as it was written.
 func Load(dir string) (_ *Index, _ Position, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if err != nil {
@@ -274,7 +276,7 @@ func Load(dir string) (_ *Index, _ Position, err error) {
 		if err != nil {
 			return nil, Position{}, err
 		}
-		x.level(d.Level).take(p)
+		x.ensureLevel(d.Level).addPart(p)
 	}
 	return x, m.At, nil
 }
@@ -296,14 +298,14 @@ func loadPart(dir string, d partOnDisk) (*part, error) {
 	}
 	for doc := range uint32(s.n) {
 		if len(d.Dead) > 0 && d.Dead[doc/8]&(1<<(doc%8)) != 0 {
-			p.kill(doc)
+			p.markDead(doc)
 		}
 	}
 	return p, nil
 }
 
-// drop ends the use of a part that is in no index any more.
-func (p *part) drop() error {
+// closeFile unmaps the file of a part, if it has one. The part must not be in an index any more.
+func (p *part) closeFile() error {
 	if p.unmap == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/store/words"
 )
 
-// saved is a folder with an index of some documents.
+// saved returns a folder with a saved index of some documents.
 func saved(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -31,7 +31,7 @@ func saved(t *testing.T) string {
 	return dir
 }
 
-func TestFilesAreTheOwnersAlone(t *testing.T) {
+func TestFilesAreReadableByOwnerOnly(t *testing.T) {
 	dir := saved(t)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -48,7 +48,7 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 	}
 }
 
-func TestNoFilesAreNotDamage(t *testing.T) {
+func TestMissingFilesAreReportedAsNotExist(t *testing.T) {
 	dir := saved(t)
 	if _, _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where there is none: %v", err)
@@ -65,7 +65,7 @@ func TestNoFilesAreNotDamage(t *testing.T) {
 	}
 }
 
-// TestLostFilesAreWrittenAgain: a save into a folder that somebody emptied writes all.
+// TestLostFilesAreWrittenAgain saves into a folder that was deleted: all files are written again.
 func TestLostFilesAreWrittenAgain(t *testing.T) {
 	dir := saved(t)
 	x, at, err := Load(dir)
@@ -84,8 +84,7 @@ func TestLostFilesAreWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestDamageIsFound changes each file in many places: loading finds it, and nothing else
-// happens.
+// TestDamageIsFound damages each file in many places: Load returns ErrDamaged each time.
 func TestDamageIsFound(t *testing.T) {
 	dir := saved(t)
 	list, err := os.ReadDir(dir)
@@ -105,7 +104,7 @@ func TestDamageIsFound(t *testing.T) {
 			case n%8 == 0:
 				b = b[:r.IntN(len(b))]
 			case e.Name() == manifestName:
-				continue // replaced whole, and read whole: only its end can be missing
+				continue // it is replaced and read as a whole: it can only be truncated
 			default:
 				b[r.IntN(len(b))] ^= 1 << r.IntN(8)
 			}
@@ -126,8 +125,8 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
-// TestRubbishIsRemoved: what a killed process left is gone after the next save.
-func TestRubbishIsRemoved(t *testing.T) {
+// TestLeftoverFilesAreRemoved: the next save removes the files that a killed process left.
+func TestLeftoverFilesAreRemoved(t *testing.T) {
 	dir := saved(t)
 	for _, name := range []string{"x.seg", manifestName + ".123"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
@@ -148,9 +147,9 @@ func TestRubbishIsRemoved(t *testing.T) {
 	}
 }
 
-// TestSearchesGoOnBesideChanges searches while documents change, and segments are merged
-// and saved. A document that never changes is always found, once.
-func TestSearchesGoOnBesideChanges(t *testing.T) {
+// TestSearchDuringChanges searches while documents change and segments are merged and saved. A
+// document that never changes is found exactly once by each search.
+func TestSearchDuringChanges(t *testing.T) {
 	t.Run("on the heap", func(t *testing.T) { searchBesideChanges(t, scratch{}) })
 	t.Run("in files", func(t *testing.T) { searchBesideChanges(t, scratch{t.TempDir(), 256}) })
 }
@@ -213,8 +212,9 @@ func searchBesideChanges(t *testing.T, in scratch) {
 	}
 }
 
-// TestAMergeThatCannotBeWrittenChangesNothing, and is done when it can.
-func TestAMergeThatCannotBeWrittenChangesNothing(t *testing.T) {
+// TestFailedMergeChangesNothing lets a merge fail because its scratch folder cannot be made. The
+// same merge succeeds once the folder can be made.
+func TestFailedMergeChangesNothing(t *testing.T) {
 	taken := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(taken, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -244,12 +244,12 @@ func TestAMergeThatCannotBeWrittenChangesNothing(t *testing.T) {
 	wantScan(t, x, living, q, shown)
 }
 
-// TestMergedSegmentsAreNoLongerSaved merges segments that lie in files: what took their place
-// is to be written.
-func TestMergedSegmentsAreNoLongerSaved(t *testing.T) {
+// TestMergedSegmentsAreUnsaved merges segments that are stored in files: the merged segment is not
+// saved yet.
+func TestMergedSegmentsAreUnsaved(t *testing.T) {
 	x, dir := New(), t.TempDir()
 	for round := range byte(fanout) {
-		docs := make([]Doc, mergeNow/fanout+1) // more together than a change would wait for
+		docs := make([]Doc, mergeNow/fanout+1) // together more than a change merges at once
 		for i := range docs {
 			docs[i] = Doc{ID: ID{round, byte(i)}, Level: 1, Text: "ferry"}
 		}

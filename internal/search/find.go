@@ -12,24 +12,24 @@ import (
 	"loregate/internal/store/words"
 )
 
-// Query asks for the documents that have all terms; without any, for all.
+// Query selects the documents that have all terms. Without terms it selects all documents.
 type Query struct {
 	Terms []words.Term
-	// Name, Text and Fields are the columns that are looked into; name and text, with none.
+	// Name, Text and Fields are the columns to search. If none is set, name and text are searched.
 	Name, Text, Fields bool
-	Level              int // the highest that is in sight
-	// Marks narrow to documents that have one mark of each list, and Among, where it is set,
-	// to the documents of those ids, each of which stands in it once.
+	Level              int // the highest level visible to the caller
+	// Marks selects documents that have at least one mark of each list. Among, if not nil, selects
+	// documents with these ids; it must not contain duplicates.
 	Marks [][]string
 	Among []ID
-	// Keep, where it is set, tells by its row whether a document counts as found.
+	// Keep, if not nil, reports by a document's row whether the document counts as a hit.
 	Keep func(row []byte) bool
-	// Compare orders hits by their rows in place of their scores, where it is set.
+	// Compare, if not nil, orders hits by their rows instead of by score.
 	Compare       func(a, b []byte) int
 	Offset, Limit int
 }
 
-// Hit is a document that was found.
+// Hit is a document that matches a query.
 type Hit struct {
 	ID    ID
 	Level int
@@ -37,26 +37,26 @@ type Hit struct {
 	Row   []byte
 }
 
-// Result is a page of hits, best first, and how many there are.
+// Result is a page of hits, best first, and the total number of hits.
 type Result struct {
 	Hits  []Hit
 	Total int
 }
 
-// The constants of BM25, and how many times a word counts that stands in the name:
-// Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009, with their usual
-// k1 and b. A document's length is that of its name and text together.
+// The constants of BM25, and the number of occurrences that one occurrence in the name counts for:
+// Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009, with their usual k1 and b.
+// The length of a document is the number of tokens in its name and text together.
 const (
 	bm25K1     = 1.2
 	bm25B      = 0.75
 	nameWeight = 10
 )
 
-// Find answers a query.
+// Find runs a query.
 func (x *Index) Find(ctx context.Context, q Query) (Result, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	f := finding{ctx: ctx, q: q, columns: columnsOf(q)}
+	f := searcher{ctx: ctx, q: q, columns: columnsOf(q)}
 	for n, l := range x.levels {
 		if n > q.Level {
 			continue
@@ -64,27 +64,27 @@ func (x *Index) Find(ctx context.Context, q Query) (Result, error) {
 		f.docs += l.docs
 		f.tokens += l.tokens
 		for _, p := range l.parts {
-			f.parts = append(f.parts, asked{part: p, level: n})
+			f.parts = append(f.parts, searchedPart{part: p, level: n})
 		}
 	}
-	defer f.release()
-	if err := f.open(); err != nil {
+	defer f.releaseTallies()
+	if err := f.openTerms(); err != nil {
 		return Result{}, err
 	}
-	if err := f.collect(); err != nil {
+	if err := f.collectHits(); err != nil {
 		return Result{}, err
 	}
-	return f.page(), nil
+	return f.resultPage(), nil
 }
 
-// columns are what is looked into, beside the fields.
+// columns selects which of name and text are searched. Fields can be searched in addition.
 type columns uint8
 
 const (
 	inBoth columns = iota
 	inNames
 	inTexts
-	inFields // alone
+	inFields // neither name nor text, only the fields
 )
 
 func columnsOf(q Query) columns {
@@ -99,49 +99,51 @@ func columnsOf(q Query) columns {
 	return inTexts
 }
 
-// finding is a search under way.
-type finding struct {
-	ctx     context.Context
-	q       Query
-	columns columns
-	parts   []asked
-	docs    int
-	tokens  int
-	freq    []int     // documents by term
-	weight  []float64 // by term
-	top     top
-	total   int
-	desk    *desk    // of the large tallies, if it has one
-	small   []*tally // in use, as the large ones are
-	large   []*tally
+// searcher is the state of one running search.
+type searcher struct {
+	ctx      context.Context
+	q        Query
+	columns  columns
+	parts    []searchedPart
+	docs     int
+	tokens   int
+	freq     []int     // number of living documents by term
+	weight   []float64 // inverse document frequency by term
+	top      topHeap
+	total    int
+	tallySet *tallySet // the large tallies that it uses, if any
+	small    []*tally  // the small tallies in use
+	large    []*tally
 }
 
-// asked is a part with where each term is found in it.
-type asked struct {
+// searchedPart is a part with the sources of each term and each list of marks.
+type searchedPart struct {
 	*part
 	level int
 	terms []source
 	marks []source
 }
 
-// most is how many documents can have all terms at most; all of them where there are none.
-func (p *asked) most() int {
+// maxDocs returns an upper bound for the number of documents that have all terms. Without terms it
+// is the number of documents in the part.
+func (p *searchedPart) maxDocs() int {
 	n := p.n
 	for i := range p.terms {
-		n = min(n, p.terms[i].n())
+		n = min(n, p.terms[i].docCount())
 	}
 	return n
 }
 
-// open finds each term in each part, and weighs the terms by how many documents have them.
-func (f *finding) open() error {
+// openTerms opens the sources of all terms and marks in each part, and computes the weight of each
+// term from the number of documents that have it.
+func (f *searcher) openTerms() error {
 	f.freq = make([]int, len(f.q.Terms))
 	f.weight = make([]float64, len(f.q.Terms))
 	for i := range f.parts {
 		p := &f.parts[i]
 		p.terms = make([]source, len(f.q.Terms))
 		for t, term := range f.q.Terms {
-			s, err := f.source(p.part, term)
+			s, err := f.termSource(p.part, term)
 			if err != nil {
 				return err
 			}
@@ -149,14 +151,14 @@ func (f *finding) open() error {
 			f.freq[t] += s.living
 		}
 		for _, any := range f.q.Marks {
-			s, err := f.marked(p, any)
+			s, err := f.markSource(p, any)
 			if err != nil {
 				return err
 			}
 			p.marks = append(p.marks, s)
 		}
 		if f.q.Among != nil {
-			p.marks = append(p.marks, f.among(p.part))
+			p.marks = append(p.marks, f.amongSource(p.part))
 		}
 	}
 	for t, n := range f.freq {
@@ -165,9 +167,9 @@ func (f *finding) open() error {
 	return nil
 }
 
-// collect goes through the parts and keeps the best hits.
-func (f *finding) collect() error {
-	f.top = top{most: f.q.Offset + f.q.Limit, compare: f.q.Compare}
+// collectHits searches all parts, counts the hits and keeps the best ones.
+func (f *searcher) collectHits() error {
+	f.top = topHeap{most: f.q.Offset + f.q.Limit, compare: f.q.Compare}
 	if slices.Contains(f.freq, 0) {
 		return nil
 	}
@@ -179,10 +181,10 @@ func (f *finding) collect() error {
 	return nil
 }
 
-// checkEvery is how many documents are gone through between looks at the context.
+// checkEvery is the number of documents processed between two checks of the context.
 const checkEvery = 1 << 14
 
-func (f *finding) collectFrom(p *asked) error {
+func (f *searcher) collectFrom(p *searchedPart) error {
 	all := make([]*source, 0, len(p.terms)+len(p.marks))
 	for i := range p.terms {
 		all = append(all, &p.terms[i])
@@ -197,8 +199,8 @@ func (f *finding) collectFrom(p *asked) error {
 	if len(all) == 0 {
 		return f.collectAll(p, mean)
 	}
-	slices.SortStableFunc(all, func(a, b *source) int { return cmp.Compare(a.n(), b.n()) })
-	if all[0].n() == 0 {
+	slices.SortStableFunc(all, func(a, b *source) int { return cmp.Compare(a.docCount(), b.docCount()) })
+	if all[0].docCount() == 0 {
 		return nil
 	}
 	lists, tested := splitWalked(all)
@@ -208,9 +210,9 @@ func (f *finding) collectFrom(p *asked) error {
 	return f.collectCommon(p, lists, tested, mean)
 }
 
-// collectCommon takes the documents that are in all of some lists, the shortest first, and
-// that some sources have for which each document is tested.
-func (f *finding) collectCommon(p *asked, all, tested []*source, mean float64) error {
+// collectCommon collects the documents that are in all sources of all, shortest first, and that all
+// sources of tested have.
+func (f *searcher) collectCommon(p *searchedPart, all, tested []*source, mean float64) error {
 	for steps := 1; all[0].next(); steps++ {
 		if steps%checkEvery == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -225,22 +227,22 @@ func (f *finding) collectCommon(p *asked, all, tested []*source, mean float64) e
 				i++
 				continue
 			}
-			// The documents between have not this term.
+			// The documents in between do not have this term.
 			if !all[0].advance(s.last.doc) {
 				return nil
 			}
 			doc, i = all[0].last.doc, 1
 		}
 		if !p.isDead(doc) && allHave(tested, doc) {
-			f.hit(p, doc, mean)
+			f.countHit(p, doc, mean)
 		}
 	}
 	return nil
 }
 
-// collectOne takes the documents of the one term that is asked for. How many there are is
-// known; those that cannot be among the best are passed over.
-func (f *finding) collectOne(p *asked, mean float64) error {
+// collectOne collects hits for a query of a single term. The number of hits is known in advance;
+// documents that cannot be among the best are skipped.
+func (f *searcher) collectOne(p *searchedPart, mean float64) error {
 	s := &p.terms[0]
 	f.total += s.living
 	score := func(weight, length uint32) float64 { return f.scoreOf(0, weight, length, mean) }
@@ -254,166 +256,169 @@ func (f *finding) collectOne(p *asked, mean float64) error {
 		shortest := uint32(0)
 		if s.list.n > blockSize {
 			var most float64
-			most, shortest = s.list.top(score)
-			if least, full := f.top.least(); full && most < least {
+			most, shortest = s.list.readBlockTop(score)
+			if least, full := f.top.minScore(); full && most < least {
 				continue
 			}
 		}
 		if block > 0 {
-			s.list.jump(block)
+			s.list.jumpToBlock(block)
 		}
-		least := f.needed(0, mean)
-		lightest := least.at(shortest)
+		least := f.minWeight(0, mean)
+		lightest := least.forLength(shortest)
 		for range min(blockSize, s.list.n-s.list.at) {
-			s.list.step()
+			s.list.nextEntry()
 			e := s.list.last
 			weight := float64(e.weight())
-			if weight < lightest || weight == 0 || weight < least.at(uint32(p.length(e.doc))) || p.isDead(e.doc) {
+			if weight < lightest || weight == 0 || weight < least.forLength(uint32(p.docLength(e.doc))) || p.isDead(e.doc) {
 				continue
 			}
-			if f.top.offer(candidate{score: score(e.weight(), uint32(p.length(e.doc))), part: p, doc: e.doc}) {
-				least = f.needed(0, mean)
-				lightest = least.at(shortest)
+			if f.top.offer(candidate{score: score(e.weight(), uint32(p.docLength(e.doc))), part: p, doc: e.doc}) {
+				least = f.minWeight(0, mean)
+				lightest = least.forLength(shortest)
 			}
 		}
 	}
 	return nil
 }
 
-// collectSeveral is collectOne for a term of several lists.
-func (f *finding) collectSeveral(p *asked, s *source, score func(weight, length uint32) float64, mean float64) error {
-	least := f.needed(0, mean)
+// collectSeveral is collectOne for a term whose source is made of several posting lists.
+func (f *searcher) collectSeveral(p *searchedPart, s *source, score func(weight, length uint32) float64, mean float64) error {
+	least := f.minWeight(0, mean)
 	for s.next() {
 		weight := s.last.text
 		if float64(weight) < least.base {
 			continue
 		}
-		length := uint32(p.length(s.last.doc))
-		if float64(weight) >= least.at(length) && f.top.offer(candidate{score: score(weight, length), part: p, doc: s.last.doc}) {
-			least = f.needed(0, mean)
+		length := uint32(p.docLength(s.last.doc))
+		if float64(weight) >= least.forLength(length) && f.top.offer(candidate{score: score(weight, length), part: p, doc: s.last.doc}) {
+			least = f.minWeight(0, mean)
 		}
 	}
 	return f.ctx.Err()
 }
 
-// need is the least weight that keeps a document of a length, where a term is the only one:
-// BM25 solved for the weight, which needs no division by document.
-type need struct{ base, byLength float64 }
+// weightBound computes the least weight that a document of a given length needs to be kept, if the
+// query has a single term. It is the BM25 formula solved for the weight, which avoids a division
+// per document.
+type weightBound struct{ base, byLength float64 }
 
-func (n need) at(length uint32) float64 { return n.base + n.byLength*float64(length) }
+func (n weightBound) forLength(length uint32) float64 { return n.base + n.byLength*float64(length) }
 
-// needed gives what a document needs now. It is a little less than that, for scores are
-// compared as they were rounded.
-func (f *finding) needed(term int, mean float64) need {
-	least, full := f.top.least()
+// minWeight returns the weight that a document currently needs. It is slightly lower than the exact
+// bound, because scores are compared after rounding.
+func (f *searcher) minWeight(term int, mean float64) weightBound {
+	least, full := f.top.minScore()
 	most := f.weight[term] * (bm25K1 + 1)
 	if !full || least >= most {
-		return need{}
+		return weightBound{}
 	}
 	by := (1 - 1e-9) * least * bm25K1 / (most - least)
-	return need{by * (1 - bm25B), by * bm25B / mean}
+	return weightBound{by * (1 - bm25B), by * bm25B / mean}
 }
 
-// norm is what the length of a document adds to a weight that its share is taken of.
-func (f *finding) norm(length uint32, mean float64) float64 {
+// lengthNorm returns the BM25 length normalization of a document: the term that is added to the
+// weight in the denominator.
+func (f *searcher) lengthNorm(length uint32, mean float64) float64 {
 	return bm25K1 * (1 - bm25B + bm25B*float64(length)/mean)
 }
 
-// scoreOf is what a term adds to the score of a document.
-func (f *finding) scoreOf(term int, weight, length uint32, mean float64) float64 {
+// scoreOf returns the contribution of a term to the score of a document.
+func (f *searcher) scoreOf(term int, weight, length uint32, mean float64) float64 {
 	n := float64(weight)
-	return f.weight[term] * n * (bm25K1 + 1) / (n + f.norm(length, mean))
+	return f.weight[term] * n * (bm25K1 + 1) / (n + f.lengthNorm(length, mean))
 }
 
-// collectAll takes every living document of a part for a hit.
-func (f *finding) collectAll(p *asked, mean float64) error {
+// collectAll collects every living document of a part.
+func (f *searcher) collectAll(p *searchedPart, mean float64) error {
 	for doc := range uint32(p.n) {
 		if doc%checkEvery == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
 		}
 		if !p.isDead(doc) {
-			f.hit(p, doc, mean)
+			f.countHit(p, doc, mean)
 		}
 	}
 	return nil
 }
 
-// hit counts a document and keeps it where it is among the best.
-func (f *finding) hit(p *asked, doc uint32, mean float64) {
-	if f.q.Keep != nil && !f.q.Keep(p.row(doc)) {
+// countHit counts a document, unless Keep rejects it, and keeps it if it is among the best so far.
+func (f *searcher) countHit(p *searchedPart, doc uint32, mean float64) {
+	if f.q.Keep != nil && !f.q.Keep(p.docRow(doc)) {
 		return
 	}
 	f.total++
-	f.rank(p, doc, mean)
+	f.rankDoc(p, doc, mean)
 }
 
-// rank keeps a document where it is among the best, and tells whether it did.
-func (f *finding) rank(p *asked, doc uint32, mean float64) bool {
+// rankDoc scores a document and keeps it if it is among the best so far. It reports whether it did.
+func (f *searcher) rankDoc(p *searchedPart, doc uint32, mean float64) bool {
 	score := 0.0
 	if f.q.Compare == nil {
-		length := uint32(p.length(doc))
+		length := uint32(p.docLength(doc))
 		for t := range p.terms {
-			score += f.scoreOf(t, p.terms[t].weigh(doc), length, mean)
+			score += f.scoreOf(t, p.terms[t].weightIn(doc), length, mean)
 		}
 	}
 	return f.top.offer(candidate{score: score, part: p, doc: doc})
 }
 
-func (f *finding) page() Result {
+func (f *searcher) resultPage() Result {
 	r := Result{Total: f.total}
 	sort.Sort(sort.Reverse(&f.top))
 	for i, c := range f.top.list {
 		if i >= f.q.Offset {
-			r.Hits = append(r.Hits, Hit{ID: c.part.id(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.row(c.doc))})
+			r.Hits = append(r.Hits, Hit{ID: c.part.docID(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.docRow(c.doc))})
 		}
 	}
 	return r
 }
 
-// candidate is a hit that may come on the page.
+// candidate is a hit that may end up on the result page.
 type candidate struct {
 	score float64
-	part  *asked
+	part  *searchedPart
 	doc   uint32
 }
 
-// top is a heap of the best candidates, the worst first.
-type top struct {
+// topHeap is a heap of the best candidates, with the worst one on top.
+type topHeap struct {
 	most    int
 	compare func(a, b []byte) int
-	byID    bool // of one score, the rows have no part in the order
+	byID    bool // candidates of equal score are ordered by id alone, not by row
 	list    []candidate
 }
 
-func (t *top) Len() int           { return len(t.list) }
-func (t *top) Swap(i, j int)      { t.list[i], t.list[j] = t.list[j], t.list[i] }
-func (t *top) Less(i, j int) bool { return t.worse(t.list[i], t.list[j]) }
-func (t *top) Push(c any)         { t.list = append(t.list, c.(candidate)) }
-func (t *top) Pop() any {
+func (t *topHeap) Len() int           { return len(t.list) }
+func (t *topHeap) Swap(i, j int)      { t.list[i], t.list[j] = t.list[j], t.list[i] }
+func (t *topHeap) Less(i, j int) bool { return t.isWorse(t.list[i], t.list[j]) }
+func (t *topHeap) Push(c any)         { t.list = append(t.list, c.(candidate)) }
+func (t *topHeap) Pop() any {
 	c := t.list[len(t.list)-1]
 	t.list = t.list[:len(t.list)-1]
 	return c
 }
 
-func (t *top) worse(a, b candidate) bool {
+func (t *topHeap) isWorse(a, b candidate) bool {
 	if t.compare == nil && a.score != b.score {
 		return a.score < b.score
 	}
 	var x, y []byte
 	if !t.byID {
-		x, y = a.part.row(a.doc), b.part.row(b.doc)
+		x, y = a.part.docRow(a.doc), b.part.docRow(b.doc)
 	}
 	if t.compare != nil {
 		if c := t.compare(x, y); c != 0 {
 			return c > 0
 		}
 	}
-	i, j := a.part.id(a.doc), b.part.id(b.doc)
+	i, j := a.part.docID(a.doc), b.part.docID(b.doc)
 	return cmp.Or(bytes.Compare(x, y), bytes.Compare(i[:], j[:])) > 0
 }
 
-// least is the score below which none is kept, where there is one.
-func (t *top) least() (score float64, full bool) {
+// minScore returns the score below which no candidate is kept. full is false while there is no such
+// score.
+func (t *topHeap) minScore() (score float64, full bool) {
 	if len(t.list) < t.most {
 		return 0, false
 	}
@@ -423,14 +428,14 @@ func (t *top) least() (score float64, full bool) {
 	return t.list[0].score, true
 }
 
-// takes reports whether a candidate would be kept.
-func (t *top) takes(c candidate) bool {
-	return len(t.list) < t.most || t.most > 0 && t.worse(t.list[0], c)
+// wouldKeep reports whether a candidate would be kept.
+func (t *topHeap) wouldKeep(c candidate) bool {
+	return len(t.list) < t.most || t.most > 0 && t.isWorse(t.list[0], c)
 }
 
-// offer keeps a candidate that is among the best so far, and tells whether it did.
-func (t *top) offer(c candidate) bool {
-	if !t.takes(c) {
+// offer keeps a candidate if it is among the best so far, and reports whether it did.
+func (t *topHeap) offer(c candidate) bool {
+	if !t.wouldKeep(c) {
 		return false
 	}
 	if len(t.list) < t.most {

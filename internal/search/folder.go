@@ -11,10 +11,10 @@ import (
 	"loregate/internal/disk"
 )
 
-// folder is where a world's index is kept. One process at a time writes there, by a lock
-// that it holds from its first file on until it ends; all may read.
+// folder is the folder that a world's index is saved in. Only one process at a time writes there:
+// it holds a lock from its first write until it exits. All processes may read.
 type folder struct {
-	path   string // "" for an index in memory alone
+	path   string // "" for an index that is only in memory
 	unlock func() error
 }
 
@@ -24,11 +24,11 @@ func newFolder(dir string, world ID) *folder {
 	if dir == "" {
 		return &folder{}
 	}
-	return &folder{path: filepath.Join(dir, nameOf(world))}
+	return &folder{path: filepath.Join(dir, folderName(world))}
 }
 
-// mine reports whether this process may write, and makes the folder where it may.
-func (f *folder) mine() (bool, error) {
+// tryLock reports whether this process may write. If it may, the folder exists afterwards.
+func (f *folder) tryLock() (bool, error) {
 	if f.path == "" || f.unlock != nil {
 		return f.path != "", nil
 	}
@@ -40,7 +40,7 @@ func (f *folder) mine() (bool, error) {
 	return unlock != nil, err
 }
 
-func (f *folder) release() error {
+func (f *folder) releaseLock() error {
 	if f.unlock == nil {
 		return nil
 	}
@@ -49,13 +49,13 @@ func (f *folder) release() error {
 	return unlock()
 }
 
-// loadTries is how often a folder is read that another process writes meanwhile.
+// loadTries is the number of attempts to load a folder while another process writes to it.
 const loadTries = 5
 
-// load takes the index in the files for a start, where it is one of this world's past.
-// What cannot be used is left: the next files that are written replace it. It is tried again
-// where it fails, or answers ErrBehind.
-func (s *shelf) load(ctx context.Context, from Source) error {
+// loadFiles loads the index from its files, if they are of an earlier state of this world. Unusable
+// files are left in place; the next save replaces them. If loadFiles returns an error, such as
+// ErrBehind, the next caller tries again.
+func (s *worldIndex) loadFiles(ctx context.Context, from Source) error {
 	for range loadTries {
 		if s.files.path == "" {
 			break
@@ -63,11 +63,11 @@ func (s *shelf) load(ctx context.Context, from Source) error {
 		x, at, err := Load(s.files.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, there := os.Stat(filepath.Join(s.files.path, manifestName)); there == nil {
-				continue // a segment was merged away since
+				continue // a merge has removed a segment meanwhile
 			}
 		}
 		if err != nil {
-			break // it is made anew
+			break // the index is rebuilt
 		}
 		past, err := s.isPast(ctx, from, at)
 		if err == nil && past {
@@ -84,10 +84,11 @@ func (s *shelf) load(ctx context.Context, from Source) error {
 	return ctx.Err()
 }
 
-// isPast reports whether an index was made from what a world was once. One that goes further
-// than the caller's snapshot is of before a backup was restored; or, where it was written
-// since this process began, another process has gone on meanwhile, and ErrBehind says so.
-func (s *shelf) isPast(ctx context.Context, from Source, at Position) (bool, error) {
+// isPast reports whether an index was made from an earlier state of this world. If the index is
+// ahead of the caller's snapshot, there are two cases. Files that were written before this process
+// began are of the time before a backup was restored. Files written later were written by another
+// process that has advanced meanwhile; then isPast returns ErrBehind.
+func (s *worldIndex) isPast(ctx context.Context, from Source, at Position) (bool, error) {
 	now, err := from.State(ctx)
 	if err != nil || at.Tag != now.Tag || at.Epoch != now.Epoch {
 		return false, err
@@ -102,12 +103,13 @@ func (s *shelf) isPast(ctx context.Context, from Source, at Position) (bool, err
 	return from.HasCommit(ctx, at.Seq, at.Hash)
 }
 
-// save writes what changed of an index, where this process may.
-func (l *Library) save(ctx context.Context, s *shelf, steps int) error {
+// saveIndex brings an index up to date, in at most steps steps, and saves it, if this process may
+// write.
+func (l *Library) saveIndex(ctx context.Context, s *worldIndex, steps int) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.tried = time.Now()
-	if ok, err := s.files.mine(); err != nil || !ok {
+	if ok, err := s.files.tryLock(); err != nil || !ok {
 		return err
 	}
 	var at Position
@@ -119,7 +121,7 @@ func (l *Library) save(ctx context.Context, s *shelf, steps int) error {
 		if at.Seq, at.Hash, err = from.Head(ctx); err != nil {
 			return err
 		}
-		_, err = s.follow(ctx, from, now, steps)
+		_, err = s.catchUp(ctx, from, now, steps)
 		return err
 	})
 	if err != nil {
@@ -131,12 +133,12 @@ func (l *Library) save(ctx context.Context, s *shelf, steps int) error {
 		}
 	}
 	var frozen *Frozen
-	if frozen, at.State = s.freeze(now); frozen == nil {
-		return nil // it went on meanwhile, and is written another time
+	if frozen, at.State = s.freezeIndex(now); frozen == nil {
+		return nil // the index has advanced meanwhile; a later save writes it
 	}
 	switch err := frozen.Save(s.files.path, at, lockName); {
 	case errors.Is(err, errGone):
-		return nil // it went on meanwhile too
+		return nil // as above
 	case err != nil:
 		return err
 	}
@@ -146,9 +148,10 @@ func (l *Library) save(ctx context.Context, s *shelf, steps int) error {
 	return nil
 }
 
-// freeze gives the index and how far it goes, where that is not past a state. One that is
-// behind is written too: it goes on from there, and may still hold what was erased since.
-func (s *shelf) freeze(now State) (*Frozen, State) {
+// freezeIndex returns a snapshot of the index and its state, or nil if the index is ahead of now.
+// An index that is behind is saved too: the next process continues from there. Such files may still
+// contain texts that were erased since, so they keep the Scrub number of the previous save.
+func (s *worldIndex) freezeIndex(now State) (*Frozen, State) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.at.Tag != now.Tag || s.at.Epoch != now.Epoch || s.at.Gen > now.Gen {
@@ -161,25 +164,26 @@ func (s *shelf) freeze(now State) (*Frozen, State) {
 	return s.index.Freeze(), at
 }
 
-// Scrub writes the files of a world anew, without any text that is in no document now, and
-// returns once they are. Where another process writes them, it does so as soon as it hears.
+// Scrub rewrites the files of a world without any text that is no longer in a document, and returns
+// when that is done. If another process writes the files, that process rewrites them as soon as it
+// learns of the scrub.
 func (l *Library) Scrub(ctx context.Context, world ID) error {
 	if l.cfg.Dir == "" {
 		return nil
 	}
-	s := l.shelf(world)
+	s := l.indexFor(world)
 	if _, err := os.Stat(s.files.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return l.save(ctx, s, waitFor)
+	return l.saveIndex(ctx, s, maxSteps)
 }
 
-// Flush writes the files of a world's index now, where this process may.
+// Flush saves the index of a world now, if this process may write.
 func (l *Library) Flush(ctx context.Context, world ID) error {
-	return l.save(ctx, l.shelf(world), waitFor)
+	return l.saveIndex(ctx, l.indexFor(world), maxSteps)
 }
 
-// removeOrphans removes the folders of worlds that the store has not.
+// removeOrphans removes the folders of worlds that are not in the store.
 func (l *Library) removeOrphans(ctx context.Context) error {
 	if l.cfg.Dir == "" {
 		return nil
@@ -197,7 +201,7 @@ func (l *Library) removeOrphans(ctx context.Context) error {
 	}
 	known := map[string]bool{}
 	for _, w := range worlds {
-		known[nameOf(w)] = true
+		known[folderName(w)] = true
 	}
 	for _, e := range list {
 		if !known[e.Name()] {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestPiecesAreFoundByTheirRuns asks a dictionary that knows runs for pieces of its terms,
-// with their ends and without, and for others: it finds what going through them finds.
-func TestPiecesAreFoundByTheirRuns(t *testing.T) {
+// TestGramsMatchScan looks up pieces of terms, with and without the end of the term, and random
+// texts in a dictionary with grams. The result must equal that of a scan.
+func TestGramsMatchScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	letters := []rune("abcdéß黒港")
 	random := func() string {
@@ -26,19 +26,19 @@ func TestPiecesAreFoundByTheirRuns(t *testing.T) {
 	}
 	b := newBuilder()
 	b.add(&Doc{Level: 1, Text: text.String()})
-	d := &b.segment().dicts[ofAll]
+	d := &b.buildSegment().dicts[ofAll]
 	if len(d.grams) == 0 {
 		t.Fatalf("%d bytes of terms, and no runs", len(d.wordData))
 	}
 	found := 0
 	for range 3000 {
-		piece := string(d.word(r.IntN(d.size()))) + "\n"
+		piece := string(d.termText(r.IntN(d.size()))) + "\n"
 		if r.IntN(4) == 0 {
 			piece = random()
 		}
 		from := r.IntN(len(piece))
 		piece = piece[from : from+1+r.IntN(len(piece)-from)]
-		got, want := d.containing([]byte(piece)), d.scanned([]byte(piece))
+		got, want := d.termsContaining([]byte(piece)), d.scanTerms([]byte(piece))
 		if !slices.Equal(got, want) {
 			t.Fatalf("%q lies in %d terms, found in %d", piece, len(want), len(got))
 		}
@@ -49,9 +49,9 @@ func TestPiecesAreFoundByTheirRuns(t *testing.T) {
 	}
 }
 
-// TestLongListsAnswerAsAScan asks for words that so many documents have that their lists
-// come in blocks, of which some are passed over, while documents change.
-func TestLongListsAnswerAsAScan(t *testing.T) {
+// TestLongListsMatchScan searches for words of so many documents that their posting lists have
+// several blocks, some of which are skipped, while documents change.
+func TestLongListsMatchScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	x, living := New(), map[ID]Doc{}
 	for round := range 12 {

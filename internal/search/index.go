@@ -1,11 +1,11 @@
-// Package search finds the cards of a world by their words: an inverted index, kept apart
-// by level, that follows the world's stream.
+// Package search is a full-text index for the cards of a world: an inverted index, separated by
+// level, that follows the world's stream.
 //
-// Its invariant: an answer depends on the living documents of the levels that are asked
-// for and on nothing else. How segments lie, documents that are gone, and documents of
-// other levels have no part in which documents are found, in their order, scores or number.
+// Its invariant: a result depends only on the living documents of the levels that are searched. The
+// layout of segments, removed documents, and documents of other levels never affect which documents
+// are found, nor their order, scores or number.
 //
-// What a document is made of, and who may ask for which levels, is the caller's matter.
+// The caller decides which texts make up a document, and who may search which levels.
 package search
 
 import (
@@ -18,58 +18,58 @@ import (
 // ID names a document.
 type ID [16]byte
 
-// Doc is what is searched of a card.
+// Doc is the searchable data of a card.
 type Doc struct {
 	ID         ID
-	Level      int // of who may see it; above 0
+	Level      int // the least level that may see the card; above 0
 	Name, Text string
-	// Fields is a column that is looked into only where that is asked for.
+	// Fields is a column that is searched only if the query asks for it.
 	Fields string
-	// Marks are words to narrow by, compared as they are.
+	// Marks are labels that queries can filter by. They are compared exactly.
 	Marks []string
-	// Row is given back with a hit. Among equal scores hits are in the order of their
-	// rows' bytes, then of their ids.
+	// Row is returned with a hit. Hits of equal score are ordered by the bytes of their rows, then
+	// by id.
 	Row []byte
 }
 
 // Index is the index of one world. It is safe for concurrent use.
 type Index struct {
-	scratch scratch // of merges
+	scratch scratch // where merges keep large data
 	mu      sync.RWMutex
 	levels  map[int]*level // guarded by mu
 }
 
-// level is the documents of one level. Later segments hold later documents.
+// level has the documents of one level. Later segments have later documents.
 type level struct {
 	parts  []*part
-	docs   int // living, with a token at least
+	docs   int // living documents with at least one token
 	tokens int // of all living documents
 }
 
-// part is a segment with the documents of it that are gone.
+// part is a segment together with the set of its dead documents.
 type part struct {
 	*segment
-	dead     []uint64                  // a bit a document; nil where all live
-	gone     int                       // documents that are dead
+	dead     []uint64                  // one bit per document; nil if all are alive
+	gone     int                       // the number of dead documents
 	deadFreq [dictionaries]map[int]int // how many dead documents have a term
-	deadName map[int]int               // how many of them have a term of all columns in the name alone
-	file     string                    // that the segment was saved to; "" for none
-	sum      uint32                    // of that file
-	unmap    func() error              // ends the use of the file
-	merging  bool                      // it is read without the lock, and must stay
-	left     bool                      // it is in no index any more, and dropped when it was merged
-	shared   bool                      // dead and deadFreq are another part's too
+	deadName map[int]int               // how many dead documents have a term of ofAll in the name only
+	file     string                    // the file the segment was saved to; "" for none
+	sum      uint32                    // checksum of that file
+	unmap    func() error              // unmaps the file
+	merging  bool                      // it is read without the lock and must not be removed
+	left     bool                      // it is in no index any more; it is closed when the merge ends
+	shared   bool                      // dead, deadFreq and deadName also belong to another part
 }
 
-// New makes an empty index.
+// New returns an empty index.
 func New() *Index { return &Index{levels: map[int]*level{}} }
 
-// errLevel is what Apply answers for a document of no level.
+// errLevel is returned by Apply for a document without a level.
 var errLevel = errors.New("search: a document has no level")
 
-// Apply replaces the documents of some ids: those in gone are taken out, those in docs put
-// in the place of any of the same id. It is done at once for whoever searches. Of several
-// documents of one id the last counts.
+// Apply removes the documents whose ids are in gone, and adds docs, replacing documents of the same
+// ids. Searches see all changes at once. If docs has several documents of one id, the last one
+// counts.
 func (x *Index) Apply(docs []Doc, gone []ID) error {
 	builders := map[int]*builder{}
 	last := make(map[ID]int, len(docs))
@@ -92,26 +92,26 @@ func (x *Index) Apply(docs []Doc, gone []ID) error {
 	}
 	segments := map[int]*segment{}
 	for n, b := range builders {
-		segments[n] = b.segment()
+		segments[n] = b.buildSegment()
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var errs []error
 	for _, id := range gone {
-		errs = append(errs, x.remove(id))
+		errs = append(errs, x.removeDoc(id))
 	}
 	for id := range last {
-		errs = append(errs, x.remove(id))
+		errs = append(errs, x.removeDoc(id))
 	}
 	for n, s := range segments {
-		l := x.level(n)
-		l.take(&part{segment: s})
+		l := x.ensureLevel(n)
+		l.addPart(&part{segment: s})
 		errs = append(errs, l.mergeSmall())
 	}
 	return errors.Join(errs...)
 }
 
-func (x *Index) level(n int) *level {
+func (x *Index) ensureLevel(n int) *level {
 	l := x.levels[n]
 	if l == nil {
 		l = &level{}
@@ -120,20 +120,20 @@ func (x *Index) level(n int) *level {
 	return l
 }
 
-// remove takes a document out of the level that has it.
-func (x *Index) remove(id ID) error {
+// removeDoc removes a document from the level that has it.
+func (x *Index) removeDoc(id ID) error {
 	for _, l := range x.levels {
 		for i, p := range l.parts {
-			doc, ok := p.find(id)
+			doc, ok := p.findDoc(id)
 			if !ok || p.isDead(doc) {
 				continue
 			}
-			if n := p.length(doc); n > 0 {
+			if n := p.docLength(doc); n > 0 {
 				l.docs, l.tokens = l.docs-1, l.tokens-n
 			}
-			if p.kill(doc); p.gone == p.n && !p.merging {
+			if p.markDead(doc); p.gone == p.n && !p.merging {
 				l.parts = slices.Delete(l.parts, i, i+1)
-				return p.drop()
+				return p.closeFile()
 			}
 			return nil
 		}
@@ -143,7 +143,7 @@ func (x *Index) remove(id ID) error {
 
 func (p *part) isDead(doc uint32) bool { return isSet(p.dead, doc) }
 
-func (p *part) kill(doc uint32) {
+func (p *part) markDead(doc uint32) {
 	if p.shared {
 		p.dead, p.shared = slices.Clone(p.dead), false
 		for i, freq := range p.deadFreq {
@@ -163,33 +163,33 @@ func (p *part) kill(doc uint32) {
 	p.eachTerm(doc, func(dict, term int) {
 		p.deadFreq[dict][term]++
 		if dict == ofNames {
-			p.killName(doc, term)
+			p.markNameDead(doc, term)
 		}
 	})
 }
 
-// killName counts a term of a dead document's name where it is not in the text too.
-func (p *part) killName(doc uint32, term int) {
+// markNameDead counts a term of a dead document's name if the document's text does not have it.
+func (p *part) markNameDead(doc uint32, term int) {
 	d := &p.dicts[ofAll]
-	if term, ok := d.find(string(p.dicts[ofNames].word(term))); ok {
-		if l := d.list(term); l.advance(doc) && l.last.doc == doc && l.last.text == 0 {
+	if term, ok := d.findTerm(string(p.dicts[ofNames].termText(term))); ok {
+		if l := d.openList(term); l.advance(doc) && l.last.doc == doc && l.last.text == 0 {
 			p.deadName[term]++
 		}
 	}
 }
 
-// docFreq is how many living documents have a term.
+// docFreq returns the number of living documents that have a term.
 func (p *part) docFreq(dict, term int) int {
 	return p.dicts[dict].docFreq(term) - p.deadFreq[dict][term]
 }
 
-// textFreq is how many living documents have a term of all columns in the text.
+// textFreq returns the number of living documents that have a term of ofAll in the text.
 func (p *part) textFreq(term int) int {
 	return p.docFreq(ofAll, term) - (p.dicts[ofAll].nameFreq(term) - p.deadName[term])
 }
 
-// With gives f an index with changes that this one has not, and does not get: those of a
-// transaction under way. Nothing may change this index meanwhile.
+// With calls f with a copy of this index that has additional changes, such as those of a running
+// transaction. This index stays unchanged, and is read-locked until f returns.
 func (x *Index) With(docs []Doc, gone []ID, f func(*Index) error) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -197,7 +197,7 @@ func (x *Index) With(docs []Doc, gone []ID, f func(*Index) error) error {
 	for n, l := range x.levels {
 		own := &level{docs: l.docs, tokens: l.tokens}
 		for _, p := range l.parts {
-			// As if it were being merged, the part stays.
+			// As during a merge, the part must not be removed.
 			own.parts = append(own.parts, &part{segment: p.segment, dead: p.dead, gone: p.gone, deadFreq: p.deadFreq, deadName: p.deadName, shared: true, merging: true})
 		}
 		y.levels[n] = own
@@ -208,14 +208,14 @@ func (x *Index) With(docs []Doc, gone []ID, f func(*Index) error) error {
 	return f(y)
 }
 
-// Clear takes all documents out.
+// Clear removes all documents.
 func (x *Index) Clear() (err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, l := range x.levels {
 		for _, p := range l.parts {
 			if p.left = p.merging; !p.left {
-				err = errors.Join(err, p.drop())
+				err = errors.Join(err, p.closeFile())
 			}
 		}
 	}
@@ -223,11 +223,11 @@ func (x *Index) Clear() (err error) {
 	return err
 }
 
-// take adds a part to a level.
-func (l *level) take(p *part) {
+// addPart adds a part to a level.
+func (l *level) addPart(p *part) {
 	l.parts = append(l.parts, p)
 	for doc := range uint32(p.n) {
-		if n := p.length(doc); n > 0 && !p.isDead(doc) {
+		if n := p.docLength(doc); n > 0 && !p.isDead(doc) {
 			l.docs, l.tokens = l.docs+1, l.tokens+n
 		}
 	}

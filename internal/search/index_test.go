@@ -18,7 +18,7 @@ import (
 	"loregate/internal/store/words"
 )
 
-// vocabulary is what texts are made of: frequent words, rare ones, and words within words.
+// vocabulary has the words of random texts: frequent words, rare ones, and words within words.
 var vocabulary = []string{"the", "the", "the", "of", "of", "harbour", "harbourmaster", "arbo", "lantern", "Lanterns", "ell", "well-cap", "Ré", "naïve", "黒い王", "x1", "a", "b", "ca", "cap", "lantern", "capping", "capped"}
 
 func randomText(r *rand.Rand, most int) string {
@@ -41,7 +41,7 @@ func randomDoc(r *rand.Rand, n uint64) Doc {
 	return d
 }
 
-// scan answers a query by reading every document.
+// scan runs a query by reading every document.
 func scan(docs []Doc, q Query) Result {
 	var seen []Doc
 	tokens, wordy := 0, 0
@@ -163,9 +163,9 @@ func randomQuery(r *rand.Rand) (Query, string) {
 	return q, fmt.Sprintf("%q %s name %t text %t fields %t level %d", asked.Q, asked.Mode, q.Name, q.Text, q.Fields, q.Level)
 }
 
-// TestAnswersAreThoseOfAScan changes documents at random and asks: an answer, its order,
-// scores and number, is the one that reading all living documents gives, however they came.
-func TestAnswersAreThoseOfAScan(t *testing.T) {
+// TestFindMatchesScan changes documents at random and searches. Hits, order, scores and total must
+// be those of a scan of all living documents, however the index came about.
+func TestFindMatchesScan(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		x, living, dir := New(), map[ID]Doc{}, t.TempDir()
@@ -214,7 +214,7 @@ func TestAnswersAreThoseOfAScan(t *testing.T) {
 	}
 }
 
-// wantMarked holds the rows of a mark against a scan of the living documents.
+// wantMarked compares the rows that Marked returns with a scan of the living documents.
 func wantMarked(t *testing.T, x *Index, living map[ID]Doc, mark string, level int) {
 	t.Helper()
 	var got, want []string
@@ -233,7 +233,7 @@ func wantMarked(t *testing.T, x *Index, living map[ID]Doc, mark string, level in
 	}
 }
 
-// wantScan holds an answer against a scan of the living documents.
+// wantScan compares a result with a scan of the living documents.
 func wantScan(t *testing.T, x *Index, living map[ID]Doc, q Query, shown string) {
 	t.Helper()
 	got, err := x.Find(t.Context(), q)
@@ -260,8 +260,8 @@ func reopen(t *testing.T, x *Index, dir string, seq uint64) *Index {
 	return x
 }
 
-// TestASearchThatIsCutOffLeavesNothing: what it had counted is in no other answer.
-func TestASearchThatIsCutOffLeavesNothing(t *testing.T) {
+// TestCanceledSearchClearsItsTallies: the counts of a canceled search do not remain in its tallies.
+func TestCanceledSearchClearsItsTallies(t *testing.T) {
 	x := New()
 	docs := make([]Doc, 100)
 	for i := range docs {
@@ -271,18 +271,18 @@ func TestASearchThatIsCutOffLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := x.levels[1].parts[0]
-	f := finding{ctx: &endsAfter{Context: t.Context(), asks: 1}, parts: []asked{{part: p}}}
-	if _, err := f.union(p, placesOf(ofAll, []int{0, 1}), inBoth); err == nil {
+	f := searcher{ctx: &endsAfter{Context: t.Context(), asks: 1}, parts: []searchedPart{{part: p}}}
+	if _, err := f.sumTerms(p, dictTerms(ofAll, []int{0, 1}), inBoth); err == nil {
 		t.Fatal("it was not cut off")
 	}
 	cut := f.small[0]
-	f.release()
+	f.releaseTallies()
 	if i := slices.IndexFunc(cut.counts[:cap(cut.counts)], func(n uint32) bool { return n > 0 }); i >= 0 {
 		t.Fatalf("document %d is still counted", i)
 	}
 }
 
-// endsAfter is a context that ends after it was asked some times.
+// endsAfter is a context that is canceled after a number of calls of Err.
 type endsAfter struct {
 	context.Context
 	asks int
@@ -295,8 +295,8 @@ func (c *endsAfter) Err() error {
 	return nil
 }
 
-// TestAlikeIsAScan compares with counting the marks that each document shares.
-func TestAlikeIsAScan(t *testing.T) {
+// TestAlikeMatchesScan compares Alike with counting the marks that each document shares.
+func TestAlikeMatchesScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	x, living := New(), map[ID]Doc{}
 	for range 30 {
@@ -332,14 +332,14 @@ func TestAlikeIsAScan(t *testing.T) {
 	}
 }
 
-// Only so many searches use large tallies at once: the next one waits, as long as its caller
-// does, and each has all the tallies that it needs.
-func TestLargeTalliesAreFew(t *testing.T) {
-	var busy []*finding
-	for range cap(desks) {
-		f := &finding{ctx: t.Context()}
+// TestLargeTalliesAreBounded: only a limited number of searches use large tallies at once. The next
+// one waits until its context ends. A search that has a set gets all the tallies it needs.
+func TestLargeTalliesAreBounded(t *testing.T) {
+	var busy []*searcher
+	for range cap(tallySets) {
+		f := &searcher{ctx: t.Context()}
 		for range 2 {
-			if _, err := f.tally(largeTally + 1); err != nil {
+			if _, err := f.borrowTally(largeTally + 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -347,23 +347,23 @@ func TestLargeTalliesAreFew(t *testing.T) {
 	}
 	short, cancel := context.WithCancel(t.Context())
 	cancel()
-	late := &finding{ctx: short}
-	if _, err := late.tally(largeTally); err != nil {
+	late := &searcher{ctx: short}
+	if _, err := late.borrowTally(largeTally); err != nil {
 		t.Fatal("a small one waits", err)
 	}
-	if _, err := late.tally(largeTally + 1); !errors.Is(err, context.Canceled) {
+	if _, err := late.borrowTally(largeTally + 1); !errors.Is(err, context.Canceled) {
 		t.Fatal("one too many has a large tally", err)
 	}
-	late.release()
-	busy[0].release()
-	next := &finding{ctx: t.Context()}
-	if _, err := next.tally(largeTally + 1); err != nil {
+	late.releaseTallies()
+	busy[0].releaseTallies()
+	next := &searcher{ctx: t.Context()}
+	if _, err := next.borrowTally(largeTally + 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range append(busy[1:], next) {
-		f.release()
+		f.releaseTallies()
 	}
-	if n := len(desks); n != cap(desks) {
-		t.Fatal(cap(desks)-n, "desks are taken by nobody")
+	if n := len(tallySets); n != cap(tallySets) {
+		t.Fatal(cap(tallySets)-n, "desks are taken by nobody")
 	}
 }

@@ -9,177 +9,181 @@ import (
 	"time"
 )
 
-// State is how far the changes of a world go.
+// State identifies a state of a world's searchable documents.
 type State struct {
-	// Tag is the store's own name for the world, by chance, so that the index of a world is
-	// not taken for that of another store's.
+	// Tag is the random name that the store gave the world, so that its index is not mistaken for
+	// that of a world of another store.
 	Tag string
-	// Epoch rises when all is taken out to be put in anew, Gen with each change of an epoch.
+	// Epoch rises when all documents are removed in order to be added again. Gen rises with each
+	// change in an epoch.
 	Epoch, Gen int64
-	// Scrub rises when a text must be gone from every file that the index wrote.
+	// Scrub rises when a text must be removed from all files of the index.
 	Scrub int64
 }
 
-// Change is how a document is since a generation: nil where it is gone.
+// Change is the state of a document as of a generation. Doc is nil if the document was removed.
 type Change struct {
 	Gen int64
 	ID  ID
 	Doc *Doc
 }
 
-// Source reads what is searched of a world, in one snapshot.
+// Source reads the searchable documents of a world, in one snapshot.
 type Source interface {
 	State(ctx context.Context) (State, error)
-	// Changes gives the latest change of each document that changed after a generation, the
-	// earliest first, most of them at most.
+	// Changes returns the latest change of each document that changed after a generation, earliest
+	// first, at most most of them.
 	Changes(ctx context.Context, after int64, most int) ([]Change, error)
-	// Documents gives some documents as they are in the snapshot; those that are not there
-	// are gone.
+	// Documents returns some documents as of the snapshot. Those that it does not return are
+	// removed.
 	Documents(ctx context.Context, ids []ID) ([]Change, error)
-	// Head gives the last commit of the world's stream, and HasCommit whether it has one: by
-	// them an index of before a restored backup is told from one of its past.
+	// Head returns the last commit of the world's stream. HasCommit reports whether the stream has
+	// a commit. They distinguish an index of this world's past from one made before a backup was
+	// restored.
 	Head(ctx context.Context) (seq uint64, hash string, err error)
 	HasCommit(ctx context.Context, seq uint64, hash string) (bool, error)
 }
 
-// ErrBehind is what Library.Find answers while an index is far behind its world, as after
+// ErrBehind is returned by Library.Find while an index is far behind its world, for example after
 // its files were lost.
 var ErrBehind = errors.New("search: the index of the world is being made")
 
-// Library keeps the indexes of a store's worlds, each as far as somebody asked for it.
-// It is safe for concurrent use, and several processes may have one folder.
+// Library keeps the indexes of a store's worlds. An index is built when the world is first
+// searched, or after many changes. A Library is safe for concurrent use, and several processes may
+// share one folder.
 type Library struct {
-	cfg     LibraryConfig
-	mu      sync.Mutex // guards shelves and untaken
-	shelves map[ID]*shelf
-	untaken map[ID]int64 // changes by world that has no shelf yet
-	wake    chan struct{}
-	closing context.CancelFunc
-	stopped chan struct{}
-	began   time.Time
+	cfg       LibraryConfig
+	mu        sync.Mutex // guards indexes and unindexed
+	indexes   map[ID]*worldIndex
+	unindexed map[ID]int64 // number of changes by world that has no index yet
+	wake      chan struct{}
+	closing   context.CancelFunc
+	stopped   chan struct{}
+	began     time.Time
 }
 
-// LibraryConfig says where the indexes of a store are kept, and how its worlds are read.
+// LibraryConfig is the configuration of a Library.
 type LibraryConfig struct {
-	Dir string // of the files; "" keeps the indexes in memory alone
-	// Read runs f on what is durable of a world.
+	Dir string // folder of the files; "" keeps the indexes only in memory
+	// Read runs f on a snapshot of a world's committed data.
 	Read func(ctx context.Context, world ID, f func(Source) error) error
-	// Worlds lists the worlds that the store has; the folders of others are removed.
+	// Worlds lists the worlds of the store. The folders of all others are removed.
 	Worlds func(ctx context.Context) ([]ID, error)
-	// Changed is closed at the store's next write.
+	// Changed returns a channel that is closed at the store's next write.
 	Changed func() <-chan struct{}
-	// Warn is told what went wrong in the background, and will be tried again.
+	// Warn is called with errors of background work, which is tried again.
 	Warn func(err error)
 }
 
-// shelf is a world's index with how far it goes.
-type shelf struct {
+// worldIndex is the index of a world with its state.
+type worldIndex struct {
 	world  ID
 	files  *folder
-	mu     sync.RWMutex // held to read while the index answers, to write while it changes
+	mu     sync.RWMutex // read-locked during searches, write-locked during changes
 	index  *Index
 	at     State
-	recent []Change // the latest, without their documents: all of at's epoch after since
+	recent []Change // latest changes without their documents: all of at.Epoch after since
 	since  int64
 	loaded bool
-	began  time.Time // when the library was made: all snapshots are later
-	saved  State     // what the files hold
+	began  time.Time // when the library was created: all snapshots are later
+	saved  State     // state of the files
 	saving sync.Mutex
 	tried  time.Time // guarded by saving
 }
 
 const (
-	// chunk is how many documents are taken in at a time, and waitFor how many times, and
-	// patience how long, a search does that before it answers ErrBehind.
-	chunk    = 2000
-	waitFor  = 15
-	patience = 2 * time.Second
-	// atOnce is how many times the background does that before it lets others.
-	atOnce = 1
-	// saveEvery is how often the files of an index that changes are written.
+	// chunkSize is the number of documents read from a source in one step. maxSteps is the maximum
+	// number of steps, and maxSearchWait the maximum time, that a search spends on catching up
+	// before it returns ErrBehind.
+	chunkSize     = 2000
+	maxSteps      = 15
+	maxSearchWait = 2 * time.Second
+	// backgroundSteps is the number of such steps that the background takes before others get a
+	// turn.
+	backgroundSteps = 1
+	// saveEvery is the interval at which a changing index is saved.
 	saveEvery = 10 * time.Second
-	// settle is how long the background waits after a change, for others that follow.
-	settle = 500 * time.Millisecond
+	// settleDelay is the time that the background waits after a change for further changes.
+	settleDelay = 500 * time.Millisecond
 )
 
-// NewLibrary makes a library, which works in the background until it is closed.
+// NewLibrary returns a library. It runs a background goroutine until it is closed.
 func NewLibrary(cfg LibraryConfig) *Library {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Library{cfg: cfg, shelves: map[ID]*shelf{}, untaken: map[ID]int64{}, wake: make(chan struct{}, 1), closing: cancel, stopped: make(chan struct{}), began: time.Now()}
+	l := &Library{cfg: cfg, indexes: map[ID]*worldIndex{}, unindexed: map[ID]int64{}, wake: make(chan struct{}, 1), closing: cancel, stopped: make(chan struct{}), began: time.Now()}
 	go l.run(ctx)
 	return l
 }
 
-// Close ends the background's work, and writes the indexes that changed.
+// Close stops the background goroutine and saves the indexes that changed.
 func (l *Library) Close() (err error) {
 	l.closing()
 	<-l.stopped
-	for _, s := range l.list() {
-		if s.changed() {
-			err = errors.Join(err, l.save(context.Background(), s, waitFor))
+	for _, s := range l.listIndexes() {
+		if s.hasUnsavedChanges() {
+			err = errors.Join(err, l.saveIndex(context.Background(), s, maxSteps))
 		}
 		err = errors.Join(err, s.close())
 	}
 	return err
 }
 
-func (l *Library) list() (all []*shelf) {
+func (l *Library) listIndexes() (all []*worldIndex) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, s := range l.shelves {
+	for _, s := range l.indexes {
 		all = append(all, s)
 	}
 	return all
 }
 
-func (l *Library) shelf(world ID) *shelf {
+func (l *Library) indexFor(world ID) *worldIndex {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.shelves[world]
+	s := l.indexes[world]
 	if s == nil {
-		s = &shelf{world: world, index: New(), files: newFolder(l.cfg.Dir, world), began: l.began}
+		s = &worldIndex{world: world, index: New(), files: newFolder(l.cfg.Dir, world), began: l.began}
 		s.index.scratch = scratch{l.cfg.Dir, largeMerge}
-		l.shelves[world] = s
+		l.indexes[world] = s
 	}
 	return s
 }
 
-// Find gives f the index of a world, with at least all that its source has. f must not keep
-// it.
+// Find calls f with the index of a world, as of the state of from. f must not keep the index.
 func (l *Library) Find(ctx context.Context, world ID, from Source, f func(*Index) error) error {
 	want, err := from.State(ctx)
 	if err != nil {
 		return err
 	}
-	s := l.shelf(world)
+	s := l.indexFor(world)
 	for {
 		s.mu.RLock()
-		if s.loaded && s.at.holds(want) {
+		if s.loaded && s.at.hasReached(want) {
 			defer s.mu.RUnlock()
-			return s.asOf(ctx, want, from, f)
+			return s.withIndexAsOf(ctx, want, from, f)
 		}
 		s.mu.RUnlock()
-		switch there, err := s.followUntil(ctx, from, want, waitFor, time.Now().Add(patience)); {
+		switch there, err := s.catchUpUntil(ctx, from, want, maxSteps, time.Now().Add(maxSearchWait)); {
 		case err != nil && !errors.Is(err, ErrBehind):
 			return err
 		case !there:
-			l.nudge()
+			l.wakeBackground()
 			return ErrBehind
 		default:
-			l.nudge() // many documents at once are many segments
+			l.wakeBackground() // many new documents make many segments, to be merged
 		}
 	}
 }
 
-// asOf gives f the index as it was at a state, which it holds: where it has gone on since,
-// what changed is taken from the snapshot of that time.
-func (s *shelf) asOf(ctx context.Context, want State, from Source, f func(*Index) error) error {
+// withIndexAsOf calls f with the index as of a state that the index has reached. If the index has
+// advanced since, the documents that changed are read from the caller's snapshot.
+func (s *worldIndex) withIndexAsOf(ctx context.Context, want State, from Source, f func(*Index) error) error {
 	if s.at.Epoch == want.Epoch && s.at.Gen == want.Gen {
 		return f(s.index)
 	}
 	if s.at.Epoch != want.Epoch || want.Gen < s.since {
-		// Of long ago, or before all was taken out: who asks again has a snapshot of now.
-		return overlaid(ctx, New(), from, 0, maxAnew, f)
+		// The snapshot is too old or of an earlier epoch. A retry has a current one.
+		return overlayChanges(ctx, New(), from, 0, maxSnapshotDocs, f)
 	}
 	ids := map[ID]bool{}
 	for _, c := range slices.Backward(s.recent) {
@@ -192,19 +196,20 @@ func (s *shelf) asOf(ctx context.Context, want State, from Source, f func(*Index
 	if err != nil {
 		return err
 	}
-	docs, gone := split(list)
+	docs, gone := splitChanges(list)
 	for _, d := range docs {
 		delete(ids, d.ID)
 	}
 	return s.index.With(docs, slices.AppendSeq(gone, maps.Keys(ids)), f)
 }
 
-// maxAnew is how many documents a snapshot may have for which an index is made for one answer.
-const maxAnew = 4096
+// maxSnapshotDocs is the maximum number of documents for which a temporary index of a whole
+// snapshot is built.
+const maxSnapshotDocs = 4096
 
-// overlaid gives f a base with the changes of a source after a generation, of which there may
-// be so many at most.
-func overlaid(ctx context.Context, base *Index, from Source, after int64, most int, f func(*Index) error) error {
+// overlayChanges calls f with a base index plus the changes of a source after a generation. It
+// returns ErrBehind if there are more than most changes.
+func overlayChanges(ctx context.Context, base *Index, from Source, after int64, most int, f func(*Index) error) error {
 	list, err := from.Changes(ctx, after, most+1)
 	if err != nil {
 		return err
@@ -212,22 +217,22 @@ func overlaid(ctx context.Context, base *Index, from Source, after int64, most i
 	if len(list) > most {
 		return ErrBehind
 	}
-	docs, gone := split(list)
+	docs, gone := splitChanges(list)
 	return base.With(docs, gone, f)
 }
 
-// FindIn is Find for a transaction under way: from reads what it has written, too, which
-// no other search gets to see.
+// FindIn is Find within a transaction: from also reads the transaction's own writes, which no other
+// search sees.
 func (l *Library) FindIn(ctx context.Context, world ID, from Source, f func(*Index) error) error {
 	want, err := from.State(ctx)
 	if err != nil {
 		return err
 	}
-	s := l.shelf(world)
+	s := l.indexFor(world)
 	if err := l.cfg.Read(ctx, world, func(durable Source) error {
 		at, err := durable.State(ctx)
 		if err == nil {
-			_, err = s.follow(ctx, durable, at, waitFor)
+			_, err = s.catchUp(ctx, durable, at, maxSteps)
 		}
 		return err
 	}); err != nil {
@@ -239,33 +244,34 @@ func (l *Library) FindIn(ctx context.Context, world ID, from Source, f func(*Ind
 	if s.at.Tag != want.Tag || s.at.Epoch != want.Epoch {
 		base, after = New(), 0 // the transaction emptied it
 	}
-	return overlaid(ctx, base, from, after, maxOwn, f)
+	return overlayChanges(ctx, base, from, after, maxTxChanges, f)
 }
 
-// maxOwn is how many changes of its own a transaction may search.
-const maxOwn = 200_000
+// maxTxChanges is the maximum number of uncommitted changes that FindIn handles.
+const maxTxChanges = 200_000
 
-// holds reports whether an index that goes so far has all that a search must find.
-func (a State) holds(want State) bool {
+// hasReached reports whether an index of this state includes all that a search as of want needs.
+func (a State) hasReached(want State) bool {
 	return a.Tag == want.Tag && (a.Epoch > want.Epoch || a.Epoch == want.Epoch && a.Gen >= want.Gen)
 }
 
-// follow takes in what a source has besides, some steps of it, and reports whether it is
-// all.
-func (s *shelf) follow(ctx context.Context, from Source, want State, steps int) (there bool, err error) {
-	return s.followUntil(ctx, from, want, steps, time.Time{})
+// catchUp applies changes of a source, in at most steps steps, and reports whether the index has
+// reached want.
+func (s *worldIndex) catchUp(ctx context.Context, from Source, want State, steps int) (there bool, err error) {
+	return s.catchUpUntil(ctx, from, want, steps, time.Time{})
 }
 
-// followUntil is follow that begins no step after a time; zero is never.
-func (s *shelf) followUntil(ctx context.Context, from Source, want State, steps int, until time.Time) (there bool, err error) {
+// catchUpUntil is catchUp with a deadline after which no further step begins. Zero means no
+// deadline.
+func (s *worldIndex) catchUpUntil(ctx context.Context, from Source, want State, steps int, until time.Time) (there bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.loaded {
-		if err := s.load(ctx, from); err != nil {
+		if err := s.loadFiles(ctx, from); err != nil {
 			return false, err
 		}
 	}
-	if s.at.holds(want) {
+	if s.at.hasReached(want) {
 		return true, nil
 	}
 	if s.at.Tag != want.Tag || s.at.Epoch != want.Epoch {
@@ -279,28 +285,29 @@ func (s *shelf) followUntil(ctx context.Context, from Source, want State, steps 
 		if !until.IsZero() && time.Now().After(until) {
 			break
 		}
-		list, err := from.Changes(ctx, s.at.Gen, chunk)
+		list, err := from.Changes(ctx, s.at.Gen, chunkSize)
 		if err != nil {
 			return false, err
 		}
-		docs, gone := split(list)
+		docs, gone := splitChanges(list)
 		if err := s.index.Apply(docs, gone); err != nil {
 			return false, err
 		}
-		s.remember(list)
-		if len(list) < chunk {
+		s.rememberChanges(list)
+		if len(list) < chunkSize {
 			s.at.Gen = want.Gen
 			return true, nil
 		}
 		s.at.Gen = list[len(list)-1].Gen
 	}
-	return s.at.holds(want), nil
+	return s.at.hasReached(want), nil
 }
 
-// maxRecent is how many changes back, at least, a snapshot may be that is searched.
+// maxRecent is the number of latest changes that are remembered at least: how old a snapshot can be
+// and still be searched with the current index.
 const maxRecent = 1 << 15
 
-func (s *shelf) remember(list []Change) {
+func (s *worldIndex) rememberChanges(list []Change) {
 	for _, c := range list {
 		s.recent = append(s.recent, Change{Gen: c.Gen, ID: c.ID})
 	}
@@ -310,7 +317,7 @@ func (s *shelf) remember(list []Change) {
 	}
 }
 
-func split(list []Change) (docs []Doc, gone []ID) {
+func splitChanges(list []Change) (docs []Doc, gone []ID) {
 	for _, c := range list {
 		if c.Doc == nil {
 			gone = append(gone, c.ID)
@@ -321,59 +328,59 @@ func split(list []Change) (docs []Doc, gone []ID) {
 	return docs, gone
 }
 
-func (s *shelf) close() error {
+func (s *worldIndex) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loaded = false
-	return errors.Join(s.index.Clear(), s.files.release())
+	return errors.Join(s.index.Clear(), s.files.releaseLock())
 }
 
-// manyChanges is how many changes make it worth to read an index before anybody searches
-// the world.
+// manyChanges is the number of changes after which an index is built before the first search.
 const manyChanges = 1000
 
-// Changed tells of changes to a world that were made here: after many, the index follows
-// though nobody asked for it yet.
+// Changed reports that this process made changes to a world. After many changes the world gets an
+// index even if nobody has searched it yet.
 func (l *Library) Changed(world ID, changes int64) {
 	l.mu.Lock()
 	many := false
-	if l.shelves[world] == nil {
-		l.untaken[world] += changes
-		if many = l.untaken[world] >= manyChanges; many {
-			delete(l.untaken, world)
+	if l.indexes[world] == nil {
+		l.unindexed[world] += changes
+		if many = l.unindexed[world] >= manyChanges; many {
+			delete(l.unindexed, world)
 		}
 	}
 	l.mu.Unlock()
 	if many {
-		l.shelf(world)
-		l.nudge()
+		l.indexFor(world)
+		l.wakeBackground()
 	}
 }
 
-// nudge wakes the background.
-func (l *Library) nudge() {
+// wakeBackground wakes the background goroutine.
+func (l *Library) wakeBackground() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run follows the worlds that were asked for, merges what is scattered, and writes files.
+// run is the background goroutine. It keeps the indexes up to date, merges their segments and saves
+// them.
 func (l *Library) run(ctx context.Context) {
 	defer close(l.stopped)
 	l.warn(l.removeOrphans(ctx))
-	pause := time.NewTimer(settle)
+	pause := time.NewTimer(settleDelay)
 	defer pause.Stop()
 	for {
 		changed := l.cfg.Changed()
 		busy := false
-		for _, s := range l.list() {
-			more, err := l.keepUp(ctx, s)
-			busy = busy || more && err == nil // what fails is not tried again at once
+		for _, s := range l.listIndexes() {
+			more, err := l.maintainIndex(ctx, s)
+			busy = busy || more && err == nil // failures are not retried at once
 			l.warn(err)
 		}
 		wait := saveEvery
-		if busy { // searches wait for what is not taken in yet
+		if busy { // searches wait for the remaining changes
 			wait, changed = 0, nil
 		}
 		pause.Reset(wait)
@@ -386,7 +393,7 @@ func (l *Library) run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(settle):
+			case <-time.After(settleDelay):
 			}
 		}
 	}
@@ -398,14 +405,15 @@ func (l *Library) warn(err error) {
 	}
 }
 
-// keepUp brings a world's index up to now, and tells whether there is more to do.
-func (l *Library) keepUp(ctx context.Context, s *shelf) (more bool, err error) {
+// maintainIndex brings an index up to date, merges its segments and saves it if that is due. It
+// reports whether there are more changes to apply.
+func (l *Library) maintainIndex(ctx context.Context, s *worldIndex) (more bool, err error) {
 	var at State
 	if err := l.cfg.Read(ctx, s.world, func(from Source) (err error) {
 		if at, err = from.State(ctx); err != nil {
 			return err
 		}
-		there, err := s.follow(ctx, from, at, atOnce)
+		there, err := s.catchUp(ctx, from, at, backgroundSteps)
 		more = !there
 		return err
 	}); err != nil {
@@ -419,29 +427,29 @@ func (l *Library) keepUp(ctx context.Context, s *shelf) (more bool, err error) {
 		return more, err
 	}
 	scrub := s.scrubDue(at)
-	if scrub || s.changed() && s.rested() {
-		return more, l.save(ctx, s, atOnce)
+	if scrub || s.hasUnsavedChanges() && s.isSaveDue() {
+		return more, l.saveIndex(ctx, s, backgroundSteps)
 	}
 	return more, nil
 }
 
-// rested reports whether the files were not written just now.
-func (s *shelf) rested() bool {
+// isSaveDue reports whether the last attempt to save was at least saveEvery ago.
+func (s *worldIndex) isSaveDue() bool {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	return time.Since(s.tried) >= saveEvery
 }
 
-// changed reports whether the files are older than the index, or its segments were merged
-// since: a process that starts would merge them again.
-func (s *shelf) changed() bool {
+// hasUnsavedChanges reports whether the files are older than the index, or segments were merged
+// since the last save: a new process would have to merge them again.
+func (s *worldIndex) hasUnsavedChanges() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.loaded && s.files.path != "" && (s.saved.Tag != s.at.Tag || s.saved.Epoch != s.at.Epoch || s.saved.Gen != s.at.Gen || !s.index.isSaved())
 }
 
-// scrubDue reports whether the files may have a text that must be in none.
-func (s *shelf) scrubDue(now State) bool {
+// scrubDue reports whether the files may contain a text that must be in no file.
+func (s *worldIndex) scrubDue(now State) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.saved.Tag == now.Tag && s.saved.Scrub != now.Scrub

@@ -18,7 +18,7 @@ import (
 	"loregate/internal/store/words"
 )
 
-// world is a store's side of one world: what each document was when.
+// world is a fake of the store's data of one world: the documents with their generations.
 type world struct {
 	mu      sync.Mutex
 	at      State
@@ -32,7 +32,7 @@ func newWorld() *world {
 	return &world{at: State{Tag: "tag", Epoch: 1}, docs: map[ID]Change{}, changed: make(chan struct{})}
 }
 
-// put commits a document; nil takes it out.
+// put commits a document; a nil document removes it.
 func (w *world) put(id byte, d *Doc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +46,7 @@ func (w *world) put(id byte, d *Doc) {
 	w.changed = make(chan struct{})
 }
 
-// copied is the world as a backup keeps it.
+// copied returns a copy of the world, such as a backup or an old snapshot.
 func (w *world) copied() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +106,7 @@ func (w *world) HasCommit(_ context.Context, seq uint64, hash string) (bool, err
 
 var theWorld = ID{1, 2, 3}
 
-// open opens a library of one world, as a process does.
+// open opens a library of this world, as a process does.
 func (w *world) open(t *testing.T, dir string) *Library {
 	t.Helper()
 	l := NewLibrary(LibraryConfig{
@@ -163,8 +163,8 @@ func TestACommitIsFoundAtOnce(t *testing.T) {
 	w.finds(t, l, "bridge", 1)
 }
 
-// TestASnapshotStaysAsItIs asks of a time that the index has left behind.
-func TestASnapshotStaysAsItIs(t *testing.T) {
+// TestOldSnapshotIsSearchedAsOfItsTime searches a snapshot that the index has advanced past.
+func TestOldSnapshotIsSearchedAsOfItsTime(t *testing.T) {
 	w := newWorld()
 	l := w.open(t, "")
 	w.put(1, &Doc{Text: "ferry"})
@@ -185,9 +185,9 @@ func TestASnapshotStaysAsItIs(t *testing.T) {
 		}
 	}
 	w.finds(t, l, "ferry", 3)
-	s := l.shelf(theWorld)
+	s := l.indexFor(theWorld)
 	s.mu.Lock()
-	s.since = s.at.Gen // as after that many changes of as many documents
+	s.since = s.at.Gen // as if that many different documents had changed
 	s.mu.Unlock()
 	before.finds(t, l, "ferry", 1, 2)
 	before.finds(t, l, "tunnel")
@@ -197,15 +197,15 @@ func TestASnapshotStaysAsItIs(t *testing.T) {
 	w.finds(t, l, "ferry", 3)
 }
 
-// large is a world of more documents than an index is made of for one answer.
+// large is a world with more documents than a temporary index may have.
 type large struct{ *world }
 
 func (large) Changes(_ context.Context, _ int64, most int) ([]Change, error) {
 	return make([]Change, most), nil
 }
 
-// TestAnIndexIsReadFromItsFiles: what was saved is not read from the store again, and what
-// came later is.
+// TestAnIndexIsReadFromItsFiles: after a restart only documents that changed since the save are
+// read from the store.
 func TestAnIndexIsReadFromItsFiles(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	l := w.open(t, dir)
@@ -230,9 +230,9 @@ func all(n byte) (list []byte) {
 	return list
 }
 
-// TestAnIndexOfTheFutureIsNotUsed restores a backup, and goes on otherwise for as long: no
-// document of the time that is gone is found.
-func TestAnIndexOfTheFutureIsNotUsed(t *testing.T) {
+// TestIndexAheadOfRestoredBackupIsNotUsed restores a backup and adds as many other commits. No
+// document of the discarded history is found.
+func TestIndexAheadOfRestoredBackupIsNotUsed(t *testing.T) {
 	for _, after := range []int{0, 1, 3} {
 		w, dir := newWorld(), t.TempDir()
 		w.put(1, &Doc{Text: "ferry"})
@@ -250,9 +250,9 @@ func TestAnIndexOfTheFutureIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestFilesAheadOfASnapshotAreUsedByTheNext has another process write the files between a
-// snapshot and its search: that one is told to come again, and nothing is made anew.
-func TestFilesAheadOfASnapshotAreUsedByTheNext(t *testing.T) {
+// TestFilesNewerThanSnapshotReturnErrBehind has another process write the files between a snapshot
+// and its search. That search returns ErrBehind, and the index is not rebuilt.
+func TestFilesNewerThanSnapshotReturnErrBehind(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	other, l := w.open(t, dir), w.open(t, dir)
 	w.put(1, &Doc{Text: "ferry"})
@@ -272,15 +272,15 @@ func TestFilesAheadOfASnapshotAreUsedByTheNext(t *testing.T) {
 	}
 }
 
-// brokenSource fails to tell the state of its world.
+// brokenSource is a world whose HasCommit fails.
 type brokenSource struct{ *world }
 
 var errBroken = errors.New("broken")
 
 func (brokenSource) HasCommit(context.Context, uint64, string) (bool, error) { return false, errBroken }
 
-// TestALoadThatFailedIsTriedAgain: who comes next finds the files still.
-func TestALoadThatFailedIsTriedAgain(t *testing.T) {
+// TestFailedLoadIsRetried: after a failed load the next search uses the files.
+func TestFailedLoadIsRetried(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	w.put(1, &Doc{Text: "ferry"})
 	l := w.open(t, dir)
@@ -297,7 +297,7 @@ func TestALoadThatFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAWorldThatIsMadeAnewIsIndexedAnew(t *testing.T) {
+func TestNewEpochRebuildsIndex(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	l := w.open(t, dir)
 	w.put(1, &Doc{Text: "ferry"})
@@ -311,31 +311,32 @@ func TestAWorldThatIsMadeAnewIsIndexedAnew(t *testing.T) {
 	w.finds(t, l, "bridge", 2)
 }
 
-// TestFilesAreWrittenByOne opens a folder twice: both find everything, one writes.
-func TestFilesAreWrittenByOne(t *testing.T) {
+// TestOnlyOneProcessWritesFiles opens a folder twice: both libraries find everything, only one
+// writes.
+func TestOnlyOneProcessWritesFiles(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	a, b := w.open(t, dir), w.open(t, dir)
 	w.put(1, &Doc{Text: "ferry"})
 	w.finds(t, a, "ferry", 1)
-	if err := a.save(t.Context(), a.shelf(theWorld), waitFor); err != nil {
+	if err := a.saveIndex(t.Context(), a.indexFor(theWorld), maxSteps); err != nil {
 		t.Fatal(err)
 	}
 	w.put(2, &Doc{Text: "ferry"})
 	w.finds(t, b, "ferry", 1, 2)
 	closed(t, b)
-	if _, at, err := Load(a.shelf(theWorld).files.path); err != nil || at.Gen != 1 {
+	if _, at, err := Load(a.indexFor(theWorld).files.path); err != nil || at.Gen != 1 {
 		t.Errorf("the files hold %+v, %v; the second was not to write", at, err)
 	}
 	w.finds(t, a, "ferry", 1, 2)
 	closed(t, a)
-	if x, at, err := Load(a.shelf(theWorld).files.path); err != nil || at.Gen != 2 || x.Clear() != nil {
+	if x, at, err := Load(a.indexFor(theWorld).files.path); err != nil || at.Gen != 2 || x.Clear() != nil {
 		t.Errorf("the files hold %+v, %v", at, err)
 	}
 }
 
-// TestNoFileHoldsWhatWasErased: after a scrub, and that of a process which has not read the
-// index yet.
-func TestNoFileHoldsWhatWasErased(t *testing.T) {
+// TestScrubRemovesErasedText scrubs a loaded index, and an index that a new process has not loaded
+// yet.
+func TestScrubRemovesErasedText(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		w, dir := newWorld(), t.TempDir()
 		l := w.open(t, dir)
@@ -343,7 +344,7 @@ func TestNoFileHoldsWhatWasErased(t *testing.T) {
 			w.put(i, &Doc{Text: "unspeakable ferry"})
 		}
 		w.finds(t, l, "unspeakable", all(20)...)
-		if err := l.save(t.Context(), l.shelf(theWorld), waitFor); err != nil {
+		if err := l.saveIndex(t.Context(), l.indexFor(theWorld), maxSteps); err != nil {
 			t.Fatal(err)
 		}
 		if !holds(t, dir, "unspeakable") {
@@ -378,7 +379,7 @@ func holds(t *testing.T, dir, word string) (found bool) {
 			b, err = os.ReadFile(path)
 			found = found || bytes.Contains(b, []byte(word))
 		}
-		if errors.Is(err, fs.ErrNotExist) { // the background renames what it has written
+		if errors.Is(err, fs.ErrNotExist) { // the background renames its temporary files
 			return nil
 		}
 		return err
@@ -388,13 +389,13 @@ func holds(t *testing.T, dir, word string) (found bool) {
 	return found
 }
 
-// TestAFolderThatIsLostIsMadeAgain, under a library that is open, and one that is not.
-func TestAFolderThatIsLostIsMadeAgain(t *testing.T) {
+// TestLostFolderIsRecreated deletes the folder under an open library, then opens a new library.
+func TestLostFolderIsRecreated(t *testing.T) {
 	w, dir := newWorld(), filepath.Join(t.TempDir(), "search")
 	l := w.open(t, dir)
 	w.put(1, &Doc{Text: "ferry"})
 	w.finds(t, l, "ferry", 1)
-	if err := errors.Join(l.save(t.Context(), l.shelf(theWorld), waitFor), os.RemoveAll(dir)); err != nil {
+	if err := errors.Join(l.saveIndex(t.Context(), l.indexFor(theWorld), maxSteps), os.RemoveAll(dir)); err != nil {
 		t.Fatal(err)
 	}
 	w.finds(t, l, "ferry", 1)
@@ -423,11 +424,11 @@ func TestFoldersOfOtherWorldsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestFarBehindIsSaid: an index that is made from many documents answers nothing in part,
-// and everything once it is done.
-func TestFarBehindIsSaid(t *testing.T) {
+// TestFindReturnsErrBehindUntilCaughtUp: while an index is built from many documents, Find returns
+// no partial results; when it is done, Find returns all.
+func TestFindReturnsErrBehindUntilCaughtUp(t *testing.T) {
 	w := newWorld()
-	const n = chunk*waitFor + 700
+	const n = chunkSize*maxSteps + 700
 	for i := range n {
 		d := &Doc{ID: ID{1, byte(i >> 16), byte(i >> 8), byte(i)}, Level: 1, Text: "ferry"}
 		w.at.Gen++
@@ -454,8 +455,8 @@ func TestFarBehindIsSaid(t *testing.T) {
 	}
 }
 
-// TestATransactionFindsItsOwn, and nobody else does.
-func TestATransactionFindsItsOwn(t *testing.T) {
+// TestTransactionFindsOwnChanges: a transaction finds its own changes, other searches do not.
+func TestTransactionFindsOwnChanges(t *testing.T) {
 	w := newWorld()
 	l := w.open(t, "")
 	w.put(1, &Doc{Text: "ferry"})
@@ -486,9 +487,9 @@ func TestATransactionFindsItsOwn(t *testing.T) {
 	w.finds(t, l, "ferry", 1)
 }
 
-// TestManySearchAndOneWrites asks from several sides while documents change: a search finds
-// all that was committed before it began.
-func TestManySearchAndOneWrites(t *testing.T) {
+// TestConcurrentSearchesFindCommittedDocs searches concurrently while documents change. Each search
+// finds all documents that were committed before it began.
+func TestConcurrentSearchesFindCommittedDocs(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	libraries := []*Library{w.open(t, dir), w.open(t, dir)}
 	var wg sync.WaitGroup
@@ -527,7 +528,7 @@ func TestManySearchAndOneWrites(t *testing.T) {
 		w.put(byte(r.IntN(200)), &Doc{Text: "ferry"})
 		if i%40 == 0 {
 			for _, l := range libraries {
-				if err := l.save(t.Context(), l.shelf(theWorld), waitFor); err != nil {
+				if err := l.saveIndex(t.Context(), l.indexFor(theWorld), maxSteps); err != nil {
 					t.Error(err)
 				}
 			}
@@ -537,8 +538,8 @@ func TestManySearchAndOneWrites(t *testing.T) {
 	wg.Wait()
 }
 
-// TestADifferenceIsFound changes the index behind the library's back in several ways.
-func TestADifferenceIsFound(t *testing.T) {
+// TestVerifyFindsDifferences changes the index in several ways without the library's knowledge.
+func TestVerifyFindsDifferences(t *testing.T) {
 	for name, spoil := range map[string]func(x *Index) error{
 		"nothing":         func(*Index) error { return nil },
 		"one is missing":  func(x *Index) error { return x.Apply(nil, []ID{{3}}) },
@@ -554,7 +555,7 @@ func TestADifferenceIsFound(t *testing.T) {
 		}
 		w.put(4, nil)
 		w.finds(t, l, "ferry", all(4)...)
-		if err := spoil(l.shelf(theWorld).index); err != nil {
+		if err := spoil(l.indexFor(theWorld).index); err != nil {
 			t.Fatal(err)
 		}
 		wrong, err := l.Verify(t.Context())
@@ -564,8 +565,9 @@ func TestADifferenceIsFound(t *testing.T) {
 	}
 }
 
-// TestManySmallChangesAreTakenInBeforeAnybodyAsks: a world that is written to card by card.
-func TestManySmallChangesAreTakenInBeforeAnybodyAsks(t *testing.T) {
+// TestManyChangesCreateIndex: many small changes to a world create its index before the first
+// search.
+func TestManyChangesCreateIndex(t *testing.T) {
 	w := newWorld()
 	l := w.open(t, t.TempDir())
 	defer closed(t, l)
@@ -573,24 +575,24 @@ func TestManySmallChangesAreTakenInBeforeAnybodyAsks(t *testing.T) {
 	for range manyChanges - 1 {
 		l.Changed(theWorld, 1)
 	}
-	if len(l.list()) != 0 {
+	if len(l.listIndexes()) != 0 {
 		t.Error("an index was made for a few changes")
 	}
 	l.Changed(theWorld, 1)
-	if len(l.list()) != 1 {
+	if len(l.listIndexes()) != 1 {
 		t.Error("many small changes make no index")
 	}
 }
 
-// TestAnIndexThatIsBehindIsWritten, and goes on from there in the next process. Until it has
-// taken in an erasure its files do not say that they have.
-func TestAnIndexThatIsBehindIsWritten(t *testing.T) {
+// TestIndexBehindItsWorldIsSaved: an index that is behind is saved, and the next process continues
+// from there. Until an erasure is applied, the files do not claim that it is.
+func TestIndexBehindItsWorldIsSaved(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	l := w.open(t, dir)
 	w.put(1, &Doc{Text: "unspeakable ferry"})
 	w.finds(t, l, "ferry", 1)
-	s := l.shelf(theWorld)
-	if err := l.save(t.Context(), s, waitFor); err != nil {
+	s := l.indexFor(theWorld)
+	if err := l.saveIndex(t.Context(), s, maxSteps); err != nil {
 		t.Fatal(err)
 	}
 	w.put(1, &Doc{Text: "ferry"})
@@ -598,7 +600,7 @@ func TestAnIndexThatIsBehindIsWritten(t *testing.T) {
 	w.mu.Lock()
 	w.at.Scrub++
 	w.mu.Unlock()
-	if err := l.save(t.Context(), s, 0); err != nil {
+	if err := l.saveIndex(t.Context(), s, 0); err != nil {
 		t.Fatal(err)
 	}
 	x, at, err := Load(s.files.path)
@@ -623,16 +625,16 @@ func TestAnIndexThatIsBehindIsWritten(t *testing.T) {
 	closed(t, l)
 }
 
-// TestASearchDoesNotWaitForLong: past its time it takes in nothing more.
-func TestASearchDoesNotWaitForLong(t *testing.T) {
+// TestCatchUpStopsAtDeadline: after its deadline, catchUpUntil applies no changes.
+func TestCatchUpStopsAtDeadline(t *testing.T) {
 	w := newWorld()
 	l := w.open(t, "")
 	w.put(1, &Doc{Text: "ferry"})
-	s := l.shelf(theWorld)
-	if there, err := s.followUntil(t.Context(), w, w.at, waitFor, time.Now().Add(-time.Second)); err != nil || there || s.at.Gen != 0 {
+	s := l.indexFor(theWorld)
+	if there, err := s.catchUpUntil(t.Context(), w, w.at, maxSteps, time.Now().Add(-time.Second)); err != nil || there || s.at.Gen != 0 {
 		t.Errorf("past its time it went to %+v, %v", s.at, err)
 	}
-	if there, err := s.followUntil(t.Context(), w, w.at, waitFor, time.Now().Add(time.Hour)); err != nil || !there {
+	if there, err := s.catchUpUntil(t.Context(), w, w.at, maxSteps, time.Now().Add(time.Hour)); err != nil || !there {
 		t.Errorf("in time it went to %+v, %v", s.at, err)
 	}
 }

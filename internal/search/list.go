@@ -5,53 +5,53 @@ import (
 	"sort"
 )
 
-// A term's list names the documents that have it, rising. An entry is a uvarint of twice
-// the difference to the document before (to -1 at first), plus 1 where the term stands in
-// the text once and in no name; otherwise two uvarints follow: how often it is in the name,
-// and in the text. Entries come in blocks of blockSize; skips lead to the later ones. The
-// positions of an entry are as many uvarints as it is in the text (in a dictionary of
-// names, in the name), each the difference to the one before, the first to -1. A mark is
-// kept as if it were in the text once, and has no positions.
+// A term's posting list has the documents that have the term, rising. An entry is a uvarint of
+// twice the difference to the previous document (to -1 for the first entry), plus 1 if the text has
+// the term once and no name has it. Otherwise two uvarints follow: the number of occurrences in the
+// name and in the text. Entries come in blocks of blockSize; skips point to the second and later
+// blocks. The positions of an entry are uvarints, one per occurrence in the text (in a dictionary
+// of names: in the name), each the difference to the previous position, the first to -1. A mark is
+// stored as if it occurred once in the text; it has no positions.
 const blockSize = 128
 
 const skipSize = 12
 
-// entry is a document in a list.
+// entry is a document in a posting list.
 type entry struct {
 	doc          uint32
-	inName, text uint32 // how often the term is in the name and in the text
+	inName, text uint32 // number of occurrences in the name and in the text
 }
 
-// end is the document after the last.
+// end is the document number after the last one. It also serves as -1.
 const end = ^uint32(0)
 
-// list walks the documents of a term.
+// list iterates over the posting list of a term.
 type list struct {
 	d      *dictionary
-	n      int    // documents
-	texts  bool   // only documents that have the term in the text, and what it weighs there
-	skips  []byte // of this list
-	tops   []byte // of this list, from a block on
-	at     int    // entries that were read
-	docs   []byte // of a block, and those after it
-	pos    int    // of the next entry in docs
-	spots  []byte // from the positions of a later entry on: before them are unread ones
-	unread uint32 // positions to be passed over before those of the entry
+	n      int    // number of documents
+	texts  bool   // visit only documents with the term in the text, and ignore its occurrences in names
+	skips  []byte // skips of this list
+	tops   []byte // tops of this list, from the next unread one on
+	at     int    // number of entries read
+	docs   []byte // entries from the start of a block on
+	pos    int    // offset of the next entry in docs
+	spots  []byte // positions; begins with the unread ones
+	unread uint32 // number of positions to skip before those of the last entry
 	last   entry
 }
 
-func (d *dictionary) list(term int) list {
+func (d *dictionary) openList(term int) list {
 	b := d.lists[listSize*term:]
-	n, docs, spots, skips, tops := number(b, 0), number(b, 2), number(b, 3), number(b, 4), number(b, 5)
+	n, docs, spots, skips, tops := uint32At(b, 0), uint32At(b, 2), uint32At(b, 3), uint32At(b, 4), uint32At(b, 5)
 	return list{d: d, n: n, docs: d.docs[docs:], spots: d.spots[spots:], skips: d.skips[skips : skips+(n-1)/blockSize*skipSize], tops: d.tops[tops:], last: entry{doc: end}}
 }
 
-// next goes to the next document; the last entry's doc is end.
-func (l *list) next() bool { return l.walk(0) }
+// next moves to the next document. At the end it returns false and the last entry's doc is end.
+func (l *list) next() bool { return l.walkTo(0) }
 
-// walk goes on, by one entry at least, to a document that is not before one. It does what
-// step does again and again: calls for each entry would cost more than the rest.
-func (l *list) walk(doc uint32) bool {
+// walkTo moves by at least one entry, to the first document that is at least doc. It inlines
+// nextEntry, because a call per entry would cost more than everything else.
+func (l *list) walkTo(doc uint32) bool {
 	b, pos, e, unread := l.docs, l.pos, l.last, l.unread
 	for l.at < l.n {
 		l.at++
@@ -78,8 +78,8 @@ func (l *list) walk(doc uint32) bool {
 	return false
 }
 
-// step goes to the next entry, which there is, even one that is not to be gone to.
-func (l *list) step() {
+// nextEntry moves to the next entry, even one that next would skip. There must be one.
+func (l *list) nextEntry() {
 	l.at++
 	l.unread += l.last.text
 	if l.last, l.pos = entryAt(l.docs, l.pos, l.last.doc); l.texts {
@@ -87,8 +87,8 @@ func (l *list) step() {
 	}
 }
 
-// entryAt reads the entry at a place, which comes after that of a document, and gives the
-// place of the next one.
+// entryAt reads the entry at an offset, which follows the entry of doc, and returns the next
+// offset.
 func entryAt(b []byte, at int, doc uint32) (entry, int) {
 	v, at := uvarintAt(b, at)
 	doc += v >> 1 // the first is counted from end, which is -1
@@ -100,7 +100,7 @@ func entryAt(b []byte, at int, doc uint32) (entry, int) {
 	return entry{doc, inName, text}, at
 }
 
-// uvarintAt reads a number, and gives the place after it.
+// uvarintAt reads a number and returns the offset after it.
 func uvarintAt(b []byte, at int) (uint32, int) {
 	if v := uint32(b[at]); v < 0x80 {
 		return v, at + 1
@@ -113,12 +113,12 @@ func longUvarintAt(b []byte, at int) (uint32, int) {
 	return uint32(v), at + size
 }
 
-// addTo adds the weight of the term in each document to its count. In names it weighs
-// nothing where texts alone are meant.
-func (l *list) addTo(counts []uint32, what columns) {
+// addWeights adds the weight of the term in each document to that document's count. If only texts
+// are searched, occurrences in names have no weight.
+func (l *list) addWeights(counts []uint32, what columns) {
 	b, at, e := l.docs, 0, entry{doc: end}
 	for range l.n {
-		// Most entries are of one byte: a call for each would cost as much as the rest.
+		// Most entries have one byte: a call for each would cost as much as the rest.
 		v, next := uint32(b[at]), at+1
 		if v >= 0x80 {
 			v, next = longUvarintAt(b, at)
@@ -137,10 +137,10 @@ func (l *list) addTo(counts []uint32, what columns) {
 	}
 }
 
-// top tells of the documents of the next block whose top was not asked for: the most that a
-// function of weight and length gives for one, and the least length of one that is not
-// beaten. The function rises with the weight, and falls with the length.
-func (l *list) top(f func(weight, length uint32) float64) (most float64, shortest uint32) {
+// readBlockTop reads the tops of the next block. It returns the maximum of f for the block's
+// documents, and the least length on its frontier. f must rise with the weight and fall with the
+// length.
+func (l *list) readBlockTop(f func(weight, length uint32) float64) (most float64, shortest uint32) {
 	pairs, at := uvarintAt(l.tops, 0)
 	for range pairs {
 		var weight uint32
@@ -152,10 +152,11 @@ func (l *list) top(f func(weight, length uint32) float64) (most float64, shortes
 	return most, shortest
 }
 
-// weight is how much the last entry counts for a score.
+// weight returns the weight of an entry in a score.
 func (e entry) weight() uint32 { return nameWeight*e.inName + e.text }
 
-// advance goes to the first document that is not before one, from where the list is.
+// advance moves forward to the first document that is at least doc. It reports whether there is
+// one.
 func (l *list) advance(doc uint32) bool {
 	if l.at > 0 && l.last.doc >= doc {
 		return l.last.doc != end
@@ -165,13 +166,13 @@ func (l *list) advance(doc uint32) bool {
 		block += sort.Search(blocks-block, func(i int) bool {
 			return binary.LittleEndian.Uint32(l.skips[(block+i)*skipSize:]) >= doc
 		})
-		l.jump(block)
+		l.jumpToBlock(block)
 	}
-	return l.walk(doc)
+	return l.walkTo(doc)
 }
 
-// jump goes to the beginning of a block after the first.
-func (l *list) jump(block int) {
+// jumpToBlock moves to the beginning of a block other than the first.
+func (l *list) jumpToBlock(block int) {
 	s := l.skips[(block-1)*skipSize:]
 	l.at = block * blockSize
 	l.last = entry{doc: binary.LittleEndian.Uint32(s)}
@@ -180,22 +181,22 @@ func (l *list) jump(block int) {
 	l.unread = 0
 }
 
-// pass goes to the positions of the last entry.
-func (l *list) pass() {
+// skipPositions moves to the positions of the last entry.
+func (l *list) skipPositions() {
 	for ; l.unread > 0; l.unread-- {
 		l.spots = l.spots[uvarintSize(l.spots):]
 	}
 }
 
-// rawPositions gives the last entry's positions as they are kept.
+// rawPositions returns the encoded positions of the last entry.
 func (l *list) rawPositions() []byte {
-	l.pass()
+	l.skipPositions()
 	return l.spots[:spotsSize(l.spots, l.last.text)]
 }
 
-// positions appends where the term stands in the last entry's document.
-func (l *list) positions(to []uint32) []uint32 {
-	l.pass()
+// appendPositions appends the positions of the term in the last entry's document.
+func (l *list) appendPositions(to []uint32) []uint32 {
+	l.skipPositions()
 	at := end
 	b := l.spots
 	for range l.last.text {

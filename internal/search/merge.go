@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// fanout is how many segments of like size are merged into one: a document is written
-	// some log8 of all documents times, and an answer looks into at most 7 segments a size.
+	// fanout is the number of segments of similar size that are merged into one. Each document is
+	// written about log8 of the number of documents times, and a search reads at most 7 segments
+	// per size.
 	fanout = 8
-	// mergeNow is how many documents a merge may have that a change waits for.
+	// mergeNow is the maximum number of documents of a merge that Apply does itself.
 	mergeNow = 512
 )
 
-// due gives the parts that shall be merged next: one most of whose documents are gone, or
-// those of one size where there are fanout of them, the smallest size first. It gives none
-// where nothing is to be done.
-func (l *level) due() []*part {
+// nextMerge returns the parts to merge next: one part most of whose documents are dead, or all
+// parts of one size if there are at least fanout of them, smallest size first. It returns nil if
+// nothing is to be merged.
+func (l *level) nextMerge() []*part {
 	bySize := map[int][]*part{}
 	for _, p := range l.parts {
 		if p.n > fanout && 2*p.gone > p.n {
@@ -37,10 +38,10 @@ func (l *level) due() []*part {
 	return nil
 }
 
-// mergeSmall merges small segments until there are few of them.
+// mergeSmall merges small segments until few remain.
 func (l *level) mergeSmall() error {
 	for {
-		parts := l.due()
+		parts := l.nextMerge()
 		docs := 0
 		for _, p := range parts {
 			if docs += p.n; p.merging || docs > mergeNow {
@@ -50,9 +51,9 @@ func (l *level) mergeSmall() error {
 		if parts == nil {
 			return nil
 		}
-		one, err := mergedWhole(scratch{}, parts...)
+		one, err := mergeParts(scratch{}, parts...)
 		if err == nil {
-			err = l.replace(parts, one)
+			err = l.replaceParts(parts, one)
 		}
 		if err != nil {
 			return err
@@ -60,9 +61,8 @@ func (l *level) mergeSmall() error {
 	}
 }
 
-// Tidy merges segments that Apply left, until there are few, or the context ends. Searches
-// and changes go on meanwhile. It takes one part of a processor in share: after each merge it
-// rests as long as the others need.
+// Tidy merges segments that Apply left, until few remain or the context ends. Searches and changes
+// may continue meanwhile. It uses 1/share of a processor: after each merge it sleeps accordingly.
 func (x *Index) Tidy(ctx context.Context, share int) error {
 	for {
 		began := time.Now()
@@ -70,7 +70,7 @@ func (x *Index) Tidy(ctx context.Context, share int) error {
 		if parts == nil {
 			return nil
 		}
-		one, merr := merged(ctx, x.scratch, segments, dead)
+		one, merr := mergeSegments(ctx, x.scratch, segments, dead)
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Duration(share-1) * time.Since(began)):
@@ -81,12 +81,13 @@ func (x *Index) Tidy(ctx context.Context, share int) error {
 	}
 }
 
-// beginMerge finds parts to merge, with their segments and what is dead of them now.
+// beginMerge selects parts to merge. It returns their segments and copies of their sets of dead
+// documents.
 func (x *Index) beginMerge() (*level, []*part, []*segment, [][]uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, l := range x.levels {
-		parts := l.due()
+		parts := l.nextMerge()
 		if parts == nil || slices.ContainsFunc(parts, func(p *part) bool { return p.merging }) {
 			continue
 		}
@@ -99,8 +100,8 @@ func (x *Index) beginMerge() (*level, []*part, []*segment, [][]uint64) {
 	return nil, nil, nil, nil
 }
 
-// endMerge puts a part in the place of those that it was made of, without what died
-// meanwhile, or, with none, lets go of the parts.
+// endMerge replaces the merged parts with the part made of them, and marks the documents dead in it
+// that died during the merge. If one is nil, it only releases the parts.
 func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, one *part) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -109,17 +110,17 @@ func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, one *part) er
 		p.merging = false
 		for doc := range uint32(p.n) {
 			if p.isDead(doc) && !isSet(dead[i], doc) {
-				died = append(died, p.id(doc))
+				died = append(died, p.docID(doc))
 			}
 		}
 	}
-	if parts[0].left { // the index was emptied meanwhile
+	if parts[0].left { // the index was cleared meanwhile
 		var errs []error
 		for _, p := range parts {
-			errs = append(errs, p.drop())
+			errs = append(errs, p.closeFile())
 		}
 		if one != nil {
-			errs = append(errs, one.drop())
+			errs = append(errs, one.closeFile())
 		}
 		return errors.Join(errs...)
 	}
@@ -127,24 +128,24 @@ func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, one *part) er
 		return nil
 	}
 	for _, id := range died {
-		if doc, ok := one.find(id); ok {
-			one.kill(doc)
+		if doc, ok := one.findDoc(id); ok {
+			one.markDead(doc)
 		}
 	}
-	return l.replace(parts, one)
+	return l.replaceParts(parts, one)
 }
 
-// Scrub writes all segments anew in which documents are gone, so that nothing of those is
-// left. Searches wait for it.
+// Scrub rewrites all segments that have dead documents, so that nothing of these remains. Searches
+// wait meanwhile.
 func (x *Index) Scrub() (err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, l := range x.levels {
 		for _, p := range slices.Clone(l.parts) {
 			if p.gone > 0 && !p.merging {
-				one, merr := mergedWhole(x.scratch, p)
+				one, merr := mergeParts(x.scratch, p)
 				if merr == nil {
-					merr = l.replace([]*part{p}, one)
+					merr = l.replaceParts([]*part{p}, one)
 				}
 				err = errors.Join(err, merr)
 			}
@@ -153,7 +154,7 @@ func (x *Index) Scrub() (err error) {
 	return err
 }
 
-// tierOf is the size of a segment in powers of fanout.
+// tierOf returns the size class of a segment: the logarithm of its documents to the base fanout.
 func tierOf(docs int) (tier int) {
 	for ; docs >= fanout; docs /= fanout {
 		tier++
@@ -161,22 +162,22 @@ func tierOf(docs int) (tier int) {
 	return tier
 }
 
-// replace puts one part in the place of several. An empty one is left out.
-func (l *level) replace(parts []*part, one *part) (err error) {
+// replaceParts replaces several parts with one. An empty part is not added.
+func (l *level) replaceParts(parts []*part, one *part) (err error) {
 	l.parts = slices.DeleteFunc(l.parts, func(p *part) bool { return slices.Contains(parts, p) })
 	for _, p := range parts {
-		err = errors.Join(err, p.drop())
+		err = errors.Join(err, p.closeFile())
 	}
 	if one.n > one.gone {
 		l.parts = append(l.parts, one)
 		return err
 	}
-	return errors.Join(err, one.drop())
+	return errors.Join(err, one.closeFile())
 }
 
 func isSet(bits []uint64, doc uint32) bool { return bits != nil && bits[doc/64]&(1<<(doc%64)) != 0 }
 
-// segmentsOf gives the segments of parts, and what is dead of each.
+// segmentsOf returns the segments of parts and their sets of dead documents.
 func segmentsOf(parts []*part) (segments []*segment, dead [][]uint64) {
 	for _, p := range parts {
 		segments, dead = append(segments, p.segment), append(dead, p.dead)
@@ -184,20 +185,20 @@ func segmentsOf(parts []*part) (segments []*segment, dead [][]uint64) {
 	return segments, dead
 }
 
-// mergedWhole makes one part of the living documents of several.
-func mergedWhole(in scratch, parts ...*part) (*part, error) {
+// mergeParts merges the living documents of several parts into one part.
+func mergeParts(in scratch, parts ...*part) (*part, error) {
 	segments, dead := segmentsOf(parts)
-	return merged(context.Background(), in, segments, dead)
+	return mergeSegments(context.Background(), in, segments, dead)
 }
 
-// merged makes one part of the documents of several segments that are not dead; nil where
-// the context ends before.
-func merged(ctx context.Context, in scratch, segments []*segment, dead [][]uint64) (_ *part, err error) {
+// mergeSegments merges the documents of several segments that are not dead into one part. It
+// returns nil if the context ends before.
+func mergeSegments(ctx context.Context, in scratch, segments []*segment, dead [][]uint64) (_ *part, err error) {
 	w := newWriter(in)
 	done := false
 	defer func() {
 		if !done {
-			for _, s := range w.spools() {
+			for _, s := range w.allSpools() {
 				err = errors.Join(err, s.close())
 			}
 		}
@@ -211,10 +212,10 @@ func merged(ctx context.Context, in scratch, segments []*segment, dead [][]uint6
 				continue
 			}
 			renumbered[i][doc] = uint32(w.seg.n)
-			w.document(p.id(doc), uint32(p.length(doc)), p.row(doc))
+			w.addDoc(p.docID(doc), uint32(p.docLength(doc)), p.docRow(doc))
 		}
 	}
-	var terms [len(w.dicts)][][]uint32 // by segment: the new number of each term
+	var terms [len(w.dicts)][][]uint32 // by dictionary and segment: the new number of each term
 	for dict := range w.dicts {
 		var whole bool
 		if terms[dict], whole = mergeDictionary(ctx, &w.dicts[dict], segments, dict, renumbered); !whole {
@@ -230,21 +231,21 @@ func merged(ctx context.Context, in scratch, segments []*segment, dead [][]uint6
 				return nil, nil
 			}
 			w.beginTerms()
-			p.eachTerm(uint32(doc), func(dict, term int) { w.term(dict, terms[dict][i][term]) })
+			p.eachTerm(uint32(doc), func(dict, term int) { w.addTerm(dict, terms[dict][i][term]) })
 			w.endTerms()
 		}
 	}
 	done = true
-	return w.part()
+	return w.buildPart()
 }
 
-// termsAtOnce is how many terms are merged between looks at the context.
+// termsAtOnce is the number of terms merged between two checks of the context.
 const termsAtOnce = 1000
 
-// mergeDictionary merges a dictionary of several segments, and gives the new numbers of each
-// one's terms; false where the context ends before.
+// mergeDictionary merges one dictionary of several segments. It returns the new numbers of the
+// terms of each segment; done is false if the context ends before.
 func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segment, dict int, renumbered [][]uint32) (terms [][]uint32, done bool) {
-	at := make([]int, len(segments)) // the next term of each
+	at := make([]int, len(segments)) // the next term of each segment
 	terms = make([][]uint32, len(segments))
 	for i, p := range segments {
 		terms[i] = make([]uint32, p.dicts[dict].size())
@@ -256,28 +257,28 @@ func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segm
 		var least []byte
 		for i, p := range segments {
 			d := &p.dicts[dict]
-			if at[i] < d.size() && (least == nil || bytes.Compare(d.word(at[i]), least) < 0) {
-				least = d.word(at[i])
+			if at[i] < d.size() && (least == nil || bytes.Compare(d.termText(at[i]), least) < 0) {
+				least = d.termText(at[i])
 			}
 		}
 		if least == nil {
 			return terms, true
 		}
-		to.begin()
+		to.beginList()
 		for i, p := range segments {
 			d := &p.dicts[dict]
-			if at[i] == d.size() || !bytes.Equal(d.word(at[i]), least) {
+			if at[i] == d.size() || !bytes.Equal(d.termText(at[i]), least) {
 				continue
 			}
 			terms[i][at[i]] = uint32(to.size())
-			l := d.list(at[i])
+			l := d.openList(at[i])
 			at[i]++
 			for l.next() {
 				if doc := renumbered[i][l.last.doc]; doc != end {
-					to.entry(entry{doc, l.last.inName, l.last.text}, l.rawPositions())
+					to.addEntry(entry{doc, l.last.inName, l.last.text}, l.rawPositions())
 				}
 			}
 		}
-		to.finish(least)
+		to.finishList(least)
 	}
 }

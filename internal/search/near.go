@@ -11,16 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// NearWord is a word of the vocabulary that resembles another.
+// NearWord is a word of the vocabulary that resembles another word.
 type NearWord struct {
 	Word     string
-	Distance int // characters put in, taken out or changed, or two neighbours that changed places
-	Docs     int // documents that have it
+	Distance int // number of inserted, removed, replaced or transposed characters
+	Docs     int // number of documents that have it
 }
 
-// NearWords gives the words of a level and those below that are at most a number of slips
-// from a word: nearest first, then those of more documents, then by bytes. Words of names
-// alone where inNames is set.
+// NearWords returns the words up to a level within an edit distance of slips from word: nearest
+// first, then those of more documents, then by bytes. If inNames is set, it considers only words of
+// names.
 func (x *Index) NearWords(ctx context.Context, word string, slips, level int, inNames bool) ([]NearWord, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -38,12 +38,12 @@ func (x *Index) NearWords(ctx context.Context, word string, slips, level int, in
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			near(&p.dicts[dict], asked, slips, func(term, distance int) {
+			eachNearTerm(&p.dicts[dict], asked, slips, func(term, distance int) {
 				docs := p.docFreq(dict, term)
 				if docs == 0 {
 					return
 				}
-				text := string(p.dicts[dict].word(term))
+				text := string(p.dicts[dict].termText(term))
 				if found[text] == nil {
 					found[text] = &NearWord{Word: text, Distance: distance}
 				}
@@ -61,8 +61,8 @@ func (x *Index) NearWords(ctx context.Context, word string, slips, level int, in
 	return out, nil
 }
 
-// Marked gives f the rows of all documents up to a level that have a mark. They are valid
-// till f returns.
+// Marked calls f with the rows of all documents up to a level that have a mark. A row is only valid
+// until f returns.
 func (x *Index) Marked(ctx context.Context, mark string, level int, f func(row []byte)) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -74,13 +74,13 @@ func (x *Index) Marked(ctx context.Context, mark string, level int, f func(row [
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			term, ok := p.dicts[ofMarks].find(mark)
+			term, ok := p.dicts[ofMarks].findTerm(mark)
 			if !ok {
 				continue
 			}
-			for list := p.dicts[ofMarks].list(term); list.next(); {
+			for list := p.dicts[ofMarks].openList(term); list.next(); {
 				if doc := list.last.doc; !p.isDead(doc) {
-					f(p.row(doc))
+					f(p.docRow(doc))
 				}
 			}
 		}
@@ -88,29 +88,30 @@ func (x *Index) Marked(ctx context.Context, mark string, level int, f func(row [
 	return nil
 }
 
-// alikeReads bounds how many entries of lists Alike reads, from the rarest mark on.
+// alikeReads is the maximum number of entries that Alike reads, beginning with the rarest mark.
 const alikeReads = 1 << 18
 
-// Likes asks for documents that share marks.
+// Likes is a query for documents that share marks.
 type Likes struct {
 	Marks     []string
-	MinShared int // of the marks, that a document shares
-	Level     int // the highest that is in sight
+	MinShared int // the least number of marks that a hit shares
+	Level     int // the highest level visible to the caller
 	Limit     int
 	Keep      func(row []byte) bool // as in a Query
 }
 
-// Alike gives documents that share most of some marks, those that share the most first,
-// then by id; their Score is how many they share. Of documents that share frequent marks
-// alone some may be left out, and some may be among them that share too few.
+// Alike returns the documents that share most of some marks, those that share the most first, then
+// by id. Their Score is the number of shared marks. Because of alikeReads, some documents that
+// share only frequent marks may be missing, and some with fewer shared marks than asked for may be
+// included.
 func (x *Index) Alike(ctx context.Context, q Likes) ([]Hit, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var parts []asked
+	var parts []searchedPart
 	for at, l := range x.levels {
 		if at <= q.Level {
 			for _, p := range l.parts {
-				parts = append(parts, asked{part: p, level: at})
+				parts = append(parts, searchedPart{part: p, level: at})
 			}
 		}
 	}
@@ -118,15 +119,15 @@ func (x *Index) Alike(ctx context.Context, q Likes) ([]Hit, error) {
 	for _, mark := range q.Marks {
 		freq[mark] = 0
 		for _, p := range parts {
-			if term, ok := p.dicts[ofMarks].find(mark); ok {
+			if term, ok := p.dicts[ofMarks].findTerm(mark); ok {
 				freq[mark] += p.docFreq(ofMarks, term)
 			}
 		}
 	}
 	rising := slices.SortedFunc(maps.Keys(freq), func(a, b string) int { return cmp.Or(freq[a]-freq[b], cmp.Compare(a, b)) })
-	f := finding{ctx: ctx}
-	defer f.release()
-	most := top{most: q.Limit, byID: true}
+	f := searcher{ctx: ctx}
+	defer f.releaseTallies()
+	most := topHeap{most: q.Limit, byID: true}
 	for i := range parts {
 		if err := f.countShared(&parts[i], q, rising, freq, &most); err != nil {
 			return nil, err
@@ -135,41 +136,41 @@ func (x *Index) Alike(ctx context.Context, q Likes) ([]Hit, error) {
 	sort.Sort(sort.Reverse(&most))
 	hits := make([]Hit, 0, len(most.list))
 	for _, c := range most.list {
-		hits = append(hits, Hit{ID: c.part.id(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.row(c.doc))})
+		hits = append(hits, Hit{ID: c.part.docID(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.docRow(c.doc))})
 	}
 	return hits, nil
 }
 
-// countShared counts for each document of a part how many of the marks it has.
-func (f *finding) countShared(p *asked, q Likes, rising []string, freq map[string]int, most *top) error {
-	shared, err := f.tally(p.n)
+// countShared counts the marks that each document of a part has, and offers the documents to most.
+func (f *searcher) countShared(p *searchedPart, q Likes, rising []string, freq map[string]int, most *topHeap) error {
+	shared, err := f.borrowTally(p.n)
 	if err != nil {
 		return err
 	}
 	read, floor := 0, q.MinShared
 	for i, mark := range rising {
 		if read += freq[mark]; i > 0 && read > alikeReads {
-			floor -= len(rising) - i // it may share the marks that are not read
+			floor -= len(rising) - i // a document may have the marks that are not read
 			break
 		}
 		if err := f.ctx.Err(); err != nil {
 			return err
 		}
-		term, ok := p.dicts[ofMarks].find(mark)
+		term, ok := p.dicts[ofMarks].findTerm(mark)
 		if !ok {
 			continue
 		}
-		l := p.dicts[ofMarks].list(term)
-		l.addTo(shared.counts, inTexts)
+		l := p.dicts[ofMarks].openList(term)
+		l.addWeights(shared.counts, inTexts)
 	}
-	shared.living(p.part)
+	shared.clearDead(p.part)
 	least := most.leastShared(floor)
 	for doc, n := range shared.counts {
 		if n < least {
 			continue
 		}
 		c := candidate{score: float64(n), part: p, doc: uint32(doc)}
-		if most.takes(c) && (q.Keep == nil || q.Keep(p.row(c.doc))) {
+		if most.wouldKeep(c) && (q.Keep == nil || q.Keep(p.docRow(c.doc))) {
 			most.offer(c)
 			least = most.leastShared(floor)
 		}
@@ -177,25 +178,26 @@ func (f *finding) countShared(p *asked, q Likes, rising []string, freq map[strin
 	return nil
 }
 
-// leastShared is how many marks a document shares at least that may be kept, above a floor.
-func (t *top) leastShared(floor int) uint32 {
-	score, _ := t.least()
+// leastShared returns the least number of shared marks that a document needs to be kept; at least
+// floor and 1.
+func (t *topHeap) leastShared(floor int) uint32 {
+	score, _ := t.minScore()
 	return uint32(max(1, float64(floor), min(score, math.MaxUint32)))
 }
 
-// near gives the terms of a vocabulary within a distance of a word. It walks the sorted
-// terms as a tree: the table of distances of what two neighbours share is kept, and where
-// a beginning is too far already, all terms that share it are passed over.
-func near(d *dictionary, word []rune, most int, f func(term, distance int)) {
+// eachNearTerm calls f for the terms of a vocabulary within a distance of a word. It treats the
+// sorted terms as a trie: it keeps the rows of the distance table for the prefix that two
+// neighbours share. If a prefix is already too far, it skips all terms with that prefix.
+func eachNearTerm(d *dictionary, word []rune, most int, f func(term, distance int)) {
 	table := [][]int{make([]int, len(word)+1)}
 	for j := range table[0] {
 		table[0][j] = j
 	}
-	var letters []rune // of the term that the table is of
-	var ends []int     // where each of them ends in its bytes
+	var letters []rune // the letters of the term that the table belongs to
+	var ends []int     // the byte offset at which each letter ends
 	var last []byte
 	for term := 0; term < d.size(); {
-		text := d.word(term)
+		text := d.termText(term)
 		shared := sharedBytes(last, text)
 		keep := 0
 		for keep < len(ends) && ends[keep] <= shared {
@@ -208,14 +210,14 @@ func near(d *dictionary, word []rune, most int, f func(term, distance int)) {
 			r, size := utf8.DecodeRune(text[at:])
 			at += size
 			letters, ends = append(letters, r), append(ends, at)
-			table = append(table, row(table, letters, word))
+			table = append(table, nextRow(table, letters, word))
 			if slices.Min(table[len(table)-1]) > most && slices.Min(table[len(table)-2]) > most {
 				far = true
 				break
 			}
 		}
 		if far {
-			term = after(d, term, text[:lastEnd(ends)])
+			term = skipPrefix(d, term, text[:lastEnd(ends)])
 			continue
 		}
 		if n := table[len(letters)][len(word)]; n <= most {
@@ -225,8 +227,8 @@ func near(d *dictionary, word []rune, most int, f func(term, distance int)) {
 	}
 }
 
-// row is the table's next row: the distances of letters to the beginnings of a word.
-func row(table [][]int, letters, word []rune) []int {
+// nextRow returns the next row of the table: the distances of letters to the prefixes of word.
+func nextRow(table [][]int, letters, word []rune) []int {
 	i := len(letters)
 	r := letters[i-1]
 	before := table[i-1]
@@ -259,15 +261,15 @@ func sharedBytes(a, b []byte) (n int) {
 	return n
 }
 
-// after gives the first term from one on that does not begin with a text.
-func after(d *dictionary, term int, text []byte) int {
+// skipPrefix returns the first term after term that does not begin with text.
+func skipPrefix(d *dictionary, term int, text []byte) int {
 	step := 1
-	for term+step < d.size() && bytes.HasPrefix(d.word(term+step), text) {
+	for term+step < d.size() && bytes.HasPrefix(d.termText(term+step), text) {
 		step *= 2
 	}
 	low, high := term+step/2, min(term+step, d.size())
 	for low < high {
-		if mid := (low + high) / 2; bytes.HasPrefix(d.word(mid), text) {
+		if mid := (low + high) / 2; bytes.HasPrefix(d.termText(mid), text) {
 			low = mid + 1
 		} else {
 			high = mid

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// distance is the optimal string alignment distance, by its definition.
+// distance returns the optimal string alignment distance, computed by its definition.
 func distance(a, b []rune) int {
 	switch {
 	case len(a) == 0:
@@ -25,8 +25,8 @@ func distance(a, b []rune) int {
 	return n
 }
 
-// TestNearWordsAreThoseOfTheDefinition compares every word with those near it.
-func TestNearWordsAreThoseOfTheDefinition(t *testing.T) {
+// TestNearWordsMatchDefinition compares NearWords with the distances of all words.
+func TestNearWordsMatchDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	x := New()
 	var all []string
@@ -44,7 +44,7 @@ func TestNearWordsAreThoseOfTheDefinition(t *testing.T) {
 	}
 	for _, p := range x.levels[1].parts {
 		for i := range p.dicts[ofAll].size() {
-			all = append(all, string(p.dicts[ofAll].word(i)))
+			all = append(all, string(p.dicts[ofAll].termText(i)))
 		}
 	}
 	for _, asked := range []string{"a", "ab", "ba黒", "eéa", "黒黒a", "aabba", ""} {

@@ -6,11 +6,12 @@ import (
 	"loregate/internal/store/words"
 )
 
-// inRow finds documents with tokens in a row of one column that fit the pieces.
-func (f *finding) inRow(p *part, row []words.Piece) (source, error) {
+// phraseSource finds the documents in which consecutive tokens of one column fit the pieces of a
+// phrase.
+func (f *searcher) phraseSource(p *part, row []words.Piece) (source, error) {
 	var found []entry
-	for _, dict := range f.columnsApart() {
-		inOne, err := f.rowIn(p, dict, row)
+	for _, dict := range f.positionDicts() {
+		inOne, err := f.phraseEntries(p, dict, row)
 		if err != nil {
 			return source{}, err
 		}
@@ -19,22 +20,22 @@ func (f *finding) inRow(p *part, row []words.Piece) (source, error) {
 				inOne[i].text *= nameWeight
 			}
 		}
-		found = joined(found, inOne)
+		found = mergeEntries(found, inOne)
 	}
-	return entries(found), nil
+	return entriesSource(found), nil
 }
 
-// columnsApart are dictionaries with the positions in each column that is looked into; those
-// of name and text have the text's.
-func (f *finding) columnsApart() []int {
+// positionDicts returns the dictionaries that have the positions of each searched column. The
+// dictionary of name and text has the positions in the text.
+func (f *searcher) positionDicts() []int {
 	if f.columns == inBoth {
-		return append([]int{ofNames}, f.dictionaries()...)
+		return append([]int{ofNames}, f.searchedDicts()...)
 	}
-	return f.dictionaries()
+	return f.searchedDicts()
 }
 
-// joined merges the entries of a row in two columns.
-func joined(list, other []entry) []entry {
+// mergeEntries merges the entries of a phrase in two columns.
+func mergeEntries(list, other []entry) []entry {
 	if len(list) == 0 {
 		return other
 	}
@@ -53,17 +54,17 @@ func joined(list, other []entry) []entry {
 	return append(append(out, list...), other...)
 }
 
-// rowIn gives the living documents of a row in a dictionary's positions, and how often it
-// is there, as entry.text.
-func (f *finding) rowIn(p *part, dict int, row []words.Piece) ([]entry, error) {
+// phraseEntries returns the living documents that have a phrase according to a dictionary's
+// positions. entry.text is the number of its occurrences.
+func (f *searcher) phraseEntries(p *part, dict int, row []words.Piece) ([]entry, error) {
 	d := &p.dicts[dict]
 	fitting := make([][]int, len(row))
 	for i, piece := range row {
-		if fitting[i] = d.fitting(piece); len(fitting[i]) == 0 {
+		if fitting[i] = d.fittingTerms(piece); len(fitting[i]) == 0 {
 			return nil, nil
 		}
 	}
-	docs, err := f.common(p, dict, fitting)
+	docs, err := f.commonDocs(p, dict, fitting)
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (f *finding) rowIn(p *part, dict int, row []words.Piece) ([]entry, error) {
 			return nil, err
 		}
 		for k := range docs {
-			starts[k] = followed(starts[k], next[k], uint32(i))
+			starts[k] = keepFollowed(starts[k], next[k], uint32(i))
 		}
 	}
 	var found []entry
@@ -89,16 +90,16 @@ func (f *finding) rowIn(p *part, dict int, row []words.Piece) ([]entry, error) {
 	return found, nil
 }
 
-func placesOf(dict int, terms []int) []place {
-	list := make([]place, len(terms))
+func dictTerms(dict int, terms []int) []dictTerm {
+	list := make([]dictTerm, len(terms))
 	for i, term := range terms {
-		list[i] = place{dict, term}
+		list[i] = dictTerm{dict, term}
 	}
 	return list
 }
 
-// common gives the living documents that have a term of each list, rising.
-func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
+// commonDocs returns the living documents that have a term of each list, rising.
+func (f *searcher) commonDocs(p *part, dict int, lists [][]int) ([]uint32, error) {
 	d := &p.dicts[dict]
 	order := slices.Clone(lists)
 	size := func(terms []int) (n int) {
@@ -114,7 +115,7 @@ func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
 			return nil, err
 		}
 		if i == 0 {
-			first, err := f.union(p, placesOf(dict, terms), inTexts)
+			first, err := f.sumTerms(p, dictTerms(dict, terms), inTexts)
 			if err != nil {
 				return nil, err
 			}
@@ -125,7 +126,7 @@ func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
 		}
 		has := make([]bool, len(docs))
 		for _, term := range terms {
-			l := d.list(term)
+			l := d.openList(term)
 			for k, doc := range docs {
 				if !l.advance(doc) {
 					break
@@ -144,20 +145,20 @@ func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
 	return docs, nil
 }
 
-// spotsOf gives the positions of the terms in each of the documents, rising.
-func (f *finding) spotsOf(d *dictionary, terms []int, docs []uint32) ([][]uint32, error) {
+// spotsOf returns the positions of any of the terms in each of the documents, rising.
+func (f *searcher) spotsOf(d *dictionary, terms []int, docs []uint32) ([][]uint32, error) {
 	out := make([][]uint32, len(docs))
 	for _, term := range terms {
 		if err := f.ctx.Err(); err != nil {
 			return nil, err
 		}
-		l := d.list(term)
+		l := d.openList(term)
 		for k, doc := range docs {
 			if !l.advance(doc) {
 				break
 			}
 			if l.last.doc == doc {
-				out[k] = l.positions(out[k])
+				out[k] = l.appendPositions(out[k])
 			}
 		}
 	}
@@ -169,8 +170,8 @@ func (f *finding) spotsOf(d *dictionary, terms []int, docs []uint32) ([][]uint32
 	return out, nil
 }
 
-// followed keeps the starts that a spot follows at a distance.
-func followed(starts, spots []uint32, distance uint32) []uint32 {
+// keepFollowed keeps the starts for which there is a spot at start+distance.
+func keepFollowed(starts, spots []uint32, distance uint32) []uint32 {
 	kept := starts[:0]
 	for _, at := range starts {
 		for len(spots) > 0 && spots[0] < at+distance {

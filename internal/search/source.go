@@ -10,22 +10,22 @@ import (
 	"loregate/internal/store/words"
 )
 
-// source walks the documents of a part that have a term: a list as it is kept, with dead
-// documents in it, or the living documents of several lists, by the tally of their weights
-// or as entries with their weights as their text.
+// source iterates over the documents of a part that have a term. It is either a stored posting
+// list, which includes dead documents, or the living documents of several posting lists: as a tally
+// of their weights, or as entries with the weight in text.
 type source struct {
 	list
 	sum    *tally
 	found  []entry
 	isList bool
-	dense  dense  // where the term is frequent; its list is then not walked with others
-	named  *list  // of a dense term in texts: its list again, where has is
-	any    []list // of marks, where each document is tested for one of them; not walked
+	dense  dense  // set if the term is frequent; then its list is not walked together with others
+	named  *list  // second iterator over the list of a dense term, used by hasDoc in texts
+	any    []list // lists of several marks, for which each document is tested; not walked
 	ended  bool
-	living int // documents that live
+	living int // number of living documents; for any, the sum over its lists
 }
 
-func (s *source) n() int {
+func (s *source) docCount() int {
 	if s.isList {
 		return s.list.n
 	}
@@ -36,18 +36,18 @@ func (s *source) next() bool {
 	if s.isList {
 		return s.list.next()
 	}
-	return s.from(s.last.doc + 1) // of none yet it is the greatest number
+	return s.seekLiving(s.last.doc + 1) // at the start doc is end, and end + 1 is 0
 }
 
 func (s *source) advance(doc uint32) bool {
 	if s.isList {
 		return s.list.advance(doc)
 	}
-	return s.last.doc != end && s.last.doc >= doc || s.from(doc)
+	return s.last.doc != end && s.last.doc >= doc || s.seekLiving(doc)
 }
 
-// from goes to the first living document from one on.
-func (s *source) from(doc uint32) bool {
+// seekLiving moves to the first living document that is at least doc.
+func (s *source) seekLiving(doc uint32) bool {
 	switch {
 	case s.ended:
 	case s.sum != nil:
@@ -68,50 +68,50 @@ func (s *source) from(doc uint32) bool {
 	return false
 }
 
-func listed(p *part, dict, term, living int) source {
+func listSource(p *part, dict, term, living int) source {
 	d := &p.dicts[dict]
-	return source{list: d.list(term), isList: true, dense: d.dense(term, p.n), living: living}
+	return source{list: d.openList(term), isList: true, dense: d.findDense(term, p.n), living: living}
 }
 
-func entries(list []entry) source {
+func entriesSource(list []entry) source {
 	return source{list: unread, found: list, living: len(list)}
 }
 
-// unread is a list that nothing was read of.
+// unread is a list from which nothing has been read.
 var unread = list{last: entry{doc: end}}
 
-// source finds a term in a part.
-func (f *finding) source(p *part, t words.Term) (source, error) {
+// termSource returns a source of the documents that have a term.
+func (f *searcher) termSource(p *part, t words.Term) (source, error) {
 	if len(t.Row) > 1 {
-		return f.inRow(p, t.Row)
+		return f.phraseSource(p, t.Row)
 	}
-	return f.single(p, t.Row[0])
+	return f.pieceSource(p, t.Row[0])
 }
 
-// place is a term of a dictionary.
-type place struct{ dict, term int }
+// dictTerm is a term of a dictionary.
+type dictTerm struct{ dict, term int }
 
-// single finds documents with a token that fits a piece.
-func (f *finding) single(p *part, piece words.Piece) (source, error) {
-	var found []place
-	for _, dict := range f.dictionaries() {
-		for _, term := range p.dicts[dict].fitting(piece) {
-			found = append(found, place{dict, term})
+// pieceSource returns a source of the documents with a token that fits a piece.
+func (f *searcher) pieceSource(p *part, piece words.Piece) (source, error) {
+	var found []dictTerm
+	for _, dict := range f.searchedDicts() {
+		for _, term := range p.dicts[dict].fittingTerms(piece) {
+			found = append(found, dictTerm{dict, term})
 		}
 	}
 	if len(found) != 1 {
-		return f.union(p, found, f.columns)
+		return f.sumTerms(p, found, f.columns)
 	}
 	dict, term := found[0].dict, found[0].term
-	s := listed(p, dict, term, p.docFreq(dict, term))
+	s := listSource(p, dict, term, p.docFreq(dict, term))
 	if dict == ofAll && f.columns == inTexts {
 		s.living, s.texts = p.textFreq(term), true
 	}
 	return s, nil
 }
 
-// dictionaries are those of the columns that are looked into.
-func (f *finding) dictionaries() (list []int) {
+// searchedDicts returns the dictionaries of the searched columns.
+func (f *searcher) searchedDicts() (list []int) {
 	switch f.columns {
 	case inNames:
 		list = append(list, ofNames)
@@ -124,57 +124,58 @@ func (f *finding) dictionaries() (list []int) {
 	return list
 }
 
-// testFrom is from how many documents of some marks on, for each that may be found, to test
-// those takes less time than to gather all. It is above denseFrom, so that the rarest term is
-// then none of the frequent ones, and is walked.
+// testFrom is the ratio of the documents of some marks to the candidate documents above which
+// testing each candidate is faster than gathering all documents of the marks. It is above
+// denseFrom, so that in this case the rarest term is not a frequent one and is walked.
 const testFrom = 16
 
-// marked finds documents that have one of several marks.
-func (f *finding) marked(p *asked, any []string) (source, error) {
-	most := p.most()
+// markSource returns a source of the documents that have at least one of several marks.
+func (f *searcher) markSource(p *searchedPart, any []string) (source, error) {
+	most := p.maxDocs()
 	if most == 0 {
-		return entries(nil), nil
+		return entriesSource(nil), nil
 	}
 	d := &p.dicts[ofMarks]
-	var found []place
+	var found []dictTerm
 	docs := 0
 	for _, mark := range any {
-		if i, ok := d.find(mark); ok && !slices.Contains(found, place{ofMarks, i}) {
-			found = append(found, place{ofMarks, i})
+		if i, ok := d.findTerm(mark); ok && !slices.Contains(found, dictTerm{ofMarks, i}) {
+			found = append(found, dictTerm{ofMarks, i})
 			docs += d.docFreq(i)
 		}
 	}
 	switch {
 	case len(found) == 1:
-		return listed(p.part, ofMarks, found[0].term, p.docFreq(ofMarks, found[0].term)), nil
+		return listSource(p.part, ofMarks, found[0].term, p.docFreq(ofMarks, found[0].term)), nil
 	case len(found) > 1 && testFrom*most < min(docs, p.n):
 		s := source{list: unread, living: docs, any: make([]list, len(found))}
 		for i, at := range found {
-			s.any[i] = d.list(at.term)
+			s.any[i] = d.openList(at.term)
 		}
 		return s, nil
 	}
-	return f.union(p.part, found, inTexts)
+	return f.sumTerms(p.part, found, inTexts)
 }
 
-// among finds the documents of the ids that are asked for.
-func (f *finding) among(p *part) source {
+// amongSource returns a source of the documents with the ids in Query.Among.
+func (f *searcher) amongSource(p *part) source {
 	var found []entry
 	for _, id := range f.q.Among {
-		if doc, ok := p.find(id); ok {
+		if doc, ok := p.findDoc(id); ok {
 			found = append(found, entry{doc: doc})
 		}
 	}
 	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.doc, b.doc) })
-	return entries(found)
+	return entriesSource(found)
 }
 
-// union gathers the living documents of several terms, with what they weigh together.
-func (f *finding) union(p *part, terms []place, what columns) (source, error) {
+// sumTerms returns a source of the living documents that have any of the terms, with the sum of the
+// terms' weights.
+func (f *searcher) sumTerms(p *part, terms []dictTerm, what columns) (source, error) {
 	if len(terms) == 0 {
-		return entries(nil), nil
+		return entriesSource(nil), nil
 	}
-	sum, err := f.tally(p.n)
+	sum, err := f.borrowTally(p.n)
 	if err != nil {
 		return source{}, err
 	}
@@ -182,41 +183,42 @@ func (f *finding) union(p *part, terms []place, what columns) (source, error) {
 		if err := f.ctx.Err(); err != nil {
 			return source{}, err
 		}
-		l := p.dicts[at.dict].list(at.term)
-		l.addTo(sum.counts, what)
+		l := p.dicts[at.dict].openList(at.term)
+		l.addWeights(sum.counts, what)
 	}
-	return source{list: unread, sum: sum, living: sum.living(p)}, nil
+	return source{list: unread, sum: sum, living: sum.clearDead(p)}, nil
 }
 
-// tally sums what terms weigh by document.
+// tally sums the weights of terms by document.
 type tally struct{ counts []uint32 }
 
 var smallTallies = sync.Pool{New: func() any { return &tally{} }}
 
-// largeTally is above how many documents a tally is large: from 64 KiB on.
+// largeTally is the number of documents above which a tally is large: 64 KiB.
 const largeTally = 1 << 14
 
-// desk keeps large tallies for one search at a time. A pool would keep some for each
-// processor, and after each collection as many again: at a million cards half of the heap.
-type desk struct{ spare []*tally }
+// tallySet has large tallies for one search at a time. A sync.Pool would keep some for each
+// processor, and as many again after each garbage collection: half of the heap with a million
+// cards.
+type tallySet struct{ spare []*tally }
 
-// deskHolds is of how many documents a desk keeps tallies between searches: 8 MiB.
-const deskHolds = 1 << 21
+// maxKeptCounts is the number of counts that a tallySet keeps between searches: 8 MiB.
+const maxKeptCounts = 1 << 21
 
-// desks has as many as searches may use large tallies at once. More of them would get no
-// more processors, and take memory while they wait.
-var desks = makeDesks(max(2, runtime.GOMAXPROCS(0)))
+// tallySets has one set for each search that may use large tallies at the same time. More searches
+// would not get more processors, and would use memory while they wait.
+var tallySets = newTallySets(max(2, runtime.GOMAXPROCS(0)))
 
-func makeDesks(n int) chan *desk {
-	c := make(chan *desk, n)
+func newTallySets(n int) chan *tallySet {
+	c := make(chan *tallySet, n)
 	for range n {
-		c <- &desk{}
+		c <- &tallySet{}
 	}
 	return c
 }
 
-// take gives a tally that is kept and is large enough, or a new one.
-func (d *desk) take(n int) *tally {
+// takeTally returns a spare tally that is large enough, or a new one.
+func (d *tallySet) takeTally(n int) *tally {
 	i := slices.IndexFunc(d.spare, func(t *tally) bool { return cap(t.counts) >= n })
 	if i < 0 {
 		return &tally{make([]uint32, n)}
@@ -227,56 +229,56 @@ func (d *desk) take(n int) *tally {
 	return t
 }
 
-// keep keeps tallies that were in use, and of the others as many as there is room for.
-func (d *desk) keep(used []*tally) {
+// keepTallies puts used tallies back. It keeps these and older spare ones up to maxKeptCounts.
+func (d *tallySet) keepTallies(used []*tally) {
 	d.spare = append(slices.Clip(used), d.spare...)
-	room := deskHolds
+	room := maxKeptCounts
 	d.spare = slices.DeleteFunc(d.spare, func(t *tally) bool {
 		room -= cap(t.counts)
 		return room < 0
 	})
 }
 
-// tally gives an empty tally for some documents, till release.
-func (f *finding) tally(n int) (*tally, error) {
+// borrowTally returns an empty tally for n documents. It is valid until releaseTallies.
+func (f *searcher) borrowTally(n int) (*tally, error) {
 	if n <= largeTally {
 		t, _ := smallTallies.Get().(*tally)
 		t.counts = slices.Grow(t.counts[:0], n)[:n]
 		f.small = append(f.small, t)
 		return t, nil
 	}
-	if f.desk == nil {
+	if f.tallySet == nil {
 		select {
-		case f.desk = <-desks:
+		case f.tallySet = <-tallySets:
 		case <-f.ctx.Done():
 			return nil, f.ctx.Err()
 		}
 	}
-	t := f.desk.take(n)
+	t := f.tallySet.takeTally(n)
 	f.large = append(f.large, t)
 	return t, nil
 }
 
-// release gives back what a search worked with, empty: a search that was cut off leaves
-// documents counted, and the next one that uses the tally may be of another world.
-func (f *finding) release() {
+// releaseTallies clears and returns the tallies of a search. A canceled search leaves counts in
+// them, and the next search that uses a tally may be of another world.
+func (f *searcher) releaseTallies() {
 	for _, t := range f.small {
 		clear(t.counts)
 		smallTallies.Put(t)
 	}
-	if f.small = nil; f.desk == nil {
+	if f.small = nil; f.tallySet == nil {
 		return
 	}
 	for _, t := range f.large {
 		clear(t.counts)
 	}
-	f.desk.keep(f.large)
-	desks <- f.desk
-	f.desk, f.large = nil, nil
+	f.tallySet.keepTallies(f.large)
+	tallySets <- f.tallySet
+	f.tallySet, f.large = nil, nil
 }
 
-// living takes out the documents that are gone, and gives how many are left.
-func (t *tally) living(p *part) (n int) {
+// clearDead clears the counts of dead documents, and returns the number of documents left.
+func (t *tally) clearDead(p *part) (n int) {
 	for at, word := range p.dead {
 		for ; word != 0; word &= word - 1 {
 			t.counts[64*at+bits.TrailingZeros64(word)] = 0

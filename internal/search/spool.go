@@ -9,29 +9,29 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// scratch is the place of a merge's large parts, so that the merge does not take as much
-// memory as the segment that it makes.
+// scratch configures where a merge keeps its large sections, so that the merge does not need as
+// much memory as the segment that it makes.
 type scratch struct {
-	dir  string // of its files; "" keeps all on the heap
-	from int    // how many bytes are large
+	dir  string // folder of the temporary files; "" keeps everything on the heap
+	from int    // the size in bytes from which a section is large
 }
 
-// largeMerge is how many bytes are kept in files.
+// largeMerge is the size in bytes from which data is kept in files.
 const largeMerge = 1 << 20
 
-// spool gathers bytes that are written from the front and not read before the end. Many of
-// them lie in a file.
+// spool gathers bytes that are written sequentially and read only at the end. Large amounts are
+// kept in a file.
 type spool struct {
 	in   scratch
 	b    []byte
-	file *os.File // what came before b; nil for nothing
-	gone int      // how many bytes that is
+	file *os.File // the bytes before b; nil for none
+	gone int      // number of bytes in file
 	err  error
 }
 
 func (s *spool) len() int { return s.gone + len(s.b) }
 
-// spill moves what was gathered to the file, where it is much. An error stays.
+// spill moves the gathered bytes to the file if they are large. It records an error in s.err.
 func (s *spool) spill() {
 	if s.in.dir == "" || len(s.b) < s.in.from || s.err != nil {
 		return
@@ -69,14 +69,14 @@ func (s *spool) close() error {
 	return closeScratch(s.file)
 }
 
-// scratchFile makes a file that nobody else finds, and that is gone when it is closed.
+// scratchFile creates a temporary file that is removed at once, or when it is closed.
 func scratchFile(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	f, err := os.CreateTemp(dir, "merge-*") // 0600
 	if err == nil {
-		_ = os.Remove(f.Name()) // a system that cannot does it at the end
+		_ = os.Remove(f.Name()) // where an open file cannot be removed, closeScratch does it
 	}
 	return f, err
 }
@@ -89,7 +89,7 @@ func closeScratch(f *os.File) error {
 	return err
 }
 
-// mapScratch maps what f writes to a file in a folder.
+// mapScratch calls write with a temporary file in dir and maps the file into memory.
 func mapScratch(dir string, write func(io.Writer) error) (m mmap.MMap, unmap func() error, err error) {
 	f, err := scratchFile(dir)
 	if err != nil {

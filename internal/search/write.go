@@ -15,58 +15,58 @@ import (
 
 // builder gathers documents into a segment.
 type builder struct {
-	docs  []built
-	dicts [dictionaries]map[string]*gathered
+	docs  []builtDoc
+	dicts [dictionaries]map[string]*gatheredTerm
 }
 
-type built struct {
+type builtDoc struct {
 	id     ID
 	length uint32
 	row    []byte
 }
 
-// gathered is a term with its entries.
-type gathered struct {
+// gatheredTerm is a term with its entries.
+type gatheredTerm struct {
 	entries []entry
 	spots   []byte
-	last    uint32 // position in the last entry
+	last    uint32 // last position in the last entry
 }
 
 func newBuilder() *builder {
-	return &builder{dicts: [dictionaries]map[string]*gathered{{}, {}, {}, {}}}
+	return &builder{dicts: [dictionaries]map[string]*gatheredTerm{{}, {}, {}, {}}}
 }
 
 func (b *builder) add(d *Doc) {
 	n := uint32(len(b.docs))
 	at := uint32(0)
 	for token := range words.Tokens(d.Name) {
-		of(b.dicts[ofNames], token, n).hold(at)
-		of(b.dicts[ofAll], token, n).entry().inName++
+		gatheredFor(b.dicts[ofNames], token, n).addPosition(at)
+		gatheredFor(b.dicts[ofAll], token, n).lastEntry().inName++
 		at++
 	}
 	length := at
 	at = 0
 	for token := range words.Tokens(d.Text) {
-		of(b.dicts[ofAll], token, n).hold(at)
+		gatheredFor(b.dicts[ofAll], token, n).addPosition(at)
 		at++
 	}
 	length += at
 	at = 0
 	for token := range words.Tokens(d.Fields) {
-		of(b.dicts[ofFields], token, n).hold(at)
+		gatheredFor(b.dicts[ofFields], token, n).addPosition(at)
 		at++
 	}
 	for _, mark := range d.Marks {
-		of(b.dicts[ofMarks], []byte(strings.ReplaceAll(mark, "\n", " ")), n).entry().text = 1
+		gatheredFor(b.dicts[ofMarks], []byte(strings.ReplaceAll(mark, "\n", " ")), n).lastEntry().text = 1
 	}
-	b.docs = append(b.docs, built{d.ID, length, d.Row})
+	b.docs = append(b.docs, builtDoc{d.ID, length, d.Row})
 }
 
-// of gives what is gathered of a term, with an entry for a document.
-func of(terms map[string]*gathered, token []byte, doc uint32) *gathered {
+// gatheredFor returns the gathered term of a token, with an entry for the document doc.
+func gatheredFor(terms map[string]*gatheredTerm, token []byte, doc uint32) *gatheredTerm {
 	g := terms[string(token)]
 	if g == nil {
-		g = &gathered{}
+		g = &gatheredTerm{}
 		terms[string(token)] = g
 	}
 	if n := len(g.entries); n == 0 || g.entries[n-1].doc != doc {
@@ -76,55 +76,55 @@ func of(terms map[string]*gathered, token []byte, doc uint32) *gathered {
 	return g
 }
 
-func (g *gathered) entry() *entry { return &g.entries[len(g.entries)-1] }
+func (g *gatheredTerm) lastEntry() *entry { return &g.entries[len(g.entries)-1] }
 
-// hold notes a position.
-func (g *gathered) hold(at uint32) {
-	g.entry().text++
+// addPosition adds an occurrence at a position to the last entry.
+func (g *gatheredTerm) addPosition(at uint32) {
+	g.lastEntry().text++
 	g.spots = binary.AppendUvarint(g.spots, uint64(at-g.last))
 	g.last = at
 }
 
-// segment makes the segment.
-func (b *builder) segment() *segment {
+// buildSegment returns the segment of the added documents.
+func (b *builder) buildSegment() *segment {
 	w := newWriter(scratch{})
 	for _, d := range b.docs {
-		w.document(d.id, d.length, d.row)
+		w.addDoc(d.id, d.length, d.row)
 	}
 	for i, terms := range b.dicts {
 		w.dicts[i].forward = make([][]uint32, len(b.docs))
 		for _, word := range slices.Sorted(maps.Keys(terms)) {
 			terms[word].writeTo(&w.dicts[i])
-			w.dicts[i].finish([]byte(word))
+			w.dicts[i].finishList([]byte(word))
 		}
 	}
 	for doc := range b.docs {
 		w.beginTerms()
 		for i := range w.dicts {
 			for _, term := range w.dicts[i].forward[doc] {
-				w.term(i, term)
+				w.addTerm(i, term)
 			}
 		}
 		w.endTerms()
 	}
-	p, err := w.part()
+	p, err := w.buildPart()
 	if err != nil {
-		panic(err) // on the heap there is none
+		panic(err) // without a scratch folder there is no I/O that can fail
 	}
 	return p.segment
 }
 
-func (g *gathered) writeTo(d *dictionaryWriter) {
-	d.begin()
+func (g *gatheredTerm) writeTo(d *dictionaryWriter) {
+	d.beginList()
 	spots := g.spots
 	for _, e := range g.entries {
 		size := spotsSize(spots, e.text)
-		d.entry(e, spots[:size])
+		d.addEntry(e, spots[:size])
 		spots = spots[size:]
 	}
 }
 
-// spotsSize is how many bytes a number of positions take.
+// spotsSize returns the number of bytes of n encoded positions.
 func spotsSize(spots []byte, n uint32) (size int) {
 	for range n {
 		size += uvarintSize(spots[size:])
@@ -132,16 +132,16 @@ func spotsSize(spots []byte, n uint32) (size int) {
 	return size
 }
 
-// writer writes a segment: documents, then the dictionaries in the order of their terms, then
-// the terms of each document.
+// writer writes a segment: the documents, then each dictionary in the order of its terms, then the
+// terms of each document.
 type writer struct {
 	in       scratch
 	seg      segment
 	rowData  spool
 	terms    spool
 	dicts    [dictionaries]dictionaryWriter
-	dict     int    // of the document's terms under way
-	lastTerm uint32 // in that dictionary
+	dict     int    // dictionary of the term written last for the current document
+	lastTerm uint32 // the last term in that dictionary
 }
 
 // dictionaryWriter writes a dictionary term by term.
@@ -150,17 +150,17 @@ type dictionaryWriter struct {
 	docs    spool
 	spots   spool
 	planes  spool
-	lengths *[]byte    // of the documents
-	forward [][]uint32 // terms by document; nil where they are known otherwise
-	from    [4]int     // where the list under way begins in docs, spots, skips and tops
+	lengths *[]byte    // of the documents; shared with the segment
+	forward [][]uint32 // terms by document; nil if the caller knows them
+	from    [4]int     // where the current list begins in docs, spots, skips and tops
 	n       int
-	inName  int // of them, those that have it in the name alone
+	inName  int // number of documents that have the term only in the name
 	last    uint32
-	best    frontier // of the block under way
+	best    frontier // frontier of the current block
 }
 
-// frontier is the documents of a block that none other beats: for each weight the least
-// length. Great weights share the last place, with the greatest of them.
+// frontier has the documents of a block that no other document dominates: the least length for each
+// weight. Weights beyond the array share its last element, with the greatest of them in great.
 type frontier struct {
 	least [64]uint32 // one more than the length; 0 for none
 	great uint32
@@ -173,7 +173,8 @@ func (f *frontier) add(weight, length uint32) {
 	}
 }
 
-// appendTo writes the frontier, and empties it.
+// appendTo appends the encoded frontier to b, and clears the frontier. The encoding is the number
+// of pairs, then the pairs of weight and length, by falling weight and length.
 func (f *frontier) appendTo(b []byte) []byte {
 	var pairs []byte
 	n, least := 0, end
@@ -198,14 +199,14 @@ func newWriter(in scratch) *writer {
 	for i := range w.dicts {
 		w.dicts[i].lengths = &w.seg.lengths
 	}
-	for _, s := range w.spools() {
+	for _, s := range w.allSpools() {
 		s.in = in
 	}
 	return w
 }
 
-// spools are those of a writer.
-func (w *writer) spools() []*spool {
+// allSpools returns the spools of a writer.
+func (w *writer) allSpools() []*spool {
 	list := []*spool{&w.rowData, &w.terms}
 	for i := range w.dicts {
 		list = append(list, &w.dicts[i].docs, &w.dicts[i].spots, &w.dicts[i].planes)
@@ -213,7 +214,7 @@ func (w *writer) spools() []*spool {
 	return list
 }
 
-func (w *writer) document(id ID, length uint32, row []byte) {
+func (w *writer) addDoc(id ID, length uint32, row []byte) {
 	s := &w.seg
 	s.n++
 	s.ids = append(s.ids, id[:]...)
@@ -223,13 +224,13 @@ func (w *writer) document(id ID, length uint32, row []byte) {
 	w.rowData.spill()
 }
 
-func (d *dictionaryWriter) begin() {
+func (d *dictionaryWriter) beginList() {
 	d.from = [4]int{d.docs.len(), d.spots.len(), len(d.skips), len(d.tops)}
 	d.n, d.inName, d.last = 0, 0, end
 }
 
-// entry adds a document to the list under way, with its positions as they are kept.
-func (d *dictionaryWriter) entry(e entry, spots []byte) {
+// addEntry adds a document to the current posting list, with its encoded positions.
+func (d *dictionaryWriter) addEntry(e entry, spots []byte) {
 	if d.n > 0 && d.n%blockSize == 0 {
 		d.skips = binary.LittleEndian.AppendUint32(d.skips, d.last)
 		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(d.docs.len()))
@@ -255,8 +256,8 @@ func (d *dictionaryWriter) entry(e entry, spots []byte) {
 	}
 }
 
-// finish ends the list under way, which is a word's; one without entries is left out.
-func (d *dictionaryWriter) finish(word []byte) {
+// finishList ends the current posting list, whose term is word. A list without entries is dropped.
+func (d *dictionaryWriter) finishList(word []byte) {
 	if d.n == 0 {
 		return
 	}
@@ -277,14 +278,15 @@ func (d *dictionaryWriter) finish(word []byte) {
 	}
 }
 
-// beginTerms begins the terms of the next document. They come by dictionary, rising.
+// beginTerms begins the terms of the next document. addTerm must be called in the order of
+// dictionaries, then of terms.
 func (w *writer) beginTerms() {
 	w.terms.spill()
 	w.seg.forward = binary.LittleEndian.AppendUint32(w.seg.forward, uint32(w.terms.len()))
 	w.dict, w.lastTerm = 0, end
 }
 
-func (w *writer) term(dict int, term uint32) {
+func (w *writer) addTerm(dict int, term uint32) {
 	w.nextDict(dict)
 	w.terms.b = binary.AppendUvarint(w.terms.b, uint64(term-w.lastTerm))
 	w.lastTerm = term
@@ -299,10 +301,10 @@ func (w *writer) nextDict(dict int) {
 	}
 }
 
-// part makes the segment of what was written.
-func (w *writer) part() (_ *part, err error) {
+// buildPart assembles the written segment.
+func (w *writer) buildPart() (_ *part, err error) {
 	defer func() {
-		for _, s := range w.spools() {
+		for _, s := range w.allSpools() {
 			err = errors.Join(err, s.close())
 		}
 	}()
@@ -325,17 +327,18 @@ func (w *writer) part() (_ *part, err error) {
 		}
 		s.dicts[i] = d
 	}
-	return w.assemble(&s)
+	return w.assemblePart(&s)
 }
 
-// spooled gives the parts of a segment, of which some lie in spools.
-func (w *writer) spooled(s *segment) (list []*spool) {
+// sectionSpools returns a spool for each section of a segment. Some sections are in the writer's
+// spools.
+func (w *writer) sectionSpools(s *segment) (list []*spool) {
 	in := map[*[]byte]*spool{&s.rowData: &w.rowData, &s.terms: &w.terms}
 	for i := range s.dicts {
 		in[&s.dicts[i].docs], in[&s.dicts[i].spots] = &w.dicts[i].docs, &w.dicts[i].spots
 		in[&s.dicts[i].planes] = &w.dicts[i].planes
 	}
-	for _, part := range s.parts() {
+	for _, part := range s.sections() {
 		if in[part] == nil {
 			in[part] = &spool{b: *part}
 		}
@@ -344,10 +347,10 @@ func (w *writer) spooled(s *segment) (list []*spool) {
 	return list
 }
 
-// assemble puts the parts of a segment in a row, and opens it. A large one lies in a file of
-// the writer's folder.
-func (w *writer) assemble(s *segment) (*part, error) {
-	parts := w.spooled(s)
+// assemblePart concatenates the sections of a segment and opens it. A large segment is stored in a
+// file in the writer's scratch folder.
+func (w *writer) assemblePart(s *segment) (*part, error) {
+	parts := w.sectionSpools(s)
 	head := binary.LittleEndian.AppendUint64([]byte(magic), uint64(s.n))
 	size := headerSize
 	for _, p := range parts {
