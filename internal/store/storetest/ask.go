@@ -8,13 +8,13 @@ import (
 	"loregate/internal/canon"
 )
 
-// everything is a page that cuts nothing.
+// everything is a page without a limit.
 var everything = canon.Page{Limit: 1 << 30}
 
-// sight is the first world through a view.
-func sight(v access.View) canon.Visibility { return canon.Visibility{World: WorldID(1), View: v} }
+// visibleTo returns the visibility of the first world through a view.
+func visibleTo(v access.View) canon.Visibility { return canon.Visibility{World: WorldID(1), View: v} }
 
-// Writer is a Tx that fails the test at any error.
+// Writer wraps a Tx. Its methods fail the test on any error.
 type Writer struct {
 	Tx canon.Tx
 	t  testing.TB
@@ -45,8 +45,8 @@ func (w Writer) PutWorld(x canon.World) {
 	w.ok("PutWorld", w.Tx.PutWorld(w.t.Context(), x))
 }
 
-// Card writes a card and its present version, and indexes it with a text, unless it is
-// in the trash.
+// Card writes a card and its current version. It indexes the card with text, or removes it from the
+// index if it is in the trash.
 func (w Writer) Card(c canon.Card, text string) {
 	w.t.Helper()
 	w.Row(c)
@@ -61,20 +61,20 @@ func (w Writer) Card(c canon.Card, text string) {
 // Row writes a card's row.
 func (w Writer) Row(c canon.Card) { w.t.Helper(); w.ok("PutCard", w.Tx.PutCard(w.t.Context(), c)) }
 
-// Version ends a card's current version and writes the one that follows it.
+// Version ends the current version of a card and writes the next one.
 func (w Writer) Version(v canon.Version) {
 	w.t.Helper()
 	w.ok("EndVersion", w.Tx.EndVersion(w.t.Context(), v.World, v.Card, v.From))
 	w.ok("PutVersion", w.Tx.PutVersion(w.t.Context(), v))
 }
 
-// Index makes a card searchable.
+// Index makes a card searchable; a nil d removes it from the index.
 func (w Writer) Index(c canon.Card, d *canon.SearchDoc) {
 	w.t.Helper()
 	w.ok("Index", w.Tx.Index(w.t.Context(), c, d))
 }
 
-// Refs writes what a card refers to.
+// Refs writes the references of a card.
 func (w Writer) Refs(c canon.Card, refs ...canon.Ref) {
 	w.t.Helper()
 	for i := range refs {
@@ -105,28 +105,27 @@ func (w Writer) Append(s canon.StreamID) canon.StoredCommit {
 	return c
 }
 
-// eye asks a reader about the first world through a view, and fails the test at any
-// error.
-type eye struct {
+// viewReader queries the first world through a view and fails the test on any error.
+type viewReader struct {
 	t testing.TB
 	r canon.Reader
 	s canon.Visibility
 }
 
-func (e eye) ctx() context.Context { return e.t.Context() }
+func (e viewReader) ctx() context.Context { return e.t.Context() }
 
-func (e eye) ok(what string, err error) {
+func (e viewReader) ok(what string, err error) {
 	e.t.Helper()
 	if err != nil {
 		e.t.Fatalf("%s: %v", what, err)
 	}
 }
 
-// look runs f on one snapshot of a store, through a view.
-func look(t testing.TB, s canon.Store, v access.View, f func(eye)) {
+// readAs runs f on one snapshot of a store, through a view.
+func readAs(t testing.TB, s canon.Store, v access.View, f func(viewReader)) {
 	t.Helper()
 	err := s.Read(t.Context(), func(r canon.Reader) error {
-		f(eye{t, r, sight(v)})
+		f(viewReader{t, r, visibleTo(v)})
 		return nil
 	})
 	if err != nil {
@@ -134,61 +133,61 @@ func look(t testing.TB, s canon.Store, v access.View, f func(eye)) {
 	}
 }
 
-func (e eye) card(n int) (canon.Card, bool) {
+func (e viewReader) findCard(n int) (canon.Card, bool) {
 	e.t.Helper()
 	c, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{ID: CardID(n)}))
 	e.ok("FindCards by ID", err)
 	return c, ok
 }
 
-func (e eye) link(n int) (canon.Link, bool) {
+func (e viewReader) findLink(n int) (canon.Link, bool) {
 	e.t.Helper()
 	links, total, err := e.r.Links(e.ctx(), e.s, canon.LinkQuery{IDs: []canon.LinkID{LinkID(n)}, Page: everything})
-	e.counts("Links by ID", total, len(links))
+	e.checkTotal("Links by ID", total, len(links))
 	l, ok, err := canon.First(links, err)
 	e.ok("Links by ID", err)
 	return l, ok
 }
 
-func (e eye) layer(n int) (canon.Layer, bool) {
+func (e viewReader) findLayer(n int) (canon.Layer, bool) {
 	e.t.Helper()
 	l, ok, err := canon.First(e.r.Layers(e.ctx(), e.s, canon.LayerQuery{IDs: []canon.LayerID{LayerID(n)}}))
 	e.ok("Layers by ID", err)
 	return l, ok
 }
 
-func (e eye) cards(f canon.Filter) []canon.Card {
+func (e viewReader) listCards(f canon.Filter) []canon.Card {
 	e.t.Helper()
-	cards, total := e.page(f, everything)
-	e.counts("Cards", total, len(cards))
+	cards, total := e.listPage(f, everything)
+	e.checkTotal("Cards", total, len(cards))
 	return cards
 }
 
-func (e eye) page(f canon.Filter, p canon.Page) ([]canon.Card, canon.Total) {
+func (e viewReader) listPage(f canon.Filter, p canon.Page) ([]canon.Card, canon.Total) {
 	e.t.Helper()
 	cards, total, err := e.r.Cards(e.ctx(), e.s, f, p)
 	e.ok("Cards", err)
 	return cards, total
 }
 
-func (e eye) search(q canon.SearchQuery) canon.SearchResult {
+func (e viewReader) searchAll(q canon.SearchQuery) canon.SearchResult {
 	e.t.Helper()
 	res, err := e.r.Search(e.ctx(), e.s, q, everything)
 	e.ok("Search", err)
-	e.counts("Search", res.Total, len(res.Hits))
+	e.checkTotal("Search", res.Total, len(res.Hits))
 	return res
 }
 
-// counts fails unless a total says exactly how many rows there are.
-func (e eye) counts(what string, total canon.Total, n int) {
+// checkTotal fails the test unless total is the exact number n of rows.
+func (e viewReader) checkTotal(what string, total canon.Total, n int) {
 	e.t.Helper()
 	if total != (canon.Total{Count: n}) {
 		e.t.Errorf("%s: the total is %+v, want exactly %d", what, total, n)
 	}
 }
 
-// names are the names of cards, in their order.
-func names(cards []canon.Card) []string {
+// cardNames returns the names of cards, in their order.
+func cardNames(cards []canon.Card) []string {
 	out := []string{}
 	for _, c := range cards {
 		out = append(out, c.Name)
@@ -196,8 +195,8 @@ func names(cards []canon.Card) []string {
 	return out
 }
 
-// found are the names of hits, in their order.
-func found(res canon.SearchResult) []string {
+// hitNames returns the names of the cards found, in their order.
+func hitNames(res canon.SearchResult) []string {
 	out := []string{}
 	for _, h := range res.Hits {
 		out = append(out, h.Card.Name)

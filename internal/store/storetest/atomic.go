@@ -13,14 +13,14 @@ import (
 	"loregate/internal/canon"
 )
 
-// patience is how long a test waits for what should come at once.
-const patience = 20 * time.Second
+// maxWait is the time that a test waits for an event that should happen at once.
+const maxWait = 20 * time.Second
 
 var errTest = errors.New("the test's own error")
 
-// writes are one of each of the writes there are, in an order in which they succeed on
-// the world that testAtomic starts from.
-func writes(ctx context.Context, tx canon.Tx) []func() error {
+// allWrites returns one call of each write method of a Tx. In this order they succeed on the world
+// that testAtomic starts with.
+func allWrites(ctx context.Context, tx canon.Tx) []func() error {
 	w, c := WorldID(1), Card(50, "New", Open)
 	l := canon.Link{World: w, ID: LinkID(50), Kind: "k", From: CardID(1), To: CardID(1), Label: Open, Since: 50}
 	y := canon.Layer{World: w, ID: LayerID(50), Card: CardID(1), Kind: "base", Label: Open, Since: 50}
@@ -50,11 +50,11 @@ func writes(ctx context.Context, tx canon.Tx) []func() error {
 	}
 }
 
-// all is everything that a store shows, as one text.
-func all(t testing.TB, s canon.Store) string {
+// dumpStore returns everything that a store returns to readers, as one text.
+func dumpStore(t testing.TB, s canon.Store) string {
 	t.Helper()
-	text := tables(t, s, WorldID(1)) + tables(t, s, WorldID(2)) + tables(t, s, WorldID(5))
-	look(t, s, AsAll, func(e eye) {
+	text := dumpTables(t, s, WorldID(1)) + dumpTables(t, s, WorldID(2)) + dumpTables(t, s, WorldID(5))
+	readAs(t, s, AsAll, func(e viewReader) {
 		streams, err := e.r.Streams(e.ctx(), "")
 		e.ok("Streams", err)
 		for _, id := range streams {
@@ -72,8 +72,8 @@ func all(t testing.TB, s canon.Store) string {
 		e.ok("Repeat", err)
 		text += fmt.Sprintf("%+v %v\n", r, ok)
 		for _, q := range []string{"lantern", "brandnew"} {
-			res := e.search(canon.SearchQuery{Q: q, InContent: true, Mode: word, Filter: canon.Filter{Sort: canon.SortName}})
-			text += fmt.Sprintf("%s %q\n", q, found(res))
+			res := e.searchAll(canon.SearchQuery{Q: q, InContent: true, Mode: word, Filter: canon.Filter{Sort: canon.SortName}})
+			text += fmt.Sprintf("%s %q\n", q, hitNames(res))
 		}
 	})
 	return text
@@ -81,23 +81,23 @@ func all(t testing.TB, s canon.Store) string {
 
 func testAtomic(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
-	hidden(t, s)
+	fillAllLabels(t, s)
 	write(t, s, func(tx Writer) {
 		tx.ok("PutBody", tx.Tx.PutBody(t.Context(), WorldID(1), HashOf("old"), []byte("old")))
-		tx.Append("t") // so that there is a stream to spoil
+		tx.Append("t") // a failing write must not change this stream
 	})
-	before := all(t, s)
+	before := dumpStore(t, s)
 	for name, fail := range map[string]func() error{
 		"error": func() error { return errTest },
 		"panic": func() error { panic(errTest) },
 	} {
 		t.Run("a write that ends in "+name+" after any number of steps leaves nothing", func(t *testing.T) {
-			for n := range len(writes(t.Context(), nil)) + 1 {
-				err := failing(t, s, n, fail)
+			for n := range len(allWrites(t.Context(), nil)) + 1 {
+				err := writeAndFail(t, s, n, fail)
 				if err == nil || name == "error" && !errors.Is(err, errTest) {
 					t.Errorf("after %d steps: Write answers %v", n, err)
 				}
-				if after := all(t, s); after != before {
+				if after := dumpStore(t, s); after != before {
 					t.Fatalf("after %d steps the store holds\n%s\nand held\n%s", n, after, before)
 				}
 			}
@@ -105,23 +105,23 @@ func testAtomic(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 	t.Run("a write sees its own writes, and others do not until it is done", func(t *testing.T) { testOwnWrites(t, s) })
 	t.Run("and then it is kept", func(t *testing.T) {
-		if after := all(t, s); after == before {
+		if after := dumpStore(t, s); after == before {
 			t.Error("nothing is kept")
 		}
 	})
-	t.Run("a context that has ended", func(t *testing.T) { testEnded(t, open(t)) })
+	t.Run("a context that has ended", func(t *testing.T) { testEndedContext(t, open(t)) })
 }
 
-// failing does n writes and fails; a panic is given back as an error, which a store may
-// do itself.
-func failing(t *testing.T, s canon.Store, n int, fail func() error) (err error) {
+// writeAndFail does n writes and then fails. It returns a panic as an error, since a store may
+// recover panics itself.
+func writeAndFail(t *testing.T, s canon.Store, n int, fail func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("a panic: %v", p)
 		}
 	}()
 	return s.Write(t.Context(), func(tx canon.Tx) error {
-		for i, step := range writes(t.Context(), tx)[:n] {
+		for i, step := range allWrites(t.Context(), tx)[:n] {
 			if err := step(); err != nil {
 				t.Errorf("step %d: %v", i, err)
 			}
@@ -136,11 +136,11 @@ func testOwnWrites(t *testing.T, s canon.Store) {
 		tx.Card(new, "fresh text")
 		tx.Append("own")
 		tx.ok("PutBody", tx.Tx.PutBody(t.Context(), WorldID(1), HashOf("fresh"), []byte("fresh")))
-		inside := eye{t, tx.Tx, sight(AsUser)}
-		if _, ok := inside.card(60); !ok {
+		inside := viewReader{t, tx.Tx, visibleTo(AsUser)}
+		if _, ok := inside.findCard(60); !ok {
 			t.Error("the write does not see its card")
 		}
-		if got := found(inside.search(canon.SearchQuery{Q: "fresh", InContent: true, Mode: word})); !slices.Equal(got, []string{"Fresh"}) {
+		if got := hitNames(inside.searchAll(canon.SearchQuery{Q: "fresh", InContent: true, Mode: word})); !slices.Equal(got, []string{"Fresh"}) {
 			t.Errorf("the write finds %q", got)
 		}
 		if head, err := tx.Tx.Head(t.Context(), "own"); err != nil || head.Seq != 1 {
@@ -149,20 +149,20 @@ func testOwnWrites(t *testing.T, s canon.Store) {
 		if b, ok, err := tx.Tx.Body(t.Context(), WorldID(1), HashOf("fresh")); err != nil || !ok || string(b) != "fresh" {
 			t.Errorf("the write sees the body %q, %v, %v", b, ok, err)
 		}
-		look(t, s, AsAll, func(e eye) {
-			if _, ok := e.card(60); ok {
+		readAs(t, s, AsAll, func(e viewReader) {
+			if _, ok := e.findCard(60); ok {
 				t.Error("others see the card before the write is done")
 			}
 		})
 	})
-	look(t, s, AsUser, func(e eye) {
-		if _, ok := e.card(60); !ok {
+	readAs(t, s, AsUser, func(e viewReader) {
+		if _, ok := e.findCard(60); !ok {
 			t.Error("the card is not kept")
 		}
 	})
 }
 
-func testEnded(t *testing.T, s canon.Store) {
+func testEndedContext(t *testing.T, s canon.Store) {
 	Put(t, s, Card(1, "A", Open))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -192,7 +192,7 @@ func testEnded(t *testing.T, s canon.Store) {
 				if !errors.Is(err, context.Canceled) {
 					t.Errorf("Write: %v, want context.Canceled", err)
 				}
-			case <-time.After(patience):
+			case <-time.After(maxWait):
 				t.Error("Write goes on waiting though its context has ended")
 			}
 		})
@@ -204,8 +204,8 @@ func testEnded(t *testing.T, s canon.Store) {
 			cancel()
 			return err
 		})
-		look(t, s, AsUser, func(e eye) {
-			if _, kept := e.card(2); kept != (err == nil) {
+		readAs(t, s, AsUser, func(e viewReader) {
+			if _, kept := e.findCard(2); kept != (err == nil) {
 				t.Errorf("Write answers %v, and the card is kept: %v", err, kept)
 			}
 		})
@@ -220,7 +220,7 @@ func testConcurrent(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("a write wakes those who wait", func(t *testing.T) { testChanged(t, open(t)) })
 }
 
-// testIncrements has many goroutines count one card and one stream up.
+// testIncrements lets many goroutines increment the revision of one card and append to one stream.
 func testIncrements(t *testing.T, s canon.Store) {
 	const goroutines, each = 32, 8
 	Put(t, s, Card(1, "Counter", Open))
@@ -228,15 +228,15 @@ func testIncrements(t *testing.T, s canon.Store) {
 	for range goroutines {
 		all.Go(func() {
 			for range each {
-				if err := s.Write(t.Context(), increment(t.Context())); err != nil {
+				if err := s.Write(t.Context(), incrementCard(t.Context())); err != nil {
 					t.Errorf("Write: %v", err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	look(t, s, AsAll, func(e eye) {
-		if c, _ := e.card(1); c.Rev != 1+goroutines*each {
+	readAs(t, s, AsAll, func(e viewReader) {
+		if c, _ := e.findCard(1); c.Rev != 1+goroutines*each {
 			t.Errorf("the card is counted up to %d, want %d", c.Rev, 1+goroutines*each)
 		}
 		prev := canon.Head{}
@@ -253,9 +253,9 @@ func testIncrements(t *testing.T, s canon.Store) {
 	})
 }
 
-func increment(ctx context.Context) func(canon.Tx) error {
+func incrementCard(ctx context.Context) func(canon.Tx) error {
 	return func(tx canon.Tx) error {
-		c, _, err := canon.First(tx.FindCards(ctx, sight(AsAll), canon.CardQuery{ID: CardID(1)}))
+		c, _, err := canon.First(tx.FindCards(ctx, visibleTo(AsAll), canon.CardQuery{ID: CardID(1)}))
 		if err != nil {
 			return err
 		}
@@ -271,20 +271,20 @@ func increment(ctx context.Context) func(canon.Tx) error {
 	}
 }
 
-// testSnapshot writes while a reader reads.
+// testSnapshot writes while a reader holds a snapshot.
 func testSnapshot(t *testing.T, s canon.Store) {
-	hidden(t, s)
-	ask := func(e eye) string {
+	fillAllLabels(t, s)
+	ask := func(e viewReader) string {
 		text := ""
 		for _, q := range slices.Concat(cardQuestions, rowQuestions) {
 			got, total := q.ask(e)
-			text += fmt.Sprintln(q.name, texts(got), total)
+			text += fmt.Sprintln(q.name, labelsText(got), total)
 		}
 		head, err := e.r.Head(e.ctx(), "s")
 		e.ok("Head", err)
 		return text + fmt.Sprint(head.Seq)
 	}
-	look(t, s, AsAdmin, func(e eye) {
+	readAs(t, s, AsAdmin, func(e viewReader) {
 		before := ask(e)
 		done := make(chan struct{})
 		go func() {
@@ -301,21 +301,22 @@ func testSnapshot(t *testing.T, s canon.Store) {
 		}()
 		select {
 		case <-done:
-		case <-time.After(patience):
+		case <-time.After(maxWait):
 			t.Fatal("a reader keeps a writer waiting")
 		}
 		if after := ask(e); after != before {
 			t.Errorf("the snapshot was\n%s\nand is\n%s", before, after)
 		}
 	})
-	look(t, s, AsAdmin, func(e eye) {
-		if cards := e.cards(canon.Filter{}); len(cards) > 0 {
-			t.Errorf("after the write a new reader sees %q", names(cards))
+	readAs(t, s, AsAdmin, func(e viewReader) {
+		if cards := e.listCards(canon.Filter{}); len(cards) > 0 {
+			t.Errorf("after the write a new reader sees %q", cardNames(cards))
 		}
 	})
 }
 
-// testWholeWrites keeps two cards equal in every write, and reads them meanwhile.
+// testWholeWrites keeps the revisions of two cards equal in each write, and reads them
+// concurrently.
 func testWholeWrites(t *testing.T, s canon.Store) {
 	Put(t, s, Card(1, "A", Open), Card(2, "B", Open))
 	done := make(chan struct{})
@@ -343,9 +344,9 @@ func testWholeWrites(t *testing.T, s canon.Store) {
 			running = false
 		default:
 		}
-		look(t, s, AsUser, func(e eye) {
-			a, _ := e.card(1)
-			b, _ := e.card(2)
+		readAs(t, s, AsUser, func(e viewReader) {
+			a, _ := e.findCard(1)
+			b, _ := e.findCard(2)
 			if a.Rev != b.Rev {
 				t.Errorf("a reader sees half a write: %d and %d", a.Rev, b.Rev)
 			}
@@ -353,8 +354,9 @@ func testWholeWrites(t *testing.T, s canon.Store) {
 	}
 }
 
-// TestLooksWakeNobody looks inside a write of a durable store, as who waits for work does:
-// it must not wake itself.
+// TestLooksWakeNobody reads inside a write transaction of a durable store, as a worker does that
+// waits for work. A transaction that only reads must not signal a change, or the worker would wake
+// itself.
 func TestLooksWakeNobody(t *testing.T, s canon.Store) {
 	t.Helper()
 	look := func() {
@@ -364,7 +366,7 @@ func TestLooksWakeNobody(t *testing.T, s canon.Store) {
 		})
 	}
 	write(t, s, func(tx Writer) { tx.PutWorld(World(1)) })
-	look() // a write is answered before it wakes, and the next begins after that
+	look() // Write may return before it signals the change, but the next write begins after the signal
 	changed := s.Changed()
 	look()
 	select {
@@ -376,8 +378,8 @@ func TestLooksWakeNobody(t *testing.T, s canon.Store) {
 	<-changed
 }
 
-// testChanged counts a card up to ten, each time after all who wait have said what they
-// have seen: they ask for the next change before they read.
+// testChanged increments a card ten times, each time after all waiters have reported the current
+// revision. Waiters call Changed before they read.
 func testChanged(t *testing.T, s canon.Store) {
 	Put(t, s, Card(1, "Counter", Open))
 	const last, waiters = 10, 4
@@ -386,7 +388,7 @@ func testChanged(t *testing.T, s canon.Store) {
 		seen[i] = make(chan uint32, last)
 		go func() {
 			defer close(seen[i])
-			if err := follow(t.Context(), s, last, seen[i]); err != nil {
+			if err := reportRevisions(t.Context(), s, last, seen[i]); err != nil {
 				t.Errorf("a waiter: %v", err)
 			}
 		}()
@@ -402,25 +404,25 @@ func testChanged(t *testing.T, s canon.Store) {
 		if rev == last {
 			break
 		}
-		if err := s.Write(t.Context(), increment(t.Context())); err != nil {
+		if err := s.Write(t.Context(), incrementCard(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, waiter := range seen {
-		for range waiter { // until it has ended
+		for range waiter { // drain until the waiter has ended
 		}
 	}
 }
 
-// follow says each revision of the first card that it reads, until the last.
-func follow(ctx context.Context, s canon.Store, last uint32, seen chan<- uint32) error {
-	deadline := time.After(patience)
+// reportRevisions sends each revision of the first card that it reads, until the last.
+func reportRevisions(ctx context.Context, s canon.Store, last uint32, seen chan<- uint32) error {
+	deadline := time.After(maxWait)
 	var said uint32
 	for {
 		changed := s.Changed()
 		var c canon.Card
 		err := s.Read(ctx, func(r canon.Reader) (err error) {
-			c, _, err = canon.First(r.FindCards(ctx, sight(AsAll), canon.CardQuery{ID: CardID(1)}))
+			c, _, err = canon.First(r.FindCards(ctx, visibleTo(AsAll), canon.CardQuery{ID: CardID(1)}))
 			return err
 		})
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// benchCards is how many cards BenchmarkStore reads among; BENCH_CARDS overrides it.
+// benchCards is the number of cards that BenchmarkStore reads from; BENCH_CARDS overrides it.
 var benchCards = func() int {
 	if n, err := strconv.Atoi(os.Getenv("BENCH_CARDS")); err == nil && n > 100 {
 		return n
@@ -21,8 +21,8 @@ var benchCards = func() int {
 	return 5000
 }()
 
-// BenchmarkStore measures what a store is asked most, on a world of benchCards cards of 60
-// words from a vocabulary in which few are common. open gives an empty store.
+// BenchmarkStore measures the most frequent queries, on a world of benchCards cards. Each card has
+// 60 words of a vocabulary in which few words are common. open returns an empty store.
 func BenchmarkStore(b *testing.B, open func(b *testing.B) canon.Store) {
 	s := open(b)
 	fillBench(b, s)
@@ -36,7 +36,7 @@ func BenchmarkStore(b *testing.B, open func(b *testing.B) canon.Store) {
 			}
 		})
 	}
-	see := sight(AsUser)
+	see := visibleTo(AsUser)
 	page := canon.Page{Limit: 20}
 	ask("point-read", func(ctx context.Context, r canon.Reader, i int) error {
 		_, _, err := canon.First(r.FindCards(ctx, see, canon.CardQuery{ID: CardID(1 + i%benchCards)}))
@@ -111,7 +111,7 @@ func fillBench(b *testing.B, s canon.Store) {
 				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
 			}
 			tx.Card(c, text.String())
-			tx.Refs(c, to(link, fmt.Sprintf("Place %d", 1+(i*7)%benchCards)), to(link, fmt.Sprintf("Missing %d", zipf.Uint64())), to(link, fmt.Sprintf("Missing alone %d", i)))
+			tx.Refs(c, refTo(link, fmt.Sprintf("Place %d", 1+(i*7)%benchCards)), refTo(link, fmt.Sprintf("Missing %d", zipf.Uint64())), refTo(link, fmt.Sprintf("Missing alone %d", i)))
 			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: []string{"exit", "at"}[i%2], From: c.ID, To: CardID(1 + (i*7)%(i+1)),
 				Label: Open, Attrs: fmt.Appendf(nil, `{"clock":%d}`, i), Since: canon.Seq(i + 1), At: Time(i)})
 			tx.Event(Event(i+1, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%50), []access.Label{Open, GM}[i%5/4]))

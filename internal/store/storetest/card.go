@@ -15,7 +15,7 @@ import (
 
 func testCards(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("a card reads back as it was written", func(t *testing.T) { testRoundTrip(t, open(t)) })
-	t.Run("a name is taken within its label", func(t *testing.T) { testTaken(t, open) })
+	t.Run("a name is taken within its label", func(t *testing.T) { testTakenNames(t, open) })
 	t.Run("a refused card changes nothing", func(t *testing.T) { testRefusedCard(t, open(t)) })
 	t.Run("the cards of a key, most open first", func(t *testing.T) { testHomonyms(t, open(t)) })
 	t.Run("what is read is the reader's own", func(t *testing.T) { testOwnBytes(t, open(t)) })
@@ -32,7 +32,7 @@ func testRoundTrip(t *testing.T, s canon.Store) {
 		"with everything": full, "with nothing": Card(2, "x", Open), "in the trash": trashed,
 	} {
 		Put(t, s, c)
-		look(t, s, AsAll, func(e eye) {
+		readAs(t, s, AsAll, func(e viewReader) {
 			got, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{ID: c.ID}))
 			e.ok("FindCards by ID", err)
 			if !ok || !reflect.DeepEqual(got, c) {
@@ -42,8 +42,9 @@ func testRoundTrip(t *testing.T, s canon.Store) {
 	}
 }
 
-// testTaken says which second cards a world takes beside "Hall", GM, codename "hall".
-func testTaken(t *testing.T, open func(*testing.T) canon.Store) {
+// testTakenNames checks which second cards a world accepts besides "Hall" with label GM and
+// codename "hall".
+func testTakenNames(t *testing.T, open func(*testing.T) canon.Store) {
 	first := Card(1, "Hall", GM)
 	first.Codename = "hall"
 	second := func(name string, label access.Label, codename string) canon.Card {
@@ -108,7 +109,7 @@ func testReuse(t *testing.T, s canon.Store, first canon.Card) {
 			t.Errorf("restoring a card with %s in use: %v, want ErrTaken", name, err)
 		}
 	}
-	look(t, s, AsGM, func(e eye) {
+	readAs(t, s, AsGM, func(e viewReader) {
 		if c, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "hall"})); err != nil || !ok || c.ID != next.ID {
 			t.Errorf("FindCards by Codename: %v, %v, %v; want the living one", c.ID, ok, err)
 		}
@@ -127,11 +128,11 @@ func testRefusedCard(t *testing.T, s canon.Store) {
 		}
 		tx.Row(Card(4, "After", Open))
 	})
-	look(t, s, AsUser, func(e eye) {
-		if got, want := names(e.cards(canon.Filter{})), []string{"After", "Before", "Hall", "House"}; !slices.Equal(got, want) {
+	readAs(t, s, AsUser, func(e viewReader) {
+		if got, want := cardNames(e.listCards(canon.Filter{})), []string{"After", "Before", "Hall", "House"}; !slices.Equal(got, want) {
 			t.Errorf("after a refused card: %q, want %q", got, want)
 		}
-		if c, _ := e.card(2); !reflect.DeepEqual(c, other) {
+		if c, _ := e.findCard(2); !reflect.DeepEqual(c, other) {
 			t.Errorf("the refused card is %+v", c)
 		}
 	})
@@ -142,17 +143,17 @@ func testHomonyms(t *testing.T, s canon.Store) {
 	three := access.NewLabel(access.LevelGM, "alice", "bob", "dan")
 	Put(t, s, Card(1, "Echo", Admin), Card(2, "Echo", GM), Card(3, "Echo", carol), Card(4, "Echo", AdminBoth),
 		Card(5, "Echo", three), Card(6, "Echo", Open), Card(7, "Echo", GMAlice), Card(8, "Echo+below", Open))
-	look(t, s, AsAdmin, func(e eye) {
+	readAs(t, s, AsAdmin, func(e viewReader) {
 		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Key: "echo"})
 		e.ok("FindCards by Key", err)
 		want := []canon.CardID{CardID(6), CardID(5), CardID(3), CardID(7), CardID(2), CardID(4), CardID(1)}
-		if got := ids(cards); !slices.Equal(got, want) {
+		if got := cardIDs(cards); !slices.Equal(got, want) {
 			t.Errorf("FindCards by Key: %v, want %v: by level, then more subjects, then id", got, want)
 		}
 		for _, c := range []canon.Card{Card(30, "Coded a", Admin), Card(32, "Coded b", GMAlice), Card(31, "Coded c", GM)} {
 			c.Codename = "code"
 			Put(t, s, c)
-			look(t, s, AsAll, func(e eye) {
+			readAs(t, s, AsAll, func(e viewReader) {
 				got, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "code"}))
 				if err != nil || !ok || got.ID != c.ID {
 					t.Errorf("FindCards by Codename: %v, %v, %v; want %v: the lowest level, then by id", got.ID, ok, err, c.ID)
@@ -161,7 +162,7 @@ func testHomonyms(t *testing.T, s canon.Store) {
 		}
 		for _, absent := range []markup.Key{"", "ech", "echo+", "Echo"} {
 			if cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Key: absent}); err != nil || len(cards) > 0 {
-				t.Errorf("FindCards by Key of %q: %v, %v", absent, ids(cards), err)
+				t.Errorf("FindCards by Key of %q: %v, %v", absent, cardIDs(cards), err)
 			}
 		}
 		if _, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: ""})); ok || err != nil {
@@ -170,7 +171,7 @@ func testHomonyms(t *testing.T, s canon.Store) {
 	})
 }
 
-func ids(cards []canon.Card) []canon.CardID {
+func cardIDs(cards []canon.Card) []canon.CardID {
 	out := []canon.CardID{}
 	for _, c := range cards {
 		out = append(out, c.ID)
@@ -178,7 +179,8 @@ func ids(cards []canon.Card) []canon.CardID {
 	return out
 }
 
-// testOwnBytes changes what went in and what came out.
+// testOwnBytes changes byte slices after writing them and after reading them; the store must not
+// change.
 func testOwnBytes(t *testing.T, s canon.Store) {
 	c := Card(1, "Hall", Open)
 	c.Fields = json.RawMessage(`{"a":1}`)
@@ -190,8 +192,8 @@ func testOwnBytes(t *testing.T, s canon.Store) {
 	})
 	c.Fields[2], body[0] = 'z', 'z'
 	for range 2 {
-		look(t, s, AsUser, func(e eye) {
-			got, _ := e.card(1)
+		readAs(t, s, AsUser, func(e viewReader) {
+			got, _ := e.findCard(1)
 			b, _, err := e.r.Body(e.ctx(), c.World, HashOf("body"))
 			e.ok("Body", err)
 			if string(got.Fields) != `{"a":1}` || string(b) != "body" {

@@ -8,12 +8,12 @@ import (
 	"loregate/internal/canon"
 )
 
-// testDiscard takes a world away a few rows at a time, and leaves everything else.
+// testDiscard discards a world a few rows at a time. Everything else must remain.
 func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	gone, stays := canon.WorldStream(WorldID(1)), canon.WorldStream(WorldID(2))
 	fill := func() {
-		hidden(t, s)
+		fillAllLabels(t, s)
 		write(t, s, func(tx Writer) {
 			other := Card(1, "Elsewhere", Open)
 			other.World = WorldID(2)
@@ -29,15 +29,15 @@ func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 			}
 		})
 	}
-	empty := tables(t, s, WorldID(1))
+	empty := dumpTables(t, s, WorldID(1))
 	fill()
-	full, elsewhere := tables(t, s, WorldID(1)), tables(t, s, WorldID(2))
+	full, elsewhere := dumpTables(t, s, WorldID(1)), dumpTables(t, s, WorldID(2))
 	kept := errors.New("not kept")
 	err := s.Write(t.Context(), func(tx canon.Tx) error {
 		_, err := tx.Discard(t.Context(), WorldID(1), 1000)
 		return errors.Join(err, kept)
 	})
-	if !errors.Is(err, kept) || tables(t, s, WorldID(1)) != full {
+	if !errors.Is(err, kept) || dumpTables(t, s, WorldID(1)) != full {
 		t.Errorf("a Discard that failed has taken something away: %v", err)
 	}
 	for steps, left := 1, true; left; steps++ {
@@ -45,7 +45,7 @@ func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 			tx.Index(Card(60, "Between", Open), nil)
 			tx.ok("Discard", func() (err error) { left, err = tx.Tx.Discard(t.Context(), WorldID(1), 3); return err }())
 		})
-		look(t, s, AsAll, func(e eye) {
+		readAs(t, s, AsAll, func(e viewReader) {
 			_, found, err := canon.First(e.r.Worlds(e.ctx(), canon.WorldQuery{ID: WorldID(1)}))
 			e.ok("Worlds by ID", err)
 			head, err := e.r.Head(e.ctx(), gone)
@@ -58,13 +58,13 @@ func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 			t.Fatal("it does not end")
 		}
 	}
-	if got := tables(t, s, WorldID(1)); got != empty {
+	if got := dumpTables(t, s, WorldID(1)); got != empty {
 		t.Errorf("after Discard there is\n%s", got)
 	}
-	if got := tables(t, s, WorldID(2)); got != elsewhere {
+	if got := dumpTables(t, s, WorldID(2)); got != elsewhere {
 		t.Errorf("Discard has changed another world:\n%s\nwas\n%s", got, elsewhere)
 	}
-	look(t, s, AsAll, func(e eye) {
+	readAs(t, s, AsAll, func(e viewReader) {
 		streams, err := e.r.Streams(e.ctx(), "")
 		e.ok("Streams", err)
 		if len(streams) != 1 || streams[0].Stream != stays {
@@ -80,8 +80,8 @@ func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 			}
 		}
 	})
-	fill() // nothing is left in its way
-	if got := tables(t, s, WorldID(1)); got != full {
+	fill() // the world can be created again
+	if got := dumpTables(t, s, WorldID(1)); got != full {
 		t.Errorf("made again it is\n%s\nwas\n%s", got, full)
 	}
 }

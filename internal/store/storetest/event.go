@@ -60,10 +60,10 @@ func testEvents(t *testing.T, open func(*testing.T) canon.Store) {
 		{"as of, inclusive", AsGM, canon.EventQuery{AsOf: 4}, "4 3 2 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) { wantEvents(e, test.q, test.want) })
+			readAs(t, s, test.view, func(e viewReader) { wantEvents(e, test.q, test.want) })
 		})
 	}
-	look(t, s, AsAdmin, func(e eye) {
+	readAs(t, s, AsAdmin, func(e viewReader) {
 		rows, _, err := e.r.Events(e.ctx(), e.s, canon.EventQuery{ID: full.ID, Page: everything})
 		if err != nil || len(rows) != 1 || !reflect.DeepEqual(rows[0], full) {
 			t.Errorf("an event: %+v, %v; want %+v", rows, err, full)
@@ -71,12 +71,12 @@ func testEvents(t *testing.T, open func(*testing.T) canon.Store) {
 	})
 }
 
-func wantEvents(e eye, q canon.EventQuery, want string) {
+func wantEvents(e viewReader, q canon.EventQuery, want string) {
 	e.t.Helper()
 	q.Page = everything
 	all, total, err := e.r.Events(e.ctx(), e.s, q)
 	e.ok("Events", err)
-	e.counts("Events", total, len(all))
+	e.checkTotal("Events", total, len(all))
 	got := ""
 	for i, row := range all {
 		if i > 0 {
@@ -131,7 +131,7 @@ func testCardAt(t *testing.T, s canon.Store) {
 		{1, 14, 6, 6}, {1, 99, 6, 6}, {2, 10, 0, 0}, {3, 10, 0, 0}, {4, 10, 0, 1},
 	} {
 		for view, want := range map[access.View]uint32{AsUser: test.user, AsGM: test.gm} {
-			look(t, s, view, func(e eye) {
+			readAs(t, s, view, func(e viewReader) {
 				v, ok, err := canon.First(e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(test.card)}, test.at))
 				e.ok("CardsAt of one card", err)
 				if ok != (want > 0) || v.Rev != want {
@@ -140,10 +140,10 @@ func testCardAt(t *testing.T, s canon.Store) {
 			})
 		}
 	}
-	look(t, s, AsGM, func(e eye) {
+	readAs(t, s, AsGM, func(e viewReader) {
 		all, err := e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(4), CardID(2), CardID(1), CardID(4)}, 8)
 		e.ok("CardsAt", err)
-		if got := said(all); got != "Hidden now1 Card4 Hidden now1" {
+		if got := versionsText(all); got != "Hidden now1 Card4 Hidden now1" {
 			t.Errorf("CardsAt: %q", got)
 		}
 	})
@@ -153,7 +153,7 @@ func testSeqAt(t *testing.T, s canon.Store) {
 	stream := canon.WorldStream(WorldID(1))
 	write(t, s, func(tx Writer) {
 		head := canon.Head{}
-		for _, at := range []int{10, 20, 20, 50, 30, 40} { // once a clock went back
+		for _, at := range []int{10, 20, 20, 50, 30, 40} { // a clock went back once
 			c := Commit(stream, head)
 			c.At = Time(at)
 			tx.ok("Append", tx.Tx.Append(t.Context(), c))
@@ -161,7 +161,7 @@ func testSeqAt(t *testing.T, s canon.Store) {
 		}
 		tx.Append("other")
 	})
-	look(t, s, AsNobody, func(e eye) {
+	readAs(t, s, AsNobody, func(e viewReader) {
 		for at, want := range map[int]canon.Seq{9: 0, 10: 1, 19: 1, 20: 3, 29: 3, 30: 5, 45: 6, 50: 4, 99: 4} {
 			if got, err := e.r.SeqAt(e.ctx(), WorldID(1), Time(at)); err != nil || got != want {
 				t.Errorf("at %d: commit %d, %v; want %d", at, got, err, want)

@@ -25,7 +25,7 @@ var (
 	AdminBoth = access.NewLabel(access.LevelAdmin, "alice", "bob")
 )
 
-// Views that the fixtures use. AsAll is the door's own.
+// Views that the fixtures use. AsAll is the view that package canon itself uses.
 var (
 	AsNobody  = access.View{}
 	AsUser    = access.View{Level: access.LevelUser}
@@ -36,65 +36,65 @@ var (
 	AsAll     = access.View{Level: access.LevelAll}
 )
 
-// UUID is the nth id of a fixed series that sorts by n.
+// UUID returns the nth id of a fixed series that sorts by n.
 func UUID(n int) uuid.UUID {
 	id := uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x80}
 	binary.BigEndian.PutUint32(id[12:], uint32(n))
 	return id
 }
 
-// WorldID is the id of the nth world.
+// WorldID returns the id of the nth world.
 func WorldID(n int) access.WorldID { return access.WorldID(UUID(n)) }
 
-// CardID is the id of the nth card.
+// CardID returns the id of the nth card.
 func CardID(n int) canon.CardID { return canon.CardID(UUID(n)) }
 
-// LinkID is the id of the nth link.
+// LinkID returns the id of the nth link.
 func LinkID(n int) canon.LinkID { return canon.LinkID(UUID(n)) }
 
-// LayerID is the id of the nth layer.
+// LayerID returns the id of the nth layer.
 func LayerID(n int) canon.LayerID { return canon.LayerID(UUID(n)) }
 
-// Time is the nth second of a fixed day.
+// Time returns the nth second of a fixed day.
 func Time(n int) time.Time {
 	return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
 }
 
-// HashOf is the hash of a body.
+// HashOf returns the hash of a body.
 func HashOf(body string) canon.Hash { return sha256.Sum256([]byte(body)) }
 
-// World is the nth world.
+// World returns the nth world.
 func World(n int) canon.World {
 	return canon.World{ID: WorldID(n), Slug: fmt.Sprintf("world-%d", n), Title: fmt.Sprintf("World %d", n), CreatedAt: Time(0)}
 }
 
-// Card is the nth card of the first world: a living RichText of one version, written in
+// Card returns the nth card of the first world: a living RichText card of one version, written in
 // commit n at Time(n). Its name may be compound; its parent is not set.
 func Card(n int, name string, label access.Label) canon.Card {
 	return canon.Card{
 		World: WorldID(1), ID: CardID(n), Part: markup.Tag(name), Type: "RichText", Own: label,
-		Name: name, Key: markup.KeyOf(name), Label: label, Rev: 1, Counts: counted(canon.Counts{}, label),
+		Name: name, Key: markup.KeyOf(name), Label: label, Rev: 1, Counts: nextCounts(canon.Counts{}, label),
 		CreatedAt: Time(n), CreatedBy: "ann", UpdatedAt: Time(n), UpdatedBy: "ann", Seq: canon.Seq(n),
 	}
 }
 
-// Under is a card as the child of another.
+// Under returns c as a child of parent.
 func Under(parent, c canon.Card) canon.Card {
 	c.Parent = parent.ID
 	c.Label = c.Own.Meet(parent.Label)
 	if part, ok := strings.CutPrefix(c.Name, parent.Name+"+"); ok {
-		c.Part = part // compound where cards between them are missing
+		c.Part = part // compound if cards between them are missing
 	}
 	return c
 }
 
-// With is a card with a body as its content.
+// With returns c with a body as its content.
 func With(c canon.Card, body string) canon.Card {
 	c.Content, c.Size, c.Length = HashOf(body), len(body), utf8.RuneCountInString(body)
 	return c
 }
 
-// Version is the version that a card's present state is.
+// Version returns the version that describes the current state of a card.
 func Version(c canon.Card) canon.Version {
 	return canon.Version{
 		World: c.World, Card: c.ID, Rev: c.Rev, From: c.Seq, Counts: c.Counts, Label: c.Label, Name: c.Name,
@@ -103,29 +103,29 @@ func Version(c canon.Card) canon.Version {
 	}
 }
 
-// Next is a card at its next version, written in commit n at Time(n).
+// Next returns c at its next version, written in commit n at Time(n).
 func Next(c canon.Card, n int) canon.Card {
 	c.Rev++
-	c.Counts = counted(c.Counts, c.Label)
+	c.Counts = nextCounts(c.Counts, c.Label)
 	c.UpdatedAt, c.Seq = Time(n), canon.Seq(n)
 	return c
 }
 
-// Trashed is a card as it went to the trash with a root at Time(n).
+// Trashed returns c as it is after going to the trash with root at Time(n).
 func Trashed(c, root canon.Card, n int) canon.Card {
 	c.TrashedAt, c.TrashRoot = Time(n), root.ID
 	return c
 }
 
-// counted is one more version for each level that sees the label.
-func counted(c canon.Counts, l access.Label) canon.Counts {
+// nextCounts returns c with one more version for each level that sees the label.
+func nextCounts(c canon.Counts, l access.Label) canon.Counts {
 	for level := max(l.Level, access.LevelUser); level <= access.LevelAdmin; level++ {
 		c[level-1]++
 	}
 	return c
 }
 
-// Commit is the commit that follows a head. Its body is not a Record.
+// Commit returns the commit that follows a head. Its body is not a Record.
 func Commit(s canon.StreamID, after canon.Head) canon.StoredCommit {
 	c := canon.StoredCommit{
 		Stream: s, Seq: after.Seq + 1, ID: UUID(int(after.Seq) + 1), At: Time(int(after.Seq) + 1),
@@ -135,13 +135,13 @@ func Commit(s canon.StreamID, after canon.Head) canon.StoredCommit {
 	return c
 }
 
-// Event is the event of the nth commit to the first world.
+// Event returns the event of the nth commit to the first world.
 func Event(n int, kind, scope string, label access.Label) canon.StoredEvent {
 	return canon.StoredEvent{World: WorldID(1), ID: UUID(n), Seq: canon.Seq(n), At: Time(n), By: "ann", Op: "test", Type: kind, Scope: scope, Label: label}
 }
 
-// Put writes the first world with cards, each with its version and indexed under its
-// name and type, to a store.
+// Put writes the first world and cards to a store. Each card gets its version, and is indexed with
+// its name and its type as text.
 func Put(t testing.TB, s canon.Store, cards ...canon.Card) {
 	t.Helper()
 	write(t, s, func(tx Writer) {

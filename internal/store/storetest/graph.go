@@ -12,8 +12,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// to is a reference to a name.
-func to(kind canon.RefKind, name string) canon.Ref {
+// refTo returns a reference to a name.
+func refTo(kind canon.RefKind, name string) canon.Ref {
 	return canon.Ref{Kind: kind, Target: markup.KeyOf(name), Name: name}
 }
 
@@ -30,23 +30,23 @@ func testRefs(t *testing.T, open func(*testing.T) canon.Store) {
 	orphan := Under(a, Card(6, "A+missing+tags", Open))
 	Put(t, s, b, a, gm, aTags, bTags, orphan, Card(8, "Below", GM))
 	write(t, s, func(tx Writer) {
-		tx.Refs(a, to(link, "Replaced"))
-		tx.Refs(a, to(link, "Zed"), to(nest, "B"), to(link, "b"), to(link, "Zeds"), to(link, "C"))
-		tx.Refs(b, to(link, "zed"), to(link, "Before"), to(link, "Below"), to(nest, "Nested"), to(link, "A"))
-		tx.Refs(gm, to(link, "zed"), to(link, "B"))
-		tx.Refs(aTags, to(tag, "Sea Port"), to(tag, "ruins"), to(link, "Linked"))
-		tx.Refs(bTags, to(tag, "sea ports"), to(tag, "Secret"))
-		tx.Refs(orphan, to(tag, "Lost"))
+		tx.Refs(a, refTo(link, "Replaced"))
+		tx.Refs(a, refTo(link, "Zed"), refTo(nest, "B"), refTo(link, "b"), refTo(link, "Zeds"), refTo(link, "C"))
+		tx.Refs(b, refTo(link, "zed"), refTo(link, "Before"), refTo(link, "Below"), refTo(nest, "Nested"), refTo(link, "A"))
+		tx.Refs(gm, refTo(link, "zed"), refTo(link, "B"))
+		tx.Refs(aTags, refTo(tag, "Sea Port"), refTo(tag, "ruins"), refTo(link, "Linked"))
+		tx.Refs(bTags, refTo(tag, "sea ports"), refTo(tag, "Secret"))
+		tx.Refs(orphan, refTo(tag, "Lost"))
 		gone := Trashed(Card(7, "Gone", Open), Card(7, "", Open), 9)
 		tx.Card(gone, "")
-		tx.Refs(gone, to(link, "Zed"), to(link, "B"))
+		tx.Refs(gone, refTo(link, "Zed"), refTo(link, "B"))
 	})
 	t.Run("from a card and to a target", func(t *testing.T) { testRefQueries(t, s) })
 	t.Run("wanted", func(t *testing.T) { testWanted(t, s) })
 	t.Run("tags", func(t *testing.T) { testTags(t, s) })
 	t.Run("none removes", func(t *testing.T) {
 		write(t, s, func(tx Writer) { tx.Refs(a) })
-		look(t, s, AsAll, func(e eye) {
+		readAs(t, s, AsAll, func(e viewReader) {
 			rows, total, err := e.r.Refs(e.ctx(), e.s, canon.RefQuery{From: a.ID, Page: everything})
 			if err != nil || len(rows) > 0 || total.Count > 0 {
 				t.Errorf("%v, %+v, %v", rows, total, err)
@@ -74,36 +74,36 @@ func testRefQueries(t *testing.T, s canon.Store) {
 		{"to nothing", AsAll, canon.RefQuery{Target: "replaced"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				test.q.Page = everything
 				rows, total, err := e.r.Refs(e.ctx(), e.s, test.q)
 				e.ok("Refs", err)
-				e.counts("Refs", total, len(rows))
-				if got := pointers(rows); got != test.want {
+				e.checkTotal("Refs", total, len(rows))
+				if got := refsText(rows); got != test.want {
 					t.Errorf("got %q, want %q", got, test.want)
 				}
 				for offset := range rows {
 					test.q.Page = canon.Page{Limit: 1, Offset: offset}
 					page, total, err := e.r.Refs(e.ctx(), e.s, test.q)
 					e.ok("Refs", err)
-					if pointers(page) != pointers(rows[offset:offset+1]) || total.Count != len(rows) {
-						t.Errorf("one from %d: %q of %+v", offset, pointers(page), total)
+					if refsText(page) != refsText(rows[offset:offset+1]) || total.Count != len(rows) {
+						t.Errorf("one from %d: %q of %+v", offset, refsText(page), total)
 					}
 				}
 			})
 		})
 	}
-	look(t, s, AsUser, func(e eye) {
+	readAs(t, s, AsUser, func(e viewReader) {
 		rows, _, err := e.r.Refs(e.ctx(), e.s, canon.RefQuery{From: CardID(1), Page: canon.Page{Limit: 1}})
 		e.ok("Refs", err)
-		a, _ := e.card(1)
+		a, _ := e.findCard(1)
 		if want := (canon.RefRow{Ref: canon.Ref{From: CardID(1), Kind: link, Target: "zed", Name: "Zed"}, Card: a}); !reflect.DeepEqual(rows[0], want) {
 			t.Errorf("a row: %+v, want %+v", rows[0], want)
 		}
 	})
 }
 
-func pointers(rows []canon.RefRow) string {
+func refsText(rows []canon.RefRow) string {
 	text := ""
 	for i, r := range rows {
 		if i > 0 {
@@ -125,17 +125,17 @@ func testWanted(t *testing.T, s canon.Store) {
 			{Key: "below", Name: "Below", Count: 1}, {Key: "c", Name: "C", Count: 1}}, 4},
 		{AsGM, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 3}, {Key: "before", Name: "Before", Count: 1}}, 2},
 		{AsUser, canon.Page{Limit: 2, Offset: 1}, []canon.Wanted{{Key: "before", Name: "Before", Count: 1}, {Key: "below", Name: "Below", Count: 1}}, 4},
-		{access.View{Subject: "nobody"}, canon.Page{Limit: 2, Offset: 1}, nil, 0}, // counted, for no row is there to tell
+		{access.View{Subject: "nobody"}, canon.Page{Limit: 2, Offset: 1}, nil, 0}, // no row carries the total, so it is counted separately
 		{AsUser, canon.Page{Limit: 2, Offset: 5}, nil, 4},
 		{AsNobody, everything, nil, 0},
 	} {
-		look(t, s, test.view, func(e eye) {
+		readAs(t, s, test.view, func(e viewReader) {
 			got, total, err := e.r.Wanted(e.ctx(), e.s, test.page)
 			e.ok("Wanted", err)
 			if !sameRows(got, test.want) {
 				t.Errorf("Wanted for %v, %+v: %+v, want %+v", test.view, test.page, got, test.want)
 			}
-			e.counts("Wanted", total, test.of)
+			e.checkTotal("Wanted", total, test.of)
 		})
 	}
 }
@@ -160,17 +160,17 @@ func testTags(t *testing.T, s canon.Store) {
 		{AsUser, "secret", everything, nil, 0},
 		{AsNobody, "", everything, nil, 0},
 	} {
-		look(t, s, test.view, func(e eye) {
+		readAs(t, s, test.view, func(e viewReader) {
 			got, total, err := e.r.Tags(e.ctx(), e.s, test.prefix, test.page)
 			e.ok("Tags", err)
 			if !sameRows(got, test.want) {
 				t.Errorf("Tags %q for %v: %+v, want %+v", test.prefix, test.view, got, test.want)
 			}
-			e.counts("Tags", total, test.of)
+			e.checkTotal("Tags", total, test.of)
 		})
 	}
-	look(t, s, AsUser, func(e eye) {
-		if got := names(e.cards(canon.Filter{Tag: "Lost"})); len(got) > 0 {
+	readAs(t, s, AsUser, func(e viewReader) {
+		if got := cardNames(e.listCards(canon.Filter{Tag: "Lost"})); len(got) > 0 {
 			t.Errorf("tags of a card that is missing are borne by %q", got)
 		}
 	})
@@ -193,13 +193,13 @@ func testLinks(t *testing.T, open func(*testing.T) canon.Store) {
 		tx.Link(moved)
 		tx.Link(plain(3, "holds", 1, 2, 2))
 		end(3, 4)
-		tx.Link(plain(4, "at", 1, 3, 2)) // to what only the gm sees
-		tx.Link(plain(6, "at", 1, 4, 2)) // to what is in the trash
+		tx.Link(plain(4, "at", 1, 3, 2)) // to a card that only the gm sees
+		tx.Link(plain(6, "at", 1, 4, 2)) // to a card in the trash
 		tx.Link(plain(7, "brief", 1, 2, 6))
 		end(7, 6)
 		tx.Link(plain(8, "again", 1, 2, 6))
 		end(8, 6)
-		tx.Link(plain(8, "again", 2, 1, 6)) // the state that the same commit leaves
+		tx.Link(plain(8, "again", 2, 1, 6)) // the final state of the same commit
 		tx.Link(plain(9, "at", 1, 2, 1))
 		end(9, 3)
 		tx.Link(plain(9, "at", 2, 1, 3))
@@ -230,30 +230,30 @@ func testLinks(t *testing.T, open func(*testing.T) canon.Store) {
 		{"as of later", AsAdmin, canon.LinkQuery{AsOf: 600}, []int{1, 2, 4, 5, 8}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) { wantLinks(e, test.q, test.want) })
+			readAs(t, s, test.view, func(e viewReader) { wantLinks(e, test.q, test.want) })
 		})
 	}
-	look(t, s, AsAdmin, func(e eye) {
+	readAs(t, s, AsAdmin, func(e viewReader) {
 		for n, want := range map[int]canon.Link{1: full, 2: moved} {
-			got, ok := e.link(n)
+			got, ok := e.findLink(n)
 			if !ok || !reflect.DeepEqual(got, want) {
 				t.Errorf("link %d: %+v, %v; want %+v", n, got, ok, want)
 			}
 		}
 		for _, n := range []int{3, 6, 7, 99} {
-			if got, ok := e.link(n); ok || !reflect.DeepEqual(got, canon.Link{}) {
+			if got, ok := e.findLink(n); ok || !reflect.DeepEqual(got, canon.Link{}) {
 				t.Errorf("link %d, which is no more: %+v, %v", n, got, ok)
 			}
 		}
 	})
 }
 
-func wantLinks(e eye, q canon.LinkQuery, want []int) {
+func wantLinks(e viewReader, q canon.LinkQuery, want []int) {
 	e.t.Helper()
 	q.Page = everything
 	rows, total, err := e.r.Links(e.ctx(), e.s, q)
 	e.ok("Links", err)
-	e.counts("Links", total, len(want))
+	e.checkTotal("Links", total, len(want))
 	var got []int
 	for _, l := range rows {
 		got = append(got, int(l.ID[15]))
@@ -323,7 +323,7 @@ func testLayers(t *testing.T, open func(*testing.T) canon.Store) {
 		{"of a card in the trash", AsAll, canon.LayerQuery{Card: CardID(4)}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				rows, err := e.r.Layers(e.ctx(), e.s, test.q)
 				e.ok("Layers", err)
 				var got []int
@@ -336,13 +336,13 @@ func testLayers(t *testing.T, open func(*testing.T) canon.Store) {
 			})
 		})
 	}
-	look(t, s, AsAlice, func(e eye) {
-		got, ok := e.layer(3)
+	readAs(t, s, AsAlice, func(e viewReader) {
+		got, ok := e.findLayer(3)
 		if !ok || !reflect.DeepEqual(got, rewritten) {
 			t.Errorf("layer 3: %+v, %v; want %+v", got, ok, rewritten)
 		}
 		for _, n := range []int{5, 7, 8, 99} {
-			if _, ok := e.layer(n); ok {
+			if _, ok := e.findLayer(n); ok {
 				t.Errorf("layer %d: %v", n, ok)
 			}
 		}

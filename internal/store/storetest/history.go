@@ -39,16 +39,16 @@ func testVersionRoundTrip(t *testing.T, s canon.Store) {
 	second := Version(next)
 	first.To, second.To = 2, 7
 	want := []canon.Version{Version(last), second, first}
-	look(t, s, AsAll, func(e eye) {
+	readAs(t, s, AsAll, func(e viewReader) {
 		got, total, err := e.r.Versions(e.ctx(), e.s, c.ID, everything)
 		e.ok("Versions", err)
-		e.counts("Versions", total, 3)
+		e.checkTotal("Versions", total, 3)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("Versions:\n got %+v\nwant %+v", got, want)
 		}
 		page, total, err := e.r.Versions(e.ctx(), e.s, c.ID, canon.Page{Limit: 1, Offset: 1})
 		e.ok("Versions", err)
-		e.counts("Versions", total, 3)
+		e.checkTotal("Versions", total, 3)
 		if !reflect.DeepEqual(page, want[1:2]) {
 			t.Errorf("the second page: %+v", page)
 		}
@@ -64,7 +64,7 @@ func testVersionRoundTrip(t *testing.T, s canon.Store) {
 	})
 }
 
-// putHistory writes a card through the labels of its versions, from rev 1.
+// putHistory writes versions of a card with the given labels, from revision 1 on.
 func putHistory(t *testing.T, s canon.Store, labels ...access.Label) {
 	t.Helper()
 	c := Card(1, "Card", labels[0])
@@ -76,7 +76,7 @@ func putHistory(t *testing.T, s canon.Store, labels ...access.Label) {
 	}
 }
 
-// testByCount says which revision (0 for none) each view gets for the numbers 0, 1, 2, …
+// testByCount checks which revision (0 for none) each view gets for the version numbers 0, 1, 2, …
 func testByCount(t *testing.T, s canon.Store) {
 	// revision:          1     2   3   4     5        6      7
 	putHistory(t, s, Open, GM, GM, Open, GMAlice, Admin, Open)
@@ -86,13 +86,13 @@ func testByCount(t *testing.T, s canon.Store) {
 		revs []uint32
 	}{
 		{"a user", AsUser, []uint32{0, 1, 4, 7, 0}},
-		{"a user who is named", AsAlice, []uint32{0, 1, 4, 7, 0}}, // 5 has the number 2 as well, which 4 had first
+		{"a user who is named", AsAlice, []uint32{0, 1, 4, 7, 0}}, // revision 5 also has the number 2, but revision 4 had it first
 		{"a gm", AsGM, []uint32{0, 1, 2, 3, 4, 5, 7, 0}},
 		{"an admin", AsAdmin, []uint32{0, 1, 2, 3, 4, 5, 6, 7, 0}},
 		{"the door", AsAll, []uint32{0, 1, 2, 3, 4, 5, 6, 7, 0}},
 		{"nobody", AsNobody, []uint32{0, 0, 0, 0}},
 	} {
-		look(t, s, test.view, func(e eye) {
+		readAs(t, s, test.view, func(e viewReader) {
 			for n, rev := range test.revs {
 				v, ok, err := e.r.VersionByCount(e.ctx(), e.s, CardID(1), uint32(n))
 				e.ok("VersionByCount", err)
@@ -108,7 +108,7 @@ func testByCount(t *testing.T, s canon.Store) {
 		c.Label, c.Own = GMAlice, GMAlice
 		c = Next(c, 9)
 		Put(t, s, c)
-		look(t, s, AsAlice, func(e eye) {
+		readAs(t, s, AsAlice, func(e viewReader) {
 			for n, rev := range []uint32{0, 1, 2, 0} {
 				v, ok, err := e.r.VersionByCount(e.ctx(), e.s, CardID(2), uint32(n))
 				e.ok("VersionByCount", err)
@@ -120,7 +120,8 @@ func testByCount(t *testing.T, s canon.Store) {
 	})
 }
 
-// testNoGap looks at what a reveal and a hiding leave to be seen of a history.
+// testNoGap checks that the version numbers a view gets have no gaps after versions were hidden and
+// revealed.
 func testNoGap(t *testing.T, s canon.Store) {
 	putHistory(t, s, GM, GM, Open, Admin, Open, Open)
 	for _, test := range []struct {
@@ -132,10 +133,10 @@ func testNoGap(t *testing.T, s canon.Store) {
 		{AsAdmin, []uint32{6, 5, 4, 3, 2, 1}},
 		{AsNobody, []uint32{}},
 	} {
-		look(t, s, test.view, func(e eye) {
+		readAs(t, s, test.view, func(e viewReader) {
 			rows, total, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
 			e.ok("Versions", err)
-			e.counts("Versions", total, len(test.want))
+			e.checkTotal("Versions", total, len(test.want))
 			got := []uint32{}
 			for _, v := range rows {
 				got = append(got, v.Counts.For(test.view.Level))
@@ -148,10 +149,10 @@ func testNoGap(t *testing.T, s canon.Store) {
 	c := Card(1, "Card", GM)
 	c.Rev = 6
 	Put(t, s, Next(c, 9))
-	look(t, s, AsUser, func(e eye) {
+	readAs(t, s, AsUser, func(e viewReader) {
 		rows, total, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
 		e.ok("Versions", err)
-		e.counts("Versions of what was hidden", total, 0)
+		e.checkTotal("Versions of what was hidden", total, 0)
 		if len(rows) > 0 {
 			t.Errorf("of what was hidden the user still reads %d versions", len(rows))
 		}
@@ -188,20 +189,20 @@ func testFeed(t *testing.T, s canon.Store) {
 		{"of nothing", AsUser, canon.FeedQuery{Card: CardID(99)}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				test.q.Page = everything
 				rows, total, err := e.r.Feed(e.ctx(), e.s, test.q)
 				e.ok("Feed", err)
-				if got := said(rows); got != test.want {
+				if got := versionsText(rows); got != test.want {
 					t.Errorf("got %q, want %q", got, test.want)
 				}
-				e.counts("Feed", total, len(rows))
+				e.checkTotal("Feed", total, len(rows))
 				for offset := range rows {
 					test.q.Page = canon.Page{Limit: 2, Offset: offset}
 					page, total, err := e.r.Feed(e.ctx(), e.s, test.q)
 					e.ok("Feed", err)
-					if said(page) != said(rows[offset:min(offset+2, len(rows))]) || total.Count != len(rows) {
-						t.Errorf("two from %d: %q of %+v", offset, said(page), total)
+					if versionsText(page) != versionsText(rows[offset:min(offset+2, len(rows))]) || total.Count != len(rows) {
+						t.Errorf("two from %d: %q of %+v", offset, versionsText(page), total)
 					}
 				}
 			})
@@ -209,8 +210,8 @@ func testFeed(t *testing.T, s canon.Store) {
 	}
 }
 
-// said is versions as one text.
-func said(rows []canon.Version) string {
+// versionsText returns the names and revisions of versions as one text.
+func versionsText(rows []canon.Version) string {
 	text := ""
 	for i, v := range rows {
 		if i > 0 {
@@ -243,29 +244,29 @@ func testOldNames(t *testing.T, s canon.Store) {
 
 	want := func(v access.View, key markup.Key, want ...string) {
 		t.Helper()
-		look(t, s, v, func(e eye) {
+		readAs(t, s, v, func(e viewReader) {
 			cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{OldKey: key})
 			e.ok("FindCards by OldKey", err)
-			if got := names(cards); !slices.Equal(got, append([]string{}, want...)) {
+			if got := cardNames(cards); !slices.Equal(got, append([]string{}, want...)) {
 				t.Errorf("%v: %q once had %s, want %q", v, got, key, want)
 			}
 		})
 	}
-	want(AsUser, "old", "Third", "First") // the card that bears it again is no longer asked for
+	want(AsUser, "old", "Third", "First") // a card that has the name again is left out
 	want(AsGM, "old", "Third", "Second", "First")
 	want(AsUser, "fifth", "Old")
 	want(AsUser, "first")
 	want(AsUser, "")
 
-	// A reveal does not reveal the name that the card had before.
+	// Revealing a card does not reveal its earlier name.
 	second.Label, second.Own = Open, Open
 	Put(t, s, Next(second, 70))
 	want(AsUser, "old", "Third", "First")
 	want(AsUser, "second")
 }
 
-// testFormerNames reads a version that was written under a secret name, and came into
-// sight of more under another.
+// testFormerNames reads a version that was written under a secret name, and that later became
+// visible to more views under another name.
 func testFormerNames(t *testing.T, s canon.Store) {
 	c := With(Card(1, "Baker", Open), "bread")
 	next := Next(c, 5)
@@ -280,11 +281,11 @@ func testFormerNames(t *testing.T, s canon.Store) {
 	})
 	for _, test := range []struct {
 		view         access.View
-		name, former string // of the version; of the card that the secret name leads to
+		name, former string // name of the version; name of the card found by the secret name
 	}{
 		{AsUser, "Baker", ""}, {AsAlice, "Zq The Killer", "Miller"}, {AsGM, "Zq The Killer", "Miller"}, {AsAdmin, "Zq The Killer", "Miller"},
 	} {
-		look(t, s, test.view, func(e eye) {
+		readAs(t, s, test.view, func(e viewReader) {
 			wantName := func(what string, list []canon.Version, err error) {
 				t.Helper()
 				if err != nil || len(list) == 0 || list[len(list)-1].Name != test.name || list[len(list)-1].Former.Name != "" {
@@ -304,13 +305,13 @@ func testFormerNames(t *testing.T, s canon.Store) {
 			for key, want := range map[markup.Key]string{"zq_the_killer": test.former, "baker": "Miller"} {
 				cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{OldKey: key})
 				e.ok("FindCards by OldKey", err)
-				if got := strings.Join(names(cards), " "); got != want {
+				if got := strings.Join(cardNames(cards), " "); got != want {
 					t.Errorf("%v: %q once had %s, want %q", test.view, got, key, want)
 				}
 			}
 		})
 	}
-	look(t, s, AsAll, func(e eye) {
+	readAs(t, s, AsAll, func(e viewReader) {
 		got, ok, err := e.r.VersionByRev(e.ctx(), c.World, c.ID, 1)
 		v.To = 5
 		if err != nil || !ok || !reflect.DeepEqual(got, v) {

@@ -12,10 +12,11 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// testInterference fills two stores with what a view sees alike, and with what it does not
-// see unlike: nothing in the one; in the other, between, before and after the rest, more
-// cards of the same names, words, references, tags and types, links, layers, versions,
-// cards that were seen once, and a full trash. Every answer must be the same bytes.
+// testInterference fills two stores with the same data that a view may see, and with different data
+// that it may not see. One store has no hidden data. The other has, between, before and after the
+// visible data: more cards of the same names, words, references, tags and types, links, layers,
+// versions, cards that were visible once, and a full trash. Both stores must give byte-identical
+// results.
 func testInterference(t *testing.T, open func(*testing.T) canon.Store) {
 	bob := access.NewLabel(access.LevelGM, "bob")
 	for _, test := range []struct {
@@ -23,7 +24,7 @@ func testInterference(t *testing.T, open func(*testing.T) canon.Store) {
 		view   access.View
 		shown  []access.Label
 		hidden []access.Label
-		again  bool // much like another
+		again  bool // similar to another case
 	}{
 		{"user against gm and admin", AsUser, []access.Label{Open}, []access.Label{GM, Admin, GMAlice}, true},
 		{"gm against admin", AsGM, []access.Label{Open, GM, bob}, []access.Label{Admin, AdminBoth}, true},
@@ -37,7 +38,7 @@ func testInterference(t *testing.T, open func(*testing.T) canon.Store) {
 			alone, beside := open(t), open(t)
 			fillSeen(t, alone, test.shown, nil)
 			fillSeen(t, beside, test.shown, test.hidden)
-			a, b := answers(t, alone, test.view), answers(t, beside, test.view)
+			a, b := collectAnswers(t, alone, test.view), collectAnswers(t, beside, test.view)
 			for i := range a {
 				if a[i] != b[i] {
 					t.Errorf("what is hidden shows:\nwithout it %s\n   with it %s", a[i], b[i])
@@ -50,8 +51,8 @@ func testInterference(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 }
 
-// seenCards is how many cards a world shows; each is followed by as many hidden ones as
-// there are hidden labels.
+// seenCards is the number of visible cards in a world; each is followed by one hidden card per
+// hidden label.
 const seenCards = 40
 
 var seenWords = []string{"lantern", "ferry", "road", "mist", "tide", "bell", "rare"}
@@ -60,16 +61,16 @@ func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
 	t.Helper()
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
-		// A shade stands where a hidden card will: the last id of its batch.
+		// Hidden cards take the ids after those of the visible cards.
 		for i := range seenCards {
 			for j, l := range hidden {
-				shade(tx, 1000+i*10+j, i, l)
+				putHiddenCard(tx, 1000+i*10+j, i, l)
 			}
 			if len(shown) > 0 {
-				seen(tx, i, shown[i%len(shown)])
+				putSeenCard(tx, i, shown[i%len(shown)])
 			}
 			if len(shown) > 0 && len(hidden) > 0 {
-				// What it was called before it came into sight.
+				// The name of the card before it became visible.
 				was := Version(seenCard(i, shown[i%len(shown)]))
 				was.Former = canon.FormerName{Name: fmt.Sprintf("Once %d", 1000+i*10), Label: hidden[i%len(hidden)]}
 				tx.Version(was)
@@ -77,13 +78,13 @@ func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
 		}
 		for j, l := range hidden {
 			for i := range 60 {
-				shade(tx, 3000+i*10+j, i, l)
+				putHiddenCard(tx, 3000+i*10+j, i, l)
 			}
 		}
 	})
 }
 
-// seenCard is the ith card in sight.
+// seenCard returns the ith visible card.
 func seenCard(i int, l access.Label) canon.Card {
 	c := Card(i+1, fmt.Sprintf("Place %d %s", i, seenWords[i%len(seenWords)]), l)
 	c.Type = []string{"RichText", "Lore"}[i%2]
@@ -91,14 +92,14 @@ func seenCard(i int, l access.Label) canon.Card {
 	return c
 }
 
-// seen writes the ith card in sight with what belongs to it.
-func seen(tx Writer, i int, l access.Label) {
+// putSeenCard writes the ith visible card with its references, tags, links, layer and event.
+func putSeenCard(tx Writer, i int, l access.Label) {
 	c := seenCard(i, l)
 	tx.Card(c, seenText(i))
-	tx.Refs(c, to(link, fmt.Sprintf("Wanted %d", i%5)), to(link, "Place 0 lantern"), to(nest, "Place 1 ferry"))
+	tx.Refs(c, refTo(link, fmt.Sprintf("Wanted %d", i%5)), refTo(link, "Place 0 lantern"), refTo(nest, "Place 1 ferry"))
 	tags := Under(c, Card(100+i, c.Name+"+tags", l))
 	tx.Card(tags, "")
-	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)))
+	tx.Refs(tags, refTo(tag, fmt.Sprintf("tag %d", i%3)))
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: "exit", From: c.ID, To: tags.ID, Label: l, Since: canon.Seq(i + 1)})
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1001), Kind: "at", From: c.ID, To: Card(1, "", l).ID, Label: l, Since: canon.Seq(i + 1), Attrs: fmt.Appendf(nil, `{"clock":%d}`, i)})
 	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(i + 1), Card: c.ID, Kind: "base", Text: "seen", Label: l, Since: canon.Seq(i + 1)})
@@ -115,8 +116,8 @@ func seenText(i int) string {
 	return text + fmt.Sprintf("word%d", i)
 }
 
-// shade writes the nth card out of sight, like the ith in sight in all but its label.
-func shade(tx Writer, n, i int, l access.Label) {
+// putHiddenCard writes the nth hidden card. It resembles the ith visible card except for its label.
+func putHiddenCard(tx Writer, n, i int, l access.Label) {
 	like := Card(i+1, fmt.Sprintf("Place %d %s", i, seenWords[i%len(seenWords)]), l)
 	c := like
 	c.ID, c.CreatedAt, c.UpdatedAt, c.Seq = CardID(n), Time(n), Time(n), canon.Seq(n)
@@ -126,16 +127,16 @@ func shade(tx Writer, n, i int, l access.Label) {
 	}
 	c.Codename, c.Type = fmt.Sprintf("shade %d", n), "Secret kind"
 	c.Fields = []byte(`{"aliases":["Lantern House","Ferry House"],"sort":3}`)
-	once := c // it was open for a version, under another name
+	once := c // its first version was open, under another name
 	once.Label, once.Name = Open, fmt.Sprintf("Once %d", n)
 	once.Key = markup.KeyOf(once.Name)
 	tx.Card(once, "lantern once "+seenText(i))
 	c.Rev, c.Seq, c.UpdatedAt = 2, c.Seq+1, Time(n+1)
 	tx.Card(c, "lantern lantern secret rare "+seenText(i))
-	tx.Refs(c, to(link, fmt.Sprintf("Wanted %d", i%5)), to(link, "Wanted in secret"), to(link, "Place 0 lantern"))
+	tx.Refs(c, refTo(link, fmt.Sprintf("Wanted %d", i%5)), refTo(link, "Wanted in secret"), refTo(link, "Place 0 lantern"))
 	tags := Under(c, Card(n+5, c.Name+"+tags", l))
 	tx.Card(tags, "")
-	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)), to(tag, "secret"))
+	tx.Refs(tags, refTo(tag, fmt.Sprintf("tag %d", i%3)), refTo(tag, "secret"))
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "exit", From: c.ID, To: c.ID, Label: Open, Since: 1})
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10_000), Kind: "at", From: CardID(1), To: c.ID, Label: Open, Since: 9, Attrs: []byte(`{"clock":9999}`)})
 	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: c.ID, Kind: "base", Text: "secret", Label: Open, Since: 1})
@@ -144,14 +145,14 @@ func shade(tx Writer, n, i int, l access.Label) {
 	tx.Card(gone, "")
 }
 
-// answers are what a view is told, a line for each question.
-func answers(t *testing.T, s canon.Store, v access.View) (out []string) {
+// collectAnswers returns the results that a view gets, one line per query.
+func collectAnswers(t *testing.T, s canon.Store, v access.View) (out []string) {
 	t.Helper()
 	add := func(name string, err error, parts ...any) {
 		b, jerr := json.Marshal(parts)
 		out = append(out, fmt.Sprintf("%s: %s %v %v", name, b, err, jerr))
 	}
-	look(t, s, v, func(e eye) {
+	readAs(t, s, v, func(e viewReader) {
 		ctx := e.ctx()
 		for _, q := range slices.Concat(cardQuestions, rowQuestions) {
 			got, total := q.ask(e)
@@ -188,7 +189,7 @@ func answers(t *testing.T, s canon.Store, v access.View) (out []string) {
 
 type adder = func(name string, err error, parts ...any)
 
-func askLists(e eye, p canon.Page, add adder) {
+func askLists(e viewReader, p canon.Page, add adder) {
 	ctx := e.ctx()
 	for _, f := range []canon.Filter{
 		{}, {Sort: canon.SortUpdated}, {Sort: canon.SortCreated}, {NameContains: "place"}, {Type: "lore"}, {Type: "secret kind"},
@@ -233,7 +234,7 @@ func askLists(e eye, p canon.Page, add adder) {
 	}
 }
 
-func askSearches(e eye, p canon.Page, add adder) {
+func askSearches(e viewReader, p canon.Page, add adder) {
 	for _, q := range slices.Concat(seenWords, []string{"secret", "once", "lantern ferry", "lantern rare", "word1", "place", "antern", "la"}) {
 		for _, mode := range []canon.MatchMode{word, part, phrase} {
 			res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: mode}, p)

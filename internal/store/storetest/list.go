@@ -11,13 +11,13 @@ import (
 
 func testLists(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
-	fillShelf(t, s)
+	putListCards(t, s)
 	t.Run("orders", func(t *testing.T) { testOrders(t, s) })
 	t.Run("filters", func(t *testing.T) { testFilters(t, s) })
 	t.Run("pages", func(t *testing.T) { testPages(t, s) })
 	t.Run("keys sort by their bytes", func(t *testing.T) { testByteOrder(t, open(t)) })
 	t.Run("types in use", func(t *testing.T) {
-		look(t, s, AsUser, func(e eye) {
+		readAs(t, s, AsUser, func(e viewReader) {
 			use, err := e.r.TypeUse(e.ctx(), e.s)
 			e.ok("TypeUse", err)
 			if len(use) != 2 || use["rich_text"] != 6 || use["lore_fact"] != 2 {
@@ -27,9 +27,9 @@ func testLists(t *testing.T, open func(*testing.T) canon.Store) {
 	})
 }
 
-// fillShelf puts eight open cards; b and B are written at one moment, and each type is
-// spelled in two ways.
-func fillShelf(t *testing.T, s canon.Store) {
+// putListCards writes eight open cards and one in the trash. Some share a time of creation or
+// update, and each type is spelled in two ways.
+func putListCards(t *testing.T, s canon.Store) {
 	t.Helper()
 	at := func(c canon.Card, created, updated int) canon.Card {
 		c.CreatedAt, c.UpdatedAt = Time(created), Time(updated)
@@ -66,8 +66,8 @@ func testOrders(t *testing.T, s canon.Store) {
 		{canon.SortUpdated, []string{"été d'or", "Games", "Straße", "Games+Hero", "Game Night", "Gamer", "Games+Été", "Games+tags"}},
 		{canon.SortCreated, []string{"Games+tags", "Straße", "Games+Hero", "Games+Été", "Games", "Gamer", "Game Night", "été d'or"}},
 	} {
-		look(t, s, AsUser, func(e eye) {
-			if got := names(e.cards(canon.Filter{Sort: test.sort})); !slices.Equal(got, test.want) {
+		readAs(t, s, AsUser, func(e viewReader) {
+			if got := cardNames(e.listCards(canon.Filter{Sort: test.sort})); !slices.Equal(got, test.want) {
 				t.Errorf("sorted by %q:\n got %q\nwant %q", test.sort, got, test.want)
 			}
 		})
@@ -111,8 +111,8 @@ func testFilters(t *testing.T, s canon.Store) {
 			UpdatedSince: Time(1), Parent: CardID(1), Sort: canon.SortUpdated}, []string{"Games+Hero", "Games+Été"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, AsUser, func(e eye) {
-				if got := names(e.cards(test.filter)); !slices.Equal(got, test.want) {
+			readAs(t, s, AsUser, func(e viewReader) {
+				if got := cardNames(e.listCards(test.filter)); !slices.Equal(got, test.want) {
 					t.Errorf(" got %q\nwant %q", got, test.want)
 				}
 			})
@@ -136,31 +136,31 @@ func testPages(t *testing.T, s canon.Store) {
 		{"more than there is", canon.Page{Limit: math.MaxInt}, 0, 8},
 		{"more than there is, from the middle", canon.Page{Limit: math.MaxInt, Offset: 4}, 4, 8},
 	} {
-		look(t, s, AsUser, func(e eye) {
-			cards, total := e.page(canon.Filter{}, test.page)
-			if got, want := names(cards), all[test.from:test.to]; !slices.Equal(got, want) {
+		readAs(t, s, AsUser, func(e viewReader) {
+			cards, total := e.listPage(canon.Filter{}, test.page)
+			if got, want := cardNames(cards), all[test.from:test.to]; !slices.Equal(got, want) {
 				t.Errorf("%s: %q, want %q", test.name, got, want)
 			}
-			e.counts(test.name, total, len(all))
+			e.checkTotal(test.name, total, len(all))
 		})
 	}
 }
 
-// testByteOrder has keys whose order differs from any dictionary's.
+// testByteOrder writes cards whose keys sort differently by bytes than in any dictionary.
 func testByteOrder(t *testing.T, s canon.Store) {
 	want := []string{"*star", "1", "10", "2", "a", "a+z", "a b", "ab", "Z", "ä", "Ω", "日本", "𝟘"}
 	for i := range want {
 		Put(t, s, Card(len(want)-i, want[len(want)-1-i], Open))
 	}
 	Put(t, s, Card(101, "ab", GM), Card(100, "ab", Admin))
-	look(t, s, AsUser, func(e eye) {
-		if got := names(e.cards(canon.Filter{})); !slices.Equal(got, want) {
+	readAs(t, s, AsUser, func(e viewReader) {
+		if got := cardNames(e.listCards(canon.Filter{})); !slices.Equal(got, want) {
 			t.Errorf("by key:\n got %q\nwant %q", got, want)
 		}
 	})
-	look(t, s, AsAdmin, func(e eye) {
-		cards := e.cards(canon.Filter{NameContains: "ab"})
-		if got := ids(cards); !slices.Equal(got, []canon.CardID{CardID(8), CardID(100), CardID(101)}) {
+	readAs(t, s, AsAdmin, func(e viewReader) {
+		cards := e.listCards(canon.Filter{NameContains: "ab"})
+		if got := cardIDs(cards); !slices.Equal(got, []canon.CardID{CardID(8), CardID(100), CardID(101)}) {
 			t.Errorf("cards of one key: %v, want them by id", got)
 		}
 	})

@@ -14,19 +14,18 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// RunModel does n steps of random work, half writes and half queries, to a store and to
-// one in memory, and compares every answer, and every row at the end. The same seed does
-// the same work.
+// RunModel runs n random steps, half writes and half queries, on a store and on a memory store. It
+// compares all results, and all rows at the end. The same seed repeats the same steps.
 func RunModel(t *testing.T, open func(t *testing.T) canon.Store, seed uint64, n int) {
 	m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 0)), seed: seed, memory: memory.New(), store: open(t)}
 	for w := 1; w <= modelWorlds; w++ {
-		m.apply("PutWorld", false, m.putWorld(w))
+		m.applyChanges("PutWorld", false, m.putWorld(w))
 	}
 	for m.step = 1; m.step <= n; m.step++ {
 		if m.rng.IntN(2) == 0 {
-			m.write()
+			m.writeRandom()
 		} else {
-			m.ask()
+			m.askRandom()
 		}
 		if m.step%1000 == 0 || m.step == n {
 			m.compareAll()
@@ -36,7 +35,7 @@ func RunModel(t *testing.T, open func(t *testing.T) canon.Store, seed uint64, n 
 
 const (
 	modelWorlds = 2
-	modelCards  = 80 // above as many living cards in a world, more go to the trash
+	modelCards  = 80 // with this many living cards in a world, no more are created
 )
 
 type model struct {
@@ -44,13 +43,13 @@ type model struct {
 	rng    *rand.Rand
 	seed   uint64
 	step   int
-	memory canon.Store // what is right
-	store  canon.Store // what is tested
-	ids    int         // the last id given
+	memory canon.Store // the reference
+	store  canon.Store // the store under test
+	ids    int         // the last id used
 	seq    canon.Seq   // the last commit's number in rows
 }
 
-// change is one thing that a write does.
+// change is one operation of a write.
 type change func(canon.Tx) error
 
 func (m *model) fatalf(format string, args ...any) {
@@ -58,9 +57,9 @@ func (m *model) fatalf(format string, args ...any) {
 	m.t.Fatalf("seed %d, step %d: %s", m.seed, m.step, fmt.Sprintf(format, args...))
 }
 
-// apply does changes to both stores in one Write. One that is refused ends it, or is
-// passed over, as goOn says; either way both stores must refuse the same.
-func (m *model) apply(what string, goOn bool, changes ...change) {
+// applyChanges applies changes to both stores in one Write. If a change is refused, goOn decides
+// whether the next ones are still applied. Both stores must refuse the same changes.
+func (m *model) applyChanges(what string, goOn bool, changes ...change) {
 	m.t.Helper()
 	run := func(s canon.Store) (refused []string, err error) {
 		err = s.Write(m.t.Context(), func(tx canon.Tx) error {
@@ -84,16 +83,16 @@ func (m *model) apply(what string, goOn bool, changes ...change) {
 	}
 }
 
-// same puts a question to both stores and compares the answers as JSON.
-func (m *model) same(what string, ask func(canon.Reader) (any, error)) {
+// compareAnswers runs a query on both stores and compares the results as JSON.
+func (m *model) compareAnswers(what string, ask func(canon.Reader) (any, error)) {
 	m.t.Helper()
-	want, got := m.answer(m.memory, ask), m.answer(m.store, ask)
+	want, got := m.askStore(m.memory, ask), m.askStore(m.store, ask)
 	if want != got {
 		m.fatalf("%s\n answers %s\n    want %s", what, got, want)
 	}
 }
 
-func (m *model) answer(s canon.Store, ask func(canon.Reader) (any, error)) string {
+func (m *model) askStore(s canon.Store, ask func(canon.Reader) (any, error)) string {
 	m.t.Helper()
 	var answer any
 	err := s.Read(m.t.Context(), func(r canon.Reader) (err error) {
@@ -110,15 +109,15 @@ func (m *model) answer(s canon.Store, ask func(canon.Reader) (any, error)) strin
 	return string(b)
 }
 
-// rows makes none of nil, so that both are the same in JSON.
-func rows[T any](all []T) []T { return append([]T{}, all...) }
+// nonNil turns a nil slice into an empty one, so that both are the same in JSON.
+func nonNil[T any](all []T) []T { return append([]T{}, all...) }
 
-// compareAll compares all that both stores hold.
+// compareAll compares the complete contents of both stores.
 func (m *model) compareAll() {
 	m.t.Helper()
 	for w := 1; w <= modelWorlds; w++ {
 		for _, table := range canon.Tables {
-			m.same("Dump of "+string(table), func(r canon.Reader) (any, error) {
+			m.compareAnswers("Dump of "+string(table), func(r canon.Reader) (any, error) {
 				lines := []string{}
 				for line, err := range r.Dump(m.t.Context(), WorldID(w), table) {
 					if err != nil {
@@ -130,7 +129,7 @@ func (m *model) compareAll() {
 			})
 		}
 	}
-	m.same("streams", func(r canon.Reader) (any, error) {
+	m.compareAnswers("streams", func(r canon.Reader) (any, error) {
 		streams, err := r.Streams(m.t.Context(), "")
 		all := []canon.StoredCommit{}
 		for _, s := range streams {
@@ -145,27 +144,27 @@ func (m *model) compareAll() {
 	})
 }
 
-// one picks one of some.
-func one[T any](m *model, of ...T) T { return of[m.rng.IntN(len(of))] }
+// pickOne returns a random element of of.
+func pickOne[T any](m *model, of ...T) T { return of[m.rng.IntN(len(of))] }
 
 func (m *model) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
-func (m *model) id() int {
+func (m *model) nextID() int {
 	m.ids++
 	return m.ids
 }
 
-func (m *model) world() access.WorldID { return WorldID(1 + m.rng.IntN(modelWorlds)) }
+func (m *model) pickWorld() access.WorldID { return WorldID(1 + m.rng.IntN(modelWorlds)) }
 
 var modelLabels = []access.Label{Open, Open, Open, GM, GM, GMAlice, Admin, AdminBoth, access.NewLabel(access.LevelGM, "bob")}
 
-func (m *model) label() access.Label { return one(m, modelLabels...) }
+func (m *model) pickLabel() access.Label { return pickOne(m, modelLabels...) }
 
-func (m *model) sight() canon.Visibility {
-	return canon.Visibility{World: m.world(), View: access.View{
-		Level:   one(m, access.LevelNone, access.LevelUser, access.LevelUser, access.LevelGM, access.LevelGM, access.LevelAdmin, access.LevelAll),
-		Subject: one(m, access.Subject(""), "", "alice", "bob"),
-		Ceiling: one(m, access.LevelNone, access.LevelNone, access.LevelNone, access.LevelUser, access.LevelGM),
+func (m *model) pickVisibility() canon.Visibility {
+	return canon.Visibility{World: m.pickWorld(), View: access.View{
+		Level:   pickOne(m, access.LevelNone, access.LevelUser, access.LevelUser, access.LevelGM, access.LevelGM, access.LevelAdmin, access.LevelAll),
+		Subject: pickOne(m, access.Subject(""), "", "alice", "bob"),
+		Ceiling: pickOne(m, access.LevelNone, access.LevelNone, access.LevelNone, access.LevelUser, access.LevelGM),
 	}}
 }
 
@@ -179,42 +178,42 @@ var modelWords = []string{
 	"x1", "1802", "日本語", "Straße", "O’Neill’s", "[[Bell]]", "50%", "été", "bell;", "(moot)", "lan", "tern", "\"road\"",
 }
 
-func (m *model) text(most int) string {
+func (m *model) randomText(most int) string {
 	text := ""
 	for range m.rng.IntN(most + 1) {
-		text += one(m, modelWords...) + " "
+		text += pickOne(m, modelWords...) + " "
 	}
 	return text
 }
 
-// living gives the living cards of a world, by key.
-func (m *model) living(w access.WorldID) (cards []canon.Card) {
-	m.read(func(r canon.Reader) (err error) {
+// livingCards returns the living cards of a world, by key.
+func (m *model) livingCards(w access.WorldID) (cards []canon.Card) {
+	m.readModel(func(r canon.Reader) (err error) {
 		cards, _, err = r.Cards(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.Filter{}, everything)
 		return err
 	})
 	return cards
 }
 
-// below gives the living descendants of a card, parents first.
-func (m *model) below(c canon.Card) (cards []canon.Card) {
-	m.read(func(r canon.Reader) (err error) {
+// listBelow returns the living descendants of a card, parents first.
+func (m *model) listBelow(c canon.Card) (cards []canon.Card) {
+	m.readModel(func(r canon.Reader) (err error) {
 		cards, _, err = r.Descendants(m.t.Context(), canon.Visibility{World: c.World, View: AsAll}, c.ID, 1<<20, everything)
 		return err
 	})
 	return cards
 }
 
-// read asks the model to plan what to do next.
-func (m *model) read(f func(canon.Reader) error) {
+// readModel reads from the memory store, to plan the next step.
+func (m *model) readModel(f func(canon.Reader) error) {
 	m.t.Helper()
 	if err := m.memory.Read(m.t.Context(), f); err != nil {
 		m.fatalf("the model: %v", err)
 	}
 }
 
-// settled is a card with the name, key and label that its parent gives it.
-func settled(c canon.Card, parent canon.Card) canon.Card {
+// inheritFrom returns c with the name, key and label that follow from its parent.
+func inheritFrom(c canon.Card, parent canon.Card) canon.Card {
 	c.Name, c.Label = c.Part, c.Own
 	if !parent.ID.IsZero() {
 		c.Name = parent.Name + "+" + c.Part

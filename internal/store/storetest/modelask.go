@@ -13,81 +13,81 @@ import (
 	"loregate/internal/markup"
 )
 
-// ask puts one random question through one random sight.
-func (m *model) ask() {
-	s := m.sight()
+// askRandom runs one random query through a random view.
+func (m *model) askRandom() {
+	s := m.pickVisibility()
 	if m.rng.IntN(4) == 0 {
 		m.askSearch(s)
 		return
 	}
-	what, ask := one(m, m.cardsAsked, m.rowsAsked, m.othersAsked)(s)
-	m.same(fmt.Sprintf("%s through %+v", what, s.View), ask)
+	what, ask := pickOne(m, m.randomCardQuery, m.randomRowQuery, m.randomOtherQuery)(s)
+	m.compareAnswers(fmt.Sprintf("%s through %+v", what, s.View), ask)
 }
 
-// question of a model: what is asked, in words, and how.
-type asked = func(canon.Reader) (any, error)
+// queryFunc runs a query and returns its result.
+type queryFunc = func(canon.Reader) (any, error)
 
-// both are the parts of an answer that has a total.
-type both struct {
+// withTotal is a result that has a total.
+type withTotal struct {
 	Rows  any
 	Total canon.Total
 }
 
-func (m *model) page() canon.Page {
+func (m *model) pickPage() canon.Page {
 	if m.chance(40) {
 		return everything
 	}
 	return canon.Page{Limit: 1 + m.rng.IntN(10), Offset: m.rng.IntN(20)}
 }
 
-// card picks the id of a card that may be there.
-func (m *model) card() canon.CardID { return CardID(1 + m.rng.IntN(m.ids+2)) }
+// pickCardID returns the id of a card that may exist.
+func (m *model) pickCardID() canon.CardID { return CardID(1 + m.rng.IntN(m.ids+2)) }
 
-// name picks a name that may be there.
-func (m *model) name() string {
-	name := one(m, modelParts...)
+// pickName returns a card name that may exist.
+func (m *model) pickName() string {
+	name := pickOne(m, modelParts...)
 	for m.chance(40) {
-		name += "+" + one(m, modelParts...)
+		name += "+" + pickOne(m, modelParts...)
 	}
 	return name
 }
 
-func (m *model) filter() canon.Filter {
-	f := canon.Filter{Sort: one(m, "", canon.SortName, canon.SortUpdated, canon.SortCreated, canon.SortField)}
+func (m *model) randomFilter() canon.Filter {
+	f := canon.Filter{Sort: pickOne(m, "", canon.SortName, canon.SortUpdated, canon.SortCreated, canon.SortField)}
 	set := func(percent int, do func()) {
 		if m.chance(percent) {
 			do()
 		}
 	}
-	set(15, func() { f.NameContains = one(m, "hall", "E", "ete", "+", "b", "50%", "_", "żółw", "straße") })
-	set(10, func() { f.NameStarts = one(m, "hall", "E", "ete", "x+", "b", "50%", "_", "żół") })
+	set(15, func() { f.NameContains = pickOne(m, "hall", "E", "ete", "+", "b", "50%", "_", "żółw", "straße") })
+	set(10, func() { f.NameStarts = pickOne(m, "hall", "E", "ete", "x+", "b", "50%", "_", "żół") })
 	set(10, func() { f.CreatedSince = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
 	set(10, func() { f.CreatedBefore = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
 	set(10, func() { f.Filled = true })
-	set(15, func() { f.Prefix = markup.KeyOf(m.name()) })
-	set(10, func() { f.Below = markup.KeyOf(m.name()) })
-	set(15, func() { f.NotName = one(m, "*+tags", "*+GM*", "Hall*", "*moot", "?x", "x1", "*") })
-	set(15, func() { f.Type = one(m, "Rich Text", "lore", "places", "none") })
-	set(10, func() { f.Tag = one(m, modelParts...) })
+	set(15, func() { f.Prefix = markup.KeyOf(m.pickName()) })
+	set(10, func() { f.Below = markup.KeyOf(m.pickName()) })
+	set(15, func() { f.NotName = pickOne(m, "*+tags", "*+GM*", "Hall*", "*moot", "?x", "x1", "*") })
+	set(15, func() { f.Type = pickOne(m, "Rich Text", "lore", "places", "none") })
+	set(10, func() { f.Tag = pickOne(m, modelParts...) })
 	set(10, func() { f.UpdatedSince = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
 	set(10, func() { f.UpdatedBefore = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
-	set(10, func() { f.Types = one(m, []string{"Lore"}, []string{"places", "rich text", "Place"}) })
+	set(10, func() { f.Types = pickOne(m, []string{"Lore"}, []string{"places", "rich text", "Place"}) })
 	set(10, func() { f.Coded = true })
 	set(10, func() { n := int64(m.rng.IntN(5) - 3); f.SortFrom = &n })
 	set(10, func() { n := int64(m.rng.IntN(9) - 3); f.SortTo = &n })
-	set(10, func() { f.Parent = m.card() })
+	set(10, func() { f.Parent = m.pickCardID() })
 	set(10, func() { f.Roots = true })
 	return f
 }
 
-// opened gives the cards of a query, and of each its body and the number of its children: in the
-// same sight, and as all players see them.
-func opened(ctx context.Context, r canon.Reader, s canon.Visibility, q canon.CardQuery) (any, error) {
+// openCards returns the cards of a query, and for each card its body and its number of children:
+// through the same view, and as all players see them.
+func openCards(ctx context.Context, r canon.Reader, s canon.Visibility, q canon.CardQuery) (any, error) {
 	all, err := r.FindCards(ctx, s, q)
 	if err != nil {
 		return nil, err
 	}
-	found := []any{rows(all)}
+	found := []any{nonNil(all)}
 	for _, c := range all {
 		body, _, err := r.Body(ctx, s.World, c.Content)
 		if err != nil {
@@ -105,40 +105,40 @@ func opened(ctx context.Context, r canon.Reader, s canon.Visibility, q canon.Car
 	return found, nil
 }
 
-func (m *model) cardsAsked(s canon.Visibility) (string, asked) {
-	ctx, p, id, key := m.t.Context(), m.page(), m.card(), markup.KeyOf(m.name())
-	cards := func(all []canon.Card, total canon.Total, err error) (any, error) { return both{rows(all), total}, err }
+func (m *model) randomCardQuery(s canon.Visibility) (string, queryFunc) {
+	ctx, p, id, key := m.t.Context(), m.pickPage(), m.pickCardID(), markup.KeyOf(m.pickName())
+	cards := func(all []canon.Card, n canon.Total, err error) (any, error) { return withTotal{nonNil(all), n}, err }
 	switch m.rng.IntN(12) {
 	case 9:
-		asked := []canon.CardID{id, m.card(), CardID(1), id}
+		asked := []canon.CardID{id, m.pickCardID(), CardID(1), id}
 		return fmt.Sprintf("FindCards by IDs %v", asked), func(r canon.Reader) (any, error) {
 			all, err := r.FindCards(ctx, s, canon.CardQuery{IDs: asked})
-			return rows(all), err
+			return nonNil(all), err
 		}
 	case 10:
-		alias := one(m, "Old Hall", "old halls", "ete bis", "Ferryman", "nobody")
+		alias := pickOne(m, "Old Hall", "old halls", "ete bis", "Ferryman", "nobody")
 		return "FindCards by Alias " + alias, func(r canon.Reader) (any, error) {
 			all, err := r.FindCards(ctx, s, canon.CardQuery{Alias: markup.KeyOf(alias)})
-			return rows(all), err
+			return nonNil(all), err
 		}
 	case 11:
-		text, f, n := one(m, "hall", "Old Hal", "ferymen", "ete bs", "Marsh Mot", "bell", "日本", "x", m.name()), m.filter(), 1+m.rng.IntN(8)
+		text, f, n := pickOne(m, "hall", "Old Hal", "ferymen", "ete bs", "Marsh Mot", "bell", "日本", "x", m.pickName()), m.randomFilter(), 1+m.rng.IntN(8)
 		return fmt.Sprintf("NearCards %q, %+v, %d", text, f, n), func(r canon.Reader) (any, error) {
 			all, err := r.NearCards(ctx, s, text, f, n)
-			return rows(all), err
+			return nonNil(all), err
 		}
 	case 0:
 		q := canon.CardQuery{ID: id, Prefetch: m.rng.IntN(2) == 0}
 		return fmt.Sprintf("FindCards by ID %v, prefetch %v", id, q.Prefetch), func(r canon.Reader) (any, error) {
-			return opened(ctx, r, s, q)
+			return openCards(ctx, r, s, q)
 		}
 	case 1:
 		q := canon.CardQuery{Key: key, Prefetch: m.rng.IntN(2) == 0}
 		return fmt.Sprintf("FindCards by Key %q, prefetch %v", key, q.Prefetch), func(r canon.Reader) (any, error) {
-			return opened(ctx, r, s, q)
+			return openCards(ctx, r, s, q)
 		}
 	case 2:
-		code := one(m, "one", "two", "three", "four")
+		code := pickOne(m, "one", "two", "three", "four")
 		return "FindCards by Codename " + code, func(r canon.Reader) (any, error) {
 			c, ok, err := canon.First(r.FindCards(ctx, s, canon.CardQuery{Codename: code}))
 			return []any{c, ok}, err
@@ -146,7 +146,7 @@ func (m *model) cardsAsked(s canon.Visibility) (string, asked) {
 	case 3:
 		return fmt.Sprintf("FindCards by OldKey %q", key), func(r canon.Reader) (any, error) {
 			all, err := r.FindCards(ctx, s, canon.CardQuery{OldKey: key})
-			return rows(all), err
+			return nonNil(all), err
 		}
 	case 4:
 		depth := 1 + m.rng.IntN(4)
@@ -158,37 +158,37 @@ func (m *model) cardsAsked(s canon.Visibility) (string, asked) {
 	case 6:
 		return fmt.Sprintf("FindCards by TrashRoot %v", id), func(r canon.Reader) (any, error) {
 			all, err := r.FindCards(ctx, s, canon.CardQuery{TrashRoot: id})
-			return rows(all), err
+			return nonNil(all), err
 		}
 	default:
-		f := m.filter()
+		f := m.randomFilter()
 		return fmt.Sprintf("Cards %+v, %+v", f, p), func(r canon.Reader) (any, error) { return cards(r.Cards(ctx, s, f, p)) }
 	}
 }
 
-func (m *model) rowsAsked(s canon.Visibility) (string, asked) {
-	ctx, p, id := m.t.Context(), m.page(), m.card()
+func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
+	ctx, p, id := m.t.Context(), m.pickPage(), m.pickCardID()
 	switch m.rng.IntN(12) {
 	case 10:
-		q := canon.ReachQuery{From: id, Kinds: one(m, nil, nil, []string{"at", "exit"}), Both: m.chance(50), Depth: m.rng.IntN(5), Limit: 1 + m.rng.IntN(20),
-			AsOf: one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
+		q := canon.ReachQuery{From: id, Kinds: pickOne(m, nil, nil, []string{"at", "exit"}), Both: m.chance(50), Depth: m.rng.IntN(5), Limit: 1 + m.rng.IntN(20),
+			AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
 		return fmt.Sprintf("Reach %+v", q), func(r canon.Reader) (any, error) {
 			got, err := r.Reach(ctx, s, q)
-			return []any{rows(got.Cards), rows(got.Depth), rows(got.Links), got.Cut}, err
+			return []any{nonNil(got.Cards), nonNil(got.Depth), nonNil(got.Links), got.Cut}, err
 		}
 	case 11:
-		kind, attr := one(m, "at", "at", "exit"), one(m, "clock", "clock", "n", "a")
+		kind, attr := pickOne(m, "at", "at", "exit"), pickOne(m, "clock", "clock", "n", "a")
 		return fmt.Sprintf("LinkMax %s %s", kind, attr), func(r canon.Reader) (any, error) {
 			n, ok, err := r.LinkMax(ctx, s, kind, attr)
 			return []any{n, ok}, err
 		}
 	case 8:
-		q := canon.EventQuery{Types: one(m, nil, nil, []string{"moved"}, []string{"said", "moved"}), Scopes: one(m, nil, []string{""}, []string{"place:1", "place:2"}),
-			Key: one(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)), Before: one(m, 0, canon.Seq(m.rng.IntN(60))), AsOf: one(m, 0, canon.Seq(m.rng.IntN(60))),
+		q := canon.EventQuery{Types: pickOne(m, nil, nil, []string{"moved"}, []string{"said", "moved"}), Scopes: pickOne(m, nil, []string{""}, []string{"place:1", "place:2"}),
+			Key: pickOne(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)), Before: pickOne(m, 0, canon.Seq(m.rng.IntN(60))), AsOf: pickOne(m, 0, canon.Seq(m.rng.IntN(60))),
 			Oldest: m.chance(50), Page: p}
 		return fmt.Sprintf("Events %+v", q), func(r canon.Reader) (any, error) {
 			all, total, err := r.Events(ctx, s, q)
-			return both{rows(all), total}, err
+			return withTotal{nonNil(all), total}, err
 		}
 	case 9:
 		at, moment := canon.Seq(1+m.rng.IntN(int(m.seq)+1)), Time(m.rng.IntN(40))
@@ -198,12 +198,12 @@ func (m *model) rowsAsked(s canon.Visibility) (string, asked) {
 				return nil, err
 			}
 			seq, err := r.SeqAt(ctx, s.World, moment)
-			return []any{rows(all), seq}, err
+			return []any{nonNil(all), seq}, err
 		}
 	case 0:
 		return fmt.Sprintf("Versions of %v, %+v", id, p), func(r canon.Reader) (any, error) {
 			all, total, err := r.Versions(ctx, s, id, p)
-			return both{rows(all), total}, err
+			return withTotal{nonNil(all), total}, err
 		}
 	case 1:
 		n := uint32(m.rng.IntN(6))
@@ -212,7 +212,7 @@ func (m *model) rowsAsked(s canon.Visibility) (string, asked) {
 			return []any{v, ok}, err
 		}
 	case 2:
-		q := canon.FeedQuery{Page: p, Type: one(m, "", "", "lore"), Author: one(m, access.Subject(""), "", "bob")}
+		q := canon.FeedQuery{Page: p, Type: pickOne(m, "", "", "lore"), Author: pickOne(m, access.Subject(""), "", "bob")}
 		if m.chance(30) {
 			q.Card = id
 		}
@@ -224,47 +224,47 @@ func (m *model) rowsAsked(s canon.Visibility) (string, asked) {
 		}
 		return fmt.Sprintf("Feed %+v", q), func(r canon.Reader) (any, error) {
 			all, total, err := r.Feed(ctx, s, q)
-			return both{rows(all), total}, err
+			return withTotal{nonNil(all), total}, err
 		}
 	case 3:
-		q := canon.RefQuery{Target: markup.KeyOf(one(m, modelParts...)), Kind: one(m, 0, link, nest, tag), Page: p}
+		q := canon.RefQuery{Target: markup.KeyOf(pickOne(m, modelParts...)), Kind: pickOne(m, 0, link, nest, tag), Page: p}
 		if m.chance(50) {
 			q.From, q.Target = id, ""
 		}
 		return fmt.Sprintf("Refs %+v", q), func(r canon.Reader) (any, error) {
 			all, total, err := r.Refs(ctx, s, q)
-			return both{rows(all), total}, err
+			return withTotal{nonNil(all), total}, err
 		}
 	case 4:
-		q := canon.LinkQuery{Kinds: one(m, nil, nil, []string{"at"}, []string{"exit", "within"}), AsOf: one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1))), Page: p}
+		q := canon.LinkQuery{Kinds: pickOne(m, nil, nil, []string{"at"}, []string{"exit", "within"}), AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1))), Page: p}
 		if m.chance(30) {
 			q.From = id
 		}
 		if m.chance(30) {
-			q.To = m.card()
+			q.To = m.pickCardID()
 		}
 		if m.chance(20) {
-			q.Froms = []canon.CardID{m.card(), m.card(), m.card(), id}
+			q.Froms = []canon.CardID{m.pickCardID(), m.pickCardID(), m.pickCardID(), id}
 		}
 		if m.chance(20) {
-			q.Tos = []canon.CardID{m.card(), m.card(), m.card(), id}
+			q.Tos = []canon.CardID{m.pickCardID(), m.pickCardID(), m.pickCardID(), id}
 		}
 		q.Newest = m.chance(30)
 		return fmt.Sprintf("Links %+v", q), func(r canon.Reader) (any, error) {
 			all, total, err := r.Links(ctx, s, q)
-			return both{rows(all), total}, err
+			return withTotal{nonNil(all), total}, err
 		}
 	case 5:
-		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)), Kind: one(m, "", "base"), AsOf: one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
+		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)), Kind: pickOne(m, "", "base"), AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
 		if q.Tick%3 == 0 {
 			q.Card, q.Cards = canon.CardID{}, []canon.CardID{CardID(1 + int(q.Tick)), id}
 		}
 		return fmt.Sprintf("Layers %+v", q), func(r canon.Reader) (any, error) {
 			all, err := r.Layers(ctx, s, q)
-			return rows(all), err
+			return nonNil(all), err
 		}
 	case 6:
-		n, at := 1+m.rng.IntN(m.ids+2), one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))
+		n, at := 1+m.rng.IntN(m.ids+2), pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))
 		links, layers := []canon.LinkID{LinkID(n)}, []canon.LayerID{LayerID(n)}
 		if m.chance(30) {
 			links, layers = append(links, LinkID(n+1)), append(layers, LayerID(n+1))
@@ -275,35 +275,35 @@ func (m *model) rowsAsked(s canon.Visibility) (string, asked) {
 				return nil, err
 			}
 			y, err := r.Layers(ctx, s, canon.LayerQuery{IDs: layers, AsOf: at})
-			return []any{rows(l), total, rows(y)}, err
+			return []any{nonNil(l), total, nonNil(y)}, err
 		}
 	default:
 		return fmt.Sprintf("Wanted %+v", p), func(r canon.Reader) (any, error) {
 			all, total, err := r.Wanted(ctx, s, p)
-			return both{rows(all), total}, err
+			return withTotal{nonNil(all), total}, err
 		}
 	}
 }
 
-func (m *model) othersAsked(s canon.Visibility) (string, asked) {
-	ctx, p := m.t.Context(), m.page()
+func (m *model) randomOtherQuery(s canon.Visibility) (string, queryFunc) {
+	ctx, p := m.t.Context(), m.pickPage()
 	switch m.rng.IntN(6) {
 	case 0:
-		prefix := one(m, "", "h", "ete", "O")
+		prefix := pickOne(m, "", "h", "ete", "O")
 		return fmt.Sprintf("Tags %q, %+v", prefix, p), func(r canon.Reader) (any, error) {
 			all, total, err := r.Tags(ctx, s, prefix, p)
-			return both{rows(all), total}, err
+			return withTotal{nonNil(all), total}, err
 		}
 	case 1:
 		return "TypeUse", func(r canon.Reader) (any, error) { return r.TypeUse(ctx, s) }
 	case 2:
-		prefix, n := one(m, "", "h", "ete", "hall+", "50%", "żó", "日"), 1+m.rng.IntN(20)
+		prefix, n := pickOne(m, "", "h", "ete", "hall+", "50%", "żó", "日"), 1+m.rng.IntN(20)
 		return fmt.Sprintf("CompleteNames %q, %d", prefix, n), func(r canon.Reader) (any, error) {
 			all, err := r.CompleteNames(ctx, s, prefix, n)
-			return rows(all), err
+			return nonNil(all), err
 		}
 	case 3:
-		hash := HashOf(one(m, modelWords...))
+		hash := HashOf(pickOne(m, modelWords...))
 		return "Body", func(r canon.Reader) (any, error) {
 			b, ok, err := r.Body(ctx, s.World, hash)
 			return []any{string(b), ok}, err
@@ -319,10 +319,10 @@ func (m *model) othersAsked(s canon.Visibility) (string, asked) {
 				return nil, err
 			}
 			memberships, err := r.Members(ctx, canon.MemberQuery{Subject: "bob"})
-			return []any{rows(worlds), rows(members), rows(memberships)}, err
+			return []any{nonNil(worlds), nonNil(members), nonNil(memberships)}, err
 		}
 	default:
-		id, name := one(m, canon.StreamID("a"), "b", "c"), m.name()
+		id, name := pickOne(m, canon.StreamID("a"), "b", "c"), m.pickName()
 		return "Head and Repeat; NearNames in sight", func(r canon.Reader) (any, error) {
 			head, err := r.Head(ctx, id)
 			if err != nil {
@@ -332,38 +332,39 @@ func (m *model) othersAsked(s canon.Visibility) (string, asked) {
 			if err != nil {
 				return nil, err
 			}
-			strays, err := m.strays(r, s, name)
+			strays, err := m.wrongNearNames(r, s, name)
 			return []any{head, repeat, ok, strays}, err
 		}
 	}
 }
 
-// strays are the near names that break a rule: none should.
-func (m *model) strays(r canon.Reader, s canon.Visibility, name string) (out []string, err error) {
+// wrongNearNames returns those results of NearNames that break a rule. There should be none.
+func (m *model) wrongNearNames(r canon.Reader, s canon.Visibility, name string) (out []string, err error) {
 	near, err := r.NearNames(m.t.Context(), s, name, 5)
 	if err != nil {
 		return nil, err
 	}
 	cards, _, err := r.Cards(m.t.Context(), s, canon.Filter{}, everything)
 	for i, n := range near {
-		if i >= 5 || slices.Contains(near[:i], n) || !slices.Contains(names(cards), n) {
+		if i >= 5 || slices.Contains(near[:i], n) || !slices.Contains(cardNames(cards), n) {
 			out = append(out, n)
 		}
 	}
 	return out, err
 }
 
-// askSearch compares what two searches find, and each one's own order with the rules.
+// askSearch compares the hits of a search in both stores, and checks the order of each store's
+// result.
 func (m *model) askSearch(s canon.Visibility) {
-	q := canon.SearchQuery{Mode: one(m, word, part, phrase, stem), InName: m.chance(60), InContent: m.chance(70), InFields: m.chance(30), CaseSensitive: m.chance(15), Language: one(m, "en", "de", "")}
+	q := canon.SearchQuery{Mode: pickOne(m, word, part, phrase, stem), InName: m.chance(60), InContent: m.chance(70), InFields: m.chance(30), CaseSensitive: m.chance(15), Language: pickOne(m, "en", "de", "")}
 	for i := range 1 + m.rng.IntN(3) {
 		if i > 0 {
 			q.Q += " "
 		}
-		q.Q += m.searched(q.Mode)
+		q.Q += m.pickSearchWord(q.Mode)
 	}
 	if m.chance(30) {
-		q.Filter = m.filter()
+		q.Filter = m.randomFilter()
 	}
 	what := fmt.Sprintf("Search %+v through %+v", q, s.View)
 	ask := func(r canon.Reader) (any, error) {
@@ -371,14 +372,14 @@ func (m *model) askSearch(s canon.Visibility) {
 		if err != nil {
 			return nil, err
 		}
-		if why := disorder(s, q, res); why != "" {
-			return nil, fmt.Errorf("%s: %q", why, found(res))
+		if why := findDisorder(s, q, res); why != "" {
+			return nil, fmt.Errorf("%s: %q", why, hitNames(res))
 		}
 		p := canon.Page{Limit: 3, Offset: int(m.seq) % 5}
 		cut, err := r.Search(m.t.Context(), s, q, p)
 		want := res.Hits[min(p.Offset, len(res.Hits)):min(p.Offset+p.Limit, len(res.Hits))]
-		if err == nil && (!slices.Equal(found(cut), found(canon.SearchResult{Hits: want})) || cut.Total != res.Total) {
-			err = fmt.Errorf("page %+v is %q of %+v, of all %q", p, found(cut), cut.Total, found(res))
+		if err == nil && (!slices.Equal(hitNames(cut), hitNames(canon.SearchResult{Hits: want})) || cut.Total != res.Total) {
+			err = fmt.Errorf("page %+v is %q of %+v, of all %q", p, hitNames(cut), cut.Total, hitNames(res))
 		}
 		if err != nil {
 			return nil, err
@@ -396,15 +397,15 @@ func (m *model) askSearch(s canon.Visibility) {
 				return nil, fmt.Errorf("the names are %q, those of the card %q", h.Names, h.Card.Names())
 			}
 		}
-		if ranks(q) { // how relevant a hit is, each store says for itself
+		if isRankSort(q) { // each store computes relevance in its own way
 			slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.ID.String(), b.ID.String()) })
 		}
-		return both{cards, res.Total}, err
+		return withTotal{cards, res.Total}, err
 	}
-	m.same(what, ask)
+	m.compareAnswers(what, ask)
 }
 
-// listOf gives of hits what a list shows.
+// listOf reduces hits to the data that a list shows.
 func listOf(hits []canon.Hit) (list []canon.Hit) {
 	for _, h := range hits {
 		c := h.Card
@@ -416,9 +417,9 @@ func listOf(hits []canon.Hit) (list []canon.Hit) {
 	return list
 }
 
-// searched is a word to search for: whole, or for parts of words a piece of one.
-func (m *model) searched(mode canon.MatchMode) string {
-	w := one(m, modelWords...)
+// pickSearchWord returns a word to search for: a whole word, or a piece of a word for that mode.
+func (m *model) pickSearchWord(mode canon.MatchMode) string {
+	w := pickOne(m, modelWords...)
 	if m.chance(30) {
 		w = strings.ToUpper(w)
 	}
@@ -433,21 +434,21 @@ func (m *model) searched(mode canon.MatchMode) string {
 	return w
 }
 
-func ranks(q canon.SearchQuery) bool {
+func isRankSort(q canon.SearchQuery) bool {
 	return q.Filter.Sort == "" || q.Filter.Sort == canon.SortRank
 }
 
-// disorder says how a result breaks the rules of its order, or "".
-func disorder(s canon.Visibility, q canon.SearchQuery, res canon.SearchResult) string {
+// findDisorder describes how a result breaks the rules of its order. It returns "" if it does not.
+func findDisorder(s canon.Visibility, q canon.SearchQuery, res canon.SearchResult) string {
 	named := func(h canon.Hit) bool { return s.View.Level < h.Card.Label.Level }
 	for i, h := range res.Hits {
-		scored := ranks(q) && res.Ranked && !named(h)
+		scored := isRankSort(q) && res.Ranked && !named(h)
 		switch {
-		case res.Ranked && !ranks(q):
+		case res.Ranked && !isRankSort(q):
 			return "ranked, though sorted otherwise"
 		case scored != (h.Score > 0):
 			return fmt.Sprintf("score %v", h.Score)
-		case i == 0 || !ranks(q):
+		case i == 0 || !isRankSort(q):
 		case named(res.Hits[i-1]) && !named(h):
 			return "seen only by being named before others"
 		case named(res.Hits[i-1]) && (res.Hits[i-1].Card.Key > h.Card.Key):

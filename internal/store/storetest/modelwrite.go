@@ -10,63 +10,64 @@ import (
 	"loregate/internal/canon"
 )
 
-// write does one random write.
-func (m *model) write() {
+// writeRandom runs one random write.
+func (m *model) writeRandom() {
 	m.seq++
-	w := m.world()
-	living := m.living(w)
+	w := m.pickWorld()
+	living := m.livingCards(w)
 	var what string
 	var changes []change
 	switch pick := m.rng.IntN(100); {
 	case len(living) == 0 || pick < 18 && len(living) < modelCards:
-		what, changes = "create", m.create(w, living)
+		what, changes = "create", m.createCard(w, living)
 	case pick < 32:
-		what, changes = "update", m.update(one(m, living...))
+		what, changes = "update", m.updateCard(pickOne(m, living...))
 	case pick < 42:
-		what, changes = "rename or relabel", m.move(one(m, living...), living)
+		what, changes = "rename or relabel", m.moveCard(pickOne(m, living...), living)
 	case pick < 50:
-		what, changes = "trash", m.trash(one(m, living...))
+		what, changes = "trash", m.trashCard(pickOne(m, living...))
 	case pick < 55:
-		what, changes = "restore", m.restore(w)
+		what, changes = "restore", m.restoreCards(w)
 	case pick < 65:
-		what, changes = "refs", m.refer(one(m, living...))
+		what, changes = "refs", m.putRefs(pickOne(m, living...))
 	case pick < 75:
-		what, changes = "link", m.link(w, living)
+		what, changes = "link", m.putLink(w, living)
 	case pick < 83:
-		what, changes = "layer", m.layer(w, living)
+		what, changes = "layer", m.putLayer(w, living)
 	case pick < 88:
-		what, changes = "body", m.body(w)
+		what, changes = "body", m.putBody(w)
 	case pick < 91:
-		what, changes = "member", m.member(w)
+		what, changes = "member", m.putMember(w)
 	case pick < 94:
-		what, changes = "commit", m.commit()
+		what, changes = "commit", m.appendCommit()
 	case pick < 97:
-		what, changes = "index", m.index(one(m, living...))
+		what, changes = "index", m.indexCard(pickOne(m, living...))
 	case pick < 98:
-		what, changes = "purge", m.purge(one(m, living...))
+		what, changes = "purge", m.purgeVersion(pickOne(m, living...))
 	case pick < 99:
-		what, changes = "event", m.event(w)
+		what, changes = "event", m.putEvents(w)
 	case m.chance(10):
-		what, changes = "clear", m.clear(w)
+		what, changes = "clear", m.clearWorld(w)
 	}
 	if m.chance(5) {
 		what += " and fail"
 		changes = append(changes, func(canon.Tx) error { return errTest })
-		m.apply(what, false, changes...)
+		m.applyChanges(what, false, changes...)
 		return
 	}
-	m.apply(what, m.chance(30), changes...)
+	m.applyChanges(what, m.chance(30), changes...)
 }
 
 func (m *model) putWorld(n int) change {
 	return func(tx canon.Tx) error { return tx.PutWorld(m.t.Context(), World(n)) }
 }
 
-// put writes a card, its version and its index: nothing more where the card is refused.
-func (m *model) put(c canon.Card, text string) change {
+// putCard writes a card, its version and its index entry. If the card is refused, it writes
+// nothing.
+func (m *model) putCard(c canon.Card, text string) change {
 	v := Version(c)
 	if m.chance(20) {
-		v.Former = canon.FormerName{Name: m.name(), Label: m.label()}
+		v.Former = canon.FormerName{Name: m.pickName(), Label: m.pickLabel()}
 	}
 	doc := &canon.SearchDoc{Name: c.Name, Text: text}
 	if c.Trashed() {
@@ -86,55 +87,55 @@ func (m *model) put(c canon.Card, text string) change {
 	}
 }
 
-// now is a card as this step writes it. Several steps share a moment.
-func (m *model) now(c canon.Card) canon.Card {
+// stampCard returns c as the next version, written in this step. Several steps share a time.
+func (m *model) stampCard(c canon.Card) canon.Card {
 	c = Next(c, int(m.seq))
 	c.UpdatedAt = Time(int(m.seq / 4)).Add(time.Duration(m.rng.IntN(2)) * time.Millisecond)
-	c.UpdatedBy = one(m, access.Subject("ann"), "bob")
+	c.UpdatedBy = pickOne(m, access.Subject("ann"), "bob")
 	return c
 }
 
-func (m *model) create(w access.WorldID, living []canon.Card) []change {
-	c := canon.Card{World: w, ID: CardID(m.id()), Part: one(m, modelParts...), Own: m.label(), CreatedBy: "ann", CreatedAt: Time(int(m.seq / 4))}
+func (m *model) createCard(w access.WorldID, living []canon.Card) []change {
+	c := canon.Card{World: w, ID: CardID(m.nextID()), Part: pickOne(m, modelParts...), Own: m.pickLabel(), CreatedBy: "ann", CreatedAt: Time(int(m.seq / 4))}
 	var parent canon.Card
 	if len(living) > 0 && m.chance(60) {
-		parent = one(m, living...)
+		parent = pickOne(m, living...)
 		c.Parent = parent.ID
 	}
-	m.dress(&c)
-	return []change{m.put(m.now(settled(c, parent)), m.text(8))}
+	m.randomizeCard(&c)
+	return []change{m.putCard(m.stampCard(inheritFrom(c, parent)), m.randomText(8))}
 }
 
-// dress gives a card a random type, content, fields and codename.
-func (m *model) dress(c *canon.Card) {
-	c.Type = one(m, "RichText", "rich text", "Lore", "Lores", "Place")
-	c.Fields = one(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`), json.RawMessage(`{"c":["Lanterns","the ferry"]}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),
+// randomizeCard sets a random type, content, fields and codename.
+func (m *model) randomizeCard(c *canon.Card) {
+	c.Type = pickOne(m, "RichText", "rich text", "Lore", "Lores", "Place")
+	c.Fields = pickOne(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`), json.RawMessage(`{"c":["Lanterns","the ferry"]}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),
 		json.RawMessage(`{"aliases":["Old Hall","Été bis"],"sort":1.0}`), json.RawMessage(`{"aliases":["ferryman"," ","Old  Hall"],"sort":7}`))
 	if m.chance(20) {
-		c.Codename = one(m, "", "one", "two", "three", "four")
+		c.Codename = pickOne(m, "", "one", "two", "three", "four")
 	}
 	if m.chance(50) {
-		*c = With(*c, one(m, modelWords...))
+		*c = With(*c, pickOne(m, modelWords...))
 	}
 }
 
-func (m *model) update(c canon.Card) []change {
-	m.dress(&c)
-	return []change{m.put(m.now(c), m.text(8))}
+func (m *model) updateCard(c canon.Card) []change {
+	m.randomizeCard(&c)
+	return []change{m.putCard(m.stampCard(c), m.randomText(8))}
 }
 
-// move renames, relabels or moves a card with all that is below it.
-func (m *model) move(c canon.Card, living []canon.Card) []change {
-	family := m.below(c)
+// moveCard renames, relabels or moves a card and updates all its descendants.
+func (m *model) moveCard(c canon.Card, living []canon.Card) []change {
+	family := m.listBelow(c)
 	if m.chance(60) {
-		c.Part = one(m, modelParts...)
+		c.Part = pickOne(m, modelParts...)
 	}
 	if m.chance(60) {
-		c.Own = m.label()
+		c.Own = m.pickLabel()
 	}
 	if m.chance(30) {
 		c.Parent = canon.CardID{}
-		if p := one(m, living...); p.ID != c.ID && !slices.Contains(ids(family), p.ID) {
+		if p := pickOne(m, living...); p.ID != c.ID && !slices.Contains(cardIDs(family), p.ID) {
 			c.Parent = p.ID
 		}
 	}
@@ -144,34 +145,35 @@ func (m *model) move(c canon.Card, living []canon.Card) []change {
 	}
 	var changes []change
 	for _, f := range append([]canon.Card{c}, family...) {
-		f = m.now(settled(f, moved[f.Parent]))
+		f = m.stampCard(inheritFrom(f, moved[f.Parent]))
 		moved[f.ID] = f
-		changes = append(changes, m.put(f, m.text(8)))
+		changes = append(changes, m.putCard(f, m.randomText(8)))
 	}
 	return changes
 }
 
-func (m *model) trash(c canon.Card) []change {
+func (m *model) trashCard(c canon.Card) []change {
 	var changes []change
-	for _, f := range append([]canon.Card{c}, m.below(c)...) {
-		changes = append(changes, m.put(Trashed(m.now(f), c, int(m.seq/4)), ""))
+	for _, f := range append([]canon.Card{c}, m.listBelow(c)...) {
+		changes = append(changes, m.putCard(Trashed(m.stampCard(f), c, int(m.seq/4)), ""))
 	}
 	return changes
 }
 
-// restore brings back a root whose parent lives, with all that went with it.
-func (m *model) restore(w access.WorldID) []change {
+// restoreCards restores a root from the trash, with all cards that were trashed with it, if its
+// parent is alive.
+func (m *model) restoreCards(w access.WorldID) []change {
 	var family []canon.Card
 	alive := map[canon.CardID]canon.Card{{}: {}}
-	m.read(func(r canon.Reader) error {
+	m.readModel(func(r canon.Reader) error {
 		roots, _, err := r.Trash(m.t.Context(), canon.Visibility{World: w, View: AsAll}, everything)
 		if err != nil || len(roots) == 0 {
 			return err
 		}
-		family, err = r.FindCards(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.CardQuery{TrashRoot: one(m, roots...).ID})
+		family, err = r.FindCards(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.CardQuery{TrashRoot: pickOne(m, roots...).ID})
 		return err
 	})
-	for _, l := range m.living(w) {
+	for _, l := range m.livingCards(w) {
 		alive[l.ID] = l
 	}
 	var changes []change
@@ -183,24 +185,24 @@ func (m *model) restore(w access.WorldID) []change {
 		c := family[i]
 		family = slices.Delete(family, i, i+1)
 		c.TrashedAt, c.TrashRoot = time.Time{}, canon.CardID{}
-		c = m.now(settled(c, alive[c.Parent]))
+		c = m.stampCard(inheritFrom(c, alive[c.Parent]))
 		alive[c.ID] = c
-		changes = append(changes, m.put(c, m.text(8)))
+		changes = append(changes, m.putCard(c, m.randomText(8)))
 	}
 	return changes
 }
 
-func (m *model) refer(c canon.Card) []change {
+func (m *model) putRefs(c canon.Card) []change {
 	refs := []canon.Ref{}
 	for i := range m.rng.IntN(5) {
-		r := to(one(m, link, link, nest), one(m, modelParts...))
+		r := refTo(pickOne(m, link, link, nest), pickOne(m, modelParts...))
 		if c.Key.Tag() == "tag" && m.chance(80) {
 			r.Kind = tag
 		}
 		r.From, r.Order = c.ID, i
 		refs = append(refs, r)
 	}
-	doc := &canon.SearchDoc{Name: c.Name, Text: m.text(8)}
+	doc := &canon.SearchDoc{Name: c.Name, Text: m.randomText(8)}
 	return []change{func(tx canon.Tx) error {
 		if err := tx.PutRefs(m.t.Context(), c.World, c.ID, refs); err != nil || !canon.HoldsTags(c.Key) {
 			return err
@@ -209,11 +211,11 @@ func (m *model) refer(c canon.Card) []change {
 	}}
 }
 
-func (m *model) link(w access.WorldID, living []canon.Card) []change {
-	l := canon.Link{World: w, ID: LinkID(m.id()), Kind: one(m, "exit", "at", "within"), From: one(m, living...).ID, To: one(m, living...).ID,
-		Attrs: one(m, nil, json.RawMessage(`{"a":"<"}`), json.RawMessage(fmt.Sprintf(`{"clock":%d,"n":%d}`, m.seq%50, m.rng.IntN(9)-4))), Label: m.label(), Since: m.seq, At: Time(int(m.seq))}
+func (m *model) putLink(w access.WorldID, living []canon.Card) []change {
+	l := canon.Link{World: w, ID: LinkID(m.nextID()), Kind: pickOne(m, "exit", "at", "within"), From: pickOne(m, living...).ID, To: pickOne(m, living...).ID,
+		Attrs: pickOne(m, nil, json.RawMessage(`{"a":"<"}`), json.RawMessage(fmt.Sprintf(`{"clock":%d,"n":%d}`, m.seq%50, m.rng.IntN(9)-4))), Label: m.pickLabel(), Since: m.seq, At: Time(int(m.seq))}
 	var current []canon.Link
-	m.read(func(r canon.Reader) (err error) {
+	m.readModel(func(r canon.Reader) (err error) {
 		current, _, err = r.Links(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.LinkQuery{Page: everything})
 		return err
 	})
@@ -221,7 +223,7 @@ func (m *model) link(w access.WorldID, living []canon.Card) []change {
 	if len(current) == 0 || m.chance(50) {
 		return []change{put}
 	}
-	l.ID = one(m, current...).ID
+	l.ID = pickOne(m, current...).ID
 	end := func(tx canon.Tx) error { return tx.EndLink(m.t.Context(), w, l.ID, m.seq) }
 	if m.chance(50) {
 		return []change{end}
@@ -229,20 +231,20 @@ func (m *model) link(w access.WorldID, living []canon.Card) []change {
 	return []change{end, put}
 }
 
-func (m *model) layer(w access.WorldID, living []canon.Card) []change {
+func (m *model) putLayer(w access.WorldID, living []canon.Card) []change {
 	from := int64(m.rng.IntN(20))
-	l := canon.Layer{World: w, ID: LayerID(m.id()), Card: one(m, living...).ID, Kind: one(m, "base", "weather"), Text: m.text(3), FromTick: from,
-		ToTick: one(m, 0, from, from+5), Label: m.label(), Since: m.seq, At: Time(int(m.seq))}
+	l := canon.Layer{World: w, ID: LayerID(m.nextID()), Card: pickOne(m, living...).ID, Kind: pickOne(m, "base", "weather"), Text: m.randomText(3), FromTick: from,
+		ToTick: pickOne(m, 0, from, from+5), Label: m.pickLabel(), Since: m.seq, At: Time(int(m.seq))}
 	put := func(tx canon.Tx) error { return tx.PutLayer(m.t.Context(), l) }
 	var current []canon.Layer
-	m.read(func(r canon.Reader) (err error) {
-		current, err = r.Layers(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.LayerQuery{Card: one(m, living...).ID})
+	m.readModel(func(r canon.Reader) (err error) {
+		current, err = r.Layers(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.LayerQuery{Card: pickOne(m, living...).ID})
 		return err
 	})
 	if len(current) == 0 || m.chance(50) {
 		return []change{put}
 	}
-	l.ID = one(m, current...).ID
+	l.ID = pickOne(m, current...).ID
 	end := func(tx canon.Tx) error { return tx.EndLayer(m.t.Context(), w, l.ID, m.seq) }
 	if m.chance(50) {
 		return []change{end}
@@ -250,28 +252,28 @@ func (m *model) layer(w access.WorldID, living []canon.Card) []change {
 	return []change{end, put}
 }
 
-func (m *model) body(w access.WorldID) []change {
-	text := one(m, modelWords...)
+func (m *model) putBody(w access.WorldID) []change {
+	text := pickOne(m, modelWords...)
 	if m.chance(30) {
 		return []change{func(tx canon.Tx) error { return tx.EraseBody(m.t.Context(), w, HashOf(text)) }}
 	}
 	return []change{func(tx canon.Tx) error { return tx.PutBody(m.t.Context(), w, HashOf(text), []byte(text)) }}
 }
 
-func (m *model) member(w access.WorldID) []change {
-	who := canon.Member{World: w, Subject: one(m, access.Subject("ann"), "bob", "zoe"), Role: one(m, access.RoleNone, access.RoleUser, access.RoleGM)}
+func (m *model) putMember(w access.WorldID) []change {
+	who := canon.Member{World: w, Subject: pickOne(m, access.Subject("ann"), "bob", "zoe"), Role: pickOne(m, access.RoleNone, access.RoleUser, access.RoleGM)}
 	world := World(int(w[15]))
-	world.Slug, world.Title = one(m, world.Slug, "world-1", "other"), m.text(2)
+	world.Slug, world.Title = pickOne(m, world.Slug, "world-1", "other"), m.randomText(2)
 	return []change{
 		func(tx canon.Tx) error { return tx.PutMember(m.t.Context(), who) },
 		func(tx canon.Tx) error { return tx.PutWorld(m.t.Context(), world) },
 	}
 }
 
-// commit appends to a stream, sometimes what does not follow.
-func (m *model) commit() []change {
-	id := one(m, canon.StreamID("a"), "b", canon.WorldStream(WorldID(1)))
-	off := one(m, canon.Seq(0), 0, 0, 1)
+// appendCommit appends a commit to a stream, sometimes one with a wrong sequence number.
+func (m *model) appendCommit() []change {
+	id := pickOne(m, canon.StreamID("a"), "b", canon.WorldStream(WorldID(1)))
+	off := pickOne(m, canon.Seq(0), 0, 0, 1)
 	return []change{
 		func(tx canon.Tx) error {
 			head, err := tx.Head(m.t.Context(), id)
@@ -288,27 +290,27 @@ func (m *model) commit() []change {
 	}
 }
 
-// event writes some events, now and then one of a commit that has one.
-func (m *model) event(w access.WorldID) (changes []change) {
+// putEvents writes some events, sometimes one for a commit that already has an event.
+func (m *model) putEvents(w access.WorldID) (changes []change) {
 	for range 1 + m.rng.IntN(12) {
-		e := Event(m.id(), one(m, "moved", "said"), one(m, "", "place:1", "place:2"), m.label())
-		e.World, e.Seq, e.Key = w, canon.Seq(1+m.rng.IntN(60)), one(m, "", "", "a", "b")
-		e.Payload = one(m, nil, json.RawMessage(`{"a":1}`))
+		e := Event(m.nextID(), pickOne(m, "moved", "said"), pickOne(m, "", "place:1", "place:2"), m.pickLabel())
+		e.World, e.Seq, e.Key = w, canon.Seq(1+m.rng.IntN(60)), pickOne(m, "", "", "a", "b")
+		e.Payload = pickOne(m, nil, json.RawMessage(`{"a":1}`))
 		changes = append(changes, func(tx canon.Tx) error { return tx.PutEvent(m.t.Context(), e) })
 	}
 	return changes
 }
 
-func (m *model) index(c canon.Card) []change {
-	doc := &canon.SearchDoc{Name: c.Name, Text: m.text(20)}
+func (m *model) indexCard(c canon.Card) []change {
+	doc := &canon.SearchDoc{Name: c.Name, Text: m.randomText(20)}
 	if m.chance(20) {
 		doc = nil
 	}
 	return []change{func(tx canon.Tx) error { return tx.Index(m.t.Context(), c, doc) }}
 }
 
-// purge marks the present version of a card as erased.
-func (m *model) purge(c canon.Card) []change {
+// purgeVersion marks the current version of a card as erased.
+func (m *model) purgeVersion(c canon.Card) []change {
 	v := Version(c)
 	v.Purged = true
 	return []change{
@@ -323,7 +325,7 @@ func (m *model) purge(c canon.Card) []change {
 	}
 }
 
-func (m *model) clear(w access.WorldID) []change {
+func (m *model) clearWorld(w access.WorldID) []change {
 	return []change{
 		func(tx canon.Tx) error { return tx.Clear(m.t.Context(), w) },
 		func(tx canon.Tx) error {

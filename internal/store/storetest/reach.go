@@ -9,8 +9,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// testReach walks 1 -> 2 -> 3 -> 4, 1 -> 5 -> 3, 4 -> 1, where 5 is named first, and what
-// lies behind the gm's 6 and the trashed 7.
+// testReach follows the links 1 -> 2 -> 3 -> 4, 1 -> 5 -> 3 and 4 -> 1, where card 5 sorts before
+// card 2, and the links through card 6, which only the gm sees, and card 7, which is in the trash.
 func testReach(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	Put(t, s, Card(1, "A", Open), Card(2, "M", Open), Card(3, "C", Open), Card(4, "D", Open), Card(5, "B", Open),
@@ -67,28 +67,28 @@ func testReach(t *testing.T, open func(*testing.T) canon.Store) {
 			if test.q.Limit == 0 {
 				test.q.Limit = 100
 			}
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				got, err := e.r.Reach(e.ctx(), e.s, test.q)
 				e.ok("Reach", err)
-				if text := reached(got); text != test.want {
+				if text := reachedText(got); text != test.want {
 					t.Errorf("got %s\nwant %s", text, test.want)
 				}
 			})
 		})
 	}
 	t.Run("links from and to any of some", func(t *testing.T) {
-		look(t, s, AsUser, func(e eye) {
+		readAs(t, s, AsUser, func(e viewReader) {
 			wantLinks(e, canon.LinkQuery{Froms: []canon.CardID{CardID(2), CardID(5), CardID(6)}}, []int{2, 5, 12})
 			wantLinks(e, canon.LinkQuery{Tos: []canon.CardID{CardID(3)}, From: CardID(5)}, []int{5})
 			wantLinks(e, canon.LinkQuery{Froms: []canon.CardID{CardID(1)}, Tos: []canon.CardID{CardID(2), CardID(8)}}, []int{1})
 		})
-		look(t, s, AsGM, func(e eye) {
+		readAs(t, s, AsGM, func(e viewReader) {
 			wantLinks(e, canon.LinkQuery{Tos: []canon.CardID{CardID(8), CardID(2)}, Newest: true}, []int{11, 12, 8, 1})
 		})
 	})
 }
 
-func reached(got canon.Reached) string {
+func reachedText(got canon.Reached) string {
 	text := ""
 	for i, c := range got.Cards {
 		text += fmt.Sprintf("%s:%d ", c.Name, got.Depth[i])
@@ -141,7 +141,7 @@ func testLinkMax(t *testing.T, open func(*testing.T) canon.Store) {
 		{"of no kind", "none", "clock", AsUser, 0, false},
 		{"for nobody", "at", "clock", AsNobody, 0, false},
 	} {
-		look(t, s, test.view, func(e eye) {
+		readAs(t, s, test.view, func(e viewReader) {
 			got, found, err := e.r.LinkMax(e.ctx(), e.s, test.kind, test.attr)
 			if err != nil || found != test.found || got != test.want {
 				t.Errorf("%s: %d, %t, %v; want %d", test.name, got, found, err, test.want)
@@ -152,7 +152,7 @@ func testLinkMax(t *testing.T, open func(*testing.T) canon.Store) {
 		tx.ok("EndLink", tx.Tx.EndLink(t.Context(), WorldID(1), LinkID(1), 9))
 		tx.Link(canon.Link{World: WorldID(1), ID: LinkID(1), Kind: "at", From: CardID(1), To: CardID(2), Label: Open, Attrs: []byte(`{"clock":3}`), Since: 9})
 	})
-	look(t, s, AsUser, func(e eye) {
+	readAs(t, s, AsUser, func(e viewReader) {
 		if got, _, err := e.r.LinkMax(e.ctx(), e.s, "at", "clock"); err != nil || got != 3 {
 			t.Errorf("after a change: %d, %v", got, err)
 		}
@@ -191,10 +191,10 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 		{"none asked for", AsAdmin, "old mill", canon.Filter{}, 0, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				hits, err := e.r.NearCards(e.ctx(), e.s, test.text, test.f, test.n)
 				e.ok("NearCards", err)
-				if got := found(canon.SearchResult{Hits: hits}); !slices.Equal(got, append([]string{}, test.want...)) {
+				if got := hitNames(canon.SearchResult{Hits: hits}); !slices.Equal(got, append([]string{}, test.want...)) {
 					t.Errorf("got %q, want %q", got, test.want)
 				}
 				for _, h := range hits {
@@ -207,10 +207,10 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 	alias := func(v access.View, want ...string) {
 		t.Helper()
-		look(t, s, v, func(e eye) {
+		readAs(t, s, v, func(e viewReader) {
 			cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Alias: "old_mill"})
 			e.ok("FindCards by Alias", err)
-			if got := names(cards); !slices.Equal(got, append([]string{}, want...)) {
+			if got := cardNames(cards); !slices.Equal(got, append([]string{}, want...)) {
 				t.Errorf("for %v the alias means %q, want %q", v, got, want)
 			}
 		})
@@ -257,7 +257,7 @@ func testFields(t *testing.T, open func(*testing.T) canon.Store) {
 		{"of types and a type", AsUser, canon.Filter{Types: []string{"lore", "Realms"}, Type: "lore"}, "B E H"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				text := func(cards []canon.Card) (text string) {
 					for i, c := range cards {
 						if i > 0 {
@@ -267,17 +267,17 @@ func testFields(t *testing.T, open func(*testing.T) canon.Store) {
 					}
 					return text
 				}
-				all := e.cards(test.f)
+				all := e.listCards(test.f)
 				if got := text(all); got != test.want {
 					t.Errorf("got %q, want %q", got, test.want)
 				}
 				if len(all) > 1 {
-					page, _ := e.page(test.f, canon.Page{Limit: 1, Offset: 1})
+					page, _ := e.listPage(test.f, canon.Page{Limit: 1, Offset: 1})
 					if text(page) != text(all[1:2]) {
 						t.Errorf("the second page is %q", text(page))
 					}
 				}
-				res := e.search(canon.SearchQuery{Q: "card", InName: true, Mode: word, Filter: test.f})
+				res := e.searchAll(canon.SearchQuery{Q: "card", InName: true, Mode: word, Filter: test.f})
 				if test.f.Sort != "" && text(cardsOf(res)) != test.want || len(res.Hits) != len(all) {
 					t.Errorf("Search finds %q", text(cardsOf(res)))
 				}

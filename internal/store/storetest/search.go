@@ -33,7 +33,7 @@ func testNames(t *testing.T, open func(*testing.T) canon.Store) {
 		{"nothing", AsUser, "x", 10, []string{}},
 	} {
 		t.Run("complete/"+test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				got, err := e.r.CompleteNames(e.ctx(), e.s, test.prefix, test.n)
 				e.ok("CompleteNames", err)
 				if !slices.Equal(append([]string{}, got...), test.want) {
@@ -44,7 +44,7 @@ func testNames(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 	t.Run("near", func(t *testing.T) {
 		for asked, want := range map[string]string{"Brelane": "Brelaune", "brelauné": "Brelaune", "Etrnal": "Eternal", "Eternall": "Eternal"} {
-			look(t, s, AsUser, func(e eye) {
+			readAs(t, s, AsUser, func(e viewReader) {
 				got, err := e.r.NearNames(e.ctx(), e.s, asked, 3)
 				e.ok("NearNames", err)
 				if len(got) == 0 || got[0] != want || len(got) > 3 {
@@ -55,8 +55,8 @@ func testNames(t *testing.T, open func(*testing.T) canon.Store) {
 	})
 }
 
-// library is what testSearch looks through.
-var library = []struct {
+// searchedCards are the cards that testSearch searches.
+var searchedCards = []struct {
 	n          int
 	name, text string
 	label      access.Label
@@ -70,8 +70,8 @@ var library = []struct {
 	{7, "Burnt", "lantern lantern lantern", Admin},
 }
 
-// shelved are the fields of cards of the library.
-var shelved = map[int]json.RawMessage{
+// searchedFields are the fields of some searchedCards, by number.
+var searchedFields = map[int]json.RawMessage{
 	2: json.RawMessage(`{"aliases":["Long Lane"],"keeper":"Ferrymen","tolls":["Oxen",4,"Hallowed ground",{"for":"pence"}]}`),
 	5: json.RawMessage(`{"sort":3}`),
 	6: json.RawMessage(`{"liar":"Oxen"}`),
@@ -81,9 +81,9 @@ func testSearch(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
-		for _, d := range library {
+		for _, d := range searchedCards {
 			c := Card(d.n, d.name, d.label)
-			c.Fields = shelved[d.n]
+			c.Fields = searchedFields[d.n]
 			tx.Card(c, d.text)
 		}
 	})
@@ -161,7 +161,7 @@ func testMatch(t *testing.T, s canon.Store) {
 		{phrase, "road ferry", "both", nil},
 		{phrase, "road to the ferry", "both", []int{2}},
 		{phrase, "the road", "both", []int{2}},
-		{phrase, "keeper a", "both", nil}, // over two columns
+		{phrase, "keeper a", "both", nil}, // spans two columns
 		{phrase, "ferr", "both", nil},
 		{phrase, "", "both", nil},
 		{phrase, "...", "both", nil},
@@ -170,7 +170,7 @@ func testMatch(t *testing.T, s canon.Store) {
 		{part, "erry oad", "both", []int{1, 2}},
 		{part, "éJà", "both", []int{3}},
 		{part, "la", "content", []int{1}},
-		{part, "an", "content", []int{3, 4, 5}}, // under three: a beginning
+		{part, "an", "content", []int{3, 4, 5}}, // under three letters: matches only beginnings
 		{part, "er", "content", nil},
 		{part, "京タワ", "both", []int{4}},
 		{part, "東", "both", []int{4}},
@@ -202,7 +202,7 @@ func testMatch(t *testing.T, s canon.Store) {
 		{stem, "roads", "content", []int{1, 2}},
 		{stem, "Hanging", "both", []int{1}},
 		{stem, "hang keeper", "both", []int{1}},
-		{stem, "keeping", "both", nil}, // of keep, where the name has keeper
+		{stem, "keeping", "both", nil}, // its stem is keep, that of the name's keeper is another
 		{stem, "another's", "both", []int{}},
 		{stem, "crème", "both", []int{3}},
 		{stem, "1802", "both", []int{1}},
@@ -228,9 +228,9 @@ func testMatch(t *testing.T, s canon.Store) {
 		q.InName, q.InContent, q.CaseSensitive = columns == "name" || columns == "both" || columns == "all", columns == "content" || columns == "both" || columns == "all", exact
 		q.InFields = columns == "fields" || columns == "all"
 		t.Run(fmt.Sprintf("%s/%q in %s", test.mode, test.q, test.columns), func(t *testing.T) {
-			look(t, s, AsUser, func(e eye) {
+			readAs(t, s, AsUser, func(e viewReader) {
 				for _, q.Listed = range []bool{false, true} {
-					if got := numbers(e.search(q)); !slices.Equal(got, test.want) {
+					if got := cardNumbers(e.searchAll(q)); !slices.Equal(got, test.want) {
 						t.Errorf("finds %v, want %v, as listed %t", got, test.want, q.Listed)
 					}
 				}
@@ -254,16 +254,16 @@ func testLanguages(t *testing.T, s canon.Store) {
 		{"de", "Haus", []int{1}}, {"de", "hauses", []int{1}}, {"de", "Frau", []int{1}}, {"en", "Frau", nil},
 		{"fr", "continuelle", []int{2}}, {"en", "continuelle", nil}, {"en", "houses", []int{3}}, {"", "houses", nil}, {"xx", "housing", []int{3}},
 	} {
-		look(t, s, AsUser, func(e eye) {
-			if got := numbers(e.search(canon.SearchQuery{Q: test.q, Mode: stem, Language: test.language})); !slices.Equal(got, test.want) {
+		readAs(t, s, AsUser, func(e viewReader) {
+			if got := cardNumbers(e.searchAll(canon.SearchQuery{Q: test.q, Mode: stem, Language: test.language})); !slices.Equal(got, test.want) {
 				t.Errorf("%q in %q finds %v, want %v", test.q, test.language, got, test.want)
 			}
 		})
 	}
 }
 
-// numbers are the numbers of the cards found, sorted.
-func numbers(res canon.SearchResult) (out []int) {
+// cardNumbers returns the numbers of the cards found, sorted.
+func cardNumbers(res canon.SearchResult) (out []int) {
 	for _, h := range res.Hits {
 		out = append(out, int(h.Card.ID[14])<<8|int(h.Card.ID[15]))
 	}
@@ -271,20 +271,20 @@ func numbers(res canon.SearchResult) (out []int) {
 	return out
 }
 
-// testSearchPages cuts pages out of the store's own order.
+// testSearchPages compares pages with the complete result of the same store.
 func testSearchPages(t *testing.T, s canon.Store) {
 	for _, v := range []access.View{AsUser, AsGM, AsAdmin} {
-		look(t, s, v, func(e eye) {
+		readAs(t, s, v, func(e viewReader) {
 			q := canon.SearchQuery{Q: "the", InName: true, InContent: true, Mode: word}
-			all := e.search(q)
+			all := e.searchAll(q)
 			for offset := range len(all.Hits) + 2 {
 				for limit := 1; limit < 4; limit++ {
 					res, err := e.r.Search(e.ctx(), e.s, q, canon.Page{Limit: limit, Offset: offset})
 					e.ok("Search", err)
 					from := min(offset, len(all.Hits))
 					want := all.Hits[from:min(from+limit, len(all.Hits))]
-					if !slices.Equal(found(res), found(canon.SearchResult{Hits: want})) || res.Total != all.Total {
-						t.Errorf("%v: %d from %d: %q of %+v, want %q", v, limit, offset, found(res), res.Total, found(canon.SearchResult{Hits: want}))
+					if !slices.Equal(hitNames(res), hitNames(canon.SearchResult{Hits: want})) || res.Total != all.Total {
+						t.Errorf("%v: %d from %d: %q of %+v, want %q", v, limit, offset, hitNames(res), res.Total, hitNames(canon.SearchResult{Hits: want}))
 					}
 				}
 			}
@@ -292,14 +292,14 @@ func testSearchPages(t *testing.T, s canon.Store) {
 	}
 }
 
-// testSearchCounts asks again after each change: what was counted before is no answer.
+// testSearchCounts searches again after each change: totals must not be outdated.
 func testSearchCounts(t *testing.T, s canon.Store) {
 	write(t, s, func(tx Writer) { tx.PutWorld(World(1)) })
 	finds := func(want int) {
 		t.Helper()
 		for _, mode := range []canon.MatchMode{word, part} {
-			look(t, s, AsUser, func(e eye) {
-				if res := e.search(canon.SearchQuery{Q: "willow", InName: true, InContent: true, Mode: mode}); res.Total != (canon.Total{Count: want}) || len(res.Hits) != want {
+			readAs(t, s, AsUser, func(e viewReader) {
+				if res := e.searchAll(canon.SearchQuery{Q: "willow", InName: true, InContent: true, Mode: mode}); res.Total != (canon.Total{Count: want}) || len(res.Hits) != want {
 					t.Errorf("%v: %d found of %+v, want %d", mode, len(res.Hits), res.Total, want)
 				}
 			})
@@ -320,7 +320,7 @@ func testSearchCounts(t *testing.T, s canon.Store) {
 	finds(2)
 }
 
-// testSearchOrder has five cards of which "rare" is said in four, most in the third.
+// testSearchOrder writes five cards. Four contain "rare", the third one most often.
 func testSearchOrder(t *testing.T, s canon.Store) {
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
@@ -330,9 +330,9 @@ func testSearchOrder(t *testing.T, s canon.Store) {
 			tx.Card(c, text)
 		}
 	})
-	look(t, s, AsUser, func(e eye) {
+	readAs(t, s, AsUser, func(e viewReader) {
 		q := canon.SearchQuery{Q: "rare", InName: true, InContent: true, Mode: word}
-		res := e.search(q)
+		res := e.searchAll(q)
 		if !res.Ranked || len(res.Hits) != 4 {
 			t.Fatalf("a rare word: %+v", res)
 		}
@@ -342,21 +342,21 @@ func testSearchOrder(t *testing.T, s canon.Store) {
 			}
 		}
 		if last := res.Hits[3].Card.Name; last != "E" {
-			t.Errorf("said once in a long text ranks before: %q", found(res))
+			t.Errorf("said once in a long text ranks before: %q", hitNames(res))
 		}
 		for sort, want := range map[canon.Sort][]string{
 			canon.SortName: {"B", "C", "E", "rare"}, canon.SortUpdated: {"rare", "B", "C", "E"}, canon.SortCreated: {"E", "C", "B", "rare"},
 		} {
 			q.Filter.Sort = sort
-			res := e.search(q)
-			if got := found(res); !slices.Equal(got, want) || res.Ranked || res.Hits[0].Score != 0 {
+			res := e.searchAll(q)
+			if got := hitNames(res); !slices.Equal(got, want) || res.Ranked || res.Hits[0].Score != 0 {
 				t.Errorf("sorted by %s: %q, ranked %v; want %q without scores", sort, got, res.Ranked, want)
 			}
 		}
 	})
 }
 
-// testNamedLast has cards that a named user sees beside those that everybody sees.
+// testNamedLast writes cards that everybody of a level sees, and cards that only named users see.
 func testNamedLast(t *testing.T, s canon.Store) {
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
@@ -376,9 +376,9 @@ func testNamedLast(t *testing.T, s canon.Store) {
 		{AsGM, nil, 3},
 		{AsGMAlice, []string{"Rare alpha"}, 4},
 	} {
-		look(t, s, test.view, func(e eye) {
-			res := e.search(canon.SearchQuery{Q: "rare", InName: true, InContent: true, Mode: word})
-			got := found(res)
+		readAs(t, s, test.view, func(e viewReader) {
+			res := e.searchAll(canon.SearchQuery{Q: "rare", InName: true, InContent: true, Mode: word})
+			got := hitNames(res)
 			ranked := test.total - len(test.last)
 			if len(got) != test.total || !slices.Equal(got[ranked:], test.last) {
 				t.Fatalf("%v: %q; want %d in all, %q last", test.view, got, test.total, test.last)
@@ -392,15 +392,15 @@ func testNamedLast(t *testing.T, s canon.Store) {
 	}
 }
 
-// testReindex follows one card through its texts and labels.
+// testReindex searches for one card while its text and label change.
 func testReindex(t *testing.T, s canon.Store) {
 	c := Card(1, "Card", Open)
 	Put(t, s, c)
 	finds := func(q string, v access.View, want bool) {
 		t.Helper()
-		look(t, s, v, func(e eye) {
+		readAs(t, s, v, func(e viewReader) {
 			for _, mode := range []canon.MatchMode{word, part, phrase} {
-				res := e.search(canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: mode})
+				res := e.searchAll(canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: mode})
 				if (len(res.Hits) == 1) != want {
 					t.Errorf("%v finds %q by %s: %v, want %v", v, q, mode, len(res.Hits), want)
 				}
@@ -429,8 +429,8 @@ func testReindex(t *testing.T, s canon.Store) {
 	finds("fourth", AsUser, true)
 }
 
-// testAboveCap fills a world with one card more than a listing counts. Two have the word in
-// their name, and one is seen only by being named.
+// testAboveCap fills a world with more cards than a listing counts. Two of them have the word in
+// their name, and one more is visible only to a named user.
 func testAboveCap(t *testing.T, s canon.Store) {
 	const n = canon.CountCap + 1
 	write(t, s, func(tx Writer) {
@@ -443,31 +443,31 @@ func testAboveCap(t *testing.T, s canon.Store) {
 		for i, c := range []canon.Card{Card(7, "Mist east", Open), Card(5, "Mist west", Open), Card(n+1, "Mist named", GMAlice)} {
 			c.UpdatedAt = Time(i)
 			if !c.Label.Equal(Open) {
-				c.UpdatedAt = Time(2 * n) // latest of all, and matched by its name
+				c.UpdatedAt = Time(2 * n) // latest of all, with the word in its name
 			}
 			tx.Row(c)
 			tx.Index(c, &canon.SearchDoc{Name: c.Name, Text: "mist"})
 		}
 	})
-	look(t, s, AsAlice, func(e eye) {
+	readAs(t, s, AsAlice, func(e viewReader) {
 		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist", InName: true, InContent: true, Mode: word}, canon.Page{Limit: 4})
 		e.ok("Search", err)
 		want := []string{"Mist east", "Mist west", "Card 1", "Card 10"}
-		if got := found(res); !slices.Equal(got, want) || !res.Ranked {
+		if got := hitNames(res); !slices.Equal(got, want) || !res.Ranked {
 			t.Errorf("above the cap of listings: %q, ranked %v; want %q", got, res.Ranked, want)
 		}
 		if res.Total != (canon.Total{Count: n + 1}) {
 			t.Errorf("the total of %d is told as %+v", n+1, res.Total)
 		}
-		_, total := e.page(canon.Filter{}, canon.Page{Limit: 1})
+		_, total := e.listPage(canon.Filter{}, canon.Page{Limit: 1})
 		if total.Count < canon.CountCap || total.Count > n+1 || !total.AtLeast && total.Count != n+1 {
 			t.Errorf("a listing of %d is told as %+v", n+1, total)
 		}
 	})
-	look(t, s, AsUser, func(e eye) {
+	readAs(t, s, AsUser, func(e viewReader) {
 		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist 77", InName: true, InContent: true, Mode: word}, canon.Page{Limit: 4})
 		e.ok("Search", err)
-		if got := found(res); !slices.Equal(got, []string{"Card 77"}) {
+		if got := hitNames(res); !slices.Equal(got, []string{"Card 77"}) {
 			t.Errorf("a rare word beside a common one: %q", got)
 		}
 	})

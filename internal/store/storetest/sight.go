@@ -11,12 +11,12 @@ import (
 	"loregate/internal/markup"
 )
 
-// allLabels are one label of each sort. In the world of hidden, the hall of labels[i] has
-// number 10+i.
+// allLabels has one label of each sort. In the world of fillAllLabels, the hall of allLabels[i] is
+// card 10+i.
 var allLabels = []access.Label{Open, GM, GMAlice, Admin, AdminBoth}
 
-// seenBy is the rule of visibility, written out: which labels a view sees.
-var seenBy = []struct {
+// visibilityRule lists the labels that each view sees.
+var visibilityRule = []struct {
 	who  string
 	view access.View
 	sees []access.Label
@@ -32,11 +32,11 @@ var seenBy = []struct {
 	{"the door", AsAll, allLabels},
 }
 
-// hidden fills a store with one of everything under each label. The first world has an
-// open card 1, "Town", and under it a hall for each label, with a version of an older
-// name, a reference, a tag, a layer, a link to the town and one echo card of a shared
-// name. A link and a layer of each label lie on the town as well.
-func hidden(t testing.TB, s canon.Store) {
+// fillAllLabels fills a store with one row of each kind under each label. The first world has an
+// open card 1, "Town", and under it a hall for each label, with a version of an older name, a
+// reference, a tag, a layer, a link to the town and one echo card of a shared name. The town also
+// has a link and a layer of each label.
+func fillAllLabels(t testing.TB, s canon.Store) {
 	t.Helper()
 	town := Card(1, "Town", Open)
 	Put(t, s, town)
@@ -74,19 +74,19 @@ func hidden(t testing.TB, s canon.Store) {
 	})
 }
 
-// question is a query of the world of hidden; it answers with the labels of what it
-// found, in any order, and its total where it has one.
+// question is a query of the world of fillAllLabels. It returns the labels of the rows found, in
+// any order, and the total or uncounted.
 type question struct {
 	name string
-	ask  func(eye) ([]access.Label, canon.Total)
+	ask  func(viewReader) ([]access.Label, canon.Total)
 }
 
-// uncounted marks a question without a total.
+// uncounted is the total of a question without a total.
 var uncounted = canon.Total{Count: -1}
 
-// each asks about one hall after the other, and gives the labels of those that are found.
-func each(found func(e eye, n int, l access.Label) bool) func(eye) ([]access.Label, canon.Total) {
-	return func(e eye) (out []access.Label, _ canon.Total) {
+// askEachHall queries one hall after the other, and returns the labels of those that are found.
+func askEachHall(found func(e viewReader, n int, l access.Label) bool) func(viewReader) ([]access.Label, canon.Total) {
+	return func(e viewReader) (out []access.Label, _ canon.Total) {
 		for i, l := range allLabels {
 			if found(e, 10+i, l) {
 				out = append(out, l)
@@ -103,17 +103,17 @@ func labelsOf(cards []canon.Card) (out []access.Label) {
 	return out
 }
 
-// listed asks for the halls as a list of cards.
-func listed(f canon.Filter) func(eye) ([]access.Label, canon.Total) {
-	return func(e eye) ([]access.Label, canon.Total) {
-		cards, total := e.page(f, everything)
+// listHalls queries the halls as a list of cards.
+func listHalls(f canon.Filter) func(viewReader) ([]access.Label, canon.Total) {
+	return func(e viewReader) ([]access.Label, canon.Total) {
+		cards, total := e.listPage(f, everything)
 		return labelsOf(cards), total
 	}
 }
 
-func searched(q canon.SearchQuery) func(eye) ([]access.Label, canon.Total) {
-	return func(e eye) (out []access.Label, _ canon.Total) {
-		res := e.search(q)
+func searchHalls(q canon.SearchQuery) func(viewReader) ([]access.Label, canon.Total) {
+	return func(e viewReader) (out []access.Label, _ canon.Total) {
+		res := e.searchAll(q)
 		for _, h := range res.Hits {
 			out = append(out, h.Card.Label)
 		}
@@ -121,74 +121,74 @@ func searched(q canon.SearchQuery) func(eye) ([]access.Label, canon.Total) {
 	}
 }
 
-// labelled reads the label off the end of a text such as "gone gm:alice".
-func labelled(text string) access.Label {
+// labelFromText parses the label at the end of a text such as "gone gm:alice".
+func labelFromText(text string) access.Label {
 	var l access.Label
 	_ = l.UnmarshalText([]byte(text[strings.LastIndex(text, " ")+1:]))
 	return l
 }
 
 var cardQuestions = []question{
-	{"FindCards by ID", each(func(e eye, n int, _ access.Label) bool {
-		_, ok := e.card(n)
+	{"FindCards by ID", askEachHall(func(e viewReader, n int, _ access.Label) bool {
+		_, ok := e.findCard(n)
 		return ok
 	})},
-	{"FindCards by Codename", each(func(e eye, _ int, l access.Label) bool {
+	{"FindCards by Codename", askEachHall(func(e viewReader, _ int, l access.Label) bool {
 		_, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "code-" + l.String()}))
 		e.ok("FindCards by Codename", err)
 		return ok
 	})},
-	{"FindCards by Key", func(e eye) ([]access.Label, canon.Total) {
+	{"FindCards by Key", func(e viewReader) ([]access.Label, canon.Total) {
 		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Key: "echo"})
 		e.ok("FindCards by Key", err)
 		return labelsOf(cards), uncounted
 	}},
-	{"FindCards by OldKey", each(func(e eye, _ int, l access.Label) bool {
+	{"FindCards by OldKey", askEachHall(func(e viewReader, _ int, l access.Label) bool {
 		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{OldKey: markup.KeyOf("Town+Old " + l.String())})
 		e.ok("FindCards by OldKey", err)
 		return len(cards) == 1
 	})},
-	{"Cards by name", listed(canon.Filter{NameContains: "hall", NotName: "*+tags"})},
-	{"Cards by parent", listed(canon.Filter{Parent: CardID(1)})},
-	{"Cards that are roots", listed(canon.Filter{Roots: true, NotName: "Town"})},
-	{"Cards by tag", listed(canon.Filter{Tag: "Halls"})},
-	{"Cards by a tag of their own", each(func(e eye, n int, l access.Label) bool {
-		return len(e.cards(canon.Filter{Tag: "tag " + l.String()})) == 1
+	{"Cards by name", listHalls(canon.Filter{NameContains: "hall", NotName: "*+tags"})},
+	{"Cards by parent", listHalls(canon.Filter{Parent: CardID(1)})},
+	{"Cards that are roots", listHalls(canon.Filter{Roots: true, NotName: "Town"})},
+	{"Cards by tag", listHalls(canon.Filter{Tag: "Halls"})},
+	{"Cards by a tag of their own", askEachHall(func(e viewReader, n int, l access.Label) bool {
+		return len(e.listCards(canon.Filter{Tag: "tag " + l.String()})) == 1
 	})},
-	{"Cards by type", each(func(e eye, n int, l access.Label) bool {
-		return len(e.cards(canon.Filter{Type: "kind " + l.String()})) == 1
+	{"Cards by type", askEachHall(func(e viewReader, n int, l access.Label) bool {
+		return len(e.listCards(canon.Filter{Type: "kind " + l.String()})) == 1
 	})},
-	{"Descendants", func(e eye) ([]access.Label, canon.Total) {
+	{"Descendants", func(e viewReader) ([]access.Label, canon.Total) {
 		cards, total, err := e.r.Descendants(e.ctx(), e.s, CardID(1), 1, everything)
 		e.ok("Descendants", err)
 		return labelsOf(cards), total
 	}},
-	{"TypeUse", each(func(e eye, _ int, l access.Label) bool {
+	{"TypeUse", askEachHall(func(e viewReader, _ int, l access.Label) bool {
 		use, err := e.r.TypeUse(e.ctx(), e.s)
 		e.ok("TypeUse", err)
 		return use[string(markup.KeyOf("Kind "+l.String()))] == 1
 	})},
-	{"CompleteNames", func(e eye) (out []access.Label, _ canon.Total) {
+	{"CompleteNames", func(e viewReader) (out []access.Label, _ canon.Total) {
 		list, err := e.r.CompleteNames(e.ctx(), e.s, "town+hall ", 100)
 		e.ok("CompleteNames", err)
 		for _, name := range list {
 			if !strings.HasSuffix(name, "+tags") {
-				out = append(out, labelled(name))
+				out = append(out, labelFromText(name))
 			}
 		}
 		return out, uncounted
 	}},
-	{"FindCards by IDs", func(e eye) ([]access.Label, canon.Total) {
+	{"FindCards by IDs", func(e viewReader) ([]access.Label, canon.Total) {
 		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{IDs: []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)}})
 		e.ok("FindCards by IDs", err)
 		return labelsOf(cards), uncounted
 	}},
-	{"FindCards by Alias", func(e eye) ([]access.Label, canon.Total) {
+	{"FindCards by Alias", func(e viewReader) ([]access.Label, canon.Total) {
 		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Alias: "every_hall"})
 		e.ok("FindCards by Alias", err)
 		return labelsOf(cards), uncounted
 	}},
-	{"NearCards", func(e eye) ([]access.Label, canon.Total) {
+	{"NearCards", func(e viewReader) ([]access.Label, canon.Total) {
 		hits, err := e.r.NearCards(e.ctx(), e.s, "every hall", canon.Filter{Coded: true}, 100)
 		e.ok("NearCards", err)
 		var cards []canon.Card
@@ -197,13 +197,13 @@ var cardQuestions = []question{
 		}
 		return labelsOf(cards), uncounted
 	}},
-	{"Cards with a codename", listed(canon.Filter{Coded: true, Sort: canon.SortField})},
-	{"Cards of types", listed(canon.Filter{Types: []string{"kind user", "kind gm", "kind gm:alice", "kind admin", "kind admin:alice,bob"}})},
-	{"Cards by their field", each(func(e eye, n int, _ access.Label) bool {
+	{"Cards with a codename", listHalls(canon.Filter{Coded: true, Sort: canon.SortField})},
+	{"Cards of types", listHalls(canon.Filter{Types: []string{"kind user", "kind gm", "kind gm:alice", "kind admin", "kind admin:alice,bob"}})},
+	{"Cards by their field", askEachHall(func(e viewReader, n int, _ access.Label) bool {
 		at := int64(n)
-		return len(e.cards(canon.Filter{SortFrom: &at, SortTo: &at})) == 1
+		return len(e.listCards(canon.Filter{SortFrom: &at, SortTo: &at})) == 1
 	})},
-	{"Reach", func(e eye) ([]access.Label, canon.Total) {
+	{"Reach", func(e viewReader) ([]access.Label, canon.Total) {
 		got, err := e.r.Reach(e.ctx(), e.s, canon.ReachQuery{From: CardID(1), Kinds: []string{"to hall"}, Depth: 3, Limit: 100})
 		e.ok("Reach", err)
 		if len(got.Cards) == 0 {
@@ -214,34 +214,34 @@ var cardQuestions = []question{
 		}
 		return labelsOf(got.Cards[1:]), uncounted
 	}},
-	{"NearNames", each(func(e eye, _ int, l access.Label) bool {
+	{"NearNames", askEachHall(func(e viewReader, _ int, l access.Label) bool {
 		list, err := e.r.NearNames(e.ctx(), e.s, "Town+Hal "+l.String(), 100)
 		e.ok("NearNames", err)
 		return slices.Contains(list, "Town+Hall "+l.String())
 	})},
-	{"Search", searched(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord})},
-	{"Search for a phrase", searched(canon.SearchQuery{Q: "town hall", InName: true, Mode: canon.MatchPhrase, Filter: canon.Filter{Parent: CardID(1)}})},
-	{"Search for a part", searched(canon.SearchQuery{Q: "anter", InContent: true, Mode: canon.MatchSubstring})},
-	{"Search with a tag", searched(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Tag: "hall"}})},
-	{"Search by name", searched(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Sort: canon.SortName}})},
+	{"Search", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord})},
+	{"Search for a phrase", searchHalls(canon.SearchQuery{Q: "town hall", InName: true, Mode: canon.MatchPhrase, Filter: canon.Filter{Parent: CardID(1)}})},
+	{"Search for a part", searchHalls(canon.SearchQuery{Q: "anter", InContent: true, Mode: canon.MatchSubstring})},
+	{"Search with a tag", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Tag: "hall"}})},
+	{"Search by name", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Sort: canon.SortName}})},
 }
 
 var rowQuestions = []question{
-	{"Versions", each(func(e eye, n int, _ access.Label) bool {
+	{"Versions", askEachHall(func(e viewReader, n int, _ access.Label) bool {
 		rows, total, err := e.r.Versions(e.ctx(), e.s, CardID(n), everything)
 		e.ok("Versions", err)
-		e.counts("Versions", total, len(rows))
+		e.checkTotal("Versions", total, len(rows))
 		return len(rows) == 2
 	})},
-	{"VersionByCount", each(func(e eye, n int, l access.Label) bool {
+	{"VersionByCount", askEachHall(func(e viewReader, n int, l access.Label) bool {
 		v, ok, err := e.r.VersionByCount(e.ctx(), e.s, CardID(n), 2)
 		e.ok("VersionByCount", err)
 		return ok && v.Rev == 2
 	})},
-	{"Feed", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Feed", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, total, err := e.r.Feed(e.ctx(), e.s, canon.FeedQuery{Page: everything})
 		e.ok("Feed", err)
-		e.counts("Feed", total, len(rows))
+		e.checkTotal("Feed", total, len(rows))
 		for _, v := range rows {
 			if v.Rev == 2 {
 				out = append(out, v.Label)
@@ -249,7 +249,7 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"Refs to", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Refs to", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, total, err := e.r.Refs(e.ctx(), e.s, canon.RefQuery{Target: "town", Page: everything})
 		e.ok("Refs", err)
 		for _, row := range rows {
@@ -257,38 +257,38 @@ var rowQuestions = []question{
 		}
 		return out, total
 	}},
-	{"Refs from", each(func(e eye, n int, _ access.Label) bool {
+	{"Refs from", askEachHall(func(e viewReader, n int, _ access.Label) bool {
 		rows, total, err := e.r.Refs(e.ctx(), e.s, canon.RefQuery{From: CardID(n), Page: everything})
 		e.ok("Refs", err)
-		e.counts("Refs", total, len(rows))
+		e.checkTotal("Refs", total, len(rows))
 		return len(rows) == 2
 	})},
-	{"Wanted", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Wanted", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, total, err := e.r.Wanted(e.ctx(), e.s, everything)
 		e.ok("Wanted", err)
 		for _, w := range rows {
-			out = append(out, labelled(w.Name))
+			out = append(out, labelFromText(w.Name))
 		}
 		return out, total
 	}},
-	{"Tags", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Tags", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, total, err := e.r.Tags(e.ctx(), e.s, "tag ", everything)
 		e.ok("Tags", err)
 		for _, tag := range rows {
-			out = append(out, labelled(tag.Name))
+			out = append(out, labelFromText(tag.Name))
 		}
 		return out, total
 	}},
-	{"Tags of many", func(e eye) ([]access.Label, canon.Total) {
+	{"Tags of many", func(e viewReader) ([]access.Label, canon.Total) {
 		rows, _, err := e.r.Tags(e.ctx(), e.s, "hall", everything)
 		e.ok("Tags", err)
-		seen, _ := listed(canon.Filter{Tag: "hall"})(e)
+		seen, _ := listHalls(canon.Filter{Tag: "hall"})(e)
 		if len(rows) == 0 {
 			return seen, canon.Total{}
 		}
 		return seen, canon.Total{Count: rows[0].Count}
 	}},
-	{"Links by their ends", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Links by their ends", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, total, err := e.r.Links(e.ctx(), e.s, canon.LinkQuery{Kinds: []string{"to hall"}, Page: everything})
 		e.ok("Links", err)
 		for _, l := range rows {
@@ -296,14 +296,14 @@ var rowQuestions = []question{
 		}
 		return out, total
 	}},
-	{"Links by their start", each(func(e eye, n int, _ access.Label) bool {
-		_, ok := e.link(n + 10)
+	{"Links by their start", askEachHall(func(e viewReader, n int, _ access.Label) bool {
+		_, ok := e.findLink(n + 10)
 		return ok
 	})},
-	{"Links by their label", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Links by their label", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, total, err := e.r.Links(e.ctx(), e.s, canon.LinkQuery{From: CardID(1), To: CardID(1), Page: everything})
 		e.ok("Links", err)
-		e.counts("Links", total, len(rows))
+		e.checkTotal("Links", total, len(rows))
 		for _, l := range rows {
 			if l.ID != LinkID(99) {
 				out = append(out, l.Label)
@@ -311,11 +311,11 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"Links by ID", each(func(e eye, n int, _ access.Label) bool {
-		_, ok := e.link(n + 20)
+	{"Links by ID", askEachHall(func(e viewReader, n int, _ access.Label) bool {
+		_, ok := e.findLink(n + 20)
 		return ok
 	})},
-	{"Layers", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Layers", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, err := e.r.Layers(e.ctx(), e.s, canon.LayerQuery{Card: CardID(1)})
 		e.ok("Layers", err)
 		for _, l := range rows {
@@ -323,16 +323,16 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"Layers of the hidden", each(func(e eye, n int, _ access.Label) bool {
+	{"Layers of the hidden", askEachHall(func(e viewReader, n int, _ access.Label) bool {
 		rows, err := e.r.Layers(e.ctx(), e.s, canon.LayerQuery{Card: CardID(n)})
 		e.ok("Layers", err)
 		return len(rows) == 1
 	})},
-	{"Layers by ID", each(func(e eye, n int, _ access.Label) bool {
-		_, ok := e.layer(n)
+	{"Layers by ID", askEachHall(func(e viewReader, n int, _ access.Label) bool {
+		_, ok := e.findLayer(n)
 		return ok
 	})},
-	{"Events", func(e eye) (out []access.Label, _ canon.Total) {
+	{"Events", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, total, err := e.r.Events(e.ctx(), e.s, canon.EventQuery{Page: everything})
 		e.ok("Events", err)
 		for _, row := range rows {
@@ -340,17 +340,17 @@ var rowQuestions = []question{
 		}
 		return out, total
 	}},
-	{"Events by their commit", each(func(e eye, n int, _ access.Label) bool {
+	{"Events by their commit", askEachHall(func(e viewReader, n int, _ access.Label) bool {
 		_, total, err := e.r.Events(e.ctx(), e.s, canon.EventQuery{ID: UUID(n), Page: everything})
 		e.ok("Events", err)
 		return total.Count == 1
 	})},
-	{"CardsAt of one card", each(func(e eye, n int, _ access.Label) bool {
+	{"CardsAt of one card", askEachHall(func(e viewReader, n int, _ access.Label) bool {
 		_, ok, err := canon.First(e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(n)}, canon.Seq(n)))
 		e.ok("CardsAt of one card", err)
 		return ok
 	})},
-	{"CardsAt", func(e eye) (out []access.Label, _ canon.Total) {
+	{"CardsAt", func(e viewReader) (out []access.Label, _ canon.Total) {
 		rows, err := e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)}, 1000)
 		e.ok("CardsAt", err)
 		for _, v := range rows {
@@ -358,8 +358,8 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"Layers by ID of the hidden", each(func(e eye, n int, _ access.Label) bool {
-		_, ok := e.layer(n + 10)
+	{"Layers by ID of the hidden", askEachHall(func(e viewReader, n int, _ access.Label) bool {
+		_, ok := e.findLayer(n + 10)
 		return ok
 	})},
 }
@@ -371,17 +371,17 @@ func linkIDs(from int) (out []canon.LinkID) {
 	return out
 }
 
-// testSight puts every question of every view, and holds the answer and its total
-// against the rule.
-func testSight(t *testing.T, open func(*testing.T) canon.Store) {
+// testVisibility runs each question through each view, and compares the result and its total with
+// visibilityRule.
+func testVisibility(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
-	hidden(t, s)
+	fillAllLabels(t, s)
 	for _, q := range slices.Concat(cardQuestions, rowQuestions) {
-		for _, v := range seenBy {
-			look(t, s, v.view, func(e eye) {
+		for _, v := range visibilityRule {
+			readAs(t, s, v.view, func(e viewReader) {
 				got, total := q.ask(e)
-				if texts(got) != texts(v.sees) {
-					t.Errorf("%s: %s finds %s, want %s", q.name, v.who, texts(got), texts(v.sees))
+				if labelsText(got) != labelsText(v.sees) {
+					t.Errorf("%s: %s finds %s, want %s", q.name, v.who, labelsText(got), labelsText(v.sees))
 				}
 				if total != uncounted && total != (canon.Total{Count: len(v.sees)}) {
 					t.Errorf("%s: %s is told of %+v, want %d", q.name, v.who, total, len(v.sees))
@@ -392,14 +392,14 @@ func testSight(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("another world", func(t *testing.T) { testOtherWorld(t, s) })
 }
 
-// testOtherWorld puts every question to a world that has nothing.
+// testOtherWorld runs each question on an empty world.
 func testOtherWorld(t *testing.T, s canon.Store) {
 	write(t, s, func(tx Writer) { tx.PutWorld(World(2)) })
 	err := s.Read(t.Context(), func(r canon.Reader) error {
 		for _, q := range slices.Concat(cardQuestions, rowQuestions) {
-			got, total := q.ask(eye{t, r, canon.Visibility{World: WorldID(2), View: AsAll}})
+			got, total := q.ask(viewReader{t, r, canon.Visibility{World: WorldID(2), View: AsAll}})
 			if len(got) > 0 || total != uncounted && total != (canon.Total{}) {
-				t.Errorf("%s: the other world finds %s, %+v", q.name, texts(got), total)
+				t.Errorf("%s: the other world finds %s, %+v", q.name, labelsText(got), total)
 			}
 		}
 		return nil
@@ -409,8 +409,8 @@ func testOtherWorld(t *testing.T, s canon.Store) {
 	}
 }
 
-// texts is labels as one text, sorted.
-func texts(labels []access.Label) string {
+// labelsText returns labels as one text, sorted.
+func labelsText(labels []access.Label) string {
 	out := []string{}
 	for _, l := range labels {
 		out = append(out, l.String())

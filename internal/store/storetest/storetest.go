@@ -1,10 +1,10 @@
-// Package storetest is the one conformance suite that every store of the canon passes
-// unchanged, and the fixtures to write more tests with.
+// Package storetest is the conformance suite that every store of the canon must pass, and fixtures
+// for further tests.
 //
-// Its invariant: it knows a store only by the ports of package canon, and what it asks of
-// one it asks of all. Run goes through the promises one by one; RunModel sets a store
-// beside the one in memory and compares every answer to random work. What a store alone
-// promises (crashes, files, several processes) it tests itself.
+// Its invariant: it knows stores only through the interfaces of package canon, and tests all stores
+// alike. Run checks the promises of these interfaces one by one. RunModel compares a store with the
+// memory store under random work. Each store tests its own promises (crashes, files, several
+// processes) itself.
 package storetest
 
 import (
@@ -16,17 +16,17 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// modelSteps is how many steps of random work Run compares; STORE_STEPS overrides it.
+// modelSteps is the number of random steps that Run compares; STORE_STEPS overrides it.
 const modelSteps = 3000
 
-// Run holds a store against every promise of the ports. open gives an empty store and
-// sees to its closing.
+// Run tests a store against all promises of canon.Store. open returns an empty store and arranges
+// for it to be closed.
 func Run(t *testing.T, open func(t *testing.T) canon.Store) {
 	for _, p := range []struct {
 		promise string
 		test    func(*testing.T, func(*testing.T) canon.Store)
 	}{
-		{"sight", testSight},
+		{"sight", testVisibility},
 		{"interference", testInterference},
 		{"worlds", testWorlds},
 		{"cards", testCards},

@@ -21,7 +21,7 @@ func testBodies(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 	has := func(w int, body string, want bool) {
 		t.Helper()
-		look(t, s, AsNobody, func(e eye) {
+		readAs(t, s, AsNobody, func(e viewReader) {
 			b, ok, err := e.r.Body(e.ctx(), WorldID(w), HashOf(body))
 			e.ok("Body", err)
 			if ok != want || string(b) != body && want {
@@ -65,9 +65,9 @@ func testBodyInUse(t *testing.T, s canon.Store) {
 			}
 		})
 	}
-	inUse(1, "one", true) // by an older version
+	inUse(1, "one", true) // used by an older version
 	inUse(1, "two", true)
-	inUse(1, "three", true) // by a card in the trash
+	inUse(1, "three", true) // used by a card in the trash
 	inUse(1, "four", false)
 	inUse(2, "one", false)
 	old := Version(c)
@@ -80,7 +80,7 @@ func testBodyInUse(t *testing.T, s canon.Store) {
 func testStreams(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	var first, other []canon.StoredCommit
-	look(t, s, AsNobody, func(e eye) {
+	readAs(t, s, AsNobody, func(e viewReader) {
 		head, err := e.r.Head(e.ctx(), "b")
 		if err != nil || head != (canon.Head{}) {
 			t.Errorf("the head of an empty stream: %+v, %v", head, err)
@@ -91,7 +91,7 @@ func testStreams(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 	write(t, s, func(tx Writer) { other = append(other, tx.Append("a:é")) })
 	t.Run("are listed by id, each with its head", func(t *testing.T) {
-		look(t, s, AsNobody, func(e eye) {
+		readAs(t, s, AsNobody, func(e viewReader) {
 			inB, inA := canon.StreamHead{Stream: "b", Head: canon.Head{Seq: 10, Hash: first[9].Hash}}, canon.StreamHead{Stream: "a:é", Head: canon.Head{Seq: 1, Hash: other[0].Hash}}
 			for kind, want := range map[string][]canon.StreamHead{"": {inA, inB}, "a": {inA}, "b": nil, "a:": nil, "c": nil} {
 				if streams, err := e.r.Streams(e.ctx(), kind); err != nil || !slices.Equal(streams, want) {
@@ -110,7 +110,7 @@ func testStreams(t *testing.T, open func(*testing.T) canon.Store) {
 }
 
 func testCommits(t *testing.T, s canon.Store, first, other []canon.StoredCommit) {
-	look(t, s, AsNobody, func(e eye) {
+	readAs(t, s, AsNobody, func(e viewReader) {
 		for _, test := range []struct {
 			stream canon.StreamID
 			from   canon.Seq
@@ -145,7 +145,7 @@ func testCommits(t *testing.T, s canon.Store, first, other []canon.StoredCommit)
 		if _, ok, err := e.r.CommitByID(e.ctx(), "a:é", first[5].ID); ok || err != nil {
 			t.Errorf("CommitByID of another stream's: %v, %v", ok, err)
 		}
-		for c, err := range e.r.Commits(e.ctx(), "b", 9) { // while the reader is asked otherwise
+		for c, err := range e.r.Commits(e.ctx(), "b", 9) { // a second query during the iteration
 			e.ok("Commits", err)
 			if _, ok, err := e.r.CommitByID(e.ctx(), "b", c.ID); !ok || err != nil {
 				t.Errorf("CommitByID inside Commits: %v, %v", ok, err)
@@ -176,7 +176,7 @@ func testAppendOrder(t *testing.T, s canon.Store) {
 		t.Errorf("after refused commits the head is %d", head.Seq)
 	}
 	write(t, s, func(tx Writer) { tx.ok("Append", tx.Tx.Append(t.Context(), next())) })
-	look(t, s, AsNobody, func(e eye) {
+	readAs(t, s, AsNobody, func(e viewReader) {
 		if streams, err := e.r.Streams(e.ctx(), ""); err != nil || len(streams) != 2 {
 			t.Errorf("after refused commits there are the streams %v, %v", streams, err)
 		}
@@ -185,7 +185,7 @@ func testAppendOrder(t *testing.T, s canon.Store) {
 
 func headOf(t *testing.T, s canon.Store, id canon.StreamID) (head canon.Head) {
 	t.Helper()
-	look(t, s, AsNobody, func(e eye) {
+	readAs(t, s, AsNobody, func(e viewReader) {
 		var err error
 		head, err = e.r.Head(e.ctx(), id)
 		e.ok("Head", err)
@@ -199,7 +199,7 @@ func testRepeats(t *testing.T, s canon.Store) {
 	again.InputHash, again.Seq, again.Expires = HashOf("other"), 8, Time(2)
 	find := func(account, key string, want canon.Repeat) {
 		t.Helper()
-		look(t, s, AsNobody, func(e eye) {
+		readAs(t, s, AsNobody, func(e viewReader) {
 			got, ok, err := e.r.Repeat(e.ctx(), account, key)
 			e.ok("Repeat", err)
 			if ok != (want != canon.Repeat{}) || !reflect.DeepEqual(got, want) {
@@ -209,15 +209,15 @@ func testRepeats(t *testing.T, s canon.Store) {
 	}
 	find("k1", "a", canon.Repeat{})
 	write(t, s, func(tx Writer) { tx.ok("PutRepeat", tx.Tx.PutRepeat(t.Context(), long)) })
-	find("k1", "a", long) // though it expired long ago: the clock is the door's
+	find("k1", "a", long) // although it has expired: package canon checks the time
 	find("k2", "a", canon.Repeat{})
 	find("k1", "A", canon.Repeat{})
 	write(t, s, func(tx Writer) { tx.ok("PutRepeat", tx.Tx.PutRepeat(t.Context(), again)) })
 	find("k1", "a", again)
 }
 
-// tables are the dumps of every table of a world.
-func tables(t testing.TB, s canon.Store, w access.WorldID) string {
+// dumpTables returns the dumps of all tables of a world.
+func dumpTables(t testing.TB, s canon.Store, w access.WorldID) string {
 	t.Helper()
 	var text bytes.Buffer
 	err := s.Read(t.Context(), func(r canon.Reader) error {
@@ -285,7 +285,7 @@ func testDumpLines(t *testing.T, s canon.Store) {
 		tx.PutWorld(w)
 		tx.ok("PutMember", tx.Tx.PutMember(t.Context(), canon.Member{World: w.ID, Subject: "ann", Role: access.RoleGM}))
 		tx.Card(c, "a text")
-		tx.Refs(c, to(link, "Zed"))
+		tx.Refs(c, refTo(link, "Zed"))
 		tx.Link(canon.Link{World: w.ID, ID: LinkID(1), Kind: "loop", From: c.ID, To: c.ID, Label: Open, Since: 1, At: Time(1)})
 		tx.Layer(canon.Layer{World: w.ID, ID: LayerID(1), Card: c.ID, Kind: "base", Text: "t", FromTick: -1, Label: Open, Since: 1, At: Time(1)})
 		e := Event(2, "moved", "place:1", GMAlice)
@@ -293,33 +293,33 @@ func testDumpLines(t *testing.T, s canon.Store) {
 		e.Payload = []byte(`{"é": "<"}`)
 		tx.Event(e)
 	})
-	if got := tables(t, s, w.ID); got != dumped {
+	if got := dumpTables(t, s, w.ID); got != dumped {
 		t.Errorf("the dump is\n%s\nwant\n%s", got, dumped)
 	}
-	if got := tables(t, s, WorldID(2)); got != tables(t, s, WorldID(3)) {
+	if got := dumpTables(t, s, WorldID(2)); got != dumpTables(t, s, WorldID(3)) {
 		t.Errorf("the dump of another world is\n%s", got)
 	}
 }
 
-// testDumpOrder writes the same cards in two orders, once by way of other states.
+// testDumpOrder writes the same cards in two orders, in one store with other states in between.
 func testDumpOrder(t *testing.T, open func(*testing.T) canon.Store) {
 	a, b, c := Card(1, "A", Open), Card(2, "B", GMAlice), Card(3, "C", AdminBoth)
 	straight, astray := open(t), open(t)
 	Put(t, straight, a, b, c)
 	Put(t, astray, c, b)
-	write(t, astray, func(tx Writer) { tx.Refs(b, to(link, "Zed")) })
+	write(t, astray, func(tx Writer) { tx.Refs(b, refTo(link, "Zed")) })
 	other := b
 	other.Label, other.Name = Admin, "Other"
 	Put(t, astray, other)
 	write(t, astray, func(tx Writer) { tx.Refs(b) })
 	Put(t, astray, b, a)
-	if x, y := tables(t, straight, WorldID(1)), tables(t, astray, WorldID(1)); x != y {
+	if x, y := dumpTables(t, straight, WorldID(1)), dumpTables(t, astray, WorldID(1)); x != y {
 		t.Errorf("the same rows dump as\n%s\nand as\n%s", x, y)
 	}
 }
 
 func testClear(t *testing.T, s canon.Store) {
-	hidden(t, s)
+	fillAllLabels(t, s)
 	write(t, s, func(tx Writer) {
 		other := Card(1, "Elsewhere", Open)
 		other.World = WorldID(2)
@@ -330,36 +330,36 @@ func testClear(t *testing.T, s canon.Store) {
 		tx.ok("PutRepeat", tx.Tx.PutRepeat(t.Context(), canon.Repeat{Account: "k", Key: "a", Stream: "s", Seq: 1}))
 		tx.Append("s")
 	})
-	empty, full, elsewhere := tables(t, s, WorldID(9)), tables(t, s, WorldID(1)), tables(t, s, WorldID(2))
+	empty, full, elsewhere := dumpTables(t, s, WorldID(9)), dumpTables(t, s, WorldID(1)), dumpTables(t, s, WorldID(2))
 	clear := errors.New("not kept")
 	err := s.Write(t.Context(), func(tx canon.Tx) error { return errors.Join(tx.Clear(t.Context(), WorldID(1)), clear) })
-	if !errors.Is(err, clear) || tables(t, s, WorldID(1)) != full {
+	if !errors.Is(err, clear) || dumpTables(t, s, WorldID(1)) != full {
 		t.Errorf("a Clear that failed has cleared: %v", err)
 	}
 	write(t, s, func(tx Writer) { tx.ok("Clear", tx.Tx.Clear(t.Context(), WorldID(1))) })
-	if got := tables(t, s, WorldID(1)); got != empty {
+	if got := dumpTables(t, s, WorldID(1)); got != empty {
 		t.Errorf("after Clear there is\n%s", got)
 	}
-	if got := tables(t, s, WorldID(2)); got != elsewhere {
+	if got := dumpTables(t, s, WorldID(2)); got != elsewhere {
 		t.Errorf("Clear has changed another world:\n%s\nwas\n%s", got, elsewhere)
 	}
-	look(t, s, AsAll, func(e eye) {
+	readAs(t, s, AsAll, func(e viewReader) {
 		_, body, _ := e.r.Body(e.ctx(), WorldID(1), HashOf("b"))
 		_, repeat, _ := e.r.Repeat(e.ctx(), "k", "a")
 		head, _ := e.r.Head(e.ctx(), "s")
 		if !body || !repeat || head.Seq != 1 {
 			t.Errorf("Clear leaves bodies (%v), repeats (%v) and streams (%d)", body, repeat, head.Seq)
 		}
-		res := e.search(canon.SearchQuery{Q: "lantern", InContent: true, Mode: word})
+		res := e.searchAll(canon.SearchQuery{Q: "lantern", InContent: true, Mode: word})
 		if len(res.Hits) > 0 {
-			t.Errorf("after Clear the index finds %q", found(res))
+			t.Errorf("after Clear the index finds %q", hitNames(res))
 		}
 	})
-	hidden(t, s)
+	fillAllLabels(t, s)
 	write(t, s, func(tx Writer) {
 		tx.ok("PutMember", tx.Tx.PutMember(t.Context(), canon.Member{World: WorldID(1), Subject: "ann", Role: access.RoleGM}))
 	})
-	if got := tables(t, s, WorldID(1)); got != full {
+	if got := dumpTables(t, s, WorldID(1)); got != full {
 		t.Errorf("written again, the world dumps as\n%s\nwant\n%s", got, full)
 	}
 }

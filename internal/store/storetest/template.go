@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Template gives a function that writes the files of a store which open makes at a path.
-// A process makes them once: under the race detector that takes a second, for which
-// thousands of tests would each wait.
+// Template returns a function that writes copies of the files of a store that open creates at a
+// path. The files are created once per process: under the race detector this takes a second, and
+// thousands of tests need a store.
 func Template(open func(path string) error) func(t testing.TB, path string) {
 	made := sync.OnceValues(func() (map[string][]byte, error) { return filesOf(open) })
 	return func(t testing.TB, path string) {
@@ -27,7 +27,7 @@ func Template(open func(path string) error) func(t testing.TB, path string) {
 	}
 }
 
-// filesOf gives the files that open leaves, by what follows the path in their names.
+// filesOf returns the files that open creates, by the suffix that follows the path in their names.
 func filesOf(open func(path string) error) (map[string][]byte, error) {
 	dir, err := os.MkdirTemp("", "loregate-template")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 func testTree(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
-	grow(t, s)
+	putTree(t, s)
 	for _, test := range []struct {
 		name  string
 		view  access.View
@@ -42,21 +42,21 @@ func testTree(t *testing.T, open func(*testing.T) canon.Store) {
 		{"below nothing", AsAdmin, 77, 5, everything, []string{}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				cards, total, err := e.r.Descendants(e.ctx(), e.s, CardID(test.of), test.depth, test.page)
 				e.ok("Descendants", err)
-				if got := names(cards); !slices.Equal(got, test.want) {
+				if got := cardNames(cards); !slices.Equal(got, test.want) {
 					t.Errorf(" got %q\nwant %q", got, test.want)
 				}
-				e.counts("Descendants", total, test.total)
+				e.checkTotal("Descendants", total, test.total)
 			})
 		})
 	}
 }
 
-// grow puts a tree whose order of creation is not that of its names or ids: b (card 2)
-// is oldest, then gm, then a and c at one moment.
-func grow(t *testing.T, s canon.Store) {
+// putTree writes a tree whose order of creation is not that of its names or ids: b (card 2) is
+// oldest, then gm, then a and c at the same time.
+func putTree(t *testing.T, s canon.Store) {
 	t.Helper()
 	at := func(c canon.Card, n int) canon.Card {
 		c.CreatedAt = Time(n)
@@ -69,7 +69,7 @@ func grow(t *testing.T, s canon.Store) {
 	z := at(Under(b, Card(8, "R+b+z", Open)), 30)
 	gm := at(Under(root, Card(20, "R+gm", GM)), 11)
 	gone := Trashed(at(Under(root, Card(30, "R+gone", Open)), 13), Card(30, "", Open), 60)
-	odd := Card(41, "H+odd", Open) // no label that a writer would give it
+	odd := Card(41, "H+odd", Open) // a label that a real write would not give it
 	odd.Parent = CardID(40)
 	Put(t, s, root, c, a, b, gm, gone, z, Card(40, "H", GM), odd,
 		at(Under(a, Card(7, "R+a+x", Open)), 9),
@@ -100,22 +100,22 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 			{AsGM, everything, []canon.CardID{}, 0},
 			{AsUser, everything, []canon.CardID{}, 0},
 		} {
-			look(t, s, test.view, func(e eye) {
+			readAs(t, s, test.view, func(e viewReader) {
 				cards, total, err := e.r.Trash(e.ctx(), e.s, test.page)
 				e.ok("Trash", err)
-				if got := ids(cards); !slices.Equal(got, test.want) {
+				if got := cardIDs(cards); !slices.Equal(got, test.want) {
 					t.Errorf("Trash for %v: %v, want %v", test.view, got, test.want)
 				}
-				e.counts("Trash", total, test.total)
+				e.checkTotal("Trash", total, test.total)
 			})
 		}
 	})
 	t.Run("keeps together what went together, the root first", func(t *testing.T) {
 		for of, want := range map[int][]canon.CardID{1: {CardID(1), CardID(3), CardID(2)}, 5: {CardID(5)}, 2: {}, 4: {}} {
-			look(t, s, AsAll, func(e eye) {
+			readAs(t, s, AsAll, func(e viewReader) {
 				cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{TrashRoot: CardID(of)})
 				e.ok("FindCards by TrashRoot", err)
-				if got := ids(cards); !slices.Equal(got, want) {
+				if got := cardIDs(cards); !slices.Equal(got, want) {
 					t.Errorf("FindCards by TrashRoot %d: %v, want %v", of, got, want)
 				}
 			})
@@ -124,11 +124,11 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("its cards are found by id, by admins", func(t *testing.T) { testTrashNamed(t, s) })
 	t.Run("a restored card is back", func(t *testing.T) {
 		Put(t, s, Next(gm, 30))
-		look(t, s, AsGM, func(e eye) {
-			if c, ok := e.card(5); !ok || c.Trashed() {
+		readAs(t, s, AsGM, func(e viewReader) {
+			if c, ok := e.findCard(5); !ok || c.Trashed() {
 				t.Errorf("the restored card: %v, %v", c, ok)
 			}
-			if got := found(e.search(canon.SearchQuery{Q: "gm", InName: true, Mode: canon.MatchWord})); !slices.Equal(got, []string{"Zz GM root"}) {
+			if got := hitNames(e.searchAll(canon.SearchQuery{Q: "gm", InName: true, Mode: canon.MatchWord})); !slices.Equal(got, []string{"Zz GM root"}) {
 				t.Errorf("Search finds %q", got)
 			}
 		})
@@ -137,9 +137,9 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 
 func testTrashNamed(t *testing.T, s canon.Store) {
 	for _, v := range []access.View{AsUser, AsGM, AsAdmin, AsAll} {
-		look(t, s, v, func(e eye) {
+		readAs(t, s, v, func(e viewReader) {
 			want := v.Level >= access.LevelAdmin
-			if _, ok := e.card(1); ok != want {
+			if _, ok := e.findCard(1); ok != want {
 				t.Errorf("FindCards by ID for %v: %v", v, ok)
 			}
 			rows, _, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
@@ -157,7 +157,7 @@ func testTrashNamed(t *testing.T, s canon.Store) {
 			if len(feed) == 1 != want {
 				t.Errorf("Feed of the card for %v: %d", v, len(feed))
 			}
-			if got := names(e.cards(canon.Filter{})); !slices.Equal(got, []string{"Alive"}) {
+			if got := cardNames(e.listCards(canon.Filter{})); !slices.Equal(got, []string{"Alive"}) {
 				t.Errorf("Cards for %v: %q", v, got)
 			}
 		})

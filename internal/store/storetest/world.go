@@ -39,7 +39,7 @@ func testWorlds(t *testing.T, open func(*testing.T) canon.Store) {
 }
 
 func testWorldsRead(t *testing.T, s canon.Store, first, second canon.World) {
-	look(t, s, AsAll, func(e eye) {
+	readAs(t, s, AsAll, func(e viewReader) {
 		all, err := e.r.Worlds(e.ctx(), canon.WorldQuery{All: true})
 		e.ok("Worlds", err)
 		if want := []canon.World{second, first}; !reflect.DeepEqual(all, want) {
@@ -75,7 +75,7 @@ func testMembers(t *testing.T, s canon.Store) {
 	}
 	want := func(members, memberships []canon.Member) {
 		t.Helper()
-		look(t, s, AsAll, func(e eye) {
+		readAs(t, s, AsAll, func(e viewReader) {
 			got, err := e.r.Members(e.ctx(), canon.MemberQuery{World: WorldID(1)})
 			e.ok("Members", err)
 			if !sameRows(got, members) {
@@ -103,7 +103,7 @@ func testMembers(t *testing.T, s canon.Store) {
 	want([]canon.Member{ann, bob}, []canon.Member{ann, there})
 }
 
-// sameRows compares rows, where none and nil are the same.
+// sameRows compares rows; nil equals empty.
 func sameRows[T any](a, b []T) bool {
 	return len(a) == 0 && len(b) == 0 || reflect.DeepEqual(a, b)
 }
