@@ -11,8 +11,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// living gives the living cards in sight, by key and id.
-func (r reader) living(s canon.Visibility) []canon.Card {
+// livingCards returns the living cards visible to the caller, by key and id.
+func (r reader) livingCards(s canon.Visibility) []canon.Card {
 	var out []canon.Card
 	for key, c := range r.s.cards.all() {
 		if key.world == s.World && s.View.Sees(c.Label) && !c.Trashed() {
@@ -23,8 +23,8 @@ func (r reader) living(s canon.Visibility) []canon.Card {
 	return out
 }
 
-// alive finds a living card in sight.
-func (r reader) alive(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
+// findLiving returns a living card, if it is visible to the caller.
+func (r reader) findLiving(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
 	c, ok := r.s.cards.get(cardKey{s.World, id})
 	if !ok || !s.View.Sees(c.Label) || c.Trashed() {
 		return canon.Card{}, false
@@ -32,8 +32,9 @@ func (r reader) alive(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
 	return *c, true
 }
 
-// named finds a card in sight that a query names: an admin's finds it in the trash too.
-func (r reader) named(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
+// findVisible returns a card that a query names, if it is visible to the caller. An admin also
+// finds cards in the trash.
+func (r reader) findVisible(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
 	c, ok := r.s.cards.get(cardKey{s.World, id})
 	if !ok || !s.View.Sees(c.Label) || c.Trashed() && s.View.Level < access.LevelAdmin {
 		return canon.Card{}, false
@@ -50,22 +51,22 @@ func byID(a, b canon.Card) int { return bytes.Compare(a.ID[:], b.ID[:]) }
 func (r reader) FindCards(_ context.Context, s canon.Visibility, q canon.CardQuery) (out []canon.Card, err error) {
 	switch {
 	case q.OldKey != "":
-		return r.formerly(s, q.OldKey), nil
+		return r.formerHolders(s, q.OldKey), nil
 	case !q.TrashRoot.IsZero():
 		return r.trashedWith(s, q.TrashRoot), nil
 	}
-	if c, ok := r.named(s, q.ID); ok {
+	if c, ok := r.findVisible(s, q.ID); ok {
 		return []canon.Card{c}, nil
 	}
 	for _, id := range q.IDs {
-		if c, ok := r.alive(s, id); ok {
+		if c, ok := r.findLiving(s, id); ok {
 			out = append(out, c)
 		}
 	}
 	if q.Key == "" && q.Alias == "" && q.Codename == "" {
 		return out, nil
 	}
-	for _, c := range r.living(s) {
+	for _, c := range r.livingCards(s) {
 		if c.Key == q.Key || q.Codename != "" && c.Codename == q.Codename ||
 			slices.ContainsFunc(c.Aliases(), func(a string) bool { return markup.KeyOf(a) == q.Alias }) {
 			out = append(out, c)
@@ -79,22 +80,23 @@ func (r reader) FindCards(_ context.Context, s canon.Visibility, q canon.CardQue
 	return out[:min(len(out), 1)], nil
 }
 
-// formerly gives the living cards that once had a key in sight, latest rename first.
-func (r reader) formerly(s canon.Visibility, key markup.Key) (out []canon.Card) {
+// formerHolders returns the living cards that once had a key in a version visible to the caller,
+// latest rename first.
+func (r reader) formerHolders(s canon.Visibility, key markup.Key) (out []canon.Card) {
 	type former struct {
 		card canon.Card
-		to   canon.Seq // end of the last version in sight that had the key
+		to   canon.Seq // end of the last visible version with the key
 	}
 	var found []former
-	for _, c := range r.living(s) {
+	for _, c := range r.livingCards(s) {
 		if c.Key == key {
 			continue
 		}
 		var last canon.Seq
 		rows, _ := r.s.versions.get(cardKey{s.World, c.ID})
 		for _, v := range rows {
-			if bore(s.View, v, key) {
-				last = max(last, until(v.To))
+			if hadKey(s.View, v, key) {
+				last = max(last, endOrMax(v.To))
 			}
 		}
 		if last > 0 {
@@ -110,14 +112,14 @@ func (r reader) formerly(s canon.Visibility, key markup.Key) (out []canon.Card) 
 	return out
 }
 
-// bore reports whether a view may know that a version had a key.
-func bore(view access.View, v canon.Version, key markup.Key) bool {
+// hadKey reports whether a view may know that a version had a key.
+func hadKey(view access.View, v canon.Version, key markup.Key) bool {
 	return view.Sees(v.Label) && markup.KeyOf(v.Name) == key ||
 		v.Former.Name != "" && view.Sees(v.Former.Label) && markup.KeyOf(v.Former.Name) == key
 }
 
-// until is an end as a number that compares: what has none ends last.
-func until(end canon.Seq) canon.Seq {
+// endOrMax makes ends of versions comparable: a version without an end ends last.
+func endOrMax(end canon.Seq) canon.Seq {
 	if end == 0 {
 		return ^canon.Seq(0)
 	}
@@ -125,28 +127,28 @@ func until(end canon.Seq) canon.Seq {
 }
 
 func (r reader) Cards(_ context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
-	all := r.filtered(s, f)
+	all := r.filterCards(s, f)
 	sortCards(all, f.Sort)
-	out, total := page(all, p)
+	out, total := cutPage(all, p)
 	return out, total, nil
 }
 
-// filtered gives the living cards in sight that pass a filter, by key and id.
-func (r reader) filtered(s canon.Visibility, f canon.Filter) []canon.Card {
+// filterCards returns the living cards visible to the caller that pass a filter, by key and id.
+func (r reader) filterCards(s canon.Visibility, f canon.Filter) []canon.Card {
 	var out []canon.Card
-	for _, c := range r.living(s) {
-		if r.passes(s, f, c) {
+	for _, c := range r.livingCards(s) {
+		if r.matchesFilter(s, f, c) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-func (r reader) passes(s canon.Visibility, f canon.Filter, c canon.Card) bool {
-	return f.Fits(c) && (f.Tag == "" || r.bears(s, c.ID, markup.KeyOf(f.Tag)))
+func (r reader) matchesFilter(s canon.Visibility, f canon.Filter, c canon.Card) bool {
+	return f.Fits(c) && (f.Tag == "" || r.hasTag(s, c.ID, markup.KeyOf(f.Tag)))
 }
 
-// sortCards orders cards that are sorted by key and id already.
+// sortCards sorts cards that are already sorted by key and id.
 func sortCards(cards []canon.Card, by canon.Sort) {
 	switch by {
 	case canon.SortUpdated:
@@ -160,20 +162,20 @@ func sortCards(cards []canon.Card, by canon.Sort) {
 
 func (r reader) Descendants(_ context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
 	var all []canon.Card
-	if root, ok := r.alive(s, id); ok {
+	if root, ok := r.findLiving(s, id); ok {
 		generation := []canon.Card{root}
 		for ; depth > 0 && len(generation) > 0; depth-- {
-			generation = r.children(s, generation)
+			generation = r.childrenOf(s, generation)
 			all = append(all, generation...)
 		}
 	}
-	out, total := page(all, p)
+	out, total := cutPage(all, p)
 	return out, total, nil
 }
 
-// children gives the living children in sight of cards, parent by parent.
-func (r reader) children(s canon.Visibility, parents []canon.Card) []canon.Card {
-	cards := r.living(s)
+// childrenOf returns the living children of cards that are visible to the caller, parent by parent.
+func (r reader) childrenOf(s canon.Visibility, parents []canon.Card) []canon.Card {
+	cards := r.livingCards(s)
 	slices.SortFunc(cards, func(a, b canon.Card) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), byID(a, b))
 	})
@@ -191,18 +193,18 @@ func (r reader) children(s canon.Visibility, parents []canon.Card) []canon.Card 
 func (r reader) Trash(_ context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	var all []canon.Card
 	for key, c := range r.s.cards.all() {
-		if _, ok := r.named(s, key.id); ok && key.world == s.World && c.Trashed() && c.TrashRoot == c.ID {
+		if _, ok := r.findVisible(s, key.id); ok && key.world == s.World && c.Trashed() && c.TrashRoot == c.ID {
 			all = append(all, *c)
 		}
 	}
 	slices.SortFunc(all, func(a, b canon.Card) int {
 		return cmp.Or(b.TrashedAt.Compare(a.TrashedAt), byKey(a, b))
 	})
-	out, total := page(all, p)
+	out, total := cutPage(all, p)
 	return out, total, nil
 }
 
-// trashedWith gives the cards in sight that went to the trash with a root, itself first.
+// trashedWith returns the visible cards that went to the trash with root, root first.
 func (r reader) trashedWith(s canon.Visibility, root canon.CardID) (out []canon.Card) {
 	for key, c := range r.s.cards.all() {
 		if key.world == s.World && s.View.Sees(c.Label) && c.Trashed() && c.TrashRoot == root {
@@ -210,14 +212,14 @@ func (r reader) trashedWith(s canon.Visibility, root canon.CardID) (out []canon.
 		}
 	}
 	slices.SortFunc(out, func(a, b canon.Card) int {
-		return cmp.Or(no(a.ID != root)-no(b.ID != root), byKey(a, b))
+		return cmp.Or(boolToInt(a.ID != root)-boolToInt(b.ID != root), byKey(a, b))
 	})
 	return out
 }
 
 func (r reader) TypeUse(_ context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
-	for _, c := range r.living(s) {
+	for _, c := range r.livingCards(s) {
 		use[string(markup.KeyOf(c.Type))]++
 	}
 	return use, nil

@@ -11,10 +11,10 @@ import (
 	"loregate/internal/canon"
 )
 
-// Dump yields the rows of a table of a world as lines of JSON, sorted.
+// Dump yields the rows of a world's table as lines of JSON, sorted.
 func (r reader) Dump(_ context.Context, w access.WorldID, t canon.Table) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		rows, err := r.rows(w, t)
+		rows, err := r.tableRows(w, t)
 		if err != nil {
 			yield("", err)
 			return
@@ -37,38 +37,38 @@ func (r reader) Dump(_ context.Context, w access.WorldID, t canon.Table) iter.Se
 	}
 }
 
-// indexed is a row of the table "search".
-type indexed struct {
+// searchRow is a row of the table "search".
+type searchRow struct {
 	Card  canon.CardID
 	Label access.Label
 	Name  string
 	Text  string
 }
 
-func (r reader) rows(w access.WorldID, t canon.Table) (rows []any, err error) {
+func (r reader) tableRows(w access.WorldID, t canon.Table) (rows []any, err error) {
 	switch t {
 	case "world":
 		if world, ok := r.s.worlds.get(w); ok {
 			rows = append(rows, world)
 		}
 	case "members":
-		rows = gather(r.s.members, func(k memberKey) bool { return k.world == w }, one)
+		rows = collectRows(r.s.members, func(k memberKey) bool { return k.world == w }, oneRow)
 	case "cards":
-		rows = gather(r.s.cards, func(k cardKey) bool { return k.world == w }, one)
+		rows = collectRows(r.s.cards, func(k cardKey) bool { return k.world == w }, oneRow)
 	case "versions":
-		rows = gather(r.s.versions, func(k cardKey) bool { return k.world == w }, each)
+		rows = collectRows(r.s.versions, func(k cardKey) bool { return k.world == w }, eachRow)
 	case "refs":
-		rows = gather(r.s.refs, func(k cardKey) bool { return k.world == w }, each)
+		rows = collectRows(r.s.refs, func(k cardKey) bool { return k.world == w }, eachRow)
 	case "links":
-		rows = gather(r.s.links, func(k linkKey) bool { return k.world == w }, each)
+		rows = collectRows(r.s.links, func(k linkKey) bool { return k.world == w }, eachRow)
 	case "layers":
-		rows = gather(r.s.layers, func(k layerKey) bool { return k.world == w }, each)
+		rows = collectRows(r.s.layers, func(k layerKey) bool { return k.world == w }, eachRow)
 	case "events":
-		rows = gather(r.s.events, func(k eventKey) bool { return k.world == w }, one)
+		rows = collectRows(r.s.events, func(k eventKey) bool { return k.world == w }, oneRow)
 	case "search":
 		for k, d := range r.s.docs.all() {
 			if k.world == w {
-				rows = append(rows, indexed{k.id, d.label, d.Name, d.Text})
+				rows = append(rows, searchRow{k.id, d.label, d.Name, d.Text})
 			}
 		}
 	default:
@@ -77,8 +77,8 @@ func (r reader) rows(w access.WorldID, t canon.Table) (rows []any, err error) {
 	return rows, nil
 }
 
-// gather collects the rows of a table whose key is wanted.
-func gather[K comparable, V any](t table[K, V], wanted func(K) bool, rows func(V) []any) []any {
+// collectRows collects the rows of a table whose keys are wanted.
+func collectRows[K comparable, V any](t table[K, V], wanted func(K) bool, rows func(V) []any) []any {
 	var out []any
 	for k, v := range t.all() {
 		if wanted(k) {
@@ -88,9 +88,9 @@ func gather[K comparable, V any](t table[K, V], wanted func(K) bool, rows func(V
 	return out
 }
 
-func one[V any](v V) []any { return []any{v} }
+func oneRow[V any](v V) []any { return []any{v} }
 
-func each[V any](vs []V) []any {
+func eachRow[V any](vs []V) []any {
 	out := make([]any, len(vs))
 	for i, v := range vs {
 		out[i] = v

@@ -14,7 +14,7 @@ import (
 func (r reader) Events(_ context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
 	var all []canon.StoredEvent
 	for key, e := range r.s.events.all() {
-		if key.world == s.World && s.View.Sees(e.Label) && tells(q, e) {
+		if key.world == s.World && s.View.Sees(e.Label) && matchesEvent(q, e) {
 			all = append(all, e)
 		}
 	}
@@ -24,11 +24,11 @@ func (r reader) Events(_ context.Context, s canon.Visibility, q canon.EventQuery
 		}
 		return cmp.Compare(b.Seq, a.Seq)
 	})
-	out, total := page(all, q.Page)
+	out, total := cutPage(all, q.Page)
 	return out, total, nil
 }
 
-func tells(q canon.EventQuery, e canon.StoredEvent) bool {
+func matchesEvent(q canon.EventQuery, e canon.StoredEvent) bool {
 	return (len(q.Scopes) == 0 || slices.Contains(q.Scopes, e.Scope)) &&
 		(len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
 		(q.Actor == "" || q.Actor == e.Actor.ID) &&
@@ -41,7 +41,7 @@ func tells(q canon.EventQuery, e canon.StoredEvent) bool {
 
 func (t tx) PutEvent(_ context.Context, e canon.StoredEvent) error {
 	e.Payload = bytes.Clone(e.Payload)
-	e.At = moment(e.At)
+	e.At = storedTime(e.At)
 	t.s.events.put(eventKey{e.World, e.Seq}, e)
 	return nil
 }

@@ -12,11 +12,12 @@ import (
 	"loregate/internal/markup"
 )
 
-// refs gives the references whose source is alive and in sight, each with its source.
-func (r reader) refs(s canon.Visibility) []canon.RefRow {
+// visibleRefs returns the references whose source is alive and visible to the caller, each with its
+// source.
+func (r reader) visibleRefs(s canon.Visibility) []canon.RefRow {
 	var out []canon.RefRow
 	for key, refs := range r.s.refs.all() {
-		c, ok := r.alive(s, key.id)
+		c, ok := r.findLiving(s, key.id)
 		if key.world != s.World || !ok {
 			continue
 		}
@@ -30,19 +31,19 @@ func (r reader) refs(s canon.Visibility) []canon.RefRow {
 	return out
 }
 
-// bearer is the card in sight that a reference is a tag of.
-func (r reader) bearer(s canon.Visibility, row canon.RefRow) (canon.Card, bool) {
+// taggedCard returns the visible card that a reference is a tag of.
+func (r reader) taggedCard(s canon.Visibility, row canon.RefRow) (canon.Card, bool) {
 	if row.Ref.Kind != canon.RefTag || !canon.HoldsTags(row.Card.Key) {
 		return canon.Card{}, false
 	}
-	c, ok := r.alive(s, row.Card.Parent)
+	c, ok := r.findLiving(s, row.Card.Parent)
 	return c, ok && c.Key == row.Card.Key.Left()
 }
 
-// bears reports whether a card bears a tag, in sight.
-func (r reader) bears(s canon.Visibility, id canon.CardID, tag markup.Key) bool {
-	for _, row := range r.refs(s) {
-		if c, ok := r.bearer(s, row); ok && c.ID == id && row.Ref.Target == tag {
+// hasTag reports whether a card has a tag visible to the caller.
+func (r reader) hasTag(s canon.Visibility, id canon.CardID, tag markup.Key) bool {
+	for _, row := range r.visibleRefs(s) {
+		if c, ok := r.taggedCard(s, row); ok && c.ID == id && row.Ref.Target == tag {
 			return true
 		}
 	}
@@ -51,7 +52,7 @@ func (r reader) bears(s canon.Visibility, id canon.CardID, tag markup.Key) bool 
 
 func (r reader) Refs(_ context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
 	var all []canon.RefRow
-	for _, row := range r.refs(s) {
+	for _, row := range r.visibleRefs(s) {
 		asked := row.Ref.Target == q.Target
 		if !q.From.IsZero() {
 			asked = row.Ref.From == q.From
@@ -60,40 +61,41 @@ func (r reader) Refs(_ context.Context, s canon.Visibility, q canon.RefQuery) ([
 			all = append(all, row)
 		}
 	}
-	out, total := page(all, q.Page)
+	out, total := cutPage(all, q.Page)
 	return out, total, nil
 }
 
-// pointed is a target, the least name written for it, and the cards that point at it.
-type pointed struct {
+// refTarget is a target, the alphabetically first name written for it, and the cards that refer to
+// it.
+type refTarget struct {
 	key   markup.Key
 	name  string
 	cards map[canon.CardID]bool
 }
 
-// pointing gathers targets.
-type pointing map[markup.Key]*pointed
+// refTargets gathers targets.
+type refTargets map[markup.Key]*refTarget
 
-func (p pointing) add(ref canon.Ref, by canon.CardID) {
+func (p refTargets) add(ref canon.Ref, by canon.CardID) {
 	t, ok := p[ref.Target]
 	if !ok {
-		t = &pointed{ref.Target, ref.Name, map[canon.CardID]bool{}}
+		t = &refTarget{ref.Target, ref.Name, map[canon.CardID]bool{}}
 		p[ref.Target] = t
 	}
 	t.name = min(t.name, ref.Name)
 	t.cards[by] = true
 }
 
-// sorted gives the target that most cards point at first, then goes by key.
-func (p pointing) sorted() []*pointed {
-	return slices.SortedFunc(maps.Values(p), func(a, b *pointed) int {
+// sortByCount returns the targets, those that most cards refer to first, then by key.
+func (p refTargets) sortByCount() []*refTarget {
+	return slices.SortedFunc(maps.Values(p), func(a, b *refTarget) int {
 		return cmp.Or(cmp.Compare(len(b.cards), len(a.cards)), cmp.Compare(a.key, b.key))
 	})
 }
 
 func (r reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
-	links, first := pointing{}, map[markup.Key]canon.Ref{}
-	for _, row := range r.refs(s) {
+	links, first := refTargets{}, map[markup.Key]canon.Ref{}
+	for _, row := range r.visibleRefs(s) {
 		if row.Ref.Kind != canon.RefLink || canon.HoldsTags(row.Card.Key) {
 			continue
 		}
@@ -103,37 +105,37 @@ func (r reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([
 		}
 	}
 	var all []canon.Wanted
-	for _, t := range links.sorted() {
+	for _, t := range links.sortByCount() {
 		if there, _ := r.FindCards(ctx, s, canon.CardQuery{Key: t.key}); len(there) == 0 {
 			all = append(all, canon.Wanted{Key: t.key, Name: first[t.key].Name, Count: len(t.cards)})
 		}
 	}
-	out, total := page(all, p)
+	out, total := cutPage(all, p)
 	return out, total, nil
 }
 
 func (r reader) Tags(_ context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
-	tags := pointing{}
-	for _, row := range r.refs(s) {
-		if c, ok := r.bearer(s, row); ok {
+	tags := refTargets{}
+	for _, row := range r.visibleRefs(s) {
+		if c, ok := r.taggedCard(s, row); ok {
 			tags.add(row.Ref, c.ID)
 		}
 	}
 	var all []canon.TagCount
-	for _, t := range tags.sorted() {
+	for _, t := range tags.sortByCount() {
 		if strings.HasPrefix(markup.Fold(t.name), markup.Fold(prefix)) {
 			all = append(all, canon.TagCount{Key: t.key, Name: t.name, Count: len(t.cards)})
 		}
 	}
-	out, total := page(all, p)
+	out, total := cutPage(all, p)
 	return out, total, nil
 }
 
 func (r reader) Links(_ context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
 	var all []canon.Link
 	for key := range r.s.links.all() {
-		l, ok := r.link(s, key.id, q.AsOf)
-		if ok && asks(q, l) {
+		l, ok := r.findLink(s, key.id, q.AsOf)
+		if ok && matchesLink(q, l) {
 			all = append(all, l)
 		}
 	}
@@ -143,33 +145,33 @@ func (r reader) Links(_ context.Context, s canon.Visibility, q canon.LinkQuery) 
 		}
 		return bytes.Compare(a.ID[:], b.ID[:])
 	})
-	out, total := page(all, q.Page)
+	out, total := cutPage(all, q.Page)
 	return out, total, nil
 }
 
-func asks(q canon.LinkQuery, l canon.Link) bool {
+func matchesLink(q canon.LinkQuery, l canon.Link) bool {
 	return (q.From.IsZero() || q.From == l.From) && (q.To.IsZero() || q.To == l.To) &&
 		(len(q.Froms) == 0 || slices.Contains(q.Froms, l.From)) && (len(q.Tos) == 0 || slices.Contains(q.Tos, l.To)) &&
 		(len(q.IDs) == 0 || slices.Contains(q.IDs, l.ID)) && (len(q.Kinds) == 0 || slices.Contains(q.Kinds, l.Kind))
 }
 
-// link finds a link as it was just after a commit, or is for commit 0: in sight, between
-// living cards in sight.
-func (r reader) link(s canon.Visibility, id canon.LinkID, asOf canon.Seq) (canon.Link, bool) {
+// findLink returns a link as it was just after a commit, or as it is now for commit 0. The link and
+// both its cards must be visible to the caller, and the cards alive.
+func (r reader) findLink(s canon.Visibility, id canon.LinkID, asOf canon.Seq) (canon.Link, bool) {
 	rows, _ := r.s.links.get(linkKey{s.World, id})
 	for _, l := range rows {
-		_, from := r.alive(s, l.From)
-		_, to := r.alive(s, l.To)
-		if from && to && s.View.Sees(l.Label) && held(l.Since, l.Until, asOf) {
+		_, from := r.findLiving(s, l.From)
+		_, to := r.findLiving(s, l.To)
+		if from && to && s.View.Sees(l.Label) && isValidAt(l.Since, l.Until, asOf) {
 			return l, true
 		}
 	}
 	return canon.Link{}, false
 }
 
-// held reports whether what was so in commits [since, until) was so just after a commit;
-// for commit 0, whether it is so now.
-func held(since, until, asOf canon.Seq) bool {
+// isValidAt reports whether a row of commits [since, until) was valid just after a commit, or is
+// valid now for commit 0.
+func isValidAt(since, until, asOf canon.Seq) bool {
 	if asOf == 0 {
 		return until == 0
 	}
@@ -179,12 +181,12 @@ func held(since, until, asOf canon.Seq) bool {
 func (r reader) Layers(_ context.Context, s canon.Visibility, q canon.LayerQuery) ([]canon.Layer, error) {
 	var out []canon.Layer
 	for key := range r.s.layers.all() {
-		l, ok := r.layer(s, key.id, q.AsOf)
+		l, ok := r.findLayer(s, key.id, q.AsOf)
 		of := l.Card == q.Card || q.Card.IsZero() && slices.Contains(q.Cards, l.Card)
 		if len(q.IDs) > 0 {
 			of = slices.Contains(q.IDs, l.ID)
 		}
-		if ok && of && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || active(l, q.Tick)) {
+		if ok && of && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || isActive(l, q.Tick)) {
 			out = append(out, l)
 		}
 	}
@@ -194,16 +196,16 @@ func (r reader) Layers(_ context.Context, s canon.Visibility, q canon.LayerQuery
 	return out, nil
 }
 
-func active(l canon.Layer, tick int64) bool {
+func isActive(l canon.Layer, tick int64) bool {
 	return l.FromTick <= tick && (l.ToTick == 0 || tick <= l.ToTick)
 }
 
-// layer is for layers what link is for links.
-func (r reader) layer(s canon.Visibility, id canon.LayerID, asOf canon.Seq) (canon.Layer, bool) {
+// findLayer is findLink for layers.
+func (r reader) findLayer(s canon.Visibility, id canon.LayerID, asOf canon.Seq) (canon.Layer, bool) {
 	rows, _ := r.s.layers.get(layerKey{s.World, id})
 	for _, l := range rows {
-		_, card := r.alive(s, l.Card)
-		if card && s.View.Sees(l.Label) && held(l.Since, l.Until, asOf) {
+		_, card := r.findLiving(s, l.Card)
+		if card && s.View.Sees(l.Label) && isValidAt(l.Since, l.Until, asOf) {
 			return l, true
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// versionsOf gives the versions in sight of a card as the view is shown them, first one
-// first, whether or not the card is in sight.
+// versionsOf returns the visible versions of a card as the view may see them, first version first.
+// The card itself need not be visible.
 func (r reader) versionsOf(s canon.Visibility, id canon.CardID) []canon.Version {
 	rows, _ := r.s.versions.get(cardKey{s.World, id})
 	var out []canon.Version
@@ -27,16 +27,16 @@ func (r reader) versionsOf(s canon.Visibility, id canon.CardID) []canon.Version 
 
 func (r reader) Versions(_ context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
 	var all []canon.Version
-	if _, ok := r.named(s, id); ok {
+	if _, ok := r.findVisible(s, id); ok {
 		all = r.versionsOf(s, id)
 		slices.Reverse(all)
 	}
-	out, total := page(all, p)
+	out, total := cutPage(all, p)
 	return out, total, nil
 }
 
 func (r reader) VersionByCount(_ context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
-	c, ok := r.named(s, id)
+	c, ok := r.findVisible(s, id)
 	if !ok {
 		return canon.Version{}, false, nil
 	}
@@ -63,17 +63,17 @@ func (r reader) VersionByRev(_ context.Context, w access.WorldID, id canon.CardI
 }
 
 func (r reader) Feed(_ context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
-	cards := r.living(s)
+	cards := r.livingCards(s)
 	if !q.Card.IsZero() {
 		cards = nil
-		if c, ok := r.named(s, q.Card); ok {
+		if c, ok := r.findVisible(s, q.Card); ok {
 			cards = []canon.Card{c}
 		}
 	}
 	var all []canon.Version
 	for _, c := range cards {
 		for _, v := range r.versionsOf(s, c.ID) {
-			if wants(q, v) {
+			if matchesFeed(q, v) {
 				all = append(all, v)
 			}
 		}
@@ -81,11 +81,11 @@ func (r reader) Feed(_ context.Context, s canon.Visibility, q canon.FeedQuery) (
 	slices.SortFunc(all, func(a, b canon.Version) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.From, a.From), bytes.Compare(a.Card[:], b.Card[:]), cmp.Compare(b.Rev, a.Rev))
 	})
-	out, total := page(all, q.Page)
+	out, total := cutPage(all, q.Page)
 	return out, total, nil
 }
 
-func wants(q canon.FeedQuery, v canon.Version) bool {
+func matchesFeed(q canon.FeedQuery, v canon.Version) bool {
 	return canon.Within(v.At, q.Since, q.Before) &&
 		(q.Type == "" || markup.KeyOf(v.Type) == markup.KeyOf(q.Type)) &&
 		(q.Author == "" || v.By == q.Author)
@@ -93,9 +93,9 @@ func wants(q canon.FeedQuery, v canon.Version) bool {
 
 func (r reader) CardsAt(_ context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) (out []canon.Version, err error) {
 	for _, id := range ids {
-		_, alive := r.alive(s, id)
+		_, alive := r.findLiving(s, id)
 		for _, v := range slices.Backward(r.versionsOf(s, id)) {
-			if alive && v.From <= at && at < until(v.To) && !v.Trashed {
+			if alive && v.From <= at && at < endOrMax(v.To) && !v.Trashed {
 				out = append(out, v)
 				break
 			}

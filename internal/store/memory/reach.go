@@ -12,7 +12,7 @@ func (r reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuer
 	if err != nil {
 		return out, err
 	}
-	start, ok := r.alive(s, q.From)
+	start, ok := r.findLiving(s, q.From)
 	if !ok {
 		return out, nil
 	}
@@ -26,7 +26,7 @@ func (r reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuer
 			}
 			out.Cards, out.Depth = append(out.Cards, c), append(out.Depth, depth)
 		}
-		frontier = r.step(s, q, links, frontier, seen)
+		frontier = r.nextCards(s, q, links, frontier, seen)
 	}
 	if q.CardsOnly {
 		return out, nil
@@ -44,11 +44,11 @@ func isCard(id canon.CardID) func(canon.Card) bool {
 	return func(c canon.Card) bool { return c.ID == id }
 }
 
-// step gives the cards that are one link further and were not seen, by key and id.
-func (r reader) step(s canon.Visibility, q canon.ReachQuery, links []canon.Link, from []canon.Card, seen map[canon.CardID]bool) (next []canon.Card) {
+// nextCards returns the cards that are one link further and not in seen, by key and id.
+func (r reader) nextCards(s canon.Visibility, q canon.ReachQuery, links []canon.Link, from []canon.Card, seen map[canon.CardID]bool) (next []canon.Card) {
 	add := func(here, there canon.CardID) {
 		if !seen[there] && slices.ContainsFunc(from, isCard(here)) {
-			c, _ := r.alive(s, there)
+			c, _ := r.findLiving(s, there)
 			seen[there] = true
 			next = append(next, c)
 		}

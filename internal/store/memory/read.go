@@ -90,7 +90,7 @@ func (r reader) CommitByID(_ context.Context, id canon.StreamID, change uuid.UUI
 	return canon.StoredCommit{}, false, nil
 }
 
-// Stale lists none: a store in memory is never of an older version.
+// Stale returns nil: a store in memory is never of an older version.
 func (r reader) Stale(context.Context) ([]access.WorldID, error) { return nil, nil }
 
 func (r reader) Repeat(_ context.Context, account, key string) (canon.Repeat, bool, error) {
@@ -98,8 +98,8 @@ func (r reader) Repeat(_ context.Context, account, key string) (canon.Repeat, bo
 	return rep, ok, nil
 }
 
-// page cuts a page out of all rows.
-func page[T any](all []T, p canon.Page) ([]T, canon.Total) {
+// cutPage returns a page of all rows.
+func cutPage[T any](all []T, p canon.Page) ([]T, canon.Total) {
 	from := min(max(p.Offset, 0), len(all))
 	size := min(max(p.Limit, 0), len(all)-from)
 	return all[from : from+size], canon.Total{Count: len(all)}

@@ -11,28 +11,28 @@ import (
 	"loregate/internal/markup"
 )
 
-// term is one thing a search asks for: fitting tokens in a row of one column and, where
-// literal is set, that text in a column as well.
+// term is one search term: conditions on consecutive tokens of one column. If literal is set, a
+// column must also contain that text.
 type term struct {
 	row     []func(string) bool
 	literal string
 }
 
-// terms are what a search asks for, all of them.
-func terms(q canon.SearchQuery) []term {
+// parseTerms returns the terms of a search, all of which a document must have.
+func parseTerms(q canon.SearchQuery) []term {
 	var out []term
 	switch q.Mode {
 	case canon.MatchPhrase:
 		var row []func(string) bool
-		for _, t := range tokens(q.Q) {
-			row = append(row, is(t))
+		for _, t := range splitTokens(q.Q) {
+			row = append(row, isToken(t))
 		}
 		if len(row) > 0 {
 			out = append(out, term{row, strings.TrimSpace(q.Q)})
 		}
 	case canon.MatchStem:
 		for _, word := range strings.Fields(q.Q) {
-			for _, t := range tokens(word) {
+			for _, t := range splitTokens(word) {
 				out = append(out, term{[]func(string) bool{hasStemOf(q.Language, t)}, strings.TrimRight(word, "*")})
 			}
 		}
@@ -42,7 +42,7 @@ func terms(q canon.SearchQuery) []term {
 		}
 	default:
 		for _, word := range strings.Fields(q.Q) {
-			if row := partOfWord(tokens(word)); row != nil {
+			if row := partOfWord(splitTokens(word)); row != nil {
 				out = append(out, term{row, strings.TrimRight(word, "*")})
 			}
 		}
@@ -55,20 +55,20 @@ func terms(q canon.SearchQuery) []term {
 	return out
 }
 
-// wholeWord asks for each token of a word; a '*' at its end makes the last one a prefix.
+// wholeWord returns a term for each token of a word; a '*' at its end makes the last one a prefix.
 func wholeWord(word string) []term {
 	literal := strings.TrimRight(word, "*")
 	var out []term
-	for _, t := range tokens(word) {
-		out = append(out, term{[]func(string) bool{is(t)}, literal})
+	for _, t := range splitTokens(word) {
+		out = append(out, term{[]func(string) bool{isToken(t)}, literal})
 	}
 	if n := len(out); n > 0 && literal != word {
-		out[n-1].row[0] = beginsWith(tokens(word)[n-1])
+		out[n-1].row[0] = beginsWith(splitTokens(word)[n-1])
 	}
 	return out
 }
 
-// partOfWord asks for the pieces of a word inside a token, or across tokens.
+// partOfWord returns the conditions that find a word inside a token, or across tokens.
 func partOfWord(pieces []string) []func(string) bool {
 	switch n := len(pieces); {
 	case n == 0:
@@ -76,28 +76,28 @@ func partOfWord(pieces []string) []func(string) bool {
 	case n == 1 && utf8.RuneCountInString(pieces[0]) < 3:
 		return []func(string) bool{beginsWith(pieces[0])}
 	case n == 1:
-		return []func(string) bool{contains(pieces[0])}
+		return []func(string) bool{containsText(pieces[0])}
 	default:
 		row := []func(string) bool{endsWith(pieces[0])}
 		for _, p := range pieces[1 : n-1] {
-			row = append(row, is(p))
+			row = append(row, isToken(p))
 		}
 		return append(row, beginsWith(pieces[n-1]))
 	}
 }
 
-// in reports whether any of the columns answers a term.
-func (t term) in(columns []string) bool {
-	return slices.ContainsFunc(columns, func(c string) bool { return inRow(tokens(c), t.row) }) &&
+// isIn reports whether any of the columns has a term.
+func (t term) isIn(columns []string) bool {
+	return slices.ContainsFunc(columns, func(c string) bool { return hasRow(splitTokens(c), t.row) }) &&
 		slices.ContainsFunc(columns, func(c string) bool { return strings.Contains(c, t.literal) })
 }
 
-// score counts the places that answer a term: what a reader would call often.
-func (t term) score(columns []string) (n int) {
+// countMatches returns the number of occurrences of a term.
+func (t term) countMatches(columns []string) (n int) {
 	for _, c := range columns {
-		text := tokens(c)
+		text := splitTokens(c)
 		for at := range text {
-			if at+len(t.row) <= len(text) && fits(text[at:], t.row) {
+			if at+len(t.row) <= len(text) && fitsRow(text[at:], t.row) {
 				n++
 			}
 		}
@@ -107,7 +107,7 @@ func (t term) score(columns []string) (n int) {
 
 func allIn(ask []term, columns ...string) bool {
 	for _, t := range ask {
-		if !t.in(columns) {
+		if !t.isIn(columns) {
 			return false
 		}
 	}
@@ -115,12 +115,12 @@ func allIn(ask []term, columns ...string) bool {
 }
 
 func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	ask := terms(q)
+	ask := parseTerms(q)
 	if len(ask) == 0 {
-		return canon.SearchResult{Ranked: ranks(q)}, nil
+		return canon.SearchResult{Ranked: isRankSort(q)}, nil
 	}
 	var hits []match
-	for _, c := range r.filtered(s, q.Filter) {
+	for _, c := range r.filterCards(s, q.Filter) {
 		d, ok := r.s.docs.get(cardKey{s.World, c.ID})
 		if !ok || !s.View.Sees(d.label) {
 			continue
@@ -131,13 +131,13 @@ func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuer
 		}
 		m := match{Hit: canon.Hit{Card: c, Names: c.Names()}, named: s.View.Level < d.label.Level}
 		for _, t := range ask {
-			m.Score += float64(t.score(columns))
+			m.Score += float64(t.countMatches(columns))
 		}
 		hits = append(hits, m)
 	}
-	order(hits, q.Filter.Sort)
-	out := canon.SearchResult{Ranked: ranks(q)}
-	cut, total := page(hits, p)
+	orderHits(hits, q.Filter.Sort)
+	out := canon.SearchResult{Ranked: isRankSort(q)}
+	cut, total := cutPage(hits, p)
 	out.Total = total
 	for _, h := range cut {
 		out.Hits = append(out.Hits, h.Hit)
@@ -145,13 +145,13 @@ func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuer
 	return out, nil
 }
 
-// match is a hit with what it is ordered by.
+// match is a hit with its sort criteria.
 type match struct {
 	canon.Hit
-	named bool // seen only by being named
+	named bool // visible only because the label names the caller
 }
 
-func ranks(q canon.SearchQuery) bool {
+func isRankSort(q canon.SearchQuery) bool {
 	return q.Filter.Sort == "" || q.Filter.Sort == canon.SortRank
 }
 
@@ -169,9 +169,9 @@ func columnsOf(q canon.SearchQuery, d doc, c canon.Card) []string {
 	return columns
 }
 
-// order puts hits, sorted by key and id, in order, and takes the scores of those that
-// are not ranked away.
-func order(hits []match, by canon.Sort) {
+// orderHits sorts hits that are already sorted by key and id, and clears the scores that take no
+// part in the order.
+func orderHits(hits []match, by canon.Sort) {
 	for i := range hits {
 		if hits[i].named || by != "" && by != canon.SortRank {
 			hits[i].Score = 0
@@ -190,13 +190,14 @@ func order(hits []match, by canon.Sort) {
 	}
 }
 
-// byRelevance goes by score, and puts what is seen only by being named last, in its order.
+// byRelevance compares by score. Hits that are visible only because the label names the caller come
+// last and keep their order.
 func byRelevance(a, b match) int {
-	return cmp.Or(no(a.named)-no(b.named), cmp.Compare(b.Score, a.Score))
+	return cmp.Or(boolToInt(a.named)-boolToInt(b.named), cmp.Compare(b.Score, a.Score))
 }
 
-// no is 1 for true: false sorts before true.
-func no(b bool) int {
+// boolToInt returns 1 for true and 0 for false, so that false sorts before true.
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -205,7 +206,7 @@ func no(b bool) int {
 
 func (r reader) CompleteNames(_ context.Context, s canon.Visibility, prefix string, n int) ([]string, error) {
 	var out []string
-	for _, c := range r.living(s) {
+	for _, c := range r.livingCards(s) {
 		if len(out) < n && strings.HasPrefix(markup.Fold(c.Name), markup.Fold(prefix)) && !slices.Contains(out, c.Name) {
 			out = append(out, c.Name)
 		}
@@ -216,7 +217,7 @@ func (r reader) CompleteNames(_ context.Context, s canon.Visibility, prefix stri
 func (r reader) NearCards(_ context.Context, s canon.Visibility, text string, f canon.Filter, n int) ([]canon.Hit, error) {
 	var out []canon.Hit
 	like := canon.LikenessTo(text)
-	for _, c := range r.filtered(s, f) {
+	for _, c := range r.filterCards(s, f) {
 		if score := like.OfCard(c); score >= canon.NearFloor {
 			out = append(out, canon.Hit{Card: c, Names: c.Names(), Score: score})
 		}
@@ -225,8 +226,8 @@ func (r reader) NearCards(_ context.Context, s canon.Visibility, text string, f 
 	return out[:min(max(n, 0), len(out))], nil
 }
 
-// NearNames holds names to resemble one another when a third of the letters of the
-// shorter, and at least one, may differ.
+// NearNames treats names as similar if at most a third of the letters of the shorter name differ;
+// one letter may always differ.
 func (r reader) NearNames(_ context.Context, s canon.Visibility, name string, n int) ([]string, error) {
 	type near struct {
 		name     string
@@ -234,7 +235,7 @@ func (r reader) NearNames(_ context.Context, s canon.Visibility, name string, n 
 	}
 	asked := []rune(markup.Fold(name))
 	var found []near
-	for _, c := range r.living(s) {
+	for _, c := range r.livingCards(s) {
 		letters := []rune(markup.Fold(c.Name))
 		d := markup.Distance(asked, letters)
 		same := slices.ContainsFunc(found, func(f near) bool { return f.name == c.Name })

@@ -9,12 +9,12 @@ import (
 	"loregate/internal/markup"
 )
 
-// state is all that a store keeps at one moment.
+// state is the complete content of a store at one time.
 type state struct {
 	worlds   table[access.WorldID, canon.World]
 	members  table[memberKey, canon.Member]
 	cards    table[cardKey, *canon.Card]
-	names    table[nameKey, canon.CardID]    // who holds what living cards keep from one another
+	names    table[nameKey, canon.CardID]    // the owners of the names that living cards must not share
 	versions table[cardKey, []canon.Version] // by Rev
 	refs     table[cardKey, []canon.Ref]     // by source, in order
 	docs     table[cardKey, doc]
@@ -38,7 +38,7 @@ type (
 	nameKey struct {
 		world    access.WorldID
 		label    string
-		key      markup.Key // of its name, or
+		key      markup.Key // of the card's name; or codename is set
 		codename string
 	}
 	linkKey struct {
@@ -60,13 +60,13 @@ type (
 	repeatKey struct{ account, key string }
 )
 
-// doc is what is searchable of a card, under the label it was indexed with.
+// doc is the searchable text of a card, with the label it was indexed with.
 type doc struct {
 	label access.Label
 	canon.SearchDoc
 }
 
-// fork is a state that can be changed without changing s.
+// fork returns a copy of s that can be changed without changing s.
 func (s *state) fork() *state {
 	return &state{
 		worlds:   s.worlds.fork(),
@@ -85,7 +85,7 @@ func (s *state) fork() *state {
 	}
 }
 
-// table is a map that is copied at the first change after a fork.
+// table is a map that is copied on the first change after a fork.
 type table[K comparable, V any] struct {
 	rows map[K]V
 	mine bool // no other state has rows
@@ -101,21 +101,21 @@ func (t table[K, V]) get(k K) (V, bool) {
 func (t table[K, V]) all() iter.Seq2[K, V] { return maps.All(t.rows) }
 
 func (t *table[K, V]) put(k K, v V) {
-	t.own()
+	t.copyShared()
 	t.rows[k] = v
 }
 
 func (t *table[K, V]) remove(k K) {
-	t.own()
+	t.copyShared()
 	delete(t.rows, k)
 }
 
-func (t *table[K, V]) drop(match func(K) bool) {
-	t.own()
+func (t *table[K, V]) dropRows(match func(K) bool) {
+	t.copyShared()
 	maps.DeleteFunc(t.rows, func(k K, _ V) bool { return match(k) })
 }
 
-func (t *table[K, V]) own() {
+func (t *table[K, V]) copyShared() {
 	if t.mine {
 		return
 	}

@@ -1,10 +1,9 @@
-// Package memory keeps worlds in the memory of one process. It is the model that every
-// other store is held against, and the store of tests that need none on disk.
+// Package memory is a store that keeps worlds in the memory of one process. It is the reference
+// that every other store is compared with, and the store of tests that need none on disk.
 //
-// Its invariant: a state that was published is never changed. A write works on a fork
-// and publishes it whole, so that every reader has a snapshot of its own. Clarity comes
-// before speed: queries are plain scans that ask View.Sees of every row. Keeping anything
-// beyond the process is left to the other stores.
+// Its invariant: a published state is never changed. A write works on a fork and publishes it as a
+// whole, so every reader has a snapshot of its own. Clarity comes before speed: queries are plain
+// scans that call View.Sees for every row. Durable storage is left to the other stores.
 package memory
 
 import (
@@ -19,7 +18,7 @@ var errClosed = errors.New("memory: the store is closed")
 
 // Store is a canon.Store. Use New.
 type Store struct {
-	writing chan struct{} // holds a token while somebody writes
+	writing chan struct{} // holds a token during a write
 
 	mu      sync.Mutex // guards the rest
 	now     *state
@@ -29,22 +28,22 @@ type Store struct {
 
 var _ canon.Store = (*Store)(nil)
 
-// New makes an empty store.
+// New returns an empty store.
 func New() *Store {
 	return &Store{writing: make(chan struct{}, 1), now: &state{}, changed: make(chan struct{})}
 }
 
 // Read runs f on one snapshot.
 func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
-	now, err := s.current(ctx)
+	now, err := s.currentState(ctx)
 	if err != nil {
 		return err
 	}
 	return f(reader{now})
 }
 
-// Write runs f alone among writers, and keeps all of its effects or none. A panic of f
-// goes on to the caller.
+// Write runs f exclusively among writers, and keeps all of its changes or none. A panic of f
+// reaches the caller.
 func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
 	select {
 	case s.writing <- struct{}{}:
@@ -53,7 +52,7 @@ func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
 	}
 	defer func() { <-s.writing }()
 
-	now, err := s.current(ctx)
+	now, err := s.currentState(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,18 +63,18 @@ func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.publish(next)
+	s.publishState(next)
 	return nil
 }
 
-// Changed is closed at the next write.
+// Changed returns a channel that is closed at the next write.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-// Close refuses all further use.
+// Close makes all further reads and writes fail.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +82,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-func (s *Store) current(ctx context.Context) (*state, error) {
+func (s *Store) currentState(ctx context.Context) (*state, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -95,7 +94,7 @@ func (s *Store) current(ctx context.Context) (*state, error) {
 	return s.now, nil
 }
 
-func (s *Store) publish(next *state) {
+func (s *Store) publishState(next *state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = next

@@ -10,17 +10,17 @@ import (
 	"loregate/internal/stem"
 )
 
-// tokens splits text as SQLite's FTS5 does with unicode61 and remove_diacritics 2 (in the
-// characters that Unicode 6.1 had): runs of letters, numbers and private-use characters,
-// in lower case, without the accents of the letters a to z. An accent written as a
-// character of its own neither shows nor splits.
-func tokens(text string) []string {
+// splitTokens splits text as SQLite's FTS5 does with unicode61 and remove_diacritics 2 (for the
+// characters of Unicode 6.1): runs of letters, numbers and private-use characters, in lower case,
+// without the accents of the letters a to z. A combining accent is dropped and does not split a
+// token.
+func splitTokens(text string) []string {
 	var out []string
 	var token strings.Builder
 	for _, r := range text {
 		switch {
 		case unicode.In(r, unicode.L, unicode.N, unicode.Co):
-			token.WriteRune(folded(r))
+			token.WriteRune(foldRune(r))
 		case token.Len() > 0 && isAccent(r):
 		case token.Len() > 0:
 			out = append(out, token.String())
@@ -35,7 +35,7 @@ func tokens(text string) []string {
 
 func isAccent(r rune) bool { return 0x300 <= r && r <= 0x36f }
 
-func folded(r rune) rune {
+func foldRune(r rune) rune {
 	if r == 'ς' {
 		return 'σ'
 	}
@@ -45,17 +45,17 @@ func folded(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// inRow reports whether a row of tokens occurs in text, each fitting the one it meets.
-func inRow(text []string, row []func(string) bool) bool {
+// hasRow reports whether consecutive tokens of text meet the conditions of row.
+func hasRow(text []string, row []func(string) bool) bool {
 	for at := 0; at+len(row) <= len(text); at++ {
-		if fits(text[at:], row) {
+		if fitsRow(text[at:], row) {
 			return true
 		}
 	}
 	return false
 }
 
-func fits(text []string, row []func(string) bool) bool {
+func fitsRow(text []string, row []func(string) bool) bool {
 	for i, fit := range row {
 		if !fit(text[i]) {
 			return false
@@ -64,16 +64,16 @@ func fits(text []string, row []func(string) bool) bool {
 	return true
 }
 
-func is(s string) func(string) bool { return func(t string) bool { return t == s } }
-func contains(s string) func(string) bool {
+func isToken(s string) func(string) bool { return func(t string) bool { return t == s } }
+func containsText(s string) func(string) bool {
 	return func(t string) bool { return strings.Contains(t, s) }
 }
 func beginsWith(s string) func(string) bool {
 	return func(t string) bool { return strings.HasPrefix(t, s) }
 }
 
-// hasStemOf takes tokens with the stem of one that begin with the stem's letters but the last
-// two, or with two.
+// hasStemOf returns a condition that holds for tokens with the same stem as token. They must also
+// begin with the stem without its last two letters, but with at least two letters.
 func hasStemOf(language, token string) func(string) bool {
 	root := stem.Of(language, token)
 	letters := []rune(root)

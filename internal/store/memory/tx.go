@@ -24,15 +24,15 @@ func (t tx) Append(_ context.Context, c canon.StoredCommit) error {
 		return fmt.Errorf("memory: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
 	c.Body = bytes.Clone(c.Body)
-	c.At = moment(c.At)
-	// Growing a slice that published states share is safe: none looks beyond its own
-	// length, and writers come one after the other.
+	c.At = storedTime(c.At)
+	// Appending to a slice that published states share is safe: each state only reads up to its own
+	// length, and there is one writer at a time.
 	t.s.streams.put(c.Stream, append(commits, c))
 	return nil
 }
 
 func (t tx) PutRepeat(_ context.Context, r canon.Repeat) error {
-	r.Expires = moment(r.Expires)
+	r.Expires = storedTime(r.Expires)
 	t.s.repeats.put(repeatKey{r.Account, r.Key}, r)
 	return nil
 }
@@ -64,7 +64,7 @@ func (t tx) PutWorld(_ context.Context, w canon.World) error {
 			return canon.ErrTaken
 		}
 	}
-	w.CreatedAt = moment(w.CreatedAt)
+	w.CreatedAt = storedTime(w.CreatedAt)
 	t.s.worlds.put(w.ID, w)
 	return nil
 }
@@ -75,28 +75,28 @@ func (t tx) PutMember(_ context.Context, m canon.Member) error {
 }
 
 func (t tx) PutCard(_ context.Context, c canon.Card) error {
-	for _, n := range holds(&c) {
+	for _, n := range uniqueNames(&c) {
 		if id, ok := t.s.names.get(n); ok && id != c.ID {
 			return canon.ErrTaken
 		}
 	}
 	key := cardKey{c.World, c.ID}
 	if old, ok := t.s.cards.get(key); ok {
-		for _, n := range holds(old) {
+		for _, n := range uniqueNames(old) {
 			t.s.names.remove(n)
 		}
 	}
-	for _, n := range holds(&c) {
+	for _, n := range uniqueNames(&c) {
 		t.s.names.put(n, c.ID)
 	}
 	c.Fields = bytes.Clone(c.Fields)
-	c.CreatedAt, c.UpdatedAt, c.TrashedAt = moment(c.CreatedAt), moment(c.UpdatedAt), moment(c.TrashedAt)
+	c.CreatedAt, c.UpdatedAt, c.TrashedAt = storedTime(c.CreatedAt), storedTime(c.UpdatedAt), storedTime(c.TrashedAt)
 	t.s.cards.put(key, &c)
 	return nil
 }
 
-// holds is what no other living card may have beside a card.
-func holds(c *canon.Card) []nameKey {
+// uniqueNames returns the names that no other living card may have.
+func uniqueNames(c *canon.Card) []nameKey {
 	if c.Trashed() {
 		return nil
 	}
@@ -111,16 +111,16 @@ func holds(c *canon.Card) []nameKey {
 func (t tx) PutVersion(_ context.Context, v canon.Version) error {
 	key := cardKey{v.World, v.Card}
 	v.Fields = bytes.Clone(v.Fields)
-	v.At = moment(v.At)
+	v.At = storedTime(v.At)
 	old, _ := t.s.versions.get(key)
-	t.s.versions.put(key, with(old, v, func(a, b canon.Version) int { return cmp.Compare(a.Rev, b.Rev) }))
+	t.s.versions.put(key, withRow(old, v, func(a, b canon.Version) int { return cmp.Compare(a.Rev, b.Rev) }))
 	return nil
 }
 
 func (t tx) EndVersion(_ context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
 	key := cardKey{w, id}
 	if rows, ok := t.s.versions.get(key); ok {
-		t.s.versions.put(key, ended(rows, func(v *canon.Version) *canon.Seq { return &v.To }, to))
+		t.s.versions.put(key, withEnd(rows, func(v *canon.Version) *canon.Seq { return &v.To }, to))
 	}
 	return nil
 }
@@ -148,54 +148,54 @@ func (t tx) Index(_ context.Context, c canon.Card, d *canon.SearchDoc) error {
 func (t tx) PutLink(_ context.Context, l canon.Link) error {
 	key := linkKey{l.World, l.ID}
 	l.Attrs = bytes.Clone(l.Attrs)
-	l.At = moment(l.At)
+	l.At = storedTime(l.At)
 	old, _ := t.s.links.get(key)
-	t.s.links.put(key, with(old, l, func(a, b canon.Link) int { return cmp.Compare(a.Since, b.Since) }))
+	t.s.links.put(key, withRow(old, l, func(a, b canon.Link) int { return cmp.Compare(a.Since, b.Since) }))
 	return nil
 }
 
 func (t tx) EndLink(_ context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
 	key := linkKey{w, id}
 	if rows, ok := t.s.links.get(key); ok {
-		t.s.links.put(key, ended(rows, func(l *canon.Link) *canon.Seq { return &l.Until }, to))
+		t.s.links.put(key, withEnd(rows, func(l *canon.Link) *canon.Seq { return &l.Until }, to))
 	}
 	return nil
 }
 
 func (t tx) PutLayer(_ context.Context, l canon.Layer) error {
 	key := layerKey{l.World, l.ID}
-	l.At = moment(l.At)
+	l.At = storedTime(l.At)
 	old, _ := t.s.layers.get(key)
-	t.s.layers.put(key, with(old, l, func(a, b canon.Layer) int { return cmp.Compare(a.Since, b.Since) }))
+	t.s.layers.put(key, withRow(old, l, func(a, b canon.Layer) int { return cmp.Compare(a.Since, b.Since) }))
 	return nil
 }
 
 func (t tx) EndLayer(_ context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
 	key := layerKey{w, id}
 	if rows, ok := t.s.layers.get(key); ok {
-		t.s.layers.put(key, ended(rows, func(l *canon.Layer) *canon.Seq { return &l.Until }, to))
+		t.s.layers.put(key, withEnd(rows, func(l *canon.Layer) *canon.Seq { return &l.Until }, to))
 	}
 	return nil
 }
 
 func (t tx) Clear(_ context.Context, w access.WorldID) error {
 	ofCard := func(k cardKey) bool { return k.world == w }
-	t.s.worlds.drop(func(k access.WorldID) bool { return k == w })
-	t.s.members.drop(func(k memberKey) bool { return k.world == w })
-	t.s.cards.drop(ofCard)
-	t.s.names.drop(func(k nameKey) bool { return k.world == w })
-	t.s.versions.drop(ofCard)
-	t.s.refs.drop(ofCard)
-	t.s.docs.drop(ofCard)
-	t.s.links.drop(func(k linkKey) bool { return k.world == w })
-	t.s.layers.drop(func(k layerKey) bool { return k.world == w })
-	t.s.events.drop(func(k eventKey) bool { return k.world == w })
+	t.s.worlds.dropRows(func(k access.WorldID) bool { return k == w })
+	t.s.members.dropRows(func(k memberKey) bool { return k.world == w })
+	t.s.cards.dropRows(ofCard)
+	t.s.names.dropRows(func(k nameKey) bool { return k.world == w })
+	t.s.versions.dropRows(ofCard)
+	t.s.refs.dropRows(ofCard)
+	t.s.docs.dropRows(ofCard)
+	t.s.links.dropRows(func(k linkKey) bool { return k.world == w })
+	t.s.layers.dropRows(func(k layerKey) bool { return k.world == w })
+	t.s.events.dropRows(func(k eventKey) bool { return k.world == w })
 	return nil
 }
 
 func (t tx) Discard(ctx context.Context, w access.WorldID, _ int) (left bool, err error) {
 	stream := canon.WorldStream(w)
-	t.s.bodies.drop(func(k bodyKey) bool { return k.world == w })
+	t.s.bodies.dropRows(func(k bodyKey) bool { return k.world == w })
 	t.s.streams.remove(stream)
 	for key, used := range t.s.repeats.all() {
 		if used.Stream == stream {
@@ -205,9 +205,9 @@ func (t tx) Discard(ctx context.Context, w access.WorldID, _ int) (left bool, er
 	return false, t.Clear(ctx, w)
 }
 
-// with is sorted rows with row in the place of the one that compares equal to it, or
-// between them. The rows given stay as they are.
-func with[T any](rows []T, row T, compare func(a, b T) int) []T {
+// withRow returns sorted rows with row inserted, or replacing the row that compares equal. It does
+// not change the given rows.
+func withRow[T any](rows []T, row T, compare func(a, b T) int) []T {
 	i, found := slices.BinarySearchFunc(rows, row, compare)
 	rows = slices.Clone(rows)
 	if found {
@@ -217,8 +217,8 @@ func with[T any](rows []T, row T, compare func(a, b T) int) []T {
 	return slices.Insert(rows, i, row)
 }
 
-// ended is rows with those that have no end yet ending at a commit.
-func ended[T any](rows []T, end func(*T) *canon.Seq, at canon.Seq) []T {
+// withEnd returns a copy of rows in which those without an end now end at a commit.
+func withEnd[T any](rows []T, end func(*T) *canon.Seq, at canon.Seq) []T {
 	rows = slices.Clone(rows)
 	for i := range rows {
 		if e := end(&rows[i]); *e == 0 {
@@ -228,8 +228,8 @@ func ended[T any](rows []T, end func(*T) *canon.Seq, at canon.Seq) []T {
 	return rows
 }
 
-// moment is a time as stores keep it.
-func moment(t time.Time) time.Time {
+// storedTime returns a time with the precision and zone that stores keep.
+func storedTime(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
 	}
