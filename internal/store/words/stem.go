@@ -7,9 +7,9 @@ import (
 	"loregate/internal/stem"
 )
 
-// Shared is what all tokens begin with that fit a piece of a stem: the stem without its
-// last two letters, which endings change, but two letters at least. A form that does not
-// begin so ("dying" of "die" with two letters does) is not taken for one of the word.
+// Shared returns the prefix that a token must have to fit a piece of a stem. It is the stem without
+// its last two letters, which endings change, but at least two letters long. Forms that begin
+// otherwise are not found: "dying" does not begin with "di", the prefix for "die".
 func (p Piece) Shared() string {
 	at, letters := len(p.Text), utf8.RuneCountInString(p.Text)
 	for range min(2, max(0, letters-2)) {
@@ -19,7 +19,7 @@ func (p Piece) Shared() string {
 	return p.Text[:at]
 }
 
-// ofStem asks for each token of a text in any of its forms.
+// ofStem returns a term for each token of a text, which any form of the token fits.
 func ofStem(language, text string) (out []Term) {
 	for word := range strings.FieldsSeq(text) {
 		for _, token := range List(word) {

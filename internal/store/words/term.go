@@ -1,7 +1,7 @@
-// Package words says what a text search asks of texts: how a text falls into tokens, and
-// what of a query each token must fit. Stores find by it with indexes of their own.
+// Package words defines the text search: how a text is split into tokens, and which tokens each
+// term of a query fits. Stores search with indexes of their own, according to these rules.
 //
-// Its invariant: it is canon.SearchQuery's definition as code, and knows no store.
+// Its invariant: it implements the definition of canon.SearchQuery, and depends on no store.
 package words
 
 import (
@@ -14,23 +14,23 @@ import (
 	"loregate/internal/stem"
 )
 
-// How says how a piece of a search fits a token.
+// How is the way in which a piece of a search term fits a token.
 type How uint8
 
-// The ways.
+// The values of How.
 const (
 	Equal  How = iota // the token is the text
-	Inside            // the text lies inside the token
-	Begins            // the token begins with it
-	Ends              // the token ends with it
-	Stem              // the token has it for its stem
+	Inside            // the token contains the text
+	Begins            // the token begins with the text
+	Ends              // the token ends with the text
+	Stem              // the text is the stem of the token
 )
 
-// Piece is what one token must fit.
+// Piece is a condition on one token.
 type Piece struct {
 	How      How
 	Text     string
-	Language string // that the stem is of
+	Language string // the language of the stem
 }
 
 // Fits reports whether a token fits.
@@ -48,18 +48,18 @@ func (p Piece) Fits(token string) bool {
 	return token == p.Text
 }
 
-// Term is one thing that a search asks for: pieces that fit tokens in a row.
+// Term is one search term: pieces that consecutive tokens must fit.
 type Term struct {
 	Row     []Piece
 	Literal string // as typed, for a case-sensitive search
 }
 
-// Terms are what a search asks for, all of them.
+// Terms returns the terms of a search, all of which a document must have.
 func Terms(q canon.SearchQuery) []Term {
 	var out []Term
 	switch q.Mode {
 	case canon.MatchPhrase:
-		if row := exactly(List(q.Q)); len(row) > 0 {
+		if row := exactPieces(List(q.Q)); len(row) > 0 {
 			out = append(out, Term{row, strings.TrimSpace(q.Q)})
 		}
 	case canon.MatchStem:
@@ -75,14 +75,14 @@ func Terms(q canon.SearchQuery) []Term {
 			}
 		}
 	}
-	return distinct(out)
+	return distinctTerms(out)
 }
 
-// maxTerms bounds what one search asks for: the rest of a longer text narrows nothing
-// that a person would notice, and each term costs.
+// maxTerms is the maximum number of terms of one search. Each term costs time, and further terms of
+// a longer text would not narrow the result noticeably.
 const maxTerms = 64
 
-func distinct(list []Term) []Term {
+func distinctTerms(list []Term) []Term {
 	var out []Term
 	for _, t := range list {
 		if len(out) == maxTerms {
@@ -96,7 +96,7 @@ func distinct(list []Term) []Term {
 	return out
 }
 
-func exactly(tokens []string) []Piece {
+func exactPieces(tokens []string) []Piece {
 	row := make([]Piece, 0, min(len(tokens), maxTerms))
 	for _, t := range tokens[:cap(row)] {
 		row = append(row, Piece{How: Equal, Text: t})
@@ -104,11 +104,11 @@ func exactly(tokens []string) []Piece {
 	return row
 }
 
-// wholeWord asks for each token of a word; a '*' at its end makes the last one a prefix.
+// wholeWord returns a term for each token of a word; a '*' at its end makes the last one a prefix.
 func wholeWord(word string) []Term {
 	literal := strings.TrimRight(word, "*")
 	var out []Term
-	for _, p := range exactly(List(word)) {
+	for _, p := range exactPieces(List(word)) {
 		out = append(out, Term{[]Piece{p}, literal})
 	}
 	if n := len(out); n > 0 && literal != word {
@@ -117,10 +117,11 @@ func wholeWord(word string) []Term {
 	return out
 }
 
-// partOfWord asks for the pieces of a word inside a token, or across tokens. Under three
-// characters there is nothing to find the inside of a word by: then it is a beginning.
+// partOfWord returns the pieces that find a word inside a token, or across tokens. A word of fewer
+// than three characters only matches the beginning of a token, since indexes cannot find shorter
+// substrings.
 func partOfWord(tokens []string) []Piece {
-	row := exactly(tokens)
+	row := exactPieces(tokens)
 	switch n := len(row); {
 	case n == 0:
 		return nil
@@ -139,7 +140,7 @@ func (t Term) In(columns ...string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool {
 		list := List(c)
 		for at := 0; at+len(t.Row) <= len(list); at++ {
-			if t.at(list[at:]) {
+			if t.matchesAt(list[at:]) {
 				return true
 			}
 		}
@@ -147,7 +148,7 @@ func (t Term) In(columns ...string) bool {
 	})
 }
 
-func (t Term) at(list []string) bool {
+func (t Term) matchesAt(list []string) bool {
 	for i, p := range t.Row {
 		if !p.Fits(list[i]) {
 			return false
@@ -161,14 +162,14 @@ func AllIn(ask []Term, columns ...string) bool {
 	return !slices.ContainsFunc(ask, func(t Term) bool { return !t.In(columns...) })
 }
 
-// Spelt reports whether each term stands in one of the columns letter by letter.
+// Spelt reports whether one of the columns contains the literal text of each term.
 func Spelt(ask []Term, columns ...string) bool {
 	return !slices.ContainsFunc(ask, func(t Term) bool {
 		return !slices.ContainsFunc(columns, func(c string) bool { return strings.Contains(c, t.Literal) })
 	})
 }
 
-// ColumnsOf are the texts of a document that a query looks into.
+// ColumnsOf returns the texts of a document that a query searches.
 func ColumnsOf(q canon.SearchQuery, name, text string, fields json.RawMessage) (columns []string) {
 	inName, inContent := q.LooksInto()
 	if inName {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Tokens splits text as FTS5 would with unicode61, remove_diacritics 2 and today's Unicode: runs of letters,
-// numbers and private-use characters, in small letters without the accents of a to z. An
-// accent that is a character of its own neither shows nor splits. A token is valid until
-// the next.
+// Tokens splits text as FTS5 would with unicode61, remove_diacritics 2 and current Unicode. Tokens
+// are runs of letters, numbers and private-use characters, in lower case, with accents removed from
+// the letters a to z. A combining accent is dropped and does not split a token. A token is valid
+// until the next one.
 func Tokens(text string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var buf []byte
@@ -41,7 +41,7 @@ func Tokens(text string) iter.Seq[[]byte] {
 	}
 }
 
-// asciiToken is the small form of the ASCII characters that tokens are made of, else 0.
+// asciiToken maps each ASCII character that tokens consist of to its lower case, and others to 0.
 var asciiToken = func() (t [utf8.RuneSelf]byte) {
 	for c := range byte(utf8.RuneSelf) {
 		switch {
@@ -54,7 +54,8 @@ var asciiToken = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// isTokenRune goes by today's Unicode but for a few vowel signs, which FTS5 knows as marks.
+// isTokenRune reports whether tokens consist of r. It follows current Unicode except for a few
+// vowel signs that FTS5 treats as marks.
 func isTokenRune(r rune) bool {
 	switch {
 	case r == utf8.RuneError, 0x19b0 <= r && r <= 0x19c0, r == 0x19c8, r == 0x19c9, r == 0x1cf2, r == 0x1cf3:
@@ -77,12 +78,12 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// foldedLetters are the letters that FTS5 folds and Unicode has as small letters.
+// foldedLetters has the letters that FTS5 folds although they are lower case in Unicode.
 var foldedLetters = map[rune]rune{
 	'ς': 'σ', 'µ': 'μ', 'ſ': 's', 'ϐ': 'β', 'ϑ': 'θ', 'ϕ': 'φ', 'ϖ': 'π', 'ϰ': 'κ', 'ϱ': 'ρ', 'ϵ': 'ε', 'ẛ': 's', '\u1fbe': 'ι',
 }
 
-// List is all tokens of a text.
+// List returns all tokens of a text.
 func List(text string) (list []string) {
 	for t := range Tokens(text) {
 		list = append(list, string(t))
