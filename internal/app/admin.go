@@ -20,19 +20,20 @@ import (
 	"loregate/internal/world"
 )
 
-// Streams are where a protocol on standard input and output comes from and goes to.
+// Streams are the standard input and output that a protocol is served on.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
 }
 
-// operate does one act of the operator in a world (the zero id for the instance).
-func (a *App) operate(ctx context.Context, w access.WorldID, what string, effect access.Effect, f func(access.Grant) error) error {
-	return a.As(ctx, Operator(), access.Request{Operation: what, Effect: effect, Operator: true, World: w}, f)
+// runAsOperator runs f as one request of the operator in a world (the zero id for the instance).
+func (a *App) runAsOperator(ctx context.Context, w access.WorldID, operation string, effect access.Effect, f func(access.Grant) error) error {
+	return a.As(ctx, Operator(), access.Request{Operation: operation, Effect: effect, Operator: true, World: w}, f)
 }
 
-// world resolves a world for the command line: by slug or UUID, or the only one there is.
-func (a *App) world(ctx context.Context, name string) (access.WorldID, error) {
+// resolveWorld resolves a world for the command line: by slug or UUID, or the only world if name is
+// "".
+func (a *App) resolveWorld(ctx context.Context, name string) (access.WorldID, error) {
 	if name != "" {
 		return worlds{a.Canon}.Resolve(ctx, Operator(), name)
 	}
@@ -53,11 +54,11 @@ func (a *App) world(ctx context.Context, name string) (access.WorldID, error) {
 	return access.WorldID{}, fault.BadField("world", "there are several; name one of %s, with --world or in LOREGATE_WORLD", strings.Join(slugs, ", "))
 }
 
-// FirstWorld is the slug of the world that an empty store gets.
+// FirstWorld is the slug of the world that EnsureWorld creates in an empty store.
 const FirstWorld = "main"
 
-// EnsureWorld makes the first world where there is none. Several processes may start at
-// once on an empty folder; one of them makes it.
+// EnsureWorld creates the first world if there is none. Several processes may start at once on an
+// empty folder; one of them creates it.
 func (a *App) EnsureWorld(ctx context.Context) error {
 	all, err := a.Canon.Worlds(ctx)
 	if err != nil || len(all) > 0 {
@@ -70,38 +71,38 @@ func (a *App) EnsureWorld(ctx context.Context) error {
 	return err
 }
 
-// CreateWorld makes a world.
+// CreateWorld creates a world.
 func (a *App) CreateWorld(ctx context.Context, n canon.NewWorld) (w canon.World, err error) {
-	err = a.operate(ctx, access.WorldID{}, "create_world", access.Write, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, access.WorldID{}, "create_world", access.Write, func(g access.Grant) error {
 		w, err = a.Canon.CreateWorld(ctx, g, n)
 		return err
 	})
 	return w, err
 }
 
-// ForkWorld makes a world that begins as another stands now.
+// ForkWorld creates a world that begins with the current state of another.
 func (a *App) ForkWorld(ctx context.Context, source string, n canon.NewWorld) (w canon.World, err error) {
-	src, err := a.world(ctx, source)
+	src, err := a.resolveWorld(ctx, source)
 	if err != nil {
 		return w, err
 	}
-	err = a.operate(ctx, access.WorldID{}, "fork_world", access.Write, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, access.WorldID{}, "fork_world", access.Write, func(g access.Grant) error {
 		w, err = a.Canon.Fork(ctx, g, src, n)
 		return err
 	})
 	if err != nil {
 		return w, err
 	}
-	err = a.operate(ctx, src, "fork_world", access.Read, func(from access.Grant) error {
-		return a.operate(ctx, w.ID, "fork_world", access.Write, func(to access.Grant) error {
+	err = a.runAsOperator(ctx, src, "fork_world", access.Read, func(from access.Grant) error {
+		return a.runAsOperator(ctx, w.ID, "fork_world", access.Write, func(to access.Grant) error {
 			return a.places.CarryClock(ctx, from, to)
 		})
 	})
 	return w, err
 }
 
-// sweepForks discards the unfinished worlds of killed processes, and looks again while there is
-// one that may still be written. stop waits.
+// sweepForks discards the unfinished worlds of killed processes. It repeats every minute as long as
+// an unfinished world remains whose process may still be writing it. stop waits for its end.
 func (a *App) sweepForks(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -120,22 +121,22 @@ func (a *App) sweepForks(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// change plans and commits an act of the operator in a world.
-func (a *App) change(ctx context.Context, world, what string, effect access.Effect, plan func(*canon.Plan) error) error {
-	id, err := a.world(ctx, world)
+// updateWorld plans and commits a change of the operator in a world.
+func (a *App) updateWorld(ctx context.Context, world, operation string, effect access.Effect, plan func(*canon.Plan) error) error {
+	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return err
 	}
-	return a.operate(ctx, id, what, effect, func(g access.Grant) error {
+	return a.runAsOperator(ctx, id, operation, effect, func(g access.Grant) error {
 		_, err := a.Canon.Update(ctx, g, plan)
 		return err
 	})
 }
 
-// ConfigureWorld changes a world's title and settings. A place where players begin must be
-// one that they see.
+// ConfigureWorld changes a world's title and settings. A new starter location must be visible to
+// players.
 func (a *App) ConfigureWorld(ctx context.Context, slug string, edit func(title *string, s *canon.Settings)) error {
-	return a.change(ctx, slug, "configure_world", access.Write, func(p *canon.Plan) error {
+	return a.updateWorld(ctx, slug, "configure_world", access.Write, func(p *canon.Plan) error {
 		w := p.World()
 		before := w.Settings.Starter
 		edit(&w.Title, &w.Settings)
@@ -148,10 +149,10 @@ func (a *App) ConfigureWorld(ctx context.Context, slug string, edit func(title *
 	})
 }
 
-// SetMember gives a subject a role in a world; RoleNone takes it away. player names the
-// player card that the subject is bound to, or is "".
+// SetMember gives a subject a role in a world; RoleNone removes the subject's role. player names
+// the player card that the subject is bound to; "" binds it to none.
 func (a *App) SetMember(ctx context.Context, world string, s access.Subject, role access.Role, player string) error {
-	return a.change(ctx, world, "set_member", access.Write, func(p *canon.Plan) error {
+	return a.updateWorld(ctx, world, "set_member", access.Write, func(p *canon.Plan) error {
 		var id canon.CardID
 		if player != "" {
 			c, err := p.Card(player)
@@ -166,47 +167,47 @@ func (a *App) SetMember(ctx context.Context, world string, s access.Subject, rol
 
 // Members lists a world's members.
 func (a *App) Members(ctx context.Context, world string) (list []canon.Member, err error) {
-	id, err := a.world(ctx, world)
+	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return nil, err
 	}
-	err = a.operate(ctx, id, "list_members", access.Read, func(g access.Grant) error {
-		return a.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) {
-			list, err = l.Members(ctx)
+	err = a.runAsOperator(ctx, id, "list_members", access.Read, func(g access.Grant) error {
+		return a.Canon.Read(ctx, g, func(s *canon.Snapshot) (err error) {
+			list, err = s.Members(ctx)
 			return err
 		})
 	})
 	return list, err
 }
 
-// Invite makes an invitation to a world and gives its code.
+// Invite creates an invitation to a world and returns its code. good is the lifetime of the code.
 func (a *App) Invite(ctx context.Context, world string, role access.Role, good time.Duration) (code string, err error) {
-	id, err := a.world(ctx, world)
+	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return "", err
 	}
-	err = a.operate(ctx, id, "invite", access.Write, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, id, "invite", access.Write, func(g access.Grant) error {
 		_, code, err = a.Identity.Invite(ctx, identity.InvitationSpec{World: id, Role: role, By: g.Caller().Subject, Life: good})
 		return err
 	})
 	return code, err
 }
 
-// CreateKey makes a key for worlds by name (none means the only one there is; an
-// operator's key opens all).
+// CreateKey creates a key for worlds by name. Without names it opens the only world; an operator's
+// key without names opens all.
 func (a *App) CreateKey(ctx context.Context, spec identity.KeySpec, names []string) (secret, id string, err error) {
 	spec.Worlds = map[access.WorldID]access.Role{}
 	if len(names) == 0 && !spec.Operator {
 		names = []string{""}
 	}
 	for _, name := range names {
-		w, err := a.world(ctx, name)
+		w, err := a.resolveWorld(ctx, name)
 		if err != nil {
 			return "", "", err
 		}
 		spec.Worlds[w] = spec.MaxRole
 	}
-	err = a.operate(ctx, access.WorldID{}, "create_key", access.Write, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, access.WorldID{}, "create_key", access.Write, func(g access.Grant) error {
 		spec.CreatedBy = g.Caller().Subject
 		key, shown, err := a.Identity.CreateKey(ctx, spec)
 		secret, id = shown, key.ID
@@ -217,7 +218,7 @@ func (a *App) CreateKey(ctx context.Context, spec identity.KeySpec, names []stri
 
 // Purge erases the body of a version of a card.
 func (a *App) Purge(ctx context.Context, world, card string, version uint32) error {
-	return a.change(ctx, world, "purge", access.Destroy, func(p *canon.Plan) error {
+	return a.updateWorld(ctx, world, "purge", access.Destroy, func(p *canon.Plan) error {
 		c, err := p.Card(card)
 		if err != nil {
 			return err
@@ -230,21 +231,21 @@ func (a *App) Purge(ctx context.Context, world, card string, version uint32) err
 	})
 }
 
-// Rebuild recreates the tables of a world, or of all, from their streams.
+// Rebuild recreates the tables of a world, or of all worlds for "", from their streams.
 func (a *App) Rebuild(ctx context.Context, world string, repair canon.Repair) (list []canon.Rebuilt, err error) {
 	all, err := a.Canon.Worlds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if world != "" {
-		id, err := a.world(ctx, world)
+		id, err := a.resolveWorld(ctx, world)
 		if err != nil {
 			return nil, err
 		}
 		all = []canon.World{{ID: id}}
 	}
-	err = a.operate(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
-		if err := a.sound(ctx); err != nil {
+	err = a.runAsOperator(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
+		if err := a.requireSoundStore(ctx); err != nil {
 			return err
 		}
 		for _, w := range all {
@@ -259,14 +260,14 @@ func (a *App) Rebuild(ctx context.Context, world string, repair canon.Repair) (l
 	return list, err
 }
 
-// rebuildStale makes tables again that an upgrade of the store left to be made. Where that
-// fails the tables serve as they are: they show less than they might, and nothing more.
+// rebuildStale rebuilds the tables that an upgrade of the store left to be rebuilt. If that fails,
+// the old tables stay in use: they show less than they could, and never more.
 func (a *App) rebuildStale(ctx context.Context) error {
 	list, err := a.Canon.Stale(ctx)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return a.operate(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
+	return a.runAsOperator(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
 		for _, w := range list {
 			a.logger.Info("the store was upgraded: making the tables of a world again from its stream", "world", w)
 			if _, err := a.Canon.Rebuild(ctx, g, w, canon.KeepRebuilt); err != nil {
@@ -277,9 +278,9 @@ func (a *App) rebuildStale(ctx context.Context) error {
 	})
 }
 
-// sound refuses a store that is damaged itself: what is rebuilt in it would be compared with
-// what can be read of it, and be called identical where the damage lies elsewhere.
-func (a *App) sound(ctx context.Context) error {
+// requireSoundStore returns an error if the store itself is damaged. A rebuild compares its result
+// with the readable part of the store, so damage outside that part would be reported as identical.
+func (a *App) requireSoundStore(ctx context.Context) error {
 	faults, err := a.store.Verify(ctx)
 	if err != nil {
 		return err
@@ -291,14 +292,14 @@ func (a *App) sound(ctx context.Context) error {
 	return err
 }
 
-// Verify walks every chain: the streams of the canon, and the segments of access
-// records. Its error names the first broken link.
+// Verify verifies every chain: the streams of the canon and the segments of access records. Its
+// error names the first broken link.
 func (a *App) Verify(ctx context.Context) (report string, err error) {
 	if err := a.log.Flush(ctx); err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	err = a.operate(ctx, access.WorldID{}, "audit_verify", access.Read, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, access.WorldID{}, "audit_verify", access.Read, func(g access.Grant) error {
 		streams, err := a.Canon.Verify(ctx, g)
 		for _, s := range streams {
 			fmt.Fprintf(&b, "%s: %d commits, whole\n", s.Stream, s.Commits)
@@ -313,19 +314,19 @@ func (a *App) Verify(ctx context.Context) (report string, err error) {
 	return b.String(), err
 }
 
-// AccessTail yields the latest access records, oldest first, and what comes when told to
-// follow.
+// AccessTail yields the latest access records, oldest first. With TailOptions.Follow it goes on
+// with new records.
 func (a *App) AccessTail(ctx context.Context, o access.TailOptions) iter.Seq2[access.Record, error] {
 	return access.Tail(ctx, a.store, o)
 }
 
-// Backup writes a consistent copy of the store, without signing keys, and gives its
-// SHA-256 in hexadecimal.
+// Backup writes a consistent copy of the store, without signing keys, and returns its SHA-256 in
+// hexadecimal.
 func (a *App) Backup(ctx context.Context, path string) (sum string, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return "", fault.New(fault.Conflict, "%s is there already; name a file that is not", path)
 	}
-	err = a.operate(ctx, access.WorldID{}, "create_backup", access.Read, func(access.Grant) error {
+	err = a.runAsOperator(ctx, access.WorldID{}, "create_backup", access.Read, func(access.Grant) error {
 		if err := a.store.Backup(ctx, path); err != nil {
 			return err
 		}
@@ -335,7 +336,7 @@ func (a *App) Backup(ctx context.Context, path string) (sum string, err error) {
 	return sum, err
 }
 
-// sumOf is the SHA-256 of a file, in hexadecimal.
+// sumOf returns the SHA-256 of a file, in hexadecimal.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"loregate/internal/world"
 )
 
-// openUsage makes what keeps the cost of models and moderation.
+// openUsage creates the recorder of the costs of models and moderation.
 func (a *App) openUsage(o Options) (err error) {
 	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Spent: a.metrics.Budget, Now: a.now, Logger: a.logger}
 	if o.Still {
@@ -27,10 +27,10 @@ func (a *App) openUsage(o Options) (err error) {
 	return err
 }
 
-// Settle does what otherwise waits for its time: see Options.Still.
+// Settle writes pending usage figures, which are otherwise written periodically: see Options.Still.
 func (a *App) Settle(ctx context.Context) error { return a.usage.Flush(ctx) }
 
-// Budgets are how many tokens models may cost.
+// Budgets are the limits on tokens spent on models.
 type Budgets struct {
 	SoftHour int `yaml:"soft_hour" doc:"Tokens of one purpose in a world an hour, from which on there is one warning. 0: none."`
 	HardHour int `yaml:"hard_hour" doc:"Tokens of one purpose in a world an hour, beyond which models are not asked. 0: no bound."`
@@ -46,28 +46,28 @@ func (b Budgets) byPurpose() map[string]usage.Budget {
 	return all
 }
 
-// openAgents makes the agents, which come in by the same door as any client.
+// openAgents creates the agents. They call operations through op, like any client.
 func (a *App) openAgents() (err error) {
-	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.profile, Now: a.now, Logger: a.logger}
+	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.safetyProfile, Now: a.now, Logger: a.logger}
 	a.useModel(&c)
 	a.Agents, err = agent.New(c)
 	if err != nil {
 		return err
 	}
 	tools := a.Agents.Operations(world.Surface, world.LoreSurface)
-	a.offer(world.Surface, append(tools, a.usage.Operations(world.Surface)...)...)
-	a.offer(world.LoreSurface, tools...)
+	a.addOperations(world.Surface, append(tools, a.usage.Operations(world.Surface)...)...)
+	a.addOperations(world.LoreSurface, tools...)
 	return nil
 }
 
-// invoker is the door, which is made after those who use it.
+// invoker forwards calls to a.Ops, which is created after the agents that use it.
 type invoker struct{ app *App }
 
 func (i invoker) Invoke(ctx context.Context, c access.Caller, r op.Request) (*op.Answer, error) {
 	return i.app.Ops.Invoke(ctx, c, r)
 }
 
-// intentOf is what an utterance wants by the rules for commands.
+// intentOf returns the verb of an utterance and the confidence in it, by the rules for commands.
 func intentOf(utterance string) (string, float64) {
 	r := []rune(utterance)
 	parsed := world.Parse(string(r[:min(len(r), world.MaxCommand)]))
@@ -77,16 +77,16 @@ func intentOf(utterance string) (string, float64) {
 	return string(parsed.Intents[0].Verb), parsed.Intents[0].Confidence
 }
 
-// profile is the safety profile of a grant's world.
-func (a *App) profile(ctx context.Context, g access.Grant) (profile string, err error) {
-	err = a.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		profile = l.World().Settings.Extra[proposal.ProfileSetting]
+// safetyProfile returns the safety profile of a grant's world.
+func (a *App) safetyProfile(ctx context.Context, g access.Grant) (profile string, err error) {
+	err = a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
+		profile = s.World().Settings.Extra[proposal.ProfileSetting]
 		return nil
 	})
 	return profile, err
 }
 
-// meter tells usage of proposals.
+// meter records judged proposals as usage events.
 type meter struct{ usage *usage.Recorder }
 
 func (m meter) Judged(g access.Grant, j proposal.Measure) {
@@ -101,10 +101,10 @@ func (m meter) Judged(g access.Grant, j proposal.Measure) {
 	m.usage.Record(g.World(), e)
 }
 
-// KeepAmbience has the agent for ambience look after a place: as a player would see it,
-// since that is whom it writes for.
+// KeepAmbience has the agent for ambience check a place. The agent acts as a user, because it
+// writes for players.
 func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (agent.Ambience, error) {
-	w, err := a.world(ctx, worldName)
+	w, err := a.resolveWorld(ctx, worldName)
 	if err != nil {
 		return agent.Ambience{}, err
 	}
@@ -114,15 +114,15 @@ func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (age
 	return a.Agents.KeepAmbience(ctx, Local(access.RoleUser), w, location, uuid.NewString())
 }
 
-// placeNamed gives the id of the card that a user sees by a name; what names none is left
-// as it is, for it may be an id.
+// placeNamed returns the id of the card that a user sees under a name. A name of no card is
+// returned unchanged, because it may be an id.
 func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
 	err := a.As(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser}, func(g access.Grant) error {
-		return a.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
-			c, err := l.Find(ctx, name)
+		return a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
+			c, err := s.Find(ctx, name)
 			if err == nil {
 				name = c.ID.String()
 			}
@@ -135,12 +135,12 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (st
 	return name, err
 }
 
-// Agents are what agents do by themselves.
+// Agents configures the work that agents do without being asked.
 type Agents struct {
 	Ambience bool `yaml:"ambience" doc:"Give places an ambient layer when they change and have none, as agent ambience does when asked."`
 }
 
-// agentHandlers are what agents do when something happens.
+// agentHandlers returns the event handlers of the agents.
 func (a *App) agentHandlers() []world.Handler {
 	if !a.Config.Agents.Ambience {
 		return nil
@@ -148,7 +148,7 @@ func (a *App) agentHandlers() []world.Handler {
 	return []world.Handler{{Name: "ambience", Types: []world.EventType{world.LocationChanged}, Handle: a.onChangedPlace}}
 }
 
-// onChangedPlace keeps a place in atmosphere that players see.
+// onChangedPlace gives a changed place ambience if players can see it.
 func (a *App) onChangedPlace(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
 	_, place, ok := world.ParseScope(e.Scope)
 	if !ok || place.IsZero() || e.Label.Level > access.LevelUser {
@@ -156,7 +156,7 @@ func (a *App) onChangedPlace(ctx context.Context, g access.Grant, e canon.Stored
 	}
 	done, err := a.Agents.KeepAmbience(ctx, Local(access.RoleUser), g.World(), place.String(), e.ID.String())
 	if errors.Is(err, fault.NotFound) {
-		return nil // it is gone, or hidden by now
+		return nil // the place was deleted or hidden meanwhile
 	}
 	if err == nil && done.Rejection != nil && done.Rejection.Retryable {
 		err = fault.New(fault.Unavailable, "the gates were shut: %s", done.Rejection.Code)

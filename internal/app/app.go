@@ -33,33 +33,34 @@ import (
 	"loregate/internal/world"
 )
 
-// Website is where the product is at home.
+// Website is the home page of the product.
 const Website = "https://loregate.example"
 
-// Options is what a start needs beside the configuration.
+// Options are the parameters of Open that are not configuration.
 type Options struct {
 	Version string
 	Profile string      // limits profile of callers that have none; "" is the default one
-	Store   canon.Store // in place of the data folder's; for tests
+	Store   canon.Store // replaces the store of the data folder; for tests
 	Now     func() time.Time
-	NewID   func(purpose string) uuid.UUID // the purpose is a stream, or names what ids are drawn for; nil is UUIDv7
-	Random  func([]byte)                   // what games draw; nil is crypto/rand
-	Secrets func([]byte)                   // what new keys of the store are drawn from; nil is crypto/rand
+	NewID   func(purpose string) uuid.UUID // purpose is a stream, or the name of a use; nil draws UUIDv7
+	Random  func([]byte)                   // randomness of games; nil is crypto/rand
+	Secrets func([]byte)                   // randomness of new keys of the store; nil is crypto/rand
 	Logger  *slog.Logger
-	// Still keeps the clock of the machine from deciding when work beside calls is done: a
-	// job ends before the call that starts it is answered, no phase of a game ends by itself,
-	// and Settle does the rest. It is for tests that compare answers.
+	// Still makes background work independent of the machine's clock: a job ends before the call
+	// that starts it is answered, no phase of a game ends by itself, and pending usage figures are
+	// written only by Settle. It is for tests that compare answers.
 	Still bool
-	// Fresh computes each answer anew; for tests that compare those that are kept.
+	// Fresh disables the cache of answers. It is for tests that compare cached answers with
+	// computed ones.
 	Fresh bool
 }
 
-// ids draws ids for a purpose.
-func (o Options) ids(purpose string) func() uuid.UUID {
+// idGenerator returns a function that draws ids for a purpose.
+func (o Options) idGenerator(purpose string) func() uuid.UUID {
 	return func() uuid.UUID { return o.NewID(purpose) }
 }
 
-// App is the product with all its parts. Close it.
+// App is the product with all its parts. The caller must close it.
 type App struct {
 	Config   Config
 	Version  string
@@ -68,37 +69,37 @@ type App struct {
 	Guard    *access.Guard
 	Ops      *op.Local
 	Surfaces []op.Surface
-	// Proposals judges what is proposed.
+	// Proposals judges proposals.
 	Proposals *proposal.Service
-	// Agents classify, moderate and keep places in atmosphere.
+	// Agents classify utterances, moderate texts, and give places ambience.
 	Agents *agent.Agents
 	Studio *studio.Studio
 
 	blobs  *blob.Store
-	record *os.File // of exchanges with an Unreal editor; nil for none
+	record *os.File // recorded exchanges with an Unreal editor; nil if not recorded
 	Events *world.Dispatcher
 	places *world.World
 	games  *game.Service
 
 	prompts *prompt.Registry
-	model   *model.Client // nil where none is configured
+	model   *model.Client // nil if none is configured
 	usage   *usage.Recorder
 
-	store   store
-	checked checked
-	log     *access.Log
-	limits  *access.Limits
-	jobs    *job.Runner
-	metrics *telemetry.Metrics
-	tracing *telemetry.Tracing
-	logger  *slog.Logger
-	still   bool // of Options
-	now     func() time.Time
-	secrets func([]byte)
+	store      store
+	checkState storeCheckState
+	log        *access.Log
+	limits     *access.Limits
+	jobs       *job.Runner
+	metrics    *telemetry.Metrics
+	tracing    *telemetry.Tracing
+	logger     *slog.Logger
+	still      bool // Options.Still
+	now        func() time.Time
+	secrets    func([]byte)
 }
 
-// Open opens the data folder, making it where it is not there, and puts the parts
-// together. Nothing listens yet.
+// Open opens the data folder, creates it if it does not exist, and assembles the parts. It does not
+// listen yet.
 func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -131,7 +132,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TraceConfig{Endpoint: c.Tracing.Endpoint, Sample: c.Tracing.Sample, Version: o.Version}); err != nil {
 		return a, err
 	}
-	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.ids("job"), Inline: o.Still}); err != nil {
+	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.idGenerator("job"), Inline: o.Still}); err != nil {
 		return a, err
 	}
 	if err := a.openSurfaces(ctx, c, o); err != nil {
@@ -140,10 +141,10 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	return a, a.rebuildStale(ctx)
 }
 
-// openAccess makes what decides who may come in, and what is kept of it.
+// openAccess creates the parts that authenticate and limit callers, and the access log.
 func (a *App) openAccess(c Config, o Options) (err error) {
-	profiles := map[string]access.Profile{access.ProfileDefault: c.Limits.profile()}
-	if o.Profile != "" && o.Profile != access.ProfileSample { // whose rates are SampleDefaults, which a configuration overrides
+	profiles := map[string]access.Profile{access.ProfileDefault: c.Limits.defaultProfile()}
+	if o.Profile != "" && o.Profile != access.ProfileSample { // its rates come from SampleDefaults, which a configuration overrides
 		maps.Copy(profiles[access.ProfileDefault], access.DefaultProfiles()[o.Profile])
 	}
 	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
@@ -152,22 +153,22 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 		return err
 	}
 	a.Guard = access.NewGuard(access.Config{Limiter: meteredLimits{a.limits, a.metrics}, Recorder: a.log, Now: o.Now})
-	outside, err := c.Issuers.outside()
+	outside, err := c.Issuers.toIdentity()
 	if err != nil {
 		return err
 	}
 	a.Identity, err = identity.New(identity.Config{
 		Store: a.store.Identity(), Worlds: worlds{a.Canon}, Joiner: joiner{a},
-		Issuer: c.Token.Issuer, Audiences: c.audiences(), Life: c.Token.Life,
+		Issuer: c.Token.Issuer, Audiences: c.tokenAudiences(), Life: c.Token.Life,
 		AllowKeyAsBearer: c.keyAsBearer(), Outside: outside, Now: o.Now, Logger: o.Logger,
 		NewID: func() string { return o.NewID("identity").String() },
 	})
 	return err
 }
 
-// audiences are what tokens are for: the configured audience, else the public address,
-// else the product.
-func (c Config) audiences() []string {
+// tokenAudiences returns the audience of tokens: the configured one, else the public address, else
+// "loregate".
+func (c Config) tokenAudiences() []string {
 	for _, a := range []string{c.Token.Audience, c.PublicURL} {
 		if a != "" {
 			return []string{a}
@@ -177,7 +178,7 @@ func (c Config) audiences() []string {
 }
 
 func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
-	secret, err := a.secret(ctx, "read tags", sha256.Size)
+	secret, err := a.sharedSecret(ctx, "read tags", sha256.Size)
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	ops := op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals,
-		Observer: observer{a.metrics, a.tracing}, Near: a.near, Moment: a.moment, KeptBytes: a.Config.keptBytes()}
+		Observer: observer{a.metrics, a.tracing}, Near: a.similarNames, Moment: a.readMoment, KeptBytes: a.Config.keptBytes()}
 	if o.Fresh {
 		ops.Moment = nil
 	}
@@ -241,8 +242,8 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 	return l
 }
 
-// Close stops all parts, the last made first, and waits for them. It may be called on an
-// App that did not open whole.
+// Close stops all parts, in reverse order of their creation, and waits for them. It may be called
+// on an App that Open did not complete.
 func (a *App) Close(ctx context.Context) {
 	a.closeGames()
 	studioErr := a.closeStudio()
@@ -268,7 +269,7 @@ func (a *App) Close(ctx context.Context) {
 	}
 }
 
-// Ready reports whether the store answers, and takes writes.
+// Ready returns an error if the store does not answer or refuses writes.
 func (a *App) Ready(ctx context.Context) error {
 	if _, err := a.Canon.Worlds(ctx); err != nil {
 		return err
@@ -276,19 +277,19 @@ func (a *App) Ready(ctx context.Context) error {
 	return a.store.Writable(ctx)
 }
 
-// Operator is the caller that the local command line is: whoever may run the program on
-// the data folder could as well open the file.
+// Operator returns the caller of the local command line. It may do everything, since a person who
+// may run the program on the data folder could also open its files.
 func Operator() access.Caller {
 	return access.Caller{Subject: "local", Actor: access.Person, EveryRole: access.RoleAdmin, Operator: true, Approve: true, Unlimited: true}
 }
 
-// Local is the caller of a local client, held to a role.
+// Local returns the caller of a local client, whose highest role is role.
 func Local(role access.Role) access.Caller {
 	return access.Caller{Subject: access.Subject("local-" + role.String()), Actor: access.AI, EveryRole: role, Unlimited: true}
 }
 
-// As admits one act of the command line in a world (the zero id for the instance), does
-// it, and records it.
+// As runs f with a grant for one request of the command line in a world (the zero id for the
+// instance), and records the request.
 func (a *App) As(ctx context.Context, c access.Caller, r access.Request, f func(access.Grant) error) error {
 	r.Correlation = uuid.Must(uuid.NewV7()).String()
 	ad, err := a.Guard.Admit(ctx, c, r)
@@ -300,7 +301,7 @@ func (a *App) As(ctx context.Context, c access.Caller, r access.Request, f func(
 	return err
 }
 
-// worlds shows op and identity the canon's worlds.
+// worlds gives op and identity access to the canon's worlds.
 type worlds struct{ canon *canon.Canon }
 
 func (w worlds) Memberships(ctx context.Context, s access.Subject) ([]identity.Membership, error) {
@@ -346,7 +347,8 @@ func (w worlds) Names(ctx context.Context, c access.Caller) ([]string, error) {
 	return names, err
 }
 
-// joiner makes members of those who accept invitations, in the name of who invited them.
+// joiner makes the subject who accepts an invitation a member, in the name of the subject who
+// invited them.
 type joiner struct{ app *App }
 
 func (j joiner) Join(ctx context.Context, m identity.Membership, invitedBy access.Subject) error {
@@ -382,13 +384,13 @@ func outcomeError(outcome string) error {
 	return errors.New(outcome)
 }
 
-// metricsHandler serves the numbers, or nothing before there are any.
+// metricsHandler serves the metrics.
 func (a *App) metricsHandler() http.Handler { return a.metrics.Handler() }
 
-// near gives a few names in a grant's sight that resemble a text.
-func (a *App) near(ctx context.Context, g access.Grant, text string) (names []string) {
-	_ = a.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) { // a hint that cannot be had is none
-		names, err = l.Near(ctx, text, 3)
+// similarNames returns up to three names visible to the grant that resemble a text.
+func (a *App) similarNames(ctx context.Context, g access.Grant, text string) (names []string) {
+	_ = a.Canon.Read(ctx, g, func(s *canon.Snapshot) (err error) { // without the hint, the answer only lacks suggestions
+		names, err = s.Near(ctx, text, 3)
 		return err
 	})
 	return names

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/sample"
 )
 
-// openCampaign adds the game master's store to the surfaces.
+// openCampaign adds the campaign surface.
 func (a *App) openCampaign(tags op.ReadTags) error {
 	s, err := campaign.New(campaign.Config{Canon: a.Canon, Tags: tags})
 	if err == nil {
@@ -25,9 +25,9 @@ func (a *App) openCampaign(tags op.ReadTags) error {
 // SampleCampaign is the slug of the sample campaign.
 const SampleCampaign = "ashlar-pass"
 
-// table are those who sit at the sample campaign's table. Some things were revealed to one
+// sampleSeats are the subjects who have keys to the sample campaign. Some facts are revealed to one
 // player and not to the other.
-var table = []struct {
+var sampleSeats = []struct {
 	name    string
 	subject access.Subject
 	role    access.Role
@@ -37,8 +37,8 @@ var table = []struct {
 	{"gm", "sample-keeper", access.RoleGM},
 }
 
-// loadCampaign loads the sample campaign beside the sample world, and makes keys for its
-// table. They open nothing else, so that no key of the sample has to name its world.
+// loadCampaign loads the sample campaign beside the sample world, and creates keys for its seats.
+// They open only the campaign, so no caller with a key of the sample has to name a world.
 func (a *App) loadCampaign(ctx context.Context) (keys []SampleKey, err error) {
 	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: SampleCampaign, Title: "The Ninth Train", Settings: canon.Settings{
 		Description: "A winter on a mountain railway, where a man froze beside a warm stove: the sample campaign.",
@@ -47,13 +47,13 @@ func (a *App) loadCampaign(ctx context.Context) (keys []SampleKey, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = a.operate(ctx, w.ID, "load_sample", access.Write, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, w.ID, "load_sample", access.Write, func(g access.Grant) error {
 		return campaign.Load(ctx, a.Canon, g, sample.Campaign())
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, seat := range table {
+	for _, seat := range sampleSeats {
 		secret, _, err := a.CreateKey(ctx, identity.KeySpec{Name: "sample " + string(seat.subject), Subject: seat.subject,
 			Actor: access.AI, MaxRole: seat.role}, []string{SampleCampaign})
 		if err != nil {
@@ -64,14 +64,14 @@ func (a *App) loadCampaign(ctx context.Context) (keys []SampleKey, err error) {
 	return keys, nil
 }
 
-// printCampaign shows the keys of the sample campaign.
+// printCampaign prints the keys of the sample campaign.
 func (s *Sample) printCampaign(w io.Writer, url string) {
 	if len(s.Campaign) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "Beside it lies the campaign \"The Ninth Train\" (%s), with keys of its own:\n\n", SampleCampaign)
 	for i, k := range s.Campaign {
-		fmt.Fprintf(w, "  %-6s %s  (%s)\n", table[i].name, k.Secret, table[i].subject)
+		fmt.Fprintf(w, "  %-6s %s  (%s)\n", sampleSeats[i].name, k.Secret, sampleSeats[i].subject)
 	}
 	fmt.Fprintf(w, "\n  curl -s -H \"Authorization: Bearer %s\" \"%s/api/campaigns/%s/entities?query=signalman\"\n\n", s.Campaign[0].Secret, url, SampleCampaign)
 }

@@ -1,6 +1,6 @@
-// Package app is the composition root: it reads the configuration, makes the parts,
-// puts them together and stops them again. Nothing is decided here that a part could
-// decide; the command line calls it and nothing else.
+// Package app is the composition root: it reads the configuration, creates the parts, connects them
+// and stops them again. It contains no decision that a part could make. The command line calls no
+// other package for its work.
 package app
 
 import (
@@ -19,9 +19,9 @@ import (
 	"loregate/internal/markup"
 )
 
-// Config is everything that can be set. A setting's path in the file is its yaml names
-// joined by dots; its variable is LOREGATE_ and that path in capitals with underscores.
-// docs/config.md is made from the doc tags.
+// Config holds all settings. A setting's path in the file is its yaml names joined by dots; its
+// environment variable is LOREGATE_ and that path in capitals with underscores. docs/config.md is
+// generated from the doc tags.
 type Config struct {
 	Addr        string    `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
@@ -54,25 +54,25 @@ type Config struct {
 	Model       Model     `yaml:"model"`
 }
 
-// Fetch says what is fetched from outside for callers.
+// Fetch holds the settings for files that are fetched from other servers on behalf of callers.
 type Fetch struct {
 	Hosts []string `yaml:"hosts" doc:"Hosts that upload_from_url may fetch files from, over HTTPS, at public addresses and without following redirects. Empty: none."`
 }
 
-// TLS is the server's own certificate.
+// TLS names the files of the server's own certificate.
 type TLS struct {
 	Cert string `yaml:"cert" doc:"File with the certificate chain, PEM."`
 	Key  string `yaml:"key" doc:"File with the private key, PEM."`
 }
 
-// Token is how access tokens are made.
+// Token holds the settings of the access tokens that the server issues.
 type Token struct {
 	Issuer   string        `yaml:"issuer" default:"loregate" doc:"The iss claim of tokens, and the only one accepted."`
 	Audience string        `yaml:"audience" doc:"The aud claim of tokens. Default: public_url, or loregate."`
 	Life     time.Duration `yaml:"life" default:"30m" doc:"How long a token is good: 15m to 60m."`
 }
 
-// Limits are the allowances of a caller; 0 keeps the default, -1 means none.
+// Limits are the rate limits of a caller; 0 keeps the default, -1 means no limit.
 type Limits struct {
 	Calls       int `yaml:"calls" default:"60" doc:"Tool and REST calls a minute."`
 	CallsBurst  int `yaml:"calls_burst" default:"10" doc:"Tool and REST calls within one second."`
@@ -87,46 +87,47 @@ type Limits struct {
 	PerAddress  int `yaml:"connections_per_address" doc:"Connections open at once from one address (for IPv6 its /64), and requests and streams under way from it. Behind a proxy those of the address that it names. Default: an eighth of limits.connections, at least 16; -1 means none."`
 }
 
-// Audit is what is kept of calls.
+// Audit holds the settings of access records and of content in logs.
 type Audit struct {
 	Buffer       int  `yaml:"buffer" default:"16384" doc:"Access records that may wait to become durable; when full, calls are refused."`
 	DebugContent bool `yaml:"debug_content" doc:"Log attributes that may hold content. For hunting a fault only; start-up warns."`
 }
 
-// Log is how the process logs.
+// Log holds the level and format of the process's log.
 type Log struct {
 	Level  string `yaml:"level" default:"info" doc:"debug, info, warn or error."`
 	Format string `yaml:"format" default:"text" doc:"text or json."`
 }
 
-// Tracing is where traces go.
+// Tracing holds the collector of traces and the share of calls that are traced.
 type Tracing struct {
 	Endpoint string  `yaml:"endpoint" doc:"URL of an OTLP/HTTP collector, as http://127.0.0.1:4318. Empty: no traces."`
 	Sample   float64 `yaml:"sample" default:"1" doc:"Share of calls that are traced, 0 to 1."`
 }
 
-// Metrics is who may read metrics.
+// Metrics controls access to /metrics.
 type Metrics struct {
 	Public bool `yaml:"public" doc:"Serve /metrics to everyone who reaches the server, not only to loopback and operators."`
 }
 
-// Import is how vaults are read.
+// Import holds the settings for importing vaults.
 type Import struct {
 	GMFolders []string `yaml:"gm_folders" doc:"Folders of a Markdown vault whose notes are for the GM, by name at any depth or by path, besides those that look secret (loregate import --explain). One that is not there stops the import."`
 }
 
-// Default is another default of a setting, for a way to start that wants one.
+// Default replaces the default of the setting at Path, for a mode of starting that needs another
+// one.
 type Default struct{ Path, Value string }
 
-// SampleDefaults are those of serve --sample: limits at which a person can play.
+// SampleDefaults returns the defaults of serve --sample: limits at which a person can play.
 func SampleDefaults() []Default {
 	calls := access.DefaultProfiles()[access.ProfileSample][access.ClassCall]
 	return []Default{{"limits.calls", strconv.Itoa(calls.PerMinute)}}
 }
 
-// LoadConfig reads the defaults, then the file ("" for none), then the environment
-// (as os.Environ gives it), each over the one before. Unknown keys and unreadable values
-// are refused with the nearest known key. The file's values are strict YAML.
+// LoadConfig reads the defaults, then the file ("" for none), then the environment (in the form of
+// os.Environ); a later source overrides an earlier one. It refuses unknown keys, naming the nearest
+// known key, and unreadable values. The file is strict YAML.
 func LoadConfig(file string, environ []string, defaults ...Default) (Config, error) {
 	var c Config
 	byPath := map[string]string{}
@@ -153,7 +154,7 @@ func LoadConfig(file string, environ []string, defaults ...Default) (Config, err
 	return c, c.Check()
 }
 
-// Check reports settings that cannot be.
+// Check returns an error for the first setting with an invalid value.
 func (c Config) Check() error {
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
 		return fmt.Errorf("addr: %q is not host:port; use 127.0.0.1:8420", c.Addr)
@@ -177,22 +178,22 @@ func (c Config) Check() error {
 			return fmt.Errorf("allow_from: %q is not a range such as 10.0.0.0/8", r)
 		}
 	}
-	if err := c.Pool.check(); err != nil {
+	if err := c.Pool.validate(); err != nil {
 		return err
 	}
-	if c.Memory < leastMemory {
-		return fmt.Errorf("memory: %d MiB are too few; at least %d", c.Memory, leastMemory)
+	if c.Memory < minMemory {
+		return fmt.Errorf("memory: %d MiB are too few; at least %d", c.Memory, minMemory)
 	}
-	if err := c.Drain.check(); err != nil {
+	if err := c.Drain.validate(); err != nil {
 		return err
 	}
-	if err := c.Admin.check(); err != nil {
+	if err := c.Admin.validate(); err != nil {
 		return err
 	}
-	if _, err := c.Issuers.outside(); err != nil {
+	if _, err := c.Issuers.toIdentity(); err != nil {
 		return err
 	}
-	if err := c.Model.check(); err != nil {
+	if err := c.Model.validate(); err != nil {
 		return err
 	}
 	if c.Tracing.Sample < 0 || c.Tracing.Sample > 1 {
@@ -207,13 +208,14 @@ func (c Config) Loopback() bool {
 	return err == nil && isLoopback(c.Addr)
 }
 
-// keyAsBearer settles "auto". Behind a proxy others reach a loopback address too.
+// keyAsBearer reports whether an API key is accepted as a bearer token. It resolves "auto": behind
+// a proxy, others can reach a loopback address too.
 func (c Config) keyAsBearer() bool {
 	return c.KeyAsBearer == "yes" || (c.KeyAsBearer == "auto" && c.Loopback() && !c.BehindProxy)
 }
 
-// profile gives the default profile of limits.
-func (l Limits) profile() access.Profile {
+// defaultProfile returns the limits profile of callers that have no other.
+func (l Limits) defaultProfile() access.Profile {
 	return access.Profile{
 		access.ClassCall:     {PerMinute: l.Calls, PerSecond: max(l.CallsBurst, 0)},
 		access.ClassResource: {PerMinute: l.Resources},
@@ -355,8 +357,8 @@ func readFile(file string, c *Config) error {
 	return readMap(file, doc.Content[0], "", known, groups)
 }
 
-// gone are settings of earlier versions, and what took their place.
-var gone = map[string]string{
+// removedSettings maps each setting of an earlier version to a hint about its replacement.
+var removedSettings = map[string]string{
 	"proposals.unproven": "each world has it; set it with loregate world configure WORLD --unproven KIND",
 }
 
@@ -379,7 +381,7 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 			continue
 		}
 		s, ok := known[path]
-		if remedy := gone[path]; remedy != "" {
+		if remedy := removedSettings[path]; remedy != "" {
 			return fmt.Errorf("%s:%d: %s is no setting any more: %s", file, key.Line, path, remedy)
 		}
 		if !ok {
@@ -396,9 +398,9 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 	return nil
 }
 
-// isSetting reports whether a variable sets something. LOREGATE_CONFIG names the file,
-// LOREGATE_WORLD the world that commands mean, and LOREGATE_KEY… are where people keep
-// keys for their clients.
+// isSetting reports whether an environment variable must name a setting. LOREGATE_CONFIG names the
+// file, LOREGATE_WORLD is the default world of commands, and in LOREGATE_KEY… people keep keys for
+// their clients.
 func isSetting(variable string) bool {
 	return strings.HasPrefix(variable, "LOREGATE_") && !strings.HasPrefix(variable, "LOREGATE_KEY") && variable != "LOREGATE_CONFIG" && variable != "LOREGATE_WORLD"
 }
@@ -425,8 +427,8 @@ func readEnv(environ []string, c *Config) error {
 	return nil
 }
 
-// nearest is the known name with the fewest edits from a name; the first in order of
-// name among equals.
+// nearest returns the known name with the fewest edits from name; of several, the first in
+// alphabetical order.
 func nearest[V any](name string, known map[string]V) string {
 	best, least := "", -1
 	for k := range known {

@@ -11,7 +11,7 @@ import (
 	"loregate/internal/access"
 )
 
-func TestTheEnvironmentBeatsTheFileWhichBeatsTheDefaults(t *testing.T) {
+func TestLoadConfigPrecedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "loregate.yaml")
 	os.WriteFile(file, []byte("addr: 127.0.0.1:1\ntoken:\n  life: 45m\nimport:\n  gm_folders: [Hidden]\n"), 0o600)
 	c, err := LoadConfig(file, []string{"LOREGATE_ADDR=127.0.0.1:2", "LOREGATE_KEY_MINE=x", "PATH=/bin"})
@@ -23,9 +23,9 @@ func TestTheEnvironmentBeatsTheFileWhichBeatsTheDefaults(t *testing.T) {
 	}
 }
 
-// What serve --sample raises is a default: a file or a variable that says otherwise holds,
-// also where it says what the usual default is.
-func TestTheSampleOverridesNothingThatIsSet(t *testing.T) {
+// serve --sample raises the default of limits.calls. A value in the file or in a variable overrides
+// it, also if that value is the usual default.
+func TestSampleDefaultsAreOnlyDefaults(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "loregate.yaml")
 	os.WriteFile(file, []byte("limits:\n  calls: 60\n"), 0o600)
 	for _, tc := range []struct {
@@ -55,7 +55,7 @@ func TestTheSampleOverridesNothingThatIsSet(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnknownOrUnreadableStopsTheStart(t *testing.T) {
+func TestLoadConfigRefusesUnknownAndUnreadable(t *testing.T) {
 	for _, tc := range []struct{ file, env, want string }{
 		{"adr: x\n", "", `unknown setting "adr"; did you mean "addr"`},
 		{"token:\n  live: 20m\n", "", `did you mean "token.life"`},
@@ -85,17 +85,17 @@ func TestWhatIsUnknownOrUnreadableStopsTheStart(t *testing.T) {
 	}
 }
 
-// What the process may have is shared out between the heap and the page caches, of which
-// a database in its own process needs none.
-func TestMemoryIsSharedOut(t *testing.T) {
+// The memory setting is divided between the heap and the page caches. With a database, which has
+// its own caches, the heap gets all of it.
+func TestMemoryIsDividedBetweenHeapAndCaches(t *testing.T) {
 	c, err := LoadConfig("", []string{"LOREGATE_MEMORY=200"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Heap() != 125<<20 || c.caches() != 75<<10 {
-		t.Errorf("of 200 MiB the heap has %d bytes and page caches %d KiB", c.Heap(), c.caches())
+	if c.Heap() != 125<<20 || c.pageCacheKiB() != 75<<10 {
+		t.Errorf("of 200 MiB the heap has %d bytes and page caches %d KiB", c.Heap(), c.pageCacheKiB())
 	}
-	if c.Database = "postgres://localhost/lore"; c.Heap() != 200<<20 || c.caches() != 0 {
-		t.Errorf("beside a database the heap has %d bytes and page caches %d KiB", c.Heap(), c.caches())
+	if c.Database = "postgres://localhost/lore"; c.Heap() != 200<<20 || c.pageCacheKiB() != 0 {
+		t.Errorf("beside a database the heap has %d bytes and page caches %d KiB", c.Heap(), c.pageCacheKiB())
 	}
 }

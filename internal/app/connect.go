@@ -9,14 +9,13 @@ import (
 	"loregate/internal/access"
 )
 
-// A client is a program of others, and the lines that connect it: of a shell, unless said
-// otherwise.
+// A client is an MCP client program, and the lines that connect it. The lines are shell commands.
 type client struct {
 	Name  string
 	Lines []string
 }
 
-// clientsAt are the lines that connect each client to a server.
+// clientsAt returns the lines that connect each client to a server.
 func clientsAt(url, key string) []client {
 	return []client{
 		{"Claude Code", []string{`claude mcp add --transport http loregate ` + url + `/mcp --header "Authorization: Bearer ` + key + `"`}},
@@ -26,7 +25,7 @@ func clientsAt(url, key string) []client {
 	}
 }
 
-// clientsHere are the lines that let each client start the program itself.
+// clientsHere returns the lines that make each client start the program itself.
 func clientsHere(arguments string) []client {
 	return []client{
 		{"Claude Code", []string{`claude mcp add --scope user loregate -- loregate mcp` + arguments}},
@@ -45,7 +44,7 @@ func printClients(w io.Writer, list []client) {
 	}
 }
 
-// PrintConnect tells how a client comes in with a key that was just made.
+// PrintConnect prints how to connect a client with a new key.
 func (c Config) PrintConnect(w io.Writer, key string) {
 	url := c.URL(c.Addr)
 	fmt.Fprintf(w, "\nThe key is shown only now. While `loregate serve` runs, connect a client with one of these:\n\n")
@@ -57,11 +56,11 @@ func (c Config) PrintConnect(w io.Writer, key string) {
 	fmt.Fprintln(w)
 }
 
-// PrintConnectHere tells how a client on this machine comes into a world that was just made.
+// PrintConnectHere prints how to connect a client on this machine to a new world.
 func (c Config) PrintConnectHere(w io.Writer, world string) {
-	arguments := " --data " + shellWord(absolute(c.Data))
+	arguments := " --data " + shellWord(absolutePath(c.Data))
 	if c.Database != "" {
-		arguments = "" // its address, with a password, is no argument
+		arguments = "" // the address may hold a password, which must not be in a command line
 	}
 	arguments += " --world " + world + " --role " + access.RoleGM.String()
 	fmt.Fprintf(w, "\nConnect a client on this machine with one of these, which need no key:\n\n")
@@ -72,14 +71,14 @@ func (c Config) PrintConnectHere(w io.Writer, world string) {
 	fmt.Fprintf(w, "\nFor clients elsewhere make a key each, and run `loregate serve`:\n\n  loregate key create \"claude of ada\" --world %s --role gm\n\n", world)
 }
 
-func absolute(path string) string {
+func absolutePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}
 	return path
 }
 
-// shellWord is a text as one word of a shell.
+// shellWord quotes a text as one word of a shell.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%") == "" {
 		return s

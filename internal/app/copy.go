@@ -15,14 +15,14 @@ import (
 	"loregate/internal/identity"
 )
 
-// copyAtOnce is how many commits a copy writes in one transaction.
-const copyAtOnce = 200
+// copyBatch is the number of commits that a copy writes in one transaction.
+const copyBatch = 200
 
-// Copy brings everything that one store holds to another, and proves that both have the
-// same: every chain, every table, every access record. Each address is a data folder or
-// postgres://…; c says the rest. A target that holds the beginning of the same chains is
-// brought up to date, one that holds anything else is refused. Not copied are the keys that
-// sign tokens, idempotency keys, unfinished jobs, and files, which stay in the data folder.
+// Copy copies one store to another and proves that both hold the same chains, tables and access
+// records. Each address is a data folder or postgres://…; c holds all other settings. A target that
+// holds the beginning of the same chains is brought up to date; a target that holds anything else
+// is refused. Copy leaves out the keys that sign tokens, idempotency keys, unfinished jobs, and
+// files, which stay in the data folder.
 func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err error) {
 	if from == to {
 		return fault.New(fault.Invalid, "--from and --to name the same store")
@@ -32,18 +32,18 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 			return fault.New(fault.Invalid, "%s: name a data folder, or a database as postgres://user@host:5432/name", flag)
 		}
 	}
-	src, err := openStore(ctx, c.at(from))
+	src, err := openStore(ctx, c.withAddress(from))
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	dst, err := openStore(ctx, c.at(to))
+	dst, err := openStore(ctx, c.withAddress(to))
 	if err != nil {
 		return fmt.Errorf("--to: %w", err)
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
-	k := copying{src: src, dst: dst, out: out}
-	for _, step := range []func(context.Context) error{k.upgraded, k.streams, k.tables, k.people, k.records, k.prove} {
+	k := storeCopier{src: src, dst: dst, out: out}
+	for _, step := range []func(context.Context) error{k.noteStaleWorlds, k.copyStreams, k.rebuildTables, k.copyKeysAndInvitations, k.copyAccessRecords, k.proveEqual} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -51,15 +51,15 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 	return nil
 }
 
-// isBroken tells whether a chain was found broken.
+// isBroken reports whether err is a broken link of a commit chain or segment chain.
 func isBroken(err error) bool {
 	var commit *canon.Broken
 	var segment *access.BrokenSegment
 	return errors.As(err, &commit) || errors.As(err, &segment)
 }
 
-// at is the configuration for the store at an address.
-func (c Config) at(address string) Config {
+// withAddress returns the configuration for the store at an address.
+func (c Config) withAddress(address string) Config {
 	if c.Database = ""; isDatabase(address) {
 		c.Database = address
 	} else {
@@ -68,19 +68,20 @@ func (c Config) at(address string) Config {
 	return c
 }
 
-type copying struct {
+// storeCopier is one run of Copy.
+type storeCopier struct {
 	src, dst store
 	out      io.Writer
-	behind   []access.WorldID // worlds whose tables at the target do not follow from their streams yet
-	stale    []access.WorldID // worlds whose tables at the source do not
-	// unfinished are the streams of worlds that are being forked at the source, or were when a
-	// process was killed: they are not copied.
+	behind   []access.WorldID // worlds whose tables at the target must be rebuilt from their streams
+	stale    []access.WorldID // worlds whose tables at the source do not match their streams
+	// unfinished are the streams of worlds whose fork is not complete at the source, because it is
+	// still running or because its process was killed. They are not copied.
 	unfinished []canon.StreamID
 }
 
-// upgraded notes the worlds whose tables an upgrade left to be made again. Those of the
-// source stay as they are: it is only read, and its tables are not what is copied.
-func (k *copying) upgraded(ctx context.Context) (err error) {
+// noteStaleWorlds records the worlds whose tables an upgrade left to be rebuilt. The source is only
+// read: its stale tables stay, and the target's tables are rebuilt from the copied streams.
+func (k *storeCopier) noteStaleWorlds(ctx context.Context) (err error) {
 	if k.stale, err = canon.New(canon.Config{Store: k.src}).Stale(ctx); err != nil {
 		return err
 	}
@@ -88,7 +89,8 @@ func (k *copying) upgraded(ctx context.Context) (err error) {
 	return err
 }
 
-func (k *copying) streams(ctx context.Context) error {
+// copyStreams copies all finished streams.
+func (k *storeCopier) copyStreams(ctx context.Context) error {
 	var list []canon.StreamID
 	if err := k.src.Read(ctx, func(r canon.Reader) error {
 		worlds, err := r.Worlds(ctx, canon.WorldQuery{All: true})
@@ -106,11 +108,11 @@ func (k *copying) streams(ctx context.Context) error {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(s canon.StreamID) bool { return slices.Contains(k.unfinished, s) })
-	if err := k.strangers(ctx, list); err != nil {
+	if err := k.refuseForeignStreams(ctx, list); err != nil {
 		return err
 	}
 	for _, s := range list {
-		if err := k.stream(ctx, s); err != nil {
+		if err := k.copyStream(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
@@ -125,8 +127,8 @@ func streamsOf(ctx context.Context, r canon.Reader) (list []canon.StreamID, err 
 	return list, err
 }
 
-// strangers refuses a target with streams that the source does not have.
-func (k *copying) strangers(ctx context.Context, list []canon.StreamID) error {
+// refuseForeignStreams returns an error if the target has a stream that the source does not have.
+func (k *storeCopier) refuseForeignStreams(ctx context.Context, list []canon.StreamID) error {
 	return k.dst.Read(ctx, func(r canon.Reader) error {
 		held, err := streamsOf(ctx, r)
 		for _, s := range held {
@@ -138,8 +140,8 @@ func (k *copying) strangers(ctx context.Context, list []canon.StreamID) error {
 	})
 }
 
-// stream copies what the target does not have of a stream.
-func (k *copying) stream(ctx context.Context, s canon.StreamID) error {
+// copyStream copies the commits of a stream that the target does not have.
+func (k *storeCopier) copyStream(ctx context.Context, s canon.StreamID) error {
 	var have canon.Head
 	if err := k.dst.Read(ctx, func(r canon.Reader) (err error) {
 		have, err = r.Head(ctx, s)
@@ -149,7 +151,7 @@ func (k *copying) stream(ctx context.Context, s canon.StreamID) error {
 	}
 	next, n := max(have.Seq, 1), 0
 	for {
-		commits, bodies, err := k.take(ctx, s, next)
+		commits, bodies, err := k.readCommits(ctx, s, next)
 		if err != nil {
 			return err
 		}
@@ -162,7 +164,7 @@ func (k *copying) stream(ctx context.Context, s canon.StreamID) error {
 		if len(commits) == 0 {
 			break
 		}
-		if err := k.put(ctx, s, commits, bodies); err != nil {
+		if err := k.writeCommits(ctx, s, commits, bodies); err != nil {
 			return err
 		}
 		n += len(commits)
@@ -177,14 +179,15 @@ func (k *copying) stream(ctx context.Context, s canon.StreamID) error {
 	return nil
 }
 
-// worldOf is the world whose canon a stream is.
+// worldOf returns the world that a stream belongs to.
 func worldOf(s canon.StreamID) (w access.WorldID, ok bool) {
 	text, ok := bytes.CutPrefix([]byte(s), []byte("world:"))
 	return w, ok && w.UnmarshalText(text) == nil && canon.WorldStream(w) == s
 }
 
-// take reads commits of a stream from a number on, with the content that they name.
-func (k *copying) take(ctx context.Context, s canon.StreamID, from canon.Seq) (list []canon.StoredCommit, bodies map[canon.Hash][]byte, err error) {
+// readCommits reads up to copyBatch commits of a stream, beginning at from, and the bodies that
+// they name.
+func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID, from canon.Seq) (list []canon.StoredCommit, bodies map[canon.Hash][]byte, err error) {
 	bodies = map[canon.Hash][]byte{}
 	w, isWorld := worldOf(s)
 	err = k.src.Read(ctx, func(r canon.Reader) error {
@@ -194,11 +197,11 @@ func (k *copying) take(ctx context.Context, s canon.StreamID, from canon.Seq) (l
 			}
 			list = append(list, commit)
 			if isWorld {
-				if err := k.content(ctx, r, w, commit, bodies); err != nil {
+				if err := k.readBodies(ctx, r, w, commit, bodies); err != nil {
 					return err
 				}
 			}
-			if len(list) == copyAtOnce {
+			if len(list) == copyBatch {
 				return nil
 			}
 		}
@@ -207,8 +210,8 @@ func (k *copying) take(ctx context.Context, s canon.StreamID, from canon.Seq) (l
 	return list, bodies, err
 }
 
-// content reads what a commit names. What was erased is not there.
-func (k *copying) content(ctx context.Context, r canon.Reader, w access.WorldID, commit canon.StoredCommit, bodies map[canon.Hash][]byte) error {
+// readBodies adds the bodies that a commit names to bodies. Erased bodies are left out.
+func (k *storeCopier) readBodies(ctx context.Context, r canon.Reader, w access.WorldID, commit canon.StoredCommit, bodies map[canon.Hash][]byte) error {
 	rec, err := commit.Record()
 	if err != nil {
 		return err
@@ -228,7 +231,7 @@ func (k *copying) content(ctx context.Context, r canon.Reader, w access.WorldID,
 	return nil
 }
 
-func (k *copying) put(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit, bodies map[canon.Hash][]byte) error {
+func (k *storeCopier) writeCommits(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit, bodies map[canon.Hash][]byte) error {
 	return k.dst.Write(ctx, func(tx canon.Tx) error {
 		w, _ := worldOf(s)
 		for h, b := range bodies {
@@ -245,11 +248,11 @@ func (k *copying) put(ctx context.Context, s canon.StreamID, commits []canon.Sto
 	})
 }
 
-// tables makes the target's tables from its streams.
-func (k *copying) tables(ctx context.Context) error {
+// rebuildTables rebuilds the target's tables from its streams.
+func (k *storeCopier) rebuildTables(ctx context.Context) error {
 	c := canon.New(canon.Config{Store: k.dst})
 	for _, w := range k.behind {
-		err := operator(ctx, func(g access.Grant) error {
+		err := withOperatorGrant(ctx, func(g access.Grant) error {
 			_, err := c.Rebuild(ctx, g, w, canon.KeepRebuilt)
 			return err
 		})
@@ -260,8 +263,8 @@ func (k *copying) tables(ctx context.Context) error {
 	return nil
 }
 
-// operator does something with a grant of the local operator.
-func operator(ctx context.Context, f func(access.Grant) error) error {
+// withOperatorGrant runs f with a grant of the local operator.
+func withOperatorGrant(ctx context.Context, f func(access.Grant) error) error {
 	guard := access.NewGuard(access.Config{})
 	ad, err := guard.Admit(ctx, Operator(), access.Request{Operation: "copy", Effect: access.Write, Operator: true})
 	if err != nil {
@@ -272,9 +275,9 @@ func operator(ctx context.Context, f func(access.Grant) error) error {
 	return err
 }
 
-// people copies keys and invitations. One that the target has already stays as it is,
-// but for a key that was revoked since.
-func (k *copying) people(ctx context.Context) error {
+// copyKeysAndInvitations copies keys and invitations. Entries that the target already has stay as
+// they are, except that a key revoked at the source is revoked at the target too.
+func (k *storeCopier) copyKeysAndInvitations(ctx context.Context) error {
 	src, dst := k.src.Identity(), k.dst.Identity()
 	n := 0
 	for key, err := range src.Keys(ctx) {
@@ -312,8 +315,8 @@ func (k *copying) people(ctx context.Context) error {
 	})
 }
 
-// records copies access records.
-func (k *copying) records(ctx context.Context) error {
+// copyAccessRecords copies the access records of all processes.
+func (k *storeCopier) copyAccessRecords(ctx context.Context) error {
 	processes, err := k.src.Processes(ctx)
 	if err != nil {
 		return err
@@ -334,13 +337,13 @@ func (k *copying) records(ctx context.Context) error {
 	return nil
 }
 
-// prove walks the chains of both stores and compares them, and each world's tables line
-// by line.
-func (k *copying) prove(ctx context.Context) error {
+// proveEqual verifies the chains of both stores and compares them, then compares each world's
+// tables row by row.
+func (k *storeCopier) proveEqual(ctx context.Context) error {
 	var chains [2][]canon.Verified
 	var segments [2]access.Verified
 	for i, s := range []store{k.src, k.dst} {
-		err := operator(ctx, func(g access.Grant) (err error) {
+		err := withOperatorGrant(ctx, func(g access.Grant) (err error) {
 			chains[i], err = canon.New(canon.Config{Store: s}).Verify(ctx, g)
 			return err
 		})
@@ -354,7 +357,7 @@ func (k *copying) prove(ctx context.Context) error {
 		}
 		segments[i] = v
 	}
-	// The target may have access records of its own: of those who looked at it before.
+	// The target may have access records of its own, of earlier calls to it.
 	if !slices.Equal(chains[0], chains[1]) || segments[1].Records < segments[0].Records {
 		return fault.New(fault.Conflict, "the chains differ: something was written to the source meanwhile; stop its processes and copy again")
 	}
@@ -381,9 +384,9 @@ func commitsOf(list []canon.Verified) (n int) {
 	return n
 }
 
-// sameTables compares a world's tables, and counts their rows. Each is read in a snapshot
-// of its own: none waits for the others.
-func (k *copying) sameTables(ctx context.Context, w access.WorldID) (n int, err error) {
+// sameTables compares a world's tables and returns the number of their rows. Each store is read in
+// a snapshot of its own, so neither waits for the other.
+func (k *storeCopier) sameTables(ctx context.Context, w access.WorldID) (n int, err error) {
 	for _, table := range canon.Tables {
 		var sums [2]canon.Digested
 		for i, s := range []store{k.src, k.dst} {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files and generated pages")
 
-// golden holds a generated page against the one in the repository.
+// golden compares a generated page with the one in the repository, or writes it with -update.
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	path = filepath.Join("..", "..", filepath.FromSlash(path))
@@ -97,7 +97,7 @@ process saw one, else with its membership.
 
 const issuersExample = "\n```yaml\n" + issuersYAML + "```\n"
 
-// issuersYAML is read by TestExampleIssuers too.
+// issuersYAML is also read by TestExampleIssuers.
 const issuersYAML = `issuers:
   - name: entra                    # app roles of an app registration, tokens of version 2.0
     issuer: https://login.microsoftonline.com/8d1c0c6e-0000-4000-8000-6f1f5c3b2a10/v2.0
@@ -123,7 +123,7 @@ const issuersYAML = `issuers:
     actor: person
 `
 
-// declared gives the surfaces of a product on an empty folder.
+// declared opens the product on an empty folder, with all its surfaces.
 func declared(t *testing.T) *App {
 	t.Helper()
 	c, err := LoadConfig("", []string{"LOREGATE_DATA=" + t.TempDir()})
@@ -144,8 +144,8 @@ func TestReferencePages(t *testing.T) {
 	}
 }
 
-// TestGoldenOperations pins what clients are told of every operation: a change of a name,
-// a description, a schema or an annotation must be meant.
+// TestGoldenOperations pins the description of every operation for clients, so that a changed name,
+// description, schema or annotation does not go unnoticed.
 func TestGoldenOperations(t *testing.T) {
 	a := declared(t)
 	for _, o := range a.Ops.All() {

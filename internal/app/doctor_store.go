@@ -11,14 +11,14 @@ import (
 	"loregate/internal/store/postgres"
 )
 
-// Pool is how a database is used.
+// Pool holds the settings of connections to a PostgreSQL database.
 type Pool struct {
 	Connections      int           `yaml:"connections" default:"16" doc:"Connections that each process opens to the database at most, besides one to listen: at least 4. All processes together must stay below the server's max_connections."`
 	StatementTimeout time.Duration `yaml:"statement_timeout" default:"30s" doc:"How long one statement may take; the server ends it then."`
 	WriteWait        time.Duration `yaml:"write_wait" default:"30s" doc:"How long a write waits for those of other processes, before its caller is told to repeat it."`
 }
 
-func (p Pool) check() error {
+func (p Pool) validate() error {
 	switch {
 	case p.Connections != 0 && p.Connections < 4:
 		return errors.New("pool.connections: at least 4")
@@ -28,22 +28,23 @@ func (p Pool) check() error {
 	return nil
 }
 
-func (c Config) postgres() postgres.Config {
+func (c Config) postgresConfig() postgres.Config {
 	return postgres.Config{URL: c.Database, Conns: c.Pool.Connections, Timeout: c.Pool.StatementTimeout, Wait: c.Pool.WriteWait, Search: filepath.Join(c.Data, "search")}
 }
 
-// leastFree is how much room a disk should have, in bytes: a store that cannot write is
-// one that cannot be served.
-const leastFree = 1 << 30
+// minFreeDisk is the free space that a disk should have, in bytes. A store that cannot write cannot
+// be served.
+const minFreeDisk = 1 << 30
 
-// inspected is a store that can say how its server is.
+// inspected is implemented by stores that can report the state of their server.
 type inspected interface {
 	Inspect(ctx context.Context, now func() time.Time) ([]postgres.Finding, postgres.Place, error)
 }
 
-// places looks at the database's server, where there is one, and at the disks.
-func (d *doctor) places(ctx context.Context, a *App) {
-	d.room("disk of the data", a.Config.Data)
+// checkDatabaseAndDisks checks the database server, if the store is in one, and the free space of
+// the disks.
+func (d *doctor) checkDatabaseAndDisks(ctx context.Context, a *App) {
+	d.checkDisk("disk of the data", a.Config.Data)
 	s, ok := a.store.(inspected)
 	if !ok {
 		return
@@ -54,37 +55,37 @@ func (d *doctor) places(ctx context.Context, a *App) {
 		if f.Problem != "" {
 			problem = errors.New(f.Problem)
 		}
-		d.say(f.What, problem, "%s", f.Detail)
+		d.printCheck(f.What, problem, "%s", f.Detail)
 	}
 	if err != nil {
-		d.say("database", err, "")
+		d.printCheck("database", err, "")
 		return
 	}
 	if place == "" {
-		d.say("disk of the database", nil, "cannot be seen from here; watch it on its own machine")
+		d.printCheck("disk of the database", nil, "cannot be seen from here; watch it on its own machine")
 		return
 	}
-	d.room("disk of the database", string(place))
+	d.checkDisk("disk of the database", string(place))
 }
 
-// room says how much there is on the disk of a folder.
-func (d *doctor) room(what, dir string) {
+// checkDisk reports the free space on the disk of a folder.
+func (d *doctor) checkDisk(title, dir string) {
 	free, total, err := disk.Free(dir)
 	if err != nil {
-		d.say(what, nil, "cannot be seen: %v", err)
+		d.printCheck(title, nil, "cannot be seen: %v", err)
 		return
 	}
 	switch {
 	case free < disk.LeastRoom:
 		err = disk.Full(dir, errors.New("writes are refused"))
-	case free < leastFree:
+	case free < minFreeDisk:
 		err = fmt.Errorf("%d MB of %d MB are free in %s: make room before it is full; writes are refused then, and nothing is lost", free>>20, total>>20, filepath.Clean(dir))
 	}
-	d.say(what, err, "%d MB of %d MB free", free>>20, total>>20)
+	d.printCheck(title, err, "%d MB of %d MB free", free>>20, total>>20)
 }
 
-// opening explains why a store does not open.
-func opening(err error) error {
+// explainOpenError adds a remedy to the error of a store that does not open.
+func explainOpenError(err error) error {
 	if remedy := postgres.Remedy(err); err != nil && remedy != "" {
 		return fmt.Errorf("%s (%w)", remedy, err)
 	}

@@ -10,14 +10,14 @@ import (
 	"loregate/internal/world"
 )
 
-// system is the caller that events are handed on by.
-func system() access.Caller {
+// systemCaller returns the caller that delivers events to handlers.
+func systemCaller() access.Caller {
 	return access.Caller{Subject: "system", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
 }
 
-// openEvents makes what brings events to their handlers. Serve runs it.
+// openEvents creates the dispatcher that delivers events to their handlers. Serve runs it.
 func (a *App) openEvents() (err error) {
-	quiet := access.NewGuard(access.Config{Now: a.now}) // looking for events ten times a second is no record's matter
+	quiet := access.NewGuard(access.Config{Now: a.now}) // looking for events ten times a second is not recorded
 	a.Events, err = world.NewDispatcher(world.DispatchConfig{
 		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger, Handlers: append([]world.Handler{world.ExitHandler(a.Canon)}, a.agentHandlers()...),
 		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
@@ -25,7 +25,7 @@ func (a *App) openEvents() (err error) {
 			if operation == world.ReadEvents {
 				guard, effect = quiet, access.Read
 			}
-			ad, err := guard.Admit(ctx, system(), access.Request{Operation: operation, Effect: effect, MinRole: access.RoleAdmin, World: w,
+			ad, err := guard.Admit(ctx, systemCaller(), access.Request{Operation: operation, Effect: effect, MinRole: access.RoleAdmin, World: w,
 				Correlation: uuid.Must(uuid.NewV7()).String(), IdempotencyKey: key})
 			if err != nil {
 				return err
@@ -38,7 +38,7 @@ func (a *App) openEvents() (err error) {
 	return err
 }
 
-// runEvents hands events on until it is stopped; stop waits.
+// runEvents delivers events until stop is called, which waits.
 func (a *App) runEvents(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -46,19 +46,19 @@ func (a *App) runEvents(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// DeadLetters lists the events of a world that their handlers gave up.
+// DeadLetters lists a world's dead-lettered events: those that their handlers failed to process.
 func (a *App) DeadLetters(ctx context.Context, name string) ([]world.DeadLetter, error) {
-	w, err := a.world(ctx, name)
+	w, err := a.resolveWorld(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	return a.Events.DeadLetters(ctx, w)
 }
 
-// ReplayEvents makes dead letters due again, and hands on what is due: all of a world, or
-// those of one event.
+// ReplayEvents makes the dead letters of a world due again, or only those of one event, and
+// delivers all due events.
 func (a *App) ReplayEvents(ctx context.Context, name, event string) (n int, err error) {
-	w, err := a.world(ctx, name)
+	w, err := a.resolveWorld(ctx, name)
 	if err != nil {
 		return 0, err
 	}
@@ -69,13 +69,13 @@ func (a *App) ReplayEvents(ctx context.Context, name, event string) (n int, err 
 	return n, err
 }
 
-// ResetWorld brings a playthrough back to what it was made from.
+// ResetWorld resets a playthrough to the state that it was forked from.
 func (a *App) ResetWorld(ctx context.Context, name string) (r canon.Receipt, err error) {
-	w, err := a.world(ctx, name)
+	w, err := a.resolveWorld(ctx, name)
 	if err != nil {
 		return r, err
 	}
-	err = a.operate(ctx, w, "reset_world", access.Write, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, w, "reset_world", access.Write, func(g access.Grant) error {
 		if r, err = a.Canon.Reset(ctx, g, w); err != nil {
 			return err
 		}

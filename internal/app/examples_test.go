@@ -10,14 +10,15 @@ import (
 	"loregate/internal/op"
 )
 
-// stranger is an id that an example names in place of one of the reader's own.
+// stranger matches an id that an example uses in place of an id of the reader's world.
 var stranger = regexp.MustCompile(`019[0-9a-f]{5}-0000-7000-8000-|g-00112233aabbccdd`)
 
-// without are examples that find nothing in the sample world, which has no such thing.
+// without are the operations whose examples find nothing, because the sample world has no such
+// data.
 var without = map[string]bool{"list_trash": true, "get_attachment": true, "get_file_url": true, "list_backups": true, "download_backup": true, "list_runs": true}
 
-// Whoever tries an example on the sample world sees what it is an example of.
-func TestExamplesOfReadingFindSomethingInTheSampleWorld(t *testing.T) {
+// The examples of read operations find something in the sample world.
+func TestReadExamplesFindSomethingInSampleWorld(t *testing.T) {
 	a := declared(t)
 	if _, err := a.LoadSample(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func TestExamplesOfReadingFindSomethingInTheSampleWorld(t *testing.T) {
 			tried++
 			request := op.Request{Operation: o.Name, Input: json.RawMessage(e.Input), World: SampleWorld, Correlation: "examples", Transport: "cli"}
 			if strings.Contains(e.Input, `"campaign_id"`) {
-				request.World = "" // the input names it
+				request.World = "" // the input names the world
 			}
 			answer, err := a.Ops.Invoke(t.Context(), Operator(), request)
 			if err != nil {

@@ -7,13 +7,13 @@ import (
 	"loregate/internal/exchange"
 )
 
-// ExportMarkdown writes what a role sees of a world to a folder.
+// ExportMarkdown writes the part of a world that is visible to a role to a folder.
 func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access.Role, progress func(done, total int)) (s exchange.Summary, err error) {
-	id, err := a.world(ctx, world)
+	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return s, err
 	}
-	err = a.operate(ctx, id, "export_markdown", access.Read, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, id, "export_markdown", access.Read, func(g access.Grant) error {
 		s, err = exchange.ExportMarkdown(ctx, a.Canon, g.As(role.Level()), dir, exchange.MarkdownOptions{Progress: progress})
 		return err
 	})

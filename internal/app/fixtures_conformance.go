@@ -18,8 +18,8 @@ func addFixtures(c mcpd.Config) mcpd.Config {
 	return c
 }
 
-// openDoor takes a request without credentials for a player's, because the suite sends
-// none. Requests with credentials are checked as in the product.
+// openDoor treats a request without credentials as one of a user, because the suite sends no
+// credentials. Requests with credentials are checked as in the product.
 type openDoor struct{ mcpd.Authenticator }
 
 func (d openDoor) Authenticate(ctx context.Context, r *http.Request) (access.Caller, error) {

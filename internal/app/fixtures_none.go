@@ -4,5 +4,5 @@ package app
 
 import "loregate/internal/mcpd"
 
-// addFixtures adds nothing: the fixtures of the conformance suite are no part of the product.
+// addFixtures adds nothing: the fixtures of the conformance suite are not part of the product.
 func addFixtures(c mcpd.Config) mcpd.Config { return c }

@@ -8,9 +8,9 @@ import (
 	"runtime"
 )
 
-// makeFolder makes a folder and those above it that are not there, and has each that got
-// a new one written down: a folder whose parent is not may be gone after a power cut, with
-// all that was acknowledged in it.
+// makeFolder creates a folder and its missing parents, and calls written for each folder that got a
+// new entry, to sync it. Without the sync, a power cut could remove the folder with all
+// acknowledged data in it.
 func makeFolder(dir string, written func(dir string) error) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -38,14 +38,14 @@ func makeFolder(dir string, written func(dir string) error) error {
 	return nil
 }
 
-// syncFolder has a folder's entries written down, where the system can do that.
+// syncFolder syncs a folder's entries to disk, if the system supports that.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil // it may be written to and not read, and cannot be synced then
+		return nil // the folder is writable but not readable, so it cannot be synced
 	}
 	if err != nil {
 		return err

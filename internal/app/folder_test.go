@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFoldersAreWrittenDown(t *testing.T) {
+func TestMakeFolderSyncsParents(t *testing.T) {
 	top := t.TempDir()
 	var written []string
 	note := func(dir string) error {
@@ -18,7 +18,7 @@ func TestFoldersAreWrittenDown(t *testing.T) {
 		written = append(written, dir)
 		return syncFolder(dir)
 	}
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second time there is nothing to create
 		if err := makeFolder(filepath.Join(top, "a", "b", "c"), note); err != nil {
 			t.Fatal(err)
 		}

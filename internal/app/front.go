@@ -13,11 +13,11 @@ import (
 //go:embed front.html
 var frontText string
 
-var front = template.Must(template.New("front").Parse(frontText))
+var frontTemplate = template.Must(template.New("front").Parse(frontText))
 
-// frontPage is what a person finds who opens the server's address in a browser: what this
-// is, and how to connect. It is the same for all but for the address that they opened, and
-// tells nothing of any world.
+// frontPage returns the handler of the page that a browser shows at the server's address: a
+// description of the product, and instructions to connect. Only the address in it varies, and it
+// reveals nothing about any world.
 func frontPage() func(w http.ResponseWriter, base string) {
 	_, style, _ := strings.Cut(frontText, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
@@ -26,11 +26,11 @@ func frontPage() func(w http.ResponseWriter, base string) {
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 	return func(w http.ResponseWriter, base string) {
 		var page bytes.Buffer
-		if err := front.Execute(&page, clientsAt(base, "KEY")); err != nil {
-			panic(err) // plain text of ours
+		if err := frontTemplate.Execute(&page, clientsAt(base, "KEY")); err != nil {
+			panic(err) // it renders our own plain data
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
-		_, _ = w.Write(page.Bytes()) // who is gone needs no page
+		_, _ = w.Write(page.Bytes()) // a client that has disconnected needs no page
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhoOpensTheAddressFindsAPage(t *testing.T) {
+func TestBrowsersGetTheFrontPage(t *testing.T) {
 	h, stop, err := declared(t).Handler(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -42,8 +42,8 @@ func TestWhoOpensTheAddressFindsAPage(t *testing.T) {
 	}
 }
 
-// The page names the address that was opened, escaped, and loads and runs nothing.
-func TestThePageIsStatic(t *testing.T) {
+// The page shows the address that was opened, escaped, and loads and runs nothing.
+func TestFrontPageIsStatic(t *testing.T) {
 	w := httptest.NewRecorder()
 	frontPage()(w, `http://lore.example"><script>x</script>`)
 	text := w.Body.String()
@@ -60,8 +60,8 @@ func TestThePageIsStatic(t *testing.T) {
 	}
 }
 
-// What a key and a world print after they are made are lines that a shell takes as they are.
-func TestConnectingLinesAreReadyToPaste(t *testing.T) {
+// The lines printed for a new key and a new world can be pasted into a shell.
+func TestConnectLinesCanBePasted(t *testing.T) {
 	c := Config{Addr: "127.0.0.1:8420", Data: "/tmp/a b's", KeyAsBearer: "auto"}
 	var key, here, far strings.Builder
 	c.PrintConnect(&key, "lg_x")

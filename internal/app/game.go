@@ -18,7 +18,7 @@ import (
 	"loregate/internal/safety"
 )
 
-// openGames makes the surface alignment.
+// openGames creates the surface alignment.
 func (a *App) openGames(ctx context.Context, o Options) (err error) {
 	policy, err := safety.Published(safety.Current)
 	if err != nil {
@@ -39,9 +39,9 @@ func (a *App) closeGames() {
 	}
 }
 
-// hostGames runs the games that are under way, until the returned func is called. Their
-// AI players read over MCP like everybody else. Where Options.Still is set, games stand:
-// their phases end by the machine's clock.
+// hostGames runs the games in progress until stop is called. AI players read over MCP, like all
+// other players. With Options.Still it runs no games, because their phases end by the machine's
+// clock.
 func (a *App) hostGames(ctx context.Context, server *mcpd.Server) (stop func()) {
 	if a.still {
 		return func() {}
@@ -50,13 +50,13 @@ func (a *App) hostGames(ctx context.Context, server *mcpd.Server) (stop func()) 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		a.games.Run(ctx, dialer(server))
+		a.games.Run(ctx, newDialer(server))
 	}()
 	return func() { cancel(); <-done }
 }
 
-// dialer connects to an MCP server of this process over a pipe.
-func dialer(server *mcpd.Server) game.Dial {
+// newDialer returns a function that connects to an MCP server of this process over a pipe.
+func newDialer(server *mcpd.Server) game.Dial {
 	return func(ctx context.Context, c access.Caller, uri string) (game.Link, error) {
 		in, toServer := io.Pipe()
 		fromServer, out := io.Pipe()
@@ -77,7 +77,7 @@ func dialer(server *mcpd.Server) game.Dial {
 	}
 }
 
-// link is a connection and what it stands on.
+// link is a connection, and the function that ends its server side.
 type link struct {
 	*player.Client
 	end func()
@@ -88,19 +88,20 @@ func (l link) Close() {
 	l.end()
 }
 
-// AtSeat is the caller of a local client that reads one seat's game, and the surfaces
-// that it gets.
+// AtSeat returns the caller of a local client that reads one seat's game, and the surfaces that it
+// may use.
 func AtSeat(seat string) (access.Caller, []string) {
 	surfaces := []string{game.Surface}
 	return access.Caller{Subject: "local-seat", Actor: access.AI, Seat: seat, Surfaces: surfaces, Unlimited: true}, surfaces
 }
 
-// gamePage serves the page that people play on. It holds nothing of any game.
+// gamePage is the route of the page that people play on. The page itself contains no data of any
+// game.
 func gamePage() httpd.Route {
 	return httpd.Route{Pattern: "GET /play/{game}", Public: true, Serve: page.Serve}
 }
 
-// seats gives out what opens a seat.
+// seats issues and revokes the tokens and keys of seats.
 type seats struct{ app *App }
 
 func (s seats) Token(ctx context.Context, by access.Grant, seat string) (token, id string, err error) {

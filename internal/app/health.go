@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// checkAfter is how long a server has served before it checks its store: those who come
-	// back after a restart go first.
+	// checkAfter is the time that a server serves before it checks its store, so that clients who
+	// reconnect after a restart come first.
 	checkAfter = 5 * time.Second
-	// checkShare is the part of a processor that the check takes: one in so many.
+	// checkShare limits the check to one part in checkShare of a processor's time.
 	checkShare = 4
-	// restEvery is how long the check works before it rests.
+	// restEvery is the time that the check works before it rests.
 	restEvery = 20 * time.Millisecond
 )
 
@@ -30,19 +30,19 @@ const (
 	storeDamaged   = "damaged"
 )
 
-// checked is how far the check of the store is.
-type checked struct{ state atomic.Value }
+// storeCheckState is the state of the background check of the store.
+type storeCheckState struct{ state atomic.Value }
 
-func (c *checked) set(state string) { c.state.Store(state) }
+func (c *storeCheckState) set(state string) { c.state.Store(state) }
 
-func (c *checked) String() string {
+func (c *storeCheckState) String() string {
 	if s, ok := c.state.Load().(string); ok {
 		return s
 	}
 	return storeUnchecked
 }
 
-// watchStore checks the store once, in the background, until stop is called.
+// watchStore checks the store once, in the background. stop cancels the check and waits for it.
 func (a *App) watchStore(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
@@ -55,32 +55,31 @@ func (a *App) watchStore(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// CheckStore reads the store whole, its chains and its access records, with a part of a
-// processor, and says in the log how it is. Where something is found broken the store takes
-// no writes any more.
+// CheckStore reads the whole store, its chains and its access records, using only a part of a
+// processor, and logs the result. If it finds a fault, the store accepts no more writes.
 func (a *App) CheckStore(ctx context.Context) {
-	a.checked.set(storeChecking)
+	a.checkState.set(storeChecking)
 	started := time.Now()
 	p := &pace{ctx: ctx, since: started}
-	found, err := a.examine(ctx, p)
+	found, err := a.findStoreFault(ctx, p)
 	switch {
 	case found != "":
-		a.checked.set(storeDamaged)
+		a.checkState.set(storeDamaged)
 		a.store.MarkDamaged(found)
 		a.logger.Error("the store is damaged; nothing is written to it from now on", "found", found, "do", repairAdvice(a.Config))
 	case err != nil:
-		a.checked.set(storeUnchecked)
+		a.checkState.set(storeUnchecked)
 		if ctx.Err() == nil {
 			a.logger.Warn("the store could not be checked; run loregate doctor", "error", err)
 		}
 	default:
-		a.checked.set(storeSound)
+		a.checkState.set(storeSound)
 		a.logger.Info("the store was checked and is sound", "took", time.Since(started).Round(time.Millisecond))
 	}
 }
 
-// examine gives the first fault of the store; "" for none.
-func (a *App) examine(ctx context.Context, p *pace) (found string, err error) {
+// findStoreFault returns the first fault of the store; "" for none.
+func (a *App) findStoreFault(ctx context.Context, p *pace) (found string, err error) {
 	faults, err := a.store.Check(ctx, func(time.Duration) { p.rest() })
 	if len(faults) > 0 {
 		return faults[0], nil
@@ -98,13 +97,13 @@ func (a *App) examine(ctx context.Context, p *pace) (found string, err error) {
 	return "", err
 }
 
-// pace keeps background work to a part of a processor.
+// pace limits background work to a part of a processor's time.
 type pace struct {
-	ctx   context.Context // of the one check it lives for
-	since time.Time       // when it rested last
+	ctx   context.Context // context of the one check
+	since time.Time       // time of the last rest
 }
 
-// rest sleeps for as long as the work since the last time makes up for.
+// rest sleeps checkShare-1 times as long as the work since the last rest took.
 func (p *pace) rest() {
 	worked := time.Since(p.since)
 	if worked < restEvery {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// errHeld is that another process has a store open.
+// errHeld is returned if another process has the store open.
 var errHeld = errors.New("another process has the store open")
 
-// hold opens a store's file. Here the system itself refuses to rename a file that is open.
-func hold(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }
+// lockStoreFile opens a store's file. On these systems an open file cannot be renamed.
+func lockStoreFile(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }

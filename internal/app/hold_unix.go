@@ -9,20 +9,20 @@ import (
 	"syscall"
 )
 
-// SQLite's locks on a file: whoever has it open holds a shared lock on some of these bytes.
-// See "File Locking And Concurrency In SQLite Version 3", and os_unix.c.
+// The bytes of a file that SQLite locks: a process that has the file open holds a shared lock on
+// some of them. See "File Locking And Concurrency In SQLite Version 3", and os_unix.c.
 const (
 	lockedFrom  = 0x40000000
 	lockedBytes = 512
 )
 
-// errHeld is that another process has a store open.
+// errHeld is returned if another process has the store open.
 var errHeld = errors.New("another process has the store open")
 
-// hold opens a store's file and keeps every other process from opening it as a store,
-// until the file is closed. The lock is the process's: it ends when the process closes any
-// other handle of the file.
-func hold(path string) (*os.File, error) {
+// lockStoreFile opens a store's file and keeps every other process from opening it as a store until
+// the file is closed. The lock belongs to the process: it ends when the process closes any other
+// handle of the file.
+func lockStoreFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err

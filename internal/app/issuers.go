@@ -12,12 +12,12 @@ import (
 	"loregate/internal/identity"
 )
 
-// Issuers are outside issuers of tokens. In the file it is a list; in a variable, the same
-// list as YAML or JSON.
+// Issuers are outside issuers of tokens. In the file they are a list; in an environment variable,
+// the same list as YAML or JSON.
 type Issuers []Issuer
 
-// Issuer is an outside issuer, as identity.Issuer explains. docs/config.md is made from
-// the doc tags.
+// Issuer configures an outside issuer; identity.Issuer explains the fields. docs/config.md is
+// generated from the doc tags.
 type Issuer struct {
 	Name         string            `yaml:"name" doc:"A word, such as entra. Its people are the subjects entra:… here, in memberships and labels too."`
 	Issuer       string            `yaml:"issuer" doc:"The iss claim of its tokens, to the letter. Its keys are found by its OpenID configuration. https only, but for loopback."`
@@ -36,7 +36,7 @@ type Issuer struct {
 	RateClass    string            `yaml:"rate_class" doc:"Limits profile of its people; empty: the default one."`
 }
 
-// commaOrList is a list that may be one text.
+// commaOrList is a list that may be written as one text with commas.
 type commaOrList []string
 
 // UnmarshalYAML reads one text or a list.
@@ -48,7 +48,7 @@ func (l *commaOrList) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*[]string)(l))
 }
 
-// UnmarshalYAML reads a list of issuers and refuses what it does not know.
+// UnmarshalYAML reads a list of issuers and refuses unknown keys.
 func (l *Issuers) UnmarshalYAML(n *yaml.Node) error {
 	known := map[string]bool{}
 	for i := range reflect.TypeFor[Issuer]().NumField() {
@@ -67,7 +67,7 @@ func (l *Issuers) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*[]Issuer)(l))
 }
 
-// String names them.
+// String returns the names of the issuers.
 func (l Issuers) String() string {
 	names := make([]string, len(l))
 	for i, one := range l {
@@ -76,7 +76,7 @@ func (l Issuers) String() string {
 	return strings.Join(names, ", ")
 }
 
-// readText reads the list from a variable.
+// readText reads the list from the value of an environment variable.
 func (l *Issuers) readText(text string) error {
 	*l = nil
 	if strings.TrimSpace(text) == "" {
@@ -85,11 +85,11 @@ func (l *Issuers) readText(text string) error {
 	return yaml.Unmarshal([]byte(text), l)
 }
 
-// outside makes identity's form of the issuers.
-func (l Issuers) outside() ([]identity.Issuer, error) {
+// toIdentity converts the issuers for package identity.
+func (l Issuers) toIdentity() ([]identity.Issuer, error) {
 	var all []identity.Issuer
 	for n, i := range l {
-		made, err := i.outside()
+		made, err := i.toIdentity()
 		if err != nil {
 			return nil, fmt.Errorf("issuers: %d, %q: %w", n+1, i.Name, err)
 		}
@@ -98,7 +98,7 @@ func (l Issuers) outside() ([]identity.Issuer, error) {
 	return all, nil
 }
 
-func (i Issuer) outside() (o identity.Issuer, err error) {
+func (i Issuer) toIdentity() (o identity.Issuer, err error) {
 	o = identity.Issuer{Name: i.Name, Issuer: i.Issuer, Audiences: i.Audience, KeysURL: i.JWKSURL, Algorithms: i.Algorithms,
 		SubjectClaim: i.SubjectClaim, RolesClaim: i.RolesClaim, WorldClaim: i.WorldClaim, Worlds: i.Worlds,
 		Actor: access.Actor(i.Actor), Surfaces: i.Surfaces, RateClass: i.RateClass, Grants: map[string]identity.RoleGrant{}}

@@ -16,8 +16,8 @@ import (
 	"loregate/internal/access"
 )
 
-// Somebody who signs in elsewhere calls REST and MCP with the token that they got there.
-func TestATokenOfAnotherIssuerIsServed(t *testing.T) {
+// A subject of another issuer calls REST and MCP with a token of that issuer.
+func TestTokenOfOutsideIssuerIsAccepted(t *testing.T) {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestATokenOfAnotherIssuerIsServed(t *testing.T) {
 		{"POST", "/api/mcp/cards", master, `{"name":"Mill","content":"x"}`, 201, "Mill"},
 		{"GET", "/api/mcp/cards/Mill", master, "", 200, "Mill"},
 		{"POST", "/mcp", master, hello, 200, "main"},
-		{"GET", "/api/mcp/cards/Mill", nobody, "", 404, "world"}, // it opens none
+		{"GET", "/api/mcp/cards/Mill", nobody, "", 404, "world"}, // it opens no world
 		{"GET", "/api/mcp/cards/Mill", late, "", 401, "from its issuer"},
 		{"POST", "/mcp", late, hello, 401, "from its issuer"},
 		{"POST", "/mcp", master + "x", hello, 401, "not valid"},
@@ -87,7 +87,7 @@ func TestATokenOfAnotherIssuerIsServed(t *testing.T) {
 	if left := ask("GET", "/api/mcp/cards/Mill", master, "").Header().Get("X-Token-Expires-In"); left == "" {
 		t.Error("the time that is left is not told")
 	}
-	// Somebody who was never a member is shut out like one.
+	// Removing the membership shuts out a subject who never was a member, too.
 	if err := a.SetMember(t.Context(), "main", "kc:anna", access.RoleNone, ""); err != nil {
 		t.Fatal(err)
 	}

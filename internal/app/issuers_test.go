@@ -26,7 +26,7 @@ func TestExampleIssuers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := c.Issuers.outside()
+	list, err := c.Issuers.toIdentity()
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -55,7 +55,7 @@ func openWith(t *testing.T, c Config) *App {
 	return a
 }
 
-func TestIssuersOfAVariable(t *testing.T) {
+func TestIssuersFromEnvironment(t *testing.T) {
 	c, err := LoadConfig("", []string{`LOREGATE_ISSUERS=[{"name":"kc","issuer":"https://x.example","audience":["a","b"],"everyone":"user"}]`})
 	if err != nil || len(c.Issuers) != 1 || len(c.Issuers[0].Audience) != 2 || c.Issuers[0].Everyone != "user" {
 		t.Errorf("%+v, %v", c.Issuers, err)

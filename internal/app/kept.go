@@ -8,20 +8,20 @@ import (
 	"loregate/internal/op"
 )
 
-// keptBytes is how many bytes of answers are kept: a sixteenth of the memory.
+// keptBytes returns the size of the cache of answers in bytes: a sixteenth of the memory.
 func (c Config) keptBytes() int { return c.Memory << 20 / 16 }
 
-// moment tells operations how a world stands.
-func (a *App) moment(ctx context.Context, w access.WorldID, f func(op.Moment)) error {
-	return a.Canon.Moment(ctx, w, func(m canon.Moment) { f(moment{m}) })
+// readMoment calls f with the current op.Moment of a world.
+func (a *App) readMoment(ctx context.Context, w access.WorldID, f func(op.Moment)) error {
+	return a.Canon.Moment(ctx, w, func(m canon.Moment) { f(momentAdapter{m}) })
 }
 
-// moment is a canon.Moment as operations ask it.
-type moment struct{ in canon.Moment }
+// momentAdapter adapts a canon.Moment to op.Moment.
+type momentAdapter struct{ in canon.Moment }
 
-func (m moment) Begin() op.Basis { return m.in.Begin() }
+func (m momentAdapter) Begin() op.Basis { return m.in.Begin() }
 
-func (m moment) Stands(b op.Basis, level access.Level) bool {
+func (m momentAdapter) Stands(b op.Basis, level access.Level) bool {
 	basis, ok := b.(*canon.Basis)
 	return ok && m.in.Stands(basis, level)
 }

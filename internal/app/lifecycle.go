@@ -11,32 +11,33 @@ import (
 	"loregate/internal/wait"
 )
 
-// Drain is how the server stops when it is told to.
+// Drain configures the orderly stop of the server.
 //
-// It says first that it is not ready, and takes calls on for Notice, so that a balancer
-// sends it nothing more. Then it ends streams, whose clients come back to another process,
-// takes no more connections, and gives the calls under way Calls to end.
+// The server first reports that it is not ready, and still accepts calls for Notice, so that a load
+// balancer stops sending it calls. Then it ends streams, whose clients reconnect to another
+// process, accepts no more connections, and gives the open calls the time Calls to end.
 type Drain struct {
 	Notice time.Duration `yaml:"notice" default:"0s" doc:"How long a server that is stopping still takes calls, with /readyz saying no: longer than a balancer takes to see it. Behind one: 5s."`
 	Calls  time.Duration `yaml:"calls" default:"10s" doc:"How long the calls under way then may take to end; what is left is cut off."`
 }
 
-// check reports settings that cannot be.
-func (d Drain) check() error {
+// validate returns an error for settings with invalid values.
+func (d Drain) validate() error {
 	if d.Notice < 0 || d.Calls < 0 || d.Notice > 10*time.Minute || d.Calls > 10*time.Minute {
 		return errors.New("drain: notice and calls are 0s to 10m")
 	}
 	return nil
 }
 
-// errStopping is what readiness answers while the server drains.
+// errStopping is the readiness error while the server drains.
 var errStopping = fault.New(fault.Unavailable, "the server is stopping; another takes its calls")
 
-// leaving knows whether the server is on its way out.
-type leaving struct{ begun atomic.Bool }
+// drainState records whether the server has begun to drain.
+type drainState struct{ begun atomic.Bool }
 
-// ready is a readiness that ends when leaving begins.
-func (l *leaving) ready(parts func(context.Context) error) func(context.Context) error {
+// wrapReady returns a readiness check that fails once draining has begun, and otherwise calls
+// parts.
+func (l *drainState) wrapReady(parts func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if l.begun.Load() {
 			return errStopping
@@ -45,10 +46,9 @@ func (l *leaving) ready(parts func(context.Context) error) func(context.Context)
 	}
 }
 
-// handler has each answer given while leaving end its connection: a client that knows of
-// the end sends its next call on another one, and no call is on its way when connections
-// are cut.
-func (l *leaving) handler(h http.Handler) http.Handler {
+// wrapHandler closes the connection after each answer given while draining. The client then sends
+// its next call on another connection, and no call is in flight when connections are cut.
+func (l *drainState) wrapHandler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if l.begun.Load() {
 			w.Header().Set("Connection", "close")
@@ -57,9 +57,9 @@ func (l *leaving) handler(h http.Handler) http.Handler {
 	})
 }
 
-// notice makes the server not ready, and waits until that will have been seen or the
-// server has failed by itself.
-func (l *leaving) notice(for_ time.Duration, failed <-chan struct{}) {
+// announceStop makes the server not ready, and waits for the given time or until the server has
+// failed by itself.
+func (l *drainState) announceStop(for_ time.Duration, failed <-chan struct{}) {
 	l.begun.Store(true)
 	wait.Or(context.Background(), for_, failed)
 }

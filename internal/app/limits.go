@@ -7,9 +7,9 @@ import (
 	"loregate/internal/access"
 )
 
-// shareLimits lets the processes on one database count together what callers and players
-// spend, until stop, which waits. Those on a data folder count each for itself: besides
-// one serve there are stdio servers, which have no limits.
+// shareLimits lets the processes on one database count the calls of callers and players together,
+// until stop is called, which waits. Processes on a data folder count separately: beside one serve
+// process there are only stdio servers, which have no limits.
 func (a *App) shareLimits(ctx context.Context) (stop func()) {
 	with, ok := a.store.(access.Shared)
 	if !ok {

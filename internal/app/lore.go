@@ -9,7 +9,7 @@ import (
 	"loregate/internal/world"
 )
 
-// Lore is what counts as lore, and which model finds it by meaning.
+// Lore configures which cards are lore, and the model for semantic search.
 type Lore struct {
 	Types          []string `yaml:"types" doc:"Further types of cards that are facts where they have a codename, as Cardtype=fact_type."`
 	EmbeddingURL   string   `yaml:"embedding_url" doc:"Base address of an OpenAI-compatible embedding endpoint for semantic-search-lore, as http://127.0.0.1:11434/v1. Facts of every level are sent there. Empty: none."`
@@ -19,8 +19,8 @@ type Lore struct {
 
 var factTypeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// config reads the settings.
-func (c Lore) config() (world.LoreConfig, error) {
+// toWorldConfig converts the settings to a world.LoreConfig.
+func (c Lore) toWorldConfig() (world.LoreConfig, error) {
 	out := world.LoreConfig{Types: map[string]string{}}
 	for _, t := range c.Types {
 		card, fact, ok := strings.Cut(t, "=")

@@ -8,7 +8,7 @@ import (
 func TestLoreSettings(t *testing.T) {
 	for _, tc := range []struct {
 		c    Lore
-		want string // what the error names; "" for none
+		want string // text in the error; "" for no error
 	}{
 		{Lore{}, ""},
 		{Lore{Types: []string{"Recipe=recipe", " Song = folk_song "}}, ""},
@@ -21,7 +21,7 @@ func TestLoreSettings(t *testing.T) {
 		{Lore{EmbeddingModel: "small"}, "lore.embedding_url"},
 		{Lore{EmbeddingKey: "sesame"}, "lore.embedding_url"},
 	} {
-		got, err := tc.c.config()
+		got, err := tc.c.toWorldConfig()
 		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "sesame")) {
 			t.Errorf("%+v: %v", tc.c, err)
 		}
@@ -29,7 +29,7 @@ func TestLoreSettings(t *testing.T) {
 			t.Errorf("%+v: embedder %v", tc.c, got.Embedder)
 		}
 	}
-	got, _ := Lore{Types: []string{" Song = folk_song "}}.config()
+	got, _ := Lore{Types: []string{" Song = folk_song "}}.toWorldConfig()
 	if got.Types["Song"] != "folk_song" {
 		t.Errorf("types %v", got.Types)
 	}

@@ -1,14 +1,15 @@
 package app
 
-// leastMemory is the least that the process can be told to keep within, in MiB: below it
-// the collector would do little else than collect.
-const leastMemory = 64
+// minMemory is the smallest memory setting, in MiB. With less, the garbage collector would take
+// most of the processor.
+const minMemory = 64
 
-// Heap is how much of the memory the heap may have, softly, in bytes.
-func (c Config) Heap() int64 { return int64(c.Memory)<<20 - int64(c.caches())<<10 }
+// Heap returns the soft limit of the heap, in bytes.
+func (c Config) Heap() int64 { return int64(c.Memory)<<20 - int64(c.pageCacheKiB())<<10 }
 
-// caches is how much of the memory page caches may have, in KiB. A database has its own.
-func (c Config) caches() int {
+// pageCacheKiB returns the size of the page caches in KiB: 0 with a database, which has caches of
+// its own.
+func (c Config) pageCacheKiB() int {
 	if c.Database != "" {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/telemetry"
 )
 
-// meteredStore measures and traces a store's reads and writes, and searches by themselves.
+// meteredStore measures and traces a store's reads and writes; searches are measured separately.
 type meteredStore struct {
 	canon.Store
 	metrics *telemetry.Metrics
@@ -34,7 +34,7 @@ func (m meteredStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 	return err
 }
 
-// Mark goes through to a store that has marks.
+// Mark returns the store's mark; ok is false if the store has none.
 func (m meteredStore) Mark() (canon.Mark, bool) {
 	if s, ok := m.Store.(canon.Marker); ok {
 		return s.Mark()
@@ -47,7 +47,7 @@ type meteredReader struct {
 	metrics *telemetry.Metrics
 }
 
-// Prefetch goes through to a Reader that can.
+// Prefetch forwards to the Reader if it implements canon.Prefetcher.
 func (m meteredReader) Prefetch(ctx context.Context, n canon.Needs) error {
 	return canon.Prefetch(ctx, m.Reader, n)
 }
@@ -75,18 +75,18 @@ func (m meteredLimits) Take(account, profile string, class access.Class) (time.D
 	return wait, ok
 }
 
-// countWithin bounds how long a scrape of the metrics waits for what is asked of the store.
+// countWithin is the longest time that a scrape of the metrics waits for the store.
 const countWithin = time.Second
 
-// measureQueues shows what waits: access records, jobs of this process, and events on
-// their way to their handlers, by whichever process.
+// measureQueues exports the lengths of three queues: buffered access records, jobs of this process,
+// and undelivered events of all processes.
 func (a *App) measureQueues() error {
 	events := func() int {
 		ctx, cancel := context.WithTimeout(context.Background(), countWithin)
 		defer cancel()
 		n, err := a.store.Pending(ctx)
 		if err != nil {
-			return -1 // not known; the store's own figures say why
+			return -1 // unknown; the store's own metrics show why
 		}
 		return n
 	}

@@ -19,8 +19,8 @@ import (
 	"loregate/internal/world"
 )
 
-// Model is the language model that parts may ask. Without a provider there is none, and
-// rules and phrases do without.
+// Model configures the language model that parts may ask. Without a provider no model is asked;
+// rules and phrases take its place.
 type Model struct {
 	Provider        string        `yaml:"provider" doc:"Who is asked: openai; compatible, for any endpoint that speaks as OpenAI does, such as Ollama, vLLM, LM Studio, llama.cpp or Gemini; or anthropic. Empty: no model, and rules and phrases do without. See docs/models.md."`
 	URL             string        `yaml:"url" doc:"Base address of the endpoint with its version, as http://127.0.0.1:11434/v1: https, or http on loopback. Empty: the provider's own."`
@@ -36,7 +36,7 @@ type Model struct {
 	CompletionPrice float64       `yaml:"completion_price" doc:"Dollars for a million tokens of answers."`
 }
 
-// What a model may be used for.
+// The uses of a model.
 const (
 	useForPlayers    = "players"
 	useForIntents    = "intents"
@@ -48,8 +48,8 @@ const (
 
 var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForAmbience, useForPlans, useForGate}
 
-// check reports settings that cannot be.
-func (c Model) check() error {
+// validate returns an error for settings with invalid values.
+func (c Model) validate() error {
 	if c.Provider == "" {
 		if c.URL+c.Name+c.KeyEnv+c.KeyFile != "" {
 			return fmt.Errorf("model.provider: needed where another setting of model is set; use %s, %s or %s", model.OpenAI, model.Compatible, model.Anthropic)
@@ -78,12 +78,12 @@ func (c Model) check() error {
 	if !(c.PromptPrice >= 0 && c.CompletionPrice >= 0 && c.PromptPrice+c.CompletionPrice < 1e6) {
 		return errors.New("model.prompt_price, model.completion_price: are dollars for a million tokens, 0 or more")
 	}
-	_, err := c.client("")
+	_, err := c.newClient("")
 	return err
 }
 
-// client makes the client that the settings say; nil where there is none.
-func (c Model) client(key string) (*model.Client, error) {
+// newClient creates the configured client; nil if no provider is configured.
+func (c Model) newClient(key string) (*model.Client, error) {
 	if c.Provider == "" {
 		return nil, nil
 	}
@@ -95,9 +95,9 @@ func (c Model) client(key string) (*model.Client, error) {
 	return m, nil
 }
 
-// key reads the provider's key from where it is. Its error names the setting, and never
-// what was read.
-func (c Model) key() (string, error) {
+// readKey reads the provider's key from the configured variable or file. Its error names the
+// setting, and never contains the text that was read.
+func (c Model) readKey() (string, error) {
 	var setting, text string
 	switch {
 	case c.KeyEnv != "":
@@ -118,17 +118,17 @@ func (c Model) key() (string, error) {
 	return text, nil
 }
 
-// openModel makes the client of the configured model; a.model stays nil where there is none.
+// openModel creates the client of the configured model; a.model stays nil if none is configured.
 func (a *App) openModel() error {
-	key, err := a.Config.Model.key()
+	key, err := a.Config.Model.readKey()
 	if err != nil {
 		return err
 	}
-	a.model, err = a.Config.Model.client(key)
+	a.model, err = a.Config.Model.newClient(key)
 	return err
 }
 
-// useModel gives agents the model for what it is configured for.
+// useModel gives agents the model for the uses that it is configured for.
 func (a *App) useModel(c *agent.Config) {
 	for _, v := range world.Verbs {
 		c.Acts = append(c.Acts, string(v))
@@ -143,13 +143,13 @@ func (a *App) useModel(c *agent.Config) {
 	}
 }
 
-// modelFor reports whether there is a model for a use.
+// modelFor reports whether a model is configured for a use.
 func (a *App) modelFor(use string) bool {
 	return a.model != nil && slices.Contains(a.Config.Model.Uses, use)
 }
 
-// gateModerator is the model as a judge of all that is proposed; nil where it is not asked
-// to be. Agents are made after the gates.
+// gateModerator returns the model as moderator of all proposals; nil if it is not configured for
+// that.
 func (a *App) gateModerator() safety.Moderator {
 	if !a.modelFor(useForGate) {
 		return nil
@@ -157,13 +157,15 @@ func (a *App) gateModerator() safety.Moderator {
 	return gateModerator{a}
 }
 
+// gateModerator looks up the agents at each call, because they are created after the gates.
 type gateModerator struct{ app *App }
 
 func (m gateModerator) Moderate(ctx context.Context, p safety.Passage) ([]string, error) {
 	return m.app.Agents.Moderate(ctx, p)
 }
 
-// playerModel is what AI players of a world speak by; nil where phrases do.
+// playerModel returns the model for the lines of AI players in a world; nil if they speak in
+// phrases.
 func (a *App) playerModel() func(access.WorldID) player.Model {
 	if !a.modelFor(useForPlayers) {
 		return nil
@@ -171,13 +173,14 @@ func (a *App) playerModel() func(access.WorldID) player.Model {
 	return func(w access.WorldID) player.Model { return playerModel{a, w} }
 }
 
-// playerModel asks the model for lines of AI players, at the cost of their world.
+// playerModel asks the model for lines of AI players, and charges their world.
 type playerModel struct {
 	app   *App
 	world access.WorldID
 }
 
-// maxLine is the longest answer that is taken for a line, in bytes; the game cuts lines.
+// maxLine is the longest answer that is accepted as a line, in bytes. The game itself shortens
+// lines.
 const maxLine = 4000
 
 func (m playerModel) Generate(ctx context.Context, a player.Ask) (string, error) {
@@ -189,7 +192,7 @@ func (m playerModel) Generate(ctx context.Context, a player.Ask) (string, error)
 	return text, err
 }
 
-// acceptLine takes one message in plain text. A lone dash is silence.
+// acceptLine accepts an answer that is one message in plain text. A lone dash means silence.
 func acceptLine(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -203,27 +206,27 @@ func acceptLine(text string) (string, error) {
 
 var errNoLine = fault.New(fault.Rule, "the model gave something else than a line")
 
-// model checks the configured model as doctor.
-func (d *doctor) model(ctx context.Context, c Model) {
+// checkModel asks the configured model for a test answer.
+func (d *doctor) checkModel(ctx context.Context, c Model) {
 	if c.Provider == "" {
-		d.say("model", nil, "none is configured; rules and phrases do without")
+		d.printCheck("model", nil, "none is configured; rules and phrases do without")
 		return
 	}
-	key, err := c.key()
+	key, err := c.readKey()
 	if err != nil {
-		d.say("model", err, "")
+		d.printCheck("model", err, "")
 		return
 	}
-	m, err := c.client(key)
+	m, err := c.newClient(key)
 	if err != nil {
-		d.say("model", err, "")
+		d.printCheck("model", err, "")
 		return
 	}
 	started := time.Now()
 	err = m.Check(ctx)
 	var f *fault.Error
 	if errors.As(err, &f) {
-		err = errors.New(f.Message) // which says what to do; its code is for programs
+		err = errors.New(f.Message) // the message tells the person how to mend it; the code is for programs
 	}
-	d.say("model", err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))
+	d.printCheck("model", err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))
 }

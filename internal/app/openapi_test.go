@@ -10,7 +10,7 @@ import (
 	"loregate/internal/op"
 )
 
-// Every route that answers with a file or a stream says so.
+// Every route that answers with a file or a stream is described as such.
 func TestOpenAPIKnowsFilesAndStreams(t *testing.T) {
 	a := declared(t)
 	h, stop, err := a.Handler(t.Context())
@@ -53,7 +53,7 @@ func TestOpenAPIKnowsFilesAndStreams(t *testing.T) {
 	}
 }
 
-// Whoever reads the document finds a call to begin with.
+// The document has an example of each operation and each path variable.
 func TestOpenAPIShowsExamples(t *testing.T) {
 	a := declared(t)
 	raw := op.OpenAPI(op.APIInfo{Title: "Loregate", Operations: a.Ops.All()})

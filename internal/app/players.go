@@ -11,14 +11,14 @@ import (
 	"loregate/internal/identity"
 )
 
-// PlayToken is a play token as it is listed: never with its secret.
+// PlayToken is a listed play token, without its secret.
 type PlayToken struct {
 	identity.Key
 	World string `json:"world_slug"`
 	Plays string `json:"plays"` // the player card's name, or the seat
 }
 
-// PlayTokens lists the tokens that players and seats play with, by creation.
+// PlayTokens lists the tokens of players and seats, by creation.
 func (a *App) PlayTokens(ctx context.Context) ([]PlayToken, error) {
 	keys, err := a.Identity.PlayTokens(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *App) PlayTokens(ctx context.Context) ([]PlayToken, error) {
 	return list, nil
 }
 
-// playerNames gives the names of the player cards of a world that tokens are bound to.
+// playerNames returns the names of a world's player cards that tokens are bound to.
 func (a *App) playerNames(ctx context.Context, w access.WorldID, keys []identity.Key) (map[uuid.UUID]string, error) {
 	var ids []canon.CardID
 	for _, k := range keys {
@@ -58,10 +58,10 @@ func (a *App) playerNames(ctx context.Context, w access.WorldID, keys []identity
 		}
 	}
 	names := map[uuid.UUID]string{}
-	err := a.operate(ctx, w, "list_play_tokens", access.Read, func(g access.Grant) error {
-		return a.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
+	err := a.runAsOperator(ctx, w, "list_play_tokens", access.Read, func(g access.Grant) error {
+		return a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
 			for batch := range slices.Chunk(ids, 500) {
-				cards, err := l.ByIDs(ctx, batch)
+				cards, err := s.ByIDs(ctx, batch)
 				if err != nil {
 					return err
 				}

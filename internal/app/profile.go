@@ -12,13 +12,13 @@ import (
 	"loregate/internal/identity"
 )
 
-// Admin is the settings of the address for operators on this machine.
+// Admin configures the address that serves operators on this machine.
 type Admin struct {
 	Address string `yaml:"address" doc:"Loopback address, as 127.0.0.1:6060, at which serve offers Go's profiles (net/http/pprof) and nothing else. It asks for no key: every user of this machine can read them, and a dump of the heap or of goroutines can hold content. Empty: none."`
 }
 
-// check refuses an address that others can reach.
-func (a Admin) check() error {
+// validate refuses an address that others can reach.
+func (a Admin) validate() error {
 	if a.Address == "" {
 		return nil
 	}
@@ -31,7 +31,8 @@ func (a Admin) check() error {
 	return nil
 }
 
-// isLoopback reports whether an address, with a port or without, is of this machine alone.
+// isLoopback reports whether an address, with a port or without, can be reached only from this
+// machine.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -40,10 +41,10 @@ func isLoopback(address string) bool {
 	return identity.IsLoopback(host)
 }
 
-// profileTime bounds how many seconds one profile may take.
+// profileTime is the longest duration of one profile, in seconds.
 const profileTime = 120
 
-// serveProfiles offers profiles at admin.address, where one is set. stop ends it.
+// serveProfiles serves profiles at admin.address, if it is set. stop ends that.
 func (a *App) serveProfiles() (stop func(), err error) {
 	at := a.Config.Admin.Address
 	if at == "" {
@@ -56,16 +57,16 @@ func (a *App) serveProfiles() (stop func(), err error) {
 	if !isLoopback(listener.Addr().String()) { // a hosts file may give localhost any address
 		return nil, errors.Join(fmt.Errorf("admin.address: %s is %s, which others can reach; use 127.0.0.1", at, listener.Addr()), listener.Close())
 	}
-	server := &http.Server{Handler: profiles(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: newProfileHandler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	done := make(chan struct{})
-	go func() { defer close(done); _ = server.Serve(listener) }() // it ends by Close
+	go func() { defer close(done); _ = server.Serve(listener) }() // Close ends it
 	a.logger.Warn("profiles are served to every user of this machine; they can hold content", "url", "http://"+listener.Addr().String()+"/debug/pprof/")
 	return func() { _ = server.Close(); <-done }, nil
 }
 
-// profiles serves net/http/pprof. Pages of other sites, which a browser on this machine may
-// show, get nothing: not under a name that they have given this machine's address either.
-func profiles() http.Handler {
+// newProfileHandler serves net/http/pprof. It refuses requests from pages of other sites in a
+// browser on this machine, also if their domain name resolves to this machine.
+func newProfileHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// serving serves an empty store with settings, and gives its address and what ends it.
+// serving serves an empty store with settings. It returns the address, and a function that ends
+// serving and returns its error.
 func serving(t *testing.T, settings ...string) (addr string, end func() error) {
 	t.Helper()
 	c, err := LoadConfig("", append(settings, "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_DATA="+t.TempDir()))
@@ -42,7 +43,7 @@ func serving(t *testing.T, settings ...string) (addr string, end func() error) {
 	return addr, end
 }
 
-// freeAddress is a loopback address at which nobody listens.
+// freeAddress returns a loopback address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +54,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// ask gets a page and gives its status and beginning.
+// ask sends a request and returns the status and up to 4 MiB of the body.
 func ask(t *testing.T, method, url string, headers ...string) (status int, text string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -79,7 +80,7 @@ func ask(t *testing.T, method, url string, headers ...string) (status int, text 
 	return answer.StatusCode, string(b)
 }
 
-func TestProfilesAreServedAtTheAdminAddressAlone(t *testing.T) {
+func TestProfilesOnlyAtAdminAddress(t *testing.T) {
 	admin := freeAddress(t)
 	addr, end := serving(t, "LOREGATE_ADMIN_ADDRESS="+admin)
 	for _, tc := range []struct {
@@ -121,7 +122,7 @@ func TestProfilesAreServedAtTheAdminAddressAlone(t *testing.T) {
 	}
 }
 
-func TestWithoutAnAdminAddressNothingMoreListens(t *testing.T) {
+func TestNoProfilesWithoutAdminAddress(t *testing.T) {
 	c, err := LoadConfig("", nil)
 	if err != nil || c.Admin.Address != "" {
 		t.Fatalf("the default is %q, %v", c.Admin.Address, err)

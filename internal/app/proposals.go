@@ -21,7 +21,7 @@ import (
 	"loregate/internal/world"
 )
 
-// Proposals are the numbers of the gates.
+// Proposals configures the gates that judge proposals.
 type Proposals struct {
 	PlayerMinute int           `yaml:"player_minute" default:"6" doc:"Proposals of one purpose for one player a minute."`
 	PlayerHour   int           `yaml:"player_hour" default:"60" doc:"Proposals of one purpose for one player an hour."`
@@ -37,20 +37,20 @@ type Proposals struct {
 	Trusted      []string      `yaml:"trusted_imports" doc:"Formats whose imports are the world's own text, such as markdown. A proposal that rests on text from any other import waits for a person."`
 }
 
-func (c Proposals) limits() proposal.Limits {
+func (c Proposals) toLimits() proposal.Limits {
 	return proposal.Limits{PlayerMinute: c.PlayerMinute, PlayerHour: c.PlayerHour, KeyMinute: c.KeyMinute, WorldMinute: c.WorldMinute, TokensDay: c.TokensDay,
 		Compared: c.Compared, Within: c.Within, Distance: c.Distance, Likeness: c.Likeness, Life: c.Life}
 }
 
-// openProposals makes the gates, with the kinds that there are, and puts their operations
-// on the surface world.
+// openProposals creates the proposal service with all kinds, and adds its operations to the surface
+// world.
 func (a *App) openProposals(ctx context.Context, o Options) error {
 	c := a.Config.Proposals
 	var err error
 	if a.prompts, err = prompt.Open(filepath.Join(a.Config.Data, "prompts")); err != nil {
 		return err
 	}
-	secret, err := a.secret(ctx, "proposals", sha256.Size)
+	secret, err := a.sharedSecret(ctx, "proposals", sha256.Size)
 	if err != nil {
 		return err
 	}
@@ -61,27 +61,27 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 	a.Proposals, err = proposal.New(proposal.Config{
 		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(kind.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
-		Limits:    c.limits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.ids("proposal"),
+		Limits:    c.toLimits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.idGenerator("proposal"),
 	})
 	if err != nil {
 		return err
 	}
-	a.offer(world.Surface, append(a.Proposals.Operations(), prompt.Operations(a.prompts, world.Surface)...)...)
+	a.addOperations(world.Surface, append(a.Proposals.Operations(), prompt.Operations(a.prompts, world.Surface)...)...)
 	return nil
 }
 
-// SetSafetyProfile says by which profile the texts that are proposed in a world are judged.
+// SetSafetyProfile sets the safety profile that judges the texts proposed in a world.
 func SetSafetyProfile(s *canon.Settings, profile string) {
 	setExtra(s, proposal.ProfileSetting, profile)
 }
 
-// SetLanguage says in which language a world is written, of stem.Languages.
+// SetLanguage sets the language that a world is written in, one of stem.Languages.
 func SetLanguage(s *canon.Settings, code string) { setExtra(s, canon.LanguageSetting, code) }
 
-// SetClockRate says how much world time passes in a unit of real time.
+// SetClockRate sets the ratio of world time to real time.
 func SetClockRate(s *canon.Settings, rate string) { setExtra(s, world.RateSetting, rate) }
 
-// setExtra sets an extra setting, and leaves the map that others may hold.
+// setExtra sets an extra setting in a copy of the map, because others may hold the old map.
 func setExtra(s *canon.Settings, key, value string) {
 	extra := map[string]string{}
 	maps.Copy(extra, s.Extra)
@@ -89,18 +89,19 @@ func setExtra(s *canon.Settings, key, value string) {
 	s.Extra = extra
 }
 
-// SetUnproven says which kinds agents may propose in a world without a context.
+// SetUnproven sets the kinds that agents may propose in a world without citing a context.
 func SetUnproven(s *canon.Settings, kinds []string) {
 	setExtra(s, proposal.UnprovenSetting, strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "none" }), ","))
 }
 
-// offer adds operations to a surface that is there.
-func (a *App) offer(surface string, operations ...*op.Operation) {
+// addOperations adds operations to an existing surface.
+func (a *App) addOperations(surface string, operations ...*op.Operation) {
 	i := slices.IndexFunc(a.Surfaces, func(s op.Surface) bool { return s.Name == surface })
 	a.Surfaces[i].Operations = append(a.Surfaces[i].Operations, operations...)
 }
 
-// draftWords is what the surface world calls things.
+// draftWords returns the names that the surface world uses for event types, directions and
+// surfaces.
 func draftWords() kind.Config {
 	c := kind.Config{Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
 		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
@@ -114,8 +115,8 @@ func draftWords() kind.Config {
 	return c
 }
 
-// contexts reads context references again for the replay gate, and gives the answers as
-// REST and MCP's text show them.
+// contexts reads context references again for the replay gate, and returns the answers in the form
+// that REST and MCP's text show.
 type contexts struct{ places *world.World }
 
 func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (proposal.Reading, error) {
@@ -131,7 +132,7 @@ func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (propo
 	return proposal.Reading{Answer: agent.Answer(answer), Level: view.Level, At: at}, err
 }
 
-// authors gives those who proposed as they are today.
+// authors looks up the authors of proposals, with the rights that they have now.
 type authors struct{ app *App }
 
 func (s authors) Author(ctx context.Context, subject access.Subject, key string) (access.Caller, error) {
@@ -152,20 +153,21 @@ func (s authors) Author(ctx context.Context, subject access.Subject, key string)
 	return access.Caller{}, fault.New(fault.Denied, "whoever asked for this is not known any more; it must be asked for anew")
 }
 
-// ResumeProposals carries out what was accepted before a process ended, in every world.
+// ResumeProposals applies, in every world, the proposals that were accepted but not applied before
+// a process ended.
 func (a *App) ResumeProposals(ctx context.Context) error {
 	all, err := a.Canon.Worlds(ctx)
 	for _, w := range all {
 		if err != nil {
 			break
 		}
-		err = a.resume(ctx, w)
+		err = a.resumeWorldProposals(ctx, w)
 	}
 	return err
 }
 
-func (a *App) resume(ctx context.Context, w canon.World) error {
-	return a.operate(ctx, w.ID, "resume_proposals", access.Propose, func(g access.Grant) error {
+func (a *App) resumeWorldProposals(ctx context.Context, w canon.World) error {
+	return a.runAsOperator(ctx, w.ID, "resume_proposals", access.Propose, func(g access.Grant) error {
 		n, err := a.Proposals.Resume(ctx, g)
 		if n > 0 {
 			a.logger.Info("what was accepted before is carried out", "world", w.Slug, "proposals", n)

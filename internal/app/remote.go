@@ -9,17 +9,17 @@ import (
 	"loregate/internal/remote"
 )
 
-// RemoteOptions say which server to serve locally, and as whom.
+// RemoteOptions name the remote server, the key and the role for ServeRemote.
 type RemoteOptions struct {
-	URL      string // of the server's /api/mcp
+	URL      string // address of the server's /api/mcp
 	Key      string
-	KeyVar   string // where Key came from, for messages
+	KeyVar   string // environment variable that Key came from, for messages
 	Role     access.Role
 	World    string
-	Surfaces []string // at most one; none is all that the key opens
+	Surfaces []string // at most one; none means all that the key opens
 }
 
-// ServeRemote serves another server's tools, prompts and resources on standard input and
+// ServeRemote serves the tools, prompts and resources of another server on standard input and
 // output.
 func ServeRemote(ctx context.Context, c Config, o RemoteOptions, s Streams) error {
 	if o.Key == "" {

@@ -18,45 +18,45 @@ import (
 	"loregate/internal/store/sqlite"
 )
 
-// A repair works in a folder of its own in the data folder, and can be ended at any moment:
+// A repair works in its own folder in the data folder, and can be interrupted at any moment:
 //
 //	repair/damaged   copies of the damaged files, to read from
 //	repair/new       the new store
-//	repair/ready     the new store is proved; names the folder that keeps the damaged files
-//	repair/moved     the damaged files are there
+//	repair/ready     the new store is proved; holds the name of the folder for the damaged files
+//	repair/moved     the damaged files have been moved to that folder
 //
-// Before ready nothing is changed and the next run begins again; from ready on it goes on,
-// and no other command opens the store until it has.
+// Before ready exists nothing is changed, and the next run starts again. After that the next run
+// continues, and no other command opens the store until the repair is complete.
 const (
 	repairFolder = "repair"
 	repairReady  = "ready"
 	repairMoved  = "moved"
 )
 
-// storeFiles are the names that a store has in its folder.
+// storeFiles are the names of the files that make up a store.
 var storeFiles = []string{StoreFile, StoreFile + "-wal", StoreFile + "-shm", recordsFile, recordsFile + "-wal", recordsFile + "-shm"}
 
 const recordsFile = StoreFile + "-access"
 
-// repairRoom is how many times the size of a store its repair needs beside it: for the copy
-// that is read, the new store, and the log of that.
+// repairRoom is the free space that a repair needs, as a multiple of the store's size: for the copy
+// that is read, the new store, and the new store's log.
 const repairRoom = 3
 
-// Repair makes the damaged store of a data folder anew from what can be read of it, proves
-// the new one, and puts it in its place; the damaged files are kept. Where something cannot
-// be recovered it says what, and changes nothing, unless acceptLoss is set. It refuses while
-// another process has the store open.
+// Repair builds a new store from the readable parts of the damaged store in a data folder, proves
+// it, and puts it in place of the damaged files, which are kept. If something cannot be recovered,
+// Repair names it and changes nothing, unless acceptLoss is set. It refuses to run while another
+// process has the store open.
 func Repair(ctx context.Context, c Config, acceptLoss bool, out io.Writer) (err error) {
 	if c.Database != "" {
 		return fault.New(fault.Rule, "the store is in PostgreSQL, whose own tools repair it: restore a backup with pg_restore, then run loregate audit verify and loregate rebuild")
 	}
-	r := repairing{ctx: ctx, config: c, work: filepath.Join(c.Data, repairFolder), out: out}
+	r := repairRun{ctx: ctx, config: c, work: filepath.Join(c.Data, repairFolder), out: out}
 	defer func() { err = disk.Explain(c.Data, err) }()
-	if exists(filepath.Join(r.work, repairReady)) {
+	if fileExists(filepath.Join(r.work, repairReady)) {
 		fmt.Fprintln(out, "going on with a repair that was cut off")
-		return r.swap()
+		return r.swapFiles()
 	}
-	held, err := r.hold()
+	held, err := r.lockStoreFiles()
 	if err != nil {
 		return err
 	}
@@ -68,24 +68,25 @@ func Repair(ctx context.Context, c Config, acceptLoss bool, out io.Writer) (err 
 	if err := os.RemoveAll(r.work); err != nil {
 		return err
 	}
-	if err := r.make(held, acceptLoss); err != nil {
+	if err := r.buildNewStore(held, acceptLoss); err != nil {
 		return errors.Join(err, os.RemoveAll(r.work))
 	}
-	return r.swap()
+	return r.swapFiles()
 }
 
-type repairing struct {
-	ctx    context.Context // of the one Repair it lives for
+// repairRun is one run of Repair.
+type repairRun struct {
+	ctx    context.Context // context of the one Repair call
 	config Config
 	work   string
 	out    io.Writer
 	lost   []sqlite.Loss
 }
 
-// hold keeps others from opening the store until the files are closed.
-func (r *repairing) hold() (held []*os.File, err error) {
+// lockStoreFiles keeps other processes from opening the store until the returned files are closed.
+func (r *repairRun) lockStoreFiles() (held []*os.File, err error) {
 	for _, name := range []string{StoreFile, recordsFile} {
-		f, err := hold(filepath.Join(r.config.Data, name))
+		f, err := lockStoreFile(filepath.Join(r.config.Data, name))
 		switch {
 		case errors.Is(err, os.ErrNotExist) && name != StoreFile:
 			continue
@@ -105,9 +106,9 @@ func (r *repairing) hold() (held []*os.File, err error) {
 	return held, nil
 }
 
-// make makes the new store and proves it.
-func (r *repairing) make(held []*os.File, acceptLoss bool) error {
-	if err := r.room(); err != nil {
+// buildNewStore builds the new store and proves it.
+func (r *repairRun) buildNewStore(held []*os.File, acceptLoss bool) error {
+	if err := r.requireFreeSpace(); err != nil {
 		return err
 	}
 	from, to := filepath.Join(r.work, "damaged"), filepath.Join(r.work, "new")
@@ -116,7 +117,7 @@ func (r *repairing) make(held []*os.File, acceptLoss bool) error {
 	}
 	for _, name := range storeFiles {
 		if strings.HasSuffix(name, "-shm") {
-			continue // made anew
+			continue // SQLite creates it again
 		}
 		if err := r.copyFile(held, name, filepath.Join(from, name)); err != nil {
 			return err
@@ -127,21 +128,22 @@ func (r *repairing) make(held []*os.File, acceptLoss bool) error {
 		return nothingChanged(err)
 	}
 	r.lost = lost
-	failed := r.rebuild(to)
-	r.tell()
+	failed := r.rebuildAndProve(to)
+	r.printLosses()
 	if failed != nil {
 		return nothingChanged(failed)
 	}
-	return r.judge(acceptLoss)
+	return r.checkLosses(acceptLoss)
 }
 
-// nothingChanged says what a repair that failed has left, and what else there is to do.
+// nothingChanged wraps the error of a failed repair: the store is unchanged, and the person should
+// restore a backup.
 func nothingChanged(err error) error {
 	return (&fault.Error{Kind: fault.Unavailable, Message: "the store cannot be repaired: restore a backup (docs/operations.md). Nothing was changed"}).Because(err)
 }
 
-// room refuses a disk on which the repair would not fit.
-func (r *repairing) room() error {
+// requireFreeSpace returns an error if the disk has too little room for the repair.
+func (r *repairRun) requireFreeSpace() error {
 	var size uint64
 	for _, name := range storeFiles {
 		if info, err := os.Stat(filepath.Join(r.config.Data, name)); err == nil {
@@ -151,8 +153,9 @@ func (r *repairing) room() error {
 	return disk.Need(r.config.Data, repairRoom*size, fmt.Sprintf("the repair, which takes %d times the store,", repairRoom))
 }
 
-// copyFile copies a file of the store, by the handle that it is held by where it is.
-func (r *repairing) copyFile(held []*os.File, name, to string) (err error) {
+// copyFile copies a file of the store. It reads a locked file through the handle in held, since
+// closing a second handle would release the lock.
+func (r *repairRun) copyFile(held []*os.File, name, to string) (err error) {
 	var from *os.File
 	for _, f := range held {
 		if filepath.Base(f.Name()) == name {
@@ -165,7 +168,7 @@ func (r *repairing) copyFile(held []*os.File, name, to string) (err error) {
 		} else if err != nil {
 			return err
 		}
-		defer func() { _ = from.Close() }() // it was only read
+		defer func() { _ = from.Close() }() // the file was only read
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -175,10 +178,10 @@ func (r *repairing) copyFile(held []*os.File, name, to string) (err error) {
 	return errors.Join(err, f.Close())
 }
 
-// rebuild makes the tables of a salvaged store from its streams, and proves it: chains,
+// rebuildAndProve rebuilds the tables of a salvaged store from its streams, then verifies chains,
 // contents, tables, and the files themselves.
-func (r *repairing) rebuild(folder string) (err error) {
-	s, err := openStore(r.ctx, r.config.at(folder))
+func (r *repairRun) rebuildAndProve(folder string) (err error) {
+	s, err := openStore(r.ctx, r.config.withAddress(folder))
 	if err != nil {
 		return err
 	}
@@ -193,10 +196,10 @@ func (r *repairing) rebuild(folder string) (err error) {
 		if !ok {
 			continue
 		}
-		if err := r.missing(s, w); err != nil {
+		if err := r.listMissingTexts(s, w); err != nil {
 			return err
 		}
-		if err := operator(r.ctx, func(g access.Grant) error {
+		if err := withOperatorGrant(r.ctx, func(g access.Grant) error {
 			_, err := c.Rebuild(r.ctx, g, w, canon.KeepRebuilt)
 			return err
 		}); err != nil {
@@ -220,12 +223,12 @@ func (r *repairing) rebuild(folder string) (err error) {
 	return nil
 }
 
-// maxNamed is how many losses are listed one by one.
-const maxNamed = 50
+// maxListedLosses is the number of losses that are listed one by one.
+const maxListedLosses = 50
 
-// missing names the texts that commits name and that are not there, where texts are known
-// to be lost: others were erased by purge.
-func (r *repairing) missing(s store, w access.WorldID) error {
+// listMissingTexts adds to the losses the texts that commits name and the store does not have. It
+// does so only if texts are known to be lost, and leaves out the texts that a purge erased.
+func (r *repairRun) listMissingTexts(s store, w access.WorldID) error {
 	known := false
 	for _, l := range r.lost {
 		known = known || strings.HasPrefix(l.What, "texts of cards")
@@ -233,7 +236,7 @@ func (r *repairing) missing(s store, w access.WorldID) error {
 	if !known {
 		return nil
 	}
-	var list []named
+	var list []missingText
 	purged := map[canon.Hash]bool{}
 	err := s.Read(r.ctx, func(rd canon.Reader) error {
 		for commit, err := range rd.Commits(r.ctx, canon.WorldStream(w), 1) {
@@ -254,7 +257,7 @@ func (r *repairing) missing(s store, w access.WorldID) error {
 				if _, there, err := rd.Body(r.ctx, w, ch.Card.Content); err != nil {
 					return err
 				} else if !there {
-					list = append(list, named{rec.Seq, *ch.Card})
+					list = append(list, missingText{rec.Seq, *ch.Card})
 				}
 			}
 		}
@@ -264,7 +267,7 @@ func (r *repairing) missing(s store, w access.WorldID) error {
 	for _, n := range list {
 		switch {
 		case purged[n.card.Content]:
-		case len(r.lost) > maxNamed:
+		case len(r.lost) > maxListedLosses:
 			more++
 		default:
 			r.lost = append(r.lost, sqlite.Loss{What: fmt.Sprintf("the text that commit %d of world %s gave the card ~%s (%q)", n.at, w, n.card.ID, n.card.Part)})
@@ -276,14 +279,14 @@ func (r *repairing) missing(s store, w access.WorldID) error {
 	return err
 }
 
-// named is a text that a commit names.
-type named struct {
+// missingText is a text that a commit names and the store does not have.
+type missingText struct {
 	at   canon.Seq
 	card canon.CardImage
 }
 
-// tell prints what is lost.
-func (r *repairing) tell() {
+// printLosses prints the list of losses.
+func (r *repairRun) printLosses() {
 	for _, l := range r.lost {
 		fmt.Fprintln(r.out, "lost:", l.What)
 	}
@@ -292,18 +295,19 @@ func (r *repairing) tell() {
 	}
 }
 
-// judge refuses a loss that is not accepted, and marks the new store as ready.
-func (r *repairing) judge(acceptLoss bool) error {
+// checkLosses returns an error for serious losses that are not accepted, and otherwise marks the
+// new store as ready.
+func (r *repairRun) checkLosses(acceptLoss bool) error {
 	serious := slices.ContainsFunc(r.lost, func(l sqlite.Loss) bool { return !l.Dispensable })
 	if serious && !acceptLoss {
 		return fault.New(fault.Rule, "what is listed as lost cannot be recovered: restore a backup, or go on without it with --accept-loss. Nothing was changed")
 	}
 	keep := "damaged-" + time.Now().UTC().Format("20060102T150405Z")
-	return r.mark(repairReady, keep)
+	return r.writeMarker(repairReady, keep)
 }
 
-// mark writes a file that says how far the repair is, for good.
-func (r *repairing) mark(name, text string) error {
+// writeMarker durably writes a marker file, which records how far the repair has come.
+func (r *repairRun) writeMarker(name, text string) error {
 	for _, dir := range []string{filepath.Join(r.work, "new"), r.work} {
 		if err := syncFolder(dir); err != nil {
 			return err
@@ -324,22 +328,22 @@ func (r *repairing) mark(name, text string) error {
 	return syncFolder(r.work)
 }
 
-// swap moves the damaged files away and the new store into their place. It goes on where
-// an earlier run was ended.
-func (r *repairing) swap() error {
+// swapFiles moves the damaged files away and the new store into their place. It continues where an
+// interrupted run stopped.
+func (r *repairRun) swapFiles() error {
 	b, err := os.ReadFile(filepath.Join(r.work, repairReady))
 	if err != nil {
 		return err
 	}
 	keep := filepath.Join(r.config.Data, filepath.Base(string(b)))
-	if !exists(filepath.Join(r.work, repairMoved)) {
+	if !fileExists(filepath.Join(r.work, repairMoved)) {
 		if err := makeFolder(keep, syncFolder); err != nil {
 			return err
 		}
 		if err := r.moveAll(r.config.Data, keep); err != nil {
 			return err
 		}
-		if err := r.mark(repairMoved, ""); err != nil {
+		if err := r.writeMarker(repairMoved, ""); err != nil {
 			return err
 		}
 	}
@@ -353,8 +357,8 @@ func (r *repairing) swap() error {
 	return syncFolder(r.config.Data)
 }
 
-// moveAll moves the files of a store that are there from one folder to another.
-func (r *repairing) moveAll(from, to string) error {
+// moveAll moves the files of a store that exist from one folder to another.
+func (r *repairRun) moveAll(from, to string) error {
 	for _, name := range storeFiles {
 		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -363,14 +367,15 @@ func (r *repairing) moveAll(from, to string) error {
 	return errors.Join(syncFolder(from), syncFolder(to))
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// errRepairing refuses a data folder whose repair was cut off while the files were moved.
+// errRepairing returns an error if a repair of the data folder was interrupted while files were
+// moved.
 func errRepairing(dir string) error {
-	if !exists(filepath.Join(dir, repairFolder, repairReady)) {
+	if !fileExists(filepath.Join(dir, repairFolder, repairReady)) {
 		return nil
 	}
 	return fault.New(fault.Unavailable, "a repair of the store in %s was cut off: run loregate repair --data %s, which goes on with it", dir, dir)

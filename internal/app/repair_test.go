@@ -12,7 +12,8 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// damagedFolder is a store with one world, whose index of cards has a page of zeros.
+// damagedFolder returns the configuration of a store with one world, of which one page is zeroed,
+// in the index of cards.
 func damagedFolder(t *testing.T) Config {
 	t.Helper()
 	c, err := LoadConfig("", nil)
@@ -40,10 +41,11 @@ func damagedFolder(t *testing.T) Config {
 	return c
 }
 
-// TestARepairThatIsCutOffGoesOn ends a repair before it has proved the new store, and after
-// each file that it moves: nothing but a repair opens the folder then, and it ends well.
+// TestARepairThatIsCutOffGoesOn interrupts a repair before it has proved the new store, and after
+// each file that it moves. Until the next repair no command can open the folder; that repair
+// succeeds.
 func TestARepairThatIsCutOffGoesOn(t *testing.T) {
-	const moves = 3 // the database, its records, and the marks between
+	const moves = 3 // the cut in the middle of the work, the folder to keep files in, and the marker
 	step := 1
 	if raceenabled.Detected {
 		step = 5
@@ -54,7 +56,7 @@ func TestARepairThatIsCutOffGoesOn(t *testing.T) {
 			t.Fatal("the damage does not show at the start")
 		}
 		var out bytes.Buffer
-		r := repairing{ctx: t.Context(), config: c, work: filepath.Join(c.Data, repairFolder), out: &out}
+		r := repairRun{ctx: t.Context(), config: c, work: filepath.Join(c.Data, repairFolder), out: &out}
 		if cut == 0 { // in the middle of the work
 			if err := os.MkdirAll(filepath.Join(r.work, "new"), 0o700); err != nil {
 				t.Fatal(err)
@@ -75,20 +77,20 @@ func TestARepairThatIsCutOffGoesOn(t *testing.T) {
 			t.Errorf("cut %d: %v\n%s", cut, err, out.String())
 		}
 		kept, err := filepath.Glob(filepath.Join(c.Data, "damaged-*", StoreFile))
-		if err != nil || len(kept) != 1 || exists(r.work) {
+		if err != nil || len(kept) != 1 || fileExists(r.work) {
 			t.Errorf("cut %d: kept are %v; %v", cut, kept, err)
 		}
 	}
 }
 
-// cutRepair does a repair up to a number of moves of files.
-func cutRepair(t *testing.T, r *repairing, moves int) {
+// cutRepair runs a repair and stops it after a number of file moves.
+func cutRepair(t *testing.T, r *repairRun, moves int) {
 	t.Helper()
-	held, err := r.hold()
+	held, err := r.lockStoreFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.make(held, false)
+	err = r.buildNewStore(held, false)
 	for _, f := range held {
 		err = errors.Join(err, f.Close())
 	}
@@ -112,7 +114,7 @@ func cutRepair(t *testing.T, r *repairing, moves int) {
 		}
 	}
 	move(r.config.Data, keep)
-	steps = append(steps, func() error { return r.mark(repairMoved, "") })
+	steps = append(steps, func() error { return r.writeMarker(repairMoved, "") })
 	move(filepath.Join(r.work, "new"), r.config.Data)
 	for _, step := range steps[:min(moves, len(steps))] {
 		if err := step(); err != nil {

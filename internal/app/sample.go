@@ -14,12 +14,13 @@ import (
 	"loregate/internal/sample"
 )
 
-// Sample is what loading the sample world made: its keys, shown once.
+// Sample holds the results of loading the sample world: the world and its keys, which are shown
+// once.
 type Sample struct {
 	World canon.World
 	Keys  []SampleKey
 
-	Campaign []SampleKey // of the sample campaign, in the order of its table
+	Campaign []SampleKey // keys of the sample campaign, in the order of sampleSeats
 }
 
 // SampleKey is a key of the sample world.
@@ -31,8 +32,8 @@ type SampleKey struct {
 // SampleWorld is the slug of the sample world.
 const SampleWorld = "lendwater"
 
-// LoadSample loads the sample world into an empty store, and makes a key for each role.
-// Where there is a world already it does nothing and gives nil.
+// LoadSample loads the sample world into an empty store and creates a key for each role. If the
+// store already has a world, it does nothing and returns nil.
 func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*Sample, error) {
 	all, err := a.Canon.Worlds(ctx)
 	if err != nil || len(all) > 0 {
@@ -48,7 +49,7 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 	if err != nil {
 		return nil, err
 	}
-	err = a.operate(ctx, w.ID, "load_sample", access.Write, func(g access.Grant) error {
+	err = a.runAsOperator(ctx, w.ID, "load_sample", access.Write, func(g access.Grant) error {
 		summary, err := exchange.ImportMarkdown(ctx, a.Canon, g, sample.Files(), exchange.MarkdownOptions{
 			Label: "sample", Level: access.LevelUser, Native: true, Progress: progress})
 		if err == nil && len(summary.Problems) > 0 {
@@ -72,7 +73,7 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 	return made, err
 }
 
-// Print shows the keys, and the line to paste into each client.
+// Print prints the keys and, for each client, the line that connects it.
 func (s *Sample) Print(w io.Writer, url string) {
 	fmt.Fprintf(w, "The sample world %q is loaded. Its keys are shown only now:\n\n", s.World.Title)
 	for _, k := range s.Keys {
@@ -90,7 +91,7 @@ Or look around with curl:
 	s.printCampaign(w, url)
 }
 
-// URL is where clients reach a server that listens on an address.
+// URL returns the address at which clients reach a server that listens on addr.
 func (c Config) URL(addr string) string {
 	switch {
 	case c.PublicURL != "":

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// secret is a key of size bytes that every process on the store shares.
-func (a *App) secret(ctx context.Context, name string, size int) ([]byte, error) {
+// sharedSecret returns a key of size bytes that all processes on the store share.
+func (a *App) sharedSecret(ctx context.Context, name string, size int) ([]byte, error) {
 	fresh := make([]byte, size)
 	if a.secrets != nil {
 		a.secrets(fresh)

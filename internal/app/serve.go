@@ -17,7 +17,8 @@ import (
 	"loregate/internal/mcpd"
 )
 
-// Listen takes the configured address, before anything is made that is shown only once.
+// Listen opens the configured address. Call it before creating keys, which are shown only once: an
+// address that is taken then costs no key.
 func (a *App) Listen() (net.Listener, error) {
 	if err := a.Config.mayListen(); err != nil {
 		return nil, err
@@ -32,11 +33,11 @@ func (a *App) Listen() (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve serves HTTP on a listener until ctx ends, then stops as Drain says, and closes the
-// listener. ready, when not nil, is called before the first call is taken.
+// Serve serves HTTP on a listener until ctx ends, then stops as described at Drain, and closes the
+// listener. ready, if not nil, is called before the first call is accepted.
 func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr string)) error {
 	defer listener.Close()
-	s, err := a.compose(ctx)
+	s, err := a.composeServer(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,27 +58,28 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 	if err := a.store.Writable(ctx); err != nil {
 		a.logger.Error("reads are served; writes are refused", "error", err)
 	}
-	server := httpd.NewServer(a.Config.Addr, s.leaving.handler(s.handler))
+	server := httpd.NewServer(a.Config.Addr, s.leaving.wrapHandler(s.handler))
 	if ready != nil {
 		ready(listener.Addr().String())
 	}
-	ended := a.begin(server, listener)
+	ended := a.serveListener(server, listener)
 	select {
 	case <-ended.Done():
 		return context.Cause(ended)
 	case <-ctx.Done():
 	}
 	stopCheck()
-	stopEvents() // whoever else is there takes them over
-	return a.end(ctx, s, server, ended)
+	stopEvents() // another process takes them over
+	return a.stopServing(ctx, s, server, ended)
 }
 
-// begin serves on a listener. What it gives ends when serving ends, for its cause.
-func (a *App) begin(server *http.Server, listener net.Listener) context.Context {
+// serveListener starts serving on a listener. The returned context ends when serving ends; its
+// cause is the error of Serve.
+func (a *App) serveListener(server *http.Server, listener net.Listener) context.Context {
 	ended, end := context.WithCancelCause(context.Background())
 	tls := a.Config.TLS
 	limits := a.Config.Limits
-	listener = &bounded{Listener: listener, most: limits.connections(), shares: access.NewSlots(limits.perAddress()), proxies: a.Config.proxies(), plain: tls.Cert == ""}
+	listener = &limitedListener{Listener: listener, most: limits.maxConnections(), shares: access.NewSlots(limits.maxPerAddress()), proxies: a.Config.trustedProxies(), plain: tls.Cert == ""}
 	go func() {
 		if tls.Cert != "" {
 			end(server.ServeTLS(listener, tls.Cert, tls.Key))
@@ -88,12 +90,12 @@ func (a *App) begin(server *http.Server, listener net.Listener) context.Context 
 	return ended
 }
 
-// end stops what is served, as Drain says.
-func (a *App) end(ctx context.Context, s *composed, server *http.Server, ended context.Context) error {
+// stopServing stops the server and its streams, as described at Drain.
+func (a *App) stopServing(ctx context.Context, s *composedServer, server *http.Server, ended context.Context) error {
 	d := a.Config.Drain
 	a.logger.Info("stopping: not ready any more, open calls may end; a second signal stops at once", "notice", d.Notice, "calls", d.Calls)
-	s.leaving.notice(d.Notice, ended.Done())
-	s.endStreams() // they would not by themselves
+	s.leaving.announceStop(d.Notice, ended.Done())
+	s.endStreams() // streams do not end by themselves
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Calls)
 	defer cancel()
 	err := server.Shutdown(within)
@@ -106,7 +108,7 @@ func (a *App) end(ctx context.Context, s *composed, server *http.Server, ended c
 	return err
 }
 
-// mayListen refuses an address that others can reach without TLS in front.
+// mayListen returns an error if others can reach the address and no TLS protects it.
 func (c Config) mayListen() error {
 	if c.Loopback() || c.BehindProxy || c.TLS.Cert != "" {
 		return nil
@@ -114,30 +116,30 @@ func (c Config) mayListen() error {
 	return fmt.Errorf("addr %s can be reached by others, and keys would travel in the clear; set tls.cert and tls.key, or behind_proxy: true where a proxy ends TLS", c.Addr)
 }
 
-// Handler is everything that is served over HTTP. stop ends what it runs.
+// Handler returns the handler of all HTTP routes. stop ends the goroutines behind it.
 func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err error) {
-	s, err := a.compose(ctx)
+	s, err := a.composeServer(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	return s.handler, s.stop, nil
 }
 
-// composed is what is served over HTTP, and what runs beside it.
-type composed struct {
+// composedServer is the HTTP handler and the background work that belongs to it.
+type composedServer struct {
 	handler    http.Handler
-	leaving    *leaving
-	endStreams func() // calls go on
-	stop       func() // everything
+	leaving    *drainState
+	endStreams func() // ends streams; open calls go on
+	stop       func() // ends everything
 }
 
-// sealSecret names the bytes that seal cursors and sessions of MCP, so that every process
-// on the store takes those of the others.
+// sealSecret names the key that seals MCP cursors and sessions. All processes on the store share
+// it, so each accepts the cursors and sessions of the others.
 const sealSecret = "mcp cursors and sessions"
 
-func (a *App) compose(ctx context.Context) (*composed, error) {
+func (a *App) composeServer(ctx context.Context) (*composedServer, error) {
 	m := a.mcpConfig(a.Ops)
-	key, err := a.secret(ctx, sealSecret, len(m.SealKey))
+	key, err := a.sharedSecret(ctx, sealSecret, len(m.SealKey))
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +148,13 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &composed{leaving: &leaving{}}
+	s := &composedServer{leaving: &drainState{}}
 	stopping := make(chan struct{})
 	c := httpd.Config{
 		Stopping: stopping,
-		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, PerAddress: a.Config.Limits.perAddress(), Proxies: a.Config.proxies(), MCP: mcp,
-		Metrics: a.metricsHandler(), Ready: s.leaving.ready(a.Ready), StoreState: a.checked.String, Version: a.Version,
-		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.hosts(), Origins: a.Config.Origins,
+		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, PerAddress: a.Config.Limits.maxPerAddress(), Proxies: a.Config.trustedProxies(), MCP: mcp,
+		Metrics: a.metricsHandler(), Ready: s.leaving.wrapReady(a.Ready), StoreState: a.checkState.String, Version: a.Version,
+		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.allowedHosts(), Origins: a.Config.Origins,
 		Now: a.now, Logger: a.logger, Page: frontPage(), Routes: []httpd.Route{gamePage()},
 	}
 	for _, r := range a.Config.AllowFrom {
@@ -177,8 +179,8 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 	return s, nil
 }
 
-// proxies are the addresses whose X-Forwarded-For is believed.
-func (c Config) proxies() []netip.Prefix {
+// trustedProxies returns the addresses whose X-Forwarded-For header is trusted.
+func (c Config) trustedProxies() []netip.Prefix {
 	if !c.BehindProxy {
 		return nil
 	}
@@ -186,8 +188,8 @@ func (c Config) proxies() []netip.Prefix {
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("fc00::/7")}
 }
 
-// hosts are the names that requests may name.
-func (c Config) hosts() []string {
+// allowedHosts returns the host names that requests may name.
+func (c Config) allowedHosts() []string {
 	hosts := append([]string(nil), c.Hosts...)
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Hostname() != "" {
 		hosts = append(hosts, u.Hostname())
@@ -205,7 +207,7 @@ func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 		Engine: engine, Auth: bearers{a.Identity, meteredLimits{a.limits, a.metrics}, a.Config}, Changes: a.Canon,
 		Version: a.Version, Website: Website, Origins: a.Config.Origins, Now: a.now, Logger: a.logger,
 		Worlds: func(ctx context.Context, c access.Caller) []string {
-			names, _ := worlds{a.Canon}.Names(ctx, c) // without names the instructions are shorter, no more
+			names, _ := worlds{a.Canon}.Names(ctx, c) // without names only the instructions are shorter
 			return names
 		},
 	}
@@ -215,7 +217,7 @@ func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 	return addFixtures(c)
 }
 
-// ServeStdio serves one caller on standard input and output.
+// ServeStdio serves MCP to one caller on standard input and output.
 func (a *App) ServeStdio(ctx context.Context, c access.Caller, world string, surfaces []string, s Streams) error {
 	var engine mcpd.Engine = a.Ops
 	if world != "" {

@@ -19,56 +19,58 @@ import (
 // StoreFile is the store's file in a data folder.
 const StoreFile = "loregate.db"
 
-// store is what keeps all that the product knows, wherever that is.
+// store is the storage of the whole product, in a data folder or in a database.
 type store interface {
 	canon.Store
 	job.Store
 	job.Deliveries
 	access.SegmentStore
 	Identity() identity.Store
-	// Secret gives random bytes that every process on the store shares, by name.
+	// Secret returns the random bytes of that name, which all processes on the store share. The
+	// first call stores fresh.
 	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
 	Backup(ctx context.Context, path string) error
-	// Verify gives every fault that the engine finds in itself; none is soundness.
+	// Verify returns every fault that the storage engine finds in its data; none if it is sound.
 	Verify(ctx context.Context) (faults []string, err error)
-	// Check reads the store in parts, beside what is served, and gives every fault found.
+	// Check reads the store in parts, while it is served, and returns every fault found. It calls
+	// rest between parts.
 	Check(ctx context.Context, rest func(took time.Duration)) (faults []string, err error)
-	// MarkDamaged has the store refuse writes, for a fault that was found.
+	// MarkDamaged makes the store refuse writes because of the fault found.
 	MarkDamaged(found string)
-	// Writable tells why writes are refused; nil where they are taken.
+	// Writable returns the reason why writes are refused; nil if they are accepted.
 	Writable(ctx context.Context) error
-	// Size says in words how much is kept.
+	// Size describes the size of the store in words.
 	Size(ctx context.Context) (string, error)
 }
 
-// openStore opens the database that is configured, or the store in the data folder.
+// openStore opens the configured database, or the store in the data folder.
 func openStore(ctx context.Context, c Config) (store, error) {
 	if c.Database == "" {
 		if err := errRepairing(c.Data); err != nil {
 			return nil, err
 		}
-		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.caches()})
+		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB()})
 		if err != nil {
 			return nil, err
 		}
 		return embedded{s}, nil
 	}
-	s, err := postgres.Open(ctx, c.postgres())
+	s, err := postgres.Open(ctx, c.postgresConfig())
 	if err != nil {
 		return nil, err
 	}
 	return shared{s}, nil
 }
 
-// Where is where a configuration's store is, for people: without a password.
+// Where returns the location of the store for people, without a password.
 func (c Config) Where() string {
 	if c.Database == "" {
 		return c.Data
 	}
-	return redacted(c.Database)
+	return redactAddress(c.Database)
 }
 
-func redacted(address string) string {
+func redactAddress(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" && u.Path == "" && u.Opaque == "" || !isDatabase(address) {
 		return "a PostgreSQL database"
@@ -81,7 +83,7 @@ func redacted(address string) string {
 	return u.Redacted()
 }
 
-// isDatabase tells the address of a database from a folder.
+// isDatabase reports whether address is the address of a database and not a folder.
 func isDatabase(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
@@ -94,7 +96,7 @@ func (e embedded) Size(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d MB, %d MB of it free, %d MB in the log; %d MB of access records", s.FileBytes>>20, s.FreeBytes>>20, s.WALBytes>>20, s.RecordBytes>>20), err
 }
 
-// shared is the store that several processes share.
+// shared is the store in PostgreSQL, which several processes share.
 type shared struct{ *postgres.Store }
 
 func (s shared) Size(ctx context.Context) (string, error) {

@@ -18,7 +18,7 @@ import (
 	"loregate/internal/studio/unreal"
 )
 
-// Studio is what the owner allows the studio, and where its programs are.
+// Studio holds the permissions of the studio and the location of its programs.
 type Studio struct {
 	Blender          string   `yaml:"blender" default:"blender" doc:"Blender's program: a name on the path, or a file."`
 	Godot            string   `yaml:"godot" default:"godot3-server" doc:"Godot's headless program: a name on the path, or a file."`
@@ -32,7 +32,7 @@ type Studio struct {
 	Roots            []string `yaml:"roots" doc:"Folders that exports may be written below, as name=folder; a path then begins with the name."`
 }
 
-// Check reports settings that cannot be.
+// Check returns an error for settings with invalid values.
 func (c Studio) Check() error {
 	for _, r := range c.Roots {
 		if name, dir, ok := strings.Cut(r, "="); !ok || name == "" || strings.ContainsAny(name, "/\\.") || !filepath.IsAbs(dir) {
@@ -42,7 +42,7 @@ func (c Studio) Check() error {
 	return nil
 }
 
-func (c Studio) policy() studio.Policy {
+func (c Studio) toPolicy() studio.Policy {
 	p := studio.Policy{AllowDestructive: c.AllowDestructive, Tools: c.Tools, Targets: c.Targets, Roots: map[string]string{}}
 	for _, r := range c.Roots {
 		name, dir, _ := strings.Cut(r, "=")
@@ -51,7 +51,7 @@ func (c Studio) policy() studio.Policy {
 	return p
 }
 
-// openStudio makes the studio. No program is started, and none need be there.
+// openStudio creates the studio. It starts no program, and none need be installed.
 func (a *App) openStudio(o Options) (err error) {
 	if err := a.Config.Studio.Check(); err != nil {
 		return err
@@ -60,31 +60,31 @@ func (a *App) openStudio(o Options) (err error) {
 	if a.blobs, err = blob.Open(filepath.Join(dir, "blobs")); err != nil {
 		return err
 	}
-	adapters, err := a.adapters()
+	adapters, err := a.newAdapters()
 	if err != nil {
 		return err
 	}
-	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.policy(),
+	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.toPolicy(),
 		Adapters: adapters, Model: a.studioModel(), Queue: a.studioQueue(),
-		Ended: a.metrics.Run, Now: a.now, NewID: o.ids("studio"), Logger: a.logger})
+		Ended: a.metrics.Run, Now: a.now, NewID: o.idGenerator("studio"), Logger: a.logger})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, a.Studio.Surface())
 	}
 	return err
 }
 
-// studioQueue is how runs get to workers.
+// studioQueue returns the queue through which runs reach workers.
 func (a *App) studioQueue() *studio.Queue {
-	quiet := access.NewGuard(access.Config{Now: a.now}) // looking at the queue many times a minute is no record's matter
+	quiet := access.NewGuard(access.Config{Now: a.now}) // reading the queue many times a minute is not recorded
 	return &studio.Queue{Deliveries: a.store, HandOver: a.Config.Studio.Workers,
 		Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
-			guard, effect, caller := a.Guard, access.Write, system()
+			guard, effect, caller := a.Guard, access.Write, systemCaller()
 			if operation == studio.ReadQueue {
 				guard, effect = quiet, access.Read
 			}
 			if who != (studio.Asker{}) {
 				var err error
-				if caller, err = a.asker(ctx, who, w); err != nil {
+				if caller, err = a.callerOfAsker(ctx, who, w); err != nil {
 					return err
 				}
 			}
@@ -99,10 +99,10 @@ func (a *App) studioQueue() *studio.Queue {
 		}}
 }
 
-// asker is who asked for a run, with what they may do today. Whoever came by a token of
-// another issuer has the role that they had when they asked, and no more than that of
-// their membership, where there is one.
-func (a *App) asker(ctx context.Context, who studio.Asker, w access.WorldID) (access.Caller, error) {
+// callerOfAsker returns the caller who asked for a run, with the rights that they have now. A
+// subject with a token of another issuer has the role that they had when they asked, limited by the
+// role of their membership if they have one.
+func (a *App) callerOfAsker(ctx context.Context, who studio.Asker, w access.WorldID) (access.Caller, error) {
 	c, err := authors{a}.Author(ctx, who.Subject, who.Key)
 	if err == nil || who.Key != "" {
 		return c, err
@@ -120,12 +120,12 @@ func (a *App) asker(ctx context.Context, who studio.Asker, w access.WorldID) (ac
 	return access.Caller{Subject: who.Subject, Actor: access.AI, Roles: map[access.WorldID]access.Role{w: role}}, nil
 }
 
-// Work takes runs of the studio from the queue until ctx ends.
+// Work runs queued studio runs until ctx ends.
 func (a *App) Work(ctx context.Context, w studio.Worker) error { return a.Studio.Work(ctx, w) }
 
-// adapters are the programs that can be used. Unreal is one only where it is set up, so
-// that a target need not be named where there is one engine.
-func (a *App) adapters() ([]studio.Adapter, error) {
+// newAdapters returns the adapters of the usable programs. Unreal is included only if it is
+// configured: with one engine, callers need not name a target.
+func (a *App) newAdapters() ([]studio.Adapter, error) {
 	c := a.Config.Studio
 	list := []studio.Adapter{blender.New(blender.Config{Binary: c.Blender}), godot.New(godot.Config{Binary: c.Godot})}
 	u := unreal.Config{Address: c.Unreal, Project: c.UnrealProject}
@@ -152,7 +152,7 @@ func (a *App) adapters() ([]studio.Adapter, error) {
 	return append(list, engine), err
 }
 
-// closeStudio stops its runs and programs.
+// closeStudio stops the studio's runs and programs.
 func (a *App) closeStudio() error {
 	if a.Studio != nil {
 		a.Studio.Close()

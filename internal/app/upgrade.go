@@ -11,16 +11,16 @@ import (
 	"loregate/internal/store/sqlite"
 )
 
-// Upgrade brings a store to this program's format. One in a data folder is backed up first,
-// as any start with a newer program does; one in PostgreSQL only its operator can back up,
-// and confirmed says that this is done.
+// Upgrade upgrades a store to this program's format. A store in a data folder is backed up first,
+// as at any start with a newer program. A store in PostgreSQL can be backed up only by its
+// operator; confirmed must be true to state that this was done.
 func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err error) {
 	format := sqlite.Format
 	if c.Database != "" {
 		if !confirmed {
 			return fault.New(fault.Invalid, "back the database up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one")
 		}
-		p := c.postgres()
+		p := c.postgresConfig()
 		p.Upgrade = true
 		s, err := postgres.Open(ctx, p)
 		if err != nil {

@@ -11,22 +11,21 @@ import (
 	"loregate/internal/world"
 )
 
-// refSecret names the bytes that seal context references, the same for every process on
-// the store.
+// refSecret names the key that seals context references. All processes on the store share it.
 const refSecret = "context references"
 
-// openWorld makes the surfaces world and lore.
+// openWorld creates the surfaces world and lore.
 func (a *App) openWorld(ctx context.Context) error {
 	if err := a.openEvents(); err != nil {
 		return err
 	}
 	c := world.Config{Canon: a.Canon, Tokens: playTokens{a}, Handled: a.Events, Now: a.now}
 	var err error
-	if c.Lore, err = a.Config.Lore.config(); err != nil {
+	if c.Lore, err = a.Config.Lore.toWorldConfig(); err != nil {
 		return err
 	}
 	c.Lore.Logger = a.logger
-	key, err := a.secret(ctx, refSecret, len(c.Key))
+	key, err := a.sharedSecret(ctx, refSecret, len(c.Key))
 	if err != nil {
 		return err
 	}
@@ -38,8 +37,8 @@ func (a *App) openWorld(ctx context.Context) error {
 	return nil
 }
 
-// playTokens makes the tokens that players play with. A player is a subject of its own,
-// so that nothing that is open to its maker by name is open to it.
+// playTokens issues the tokens of players. Each player is a subject of its own, so cards shared by
+// name with the subject who made the token are not visible to the player.
 type playTokens struct{ app *App }
 
 func (p playTokens) IssuePlayer(ctx context.Context, by access.Grant, player canon.CardID) (string, error) {

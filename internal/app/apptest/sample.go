@@ -1,5 +1,4 @@
-// Package apptest gives tests of the served product their stage: the product opened and
-// served, its sample data, and calls to it.
+// Package apptest opens and serves the product for tests, gives them its sample data, and calls it.
 package apptest
 
 import (
@@ -15,17 +14,18 @@ import (
 	"loregate/internal/app"
 )
 
-// loaded is a data folder with the sample worlds, file by file, and the keys to them.
-type loaded struct {
+// sampleFolder is a data folder with the sample worlds, as file contents by name, and the keys to
+// them.
+type sampleFolder struct {
 	files map[string][]byte
 	made  *app.Sample
 }
 
-// Sample puts the sample worlds into an empty data folder, and gives the keys to them. The
-// tests of a program load them once: loading takes longer than most of what is asked of them.
+// Sample writes the sample worlds into an empty data folder and returns the keys to them. A test
+// binary loads them only once, because loading takes longer than most tests.
 func Sample(t testing.TB, data string) *app.Sample {
 	t.Helper()
-	s, err := load()
+	s, err := loadSample()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func Sample(t testing.TB, data string) *app.Sample {
 	return s.made
 }
 
-var load = sync.OnceValues(func() (*loaded, error) {
+var loadSample = sync.OnceValues(func() (*sampleFolder, error) {
 	dir, err := os.MkdirTemp("", "loregate-sample")
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ var load = sync.OnceValues(func() (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &loaded{files: map[string][]byte{}, made: made}
+	s := &sampleFolder{files: map[string][]byte{}, made: made}
 	return s, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

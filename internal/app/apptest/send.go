@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Send makes a REST call with a key or token, of JSON where there is a body, and gives
-// what came.
+// Send makes a REST call with a key or token, and with a JSON body if body is not "". It returns
+// the status and the body of the answer.
 func Send(t testing.TB, method, url, token, body string) (status int, answer []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

@@ -18,7 +18,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// Config is the configuration of a store in a data folder, all else as it is by itself.
+// Config returns the default configuration for a store in a data folder.
 func Config(t testing.TB, data string) app.Config {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
@@ -29,21 +29,21 @@ func Config(t testing.TB, data string) app.Config {
 	return c
 }
 
-// Quiet are the options of a test that wants no limits and no log.
+// Quiet returns the options of a test without limits; Open discards its log.
 func Quiet() app.Options { return app.Options{Profile: access.ProfileNone} }
 
-// Open opens the product, which keeps no log where the options name none. shut closes it,
-// once however often it is called, and is called at the test's end.
+// Open opens the product; without a logger in the options the log is discarded. shut closes it. It
+// may be called several times, and is called at the end of the test.
 func Open(t testing.TB, c app.Config, o app.Options) (a *app.App, shut func()) {
 	t.Helper()
 	o.Version = cmp.Or(o.Version, "1.0.0")
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if path := filepath.Join(c.Data, app.StoreFile); c.Database == "" && !exists(path) {
+	if path := filepath.Join(c.Data, app.StoreFile); c.Database == "" && !fileExists(path) {
 		sqlitetest.WriteEmpty(t, path)
 	}
-	ctx := context.Background() // a test's own ends before what is done at its end
+	ctx := context.Background() // the context of a test ends before its cleanup functions run
 	a, err := app.Open(ctx, c, o)
 	if err != nil {
 		t.Fatal(err)
@@ -53,14 +53,14 @@ func Open(t testing.TB, c app.Config, o app.Options) (a *app.App, shut func()) {
 	return a, shut
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// Serve serves the product on an address of this machine, on a free one for "". stop ends
-// that, open streams too, and all that runs beside it; it may be called more than once, and
-// is called at the test's end.
+// Serve serves the product on an address of this machine; "" picks a free one. stop ends serving,
+// open streams included, and all background work. It may be called several times, and is called at
+// the end of the test.
 func Serve(t testing.TB, a *app.App, addr string) (at string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -85,7 +85,7 @@ func Serve(t testing.TB, a *app.App, addr string) (at string, stop func()) {
 	}()
 	stop = sync.OnceFunc(func() {
 		end()
-		_ = server.Close() // what is open is cut off
+		_ = server.Close() // cuts open connections
 		<-done
 		cancel()
 	})

@@ -10,8 +10,8 @@ import (
 	"loregate/internal/app"
 )
 
-// Unpack makes a data folder of a packed store, such as earlier commits wrote, and gives the
-// store's bytes.
+// Unpack creates a data folder from a compressed store, for example one that an earlier version
+// wrote, and returns the store's bytes.
 func Unpack(t testing.TB, packed, dir string) []byte {
 	t.Helper()
 	f, err := os.Open(packed)
