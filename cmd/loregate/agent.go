@@ -19,7 +19,7 @@ type agentAmbienceCmd struct {
 }
 
 func (c agentAmbienceCmd) Run(ctx context.Context, out io.Writer) error {
-	return c.with(ctx, func(a *app.App) error {
+	return c.withApp(ctx, func(a *app.App) error {
 		done, err := a.KeepAmbience(ctx, c.World, c.Location)
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ type auditTailCmd struct {
 }
 
 func (t auditTailCmd) Run(ctx context.Context, out io.Writer) error {
-	return t.with(ctx, func(a *app.App) error {
+	return t.withApp(ctx, func(a *app.App) error {
 		e := json.NewEncoder(out)
 		for r, err := range a.AccessTail(ctx, access.TailOptions{Last: t.Lines, Follow: t.Follow}) {
 			if err != nil {
@@ -40,7 +40,7 @@ func (t auditTailCmd) Run(ctx context.Context, out io.Writer) error {
 type auditVerifyCmd struct{ common }
 
 func (v auditVerifyCmd) Run(ctx context.Context, out io.Writer) error {
-	return v.with(ctx, func(a *app.App) error {
+	return v.withApp(ctx, func(a *app.App) error {
 		report, err := a.Verify(ctx)
 		fmt.Fprint(out, report)
 		return err
@@ -58,7 +58,7 @@ func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
 	if r.Repair {
 		repair = canon.KeepRebuilt
 	}
-	return r.with(ctx, func(a *app.App) error {
+	return r.withApp(ctx, func(a *app.App) error {
 		results, err := a.Rebuild(ctx, r.World, repair)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ type purgeCmd struct {
 }
 
 func (p purgeCmd) Run(ctx context.Context) error {
-	return p.with(ctx, func(a *app.App) error { return a.Purge(ctx, p.World, p.Card, p.Version) })
+	return p.withApp(ctx, func(a *app.App) error { return a.Purge(ctx, p.World, p.Card, p.Version) })
 }
 
 type backupCmd struct {
@@ -97,7 +97,7 @@ type backupCmd struct {
 }
 
 func (b backupCmd) Run(ctx context.Context, out io.Writer) error {
-	return b.with(ctx, func(a *app.App) error {
+	return b.withApp(ctx, func(a *app.App) error {
 		sum, err := a.Backup(ctx, b.Path)
 		if err != nil {
 			return err

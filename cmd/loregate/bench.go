@@ -15,7 +15,7 @@ import (
 	"loregate/internal/loadtest"
 )
 
-// benchCmd puts running servers under load. It opens no store.
+// benchCmd puts running servers under load. It does not open a store.
 type benchCmd struct {
 	URL          []string      `help:"Server to drive; several, where they share a store." name:"url" default:"http://127.0.0.1:8420" placeholder:"URL"`
 	KeyEnv       string        `help:"Variable that holds the API key." name:"api-key-env" default:"LOREGATE_KEY" placeholder:"VAR"`
@@ -60,10 +60,10 @@ func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 	if report == nil {
 		return err
 	}
-	return errors.Join(err, c.draw(report), c.print(out, report))
+	return errors.Join(err, c.drawPicture(report), c.print(out, report))
 }
 
-func (c benchCmd) draw(r *loadtest.Report) (err error) {
+func (c benchCmd) drawPicture(r *loadtest.Report) (err error) {
 	if c.Picture == "" {
 		return nil
 	}

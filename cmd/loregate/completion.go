@@ -9,15 +9,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completing is the first word of the command line with which a shell asks what may stand
-// where the cursor is: all words up to there follow.
-const completing = "__complete"
+// completeCommand is the first argument with which a shell asks for completions. The words of the
+// command line up to the cursor follow it.
+const completeCommand = "__complete"
 
 type completionCmd struct {
 	Shell string `arg:"" help:"bash, zsh or fish." enum:"bash,zsh,fish"`
 }
 
-// shells are the lines that make each shell ask.
+// shells maps each shell to the script that calls completeCommand.
 var shells = map[string]string{
 	"bash": `# In ~/.bashrc: source <(loregate completion bash)
 _loregate() {
@@ -44,29 +44,29 @@ func (c completionCmd) Run(out io.Writer) error {
 	return err
 }
 
-// complete prints what may stand in place of the last word, one a line; nothing where that
-// is for the shell to know, as files are.
-func complete(out io.Writer, root *kong.Node, words []string) {
+// printCompletions prints the completions of the last word, one a line. It prints nothing where the
+// shell completes by itself, such as file names.
+func printCompletions(out io.Writer, root *kong.Node, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	done, last := words[:len(words)-1], words[len(words)-1]
-	for _, candidate := range candidates(root, done, last) {
+	for _, candidate := range completionCandidates(root, done, last) {
 		if strings.HasPrefix(candidate, last) {
 			fmt.Fprintln(out, candidate)
 		}
 	}
 }
 
-func candidates(at *kong.Node, done []string, last string) []string {
+func completionCandidates(at *kong.Node, done []string, last string) []string {
 	arguments := 0
-	var open *kong.Flag // waits for its value
+	var open *kong.Flag // the flag whose value comes next
 	for _, word := range done {
 		switch {
 		case open != nil:
 			open = nil
 		case strings.HasPrefix(word, "-"):
-			open = valued(at, word)
+			open = valueFlag(at, word)
 		default:
 			if next := commandNamed(at, word); next != nil {
 				at, arguments = next, 0
@@ -77,11 +77,11 @@ func candidates(at *kong.Node, done []string, last string) []string {
 	}
 	switch {
 	case open != nil:
-		return enumerated(open.Value)
+		return enumWords(open.Value)
 	case strings.HasPrefix(last, "-"):
 		return flagsOf(at)
 	case arguments < len(at.Positional):
-		return enumerated(at.Positional[arguments])
+		return enumWords(at.Positional[arguments])
 	}
 	var names []string
 	for _, c := range at.Children {
@@ -99,8 +99,8 @@ func commandNamed(at *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// valued is the flag that a word names, where its value comes in the next.
-func valued(at *kong.Node, word string) *kong.Flag {
+// valueFlag returns the flag that a word names if its value is the next word, else nil.
+func valueFlag(at *kong.Node, word string) *kong.Flag {
 	for _, group := range at.AllFlags(true) {
 		for _, f := range group {
 			if !f.IsBool() && (word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)) {
@@ -122,8 +122,8 @@ func flagsOf(at *kong.Node) []string {
 	return names
 }
 
-// enumerated are the words that a value is one of.
-func enumerated(v *kong.Value) []string {
+// enumWords returns the possible words of a value; none if any word is allowed.
+func enumWords(v *kong.Value) []string {
 	if v.Enum == "" {
 		return nil
 	}

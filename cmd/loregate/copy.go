@@ -14,7 +14,7 @@ type copyCmd struct {
 }
 
 func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
-	cfg, err := common{Config: c.Config}.load()
+	cfg, err := common{Config: c.Config}.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ type repairCmd struct {
 }
 
 func (r repairCmd) Run(ctx context.Context, out io.Writer) error {
-	cfg, err := common{Config: r.Config, Data: r.Data}.load()
+	cfg, err := common{Config: r.Config, Data: r.Data}.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ type upgradeCmd struct {
 }
 
 func (u upgradeCmd) Run(ctx context.Context, out io.Writer) error {
-	cfg, err := u.load()
+	cfg, err := u.loadConfig()
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (d doctorCmd) Run(ctx context.Context, out io.Writer) error {
 	if d.Ready != "" {
 		return app.AskReady(ctx, d.Ready)
 	}
-	cfg, err := d.load()
+	cfg, err := d.loadConfig()
 	if err != nil {
 		return err
 	}

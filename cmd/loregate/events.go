@@ -32,11 +32,11 @@ type deadRow struct {
 }
 
 var deadTable = table[deadRow]{"EVENT HANDLER TRIES SINCE PROBLEM", func(d deadRow) []string {
-	return []string{d.Event, d.Handler, strconv.Itoa(d.Tries), day(d.Since), d.Problem}
+	return []string{d.Event, d.Handler, strconv.Itoa(d.Tries), formatMinute(d.Since), d.Problem}
 }}
 
 func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
-	return d.with(ctx, func(a *app.App) error {
+	return d.withApp(ctx, func(a *app.App) error {
 		list, err := a.DeadLetters(ctx, d.World)
 		if err != nil {
 			return err
@@ -56,7 +56,7 @@ type replayCmd struct {
 }
 
 func (r replayCmd) Run(ctx context.Context, out io.Writer) error {
-	return r.with(ctx, func(a *app.App) error {
+	return r.withApp(ctx, func(a *app.App) error {
 		n, err := a.ReplayEvents(ctx, r.World, r.Event)
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ type worldResetCmd struct {
 }
 
 func (w worldResetCmd) Run(ctx context.Context, out io.Writer) error {
-	return w.with(ctx, func(a *app.App) error {
+	return w.withApp(ctx, func(a *app.App) error {
 		receipt, err := a.ResetWorld(ctx, w.World)
 		if err != nil {
 			return err

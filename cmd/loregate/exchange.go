@@ -31,11 +31,11 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	if i.Explain {
 		return printRules(out)
 	}
-	if err := i.check(); err != nil {
+	if err := i.checkFlags(); err != nil {
 		return err
 	}
 	level, _ := access.ParseLevel(i.Level) // kong checked it
-	return i.with(ctx, func(a *app.App) error {
+	return i.withApp(ctx, func(a *app.App) error {
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}
@@ -56,8 +56,8 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// check refuses what the format does not take: a setting that does nothing is an error.
-func (i importCmd) check() error {
+// checkFlags refuses flags that the format does not use: a flag without effect is an error.
+func (i importCmd) checkFlags() error {
 	if i.Path == "" {
 		return fault.New(fault.Invalid, "import: name the folder or file to read after the format, as in: loregate import markdown ./vault")
 	}
@@ -70,7 +70,7 @@ func (i importCmd) check() error {
 	return nil
 }
 
-// printRules shows how a vault's secrets are told.
+// printRules prints the rules by which an import recognises secrets of a vault.
 func printRules(out io.Writer) error {
 	var b strings.Builder
 	b.WriteString("What is hidden from players. What only looks secret is hidden too, until --open or --confirm decides.\n")
@@ -101,7 +101,7 @@ type exportCmd struct {
 
 func (e exportCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(e.As) // kong checked it
-	return e.with(ctx, func(a *app.App) error {
+	return e.withApp(ctx, func(a *app.App) error {
 		summary, err := a.ExportMarkdown(ctx, e.World, e.Path, role, progress("exporting"))
 		if err != nil {
 			return err

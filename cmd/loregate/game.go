@@ -14,7 +14,7 @@ type gameCmd struct {
 	Simulate simulateCmd `cmd:"" help:"Play whole games of Alignment by program, and print who wins."`
 }
 
-// simulateCmd plays games in this process. It opens no store.
+// simulateCmd plays games in this process. It does not open a store.
 type simulateCmd struct {
 	Players int    `help:"Players at a table, 6 to 10." default:"8"`
 	AI      int    `help:"Of them played by program; the others only sit there." name:"ai" default:"8"`

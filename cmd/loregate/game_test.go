@@ -9,9 +9,9 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// TestSimulatingTwiceSaysTheSame plays games from one seed twice: the same bytes, no rule
-// broken, and neither side wins more than 65 of 100.
-func TestSimulatingTwiceSaysTheSame(t *testing.T) {
+// TestSimulateIsDeterministic plays games from one seed twice. Both print the same bytes and break
+// no rule, and neither side wins more than 65 of 100.
+func TestSimulateIsDeterministic(t *testing.T) {
 	t.Parallel()
 	c := simulateCmd{Players: 8, AI: 8, Seed: 7, Games: 100}
 	if raceenabled.Detected {

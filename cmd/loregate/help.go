@@ -17,23 +17,23 @@ Begin with: loregate serve --sample
 Results go to standard output, all else to standard error. The exit status is 0 when it is done, 1 when it
 failed, 2 for a wrong command line, 130 when it was stopped before it was done.`
 
-// newParser is the command line, with where it writes.
+// newParser returns the parser of the command line, which prints to out and errOut.
 func newParser(out, errOut io.Writer) (*kong.Kong, error) {
 	return kong.New(&cli{}, kong.Name("loregate"), kong.Description(overview), kong.ExplicitGroups(groups),
 		kong.Vars{"languages": strings.Join(stem.Languages(), ",")},
 		kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
 }
 
-// helpCmd is only declared: asked turns it into the flag.
+// helpCmd is only declared for help: normalizeArgs turns it into the flag.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, as world or world member add."`
 }
 
 func (helpCmd) Run() error { return nil }
 
-// asked is a command line in the form that the parser takes: what people try first asks
-// for help, or for the version.
-func asked(args []string) []string {
+// normalizeArgs rewrites the spellings that people first try for help and version into the form
+// that the parser accepts.
+func normalizeArgs(args []string) []string {
 	switch {
 	case len(args) == 0:
 		return []string{"--help"}
@@ -47,7 +47,7 @@ func asked(args []string) []string {
 	return args
 }
 
-// commandOf is the command that a wrong command line came to, with the program's name.
+// commandOf returns the command that a wrong command line selected, with the program's name.
 func commandOf(err error) string {
 	var p *kong.ParseError
 	if errors.As(err, &p) && p.Context != nil {

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// listing is what commands take that show things to people and to programs.
+// listing holds the flag of commands that print either a table or JSON.
 type listing struct {
 	JSON bool `help:"Print JSON, for programs."`
 }
 
-// table is a list for people, with a heading of each column; its rows are for programs.
+// table prints rows as columns with a heading for people, or as JSON for programs.
 type table[T any] struct {
-	columns string // parted by spaces
+	columns string // separated by spaces
 	cells   func(T) []string
 }
 
-// print writes rows as the flag says.
+// print prints rows as a table, or as JSON with --json.
 func (t table[T]) print(out io.Writer, l listing, rows []T) error {
 	if l.JSON {
 		e := json.NewEncoder(out)
@@ -39,8 +39,8 @@ func (t table[T]) print(out io.Writer, l listing, rows []T) error {
 	return w.Flush()
 }
 
-// day is a time in a list for people: UTC, to the minute; "-" for none.
-func day(t time.Time) string {
+// formatMinute formats a time for a list: UTC, to the minute; "-" for the zero time.
+func formatMinute(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}

@@ -1,9 +1,9 @@
-// Command loregate is one canon for a fictional world, and one gate to it.
+// Command loregate serves and maintains one canon for a fictional world.
 //
-// Each subcommand is a struct that kong fills and runs; the work is done in internal/app.
-// Standard output carries results (or, with mcp, the protocol), standard error everything
-// else. The exit status is 0 on success, 1 on failure, 2 for a wrong command line, and 130
-// where somebody ended the command before it was done.
+// Each subcommand is a struct that kong fills and runs; the work is done in internal/app. Standard
+// output carries results (or, with mcp, the protocol), standard error everything else. The exit
+// status is 0 on success, 1 on failure, 2 for a wrong command line, and 130 if the command was
+// interrupted before it was done.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 	"loregate/internal/telemetry"
 )
 
-// version is set by the release build; otherwise it is the module's.
+// version is set by the release build; otherwise the module's version is used.
 var version = ""
 
 type cli struct {
@@ -64,7 +64,7 @@ type cli struct {
 	Version    versionCmd    `cmd:"" group:"self" help:"Print the version."`
 }
 
-// groups are the parts that the commands are shown in.
+// groups are the headings under which help lists the commands.
 var groups = []kong.Group{
 	{Key: "serve", Title: "Serve:"},
 	{Key: "worlds", Title: "Worlds and what is in them:"},
@@ -74,16 +74,16 @@ var groups = []kong.Group{
 	{Key: "self", Title: "The program:"},
 }
 
-// common is what every command that opens the data folder takes.
+// common holds the flags of every command that opens the data folder.
 type common struct {
 	Data     string `help:"Folder of the store." placeholder:"DIR"`
 	Database string `help:"PostgreSQL database in its place." placeholder:"postgres://…"`
 	Config   string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
 }
 
-// load reads the configuration, flags over environment over file over defaults, and sets up
-// logging.
-func (c common) load(defaults ...app.Default) (app.Config, error) {
+// loadConfig reads the configuration and sets up logging. Flags override the environment, which
+// overrides the file, which overrides the defaults.
+func (c common) loadConfig(defaults ...app.Default) (app.Config, error) {
 	cfg, err := app.LoadConfig(c.Config, os.Environ(), defaults...)
 	if err != nil {
 		return cfg, err
@@ -108,15 +108,15 @@ func (c common) load(defaults ...app.Default) (app.Config, error) {
 
 // open opens the data folder for a command.
 func (c common) open(ctx context.Context) (*app.App, error) {
-	cfg, err := c.load()
+	cfg, err := c.loadConfig()
 	if err != nil {
 		return nil, err
 	}
 	return app.Open(ctx, cfg, app.Options{Version: versionText()})
 }
 
-// with opens the data folder, runs f, and closes it.
-func (c common) with(ctx context.Context, f func(*app.App) error) error {
+// withApp opens the data folder, runs f, and closes it.
+func (c common) withApp(ctx context.Context, f func(*app.App) error) error {
 	a, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -136,11 +136,11 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "loregate:", err)
 		return 2
 	}
-	if len(args) > 0 && args[0] == completing {
-		complete(out, parser.Model.Node, args[1:])
+	if len(args) > 0 && args[0] == completeCommand {
+		printCompletions(out, parser.Model.Node, args[1:])
 		return 0
 	}
-	command, err := parser.Parse(asked(args))
+	command, err := parser.Parse(normalizeArgs(args))
 	if err != nil {
 		fmt.Fprintln(errOut, "loregate:", err)
 		fmt.Fprintf(errOut, "Run %s --help.\n", commandOf(err))
@@ -148,9 +148,9 @@ func run(args []string, out, errOut io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // whoever asks a second time does not want to wait
-	if !heapIsGiven() {
-		go keepRoom(ctx)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if !hasHeapLimit() {
+		go adjustHeapBound(ctx)
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.BindTo(out, (*io.Writer)(nil))
@@ -161,15 +161,15 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "loregate: stopped before it was done")
 		return 130
 	default:
-		explain(errOut, err)
+		printError(errOut, err)
 		return 1
 	}
 }
 
-// explain prints an error for a person: what happened and what to do, without the trail
-// that only a log wants. Whoever runs the command owns the store, so that why a part does
-// not answer is said too.
-func explain(w io.Writer, err error) {
+// printError prints an error for a person: the problem and its remedy, without the context that
+// only a log needs. The person who runs the command owns the store, so it also prints the cause if
+// a part is unavailable.
+func printError(w io.Writer, err error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind == fault.Internal {
 		fmt.Fprintln(w, "loregate:", err)
@@ -189,7 +189,7 @@ func explain(w io.Writer, err error) {
 	}
 }
 
-// versionText is the release's version, else what the build says of itself.
+// versionText returns the version of the release, else the version in the build info.
 func versionText() string {
 	if version != "" {
 		return version

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// TestMain lets the test binary stand in for the command: run with this variable it is
-// loregate.
+// TestMain lets the test binary act as the loregate command, if LOREGATE_KEY_OF_TEST is main.
 func TestMain(m *testing.M) {
 	if os.Getenv("LOREGATE_KEY_OF_TEST") == "main" {
 		main()
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// outcome is what a run of the command came to.
+// outcome is the exit code and output of a command.
 type outcome struct {
 	code        int
 	stdout, err string
@@ -84,7 +83,7 @@ func TestCommandLineFaults(t *testing.T) {
 	}
 }
 
-func TestKeysAreNotMadeWhereTheAddressIsTaken(t *testing.T) {
+func TestNoKeysIfTheAddressIsInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -100,11 +99,11 @@ func TestKeysAreNotMadeWhereTheAddressIsTaken(t *testing.T) {
 	}
 }
 
-func TestOneProcessMakesTheFirstWorld(t *testing.T) {
+func TestConcurrentStartsCreateOneWorld(t *testing.T) {
 	dir := t.TempDir()
 	done := make(chan outcome)
 	for range 4 {
-		go func() { done <- loregate(t, dir, "", "mcp") }() // standard input is empty: it starts and ends
+		go func() { done <- loregate(t, dir, "", "mcp") }() // standard input is empty, so it starts and ends
 	}
 	for range 4 {
 		if got := <-done; got.code != 0 {
@@ -116,7 +115,7 @@ func TestOneProcessMakesTheFirstWorld(t *testing.T) {
 	}
 }
 
-func TestTheWorldMeantMayStandInTheEnvironment(t *testing.T) {
+func TestWorldFromEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	for _, w := range []string{"north", "south"} {
 		if got := loregate(t, dir, "", "world", "create", w); got.code != 0 {
@@ -135,7 +134,7 @@ func TestTheWorldMeantMayStandInTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestHelpIsFoundHoweverItIsAskedFor(t *testing.T) {
+func TestHelpSpellings(t *testing.T) {
 	dir := t.TempDir()
 	for args, want := range map[string]string{
 		"":                        "serve --sample",
@@ -153,14 +152,14 @@ func TestHelpIsFoundHoweverItIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestAWrongCommandLineNamesTheHelpThatHelps(t *testing.T) {
+func TestUsageErrorNamesTheHelpOfItsCommand(t *testing.T) {
 	got := loregate(t, t.TempDir(), "", "world", "member", "invite")
 	if got.code != 2 || !strings.Contains(got.err, "Run loregate world member invite --help.") {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 }
 
-func TestShellsComplete(t *testing.T) {
+func TestShellCompletion(t *testing.T) {
 	for _, tc := range []struct{ line, want string }{
 		{"wor", "world"},
 		{"world member ", "add remove list invite accept"},
@@ -174,20 +173,20 @@ func TestShellsComplete(t *testing.T) {
 		{"serve --addr ", ""},
 	} {
 		var out, errs bytes.Buffer
-		code := run(append([]string{completing}, strings.Split(tc.line, " ")...), &out, &errs)
+		code := run(append([]string{completeCommand}, strings.Split(tc.line, " ")...), &out, &errs)
 		if got := strings.Join(strings.Fields(out.String()), " "); got != tc.want || code != 0 || errs.Len() > 0 {
 			t.Errorf("%s: exit %d, %q, want %q", tc.line, code, got, tc.want)
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		var out bytes.Buffer
-		if code := run([]string{"completion", shell}, &out, &out); code != 0 || !strings.Contains(out.String(), completing) {
+		if code := run([]string{"completion", shell}, &out, &out); code != 0 || !strings.Contains(out.String(), completeCommand) {
 			t.Errorf("completion %s: exit %d, %q", shell, code, out.String())
 		}
 	}
 }
 
-func TestAKeyIsNamedInWords(t *testing.T) {
+func TestKeySubjectFromName(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"world", "create", "mine"},
@@ -215,7 +214,7 @@ func TestAKeyIsNamedInWords(t *testing.T) {
 	}
 }
 
-func TestListsOfNothingAreLists(t *testing.T) {
+func TestEmptyListsPrintAsLists(t *testing.T) {
 	dir := t.TempDir()
 	if got := loregate(t, dir, "", "world", "create", "mine"); got.code != 0 {
 		t.Fatal(got.err)
@@ -229,7 +228,7 @@ func TestListsOfNothingAreLists(t *testing.T) {
 	}
 }
 
-func TestAnOperationIsExplained(t *testing.T) {
+func TestOpsExplainsAnOperation(t *testing.T) {
 	dir := t.TempDir()
 	got := loregate(t, dir, "", "ops", "search_cards")
 	for _, want := range []string{"GET /api/mcp/cards", "highlight", `loregate call search_cards '{"q":"quay"}'`} {

@@ -14,48 +14,47 @@ import (
 	"loregate/internal/wait"
 )
 
-// collectAt is GOGC where the environment sets none: a request leaves much that is
-// garbage when it is answered, and little lives on. See docs/adr/0009-garbage.md.
-const collectAt = 400
+// defaultGOGC is the value of GOGC if the environment sets none: a request leaves much garbage
+// after its answer, and little of its memory stays live. See docs/adr/0009-garbage.md.
+const defaultGOGC = 400
 
-// tuneCollector makes the garbage collector work less often, unless the environment says
-// how it shall work.
+// tuneCollector makes the garbage collector run less often, unless the environment sets GOGC.
 func tuneCollector() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
+		debug.SetGCPercent(defaultGOGC)
 	}
 }
 
-// boundHeap bounds what that may cost: near the bound the collector works as often as it
-// must. Where nobody can read profiles, none are kept of what takes memory: they cost some
-// 2% of a call.
+// boundHeap limits the memory that this costs: near the limit the collector runs as often as
+// necessary. If profiles are not served, it turns memory profiling off, which costs some 2% of a
+// call.
 func boundHeap(c app.Config) {
 	if c.Admin.Address == "" {
 		runtime.MemProfileRate = 0
 	}
-	if !heapIsGiven() {
+	if !hasHeapLimit() {
 		debug.SetMemoryLimit(c.Heap())
 	}
 }
 
-// heapIsGiven tells whether the environment bounds the heap.
-func heapIsGiven() bool { return os.Getenv("GOMEMLIMIT") != "" }
+// hasHeapLimit reports whether the environment limits the heap.
+func hasHeapLimit() bool { return os.Getenv("GOMEMLIMIT") != "" }
 
-// keepRoom keeps the bound on the heap at twice what lives on it, until ctx ends: where
-// more lives than was reckoned with, as with thousands of open streams, a collector held
-// to the bound would do little but collect, and every call would wait for it.
-func keepRoom(ctx context.Context) {
-	for asked := int64(0); wait.For(ctx, roomEvery); {
-		asked = giveRoom(asked)
+// adjustHeapBound keeps the limit of the heap at no less than twice the live heap, until ctx ends.
+// If more memory is live than the setting expects, for example with thousands of open streams, a
+// collector held to the limit would do little but collect, and every call would wait for it.
+func adjustHeapBound(ctx context.Context) {
+	for asked := int64(0); wait.For(ctx, heapCheckEvery); {
+		asked = raiseHeapBound(asked)
 	}
 }
 
-// roomEvery is how often what lives is looked at.
-const roomEvery = 2 * time.Second
+// heapCheckEvery is the interval between checks of the live heap.
+const heapCheckEvery = 2 * time.Second
 
-// giveRoom sets the bound for what lives now, but never below the one that was asked for,
-// which it gives back.
-func giveRoom(asked int64) int64 {
+// raiseHeapBound sets the heap limit to twice the live heap, but never below asked, the configured
+// limit, which it returns. If asked is 0, it takes the current limit.
+func raiseHeapBound(asked int64) int64 {
 	bound := debug.SetMemoryLimit(-1)
 	if asked == 0 {
 		asked = bound

@@ -26,11 +26,11 @@ type opsCmd struct {
 }
 
 var opsTable = table[*op.Operation]{"OPERATION ROLE EFFECT ROUTE WHAT", func(o *op.Operation) []string {
-	return []string{o.Name, leastOf(o), string(o.Effect), o.Route, o.Title}
+	return []string{o.Name, minRoleOf(o), string(o.Effect), o.Route, o.Title}
 }}
 
 func (o opsCmd) Run(ctx context.Context, out io.Writer) error {
-	return o.with(ctx, func(a *app.App) error {
+	return o.withApp(ctx, func(a *app.App) error {
 		operations := a.Ops.Operations(app.Operator(), "")
 		if o.Operation != "" {
 			one, err := operationNamed(operations, o.Operation)
@@ -43,21 +43,21 @@ func (o opsCmd) Run(ctx context.Context, out io.Writer) error {
 			operations = []*op.Operation{one}
 		}
 		if o.JSON {
-			return table[described]{}.print(out, o.listing, describe(operations))
+			return table[operationInfo]{}.print(out, o.listing, describeOperations(operations))
 		}
 		return opsTable.print(out, o.listing, operations)
 	})
 }
 
-// leastOf is who may call an operation at least.
-func leastOf(o *op.Operation) string {
+// minRoleOf returns the lowest role that may call an operation, or "operator".
+func minRoleOf(o *op.Operation) string {
 	if o.Operator {
 		return "operator"
 	}
 	return o.MinRole.String()
 }
 
-// operationNamed finds an operation, or says which are named alike.
+// operationNamed returns an operation by name. Its error suggests operations with similar names.
 func operationNamed(operations []*op.Operation, name string) (*op.Operation, error) {
 	var near []string
 	for _, o := range operations {
@@ -66,7 +66,7 @@ func operationNamed(operations []*op.Operation, name string) (*op.Operation, err
 			return o, nil
 		case plainName(o.Name) == plainName(name):
 			near = append([]string{o.Name}, near...)
-		case strings.Contains(plainName(o.Name), plainName(name)), kin(plainName(o.Name), plainName(name)):
+		case strings.Contains(plainName(o.Name), plainName(name)), isNearMiss(plainName(o.Name), plainName(name)):
 			near = append(near, o.Name)
 		}
 	}
@@ -77,13 +77,13 @@ func operationNamed(operations []*op.Operation, name string) (*op.Operation, err
 	return nil, e
 }
 
-// plainName is a name without what people mix up.
+// plainName returns a name in lower case and without separators, which people mix up.
 func plainName(s string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(s))
 }
 
-// kin reports whether two names differ by one letter that is left out, added or other.
-func kin(a, b string) bool {
+// isNearMiss reports whether two names differ by one letter that is added, left out or replaced.
+func isNearMiss(a, b string) bool {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -92,9 +92,9 @@ func kin(a, b string) bool {
 	return a != "" && a[1:] == b || b != "" && b[1:] == a || a != "" && b != "" && a[1:] == b[1:]
 }
 
-// explainOperation writes what a person needs to call an operation here.
+// explainOperation prints how a person calls an operation from the command line.
 func explainOperation(out io.Writer, o *op.Operation) error {
-	fmt.Fprintf(out, "%s: %s\n\n%s\n\nLeast role %s, effect %s", o.Name, o.Title, o.Doc, leastOf(o), o.Effect)
+	fmt.Fprintf(out, "%s: %s\n\n%s\n\nLeast role %s, effect %s", o.Name, o.Title, o.Doc, minRoleOf(o), o.Effect)
 	if o.Route != "" {
 		fmt.Fprintf(out, ", %s", o.Route)
 	}
@@ -114,13 +114,13 @@ func explainOperation(out io.Writer, o *op.Operation) error {
 		}
 	}
 	for _, e := range o.Examples {
-		fmt.Fprintf(out, "\n%s:\n  loregate call %s %s\n", e.Title, o.Name, quoted(e.Input))
+		fmt.Fprintf(out, "\n%s:\n  loregate call %s %s\n", e.Title, o.Name, shellQuote(e.Input))
 	}
 	return nil
 }
 
-// quoted is JSON as one word of a shell.
-func quoted(input string) string {
+// shellQuote quotes JSON as one word of a shell.
+func shellQuote(input string) string {
 	var plain bytes.Buffer
 	if json.Compact(&plain, []byte(input)) != nil {
 		plain.WriteString(input)
@@ -128,7 +128,7 @@ func quoted(input string) string {
 	return "'" + strings.ReplaceAll(plain.String(), "'", `'\''`) + "'"
 }
 
-type described struct {
+type operationInfo struct {
 	Name     string             `json:"name"`
 	Title    string             `json:"title"`
 	Doc      string             `json:"description"`
@@ -146,10 +146,10 @@ type describedExample struct {
 	Input json.RawMessage `json:"input"`
 }
 
-func describe(operations []*op.Operation) []described {
-	list := make([]described, len(operations))
+func describeOperations(operations []*op.Operation) []operationInfo {
+	list := make([]operationInfo, len(operations))
 	for i, o := range operations {
-		list[i] = described{o.Name, o.Title, o.Doc, string(o.Effect), o.MinRole.String(), o.Operator, o.Route, o.In, o.Out, []describedExample{}}
+		list[i] = operationInfo{o.Name, o.Title, o.Doc, string(o.Effect), o.MinRole.String(), o.Operator, o.Route, o.In, o.Out, []describedExample{}}
 		for _, e := range o.Examples {
 			list[i].Examples = append(list[i].Examples, describedExample{e.Title, json.RawMessage(e.Input)})
 		}
@@ -180,7 +180,7 @@ func (c callCmd) Run(ctx context.Context, out io.Writer) error {
 		caller = app.Local(role)
 		caller.Actor = access.Person
 	}
-	return c.with(ctx, func(a *app.App) error {
+	return c.withApp(ctx, func(a *app.App) error {
 		if _, err := operationNamed(a.Ops.All(), c.Operation); err != nil {
 			return err
 		}

@@ -14,12 +14,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// page is a file for people, by its path in the repository.
+// page is a file for people, with its path in the repository.
 type page struct{ path, text string }
 
 const root = "../.."
 
-// pages are the repository's pages of Markdown, and with them what deploys it.
+// pages returns the repository's Markdown pages, and the files in also.
 func pages(t *testing.T, also ...string) (list []page) {
 	t.Helper()
 	names := append([]string{"README.md", "ARCHITECTURE.md"}, also...)
@@ -48,7 +48,8 @@ func readText(t *testing.T, name string) string {
 	return string(b)
 }
 
-// deployed are the files of deploy, whose comments and lines name settings and commands.
+// deployed returns the files of the folder deploy, whose comments and lines name settings and
+// commands.
 func deployed(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(root, "deploy"))
@@ -68,7 +69,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
 )
 
-func TestEveryLinkOfThePagesLeadsSomewhere(t *testing.T) {
+func TestLinksInDocsResolve(t *testing.T) {
 	for _, p := range pages(t) {
 		prose := span.ReplaceAllString(fence.ReplaceAllString(p.text, ""), "")
 		for _, m := range link.FindAllStringSubmatch(prose, -1) {
@@ -89,7 +90,7 @@ func TestEveryLinkOfThePagesLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are the names that GitHub gives the headings of a page.
+// anchors returns the anchors that GitHub gives the headings of a page.
 func anchors(text string) (names []string) {
 	odd := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -98,11 +99,11 @@ func anchors(text string) (names []string) {
 	return names
 }
 
-// called finds command lines of the program: at the beginning of a line of a block or
-// comment, after a shell's operator or within an inline span.
+// called matches command lines of the program: at the beginning of a line of a block or comment,
+// after a shell's operator or within an inline span.
 var called = regexp.MustCompile("(?m)(?:^[ \\t#]*(?:[A-Z_]+=\\S+ )*|[|;&(] ?|`|-- |exec lore1 )(?:\"?\\$PWD/|\\./|go run \\./cmd/)?loregate\"? ([a-z][^\n`|;&>]*)")
 
-func TestEveryCommandOfThePagesIsThere(t *testing.T) {
+func TestCommandsInDocsExist(t *testing.T) {
 	parser, err := newParser(&bytes.Buffer{}, &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestEveryCommandOfThePagesIsThere(t *testing.T) {
 	}
 }
 
-// codeOf is what a page shows as code: all of a file that is no page.
+// codeOf returns the code in a Markdown page, or all lines of any other file.
 func codeOf(p page) []string {
 	if !strings.HasSuffix(p.path, ".md") {
 		return strings.Split(p.text, "\n")
@@ -159,7 +160,7 @@ func checkCommand(t *testing.T, where string, at *kong.Node, words []string) {
 	}
 }
 
-func TestEverySettingOfThePagesIsThere(t *testing.T) {
+func TestSettingsInDocsExist(t *testing.T) {
 	variable := regexp.MustCompile(`\bLOREGATE_[A-Z_]+[A-Z]\b`)
 	known := variable.FindAllString(readText(t, "docs/config.md"), -1)
 	for _, p := range pages(t, deployed(t)...) {
@@ -187,7 +188,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 }
 
-func TestEveryTestAndTargetOfThePagesIsThere(t *testing.T) {
+func TestTestsAndTargetsInDocsExist(t *testing.T) {
 	var tests strings.Builder
 	for _, dir := range []string{"cmd", "internal"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(p string, d fs.DirEntry, err error) error {

@@ -26,14 +26,14 @@ type proposalsCmd struct {
 	Standing proposalsStandingCmd `cmd:"" help:"Let proposals of a kind pass without being asked each time; end that."`
 }
 
-// proposalsOf is what these commands take.
-type proposalsOf struct {
+// proposalsCommon holds the flags of all proposals commands.
+type proposalsCommon struct {
 	common
 	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default all." placeholder:"WORLD"`
 }
 
-// callIn calls an operation in the name of whoever runs the program, who may approve.
-func (c proposalsOf) callIn(ctx context.Context, a *app.App, world, operation string, input map[string]any) (json.RawMessage, error) {
+// callIn calls an operation in one world as the operator, who may approve proposals.
+func (c proposalsCommon) callIn(ctx context.Context, a *app.App, world, operation string, input map[string]any) (json.RawMessage, error) {
 	b, err := json.Marshal(input)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (c proposalsOf) callIn(ctx context.Context, a *app.App, world, operation st
 }
 
 type proposalsListCmd struct {
-	proposalsOf
+	proposalsCommon
 	listing
 	Status string `help:"Only those of a status: pending_review, accepted, rejected, withdrawn, outdated or expired." placeholder:"STATUS"`
 	Kind   string `help:"Only those of a kind." placeholder:"KIND"`
@@ -55,7 +55,7 @@ type proposalsListCmd struct {
 }
 
 func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
-	return p.with(ctx, func(a *app.App) error {
+	return p.withApp(ctx, func(a *app.App) error {
 		input := map[string]any{"limit": p.Limit}
 		if p.Status != "" {
 			input["status"] = p.Status
@@ -66,7 +66,7 @@ func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
 		if p.Before != "" {
 			input["before"] = p.Before
 		}
-		raw, err := p.call(ctx, a, "list-proposals", input)
+		raw, err := p.callAnyWorld(ctx, a, "list-proposals", input)
 		if err != nil {
 			return err
 		}
@@ -74,27 +74,28 @@ func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// proposalRow is what a list tells of a proposal.
+// proposalRow is one proposal of a list.
 type proposalRow struct {
 	ProposalID, Kind, Status, Author, World, What, Change string
 	CreatedUtc                                            time.Time
 }
 
 var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED WHAT CHANGE", func(p proposalRow) []string {
-	return []string{p.ProposalID, p.Kind, p.Status, p.Author, day(p.CreatedUtc), inLine(p.What), inLine(p.Change)}
+	return []string{p.ProposalID, p.Kind, p.Status, p.Author, formatMinute(p.CreatedUtc), cellText(p.What), cellText(p.Change)}
 }}
 
-// inLine is a text of somebody else in a cell of a table; "-" for none.
-func inLine(text string) string {
-	return cmp.Or(strings.Join(strings.Fields(plain(text)), " "), "-")
+// cellText prepares a text of another author for one cell of a table: on one line, without control
+// characters; "-" for an empty text.
+func cellText(text string) string {
+	return cmp.Or(strings.Join(strings.Fields(replaceControls(text)), " "), "-")
 }
 
-// proposalsTable is of several worlds.
+// proposalsTable lists proposals of several worlds.
 var proposalsTable = table[proposalRow]{"WORLD " + proposalTable.columns, func(p proposalRow) []string {
 	return append([]string{p.World}, proposalTable.cells(p)...)
 }}
 
-// print shows an answer of list-proposals, which is JSON already.
+// print prints the answer of list-proposals, which is JSON.
 func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
 	if p.JSON {
 		return printJSON(out, raw)
@@ -121,12 +122,12 @@ func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
 }
 
 type proposalsShowCmd struct {
-	proposalsOf
+	proposalsCommon
 	listing
 	ID string `arg:"" help:"Proposal."`
 }
 
-// shownProposal is what a person decides by.
+// shownProposal is the data that a person needs to decide on a proposal.
 type shownProposal struct {
 	ProposalID, Kind, Status, Author, Actor, ExpectedHash string
 	What, Change                                          string
@@ -141,7 +142,7 @@ type shownProposal struct {
 	Decision *struct{ Status, By, Note string }
 }
 
-// shownChange is one part of the change.
+// shownChange is one part of a proposed change.
 type shownChange struct {
 	Act, What, Type, Level, Diff, Text string
 
@@ -153,8 +154,8 @@ type shownChange struct {
 }
 
 func (p proposalsShowCmd) Run(ctx context.Context, out io.Writer) error {
-	return p.with(ctx, func(a *app.App) error {
-		raw, err := p.call(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
+	return p.withApp(ctx, func(a *app.App) error {
+		raw, err := p.callAnyWorld(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
 		if err != nil {
 			return err
 		}
@@ -175,15 +176,15 @@ func readProposal(raw json.RawMessage) (s shownProposal, err error) {
 }
 
 func (s shownProposal) print(out io.Writer) error {
-	fmt.Fprintf(out, "%s of %s (%s), %s: %s\n", s.Kind, s.Author, s.Actor, day(s.CreatedUtc), s.Status)
+	fmt.Fprintf(out, "%s of %s (%s), %s: %s\n", s.Kind, s.Author, s.Actor, formatMinute(s.CreatedUtc), s.Status)
 	if s.What != "" {
-		fmt.Fprintf(out, "%s: %s\n", inLine(s.What), inLine(s.Change))
+		fmt.Fprintf(out, "%s: %s\n", cellText(s.What), cellText(s.Change))
 	}
-	if reason := s.reason(); reason != "" {
-		fmt.Fprintf(out, "Why: %s\n", inLine(reason))
+	if reason := s.statedReason(); reason != "" {
+		fmt.Fprintf(out, "Why: %s\n", cellText(reason))
 	}
 	for _, i := range s.Issues {
-		fmt.Fprintf(out, "Note: %s\n", plain(strings.TrimPrefix(i.Field+": "+i.Error, ": ")))
+		fmt.Fprintf(out, "Note: %s\n", replaceControls(strings.TrimPrefix(i.Field+": "+i.Error, ": ")))
 	}
 	for _, c := range s.Preview {
 		c.print(out)
@@ -193,7 +194,7 @@ func (s shownProposal) print(out io.Writer) error {
 		if err := printJSON(&payload, s.Payload); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\nProposed:\n%s", plain(payload.String()))
+		fmt.Fprintf(out, "\nProposed:\n%s", replaceControls(payload.String()))
 	}
 	var refused []string
 	for _, v := range s.Verdicts {
@@ -205,28 +206,28 @@ func (s shownProposal) print(out io.Writer) error {
 		fmt.Fprintf(out, "\nRefused by: %s\n", strings.Join(refused, ", "))
 	}
 	if d := s.Decision; d != nil {
-		fmt.Fprintf(out, "\n%s by %s. %s\n", d.Status, d.By, inLine(d.Note))
+		fmt.Fprintf(out, "\n%s by %s. %s\n", d.Status, d.By, cellText(d.Note))
 	}
 	if s.Status != "pending_review" {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note \u2026\n", day(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
+	_, err := fmt.Fprintf(out, "\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note \u2026\n", formatMinute(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
 	return err
 }
 
-// reason is what the author gave as one.
-func (s shownProposal) reason() string {
+// statedReason returns the reason that the author gave; "" for none.
+func (s shownProposal) statedReason() string {
 	var p struct{ Reason string }
-	_ = json.Unmarshal(s.Payload, &p) // a payload of another form gives none
+	_ = json.Unmarshal(s.Payload, &p) // a payload of another form has no reason
 	return p.Reason
 }
 
-// print shows a part of the change: what is changed, then what was and what would be. A new
-// name stands beside the old one in the head.
+// print prints one part of the change: its target, then old and new values. For a renamed card, the
+// head shows the old and the new name.
 func (c shownChange) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s %s", c.Act, inLine(c.What))
+	fmt.Fprintf(out, "\n%s %s", c.Act, cellText(c.What))
 	if c.Type != "" {
-		fmt.Fprintf(out, ", %s", inLine(c.Type))
+		fmt.Fprintf(out, ", %s", cellText(c.Type))
 	}
 	if c.Level != "" {
 		fmt.Fprintf(out, ", level %s", c.Level)
@@ -235,36 +236,37 @@ func (c shownChange) print(out io.Writer) {
 	if w := c.Was; w != nil {
 		for _, row := range [][3]string{{"type", w.Type, c.Type}, {"level", w.Level, c.Level}} {
 			if row[1] != "" {
-				fmt.Fprintf(out, "  %s: %s -> %s\n", row[0], inLine(row[1]), inLine(row[2]))
+				fmt.Fprintf(out, "  %s: %s -> %s\n", row[0], cellText(row[1]), cellText(row[2]))
 			}
 		}
 	}
 	for _, f := range c.Fields {
-		fmt.Fprintf(out, "  field %s: %s -> %s\n", inLine(f.Name), fieldValue(f.Before), fieldValue(f.After))
+		fmt.Fprintf(out, "  field %s: %s -> %s\n", cellText(f.Name), fieldValue(f.Before), fieldValue(f.After))
 	}
 	diff := c.Text
 	if diff == "" && c.Was == nil && len(c.Fields) == 0 {
-		diff = c.Diff // of what is no card
+		diff = c.Diff // the diff of a change that is not of a card
 	}
-	fmt.Fprint(out, plain(diff))
+	fmt.Fprint(out, replaceControls(diff))
 	if diff != "" && !strings.HasSuffix(diff, "\n") {
 		fmt.Fprintln(out)
 	}
 }
 
-// fieldValue is a field's value on one line; "none" where there is none.
+// fieldValue returns a field's value on one line; "none" if it has no value.
 func fieldValue(v json.RawMessage) string {
 	if len(v) == 0 || string(v) == "null" {
 		return "none"
 	}
-	return inLine(string(v))
+	return cellText(string(v))
 }
 
-// plain is a text of somebody else for a terminal: what would move the cursor, colour or
-// turn what a person reads shows as a mark. JSON does so by itself.
-func plain(text string) string {
+// replaceControls makes a text of another author safe for a terminal: it replaces the characters
+// that move the cursor, change colours or change the direction of text. JSON output escapes them
+// already.
+func replaceControls(text string) string {
 	return strings.Map(func(r rune) rune {
-		if commands(r) {
+		if isTerminalControl(r) {
 			return unicode.ReplacementChar
 		}
 		return r
@@ -272,7 +274,7 @@ func plain(text string) string {
 }
 
 type proposalsApproveCmd struct {
-	proposalsOf
+	proposalsCommon
 	listing
 	ID   string `arg:"" help:"Proposal."`
 	Hash string `help:"The expectedHash that show printed; default the one in force." placeholder:"HASH"`
@@ -280,8 +282,8 @@ type proposalsApproveCmd struct {
 }
 
 func (p proposalsApproveCmd) Run(ctx context.Context, out io.Writer) error {
-	return p.with(ctx, func(a *app.App) error {
-		raw, err := p.call(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
+	return p.withApp(ctx, func(a *app.App) error {
+		raw, err := p.callAnyWorld(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
 		if err != nil {
 			return err
 		}
@@ -290,32 +292,32 @@ func (p proposalsApproveCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		hash := cmp.Or(p.Hash, shown.ExpectedHash, "none")
-		if raw, err = p.call(ctx, a, "approve-proposal", map[string]any{"proposalId": p.ID, "expectedHash": hash, "note": p.Note}); err != nil {
+		if raw, err = p.callAnyWorld(ctx, a, "approve-proposal", map[string]any{"proposalId": p.ID, "expectedHash": hash, "note": p.Note}); err != nil {
 			return err
 		}
-		return p.tell(out, raw, "approved", shown)
+		return p.printDecision(out, raw, "approved", shown)
 	})
 }
 
-// tell says in a line what was decided; in JSON, the answer.
-func (l listing) tell(out io.Writer, raw json.RawMessage, decided string, s shownProposal) error {
+// printDecision prints the decision in one line, or with --json the answer itself.
+func (l listing) printDecision(out io.Writer, raw json.RawMessage, decided string, s shownProposal) error {
 	if l.JSON {
 		return printJSON(out, raw)
 	}
-	_, err := fmt.Fprintf(out, "%s: %s: %s, by %s (%s)\n", decided, inLine(s.What), inLine(s.Change), s.Author, s.ProposalID)
+	_, err := fmt.Fprintf(out, "%s: %s: %s, by %s (%s)\n", decided, cellText(s.What), cellText(s.Change), s.Author, s.ProposalID)
 	return err
 }
 
 type proposalsRejectCmd struct {
-	proposalsOf
+	proposalsCommon
 	listing
 	ID   string `arg:"" help:"Proposal."`
 	Note string `help:"Why, for the author."`
 }
 
 func (p proposalsRejectCmd) Run(ctx context.Context, out io.Writer) error {
-	return p.with(ctx, func(a *app.App) error {
-		raw, err := p.call(ctx, a, "reject-proposal", map[string]any{"proposalId": p.ID, "note": p.Note})
+	return p.withApp(ctx, func(a *app.App) error {
+		raw, err := p.callAnyWorld(ctx, a, "reject-proposal", map[string]any{"proposalId": p.ID, "note": p.Note})
 		if err != nil {
 			return err
 		}
@@ -323,7 +325,7 @@ func (p proposalsRejectCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return p.tell(out, raw, "rejected", shown)
+		return p.printDecision(out, raw, "rejected", shown)
 	})
 }
 
@@ -333,7 +335,7 @@ type proposalsStandingCmd struct {
 	End  standingEndCmd  `cmd:"" help:"End all standing approvals of a world, or one."`
 }
 
-// standingRow is what is told of a standing approval.
+// standingRow is one standing approval of a list.
 type standingRow struct {
 	ID, Kind, Operation, Under, By string
 	PerHour                        int
@@ -341,13 +343,14 @@ type standingRow struct {
 }
 
 var standingTable = table[standingRow]{"STANDING KIND OPERATION UNDER PER-HOUR BY SINCE", func(r standingRow) []string {
-	return []string{r.ID, r.Kind, inLine(r.Operation), cmp.Or(inLine(r.Under), "anywhere"), fmt.Sprint(r.PerHour), r.By, day(r.AtUtc)}
+	return []string{r.ID, r.Kind, cellText(r.Operation), cmp.Or(cellText(r.Under), "anywhere"), fmt.Sprint(r.PerHour), r.By, formatMinute(r.AtUtc)}
 }}
 
-// standing calls an operation on standing approvals, and lists those that are in force then.
-func (c proposalsOf) standing(ctx context.Context, out io.Writer, l listing, operation string, input map[string]any) error {
-	return c.with(ctx, func(a *app.App) error {
-		raw, err := c.call(ctx, a, operation, input)
+// callStanding calls an operation on standing approvals, and prints the list of active ones in its
+// answer.
+func (c proposalsCommon) callStanding(ctx context.Context, out io.Writer, l listing, operation string, input map[string]any) error {
+	return c.withApp(ctx, func(a *app.App) error {
+		raw, err := c.callAnyWorld(ctx, a, operation, input)
 		if err != nil {
 			return err
 		}
@@ -363,16 +366,16 @@ func (c proposalsOf) standing(ctx context.Context, out io.Writer, l listing, ope
 }
 
 type standingListCmd struct {
-	proposalsOf
+	proposalsCommon
 	listing
 }
 
 func (s standingListCmd) Run(ctx context.Context, out io.Writer) error {
-	return s.standing(ctx, out, s.listing, "list-standing-approvals", map[string]any{})
+	return s.callStanding(ctx, out, s.listing, "list-standing-approvals", map[string]any{})
 }
 
 type standingGiveCmd struct {
-	proposalsOf
+	proposalsCommon
 	listing
 	Kind      string `arg:"" enum:"canon_change,quest,world_event" help:"canon_change, quest or world_event."`
 	PerHour   int    `help:"Most that pass in an hour: 1 to 60." required:"" name:"per-hour"`
@@ -388,11 +391,11 @@ func (s standingGiveCmd) Run(ctx context.Context, out io.Writer) error {
 	if s.Under != "" {
 		input["under"] = s.Under
 	}
-	return s.standing(ctx, out, s.listing, "give-standing-approval", input)
+	return s.callStanding(ctx, out, s.listing, "give-standing-approval", input)
 }
 
 type standingEndCmd struct {
-	proposalsOf
+	proposalsCommon
 	listing
 	ID string `arg:"" optional:"" help:"The one to end; all of the world unless given."`
 }
@@ -402,5 +405,5 @@ func (s standingEndCmd) Run(ctx context.Context, out io.Writer) error {
 	if s.ID != "" {
 		input["id"] = s.ID
 	}
-	return s.standing(ctx, out, s.listing, "end-standing-approvals", input)
+	return s.callStanding(ctx, out, s.listing, "end-standing-approvals", input)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAProposalIsShownForAPersonToDecide(t *testing.T) {
+func TestShowProposal(t *testing.T) {
 	shown, err := readProposal(json.RawMessage(`{"proposalId":"p1","kind":"canon_change/1","status":"pending_review","author":"scribe","actor":"ai","expectedHash":"aa",
 		"what":"The Inn","change":"update (+1 -1 lines, age)","createdUtc":"2026-01-02T03:04:05Z","expiresUtc":"2026-01-09T03:04:05Z","payload":{"reason":"It \u001b[2Jrained."},
 		"issues":[{"field":"","error":"waits for a person"}],
@@ -33,17 +33,17 @@ func TestAProposalIsShownForAPersonToDecide(t *testing.T) {
 	}
 }
 
-func TestADecisionIsToldInALine(t *testing.T) {
+func TestDecisionIsPrintedInOneLine(t *testing.T) {
 	shown, err := readProposal(json.RawMessage(`{"proposalId":"p1","author":"scribe","what":"The\nInn","change":"update (+1 -1 lines)"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := (listing{}).tell(&out, json.RawMessage(`{"status":"accepted"}`), "approved", shown); err != nil || out.String() != "approved: The Inn: update (+1 -1 lines), by scribe (p1)\n" {
+	if err := (listing{}).printDecision(&out, json.RawMessage(`{"status":"accepted"}`), "approved", shown); err != nil || out.String() != "approved: The Inn: update (+1 -1 lines), by scribe (p1)\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	out.Reset()
-	if err := (listing{JSON: true}).tell(&out, json.RawMessage(`{"status":"accepted"}`), "approved", shown); err != nil || !json.Valid(out.Bytes()) {
+	if err := (listing{JSON: true}).printDecision(&out, json.RawMessage(`{"status":"accepted"}`), "approved", shown); err != nil || !json.Valid(out.Bytes()) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }

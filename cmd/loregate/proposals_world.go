@@ -12,9 +12,9 @@ import (
 	"loregate/internal/fault"
 )
 
-// call calls an operation about proposals. Where there are several worlds and none is named,
-// a proposal is looked for in all of them, and a list is of all.
-func (c proposalsOf) call(ctx context.Context, a *app.App, operation string, input map[string]any) (json.RawMessage, error) {
+// callAnyWorld calls an operation on proposals. If there are several worlds and the flags name
+// none, it looks for the proposal in each world, or merges the lists of all.
+func (c proposalsCommon) callAnyWorld(ctx context.Context, a *app.App, operation string, input map[string]any) (json.RawMessage, error) {
 	all, err := a.Canon.Worlds(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (c proposalsOf) call(ctx context.Context, a *app.App, operation string, inp
 }
 
 // listAll merges the lists of several worlds, latest first.
-func (c proposalsOf) listAll(ctx context.Context, a *app.App, worlds []string, operation string, input map[string]any) (json.RawMessage, error) {
+func (c proposalsCommon) listAll(ctx context.Context, a *app.App, worlds []string, operation string, input map[string]any) (json.RawMessage, error) {
 	if input["before"] != nil {
 		return nil, fault.BadField("before", "goes on with the list of one world; name it with --world")
 	}
@@ -65,16 +65,16 @@ func (c proposalsOf) listAll(ctx context.Context, a *app.App, worlds []string, o
 			rows = append(rows, p)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b map[string]any) int { return cmp.Compare(made(b), made(a)) })
+	slices.SortStableFunc(rows, func(a, b map[string]any) int { return cmp.Compare(createdAt(b), createdAt(a)) })
 	if most, ok := input["limit"].(int); ok {
 		rows = rows[:min(len(rows), most)]
 	}
 	return json.Marshal(map[string]any{"proposals": rows})
 }
 
-// made is when a listed proposal was made, in nanoseconds.
-func made(p map[string]any) int64 {
+// createdAt returns the creation time of a listed proposal, in nanoseconds.
+func createdAt(p map[string]any) int64 {
 	text, _ := p["createdUtc"].(string)
-	at, _ := time.Parse(time.RFC3339Nano, text) // what has no time comes last
+	at, _ := time.Parse(time.RFC3339Nano, text) // a proposal without a time comes last
 	return at.UnixNano()
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Where there are several worlds, proposals of all are listed, and each is found by its id.
+// With several worlds, the proposals of all are listed, and each can be decided by its id alone.
 func TestProposalsOfSeveralWorlds(t *testing.T) {
 	dir := t.TempDir()
 	must := func(args ...string) string {

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// A seat is of a game and not of a world: whatever world commands mean, its client is served.
-func TestASeatIsServedWhateverTheWorldIs(t *testing.T) {
+// A seat belongs to a game and not to a world: its client is served also if the flags or the
+// environment name a world.
+func TestSeatIgnoresTheWorld(t *testing.T) {
 	dir := t.TempDir()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 	t.Setenv("LOREGATE_WORLD", "lendwater")

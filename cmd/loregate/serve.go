@@ -22,7 +22,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if s.Sample {
 		defaults = app.SampleDefaults()
 	}
-	cfg, err := s.load(defaults...)
+	cfg, err := s.loadConfig(defaults...)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer listener.Close() // Serve does, where it comes to that
+	defer listener.Close() // Serve closes it too, if it is reached
 	var made *app.Sample
 	if s.Sample {
 		if made, err = a.LoadSample(ctx, progress("loading the sample world")); err != nil {
@@ -83,26 +83,26 @@ func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(m.Role) // kong checked it
 	streams := app.Streams{In: os.Stdin, Out: out}
 	if m.Remote != "" {
-		cfg, err := m.load()
+		cfg, err := m.loadConfig()
 		if err != nil {
 			return err
 		}
 		return app.ServeRemote(ctx, cfg, app.RemoteOptions{URL: m.Remote, Key: os.Getenv(m.APIKeyEnv), KeyVar: m.APIKeyEnv, Role: role, World: m.World, Surfaces: m.Surface}, streams)
 	}
-	return m.with(ctx, func(a *app.App) error {
+	return m.withApp(ctx, func(a *app.App) error {
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}
 		caller, surfaces := app.Local(role), m.Surface
 		if m.Seat != "" {
 			caller, surfaces = app.AtSeat(m.Seat)
-			m.World = "" // a game is of no world, whatever LOREGATE_WORLD is
+			m.World = "" // a game belongs to no world, so LOREGATE_WORLD is ignored
 		}
 		return a.ServeStdio(ctx, caller, m.World, surfaces, streams)
 	})
 }
 
-// progress shows steps of long work on a terminal, and nothing in a pipe.
+// progress shows the steps of long work on a terminal, and nothing in a pipe.
 func progress(what string) func(done, total int) {
 	if !isTerminal(os.Stderr) {
 		return func(int, int) {}

@@ -32,24 +32,24 @@ type studioCmd struct {
 	Sweep  studioSweepCmd  `cmd:"" help:"Find kept content that no run and no target names any more, and take it away."`
 }
 
-// worldly is what commands that work in a world take.
-type worldly struct {
+// studioCommon holds the flags of the studio commands that work in a world.
+type studioCommon struct {
 	common
 	World string `help:"World by slug or UUID; default the plan's, else LOREGATE_WORLD, else the only one." placeholder:"WORLD"`
 }
 
-// invoke calls an operation of the studio as the operator, and reads its output.
-func (w worldly) invoke(ctx context.Context, a *app.App, operation string, input, output any) error {
+// invoke calls an operation of the studio as the operator, and decodes its output.
+func (w studioCommon) invoke(ctx context.Context, a *app.App, operation string, input, output any) error {
 	b, err := json.Marshal(input)
 	if err != nil {
 		return err
 	}
-	world := cmp.Or(w.World, os.Getenv("LOREGATE_WORLD")) // not by its tag: a plan's world comes before it
+	world := cmp.Or(w.World, os.Getenv("LOREGATE_WORLD")) // not by a tag, because the plan's world overrides it
 	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Surface: studio.Surface, Input: b, World: world,
 		Correlation: uuid.NewString(), Transport: "cli", Progress: stepProgress()})
 	var known *fault.Error
 	if errors.As(err, &known) {
-		delete(known.Details, "envelope") // it is for programs
+		delete(known.Details, "envelope") // the envelope is for programs
 	}
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (w worldly) invoke(ctx context.Context, a *app.App, operation string, input
 	return json.Unmarshal(answer.Output, output)
 }
 
-// stepProgress shows what is being done on a terminal, and nothing in a pipe.
+// stepProgress shows the progress of a run on a terminal, and nothing in a pipe.
 func stepProgress() func(done, total float64, message string) {
 	if !isTerminal(os.Stderr) {
 		return func(float64, float64, string) {}
@@ -68,15 +68,15 @@ func stepProgress() func(done, total float64, message string) {
 }
 
 type studioPlanCmd struct {
-	worldly
+	studioCommon
 	listing
 	Intent string `arg:"" help:"What is wanted: \"build The Dry Anchor at dusk with ten barrels and export it to glb\"."`
 	Card   string `help:"The place that is meant, where the words do not name it." placeholder:"CARD"`
 	Seed   int64  `help:"What all chance follows from."`
 }
 
-// proposed is what the command reads of a plan that was made.
-type proposed struct {
+// planAnswer is the part of plan_create's answer that the command prints.
+type planAnswer struct {
 	Plan      studio.Plan `json:"plan"`
 	Source    string      `json:"source"`
 	Assumed   []string    `json:"assumptions"`
@@ -88,13 +88,13 @@ type proposed struct {
 }
 
 func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
-	return p.with(ctx, func(a *app.App) error {
+	return p.withApp(ctx, func(a *app.App) error {
 		var made json.RawMessage
 		input := map[string]any{"intent": p.Intent, "seed": p.Seed}
 		if p.Card != "" {
 			input["card"] = p.Card
 		}
-		if err := p.ready(ctx, a); err != nil {
+		if err := p.ensureWorld(ctx, a); err != nil {
 			return err
 		}
 		if err := p.invoke(ctx, a, "plan_create", input, &made); err != nil {
@@ -103,7 +103,7 @@ func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
 		if p.JSON {
 			return printJSON(out, made)
 		}
-		var v proposed
+		var v planAnswer
 		if err := json.Unmarshal(made, &v); err != nil {
 			return err
 		}
@@ -111,8 +111,8 @@ func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// print writes a plan file, with what is to be known of it in comments.
-func (v proposed) print(out io.Writer, world string) error {
+// print prints a plan file, with notes for the reader as comments.
+func (v planAnswer) print(out io.Writer, world string) error {
 	v.Plan.World = world
 	file, err := studio.FormatPlan(v.Plan)
 	if err != nil {
@@ -147,15 +147,15 @@ func worldFlag(world string) string {
 }
 
 type studioRunCmd struct {
-	worldly
+	studioCommon
 	File   string `arg:"" help:"Plan file, or the id of a plan that was made." placeholder:"FILE"`
 	DryRun bool   `help:"Rehearse, and change nothing."`
 	Yes    bool   `help:"Confirm what the plan destroys."`
 	JSON   bool   `help:"Print the envelope as JSON."`
 }
 
-// ran is what the command reads of an envelope.
-type ran struct {
+// executedPlan is the part of an envelope that the command prints.
+type executedPlan struct {
 	studio.Head
 	Result struct {
 		Steps []struct {
@@ -180,9 +180,9 @@ func (r studioRunCmd) Run(ctx context.Context, out io.Writer) error {
 			r.World = plan.World
 		}
 	}
-	return r.with(ctx, func(a *app.App) error {
+	return r.withApp(ctx, func(a *app.App) error {
 		var e json.RawMessage
-		if err := r.ready(ctx, a); err != nil {
+		if err := r.ensureWorld(ctx, a); err != nil {
 			return err
 		}
 		if err := r.invoke(ctx, a, "plan_execute", input, &e); err != nil {
@@ -195,9 +195,9 @@ func (r studioRunCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// ready has a world to work in: on an empty data folder the sample world, which the
-// examples are of.
-func (w *worldly) ready(ctx context.Context, a *app.App) error {
+// ensureWorld makes sure that there is a world to work in. If the flags name the sample world,
+// which the examples use, it loads that into an empty data folder.
+func (w *studioCommon) ensureWorld(ctx context.Context, a *app.App) error {
 	if w.World != app.SampleWorld {
 		return a.EnsureWorld(ctx)
 	}
@@ -209,7 +209,7 @@ func (w *worldly) ready(ctx context.Context, a *app.App) error {
 }
 
 func (r studioRunCmd) print(out io.Writer, data string, e json.RawMessage) error {
-	var v ran
+	var v executedPlan
 	if err := json.Unmarshal(e, &v); err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func readPlan(file string) (studio.Plan, error) {
 	return p, nil
 }
 
-// messageOf is an error in the words for people.
+// messageOf returns the message of an error for people.
 func messageOf(err error) string {
 	var failed *studio.Failure
 	var known *fault.Error
@@ -258,16 +258,16 @@ func messageOf(err error) string {
 }
 
 type studioCheckCmd struct {
-	worldly
+	studioCommon
 	Files  []string `arg:"" help:"Plan files."`
 	Update bool     `help:"Write the golden digests into the files."`
 }
 
 func (c studioCheckCmd) Run(ctx context.Context, out io.Writer) error {
-	return c.with(ctx, func(a *app.App) error {
+	return c.withApp(ctx, func(a *app.App) error {
 		bad := 0
 		for _, file := range c.Files {
-			said, err := c.check(ctx, a, file)
+			said, err := c.checkFile(ctx, a, file)
 			if err != nil {
 				bad++
 				said = "BAD " + messageOf(err)
@@ -281,9 +281,9 @@ func (c studioCheckCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// check checks one plan, and rehearses it where it has a golden digest for the program
-// that is there.
-func (c studioCheckCmd) check(ctx context.Context, a *app.App, file string) (string, error) {
+// checkFile checks one plan. If the plan has golden digests, it also does a dry run and compares
+// its digest.
+func (c studioCheckCmd) checkFile(ctx context.Context, a *app.App, file string) (string, error) {
 	p, err := readPlan(file)
 	if err != nil {
 		return "", err
@@ -291,7 +291,7 @@ func (c studioCheckCmd) check(ctx context.Context, a *app.App, file string) (str
 	if c.World == "" {
 		c.World = p.World
 	}
-	if err := c.ready(ctx, a); err != nil {
+	if err := c.ensureWorld(ctx, a); err != nil {
 		return "", err
 	}
 	var judged struct {
@@ -307,11 +307,13 @@ func (c studioCheckCmd) check(ctx context.Context, a *app.App, file string) (str
 	if len(p.Golden) == 0 && !c.Update {
 		return "ok", nil
 	}
-	return c.golden(ctx, a, file, p)
+	return c.compareGolden(ctx, a, file, p)
 }
 
-func (c studioCheckCmd) golden(ctx context.Context, a *app.App, file string, p studio.Plan) (string, error) {
-	var v ran
+// compareGolden does a dry run of a plan and compares its digest with the golden one, or writes it
+// with --update.
+func (c studioCheckCmd) compareGolden(ctx context.Context, a *app.App, file string, p studio.Plan) (string, error) {
+	var v executedPlan
 	err := c.invoke(ctx, a, "plan_execute", map[string]any{"plan": p, "dry_run": true}, &v)
 	var known *fault.Error
 	if errors.As(err, &known) && known.Code == string(studio.Missing) && os.Getenv("REQUIRE_ENGINES") != "1" {
@@ -333,7 +335,7 @@ func (c studioCheckCmd) golden(ctx context.Context, a *app.App, file string, p s
 	return "ok, and its digest is the golden one for " + program, nil
 }
 
-// writeGolden puts a digest into a plan file, whose golden part is its last.
+// writeGolden replaces the golden digests of a plan file, which are its last part.
 func writeGolden(file, program, digest string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -345,12 +347,12 @@ func writeGolden(file, program, digest string) error {
 }
 
 type studioVerifyCmd struct {
-	worldly
+	studioCommon
 	RunID string `arg:"" name:"run" help:"Run to run again."`
 }
 
 func (v studioVerifyCmd) Run(ctx context.Context, out io.Writer) error {
-	return v.with(ctx, func(a *app.App) error {
+	return v.withApp(ctx, func(a *app.App) error {
 		var verdict studio.Verdict
 		if err := v.invoke(ctx, a, "verify_run", map[string]any{"run_id": v.RunID}, &verdict); err != nil {
 			return err
@@ -366,10 +368,10 @@ func (v studioVerifyCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-type studioStaleCmd struct{ worldly }
+type studioStaleCmd struct{ studioCommon }
 
 func (s studioStaleCmd) Run(ctx context.Context, out io.Writer) error {
-	return s.with(ctx, func(a *app.App) error {
+	return s.withApp(ctx, func(a *app.App) error {
 		var list struct {
 			Stale []studio.Stale `json:"stale"`
 		}
@@ -394,12 +396,12 @@ func (s studioStaleCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 type studioUndoCmd struct {
-	worldly
+	studioCommon
 	RunID string `arg:"" name:"run" help:"Run to take back."`
 }
 
 func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
-	return u.with(ctx, func(a *app.App) error {
+	return u.withApp(ctx, func(a *app.App) error {
 		var e studio.Envelope[json.RawMessage]
 		if err := u.invoke(ctx, a, "undo_run", map[string]any{"run_id": u.RunID}, &e); err != nil {
 			return err
@@ -410,13 +412,13 @@ func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 type studioRunsCmd struct {
-	worldly
+	studioCommon
 	listing
 	Limit int `help:"Most runs." default:"20"`
 }
 
 func (r studioRunsCmd) Run(ctx context.Context, out io.Writer) error {
-	return r.with(ctx, func(a *app.App) error {
+	return r.withApp(ctx, func(a *app.App) error {
 		var list json.RawMessage
 		if err := r.invoke(ctx, a, "list_runs", map[string]any{"limit": r.Limit}, &list); err != nil {
 			return err
@@ -428,7 +430,7 @@ func (r studioRunsCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// printRuns writes a line for each run: when, which, what, of which cards, and how it ended.
+// printRuns prints a line for each run: its time, id, tool, state and source cards.
 func printRuns(out io.Writer, list json.RawMessage) error {
 	var v struct {
 		Total int `json:"total"`
@@ -457,7 +459,7 @@ func printRuns(out io.Writer, list json.RawMessage) error {
 		for _, s := range r.Sources {
 			cards = append(cards, s.Name)
 		}
-		fmt.Fprintf(out, "%s  %s  %-19s %-8s %s\n", day(r.Started), r.ID, r.Tool, state, strings.Join(cards, ", "))
+		fmt.Fprintf(out, "%s  %s  %-19s %-8s %s\n", formatMinute(r.Started), r.ID, r.Tool, state, strings.Join(cards, ", "))
 	}
 	if len(v.Runs) < v.Total {
 		fmt.Fprintf(out, "%d of %d runs; --limit shows more.\n", len(v.Runs), v.Total)

@@ -15,14 +15,14 @@ type studioSweepCmd struct {
 	Delete bool          `help:"Take it away. Without this it is only listed."`
 }
 
-// leastUnused leaves runs on other machines time to name what they keep.
-const leastUnused = time.Hour
+// minUnused leaves runs on other machines time to record the files that they keep.
+const minUnused = time.Hour
 
 func (s studioSweepCmd) Run(ctx context.Context, out io.Writer) error {
-	if s.Unused < leastUnused {
-		return fmt.Errorf("unused: %s is too short; use at least %s", s.Unused, leastUnused)
+	if s.Unused < minUnused {
+		return fmt.Errorf("unused: %s is too short; use at least %s", s.Unused, minUnused)
 	}
-	return s.with(ctx, func(a *app.App) error {
+	return s.withApp(ctx, func(a *app.App) error {
 		swept, err := a.Studio.Sweep(ctx, s.Unused, !s.Delete)
 		for _, f := range swept.Files {
 			fmt.Fprintf(out, "%s %9d bytes\n", f.Sum, f.Size)

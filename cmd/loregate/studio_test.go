@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A plan file that is not right makes check fail, and say where.
+// An invalid plan file makes check fail, and the output names the faulty place.
 func TestStudioCheck(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
@@ -37,7 +37,7 @@ func TestStudioCheck(t *testing.T) {
 	}
 }
 
-// A plan is printed as a plan file, which check takes; what was assumed and asked stands in
+// A plan is printed as a plan file that check accepts; assumptions and questions are printed as
 // comments.
 func TestStudioPlan(t *testing.T) {
 	dir := t.TempDir()

@@ -18,14 +18,14 @@ type studioWorkerCmd struct {
 	Lease  time.Duration `help:"After how long another worker takes over from one that died." default:"15s"`
 }
 
-// leastLease leaves a worker time to renew its lease where the store is slow.
-const leastLease = 2 * time.Second
+// minLease leaves a worker time to renew its lease if the store is slow.
+const minLease = 2 * time.Second
 
 func (w studioWorkerCmd) Run(ctx context.Context) error {
-	if w.Lease < leastLease {
-		return fmt.Errorf("lease: %s is too short; use at least %s", w.Lease, leastLease)
+	if w.Lease < minLease {
+		return fmt.Errorf("lease: %s is too short; use at least %s", w.Lease, minLease)
 	}
-	return w.with(ctx, func(a *app.App) error {
+	return w.withApp(ctx, func(a *app.App) error {
 		kinds := a.Studio.Kinds()
 		for _, k := range w.Target {
 			if !strings.Contains(" "+strings.Join(kinds, " ")+" ", " "+k+" ") {

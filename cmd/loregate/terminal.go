@@ -9,15 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// forTerminal is a file to write to, in which a terminal shows control characters and does
-// not obey them: what commands print holds names of files, texts of players and words of
-// models, which could rewrite what stands above them or turn the order of what follows. What
-// goes to a file or a program stays as it is.
+// forTerminal returns a writer to f that escapes control characters if f is a terminal. Commands
+// print names of files, texts of players and output of models, which could otherwise rewrite
+// earlier lines or change the direction of later text. A file or pipe gets all bytes unchanged.
 func forTerminal(f *os.File) io.Writer {
 	if !isTerminal(f) {
 		return f
 	}
-	return &tame{to: f}
+	return &controlEscaper{to: f}
 }
 
 func isTerminal(f *os.File) bool {
@@ -25,14 +24,14 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// tame writes text on with its control characters written out.
-type tame struct {
+// controlEscaper writes text to another writer and escapes its control characters.
+type controlEscaper struct {
 	to   io.Writer
-	rest []byte // a character that is not whole yet
+	rest []byte // the first bytes of an incomplete character
 }
 
-// Write takes text in UTF-8, in pieces of any length.
-func (t *tame) Write(p []byte) (int, error) {
+// Write accepts text in UTF-8, in pieces of any length.
+func (t *controlEscaper) Write(p []byte) (int, error) {
 	text := append(t.rest, p...)
 	whole := len(text)
 	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
@@ -44,19 +43,19 @@ func (t *tame) Write(p []byte) (int, error) {
 		}
 	}
 	t.rest = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(t.to, tamed(string(text[:whole]))); err != nil {
+	if _, err := io.WriteString(t.to, escapeControls(string(text[:whole]))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-func tamed(text string) string {
-	if !strings.ContainsFunc(text, commands) {
+func escapeControls(text string) string {
+	if !strings.ContainsFunc(text, isTerminalControl) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if commands(r) {
+		if isTerminalControl(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 			continue
 		}
@@ -65,8 +64,9 @@ func tamed(text string) string {
 	return b.String()
 }
 
-// commands reports whether a terminal may do something at a character besides showing it:
-// the controls of C0 but for line ends and tabs, those of C1, and what turns the order of text.
-func commands(r rune) bool {
+// isTerminalControl reports whether a terminal may act on a character instead of showing it: the C0
+// controls except line end and tab, the C1 controls, and the characters that change the direction
+// of text.
+func isTerminalControl(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What others wrote cannot give commands to the terminal of whoever reads it.
-func TestTerminalsAreNotCommanded(t *testing.T) {
+// Text of other authors cannot control the reader's terminal.
+func TestTerminalsGetNoControlCharacters(t *testing.T) {
 	for in, want := range map[string]string{
 		"a card\tof\nlines, Žižka, 城, 👩‍🌾": "a card\tof\nlines, Žižka, 城, 👩‍🌾",
 		"\x1b[2J\x1b]0;pwned\a":            `\u001b[2J\u001b]0;pwned\u0007`,
@@ -16,10 +16,10 @@ func TestTerminalsAreNotCommanded(t *testing.T) {
 		"user\u202enimda \u2066x":          `user\u202enimda \u2066x`,
 	} {
 		var whole, pieces bytes.Buffer
-		if n, err := (&tame{to: &whole}).Write([]byte(in)); n != len(in) || err != nil || whole.String() != want {
+		if n, err := (&controlEscaper{to: &whole}).Write([]byte(in)); n != len(in) || err != nil || whole.String() != want {
 			t.Errorf("%q is shown as %q (%d, %v), want %q", in, whole.String(), n, err, want)
 		}
-		w := &tame{to: &pieces}
+		w := &controlEscaper{to: &pieces}
 		for _, b := range []byte(in) {
 			if n, err := w.Write([]byte{b}); n != 1 || err != nil {
 				t.Fatal(n, err)
@@ -31,8 +31,8 @@ func TestTerminalsAreNotCommanded(t *testing.T) {
 	}
 }
 
-// A file gets what it is given: an attachment may be of any bytes.
-func TestFilesGetWhatTheyAreGiven(t *testing.T) {
+// A file gets the bytes unchanged, since an attachment may hold any bytes.
+func TestFilesGetUnchangedBytes(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ type worldCreateCmd struct {
 }
 
 func (w worldCreateCmd) Run(ctx context.Context, out io.Writer) error {
-	return w.with(ctx, func(a *app.App) error {
+	return w.withApp(ctx, func(a *app.App) error {
 		made, err := a.CreateWorld(ctx, canon.NewWorld{Slug: w.Slug, Title: w.Title})
 		if err != nil {
 			return err
@@ -59,11 +59,11 @@ type worldRow struct {
 }
 
 var worldTable = table[worldRow]{"SLUG TITLE ID CREATED", func(w worldRow) []string {
-	return []string{w.Slug, w.Title, w.ID.String(), day(w.Created)}
+	return []string{w.Slug, w.Title, w.ID.String(), formatMinute(w.Created)}
 }}
 
 func (w worldListCmd) Run(ctx context.Context, out io.Writer) error {
-	return w.with(ctx, func(a *app.App) error {
+	return w.withApp(ctx, func(a *app.App) error {
 		worlds, err := a.Canon.Worlds(ctx)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 	if _, ok := world.ParseRate(w.ClockRate); w.ClockRate != "" && !ok {
 		return fault.BadField("clock-rate", "is a number from 0 to 8760, such as 1")
 	}
-	return w.with(ctx, func(a *app.App) error {
+	return w.withApp(ctx, func(a *app.App) error {
 		return a.ConfigureWorld(ctx, w.World, func(title *string, s *canon.Settings) {
 			set(title, w.Title)
 			set(&s.Description, w.Description)
@@ -133,7 +133,7 @@ type worldForkCmd struct {
 }
 
 func (w worldForkCmd) Run(ctx context.Context, out io.Writer) error {
-	return w.with(ctx, func(a *app.App) error {
+	return w.withApp(ctx, func(a *app.App) error {
 		made, err := a.ForkWorld(ctx, w.Source, canon.NewWorld{Slug: w.Slug, Title: w.Title})
 		if err != nil {
 			return err
@@ -161,7 +161,7 @@ type memberAddCmd struct {
 
 func (m memberAddCmd) Run(ctx context.Context, _ io.Writer) error {
 	role, _ := access.ParseRole(m.Role) // kong checked it
-	return m.with(ctx, func(a *app.App) error {
+	return m.withApp(ctx, func(a *app.App) error {
 		return a.SetMember(ctx, m.World, access.Subject(m.Subject), role, m.Player)
 	})
 }
@@ -173,7 +173,7 @@ type memberRemoveCmd struct {
 }
 
 func (m memberRemoveCmd) Run(ctx context.Context, _ io.Writer) error {
-	return m.with(ctx, func(a *app.App) error {
+	return m.withApp(ctx, func(a *app.App) error {
 		return a.SetMember(ctx, m.World, access.Subject(m.Subject), access.RoleNone, "")
 	})
 }
@@ -194,7 +194,7 @@ var memberTable = table[memberRow]{"SUBJECT ROLE", func(m memberRow) []string {
 }}
 
 func (m memberListCmd) Run(ctx context.Context, out io.Writer) error {
-	return m.with(ctx, func(a *app.App) error {
+	return m.withApp(ctx, func(a *app.App) error {
 		members, err := a.Members(ctx, m.World)
 		if err != nil {
 			return err
@@ -218,7 +218,7 @@ type memberInviteCmd struct {
 
 func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(m.Role) // kong checked it
-	return m.with(ctx, func(a *app.App) error {
+	return m.withApp(ctx, func(a *app.App) error {
 		code, err := a.Invite(ctx, m.World, role, m.Expires)
 		if err != nil {
 			return err
@@ -235,7 +235,7 @@ type memberAcceptCmd struct {
 }
 
 func (m memberAcceptCmd) Run(ctx context.Context, _ io.Writer) error {
-	return m.with(ctx, func(a *app.App) error {
+	return m.withApp(ctx, func(a *app.App) error {
 		_, err := a.Identity.Accept(ctx, m.Code, access.Subject(m.Subject))
 		return err
 	})
@@ -274,7 +274,7 @@ func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	if k.Expires > 0 {
 		spec.Expires = time.Now().Add(k.Expires)
 	}
-	return k.with(ctx, func(a *app.App) error {
+	return k.withApp(ctx, func(a *app.App) error {
 		secret, id, err := a.CreateKey(ctx, spec, k.World)
 		if err != nil {
 			return err
@@ -286,8 +286,8 @@ func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// subjectOf is a name as a subject: words parted by hyphens. What else a subject cannot
-// have stays, and is refused.
+// subjectOf makes a subject from a name: its words joined by hyphens. Other characters that a
+// subject cannot have stay, and are refused later.
 func subjectOf(name string) string {
 	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || r == ',' }), "-")
 }
@@ -305,17 +305,17 @@ type keyRow struct {
 
 var keyTable = table[keyRow]{"ID NAME SUBJECT ACTOR ROLE WORLDS BESIDES STATE", func(k keyRow) []string {
 	return []string{k.ID, k.Name, string(k.Subject), string(k.Actor), k.MaxRole.String(),
-		cmp.Or(strings.Join(k.Slugs, ","), "-"), cmp.Or(strings.Join(k.besides(), ", "), "-"), k.State}
+		cmp.Or(strings.Join(k.Slugs, ","), "-"), cmp.Or(strings.Join(k.describeExtras(), ", "), "-"), k.State}
 }}
 
-// besides is what a key may, or is held to, besides its role.
-func (k keyRow) besides() (words []string) {
+// describeExtras lists the rights and restrictions of a key apart from its role.
+func (k keyRow) describeExtras() (words []string) {
 	for _, w := range []struct {
 		holds bool
 		word  string
 	}{{k.Operator, "operator"}, {k.Approve, "approves"}, {k.Advisory, "proposes only"}, {k.Seat != "", "seat " + k.Seat},
 		{len(k.Surfaces) > 0, strings.Join(k.Surfaces, "+")}, {len(k.Operations) > 0, strings.Join(k.Operations, "+")},
-		{k.RateClass != "", "limits " + k.RateClass}, {!k.Expires.IsZero(), "until " + day(k.Expires)}} {
+		{k.RateClass != "", "limits " + k.RateClass}, {!k.Expires.IsZero(), "until " + formatMinute(k.Expires)}} {
 		if w.holds {
 			words = append(words, w.word)
 		}
@@ -324,7 +324,7 @@ func (k keyRow) besides() (words []string) {
 }
 
 func (k keyListCmd) Run(ctx context.Context, out io.Writer) error {
-	return k.with(ctx, func(a *app.App) error {
+	return k.withApp(ctx, func(a *app.App) error {
 		keys, err := a.Identity.Keys(ctx)
 		if err != nil {
 			return err
@@ -367,11 +367,11 @@ type tokenRow struct {
 }
 
 var tokenTable = table[tokenRow]{"ID PLAYS WORLD MADE-WITH CREATED UNTIL STATE", func(t tokenRow) []string {
-	return []string{t.ID, cmp.Or(plain(t.Plays), t.Player.String()), cmp.Or(t.World, "-"), cmp.Or(t.MadeWith, "-"), day(t.Created), day(t.Expires), t.State}
+	return []string{t.ID, cmp.Or(replaceControls(t.Plays), t.Player.String()), cmp.Or(t.World, "-"), cmp.Or(t.MadeWith, "-"), formatMinute(t.Created), formatMinute(t.Expires), t.State}
 }}
 
 func (k keyTokensCmd) Run(ctx context.Context, out io.Writer) error {
-	return k.with(ctx, func(a *app.App) error {
+	return k.withApp(ctx, func(a *app.App) error {
 		tokens, err := a.PlayTokens(ctx)
 		if err != nil {
 			return err
@@ -390,7 +390,7 @@ type keyRevokeCmd struct {
 }
 
 func (k keyRevokeCmd) Run(ctx context.Context) error {
-	return k.with(ctx, func(a *app.App) error { return a.Identity.RevokeKey(ctx, k.ID) })
+	return k.withApp(ctx, func(a *app.App) error { return a.Identity.RevokeKey(ctx, k.ID) })
 }
 
 type signingCmd struct {
@@ -400,7 +400,7 @@ type signingCmd struct {
 type signingRotateCmd struct{ common }
 
 func (s signingRotateCmd) Run(ctx context.Context, out io.Writer) error {
-	return s.with(ctx, func(a *app.App) error {
+	return s.withApp(ctx, func(a *app.App) error {
 		kid, err := a.Identity.RotateSigningKey(ctx)
 		if err != nil {
 			return err
