@@ -1,4 +1,4 @@
-// Package archtest holds the import table of the project against its sources.
+// Package archtest checks the project's imports against a table.
 package archtest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// mayImport says which internal packages each internal package may import. Test files
-// may import more. A package that is not here fails the test.
+// mayImport maps each internal package to the internal packages that it may import. Test files may
+// import more. A package without an entry fails the test.
 var mayImport = map[string][]string{
 	"fault":       {},
 	"disk":        {"fault"},
@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"store/storetest":         {"canon", "markup", "access", "fault", "raceenabled", "store/memory"},
 }
 
-// free are the packages that may import every other: they only put parts together.
+// free are the packages that may import all others, because they only put parts together.
 var free = []string{"app", "archtest"}
 
 func TestImportsPointDown(t *testing.T) {
@@ -107,8 +107,8 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// ARCHITECTURE.md has a row for every package, and the files that it names are there.
-func TestTheTourIsTrue(t *testing.T) {
+// ARCHITECTURE.md has a row for every package, and all files that it names exist.
+func TestArchitectureNamesExistingPackagesAndFiles(t *testing.T) {
 	b, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
@@ -137,10 +137,11 @@ func TestTheTourIsTrue(t *testing.T) {
 	}
 }
 
-// quoted is what Markdown shows as code.
+// quoted matches inline code in Markdown.
 var quoted = regexp.MustCompile("`([^`\\s]+)`")
 
-// lookup finds a package's row, or its parent's.
+// lookup returns the entry of a package or of its nearest parent with an entry. A subpackage may
+// also import that parent.
 func lookup(pkg string) ([]string, bool) {
 	for p := pkg; p != "." && p != "/"; p = filepath.Dir(p) {
 		if row, ok := mayImport[p]; ok {
@@ -168,7 +169,7 @@ func TestNoSQLOutsideTheStore(t *testing.T) {
 	})
 }
 
-// each calls f for every Go source of the module that is not a test.
+// each calls f for every Go file of the module that is not a test.
 func each(t *testing.T, root string, f func(path string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -188,8 +189,8 @@ func each(t *testing.T, root string, f func(path string)) {
 	}
 }
 
-// importsOf gives the internal package that a file belongs to ("" outside internal) and
-// the internal packages it imports.
+// importsOf returns the internal package that a file belongs to ("" outside internal) and the
+// internal packages that it imports.
 func importsOf(t *testing.T, path string) (from string, imports []string) {
 	t.Helper()
 	_, rest, ok := strings.Cut(path, "internal/")

@@ -13,9 +13,9 @@ var (
 	testNames = regexp.MustCompile(`(?m)^func (Test\w*)\(\w+ \*testing\.T\)`)
 )
 
-// TestTheProofsAreTests holds that each part of scripts/proof.sh names tests that there
-// are: go test says nothing of a name that fits none.
-func TestTheProofsAreTests(t *testing.T) {
+// TestProofScriptNamesExistingTests checks that each part of scripts/proof.sh names existing tests, because go
+// test does not fail for a name that matches no test.
+func TestProofScriptNamesExistingTests(t *testing.T) {
 	root := filepath.Join("..", "..")
 	script, err := os.ReadFile(filepath.Join(root, "scripts", "proof.sh"))
 	if err != nil {
