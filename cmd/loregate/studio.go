@@ -281,8 +281,8 @@ func (c studioCheckCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// checkFile checks one plan. If the plan has golden digests, it also does a dry run and compares
-// its digest.
+// checkFile checks one plan. If the plan has golden digests, or with --update, it then calls
+// compareGolden.
 func (c studioCheckCmd) checkFile(ctx context.Context, a *app.App, file string) (string, error) {
 	p, err := readPlan(file)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"loregate/internal/loadtest"
 )
 
-// TestMain lets the test binary stand in for the least that net/http can do: run with this
-// variable it answers every request with 2,400 bytes at that address.
+// TestMain lets the test binary act as the smallest server of net/http: with BENCH_BARE set, it
+// listens on that address and answers every request with 2,400 bytes.
 func TestMain(m *testing.M) {
 	if addr := os.Getenv("BENCH_BARE"); addr != "" {
 		answer := strings.Repeat("x", 2400)
@@ -36,17 +36,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkBars measures programs that serve, each in a process of its own, by turns in one
-// run, and reports the processor time of the server by call. BENCH_SERVERS names the
-// programs, as old=/path/to/one,new=/path/to/other; without it the one of this tree is
-// built. Each has a store of its own, which its own calls fill. BENCH_PROFILE names a folder
-// for profiles of the last program, one for each call.
+// BenchmarkBars measures server programs, each in its own process, in turns within one run, and
+// reports the server's processor time per call. BENCH_SERVERS names the programs, as
+// old=/path/to/one,new=/path/to/other; without it, the program is built from this tree. Each has
+// its own store, which its own calls fill. BENCH_PROFILE names a folder for profiles of the last
+// program, one for each call.
 func BenchmarkBars(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	for _, n := range sizes(b) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			servers := []*barred{bareServer(b)}
-			for _, s := range programs(b) {
+			servers := []*barServer{bareServer(b)}
+			for _, s := range barServers(b) {
 				servers = append(servers, s.start(b, n))
 			}
 			for _, bar := range bars(b, n) {
@@ -56,35 +56,35 @@ func BenchmarkBars(b *testing.B) {
 	}
 }
 
-// barred is a server that is measured.
-type barred struct {
+// barServer is a server that is measured.
+type barServer struct {
 	name, path string
 	served
 	key, token string
 }
 
-func programs(b *testing.B) (list []*barred) {
+func barServers(b *testing.B) (list []*barServer) {
 	named := os.Getenv("BENCH_SERVERS")
 	if named == "" {
-		return []*barred{{name: "new", path: program(b)}}
+		return []*barServer{{name: "new", path: program(b)}}
 	}
 	for pair := range strings.SplitSeq(named, ",") {
 		name, path, ok := strings.Cut(pair, "=")
 		if !ok {
 			b.Fatalf("BENCH_SERVERS: %q is not name=program", pair)
 		}
-		list = append(list, &barred{name: name, path: path})
+		list = append(list, &barServer{name: name, path: path})
 	}
 	return list
 }
 
-// start serves a world of n cards: a copy, so that the cards which a run makes are not in
-// the next one's world.
-func (s *barred) start(b *testing.B, n int) *barred {
+// start serves a world of n cards. It serves a copy of the stored world, so that cards created by
+// one run are not in the world of the next.
+func (s *barServer) start(b *testing.B, n int) *barServer {
 	b.Helper()
 	dir := filepath.Join(folder(), fmt.Sprintf("bars-%s-%d", s.name, n))
 	if os.Getenv("BENCH_DATABASE") == "" {
-		dir = s.copied(b, dir, n)
+		dir = s.copyFolder(b, dir, n)
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		b.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (s *barred) start(b *testing.B, n int) *barred {
 		b.Setenv("LOREGATE_ADMIN_ADDRESS", profilesAt)
 	}
 	s.key = keyOf(b, s.path, dir)
-	s.served = running(b, s.path, dir)
+	s.served = startServer(b, s.path, dir)
 	s.fill(b, n)
 	body, err := json.Marshal(map[string]string{"api_key": s.key, "role": "admin", "world": worldName})
 	if err != nil {
@@ -108,13 +108,13 @@ func (s *barred) start(b *testing.B, n int) *barred {
 		b.Fatal(res.Status, err)
 	}
 	s.token = out.Token
-	s.rest(b)
+	s.awaitIdle(b)
 	return s
 }
 
-// copied gives a copy of a folder with the store of n cards, which calls of the program
-// write where it is not there.
-func (s *barred) copied(b *testing.B, dir string, n int) string {
+// copyFolder returns a copy of the folder with the store of n cards. If the folder does not exist,
+// it first fills one by calls of the program.
+func (s *barServer) copyFolder(b *testing.B, dir string, n int) string {
 	b.Helper()
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		made := dir + ".new"
@@ -123,9 +123,9 @@ func (s *barred) copied(b *testing.B, dir string, n int) string {
 			b.Fatal(err)
 		}
 		s.key = keyOf(b, s.path, made)
-		s.served = running(b, s.path, made)
+		s.served = startServer(b, s.path, made)
 		s.fill(b, n)
-		s.rest(b)
+		s.awaitIdle(b)
 		s.stop()
 		if err := os.Rename(made, dir); err != nil {
 			b.Fatal(err)
@@ -138,14 +138,14 @@ func (s *barred) copied(b *testing.B, dir string, n int) string {
 	return to
 }
 
-// fill writes n cards where they are not there.
-func (s *barred) fill(b *testing.B, n int) {
+// fill writes n cards unless they exist.
+func (s *barServer) fill(b *testing.B, n int) {
 	s.load(b, loadtest.Config{Cards: n, Clients: 1, Duration: time.Second, Mix: map[loadtest.Kind]int{loadtest.Read: 1}})
 }
 
-// rest waits until the server has checked its store, and has ended the work that follows a
-// start and a load.
-func (s *barred) rest(b *testing.B) {
+// awaitIdle waits until the server has checked its store and finished the work that follows a start
+// and a load.
+func (s *barServer) awaitIdle(b *testing.B) {
 	for quiet := 0; quiet < 3; {
 		cpu := s.cpu(b)
 		time.Sleep(500 * time.Millisecond)
@@ -157,7 +157,7 @@ func (s *barred) rest(b *testing.B) {
 		if err = errors.Join(err, res.Body.Close()); err != nil {
 			b.Fatal(err)
 		}
-		checked := !bytes.Contains(said, []byte("checked")) // nor being checked, nor not checked yet
+		checked := !bytes.Contains(said, []byte("checked")) // "being checked" and "not checked yet" contain it too
 		if quiet++; !checked || s.cpu(b)-cpu > 20*time.Millisecond {
 			quiet = 0
 		}
@@ -165,7 +165,7 @@ func (s *barred) rest(b *testing.B) {
 }
 
 // load drives the server as loregate bench does.
-func (s *barred) load(b *testing.B, c loadtest.Config) *loadtest.Report {
+func (s *barServer) load(b *testing.B, c loadtest.Config) *loadtest.Report {
 	b.Helper()
 	c.URLs, c.Key, c.World, c.Role, c.Keep = []string{s.url}, s.key, worldName, "admin", true
 	r, err := loadtest.Run(context.WithoutCancel(b.Context()), c)
@@ -175,9 +175,9 @@ func (s *barred) load(b *testing.B, c loadtest.Config) *loadtest.Report {
 	return r
 }
 
-func (s *barred) addr() string { return strings.TrimPrefix(s.url, "http://") }
+func (s *barServer) addr() string { return strings.TrimPrefix(s.url, "http://") }
 
-func bareServer(b *testing.B) *barred {
+func bareServer(b *testing.B) *barServer {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
@@ -202,18 +202,18 @@ func bareServer(b *testing.B) *barred {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return &barred{name: "bare", served: served{url: "http://" + addr, pid: c.Process.Pid}}
+	return &barServer{name: "bare", served: served{url: "http://" + addr, pid: c.Process.Pid}}
 }
 
-// bar is a call whose cost has a goal.
+// bar is a call whose cost has a target value.
 type bar struct {
 	name    string
 	clients int
-	target  func(b *testing.B, s *barred) *target
+	target  func(b *testing.B, s *barServer) *target
 	floor   bool // the bare server can answer it too
 }
 
-// bars are all of them for a world of n cards.
+// bars returns all calls that are measured in a world of n cards.
 func bars(b *testing.B, n int) []bar {
 	words := newProse(2)
 	name := func(i int) string { return words.CardName(1, i) }
@@ -223,13 +223,13 @@ func bars(b *testing.B, n int) []bar {
 		word, _, _ := strings.Cut(name(int(i * 7919 % int64(n)))[strings.LastIndexByte(name(int(i*7919%int64(n))), '+')+1:], " ")
 		return word
 	}
-	get := func(name func(int64) string) func(*testing.B, *barred) *target {
-		return func(_ *testing.B, s *barred) *target {
+	get := func(name func(int64) string) func(*testing.B, *barServer) *target {
+		return func(_ *testing.B, s *barServer) *target {
 			return s.get(func(i int64) string { return "/api/mcp/cards/" + url.PathEscape(name(i)) })
 		}
 	}
-	tool := func(era, tool string, args func(i int64) string) func(*testing.B, *barred) *target {
-		return func(b *testing.B, s *barred) *target {
+	tool := func(era, tool string, args func(i int64) string) func(*testing.B, *barServer) *target {
+		return func(b *testing.B, s *barServer) *target {
 			return mcpTarget(b, s.addr(), "/mcp", s.token, era, tool, args)
 		}
 	}
@@ -237,8 +237,8 @@ func bars(b *testing.B, n int) []bar {
 		return func(i int64) string { return fmt.Sprintf(`{"name":%q}`, name(i)) }
 	}
 	var mu sync.Mutex
-	search := func(mode string, count int, more string) func(*testing.B, *barred) *target {
-		return func(_ *testing.B, s *barred) *target {
+	search := func(mode string, count int, more string) func(*testing.B, *barServer) *target {
+		return func(_ *testing.B, s *barServer) *target {
 			return s.get(func(int64) string {
 				mu.Lock()
 				defer mu.Unlock()
@@ -259,11 +259,11 @@ func bars(b *testing.B, n int) []bar {
 	list := []bar{
 		{"get_card/REST", clients, get(random), true},
 		{"get_card/REST/kept", clients, get(few), true},
-		{"get_card/MCP-2025", clients, tool(older, "get_card", named(random)), false},
-		{"get_card/MCP-2025/kept", clients, tool(older, "get_card", named(few)), false},
-		{"get_card/MCP-2026", clients, tool(modern, "get_card", named(random)), false},
-		{"get_card/MCP-2026/kept", clients, tool(modern, "get_card", named(few)), false},
-		{"name/part", 1, func(_ *testing.B, s *barred) *target {
+		{"get_card/MCP-2025", clients, tool(protocol2025, "get_card", named(random)), false},
+		{"get_card/MCP-2025/kept", clients, tool(protocol2025, "get_card", named(few)), false},
+		{"get_card/MCP-2026", clients, tool(protocol2026, "get_card", named(random)), false},
+		{"get_card/MCP-2026/kept", clients, tool(protocol2026, "get_card", named(few)), false},
+		{"name/part", 1, func(_ *testing.B, s *barServer) *target {
 			return s.get(func(i int64) string { return "/api/mcp/cards?limit=20&q=" + part(i) })
 		}, false},
 	}
@@ -275,25 +275,25 @@ func bars(b *testing.B, n int) []bar {
 			}
 		}
 	}
-	return append(list, []bar{ // last: the cards they make are searched too
-		{"create/REST", clients, func(_ *testing.B, s *barred) *target {
+	return append(list, []bar{ // last, since searches would find the created cards
+		{"create/REST", clients, func(_ *testing.B, s *barServer) *target {
 			h := head("POST /api/mcp/cards", s.addr(), "Content-Type: application/json", "Authorization: Bearer "+s.token)
 			return &target{addr: s.addr(), call: want(http.StatusCreated, func(i int64) (string, string) { return h, created(i + 1<<40) })}
 		}, false},
-		{"create/MCP-2025", clients, tool(older, "create_card", created), false},
+		{"create/MCP-2025", clients, tool(protocol2025, "create_card", created), false},
 	}...)
 }
 
-func (s *barred) get(path func(i int64) string) *target {
+func (s *barServer) get(path func(i int64) string) *target {
 	return &target{addr: s.addr(), call: want(http.StatusOK, func(i int64) (string, string) {
 		return head("GET "+path(i), s.addr(), "Authorization: Bearer "+s.token), ""
 	})}
 }
 
-// measureBar measures a call at each server in turn, and reports their CPU in µs.
-func measureBar(b *testing.B, servers []*barred, bar bar) {
+// measureBar measures a call at each server in turn, and reports their processor time in µs.
+func measureBar(b *testing.B, servers []*barServer, bar bar) {
 	m := medians{}
-	targets := map[*barred]*target{}
+	targets := map[*barServer]*target{}
 	for profiled := false; b.Loop(); {
 		for _, s := range servers {
 			if s.name == "bare" && !bar.floor {
@@ -303,14 +303,14 @@ func measureBar(b *testing.B, servers []*barred, bar bar) {
 			if t == nil {
 				t = bar.target(b, s)
 				targets[s] = t
-				t.closed(b, bar.clients, round/2) // the kept answers are there then
+				t.closedLoop(b, bar.clients, round/2) // fills the cache of answers
 			}
 			cpu := s.cpu(b)
 			if folder := os.Getenv("BENCH_PROFILE"); folder != "" && !profiled && s.name != "bare" {
 				profiled = true
 				go profile(b, filepath.Join(folder, strings.ReplaceAll(bar.name, "/", "-")+".pb"))
 			}
-			o := t.closed(b, bar.clients, round)
+			o := t.closedLoop(b, bar.clients, round)
 			m.add(s.name+"-cpu-us", float64((s.cpu(b)-cpu).Microseconds())/float64(o.calls+1))
 			m.add(s.name+"-p99-ms", ms(o.at(99)))
 		}
@@ -320,7 +320,7 @@ func measureBar(b *testing.B, servers []*barred, bar bar) {
 
 const profilesAt = "127.0.0.1:6161"
 
-// profile keeps a profile of the program for as long as a round takes.
+// profile stores a profile of the program that covers one round.
 func profile(b *testing.B, path string) {
 	res, err := http.Get("http://" + profilesAt + "/debug/pprof/profile?seconds=" + strconv.Itoa(int(round.Seconds())))
 	if err != nil {
@@ -338,7 +338,7 @@ func profile(b *testing.B, path string) {
 	}
 }
 
-// cpu is how long the program has had a processor.
+// cpu returns the processor time that the program has used.
 func (s served) cpu(b *testing.B) time.Duration {
 	took, ok := loadtest.ProcessTime(s.pid)
 	if !ok {

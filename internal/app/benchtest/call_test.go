@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	older  = "2025-06-18"
-	modern = "2026-07-28"
-	// clients is how many calls are under way in a closed loop.
+	protocol2025 = "2025-06-18"
+	protocol2026 = "2026-07-28"
+	// clients is the number of concurrent calls in a closed loop.
 	clients = 32
 	round   = 2 * time.Second
 )
 
-// BenchmarkGetCard drives get_card and a bare echo tool of the same SDK by turns, in a
-// closed loop and then, both at half of the rate that get_card had in it, in an open one.
-// The echo answers 1 KB, as much as a card holds; nothing else stands around it.
+// BenchmarkGetCard calls get_card and a bare echo tool of the same SDK in turns: first in a closed
+// loop, then in an open loop at half the rate that get_card reached. The echo answers 1,000 bytes,
+// as much as a card holds, or 64, and does nothing else.
 func BenchmarkGetCard(b *testing.B) {
-	wanted(b)
-	s := serve(b, stored(b, 100_000))
-	for _, era := range []string{older, modern} {
+	requireBench(b)
+	s := serve(b, worldFolder(b, 100_000))
+	for _, era := range []string{protocol2025, protocol2026} {
 		for _, size := range []int{1000, 64} {
 			b.Run(fmt.Sprintf("%s/echo%dB", era, size), func(b *testing.B) {
-				bare := httptest.NewServer(echo(era == modern, strings.Repeat("x", size)))
+				bare := httptest.NewServer(echo(era == protocol2026, strings.Repeat("x", size)))
 				b.Cleanup(bare.Close)
 				theirs := mcpTarget(b, bare.Listener.Addr().String(), "/", "none", era, "get_card", func(int64) string { return `{"name":"mill"}` })
 				ours := mcpTarget(b, s.server.Listener.Addr().String(), "/mcp", s.token, era, "get_card", func(n int64) string {
@@ -45,9 +45,9 @@ func BenchmarkGetCard(b *testing.B) {
 func compare(b *testing.B, theirs, ours *target) {
 	m := medians{}
 	for b.Loop() {
-		echo, card := theirs.closed(b, clients, round), ours.closed(b, clients, round)
-		idle := theirs.open(b, 2*clients, card.rate()/2, round)
-		steady := ours.open(b, 2*clients, card.rate()/2, round)
+		echo, card := theirs.closedLoop(b, clients, round), ours.closedLoop(b, clients, round)
+		idle := theirs.openLoop(b, 2*clients, card.rate()/2, round)
+		steady := ours.openLoop(b, 2*clients, card.rate()/2, round)
 		m.add("echo/s", echo.rate())
 		m.add("card/s", card.rate())
 		m.add("rate-ratio", card.rate()/echo.rate())
@@ -71,7 +71,7 @@ type echoOut struct {
 	Text string `json:"text"`
 }
 
-// echo is the least that the SDK can do: one typed tool, plain JSON.
+// echo is the smallest server of the SDK: one typed tool, plain JSON.
 func echo(stateless bool, text string) http.Handler {
 	srv := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
 	mcp.AddTool(srv, &mcp.Tool{Name: "get_card", Description: "Echo"}, func(context.Context, *mcp.CallToolRequest, echoIn) (*mcp.CallToolResult, echoOut, error) {
@@ -80,13 +80,13 @@ func echo(stateless bool, text string) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{Stateless: stateless, JSONResponse: true})
 }
 
-// mcpTarget calls a tool, in one session in the older era.
+// mcpTarget calls a tool. In protocol2025, all its calls share one session.
 func mcpTarget(b *testing.B, addr, path, token, era, tool string, args func(n int64) string) *target {
 	headers := []string{"Content-Type: application/json", "Accept: application/json, text/event-stream", "Authorization: Bearer " + token}
 	meta := ""
-	if era == modern {
-		headers = append(headers, "Mcp-Protocol-Version: "+modern, "Mcp-Method: tools/call", "Mcp-Name: "+tool)
-		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
+	if era == protocol2026 {
+		headers = append(headers, "Mcp-Protocol-Version: "+protocol2026, "Mcp-Method: tools/call", "Mcp-Name: "+tool)
+		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + protocol2026 + `","io.modelcontextprotocol/clientCapabilities":{}}`
 	} else {
 		headers = append(headers, "Mcp-Session-Id: "+handshake(b, "http://"+addr+path, token))
 	}
@@ -101,9 +101,9 @@ func mcpTarget(b *testing.B, addr, path, token, era, tool string, args func(n in
 	}}
 }
 
-const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + older + `","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + protocol2025 + `","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
 
-// handshake begins a session.
+// handshake starts a session and returns its id.
 func handshake(b *testing.B, url, token string) (session string) {
 	b.Helper()
 	for _, body := range []string{hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {

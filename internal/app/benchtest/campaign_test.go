@@ -17,18 +17,18 @@ import (
 	"loregate/internal/canon"
 )
 
-// The campaign of the goals: so many entities, and four times as many relationships.
+// The size of the campaign that the performance goals name.
 const (
 	entities      = 50_000
 	relationships = 4 * entities
 )
 
 var (
-	entityTypes = []string{"Character", "Location", "Item", "Faction", "Clue", "Creature", "Organization", "Event", "Document", "Entity"}
-	bonds       = []string{"ally of", "enemy of", "member of", "located in", "knows of"}
+	entityTypes       = []string{"Character", "Location", "Item", "Faction", "Clue", "Creature", "Organization", "Event", "Document", "Entity"}
+	relationshipTypes = []string{"ally of", "enemy of", "member of", "located in", "knows of"}
 )
 
-// entityID is the id of the i-th entity.
+// entityID returns the id of the i-th entity.
 func entityID(i int) canon.CardID {
 	return canon.CardID(uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "entity %d", i)))
 }
@@ -37,7 +37,7 @@ func entityName(p *prose, i int) string {
 	return fmt.Sprintf("%s %s %d", p.words[i*31%2000], p.words[i*7919%len(p.words)], i)
 }
 
-// stagedCampaign gives the data folder of the campaign, made where it is not there.
+// stagedCampaign returns the data folder of the campaign, and creates it if it does not exist.
 func stagedCampaign(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(folder(), "campaign")
@@ -58,14 +58,14 @@ func stagedCampaign(b *testing.B) string {
 	return dir
 }
 
-// fillCampaign makes entities of which seven of ten are revealed, and relationships between
-// any two of which nine of ten are open.
+// fillCampaign creates the entities, of which seven in ten are revealed, and relationships between
+// random pairs of them, of which nine in ten are visible to users.
 func fillCampaign(b *testing.B, a *app.App, w access.WorldID) {
 	b.Helper()
 	p := newProse(1)
-	for at := 0; at < entities; at += atOnce {
+	for at := 0; at < entities; at += commitCards {
 		change(b, a, w, func(plan *canon.Plan) error {
-			for i := at; i < at+atOnce; i++ {
+			for i := at; i < at+commitCards; i++ {
 				label := access.NewLabel(level(i))
 				if _, err := plan.Create(canon.NewCard{ID: entityID(i), Name: entityName(p, i), Type: entityTypes[i%len(entityTypes)], Label: &label,
 					Content: "<p>" + p.text(300) + "</p>"}); err != nil {
@@ -76,11 +76,11 @@ func fillCampaign(b *testing.B, a *app.App, w access.WorldID) {
 		})
 	}
 	r := rand.New(rand.NewPCG(3, 5))
-	for at := 0; at < relationships; at += 4 * atOnce {
+	for at := 0; at < relationships; at += 4 * commitCards {
 		change(b, a, w, func(plan *canon.Plan) error {
-			for i := at; i < at+4*atOnce; i++ {
+			for i := at; i < at+4*commitCards; i++ {
 				from, to := entityID(r.IntN(entities)), entityID(r.IntN(entities))
-				bond := bonds[i%len(bonds)]
+				bond := relationshipTypes[i%len(relationshipTypes)]
 				label := access.NewLabel(access.LevelUser)
 				if i%10 == 9 {
 					label = access.NewLabel(access.LevelGM)
@@ -99,9 +99,9 @@ func fillCampaign(b *testing.B, a *app.App, w access.WorldID) {
 	}
 }
 
-// BenchmarkCampaign asks a campaign of 50,000 entities and 200,000 relationships over REST.
+// BenchmarkCampaign queries a campaign of 50,000 entities and 200,000 relationships over REST.
 func BenchmarkCampaign(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	s := serve(b, stagedCampaign(b))
 	pick := func(n int64) int { return int(n * 7919 % entities) }
 	base := "/api/campaigns/" + worldName
@@ -122,6 +122,6 @@ func BenchmarkCampaign(b *testing.B) {
 		{"map/4", func(n int64) string { return base + "/entities/" + entityID(pick(n)).String() + "/map?depth=4" }},
 		{"counts", func(int64) string { return base }},
 	} {
-		b.Run(c.name, func(b *testing.B) { each(b, s.rest(c.path)) })
+		b.Run(c.name, func(b *testing.B) { measureCalls(b, s.getTarget(c.path)) })
 	}
 }

@@ -4,5 +4,5 @@ package benchtest
 
 import "time"
 
-// processTime is not known here.
+// processTime is not available on this system.
 func processTime() time.Duration { return 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processTime is how long the process has had a processor.
+// processTime returns the processor time that the process has used.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

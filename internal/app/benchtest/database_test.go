@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// database gives the address of the PostgreSQL database that stands for the store of a
-// data folder, and "" where BENCH_DATABASE, the address of a server, is not set.
+// database returns the address of the PostgreSQL database that replaces the store of a data folder,
+// or "" if BENCH_DATABASE, the address of a server, is not set.
 func database(b *testing.B, dir string) string {
 	b.Helper()
 	server := os.Getenv("BENCH_DATABASE")
@@ -33,11 +33,11 @@ func databaseName(dir string) string {
 	return fmt.Sprintf("bench_%08x", crc32.ChecksumIEEE([]byte(dir)))
 }
 
-// onServer runs a statement on the server that keeps the databases, and gives the number
-// it answers with.
+// onServer runs a statement on the server of the databases, and returns the number that it answers
+// with.
 func onServer(b *testing.B, sql string) (n int) {
 	b.Helper()
-	ctx := context.WithoutCancel(b.Context()) // for what is done at the end
+	ctx := context.WithoutCancel(b.Context()) // cleanup runs after the context has ended
 	c, err := pgx.Connect(ctx, os.Getenv("BENCH_DATABASE"))
 	if err != nil {
 		b.Fatal(err)
@@ -63,8 +63,8 @@ func hasDatabase(b *testing.B, dir string) bool {
 	return onServer(b, "SELECT count(*)::int FROM pg_database WHERE datname = '"+databaseName(dir)+"'") > 0
 }
 
-// readyDatabase makes the database of a folder where it is not there. Those of folders
-// that a benchmark throws away go with it.
+// readyDatabase creates the database of a folder if it does not exist. The database of a temporary
+// folder is dropped with it.
 func readyDatabase(b *testing.B, dir string) string {
 	b.Helper()
 	at := database(b, dir)
@@ -91,13 +91,14 @@ func renameDatabase(b *testing.B, from, to string) {
 	}
 }
 
-// atMost is how many cards are written one by one for a large world in PostgreSQL; more
-// are copies of those, made by the server: writing a million would take most of an hour.
-const atMost = 100_000
+// maxWritten is the largest number of cards that are written one by one for a world in PostgreSQL.
+// The server copies them for a larger world: writing a million would take most of an hour.
+const maxWritten = 100_000
 
-// multiply makes a database of n cards of that of a folder of atMost: the same texts under
-// other names, so that a word is as frequent as there. Its streams are not whole.
-func multiply(b *testing.B, from, to string, n int) {
+// multiplyCards creates a database of n cards from the database of a folder with maxWritten cards.
+// The copies have the same texts under other names, so each word stays as frequent. The chains of
+// the streams are not complete.
+func multiplyCards(b *testing.B, from, to string, n int) {
 	b.Helper()
 	onServer(b, "CREATE DATABASE "+databaseName(to)+" TEMPLATE "+databaseName(from))
 	c, err := pgx.Connect(b.Context(), database(b, to))
@@ -112,7 +113,7 @@ func multiply(b *testing.B, from, to string, n int) {
 		}
 	}
 	run("SET synchronous_commit = off; SET maintenance_work_mem = '1GB'; DROP INDEX lexemes_words; DROP INDEX cards_fold")
-	for k := 2; k <= n/atMost; k++ {
+	for k := 2; k <= n/maxWritten; k++ {
 		for _, copy := range copies {
 			run(strings.ReplaceAll(copy, "%k", strconv.Itoa(k)))
 		}
@@ -122,8 +123,8 @@ func multiply(b *testing.B, from, to string, n int) {
 	run("VACUUM ANALYZE")
 }
 
-// copies make the kth copy of the first atMost cards, which have the rows up to theirs:
-// ids of a hash, and "xk" after the first part of each name.
+// copies are the statements that make the k-th copy of the first maxWritten cards and of their rows
+// in other tables. Ids are hashes, and " xk" follows the first part of each name.
 var copies = []string{
 	`INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, fold, level, label,
 		rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)

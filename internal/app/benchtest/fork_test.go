@@ -11,15 +11,15 @@ import (
 	"loregate/internal/canon"
 )
 
-// forked is how many cards the world has that BenchmarkFork forks.
-const forked = 20_000
+// forkCards is the number of cards in the world that BenchmarkFork forks.
+const forkCards = 20_000
 
-// BenchmarkFork forks a world while another writer makes one small change after another,
-// and reports how long the longest of them took.
+// BenchmarkFork forks a world while another writer makes small changes, and reports the longest
+// time that one of these changes took.
 func BenchmarkFork(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	s := serve(b, b.TempDir())
-	fill(b, s.app, s.world, newProse(1), forked)
+	fill(b, s.app, s.world, newProse(1), forkCards)
 	other, err := s.app.CreateWorld(b.Context(), canon.NewWorld{Slug: "other"})
 	if err != nil {
 		b.Fatal(err)
@@ -27,7 +27,7 @@ func BenchmarkFork(b *testing.B) {
 	m := medians{}
 	for n := 0; b.Loop(); n++ {
 		w := startWriter(b, s, other.ID)
-		time.Sleep(200 * time.Millisecond) // some writes before, for the median
+		time.Sleep(200 * time.Millisecond) // some writes before the fork
 		begun := time.Now()
 		if _, err := s.app.ForkWorld(b.Context(), worldName, canon.NewWorld{Slug: fmt.Sprint("fork-", n)}); err != nil {
 			b.Fatal(err)
@@ -41,7 +41,7 @@ func BenchmarkFork(b *testing.B) {
 	m.report(b)
 }
 
-// writer makes changes until it is stopped.
+// writer makes changes until stop is called.
 type writer struct {
 	longest time.Duration
 	writes  int

@@ -18,8 +18,8 @@ import (
 	"loregate/internal/game/player"
 )
 
-// The table of a game is asked for by four clients at once; 200 games of eight have their
-// subscribers told of a hundred messages a second.
+// Four clients at once read the table of a game. In 200 games of eight, subscribers are notified of
+// a hundred messages a second.
 const (
 	readers  = 4
 	games    = 200
@@ -27,8 +27,8 @@ const (
 	messages = 100 // a second
 )
 
-// hosted is one game: a person who talks, and clients who listen.
-type hosted struct {
+// hostedGame is one game, with people who talk and clients who listen.
+type hostedGame struct {
 	id     string
 	people []string // tokens
 	keys   []string // of clients over MCP
@@ -66,14 +66,14 @@ func (s *stage) call(token, path string, in, out any) {
 	}
 }
 
-// host makes a game in which all may talk for a day.
-func (s *stage) host(people, clients int) *hosted {
+// hostGame starts a game in which everyone may talk for about a day.
+func (s *stage) hostGame(people, clients int) *hostedGame {
 	s.b.Helper()
 	var made struct {
 		ID string `json:"game_id"`
 	}
 	s.call(s.token, "/api/games", map[string]any{"messages": 500, "mandate": "aggressive_growth", "seconds": map[string]any{"sitrep": 80000}}, &made)
-	g := &hosted{id: made.ID}
+	g := &hostedGame{id: made.ID}
 	for i := range people + clients {
 		in := map[string]any{"name": fmt.Sprint("Nr", i), "as": "mcp"}
 		if i < people {
@@ -94,21 +94,21 @@ func (s *stage) host(people, clients int) *hosted {
 	return g
 }
 
-// say is a message of the next of the game's people.
-func (s *stage) say(g *hosted, n int) {
+// sendChat sends the n-th message, from the game's people in turn.
+func (s *stage) sendChat(g *hostedGame, n int) {
 	s.call(g.people[n%len(g.people)], "/api/games/"+g.id+"/commands", map[string]any{"type": "chat", "text": fmt.Sprintf("Message %d, which is as long as people write when they talk.", n)}, nil)
 }
 
-func (g *hosted) uri() string { return "game://alignment/" + g.id }
+func (g *hostedGame) uri() string { return "game://alignment/" + g.id }
 
-// BenchmarkGameRead reads a game with 500 messages, four clients at once.
+// BenchmarkGameRead reads a game with 500 messages, with four clients at once.
 func BenchmarkGameRead(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	s := serve(b, b.TempDir())
-	g := s.host(9, 1)
+	g := s.hostGame(9, 1)
 	for n := range 498 {
 		time.Sleep(time.Second / 80) // a person may say ten things a second
-		s.say(g, n)
+		s.sendChat(g, n)
 	}
 	read := func(n int64) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q}}`, n+10, g.uri())
@@ -119,7 +119,7 @@ func BenchmarkGameRead(b *testing.B) {
 	t := &target{addr: s.server.Listener.Addr().String(), call: want(http.StatusOK, func(n int64) (string, string) { return h, read(n) })}
 	m := medians{}
 	for b.Loop() {
-		o := t.closed(b, readers, round)
+		o := t.closedLoop(b, readers, round)
 		m.add("reads/s", o.rate())
 		m.add("cpu-ms", ms(o.cpu)/float64(o.calls))
 		m.add("p50-ms", ms(o.at(50)))
@@ -128,9 +128,9 @@ func BenchmarkGameRead(b *testing.B) {
 	m.report(b)
 }
 
-// BenchmarkGameSimulate plays 500 games of eight AI players in process, to their end.
+// BenchmarkGameSimulate plays 500 games of eight AI players in this process, to their end.
 func BenchmarkGameSimulate(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	m := medians{}
 	for b.Loop() {
 		began, cpu := time.Now(), processTime()
@@ -144,14 +144,14 @@ func BenchmarkGameSimulate(b *testing.B) {
 	m.report(b)
 }
 
-// BenchmarkGameNotice is the time from a chat message being sent to each subscriber being
-// told that the table has changed. The memory is that of server and clients together.
+// BenchmarkGameNotice measures the time from sending a chat message until each subscriber is
+// notified of the change. The memory is that of server and clients together.
 func BenchmarkGameNotice(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	s := serve(b, b.TempDir())
-	all := make([]*hosted, games)
+	all := make([]*hostedGame, games)
 	for i := range all {
-		all[i] = s.host(1, seats)
+		all[i] = s.hostGame(1, seats)
 	}
 	heard := &latencies{}
 	ctx, cancel := context.WithCancel(b.Context())
@@ -165,9 +165,9 @@ func BenchmarkGameNotice(b *testing.B) {
 	b.Cleanup(func() { cancel(); listening.Wait() })
 	m := medians{}
 	for b.Loop() {
-		heard.take()
-		s.storm(all, 10*time.Second)
-		each := heard.take()
+		heard.drain()
+		s.sendMessages(all, 10*time.Second)
+		each := heard.drain()
 		var mem runtime.MemStats
 		runtime.ReadMemStats(&mem)
 		m.add("notices", float64(len(each)))
@@ -178,8 +178,8 @@ func BenchmarkGameNotice(b *testing.B) {
 	m.report(b)
 }
 
-// storm sends messages at a steady rate, each to the next game.
-func (s *stage) storm(all []*hosted, d time.Duration) {
+// sendMessages sends messages at a steady rate, each to the next game.
+func (s *stage) sendMessages(all []*hostedGame, d time.Duration) {
 	var sending sync.WaitGroup
 	tick := time.NewTicker(time.Second / messages)
 	defer tick.Stop()
@@ -190,14 +190,14 @@ func (s *stage) storm(all []*hosted, d time.Duration) {
 			g.mu.Lock()
 			g.sent, g.turn = time.Now(), g.turn+1
 			g.mu.Unlock()
-			s.say(g, n)
+			s.sendChat(g, n)
 		})
 	}
 	sending.Wait()
 	time.Sleep(300 * time.Millisecond) // the last notices may be under way
 }
 
-// latencies are the times that notices took.
+// latencies collects the delays of notices.
 type latencies struct {
 	mu   sync.Mutex
 	each []time.Duration // guarded by mu
@@ -209,8 +209,8 @@ func (l *latencies) add(d time.Duration) {
 	l.each = append(l.each, d)
 }
 
-// take gives what was noted so far, sorted, and begins anew.
-func (l *latencies) take() []time.Duration {
+// drain returns the collected delays, sorted, and empties the collection.
+func (l *latencies) drain() []time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	each := l.each
@@ -219,8 +219,9 @@ func (l *latencies) take() []time.Duration {
 	return each
 }
 
-// subscribe opens a session for a key, subscribes, and gives the stream of its notices.
-func (s *stage) subscribe(ctx context.Context, g *hosted, key string) io.ReadCloser {
+// subscribe opens a session for a key, subscribes to the game, and returns the stream of its
+// notices.
+func (s *stage) subscribe(ctx context.Context, g *hostedGame, key string) io.ReadCloser {
 	s.b.Helper()
 	url := s.server.URL + "/mcp/alignment"
 	session := handshake(s.b, url, key)
@@ -251,8 +252,8 @@ func (s *stage) subscribe(ctx context.Context, g *hosted, key string) io.ReadClo
 	return stream.Body
 }
 
-// listen notes how long after its message each notice came.
-func (g *hosted) listen(body io.ReadCloser, heard *latencies) {
+// listen records the delay of each notice after its message.
+func (g *hostedGame) listen(body io.ReadCloser, heard *latencies) {
 	defer body.Close()
 	lines, last := bufio.NewReaderSize(body, 1024), 0
 	for {
@@ -266,7 +267,7 @@ func (g *hosted) listen(body io.ReadCloser, heard *latencies) {
 		g.mu.Lock()
 		sent, turn := g.sent, g.turn
 		g.mu.Unlock()
-		if turn > last { // a second notice of one message would be of another change
+		if turn > last { // a second notice after one message belongs to another change
 			last = turn
 			heard.add(time.Since(sent))
 		}

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// turn is one speech of a game that was written down.
+// turn is one speech of a recorded game.
 type turn struct {
 	Ep    string
 	N     int
@@ -22,10 +22,10 @@ type turn struct {
 	Text  string
 }
 
-// BenchmarkImport loads a campaign of 120,000 speeches, each a card below its episode.
-// BENCH_TURNS names the file, gzipped JSON lines.
+// BenchmarkImport loads a campaign of 120,000 speeches, each a card below its episode. BENCH_TURNS
+// names the file, gzipped JSON lines.
 func BenchmarkImport(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	path := os.Getenv("BENCH_TURNS")
 	if path == "" {
 		b.Skip("BENCH_TURNS names no file")
@@ -77,7 +77,7 @@ func eachPack(b *testing.B, path string, f func([]turn)) {
 		if err := in.Decode(&t); err != nil {
 			b.Fatal(err)
 		}
-		if pack = append(pack, t); len(pack) == atOnce {
+		if pack = append(pack, t); len(pack) == commitCards {
 			f(pack)
 			pack = pack[:0]
 		}
@@ -87,8 +87,8 @@ func eachPack(b *testing.B, path string, f func([]turn)) {
 	}
 }
 
-// watchMemory begins to watch the process's memory; the func it gives tells the most that
-// was resident since, in bytes, or 0 where the system does not say.
+// watchMemory starts to watch the memory of the process. The returned function returns the largest
+// resident size since then, in bytes, or 0 if the system does not report it.
 func watchMemory() func() int64 {
 	// 5 resets the peak; see proc(5), clear_refs.
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

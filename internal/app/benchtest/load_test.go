@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// client is one connection that sends requests as they are and reads answers, with
-// less work than net/http, for client and server share the processors.
+// client is one connection that sends raw requests and reads answers. It works less than net/http,
+// because client and server share the processors.
 type client struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -33,8 +33,8 @@ func dial(addr string) (*client, error) {
 	return &client{conn: c, in: bufio.NewReaderSize(c, 16<<10)}, nil
 }
 
-// do sends a request, its head without a length and its body, and gives the status and
-// the answer's body, which is valid until the next call.
+// do sends a request: its head, a Content-Length and its body. It returns the status and body of
+// the answer; the body is valid until the next call.
 func (c *client) do(head, body string) (int, []byte, error) {
 	c.out = append(c.out[:0], head...)
 	if body != "" {
@@ -109,12 +109,12 @@ func header(line []byte, name string) ([]byte, bool) {
 	return nil, false
 }
 
-// head writes the head of a request.
+// head returns the head of a request.
 func head(line, host string, headers ...string) string {
 	return line + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(headers, "\r\n") + "\r\n"
 }
 
-// target is something that can be called again and again, by any number of clients.
+// target is a call that any number of clients can repeat.
 type target struct {
 	addr string
 	call func(c *client, n int64) error // the nth call
@@ -133,11 +133,11 @@ func (c *counter) add() int64 {
 	return c.n
 }
 
-// outcome is what a round of load gave.
+// outcome is the result of one round of load.
 type outcome struct {
 	calls int
 	took  time.Duration
-	cpu   time.Duration   // of the process, clients and all
+	cpu   time.Duration   // of the process, including the clients
 	each  []time.Duration // sorted
 }
 
@@ -145,8 +145,9 @@ func (o outcome) rate() float64 { return float64(o.calls) / o.took.Seconds() }
 
 func (o outcome) at(percent int) time.Duration { return o.each[len(o.each)*percent/100] }
 
-// closed calls by a number of clients, each as soon as it was answered.
-func (t *target) closed(b *testing.B, clients int, d time.Duration) outcome {
+// closedLoop runs a number of clients, each of which sends its next call as soon as the last was
+// answered.
+func (t *target) closedLoop(b *testing.B, clients int, d time.Duration) outcome {
 	return t.run(b, clients, func(began time.Time, _ int, call func() error) (each []time.Duration, err error) {
 		for err == nil && time.Since(began) < d {
 			start := time.Now()
@@ -157,9 +158,9 @@ func (t *target) closed(b *testing.B, clients int, d time.Duration) outcome {
 	})
 }
 
-// open calls at a fixed rate, whether calls before were answered or not. A call's time
-// begins when it was due.
-func (t *target) open(b *testing.B, clients int, rate float64, d time.Duration) outcome {
+// openLoop calls at a fixed rate, whether earlier calls were answered or not. The time of a call
+// starts when the call was due.
+func (t *target) openLoop(b *testing.B, clients int, rate float64, d time.Duration) outcome {
 	step := time.Duration(float64(time.Second) / rate)
 	return t.run(b, clients, func(began time.Time, me int, call func() error) (each []time.Duration, err error) {
 		for i := me; err == nil; i += clients {
@@ -185,7 +186,7 @@ func (t *target) run(b *testing.B, clients int, loop func(began time.Time, me in
 		}
 		defer c.conn.Close()
 		open[i] = c
-		if i == 0 { // what is set up once is not counted
+		if i == 0 { // the first call, with its one-time setup, is not counted
 			if err := t.call(c, t.next.add()); err != nil {
 				b.Fatal(err)
 			}
@@ -217,7 +218,7 @@ func (t *target) run(b *testing.B, clients int, loop func(began time.Time, me in
 	return o
 }
 
-// want makes a call of a request that must answer with a status.
+// want returns a call that fails unless the request is answered with a status.
 func want(status int, f func(n int64) (head, body string)) func(*client, int64) error {
 	return func(c *client, n int64) error {
 		head, body := f(n)
@@ -229,8 +230,8 @@ func want(status int, f func(n int64) (head, body string)) func(*client, int64) 
 	}
 }
 
-// middle is the median.
-func middle[T int | float64 | time.Duration](list []T) T {
+// median returns the median of a list.
+func median[T int | float64 | time.Duration](list []T) T {
 	list = slices.Clone(list)
 	slices.Sort(list)
 	return list[len(list)/2]
@@ -238,14 +239,14 @@ func middle[T int | float64 | time.Duration](list []T) T {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// medians gathers numbers by unit, round by round.
+// medians collects the numbers of all rounds by unit.
 type medians map[string][]float64
 
 func (m medians) add(unit string, v float64) { m[unit] = append(m[unit], v) }
 
 func (m medians) report(b *testing.B) {
-	b.ReportMetric(0, "ns/op") // the time of a round says nothing
+	b.ReportMetric(0, "ns/op") // the time of a round means nothing
 	for unit, list := range m {
-		b.ReportMetric(middle(list), unit)
+		b.ReportMetric(median(list), unit)
 	}
 }

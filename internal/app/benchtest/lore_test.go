@@ -14,12 +14,13 @@ import (
 	"loregate/internal/canon"
 )
 
-// asked are questions as narrators put them, and one misspelt.
-var asked = []string{"spell that turns you invisible", "gaze turns to stone", "owlbaer", "bring a dead creature back to life",
+// queries are typical queries of narrators, one of them misspelt.
+var queries = []string{"spell that turns you invisible", "gaze turns to stone", "owlbaer", "bring a dead creature back to life",
 	"flying carpet", "sneak attack", "what happens when I fall to 0 hit points", "dragon that breathes lightning"}
 
-// library is the product with the 2,000 facts of the rules reference, and searches in it.
-func library(b *testing.B) (*stage, *target) {
+// rulesStage serves the product with the 2,000 facts of the rules reference. The target searches
+// them.
+func rulesStage(b *testing.B) (*stage, *target) {
 	b.Helper()
 	rules := filepath.Join("..", "..", "..", "..", "shared", "data", "srd-2014")
 	if _, err := os.Stat(rules); err != nil {
@@ -29,21 +30,21 @@ func library(b *testing.B) (*stage, *target) {
 	if _, err := s.app.ImportSource("srd")(b.Context(), worldName, rules, app.Importing{Level: access.LevelUser}); err != nil {
 		b.Fatal(err)
 	}
-	return s, s.rest(func(n int64) string { return "/api/lore/search?query=" + url.QueryEscape(asked[int(n)%len(asked)]) })
+	return s, s.getTarget(func(n int64) string { return "/api/lore/search?query=" + url.QueryEscape(queries[int(n)%len(queries)]) })
 }
 
-// BenchmarkSearchLore asks 200 questions a second, whatever the answers take.
+// BenchmarkSearchLore sends 200 queries a second, however long the answers take.
 func BenchmarkSearchLore(b *testing.B) {
-	wanted(b)
-	_, t := library(b)
-	steady(b, t, 200)
+	requireBench(b)
+	_, t := rulesStage(b)
+	measureSteady(b, t, 200)
 }
 
-// BenchmarkSearchLoreWhileWritten asks after each of 100 commits: of such as touch no
-// fact, like the moves of players, and of such as change one.
+// BenchmarkSearchLoreWhileWritten searches after each of 100 commits. One series of commits changes
+// no fact, like the moves of players; the other changes a fact.
 func BenchmarkSearchLoreWhileWritten(b *testing.B) {
-	wanted(b)
-	s, t := library(b)
+	requireBench(b)
+	s, t := rulesStage(b)
 	fact := ""
 	for name, write := range map[string]func(*canon.Plan, canon.Card, int) error{
 		"other": func(p *canon.Plan, c canon.Card, _ int) error {
@@ -88,7 +89,7 @@ func BenchmarkSearchLoreWhileWritten(b *testing.B) {
 	}
 }
 
-// someFact is always the same one.
+// someFact returns the same fact at each call with the same codename variable.
 func someFact(b *testing.B, p *canon.Plan, codename *string) (canon.Card, error) {
 	b.Helper()
 	if *codename == "" {

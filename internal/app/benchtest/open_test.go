@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// BenchmarkOpen opens the product on a store, until it can be asked.
+// BenchmarkOpen measures the time from opening a store until it answers.
 func BenchmarkOpen(b *testing.B) {
-	wanted(b)
-	dir := stored(b, 100_000)
+	requireBench(b)
+	dir := worldFolder(b, 100_000)
 	m := medians{}
 	for b.Loop() {
 		cpu, began := processTime(), time.Now()
@@ -26,10 +26,10 @@ func BenchmarkOpen(b *testing.B) {
 	m.report(b)
 }
 
-// BenchmarkStart is from the start of the program to the answered initialize.
+// BenchmarkStart measures the time from the start of the program to the answer to initialize.
 func BenchmarkStart(b *testing.B) {
-	wanted(b)
-	dir := stored(b, 100_000)
+	requireBench(b)
+	dir := worldFolder(b, 100_000)
 	path := program(b)
 	m := medians{}
 	for b.Loop() {
@@ -61,7 +61,7 @@ func start(b *testing.B, program, dir string) (took, cpu time.Duration) {
 	return took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// startPiped starts a program that is spoken to over stdio.
+// startPiped starts a program and returns its standard input and output.
 func startPiped(b *testing.B, c *exec.Cmd) (io.WriteCloser, *bufio.Reader) {
 	b.Helper()
 	in, err := c.StdinPipe()

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// peer is a server that keeps notes and is spoken to over stdio, with how each of the three
-// calls is made that all of them know.
+// peer is a server of notes that speaks over stdio, with the form of the three calls that all peers
+// support.
 type peer struct {
 	name    string
-	fill    func(dir string, note func(n int) (name, text string), notes int) error // as its calls would; nil makes calls
+	fill    func(dir string, note func(n int) (name, text string), notes int) error // writes the notes as the server's calls would; nil makes calls
 	command func(b *testing.B, dir string) *exec.Cmd
 	create  func(name, text string) (tool string, arguments any)
 	get     func(name string) (tool string, arguments any)
@@ -26,7 +26,7 @@ type peer struct {
 
 type args = map[string]any
 
-// peers are Loregate and others, whose programs scripts/peers.sh installs into PEERS.
+// peers are Loregate and other servers, which scripts/peers.sh installs into the folder PEERS.
 var peers = []peer{
 	{"loregate", nil, func(b *testing.B, dir string) *exec.Cmd { return exec.Command(program(b), "mcp", "--data", dir) },
 		func(name, text string) (string, any) { return "create_card", args{"name": name, "content": text} },
@@ -73,10 +73,10 @@ var peers = []peer{
 		func(words string) (string, any) { return "search_notes", args{"query": words, "limit": 20} }},
 }
 
-// BenchmarkPeers makes the same notes in each server, and then asks for them: names at
-// random, words by their frequency. What is counted is the processor time of the server.
+// BenchmarkPeers writes the same notes to each server, then reads notes at random and searches for
+// words by their frequency. It reports the processor time of the server.
 func BenchmarkPeers(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	if os.Getenv("PEERS") == "" {
 		b.Skip("PEERS is not set; scripts/peers.sh installs the others and sets it")
 	}
@@ -120,7 +120,7 @@ func (p peer) measure(b *testing.B, notes int) {
 			{"search", func(int) { s.callOf(p.search(words.word())) }},
 		} {
 			cpu, calls := programTime(), 0
-			for calls < 20 || calls < 5000 && programTime()-cpu < time.Second { // it is counted by 10 ms
+			for calls < 20 || calls < 5000 && programTime()-cpu < time.Second { // processor time is counted in steps of 10 ms
 				c.call(calls)
 				calls++
 			}
@@ -132,8 +132,8 @@ func (p peer) measure(b *testing.B, notes int) {
 	m.report(b)
 }
 
-// restProgram waits until the server has ended what calls left it to do, so that it is not
-// taken for work of the next calls.
+// restProgram waits until the server has finished the work that earlier calls left to it, so that
+// it does not count for the next calls.
 func restProgram() {
 	for quiet := 0; quiet < 3; quiet++ {
 		cpu := programTime()
@@ -144,22 +144,22 @@ func restProgram() {
 	}
 }
 
-// talk is a server that was started.
-type talk struct {
+// peerSession is a connection to a started server.
+type peerSession struct {
 	b    *testing.B
 	in   *json.Encoder
 	out  *bufio.Reader
 	last int
 }
 
-func dialPeer(b *testing.B, c *exec.Cmd) *talk {
+func dialPeer(b *testing.B, c *exec.Cmd) *peerSession {
 	b.Helper()
 	in, out := startPiped(b, c)
 	b.Cleanup(func() {
-		_ = in.Close() // which ends it
+		_ = in.Close() // ends the program
 		_ = c.Wait()
 	})
-	s := &talk{b: b, in: json.NewEncoder(in), out: out}
+	s := &peerSession{b: b, in: json.NewEncoder(in), out: out}
 	s.ask("initialize", args{"protocolVersion": "2025-06-18", "capabilities": args{}, "clientInfo": args{"name": "bench", "version": "1"}})
 	if err := s.in.Encode(args{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
 		b.Fatal(err)
@@ -167,10 +167,10 @@ func dialPeer(b *testing.B, c *exec.Cmd) *talk {
 	return s
 }
 
-func (s *talk) callOf(tool string, arguments any) { s.call(tool, arguments) }
+func (s *peerSession) callOf(tool string, arguments any) { s.call(tool, arguments) }
 
-// call calls a tool, which must be answered well.
-func (s *talk) call(tool string, arguments any) {
+// call calls a tool, which must succeed.
+func (s *peerSession) call(tool string, arguments any) {
 	s.b.Helper()
 	line := s.ask("tools/call", args{"name": tool, "arguments": arguments})
 	if strings.Contains(line, `"isError":true`) || strings.Contains(line, `"error":{`) {
@@ -178,8 +178,8 @@ func (s *talk) call(tool string, arguments any) {
 	}
 }
 
-// ask sends a request and gives the line of its answer.
-func (s *talk) ask(method string, params any) string {
+// ask sends a request and returns the line of its answer.
+func (s *peerSession) ask(method string, params any) string {
 	s.b.Helper()
 	s.last++
 	if err := s.in.Encode(args{"jsonrpc": "2.0", "id": s.last, "method": method, "params": params}); err != nil {

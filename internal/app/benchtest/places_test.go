@@ -15,8 +15,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// places is how many places the world has, each with three exits: BENCH_PLACES, or a
-// hundred thousand.
+// places is the number of places in the world, each with three exits: BENCH_PLACES, or a hundred
+// thousand.
 var places = func() int {
 	if n, err := strconv.Atoi(os.Getenv("BENCH_PLACES")); err == nil && n > 0 {
 		return n
@@ -24,9 +24,9 @@ var places = func() int {
 	return 100_000
 }()
 
-// placed gives the data folder of a world of places on a grid, a hundred to a ward and
-// a hundred wards to a country, made where it is not there.
-func placed(b *testing.B) string {
+// placesFolder returns the data folder of a world of places on a grid, a hundred to a ward and a
+// hundred wards to a country. It creates the folder if it does not exist.
+func placesFolder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(folder(), "places-"+strconv.Itoa(places))
 	if _, err := os.Stat(dir); err == nil {
@@ -38,7 +38,7 @@ func placed(b *testing.B) string {
 	}
 	a := openApp(b, made)
 	w := makeWorld(b, a)
-	settle(b, a, w, newProse(3))
+	fillPlaces(b, a, w, newProse(3))
 	a.Close(context.WithoutCancel(b.Context()))
 	if err := os.Rename(made, dir); err != nil {
 		b.Fatal(err)
@@ -48,16 +48,16 @@ func placed(b *testing.B) string {
 
 func placeCode(i int) string { return "loc-" + strconv.Itoa(i%places) }
 
-// settle makes the places with text of about 600 characters, then their exits, wards and
+// fillPlaces creates the places with texts of about 600 characters, then their exits, wards and
 // layers, and a player at every tenth place.
-func settle(b *testing.B, a *app.App, w access.WorldID, p *prose) {
+func fillPlaces(b *testing.B, a *app.App, w access.WorldID, p *prose) {
 	b.Helper()
 	ids := make([]canon.CardID, places)
 	wards := make([]canon.CardID, places/100)
 	batch := func(n int, f func(plan *canon.Plan, i int) error) {
-		for at := 0; at < n; at += atOnce {
+		for at := 0; at < n; at += commitCards {
 			change(b, a, w, func(plan *canon.Plan) error {
-				for i := at; i < min(at+atOnce, n); i++ {
+				for i := at; i < min(at+commitCards, n); i++ {
 					if err := f(plan, i); err != nil {
 						return err
 					}
@@ -115,28 +115,28 @@ func settle(b *testing.B, a *app.App, w access.WorldID, p *prose) {
 	})
 }
 
-// BenchmarkLocationContext reads contexts of places all over the world, 500 a second
-// whatever the answers take.
+// BenchmarkLocationContext reads contexts of places all over the world, 500 a second, however long
+// the answers take.
 func BenchmarkLocationContext(b *testing.B) {
-	wanted(b)
-	s := serve(b, placed(b))
-	steady(b, s.rest(func(n int64) string { return "/api/world/location-context?locationId=" + placeCode(int(n)*7919) }), 500)
+	requireBench(b)
+	s := serve(b, placesFolder(b))
+	measureSteady(b, s.getTarget(func(n int64) string { return "/api/world/location-context?locationId=" + placeCode(int(n)*7919) }), 500)
 }
 
-// BenchmarkSpatialContext reads what lies five steps around places all over the world, up
-// to 200 of them, 20 times a second.
+// BenchmarkSpatialContext reads the surroundings of places all over the world, five steps and up to
+// 200 places each, 20 times a second.
 func BenchmarkSpatialContext(b *testing.B) {
-	wanted(b)
-	s := serve(b, placed(b))
-	steady(b, s.rest(func(n int64) string { return "/api/world/spatial-context?depth=5&locationId=" + placeCode(int(n)*7919) }), 20)
+	requireBench(b)
+	s := serve(b, placesFolder(b))
+	measureSteady(b, s.getTarget(func(n int64) string { return "/api/world/spatial-context?depth=5&locationId=" + placeCode(int(n)*7919) }), 20)
 }
 
-// steady loads a target at a rate, and reports what half and 99 of 100 calls took from
-// when they were due.
-func steady(b *testing.B, t *target, rate float64) {
+// measureSteady calls a target at a fixed rate, and reports the 50th and 99th percentile of the
+// time since each call was due.
+func measureSteady(b *testing.B, t *target, rate float64) {
 	m := medians{}
 	for b.Loop() {
-		o := t.open(b, 32, rate, 10*time.Second)
+		o := t.openLoop(b, 32, rate, 10*time.Second)
 		m.add("p50-ms", ms(o.at(50)))
 		m.add("p99-ms", ms(o.at(99)))
 		m.add("calls/s", o.rate())

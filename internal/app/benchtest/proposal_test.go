@@ -17,27 +17,27 @@ import (
 	"loregate/internal/proposal"
 )
 
-// compared is how many accepted proposals of its kind and scope each new one is compared
-// with.
-const compared = 500
+// comparedProposals is the number of accepted proposals of the same kind and scope that each new
+// one is compared with.
+const comparedProposals = 500
 
-// BenchmarkPropose takes ambience for one place through all seven gates and into the canon,
-// by eight clients at once. A person's needs no provenance; an agent's has the gates read
-// the two contexts again that it cites, and make its prompt again.
+// BenchmarkPropose sends ambience for one place through all seven gates and into the canon, with
+// eight clients at once. A person's proposal needs no provenance; for an agent's, the gates read
+// the two cited contexts again and rebuild the prompt.
 func BenchmarkPropose(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	for _, actor := range []access.Actor{access.Person, access.AI} {
 		b.Run(string(actor), func(b *testing.B) {
 			s := serve(b, b.TempDir())
-			t := s.proposes(actor, s.square())
+			t := s.proposalTarget(actor, s.makeSquare())
 			m := medians{}
-			for n := range compared {
+			for n := range comparedProposals {
 				if c, err := dial(t.addr); err != nil || t.call(c, t.next.add()) != nil || c.conn.Close() != nil {
 					b.Fatalf("proposal %d is not accepted", n)
 				}
 			}
 			for b.Loop() {
-				o := t.closed(b, 8, round)
+				o := t.closedLoop(b, 8, round)
 				m.add("proposals/s", o.rate())
 				m.add("cpu-us", float64(o.cpu.Microseconds())/float64(o.calls))
 				m.add("p50-ms", ms(o.at(50)))
@@ -48,8 +48,8 @@ func BenchmarkPropose(b *testing.B) {
 	}
 }
 
-// square makes a place in a ward, with ways to four others.
-func (s *stage) square() (id canon.CardID) {
+// makeSquare creates a place in a ward, with exits to four other places.
+func (s *stage) makeSquare() (id canon.CardID) {
 	change(s.b, s.app, s.world, func(p *canon.Plan) error {
 		place, err := p.Create(canon.NewCard{Name: "Square", Type: "Location", Content: s.p.text(600), Fields: json.RawMessage(`{"tags":["wide"]}`)})
 		if err != nil {
@@ -75,8 +75,9 @@ func (s *stage) square() (id canon.CardID) {
 	return id
 }
 
-// proposes is a target of proposals that are all accepted, each another text.
-func (s *stage) proposes(actor access.Actor, place canon.CardID) *target {
+// proposalTarget returns a target that sends proposals with different texts, all of which are
+// accepted.
+func (s *stage) proposalTarget(actor access.Actor, place canon.CardID) *target {
 	addr, token := s.server.Listener.Addr().String(), s.tokenOf(actor)
 	lines := make([]string, 4096)
 	for i := range lines {
@@ -140,7 +141,7 @@ func (s *stage) provenance(token string, place canon.CardID) proposal.Provenance
 	return p
 }
 
-// context reads something, and the reference that it can be cited by.
+// context reads a path, and returns the answer with the reference that cites it.
 func (s *stage) context(token, path string) (answer []byte, ref string) {
 	s.b.Helper()
 	r, err := http.NewRequestWithContext(s.b.Context(), http.MethodGet, s.server.URL+path, nil)

@@ -2,7 +2,7 @@ package benchtest
 
 import "loregate/internal/loadtest"
 
-// prose is the text that loregate bench writes too.
+// prose generates the same text as loregate bench.
 type prose struct {
 	*loadtest.Prose
 	words []string // by rank

@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// rest is a target of GET requests with the stage's token.
-func (s *stage) rest(path func(n int64) string) *target {
+// getTarget returns a target of GET requests with the stage's token.
+func (s *stage) getTarget(path func(n int64) string) *target {
 	addr := s.server.Listener.Addr().String()
 	return &target{addr: addr, call: want(http.StatusOK, func(n int64) (string, string) {
 		return head("GET "+path(n), addr, "Authorization: Bearer "+s.token), ""
 	})}
 }
 
-// each makes calls one after another, and reports what half and 99 of 100 of them took.
-func each(b *testing.B, t *target) {
+// measureCalls makes calls one after another, and reports the 50th and 99th percentile of their
+// times.
+func measureCalls(b *testing.B, t *target) {
 	c, err := dial(t.addr)
 	if err != nil {
 		b.Fatal(err)
@@ -46,18 +47,18 @@ func each(b *testing.B, t *target) {
 
 func eachSize(b *testing.B, f func(b *testing.B, s *stage, n int)) {
 	for _, n := range sizes(b) {
-		b.Run(strconv.Itoa(n), func(b *testing.B) { f(b, serve(b, stored(b, n)), n) })
+		b.Run(strconv.Itoa(n), func(b *testing.B) { f(b, serve(b, worldFolder(b, n)), n) })
 	}
 }
 
 // BenchmarkSearch searches content for words drawn by their frequency.
 func BenchmarkSearch(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	for _, mode := range []string{"substring", "whole_word"} {
 		for words := 1; words <= 2; words++ {
 			b.Run(mode+"/"+strconv.Itoa(words), func(b *testing.B) {
 				eachSize(b, func(b *testing.B, s *stage, _ int) {
-					each(b, s.rest(func(int64) string {
+					measureCalls(b, s.getTarget(func(int64) string {
 						q := s.p.word()
 						for range words - 1 {
 							q += "%20" + s.p.word() // a plus would be part of the word here
@@ -70,9 +71,9 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkLookUp reads and lists what stays as much however many cards there are.
+// BenchmarkLookUp runs reads and lists whose results do not grow with the number of cards.
 func BenchmarkLookUp(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	for _, look := range []struct {
 		name string
 		path func(name string) string
@@ -84,7 +85,7 @@ func BenchmarkLookUp(b *testing.B) {
 	} {
 		b.Run(look.name, func(b *testing.B) {
 			eachSize(b, func(b *testing.B, s *stage, size int) {
-				each(b, s.rest(func(n int64) string { return look.path(cardName(s.p, int(n*7919%int64(size))/10*10)) }))
+				measureCalls(b, s.getTarget(func(n int64) string { return look.path(cardName(s.p, int(n*7919%int64(size))/10*10)) }))
 			})
 		})
 	}

@@ -18,7 +18,7 @@ import (
 	"loregate/internal/loadtest"
 )
 
-// program builds the product as it is shipped, once for a benchmark.
+// program builds the product with the flags of a release, once per benchmark.
 func program(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "loregate")
@@ -28,7 +28,7 @@ func program(b *testing.B) string {
 	return path
 }
 
-// command is the program on the store of a folder, without limits.
+// command returns the program on the store of a folder, without limits.
 func command(b *testing.B, path, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(b.Context(), path, args...)
 	c.Env = append(os.Environ(), "LOREGATE_DATA="+dir, "LOREGATE_DATABASE="+database(b, dir), "LOREGATE_LOG_LEVEL=error", "GOGC=", "GOMEMLIMIT=")
@@ -38,17 +38,17 @@ func command(b *testing.B, path, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-var listens = regexp.MustCompile(`serves (http://[^ ]+)`)
+var servesLine = regexp.MustCompile(`serves (http://[^ ]+)`)
 
-// served is a program that serves, in a process of its own.
+// served is a program that serves in its own process.
 type served struct {
 	url  string
 	pid  int
-	stop func() // it ends of itself with the benchmark
+	stop func() // also called at the end of the benchmark
 }
 
-// running starts serve and waits until it listens.
-func running(b *testing.B, path, dir string) served {
+// startServer starts serve and waits until it listens.
+func startServer(b *testing.B, path, dir string) served {
 	b.Helper()
 	c := command(b, path, dir, "serve", "--addr", "127.0.0.1:0")
 	said, err := c.StderrPipe()
@@ -67,7 +67,7 @@ func running(b *testing.B, path, dir string) served {
 	url := ""
 	for url == "" {
 		line, err := lines.ReadString('\n')
-		if m := listens.FindStringSubmatch(line); m != nil {
+		if m := servesLine.FindStringSubmatch(line); m != nil {
 			url = m[1]
 		} else if err != nil {
 			b.Fatal(err, line)
@@ -77,8 +77,8 @@ func running(b *testing.B, path, dir string) served {
 	return served{url, c.Process.Pid, stop}
 }
 
-// memory is a figure of the process's memory in MB, as /proc names it: VmHWM is the most
-// that it had so far, RssAnon what it has now without files.
+// memory returns a figure of the process's memory in MB, by its name in /proc: VmHWM is the peak so
+// far, RssAnon the current size without files.
 func (s served) memory(b *testing.B, figure string) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
 	if err != nil {
@@ -89,7 +89,7 @@ func (s served) memory(b *testing.B, figure string) float64 {
 	return float64(n) / 1024
 }
 
-// keyOf makes a key of the world, which it makes where it is not there.
+// keyOf creates a key of the world, and the world if it does not exist.
 func keyOf(b *testing.B, path, dir string) string {
 	b.Helper()
 	worlds, err := command(b, path, dir, "world", "list").Output()
@@ -107,13 +107,13 @@ func keyOf(b *testing.B, path, dir string) string {
 	return strings.TrimSpace(key)
 }
 
-// BenchmarkServe drives the program, in a process of its own, with reads and searches by
-// eight clients and then by a crowd, and reports what memory it took.
+// BenchmarkServe drives the program, in its own process, with reads and searches by eight clients
+// and then by 32, and reports its memory.
 func BenchmarkServe(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	path := program(b)
 	eachStored(b, func(b *testing.B, dir string) {
-		key, s := keyOf(b, path, dir), running(b, path, dir)
+		key, s := keyOf(b, path, dir), startServer(b, path, dir)
 		m := medians{}
 		drive := func(clients int) *loadtest.Report {
 			r, err := loadtest.Run(context.WithoutCancel(b.Context()), loadtest.Config{URLs: []string{s.url}, Key: key, World: worldName, Role: "admin",
@@ -142,6 +142,6 @@ func BenchmarkServe(b *testing.B) {
 // eachStored calls f with the folder of each size.
 func eachStored(b *testing.B, f func(b *testing.B, dir string)) {
 	for _, n := range sizes(b) {
-		b.Run(strconv.Itoa(n), func(b *testing.B) { f(b, stored(b, n)) })
+		b.Run(strconv.Itoa(n), func(b *testing.B) { f(b, worldFolder(b, n)) })
 	}
 }

@@ -1,7 +1,7 @@
 // Package benchtest measures the product as it is served: over loopback sockets, with
-// authentication, limits, access records and metrics on, beside clients in the same
-// process. It asserts no time. scripts/bench.sh runs it and makes a table of what it
-// reports; without BENCH=1 everything is skipped.
+// authentication, limits, access records and metrics on, and with the clients in the same process.
+// It asserts no time. scripts/bench.sh runs it and makes a table of its reports; without BENCH=1
+// everything is skipped.
 package benchtest
 
 import (
@@ -26,12 +26,12 @@ import (
 	"loregate/internal/identity"
 )
 
-// many is a rate that no load reaches: limits are counted, and never met.
-const many = 1_000_000_000
+// noLimit is a rate that no load reaches: calls are counted but never limited.
+const noLimit = 1_000_000_000
 
 const worldName = "bench"
 
-// stage is the product, served, with one world.
+// stage is the served product with one world.
 type stage struct {
 	b      *testing.B
 	app    *app.App
@@ -41,15 +41,15 @@ type stage struct {
 	p      *prose
 }
 
-func wanted(b *testing.B) {
+func requireBench(b *testing.B) {
 	b.Helper()
 	if os.Getenv("BENCH") != "1" {
 		b.Skip("BENCH is not 1")
 	}
 }
 
-// folder is where stores that take long to make are kept: BENCH_DIR, or one of the
-// system's for passing things.
+// folder returns the folder of stores that take long to create: BENCH_DIR, or a folder in the
+// system's temporary directory.
 func folder() string {
 	if dir := os.Getenv("BENCH_DIR"); dir != "" {
 		return dir
@@ -57,8 +57,8 @@ func folder() string {
 	return filepath.Join(os.TempDir(), "loregate-benchtest")
 }
 
-// stored gives the data folder of a world of n cards, made where it is not there.
-func stored(b *testing.B, n int) string {
+// worldFolder returns the data folder of a world of n cards, and creates it if it does not exist.
+func worldFolder(b *testing.B, n int) string {
 	b.Helper()
 	dir := filepath.Join(folder(), strconv.Itoa(n))
 	if database(b, dir) != "" {
@@ -70,7 +70,7 @@ func stored(b *testing.B, n int) string {
 	made := dir + ".new"
 	stale := []string{dir}
 	if database(b, dir) != "" {
-		stale = append(stale, made) // one in a folder is gone on with
+		stale = append(stale, made) // a store in a folder is continued
 	}
 	for _, old := range stale {
 		dropDatabase(b, old)
@@ -78,8 +78,8 @@ func stored(b *testing.B, n int) string {
 			b.Fatal(err)
 		}
 	}
-	if database(b, dir) != "" && n > atMost {
-		multiply(b, stored(b, atMost), made, n)
+	if database(b, dir) != "" && n > maxWritten {
+		multiplyCards(b, worldFolder(b, maxWritten), made, n)
 		if err := os.Mkdir(made, 0o700); err != nil {
 			b.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func stored(b *testing.B, n int) string {
 	return dir
 }
 
-// openApp opens the product on the store in a folder, or on the database that stands for it.
+// openApp opens the product on the store in a folder, or on the database that replaces it.
 func openApp(b *testing.B, dir string) *app.App {
 	b.Helper()
 	c, err := app.LoadConfig("", nil)
@@ -110,8 +110,8 @@ func openApp(b *testing.B, dir string) *app.App {
 		b.Fatal(err)
 	}
 	c.Data, c.Database = dir, readyDatabase(b, dir)
-	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListPages: many, ToolLists: many, Writes: many, Auth: many, Commands: many}
-	c.Proposals.PlayerMinute, c.Proposals.PlayerHour, c.Proposals.KeyMinute, c.Proposals.WorldMinute, c.Proposals.TokensDay = many, many, many, many, many
+	c.Limits = app.Limits{Calls: noLimit, CallsBurst: noLimit, Resources: noLimit, Lists: noLimit, ListPages: noLimit, ToolLists: noLimit, Writes: noLimit, Auth: noLimit, Commands: noLimit}
+	c.Proposals.PlayerMinute, c.Proposals.PlayerHour, c.Proposals.KeyMinute, c.Proposals.WorldMinute, c.Proposals.TokensDay = noLimit, noLimit, noLimit, noLimit, noLimit
 	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler), Fresh: os.Getenv("BENCH_FRESH") == "1"})
 	if err != nil {
 		b.Fatal(err)
@@ -128,7 +128,7 @@ func makeWorld(b *testing.B, a *app.App) access.WorldID {
 	return w.ID
 }
 
-// serve serves the world in a data folder, which is made where it is empty.
+// serve serves the world in a data folder, and creates the world if the folder is empty.
 func serve(b *testing.B, dir string) *stage {
 	b.Helper()
 	s := &stage{b: b, app: openApp(b, dir), p: newProse(2)}
@@ -154,7 +154,7 @@ func serve(b *testing.B, dir string) *stage {
 	return s
 }
 
-// logIn changes a key of an admin's for a token.
+// logIn exchanges an admin's key for a token.
 func (s *stage) logIn() {
 	s.b.Helper()
 	secret, _, err := s.app.CreateKey(s.b.Context(), identity.KeySpec{Name: "bench", Subject: "bench", MaxRole: access.RoleAdmin}, []string{worldName})
@@ -168,7 +168,7 @@ func (s *stage) logIn() {
 	s.token = out.Token
 }
 
-// post makes a call where its time does not count.
+// post makes a call outside the measured time.
 func (s *stage) post(path string, in any) []byte {
 	s.b.Helper()
 	body, err := json.Marshal(in)
@@ -187,23 +187,23 @@ func (s *stage) post(path string, in any) []byte {
 	return out
 }
 
-// author is who fills worlds.
+// author is the caller that fills worlds.
 var author = access.Caller{Subject: "bench", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
 
-// atOnce is how many cards a commit of a bulk load has.
-const atOnce = 500
+// commitCards is the number of cards in one commit of a bulk load.
+const commitCards = 500
 
-// fill makes n cards of about 1 KB, seven of ten for users: every tenth a root, and nine
-// below each. It goes on where one that was interrupted ended.
+// fill creates n cards of about 1 KB, seven in ten for users: every tenth is a root, with nine
+// cards below it. It continues an interrupted fill.
 func fill(b *testing.B, a *app.App, w access.WorldID, p *prose, n int) {
 	b.Helper()
-	there := atOnce * sort.Search(n/atOnce, func(k int) bool { return !has(b, a, w, cardName(p, k*atOnce)) })
+	there := commitCards * sort.Search(n/commitCards, func(k int) bool { return !hasCard(b, a, w, cardName(p, k*commitCards)) })
 	for range there {
-		p.text(1000) // so that the rest is what it would have been
+		p.text(1000) // advance the random text, so that the remaining cards are the same
 	}
-	for at := there; at < n; at += atOnce {
+	for at := there; at < n; at += commitCards {
 		change(b, a, w, func(plan *canon.Plan) error {
-			for i := at; i < min(at+atOnce, n); i++ {
+			for i := at; i < min(at+commitCards, n); i++ {
 				if err := create(plan, cardName(p, i), level(i), p.text(1000)); err != nil {
 					return err
 				}
@@ -213,11 +213,11 @@ func fill(b *testing.B, a *app.App, w access.WorldID, p *prose, n int) {
 	}
 }
 
-func has(b *testing.B, a *app.App, w access.WorldID, name string) (found bool) {
+func hasCard(b *testing.B, a *app.App, w access.WorldID, name string) (found bool) {
 	b.Helper()
 	err := a.As(b.Context(), author, access.Request{Operation: "fill", World: w}, func(g access.Grant) error {
-		return a.Canon.Read(b.Context(), g, func(l *canon.Snapshot) (err error) {
-			_, found, err = l.Exists(b.Context(), name)
+		return a.Canon.Read(b.Context(), g, func(s *canon.Snapshot) (err error) {
+			_, found, err = s.Exists(b.Context(), name)
 			return err
 		})
 	})
@@ -260,8 +260,7 @@ func change(b *testing.B, a *app.App, w access.WorldID, f func(*canon.Plan) erro
 	}
 }
 
-// cards gives the number of cards that the large worlds have, and with BENCH_CARDS
-// another.
+// sizes returns the numbers of cards in the worlds that are measured. BENCH_CARDS adds one.
 func sizes(b *testing.B) []int {
 	list := []int{1_000, 100_000}
 	if v := os.Getenv("BENCH_CARDS"); v != "" {

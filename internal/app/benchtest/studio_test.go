@@ -26,16 +26,16 @@ import (
 	"loregate/internal/studio/texture"
 )
 
-// workshop is the product with a studio on a fresh folder: Blender, and the double of
-// Unreal, which does nothing.
-type workshop struct {
+// studioStage is the product with a studio on a new folder: Blender, and the double of Unreal,
+// which does nothing.
+type studioStage struct {
 	b   *testing.B
 	app *app.App
 }
 
-func newWorkshop(b *testing.B) *workshop {
+func newStudioStage(b *testing.B) *studioStage {
 	b.Helper()
-	wanted(b)
+	requireBench(b)
 	if _, err := exec.LookPath("blender"); err != nil {
 		b.Skip("there is no blender")
 	}
@@ -44,7 +44,7 @@ func newWorkshop(b *testing.B) *workshop {
 		b.Fatal(err)
 	}
 	c.Data, c.Studio.Unreal = b.TempDir(), "double"
-	w := &workshop{b: b}
+	w := &studioStage{b: b}
 	if w.app, err = app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		b.Fatal(err)
 	}
@@ -53,8 +53,8 @@ func newWorkshop(b *testing.B) *workshop {
 	return w
 }
 
-// call calls a tool as a client in the same process does.
-func (w *workshop) call(tool string, input map[string]any) (e studio.Envelope[map[string]any], took time.Duration) {
+// call calls a tool, like a client in the same process.
+func (w *studioStage) call(tool string, input map[string]any) (e studio.Envelope[map[string]any], took time.Duration) {
 	w.b.Helper()
 	in, err := json.Marshal(input)
 	if err != nil {
@@ -72,11 +72,11 @@ func (w *workshop) call(tool string, input map[string]any) (e studio.Envelope[ma
 	return e, took
 }
 
-// programTime is how long the programs that were started here have had a processor.
+// programTime returns the processor time of the child processes.
 func programTime() (total time.Duration) {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, file := range lists {
-		pids, _ := os.ReadFile(file) // a thread that is gone has none
+		pids, _ := os.ReadFile(file) // a thread that has ended has none
 		for _, pid := range strings.Fields(string(pids)) {
 			if n, err := strconv.Atoi(pid); err == nil {
 				took, _ := loadtest.ProcessTime(n)
@@ -87,18 +87,18 @@ func programTime() (total time.Duration) {
 	return total
 }
 
-// spent adds what a call took on the clock, and on processors here and in programs.
-func (m medians) spent(name string, call func() time.Duration) {
+// addTimes adds the time of a call: by the clock, and on processors here and in child processes.
+func (m medians) addTimes(name string, call func() time.Duration) {
 	ours, theirs := processTime(), programTime()
 	m.add(name+"-ms", ms(call()))
 	m.add(name+"-cpu-ms", ms(processTime()-ours))
 	m.add(name+"-program-cpu-ms", ms(programTime()-theirs))
 }
 
-// crowd is a place of some 300 objects.
-var crowd = map[string]any{"description": "a clearing in a wood with sixty stumps and two hundred barrels", "seed": 3, "replace": true}
+// crowdedScene describes a place of some 300 objects.
+var crowdedScene = map[string]any{"description": "a clearing in a wood with sixty stumps and two hundred barrels", "seed": 3, "replace": true}
 
-// BenchmarkStudio measures what the studio costs beside the programs, and with them.
+// BenchmarkStudio measures the cost of the studio without its programs, and with them.
 func BenchmarkStudio(b *testing.B) {
 	b.Run("tools", benchmarkTools)
 	b.Run("adapter", benchmarkAdapter)
@@ -106,13 +106,13 @@ func BenchmarkStudio(b *testing.B) {
 	b.Run("texture", benchmarkTexture)
 }
 
-// benchmarkTools goes through the whole product: a no-op that is recorded, a scene, and the
-// same scene rehearsed.
+// benchmarkTools calls tools through the whole product: a recorded no-op, a scene, and a dry run of
+// the same scene.
 func benchmarkTools(b *testing.B) {
-	w, m := newWorkshop(b), medians{}
-	w.call("generate_scene", crowd) // starts Blender and paints the surfaces
+	w, m := newStudioStage(b), medians{}
+	w.call("generate_scene", crowdedScene) // starts Blender and paints the surfaces
 	rehearsed := map[string]any{"dry_run": true}
-	for k, v := range crowd {
+	for k, v := range crowdedScene {
 		rehearsed[k] = v
 	}
 	rehearsed["replace"] = false
@@ -121,14 +121,14 @@ func benchmarkTools(b *testing.B) {
 			_, took := w.call("list_objects", map[string]any{"target": "unreal"})
 			m.add("noop-ms", ms(took))
 		}
-		m.spent("scene", func() time.Duration {
-			e, took := w.call("generate_scene", crowd)
+		m.addTimes("scene", func() time.Duration {
+			e, took := w.call("generate_scene", crowdedScene)
 			m.add("objects", e.Result["objects_created"].(float64))
 			return took
 		})
 		rehearsed["target"] = "blender:empty"
 		w.call("list_objects", map[string]any{"target": "blender:empty"}) // starts it
-		m.spent("dry-run", func() time.Duration {
+		m.addTimes("dry-run", func() time.Duration {
 			_, took := w.call("generate_scene", rehearsed)
 			return took
 		})
@@ -136,10 +136,10 @@ func benchmarkTools(b *testing.B) {
 	m.report(b)
 }
 
-// benchmarkAdapter asks the session for single operations, and compares with starting
-// Blender for each of them.
+// benchmarkAdapter runs single operations in one session, and compares them with starting Blender
+// for each.
 func benchmarkAdapter(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	m := medians{}
 	blobs, err := blob.Open(filepath.Join(b.TempDir(), "blobs"))
 	if err != nil {
@@ -192,9 +192,9 @@ func benchmarkAdapter(b *testing.B) {
 	m.report(b)
 }
 
-// benchmarkTerrain makes 513² of land, places 5,000 on it and exports all.
+// benchmarkTerrain generates 513² of terrain, places 5,000 instances on it and exports everything.
 func benchmarkTerrain(b *testing.B) {
-	w, m := newWorkshop(b), medians{}
+	w, m := newStudioStage(b), medians{}
 	n := 0
 	for b.Loop() {
 		n++
@@ -214,9 +214,9 @@ func benchmarkTerrain(b *testing.B) {
 	m.report(b)
 }
 
-// benchmarkTexture paints a pair of 1,024² and writes it as PNG.
+// benchmarkTexture paints a pair of textures of 1,024² and writes both as PNG.
 func benchmarkTexture(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	m := medians{}
 	for b.Loop() {
 		cpu, started := processTime(), time.Now()

@@ -7,9 +7,9 @@ import (
 	"loregate/internal/world"
 )
 
-// BenchmarkParse reads commands, from one letter to a list as long as is read.
+// BenchmarkParse parses commands, from one letter to a list of nearly the maximum length.
 func BenchmarkParse(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	for name, text := range map[string]string{
 		"short": "n", "usual": "go north then look at the well", "typos": "atack the hound with teh oar then flee wset",
 		"long": strings.Repeat("take the lamp and the rope, ", 17)[:world.MaxCommand-30],

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// texts are contents of 1 KB that writes take in turn.
+// texts returns contents of 1 KB, which writes use in turn.
 func texts(p *prose) []string {
 	list := make([]string, 2048)
 	for i := range list {
@@ -17,7 +17,7 @@ func texts(p *prose) []string {
 	return list
 }
 
-func (s *stage) writes(path string, status int, body func(n int64) any) *target {
+func (s *stage) writeTarget(path string, status int, body func(n int64) any) *target {
 	addr := s.server.Listener.Addr().String()
 	h := head("POST "+path, addr, "Content-Type: application/json", "Authorization: Bearer "+s.token)
 	return &target{addr: addr, call: want(status, func(n int64) (string, string) {
@@ -29,18 +29,18 @@ func (s *stage) writes(path string, status int, body func(n int64) any) *target 
 	})}
 }
 
-// BenchmarkCreate makes single cards by many clients at once; each is durable when it is
-// answered.
+// BenchmarkCreate creates single cards with many clients at once; each card is durable when its
+// call is answered.
 func BenchmarkCreate(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	s := serve(b, b.TempDir())
 	text := texts(s.p)
-	t := s.writes("/api/mcp/cards", http.StatusCreated, func(n int64) any {
+	t := s.writeTarget("/api/mcp/cards", http.StatusCreated, func(n int64) any {
 		return map[string]any{"name": fmt.Sprintf("Card %d", n), "content": text[n%int64(len(text))]}
 	})
 	m := medians{}
 	for b.Loop() {
-		o := t.closed(b, clients, round)
+		o := t.closedLoop(b, clients, round)
 		m.add("commits/s", o.rate())
 		m.add("cpu-us", float64(o.cpu.Microseconds())/float64(o.calls))
 		m.add("p50-ms", ms(o.at(50)))
@@ -49,15 +49,15 @@ func BenchmarkCreate(b *testing.B) {
 	m.report(b)
 }
 
-// BenchmarkBatch makes cards in batches of 100.
+// BenchmarkBatch creates cards in batches of 100.
 func BenchmarkBatch(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	for _, mode := range []string{"transactional", "per_item"} {
 		for _, clients := range []int{1, 8} {
 			b.Run(fmt.Sprintf("%s/%d", mode, clients), func(b *testing.B) {
 				s := serve(b, b.TempDir())
 				text := texts(s.p)
-				t := s.writes("/api/mcp/cards/batch", http.StatusOK, func(n int64) any {
+				t := s.writeTarget("/api/mcp/cards/batch", http.StatusOK, func(n int64) any {
 					ops := make([]any, 100)
 					for i := range ops {
 						at := n*100 + int64(i)
@@ -67,7 +67,7 @@ func BenchmarkBatch(b *testing.B) {
 				})
 				m := medians{}
 				for b.Loop() {
-					o := t.closed(b, clients, round)
+					o := t.closedLoop(b, clients, round)
 					m.add("cards/s", 100*o.rate())
 					m.add("cpu-us", float64(o.cpu.Microseconds())/float64(100*o.calls))
 					m.add("p50-ms", ms(o.at(50)))
@@ -80,7 +80,7 @@ func BenchmarkBatch(b *testing.B) {
 
 // BenchmarkBulk loads cards of 1 KB in large commits.
 func BenchmarkBulk(b *testing.B) {
-	wanted(b)
+	requireBench(b)
 	m := medians{}
 	for b.Loop() {
 		a := openApp(b, b.TempDir())

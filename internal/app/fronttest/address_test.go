@@ -15,16 +15,17 @@ import (
 	"loregate/internal/canon"
 )
 
-// from is a client that calls from an address of this machine.
-func from(t *testing.T, address string) *http.Client {
+// clientFrom returns a client that connects from an address of this machine.
+func clientFrom(t *testing.T, address string) *http.Client {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	transport := &http.Transport{DialContext: d.DialContext}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: 20 * time.Second}
 }
 
-// hold opens sockets from an address and sends nothing. It gives those that the server kept.
-func (s *stage) hold(address string, n int) (kept []net.Conn) {
+// holdSockets opens n connections from an address and sends nothing. It returns the connections
+// that the server kept open.
+func (s *stage) holdSockets(address string, n int) (kept []net.Conn) {
 	s.t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	for range n {
@@ -45,18 +46,18 @@ func (s *stage) hold(address string, n int) (kept []net.Conn) {
 
 func TestOneAddressCannotTakeAllSockets(t *testing.T) {
 	s := open(t, func(c *app.Config) { c.Limits.Connections = 40 })
-	kept := s.hold("127.0.0.2", 60)
+	kept := s.holdSockets("127.0.0.2", 60)
 	if len(kept) != 16 {
 		t.Errorf("one address holds %d of 40 sockets, want 16", len(kept))
 	}
-	if a, err := s.sendFrom(from(t, "127.0.0.1"), "GET", "/healthz", "", ""); err != nil || a.status != http.StatusOK {
+	if a, err := s.sendFrom(clientFrom(t, "127.0.0.1"), "GET", "/healthz", "", ""); err != nil || a.status != http.StatusOK {
 		t.Errorf("another address: %d %v", a.status, err)
 	}
 	for _, c := range kept {
 		_ = c.Close()
 	}
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		a, err := s.sendFrom(from(t, "127.0.0.2"), "GET", "/healthz", "", "")
+		a, err := s.sendFrom(clientFrom(t, "127.0.0.2"), "GET", "/healthz", "", "")
 		if err == nil && a.status == http.StatusOK {
 			break
 		}
@@ -66,8 +67,8 @@ func TestOneAddressCannotTakeAllSockets(t *testing.T) {
 	}
 }
 
-// Behind a proxy all sockets are the proxy's: what is open is counted by the address that
-// it names.
+// Behind a proxy all connections come from the proxy. Open streams are then counted by the
+// forwarded address.
 func TestStreamsAreSharedByForwardedAddress(t *testing.T) {
 	s := open(t, func(c *app.Config) { c.BehindProxy, c.KeyAsBearer, c.Limits.PerAddress = true, "yes", 3 })
 	s.change(func(p *canon.Plan) error {
@@ -128,12 +129,12 @@ func TestStreamsAreSharedByForwardedAddress(t *testing.T) {
 	}
 }
 
-// Wrong keys and tokens are limited by address, wherever they are sent; a good key of the
-// same address is never refused for them.
+// Wrong keys and tokens are limited by address, counted over all routes; a valid key from the same
+// address is never refused because of them.
 func TestWrongCredentialsAreLimitedByAddress(t *testing.T) {
 	s := open(t, func(c *app.Config) { c.Limits.Calls, c.Limits.CallsBurst = -1, -1 })
 	key, _ := s.key(access.RoleGM)
-	guesser, neighbour := from(t, "127.0.0.2"), from(t, "127.0.0.3")
+	guesser, neighbour := clientFrom(t, "127.0.0.2"), clientFrom(t, "127.0.0.3")
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	ways := []struct{ method, path, body string }{
 		{"GET", "/api/mcp/types", ""}, {"POST", "/mcp", ping}, {"GET", "/api/mcp/types", ""},

@@ -13,8 +13,8 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// pages follows a list to its end, as Claude Code and Gemini CLI do. ok is false where any
-// page was refused: the clients then have nothing of that kind.
+// pages follows a list to its end, like Claude Code and Gemini CLI. ok is false if a page was
+// refused: the clients then discard the whole list.
 func (m *mcp) pages(method, member string) (items []any, ok bool) {
 	m.s.t.Helper()
 	params := map[string]any{}
@@ -34,14 +34,14 @@ func (m *mcp) pages(method, member string) (items []any, ok bool) {
 	}
 }
 
-// starts are the lists that a client asks for when it starts, in its order.
-var starts = map[string][][2]string{
+// startLists are the lists that each client requests at its start, in its order.
+var startLists = map[string][][2]string{
 	"Claude Code": {{"tools/list", "tools"}, {"prompts/list", "prompts"}, {"resources/list", "resources"}, {"resources/templates/list", "resourceTemplates"}},
 	"Gemini CLI":  {{"prompts/list", "prompts"}, {"tools/list", "tools"}, {"resources/list", "resources"}},
 	"Codex":       {{"tools/list", "tools"}},
 }
 
-// Ten starts of each client within a minute, with one key, on the limits by default.
+// Each client starts ten times within a minute, with one key and the default limits.
 func TestClientsThatStartOftenKeepAllTheirTools(t *testing.T) {
 	cards := raceenabled.Share(20_000, 10)
 	if os.Getenv("LOREGATE_FRONT_CARDS") != "" {
@@ -58,7 +58,7 @@ func TestClientsThatStartOftenKeepAllTheirTools(t *testing.T) {
 	for range 10 {
 		for _, client := range []string{"Claude Code", "Gemini CLI", "Codex"} {
 			m := s.connect("/mcp", key)
-			for _, list := range starts[client] {
+			for _, list := range startLists[client] {
 				asked := time.Now()
 				items, ok := m.pages(list[0], list[1])
 				slowest = max(slowest, time.Since(asked))
@@ -80,7 +80,7 @@ func TestClientsThatStartOftenKeepAllTheirTools(t *testing.T) {
 	t.Logf("%d cards: thirty starts in %v, slowest list %v, %v", cards, time.Since(began), slowest, want)
 }
 
-func TestResourcesAreEntryPointsEachOnce(t *testing.T) {
+func TestEntryPointsAreListedOnce(t *testing.T) {
 	s := open(t, nil)
 	s.fill(300)
 	s.change(func(p *canon.Plan) error {
@@ -118,7 +118,7 @@ func TestResourcesAreEntryPointsEachOnce(t *testing.T) {
 	}
 }
 
-// Codex ends a connection on "method not found".
+// Codex closes a connection on the error "method not found", so an empty list must not be an error.
 func TestAnEmptySurfaceListsNoTools(t *testing.T) {
 	s := open(t, nil)
 	key, _ := s.key(access.RoleGM)
@@ -157,9 +157,8 @@ func TestASeatsKeyListsItsGameEverywhere(t *testing.T) {
 	}
 }
 
-// The campaign's words for errors stand in every answer of its address, those that come
-// before any call among them.
-func TestTheCampaignsCodesAreInCapitalsEverywhere(t *testing.T) {
+// All errors at the campaign's address use the campaign's error codes, also errors before any call.
+func TestCampaignErrorCodesAreUpperCase(t *testing.T) {
 	s := open(t, func(c *app.Config) { c.Limits.ToolLists = 1 })
 	key, _ := s.key(access.RoleUser)
 	for _, row := range []struct{ path, bearer, code string }{
@@ -179,9 +178,9 @@ func TestTheCampaignsCodesAreInCapitalsEverywhere(t *testing.T) {
 	}
 }
 
-// Clients write a tool's name with letters, digits and underscores alone. Of two that they
-// write alike they drop one, or give it a name of their own.
-func TestNoTwoToolsAreOneToAClient(t *testing.T) {
+// Some clients replace all characters of a tool's name but letters, digits and underscores. Of two
+// tools that then have the same name, they drop or rename one.
+func TestToolNamesDifferForClients(t *testing.T) {
 	s := open(t, nil)
 	key, _ := s.key(access.RoleAdmin)
 	tools, ok := s.connect("/mcp", key).pages("tools/list", "tools")

@@ -11,8 +11,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// A player's token, made with a key, ends with the key: at once where the key is revoked
-// in the process that serves, within a second where another process revokes it.
+// A player's token becomes invalid with the key that made it: at once if the key is revoked in the
+// serving process, within a second if another process revokes it.
 func TestPlayTokensEndWithTheKeyThatMadeThem(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		s := open(t, nil)
@@ -94,7 +94,7 @@ func TestOnePlayTokenIsRevokedByItself(t *testing.T) {
 	}
 }
 
-// follow opens a stream; what it gives closes when the stream has ended.
+// follow opens a stream. The returned channel closes when the stream has ended.
 func (s *stage) follow(path, bearer string) <-chan struct{} {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), "GET", s.url+path, nil)

@@ -1,5 +1,5 @@
-// Package fronttest tries the product's front door as strangers come to it: by its own
-// server, on sockets, with the limits that it has by default.
+// Package fronttest tests the product from outside: through its own server, on sockets, with the
+// default limits.
 package fronttest
 
 import (
@@ -33,7 +33,8 @@ type stage struct {
 	addr  string
 }
 
-// open serves an empty world with what change leaves of the default configuration.
+// open serves an empty world with the default configuration as altered by change; change may be
+// nil.
 func open(t testing.TB, change func(*app.Config)) *stage {
 	t.Helper()
 	c, err := app.LoadConfig("", []string{"LOREGATE_DATA=" + t.TempDir()})
@@ -74,7 +75,7 @@ func (s *stage) serve(t testing.TB, _ app.Config) {
 	})
 }
 
-// key makes an API key of a role in the world.
+// key creates an API key for a role in the world.
 func (s *stage) key(role access.Role) (secret, id string) {
 	s.t.Helper()
 	secret, id, err := s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: "test", Subject: access.Subject("ada-" + role.String()), Actor: access.AI, MaxRole: role}, []string{"mire"})
@@ -97,7 +98,7 @@ func (s *stage) change(plan func(*canon.Plan) error) {
 	}
 }
 
-// fill makes n cards beside the place where players begin.
+// fill creates the starter location and n other cards.
 func (s *stage) fill(n int) {
 	s.t.Helper()
 	s.change(func(p *canon.Plan) error {
@@ -116,7 +117,7 @@ func (s *stage) fill(n int) {
 	}
 }
 
-// answer is what came of one request.
+// answer is the answer to one request.
 type answer struct {
 	status int
 	header http.Header
@@ -157,7 +158,7 @@ func (s *stage) sendFrom(c *http.Client, method, path, bearer, body string, head
 	return answer{res.StatusCode, res.Header, b}, err
 }
 
-// mcp is one client's connection of the older era.
+// mcp is the MCP session of one client, in the protocol version of 2025.
 type mcp struct {
 	s            *stage
 	path, bearer string
@@ -165,7 +166,7 @@ type mcp struct {
 	id           int
 }
 
-// connect shakes hands as a client does.
+// connect opens a session.
 func (s *stage) connect(path, bearer string) *mcp {
 	s.t.Helper()
 	m := &mcp{s: s, path: path, bearer: bearer}
@@ -183,7 +184,7 @@ func (m *mcp) post(body string) answer {
 	return m.s.send("POST", m.path, m.bearer, body, "Mcp-Session-Id", m.session)
 }
 
-// ask calls a method and gives its result, or the error object.
+// ask calls a method and returns its result, or the error object.
 func (m *mcp) ask(method string, params any) (result map[string]any, failed map[string]any) {
 	m.s.t.Helper()
 	m.id++
@@ -199,7 +200,7 @@ func (m *mcp) ask(method string, params any) (result map[string]any, failed map[
 	return message.Result, message.Error
 }
 
-// data is the JSON of an answer, which may come as a stream.
+// data returns the JSON of an answer, which may be an event stream.
 func data(a answer) []byte {
 	if !strings.HasPrefix(a.header.Get("Content-Type"), "text/event-stream") {
 		return a.body
@@ -212,7 +213,7 @@ func data(a answer) []byte {
 	return nil
 }
 
-// object sends a request that must succeed and reads its answer.
+// object sends a request that must succeed and decodes its answer.
 func (s *stage) object(method, path, bearer, body string, into any) {
 	s.t.Helper()
 	a := s.send(method, path, bearer, body)

@@ -17,11 +17,11 @@ import (
 	"loregate/internal/identity"
 )
 
-// lived makes a store that has something of everything.
-func lived(t *testing.T, at string) {
+// fillStore creates a store that has data of every kind.
+func fillStore(t *testing.T, at string) {
 	t.Helper()
-	src := newSource()
-	a, shut := openedOnce(t, at, app.Options{Now: src.Now, NewID: src.NewID})
+	src := newIDClock()
+	a, shut := openAppOnce(t, at, app.Options{Now: src.Now, NewID: src.NewID})
 	defer shut()
 	ctx := t.Context()
 	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: "lived", Title: "Žółw"})
@@ -33,7 +33,7 @@ func lived(t *testing.T, at string) {
 		t.Helper()
 		ad, err := guard.Admit(ctx, app.Operator(), access.Request{Operation: "test", Surface: "alignment", Effect: access.Write, World: w.ID})
 		if err == nil {
-			src.pass()
+			src.advance()
 			_, err = a.Canon.Update(ctx, ad.Grant, plan)
 		}
 		if err != nil {
@@ -68,7 +68,7 @@ func lived(t *testing.T, at string) {
 		}
 		return p.Trash(gone)
 	})
-	change(func(p *canon.Plan) error { // a body that is no more
+	change(func(p *canon.Plan) error { // an erased body
 		c, err := p.Card("Été")
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func lived(t *testing.T, at string) {
 	}
 }
 
-func copied(t *testing.T, from, to string) (string, error) {
+func copyStore(t *testing.T, from, to string) (string, error) {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
@@ -112,9 +112,9 @@ func copied(t *testing.T, from, to string) (string, error) {
 
 func TestACopyToPostgresAndBackIsTheSame(t *testing.T) {
 	here, there, back := t.TempDir(), database(t), t.TempDir()
-	lived(t, here)
-	for _, way := range [][2]string{{here, there}, {there, back}, {here, back}, {back, there}} { // the last two bring nothing new
-		report, err := copied(t, way[0], way[1])
+	fillStore(t, here)
+	for _, way := range [][2]string{{here, there}, {there, back}, {here, back}, {back, there}} { // the last two copy nothing new
+		report, err := copyStore(t, way[0], way[1])
 		if err != nil {
 			t.Fatalf("from %s to %s: %v", way[0], way[1], err)
 		}
@@ -122,7 +122,7 @@ func TestACopyToPostgresAndBackIsTheSame(t *testing.T) {
 			t.Errorf("from %s to %s: %s", way[0], way[1], report)
 		}
 	}
-	a := opened(t, there, app.Options{})
+	a := openApp(t, there, app.Options{})
 	keys, err := a.Identity.Keys(t.Context())
 	if err != nil || len(keys) != 2 || keys[1].Revoked.IsZero() {
 		t.Errorf("the keys at the target: %+v, %v", keys, err)
@@ -132,37 +132,37 @@ func TestACopyToPostgresAndBackIsTheSame(t *testing.T) {
 	}
 }
 
-func TestACopyIsBroughtUpToDate(t *testing.T) {
+func TestCopyUpdatesAnOlderCopy(t *testing.T) {
 	here, there := t.TempDir(), database(t)
-	lived(t, here)
-	if _, err := copied(t, here, there); err != nil {
+	fillStore(t, here)
+	if _, err := copyStore(t, here, there); err != nil {
 		t.Fatal(err)
 	}
-	a, shut := openedOnce(t, here, app.Options{})
+	a, shut := openAppOnce(t, here, app.Options{})
 	if _, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: "later"}); err != nil {
 		t.Fatal(err)
 	}
 	shut()
-	report, err := copied(t, here, there)
+	report, err := copyStore(t, here, there)
 	if err != nil || !strings.Contains(report, "proved equal: 3 chains with 7 commits") {
 		t.Errorf("%s, %v", report, err)
 	}
 }
 
-func TestACopyRefusesWhatIsNotTheSame(t *testing.T) {
+func TestCopyRefusesOtherStores(t *testing.T) {
 	here, other, there := t.TempDir(), t.TempDir(), database(t)
-	lived(t, here)
-	a, shut := openedOnce(t, other, app.Options{})
+	fillStore(t, here)
+	a, shut := openAppOnce(t, other, app.Options{})
 	if _, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	shut()
-	if _, err := copied(t, here, there); err != nil {
+	if _, err := copyStore(t, here, there); err != nil {
 		t.Fatal(err)
 	}
 	for _, way := range [][2]string{{other, there}, {there, other}, {here, here}, {here, "mysql://x"}} {
 		var f *fault.Error
-		if _, err := copied(t, way[0], way[1]); !errors.As(err, &f) || f.Message == "" {
+		if _, err := copyStore(t, way[0], way[1]); !errors.As(err, &f) || f.Message == "" {
 			t.Errorf("from %s to %s: %v", way[0], way[1], err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestACopyRefusesWhatIsNotTheSame(t *testing.T) {
 		if _, err := raw.Exec(t.Context(), spoil.sql); err != nil {
 			t.Fatal(err)
 		}
-		if report, err := copied(t, here, there); err == nil {
+		if report, err := copyStore(t, here, there); err == nil {
 			t.Errorf("%s: passes as the same: %s", spoil.sql, report)
 		}
 		if spoil.mend == "" {
@@ -188,7 +188,7 @@ func TestACopyRefusesWhatIsNotTheSame(t *testing.T) {
 		if _, err := raw.Exec(t.Context(), spoil.mend); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := copied(t, here, there); err != nil {
+		if _, err := copyStore(t, here, there); err != nil {
 			t.Errorf("mended: %v", err)
 		}
 	}

@@ -10,17 +10,17 @@ import (
 	"loregate/internal/app"
 )
 
-// TestLimitsHoldOverProcesses spends most of a caller's writes at one process, and finds
-// them spent at the other. What the one does not know yet of the other is bounded by the
-// time between two exchanges, so the calls are that far apart.
+// TestLimitsHoldOverProcesses makes most of a caller's writes at one process, and checks that the
+// other process counts them too. Each process learns of the other's calls at the next exchange, so
+// the calls at the second are two exchanges apart.
 func TestLimitsHoldOverProcesses(t *testing.T) {
 	at := database(t)
 	limited := app.Options{Profile: access.ProfileDefault}
-	here := serve(t, opened(t, at, limited))
+	here := serve(t, openApp(t, at, limited))
 	if err := here.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	there := serve(t, opened(t, at, limited))
+	there := serve(t, openApp(t, at, limited))
 	key, _ := here.key("keeper", access.RoleGM)
 	begin := time.Now()
 	write := func(s served, n int) int {
@@ -31,7 +31,7 @@ func TestLimitsHoldOverProcesses(t *testing.T) {
 		return status
 	}
 	given := 0
-	for n := range 30 { // of 20 a minute, and 10 a second
+	for n := range 30 { // 20 a minute are allowed, and 10 a second
 		if write(here, n) == http.StatusCreated {
 			given++
 		}

@@ -19,7 +19,8 @@ import (
 	"loregate/internal/identity"
 )
 
-// pair is two processes on one database: what is done here is heard of there.
+// pair is two processes on one database: changes made at one, here, are noticed at the other,
+// there.
 type pair struct {
 	here, there served
 	key         string
@@ -28,16 +29,16 @@ type pair struct {
 func newPair(t testing.TB) pair {
 	t.Helper()
 	at := database(t)
-	p := pair{here: serve(t, opened(t, at, app.Options{}))}
+	p := pair{here: serve(t, openApp(t, at, app.Options{}))}
 	if _, err := p.here.app.CreateWorld(t.Context(), canon.NewWorld{Slug: app.FirstWorld, Settings: canon.Settings{Starter: "Quay"}}); err != nil {
 		t.Fatal(err)
 	}
-	p.there = serve(t, opened(t, at, app.Options{}))
+	p.there = serve(t, openApp(t, at, app.Options{}))
 	p.key, _ = p.here.key("keeper", access.RoleAdmin)
 	return p
 }
 
-// do makes a call here that must succeed.
+// do makes a call at here that must succeed.
 func (p pair) do(key, method, path string, in, out any) {
 	p.here.t.Helper()
 	status, body := p.here.call(key, method, path, in)
@@ -51,7 +52,7 @@ func (p pair) do(key, method, path string, in, out any) {
 	}
 }
 
-// stream follows a stream there, and gives the data of its messages.
+// stream follows a stream at there, and returns the data of its messages.
 func (p pair) stream(token, path string) <-chan string {
 	t := p.there.t
 	t.Helper()
@@ -81,13 +82,13 @@ func (p pair) stream(token, path string) <-chan string {
 	return heard
 }
 
-// kindOfNotice is something done here n times, and where it is heard of there.
-type kindOfNotice struct {
+// noticeKind is a kind of change made at here, and a listener for it at there.
+type noticeKind struct {
 	name  string
 	begin func(p pair) (heard <-chan string, act func(n int) (mark string))
 }
 
-var kindsOfNotice = []kindOfNotice{
+var noticeKinds = []noticeKind{
 	{"a card's subscriber", func(p pair) (<-chan string, func(int) string) {
 		p.do(p.key, "POST", "/api/mcp/cards", map[string]any{"name": "Bell", "content": "0"}, nil)
 		heard := make(chan string, 1000)
@@ -120,7 +121,7 @@ var kindsOfNotice = []kindOfNotice{
 		}
 		p.do(p.key, "POST", "/api/games/"+game.ID+"/start", map[string]any{}, nil)
 		return p.stream(tokens[1], "/api/games/"+game.ID+"/stream"), func(n int) string {
-			// The other process has just looked at the game when this one changes it.
+			// The other process has just read the game when this one changes it.
 			if status, body := p.there.call(tokens[(n+1)%6], "POST", "/api/games/"+game.ID+"/commands", map[string]any{"type": "chat", "text": "hm"}); status >= 300 {
 				p.there.t.Fatalf("%d %s", status, body)
 			}
@@ -156,7 +157,7 @@ var kindsOfNotice = []kindOfNotice{
 	}},
 }
 
-// bearer sends every request with a key.
+// bearer adds a key to every request.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -165,9 +166,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// heardAfter does something here n times, in ever other places of the listeners' rests, and
-// gives how long after each the other process told of it, shortest first.
-func heardAfter(t testing.TB, n int, heard <-chan string, act func(int) string) []time.Duration {
+// noticeDelays makes n changes at here, at varying points of the listeners' polling intervals, and
+// returns the delays until the other process noticed them, shortest first.
+func noticeDelays(t testing.TB, n int, heard <-chan string, act func(int) string) []time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for i := range n {
@@ -194,27 +195,26 @@ func heardAfter(t testing.TB, n int, heard <-chan string, act func(int) string) 
 	return took
 }
 
-// TestNoticesCrossProcesses hears in one process of all that is done in another, and
-// misses nothing.
+// TestNoticesCrossProcesses checks that one process notices every change made in another.
 func TestNoticesCrossProcesses(t *testing.T) {
 	p := newPair(t)
-	for _, kind := range kindsOfNotice {
+	for _, kind := range noticeKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			heard, act := kind.begin(p)
-			took := heardAfter(t, 12, heard, act)
+			took := noticeDelays(t, 12, heard, act)
 			t.Logf("median %v, longest %v", took[len(took)/2], took[len(took)-1])
 		})
 	}
 }
 
-// BenchmarkNotice measures from before the call here to the notice there.
+// BenchmarkNotice measures the time from before the call at here to the notice at there.
 func BenchmarkNotice(b *testing.B) {
 	p := newPair(b)
-	for _, kind := range kindsOfNotice {
+	for _, kind := range noticeKinds {
 		b.Run(strings.ReplaceAll(kind.name, " ", "_"), func(b *testing.B) {
 			heard, act := kind.begin(p)
 			for b.Loop() {
-				took := heardAfter(b, 200, heard, act)
+				took := noticeDelays(b, 200, heard, act)
 				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 				b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 			}
@@ -223,17 +223,17 @@ func BenchmarkNotice(b *testing.B) {
 	}
 }
 
-// TestWhatOneProcessTakesAwayIsGoneInASecond looks at the other process when its clock has
-// gone on by a second, and not a moment longer: a key that was revoked opens nothing, and
-// who was lowered sees what is left to them.
+// TestWhatOneProcessTakesAwayIsGoneInASecond advances the clock by exactly one second after a
+// change of rights at one process. At the other, the revoked key then opens nothing, and the
+// subject with a lowered role no longer sees GM cards.
 func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 	at := database(t)
-	clock := newSource()
-	here := serve(t, opened(t, at, app.Options{Now: clock.Now}))
+	clock := newIDClock()
+	here := serve(t, openApp(t, at, app.Options{Now: clock.Now}))
 	if err := here.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	there := serve(t, opened(t, at, app.Options{Now: clock.Now}))
+	there := serve(t, openApp(t, at, app.Options{Now: clock.Now}))
 	gm, id := here.key("keeper", access.RoleGM)
 	member, _, err := here.app.CreateKey(t.Context(), identity.KeySpec{Name: "member", Subject: "member", Actor: access.Person, MaxRole: access.RoleGM}, []string{app.FirstWorld})
 	if err != nil {
@@ -253,7 +253,7 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 		}
 	}
 	be(access.RoleGM)
-	clock.pass()
+	clock.advance()
 	if status, body := here.call(gm, "POST", "/api/mcp/cards", map[string]any{"name": "Plot+GM", "content": "the butler"}); status >= 300 {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -268,7 +268,7 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	be(access.RoleUser)
-	clock.pass()
+	clock.advance()
 	if a, b := read(gm), read(member); a != 401 || b < 400 {
 		t.Errorf("a second later: the revoked key is answered %d, who was lowered %d", a, b)
 	}

@@ -1,6 +1,6 @@
-// Package scaletest proves that the product behaves alike wherever its worlds are kept:
-// that a copy to PostgreSQL and back is the same, that both stores answer the same bytes,
-// and that several processes on one database are one instance.
+// Package scaletest proves that the product behaves alike on all stores: a copy to PostgreSQL and
+// back is the same, both stores answer the same bytes, and several processes on one database act as
+// one instance.
 package scaletest
 
 import (
@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// database gives the address of an empty store on PostgreSQL.
+// database returns the address of an empty store on PostgreSQL.
 func database(t testing.TB) string {
 	t.Helper()
 	return pgtest.Database(t, func(ctx context.Context, url string) error {
@@ -37,29 +37,29 @@ func database(t testing.TB) string {
 	})
 }
 
-// source is a clock that moves by a second at each look, and ids that rise: the same in
-// every run that asks for the same.
-type source struct {
+// idClock is a clock that advances by a second at each call of advance, and a source of rising
+// ids. Every run with the same calls gets the same times and ids.
+type idClock struct {
 	mu  sync.Mutex
 	now time.Time // guarded by mu
 	n   uint64    // guarded by mu
 }
 
-func newSource() *source { return &source{now: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)} }
+func newIDClock() *idClock { return &idClock{now: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)} }
 
-func (s *source) Now() time.Time {
+func (s *idClock) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now
 }
 
-func (s *source) pass() {
+func (s *idClock) advance() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = s.now.Add(time.Second)
 }
 
-func (s *source) NewID(string) uuid.UUID {
+func (s *idClock) NewID(string) uuid.UUID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
@@ -72,15 +72,15 @@ func (s *source) NewID(string) uuid.UUID {
 	return u
 }
 
-// opened is the product on a store: a data folder, or an address of PostgreSQL.
-func opened(t testing.TB, at string, o app.Options) *app.App {
+// openApp opens the product on a store: a data folder, or an address of PostgreSQL.
+func openApp(t testing.TB, at string, o app.Options) *app.App {
 	t.Helper()
-	a, _ := openedOnce(t, at, o)
+	a, _ := openAppOnce(t, at, o)
 	return a
 }
 
-// openedOnce is opened for those who close it before the test's end.
-func openedOnce(t testing.TB, at string, o app.Options) (a *app.App, shut func()) {
+// openAppOnce is openApp for callers who close the product before the end of the test.
+func openAppOnce(t testing.TB, at string, o app.Options) (a *app.App, shut func()) {
 	t.Helper()
 	c := apptest.Config(t, t.TempDir())
 	c.Database = at
@@ -93,7 +93,7 @@ func openedOnce(t testing.TB, at string, o app.Options) (a *app.App, shut func()
 	return apptest.Open(t, c, o)
 }
 
-// served is an App that listens.
+// served is an App that serves on a socket.
 type served struct {
 	t   testing.TB
 	app *app.App
@@ -106,7 +106,7 @@ func serve(t testing.TB, a *app.App) served {
 	return served{t, a, "http://" + addr}
 }
 
-// call makes a REST call with a key, and gives the status and the body.
+// call makes a REST call with a key, and returns the status and the body.
 func (s served) call(key, method, path string, body any, headers ...string) (int, string) {
 	s.t.Helper()
 	var in io.Reader
@@ -138,7 +138,7 @@ func (s served) call(key, method, path string, body any, headers ...string) (int
 	return res.StatusCode, string(b)
 }
 
-// key makes a key that opens every world.
+// key creates a key that opens every world.
 func (s served) key(name string, role access.Role) (secret, id string) {
 	s.t.Helper()
 	worlds, err := s.app.Canon.Worlds(s.t.Context())

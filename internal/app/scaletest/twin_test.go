@@ -14,16 +14,17 @@ import (
 	"loregate/internal/op"
 )
 
-// patience is how long a test waits for what comes within a second or so.
+// patience is the longest time that a test waits for an event that should come within about a
+// second.
 const patience = 20 * time.Second
 
 func TestTwoProcessesAreOneInstance(t *testing.T) {
 	at := database(t)
-	here := serve(t, opened(t, at, app.Options{}))
+	here := serve(t, openApp(t, at, app.Options{}))
 	if err := here.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	there := serve(t, opened(t, at, app.Options{}))
+	there := serve(t, openApp(t, at, app.Options{}))
 	key, id := here.key("keeper", access.RoleGM)
 
 	changed := there.app.Canon.Changed()
@@ -70,26 +71,26 @@ func cardID(t *testing.T, body string) string {
 	return card.ID
 }
 
-// twin is one of two stages that are told the same.
+// twin is one of two products that get the same calls.
 type twin struct {
 	t   *testing.T
 	app *app.App
-	src *source
+	src *idClock
 }
 
 func newTwin(t *testing.T, at string) *twin {
-	src := newSource()
-	w := &twin{t, opened(t, at, app.Options{Now: src.Now, NewID: src.NewID, Secrets: func(b []byte) { clear(b) }}), src}
+	src := newIDClock()
+	w := &twin{t, openApp(t, at, app.Options{Now: src.Now, NewID: src.NewID, Secrets: func(b []byte) { clear(b) }}), src}
 	if err := w.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-// ask calls an operation of the archive and gives the answer as it would be sent.
+// ask calls an operation of the archive and returns the answer as it would be sent.
 func (w *twin) ask(role access.Role, operation string, input map[string]any) string {
 	w.t.Helper()
-	w.src.pass()
+	w.src.advance()
 	b, err := json.Marshal(input)
 	if err != nil {
 		w.t.Fatal(err)
@@ -106,8 +107,8 @@ func (w *twin) ask(role access.Role, operation string, input map[string]any) str
 	return string(out)
 }
 
-// TestBothStoresAnswerTheSameBytes tells the embedded store and PostgreSQL one story, and
-// asks both the same of it: some 500 calls. Answers that are ranked have the same hits.
+// TestBothStoresAnswerTheSameBytes makes the same 500 or so calls, writes and reads, on the
+// embedded store and on PostgreSQL, and compares the answers byte by byte.
 func TestBothStoresAnswerTheSameBytes(t *testing.T) {
 	a, b := newTwin(t, ""), newTwin(t, database(t))
 	asked, refused := 0, 0
@@ -122,7 +123,7 @@ func TestBothStoresAnswerTheSameBytes(t *testing.T) {
 			t.Errorf("%s as %s of %v:\n   one answers %.900s\n other answers %.900s", operation, role, input, x, y)
 		}
 	}
-	tell(both)
+	tellStory(both)
 	roles := []access.Role{access.RoleUser, access.RoleGM, access.RoleAdmin}
 	for _, role := range roles {
 		for i := range places {
@@ -149,12 +150,12 @@ func TestBothStoresAnswerTheSameBytes(t *testing.T) {
 	}
 }
 
-// places is how many places the story has.
+// places is the number of places that tellStory creates.
 const places = 40
 
 func placeName(i int) string { return fmt.Sprintf("Place %d", i) }
 
-func tell(both func(access.Role, string, map[string]any)) {
+func tellStory(both func(access.Role, string, map[string]any)) {
 	for i := range places {
 		role, name := access.RoleGM, placeName(i)
 		both(role, "create_card", map[string]any{"name": name, "type": []string{"RichText", "Lore", "Faction"}[i%3],

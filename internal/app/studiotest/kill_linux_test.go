@@ -14,20 +14,20 @@ import (
 	"loregate/internal/access"
 )
 
-// kills is how many runs are killed: STUDIO_KILLS, or a few.
-func kills() int {
+// killCount returns the number of runs that are killed: STUDIO_KILLS, or 2.
+func killCount() int {
 	if n, err := strconv.Atoi(os.Getenv("STUDIO_KILLS")); err == nil {
 		return n
 	}
 	return 2
 }
 
-// programs are the process ids of this process's children by a name.
-func programs(name string) []int {
+// childPIDs returns the process ids of the children with a name.
+func childPIDs(name string) []int {
 	var pids []int
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, file := range lists {
-		b, _ := os.ReadFile(file) // a thread that is gone has none
+		b, _ := os.ReadFile(file) // a thread that has ended has none
 		for _, text := range strings.Fields(string(b)) {
 			pid, _ := strconv.Atoi(text)
 			if comm, err := os.ReadFile("/proc/" + text + "/comm"); err == nil && strings.TrimSpace(string(comm)) == name {
@@ -38,15 +38,15 @@ func programs(name string) []int {
 	return pids
 }
 
-// Blender is killed at random points of runs: each run ends and says truly how, and the
-// scene is as the last good run left it.
+// Blender is killed at random points of runs. Each run ends with a true status, and the scene is as
+// the last successful run left it.
 func TestKilledAtAnyPoint(t *testing.T) {
-	engines(t, "blender")
+	requirePrograms(t, "blender")
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("there is no /proc to find programs in")
 	}
-	h := newHouse(t)
-	g := h.guest(access.RoleGM)
+	h := newStage(t)
+	g := h.connect(access.RoleGM)
 	g.call("add_object", map[string]any{"object_type": "cube", "name": "Base", "location": []int{0, 0, 0}})
 	digest := func() any {
 		_, e := g.call("list_objects", map[string]any{"target": "blender"})
@@ -57,15 +57,15 @@ func TestKilledAtAnyPoint(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	ended := map[string]int{}
 	rehearsal := map[string]any{"description": "an inn with ten barrels", "dry_run": true}
-	length(g, "generate_scene", rehearsal) // paints the surfaces, once
-	long := length(g, "generate_scene", rehearsal)
-	for i := range kills() {
+	callDuration(g, "generate_scene", rehearsal) // paints the surfaces, which are then cached
+	long := callDuration(g, "generate_scene", rehearsal)
+	for i := range killCount() {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			timer := time.NewTimer(time.Duration(rnd.Int64N(int64(long))))
 			<-timer.C
-			for _, pid := range programs("blender") {
+			for _, pid := range childPIDs("blender") {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 			}
 		}()
@@ -94,11 +94,11 @@ func TestKilledAtAnyPoint(t *testing.T) {
 			t.Fatalf("run %d left something running: %v", i, list)
 		}
 	}
-	t.Logf("of %d runs: %v", kills(), ended)
+	t.Logf("of %d runs: %v", killCount(), ended)
 }
 
-// length is how long a call takes that is left alone.
-func length(g *guest, tool string, args map[string]any) time.Duration {
+// callDuration returns the duration of an undisturbed call.
+func callDuration(g *mcpClient, tool string, args map[string]any) time.Duration {
 	g.t.Helper()
 	started := time.Now()
 	if res, _ := g.call(tool, args); res.IsError {
@@ -107,18 +107,19 @@ func length(g *guest, tool string, args map[string]any) time.Duration {
 	return time.Since(started)
 }
 
-// Runs are cancelled at random points: while they build, render, export. Each ends, says so,
-// and leaves the scene as it was; the log says how long the slowest took to stop.
+// Runs are cancelled at random points: while they build, export and render. Each ends with an error
+// that says so, and leaves the scene as it was. The log has the longest time that a run took to
+// stop.
 func TestCancelledAtAnyPoint(t *testing.T) {
-	engines(t, "blender")
-	h := newHouse(t)
-	g, other := h.guest(access.RoleGM), h.guest(access.RoleAdmin)
+	requirePrograms(t, "blender")
+	h := newStage(t)
+	g, other := h.connect(access.RoleGM), h.connect(access.RoleAdmin)
 	plan := map[string]any{"plan": map[string]any{"name": "An inn", "seed": 5, "calls": []any{
 		map[string]any{"tool": "generate_scene", "with": map[string]any{"description": "an inn with ten barrels and a well"}},
 		map[string]any{"tool": "export_asset", "with": map[string]any{"format": "glb"}},
 		map[string]any{"tool": "render_preview", "with": map[string]any{"width": 320, "height": 180, "samples": 16}},
 	}}}
-	long := length(g, "plan_execute", plan)
+	long := callDuration(g, "plan_execute", plan)
 	_, list := g.call("list_runs", map[string]any{})
 	first := list["runs"].([]any)[0].(map[string]any)["run_id"]
 	if res, _ := g.call("undo_run", map[string]any{"run_id": first}); res.IsError {
@@ -132,7 +133,7 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	var slowest time.Duration
 	ended := map[string]int{}
-	for range kills() {
+	for range killCount() {
 		var stopped time.Duration
 		done := make(chan struct{})
 		go func() {
@@ -161,5 +162,5 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 			t.Fatal("the scene is not as it was")
 		}
 	}
-	t.Logf("of %d runs: %v; the slowest stopped in %s", kills(), ended, slowest)
+	t.Logf("of %d runs: %v; the slowest stopped in %s", killCount(), ended, slowest)
 }

@@ -33,14 +33,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// house is the product, served, with one world and one place in it.
-type house struct {
+// stage is the served product with one world.
+type stage struct {
 	t   *testing.T
 	app *app.App
 	url string
 }
 
-func newHouse(t *testing.T, settings ...string) *house {
+func newStage(t *testing.T, settings ...string) *stage {
 	t.Helper()
 	c, err := app.LoadConfig("", append(settings, "LOREGATE_DATA="+t.TempDir(), "LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1", "LOREGATE_LIMITS_WRITES=-1"))
 	if err != nil {
@@ -61,40 +61,40 @@ func newHouse(t *testing.T, settings ...string) *house {
 	t.Cleanup(stop)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return &house{t, a, server.URL}
+	return &stage{t, a, server.URL}
 }
 
-// call calls an operation as the operator does at the command line.
-func (h *house) call(operation, input string) {
+// call calls an operation, like the operator at the command line.
+func (h *stage) call(operation, input string) {
 	h.t.Helper()
 	if _, err := h.app.Ops.Invoke(h.t.Context(), app.Operator(), op.Request{Operation: operation, Input: []byte(input), World: "main", Correlation: uuid.NewString(), Transport: "cli"}); err != nil {
 		h.t.Fatalf("%s: %v", operation, err)
 	}
 }
 
-// guest is a client of MCP.
-type guest struct {
+// mcpClient is an MCP client, connected to the studio.
+type mcpClient struct {
 	*mcp.ClientSession
-	t        *testing.T
-	mu       sync.Mutex // guards progress
-	progress []string
-	heard    func(message string) // is told of progress; nil for nobody
+	t          *testing.T
+	mu         sync.Mutex // guards progress
+	progress   []string
+	onProgress func(message string) // called with each progress message; may be nil
 }
 
-func (h *house) guest(role access.Role) *guest {
+func (h *stage) connect(role access.Role) *mcpClient {
 	h.t.Helper()
 	secret, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: role.String(), Subject: access.Subject(role.String()), Actor: access.AI, MaxRole: role}, []string{"main"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	g := &guest{t: h.t}
+	g := &mcpClient{t: h.t}
 	client := mcp.NewClient(&mcp.Implementation{Name: "guest", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.progress = append(g.progress, r.Params.Message)
-			if g.heard != nil {
-				g.heard(r.Params.Message)
+			if g.onProgress != nil {
+				g.onProgress(r.Params.Message)
 			}
 		}})
 	g.ClientSession, err = client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/studio", MaxRetries: -1,
@@ -106,7 +106,7 @@ func (h *house) guest(role access.Role) *guest {
 	return g
 }
 
-func (g *guest) call(tool string, args map[string]any) (*mcp.CallToolResult, map[string]any) {
+func (g *mcpClient) call(tool string, args map[string]any) (*mcp.CallToolResult, map[string]any) {
 	g.t.Helper()
 	p := &mcp.CallToolParams{Name: tool, Arguments: args}
 	p.SetProgressToken(tool)
@@ -127,7 +127,7 @@ func text(res *mcp.CallToolResult) string {
 	return ""
 }
 
-func engines(t *testing.T, names ...string) {
+func requirePrograms(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		if _, err := exec.LookPath(name); err == nil {
@@ -140,13 +140,13 @@ func engines(t *testing.T, names ...string) {
 	}
 }
 
-// A client builds a place from its card, sees it, finds the run, and learns that it is out
-// of date when the card has changed.
-func TestFromCardToPicture(t *testing.T) {
-	engines(t, "blender", "godot3-server")
-	h := newHouse(t)
+// A client builds a place from its card, renders it, finds the run, and learns that the run is
+// stale after the card has changed.
+func TestBuildPlaceFromCard(t *testing.T) {
+	requirePrograms(t, "blender", "godot3-server")
+	h := newStage(t)
 	h.call("create_card", `{"name": "The Old Mill", "type": "Location", "content": "<p>A cottage with two barrels and a well.</p>"}`)
-	g := h.guest(access.RoleGM)
+	g := h.connect(access.RoleGM)
 	res, e := g.call("generate_scene", map[string]any{"card": "The Old Mill", "seed": 4, "audience": "user"})
 	if res.IsError || e["status"] != "ok" || !strings.Contains(text(res), "2 barrel") {
 		t.Fatalf("generate_scene: %s", text(res))
@@ -201,12 +201,12 @@ func TestFromCardToPicture(t *testing.T) {
 	}
 }
 
-// Without any program the server starts, and each tool says what to install.
-func TestWithoutPrograms(t *testing.T) {
+// Without any program the server starts, and each tool names the package to install.
+func TestMissingProgramsAreReported(t *testing.T) {
 	started := time.Now()
-	h := newHouse(t, "LOREGATE_STUDIO_BLENDER=/nowhere/blender", "LOREGATE_STUDIO_GODOT=/nowhere/godot")
+	h := newStage(t, "LOREGATE_STUDIO_BLENDER=/nowhere/blender", "LOREGATE_STUDIO_GODOT=/nowhere/godot")
 	t.Logf("started in %s", time.Since(started))
-	g := h.guest(access.RoleGM)
+	g := h.connect(access.RoleGM)
 	for tool, args := range map[string]map[string]any{
 		"generate_scene": {"description": "an inn"}, "render_preview": {}, "export_asset": {"format": "glb"}, "add_object": {"object_type": "cube", "location": []int{0, 0, 0}},
 		"generate_terrain": {"width": 10, "height": 10, "detail_level": "low"}, "generate_texture": {"object_name": "x", "texture_type": "wood"},
@@ -225,10 +225,11 @@ func TestWithoutPrograms(t *testing.T) {
 	h.call("search_cards", `{"q": "anything"}`)
 }
 
-// What the double of Unreal answers is labelled in the envelope, the manifest and the page.
-func TestTheDoubleIsLabelled(t *testing.T) {
-	h := newHouse(t, "LOREGATE_STUDIO_UNREAL=double")
-	g := h.guest(access.RoleGM)
+// Answers of the double of Unreal are labelled as such in the envelope, the record of the run and
+// the documentation.
+func TestUnrealDoubleIsLabelled(t *testing.T) {
+	h := newStage(t, "LOREGATE_STUDIO_UNREAL=double")
+	g := h.connect(access.RoleGM)
 	res, e := g.call("populate_level", map[string]any{"target": "unreal", "asset": "dry_anchor", "density": 0.05})
 	if res.IsError || e["target"].(map[string]any)["kind"] != "protocol-double" {
 		t.Fatalf("populate_level: %s", text(res))

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// program builds the program as it is shipped, once.
+// program builds the loregate program, once.
 func program(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
@@ -46,8 +46,8 @@ func program(t *testing.T) string {
 	return filepath.Join(built.dir, "loregate")
 }
 
-// worker starts a worker process on the house's store.
-func (h *house) worker() *exec.Cmd {
+// startWorker starts a worker process on the stage's store.
+func (h *stage) startWorker() *exec.Cmd {
 	h.t.Helper()
 	cmd := exec.Command(program(h.t), "studio", "worker", "--lease", "2s")
 	cmd.Env = append(os.Environ(), "LOREGATE_DATA="+h.app.Config.Data, "LOREGATE_DATABASE="+h.app.Config.Database, "LOREGATE_LOG_LEVEL=error")
@@ -57,32 +57,32 @@ func (h *house) worker() *exec.Cmd {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may be gone
+		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 	})
 	return cmd
 }
 
-// A worker process is killed in the middle of a run. Another does the run after the lease;
-// it is recorded once, and the scene is what one run makes of it.
+// A worker process is killed in the middle of a run. After the lease another worker does the run;
+// it is recorded once, and the scene holds the result of one run.
 func TestAKilledWorkerIsReplaced(t *testing.T) {
-	engines(t, "blender")
+	requirePrograms(t, "blender")
 	for _, store := range []string{"embedded", "postgres"} {
 		t.Run(store, func(t *testing.T) {
 			settings := []string{"LOREGATE_STUDIO_WORKERS=true"}
 			if store == "postgres" {
 				settings = append(settings, "LOREGATE_DATABASE="+pgtest.Empty(t))
 			}
-			h := newHouse(t, settings...)
-			g := h.guest(access.RoleGM)
-			first := h.worker()
+			h := newStage(t, settings...)
+			g := h.connect(access.RoleGM)
+			first := h.startWorker()
 			var killed time.Time
 			replace := sync.OnceFunc(func() {
 				_ = first.Process.Kill()
 				killed = time.Now()
-				h.worker()
+				h.startWorker()
 			})
-			g.heard = func(message string) {
+			g.onProgress = func(message string) {
 				if strings.Contains(message, "render_preview") {
 					replace()
 				}

@@ -12,14 +12,14 @@ import (
 	"loregate/internal/canon"
 )
 
-// part is one part of an adventure: where it begins and ends, and the commands between.
+// part is one part of an adventure: its first and last place, and the commands between.
 type part struct {
 	Name, Start, End string
 	Walk             []string
 }
 
-// adventure reads the parts of the sample's adventure in the order of its text.
-func (h *house) adventure(name string) (parts []part) {
+// readAdventure reads the parts of an adventure of the sample world, in the order of its text.
+func (h *stage) readAdventure(name string) (parts []part) {
 	h.t.Helper()
 	w, _, err := h.app.Canon.WorldBySlug(h.t.Context(), app.SampleWorld)
 	if err != nil {
@@ -27,15 +27,15 @@ func (h *house) adventure(name string) (parts []part) {
 	}
 	r := access.Request{Operation: "read", Effect: access.Read, World: w.ID}
 	err = h.app.As(h.t.Context(), app.Local(access.RoleUser), r, func(g access.Grant) error {
-		return h.app.Canon.Read(h.t.Context(), g, func(l *canon.Snapshot) error {
-			quest, err := l.Find(h.t.Context(), name)
+		return h.app.Canon.Read(h.t.Context(), g, func(s *canon.Snapshot) error {
+			quest, err := s.Find(h.t.Context(), name)
 			if err != nil {
 				return err
 			}
-			text, err := l.Content(h.t.Context(), quest)
+			text, err := s.Content(h.t.Context(), quest)
 			for _, rest := range strings.Split(text, "[["+name+"+")[1:] {
 				title, _, _ := strings.Cut(rest, "]]")
-				c, err := l.Find(h.t.Context(), name+"+"+title)
+				c, err := s.Find(h.t.Context(), name+"+"+title)
 				if err != nil {
 					return err
 				}
@@ -54,7 +54,7 @@ func (h *house) adventure(name string) (parts []part) {
 	return parts
 }
 
-type seen struct {
+type playerState struct {
 	Player struct {
 		Clock     int64
 		Location  struct{ Name string }
@@ -62,33 +62,33 @@ type seen struct {
 	}
 }
 
-func (s seen) has(name string) bool {
+func (s playerState) hasItem(name string) bool {
 	return slices.ContainsFunc(s.Player.Inventory, func(i struct{ Name string }) bool { return strings.EqualFold(i.Name, name) })
 }
 
-// TestTheAdventureIsPlayedByCommands plays The Missing Voice from its first command to its
-// last as a player does, over HTTP: every command is understood and done, the clock rises
-// with each, and what was fetched comes to whom it is for.
+// TestTheAdventureIsPlayedByCommands plays The Missing Voice from the first command to the last
+// over HTTP, like a player. Every command is understood and done, the clock never goes back, and at
+// the end the player has the items of the adventure.
 func TestTheAdventureIsPlayedByCommands(t *testing.T) {
 	h := open(t)
-	m := h.player("Mira Lowtide")
+	m := h.makePlayer("Mira Lowtide")
 	path := "/api/players/" + m.Player.ID
-	state := func() (s seen) {
+	state := func() (s playerState) {
 		t.Helper()
-		// Asked by the GM: how often a player may look is limited, and a quick machine is there soon.
+		// The GM asks, because the reads of a player are limited, and a fast machine soon reaches the limit.
 		if code := h.send("GET", path+"?world="+app.SampleWorld, h.keys[access.RoleGM], "", &s); code != http.StatusOK {
 			t.Fatalf("the player: %d", code)
 		}
 		return s
 	}
 	commands, clock := 0, state().Player.Clock
-	for _, p := range h.adventure("The Missing Voice") {
+	for _, p := range h.readAdventure("The Missing Voice") {
 		if at := state().Player.Location.Name; at != p.Start {
 			t.Fatalf("%s begins at %s; the player stands at %s", p.Name, p.Start, at)
 		}
 		for _, command := range p.Walk {
 			var out struct {
-				told
+				commandResult
 				Results []struct{ Outcome, Reason, Text string }
 			}
 			body, _ := json.Marshal(map[string]string{"text": command})
@@ -108,7 +108,7 @@ func TestTheAdventureIsPlayedByCommands(t *testing.T) {
 			t.Fatalf("%s ends at %s; the player stands at %s", p.Name, p.End, at)
 		}
 	}
-	if s := state(); commands < 30 || !s.has("The Wax Rubbing") || !s.has("The Eel Lantern") || s.has("The Eelskin Bundle") {
+	if s := state(); commands < 30 || !s.hasItem("The Wax Rubbing") || !s.hasItem("The Eel Lantern") || s.hasItem("The Eelskin Bundle") {
 		t.Errorf("after %d commands the player has %+v", commands, s.Player.Inventory)
 	}
 }

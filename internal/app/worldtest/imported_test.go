@@ -14,8 +14,8 @@ import (
 	"loregate/internal/identity"
 )
 
-// What comes in from elsewhere can be played in at once: a player is made, looks around
-// and, where there are exits, walks.
+// An imported world can be played at once: a player is created, looks around and walks, if there
+// are exits.
 func TestImportedWorldsCanBePlayed(t *testing.T) {
 	h := open(t)
 	const light = `{"nodes": {"mill_1": {"name": "Mill", "desc": "It turns.", "node_id": "mill_1", "room": true, "container_node": {"target_id": "VOID"},
@@ -63,12 +63,12 @@ func TestImportedWorldsCanBePlayed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var ann made
+			var ann madePlayer
 			if status := h.send(http.MethodPost, "/api/players", key, `{"name": "Ann Walker"}`, &ann); status != http.StatusCreated {
 				t.Fatalf("a player cannot be made: %d", status)
 			}
 			command := func(text string) string {
-				var out told
+				var out commandResult
 				if status := h.send(http.MethodPost, "/api/players/"+ann.Player.ID+"/commands", ann.Token, `{"text": "`+text+`"}`, &out); status != http.StatusOK {
 					t.Errorf("%s: %d", text, status)
 				}

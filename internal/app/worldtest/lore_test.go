@@ -27,8 +27,8 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, args map[string
 	}
 }
 
-// TestLoreIsFoundByWordsAliasAndTypo searches as a client does, on both surfaces, and
-// reads what it found.
+// TestLoreIsFoundByWordsAliasAndTypo searches as a client on both surfaces, and reads the facts
+// found.
 func TestLoreIsFoundByWordsAliasAndTypo(t *testing.T) {
 	h := open(t)
 	for _, surface := range []string{"world", "lore"} {
@@ -57,9 +57,9 @@ func TestLoreIsFoundByWordsAliasAndTypo(t *testing.T) {
 	}
 }
 
-// TestAPlaceAndAFactAreFollowed subscribes to both kinds of resources and hears of edits in
-// the wiki.
-func TestAPlaceAndAFactAreFollowed(t *testing.T) {
+// TestSubscribersHearOfPlacesAndFacts subscribes to a place and to a fact, and expects a notice
+// after each edit in the wiki.
+func TestSubscribersHearOfPlacesAndFacts(t *testing.T) {
 	h := open(t)
 	heard := make(chan string, 16)
 	client := mcp.NewClient(&mcp.Implementation{Name: "follower", Version: "1"}, &mcp.ClientOptions{

@@ -1,5 +1,5 @@
-// Package worldtest plays the sample world as it is served: over HTTP, by a real MCP client
-// and by a player's token.
+// Package worldtest plays the sample world as it is served: over HTTP, with a real MCP client and
+// with a player's token.
 package worldtest
 
 import (
@@ -21,21 +21,21 @@ import (
 	"loregate/internal/canon"
 )
 
-// house is the sample world, served.
-type house struct {
+// stage is the served sample world.
+type stage struct {
 	t    testing.TB
 	app  *app.App
 	url  string
 	keys map[access.Role]string
 }
 
-func open(t testing.TB) *house {
+func open(t testing.TB) *stage {
 	t.Helper()
 	c := apptest.Config(t, t.TempDir())
 	made := apptest.Sample(t, c.Data)
 	a, _ := apptest.Open(t, c, apptest.Quiet())
 	addr, _ := apptest.Serve(t, a, "")
-	h := &house{t: t, app: a, url: "http://" + addr, keys: map[access.Role]string{}}
+	h := &stage{t: t, app: a, url: "http://" + addr, keys: map[access.Role]string{}}
 	for _, k := range made.Keys {
 		h.keys[k.Role] = k.Secret
 	}
@@ -50,14 +50,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect is a client of the surface world.
-func (h *house) connect(key string) *mcp.ClientSession {
+// connect returns a client of the surface world.
+func (h *stage) connect(key string) *mcp.ClientSession {
 	h.t.Helper()
 	return h.connectTo("world", key)
 }
 
-// connectTo is a client of a surface.
-func (h *house) connectTo(surface, key string) *mcp.ClientSession {
+// connectTo returns a client of a surface.
+func (h *stage) connectTo(surface, key string) *mcp.ClientSession {
 	h.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil)
 	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/" + surface, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
@@ -73,8 +73,8 @@ type place struct {
 	Exits    []struct{ ToLocationID, Direction, Availability string }
 }
 
-// TestAClientWalksTheWorldByItsExits goes from where players begin to every place that
-// exits reach, by get-location-context alone, and compares with what the canon holds.
+// TestAClientWalksTheWorldByItsExits walks from the starter location to every place that exits
+// reach, using only get-location-context, and compares the places with the canon.
 func TestAClientWalksTheWorldByItsExits(t *testing.T) {
 	h := open(t)
 	for _, role := range []access.Role{access.RoleUser, access.RoleGM} {
@@ -119,8 +119,9 @@ func TestAClientWalksTheWorldByItsExits(t *testing.T) {
 	}
 }
 
-// reachable are the places that exits in sight of a role reach, as the canon has them.
-func (h *house) reachable(role access.Role) map[string]string {
+// reachable returns the names, by id, of the places that can be reached by exits visible to a role,
+// read from the canon.
+func (h *stage) reachable(role access.Role) map[string]string {
 	h.t.Helper()
 	w, _, err := h.app.Canon.WorldBySlug(h.t.Context(), app.SampleWorld)
 	if err != nil {
@@ -129,12 +130,12 @@ func (h *house) reachable(role access.Role) map[string]string {
 	out := map[string]string{}
 	r := access.Request{Operation: "walk", Effect: access.Read, World: w.ID}
 	err = h.app.As(h.t.Context(), app.Local(role), r, func(g access.Grant) error {
-		return h.app.Canon.Read(h.t.Context(), g, func(l *canon.Snapshot) error {
-			start, err := l.Find(h.t.Context(), w.Settings.Starter)
+		return h.app.Canon.Read(h.t.Context(), g, func(s *canon.Snapshot) error {
+			start, err := s.Find(h.t.Context(), w.Settings.Starter)
 			if err != nil {
 				return err
 			}
-			reached, err := l.Reach(h.t.Context(), canon.ReachQuery{From: start.ID, Kinds: []string{"exit"}, Depth: 1000, Limit: 10_000})
+			reached, err := s.Reach(h.t.Context(), canon.ReachQuery{From: start.ID, Kinds: []string{"exit"}, Depth: 1000, Limit: 10_000})
 			for _, c := range reached.Cards {
 				out[c.ID.String()] = c.Name
 			}
@@ -148,7 +149,7 @@ func (h *house) reachable(role access.Role) map[string]string {
 }
 
 // send makes a REST call and decodes its answer.
-func (h *house) send(method, path, token, body string, into any) int {
+func (h *stage) send(method, path, token, body string, into any) int {
 	h.t.Helper()
 	status, b := apptest.Send(h.t, method, h.url+path, token, body)
 	if into != nil && status < 300 {
@@ -159,29 +160,29 @@ func (h *house) send(method, path, token, body string, into any) int {
 	return status
 }
 
-type made struct {
+type madePlayer struct {
 	Player struct{ ID string }
 	Token  string
 }
 
-type told struct {
+type commandResult struct {
 	Narration string
 	Events    []struct{ EventID, Type string }
 	Clock     int64
 }
 
-func (h *house) player(name string) made {
+func (h *stage) makePlayer(name string) madePlayer {
 	h.t.Helper()
-	var m made
+	var m madePlayer
 	if code := h.send("POST", "/api/players?world="+app.SampleWorld, h.keys[access.RoleUser], `{"name":"`+name+`"}`, &m); code != http.StatusCreated {
 		h.t.Fatalf("making a player: %d", code)
 	}
 	return m
 }
 
-// follow opens a player's stream, after an event where one is given; what it gives reads
-// the ids of the next events.
-func (h *house) follow(ctx context.Context, player, token, after string) func(n int) []string {
+// follow opens a player's stream, after the event after if it is not "". The returned function
+// reads the ids of the next n events.
+func (h *stage) follow(ctx context.Context, player, token, after string) func(n int) []string {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, "GET", h.url+"/api/players/"+player+"/stream?world="+app.SampleWorld, nil)
 	if err != nil {
@@ -207,22 +208,23 @@ func (h *house) follow(ctx context.Context, player, token, after string) func(n 
 	}
 }
 
-// TestPlayingOverHTTP makes a player, sends a command, and shows it to a second client.
+// TestPlayingOverHTTP creates a player, sends a command, and checks that a second client sees its
+// events.
 func TestPlayingOverHTTP(t *testing.T) {
 	h := open(t)
-	p, other := h.player("Mira Lowtide"), h.player("Tam Undertow")
+	p, other := h.makePlayer("Mira Lowtide"), h.makePlayer("Tam Undertow")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	mine, game := h.follow(ctx, p.Player.ID, p.Token, ""), h.follow(ctx, p.Player.ID, h.keys[access.RoleGM], "")
 
-	var out told
+	var out commandResult
 	if code := h.send("POST", "/api/players/"+p.Player.ID+"/commands", p.Token, `{"text":"go north then look at the well"}`, &out); code != http.StatusOK {
 		t.Fatalf("a command: %d", code)
 	}
 	if len(out.Events) != 3 || out.Clock <= 0 || !strings.Contains(out.Narration, "You go north.") || !strings.Contains(out.Narration, "iron lid") {
 		t.Errorf("%+v", out)
 	}
-	if len(out.Events) == 3 { // the move, how it came to the place's time, the look
+	if len(out.Events) == 3 { // the move, its catching up with the place's time, the look
 		var ids []string
 		for _, e := range out.Events {
 			ids = append(ids, e.EventID)
