@@ -1,6 +1,6 @@
 // Package app is the composition root: it reads the configuration, creates the parts, connects them
-// and stops them again. It contains no decision that a part could make. The command line calls no
-// other package for its work.
+// and stops them again. It contains no decision that a part could make. The command line does its
+// work through this package.
 package app
 
 import (
@@ -87,7 +87,7 @@ type Limits struct {
 	PerAddress  int `yaml:"connections_per_address" doc:"Connections open at once from one address (for IPv6 its /64), and requests and streams under way from it. Behind a proxy those of the address that it names. Default: an eighth of limits.connections, at least 16; -1 means none."`
 }
 
-// Audit holds the settings of access records and of content in logs.
+// Audit configures the buffer of access records, and content in logs.
 type Audit struct {
 	Buffer       int  `yaml:"buffer" default:"16384" doc:"Access records that may wait to become durable; when full, calls are refused."`
 	DebugContent bool `yaml:"debug_content" doc:"Log attributes that may hold content. For hunting a fault only; start-up warns."`
@@ -115,8 +115,7 @@ type Import struct {
 	GMFolders []string `yaml:"gm_folders" doc:"Folders of a Markdown vault whose notes are for the GM, by name at any depth or by path, besides those that look secret (loregate import --explain). One that is not there stops the import."`
 }
 
-// Default replaces the default of the setting at Path, for a mode of starting that needs another
-// one.
+// Default is another default of the setting at Path, for one way to start the server.
 type Default struct{ Path, Value string }
 
 // SampleDefaults returns the defaults of serve --sample: limits at which a person can play.

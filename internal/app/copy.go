@@ -357,7 +357,7 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 		}
 		segments[i] = v
 	}
-	// The target may have access records of its own, of earlier calls to it.
+	// The target may have access records of its own, of calls made to it earlier.
 	if !slices.Equal(chains[0], chains[1]) || segments[1].Records < segments[0].Records {
 		return fault.New(fault.Conflict, "the chains differ: something was written to the source meanwhile; stop its processes and copy again")
 	}

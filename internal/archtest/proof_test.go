@@ -13,8 +13,8 @@ var (
 	testNames = regexp.MustCompile(`(?m)^func (Test\w*)\(\w+ \*testing\.T\)`)
 )
 
-// TestProofScriptNamesExistingTests checks that each part of scripts/proof.sh names existing tests, because go
-// test does not fail for a name that matches no test.
+// TestProofScriptNamesExistingTests checks that each part of scripts/proof.sh names existing tests,
+// because go test does not fail for a name that matches no test.
 func TestProofScriptNamesExistingTests(t *testing.T) {
 	root := filepath.Join("..", "..")
 	script, err := os.ReadFile(filepath.Join(root, "scripts", "proof.sh"))

@@ -75,7 +75,7 @@ func TestTheAdventureIsPlayedByCommands(t *testing.T) {
 	path := "/api/players/" + m.Player.ID
 	state := func() (s playerState) {
 		t.Helper()
-		// The GM asks, because the reads of a player are limited, and a fast machine soon reaches the limit.
+		// The GM asks, because a player's reads are limited, and a fast machine reaches the limit.
 		if code := h.send("GET", path+"?world="+app.SampleWorld, h.keys[access.RoleGM], "", &s); code != http.StatusOK {
 			t.Fatalf("the player: %d", code)
 		}
