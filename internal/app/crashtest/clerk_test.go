@@ -1,11 +1,11 @@
-// Package crashtest proves the fourth law, that what was acknowledged stays and nothing is
-// done by halves: by killing the shipped binary, by cutting the power of a simulated disk,
-// by repeating calls, by several processes on one store that come and go, by taking the
-// database and the way to it away, and by failing each step of a commit.
+// Package crashtest proves the fourth law: acknowledged writes are kept, and no write is
+// applied in part. Its tests kill the shipped binary, cut the power of a simulated disk, repeat
+// calls, start and stop several processes on one store, take the database or the connection to
+// it away, and fail each step of a commit.
 //
-// Clerks are the witnesses. Each keeps cards of its own, one call after the other, and
-// knows after every one what must be there. After a crash a clerk finds either what was
-// there after its last acknowledged call, or what the call in flight makes of it.
+// Clerks are the witnesses. Each clerk has cards of its own, makes one call after the other,
+// and knows the expected state after every call. After a crash a clerk must find either the
+// state after its last acknowledged call, or the state after the call in flight.
 package crashtest
 
 import (
@@ -20,31 +20,31 @@ import (
 	"testing"
 )
 
-// count is how many of something a test does: an environment variable, or a few.
-func count(variable string, fallback int) int {
+// countFromEnv returns the positive number in an environment variable, or fallback.
+func countFromEnv(variable string, fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil && n > 0 {
 		return n
 	}
 	return fallback
 }
 
-// answer is what came of a call that was answered.
+// answer is the answer to a call.
 type answer struct {
 	status   int
 	body     string
 	replayed bool
 }
 
-// door is a way to call operations. An error means that no answer came.
-type door interface {
+// opClient calls operations. An error means that no answer came.
+type opClient interface {
 	call(ctx context.Context, operation, key string, in map[string]any) (answer, error)
 }
 
-// slots is how many cards a clerk has.
+// slots is the number of cards of a clerk.
 const slots = 5
 
-// slot is the state of one card: absent, live or trashed, under one of two names, with the
-// number of the write that its text and its note have; 0 is no note.
+// slot is the state of one card: absent, live or trashed, under one of two names. text and note
+// are the numbers of the writes that set its text and its note; note is 0 if there is none.
 type slot struct {
 	live, trashed, moved bool
 	text, note           int
@@ -52,7 +52,7 @@ type slot struct {
 
 type state [slots]slot
 
-// visible is what of a state can be read.
+// visible returns the readable part of a state: trashed cards are absent.
 func (s state) visible() state {
 	for i := range s {
 		if s[i].trashed {
@@ -62,74 +62,74 @@ func (s state) visible() state {
 	return s
 }
 
-// move is a call, and the state after each commit that it makes.
-type move struct {
+// plannedCall is a call, and the state after each commit that it makes.
+type plannedCall struct {
 	operation, key string
 	in             map[string]any
 	after          []state
 }
 
-func (m *move) end() state { return m.after[len(m.after)-1] }
+func (m *plannedCall) finalState() state { return m.after[len(m.after)-1] }
 
 // clerk makes calls one after the other.
 type clerk struct {
 	t       testing.TB
 	tag     string
 	rnd     *rand.Rand
-	n       int    // writes so far
-	state   state  // after the last acknowledged call
-	commits int    // of acknowledged calls
-	calls   int    // acknowledged
-	last    *move  // the last acknowledged call
-	said    answer // to the last
-	open    *move  // the call in flight
-	opened  int    // calls that were in flight at a crash
-	found   int    // those of them that had an effect
-	apart   bool   // the steps of a batch per item may fail one by one, and not only from one on
+	n       int          // number of the last write
+	state   state        // after the last acknowledged call
+	commits int          // made by acknowledged calls
+	calls   int          // acknowledged calls
+	last    *plannedCall // the last acknowledged call
+	said    answer       // the answer to last
+	open    *plannedCall // the call in flight
+	opened  int          // calls that were in flight at a crash
+	found   int          // opened calls that had an effect
+	apart   bool         // items of a per-item batch may fail one by one; if false, the first failure ends the batch
 }
 
 func newClerk(t testing.TB, tag string, seed uint64) *clerk {
 	return &clerk{t: t, tag: tag, rnd: rand.New(rand.NewPCG(seed, uint64(len(tag))+uint64(tag[len(tag)-1])))}
 }
 
-func (c *clerk) name(i int, moved bool) string {
+func (c *clerk) cardName(i int, moved bool) string {
 	if moved {
 		return fmt.Sprintf("Shelf %s %d", c.tag, i)
 	}
 	return fmt.Sprintf("Ledger %s %d", c.tag, i)
 }
 
-// text is the content of a write: of a length that depends on its number.
-func (c *clerk) text(n int) string {
+// writeText returns the content of write n. Its length depends on n.
+func (c *clerk) writeText(n int) string {
 	return fmt.Sprintf("<p>Write %d of clerk %s, filed in [[Archive Hall]].%s</p>", n, c.tag, strings.Repeat(" Entry after entry after entry.", n*7%60))
 }
 
-// next thinks of a call that can be done.
-func (c *clerk) next() *move {
+// nextCall picks a random call that can succeed in the current state.
+func (c *clerk) nextCall() *plannedCall {
 	c.n++
-	m := &move{key: fmt.Sprintf("%s-%d", c.tag, c.n)}
+	m := &plannedCall{key: fmt.Sprintf("%s-%d", c.tag, c.n)}
 	i := c.rnd.IntN(slots)
 	s := c.state[i]
 	pick := c.rnd.IntN(10)
 	switch {
-	case pick < 2 && c.batch(m, []string{"transactional", "per_item"}[pick]):
+	case pick < 2 && c.planBatch(m, []string{"transactional", "per_item"}[pick]):
 		return m
 	case s.trashed:
-		m.operation, m.in = "restore_card", map[string]any{"name": c.name(i, s.moved)}
+		m.operation, m.in = "restore_card", map[string]any{"name": c.cardName(i, s.moved)}
 		s.live, s.trashed = true, false
 	case !s.live:
 		m.operation = "create_card"
-		m.in = map[string]any{"name": c.name(i, false), "content": c.text(c.n), "children": []any{
-			map[string]any{"name": "+note", "content": c.text(c.n + 1)}}}
+		m.in = map[string]any{"name": c.cardName(i, false), "content": c.writeText(c.n), "children": []any{
+			map[string]any{"name": "+note", "content": c.writeText(c.n + 1)}}}
 		s = slot{live: true, text: c.n, note: c.n + 1}
 	case pick < 6:
-		m.operation, m.in = "update_card", map[string]any{"name": c.name(i, s.moved), "content": c.text(c.n)}
+		m.operation, m.in = "update_card", map[string]any{"name": c.cardName(i, s.moved), "content": c.writeText(c.n)}
 		s.text = c.n
 	case pick < 8:
-		m.operation, m.in = "rename_card", map[string]any{"name": c.name(i, s.moved), "new_name": c.name(i, !s.moved)}
+		m.operation, m.in = "rename_card", map[string]any{"name": c.cardName(i, s.moved), "new_name": c.cardName(i, !s.moved)}
 		s.moved = !s.moved
 	default:
-		m.operation, m.in = "delete_card", map[string]any{"name": c.name(i, s.moved), "confirm": c.name(i, s.moved)}
+		m.operation, m.in = "delete_card", map[string]any{"name": c.cardName(i, s.moved), "confirm": c.cardName(i, s.moved)}
 		s.live, s.trashed = false, true
 	}
 	after := c.state
@@ -138,9 +138,9 @@ func (c *clerk) next() *move {
 	return m
 }
 
-// batch writes the cards that are there, and some that are not. It reports whether there
-// are any.
-func (c *clerk) batch(m *move, mode string) bool {
+// planBatch plans a batch that writes all live cards and some absent ones. It reports whether
+// there are any.
+func (c *clerk) planBatch(m *plannedCall, mode string) bool {
 	var ops []any
 	after := c.state
 	for i, s := range c.state {
@@ -148,7 +148,7 @@ func (c *clerk) batch(m *move, mode string) bool {
 			continue
 		}
 		c.n++
-		ops = append(ops, map[string]any{"action": "create", "fetch_or_initialize": true, "name": c.name(i, s.moved), "content": c.text(c.n)})
+		ops = append(ops, map[string]any{"action": "create", "fetch_or_initialize": true, "name": c.cardName(i, s.moved), "content": c.writeText(c.n)})
 		s.live, s.text = true, c.n
 		after[i] = s
 		if mode == "per_item" {
@@ -162,23 +162,24 @@ func (c *clerk) batch(m *move, mode string) bool {
 	return len(ops) > 0
 }
 
-// work does one call. It reports whether an answer came.
-func (c *clerk) work(ctx context.Context, d door) bool {
-	c.open = c.next()
+// doNextCall makes one call. It reports whether an answer came.
+func (c *clerk) doNextCall(ctx context.Context, d opClient) bool {
+	c.open = c.nextCall()
 	a, err := d.call(ctx, c.open.operation, c.open.key, c.open.in)
 	if err != nil {
 		return false
 	}
-	if err := c.settle(a); err != nil {
+	if err := c.acknowledge(a); err != nil {
 		c.t.Error(err)
 	}
 	return true
 }
 
-// settle takes note that the open call was acknowledged. A clerk's calls all succeed.
-func (c *clerk) settle(a answer) error {
+// acknowledge records that the call in flight was acknowledged. All calls of a clerk must
+// succeed.
+func (c *clerk) acknowledge(a answer) error {
 	m := c.open
-	c.state, c.commits, c.calls = m.end(), c.commits+len(m.after), c.calls+1
+	c.state, c.commits, c.calls = m.finalState(), c.commits+len(m.after), c.calls+1
 	c.last, c.said, c.open = m, a, nil
 	if a.status >= 300 || a.status == 207 {
 		return fmt.Errorf("clerk %s: %s %s answers %d %s", c.tag, m.operation, m.key, a.status, a.body)
@@ -186,15 +187,15 @@ func (c *clerk) settle(a answer) error {
 	return nil
 }
 
-// read finds out what is there.
-func (c *clerk) read(ctx context.Context, d door) (got state, err error) {
+// read reads the clerk's cards and returns their state.
+func (c *clerk) read(ctx context.Context, d opClient) (got state, err error) {
 	for i := range got {
 		for _, moved := range []bool{false, true} {
-			text, err := c.content(ctx, d, c.name(i, moved))
+			text, err := c.readWriteNumber(ctx, d, c.cardName(i, moved))
 			if err != nil {
 				return got, err
 			}
-			note, err := c.content(ctx, d, c.name(i, moved)+"+note")
+			note, err := c.readWriteNumber(ctx, d, c.cardName(i, moved)+"+note")
 			if err != nil {
 				return got, err
 			}
@@ -210,8 +211,9 @@ func (c *clerk) read(ctx context.Context, d door) (got state, err error) {
 	return got, nil
 }
 
-// content is the number of the write that a card has; 0 where there is no such card.
-func (c *clerk) content(ctx context.Context, d door, name string) (int, error) {
+// readWriteNumber returns the number of the write that set a card's content; 0 if there is no
+// such card.
+func (c *clerk) readWriteNumber(ctx context.Context, d opClient, name string) (int, error) {
 	a, err := d.call(ctx, "get_card", "", map[string]any{"name": name, "full": true})
 	if err != nil || a.status == 404 {
 		return 0, err
@@ -221,17 +223,17 @@ func (c *clerk) content(ctx context.Context, d door, name string) (int, error) {
 		return 0, fmt.Errorf("reading %q: %d %s", name, a.status, a.body)
 	}
 	if card.Name != name {
-		return 0, nil // it was renamed
+		return 0, nil // the card was renamed
 	}
 	n := 0
-	if _, err := fmt.Sscanf(card.Content, "<p>Write %d of", &n); err != nil || card.Content != c.text(n) {
+	if _, err := fmt.Sscanf(card.Content, "<p>Write %d of", &n); err != nil || card.Content != c.writeText(n) {
 		return 0, fmt.Errorf("%q holds what nobody wrote: %.80q", name, card.Content)
 	}
 	return n, nil
 }
 
-// allowed are the states that may be there: the last acknowledged one first.
-func (c *clerk) allowed() []state {
+// allowedStates returns the states that may be found: the last acknowledged one first.
+func (c *clerk) allowedStates() []state {
 	list := []state{c.state.visible()}
 	if c.open == nil {
 		return list
@@ -255,19 +257,19 @@ func (c *clerk) allowed() []state {
 	return list
 }
 
-// resume holds what is there after a crash against what was acknowledged, and goes on: it
-// repeats the last acknowledged call and the one in flight.
-func (c *clerk) resume(ctx context.Context, d door) error {
+// checkAndResume compares the state after a crash with the acknowledged calls. It then repeats
+// the last acknowledged call and the call in flight.
+func (c *clerk) checkAndResume(ctx context.Context, d opClient) error {
 	got, err := c.read(ctx, d)
 	if err != nil {
 		return err
 	}
-	allowed := c.allowed()
+	allowed := c.allowedStates()
 	if !slices.Contains(allowed, got) {
 		return fmt.Errorf("clerk %s: after the crash there is\n%+v\nand there may be\n%+v", c.tag, got, allowed)
 	}
 	if c.last != nil {
-		if err := c.repeat(ctx, d, c.last, c.said, got == allowed[0]); err != nil {
+		if err := c.repeatCall(ctx, d, c.last, c.said, got == allowed[0]); err != nil {
 			return err
 		}
 	}
@@ -282,13 +284,13 @@ func (c *clerk) resume(ctx context.Context, d door) error {
 	if err != nil {
 		return err
 	}
-	if err := c.settle(a); err != nil {
+	if err := c.acknowledge(a); err != nil {
 		return err
 	}
-	if a.replayed != (got == m.end().visible() && got != allowed[0]) && len(m.after) == 1 {
+	if a.replayed != (got == m.finalState().visible() && got != allowed[0]) && len(m.after) == 1 {
 		return fmt.Errorf("clerk %s: %s %s in flight says replayed = %v", c.tag, m.operation, m.key, a.replayed)
 	}
-	if err := c.repeat(ctx, d, m, a, true); err != nil {
+	if err := c.repeatCall(ctx, d, m, a, true); err != nil {
 		return err
 	}
 	if got, err = c.read(ctx, d); err == nil && got != c.state.visible() {
@@ -297,10 +299,11 @@ func (c *clerk) resume(ctx context.Context, d door) error {
 	return err
 }
 
-// repeat does an acknowledged call again. Its answer must be the one given before, where
-// nothing came between; else it is shaped by what there is now, which may be nothing.
-// That it has no second effect shows in what is there, and in the count of commits.
-func (c *clerk) repeat(ctx context.Context, d door, m *move, said answer, same bool) error {
+// repeatCall makes an acknowledged call again. If nothing was written since, the answer must be
+// the same as before; otherwise the answer reflects the present state, and may be not_found.
+// The callers' checks of the state and of the number of commits show that there is no second
+// effect.
+func (c *clerk) repeatCall(ctx context.Context, d opClient, m *plannedCall, said answer, same bool) error {
 	a, err := d.call(ctx, m.operation, m.key, m.in)
 	switch {
 	case err != nil:

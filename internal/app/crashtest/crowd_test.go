@@ -25,21 +25,21 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// TestCrashThreeProcesses lets a crowd write to three processes on one database, of which
-// one after the other is killed or stopped and started again. Whoever gets no answer
-// repeats the call with its key at any of them. What was acknowledged is there once, and
-// so is each job's, each handled event's and each step of a game. CRASH_WRITES is how many
-// writes.
+// TestCrashThreeProcesses lets a crowd of writers write to three processes on one database. One
+// process after the other is killed or stopped, and started again. A writer that gets no answer
+// repeats the call, with its key, at any of the processes. Each acknowledged write must be
+// there once, and so must the effects of each job, each handled event and each step of a game.
+// CRASH_WRITES sets the number of writes.
 func TestCrashThreeProcesses(t *testing.T) {
-	c := newCrowd(t, count("CRASH_WRITES", max(raceenabled.Share(400, 8), 40)))
+	c := newCrowd(t, countFromEnv("CRASH_WRITES", max(raceenabled.Share(400, 8), 40)))
 	game := c.startGame()
 	var all sync.WaitGroup
 	for i := range crowdSize {
-		all.Go(func() { c.work(i) })
+		all.Go(func() { c.writeUntilDone(i) })
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); all.Wait() }()
-	c.unrest(ended)
+	c.restartServers(ended)
 	c.wantOnce()
 	c.wantHandled()
 	c.wantJobs()
@@ -51,24 +51,24 @@ func TestCrashThreeProcesses(t *testing.T) {
 		c.acked.Load(), c.kills, c.stops, c.unanswered.Load(), c.repeated.Load(), c.steps)
 }
 
-// crowdSize is how many write at once.
+// crowdSize is the number of concurrent writers.
 const crowdSize = 8
 
-// crowd is who writes, and three processes that come and go.
+// crowd is a number of writers, and three processes that are restarted.
 type crowd struct {
 	t       *testing.T
 	at, key string
 	total   int64
-	in      inside // on the same database, in this process
+	in      appClient // in this process, on the same database
 
 	mu      sync.Mutex
 	servers [3]*server // guarded by mu
 
-	enough                            atomic.Bool // there has been unrest enough
+	enough                            atomic.Bool // enough restarts were made
 	next, acked, unanswered, repeated atomic.Int64
 	creates, updates, scans, exits    atomic.Int64
 	kills, stops, steps               int
-	places                            [2]string // ids of two places
+	places                            [2]string // ids
 	client                            http.Client
 }
 
@@ -78,10 +78,10 @@ func newCrowd(t *testing.T, total int) *crowd {
 	mustRun(t, c.at, "world", "create", "main")
 	c.key, _, _ = strings.Cut(mustRun(t, c.at, "key", "create", "crowd", "--role", "admin"), "\t")
 	for i := range c.servers {
-		c.servers[i] = serve(t, c.at, c.key)
+		c.servers[i] = startServer(t, c.at, c.key)
 	}
 	var err error
-	if c.in, err = openInside(t.Context(), c.at); err != nil {
+	if c.in, err = openApp(t.Context(), c.at); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.in.close)
@@ -91,9 +91,9 @@ func newCrowd(t *testing.T, total int) *crowd {
 		c.places[i] = idIn(t, a.body)
 	}
 	c.creates.Add(3)
-	eventually(t, "the handlers of events have begun", patience, func() bool {
+	eventually(t, "the handlers of events have begun", maxWait, func() bool {
 		var begun int
-		c.asked("SELECT count(*) FROM delivery_cursors WHERE handler = 'exits'", &begun)
+		c.queryRow("SELECT count(*) FROM delivery_cursors WHERE handler = 'exits'", &begun)
 		return begun > 0
 	})
 	return c
@@ -107,18 +107,18 @@ func idIn(t *testing.T, body string) string {
 	return card.ID
 }
 
-// any gives one of the processes.
-func (c *crowd) any(r *rand.Rand) *server {
+// randomServer returns one of the processes.
+func (c *crowd) randomServer(r *rand.Rand) *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.servers[r.IntN(len(c.servers))]
 }
 
-// once makes a call until it is acknowledged, each time at any process.
-func (c *crowd) once(r *rand.Rand, operation, key string, in map[string]any) answer {
-	end := time.Now().Add(2 * patience)
+// callUntilAcked repeats a call until it is acknowledged, each time at a random process.
+func (c *crowd) callUntilAcked(r *rand.Rand, operation, key string, in map[string]any) answer {
+	end := time.Now().Add(2 * maxWait)
 	for time.Now().Before(end) {
-		a, err := c.ask(r, operation, key, in)
+		a, err := c.callAny(r, operation, key, in)
 		switch {
 		case err != nil || a.status == 503:
 			c.unanswered.Add(1)
@@ -135,27 +135,27 @@ func (c *crowd) once(r *rand.Rand, operation, key string, in map[string]any) ans
 	return answer{}
 }
 
-func (c *crowd) ask(r *rand.Rand, operation, key string, in map[string]any) (answer, error) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+func (c *crowd) callAny(r *rand.Rand, operation, key string, in map[string]any) (answer, error) {
+	ctx, cancel := context.WithTimeout(c.t.Context(), maxWait)
 	defer cancel()
-	return c.any(r).call(ctx, operation, key, in)
+	return c.randomServer(r).call(ctx, operation, key, in)
 }
 
 func (c *crowd) must(operation, key string, in map[string]any) answer {
 	c.t.Helper()
-	return c.once(rand.New(rand.NewPCG(1, 1)), operation, key, in)
+	return c.callUntilAcked(rand.New(rand.NewPCG(1, 1)), operation, key, in)
 }
 
-// scanEvery and exitEvery are after how many writes there is a job, and an event that has
-// a handler.
+// Every scanEvery-th write starts a job, and every exitEvery-th write emits an event that has a
+// handler.
 const (
 	scanEvery = 97
 	exitEvery = 31
 )
 
-// work writes until all is written and there was unrest enough.
-func (c *crowd) work(who int) {
-	r := rand.New(rand.NewPCG(uint64(count("SEED", 1)), uint64(who)))
+// writeUntilDone writes until all writes are done and there were enough restarts.
+func (c *crowd) writeUntilDone(who int) {
+	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), uint64(who)))
 	last := ""
 	for !c.t.Failed() {
 		n := c.next.Add(1)
@@ -165,29 +165,29 @@ func (c *crowd) work(who int) {
 		switch {
 		case n%scanEvery == 0 && n <= 20*scanEvery:
 			c.scans.Add(1)
-			c.once(r, "spoiler_scan", fmt.Sprint("scan-", n), map[string]any{"terms_card": "Terms", "results_card": fmt.Sprintf("Results %d+GM", n), "scope": "player"})
+			c.callUntilAcked(r, "spoiler_scan", fmt.Sprint("scan-", n), map[string]any{"terms_card": "Terms", "results_card": fmt.Sprintf("Results %d+GM", n), "scope": "player"})
 		case n%exitEvery == 0 && n <= 50*exitEvery:
 			c.exits.Add(1)
-			c.tell()
+			c.emitEvent()
 		case n%5 == 4 && last != "":
 			c.updates.Add(1)
-			c.once(r, "update_card", fmt.Sprint("update-", n), map[string]any{"name": last, "content": fmt.Sprintf("<p>Changed by %d.</p>", n)})
+			c.callUntilAcked(r, "update_card", fmt.Sprint("update-", n), map[string]any{"name": last, "content": fmt.Sprintf("<p>Changed by %d.</p>", n)})
 		default:
 			c.creates.Add(1)
 			last = fmt.Sprint("Entry ", n)
-			c.create(r, n, last)
+			c.createEntry(r, n, last)
 		}
 	}
 }
 
-// create makes a card, and at times makes it again.
-func (c *crowd) create(r *rand.Rand, n int64, name string) {
+// createEntry creates a card, and one time in four repeats the call.
+func (c *crowd) createEntry(r *rand.Rand, n int64, name string) {
 	key, in := fmt.Sprint("create-", n), map[string]any{"name": name, "content": fmt.Sprintf("<p>Written as %d.</p>", n)}
-	a := c.once(r, "create_card", key, in)
+	a := c.callUntilAcked(r, "create_card", key, in)
 	if r.IntN(4) > 0 || a.status == 0 {
 		return
 	}
-	again, err := c.ask(r, "create_card", key, in)
+	again, err := c.callAny(r, "create_card", key, in)
 	if err != nil || again.status == 503 {
 		return
 	}
@@ -197,8 +197,8 @@ func (c *crowd) create(r *rand.Rand, n int64, name string) {
 	}
 }
 
-// tell makes an event that has a handler.
-func (c *crowd) tell() {
+// emitEvent emits an event that has a handler.
+func (c *crowd) emitEvent() {
 	worlds, err := c.in.app.Canon.Worlds(c.t.Context())
 	if err != nil {
 		c.t.Error(err)
@@ -216,20 +216,20 @@ func (c *crowd) tell() {
 	}
 }
 
-// leastUnrest is how often a process ends, at least.
-const leastUnrest = 4
+// minRestarts is the least number of times that a process ends.
+const minRestarts = 4
 
-// unrest ends processes and starts them again until all is written. Two in three are
-// killed, the others told to stop.
-func (c *crowd) unrest(ended <-chan struct{}) {
-	r := rand.New(rand.NewPCG(uint64(count("SEED", 1)), 99))
+// restartServers ends processes and starts them again until all is written. Two in three are
+// killed, the others are told to stop.
+func (c *crowd) restartServers(ended <-chan struct{}) {
+	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 99))
 	for {
 		select {
 		case <-ended:
 			return
 		case <-time.After(time.Duration(200+r.IntN(800)) * time.Millisecond):
 		}
-		if c.kills+c.stops >= leastUnrest && c.next.Load() > c.total {
+		if c.kills+c.stops >= minRestarts && c.next.Load() > c.total {
 			c.enough.Store(true)
 			continue
 		}
@@ -242,15 +242,15 @@ func (c *crowd) unrest(ended <-chan struct{}) {
 			_ = c.servers[i].cmd.Process.Signal(syscall.SIGTERM)
 			<-c.servers[i].dead
 		}
-		s := serve(c.t, c.at, c.key)
+		s := startServer(c.t, c.at, c.key)
 		c.mu.Lock()
 		c.servers[i] = s
 		c.mu.Unlock()
 	}
 }
 
-// asked is what a query of the database gives.
-func (c *crowd) asked(sql string, into ...any) {
+// queryRow scans the row that a query of the database returns.
+func (c *crowd) queryRow(sql string, into ...any) {
 	c.t.Helper()
 	db, err := pgx.Connect(c.t.Context(), c.at)
 	if err != nil {
@@ -262,55 +262,55 @@ func (c *crowd) asked(sql string, into ...any) {
 	}
 }
 
-// wantOnce holds the whole chain against what was acknowledged: as many commits of each
-// operation, and as many cards.
+// wantOnce compares the whole chain with the acknowledged calls: it must have as many commits
+// of each operation, and as many cards.
 func (c *crowd) wantOnce() {
-	commitsIn(c.t, c.at) // whole
+	countCommits(c.t, c.at) // checks the chains
 	for operation, want := range map[string]int64{"create_card": c.creates.Load(), "update_card": c.updates.Load(), "spoiler_scan": c.scans.Load(), "tell": c.exits.Load()} {
 		var commits int64
-		c.asked("SELECT count(*) FROM commits WHERE op = '"+operation+"'", &commits)
+		c.queryRow("SELECT count(*) FROM commits WHERE op = '"+operation+"'", &commits)
 		if commits != want {
 			c.t.Errorf("%d commits of %s, want %d", commits, operation, want)
 		}
 	}
 	var entries, names int64
-	c.asked("SELECT count(*), count(DISTINCT key) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'", &entries, &names)
+	c.queryRow("SELECT count(*), count(DISTINCT key) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'", &entries, &names)
 	if want := c.creates.Load() - 3; entries != want || names != want {
 		c.t.Errorf("%d entries under %d names, want %d", entries, names, want)
 	}
 }
 
-// wantHandled waits for the events' handlers, and counts what they did.
+// wantHandled waits until the handlers have handled all events, and counts their effects.
 func (c *crowd) wantHandled() {
-	eventually(c.t, "all events are handled", 3*patience, func() bool {
+	eventually(c.t, "all events are handled", 3*maxWait, func() bool {
 		var handled int64
-		c.asked("SELECT count(*) FROM deliveries WHERE handler = 'exits' AND state = 1", &handled)
+		c.queryRow("SELECT count(*) FROM deliveries WHERE handler = 'exits' AND state = 1", &handled)
 		return handled >= c.exits.Load()
 	})
 	var handled, commits, events, exits int64
-	c.asked("SELECT count(*), count(DISTINCT event) FROM deliveries WHERE handler = 'exits'", &handled, &events)
-	c.asked("SELECT count(*) FROM commits WHERE op = 'handle_event'", &commits)
-	c.asked("SELECT count(*) FROM links WHERE kind = 'exit' AND until = 0", &exits)
+	c.queryRow("SELECT count(*), count(DISTINCT event) FROM deliveries WHERE handler = 'exits'", &handled, &events)
+	c.queryRow("SELECT count(*) FROM commits WHERE op = 'handle_event'", &commits)
+	c.queryRow("SELECT count(*) FROM links WHERE kind = 'exit' AND until = 0", &exits)
 	if handled != c.exits.Load() || events != handled || commits > handled || exits > 1 {
 		c.t.Errorf("%d events were told; %d were handled, with %d commits and %d exits of one", c.exits.Load(), handled, commits, exits)
 	}
 }
 
-// wantJobs holds that no job is shown as running that nobody runs. A process that was
-// killed is missed after half a minute.
+// wantJobs checks that no job stays queued or running. A killed process is only noticed after
+// half a minute, so that this runs with CRASH_WRITES only.
 func (c *crowd) wantJobs() {
 	if os.Getenv("CRASH_WRITES") == "" {
 		return
 	}
-	eventually(c.t, "no job is unfinished", 4*patience, func() bool {
+	eventually(c.t, "no job is unfinished", 4*maxWait, func() bool {
 		var open int64
-		c.asked("SELECT count(*) FROM jobs WHERE state IN ('queued', 'running')", &open)
+		c.queryRow("SELECT count(*) FROM jobs WHERE state IN ('queued', 'running')", &open)
 		return open == 0
 	})
 }
 
-// startGame starts a game that programs play, of phases so short that each process has
-// many to end.
+// startGame starts a game of AI players. Its phases are so short that each process ends many of
+// them.
 func (c *crowd) startGame() string {
 	c.t.Helper()
 	seconds := map[string]any{}
@@ -353,8 +353,8 @@ func (c *crowd) post(path string, in map[string]any, out any) {
 	}
 }
 
-// wantSteps reads a game's ledger: each day began once, after the one before, and each of
-// its nights fell once.
+// wantSteps reads a game's ledger: the days begin in order, and each day has at most one sitrep
+// and one night.
 func (c *crowd) wantSteps(game string) {
 	began := map[string]int{}
 	day := 0

@@ -20,7 +20,7 @@ import (
 	"loregate/internal/store/sqlite"
 )
 
-// page is a page of a store's file, and what it holds.
+// page is a page of a store's file.
 type page struct {
 	number int
 	kind   string // of the b-tree, or "overflow", "free", "header"
@@ -29,8 +29,8 @@ type page struct {
 
 const pageSize = 4096
 
-// pagesOf lists the pages of a file that is closed.
-func pagesOf(t *testing.T, path string) (list []page) {
+// listPages lists the pages of a closed file.
+func listPages(t *testing.T, path string) (list []page) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func pagesOf(t *testing.T, path string) (list []page) {
 	return list
 }
 
-// injuries are what happens to a page.
-var injuries = []struct {
+// damages are the ways in which a test damages a page.
+var damages = []struct {
 	name string
 	do   func(b []byte, r *rand.Rand)
 }{
@@ -96,11 +96,11 @@ var injuries = []struct {
 	{"a bit", func(b []byte, r *rand.Rand) { b[r.IntN(len(b))] ^= 1 << r.IntN(8) }},
 }
 
-// wholeStore makes a closed store with something in every kind of page.
-func wholeStore(t *testing.T) string {
+// newSampleStore makes a closed store that has pages of every kind.
+func newSampleStore(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	in, err := openInside(t.Context(), dir)
+	in, err := openApp(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func wholeStore(t *testing.T) string {
 		must("update_card", map[string]any{"name": fmt.Sprintf("Card %d", 3*n), "content": words(300)})
 	}
 	in.close()
-	// A removed table leaves free pages.
+	// Dropping a table leaves free pages.
 	db, err := sql.Open("sqlite", filepath.Join(dir, app.StoreFile))
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func wholeStore(t *testing.T) string {
 func copyStore(t *testing.T, from string) string {
 	t.Helper()
 	to := t.TempDir()
-	for name, b := range storeBytes(t, from) {
+	for name, b := range readStoreFiles(t, from) {
 		if err := os.WriteFile(filepath.Join(to, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -156,8 +156,8 @@ func copyStore(t *testing.T, from string) string {
 	return to
 }
 
-// storeBytes are the files of a store that hold what it knows.
-func storeBytes(t *testing.T, dir string) map[string][]byte {
+// readStoreFiles returns the contents of a store's files that hold data, by name.
+func readStoreFiles(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	for _, name := range []string{app.StoreFile, app.StoreFile + "-wal", app.StoreFile + "-access", app.StoreFile + "-access-wal"} {
@@ -171,8 +171,8 @@ func storeBytes(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// digestsOf is what a store's worlds hold.
-func digestsOf(t *testing.T, dir string) (sums []string) {
+// worldDigests returns the digest of each table of each world.
+func worldDigests(t *testing.T, dir string) (sums []string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, app.StoreFile)})
 	if err != nil {
@@ -208,19 +208,19 @@ func configOf(t *testing.T, dir string) app.Config {
 	return c
 }
 
-// TestADamagedPageIsFoundAndMended damages pages of every kind, in both files. What is
-// damaged is said at the start, by the check in the background or by doctor; rebuild never
-// calls it identical; repair brings back everything, or says what is lost and changes
-// nothing.
+// TestADamagedPageIsFoundAndMended damages pages of every kind, in both files. The damage must
+// be reported at the start, by the check in the background or by doctor, and rebuild must never
+// call a damaged store identical. repair either recovers everything, or reports the loss and
+// changes nothing.
 func TestADamagedPageIsFoundAndMended(t *testing.T) {
-	quiet(t)
-	whole := wholeStore(t)
-	want := digestsOf(t, whole)
-	r := rand.New(rand.NewPCG(uint64(count("SEED", 1)), 4))
+	silenceLog(t)
+	whole := newSampleStore(t)
+	want := worldDigests(t, whole)
+	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 4))
 	outcomes := map[string]int{}
 	for _, file := range []string{app.StoreFile, app.StoreFile + "-access"} {
 		kinds := map[string][]page{}
-		for _, p := range pagesOf(t, filepath.Join(whole, file)) {
+		for _, p := range listPages(t, filepath.Join(whole, file)) {
 			what := p.kind
 			if slices.Contains([]string{"bodies", "commits", "api_keys", "streams", "cards"}, p.owner) || strings.HasPrefix(p.owner, "sqlite_autoindex_bodies") {
 				what += " of " + p.owner
@@ -228,12 +228,12 @@ func TestADamagedPageIsFoundAndMended(t *testing.T) {
 			kinds[what] = append(kinds[what], p)
 		}
 		for what, pages := range kinds {
-			for range count("DAMAGE_CASES", 1) {
-				p, injury := pages[r.IntN(len(pages))], injuries[r.IntN(len(injuries))]
+			for range countFromEnv("DAMAGE_CASES", 1) {
+				p, injury := pages[r.IntN(len(pages))], damages[r.IntN(len(damages))]
 				name := fmt.Sprintf("%s: %s in a page %q (%d, %s)", file, injury.name, what, p.number, p.owner)
 				dir := copyStore(t, whole)
-				damage(t, filepath.Join(dir, file), p.number, func(b []byte) { injury.do(b, r) })
-				outcome := examine(t, name, dir, want)
+				damagePage(t, filepath.Join(dir, file), p.number, func(b []byte) { injury.do(b, r) })
+				outcome := checkDamage(t, name, dir, want)
 				outcomes[outcome]++
 				t.Logf("%-22s %s", outcome, name)
 			}
@@ -245,8 +245,8 @@ func TestADamagedPageIsFoundAndMended(t *testing.T) {
 	}
 }
 
-// damage changes a page of a file.
-func damage(t *testing.T, path string, number int, do func([]byte)) {
+// damagePage changes a page of a file.
+func damagePage(t *testing.T, path string, number int, do func([]byte)) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -258,11 +258,12 @@ func damage(t *testing.T, path string, number int, do func([]byte)) {
 	}
 }
 
-// examine lets the program meet a damaged store, and tells how that ends.
-func examine(t *testing.T, name, dir string, want []string) (outcome string) {
+// checkDamage looks for the damage in a copy of the store, repairs the store and returns the
+// outcome: "refused", "recovered" or "harmless".
+func checkDamage(t *testing.T, name, dir string, want []string) (outcome string) {
 	t.Helper()
-	said := found(t, name, copyStore(t, dir))
-	before := storeBytes(t, dir)
+	said := detectDamage(t, name, copyStore(t, dir))
+	before := readStoreFiles(t, dir)
 	var out bytes.Buffer
 	err := app.Repair(t.Context(), configOf(t, dir), false, &out)
 	if err != nil {
@@ -272,7 +273,7 @@ func examine(t *testing.T, name, dir string, want []string) (outcome string) {
 		if !strings.Contains(err.Error(), "Nothing was changed") {
 			t.Errorf("%s: repair fails with %v", name, err)
 		}
-		for file, b := range storeBytes(t, dir) {
+		for file, b := range readStoreFiles(t, dir) {
 			if !bytes.Equal(b, before[file]) {
 				t.Errorf("%s: a repair that refused changed %s", name, file)
 			}
@@ -283,7 +284,7 @@ func examine(t *testing.T, name, dir string, want []string) (outcome string) {
 		t.Logf("%s: %v\n%s", name, err, out.String())
 		return "refused"
 	}
-	if got := digestsOf(t, dir); !slices.Equal(got, want) {
+	if got := worldDigests(t, dir); !slices.Equal(got, want) {
 		t.Errorf("%s: after the repair the worlds hold\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	var report bytes.Buffer
@@ -296,8 +297,9 @@ func examine(t *testing.T, name, dir string, want []string) (outcome string) {
 	return "recovered"
 }
 
-// found is how the program says that a store is damaged; "" where it does not.
-func found(t *testing.T, name, dir string) (said string) {
+// detectDamage returns the part of the program that reports the damage: "start", "check",
+// "doctor" or "rebuild"; "" if none does.
+func detectDamage(t *testing.T, name, dir string) (said string) {
 	t.Helper()
 	var report bytes.Buffer
 	doctor := app.Doctor(t.Context(), configOf(t, dir), "test", "", &report)
@@ -343,12 +345,12 @@ func found(t *testing.T, name, dir string) (said string) {
 	return said
 }
 
-// TestARepairRefusesWhileAServerRuns runs the shipped program: a store that is open
-// elsewhere is not repaired, and one that is not, is.
+// TestARepairRefusesWhileAServerRuns runs the shipped program: repair refuses a store that a
+// server has open, and repairs it after the server is gone.
 func TestARepairRefusesWhileAServerRuns(t *testing.T) {
 	at := t.TempDir()
 	mustRun(t, at, "world", "create", "main")
-	s := serve(t, at, "")
+	s := startServer(t, at, "")
 	if out, err := run(t, at, "repair"); err == nil || !strings.Contains(err.Error(), "stop the server") {
 		t.Errorf("repair beside a server: %v\n%s", err, out)
 	}

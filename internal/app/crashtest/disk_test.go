@@ -12,34 +12,34 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// disk records, in order, everything that SQLite does to the files of one folder. It
-// stands between SQLite and SQLite's own access to files, which does the work. Syncs are
-// recorded and not done: what they promise is what an image of the disk is made by.
+// disk records, in order, every change that SQLite makes to the files of one folder. It sits
+// between SQLite and SQLite's own file access, which does the work. Syncs are recorded and not
+// done: image uses them to tell which writes survive a power cut.
 type disk struct {
 	dir string
-	// instead are pragmas of which SQLite is given another value than the program set,
-	// while the program is told that its own took: by name, what is given and what is
-	// told. So a control runs with synchronous NORMAL, for which the program has no switch.
+	// instead maps the name of a pragma to the value that SQLite gets and the value that the
+	// program is told. The control uses it to run with synchronous NORMAL, for which the
+	// program has no setting.
 	instead map[string][2]string
 
 	mu    sync.Mutex
 	ops   []diskOp       // guarded by mu
 	named map[string]int // guarded by mu: path to file number
-	files int            // guarded by mu: numbers given out
+	files int            // guarded by mu: numbers given to files so far
 	bad   outage         // guarded by mu
 }
 
-// outage is a disk that does not do what it should.
+// outage makes a disk fail.
 type outage struct {
-	after  int   // operations that it still does
-	times  int   // operations that it then fails; below 0 all
-	answer int32 // what it answers them with; 0 for what each fails with
+	after  int   // number of operations that still succeed
+	times  int   // number of operations that then fail; below 0 all
+	answer int32 // error code of the failures; 0 for each operation's own
 	failed int
 }
 
-// breaks makes the disk fail from some operation on; the zero outage mends it. It gives
-// how many operations failed before.
-func (d *disk) breaks(o outage) int {
+// setOutage makes the disk fail as o says; the zero outage mends it. It returns the number of
+// operations that failed before.
+func (d *disk) setOutage(o outage) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	failed := d.bad.failed
@@ -47,8 +47,9 @@ func (d *disk) breaks(o outage) int {
 	return failed
 }
 
-// try records an operation, or fails it with the answer of an outage or its own.
-func (d *disk) try(o diskOp, own int32) int32 {
+// recordOrFail records an operation and returns SQLITE_OK. During an outage it returns the
+// outage's error code instead, or own if the outage has none.
+func (d *disk) recordOrFail(o diskOp, own int32) int32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.bad.times != 0 {
@@ -65,15 +66,15 @@ func (d *disk) try(o diskOp, own int32) int32 {
 type opKind int
 
 const (
-	opCreate opKind = iota // a file appears under a name
+	opCreate opKind = iota // a file gets a name
 	opWrite
 	opTruncate
-	opSync   // what was done to the file before is safe
-	opDelete // a name goes; at is 1 where the folder was synced along
+	opSync   // the earlier writes to the file are safe
+	opDelete // a name is removed; at is 1 if the folder was synced with it
 )
 
-// diskOp is one thing that happened to a file. Files are numbered, for a name can stand
-// for one after the other.
+// diskOp is one operation on a file. Files are numbered, since a name can belong to several
+// files one after the other.
 type diskOp struct {
 	kind opKind
 	file int
@@ -82,15 +83,15 @@ type diskOp struct {
 	data []byte
 }
 
-// now is the number of operations so far, a point in time.
-func (d *disk) now() int {
+// opCount returns the number of operations so far. It serves as a point in time.
+func (d *disk) opCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.ops)
 }
 
-// opened gives the number of the file that a path names.
-func (d *disk) opened(path string) int {
+// openFile returns the number of the file with this path, and numbers a new file.
+func (d *disk) openFile(path string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n, ok := d.named[path]; ok {
@@ -102,7 +103,7 @@ func (d *disk) opened(path string) int {
 	return d.files
 }
 
-func (d *disk) deleted(path string, synced bool) {
+func (d *disk) deleteFile(path string, synced bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n, ok := d.named[path]; ok {
@@ -115,7 +116,7 @@ func (d *disk) deleted(path string, synced bool) {
 	}
 }
 
-// shim is what stands between, for the whole process.
+// shim is the recording VFS of the whole process.
 var shim struct {
 	once sync.Once
 	own  *lib.Tsqlite3_vfs
@@ -123,20 +124,20 @@ var shim struct {
 	mu      sync.RWMutex
 	disks   map[string]*disk    // guarded by mu: by folder
 	files   map[uintptr]handle  // guarded by mu: by SQLite's handle
-	methods map[uintptr]uintptr // guarded by mu: by those they stand before
+	methods map[uintptr]uintptr // guarded by mu: recording methods by SQLite's own methods
 }
 
-// handle is an open file of a recorded folder.
+// handle is an open file in a recorded folder.
 type handle struct {
 	disk *disk
 	file int
 	own  *lib.Tsqlite3_io_methods
 }
 
-// record makes a disk of a folder.
-func record(t testing.TB, dir string, instead map[string][2]string) *disk {
+// recordDisk records the file operations in a folder until the test ends.
+func recordDisk(t testing.TB, dir string, instead map[string][2]string) *disk {
 	t.Helper()
-	shim.once.Do(func() { stand(t) })
+	shim.once.Do(func() { registerShim(t) })
 	d := &disk{dir: dir, instead: instead, named: map[string]int{}}
 	shim.mu.Lock()
 	defer shim.mu.Unlock()
@@ -149,8 +150,8 @@ func record(t testing.TB, dir string, instead map[string][2]string) *disk {
 	return d
 }
 
-// stand makes SQLite open files through the shim.
-func stand(t testing.TB) {
+// registerShim makes SQLite open files through the shim.
+func registerShim(t testing.TB) {
 	t.Helper()
 	tls := libc.NewTLS()
 	if rc := lib.Xsqlite3_initialize(tls); rc != lib.SQLITE_OK {
@@ -161,30 +162,30 @@ func stand(t testing.TB) {
 		t.Fatal(err)
 	}
 	shim.disks, shim.files, shim.methods = map[string]*disk{}, map[uintptr]handle{}, map[uintptr]uintptr{}
-	shim.own = there[lib.Tsqlite3_vfs](lib.Xsqlite3_vfs_find(tls, 0))
-	p := copied(tls, shim.own)
-	between := there[lib.Tsqlite3_vfs](p)
+	shim.own = ptrAt[lib.Tsqlite3_vfs](lib.Xsqlite3_vfs_find(tls, 0))
+	p := copyToSQLite(tls, shim.own)
+	between := ptrAt[lib.Tsqlite3_vfs](p)
 	between.FzName, between.FpNext = name, 0
-	between.FxOpen, between.FxDelete = address(diskOpen), address(diskDelete)
+	between.FxOpen, between.FxDelete = funcToAddress(diskOpen), funcToAddress(diskDelete)
 	if rc := lib.Xsqlite3_vfs_register(tls, p, 1); rc != lib.SQLITE_OK {
 		t.Fatalf("sqlite3_vfs_register: %d", rc)
 	}
 }
 
-// copied is a copy in SQLite's own memory, for good.
-func copied[T any](tls *libc.TLS, v *T) uintptr {
+// copyToSQLite copies a value into SQLite's memory, where it stays.
+func copyToSQLite[T any](tls *libc.TLS, v *T) uintptr {
 	p := lib.Xsqlite3_malloc(tls, int32(unsafe.Sizeof(*v)))
-	*there[T](p) = *v
+	*ptrAt[T](p) = *v
 	return p
 }
 
-// there is what lies at an address of SQLite's.
-func there[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
+// ptrAt converts an address of SQLite's to a pointer.
+func ptrAt[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
-// address and function turn a function into the address that SQLite calls it by, and
-// back. It must be declared at the top level.
-func address[F any](f F) uintptr  { return *(*uintptr)(unsafe.Pointer(&f)) }
-func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
+// funcToAddress and addressToFunc convert between a Go function and the address by which SQLite
+// calls it. The function must be declared at the top level.
+func funcToAddress[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
+func addressToFunc[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
 
 type (
 	openFunc     = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32
@@ -196,7 +197,7 @@ type (
 )
 
 func diskOpen(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32 {
-	rc := function[openFunc](shim.own.FxOpen)(tls, vfs, name, file, flags, outFlags)
+	rc := addressToFunc[openFunc](shim.own.FxOpen)(tls, vfs, name, file, flags, outFlags)
 	if rc != lib.SQLITE_OK || name == 0 {
 		return rc
 	}
@@ -207,15 +208,15 @@ func diskOpen(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uint
 	if d == nil {
 		return rc
 	}
-	base := there[lib.Tsqlite3_file](file)
+	base := ptrAt[lib.Tsqlite3_file](file)
 	own := base.FpMethods
 	if shim.methods[own] == 0 {
-		shim.methods[own] = copied(tls, there[lib.Tsqlite3_io_methods](own))
-		m := there[lib.Tsqlite3_io_methods](shim.methods[own])
-		m.FxClose, m.FxWrite, m.FxTruncate = address(diskClose), address(diskWrite), address(diskTruncate)
-		m.FxSync, m.FxFileControl = address(diskSync), address(diskControl)
+		shim.methods[own] = copyToSQLite(tls, ptrAt[lib.Tsqlite3_io_methods](own))
+		m := ptrAt[lib.Tsqlite3_io_methods](shim.methods[own])
+		m.FxClose, m.FxWrite, m.FxTruncate = funcToAddress(diskClose), funcToAddress(diskWrite), funcToAddress(diskTruncate)
+		m.FxSync, m.FxFileControl = funcToAddress(diskSync), funcToAddress(diskControl)
 	}
-	shim.files[file] = handle{d, d.opened(path), there[lib.Tsqlite3_io_methods](own)}
+	shim.files[file] = handle{d, d.openFile(path), ptrAt[lib.Tsqlite3_io_methods](own)}
 	base.FpMethods = shim.methods[own]
 	return rc
 }
@@ -226,9 +227,9 @@ func diskDelete(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32 {
 	d := shim.disks[filepath.Dir(path)]
 	shim.mu.RUnlock()
 	if d != nil {
-		d.deleted(path, syncDir != 0)
+		d.deleteFile(path, syncDir != 0)
 	}
-	return function[deleteFunc](shim.own.FxDelete)(tls, vfs, name, syncDir)
+	return addressToFunc[deleteFunc](shim.own.FxDelete)(tls, vfs, name, syncDir)
 }
 
 func handleOf(file uintptr) handle {
@@ -242,57 +243,57 @@ func diskClose(tls *libc.TLS, file uintptr) int32 {
 	shim.mu.Lock()
 	delete(shim.files, file)
 	shim.mu.Unlock()
-	return function[closeFunc](h.own.FxClose)(tls, file)
+	return addressToFunc[closeFunc](h.own.FxClose)(tls, file)
 }
 
 func diskWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 	h := handleOf(file)
-	o := diskOp{kind: opWrite, file: h.file, at: at, data: slices.Clone(unsafe.Slice(there[byte](data), n))}
-	if rc := h.disk.try(o, lib.SQLITE_IOERR_WRITE); rc != lib.SQLITE_OK {
+	o := diskOp{kind: opWrite, file: h.file, at: at, data: slices.Clone(unsafe.Slice(ptrAt[byte](data), n))}
+	if rc := h.disk.recordOrFail(o, lib.SQLITE_IOERR_WRITE); rc != lib.SQLITE_OK {
 		return rc
 	}
-	return function[writeFunc](h.own.FxWrite)(tls, file, data, n, at)
+	return addressToFunc[writeFunc](h.own.FxWrite)(tls, file, data, n, at)
 }
 
 func diskTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	h := handleOf(file)
-	if rc := h.disk.try(diskOp{kind: opTruncate, file: h.file, at: size}, lib.SQLITE_IOERR_TRUNCATE); rc != lib.SQLITE_OK {
+	if rc := h.disk.recordOrFail(diskOp{kind: opTruncate, file: h.file, at: size}, lib.SQLITE_IOERR_TRUNCATE); rc != lib.SQLITE_OK {
 		return rc
 	}
-	return function[truncateFunc](h.own.FxTruncate)(tls, file, size)
+	return addressToFunc[truncateFunc](h.own.FxTruncate)(tls, file, size)
 }
 
 func diskSync(_ *libc.TLS, file uintptr, _ int32) int32 {
 	h := handleOf(file)
-	return h.disk.try(diskOp{kind: opSync, file: h.file}, lib.SQLITE_IOERR_FSYNC)
+	return h.disk.recordOrFail(diskOp{kind: opSync, file: h.file}, lib.SQLITE_IOERR_FSYNC)
 }
 
-// diskControl sees every pragma before SQLite acts on it.
+// diskControl is called with every pragma before SQLite acts on it.
 func diskControl(tls *libc.TLS, file uintptr, op int32, arg uintptr) int32 {
 	h := handleOf(file)
 	if op == lib.SQLITE_FCNTL_PRAGMA {
-		words := there[[3]uintptr](arg) // the answer to give, the name, the value or 0
+		words := ptrAt[[3]uintptr](arg) // the answer to give, the name, the value or 0
 		if other, ok := h.disk.instead[libc.GoString(words[1])]; ok {
 			if words[2] == 0 {
-				words[0] = text(tls, other[1])
+				words[0] = newCString(tls, other[1])
 				return lib.SQLITE_OK
 			}
-			overwrite(words[2], other[0])
+			overwriteCString(words[2], other[0])
 		}
 	}
-	return function[controlFunc](h.own.FxFileControl)(tls, file, op, arg)
+	return addressToFunc[controlFunc](h.own.FxFileControl)(tls, file, op, arg)
 }
 
-// text is a string in SQLite's own memory.
-func text(tls *libc.TLS, s string) uintptr {
+// newCString copies a string into SQLite's memory.
+func newCString(tls *libc.TLS, s string) uintptr {
 	p := lib.Xsqlite3_malloc(tls, int32(len(s)+1))
-	copy(unsafe.Slice(there[byte](p), len(s)+1), s+"\x00")
+	copy(unsafe.Slice(ptrAt[byte](p), len(s)+1), s+"\x00")
 	return p
 }
 
-// overwrite puts a string in the place of one that is at least as long.
-func overwrite(p uintptr, s string) {
+// overwriteCString replaces a C string in place if the new string is not longer.
+func overwriteCString(p uintptr, s string) {
 	if len(libc.GoString(p)) >= len(s) {
-		copy(unsafe.Slice(there[byte](p), len(s)+1), s+"\x00")
+		copy(unsafe.Slice(ptrAt[byte](p), len(s)+1), s+"\x00")
 	}
 }

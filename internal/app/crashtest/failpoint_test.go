@@ -18,10 +18,10 @@ import (
 	"loregate/internal/store/sqlite"
 )
 
-// failStore is a store whose next write fails at a call.
+// failStore is a store in whose next write one call fails.
 type failStore struct {
 	canon.Store
-	next *failpoint // nil: none fails
+	next *failpoint // nil: no call fails
 }
 
 func (s *failStore) Write(ctx context.Context, f func(canon.Tx) error) error {
@@ -41,8 +41,8 @@ func (s *failStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 	})
 }
 
-// eachStore runs a test on every store.
-func eachStore(t *testing.T, f func(*testing.T, canon.Store)) {
+// onEachCanonStore runs a test on every kind of store.
+func onEachCanonStore(t *testing.T, f func(*testing.T, canon.Store)) {
 	t.Run("memory", func(t *testing.T) { f(t, memory.New()) })
 	t.Run("sqlite", func(t *testing.T) {
 		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
@@ -70,7 +70,7 @@ func eachStore(t *testing.T, f func(*testing.T, canon.Store)) {
 	})
 }
 
-// keeper is an operator at a canon.
+// keeper calls a canon as an operator.
 type keeper struct {
 	t     *testing.T
 	store *failStore
@@ -101,19 +101,19 @@ func (k *keeper) grant(operation, key string) access.Grant {
 	return a.Grant
 }
 
-func (k *keeper) change(key string, plan func(*canon.Plan) error) (canon.Receipt, error) {
+func (k *keeper) update(key string, plan func(*canon.Plan) error) (canon.Receipt, error) {
 	return k.canon.Update(k.t.Context(), k.grant("test", key), plan)
 }
 
 func (k *keeper) must(key string, plan func(*canon.Plan) error) {
 	k.t.Helper()
-	if _, err := k.change(key, plan); err != nil {
+	if _, err := k.update(key, plan); err != nil {
 		k.t.Fatal(err)
 	}
 }
 
-// all is everything that the store holds, as one text.
-func (k *keeper) all(keys ...string) string {
+// dumpStore returns all the data of the store as one text.
+func (k *keeper) dumpStore(keys ...string) string {
 	k.t.Helper()
 	var b strings.Builder
 	err := k.store.Read(k.t.Context(), func(r canon.Reader) error {
@@ -146,8 +146,8 @@ func (k *keeper) all(keys ...string) string {
 	return b.String()
 }
 
-// stage puts there what rich changes.
-func (k *keeper) stage() {
+// createFixture creates the cards that planEveryChange changes.
+func (k *keeper) createFixture() {
 	k.t.Helper()
 	k.must("", func(p *canon.Plan) error {
 		for _, c := range []canon.NewCard{
@@ -180,8 +180,8 @@ func (k *keeper) stage() {
 	})
 }
 
-// rich plans one of every change there is.
-func (k *keeper) rich(p *canon.Plan) error {
+// planEveryChange plans one change of every kind.
+func (k *keeper) planEveryChange(p *canon.Plan) error {
 	ctx := k.t.Context()
 	gm := access.NewLabel(access.LevelGM, "alice")
 	find := func(name string) canon.Card {
@@ -235,23 +235,24 @@ func (k *keeper) rich(p *canon.Plan) error {
 	return nil
 }
 
-// TestCrashEachStepOfACommitFails fails each call that a commit makes to its store, once.
+// TestCrashEachStepOfACommitFails fails each call that a commit makes to its store, one call in
+// each commit.
 func TestCrashEachStepOfACommitFails(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		t.Run(fmt.Sprintf("after=%v", after), func(t *testing.T) {
-			eachStore(t, func(t *testing.T, store canon.Store) { testEachStep(t, newKeeper(t, store), after) })
+			onEachCanonStore(t, func(t *testing.T, store canon.Store) { testEachStep(t, newKeeper(t, store), after) })
 		})
 	}
 }
 
 func testEachStep(t *testing.T, k *keeper, after bool) {
-	k.stage()
-	before := k.all("rich")
+	k.createFixture()
+	before := k.dumpStore("rich")
 	methods := map[string]int{}
 	for n := 1; ; n += 100 / max(raceenabled.Share(100, 10), 2) {
 		point := &failpoint{at: n, after: after}
 		k.store.next = point
-		r, err := k.change("rich", k.rich)
+		r, err := k.update("rich", k.planEveryChange)
 		if point.hit == "" {
 			if err != nil || n < 50 {
 				t.Errorf("a commit of %d calls that does not fail answers %+v, %v", n-1, r, err)
@@ -259,9 +260,9 @@ func testEachStep(t *testing.T, k *keeper, after bool) {
 			break
 		}
 		methods[point.hit]++
-		k.wantNothing(before, point, r, err)
+		k.wantNoEffect(before, point, r, err)
 	}
-	if k.all("rich") == before {
+	if k.dumpStore("rich") == before {
 		t.Error("the commit that does not fail changes nothing")
 	}
 	rebuilt, err := k.canon.Rebuild(t.Context(), k.grant("", ""), k.world, canon.CompareOnly)
@@ -274,9 +275,9 @@ func testEachStep(t *testing.T, k *keeper, after bool) {
 	t.Logf("failed: %v", methods)
 }
 
-// wantNothing checks that a failed commit had no effect, and that its error is one that
-// tells a client nothing of the inside.
-func (k *keeper) wantNothing(before string, point *failpoint, r canon.Receipt, err error) {
+// wantNoEffect checks that a failed commit had no effect, and that its error shows a client no
+// internal detail.
+func (k *keeper) wantNoEffect(before string, point *failpoint, r canon.Receipt, err error) {
 	k.t.Helper()
 	at := fmt.Sprintf("call %d, %s (after it: %v)", point.at, point.hit, point.after)
 	if !errors.Is(err, errFailpoint) || fault.KindOf(err) != fault.Internal {
@@ -285,7 +286,7 @@ func (k *keeper) wantNothing(before string, point *failpoint, r canon.Receipt, e
 	if shown := fault.Show(err, "c").Error; strings.Contains(fmt.Sprint(shown), "failpoint") {
 		k.t.Errorf("%s: a client is shown %+v", at, shown)
 	}
-	if now := k.all("rich"); now != before {
+	if now := k.dumpStore("rich"); now != before {
 		k.t.Fatalf("%s: the store holds\n%s\nand held\n%s", at, now, before)
 	}
 }

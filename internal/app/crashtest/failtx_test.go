@@ -11,26 +11,26 @@ import (
 	"loregate/internal/canon"
 )
 
-// errFailpoint is what a call of a failing transaction answers.
+// errFailpoint is the error of the call that fails.
 var errFailpoint = errors.New("failpoint: the store gave way")
 
-// failTx is a canon.Tx of which one call fails: number at, counted from 1, before it is
-// done or after it.
+// failTx is a canon.Tx of which one call fails: call number at, counted from 1. It fails before
+// its effect or, if after is set, after it.
 type failTx struct {
 	canon.Tx
 	*failpoint
 }
 
-// failpoint says which call of a transaction fails.
+// failpoint selects the call of a transaction that fails.
 type failpoint struct {
 	at    int
-	after bool // the call has its effect, and fails all the same
+	after bool // the call has its effect and still returns an error
 	calls int
-	hit   string // the method that failed; "" for none
+	hit   string // the method that failed; "" if no call failed
 }
 
-// due counts a call and reports whether it is the one.
-func (f *failpoint) due(method string) bool {
+// failsNow counts a call and reports whether it is the one that fails.
+func (f *failpoint) failsNow(method string) bool {
 	f.calls++
 	if f.calls != f.at {
 		return false
@@ -40,7 +40,7 @@ func (f *failpoint) due(method string) bool {
 }
 
 func fail0(f *failTx, method string, do func() error) error {
-	due := f.due(method)
+	due := f.failsNow(method)
 	if due && !f.after {
 		return errFailpoint
 	}
@@ -61,7 +61,7 @@ func fail2[A, B any](f *failTx, method string, do func() (A, B, error)) (a A, b 
 }
 
 func failSeq[A any](f *failTx, method string, seq iter.Seq2[A, error]) iter.Seq2[A, error] {
-	if !f.due(method) {
+	if !f.failsNow(method) {
 		return seq
 	}
 	return func(yield func(A, error) bool) {

@@ -13,8 +13,9 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestCrashFork kills the program while it forks a world, beside a server that goes on
-// writing: no fork is seen, every chain is whole, and the next start takes away what was left.
+// TestCrashFork kills the program while it forks a world, next to a server that keeps writing.
+// The unfinished fork is never visible, every chain stays valid, and the next start removes the
+// leftovers.
 func TestCrashFork(t *testing.T) { onEachStore(t, testCrashFork) }
 
 func testCrashFork(t *testing.T, at string) {
@@ -26,9 +27,9 @@ func testCrashFork(t *testing.T, at string) {
 	})
 	before := mustRun(t, at, "world", "list")
 	chains := 0
-	inProcess(t, at, 0, func(ctx context.Context, a *app.App) { chains = len(verified(ctx, t, a)) })
+	inProcess(t, at, 0, func(ctx context.Context, a *app.App) { chains = len(verifiedWorlds(ctx, t, a)) })
 	killed := 0
-	for n := range count("CRASH_KILLS", 3) {
+	for n := range countFromEnv("CRASH_KILLS", 3) {
 		inProcess(t, at, 0, func(ctx context.Context, a *app.App) {
 			fork := command(t, at, "world", "fork", "main", "play")
 			if err := fork.Start(); err != nil {
@@ -36,7 +37,7 @@ func testCrashFork(t *testing.T, at string) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- fork.Wait() }()
-			eventually(t, "the fork begins", patience, func() bool { return len(verified(ctx, t, a)) > chains+killed })
+			eventually(t, "the fork begins", maxWait, func() bool { return len(verifiedWorlds(ctx, t, a)) > chains+killed })
 			createStones(ctx, t, a, fmt.Sprintf("Meanwhile %d", n), 1)
 			if err := fork.Process.Kill(); err != nil {
 				t.Fatalf("the fork ended before it was killed: %v", err)
@@ -55,7 +56,7 @@ func testCrashFork(t *testing.T, at string) {
 		if left, err := a.Canon.SweepForks(ctx); left != 0 || err != nil {
 			t.Errorf("%d unfinished forks are left: %v", left, err)
 		}
-		if now := verified(ctx, t, a); len(now) != chains {
+		if now := verifiedWorlds(ctx, t, a); len(now) != chains {
 			t.Errorf("there are chains of %v", now)
 		}
 	})
@@ -65,14 +66,15 @@ func testCrashFork(t *testing.T, at string) {
 	}
 }
 
-// inProcess opens the store beside the program's processes, with a clock that is ahead.
+// inProcess opens the store in this process, next to the program's processes, with a clock that
+// runs ahead.
 func inProcess(t *testing.T, at string, ahead time.Duration, f func(context.Context, *app.App)) {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Data, c.Database = placed(at)
+	c.Data, c.Database = settingsFor(at)
 	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(ahead) }})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +83,7 @@ func inProcess(t *testing.T, at string, ahead time.Duration, f func(context.Cont
 	f(t.Context(), a)
 }
 
-func verified(ctx context.Context, t *testing.T, a *app.App) (worlds []string) {
+func verifiedWorlds(ctx context.Context, t *testing.T, a *app.App) (worlds []string) {
 	t.Helper()
 	out, err := a.Verify(ctx)
 	if err != nil {
@@ -95,7 +97,7 @@ func verified(ctx context.Context, t *testing.T, a *app.App) (worlds []string) {
 	return worlds
 }
 
-// createStones makes cards in the world main, in one commit.
+// createStones creates n cards in the world main, in one commit.
 func createStones(ctx context.Context, t *testing.T, a *app.App, name string, n int) {
 	t.Helper()
 	w, _, err := a.Canon.WorldBySlug(ctx, "main")

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// smallDisk mounts a disk of a few megabytes, where the system lets the test do so.
-func smallDisk(t *testing.T, size string) string {
+// mountSmallDisk mounts a disk of the given size. It skips the test where that is not
+// permitted.
+func mountSmallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
@@ -23,8 +24,8 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// fill takes all the room there is on a disk; the file's end gives it back.
-func fill(t *testing.T, disk string) (free func()) {
+// fillDisk fills a disk with one file. free removes the file.
+func fillDisk(t *testing.T, disk string) (free func()) {
 	t.Helper()
 	path := filepath.Join(disk, "filler")
 	f, err := os.Create(path)
@@ -46,7 +47,7 @@ func fill(t *testing.T, disk string) (free func()) {
 	}
 }
 
-func get(t *testing.T, s *server, path string) (status int, body string) {
+func getPath(t *testing.T, s *server, path string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
 	if err != nil {
@@ -65,23 +66,24 @@ func get(t *testing.T, s *server, path string) (status int, body string) {
 	return res.StatusCode, string(b)
 }
 
-// TestCrashFullDisk fills the disk under the shipped program: it and the commands beside
-// it end in time and say what to do, and it goes on by itself when there is room.
+// TestCrashFullDisk fills the disk while the shipped program runs. The server and the other
+// commands answer in time and say how to free space; the server recovers by itself when there
+// is room again.
 func TestCrashFullDisk(t *testing.T) {
-	disk := smallDisk(t, "24m")
+	disk := mountSmallDisk(t, "24m")
 	at := filepath.Join(disk, "data")
 	mustRun(t, at, "world", "create", "main")
 	key, _, _ := strings.Cut(mustRun(t, at, "key", "create", "clerk", "--role", "admin"), "\t")
-	s := serve(t, at, key)
-	free := fill(t, disk)
+	s := startServer(t, at, key)
+	free := fillDisk(t, disk)
 	card := map[string]any{"name": "Well", "content": strings.Repeat("deep ", 1000)}
 	if a, err := s.call(t.Context(), "create_card", "first", card); err != nil || a.status != 503 || !strings.Contains(a.body, "the disk is full") {
 		t.Errorf("a write: %d %s; %v", a.status, a.body, err)
 	}
-	if status, body := get(t, s, "/readyz"); status != 503 || !strings.Contains(body, "the disk is full") {
+	if status, body := getPath(t, s, "/readyz"); status != 503 || !strings.Contains(body, "the disk is full") {
 		t.Errorf("/readyz: %d %s", status, body)
 	}
-	if status, body := get(t, s, "/api/mcp/cards?q=well"); status != 200 {
+	if status, body := getPath(t, s, "/api/mcp/cards?q=well"); status != 200 {
 		t.Errorf("a read: %d %s", status, body)
 	}
 	for _, args := range [][]string{{"doctor"}, {"audit", "verify"}, {"backup", filepath.Join(disk, "backup.db")}, {"world", "create", "second"}} {
@@ -91,13 +93,13 @@ func TestCrashFullDisk(t *testing.T) {
 		t.Errorf("a backup that failed leaves %v; %v", names, err)
 	}
 	free()
-	if status, body := get(t, s, "/readyz"); status != 200 {
+	if status, body := getPath(t, s, "/readyz"); status != 200 {
 		t.Errorf("/readyz when there is room: %d %s", status, body)
 	}
 	if a, err := s.call(t.Context(), "create_card", "first", card); err != nil || a.status != 201 {
 		t.Errorf("the write when there is room: %d %s; %v", a.status, a.body, err)
 	}
-	free = fill(t, disk)
+	free = fillDisk(t, disk)
 	if a, err := s.call(t.Context(), "create_card", "second", map[string]any{"name": "Pond", "content": strings.Repeat("deep ", 1000)}); err != nil || a.status != 503 {
 		t.Errorf("a write: %d %s; %v", a.status, a.body, err)
 	}
@@ -106,25 +108,26 @@ func TestCrashFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-s.dead
-	if took := time.Since(started); took > quick {
+	if took := time.Since(started); took > maxDelay {
 		t.Errorf("the server took %v to stop", took)
 	}
-	// The next starts make the files that SQLite removed, for which there is no room now.
+	// The next starts create these files. SQLite removed them, and there is no room for them
+	// now.
 	for _, name := range []string{"loregate.db-shm", "loregate.db-access-shm"} {
 		_ = os.Remove(filepath.Join(at, name))
 	}
-	fill(t, disk)
+	fillDisk(t, disk)
 	for _, args := range [][]string{{"serve"}, {"doctor"}, {"world", "list"}} {
 		wantFullDisk(t, at, args...)
 	}
 	free()
-	if n := commitsIn(t, at); n != 2 {
+	if n := countCommits(t, at); n != 2 {
 		t.Errorf("there are %d commits, want 2", n)
 	}
 }
 
-// wantFullDisk runs a command that must end in time, and say that the disk is full and
-// what to do.
+// wantFullDisk runs a command. It must end in time, report the full disk and say how to free
+// space.
 func wantFullDisk(t *testing.T, at string, args ...string) {
 	t.Helper()
 	cmd := command(t, at, args...)
@@ -132,26 +135,26 @@ func wantFullDisk(t *testing.T, at string, args ...string) {
 	cmd.Stdout, cmd.Stderr = &said, &said
 	started := time.Now()
 	err := cmd.Run()
-	if took := time.Since(started); took > quick {
+	if took := time.Since(started); took > maxDelay {
 		t.Errorf("%v took %v", args, took)
 	}
 	if args[0] == "audit" && err == nil {
-		return // it only reads, and its record may have found a little room
+		return // it only reads, and there may have been a little room for its access record
 	}
 	if err == nil || !strings.Contains(said.String(), "the disk is full") || !strings.Contains(said.String(), "free space on the disk of /") {
 		t.Errorf("%v: %v; it says\n%s", args, err, said.String())
 	}
 }
 
-// TestCrashNoRoomForAnUpgrade opens an old store on a disk without room for its backup.
+// TestCrashNoRoomForAnUpgrade opens an old store on a disk that has no room for its backup.
 func TestCrashNoRoomForAnUpgrade(t *testing.T) {
-	disk := smallDisk(t, "8m")
+	disk := mountSmallDisk(t, "8m")
 	at := filepath.Join(disk, "data")
 	oldStore(t, at)
-	before := storeBytes(t, at)
-	free := fill(t, disk)
+	before := readStoreFiles(t, at)
+	free := fillDisk(t, disk)
 	wantFullDisk(t, at, "upgrade")
-	if after := storeBytes(t, at); !bytes.Equal(after["loregate.db"], before["loregate.db"]) {
+	if after := readStoreFiles(t, at); !bytes.Equal(after["loregate.db"], before["loregate.db"]) {
 		t.Error("an upgrade that was refused changed the store")
 	}
 	free()

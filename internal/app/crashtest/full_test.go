@@ -8,16 +8,16 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// quick is how long anything may take on a full disk.
-const quick = 5 * time.Second
+// maxDelay bounds the time of every operation on a full disk.
+const maxDelay = 5 * time.Second
 
-// TestAFullDiskShowsAndPasses lets the disk be full under a program that runs: it is not
-// ready and says why, reads go on, and it is ready again when there is room.
+// TestAFullDiskShowsAndPasses fills the disk while a program runs. The program is not ready and
+// says why, and reads still work; it is ready again when there is room.
 func TestAFullDiskShowsAndPasses(t *testing.T) {
 	dir := t.TempDir()
-	d := record(t, dir, nil)
-	quiet(t)
-	in, err := openInside(t.Context(), dir)
+	d := recordDisk(t, dir, nil)
+	silenceLog(t)
+	in, err := openApp(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestAFullDiskShowsAndPasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	create := map[string]any{"name": "Well", "content": "deep"}
-	d.breaks(outage{times: -1, answer: lib.SQLITE_FULL})
+	d.setOutage(outage{times: -1, answer: lib.SQLITE_FULL})
 	if a, err := in.call(t.Context(), "create_card", "full", create); err != nil || a.status != 503 || !strings.Contains(a.body, "the disk is full") {
 		t.Errorf("a write on a full disk: %d %s; %v", a.status, a.body, err)
 	}
@@ -35,20 +35,20 @@ func TestAFullDiskShowsAndPasses(t *testing.T) {
 	if a, err := in.call(t.Context(), "search_cards", "", map[string]any{"q": "well"}); err != nil || a.status != 200 {
 		t.Errorf("a read on a full disk: %d %s; %v", a.status, a.body, err)
 	}
-	d.breaks(outage{})
+	d.setOutage(outage{})
 	if err := in.app.Ready(t.Context()); err != nil {
 		t.Errorf("the program is not ready when there is room again: %v", err)
 	}
 	if a, err := in.call(t.Context(), "create_card", "full", create); err != nil || a.status != 200 {
 		t.Errorf("the write again when there is room: %d %s; %v", a.status, a.body, err)
 	}
-	d.breaks(outage{times: -1, answer: lib.SQLITE_FULL})
+	d.setOutage(outage{times: -1, answer: lib.SQLITE_FULL})
 	if a, err := in.call(t.Context(), "create_card", "", map[string]any{"name": "Pond"}); err != nil || a.status != 503 {
 		t.Errorf("a write on a full disk: %d %s; %v", a.status, a.body, err)
 	}
 	started := time.Now()
 	in.close()
-	if took := time.Since(started); took > quick {
+	if took := time.Since(started); took > maxDelay {
 		t.Errorf("closing on a full disk took %v", took)
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// loss is what a power cut does to what was written and not synced.
+// loss describes the effect of a power cut on writes that were not synced.
 type loss struct {
 	name   string
-	keep   float64 // how much of it is on the disk all the same
-	sector int     // size of what is written whole or not at all; 0: whole writes
-	prefix bool    // it reached the disk in order, up to some point
-	stale  bool    // what is missing inside a file reads as old junk, and not as zeros
+	keep   float64 // share of them that reached the disk
+	sector int     // size of a unit that is written completely or not at all; 0: whole writes
+	prefix bool    // they reached the disk in order, up to some point
+	stale  bool    // missing data inside a file reads as old junk, not as zeros
 }
 
-// losses are the ways in which disks are known to behave. All obey syncs.
+// losses are the known behaviours of disks. All of these disks obey syncs.
 var losses = []loss{
 	{name: "all of it is lost"},
 	{name: "nothing is lost", keep: 1},
@@ -31,15 +31,16 @@ var losses = []loss{
 
 // inode is a file as the disk has it.
 type inode struct {
-	safe    []byte   // what was synced
-	pending []diskOp // what came after that
-	named   bool     // its name is safe
+	safe    []byte   // synced content
+	pending []diskOp // operations since the last sync
+	named   bool     // the file's name is safe
 }
 
-// image writes what is on the disk after a power cut before operation number cut to a
-// folder. A disk that lies takes no notice of syncs.
+// image writes the content of the disk to a folder, as it is after a power cut before operation
+// number cut. A lying disk ignores syncs.
 func (d *disk) image(to string, cut int, how loss, lies bool, r *rand.Rand) error {
-	// File 1 is the store's, which is opened first, and that of records has its name after.
+	// File 1 is the store's file, since SQLite opens it first; the names of the access record
+	// files start with its name.
 	inodes, names, gone, journals := map[int]*inode{}, map[string]int{}, map[string]int{}, map[int]bool{}
 	d.mu.Lock()
 	ops := slices.Clone(d.ops[:cut])
@@ -57,8 +58,8 @@ func (d *disk) image(to string, cut int, how loss, lies bool, r *rand.Rand) erro
 				break
 			}
 			if f.sync(); !f.named && journals[o.file] {
-				// The first sync of a journal that SQLite made syncs the folder too: what
-				// names stand for, and which are gone, is safe.
+				// SQLite also syncs the folder at the first sync of a journal: all names and
+				// removals of names are then safe.
 				clear(gone)
 				for _, n := range names {
 					inodes[n].named = true
@@ -70,7 +71,7 @@ func (d *disk) image(to string, cut int, how loss, lies bool, r *rand.Rand) erro
 			}
 		}
 	}
-	// The store's file was made by the program before SQLite opened it.
+	// The program creates the store's file before SQLite opens it.
 	if err := os.WriteFile(filepath.Join(to, "loregate.db"), nil, 0o600); err != nil {
 		return err
 	}
@@ -85,23 +86,23 @@ func (d *disk) image(to string, cut int, how loss, lies bool, r *rand.Rand) erro
 		if !f.named && n != 1 && lost() {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(to, filepath.Base(path)), f.left(how, r), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(to, filepath.Base(path)), f.cut(how, r), 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sync makes safe what was written.
+// sync makes the pending operations safe.
 func (f *inode) sync() {
-	f.safe = left(f.safe, f.pending, loss{keep: 1}, nil)
+	f.safe = applyCut(f.safe, f.pending, loss{keep: 1}, nil)
 	f.pending = nil
 }
 
-func (f *inode) left(how loss, r *rand.Rand) []byte { return left(f.safe, f.pending, how, r) }
+func (f *inode) cut(how loss, r *rand.Rand) []byte { return applyCut(f.safe, f.pending, how, r) }
 
-// left is what a cut leaves of a file.
-func left(safe []byte, pending []diskOp, how loss, r *rand.Rand) []byte {
+// applyCut returns the content of a file after a power cut.
+func applyCut(safe []byte, pending []diskOp, how loss, r *rand.Rand) []byte {
 	b := slices.Clone(safe)
 	end := len(pending)
 	if how.prefix {
@@ -120,7 +121,7 @@ func left(safe []byte, pending []diskOp, how loss, r *rand.Rand) []byte {
 			}
 			continue
 		}
-		for _, p := range pieces(o, how.sector) {
+		for _, p := range splitWrite(o, how.sector) {
 			if kept() {
 				b = extend(b, int(p.at)+len(p.data), how, r)
 				copy(b[p.at:], p.data)
@@ -130,8 +131,8 @@ func left(safe []byte, pending []diskOp, how loss, r *rand.Rand) []byte {
 	return b
 }
 
-// pieces splits a write at sector boundaries.
-func pieces(o diskOp, sector int) (list []diskOp) {
+// splitWrite splits a write at sector boundaries.
+func splitWrite(o diskOp, sector int) (list []diskOp) {
 	if sector == 0 {
 		return []diskOp{o}
 	}
@@ -143,7 +144,7 @@ func pieces(o diskOp, sector int) (list []diskOp) {
 	return list
 }
 
-// extend makes a file at least so long.
+// extend makes a file at least size bytes long.
 func extend(b []byte, size int, how loss, r *rand.Rand) []byte {
 	for len(b) < size {
 		junk := byte(0)

@@ -18,18 +18,18 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// local is a running `loregate mcp`, and a client of it over its pipes.
-type local struct {
+// localServer is a running `loregate mcp`, and a client that is connected to its pipes.
+type localServer struct {
 	*mcp.ClientSession
 	heard chan string
 }
 
-// statuses are those of the errors that a tool answers with, as far as they are needed.
+// statuses maps the codes of tool errors to HTTP statuses, as far as the tests need them.
 var statuses = map[string]int{"not_found": 404, "conflict": 409}
 
-func startLocal(t *testing.T, at, era string) *local {
+func startLocal(t *testing.T, at, era string) *localServer {
 	t.Helper()
-	l := &local{heard: make(chan string, 1000)}
+	l := &localServer{heard: make(chan string, 1000)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "crashtest", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { l.heard <- r.Params.URI }})
 	cmd := command(t, at, "mcp", "--role", "admin")
@@ -50,7 +50,7 @@ func startLocal(t *testing.T, at, era string) *local {
 	return l
 }
 
-func (l *local) call(ctx context.Context, operation, key string, in map[string]any) (answer, error) {
+func (l *localServer) call(ctx context.Context, operation, key string, in map[string]any) (answer, error) {
 	in = maps.Clone(in)
 	if key != "" {
 		in["idempotency_key"] = key
@@ -74,8 +74,8 @@ func (l *local) call(ctx context.Context, operation, key string, in map[string]a
 	return answer{status: 200, body: string(b)}, err
 }
 
-// tagAll adds the tag of a whole read to each write of a card's content, which agents need.
-func (l *local) tagAll(ctx context.Context, operation string, in map[string]any) error {
+// tagAll adds the etag of a full read to each write of a card's content; agents must send it.
+func (l *localServer) tagAll(ctx context.Context, operation string, in map[string]any) error {
 	var writes []any
 	switch operation {
 	case "update_card":
@@ -99,27 +99,27 @@ func (l *local) tagAll(ctx context.Context, operation string, in map[string]any)
 	return nil
 }
 
-// company is a serve and three local servers on one store.
-type company struct {
+// processGroup is a serve and three local servers on one store.
+type processGroup struct {
 	at     string
 	http   *server
-	locals []*local
+	locals []*localServer
 }
 
-func (c *company) doors() []door {
-	return []door{c.http, c.locals[0], c.locals[1], c.locals[2]}
+func (c *processGroup) clients() []opClient {
+	return []opClient{c.http, c.locals[0], c.locals[1], c.locals[2]}
 }
 
 // startAtOnce starts all four at the same moment on an empty store.
-func startAtOnce(t *testing.T, at string) *company {
+func startAtOnce(t *testing.T, at string) *processGroup {
 	t.Helper()
 	binary(t)
-	c := &company{at: at, locals: make([]*local, 3)}
+	c := &processGroup{at: at, locals: make([]*localServer, 3)}
 	var all sync.WaitGroup
 	for i, era := range []string{"2025-11-25", "2026-07-28", "2024-11-05"} {
 		all.Go(func() { c.locals[i] = startLocal(t, c.at, era) })
 	}
-	c.http = serve(t, c.at, "")
+	c.http = startServer(t, c.at, "")
 	all.Wait()
 	if t.Failed() {
 		t.FailNow()
@@ -136,19 +136,19 @@ func testBetweenProcesses(t *testing.T, at string) {
 	if out := mustRun(t, c.at, "world", "list"); strings.Count(out, "\n") != 2 {
 		t.Fatalf("four processes that start at once make not one world:\n%s", out)
 	}
-	base := commitsIn(t, c.at)
-	t.Run("each sees what another wrote", func(t *testing.T) { testSeen(t, c) })
-	t.Run("a subscriber hears of it within a second", func(t *testing.T) { testHeard(t, c) })
+	base := countCommits(t, c.at)
+	t.Run("each sees what another wrote", func(t *testing.T) { testWritesVisible(t, c) })
+	t.Run("a subscriber hears of it within a second", func(t *testing.T) { testSubscriberNotified(t, c) })
 	t.Run("a key has one effect in several processes", func(t *testing.T) { testOneEffect(t, c) })
-	before := commitsIn(t, c.at)
+	before := countCommits(t, c.at)
 	t.Run("all write at once", func(t *testing.T) { testAllWrite(t, c, before) })
 	if out := mustRun(t, c.at, "rebuild"); !strings.Contains(out, "identical") {
 		t.Errorf("rebuild says: %s", out)
 	}
-	t.Logf("%d commits by four processes", commitsIn(t, c.at)-base)
+	t.Logf("%d commits by four processes", countCommits(t, c.at)-base)
 }
 
-func must(t *testing.T, d door, operation, key string, in map[string]any) answer {
+func mustCall(t *testing.T, d opClient, operation, key string, in map[string]any) answer {
 	t.Helper()
 	a, err := d.call(t.Context(), operation, key, in)
 	if err != nil || a.status >= 300 {
@@ -159,35 +159,35 @@ func must(t *testing.T, d door, operation, key string, in map[string]any) answer
 
 var etag = regexp.MustCompile(`"etag":"([^"]+)"`)
 
-// rewrite replaces a card's content by the tag of what was read, as programs must.
-func rewrite(t *testing.T, d door, name, text string) {
+// rewriteCard replaces a card's content. It sends the etag of its read, as programs must.
+func rewriteCard(t *testing.T, d opClient, name, text string) {
 	t.Helper()
-	read := must(t, d, "get_card", "", map[string]any{"name": name})
+	read := mustCall(t, d, "get_card", "", map[string]any{"name": name})
 	found := etag.FindStringSubmatch(read.body)
 	if found == nil {
 		t.Fatalf("%s is read without a tag: %s", name, read.body)
 	}
-	must(t, d, "update_card", "", map[string]any{"name": name, "content": text, "if_match": found[1]})
+	mustCall(t, d, "update_card", "", map[string]any{"name": name, "content": text, "if_match": found[1]})
 }
 
-func testSeen(t *testing.T, c *company) {
-	for i, writer := range c.doors() {
+func testWritesVisible(t *testing.T, c *processGroup) {
+	for i, writer := range c.clients() {
 		name := fmt.Sprintf("Seen %d", i)
-		must(t, writer, "create_card", "", map[string]any{"name": name, "content": "<p>one</p>"})
-		for n, reader := range c.doors() {
+		mustCall(t, writer, "create_card", "", map[string]any{"name": name, "content": "<p>one</p>"})
+		for n, reader := range c.clients() {
 			text := fmt.Sprintf("<p>%d to %d</p>", i, n)
-			rewrite(t, writer, name, text)
-			if a := must(t, reader, "get_card", "", map[string]any{"name": name}); !strings.Contains(a.body, fmt.Sprintf("%d to %d", i, n)) {
+			rewriteCard(t, writer, name, text)
+			if a := mustCall(t, reader, "get_card", "", map[string]any{"name": name}); !strings.Contains(a.body, fmt.Sprintf("%d to %d", i, n)) {
 				t.Errorf("process %d wrote %q, was answered, and process %d reads %s", i, text, n, a.body)
 			}
 		}
 	}
 }
 
-// testHeard measures several times: on a machine that is busy with other tests a single
-// time says little.
-func testHeard(t *testing.T, c *company) {
-	must(t, c.http, "create_card", "", map[string]any{"name": "Bell Tower", "content": "<p>0</p>"})
+// testSubscriberNotified measures several times: one time says little on a machine that is busy
+// with other tests.
+func testSubscriberNotified(t *testing.T, c *processGroup) {
+	mustCall(t, c.http, "create_card", "", map[string]any{"name": "Bell Tower", "content": "<p>0</p>"})
 	l := c.locals[0]
 	const uri = "archive://card/Bell%20Tower"
 	if err := l.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
@@ -196,13 +196,13 @@ func testHeard(t *testing.T, c *company) {
 	var took []time.Duration
 	for i := range 5 {
 		begin := time.Now()
-		rewrite(t, c.doors()[i%2*2], "Bell Tower", fmt.Sprintf("<p>%d strokes</p>", i))
+		rewriteCard(t, c.clients()[i%2*2], "Bell Tower", fmt.Sprintf("<p>%d strokes</p>", i))
 		select {
 		case got := <-l.heard:
 			if got != uri {
 				t.Errorf("heard of %s", got)
 			}
-		case <-time.After(patience):
+		case <-time.After(maxWait):
 			t.Fatal("the subscriber hears nothing of another process's write")
 		}
 		took = append(took, time.Since(begin))
@@ -214,8 +214,8 @@ func testHeard(t *testing.T, c *company) {
 	}
 }
 
-func testOneEffect(t *testing.T, c *company) {
-	before := commitsIn(t, c.at)
+func testOneEffect(t *testing.T, c *processGroup) {
+	before := countCommits(t, c.at)
 	const rounds = 10
 	for n := range rounds {
 		var all sync.WaitGroup
@@ -234,28 +234,28 @@ func testOneEffect(t *testing.T, c *company) {
 			t.Errorf("one key, three answers:\n%s\n%s\n%s", answers[0].body, answers[1].body, answers[2].body)
 		}
 	}
-	if got := commitsIn(t, c.at) - before; got != rounds {
+	if got := countCommits(t, c.at) - before; got != rounds {
 		t.Errorf("%d keys used in three processes each made %d commits", rounds, got)
 	}
 }
 
-// testAllWrite lets a clerk work in each process, and all of them add to one list.
-func testAllWrite(t *testing.T, c *company, before int) {
+// testAllWrite lets a clerk work in each process, while all of them add to one list.
+func testAllWrite(t *testing.T, c *processGroup, before int) {
 	const calls = 40
-	must(t, c.http, "create_card", "", map[string]any{"name": "Common List", "type": "Pointer", "content": "[[start]]"})
+	mustCall(t, c.http, "create_card", "", map[string]any{"name": "Common List", "type": "Pointer", "content": "[[start]]"})
 	before++
 	var all sync.WaitGroup
 	clerks := make([]*clerk, 4)
 	refused := make([]int, 4)
-	for i, d := range c.doors() {
+	for i, d := range c.clients() {
 		clerks[i] = newClerk(t, string(rune('a'+i)), 1)
 		all.Go(func() {
 			for n := range calls {
-				if !clerks[i].work(t.Context(), d) {
+				if !clerks[i].doNextCall(t.Context(), d) {
 					t.Errorf("process %d gives no answer", i)
 					return
 				}
-				for add(t, d, fmt.Sprintf("item-%d-%d", i, n)) == 409 {
+				for addListItem(t, d, fmt.Sprintf("item-%d-%d", i, n)) == 409 {
 					if refused[i]++; refused[i] > 10*calls {
 						t.Errorf("process %d is always refused", i)
 						return
@@ -266,7 +266,7 @@ func testAllWrite(t *testing.T, c *company, before int) {
 	}
 	all.Wait()
 	for i, clerk := range clerks {
-		for n, d := range c.doors() {
+		for n, d := range c.clients() {
 			got, err := clerk.read(t.Context(), d)
 			if err != nil || got != clerk.state.visible() {
 				t.Errorf("what process %d wrote is to process %d\n%+v, %v\nwant\n%+v", i, n, got, err, clerk.state.visible())
@@ -274,7 +274,7 @@ func testAllWrite(t *testing.T, c *company, before int) {
 		}
 		before += clerk.commits + calls
 	}
-	list := must(t, c.http, "get_card", "", map[string]any{"name": "Common List", "full": true}).body
+	list := mustCall(t, c.http, "get_card", "", map[string]any{"name": "Common List", "full": true}).body
 	for i := range clerks {
 		for n := range calls {
 			if !strings.Contains(list, fmt.Sprintf("[[item-%d-%d]]", i, n)) {
@@ -282,14 +282,14 @@ func testAllWrite(t *testing.T, c *company, before int) {
 			}
 		}
 	}
-	if got := commitsIn(t, c.at); got != before {
+	if got := countCommits(t, c.at); got != before {
 		t.Errorf("there are %d commits, want %d", got, before)
 	}
 	t.Logf("4 processes, %d calls each and as many to one card, which was refused as moved %v times", calls, refused)
 }
 
-// add adds an item to the list that all share, and gives the status.
-func add(t *testing.T, d door, item string) int {
+// addListItem adds an item to the shared list, and returns the status.
+func addListItem(t *testing.T, d opClient, item string) int {
 	a, err := d.call(t.Context(), "update_card", item, map[string]any{"name": "Common List", "patch": map[string]any{"mode": "items", "add": []string{item}}})
 	if err != nil || a.status >= 300 && a.status != 409 {
 		t.Errorf("add %s: %d %s, %v", item, a.status, a.body, err)
@@ -297,8 +297,8 @@ func add(t *testing.T, d door, item string) int {
 	return a.status
 }
 
-// TestCrashStartUp measures `loregate mcp` from its start to the answered initialize, on a
-// store that is there.
+// TestCrashStartUp measures `loregate mcp` on an existing store, from its start to the answer
+// to initialize.
 func TestCrashStartUp(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "world", "create", "main")
@@ -330,14 +330,14 @@ func TestCrashStartUp(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("start to answered initialize: best %v, median %v, worst %v", took[0], took[len(took)/2], took[len(took)-1])
-	// The promise is 150 ms on a machine with nothing else to do, which this may not be.
+	// The promise is 150 ms on an idle machine, which this machine may not be.
 	if took[0] > 450*time.Millisecond {
 		t.Errorf("at best %v", took[0])
 	}
 }
 
-// TestCrashOneWorldIsMade lets several openers of an empty store ask for the first world
-// at the same moment.
+// TestCrashOneWorldIsMade opens an empty store several times and ensures the first world in all
+// of them at the same moment: only one is made.
 func TestCrashOneWorldIsMade(t *testing.T) {
 	for range max(raceenabled.Share(5, 10), 2) {
 		onEachStore(t, testOneWorld)
@@ -345,10 +345,10 @@ func TestCrashOneWorldIsMade(t *testing.T) {
 }
 
 func testOneWorld(t *testing.T, at string) {
-	openers := make([]inside, 4)
+	openers := make([]appClient, 4)
 	for i := range openers {
 		var err error
-		if openers[i], err = openInside(t.Context(), at); err != nil {
+		if openers[i], err = openApp(t.Context(), at); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// TestCrashDiskFails lets the disk fail under clerks at work, full or broken, for one
-// operation or for good, and mends it. Each call is done whole, or refused and without
-// effect; after the mending the same call works.
+// TestCrashDiskFails makes the disk fail while clerks work: full or broken, for some operations
+// or until it is mended. Each call is done completely, or is refused and has no effect; once
+// the disk is mended the same call works.
 func TestCrashDiskFails(t *testing.T) {
-	dir, rounds := t.TempDir(), count("CRASH_CUTS", max(raceenabled.Share(24, 10), 2))
-	d := record(t, dir, map[string][2]string{"wal_autocheckpoint": {checkpointPages, "4000"}})
-	quiet(t)
-	in, err := openInside(t.Context(), dir)
+	dir, rounds := t.TempDir(), countFromEnv("CRASH_CUTS", max(raceenabled.Share(24, 10), 2))
+	d := recordDisk(t, dir, map[string][2]string{"wal_autocheckpoint": {checkpointPages, "4000"}})
+	silenceLog(t)
+	in, err := openApp(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,26 +26,26 @@ func TestCrashDiskFails(t *testing.T) {
 	if err := in.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	base, err := commitsOf(t.Context(), in.app)
+	base, err := countAppCommits(t.Context(), in.app)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rand.New(rand.NewPCG(uint64(count("SEED", 1)), 3))
+	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 3))
 	var clerks []*clerk
 	for i := range 3 {
 		clerks = append(clerks, newClerk(t, string(rune('a'+i)), 1))
 		clerks[i].apart = true
 	}
 	failed := 0
-	refused := troubled(t, in, clerks, rounds,
+	refused := workThroughFaults(t, in, clerks, rounds,
 		func() {
-			d.breaks(outage{after: r.IntN(120), times: []int{1, 3, -1}[r.IntN(3)], answer: []int32{0, lib.SQLITE_FULL}[r.IntN(2)]})
+			d.setOutage(outage{after: r.IntN(120), times: []int{1, 3, -1}[r.IntN(3)], answer: []int32{0, lib.SQLITE_FULL}[r.IntN(2)]})
 		},
-		func() { failed += d.breaks(outage{}) })
+		func() { failed += d.setOutage(outage{}) })
 	for _, c := range clerks {
 		base += c.commits
 	}
-	if n, err := commitsOf(t.Context(), in.app); err != nil || n != base {
+	if n, err := countAppCommits(t.Context(), in.app); err != nil || n != base {
 		t.Errorf("there are %d commits, want %d; %v", n, base, err)
 	}
 	if _, err := in.app.Verify(t.Context()); err != nil {
@@ -55,19 +55,19 @@ func TestCrashDiskFails(t *testing.T) {
 		t.Error("the disk never failed")
 	}
 	t.Logf("%d outages: %d operations of the disk failed, %d calls were refused", rounds, failed, refused)
-	if err := identical(t.Context(), in.app); err != nil {
+	if err := checkRebuild(t.Context(), in.app); err != nil {
 		t.Error(err)
 	}
 	in.close()
-	if err := sound(t.Context(), dir); err != nil {
+	if err := verifyStore(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
 }
 
-// troubled lets clerks work in each round until something that begins in it refuses them,
-// ends it, and has them look at what there is and repeat what was refused. It gives how
-// many calls were.
-func troubled(t *testing.T, in inside, clerks []*clerk, rounds int, begins, ends func()) (refused int) {
+// workThroughFaults runs rounds. In each, begins starts a fault, the clerks work until they are
+// refused, ends ends the fault, and the clerks check the state and repeat their refused calls.
+// It returns the number of refused calls.
+func workThroughFaults(t *testing.T, in appClient, clerks []*clerk, rounds int, begins, ends func()) (refused int) {
 	t.Helper()
 	for range rounds {
 		begins()
@@ -81,7 +81,7 @@ func troubled(t *testing.T, in inside, clerks []*clerk, rounds int, begins, ends
 			if c.open != nil {
 				refused++
 			}
-			if err := c.resume(t.Context(), patient{in}); err != nil {
+			if err := c.checkAndResume(t.Context(), retryingClient{in}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -89,17 +89,17 @@ func troubled(t *testing.T, in inside, clerks []*clerk, rounds int, begins, ends
 	return refused
 }
 
-// quiet drops what the program logs of faults that the test makes.
-func quiet(t *testing.T) {
+// silenceLog drops the log messages about faults that the test makes.
+func silenceLog(t *testing.T) {
 	old := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { slog.SetDefault(old) })
 }
 
-// workUntilRefused makes a few calls, and leaves the one that was refused open.
-func workUntilRefused(t *testing.T, c *clerk, d door) {
+// workUntilRefused makes up to three calls. A refused call stays open.
+func workUntilRefused(t *testing.T, c *clerk, d opClient) {
 	for range 3 {
-		c.open = c.next()
+		c.open = c.nextCall()
 		a, err := d.call(t.Context(), c.open.operation, c.open.key, c.open.in)
 		if err != nil {
 			t.Error(err)
@@ -112,7 +112,7 @@ func workUntilRefused(t *testing.T, c *clerk, d door) {
 		if a.status == 207 {
 			return
 		}
-		if err := c.settle(a); err != nil {
+		if err := c.acknowledge(a); err != nil {
 			t.Error(err)
 		}
 	}

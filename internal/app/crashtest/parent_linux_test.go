@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// dieWithParent lets the kernel end a process whose test was killed.
+// dieWithParent makes the kernel end a process when its test process is killed.
 func dieWithParent(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -23,25 +23,25 @@ import (
 	"loregate/internal/store/sqlite"
 )
 
-// inside is the product in this process, as its operator calls it.
-type inside struct{ app *app.App }
+// appClient calls the app in this process as its operator.
+type appClient struct{ app *app.App }
 
-func openInside(ctx context.Context, at string) (inside, error) { return openInsideAt(ctx, at, nil) }
+func openApp(ctx context.Context, at string) (appClient, error) { return openAppAt(ctx, at, nil) }
 
-// openInsideAt is openInside with a clock.
-func openInsideAt(ctx context.Context, at string, now func() time.Time) (inside, error) {
+// openAppAt is openApp with a clock.
+func openAppAt(ctx context.Context, at string, now func() time.Time) (appClient, error) {
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
-		return inside{}, err
+		return appClient{}, err
 	}
-	c.Data, c.Database = placed(at)
+	c.Data, c.Database = settingsFor(at)
 	a, err := app.Open(ctx, c, app.Options{Version: "test", Now: now, Logger: slog.New(slog.DiscardHandler)})
-	return inside{a}, err
+	return appClient{a}, err
 }
 
-func (d inside) close() { d.app.Close(context.Background()) }
+func (d appClient) close() { d.app.Close(context.Background()) }
 
-func (d inside) call(ctx context.Context, operation, key string, in map[string]any) (answer, error) {
+func (d appClient) call(ctx context.Context, operation, key string, in map[string]any) (answer, error) {
 	b, err := json.Marshal(in)
 	if err != nil {
 		return answer{}, err
@@ -53,57 +53,57 @@ func (d inside) call(ctx context.Context, operation, key string, in map[string]a
 	return answer{max(a.Reply.Status, 200), string(a.Output), a.Reply.Replayed}, nil
 }
 
-// call is one call of a clerk, and when it was sent and answered.
-type call struct {
-	before     state // what the clerk knew
-	commits    int   // and had caused, before
-	move       *move
+// timedCall is one call of a clerk, with the times at which it was sent and answered.
+type timedCall struct {
+	before     state // the clerk's state before
+	commits    int   // the clerk's commits before
+	move       *plannedCall
 	said       answer
-	sent, came int // by the disk's operations
+	sent, came int // times, in operations of the disk
 }
 
-// day is what clerks did on a recorded disk.
-type day struct {
+// recording is a recorded disk and the calls that clerks made on it.
+type recording struct {
 	disk  *disk
-	clock int // when the world was there
+	clock int // time at which the world existed
 	base  int // commits until then
-	calls [][]call
+	calls [][]timedCall
 	seed  uint64
 }
 
-// pages of the write-ahead log after which SQLite moves them into the file, so that few
-// calls see many checkpoints. The program asks for 4,000.
+// checkpointPages is the number of pages of the write-ahead log after which SQLite checkpoints.
+// It is small, so that a few calls see many checkpoints. The program asks for 4,000.
 const checkpointPages = "60"
 
-// workDay lets clerks work on a recorded disk until each has made so many calls.
-func workDay(t *testing.T, seed uint64, calls int, instead map[string][2]string) *day {
+// recordClerks lets three clerks work on a recorded disk. Each makes the given number of calls.
+func recordClerks(t *testing.T, seed uint64, calls int, instead map[string][2]string) *recording {
 	t.Helper()
 	dir := t.TempDir()
 	pragmas := map[string][2]string{"wal_autocheckpoint": {checkpointPages, "4000"}}
 	for name, other := range instead {
 		pragmas[name] = other
 	}
-	d := &day{disk: record(t, dir, pragmas), seed: seed}
-	in, err := openInside(t.Context(), dir)
+	d := &recording{disk: recordDisk(t, dir, pragmas), seed: seed}
+	in, err := openApp(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := in.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.clock = d.disk.now()
-	if d.base, err = commitsOf(t.Context(), in.app); err != nil {
+	d.clock = d.disk.opCount()
+	if d.base, err = countAppCommits(t.Context(), in.app); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	d.calls = make([][]call, 3)
+	d.calls = make([][]timedCall, 3)
 	for i := range d.calls {
 		c := newClerk(t, string(rune('a'+i)), seed)
 		all.Go(func() {
 			for range calls {
-				one := call{before: c.state, commits: c.commits, sent: d.disk.now()}
-				c.work(t.Context(), in)
-				one.came, one.move, one.said = d.disk.now(), c.last, c.said
+				one := timedCall{before: c.state, commits: c.commits, sent: d.disk.opCount()}
+				c.doNextCall(t.Context(), in)
+				one.came, one.move, one.said = d.disk.opCount(), c.last, c.said
 				d.calls[i] = append(d.calls[i], one)
 			}
 		})
@@ -113,8 +113,8 @@ func workDay(t *testing.T, seed uint64, calls int, instead map[string][2]string)
 	return d
 }
 
-// clerksAt are the clerks as they were at a moment.
-func (d *day) clerksAt(t *testing.T, cut int) (clerks []*clerk) {
+// clerksAt returns the clerks as they were at the time cut.
+func (d *recording) clerksAt(t *testing.T, cut int) (clerks []*clerk) {
 	for i, calls := range d.calls {
 		c := newClerk(t, string(rune('a'+i)), d.seed)
 		for _, one := range calls {
@@ -123,7 +123,7 @@ func (d *day) clerksAt(t *testing.T, cut int) (clerks []*clerk) {
 			}
 			c.state, c.commits, c.open = one.before, one.commits, one.move
 			if one.came <= cut {
-				if err := c.settle(one.said); err != nil {
+				if err := c.acknowledge(one.said); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -133,8 +133,8 @@ func (d *day) clerksAt(t *testing.T, cut int) (clerks []*clerk) {
 	return clerks
 }
 
-// commitsOf counts the commits of the verified streams.
-func commitsOf(ctx context.Context, a *app.App) (int, error) {
+// countAppCommits counts the commits of the verified streams.
+func countAppCommits(ctx context.Context, a *app.App) (int, error) {
 	n := 0
 	err := a.As(ctx, app.Operator(), access.Request{Operation: "audit_verify", Effect: access.Read, Operator: true}, func(g access.Grant) error {
 		streams, err := a.Canon.Verify(ctx, g)
@@ -146,13 +146,14 @@ func commitsOf(ctx context.Context, a *app.App) (int, error) {
 	return n, err
 }
 
-// check opens what a power cut left, and holds it against what was acknowledged before.
-func (d *day) check(t *testing.T, dir string, cut int) error {
+// checkAfterCut opens the store that a power cut left, and compares it with the calls
+// acknowledged before.
+func (d *recording) checkAfterCut(t *testing.T, dir string, cut int) error {
 	ctx := t.Context()
-	if err := sound(ctx, dir); err != nil {
+	if err := verifyStore(ctx, dir); err != nil {
 		return err
 	}
-	in, err := openInside(ctx, dir)
+	in, err := openApp(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
@@ -164,7 +165,7 @@ func (d *day) check(t *testing.T, dir string, cut int) error {
 		}
 	} else {
 		for _, c := range d.clerksAt(t, cut) {
-			if err := c.resume(ctx, in); err != nil {
+			if err := c.checkAndResume(ctx, in); err != nil {
 				return err
 			}
 			wanted += c.commits
@@ -173,18 +174,18 @@ func (d *day) check(t *testing.T, dir string, cut int) error {
 	if report, err := in.app.Verify(ctx); err != nil {
 		return fmt.Errorf("chains: %w; %s", err, report)
 	}
-	n, err := commitsOf(ctx, in.app)
+	n, err := countAppCommits(ctx, in.app)
 	if err == nil && n != wanted {
 		err = fmt.Errorf("there are %d commits, want %d", n, wanted)
 	}
 	if err != nil {
 		return err
 	}
-	return identical(ctx, in.app)
+	return checkRebuild(ctx, in.app)
 }
 
-// identical rebuilds every table and reports where they differ.
-func identical(ctx context.Context, a *app.App) error {
+// checkRebuild rebuilds every table and reports differences.
+func checkRebuild(ctx context.Context, a *app.App) error {
 	worlds, err := a.Rebuild(ctx, "", canon.CompareOnly)
 	for _, w := range worlds {
 		if len(w.Different) > 0 {
@@ -194,8 +195,9 @@ func identical(ctx context.Context, a *app.App) error {
 	return err
 }
 
-// sound reads a whole store and reports what SQLite and its full-text indexes find wrong.
-func sound(ctx context.Context, dir string) error {
+// verifyStore reads a whole store and reports the faults that SQLite and its full-text indexes
+// find.
+func verifyStore(ctx context.Context, dir string) error {
 	s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(dir, app.StoreFile)})
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
@@ -207,66 +209,66 @@ func sound(ctx context.Context, dir string) error {
 	return errors.Join(err, s.Close())
 }
 
-// moment picks when the power goes: anywhere, or, where most is at stake, just after an
-// answer.
-func (d *day) moment(r *rand.Rand) int {
+// randomCut picks the time of a power cut: half of the time right after an answer, where the
+// risk is highest, and otherwise at any time.
+func (d *recording) randomCut(r *rand.Rand) int {
 	calls := d.calls[r.IntN(len(d.calls))]
 	if r.IntN(2) == 0 {
 		return calls[r.IntN(len(calls))].came
 	}
-	return r.IntN(d.disk.now() + 1)
+	return r.IntN(d.disk.opCount() + 1)
 }
 
-// cut cuts the power once and checks what is left.
-func (d *day) cut(t *testing.T, how loss, lies bool, r *rand.Rand) error {
+// cutPower cuts the power once and checks the store that is left.
+func (d *recording) cutPower(t *testing.T, how loss, lies bool, r *rand.Rand) error {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "cut")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	at := d.moment(r)
+	at := d.randomCut(r)
 	if err := d.disk.image(dir, at, how, lies, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.check(t, dir, at); err != nil {
-		return fmt.Errorf("seed %d, power cut before operation %d of %d, %s: %w", d.seed, at, d.disk.now(), how.name, err)
+	if err := d.checkAfterCut(t, dir, at); err != nil {
+		return fmt.Errorf("seed %d, power cut before operation %d of %d, %s: %w", d.seed, at, d.disk.opCount(), how.name, err)
 	}
 	return nil
 }
 
-// cutsOfADay is how many cuts are made into one recording.
-const cutsOfADay = 20
+// cutsPerRecording is the number of cuts made into one recording.
+const cutsPerRecording = 20
 
-func callsADay() int { return max(raceenabled.Share(30, 10), 2) }
+func callsPerRecording() int { return max(raceenabled.Share(30, 10), 2) }
 
-// TestPowerCut cuts the power of a recorded disk at random moments. CRASH_CUTS is how
-// often.
+// TestPowerCut cuts the power of a recorded disk at random moments. CRASH_CUTS sets the number
+// of cuts.
 func TestPowerCut(t *testing.T) {
-	cuts, seed := count("CRASH_CUTS", max(raceenabled.Share(20, 10), 2)), uint64(count("SEED", 1))
-	var d *day
+	cuts, seed := countFromEnv("CRASH_CUTS", max(raceenabled.Share(20, 10), 2)), uint64(countFromEnv("SEED", 1))
+	var d *recording
 	calls, ops := 0, 0
 	for n := range cuts {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
-		if n%cutsOfADay == 0 {
-			d = workDay(t, seed+uint64(n), callsADay(), nil)
-			calls, ops = calls+3*callsADay(), ops+d.disk.now()
+		if n%cutsPerRecording == 0 {
+			d = recordClerks(t, seed+uint64(n), callsPerRecording(), nil)
+			calls, ops = calls+3*callsPerRecording(), ops+d.disk.opCount()
 		}
-		if err := d.cut(t, losses[n%len(losses)], false, r); err != nil {
+		if err := d.cutPower(t, losses[n%len(losses)], false, r); err != nil {
 			t.Error(err)
 		}
 	}
 	t.Logf("%d cuts into %d calls, %d operations of the disk", cuts, calls, ops)
 }
 
-// wantFailure cuts the power until what is left is wrong, and for a tenth of CRASH_CUTS
-// counts how often it is.
-func (d *day) wantFailure(t *testing.T, lies bool) {
+// wantFailure cuts the power until a check fails. With CRASH_CUTS it makes at least a tenth as
+// many cuts and counts the failures.
+func (d *recording) wantFailure(t *testing.T, lies bool) {
 	t.Helper()
 	var first error
 	bad, n := 0, 0
-	for ; n < 60 && first == nil || n < count("CRASH_CUTS", 0)/10; n++ {
-		if err := d.cut(t, losses[n%len(losses)], lies, rand.New(rand.NewPCG(d.seed, uint64(n)))); err != nil {
+	for ; n < 60 && first == nil || n < countFromEnv("CRASH_CUTS", 0)/10; n++ {
+		if err := d.cutPower(t, losses[n%len(losses)], lies, rand.New(rand.NewPCG(d.seed, uint64(n)))); err != nil {
 			if bad++; first == nil {
 				first = err
 			}
@@ -278,14 +280,14 @@ func (d *day) wantFailure(t *testing.T, lies bool) {
 	t.Logf("%d of %d cuts find it, the first: %v", bad, n, first)
 }
 
-// TestPowerCutFindsALaxStore is the control: a store that does not wait for the disk
-// loses what it acknowledged. It checkpoints as seldom as the program does, for a
-// checkpoint syncs.
+// TestPowerCutFindsALaxStore is a control: a store that does not wait for the disk loses
+// acknowledged writes. It checkpoints as rarely as the program does, since a checkpoint syncs.
 func TestPowerCutFindsALaxStore(t *testing.T) {
-	workDay(t, 1, callsADay(), map[string][2]string{"synchronous": {"1", "2"}, "wal_autocheckpoint": {"4000", "4000"}}).wantFailure(t, false)
+	recordClerks(t, 1, callsPerRecording(), map[string][2]string{"synchronous": {"1", "2"}, "wal_autocheckpoint": {"4000", "4000"}}).wantFailure(t, false)
 }
 
-// TestPowerCutFindsALyingDisk is the other control.
+// TestPowerCutFindsALyingDisk is the other control: on a disk that ignores syncs acknowledged
+// writes are lost.
 func TestPowerCutFindsALyingDisk(t *testing.T) {
-	workDay(t, 1, callsADay(), nil).wantFailure(t, true)
+	recordClerks(t, 1, callsPerRecording(), nil).wantFailure(t, true)
 }

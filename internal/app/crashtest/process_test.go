@@ -21,40 +21,41 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// patience is how long a test waits for what should come soon.
-const patience = 30 * time.Second
+// maxWait bounds the time that a test waits for something that should come soon.
+const maxWait = 30 * time.Second
 
-// scratch is the folder of this run: of the program, and of the files of those who keep
-// their worlds in a database.
-var scratch string
+// scratchDir is the folder of this run. It has the program's binary, and the files of processes
+// whose worlds are in a database.
+var scratchDir string
 
 func TestMain(m *testing.M) {
 	var err error
-	if scratch, err = os.MkdirTemp("", "loregate-crash"); err != nil {
+	if scratchDir, err = os.MkdirTemp("", "loregate-crash"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// The database writes as one in use does: doctor would rightly find fault with another.
+	// The database syncs its writes, as one in production does: doctor complains about a
+	// database that does not.
 	if err := os.Setenv("PGTEST_FSYNC", "1"); err != nil {
 		panic(err)
 	}
-	pgtest.Main(m, func() { _ = os.RemoveAll(scratch) })
+	pgtest.Main(m, func() { _ = os.RemoveAll(scratchDir) })
 }
 
-// onEachStore runs a test on an empty folder and on an empty database, each named as the
-// command line names it.
+// onEachStore runs a test on an empty folder and on an empty database, each named as on the
+// command line.
 func onEachStore(t *testing.T, f func(t *testing.T, at string)) {
 	t.Run("embedded", func(t *testing.T) { f(t, t.TempDir()) })
 	t.Run("postgres", func(t *testing.T) { f(t, pgtest.Empty(t)) })
 }
 
-// isDatabase tells the address of a database from a folder.
+// isDatabase reports whether at is the URL of a database; otherwise it is a folder.
 func isDatabase(at string) bool { return strings.HasPrefix(at, "postgres://") }
 
-// placed is where the program's store is, as its settings data and database say it.
-func placed(at string) (data, database string) {
+// settingsFor returns the settings data and database for a store.
+func settingsFor(at string) (data, database string) {
 	if isDatabase(at) {
-		return filepath.Join(scratch, "files"), at
+		return filepath.Join(scratchDir, "files"), at
 	}
 	return at, ""
 }
@@ -64,22 +65,22 @@ var built struct {
 	err  error
 }
 
-// binary builds the program as it is shipped, once.
+// binary builds the program as it is shipped, once, and returns its path.
 func binary(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", scratch, "loregate/cmd/loregate").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", scratchDir, "loregate/cmd/loregate").CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)
 		}
 	})
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	return filepath.Join(scratch, "loregate")
+	return filepath.Join(scratchDir, "loregate")
 }
 
-// command is the program with arguments, on a store, with no limits for callers. It is
-// bounded in CPU time, and killed when the test ends.
+// command returns the program with arguments, on a store, without limits for callers. Its CPU
+// time is bounded, and it is killed when the test ends.
 func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	t.Helper()
 	line := append([]string{"-c", `ulimit -t 300; exec "$0" "$@"`, binary(t)}, args...)
@@ -87,7 +88,7 @@ func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	cmd.WaitDelay = 5 * time.Second
 	dieWithParent(cmd)
 	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB", "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn")
-	data, database := placed(at)
+	data, database := settingsFor(at)
 	cmd.Env = append(cmd.Env, "LOREGATE_DATA="+data, "LOREGATE_DATABASE="+database)
 	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES", "AUTH"} {
 		cmd.Env = append(cmd.Env, "LOREGATE_LIMITS_"+limit+"=-1")
@@ -95,7 +96,7 @@ func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the program to its end and gives what it wrote to standard output.
+// run runs the program to its end and returns its standard output.
 func run(t testing.TB, at string, args ...string) (string, error) {
 	t.Helper()
 	cmd := command(t, at, args...)
@@ -117,7 +118,7 @@ func mustRun(t testing.TB, at string, args ...string) string {
 	return out
 }
 
-// server is a running serve, and the way to call it over REST.
+// server is a running serve, and a client that calls it over REST.
 type server struct {
 	cmd    *exec.Cmd
 	url    string
@@ -127,8 +128,8 @@ type server struct {
 	dead   chan struct{}
 }
 
-// serve starts the server and waits until it listens.
-func serve(t testing.TB, at, key string) *server {
+// startServer starts the server and waits until it listens.
+func startServer(t testing.TB, at, key string) *server {
 	t.Helper()
 	s := &server{cmd: command(t, at, "serve"), key: key, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, dead: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
@@ -156,34 +157,34 @@ func serve(t testing.TB, at, key string) *server {
 	case s.url = <-listens:
 	case <-s.dead:
 		t.Fatalf("the server ended: %s", s.said)
-	case <-time.After(patience):
-		t.Fatalf("the server does not listen: %s", s.stacks())
+	case <-time.After(maxWait):
+		t.Fatalf("the server does not listen: %s", s.killForStacks())
 	}
 	return s
 }
 
-// stacks ends a process that hangs, and gives what it said last: what each of its
-// goroutines waits for.
-func (s *server) stacks() string {
+// killForStacks ends a process that hangs, and returns its last output, which has the stacks of
+// its goroutines.
+func (s *server) killForStacks() string {
 	_ = s.cmd.Process.Signal(syscall.SIGQUIT)
 	select {
 	case <-s.dead:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 	}
 	return s.said.String()
 }
 
-// kill ends the process as a crash does, and waits until it is gone.
+// kill kills the process as a crash does, and waits until it is gone.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.dead
 	s.client.CloseIdleConnections()
 }
 
-// mostLines is room for the stacks of a process.
-const mostLines = 1000
+// maxTailLines has room for the stacks of a process.
+const maxTailLines = 1000
 
-// tail keeps the last lines that a process wrote.
+// tail keeps the last lines of a process's output.
 type tail struct {
 	mu    sync.Mutex
 	lines []string // guarded by mu
@@ -193,12 +194,12 @@ func (t *tail) add(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lines = append(t.lines, line)
-	if len(t.lines) > mostLines {
+	if len(t.lines) > maxTailLines {
 		t.lines = t.lines[1:]
 	}
 }
 
-// Write keeps the last things written, lines or not.
+// Write keeps b as one line, even if it is not.
 func (t *tail) Write(b []byte) (int, error) {
 	t.add(string(b))
 	return len(b), nil
@@ -210,7 +211,7 @@ func (t *tail) String() string {
 	return strings.Join(t.lines, "\n")
 }
 
-// routes are the ways to the operations that clerks call.
+// routes maps the operations that clerks call to their REST routes.
 var routes = map[string]string{
 	"create_card":  "POST /api/mcp/cards",
 	"update_card":  "PATCH /api/mcp/cards/{name}",
@@ -222,7 +223,7 @@ var routes = map[string]string{
 	"spoiler_scan": "POST /api/mcp/jobs/spoiler-scan",
 }
 
-// call calls an operation over REST. What has no body sends its fields in the query. The
+// call calls an operation over REST. GET and DELETE send their fields in the query. The
 // correlation is the key, so that the access records tell the calls apart.
 func (s *server) call(ctx context.Context, operation, key string, in map[string]any) (answer, error) {
 	method, path, _ := strings.Cut(routes[operation], " ")
@@ -264,11 +265,11 @@ func (s *server) call(ctx context.Context, operation, key string, in map[string]
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	// Addresses of cards are those of the process that answers.
+	// Addresses of cards contain the address of the process that answers.
 	return answer{res.StatusCode, strings.ReplaceAll(string(b), s.url, ""), res.Header.Get("Idempotency-Replayed") == "true"}, err
 }
 
-// eventually asks until it is so, or fails the test at the deadline.
+// eventually polls until ask returns true, and fails the test at the deadline.
 func eventually(t testing.TB, what string, within time.Duration, ask func() bool) time.Duration {
 	t.Helper()
 	begin := time.Now()

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// TestCrashProposal kills the shipped binary at random moments while suitors propose, and
-// somebody approves. Each proposes again under the same key after the restart, and once
-// more: there is one verdict, one event and one change of it, and one answer.
+// TestCrashProposal kills the shipped binary at random moments while proposers make proposals
+// and a judge approves them. After the restart each proposer repeats its calls twice under the
+// same keys: there is one verdict, one event, one change and one answer.
 func TestCrashProposal(t *testing.T) { testProposals(t, t.TempDir()) }
 
 func testProposals(t *testing.T, at string) {
@@ -32,19 +32,19 @@ func testProposals(t *testing.T, at string) {
 		return key
 	}
 	author, judge := credential("author", "--actor", "person"), credential("judge", "--actor", "person", "--role", "admin", "--approve")
-	s := serve(t, at, judge)
-	place := s.place(t)
+	s := startServer(t, at, judge)
+	place := s.createPlace(t)
 	s.kill()
-	world, ledger := heads(t, at)
-	var suitors []*suitor
+	world, ledger := streamLengths(t, at)
+	var suitors []*proposer
 	for i := range 4 {
-		suitors = append(suitors, &suitor{t: t, tag: string(rune('a' + i)), place: place, author: author, judge: judge, quests: i == 0})
+		suitors = append(suitors, &proposer{t: t, tag: string(rune('a' + i)), place: place, author: author, judge: judge, quests: i == 0})
 	}
-	rnd, kills := rand.New(rand.NewPCG(uint64(count("SEED", 1)), 13)), count("CRASH_KILLS", 3)
-	s = serve(t, at, judge)
+	rnd, kills := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 13)), countFromEnv("CRASH_KILLS", 3)
+	s = startServer(t, at, judge)
 	for n := range kills {
-		courted(t, s, suitors, int64(rnd.IntN(40)), time.Duration(rnd.IntN(8000))*time.Microsecond)
-		s = serve(t, at, judge)
+		proposeUntilKilled(t, s, suitors, int64(rnd.IntN(40)), time.Duration(rnd.IntN(8000))*time.Microsecond)
+		s = startServer(t, at, judge)
 		for _, one := range suitors {
 			if err := one.resume(t.Context(), s); err != nil {
 				t.Fatalf("after kill %d: %v", n+1, err)
@@ -56,7 +56,7 @@ func testProposals(t *testing.T, at string) {
 	for _, one := range suitors {
 		changes, verdicts, inFlight = changes+one.changes, verdicts+one.records, inFlight+one.open
 	}
-	gotWorld, gotLedger := heads(t, at)
+	gotWorld, gotLedger := streamLengths(t, at)
 	if gotWorld-world != changes || gotLedger-ledger != verdicts {
 		t.Errorf("the world has %d commits more and the ledger %d; accepted were %d, judged and decided %d", gotWorld-world, gotLedger-ledger, changes, verdicts)
 	}
@@ -66,40 +66,42 @@ func testProposals(t *testing.T, at string) {
 	t.Logf("%d kills: %d changes of %d verdicts and decisions; %d calls were in flight", kills, changes, verdicts, inFlight)
 }
 
-// courted has suitors at work until the server is killed.
-func courted(t *testing.T, s *server, suitors []*suitor, after int64, then time.Duration) {
+// proposeUntilKilled lets the proposers work, and kills the server some time after a number of
+// proposals.
+func proposeUntilKilled(t *testing.T, s *server, suitors []*proposer, after int64, then time.Duration) {
 	var calls atomic.Int64
 	var all sync.WaitGroup
 	for _, one := range suitors {
 		all.Go(func() {
-			for one.work(t.Context(), s) {
+			for one.proposeNext(t.Context(), s) {
 				calls.Add(1)
 			}
 		})
 	}
-	eventually(t, "suitors get answers", patience, func() bool { return calls.Load() >= after })
+	eventually(t, "suitors get answers", maxWait, func() bool { return calls.Load() >= after })
 	<-time.After(then)
 	s.kill()
 	all.Wait()
 }
 
-// place makes a place over REST.
-func (s *server) place(t testing.TB) string {
+// createPlace creates a place over REST.
+func (s *server) createPlace(t testing.TB) string {
 	t.Helper()
 	var card struct{ ID string }
-	if err := s.ask(t.Context(), s.key, "/api/mcp/cards", "", map[string]any{"name": "Rent Quay", "type": "Location", "content": "<p>Black stone.</p>"}, &card); err != nil || card.ID == "" {
+	if err := s.callAPI(t.Context(), s.key, "/api/mcp/cards", "", map[string]any{"name": "Rent Quay", "type": "Location", "content": "<p>Black stone.</p>"}, &card); err != nil || card.ID == "" {
 		t.Fatal(card, err)
 	}
 	return card.ID
 }
 
-// refused is an answer that is no success, or not the one that was due.
-type refused struct{ text string }
+// unexpectedAnswer is the error for an answer that is no success, or not the expected one.
+type unexpectedAnswer struct{ text string }
 
-func (r refused) Error() string { return r.text }
+func (r unexpectedAnswer) Error() string { return r.text }
 
-// ask calls over REST as the bearer of a credential; with nil as input it reads.
-func (s *server) ask(ctx context.Context, credential, path, key string, in, out any) error {
+// callAPI calls a REST path with a credential. It sends a GET if in is nil, and a POST
+// otherwise.
+func (s *server) callAPI(ctx context.Context, credential, path, key string, in, out any) error {
 	method, body := http.MethodPost, io.Reader(http.NoBody)
 	if in == nil {
 		method = http.MethodGet
@@ -126,7 +128,7 @@ func (s *server) ask(ctx context.Context, credential, path, key string, in, out 
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode >= 300 {
-		return refused{fmt.Sprintf("%s: %d %s", path, res.StatusCode, b)}
+		return unexpectedAnswer{fmt.Sprintf("%s: %d %s", path, res.StatusCode, b)}
 	}
 	if err == nil {
 		err = json.Unmarshal(b, out)
@@ -134,41 +136,41 @@ func (s *server) ask(ctx context.Context, credential, path, key string, in, out 
 	return err
 }
 
-// suitor proposes one thing after another: ambience, or quests, which a judge approves.
-type suitor struct {
+// proposer makes one proposal after the other: ambience, or quests, which a judge approves.
+type proposer struct {
 	t             testing.TB
 	tag, place    string
 	author, judge string // credentials
 	quests        bool
 
-	n       int // of the proposal in hand
+	n       int // number of the current proposal
 	begun   bool
-	said    [2]verdict // to the proposal and the approval in hand
-	hash    string     // that the approval names
-	changes int        // in the world
-	records int        // in the ledger
+	said    [2]verdict // answers to the current proposal and its approval
+	hash    string     // the hash that the approval names
+	changes int        // expected changes of the world
+	records int        // expected records in the ledger
 	open    int        // calls that were in flight at a kill
 }
 
-// verdict is what a proposal or an approval is answered.
+// verdict is the answer to a proposal or an approval.
 type verdict struct{ Status, ProposalID, EventID string }
 
-// work does the next proposal. It reports whether every answer came.
-func (u *suitor) work(ctx context.Context, s *server) bool {
+// proposeNext makes the next proposal. It reports whether every answer came.
+func (u *proposer) proposeNext(ctx context.Context, s *server) bool {
 	u.n, u.begun, u.said, u.hash = u.n+1, true, [2]verdict{}, ""
-	err := u.do(ctx, s)
-	if r, ok := err.(refused); ok {
+	err := u.propose(ctx, s)
+	if r, ok := err.(unexpectedAnswer); ok {
 		u.t.Error(r)
 	}
 	return err == nil
 }
 
-// do makes the calls of the proposal in hand, for the first time or again.
-func (u *suitor) do(ctx context.Context, s *server) error {
+// propose makes the calls of the current proposal, for the first time or again.
+func (u *proposer) propose(ctx context.Context, s *server) error {
 	w := fmt.Sprintf("w%d%s", u.n, u.tag)
 	text := w + "a " + w + "b " + w + "c " + w + "d"
 	if !u.quests {
-		return u.done(1, u.call(ctx, s, 0, u.author, "/api/proposals/ambience", map[string]any{"locationId": u.place, "layerType": "ambient", "text": text}))
+		return u.countDone(1, u.call(ctx, s, 0, u.author, "/api/proposals/ambience", map[string]any{"locationId": u.place, "layerType": "ambient", "text": text}))
 	}
 	quest := map[string]any{"title": text, "hook": text + " hook", "objectives": []any{map[string]any{"id": "a", "text": text}}}
 	if err := u.call(ctx, s, 0, u.author, "/api/proposals/quest", map[string]any{"seedSpec": quest}); err != nil {
@@ -177,41 +179,42 @@ func (u *suitor) do(ctx context.Context, s *server) error {
 	path := "/api/proposals/" + u.said[0].ProposalID
 	if u.hash == "" {
 		var shown struct{ ExpectedHash string }
-		if err := s.ask(ctx, u.judge, path, "", nil, &shown); err != nil {
+		if err := s.callAPI(ctx, u.judge, path, "", nil, &shown); err != nil {
 			return err
 		}
 		u.hash = shown.ExpectedHash
 	}
-	return u.done(2, u.call(ctx, s, 1, u.judge, path+"/approve", map[string]any{"expectedHash": u.hash}))
+	return u.countDone(2, u.call(ctx, s, 1, u.judge, path+"/approve", map[string]any{"expectedHash": u.hash}))
 }
 
-// call makes a call under its key. What it was answered before it must be answered again;
-// a proposal that was accepted meanwhile says so.
-func (u *suitor) call(ctx context.Context, s *server, n int, credential, path string, in any) error {
+// call makes a call under its key. The answer must be the same as before, except that a quest
+// that was approved meanwhile has an event.
+func (u *proposer) call(ctx context.Context, s *server, n int, credential, path string, in any) error {
 	var v verdict
-	if err := s.ask(ctx, credential, path, fmt.Sprintf("%s-%d-%d", u.tag, u.n, n), in, &v); err != nil {
+	if err := s.callAPI(ctx, credential, path, fmt.Sprintf("%s-%d-%d", u.tag, u.n, n), in, &v); err != nil {
 		return err
 	}
 	before := u.said[n]
 	if u.quests && n == 0 {
-		before.EventID, v.EventID = "", "" // there is one once it was approved
+		before.EventID, v.EventID = "", "" // a quest has an event only once it is approved
 	}
 	if before != (verdict{}) && v != before || v.ProposalID == "" || v.EventID == "" && (n == 1 || !u.quests) {
-		return refused{fmt.Sprintf("%s of %s-%d answers %+v, and before %+v", path, u.tag, u.n, v, before)}
+		return unexpectedAnswer{fmt.Sprintf("%s of %s-%d answers %+v, and before %+v", path, u.tag, u.n, v, before)}
 	}
 	u.said[n] = v
 	return nil
 }
 
-func (u *suitor) done(records int, err error) error {
+func (u *proposer) countDone(records int, err error) error {
 	if err == nil && u.begun {
 		u.begun, u.changes, u.records = false, u.changes+1, u.records+records
 	}
 	return err
 }
 
-// resume ends what was in hand at a kill, and does it all again: that changes nothing.
-func (u *suitor) resume(ctx context.Context, s *server) error {
+// resume finishes the proposal that was interrupted by a kill, and repeats it: the repetition
+// changes nothing.
+func (u *proposer) resume(ctx context.Context, s *server) error {
 	if u.n == 0 {
 		return nil
 	}
@@ -219,7 +222,7 @@ func (u *suitor) resume(ctx context.Context, s *server) error {
 		u.open++
 	}
 	for range 2 {
-		if err := u.do(ctx, s); err != nil {
+		if err := u.propose(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -228,8 +231,9 @@ func (u *suitor) resume(ctx context.Context, s *server) error {
 
 var headLine = regexp.MustCompile(`(?m)^(world|proposals):\S+: (\d+) commits, whole$`)
 
-// heads are the lengths of the world's verified stream and of its ledger of proposals.
-func heads(t testing.TB, at string) (world, ledger int) {
+// streamLengths returns the lengths of the world's verified stream and of its ledger of
+// proposals.
+func streamLengths(t testing.TB, at string) (world, ledger int) {
 	t.Helper()
 	out := mustRun(t, at, "audit", "verify")
 	for _, m := range headLine.FindAllStringSubmatch(out, -1) {

@@ -18,14 +18,14 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// sink is a store of access records that fails or hangs while it is told to.
-type sink struct {
+// faultySink is a store of access records that can be made to fail or hang.
+type faultySink struct {
 	access.SegmentStore
 	kept accesstest.Segments
-	hang chan struct{} // closed: hangs no more; nil: never did
+	hang chan struct{} // non-nil: writes hang until it is closed
 }
 
-func (s *sink) AppendSegment(ctx context.Context, one access.Segment) error {
+func (s *faultySink) AppendSegment(ctx context.Context, one access.Segment) error {
 	if s.hang != nil {
 		select {
 		case <-s.hang:
@@ -36,8 +36,8 @@ func (s *sink) AppendSegment(ctx context.Context, one access.Segment) error {
 	return s.kept.AppendSegment(ctx, one)
 }
 
-// recorded counts the records that are durable, by correlation.
-func (s *sink) recorded(t *testing.T) map[string]int {
+// countRecorded counts the durable records by correlation.
+func (s *faultySink) countRecorded(t *testing.T) map[string]int {
 	t.Helper()
 	found := map[string]int{}
 	for one, err := range s.Segments(t.Context(), "p", 0) {
@@ -55,27 +55,27 @@ func (s *sink) recorded(t *testing.T) map[string]int {
 	return found
 }
 
-// TestCrashNothingIsDoneUnrecorded lets the store of access records fail or hang: calls go
-// on while there is room for their records, and are then refused without effect; once it
-// is well, every call that was let in is recorded, once.
+// TestCrashNothingIsDoneUnrecorded makes the store of access records fail or hang. Calls are
+// admitted while there is room for their records, and are then refused without effect. Once the
+// store works again, every admitted call is recorded once.
 func TestCrashNothingIsDoneUnrecorded(t *testing.T) {
 	const room = 6
-	for name, ill := range map[string]func(*sink) (mend func()){
-		"fails": func(s *sink) func() { s.kept.Fail(errors.New("disk full")); return func() { s.kept.Fail(nil) } },
-		"hangs": func(s *sink) func() { s.hang = make(chan struct{}); return func() { close(s.hang) } },
+	for name, ill := range map[string]func(*faultySink) (mend func()){
+		"fails": func(s *faultySink) func() { s.kept.Fail(errors.New("disk full")); return func() { s.kept.Fail(nil) } },
+		"hangs": func(s *faultySink) func() { s.hang = make(chan struct{}); return func() { close(s.hang) } },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &sink{}
+			s := &faultySink{}
 			s.SegmentStore = &s.kept
 			mend := ill(s)
 			log, err := access.NewLog(access.LogConfig{Store: s, Process: "p", Capacity: room, Every: 2 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			ops, commits := wiki(t, log)
+			ops, commits := newWiki(t, log)
 			done := 0
 			for n := range 3 * room {
-				if err := create(t, ops, n); err == nil {
+				if err := createCard(t, ops, n); err == nil {
 					done++
 				} else if fault.KindOf(err) != fault.Unavailable {
 					t.Errorf("call %d is refused with %v, want unavailable", n, err)
@@ -85,14 +85,14 @@ func TestCrashNothingIsDoneUnrecorded(t *testing.T) {
 				t.Errorf("%d calls were let in, and %d cards made, with room for %d records", done, commits(), room)
 			}
 			mend()
-			eventually(t, "the log has room again", patience, func() bool { return log.Depth() == 0 })
-			if err := create(t, ops, 3*room); err != nil {
+			eventually(t, "the log has room again", maxWait, func() bool { return log.Depth() == 0 })
+			if err := createCard(t, ops, 3*room); err != nil {
 				t.Errorf("after the store is well: %v", err)
 			}
 			if err := log.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			got := s.recorded(t)
+			got := s.countRecorded(t)
 			for _, n := range []int{0, 1, 2, 3, 4, 5, 3 * room} {
 				if got[fmt.Sprint("call-", n)] != 1 {
 					t.Errorf("call %d is recorded %d times", n, got[fmt.Sprint("call-", n)])
@@ -105,8 +105,8 @@ func TestCrashNothingIsDoneUnrecorded(t *testing.T) {
 	}
 }
 
-// wiki is the card wiki on a store in memory, and a count of the cards in it.
-func wiki(t *testing.T, log *access.Log) (*op.Local, func() int) {
+// newWiki returns the card wiki on a store in memory, and a function that counts its cards.
+func newWiki(t *testing.T, log *access.Log) (*op.Local, func() int) {
 	t.Helper()
 	k := newKeeper(t, memory.New())
 	surface, err := archive.New(archive.Config{Canon: k.canon})
@@ -131,7 +131,7 @@ func wiki(t *testing.T, log *access.Log) (*op.Local, func() int) {
 	}
 }
 
-// only is the one world there is.
+// only resolves every world to the one world of the test.
 type only access.WorldID
 
 func (w only) Resolve(context.Context, access.Caller, string) (access.WorldID, error) {
@@ -140,7 +140,7 @@ func (w only) Resolve(context.Context, access.Caller, string) (access.WorldID, e
 
 func (w only) Names(context.Context, access.Caller) ([]string, error) { return []string{"main"}, nil }
 
-func create(t *testing.T, ops *op.Local, n int) error {
+func createCard(t *testing.T, ops *op.Local, n int) error {
 	t.Helper()
 	in, err := json.Marshal(map[string]string{"name": fmt.Sprint("Card ", n)})
 	if err != nil {

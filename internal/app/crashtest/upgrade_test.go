@@ -10,7 +10,7 @@ import (
 	"loregate/internal/app/apptest"
 )
 
-// oldStore makes a data folder of a store that an earlier commit wrote.
+// oldStore fills a data folder with a store of format 6.
 func oldStore(t *testing.T, dir string) {
 	t.Helper()
 	list, err := filepath.Glob("../upgradetest/testdata/format-6-*.db.gz")
@@ -20,35 +20,35 @@ func oldStore(t *testing.T, dir string) {
 	apptest.Unpack(t, list[0], dir)
 }
 
-// TestAnUpgradeThatIsCutOffGoesOn lets the disk fail at every few steps of an upgrade: the
-// next start upgrades, with a backup, and everything is there.
+// TestAnUpgradeThatIsCutOffGoesOn makes the disk fail after every fifth operation of an
+// upgrade: the next start upgrades, with a backup, and no data is lost.
 func TestAnUpgradeThatIsCutOffGoesOn(t *testing.T) {
-	quiet(t)
+	silenceLog(t)
 	failed := 0
 	for after := 0; ; after += 5 {
 		dir := t.TempDir()
 		oldStore(t, dir)
-		d := record(t, dir, nil)
-		d.breaks(outage{after: after, times: -1, answer: lib.SQLITE_FULL})
-		in, err := openInside(t.Context(), dir)
-		if err == nil && d.breaks(outage{}) == 0 {
+		d := recordDisk(t, dir, nil)
+		d.setOutage(outage{after: after, times: -1, answer: lib.SQLITE_FULL})
+		in, err := openApp(t.Context(), dir)
+		if err == nil && d.setOutage(outage{}) == 0 {
 			in.close()
 			break
 		}
 		if err == nil {
-			in.close() // what failed came after the upgrade
+			in.close() // the disk failed after the upgrade
 		} else if !strings.Contains(err.Error(), "the disk is full") {
 			t.Errorf("a disk that is full after %d operations: %v", after, err)
 		}
 		failed++
-		d.breaks(outage{})
-		if in, err = openInside(t.Context(), dir); err != nil {
+		d.setOutage(outage{})
+		if in, err = openApp(t.Context(), dir); err != nil {
 			t.Fatalf("the start after an upgrade that was cut off after %d operations: %v", after, err)
 		}
 		if _, err := in.app.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if err := identical(t.Context(), in.app); err != nil {
+		if err := checkRebuild(t.Context(), in.app); err != nil {
 			t.Error(err)
 		}
 		in.close()

@@ -8,25 +8,25 @@ import (
 	"testing"
 )
 
-// wire is what connections to a database run through. It can be cut.
-type wire struct {
-	at     string // the database at the other end
+// proxy relays connections to a database. It can cut them.
+type proxy struct {
+	at     string // the database's URL through the proxy
 	socket string
 
 	mu    sync.Mutex
 	ends  map[net.Conn]struct{} // guarded by mu
-	left  int                   // bytes of answers until the cut; negative for none. Guarded by mu
+	left  int                   // bytes of answers until the cut. Guarded by mu
 	armed bool                  // guarded by mu
 	cuts  int                   // guarded by mu
 }
 
-func newWire(t *testing.T, at string) *wire {
+func newProxy(t *testing.T, at string) *proxy {
 	t.Helper()
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{socket: u.Query().Get("host") + "/.s.PGSQL.5432", ends: map[net.Conn]struct{}{}}
+	w := &proxy{socket: u.Query().Get("host") + "/.s.PGSQL.5432", ends: map[net.Conn]struct{}{}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -40,19 +40,19 @@ func newWire(t *testing.T, at string) *wire {
 			if err != nil {
 				return
 			}
-			all.Go(func() { w.carry(c) })
+			all.Go(func() { w.relay(c) })
 		}
 	})
 	t.Cleanup(func() {
 		_ = listener.Close()
-		w.cut()
+		w.cutAll()
 		all.Wait()
 	})
 	return w
 }
 
-// carry carries one connection until either end closes it or it is cut.
-func (w *wire) carry(c net.Conn) {
+// relay relays one connection until either end closes it or it is cut.
+func (w *proxy) relay(c net.Conn) {
 	s, err := net.Dial("unix", w.socket)
 	if err != nil {
 		_ = c.Close()
@@ -63,7 +63,7 @@ func (w *wire) carry(c net.Conn) {
 	w.mu.Unlock()
 	var both sync.WaitGroup
 	both.Go(func() { _, _ = io.Copy(s, c); _ = s.Close() })
-	both.Go(func() { _, _ = io.Copy(answers{w, c}, s); _ = c.Close() })
+	both.Go(func() { _, _ = io.Copy(answerWriter{w, c}, s); _ = c.Close() })
 	both.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,22 +71,22 @@ func (w *wire) carry(c net.Conn) {
 	delete(w.ends, s)
 }
 
-// answers counts what comes back from the server, and swallows what comes after the cut.
-type answers struct {
-	w *wire
+// answerWriter counts the bytes that come back from the server, and drops those after the cut.
+type answerWriter struct {
+	w *proxy
 	c net.Conn
 }
 
-func (a answers) Write(b []byte) (int, error) {
-	if a.w.counts(len(b)) {
-		a.w.cut()
+func (a answerWriter) Write(b []byte) (int, error) {
+	if a.w.reachesCut(len(b)) {
+		a.w.cutAll()
 		return 0, net.ErrClosed
 	}
 	return a.c.Write(b)
 }
 
-// counts reports whether the cut comes with n bytes more.
-func (w *wire) counts(n int) bool {
+// reachesCut reports whether the cut comes within the next n bytes.
+func (w *proxy) reachesCut(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.armed {
@@ -101,14 +101,14 @@ func (w *wire) counts(n int) bool {
 	return true
 }
 
-// cutAfter cuts everything once so many bytes of answers have come; below 0 not any more.
-func (w *wire) cutAfter(n int) {
+// cutAfter cuts all connections after n more bytes of answers; a negative n disarms the cut.
+func (w *proxy) cutAfter(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left, w.armed = n, n >= 0
 }
 
-func (w *wire) cut() {
+func (w *proxy) cutAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := range w.ends {
