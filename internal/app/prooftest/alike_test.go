@@ -9,11 +9,11 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// TestBothStoresAnswerAlike tells one story on the embedded store and on PostgreSQL and
-// asks both for all that is served on every surface: to the byte, ranked and fuzzy search
-// apart, of which the hits are the same. Two of the audiences of the other proofs ask.
+// TestBothStoresAnswerAlike tells one story on the embedded store and on PostgreSQL, and
+// compares all answers on every surface, as two of the audiences of the other proofs. They must
+// be equal to the byte; for ranked and fuzzy search only the hits must be the same.
 func TestBothStoresAnswerAlike(t *testing.T) {
-	if raceenabled.Detected && !long() {
+	if raceenabled.Detected && !isLong() {
 		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 	}
 	t.Parallel()
@@ -29,9 +29,9 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 				}
 				return differences < maxDifferences
 			}
-			tw.everything(0, count)
+			tw.compareGoodCalls(0, count)
 			if differences < maxDifferences {
-				tw.allBesides(0, count)
+				tw.compareOtherCalls(0, count)
 			}
 			if tw.asked < 500 && !t.Failed() {
 				t.Errorf("only %d calls were made", tw.asked)
@@ -41,38 +41,38 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 	}
 }
 
-// ranked are the operations whose answers are in an order of scores, or guess at names.
-var ranked = []string{"search", "search_cards", "search-lore", "semantic-search-lore", "search_entities", "list_entities", "completion/complete"}
+// rankedOperations answer in an order of scores, or guess at names.
+var rankedOperations = []string{"search", "search_cards", "search-lore", "semantic-search-lore", "search_entities", "list_entities", "completion/complete"}
 
-// cutAt are how many hits the operations show at most that show but the best.
-var cutAt = map[string]int{"search": 20}
+// maxHits is the number of hits of operations that show only the best ones.
+var maxHits = map[string]int{"search": 20}
 
-// named is what tells one hit of an answer from another.
-var named = regexp.MustCompile(`\\*"(?:id|name|key|factId|entity_id)\\*":\\*"([^"\\]*)`)
+// hitName matches the text that identifies a hit in an answer.
+var hitName = regexp.MustCompile(`\\*"(?:id|name|key|factId|entity_id)\\*":\\*"([^"\\]*)`)
 
-// guessed is what an answer says of names that are near: which are looked at is a matter of
-// each store's index. How long the answer is follows from them.
-var guessed = regexp.MustCompile(`(?i)\\*"did_you_mean\\*":\[[^\]]*\]|content-length: \d+`)
+// guessedNames matches the near names in an answer, which depend on the index of each store,
+// and the length of the answer, which depends on them.
+var guessedNames = regexp.MustCompile(`(?i)\\*"did_you_mean\\*":\[[^\]]*\]|content-length: \d+`)
 
-// sameHits holds an answer that ranks or guesses against another: the same status, the same
-// hits, and the same but for names that are near.
+// sameHits compares answers that rank or guess: status and hits must be the same. Answers that
+// only differ in near names are the same, too.
 func sameHits(r request, x, y string) bool {
-	if strings.Contains(x, "did_you_mean") && guessed.ReplaceAllString(x, "") == guessed.ReplaceAllString(y, "") {
+	if strings.Contains(x, "did_you_mean") && guessedNames.ReplaceAllString(x, "") == guessedNames.ReplaceAllString(y, "") {
 		return true
 	}
-	if !slices.Contains(ranked, strings.Trim(r.operation, "/")) {
+	if !slices.Contains(rankedOperations, strings.Trim(r.operation, "/")) {
 		return false
 	}
-	all, others := hits(x), hits(y)
-	// Of more than are shown the best may be others.
-	most := cutAt[r.operation]
-	cut := most > 0 && len(all) >= most && len(all) == len(others) // an answer may name who answers, too
+	all, others := hitNames(x), hitNames(y)
+	// If there are more hits than are shown, the best may differ.
+	most := maxHits[r.operation]
+	cut := most > 0 && len(all) >= most && len(all) == len(others) // an answer may name the caller, too
 	return x[:min(3, len(x))] == y[:min(3, len(y))] && (cut || slices.Equal(all, others))
 }
 
-func hits(answer string) []string {
+func hitNames(answer string) []string {
 	var all []string
-	for _, m := range named.FindAllStringSubmatch(answer, -1) {
+	for _, m := range hitName.FindAllStringSubmatch(answer, -1) {
 		all = append(all, m[1])
 	}
 	slices.Sort(all)

@@ -26,19 +26,19 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// What one call may take.
+// Limits of one call.
 const (
-	boundMemory = 256 << 20       // bytes over what is there without it
-	boundLeave  = 2 * time.Second // until it ends when its caller has left; generous, for a machine that others use
+	boundMemory = 256 << 20       // bytes above the use before the call
+	boundLeave  = 2 * time.Second // until the call ends after its caller has left; generous, since other programs use the machine too
 	boundAnswer = 32 << 10        // bytes of text over MCP
 	leaveAfter  = 20 * time.Millisecond
 )
 
-// boundPart tells whether an attack is in this run: all are with BOUND_ALL=1, those of a
+// inBoundPart reports whether an attack is in this run: all are with BOUND_ALL=1, those of a
 // part with BOUND_ALL=2/8, and a few otherwise.
-func boundPart(name string, fewer uint64) bool {
+func inBoundPart(name string, fewer uint64) bool {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(name)) // it takes all
+	_, _ = h.Write([]byte(name)) // never fails
 	all := os.Getenv("BOUND_ALL")
 	if k, n, parted := strings.Cut(all, "/"); parted {
 		part, _ := strconv.ParseUint(k, 10, 64)
@@ -48,32 +48,32 @@ func boundPart(name string, fewer uint64) bool {
 	return all != "" || h.Sum64()%fewer == 0
 }
 
-// burden is what one call took.
-type burden struct {
+// callCost is the cost of one call.
+type callCost struct {
 	call   string
 	memory uint64
-	left   time.Duration // from the caller's leaving to the end; 0 where it had ended
-	took   time.Duration // where nobody left
+	left   time.Duration // from the leaving of the caller to the end; 0 if the call ended before
+	took   time.Duration // if nobody left
 }
 
-// scales weigh calls.
-type scales struct {
+// costMeter measures the costs of calls.
+type costMeter struct {
 	*story
 	base  uint64
 	peak  atomic.Uint64
-	all   []burden
+	all   []callCost
 	calls int
 }
 
-func newScales(t *testing.T) *scales {
+func newCostMeter(t *testing.T) *costMeter {
 	t.Helper()
 	if raceenabled.Detected {
 		t.Skip("the race detector takes memory and time of its own")
 	}
 	was := debug.SetGCPercent(30)
 	t.Cleanup(func() { debug.SetGCPercent(was) })
-	s := &scales{story: &story{stage: newStage(t, "embedded"), mint: newMint(7), who: author("user", access.RoleUser), ids: map[string]string{}}}
-	s.tell()
+	s := &costMeter{story: &story{stage: newStage(t, "embedded"), mint: newMint(7), who: newAuthor("user", access.RoleUser), ids: map[string]string{}}}
+	s.tellAll()
 	s.giveKeys("user", "alice", "gm", "admin")
 	s.giveOperatorKey()
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -84,7 +84,7 @@ func newScales(t *testing.T) *scales {
 			case <-done:
 				return
 			case <-time.After(time.Millisecond):
-				s.peak.Store(max(s.peak.Load(), inUse()))
+				s.peak.Store(max(s.peak.Load(), heapInUse()))
 			}
 		}
 	}()
@@ -92,33 +92,33 @@ func newScales(t *testing.T) *scales {
 	return s
 }
 
-// inUse are the bytes of objects that live or were not collected yet.
-func inUse() uint64 {
+// heapInUse returns the bytes of objects that are live or not yet collected.
+func heapInUse() uint64 {
 	m := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(m)
 	return m[0].Value.Uint64()
 }
 
-// rest begins a measurement.
-func (s *scales) rest() {
-	if inUse() > s.base+16<<20 || s.base == 0 {
+// startMeasuring begins a measurement.
+func (s *costMeter) startMeasuring() {
+	if heapInUse() > s.base+16<<20 || s.base == 0 {
 		runtime.GC()
-		s.base = inUse()
+		s.base = heapInUse()
 	}
 	s.peak.Store(0)
 }
 
-// weigh makes a call whose caller leaves, and where it was cut off by that, makes it again
-// to its end.
-func (s *scales) weigh(o *op.Operation, least, what string, in map[string]any) {
+// measureCall makes a call whose caller leaves after leaveAfter. If the call was cut off by
+// that, it makes the call again to its end.
+func (s *costMeter) measureCall(o *op.Operation, least, what string, in map[string]any) {
 	s.t.Helper()
 	body, err := json.Marshal(in)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	b := burden{call: o.Name + " " + what}
+	b := callCost{call: o.Name + " " + what}
 	for _, leaves := range []bool{true, false} {
-		s.rest()
+		s.startMeasuring()
 		ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 		timer := time.AfterFunc(leaveAfter, func() {
 			if leaves {
@@ -130,11 +130,11 @@ func (s *scales) weigh(o *op.Operation, least, what string, in map[string]any) {
 		if in["campaign_id"] != nil {
 			r.World = ""
 		}
-		_, err = s.app.Ops.Invoke(ctx, asLeast(least), r) // any answer will do
+		_, err = s.app.Ops.Invoke(ctx, callerFor(least), r) // every answer is allowed
 		took := time.Since(began)
 		timer.Stop()
 		cancel()
-		b.memory = max(b.memory, max(s.peak.Load(), s.base)-s.base, max(inUse(), s.base)-s.base)
+		b.memory = max(b.memory, max(s.peak.Load(), s.base)-s.base, max(heapInUse(), s.base)-s.base)
 		if !leaves {
 			b.took = took
 		} else if took > leaveAfter {
@@ -154,64 +154,64 @@ func (s *scales) weigh(o *op.Operation, least, what string, in map[string]any) {
 		s.t.Errorf("%s: took %v", b.call, b.took)
 	}
 	s.all = append(s.all, b)
-	slices.SortFunc(s.all, func(a, b burden) int { return cmp.Compare(b.left, a.left) })
+	slices.SortFunc(s.all, func(a, b callCost) int { return cmp.Compare(b.left, a.left) })
 	if os.Getenv("BOUND_LOUD") != "" && (b.left > 100*time.Millisecond || b.memory > 64<<20) {
 		fmt.Fprintf(os.Stderr, "%s: left %v, took %v, %d MB (%v)\n", b.call, b.left, b.took, b.memory>>20, err)
 	}
 }
 
-// asLeast is somebody who may make an example's call. They bear the name of who plays, so
-// that what is theirs is.
-func asLeast(least string) access.Caller {
+// callerFor returns a caller who may make an example's call. It has the name of the story's
+// player, so that the player's things are its own.
+func callerFor(least string) access.Caller {
 	if least == "operator" || least == "approver" {
 		return app.Operator()
 	}
-	return author("user", access.RoleAdmin)
+	return newAuthor("user", access.RoleAdmin)
 }
 
-// report logs the worst, for a person to see.
-func (s *scales) report() {
-	worst := func(by string, cost func(burden) int64) {
+// logWorst logs the most expensive calls, for a person to read.
+func (s *costMeter) logWorst() {
+	worst := func(by string, cost func(callCost) int64) {
 		list := slices.Clone(s.all)
-		slices.SortFunc(list, func(a, b burden) int { return cmp.Compare(cost(b), cost(a)) })
+		slices.SortFunc(list, func(a, b callCost) int { return cmp.Compare(cost(b), cost(a)) })
 		for _, b := range list[:min(10, len(list))] {
 			s.t.Logf("worst by %s: %s: ended %v after its caller left, took %v, %d MB", by, b.call, b.left.Round(time.Millisecond), b.took.Round(time.Millisecond), b.memory>>20)
 		}
 	}
-	worst("leaving", func(b burden) int64 { return int64(b.left) })
-	worst("memory", func(b burden) int64 { return int64(b.memory) })
-	worst("time", func(b burden) int64 { return int64(b.took) })
+	worst("leaving", func(b callCost) int64 { return int64(b.left) })
+	worst("memory", func(b callCost) int64 { return int64(b.memory) })
+	worst("time", func(b callCost) int64 { return int64(b.took) })
 	s.t.Logf("%d calls weighed", s.calls)
 }
 
-// TestEveryOperationIsBounded gives every operation hostile input in every place of it.
+// TestEveryOperationIsBounded gives every operation hostile input in every place of its input.
 func TestEveryOperationIsBounded(t *testing.T) {
-	s := newScales(t)
-	defer s.report()
+	s := newCostMeter(t)
+	defer s.logWorst()
 	for _, o := range s.operations() {
 		for i, e := range s.examples(o) {
 			if i > 0 && os.Getenv("BOUND_ALL") == "" {
 				break
 			}
-			base, _ := jsonOf(s.tryInputs(e)).(map[string]any) // it is one
-			for _, a := range attacks(o, base) {
-				if boundPart(fmt.Sprint(o.Name, i, a.what), 150) {
-					s.weigh(o, e.least, a.what, a.input)
+			base, _ := toJSONValue(s.tryInputs(e)).(map[string]any) // the input is an object
+			for _, a := range attacksOn(o, base) {
+				if inBoundPart(fmt.Sprint(o.Name, i, a.what), 150) {
+					s.measureCall(o, e.least, a.what, a.input)
 				}
 			}
 		}
 	}
 }
 
-// operations are all that are declared, or the one that BOUND_ONLY names.
-func (s *scales) operations() []*op.Operation {
+// operations returns all declared operations, or the one that BOUND_ONLY names.
+func (s *costMeter) operations() []*op.Operation {
 	only := os.Getenv("BOUND_ONLY")
 	return slices.DeleteFunc(slices.Clone(s.app.Ops.All()), func(o *op.Operation) bool { return only != "" && o.Name != only })
 }
 
-// examples are the good inputs of an operation; where the table has none, those that its
-// declaration shows, as the operator.
-func (s *scales) examples(o *op.Operation) []example {
+// examples returns the good inputs of an operation. If the table good has none, it returns
+// those of the operation's declaration, as the operator.
+func (s *costMeter) examples(o *op.Operation) []example {
 	s.t.Helper()
 	if list := good[o.Name]; len(list) > 0 {
 		return list
@@ -228,34 +228,33 @@ func (s *scales) examples(o *op.Operation) []example {
 	return list
 }
 
-// jsonOf is a value as JSON gives it.
-func jsonOf(v any) (out any) {
+// toJSONValue converts a value to the types of decoded JSON.
+func toJSONValue(v any) (out any) {
 	b, _ := json.Marshal(v)     // made of plain values
-	_ = json.Unmarshal(b, &out) // what was just written
+	_ = json.Unmarshal(b, &out) // just encoded
 	return out
 }
 
-// storedSize is the length of each hostile card: what all of them have together must fit
-// on a small disk.
+// storedSize is the length of each hostile card. All of them together must fit on a small disk.
 const storedSize = 90_000
 
 // TestStoredHostileCardsCostReadersNothing fills the cards of the story with hostile texts,
-// past the checks of operations, and makes every good call: in process, and as a tool.
+// past the checks of operations, and makes every good call, in process and as a tool.
 func TestStoredHostileCardsCostReadersNothing(t *testing.T) {
-	s := newScales(t)
-	defer s.report()
+	s := newCostMeter(t)
+	defer s.logWorst()
 	for _, kind := range slices.Sorted(maps.Keys(hostileTexts)) {
-		if !boundPart(kind, 10) {
+		if !inBoundPart(kind, 10) {
 			continue
 		}
-		s.spoil(kind)
+		s.overwriteCards(kind)
 		for _, o := range s.operations() {
 			for i, e := range s.examples(o) {
-				if o.Writes() && os.Getenv("BOUND_ALL") == "" && !boundPart(kind+o.Name, 6) || i > 0 && os.Getenv("BOUND_ALL") == "" {
+				if o.Writes() && os.Getenv("BOUND_ALL") == "" && !inBoundPart(kind+o.Name, 6) || i > 0 && os.Getenv("BOUND_ALL") == "" {
 					continue
 				}
 				in := s.tryInputs(e)
-				s.weigh(o, e.least, "on stored "+kind, in)
+				s.measureCall(o, e.least, "on stored "+kind, in)
 				if !o.Writes() && !o.NoTool {
 					s.wantShort(o, e, kind, in)
 				}
@@ -264,21 +263,21 @@ func TestStoredHostileCardsCostReadersNothing(t *testing.T) {
 	}
 }
 
-// tryInputs are the inputs of an example, of which what stands on a call that now fails
-// stays empty.
-func (s *scales) tryInputs(e example) map[string]any {
+// tryInputs returns the inputs of an example without its prepare call, which may fail now: the
+// values that prepare would give are a null id.
+func (s *costMeter) tryInputs(e example) map[string]any {
 	s.t.Helper()
 	if e.prepare != nil {
 		const none = "00000000-0000-0000-0000-000000000000"
 		s.ids["fresh"] = none
-		in, _ := s.filled(e.input, none).(map[string]any) // it is one
+		in, _ := s.fillIDs(e.input, none).(map[string]any) // the input is an object
 		return in
 	}
 	return s.inputs(e)
 }
 
-// spoil gives every card that holds text a hostile one.
-func (s *scales) spoil(kind string) {
+// overwriteCards gives every card that has text a hostile one.
+func (s *costMeter) overwriteCards(kind string) {
 	s.t.Helper()
 	text := hostileTexts[kind](storedSize)
 	var names []string
@@ -297,30 +296,30 @@ func (s *scales) spoil(kind string) {
 		s.t.Fatal(err)
 	}
 	for _, name := range names {
-		s.plan(func(p *canon.Plan) error {
+		s.commitPlan(func(p *canon.Plan) error {
 			c, err := p.Card(name)
 			if err != nil {
 				return err
 			}
-			if _, err = p.Update(c, canon.Edit{Content: &text}); fault.KindOf(err) == fault.Invalid { // more references than a card holds
+			if _, err = p.Update(c, canon.Edit{Content: &text}); fault.KindOf(err) == fault.Invalid { // the text has more references than a card may have
 				less := clip(text, 8000)
 				_, err = p.Update(c, canon.Edit{Content: &less})
 			}
 			return err
 		})
 	}
-	s.settle()
+	s.settleApp()
 }
 
-// wantShort makes a call as a tool, whose answer must be short and, where it was cut, tell
-// how to go on.
-func (s *scales) wantShort(o *op.Operation, e example, kind string, in map[string]any) {
+// wantShort makes a call as a tool. The answer must be short and, if it was cut, tell how to go
+// on.
+func (s *costMeter) wantShort(o *op.Operation, e example, kind string, in map[string]any) {
 	s.t.Helper()
 	who := "admin"
 	if e.least == "operator" || e.least == "approver" {
 		who = "operator"
 	}
-	got := s.send(who, asTool(o, in))
+	got := s.send(who, toolRequest(o, in))
 	var m struct {
 		Result struct {
 			Content []struct{ Type, Text string }

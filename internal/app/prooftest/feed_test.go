@@ -11,31 +11,31 @@ import (
 	"loregate/internal/canon"
 )
 
-// feed is a stream of events, with what makes a last message come on it.
+// feed is a stream of events, with an action that makes its last message come.
 type feed struct {
 	name, path, until string
 	opening           int // messages that it always begins with
 	act               func(s *story)
 }
 
-// feeds are all that can be followed of what is in sight. While somebody follows, more
-// happens out of sight than in it.
+// feeds returns all feeds of the story that the audience may follow. While somebody follows,
+// more happens hidden than visible.
 func (s *story) feeds(turn int) []feed {
 	said := fmt.Sprintf("The lantern is out, %d.", turn)
 	mira, game := s.ids["mira"], s.ids["game"]
 	return []feed{
 		{"player", "/api/players/" + mira + "/stream", `"type":"Player.Look"`, 1, func(s *story) {
-			s.aside(func() {
+			s.tellHiddenNow(func() {
 				for _, l := range s.hidden {
 					for _, scope := range []string{"loc:" + s.ids["harbour"], "player:" + mira, "global:world"} {
-						s.happen(canon.Event{Type: "NPC.Tick", Scope: scope, Version: 1, Label: l, Payload: object(`{"text":"` + s.known.guesses[turn] + `"}`)})
+						s.recordEvent(canon.Event{Type: "NPC.Tick", Scope: scope, Version: 1, Label: l, Payload: rawJSON(`{"text":"` + s.known.guesses[turn] + `"}`)})
 					}
 				}
 			})
 			s.do(s.who, "send_command", map[string]any{"id": mira, "text": "look"})
 		}},
 		{"game", "/api/games/" + game + "/stream", said, 3, func(s *story) {
-			s.aside(func() {
+			s.tellHiddenNow(func() {
 				s.chat("p2", game, map[string]any{"channel": "aligned", "text": s.known.guesses[turn]})
 			})
 			s.chat("p2", game, map[string]any{"text": said})
@@ -44,12 +44,12 @@ func (s *story) feeds(turn int) []feed {
 	}
 }
 
-// followWait bounds how long a feed may keep silent where something must come.
+// followWait bounds the time that a feed may be silent while a message must come.
 const followWait = 20 * time.Second
 
-// follow reads a feed as somebody from its opening to the message that f makes come, or
-// to its end. What is refused is told like any other answer.
-func (s *story) follow(who string, f feed) string {
+// followFeed reads a feed as somebody, from its opening to the message that f makes come, or to
+// its end. It returns refusals like any other answer.
+func (s *story) followFeed(who string, f feed) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), followWait)
 	defer cancel()
@@ -64,7 +64,7 @@ func (s *story) follow(who string, f feed) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { _ = res.Body.Close() }() // it was only read
+	defer func() { _ = res.Body.Close() }() // the body was only read
 	var got strings.Builder
 	fmt.Fprintln(&got, res.StatusCode, res.Header.Get("Content-Type"))
 	lines := bufio.NewScanner(res.Body)
@@ -78,7 +78,7 @@ func (s *story) follow(who string, f feed) string {
 		}
 		if line == "" && !opened && res.StatusCode == http.StatusOK {
 			if begun++; begun == f.opening {
-				opened = true // how it begins shows nothing of what happens then
+				opened = true // the opening does not show later events
 				f.act(s)
 			}
 		}
@@ -89,17 +89,17 @@ func (s *story) follow(who string, f feed) string {
 	return got.String()
 }
 
-// follow holds the feeds of both stages against each other.
-func (tw *twins) follow(more func(same bool) bool) {
+// compareFeeds compares the feeds of both stages.
+func (tw *twins) compareFeeds(more func(same bool) bool) {
 	tw.t.Helper()
 	turn := 0
 	for _, who := range []string{tw.audience.who, "mira", "p1"} {
 		for i := range tw.alone.feeds(0) {
 			turn++
-			tw.alone.src.pass(time.Second)
-			tw.full.src.pass(time.Second)
+			tw.alone.src.advance(time.Second)
+			tw.full.src.advance(time.Second)
 			a, b := tw.alone.feeds(turn)[i], tw.full.feeds(turn)[i]
-			x, y := fixed(tw.alone.follow(who, a)), fixed(tw.full.follow(who, b))
+			x, y := maskRandom(tw.alone.followFeed(who, a)), maskRandom(tw.full.followFeed(who, b))
 			tw.asked++
 			if x != y {
 				tw.t.Errorf("what is hidden shows to %s on the feed of a %s\nwithout it: %s\n   with it: %s", who, a.name, x, y)
@@ -111,20 +111,20 @@ func (tw *twins) follow(more func(same bool) bool) {
 	}
 }
 
-// followAll follows what there is as everybody, and what is hidden as those who may not.
-func (o *oracle) followAll() {
+// followAllFeeds follows all feeds as everybody, and the hidden ones as callers who may not.
+func (o *oracle) followAllFeeds() {
 	o.t.Helper()
 	turn := 0
 	for _, who := range append([]string{"mira", "p1"}, callers...) {
 		for i := range o.feeds(0) {
 			turn++
 			f := o.feeds(turn)[i]
-			o.src.pass(time.Second)
-			o.watch(who, request{operation: "feed", path: f.path}, o.follow(who, f))
+			o.src.advance(time.Second)
+			o.checkAnswer(who, request{operation: "feed", path: f.path}, o.followFeed(who, f))
 		}
 	}
-	for i, id := range o.decoys.ids { // those of the story alone: not what the user has made since
-		if i%(2*stride()) > 0 || o.inSight(id) {
+	for i, id := range o.decoys.ids { // only ids of the story, not those that the user has made since
+		if i%(2*stride()) > 0 || o.isStoryID(id) {
 			continue
 		}
 		for _, path := range []string{"/api/players/" + id + "/stream", "/api/games/" + id + "/stream", "/api/studio/runs/" + id + "/stream"} {
@@ -135,8 +135,8 @@ func (o *oracle) followAll() {
 	}
 }
 
-// inSight reports whether an id is of what the story tells everybody.
-func (s *story) inSight(id string) bool {
+// isStoryID reports whether id is noted by the visible part of the story.
+func (s *story) isStoryID(id string) bool {
 	for _, own := range s.ids {
 		if own == id {
 			return true
@@ -145,9 +145,9 @@ func (s *story) inSight(id string) bool {
 	return false
 }
 
-// seated are calls of what is open to those who play, as they: operations of the audience play,
-// and the resource of a game, which is all that a client at its table can do.
-func seated(s *story) (list []request, as []string) {
+// seatedCalls returns calls that players make: operations of the audience play and the resource
+// of a game, which is all that a client at its table can use. as has the caller of each.
+func seatedCalls(s *story) (list []request, as []string) {
 	add := func(who string, r request) { list, as = append(list, r), append(as, who) }
 	for _, who := range []string{"mira", "p1", "p6"} {
 		for _, id := range []string{s.ids["mira"], s.ids["game"], s.ids["lobby"], s.known.ids[len(s.known.ids)-1]} {
@@ -155,27 +155,27 @@ func seated(s *story) (list []request, as []string) {
 				add(who, request{operation: "as-" + who, method: "GET", path: path})
 			}
 			add(who, request{operation: "as-" + who, method: "POST", path: "/api/players/" + id + "/commands", body: `{"text": "go down then take the purse"}`})
-			read := overMCP("resources/read", map[string]any{"uri": "game://alignment/" + id})
+			read := mcpRequest("resources/read", map[string]any{"uri": "game://alignment/" + id})
 			read.path = "/mcp/alignment"
 			add(who, read)
 		}
-		own := overMCP("resources/list", nil)
+		own := mcpRequest("resources/list", nil)
 		own.path = "/mcp/alignment"
 		add(who, own)
-		add(who, overMCP("tools/list", nil))
+		add(who, mcpRequest("tools/list", nil))
 	}
 	return list, as
 }
 
-// aboutPlay are ways to ask of what stands on the surfaces beside the wiki: resources,
-// prompts and completions, a third of them by turns.
-func aboutPlay(id string, turn int) []request {
-	read := func(uri string) request { return overMCP("resources/read", map[string]any{"uri": uri}) }
+// playCalls returns calls about an id on the surfaces beside the wiki: resources, prompts and
+// completions, a third of them by turns.
+func playCalls(id string, turn int) []request {
+	read := func(uri string) request { return mcpRequest("resources/read", map[string]any{"uri": uri}) }
 	prompt := func(name string, args map[string]any) request {
-		return overMCP("prompts/get", map[string]any{"name": name, "arguments": args})
+		return mcpRequest("prompts/get", map[string]any{"name": name, "arguments": args})
 	}
 	complete := func(uri, argument, value string) request {
-		return overMCP("completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": uri}, "argument": map[string]any{"name": argument, "value": value}})
+		return mcpRequest("completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": uri}, "argument": map[string]any{"name": argument, "value": value}})
 	}
 	return [][]request{{
 		read("world://location/" + id), prompt("narrate-location", map[string]any{"location": id}), read("imagineer://campaigns/lendwater/entities/" + id),
@@ -187,5 +187,5 @@ func aboutPlay(id string, turn int) []request {
 	}}[turn%3]
 }
 
-// lists are resources that list what there is.
-var lists = []string{"imagineer://campaigns/lendwater/entities", "imagineer://campaigns/lendwater/timeline", "imagineer://campaigns/lendwater/sessions", "imagineer://campaigns/otherland/entities"}
+// listURIs are resources that are lists.
+var listURIs = []string{"imagineer://campaigns/lendwater/entities", "imagineer://campaigns/lendwater/timeline", "imagineer://campaigns/lendwater/sessions", "imagineer://campaigns/otherland/entities"}

@@ -9,17 +9,17 @@ import (
 	"loregate/internal/canon"
 )
 
-// formerName is the place of marks in names that a card, or one above it, bore while it was
-// hidden.
-const formerName = "former name above"
+// formerNamePlace is the place of marks in former names: names that a card, or one above it,
+// had while it was hidden.
+const formerNamePlace = "former name above"
 
-// tellFormerNames tells of cards that come into sight one after the other, in each of the
-// ways that open what lies below a card. While they were hidden they had secret names.
+// tellFormerNames creates trees of cards that become visible one after the other, in each way
+// that makes the cards below a card visible. They had secret names while they were hidden.
 func (s *story) tellFormerNames() {
 	everybody := access.NewLabel(access.LevelUser)
 	n := 0
 	for _, l := range s.hidden {
-		for _, open := range []func(*grove){byLabel, byMove, byTurns, fromTrash} {
+		for _, open := range []func(*cardTree){openByLabel, openByMove, openByTurns, openFromTrash} {
 			n++
 			s.tellGrove(fmt.Sprintf("Reed House %d", n), l, everybody, open)
 		}
@@ -29,35 +29,35 @@ func (s *story) tellFormerNames() {
 	}
 }
 
-// stir has the keeper act between the calls of others: on what stands above cards in sight
-// and out of it, on what is hidden, and on what comes into sight.
-func (s *story) stir(turn int) {
+// changeBetweenCalls makes changes as the keeper between the calls of others: to cards above
+// visible and hidden cards, to hidden cards, and to cards that become visible.
+func (s *story) changeBetweenCalls(turn int) {
 	s.t.Helper()
-	opens := []func(*grove){byLabel, byMove, byTurns, fromTrash}
+	opens := []func(*cardTree){openByLabel, openByMove, openByTurns, openFromTrash}
 	s.tellGrove(fmt.Sprintf("Late House %d", turn), s.hidden[turn%len(s.hidden)], access.NewLabel(access.LevelUser), opens[turn%len(opens)])
-	lendwater, motto := s.cardCalled("Lendwater"), s.cardCalled("Lendwater+Motto")
-	s.unseen(func() {
+	lendwater, motto := s.visibleCard("Lendwater"), s.visibleCard("Lendwater+Motto")
+	s.tellHidden(func() {
 		for i, l := range s.hidden {
-			c := s.put(canon.NewCard{Name: fmt.Sprintf("Lendwater+Motto+%s", s.secretName(formerName, l)), Label: &l})
-			s.edit(c.ID, s.secret("content", l))
+			c := s.putCard(canon.NewCard{Name: fmt.Sprintf("Lendwater+Motto+%s", s.newSecretName(formerNamePlace, l)), Label: &l})
+			s.editCard(c.ID, s.newSecret("content", l))
 			s.rename(c.ID, fmt.Sprintf("Lendwater+Motto+Reed House %d %d", turn, i))
 			s.do(keeper, "delete_card", map[string]any{"name": "~" + c.ID.String()})
 			s.do(keeper, "restore_card", map[string]any{"name": "~" + c.ID.String()})
-			s.onCard(c.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, forOthers); return err })
+			s.planOnCard(c.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, forOthers); return err })
 		}
 	})
-	s.seen(func() { s.rename(lendwater, "Lendwater Town") })
-	s.seen(func() { s.rename(motto, "Lendwater Town+Words") })
-	s.seen(func() {
+	s.tellVisible(func() { s.rename(lendwater, "Lendwater Town") })
+	s.tellVisible(func() { s.rename(motto, "Lendwater Town+Words") })
+	s.tellVisible(func() {
 		s.do(keeper, "delete_card", map[string]any{"name": "~" + motto.String(), "confirm": "Lendwater Town+Words"})
 	})
-	s.seen(func() { s.do(keeper, "restore_card", map[string]any{"name": "~" + motto.String()}) })
-	s.seen(func() { s.rename(motto, "Lendwater Town+Motto") })
-	s.seen(func() { s.rename(lendwater, "Lendwater") })
+	s.tellVisible(func() { s.do(keeper, "restore_card", map[string]any{"name": "~" + motto.String()}) })
+	s.tellVisible(func() { s.rename(motto, "Lendwater Town+Motto") })
+	s.tellVisible(func() { s.rename(lendwater, "Lendwater") })
 }
 
-// cardCalled is the card that everybody sees by a name.
-func (s *story) cardCalled(name string) (id canon.CardID) {
+// visibleCard returns the card that everybody sees under a name.
+func (s *story) visibleCard(name string) (id canon.CardID) {
 	s.t.Helper()
 	text, _ := s.do(player, "get_card", map[string]any{"name": name})["id"].(string)
 	if err := id.UnmarshalText([]byte(text)); err != nil {
@@ -66,8 +66,9 @@ func (s *story) cardCalled(name string) (id canon.CardID) {
 	return id
 }
 
-// grove is a card with two generations below it, and how it is hidden and shown.
-type grove struct {
+// cardTree is a card with two generations below it, and its labels before and after it becomes
+// visible.
+type cardTree struct {
 	*story
 	name          string
 	before, after access.Label
@@ -75,42 +76,43 @@ type grove struct {
 	ledger, tags  canon.CardID
 }
 
-// secretly is a name that a card bears while it is hidden: a secret one where the story is
-// told whole.
-func (g *grove) secretly(otherwise string) string {
+// hiddenName returns the name that a card has while it is hidden: a secret one if the whole
+// story is told.
+func (g *cardTree) hiddenName(otherwise string) string {
 	if !g.whole {
 		return otherwise
 	}
-	return "Zq " + g.secretName(formerName, g.before)
+	return "Zq " + g.newSecretName(formerNamePlace, g.before)
 }
 
-func (s *story) tellGrove(name string, before, after access.Label, open func(*grove)) {
-	g := &grove{story: s, name: name, before: before, after: after}
+func (s *story) tellGrove(name string, before, after access.Label, open func(*cardTree)) {
+	g := &cardTree{story: s, name: name, before: before, after: after}
 	var den canon.Card
-	s.seen(func() {
-		den = s.put(canon.NewCard{Name: g.secretly("Den of " + name), Label: &before})
+	s.tellVisible(func() {
+		den = s.putCard(canon.NewCard{Name: g.hiddenName("Den of " + name), Label: &before})
 	})
-	was := g.secretly(name)
-	s.seen(func() {
-		g.root = s.put(canon.NewCard{Name: den.Name + "+" + was, Content: "<p>A reed house by the lantern.</p>"})
+	was := g.hiddenName(name)
+	s.tellVisible(func() {
+		g.root = s.putCard(canon.NewCard{Name: den.Name + "+" + was, Content: "<p>A reed house by the lantern.</p>"})
 	})
-	s.seen(func() {
-		g.tags = s.put(canon.NewCard{Name: g.root.Name + "+tags", Type: "Pointer", Content: "[[history]]"}).ID
+	s.tellVisible(func() {
+		g.tags = s.putCard(canon.NewCard{Name: g.root.Name + "+tags", Type: "Pointer", Content: "[[history]]"}).ID
 	})
-	s.seen(func() { g.ledger = s.put(canon.NewCard{Name: g.root.Name + "+ledger", Content: "rent"}).ID })
-	s.seen(func() { s.put(canon.NewCard{Name: g.root.Name + "+ledger+page", Content: "tide"}) })
-	s.unseen(func() {
-		s.rename(g.root.ID, den.Name+"+"+g.secretly(name))
-		s.edit(g.ledger, s.secret("older version", before))
+	s.tellVisible(func() { g.ledger = s.putCard(canon.NewCard{Name: g.root.Name + "+ledger", Content: "rent"}).ID })
+	s.tellVisible(func() { s.putCard(canon.NewCard{Name: g.root.Name + "+ledger+page", Content: "tide"}) })
+	s.tellHidden(func() {
+		s.rename(g.root.ID, den.Name+"+"+g.hiddenName(name))
+		s.editCard(g.ledger, s.newSecret("older version", before))
 	})
-	s.seen(func() { s.edit(g.ledger, "rent, paid") }) // under a secret name
-	s.unseen(func() { s.rename(g.root.ID, den.Name+"+"+name) })
+	s.tellVisible(func() { s.editCard(g.ledger, "rent, paid") }) // under a secret name
+	s.tellHidden(func() { s.rename(g.root.ID, den.Name+"+"+name) })
 	open(g)
-	s.seen(func() { s.rename(g.root.ID, name+" Hall") })
-	s.seen(func() { s.edit(g.ledger, "rent, paid twice") })
-	// What was moved by the one above it is undone and given back below that one.
-	s.seen(func() { s.rename(g.tags, name+" Hall+labels") })
-	s.seen(func() {
+	s.tellVisible(func() { s.rename(g.root.ID, name+" Hall") })
+	s.tellVisible(func() { s.editCard(g.ledger, "rent, paid twice") })
+	// A card that was moved along with its parent is renamed, and the change is undone, under
+	// the parent's new name.
+	s.tellVisible(func() { s.rename(g.tags, name+" Hall+labels") })
+	s.tellVisible(func() {
 		list, _ := s.do(keeper, "get_card_history", map[string]any{"name": "~" + g.tags.String()})["versions"].([]any)
 		last, _ := list[0].(map[string]any)
 		s.do(keeper, "undo_change", map[string]any{"id": last["change_id"]})
@@ -121,13 +123,13 @@ func (s *story) tellGrove(name string, before, after access.Label, open func(*gr
 	s.known.ids = append(s.known.ids, g.root.ID.String(), g.tags.String(), den.ID.String())
 }
 
-// rename gives a card a name, as the keeper.
+// rename renames a card as the keeper.
 func (s *story) rename(id canon.CardID, name string) {
 	s.t.Helper()
 	s.do(keeper, "rename_card", map[string]any{"name": "~" + id.String(), "new_name": name})
 }
 
-func (g *grove) label(l access.Label) {
+func (g *cardTree) setLabel(l access.Label) {
 	g.t.Helper()
 	in := map[string]any{"name": "~" + g.root.ID.String(), "level": l.Level.String()}
 	if len(l.Subjects) > 0 {
@@ -136,41 +138,42 @@ func (g *grove) label(l access.Label) {
 	g.do(keeper, "set_card_level", in)
 }
 
-// byLabel moves a card out to the open while it keeps the label, and then opens that.
-func byLabel(g *grove) {
-	g.seen(func() { g.label(g.before) })
-	g.seen(func() { g.rename(g.root.ID, g.name) })
-	g.seen(func() { g.label(g.after) })
+// openByLabel moves a card out of a hidden one while it keeps its label, and then opens the
+// label.
+func openByLabel(g *cardTree) {
+	g.tellVisible(func() { g.setLabel(g.before) })
+	g.tellVisible(func() { g.rename(g.root.ID, g.name) })
+	g.tellVisible(func() { g.setLabel(g.after) })
 }
 
-// byMove moves a card from below a hidden one.
-func byMove(g *grove) { g.seen(func() { g.rename(g.root.ID, g.name) }) }
+// openByMove moves a card out of a hidden one.
+func openByMove(g *cardTree) { g.tellVisible(func() { g.rename(g.root.ID, g.name) }) }
 
-// byTurns opens a card, hides it again and opens it under another name.
-func byTurns(g *grove) {
-	g.seen(func() { g.rename(g.root.ID, g.name) })
-	g.seen(func() { g.label(g.before) })
-	g.unseen(func() {
-		g.rename(g.root.ID, g.secretly(""))
+// openByTurns opens a card, hides it again and opens it under another name.
+func openByTurns(g *cardTree) {
+	g.tellVisible(func() { g.rename(g.root.ID, g.name) })
+	g.tellVisible(func() { g.setLabel(g.before) })
+	g.tellHidden(func() {
+		g.rename(g.root.ID, g.hiddenName(""))
 		g.rename(g.root.ID, g.name+" Court")
 	})
 	if !g.whole {
-		g.src.hide(true)
+		g.src.setHidden(true)
 		g.rename(g.root.ID, g.name+" Court")
-		g.src.hide(false)
+		g.src.setHidden(false)
 	}
-	g.seen(func() { g.label(g.after) })
+	g.tellVisible(func() { g.setLabel(g.after) })
 }
 
-// fromTrash opens a card that has been to the trash.
-func fromTrash(g *grove) {
-	g.seen(func() { g.label(g.before) })
-	g.seen(func() { g.rename(g.root.ID, g.name) })
-	g.seen(func() {
+// openFromTrash opens a card that was in the trash.
+func openFromTrash(g *cardTree) {
+	g.tellVisible(func() { g.setLabel(g.before) })
+	g.tellVisible(func() { g.rename(g.root.ID, g.name) })
+	g.tellVisible(func() {
 		g.do(keeper, "delete_card", map[string]any{"name": "~" + g.root.ID.String(), "confirm": g.name})
 	})
-	g.seen(func() { g.do(keeper, "restore_card", map[string]any{"name": "~" + g.root.ID.String()}) })
-	g.seen(func() { g.label(g.after) })
+	g.tellVisible(func() { g.do(keeper, "restore_card", map[string]any{"name": "~" + g.root.ID.String()}) })
+	g.tellVisible(func() { g.setLabel(g.after) })
 }
 
 // tellFormerEntity reveals an entity of a campaign that had another name.
@@ -180,21 +183,21 @@ func (s *story) tellFormerEntity() {
 		m["campaign_id"] = "lendwater"
 		return m
 	}
-	g := &grove{story: s, before: forGM}
-	id := s.noted("baker", keeper, "entity_create", "id", in("name", g.secretly("Bram Oven"), "entity_type", "npc", "description", "Bakes.", "tags", []string{"history"}))
-	s.unseen(func() { s.do(keeper, "entity_update", in("entity_id", id, "name", "Bram Oven")) })
+	g := &cardTree{story: s, before: forGM}
+	id := s.doAndNote("baker", keeper, "entity_create", "id", in("name", g.hiddenName("Bram Oven"), "entity_type", "npc", "description", "Bakes.", "tags", []string{"history"}))
+	s.tellHidden(func() { s.do(keeper, "entity_update", in("entity_id", id, "name", "Bram Oven")) })
 	if !s.whole {
-		s.src.hide(true)
+		s.src.setHidden(true)
 		s.do(keeper, "entity_update", in("entity_id", id, "description", "Bakes."))
-		s.src.hide(false)
+		s.src.setHidden(false)
 	}
-	s.seen(func() { s.do(keeper, "reveal", in("items", []any{map[string]any{"entity_id": id}})) })
+	s.tellVisible(func() { s.do(keeper, "reveal", in("items", []any{map[string]any{"entity_id": id}})) })
 	s.known.names = append(s.known.names, "Bram Oven", "Bram Oven+tags")
 }
 
-// writes are calls by which somebody without much right writes what bears, bore or will
-// bear the names of cards in sight and out of it, with what each is read by.
-func writes(known pool, turn int) (list []request) {
+// writeCalls returns calls by which a caller with few rights writes cards under names of
+// visible and hidden cards, present and former, and calls that read the results.
+func writeCalls(known namePool, turn int) (list []request) {
 	for i, name := range slices.Concat(known.hidden, known.names) {
 		if (i+turn)%(2*stride()) > 0 || strings.HasPrefix(name, "~") || strings.HasPrefix(name, ":") {
 			continue
@@ -202,7 +205,7 @@ func writes(known pool, turn int) (list []request) {
 		key := fmt.Sprintf("write %d %d", turn, i)
 		create := map[string]any{"name": name, "content": "mine", "idempotency_key": key}
 		tool := func(name string, in map[string]any) request {
-			return overMCP("tools/call", map[string]any{"name": name, "arguments": in})
+			return mcpRequest("tools/call", map[string]any{"name": name, "arguments": in})
 		}
 		list = append(list, [][]request{
 			{tool("create_card", create), tool("create_card", create)},
@@ -218,6 +221,6 @@ func writes(known pool, turn int) (list []request) {
 		list = append(list, tool("get_card", map[string]any{"name": name}), tool("get_card_history", map[string]any{"name": name}),
 			tool("diff_card", map[string]any{"name": name}), tool("search_cards", map[string]any{"q": name}))
 	}
-	return append(list, overMCP("tools/call", map[string]any{"name": "recent_changes", "arguments": map[string]any{"limit": 100}}),
-		overMCP("tools/call", map[string]any{"name": "wanted_cards", "arguments": map[string]any{"limit": 100}}))
+	return append(list, mcpRequest("tools/call", map[string]any{"name": "recent_changes", "arguments": map[string]any{"limit": 100}}),
+		mcpRequest("tools/call", map[string]any{"name": "wanted_cards", "arguments": map[string]any{"limit": 100}}))
 }

@@ -8,13 +8,13 @@ import (
 	"loregate/internal/app"
 )
 
-// example is a call that somebody of a role, and above, gets an answer to. prepare tells
-// what it stands on and gives what input needs of it.
+// example is a call that succeeds for callers of a role and above. prepare makes the call that
+// it depends on, and returns a value for input.
 type example struct {
-	least   string // "user", "gm", "admin" or "operator"
+	least   string // "user", "gm", "admin", "operator" or "approver"
 	prepare func(s *story) string
-	sure    bool           // it is always made over MCP, and must itself be answered well by somebody
-	input   map[string]any // "$" as a value stands for what prepare gave, "$x" for the id that the story notes as x
+	sure    bool           // it is always made over MCP, and must succeed for some caller
+	input   map[string]any // the value "$" stands for the result of prepare, "$x" for the id that the story notes as x
 }
 
 func given(least string, kv ...any) example {
@@ -25,50 +25,53 @@ func given(least string, kv ...any) example {
 	return example{least: least, input: in}
 }
 
-// after is an example that stands on something told before.
+// after returns an example with a call to make before it.
 func after(prepare func(s *story) string, e example) example {
 	e.prepare = prepare
 	return e
 }
 
-// surely is an example that is nothing if it is refused.
-func surely(e example) example {
+// mustSucceed marks an example as useless if it is refused.
+func mustSucceed(e example) example {
 	e.sure = true
 	return e
 }
 
-// told gives one member of what a call of the story answers.
-func told(operation, member string, input map[string]any) func(s *story) string {
+// outputOf returns a function that makes a call as the keeper and returns one member of its
+// output.
+func outputOf(operation, member string, input map[string]any) func(s *story) string {
 	return func(s *story) (text string) {
-		s.seen(func() { text, _ = s.do(keeper, operation, input)[member].(string) })
+		s.tellVisible(func() { text, _ = s.do(keeper, operation, input)[member].(string) })
 		return text
 	}
 }
 
-// askedBy is told for those whose right to the answer goes by who asked.
-func askedBy(role access.Role, operation, member string, input map[string]any) func(s *story) string {
+// outputAs is outputOf with another caller, for calls whose answer only their own caller may
+// have.
+func outputAs(role access.Role, operation, member string, input map[string]any) func(s *story) string {
 	return func(s *story) (text string) {
-		s.seen(func() { text, _ = s.do(author(role.String(), access.RoleAdmin), operation, input)[member].(string) })
+		s.tellVisible(func() { text, _ = s.do(newAuthor(role.String(), access.RoleAdmin), operation, input)[member].(string) })
 		return text
 	}
 }
 
-// backup makes a backup as the operator, and gives a member of what that answers.
-func backup(member string) func(s *story) string {
+// newBackup returns a function that makes a backup as the operator and returns a member of the
+// output.
+func newBackup(member string) func(s *story) string {
 	return func(s *story) (text string) {
-		s.seen(func() { text, _ = s.do(app.Operator(), "create_backup", map[string]any{})[member].(string) })
-		if text == "" { // a database makes its own backups
+		s.tellVisible(func() { text, _ = s.do(app.Operator(), "create_backup", map[string]any{})[member].(string) })
+		if text == "" { // with a database the product makes no backups
 			text = "loregate-0123456789abcdef.db"
 		}
 		return text
 	}
 }
 
-// tagOf reads something whole as the audience, and gives the tag that a write of the whole
-// must send: without it an agent changes nothing over MCP.
-func tagOf(operation string, input map[string]any) func(s *story) string {
+// etagOf returns a function that reads something completely as the audience, and returns its
+// etag. A write of the whole must send this tag: without it an agent changes nothing over MCP.
+func etagOf(operation string, input map[string]any) func(s *story) string {
 	return func(s *story) (tag string) {
-		s.seen(func() { tag, _ = s.do(s.who, operation, input)["etag"].(string) })
+		s.tellVisible(func() { tag, _ = s.do(s.who, operation, input)["etag"].(string) })
 		if !strings.HasPrefix(tag, "whole-") {
 			s.t.Fatalf("%s %v gives the tag %q", operation, input, tag)
 		}
@@ -76,8 +79,8 @@ func tagOf(operation string, input map[string]any) func(s *story) string {
 	}
 }
 
-// good has calls of every operation that are answered well. An operation that is not here
-// fails the proofs.
+// good has calls of every operation that succeed. An operation without an entry fails the
+// proofs.
 var good = func() map[string][]example {
 	all := map[string][]example{}
 	for _, part := range []map[string][]example{ofArchive, ofWorld, ofCampaign, ofGames, ofStudio} {
@@ -121,37 +124,37 @@ var ofArchive = map[string][]example{
 	"get_template":     {given("user", "type_name", "Guildhouse"), given("user", "type_name", "Lore"), given("user", "type_name", "Dreadhouse")},
 	"get_site_context": {given("user")},
 	"search":           {given("user", "query", "lantern"), given("user", "query", "nemesis lantern road")},
-	"fetch":            {given("user", "id", "Lendwater"), after(told("get_card", "id", map[string]any{"name": "Oda Tarn"}), given("user", "id", "$"))},
+	"fetch":            {given("user", "id", "Lendwater"), after(outputOf("get_card", "id", map[string]any{"name": "Oda Tarn"}), given("user", "id", "$"))},
 	"create_card":      {given("user", "name", "Nemesis", "content", "a nemesis of all"), given("user", "name", "Rent Quay+cellar+wine", "fields", map[string]any{"+tags": "[[secret]]"}), given("user", "name", "House", "type", "Guildhouse", "fields", map[string]any{"rank": 2}, "codename", "vault")},
 	"update_card": {given("user", "name", "Oda Tarn", "content", "<p>Oda, anew. {{Nemesis}}</p>", "idempotency_key", "again"), given("user", "name", "Oda Tarn", "patch", map[string]any{"mode": "append", "content": "<p>More.</p>"}), given("user", "name", "Sunken Bell", "content", "dull", "if_match", 2), given("user", "name", "Place 0 lantern", "fields", map[string]any{"+tags": map[string]any{"type": "Pointer", "content": "[[secret]]"}}),
-		surely(after(tagOf("get_card", map[string]any{"name": "Oda Tarn", "full": true}), given("user", "name", "Oda Tarn", "content", "<p>Oda, read and written.</p>", "if_match", "$"))),
-		surely(after(tagOf("get_card", map[string]any{"name": "Annals", "full": true}), given("user", "name", "Annals", "markdown_content", "# Annals\n\nA year by the [[Nemesis]].", "if_match", "$")))},
+		mustSucceed(after(etagOf("get_card", map[string]any{"name": "Oda Tarn", "full": true}), given("user", "name", "Oda Tarn", "content", "<p>Oda, read and written.</p>", "if_match", "$"))),
+		mustSucceed(after(etagOf("get_card", map[string]any{"name": "Annals", "full": true}), given("user", "name", "Annals", "markdown_content", "# Annals\n\nA year by the [[Nemesis]].", "if_match", "$")))},
 	"set_card_level": {given("admin", "name", "List of Places", "level", "gm")},
 	"delete_card":    {given("admin", "name", "Place 4 tide", "dry_run", true), given("admin", "name", "Place 4 tide", "confirm", "Place 4 tide")},
 	"rename_card":    {given("admin", "name", "Place 5 bell", "new_name", "Place 5 gong")},
 	"restore_card":   {given("admin", "name", "Gone Tavern"), given("admin", "name", "Oda Tarn", "to_version", 1)},
-	"undo_change":    {after(told("update_card", "change_id", map[string]any{"name": "Terms", "content": "[[lantern]]"}), given("user", "id", "$")), after(mixedChange, given("user", "id", "$"))},
+	"undo_change":    {after(outputOf("update_card", "change_id", map[string]any{"name": "Terms", "content": "[[lantern]]"}), given("user", "id", "$")), after(partlyVisibleChange, given("user", "id", "$"))},
 	"auto_link":      {given("user", "name", "Annals"), given("gm", "name", "Place 7 ferry", "mode", "apply", "dry_run", false)},
 	"batch_cards": {given("user", "ops", []any{map[string]any{"action": "create", "name": "Rent Quay+shed"}, map[string]any{"action": "create", "name": "Lendwater+GM+x"}, map[string]any{"action": "update", "name": "Nemesis", "content": "x"}}),
-		surely(after(tagOf("get_card", map[string]any{"name": "Rent Quay", "full": true}), given("user", "ops", []any{map[string]any{"action": "update", "name": "Rent Quay", "content": "<p>The quay, anew.</p>", "if_match": "$"}})))},
+		mustSucceed(after(etagOf("get_card", map[string]any{"name": "Rent Quay", "full": true}), given("user", "ops", []any{map[string]any{"action": "update", "name": "Rent Quay", "content": "<p>The quay, anew.</p>", "if_match": "$"}})))},
 	"upload_attachment": {given("user", "name", "Place 2 road+sketch", "data", "AAEC"),
-		surely(after(tagOf("get_attachment", map[string]any{"name": "Rent Quay+map"}), given("user", "name", "Rent Quay+map", "data", "AAED", "if_match", "$")))},
+		mustSucceed(after(etagOf("get_attachment", map[string]any{"name": "Rent Quay+map"}), given("user", "name", "Rent Quay+map", "data", "AAED", "if_match", "$")))},
 	"upload_from_url": {given("user", "name", "Place 2 road+sketch", "url", "https://files.example/sketch.png")},
 	"replace_everywhere": {given("user", "find", "lantern", "replace", "lamp", "limit", 100), given("user", "find", "the (road|mist)", "replace", "a $1", "regex", true, "prefix", "Place 1", "limit", 100),
 		given("user", "find", "NEMESIS", "replace", "friend", "case_sensitive", false, "limit", 100), given("user", "find", "lantern", "replace", "lamp", "tag", "tag lantern", "dry_run", false)},
 	"create_weekly_summary": {given("user"), given("user", "days", 92, "card_limit", 5), given("user", "title", "Week of Rope", "create", true), given("gm", "level", "gm", "title", "The GMs' Week", "create", true)},
 	"spoiler_scan":          {given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "player"), given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "ai")},
-	"get_job": {after(askedBy(access.RoleGM, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "player"}), given("admin", "id", "$")),
-		after(askedBy(access.RoleUser, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "ai"}), given("admin", "id", "$"))},
+	"get_job": {after(outputAs(access.RoleGM, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "player"}), given("admin", "id", "$")),
+		after(outputAs(access.RoleUser, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "ai"}), given("admin", "id", "$"))},
 	"create_backup":   {given("operator")},
-	"get_backup":      {after(backup("id"), given("operator", "id", "$"))},
+	"get_backup":      {after(newBackup("id"), given("operator", "id", "$"))},
 	"list_backups":    {given("operator")},
-	"download_backup": {after(backup("file"), given("operator", "filename", "$"))},
-	"delete_backup":   {after(backup("file"), given("operator", "filename", "$"))},
+	"download_backup": {after(newBackup("file"), given("operator", "filename", "$"))},
+	"delete_backup":   {after(newBackup("file"), given("operator", "filename", "$"))},
 }
 
-// mixedChange is the last change that is partly in sight.
-func mixedChange(s *story) string {
+// partlyVisibleChange returns the id of the last change that is partly visible.
+func partlyVisibleChange(s *story) string {
 	out := s.do(player, "get_card_history", map[string]any{"name": "Rent Quay"})
 	versions, _ := out["versions"].([]any)
 	last, _ := versions[0].(map[string]any)
@@ -159,7 +162,7 @@ func mixedChange(s *story) string {
 	return id
 }
 
-// inputs are the good inputs of an operation, made ready.
+// inputs prepares an example and returns its input.
 func (s *story) inputs(e example) map[string]any {
 	s.t.Helper()
 	prepared := ""
@@ -167,24 +170,24 @@ func (s *story) inputs(e example) map[string]any {
 		prepared = e.prepare(s)
 		s.known.ids = append(s.known.ids, prepared)
 	}
-	in, _ := s.filled(e.input, prepared).(map[string]any) // it is one
+	in, _ := s.fillIDs(e.input, prepared).(map[string]any) // the input is an object
 	return in
 }
 
-// filled is a value with what stands for ids replaced.
-func (s *story) filled(v any, prepared string) any {
+// fillIDs replaces "$" and "$x" in a value.
+func (s *story) fillIDs(v any, prepared string) any {
 	s.t.Helper()
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, x := range v {
-			out[k] = s.filled(x, prepared)
+			out[k] = s.fillIDs(x, prepared)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = s.filled(x, prepared)
+			out[i] = s.fillIDs(x, prepared)
 		}
 		return out
 	case string:

@@ -7,10 +7,10 @@ import (
 	"loregate/internal/app"
 )
 
-// fields are the members of a value.
+// fields has the members of an object.
 type fields = map[string]any
 
-// list is a list of values, which may stand for ids.
+// list returns a list of values, which may be placeholders of ids.
 func list(v ...any) []any { return v }
 
 var ofWorld = map[string][]example{
@@ -34,12 +34,12 @@ var ofWorld = map[string][]example{
 	"search-lore":          {given("user", "query", "lantern road owed"), given("user", "query", "the owing", "k", "20"), given("user", "query", "mist lodg")},
 	"semantic-search-lore": {given("user", "query", "what is owed to the sea", "k", 20)},
 	"propose-ambience": {given("user", "locationId", "$harbour", "layerType", "ambient", "text", "A rope creaks in its own time.", "idempotencyKey", "creak"),
-		surely(after(cited("get-location-context", fields{"locationId": "$market"}), given("user", "locationId", "$market", "layerType", "ambient", "text", "The well hums below the stalls.", "contextRef", "$")))},
+		mustSucceed(after(contextRefOf("get-location-context", fields{"locationId": "$market"}), given("user", "locationId", "$market", "layerType", "ambient", "text", "The well hums below the stalls.", "contextRef", "$")))},
 	"propose-canon-change": {given("user", "op", fields{"name": "update_card", "arguments": fields{"name": "Lendwater", "content": "<p>Salt.</p>"}}, "reason", "It is so."),
 		given("user", "op", fields{"name": "create_card", "arguments": fields{"name": "Nemesis", "content": "x"}}, "reason", "It is wanted."),
 		given("user", "op", fields{"name": "create_card", "arguments": fields{"name": "Rent Quay+cellar+shelf"}}, "reason", "It is wanted."),
-		surely(after(cited("get-location-context", fields{}), given("user", "op", fields{"name": "update_card", "arguments": fields{"name": "Rent Quay", "patch": fields{"mode": "append", "content": "<p>Rope.</p>"}}}, "reason", "It was said.", "contextRef", "$")))},
-	"propose-npc-dialogue": {surely(after(cited("get-player-context", fields{"playerId": "$mira"}), given("user", "npcId", "$keeper", "playerId", "$mira", "draftText", "Mind the rope by the third step.", "contextRef", "$"))), given("user", "npcId", "$keeper", "playerId", "$mira", "draftText", "Mind the third step, it is wet.")},
+		mustSucceed(after(contextRefOf("get-location-context", fields{}), given("user", "op", fields{"name": "update_card", "arguments": fields{"name": "Rent Quay", "patch": fields{"mode": "append", "content": "<p>Rope.</p>"}}}, "reason", "It was said.", "contextRef", "$")))},
+	"propose-npc-dialogue": {mustSucceed(after(contextRefOf("get-player-context", fields{"playerId": "$mira"}), given("user", "npcId", "$keeper", "playerId", "$mira", "draftText", "Mind the rope by the third step.", "contextRef", "$"))), given("user", "npcId", "$keeper", "playerId", "$mira", "draftText", "Mind the third step, it is wet.")},
 	"propose-action":       {given("user", "playerId", "$mira", "actionEnvelope", fields{"frames": list(fields{"verb": "look", "confidence": 1, "order": 0})}), given("user", "playerId", "$mira", "actionEnvelope", fields{"frames": list(fields{"verb": "move", "direction": "down", "order": 0})})},
 	"propose-quest": {given("user", "seedSpec", fields{"title": "A Note Too Few", "hook": "The rent song has lost its note.",
 		"objectives": list(fields{"id": "ask", "text": "Ask about it."}, fields{"id": "hear", "text": "Hear it sung.", "requires": list("ask")})})},
@@ -51,7 +51,7 @@ var ofWorld = map[string][]example{
 	"get-proposal":            {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
 	"list-proposals":          {given("user"), given("user", "status", "pending_review", "limit", 1), given("user", "mine", true, "kind", "ambience")},
 	"replay-proposal":         {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change")},
-	"approve-proposal":        {after(expected, given("approver", "proposalId", "$fresh", "expectedHash", "$", "world", "lendwater")), given("approver", "proposalId", "$waits", "expectedHash", strings.Repeat("a", 64))},
+	"approve-proposal":        {after(newProposalHash, given("approver", "proposalId", "$fresh", "expectedHash", "$", "world", "lendwater")), given("approver", "proposalId", "$waits", "expectedHash", strings.Repeat("a", 64))},
 	"reject-proposal":         {given("approver", "proposalId", "$waits2", "note", "Not now.", "world", "lendwater")},
 	"withdraw-proposal":       {given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
 	"classify-intent":         {given("user", "utterance", "I go north")},
@@ -62,10 +62,9 @@ var ofWorld = map[string][]example{
 	"render-prompt":           {given("user", "id", "ambience", "variables", fields{"context": "[]"})},
 }
 
-// expected has somebody with a key propose something, and gives the hash that whoever
-// approves it is shown.
-func expected(s *story) (hash string) {
-	s.seen(func() {
+// newProposalHash proposes something as alice, and returns the hash that an approver is shown.
+func newProposalHash(s *story) (hash string) {
+	s.tellVisible(func() {
 		s.asked++
 		body := `{"reason": "It is wanted.", "op": {"name": "create_card", "arguments": {"name": "Shed ` + itoa(s.asked) + `"}}}`
 		got := s.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change", body: body})
@@ -79,11 +78,12 @@ func expected(s *story) (hash string) {
 	return hash
 }
 
-// cited reads a context as the audience, and gives the reference that a proposal cites.
-func cited(operation string, input fields) func(s *story) string {
+// contextRefOf returns a function that reads a context as the audience, and returns the
+// reference that a proposal cites.
+func contextRefOf(operation string, input fields) func(s *story) string {
 	return func(s *story) (ref string) {
-		s.seen(func() {
-			a, err := s.answer(s.who, operation, s.filled(input, ""))
+		s.tellVisible(func() {
+			a, err := s.doForAnswer(s.who, operation, s.fillIDs(input, ""))
 			if err != nil {
 				s.t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func cited(operation string, input fields) func(s *story) string {
 	}
 }
 
-// approver may decide on what waits.
+// approver may decide on waiting proposals.
 var approver = app.Operator()
 
 func inCampaign(least string, kv ...any) example {
@@ -129,15 +129,16 @@ var ofCampaign = map[string][]example{
 	"preview_as":               {inCampaign("gm", "tool", "entity_get", "arguments", fields{"entity_id": "$ann"}), inCampaign("gm", "tool", "campaign_get", "subject", "alice")},
 	"player_knowledge":         {inCampaign("gm", "entity_id", "$ann"), inCampaign("gm", "subject", "alice", "as_of_session", 1)},
 	"canon_check":              {inCampaign("gm"), inCampaign("gm", "entity_id", "$ann")},
-	"canon_acknowledge":        {after(conflict("ack"), inCampaign("gm", "conflict_id", "$"))},
-	"canon_resolve":            {after(conflict("res"), inCampaign("gm", "conflict_id", "$", "resolution", "keep"))},
+	"canon_acknowledge":        {after(newConflict("ack"), inCampaign("gm", "conflict_id", "$"))},
+	"canon_resolve":            {after(newConflict("res"), inCampaign("gm", "conflict_id", "$", "resolution", "keep"))},
 	"system_get":               {given("user", "system_code", "coc-7e")},
 }
 
-// conflict makes a conflict about an entity of its own, and gives its id.
-func conflict(name string) func(s *story) string {
+// newConflict returns a function that makes a conflict about an entity of its own, and returns
+// its id.
+func newConflict(name string) func(s *story) string {
 	return func(s *story) (id string) {
-		s.seen(func() {
+		s.tellVisible(func() {
 			s.conflicts++
 			entity := s.do(keeper, "entity_create", inCampaign("gm", "name", "Quarrel "+name+" "+itoa(s.conflicts), "entity_type", "item", "allow_similar", true,
 				"attributes", fields{"n": 1}, "source_document", "Book", "source_confidence", "AUTHORITATIVE").input)["id"]
@@ -154,18 +155,18 @@ var ofGames = map[string][]example{
 	"create_game":  {given("user", "mandate", "aggressive_growth")},
 	"list_games":   {given("user")},
 	"join_game":    {given("user", "id", "$lobby", "name", "Bea"), given("user", "id", "$game", "name", "Late")},
-	"start_game":   {after(fullLobby, given("user", "id", "$")), given("user", "id", "$lobby")},
+	"start_game":   {after(newFullLobby, given("user", "id", "$")), given("user", "id", "$lobby")},
 	"reissue_seat": {given("user", "id", "$lobby", "player_id", "p1")},
 	"command_game": {given("user", "id", "$game", "type", "advance"), given("user", "id", "$lobby", "type", "remove", "player_id", "p1"), given("user", "id", "$game", "type", "chat", "text", "I have no seat.")},
 	"get_game":     {given("user", "id", "$game"), given("user", "id", "$lobby")},
 	"replay_game":  {given("user", "id", "$game")},
 }
 
-// fullLobby is a game of the audience's that can start.
-func fullLobby(s *story) (id string) {
-	s.seen(func() { id, _ = s.do(s.who, "create_game", fields{})["game_id"].(string) })
+// newFullLobby creates a game of the audience's that can start.
+func newFullLobby(s *story) (id string) {
+	s.tellVisible(func() { id, _ = s.do(s.who, "create_game", fields{})["game_id"].(string) })
 	for range 6 {
-		s.seen(func() { s.do(s.who, "join_game", fields{"id": id, "name": "Somebody " + itoa(s.beat)}) })
+		s.tellVisible(func() { s.do(s.who, "join_game", fields{"id": id, "name": "Somebody " + itoa(s.beat)}) })
 	}
 	return id
 }
@@ -200,19 +201,19 @@ var ofStudio = map[string][]example{
 	"mcp_help":            {given("user", "command_name", "generate_scene")},
 }
 
-// onlyEmbedded are operations on what no database has, with the best answer of one.
+// onlyEmbedded maps operations that no database supports to the text of their best answer.
 var onlyEmbedded = map[string]string{"download_backup": "there is no backup", "delete_backup": "there is no backup"}
 
-// unequipped are operations that need a program which a stage does not have, with the
-// best answer that there is then.
+// unequipped maps operations that need a program or a state that a stage does not have to the
+// text of their best answer.
 var unequipped = map[string]string{
 	"generate_scene": "DEPENDENCY_MISSING", "add_object": "DEPENDENCY_MISSING", "generate_terrain": "DEPENDENCY_MISSING", "generate_texture": "DEPENDENCY_MISSING",
 	"populate_level": "DEPENDENCY_MISSING", "generate_blueprint": "DEPENDENCY_MISSING", "profile_performance": "DEPENDENCY_MISSING", "render_preview": "DEPENDENCY_MISSING",
 	"list_objects": "DEPENDENCY_MISSING", "plan_execute": "DEPENDENCY_MISSING", "export_asset": "DEPENDENCY_MISSING", "import_asset": "DEPENDENCY_MISSING",
-	// No host may be asked for files.
+	// No host is allowed for downloads.
 	"upload_from_url": "fetch.hosts",
-	// Without a run that made something there is nothing to fetch, take back or repeat.
+	// Without a run that made something there is nothing to fetch, undo or repeat.
 	"get_artifact": "there is no artifact", "undo_run": "run", "verify_run": "run",
-	// A game that is over takes hours of its own clock.
+	// A game ends only after hours of its own clock.
 	"replay_game": "the game goes on",
 }

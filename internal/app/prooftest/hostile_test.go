@@ -12,52 +12,52 @@ import (
 	"loregate/internal/op"
 )
 
-// hostileTexts write, within a number of bytes, texts that cost more than they weigh.
+// hostileTexts make texts of at most size bytes that are expensive for their length.
 var hostileTexts = map[string]func(size int) string{
 	"wide table": func(size int) string {
 		n := size / 6
-		return strings.Repeat("|a", n/2) + "\n" + strings.Repeat("|-", n/2) + "\n" + fill("|x|\n", size-2*n-2)
+		return strings.Repeat("|a", n/2) + "\n" + strings.Repeat("|-", n/2) + "\n" + repeat("|x|\n", size-2*n-2)
 	},
-	"many tables":     func(size int) string { return fill("|a|b|c|\n|-|-|-|\n|x|\n\n", size) },
-	"colspan":         func(size int) string { return fill(`<table><tr><td colspan="1000000000">x</td></tr></table>`, size) },
-	"nests that end":  func(size int) string { return fill("{{Annals}}", size) },
-	"braces":          func(size int) string { return fill("{{", size) },
-	"brackets":        func(size int) string { return fill("[[", size) },
-	"images":          func(size int) string { return fill("![](", size) },
-	"parentheses":     func(size int) string { return fill("[a](b", size) },
-	"stars":           func(size int) string { return fill("*a_ ", size) },
-	"ticks and bars":  func(size int) string { return "|a|\n|-|\n|" + fill("`\\|", size-9) },
-	"quotes":          func(size int) string { return fill("> ", size/2) + "\n" + fill("- ", size/2) },
-	"deep list":       func(size int) string { return fill("<ul><li>", size) },
-	"deep blocks":     func(size int) string { return fill("<div>", size) },
-	"deep emphasis":   func(size int) string { return fill("<b><i>", size) },
-	"headings":        func(size int) string { return fill("<h1>a", size) },
-	"comments":        func(size int) string { return fill("<!--", size) },
-	"attributes":      func(size int) string { return "<p " + fill(`a="[[b]]" `, size-4) + ">" },
-	"links":           func(size int) string { return numbered("[[N%d]] ", size) },
-	"relative links":  func(size int) string { return fill("[["+strings.Repeat("_+", 60)+"_]]", size) },
-	"items":           func(size int) string { return numbered("N%d\n", size) },
-	"equal lines":     func(size int) string { return fill("a\nb\n", size) },
-	"short words":     func(size int) string { return fill("the quay lantern ", size) },
-	"spaces":          func(size int) string { return "a" + fill(" ", size-2) + "a" },
-	"long word":       func(size int) string { return fill("a", size) },
-	"joints":          func(size int) string { return fill("+", size) },
-	"accents":         func(size int) string { return "e" + fill("\u0301", size-1) },
-	"wide letters":    func(size int) string { return fill("\ufdfa", size) },
-	"controls":        func(size int) string { return fill("\u202e", size) },
-	"repeats":         func(size int) string { return fill("((a*)*b?){0,20}", size) },
-	"choices":         func(size int) string { return fill("(a|aa)+", size) },
-	"deep JSON":       func(size int) string { return fill("[", size) },
-	"stars of search": func(size int) string { return fill("a* ", size) },
-	"steps":           func(size int) string { return fill("go north then take the key, ", size) },
-	"front matter":    func(size int) string { return "---\n" + numbered("k%d: [a, {b: c}]\n", size-8) + "---\n" },
+	"many tables":     func(size int) string { return repeat("|a|b|c|\n|-|-|-|\n|x|\n\n", size) },
+	"colspan":         func(size int) string { return repeat(`<table><tr><td colspan="1000000000">x</td></tr></table>`, size) },
+	"nests that end":  func(size int) string { return repeat("{{Annals}}", size) },
+	"braces":          func(size int) string { return repeat("{{", size) },
+	"brackets":        func(size int) string { return repeat("[[", size) },
+	"images":          func(size int) string { return repeat("![](", size) },
+	"parentheses":     func(size int) string { return repeat("[a](b", size) },
+	"stars":           func(size int) string { return repeat("*a_ ", size) },
+	"ticks and bars":  func(size int) string { return "|a|\n|-|\n|" + repeat("`\\|", size-9) },
+	"quotes":          func(size int) string { return repeat("> ", size/2) + "\n" + repeat("- ", size/2) },
+	"deep list":       func(size int) string { return repeat("<ul><li>", size) },
+	"deep blocks":     func(size int) string { return repeat("<div>", size) },
+	"deep emphasis":   func(size int) string { return repeat("<b><i>", size) },
+	"headings":        func(size int) string { return repeat("<h1>a", size) },
+	"comments":        func(size int) string { return repeat("<!--", size) },
+	"attributes":      func(size int) string { return "<p " + repeat(`a="[[b]]" `, size-4) + ">" },
+	"links":           func(size int) string { return repeatNumbered("[[N%d]] ", size) },
+	"relative links":  func(size int) string { return repeat("[["+strings.Repeat("_+", 60)+"_]]", size) },
+	"items":           func(size int) string { return repeatNumbered("N%d\n", size) },
+	"equal lines":     func(size int) string { return repeat("a\nb\n", size) },
+	"short words":     func(size int) string { return repeat("the quay lantern ", size) },
+	"spaces":          func(size int) string { return "a" + repeat(" ", size-2) + "a" },
+	"long word":       func(size int) string { return repeat("a", size) },
+	"joints":          func(size int) string { return repeat("+", size) },
+	"accents":         func(size int) string { return "e" + repeat("\u0301", size-1) },
+	"wide letters":    func(size int) string { return repeat("\ufdfa", size) },
+	"controls":        func(size int) string { return repeat("\u202e", size) },
+	"repeats":         func(size int) string { return repeat("((a*)*b?){0,20}", size) },
+	"choices":         func(size int) string { return repeat("(a|aa)+", size) },
+	"deep JSON":       func(size int) string { return repeat("[", size) },
+	"stars of search": func(size int) string { return repeat("a* ", size) },
+	"steps":           func(size int) string { return repeat("go north then take the key, ", size) },
+	"front matter":    func(size int) string { return "---\n" + repeatNumbered("k%d: [a, {b: c}]\n", size-8) + "---\n" },
 }
 
-// fill repeats a text as often as it fits into a number of bytes.
-func fill(text string, size int) string { return strings.Repeat(text, max(size/len(text), 1)) }
+// repeat repeats a text as often as it fits into a number of bytes, and at least once.
+func repeat(text string, size int) string { return strings.Repeat(text, max(size/len(text), 1)) }
 
-// numbered repeats a text with a number in it.
-func numbered(format string, size int) string {
+// repeatNumbered repeats a format with increasing numbers.
+func repeatNumbered(format string, size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size-len(format)-8; i++ {
 		fmt.Fprintf(&b, format, i)
@@ -65,21 +65,21 @@ func numbered(format string, size int) string {
 	return b.String()
 }
 
-// place is a value somewhere within an input.
-type place struct {
-	path   []any // names of members, 0 for the first of a list
+// inputPlace is the place of a value within an input.
+type inputPlace struct {
+	path   []any // names of members, 0 for the first item of a list
 	schema *jsonschema.Schema
 }
 
-// placesIn are all places of an input of a schema.
-func placesIn(root *jsonschema.Schema) (all []place) {
+// inputPlaces returns all places of an input of a schema, to a depth of five.
+func inputPlaces(root *jsonschema.Schema) (all []inputPlace) {
 	var walk func(s *jsonschema.Schema, path []any)
 	walk = func(s *jsonschema.Schema, path []any) {
 		if at, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
 			s = root.Defs[at]
 		}
 		if len(path) > 0 {
-			all = append(all, place{slices.Clone(path), s})
+			all = append(all, inputPlace{slices.Clone(path), s})
 		}
 		if len(path) > 4 {
 			return
@@ -95,8 +95,8 @@ func placesIn(root *jsonschema.Schema) (all []place) {
 	return all
 }
 
-// with is a value with another put at a path; what is not there on the way is made.
-func with(v any, path []any, x any) any {
+// withValueAt returns a copy of v with x at a path, and creates missing parents.
+func withValueAt(v any, path []any, x any) any {
 	if len(path) == 0 {
 		return x
 	}
@@ -105,15 +105,15 @@ func with(v any, path []any, x any) any {
 		if m = maps.Clone(m); m == nil {
 			m = map[string]any{}
 		}
-		m[name] = with(m[name], path[1:], x)
+		m[name] = withValueAt(m[name], path[1:], x)
 		return m
 	}
 	old, _ := v.([]any)
 	if len(old) == 0 {
-		return []any{with(nil, path[1:], x)}
+		return []any{withValueAt(nil, path[1:], x)}
 	}
 	old = slices.Clone(old)
-	old[0] = with(old[0], path[1:], x)
+	old[0] = withValueAt(old[0], path[1:], x)
 	return old
 }
 
@@ -123,14 +123,14 @@ type attack struct {
 	input map[string]any
 }
 
-// hostileSize is the longest text of an attack: what a body may hold, with its escapes.
+// hostileSize is the longest text of an attack: a request body can hold it, with its escapes.
 const hostileSize = 1_000_000
 
-// attacks are the hostile inputs that are made of a good one.
-func attacks(o *op.Operation, base map[string]any) (all []attack) {
-	for _, p := range placesIn(o.InputSchema()) {
+// attacksOn returns the hostile inputs that are made from a good one.
+func attacksOn(o *op.Operation, base map[string]any) (all []attack) {
+	for _, p := range inputPlaces(o.InputSchema()) {
 		for what, v := range hostileValues(p, base) {
-			in, _ := with(base, p.path, v).(map[string]any) // it stays one
+			in, _ := withValueAt(base, p.path, v).(map[string]any) // the input stays an object
 			all = append(all, attack{fmt.Sprintf("%v: %s", p.path, what), in})
 		}
 	}
@@ -138,7 +138,7 @@ func attacks(o *op.Operation, base map[string]any) (all []attack) {
 	return all
 }
 
-func hostileValues(p place, base map[string]any) map[string]any {
+func hostileValues(p inputPlace, base map[string]any) map[string]any {
 	out := map[string]any{}
 	kind := append([]string{p.schema.Type}, p.schema.Types...)
 	is := func(name string) bool { return slices.Contains(kind, name) }
@@ -157,8 +157,8 @@ func hostileValues(p place, base map[string]any) map[string]any {
 		}
 	}
 	if is("array") {
-		for _, n := range []int{itemsOf(p.schema), 20_000} {
-			out[fmt.Sprint(n, " items")] = manyOf(p, base, n)
+		for _, n := range []int{maxItemsOf(p.schema), 20_000} {
+			out[fmt.Sprint(n, " items")] = repeatFirst(p, base, n)
 		}
 	}
 	if is("object") && len(p.schema.Properties) == 0 {
@@ -180,15 +180,16 @@ func hostileValues(p place, base map[string]any) map[string]any {
 	return out
 }
 
-func itemsOf(s *jsonschema.Schema) int {
+func maxItemsOf(s *jsonschema.Schema) int {
 	if s.MaxItems != nil {
 		return *s.MaxItems
 	}
 	return 5000
 }
 
-// manyOf is a list of as many as asked for of what a good input has first, else of texts.
-func manyOf(p place, base map[string]any, n int) []any {
+// repeatFirst returns a list of n copies of the first item of a good input's list, or else of
+// texts.
+func repeatFirst(p inputPlace, base map[string]any, n int) []any {
 	var v any = base
 	for _, step := range p.path {
 		switch at := v.(type) {
@@ -213,7 +214,7 @@ func manyOf(p place, base map[string]any, n int) []any {
 	return out
 }
 
-// hostileFields are objects of free members.
+// hostileFields returns hostile objects for places with free members.
 func hostileFields() map[string]any {
 	many, cards := map[string]any{}, map[string]any{}
 	for i := range 5000 {
@@ -225,5 +226,5 @@ func hostileFields() map[string]any {
 		deep = map[string]any{"a": []any{deep}}
 	}
 	return map[string]any{"many members": many, "many parts": cards, "deep": map[string]any{"a": deep},
-		"long member": map[string]any{"a": fill("{{", 200_000)}, "long part": map[string]any{"+a": fill("|a", 500_000)}}
+		"long member": map[string]any{"a": repeat("{{", 200_000)}, "long part": map[string]any{"+a": repeat("|a", 500_000)}}
 }

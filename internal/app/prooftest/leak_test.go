@@ -19,64 +19,63 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// logged is what the whole process logs by its default logger.
-var logged = &sink{}
+// processLog has the output of the process's default logger.
+var processLog = &syncBuffer{}
 
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.NewJSONHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	slog.SetDefault(slog.New(slog.NewJSONHandler(processLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	pgtest.Main(m)
 }
 
-// oracle watches everything that leaves a stage.
+// oracle checks everything that leaves a stage.
 type oracle struct {
 	*story
 	finds   *detector
-	hits    map[string]map[string]int // calls by operation and caller
-	fine    map[string]bool           // operations that were answered well
-	last    map[string]string         // what operations were answered last
-	shown   map[string]map[*mark]bool // marks that came out, by who saw them
-	asked   map[*mark]bool            // marks that callers asked for by themselves
+	hits    map[string]map[string]int // number of calls by operation and caller
+	fine    map[string]bool           // operations that succeeded
+	last    map[string]string         // last answer by operation
+	shown   map[string]map[*mark]bool // marks in answers, by caller
+	asked   map[*mark]bool            // marks in the callers' own requests
 	leaked  map[*mark]bool
-	decoys  pool // what may be written down: no marks
-	watched int  // cards that were subscribed to
+	decoys  namePool // may be written by callers: contains no marks
+	watched int      // number of cards that were subscribed to
 }
 
 func newOracle(t *testing.T, on string) *oracle {
 	t.Helper()
 	s := &story{stage: newStage(t, on), mint: newMint(23), whole: true,
-		who: author("user", access.RoleUser), ids: map[string]string{}, hidden: []access.Label{forGM, forAlice, forAdmin, forBob, access.NewLabel(access.LevelAdmin, "alice")}}
-	s.tell()
+		who: newAuthor("user", access.RoleUser), ids: map[string]string{}, hidden: []access.Label{forGM, forAlice, forAdmin, forBob, access.NewLabel(access.LevelAdmin, "alice")}}
+	s.tellAll()
 	s.giveKeys("user", "alice", "gm", "admin", "stranger")
 	s.giveOperatorKey()
 	o := &oracle{story: s, finds: newDetector(s.mint.all), hits: map[string]map[string]int{}, fine: map[string]bool{}, last: map[string]string{},
 		shown: map[string]map[*mark]bool{}, asked: map[*mark]bool{}, leaked: map[*mark]bool{}}
 	clean := func(list []string) (kept []string) {
 		for _, x := range list {
-			if len(o.finds.find(x)) == 0 {
+			if len(o.finds.findLeaks(x)) == 0 {
 				kept = append(kept, x)
 			}
 		}
 		return kept
 	}
 	k := s.known
-	o.decoys = pool{names: clean(k.names), hidden: clean(k.hidden), words: k.words, guesses: k.words, types: clean(k.types), tags: clean(k.tags), ids: k.ids}
+	o.decoys = namePool{names: clean(k.names), hidden: clean(k.hidden), words: k.words, guesses: k.words, types: clean(k.types), tags: clean(k.tags), ids: k.ids}
 	return o
 }
 
-// watch holds one answer against the marks. What the caller asked for by name it may be
-// told back.
-func (o *oracle) watch(who string, r request, got string) {
+// checkAnswer looks for marks in one answer. Marks that were in the request are allowed.
+func (o *oracle) checkAnswer(who string, r request, got string) {
 	o.t.Helper()
 	own := map[*mark]bool{}
-	for _, l := range o.finds.find(r.path + " " + strings.Join(r.header, " ") + " " + r.body) {
+	for _, l := range o.finds.findLeaks(r.path + " " + strings.Join(r.header, " ") + " " + r.body) {
 		own[l.mark], o.asked[l.mark] = true, true
 	}
-	for _, l := range o.finds.find(got) {
+	for _, l := range o.finds.findLeaks(got) {
 		if o.shown[who] == nil {
 			o.shown[who] = map[*mark]bool{}
 		}
 		o.shown[who][l.mark] = true
-		if who == "operator" || l.mark.shows(who) || own[l.mark] || o.leaked[l.mark] {
+		if who == "operator" || l.mark.isVisibleTo(who) || own[l.mark] || o.leaked[l.mark] {
 			continue
 		}
 		o.leaked[l.mark] = true
@@ -86,13 +85,13 @@ func (o *oracle) watch(who string, r request, got string) {
 
 func (o *oracle) call(who string, r request) reply {
 	o.t.Helper()
-	o.src.pass(time.Second)
+	o.src.advance(time.Second)
 	got := o.send(who, r)
-	o.watch(who, r, got.String())
+	o.checkAnswer(who, r, got.String())
 	return got
 }
 
-// invoke calls an operation, counts it, and tells whether it was answered well.
+// invoke calls an operation, counts the call and reports whether it succeeded.
 func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest bool) (fine bool) {
 	o.t.Helper()
 	if o.hits[of.Name] == nil {
@@ -100,7 +99,7 @@ func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest
 	}
 	o.hits[of.Name][who]++
 	if rest && of.Route != "" {
-		got := o.call(who, overREST(of, input))
+		got := o.call(who, viaREST(of, input))
 		o.last[of.Name] = clip(got.body, 400)
 		best := unequipped[of.Name]
 		if best == "" && o.app.Config.Database != "" {
@@ -108,7 +107,7 @@ func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest
 		}
 		fine = got.status < 300 || best != "" && strings.Contains(got.body, best)
 	} else {
-		got := o.call(who, asTool(of, input))
+		got := o.call(who, toolRequest(of, input))
 		o.last[of.Name] = clip(got.body, 400)
 		fine = got.status == 200 && !strings.Contains(got.body, `"isError":true`) && !strings.Contains(got.body, `"error":{"code"`)
 	}
@@ -118,17 +117,17 @@ func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest
 
 var callers = []string{"user", "alice", "gm", "stranger", "", "admin", "operator"}
 
-// TestNoMarkLeaks drives everything that is served as everybody, and looks for marks of
-// what they may not see in every byte that comes out.
+// TestNoMarkLeaks makes calls to everything that is served, as every caller, and looks in every
+// byte of the answers for marks that the caller may not see.
 func TestNoMarkLeaks(t *testing.T) {
-	if raceenabled.Detected && !long() {
+	if raceenabled.Detected && !isLong() {
 		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 	}
 	onEachStore(t, testNoMarkLeaks)
 }
 
 func testNoMarkLeaks(t *testing.T, on string) {
-	if on == "postgres" && !long() {
+	if on == "postgres" && !isLong() {
 		t.Skip("only by make proof, with PROOF_ROUNDS: TestBothStoresAnswerAlike and TestNonInterference ask PostgreSQL")
 	}
 	t.Parallel()
@@ -136,28 +135,28 @@ func testNoMarkLeaks(t *testing.T, on string) {
 	for i, who := range callers {
 		o.tryGood(who)
 		if who != "admin" && who != "operator" {
-			o.tryChance(who, rounds(40))
+			o.tryRandom(who, rounds(40))
 		}
-		for _, r := range besides(o.known, i) {
+		for _, r := range otherCalls(o.known, i) {
 			o.call(who, r)
 		}
 		if who != "admin" && who != "operator" {
-			for _, r := range writes(o.decoys, i) { // no mark is written down
+			for _, r := range writeCalls(o.decoys, i) { // no mark is written
 				o.call(who, r)
 			}
 		}
 		o.call(who, request{operation: "metrics", method: "GET", path: "/metrics"})
 	}
-	list, as := seated(o.story)
+	list, as := seatedCalls(o.story)
 	for i, r := range list {
 		o.call(as[i], r)
 	}
-	o.followAll()
-	o.sessions()
-	o.exports()
+	o.followAllFeeds()
+	o.runSessions()
+	o.checkExports()
 	o.tryControl()
 	o.wantCoverage()
-	o.wantQuiet()
+	o.wantNoMarkInLogs()
 }
 
 // tryGood makes every good call.
@@ -169,39 +168,39 @@ func (o *oracle) tryGood(who string) {
 		}
 		for i, e := range good[of.Name] {
 			in := o.inputs(e)
-			if (e.sure || some(i+1)) && o.invoke(who, of, in, false) {
-				o.fine[of.Name+exampleOf(i)] = true
+			if (e.sure || isSelected(i+1)) && o.invoke(who, of, in, false) {
+				o.fine[of.Name+exampleKey(i)] = true
 			}
-			if (i == 0 || some(i)) && o.invoke(who, of, in, true) {
-				o.fine[of.Name+exampleOf(i)] = true
+			if (i == 0 || isSelected(i)) && o.invoke(who, of, in, true) {
+				o.fine[of.Name+exampleKey(i)] = true
 			}
 			for n, older := range of.Older {
-				if some(i + n) {
-					o.call(who, overRoute(of, older.Route, in))
+				if isSelected(i + n) {
+					o.call(who, viaRoute(of, older.Route, in))
 				}
 			}
 		}
 	}
 }
 
-// exampleOf names the good call of an operation at a place of its list.
-func exampleOf(i int) string { return " " + itoa(i) }
+// exampleKey returns the key in fine of example i of an operation.
+func exampleKey(i int) string { return " " + itoa(i) }
 
-// tryChance makes random calls. Marks are asked for, and never written down.
-func (o *oracle) tryChance(who string, n int) {
+// tryRandom makes random calls. Marks are asked for, and never written.
+func (o *oracle) tryRandom(who string, n int) {
 	o.t.Helper()
-	c := newChance(uint64(len(who)), o.known)
+	c := newInputGen(uint64(len(who)), o.known)
 	for i := range n {
 		of := pick(c, o.app.Ops.All())
 		if c.known = o.known; of.Writes() {
 			c.known = o.decoys
 		}
-		o.invoke(who, of, c.input(of), i%2 == 0)
+		o.invoke(who, of, c.randomInput(of), i%2 == 0)
 	}
 }
 
-// exports writes the world out for each audience.
-func (o *oracle) exports() {
+// checkExports exports the world for each audience.
+func (o *oracle) checkExports() {
 	o.t.Helper()
 	for who, role := range map[string]access.Role{"user": access.RoleUser, "gm": access.RoleGM} {
 		dir := filepath.Join(o.t.TempDir(), who)
@@ -209,13 +208,13 @@ func (o *oracle) exports() {
 		if err != nil {
 			o.t.Errorf("export as %s: %v", who, err)
 		}
-		o.watch(who, request{operation: "export"}, summary.String())
+		o.checkAnswer(who, request{operation: "export"}, summary.String())
 		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
-				return nil //nolint:nilerr // an export of nothing makes no folder
+				return nil //nolint:nilerr // an empty export makes no folder
 			}
 			b, err := os.ReadFile(path)
-			o.watch(who, request{operation: "export"}, path+"\n"+string(b))
+			o.checkAnswer(who, request{operation: "export"}, path+"\n"+string(b))
 			return err
 		})
 		if err != nil {
@@ -224,19 +223,19 @@ func (o *oracle) exports() {
 	}
 }
 
-// tryControl reads all there is as those who may: what the oracle then finds shows that
-// it can.
+// tryControl reads everything as callers who may: the marks that the oracle then finds show
+// that it can find them.
 func (o *oracle) tryControl() {
 	o.t.Helper()
-	o.list("gm", "changes")
+	o.listAll("gm", "changes")
 	for _, who := range []string{"admin", "stranger"} {
-		trashed := o.list(who, "trash")
+		trashed := o.listAll(who, "trash")
 		for _, id := range trashed {
 			o.call(who, request{operation: "control", method: "POST", path: "/api/mcp/cards/~" + id + "/restore", body: "{}"})
 		}
-		o.list(who, "wanted")
-		o.list(who, "tags")
-		seen := slices.Concat(trashed, o.list(who, "cards"), o.list(who, "changes"))
+		o.listAll(who, "wanted")
+		o.listAll(who, "tags")
+		seen := slices.Concat(trashed, o.listAll(who, "cards"), o.listAll(who, "changes"))
 		slices.Sort(seen)
 		for _, id := range slices.Compact(seen) {
 			card := "/api/mcp/cards/~" + id
@@ -252,8 +251,8 @@ func (o *oracle) tryControl() {
 	}
 }
 
-// list goes through a list to its end, and gives the ids of the cards in it.
-func (o *oracle) list(who, of string) (ids []string) {
+// listAll pages through a list, and returns the ids of its cards.
+func (o *oracle) listAll(who, of string) (ids []string) {
 	o.t.Helper()
 	for offset := 0; ; offset += 100 {
 		got := o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/" + of + "?limit=100&offset=" + itoa(offset)})
@@ -279,7 +278,7 @@ func (o *oracle) list(who, of string) (ids []string) {
 	}
 }
 
-// wantCoverage holds that everything was tried, and that the oracle can see.
+// wantCoverage checks that everything was called, and that the oracle can find marks.
 func (o *oracle) wantCoverage() {
 	o.t.Helper()
 	for _, of := range o.app.Ops.All() {
@@ -294,31 +293,31 @@ func (o *oracle) wantCoverage() {
 	}
 	for name, list := range good {
 		for i, e := range list {
-			if e.sure && !o.fine[name+exampleOf(i)] {
+			if e.sure && !o.fine[name+exampleKey(i)] {
 				o.t.Errorf("%s was never answered well to %v", name, e.input)
 			}
 		}
 	}
-	store := strings.ToLower(o.stored())
+	store := strings.ToLower(o.storeBytes())
 	for i := range o.finds.marks {
 		m := &o.finds.marks[i]
 		if !strings.Contains(store, m.word) {
 			o.t.Errorf("mark %s (%s) is not in the store: it was not planted", m.word, m.place)
 		}
-		if !m.apart && m.shows("admin") && !o.shown["admin"][m] || !m.apart && m.world == "otherland" && !o.shown["stranger"][m] {
+		if !m.apart && m.isVisibleTo("admin") && !o.shown["admin"][m] || !m.apart && m.world == "otherland" && !o.shown["stranger"][m] {
 			o.t.Errorf("the control did not see %s of a %s card %v (%s)", m.place, m.label.Level, m.label.Subjects, m.word)
 		}
-		if m.place == formerName && m.shows("gm") && !o.shown["gm"][m] {
+		if m.place == formerNamePlace && m.isVisibleTo("gm") && !o.shown["gm"][m] {
 			o.t.Errorf("the gm did not see %s of a %s card %v (%s)", m.place, m.label.Level, m.label.Subjects, m.word)
 		}
 	}
 	o.t.Logf("%d marks; %d operations × %d callers", len(o.finds.marks), len(o.hits), len(callers))
 }
 
-// stored are the bytes of the store: of its files, or of every row of the database.
-func (o *oracle) stored() string {
+// storeBytes returns the bytes of the store: of its files, or of every row of the database.
+func (o *oracle) storeBytes() string {
 	if o.app.Config.Database != "" {
-		return o.rows()
+		return o.databaseBytes()
 	}
 	var b strings.Builder
 	base := filepath.Join(o.app.Config.Data, app.StoreFile)
@@ -332,8 +331,8 @@ func (o *oracle) stored() string {
 	return b.String()
 }
 
-// rows are all rows of all tables, with texts and bytes as they are kept.
-func (o *oracle) rows() string {
+// databaseBytes returns all rows of all tables, with texts and bytes as they are stored.
+func (o *oracle) databaseBytes() string {
 	ctx := o.t.Context()
 	c, err := pgx.Connect(ctx, o.app.Config.Database)
 	if err != nil {
@@ -357,8 +356,8 @@ func (o *oracle) rows() string {
 	return b.String()
 }
 
-// wantQuiet holds that no log, trace or access record says what a card holds.
-func (o *oracle) wantQuiet() {
+// wantNoMarkInLogs checks that no log, trace or access record has the content of a card.
+func (o *oracle) wantNoMarkInLogs() {
 	o.t.Helper()
 	for r, err := range o.app.AccessTail(o.t.Context(), access.TailOptions{Last: 1 << 20}) {
 		if err != nil {
@@ -368,15 +367,15 @@ func (o *oracle) wantQuiet() {
 		if err != nil {
 			o.t.Fatal(err)
 		}
-		for _, l := range o.finds.find(string(b)) {
+		for _, l := range o.finds.findLeaks(string(b)) {
 			if !o.asked[l.mark] && !strings.Contains(l.mark.place, "name") {
 				o.t.Errorf("an access record holds %s: %s", l.mark.place, b)
 			}
 		}
 	}
 	o.close()
-	for what, text := range map[string]string{"log": o.logs.String(), "default log": logged.String(), "traces": o.traces.String()} {
-		for _, l := range o.finds.find(text) {
+	for what, text := range map[string]string{"log": o.logs.String(), "default log": processLog.String(), "traces": o.traces.String()} {
+		for _, l := range o.finds.findLeaks(text) {
 			o.t.Errorf("the %s holds %s (%s): …%s…", what, l.mark.place, l.how, l.near)
 		}
 	}

@@ -17,20 +17,20 @@ import (
 	"loregate/internal/access"
 )
 
-// mark is a word that stands nowhere but in one hidden place.
+// mark is a word that is in one hidden place and nowhere else.
 type mark struct {
 	word  string
-	place string // what holds it: "name", "content", …
+	place string // the kind of place: "name", "content", …
 	label access.Label
-	world string // slug of the world it is planted in; "" is the stage's
+	world string // slug of the world that has it; "" is the stage's
 	apart bool   // no operation shows it to anybody today
 }
 
-// shows reports whether somebody may be shown the mark.
-func (m mark) shows(who string) bool {
+// isVisibleTo reports whether somebody may be shown the mark.
+func (m mark) isVisibleTo(who string) bool {
 	p := people[who]
 	if p.world != cmp.Or(m.world, "lendwater") {
-		return false // so is nobody, and who plays with a token that opens no cards
+		return false // as for callers without a key, and players whose token opens no cards
 	}
 	if m.world != "" {
 		return true
@@ -38,14 +38,14 @@ func (m mark) shows(who string) bool {
 	return access.View{Level: p.role.Level(), Subject: access.Subject(who)}.Sees(m.label)
 }
 
-// mint makes marks. Their letters are such that names keep them as they are: no vowels
-// and no s, so that nothing is taken for a plural.
-type mint struct {
+// markMint makes marks. Names do not change their letters: there are no vowels and no s, so
+// that no mark is taken for a plural.
+type markMint struct {
 	rng *rand.Rand
 	all []mark
 }
 
-func newMint(seed uint64) *mint { return &mint{rng: rand.New(rand.NewPCG(seed, 1))} }
+func newMint(seed uint64) *markMint { return &markMint{rng: rand.New(rand.NewPCG(seed, 1))} }
 
 const (
 	markLetters = "bcdfghjklmnpqrtvwxz"
@@ -53,8 +53,8 @@ const (
 	fragment    = 8
 )
 
-// make gives a new word for a place under a label.
-func (m *mint) make(place string, label access.Label) string {
+// newMark makes a mark for a place under a label, and returns its word.
+func (m *markMint) newMark(place string, label access.Label) string {
 	b := make([]byte, markLength)
 	for i := range b {
 		b[i] = markLetters[m.rng.IntN(len(markLetters))]
@@ -63,18 +63,18 @@ func (m *mint) make(place string, label access.Label) string {
 	return string(b)
 }
 
-// apart is make for what no operation shows.
-func (m *mint) apart(place string, label access.Label) string {
-	word := m.make(place, label)
+// newUnshownMark is newMark for places that no operation shows.
+func (m *markMint) newUnshownMark(place string, label access.Label) string {
+	word := m.newMark(place, label)
 	m.all[len(m.all)-1].apart = true
 	return word
 }
 
-// detector finds any eight letters in a row of any of its marks, plain or in a code.
+// detector finds any eight consecutive letters of any of its marks, plain or encoded.
 type detector struct {
 	marks []mark
 	forms map[uint64][]form // by their first eight bytes
-	some  [1 << 14]uint64   // a bit for what some form begins with: most texts meet none
+	some  [1 << 14]uint64   // a Bloom filter of the first eight bytes of forms, which most texts do not pass
 }
 
 type form struct {
@@ -87,18 +87,18 @@ func newDetector(marks []mark) *detector {
 	d := &detector{marks: marks, forms: map[uint64][]form{}}
 	for i := range marks {
 		for at := 0; at+fragment <= len(marks[i].word); at++ {
-			d.learn(&marks[i], marks[i].word[at:at+fragment])
+			d.addForms(&marks[i], marks[i].word[at:at+fragment])
 		}
 	}
 	return d
 }
 
-func (d *detector) learn(m *mark, part string) {
+func (d *detector) addForms(m *mark, part string) {
 	add := func(how, text string) {
 		key := binary.LittleEndian.Uint64([]byte(text))
 		if !slices.ContainsFunc(d.forms[key], func(f form) bool { return f.text == text && f.mark == m }) {
 			d.forms[key] = append(d.forms[key], form{text, m, how})
-			bit := spread(key)
+			bit := hashKey(key)
 			d.some[bit/64] |= 1 << (bit % 64)
 		}
 	}
@@ -107,78 +107,78 @@ func (d *detector) learn(m *mark, part string) {
 		add("hex", hex.EncodeToString([]byte(spelt)))
 		for lead := range 3 {
 			coded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", lead) + spelt))
-			first, last := (lead*8+5)/6, (lead+len(spelt))*8/6 // characters that come from the part alone
+			first, last := (lead*8+5)/6, (lead+len(spelt))*8/6 // characters that depend on the part alone
 			add("base64", coded[first:last])
 		}
 	}
 }
 
-// spread gives twenty bits of a key.
-func spread(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 44 }
+// hashKey returns a hash of a key, of twenty bits.
+func hashKey(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 44 }
 
-// leak is a mark that came out.
+// leak is a mark in an answer.
 type leak struct {
 	mark *mark
 	how  string
-	near string // what stands around it
+	near string // the text around it
 }
 
-// find looks for marks in a text: as it is, in small letters, and with the escapes of
-// HTML, JSON and addresses undone.
-func (d *detector) find(text string) []leak {
-	found := finding{d: d, seen: map[*mark]bool{}}
+// findLeaks looks for marks in a text: as it is, in lower case, and with the escapes of HTML,
+// JSON and URLs undone.
+func (d *detector) findLeaks(text string) []leak {
+	found := scanState{d: d, seen: map[*mark]bool{}}
 	found.scan(text)
-	for range 2 { // an address may hold escapes of escapes
+	for range 2 { // a URL may have escaped escapes
 		if !strings.Contains(text, "%") && !strings.Contains(text, `\u`) && !strings.Contains(text, "&#") {
 			break
 		}
-		text = unescaped(text)
+		text = unescape(text)
 		found.scan(text)
 	}
 	return found.leaks
 }
 
-type finding struct {
+type scanState struct {
 	d     *detector
 	seen  map[*mark]bool
 	leaks []leak
 }
 
-// scan looks at every run of eight and more characters that forms are made of; most of a
-// text is none.
-func (f *finding) scan(text string) {
+// scan checks every run of eight or more characters that can be part of a form; most of a text
+// has no such run.
+func (f *scanState) scan(text string) {
 	start := 0
 	for i := 0; i <= len(text); i++ {
-		if i < len(text) && ofForms[text[i]] {
+		if i < len(text) && isFormChar[text[i]] {
 			continue
 		}
 		if i-start >= fragment {
 			run := text[start:i]
-			f.windows(text, start, run)
+			f.matchForms(text, start, run)
 			if small := strings.ToLower(run); small != run {
-				f.windows(text, start, small)
+				f.matchForms(text, start, small)
 			}
 		}
 		start = i + 1
 	}
 }
 
-// ofForms are the characters of words, and of their codes.
-var ofForms = func() (t [256]bool) {
+// isFormChar has the characters of words and of their encodings.
+var isFormChar = func() (t [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/-_") {
 		t[c] = true
 	}
 	return t
 }()
 
-func (f *finding) windows(text string, at int, run string) {
+func (f *scanState) matchForms(text string, at int, run string) {
 	for i := 0; i+fragment <= len(run); i++ {
 		key := binary.LittleEndian.Uint64([]byte(run[i : i+fragment]))
-		if bit := spread(key); f.d.some[bit/64]&(1<<(bit%64)) == 0 {
+		if bit := hashKey(key); f.d.some[bit/64]&(1<<(bit%64)) == 0 {
 			continue
 		}
 		for _, x := range f.d.forms[key] {
-			plain := strings.ReplaceAll(strings.ReplaceAll(run[i:], "-", "+"), "_", "/") // as base64 in addresses
+			plain := strings.ReplaceAll(strings.ReplaceAll(run[i:], "-", "+"), "_", "/") // as base64 in URLs
 			if !f.seen[x.mark] && (strings.HasPrefix(run[i:], x.text) || strings.HasPrefix(plain, x.text)) {
 				f.seen[x.mark] = true
 				f.leaks = append(f.leaks, leak{x.mark, x.how, strings.ToValidUTF8(text[max(0, at+i-120):min(len(text), at+i+120)], "?")})
@@ -188,26 +188,26 @@ func (f *finding) windows(text string, at int, run string) {
 }
 
 var (
-	percented = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	jsoned    = regexp.MustCompile(`\\u[0-9A-Fa-f]{4}`)
+	percentEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	jsonEscape    = regexp.MustCompile(`\\u[0-9A-Fa-f]{4}`)
 )
 
-func unescaped(text string) string {
-	text = percented.ReplaceAllStringFunc(text, func(s string) string {
-		b, _ := hex.DecodeString(s[1:]) // the pattern holds two digits
+func unescape(text string) string {
+	text = percentEscape.ReplaceAllStringFunc(text, func(s string) string {
+		b, _ := hex.DecodeString(s[1:]) // the pattern has two digits
 		return string(b)
 	})
-	text = jsoned.ReplaceAllStringFunc(text, func(s string) string {
-		n, _ := strconv.ParseUint(s[2:], 16, 32) // the pattern holds four digits
+	text = jsonEscape.ReplaceAllStringFunc(text, func(s string) string {
+		n, _ := strconv.ParseUint(s[2:], 16, 32) // the pattern has four digits
 		return string(rune(n))
 	})
 	return html.UnescapeString(text)
 }
 
-// TestTheDetectorFindsWhatItShould holds the oracle itself.
+// TestTheDetectorFindsWhatItShould checks the detector itself.
 func TestTheDetectorFindsWhatItShould(t *testing.T) {
 	m := newMint(7)
-	word := m.make("test", access.NewLabel(access.LevelGM))
+	word := m.newMark("test", access.NewLabel(access.LevelGM))
 	d := newDetector(m.all)
 	part := word[3:12]
 	entities, points, percents := "", "", ""
@@ -222,11 +222,11 @@ func TestTheDetectorFindsWhatItShould(t *testing.T) {
 		"base64 2": base64.StdEncoding.EncodeToString([]byte("22" + part)), "HTML": entities, "JSON": points, "percent": percents,
 		"percent twice": strings.ReplaceAll(percents, "%", "%25"),
 	} {
-		if len(d.find(text)) != 1 {
+		if len(d.findLeaks(text)) != 1 {
 			t.Errorf("%s: %q is not found in %q", name, part, text)
 		}
 	}
-	if found := d.find("a " + word[:7] + " z " + word[9:]); len(found) != 0 {
+	if found := d.findLeaks("a " + word[:7] + " z " + word[9:]); len(found) != 0 {
 		t.Errorf("seven letters are taken for a mark: %v", found)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestAPurgedTextIsInNoFileOfTheIndex: neither while the process runs that wrote them, nor
-// where another had written them before.
+// TestAPurgedTextIsInNoFileOfTheIndex checks the files of the index after a purge, both while
+// the process that purged runs and after it has ended. An earlier process wrote the text.
 func TestAPurgedTextIsInNoFileOfTheIndex(t *testing.T) {
 	onEachStore(t, func(t *testing.T, on string) {
 		c := configOn(t, on)
@@ -35,7 +35,7 @@ func TestAPurgedTextIsInNoFileOfTheIndex(t *testing.T) {
 			s.do(keeper, "create_card", map[string]any{"name": "Diary", "content": "unspeakable"})
 			asked(s, "unspeakable")
 		})
-		if !inFiles(t, index, "unspeakable") {
+		if !filesContain(t, index, "unspeakable") {
 			t.Fatal("the text is in no file to begin with")
 		}
 		withApp(t, c, func(a *app.App) {
@@ -48,19 +48,19 @@ func TestAPurgedTextIsInNoFileOfTheIndex(t *testing.T) {
 			if err := a.Purge(t.Context(), "old", "Diary", 1); err != nil {
 				t.Fatal(err)
 			}
-			if inFiles(t, index, "unspeakable") {
+			if filesContain(t, index, "unspeakable") {
 				t.Error("after the purge a file holds the text")
 			}
 			asked(s, "clean")
 		})
-		if inFiles(t, index, "unspeakable") || !inFiles(t, index, "clean") {
+		if filesContain(t, index, "unspeakable") || !filesContain(t, index, "clean") {
 			t.Error("after the process ended the files hold the text, or not the new one")
 		}
 	})
 }
 
-// inFiles reports whether a file below a folder holds a word.
-func inFiles(t *testing.T, dir, word string) (found bool) {
+// filesContain reports whether a file below a folder contains a word.
+func filesContain(t *testing.T, dir, word string) (found bool) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -15,12 +15,12 @@ import (
 	"loregate/internal/op"
 )
 
-// request is one call as it goes over the wire, the same bytes on every stage.
+// request is one HTTP call, the same bytes on every stage.
 type request struct {
-	operation string // or what else is called
+	operation string // the operation, or another name of the call
 	method    string
 	path      string
-	header    []string // "Name: value"
+	header    []string // as "Name: value"
 	body      string
 }
 
@@ -30,7 +30,7 @@ func (r request) String() string {
 
 func clip(s string, n int) string { return s[:min(n, len(s))] }
 
-// reply is what came back, as the caller has it.
+// reply is the caller's view of an answer.
 type reply struct {
 	status int
 	header string
@@ -39,10 +39,10 @@ type reply struct {
 
 func (r reply) String() string { return fmt.Sprintf("%d\n%s\n%s", r.status, r.header, r.body) }
 
-// unfixed are the headers that are chance or the wall clock's.
-var unfixed = []string{"Date", "Mcp-Session-Id"}
+// randomHeaders are headers that depend on chance or on the wall clock.
+var randomHeaders = []string{"Date", "Mcp-Session-Id"}
 
-// send sends a request as somebody; "" is nobody.
+// send sends a request as somebody; "" is a caller without a key.
 func (s *stage) send(who string, r request) reply {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), r.method, s.url+r.path, strings.NewReader(r.body))
@@ -66,15 +66,15 @@ func (s *stage) send(who string, r request) reply {
 	if err != nil {
 		s.t.Fatalf("%s: %v", r, err)
 	}
-	defer func() { _ = res.Body.Close() }() // it was only read
+	defer func() { _ = res.Body.Close() }() // the body was only read
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		s.t.Fatalf("%s: %v", r, err)
 	}
-	s.settle()
+	s.settleApp()
 	var lines []string
 	for name, values := range res.Header {
-		if !slices.Contains(unfixed, name) {
+		if !slices.Contains(randomHeaders, name) {
 			lines = append(lines, name+": "+strings.Join(values, " | "))
 		}
 	}
@@ -82,28 +82,28 @@ func (s *stage) send(who string, r request) reply {
 	return reply{res.StatusCode, strings.Join(lines, "\n"), string(b)}
 }
 
-// client follows no redirects, so that what is compared is what the server said.
+// client follows no redirects, so that the server's own answers are compared.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// sealed are texts of chance in answers: cursors and references, sealed with a new nonce
-// each, ids of traces, secrets that are shown once, and names of copies of the store, which are of
-// its bytes. Their lengths are no chance.
-var sealed = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+|loregate-[0-9a-f]{16}\.db`)
+// randomTexts matches random texts in answers: cursors and references, each sealed with a new
+// nonce, ids of traces, secrets that are shown once, and names of backups, which depend on the
+// bytes of the store. Their lengths are not random.
+var randomTexts = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+|loregate-[0-9a-f]{16}\.db`)
 
-// fixed is the reply without what is chance.
-func (r reply) fixed() string { return fixed(r.String()) }
+// masked returns the reply without its random texts.
+func (r reply) masked() string { return maskRandom(r.String()) }
 
-func fixed(text string) string {
-	return sealed.ReplaceAllStringFunc(text, func(s string) string {
+func maskRandom(text string) string {
+	return randomTexts.ReplaceAllStringFunc(text, func(s string) string {
 		return fmt.Sprintf("%s…(%d)", s[:4], len(s))
 	})
 }
 
-// overREST is a call of an operation by its route.
-func overREST(o *op.Operation, input map[string]any) request { return overRoute(o, o.Route, input) }
+// viaREST calls an operation by its route.
+func viaREST(o *op.Operation, input map[string]any) request { return viaRoute(o, o.Route, input) }
 
-// overRoute is a call of an operation by one of its routes.
-func overRoute(o *op.Operation, route string, input map[string]any) request {
+// viaRoute calls an operation by one of its routes.
+func viaRoute(o *op.Operation, route string, input map[string]any) request {
 	method, path, _ := strings.Cut(route, " ")
 	rest := maps.Clone(input)
 	for _, m := range pathVar.FindAllStringSubmatch(path, -1) {
@@ -152,14 +152,14 @@ func overRoute(o *op.Operation, route string, input map[string]any) request {
 
 var pathVar = regexp.MustCompile(`\{([a-z_A-Z]+)\}`)
 
-// The two eras of MCP, as a client asks for them.
+// The two eras of MCP, by their protocol versions.
 const (
 	older  = "2025-11-25"
 	modern = "2026-07-28"
 )
 
-// overMCP is a message of the modern era, which needs no session.
-func overMCP(method string, params map[string]any) request {
+// mcpRequest is a message of the modern era, which needs no session.
+func mcpRequest(method string, params map[string]any) request {
 	if params == nil {
 		params = map[string]any{}
 	}
@@ -174,21 +174,21 @@ func overMCP(method string, params map[string]any) request {
 		r.operation = fmt.Sprint(params["name"])
 	}
 	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": modern, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
-	r.body = message(method, params)
+	r.body = mcpMessage(method, params)
 	return r
 }
 
-// inSession is a message of the older era in a session.
-func inSession(session, method string, params map[string]any) request {
+// sessionRequest is a message of the older era in a session.
+func sessionRequest(session, method string, params map[string]any) request {
 	r := request{operation: strings.ReplaceAll(method, "/", "-"), method: http.MethodPost, path: "/mcp",
-		header: []string{"Mcp-Protocol-Version: " + older, "Mcp-Session-Id: " + session}, body: message(method, params)}
+		header: []string{"Mcp-Protocol-Version: " + older, "Mcp-Session-Id: " + session}, body: mcpMessage(method, params)}
 	if method == "tools/call" {
 		r.operation = fmt.Sprint(params["name"])
 	}
 	return r
 }
 
-func message(method string, params map[string]any) string {
+func mcpMessage(method string, params map[string]any) string {
 	m := map[string]any{"jsonrpc": "2.0", "method": method, "params": params}
 	if !strings.HasPrefix(method, "notifications/") {
 		m["id"] = 7
@@ -197,15 +197,15 @@ func message(method string, params map[string]any) string {
 	return string(b)
 }
 
-// asTool is a call of an operation as a tool.
-func asTool(o *op.Operation, input map[string]any) request {
-	return overMCP("tools/call", map[string]any{"name": o.Name, "arguments": input})
+// toolRequest calls an operation as a tool.
+func toolRequest(o *op.Operation, input map[string]any) request {
+	return mcpRequest("tools/call", map[string]any{"name": o.Name, "arguments": input})
 }
 
-// session begins a session of the older era and gives its id.
-func (s *stage) session(who string) string {
+// startSession starts a session of the older era and returns its id.
+func (s *stage) startSession(who string) string {
 	s.t.Helper()
-	body := message("initialize", map[string]any{"protocolVersion": older, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "proof", "version": "1"}})
+	body := mcpMessage("initialize", map[string]any{"protocolVersion": older, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "proof", "version": "1"}})
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/mcp", strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -224,6 +224,6 @@ func (s *stage) session(who string) string {
 	if id == "" {
 		s.t.Fatalf("no session: %s", res.Status)
 	}
-	s.send(who, inSession(id, "notifications/initialized", nil))
+	s.send(who, sessionRequest(id, "notifications/initialized", nil))
 	return id
 }

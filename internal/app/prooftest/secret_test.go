@@ -9,19 +9,19 @@ import (
 	"loregate/internal/canon"
 )
 
-// tellSecrets tells what nobody sees but those of a label, with a mark in every place that
-// can hold a word.
+// tellSecrets creates cards that only those of a label see, with a mark in every place that can
+// hold a word.
 func (s *story) tellSecrets(l access.Label) {
-	name := func(place string) string { return s.secretName(place, l) }
-	word := func(place string) string { return s.secret(place, l) }
+	name := func(place string) string { return s.newSecretName(place, l) }
+	word := func(place string) string { return s.newSecret(place, l) }
 	own := func(n canon.NewCard) canon.Card {
 		n.Label = &l
-		c := s.put(n)
+		c := s.putCard(n)
 		s.known.ids = append(s.known.ids, c.ID.String())
-		s.known.hidden = append(s.known.hidden, c.Name, string(c.Key), "~"+c.ID.String(), markupSlip(c.Name))
+		s.known.hidden = append(s.known.hidden, c.Name, string(c.Key), "~"+c.ID.String(), withTypo(c.Name))
 		return c
 	}
-	s.unseen(func() {
+	s.tellHidden(func() {
 		codename := "vault-" + word("codename")
 		s.known.hidden = append(s.known.hidden, ":"+codename)
 		fields, err := json.Marshal(map[string]string{"motive": word("field"), word("field name"): "x"})
@@ -40,9 +40,9 @@ func (s *story) tellSecrets(l access.Label) {
 		own(canon.NewCard{Name: "Guildhouse+*type+*default", Content: "<p>" + word("template") + "</p>"})
 		own(canon.NewCard{Name: "Missing Place", Content: "road"})
 		own(canon.NewCard{Name: "Place 1 ferry+tags", Type: "Pointer", Content: "[[tag lantern]]\n[[secret]]"})
-		if len(l.Subjects) == 0 { // the parts make these GM's, whoever else is named
+		if len(l.Subjects) == 0 { // the parts make these GM cards, even if subjects are named
 			own(canon.NewCard{Name: "Lendwater+GM+Plot", Content: word("gm part")})
-			if l.Level == access.LevelGM { // what is made on the way to it is no wider
+			if l.Level == access.LevelGM { // cards created along with it get the same level
 				s.do(keeper, "create_card", map[string]any{"name": "Rent Quay+" + name("name above a GM part") + "+GM", "content": word("gm part")})
 			}
 			own(canon.NewCard{Name: "Oda Tarn+AI", Content: word("ai part") + " ferry"})
@@ -55,8 +55,8 @@ func (s *story) tellSecrets(l access.Label) {
 	})
 }
 
-// markupSlip is a name with a slip of the pen.
-func markupSlip(name string) string {
+// withTypo returns a name with two letters swapped.
+func withTypo(name string) string {
 	r := []rune(name)
 	if len(r) > 3 {
 		r[1], r[2] = r[2], r[1]
@@ -68,31 +68,31 @@ func (s *story) tellSecretTypes(l access.Label, own func(canon.NewCard) canon.Ca
 	schema := func(word string) json.RawMessage {
 		return json.RawMessage(`{"schema": {"type": "object", "title": "` + word + `", "properties": {"` + word + `": {"type": "string"}}}}`)
 	}
-	dread := own(canon.NewCard{Name: s.secretName("type", l), Type: "Cardtype", Content: "<p>" + s.secret("type's description", l) + "</p>", Fields: schema(s.secret("schema", l))})
+	dread := own(canon.NewCard{Name: s.newSecretName("type", l), Type: "Cardtype", Content: "<p>" + s.newSecret("type's description", l) + "</p>", Fields: schema(s.newSecret("schema", l))})
 	s.known.types = append(s.known.types, dread.Name)
 	own(canon.NewCard{Name: "Dreadhouse", Type: "Cardtype", Content: "dread"})
-	own(canon.NewCard{Name: "Guildhouse", Type: "Cardtype", Content: s.secret("type of the same name", l), Fields: schema(s.secret("schema", l))})
-	if len(l.Subjects) == 0 { // a type must be known to all who see its cards
-		own(canon.NewCard{Name: "House of " + s.secretName("name", l), Type: dread.Name, Content: "mist"})
+	own(canon.NewCard{Name: "Guildhouse", Type: "Cardtype", Content: s.newSecret("type of the same name", l), Fields: schema(s.newSecret("schema", l))})
+	if len(l.Subjects) == 0 { // everybody who sees a card must see its type
+		own(canon.NewCard{Name: "House of " + s.newSecretName("name", l), Type: dread.Name, Content: "mist"})
 	}
-	own(canon.NewCard{Name: "query " + s.secretName("query", l), Type: "Query", Content: `{"name": "{{` + s.secret("placeholder", l) + `}}"}`,
-		Fields: json.RawMessage(`{"description": "` + s.secret("query's description", l) + `"}`)})
-	own(canon.NewCard{Name: "people_of", Type: "Query", Content: `{"prefix": "` + s.secret("query's filter", l) + `"}`})
+	own(canon.NewCard{Name: "query " + s.newSecretName("query", l), Type: "Query", Content: `{"name": "{{` + s.newSecret("placeholder", l) + `}}"}`,
+		Fields: json.RawMessage(`{"description": "` + s.newSecret("query's description", l) + `"}`)})
+	own(canon.NewCard{Name: "people_of", Type: "Query", Content: `{"prefix": "` + s.newSecret("query's filter", l) + `"}`})
 }
 
 func (s *story) tellSecretFile(l access.Label) {
-	bytes := []byte("a secret map: " + s.secret("file", l))
-	fields := json.RawMessage(`{"file_name": "` + s.secret("file's name", l) + `.txt"}`)
-	s.put(canon.NewCard{Name: "Rent Quay+map", Type: "File", File: bytes, Fields: fields, Label: &l})
-	s.put(canon.NewCard{Name: "Place 2 road+sketch", Type: "File", File: bytes, Fields: fields, Label: &l})
+	bytes := []byte("a secret map: " + s.newSecret("file", l))
+	fields := json.RawMessage(`{"file_name": "` + s.newSecret("file's name", l) + `.txt"}`)
+	s.putCard(canon.NewCard{Name: "Rent Quay+map", Type: "File", File: bytes, Fields: fields, Label: &l})
+	s.putCard(canon.NewCard{Name: "Place 2 road+sketch", Type: "File", File: bytes, Fields: fields, Label: &l})
 	s.known.hidden = append(s.known.hidden, "Place 2 road+sketch")
 }
 
-// tellSecretMass makes as many cards as are in sight, of the same names and words, so that
-// whatever counts, ranks or samples them shows.
+// tellSecretMass creates as many hidden cards as there are visible ones, with the same names
+// and words: an answer that counts, ranks or samples them then differs.
 func (s *story) tellSecretMass(l access.Label, own func(canon.NewCard) canon.Card) {
 	words := []string{"lantern", "ferry", "road", "mist", "tide", "bell"}
-	s.plan(func(p *canon.Plan) error {
+	s.commitPlan(func(p *canon.Plan) error {
 		for i := range 30 {
 			_, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Place %d %s", i, words[i%len(words)]), Type: []string{"RichText", "Lore"}[i%2], Label: &l,
 				Content: strings.Repeat("lantern ferry road mist tide bell the year quay ", 1+i%4) + fmt.Sprintf("[[Wanted %d]] [[Wanted Bridge]] {{Place 1 ferry}}", i%7)})
@@ -102,51 +102,51 @@ func (s *story) tellSecretMass(l access.Label, own func(canon.NewCard) canon.Car
 		}
 		return nil
 	})
-	own(canon.NewCard{Name: "Place " + s.secretName("name", l), Content: strings.Repeat("lantern ", 40)})
+	own(canon.NewCard{Name: "Place " + s.newSecretName("name", l), Content: strings.Repeat("lantern ", 40)})
 }
 
-// tellSecretPast makes trash, former names and things that everybody saw once.
+// tellSecretPast creates trash, former names, and cards that everybody could see once.
 func (s *story) tellSecretPast(l access.Label, own func(canon.NewCard) canon.Card, enemy canon.Card) {
 	trash := func(c canon.Card) {
-		s.onCard(c.ID, func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
+		s.planOnCard(c.ID, func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
 	}
-	trash(own(canon.NewCard{Name: s.secretName("name in the trash", l), Content: s.secret("content in the trash", l)}))
-	trash(own(canon.NewCard{Name: "Gone Tavern", Content: s.secret("content in the trash", l)}))
-	moved := own(canon.NewCard{Name: s.secretName("former name", l), Content: "tide"})
-	later := s.secretName("later name", l)
+	trash(own(canon.NewCard{Name: s.newSecretName("name in the trash", l), Content: s.newSecret("content in the trash", l)}))
+	trash(own(canon.NewCard{Name: "Gone Tavern", Content: s.newSecret("content in the trash", l)}))
+	moved := own(canon.NewCard{Name: s.newSecretName("former name", l), Content: "tide"})
+	later := s.newSecretName("later name", l)
 	s.do(keeper, "rename_card", map[string]any{"name": "~" + moved.ID.String(), "new_name": later})
-	// Cards in sight link to the nemesis by the name that it had.
-	s.do(keeper, "rename_card", map[string]any{"name": "~" + enemy.ID.String(), "new_name": "Nemesis " + s.secretName("new name of a link's target", l)})
+	// Visible cards link to the nemesis by its former name.
+	s.do(keeper, "rename_card", map[string]any{"name": "~" + enemy.ID.String(), "new_name": "Nemesis " + s.newSecretName("new name of a link's target", l)})
 	for range 2 {
-		s.edit(enemy.ID, "<p>"+s.secret("content", l)+" lantern [[Oda Tarn]]</p>")
+		s.editCard(enemy.ID, "<p>"+s.newSecret("content", l)+" lantern [[Oda Tarn]]</p>")
 	}
-	once := s.put(canon.NewCard{Name: "Once Seen " + l.Level.String() + fmt.Sprint(len(l.Subjects)), Content: "<p>seen by all, with a lantern</p>"})
-	s.onCard(once.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, l); return err })
-	s.edit(once.ID, "<p>"+s.secret("content of a card once seen", l)+"</p>")
+	once := s.putCard(canon.NewCard{Name: "Once Seen " + l.Level.String() + fmt.Sprint(len(l.Subjects)), Content: "<p>seen by all, with a lantern</p>"})
+	s.planOnCard(once.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, l); return err })
+	s.editCard(once.ID, "<p>"+s.newSecret("content of a card once seen", l)+"</p>")
 	s.known.ids = append(s.known.ids, once.ID.String())
 }
 
-// tellSecretPeople makes members, labels with names and settings that only admins see.
+// tellSecretPeople creates members, labels with names and settings that only admins see.
 func (s *story) tellSecretPeople() {
 	admins := access.NewLabel(access.LevelAdmin)
-	member := access.Subject(s.mint.apart("member", admins))
-	s.plan(func(p *canon.Plan) error { return p.SetMember(member, access.RoleGM, canon.CardID{}) })
-	named := access.NewLabel(access.LevelAdmin, access.Subject(s.mint.apart("named subject", admins)))
-	s.put(canon.NewCard{Name: "For one only " + s.secretName("name", named), Content: s.secret("content", named), Label: &named})
-	s.plan(func(p *canon.Plan) error {
+	member := access.Subject(s.mint.newUnshownMark("member", admins))
+	s.commitPlan(func(p *canon.Plan) error { return p.SetMember(member, access.RoleGM, canon.CardID{}) })
+	named := access.NewLabel(access.LevelAdmin, access.Subject(s.mint.newUnshownMark("named subject", admins)))
+	s.putCard(canon.NewCard{Name: "For one only " + s.newSecretName("name", named), Content: s.newSecret("content", named), Label: &named})
+	s.commitPlan(func(p *canon.Plan) error {
 		set := p.World().Settings
-		set.Extra = map[string]string{"system": set.Extra["system"], "x": s.mint.apart("settings", admins)}
+		set.Extra = map[string]string{"system": set.Extra["system"], "x": s.mint.newUnshownMark("settings", admins)}
 		return p.Configure("Lendwater", set)
 	})
 }
 
-// tellOtherWorld makes worlds of other people, full of marks: one that the stranger opens,
-// and one that nobody does.
+// tellOtherWorld creates worlds of other people, full of marks: one that the stranger opens,
+// and one that nobody opens.
 func (s *story) tellOtherWorld() {
-	s.unseen(func() {
+	s.tellHidden(func() {
 		home := s.world
 		s.tellWorld("otherland", "otherland")
-		s.tellWorld("w-"+s.mint.apart("slug of a world", access.NewLabel(access.LevelAdmin)), "nowhere")
+		s.tellWorld("w-"+s.mint.newUnshownMark("slug of a world", access.NewLabel(access.LevelAdmin)), "nowhere")
 		s.mint.all[len(s.mint.all)-4].world = "nowhere"
 		s.known.ids = append(s.known.ids, s.world.String())
 		s.world = home
@@ -161,16 +161,16 @@ func (s *story) tellWorld(slug, as string) {
 		s.t.Fatal(err)
 	}
 	s.world = w.ID
-	s.do(keeper, "create_card", map[string]any{"name": s.mint.make("name elsewhere", everyone), "content": "lantern " + s.mint.make("content elsewhere", everyone)})
-	s.do(keeper, "create_card", map[string]any{"name": "Oda Tarn", "content": "ferry " + s.mint.make("content elsewhere", everyone)})
+	s.do(keeper, "create_card", map[string]any{"name": s.mint.newMark("name elsewhere", everyone), "content": "lantern " + s.mint.newMark("content elsewhere", everyone)})
+	s.do(keeper, "create_card", map[string]any{"name": "Oda Tarn", "content": "ferry " + s.mint.newMark("content elsewhere", everyone)})
 	for i := range s.mint.all[first:] {
 		s.mint.all[first+i].world = as
 	}
 }
 
-// tell tells the whole story to an audience that sees the shown labels beside what all
-// see.
-func (s *story) tell(shown ...access.Label) {
+// tellAll tells the whole story to an audience that sees the shown labels beside the cards that
+// all see.
+func (s *story) tellAll(shown ...access.Label) {
 	s.tellOpening()
 	s.tellTown()
 	s.tellCampaign()
@@ -198,5 +198,5 @@ func (s *story) tell(shown ...access.Label) {
 		}
 	}
 	s.tellOtherWorld()
-	s.seen(func() {})
+	s.tellVisible(func() {})
 }

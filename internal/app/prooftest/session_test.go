@@ -16,13 +16,13 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// tape is a transport that keeps all that a client is sent.
-type tape struct {
+// recordingTransport is an HTTP transport that keeps everything sent to a client.
+type recordingTransport struct {
 	key string
-	got *sink
+	got *syncBuffer
 }
 
-func (p tape) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p recordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+p.key)
 	res, err := http.DefaultTransport.RoundTrip(r)
@@ -30,31 +30,31 @@ func (p tape) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for name, values := range res.Header {
-		_, _ = io.WriteString(p.got, name+": "+strings.Join(values, " ")+"\n") // a sink takes all
+		_, _ = io.WriteString(p.got, name+": "+strings.Join(values, " ")+"\n") // a buffer never fails
 	}
-	res.Body = &teed{res.Body, io.TeeReader(res.Body, p.got)}
+	res.Body = &teeBody{res.Body, io.TeeReader(res.Body, p.got)}
 	return res, nil
 }
 
-type teed struct {
+type teeBody struct {
 	io.Closer
 	io.Reader
 }
 
-// sessions connects real clients of both eras, which list, call, read and subscribe, while
-// the keeper changes what they see and what they do not.
-func (o *oracle) sessions() {
+// runSessions connects real clients of both eras. They list, call, read and subscribe, while
+// the keeper changes visible and hidden cards.
+func (o *oracle) runSessions() {
 	o.t.Helper()
 	for _, era := range []string{older, modern} {
 		for _, who := range []string{"user", "alice", "gm", "stranger"} {
-			got := &sink{}
-			o.inSession(era, who, got)
-			o.watch(who, request{operation: "session " + era}, got.String())
+			got := &syncBuffer{}
+			o.runSession(era, who, got)
+			o.checkAnswer(who, request{operation: "session " + era}, got.String())
 		}
 	}
 }
 
-func (o *oracle) inSession(era, who string, got *sink) {
+func (o *oracle) runSession(era, who string, got *syncBuffer) {
 	o.t.Helper()
 	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
 	defer cancel()
@@ -63,7 +63,7 @@ func (o *oracle) inSession(era, who string, got *sink) {
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { notices <- r.Params.URI },
 	})
 	cs, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: o.url + "/mcp", MaxRetries: -1,
-		HTTPClient: &http.Client{Transport: tape{o.keys[who], got}}}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		HTTPClient: &http.Client{Transport: recordingTransport{o.keys[who], got}}}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -71,21 +71,21 @@ func (o *oracle) inSession(era, who string, got *sink) {
 	n := 0
 	for r, err := range cs.Resources(ctx, nil) {
 		if n++; err == nil && n%stride() == 0 {
-			_, _ = cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.URI}) // what comes is on the tape
+			_, _ = cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.URI}) // the answer is recorded
 		}
 	}
 	for _, e := range good["search_cards"] {
-		_, _ = cs.CallTool(ctx, &mcp.CallToolParams{Name: "search_cards", Arguments: e.input}) // so here
+		_, _ = cs.CallTool(ctx, &mcp.CallToolParams{Name: "search_cards", Arguments: e.input}) // recorded as well
 	}
 	if who != "stranger" {
 		o.subscribe(ctx, cs, notices)
 	}
 }
 
-// subscribe subscribes to what is in sight and to what is not, and changes both.
+// subscribe subscribes to visible and hidden cards, and changes both.
 func (o *oracle) subscribe(ctx context.Context, cs *mcp.ClientSession, notices <-chan string) {
 	o.t.Helper()
-	hidden := o.put(canon.NewCard{Name: "Watched " + itoa(o.watched), Content: "x", Label: &forOthers})
+	hidden := o.putCard(canon.NewCard{Name: "Watched " + itoa(o.watched), Content: "x", Label: &forOthers})
 	o.watched++
 	uris := []string{"archive://card/" + url.PathEscape("~"+hidden.ID.String()), "archive://card/" + url.PathEscape(hidden.Name), "archive://card/New%20Ferry"}
 	for _, uri := range uris {
@@ -93,7 +93,7 @@ func (o *oracle) subscribe(ctx context.Context, cs *mcp.ClientSession, notices <
 			o.t.Fatalf("subscribe %s: %v", uri, err)
 		}
 	}
-	o.edit(hidden.ID, o.finds.marks[0].word+" "+itoa(o.watched))
+	o.editCard(hidden.ID, o.finds.marks[0].word+" "+itoa(o.watched))
 	time.Sleep(150 * time.Millisecond) // longer than the pace of notices: a wrong one would come before the right one
 	o.do(keeper, "update_card", map[string]any{"name": "New Ferry", "content": "ferry " + itoa(o.watched)})
 	select {

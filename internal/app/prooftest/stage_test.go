@@ -1,7 +1,7 @@
-// Package prooftest proves the second law, that what is hidden is absent, on the whole
-// product as it is served: by marks planted in every hidden place, of which none may ever
-// come out, and by two worlds that differ only in what is hidden, which must answer alike
-// to the byte.
+// Package prooftest proves the second law, that hidden data is absent from answers, on the
+// whole product as it is served. One proof plants marks in every hidden place, none of which
+// may ever appear. The other compares two worlds that differ only in their hidden data: their
+// answers must be equal to the byte.
 package prooftest
 
 import (
@@ -33,7 +33,7 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// stores are what the proofs run on, one after the other. Where PostgreSQL is not
+// stores are the stores on which the proofs run, one after the other. If PostgreSQL is not
 // installed its part is skipped, or fails with REQUIRE_ENGINES=1.
 var stores = []string{"embedded", "postgres"}
 
@@ -45,8 +45,8 @@ func onEachStore(t *testing.T, proof func(t *testing.T, on string)) {
 	}
 }
 
-// prepare makes the schema of a database.
-func prepare(ctx context.Context, url string) error {
+// createSchema creates the schema of a database.
+func createSchema(ctx context.Context, url string) error {
 	s, err := postgres.Open(ctx, postgres.Config{URL: url})
 	if err == nil {
 		err = s.Close()
@@ -54,7 +54,7 @@ func prepare(ctx context.Context, url string) error {
 	return err
 }
 
-// rounds is how many random calls a caller makes: PROOF_ROUNDS, or a few by default.
+// rounds returns the number of random calls of a caller: PROOF_ROUNDS, or a few by default.
 func rounds(fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv("PROOF_ROUNDS")); err == nil && n > 0 {
 		return n
@@ -62,13 +62,13 @@ func rounds(fallback int) int {
 	return raceenabled.Share(fallback, 8)
 }
 
-// long reports whether a long proof is asked for.
-func long() bool { return os.Getenv("PROOF_ROUNDS") != "" }
+// isLong reports whether a long proof is asked for.
+func isLong() bool { return os.Getenv("PROOF_ROUNDS") != "" }
 
-// stride thins out, in a short proof, the names that every kind of call is tried with.
+// stride is the step by which a short proof selects names for its calls.
 func stride() int {
 	switch {
-	case long():
+	case isLong():
 		return 1
 	case raceenabled.Detected:
 		return 60
@@ -76,45 +76,45 @@ func stride() int {
 	return 12
 }
 
-// some is the part of the good calls that a short proof makes over each transport: all
-// calls are made over one of them.
-func some(turn int) bool { return long() || turn%3 == 0 }
+// isSelected reports whether a call is made in this turn. A short proof makes each good call
+// over one transport in three.
+func isSelected(turn int) bool { return isLong() || turn%3 == 0 }
 
-// source is the clock, the ids and the chance of a stage. Ids are drawn from a row for each
-// purpose, which is a stream or what they are for: the order in which two purposes draw
-// changes no id. What is told out of sight draws from rows of its own, and so leaves those
-// of the rest alone.
+// source is the clock, the ids and the random bytes of a stage. Each purpose (a stream, or a
+// use of ids) has a sequence of ids of its own: the order in which two purposes draw changes no
+// id. Hidden parts of the story have sequences of their own, so that they do not change the ids
+// of the visible parts.
 type source struct {
 	mu     sync.Mutex
-	now    time.Time      // guarded by mu
-	hidden bool           // guarded by mu
-	drawn  map[row]uint64 // guarded by mu: ids drawn
-	chance map[row]uint64 // guarded by mu: times that bytes were drawn
+	now    time.Time             // guarded by mu
+	hidden bool                  // guarded by mu
+	drawn  map[idSequence]uint64 // guarded by mu: number of ids drawn
+	chance map[idSequence]uint64 // guarded by mu: number of times that bytes were drawn
 }
 
-// row is what ids are drawn for, in sight or out of it.
-type row struct {
+// idSequence names a sequence of ids: its purpose, and whether the story's part is hidden.
+type idSequence struct {
 	purpose string
 	hidden  bool
 }
 
 func newSource() *source {
-	return &source{now: begin, drawn: map[row]uint64{}, chance: map[row]uint64{}}
+	return &source{now: begin, drawn: map[idSequence]uint64{}, chance: map[idSequence]uint64{}}
 }
 
-// Random gives bytes that are the same in every run.
+// Random fills b with bytes that are the same in every run.
 func (s *source) Random(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := row{hidden: s.hidden}
+	at := idSequence{hidden: s.hidden}
 	s.chance[at]++
-	r := rand.New(rand.NewPCG(s.chance[at], uint64(at.number())))
+	r := rand.New(rand.NewPCG(s.chance[at], uint64(at.hiddenBit())))
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
 }
 
-func (r row) number() byte {
+func (r idSequence) hiddenBit() byte {
 	if r.hidden {
 		return 1
 	}
@@ -127,23 +127,23 @@ func (s *source) Now() time.Time {
 	return s.now
 }
 
-func (s *source) pass(d time.Duration) {
+func (s *source) advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = s.now.Add(d)
 }
 
-func (s *source) hide(on bool) {
+func (s *source) setHidden(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hidden = on
 }
 
-// NewID gives UUIDs of version 7 that rise for each purpose and are the same in every run.
+// NewID returns UUIDs of version 7 that rise for each purpose and are the same in every run.
 func (s *source) NewID(purpose string) uuid.UUID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := row{purpose, s.hidden}
+	at := idSequence{purpose, s.hidden}
 	s.drawn[at]++
 	var u uuid.UUID
 	ms := s.now.UnixMilli()
@@ -151,7 +151,7 @@ func (s *source) NewID(purpose string) uuid.UUID {
 		u[i] = byte(ms >> (8 * (5 - i)))
 	}
 	sum := sha256.Sum256([]byte(purpose))
-	u[6], u[7], u[8], u[9] = 0x70, sum[0], 0x80, at.number()
+	u[6], u[7], u[8], u[9] = 0x70, sum[0], 0x80, at.hiddenBit()
 	copy(u[10:12], sum[1:])
 	for i := range 4 {
 		u[15-i] = byte(s.drawn[at] >> (8 * i))
@@ -159,45 +159,46 @@ func (s *source) NewID(purpose string) uuid.UUID {
 	return u
 }
 
-// sink keeps what is written to it, from several goroutines.
-type sink struct {
+// syncBuffer is a buffer for several goroutines.
+type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (s *sink) Write(p []byte) (int, error) {
+func (s *syncBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.Write(p)
 }
 
-func (s *sink) String() string {
+func (s *syncBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
 }
 
-// stage is the product, served, with one world that people play in.
+// stage is the product, served, with one world.
 type stage struct {
 	t       testing.TB
 	src     *source
 	app     *app.App
 	url     string
 	world   access.WorldID
-	keys    map[string]string // secrets by who holds them
-	logs    *sink
-	traces  *sink
+	keys    map[string]string // keys and tokens by their holders
+	logs    *syncBuffer
+	traces  *syncBuffer
 	options app.Options
-	close   func() // ends it; more than once does no harm
+	close   func() // ends the stage; may be called more than once
 }
 
-// host is what requests name, so that addresses in answers are the same on every stage.
+// host is the host that requests name, so that addresses in answers are the same on every
+// stage.
 const host = "127.0.0.1:8420"
 
-// begin is when every stage opens.
+// begin is the time at which every stage opens.
 var begin = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
-// configOn is the default configuration with an empty store of a kind.
+// configOn returns the default configuration with an empty store of a kind.
 func configOn(t testing.TB, on string) app.Config {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
@@ -206,7 +207,7 @@ func configOn(t testing.TB, on string) app.Config {
 	}
 	c.Data = t.TempDir()
 	if on == "postgres" {
-		c.Database = pgtest.Database(t, prepare)
+		c.Database = pgtest.Database(t, createSchema)
 	}
 	return c
 }
@@ -214,7 +215,7 @@ func configOn(t testing.TB, on string) app.Config {
 // newStage opens the product on an empty store of a kind, with one empty world.
 func newStage(t testing.TB, on string) *stage {
 	t.Helper()
-	s := &stage{t: t, src: newSource(), keys: map[string]string{}, logs: &sink{}, traces: &sink{}}
+	s := &stage{t: t, src: newSource(), keys: map[string]string{}, logs: &syncBuffer{}, traces: &syncBuffer{}}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(s.traces, r.Body)
 	}))
@@ -251,8 +252,8 @@ func newStage(t testing.TB, on string) *stage {
 	return s
 }
 
-// people are those who hold a key to the world. Alice is a player whom some cards name;
-// the stranger plays in another world.
+// people are the holders of a key to a world. Alice is a player named by some cards; the
+// stranger plays in another world.
 var people = map[string]struct {
 	role  access.Role
 	world string
@@ -261,7 +262,7 @@ var people = map[string]struct {
 	"admin": {access.RoleAdmin, "lendwater"}, "stranger": {access.RoleAdmin, "otherland"},
 }
 
-// giveKeys makes a key for each person whose world is there.
+// giveKeys makes a key for each named person, whose world must exist.
 func (s *stage) giveKeys(who ...string) {
 	s.t.Helper()
 	for _, name := range who {
@@ -289,46 +290,46 @@ func (s *stage) giveOperatorKey() {
 	s.keys["operator"] = secret
 }
 
-// author is a caller who tells the stage's story, without limits.
-func author(name string, role access.Role) access.Caller {
+// newAuthor returns a caller without limits, who makes the calls of the story.
+func newAuthor(name string, role access.Role) access.Caller {
 	return access.Caller{Subject: access.Subject(name), Actor: access.Person, EveryRole: role, Unlimited: true}
 }
 
 var (
-	keeper = author("keeper", access.RoleAdmin)
-	player = author("player", access.RoleUser)
+	keeper = newAuthor("keeper", access.RoleAdmin)
+	player = newAuthor("player", access.RoleUser)
 )
 
-// settle does the work that the last call left to be done beside calls.
-func (s *stage) settle() {
+// settleApp does the background work that the last call left.
+func (s *stage) settleApp() {
 	s.t.Helper()
 	if err := s.app.Settle(s.t.Context()); err != nil {
 		s.t.Error(err)
 	}
 }
 
-// do makes a call as an author, in the stage's world, and gives its output.
+// do makes a call in the stage's world, and returns its output.
 func (s *stage) do(by access.Caller, operation string, input any) map[string]any {
 	s.t.Helper()
-	out, err := s.tried(by, operation, input)
+	out, err := s.tryDo(by, operation, input)
 	if err != nil {
 		s.t.Fatalf("%s %v: %v", operation, input, err)
 	}
 	return out
 }
 
-// tried is do for what may be refused.
-func (s *stage) tried(by access.Caller, operation string, input any) (out map[string]any, err error) {
+// tryDo is do for calls that may be refused.
+func (s *stage) tryDo(by access.Caller, operation string, input any) (out map[string]any, err error) {
 	s.t.Helper()
-	a, err := s.answer(by, operation, input)
+	a, err := s.doForAnswer(by, operation, input)
 	if err == nil {
 		err = json.Unmarshal(a.Output, &out)
 	}
 	return out, err
 }
 
-// answer is tried with all that the answer has.
-func (s *stage) answer(by access.Caller, operation string, input any) (*op.Answer, error) {
+// doForAnswer is tryDo that returns the whole answer.
+func (s *stage) doForAnswer(by access.Caller, operation string, input any) (*op.Answer, error) {
 	s.t.Helper()
 	b, err := json.Marshal(input)
 	if err != nil {
@@ -336,15 +337,15 @@ func (s *stage) answer(by access.Caller, operation string, input any) (*op.Answe
 	}
 	r := op.Request{Operation: operation, Input: b, World: s.world.String(), Transport: "rest", Correlation: "story"}
 	if m, ok := input.(map[string]any); ok && m["campaign_id"] != nil {
-		r.World = "" // the input names it
+		r.World = "" // the input names the world
 	}
 	a, err := s.app.Ops.Invoke(s.t.Context(), by, r)
-	s.settle()
+	s.settleApp()
 	return a, err
 }
 
-// plan commits what no operation does, as the keeper.
-func (s *stage) plan(f func(*canon.Plan) error) {
+// commitPlan commits a plan that no operation can make, as the keeper.
+func (s *stage) commitPlan(f func(*canon.Plan) error) {
 	s.t.Helper()
 	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Write, World: s.world}, func(g access.Grant) error {
 		_, err := s.app.Canon.Update(s.t.Context(), g, f)

@@ -10,35 +10,36 @@ import (
 	"loregate/internal/canon"
 )
 
-// story fills a stage. What is in sight happens on every stage that tells it, at the same
-// times and with the same ids; what is not, only where it is told whole.
+// story fills a stage. To tell a part of the story is to make its calls. Visible parts happen
+// on every stage, at the same times and with the same ids; hidden parts happen only where the
+// whole story is told.
 type story struct {
 	*stage
-	mint      *mint
+	mint      *markMint
 	whole     bool
 	hidden    []access.Label
 	beat      int
-	known     pool
-	who       access.Caller     // who plays and hosts: the audience
-	ids       map[string]string // of what is in sight, by the story's own names
-	others    int               // how often others were told of
-	conflicts int               // how many the table good has made
-	asked     int               // how often it has had somebody propose
+	known     namePool
+	who       access.Caller     // the audience, who plays and hosts
+	ids       map[string]string // of visible things, by the story's own names
+	others    int               // number of calls of tellOthers
+	conflicts int               // number of conflicts made by the table good
+	asked     int               // number of proposals made by the table good
 }
 
-// pool is what callers make their calls of.
-type pool struct {
-	names   []string // of cards in sight
-	hidden  []string // names, keys, ids and codenames of what is not, and slips of them
+// namePool has the names and words that callers use in their calls.
+type namePool struct {
+	names   []string // of visible cards
+	hidden  []string // names, keys, ids and codenames of hidden cards, and misspelt ones
 	words   []string // to search for
-	guesses []string // words of what is hidden
+	guesses []string // words of hidden cards
 	types   []string
 	tags    []string
-	ids     []string // of cards, changes and jobs, in sight or not
+	ids     []string // of visible and hidden cards, changes and jobs
 }
 
-// seen tells what the audience sees.
-func (s *story) seen(f func()) {
+// tellVisible calls f, whose changes the audience sees.
+func (s *story) tellVisible(f func()) {
 	s.beat++
 	s.src.mu.Lock()
 	s.src.now = begin.Add(time.Duration(s.beat) * 10 * time.Second)
@@ -46,47 +47,47 @@ func (s *story) seen(f func()) {
 	f()
 }
 
-// unseen tells what the audience does not see.
-func (s *story) unseen(f func()) {
+// tellHidden calls f, whose changes the audience does not see, if the whole story is told.
+func (s *story) tellHidden(f func()) {
 	if !s.whole {
 		return
 	}
-	s.src.pass(time.Millisecond)
-	s.src.hide(true)
+	s.src.advance(time.Millisecond)
+	s.src.setHidden(true)
 	f()
-	s.src.hide(false)
+	s.src.setHidden(false)
 }
 
-// secret gives a new word for a hidden place.
-func (s *story) secret(place string, l access.Label) string {
-	w := s.mint.make(place, l)
+// newSecret returns the word of a new mark for a hidden place.
+func (s *story) newSecret(place string, l access.Label) string {
+	w := s.mint.newMark(place, l)
 	s.known.guesses = append(s.known.guesses, w)
 	return w
 }
 
-// secretName is secret as a name, which callers will ask for.
-func (s *story) secretName(place string, l access.Label) string {
-	w := s.secret(place, l)
+// newSecretName is newSecret as a name, which callers will ask for.
+func (s *story) newSecretName(place string, l access.Label) string {
+	w := s.newSecret(place, l)
 	name := strings.ToUpper(w[:1]) + w[1:]
 	s.known.hidden = append(s.known.hidden, name, w[:8]+" "+w[9:])
 	return name
 }
 
-// put makes a card as the keeper.
-func (s *story) put(n canon.NewCard) canon.Card {
+// putCard creates a card as the keeper.
+func (s *story) putCard(n canon.NewCard) canon.Card {
 	s.t.Helper()
 	var made canon.Card
-	s.plan(func(p *canon.Plan) (err error) {
+	s.commitPlan(func(p *canon.Plan) (err error) {
 		made, err = p.Create(n)
 		return err
 	})
 	return made
 }
 
-// edit changes a card by its id.
-func (s *story) edit(id canon.CardID, content string) {
+// editCard changes a card's content by its id.
+func (s *story) editCard(id canon.CardID, content string) {
 	s.t.Helper()
-	s.plan(func(p *canon.Plan) error {
+	s.commitPlan(func(p *canon.Plan) error {
 		c, err := p.Card("~" + id.String())
 		if err == nil {
 			_, err = p.Update(c, canon.Edit{Content: &content})
@@ -95,10 +96,10 @@ func (s *story) edit(id canon.CardID, content string) {
 	})
 }
 
-// onCard plans something about a card by its id.
-func (s *story) onCard(id canon.CardID, f func(*canon.Plan, canon.Card) error) {
+// planOnCard commits a plan about a card by its id.
+func (s *story) planOnCard(id canon.CardID, f func(*canon.Plan, canon.Card) error) {
 	s.t.Helper()
-	s.plan(func(p *canon.Plan) error {
+	s.commitPlan(func(p *canon.Plan) error {
 		c, err := p.Card("~" + id.String())
 		if err != nil {
 			return err
@@ -107,9 +108,9 @@ func (s *story) onCard(id canon.CardID, f func(*canon.Plan, canon.Card) error) {
 	})
 }
 
-// tellOpening tells what everybody sees.
+// tellOpening creates cards that everybody sees.
 func (s *story) tellOpening() {
-	do := func(operation string, input map[string]any) { s.seen(func() { s.do(player, operation, input) }) }
+	do := func(operation string, input map[string]any) { s.tellVisible(func() { s.do(player, operation, input) }) }
 	do("create_card", map[string]any{"name": "Guildhouse", "type": "Cardtype", "content": "<p>A house of a guild.</p>",
 		"fields": map[string]any{"schema": map[string]any{"type": "object", "properties": map[string]any{"rank": map[string]any{"type": "integer"}}}}})
 	do("create_card", map[string]any{"name": "Lendwater", "content": "<h2>Water</h2><p>Beside [[Oda Tarn]] and the [[Missing Place]] lies {{Lendwater+Motto}} and {{Nemesis}} and {{:vault}}.</p>" +
@@ -141,12 +142,12 @@ func (s *story) tellOpening() {
 	for i := range 3 {
 		do("update_card", map[string]any{"name": "Oda Tarn", "content": fmt.Sprintf("<p>Founder of [[Lendwater]], edition %d; carries a lantern.</p>", i)})
 	}
-	s.seen(func() {
+	s.tellVisible(func() {
 		s.do(keeper, "create_card", map[string]any{"name": "Old Ferry", "content": "a ferry, formerly"})
 	})
-	s.seen(func() { s.do(keeper, "rename_card", map[string]any{"name": "Old Ferry", "new_name": "New Ferry"}) })
-	s.seen(func() { s.do(keeper, "create_card", map[string]any{"name": "Gone Tavern", "content": "a tavern"}) })
-	s.seen(func() { s.do(keeper, "delete_card", map[string]any{"name": "Gone Tavern"}) })
+	s.tellVisible(func() { s.do(keeper, "rename_card", map[string]any{"name": "Old Ferry", "new_name": "New Ferry"}) })
+	s.tellVisible(func() { s.do(keeper, "create_card", map[string]any{"name": "Gone Tavern", "content": "a tavern"}) })
+	s.tellVisible(func() { s.do(keeper, "delete_card", map[string]any{"name": "Gone Tavern"}) })
 	s.known.names = append(s.known.names, "Lendwater", "Lendwater+Motto", "Oda Tarn", "Oda Tarn+tags", "Mill Guild", "List of Places", "people_of", "Annals",
 		"Rent Quay", "Rent Quay+map", "New Ferry", "Old Ferry", "Guildhouse", "Terms", "oda tarn", ":oda", "Sunken Bell", "Crypt", "Crypt+Door", "Place 0 lantern+Notes")
 	s.known.hidden = append(s.known.hidden, "Nemesis", "nemesi", "Nemesus", ":vault", "Lendwater+GM", "Oda Tarn+AI", "Lendwater+GM+Plot", "Gone Tavern", "Missing Place", "Nothing At All", "Lendwatr", "Wanted 1", "Once Seen", "Rent Quay+cellar")
@@ -155,64 +156,64 @@ func (s *story) tellOpening() {
 	s.known.tags = []string{"founder", "history", "tag lantern", "tag", "nothing", "secret"}
 }
 
-// tellShown tells what an audience sees beside what all see, because of a label.
+// tellShown creates cards that an audience sees because of a label.
 func (s *story) tellShown(l access.Label) {
 	at := l.Level.String()
-	s.seen(func() {
-		s.put(canon.NewCard{Name: "Watch " + at, Content: "<p>The watch by the lantern of [[Nemesis]].</p>", Label: &l})
+	s.tellVisible(func() {
+		s.putCard(canon.NewCard{Name: "Watch " + at, Content: "<p>The watch by the lantern of [[Nemesis]].</p>", Label: &l})
 	})
-	s.seen(func() {
-		s.put(canon.NewCard{Name: "Watch " + at + "+tags", Type: "Pointer", Content: "[[history]]\n[[secret]]", Label: &l})
+	s.tellVisible(func() {
+		s.putCard(canon.NewCard{Name: "Watch " + at + "+tags", Type: "Pointer", Content: "[[history]]\n[[secret]]", Label: &l})
 	})
-	s.seen(func() { s.put(canon.NewCard{Name: "Oda Tarn", Content: "<p>What Oda hides.</p>", Label: &l}) })
-	s.seen(func() { s.put(canon.NewCard{Name: "Rent Quay+cellar", Content: "<p>A cellar.</p>", Label: &l}) })
+	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Oda Tarn", Content: "<p>What Oda hides.</p>", Label: &l}) })
+	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Rent Quay+cellar", Content: "<p>A cellar.</p>", Label: &l}) })
 	s.known.names = append(s.known.names, "Watch "+at, "Watch "+at+"+tags", "Rent Quay+cellar")
 }
 
-// tellReveals tells of what was hidden once and is not now: its past stays hidden.
+// tellReveals creates cards that were hidden once and are now visible: their past stays hidden.
 func (s *story) tellReveals(before, after access.Label, name string) {
 	var bell, crypt, door canon.Card
-	s.seen(func() { bell = s.put(canon.NewCard{Name: name, Content: "<p>A bell.</p>", Label: &before}) })
-	s.seen(func() {
-		crypt = s.put(canon.NewCard{Name: name + " Crypt", Content: "<p>A crypt.</p>", Label: &before})
+	s.tellVisible(func() { bell = s.putCard(canon.NewCard{Name: name, Content: "<p>A bell.</p>", Label: &before}) })
+	s.tellVisible(func() {
+		crypt = s.putCard(canon.NewCard{Name: name + " Crypt", Content: "<p>A crypt.</p>", Label: &before})
 	})
-	s.seen(func() { door = s.put(canon.NewCard{Name: name + " Crypt+Door", Content: "<p>A door.</p>"}) })
-	s.unseen(func() {
+	s.tellVisible(func() { door = s.putCard(canon.NewCard{Name: name + " Crypt+Door", Content: "<p>A door.</p>"}) })
+	s.tellHidden(func() {
 		for range 3 {
-			s.edit(bell.ID, "<p>The bell of "+s.secret("older version", before)+"</p>")
+			s.editCard(bell.ID, "<p>The bell of "+s.newSecret("older version", before)+"</p>")
 		}
-		s.edit(door.ID, "<p>The door of "+s.secret("older version below", before)+"</p>")
-		s.edit(crypt.ID, "<p>{{+Door}} "+s.secret("older version", before)+"</p>")
-		was := s.secretName("older name", before)
-		s.onCard(bell.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, was); return err })
-		s.onCard(bell.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, name); return err })
-		s.edit(door.ID, "<p>A door.</p>")
-		s.edit(crypt.ID, "<p>A crypt.</p>")
-		s.edit(bell.ID, "<p>A bell.</p>")
+		s.editCard(door.ID, "<p>The door of "+s.newSecret("older version below", before)+"</p>")
+		s.editCard(crypt.ID, "<p>{{+Door}} "+s.newSecret("older version", before)+"</p>")
+		was := s.newSecretName("older name", before)
+		s.planOnCard(bell.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, was); return err })
+		s.planOnCard(bell.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, name); return err })
+		s.editCard(door.ID, "<p>A door.</p>")
+		s.editCard(crypt.ID, "<p>A crypt.</p>")
+		s.editCard(bell.ID, "<p>A bell.</p>")
 	})
-	s.seen(func() {
-		s.edit(bell.ID, "<p>A bell that tolls.</p>")
-		s.edit(crypt.ID, "<p>A crypt. {{+Door}}</p>")
-		s.edit(door.ID, "<p>A shut door.</p>")
+	s.tellVisible(func() {
+		s.editCard(bell.ID, "<p>A bell that tolls.</p>")
+		s.editCard(crypt.ID, "<p>A crypt. {{+Door}}</p>")
+		s.editCard(door.ID, "<p>A shut door.</p>")
 	})
 	for _, c := range []canon.Card{bell, crypt} {
-		s.seen(func() {
-			s.onCard(c.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, after); return err })
+		s.tellVisible(func() {
+			s.planOnCard(c.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, after); return err })
 		})
 		s.known.names = append(s.known.names, c.Name)
 	}
 	s.known.names = append(s.known.names, name+" Crypt+Door")
-	s.seen(func() { s.edit(bell.ID, "<p>A bell for all.</p>") })
+	s.tellVisible(func() { s.editCard(bell.ID, "<p>A bell for all.</p>") })
 }
 
-// tellMixed tells of changes that are partly in sight: one commit about a card that all
-// see and about cards that they do not, and links and layers of cards in sight.
+// tellMixed makes changes that are partly visible: one commit about a visible card and hidden
+// ones, and hidden links and layers of visible cards.
 func (s *story) tellMixed() {
 	content := "<p>The quay.</p>"
 	for _, l := range append([]access.Label{access.NewLabel(access.LevelUser)}, s.hidden...) {
-		s.seen(func() {
+		s.tellVisible(func() {
 			content += "<p>Wet.</p>"
-			s.plan(func(p *canon.Plan) error {
+			s.commitPlan(func(p *canon.Plan) error {
 				c, err := p.Card("Rent Quay")
 				if err != nil {
 					return err
@@ -220,29 +221,29 @@ func (s *story) tellMixed() {
 				if _, err := p.Update(c, canon.Edit{Content: &content}); err != nil || !s.whole || l.Level == access.LevelUser {
 					return err
 				}
-				s.src.hide(true)
-				defer s.src.hide(false)
-				return s.beside(p, c, l)
+				s.src.setHidden(true)
+				defer s.src.setHidden(false)
+				return s.planHidden(p, c, l)
 			})
 		})
 	}
 }
 
-// beside plans, along with a change in sight, what is not.
-func (s *story) beside(p *canon.Plan, c canon.Card, l access.Label) error {
-	n := canon.NewCard{Name: "Rent Quay+" + s.secretName("name below", l), Content: "<p>" + s.secret("content", l) + " lantern</p>", Label: &l}
+// planHidden plans hidden changes along with a visible one.
+func (s *story) planHidden(p *canon.Plan, c canon.Card, l access.Label) error {
+	n := canon.NewCard{Name: "Rent Quay+" + s.newSecretName("name below", l), Content: "<p>" + s.newSecret("content", l) + " lantern</p>", Label: &l}
 	below, err := p.Create(n)
 	if err != nil {
 		return err
 	}
-	p.Note(s.mint.apart("note", l))
-	attrs, err := json.Marshal(map[string]string{"why": s.mint.apart("link", l)})
+	p.Note(s.mint.newUnshownMark("note", l))
+	attrs, err := json.Marshal(map[string]string{"why": s.mint.newUnshownMark("link", l)})
 	if err != nil {
 		return err
 	}
 	if _, err := p.Link(canon.Link{Kind: "relationship", From: c.ID, To: below.ID, Attrs: attrs, Label: l}); err != nil {
 		return err
 	}
-	_, err = p.Layer(canon.Layer{Card: c.ID, Kind: "ambient", Text: s.mint.apart("layer", l), Label: l})
+	_, err = p.Layer(canon.Layer{Card: c.ID, Kind: "ambient", Text: s.mint.newUnshownMark("layer", l), Label: l})
 	return err
 }

@@ -18,9 +18,9 @@ import (
 	"loregate/internal/canon"
 )
 
-// takenBack are the statements that bring a store back to the schema before versions had
-// former names.
-var takenBack = map[string][]string{
+// downgradeStatements bring a store back to the schema that it had before versions had former
+// names.
+var downgradeStatements = map[string][]string{
 	"embedded": {
 		"ALTER TABLE cards DROP COLUMN body", "DROP TABLE former_keys", "DROP TRIGGER cards_renamed",
 		"ALTER TABLE docs RENAME TO later_docs", "ALTER TABLE doc_texts RENAME TO later_texts", "DROP TABLE searched",
@@ -53,8 +53,8 @@ var takenBack = map[string][]string{
 	},
 }
 
-// TestAnUpgradedStoreKeepsFormerNames opens a store that was written before names had
-// labels: no former name shows, and the tables are what their stream says.
+// TestAnUpgradedStoreKeepsFormerNames opens a store that was written before names had labels:
+// no former name is visible to players, and the tables match their stream.
 func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
 	onEachStore(t, func(t *testing.T, on string) {
 		c := configOn(t, on)
@@ -72,7 +72,7 @@ func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
 			}
 			s.do(keeper, "set_card_level", map[string]any{"name": "Baker", "level": "user"})
 		})
-		takeBack(t, on, c)
+		downgradeStore(t, on, c)
 		if err := app.Upgrade(t.Context(), c, true, io.Discard); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
 			}
 			s := &stage{t: t, app: a, world: w[0].ID}
 			shown := func(role access.Role, card string) string {
-				return fmt.Sprint(s.do(author("somebody", role), "get_card_history", map[string]any{"name": card}))
+				return fmt.Sprint(s.do(newAuthor("somebody", role), "get_card_history", map[string]any{"name": card}))
 			}
 			if got := shown(access.RoleUser, "Baker+tags"); strings.Contains(got, "Zq") {
 				t.Errorf("a player is shown %s", got)
@@ -99,7 +99,7 @@ func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
 			if got := shown(access.RoleGM, "Baker+tags"); !strings.Contains(got, "Zq Is The Killer+tags") {
 				t.Errorf("a GM is shown %s", got)
 			}
-			found := fmt.Sprint(s.do(author("somebody", access.RoleUser), "search_cards", map[string]any{"q": "swan", "search_in": "content"}))
+			found := fmt.Sprint(s.do(newAuthor("somebody", access.RoleUser), "search_cards", map[string]any{"q": "swan", "search_in": "content"}))
 			if !strings.Contains(found, "Tavern+sign") {
 				t.Errorf("what was searchable before is not found: %s", found)
 			}
@@ -120,7 +120,7 @@ func withApp(t *testing.T, c app.Config, f func(*app.App)) {
 	f(a)
 }
 
-func takeBack(t *testing.T, on string, c app.Config) {
+func downgradeStore(t *testing.T, on string, c app.Config) {
 	t.Helper()
 	var exec func(q string) error
 	if on == "postgres" {
@@ -138,7 +138,7 @@ func takeBack(t *testing.T, on string, c app.Config) {
 		defer db.Close()
 		exec = func(q string) error { _, err := db.ExecContext(t.Context(), q); return err }
 	}
-	for _, q := range takenBack[on] {
+	for _, q := range downgradeStatements[on] {
 		if err := exec(q); err != nil {
 			t.Fatalf("%s: %v", q, err)
 		}
