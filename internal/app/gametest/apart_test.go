@@ -15,7 +15,7 @@ import (
 	"loregate/internal/app"
 )
 
-// What a process that serves a house apart is told by its environment.
+// Environment variables of a process that serves a house for a test.
 const (
 	apartData = "GAMETEST_APART_DATA"
 	apartAddr = "GAMETEST_APART_ADDR"
@@ -51,15 +51,16 @@ func serveApart(dir, addr string) error {
 	return a.Serve(ctx, listener, func(string) { fmt.Println("ready") })
 }
 
-// apart has another process serve the house from now on: one that can be killed.
-func (h *house) apart() {
+// serveApart moves the serving of the house into another process, which can be killed.
+func (h *house) serveApart() {
 	h.t.Helper()
 	h.stop()
 	h.spawn()
 }
 
-// killed ends that process as a loss of power does, and starts another on what it left.
-func (h *house) killed() {
+// killAndRestart kills that process, as a loss of power does, and starts another on the same
+// data.
+func (h *house) killAndRestart() {
 	h.t.Helper()
 	h.stop()
 	h.spawn()
@@ -82,7 +83,7 @@ func (h *house) spawn() {
 		h.t.Fatal(err)
 	}
 	h.stop = func() {
-		_ = cmd.Process.Kill() // SIGKILL: nothing is put in order
+		_ = cmd.Process.Kill() // SIGKILL: the process cannot clean up
 		_ = cmd.Wait()
 		http.DefaultClient.CloseIdleConnections()
 	}

@@ -23,11 +23,11 @@ import (
 // browser is a headless Chromium.
 type browser struct {
 	t    *testing.T
-	base string // of its DevTools
+	base string // URL of its DevTools
 }
 
-// newBrowser starts Chromium, or skips where there is none; with REQUIRE_ENGINES=1 it
-// fails there.
+// newBrowser starts Chromium, or skips the test if it is not installed; with REQUIRE_ENGINES=1
+// it fails instead.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := ""
@@ -55,12 +55,12 @@ func newBrowser(t *testing.T) *browser {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		// Its helpers, which end when they miss it, still write for a moment.
+		// The browser's helper processes end after it, and still write for a moment.
 		for deadline := time.Now().Add(10 * time.Second); os.RemoveAll(dir) != nil && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		}
 	})
 	port := filepath.Join(dir, "DevToolsActivePort")
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // a file is all that it says
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // Chromium only reports its port in a file
 		if b, err := os.ReadFile(port); err == nil && strings.Count(string(b), "\n") > 0 {
 			first, _, _ := strings.Cut(string(b), "\n")
 			return &browser{t, "http://127.0.0.1:" + first}
@@ -77,7 +77,7 @@ type tab struct {
 	ws   *websocket.Conn
 	mu   sync.Mutex
 	next int
-	bad  []string // what the page complained of. Guarded by mu
+	bad  []string // exceptions and security errors of the page. Guarded by mu
 }
 
 func (b *browser) open(url string) *tab {
@@ -106,13 +106,14 @@ func (b *browser) open(url string) *tab {
 	return p
 }
 
-// call sends one command and gives its result. What the page reports meanwhile is kept.
+// call sends one command and returns its result. Errors that the page reports meanwhile are
+// kept.
 func (p *tab) call(method string, params object) json.RawMessage {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
-	if err := p.ws.SetDeadline(time.Now().Add(time.Minute)); err != nil { // a browser that hangs is said to
+	if err := p.ws.SetDeadline(time.Now().Add(time.Minute)); err != nil { // a browser that hangs must fail the test
 		p.t.Fatal(err)
 	}
 	if err := websocket.JSON.Send(p.ws, object{"id": p.next, "method": method, "params": params}); err != nil {
@@ -140,7 +141,7 @@ func (p *tab) call(method string, params object) json.RawMessage {
 	}
 }
 
-// eval evaluates JavaScript and gives its value as text.
+// eval evaluates JavaScript and returns its value as text.
 func (p *tab) eval(js string) string {
 	p.t.Helper()
 	var out struct {
@@ -156,7 +157,7 @@ func (p *tab) eval(js string) string {
 	return fmt.Sprint(out.Result.Value)
 }
 
-// waits waits until JavaScript is true in the page.
+// waits waits until a JavaScript expression is true in the page.
 func (p *tab) waits(ctx context.Context, js string) bool {
 	p.t.Helper()
 	for p.eval(js) != "true" {
@@ -169,7 +170,7 @@ func (p *tab) waits(ctx context.Context, js string) bool {
 	return true
 }
 
-// types puts the focus on something and types by the keyboard, as a person does.
+// types focuses an element and types on the keyboard, as a person does.
 func (p *tab) types(selector, text string) {
 	p.t.Helper()
 	p.eval(fmt.Sprintf("document.querySelector(%q).focus()", selector))
@@ -179,8 +180,7 @@ func (p *tab) types(selector, text string) {
 	}
 }
 
-// press puts the focus on a button that is there and presses Enter. It reports whether
-// there was one.
+// press focuses an enabled button and presses Enter. It reports whether there is such a button.
 func (p *tab) press(selector string) bool {
 	p.t.Helper()
 	if p.eval(fmt.Sprintf("(() => { const b = document.querySelector(%q); if (!b || b.disabled) return false; b.focus(); return document.activeElement === b })()", selector)) != "true" {
@@ -192,9 +192,9 @@ func (p *tab) press(selector string) bool {
 	return true
 }
 
-// heard looks at the page as a screen reader does: what can be operated has a name, and
-// no two things that can be chosen from have the same.
-func (p *tab) heard() {
+// checkAccessibility reads the page as a screen reader does: every control has a name, and no
+// two controls of a role have the same.
+func (p *tab) checkAccessibility() {
 	p.t.Helper()
 	type text struct{ Value any }
 	var tree struct {
@@ -222,13 +222,13 @@ func (p *tab) heard() {
 	}
 }
 
-// full reports whether tests shall take the time that their specification asks for.
+// full reports whether tests take the time that their specification asks for.
 func full() bool { return os.Getenv("GAMETEST_FULL") == "1" }
 
-// TestAGameInTheBrowser is two people and six AI players to the end of a game, with the
-// server killed in the middle of a phase and another started. In full, durations are a
-// twentieth and the game may take ten days; else one, and the durations leave a person's
-// hands just time enough.
+// TestAGameInTheBrowser plays a game of two people and six AI players to its end. The server is
+// killed in the middle of a phase, and another is started. In full, durations are a twentieth
+// and the game may take ten days; otherwise it takes one, and the durations leave a person's
+// hands just enough time.
 func TestAGameInTheBrowser(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -237,8 +237,8 @@ func TestAGameInTheBrowser(t *testing.T) {
 	if full() {
 		seconds, days = rule.Seconds{}.Divided(20), 10
 	}
-	g := h.game(object{"days": days, "seconds": seconds}, 2, 0, 6)
-	h.apart()
+	g := h.newGame(object{"days": days, "seconds": seconds}, 2, 0, 6)
+	h.serveApart()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ada, ben := b.open(g.seats[0].Link), b.open(g.seats[1].Link)
@@ -264,7 +264,7 @@ func TestAGameInTheBrowser(t *testing.T) {
 		t.Error("the page is wider than a phone")
 	}
 	for _, p := range []*tab{ada, ben} {
-		p.heard()
+		p.checkAccessibility()
 	}
 	shoot(t, ada, "discussion")
 	shoot(t, ben, "phone")
@@ -272,13 +272,13 @@ func TestAGameInTheBrowser(t *testing.T) {
 	if !ben.waits(ctx, `document.querySelector("#log").innerText.includes("Before the lights go out.")`) {
 		t.Fatal("Ben does not read what Ada wrote in the discussion")
 	}
-	before := g.as(g.seats[1])
-	h.killed()
-	goesOn(t, before, g.as(g.seats[1]))
+	before := g.viewAs(g.seats[1])
+	h.killAndRestart()
+	wantSameGame(t, before, g.viewAs(g.seats[1]))
 	play(ctx, t, ada, ben)
 	shoot(t, ada, "end")
 	shoot(t, ben, "end-phone")
-	v := g.as(g.seats[0])
+	v := g.viewAs(g.seats[0])
 	if v.Winner == nil || len(v.Revealed) != 8 {
 		t.Fatalf("the game is not over: %s on day %d", v.Phase, v.Day)
 	}
@@ -296,8 +296,9 @@ func TestAGameInTheBrowser(t *testing.T) {
 	}
 }
 
-// goesOn holds a game after its server was killed to what a seat saw of it before.
-func goesOn(t *testing.T, before, after view.Own) {
+// wantSameGame compares a seat's view of a game after its server was killed with the view
+// before.
+func wantSameGame(t *testing.T, before, after view.Own) {
 	t.Helper()
 	if len(after.ChatLog) < len(before.ChatLog) || !reflect.DeepEqual(after.ChatLog[:len(before.ChatLog)], before.ChatLog) {
 		t.Errorf("what was said before the kill is not what is there after it: %v and %v", before.ChatLog, after.ChatLog)
@@ -310,7 +311,7 @@ func goesOn(t *testing.T, before, after view.Own) {
 	}
 }
 
-// play does what a person does who takes what is offered, until the game is over.
+// play takes every action that the pages offer a person, until the game is over.
 func play(ctx context.Context, t *testing.T, tabs ...*tab) {
 	t.Helper()
 	done := map[string]bool{}
@@ -339,7 +340,7 @@ func play(ctx context.Context, t *testing.T, tabs ...*tab) {
 	}
 }
 
-// checkGame looks at what the replay says: people and programs have done things.
+// checkGame checks the replay: people and programs have acted.
 func checkGame(t *testing.T, g *table, v *view.Own) {
 	t.Helper()
 	var replay struct {
@@ -381,7 +382,7 @@ func checkGame(t *testing.T, g *table, v *view.Own) {
 	}
 }
 
-// shoot keeps a picture of the page where GAME_SHOTS names a folder.
+// shoot saves a screenshot of the page if GAME_SHOTS names a folder.
 func shoot(t *testing.T, p *tab, name string) {
 	t.Helper()
 	dir := os.Getenv("GAME_SHOTS")

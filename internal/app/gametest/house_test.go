@@ -1,6 +1,6 @@
-// Package gametest holds Alignment, as it is served, to its contract: people over HTTP
-// and in a browser, AI players and others over MCP, restarts in the middle of a phase,
-// and no secret in any byte that a seat is sent.
+// Package gametest checks the served game Alignment against its contract: people over HTTP and
+// in a browser, AI players and others over MCP, restarts in the middle of a phase, and no
+// secret in any byte that a seat is sent.
 package gametest
 
 import (
@@ -17,16 +17,16 @@ import (
 	"loregate/internal/identity"
 )
 
-// house is the product as it is served on one address, which outlives restarts.
+// house is the product, served on one address, which stays the same over restarts.
 type house struct {
 	t    testing.TB
 	dir  string
 	addr string
-	key  string // of the host
+	key  string // the host's
 	app  *app.App
-	with func(*app.Config) // settings besides
+	with func(*app.Config) // changes further settings
 	stop func()
-	log  slog.Handler // of the app; nil keeps nothing
+	log  slog.Handler // of the app; nil discards all messages
 }
 
 func open(t testing.TB) *house { return openWith(t, func(*app.Config) {}) }
@@ -69,7 +69,7 @@ func (h *house) start() {
 	}
 }
 
-// restart stops the server and starts another on what it left.
+// restart stops the server and starts another on the same data.
 func (h *house) restart() {
 	h.t.Helper()
 	h.stop()
@@ -78,7 +78,7 @@ func (h *house) restart() {
 
 func (h *house) url() string { return "http://" + h.addr }
 
-// send makes a call and gives its status and body.
+// send makes a call and returns its status and body.
 func (h *house) send(token, method, path string, in any) (int, []byte) {
 	h.t.Helper()
 	if in == nil {
@@ -91,7 +91,7 @@ func (h *house) send(token, method, path string, in any) (int, []byte) {
 	return apptest.Send(h.t, method, h.url()+path, token, string(body))
 }
 
-// do makes a call that must succeed, into out.
+// do makes a call that must succeed, and decodes the answer into out.
 func (h *house) do(token, method, path string, in, out any) {
 	h.t.Helper()
 	status, b := h.send(token, method, path, in)
@@ -119,8 +119,8 @@ type seat struct {
 	Link  string `json:"link"`
 }
 
-// game makes a game with so many people, clients over MCP, and AI players.
-func (h *house) game(settings object, people, clients, programs int) *table {
+// newGame creates a game with the given numbers of people, clients over MCP, and AI players.
+func (h *house) newGame(settings object, people, clients, programs int) *table {
 	h.t.Helper()
 	var made struct {
 		ID string `json:"game_id"`
@@ -148,22 +148,22 @@ func (t *table) begin() {
 	t.do(t.key, "POST", "/api/games/"+t.id+"/start", object{}, nil)
 }
 
-// as sees the game as a seat does.
-func (t *table) as(s seat) view.Own {
+// viewAs returns a seat's view of the game.
+func (t *table) viewAs(s seat) view.Own {
 	t.t.Helper()
 	var v view.Own
 	t.do(s.Token, "GET", "/api/games/"+t.id, nil, &v)
 	return v
 }
 
-// act does something as a seat, and gives the status.
+// act sends a command as a seat, and returns the status and the body.
 func (t *table) act(s seat, in object) (int, string) {
 	t.t.Helper()
 	status, b := t.send(s.Token, "POST", "/api/games/"+t.id+"/commands", in)
 	return status, string(b)
 }
 
-// advance ends the phase by hand.
+// advance ends the phase.
 func (t *table) advance() {
 	t.t.Helper()
 	t.do(t.key, "POST", "/api/games/"+t.id+"/commands", object{"type": "advance"}, nil)

@@ -17,7 +17,7 @@ const (
 	modern = "2026-07-28"
 )
 
-// bearer sends every request with a key, and shows what comes back.
+// bearer sends every request with a key, and passes the bytes of the answers to seen.
 type bearer struct {
 	key  string
 	seen func([]byte)
@@ -33,7 +33,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// client is a client over MCP at a seat.
+// client is an MCP client at a seat.
 type client struct {
 	*mcp.ClientSession
 	heard chan string
@@ -71,7 +71,7 @@ func (c *client) read(t testing.TB, uri string) (view.Table, string) {
 
 func TestTheEndpointIsExactlyThat(t *testing.T) {
 	h := open(t)
-	g := h.game(object{}, 5, 2, 0)
+	g := h.newGame(object{}, 5, 2, 0)
 	for i, era := range []string{older, modern} {
 		c := g.client(g.seats[5+i].Key, era, nil)
 		if caps := c.InitializeResult().Capabilities; caps.Tools != nil || caps.Prompts != nil || caps.Resources == nil || !caps.Resources.Subscribe {
@@ -100,7 +100,7 @@ func TestTheEndpointIsExactlyThat(t *testing.T) {
 
 func TestOtherGamesAreNotThere(t *testing.T) {
 	h := open(t)
-	g, other := h.game(object{}, 5, 1, 0), h.game(object{}, 6, 0, 0)
+	g, other := h.newGame(object{}, 5, 1, 0), h.newGame(object{}, 6, 0, 0)
 	c := g.client(g.seats[5].Key, older, nil)
 	var texts []string
 	for _, id := range []string{other.id, "g-0000000000000000", "nonsense"} {
@@ -136,38 +136,39 @@ func withoutIDs(text string) string {
 func TestSubscribersHearOfWhatTheySee(t *testing.T) {
 	h := open(t)
 	for _, era := range []string{older, modern} {
-		g := h.game(object{"mandate": "aggressive_growth"}, 6, 1, 0)
+		g := h.newGame(object{"mandate": "aggressive_growth"}, 6, 1, 0)
 		c := g.client(g.seats[6].Key, era, nil)
 		if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: g.uri()}); err != nil {
 			t.Fatal(err)
 		}
 		g.begin()
-		c.hears(t, g, func(v view.Table) bool { return v.Phase == "DAY_SITREP" })
+		c.waitFor(t, g, func(v view.Table) bool { return v.Phase == "DAY_SITREP" })
 		g.advance()
-		c.hears(t, g, func(v view.Table) bool { return v.Phase == "DAY_PULSE_CHECK" })
+		c.waitFor(t, g, func(v view.Table) bool { return v.Phase == "DAY_PULSE_CHECK" })
 		version := 0
-		c.hears(t, g, func(v view.Table) bool { version = v.Version; return v.Pulse != nil })
-		// Whispers and hidden answers are not of the view: only the chat after them is heard.
+		c.waitFor(t, g, func(v view.Table) bool { version = v.Version; return v.Pulse != nil })
+		// Whispers and hidden answers are not in the view: only the public message after them
+		// is notified.
 		g.must(g.seats[0], object{"type": "chat", "channel": "direct", "to": "p2", "text": "psst"})
 		g.must(g.seats[1], object{"type": "pulse", "text": "hush"})
 		if v, _ := c.read(t, g.uri()); v.Version != version {
 			t.Errorf("%s: what is hidden changed the version from %d to %d", era, version, v.Version)
 		}
 		g.must(g.seats[0], object{"type": "chat", "text": "Aloud."})
-		c.hears(t, g, func(v view.Table) bool { return v.ChatLog[len(v.ChatLog)-1].Text == "Aloud." })
+		c.waitFor(t, g, func(v view.Table) bool { return v.ChatLog[len(v.ChatLog)-1].Text == "Aloud." })
 		if v, _ := c.read(t, g.uri()); v.Version != version+1 {
 			t.Errorf("%s: one message made version %d of %d", era, v.Version, version)
 		}
 	}
 }
 
-// TestSubscribersHearOfVotesAndDeath follows a day to a deactivation, in both eras: each
-// vote and its end is heard of, and there is never a tool.
+// TestSubscribersHearOfVotesAndDeath follows a day to a deactivation, in both eras: the client
+// is notified of each vote and its end, and there is never a tool.
 func TestSubscribersHearOfVotesAndDeath(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	for _, era := range []string{older, modern} {
-		g := h.game(object{"mandate": "aggressive_growth"}, 6, 1, 0)
+		g := h.newGame(object{"mandate": "aggressive_growth"}, 6, 1, 0)
 		c := g.client(g.seats[6].Key, era, nil)
 		if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: g.uri()}); err != nil {
 			t.Fatal(err)
@@ -175,26 +176,26 @@ func TestSubscribersHearOfVotesAndDeath(t *testing.T) {
 		g.begin()
 		for phase := ""; phase != "DAY_NOMINATION"; {
 			g.advance()
-			c.hears(t, g, func(v view.Table) bool { was := phase; phase = v.Phase; return phase != was })
+			c.waitFor(t, g, func(v view.Table) bool { was := phase; phase = v.Phase; return phase != was })
 		}
 		for i, s := range g.seats[:6] {
 			if i == 1 {
-				continue // nobody nominates itself
+				continue // no player nominates itself
 			}
 			g.must(s, object{"type": "vote", "choice": "p2"})
-			c.hears(t, g, func(v view.Table) bool { return v.Vote != nil && v.Vote.Totals["p2"] > 0 })
+			c.waitFor(t, g, func(v view.Table) bool { return v.Vote != nil && v.Vote.Totals["p2"] > 0 })
 		}
 		g.advance()
-		c.hears(t, g, func(v view.Table) bool { return v.Nominee != nil && *v.Nominee == "p2" })
+		c.waitFor(t, g, func(v view.Table) bool { return v.Nominee != nil && *v.Nominee == "p2" })
 		g.advance()
 		for i, s := range g.seats[:6] {
 			if i != 1 {
 				g.must(s, object{"type": "vote", "choice": "YES"})
 			}
 		}
-		c.hears(t, g, func(v view.Table) bool { return v.Vote != nil && v.Vote.Totals["YES"] >= 5 })
+		c.waitFor(t, g, func(v view.Table) bool { return v.Vote != nil && v.Vote.Totals["YES"] >= 5 })
 		g.advance()
-		c.hears(t, g, func(v view.Table) bool { return !v.Players["p2"].Alive && v.Revealed["p2"].Role != nil })
+		c.waitFor(t, g, func(v view.Table) bool { return !v.Players["p2"].Alive && v.Revealed["p2"].Role != nil })
 		if caps := c.InitializeResult().Capabilities; caps.Tools != nil || caps.Prompts != nil {
 			t.Errorf("%s: the handshake declares %+v", era, caps)
 		}
@@ -211,8 +212,9 @@ func (t *table) must(s seat, in object) {
 	}
 }
 
-// hears waits until the table is as wanted, reading it only when told that it changed.
-func (c *client) hears(t *testing.T, g *table, want func(view.Table) bool) {
+// waitFor waits until the table is as wanted. It reads the table only after a notice of a
+// change.
+func (c *client) waitFor(t *testing.T, g *table, want func(view.Table) bool) {
 	t.Helper()
 	for {
 		if v, _ := c.read(t, g.uri()); want(v) {

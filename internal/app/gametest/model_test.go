@@ -15,12 +15,12 @@ import (
 	"loregate/internal/model/modeltest"
 )
 
-// dataForm is the table in a question to the model.
+// dataForm matches the table in a prompt of the model.
 var dataForm = regexp.MustCompile(`(?s)<<<TABLE>>>\n(.*)\n<<<TABLE>>>`)
 
-// TestAModelIsToldWhatItsSeatReads serves a game whose AI players speak by a model. All
-// that is told it is a table that anybody at the table reads over MCP, whatever is
-// whispered beside it; what it says is moderated.
+// TestAModelIsToldWhatItsSeatReads serves a game whose AI players speak by a model. The only
+// data in a prompt is a table that every seat can read over MCP, without the whispers; the
+// model's messages are moderated.
 func TestAModelIsToldWhatItsSeatReads(t *testing.T) {
 	t.Parallel()
 	lines := 0
@@ -33,7 +33,7 @@ func TestAModelIsToldWhatItsSeatReads(t *testing.T) {
 	h := openWith(t, func(c *app.Config) {
 		c.Model.Provider, c.Model.URL, c.Model.Name, c.Model.KeyFile = "compatible", fake.URL, "fake-1", fake.KeyFile
 	})
-	g := h.game(object{"mandate": "aggressive_growth", "days": 3, "messages": 100, "seconds": object{"sitrep": 0.1, "pulse_check": 1.5, "discussion": 4, "extension": 0.1, "nomination": 1.5, "trial": 1, "verdict": 0.5, "night": 1}}, 5, 1, 3)
+	g := h.newGame(object{"mandate": "aggressive_growth", "days": 3, "messages": 100, "seconds": object{"sitrep": 0.1, "pulse_check": 1.5, "discussion": 4, "extension": 0.1, "nomination": 1.5, "trial": 1, "verdict": 0.5, "night": 1}}, 5, 1, 3)
 	reader := g.client(g.seats[5].Key, modern, nil)
 	if err := reader.Subscribe(t.Context(), &mcp.SubscribeParams{URI: g.uri()}); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestAModelIsToldWhatItsSeatReads(t *testing.T) {
 		}
 		if last.Phase != phase {
 			phase = last.Phase
-			g.whisper(last)
+			g.writeMarks(last)
 		}
 		select {
 		case <-reader.heard:
@@ -89,7 +89,7 @@ func TestAModelIsToldWhatItsSeatReads(t *testing.T) {
 	}
 }
 
-// toldTable is the table in a question. It has no member that a table has not.
+// toldTable returns the table in a prompt. It fails if the table has unknown members.
 func toldTable(t *testing.T, prompt string) (v view.Table) {
 	t.Helper()
 	m := dataForm.FindStringSubmatch(prompt)
@@ -104,8 +104,8 @@ func toldTable(t *testing.T, prompt string) (v view.Table) {
 	return v
 }
 
-// isPartOf reports whether a table is another but for whose it is, and for old messages
-// that it lacks.
+// isPartOf reports whether two tables are equal, apart from their seats and from old messages
+// that told lacks.
 func isPartOf(told, read view.Table) bool {
 	if n := len(read.ChatLog) - len(told.ChatLog); n > 0 {
 		read.ChatLog = read.ChatLog[n:]
@@ -114,9 +114,9 @@ func isPartOf(told, read view.Table) bool {
 	return string(told.JSON()) == string(read.JSON())
 }
 
-// whisper has people write marks where others do not read, also to the AI players
-// themselves, and speak of these aloud, so that they answer.
-func (t *table) whisper(v view.Table) {
+// writeMarks makes people write marks in private channels, also to the AI players, and mention
+// the AI players in public, so that these answer.
+func (t *table) writeMarks(v view.Table) {
 	t.t.Helper()
 	for i, s := range t.seats[:5] {
 		to := fmt.Sprintf("p%d", 7+i%3)

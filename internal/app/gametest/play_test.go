@@ -11,19 +11,19 @@ import (
 
 func TestPeoplePlayOverHTTP(t *testing.T) {
 	h := open(t)
-	g := h.game(object{"mandate": "security_lockdown"}, 6, 0, 0)
+	g := h.newGame(object{"mandate": "security_lockdown"}, 6, 0, 0)
 	ada := g.seats[0]
 	if status, body := g.act(ada, object{"type": "vote", "choice": "p2"}); status != 422 || !strings.Contains(body, "legal now: chat (public)") {
 		t.Errorf("an illegal vote: %d %s", status, body)
 	}
 	g.begin()
-	if v := g.as(ada); v.Phase != "DAY_SITREP" || v.Self.Role == "" || v.You != "p1" || !v.Self.Host {
+	if v := g.viewAs(ada); v.Phase != "DAY_SITREP" || v.Self.Role == "" || v.You != "p1" || !v.Self.Host {
 		t.Errorf("after the start: %+v", v.Self)
 	}
 	if status, _ := g.act(ada, object{"type": "chat", "text": "Hello\u202e there\u0007"}); status != 200 {
 		t.Errorf("chat: %d", status)
 	}
-	v := g.as(g.seats[1])
+	v := g.viewAs(g.seats[1])
 	if last := v.ChatLog[len(v.ChatLog)-1]; last.Text != "Hello there" || *last.Player != "p1" {
 		t.Errorf("the others read %+v", last)
 	}
@@ -49,33 +49,33 @@ func TestPeoplePlayOverHTTP(t *testing.T) {
 	if status, _ := h.send(g.seats[1].Token, "GET", "/api/games/"+g.id, nil); status != 401 {
 		t.Errorf("a lost token still opens its seat: %d", status)
 	}
-	if v := g.as(again); v.You != "p2" {
+	if v := g.viewAs(again); v.You != "p2" {
 		t.Errorf("the new token opens %s", v.You)
 	}
 }
 
 func TestPhasesEndByThemselvesAndAfterARestart(t *testing.T) {
 	h := open(t)
-	g := h.game(object{"seconds": object{"sitrep": 0.3, "pulse_check": 60}}, 6, 0, 0)
+	g := h.newGame(object{"seconds": object{"sitrep": 0.3, "pulse_check": 60}}, 6, 0, 0)
 	g.begin()
-	g.until(g.seats[0], "DAY_PULSE_CHECK")
+	g.waitForPhase(g.seats[0], "DAY_PULSE_CHECK")
 	if status, body := g.act(g.seats[2], object{"type": "pulse", "text": "Nobody."}); status != 200 {
 		t.Fatal(body)
 	}
-	before := g.as(g.seats[2])
+	before := g.viewAs(g.seats[2])
 	h.restart()
-	after := g.as(g.seats[2])
+	after := g.viewAs(g.seats[2])
 	if after.Phase != before.Phase || !after.Ends.Equal(*before.Ends) || after.Self.Pulse != "Nobody." || after.Version != before.Version {
 		t.Errorf("before the restart %+v, after it %+v", before, after)
 	}
 	g.advance()
-	if v := g.as(g.seats[1]); v.Phase != "DAY_DISCUSSION" || v.Pulse.Responses["p3"] != "Nobody." {
+	if v := g.viewAs(g.seats[1]); v.Phase != "DAY_DISCUSSION" || v.Pulse.Responses["p3"] != "Nobody." {
 		t.Errorf("the game did not go on: %s %v", v.Phase, v.Pulse)
 	}
 }
 
-// until follows a seat's stream until the game is in a phase.
-func (t *table) until(s seat, phase string) {
+// waitForPhase follows a seat's stream until the game is in a phase.
+func (t *table) waitForPhase(s seat, phase string) {
 	t.t.Helper()
 	ctx, cancel := context.WithTimeout(t.t.Context(), 30*time.Second)
 	defer cancel()

@@ -22,8 +22,8 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// number is how many games a proof plays: a few by default, or as an environment
-// variable says.
+// number returns the number of games of a proof: that of an environment variable, or a few by
+// default.
 func number(variable string, fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil && n > 0 {
 		return n
@@ -32,8 +32,8 @@ func number(variable string, fallback int) int {
 	return fallback
 }
 
-// TestNoSecretInProcess plays games by program, with a mark in every secret field of
-// every state, and looks for a mark in what seats read.
+// TestNoSecretInProcess plays games by program, puts a mark into every secret field of every
+// state, and looks for a mark in the table that seats read.
 func TestNoSecretInProcess(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -63,7 +63,7 @@ func TestNoSecretInProcess(t *testing.T) {
 	t.Logf("%d looks at the table show no mark", looks)
 }
 
-// mark puts a mark into every secret field that can hold one, and a number into others.
+// mark sets every secret field that can hold a text to a mark, and others to a number.
 func mark(s *rule.Secret) {
 	s.Host, s.World, s.Deck, s.Tainted, s.Liaison = "MARKhost", "MARKworld", []rule.Crisis{"MARKdeck"}, !s.Tainted, !s.Liaison
 	s.Whispers = rule.Fold([]rule.Event{&rule.Created{ID: "x"}, &rule.Whispered{From: 1, To: 2, Text: "MARKwhisper"}, &rule.Whispered{From: 1, Text: "MARKaligned"}}).Secret.Whispers
@@ -93,25 +93,24 @@ func (c *capture) bytes() []byte {
 	return bytes.Clone(c.b.Bytes())
 }
 
-// TestNoSecretOverMCP plays games by hand in which every text that people may write in
-// secret is a mark, and looks for it in all that a client at the table receives, until
-// the rules reveal it.
+// TestNoSecretOverMCP plays games in which every secret text of people is a mark. No mark may
+// be in the bytes that a client at the table receives, until the rules reveal it.
 func TestNoSecretOverMCP(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	for n := range number("GAME_SECRETS_MCP", 2) {
 		era := []string{older, modern}[n%2]
-		g := h.game(object{"mandate": "aggressive_growth", "days": 2}, 6, 1, 0)
+		g := h.newGame(object{"mandate": "aggressive_growth", "days": 2}, 6, 1, 0)
 		all := &capture{}
 		c := g.client(g.seats[6].Key, era, all.add)
 		if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: g.uri()}); err != nil {
 			t.Fatal(err)
 		}
 		g.begin()
-		marks, secrets := g.secretly(c, n)
+		marks, secrets := g.playWithMarks(c, n)
 		got := all.bytes()
 		for _, m := range marks {
-			for _, form := range forms(m) {
+			for _, form := range encodedForms(m) {
 				if bytes.Contains(bytes.ToLower(got), []byte(strings.ToLower(form))) {
 					t.Fatalf("%s: %q came over the connection", era, form)
 				}
@@ -128,10 +127,9 @@ func TestNoSecretOverMCP(t *testing.T) {
 	}
 }
 
-// secretly plays a day and a night in which everybody writes marks where others do not
-// read, and reads the table all along. It gives the marks, and the words of what nobody
-// may know yet.
-func (t *table) secretly(c *client, n int) (marks, secrets []string) {
+// playWithMarks plays a day and a night in which everybody writes marks in private, and reads
+// the table in every phase. It returns the marks, and words that only secrets contain.
+func (t *table) playWithMarks(c *client, n int) (marks, secrets []string) {
 	t.t.Helper()
 	mark := func(what string, i int) string {
 		m := fmt.Sprintf("Zq%s%dx%dZq", what, n, i)
@@ -143,7 +141,7 @@ func (t *table) secretly(c *client, n int) (marks, secrets []string) {
 		phase = v.Phase
 		for i, s := range t.seats[:6] {
 			if phase == "DAY_PULSE_CHECK" {
-				// Answers are shown when the phase ends: they are marks only as long.
+				// Answers are shown when the phase ends, so that they are no marks.
 				t.act(s, object{"type": "pulse", "text": "public later"})
 			}
 			t.act(s, object{"type": "chat", "channel": "direct", "to": t.seats[(i+1)%6].ID, "text": mark("direct", i)})
@@ -155,7 +153,7 @@ func (t *table) secretly(c *client, n int) (marks, secrets []string) {
 		}
 	}
 	for _, s := range t.seats[:6] {
-		own := t.as(s)
+		own := t.viewAs(s)
 		for _, m := range own.Self.Legal {
 			for _, o := range m.Actions {
 				in := object{"type": "night_action", "action": o.Action}
@@ -180,8 +178,8 @@ func (t *table) secretly(c *client, n int) (marks, secrets []string) {
 	return marks, secrets
 }
 
-// forms are what a mark could travel as.
-func forms(m string) []string {
+// encodedForms returns the encodings in which a mark could be sent.
+func encodedForms(m string) []string {
 	all := []string{m, hex.EncodeToString([]byte(m)), m[:8], m[len(m)-8:]}
 	for shift := range 3 {
 		padded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + m))
@@ -198,15 +196,15 @@ func (l *logged) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestNoMessageIsLogged says things in every way there is, and looks for them in the log
-// and in the access records.
+// TestNoMessageIsLogged sends texts in every way that a client can, and looks for them in the
+// log and in the access records.
 func TestNoMessageIsLogged(t *testing.T) {
 	t.Parallel()
 	var log logged
 	h := open(t)
 	h.log = slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})
 	h.restart()
-	g := h.game(object{"mandate": "aggressive_growth"}, 6, 1, 0)
+	g := h.newGame(object{"mandate": "aggressive_growth"}, 6, 1, 0)
 	c := g.client(g.seats[6].Key, older, nil)
 	g.begin()
 	g.advance()
@@ -220,7 +218,7 @@ func TestNoMessageIsLogged(t *testing.T) {
 	if _, text := c.read(t, g.uri()); !strings.Contains(text, "hushed") {
 		t.Fatal("nothing was said")
 	}
-	h.restart() // all records are kept when the server has stopped
+	h.restart() // the server writes all records when it stops
 	acts := 0
 	for r, err := range h.app.AccessTail(t.Context(), access.TailOptions{Last: 1000}) {
 		if b, encoding := json.Marshal(r); err != nil || encoding != nil || bytes.Contains(b, []byte("hushed")) {

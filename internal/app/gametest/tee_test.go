@@ -2,7 +2,7 @@ package gametest
 
 import "io"
 
-// tee shows what is read through it.
+// tee passes all bytes that are read through it to seen.
 type tee struct {
 	io.ReadCloser
 	seen func([]byte)
