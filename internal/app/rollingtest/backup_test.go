@@ -14,11 +14,11 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// lived makes a store with a card of several versions, a file, and a token; and leaves
-// its server running, which a backup has to bear.
-func (i *instance) lived() (p *process, key, token string) {
+// newUsedStore creates a card with several versions, a file, and a token. The server keeps
+// running, since backups are made while it does.
+func (i *instance) newUsedStore() (p *process, key, token string) {
 	i.t.Helper()
-	p = i.serve(free(i.t))
+	p = i.serve(freeAddr(i.t))
 	key = i.key()
 	want := func(status int, method, path, body string, headers ...string) string {
 		i.t.Helper()
@@ -39,9 +39,9 @@ func (i *instance) lived() (p *process, key, token string) {
 
 var picture = []byte("\x89PNG\r\n\x1a\n" + strings.Repeat("not much of a picture ", 5000))
 
-// whole holds a restored store against what was in it: chains, tables, cards, files, keys.
-// What was signed before is not taken, as the keys that sign stay out of a backup.
-func (i *instance) whole(key, token string) {
+// wantRestored checks a restored store: chains, tables, cards, files and keys. The token must
+// be refused, since signing keys are not part of a backup.
+func (i *instance) wantRestored(key, token string) {
 	i.t.Helper()
 	if out := i.run("audit", "verify"); !strings.Contains(out, "whole") {
 		i.t.Error(out)
@@ -49,7 +49,7 @@ func (i *instance) whole(key, token string) {
 	if out := i.run("rebuild"); !strings.Contains(out, "identical") || strings.Contains(out, "different") {
 		i.t.Error(out)
 	}
-	p := i.serve(free(i.t))
+	p := i.serve(freeAddr(i.t))
 	for _, row := range []struct {
 		bearer, path string
 		status       int
@@ -74,7 +74,7 @@ func (i *instance) whole(key, token string) {
 
 func TestABackupOfAFolderComesBack(t *testing.T) {
 	i := newInstance(t, "")
-	p, key, token := i.lived()
+	p, key, token := i.newUsedStore()
 	file := filepath.Join(t.TempDir(), "lore.db")
 	if out := i.run("backup", file); !strings.Contains(out, file) {
 		t.Error(out)
@@ -88,10 +88,10 @@ func TestABackupOfAFolderComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.copyFiles(back)
-	back.whole(key, token)
+	back.wantRestored(key, token)
 }
 
-// copyFiles brings over what is beside the store.
+// copyFiles copies the folders beside the store.
 func (i *instance) copyFiles(to *instance) {
 	i.t.Helper()
 	entries, err := os.ReadDir(i.data)
@@ -112,7 +112,7 @@ func tool(t *testing.T, name string, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		matches, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is well formed
+		matches, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is valid
 		if len(matches) == 0 {
 			t.Skipf("%s is not installed", name)
 		}
@@ -126,35 +126,37 @@ func tool(t *testing.T, name string, args ...string) {
 	}
 }
 
-// The lines of docs/operations.md, while the server runs.
+// TestABackupOfADatabaseComesBack runs the commands of docs/operations.md while the server
+// runs.
 func TestABackupOfADatabaseComesBack(t *testing.T) {
 	here, there := pgtest.Empty(t), pgtest.Empty(t)
 	i := newInstance(t, here)
-	p, key, token := i.lived()
+	p, key, token := i.newUsedStore()
 	file := filepath.Join(t.TempDir(), "lore.dump")
 	tool(t, "pg_dump", "--format=custom", "--exclude-table-data=signing_keys", "--file="+file, "--dbname="+here)
 	p.stop()
 	back := newInstance(t, there)
 	tool(t, "pg_restore", "--exit-on-error", "--no-owner", "--single-transaction", "--dbname="+there, file)
 	i.copyFiles(back)
-	back.whole(key, token)
+	back.wantRestored(key, token)
 }
 
-// The other way: a copy into a folder is a backup that any machine can read.
+// TestACopyIsABackupToo copies a database into a folder: the copy is a backup that any machine
+// can read.
 func TestACopyIsABackupToo(t *testing.T) {
 	i := newInstance(t, pgtest.Empty(t))
-	p, key, token := i.lived()
+	p, key, token := i.newUsedStore()
 	p.stop()
 	back := newInstance(t, "")
-	if out := i.run("copy", "--from", environ(i, "LOREGATE_DATABASE"), "--to", back.data); !strings.Contains(out, "proved equal") {
+	if out := i.run("copy", "--from", lastValue(i, "LOREGATE_DATABASE"), "--to", back.data); !strings.Contains(out, "proved equal") {
 		t.Error(out)
 	}
 	i.copyFiles(back)
-	back.whole(key, token)
+	back.wantRestored(key, token)
 }
 
-// environ is the last value of a variable.
-func environ(i *instance, name string) (value string) {
+// lastValue returns the last value of an environment variable.
+func lastValue(i *instance, name string) (value string) {
 	for _, e := range i.environ {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			value = v
@@ -166,9 +168,9 @@ func environ(i *instance, name string) (value string) {
 func TestDoctorLooksAtTheDatabase(t *testing.T) {
 	at := pgtest.Empty(t)
 	i := newInstance(t, at)
-	i.serve(free(t)).stop()
+	i.serve(freeAddr(t)).stop()
 	out, err := i.try("doctor")
-	// The tests' server does not wait for its disk, which is what doctor is there to say.
+	// The tests' server does not wait for its disk, and doctor must report that.
 	if err == nil || !strings.Contains(out, "BAD  durability") || !strings.Contains(out, "fsync") || strings.Count(out, "BAD") != 1 {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -16,19 +16,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// balancer is the client's side of a balancer: it sends each request to the next server
-// that says that it is ready, those of a session of the older protocol to the same one
-// while it is. A call is made again only where nobody listened.
+// balancer is a client-side load balancer. It sends each request to the next server that is
+// ready; requests of a session of the older protocol go to the same server while that is ready.
+// It repeats a call only if nobody listened.
 type balancer struct {
 	servers []string
 	next    atomic.Uint64
 	mu      sync.Mutex
-	well    []string // guarded by mu
+	well    []string // servers that are ready. Guarded by mu
 }
 
 func newBalancer(t testing.TB, servers ...string) *balancer {
 	b := &balancer{servers: servers}
-	b.look(t.Context())
+	b.checkServers(t.Context())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -36,7 +36,7 @@ func newBalancer(t testing.TB, servers ...string) *balancer {
 		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
 		for ctx.Err() == nil {
-			b.look(ctx)
+			b.checkServers(ctx)
 			<-tick.C
 		}
 	}()
@@ -44,7 +44,7 @@ func newBalancer(t testing.TB, servers ...string) *balancer {
 	return b
 }
 
-func (b *balancer) look(ctx context.Context) {
+func (b *balancer) checkServers(ctx context.Context) {
 	var well []string
 	for _, s := range b.servers {
 		if ready(ctx, s) {
@@ -56,8 +56,8 @@ func (b *balancer) look(ctx context.Context) {
 	b.well = well
 }
 
-// order is where a request may go, best first.
-func (b *balancer) order(r *http.Request) []string {
+// serverOrder returns the servers to try for a request, best first.
+func (b *balancer) serverOrder(r *http.Request) []string {
 	b.mu.Lock()
 	well := slices.Clone(b.well)
 	b.mu.Unlock()
@@ -74,9 +74,9 @@ func (b *balancer) order(r *http.Request) []string {
 	return append(well[at:], well[:at]...)
 }
 
-// RoundTrip sends a request.
+// RoundTrip sends a request to the first server that listens.
 func (b *balancer) RoundTrip(r *http.Request) (res *http.Response, err error) {
-	for _, server := range b.order(r) {
+	for _, server := range b.serverOrder(r) {
 		c := r.Clone(r.Context())
 		c.URL.Host = server
 		if r.GetBody != nil {
@@ -103,8 +103,8 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return k.next.RoundTrip(r)
 }
 
-// traffic is what clients do while an operator works: people on REST who write, and
-// programs of both eras that call tools. Nobody repeats anything.
+// traffic is the load of clients during an operator's work: people who write over REST, and
+// programs of both eras that call tools. No client repeats a call.
 type traffic struct {
 	t       testing.TB
 	url     string
@@ -118,7 +118,7 @@ type traffic struct {
 	written []string // guarded by mu
 }
 
-// The two eras, as a client asks for them.
+// The two eras of MCP, by their protocol versions.
 const (
 	older  = "2025-11-25"
 	modern = "2026-07-28"
@@ -197,14 +197,15 @@ func (f *traffic) tool(cs *mcp.ClientSession, name string) error {
 	return nil
 }
 
-// flows waits until calls have been made since now.
-func (f *traffic) flows() {
+// waitForCalls waits until 20 more calls have been made.
+func (f *traffic) waitForCalls() {
 	f.t.Helper()
 	until := f.done.Load() + 20
 	eventually(f.t, "calls are made", func() bool { return f.done.Load() >= until })
 }
 
-// end stops the traffic, and wants every call answered and every card there once.
+// end stops the traffic, and checks that every call was answered and every acknowledged card
+// exists.
 func (f *traffic) end() {
 	f.t.Helper()
 	close(f.stop)

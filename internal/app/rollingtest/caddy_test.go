@@ -44,30 +44,30 @@ func caddy(t *testing.T, site, servers string) {
 	})
 }
 
-// settle is how long Caddy takes to see that a process is ready: the interval and the
-// timeout of deploy/Caddyfile. restart.sh and three.sh wait as long.
-const settle = 3 * time.Second
+// caddyInterval bounds the time until Caddy notices that a process is ready: the interval and
+// the timeout of deploy/Caddyfile. restart.sh and three.sh wait as long.
+const caddyInterval = 3 * time.Second
 
-// The configuration in deploy, with Caddy itself: clients that know one address and
-// nothing of processes lose nothing while each is stopped and started again.
+// TestARollingRestartBehindCaddy runs Caddy with the configuration in deploy. Clients that only
+// know Caddy's address lose no call while each process is stopped and started again.
 func TestARollingRestartBehindCaddy(t *testing.T) {
-	front, here, there := free(t), free(t), free(t)
+	front, here, there := freeAddr(t), freeAddr(t), freeAddr(t)
 	i := newInstance(t, pgtest.Empty(t), "LOREGATE_DRAIN_NOTICE=4s", "LOREGATE_BEHIND_PROXY=true", "LOREGATE_ALLOW_KEY_AS_BEARER=yes", "LOREGATE_PUBLIC_URL=http://lore.example")
 	a := i.serve(here)
 	b := i.serve(there)
 	caddy(t, "http://"+front, here+" "+there)
 	eventually(t, "Caddy listens", func() bool { return ready(t.Context(), front) })
 	f := newTraffic(t, "http://"+front, i.key(), &http.Transport{MaxIdleConnsPerHost: 8})
-	f.flows()
+	f.waitForCalls()
 	a.stop()
-	f.flows()
+	f.waitForCalls()
 	i.serve(here)
 	eventually(t, "it is ready", func() bool { return ready(t.Context(), here) })
-	f.flows()
-	time.Sleep(settle)
+	f.waitForCalls()
+	time.Sleep(caddyInterval)
 	b.stop()
-	f.flows()
+	f.waitForCalls()
 	i.serve(there)
-	f.flows()
+	f.waitForCalls()
 	f.end()
 }

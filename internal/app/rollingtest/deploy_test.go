@@ -15,7 +15,7 @@ import (
 	"loregate/internal/app"
 )
 
-func deployed(t *testing.T, name string) string {
+func readDeployFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", name))
 	if err != nil {
@@ -24,7 +24,7 @@ func deployed(t *testing.T, name string) string {
 	return string(b)
 }
 
-// settingsOf reads variables as the program would.
+// settingsOf reads environment variables as the program does.
 func settingsOf(t *testing.T, environ []string) app.Config {
 	t.Helper()
 	c, err := app.LoadConfig("", environ)
@@ -36,10 +36,10 @@ func settingsOf(t *testing.T, environ []string) app.Config {
 
 var assigned = regexp.MustCompile(`(?m)^([A-Z_]+=.*)$`)
 
-// What the examples set are settings, and fit together.
+// TestExampleSettings checks that the settings of the examples exist and are consistent.
 func TestExampleSettings(t *testing.T) {
-	c := settingsOf(t, assigned.FindAllString(deployed(t, "loregate.env"), -1))
-	if c.Drain.Notice < 4*time.Second || c.Drain.Notice+c.Drain.Calls >= 40*time.Second || !strings.Contains(deployed(t, "loregate@.service"), "TimeoutStopSec=40") {
+	c := settingsOf(t, assigned.FindAllString(readDeployFile(t, "loregate.env"), -1))
+	if c.Drain.Notice < 4*time.Second || c.Drain.Notice+c.Drain.Calls >= 40*time.Second || !strings.Contains(readDeployFile(t, "loregate@.service"), "TimeoutStopSec=40") {
 		t.Errorf("%+v is not longer than Caddy looks, or not shorter than systemd waits", c.Drain)
 	}
 	if 3*(c.Pool.Connections+1) > 97 {
@@ -50,7 +50,7 @@ func TestExampleSettings(t *testing.T) {
 			Environment map[string]string
 		}
 	}
-	if err := yaml.Unmarshal([]byte(deployed(t, "compose.yaml")), &compose); err != nil {
+	if err := yaml.Unmarshal([]byte(readDeployFile(t, "compose.yaml")), &compose); err != nil {
 		t.Fatal(err)
 	}
 	if names := slices.Sorted(maps.Keys(compose.Services)); len(names) != 5 {
@@ -66,7 +66,7 @@ func TestExampleSettings(t *testing.T) {
 		}
 	}
 	for _, unit := range []string{"loregate.service", "loregate@.service"} {
-		for _, line := range regexp.MustCompile(`(?m)^Environment=(.*)$`).FindAllStringSubmatch(deployed(t, unit), -1) {
+		for _, line := range regexp.MustCompile(`(?m)^Environment=(.*)$`).FindAllStringSubmatch(readDeployFile(t, unit), -1) {
 			settingsOf(t, strings.Fields(line[1]))
 		}
 	}

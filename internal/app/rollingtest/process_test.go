@@ -1,6 +1,6 @@
-// Package rollingtest proves what an operator is promised: that a process can be stopped
-// and started again without a call being lost, that a backup comes back whole, that the
-// example configuration in deploy works, and that doctor sees what is wrong.
+// Package rollingtest proves the promises to an operator: a process can be stopped and started
+// again without losing a call, a backup can be restored completely, the example configuration
+// in deploy works, and doctor finds problems.
 package rollingtest
 
 import (
@@ -25,7 +25,7 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// patience is how long a test waits for what should come soon.
+// patience bounds the time that a test waits for something that should come soon.
 const patience = 30 * time.Second
 
 var built struct {
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m)
 }
 
-// binary builds the program, once.
+// binary builds the program, once, and returns its path.
 func binary(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
@@ -57,14 +57,14 @@ func binary(t testing.TB) string {
 	return filepath.Join(built.dir, "loregate")
 }
 
-// instance is a store and what its processes are started with.
+// instance is a store, and the environment of its processes.
 type instance struct {
 	t       testing.TB
 	data    string
 	environ []string
 }
 
-// newInstance is one on a database, or in a folder where the database is "".
+// newInstance returns an instance on a database, or in a folder if database is "".
 func newInstance(t testing.TB, database string, environ ...string) *instance {
 	t.Helper()
 	i := &instance{t: t, data: t.TempDir()}
@@ -76,7 +76,7 @@ func newInstance(t testing.TB, database string, environ ...string) *instance {
 	return i
 }
 
-// try runs the program to its end and gives what it wrote to standard output.
+// try runs the program to its end and returns its standard output.
 func (i *instance) try(args ...string) (string, error) {
 	i.t.Helper()
 	cmd := exec.CommandContext(i.t.Context(), binary(i.t), args...)
@@ -101,7 +101,7 @@ func (i *instance) run(args ...string) string {
 
 var secrets = regexp.MustCompile(`lg_[a-z2-7]{32}`)
 
-// key makes a game master's key for the first world, which a server has made.
+// key creates a game master's key for the first world, which a server must have made.
 func (i *instance) key() string {
 	i.t.Helper()
 	return secrets.FindString(i.run("key", "create", "smith", "--role", "gm", "--world", "main"))
@@ -117,8 +117,8 @@ type process struct {
 	said []string // guarded by mu
 }
 
-// free is an address that nobody listens on.
-func free(t testing.TB) string {
+// freeAddr returns an address on which nobody listens.
+func freeAddr(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -152,7 +152,7 @@ func (i *instance) serve(addr string) *process {
 				close(listens)
 			}
 		}
-		_ = p.cmd.Wait() // what came of it is in ProcessState
+		_ = p.cmd.Wait() // ProcessState has the result
 	}()
 	i.t.Cleanup(p.kill)
 	select {
@@ -183,7 +183,7 @@ func (p *process) signal() {
 	}
 }
 
-// wait waits for the process to end, and gives how it did.
+// wait waits for the process to end, and returns its final state.
 func (p *process) wait() *os.ProcessState {
 	p.t.Helper()
 	select {
@@ -194,7 +194,7 @@ func (p *process) wait() *os.ProcessState {
 	return p.cmd.ProcessState
 }
 
-// stop asks the process to stop, and wants it to end well.
+// stop asks the process to stop, and checks that it ends successfully.
 func (p *process) stop() {
 	p.t.Helper()
 	p.signal()
@@ -203,7 +203,7 @@ func (p *process) stop() {
 	}
 }
 
-// ready asks a server whether it takes calls.
+// ready reports whether a server takes calls.
 func ready(ctx context.Context, addr string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -221,7 +221,7 @@ func ready(ctx context.Context, addr string) bool {
 
 var probes = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// call makes a REST call and gives status and body.
+// call makes a REST call and returns its status and body.
 func call(ctx context.Context, client *http.Client, key, method, url, body string, headers ...string) (int, string, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
@@ -241,7 +241,7 @@ func call(ctx context.Context, client *http.Client, key, method, url, body strin
 	return res.StatusCode, string(b), err
 }
 
-// eventually asks until it is so, or fails the test.
+// eventually polls until ask returns true, or fails the test.
 func eventually(t testing.TB, what string, ask func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -257,5 +257,5 @@ func eventually(t testing.TB, what string, ask func() bool) {
 	}
 }
 
-// refused reports whether nobody listened: then the call was not made at all.
+// refused reports whether nobody listened: the call was then not made at all.
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -14,27 +14,27 @@ import (
 
 func TestARollingRestartLosesNoCall(t *testing.T) {
 	i := newInstance(t, pgtest.Empty(t), "LOREGATE_DRAIN_NOTICE=500ms")
-	here, there := free(t), free(t)
+	here, there := freeAddr(t), freeAddr(t)
 	a := i.serve(here)
 	b := i.serve(there)
 	f := newTraffic(t, "http://localhost", i.key(), newBalancer(t, here, there))
-	f.flows()
+	f.waitForCalls()
 	a.stop()
-	f.flows()
+	f.waitForCalls()
 	i.serve(here)
-	f.flows()
+	f.waitForCalls()
 	b.stop()
-	f.flows()
+	f.waitForCalls()
 	i.serve(there)
-	f.flows()
+	f.waitForCalls()
 	f.end()
 	if out := i.run("audit", "verify"); !strings.Contains(out, "whole") {
 		t.Error(out)
 	}
 }
 
-// underWay begins a call whose body is not there yet.
-func underWay(t *testing.T, addr, key string) (end func() (int, string)) {
+// beginCall begins a call whose body is not yet sent. end sends it.
+func beginCall(t *testing.T, addr, key string) (end func() (int, string)) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -64,14 +64,14 @@ func underWay(t *testing.T, addr, key string) (end func() (int, string)) {
 	}
 }
 
-// While the server says that it stops it takes calls on; afterwards it lets end what is
-// under way, and takes no more.
+// TestCallsUnderWayEnd stops a server. During its notice it still takes new calls; afterwards
+// it finishes the running calls, and takes no more.
 func TestCallsUnderWayEnd(t *testing.T) {
 	i := newInstance(t, "", "LOREGATE_DRAIN_NOTICE=1s")
-	p := i.serve(free(t))
+	p := i.serve(freeAddr(t))
 	key := i.key()
-	early := underWay(t, p.addr, key)
-	late := underWay(t, p.addr, key)
+	early := beginCall(t, p.addr, key)
+	late := beginCall(t, p.addr, key)
 	p.signal()
 	eventually(t, "not ready any more", func() bool { return !ready(t.Context(), p.addr) })
 	if status, how := early(); status != http.StatusCreated {
@@ -90,11 +90,12 @@ func TestCallsUnderWayEnd(t *testing.T) {
 	}
 }
 
-// What does not end is cut off.
+// TestCallsThatDoNotEndAreCutOff checks that a stopping server cuts off a call that does not
+// end.
 func TestCallsThatDoNotEndAreCutOff(t *testing.T) {
 	i := newInstance(t, "", "LOREGATE_DRAIN_CALLS=200ms")
-	p := i.serve(free(t))
-	underWay(t, p.addr, i.key())
+	p := i.serve(freeAddr(t))
+	beginCall(t, p.addr, i.key())
 	p.stop()
 	if !strings.Contains(p.log(), "cut off") {
 		t.Errorf("said %s", p.log())
@@ -103,7 +104,7 @@ func TestCallsThatDoNotEndAreCutOff(t *testing.T) {
 
 func TestASecondSignalStopsAtOnce(t *testing.T) {
 	i := newInstance(t, "", "LOREGATE_DRAIN_NOTICE=10m")
-	p := i.serve(free(t))
+	p := i.serve(freeAddr(t))
 	p.signal()
 	eventually(t, "not ready any more", func() bool { return !ready(t.Context(), p.addr) })
 	p.signal()
@@ -114,7 +115,7 @@ func TestASecondSignalStopsAtOnce(t *testing.T) {
 
 func TestConnectionsAreBounded(t *testing.T) {
 	i := newInstance(t, "", "LOREGATE_LIMITS_CONNECTIONS=2")
-	p := i.serve(free(t))
+	p := i.serve(freeAddr(t))
 	var held []net.Conn
 	for range 2 {
 		c, err := net.Dial("tcp", p.addr)
@@ -127,7 +128,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	eventually(t, "one more is turned away", func() bool {
 		res, err := probes.Get("http://" + p.addr + "/healthz")
 		if err != nil {
-			return false // cut before it could read
+			return false // cut off before it could read
 		}
 		_ = res.Body.Close()
 		return res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "1"
