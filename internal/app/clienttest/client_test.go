@@ -1,6 +1,6 @@
-// Package clienttest drives the real clients (Claude Code, Gemini CLI, Codex) with a
-// scripted model against the product on its default limits. The clients are npm packages;
-// CLIENTS names the folder of their programs, and without it the tests are skipped.
+// Package clienttest runs the real clients (Claude Code, Gemini CLI, Codex) with a scripted
+// model against the product on its default limits. The clients are npm packages; CLIENTS names
+// the folder of their programs, and without it the tests are skipped.
 package clienttest
 
 import (
@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// patience is how long one conversation may take: a client starts in seconds, and on a
-// busy machine in many.
+// patience bounds the time of one conversation: a client starts within seconds, and takes
+// longer on a busy machine.
 const patience = 3 * time.Minute
 
-// server is where the product is, and a key to it.
+// server is the product's URL, and a key to it.
 type server struct{ url, key string }
 
 // client is one of the real clients.
 type client struct {
 	name string
-	// prepare writes the client's settings into a home of its own and gives its command
-	// line and what its environment has besides.
+	// prepare writes the client's settings into a home folder of its own, and returns its
+	// command line and additional environment.
 	prepare func(t testing.TB, home string, at server, m *model) (args, environ []string)
 }
 
@@ -34,7 +34,8 @@ var clients = []client{
 	{"claude", prepareClaude}, {"gemini", prepareGemini}, {"codex", prepareCodex},
 }
 
-// programs gives the folder of the clients' programs.
+// programs returns the folder of the clients' programs. It skips the test if CLIENTS is not
+// set.
 func programs(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("CLIENTS")
@@ -44,7 +45,7 @@ func programs(t testing.TB) string {
 	return dir
 }
 
-// converse starts a client, lets it talk to a model to the end, and gives what it said.
+// converse starts a client, lets it talk to a model to the end, and returns its output.
 func converse(t testing.TB, c client, at server, m *model, prompt string) string {
 	t.Helper()
 	home := t.TempDir()

@@ -11,31 +11,31 @@ import (
 	"testing"
 )
 
-// talk is what a client has shown its model so far: the names of the tools that it may
-// call, and the text of each tool result, in order.
+// talk is the part of a conversation that a client has shown its model: the names of the tools
+// that it may call, and the text of each tool result, in order.
 type talk struct {
 	tools   []string
 	results []string
 }
 
-// step is the model's next act: a call of a tool, or its last words where tool is "".
+// step is the model's next action: a call of a tool, or its last words if tool is "".
 type step struct {
-	tool string // as the server names it
+	tool string // the server's name of the tool
 	args map[string]any
 	say  string
 }
 
-// script decides on the next step by what the client showed.
+// script decides on the next step from the talk so far.
 type script func(t talk) step
 
-// model speaks the three interfaces that the clients know, and plays a script.
+// model serves the model interfaces of the three clients, and plays a script.
 type model struct {
 	*httptest.Server
 	play script
 
 	mu    sync.Mutex
 	talks []talk   // of requests that offered tools. Guarded by mu
-	odd   []string // requests that were not understood. Guarded by mu
+	odd   []string // requests that it did not understand. Guarded by mu
 }
 
 func newModel(t testing.TB, play script) *model {
@@ -60,8 +60,8 @@ func (m *model) note(what string) {
 	m.odd = append(m.odd, what)
 }
 
-// next plays the script for a request, or says a word where it offers no tool of ours:
-// clients ask their model for titles and the like too.
+// next returns the script's next step. For a request that offers none of the server's tools it
+// only says a word: clients also ask their model for titles and the like.
 func (m *model) next(t talk) step {
 	if len(t.tools) == 0 {
 		return step{say: "ok"}
@@ -74,7 +74,7 @@ func (m *model) next(t talk) step {
 	return s
 }
 
-// last gives the last talk, and how many there were.
+// last returns the last talk, and the number of talks.
 func (m *model) last() (t talk, asked int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,8 +84,9 @@ func (m *model) last() (t talk, asked int) {
 	return m.talks[len(m.talks)-1], len(m.talks)
 }
 
-// ours gives the server's name of a tool from the client's, "" for a tool of the client.
-func ours(name string) string {
+// serverName returns the server's name of a tool from the client's name, or "" for a tool of
+// the client.
+func serverName(name string) string {
 	for _, prefix := range []string{"mcp__loregate__", "mcp_loregate_", "loregate__"} {
 		if own, ok := strings.CutPrefix(name, prefix); ok {
 			return own
@@ -94,7 +95,8 @@ func ours(name string) string {
 	return ""
 }
 
-// read decodes a request's body into v, and answers false where it is none.
+// read decodes a request's body into v. If the body is not valid, it answers 400 and returns
+// false.
 func (m *model) read(w http.ResponseWriter, r *http.Request, v any) bool {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -107,7 +109,7 @@ func (m *model) read(w http.ResponseWriter, r *http.Request, v any) bool {
 	return err == nil
 }
 
-// texts gives the text of a content that is a string or a list of blocks with text.
+// texts returns the text of a content that is a string or a list of blocks with text.
 func texts(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -132,7 +134,7 @@ func mustJSON(v any) string {
 
 type object = map[string]any
 
-// anthropic is the messages interface, which Claude Code speaks.
+// anthropic serves the messages interface, which Claude Code uses.
 func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Stream   bool
@@ -144,7 +146,7 @@ func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 	}
 	t := talk{}
 	for _, tool := range in.Tools {
-		if name := ours(tool.Name); name != "" {
+		if name := serverName(tool.Name); name != "" {
 			t.tools = append(t.tools, name)
 		}
 	}
@@ -153,7 +155,7 @@ func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 			Type    string
 			Content json.RawMessage
 		}
-		_ = json.Unmarshal(message.Content, &blocks) // a plain text holds no result
+		_ = json.Unmarshal(message.Content, &blocks) // a plain text has no result
 		for _, block := range blocks {
 			if block.Type == "tool_result" {
 				t.results = append(t.results, texts(block.Content))
@@ -195,7 +197,7 @@ func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// gemini is the interface of Gemini's models.
+// gemini serves the interface of Gemini's models.
 func (m *model) gemini(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Contents []struct {
@@ -213,7 +215,7 @@ func (m *model) gemini(w http.ResponseWriter, r *http.Request) {
 	t := talk{}
 	for _, group := range in.Tools {
 		for _, tool := range group.FunctionDeclarations {
-			if name := ours(tool.Name); name != "" {
+			if name := serverName(tool.Name); name != "" {
 				t.tools = append(t.tools, name)
 			}
 		}
@@ -254,7 +256,7 @@ func (m *model) gemini(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, answer)
 }
 
-// openAI is the responses interface, which Codex speaks.
+// openAI serves the responses interface, which Codex uses.
 func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 	type tool struct {
 		Type, Name string
@@ -269,7 +271,7 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 	}
 	t, space := talk{}, ""
 	for _, tool := range in.Tools {
-		if name := ours(tool.Name); name != "" {
+		if name := serverName(tool.Name); name != "" {
 			t.tools = append(t.tools, name)
 		}
 		if strings.Contains(tool.Name, "loregate") && len(tool.Tools) > 0 {
@@ -283,7 +285,7 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 		Type   string
 		Output json.RawMessage
 	}
-	_ = json.Unmarshal(in.Input, &input) // a plain text holds no result
+	_ = json.Unmarshal(in.Input, &input) // a plain text has no result
 	for _, item := range input {
 		if item.Type == "function_call_output" {
 			t.results = append(t.results, texts(item.Output))

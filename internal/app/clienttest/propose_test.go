@@ -14,9 +14,9 @@ import (
 	"loregate/internal/app/apptest"
 )
 
-// find gives the text at the end of a path of members, anywhere in the JSON objects that a
-// result holds, "" where there is none. Clients put words of their own around them.
-func find(result string, path ...string) string {
+// findText returns the text at the end of a path of members, anywhere in the JSON objects of a
+// result, or "" if there is none. Clients add words of their own around the objects.
+func findText(result string, path ...string) string {
 	for rest := result; ; {
 		at := strings.IndexByte(rest, '{')
 		if at < 0 {
@@ -29,31 +29,31 @@ func find(result string, path ...string) string {
 			rest = rest[1:]
 			continue
 		}
-		if text := within(v, path); text != "" {
+		if text := findIn(v, path); text != "" {
 			return text
 		}
 		rest = rest[d.InputOffset():]
 	}
 }
 
-func within(v any, path []string) string {
+func findIn(v any, path []string) string {
 	if len(path) == 0 {
 		text, _ := v.(string)
 		return text
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if text := within(v[path[0]], path[1:]); text != "" {
+		if text := findIn(v[path[0]], path[1:]); text != "" {
 			return text
 		}
 		for _, inner := range v {
-			if text := within(inner, path); text != "" {
+			if text := findIn(inner, path); text != "" {
 				return text
 			}
 		}
 	case []any:
 		for _, inner := range v {
-			if text := within(inner, path); text != "" {
+			if text := findIn(inner, path); text != "" {
 				return text
 			}
 		}
@@ -61,10 +61,10 @@ func within(v any, path []string) string {
 	return ""
 }
 
-// pace is how far apart proposals of one purpose are made: six a minute are allowed.
+// pace is the time between proposals of one purpose: six a minute are allowed.
 const pace = 11 * time.Second
 
-// Moods and lines that differ enough not to be taken for one another.
+// Moods and lines that differ enough not to be taken for duplicates.
 var (
 	moods = []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.", "The tar smells warm although it rains.",
 		"Under the planks the water counts.", "Gulls argue over a rope's frayed end.", "A shutter knocks twice and thinks better of it.",
@@ -73,8 +73,8 @@ var (
 		"You smell of the other bank.", "Keep your boots off my ledger.", "I sold that story twice already.", "The water was here first.", "Bring bread next time.", "Two coins, or a better question."}
 )
 
-// A model that knows nothing but the results it is shown proposes a mood, a line and a change
-// of a card in every client, ten times, on default limits.
+// TestClientsPropose runs a model that knows only the results it is shown. It proposes a mood,
+// a line and a change of a card in every client, ten times, on default limits.
 func TestClientsPropose(t *testing.T) {
 	programs(t)
 	talks, cards := min(number("CLIENT_STARTS", 10), len(moods)), number("CLIENT_CARDS", 20_000)
@@ -105,7 +105,7 @@ func makePlayer(t testing.TB, at server) {
 	}
 }
 
-// proposing is the script of one talk. What it sends it has found in earlier results.
+// proposing returns the script of one talk. It takes ids and references from earlier results.
 func proposing(n int, last *time.Time) script {
 	return func(t talk) step {
 		result := func(i int) string { return t.results[i] }
@@ -119,22 +119,22 @@ func proposing(n int, last *time.Time) script {
 		case 3:
 			time.Sleep(time.Until(last.Add(pace)))
 			*last = time.Now()
-			return step{tool: "propose-ambience", args: object{"locationId": find(result(0), "location", "id"),
-				"layerType": "ambient", "text": moods[n], "contextRef": find(result(0), "contextRef")}}
+			return step{tool: "propose-ambience", args: object{"locationId": findText(result(0), "location", "id"),
+				"layerType": "ambient", "text": moods[n], "contextRef": findText(result(0), "contextRef")}}
 		case 4:
-			return step{tool: "propose-npc-dialogue", args: object{"npcId": find(result(1), "cards", "id"), "playerId": find(result(2), "cards", "id"),
-				"draftText": lines[n], "contextRef": find(result(0), "contextRef")}}
+			return step{tool: "propose-npc-dialogue", args: object{"npcId": findText(result(1), "cards", "id"), "playerId": findText(result(2), "cards", "id"),
+				"draftText": lines[n], "contextRef": findText(result(0), "contextRef")}}
 		case 5:
 			return step{tool: "get_card", args: object{"name": "Rent Quay"}}
 		case 6:
 			return step{tool: "propose-canon-change", args: object{"reason": "It rained.", "op": object{"name": "update_card", "arguments": object{
-				"name": find(result(5), "name"), "content": fmt.Sprintf("<p>Wet, for the %d. time.</p>", n+1), "if_match": find(result(5), "etag")}}}}
+				"name": findText(result(5), "name"), "content": fmt.Sprintf("<p>Wet, for the %d. time.</p>", n+1), "if_match": findText(result(5), "etag")}}}}
 		}
 		return step{say: "done"}
 	}
 }
 
-// offered gives a tool's name as the client offers it: one of them writes hyphens as
+// offered returns a tool's name as the client offers it: one of the clients writes hyphens as
 // underscores.
 func (t talk) offered(tool string) string {
 	plain := strings.ReplaceAll(tool, "-", "_")

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// number gives a size from the environment.
+// number returns the positive number in an environment variable, or fallback.
 func number(variable string, fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil && n > 0 {
 		return n
@@ -22,8 +22,8 @@ func number(variable string, fallback int) int {
 	return fallback
 }
 
-// serve serves the sample world on default limits, with more cards in it where they are
-// asked for, and gives a key of a role.
+// serve serves the sample world on default limits, with additional cards, and returns a key of
+// a role.
 func serve(t testing.TB, role access.Role, cards int) server {
 	t.Helper()
 	data := t.TempDir()
@@ -40,7 +40,7 @@ func serve(t testing.TB, role access.Role, cards int) server {
 	return server{}
 }
 
-// fill makes cards of players, in commits of 500.
+// fill creates cards that players see, in commits of 500.
 func fill(t testing.TB, a *app.App, w canon.World, cards int) {
 	t.Helper()
 	author := access.Caller{Subject: "filler", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
@@ -62,8 +62,9 @@ func fill(t testing.TB, a *app.App, w canon.World, cards int) {
 	}
 }
 
-// Every client, started ten times in a row on default limits beside a world of 20,000
-// cards, offers its model all tools each time, and gets an answer from one.
+// TestClientsKeepTheirTools starts every client ten times in a row, on default limits, with a
+// world of 20,000 cards. Each time the client must offer its model all tools, and get an answer
+// from one.
 func TestClientsKeepTheirTools(t *testing.T) {
 	programs(t)
 	starts, cards := number("CLIENT_STARTS", 10), number("CLIENT_CARDS", 20_000)
