@@ -1,5 +1,5 @@
-// Package proposaltest goes the ways of proposals on the product as it is served: what its
-// agents do by themselves, and what its guide to the gates says.
+// Package proposaltest makes proposals to the product as it is served: those of its own agents,
+// and those of its guide to the gates.
 package proposaltest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// house is the sample world, served.
+// house is the served sample world.
 type house struct {
 	t    testing.TB
 	app  *app.App
@@ -26,13 +26,13 @@ type house struct {
 	keys map[access.Role]string
 }
 
-// serve serves it without limits.
+// serve serves the sample world without limits.
 func serve(t testing.TB, set func(*app.Config)) *house {
 	t.Helper()
 	return serveLimited(t, access.ProfileNone, set)
 }
 
-// serveLimited serves it with the limits of a profile; "" has the default ones.
+// serveLimited serves the sample world with the limits of a profile; "" has the default limits.
 func serveLimited(t testing.TB, profile string, set func(*app.Config)) *house {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
@@ -92,12 +92,12 @@ func (h *house) call(role access.Role, line string, in, out any) int {
 	return status
 }
 
-// patience is how long the handlers of events may take.
+// patience bounds the time of the event handlers.
 const patience = 20 * time.Second
 
-// until asks over HTTP until something is so: how far the handlers of events are, no signal
-// tells.
-func (h *house) until(what string, holds func() bool) {
+// waitUntil polls over HTTP until a condition holds: no signal shows the progress of the event
+// handlers.
+func (h *house) waitUntil(what string, holds func() bool) {
 	h.t.Helper()
 	late, again := time.After(patience), time.NewTicker(20*time.Millisecond)
 	defer again.Stop()
@@ -110,7 +110,8 @@ func (h *house) until(what string, holds func() bool) {
 	}
 }
 
-// TestAPlaceIsNamedAsPeopleDo asks for a mood by a place's name, and by what names none.
+// TestAPlaceIsNamedAsPeopleDo asks for a mood by a place's name, and by a name that no place
+// has.
 func TestAPlaceIsNamedAsPeopleDo(t *testing.T) {
 	h := serve(t, func(*app.Config) {})
 	for _, want := range []string{"accepted", "skipped"} {
@@ -152,12 +153,12 @@ func (e events) count(kind string) (n int) {
 	return n
 }
 
-// TestAChangedPlaceGetsAMood edits a place in the wiki. Told to by configuration, the
-// served product gives it a layer of ambience through the gates, once; a second change finds
-// it there and adds none.
+// TestAChangedPlaceGetsAMood edits a place in the wiki. If configured to, the served product
+// adds a layer of ambience through the gates, once; after a second change it finds the layer
+// and adds none.
 func TestAChangedPlaceGetsAMood(t *testing.T) {
 	h := serve(t, func(c *app.Config) { c.Agents.Ambience = true })
-	const name = "Rope Walk" // which has no layer of its own
+	const name = "Rope Walk" // a place without a layer of its own
 	var card struct{ ID string }
 	edit := func(text string) {
 		t.Helper()
@@ -166,7 +167,7 @@ func TestAChangedPlaceGetsAMood(t *testing.T) {
 		}
 	}
 	edit("<p>The awnings are down, and the fish looks surprised.</p>")
-	h.until("the first change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 1 })
+	h.waitUntil("the first change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 1 })
 	first := h.mood(card.ID)
 	if !first.Ambient.Present || first.Ambient.ScopeID != card.ID || first.Ambient.Value == "" {
 		t.Fatalf("the mood is %+v, after %+v", first, h.events(card.ID))
@@ -175,7 +176,7 @@ func TestAChangedPlaceGetsAMood(t *testing.T) {
 		t.Errorf("%d moods were laid over it", n)
 	}
 	edit("<p>The awnings are up again.</p>")
-	h.until("the second change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 2 })
+	h.waitUntil("the second change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 2 })
 	if again := h.mood(card.ID); again.Ambient != first.Ambient || h.events(card.ID).count("World.Ambience.Generated") != 1 {
 		t.Errorf("then it is %+v, after %+v", again, h.events(card.ID))
 	}

@@ -13,8 +13,8 @@ import (
 	"loregate/internal/op"
 )
 
-// TestDoctorTellsWhatAgentsMay shows what is in force in each world, and the setting of
-// earlier versions is refused with what took its place.
+// TestDoctorTellsWhatAgentsMay checks that doctor shows the rules for agents of each world, and
+// that the setting of earlier versions is refused with the name of its replacement.
 func TestDoctorTellsWhatAgentsMay(t *testing.T) {
 	c, err := app.LoadConfig("", nil)
 	if err != nil {

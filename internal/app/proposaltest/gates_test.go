@@ -15,8 +15,8 @@ import (
 
 var block = regexp.MustCompile("(?s)```sh ([a-z]+)\n(.*?)```")
 
-// TestTheGuideToTheGates runs what docs/gates.md says, as it says it: the last answer of
-// each part is the refusal that it tells of.
+// TestTheGuideToTheGates runs the commands of docs/gates.md: the last answer of each part is
+// the refusal that the part describes.
 func TestTheGuideToTheGates(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the guide's lines need curl")

@@ -12,8 +12,8 @@ import (
 	"loregate/internal/identity"
 )
 
-// TestThePageOfCurl runs what docs/rest.md says, as it says it: each part answers with the
-// status that heads it.
+// TestThePageOfCurl runs the commands of docs/rest.md: each part answers with the status in its
+// heading.
 func TestThePageOfCurl(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the page's lines need curl")

@@ -19,7 +19,8 @@ import (
 	"loregate/internal/wait"
 )
 
-// eyes is what a client shows its model of a tool's result. None shows _meta.
+// eyes returns the text of a tool's result that a client shows its model. No client shows
+// _meta.
 type eyes func(*mcp.CallToolResult) string
 
 func texts(r *mcp.CallToolResult) string {
@@ -32,7 +33,7 @@ func texts(r *mcp.CallToolResult) string {
 	return strings.Join(all, "\n")
 }
 
-// structured shows the structured content in the place of the text, where there is any.
+// structured returns the structured content if there is any, and the text otherwise.
 func structured(r *mcp.CallToolResult) string {
 	if r.StructuredContent == nil {
 		return texts(r)
@@ -44,7 +45,7 @@ func structured(r *mcp.CallToolResult) string {
 	return string(b)
 }
 
-// model calls tools with values that it found in what it was shown, and with nothing else.
+// model calls tools only with values that it found in the results it was shown.
 type model struct {
 	t     *testing.T
 	cs    *mcp.ClientSession
@@ -70,8 +71,9 @@ func (h *house) model(t *testing.T, role access.Role, shows eyes) model {
 	return model{t, cs, shows}
 }
 
-// calls calls a tool, and gives what the model is shown. It waits where it is told to.
-func (m model) calls(tool string, args map[string]any) string {
+// callTool calls a tool, and returns the text that the model is shown. After a rate_limited
+// answer it waits and repeats the call.
+func (m model) callTool(tool string, args map[string]any) string {
 	m.t.Helper()
 	for range 5 {
 		r, err := m.cs.CallTool(m.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
@@ -88,15 +90,15 @@ func (m model) calls(tool string, args map[string]any) string {
 	return ""
 }
 
-// finds takes a text out of what was shown, by the names of members that lead to it.
-func (m model) finds(shown string, path ...string) string {
+// findShown returns a text from a shown result, by the names of the members that lead to it.
+func (m model) findShown(shown string, path ...string) string {
 	m.t.Helper()
 	for d := json.NewDecoder(strings.NewReader(shown)); ; {
 		var v any
 		if err := d.Decode(&v); err != nil {
 			break
 		}
-		if text, ok := find(v, path); ok {
+		if text, ok := findMember(v, path); ok {
 			return text
 		}
 	}
@@ -104,7 +106,7 @@ func (m model) finds(shown string, path ...string) string {
 	return ""
 }
 
-func find(v any, path []string) (string, bool) {
+func findMember(v any, path []string) (string, bool) {
 	if len(path) == 0 {
 		text, ok := v.(string)
 		return text, ok
@@ -112,18 +114,18 @@ func find(v any, path []string) (string, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		if inner, ok := v[path[0]]; ok {
-			if text, ok := find(inner, path[1:]); ok {
+			if text, ok := findMember(inner, path[1:]); ok {
 				return text, true
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if text, ok := find(v[name], path); ok {
+			if text, ok := findMember(v[name], path); ok {
 				return text, true
 			}
 		}
 	case []any:
 		for _, inner := range v {
-			if text, ok := find(inner, path); ok {
+			if text, ok := findMember(inner, path); ok {
 				return text, true
 			}
 		}
@@ -131,9 +133,9 @@ func find(v any, path []string) (string, bool) {
 	return "", false
 }
 
-// TestAModelProposesByWhatItIsShown has a scripted model propose ambience, a line and a change
-// of a card in each client: with default limits and settings, on a server that is started
-// without the sample's profile, after the sample was loaded once.
+// TestAModelProposesByWhatItIsShown makes a scripted model propose ambience, a line and a
+// change of a card in each client, with default limits and settings. The server runs without
+// the sample's profile, after the sample was loaded once.
 func TestAModelProposesByWhatItIsShown(t *testing.T) {
 	h := serveLimited(t, "", func(*app.Config) {})
 	var made struct{ Player struct{ ID string } }
@@ -152,42 +154,42 @@ func TestAModelProposesByWhatItIsShown(t *testing.T) {
 	} {
 		t.Run(client.name, func(t *testing.T) {
 			m := h.model(t, access.RoleUser, client.eyes)
-			here := m.calls("get-location-context", map[string]any{})
-			got := m.calls("propose-ambience", map[string]any{"locationId": m.finds(here, "location", "id"), "layerType": []string{"ambient", "dynamic", "weather"}[n],
-				"text": client.mood, "contextRef": m.finds(here, "contextRef")})
+			here := m.callTool("get-location-context", map[string]any{})
+			got := m.callTool("propose-ambience", map[string]any{"locationId": m.findShown(here, "location", "id"), "layerType": []string{"ambient", "dynamic", "weather"}[n],
+				"text": client.mood, "contextRef": m.findShown(here, "contextRef")})
 			if !strings.Contains(got, `"status":"accepted"`) {
 				t.Errorf("ambience: %s", got)
 			}
 
-			who := m.calls("search_cards", map[string]any{"type": "Character", "limit": 1})
-			player := m.calls("get-player-context", map[string]any{"playerId": m.finds(m.calls("search_cards", map[string]any{"type": "Player", "limit": 1}), "cards", "id")})
-			got = m.calls("propose-npc-dialogue", map[string]any{"npcId": m.finds(who, "cards", "id"), "playerId": m.finds(player, "player", "id"), "draftText": client.line,
-				"contextRef": m.finds(player, "contextRef")})
+			who := m.callTool("search_cards", map[string]any{"type": "Character", "limit": 1})
+			player := m.callTool("get-player-context", map[string]any{"playerId": m.findShown(m.callTool("search_cards", map[string]any{"type": "Player", "limit": 1}), "cards", "id")})
+			got = m.callTool("propose-npc-dialogue", map[string]any{"npcId": m.findShown(who, "cards", "id"), "playerId": m.findShown(player, "player", "id"), "draftText": client.line,
+				"contextRef": m.findShown(player, "contextRef")})
 			if !strings.Contains(got, `"status":"accepted"`) {
 				t.Errorf("a line: %s", got)
 			}
 
-			card := m.calls("get_card", map[string]any{"name": "Rent Quay"})
+			card := m.callTool("get_card", map[string]any{"name": "Rent Quay"})
 			change := map[string]any{"op": map[string]any{"name": "update_card", "arguments": map[string]any{
-				"name": m.finds(card, "name"), "content": "<p>Wet, for client " + client.name + ".</p>", "if_match": m.finds(card, "etag")}}, "reason": "It rained."}
-			got = m.calls("propose-canon-change", change)
+				"name": m.findShown(card, "name"), "content": "<p>Wet, for client " + client.name + ".</p>", "if_match": m.findShown(card, "etag")}}, "reason": "It rained."}
+			got = m.callTool("propose-canon-change", change)
 			if !strings.Contains(got, `"status":"pending_review"`) {
 				t.Errorf("a change of a card: %s", got)
 			}
-			again := m.calls("get-proposal", map[string]any{"proposalId": m.finds(got, "proposalId")})
+			again := m.callTool("get-proposal", map[string]any{"proposalId": m.findShown(got, "proposalId")})
 			if !strings.Contains(again, `"what":"Rent Quay"`) || !strings.Contains(again, `"change":"update (`) {
 				t.Errorf("what waits: %s", again)
 			}
-			events := m.calls("get-recent-events", map[string]any{"scope": "location", "scopeId": m.finds(here, "location", "id")})
-			if m.finds(events, "contextRef") == "" {
+			events := m.callTool("get-recent-events", map[string]any{"scope": "location", "scopeId": m.findShown(here, "location", "id")})
+			if m.findShown(events, "contextRef") == "" {
 				t.Error("a list cannot be cited")
 			}
 		})
 	}
 }
 
-// TestAVerdictIsTheSameAfterARestart opens the same world as a sample and not: what an
-// agent may do without a context is the world's own setting.
+// TestAVerdictIsTheSameAfterARestart opens the same world with the sample's profile and
+// without: the world's own setting decides on proposals without a context.
 func TestAVerdictIsTheSameAfterARestart(t *testing.T) {
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
@@ -206,7 +208,7 @@ func TestAVerdictIsTheSameAfterARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := "pending_review"
-			if n >= 2 { // from now on this world's agents may
+			if n >= 2 { // from here on the world accepts them
 				want = "accepted"
 				err := a.ConfigureWorld(t.Context(), app.SampleWorld, func(_ *string, s *canon.Settings) {
 					if n == 2 {
@@ -224,7 +226,8 @@ func TestAVerdictIsTheSameAfterARestart(t *testing.T) {
 	}
 }
 
-// propose proposes a mood of where players begin as an agent that cites nothing, and gives the status.
+// propose proposes a mood of the start place as an agent that cites no context, and returns the
+// status.
 func propose(t *testing.T, a *app.App, text string) string {
 	t.Helper()
 	invoke := func(operation string, in any, out any) {
