@@ -1,5 +1,5 @@
-// Package modeltest serves the sample world beside a language model that is a fake, and
-// looks at all that goes over the wire to it.
+// Package modeltest serves the sample world with a fake language model, and checks all data
+// that is sent to the model.
 package modeltest
 
 import (
@@ -26,7 +26,7 @@ import (
 	"loregate/internal/telemetry"
 )
 
-// house is the sample world, served, with its log.
+// house is the served sample world, with its log.
 type house struct {
 	t    *testing.T
 	app  *app.App
@@ -35,7 +35,7 @@ type house struct {
 	log  *log
 }
 
-// log keeps what the program logs.
+// log keeps the log output of the program.
 type log struct {
 	mu sync.Mutex
 	b  bytes.Buffer // guarded by mu
@@ -53,7 +53,7 @@ func (l *log) String() string {
 	return l.b.String()
 }
 
-// config is the default one with a fake model, if there is one.
+// config is the default configuration with a fake model, if fake is not nil.
 func config(t *testing.T, fake *modeltest.Server) app.Config {
 	t.Helper()
 	c := apptest.Config(t, t.TempDir())
@@ -81,7 +81,7 @@ func open(t *testing.T, c app.Config) *house {
 	return h
 }
 
-// do makes a call over REST that must succeed, into out.
+// do makes a call over REST that must succeed, and decodes the answer into out.
 func (h *house) do(role access.Role, method, path string, in, out any) {
 	h.t.Helper()
 	body, err := json.Marshal(in)
@@ -102,7 +102,7 @@ func (h *house) do(role access.Role, method, path string, in, out any) {
 
 type object = map[string]any
 
-// classified is an answer of either tool.
+// classified is an answer of either classification tool.
 type classified struct {
 	Intent     string   `json:"intent"`
 	Confidence float64  `json:"confidence"`
@@ -151,7 +151,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// answers is a model that knows the three questions.
+// answers returns a model's answers to the three prompts.
 func answers(prompt string) string {
 	switch {
 	case strings.Contains(prompt, "name the act"):
@@ -164,9 +164,9 @@ func answers(prompt string) string {
 	return "Ropes creak, and something out on the water answers in the same key."
 }
 
-// A served world with a model: it is heard where rules leave something open, told nothing
-// that its caller does not see, and paid for by the world; and neither it nor its key is in
-// a log.
+// TestAWorldWithAModel serves a world with a model. The model is asked if the rules are not
+// sure, gets no data that its caller does not see, and is paid for by the world. Neither its
+// prompts nor its key are in a log.
 func TestAWorldWithAModel(t *testing.T) {
 	fake := modeltest.Serve(t, answers)
 	h := open(t, config(t, fake))
@@ -192,7 +192,7 @@ func TestAWorldWithAModel(t *testing.T) {
 	if kept.Status == "accepted" && kept.Text != answers("") {
 		t.Errorf("the place bears %q", kept.Text)
 	}
-	h.wire(fake)
+	h.checkRequests(fake)
 	var used struct {
 		Groups []struct {
 			Key                            string `json:"key"`
@@ -206,11 +206,11 @@ func TestAWorldWithAModel(t *testing.T) {
 		used.Groups[0].CostMicroUSD < int64(used.Groups[0].TokensPrompt+used.Groups[0].TokensCompletion) {
 		t.Errorf("usage %+v of %d questions", used, len(fake.Requests()))
 	}
-	h.measured("loregate_budget_used_total{purpose=\"classification\"} ", "loregate_queue_depth{queue=\"jobs\"} 0", "loregate_queue_depth{queue=\"events\"} ")
+	h.wantMetrics("loregate_budget_used_total{purpose=\"classification\"} ", "loregate_queue_depth{queue=\"jobs\"} 0", "loregate_queue_depth{queue=\"events\"} ")
 }
 
-// measured holds that the metrics have lines.
-func (h *house) measured(lines ...string) {
+// wantMetrics checks that the metrics have lines.
+func (h *house) wantMetrics(lines ...string) {
 	h.t.Helper()
 	res, err := http.Get(h.url + "/metrics")
 	if err != nil {
@@ -228,8 +228,8 @@ func (h *house) measured(lines ...string) {
 	}
 }
 
-// wire looks at all that went to the model, and at the log.
-func (h *house) wire(fake *modeltest.Server) {
+// checkRequests checks all requests to the model, and the log.
+func (h *house) checkRequests(fake *modeltest.Server) {
 	h.t.Helper()
 	heard := false
 	for _, r := range fake.Requests() {
@@ -248,7 +248,8 @@ func (h *house) wire(fake *modeltest.Server) {
 	}
 }
 
-// While a model is down, and when its budget is used up, rules answer and say so.
+// TestRulesStandInAndSaySo checks that the rules answer, and say so, while a model is down and
+// when its budget is used up.
 func TestRulesStandInAndSaySo(t *testing.T) {
 	fake := modeltest.Serve(t, func(string) string { return "" })
 	c := config(t, fake)
@@ -273,10 +274,11 @@ func TestRulesStandInAndSaySo(t *testing.T) {
 	if limited == 0 || limited > 35 {
 		t.Errorf("%d of 40 were beyond the budget", limited)
 	}
-	h.wire(fake)
+	h.checkRequests(fake)
 }
 
-// At the gate a model blocks what it minds, and keeps it shut while it is down.
+// TestAModelAtTheGate checks that a model at the safety gate blocks proposals, and that the
+// gate blocks all of them while the model is down.
 func TestAModelAtTheGate(t *testing.T) {
 	minds := func(prompt string) string {
 		if strings.Contains(prompt, "falls under a policy") {
@@ -312,7 +314,7 @@ func TestAModelAtTheGate(t *testing.T) {
 	}
 }
 
-// Doctor says whether the model answers, and never its key.
+// TestDoctor checks that doctor reports whether the model answers, and never shows its key.
 func TestDoctor(t *testing.T) {
 	fake := modeltest.Serve(t, func(string) string { return "ready" })
 	down := modeltest.Serve(t, func(string) string { return "" })
@@ -329,7 +331,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// What cannot be is refused at the start, by the setting's name, and without the key.
+// TestSettings checks that invalid settings are refused at the start, with the setting's name
+// and without the key.
 func TestSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte("two words KEYMARK"), 0o600); err != nil {
@@ -368,7 +371,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A key may stand in the environment.
+// TestAKeyFromTheEnvironment reads the model's key from the environment.
 func TestAKeyFromTheEnvironment(t *testing.T) {
 	fake := modeltest.Serve(t, func(string) string { return "ready" })
 	t.Setenv("PLANTED_KEY", modeltest.Key)

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/model/modeltest"
 )
 
-// planned is what plan_create answers.
+// planned is an answer of plan_create.
 type planned struct {
 	Plan struct {
 		ID     string `json:"plan_id"`
@@ -38,8 +38,9 @@ func (h *house) plan(in object) (p planned) {
 
 const dusk = `{"name": "The inn", "doc": "As wanted.", "calls": [{"tool": "generate_scene", "with": {"card": "The Dry Anchor", "style": "dusk"}}]}`
 
-// A model that is configured for plans proposes them, over every transport; its bad answers
-// leave the rules' plan, and say why. It is told nothing that the audience may not read.
+// TestAModelProposesPlans checks that a model configured for plans proposes them. After a bad
+// answer the rules' plan is used, and the answer says why. The model gets no data that the
+// audience may not read.
 func TestAModelProposesPlans(t *testing.T) {
 	fake := modeltest.Serve(t, func(string) string { return dusk })
 	c := config(t, fake)
@@ -77,11 +78,11 @@ func TestAModelProposesPlans(t *testing.T) {
 	if got := h.plan(object{"intent": "build Rent Quay at night", "audience": "user", "budget": object{"tokens": 100000, "money": 1}}); got.Skipped != "unavailable" && got.Source == "rules" {
 		t.Errorf("within its budget: %+v", got)
 	}
-	h.wire(fake)
+	h.checkRequests(fake)
 }
 
-// A client that can be asked is, in both eras, by the product as it is served; the model's
-// failure is not in the way.
+// TestAPlansQuestionReachesThePerson checks that the served product asks a client that can be
+// asked, in both eras.
 func TestAPlansQuestionReachesThePerson(t *testing.T) {
 	h := open(t, config(t, nil))
 	for _, name := range []string{"Salt Chapel of Rent Quay", "Rope Chapel of Rent Quay"} {
