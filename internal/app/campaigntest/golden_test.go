@@ -17,9 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// TestTenCallsComparedLineByLine makes the same ten calls with a player's key and with the
-// game master's, and holds the difference of what they are answered to what is written in
-// testdata: lines with "-" are the player's alone, with "+" the game master's.
+// TestTenCallsComparedLineByLine makes the same ten calls with a player's key and with the game
+// master's, and compares the differences between the answers with the file in testdata: lines
+// with "-" are only in the player's answer, lines with "+" only in the game master's.
 func TestTenCallsComparedLineByLine(t *testing.T) {
 	h := open(t)
 	brandt, conductor := h.gm.find("ottilie"), h.gm.find("the conductor")
@@ -51,7 +51,7 @@ func TestTenCallsComparedLineByLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&out, "## %s %s\n", c.name, named(string(asked), names))
+		fmt.Fprintf(&out, "## %s %s\n", c.name, nameIDs(string(asked), names))
 		for _, line := range difference(player, gm) {
 			out.WriteString(line + "\n")
 		}
@@ -86,11 +86,12 @@ var (
 	aTag   = regexp.MustCompile(`etag": "(whole|partial)-[^"]*"`)
 )
 
-// readable is an answer line by line, with names in place of what differs from run to run.
+// readable returns the lines of an answer, with names in place of parts that differ from run to
+// run.
 func readable(t *testing.T, v any, names map[string]string) []string {
 	t.Helper()
-	learn(v, names)
-	settle(v)
+	learnNames(v, names)
+	sortRelationships(v)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -98,13 +99,13 @@ func readable(t *testing.T, v any, names map[string]string) []string {
 	if err := e.Encode(v); err != nil {
 		t.Fatal(err)
 	}
-	text := aTrace.ReplaceAllString(aTime.ReplaceAllString(named(b.String(), names), "TIME"), `correlation_id": "ID"`)
+	text := aTrace.ReplaceAllString(aTime.ReplaceAllString(nameIDs(b.String(), names), "TIME"), `correlation_id": "ID"`)
 	text = aTag.ReplaceAllString(text, `etag": "$1"`)
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// named puts names for ids; one without a name gets a number.
-func named(text string, names map[string]string) string {
+// nameIDs replaces ids by names; an id without a name gets a number.
+func nameIDs(text string, names map[string]string) string {
 	return anID.ReplaceAllStringFunc(text, func(id string) string {
 		if names[id] == "" {
 			names[id] = fmt.Sprint("#", len(names)+1)
@@ -113,12 +114,12 @@ func named(text string, names map[string]string) string {
 	})
 }
 
-// learn finds what has an id and a name.
-func learn(v any, names map[string]string) {
+// learnNames collects the names of all objects that have an id and a name.
+func learnNames(v any, names map[string]string) {
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
-			learn(x, names)
+			learnNames(x, names)
 		}
 	case map[string]any:
 		id, isID := v["id"].(string)
@@ -127,34 +128,34 @@ func learn(v any, names map[string]string) {
 			names[id] = name
 		}
 		for _, x := range v {
-			learn(x, names)
+			learnNames(x, names)
 		}
 	}
 }
 
-// settle orders relationships, which come by ids that chance made, by what they say.
-func settle(v any) {
+// sortRelationships sorts relationships by their text, since their order by ids is random.
+func sortRelationships(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
-			settle(x)
+			sortRelationships(x)
 		}
 	case map[string]any:
 		if list, ok := v["relationships"].([]any); ok {
-			slices.SortFunc(list, func(a, b any) int { return strings.Compare(said(a), said(b)) })
+			slices.SortFunc(list, func(a, b any) int { return strings.Compare(textWithoutIDs(a), textWithoutIDs(b)) })
 		}
 		for _, x := range v {
-			settle(x)
+			sortRelationships(x)
 		}
 	}
 }
 
-// said is what a relationship says beside ids.
-func said(v any) string { return anID.ReplaceAllString(fmt.Sprint(v), "") }
+// textWithoutIDs returns the text of a relationship without ids.
+func textWithoutIDs(v any) string { return anID.ReplaceAllString(fmt.Sprint(v), "") }
 
-// difference are the lines of two texts, those of one alone marked.
+// difference returns the lines of two texts; lines of only one text are marked.
 func difference(a, b []string) []string {
-	longest := make([][]int, len(a)+1) // common lines from places on
+	longest := make([][]int, len(a)+1) // lengths of the longest common subsequences of a[i:] and b[j:]
 	for i := range longest {
 		longest[i] = make([]int, len(b)+1)
 	}

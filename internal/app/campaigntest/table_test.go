@@ -17,7 +17,7 @@ import (
 	"loregate/internal/app/apptest"
 )
 
-// table is the sample campaign, served, with clients for those who sit at it.
+// table is the served sample campaign, with clients of its players and of the game master.
 type table struct {
 	t               *testing.T
 	url             string
@@ -44,7 +44,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// guest is somebody's client of the surface.
+// guest is a client of the campaign surface.
 type guest struct {
 	*mcp.ClientSession
 	t     *testing.T
@@ -66,7 +66,7 @@ func (h *table) seat(key string) *guest {
 	return g
 }
 
-// call makes a call and gives its answer, or the code of its error, and the text of either.
+// call calls a tool. It returns the answer, the code of the error if it failed, and the text.
 func (g *guest) call(name string, args map[string]any) (out map[string]any, code, text string) {
 	g.t.Helper()
 	r, err := g.CallTool(g.t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -104,16 +104,16 @@ func (g *guest) find(query string) string {
 	return list[0].(map[string]any)["id"].(string)
 }
 
-// TestTheSameCallsByPlayerAndGM makes the same calls with both keys; what differs is what
-// the contract says.
+// TestTheSameCallsByPlayerAndGM makes the same calls with both keys; the answers differ as the
+// contract says.
 func TestTheSameCallsByPlayerAndGM(t *testing.T) {
 	h := open(t)
 	brandt, conductor := h.gm.find("ottilie"), h.gm.find("the conductor")
 	for _, c := range []struct {
 		name   string
 		args   map[string]any
-		player string   // code of the error that the player gets
-		kept   []string // what only the GM reads
+		player string   // code of the error that the player gets, "" for none
+		kept   []string // texts that only the GM reads
 	}{
 		{"campaign_list", map[string]any{}, "", []string{`"role":"gm"`}},
 		{"campaign_get", map[string]any{}, "", []string{`"entities":77`, `"relationships":102`, `"events":84`}},
@@ -147,8 +147,8 @@ func TestTheSameCallsByPlayerAndGM(t *testing.T) {
 	}
 }
 
-// TestNoticesGoToWhoSeesTheChange has both subscribe to an entity: a touch of its secret is
-// told to the GM, and to the player only what changed for them.
+// TestNoticesGoToWhoSeesTheChange subscribes a player and the GM to entities: only the GM is
+// notified of a change of a secret; the player is notified of visible changes.
 func TestNoticesGoToWhoSeesTheChange(t *testing.T) {
 	h := open(t)
 	base := "imagineer://campaigns/" + app.SampleCampaign + "/entities/"
@@ -173,7 +173,7 @@ func TestNoticesGoToWhoSeesTheChange(t *testing.T) {
 	}
 }
 
-// TestTheSameOverREST reads an entity with its tag, and pages a resource.
+// TestTheSameOverREST reads an entity with its tag, and pages through a resource.
 func TestTheSameOverREST(t *testing.T) {
 	h := open(t)
 	id := h.ada.find("ottilie")
@@ -215,7 +215,8 @@ func TestTheSameOverREST(t *testing.T) {
 	}
 }
 
-// Prompts and resources refuse in the surface's words, as tools do.
+// TestCodesAreTheSurfacesEverywhere checks that prompts and resources refuse with the surface's
+// error codes, as tools do.
 func TestCodesAreTheSurfacesEverywhere(t *testing.T) {
 	h := open(t)
 	_, asked := h.gm.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "what-do-players-know", Arguments: map[string]string{"entity": "Nobody At All"}})
