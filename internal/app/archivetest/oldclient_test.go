@@ -1,4 +1,4 @@
-// Package archivetest asks the served product as the card wiki's own client does.
+// Package archivetest sends the served product the requests of the card wiki's own client.
 package archivetest
 
 import (
@@ -21,8 +21,8 @@ import (
 	"loregate/internal/identity"
 )
 
-// exchange is one request of the client, and the fields of the answer that it read with
-// their JSON types; scripts/old-client.rb records it.
+// exchange is one request of the client, and the fields that it read from the answer, with
+// their JSON types. scripts/old-client.rb records it.
 type exchange struct {
 	Role   string            `json:"role"`
 	Method string            `json:"method"`
@@ -33,17 +33,17 @@ type exchange struct {
 	Reads  map[string]string `json:"reads"`
 }
 
-// stage is the sample world, served, and what the client knows of it.
+// stage is the served sample world, and the values that the client has learned.
 type stage struct {
 	t      *testing.T
 	url    string
-	keys   map[string]string // by role of the recording
+	keys   map[string]string // by role in the recording
 	tokens map[string]string
 	backup string
 }
 
-// TestTheOldClientIsAnswered makes every recorded request of the card wiki's Ruby client,
-// and looks for each field that it read, under its name and with its JSON type.
+// TestTheOldClientIsAnswered makes every recorded request of the card wiki's Ruby client. Each
+// field that the client read must have the same name and JSON type.
 func TestTheOldClientIsAnswered(t *testing.T) {
 	recording, err := os.ReadFile("testdata/old-client.json")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestTheOldClientIsAnswered(t *testing.T) {
 		}
 		for path, want := range x.Reads {
 			if want == "null" {
-				continue // the client does without
+				continue // the client does not need the field
 			}
 			if got := typesAt(answer, strings.Split(path, ".")); !slices.Contains(got, want) {
 				t.Errorf("%d: %s %s as %s: the client reads %s as %s, and got %v in %s", i, x.Method, x.Path, x.Role, path, want, got, clip(answer))
@@ -88,7 +88,7 @@ func open(t *testing.T) *stage {
 	return s
 }
 
-// operator makes a key that may do everything in the sample world.
+// operator creates a key that may do everything in the sample world.
 func operator(t *testing.T, a *app.App) string {
 	secret, _, err := a.CreateKey(t.Context(), identity.KeySpec{Name: "admin", Subject: "admin", Actor: access.Person, MaxRole: access.RoleAdmin, Operator: true},
 		[]string{app.SampleWorld})
@@ -100,11 +100,11 @@ func operator(t *testing.T, a *app.App) string {
 
 var nowWords = regexp.MustCompile(`\{\{now([+-]\d+)\}\}`)
 
-// fill puts the times, keys and names of this run in the place of those of the recording.
-func (s *stage) fill(role, text string) string {
+// fillIn replaces the placeholders of the recording by the times, keys and names of this run.
+func (s *stage) fillIn(role, text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, `"KEY"`, `"`+s.keys[role]+`"`), "{{backup}}", s.backup)
 	return nowWords.ReplaceAllStringFunc(text, func(word string) string {
-		n, _ := strconv.Atoi(nowWords.FindStringSubmatch(word)[1]) // the pattern holds digits
+		n, _ := strconv.Atoi(nowWords.FindStringSubmatch(word)[1]) // the pattern has digits
 		return time.Now().Add(time.Duration(n)*time.Second + time.Minute).UTC().Format(time.RFC3339)
 	})
 }
@@ -112,13 +112,13 @@ func (s *stage) fill(role, text string) string {
 func (s *stage) send(x exchange) (int, []byte) {
 	query := url.Values{}
 	for name, value := range x.Query {
-		query.Set(name, s.fill(x.Role, value))
+		query.Set(name, s.fillIn(x.Role, value))
 	}
-	at := s.url + s.fill(x.Role, x.Path)
+	at := s.url + s.fillIn(x.Role, x.Path)
 	if len(query) > 0 {
 		at += "?" + strings.ReplaceAll(query.Encode(), "+", "%20")
 	}
-	r, err := http.NewRequestWithContext(s.t.Context(), x.Method, at, strings.NewReader(s.fill(x.Role, string(x.Body))))
+	r, err := http.NewRequestWithContext(s.t.Context(), x.Method, at, strings.NewReader(s.fillIn(x.Role, string(x.Body))))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (s *stage) send(x exchange) (int, []byte) {
 	return res.StatusCode, answer
 }
 
-// learn keeps what later requests are made with.
+// learn keeps the values that later requests need.
 func (s *stage) learn(x exchange, answer []byte) {
 	var a struct {
 		Token   string `json:"token"`
@@ -147,7 +147,7 @@ func (s *stage) learn(x exchange, answer []byte) {
 		} `json:"backups"`
 	}
 	if json.Unmarshal(answer, &a) != nil {
-		return // a file
+		return // the answer is a file
 	}
 	if a.Token != "" {
 		s.tokens[x.Role] = a.Token
@@ -157,8 +157,8 @@ func (s *stage) learn(x exchange, answer []byte) {
 	}
 }
 
-// typesAt are the JSON types of what lies at a path, in which "[]" is any item of a list;
-// "absent" where nothing does.
+// typesAt returns the JSON types of the values at a path, in which "[]" is any item of a list;
+// "absent" if there is no value.
 func typesAt(b []byte, path []string) (types []string) {
 	if len(path) == 0 {
 		return []string{typeOf(b)}
@@ -222,7 +222,7 @@ func TestQueriesOfTheSampleRun(t *testing.T) {
 	}
 }
 
-// TestErrorsAreInWords asks wrongly, and reads what is said.
+// TestErrorsAreInWords makes wrong requests, and checks the texts of the errors.
 func TestErrorsAreInWords(t *testing.T) {
 	s := open(t)
 	s.tokens["user"] = s.keys["user"]
