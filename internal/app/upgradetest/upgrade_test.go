@@ -1,5 +1,5 @@
 // Package upgradetest opens the stores of earlier commits, which scripts/old-store.sh wrote,
-// with the program as it is.
+// with the present program.
 package upgradetest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"loregate/internal/op"
 )
 
-// old lists the stores of earlier commits.
-func old(t *testing.T) []string {
+// oldStores lists the stores of earlier commits.
+func oldStores(t *testing.T) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join("testdata", "format-*.db.gz"))
 	if err != nil || len(list) < 2 {
@@ -39,15 +39,15 @@ func open(t *testing.T, dir string) (*app.App, error) {
 	return app.Open(t.Context(), c, app.Options{Version: "test", Logger: slog.New(slog.DiscardHandler)})
 }
 
-// formatOf is the user_version in a file's header.
+// formatOf returns the user_version in a file's header.
 func formatOf(b []byte) int {
 	return int(b[60])<<24 | int(b[61])<<16 | int(b[62])<<8 | int(b[63])
 }
 
-// TestStoresOfEarlierCommitsAreUpgraded opens each: it is backed up in its old format, is
-// upgraded, holds what it held, and takes writes.
+// TestStoresOfEarlierCommitsAreUpgraded opens each store: it is backed up in its old format and
+// upgraded, keeps its data, and takes writes.
 func TestStoresOfEarlierCommitsAreUpgraded(t *testing.T) {
-	for _, packed := range old(t) {
+	for _, packed := range oldStores(t) {
 		t.Run(filepath.Base(packed), func(t *testing.T) {
 			dir := t.TempDir()
 			before := apptest.Unpack(t, packed, dir)
@@ -56,7 +56,7 @@ func TestStoresOfEarlierCommitsAreUpgraded(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close(context.WithoutCancel(t.Context()))
-			wantWhole(t, a)
+			wantIntact(t, a)
 			kept, err := filepath.Glob(filepath.Join(dir, "backups", fmt.Sprintf("loregate-format-%d-*.db", formatOf(before))))
 			if err != nil || len(kept) != 1 {
 				t.Fatalf("backups are %v; %v", kept, err)
@@ -65,7 +65,7 @@ func TestStoresOfEarlierCommitsAreUpgraded(t *testing.T) {
 			if err != nil || formatOf(b) != formatOf(before) {
 				t.Errorf("the backup has format %d, want %d; %v", formatOf(b), formatOf(before), err)
 			}
-			// The backup can be gone back to, and upgraded again.
+			// The backup can be opened in place of the store, and upgraded again.
 			again := t.TempDir()
 			if err := os.WriteFile(filepath.Join(again, app.StoreFile), b, 0o600); err != nil {
 				t.Fatal(err)
@@ -75,14 +75,14 @@ func TestStoresOfEarlierCommitsAreUpgraded(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer other.Close(context.WithoutCancel(t.Context()))
-			wantWhole(t, other)
+			wantIntact(t, other)
 		})
 	}
 }
 
-// wantWhole wants what the script has written, whole chains, tables that follow from
-// them, and a store that takes writes.
-func wantWhole(t *testing.T, a *app.App) {
+// wantIntact checks the cards that the script has written, the chains, that the tables match
+// them, and that the store takes writes.
+func wantIntact(t *testing.T, a *app.App) {
 	t.Helper()
 	if _, err := a.Verify(t.Context()); err != nil {
 		t.Error(err)
@@ -112,10 +112,11 @@ func wantWhole(t *testing.T, a *app.App) {
 	}
 }
 
-// TestFormatsOfTheTestdataDiffer keeps the stores apart: two of one format prove one upgrade.
+// TestFormatsOfTheTestdataDiffer checks that the stores have different formats: two of one
+// format prove only one upgrade.
 func TestFormatsOfTheTestdataDiffer(t *testing.T) {
 	var formats []int
-	for _, packed := range old(t) {
+	for _, packed := range oldStores(t) {
 		formats = append(formats, formatOf(apptest.Unpack(t, packed, t.TempDir())))
 	}
 	slices.Sort(formats)
