@@ -42,9 +42,9 @@ type stage struct {
 	backup string
 }
 
-// TestTheOldClientIsAnswered makes every recorded request of the card wiki's Ruby client. Each
+// TestTheOldClientsRequestsAreAnswered makes every recorded request of the card wiki's Ruby client. Each
 // field that the client read must have the same name and JSON type.
-func TestTheOldClientIsAnswered(t *testing.T) {
+func TestTheOldClientsRequestsAreAnswered(t *testing.T) {
 	recording, err := os.ReadFile("testdata/old-client.json")
 	if err != nil {
 		t.Fatal(err)

@@ -147,9 +147,9 @@ func TestTheSameCallsByPlayerAndGM(t *testing.T) {
 	}
 }
 
-// TestNoticesGoToWhoSeesTheChange subscribes a player and the GM to entities: only the GM is
+// TestNoticesAreOnlyOfVisibleChanges subscribes a player and the GM to entities: only the GM is
 // notified of a change of a secret; the player is notified of visible changes.
-func TestNoticesGoToWhoSeesTheChange(t *testing.T) {
+func TestNoticesAreOnlyOfVisibleChanges(t *testing.T) {
 	h := open(t)
 	base := "imagineer://campaigns/" + app.SampleCampaign + "/entities/"
 	quill, vogt := h.gm.find("emil quill"), h.gm.find("konrad vogt")
@@ -173,8 +173,8 @@ func TestNoticesGoToWhoSeesTheChange(t *testing.T) {
 	}
 }
 
-// TestTheSameOverREST reads an entity with its tag, and pages through a resource.
-func TestTheSameOverREST(t *testing.T) {
+// TestCampaignOverREST reads an entity with its tag, and pages through a resource.
+func TestCampaignOverREST(t *testing.T) {
 	h := open(t)
 	id := h.ada.find("ottilie")
 	get := func(path, tag string) *http.Response {
@@ -215,9 +215,9 @@ func TestTheSameOverREST(t *testing.T) {
 	}
 }
 
-// TestCodesAreTheSurfacesEverywhere checks that prompts and resources refuse with the surface's
+// TestPromptsAndResourcesUseTheSurfacesCodes checks that prompts and resources refuse with the surface's
 // error codes, as tools do.
-func TestCodesAreTheSurfacesEverywhere(t *testing.T) {
+func TestPromptsAndResourcesUseTheSurfacesCodes(t *testing.T) {
 	h := open(t)
 	_, asked := h.gm.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "what-do-players-know", Arguments: map[string]string{"entity": "Nobody At All"}})
 	_, read := h.ada.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "imagineer://campaigns/nowhere/entities"})

@@ -69,7 +69,7 @@ func (c *client) read(t testing.TB, uri string) (view.Table, string) {
 	return v, res.Contents[0].Text
 }
 
-func TestTheEndpointIsExactlyThat(t *testing.T) {
+func TestTheEndpointHasOneResourceAndNoTools(t *testing.T) {
 	h := open(t)
 	g := h.newGame(object{}, 5, 2, 0)
 	for i, era := range []string{older, modern} {
@@ -98,7 +98,7 @@ func TestTheEndpointIsExactlyThat(t *testing.T) {
 	}
 }
 
-func TestOtherGamesAreNotThere(t *testing.T) {
+func TestOtherGamesAreNotFound(t *testing.T) {
 	h := open(t)
 	g, other := h.newGame(object{}, 5, 1, 0), h.newGame(object{}, 6, 0, 0)
 	c := g.client(g.seats[5].Key, older, nil)
@@ -133,7 +133,7 @@ func withoutIDs(text string) string {
 	return before
 }
 
-func TestSubscribersHearOfWhatTheySee(t *testing.T) {
+func TestSubscribersAreNotifiedOfVisibleChanges(t *testing.T) {
 	h := open(t)
 	for _, era := range []string{older, modern} {
 		g := h.newGame(object{"mandate": "aggressive_growth"}, 6, 1, 0)
@@ -162,9 +162,9 @@ func TestSubscribersHearOfWhatTheySee(t *testing.T) {
 	}
 }
 
-// TestSubscribersHearOfVotesAndDeath follows a day to a deactivation, in both eras: the client
+// TestSubscribersAreNotifiedOfVotesAndDeath follows a day to a deactivation, in both eras: the client
 // is notified of each vote and its end, and there is never a tool.
-func TestSubscribersHearOfVotesAndDeath(t *testing.T) {
+func TestSubscribersAreNotifiedOfVotesAndDeath(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	for _, era := range []string{older, modern} {

@@ -18,10 +18,10 @@ import (
 // dataForm matches the table in a prompt of the model.
 var dataForm = regexp.MustCompile(`(?s)<<<TABLE>>>\n(.*)\n<<<TABLE>>>`)
 
-// TestAModelIsToldWhatItsSeatReads serves a game whose AI players speak by a model. The only
+// TestPromptsContainOnlyTheSeatsTable serves a game whose AI players speak by a model. The only
 // data in a prompt is a table that every seat can read over MCP, without the whispers; the
 // model's messages are moderated.
-func TestAModelIsToldWhatItsSeatReads(t *testing.T) {
+func TestPromptsContainOnlyTheSeatsTable(t *testing.T) {
 	t.Parallel()
 	lines := 0
 	fake := modeltest.Serve(t, func(string) string {

@@ -248,9 +248,9 @@ func (h *house) checkRequests(fake *modeltest.Server) {
 	}
 }
 
-// TestRulesStandInAndSaySo checks that the rules answer, and say so, while a model is down and
+// TestRulesReplaceAnUnavailableModel checks that the rules answer, and say so, while a model is down and
 // when its budget is used up.
-func TestRulesStandInAndSaySo(t *testing.T) {
+func TestRulesReplaceAnUnavailableModel(t *testing.T) {
 	fake := modeltest.Serve(t, func(string) string { return "" })
 	c := config(t, fake)
 	c.Budgets.HardHour = 3000

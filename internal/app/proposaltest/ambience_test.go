@@ -110,9 +110,9 @@ func (h *house) waitUntil(what string, holds func() bool) {
 	}
 }
 
-// TestAPlaceIsNamedAsPeopleDo asks for a mood by a place's name, and by a name that no place
+// TestAMoodByThePlacesName asks for a mood by a place's name, and by a name that no place
 // has.
-func TestAPlaceIsNamedAsPeopleDo(t *testing.T) {
+func TestAMoodByThePlacesName(t *testing.T) {
 	h := serve(t, func(*app.Config) {})
 	for _, want := range []string{"accepted", "skipped"} {
 		if got, err := h.app.KeepAmbience(t.Context(), app.SampleWorld, "rope walk"); err != nil || got.Status != want {

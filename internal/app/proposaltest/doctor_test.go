@@ -13,9 +13,9 @@ import (
 	"loregate/internal/op"
 )
 
-// TestDoctorTellsWhatAgentsMay checks that doctor shows the rules for agents of each world, and
+// TestDoctorShowsTheRulesForAgents checks that doctor shows the rules for agents of each world, and
 // that the setting of earlier versions is refused with the name of its replacement.
-func TestDoctorTellsWhatAgentsMay(t *testing.T) {
+func TestDoctorShowsTheRulesForAgents(t *testing.T) {
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
 		t.Fatal(err)

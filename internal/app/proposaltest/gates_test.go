@@ -15,9 +15,9 @@ import (
 
 var block = regexp.MustCompile("(?s)```sh ([a-z]+)\n(.*?)```")
 
-// TestTheGuideToTheGates runs the commands of docs/gates.md: the last answer of each part is
+// TestTheCommandsOfTheGatesPage runs the commands of docs/gates.md: the last answer of each part is
 // the refusal that the part describes.
-func TestTheGuideToTheGates(t *testing.T) {
+func TestTheCommandsOfTheGatesPage(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the guide's lines need curl")
 	}

@@ -12,9 +12,9 @@ import (
 	"loregate/internal/identity"
 )
 
-// TestThePageOfCurl runs the commands of docs/rest.md: each part answers with the status in its
+// TestTheCommandsOfTheRESTPage runs the commands of docs/rest.md: each part answers with the status in its
 // heading.
-func TestThePageOfCurl(t *testing.T) {
+func TestTheCommandsOfTheRESTPage(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the page's lines need curl")
 	}

@@ -133,10 +133,10 @@ func findMember(v any, path []string) (string, bool) {
 	return "", false
 }
 
-// TestAModelProposesByWhatItIsShown makes a scripted model propose ambience, a line and a
+// TestAModelProposesFromShownResults makes a scripted model propose ambience, a line and a
 // change of a card in each client, with default limits and settings. The server runs without
 // the sample's profile, after the sample was loaded once.
-func TestAModelProposesByWhatItIsShown(t *testing.T) {
+func TestAModelProposesFromShownResults(t *testing.T) {
 	h := serveLimited(t, "", func(*app.Config) {})
 	var made struct{ Player struct{ ID string } }
 	if code := h.call(access.RoleUser, "POST /api/players?world="+app.SampleWorld, map[string]any{"name": "Wim"}, &made); code != http.StatusOK && code != http.StatusCreated {
