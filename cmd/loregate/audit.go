@@ -70,7 +70,8 @@ func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
 				continue
 			}
 			different++
-			fmt.Fprintf(out, "%s: %d commits give %d rows; different: %v\n", res.World.Slug, res.Commits, res.Rows, res.Different)
+			fmt.Fprintf(out, "%s: %d commits give %d rows; different: %v\n", res.World.Slug, res.Commits, res.Rows,
+				res.Different)
 		}
 		if different > 0 && !r.Repair {
 			return fmt.Errorf("%d of %d worlds differ from their streams; run loregate rebuild --repair to keep what the streams say", different, len(results))

@@ -48,15 +48,18 @@ func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	key := os.Getenv(c.KeyEnv)
 	if key == "" {
-		return fault.New(fault.Invalid, "the variable %s holds no API key; make one with: loregate key create bench --role admin, and name its variable with --api-key-env", c.KeyEnv)
+		return fault.New(fault.Invalid,
+			"the variable %s holds no API key; make one with: loregate key create bench --role admin, and name its variable with --api-key-env", c.KeyEnv)
 	}
 	var urls []string
 	for _, u := range c.URL {
 		urls = append(urls, strings.TrimRight(u, "/"))
 	}
-	report, err := loadtest.Run(ctx, loadtest.Config{URLs: urls, Key: key, Role: c.Role, World: c.World, Seed: c.Seed, Cards: c.Cards, Clients: c.Clients,
-		Rate: c.Rate, Duration: c.Duration, Calls: c.Calls, Mix: mix, Watchers: c.Watchers, Keep: c.Keep, Strange: c.OtherMachine,
-		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
+	report, err := loadtest.Run(ctx, loadtest.Config{URLs: urls, Key: key, Role: c.Role, World: c.World, Seed: c.Seed,
+		Cards: c.Cards, Clients: c.Clients,
+		Rate: c.Rate, Duration: c.Duration, Calls: c.Calls, Mix: mix, Watchers: c.Watchers, Keep: c.Keep,
+		Strange: c.OtherMachine,
+		Say:     func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
 	if report == nil {
 		return err
 	}

@@ -46,8 +46,9 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 		case "srd", "light", "ranvier":
 			read = a.ImportSource(i.Format)
 		}
-		summary, err := read(ctx, i.World, i.Path, app.Importing{Level: level, DryRun: i.DryRun, Starter: i.Starter, Progress: progress("importing"),
-			Vault: exchange.MarkdownOptions{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
+		summary, err := read(ctx, i.World, i.Path, app.Importing{Level: level, DryRun: i.DryRun, Starter: i.Starter,
+			Progress: progress("importing"),
+			Vault:    exchange.MarkdownOptions{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
 		if err != nil {
 			return err
 		}
@@ -59,13 +60,16 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 // checkFlags refuses flags that the format does not use: a flag without effect is an error.
 func (i importCmd) checkFlags() error {
 	if i.Path == "" {
-		return fault.New(fault.Invalid, "import: name the folder or file to read after the format, as in: loregate import markdown ./vault")
+		return fault.New(fault.Invalid,
+			"import: name the folder or file to read after the format, as in: loregate import markdown ./vault")
 	}
 	if i.Format != "markdown" && (len(i.Open)+len(i.Confirm)+len(i.Types) > 0 || i.HideLinks) {
-		return fault.New(fault.Invalid, "import: --open, --confirm, --hide-links and --types are for markdown, not for %s", i.Format)
+		return fault.New(fault.Invalid, "import: --open, --confirm, --hide-links and --types are for markdown, not for %s",
+			i.Format)
 	}
 	if i.Starter != "" && (i.Format == "turns" || i.Format == "srd") {
-		return fault.New(fault.Invalid, "import: %s brings in no places; set --starter-location with: loregate world configure", i.Format)
+		return fault.New(fault.Invalid,
+			"import: %s brings in no places; set --starter-location with: loregate world configure", i.Format)
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ type simulateCmd struct {
 }
 
 func (c simulateCmd) Run(ctx context.Context, out io.Writer) error {
-	o, err := player.Simulate(ctx, player.Simulation{Players: c.Players, AI: c.AI, Seed: c.Seed, Games: c.Games, Workers: runtime.GOMAXPROCS(0)})
+	o, err := player.Simulate(ctx, player.Simulation{Players: c.Players, AI: c.AI, Seed: c.Seed, Games: c.Games,
+		Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return fault.New(fault.Invalid, "%v", err)
 	}

@@ -97,7 +97,8 @@ func (c common) loadConfig(defaults ...app.Default) (app.Config, error) {
 			return cfg, err
 		}
 	}
-	logger, err := telemetry.NewLogger(telemetry.LogConfig{Level: cfg.Log.Level, Format: cfg.Log.Format, Content: cfg.Audit.DebugContent})
+	logger, err := telemetry.NewLogger(telemetry.LogConfig{Level: cfg.Log.Level, Format: cfg.Log.Format,
+		Content: cfg.Audit.DebugContent})
 	if err != nil {
 		return cfg, err
 	}

@@ -122,7 +122,8 @@ func TestWorldFromEnvironment(t *testing.T) {
 			t.Fatal(got.err)
 		}
 	}
-	if got := loregate(t, dir, "", "call", "list_types", "{}"); got.code == 0 || !strings.Contains(got.err, "north, south") {
+	if got := loregate(t, dir, "", "call", "list_types", "{}"); got.code == 0 ||
+		!strings.Contains(got.err, "north, south") {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 	t.Setenv("LOREGATE_WORLD", "south")
@@ -146,7 +147,8 @@ func TestHelpSpellings(t *testing.T) {
 		"--version":               "loregate ",
 		"version":                 "loregate ",
 	} {
-		if got := loregate(t, dir, "", strings.Fields(args)...); got.code != 0 || got.err != "" || !strings.Contains(got.stdout, want) {
+		if got := loregate(t, dir, "", strings.Fields(args)...); got.code != 0 || got.err != "" ||
+			!strings.Contains(got.stdout, want) {
 			t.Errorf("loregate %s: exit %d, want %q\n%s%s", args, got.code, want, got.err, got.stdout)
 		}
 	}
@@ -180,7 +182,8 @@ func TestShellCompletion(t *testing.T) {
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		var out bytes.Buffer
-		if code := run([]string{"completion", shell}, &out, &out); code != 0 || !strings.Contains(out.String(), completeCommand) {
+		if code := run([]string{"completion", shell}, &out, &out); code != 0 ||
+			!strings.Contains(out.String(), completeCommand) {
 			t.Errorf("completion %s: exit %d, %q", shell, code, out.String())
 		}
 	}
@@ -209,7 +212,8 @@ func TestKeySubjectFromName(t *testing.T) {
 		State   string   `json:"state"`
 	}
 	programs := loregate(t, dir, "", "key", "list", "--json")
-	if err := json.Unmarshal([]byte(programs.stdout), &rows); err != nil || len(rows) != 2 || rows[0].Subject != "my-agent" || rows[0].State != "good" || len(rows[0].Slugs) != 1 {
+	if err := json.Unmarshal([]byte(programs.stdout), &rows); err != nil || len(rows) != 2 ||
+		rows[0].Subject != "my-agent" || rows[0].State != "good" || len(rows[0].Slugs) != 1 {
 		t.Errorf("%v %+v\n%s", err, rows, programs.stdout)
 	}
 }
@@ -236,7 +240,8 @@ func TestOpsExplainsAnOperation(t *testing.T) {
 			t.Errorf("lacks %q:\n%s%s", want, got.stdout, got.err)
 		}
 	}
-	for name, want := range map[string]string{"get-card": "did you mean get_card", "get_crd": "did you mean get_card", "kard": "loregate ops lists all"} {
+	for name, want := range map[string]string{"get-card": "did you mean get_card", "get_crd": "did you mean get_card",
+		"kard": "loregate ops lists all"} {
 		if got := loregate(t, dir, "", "call", name); got.code != 1 || !strings.Contains(got.err, want) {
 			t.Errorf("call %s: exit %d: %s", name, got.code, got.err)
 		}

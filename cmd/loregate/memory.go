@@ -67,7 +67,8 @@ func raiseHeapBound(asked int64) int64 {
 	}
 	debug.SetMemoryLimit(want)
 	if bound == asked {
-		slog.Info("more memory is needed than the setting allows", "setting", "memory", "heap_mib", asked>>20, "needed_mib", want>>20)
+		slog.Info("more memory is needed than the setting allows", "setting", "memory", "heap_mib", asked>>20, "needed_mib",
+			want>>20)
 	}
 	return asked
 }

@@ -72,7 +72,8 @@ func operationNamed(operations []*op.Operation, name string) (*op.Operation, err
 	}
 	e := fault.New(fault.NotFound, "there is no operation %q; loregate ops lists all", name)
 	if len(near) > 0 {
-		e = fault.New(fault.NotFound, "there is no operation %q; did you mean %s? loregate ops lists all", name, strings.Join(near[:min(3, len(near))], ", "))
+		e = fault.New(fault.NotFound, "there is no operation %q; did you mean %s? loregate ops lists all", name,
+			strings.Join(near[:min(3, len(near))], ", "))
 	}
 	return nil, e
 }
@@ -149,7 +150,8 @@ type describedExample struct {
 func describeOperations(operations []*op.Operation) []operationInfo {
 	list := make([]operationInfo, len(operations))
 	for i, o := range operations {
-		list[i] = operationInfo{o.Name, o.Title, o.Doc, string(o.Effect), o.MinRole.String(), o.Operator, o.Route, o.In, o.Out, []describedExample{}}
+		list[i] = operationInfo{o.Name, o.Title, o.Doc, string(o.Effect), o.MinRole.String(), o.Operator, o.Route, o.In,
+			o.Out, []describedExample{}}
 		for _, e := range o.Examples {
 			list[i].Examples = append(list[i].Examples, describedExample{e.Title, json.RawMessage(e.Input)})
 		}

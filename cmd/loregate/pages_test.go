@@ -154,7 +154,8 @@ func checkCommand(t *testing.T, where string, at *kong.Node, words []string) {
 			}
 			return
 		}
-		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && !slices.Contains(flagsOf(at), "--"+name) {
+		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") &&
+			!slices.Contains(flagsOf(at), "--"+name) {
 			t.Errorf("%s: %q: %s has no flag --%s", where, strings.Join(words, " "), at.FullPath(), name)
 		}
 	}

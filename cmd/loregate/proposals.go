@@ -33,12 +33,14 @@ type proposalsCommon struct {
 }
 
 // callIn calls an operation in one world as the operator, who may approve proposals.
-func (c proposalsCommon) callIn(ctx context.Context, a *app.App, world, operation string, input map[string]any) (json.RawMessage, error) {
+func (c proposalsCommon) callIn(ctx context.Context, a *app.App, world, operation string,
+	input map[string]any) (json.RawMessage, error) {
 	b, err := json.Marshal(input)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Input: b, World: world, Correlation: uuid.NewString(), Transport: "cli"})
+	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Input: b, World: world,
+		Correlation: uuid.NewString(), Transport: "cli"})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,8 @@ type proposalRow struct {
 }
 
 var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED WHAT CHANGE", func(p proposalRow) []string {
-	return []string{p.ProposalID, p.Kind, p.Status, p.Author, formatMinute(p.CreatedUtc), cellText(p.What), cellText(p.Change)}
+	return []string{p.ProposalID, p.Kind, p.Status, p.Author, formatMinute(p.CreatedUtc), cellText(p.What),
+		cellText(p.Change)}
 }}
 
 // cellText prepares a text of another author for one cell of a table: on one line, without control
@@ -211,7 +214,8 @@ func (s shownProposal) print(out io.Writer) error {
 	if s.Status != "pending_review" {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note \u2026\n", formatMinute(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
+	_, err := fmt.Fprintf(out,
+		"\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note \u2026\n", formatMinute(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
 	return err
 }
 
@@ -292,7 +296,8 @@ func (p proposalsApproveCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		hash := cmp.Or(p.Hash, shown.ExpectedHash, "none")
-		if raw, err = p.callAnyWorld(ctx, a, "approve-proposal", map[string]any{"proposalId": p.ID, "expectedHash": hash, "note": p.Note}); err != nil {
+		if raw, err = p.callAnyWorld(ctx, a, "approve-proposal",
+			map[string]any{"proposalId": p.ID, "expectedHash": hash, "note": p.Note}); err != nil {
 			return err
 		}
 		return p.printDecision(out, raw, "approved", shown)
@@ -304,7 +309,8 @@ func (l listing) printDecision(out io.Writer, raw json.RawMessage, decided strin
 	if l.JSON {
 		return printJSON(out, raw)
 	}
-	_, err := fmt.Fprintf(out, "%s: %s: %s, by %s (%s)\n", decided, cellText(s.What), cellText(s.Change), s.Author, s.ProposalID)
+	_, err := fmt.Fprintf(out, "%s: %s: %s, by %s (%s)\n", decided, cellText(s.What), cellText(s.Change), s.Author,
+		s.ProposalID)
 	return err
 }
 
@@ -343,12 +349,14 @@ type standingRow struct {
 }
 
 var standingTable = table[standingRow]{"STANDING KIND OPERATION UNDER PER-HOUR BY SINCE", func(r standingRow) []string {
-	return []string{r.ID, r.Kind, cellText(r.Operation), cmp.Or(cellText(r.Under), "anywhere"), fmt.Sprint(r.PerHour), r.By, formatMinute(r.AtUtc)}
+	return []string{r.ID, r.Kind, cellText(r.Operation), cmp.Or(cellText(r.Under), "anywhere"), fmt.Sprint(r.PerHour),
+		r.By, formatMinute(r.AtUtc)}
 }}
 
 // callStanding calls an operation on standing approvals, and prints the list of active ones in its
 // answer.
-func (c proposalsCommon) callStanding(ctx context.Context, out io.Writer, l listing, operation string, input map[string]any) error {
+func (c proposalsCommon) callStanding(ctx context.Context, out io.Writer, l listing, operation string,
+	input map[string]any) error {
 	return c.withApp(ctx, func(a *app.App) error {
 		raw, err := c.callAnyWorld(ctx, a, operation, input)
 		if err != nil {

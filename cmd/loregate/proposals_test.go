@@ -21,8 +21,10 @@ func TestShowProposal(t *testing.T) {
 	if err := shown.print(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"canon_change/1 of scribe (ai), 2026-01-02 03:04: pending_review", "\nThe Inn: update (+1 -1 lines, age)\n", "Why: It \ufffd[2Jrained.\n", "Note: waits for a person\n",
-		"\nrename The Old Inn -> The Inn, RichText, level gm\n", "  level: user -> gm\n", "  field age: 61 -> 62\n", "  field rank: none -> \"first\"\n", "@@ -1 +1 @@\n-a\n+a \ufffd[8mhidden",
+	for _, want := range []string{"canon_change/1 of scribe (ai), 2026-01-02 03:04: pending_review",
+		"\nThe Inn: update (+1 -1 lines, age)\n", "Why: It \ufffd[2Jrained.\n", "Note: waits for a person\n",
+		"\nrename The Old Inn -> The Inn, RichText, level gm\n", "  level: user -> gm\n", "  field age: 61 -> 62\n",
+		"  field rank: none -> \"first\"\n", "@@ -1 +1 @@\n-a\n+a \ufffd[8mhidden",
 		"Refused by: safety\n", "loregate proposals approve p1 --hash aa\n", "Until 2026-01-09 03:04 UTC"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, out.String())
@@ -39,11 +41,13 @@ func TestDecisionIsPrintedInOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := (listing{}).printDecision(&out, json.RawMessage(`{"status":"accepted"}`), "approved", shown); err != nil || out.String() != "approved: The Inn: update (+1 -1 lines), by scribe (p1)\n" {
+	if err := (listing{}).printDecision(&out, json.RawMessage(`{"status":"accepted"}`), "approved", shown); err != nil ||
+		out.String() != "approved: The Inn: update (+1 -1 lines), by scribe (p1)\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	out.Reset()
-	if err := (listing{JSON: true}).printDecision(&out, json.RawMessage(`{"status":"accepted"}`), "approved", shown); err != nil || !json.Valid(out.Bytes()) {
+	if err := (listing{JSON: true}).printDecision(&out, json.RawMessage(`{"status":"accepted"}`), "approved",
+		shown); err != nil || !json.Valid(out.Bytes()) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // callAnyWorld calls an operation on proposals. If there are several worlds and the flags name
 // none, it looks for the proposal in each world, or merges the lists of all.
-func (c proposalsCommon) callAnyWorld(ctx context.Context, a *app.App, operation string, input map[string]any) (json.RawMessage, error) {
+func (c proposalsCommon) callAnyWorld(ctx context.Context, a *app.App, operation string,
+	input map[string]any) (json.RawMessage, error) {
 	all, err := a.Canon.Worlds(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,8 @@ func (c proposalsCommon) callAnyWorld(ctx context.Context, a *app.App, operation
 }
 
 // listAll merges the lists of several worlds, latest first.
-func (c proposalsCommon) listAll(ctx context.Context, a *app.App, worlds []string, operation string, input map[string]any) (json.RawMessage, error) {
+func (c proposalsCommon) listAll(ctx context.Context, a *app.App, worlds []string, operation string,
+	input map[string]any) (json.RawMessage, error) {
 	if input["before"] != nil {
 		return nil, fault.BadField("before", "goes on with the list of one world; name it with --world")
 	}

@@ -21,24 +21,29 @@ func TestProposalsOfSeveralWorlds(t *testing.T) {
 	for _, world := range []string{"one", "two"} {
 		must("world", "create", world)
 		var made struct{ ProposalID, Status string }
-		out := must("call", "propose-canon-change", `{"op":{"name":"create_card","arguments":{"name":"Inn","content":"x"}},"reason":"It was built."}`, "--world", world, "--role", "user")
+		out := must("call", "propose-canon-change",
+			`{"op":{"name":"create_card","arguments":{"name":"Inn","content":"x"}},"reason":"It was built."}`, "--world", world,
+			"--role", "user")
 		if err := json.Unmarshal([]byte(out), &made); err != nil || made.Status != "pending_review" {
 			t.Fatalf("%v %s", err, out)
 		}
 		ids[world] = made.ProposalID
 	}
 	list := must("proposals", "list")
-	if one, two := strings.Index(list, "one"), strings.Index(list, "two"); !strings.HasPrefix(list, "WORLD") || two < 0 || one < two ||
+	if one, two := strings.Index(list, "one"), strings.Index(list, "two"); !strings.HasPrefix(list, "WORLD") || two < 0 ||
+		one < two ||
 		!strings.Contains(list, ids["one"]) || !strings.Contains(list, ids["two"]) {
 		t.Errorf("listed:\n%s", list)
 	}
-	if list := must("proposals", "list", "--world", "one"); strings.Contains(list, "WORLD") || strings.Contains(list, ids["two"]) {
+	if list := must("proposals", "list", "--world", "one"); strings.Contains(list, "WORLD") ||
+		strings.Contains(list, ids["two"]) {
 		t.Errorf("of one world:\n%s", list)
 	}
 	var rows struct {
 		Proposals []struct{ ProposalID, World string }
 	}
-	if err := json.Unmarshal([]byte(must("proposals", "list", "--json", "--limit", "1")), &rows); err != nil || len(rows.Proposals) != 1 || rows.Proposals[0].World != "two" {
+	if err := json.Unmarshal([]byte(must("proposals", "list", "--json", "--limit", "1")), &rows); err != nil ||
+		len(rows.Proposals) != 1 || rows.Proposals[0].World != "two" {
 		t.Errorf("as JSON: %v %+v", err, rows)
 	}
 	if shown := must("proposals", "show", ids["one"]); !strings.Contains(shown, "Inn") {
@@ -50,7 +55,8 @@ func TestProposalsOfSeveralWorlds(t *testing.T) {
 	if got := loregate(t, dir, "", "call", "get_card", `{"name":"Inn"}`, "--world", "two"); got.code == 0 {
 		t.Error("what was rejected was done")
 	}
-	if got := loregate(t, dir, "", "proposals", "show", "01a202f9-e4e6-74c8-a395-b96956c8b965"); got.code != 1 || !strings.Contains(got.err, "in any world") {
+	if got := loregate(t, dir, "", "proposals", "show", "01a202f9-e4e6-74c8-a395-b96956c8b965"); got.code != 1 ||
+		!strings.Contains(got.err, "in any world") {
 		t.Errorf("one that is not there: %d %s", got.code, got.err)
 	}
 }

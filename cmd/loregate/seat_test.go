@@ -11,7 +11,8 @@ func TestSeatIgnoresTheWorld(t *testing.T) {
 	dir := t.TempDir()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 	t.Setenv("LOREGATE_WORLD", "lendwater")
-	for _, args := range [][]string{{"mcp", "--seat", "g-00112233aabbccdd/p1"}, {"mcp", "--seat", "g-00112233aabbccdd/p1", "--world", "main"}} {
+	for _, args := range [][]string{{"mcp", "--seat", "g-00112233aabbccdd/p1"},
+		{"mcp", "--seat", "g-00112233aabbccdd/p1", "--world", "main"}} {
 		got := loregate(t, dir, hello, args...)
 		if got.code != 0 || !strings.Contains(got.stdout, `"protocolVersion"`) || got.err != "" {
 			t.Errorf("%v: %d %s %s", args, got.code, got.stdout, got.err)

@@ -63,9 +63,11 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 		if made != nil {
 			made.Print(out, url)
 		} else if s.Sample {
-			fmt.Fprintln(os.Stderr, "The data folder holds a world already; its keys were shown when they were made. Make more with: loregate key create")
+			fmt.Fprintln(os.Stderr,
+				"The data folder holds a world already; its keys were shown when they were made. Make more with: loregate key create")
 		}
-		fmt.Fprintf(os.Stderr, "Loregate serves %s (MCP at %s/mcp, REST at %s/api/mcp). Stop it with Ctrl-C.\n", url, url, url)
+		fmt.Fprintf(os.Stderr, "Loregate serves %s (MCP at %s/mcp, REST at %s/api/mcp). Stop it with Ctrl-C.\n", url,
+			url, url)
 	})
 }
 
@@ -87,7 +89,8 @@ func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return app.ServeRemote(ctx, cfg, app.RemoteOptions{URL: m.Remote, Key: os.Getenv(m.APIKeyEnv), KeyVar: m.APIKeyEnv, Role: role, World: m.World, Surfaces: m.Surface}, streams)
+		return app.ServeRemote(ctx, cfg, app.RemoteOptions{URL: m.Remote, Key: os.Getenv(m.APIKeyEnv), KeyVar: m.APIKeyEnv,
+			Role: role, World: m.World, Surfaces: m.Surface}, streams)
 	}
 	return m.withApp(ctx, func(a *app.App) error {
 		if err := a.EnsureWorld(ctx); err != nil {

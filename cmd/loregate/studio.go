@@ -45,7 +45,8 @@ func (w studioCommon) invoke(ctx context.Context, a *app.App, operation string, 
 		return err
 	}
 	world := cmp.Or(w.World, os.Getenv("LOREGATE_WORLD")) // not by a tag, because the plan's world overrides it
-	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Surface: studio.Surface, Input: b, World: world,
+	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Surface: studio.Surface, Input: b,
+		World:       world,
 		Correlation: uuid.NewString(), Transport: "cli", Progress: stepProgress()})
 	var known *fault.Error
 	if errors.As(err, &known) {
@@ -220,7 +221,8 @@ func (r studioRunCmd) print(out io.Writer, data string, e json.RawMessage) error
 		fmt.Fprintln(out, "warning:", w)
 	}
 	if v.DryRun {
-		fmt.Fprintf(out, "Dry run: %d names would be new, %d gone; the target is as it was (%s).\n", len(v.Diff.Added), len(v.Diff.Removed), clipHash(v.Diff.After))
+		fmt.Fprintf(out, "Dry run: %d names would be new, %d gone; the target is as it was (%s).\n", len(v.Diff.Added),
+			len(v.Diff.Removed), clipHash(v.Diff.After))
 		return nil
 	}
 	fmt.Fprintln(out, "run", v.RunID)

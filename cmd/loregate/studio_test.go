@@ -47,7 +47,8 @@ func TestStudioPlan(t *testing.T) {
 		say    []string
 		good   bool
 	}{
-		{"build an inn with ten barrels at dusk and render it", []string{"# Proposed by rules.", "# Carry it out: loregate studio run ", "style: dusk", "# assumed: "}, true},
+		{"build an inn with ten barrels at dusk and render it",
+			[]string{"# Proposed by rules.", "# Carry it out: loregate studio run ", "style: dusk", "# assumed: "}, true},
 		{"hello there", []string{"# question: What shall be done?"}, false},
 	} {
 		var out, errOut bytes.Buffer
@@ -69,7 +70,8 @@ func TestStudioPlan(t *testing.T) {
 		}
 	}
 	var out, errOut bytes.Buffer
-	if code := run([]string{"studio", "runs", "--data", data}, &out, &errOut); code != 0 || !strings.Contains(out.String(), "There are no runs.") {
+	if code := run([]string{"studio", "runs", "--data", data}, &out, &errOut); code != 0 ||
+		!strings.Contains(out.String(), "There are no runs.") {
 		t.Errorf("status %d, %s%s", code, out.String(), errOut.String())
 	}
 }

@@ -270,7 +270,8 @@ func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
 		k.Subject = subjectOf(k.Name)
 	}
 	spec := identity.KeySpec{Name: k.Name, Subject: access.Subject(k.Subject), Actor: access.Actor(k.Actor), MaxRole: role,
-		Surfaces: k.Surface, Operations: k.Operation, RateClass: k.RateClass, Advisory: k.Advisory, Approve: k.Approve, Operator: k.Operator}
+		Surfaces: k.Surface, Operations: k.Operation, RateClass: k.RateClass, Advisory: k.Advisory, Approve: k.Approve,
+		Operator: k.Operator}
 	if k.Expires > 0 {
 		spec.Expires = time.Now().Add(k.Expires)
 	}
@@ -367,7 +368,8 @@ type tokenRow struct {
 }
 
 var tokenTable = table[tokenRow]{"ID PLAYS WORLD MADE-WITH CREATED UNTIL STATE", func(t tokenRow) []string {
-	return []string{t.ID, cmp.Or(replaceControls(t.Plays), t.Player.String()), cmp.Or(t.World, "-"), cmp.Or(t.MadeWith, "-"), formatMinute(t.Created), formatMinute(t.Expires), t.State}
+	return []string{t.ID, cmp.Or(replaceControls(t.Plays), t.Player.String()), cmp.Or(t.World, "-"),
+		cmp.Or(t.MadeWith, "-"), formatMinute(t.Created), formatMinute(t.Expires), t.State}
 }}
 
 func (k keyTokensCmd) Run(ctx context.Context, out io.Writer) error {

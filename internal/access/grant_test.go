@@ -26,10 +26,12 @@ func granted(t *testing.T, c access.Caller, r access.Request) access.Grant {
 func TestTheZeroGrantOpensNothing(t *testing.T) {
 	var zero access.Grant
 	for name, g := range map[string]access.Grant{
-		"itself": zero, "as an admin": zero.As(access.LevelAdmin), "as a player": zero.AsPlayer("anna"), "a part": zero.Part("1", [32]byte{1}),
+		"itself": zero, "as an admin": zero.As(access.LevelAdmin), "as a player": zero.AsPlayer("anna"),
+		"a part":  zero.Part("1", [32]byte{1}),
 		"unkeyed": zero.Unkeyed(), "rehearsed": zero.DryRun(),
 	} {
-		if g.Valid() || g.Role() != access.RoleNone || g.View() != (access.View{}) || g.World() != (access.WorldID{}) || g.Writes() || g.Caller().Subject != "" || g.Request() != (access.Request{}) {
+		if g.Valid() || g.Role() != access.RoleNone || g.View() != (access.View{}) || g.World() != (access.WorldID{}) ||
+			g.Writes() || g.Caller().Subject != "" || g.Request() != (access.Request{}) {
 			t.Errorf("%s: it opens something", name)
 		}
 	}
@@ -46,7 +48,8 @@ func TestAGrantIsLoweredAndNeverWidened(t *testing.T) {
 			if level >= role.Level() {
 				want = own.View()
 			}
-			if g.View() != want || g.Role() != min(role, access.Role(level)) || g.Caller().Subject != "anna" || g.World() != here {
+			if g.View() != want || g.Role() != min(role, access.Role(level)) || g.Caller().Subject != "anna" ||
+				g.World() != here {
 				t.Errorf("%s as %s: the role %s with %+v", role, level, g.Role(), g.View())
 			}
 		}
@@ -67,7 +70,8 @@ func TestAGrantIsLoweredAndNeverWidened(t *testing.T) {
 // The view of a player includes data that names the player, up to the caller's own level.
 func TestAsPlayer(t *testing.T) {
 	gm := granted(t, access.Caller{Subject: "anna", EveryRole: access.RoleGM}, access.Request{World: here})
-	for label, want := range map[string]bool{"user": true, "gm": false, "gm:bert": true, "gm:anna": false, "admin": false, "admin:bert": false, "admin:anna,bert": false} {
+	for label, want := range map[string]bool{"user": true, "gm": false, "gm:bert": true, "gm:anna": false, "admin": false,
+		"admin:bert": false, "admin:anna,bert": false} {
 		var l access.Label
 		if err := l.UnmarshalText([]byte(label)); err != nil {
 			t.Fatal(err)
@@ -79,7 +83,8 @@ func TestAsPlayer(t *testing.T) {
 }
 
 func TestWhichGrantsWrite(t *testing.T) {
-	for effect, want := range map[access.Effect]bool{access.Read: false, access.Propose: false, access.Write: true, access.Destroy: true, "": false} {
+	for effect, want := range map[access.Effect]bool{access.Read: false, access.Propose: false, access.Write: true,
+		access.Destroy: true, "": false} {
 		if got := granted(t, anna(), access.Request{Effect: effect}).Writes(); got != want {
 			t.Errorf("%q writes: %t", effect, got)
 		}
@@ -104,7 +109,8 @@ func TestPartsOfACall(t *testing.T) {
 		"the call, afterwards": {own, "key", 1, false},
 	} {
 		r := row.g.Request()
-		if r.IdempotencyKey != row.key || r.InputHash != [32]byte{row.hash} || r.DryRun != row.dry || row.g.Caller().Subject != "anna" {
+		if r.IdempotencyKey != row.key || r.InputHash != [32]byte{row.hash} || r.DryRun != row.dry ||
+			row.g.Caller().Subject != "anna" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -121,7 +127,8 @@ func TestViewSees(t *testing.T) {
 					for _, named := range [][]access.Subject{nil, {"anna"}, {"anna", "carl"}, {""}} {
 						v, l := access.View{Level: own, Subject: who, Ceiling: ceiling}, access.NewLabel(level, named...)
 						reaches := own != access.LevelNone && own >= level
-						byName := level > access.LevelUser && who == "anna" && slices.Contains(named, "anna") && (ceiling == access.LevelNone || ceiling >= level)
+						byName := level > access.LevelUser && who == "anna" && slices.Contains(named, "anna") &&
+							(ceiling == access.LevelNone || ceiling >= level)
 						if got := v.Sees(l); got != (reaches || byName) {
 							t.Errorf("%+v sees %s: %t", v, l, got)
 						}
@@ -163,7 +170,8 @@ func TestLabels(t *testing.T) {
 	if l := access.NewLabel(access.LevelGM, given...); l.String() != "gm:a,b" || given[0] != "b" {
 		t.Errorf("%s, and what was given is %v", l, given)
 	}
-	if access.NewLabel(access.LevelGM).Equal(access.NewLabel(access.LevelAdmin)) || access.NewLabel(access.LevelGM, "a").Equal(access.NewLabel(access.LevelGM, "b")) {
+	if access.NewLabel(access.LevelGM).Equal(access.NewLabel(access.LevelAdmin)) ||
+		access.NewLabel(access.LevelGM, "a").Equal(access.NewLabel(access.LevelGM, "b")) {
 		t.Error("labels that differ are equal")
 	}
 }
@@ -202,7 +210,8 @@ func TestLabelMeet(t *testing.T) {
 }
 
 func TestRolesAndLevelsAsText(t *testing.T) {
-	for text, want := range map[string]access.Role{"user": access.RoleUser, "gm": access.RoleGM, "admin": access.RoleAdmin} {
+	for text, want := range map[string]access.Role{"user": access.RoleUser, "gm": access.RoleGM,
+		"admin": access.RoleAdmin} {
 		if r, ok := access.ParseRole(text); !ok || r != want || r.String() != text {
 			t.Errorf("%s is %v, %t", text, r, ok)
 		}
@@ -213,7 +222,8 @@ func TestRolesAndLevelsAsText(t *testing.T) {
 		}
 	}
 	var w access.WorldID
-	if b, err := json.Marshal(here); err != nil || json.Unmarshal(b, &w) != nil || w != here || w.IsZero() || !(access.WorldID{}).IsZero() {
+	if b, err := json.Marshal(here); err != nil || json.Unmarshal(b, &w) != nil || w != here || w.IsZero() ||
+		!(access.WorldID{}).IsZero() {
 		t.Errorf("%s, %v, %v", b, err, w)
 	}
 }
@@ -221,7 +231,8 @@ func TestRolesAndLevelsAsText(t *testing.T) {
 func TestCheckSubject(t *testing.T) {
 	for s, good := range map[string]bool{
 		"a": true, strings.Repeat("a", 100): true, "kc:f:1|anna": true, "!": true, "~": true, "ö": true, "\u2fff": true,
-		"": false, strings.Repeat("a", 101): false, "a b": false, "a,b": false, "a\n": false, "\x7f": false, "\u3000": false, "a\x00": false,
+		"": false, strings.Repeat("a", 101): false, "a b": false, "a,b": false, "a\n": false, "\x7f": false, "\u3000": false,
+		"a\x00": false,
 	} {
 		if err := access.CheckSubject(access.Subject(s)); (err == nil) != good {
 			t.Errorf("%q: %v", s, err)

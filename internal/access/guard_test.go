@@ -21,7 +21,8 @@ var (
 )
 
 func anna() access.Caller {
-	return access.Caller{Subject: "anna", Key: "k1", Actor: access.Person, Roles: map[access.WorldID]access.Role{here: access.RoleGM}}
+	return access.Caller{Subject: "anna", Key: "k1", Actor: access.Person,
+		Roles: map[access.WorldID]access.Role{here: access.RoleGM}}
 }
 
 // ledger is a Recorder that keeps the records in memory.
@@ -64,29 +65,47 @@ func TestAdmit(t *testing.T) {
 		request access.Request
 		want    error // nil if the call is admitted
 	}{
-		"her role":                         {anna(), access.Request{World: here, MinRole: access.RoleGM}, nil},
-		"below her role":                   {anna(), access.Request{World: here, MinRole: access.RoleUser}, nil},
-		"above her role":                   {anna(), access.Request{World: here, MinRole: access.RoleAdmin}, fault.Denied},
-		"a world that is not hers":         {anna(), access.Request{World: elsewhere, MinRole: access.RoleUser}, fault.NotFound},
-		"no world":                         {anna(), access.Request{MinRole: access.RoleUser}, fault.NotFound},
-		"what asks for no role":            {anna(), access.Request{World: elsewhere}, nil},
-		"nobody":                           {access.Caller{}, access.Request{World: here, MinRole: access.RoleUser}, fault.NotFound},
-		"a role everywhere":                {access.Caller{EveryRole: access.RoleUser}, access.Request{World: elsewhere, MinRole: access.RoleUser}, nil},
-		"a role everywhere, and a lower":   {access.Caller{EveryRole: access.RoleGM, Roles: map[access.WorldID]access.Role{here: access.RoleUser}}, access.Request{World: here, MinRole: access.RoleGM}, nil},
-		"a role everywhere, and a higher":  {access.Caller{EveryRole: access.RoleUser, Roles: map[access.WorldID]access.Role{here: access.RoleGM}}, access.Request{World: here, MinRole: access.RoleGM}, nil},
-		"the operator's":                   {change(func(c *access.Caller) { c.Operator = true }), access.Request{Operator: true}, nil},
-		"the operator's, by an admin":      {access.Caller{EveryRole: access.RoleAdmin}, access.Request{Operator: true}, fault.Denied},
-		"on the list of surfaces":          {change(func(c *access.Caller) { c.Surfaces = []string{"archive", "world"} }), access.Request{Surface: "world", World: here, MinRole: access.RoleGM}, nil},
-		"not on the list of surfaces":      {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }), access.Request{Surface: "world", World: here}, fault.Denied},
-		"of no surface":                    {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }), access.Request{World: here}, nil},
-		"on the list of operations":        {change(func(c *access.Caller) { c.Operations = []string{"look"} }), access.Request{Operation: "look", World: here}, nil},
-		"not on the list of operations":    {change(func(c *access.Caller) { c.Operations = []string{"look"} }), access.Request{Operation: "go", World: here}, fault.Denied},
+		"her role":       {anna(), access.Request{World: here, MinRole: access.RoleGM}, nil},
+		"below her role": {anna(), access.Request{World: here, MinRole: access.RoleUser}, nil},
+		"above her role": {anna(), access.Request{World: here, MinRole: access.RoleAdmin}, fault.Denied},
+		"a world that is not hers": {anna(), access.Request{World: elsewhere, MinRole: access.RoleUser},
+			fault.NotFound},
+		"no world":              {anna(), access.Request{MinRole: access.RoleUser}, fault.NotFound},
+		"what asks for no role": {anna(), access.Request{World: elsewhere}, nil},
+		"nobody": {access.Caller{}, access.Request{World: here, MinRole: access.RoleUser},
+			fault.NotFound},
+		"a role everywhere": {access.Caller{EveryRole: access.RoleUser},
+			access.Request{World: elsewhere, MinRole: access.RoleUser}, nil},
+		"a role everywhere, and a lower": {access.Caller{EveryRole: access.RoleGM,
+			Roles: map[access.WorldID]access.Role{here: access.RoleUser}},
+			access.Request{World: here, MinRole: access.RoleGM}, nil},
+		"a role everywhere, and a higher": {access.Caller{EveryRole: access.RoleUser,
+			Roles: map[access.WorldID]access.Role{here: access.RoleGM}},
+			access.Request{World: here, MinRole: access.RoleGM}, nil},
+		"the operator's": {change(func(c *access.Caller) { c.Operator = true }),
+			access.Request{Operator: true}, nil},
+		"the operator's, by an admin": {access.Caller{EveryRole: access.RoleAdmin}, access.Request{Operator: true},
+			fault.Denied},
+		"on the list of surfaces": {change(func(c *access.Caller) { c.Surfaces = []string{"archive", "world"} }),
+			access.Request{Surface: "world", World: here, MinRole: access.RoleGM}, nil},
+		"not on the list of surfaces": {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }),
+			access.Request{Surface: "world", World: here}, fault.Denied},
+		"of no surface": {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }),
+			access.Request{World: here}, nil},
+		"on the list of operations": {change(func(c *access.Caller) { c.Operations = []string{"look"} }),
+			access.Request{Operation: "look", World: here}, nil},
+		"not on the list of operations": {change(func(c *access.Caller) { c.Operations = []string{"look"} }),
+			access.Request{Operation: "go", World: here}, fault.Denied},
 		"on one list and not on the other": {change(func(c *access.Caller) { c.Surfaces, c.Operations = []string{"world"}, []string{"look"} }), access.Request{Surface: "archive", Operation: "look"}, fault.Denied},
-		"for her audience":                 {change(func(c *access.Caller) { c.Audience = "play" }), access.Request{Audience: "play"}, nil},
-		"for another audience":             {change(func(c *access.Caller) { c.Audience = "play" }), access.Request{Audience: "mcp"}, fault.Denied},
-		"for no audience":                  {change(func(c *access.Caller) { c.Audience = "play" }), access.Request{}, fault.Denied},
-		"a whole key where players go":     {anna(), access.Request{Audience: "play"}, nil},
-		"a list before the operator":       {change(func(c *access.Caller) { c.Operator, c.Operations = true, []string{"look"} }), access.Request{Operation: "backup", Operator: true}, fault.Denied},
+		"for her audience": {change(func(c *access.Caller) { c.Audience = "play" }),
+			access.Request{Audience: "play"}, nil},
+		"for another audience": {change(func(c *access.Caller) { c.Audience = "play" }),
+			access.Request{Audience: "mcp"}, fault.Denied},
+		"for no audience": {change(func(c *access.Caller) { c.Audience = "play" }), access.Request{},
+			fault.Denied},
+		"a whole key where players go": {anna(), access.Request{Audience: "play"}, nil},
+		"a list before the operator": {change(func(c *access.Caller) { c.Operator, c.Operations = true, []string{"look"} }),
+			access.Request{Operation: "backup", Operator: true}, fault.Denied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			book := &ledger{}
@@ -104,13 +123,16 @@ func TestAdmit(t *testing.T) {
 				t.Fatalf("%v, recorded %+v", err, book.records)
 			}
 			role := row.caller.Role(row.request.World)
-			if g := a.Grant; !g.Valid() || g.Role() != role || g.World() != row.request.World || g.Caller().Subject != row.caller.Subject ||
-				g.View().Level != access.Level(role) || g.View().Subject != row.caller.Subject || g.View().Ceiling != access.LevelNone {
+			if g := a.Grant; !g.Valid() || g.Role() != role || g.World() != row.request.World ||
+				g.Caller().Subject != row.caller.Subject ||
+				g.View().Level != access.Level(role) || g.View().Subject != row.caller.Subject ||
+				g.View().Ceiling != access.LevelNone {
 				t.Errorf("the grant is %+v with %+v", g.Role(), g.View())
 			}
 		})
 	}
-	_, err := access.NewGuard(access.Config{}).Admit(t.Context(), anna(), access.Request{World: here, MinRole: access.RoleAdmin})
+	_, err := access.NewGuard(access.Config{}).Admit(t.Context(), anna(),
+		access.Request{World: here, MinRole: access.RoleAdmin})
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Details["required_role"] != "admin" {
 		t.Errorf("which role would do is not said: %v", err)
@@ -127,16 +149,26 @@ func TestLimitClassesOfACall(t *testing.T) {
 		asked   []access.Class
 		refused access.Class // the class in the refusal; "" if the call is admitted
 	}{
-		"a read":                 {anna(), access.Request{Class: call, Effect: access.Read}, []access.Class{write}, []access.Class{call}, ""},
-		"a proposal":             {anna(), access.Request{Class: call, Effect: access.Propose}, []access.Class{write}, []access.Class{call}, ""},
-		"a write":                {anna(), access.Request{Class: call, Effect: access.Write}, nil, []access.Class{call, write}, ""},
-		"a deletion":             {anna(), access.Request{Class: call, Effect: access.Destroy}, nil, []access.Class{call, write}, ""},
-		"a write of its class":   {anna(), access.Request{Class: write, Effect: access.Write}, nil, []access.Class{write}, ""},
-		"a player's command":     {anna(), access.Request{Class: command, Effect: access.Write}, []access.Class{write}, []access.Class{command}, ""},
-		"too many calls":         {anna(), access.Request{Class: call, Effect: access.Write}, []access.Class{call}, []access.Class{call}, call},
-		"too many writes":        {anna(), access.Request{Class: call, Effect: access.Write}, []access.Class{write}, []access.Class{call, write}, call},
-		"what is free":           {anna(), access.Request{Class: access.ClassFree, Effect: access.Write}, []access.Class{call, write, ""}, nil, ""},
-		"somebody without limit": {access.Caller{Unlimited: true}, access.Request{Class: call, Effect: access.Write}, []access.Class{call, write}, nil, ""},
+		"a read": {anna(), access.Request{Class: call, Effect: access.Read}, []access.Class{write},
+			[]access.Class{call}, ""},
+		"a proposal": {anna(), access.Request{Class: call, Effect: access.Propose}, []access.Class{write},
+			[]access.Class{call}, ""},
+		"a write": {anna(), access.Request{Class: call, Effect: access.Write}, nil,
+			[]access.Class{call, write}, ""},
+		"a deletion": {anna(), access.Request{Class: call, Effect: access.Destroy}, nil,
+			[]access.Class{call, write}, ""},
+		"a write of its class": {anna(), access.Request{Class: write, Effect: access.Write}, nil,
+			[]access.Class{write}, ""},
+		"a player's command": {anna(), access.Request{Class: command, Effect: access.Write}, []access.Class{write},
+			[]access.Class{command}, ""},
+		"too many calls": {anna(), access.Request{Class: call, Effect: access.Write}, []access.Class{call},
+			[]access.Class{call}, call},
+		"too many writes": {anna(), access.Request{Class: call, Effect: access.Write}, []access.Class{write},
+			[]access.Class{call, write}, call},
+		"what is free": {anna(), access.Request{Class: access.ClassFree, Effect: access.Write},
+			[]access.Class{call, write, ""}, nil, ""},
+		"somebody without limit": {access.Caller{Unlimited: true}, access.Request{Class: call, Effect: access.Write},
+			[]access.Class{call, write}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, book := &meter{refuses: row.refuses}, &ledger{}
@@ -157,17 +189,20 @@ func TestLimitClassesOfACall(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			} else if !errors.As(err, &e) || e.Kind != fault.RateLimited || e.RetryAfter != 7*time.Second || e.Details["limit"] != string(row.refused) || len(book.records) != 1 || book.records[0].Outcome != "rate_limited" {
+			} else if !errors.As(err, &e) || e.Kind != fault.RateLimited || e.RetryAfter != 7*time.Second ||
+				e.Details["limit"] != string(row.refused) || len(book.records) != 1 || book.records[0].Outcome != "rate_limited" {
 				t.Errorf("%v, recorded %+v", err, book.records)
 			}
 		})
 	}
 	// The limit is checked first: calls that would be refused anyway count against it too.
 	m := &meter{refuses: []access.Class{call}}
-	if _, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), access.Caller{}, access.Request{Class: call, World: here, MinRole: access.RoleAdmin}); !errors.Is(err, fault.RateLimited) {
+	if _, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), access.Caller{},
+		access.Request{Class: call, World: here, MinRole: access.RoleAdmin}); !errors.Is(err, fault.RateLimited) {
 		t.Errorf("who may not, over the limit: %v", err)
 	}
-	if a, b := (access.Caller{Key: "k1", Subject: "anna"}).Account(), (access.Caller{Subject: "anna"}).Account(); a != "k1" || b != "subject:anna" {
+	if a, b := (access.Caller{Key: "k1", Subject: "anna"}).Account(),
+		(access.Caller{Subject: "anna"}).Account(); a != "k1" || b != "subject:anna" {
 		t.Errorf("accounts %q and %q", a, b)
 	}
 }
@@ -176,11 +211,14 @@ func TestLimitClassesOfACall(t *testing.T) {
 func TestEachCallIsRecordedOnce(t *testing.T) {
 	at := newClock()
 	book := &ledger{full: errors.New("the disk is full")}
-	g := access.NewGuard(access.Config{Recorder: book, Limiter: &meter{refuses: []access.Class{access.ClassCall}}, Now: at.now})
-	r := access.Request{Operation: "get_card", Surface: "archive", World: here, MinRole: access.RoleUser, Target: "Old Mill", Correlation: "c-9"}
+	g := access.NewGuard(access.Config{Recorder: book, Limiter: &meter{refuses: []access.Class{access.ClassCall}},
+		Now: at.now})
+	r := access.Request{Operation: "get_card", Surface: "archive", World: here, MinRole: access.RoleUser,
+		Target: "Old Mill", Correlation: "c-9"}
 	_, err := g.Admit(t.Context(), anna(), r)
 	var e *fault.Error
-	if !errors.As(err, &e) || e.Kind != fault.Unavailable || e.RetryAfter <= 0 || strings.Contains(e.Message, "disk") || len(book.records) != 0 {
+	if !errors.As(err, &e) || e.Kind != fault.Unavailable || e.RetryAfter <= 0 || strings.Contains(e.Message, "disk") ||
+		len(book.records) != 0 {
 		t.Errorf("without room for a record: %v", err)
 	}
 	book.full = nil
@@ -191,7 +229,8 @@ func TestEachCallIsRecordedOnce(t *testing.T) {
 	begun := at.now()
 	at.add(3 * time.Second)
 	a.Done(t.Context(), 512, nil)
-	want := access.Record{At: begun.UTC(), Correlation: "c-9", Subject: "anna", Key: "k1", Role: access.RoleGM, World: here, Surface: "archive",
+	want := access.Record{At: begun.UTC(), Correlation: "c-9", Subject: "anna", Key: "k1", Role: access.RoleGM,
+		World: here, Surface: "archive",
 		Operation: "get_card", Target: "Old Mill", Outcome: "ok", Duration: 3 * time.Second, Bytes: 512}
 	if len(book.records) != 1 || book.records[0] != want {
 		t.Errorf("recorded %+v, want %+v", book.records, want)
@@ -213,7 +252,8 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 	for _, row := range []struct {
 		err    error
 		logged bool
-	}{{nil, false}, {fault.New(fault.NotFound, "x"), false}, {errors.New("broken"), true}, {fault.New(fault.Internal, "broken"), true}} {
+	}{{nil, false}, {fault.New(fault.NotFound, "x"), false}, {errors.New("broken"), true},
+		{fault.New(fault.Internal, "broken"), true}} {
 		log.Reset()
 		a, err := g.Admit(context.Background(), anna(), access.Request{Operation: "get_card", Correlation: "c-7"})
 		if err != nil {

@@ -40,7 +40,8 @@ const (
 	LevelAll   Level = 255
 )
 
-var levelNames = map[Level]string{LevelNone: "none", LevelUser: "user", LevelGM: "gm", LevelAdmin: "admin", LevelAll: "all"}
+var levelNames = map[Level]string{LevelNone: "none", LevelUser: "user", LevelGM: "gm", LevelAdmin: "admin",
+	LevelAll: "all"}
 
 func (l Level) String() string { return levelNames[l] }
 

@@ -151,7 +151,8 @@ func (l *Log) run(ctx context.Context) {
 func (l *Log) reportFlush(err error) {
 	switch {
 	case err != nil && !l.failing:
-		l.cfg.Logger.Error("access records cannot be stored; calls are refused once the buffer is full", "error", err, "waiting", l.Depth())
+		l.cfg.Logger.Error("access records cannot be stored; calls are refused once the buffer is full", "error", err,
+			"waiting", l.Depth())
 	case err == nil && l.failing:
 		l.cfg.Logger.Info("access records are stored again")
 	}

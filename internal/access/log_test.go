@@ -137,7 +137,8 @@ func TestCloseGivesUpAStoreThatGoesOnFailing(t *testing.T) {
 					t.Fatal(err)
 				}
 				started := time.Now()
-				if err := l.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "2 records could not be stored and are lost") {
+				if err := l.Close(context.Background()); err == nil ||
+					!strings.Contains(err.Error(), "2 records could not be stored and are lost") {
 					t.Errorf("Close: %v; want how many records are lost", err)
 				}
 				if took := time.Since(started); took > 8*time.Second {
@@ -302,7 +303,8 @@ func BenchmarkLog(b *testing.B) {
 	}
 }
 
-var sampleRecord = access.Record{At: time.Unix(1, 0), Operation: "get_card", Subject: "anna", Correlation: "0197", Target: "A+B", Outcome: "ok"}
+var sampleRecord = access.Record{At: time.Unix(1, 0), Operation: "get_card", Subject: "anna", Correlation: "0197",
+	Target: "A+B", Outcome: "ok"}
 
 func BenchmarkFlush(b *testing.B) {
 	l, err := access.NewLog(access.LogConfig{Store: nowhere{}, Process: "p", Every: time.Hour})

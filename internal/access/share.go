@@ -134,7 +134,8 @@ func (l *Limits) toSpendings(list map[accountClass]unsharedTokens, now int64) []
 	out := make([]Spending, 0, len(list))
 	for at, u := range list {
 		out = append(out, Spending{at.account, l.classes[at.place],
-			Took{u.from, u.tokens * u.pace.minuteStep, now + 2*u.pace.minuteDepth}, Took{u.brief, u.tokens * u.pace.secondStep, now + 2*u.pace.secondDepth}})
+			Took{u.from, u.tokens * u.pace.minuteStep, now + 2*u.pace.minuteDepth},
+			Took{u.brief, u.tokens * u.pace.secondStep, now + 2*u.pace.secondDepth}})
 	}
 	return out
 }

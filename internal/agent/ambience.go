@@ -73,7 +73,8 @@ func (t *task) invokeTool(ctx context.Context, tool string, input any) (*op.Answ
 	if err != nil {
 		return nil, err
 	}
-	return t.agents.cfg.Invoker.Invoke(ctx, t.caller, op.Request{Operation: tool, Input: b, World: t.world.String(), Correlation: t.id, Transport: "agent"})
+	return t.agents.cfg.Invoker.Invoke(ctx, t.caller,
+		op.Request{Operation: tool, Input: b, World: t.world.String(), Correlation: t.id, Transport: "agent"})
 }
 
 // Answer returns an output in the form that hashes and prompts use: without its contextRef. If the
@@ -116,14 +117,16 @@ type atmosphereLayer struct {
 // KeepAmbience gives a place an ambient layer if it has none. It reads only through the context
 // tools, writes a draft and proposes it. A refused draft is retried at most twice; then the place
 // stays without a layer. location "" is the starter place.
-func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access.WorldID, location, correlation string) (out Ambience, err error) {
+func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access.WorldID, location,
+	correlation string) (out Ambience, err error) {
 	t := &task{agents: a, caller: c, world: world, id: correlation}
 	var p *locationContext
 	if err := t.readContext(ctx, "get-location-context", placeInput(location), &p); err != nil {
 		return out, err
 	}
 	if p == nil {
-		return out, fault.New(fault.NotFound, "there is no place %q; give the name of one, or its id as get-spatial-context has it", location)
+		return out, fault.New(fault.NotFound,
+			"there is no place %q; give the name of one, or its id as get-spatial-context has it", location)
 	}
 	var m atmosphere
 	if err := t.readContext(ctx, "get-atmosphere", placeInput(p.Location.ID), &m); err != nil {
@@ -155,11 +158,14 @@ func (t *task) proposeAmbience(ctx context.Context, out Ambience, p locationCont
 		if err != nil {
 			return out, err
 		}
-		r, err := t.submitProposal(ctx, "propose-ambience", map[string]any{"locationId": p.Location.ID, "layerType": "ambient", "text": text, "purpose": "ambience", "provenance": d.provenance})
+		r, err := t.submitProposal(ctx, "propose-ambience",
+			map[string]any{"locationId": p.Location.ID, "layerType": "ambient", "text": text, "purpose": "ambience",
+				"provenance": d.provenance})
 		if err != nil {
 			return out, err
 		}
-		out.Status, out.Text, out.ProposalID, out.EventID, out.Rejection = string(r.Status), text, r.ProposalID, r.EventID, r.Rejection
+		out.Status, out.Text, out.ProposalID, out.EventID, out.Rejection = string(r.Status), text, r.ProposalID, r.EventID,
+			r.Rejection
 		d.recordResult(r)
 		if r.Rejection == nil || out.Attempts > maxRetries || r.Rejection.Gate == proposal.GateRate {
 			break
@@ -200,7 +206,8 @@ func (t *task) newDrafter(p locationContext, m atmosphere) (*drafter, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(array)
-	d := &drafter{task: t, setting: setting{Place: p.Location.Name, TimeOfDay: m.TimeOfDay, Weather: m.Weather.Value, Tags: append(p.Location.Tags, p.NarrativeTags...)}, model: composerModel}
+	d := &drafter{task: t, setting: setting{Place: p.Location.Name, TimeOfDay: m.TimeOfDay, Weather: m.Weather.Value,
+		Tags: append(p.Location.Tags, p.NarrativeTags...)}, model: composerModel}
 	if m.Weather.Defaulted {
 		d.setting.Weather = ""
 	}
@@ -208,7 +215,8 @@ func (t *task) newDrafter(p locationContext, m atmosphere) (*drafter, error) {
 	if t.agents.cfg.Provider != nil {
 		d.model = t.agents.cfg.Provider.Model()
 	}
-	d.provenance = proposal.Provenance{Model: d.model, TemplateID: template.Metadata.ID, TemplateVersion: template.Metadata.Version, TemplateHash: template.Hash(),
+	d.provenance = proposal.Provenance{Model: d.model, TemplateID: template.Metadata.ID,
+		TemplateVersion: template.Metadata.Version, TemplateHash: template.Hash(),
 		ContextRefs: t.refs, ContextHash: hex.EncodeToString(sum[:])}
 	d.key = cacheKey{t.world.String(), "ambience", d.provenance.ContextHash, template.Hash()}
 	return d, d.renderPrompt(template, array)
@@ -236,7 +244,8 @@ func terrainOf(tags []string) string {
 // before; all others are generated.
 func (d *drafter) writeDraft(ctx context.Context, n int) (string, error) {
 	a, started := d.task.agents, d.task.agents.cfg.Now()
-	d.last = usage.Event{Name: usage.ModelCalled, Purpose: "ambience", Model: d.model, ToolCalls: d.task.calls, Retries: n - 1,
+	d.last = usage.Event{Name: usage.ModelCalled, Purpose: "ambience", Model: d.model, ToolCalls: d.task.calls,
+		Retries:  n - 1,
 		Template: d.provenance.TemplateID + "@" + d.provenance.TemplateVersion}
 	if text, ok := a.cache.get(d.key); ok && n == 1 {
 		hit := true
@@ -258,7 +267,8 @@ func (d *drafter) generateText(ctx context.Context, n int) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
-	answer, refused, err := a.completeInBudget(ctx, a.cfg.Provider, d.task.world, Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800}, &d.last)
+	answer, refused, err := a.completeInBudget(ctx, a.cfg.Provider, d.task.world,
+		Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800}, &d.last)
 	if refused != nil {
 		return "", refused
 	}

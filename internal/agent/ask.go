@@ -51,7 +51,8 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 	}
 	sum := sha256.Sum256([]byte(text))
 	key := cacheKey{q.World.String(), q.Purpose, hex.EncodeToString(sum[:]), template.Hash()}
-	event := usage.Event{Name: usage.ModelCalled, Purpose: q.Purpose, Model: a.cfg.Answers.Model(), Template: q.Template + "@" + template.Metadata.Version}
+	event := usage.Event{Name: usage.ModelCalled, Purpose: q.Purpose, Model: a.cfg.Answers.Model(), Template: q.Template +
+		"@" + template.Metadata.Version}
 	known, hit := a.cache.get(key)
 	event.CacheHit = &hit
 	if hit {
@@ -68,7 +69,8 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 
 // askModel asks within the budget and records the result.
 func (a *Agents) askModel(ctx context.Context, q Question, text string, event *usage.Event) (string, error) {
-	done, refused, err := a.completeInBudget(ctx, a.cfg.Answers, q.World, Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema}, event)
+	done, refused, err := a.completeInBudget(ctx, a.cfg.Answers, q.World,
+		Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema}, event)
 	if refused != nil {
 		return "", refused
 	}
@@ -79,7 +81,8 @@ func (a *Agents) askModel(ctx context.Context, q Question, text string, event *u
 	switch {
 	case err != nil:
 		event.Outcome = usage.Rejected
-		a.cfg.Logger.WarnContext(ctx, "the model gave no answer of use; rules and phrases do without", "purpose", q.Purpose, "error", err)
+		a.cfg.Logger.WarnContext(ctx, "the model gave no answer of use; rules and phrases do without", "purpose", q.Purpose,
+			"error", err)
 	case used != done.Text:
 		event.Outcome = usage.Modified
 	default:
@@ -92,7 +95,8 @@ func (a *Agents) askModel(ctx context.Context, q Question, text string, event *u
 // completeInBudget asks a model within a world's budget, which may refuse before anything is sent.
 // Unspent tokens are returned, also after a failure or a canceled call. It writes the cost to
 // event.
-func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.WorldID, r Request, event *usage.Event) (done Completion, refused, err error) {
+func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.WorldID, r Request,
+	event *usage.Event) (done Completion, refused, err error) {
 	most := TokensIn(r.Prompt) + r.MaxTokens
 	if a.cfg.Usage != nil {
 		if err := a.cfg.Usage.Take(ctx, w, r.Purpose, most); err != nil {
@@ -102,7 +106,8 @@ func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.Worl
 	started := a.cfg.Now()
 	done, err = p.Complete(ctx, r)
 	event.LatencyMS, event.Retries = toMilliseconds(a.cfg.Now().Sub(started)), event.Retries+done.Retries
-	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion, done.CostMicroUSD
+	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion,
+		done.CostMicroUSD
 	if a.cfg.Usage != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnTimeout)
 		defer cancel()

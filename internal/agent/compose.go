@@ -53,46 +53,63 @@ func nonEmptyOf(list, or []string) []string {
 
 var lightPhrases = map[string][]string{
 	"dawn": {
-		"The first light is thin and undecided.", "Grey loosens from the edges of things.", "Everything wears the colour of cold ash, and waits.", "The dark withdraws by a finger's breadth at a time.",
+		"The first light is thin and undecided.", "Grey loosens from the edges of things.",
+		"Everything wears the colour of cold ash, and waits.", "The dark withdraws by a finger's breadth at a time.",
 		"Dew has made a second skin on whatever stands still.",
 	},
 	"morning": {
-		"The light is young and gets into everything.", "Shadows lie long and clean, as if freshly cut.", "The air still tastes of the night's rinsing.", "Every edge is sharp this early.",
+		"The light is young and gets into everything.", "Shadows lie long and clean, as if freshly cut.",
+		"The air still tastes of the night's rinsing.", "Every edge is sharp this early.",
 		"The morning goes about its business without a word.",
 	},
 	"afternoon": {
-		"The light stands high and gives nothing away.", "The hour has gone slack, like a rope nobody pulls.", "Heat or habit has made all things slow.", "Shadows keep close to what casts them.",
+		"The light stands high and gives nothing away.", "The hour has gone slack, like a rope nobody pulls.",
+		"Heat or habit has made all things slow.", "Shadows keep close to what casts them.",
 		"The day is at its widest, and a little bored.",
 	},
 	"dusk": {
-		"The light leaves by inches and looks back.", "Colours sink first, and shapes hold out a while.", "What was plain an hour ago keeps something to itself.", "A last gold lies along whatever faces west.",
+		"The light leaves by inches and looks back.", "Colours sink first, and shapes hold out a while.",
+		"What was plain an hour ago keeps something to itself.", "A last gold lies along whatever faces west.",
 		"The evening settles like dust that has thought it over.",
 	},
 	"night": {
-		"The dark is thick enough to lean on.", "Only near things have a shape; the rest is rumour.", "The night has turned all corners into one.", "A little starlight, and it is spent on nothing.",
+		"The dark is thick enough to lean on.", "Only near things have a shape; the rest is rumour.",
+		"The night has turned all corners into one.", "A little starlight, and it is spent on nothing.",
 		"It is late enough for small sounds to grow.",
 	},
 }
 
 var terrainPhrases = map[string][]string{
 	"": {
-		"Somewhere wood ticks as it cools.", "A loose thing taps, stops, and taps again.", "The quiet has a grain to it, like old boards.", "It smells of dust and of something kept too long.", "Nothing moves that does not have to.",
-		"A draught tries the corners one by one.", "There is a smell of cold iron and rinsed stone.", "The silence here has been in use for years.",
+		"Somewhere wood ticks as it cools.", "A loose thing taps, stops, and taps again.",
+		"The quiet has a grain to it, like old boards.", "It smells of dust and of something kept too long.",
+		"Nothing moves that does not have to.",
+		"A draught tries the corners one by one.", "There is a smell of cold iron and rinsed stone.",
+		"The silence here has been in use for years.",
 	},
 	"open-plain": {
-		"The grass leans all one way, and then all the other.", "The wind has a long way to go and does not stop to talk.", "Far off is very far off here.", "A smell of dry seed and distance.", "The sky takes up more than its share.",
+		"The grass leans all one way, and then all the other.", "The wind has a long way to go and does not stop to talk.",
+		"Far off is very far off here.", "A smell of dry seed and distance.", "The sky takes up more than its share.",
 	},
 	"dense-forest": {
-		"Leaves talk over your head, and not to you.", "Light falls in coins and is not picked up.", "It smells of bark and patient rot.", "Something small turns over under the leaves.", "The trunks stand about as though they had been asked to.",
+		"Leaves talk over your head, and not to you.", "Light falls in coins and is not picked up.",
+		"It smells of bark and patient rot.", "Something small turns over under the leaves.",
+		"The trunks stand about as though they had been asked to.",
 	},
 	"hilltop": {
-		"The wind has opinions up here.", "Below, all is small and tidy and somebody else's.", "The grass is combed flat on the weather side.", "Every sound arrives late and out of breath.", "The height makes the air taste of tin.",
+		"The wind has opinions up here.", "Below, all is small and tidy and somebody else's.",
+		"The grass is combed flat on the weather side.", "Every sound arrives late and out of breath.",
+		"The height makes the air taste of tin.",
 	},
 	"riverbank": {
-		"The water goes by with the air of having told you already.", "Reeds nod to each other across the mud.", "It smells of silt and green rope.", "Ripples count themselves against the bank.", "The river mutters, loses its thread, and begins again.",
+		"The water goes by with the air of having told you already.", "Reeds nod to each other across the mud.",
+		"It smells of silt and green rope.", "Ripples count themselves against the bank.",
+		"The river mutters, loses its thread, and begins again.",
 	},
 	"narrow-corridor": {
-		"Your own steps come back to you, a little late.", "The walls sweat where hands have worn them.", "Sound has nowhere to sit down here.", "It smells of damp mortar and lamp smoke.", "The stone keeps the cold of some other season.",
+		"Your own steps come back to you, a little late.", "The walls sweat where hands have worn them.",
+		"Sound has nowhere to sit down here.", "It smells of damp mortar and lamp smoke.",
+		"The stone keeps the cold of some other season.",
 	},
 }
 
@@ -109,5 +126,6 @@ var weatherPhrases = map[string][]string{
 }
 
 var closingPhrases = []string{
-	"It feels like a place that is used to being looked at.", "One has the sense of an hour that has been here before.", "Whatever this place was told, it has kept.", "Time seems to be kept here by something other than a clock.",
+	"It feels like a place that is used to being looked at.", "One has the sense of an hour that has been here before.",
+	"Whatever this place was told, it has kept.", "Time seems to be kept here by something other than a clock.",
 }

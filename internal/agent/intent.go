@@ -46,7 +46,8 @@ func (a *Agents) classifyIntent(ctx context.Context, c *op.Call, in classifyIn) 
 			out, by = found, a.cfg.Answers.Model()
 		}
 	}
-	a.recordUsage(c.Grant.World(), usage.Event{Name: usage.IntentClassified, Purpose: "classification", Model: by, LatencyMS: toMilliseconds(a.cfg.Now().Sub(started))})
+	a.recordUsage(c.Grant.World(), usage.Event{Name: usage.IntentClassified, Purpose: "classification", Model: by,
+		LatencyMS: toMilliseconds(a.cfg.Now().Sub(started))})
 	return out, nil
 }
 
@@ -62,7 +63,8 @@ func (a *Agents) askIntent(ctx context.Context, c *op.Call, utterance string) (o
 	if err != nil {
 		return out, err
 	}
-	text, err := a.Ask(ctx, Question{World: c.Grant.World(), Purpose: "classification", Template: "intent", MaxTokens: 512, Schema: schema,
+	text, err := a.Ask(ctx, Question{World: c.Grant.World(), Purpose: "classification", Template: "intent", MaxTokens: 512,
+		Schema: schema,
 		Values: map[string]string{"data": typed, "acts": strings.Join(a.cfg.Acts, ", ")}, Accept: acceptIntent(acts)})
 	if err != nil {
 		return out, err
@@ -77,7 +79,8 @@ func acceptIntent(acts []string) func(string) (string, error) {
 			Intent     string  `json:"intent"`
 			Confidence float64 `json:"confidence"`
 		}
-		if json.Unmarshal([]byte(text), &v) != nil || !slices.Contains(acts, v.Intent) || v.Confidence < 0 || v.Confidence > 1 {
+		if json.Unmarshal([]byte(text), &v) != nil || !slices.Contains(acts, v.Intent) || v.Confidence < 0 ||
+			v.Confidence > 1 {
 			return "", errNoIntent
 		}
 		return text, nil

@@ -56,7 +56,8 @@ func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn)
 			out.Flagged = len(out.Categories) > 0
 		}
 	}
-	a.recordUsage(c.Grant.World(), usage.Event{Name: usage.ContentModerated, Purpose: "classification", Model: by, Flagged: out.Flagged,
+	a.recordUsage(c.Grant.World(), usage.Event{Name: usage.ContentModerated, Purpose: "classification", Model: by,
+		Flagged:   out.Flagged,
 		LatencyMS: toMilliseconds(a.cfg.Now().Sub(started))})
 	return out, nil
 }
@@ -121,11 +122,13 @@ func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text stri
 	for i, c := range list {
 		names[i] = c.Name
 	}
-	schema, err := json.Marshal(objectSchema(map[string]any{"categories": map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": names}}}))
+	schema, err := json.Marshal(objectSchema(map[string]any{"categories": map[string]any{"type": "array",
+		"items": map[string]any{"type": "string", "enum": names}}}))
 	if err != nil {
 		return nil, err
 	}
-	answer, err := a.Ask(ctx, Question{World: world, Purpose: "classification", Template: "moderation", MaxTokens: 512, Schema: schema,
+	answer, err := a.Ask(ctx, Question{World: world, Purpose: "classification", Template: "moderation", MaxTokens: 512,
+		Schema: schema,
 		Values: map[string]string{"categories": categories, "data": judged}, Accept: acceptCategories(names)})
 	if err != nil {
 		return nil, err
@@ -140,7 +143,8 @@ func acceptCategories(names []string) func(string) (string, error) {
 		var v struct {
 			Categories []string `json:"categories"`
 		}
-		if json.Unmarshal([]byte(text), &v) != nil || slices.ContainsFunc(v.Categories, func(c string) bool { return !slices.Contains(names, c) }) {
+		if json.Unmarshal([]byte(text), &v) != nil || slices.ContainsFunc(v.Categories,
+			func(c string) bool { return !slices.Contains(names, c) }) {
 			return "", errNoCategory
 		}
 		return text, nil

@@ -56,7 +56,8 @@ func (s *scene) Reread(ctx context.Context, g access.Grant, ref string) (proposa
 
 func (s *scene) grant(effect access.Effect) access.Grant {
 	s.t.Helper()
-	a, err := s.guard.Admit(s.t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "scene", Effect: effect, World: s.world})
+	a, err := s.guard.Admit(s.t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+		access.Request{Operation: "scene", Effect: effect, World: s.world})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -69,12 +70,14 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	t.Helper()
 	store := sqlitetest.Open(t)
 	s := &scene{t: t, guard: access.NewGuard(access.Config{})}
-	s.canon = canon.New(canon.Config{Store: store, Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface}})
+	s.canon = canon.New(canon.Config{Store: store, Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface,
+		usage.LedgerKind: canon.AnySurface}})
 	w, err := s.canon.CreateWorld(t.Context(), s.grant(access.Write), canon.NewWorld{Slug: "main", Title: "Main"})
 	must(t, err)
 	s.world, s.place = w.ID, canon.CardID(uuid.MustParse("01900000-0000-7000-8000-000000000001"))
 	_, err = s.canon.Update(t.Context(), s.grant(access.Write), func(p *canon.Plan) error {
-		_, err := p.Create(canon.NewCard{ID: s.place, Name: "Rent Quay", Type: "Location", Content: "<p>Black stone.</p>", Fields: []byte(`{"tags":["riverbank"]}`)})
+		_, err := p.Create(canon.NewCard{ID: s.place, Name: "Rent Quay", Type: "Location", Content: "<p>Black stone.</p>",
+			Fields: []byte(`{"tags":["riverbank"]}`)})
 		return err
 	})
 	must(t, err)
@@ -83,13 +86,17 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	s.places, err = world.New(world.Config{Canon: s.canon})
 	must(t, err)
 	surfaces := s.places.Surfaces()
-	gates, err := proposal.New(proposal.Config{Canon: s.canon, Guard: s.guard, Prompts: prompts, Contexts: s, Kinds: kind.Kinds(words()),
-		Limits: proposal.Limits{PlayerMinute: 1 << 20, PlayerHour: 1 << 20, KeyMinute: 1 << 20, WorldMinute: 1 << 20, TokensDay: 1 << 30}})
+	gates, err := proposal.New(proposal.Config{Canon: s.canon, Guard: s.guard, Prompts: prompts, Contexts: s,
+		Kinds: kind.Kinds(words()),
+		Limits: proposal.Limits{PlayerMinute: 1 << 20, PlayerHour: 1 << 20, KeyMinute: 1 << 20, WorldMinute: 1 << 20,
+			TokensDay: 1 << 30}})
 	must(t, err)
-	s.usage, err = usage.New(usage.Config{Canon: s.canon, Guard: s.guard, Every: time.Hour, Budget: map[string]usage.Budget{"classification": {HardHour: 4000}, "ambience": {HardHour: 6000}}})
+	s.usage, err = usage.New(usage.Config{Canon: s.canon, Guard: s.guard, Every: time.Hour,
+		Budget: map[string]usage.Budget{"classification": {HardHour: 4000}, "ambience": {HardHour: 6000}}})
 	must(t, err)
 	t.Cleanup(func() { _ = s.usage.Close(context.Background()) })
-	c := agent.Config{Invoker: s, Prompts: prompts, Provider: provider, Usage: s.usage, Intents: func(string) (string, float64) { return "move", 0.9 }}
+	c := agent.Config{Invoker: s, Prompts: prompts, Provider: provider, Usage: s.usage,
+		Intents: func(string) (string, float64) { return "move", 0.9 }}
 	for _, f := range with {
 		f(&c)
 	}
@@ -109,8 +116,10 @@ func must(t *testing.T, err error) {
 }
 
 func words() kind.Config {
-	return kind.Config{Surface: "world", Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated", Quest: "Quest.Proposed", ExitCreated: "World.Exit.Created",
-		Directions: []string{"north", "south", "up", "down"}, EventType: func(string) (access.Role, bool) { return access.RoleUser, true }}
+	return kind.Config{Surface: "world", Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated",
+		Quest: "Quest.Proposed", ExitCreated: "World.Exit.Created",
+		Directions: []string{"north", "south", "up", "down"},
+		EventType:  func(string) (access.Role, bool) { return access.RoleUser, true }}
 }
 
 // layers returns the texts of the place's layers.

@@ -27,7 +27,8 @@ type Streams struct {
 }
 
 // runAsOperator runs f as one request of the operator in a world (the zero id for the instance).
-func (a *App) runAsOperator(ctx context.Context, w access.WorldID, operation string, effect access.Effect, f func(access.Grant) error) error {
+func (a *App) runAsOperator(ctx context.Context, w access.WorldID, operation string, effect access.Effect,
+	f func(access.Grant) error) error {
 	return a.As(ctx, Operator(), access.Request{Operation: operation, Effect: effect, Operator: true, World: w}, f)
 }
 
@@ -51,7 +52,9 @@ func (a *App) resolveWorld(ctx context.Context, name string) (access.WorldID, er
 	for _, w := range all {
 		slugs = append(slugs, w.Slug)
 	}
-	return access.WorldID{}, fault.BadField("world", "there are several; name one of %s, with --world or in LOREGATE_WORLD", strings.Join(slugs, ", "))
+	return access.WorldID{},
+		fault.BadField("world", "there are several; name one of %s, with --world or in LOREGATE_WORLD",
+			strings.Join(slugs, ", "))
 }
 
 // FirstWorld is the slug of the world that EnsureWorld creates in an empty store.
@@ -122,7 +125,8 @@ func (a *App) sweepForks(ctx context.Context) (stop func()) {
 }
 
 // updateWorld plans and commits a change of the operator in a world.
-func (a *App) updateWorld(ctx context.Context, world, operation string, effect access.Effect, plan func(*canon.Plan) error) error {
+func (a *App) updateWorld(ctx context.Context, world, operation string, effect access.Effect,
+	plan func(*canon.Plan) error) error {
 	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return err
@@ -187,7 +191,8 @@ func (a *App) Invite(ctx context.Context, world string, role access.Role, good t
 		return "", err
 	}
 	err = a.runAsOperator(ctx, id, "invite", access.Write, func(g access.Grant) error {
-		_, code, err = a.Identity.Invite(ctx, identity.InvitationSpec{World: id, Role: role, By: g.Caller().Subject, Life: good})
+		_, code, err = a.Identity.Invite(ctx, identity.InvitationSpec{World: id, Role: role, By: g.Caller().Subject,
+			Life: good})
 		return err
 	})
 	return code, err
@@ -286,7 +291,8 @@ func (a *App) requireSoundStore(ctx context.Context) error {
 		return err
 	}
 	if len(faults) > 0 {
-		return fault.New(fault.Unavailable, "the store is damaged (%s), which a rebuild does not mend: %s", faults[0], repairAdvice(a.Config))
+		return fault.New(fault.Unavailable, "the store is damaged (%s), which a rebuild does not mend: %s", faults[0],
+			repairAdvice(a.Config))
 	}
 	_, err = canon.VerifyStreams(ctx, a.store)
 	return err

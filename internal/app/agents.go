@@ -19,7 +19,8 @@ import (
 
 // openUsage creates the recorder of the costs of models and moderation.
 func (a *App) openUsage(o Options) (err error) {
-	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Spent: a.metrics.Budget, Now: a.now, Logger: a.logger}
+	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Spent: a.metrics.Budget,
+		Now: a.now, Logger: a.logger}
 	if o.Still {
 		c.Every = usage.WhenTold
 	}
@@ -48,7 +49,8 @@ func (b Budgets) byPurpose() map[string]usage.Budget {
 
 // openAgents creates the agents. They call operations through op, like any client.
 func (a *App) openAgents() (err error) {
-	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.safetyProfile, Now: a.now, Logger: a.logger}
+	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.safetyProfile,
+		Now: a.now, Logger: a.logger}
 	a.useModel(&c)
 	a.Agents, err = agent.New(c)
 	if err != nil {
@@ -90,8 +92,10 @@ func (a *App) safetyProfile(ctx context.Context, g access.Grant) (profile string
 type meter struct{ usage *usage.Recorder }
 
 func (m meter) Judged(g access.Grant, j proposal.Measure) {
-	e := usage.Event{Name: usage.ProposalJudged, Purpose: j.Purpose, Model: j.Model, TokensPrompt: j.TokensPrompt, TokensCompletion: j.TokensCompletion,
-		LatencyMS: float64(j.Took) / float64(time.Millisecond), Outcome: usage.Accepted, Flagged: j.Flagged, Template: j.Template, Gate: string(j.Gate)}
+	e := usage.Event{Name: usage.ProposalJudged, Purpose: j.Purpose, Model: j.Model, TokensPrompt: j.TokensPrompt,
+		TokensCompletion: j.TokensCompletion,
+		LatencyMS:        float64(j.Took) / float64(time.Millisecond), Outcome: usage.Accepted, Flagged: j.Flagged,
+		Template: j.Template, Gate: string(j.Gate)}
 	if j.Status == proposal.Rejected || j.Status == proposal.Duplicate {
 		e.Outcome = usage.Rejected
 	}
@@ -120,15 +124,16 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (st
 	if name == "" {
 		return "", nil
 	}
-	err := a.As(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser}, func(g access.Grant) error {
-		return a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
-			c, err := s.Find(ctx, name)
-			if err == nil {
-				name = c.ID.String()
-			}
-			return err
+	err := a.As(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser},
+		func(g access.Grant) error {
+			return a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
+				c, err := s.Find(ctx, name)
+				if err == nil {
+					name = c.ID.String()
+				}
+				return err
+			})
 		})
-	})
 	if errors.Is(err, fault.NotFound) {
 		err = nil
 	}

@@ -123,16 +123,20 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		return a, err
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
-	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string]string{
-		studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface, game.Ledger: game.Surface,
-	}})
+	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now,
+		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string]string{
+			studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface,
+			game.Ledger: game.Surface,
+		}})
 	if err := a.openAccess(c, o); err != nil {
 		return a, err
 	}
-	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TraceConfig{Endpoint: c.Tracing.Endpoint, Sample: c.Tracing.Sample, Version: o.Version}); err != nil {
+	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TraceConfig{Endpoint: c.Tracing.Endpoint,
+		Sample: c.Tracing.Sample, Version: o.Version}); err != nil {
 		return a, err
 	}
-	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.idGenerator("job"), Inline: o.Still}); err != nil {
+	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.idGenerator("job"),
+		Inline: o.Still}); err != nil {
 		return a, err
 	}
 	if err := a.openSurfaces(ctx, c, o); err != nil {
@@ -144,11 +148,13 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 // openAccess creates the parts that authenticate and limit callers, and the access log.
 func (a *App) openAccess(c Config, o Options) (err error) {
 	profiles := map[string]access.Profile{access.ProfileDefault: c.Limits.defaultProfile()}
-	if o.Profile != "" && o.Profile != access.ProfileSample { // its rates come from SampleDefaults, which a configuration overrides
+	if o.Profile != "" && o.Profile != access.ProfileSample {
+		// Its rates come from SampleDefaults, which a configuration overrides.
 		maps.Copy(profiles[access.ProfileDefault], access.DefaultProfiles()[o.Profile])
 	}
 	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
-	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID("process").String(), Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})
+	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID("process").String(),
+		Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})
 	if err != nil {
 		return err
 	}
@@ -183,7 +189,8 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	tags := op.ReadTags{Secret: secret}
-	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags, Fetch: c.Fetch.Hosts})
+	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags,
+		Fetch: c.Fetch.Hosts})
 	if err != nil {
 		return err
 	}
@@ -226,11 +233,13 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 }
 
 func labelsOf(surfaces []op.Surface) telemetry.Labels {
-	l := telemetry.Labels{Runs: []string{"ok", "error"}, Codes: []string{"ok"}, Queues: []string{"jobs", "events"}, Purposes: usage.Purposes()}
+	l := telemetry.Labels{Runs: []string{"ok", "error"}, Codes: []string{"ok"}, Queues: []string{"jobs", "events"},
+		Purposes: usage.Purposes()}
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
 		l.Codes = append(l.Codes, k.Code())
 	}
-	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassPage, access.ClassTools, access.ClassWrite, access.ClassAuth, access.ClassCommand} {
+	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassPage,
+		access.ClassTools, access.ClassWrite, access.ClassAuth, access.ClassCommand} {
 		l.Limits = append(l.Limits, string(c))
 	}
 	for _, s := range surfaces {
@@ -280,12 +289,14 @@ func (a *App) Ready(ctx context.Context) error {
 // Operator returns the caller of the local command line. It may do everything, since a person who
 // may run the program on the data folder could also open its files.
 func Operator() access.Caller {
-	return access.Caller{Subject: "local", Actor: access.Person, EveryRole: access.RoleAdmin, Operator: true, Approve: true, Unlimited: true}
+	return access.Caller{Subject: "local", Actor: access.Person, EveryRole: access.RoleAdmin, Operator: true,
+		Approve: true, Unlimited: true}
 }
 
 // Local returns the caller of a local client, whose highest role is role.
 func Local(role access.Role) access.Caller {
-	return access.Caller{Subject: access.Subject("local-" + role.String()), Actor: access.AI, EveryRole: role, Unlimited: true}
+	return access.Caller{Subject: access.Subject("local-" + role.String()), Actor: access.AI, EveryRole: role,
+		Unlimited: true}
 }
 
 // As runs f with a grant for one request of the command line in a world (the zero id for the

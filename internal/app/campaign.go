@@ -73,5 +73,6 @@ func (s *Sample) printCampaign(w io.Writer, url string) {
 	for i, k := range s.Campaign {
 		fmt.Fprintf(w, "  %-6s %s  (%s)\n", sampleSeats[i].name, k.Secret, sampleSeats[i].subject)
 	}
-	fmt.Fprintf(w, "\n  curl -s -H \"Authorization: Bearer %s\" \"%s/api/campaigns/%s/entities?query=signalman\"\n\n", s.Campaign[0].Secret, url, SampleCampaign)
+	fmt.Fprintf(w, "\n  curl -s -H \"Authorization: Bearer %s\" \"%s/api/campaigns/%s/entities?query=signalman\"\n\n",
+		s.Campaign[0].Secret, url, SampleCampaign)
 }

@@ -384,7 +384,8 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 			return fmt.Errorf("%s:%d: %s is no setting any more: %s", file, key.Line, path, remedy)
 		}
 		if !ok {
-			return fmt.Errorf("%s:%d: unknown setting %q; did you mean %q? See docs/config.md", file, key.Line, path, nearest(path, known))
+			return fmt.Errorf("%s:%d: unknown setting %q; did you mean %q? See docs/config.md", file, key.Line, path,
+				nearest(path, known))
 		}
 		err := value.Decode(s.value.Addr().Interface())
 		if _, ok := s.value.Interface().(Issuers); ok && err != nil {
@@ -401,7 +402,8 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 // file, LOREGATE_WORLD is the default world of commands, and in LOREGATE_KEY… people keep keys for
 // their clients.
 func isSetting(variable string) bool {
-	return strings.HasPrefix(variable, "LOREGATE_") && !strings.HasPrefix(variable, "LOREGATE_KEY") && variable != "LOREGATE_CONFIG" && variable != "LOREGATE_WORLD"
+	return strings.HasPrefix(variable, "LOREGATE_") && !strings.HasPrefix(variable, "LOREGATE_KEY") &&
+		variable != "LOREGATE_CONFIG" && variable != "LOREGATE_WORLD"
 }
 
 func readEnv(environ []string, c *Config) error {

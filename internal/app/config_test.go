@@ -18,7 +18,8 @@ func TestLoadConfigPrecedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Addr != "127.0.0.1:2" || c.Token.Life != 45*time.Minute || c.Data != "./loregate-data" || c.Import.GMFolders[0] != "Hidden" || c.Limits.Lists != 300 {
+	if c.Addr != "127.0.0.1:2" || c.Token.Life != 45*time.Minute || c.Data != "./loregate-data" ||
+		c.Import.GMFolders[0] != "Hidden" || c.Limits.Lists != 300 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -39,7 +40,8 @@ func TestSampleDefaultsAreOnlyDefaults(t *testing.T) {
 		c.Data = t.TempDir()
 		var passed atomic.Int64
 		began := time.Now()
-		a, err := Open(t.Context(), c, Options{Profile: access.ProfileSample, Now: func() time.Time { return began.Add(time.Duration(passed.Load())) }})
+		a, err := Open(t.Context(), c, Options{Profile: access.ProfileSample,
+			Now: func() time.Time { return began.Add(time.Duration(passed.Load())) }})
 		if err != nil {
 			t.Fatal(err)
 		}

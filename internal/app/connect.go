@@ -18,8 +18,10 @@ type client struct {
 // clientsAt returns the lines that connect each client to a server.
 func clientsAt(url, key string) []client {
 	return []client{
-		{"Claude Code", []string{`claude mcp add --transport http loregate ` + url + `/mcp --header "Authorization: Bearer ` + key + `"`}},
-		{"Gemini CLI", []string{`gemini mcp add --transport http -H "Authorization: Bearer ` + key + `" loregate ` + url + `/mcp`}},
+		{"Claude Code", []string{`claude mcp add --transport http loregate ` + url + `/mcp --header "Authorization: Bearer ` +
+			key + `"`}},
+		{"Gemini CLI", []string{`gemini mcp add --transport http -H "Authorization: Bearer ` + key + `" loregate ` + url +
+			`/mcp`}},
 		{"Codex", []string{`codex mcp add loregate --url ` + url + `/mcp --bearer-token-env-var LOREGATE_KEY`,
 			`export LOREGATE_KEY=` + key + `    # wherever codex is started from`}},
 	}

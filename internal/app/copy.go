@@ -187,7 +187,8 @@ func worldOf(s canon.StreamID) (w access.WorldID, ok bool) {
 
 // readCommits reads up to copyBatch commits of a stream, beginning at from, and the bodies that
 // they name.
-func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID, from canon.Seq) (list []canon.StoredCommit, bodies map[canon.Hash][]byte, err error) {
+func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID,
+	from canon.Seq) (list []canon.StoredCommit, bodies map[canon.Hash][]byte, err error) {
 	bodies = map[canon.Hash][]byte{}
 	w, isWorld := worldOf(s)
 	err = k.src.Read(ctx, func(r canon.Reader) error {
@@ -211,7 +212,8 @@ func (k *storeCopier) readCommits(ctx context.Context, s canon.StreamID, from ca
 }
 
 // readBodies adds the bodies that a commit names to bodies. Erased bodies are left out.
-func (k *storeCopier) readBodies(ctx context.Context, r canon.Reader, w access.WorldID, commit canon.StoredCommit, bodies map[canon.Hash][]byte) error {
+func (k *storeCopier) readBodies(ctx context.Context, r canon.Reader, w access.WorldID, commit canon.StoredCommit,
+	bodies map[canon.Hash][]byte) error {
 	rec, err := commit.Record()
 	if err != nil {
 		return err
@@ -231,7 +233,8 @@ func (k *storeCopier) readBodies(ctx context.Context, r canon.Reader, w access.W
 	return nil
 }
 
-func (k *storeCopier) writeCommits(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit, bodies map[canon.Hash][]byte) error {
+func (k *storeCopier) writeCommits(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit,
+	bodies map[canon.Hash][]byte) error {
 	return k.dst.Write(ctx, func(tx canon.Tx) error {
 		w, _ := worldOf(s)
 		for h, b := range bodies {
@@ -350,7 +353,8 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		chains[i] = slices.DeleteFunc(chains[i], func(v canon.Verified) bool { return slices.Contains(k.unfinished, v.Stream) })
+		chains[i] = slices.DeleteFunc(chains[i],
+			func(v canon.Verified) bool { return slices.Contains(k.unfinished, v.Stream) })
 		v, err := access.VerifySegments(ctx, s)
 		if err != nil {
 			return err
@@ -359,7 +363,8 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 	}
 	// The target may have access records of its own, of calls made to it earlier.
 	if !slices.Equal(chains[0], chains[1]) || segments[1].Records < segments[0].Records {
-		return fault.New(fault.Conflict, "the chains differ: something was written to the source meanwhile; stop its processes and copy again")
+		return fault.New(fault.Conflict,
+			"the chains differ: something was written to the source meanwhile; stop its processes and copy again")
 	}
 	rows := 0
 	for _, v := range chains[0] {
@@ -398,7 +403,8 @@ func (k *storeCopier) sameTables(ctx context.Context, w access.WorldID) (n int, 
 			}
 		}
 		if sums[0] != sums[1] {
-			return n, fault.New(fault.Conflict, "the table %s of world %s differs; run loregate rebuild on both, and copy again", table, w)
+			return n, fault.New(fault.Conflict, "the table %s of world %s differs; run loregate rebuild on both, and copy again",
+				table, w)
 		}
 		n += sums[0].Rows
 	}

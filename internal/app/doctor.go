@@ -53,7 +53,8 @@ func repairAdvice(c Config) string {
 	if c.Database != "" {
 		return "restore a backup"
 	}
-	return "stop the server and run loregate repair --data " + c.Data + ", which keeps the damaged files, or restore a backup"
+	return "stop the server and run loregate repair --data " + c.Data +
+		", which keeps the damaged files, or restore a backup"
 }
 
 func (d *doctor) printCheck(title string, err error, format string, args ...any) {

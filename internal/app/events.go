@@ -19,13 +19,15 @@ func systemCaller() access.Caller {
 func (a *App) openEvents() (err error) {
 	quiet := access.NewGuard(access.Config{Now: a.now}) // looking for events ten times a second is not recorded
 	a.Events, err = world.NewDispatcher(world.DispatchConfig{
-		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger, Handlers: append([]world.Handler{world.ExitHandler(a.Canon)}, a.agentHandlers()...),
+		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger,
+		Handlers: append([]world.Handler{world.ExitHandler(a.Canon)}, a.agentHandlers()...),
 		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
 			guard, effect := a.Guard, access.Write
 			if operation == world.ReadEvents {
 				guard, effect = quiet, access.Read
 			}
-			ad, err := guard.Admit(ctx, systemCaller(), access.Request{Operation: operation, Effect: effect, MinRole: access.RoleAdmin, World: w,
+			ad, err := guard.Admit(ctx, systemCaller(), access.Request{Operation: operation, Effect: effect,
+				MinRole: access.RoleAdmin, World: w,
 				Correlation: uuid.Must(uuid.NewV7()).String(), IdempotencyKey: key})
 			if err != nil {
 				return err

@@ -15,7 +15,8 @@ var stranger = regexp.MustCompile(`019[0-9a-f]{5}-0000-7000-8000-|g-00112233aabb
 
 // without are the operations whose examples find nothing, because the sample world has no such
 // data.
-var without = map[string]bool{"list_trash": true, "get_attachment": true, "get_file_url": true, "list_backups": true, "download_backup": true, "list_runs": true}
+var without = map[string]bool{"list_trash": true, "get_attachment": true, "get_file_url": true, "list_backups": true,
+	"download_backup": true, "list_runs": true}
 
 // The examples of read operations find something in the sample world.
 func TestReadExamplesFindSomethingInSampleWorld(t *testing.T) {
@@ -33,7 +34,8 @@ func TestReadExamplesFindSomethingInSampleWorld(t *testing.T) {
 				continue
 			}
 			tried++
-			request := op.Request{Operation: o.Name, Input: json.RawMessage(e.Input), World: SampleWorld, Correlation: "examples", Transport: "cli"}
+			request := op.Request{Operation: o.Name, Input: json.RawMessage(e.Input), World: SampleWorld,
+				Correlation: "examples", Transport: "cli"}
 			if strings.Contains(e.Input, `"campaign_id"`) {
 				request.World = "" // the input names the world
 			}

@@ -8,7 +8,8 @@ import (
 )
 
 // ExportMarkdown writes the part of a world that is visible to a role to a folder.
-func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access.Role, progress func(done, total int)) (s exchange.Summary, err error) {
+func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access.Role,
+	progress func(done, total int)) (s exchange.Summary, err error) {
 	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return s, err

@@ -23,7 +23,8 @@ func TestBrowsersGetTheFrontPage(t *testing.T) {
 		{"GET", "/", browser, 200, true}, {"GET", "/", "*/*", 200, true}, {"HEAD", "/", browser, 200, true},
 		{"GET", "/mcp", browser, 200, true}, {"GET", "/mcp/campaign", browser, 200, true},
 		{"GET", "/mcp", "text/event-stream", 401, false}, {"GET", "/mcp", "application/json, text/event-stream", 401, false},
-		{"GET", "/mcp", "text/html, text/event-stream", 401, false}, {"POST", "/mcp", browser, 401, false}, {"GET", "/mcp", "", 401, false},
+		{"GET", "/mcp", "text/html, text/event-stream", 401, false}, {"POST", "/mcp", browser, 401, false},
+		{"GET", "/mcp", "", 401, false},
 		{"GET", "//", browser, 404, false}, {"GET", "/index.html", browser, 404, false}, {"POST", "/", browser, 405, false},
 	} {
 		w := httptest.NewRecorder()
@@ -36,7 +37,8 @@ func TestBrowsersGetTheFrontPage(t *testing.T) {
 			t.Errorf("%+v: %d %s", row, w.Code, w.Header())
 		}
 		policy := w.Header().Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") || strings.Contains(policy, "unsafe") {
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%+v: policy %q", row, policy)
 		}
 	}
@@ -47,7 +49,8 @@ func TestFrontPageIsStatic(t *testing.T) {
 	w := httptest.NewRecorder()
 	frontPage()(w, `http://lore.example"><script>x</script>`)
 	text := w.Body.String()
-	if strings.Contains(text, "<script") || strings.Contains(text, "src=") || strings.Contains(text, "http-equiv") || len(text) > 8<<10 {
+	if strings.Contains(text, "<script") || strings.Contains(text, "src=") || strings.Contains(text, "http-equiv") ||
+		len(text) > 8<<10 {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}
 	w = httptest.NewRecorder()
@@ -71,17 +74,20 @@ func TestConnectLinesCanBePasted(t *testing.T) {
 			t.Errorf("lacks %s:\n%s%s", client, key.String(), here.String())
 		}
 	}
-	if !strings.Contains(key.String(), "http://127.0.0.1:8420/mcp") || strings.Contains(key.String(), "allow_key_as_bearer") {
+	if !strings.Contains(key.String(), "http://127.0.0.1:8420/mcp") ||
+		strings.Contains(key.String(), "allow_key_as_bearer") {
 		t.Error(key.String())
 	}
-	if !strings.Contains(here.String(), `--data '/tmp/a b'\''s' --world mire`) || !strings.Contains(here.String(), "loregate key create") {
+	if !strings.Contains(here.String(), `--data '/tmp/a b'\''s' --world mire`) ||
+		!strings.Contains(here.String(), "loregate key create") {
 		t.Error(here.String())
 	}
 	c.PublicURL, c.BehindProxy = "https://lore.example", true
 	c.Database = "postgres://u:secret@h/d"
 	c.PrintConnect(&far, "lg_x")
 	c.PrintConnectHere(&far, "mire")
-	if !strings.Contains(far.String(), "https://lore.example/mcp") || !strings.Contains(far.String(), "allow_key_as_bearer") || strings.Contains(far.String(), "secret") {
+	if !strings.Contains(far.String(), "https://lore.example/mcp") ||
+		!strings.Contains(far.String(), "allow_key_as_bearer") || strings.Contains(far.String(), "secret") {
 		t.Error(far.String())
 	}
 }

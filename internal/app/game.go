@@ -25,7 +25,8 @@ func (a *App) openGames(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	moderate := func(text string) bool { return !policy.Judge(safety.DefaultProfile, text).Flagged() }
-	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Model: a.playerModel(), Moderate: moderate, Now: a.now, Random: o.Random, Logger: a.logger})
+	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Model: a.playerModel(),
+		Moderate: moderate, Now: a.now, Random: o.Random, Logger: a.logger})
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,8 @@ func (l link) Close() {
 // may use.
 func AtSeat(seat string) (access.Caller, []string) {
 	surfaces := []string{game.Surface}
-	return access.Caller{Subject: "local-seat", Actor: access.AI, Seat: seat, Surfaces: surfaces, Unlimited: true}, surfaces
+	return access.Caller{Subject: "local-seat", Actor: access.AI, Seat: seat, Surfaces: surfaces, Unlimited: true},
+		surfaces
 }
 
 // gamePage is the route of the page that people play on. The page itself contains no data of any
@@ -105,12 +107,15 @@ func gamePage() httpd.Route {
 type seats struct{ app *App }
 
 func (s seats) Token(ctx context.Context, by access.Grant, seat string) (token, id string, err error) {
-	return s.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: by.World(), MadeWith: by.Caller().Key, Subject: access.Subject("seat-" + seat), Seat: seat})
+	return s.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: by.World(), MadeWith: by.Caller().Key,
+		Subject: access.Subject("seat-" + seat), Seat: seat})
 }
 
 func (s seats) Key(ctx context.Context, by access.Grant, seat string) (secret, id string, err error) {
-	k, secret, err := s.app.Identity.CreateKey(ctx, identity.KeySpec{Name: "seat " + seat, Subject: access.Subject("seat-" + seat), Actor: access.AI,
-		MaxRole: access.RoleUser, Worlds: map[access.WorldID]access.Role{by.World(): access.RoleUser}, Seat: seat, MadeWith: by.Caller().Key})
+	k, secret, err := s.app.Identity.CreateKey(ctx, identity.KeySpec{Name: "seat " + seat,
+		Subject: access.Subject("seat-" + seat), Actor: access.AI,
+		MaxRole: access.RoleUser, Worlds: map[access.WorldID]access.Role{by.World(): access.RoleUser}, Seat: seat,
+		MadeWith: by.Caller().Key})
 	return secret, k.ID, err
 }
 

@@ -66,7 +66,8 @@ func (a *App) CheckStore(ctx context.Context) {
 	case found != "":
 		a.checkState.set(storeDamaged)
 		a.store.MarkDamaged(found)
-		a.logger.Error("the store is damaged; nothing is written to it from now on", "found", found, "do", repairAdvice(a.Config))
+		a.logger.Error("the store is damaged; nothing is written to it from now on", "found", found, "do",
+			repairAdvice(a.Config))
 	case err != nil:
 		a.checkState.set(storeUnchecked)
 		if ctx.Err() == nil {
@@ -127,7 +128,8 @@ type pacedReader struct {
 	p *pace
 }
 
-func (r pacedReader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
+func (r pacedReader) Commits(ctx context.Context, s canon.StreamID,
+	from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
 	return paced(r.p, r.Reader.Commits(ctx, s, from))
 }
 

@@ -34,7 +34,8 @@ var sourceImporters = map[string]func(context.Context, *canon.Canon, access.Gran
 }
 
 // runImport runs one import as an operation in a world.
-func (a *App) runImport(ctx context.Context, world, operation string, dry bool, run func(access.Grant) (exchange.Summary, error)) (s exchange.Summary, err error) {
+func (a *App) runImport(ctx context.Context, world, operation string, dry bool,
+	run func(access.Grant) (exchange.Summary, error)) (s exchange.Summary, err error) {
 	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return s, err
@@ -97,7 +98,8 @@ func (a *App) ImportTurns(ctx context.Context, world, file string, o Importing) 
 	}
 	defer f.Close()
 	return a.runImport(ctx, world, "import_turns", o.DryRun, func(g access.Grant) (exchange.Summary, error) {
-		return exchange.ImportTurns(ctx, a.Canon, g, f, exchange.TurnsOptions{Label: filepath.Base(file), Level: o.Level, Progress: o.Progress})
+		return exchange.ImportTurns(ctx, a.Canon, g, f, exchange.TurnsOptions{Label: filepath.Base(file), Level: o.Level,
+			Progress: o.Progress})
 	})
 }
 

@@ -60,7 +60,8 @@ func (l *Issuers) UnmarshalYAML(n *yaml.Node) error {
 	for _, one := range n.Content {
 		for i := 0; one.Kind == yaml.MappingNode && i+1 < len(one.Content); i += 2 {
 			if key := one.Content[i]; !known[key.Value] {
-				return fmt.Errorf("line %d: an issuer has no %q; did you mean %q? See docs/config.md", key.Line, key.Value, nearest(key.Value, known))
+				return fmt.Errorf("line %d: an issuer has no %q; did you mean %q? See docs/config.md", key.Line, key.Value,
+					nearest(key.Value, known))
 			}
 		}
 	}
@@ -99,7 +100,8 @@ func (l Issuers) toIdentity() ([]identity.Issuer, error) {
 }
 
 func (i Issuer) toIdentity() (o identity.Issuer, err error) {
-	o = identity.Issuer{Name: i.Name, Issuer: i.Issuer, Audiences: i.Audience, KeysURL: i.JWKSURL, Algorithms: i.Algorithms,
+	o = identity.Issuer{Name: i.Name, Issuer: i.Issuer, Audiences: i.Audience, KeysURL: i.JWKSURL,
+		Algorithms:   i.Algorithms,
 		SubjectClaim: i.SubjectClaim, RolesClaim: i.RolesClaim, WorldClaim: i.WorldClaim, Worlds: i.Worlds,
 		Actor: access.Actor(i.Actor), Surfaces: i.Surfaces, RateClass: i.RateClass, Grants: map[string]identity.RoleGrant{}}
 	if o.Everyone, err = roleOr(i.Everyone, access.RoleNone); err != nil {

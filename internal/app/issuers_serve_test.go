@@ -32,7 +32,9 @@ func TestTokenOfOutsideIssuerIsAccepted(t *testing.T) {
 		fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, issuer.URL, issuer.URL+"/keys")
 	}))
 	defer issuer.Close()
-	c, err := settings(t, fmt.Sprintf("issuers: [{name: kc, issuer: %q, audience: lore, roles: {masters: gm}, max_role: gm, worlds: [main]}]", issuer.URL))
+	c, err := settings(t,
+		fmt.Sprintf("issuers: [{name: kc, issuer: %q, audience: lore, roles: {masters: gm}, max_role: gm, worlds: [main]}]",
+			issuer.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,9 @@ func TestTokenOfOutsideIssuerIsAccepted(t *testing.T) {
 	}
 	defer stop()
 	token := func(roles string, life time.Duration) string {
-		body := text([]byte(`{"alg":"RS256","kid":"k"}`)) + "." + text(fmt.Appendf(nil, `{"iss":%q,"aud":"lore","sub":"anna","roles":%s,"exp":%d}`, issuer.URL, roles, time.Now().Add(life).Unix()))
+		body := text([]byte(`{"alg":"RS256","kid":"k"}`)) + "." +
+			text(fmt.Appendf(nil, `{"iss":%q,"aud":"lore","sub":"anna","roles":%s,"exp":%d}`, issuer.URL, roles,
+				time.Now().Add(life).Unix()))
 		sum := sha256.Sum256([]byte(body))
 		sig, err := rsa.SignPKCS1v15(nil, private, crypto.SHA256, sum[:])
 		if err != nil {
@@ -57,7 +61,8 @@ func TestTokenOfOutsideIssuerIsAccepted(t *testing.T) {
 	ask := func(method, path, bearer, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Host = "localhost"
-		r.Header = http.Header{"Authorization": {"Bearer " + bearer}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+		r.Header = http.Header{"Authorization": {"Bearer " + bearer}, "Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}}
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		return w

@@ -31,7 +31,8 @@ func TestExampleIssuers(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	kc := list[2]
-	if want := (identity.RoleGrant{Role: access.RoleGM, World: "lendwater"}); kc.Grants["lendwater-master"] != want || kc.MaxRole != access.RoleGM || kc.Actor != access.Person ||
+	if want := (identity.RoleGrant{Role: access.RoleGM, World: "lendwater"}); kc.Grants["lendwater-master"] != want ||
+		kc.MaxRole != access.RoleGM || kc.Actor != access.Person ||
 		!reflect.DeepEqual(kc.Audiences, []string{"https://lore.example"}) {
 		t.Errorf("%+v", kc)
 	}
@@ -56,7 +57,8 @@ func openWith(t *testing.T, c Config) *App {
 }
 
 func TestIssuersFromEnvironment(t *testing.T) {
-	c, err := LoadConfig("", []string{`LOREGATE_ISSUERS=[{"name":"kc","issuer":"https://x.example","audience":["a","b"],"everyone":"user"}]`})
+	c, err := LoadConfig("",
+		[]string{`LOREGATE_ISSUERS=[{"name":"kc","issuer":"https://x.example","audience":["a","b"],"everyone":"user"}]`})
 	if err != nil || len(c.Issuers) != 1 || len(c.Issuers[0].Audience) != 2 || c.Issuers[0].Everyone != "user" {
 		t.Errorf("%+v, %v", c.Issuers, err)
 	}

@@ -22,7 +22,8 @@ func TestLoreSettings(t *testing.T) {
 		{Lore{EmbeddingKey: "sesame"}, "lore.embedding_url"},
 	} {
 		got, err := tc.c.toWorldConfig()
-		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "sesame")) {
+		if (err == nil) != (tc.want == "") || err != nil &&
+			(!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "sesame")) {
 			t.Errorf("%+v: %v", tc.c, err)
 		}
 		if (got.Embedder != nil) != (tc.want == "" && tc.c.EmbeddingURL != "") {

@@ -52,7 +52,8 @@ func (m meteredReader) Prefetch(ctx context.Context, n canon.Needs) error {
 	return canon.Prefetch(ctx, m.Reader, n)
 }
 
-func (m meteredReader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (m meteredReader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery,
+	p canon.Page) (canon.SearchResult, error) {
 	ctx, end := telemetry.Start(ctx, "store.search")
 	started := time.Now()
 	result, err := m.Reader.Search(ctx, s, q, p)
@@ -90,5 +91,6 @@ func (a *App) measureQueues() error {
 		}
 		return n
 	}
-	return errors.Join(a.metrics.AccessBuffer(a.log.Depth), a.metrics.Queue("jobs", a.jobs.Waiting), a.metrics.Queue("events", events))
+	return errors.Join(a.metrics.AccessBuffer(a.log.Depth), a.metrics.Queue("jobs", a.jobs.Waiting),
+		a.metrics.Queue("events", events))
 }

@@ -52,7 +52,8 @@ var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForA
 func (c Model) validate() error {
 	if c.Provider == "" {
 		if c.URL+c.Name+c.KeyEnv+c.KeyFile != "" {
-			return fmt.Errorf("model.provider: needed where another setting of model is set; use %s, %s or %s", model.OpenAI, model.Compatible, model.Anthropic)
+			return fmt.Errorf("model.provider: needed where another setting of model is set; use %s, %s or %s", model.OpenAI,
+				model.Compatible, model.Anthropic)
 		}
 		return nil
 	}
@@ -87,7 +88,8 @@ func (c Model) newClient(key string) (*model.Client, error) {
 	if c.Provider == "" {
 		return nil, nil
 	}
-	m, err := model.New(model.Config{Provider: c.Provider, URL: c.URL, Name: c.Name, Key: key, Timeout: c.Timeout, Retries: c.Retries,
+	m, err := model.New(model.Config{Provider: c.Provider, URL: c.URL, Name: c.Name, Key: key, Timeout: c.Timeout,
+		Retries:   c.Retries,
 		MaxTokens: c.MaxTokens, Concurrency: c.Concurrency, PromptPrice: c.PromptPrice, CompletionPrice: c.CompletionPrice})
 	if err != nil {
 		return nil, fmt.Errorf("model.%w", err)
@@ -112,7 +114,8 @@ func (c Model) readKey() (string, error) {
 		return "", nil
 	}
 	text = strings.TrimSpace(text)
-	if text == "" || len(text) > 4096 || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	if text == "" || len(text) > 4096 || strings.ContainsFunc(text,
+		func(r rune) bool { return r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return "", fmt.Errorf("%s: does not hold a key, which is one word", setting)
 	}
 	return text, nil
@@ -184,8 +187,9 @@ type playerModel struct {
 const maxLine = 4000
 
 func (m playerModel) Generate(ctx context.Context, a player.Ask) (string, error) {
-	text, err := m.app.Agents.Ask(ctx, agent.Question{World: m.world, Purpose: "npc_dialogue", Template: "alignment-line", MaxTokens: m.app.Config.Model.MaxTokens,
-		Values: map[string]string{"table": a.Table, "task": a.Task, "voice": a.Voice}, Accept: acceptLine})
+	text, err := m.app.Agents.Ask(ctx, agent.Question{World: m.world, Purpose: "npc_dialogue", Template: "alignment-line",
+		MaxTokens: m.app.Config.Model.MaxTokens,
+		Values:    map[string]string{"table": a.Table, "task": a.Task, "voice": a.Voice}, Accept: acceptLine})
 	if fault.KindOf(err) == fault.RateLimited {
 		return "", errors.Join(player.ErrSpent, err)
 	}
@@ -198,7 +202,8 @@ func acceptLine(text string) (string, error) {
 	switch {
 	case text == "-":
 		return "", nil
-	case len(text) > maxLine, strings.Contains(text, "<<<"), strings.Contains(text, "```"), strings.Contains(text, `"your_player_id"`):
+	case len(text) > maxLine, strings.Contains(text, "<<<"), strings.Contains(text, "```"),
+		strings.Contains(text, `"your_player_id"`):
 		return "", errNoLine
 	}
 	return text, nil

@@ -26,7 +26,8 @@ func (a Admin) validate() error {
 		return fmt.Errorf("admin.address: %q is not host:port; use 127.0.0.1:6060", a.Address)
 	}
 	if !isLoopback(a.Address) {
-		return fmt.Errorf("admin.address: %s can be reached by others, and profiles can hold content; use 127.0.0.1:6060", a.Address)
+		return fmt.Errorf("admin.address: %s can be reached by others, and profiles can hold content; use 127.0.0.1:6060",
+			a.Address)
 	}
 	return nil
 }
@@ -55,12 +56,14 @@ func (a *App) serveProfiles() (stop func(), err error) {
 		return nil, fmt.Errorf("admin.address: %w", err)
 	}
 	if !isLoopback(listener.Addr().String()) { // a hosts file may give localhost any address
-		return nil, errors.Join(fmt.Errorf("admin.address: %s is %s, which others can reach; use 127.0.0.1", at, listener.Addr()), listener.Close())
+		return nil, errors.Join(fmt.Errorf("admin.address: %s is %s, which others can reach; use 127.0.0.1", at,
+			listener.Addr()), listener.Close())
 	}
 	server := &http.Server{Handler: newProfileHandler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.Serve(listener) }() // Close ends it
-	a.logger.Warn("profiles are served to every user of this machine; they can hold content", "url", "http://"+listener.Addr().String()+"/debug/pprof/")
+	a.logger.Warn("profiles are served to every user of this machine; they can hold content", "url", "http://"+
+		listener.Addr().String()+"/debug/pprof/")
 	return func() { _ = server.Close(); <-done }, nil
 }
 

@@ -88,15 +88,21 @@ func TestProfilesOnlyAtAdminAddress(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"/debug/pprof/", 200, "goroutine"}, {"/debug/pprof/goroutine?debug=1", 200, "goroutine profile"}, {"/debug/pprof/heap", 200, ""},
-		{"/debug/pprof/profile?seconds=1", 200, ""}, {"/debug/pprof/profile?seconds=9999", 400, "up to 120"}, {"/debug/pprof/trace?seconds=NaN", 400, ""}, {"/debug/pprof/heap?seconds=-1", 400, ""}, {"/debug/pprof/nothing", 404, ""},
-		{"/", 404, ""}, {"/mcp", 404, ""}, {"/healthz", 404, ""}, {"/metrics", 404, ""}, {"/api/mcp/cards", 404, ""}, {"/debug/vars", 404, ""},
+		{"/debug/pprof/", 200, "goroutine"}, {"/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
+		{"/debug/pprof/heap", 200, ""},
+		{"/debug/pprof/profile?seconds=1", 200, ""}, {"/debug/pprof/profile?seconds=9999", 400, "up to 120"},
+		{"/debug/pprof/trace?seconds=NaN", 400, ""}, {"/debug/pprof/heap?seconds=-1", 400, ""},
+		{"/debug/pprof/nothing", 404, ""},
+		{"/", 404, ""}, {"/mcp", 404, ""}, {"/healthz", 404, ""}, {"/metrics", 404, ""}, {"/api/mcp/cards", 404, ""},
+		{"/debug/vars", 404, ""},
 	} {
 		if status, text := ask(t, "GET", "http://"+admin+tc.path); status != tc.status || !strings.Contains(text, tc.want) {
 			t.Errorf("admin %s: %d %.80q", tc.path, status, text)
 		}
 	}
-	for _, headers := range [][]string{{"Host", "rebound.example"}, {"Host", "rebound.example:6060"}, {"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
+	for _, headers := range [][]string{{"Host", "rebound.example"}, {"Host", "rebound.example:6060"},
+		{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"}} {
 		if status, text := ask(t, "GET", "http://"+admin+"/debug/pprof/goroutine?debug=2", headers...); status != 403 {
 			t.Errorf("with %v: %d %.80q", headers, status, text)
 		}
@@ -108,10 +114,12 @@ func TestProfilesOnlyAtAdminAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := ask(t, "GET", "http://"+admin+"/debug/pprof/cmdline", "Host", "localhost:"+port, "Sec-Fetch-Site", "none"); status != 200 {
+	if status, _ := ask(t, "GET", "http://"+admin+"/debug/pprof/cmdline", "Host", "localhost:"+port, "Sec-Fetch-Site",
+		"none"); status != 200 {
 		t.Errorf("a person's browser gets %d", status)
 	}
-	if status, text := ask(t, "GET", "http://"+addr+"/debug/pprof/goroutine?debug=1"); status == 200 || strings.Contains(text, "goroutine profile") {
+	if status, text := ask(t, "GET", "http://"+addr+"/debug/pprof/goroutine?debug=1"); status == 200 ||
+		strings.Contains(text, "goroutine profile") {
 		t.Errorf("the server itself shows profiles: %d", status)
 	}
 	if err := end(); err != nil {

@@ -38,7 +38,8 @@ type Proposals struct {
 }
 
 func (c Proposals) toLimits() proposal.Limits {
-	return proposal.Limits{PlayerMinute: c.PlayerMinute, PlayerHour: c.PlayerHour, KeyMinute: c.KeyMinute, WorldMinute: c.WorldMinute, TokensDay: c.TokensDay,
+	return proposal.Limits{PlayerMinute: c.PlayerMinute, PlayerHour: c.PlayerHour, KeyMinute: c.KeyMinute,
+		WorldMinute: c.WorldMinute, TokensDay: c.TokensDay,
 		Compared: c.Compared, Within: c.Within, Distance: c.Distance, Likeness: c.Likeness, Life: c.Life}
 }
 
@@ -59,9 +60,11 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 		policies[kind] = proposal.Review
 	}
 	a.Proposals, err = proposal.New(proposal.Config{
-		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(kind.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
+		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(kind.Kinds(draftWords()), world.ActionKind()),
+		Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
-		Limits:    c.toLimits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.idGenerator("proposal"),
+		Limits:    c.toLimits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage},
+		Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.idGenerator("proposal"),
 	})
 	if err != nil {
 		return err
@@ -91,7 +94,8 @@ func setExtra(s *canon.Settings, key, value string) {
 
 // SetUnproven sets the kinds that agents may propose in a world without citing a context.
 func SetUnproven(s *canon.Settings, kinds []string) {
-	setExtra(s, proposal.UnprovenSetting, strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "none" }), ","))
+	setExtra(s, proposal.UnprovenSetting, strings.Join(slices.DeleteFunc(slices.Clone(kinds),
+		func(k string) bool { return k == "none" }), ","))
 }
 
 // addOperations adds operations to an existing surface.
@@ -150,7 +154,8 @@ func (s authors) Author(ctx context.Context, subject access.Subject, key string)
 			return Local(role), nil
 		}
 	}
-	return access.Caller{}, fault.New(fault.Denied, "whoever asked for this is not known any more; it must be asked for anew")
+	return access.Caller{},
+		fault.New(fault.Denied, "whoever asked for this is not known any more; it must be asked for anew")
 }
 
 // ResumeProposals applies, in every world, the proposals that were accepted but not applied before

@@ -34,7 +34,8 @@ const (
 )
 
 // storeFiles are the names of the files that make up a store.
-var storeFiles = []string{StoreFile, StoreFile + "-wal", StoreFile + "-shm", recordsFile, recordsFile + "-wal", recordsFile + "-shm"}
+var storeFiles = []string{StoreFile, StoreFile + "-wal", StoreFile + "-shm", recordsFile, recordsFile + "-wal",
+	recordsFile + "-shm"}
 
 const recordsFile = StoreFile + "-access"
 
@@ -48,7 +49,8 @@ const repairRoom = 3
 // process has the store open.
 func Repair(ctx context.Context, c Config, acceptLoss bool, out io.Writer) (err error) {
 	if c.Database != "" {
-		return fault.New(fault.Rule, "the store is in PostgreSQL, whose own tools repair it: restore a backup with pg_restore, then run loregate audit verify and loregate rebuild")
+		return fault.New(fault.Rule,
+			"the store is in PostgreSQL, whose own tools repair it: restore a backup with pg_restore, then run loregate audit verify and loregate rebuild")
 	}
 	r := repairRun{ctx: ctx, config: c, work: filepath.Join(c.Data, repairFolder), out: out}
 	defer func() { err = disk.Explain(c.Data, err) }()
@@ -93,7 +95,8 @@ func (r *repairRun) lockStoreFiles() (held []*os.File, err error) {
 		case errors.Is(err, os.ErrNotExist):
 			err = fault.New(fault.NotFound, "there is no store in %s; name its folder with --data", r.config.Data)
 		case errors.Is(err, errHeld):
-			err = fault.New(fault.Conflict, "another process has the store open: stop the server and every client that runs loregate mcp on %s, then repair again", r.config.Data)
+			err = fault.New(fault.Conflict,
+				"another process has the store open: stop the server and every client that runs loregate mcp on %s, then repair again", r.config.Data)
 		}
 		if err != nil {
 			for _, f := range held {
@@ -139,7 +142,8 @@ func (r *repairRun) buildNewStore(held []*os.File, acceptLoss bool) error {
 // nothingChanged wraps the error of a failed repair: the store is unchanged, and the person should
 // restore a backup.
 func nothingChanged(err error) error {
-	return (&fault.Error{Kind: fault.Unavailable, Message: "the store cannot be repaired: restore a backup (docs/operations.md). Nothing was changed"}).Because(err)
+	return (&fault.Error{Kind: fault.Unavailable,
+		Message: "the store cannot be repaired: restore a backup (docs/operations.md). Nothing was changed"}).Because(err)
 }
 
 // requireFreeSpace returns an error if the disk has too little room for the repair.
@@ -150,7 +154,8 @@ func (r *repairRun) requireFreeSpace() error {
 			size += uint64(info.Size())
 		}
 	}
-	return disk.Need(r.config.Data, repairRoom*size, fmt.Sprintf("the repair, which takes %d times the store,", repairRoom))
+	return disk.Need(r.config.Data, repairRoom*size, fmt.Sprintf("the repair, which takes %d times the store,",
+		repairRoom))
 }
 
 // copyFile copies a file of the store. It reads a locked file through the handle in held, since
@@ -219,7 +224,8 @@ func (r *repairRun) rebuildAndProve(folder string) (err error) {
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "recovered and proved: %d chains with %d commits, %d access records\n", len(streams), commitsOf(streams), v.Records)
+	fmt.Fprintf(r.out, "recovered and proved: %d chains with %d commits, %d access records\n", len(streams),
+		commitsOf(streams), v.Records)
 	return nil
 }
 
@@ -270,7 +276,8 @@ func (r *repairRun) listMissingTexts(s store, w access.WorldID) error {
 		case len(r.lost) > maxListedLosses:
 			more++
 		default:
-			r.lost = append(r.lost, sqlite.Loss{What: fmt.Sprintf("the text that commit %d of world %s gave the card ~%s (%q)", n.at, w, n.card.ID, n.card.Part)})
+			r.lost = append(r.lost, sqlite.Loss{What: fmt.Sprintf("the text that commit %d of world %s gave the card ~%s (%q)",
+				n.at, w, n.card.ID, n.card.Part)})
 		}
 	}
 	if more > 0 {
@@ -300,7 +307,8 @@ func (r *repairRun) printLosses() {
 func (r *repairRun) checkLosses(acceptLoss bool) error {
 	serious := slices.ContainsFunc(r.lost, func(l sqlite.Loss) bool { return !l.Dispensable })
 	if serious && !acceptLoss {
-		return fault.New(fault.Rule, "what is listed as lost cannot be recovered: restore a backup, or go on without it with --accept-loss. Nothing was changed")
+		return fault.New(fault.Rule,
+			"what is listed as lost cannot be recovered: restore a backup, or go on without it with --accept-loss. Nothing was changed")
 	}
 	keep := "damaged-" + time.Now().UTC().Format("20060102T150405Z")
 	return r.writeMarker(repairReady, keep)
@@ -360,7 +368,8 @@ func (r *repairRun) swapFiles() error {
 // moveAll moves the files of a store that exist from one folder to another.
 func (r *repairRun) moveAll(from, to string) error {
 	for _, name := range storeFiles {
-		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
@@ -378,5 +387,6 @@ func errRepairing(dir string) error {
 	if !fileExists(filepath.Join(dir, repairFolder, repairReady)) {
 		return nil
 	}
-	return fault.New(fault.Unavailable, "a repair of the store in %s was cut off: run loregate repair --data %s, which goes on with it", dir, dir)
+	return fault.New(fault.Unavailable,
+		"a repair of the store in %s was cut off: run loregate repair --data %s, which goes on with it", dir, dir)
 }

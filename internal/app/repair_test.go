@@ -66,7 +66,8 @@ func TestARepairThatIsCutOffGoesOn(t *testing.T) {
 			}
 		} else {
 			cutRepair(t, &r, cut-1)
-			if _, err := openStore(t.Context(), c); !errors.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "loregate repair") {
+			if _, err := openStore(t.Context(), c); !errors.Is(err, fault.Unavailable) ||
+				!strings.Contains(err.Error(), "loregate repair") {
 				t.Errorf("cut %d: the folder opens: %v", cut, err)
 			}
 		}

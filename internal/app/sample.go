@@ -39,10 +39,11 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 	if err != nil || len(all) > 0 {
 		return nil, err
 	}
-	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: SampleWorld, Title: "Lendwater", First: true, Settings: canon.Settings{
-		Description: "Lendwater, a town on seabed leased from the sea: the sample world.",
-		Starter:     "Rent Quay",
-	}})
+	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: SampleWorld, Title: "Lendwater", First: true,
+		Settings: canon.Settings{
+			Description: "Lendwater, a town on seabed leased from the sea: the sample world.",
+			Starter:     "Rent Quay",
+		}})
 	if errors.Is(err, fault.Conflict) {
 		return nil, nil // another process made a world meanwhile
 	}
@@ -53,7 +54,8 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 		summary, err := exchange.ImportMarkdown(ctx, a.Canon, g, sample.Files(), exchange.MarkdownOptions{
 			Label: "sample", Level: access.LevelUser, Native: true, Progress: progress})
 		if err == nil && len(summary.Problems) > 0 {
-			a.logger.Warn("the sample world came in with problems", "first", summary.Problems[0].String(), "count", len(summary.Problems))
+			a.logger.Warn("the sample world came in with problems", "first", summary.Problems[0].String(), "count",
+				len(summary.Problems))
 		}
 		return err
 	})
@@ -62,8 +64,9 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 	}
 	made := &Sample{World: w}
 	for _, role := range []access.Role{access.RoleUser, access.RoleGM, access.RoleAdmin} {
-		secret, _, err := a.CreateKey(ctx, identity.KeySpec{Name: "sample " + role.String(), Subject: access.Subject("sample-" + role.String()),
-			Actor: access.AI, MaxRole: role}, []string{SampleWorld})
+		secret, _, err := a.CreateKey(ctx, identity.KeySpec{Name: "sample " + role.String(),
+			Subject: access.Subject("sample-" + role.String()),
+			Actor:   access.AI, MaxRole: role}, []string{SampleWorld})
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,8 @@ func (a *App) Listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", a.Config.Addr)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("%s is in use, by another Loregate perhaps; stop it, or choose another address with --addr", a.Config.Addr)
+			return nil, fmt.Errorf("%s is in use, by another Loregate perhaps; stop it, or choose another address with --addr",
+				a.Config.Addr)
 		}
 		return nil, fmt.Errorf("%w; choose another address with --addr", err)
 	}
@@ -79,7 +80,8 @@ func (a *App) serveListener(server *http.Server, listener net.Listener) context.
 	ended, end := context.WithCancelCause(context.Background())
 	tls := a.Config.TLS
 	limits := a.Config.Limits
-	listener = &limitedListener{Listener: listener, most: limits.maxConnections(), shares: access.NewSlots(limits.maxPerAddress()), proxies: a.Config.trustedProxies(), plain: tls.Cert == ""}
+	listener = &limitedListener{Listener: listener, most: limits.maxConnections(),
+		shares: access.NewSlots(limits.maxPerAddress()), proxies: a.Config.trustedProxies(), plain: tls.Cert == ""}
 	go func() {
 		if tls.Cert != "" {
 			end(server.ServeTLS(listener, tls.Cert, tls.Key))
@@ -93,7 +95,8 @@ func (a *App) serveListener(server *http.Server, listener net.Listener) context.
 // stopServing stops the server and its streams, as described at Drain.
 func (a *App) stopServing(ctx context.Context, s *composedServer, server *http.Server, ended context.Context) error {
 	d := a.Config.Drain
-	a.logger.Info("stopping: not ready any more, open calls may end; a second signal stops at once", "notice", d.Notice, "calls", d.Calls)
+	a.logger.Info("stopping: not ready any more, open calls may end; a second signal stops at once", "notice", d.Notice,
+		"calls", d.Calls)
 	s.leaving.announceStop(d.Notice, ended.Done())
 	s.endStreams() // streams do not end by themselves
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Calls)
@@ -152,10 +155,12 @@ func (a *App) composeServer(ctx context.Context) (*composedServer, error) {
 	stopping := make(chan struct{})
 	c := httpd.Config{
 		Stopping: stopping,
-		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, PerAddress: a.Config.Limits.maxPerAddress(), Proxies: a.Config.trustedProxies(), MCP: mcp,
+		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics},
+		PerAddress: a.Config.Limits.maxPerAddress(), Proxies: a.Config.trustedProxies(), MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: s.leaving.wrapReady(a.Ready), StoreState: a.checkState.String, Version: a.Version,
-		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.allowedHosts(), Origins: a.Config.Origins,
-		Now: a.now, Logger: a.logger, Page: frontPage(), Routes: []httpd.Route{gamePage()},
+		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.allowedHosts(),
+		Origins: a.Config.Origins,
+		Now:     a.now, Logger: a.logger, Page: frontPage(), Routes: []httpd.Route{gamePage()},
 	}
 	for _, r := range a.Config.AllowFrom {
 		c.AllowFrom = append(c.AllowFrom, netip.MustParsePrefix(r))
@@ -185,7 +190,8 @@ func (c Config) trustedProxies() []netip.Prefix {
 		return nil
 	}
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
-		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("fc00::/7")}
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+		netip.MustParsePrefix("fc00::/7")}
 }
 
 // allowedHosts returns the host names that requests may name.

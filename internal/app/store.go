@@ -93,7 +93,8 @@ type embedded struct{ *sqlite.Store }
 
 func (e embedded) Size(ctx context.Context) (string, error) {
 	s, err := e.Stats(ctx)
-	return fmt.Sprintf("%d MB, %d MB of it free, %d MB in the log; %d MB of access records", s.FileBytes>>20, s.FreeBytes>>20, s.WALBytes>>20, s.RecordBytes>>20), err
+	return fmt.Sprintf("%d MB, %d MB of it free, %d MB in the log; %d MB of access records", s.FileBytes>>20,
+		s.FreeBytes>>20, s.WALBytes>>20, s.RecordBytes>>20), err
 }
 
 // shared is the store in PostgreSQL, which several processes share.

@@ -35,7 +35,8 @@ type Studio struct {
 // Check returns an error for settings with invalid values.
 func (c Studio) Check() error {
 	for _, r := range c.Roots {
-		if name, dir, ok := strings.Cut(r, "="); !ok || name == "" || strings.ContainsAny(name, "/\\.") || !filepath.IsAbs(dir) {
+		if name, dir, ok := strings.Cut(r, "="); !ok || name == "" || strings.ContainsAny(name, "/\\.") ||
+			!filepath.IsAbs(dir) {
 			return fmt.Errorf("studio.roots: %q is not name=/absolute/folder", r)
 		}
 	}
@@ -43,7 +44,8 @@ func (c Studio) Check() error {
 }
 
 func (c Studio) toPolicy() studio.Policy {
-	p := studio.Policy{AllowDestructive: c.AllowDestructive, Tools: c.Tools, Targets: c.Targets, Roots: map[string]string{}}
+	p := studio.Policy{AllowDestructive: c.AllowDestructive, Tools: c.Tools, Targets: c.Targets,
+		Roots: map[string]string{}}
 	for _, r := range c.Roots {
 		name, dir, _ := strings.Cut(r, "=")
 		p.Roots[name] = dir
@@ -88,7 +90,8 @@ func (a *App) studioQueue() *studio.Queue {
 					return err
 				}
 			}
-			ad, err := guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, MinRole: access.RoleGM, World: w,
+			ad, err := guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect,
+				MinRole: access.RoleGM, World: w,
 				Correlation: uuid.Must(uuid.NewV7()).String()})
 			if err != nil {
 				return err

@@ -30,7 +30,8 @@ func (m planModel) Plan(ctx context.Context, w access.WorldID, a studio.ModelAsk
 	if err != nil {
 		return "", err
 	}
-	return m.app.Agents.Ask(ctx, agent.Question{World: w, Purpose: "planning", Template: planTemplate, Values: values, MaxTokens: most, Accept: a.Accept})
+	return m.app.Agents.Ask(ctx, agent.Question{World: w, Purpose: "planning", Template: planTemplate, Values: values,
+		MaxTokens: most, Accept: a.Accept})
 }
 
 // minPlanTokens is the length of the shortest useful plan, in tokens.

@@ -18,7 +18,8 @@ func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err 
 	format := sqlite.Format
 	if c.Database != "" {
 		if !confirmed {
-			return fault.New(fault.Invalid, "back the database up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one")
+			return fault.New(fault.Invalid,
+				"back the database up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one")
 		}
 		p := c.postgresConfig()
 		p.Upgrade = true

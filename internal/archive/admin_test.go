@@ -17,7 +17,8 @@ func TestLevelsOfCards(t *testing.T) {
 	s.As("user").WantNotFound("get_card", `{"name": "Vault"}`)
 	s.As("user").WantNotFound("get_card", `{"name": "Vault+door"}`)
 	s.As("alice").reads("Vault", "gold")
-	s.Do("admin", "set_card_level", `{"name": "Vault", "level": "gm", "subjects": ["alice"]}`).Want("version", 2).WantNo("change_id")
+	s.Do("admin", "set_card_level", `{"name": "Vault", "level": "gm", "subjects": ["alice"]}`).Want("version",
+		2).WantNo("change_id")
 	// A name part keeps the card at level gm, even if its own level is user.
 	s.wrote("Vault+GM", "x")
 	s.Do("admin", "set_card_level", `{"name": "Vault+GM", "level": "user"}`).Want("own_level", "user").Want("level", "gm")
@@ -45,7 +46,8 @@ func TestDeletedCardsGoToTheTrash(t *testing.T) {
 	if s.commits() != before {
 		t.Error("something was committed")
 	}
-	gone := s.Do("admin", "delete_card", `{"name": "~`+s.idOf("Town")+`", "confirm": "town"}`).Want("deleted", true).Want("name", "Town").
+	gone := s.Do("admin", "delete_card", `{"name": "~`+s.idOf("Town")+`", "confirm": "town"}`).Want("deleted",
+		true).Want("name", "Town").
 		Want("descendant_count", 2).WantNo("dry_run")
 	s.As("user").WantNotFound("get_card", `{"name": "Town+Quay+Crane"}`)
 	s.Do("admin", "delete_card", `{"name": "Leaf"}`, withKey("k")).Want("deleted", true).Want("descendant_count", 0)
@@ -82,18 +84,21 @@ func TestRenamingRewritesLinks(t *testing.T) {
 	s.wrote("Map+tags", "Quay\n[[other]]")
 	before := s.commits()
 
-	dry := s.Do("admin", "rename_card", `{"name": "Quay", "new_name": "Town+Pier", "dry_run": true}`).Want("name", "Town+Pier").Want("old_name", "Quay").
+	dry := s.Do("admin", "rename_card", `{"name": "Quay", "new_name": "Town+Pier", "dry_run": true}`).Want("name",
+		"Town+Pier").Want("old_name", "Quay").
 		WantNames("moved", "Town+Pier+crane, Town+Pier+plan").Want("dry_run", true).Want("moved_count", 2)
 	if s.commits() != before {
 		t.Error("a dry run was committed")
 	}
 	s.As("user").reads("Map", links)
-	got := s.Do("admin", "rename_card", `{"name": "Quay", "new_name": "Town+Pier"}`).Want("name", "Town+Pier").Want("version", 3).
+	got := s.Do("admin", "rename_card", `{"name": "Quay", "new_name": "Town+Pier"}`).Want("name",
+		"Town+Pier").Want("version", 3).
 		WantNames("moved", "Town+Pier+crane, Town+Pier+plan").WantNo("dry_run")
 	if a, b := dry.Each("referers", "name"), got.Each("referers", "name"); len(a) != 5 || len(b) != 5 {
 		t.Errorf("referers %q, then %q", a, b)
 	}
-	s.As("user").reads("Map", "<a title=\"Quay\">Quay</a> [[ Town+Pier |Quay]] [[Town+Pier+Crane]] {{Town+Pier+crane|view:link}} [[Quayside]] [[https://x/Quay]] [[/Quay|x]] [[Town+Pier+Ghost|g]] \\[[Quay]]")
+	s.As("user").reads("Map",
+		"<a title=\"Quay\">Quay</a> [[ Town+Pier |Quay]] [[Town+Pier+Crane]] {{Town+Pier+crane|view:link}} [[Quayside]] [[https://x/Quay]] [[/Quay|x]] [[Town+Pier+Ghost|g]] \\[[Quay]]")
 	s.As("user").reads("Town+Pier", "<p>[[+crane]] [[Town+Pier|here]] [[_self]]</p>")
 	s.As("user").reads("Town+Pier+crane", "lifts, see [[_left]]")
 	s.As("admin").reads("Secret", "[[Town+Pier]]")
@@ -116,11 +121,13 @@ func TestRenamingWithoutReferers(t *testing.T) {
 	s.wrote("Pier", "y")
 	s.wrote("Map", "[[Quay]]")
 	s.As("admin").WantFault("conflict", "rename_card", `{"name": "Quay", "new_name": "piers"}`)
-	s.Do("admin", "rename_card", `{"name": "Quay", "new_name": "Jetty", "update_referers": false}`).Want("referers_count", 0)
+	s.Do("admin", "rename_card",
+		`{"name": "Quay", "new_name": "Jetty", "update_referers": false}`).Want("referers_count", 0)
 	s.As("user").reads("Map", "[[Quay]]")
 	s.Do("admin", "rename_card", `{"name": "Jetty", "new_name": "JETTY"}`).Want("name", "JETTY")
 	first := s.Do("admin", "rename_card", `{"name": "Pier", "new_name": "Dock"}`, withKey("k"))
-	again := s.Do("admin", "rename_card", `{"name": "Pier", "new_name": "Dock"}`, withKey("k")).Want("name", "Dock").Want("old_name", "Pier")
+	again := s.Do("admin", "rename_card", `{"name": "Pier", "new_name": "Dock"}`, withKey("k")).Want("name",
+		"Dock").Want("old_name", "Pier")
 	if first.Reply.Replayed || !again.Reply.Replayed {
 		t.Error("the second is the one replayed")
 	}

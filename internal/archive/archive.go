@@ -74,7 +74,8 @@ func readOperations(d *deps) []*op.Operation {
 // defineRead declares an operation that changes nothing. Its handler gets a snapshot of the call's
 // world that shows only the cards visible to the caller. MinRole is the user role unless s has a
 // higher one.
-func defineRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+func defineRead[In, Out any](d *deps, s op.Spec,
+	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces = []string{Surface}
 	s.Effect = access.Read
 	s.MinRole = max(s.MinRole, access.RoleUser)

@@ -21,8 +21,9 @@ func attachWrites(d *deps) []*op.Operation {
 		Doc: "Keep a file of at most 25 MiB as a card of type File or Image, to be shown with a nest or linked to. A card that holds a file already gets the new one. " +
 			"What kind of file it is, is found in its bytes. Over REST send the file as the body, or as a form.",
 		Route: "POST /api/mcp/cards/{name}/file", Target: "name", BodyLimit: canon.MaxFile, Idempotent: true,
-		Older:    []op.OlderRoute{{Route: "POST /api/mcp/cards/{name}/upload"}},
-		Examples: []op.Example{{Title: "A small picture below a card", Input: `{"name": "Rent Quay+sign", "filename": "sign.gif", "data": "R0lGODlhAQABAAAAACwAAAAAAQABAAA="}`}},
+		Older: []op.OlderRoute{{Route: "POST /api/mcp/cards/{name}/upload"}},
+		Examples: []op.Example{{Title: "A small picture below a card",
+			Input: `{"name": "Rent Quay+sign", "filename": "sign.gif", "data": "R0lGODlhAQABAAAAACwAAAAAAQABAAA="}`}},
 	}, uploadAttachment)}
 }
 
@@ -79,7 +80,8 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 				c.Reply.Location = cardLocation(ctx, l, w.summary) + "/file"
 			}
 			card, err := targetCard(ctx, l, r, 0)
-			return uploadOut{writtenCard: w, FileName: fileName(card), MediaType: media, Size: card.Size, SHA256: card.Content.String(), urls: urlsOf(c, card)}, err
+			return uploadOut{writtenCard: w, FileName: fileName(card), MediaType: media, Size: card.Size,
+				SHA256: card.Content.String(), urls: urlsOf(c, card)}, err
 		},
 	})
 }
@@ -114,7 +116,8 @@ func (d *deps) attachFile(p *canon.Plan, c *op.Call, in uploadIn) error {
 // replaceFile plans to replace the file of an existing card. A card that holds text is refused.
 func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn) error {
 	if canon.TextOf(card.Type) != canon.TextFile {
-		return ruleFault("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name, card.Type,
+		return ruleFault("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name,
+			card.Type,
 			markup.Join(card.Name, "file"))
 	}
 	held := heldFile(p.Snapshot, card)

@@ -153,7 +153,8 @@ func insertLinks(content string, links []linkSuggestion) string {
 
 // linksFor finds the links that could be inserted into a card's content, in text order. It also
 // returns the number of names that it searched for.
-func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (found []linkSuggestion, looked int, err error) {
+func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content string,
+	in linkIn) (found []linkSuggestion, looked int, err error) {
 	kind := canon.TextOf(card.Type)
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
 		return nil, 0, ruleFault("name", "cards of type %s hold no running text to link in", card.Type)
@@ -214,7 +215,8 @@ const maxTerms = 50_000
 
 // loadLinkTerms returns the names that a card could link to. A card below another is matched by its
 // last name part, in exactly that spelling, if no other card shares that part.
-func loadLinkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (termSet, error) {
+func loadLinkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, content string,
+	in linkIn) (termSet, error) {
 	names := map[string]string{} // by key of the root name or of the last part; "" if several cards share it
 	roots := map[string]bool{}
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxTerms; p.Offset += p.Limit {
@@ -265,11 +267,13 @@ var partWords = []string{"tag", "gm", "ai", "table_of_content"}
 
 func (t termSet) add(name string, root bool, shortest int) {
 	term := markup.Tag(name)
-	if utf8.RuneCountInString(term) < shortest || strings.ContainsAny(name, "[]{}|<>&#*\n") || slices.Contains(partWords, markup.PartKey(term)) {
+	if utf8.RuneCountInString(term) < shortest || strings.ContainsAny(name, "[]{}|<>&#*\n") ||
+		slices.Contains(partWords, markup.PartKey(term)) {
 		return
 	}
 	words, gaps := wordsIn(term)
-	if len(words) == 0 || !strings.ContainsFunc(term, isLetter) || words[0].start != 0 || words[len(words)-1].end != len(term) {
+	if len(words) == 0 || !strings.ContainsFunc(term, isLetter) || words[0].start != 0 ||
+		words[len(words)-1].end != len(term) {
 		return
 	}
 	lt := linkTerm{target: name, gaps: gaps[1:]}
@@ -332,7 +336,8 @@ func (t termSet) findLinks(ctx context.Context, shadow, content string) ([]linkS
 // text order.
 func dropOverlaps(all []linkSuggestion, size int) []linkSuggestion {
 	slices.SortFunc(all, func(a, b linkSuggestion) int {
-		return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), cmp.Compare(a.start, b.start), cmp.Compare(a.Target, b.Target))
+		return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), cmp.Compare(a.start, b.start),
+			cmp.Compare(a.Target, b.Target))
 	})
 	covered := make([]bool, size)
 	var kept []linkSuggestion

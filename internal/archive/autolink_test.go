@@ -11,7 +11,8 @@ import (
 
 func TestAutoLinkSuggests(t *testing.T) {
 	s := newDesk(t)
-	for _, name := range []string{"Butterfly Galaxii", "Butterfly Galaxii Empire", "Lamp", "Oda Tarn", "Été", "Ox", "Rent Quay", "Wolf", "Ember", "A|B Card", "1234"} {
+	for _, name := range []string{"Butterfly Galaxii", "Butterfly Galaxii Empire", "Lamp", "Oda Tarn", "Été", "Ox",
+		"Rent Quay", "Wolf", "Ember", "A|B Card", "1234"} {
 		s.wrote(name, "x")
 	}
 	s.wrote("Games+Eclipser", "x")
@@ -22,12 +23,14 @@ func TestAutoLinkSuggests(t *testing.T) {
 	s.wrote("Page", `<h2>Lamp</h2><p title="Wolf">The <b>lamp</b> of the butterfly  galaxii empire, not Butterfly Galaxii; [[Rent Quay|here]] rent quay. `+
 		`<code>Oda Tarn</code> <a href="/Wolf">Wolf</a> https://x.example/Ember ember@x.example we<i>wolf</i> [[x]]wolf {{Wolf|view:link}} &eacute;lamp Secret Cult. `+
 		`Eclipser eclipser Twice tags Ox Lamp wolves oda tarn, Oda Tarn &quot;été&quot; 1234 A|B Card <!-- Wolf --> Page</p>`)
-	got := s.As("user").Call("auto_link", `{"name": "Page", "min_term_length": 3}`).Want("mode", "suggest").Want("dry_run", true).Want("total", 6).Want("applied", 0)
+	got := s.As("user").Call("auto_link", `{"name": "Page", "min_term_length": 3}`).Want("mode", "suggest").Want("dry_run",
+		true).Want("total", 6).Want("applied", 0)
 	targets := strings.Join(got.Each("suggestions", "target"), ", ")
 	if want := "Lamp, Butterfly Galaxii Empire, Butterfly Galaxii, Games+Eclipser, Oda Tarn, Été"; targets != want {
 		t.Errorf("targets %s, want %s", targets, want)
 	}
-	got.Want("suggestions.0.term", "lamp").Want("suggestions.0.count", 2).Want("suggestions.1.term", "butterfly  galaxii empire").Want("suggestions.2.count", 1).Want("suggestions.4.count", 2)
+	got.Want("suggestions.0.term", "lamp").Want("suggestions.0.count", 2).Want("suggestions.1.term",
+		"butterfly  galaxii empire").Want("suggestions.2.count", 1).Want("suggestions.4.count", 2)
 	content := s.As("user").Call("get_card", `{"name": "Page", "full": true}`).Text("content")
 	at, _ := got.At("suggestions.0.offset")
 	if r := []rune(content); string(r[int(at.(float64)):][:4]) != "lamp" {
@@ -37,7 +40,8 @@ func TestAutoLinkSuggests(t *testing.T) {
 	// card, a GM is.
 	s.As("gm").Call("auto_link", `{"name": "Page"}`).Lacks("secret cult\"")
 	s.hid(access.LevelGM, "Plot", "The Secret Cult and the Lamp.")
-	s.As("gm").Call("auto_link", `{"name": "Plot", "min_term_length": 5}`).Want("total", 1).Want("suggestions.0.target", "Secret Cult")
+	s.As("gm").Call("auto_link", `{"name": "Plot", "min_term_length": 5}`).Want("total", 1).Want("suggestions.0.target",
+		"Secret Cult")
 	s.typed("Pointer", "List", "Lamp")
 	s.As("user").wantFields(fault.Rule, "auto_link", `{"name": "List"}`, "name")
 }
@@ -45,9 +49,11 @@ func TestAutoLinkSuggests(t *testing.T) {
 func TestAutoLinkInMarkdown(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Lamp", "x")
-	s.typed("Markdown", "Note", "# Lamp\n\nLamp\n----\n\n    Lamp\n\n```\nLamp\n```\n`Lamp` [Lamp](x) ![Lamp](y) <Lamp> [a][Lamp] [[Lamp Post]]\n\n[Lamp]: x\n\nthe *Lamp* lamp")
+	s.typed("Markdown", "Note",
+		"# Lamp\n\nLamp\n----\n\n    Lamp\n\n```\nLamp\n```\n`Lamp` [Lamp](x) ![Lamp](y) <Lamp> [a][Lamp] [[Lamp Post]]\n\n[Lamp]: x\n\nthe *Lamp* lamp")
 	s.Do("gm", "auto_link", `{"name": "Note", "mode": "apply", "dry_run": false}`).Want("applied", 1)
-	s.As("user").reads("Note", "# Lamp\n\nLamp\n----\n\n    Lamp\n\n```\nLamp\n```\n`Lamp` [Lamp](x) ![Lamp](y) <Lamp> [a][Lamp] [[Lamp Post]]\n\n[Lamp]: x\n\nthe *[[Lamp]]* lamp")
+	s.As("user").reads("Note",
+		"# Lamp\n\nLamp\n----\n\n    Lamp\n\n```\nLamp\n```\n`Lamp` [Lamp](x) ![Lamp](y) <Lamp> [a][Lamp] [[Lamp Post]]\n\n[Lamp]: x\n\nthe *[[Lamp]]* lamp")
 }
 
 func TestAutoLinkApplies(t *testing.T) {
@@ -56,17 +62,20 @@ func TestAutoLinkApplies(t *testing.T) {
 	s.wrote("Oda Tarn", "x")
 	const before = "<p>Oda Tarn's lamp &amp; [[x|lamp]] lamp</p>"
 	s.wrote("Page", before)
-	if f := s.As("user").asked("auto_link", `{"name": "Page", "mode": "apply"}`); f.Kind != fault.Denied || f.Details["required_role"] != "gm" {
+	if f := s.As("user").asked("auto_link", `{"name": "Page", "mode": "apply"}`); f.Kind != fault.Denied ||
+		f.Details["required_role"] != "gm" {
 		t.Errorf("a player applies: %v", f)
 	}
 	s.As("user").WantFault("permission_denied", "auto_link", `{"name": "Nothing", "mode": "apply"}`)
 	n := s.commits()
-	s.Do("gm", "auto_link", `{"name": "Page", "mode": "apply"}`).Want("dry_run", true).Want("applied", 0).Want("total", 2).Has("+<p>[[Oda Tarn]]'s").WantNo("change_id")
+	s.Do("gm", "auto_link", `{"name": "Page", "mode": "apply"}`).Want("dry_run", true).Want("applied", 0).Want("total",
+		2).Has("+<p>[[Oda Tarn]]'s").WantNo("change_id")
 	s.As("user").reads("Page", before)
 	if s.commits() != n {
 		t.Error("a dry run was committed")
 	}
-	done := s.Do("gm", "auto_link", `{"name": "Page", "mode": "apply", "dry_run": false}`).Want("applied", 2).Want("version", 2)
+	done := s.Do("gm", "auto_link", `{"name": "Page", "mode": "apply", "dry_run": false}`).Want("applied",
+		2).Want("version", 2)
 	s.As("user").reads("Page", "<p>[[Oda Tarn]]'s [[Lamp|lamp]] &amp; [[x|lamp]] lamp</p>")
 	s.Do("gm", "auto_link", `{"name": "Page", "mode": "apply", "dry_run": false}`).Want("applied", 0).Want("version", 2)
 	s.Do("gm", "undo_change", `{"id": "`+done.Text("change_id")+`"}`)
@@ -77,7 +86,8 @@ func TestAutoLinkApplies(t *testing.T) {
 // FuzzShadow checks that a shadow has the length of its text and that inserting links changes
 // nothing else.
 func FuzzShadow(f *testing.F) {
-	for _, s := range []string{"<p>Lamp</p>", "[[Lamp]] lamp", "<a>Lamp", "&eacute;Lamp {{# Lamp}} Lamp", "`Lamp` # Lamp\n```\nLamp", "\x01Lamp\x02", "<h1>Lamp", "Lamp\xff"} {
+	for _, s := range []string{"<p>Lamp</p>", "[[Lamp]] lamp", "<a>Lamp", "&eacute;Lamp {{# Lamp}} Lamp",
+		"`Lamp` # Lamp\n```\nLamp", "\x01Lamp\x02", "<h1>Lamp", "Lamp\xff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
@@ -94,7 +104,8 @@ func FuzzShadow(f *testing.F) {
 			}
 			after := insertLinks(content, found)
 			plain := strings.ReplaceAll(strings.ReplaceAll(after, "[[Lamp]]", "Lamp"), "[[Lamp|", "")
-			if len(after) < len(content) || !strings.Contains(content, "[[Lamp") && !strings.Contains(content, "]]") && strings.ReplaceAll(plain, "]]", "") != content {
+			if len(after) < len(content) || !strings.Contains(content, "[[Lamp") && !strings.Contains(content, "]]") &&
+				strings.ReplaceAll(plain, "]]", "") != content {
 				t.Errorf("%q became %q", content, after)
 			}
 		}

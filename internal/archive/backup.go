@@ -40,7 +40,8 @@ func backupWork(d *deps) []*op.Operation {
 			Name:   "get_backup",
 			Title:  "Look at a backup",
 			Doc:    "See whether a backup is done, its size and its SHA-256. With download, REST answers with the copy itself.",
-			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", RESTBody: op.RESTEither, Operator: true, NoWorld: true, NoTool: true, Timeout: time.Minute,
+			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", RESTBody: op.RESTEither, Operator: true, NoWorld: true,
+			NoTool: true, Timeout: time.Minute,
 			Examples: []op.Example{{Title: "Its state", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, getBackup),
 	}
@@ -71,9 +72,11 @@ type backupCopy struct {
 
 func createBackup(ctx context.Context, d *deps, c *op.Call, _ struct{}) (backupOut, error) {
 	if d.jobs == nil || d.backup == nil || d.data == "" {
-		return backupOut{}, fault.New(fault.Unavailable, "backups are not set up here; copy the data folder while the server is stopped")
+		return backupOut{}, fault.New(fault.Unavailable,
+			"backups are not set up here; copy the data folder while the server is stopped")
 	}
-	j, err := d.jobs.Start(ctx, c.Grant, backupKind, backupPatience, func(ctx context.Context) (any, error) { return d.copyStore(ctx) })
+	j, err := d.jobs.Start(ctx, c.Grant, backupKind, backupPatience,
+		func(ctx context.Context) (any, error) { return d.copyStore(ctx) })
 	if err != nil {
 		return backupOut{}, err
 	}
@@ -154,7 +157,8 @@ func getBackup(ctx context.Context, d *deps, c *op.Call, in getBackupIn) (backup
 		return out, err
 	}
 	if out.Size > maxDownload {
-		return backupOut{}, fault.New(fault.TooLarge, "the copy has %d bytes, too many to send; take it from the folder backups", out.Size)
+		return backupOut{},
+			fault.New(fault.TooLarge, "the copy has %d bytes, too many to send; take it from the folder backups", out.Size)
 	}
 	data, err := readBackup(filepath.Join(d.data, backupFolder), out.File)
 	if errors.Is(err, fs.ErrNotExist) {

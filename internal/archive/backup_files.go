@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -31,8 +32,10 @@ func backupFiles(d *deps) []*op.Operation {
 			Name:   "download_backup",
 			Title:  "Download a backup",
 			Doc:    "Get a copy of the instance as a file: one that list_backups names, or a new one.",
-			Effect: access.Read, Route: "GET /api/mcp/admin/backups/{filename}", RESTBody: op.RESTFile, Operator: true, NoWorld: true, NoTool: true, Timeout: 10 * time.Minute,
-			Older:    []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/download/{filename}"}, {Route: "GET /api/mcp/admin/database/backup"}},
+			Effect: access.Read, Route: "GET /api/mcp/admin/backups/{filename}", RESTBody: op.RESTFile, Operator: true,
+			NoWorld: true, NoTool: true, Timeout: 10 * time.Minute,
+			Older: []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/download/{filename}"},
+				{Route: "GET /api/mcp/admin/database/backup"}},
 			Examples: []op.Example{{Title: "One that is there", Input: `{"filename": "loregate-0123456789abcdef.db"}`}},
 		}, downloadBackup),
 		defineWrite(d, op.Spec{
@@ -107,12 +110,13 @@ type downloadIn struct {
 }
 
 func noBackup(name string) error {
-	return fault.New(fault.NotFound, "there is no backup %q; list_backups names those there are", clipRunes(name, 64))
+	return fault.New(fault.NotFound, "there is no backup %q; list_backups names those there are", markup.Clip(name, 64))
 }
 
 func downloadBackup(ctx context.Context, d *deps, c *op.Call, in downloadIn) (backupFileIn, error) {
 	if d.backup == nil || d.data == "" {
-		return backupFileIn{}, fault.New(fault.Unavailable, "backups are not set up here; copy the data folder while the server is stopped")
+		return backupFileIn{}, fault.New(fault.Unavailable,
+			"backups are not set up here; copy the data folder while the server is stopped")
 	}
 	if in.Name == "" {
 		made, err := d.copyStore(ctx)
@@ -132,7 +136,8 @@ func downloadBackup(ctx context.Context, d *deps, c *op.Call, in downloadIn) (ba
 	case err != nil:
 		return backupFileIn{}, err
 	case info.Size() > maxDownload:
-		return backupFileIn{}, fault.New(fault.TooLarge, "the copy has %d bytes, too many to send; take it from the folder backups", info.Size())
+		return backupFileIn{}, fault.New(fault.TooLarge,
+			"the copy has %d bytes, too many to send; take it from the folder backups", info.Size())
 	}
 	data, err := readBackup(folder, in.Name)
 	c.Reply.File = &op.File{Name: in.Name, Type: "application/vnd.sqlite3", Data: data}

@@ -50,7 +50,8 @@ func TestABackupReplacesTheStore(t *testing.T) {
 	}
 
 	id := made.Text("id")
-	s.operator().Call("get_backup", `{"id": "`+id+`"}`, overREST).Want("sha256", made.Text("sha256")).Want("size", len(data))
+	s.operator().Call("get_backup", `{"id": "`+id+`"}`, overREST).Want("sha256", made.Text("sha256")).Want("size",
+		len(data))
 	down := s.operator().Call("get_backup", `{"id": "`+id+`", "download": true}`, overREST)
 	if down.Reply.File == nil || len(down.Reply.File.Data) != len(data) {
 		t.Error("the download is not the copy")
@@ -63,7 +64,8 @@ func TestABackupReplacesTheStore(t *testing.T) {
 			t.Errorf("%s: %v", who, f)
 		}
 	}
-	if f := s.operator().asked("get_backup", `{"id": "01900000-0000-7000-8000-000000000000"}`, overREST); f.Kind != fault.NotFound {
+	if f := s.operator().asked("get_backup", `{"id": "01900000-0000-7000-8000-000000000000"}`,
+		overREST); f.Kind != fault.NotFound {
 		t.Errorf("an unknown backup: %v", f)
 	}
 }
@@ -75,7 +77,8 @@ func TestWithoutJobsThereIsNoBackup(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	s.wrote("P+GM", "x")
-	if f := s.As("gm").asked("spoiler_scan", `{"terms_card": "P+GM", "results_card": "R", "scope": "ai"}`); f.Kind != fault.Unavailable {
+	if f := s.As("gm").asked("spoiler_scan",
+		`{"terms_card": "P+GM", "results_card": "R", "scope": "ai"}`); f.Kind != fault.Unavailable {
 		t.Errorf("%v", f)
 	}
 }

@@ -24,8 +24,10 @@ func batchWrites(d *deps) []*op.Operation {
 			"mode transactional commits all or none. fetch_or_initialize updates a card that is there and makes one that is not.",
 		Route: "POST /api/mcp/cards/batch", Interactive: true,
 		Examples: []op.Example{
-			{Title: "Two cards", Input: `{"ops": [{"action": "create", "name": "Card1", "content": "<p>One</p>"}, {"action": "create", "name": "Card2", "content": "<p>Two</p>"}]}`},
-			{Title: "All or none, with a child and a patch", Input: `{"mode": "transactional", "ops": [{"action": "create", "name": "mail", "fetch_or_initialize": true, "children": [{"name": "*from", "type": "Phrase", "content": "a@b.example"}]}, {"action": "update", "name": "Index", "patch": {"mode": "items", "add": ["mail"]}, "if_version": 2}]}`},
+			{Title: "Two cards",
+				Input: `{"ops": [{"action": "create", "name": "Card1", "content": "<p>One</p>"}, {"action": "create", "name": "Card2", "content": "<p>Two</p>"}]}`},
+			{Title: "All or none, with a child and a patch",
+				Input: `{"mode": "transactional", "ops": [{"action": "create", "name": "mail", "fetch_or_initialize": true, "children": [{"name": "*from", "type": "Phrase", "content": "a@b.example"}]}, {"action": "update", "name": "Index", "patch": {"mode": "items", "add": ["mail"]}, "if_version": 2}]}`},
 		},
 	}, batchCards)}
 }
@@ -156,7 +158,8 @@ func (s *step) write(w *writer) (canon.Card, error) {
 func batchPerItem(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
 	out := batchOut{Mode: "per_item", Results: make([]batchResult, len(steps))}
 	parts := stepGrants(c.Grant)
-	if err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkSameCall(ctx, l, parts) }); err != nil {
+	if err := d.canon.Read(ctx, c.Grant,
+		func(l *canon.Snapshot) error { return checkSameCall(ctx, l, parts) }); err != nil {
 		return batchOut{}, err
 	}
 	replayed := 0
@@ -203,14 +206,16 @@ func checkSameCall(ctx context.Context, l *canon.Snapshot, parts []access.Grant)
 }
 
 // runStep commits one step. If the step panics, only this step fails.
-func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step) (r batchResult, receipt canon.Receipt) {
+func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant,
+	s *step) (r batchResult, receipt canon.Receipt) {
 	defer func() {
 		if p := recover(); p != nil {
 			r = failedResult(s.name, c, fault.Panicked("a step of a batch", p))
 		}
 	}()
 	if ctx.Err() != nil {
-		return failedResult(s.name, c, fault.New(fault.Unavailable, "the call ended before this operation; send it again")), receipt
+		return failedResult(s.name, c, fault.New(fault.Unavailable,
+			"the call ended before this operation; send it again")), receipt
 	}
 	receipt, err := d.canon.Update(ctx, g, func(p *canon.Plan) error { return s.run(ctx, d, c, p) })
 	if err == nil {
@@ -245,7 +250,8 @@ func failedResult(name string, c *op.Call, err error) batchResult {
 		slog.Error("a step of a batch failed", "correlation_id", c.Grant.Request().Correlation, "error", err)
 	}
 	shown := fault.Show(err, c.Grant.Request().Correlation).Error
-	return batchResult{Status: "error", Name: name, Message: shown.Message, Code: shown.Code, ValidationErrors: shown.ValidationErrors}
+	return batchResult{Status: "error", Name: name, Message: shown.Message, Code: shown.Code,
+		ValidationErrors: shown.ValidationErrors}
 }
 
 // batchAllOrNone commits all steps at once or none.

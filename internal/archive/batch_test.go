@@ -59,10 +59,12 @@ func TestABatchAnswersForEachOperation(t *testing.T) {
 	if got := s.commits(); got != before+2 {
 		t.Errorf("%d commits, want one for each operation that held", got-before)
 	}
-	s.Do("user", "batch_cards", `{"ops": [{"action": "create", "name": "Card2"}, {"action": "update", "name": "Card2", "markdown_content": "*b*"}]}`).
+	s.Do("user", "batch_cards",
+		`{"ops": [{"action": "create", "name": "Card2"}, {"action": "update", "name": "Card2", "markdown_content": "*b*"}]}`).
 		wantBatch(0, 2, "ok, ok")
 	s.As("user").reads("Card2", "<p><em>b</em></p>")
-	for _, in := range []string{`{"ops": []}`, `{"ops": [` + strings.Repeat(`{"action": "create", "name": "x"},`, 100) + `{"action": "create", "name": "x"}]}`,
+	for _, in := range []string{`{"ops": []}`, `{"ops": [` + strings.Repeat(`{"action": "create", "name": "x"},`, 100) +
+		`{"action": "create", "name": "x"}]}`,
 		`{"ops": [{"action": "delete", "name": "x"}]}`} {
 		s.As("user").WantFault("validation_error", "batch_cards", in)
 	}
@@ -96,8 +98,10 @@ func TestABatchWritesChildren(t *testing.T) {
 	s.As("user").reads("verification_email+*html message", "<p>Click {{_|verify_url}} [[A+B|c]]</p>")
 	s.As("user").reads("verification_email+*html message+note", "<p><em>n</em></p>")
 	s.As("user").reads("Elsewhere", "own")
-	s.Do("user", "batch_cards", `{"ops": [{"action": "update", "name": "verification_email", "children": [{"name": "*from", "content": "new"}]}]}`)
-	s.As("user").Call("get_card", `{"name": "verification_email+*from"}`).Want("content", "new").Want("type", "Phrase").Want("version", 2)
+	s.Do("user", "batch_cards",
+		`{"ops": [{"action": "update", "name": "verification_email", "children": [{"name": "*from", "content": "new"}]}]}`)
+	s.As("user").Call("get_card", `{"name": "verification_email+*from"}`).Want("content", "new").Want("type",
+		"Phrase").Want("version", 2)
 }
 
 func TestALevelIsChangedByAdminsOnly(t *testing.T) {
@@ -117,20 +121,25 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 		return `{"mode": "transactional", "ops": [{"action": "create", "name": "Ship", "type": "Cardtype"}, {"action": "create", "name": "Heron", "type": "Ship"},
 			{"action": "update", "name": "Heron", "content": "sails"}, ` + last + `]}`
 	}
-	got := s.Do("user", "batch_cards", ops(`{"action": "create", "name": "Old"}`)).wantBatch(409, 0, "not applied, not applied, not applied, conflict")
+	got := s.Do("user", "batch_cards", ops(`{"action": "create", "name": "Old"}`)).wantBatch(409, 0,
+		"not applied, not applied, not applied, conflict")
 	for i := range 4 {
 		got.Want(fmt.Sprintf("results.%d.status", i), "error").WantNo(fmt.Sprintf("results.%d.id", i))
 	}
-	s.Do("user", "batch_cards", ops(`{"action": "update", "name": "Old", "content": "y", "if_version": 4}`)).wantBatch(409, 0, "not applied, not applied, not applied, conflict")
-	s.Do("user", "batch_cards", ops(`{"action": "update", "name": "Gone", "content": "y"}`)).wantBatch(422, 0, "not applied, not applied, not applied, not_found")
-	s.Do("user", "batch_cards", ops(`{"action": "create", "name": "X+GM"}`)).wantBatch(422, 0, "not applied, not applied, not applied, permission_denied")
+	s.Do("user", "batch_cards", ops(`{"action": "update", "name": "Old", "content": "y", "if_version": 4}`)).wantBatch(409,
+		0, "not applied, not applied, not applied, conflict")
+	s.Do("user", "batch_cards", ops(`{"action": "update", "name": "Gone", "content": "y"}`)).wantBatch(422, 0,
+		"not applied, not applied, not applied, not_found")
+	s.Do("user", "batch_cards", ops(`{"action": "create", "name": "X+GM"}`)).wantBatch(422, 0,
+		"not applied, not applied, not applied, permission_denied")
 	s.Do("user", "batch_cards", ops(`{"action": "create", "name": "a/b"}, {"action": "create", "name": "c//d"}`)).
 		wantBatch(422, 0, "not applied, not applied, not applied, validation_error, validation_error")
 	s.As("user").WantNotFound("get_card", `{"name": "Heron"}`)
 	if got := s.commits(); got != before {
 		t.Errorf("%d commits of batches that failed", got-before)
 	}
-	s.Do("user", "batch_cards", ops(`{"action": "update", "name": "Old", "content": "y", "if_version": 1}`)).wantBatch(0, 4, "ok, ok, ok, ok").
+	s.Do("user", "batch_cards", ops(`{"action": "update", "name": "Old", "content": "y", "if_version": 1}`)).wantBatch(0,
+		4, "ok, ok, ok, ok").
 		Want("mode", "transactional").Want("results.2.version", 1)
 	if got := s.commits(); got != before+1 {
 		t.Errorf("%d commits, want one", got-before)
@@ -188,17 +197,21 @@ func breakBatch(t *testing.T, mode string, panics bool, k, n int) {
 func TestARepeatedBatchChangesNothing(t *testing.T) {
 	s := newDesk(t)
 	for _, mode := range []string{"per_item", "transactional"} {
-		in := `{"mode": "` + mode + `", "ops": [{"action": "create", "name": "` + mode + `"}, {"action": "update", "name": "` + mode + `", "patch": {"mode": "append", "content": "x"}}]}`
+		in := `{"mode": "` + mode + `", "ops": [{"action": "create", "name": "` + mode +
+			`"}, {"action": "update", "name": "` + mode + `", "patch": {"mode": "append", "content": "x"}}]}`
 		first := s.Do("user", "batch_cards", in, withKey(mode)).wantBatch(0, 2, "ok, ok")
 		before := s.commits()
-		again := s.Do("user", "batch_cards", in, withKey(mode)).wantBatch(0, 2, "ok, ok").Want("results.1.id", first.Text("results.0.id"))
+		again := s.Do("user", "batch_cards", in, withKey(mode)).wantBatch(0, 2, "ok, ok").Want("results.1.id",
+			first.Text("results.0.id"))
 		if !again.Reply.Replayed || first.Reply.Replayed || s.commits() != before {
 			t.Errorf("%s: replayed %t, %d more commits", mode, again.Reply.Replayed, s.commits()-before)
 		}
 		s.As("user").reads(mode, "x")
 		// The key is refused for any other batch, also one with more or different operations.
-		for _, ops := range []string{`{"action": "create", "name": "New"}`, in[strings.Index(in, "[")+1:len(in)-2] + `, {"action": "create", "name": "New"}`} {
-			if f := s.As("user").asked("batch_cards", `{"mode": "per_item", "ops": [`+ops+`]}`, withKey("per_item")); f.Kind != fault.Conflict {
+		for _, ops := range []string{`{"action": "create", "name": "New"}`, in[strings.Index(in, "[")+1:len(in)-2] +
+			`, {"action": "create", "name": "New"}`} {
+			if f := s.As("user").asked("batch_cards", `{"mode": "per_item", "ops": [`+ops+`]}`,
+				withKey("per_item")); f.Kind != fault.Conflict {
 				t.Errorf("another body: %v", f)
 			}
 		}

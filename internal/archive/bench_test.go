@@ -18,7 +18,8 @@ func aLibrary(b *testing.B, n int) *scene {
 		var cards []canon.NewCard
 		for i := from; i < min(from+500, n); i++ {
 			c := canon.NewCard{Name: fmt.Sprintf("Book %d", i),
-				Content: fmt.Sprintf("<p>Volume %d stands beside [[Book %d]] on shelf s%dx.</p>%s", i, i+1, i%97, strings.Repeat("<p>Dust and salt on every page.</p>", 28))}
+				Content: fmt.Sprintf("<p>Volume %d stands beside [[Book %d]] on shelf s%dx.</p>%s", i, i+1, i%97,
+					strings.Repeat("<p>Dust and salt on every page.</p>", 28))}
 			if i%10 == 9 {
 				c.Label = &gm
 			}

@@ -25,7 +25,8 @@ func cardReads(d *deps) []*op.Operation {
 		Target: "name",
 		Examples: []op.Example{
 			{Title: "Read a card", Input: `{"name": "Rent Quay"}`},
-			{Title: "As a reader sees it, with the names of its children", Input: `{"name": "The Kept Light", "rendered": true, "with_children": true}`},
+			{Title: "As a reader sees it, with the names of its children",
+				Input: `{"name": "The Kept Light", "rendered": true, "with_children": true}`},
 			{Title: "Go on with a long card", Input: `{"name": "Annals of the Lease", "content_offset": 8000}`},
 		},
 	}, d.getCard)}
@@ -99,7 +100,8 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 		return fullCard{}, err
 	}
 	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
-		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered, url: c.BaseURL + cardPath(s.card.Name)}
+		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered,
+		url: c.BaseURL + cardPath(s.card.Name)}
 	if len(s.others) > 0 {
 		out.Homonyms = summariesFromCards(l, s.others)
 	}

@@ -11,7 +11,8 @@ import (
 
 func TestACardIsReadInFull(t *testing.T) {
 	onEachStore(t, func(s *scene) {
-		s.made(canon.NewCard{Name: "Oda Tarn", Type: "Character", Codename: "char-oda", Fields: []byte(`{"role":"founder","*born":"x"}`),
+		s.made(canon.NewCard{Name: "Oda Tarn", Type: "Character", Codename: "char-oda",
+			Fields:  []byte(`{"role":"founder","*born":"x"}`),
 			Content: "<p>See [[The Lease]], [[The Lease|it]] and [[+diary]].</p>"})
 		s.wrote("Oda Tarn+diary", "Wet again.")
 		s.hid(access.LevelGM, "Oda Tarn+plan", "She lied.")
@@ -21,15 +22,18 @@ func TestACardIsReadInFull(t *testing.T) {
 			Want("content", "<p>See [[The Lease]], [[The Lease|it]] and [[+diary]].</p>").Want("content_length", 58).
 			Want("fields.role", "founder").Want("links.#", 2).Want("links.0", "The Lease").Want("links.1", "Oda Tarn+diary").
 			Want("updated_at", "2026-01-02T03:04:06.000Z").Want("created_at", "2026-01-02T03:04:06.000Z").
-			Want("child_count", 1).WantNo("level").WantNo("children").WantNo("truncated").WantNo("next").WantNo("homonyms").WantNo("renamed_from")
+			Want("child_count",
+				1).WantNo("level").WantNo("children").WantNo("truncated").WantNo("next").WantNo("homonyms").WantNo("renamed_from")
 		if got.Reply.ETag != "1" {
 			s.t.Errorf("ETag %q, want the version", got.Reply.ETag)
 		}
 		s.As("gm").Call("get_card", `{"name": "Oda Tarn"}`).Want("level", "user").Want("child_count", 2)
 		s.As("user").Call("get_card", `{"name": ":char-oda"}`).Want("name", "Oda Tarn")
 		s.As("user").Call("get_card", `{"name": "~`+s.idOf("Oda Tarn")+`"}`).Want("name", "Oda Tarn")
-		s.As("user").Call("get_card", `{"name": "Oda Tarn", "with_children": true}`).WantNames("children", "Oda Tarn+diary").Lacks("Wet again", "plan")
-		s.As("gm").Call("get_card", `{"name": "Oda Tarn", "with_children": true}`).WantNames("children", "Oda Tarn+diary, Oda Tarn+plan")
+		s.As("user").Call("get_card", `{"name": "Oda Tarn", "with_children": true}`).WantNames("children",
+			"Oda Tarn+diary").Lacks("Wet again", "plan")
+		s.As("gm").Call("get_card", `{"name": "Oda Tarn", "with_children": true}`).WantNames("children",
+			"Oda Tarn+diary, Oda Tarn+plan")
 	})
 }
 
@@ -38,9 +42,11 @@ func TestHiddenCardsAreAbsent(t *testing.T) {
 		s.hid(access.LevelGM, "The Vault", "Behind the mill.")
 		s.wrote("The Vane", "On the roof.")
 		for _, call := range []struct{ name, with string }{
-			{"get_card", ""}, {"get_card", `, "rendered": true, "with_children": true`}, {"list_children", ""}, {"get_card_outline", ""},
+			{"get_card", ""}, {"get_card", `, "rendered": true, "with_children": true`}, {"list_children", ""},
+			{"get_card_outline", ""},
 			{"find_in_card", `, "q": "mill"`}, {"get_card_history", ""}, {"get_revision", `, "version": 1`}, {"diff_card", ""},
-			{"get_relationships", ""}, {"get_tags", ""}, {"suggest_tags", ""}, {"get_attachment", ""}, {"render_snippet", ""}, {"get_type", ""},
+			{"get_relationships", ""}, {"get_tags", ""}, {"suggest_tags", ""}, {"get_attachment", ""}, {"render_snippet", ""},
+			{"get_type", ""},
 		} {
 			hidden := s.As("user").WantNotFound(call.name, `{"name": "The Vault"`+call.with+`}`)
 			absent := s.As("user").WantNotFound(call.name, `{"name": "The Vaurt"`+call.with+`}`)
@@ -50,7 +56,8 @@ func TestHiddenCardsAreAbsent(t *testing.T) {
 		}
 		byID := s.As("user").WantNotFound("get_card", `{"name": "~`+s.idOf("The Vault")+`"}`)
 		noID := s.As("user").WantNotFound("get_card", `{"name": "~01900000-0000-7000-8000-000000000000"}`)
-		if strings.ReplaceAll(byID, s.idOf("The Vault"), "I") != strings.ReplaceAll(noID, "01900000-0000-7000-8000-000000000000", "I") {
+		if strings.ReplaceAll(byID, s.idOf("The Vault"), "I") != strings.ReplaceAll(noID,
+			"01900000-0000-7000-8000-000000000000", "I") {
 			s.t.Errorf("an id tells:\n%s\n%s", byID, noID)
 		}
 		s.As("user").WantNotFound("run_query", `{"query_name": "The Vault"}`)
@@ -129,7 +136,8 @@ func TestAFormerNameFindsTheCard(t *testing.T) {
 		s.wrote("Old Mill+cellar", "Damp.")
 		s.renamed("Old Mill", "New Mill")
 		s.As("user").Call("get_card", `{"name": "Old Mill"}`).Want("name", "New Mill").Want("renamed_from", "Old Mill")
-		s.As("user").Call("get_card", `{"name": "Old Mill+cellar"}`).Want("name", "New Mill+cellar").Want("renamed_from", "Old Mill+cellar")
+		s.As("user").Call("get_card", `{"name": "Old Mill+cellar"}`).Want("name", "New Mill+cellar").Want("renamed_from",
+			"Old Mill+cellar")
 		s.leveled("New Mill", access.LevelGM)
 		s.As("user").WantNotFound("get_card", `{"name": "Old Mill"}`)
 	})
@@ -156,11 +164,13 @@ func TestVersionNumbersCountVisibleVersions(t *testing.T) {
 		if user.Reply.ETag != "1" {
 			s.t.Errorf("ETag %s counts what was hidden", user.Reply.ETag)
 		}
-		s.As("user").Call("get_card_history", `{"name": "Sunk Chapel"}`).Want("total", 1).Want("versions.0.version", 1).Lacks("secret")
+		s.As("user").Call("get_card_history", `{"name": "Sunk Chapel"}`).Want("total", 1).Want("versions.0.version",
+			1).Lacks("secret")
 		s.As("user").WantNotFound("get_revision", `{"name": "Sunk Chapel", "version": 2}`)
 		s.As("user").Call("get_revision", `{"name": "Sunk Chapel", "version": 1}`).Want("content", "Known now.")
 		s.As("gm").Call("get_card_history", `{"name": "Sunk Chapel"}`).Want("total", 4).Want("versions.0.version", 4)
-		s.As("gm").Call("get_revision", `{"name": "Sunk Chapel", "version": 1}`).Want("content", "Secret one.").Want("level", "gm")
+		s.As("gm").Call("get_revision", `{"name": "Sunk Chapel", "version": 1}`).Want("content",
+			"Secret one.").Want("level", "gm")
 	})
 }
 
@@ -187,7 +197,8 @@ func TestTagOfARenderedCardDependsOnItsNests(t *testing.T) {
 
 func TestInvisibleCharactersAreRemoved(t *testing.T) {
 	s := newScene(t)
-	s.made(canon.NewCard{Name: "Sign", Content: "Turn \u202eback\u202c\U000e0041 now", Fields: []byte(`{"note": "a\u200bb"}`)})
+	s.made(canon.NewCard{Name: "Sign", Content: "Turn \u202eback\u202c\U000e0041 now",
+		Fields: []byte(`{"note": "a\u200bb"}`)})
 	s.As("user").Call("get_card", `{"name": "Sign"}`).Want("content", "Turn back now").Want("fields.note", "ab")
 	s.As("user").Call("render_snippet", `{"name": "Sign"}`).Want("markdown", "Turn back now")
 	if markup.Clean("\u202e") != "" {

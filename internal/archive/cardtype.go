@@ -13,12 +13,13 @@ import (
 func typeReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineRead(d, op.Spec{
-			Name:     "list_types",
-			Kept:     true,
-			Title:    "List card types",
-			Doc:      "See which types a card can have before you create one or filter by type.",
-			Route:    "GET /api/mcp/types",
-			Examples: []op.Example{{Title: "All types", Input: `{}`}, {Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
+			Name:  "list_types",
+			Kept:  true,
+			Title: "List card types",
+			Doc:   "See which types a card can have before you create one or filter by type.",
+			Route: "GET /api/mcp/types",
+			Examples: []op.Example{{Title: "All types", Input: `{}`},
+				{Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
 		}, listTypes),
 		defineRead(d, op.Spec{
 			Name:     "get_type",
@@ -89,7 +90,8 @@ func getType(ctx context.Context, l *canon.Snapshot, _ *op.Call, in typeIn) (car
 	}
 	t, err := l.Type(ctx, in.Name)
 	if fault.KindOf(err) == fault.Rule && err != nil {
-		return cardType{}, fault.New(fault.NotFound, "there is no type %q; list them with list_types", markup.Clean(clipRunes(in.Name, markup.MaxNameLength)))
+		return cardType{}, fault.New(fault.NotFound, "there is no type %q; list them with list_types",
+			markup.Clean(markup.Clip(in.Name, markup.MaxNameLength)))
 	}
 	if err != nil {
 		return cardType{}, err

@@ -89,7 +89,8 @@ func plainChildren(ctx context.Context, l *canon.Snapshot, parent canon.Card, p 
 }
 
 func childOf(l *canon.Snapshot, c canon.Card, depth, position int) child {
-	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label), stamp(c.UpdatedAt), c.Length > 0 || len(c.Fields) > 0}
+	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label), stamp(c.UpdatedAt),
+		c.Length > 0 || len(c.Fields) > 0}
 }
 
 // maxTree bounds the number of cards that are sorted for one listing.
@@ -106,7 +107,9 @@ func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in chi
 		if in.Depth == 1 {
 			return plainChildren(ctx, l, parent, in.page, out)
 		}
-		return fault.BadField("depth", "more than %d cards lie below %q to this depth; list it with depth 1 and go on from its children", maxTree, parent.Name)
+		return fault.BadField("depth",
+			"more than %d cards lie below %q to this depth; list it with depth 1 and go on from its children", maxTree,
+			parent.Name)
 	}
 	byParent := map[canon.CardID][]canon.Card{}
 	for _, c := range cards {
@@ -141,7 +144,8 @@ func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in chi
 }
 
 // descendantsToDepth returns up to maxTree cards below a card.
-func descendantsToDepth(ctx context.Context, l *canon.Snapshot, id canon.CardID, depth int) (cards []canon.Card, total canon.Total, err error) {
+func descendantsToDepth(ctx context.Context, l *canon.Snapshot, id canon.CardID,
+	depth int) (cards []canon.Card, total canon.Total, err error) {
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxTree; p.Offset += p.Limit {
 		var part []canon.Card
 		if part, total, err = l.Descendants(ctx, id, depth, p); err != nil {

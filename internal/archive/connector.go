@@ -120,6 +120,7 @@ func connectorFetch(ctx context.Context, l *canon.Snapshot, c *op.Call, in conne
 	}
 	part, _, _ := textPart(text, in.Offset, len(text))
 	s := summaryFromCard(l, card)
-	return connectorText{ID: card.ID, Title: card.Name, Text: markup.Clean(part), URL: addressOf(c, card.Name), from: in.Offset,
+	return connectorText{ID: card.ID, Title: card.Name, Text: markup.Clean(part), URL: addressOf(c, card.Name),
+		from:     in.Offset,
 		Metadata: connectorMeta{s.Type, s.Version, s.UpdatedAt, s.Level}}, nil
 }

@@ -74,7 +74,8 @@ func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in change
 		if err != nil {
 			return changesOut{}, err
 		}
-		out.Changes[i] = change{ID: v.Change.String(), CardID: v.Card, Name: v.Name, Type: v.Type, Version: n, At: stamp(v.At),
+		out.Changes[i] = change{ID: v.Change.String(), CardID: v.Card, Name: v.Name, Type: v.Type, Version: n,
+			At: stamp(v.At),
 			By: v.By, Operation: v.Op, Trashed: v.Trashed, Level: shownLevel(l, v.Label)}
 	}
 	return out, nil

@@ -16,6 +16,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -26,7 +27,8 @@ func fetchWrites(d *deps) []*op.Operation {
 		Doc: "Fetch a file of at most 25 MiB over HTTPS and keep it as upload_attachment does. " +
 			"Only hosts that the operator allows are asked; by default none is.",
 		Route: "POST /api/mcp/cards/{name}/upload-from-url", Target: "name", Idempotent: true, Timeout: time.Minute,
-		Examples: []op.Example{{Title: "A picture", Input: `{"name": "Rent Quay+sign", "url": "https://files.example/sign.png"}`}},
+		Examples: []op.Example{{Title: "A picture",
+			Input: `{"name": "Rent Quay+sign", "url": "https://files.example/sign.png"}`}},
 	}, d.uploadFromURL)}
 }
 
@@ -46,7 +48,8 @@ func (d *deps) uploadFromURL(ctx context.Context, _ *deps, c *op.Call, in fetchI
 	if err != nil {
 		return uploadOut{}, err
 	}
-	return uploadAttachment(ctx, d, c, uploadIn{namedCard: in.namedCard, Data: data, FileName: name, Type: in.Type, Level: in.Level})
+	return uploadAttachment(ctx, d, c, uploadIn{namedCard: in.namedCard, Data: data, FileName: name, Type: in.Type,
+		Level: in.Level})
 }
 
 // fetcher downloads files for callers. It requests only HTTPS addresses at allowed hosts with a
@@ -71,8 +74,9 @@ func newFetcher(hosts []string) *fetcher {
 	}}
 	f.client = &http.Client{Timeout: 50 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second,
-			DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}}
+		Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second,
+			ResponseHeaderTimeout: 20 * time.Second,
+			DisableKeepAlives:     true, MaxResponseHeaderBytes: 64 << 10}}
 	return f
 }
 
@@ -81,13 +85,17 @@ var errNotPublic = errors.New("the address is not public")
 // notPublic are the non-public ranges that netip does not know: shared, documentation,
 // benchmarking, reserved, and those that embed an IPv4 address.
 var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"),
+	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
 }
 
 func isPublic(a netip.Addr) bool {
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(notPublic,
+		func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // get fetches a file and returns its content and the last part of the address's path as its name.
@@ -95,9 +103,12 @@ func (f *fetcher) get(ctx context.Context, address string) (data []byte, name st
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil:
-		return nil, "", fault.BadField("url", "must be an address such as https://files.example/sign.png, without a name or password in it")
-	case !slices.ContainsFunc(f.hosts, func(h string) bool { return strings.EqualFold(h, u.Hostname()) }) || u.Port() != "" && u.Port() != "443":
-		return nil, "", fault.New(fault.Denied, "files are not fetched from %q; the operator allows hosts by the setting fetch.hosts. Send the file itself with upload_attachment", clipRunes(u.Host, 255))
+		return nil, "", fault.BadField("url",
+			"must be an address such as https://files.example/sign.png, without a name or password in it")
+	case !slices.ContainsFunc(f.hosts, func(h string) bool { return strings.EqualFold(h, u.Hostname()) }) ||
+		u.Port() != "" && u.Port() != "443":
+		return nil, "", fault.New(fault.Denied,
+			"files are not fetched from %q; the operator allows hosts by the setting fetch.hosts. Send the file itself with upload_attachment", markup.Clip(u.Host, 255))
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -109,14 +120,16 @@ func (f *fetcher) get(ctx context.Context, address string) (data []byte, name st
 	}
 	defer func() { _ = res.Body.Close() }() // the body was only read
 	if res.StatusCode != http.StatusOK {
-		return nil, "", notFetched("the host answered %d; redirects are not followed, give the address that they lead to", res.StatusCode)
+		return nil, "", notFetched("the host answered %d; redirects are not followed, give the address that they lead to",
+			res.StatusCode)
 	}
 	data, err = io.ReadAll(io.LimitReader(res.Body, canon.MaxFile+1))
 	switch {
 	case err != nil:
 		return nil, "", notFetched("the file did not arrive whole").Because(err)
 	case len(data) > canon.MaxFile:
-		return nil, "", fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here", canon.MaxFile).With("limit_bytes", canon.MaxFile)
+		return nil, "", fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here",
+			canon.MaxFile).With("limit_bytes", canon.MaxFile)
 	}
 	if name = path.Base(u.Path); name == "/" || name == "." || len(name) > 200 {
 		name = ""

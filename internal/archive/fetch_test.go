@@ -32,7 +32,8 @@ func TestFilesComeOnlyFromAllowedPublicHosts(t *testing.T) {
 
 	f := newFetcher([]string{host})
 	for name, address := range map[string]string{
-		"plain HTTP": "http://" + host + "/sign.png", "a password": "https://ada:secret@" + host + "/sign.png", "no address": "sign.png",
+		"plain HTTP": "http://" + host + "/sign.png", "a password": "https://ada:secret@" + host + "/sign.png",
+		"no address":   "sign.png",
 		"another host": "https://elsewhere.example/sign.png", "another port": "https://" + host + ":" + port + "/sign.png",
 		"an address of this machine": "https://" + host + "/sign.png", "a file": "file:///etc/passwd",
 	} {
@@ -55,7 +56,8 @@ func TestFilesComeOnlyFromAllowedPublicHosts(t *testing.T) {
 	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dial(ctx, network, host+":"+port)
 	}
-	if data, name, err := f.get(t.Context(), "https://"+host+"/sign.png"); string(data) != "a sign" || name != "sign.png" || err != nil {
+	if data, name, err := f.get(t.Context(), "https://"+host+"/sign.png"); string(data) != "a sign" ||
+		name != "sign.png" || err != nil {
 		t.Errorf("an allowed file: %q %q %v", data, name, err)
 	}
 	if _, _, err := f.get(t.Context(), "https://"+host+"/away"); !errors.Is(err, fault.Rule) {
@@ -69,8 +71,10 @@ func TestFilesComeOnlyFromAllowedPublicHosts(t *testing.T) {
 func TestPublicAddresses(t *testing.T) {
 	for address, public := range map[string]bool{
 		"93.184.216.34": true, "2606:2800:220:1:248:1893:25c8:1946": true,
-		"127.0.0.1": false, "10.1.2.3": false, "192.168.1.1": false, "172.16.0.1": false, "169.254.169.254": false, "0.0.0.0": false, "100.64.0.1": false,
-		"::1": false, "fe80::1": false, "fc00::1": false, "224.0.0.1": false, "255.255.255.255": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false,
+		"127.0.0.1": false, "10.1.2.3": false, "192.168.1.1": false, "172.16.0.1": false, "169.254.169.254": false,
+		"0.0.0.0": false, "100.64.0.1": false,
+		"::1": false, "fe80::1": false, "fc00::1": false, "224.0.0.1": false, "255.255.255.255": false,
+		"64:ff9b::7f00:1": false, "2002:7f00:1::": false,
 	} {
 		if got := isPublic(netip.MustParseAddr(address)); got != public {
 			t.Errorf("%s: %v", address, got)

@@ -29,7 +29,8 @@ func fileReads(d *deps) []*op.Operation {
 		Route:    "GET /api/mcp/cards/{name}/file",
 		Target:   "name",
 		RESTBody: op.RESTFile,
-		Examples: []op.Example{{Title: "What a file is, without its bytes", Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
+		Examples: []op.Example{{Title: "What a file is, without its bytes",
+			Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
 	}, d.getAttachment)}
 }
 
@@ -51,7 +52,8 @@ func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in namedCard
 
 // noFile is the fault for a request for the file of a card that holds text.
 func noFile(card canon.Card) error {
-	return fault.New(fault.NotFound, "card %q holds no file, it is of type %s; read it with get_card", card.Name, card.Type)
+	return fault.New(fault.NotFound, "card %q holds no file, it is of type %s; read it with get_card", card.Name,
+		card.Type)
 }
 
 type attachmentIn struct {
@@ -73,7 +75,8 @@ type attachmentOut struct {
 
 // getAttachment detects the media type from the file's bytes alone; the uploader's statement is not
 // trusted.
-func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call, in attachmentIn) (attachmentOut, error) {
+func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
+	in attachmentIn) (attachmentOut, error) {
 	card, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return attachmentOut{}, err
@@ -85,7 +88,8 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
 	if err != nil {
 		return attachmentOut{}, err
 	}
-	out := attachmentOut{Name: card.Name, FileName: fileName(card), MediaType: http.DetectContentType(data), Size: len(data),
+	out := attachmentOut{Name: card.Name, FileName: fileName(card), MediaType: http.DetectContentType(data),
+		Size:   len(data),
 		SHA256: card.Content.String(), Version: card.Version(l.View()), ETag: d.tags.Whole(heldFile(l, card))}
 	c.Reply.ETag = out.SHA256
 	switch {
@@ -94,7 +98,8 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
 	case len(data) <= in.MaxBytes:
 		out.Data = data
 	default:
-		out.Note = "the file is larger than max_bytes; ask with a larger one, up to 1048576, or download it from " + c.BaseURL + filePath(card.Name)
+		out.Note = "the file is larger than max_bytes; ask with a larger one, up to 1048576, or download it from " +
+			c.BaseURL + filePath(card.Name)
 	}
 	return out, nil
 }
@@ -116,5 +121,5 @@ func fileName(c canon.Card) string {
 		}
 		return r
 	}, markup.Clean(name))
-	return strings.TrimLeft(clipRunes(name, 200), ".")
+	return strings.TrimLeft(markup.Clip(name, 200), ".")
 }

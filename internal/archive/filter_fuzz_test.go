@@ -24,7 +24,8 @@ func FuzzFilters(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, prefix, notName, typ, tag, since string, order uint8) {
 		in := map[string]any{"sort": []string{"name", "updated_at", "created_at"}[order%3]}
-		for field, value := range map[string]string{"name": name, "prefix": prefix, "not_name": notName, "type": typ, "tag": tag, "updated_since": since} {
+		for field, value := range map[string]string{"name": name, "prefix": prefix, "not_name": notName, "type": typ,
+			"tag": tag, "updated_since": since} {
 			if value != "" {
 				in[field] = value
 			}

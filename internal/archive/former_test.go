@@ -22,7 +22,8 @@ func TestAHiddenFormerParentNameIsNotShown(t *testing.T) {
 		s.As("user").Call("diff_card", `{"name": "`+name+`"}`).Lacks("Zq")
 	}
 	s.As("user").Call("recent_changes", `{}`).Has("Baker+oven+door").Lacks("Zq")
-	for _, old := range []string{"Zq Baker Is The Killer", "Zq Baker Is The Killer+tags", "Zq Baker Is The Killer+oven+door"} {
+	for _, old := range []string{"Zq Baker Is The Killer", "Zq Baker Is The Killer+tags",
+		"Zq Baker Is The Killer+oven+door"} {
 		s.As("user").WantNotFound("get_card", `{"name": "`+old+`"}`)
 		s.As("gm").Call("get_card", `{"name": "`+old+`"}`).Want("renamed_from", old)
 	}
@@ -35,13 +36,17 @@ func TestCreatedParentsRevealNothing(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Rent Quay", "wet")
 	s.Do("gm", "create_card", `{"name": "Rent Quay+The Harbourmaster murdered his brother+GM", "content": "with a rope"}`)
-	s.Do("gm", "batch_cards", `{"ops": [{"action": "create", "name": "Rent Quay+The baker knows+AI"}, {"action": "update", "name": "Rent Quay+The cook lies+GM", "content": "x", "fetch_or_initialize": true}]}`)
-	s.Do("gm", "create_card", `{"name": "Rent Quay+crane", "fields": {"+The crew drowned him+GM": "x", "+A debt+ledger": {"content": "x", "level": "gm"}}}`)
+	s.Do("gm", "batch_cards",
+		`{"ops": [{"action": "create", "name": "Rent Quay+The baker knows+AI"}, {"action": "update", "name": "Rent Quay+The cook lies+GM", "content": "x", "fetch_or_initialize": true}]}`)
+	s.Do("gm", "create_card",
+		`{"name": "Rent Quay+crane", "fields": {"+The crew drowned him+GM": "x", "+A debt+ledger": {"content": "x", "level": "gm"}}}`)
 	s.Do("gm", "create_card", `{"name": "The tide is late+scene", "level": "gm", "content": "x"}`)
-	s.As("user").Call("search_cards", `{"prefix": "Rent Quay", "limit": 100}`).Has("Rent Quay+crane").Lacks("murdered").Lacks("knows").Lacks("lies").Lacks("drowned").Lacks("debt")
+	s.As("user").Call("search_cards",
+		`{"prefix": "Rent Quay", "limit": 100}`).Has("Rent Quay+crane").Lacks("murdered").Lacks("knows").Lacks("lies").Lacks("drowned").Lacks("debt")
 	s.As("user").WantNotFound("get_card", `{"name": "The tide is late"}`)
 	s.As("user").Call("recent_changes", `{}`).Lacks("murdered").Lacks("tide")
-	s.As("gm").Call("search_cards", `{"prefix": "Rent Quay", "limit": 100}`).Has("murdered his brother").Has("baker knows").Has("cook lies").Has("drowned him").Has("A debt")
+	s.As("gm").Call("search_cards",
+		`{"prefix": "Rent Quay", "limit": 100}`).Has("murdered his brother").Has("baker knows").Has("cook lies").Has("drowned him").Has("A debt")
 }
 
 // A call that raises a card's level and rewrites it raises the level first. Otherwise the new

@@ -62,8 +62,10 @@ type version struct {
 }
 
 func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
-	return version{Version: l.Number(c, v), At: stamp(v.At), By: v.By, Operation: v.Op, ChangeID: v.Change.String(), Name: v.Name,
-		Type: v.Type, ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged, Level: shownLevel(l, v.Label)}
+	return version{Version: l.Number(c, v), At: stamp(v.At), By: v.By, Operation: v.Op, ChangeID: v.Change.String(),
+		Name: v.Name,
+		Type: v.Type, ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged,
+		Level: shownLevel(l, v.Label)}
 }
 
 type historyIn struct {
@@ -94,7 +96,8 @@ func getCardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in histo
 	if err != nil {
 		return historyOut{}, err
 	}
-	out := historyOut{Name: c.Name, Versions: make([]version, len(list)), paged: pagedAt(in.page, total, len(list)), inTrash: c.Trashed()}
+	out := historyOut{Name: c.Name, Versions: make([]version, len(list)), paged: pagedAt(in.page, total, len(list)),
+		inTrash: c.Trashed()}
 	for i, v := range list {
 		out.Versions[i] = versionOf(l, c, v)
 		if i+1 < len(list) {
@@ -161,7 +164,8 @@ func getRevision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revision
 	if err != nil {
 		return revisionOut{}, err
 	}
-	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset, card: card.Name, whole: content}
+	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset,
+		card: card.Name, whole: content}
 	out.goOn = func(offset int) *nextCall {
 		args := map[string]any{"name": in.Name, "version": in.Version, "content_offset": offset}
 		if in.MaxContentLength != 0 {
@@ -246,7 +250,7 @@ func diffCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in diffIn) (di
 	}
 	diff := markup.Diff(a, b)
 	return diffOut{Name: c.Name, From: in.From, To: in.To, Changed: changedAspects(l, older, newer),
-		Diff: diff[len(clipRunes(diff, in.Offset)):], Offset: in.Offset}, nil
+		Diff: diff[len(markup.Clip(diff, in.Offset)):], Offset: in.Offset}, nil
 }
 
 // changedAspects returns the names of the aspects that differ between two versions.

@@ -22,9 +22,10 @@ func checkNameGate(l *canon.Snapshot, name string) error {
 	if l.View().Level >= level {
 		return nil
 	}
-	return fault.New(fault.Denied, "names with such a part are for the role %s; this call has %s. Ask with a key of that role, or for another card",
+	return fault.New(fault.Denied,
+		"names with such a part are for the role %s; this call has %s. Ask with a key of that role, or for another card",
 		level, l.Grant().Role()).
-		With("card", markup.Clean(clipRunes(name, markup.MaxNameLength))).
+		With("card", markup.Clean(markup.Clip(name, markup.MaxNameLength))).
 		With("required_role", access.Role(level).String())
 }
 
@@ -60,7 +61,7 @@ func resolveName(ctx context.Context, l *canon.Snapshot, name string) (nameMatch
 		return nameMatch{card: cards[0], others: cards[1:]}, nil
 	}
 	if card, ok, err := l.Renamed(ctx, name); err != nil || ok {
-		return nameMatch{card: card, renamedFrom: markup.Clean(clipRunes(name, markup.MaxNameLength))}, err
+		return nameMatch{card: card, renamedFrom: markup.Clean(markup.Clip(name, markup.MaxNameLength))}, err
 	}
 	_, err = l.Find(ctx, name)
 	return nameMatch{}, err
@@ -68,14 +69,3 @@ func resolveName(ctx context.Context, l *canon.Snapshot, name string) (nameMatch
 
 // isHandle reports whether a name argument is an id or a codename.
 func isHandle(name string) bool { return name != "" && (name[0] == '~' || name[0] == ':') }
-
-// clipRunes returns the first n characters of s.
-func clipRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}

@@ -79,7 +79,7 @@ func checkArgs(names []string, args map[string]any) error {
 	}
 	slices.Sort(given)
 	for _, n := range given {
-		at := "args." + markup.Clean(clipRunes(n, 64))
+		at := "args." + markup.Clean(markup.Clip(n, 64))
 		if !slices.Contains(names, n) {
 			faults = append(faults, fault.Field{Field: at, Error: "this query has no such placeholder"})
 		} else if _, ok := scalarText(args[n]); !ok {
@@ -89,7 +89,8 @@ func checkArgs(names []string, args map[string]any) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	e := fault.New(fault.Invalid, "the arguments do not fit this query; its placeholders are: %s", strings.Join(names, ", "))
+	e := fault.New(fault.Invalid, "the arguments do not fit this query; its placeholders are: %s",
+		strings.Join(names, ", "))
 	e.Fields = faults
 	return e
 }
@@ -156,8 +157,10 @@ func (s *selection) setFilter(name string, v any) (err error) {
 	if !ok {
 		return brokenQuery("%s must be a string or a number", name)
 	}
-	texts := map[string]*string{"name": &s.Name, "content": &s.Content, "prefix": &s.Prefix, "not_name": &s.NotName, "type": &s.Type, "tag": &s.Tag, "sort": &s.Sort}
-	times := map[string]*time.Time{"updated_since": &s.UpdatedSince, "updated_before": &s.UpdatedBefore, "created_since": &s.CreatedSince, "created_before": &s.CreatedBefore}
+	texts := map[string]*string{"name": &s.Name, "content": &s.Content, "prefix": &s.Prefix, "not_name": &s.NotName,
+		"type": &s.Type, "tag": &s.Tag, "sort": &s.Sort}
+	times := map[string]*time.Time{"updated_since": &s.UpdatedSince, "updated_before": &s.UpdatedBefore,
+		"created_since": &s.CreatedSince, "created_before": &s.CreatedBefore}
 	numbers := map[string]*int{"limit": &s.Limit, "offset": &s.Offset}
 	switch {
 	case texts[name] != nil:
@@ -173,10 +176,11 @@ func (s *selection) setFilter(name string, v any) (err error) {
 		}
 		*numbers[name] = n
 	default:
-		return brokenQuery("there is no filter %q", clipRunes(name, 64))
+		return brokenQuery("there is no filter %q", markup.Clip(name, 64))
 	}
 	if _, known := sortWords[s.Sort]; !known || s.Sort == "relevance" {
-		return fault.BadField("sort", "must be name, updated_at or created_at, and not %q", markup.Clean(clipRunes(s.Sort, 64)))
+		return fault.BadField("sort", "must be name, updated_at or created_at, and not %q",
+			markup.Clean(markup.Clip(s.Sort, 64)))
 	}
 	return nil
 }

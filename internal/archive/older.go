@@ -234,7 +234,8 @@ func (q olderQuery) fillSelection(s *selection) (err error) {
 }
 
 func badTime(field string) error {
-	return fault.BadField(field, `must be times such as 2026-01-31, as in [">=", "2026-01-31"] or ["between", "2026-01-01", "2026-01-31"]`)
+	return fault.BadField(field,
+		`must be times such as 2026-01-31, as in [">=", "2026-01-31"] or ["between", "2026-01-01", "2026-01-31"]`)
 }
 
 // parseTimeSpan parses a comparison of times. A bound that is a date means that whole day.

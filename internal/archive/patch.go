@@ -19,7 +19,8 @@ type patchIn struct{ markup.Patch }
 // Schema adds the list of modes.
 func (patchIn) Schema(s *jsonschema.Schema) {
 	mode := *s.Properties["mode"]
-	for _, m := range []markup.PatchMode{markup.ReplaceBetween, markup.Section, markup.FindReplace, markup.Append, markup.Prepend, markup.ItemsMode, markup.Regex} {
+	for _, m := range []markup.PatchMode{markup.ReplaceBetween, markup.Section, markup.FindReplace, markup.Append,
+		markup.Prepend, markup.ItemsMode, markup.Regex} {
 		mode.Enum = append(mode.Enum, string(m))
 	}
 	s.Properties["mode"] = &mode
@@ -30,9 +31,11 @@ func (in patchIn) applyTo(ctx context.Context, c canon.Card, content string) (ma
 	kind := canon.TextOf(c.Type)
 	switch {
 	case kind == canon.TextFile:
-		return markup.Result{}, ruleFault("patch", "cards of type %s hold a file and no text; replace it with upload_attachment", c.Type)
+		return markup.Result{},
+			ruleFault("patch", "cards of type %s hold a file and no text; replace it with upload_attachment", c.Type)
 	case in.Mode == markup.ItemsMode && kind != canon.TextItems && markup.PartKey(markup.Right(c.Name)) != "tag":
-		return markup.Result{}, ruleFault("patch.mode", "items are of Pointer and List cards and of tags; %q is of type %s", c.Name, c.Type)
+		return markup.Result{}, ruleFault("patch.mode", "items are of Pointer and List cards and of tags; %q is of type %s",
+			c.Name, c.Type)
 	case in.Mode == markup.Section && kind == canon.TextMarkdown:
 		return in.markdownSection(content)
 	}
@@ -76,11 +79,11 @@ func (in patchIn) markdownSection(content string) (markup.Result, error) {
 		return markup.Result{}, fault.BadField("patch.heading", "no heading has this text; get_card_outline lists them")
 	}
 	h := all[at]
-	from := len(clipRunes(content, h.Offset))
+	from := len(markup.Clip(content, h.Offset))
 	to, start := len(content), from
 	for _, next := range all[at+1:] {
 		if !in.IncludeNested || next.Level <= h.Level {
-			to = len(clipRunes(content, next.Offset))
+			to = len(markup.Clip(content, next.Offset))
 			break
 		}
 	}

@@ -21,9 +21,11 @@ func newPrompts(d *deps) []*op.Prompt {
 		d.newPrompt("summarize-card", "Summarise a card", "Summarise one card of the wiki, faithfully and briefly.",
 			[]op.PromptArg{cardArg, {Name: "length", Doc: "How long, such as three sentences"}}, d.summarizeCard),
 		d.newPrompt("check-canon", "Check against canon", "Check whether a statement agrees with what the wiki says.",
-			[]op.PromptArg{{Name: "statement", Doc: "What to check", Required: true}, {Name: "name", Doc: "Card to begin with"}}, d.checkCanon),
+			[]op.PromptArg{{Name: "statement", Doc: "What to check", Required: true}, {Name: "name", Doc: "Card to begin with"}},
+			d.checkCanon),
 		d.newPrompt("write-card", "Write a card", "Draft a new card, or a new version of one, that fits the wiki.",
-			[]op.PromptArg{cardArg, {Name: "brief", Doc: "What it should say", Required: true}, {Name: "type", Doc: "Type of the card"}}, d.writeCard),
+			[]op.PromptArg{cardArg, {Name: "brief", Doc: "What it should say", Required: true},
+				{Name: "type", Doc: "Type of the card"}}, d.writeCard),
 		d.newPrompt("find-plot-holes", "Find plot holes", "Look for contradictions and loose ends around one card.",
 			[]op.PromptArg{cardArg}, d.findPlotHoles),
 	}
@@ -32,7 +34,8 @@ func newPrompts(d *deps) []*op.Prompt {
 type promptText func(ctx context.Context, c *op.Call, args map[string]string) (string, error)
 
 func (d *deps) newPrompt(name, title, doc string, args []op.PromptArg, render promptText) *op.Prompt {
-	return &op.Prompt{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, MinRole: access.RoleUser, Args: args,
+	return &op.Prompt{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, MinRole: access.RoleUser,
+		Args:   args,
 		Render: render, Complete: d.completeArg}
 }
 
@@ -65,7 +68,7 @@ func (d *deps) summarizeCard(ctx context.Context, c *op.Call, args map[string]st
 	}
 	length := "one paragraph"
 	if args["length"] != "" {
-		length = clipRunes(markup.Clean(args["length"]), 100)
+		length = markup.Clip(markup.Clean(args["length"]), 100)
 	}
 	return fmt.Sprintf("Summarise this card of the wiki in %s. Say only what it says: add no names, dates or causes. "+
 		"Keep names as they are written. Where the text says something is uncertain, say so too. "+
@@ -84,21 +87,22 @@ func (d *deps) checkCanon(ctx context.Context, c *op.Call, args map[string]strin
 	return fmt.Sprintf("Check this statement against the wiki:\n\n> %s\n\n"+
 		"Answer with one of: agrees, contradicts, not settled. For each claim in it name the card and quote the words that decide it. "+
 		"What no card says is not settled; do not fill gaps. Change nothing.\n%s\n\n%s",
-		collapseSpaces(clipRunes(markup.Clean(args["statement"]), 2000)), asData, start), nil
+		collapseSpaces(markup.Clip(markup.Clean(args["statement"]), 2000)), asData, start), nil
 }
 
 func (d *deps) writeCard(_ context.Context, _ *op.Call, args map[string]string) (string, error) {
 	kind := ""
 	if args["type"] != "" {
-		kind = " of type " + clipRunes(markup.Clean(args["type"]), 100)
+		kind = " of type " + markup.Clip(markup.Clean(args["type"]), 100)
 	}
 	return fmt.Sprintf("Draft the card %q%s for the wiki. The brief:\n\n> %s\n\n"+
 		"First look for it with get_card, and read what it would touch with search_cards, so that the draft repeats and contradicts nothing. "+
 		"Write Markdown. Link other cards as [[Name]], only those that exist unless the brief asks for new ones. "+
 		"Put what players must not know in a child card named %q, never in the card itself. "+
 		"Show the draft, say what you assumed, and save it only when told to, with create_card or update_card.\n%s",
-		clipRunes(markup.Clean(args["name"]), markup.MaxNameLength), kind, collapseSpaces(clipRunes(markup.Clean(args["brief"]), 4000)),
-		markup.Join(clipRunes(markup.Clean(args["name"]), markup.MaxNameLength), "GM"), asData), nil
+		markup.Clip(markup.Clean(args["name"]), markup.MaxNameLength), kind,
+		collapseSpaces(markup.Clip(markup.Clean(args["brief"]), 4000)),
+		markup.Join(markup.Clip(markup.Clean(args["name"]), markup.MaxNameLength), "GM"), asData), nil
 }
 
 func (d *deps) findPlotHoles(ctx context.Context, c *op.Call, args map[string]string) (string, error) {
@@ -108,7 +112,8 @@ func (d *deps) findPlotHoles(ctx context.Context, c *op.Call, args map[string]st
 	}
 	return "Look for contradictions and loose ends around this card. Read the cards it links to and those that refer to it " +
 		"(get_relationships), and its history where a fact looks changed (get_card_history). List each finding with the two passages " +
-		"and their cards, or the question left open; then how sure you are. Propose no new lore and change nothing.\n" + asData + "\n\n" + quoted, nil
+		"and their cards, or the question left open; then how sure you are. Propose no new lore and change nothing.\n" +
+		asData + "\n\n" + quoted, nil
 }
 
 // quoteLength is the number of characters of a card that a prompt quotes at most.

@@ -112,7 +112,8 @@ func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn)
 		return in.run(ctx, l)
 	}
 	if !in.isEmpty() || in.Sort != "" {
-		return queryOut{}, fault.BadField("query_name", "a named query takes args, limit and offset, and no filters beside it")
+		return queryOut{},
+			fault.BadField("query_name", "a named query takes args, limit and offset, and no filters beside it")
 	}
 	return runNamed(ctx, l, in.QueryName, in.Args, in.freePage)
 }
@@ -131,7 +132,9 @@ func runNamed(ctx context.Context, l *canon.Snapshot, name string, args map[stri
 		return queryOut{}, err
 	}
 	if markup.KeyOf(c.Type) != markup.KeyOf(canon.TypeQuery) {
-		return queryOut{}, fault.BadField("query_name", "%q is no query but a card of type %s; list the queries with list_queries", c.Name, c.Type)
+		return queryOut{},
+			fault.BadField("query_name", "%q is no query but a card of type %s; list the queries with list_queries",
+				c.Name, c.Type)
 	}
 	content, err := l.Content(ctx, c)
 	if err != nil {
@@ -155,7 +158,9 @@ const summaryLength = 160
 
 func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error) {
 	if s.isEmpty() {
-		return queryOut{}, fault.New(fault.Invalid, "a query needs at least one filter: name, content, prefix, not_name, type, tag, updated_since, updated_before, created_since or created_before; to list everything use search_cards")
+		return queryOut{},
+			fault.New(fault.Invalid,
+				"a query needs at least one filter: name, content, prefix, not_name, type, tag, updated_since, updated_before, created_since or created_before; to list everything use search_cards")
 	}
 	if err := s.checkFilters(); err != nil {
 		return queryOut{}, err
@@ -187,7 +192,8 @@ func (s selection) listMatching(ctx context.Context, l *canon.Snapshot, p page) 
 	if strings.TrimSpace(s.Content) == "" {
 		return l.Cards(ctx, f, p.toCanonPage())
 	}
-	found, err := l.Search(ctx, canon.SearchQuery{Q: s.Content, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p.toCanonPage())
+	found, err := l.Search(ctx, canon.SearchQuery{Q: s.Content, InContent: true, Mode: canon.MatchSubstring, Filter: f},
+		p.toCanonPage())
 	cards := make([]canon.Card, len(found.Hits))
 	for i, h := range found.Hits {
 		cards[i] = h.Card

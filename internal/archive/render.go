@@ -181,7 +181,8 @@ func (r *renderer) isOpen(id canon.CardID) bool {
 }
 
 // itemsHTML renders a list: its items as links, or in place if the nest asks for that.
-func (r *renderer) itemsHTML(ctx context.Context, c canon.Card, items []string, levels []markup.NestLevel) (string, error) {
+func (r *renderer) itemsHTML(ctx context.Context, c canon.Card, items []string,
+	levels []markup.NestLevel) (string, error) {
 	level := markup.NestLevel{View: "link"}
 	if markup.KeyOf(c.Type) == "nest_list" {
 		level.View = "content"

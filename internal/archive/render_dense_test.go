@@ -34,7 +34,8 @@ func TestHostileTablesAreRefusedAndStoredOnesRead(t *testing.T) {
 			t.Errorf("%s: %.300s", call[0], shown)
 		}
 	}
-	s.As("user").Call("create_card", `{"name": "Span", "content": "<table><tr><td colspan=1000000000>the lamp</td></tr></table>"}`)
+	s.As("user").Call("create_card",
+		`{"name": "Span", "content": "<table><tr><td colspan=1000000000>the lamp</td></tr></table>"}`)
 	s.As("user").Call("create_card", `{"name": "Braces", "content": "`+strings.Repeat("{{", 200_000)+`"}`)
 	s.As("user").Call("create_card", `{"name": "Wide", "type": "Markdown", "content": "`+wide+`"}`)
 	for _, name := range []string{"Span", "Braces", "Wide"} {

@@ -105,7 +105,8 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 }
 
 // planAll plans the change of each card that contains the text.
-func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Patch, has func(string) bool, out *replaceOut) error {
+func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Patch,
+	has func(string) bool, out *replaceOut) error {
 	size := 0
 	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
 		cards, _, err := p.Cards(ctx, in.filters.toCanonFilter(""), page)
@@ -114,7 +115,9 @@ func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Pat
 		}
 		for _, c := range cards {
 			if out.Looked, size = out.Looked+1, size+c.Size; out.Looked > replaceScan || size > replaceBytes {
-				return fault.BadField("find", "more than %d cards, or %d MiB, would have to be looked through; narrow it by prefix, type or tag", replaceScan, replaceBytes>>20)
+				return fault.BadField("find",
+					"more than %d cards, or %d MiB, would have to be looked through; narrow it by prefix, type or tag", replaceScan,
+					replaceBytes>>20)
 			}
 			if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
 				continue
@@ -134,7 +137,8 @@ func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Pat
 }
 
 // planCard plans the change of one card that contains the text.
-func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, before string, patch markup.Patch, out *replaceOut) error {
+func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, before string, patch markup.Patch,
+	out *replaceOut) error {
 	r, err := patch.Apply(ctx, before)
 	if f, ok := asFault(patchFault(err)); ok && len(f.Fields) > 0 {
 		return fault.BadField("find", "in %q: %s", c.Name, f.Fields[0].Error)
@@ -143,7 +147,9 @@ func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, b
 		return err
 	}
 	if len(out.Cards) == in.Limit {
-		return fault.BadField("limit", "more than %d cards have this text; narrow it by prefix, type or tag, or give a higher limit, at most %d", in.Limit, replaceCards)
+		return fault.BadField("limit",
+			"more than %d cards have this text; narrow it by prefix, type or tag, or give a higher limit, at most %d", in.Limit,
+			replaceCards)
 	}
 	card, err := p.Update(c, canon.Edit{Content: &r.Content})
 	if err != nil {
@@ -152,7 +158,7 @@ func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, b
 	p.Target(card.ID)
 	row := replacedCard{Name: c.Name, Matches: r.Matches}
 	if in.DryRun {
-		row.Diff = clipRunes(markup.Diff(before, r.Content), 2000)
+		row.Diff = markup.Clip(markup.Diff(before, r.Content), 2000)
 	}
 	out.Cards, out.Matches = append(out.Cards, row), out.Matches+r.Matches
 	return nil

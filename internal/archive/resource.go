@@ -25,7 +25,8 @@ func newResources(d *deps) []*op.Resource {
 }
 
 // readCardResource gives the same error for hidden and for missing cards: it has no name gate.
-func (d *deps) readCardResource(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
+func (d *deps) readCardResource(ctx context.Context, c *op.Call,
+	vars map[string]string) (content op.Content, err error) {
 	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		card, err := l.Find(ctx, vars["name"])
 		if err != nil {

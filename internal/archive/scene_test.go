@@ -41,7 +41,8 @@ func onEachStore(t *testing.T, play func(s *scene)) {
 func newSceneOn(t testing.TB, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now },
+		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
 	admit := func(world access.WorldID) access.Grant {
 		a, err := guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
@@ -60,7 +61,8 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface}, Worlds: optest.SoleWorld(w.ID)}); err != nil {
+	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface},
+		Worlds: optest.SoleWorld(w.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -171,7 +173,8 @@ func (s *scene) As(who string) actor {
 	if !ok {
 		role = access.RoleUser
 	}
-	return actor{s, access.Caller{Subject: access.Subject(who), Actor: access.Person, Roles: map[access.WorldID]access.Role{s.world: role}}}
+	return actor{s, access.Caller{Subject: access.Subject(who), Actor: access.Person,
+		Roles: map[access.WorldID]access.Role{s.world: role}}}
 }
 
 // Agent returns an agent with a role.
@@ -235,11 +238,14 @@ func TestEveryReadIsDeclared(t *testing.T) {
 		"find_in_card": "GET /api/mcp/cards/{name}/find", "get_card_history": "GET /api/mcp/cards/{name}/history",
 		"get_revision": "GET /api/mcp/cards/{name}/history/{version}", "diff_card": "GET /api/mcp/cards/{name}/diff",
 		"list_trash": "GET /api/mcp/trash", "recent_changes": "GET /api/mcp/changes", "wanted_cards": "GET /api/mcp/wanted",
-		"get_relationships": "GET /api/mcp/cards/{name}/relations", "get_tags": "GET /api/mcp/tags", "search_by_tags": "", "suggest_tags": "",
-		"run_query": "POST /api/mcp/run_query", "list_queries": "GET /api/mcp/queries", "run_named_query": "GET /api/mcp/queries/{q}",
-		"render_snippet": "POST /api/mcp/render", "render_markdown": "POST /api/mcp/render/markdown",
-		"list_types": "GET /api/mcp/types", "get_type": "GET /api/mcp/types/{name}", "get_attachment": "GET /api/mcp/cards/{name}/file",
-		"search": "", "fetch": "",
+		"get_relationships": "GET /api/mcp/cards/{name}/relations", "get_tags": "GET /api/mcp/tags", "search_by_tags": "",
+		"suggest_tags": "",
+		"run_query":    "POST /api/mcp/run_query", "list_queries": "GET /api/mcp/queries",
+		"run_named_query": "GET /api/mcp/queries/{q}",
+		"render_snippet":  "POST /api/mcp/render", "render_markdown": "POST /api/mcp/render/markdown",
+		"list_types": "GET /api/mcp/types", "get_type": "GET /api/mcp/types/{name}",
+		"get_attachment": "GET /api/mcp/cards/{name}/file",
+		"search":         "", "fetch": "",
 	}
 	for name, route := range want {
 		o, ok := s.ops.Find(name)

@@ -22,7 +22,8 @@ func searchReads(d *deps) []*op.Operation {
 		Route: "GET /api/mcp/cards",
 		Examples: []op.Example{
 			{Title: "By a part of the name", Input: `{"q": "quay"}`},
-			{Title: "By words in the text, hits marked", Input: `{"q": "the rent", "search_in": "content", "match_mode": "phrase", "highlight": true}`},
+			{Title: "By words in the text, hits marked",
+				Input: `{"q": "the rent", "search_in": "content", "match_mode": "phrase", "highlight": true}`},
 			{Title: "Below a card, without GM pages", Input: `{"prefix": "The Kept Light+", "not_name": "*+GM*", "limit": 20}`},
 			{Title: "What changed lately", Input: `{"updated_since": "2026-01-01", "sort": "updated_at"}`},
 		},
@@ -44,7 +45,8 @@ type filters struct {
 // toCanonFilter returns the filter for the canon; sort is a key of sortWords.
 func (f filters) toCanonFilter(sort string) canon.Filter {
 	starts, below := prefixOf(f.Prefix)
-	return canon.Filter{NameStarts: starts, Prefix: below, NotName: f.NotName, Type: f.Type, Tag: f.Tag, UpdatedSince: f.UpdatedSince,
+	return canon.Filter{NameStarts: starts, Prefix: below, NotName: f.NotName, Type: f.Type, Tag: f.Tag,
+		UpdatedSince:  f.UpdatedSince,
 		UpdatedBefore: f.UpdatedBefore, CreatedSince: f.CreatedSince, CreatedBefore: f.CreatedBefore, Sort: sortWords[sort]}
 }
 
@@ -76,7 +78,8 @@ func (f filters) checkFilters() error {
 
 // sortWords maps the sort orders that callers write to those of the canon.
 var sortWords = map[string]canon.Sort{
-	"": "", "name": canon.SortName, "updated": canon.SortUpdated, "created": canon.SortCreated, "updated_at": canon.SortUpdated, "created_at": canon.SortCreated, "relevance": canon.SortRank,
+	"": "", "name": canon.SortName, "updated": canon.SortUpdated, "created": canon.SortCreated,
+	"updated_at": canon.SortUpdated, "created_at": canon.SortCreated, "relevance": canon.SortRank,
 }
 
 type searchIn struct {
@@ -139,7 +142,8 @@ func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Cards: make([]foundCard, len(result.Hits)), paged: pagedAt(in.toPage(), result.Total, len(result.Hits)), Ranked: result.Ranked}
+	out := searchOut{Cards: make([]foundCard, len(result.Hits)),
+		paged: pagedAt(in.toPage(), result.Total, len(result.Hits)), Ranked: result.Ranked}
 	if in.hasSnippets() {
 		if err := l.PrefetchContents(ctx, result.Hits); err != nil {
 			return searchOut{}, err

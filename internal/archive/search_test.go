@@ -14,7 +14,8 @@ func aCoast(s *scene) *scene {
 	s.made(
 		canon.NewCard{Name: "Games", Content: "<p>All games.</p>"},
 		canon.NewCard{Name: "Games+Coast", Content: "<p>The <b>lent</b> coast &amp; its lamp.</p>"},
-		canon.NewCard{Name: "Games+Coast+Lamp", Type: "Item", Content: "<p class=\"lamp\">A lamp burns: lamp, Lamp, <i>lamps</i>.</p>"},
+		canon.NewCard{Name: "Games+Coast+Lamp", Type: "Item",
+			Content: "<p class=\"lamp\">A lamp burns: lamp, Lamp, <i>lamps</i>.</p>"},
 		canon.NewCard{Name: "Games+Coast+Ferry", Type: "Location", Content: "<p>The ferry has a LAMP.</p>"},
 		canon.NewCard{Name: "Games+Coast+Wreck", Type: "Location", Content: "<p>No lamp here.</p>", Label: &gm},
 		canon.NewCard{Name: "Games+Coast+GM", Content: "<p>The lamp is a lie. lamp lamp</p>"},
@@ -26,13 +27,16 @@ func aCoast(s *scene) *scene {
 func TestNamesAreSearchedByDefault(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		aCoast(s)
-		s.As("user").Call("search_cards", `{"q": "coast"}`).WantNames("cards", "Games+Coast, Games+Coast+Ferry, Games+Coast+Lamp").
-			Want("total", 3).Want("limit", 50).Want("offset", 0).Want("next_offset", nil).Want("ranked", false).Lacks("snippet", "level", "GM")
+		s.As("user").Call("search_cards", `{"q": "coast"}`).WantNames("cards",
+			"Games+Coast, Games+Coast+Ferry, Games+Coast+Lamp").
+			Want("total", 3).Want("limit", 50).Want("offset", 0).Want("next_offset", nil).Want("ranked", false).Lacks("snippet",
+			"level", "GM")
 		s.As("gm").Call("search_cards", `{"q": "coast"}`).Want("total", 5).Want("cards.0.level", "user")
 		s.As("user").Call("search_cards", `{"q": "lamp"}`).WantNames("cards", "Games+Coast+Lamp")
 		s.As("user").Call("search_cards", `{"q": "oas"}`).Want("total", 3)
 		s.As("user").Call("search_cards", `{"q": "oas", "match_mode": "whole_word"}`).Want("total", 0)
-		s.As("user").Call("search_cards", `{"q": "coast lamp", "match_mode": "phrase"}`).WantNames("cards", "Games+Coast+Lamp").Lacks("snippet")
+		s.As("user").Call("search_cards", `{"q": "coast lamp", "match_mode": "phrase"}`).WantNames("cards",
+			"Games+Coast+Lamp").Lacks("snippet")
 		s.As("user").Call("search_cards", `{"q": "LAMP", "case_sensitive": true}`).Want("total", 0)
 		s.As("user").Call("search_cards", `{}`).Want("total", 5)
 	})
@@ -49,12 +53,14 @@ func TestContentIsSearchedRankedWithSnippets(t *testing.T) {
 				s.t.Errorf("the snippet of %s marks nothing: %s", name, snippet)
 			}
 		}
-		s.As("user").Call("search_cards", `{"q": "lent coast & its", "search_in": "content", "match_mode": "phrase", "highlight": true}`).
+		s.As("user").Call("search_cards",
+			`{"q": "lent coast & its", "search_in": "content", "match_mode": "phrase", "highlight": true}`).
 			WantNames("cards", "Games+Coast").Want("cards.0.snippet", "The <mark>lent coast &amp; its</mark> lamp.")
 		plain := s.As("user").Call("search_cards", `{"q": "ferry", "search_in": "content"}`)
 		plain.Want("cards.0.snippet", "The ferry has a LAMP.")
 		s.As("user").Call("search_cards", `{"q": "class", "search_in": "content"}`).Want("total", 0)
-		s.As("user").Call("search_cards", `{"q": "LAMP", "search_in": "content", "case_sensitive": true}`).WantNames("cards", "Games+Coast+Ferry")
+		s.As("user").Call("search_cards", `{"q": "LAMP", "search_in": "content", "case_sensitive": true}`).WantNames("cards",
+			"Games+Coast+Ferry")
 		s.As("user").Call("search_cards", `{"q": "ecluse", "search_in": "both"}`).WantNames("cards", "Gamesmanship")
 		s.As("gm").Call("search_cards", `{"q": "lamp", "search_in": "content"}`).Want("total", 5)
 		s.As("user").Call("search_cards", `{"q": "lamp", "search_in": "content", "sort": "name"}`).
@@ -74,13 +80,16 @@ func TestFiltersNarrow(t *testing.T) {
 		s.As("gm").Call("search_cards", `{"prefix": "Games", "not_name": "*+GM*"}`).Lacks("+GM").Want("total", 7)
 		s.As("user").Call("search_cards", `{"type": "location"}`).WantNames("cards", "Games+Coast+Ferry").Want("total", 1)
 		s.As("user").Call("search_cards", `{"tag": "lights"}`).WantNames("cards", "Games+Coast+Lamp")
-		s.As("user").Call("search_cards", `{"updated_since": "2026-01-02T03:04:07Z"}`).WantNames("cards", "Games+Coast+Lamp+tags")
-		s.As("user").Call("search_cards", `{"updated_before": "2026-01-02T03:04:07Z", "type": "Item"}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"updated_since": "2026-01-02T03:04:07Z"}`).WantNames("cards",
+			"Games+Coast+Lamp+tags")
+		s.As("user").Call("search_cards", `{"updated_before": "2026-01-02T03:04:07Z", "type": "Item"}`).WantNames("cards",
+			"Games+Coast+Lamp")
 		s.As("user").Call("search_cards", `{"updated_before": "2026-01-02T03:04:07Z"}`).Want("total", 5)
 		s.As("user").Call("search_cards", `{"updated_since": "2026-01-02"}`).Want("total", 6)
 		s.As("user").Call("search_cards", `{"sort": "updated_at", "limit": 1}`).WantNames("cards", "Games+Coast+Lamp+tags")
 		s.As("user").WantFault("validation_error", "search_cards", `{"prefix": "+"}`)
-		s.As("user").WantFault("validation_error", "search_cards", `{"updated_since": "2026-02-01", "updated_before": "2026-01-01"}`)
+		s.As("user").WantFault("validation_error", "search_cards",
+			`{"updated_since": "2026-02-01", "updated_before": "2026-01-01"}`)
 		s.As("user").Call("search_cards", `{"limit": 500}`).Want("limit", 100)
 		s.As("user").WantFault("validation_error", "search_cards", `{"limit": 1001}`)
 		s.As("user").WantFault("validation_error", "search_cards", `{"sort": "size"}`)

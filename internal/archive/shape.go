@@ -149,7 +149,7 @@ func callOn(l *canon.Snapshot, tool string, args map[string]any) *nextCall {
 // its end; both offsets count characters. If the text ends there, more is false and end is 0.
 func textPart(text string, offset, limit int) (part string, end int, more bool) {
 	if offset > 0 {
-		text = text[len(clipRunes(text, offset)):]
+		text = text[len(markup.Clip(text, offset)):]
 	}
 	part, more = markup.Truncate(text, limit)
 	if !more {

@@ -139,8 +139,9 @@ func renderGivenMarkdown(ctx context.Context, _ *canon.Snapshot, c *op.Call, in 
 	convert := markup.ToHTML
 	if in.Mode == "trusted" {
 		if c.Grant.Role() < access.RoleAdmin {
-			return markdownOut{}, fault.New(fault.Denied, "mode trusted is for admins; use mode sanitize, or a key of that role").
-				With("required_role", access.RoleAdmin.String())
+			return markdownOut{},
+				fault.New(fault.Denied, "mode trusted is for admins; use mode sanitize, or a key of that role").
+					With("required_role", access.RoleAdmin.String())
 		}
 		convert = markup.ToHTMLTrusted
 	}

@@ -22,7 +22,8 @@ func spoilerWork(d *deps) []*op.Operation {
 			Doc: "Find out whether secret terms stand in what players (or players' AIs) can read. Reads the text, fields and names of their cards. Takes the terms from one card and writes what it finds, " +
 				"grouped by term, to another, which only game masters and up can read. A long scan goes on by itself: ask get_job for it.",
 			Route: "POST /api/mcp/jobs/spoiler-scan", MinRole: access.RoleGM, Idempotent: true, Target: "terms_card",
-			Examples: []op.Example{{Title: "What do the players read already?", Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
+			Examples: []op.Example{{Title: "What do the players read already?",
+				Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
 		}, spoilerScan),
 		defineWrite(d, op.Spec{
 			Name:   "get_job",
@@ -84,7 +85,8 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if err != nil {
 		return spoilerOut{}, err
 	}
-	out := spoilerOut{Status: string(job.Queued), ResultsCard: markup.Clean(in.ResultsCard), JobID: j.ID.String(), scope: in.Scope}
+	out := spoilerOut{Status: string(job.Queued), ResultsCard: markup.Clean(in.ResultsCard), JobID: j.ID.String(),
+		scope: in.Scope}
 	if !j.Done() {
 		return out, nil
 	}
@@ -99,7 +101,8 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 		return out, fmt.Errorf("archive: result of scan %s: %w", j.ID, err)
 	}
 	c.Reply.Replayed = replayed
-	out.Status, out.Matches, out.Unclear, out.ResultsCard, out.terms = string(job.Completed), done.Matches, done.Unclear, done.ResultsCard, done.Terms
+	out.Status, out.Matches, out.Unclear, out.ResultsCard, out.terms = string(job.Completed), done.Matches, done.Unclear,
+		done.ResultsCard, done.Terms
 	return out, nil
 }
 
@@ -133,7 +136,8 @@ func checkScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
 // RichText.
 func checkResultsCard(c canon.Card, level access.Level) error {
 	if c.Label.Level < level || len(c.Label.Subjects) > 0 {
-		return ruleFault("results_card", "%q can be read by others than the %s; choose another card, or raise its level first", c.Name, level)
+		return ruleFault("results_card",
+			"%q can be read by others than the %s; choose another card, or raise its level first", c.Name, level)
 	}
 	if c.Type != canon.TypeRichText {
 		return ruleFault("results_card", "%q is of type %s; the results go to a RichText card", c.Name, c.Type)
@@ -204,7 +208,8 @@ func getJob(ctx context.Context, d *deps, c *op.Call, in getJobIn) (jobOut, erro
 	if err != nil {
 		return jobOut{}, err
 	}
-	out := jobOut{JobID: j.ID.String(), Kind: j.Kind, Status: string(j.State), Message: j.Problem, CreatedAt: stamp(j.Created), UpdatedAt: stamp(j.Changed)}
+	out := jobOut{JobID: j.ID.String(), Kind: j.Kind, Status: string(j.State), Message: j.Problem,
+		CreatedAt: stamp(j.Created), UpdatedAt: stamp(j.Changed)}
 	if j.Kind != spoilerKind || j.State != job.Completed {
 		return out, nil
 	}

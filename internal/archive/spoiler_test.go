@@ -27,13 +27,15 @@ func TestASpoilerScanFindsTermsPlayersCanRead(t *testing.T) {
 		Want("status", "completed").Want("matches", 4).Want("results_card", "Results")
 	page := s.As("gm").Call("get_card", `{"name": "Results"}`).Want("level", "gm").Want("type", "RichText").
 		Lacks("killer", "dreams", "again", "[[Plot]]", "[[Ezrael]]", "nowhere</h2>").Text("content")
-	for _, part := range []string{"<h2>Ézra</h2>", "[[Inn]] (3)", "<mark>EZRA</mark>", "<h2>glass heart</h2>", "[[Inn]] (1)", `\[[`} {
+	for _, part := range []string{"<h2>Ézra</h2>", "[[Inn]] (3)", "<mark>EZRA</mark>", "<h2>glass heart</h2>",
+		"[[Inn]] (1)", `\[[`} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the results lack %q:\n%s", part, page)
 		}
 	}
 	s.As("user").WantNotFound("get_card", `{"name": "Results"}`)
-	s.As("gm").Call("get_job", `{"id": "`+out.Text("job_id")+`"}`).Want("status", "completed").Want("kind", "spoiler_scan").Want("matches", 4).Want("results_card", "Results")
+	s.As("gm").Call("get_job", `{"id": "`+out.Text("job_id")+`"}`).Want("status", "completed").Want("kind",
+		"spoiler_scan").Want("matches", 4).Want("results_card", "Results")
 	hidden := s.As("user").WantNotFound("get_job", `{"id": "`+out.Text("job_id")+`"}`)
 	if absent := s.As("user").WantNotFound("get_job", `{"id": "01900000-0000-7000-8000-000000000000"}`); hidden != absent {
 		t.Errorf("a hidden job tells: %s %s", hidden, absent)
@@ -63,7 +65,8 @@ func TestSpoilerTermsAndResults(t *testing.T) {
 	s.hid(access.LevelGM, "Shared", "", "alice")
 	s.typed("Markdown", "Other+GM", "")
 	for terms, matches := range map[string]int{"P": 2, "M": 2, "L": 2, "Clear": 0} {
-		s.Do("gm", "spoiler_scan", asJSON(map[string]any{"terms_card": terms, "results_card": "Of " + terms, "scope": "player"})).Want("status", "completed")
+		s.Do("gm", "spoiler_scan", asJSON(map[string]any{"terms_card": terms, "results_card": "Of " + terms,
+			"scope": "player"})).Want("status", "completed")
 		_ = matches
 	}
 	s.As("gm").Call("get_card", `{"name": "Of Clear"}`).Has("All clear").Want("level", "gm")
@@ -72,16 +75,22 @@ func TestSpoilerTermsAndResults(t *testing.T) {
 	s.Do("admin", "spoiler_scan", `{"terms_card": "Top", "results_card": "Of Top", "scope": "player"}`)
 	s.As("gm").WantNotFound("get_card", `{"name": "Of Top"}`)
 	s.As("admin").Call("get_card", `{"name": "Of Top"}`).Want("level", "admin")
-	s.As("admin").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "Top", "results_card": "Of P", "scope": "player"}`, "results_card")
+	s.As("admin").wantFields(fault.Rule, "spoiler_scan",
+		`{"terms_card": "Top", "results_card": "Of P", "scope": "player"}`, "results_card")
 
 	before := s.commits()
-	for results, field := range map[string]string{"Open": "results_card", "Shared": "results_card", "Other+GM": "results_card"} {
-		s.As("gm").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "P", "results_card": "`+results+`", "scope": "player"}`, field)
+	for results, field := range map[string]string{"Open": "results_card", "Shared": "results_card",
+		"Other+GM": "results_card"} {
+		s.As("gm").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "P", "results_card": "`+results+
+			`", "scope": "player"}`, field)
 	}
-	s.As("gm").wantFields(fault.Invalid, "spoiler_scan", `{"terms_card": "P", "results_card": "p", "scope": "player"}`, "results_card")
-	s.As("gm").wantFields(fault.Invalid, "spoiler_scan", `{"terms_card": "P", "results_card": "a/b", "scope": "player"}`, "results_card")
+	s.As("gm").wantFields(fault.Invalid, "spoiler_scan", `{"terms_card": "P", "results_card": "p", "scope": "player"}`,
+		"results_card")
+	s.As("gm").wantFields(fault.Invalid, "spoiler_scan", `{"terms_card": "P", "results_card": "a/b", "scope": "player"}`,
+		"results_card")
 	quiet(t)
-	s.As("gm").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "Empty", "results_card": "R", "scope": "player"}`, "terms_card")
+	s.As("gm").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "Empty", "results_card": "R", "scope": "player"}`,
+		"terms_card")
 	s.As("gm").WantNotFound("spoiler_scan", `{"terms_card": "Top", "results_card": "R", "scope": "player"}`)
 	if s.commits() != before {
 		t.Error("something was committed")
@@ -124,7 +133,8 @@ func TestSpoilerTermsAreReadAsTheyAreWritten(t *testing.T) {
 	} {
 		name := fmt.Sprintf("Words %d+GM", i)
 		s.typed(tc.typ, name, tc.terms)
-		got := s.Do("gm", "spoiler_scan", asJSON(map[string]any{"terms_card": name, "results_card": "Found+GM", "scope": "player"})).Want("matches", float64(tc.matches))
+		got := s.Do("gm", "spoiler_scan", asJSON(map[string]any{"terms_card": name, "results_card": "Found+GM",
+			"scope": "player"})).Want("matches", float64(tc.matches))
 		if n, _ := got.At("unclear"); n != nil && n.(float64) != float64(tc.unclear) || n == nil && tc.unclear > 0 {
 			t.Errorf("%s %q: %v lines are unclear, want %d", tc.typ, tc.terms, n, tc.unclear)
 		}
@@ -135,7 +145,8 @@ func TestAnUncertainSpoilerScanIsNotAllClear(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Inn", "Nothing.")
 	s.hid(access.LevelGM, "Some", "<p>Beside the list</p><ul><li>alpha</li></ul>")
-	out := s.Do("gm", "spoiler_scan", `{"terms_card": "Some", "results_card": "R", "scope": "player"}`).Want("matches", 0).Want("unclear", 1)
+	out := s.Do("gm", "spoiler_scan", `{"terms_card": "Some", "results_card": "R", "scope": "player"}`).Want("matches",
+		0).Want("unclear", 1)
 	s.As("gm").Call("get_card", `{"name": "R"}`).Has("Beside the list", "1 lines").Lacks("All clear")
 	s.As("gm").Call("get_job", `{"id": "`+out.Text("job_id")+`"}`).Want("unclear", 1)
 	// Players can read the terms card itself.
@@ -147,13 +158,15 @@ func TestAnUncertainSpoilerScanIsNotAllClear(t *testing.T) {
 func TestASpoilerScanReadsNamesAndFields(t *testing.T) {
 	s := newDesk(t)
 	s.hid(access.LevelGM, "Terms", "Ezra\nglass heart\nzwölf")
-	s.made(canon.NewCard{Name: "Inn", Fields: json.RawMessage(`{"keeper": {"aliases": ["Old Ezra"]}, "glass heart": true, "room": 12}`)})
+	s.made(canon.NewCard{Name: "Inn",
+		Fields: json.RawMessage(`{"keeper": {"aliases": ["Old Ezra"]}, "glass heart": true, "room": 12}`)})
 	s.wrote("Ezra's Cellar", "Empty.")
 	s.wrote("Ezra's Cellar+Step", "Zwolf.")
 	s.made(canon.NewCard{Name: "Bell", Codename: "glass-heart"})
 	s.hid(access.LevelGM, "Ezra", "The killer.")
 	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "R", "scope": "player"}`).Want("matches", 4)
-	s.As("gm").Call("get_card", `{"name": "R"}`).Has("[[Inn]], in its fields (1)", "[[Ezra's Cellar]], in its name (1)", "Old <mark>Ezra</mark>").Lacks("killer", "[[Ezra]]")
+	s.As("gm").Call("get_card", `{"name": "R"}`).Has("[[Inn]], in its fields (1)", "[[Ezra's Cellar]], in its name (1)",
+		"Old <mark>Ezra</mark>").Lacks("killer", "[[Ezra]]")
 }
 
 func TestASpoilerScanListsNoMoreThanItsLimit(t *testing.T) {
@@ -162,7 +175,8 @@ func TestASpoilerScanListsNoMoreThanItsLimit(t *testing.T) {
 	for i := range 5 {
 		s.wrote(fmt.Sprintf("Card %d", i), "alpha alpha")
 	}
-	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms+GM", "results_card": "R", "scope": "player", "limit": 2}`).Want("matches", 10)
+	s.Do("gm", "spoiler_scan",
+		`{"terms_card": "Terms+GM", "results_card": "R", "scope": "player", "limit": 2}`).Want("matches", 10)
 	s.As("gm").Call("get_card", `{"name": "R"}`).Has("Card 0", "Card 1", "3 further findings").Lacks("Card 2")
 }
 
@@ -175,7 +189,8 @@ func TestASpoilerScanReadsTheSource(t *testing.T) {
 	s.wrote("Title", `<p title="the glass &#104;eart">A stone.</p>`)
 	s.wrote("Shown", "[[Ezra]]")
 	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "R", "scope": "player"}`).Want("matches", 4)
-	s.As("gm").Call("get_card", `{"name": "R"}`).Has("[[Target]], in its source (1)", "[[Nest]], in its source (1)", "[[Title]], in its source (1)", "[[Shown]] (1)")
+	s.As("gm").Call("get_card", `{"name": "R"}`).Has("[[Target]], in its source (1)", "[[Nest]], in its source (1)",
+		"[[Title]], in its source (1)", "[[Shown]] (1)")
 }
 
 // In scripts without spaces between words, terms are found inside a sentence.

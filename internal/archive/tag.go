@@ -241,7 +241,8 @@ func suggestTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in suggestI
 
 // rankSuggestions picks the tags that a text mentions, most often mentioned first, then those of
 // linked cards.
-func rankSuggestions(ctx context.Context, known []canon.TagCount, own []canon.Ref, text string, lent map[markup.Key]int, limit int) ([]suggestion, error) {
+func rankSuggestions(ctx context.Context, known []canon.TagCount, own []canon.Ref, text string, lent map[markup.Key]int,
+	limit int) ([]suggestion, error) {
 	type scored struct {
 		suggestion
 		score int

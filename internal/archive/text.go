@@ -27,10 +27,11 @@ func textReads(d *deps) []*op.Operation {
 			Title: "Find in a card",
 			Doc: "Find where a text stands in one card, with what is around it, instead of reading it all. " +
 				"Tags never match. Offsets fit get_card's content_offset.",
-			Route:    "GET /api/mcp/cards/{name}/find",
-			Older:    []op.OlderRoute{{Route: "GET /api/mcp/cards/{name}/search_content"}},
-			Target:   "name",
-			Examples: []op.Example{{Title: "Every mention of a word", Input: `{"name": "A Short History of the Lease", "q": "water", "match_mode": "whole_word"}`}},
+			Route:  "GET /api/mcp/cards/{name}/find",
+			Older:  []op.OlderRoute{{Route: "GET /api/mcp/cards/{name}/search_content"}},
+			Target: "name",
+			Examples: []op.Example{{Title: "Every mention of a word",
+				Input: `{"name": "A Short History of the Lease", "q": "water", "match_mode": "whole_word"}`}},
 		}, findInCard),
 	}
 }
@@ -174,16 +175,19 @@ func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (
 	if kind := canon.TextOf(c.Type); kind == canon.TextHTML || kind == canon.TextItems {
 		shown = blankTags(content)
 	}
-	all := markup.FindAll(shown, in.Q, markup.FindOptions{Mode: markup.FindMode(in.MatchMode), CaseSensitive: in.CaseSensitive,
-		FoldAccents: !in.CaseSensitive, Limit: maxMatches + 1})
+	all := markup.FindAll(shown, in.Q, markup.FindOptions{Mode: markup.FindMode(in.MatchMode),
+		CaseSensitive: in.CaseSensitive,
+		FoldAccents:   !in.CaseSensitive, Limit: maxMatches + 1})
 	atLeast := len(all) > maxMatches
 	matches, pg := pageOf(all[:min(len(all), maxMatches)], in.page, atLeast)
-	out := findOut{query: in.Q, length: utf8.RuneCountInString(content), Name: c.Name, Matches: make([]textMatch, len(matches)), paged: pg}
+	out := findOut{query: in.Q, length: utf8.RuneCountInString(content), Name: c.Name,
+		Matches: make([]textMatch, len(matches)), paged: pg}
 	at, chars := 0, 0
 	for i, m := range matches {
 		chars += utf8.RuneCountInString(content[at:m.Start])
 		at = m.Start
-		out.Matches[i] = textMatch{chars, content[m.Start:m.End], textBefore(shown[:m.Start], in.Context), textAfter(shown[m.End:], in.Context)}
+		out.Matches[i] = textMatch{chars, content[m.Start:m.End], textBefore(shown[:m.Start], in.Context),
+			textAfter(shown[m.End:], in.Context)}
 	}
 	return out, nil
 }
@@ -225,7 +229,7 @@ func textBefore(s string, n int) string {
 	return collapseSpaces(s[at:])
 }
 
-func textAfter(s string, n int) string { return collapseSpaces(clipRunes(s, n)) }
+func textAfter(s string, n int) string { return collapseSpaces(markup.Clip(s, n)) }
 
 // collapseSpaces replaces every run of white space by one space.
 func collapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }

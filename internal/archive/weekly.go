@@ -65,7 +65,8 @@ func createWeeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) 
 			return requireRole(l, access.Role(level), "a summary of that level")
 		}
 		seen := l.As(level)
-		cards, total, err := seen.Cards(ctx, canon.Filter{UpdatedSince: now.AddDate(0, 0, -in.Days), Sort: canon.SortUpdated}, canon.Page{Limit: in.Limit})
+		cards, total, err := seen.Cards(ctx, canon.Filter{UpdatedSince: now.AddDate(0, 0, -in.Days), Sort: canon.SortUpdated},
+			canon.Page{Limit: in.Limit})
 		out.Changed, out.Named = total.Count, len(cards)
 		out.Content = weeklyText(in, cards, total.Count)
 		return err

@@ -38,7 +38,8 @@ func TestReadingAndWritingBackLosesNothing(t *testing.T) {
 				t.Fatalf("%d characters, etag %s", len(part), tag)
 			}
 			f := who.asked("update_card", overMCP(part, tag))
-			if f.Kind != fault.Stale || !strings.Contains(f.Message, "lose the rest") || !strings.Contains(f.Message, `get_card {"full":true,"name":"Annals"}`) {
+			if f.Kind != fault.Stale || !strings.Contains(f.Message, "lose the rest") ||
+				!strings.Contains(f.Message, `get_card {"full":true,"name":"Annals"}`) {
 				t.Errorf("a part as the whole: %v", f)
 			}
 			whole()
@@ -50,11 +51,13 @@ func TestReadingAndWritingBackLosesNothing(t *testing.T) {
 		if rest.Reply.ETag != "1" {
 			t.Errorf("the entity tag of all content is %s", rest.Reply.ETag)
 		}
-		asked := s.As("user").Call("get_card", `{"name": "Annals", "max_content_length": 100}`, overREST).Want("truncated", true)
+		asked := s.As("user").Call("get_card", `{"name": "Annals", "max_content_length": 100}`,
+			overREST).Want("truncated", true)
 		if !strings.HasPrefix(asked.Reply.ETag, "partial-") || asked.Reply.ETag != asked.Text("etag") {
 			t.Errorf("the entity tag of a part is %s", asked.Reply.ETag)
 		}
-		if f := s.As("user").asked("update_card", overMCP(asked.Text("content"), asked.Reply.ETag), overREST); f.Kind != fault.Stale {
+		if f := s.As("user").asked("update_card", overMCP(asked.Text("content"), asked.Reply.ETag),
+			overREST); f.Kind != fault.Stale {
 			t.Errorf("a part as the whole over REST: %v", f)
 		}
 		s.As("user").Call("get_revision", `{"name": "Annals", "version": 1}`, overREST).Want("content", longText)
@@ -70,30 +73,37 @@ func TestAnAgentMustReadContentBeforeReplacingIt(t *testing.T) {
 	s.wrote("Annals+note", "Short.")
 	bot := s.Agent("user")
 	for name, tag := range map[string]string{
-		"no tag": "", "the version's number": "1", "a number, as text": "01", "a made-up tag": "whole-AAAAAAAAAAAAAAAAAAAAAA", "another card's": bot.Call("get_card", `{"name": "Annals+note"}`).Text("etag"),
+		"no tag": "", "the version's number": "1", "a number, as text": "01", "a made-up tag": "whole-AAAAAAAAAAAAAAAAAAAAAA",
+		"another card's":     bot.Call("get_card", `{"name": "Annals+note"}`).Text("etag"),
 		"a rendered form's":  bot.Call("get_card", `{"name": "Annals", "rendered": true, "full": true}`).Text("etag"),
 		"the last part's":    bot.Call("get_card", `{"name": "Annals", "content_offset": 20000}`).Text("etag"),
 		"a cut whole read's": bot.Call("get_card", `{"name": "Annals", "full": true}`, atMost(8<<10)).Text("etag"),
-		"a partial, renamed": strings.Replace(bot.Call("get_card", `{"name": "Annals"}`).Text("etag"), "partial-", "whole-", 1),
+		"a partial, renamed": strings.Replace(bot.Call("get_card", `{"name": "Annals"}`).Text("etag"), "partial-",
+			"whole-", 1),
 	} {
-		if f := bot.asked("update_card", overMCP("Short.", tag)); f.Kind != fault.Stale && f.Kind != fault.Invalid || !strings.Contains(f.Message, "get_card") {
+		if f := bot.asked("update_card", overMCP("Short.", tag)); f.Kind != fault.Stale && f.Kind != fault.Invalid ||
+			!strings.Contains(f.Message, "get_card") {
 			t.Errorf("%s: %v", name, f)
 		}
 	}
 	bot.wantFields(fault.Invalid, "update_card", `{"name": "Annals", "markdown_content": "Short."}`, "if_match")
-	bot.wantFields(fault.Invalid, "update_card", `{"name": "Annals", "fields": {"+note": "Shorter."}}`, "fields.+note.if_match")
-	bot.wantFields(fault.Invalid, "create_card", `{"name": "Index", "children": [{"name": "Annals+note", "content": "Shorter."}]}`, "children[0].if_match")
+	bot.wantFields(fault.Invalid, "update_card", `{"name": "Annals", "fields": {"+note": "Shorter."}}`,
+		"fields.+note.if_match")
+	bot.wantFields(fault.Invalid, "create_card",
+		`{"name": "Index", "children": [{"name": "Annals+note", "content": "Shorter."}]}`, "children[0].if_match")
 	s.As("user").reads("Annals", longText)
 	s.As("user").reads("Annals+note", "Short.")
 
 	tag := bot.Call("get_card", `{"name": "Annals", "full": true}`).Text("etag")
 	written := bot.Call("update_card", overMCP("Anew.", tag))
-	if f := bot.asked("update_card", overMCP("Anew, again.", tag)); f.Kind != fault.Stale || f.Details["current_version"] != uint32(2) {
+	if f := bot.asked("update_card", overMCP("Anew, again.", tag)); f.Kind != fault.Stale ||
+		f.Details["current_version"] != uint32(2) {
 		t.Errorf("the tag of an older version: %v", f)
 	}
 	bot.Call("update_card", overMCP("Anew, again.", written.Text("etag")))
 	part := bot.Call("get_card", `{"name": "Annals", "max_content_length": 2}`).Text("etag")
-	patched := bot.Call("update_card", `{"name": "Annals", "patch": {"mode": "append", "content": " More."}, "if_match": "`+part+`"}`).WantNo("etag")
+	patched := bot.Call("update_card",
+		`{"name": "Annals", "patch": {"mode": "append", "content": " More."}, "if_match": "`+part+`"}`).WantNo("etag")
 	patched.Want("version", 4)
 	bot.Call("update_card", `{"name": "Annals", "fields": {"a": 1}}`)
 	bot.Call("update_card", `{"name": "Annals", "content": "Of a person's key."}`, overREST)
@@ -137,7 +147,8 @@ func TestAnAgentMustNameTheFileItReplaces(t *testing.T) {
 	bot.Call("upload_attachment", `{"name": "Map", "data": "`+file(gif)+`"}`).Want("version", 1)
 	tag := bot.Call("get_attachment", `{"name": "Map", "max_bytes": 0}`).Text("etag")
 	bot.Call("upload_attachment", other+`, "if_match": "`+tag+`"}`).Want("version", 2)
-	if f := bot.asked("upload_attachment", `{"name": "Map", "data": "eA==", "if_match": "`+tag+`"}`); f.Kind != fault.Stale {
+	if f := bot.asked("upload_attachment", `{"name": "Map", "data": "eA==", "if_match": "`+tag+
+		`"}`); f.Kind != fault.Stale {
 		t.Errorf("an older tag: %v", f)
 	}
 	bot.Call("upload_attachment", `{"name": "Fresh", "data": "eA=="}`)

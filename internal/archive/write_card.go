@@ -18,8 +18,10 @@ func cardWrites(d *deps) []*op.Operation {
 				"In a compound name such as Games+Hero missing cards above are made too. Child cards that are there already are updated.",
 			Route: "POST /api/mcp/cards", Status: 201, Target: "name",
 			Examples: []op.Example{
-				{Title: "A RichText card from Markdown", Input: `{"name": "Rent Quay", "markdown_content": "Where the [[Lease]] is paid."}`},
-				{Title: "A typed card with tags and a note for the GM", Input: `{"name": "Oda Tarn", "type": "Character", "content": "<p>Founder.</p>", "fields": {"role": "founder", "+tags": {"type": "Pointer", "content": "[[founder]]"}, "+GM": "<p>She lied.</p>"}}`},
+				{Title: "A RichText card from Markdown",
+					Input: `{"name": "Rent Quay", "markdown_content": "Where the [[Lease]] is paid."}`},
+				{Title: "A typed card with tags and a note for the GM",
+					Input: `{"name": "Oda Tarn", "type": "Character", "content": "<p>Founder.</p>", "fields": {"role": "founder", "+tags": {"type": "Pointer", "content": "[[founder]]"}, "+GM": "<p>She lied.</p>"}}`},
 			},
 		}, createCard),
 		defineWrite(d, op.Spec{
@@ -29,10 +31,13 @@ func cardWrites(d *deps) []*op.Operation {
 				"if_match is the etag that get_card gave: the change is refused where somebody else was quicker. An agent must send it with a new content or markdown_content, of a read that was not cut.",
 			Route: "PATCH /api/mcp/cards/{name}", Target: "name",
 			Examples: []op.Example{
-				{Title: "Replace the content", Input: `{"name": "Rent Quay", "markdown_content": "Wet.", "if_match": "whole-4mVqk1nWbB0hC3rJ8yTzUQ"}`},
-				{Title: "Replace one section", Input: `{"name": "Rent Quay", "patch": {"mode": "section", "heading": "History", "content": "<p>None.</p>"}}`},
+				{Title: "Replace the content",
+					Input: `{"name": "Rent Quay", "markdown_content": "Wet.", "if_match": "whole-4mVqk1nWbB0hC3rJ8yTzUQ"}`},
+				{Title: "Replace one section",
+					Input: `{"name": "Rent Quay", "patch": {"mode": "section", "heading": "History", "content": "<p>None.</p>"}}`},
 				{Title: "Set a field, remove another", Input: `{"name": "Oda Tarn", "fields": {"age": 61, "rank": null}}`},
-				{Title: "Preview a regex", Input: `{"name": "Annals", "patch": {"mode": "regex", "pattern": "colou?r", "replacement": "color", "dry_run": true}}`},
+				{Title: "Preview a regex",
+					Input: `{"name": "Annals", "patch": {"mode": "regex", "pattern": "colou?r", "replacement": "color", "dry_run": true}}`},
 			},
 		}, updateCard),
 	}

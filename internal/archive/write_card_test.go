@@ -14,11 +14,13 @@ func TestACardIsMade(t *testing.T) {
 	s := newDesk(t)
 	got := s.Do("user", "create_card", `{"name": "Oda Tarn", "type": "character", "content": "<p class='x'>See [[The A & B|\"it\"]] {{Lease|view:link}}</p>",
 		"fields": {"age": 61, "none": null}, "codename": "char-oda"}`)
-	got.Want("name", "Oda Tarn").Want("type", "Character").Want("version", 1).Want("codename", "char-oda").WantNo("level").WantNo("children")
+	got.Want("name", "Oda Tarn").Want("type", "Character").Want("version", 1).Want("codename",
+		"char-oda").WantNo("level").WantNo("children")
 	if got.Reply.Location != "/api/mcp/cards/Oda%20Tarn" || got.Reply.ETag != "1" {
 		t.Errorf("reply %+v", got.Reply)
 	}
-	s.As("user").Call("get_card", `{"name": ":char-oda"}`).Want("content", `<p class='x'>See [[The A & B|"it"]] {{Lease|view:link}}</p>`).
+	s.As("user").Call("get_card", `{"name": ":char-oda"}`).Want("content",
+		`<p class='x'>See [[The A & B|"it"]] {{Lease|view:link}}</p>`).
 		Want("fields.age", 61).WantNo("fields.none")
 	s.Do("user", "create_card", `{"name": "Plain"}`).Want("type", "RichText").Want("content_length", 0)
 	if o, _ := s.ops.Find("create_card"); o.Status != 201 {
@@ -35,7 +37,8 @@ func TestMarkdownIsConvertedForTheType(t *testing.T) {
 		{"Markdown", "# A\n\n[[B|c]] *d* {{+e|f:g}}"},
 		{"PlainText", "# A\n\n[[B|c]] *d* {{+e|f:g}}"},
 	} {
-		s.Do("user", "create_card", asJSON(map[string]any{"name": "Of " + c.typ, "type": c.typ, "markdown_content": "# A\n\n[[B|c]] *d* {{+e|f:g}}"}))
+		s.Do("user", "create_card", asJSON(map[string]any{"name": "Of " + c.typ, "type": c.typ,
+			"markdown_content": "# A\n\n[[B|c]] *d* {{+e|f:g}}"}))
 		s.As("user").reads("Of "+c.typ, c.want)
 	}
 	s.Do("user", "create_card", `{"name": "Script", "markdown_content": "<script>x</script>ok"}`)
@@ -65,13 +68,15 @@ func TestFieldsThatAreCards(t *testing.T) {
 	s.As("user").reads("Mail+*from", "c@d.example")
 	s.As("user").Call("get_card", `{"name": "Mail"}`).WantNo("fields.plain")
 
-	if f := s.As("user").asked("update_card", `{"name": "Mail", "fields": {"*from": null}}`); f.Kind != fault.Denied || f.Details["required_role"] != "admin" {
+	if f := s.As("user").asked("update_card", `{"name": "Mail", "fields": {"*from": null}}`); f.Kind != fault.Denied ||
+		f.Details["required_role"] != "admin" {
 		t.Errorf("a player removes a child card: %v", f)
 	}
 	s.Do("admin", "update_card", `{"name": "Mail", "fields": {"*from": null, "*never": null}}`)
 	s.As("user").WantNotFound("get_card", `{"name": "Mail+*from"}`)
 	s.As("admin").wantFields(fault.Rule, "update_card", `{"name": "Mail", "fields": {"*type": null}}`, "fields.*type.name")
-	s.As("user").wantFields(fault.Invalid, "update_card", `{"name": "Mail", "fields": {"*a": 1, "*b": {"contents": "x"}, "+": "x"}}`, "fields.*a fields.*b fields.+")
+	s.As("user").wantFields(fault.Invalid, "update_card",
+		`{"name": "Mail", "fields": {"*a": 1, "*b": {"contents": "x"}, "+": "x"}}`, "fields.*a fields.*b fields.+")
 	s.wantRebuilt()
 }
 
@@ -84,16 +89,20 @@ func TestChildrenNestAtMostFiveDeep(t *testing.T) {
 		}
 		return in
 	}
-	s.Do("user", "create_card", `{"name": "Tree", "children": [`+nest(5)+`, {"name": "Elsewhere+Leaf", "content": "as it stands"}]}`)
+	s.Do("user", "create_card", `{"name": "Tree", "children": [`+nest(5)+
+		`, {"name": "Elsewhere+Leaf", "content": "as it stands"}]}`)
 	s.As("user").reads("Tree+c4+c3+c2+c1", "x")
 	s.As("user").reads("Elsewhere+Leaf", "as it stands")
 	before := s.commits()
-	s.As("user").wantFields(fault.Invalid, "create_card", `{"name": "Deep", "children": [`+nest(6)+`]}`, "children[0].children[0].children[0].children[0].children[0].children")
+	s.As("user").wantFields(fault.Invalid, "create_card", `{"name": "Deep", "children": [`+nest(6)+`]}`,
+		"children[0].children[0].children[0].children[0].children[0].children")
 	// An existing child is updated; a child given twice is refused.
 	s.Do("user", "create_card", `{"name": "Bush", "children": [{"name": "Elsewhere+Leaf", "content": "new"}]}`)
 	s.As("user").reads("Elsewhere+Leaf", "new")
-	s.As("user").wantFields(fault.Rule, "create_card", `{"name": "Hedge", "children": [{"name": "+a"}, {"name": "+A"}]}`, "children[1].name")
-	s.As("user").wantFields(fault.Rule, "create_card", `{"name": "Hedge", "children": [{"name": "hedges"}]}`, "children[0].name")
+	s.As("user").wantFields(fault.Rule, "create_card", `{"name": "Hedge", "children": [{"name": "+a"}, {"name": "+A"}]}`,
+		"children[1].name")
+	s.As("user").wantFields(fault.Rule, "create_card", `{"name": "Hedge", "children": [{"name": "hedges"}]}`,
+		"children[0].name")
 	s.As("user").WantNotFound("get_card", `{"name": "Hedge"}`)
 	if got := s.commits(); got != before+1 {
 		t.Errorf("%d commits, want 1", got-before)
@@ -122,22 +131,26 @@ func TestFaultyInputIsRefused(t *testing.T) {
 		{"create_card", `{"name": "A", "codename": "Big"}`, "codename", fault.Invalid},
 		{"create_card", `{"name": "A", "children": [{"name": "+b", "type": "Spaceship"}]}`, "children[0].type", fault.Rule},
 		{"create_card", `{"name": "A", "nme": 1, "level": "gods"}`, "nme level", fault.Invalid},
-		{"update_card", `{"name": "Well", "content": "x", "patch": {"mode": "append", "content": "y"}}`, "patch", fault.Invalid},
+		{"update_card", `{"name": "Well", "content": "x", "patch": {"mode": "append", "content": "y"}}`, "patch",
+			fault.Invalid},
 		{"update_card", `{"name": "Well", "content": "x", "markdown_content": "y"}`, "markdown_content", fault.Invalid},
 		{"update_card", `{"name": "Well", "patch": {"mode": "sideways"}}`, "patch.mode", fault.Invalid},
-		{"update_card", `{"name": "Well", "patch": {"mode": "append", "find": "x", "content": "y"}}`, "patch.find", fault.Invalid},
+		{"update_card", `{"name": "Well", "patch": {"mode": "append", "find": "x", "content": "y"}}`, "patch.find",
+			fault.Invalid},
 		{"update_card", `{"name": "Well", "patch": {"mode": "replace_between", "start_marker": "<h2>", "replacement_html": "x"}}`, "patch.end_marker", fault.Invalid},
 		{"update_card", `{"name": "Well", "patch": {"mode": "items", "add": ["x"]}}`, "patch.mode", fault.Rule},
 		{"update_card", `{"name": "Well", "type": "File"}`, "type", fault.Rule},
 		{"rename_card", `{"name": "Well", "new_name": "a/b"}`, "new_name", fault.Invalid},
 		{"rename_card", `{"name": "Well", "new_name": "Well+Deeper"}`, "new_name", fault.Rule},
 		{"set_card_level", `{"name": "Well", "level": "user", "subjects": ["alice"]}`, "subjects", fault.Invalid},
-		{"set_card_level", `{"name": "Well", "level": "gm", "subjects": ["a,b", "c", "d e"]}`, "subjects[0] subjects[2]", fault.Invalid},
+		{"set_card_level", `{"name": "Well", "level": "gm", "subjects": ["a,b", "c", "d e"]}`, "subjects[0] subjects[2]",
+			fault.Invalid},
 		{"undo_change", `{"id": "yesterday"}`, "id", fault.Invalid},
 	} {
 		s.As("admin").wantFields(c.kind, c.name, c.input, c.fields)
 	}
-	if f := s.As("user").asked("create_card", asJSON(map[string]any{"name": "Big", "content": strings.Repeat("a", canon.MaxContent+1)})); f.Kind != fault.TooLarge {
+	if f := s.As("user").asked("create_card", asJSON(map[string]any{"name": "Big",
+		"content": strings.Repeat("a", canon.MaxContent+1)})); f.Kind != fault.TooLarge {
 		t.Errorf("too much content: %v", f)
 	}
 	if got := s.commits(); got != before {
@@ -157,19 +170,22 @@ func TestStaleWritesAreRefused(t *testing.T) {
 	// Without if_match the last write wins, and fields are merged.
 	s.Do("user", "update_card", `{"name": "Well", "content": "four", "fields": {"a": 1, "b": 2}}`)
 	s.Do("user", "update_card", `{"name": "Well", "fields": {"b": null, "c": 3}}`).Want("version", 4)
-	s.As("user").Call("get_card", `{"name": "Well"}`).Want("content", "four").Want("fields.a", 1).WantNo("fields.b").Want("fields.c", 3)
+	s.As("user").Call("get_card", `{"name": "Well"}`).Want("content", "four").Want("fields.a",
+		1).WantNo("fields.b").Want("fields.c", 3)
 	// A version that the caller cannot see leaves no gap in the numbers.
 	s.leveled("Well", access.LevelGM)
 	s.edited("Well", "hidden")
 	s.leveled("Well", access.LevelUser)
-	s.Do("user", "update_card", asJSON(map[string]any{"name": "Well", "content": "five", "if_match": s.As("user").version("Well")}))
+	s.Do("user", "update_card", asJSON(map[string]any{"name": "Well", "content": "five",
+		"if_match": s.As("user").version("Well")}))
 }
 
 func TestAnEmptyUpdateChangesNothing(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Well", "deep")
 	before := s.commits()
-	for _, in := range []string{`{"name": "Well"}`, `{"name": "Well", "content": "deep"}`, `{"name": "Well", "fields": {}}`, `{"name": "Well", "type": "rich text"}`} {
+	for _, in := range []string{`{"name": "Well"}`, `{"name": "Well", "content": "deep"}`,
+		`{"name": "Well", "fields": {}}`, `{"name": "Well", "type": "rich text"}`} {
 		s.Do("user", "update_card", in).Want("version", 1).WantNo("change_id")
 	}
 	if got := s.commits(); got != before {
@@ -184,13 +200,15 @@ func TestNamesAreCheckedBeforeAnyLookUp(t *testing.T) {
 	for _, c := range []struct{ name, there, not string }{
 		{"create_card", `{"name": "Quay+GM"}`, `{"name": "Moor+gm"}`},
 		{"update_card", `{"name": "Quay+GM", "content": "x"}`, `{"name": "Moor+gm", "content": "x"}`},
-		{"update_card", `{"name": "Quay+GM", "content": "x", "if_match": 9}`, `{"name": "Moor+gm", "content": "x", "if_match": 9}`},
+		{"update_card", `{"name": "Quay+GM", "content": "x", "if_match": 9}`,
+			`{"name": "Moor+gm", "content": "x", "if_match": 9}`},
 		{"auto_link", `{"name": "Quay+GM"}`, `{"name": "Moor+gm"}`},
 		{"upload_attachment", `{"name": "Quay+GM", "data": "YQ=="}`, `{"name": "Moor+gm", "data": "YQ=="}`},
 	} {
 		there := s.As("user").WantFault("permission_denied", c.name, c.there)
 		not := s.As("user").WantFault("permission_denied", c.name, c.not)
-		if strings.ReplaceAll(there, "Quay+GM", "N") != strings.ReplaceAll(not, "Moor+gm", "N") || !strings.Contains(there, `"required_role":"gm"`) {
+		if strings.ReplaceAll(there, "Quay+GM", "N") != strings.ReplaceAll(not, "Moor+gm", "N") ||
+			!strings.Contains(there, `"required_role":"gm"`) {
 			t.Errorf("%s tells:\n%s\n%s", c.name, there, not)
 		}
 	}
@@ -202,7 +220,8 @@ func TestNamesAreCheckedBeforeAnyLookUp(t *testing.T) {
 		t.Errorf("a child of the GM removed: %v", f)
 	}
 	s.As("user").WantNotFound("get_card", `{"name": "New"}`)
-	if f := s.As("user").asked("create_card", `{"name": "New", "level": "gm"}`); f.Kind != fault.Denied || f.Details["required_role"] != "gm" {
+	if f := s.As("user").asked("create_card", `{"name": "New", "level": "gm"}`); f.Kind != fault.Denied ||
+		f.Details["required_role"] != "gm" {
 		t.Errorf("above the own level: %v", f)
 	}
 }
@@ -237,7 +256,8 @@ func TestHiddenCardsAreAbsentToWriters(t *testing.T) {
 func TestACardIsCreatedWithALevel(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Open", "x")
-	got := s.Do("gm", "create_card", `{"name": "Open", "level": "gm", "content": "y"}`).Want("level", "gm").Want("homonyms.0.level", "user")
+	got := s.Do("gm", "create_card", `{"name": "Open", "level": "gm", "content": "y"}`).Want("level",
+		"gm").Want("homonyms.0.level", "user")
 	if want := "/api/mcp/cards/~" + got.Text("id"); got.Reply.Location != want {
 		t.Errorf("location %q, want %q", got.Reply.Location, want)
 	}
@@ -259,7 +279,8 @@ func TestRepeatedCallsAreAnsweredWithTheCurrentVisibility(t *testing.T) {
 		t.Errorf("replayed %t, then %t", first.Reply.Replayed, again.Reply.Replayed)
 	}
 	s.As("gm").reads("Well", "deeper")
-	if f := s.As("gm").asked("create_card", `{"name": "Well", "content": "other"}`, withKey("k1")); f.Kind != fault.Conflict {
+	if f := s.As("gm").asked("create_card", `{"name": "Well", "content": "other"}`,
+		withKey("k1")); f.Kind != fault.Conflict {
 		t.Errorf("another body: %v", f)
 	}
 	s.Do("gm", "update_card", `{"name": "Well", "content": "x"}`, withKey("k2"))
@@ -284,7 +305,8 @@ func TestConcurrentCallsWithOneKeyHaveOneEffect(t *testing.T) {
 	answers := make([]string, 16)
 	for i := range answers {
 		all.Go(func() {
-			got, err := s.As("user").invoke("update_card", `{"name": "Well", "patch": {"mode": "append", "content": "x"}}`, withKey("k"))
+			got, err := s.As("user").invoke("update_card", `{"name": "Well", "patch": {"mode": "append", "content": "x"}}`,
+				withKey("k"))
 			if err != nil {
 				t.Error(err)
 				return
@@ -306,7 +328,8 @@ func TestConcurrentCallsWithOneKeyHaveOneEffect(t *testing.T) {
 	const others = 16
 	for range others {
 		all.Go(func() {
-			if _, err := s.As("user").invoke("update_card", `{"name": "Well", "patch": {"mode": "append", "content": "y"}}`); err != nil {
+			if _, err := s.As("user").invoke("update_card",
+				`{"name": "Well", "patch": {"mode": "append", "content": "y"}}`); err != nil {
 				t.Error(err)
 			}
 		})

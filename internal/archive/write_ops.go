@@ -14,7 +14,8 @@ import (
 func writeOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
-		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork, backupFiles, replaceWrites, weeklyWrites, fetchWrites,
+		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork,
+		backupFiles, replaceWrites, weeklyWrites, fetchWrites,
 	} {
 		all = append(all, area(d)...)
 	}
@@ -23,7 +24,8 @@ func writeOperations(d *deps) []*op.Operation {
 
 // defineWrite declares an operation that commits. Effect is Write and MinRole is the user role
 // unless s says otherwise.
-func defineWrite[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
+func defineWrite[In, Out any](d *deps, s op.Spec,
+	handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces = []string{Surface}
 	if s.Effect == "" {
 		s.Effect = access.Write
@@ -127,7 +129,8 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	if err != nil {
 		return writtenCard{}, err
 	}
-	out := writtenCard{summary: summaryFromCard(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun, url: c.BaseURL + cardPath(card.Name)}
+	out := writtenCard{summary: summaryFromCard(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun,
+		url: c.BaseURL + cardPath(card.Name)}
 	if r.DryRun {
 		if now, there, err := l.ByID(ctx, card.ID); err == nil && there {
 			out.Version = now.Version(l.View()) // nothing was changed

@@ -21,7 +21,8 @@ func renameWrites(d *deps) []*op.Operation {
 		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", MinRole: access.RoleAdmin,
 		Examples: []op.Example{
 			{Title: "Rename", Input: `{"name": "Rent Quay", "new_name": "Lease Quay"}`},
-			{Title: "See what a move would touch", Input: `{"name": "Rent Quay", "new_name": "Lendwater+Rent Quay", "dry_run": true}`},
+			{Title: "See what a move would touch",
+				Input: `{"name": "Rent Quay", "new_name": "Lendwater+Rent Quay", "dry_run": true}`},
 		},
 	}, renameCard)}
 }
@@ -178,7 +179,8 @@ func redirectRefs(source canon.Card, content, old, now string) string {
 		parts := markup.Parts(target)
 		whole := markup.Join(parts...)
 		n := len(markup.Parts(old))
-		if len(parts) < n || markup.Resolve(target, source.Name) != whole || markup.KeyOf(markup.Join(parts[:n]...)) != markup.KeyOf(old) {
+		if len(parts) < n || markup.Resolve(target, source.Name) != whole ||
+			markup.KeyOf(markup.Join(parts[:n]...)) != markup.KeyOf(old) {
 			return "", false
 		}
 		return markup.Join(append([]string{now}, parts[n:]...)...), true

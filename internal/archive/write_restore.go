@@ -77,7 +77,8 @@ func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restor
 	})
 }
 
-func replyRestored(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt, in restoreIn) (restoreOut, error) {
+func replyRestored(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt,
+	in restoreIn) (restoreOut, error) {
 	w, err := replyWritten(ctx, l, c, r)
 	if err != nil {
 		return restoreOut{}, err
@@ -165,8 +166,9 @@ func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 		}
 		return ruleFault("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
 	}
-	return fault.New(fault.NotFound, "there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
-		markup.Clean(clipRunes(name, markup.MaxNameLength)))
+	return fault.New(fault.NotFound,
+		"there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
+		markup.Clean(markup.Clip(name, markup.MaxNameLength)))
 }
 
 type undoIn struct {

@@ -18,14 +18,16 @@ func TestCardsAreRestoredFromTheTrash(t *testing.T) {
 	s.wrote("Town", "other")
 	s.trashed("Town")
 	s.now = s.now.Add(1)
-	latest := s.Do("admin", "restore_card", `{"name": "towns"}`).Want("content_length", 5).Want("restored", 1).Want("also_in_trash.#", 1)
+	latest := s.Do("admin", "restore_card", `{"name": "towns"}`).Want("content_length", 5).Want("restored",
+		1).Want("also_in_trash.#", 1)
 	s.As("user").reads("Town", "other")
 	older := latest.Text("also_in_trash.0")
 	if f := s.As("admin").asked("restore_card", `{"name": "`+older+`"}`); f.Kind != fault.Conflict {
 		t.Errorf("the name is taken: %v", f)
 	}
 	s.Do("admin", "delete_card", `{"name": "Town"}`)
-	s.Do("admin", "restore_card", `{"name": "`+older+`"}`).Want("type", "Location").Want("restored", 4).WantNo("also_in_trash")
+	s.Do("admin", "restore_card", `{"name": "`+older+`"}`).Want("type", "Location").Want("restored",
+		4).WantNo("also_in_trash")
 	s.As("user").Call("get_card", `{"name": "Town"}`).Want("content", "old").Want("fields.a", 1)
 	s.As("user").reads("Town+Quay+Crane", "lifts")
 	s.As("user").WantNotFound("get_card", `{"name": "Town+Cellar"}`)
@@ -84,7 +86,8 @@ func TestRevertingKeepsTheNewNameOfAMovedCard(t *testing.T) {
 	s.renamed("Town", "City")
 	s.Do("admin", "restore_card", `{"name": "City+Quay", "to_version": 1}`).Want("name", "City+Quay")
 	s.As("user").reads("City+Quay", "one")
-	s.As("user").Call("get_card", `{"name": "Town"}`).Want("name", "City") // the former name still finds the card, and no other card has it
+	// the former name still finds the card, and no other card has it
+	s.As("user").Call("get_card", `{"name": "Town"}`).Want("name", "City")
 	s.renamed("City+Quay", "City+Pier")
 	s.renamed("City", "Port")
 	undo := s.As("admin").Call("get_card_history", `{"name": "Port+Pier"}`).Text("versions.0.change_id")
@@ -98,7 +101,8 @@ func TestChangesAreUndone(t *testing.T) {
 	s.Do("user", "create_card", `{"name": "Well", "content": "one", "fields": {"a": 1}}`)
 	edit := s.Do("user", "update_card", `{"name": "Well", "content": "two", "fields": {"a": 2}, "type": "Markdown"}`)
 	undone := s.Do("user", "undo_change", change(edit)).WantNames("cards", "Well").Want("undone", edit.Text("change_id"))
-	s.As("user").Call("get_card", `{"name": "Well"}`).Want("content", "one").Want("fields.a", 1).Want("type", "RichText").Want("version", 3)
+	s.As("user").Call("get_card", `{"name": "Well"}`).Want("content", "one").Want("fields.a", 1).Want("type",
+		"RichText").Want("version", 3)
 	if f := s.As("user").asked("undo_change", change(edit)); f.Kind != fault.Conflict {
 		t.Errorf("later changes stand on it: %v", f)
 	}
@@ -127,7 +131,8 @@ func TestChangesAreUndone(t *testing.T) {
 	s.Do("admin", "undo_change", change(raised))
 	s.As("user").reads("Well", "two")
 
-	batch := s.Do("admin", "batch_cards", `{"mode": "transactional", "ops": [{"action": "create", "name": "A"}, {"action": "update", "name": "Well", "content": "three"}]}`)
+	batch := s.Do("admin", "batch_cards",
+		`{"mode": "transactional", "ops": [{"action": "create", "name": "A"}, {"action": "update", "name": "Well", "content": "three"}]}`)
 	id := s.As("admin").Call("get_card_history", `{"name": "Well"}`).Text("versions.0.change_id")
 	s.Do("admin", "undo_change", `{"id": "`+id+`"}`)
 	s.As("user").reads("Well", "two")

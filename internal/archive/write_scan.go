@@ -43,9 +43,11 @@ func scanForTerms(ctx context.Context, l *canon.Snapshot, in spoilerIn) (finding
 	if err != nil {
 		return findings{}, err
 	}
-	f := findings{termList: readTerms(source, content), source: source.Name, byTerm: map[string][]finding{}, level: max(access.LevelGM, source.Label.Level)}
+	f := findings{termList: readTerms(source, content), source: source.Name, byTerm: map[string][]finding{},
+		level: max(access.LevelGM, source.Label.Level)}
 	if len(f.terms) == 0 || len(f.terms) > maxScanTerms {
-		return findings{}, ruleFault("terms_card", "%q lists %d terms; 1 to %d can be scanned for", source.Name, len(f.terms), maxScanTerms)
+		return findings{}, ruleFault("terms_card", "%q lists %d terms; 1 to %d can be scanned for", source.Name, len(f.terms),
+			maxScanTerms)
 	}
 	folded := make([]string, len(f.terms))
 	for i, t := range f.terms {
@@ -77,7 +79,8 @@ func (f *findings) scanCard(ctx context.Context, l *canon.Snapshot, c canon.Card
 	}
 	f.cards++
 	for _, in := range []struct{ place, text string }{
-		{"", canon.PlainText(c.Type, content)}, {"its source", sourceText(c.Type, content)}, {"its name", c.Part}, {"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
+		{"", canon.PlainText(c.Type, content)}, {"its source", sourceText(c.Type, content)}, {"its name", c.Part},
+		{"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
 	} {
 		if err := f.scanText(ctx, c, in.place, in.text, folded, limit); err != nil {
 			return err
@@ -133,7 +136,8 @@ func stoppedFault(err error) error {
 
 // visitAudience visits the cards that players can see and, in the scope ai, the AI's cards below
 // them.
-func visitAudience(ctx context.Context, l *canon.Snapshot, scope string, visit func(*canon.Snapshot, canon.Card) error) error {
+func visitAudience(ctx context.Context, l *canon.Snapshot, scope string,
+	visit func(*canon.Snapshot, canon.Card) error) error {
 	level := access.LevelUser
 	if scope == "ai" {
 		level = access.LevelGM
@@ -211,11 +215,14 @@ func (f findings) resultsPage(in spoilerIn) string {
 	var b strings.Builder
 	switch {
 	case f.matches > 0:
-		fmt.Fprintf(&b, "<p>%d matches for the %d terms of %s in the %d cards that %s.</p>", f.matches, len(f.terms), linkTo(f.source), f.cards, who)
+		fmt.Fprintf(&b, "<p>%d matches for the %d terms of %s in the %d cards that %s.</p>", f.matches, len(f.terms),
+			linkTo(f.source), f.cards, who)
 	case f.isClear():
-		fmt.Fprintf(&b, "<p>All clear: none of the %d terms of %s stands in the %d cards that %s.</p>", len(f.terms), linkTo(f.source), f.cards, who)
+		fmt.Fprintf(&b, "<p>All clear: none of the %d terms of %s stands in the %d cards that %s.</p>", len(f.terms),
+			linkTo(f.source), f.cards, who)
 	default:
-		fmt.Fprintf(&b, "<p>None of the %d terms of %s stands in the %d cards that %s, but that does not clear them:</p>", len(f.terms), linkTo(f.source), f.cards, who)
+		fmt.Fprintf(&b, "<p>None of the %d terms of %s stands in the %d cards that %s, but that does not clear them:</p>",
+			len(f.terms), linkTo(f.source), f.cards, who)
 	}
 	f.writeWarnings(&b)
 	for _, term := range f.terms {
@@ -256,7 +263,7 @@ func (f findings) writeWarnings(b *strings.Builder) {
 	fmt.Fprintf(b, "\n<p>%d lines of %s may not be the terms that they were meant to be. "+
 		"Put each term on a line of its own, all in one list or all without, with at most %d characters; make other lines headings, or take them out:</p>\n<ul>", len(f.unread), linkTo(f.source), maxScanTerm)
 	for _, line := range f.unread[:min(len(f.unread), maxUnread)] {
-		fmt.Fprintf(b, "\n<li>%s</li>", escapeWikiSyntax(html.EscapeString(clipRunes(line, maxScanTerm))))
+		fmt.Fprintf(b, "\n<li>%s</li>", escapeWikiSyntax(html.EscapeString(markup.Clip(line, maxScanTerm))))
 	}
 	b.WriteString("\n</ul>")
 }

@@ -39,7 +39,8 @@ func newDesk(t testing.TB) *desk {
 	d.disk = sqlitetest.OpenAt(t, filepath.Join(d.data, "canon.db"))
 	d.store = &fragile{Store: d.disk}
 	clock := func() time.Time { return s.now }
-	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
+	s.canon = canon.New(canon.Config{Store: d.store, Now: clock,
+		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	guard := access.NewGuard(access.Config{Now: clock})
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
 	admit := func(world access.WorldID) access.Grant {
@@ -62,7 +63,8 @@ func newDesk(t testing.TB) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface}, Worlds: optest.SoleWorld(w.ID)}); err != nil {
+	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface},
+		Worlds: optest.SoleWorld(w.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	return d

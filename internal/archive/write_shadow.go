@@ -92,13 +92,16 @@ var (
 )
 
 // unlinkedElements are the elements whose text is not linked.
-var unlinkedElements = map[string]bool{"a": true, "code": true, "pre": true, "script": true, "style": true, "template": true, "title": true,
+var unlinkedElements = map[string]bool{"a": true, "code": true, "pre": true, "script": true, "style": true,
+	"template": true, "title": true,
 	"textarea": true, "button": true, "select": true, "kbd": true, "samp": true, "svg": true, "math": true,
 	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true}
 
 // inlineElements are the elements that do not end a word.
-var inlineElements = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "code": true, "em": true, "font": true, "i": true, "ins": true,
-	"del": true, "mark": true, "s": true, "small": true, "span": true, "strike": true, "strong": true, "sub": true, "sup": true, "u": true, "wbr": true}
+var inlineElements = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "code": true, "em": true,
+	"font": true, "i": true, "ins": true,
+	"del": true, "mark": true, "s": true, "small": true, "span": true, "strike": true, "strong": true, "sub": true,
+	"sup": true, "u": true, "wbr": true}
 
 func blotHTML(b []byte) {
 	z := nethtml.NewTokenizer(strings.NewReader(string(b)))

@@ -36,7 +36,8 @@ func asFault(err error) (*fault.Error, bool) {
 
 // deniedFor is the fault for a call that needs a higher role.
 func deniedFor(role, has access.Role, what string) error {
-	return fault.New(fault.Denied, "%s needs the role %s; this call has %s", what, role, has).With("required_role", role.String())
+	return fault.New(fault.Denied, "%s needs the role %s; this call has %s", what, role, has).With("required_role",
+		role.String())
 }
 
 // createCard creates a card and writes its parts.

@@ -244,7 +244,8 @@ func copySum(ctx context.Context, w io.Writer, r io.Reader, limit int64) (Ref, e
 		return Ref{}, fmt.Errorf("blob: %w", err)
 	}
 	if limit > 0 && n > limit {
-		return Ref{}, fault.New(fault.TooLarge, "the file is larger than the %d bytes that are kept here", limit).With("limit_bytes", limit)
+		return Ref{}, fault.New(fault.TooLarge, "the file is larger than the %d bytes that are kept here",
+			limit).With("limit_bytes", limit)
 	}
 	return Ref{Sum(h.Sum(nil)), n}, nil
 }

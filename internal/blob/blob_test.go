@@ -119,7 +119,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 	sum := blob.SumOf([]byte("secret"))
 	name := sum.String()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, name[:2]), 0o700), os.Symlink(outside, filepath.Join(dir, name[:2], name[2:]))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, name[:2]), 0o700),
+		os.Symlink(outside, filepath.Join(dir, name[:2], name[2:]))); err != nil {
 		t.Skip("no links here:", err)
 	}
 	if b, err := s.Bytes(sum); err == nil {

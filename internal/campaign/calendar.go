@@ -81,8 +81,9 @@ type calendar struct {
 }
 
 var gregorian = calendar{
-	months: []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
-	eras:   map[string]int{"ad": 1, "ce": 1, "bc": -1, "bce": -1},
+	months: []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+		"November", "December"},
+	eras: map[string]int{"ad": 1, "ce": 1, "bc": -1, "bce": -1},
 }
 
 // calendarCard is the codename of the card that holds a world's calendar.
@@ -113,7 +114,8 @@ func calendarOf(ctx context.Context, l *canon.Snapshot) (calendar, error) {
 // March 1926", "March 1926", "March 14, 1926", with an era after the year, and with "circa", "c.",
 // "about" or "~" before it.
 func (c calendar) parseDate(text string) (span, error) {
-	words := strings.FieldsFunc(strings.ReplaceAll(markup.Fold(text), "~", " "), func(r rune) bool { return r == ' ' || r == ',' || r == '\u00a0' })
+	words := strings.FieldsFunc(strings.ReplaceAll(markup.Fold(text), "~", " "),
+		func(r rune) bool { return r == ' ' || r == ',' || r == '\u00a0' })
 	for len(words) > 0 && slices.Contains([]string{"c.", "ca.", "circa", "about", "around"}, words[0]) {
 		words = words[1:]
 	}
@@ -179,7 +181,8 @@ func (c calendar) parseWorded(words []string) (span, error) {
 		switch {
 		case !ok:
 			return span{}, errNoDate
-		case day == 0 && month == 0 && len(words) == 3, day == 0 && month > 0 && len(words) == 3 && c.monthNumber(words[0]) > 0:
+		case day == 0 && month == 0 && len(words) == 3, day == 0 && month > 0 && len(words) == 3 &&
+			c.monthNumber(words[0]) > 0:
 			day = n
 		case year == nil:
 			year = &n

@@ -36,7 +36,8 @@ func TestDatesAsPeopleWriteThem(t *testing.T) {
 			t.Errorf("%q is %d at %d (%v), want %d at %d", row.text, got.from, got.grain, err, row.from, row.grain)
 		}
 	}
-	for _, text := range []string{"", "~", "long ago", "1926-13", "1926-02-29", "1926-00", "31 April 1926", "14 Nightveil 1926", "1926-03-14-15", "2000001", "March", "14 1926", "1926-03 21:30", "٣", "99999999999999999999"} {
+	for _, text := range []string{"", "~", "long ago", "1926-13", "1926-02-29", "1926-00", "31 April 1926",
+		"14 Nightveil 1926", "1926-03-14-15", "2000001", "March", "14 1926", "1926-03 21:30", "٣", "99999999999999999999"} {
 		if got, err := gregorian.parseDate(text); err == nil {
 			t.Errorf("%q is taken for %v", text, got)
 		}
@@ -49,14 +50,16 @@ func TestDatesAsPeopleWriteThem(t *testing.T) {
 // The order of moments is the order of time, also across the year 0.
 func TestMomentsSortAsTimeDoes(t *testing.T) {
 	var last moment = -1 << 62
-	for _, text := range []string{"-45", "-44-02-28", "-44-03", "-44-03-01", "-44-03-15", "-44-12-31", "-43", "0-06-01", "1", "1-01-01 00:01", "1-01-01 23:59", "1-01-02", "999-12", "1000"} {
+	for _, text := range []string{"-45", "-44-02-28", "-44-03", "-44-03-01", "-44-03-15", "-44-12-31", "-43", "0-06-01",
+		"1", "1-01-01 00:01", "1-01-01 23:59", "1-01-02", "999-12", "1000"} {
 		s, err := gregorian.parseDate(text)
 		if err != nil || s.from <= last {
 			t.Errorf("%q is %d after %d, %v", text, s.from, last, err)
 		}
 		last = s.from
 	}
-	if got, want := coarserStarts(1926_03_14_2130), []moment{1926_00_00_0000, 1926_03_00_0000, 1926_03_14_0000}; !slices.Equal(got, want) {
+	if got, want := coarserStarts(1926_03_14_2130), []moment{1926_00_00_0000, 1926_03_00_0000,
+		1926_03_14_0000}; !slices.Equal(got, want) {
 		t.Errorf("floors are %v, want %v", got, want)
 	}
 	if got := coarserStarts(-44*perYear + 3*perMonth); !slices.Equal(got, []moment{-44 * perYear}) {

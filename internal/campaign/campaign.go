@@ -74,7 +74,8 @@ func New(c Config) (op.Surface, error) {
 	d := &deps{canon: c.Canon, tags: c.Tags, previews: map[string]*op.Operation{}}
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
-		campaignOps, entityReads, entityWrites, relationOps, mapOps, timelineOps, sessionOps, revealOps, knowledgeOps, conflictOps, systemOps,
+		campaignOps, entityReads, entityWrites, relationOps, mapOps, timelineOps, sessionOps, revealOps, knowledgeOps,
+		conflictOps, systemOps,
 	} {
 		all = append(all, area(d)...)
 	}
@@ -96,7 +97,8 @@ func New(c Config) (op.Surface, error) {
 
 // defineRead declares an operation that changes nothing. Its handler gets a snapshot of the
 // campaign that shows only the cards visible to the caller.
-func defineRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+func defineRead[In, Out any](d *deps, s op.Spec,
+	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.Effect, s.MinRole = []string{Surface}, access.Read, access.RoleUser
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
 		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
@@ -108,7 +110,8 @@ func defineRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context
 }
 
 // defineGMRead is defineRead for operations that only the GM may call.
-func defineGMRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+func defineGMRead[In, Out any](d *deps, s op.Spec,
+	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
 	return defineRead(d, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (out Out, err error) {
 		if err := requireGM(c, s.Name); err != nil {
 			return out, err
@@ -118,7 +121,8 @@ func defineGMRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Conte
 }
 
 // defineWrite declares an operation that commits and that only the GM may call.
-func defineWrite[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
+func defineWrite[In, Out any](d *deps, s op.Spec,
+	handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.MinRole = []string{Surface}, access.RoleUser
 	if s.Effect == "" {
 		s.Effect = access.Write
@@ -136,7 +140,8 @@ func requireGM(c *op.Call, operation string) error {
 	if c.Grant.Role() >= access.RoleGM {
 		return nil
 	}
-	return fault.New(fault.Denied, "%s is for the game master of this campaign; ask them, or use a key with the role gm", operation).
+	return fault.New(fault.Denied, "%s is for the game master of this campaign; ask them, or use a key with the role gm",
+		operation).
 		With("required_role", access.RoleGM.String())
 }
 

@@ -84,7 +84,8 @@ func (d entityDraft) raiseConflicts(ctx context.Context, p *canon.Plan, c canon.
 	}
 	own, from := fields.stringValue(fieldSource), ""
 	setIfGiven(&from, d.source)
-	if fields.stringValue(fieldConfidence) != authoritative || from == own || d.confidence != nil && *d.confidence != authoritative {
+	if fields.stringValue(fieldConfidence) != authoritative || from == own || d.confidence != nil &&
+		*d.confidence != authoritative {
 		return d, nil
 	}
 	said, err := factsOf(ctx, p, c, fields)
@@ -96,7 +97,8 @@ func (d entityDraft) raiseConflicts(ctx context.Context, p *canon.Plan, c canon.
 		if sameJSON(said[field], claims[field]) {
 			continue
 		}
-		raised, err := raiseConflict(ctx, p, c, field, claim{orNull(said[field]), own, current}, claim{claims[field], from, claimed})
+		raised, err := raiseConflict(ctx, p, c, field, claim{orNull(said[field]), own, current},
+			claim{claims[field], from, claimed})
 		if err != nil {
 			return d, err
 		}
@@ -130,7 +132,8 @@ func factsOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]json.RawMessage{"name": jsonString(c.Name), "entity_type": jsonString(kindOf(c)), "description": jsonString(toMarkdown(ctx, c.Type, content))}
+	out := map[string]json.RawMessage{"name": jsonString(c.Name), "entity_type": jsonString(kindOf(c)),
+		"description": jsonString(toMarkdown(ctx, c.Type, content))}
 	for _, a := range []attributes{fields, secrets} {
 		for k, v := range a {
 			out["attributes."+k] = v
@@ -159,7 +162,8 @@ func sameJSON(a, b json.RawMessage) bool {
 }
 
 // raiseConflict plans a conflict about a field, or adds the claim to the existing conflict.
-func raiseConflict(ctx context.Context, p *canon.Plan, c canon.Card, field string, now, other claim) (canon.Card, error) {
+func raiseConflict(ctx context.Context, p *canon.Plan, c canon.Card, field string, now,
+	other claim) (canon.Card, error) {
 	all, err := conflictsOf(ctx, p.Snapshot, c)
 	if err != nil {
 		return canon.Card{}, err
@@ -276,7 +280,8 @@ func raisedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt, entity ca
 
 // resolveWith returns the conflict after the GM's decision, and the new value of the entity's
 // field; nil keeps the present value.
-func (d conflictRecord) resolveWith(resolution string, chosen json.RawMessage) (conflictRecord, json.RawMessage, error) {
+func (d conflictRecord) resolveWith(resolution string,
+	chosen json.RawMessage) (conflictRecord, json.RawMessage, error) {
 	d.Values = slices.Clone(d.Values)
 	d.Status, d.Resolution = resolved, resolution
 	switch resolution {
@@ -294,7 +299,8 @@ func (d conflictRecord) resolveWith(resolution string, chosen json.RawMessage) (
 	}
 	at := d.claimIndex(chosen)
 	if at < 0 {
-		return d, nil, ruleFault("chosen_value", "must be one of the values that another source claims; canon_check lists them, and resolution merge takes any")
+		return d, nil, ruleFault("chosen_value",
+			"must be one of the values that another source claims; canon_check lists them, and resolution merge takes any")
 	}
 	value := d.Values[at].Value
 	d.supersedeAll(claimed)

@@ -26,7 +26,8 @@ func conflictOps(d *deps) []*op.Operation {
 			Name:  "canon_acknowledge",
 			Title: "Acknowledge a canon conflict",
 			Doc:   "Mark a conflict as seen, to be decided later. For the GM.",
-			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id", Idempotent: true,
+			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id",
+			Idempotent: true,
 			Examples: []op.Example{
 				{Title: "Seen", Input: `{"campaign_id": "ashlar-pass", "conflict_id": "01920000-0000-7000-8000-000000000003"}`},
 			},
@@ -38,7 +39,8 @@ func conflictOps(d *deps) []*op.Operation {
 				"What was decided against is kept in the conflict as SUPERSEDED.",
 			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/resolve", Target: "conflict_id",
 			Examples: []op.Example{
-				{Title: "The other source is right", Input: `{"campaign_id": "ashlar-pass", "conflict_id": "01920000-0000-7000-8000-000000000003", "resolution": "replace"}`},
+				{Title: "The other source is right",
+					Input: `{"campaign_id": "ashlar-pass", "conflict_id": "01920000-0000-7000-8000-000000000003", "resolution": "replace"}`},
 			},
 		}, canonResolve),
 	}
@@ -101,7 +103,8 @@ func findOpenConflict(ctx context.Context, p *canon.Plan, id ref) (canon.Card, c
 	}
 	d := recordOfConflict(c)
 	if d.Status == resolved {
-		return c, d, fault.New(fault.Conflict, "this conflict was resolved already (%s); a new claim opens it again", d.Resolution)
+		return c, d, fault.New(fault.Conflict, "this conflict was resolved already (%s); a new claim opens it again",
+			d.Resolution)
 	}
 	return c, d, nil
 }

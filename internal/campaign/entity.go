@@ -162,7 +162,8 @@ func secretCards(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.
 		}
 	}
 	slices.SortFunc(all, func(a, b canon.Card) int {
-		return cmp.Or(cmp.Compare(a.Own.Level, b.Own.Level), cmp.Compare(len(b.Own.Subjects), len(a.Own.Subjects)), bytes.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(cmp.Compare(a.Own.Level, b.Own.Level), cmp.Compare(len(b.Own.Subjects), len(a.Own.Subjects)),
+			bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	return all, nil
 }
@@ -272,8 +273,9 @@ func (e entity) heldEntity(l *canon.Snapshot) op.Held {
 	}
 	sum := sha256.Sum256([]byte(notes))
 	return op.Held{Name: e.Name, Version: e.Version, Length: len([]rune(e.Description)) + len([]rune(notes)),
-		Read: `entity_get {"entity_id":"` + e.ID.String() + `"}`, Instead: "change a part of a long description with update_card and a patch",
-		Marks: [][]byte{[]byte("entity"), world[:], e.ID[:], binary.BigEndian.AppendUint32(nil, e.Version), sum[:]}}
+		Read:    `entity_get {"entity_id":"` + e.ID.String() + `"}`,
+		Instead: "change a part of a long description with update_card and a patch",
+		Marks:   [][]byte{[]byte("entity"), world[:], e.ID[:], binary.BigEndian.AppendUint32(nil, e.Version), sum[:]}}
 }
 
 // Cut shortens the notes.
@@ -333,10 +335,13 @@ func describeEntity(ctx context.Context, l *canon.Snapshot, c canon.Card) (entit
 	if err != nil {
 		return entity{}, err
 	}
-	e := entity{ID: c.ID, Name: c.Name, Type: kindOf(c), Attributes: fields.forReaders(), Tags: f.tags, Aliases: cleanAll(fields.stringList(fieldAliases)),
-		SourceDocument: cleanText(fields.stringValue(fieldSource)), SourceConfidence: cleanText(fields.stringValue(fieldConfidence)),
-		Version: c.Version(l.View()), UpdatedAt: stamp(c.UpdatedAt)}
-	if e.Description, e.DescriptionCut = markup.Truncate(toMarkdown(ctx, c.Type, content), maxDescription); e.DescriptionCut {
+	e := entity{ID: c.ID, Name: c.Name, Type: kindOf(c), Attributes: fields.forReaders(), Tags: f.tags,
+		Aliases:          cleanAll(fields.stringList(fieldAliases)),
+		SourceDocument:   cleanText(fields.stringValue(fieldSource)),
+		SourceConfidence: cleanText(fields.stringValue(fieldConfidence)),
+		Version:          c.Version(l.View()), UpdatedAt: stamp(c.UpdatedAt)}
+	if e.Description, e.DescriptionCut = markup.Truncate(toMarkdown(ctx, c.Type, content),
+		maxDescription); e.DescriptionCut {
 		e.Description = strings.TrimSpace(e.Description)
 	}
 	maps.Copy(e.Attributes, f.secrets.forReaders())

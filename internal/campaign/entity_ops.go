@@ -19,7 +19,8 @@ func entityWrites(d *deps) []*op.Operation {
 				"What players must not learn goes into attributes.secrets or gm_notes, never into the description.",
 			Route: "POST /api/campaigns/{campaign_id}/entities", Status: 201,
 			Examples: []op.Example{
-				{Title: "A person with a secret", Input: `{"campaign_id": "ashlar-pass", "name": "Ottilie Brandt", "entity_type": "npc", "description": "Matron of the sanatorium.", "attributes": {"age": 52, "secrets": "She signs for two dead patients."}, "tags": ["sanatorium"]}`},
+				{Title: "A person with a secret",
+					Input: `{"campaign_id": "ashlar-pass", "name": "Ottilie Brandt", "entity_type": "npc", "description": "Matron of the sanatorium.", "attributes": {"age": 52, "secrets": "She signs for two dead patients."}, "tags": ["sanatorium"]}`},
 			},
 		}, entityCreate),
 		defineWrite(d, op.Spec{
@@ -29,7 +30,8 @@ func entityWrites(d *deps) []*op.Operation {
 				"source_document says where the new values come from: where the entity is AUTHORITATIVE and comes from another source, a canon conflict is recorded instead of a change, for canon_resolve.",
 			Route: "PATCH /api/campaigns/{campaign_id}/entities/{entity_id}", Target: "entity_id",
 			Examples: []op.Example{
-				{Title: "A new attribute", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "attributes": {"age": 53}}`},
+				{Title: "A new attribute",
+					Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "attributes": {"age": 53}}`},
 			},
 		}, entityUpdate),
 		defineWrite(d, op.Spec{
@@ -40,7 +42,8 @@ func entityWrites(d *deps) []*op.Operation {
 			Effect: access.Destroy,
 			Route:  "DELETE /api/campaigns/{campaign_id}/entities/{entity_id}", Target: "entity_id",
 			Examples: []op.Example{
-				{Title: "See what would go", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "dry_run": true}`},
+				{Title: "See what would go",
+					Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "dry_run": true}`},
 			},
 		}, entityDelete),
 	}
@@ -60,8 +63,9 @@ type entityIn struct {
 }
 
 func (in entityIn) toDraft() entityDraft {
-	return entityDraft{attributes: in.Attributes, aliases: in.Aliases, tags: in.Tags, source: in.SourceDocument, confidence: in.SourceConfidence,
-		notes: notesEdit{text: in.GMNotes, session: in.DiscoveredSession}}
+	return entityDraft{attributes: in.Attributes, aliases: in.Aliases, tags: in.Tags, source: in.SourceDocument,
+		confidence: in.SourceConfidence,
+		notes:      notesEdit{text: in.GMNotes, session: in.DiscoveredSession}}
 }
 
 func (p *problems) checkName(field string, name *string) {
@@ -198,7 +202,8 @@ func (in entityUpdateIn) checkUpdate(ctx context.Context, d *deps, c *op.Call, p
 
 // checkReadTag refuses a change that is meant for another version, and a change that would
 // overwrite text of which its author has read only a part.
-func (in entityUpdateIn) checkReadTag(ctx context.Context, d *deps, c *op.Call, l *canon.Snapshot, card canon.Card) error {
+func (in entityUpdateIn) checkReadTag(ctx context.Context, d *deps, c *op.Call, l *canon.Snapshot,
+	card canon.Card) error {
 	e, err := describeEntity(ctx, l, card)
 	if err != nil {
 		return err

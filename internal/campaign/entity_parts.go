@@ -46,7 +46,8 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 	}
 	if !ok {
 		label := access.NewLabel(access.LevelGM)
-		made := canon.NewCard{Name: markup.Join(c.Name, partNotes), Type: typeNotes, Fields: fields, Label: &label, Parent: c.ID}
+		made := canon.NewCard{Name: markup.Join(c.Name, partNotes), Type: typeNotes, Fields: fields, Label: &label,
+			Parent: c.ID}
 		if n.text != nil {
 			made.Content = cleanText(*n.text)
 		}
@@ -112,7 +113,7 @@ func (p *problems) checkAttributes(a attributes) {
 		p.add("attributes", "200 at most")
 	}
 	for _, k := range slices.Sorted(maps.Keys(a)) {
-		at := "attributes." + clipRunes(cleanText(k), 60)
+		at := "attributes." + markup.Clip(cleanText(k), 60)
 		switch {
 		case slices.Contains(reserved, k):
 			p.add(at, "is not an attribute; give it as a field of the entity, or choose another name")
@@ -120,11 +121,6 @@ func (p *problems) checkAttributes(a attributes) {
 			p.add(at, "a name has 1 to 100 characters that can be seen")
 		}
 	}
-}
-
-func clipRunes(s string, n int) string {
-	r := []rune(s)
-	return string(r[:min(len(r), n)])
 }
 
 // writeSecrets plans a change of secret attributes. New values go to a card that only the GM sees,
@@ -220,6 +216,7 @@ func writeTags(ctx context.Context, p *canon.Plan, c canon.Card, tags []string) 
 	if len(items) == 0 {
 		return nil
 	}
-	_, err = p.Create(canon.NewCard{Name: markup.Join(c.Name, partTags), Type: canon.TypePointer, Content: content, Parent: c.ID})
+	_, err = p.Create(canon.NewCard{Name: markup.Join(c.Name, partTags), Type: canon.TypePointer, Content: content,
+		Parent: c.ID})
 	return err
 }

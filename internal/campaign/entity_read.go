@@ -26,7 +26,8 @@ func entityReads(d *deps) []*op.Operation {
 			Route: "GET /api/campaigns/{campaign_id}/entities",
 			Examples: []op.Example{
 				{Title: "By name", Input: `{"campaign_id": "ashlar-pass", "query": "doctor quill"}`},
-				{Title: "All clues about the line", Input: `{"campaign_id": "ashlar-pass", "entity_type": "clue", "tags": ["line"], "limit": 50}`},
+				{Title: "All clues about the line",
+					Input: `{"campaign_id": "ashlar-pass", "entity_type": "clue", "tags": ["line"], "limit": 50}`},
 			},
 		}, entitySearch),
 		defineRead(d, op.Spec{
@@ -49,7 +50,8 @@ func entityReads(d *deps) []*op.Operation {
 			Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}/compare/{other_id}",
 			Target: "entity_id",
 			Examples: []op.Example{
-				{Title: "Are they one?", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "other_id": "01920000-0000-7000-8000-000000000002"}`},
+				{Title: "Are they one?",
+					Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "other_id": "01920000-0000-7000-8000-000000000002"}`},
 			},
 		}, entityCompare),
 	}
@@ -128,12 +130,14 @@ type entityPage struct {
 
 // searchEntities lists entities, or searches for words. A query without results is treated as a
 // misspelling.
-func searchEntities(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter, p canon.Page) (found entityPage, err error) {
+func searchEntities(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter,
+	p canon.Page) (found entityPage, err error) {
 	if q == "" {
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
 	}
-	words := canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f, Listed: true}
+	words := canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f,
+		Listed: true}
 	result, err := l.Search(ctx, words, p)
 	if err != nil || result.Total.Count > 0 {
 		return entityPage{cardsOf(result.Hits), result.Total}, err
@@ -233,7 +237,8 @@ func entityCompare(ctx context.Context, l *canon.Snapshot, _ *op.Call, in compar
 		}
 	}
 	a, b := sides[0], sides[1]
-	out := compareOut{A: mention{a.ID, a.Name, a.Type}, B: mention{b.ID, b.Name, b.Type}, Differences: []difference{}, Same: []string{}, Related: []string{}}
+	out := compareOut{A: mention{a.ID, a.Name, a.Type}, B: mention{b.ID, b.Name, b.Type}, Differences: []difference{},
+		Same: []string{}, Related: []string{}}
 	left, right := a.comparableFields(), b.comparableFields()
 	names := slices.Collect(maps.Keys(left))
 	for k := range right {
@@ -302,6 +307,7 @@ func commonRelations(a, b entity) (shared []mention, related []string) {
 			shared = append(shared, r.Entity)
 		}
 	}
-	slices.SortFunc(shared, func(x, y mention) int { return cmp.Or(cmp.Compare(x.Name, y.Name), bytes.Compare(x.ID[:], y.ID[:])) })
+	slices.SortFunc(shared,
+		func(x, y mention) int { return cmp.Or(cmp.Compare(x.Name, y.Name), bytes.Compare(x.ID[:], y.ID[:])) })
 	return shared, related
 }

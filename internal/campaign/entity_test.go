@@ -10,11 +10,16 @@ import (
 func TestAnEntityIsHiddenUntilRevealed(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
-		id := gm.Make("npc", "Ottilie Brandt", `"description": "Matron of the **sanatorium**.", "attributes": {"age": 52, "home": "Kelp Terrace", "secrets": "Signs for the dead."}, "tags": ["ward", "night"], "aliases": ["The Matron"], "gm_notes": "Knows the tunnel.", "discovered_session": 2, "source_document": "p. 4"`)
-		gm.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("name", "Ottilie Brandt").Want("type", "npc").Want("description", "Matron of the **sanatorium**.").
-			Want("attributes.age", 52).Want("attributes.secrets", "Signs for the dead.").Want("secret_attributes.0", "secrets").Want("gm_notes", "Knows the tunnel.").
-			Want("discovered_session", 2).Want("known_to", "gm").Want("tags.1", "night").Want("aliases.0", "The Matron").Want("source_document", "p. 4")
-		nothing := strings.ReplaceAll(ada.WantFault("NOT_FOUND", "entity_get", `{"entity_id": "01920000-0000-7000-8000-0000000000ff"}`), "01920000-0000-7000-8000-0000000000ff", "ID")
+		id := gm.Make("npc", "Ottilie Brandt",
+			`"description": "Matron of the **sanatorium**.", "attributes": {"age": 52, "home": "Kelp Terrace", "secrets": "Signs for the dead."}, "tags": ["ward", "night"], "aliases": ["The Matron"], "gm_notes": "Knows the tunnel.", "discovered_session": 2, "source_document": "p. 4"`)
+		gm.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("name", "Ottilie Brandt").Want("type",
+			"npc").Want("description", "Matron of the **sanatorium**.").
+			Want("attributes.age", 52).Want("attributes.secrets", "Signs for the dead.").Want("secret_attributes.0",
+			"secrets").Want("gm_notes", "Knows the tunnel.").
+			Want("discovered_session", 2).Want("known_to", "gm").Want("tags.1", "night").Want("aliases.0",
+			"The Matron").Want("source_document", "p. 4")
+		nothing := strings.ReplaceAll(ada.WantFault("NOT_FOUND", "entity_get",
+			`{"entity_id": "01920000-0000-7000-8000-0000000000ff"}`), "01920000-0000-7000-8000-0000000000ff", "ID")
 		hidden := strings.ReplaceAll(ada.WantFault("NOT_FOUND", "entity_get", `{"entity_id": "`+id+`"}`), id, "ID")
 		if nothing != hidden {
 			t.Errorf("what is hidden answers\n%s\nwhat is not there\n%s", hidden, nothing)
@@ -23,15 +28,19 @@ func TestAnEntityIsHiddenUntilRevealed(t *testing.T) {
 		ada.Call("campaign_get", `{}`).Want("stats.entities", 0).Want("role", "player").Want("system", "coc-7e")
 
 		gm.Call("reveal", `{"items": [{"entity_id": "`+id+`"}]}`).Want("items.0.known_to", "all")
-		ada.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("attributes.age", 52).Want("tags.#", 2).Want("source_document", "p. 4").
+		ada.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("attributes.age", 52).Want("tags.#", 2).Want("source_document",
+			"p. 4").
 			WantNo("attributes.secrets", "gm_notes", "discovered_session", "known_to", "secret_attributes", "secrets_known_to")
-		ada.Call("entity_search", `{"query": "matron"}`).WantEach("entities", "name", "Ottilie Brandt").Want("next_offset", nil)
+		ada.Call("entity_search", `{"query": "matron"}`).WantEach("entities", "name",
+			"Ottilie Brandt").Want("next_offset", nil)
 		ada.Call("entity_search", `{"query": "kelp"}`).WantEach("entities", "name", "Ottilie Brandt")
-		ada.Call("entity_search", `{"query": "signs"}`).Want("total", 0) // a secret attribute is not part of the entity's card
+		// a secret attribute is not part of the entity's card
+		ada.Call("entity_search", `{"query": "signs"}`).Want("total", 0)
 		ada.Call("campaign_get", `{}`).Want("stats.entities", 1)
 
 		gm.Call("reveal", `{"items": [{"secret_of": "`+id+`"}], "to": ["ada"]}`).Want("items.0.known_to.0", "ada")
-		ada.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("attributes.secrets", "Signs for the dead.").WantNo("secret_attributes")
+		ada.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("attributes.secrets",
+			"Signs for the dead.").WantNo("secret_attributes")
 		s.As("ben").Call("entity_get", `{"entity_id": "`+id+`"}`).WantNo("attributes.secrets")
 
 		gm.Call("unreveal", `{"items": [{"entity_id": "`+id+`"}]}`).Want("items.0.known_to", "gm")
@@ -52,15 +61,18 @@ func TestChangingSecretsChangesNothingForPlayers(t *testing.T) {
 			return a.Raw + a.Reply.ETag + ada.Call("entity_search", `{}`).Raw
 		}
 		before := seen()
-		gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"secrets": "Signs."}, "gm_notes": "n", "discovered_session": 4}`)
-		gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"secrets": "Signs twice."}}`).Want("attributes.secrets", "Signs twice.")
+		gm.Call("entity_update", `{"entity_id": "`+id+
+			`", "attributes": {"secrets": "Signs."}, "gm_notes": "n", "discovered_session": 4}`)
+		gm.Call("entity_update", `{"entity_id": "`+id+
+			`", "attributes": {"secrets": "Signs twice."}}`).Want("attributes.secrets", "Signs twice.")
 		if after := seen(); after != before {
 			t.Errorf("a player saw\n%s\nand sees\n%s", before, after)
 		}
 		gm.Call("reveal", `{"items": [{"secret_of": "`+id+`"}]}`)
 		ada.Call("entity_get", get).Want("attributes.secrets", "Signs twice.")
 		revealed := seen()
-		gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"secrets": "Signs no more."}}`).Want("attributes.secrets", "Signs no more.")
+		gm.Call("entity_update", `{"entity_id": "`+id+
+			`", "attributes": {"secrets": "Signs no more."}}`).Want("attributes.secrets", "Signs no more.")
 		if after := seen(); after != revealed {
 			t.Errorf("what the GM wrote after the revelation shows before it is revealed:\n%s\n%s", revealed, after)
 		}
@@ -73,8 +85,10 @@ func TestATypeCardNamesSecretFields(t *testing.T) {
 	s := newScene(t)
 	gm, ada := s.As("gm"), s.As("ada")
 	s.keep(`Character`, "Cardtype", `{"secret_fields": ["true_name", "allegiance"]}`)
-	id := gm.Make("npc", "The Guide", `"revealed": true, "attributes": {"true_name": "Urs", "secrets": "is open here", "age": 40}`)
-	ada.Call("entity_get", `{"entity_id": "`+id+`"}`).WantNo("attributes.true_name").Want("attributes.secrets", "is open here")
+	id := gm.Make("npc", "The Guide",
+		`"revealed": true, "attributes": {"true_name": "Urs", "secrets": "is open here", "age": 40}`)
+	ada.Call("entity_get", `{"entity_id": "`+id+`"}`).WantNo("attributes.true_name").Want("attributes.secrets",
+		"is open here")
 	gm.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("attributes.true_name", "Urs").Want("secret_attributes.#", 1)
 	gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"allegiance": "the Line"}}`)
 	ada.Call("entity_get", `{"entity_id": "`+id+`"}`).WantNo("attributes.allegiance")
@@ -101,12 +115,14 @@ func TestSearchRanksFiltersAndToleratesMisspellings(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		gm.Make("npc", "Ottilie Brandt", `"revealed": true, "tags": ["ward", "night"], "description": "Matron."`)
-		gm.Make("npc", "Konrad Vogt", `"revealed": true, "tags": ["ward"], "aliases": ["The Signalman", "Warden of the Lower Gallery by Night"]`)
+		gm.Make("npc", "Konrad Vogt",
+			`"revealed": true, "tags": ["ward"], "aliases": ["The Signalman", "Warden of the Lower Gallery by Night"]`)
 		gm.Make("location", "Brandt Tower", `"tags": ["ward", "night"]`)
 		gm.Call("session_create", `{"recap": "They met Brandt."}`)
 		ada.Call("entity_search", `{"query": "brandt"}`).WantEach("entities", "name", "Ottilie Brandt").Want("total", 1)
 		gm.Call("entity_search", `{"query": "brandt"}`).Want("total", 2)
-		gm.Call("entity_search", `{"query": "brandt", "entity_type": "location"}`).WantEach("entities", "name", "Brandt Tower")
+		gm.Call("entity_search", `{"query": "brandt", "entity_type": "location"}`).WantEach("entities", "name",
+			"Brandt Tower")
 		gm.Call("entity_search", `{"tags": ["ward", "night"]}`).WantEach("entities", "name", "Brandt Tower, Ottilie Brandt")
 		ada.Call("entity_search", `{"tags": ["ward"], "limit": 1}`).Want("total", 2).Want("next_offset", 1)
 		for _, slip := range []string{"Brant", "Otilie Brandt", "konrad vgt", "Brannt", "ottilei", "Knorad"} {
@@ -131,8 +147,10 @@ func TestCompare(t *testing.T) {
 	}
 	gm.Call("relationship_create", `{"source_id": "`+a+`", "target_id": "`+b+`", "type": "parent of", "secret": true}`)
 	got := ada.Call("entity_compare", `{"entity_id": "`+a+`", "other_id": "`+b+`"}`)
-	got.Has(`{"field":"attributes.age","a":30,"b":31}`, `"attributes.eyes"`).WantEach("shared", "name", "Cy").Want("related.#", 0).Lacks("secrets", "gm_notes")
-	gm.Call("entity_compare", `{"entity_id": "`+a+`", "other_id": "`+b+`"}`).Has(`{"field":"attributes.secrets","a":"x","b":null}`).Want("related.0", "parent of")
+	got.Has(`{"field":"attributes.age","a":30,"b":31}`, `"attributes.eyes"`).WantEach("shared", "name",
+		"Cy").Want("related.#", 0).Lacks("secrets", "gm_notes")
+	gm.Call("entity_compare", `{"entity_id": "`+a+`", "other_id": "`+b+
+		`"}`).Has(`{"field":"attributes.secrets","a":"x","b":null}`).Want("related.0", "parent of")
 }
 
 func TestWritesOfEntitiesAreChecked(t *testing.T) {
@@ -143,21 +161,27 @@ func TestWritesOfEntitiesAreChecked(t *testing.T) {
 		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": ""}`, `"name"`},
 		{"INVALID_PARAMS", "entity_create", `{"entity_type": "person", "name": "Bo"}`, `"entity_type"`},
 		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "~Bo"}`, `"name"`},
-		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "Bo", "attributes": {"aliases": 1}}`, `"attributes.aliases"`},
+		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "Bo", "attributes": {"aliases": 1}}`,
+			`"attributes.aliases"`},
 		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "` + strings.Repeat("é", 201) + `"}`, `"name"`},
-		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "Bo", "description": "` + strings.Repeat("é", 10_001) + `"}`, `"description"`},
-		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "Bo", "gm_notes": "` + strings.Repeat("é", 50_001) + `"}`, `"gm_notes"`},
+		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "Bo", "description": "` +
+			strings.Repeat("é", 10_001) + `"}`, `"description"`},
+		{"INVALID_PARAMS", "entity_create", `{"entity_type": "npc", "name": "Bo", "gm_notes": "` +
+			strings.Repeat("é", 50_001) + `"}`, `"gm_notes"`},
 		{"INVALID_PARAMS", "entity_get", `{"entity_id": "Ann"}`, `"entity_id"`},
 		{"CONFLICT", "entity_update", `{"entity_id": "` + id + `", "if_version": 7, "attributes": {"age": 31}}`, ""},
-		{"NOT_FOUND", "entity_update", `{"entity_id": "01920000-0000-7000-8000-0000000000ff", "attributes": {"age": 31}}`, ""},
+		{"NOT_FOUND", "entity_update",
+			`{"entity_id": "01920000-0000-7000-8000-0000000000ff", "attributes": {"age": 31}}`, ""},
 	} {
 		if shown := gm.WantFault(row.code, row.name, row.input); !strings.Contains(shown, row.field) {
 			t.Errorf("%s %s: %s names no %s", row.name, row.input, shown, row.field)
 		}
 	}
-	gm.Call("entity_update", `{"entity_id": "`+id+`", "if_version": 1, "attributes": {"age": null}, "description": "Tall.\n\n- a\n- b"}`).
+	gm.Call("entity_update", `{"entity_id": "`+id+
+		`", "if_version": 1, "attributes": {"age": null}, "description": "Tall.\n\n- a\n- b"}`).
 		WantNo("attributes.age").Want("description", "Tall.\n\n- a\n- b").Want("version", 2)
-	gm.Call("entity_update", `{"entity_id": "`+id+`", "entity_type": "clue", "name": "Ann's letter"}`).Want("type", "clue").Want("name", "Ann's letter").Want("description", "Tall.\n\n- a\n- b")
+	gm.Call("entity_update", `{"entity_id": "`+id+`", "entity_type": "clue", "name": "Ann's letter"}`).Want("type",
+		"clue").Want("name", "Ann's letter").Want("description", "Tall.\n\n- a\n- b")
 	once := func(r *op.Request) { r.IdempotencyKey = "k" }
 	first := gm.Call("entity_create", `{"entity_type": "npc", "name": "Once"}`, once)
 	again := gm.Call("entity_create", `{"entity_type": "npc", "name": "Once"}`, once)
@@ -183,7 +207,8 @@ func TestLongNotesComeInParts(t *testing.T) {
 		if !ok {
 			break
 		}
-		input = `{"entity_id": "` + id + `", "notes_offset": ` + strings.TrimSuffix(strings.TrimSpace(jsonOf(next)), ".0") + `}`
+		input = `{"entity_id": "` + id + `", "notes_offset": ` +
+			strings.TrimSuffix(strings.TrimSpace(jsonOf(next)), ".0") + `}`
 	}
 	if strings.TrimSpace(all.String()) != strings.TrimSpace(notes) {
 		t.Errorf("%d characters of %d", all.Len(), len(notes))
@@ -206,7 +231,8 @@ func TestASearchByTypeFollowsTheType(t *testing.T) {
 		gm.Call("entity_update", `{"entity_id": "`+id+`", "entity_type": "creature"}`).Want("type", "creature")
 		find("npc", 1)
 		find("creature", 1)
-		ada.Call("entity_search", `{"query": "gray guest", "entity_type": "creature"}`).Want("entities.0.name", "The Grey Guest")
+		ada.Call("entity_search", `{"query": "gray guest", "entity_type": "creature"}`).Want("entities.0.name",
+			"The Grey Guest")
 		ada.Call("entity_search", `{"query": "gray guest", "entity_type": "npc"}`).Want("total", 0)
 	})
 }

@@ -134,7 +134,8 @@ func (d entityDraft) overwriteEntity(ctx context.Context, p *canon.Plan, c canon
 }
 
 // toEdit returns the change of the entity's own card.
-func (d entityDraft) toEdit(ctx context.Context, p *canon.Plan, c canon.Card, public attributes) (e canon.Edit, err error) {
+func (d entityDraft) toEdit(ctx context.Context, p *canon.Plan, c canon.Card,
+	public attributes) (e canon.Edit, err error) {
 	if e.Fields, err = d.publicFields(public); err != nil {
 		return e, err
 	}

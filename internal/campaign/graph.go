@@ -16,7 +16,8 @@ func mapOps(d *deps) []*op.Operation {
 		Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}/map",
 		Target: "entity_id",
 		Examples: []op.Example{
-			{Title: "Two steps around somebody", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "depth": 2}`},
+			{Title: "Two steps around somebody",
+				Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "depth": 2}`},
 		},
 	}, relationshipMap)}
 }
@@ -107,12 +108,14 @@ func relationshipMap(ctx context.Context, l *canon.Snapshot, _ *op.Call, in mapI
 	if err != nil {
 		return mapOut{}, err
 	}
-	r, err := l.Reach(ctx, canon.ReachQuery{From: center.ID, Kinds: []string{kindRelation}, Both: true, Depth: in.Depth, Limit: maxNodes})
+	r, err := l.Reach(ctx, canon.ReachQuery{From: center.ID, Kinds: []string{kindRelation}, Both: true, Depth: in.Depth,
+		Limit: maxNodes})
 	if err != nil {
 		return mapOut{}, err
 	}
-	out := mapOut{Center: mentionOf(center), Nodes: []node{}, Relationships: []edge{}, Reached: len(r.Cards), Truncated: r.Cut,
-		offset: in.Offset, again: in.nextCallFrom(l)}
+	out := mapOut{Center: mentionOf(center), Nodes: []node{}, Relationships: []edge{}, Reached: len(r.Cards),
+		Truncated: r.Cut,
+		offset:    in.Offset, again: in.nextCallFrom(l)}
 	place := make(map[canon.CardID]int, len(r.Cards))
 	for i, c := range r.Cards {
 		place[c.ID] = i
@@ -123,7 +126,8 @@ func relationshipMap(ctx context.Context, l *canon.Snapshot, _ *op.Call, in mapI
 	for _, k := range r.Links {
 		if late := max(place[k.From], place[k.To]); late >= in.Offset {
 			b := attrsOf(k)
-			out.Relationships = append(out.Relationships, edge{k.ID, k.From, k.To, b.Type, b.Inverse, b.Tone, b.Strength, shownTo(l, k.Label), late})
+			out.Relationships = append(out.Relationships, edge{k.ID, k.From, k.To, b.Type, b.Inverse, b.Tone, b.Strength,
+				shownTo(l, k.Label), late})
 		}
 	}
 	return out, nil
@@ -132,6 +136,7 @@ func relationshipMap(ctx context.Context, l *canon.Snapshot, _ *op.Call, in mapI
 // nextCallFrom returns a function that makes the call for the nodes from an offset on.
 func (in mapIn) nextCallFrom(l *canon.Snapshot) func(offset int) *nextCall {
 	return func(offset int) *nextCall {
-		return &nextCall{"relationship_map", map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID, "depth": in.Depth, "offset": offset}}
+		return &nextCall{"relationship_map", map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID,
+			"depth": in.Depth, "offset": offset}}
 	}
 }

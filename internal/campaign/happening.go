@@ -54,7 +54,8 @@ func (h eventDraft) cardTitle() string {
 		}
 		return r
 	}, cleanText(h.Date+" "+text))
-	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), "~:* ") // signs with a meaning at the beginning of a name
+	// signs with a meaning at the beginning of a name
+	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), "~:* ")
 	if markup.CheckName(name) != nil {
 		return "Timeline event"
 	}
@@ -81,7 +82,8 @@ func (h eventDraft) createEvent(ctx context.Context, p *canon.Plan) (canon.Card,
 	if err != nil {
 		return canon.Card{}, err
 	}
-	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: cleanText(h.description), Fields: fields, Label: &label, Root: true})
+	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: cleanText(h.description), Fields: fields,
+		Label: &label, Root: true})
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -113,7 +115,8 @@ func setInvolved(ctx context.Context, p *canon.Plan, c canon.Card, entities []re
 			continue
 		}
 		delete(want, id.toCardID())
-		k := canon.Link{ID: canon.LinkIDOf(kindInvolves, c.ID.String(), id.toCardID().String()), Kind: kindInvolves, From: c.ID, To: id.toCardID()}
+		k := canon.Link{ID: canon.LinkIDOf(kindInvolves, c.ID.String(), id.toCardID().String()), Kind: kindInvolves,
+			From: c.ID, To: id.toCardID()}
 		if _, err := p.Link(k); err != nil {
 			return err
 		}

@@ -63,7 +63,8 @@ type audience struct {
 func (audience) Schema(s *jsonschema.Schema) {
 	s.AnyOf = []*jsonschema.Schema{
 		{Type: "string", Enum: []any{"all"}},
-		{Type: "array", Items: &jsonschema.Schema{Type: "string", MinLength: jsonschema.Ptr(1), MaxLength: jsonschema.Ptr(100)},
+		{Type: "array", Items: &jsonschema.Schema{Type: "string", MinLength: jsonschema.Ptr(1),
+			MaxLength: jsonschema.Ptr(100)},
 			MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(50)},
 	}
 }
@@ -125,7 +126,8 @@ func ruleFault(field, format string, args ...any) *fault.Error {
 
 // absentFault is the fault for missing and for hidden objects alike.
 func absentFault(what string, id ref, look string) error {
-	return fault.New(fault.NotFound, "there is no %s %s in this campaign; find it with %s", what, strings.ToLower(string(id)), look)
+	return fault.New(fault.NotFound, "there is no %s %s in this campaign; find it with %s", what,
+		strings.ToLower(string(id)), look)
 }
 
 // faultAtField sets the field of the input that caused a fault.

@@ -157,7 +157,8 @@ func (k knowledge) seqFor(field, id string) canon.Seq {
 // cardAt returns a card's version at commit seq; the result is false unless the card and all cards
 // above it were visible to the audience. Hiding a card also hides the cards below it in their
 // present version, so labels alone do not suffice: the reveal events are checked as well.
-func (k knowledge) cardAt(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (canon.Version, bool, error) {
+func (k knowledge) cardAt(ctx context.Context, field, of string, id canon.CardID,
+	seq canon.Seq) (canon.Version, bool, error) {
 	if seq == 0 {
 		return canon.Version{}, false, nil
 	}
@@ -252,11 +253,13 @@ func (k knowledge) knownRelations(ctx context.Context, c canon.Card) ([]entityRe
 		}
 		return nil
 	}
-	if err := collect(k.at, func(id canon.LinkID) bool { return k.seqFor("relationship_id", id.String()) == k.at }); err != nil {
+	if err := collect(k.at,
+		func(id canon.LinkID) bool { return k.seqFor("relationship_id", id.String()) == k.at }); err != nil {
 		return nil, err
 	}
 	for _, seq := range k.distinctSeqs() {
-		if err := collect(seq, func(id canon.LinkID) bool { return k.seqFor("relationship_id", id.String()) == seq }); err != nil {
+		if err := collect(seq,
+			func(id canon.LinkID) bool { return k.seqFor("relationship_id", id.String()) == seq }); err != nil {
 			return nil, err
 		}
 	}

@@ -21,7 +21,8 @@ func knowledgeOps(d *deps) []*op.Operation {
 		Route:    "POST /api/campaigns/{campaign_id}/preview",
 		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser,
 		Examples: []op.Example{
-			{Title: "What one player finds", Input: `{"campaign_id": "ashlar-pass", "subject": "player-ada", "tool": "entity_search", "arguments": {"query": "matron"}}`},
+			{Title: "What one player finds",
+				Input: `{"campaign_id": "ashlar-pass", "subject": "player-ada", "tool": "entity_search", "arguments": {"query": "matron"}}`},
 		},
 	}
 	return []*op.Operation{
@@ -33,7 +34,8 @@ func knowledgeOps(d *deps) []*op.Operation {
 				"It is what had been revealed by the end of that session, and what was revealed with its session_id since.",
 			Route: "GET /api/campaigns/{campaign_id}/knowledge",
 			Examples: []op.Example{
-				{Title: "What one player knew after the third session", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "subject": "player-ada", "as_of_session": 3}`},
+				{Title: "What one player knew after the third session",
+					Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "subject": "player-ada", "as_of_session": 3}`},
 			},
 		}, playerKnowledge),
 	}
@@ -96,7 +98,8 @@ func playerKnowledge(ctx context.Context, l *canon.Snapshot, _ *op.Call, in know
 
 // toKnowledge returns the knowledge of the requested audience at the requested time.
 func (in knowledgeIn) toKnowledge(ctx context.Context, l *canon.Snapshot) (knowledge, error) {
-	k := knowledge{l: l, view: access.View{Level: access.LevelUser, Subject: in.Subject, Ceiling: l.View().Level}, at: l.Now()}
+	k := knowledge{l: l, view: access.View{Level: access.LevelUser, Subject: in.Subject, Ceiling: l.View().Level},
+		at: l.Now()}
 	if in.Subject != "" {
 		if err := access.CheckSubject(in.Subject); err != nil {
 			return k, fault.BadField("subject", "%v", err)
@@ -166,7 +169,8 @@ func (k knowledge) describeKnown(ctx context.Context, c canon.Card, out *knowled
 	if err != nil {
 		return err
 	}
-	e := knownEntity{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]}, Description: toMarkdown(ctx, v.Type, content), Attributes: fields.forReaders()}
+	e := knownEntity{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]},
+		Description: toMarkdown(ctx, v.Type, content), Attributes: fields.forReaders()}
 	maps.Copy(e.Attributes, secrets.forReaders())
 	if e.Relationships, err = k.knownRelations(ctx, c); err != nil {
 		return err

@@ -19,12 +19,18 @@ func (a actor) Played(number string) string {
 func TestSessionsKeepTheirPreparation(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
-		id := gm.Call("session_create", `{"date": "6 March", "prep_notes": "The doctor lies.", "recap": "They **arrived**."}`).Want("number", 1).Want("status", "PLANNED").Want("stage", "prep").Text("id")
+		id := gm.Call("session_create",
+			`{"date": "6 March", "prep_notes": "The doctor lies.", "recap": "They **arrived**."}`).Want("number",
+			1).Want("status", "PLANNED").Want("stage", "prep").Text("id")
 		gm.Call("session_create", `{}`).Want("number", 2)
 		gm.WantFault("CONFLICT", "session_create", `{"number": 2}`)
-		gm.Call("session_update", `{"session_id": "`+id+`", "status": "COMPLETED", "stage": "wrap_up", "play_notes": "p", "actual_notes": "a"}`).Want("recap", "They **arrived**.").Want("prep_notes", "The doctor lies.")
-		gm.Call("session_update", `{"session_id": "`+id+`", "play_notes": "", "number": 10}`).Want("play_notes", "").Want("number", 10)
-		ada.Call("session_list", `{}`).Want("total", 2).Want("sessions.0.number", 2).Want("sessions.1.actual_notes", "").Lacks("doctor", "prep_notes", "notes_published")
+		gm.Call("session_update", `{"session_id": "`+id+
+			`", "status": "COMPLETED", "stage": "wrap_up", "play_notes": "p", "actual_notes": "a"}`).Want("recap",
+			"They **arrived**.").Want("prep_notes", "The doctor lies.")
+		gm.Call("session_update", `{"session_id": "`+id+`", "play_notes": "", "number": 10}`).Want("play_notes",
+			"").Want("number", 10)
+		ada.Call("session_list", `{}`).Want("total", 2).Want("sessions.0.number", 2).Want("sessions.1.actual_notes",
+			"").Lacks("doctor", "prep_notes", "notes_published")
 		ada.Call("session_list", `{"status": "COMPLETED"}`).Want("total", 1)
 		gm.Call("session_list", `{}`).Has("The doctor lies.")
 		ada.WantFault("FORBIDDEN", "session_update", `{"session_id": "`+id+`", "recap": "x"}`)
@@ -73,11 +79,13 @@ func (a actor) versions() string {
 func TestUnpublishedNotesAreVisibleToTheGMAlone(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
-		id := gm.Call("session_create", `{"recap": "They arrived.", "play_notes": "mark-played"}`).Want("play_notes", "mark-played").Want("notes_published", false).Text("id")
+		id := gm.Call("session_create", `{"recap": "They arrived.", "play_notes": "mark-played"}`).Want("play_notes",
+			"mark-played").Want("notes_published", false).Text("id")
 		update := func(more string) optest.Answer {
 			return gm.Call("session_update", `{"session_id": "`+id+`", `+more+`}`)
 		}
-		update(`"status": "COMPLETED", "actual_notes": "mark-actual"`).Want("actual_notes", "mark-actual").Want("play_notes", "mark-played")
+		update(`"status": "COMPLETED", "actual_notes": "mark-actual"`).Want("actual_notes", "mark-actual").Want("play_notes",
+			"mark-played")
 		if seen := ada.sessionSurfaces(); strings.Contains(seen, "mark-") || !strings.Contains(seen, "They arrived.") {
 			t.Errorf("a player reads: %s", seen)
 		}
@@ -91,7 +99,8 @@ func TestUnpublishedNotesAreVisibleToTheGMAlone(t *testing.T) {
 			t.Errorf("notes of the GM change what a player reads:\n%s\n%s", before, after)
 		}
 		update(`"publish_notes": true`).Want("notes_published", true)
-		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again").Want("sessions.0.play_notes", "mark-played")
+		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again").Want("sessions.0.play_notes",
+			"mark-played")
 		// Notes written after publishing are again visible to the GM alone.
 		update(`"actual_notes": "mark-later"`).Want("actual_notes", "mark-later").Want("notes_published", false)
 		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again")
@@ -107,10 +116,13 @@ func TestUnpublishedNotesAreVisibleToTheGMAlone(t *testing.T) {
 func TestNotesOfEarlierVersionsAreVisibleToTheGMAlone(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
-		s.keep("Session 3", "Session", `{"number": 3, "sort": 3, "status": "COMPLETED", "stage": "play", "play_notes": "mark-p", "actual_notes": "mark-a"}`)
+		s.keep("Session 3", "Session",
+			`{"number": 3, "sort": 3, "status": "COMPLETED", "stage": "play", "play_notes": "mark-p", "actual_notes": "mark-a"}`)
 		ada.Call("session_list", `{}`).Want("sessions.0.play_notes", "").Lacks("mark-")
-		id := gm.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-a").Want("sessions.0.notes_published", false).Text("sessions.0.id")
-		gm.Call("session_update", `{"session_id": "`+id+`", "recap": "So it went."}`).Want("play_notes", "mark-p").Want("recap", "So it went.")
+		id := gm.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-a").Want("sessions.0.notes_published",
+			false).Text("sessions.0.id")
+		gm.Call("session_update", `{"session_id": "`+id+`", "recap": "So it went."}`).Want("play_notes",
+			"mark-p").Want("recap", "So it went.")
 		ada.Call("session_list", `{}`).Want("sessions.0.recap", "So it went.").Lacks("mark-")
 		gm.Call("session_update", `{"session_id": "`+id+`", "publish_notes": true}`)
 		ada.Call("session_list", `{}`).Want("sessions.0.play_notes", "mark-p").Want("sessions.0.actual_notes", "mark-a")
@@ -129,7 +141,8 @@ func TestPlayerKnowledgeAsOfASession(t *testing.T) {
 		gm.Call("entity_get", `{"entity_id": "`+ann+`"}`).Want("discovered_session", 1)
 		gm.Call("entity_update", `{"entity_id": "`+ann+`", "description": "Second."}`)
 		two := gm.Played("2")
-		gm.Call("reveal", `{"items": [{"secret_of": "`+ann+`"}, {"event_id": "`+met+`"}], "to": ["ada"], "session_id": "`+two+`"}`)
+		gm.Call("reveal", `{"items": [{"secret_of": "`+ann+`"}, {"event_id": "`+met+`"}], "to": ["ada"], "session_id": "`+
+			two+`"}`)
 		three := gm.Played("3")
 		gm.Call("reveal", `{"items": [{"relationship_id": "`+tie+`"}], "session_id": "`+two+`"}`) // recorded late
 		gm.Call("session_create", `{"number": 4}`)
@@ -141,9 +154,12 @@ func TestPlayerKnowledgeAsOfASession(t *testing.T) {
 		}
 		of(``).Want("known", false).WantNo("entity")
 		of(`"as_of_session": 4`).Want("known", false)
-		of(`"as_of_session": 1`).Want("known", true).Want("entity.description", "First.").WantNo("entity.attributes.secrets").Want("entity.relationships.#", 0).Has(`"unknown":["secrets"]`)
-		of(`"as_of_session": 2`).Want("entity.description", "Second.").Want("entity.relationships.#", 1).WantNo("entity.attributes.secrets").Want("entity.events.#", 0)
-		of(`"as_of_session": 2, "subject": "ada"`).Want("entity.attributes.secrets", "x").Want("entity.events.0.description", "They met.").Want("entity.events.0.entities.#", 2)
+		of(`"as_of_session": 1`).Want("known", true).Want("entity.description",
+			"First.").WantNo("entity.attributes.secrets").Want("entity.relationships.#", 0).Has(`"unknown":["secrets"]`)
+		of(`"as_of_session": 2`).Want("entity.description", "Second.").Want("entity.relationships.#",
+			1).WantNo("entity.attributes.secrets").Want("entity.events.#", 0)
+		of(`"as_of_session": 2, "subject": "ada"`).Want("entity.attributes.secrets", "x").Want("entity.events.0.description",
+			"They met.").Want("entity.events.0.entities.#", 2)
 		of(`"as_of_session": 1, "subject": "ada"`).WantNo("entity.attributes.secrets")
 		of(`"as_of_session": 3, "subject": "ben"`).Want("known", true).WantNo("entity.attributes.secrets")
 		gm.Call("player_knowledge", `{"as_of_session": 1}`).WantEach("entities", "name", "Ann, Bo").Want("total", 2)
@@ -171,8 +187,10 @@ func TestAPreviewEqualsThePlayersAnswer(t *testing.T) {
 		conductor := gm.Call("entity_search", `{"query": "conductor", "entity_type": "npc"}`).Text("entities.0.id")
 		for _, who := range []string{"sample-ada", "sample-ben"} {
 			for tool, args := range map[string]string{
-				"campaign_get": `{}`, "entity_search": `{"query": "the", "limit": 50}`, "entity_get": `{"entity_id": "` + brandt + `"}`, "relationship_map": `{"entity_id": "` + brandt + `", "depth": 3}`,
-				"timeline_query": `{"limit": 100}`, "session_list": `{}`, "relationship_types": `{}`, "entity_compare": `{"entity_id": "` + brandt + `", "other_id": "` + brandt + `"}`,
+				"campaign_get": `{}`, "entity_search": `{"query": "the", "limit": 50}`, "entity_get": `{"entity_id": "` + brandt +
+					`"}`, "relationship_map": `{"entity_id": "` + brandt + `", "depth": 3}`,
+				"timeline_query": `{"limit": 100}`, "session_list": `{}`, "relationship_types": `{}`,
+				"entity_compare": `{"entity_id": "` + brandt + `", "other_id": "` + brandt + `"}`,
 			} {
 				got := gm.Call("preview_as", `{"subject": "`+who+`", "tool": "`+tool+`", "arguments": `+args+`}`).Want("as", who)
 				result, _ := got.At("result")
@@ -182,8 +200,10 @@ func TestAPreviewEqualsThePlayersAnswer(t *testing.T) {
 				}
 			}
 		}
-		gm.Call("preview_as", `{"subject": "sample-ada", "tool": "entity_get", "arguments": {"entity_id": "`+conductor+`"}}`).Want("error.code", "NOT_FOUND").WantNo("result")
-		gm.Call("preview_as", `{"tool": "entity_get", "arguments": {"entity_id": "`+brandt+`"}}`).Want("as", "players").WantNo("result.attributes.secrets")
+		gm.Call("preview_as", `{"subject": "sample-ada", "tool": "entity_get", "arguments": {"entity_id": "`+conductor+
+			`"}}`).Want("error.code", "NOT_FOUND").WantNo("result")
+		gm.Call("preview_as", `{"tool": "entity_get", "arguments": {"entity_id": "`+brandt+`"}}`).Want("as",
+			"players").WantNo("result.attributes.secrets")
 		shown := gm.WantFault("INVALID_PARAMS", "preview_as", `{"tool": "entity_get", "arguments": {"entity": 1}}`)
 		if !strings.Contains(shown, "arguments.entity") {
 			t.Error(shown)
@@ -203,8 +223,10 @@ func TestAPreviewShowsNothingAboveTheCallersLevel(t *testing.T) {
 		gm := s.As("gm")
 		gm.Call("entity_search", `{}`).Want("total", 0)
 		gm.Call("preview_as", `{"subject": "ada", "tool": "entity_search"}`).Want("result.total", 0)
-		gm.Call("preview_as", `{"subject": "ada", "tool": "entity_search", "arguments": {"query": "sealed"}}`).Want("result.total", 0)
-		gm.Call("preview_as", `{"subject": "ada", "tool": "entity_search", "arguments": {"query": "seeled"}}`).Want("result.total", 0)
+		gm.Call("preview_as",
+			`{"subject": "ada", "tool": "entity_search", "arguments": {"query": "sealed"}}`).Want("result.total", 0)
+		gm.Call("preview_as",
+			`{"subject": "ada", "tool": "entity_search", "arguments": {"query": "seeled"}}`).Want("result.total", 0)
 		gm.Call("player_knowledge", `{"subject": "ada"}`).Want("total", 0)
 		s.As("admin").Call("preview_as", `{"subject": "ada", "tool": "entity_search"}`).Want("result.total", 1)
 	})

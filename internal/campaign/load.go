@@ -72,7 +72,8 @@ type fileConflict struct {
 
 // readFiles parses the files of a campaign.
 func readFiles(files fs.FS) (c campaignFile, err error) {
-	for name, into := range map[string]any{"types.yaml": &c.types, "relationships.yaml": &c.relations, "timeline.yaml": &c.events,
+	for name, into := range map[string]any{"types.yaml": &c.types, "relationships.yaml": &c.relations,
+		"timeline.yaml": &c.events,
 		"sessions.yaml": &c.sessions, "conflicts.yaml": &c.conflicts} {
 		if err := decodeYAML(files, name, into); err != nil {
 			return c, err
@@ -174,8 +175,9 @@ func (e fileEntity) toDraft() (entityDraft, error) {
 	if typesOf(e.Type)[0] == entityTypes[0] && e.Type != kinds[0].name {
 		return entityDraft{}, fmt.Errorf("%q is no entity type", e.Type)
 	}
-	d := entityDraft{name: &e.Name, kind: &e.Type, description: &e.Description, source: nonZero(e.Source), confidence: nonZero(e.Confidence),
-		notes: notesEdit{text: nonZero(e.Notes)}}
+	d := entityDraft{name: &e.Name, kind: &e.Type, description: &e.Description, source: nonZero(e.Source),
+		confidence: nonZero(e.Confidence),
+		notes:      notesEdit{text: nonZero(e.Notes)}}
 	if len(e.Aliases) > 0 {
 		d.aliases = &e.Aliases
 	}
@@ -275,7 +277,8 @@ func (l *loader) sessionSteps(i int) (steps []func(*canon.Plan) error) {
 		if err != nil {
 			return err
 		}
-		return sessionIn{Status: nonZero(s.Status), Stage: nonZero(s.Stage), PlayNotes: nonZero(s.Play), ActualNotes: nonZero(s.Actual), Recap: nonZero(s.Recap)}.updateSession(l.ctx, p, c)
+		return sessionIn{Status: nonZero(s.Status), Stage: nonZero(s.Stage), PlayNotes: nonZero(s.Play),
+			ActualNotes: nonZero(s.Actual), Recap: nonZero(s.Recap)}.updateSession(l.ctx, p, c)
 	})
 	for _, group := range groupByAudience(s.Reveals) {
 		steps = append(steps, func(p *canon.Plan) error { return l.planGroup(p, id, group) })

@@ -87,7 +87,8 @@ func findSlips(ctx context.Context, l *canon.Snapshot, words []string, f canon.F
 func countSlips(asked, is []rune) int {
 	if len(asked) == len(is) {
 		for i := range len(is) - 1 {
-			if asked[i] == is[i+1] && asked[i+1] == is[i] && slices.Equal(asked[:i], is[:i]) && slices.Equal(asked[i+2:], is[i+2:]) {
+			if asked[i] == is[i+1] && asked[i+1] == is[i] && slices.Equal(asked[:i], is[:i]) &&
+				slices.Equal(asked[i+2:], is[i+2:]) {
 				return 1
 			}
 		}

@@ -46,7 +46,8 @@ const settingSystem = "system"
 var roleWords = map[access.Role]string{access.RoleUser: "player", access.RoleGM: "gm", access.RoleAdmin: "admin"}
 
 func campaignOf(w canon.World, role access.Role) campaign {
-	return campaign{w.ID.String(), w.Slug, cleanText(cmp.Or(w.Title, w.Slug)), cleanText(w.Settings.Extra[settingSystem]), roleWords[role]}
+	return campaign{w.ID.String(), w.Slug, cleanText(cmp.Or(w.Title, w.Slug)), cleanText(w.Settings.Extra[settingSystem]),
+		roleWords[role]}
 }
 
 type campaignListIn struct{}

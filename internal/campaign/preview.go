@@ -14,7 +14,8 @@ import (
 )
 
 // previewable are the reads that preview_as can make.
-var previewable = []string{"campaign_get", "entity_search", "entity_get", "entity_compare", "relationship_map", "relationship_types", "timeline_query", "session_list"}
+var previewable = []string{"campaign_get", "entity_search", "entity_get", "entity_compare", "relationship_map",
+	"relationship_types", "timeline_query", "session_list"}
 
 func isPreviewable(name string) bool { return slices.Contains(previewable, name) }
 
@@ -63,7 +64,8 @@ func (d *deps) previewAs(ctx context.Context, c *op.Call, in previewIn) (preview
 	if in.Subject != "" {
 		out.As = string(in.Subject)
 	}
-	out.Result, err = o.Run(ctx, &op.Call{Grant: c.Grant.AsPlayer(in.Subject), Transport: c.Transport, BaseURL: c.BaseURL}, input)
+	out.Result, err = o.Run(ctx, &op.Call{Grant: c.Grant.AsPlayer(in.Subject), Transport: c.Transport,
+		BaseURL: c.BaseURL}, input)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return none, err
 	}
@@ -84,7 +86,8 @@ func (in previewIn) checkedInput(o *op.Operation) (json.RawMessage, error) {
 		}
 	}
 	var named string
-	if given, ok := args["campaign_id"]; ok && (json.Unmarshal(given, &named) != nil || !strings.EqualFold(named, string(in.CampaignID))) {
+	if given, ok := args["campaign_id"]; ok && (json.Unmarshal(given, &named) != nil ||
+		!strings.EqualFold(named, string(in.CampaignID))) {
 		return nil, fault.BadField("arguments.campaign_id", "must be the campaign_id of the preview, or be left out")
 	}
 	args["campaign_id"] = jsonString(string(in.CampaignID))

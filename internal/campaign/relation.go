@@ -27,13 +27,19 @@ type relationType struct {
 
 // builtinTypes are the types of every campaign.
 var builtinTypes = []relationType{
-	{"ally of", "ally of", true}, {"enemy of", "enemy of", true}, {"rival of", "rival of", true}, {"friend of", "friend of", true},
-	{"sibling of", "sibling of", true}, {"married to", "married to", true}, {"lover of", "lover of", true}, {"related to", "related to", true},
+	{"ally of", "ally of", true}, {"enemy of", "enemy of", true}, {"rival of", "rival of", true},
+	{"friend of", "friend of", true},
+	{"sibling of", "sibling of", true}, {"married to", "married to", true}, {"lover of", "lover of", true},
+	{"related to", "related to", true},
 	{"acquainted with", "acquainted with", true}, {"parent of", "child of", false}, {"mentor of", "student of", false},
-	{"employs", "employed by", false}, {"leads", "led by", false}, {"member of", "has member", false}, {"serves", "served by", false},
-	{"owns", "owned by", false}, {"carries", "carried by", false}, {"located in", "contains", false}, {"lives in", "home of", false},
-	{"created", "created by", false}, {"guards", "guarded by", false}, {"fears", "feared by", false}, {"hunts", "hunted by", false},
-	{"worships", "worshipped by", false}, {"betrayed", "betrayed by", false}, {"killed", "killed by", false}, {"knows of", "known to", false},
+	{"employs", "employed by", false}, {"leads", "led by", false}, {"member of", "has member", false},
+	{"serves", "served by", false},
+	{"owns", "owned by", false}, {"carries", "carried by", false}, {"located in", "contains", false},
+	{"lives in", "home of", false},
+	{"created", "created by", false}, {"guards", "guarded by", false}, {"fears", "feared by", false},
+	{"hunts", "hunted by", false},
+	{"worships", "worshipped by", false}, {"betrayed", "betrayed by", false}, {"killed", "killed by", false},
+	{"knows of", "known to", false},
 	{"points to", "pointed to by", false}, {"caused", "caused by", false}, {"mentions", "mentioned in", false},
 }
 
@@ -58,7 +64,8 @@ func attrsOf(l canon.Link) relationAttrs {
 
 // normalizeType returns the normal form of a type's name, in which names are stored and compared.
 func normalizeType(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(cleanText(name)), func(r rune) bool { return r == ' ' || r == '_' || r == '\t' || r == '\n' || r == '\u00a0' }), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(cleanText(name)),
+		func(r rune) bool { return r == ' ' || r == '_' || r == '\t' || r == '\n' || r == '\u00a0' }), " ")
 }
 
 // relationTypesOf returns the types visible to the caller: the built-in ones, then those of the
@@ -96,7 +103,8 @@ func findRelationType(all []relationType, name string) (t relationType, turned b
 			return t, !t.Symmetric, nil
 		}
 	}
-	e := ruleFault("type", "is no type of relationship here; relationship_types lists them, and relationship_type_create adds one")
+	e := ruleFault("type",
+		"is no type of relationship here; relationship_types lists them, and relationship_type_create adds one")
 	if near := nearestTypes(all, name); len(near) > 0 {
 		e = e.With("did_you_mean", near)
 	}
@@ -113,7 +121,8 @@ func nearestTypes(all []relationType, name string) []string {
 	for _, t := range all {
 		for _, n := range []string{t.Name, t.Inverse} {
 			d := markup.Distance([]rune(name), []rune(n))
-			if d <= max(2, utf8.RuneCountInString(n)/3) && !slices.ContainsFunc(found, func(x near) bool { return x.name == n }) {
+			if d <= max(2, utf8.RuneCountInString(n)/3) && !slices.ContainsFunc(found,
+				func(x near) bool { return x.name == n }) {
 				found = append(found, near{n, d})
 			}
 		}
@@ -176,7 +185,8 @@ func seenFrom(ctx context.Context, l *canon.Snapshot, end canon.CardID, links []
 		list = append(list, entityRelation{k.ID, b.Type, names[others[i]], b.Tone, b.Strength, shownTo(l, k.Label)})
 	}
 	slices.SortFunc(list, func(a, b entityRelation) int {
-		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Entity.Name, b.Entity.Name), slices.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Entity.Name, b.Entity.Name),
+			slices.Compare(a.ID[:], b.ID[:]))
 	})
 	return list, nil
 }
@@ -240,7 +250,8 @@ func orderedKey(a, b canon.CardID, t relationType, turned bool) relationKey {
 
 // findLink returns the relationship with this key if it is visible.
 func (at relationKey) findLink(ctx context.Context, l *canon.Snapshot) (canon.Link, bool, error) {
-	list, _, err := l.Links(ctx, canon.LinkQuery{From: at.from, To: at.to, Kinds: []string{kindRelation}, Page: canon.Page{Limit: 1000}})
+	list, _, err := l.Links(ctx, canon.LinkQuery{From: at.from, To: at.to, Kinds: []string{kindRelation},
+		Page: canon.Page{Limit: 1000}})
 	for _, k := range list {
 		if attrsOf(k).Type == at.Name {
 			return k, true, err
@@ -264,7 +275,8 @@ func planLink(ctx context.Context, p *canon.Plan, at relationKey, terms relation
 		return err
 	}
 	if ok {
-		return fault.New(fault.Conflict, "they are related so already; delete that relationship first, or use another type").With("relationship_id", old.ID)
+		return fault.New(fault.Conflict,
+			"they are related so already; delete that relationship first, or use another type").With("relationship_id", old.ID)
 	}
 	id := canon.LinkIDOf(kindRelation, at.from.String(), at.to.String(), at.Name)
 	p.Rest(canon.Link{ID: id})

@@ -21,7 +21,8 @@ func relationOps(d *deps) []*op.Operation {
 				"Each type has a name for either side, and either may be used. There is one of a type between two entities. A secret one is not shown to players until it is revealed.",
 			Route: "POST /api/campaigns/{campaign_id}/relationships", Status: 201, Target: "source_id",
 			Examples: []op.Example{
-				{Title: "Two who are allies", Input: `{"campaign_id": "ashlar-pass", "source_id": "01920000-0000-7000-8000-000000000001", "target_id": "01920000-0000-7000-8000-000000000002", "type": "ally of", "tone": "friendly", "strength": 6}`},
+				{Title: "Two who are allies",
+					Input: `{"campaign_id": "ashlar-pass", "source_id": "01920000-0000-7000-8000-000000000001", "target_id": "01920000-0000-7000-8000-000000000002", "type": "ally of", "tone": "friendly", "strength": 6}`},
 			},
 		}, relationshipCreate),
 		defineWrite(d, op.Spec{
@@ -31,7 +32,8 @@ func relationOps(d *deps) []*op.Operation {
 			Effect: access.Destroy,
 			Route:  "DELETE /api/campaigns/{campaign_id}/relationships/{relationship_id}", Target: "relationship_id",
 			Examples: []op.Example{
-				{Title: "Take one back", Input: `{"campaign_id": "ashlar-pass", "relationship_id": "01920000-0000-7000-8000-000000000009"}`},
+				{Title: "Take one back",
+					Input: `{"campaign_id": "ashlar-pass", "relationship_id": "01920000-0000-7000-8000-000000000009"}`},
 			},
 		}, relationshipDelete),
 		defineRead(d, op.Spec{
@@ -47,7 +49,8 @@ func relationOps(d *deps) []*op.Operation {
 			Doc:   "Add a type of relationship to this campaign. For the GM. Give inverse, its name from the other side, unless it is symmetric. Players see the word where they see such a relationship.",
 			Route: "POST /api/campaigns/{campaign_id}/relationship-types", Status: 201,
 			Examples: []op.Example{
-				{Title: "A type with two sides", Input: `{"campaign_id": "ashlar-pass", "name": "blackmails", "inverse": "blackmailed by"}`},
+				{Title: "A type with two sides",
+					Input: `{"campaign_id": "ashlar-pass", "name": "blackmails", "inverse": "blackmailed by"}`},
 			},
 		}, relationshipTypeCreate),
 	}
@@ -153,7 +156,8 @@ type relationTypesOut struct {
 	Types []relationType `json:"types"`
 }
 
-func relationshipTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ relationTypesIn) (relationTypesOut, error) {
+func relationshipTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call,
+	_ relationTypesIn) (relationTypesOut, error) {
 	all, err := relationTypesOf(ctx, l)
 	return relationTypesOut{all}, err
 }
@@ -203,13 +207,17 @@ func createRelationType(ctx context.Context, p *canon.Plan, t relationType) (can
 		return canon.Card{}, err
 	}
 	names := []string{t.Name, t.Inverse}
-	if i := slices.IndexFunc(all, func(o relationType) bool { return slices.Contains(names, o.Name) || slices.Contains(names, o.Inverse) }); i >= 0 {
-		return canon.Card{}, fault.New(fault.Conflict, "there is the type %q (from the other side %q) already; use it, or another name", all[i].Name, all[i].Inverse)
+	if i := slices.IndexFunc(all,
+		func(o relationType) bool { return slices.Contains(names, o.Name) || slices.Contains(names, o.Inverse) }); i >= 0 {
+		return canon.Card{},
+			fault.New(fault.Conflict, "there is the type %q (from the other side %q) already; use it, or another name",
+				all[i].Name, all[i].Inverse)
 	}
 	fields, err := json.Marshal(t)
 	if err != nil {
 		return canon.Card{}, err
 	}
 	label := access.NewLabel(access.LevelGM)
-	return p.Create(canon.NewCard{Name: "Relationship " + t.Name, Type: typeRelation, Fields: fields, Label: &label, Root: true})
+	return p.Create(canon.NewCard{Name: "Relationship " + t.Name, Type: typeRelation, Fields: fields, Label: &label,
+		Root: true})
 }

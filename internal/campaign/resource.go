@@ -24,7 +24,8 @@ const baseURI = "imagineer://campaigns/"
 // entities.
 func newResources(d *deps) []*op.Resource {
 	all := []*op.Resource{
-		d.newResource(baseURI+"{id}/entities/{entity_id}", "campaign-entity", "Entity", "One entity of a campaign, as you may see it.",
+		d.newResource(baseURI+"{id}/entities/{entity_id}", "campaign-entity", "Entity",
+			"One entity of a campaign, as you may see it.",
 			func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
 				c, err := entityOf(ctx, l, ref(vars["entity_id"]))
 				if err != nil {
@@ -52,7 +53,8 @@ func newResources(d *deps) []*op.Resource {
 		first := d.newResource(baseURI+"{id}/"+list.name, "campaign-"+list.name, list.title, list.doc, list.read.readPage)
 		first.List = d.listFirstPage(list.name, list.title)
 		all = append(all, first,
-			d.newResource(baseURI+"{id}/"+list.name+"?cursor={cursor}", "campaign-"+list.name+"-page", list.title+", a further page",
+			d.newResource(baseURI+"{id}/"+list.name+"?cursor={cursor}", "campaign-"+list.name+"-page", list.title+
+				", a further page",
 				list.doc+" The cursor is in next of the page before.", list.read.readPage))
 	}
 	return all
@@ -138,7 +140,8 @@ func (d *deps) listEntities(ctx context.Context, c *op.Call) (items []op.Listed,
 		recent, err := l.Recent(ctx)
 		for _, e := range recent {
 			if kindOf(e) != "" && len(items) < maxListedEntities {
-				items = append(items, op.Listed{URI: baseURI + l.World().Slug + "/entities/" + url.PathEscape(e.ID.String()), Name: e.Name, Title: e.Name,
+				items = append(items, op.Listed{URI: baseURI + l.World().Slug + "/entities/" + url.PathEscape(e.ID.String()),
+					Name: e.Name, Title: e.Name,
 					Modified: e.UpdatedAt, Thing: e.ID.String(), Recent: true})
 			}
 		}
@@ -186,5 +189,6 @@ func listSystems(context.Context, *op.Call) ([]op.Listed, error) {
 }
 
 func completeSystem(_ context.Context, _ *op.Call, _, prefix string) ([]string, error) {
-	return slices.DeleteFunc(slices.Clone(systemCodes), func(code string) bool { return !strings.HasPrefix(code, strings.ToLower(prefix)) }), nil
+	return slices.DeleteFunc(slices.Clone(systemCodes),
+		func(code string) bool { return !strings.HasPrefix(code, strings.ToLower(prefix)) }), nil
 }

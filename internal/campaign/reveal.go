@@ -20,8 +20,10 @@ func revealOps(d *deps) []*op.Operation {
 				"Only what stands now is opened; older versions stay as hidden as they were. With session_id it counts as learnt in that session.",
 			Route: "POST /api/campaigns/{campaign_id}/reveal",
 			Examples: []op.Example{
-				{Title: "A person, to all", Input: `{"campaign_id": "ashlar-pass", "items": [{"entity_id": "01920000-0000-7000-8000-000000000001"}]}`},
-				{Title: "Their secret, to one player", Input: `{"campaign_id": "ashlar-pass", "items": [{"secret_of": "01920000-0000-7000-8000-000000000001"}], "to": ["player-ada"], "session_id": "01920000-0000-7000-8000-000000000005"}`},
+				{Title: "A person, to all",
+					Input: `{"campaign_id": "ashlar-pass", "items": [{"entity_id": "01920000-0000-7000-8000-000000000001"}]}`},
+				{Title: "Their secret, to one player",
+					Input: `{"campaign_id": "ashlar-pass", "items": [{"secret_of": "01920000-0000-7000-8000-000000000001"}], "to": ["player-ada"], "session_id": "01920000-0000-7000-8000-000000000005"}`},
 			},
 		}, func(ctx context.Context, d *deps, c *op.Call, in revealIn) (revealOut, error) {
 			return in.commitReveal(ctx, d, c, modeReveal)
@@ -33,7 +35,8 @@ func revealOps(d *deps) []*op.Operation {
 				"What they read meanwhile cannot be taken out of their heads.",
 			Route: "POST /api/campaigns/{campaign_id}/unreveal",
 			Examples: []op.Example{
-				{Title: "A relationship, from everybody", Input: `{"campaign_id": "ashlar-pass", "items": [{"relationship_id": "01920000-0000-7000-8000-000000000009"}]}`},
+				{Title: "A relationship, from everybody",
+					Input: `{"campaign_id": "ashlar-pass", "items": [{"relationship_id": "01920000-0000-7000-8000-000000000009"}]}`},
 			},
 		}, func(ctx context.Context, d *deps, c *op.Call, in revealIn) (revealOut, error) {
 			return in.commitReveal(ctx, d, c, modeUnreveal)
@@ -52,7 +55,8 @@ type item struct {
 // givenIDs returns the ids that an item has, by field. A valid item has exactly one.
 func (i item) givenIDs() map[string]ref {
 	out := map[string]ref{}
-	for field, id := range map[string]ref{"entity_id": i.EntityID, "secret_of": i.SecretOf, "relationship_id": i.RelationshipID, "event_id": i.EventID} {
+	for field, id := range map[string]ref{"entity_id": i.EntityID, "secret_of": i.SecretOf,
+		"relationship_id": i.RelationshipID, "event_id": i.EventID} {
 		if id != "" {
 			out[field] = id
 		}
@@ -111,9 +115,11 @@ func narrowLabel(own access.Label, to audience) (access.Label, error) {
 	case to.isEverybody():
 		return access.NewLabel(max(own.Level, access.LevelGM)), nil
 	case own.Level <= access.LevelUser:
-		return own, ruleFault("to", "all players know of it, so that it cannot be hidden from some; unreveal it from all, then reveal it to those who shall keep it")
+		return own, ruleFault("to",
+			"all players know of it, so that it cannot be hidden from some; unreveal it from all, then reveal it to those who shall keep it")
 	}
-	left := slices.DeleteFunc(slices.Clone(own.Subjects), func(s access.Subject) bool { return slices.Contains(to.names, s) })
+	left := slices.DeleteFunc(slices.Clone(own.Subjects),
+		func(s access.Subject) bool { return slices.Contains(to.names, s) })
 	return access.NewLabel(own.Level, left...), nil
 }
 
@@ -122,7 +128,8 @@ func (in revealIn) checkItems() error {
 	in.To.checkSubjects(&p)
 	for i, it := range in.Items {
 		if n := len(it.givenIDs()); n != 1 {
-			p.add(fmt.Sprintf("items[%d]", i), "names %d things; give one of entity_id, secret_of, relationship_id and event_id", n)
+			p.add(fmt.Sprintf("items[%d]", i),
+				"names %d things; give one of entity_id, secret_of, relationship_id and event_id", n)
 		}
 	}
 	return p.toError()
@@ -182,7 +189,8 @@ func (in revealIn) planReveal(ctx context.Context, p *canon.Plan, t revealMode) 
 	if err != nil {
 		return err
 	}
-	return p.Event(canon.Event{Type: t.event, Scope: scope, Payload: payload, Label: access.NewLabel(access.LevelGM), Version: 1})
+	return p.Event(canon.Event{Type: t.event, Scope: scope, Payload: payload, Label: access.NewLabel(access.LevelGM),
+		Version: 1})
 }
 
 // setDiscovered stores the session in which an entity was first met.

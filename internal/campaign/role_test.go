@@ -18,20 +18,29 @@ import (
 // $missed (unknown), $one and $odd stand for ids of told.
 var inputs = map[string]string{
 	"campaign_get": `{}`, "campaign_list": `{}`, "system_get": `{"system_code": "fitd"}`,
-	"entity_search": `{"query": "ann"}`, "entity_get": `{"entity_id": "$ann"}`, "entity_compare": `{"entity_id": "$ann", "other_id": "$cy"}`,
-	"entity_create": `{"entity_type": "npc", "name": "Somebody Else Entirely"}`, "entity_update": `{"entity_id": "$ann", "attributes": {"hair": "red"}}`,
-	"entity_delete": `{"entity_id": "$ann", "dry_run": true}`, "relationship_types": `{}`, "relationship_type_create": `{"name": "sings to", "inverse": "sung to by"}`,
-	"relationship_create": `{"source_id": "$ann", "target_id": "$cy", "type": "guards"}`, "relationship_delete": `{"relationship_id": "$tie", "dry_run": true}`,
-	"relationship_map": `{"entity_id": "$ann", "depth": 4}`, "timeline_query": `{}`, "timeline_add": `{"date": "1926", "precision": "year", "description": "Snow."}`,
-	"timeline_update": `{"event_id": "$met", "description": "They met again."}`, "timeline_delete": `{"event_id": "$met", "dry_run": true}`,
-	"session_create": `{"number": 77}`, "session_update": `{"session_id": "$one", "recap": "r"}`, "session_list": `{}`,
-	"reveal": `{"items": [{"entity_id": "$bo"}], "dry_run": true}`, "unreveal": `{"items": [{"entity_id": "$ann"}], "dry_run": true}`,
+	"entity_search": `{"query": "ann"}`, "entity_get": `{"entity_id": "$ann"}`,
+	"entity_compare": `{"entity_id": "$ann", "other_id": "$cy"}`,
+	"entity_create":  `{"entity_type": "npc", "name": "Somebody Else Entirely"}`,
+	"entity_update":  `{"entity_id": "$ann", "attributes": {"hair": "red"}}`,
+	"entity_delete":  `{"entity_id": "$ann", "dry_run": true}`, "relationship_types": `{}`,
+	"relationship_type_create": `{"name": "sings to", "inverse": "sung to by"}`,
+	"relationship_create":      `{"source_id": "$ann", "target_id": "$cy", "type": "guards"}`,
+	"relationship_delete":      `{"relationship_id": "$tie", "dry_run": true}`,
+	"relationship_map":         `{"entity_id": "$ann", "depth": 4}`, "timeline_query": `{}`,
+	"timeline_add":    `{"date": "1926", "precision": "year", "description": "Snow."}`,
+	"timeline_update": `{"event_id": "$met", "description": "They met again."}`,
+	"timeline_delete": `{"event_id": "$met", "dry_run": true}`,
+	"session_create":  `{"number": 77}`, "session_update": `{"session_id": "$one", "recap": "r"}`, "session_list": `{}`,
+	"reveal":     `{"items": [{"entity_id": "$bo"}], "dry_run": true}`,
+	"unreveal":   `{"items": [{"entity_id": "$ann"}], "dry_run": true}`,
 	"preview_as": `{"tool": "campaign_get"}`, "player_knowledge": `{"entity_id": "$ann"}`,
-	"canon_check": `{}`, "canon_acknowledge": `{"conflict_id": "$odd"}`, "canon_resolve": `{"conflict_id": "$odd", "resolution": "keep"}`,
+	"canon_check": `{}`, "canon_acknowledge": `{"conflict_id": "$odd"}`,
+	"canon_resolve": `{"conflict_id": "$odd", "resolution": "keep"}`,
 }
 
 // forAll are the operations that players may use; the others are for the GM.
-var forAll = map[string]bool{"campaign_get": true, "campaign_list": true, "system_get": true, "entity_search": true, "entity_get": true, "entity_compare": true,
+var forAll = map[string]bool{"campaign_get": true, "campaign_list": true, "system_get": true, "entity_search": true,
+	"entity_get": true, "entity_compare": true,
 	"relationship_types": true, "relationship_map": true, "timeline_query": true, "session_list": true}
 
 // told creates a small campaign with a hidden object of every kind, each with a mark, and returns
@@ -39,13 +48,16 @@ var forAll = map[string]bool{"campaign_get": true, "campaign_list": true, "syste
 func told(s *scene) map[string]string {
 	gm := s.As("gm")
 	id := map[string]string{}
-	id["ann"] = gm.Make("npc", "Ann", `"revealed": true, "description": "Known.", "attributes": {"age": 30, "secrets": "mark-secret"}, "gm_notes": "mark-notes", "discovered_session": 4711, "tags": ["open"], "source_document": "Book", "source_confidence": "AUTHORITATIVE"`)
+	id["ann"] = gm.Make("npc", "Ann",
+		`"revealed": true, "description": "Known.", "attributes": {"age": 30, "secrets": "mark-secret"}, "gm_notes": "mark-notes", "discovered_session": 4711, "tags": ["open"], "source_document": "Book", "source_confidence": "AUTHORITATIVE"`)
 	id["cy"] = gm.Make("npc", "Cy", `"revealed": true`)
-	id["bo"] = gm.Make("npc", "Bo mark-name", `"description": "mark-description", "tags": ["mark-tag"], "aliases": ["mark-alias"]`)
+	id["bo"] = gm.Make("npc", "Bo mark-name",
+		`"description": "mark-description", "tags": ["mark-tag"], "aliases": ["mark-alias"]`)
 	id["tie"] = gm.Relate(id["ann"], "friend of", id["cy"], "")
 	id["tied"] = gm.Relate(id["ann"], "betrayed", id["cy"], `"secret": true`)
 	gm.Relate(id["ann"], "worships", id["bo"], "")
-	id["met"] = gm.Happened("1926-03-14", "exact", "They met.", `"is_player_known": true, "entity_ids": ["`+id["ann"]+`", "`+id["bo"]+`"]`)
+	id["met"] = gm.Happened("1926-03-14", "exact", "They met.", `"is_player_known": true, "entity_ids": ["`+id["ann"]+
+		`", "`+id["bo"]+`"]`)
 	id["missed"] = gm.Happened("1926-03-15", "exact", "mark-event", `"entity_ids": ["`+id["ann"]+`"]`)
 	id["one"] = gm.Call("session_create", `{"recap": "They came.", "prep_notes": "mark-prep"}`).Text("id")
 	gm.Call("entity_update", `{"entity_id": "`+id["ann"]+`", "source_document": "mark-source", "attributes": {"age": 99}}`)
@@ -127,7 +139,8 @@ func TestHiddenObjectsAreAbsentFromEveryTool(t *testing.T) {
 	id := told(s)
 	none := "01920000-0000-7000-8000-0000000000ff"
 	for _, c := range []struct{ name, input string }{
-		{"entity_get", `{"entity_id": "$"}`}, {"entity_compare", `{"entity_id": "` + id["ann"] + `", "other_id": "$"}`}, {"relationship_map", `{"entity_id": "$"}`},
+		{"entity_get", `{"entity_id": "$"}`}, {"entity_compare", `{"entity_id": "` + id["ann"] + `", "other_id": "$"}`},
+		{"relationship_map", `{"entity_id": "$"}`},
 		{"timeline_query", `{"entity_id": "$"}`},
 	} {
 		hidden := s.As("ada").heard(c.name, in(strings.ReplaceAll(c.input, "$", id["bo"])))
@@ -135,7 +148,8 @@ func TestHiddenObjectsAreAbsentFromEveryTool(t *testing.T) {
 		if strings.ReplaceAll(hidden, id["bo"], none) != absent || !strings.Contains(absent, "NOT_FOUND") {
 			t.Errorf("%s: hidden\n%s\nabsent\n%s", c.name, hidden, absent)
 		}
-		if got := s.As("gm").heard(c.name, in(strings.ReplaceAll(c.input, "$", id["bo"]))); strings.Contains(got, `"error":`) {
+		if got := s.As("gm").heard(c.name, in(strings.ReplaceAll(c.input, "$", id["bo"]))); strings.Contains(got,
+			`"error":`) {
 			t.Errorf("%s answers the GM %s", c.name, got)
 		}
 	}
@@ -154,7 +168,8 @@ func TestRolesAtEveryResource(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		id := told(s)
 		base := "imagineer://campaigns/"
-		for _, path := range []string{"/entities", "/timeline", "/sessions", "/entities/" + id["ann"], "/entities/" + id["bo"], "/entities?cursor=1", "/timeline?cursor=1"} {
+		for _, path := range []string{"/entities", "/timeline", "/sessions", "/entities/" + id["ann"], "/entities/" +
+			id["bo"], "/entities?cursor=1", "/timeline?cursor=1"} {
 			gm, ada := s.As("gm").read(base+slug+path), s.As("ada").read(base+slug+path)
 			if strings.Contains(gm, `"error"`) || gm == ada {
 				t.Errorf("%s: the GM reads %s", path, gm)
@@ -169,13 +184,15 @@ func TestRolesAtEveryResource(t *testing.T) {
 				t.Errorf("%s: a stranger reads\n%s\nof nothing\n%s", path, strange, nothing)
 			}
 		}
-		hidden, absent := s.As("ada").read(base+slug+"/entities/"+id["bo"]), s.As("ada").read(base+slug+"/entities/01920000-0000-7000-8000-0000000000ff")
+		hidden, absent := s.As("ada").read(base+slug+"/entities/"+id["bo"]),
+			s.As("ada").read(base+slug+"/entities/01920000-0000-7000-8000-0000000000ff")
 		if strings.ReplaceAll(hidden, id["bo"], "01920000-0000-7000-8000-0000000000ff") != absent {
 			t.Errorf("hidden\n%s\nabsent\n%s", hidden, absent)
 		}
 		for _, code := range systemCodes {
 			var schema map[string]any
-			if err := json.Unmarshal([]byte(s.As("stranger").read("imagineer://systems/"+code)), &schema); err != nil || schema["title"] == nil {
+			if err := json.Unmarshal([]byte(s.As("stranger").read("imagineer://systems/"+code)), &schema); err != nil ||
+				schema["title"] == nil {
 				t.Errorf("%s: %v", code, err)
 			}
 		}
@@ -221,13 +238,17 @@ func TestPromptsQuoteVisibleText(t *testing.T) {
 		text, err := s.ops.GetPrompt(t.Context(), s.As(who).caller, op.PromptRequest{Name: name, Args: args})
 		return text.Text, err
 	}
-	if text, err := get("gm", "prepare-session", map[string]string{"focus": "snow"}); err != nil || !strings.Contains(text, "mark-prep") || !strings.Contains(text, "snow") {
+	if text, err := get("gm", "prepare-session", map[string]string{"focus": "snow"}); err != nil ||
+		!strings.Contains(text, "mark-prep") || !strings.Contains(text, "snow") {
 		t.Errorf("%s, %v", text, err)
 	}
-	if text, err := get("ada", "recap-session", map[string]string{"session": "1"}); err != nil || !strings.Contains(text, "They came.") || strings.Contains(text, "mark-") {
+	if text, err := get("ada", "recap-session", map[string]string{"session": "1"}); err != nil ||
+		!strings.Contains(text, "They came.") || strings.Contains(text, "mark-") {
 		t.Errorf("%s, %v", text, err)
 	}
-	if text, err := get("gm", "what-do-players-know", map[string]string{"entity": "Bo mark-name", "session": "1"}); err != nil || !strings.Contains(text, "player_knowledge") {
+	if text, err := get("gm", "what-do-players-know",
+		map[string]string{"entity": "Bo mark-name", "session": "1"}); err != nil ||
+		!strings.Contains(text, "player_knowledge") {
 		t.Errorf("%s, %v", text, err)
 	}
 	for _, name := range []string{"prepare-session", "what-do-players-know"} {
@@ -238,7 +259,8 @@ func TestPromptsQuoteVisibleText(t *testing.T) {
 	if _, err := get("gm", "recap-session", map[string]string{"session": "x"}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("session x: %v", err)
 	}
-	values, err := s.ops.Complete(t.Context(), s.As("ada").caller, op.CompleteRequest{Template: "imagineer://campaigns/{id}/entities/{entity_id}", Variable: "entity_id", Prefix: "bo"})
+	values, err := s.ops.Complete(t.Context(), s.As("ada").caller,
+		op.CompleteRequest{Template: "imagineer://campaigns/{id}/entities/{entity_id}", Variable: "entity_id", Prefix: "bo"})
 	if err != nil || len(values) > 0 {
 		t.Errorf("a player completes a hidden name to %v, %v", values, err)
 	}
@@ -263,7 +285,8 @@ func TestLogsAndRecordsHoldNoText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ops, err = op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{Recorder: kept}), Surfaces: []op.Surface{surface}, Worlds: worlds{s}}); err != nil {
+	if s.ops, err = op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{Recorder: kept}),
+		Surfaces: []op.Surface{surface}, Worlds: worlds{s}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, who := range []string{"gm", "ada", "stranger"} {
@@ -272,7 +295,8 @@ func TestLogsAndRecordsHoldNoText(t *testing.T) {
 		}
 		s.As(who).heard("entity_search", in(`{"query": "hushed"}`))
 		s.As(who).heard("entity_get", in(`{"entity_id": "hushed"}`))
-		s.As(who).heard("entity_create", in(`{"entity_type": "npc", "name": "hushed", "description": "hushed", "gm_notes": "hushed"}`))
+		s.As(who).heard("entity_create",
+			in(`{"entity_type": "npc", "name": "hushed", "description": "hushed", "gm_notes": "hushed"}`))
 		s.As(who).heard("timeline_add", in(`{"date": "hushed", "precision": "exact", "description": "hushed"}`))
 		s.As(who).heard("preview_as", in(`{"tool": "entity_search", "subject": "hushed", "arguments": {"query": "hushed"}}`))
 	}

@@ -14,7 +14,8 @@ import (
 func (s *scene) loaded() *scene {
 	s.t.Helper()
 	guard := access.NewGuard(access.Config{})
-	a, err := guard.Admit(s.t.Context(), s.As("admin").caller, access.Request{Operation: "load_sample", Effect: access.Write, World: s.world})
+	a, err := guard.Admit(s.t.Context(), s.As("admin").caller,
+		access.Request{Operation: "load_sample", Effect: access.Write, World: s.world})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -29,7 +30,8 @@ func TestTheSampleCampaignIsAsRichAsPromised(t *testing.T) {
 		s.loaded()
 		gm, ada := s.As("gm"), s.As("sample-ada")
 		all := gm.Call("campaign_get", `{}`)
-		for path, least := range map[string]float64{"stats.entities": 60, "stats.relationships": 90, "stats.events": 80, "stats.sessions": 8} {
+		for path, least := range map[string]float64{"stats.entities": 60, "stats.relationships": 90, "stats.events": 80,
+			"stats.sessions": 8} {
 			if n, _ := all.At(path); n.(float64) < least {
 				t.Errorf("%s is %v, want %v", path, n, least)
 			}
@@ -43,8 +45,10 @@ func TestTheSampleCampaignIsAsRichAsPromised(t *testing.T) {
 		plate := gm.Call("entity_search", `{"query": "orsk plate", "entity_type": "item"}`).Text("entities.0.id")
 		ada.Call("entity_get", `{"entity_id": "`+plate+`"}`).Want("name", "The Orsk Plate")
 		s.As("sample-ben").WantFault("NOT_FOUND", "entity_get", `{"entity_id": "`+plate+`"}`)
-		gm.Call("player_knowledge", `{"entity_id": "`+plate+`", "subject": "sample-ada", "as_of_session": 5}`).Want("known", false)
-		gm.Call("player_knowledge", `{"entity_id": "`+plate+`", "subject": "sample-ada", "as_of_session": 6}`).Want("known", true)
+		gm.Call("player_knowledge", `{"entity_id": "`+plate+
+			`", "subject": "sample-ada", "as_of_session": 5}`).Want("known", false)
+		gm.Call("player_knowledge", `{"entity_id": "`+plate+
+			`", "subject": "sample-ada", "as_of_session": 6}`).Want("known", true)
 		if a, b := ada.Call("campaign_get", `{}`).Raw, all.Raw; a == b {
 			t.Error("a player counts what the GM counts")
 		}
@@ -55,7 +59,8 @@ func TestTheSampleCampaignIsAsRichAsPromised(t *testing.T) {
 func (a actor) admitted() access.Grant {
 	a.s.t.Helper()
 	guard := access.NewGuard(access.Config{})
-	in, err := guard.Admit(a.s.t.Context(), a.caller, access.Request{Operation: "scene", Effect: access.Read, World: a.s.world})
+	in, err := guard.Admit(a.s.t.Context(), a.caller,
+		access.Request{Operation: "scene", Effect: access.Read, World: a.s.world})
 	if err != nil {
 		a.s.t.Fatal(err)
 	}

@@ -44,9 +44,11 @@ func onEachStore(t *testing.T, play func(s *scene)) {
 func newSceneOn(t testing.TB, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now },
+		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
-	a, err := guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "scene", Effect: access.Write})
+	a, err := guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+		access.Request{Operation: "scene", Effect: access.Write})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,8 @@ type actor struct {
 
 // As returns the gm, an admin, a stranger (of another campaign) or a player of that name.
 func (s *scene) As(who string) actor {
-	c := access.Caller{Subject: access.Subject(who), Actor: access.Person, Roles: map[access.WorldID]access.Role{s.world: access.RoleUser}}
+	c := access.Caller{Subject: access.Subject(who), Actor: access.Person,
+		Roles: map[access.WorldID]access.Role{s.world: access.RoleUser}}
 	switch who {
 	case "gm":
 		c.Roles[s.world] = access.RoleGM
@@ -169,7 +172,8 @@ func (a actor) Make(kind, name, more string) string {
 	if more != "" {
 		more = ", " + more
 	}
-	return a.Call("entity_create", `{"entity_type": "`+kind+`", "name": "`+name+`", "allow_similar": true`+more+`}`).Text("id")
+	return a.Call("entity_create", `{"entity_type": "`+kind+`", "name": "`+name+`", "allow_similar": true`+more+
+		`}`).Text("id")
 }
 
 func jsonOf(v any) string {
@@ -197,7 +201,8 @@ func (s *scene) keep(name, typ, fields string, label ...access.Label) {
 func (s *scene) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	guard := access.NewGuard(access.Config{})
-	a, err := guard.Admit(s.t.Context(), s.As("admin").caller, access.Request{Operation: "scene", Effect: access.Write, World: s.world})
+	a, err := guard.Admit(s.t.Context(), s.As("admin").caller,
+		access.Request{Operation: "scene", Effect: access.Write, World: s.world})
 	if err != nil {
 		s.t.Fatal(err)
 	}

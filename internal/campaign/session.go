@@ -19,7 +19,8 @@ func sessionOps(d *deps) []*op.Operation {
 			Doc:   "Begin the record of an evening of play. For the GM. Without a number it is the next one. Players see its number, date, status and recap; its notes are the GM's.",
 			Route: "POST /api/campaigns/{campaign_id}/sessions", Status: 201,
 			Examples: []op.Example{
-				{Title: "The next one", Input: `{"campaign_id": "ashlar-pass", "date": "2026-03-06", "prep_notes": "The doctor will be on the platform."}`},
+				{Title: "The next one",
+					Input: `{"campaign_id": "ashlar-pass", "date": "2026-03-06", "prep_notes": "The doctor will be on the platform."}`},
 			},
 		}, sessionCreate),
 		defineWrite(d, op.Spec{
@@ -28,15 +29,17 @@ func sessionOps(d *deps) []*op.Operation {
 			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. Players read the recap; play_notes and actual_notes only as they stood when publish_notes was last set. What the players know as of a session is what was revealed until it was COMPLETED, and what is revealed with its session_id.",
 			Route: "PATCH /api/campaigns/{campaign_id}/sessions/{session_id}", Target: "session_id",
 			Examples: []op.Example{
-				{Title: "It is over", Input: `{"campaign_id": "ashlar-pass", "session_id": "01920000-0000-7000-8000-000000000005", "status": "COMPLETED", "stage": "wrap_up", "recap": "They dug out the mail van, and found it locked from inside."}`},
+				{Title: "It is over",
+					Input: `{"campaign_id": "ashlar-pass", "session_id": "01920000-0000-7000-8000-000000000005", "status": "COMPLETED", "stage": "wrap_up", "recap": "They dug out the mail van, and found it locked from inside."}`},
 			},
 		}, sessionUpdate),
 		defineRead(d, op.Spec{
-			Name:     "session_list",
-			Title:    "List sessions",
-			Doc:      "See the sessions of the campaign by number, with their recaps and the notes that were published; the GM gets all notes.",
-			Route:    "GET /api/campaigns/{campaign_id}/sessions",
-			Examples: []op.Example{{Title: "Those that were played", Input: `{"campaign_id": "ashlar-pass", "status": "COMPLETED"}`}},
+			Name:  "session_list",
+			Title: "List sessions",
+			Doc:   "See the sessions of the campaign by number, with their recaps and the notes that were published; the GM gets all notes.",
+			Route: "GET /api/campaigns/{campaign_id}/sessions",
+			Examples: []op.Example{{Title: "Those that were played",
+				Input: `{"campaign_id": "ashlar-pass", "status": "COMPLETED"}`}},
 		}, sessionList),
 	}
 }
@@ -83,7 +86,8 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 		return session{}, err
 	}
 	r := sessionFieldsOf(c.Fields)
-	s := session{ID: c.ID, Number: r.Number, Date: cleanText(r.Date), Status: cleanText(r.Status), Stage: cleanText(r.Stage), Recap: toMarkdown(ctx, c.Type, content)}
+	s := session{ID: c.ID, Number: r.Number, Date: cleanText(r.Date), Status: cleanText(r.Status),
+		Stage: cleanText(r.Stage), Recap: toMarkdown(ctx, c.Type, content)}
 	if l.View().Level < access.LevelGM {
 		s.setNotes(r.Published)
 		return s, nil
@@ -277,7 +281,8 @@ func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon
 	if err != nil {
 		return err
 	}
-	if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes, drafts: drafts.fieldChanges(draftsOf(canon.Card{}, part))}); err != nil {
+	if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes,
+		drafts: drafts.fieldChanges(draftsOf(canon.Card{}, part))}); err != nil {
 		return err
 	}
 	if after.Number == before.Number {

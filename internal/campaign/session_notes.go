@@ -61,7 +61,8 @@ func (d draftNotes) applyPublish(published *publishedNotes, publish *bool) (*pub
 // fieldChanges returns the fields that turn the drafts was into d, or nil if nothing changes.
 func (d draftNotes) fieldChanges(was draftNotes) json.RawMessage {
 	changes := map[string]any{}
-	for key, note := range map[string][2]*string{"play_notes": {was.Play, d.Play}, "actual_notes": {was.Actual, d.Actual}} {
+	for key, note := range map[string][2]*string{"play_notes": {was.Play, d.Play},
+		"actual_notes": {was.Actual, d.Actual}} {
 		switch before, after := note[0], note[1]; {
 		case after == nil && before != nil:
 			changes[key] = nil

@@ -167,5 +167,6 @@ func shownTo(l *canon.Snapshot, label access.Label) knownTo {
 
 // goneFault is the fault for a repeated call about an object that was deleted since.
 func goneFault(what string) error {
-	return fault.New(fault.NotFound, "%s that this call made is there no more; repeat it without the idempotency key", what)
+	return fault.New(fault.NotFound,
+		"%s that this call made is there no more; repeat it without the idempotency key", what)
 }

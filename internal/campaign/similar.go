@@ -69,7 +69,10 @@ func checkSimilar(list []similarEntity) error {
 	for i, s := range list {
 		names[i] = s.Name
 	}
-	e := fault.New(fault.Conflict, "there are similar entities already: %s; use one of them, or repeat the call with allow_similar: true", strings.Join(names, ", "))
-	e.Fields = []fault.Field{{Field: "allow_similar", Error: "must be true where similar entities are meant to stay apart"}}
+	e := fault.New(fault.Conflict,
+		"there are similar entities already: %s; use one of them, or repeat the call with allow_similar: true",
+		strings.Join(names, ", "))
+	e.Fields = []fault.Field{{Field: "allow_similar",
+		Error: "must be true where similar entities are meant to stay apart"}}
 	return e.With("similar", list)
 }

@@ -25,7 +25,8 @@ var systemCodes = []string{"coc-7e", "dnd-5e-2024", "fitd", "gurps-4e"}
 // systemSchema returns a system's schema.
 func systemSchema(code string) (json.RawMessage, error) {
 	if !slices.Contains(systemCodes, code) {
-		return nil, fault.New(fault.NotFound, "there is no game system of that code; there are %s", strings.Join(systemCodes, ", ")).
+		return nil, fault.New(fault.NotFound, "there is no game system of that code; there are %s",
+			strings.Join(systemCodes, ", ")).
 			With("systems", systemCodes)
 	}
 	return systems.ReadFile(path.Join("systems", code+".json"))

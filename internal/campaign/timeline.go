@@ -58,7 +58,8 @@ func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]eve
 		if err != nil {
 			return nil, err
 		}
-		out[i] = event{c.ID, cleanText(d.Date), cmp.Or(cleanText(d.Precision), unknown), toMarkdown(ctx, c.Type, content), involved[c.ID], shownTo(l, c.Label)}
+		out[i] = event{c.ID, cleanText(d.Date), cmp.Or(cleanText(d.Precision), unknown), toMarkdown(ctx, c.Type, content),
+			involved[c.ID], shownTo(l, c.Label)}
 		if out[i].Entities == nil {
 			out[i].Entities = []mention{}
 		}
@@ -92,7 +93,8 @@ func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (ma
 		out[k.From] = append(out[k.From], names[k.To])
 	}
 	for _, list := range out {
-		slices.SortFunc(list, func(a, b mention) int { return cmp.Or(cmp.Compare(a.Name, b.Name), bytes.Compare(a.ID[:], b.ID[:])) })
+		slices.SortFunc(list,
+			func(a, b mention) int { return cmp.Or(cmp.Compare(a.Name, b.Name), bytes.Compare(a.ID[:], b.ID[:])) })
 	}
 	return out, nil
 }
@@ -214,7 +216,8 @@ func (p period) eventsInvolving(ctx context.Context, l *canon.Snapshot, entity c
 	if err != nil {
 		return nil, err
 	}
-	cards = slices.DeleteFunc(cards, func(c canon.Card) bool { return !isType(c, typeTimeline) || !p.canContain(sortOf(c)) })
+	cards = slices.DeleteFunc(cards,
+		func(c canon.Card) bool { return !isType(c, typeTimeline) || !p.canContain(sortOf(c)) })
 	slices.SortFunc(cards, func(a, b canon.Card) int {
 		return cmp.Or(cmp.Compare(sortOf(a), sortOf(b)), cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:]))
 	})

@@ -17,7 +17,8 @@ func timelineOps(d *deps) []*op.Operation {
 				"an event of the year 1926 is found in any part of that year. What has no date comes last, and only without a period.",
 			Route: "GET /api/campaigns/{campaign_id}/timeline",
 			Examples: []op.Example{
-				{Title: "The winter of the avalanche", Input: `{"campaign_id": "ashlar-pass", "start_date": "1929-12", "end_date": "1930-02"}`},
+				{Title: "The winter of the avalanche",
+					Input: `{"campaign_id": "ashlar-pass", "start_date": "1929-12", "end_date": "1930-02"}`},
 			},
 		}, timelineQuery),
 		defineWrite(d, op.Spec{
@@ -27,7 +28,8 @@ func timelineOps(d *deps) []*op.Operation {
 				"Players do not see it unless is_player_known, or until it is revealed.",
 			Route: "POST /api/campaigns/{campaign_id}/timeline", Status: 201,
 			Examples: []op.Example{
-				{Title: "A day", Input: `{"campaign_id": "ashlar-pass", "date": "1930-01-17", "precision": "exact", "description": "The night train is buried at the third gallery."}`},
+				{Title: "A day",
+					Input: `{"campaign_id": "ashlar-pass", "date": "1930-01-17", "precision": "exact", "description": "The night train is buried at the third gallery."}`},
 			},
 		}, timelineAdd),
 		defineWrite(d, op.Spec{
@@ -36,7 +38,8 @@ func timelineOps(d *deps) []*op.Operation {
 			Doc:   "Change an event of the timeline: its date, precision, description or entities. For the GM. Who knows of it is changed with reveal and unreveal.",
 			Route: "PATCH /api/campaigns/{campaign_id}/timeline/{event_id}", Target: "event_id",
 			Examples: []op.Example{
-				{Title: "It was earlier", Input: `{"campaign_id": "ashlar-pass", "event_id": "01920000-0000-7000-8000-000000000007", "date": "1930-01-16"}`},
+				{Title: "It was earlier",
+					Input: `{"campaign_id": "ashlar-pass", "event_id": "01920000-0000-7000-8000-000000000007", "date": "1930-01-16"}`},
 			},
 		}, timelineUpdate),
 		defineWrite(d, op.Spec{
@@ -46,7 +49,8 @@ func timelineOps(d *deps) []*op.Operation {
 			Effect: access.Destroy,
 			Route:  "DELETE /api/campaigns/{campaign_id}/timeline/{event_id}", Target: "event_id",
 			Examples: []op.Example{
-				{Title: "It never happened", Input: `{"campaign_id": "ashlar-pass", "event_id": "01920000-0000-7000-8000-000000000007"}`},
+				{Title: "It never happened",
+					Input: `{"campaign_id": "ashlar-pass", "event_id": "01920000-0000-7000-8000-000000000007"}`},
 			},
 		}, timelineDelete),
 	}

@@ -10,7 +10,8 @@ func (a actor) Happened(date, precision, text, more string) string {
 	if more != "" {
 		more = ", " + more
 	}
-	return a.Call("timeline_add", `{"date": "`+date+`", "precision": "`+precision+`", "description": "`+text+`"`+more+`}`).Text("id")
+	return a.Call("timeline_add", `{"date": "`+date+`", "precision": "`+precision+`", "description": "`+text+`"`+more+
+		`}`).Text("id")
 }
 
 func TestTheTimelineOfMixedPrecision(t *testing.T) {
@@ -71,14 +72,17 @@ func TestAnEventShowsOnlyVisibleEntities(t *testing.T) {
 		open, hidden := gm.Make("npc", "Ann", `"revealed": true`), gm.Make("npc", "Bo", "")
 		gm.Happened("1926-03-14", "exact", "They met.", `"is_player_known": true, "entity_ids": ["`+open+`", "`+hidden+`"]`)
 		secret := gm.Happened("1926-03-15", "exact", "They parted.", `"entity_ids": ["`+open+`"]`)
-		ada.Call("timeline_query", `{"entity_id": "`+open+`"}`).WantEach("events", "description", "They met.").Want("events.0.entities.#", 1)
+		ada.Call("timeline_query", `{"entity_id": "`+open+`"}`).WantEach("events", "description",
+			"They met.").Want("events.0.entities.#", 1)
 		gm.Call("timeline_query", `{"entity_id": "`+open+`"}`).Want("total", 2).Want("events.0.entities.#", 2)
 		ada.WantFault("NOT_FOUND", "timeline_query", `{"entity_id": "`+hidden+`"}`)
 		gm.Call("reveal", `{"items": [{"event_id": "`+secret+`"}], "to": ["ada"]}`).Want("items.0.known_to.0", "ada")
 		ada.Call("timeline_query", `{"start_date": "1926-03-15"}`).WantEach("events", "description", "They parted.")
 		s.As("ben").Call("timeline_query", `{}`).Want("total", 1)
-		gm.Call("timeline_update", `{"event_id": "`+secret+`", "date": "1926-03-13", "description": "They quarrelled.", "entity_ids": ["`+hidden+`"]}`)
-		ada.Call("timeline_query", `{}`).WantEach("events", "description", "They quarrelled., They met.").Want("events.0.entities.#", 0)
+		gm.Call("timeline_update", `{"event_id": "`+secret+
+			`", "date": "1926-03-13", "description": "They quarrelled.", "entity_ids": ["`+hidden+`"]}`)
+		ada.Call("timeline_query", `{}`).WantEach("events", "description",
+			"They quarrelled., They met.").Want("events.0.entities.#", 0)
 		gm.Call("timeline_delete", `{"event_id": "`+secret+`"}`).Want("deleted", true)
 		ada.Call("timeline_query", `{}`).Want("total", 1)
 	})

@@ -36,7 +36,8 @@ func TestReadingAndWritingBackAnEntityLosesNothing(t *testing.T) {
 	bot.WantFault("CONFLICT", "entity_update", of(`, "gm_notes": "x", "if_match": "`+whole.Text("etag")+`"`))
 	now := gm.Call("entity_get", of(""), rest)
 	gm.Call("entity_update", of(`, "attributes": {"age": 31}, "if_match": "`+now.Reply.ETag+`"`)) // the HTTP entity tag
-	bot.Call("entity_update", of(`, "gm_notes": "Anew.", "if_match": "`+gm.Call("entity_get", of("")).Text("etag")+`"`)).Want("gm_notes", "Anew.")
+	bot.Call("entity_update", of(`, "gm_notes": "Anew.", "if_match": "`+gm.Call("entity_get", of("")).Text("etag")+
+		`"`)).Want("gm_notes", "Anew.")
 
 	long := strings.Repeat("Salt and rent. ", 1000)
 	s.change(func(p *canon.Plan) error {

@@ -83,7 +83,8 @@ func TestReadAfterMatchesAFreshRead(t *testing.T) {
 
 // homonymsOf returns the cards called Mill that an actor sees after a change, and the number of
 // look-ups that it took.
-func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *countingStore, after bool) (cards []canon.Card, reads int) {
+func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *countingStore,
+	after bool) (cards []canon.Card, reads int) {
 	t.Helper()
 	before := store.n
 	find := func(snap *canon.Snapshot) error {

@@ -133,7 +133,8 @@ func (s *Snapshot) run(f func(*Snapshot) error) error {
 }
 
 func (c *Canon) newSnapshot(r Reader, g access.Grant) *Snapshot {
-	return &Snapshot{canon: c, r: r, grant: g, visibility: Visibility{World: g.World(), View: g.View()}, headCache: &headCache{}}
+	return &Snapshot{canon: c, r: r, grant: g, visibility: Visibility{World: g.World(), View: g.View()},
+		headCache: &headCache{}}
 }
 
 // openSnapshot returns a snapshot of the grant's world. A world that does not exist or is
@@ -186,7 +187,8 @@ const planTries = 2
 
 // planUpdate runs plan on a snapshot. planned is nil if the idempotency key was used before;
 // receipt is then that of the earlier use.
-func (c *Canon) planUpdate(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
+func (c *Canon) planUpdate(ctx context.Context, g access.Grant,
+	plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
 	err = c.Read(ctx, g, func(s *Snapshot) error {
 		done, again, err := findRepeat(ctx, s.r, g)
 		if err != nil || again {

@@ -85,7 +85,8 @@ func TestARevealLowersTheCurrentVersionOnly(t *testing.T) {
 	if got, want := s.as("user").history("Vault+Lock"), []string{"1:ten pins"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("user's history of the child: %v, want %v", got, want)
 	}
-	if got, want := s.as("gm").history("Vault"), []string{"3:a vault", "2:a vault", "1:draft: the duke did it"}; !reflect.DeepEqual(got, want) {
+	if got, want := s.as("gm").history("Vault"), []string{"3:a vault", "2:a vault",
+		"1:draft: the duke did it"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("gm's history: %v, want %v", got, want)
 	}
 	c, _, _ := s.as("user").card("Vault")
@@ -256,7 +257,8 @@ func TestUndo(t *testing.T) {
 func TestAnIdempotencyKeyHasOneEffect(t *testing.T) {
 	s := newScene(t)
 	caller := access.Caller{Subject: "u", Key: "k1", EveryRole: access.RoleUser}
-	req := access.Request{Operation: "create", Effect: access.Write, World: s.world, IdempotencyKey: "once", InputHash: [32]byte{1}}
+	req := access.Request{Operation: "create", Effect: access.Write, World: s.world, IdempotencyKey: "once",
+		InputHash: [32]byte{1}}
 	make := func(p *canon.Plan) error {
 		c, err := p.Create(canon.NewCard{Name: "Twice", Content: "x"})
 		p.Target(c.ID)

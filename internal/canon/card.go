@@ -294,8 +294,9 @@ type World struct {
 
 // Settings is the configuration of a world, set by its admin. The zero value is the default.
 type Settings struct {
-	Description   string            `json:"description,omitempty"`
-	GMParts       []string          `json:"gm_parts,omitzero"` // name parts that raise a card to GM level; nil means gm and ai
+	Description string `json:"description,omitempty"`
+	// name parts that raise a card to GM level; nil means gm and ai
+	GMParts       []string          `json:"gm_parts,omitzero"`
 	BatchRole     string            `json:"batch_role,omitempty"`
 	Starter       string            `json:"starter_location,omitempty"`
 	KeepCodenames bool              `json:"keep_codenames,omitempty"` // refuse to trash cards with a codename

@@ -52,7 +52,8 @@ const (
 
 var builtin = []Type{
 	{Name: TypeRichText, Codename: "basic", Description: "HTML with wiki links", Common: true},
-	{Name: "Markdown", Codename: "markdown", Description: "GitHub-flavoured Markdown with wiki links", Common: true, Text: TextMarkdown},
+	{Name: "Markdown", Codename: "markdown", Description: "GitHub-flavoured Markdown with wiki links", Common: true,
+		Text: TextMarkdown},
 	{Name: "PlainText", Codename: "plain_text", Description: "Text without markup", Common: true, Text: TextPlain},
 	{Name: "Phrase", Codename: "phrase", Description: "One line of text", Common: true, Text: TextPlain},
 	{Name: TypePointer, Codename: "pointer", Description: "A list of cards, one a line", Common: true, Text: TextItems},
@@ -61,7 +62,8 @@ var builtin = []Type{
 	{Name: "Link list", Codename: "link_list", Description: "A list of links", Text: TextItems},
 	{Name: "HTML", Codename: "html", Description: "Raw HTML"},
 	{Name: "JSON", Codename: "json", Description: "JSON data", Text: TextData},
-	{Name: TypeQuery, Codename: "query", Description: "A named query: a filter of run_query in JSON, with {{placeholders}}", Common: true, Text: TextData},
+	{Name: TypeQuery, Codename: "query",
+		Description: "A named query: a filter of run_query in JSON, with {{placeholders}}", Common: true, Text: TextData},
 	{Name: "Search", Codename: "search_type", Description: "A saved search", Text: TextData},
 	{Name: "Number", Codename: "number", Description: "A number", Text: TextPlain},
 	{Name: "Toggle", Codename: "toggle", Description: "Yes or no", Text: TextPlain},
@@ -91,9 +93,12 @@ var builtin = []Type{
 	{Name: "Organization", Codename: "organization", Description: "A body with members, rules or a seat"},
 	{Name: "Document", Codename: "document", Description: "A letter, book or record that exists in the world"},
 	{Name: "Entity", Codename: "entity", Description: "Somebody or something of a campaign that fits no other type"},
-	{Name: "Timeline Event", Codename: "timeline_event", Description: "Something that happened at a date of the campaign's calendar", Text: TextMarkdown},
-	{Name: "Relationship Type", Codename: "relationship_type", Description: "A way in which two entities can be related", Text: TextPlain},
-	{Name: "Canon Conflict", Codename: "canon_conflict", Description: "What two sources say differently, until the GM decides", Text: TextData},
+	{Name: "Timeline Event", Codename: "timeline_event",
+		Description: "Something that happened at a date of the campaign's calendar", Text: TextMarkdown},
+	{Name: "Relationship Type", Codename: "relationship_type", Description: "A way in which two entities can be related",
+		Text: TextPlain},
+	{Name: "Canon Conflict", Codename: "canon_conflict",
+		Description: "What two sources say differently, until the GM decides", Text: TextData},
 }
 
 // builtinByKey maps the keys of a built-in type's name and codename to its index in builtin.
@@ -136,7 +141,7 @@ func (s *Snapshot) Type(ctx context.Context, name string) (Type, error) {
 }
 
 func unknownType(name string) error {
-	e := fault.New(fault.Rule, "there is no type %q; list them with list_types", clipRunes(name, 255))
+	e := fault.New(fault.Rule, "there is no type %q; list them with list_types", markup.Clip(name, 255))
 	e.Fields = []fault.Field{{Field: "type", Error: "unknown type"}}
 	return e
 }
@@ -156,7 +161,8 @@ func typeFromCard(c Card, content string) Type {
 	}
 	_ = json.Unmarshal(c.Fields, &own) // fields are an object already; a type without a schema is fine
 	text, _ := markup.Truncate(markup.Text(content), 200)
-	return Type{ID: c.ID.String(), Name: c.Name, Codename: c.Codename, Description: text, Schema: own.Schema, Label: c.Label, card: c.ID}
+	return Type{ID: c.ID.String(), Name: c.Name, Codename: c.Codename, Description: text, Schema: own.Schema,
+		Label: c.Label, card: c.ID}
 }
 
 // Types lists all visible types: the built-in ones, then the world's by key.

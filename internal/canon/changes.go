@@ -31,7 +31,8 @@ const (
 // callers that keep cards which they read earlier; known reports whether the caller has a card. ok
 // is false if there were too many changes or if a body was erased: then the caller must read
 // everything again.
-func (s *Snapshot) ChangesSince(ctx context.Context, since Seq, known func(CardID) bool) (d Changes, ok bool, err error) {
+func (s *Snapshot) ChangesSince(ctx context.Context, since Seq,
+	known func(CardID) bool) (d Changes, ok bool, err error) {
 	now := s.Now()
 	if since > now || now-since > maxSinceCommits {
 		return Changes{}, false, nil

@@ -18,7 +18,8 @@ func (p *Plan) checkLevels(c Card, t Type) error {
 		return p.aboveRoleFault("level", c.Label)
 	}
 	if t.Label.Level > c.Label.Level || (len(c.Label.Subjects) > 0 && t.Label.Level > access.LevelUser) {
-		e := ruleFault("type", "type %s is for level %s and up; give the card that level or another type", t.Name, t.Label.Level)
+		e := ruleFault("type", "type %s is for level %s and up; give the card that level or another type", t.Name,
+			t.Label.Level)
 		return e
 	}
 	return nil
@@ -26,7 +27,8 @@ func (p *Plan) checkLevels(c Card, t Type) error {
 
 // aboveRoleFault is the error for a label that the caller's role may not write.
 func (p *Plan) aboveRoleFault(field string, l access.Label) error {
-	e := fault.New(fault.Denied, "this call cannot write at level %s; use a key of that role", l.Level).With("required_role", l.Level.String())
+	e := fault.New(fault.Denied, "this call cannot write at level %s; use a key of that role",
+		l.Level).With("required_role", l.Level.String())
 	e.Fields = []fault.Field{{Field: field, Error: "above the caller's role"}}
 	return e
 }
@@ -134,5 +136,6 @@ func decodeNumbers(b []byte, v any) error {
 
 // takenFault is the error for a name or slug that is in use.
 func takenFault(name string) error {
-	return fault.New(fault.Conflict, "the name %q is taken; update that card or choose another name", name).With("name", name)
+	return fault.New(fault.Conflict, "the name %q is taken; update that card or choose another name",
+		name).With("name", name)
 }

@@ -54,7 +54,8 @@ func mayCommit(g access.Grant) error {
 var errDryRun = errors.New("canon: rehearsed")
 
 // commitTo commits a ChangeSet to a world, unless the idempotency key was used before.
-func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
+func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID,
+	set ChangeSet) (receipt Receipt, err error) {
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
 		if err := Prefetch(ctx, tx, set.commitNeeds(g, w)); err != nil {
@@ -71,7 +72,8 @@ func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, 
 
 // updateExclusive plans and commits inside a write transaction, so that no other writer can
 // interfere.
-func (c *Canon) updateExclusive(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, err error) {
+func (c *Canon) updateExclusive(ctx context.Context, g access.Grant,
+	plan func(*Plan) error) (receipt Receipt, err error) {
 	if err := mayCommit(g); err != nil {
 		return Receipt{}, err
 	}
@@ -165,7 +167,8 @@ func Chain(prev Hash, body []byte) Hash {
 
 // applyChanges validates a ChangeSet against the current state, projects it and appends its commit
 // to the world's stream.
-func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
+func (c *Canon) applyChanges(ctx context.Context, tx Tx, g access.Grant, w access.WorldID,
+	set ChangeSet) (Receipt, error) {
 	if err := c.checkReads(ctx, tx, Visibility{w, g.View()}, set); err != nil {
 		return Receipt{}, err
 	}

@@ -72,7 +72,8 @@ func (e Event) checkLimits() error {
 		return fault.BadField("event.actor.kind", "use player, npc, system or ai")
 	}
 	if len(e.Payload) > MaxPayload {
-		return fault.New(fault.TooLarge, "an event's payload holds at most %d bytes; this one has %d", MaxPayload, len(e.Payload))
+		return fault.New(fault.TooLarge, "an event's payload holds at most %d bytes; this one has %d", MaxPayload,
+			len(e.Payload))
 	}
 	return nil
 }
@@ -129,7 +130,8 @@ func (p *Plan) EventOnce(e Event) (earlier StoredEvent, sent bool, err error) {
 }
 
 // findRecentEvent finds the visible event that used a key within eventKeyLife.
-func findRecentEvent(ctx context.Context, r Reader, s Visibility, key string, now time.Time) (StoredEvent, bool, error) {
+func findRecentEvent(ctx context.Context, r Reader, s Visibility, key string,
+	now time.Time) (StoredEvent, bool, error) {
 	list, _, err := r.Events(ctx, s, EventQuery{Key: key, Page: Page{Limit: 1}})
 	if err != nil || len(list) == 0 || now.Sub(list[0].At) > eventKeyLife {
 		return StoredEvent{}, false, err

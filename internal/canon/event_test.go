@@ -35,12 +35,14 @@ func TestAnEventIsSeenByThoseWhoSeeItsLabel(t *testing.T) {
 	cause := uuid.New()
 	r := s.as("user").must(func(p *canon.Plan) error {
 		p.Cause(cause)
-		return p.Event(canon.Event{Type: "said", Scope: "place:1", Payload: []byte(`{"text":"hello <b>"}`), Actor: canon.EventActor{Kind: "player", ID: "7"}, Version: 1})
+		return p.Event(canon.Event{Type: "said", Scope: "place:1", Payload: []byte(`{"text":"hello <b>"}`),
+			Actor: canon.EventActor{Kind: "player", ID: "7"}, Version: 1})
 	})
 	if _, err := s.as("gm").sendEvent(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.as("user").sendEvent(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); !errors.Is(err, fault.Denied) {
+	if _, err := s.as("user").sendEvent(canon.Event{Type: "plotted",
+		Label: access.NewLabel(access.LevelGM)}); !errors.Is(err, fault.Denied) {
 		t.Errorf("an event above its author's view: %v", err)
 	}
 	heard := s.as("user").events(canon.EventQuery{})
@@ -48,7 +50,8 @@ func TestAnEventIsSeenByThoseWhoSeeItsLabel(t *testing.T) {
 		t.Fatalf("the user hears %+v", heard)
 	}
 	e := heard[0]
-	if e.ID != r.Change || e.Seq != r.Seq || e.Causation != cause.String() || e.By != "user" || e.Actor.ID != "7" || !e.At.Equal(r.At) {
+	if e.ID != r.Change || e.Seq != r.Seq || e.Causation != cause.String() || e.By != "user" || e.Actor.ID != "7" ||
+		!e.At.Equal(r.At) {
 		t.Errorf("the event %+v of %+v", e, r)
 	}
 	s.wantRebuilt()
@@ -124,7 +127,8 @@ func TestConcurrentLinkMovesAreReplanned(t *testing.T) {
 		var from []canon.Seq
 		move := func(to string, meanwhile func()) func(*canon.Plan) error {
 			return func(p *canon.Plan) error {
-				list, _, err := p.Links(t.Context(), canon.LinkQuery{From: hero.ID, Kinds: []string{"at"}, Page: canon.Page{Limit: 1}})
+				list, _, err := p.Links(t.Context(), canon.LinkQuery{From: hero.ID, Kinds: []string{"at"},
+					Page: canon.Page{Limit: 1}})
 				if err != nil {
 					return err
 				}

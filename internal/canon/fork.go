@@ -255,7 +255,8 @@ func (f *forkContent) addLinks(ctx context.Context) error {
 			return err
 		}
 		for _, l := range links {
-			f.changes = append(f.changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs, Label: l.Label}})
+			f.changes = append(f.changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs,
+				Label: l.Label}})
 		}
 		if len(links) < page.Limit {
 			return nil

@@ -92,7 +92,8 @@ func (s *scene) wantNoFork(after string) {
 		s.t.Errorf("%s there is a world: %t, %v", after, ok, err)
 	}
 	for _, who := range []access.Subject{"ann", "operator"} {
-		if list, err := s.canon.Memberships(s.t.Context(), who); err != nil || slices.ContainsFunc(list, func(m canon.Member) bool { return m.World != s.world }) {
+		if list, err := s.canon.Memberships(s.t.Context(), who); err != nil ||
+			slices.ContainsFunc(list, func(m canon.Member) bool { return m.World != s.world }) {
 			s.t.Errorf("%s %s is a member of %v, %v", after, who, list, err)
 		}
 	}
@@ -111,8 +112,10 @@ func (s *scene) wantHidden(stream canon.StreamID) {
 	if found, ok, err := s.canon.WorldBySlug(s.t.Context(), "~"+w.String()); ok || err != nil {
 		s.t.Errorf("the unfinished world is found by its mark: %v, %v", found, err)
 	}
-	operator := s.admit(access.Caller{Subject: "o", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "test", Effect: access.Write, World: w}).grant
-	if err := s.canon.Read(s.t.Context(), operator, func(*canon.Snapshot) error { return nil }); !errors.Is(err, fault.NotFound) {
+	operator := s.admit(access.Caller{Subject: "o", EveryRole: access.RoleAdmin, Operator: true},
+		access.Request{Operation: "test", Effect: access.Write, World: w}).grant
+	if err := s.canon.Read(s.t.Context(), operator, func(*canon.Snapshot) error { return nil }); !errors.Is(err,
+		fault.NotFound) {
 		s.t.Errorf("a look into the unfinished world: %v", err)
 	}
 	if _, err := s.canon.Fork(s.t.Context(), operator, w, canon.NewWorld{Slug: "second"}); err == nil {
@@ -148,7 +151,8 @@ func TestForkIsAtomic(t *testing.T) {
 		t.Errorf("the fork made %d commits: steps are too long", commits)
 	}
 	store.left = 1000
-	if _, err := s.canon.Fork(t.Context(), s.as("operator").grant, s.world, canon.NewWorld{Slug: "play"}); !errors.Is(err, fault.Conflict) {
+	if _, err := s.canon.Fork(t.Context(), s.as("operator").grant, s.world, canon.NewWorld{Slug: "play"}); !errors.Is(err,
+		fault.Conflict) {
 		t.Errorf("a second fork of the name: %v", err)
 	}
 	s.as("gm").wantContent("Stone 219", "grey 219")
@@ -302,7 +306,8 @@ func TestForkIsDiscardedWhenItCannotFinish(t *testing.T) {
 	} {
 		n, meanwhile = 0, test.meanwhile
 		slug := map[bool]string{true: "play", false: "other"}[test.want == error(fault.Conflict)]
-		if _, err := s.canon.Fork(ctx, s.as("operator").grant, s.world, canon.NewWorld{Slug: slug}); !errors.Is(err, test.want) {
+		if _, err := s.canon.Fork(ctx, s.as("operator").grant, s.world, canon.NewWorld{Slug: slug}); !errors.Is(err,
+			test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		if worlds, err := s.canon.Worlds(t.Context()); err != nil || len(worlds) != 2 {

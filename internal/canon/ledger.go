@@ -55,7 +55,8 @@ func mayAppend(g access.Grant) error {
 // if the head of the ledger is not at after; see Moved. The Receipt is that of the last commit. An
 // idempotency key works as in Update. Under a dry-run grant everything is checked and nothing is
 // stored.
-func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Seq, events []Event) (receipt Receipt, err error) {
+func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Seq,
+	events []Event) (receipt Receipt, err error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
 	}
@@ -90,7 +91,8 @@ func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Se
 
 // appendEvents appends one commit per event after the head, and records the use of the idempotency
 // key.
-func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s StreamID, after Seq, events []Event) (Receipt, error) {
+func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s StreamID, after Seq,
+	events []Event) (Receipt, error) {
 	head, err := tx.Head(ctx, s)
 	if err != nil {
 		return Receipt{}, err
@@ -111,8 +113,9 @@ func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s Strea
 	if req.IdempotencyKey == "" || len(events) == 0 {
 		return receipt, nil
 	}
-	return receipt, tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
-		Stream: s, Seq: receipt.Seq, Expires: receipt.At.Add(idempotencyLife)})
+	return receipt, tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey,
+		InputHash: req.InputHash,
+		Stream:    s, Seq: receipt.Seq, Expires: receipt.At.Add(idempotencyLife)})
 }
 
 // Moved reports whether err is a conflict because the data that a write depends on has changed.

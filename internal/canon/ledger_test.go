@@ -14,7 +14,8 @@ import (
 // on returns an actor of a surface, with an idempotency key ("" means no key).
 func (s *scene) on(surface string, effect access.Effect, key string) actor {
 	c := access.Caller{Subject: "host", EveryRole: access.RoleGM}
-	return s.admit(c, access.Request{Operation: "turn", Surface: surface, Effect: effect, World: s.world, IdempotencyKey: key})
+	return s.admit(c, access.Request{Operation: "turn", Surface: surface, Effect: effect, World: s.world,
+		IdempotencyKey: key})
 }
 
 func (a actor) append(id canon.StreamID, after canon.Seq, types ...string) (canon.Receipt, error) {
@@ -124,7 +125,8 @@ func TestLedgerIsOpenOnlyToItsSurface(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0] != game {
 		t.Errorf("ledgers: %v, %v", list, err)
 	}
-	if list, err := s.canon.Ledgers(t.Context(), s.on("archive", access.Read, "").grant, "game"); err != nil || len(list) != 0 {
+	if list, err := s.canon.Ledgers(t.Context(), s.on("archive", access.Read, "").grant, "game"); err != nil ||
+		len(list) != 0 {
 		t.Errorf("ledgers of another surface: %v, %v", list, err)
 	}
 	if _, err := s.canon.Append(t.Context(), access.Grant{}, game, 1, nil); err == nil {

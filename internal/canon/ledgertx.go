@@ -20,7 +20,8 @@ type LedgerTx struct {
 
 // errLedgerDiverged is the error of Since if the records that the caller read before are not the
 // stored ones.
-var errLedgerDiverged = fault.New(fault.Conflict, "the ledger is not the one that was read before; read it from its beginning").Because(errMoved)
+var errLedgerDiverged = fault.New(fault.Conflict,
+	"the ledger is not the one that was read before; read it from its beginning").Because(errMoved)
 
 // Since yields the records after a head that the caller read before, in order. It yields an error
 // that Moved recognises if the ledger does not contain that head, for example because the caller
@@ -84,7 +85,8 @@ func (c *Canon) Follow(ctx context.Context, g access.Grant, s StreamID, f func(*
 // run again, and it may see records that are not durable yet (see LedgerTx.Since). If it returns no
 // events, nothing is added and the Receipt is zero. The grant's idempotency key is ignored; decide
 // has to recognise repetitions itself.
-func (c *Canon) UpdateLedger(ctx context.Context, g access.Grant, s StreamID, decide func(*LedgerTx) ([]Event, error)) (receipt Receipt, err error) {
+func (c *Canon) UpdateLedger(ctx context.Context, g access.Grant, s StreamID,
+	decide func(*LedgerTx) ([]Event, error)) (receipt Receipt, err error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
 	}

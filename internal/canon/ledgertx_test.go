@@ -34,7 +34,8 @@ func TestUpdateLedgerSeesEarlierEvents(t *testing.T) {
 	if got, err := host.records(ledger, 1); err != nil || got != " 1:first 2:and only" {
 		t.Errorf("the ledger tells %q, %v", got, err)
 	}
-	if _, err := s.canon.UpdateLedger(t.Context(), s.on("world", access.Read, "").grant, ledger, nil); !errors.Is(err, fault.Internal) {
+	if _, err := s.canon.UpdateLedger(t.Context(), s.on("world", access.Read, "").grant, ledger, nil); !errors.Is(err,
+		fault.Internal) {
 		t.Errorf("deciding with a grant that reads: %v", err)
 	}
 }

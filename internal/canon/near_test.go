@@ -51,7 +51,8 @@ func TestACardIsFoundByItsAliases(t *testing.T) {
 	found := func(who string) (names, near, alias int) {
 		t.Helper()
 		err := s.as(who).read(func(snap *canon.Snapshot) error {
-			res, err := snap.Search(t.Context(), canon.SearchQuery{Q: "old mill", InName: true, Mode: canon.MatchPhrase}, canon.Page{Limit: 9})
+			res, err := snap.Search(t.Context(), canon.SearchQuery{Q: "old mill", InName: true, Mode: canon.MatchPhrase},
+				canon.Page{Limit: 9})
 			if err != nil {
 				return err
 			}

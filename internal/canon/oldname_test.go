@@ -47,7 +47,8 @@ func (a actor) names(name string) (list []string) {
 				return err
 			}
 			if one.Name != v.Name || feed[i].Name != v.Name {
-				a.s.t.Errorf("version %d is called %q in the history, %q by its number and %q in the feed", v.Rev, v.Name, one.Name, feed[i].Name)
+				a.s.t.Errorf("version %d is called %q in the history, %q by its number and %q in the feed", v.Rev, v.Name, one.Name,
+					feed[i].Name)
 			}
 			if at, ok, err := snap.CardAt(ctx, c.ID, v.From); err != nil || ok && at.Name != v.Name {
 				a.s.t.Errorf("version %d is called %q in the history, and %q at its commit: %v", v.Rev, v.Name, at.Name, err)

@@ -37,7 +37,7 @@ func newPlan(ctx context.Context, s *Snapshot) *Plan {
 func (p *Plan) Target(id CardID) { p.set.Targets = append(p.set.Targets, id) }
 
 // Note sets the reason for the change, which is stored in the commit.
-func (p *Plan) Note(why string) { p.set.Note = clipRunes(markup.Clean(why), 500) }
+func (p *Plan) Note(why string) { p.set.Note = markup.Clip(markup.Clean(why), 500) }
 
 // Empty reports whether nothing is planned so far.
 func (p *Plan) Empty() bool { return p.set.isEmpty() }
@@ -108,7 +108,8 @@ func (p *Plan) Card(name string) (Card, error) {
 
 // Has is Card for callers that can continue without the card.
 func (p *Plan) Has(name string) (Card, bool, error) {
-	if id, err := uuid.Parse(strings.TrimSpace(strings.TrimPrefix(name, "~"))); err == nil && strings.HasPrefix(name, "~") {
+	if id, err := uuid.Parse(strings.TrimSpace(strings.TrimPrefix(name, "~"))); err == nil &&
+		strings.HasPrefix(name, "~") {
 		if now, ok := p.now[CardID(id)]; ok && !p.gone[now.ID] {
 			return *now, true, nil
 		}

@@ -23,7 +23,9 @@ const (
 // NewCard describes a card to create. Type defaults to RichText. Label defaults to the label that
 // follows from the ancestors and the name rules.
 type NewCard struct {
-	ID       CardID // zero, or derived by an importer so that a second import finds the card; a used id is replaced by a new one
+	// zero, or derived by an importer so that a second import finds the card; a used id is replaced by
+	// a new one
+	ID       CardID
 	Name     string
 	Type     string
 	Content  string
@@ -67,7 +69,8 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if err := p.checkNameFree(c); err != nil {
 		return Card{}, err
 	}
-	if err := p.applyEdit(&c, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields, Codename: &n.Codename}); err != nil {
+	if err := p.applyEdit(&c, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields,
+		Codename: &n.Codename}); err != nil {
 		return Card{}, err
 	}
 	p.planCard(ActCreate, &c)
@@ -105,7 +108,8 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 	if err := p.applyEdit(&c, typ, e); err != nil {
 		return Card{}, err
 	}
-	if c.Type != before.Type || c.Content != before.Content || c.Codename != before.Codename || string(c.Fields) != string(before.Fields) {
+	if c.Type != before.Type || c.Content != before.Content || c.Codename != before.Codename ||
+		string(c.Fields) != string(before.Fields) {
 		p.planCard(ActUpdate, &c)
 	}
 	return c, nil

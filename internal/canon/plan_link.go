@@ -31,7 +31,8 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 	if hidden || l.ID == (LinkID{}) {
 		l.ID = LinkID(p.newID())
 	}
-	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: attrs, Label: l.Label}})
+	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To,
+		Attrs: attrs, Label: l.Label}})
 	return l.ID, nil
 }
 
@@ -80,13 +81,15 @@ func (p *Plan) hiddenLayer(id LayerID) (bool, error) {
 	if _, ok, err := First(p.r.Layers(p.ctx, p.visibility, LayerQuery{IDs: []LayerID{id}})); err != nil || ok {
 		return false, err
 	}
-	_, ok, err := First(p.r.Layers(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, LayerQuery{IDs: []LayerID{id}}))
+	_, ok, err := First(p.r.Layers(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}},
+		LayerQuery{IDs: []LayerID{id}}))
 	return ok, err
 }
 
 // Unlink ends a link.
 func (p *Plan) Unlink(l Link) {
-	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs, Label: l.Label, Gone: true}})
+	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To,
+		Attrs: l.Attrs, Label: l.Label, Gone: true}})
 }
 
 // Layer plans text for a place or realm. It replaces a visible layer with the same id.

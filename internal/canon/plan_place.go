@@ -51,7 +51,8 @@ func (p *Plan) placeNewCard(n NewCard, own access.Label) (parent Card, part stri
 // card has it, even a hidden one.
 func (p *Plan) freeID(id CardID) (CardID, error) {
 	if !id.IsZero() {
-		_, held, err := First(p.r.FindCards(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, CardQuery{ID: id}))
+		_, held, err := First(p.r.FindCards(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}},
+			CardQuery{ID: id}))
 		if err != nil || !held && p.now[id] == nil {
 			return id, err
 		}
@@ -104,7 +105,8 @@ func (p *Plan) parentOf(c Card) (Card, error) {
 	if now, ok := p.now[c.Parent]; ok {
 		return *now, nil
 	}
-	parent, ok, err := First(p.r.FindCards(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, CardQuery{ID: c.Parent}))
+	parent, ok, err := First(p.r.FindCards(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}},
+		CardQuery{ID: c.Parent}))
 	if err == nil && !ok {
 		err = fmt.Errorf("canon: card %s has no parent row", c.ID)
 	}

@@ -13,7 +13,8 @@ import (
 func TestPlanFindsTypesInTheirNewState(t *testing.T) {
 	s := newScene(t)
 	s.as("user").must(func(p *canon.Plan) error {
-		if _, err := p.Create(canon.NewCard{Name: "Starship", Type: "Cardtype", Fields: []byte(`{"schema":{"required":["crew"]}}`)}); err != nil {
+		if _, err := p.Create(canon.NewCard{Name: "Starship", Type: "Cardtype",
+			Fields: []byte(`{"schema":{"required":["crew"]}}`)}); err != nil {
 			return err
 		}
 		if _, err := p.Create(canon.NewCard{Name: "Swan", Type: "starships"}); !errors.Is(err, fault.Rule) {
@@ -76,7 +77,8 @@ func TestPlanActs(t *testing.T) {
 			return err
 		}
 		acts := p.Acts()
-		if len(acts) != 2 || acts[0] != (canon.Acted{Card: mill.ID, Act: canon.ActRename}) || acts[1] != (canon.Acted{Card: well.ID, Act: canon.ActCreate}) {
+		if len(acts) != 2 || acts[0] != (canon.Acted{Card: mill.ID, Act: canon.ActRename}) ||
+			acts[1] != (canon.Acted{Card: well.ID, Act: canon.ActCreate}) {
 			t.Errorf("acts: %v", acts)
 		}
 		return nil

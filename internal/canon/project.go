@@ -44,7 +44,8 @@ func (p *projector) projectChange(ctx context.Context, ch Change) (err error) {
 	case ch.World != nil:
 		return p.projectWorld(ctx, *ch.World)
 	case ch.Member != nil:
-		return p.tx.PutMember(ctx, Member{World: p.world, Subject: ch.Member.Subject, Role: ch.Member.Role, Player: ch.Member.Player})
+		return p.tx.PutMember(ctx, Member{World: p.world, Subject: ch.Member.Subject, Role: ch.Member.Role,
+			Player: ch.Member.Player})
 	case ch.Purge != nil:
 		return p.projectPurge(ctx, *ch.Purge)
 	}
@@ -79,7 +80,8 @@ func (p *projector) projectWorld(ctx context.Context, im WorldImage) error {
 	if err != nil {
 		return err
 	}
-	w := World{ID: p.world, Slug: im.Slug, Title: im.Title, Settings: im.Settings, CreatedAt: p.rec.At, Origin: im.Origin, OriginSeq: im.OriginSeq}
+	w := World{ID: p.world, Slug: im.Slug, Title: im.Title, Settings: im.Settings, CreatedAt: p.rec.At, Origin: im.Origin,
+		OriginSeq: im.OriginSeq}
 	if exists {
 		w.CreatedAt = old.CreatedAt
 	}

@@ -96,7 +96,8 @@ func (p *projector) updatePlacement(ctx context.Context, c, parent Card) error {
 		return nil
 	}
 	if utf8.RuneCountInString(c.Name) > markup.MaxNameLength {
-		return ruleFault("new_name", "a card below would have a name of more than %d characters; choose a shorter one", markup.MaxNameLength)
+		return ruleFault("new_name", "a card below would have a name of more than %d characters; choose a shorter one",
+			markup.MaxNameLength)
 	}
 	if err := p.relabelVersion(ctx, was, &c); err != nil {
 		return err

@@ -21,7 +21,8 @@ func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (re
 		return Receipt{}, errClosed
 	}
 	if !g.Caller().Operator && (g.World() != w || g.Role() < access.RoleAdmin) {
-		return Receipt{}, fault.New(fault.Denied, "a fork is brought back by the world's admin").With("required_role", "admin")
+		return Receipt{}, fault.New(fault.Denied, "a fork is brought back by the world's admin").With("required_role",
+			"admin")
 	}
 	if err := mayCommit(g); err != nil {
 		return Receipt{}, err
@@ -119,7 +120,8 @@ func traceFork(ctx context.Context, r Reader, w access.WorldID) (forked, now *tr
 // planReset returns the changes from the current state of a fork back to the one in which it was
 // created.
 func planReset(ctx context.Context, r Reader, w access.WorldID, forked, now *trace) (ChangeSet, error) {
-	b := &resetPlan{r: r, visibility: Visibility{w, access.View{Level: access.LevelAll}}, to: forked, alive: map[CardID]*CardImage{}}
+	b := &resetPlan{r: r, visibility: Visibility{w, access.View{Level: access.LevelAll}}, to: forked,
+		alive: map[CardID]*CardImage{}}
 	if forked.world != nil && !sameImage(forked.world, now.world) {
 		b.addChange(Change{World: forked.world})
 	}
@@ -251,7 +253,8 @@ func (b *resetPlan) restoreTrashed(ctx context.Context) error {
 		}
 		b.putCard(ActRestore, *b.to.cards[id])
 		up := map[CardID]bool{id: true}
-		for _, c := range slices.SortedStableFunc(slices.Values(went), func(a, b Card) int { return cmp.Compare(a.Key, b.Key) }) {
+		for _, c := range slices.SortedStableFunc(slices.Values(went),
+			func(a, b Card) int { return cmp.Compare(a.Key, b.Key) }) {
 			if up[c.Parent] && b.alive[c.ID] == nil {
 				up[c.ID] = true
 				b.alive[c.ID] = imageFromCard(c, "")

@@ -75,7 +75,8 @@ func TestReset(t *testing.T) {
 	hero, _, _ := gm.card("Hero")
 	at := canon.LinkIDOf("at")
 	gm.must(func(p *canon.Plan) error {
-		if _, err := p.Link(canon.Link{ID: at, Kind: "at", From: hero.ID, To: town.ID, Attrs: []byte(`{"clock":1}`)}); err != nil {
+		if _, err := p.Link(canon.Link{ID: at, Kind: "at", From: hero.ID, To: town.ID,
+			Attrs: []byte(`{"clock":1}`)}); err != nil {
 			return err
 		}
 		_, err := p.Layer(canon.Layer{Card: town.ID, Kind: "base", Text: "quiet"})
@@ -134,7 +135,8 @@ func TestReset(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if _, err = p.Link(canon.Link{ID: at, Kind: "at", From: hero.ID, To: moor.ID, Attrs: []byte(`{"clock":9}`)}); err != nil {
+			if _, err = p.Link(canon.Link{ID: at, Kind: "at", From: hero.ID, To: moor.ID,
+				Attrs: []byte(`{"clock":9}`)}); err != nil {
 				return err
 			}
 			_, err = p.Link(canon.Link{Kind: "exit", From: moor.ID, To: moor.ID})
@@ -151,9 +153,12 @@ func TestReset(t *testing.T) {
 		"configure": func(p *canon.Plan) error { return p.Configure("Played", canon.Settings{GMParts: []string{"notes"}}) },
 	}
 	for _, order := range [][]string{
-		{"edit"}, {"create"}, {"swap names"}, {"move below something new"}, {"trash what was there"}, {"trash what was there", "take its name"},
-		{"trash with company", "then trash it"}, {"trash with later company", "then trash that"}, {"relabel"}, {"walk"}, {"rain"}, {"configure"},
-		{"walk", "rain", "create", "move below something new", "configure"}, {"rain", "walk", "edit", "trash with company", "then trash it"},
+		{"edit"}, {"create"}, {"swap names"}, {"move below something new"}, {"trash what was there"},
+		{"trash what was there", "take its name"},
+		{"trash with company", "then trash it"}, {"trash with later company", "then trash that"}, {"relabel"}, {"walk"},
+		{"rain"}, {"configure"},
+		{"walk", "rain", "create", "move below something new", "configure"},
+		{"rain", "walk", "edit", "trash with company", "then trash it"},
 		{"walk", "swap names", "trash what was there", "take its name", "relabel"},
 	} {
 		t.Run(strings.Join(order, ", "), func(t *testing.T) {

@@ -74,7 +74,8 @@ func (r *basisReader) Cards(ctx context.Context, s Visibility, f Filter, p Page)
 	return r.wholeWorld(s.World).Cards(ctx, s, f, p)
 }
 
-func (r *basisReader) Descendants(ctx context.Context, s Visibility, id CardID, depth int, p Page) ([]Card, Total, error) {
+func (r *basisReader) Descendants(ctx context.Context, s Visibility, id CardID, depth int,
+	p Page) ([]Card, Total, error) {
 	if depth != 1 {
 		return r.wholeWorld(s.World).Descendants(ctx, s, id, depth, p)
 	}
@@ -111,7 +112,8 @@ func (r *basisReader) VersionByCount(ctx context.Context, s Visibility, id CardI
 	return r.wholeWorld(s.World).VersionByCount(ctx, s, id, n)
 }
 
-func (r *basisReader) VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error) {
+func (r *basisReader) VersionByRev(ctx context.Context, w access.WorldID, id CardID,
+	rev uint32) (Version, bool, error) {
 	return r.wholeWorld(w).VersionByRev(ctx, w, id, rev)
 }
 

@@ -166,20 +166,12 @@ func (s *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error)
 
 // notFoundFault is the error for both absent and hidden cards.
 func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
-	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards", markup.Clean(clipRunes(name, 255)))
-	if near, err := s.r.NearNames(ctx, s.visibility, clipRunes(name, 255), 3); err == nil && len(near) > 0 {
+	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards",
+		markup.Clean(markup.Clip(name, 255)))
+	if near, err := s.r.NearNames(ctx, s.visibility, markup.Clip(name, 255), 3); err == nil && len(near) > 0 {
 		return e.With("did_you_mean", near)
 	}
 	return e
-}
-
-// clipRunes returns the first n characters of s.
-func clipRunes(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n])
 }
 
 // Renamed finds a card by a name that it had before it, or one of its ancestors, was renamed.
@@ -304,7 +296,8 @@ func (s *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, er
 		return Version{}, err
 	}
 	if !ok {
-		return Version{}, fault.New(fault.NotFound, "%q has no version %d; list its versions with get_card_history", c.Name, n)
+		return Version{}, fault.New(fault.NotFound, "%q has no version %d; list its versions with get_card_history",
+			c.Name, n)
 	}
 	return v, nil
 }

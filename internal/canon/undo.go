@@ -84,7 +84,8 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 		c = *now
 	}
 	if c.Seq != rec.Seq {
-		return fault.New(fault.Conflict, "%q was changed again since; undo the later changes first", c.Name).With("name", c.Name)
+		return fault.New(fault.Conflict, "%q was changed again since; undo the later changes first",
+			c.Name).With("name", c.Name)
 	}
 	switch im.Act {
 	case ActCreate:

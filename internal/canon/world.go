@@ -55,7 +55,8 @@ func (c *Canon) planNewWorld(ctx context.Context, g access.Grant, n NewWorld, or
 		return err
 	})
 	set.Changes = []Change{
-		{World: &WorldImage{Slug: n.Slug, Title: n.Title, Settings: n.Settings, Origin: origin.ID, OriginSeq: origin.OriginSeq}},
+		{World: &WorldImage{Slug: n.Slug, Title: n.Title, Settings: n.Settings, Origin: origin.ID,
+			OriginSeq: origin.OriginSeq}},
 		{Member: &MemberImage{Subject: g.Caller().Subject, Role: access.RoleAdmin}},
 	}
 	if n.First {

@@ -62,7 +62,8 @@ func TestWorldsAreReadAgainAfterAWrite(t *testing.T) {
 	if store.reads != before {
 		t.Errorf("%d reads, though nothing was written", store.reads-before)
 	}
-	if _, err := s.canon.CreateWorld(ctx, s.as("operator").grant, canon.NewWorld{Slug: "zz-new", Title: "New"}); err != nil {
+	if _, err := s.canon.CreateWorld(ctx, s.as("operator").grant,
+		canon.NewWorld{Slug: "zz-new", Title: "New"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, err := s.canon.WorldBySlug(ctx, "zz-new"); !ok || err != nil {

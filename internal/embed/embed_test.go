@@ -77,7 +77,8 @@ func TestFailingEndpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := c.Embed(t.Context(), []string{"a secret", "b"})
-		if fault.KindOf(err) != fault.Unavailable || got != nil || strings.Contains(err.Error(), "sesame") || strings.Contains(err.Error(), "secret") {
+		if fault.KindOf(err) != fault.Unavailable || got != nil || strings.Contains(err.Error(), "sesame") ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 		s.Close()
@@ -95,7 +96,8 @@ func TestCanceledCall(t *testing.T) {
 }
 
 func TestNewChecksConfig(t *testing.T) {
-	for _, bad := range []Config{{}, {URL: "api.example/v1", Model: "m"}, {URL: "file:///etc/passwd", Model: "m"}, {URL: "http://x"}} {
+	for _, bad := range []Config{{}, {URL: "api.example/v1", Model: "m"}, {URL: "file:///etc/passwd", Model: "m"},
+		{URL: "http://x"}} {
 		if _, err := New(bad); err == nil {
 			t.Errorf("%+v makes a client", bad)
 		}

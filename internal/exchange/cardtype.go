@@ -14,23 +14,29 @@ import (
 // typeWords lists the words with which vaults classify notes, by the type of card that such a note
 // becomes. The words are compared as parts of card names are, so that plurals match too.
 var typeWords = map[string][]string{
-	"Location": {"location", "place", "city", "town", "village", "hamlet", "settlement", "building", "room", "tavern", "inn", "shop", "dungeon", "site", "landmark",
-		"poi", "point of interest", "district", "ward", "fortress", "castle", "temple", "ruin", "port", "lieu", "ville", "endroit", "ort", "schauplatz", "stadt", "dorf", "lugar", "ciudad", "ubicacion"},
-	"Realm":        {"realm", "region", "country", "kingdom", "nation", "continent", "province", "empire", "royaume", "reino", "pais"},
-	"Character":    {"character", "npc", "person", "people", "pc", "player character", "villain", "ally", "personnage", "pnj", "nsc", "personaje", "figur", "charakter"},
+	"Location": {"location", "place", "city", "town", "village", "hamlet", "settlement", "building", "room", "tavern",
+		"inn", "shop", "dungeon", "site", "landmark",
+		"poi", "point of interest", "district", "ward", "fortress", "castle", "temple", "ruin", "port", "lieu", "ville",
+		"endroit", "ort", "schauplatz", "stadt", "dorf", "lugar", "ciudad", "ubicacion"},
+	"Realm": {"realm", "region", "country", "kingdom", "nation", "continent", "province", "empire", "royaume",
+		"reino", "pais"},
+	"Character": {"character", "npc", "person", "people", "pc", "player character", "villain", "ally", "personnage",
+		"pnj", "nsc", "personaje", "figur", "charakter"},
 	"Faction":      {"faction", "guild", "cult", "gang", "clan", "noble house", "fraktion", "gilde", "guilde", "faccion"},
 	"Organization": {"organization", "organisation", "company", "organisation secrete"},
-	"Item":         {"item", "object", "equipment", "weapon", "armor", "armour", "treasure", "magic item", "magical item", "objet", "gegenstand", "objeto"},
-	"Artifact":     {"artifact", "artefact", "relic"},
-	"Creature":     {"creature", "monster", "beast", "bestiary", "monstre", "kreatur", "ungeheuer", "criatura", "monstruo"},
-	"Event":        {"event", "battle", "ereignis", "evenement", "evento"},
-	"Quest":        {"quest", "side quest", "main quest", "auftrag", "quete", "mision"},
-	"Lore":         {"lore", "history", "legend", "myth", "deity", "god", "religion", "pantheon"},
-	"Document":     {"document", "letter", "handout", "book"},
+	"Item": {"item", "object", "equipment", "weapon", "armor", "armour", "treasure", "magic item", "magical item",
+		"objet", "gegenstand", "objeto"},
+	"Artifact": {"artifact", "artefact", "relic"},
+	"Creature": {"creature", "monster", "beast", "bestiary", "monstre", "kreatur", "ungeheuer", "criatura", "monstruo"},
+	"Event":    {"event", "battle", "ereignis", "evenement", "evento"},
+	"Quest":    {"quest", "side quest", "main quest", "auftrag", "quete", "mision"},
+	"Lore":     {"lore", "history", "legend", "myth", "deity", "god", "religion", "pantheon"},
+	"Document": {"document", "letter", "handout", "book"},
 }
 
 // typeKeys are the front matter keys that classify a note, in order of precedence.
-var typeKeys = []string{"type", "note_type", "notetype", "card_type", "cardtype", "kind", "category", "categories", "class", "fileclass", "noteicon"}
+var typeKeys = []string{"type", "note_type", "notetype", "card_type", "cardtype", "kind", "category", "categories",
+	"class", "fileclass", "noteicon"}
 
 // TypeUse counts the notes that became cards of a type because of one word.
 type TypeUse struct {
@@ -60,12 +66,15 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 	for _, word := range sortedKeys(given) {
 		typ, key := given[word], markup.PartKey(word)
 		if key == "" {
-			return nil, fault.New(fault.Invalid, "types: %q is no folder, tag or type; give WORD=TYPE, as Settlements=Location", word)
+			return nil, fault.New(fault.Invalid,
+				"types: %q is no folder, tag or type; give WORD=TYPE, as Settlements=Location", word)
 		}
 		if typ != "" {
 			found, err := l.Type(ctx, typ)
 			if err != nil || found.Text != canon.TextHTML || hasKey(programTypes, markup.PartKey(typ)) {
-				return nil, fault.New(fault.Invalid, "types: there is no type of card %q for notes; there are %s and the world's own", typ, strings.Join(sortedKeys(typeWords), ", "))
+				return nil, fault.New(fault.Invalid,
+					"types: there is no type of card %q for notes; there are %s and the world's own", typ,
+					strings.Join(sortedKeys(typeWords), ", "))
 			}
 			typ = found.Name
 		}
@@ -107,7 +116,8 @@ func (t *typer) noteType(n *note) (typ string, ok bool) {
 }
 
 func isIndexNote(name string) bool {
-	return slices.Contains([]string{"index", "_index", "readme", "home", "overview", "moc", "template"}, strings.ToLower(name))
+	return slices.Contains([]string{"index", "_index", "readme", "home", "overview", "moc", "template"},
+		strings.ToLower(name))
 }
 
 // typeOfWord returns the type that a word stands for. If the whole word is unknown, the first known
@@ -145,10 +155,12 @@ func (t *typer) typeOfFolder(name string) (typ string, ok bool) {
 			return typ, ok
 		}
 	}
-	if i := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{"of", "in", "from", "de", "du", "von", "del"}, w) }); i > 0 {
+	if i := slices.IndexFunc(words,
+		func(w string) bool { return slices.Contains([]string{"of", "in", "from", "de", "du", "von", "del"}, w) }); i > 0 {
 		words = words[:i]
 	}
-	if slices.ContainsFunc(words, func(w string) bool { return w == "and" || w == "und" || w == "et" || w == "y" }) || strings.ContainsAny(name, "&,") {
+	if slices.ContainsFunc(words, func(w string) bool { return w == "and" || w == "und" || w == "et" || w == "y" }) ||
+		strings.ContainsAny(name, "&,") {
 		found := map[string]bool{}
 		for _, w := range words {
 			if one, is := t.typeOfWord(w); is {
@@ -165,8 +177,10 @@ func (t *typer) typeOfFolder(name string) (typ string, ok bool) {
 }
 
 // categoryWords are the words that name a category even in the singular.
-var categoryWords = []string{"location", "place", "realm", "region", "character", "npc", "pc", "nsc", "pnj", "person", "people", "faction", "organization", "item", "equipment",
-	"treasure", "artifact", "creature", "monster", "bestiary", "event", "quest", "lore", "history", "religion", "pantheon", "document"}
+var categoryWords = []string{"location", "place", "realm", "region", "character", "npc", "pc", "nsc", "pnj", "person",
+	"people", "faction", "organization", "item", "equipment",
+	"treasure", "artifact", "creature", "monster", "bestiary", "event", "quest", "lore", "history", "religion", "pantheon",
+	"document"}
 
 // isCategoryFolder reports whether a folder of that name holds many notes of one type: the name is
 // a plural, a category word, or a word given to the import. A folder named Town is about one town

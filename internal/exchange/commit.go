@@ -145,7 +145,8 @@ func (im *importer) readSheet(ctx context.Context, s *sheet) (size int) {
 	if s.data != nil {
 		data, err := s.data()
 		if err != nil {
-			im.sum.Problems = append(im.sum.Problems, Problem{File: s.file, Why: "the file cannot be attached: " + errorText(err)})
+			im.sum.Problems = append(im.sum.Problems, Problem{File: s.file, Why: "the file cannot be attached: " +
+				errorText(err)})
 		}
 		s.ready.file = data
 		return len(data)

@@ -42,7 +42,8 @@ func (s *scene) importDir(who, dir string, o MarkdownOptions) Summary {
 
 func (s *scene) importSample() Summary {
 	s.t.Helper()
-	sum, err := ImportMarkdown(s.t.Context(), s.canon, s.as("admin"), sample.Files(), MarkdownOptions{Label: "sample", Native: true})
+	sum, err := ImportMarkdown(s.t.Context(), s.canon, s.as("admin"), sample.Files(),
+		MarkdownOptions{Label: "sample", Native: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -146,7 +147,8 @@ func TestTheSampleWorldLoads(t *testing.T) {
 // sentences returns the parts of a text that are long enough to identify it.
 func sentences(text string) []string {
 	var out []string
-	for _, line := range strings.FieldsFunc(markup.Text(text), func(r rune) bool { return strings.ContainsRune(".!?:;\n", r) }) {
+	for _, line := range strings.FieldsFunc(markup.Text(text),
+		func(r rune) bool { return strings.ContainsRune(".!?:;\n", r) }) {
 		if line = strings.TrimSpace(line); len(line) > 25 {
 			out = append(out, line)
 		}
@@ -244,7 +246,8 @@ func (s *scene) walk(who, from string) map[string]bool {
 				continue
 			}
 			reached[next[0].Name] = true
-			links, _, err := l.Links(ctx, canon.LinkQuery{From: next[0].ID, Kinds: []string{"exit"}, Page: canon.Page{Limit: 100}})
+			links, _, err := l.Links(ctx, canon.LinkQuery{From: next[0].ID, Kinds: []string{"exit"},
+				Page: canon.Page{Limit: 100}})
 			if err != nil {
 				return err
 			}

@@ -12,13 +12,15 @@ var directions = []struct {
 	steps [3]int
 }{
 	{"north", [3]int{0, 1, 0}}, {"south", [3]int{0, -1, 0}}, {"east", [3]int{1, 0, 0}}, {"west", [3]int{-1, 0, 0}},
-	{"northeast", [3]int{1, 1, 0}}, {"northwest", [3]int{-1, 1, 0}}, {"southeast", [3]int{1, -1, 0}}, {"southwest", [3]int{-1, -1, 0}},
+	{"northeast", [3]int{1, 1, 0}}, {"northwest", [3]int{-1, 1, 0}}, {"southeast", [3]int{1, -1, 0}},
+	{"southwest", [3]int{-1, -1, 0}},
 	{"up", [3]int{0, 0, 1}}, {"down", [3]int{0, 0, -1}}, {"in", [3]int{}}, {"out", [3]int{}},
 }
 
 // spareOrder is the order in which free directions are tried for an exit without a direction of its
 // own.
-var spareOrder = []string{"in", "out", "up", "down", "northeast", "northwest", "southeast", "southwest", "north", "south", "east", "west"}
+var spareOrder = []string{"in", "out", "up", "down", "northeast", "northwest", "southeast", "southwest", "north",
+	"south", "east", "west"}
 
 func isDirection(word string) bool {
 	for _, d := range directions {

@@ -47,7 +47,8 @@ func eachCard(ctx context.Context, l *canon.Snapshot, f func(canon.Card)) error 
 
 // loadWorld reads all cards, links and layers of the snapshot, but no contents.
 func (x *exporter) loadWorld(ctx context.Context) error {
-	x.byID, x.byKey, x.children = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{}, map[canon.CardID][]canon.Card{}
+	x.byID, x.byKey, x.children = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{},
+		map[canon.CardID][]canon.Card{}
 	x.links, x.layers = map[canon.CardID][]canon.Link{}, map[canon.CardID][]canon.Layer{}
 	x.folded, x.places = map[canon.CardID]bool{}, pathAllocator{map[string]bool{}}
 	err := eachCard(ctx, x.snapshot, func(c canon.Card) {
@@ -206,7 +207,8 @@ func (x *exporter) exportParent(c canon.Card) string {
 func (x *exporter) foldTags(ctx context.Context, c canon.Card) (tags []string, id canon.CardID, err error) {
 	for _, t := range x.children[c.ID] {
 		plain := t.Part == tagsPart && t.Type == canon.TypePointer && t.Fields == nil && t.Codename == "" &&
-			t.Own.Equal(access.NewLabel(access.LevelUser)) && len(x.byKey[t.Key]) == 1 && t.Key == c.Key+"+"+markup.KeyOf(tagsPart) &&
+			t.Own.Equal(access.NewLabel(access.LevelUser)) && len(x.byKey[t.Key]) == 1 && t.Key == c.Key+"+"+
+			markup.KeyOf(tagsPart) &&
 			len(x.children[t.ID])+len(x.links[t.ID])+len(x.layers[t.ID]) == 0
 		if !plain {
 			continue
@@ -256,7 +258,8 @@ func (x *exporter) nameAttachment(p *page, b []byte) string {
 	}
 }
 
-var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
+var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif",
+	"image/webp":      ".webp",
 	"application/pdf": ".pdf", "text/plain": ".txt", "audio/mpeg": ".mp3", "application/zip": ".zip"}
 
 func (x *exporter) addLinkObjects(p *page) {

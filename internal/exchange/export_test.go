@@ -14,7 +14,8 @@ import (
 
 func TestExportMatchesAudience(t *testing.T) {
 	s := newScene(t)
-	gm, admin, alice := access.NewLabel(access.LevelGM), access.NewLabel(access.LevelAdmin), access.NewLabel(access.LevelGM, "alice")
+	gm, admin, alice := access.NewLabel(access.LevelGM), access.NewLabel(access.LevelAdmin),
+		access.NewLabel(access.LevelGM, "alice")
 	s.create(canon.NewCard{Name: "Heir", Content: "the baker", Label: &gm})
 	s.create(canon.NewCard{Name: "Heir", Content: "nobody"})
 	s.create(canon.NewCard{Name: "End", Content: "all drown", Label: &admin})
@@ -131,7 +132,8 @@ func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	}
 	f.close()
 	s.export("admin", dir, MarkdownOptions{})
-	if got := files(t, dir); strings.Contains(got, "Old") || strings.Contains(got, "journal") || !strings.Contains(got, "=== A.md") {
+	if got := files(t, dir); strings.Contains(got, "Old") || strings.Contains(got, "journal") ||
+		!strings.Contains(got, "=== A.md") {
 		t.Errorf("%s", got)
 	}
 }
@@ -143,7 +145,8 @@ func TestSymlinksAreNotFollowed(t *testing.T) {
 		os.WriteFile(filepath.Join(out, "secret.png"), []byte("outside"), 0o600),
 		os.WriteFile(filepath.Join(dir, "A.md"), []byte("![[s.png]] a"), 0o600),
 		os.WriteFile(filepath.Join(dir, "N.md"), []byte("---\nloregate: 1\nname: N\ntype: File\nfile: s.png\n---\n"), 0o600),
-		os.WriteFile(filepath.Join(dir, "M.md"), []byte("---\nloregate: 1\nname: M\ntype: File\nfile: ../x/secret.png\n---\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "M.md"),
+			[]byte("---\nloregate: 1\nname: M\ntype: File\nfile: ../x/secret.png\n---\n"), 0o600),
 		os.Symlink(filepath.Join(out, "secret.md"), filepath.Join(dir, "B.md")),
 		os.Symlink(filepath.Join(out, "secret.png"), filepath.Join(dir, "s.png")),
 		os.Symlink(out, filepath.Join(dir, "folder")),
@@ -167,7 +170,8 @@ func TestSymlinksAreNotFollowed(t *testing.T) {
 func TestPathsFitEveryFileSystem(t *testing.T) {
 	p := pathAllocator{map[string]bool{}}
 	for i, tc := range []struct{ name, want string }{
-		{"A", "A"}, {"a", "a~00000001"}, {"É", "É"}, {"é", "é~00000003"}, {"A+B", "A/B"}, {"a.md+b", "a.md_/b"}, {"CON", "_CON"}, {"nul.txt", "_nul.txt"},
+		{"A", "A"}, {"a", "a~00000001"}, {"É", "É"}, {"é", "é~00000003"}, {"A+B", "A/B"}, {"a.md+b", "a.md_/b"},
+		{"CON", "_CON"}, {"nul.txt", "_nul.txt"},
 		{".git", "_.git"}, {"..", "_"}, {`a:b?`, "a_b_"}, {"x. ", "x"}, {strings.Repeat("é", 200), ""},
 	} {
 		c := canon.Card{Name: tc.name}

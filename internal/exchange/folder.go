@@ -100,9 +100,11 @@ func (f *folder) checkContents(overwrite bool) error {
 	case err != nil:
 		return fault.New(fault.Invalid, "the folder cannot be read").Because(err)
 	case len(strange) > 0:
-		return fault.New(fault.Conflict, "the folder holds files that no export wrote (%s); choose an empty folder", firstNames(strange))
+		return fault.New(fault.Conflict, "the folder holds files that no export wrote (%s); choose an empty folder",
+			firstNames(strange))
 	case len(edited) > 0 && !overwrite:
-		return fault.New(fault.Conflict, "files were changed since the last export (%s); import them first, then export with overwrite", firstNames(edited))
+		return fault.New(fault.Conflict,
+			"files were changed since the last export (%s); import them first, then export with overwrite", firstNames(edited))
 	}
 	return nil
 }
@@ -126,7 +128,9 @@ func (f *folder) loadManifest() error {
 		err = json.Unmarshal(data, &m)
 	}
 	if err != nil {
-		return fault.New(fault.Invalid, "the list of the last export cannot be read; remove %s with the files it lists, or choose an empty folder", manifestName).Because(err)
+		return fault.New(fault.Invalid,
+			"the list of the last export cannot be read; remove %s with the files it lists, or choose an empty folder",
+			manifestName).Because(err)
 	}
 	f.previous = m.Files
 	if f.previous == nil {

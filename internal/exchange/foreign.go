@@ -58,7 +58,8 @@ func (f *foreignReader) addNote(ctx context.Context, n *note) error {
 		body, secret = h.open, strings.Trim(hiddenFields+"\n\n"+h.secret, "\n")
 		f.v.findMentions(n, body, string(s.fields), n.name)
 		if h.unclosedAt >= 0 {
-			n.addReport(n.line+strings.Count(n.body[:h.unclosedAt], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
+			n.addReport(n.line+strings.Count(n.body[:h.unclosedAt], "\n"),
+				"something hidden begins here and does not end; all that follows is for the GM")
 		}
 	} else {
 		body = keepComments(body)
@@ -155,8 +156,9 @@ func (f *foreignReader) addTags(n *note, above *sheet) {
 	if content == "" {
 		return
 	}
-	f.c.add(&sheet{file: n.path, id: childID(above.id, tagsPart), above: above, name: tagsPart, typ: canon.TypePointer, items: true,
-		own: access.NewLabel(access.LevelUser), body: plainBody(content)})
+	f.c.add(&sheet{file: n.path, id: childID(above.id, tagsPart), above: above, name: tagsPart, typ: canon.TypePointer,
+		items: true,
+		own:   access.NewLabel(access.LevelUser), body: plainBody(content)})
 }
 
 // tagsPart is the name part of the child card that holds a card's tags.

@@ -127,7 +127,8 @@ func (n *note) readMeta(head string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
 		n.broken = true
-		n.addReport(yamlLine(err)+1, "front matter is not YAML (%s); the note comes in without it, for the GM only", yamlWhy(err))
+		n.addReport(yamlLine(err)+1, "front matter is not YAML (%s); the note comes in without it, for the GM only",
+			yamlWhy(err))
 		return
 	}
 	if len(doc.Content) == 0 {

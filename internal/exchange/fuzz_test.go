@@ -12,7 +12,8 @@ import (
 )
 
 func FuzzFrontMatter(f *testing.F) {
-	for _, s := range []string{"---\na: b\n---\nx", "---\na: [[b]]\n---", "---\n{{x}}: 1\n...\n", "---\na: &x [1]\nb: *x\n<<: *x\n---\n", "---\nlevel: gm\n", "\ufeff---\r\na: 1\r\n---\r\nb"} {
+	for _, s := range []string{"---\na: b\n---\nx", "---\na: [[b]]\n---", "---\n{{x}}: 1\n...\n",
+		"---\na: &x [1]\nb: *x\n<<: *x\n---\n", "---\nlevel: gm\n", "\ufeff---\r\na: 1\r\n---\r\nb"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -42,16 +43,19 @@ func FuzzNative(f *testing.F) {
 			t.Error(err)
 		}
 		x.c.arrangeSheets()
-		if text := n.metaText("level"); len(x.c.sheets) > 0 && n.meta["level"] != nil && text != "user" && x.c.sheets[0].own.Level < access.LevelGM {
+		if text := n.metaText("level"); len(x.c.sheets) > 0 && n.meta["level"] != nil && text != "user" &&
+			x.c.sheets[0].own.Level < access.LevelGM {
 			t.Errorf("level %q opens the card", text)
 		}
 	})
 }
 
 func FuzzRewrite(f *testing.F) {
-	v := newTestVault(f, vaultOf(map[string]string{"One.md": "", "GM/Two.md": "---\naliases: [Zwei]\n---\n", "map.png": ""}))
+	v := newTestVault(f, vaultOf(map[string]string{"One.md": "", "GM/Two.md": "---\naliases: [Zwei]\n---\n",
+		"map.png": ""}))
 	v.indexNotes()
-	for _, s := range []string{"[[One]] ![[map.png]] [a](GM/two.md) `[[x]]` {{x}}", "[[zwei|x]] ![[zwei]] [x](<GM/Two.md>)", "```\n[[One]]\n```"} {
+	for _, s := range []string{"[[One]] ![[map.png]] [a](GM/two.md) `[[x]]` {{x}}",
+		"[[zwei|x]] ![[zwei]] [x](<GM/Two.md>)", "```\n[[One]]\n```"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -73,7 +77,8 @@ func FuzzSegment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "")
 		got := pathSegment(s)
-		if got == "" || len(got) > maxSegment-20 || strings.ContainsAny(got, `/\:`) || got[0] == '.' || strings.HasSuffix(got, ".") {
+		if got == "" || len(got) > maxSegment-20 || strings.ContainsAny(got, `/\:`) || got[0] == '.' ||
+			strings.HasSuffix(got, ".") {
 			t.Errorf("segment(%q) = %q", s, got)
 		}
 	})
@@ -83,10 +88,12 @@ func FuzzPage(f *testing.F) {
 	f.Add("<p>x</p>", "RichText")
 	f.Add("a\r\n%%b%%", "Markdown")
 	f.Fuzz(func(t *testing.T, text, typ string) {
-		if typ != strings.TrimSpace(typ) || !utf8.ValidString(text) || strings.Contains(text, "\x00") || markup.CheckName(typ) != nil || canon.TextOf(typ) == canon.TextFile {
+		if typ != strings.TrimSpace(typ) || !utf8.ValidString(text) || strings.Contains(text, "\x00") ||
+			markup.CheckName(typ) != nil || canon.TextOf(typ) == canon.TextFile {
 			return
 		}
-		p := &page{path: "A", card: canon.Card{ID: canon.CardID{1}, Name: "A", Type: typ}, text: text, label: access.NewLabel(access.LevelUser)}
+		p := &page{path: "A", card: canon.Card{ID: canon.CardID{1}, Name: "A", Type: typ}, text: text,
+			label: access.NewLabel(access.LevelUser)}
 		if _, ok := p.renderNote(t.Context()); !ok {
 			t.Errorf("%q of type %q does not read back", text, typ)
 		}

@@ -67,7 +67,8 @@ func (g *graphPlanner) planLink(ctx context.Context, e *edge) error {
 	if err != nil {
 		return err
 	}
-	if old, ok := there[l.ID]; ok && old.Kind == l.Kind && old.To == l.To && old.Label.Equal(l.Label) && string(old.Attrs) == string(l.Attrs) {
+	if old, ok := there[l.ID]; ok && old.Kind == l.Kind && old.To == l.To && old.Label.Equal(l.Label) &&
+		string(old.Attrs) == string(l.Attrs) {
 		return nil
 	}
 	if _, err := g.p.Link(l); err != nil {
@@ -182,7 +183,8 @@ func (g *graphPlanner) planLayer(ctx context.Context, o *overlay) error {
 	if err != nil {
 		return err
 	}
-	if old, ok := there[l.ID]; ok && old.Kind == l.Kind && old.Text == l.Text && old.FromTick == l.FromTick && old.ToTick == l.ToTick && old.Label.Equal(l.Label) {
+	if old, ok := there[l.ID]; ok && old.Kind == l.Kind && old.Text == l.Text && old.FromTick == l.FromTick &&
+		old.ToTick == l.ToTick && old.Label.Equal(l.Label) {
 		return nil
 	}
 	if _, err := g.p.Layer(l); err != nil {

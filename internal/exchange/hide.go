@@ -53,7 +53,8 @@ func newChooser(o MarkdownOptions) *chooser {
 // rule, or the text of the mark; for a folder its base name is enough.
 func (c *choice) isAbout(m mark, file string) bool {
 	what := foldCase(m.what)
-	forms := []string{what, m.rule, m.rule + " " + what, m.rule + ": " + what, foldCase(file), foldCase(strings.TrimSuffix(file, path.Ext(file)))}
+	forms := []string{what, m.rule, m.rule + " " + what, m.rule + ": " + what, foldCase(file),
+		foldCase(strings.TrimSuffix(file, path.Ext(file)))}
 	if m.rule == ruleFolder {
 		forms = append(forms, path.Base(what))
 	}
@@ -131,14 +132,17 @@ func (c *chooser) checkUnusedChoices() error {
 		switch {
 		case o.used:
 		case o.exact:
-			return fault.New(fault.Invalid, "open: %q is marked as secret where it stands, which is no suspicion; take the mark out of the notes", o.text)
+			return fault.New(fault.Invalid,
+				"open: %q is marked as secret where it stands, which is no suspicion; take the mark out of the notes", o.text)
 		default:
-			return fault.New(fault.Invalid, "open: nothing that is suspected is called %q; a dry run lists what is, under \"hidden, please confirm\"", o.text)
+			return fault.New(fault.Invalid,
+				"open: nothing that is suspected is called %q; a dry run lists what is, under \"hidden, please confirm\"", o.text)
 		}
 	}
 	for _, k := range c.confirm {
 		if !k.used {
-			return fault.New(fault.Invalid, "confirm: there is no folder, note or suspicion called %q; a dry run lists what is suspected", k.text)
+			return fault.New(fault.Invalid,
+				"confirm: there is no folder, note or suspicion called %q; a dry run lists what is suspected", k.text)
 		}
 	}
 	return nil
@@ -168,7 +172,8 @@ func (v *vault) isGMFolder(dir string) bool {
 	found := false
 	for _, name := range v.o.GMFolders {
 		name = strings.Trim(strings.TrimSpace(name), "/")
-		if key := markup.PartKey(name); foldCase(name) == foldCase(dir) || key != "" && key == markup.PartKey(path.Base(dir)) {
+		if key := markup.PartKey(name); foldCase(name) == foldCase(dir) || key != "" &&
+			key == markup.PartKey(path.Base(dir)) {
 			v.gmUsed[name], found = true, true
 		}
 	}
@@ -189,7 +194,8 @@ func (v *vault) isInGMFolder(file string) bool {
 func (v *vault) checkUnusedFolders() error {
 	for _, name := range v.o.GMFolders {
 		if name = strings.Trim(strings.TrimSpace(name), "/"); name != "" && !v.gmUsed[name] {
-			return fault.New(fault.Invalid, "import.gm_folders: there is no folder %q; name folders as they are called, by name or path from the top of the vault", name)
+			return fault.New(fault.Invalid,
+				"import.gm_folders: there is no folder %q; name folders as they are called, by name or path from the top of the vault", name)
 		}
 	}
 	return nil

@@ -72,9 +72,11 @@ func newWorld(t testing.TB) (*canon.Canon, *access.Guard, access.WorldID) {
 	var ids optest.IDs
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	tick := func() time.Time { now = now.Add(time.Millisecond); return now }
-	c := canon.New(canon.Config{Store: memory.New(), Now: tick, NewID: func(canon.StreamID) uuid.UUID { return ids.Next() }})
+	c := canon.New(canon.Config{Store: memory.New(), Now: tick,
+		NewID: func(canon.StreamID) uuid.UUID { return ids.Next() }})
 	guard := access.NewGuard(access.Config{Now: tick})
-	w, err := c.CreateWorld(t.Context(), admit(t, guard, owner, access.WorldID{}), canon.NewWorld{Slug: "main", Title: "Main"})
+	w, err := c.CreateWorld(t.Context(), admit(t, guard, owner, access.WorldID{}),
+		canon.NewWorld{Slug: "main", Title: "Main"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,8 @@ func (h holdout) judge(t testing.TB) (v verdict) {
 	t.Helper()
 	c, guard, w := newWorld(t)
 	grant := func(who access.Caller) access.Grant { return admit(t, guard, who, w) }
-	sum, err := exchange.ImportMarkdown(t.Context(), c, grant(owner), fstest.MapFS{h.Path: {Data: []byte(h.Content)}}, exchange.MarkdownOptions{Label: "vault"})
+	sum, err := exchange.ImportMarkdown(t.Context(), c, grant(owner), fstest.MapFS{h.Path: {Data: []byte(h.Content)}},
+		exchange.MarkdownOptions{Label: "vault"})
 	if err != nil {
 		t.Fatalf("%s: %v", h.Name, err)
 	}
@@ -306,7 +309,8 @@ func (s spoiler) passes(t testing.TB, jobs *job.Runner) bool {
 		Status           string
 		Matches, Unclear int
 	}
-	refused := call("spoiler_scan", json.RawMessage(`{"terms_card":"Terms+GM","results_card":"Found+GM","scope":"`+s.Scope+`"}`), &scan)
+	refused := call("spoiler_scan", json.RawMessage(`{"terms_card":"Terms+GM","results_card":"Found+GM","scope":"`+s.Scope+
+		`"}`), &scan)
 	if refused != nil && fault.KindOf(refused).Code() != "validation_error" {
 		t.Fatalf("%s: %v", s.Name, refused)
 	}

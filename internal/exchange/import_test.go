@@ -62,38 +62,64 @@ func TestNoteBecomesCards(t *testing.T) {
 		sees  map[string]string
 	}{
 		{"text and tags", map[string]string{"Town/Old Mill.md": "---\ntags: ['#Status/Blank', river]\nbuilt: 08 Nightveil -128 PR\n---\nIt *turns*.\n"}, MarkdownOptions{},
-			map[string]string{"user Old Mill": "RichText user <p>It <em>turns</em>.</p>", "user Old Mill+tags": "Pointer user [[Status/Blank]]\n[[river]]\n[[Town]]"}},
+			map[string]string{"user Old Mill": "RichText user <p>It <em>turns</em>.</p>",
+				"user Old Mill+tags": "Pointer user [[Status/Blank]]\n[[river]]\n[[Town]]"}},
 		{"folders as names", map[string]string{"Town/Old Mill.md": "x"}, MarkdownOptions{Folders: FolderNames},
-			map[string]string{"user Town+Old Mill": "RichText user <p>x</p>", "user Town": "RichText user ", "user Town+Old Mill+tags": "-"}},
+			map[string]string{"user Town+Old Mill": "RichText user <p>x</p>", "user Town": "RichText user ",
+				"user Town+Old Mill+tags": "-"}},
 		{"a secret", map[string]string{"Mill.md": "open\n\n> [!secret]\n> *hidden*\n\nopen %%too%%"}, MarkdownOptions{},
-			map[string]string{"user Mill": "RichText user <p>open</p>\n<p>open</p>", "user Mill+GM": "-", "gm Mill+GM": "RichText gm <p>too</p>\n<p><em>hidden</em></p>"}},
+			map[string]string{"user Mill": "RichText user <p>open</p>\n<p>open</p>", "user Mill+GM": "-",
+				"gm Mill+GM": "RichText gm <p>too</p>\n<p><em>hidden</em></p>"}},
 		{"a secret in a secret note stays", map[string]string{"GM/Mill.md": "a %%b%%"}, MarkdownOptions{},
-			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a %%b%%</p>", "gm Mill+GM": "-", "user Mill+tags": "-"}},
-		{"a folder of the GM, named otherwise", map[string]string{"a/secret factions/x/Mill.md": "a"}, MarkdownOptions{GMFolders: []string{"Secret Factions"}, Folders: FolderNone},
+			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a %%b%%</p>", "gm Mill+GM": "-",
+				"user Mill+tags": "-"}},
+		{"a folder of the GM, named otherwise", map[string]string{"a/secret factions/x/Mill.md": "a"},
+			MarkdownOptions{GMFolders: []string{"Secret Factions"}, Folders: FolderNone},
 			map[string]string{"user Mill": "-", "gm Mill": "Faction gm <p>a</p>"}},
-		{"a level for all", map[string]string{"Mill.md": "a"}, MarkdownOptions{Level: access.LevelGM}, map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a</p>"}},
-		{"a level of a character", map[string]string{"Hero.md": "---\nlevel: 5\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "RichText user <p>a</p>"}},
-		{"a level", map[string]string{"Hero.md": "---\nlevel: GM\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "-", "gm Hero": "RichText gm <p>a</p>"}},
-		{"broken front matter", map[string]string{"Hero.md": "---\na: [b\nc: }\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "-", "gm Hero": "RichText gm <p>a</p>"}},
-		{"a type of HTML", map[string]string{"Hero.md": "---\ntype: character\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "Character user <p>a</p>"}},
-		{"a type for programs", map[string]string{"Hero.md": "---\ntype: Cardtype\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "RichText user <p>a</p>"}},
-		{"a nested type", map[string]string{"Hero.md": "---\ntype: npc/villain\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "Character user <p>a</p>"}},
-		{"an unknown type", map[string]string{"Hero.md": "---\ntype: humanoid\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "RichText user <p>a</p>"}},
+		{"a level for all", map[string]string{"Mill.md": "a"}, MarkdownOptions{Level: access.LevelGM},
+			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a</p>"}},
+		{"a level of a character", map[string]string{"Hero.md": "---\nlevel: 5\n---\na"}, MarkdownOptions{},
+			map[string]string{"user Hero": "RichText user <p>a</p>"}},
+		{"a level", map[string]string{"Hero.md": "---\nlevel: GM\n---\na"}, MarkdownOptions{},
+			map[string]string{"user Hero": "-", "gm Hero": "RichText gm <p>a</p>"}},
+		{"broken front matter", map[string]string{"Hero.md": "---\na: [b\nc: }\n---\na"}, MarkdownOptions{},
+			map[string]string{"user Hero": "-", "gm Hero": "RichText gm <p>a</p>"}},
+		{"a type of HTML", map[string]string{"Hero.md": "---\ntype: character\n---\na"}, MarkdownOptions{},
+			map[string]string{"user Hero": "Character user <p>a</p>"}},
+		{"a type for programs", map[string]string{"Hero.md": "---\ntype: Cardtype\n---\na"}, MarkdownOptions{},
+			map[string]string{"user Hero": "RichText user <p>a</p>"}},
+		{"a nested type", map[string]string{"Hero.md": "---\ntype: npc/villain\n---\na"}, MarkdownOptions{},
+			map[string]string{"user Hero": "Character user <p>a</p>"}},
+		{"an unknown type", map[string]string{"Hero.md": "---\ntype: humanoid\n---\na"}, MarkdownOptions{},
+			map[string]string{"user Hero": "RichText user <p>a</p>"}},
 		{"links", map[string]string{"a/One.md": "[[two]] [[b/Two|t]] [x](../b/Two.md#h) [[Two#Part]] [[Zwei]] [[#Here]] [[None/There]] `[[code]]` {{x}}", "b/Two.md": "---\naliases: Zwei\n---\n"},
-			MarkdownOptions{Folders: FolderNone}, map[string]string{"user One": `RichText user <p>[[Two|two]] [[Two|t]] [[Two|x]] [[Two|Two > Part]] [[Two|Zwei]] [[One|Here]] [[There]] <code>\[[code]]</code> \{{x}}</p>`}},
-		{"links to the hidden say no more than they said", map[string]string{"One.md": "[[Zwei]] [x](GM/two.md)", "GM/Two.md": "---\naliases: [Zwei]\n---\nx"},
+			MarkdownOptions{Folders: FolderNone},
+			map[string]string{"user One": `RichText user <p>[[Two|two]] [[Two|t]] [[Two|x]] [[Two|Two > Part]] [[Two|Zwei]] [[One|Here]] [[There]] <code>\[[code]]</code> \{{x}}</p>`}},
+		{"links to the hidden say no more than they said",
+			map[string]string{"One.md": "[[Zwei]] [x](GM/two.md)", "GM/Two.md": "---\naliases: [Zwei]\n---\nx"},
 			MarkdownOptions{Folders: FolderNone}, map[string]string{"user One": `RichText user <p>[[Zwei]] [[two|x]]</p>`}},
-		{"hidden and open notes of one name", map[string]string{"GM/Heir.md": "the baker", "Town/Heir.md": "nobody knows"}, MarkdownOptions{Folders: FolderNone},
+		{"hidden and open notes of one name", map[string]string{"GM/Heir.md": "the baker", "Town/Heir.md": "nobody knows"},
+			MarkdownOptions{Folders: FolderNone},
 			map[string]string{"user Heir": "RichText user <p>nobody knows</p>"}},
-		{"two notes of one name", map[string]string{"a/x/Inn.md": "1", "b/x/Inn.md": "2", "Inn.md": "3"}, MarkdownOptions{Folders: FolderNone},
-			map[string]string{"user Inn": "RichText user <p>3</p>", "user a+x+Inn": "RichText user <p>1</p>", "user b+x+Inn": "RichText user <p>2</p>"}},
-		{"attachments", map[string]string{"A.md": "![[map.png]] ![x](art/b%20c.pdf)", "map.png": "\x89PNG\r\n\x1a\n", "art/b c.pdf": "%PDF", "c.txt": "x"}, MarkdownOptions{},
-			map[string]string{"user A": "RichText user <p>{{map.png}} {{b c.pdf}}</p>", "user map.png": "Image user \x89PNG\r\n\x1a\n", "user b c.pdf": "File user %PDF", "user c.txt": "-"}},
-		{"an attachment of a secret", map[string]string{"A.md": "%% ![[map.png]] %%", "map.png": "x"}, MarkdownOptions{}, map[string]string{"user map.png": "-", "gm map.png": "Image gm x"}},
-		{"an attachment of a secret and of what all read", map[string]string{"A.md": "%% ![[map.png]] %%", "B.md": "![[map.png]]", "map.png": "x"}, MarkdownOptions{}, map[string]string{"user map.png": "Image user x"}},
-		{"hard names", map[string]string{"a+b.md": "1", "[x]|{y}.md": "2", "!!!.md": "3"}, MarkdownOptions{}, map[string]string{"user a b": "RichText user <p>1</p>", "user x y": "RichText user <p>2</p>"}},
-		{"our own dialect hides what is typed into it", map[string]string{"A.md": "---\nloregate: 1\nname: A\n---\nopen %%hidden%%"}, MarkdownOptions{},
-			map[string]string{"user A": "RichText user <p>open</p>", "gm A+GM+Hidden": "RichText gm <p>hidden</p>", "user A+GM+Hidden": "-"}},
+		{"two notes of one name", map[string]string{"a/x/Inn.md": "1", "b/x/Inn.md": "2", "Inn.md": "3"},
+			MarkdownOptions{Folders: FolderNone},
+			map[string]string{"user Inn": "RichText user <p>3</p>", "user a+x+Inn": "RichText user <p>1</p>",
+				"user b+x+Inn": "RichText user <p>2</p>"}},
+		{"attachments", map[string]string{"A.md": "![[map.png]] ![x](art/b%20c.pdf)", "map.png": "\x89PNG\r\n\x1a\n",
+			"art/b c.pdf": "%PDF", "c.txt": "x"}, MarkdownOptions{},
+			map[string]string{"user A": "RichText user <p>{{map.png}} {{b c.pdf}}</p>",
+				"user map.png": "Image user \x89PNG\r\n\x1a\n", "user b c.pdf": "File user %PDF", "user c.txt": "-"}},
+		{"an attachment of a secret", map[string]string{"A.md": "%% ![[map.png]] %%", "map.png": "x"}, MarkdownOptions{},
+			map[string]string{"user map.png": "-", "gm map.png": "Image gm x"}},
+		{"an attachment of a secret and of what all read",
+			map[string]string{"A.md": "%% ![[map.png]] %%", "B.md": "![[map.png]]", "map.png": "x"}, MarkdownOptions{},
+			map[string]string{"user map.png": "Image user x"}},
+		{"hard names", map[string]string{"a+b.md": "1", "[x]|{y}.md": "2", "!!!.md": "3"}, MarkdownOptions{},
+			map[string]string{"user a b": "RichText user <p>1</p>", "user x y": "RichText user <p>2</p>"}},
+		{"our own dialect hides what is typed into it",
+			map[string]string{"A.md": "---\nloregate: 1\nname: A\n---\nopen %%hidden%%"}, MarkdownOptions{},
+			map[string]string{"user A": "RichText user <p>open</p>", "gm A+GM+Hidden": "RichText gm <p>hidden</p>",
+				"user A+GM+Hidden": "-"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newScene(t)
@@ -112,12 +138,18 @@ func TestVisibilityWords(t *testing.T) {
 		meta string
 		want access.Level
 	}{
-		{"a: b", access.LevelUser}, {"secret: true", access.LevelGM}, {"secret: false", access.LevelUser}, {"secret:", access.LevelUser},
-		{"dm: true", access.LevelGM}, {"gm: yes", access.LevelGM}, {"publish: false", access.LevelGM}, {"publish: true", access.LevelUser},
-		{"private: true", access.LevelGM}, {"private: no", access.LevelUser}, {"visibility: players", access.LevelUser}, {"visibility: public", access.LevelUser},
-		{"visibility: only Ann", access.LevelGM}, {"visibility: [a]", access.LevelGM}, {"visibility: admin", access.LevelAdmin},
-		{"level: gm", access.LevelGM}, {"level: user", access.LevelUser}, {"level: 7", access.LevelUser}, {"GM Notes: he did it", access.LevelUser}, {"secret: he did it", access.LevelGM},
-		{"tags: [dm-only]", access.LevelGM}, {"tags: '#secret'", access.LevelGM}, {"tags: [secretary]", access.LevelUser}, {"level: user\nsecret: true", access.LevelGM},
+		{"a: b", access.LevelUser}, {"secret: true", access.LevelGM}, {"secret: false", access.LevelUser},
+		{"secret:", access.LevelUser},
+		{"dm: true", access.LevelGM}, {"gm: yes", access.LevelGM}, {"publish: false", access.LevelGM},
+		{"publish: true", access.LevelUser},
+		{"private: true", access.LevelGM}, {"private: no", access.LevelUser}, {"visibility: players", access.LevelUser},
+		{"visibility: public", access.LevelUser},
+		{"visibility: only Ann", access.LevelGM}, {"visibility: [a]", access.LevelGM},
+		{"visibility: admin", access.LevelAdmin},
+		{"level: gm", access.LevelGM}, {"level: user", access.LevelUser}, {"level: 7", access.LevelUser},
+		{"GM Notes: he did it", access.LevelUser}, {"secret: he did it", access.LevelGM},
+		{"tags: [dm-only]", access.LevelGM}, {"tags: '#secret'", access.LevelGM}, {"tags: [secretary]", access.LevelUser},
+		{"level: user\nsecret: true", access.LevelGM},
 	} {
 		if got := visibilityOf(t, "---\n"+tc.meta+"\n---\n"); got != tc.want {
 			t.Errorf("%q: %s, want %s", tc.meta, got, tc.want)
@@ -142,7 +174,8 @@ func TestImportingAgainUpdates(t *testing.T) {
 
 	v["Mill.md"] = "new %%t%%"
 	sum := s.importAs("admin", v, MarkdownOptions{Label: "v"})
-	s.wantSees(map[string]string{"user The Mill": "RichText user <p>new</p>", "user Mill": "-", "gm The Mill+GM": "RichText gm <p>t</p>", "admin Inn": "-"})
+	s.wantSees(map[string]string{"user The Mill": "RichText user <p>new</p>", "user Mill": "-",
+		"gm The Mill+GM": "RichText gm <p>t</p>", "admin Inn": "-"})
 	if sum.Updated != 2 || sum.Created != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Why, "trash") {
 		t.Errorf("%s", sum)
 	}
@@ -170,7 +203,8 @@ func TestSecretVersionsStayHiddenAfterLowering(t *testing.T) {
 		_, err := p.SetLabel(c, access.NewLabel(access.LevelUser))
 		return err
 	})
-	if got := s.versions("user", "A"); slices.ContainsFunc(got, func(v string) bool { return strings.Contains(v, "did it") }) {
+	if got := s.versions("user", "A"); slices.ContainsFunc(got,
+		func(v string) bool { return strings.Contains(v, "did it") }) {
 		t.Errorf("a user reads in the history: %q", got)
 	}
 }
@@ -219,17 +253,20 @@ func TestImportLeavesHiddenCardsAlone(t *testing.T) {
 	s.create(canon.NewCard{Name: "Heir", Content: "the baker", Label: &gm})
 	s.create(canon.NewCard{Name: "Mill", Content: "mine"})
 	s.create(canon.NewCard{Name: "Mill+GM", Content: "my notes"})
-	s.importAs("admin", map[string]string{"Heir.md": "nobody knows", "Mill.md": "yours %%s%%", "GM/Town.md": "hidden"}, MarkdownOptions{Folders: FolderNone})
+	s.importAs("admin", map[string]string{"Heir.md": "nobody knows", "Mill.md": "yours %%s%%", "GM/Town.md": "hidden"},
+		MarkdownOptions{Folders: FolderNone})
 	s.create(canon.NewCard{Name: "Town", Content: "open"})
 	s.wantSees(map[string]string{"user Heir": "RichText user <p>nobody knows</p>", "gm Mill+GM": "RichText gm my notes",
 		"user Mill": "RichText user <p>yours</p>", "user Town": "RichText user open"})
-	s.importAs("admin", map[string]string{"GM/Town.md": "---\ntags: a\n---\nstill hidden"}, MarkdownOptions{Folders: FolderNone})
+	s.importAs("admin", map[string]string{"GM/Town.md": "---\ntags: a\n---\nstill hidden"},
+		MarkdownOptions{Folders: FolderNone})
 	s.wantSees(map[string]string{"user Town": "RichText user open", "user Town+tags": "-"})
 }
 
 func (s *scene) create(n canon.NewCard) {
 	s.t.Helper()
-	if _, err := s.canon.Update(s.t.Context(), s.as("admin"), func(p *canon.Plan) error { _, err := p.Create(n); return err }); err != nil {
+	if _, err := s.canon.Update(s.t.Context(), s.as("admin"),
+		func(p *canon.Plan) error { _, err := p.Create(n); return err }); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -240,7 +277,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 	for i := range 450 {
 		v[fmt.Sprintf("f/n%d.md", i)] = "---\ntags: a\n---\nx %%y%%"
 	}
-	sum, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").DryRun(), vaultOf(v), MarkdownOptions{Folders: FolderNames})
+	sum, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").DryRun(), vaultOf(v),
+		MarkdownOptions{Folders: FolderNames})
 	if err != nil || sum.Created != 450*3+1 || len(sum.Problems) > 0 || !sum.DryRun {
 		t.Errorf("%v: %s", err, sum)
 	}
@@ -269,15 +307,18 @@ func TestDryRunCountsLevels(t *testing.T) {
 	if !maps.Equal(dry.Levels, want) {
 		t.Errorf("a dry run says %v, and %v came in", dry.Levels, want)
 	}
-	if again := s.importAs("admin", v, MarkdownOptions{Label: "v"}); !maps.Equal(again.Levels, want) || !strings.Contains(again.String(), "Players see") {
+	if again := s.importAs("admin", v, MarkdownOptions{Label: "v"}); !maps.Equal(again.Levels, want) ||
+		!strings.Contains(again.String(), "Players see") {
 		t.Errorf("importing again says %v: %s", again.Levels, again)
 	}
 }
 
 func TestAUserImportsNothingSecret(t *testing.T) {
 	s := newScene(t)
-	sum := s.importAs("user", map[string]string{"A.md": "a %%b%%", "GM/B.md": "---\ntags: x\n---\nb", "C.md": "c"}, MarkdownOptions{Folders: FolderNone})
-	s.wantSees(map[string]string{"user A": "RichText user <p>a</p>", "admin A+GM": "-", "admin B": "-", "admin B+tags": "-", "user C": "RichText user <p>c</p>"})
+	sum := s.importAs("user", map[string]string{"A.md": "a %%b%%", "GM/B.md": "---\ntags: x\n---\nb", "C.md": "c"},
+		MarkdownOptions{Folders: FolderNone})
+	s.wantSees(map[string]string{"user A": "RichText user <p>a</p>", "admin A+GM": "-", "admin B": "-",
+		"admin B+tags": "-", "user C": "RichText user <p>c</p>"})
 	if len(sum.Problems) != 3 {
 		t.Errorf("%s", sum)
 	}
@@ -356,9 +397,12 @@ func TestRefusedCardsAreReported(t *testing.T) {
 	s := newScene(t)
 	s.create(canon.NewCard{Name: "Other", Codename: "code"})
 	big := "---\nloregate: 1\nname: Big\n---\n" + strings.Repeat("x", canon.MaxContent+1)
-	sum := s.importAs("admin", map[string]string{"Big.md": big, "Named.md": "---\nloregate: 1\nname: Named\ncodename: code\n---\nx",
-		"Typed.md": "---\nloregate: 1\nname: Typed\ntype: Nonesuch\n---\nx", "Ok.md": "x", "Bad.md": "---\nloregate: 1\nname: a/b\nlevel: none\n---\nx"}, MarkdownOptions{})
-	s.wantSees(map[string]string{"user Ok": "RichText user <p>x</p>", "user Named": "RichText user <p>x</p>", "user Typed": "RichText user <p>x</p>", "admin Big": "-"})
+	sum := s.importAs("admin", map[string]string{"Big.md": big,
+		"Named.md": "---\nloregate: 1\nname: Named\ncodename: code\n---\nx",
+		"Typed.md": "---\nloregate: 1\nname: Typed\ntype: Nonesuch\n---\nx", "Ok.md": "x",
+		"Bad.md": "---\nloregate: 1\nname: a/b\nlevel: none\n---\nx"}, MarkdownOptions{})
+	s.wantSees(map[string]string{"user Ok": "RichText user <p>x</p>", "user Named": "RichText user <p>x</p>",
+		"user Typed": "RichText user <p>x</p>", "admin Big": "-"})
 	if len(sum.Problems) != 5 {
 		t.Errorf("%s", sum)
 	}
@@ -373,7 +417,8 @@ func TestImportOfUnreadableFolder(t *testing.T) {
 }
 
 func TestPlainName(t *testing.T) {
-	for in, want := range map[string]string{"a": "a", "a+b": "a b", " a ": "a", "a/b": "a b", "Étage": "Étage", "a|[[b]]": "a b", strings.Repeat("x", 300): strings.Repeat("x", 120)} {
+	for in, want := range map[string]string{"a": "a", "a+b": "a b", " a ": "a", "a/b": "a b", "Étage": "Étage",
+		"a|[[b]]": "a b", strings.Repeat("x", 300): strings.Repeat("x", 120)} {
 		if got := plainName(in); got != want {
 			t.Errorf("plainName(%q) = %q, want %q", in, got, want)
 		}

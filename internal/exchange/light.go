@@ -112,15 +112,19 @@ func (x *lightFile) addNode(ctx context.Context, n *lightNode) (err error) {
 		x.addProblem(n, "has no name; its id stands for it")
 		name = n.key
 	}
-	n.sheet, err = x.s.addRecord(ctx, record{key: []string{x.file, n.key}, file: fmt.Sprintf("%s:%d", x.file, n.line), name: name,
-		suffixes: []string{n.idNumber(), strings.TrimSuffix(x.file, ".json") + " " + n.idNumber()}, typ: n.kind, codename: "light-" + strings.TrimSuffix(x.file, ".json") + "-" + n.key,
-		fields: n.cardFields(), tags: n.memberTexts("tags"), body: n.cardHTML})
+	n.sheet, err = x.s.addRecord(ctx, record{key: []string{x.file, n.key}, file: fmt.Sprintf("%s:%d", x.file, n.line),
+		name:     name,
+		suffixes: []string{n.idNumber(), strings.TrimSuffix(x.file, ".json") + " " + n.idNumber()}, typ: n.kind,
+		codename: "light-" + strings.TrimSuffix(x.file, ".json") + "-" + n.key,
+		fields:   n.cardFields(), tags: n.memberTexts("tags"), body: n.cardHTML})
 	return err
 }
 
 // lightText lists the members of a node that become the card's text, links or name.
-var lightText = map[string]bool{"name": true, "desc": true, "descripton": true, "extra_desc": true, "persona": true, "neighbors": true,
-	"container_node": true, "contained_nodes": true, "room": true, "agent": true, "object": true, "tags": true, "node_id": true, "names": true}
+var lightText = map[string]bool{"name": true, "desc": true, "descripton": true, "extra_desc": true, "persona": true,
+	"neighbors":      true,
+	"container_node": true, "contained_nodes": true, "room": true, "agent": true, "object": true, "tags": true,
+	"node_id": true, "names": true}
 
 // cardFields returns all other members of a node, and its alternative names as aliases.
 func (n *lightNode) cardFields() map[string]any {
@@ -148,7 +152,8 @@ func (n *lightNode) cardFields() map[string]any {
 
 // cardHTML returns a node's text. Some worlds misspell the key of the description.
 func (n *lightNode) cardHTML(context.Context) string {
-	blocks := nonEmpty(n.memberText("desc"), n.memberText("descripton"), n.memberText("extra_desc"), n.memberText("persona"))
+	blocks := nonEmpty(n.memberText("desc"), n.memberText("descripton"), n.memberText("extra_desc"),
+		n.memberText("persona"))
 	var parts []string
 	for i, b := range blocks {
 		if i == 0 || b != blocks[0] {

@@ -53,12 +53,16 @@ func Rules() []Rule {
 		{ruleFolder, "", "a secret word in the name of a folder, at any depth"},
 		{ruleName, "", "a secret word in the name of a note or file"},
 		{ruleBroken, "front matter that is not YAML or does not end", ""},
-		{ruleCallout, "[!secret], [!gm], [!dm-only], [!spoiler], [!hidden] … with or without a fold mark, however nested", "another callout with a secret word in its title or options"},
+		{ruleCallout, "[!secret], [!gm], [!dm-only], [!spoiler], [!hidden] … with or without a fold mark, however nested",
+			"another callout with a secret word in its title or options"},
 		{ruleComment, "%% … %% and <!-- … -->, to the end of the note where they do not end; [//]: # (…)", ""},
-		{ruleElement, "elements of a secret class, hidden, or display:none; <secret>, <gm>", "<details> whose summary has a secret word"},
+		{ruleElement, "elements of a secret class, hidden, or display:none; <secret>, <gm>",
+			"<details> whose summary has a secret word"},
 		{ruleBlock, "code blocks ad-secret, ad-gm …; ::: secret containers; !!! secret and ??? secret with what is indented below; [spoiler]…[/spoiler], [secret]…[/secret]; >!…!<", "another !!! block with a secret word"},
-		{ruleHeading, "GM notes, DM only, Secrets, For the GM, Spoilers … with all below, to the next heading as high", "another heading with a secret word"},
-		{ruleLabel, "a Dataview field in brackets with a text, as [gm:: …] or (dm notes:: …)", "a paragraph or list item that begins with Secret:, **GM notes:** … or Secret::"},
+		{ruleHeading, "GM notes, DM only, Secrets, For the GM, Spoilers … with all below, to the next heading as high",
+			"another heading with a secret word"},
+		{ruleLabel, "a Dataview field in brackets with a text, as [gm:: …] or (dm notes:: …)",
+			"a paragraph or list item that begins with Secret:, **GM notes:** … or Secret::"},
 	}
 }
 
@@ -127,14 +131,16 @@ func wordForms() (strong, all *regexp.Regexp) {
 // joined by camel case or digits. joined has no accents and keeps such words joined. accented keeps
 // both the words and their accents.
 func spellings(text string) (parted, joined, accented string) {
-	text = norm.NFC.String(strings.NewReplacer("'s", "", "’s", "", "n't", "nt", "n’t", "nt").Replace(text[:min(len(text), 1000)]))
+	text = norm.NFC.String(strings.NewReplacer("'s", "", "’s", "", "n't", "nt", "n’t",
+		"nt").Replace(text[:min(len(text), 1000)]))
 	var b strings.Builder
 	runes := []rune(text)
 	for i, r := range runes {
 		if i > 0 {
 			before := runes[i-1]
 			after := i+1 < len(runes) && unicode.IsLower(runes[i+1])
-			if unicode.IsUpper(r) && (unicode.IsLower(before) || unicode.IsUpper(before) && after) || unicode.IsDigit(r) != unicode.IsDigit(before) {
+			if unicode.IsUpper(r) && (unicode.IsLower(before) || unicode.IsUpper(before) && after) ||
+				unicode.IsDigit(r) != unicode.IsDigit(before) {
 				b.WriteByte(' ')
 			}
 		}

@@ -14,12 +14,16 @@ import (
 var (
 	levelKeys     = []string{"visibility", "audience", "visible_to", "who_can_see", "seen_by", "viewers"}
 	ambiguousKeys = []string{"access", "share", "sharing", "permission", "permissions"} // notes about rules use them too
-	openKeys      = []string{"publish", "public", "published", "dg_publish", "player_visible", "players_visible", "visible", "visible_to_players", "shared",
+	openKeys      = []string{"publish", "public", "published", "dg_publish", "player_visible", "players_visible",
+		"visible", "visible_to_players", "shared",
 		"player_known", "known_to_players", "player_safe", "player_facing", "revealed", "discovered", "reveal"}
-	playerKeys = []string{"player", "players", "player(s)", "for_players", "joueurs", "spieler", "jugadores"} // also used for the player of a character
+	// also used for the player of a character
+	playerKeys = []string{"player", "players", "player(s)", "for_players", "joueurs", "spieler", "jugadores"}
 	titleKeys  = []string{"title", "status", "class", "cssclass", "cssclasses", "category", "categories"}
-	openWords  = []string{"user", "player", "public", "everyone", "everybody", "all", "open", "visible", "published", "yes", "true", "on", "y", "t", "1", "party", "pc"}
-	noWords    = []string{"false", "no", "off", "0", "n", "f", "none", "never", "nobody", "nein", "non", "falso", "null", "~", "n/a", "na", "-"}
+	openWords  = []string{"user", "player", "public", "everyone", "everybody", "all", "open", "visible", "published",
+		"yes", "true", "on", "y", "t", "1", "party", "pc"}
+	noWords = []string{"false", "no", "off", "0", "n", "f", "none", "never", "nobody", "nein", "non", "falso", "null", "~",
+		"n/a", "na", "-"}
 )
 
 // hasKey reports whether one of the words has the given key.
@@ -66,7 +70,8 @@ func truthOf(v any) truth {
 		return isUnset
 	case slices.Contains(noWords, text):
 		return isNo
-	case slices.Contains([]string{"true", "yes", "on", "y", "t", "1", "x", "ja", "oui", "si", "sí", "vrai", "wahr", "verdadero"}, text):
+	case slices.Contains([]string{"true", "yes", "on", "y", "t", "1", "x", "ja", "oui", "si", "sí", "vrai", "wahr",
+		"verdadero"}, text):
 		return isYes
 	}
 	return isText
@@ -166,7 +171,8 @@ var (
 // field alone is hidden.
 func isPerson(v any) bool {
 	text, ok := v.(string)
-	return ok && len(text) <= 60 && personForm.MatchString(strings.TrimSpace(text)) && secretWord(text, false) == "" && !strings.EqualFold(text, "only")
+	return ok && len(text) <= 60 && personForm.MatchString(strings.TrimSpace(text)) && secretWord(text, false) == "" &&
+		!strings.EqualFold(text, "only")
 }
 
 // nestedMarks returns the marks of the values in an object, such as share: {publish: false}.
@@ -239,7 +245,8 @@ func (n *note) textMarks() (all []mark) {
 	}
 	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
 		value := strings.TrimSpace(m[2])
-		if key := markup.PartKey(m[1]); truthOf(value) != isText || hasKey(levelKeys, key) || hasKey(ambiguousKeys, key) || key == "status" {
+		if key := markup.PartKey(m[1]); truthOf(value) != isText || hasKey(levelKeys, key) || hasKey(ambiguousKeys, key) ||
+			key == "status" {
 			for _, found := range metaMarks(strings.TrimSpace(m[1]), value) {
 				found.what += "::"
 				all = append(all, found)

@@ -60,7 +60,8 @@ const (
 // ImportMarkdown imports a folder of Markdown into the grant's world. It reads our own dialect and
 // the vaults of other programs. The Summary reports everything that could not be imported
 // unchanged. If the import stops with an error, the parts committed before it remain.
-func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o MarkdownOptions) (Summary, error) {
+func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
+	o MarkdownOptions) (Summary, error) {
 	sum := Summary{DryRun: g.Request().DryRun}
 	v, err := readVault(files, o)
 	if err != nil {
@@ -82,7 +83,8 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 			return err
 		}
 		sum.Types = types.listUses()
-		return cmp.Or(v.checkUnusedFolders(), v.choices.checkUnusedChoices(), types.checkUnusedWords(), want.checkStarter(ctx, l, o.Starter))
+		return cmp.Or(v.checkUnusedFolders(), v.choices.checkUnusedChoices(), types.checkUnusedWords(),
+			want.checkStarter(ctx, l, o.Starter))
 	})
 	if err != nil {
 		return sum, err
@@ -133,7 +135,8 @@ func collectNotes(ctx context.Context, v *vault, f *foreignReader, x *nativeRead
 // folder: one note per card, in our own dialect. The same canon gives the same bytes. The folder
 // may hold only files whose names begin with a dot and the files of an earlier export, which are
 // replaced.
-func ExportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, dir string, o MarkdownOptions) (Summary, error) {
+func ExportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
+	o MarkdownOptions) (Summary, error) {
 	sum := Summary{Export: true}
 	out, err := openFolder(dir, o.Overwrite)
 	if err != nil {

@@ -44,7 +44,8 @@ type nativeReader struct {
 }
 
 // nativeKeys are the keys of the dialect. All other keys are kept in the card's fields.
-var nativeKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent", "codename", "tags", "tags_id",
+var nativeKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent",
+	"codename", "tags", "tags_id",
 	"aliases", "fields", "format", "file", "links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
 
 // relations are the keys that list links from a card. Each is also the kind of its links.
@@ -52,7 +53,8 @@ var relations = []string{"within", "member_of", "at", "on_route", "vassal_of", "
 
 // addNote adds the cards, links and layers of one note.
 func (x *nativeReader) addNote(n *note) error {
-	s := &sheet{file: n.path, name: n.metaText("name"), typ: n.metaText("type"), codename: n.metaText("codename"), exact: true}
+	s := &sheet{file: n.path, name: n.metaText("name"), typ: n.metaText("type"), codename: n.metaText("codename"),
+		exact: true}
 	if s.name == "" {
 		s.name = plainName(path.Base(n.pathStem()))
 	}
@@ -185,7 +187,8 @@ func (x *nativeReader) readContent(n *note, s *sheet) (secret string) {
 	default:
 		h := splitSecrets(body, nil)
 		if h.unclosedAt >= 0 {
-			n.addReport(n.line+strings.Count(body[:h.unclosedAt], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
+			n.addReport(n.line+strings.Count(body[:h.unclosedAt], "\n"),
+				"something hidden begins here and does not end; all that follows is for the GM")
 		}
 		if h.secret != "" {
 			body, secret = h.open, h.secret
@@ -200,7 +203,8 @@ func (x *nativeReader) readContent(n *note, s *sheet) (secret string) {
 }
 
 func (x *nativeReader) addSecret(n *note, above *sheet, secret string) {
-	gm := &sheet{file: n.path, id: childID(above.id, "hidden"), above: above, name: gmPart + "+Hidden", typ: canon.TypeRichText,
+	gm := &sheet{file: n.path, id: childID(above.id, "hidden"), above: above, name: gmPart + "+Hidden",
+		typ: canon.TypeRichText,
 		own: access.NewLabel(access.LevelGM), body: htmlBody(secret)}
 	if x.c.add(gm) {
 		x.c.hidden++

@@ -20,7 +20,8 @@ import (
 // and merge keys are followed.
 func ImportRanvier(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o SourceOptions) (Summary, error) {
 	return importSource(ctx, c, g, "ranvier", o, func(s *source) error {
-		x := &ranvierReader{s: s, rooms: map[string]*ranvierRoom{}, npcs: map[string]*ranvierNPC{}, items: map[string]*ranvierItem{}, directions: usedDirections{}}
+		x := &ranvierReader{s: s, rooms: map[string]*ranvierRoom{}, npcs: map[string]*ranvierNPC{},
+			items: map[string]*ranvierItem{}, directions: usedDirections{}}
 		if err := x.readAreas(files); err != nil {
 			return err
 		}
@@ -200,6 +201,8 @@ func (t *ranvierEntity) toRecord(kind, typ string, more map[string]any, blocks .
 	}
 	area, id, _ := strings.Cut(t.ref, ":")
 	text := append([]string{stripColours(t.Description)}, blocks...)
-	return record{key: []string{kind, t.ref}, file: fmt.Sprintf("%s:%d", t.file, t.line), name: t.displayName(), suffixes: []string{area, area + " " + id},
-		typ: typ, codename: "ranvier-" + area + "-" + id, fields: fields, body: func(context.Context) string { return paragraphsHTML(text...) }}
+	return record{key: []string{kind, t.ref}, file: fmt.Sprintf("%s:%d", t.file, t.line), name: t.displayName(),
+		suffixes: []string{area, area + " " + id},
+		typ:      typ, codename: "ranvier-" + area + "-" + id, fields: fields,
+		body: func(context.Context) string { return paragraphsHTML(text...) }}
 }

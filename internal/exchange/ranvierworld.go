@@ -40,7 +40,8 @@ func (x *ranvierReader) addCards(ctx context.Context, a *ranvierArea) (err error
 		title = a.name
 	}
 	fields := map[string]any{"realmType": "functional", "scope": "LOCAL", "ranvier": jsonMap(a.Rest)}
-	if a.sheet, err = x.s.addRecord(ctx, record{key: []string{"area", a.name}, file: a.file, name: title, suffixes: []string{"area"}, typ: "Realm",
+	if a.sheet, err = x.s.addRecord(ctx, record{key: []string{"area", a.name}, file: a.file, name: title,
+		suffixes: []string{"area"}, typ: "Realm",
 		codename: "ranvier-" + a.name, fields: fields, body: func(context.Context) string { return "" }}); err != nil {
 		return err
 	}
@@ -63,7 +64,8 @@ func (x *ranvierReader) addCards(ctx context.Context, a *ranvierArea) (err error
 		}
 	}
 	for _, q := range a.quests {
-		if _, err = x.s.addRecord(ctx, q.toRecord("quest", "Quest", map[string]any{"requires": q.Requires}, stripColours(q.Completion))); err != nil {
+		if _, err = x.s.addRecord(ctx, q.toRecord("quest", "Quest", map[string]any{"requires": q.Requires},
+			stripColours(q.Completion))); err != nil {
 			return err
 		}
 	}
@@ -166,7 +168,8 @@ func (x *ranvierReader) addListedExits(r *ranvierRoom) {
 	for _, e := range r.Exits {
 		to := x.rooms[e.Room]
 		if to == nil {
-			x.s.c.addProblem(r.file, r.line, "room %q: the exit %s leads to %q, which is not there; left out", r.ref, e.Direction, e.Room)
+			x.s.c.addProblem(r.file, r.line, "room %q: the exit %s leads to %q, which is not there; left out", r.ref,
+				e.Direction, e.Room)
 			continue
 		}
 		want := strings.ToLower(strings.TrimSpace(e.Direction))

@@ -32,8 +32,10 @@ func (x *nativeReader) readGraph(n *note, s *sheet) {
 	for _, name := range listOf(n.meta["held_by"]) {
 		add("holds", namedEnd(name), here, map[string]any{"quantity": json.Number("1")})
 	}
-	x.readPassages(n, "exits", "to", func(other linkEnd, attrs map[string]any) *edge { return add("exit", here, other, attrs) })
-	x.readPassages(n, "entrances", "from", func(other linkEnd, attrs map[string]any) *edge { return add("exit", other, here, attrs) })
+	x.readPassages(n, "exits", "to",
+		func(other linkEnd, attrs map[string]any) *edge { return add("exit", here, other, attrs) })
+	x.readPassages(n, "entrances", "from",
+		func(other linkEnd, attrs map[string]any) *edge { return add("exit", other, here, attrs) })
 	x.readLinks(n, here, add)
 	x.readLayers(n, s)
 }

@@ -233,7 +233,8 @@ func (w *metaWriter) yamlNode(v any) *yaml.Node {
 
 func (w *metaWriter) scalarNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	if w.careful || strings.TrimSpace(s) != s || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0xfeff }) {
+	if w.careful || strings.TrimSpace(s) != s || strings.ContainsFunc(s,
+		func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0xfeff }) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
@@ -249,7 +250,8 @@ func (p *page) isReversible(ctx context.Context, out []byte) bool {
 	}
 	s := c.sheets[0]
 	if s.name != p.card.Name || s.id != p.card.ID || s.typ != p.card.Type || s.codename != p.card.Codename ||
-		!s.own.Equal(p.label) || !sameJSON(s.fields, p.card.Fields) || len(c.edges) != len(p.links) || len(c.overlays) != len(p.layers) {
+		!s.own.Equal(p.label) || !sameJSON(s.fields, p.card.Fields) || len(c.edges) != len(p.links) ||
+		len(c.overlays) != len(p.layers) {
 		return false
 	}
 	if p.file == "" {

@@ -165,16 +165,22 @@ func TestRandomWorldsSurviveARoundTrip(t *testing.T) {
 
 // randomTexts are contents that are hard to preserve.
 var randomTexts = []string{
-	"", "<p>plain</p>", "<p>100%% sure %% of it</p>", "a\r\nb", "---\nname: x\n---\n", "\n\nx\n\n", "<p>a &amp; b <em>c</em></p>",
-	"> [!secret] no\n> secret", "# Title\n\n*a*", "<script>x</script>", "[[Ash|the ash]] {{Birch}} \\[[x", "  indented\n\ttab\n", "{\"a\": 1}",
-	"<table><tr><td>1</td></tr></table>", "é ☃ 😀 \u202e", "`code %%x%%`", "<!-- c -->", "<ul><li>a<li>b</ul>", "[[a]]\n[[b]]", "[[a]]\n[[#b]]",
+	"", "<p>plain</p>", "<p>100%% sure %% of it</p>", "a\r\nb", "---\nname: x\n---\n", "\n\nx\n\n",
+	"<p>a &amp; b <em>c</em></p>",
+	"> [!secret] no\n> secret", "# Title\n\n*a*", "<script>x</script>", "[[Ash|the ash]] {{Birch}} \\[[x",
+	"  indented\n\ttab\n", "{\"a\": 1}",
+	"<table><tr><td>1</td></tr></table>", "é ☃ 😀 \u202e", "`code %%x%%`", "<!-- c -->", "<ul><li>a<li>b</ul>",
+	"[[a]]\n[[b]]", "[[a]]\n[[#b]]",
 }
 
-var randomFields = []string{`{}`, `{"a":1}`, `{"aliases":["x","y"],"n":1.50}`, `{"aliases":"x"}`, `{"aliases":["a, b"]}`, `{"big":1e400,"deep":{"a":[null,true,{"b":"no"}]}}`,
-	`{"s":"yes","t":"0x10","u":"\u0000\n x ","~":"<<"}`, `{"<<":"x"}`, `{"+child":"x","loregate":2,"name":"n","d":"2026-01-02"}`, `{"tags":["a"],"exits":{"up":"Ash"}}`}
+var randomFields = []string{`{}`, `{"a":1}`, `{"aliases":["x","y"],"n":1.50}`, `{"aliases":"x"}`,
+	`{"aliases":["a, b"]}`, `{"big":1e400,"deep":{"a":[null,true,{"b":"no"}]}}`,
+	`{"s":"yes","t":"0x10","u":"\u0000\n x ","~":"<<"}`, `{"<<":"x"}`,
+	`{"+child":"x","loregate":2,"name":"n","d":"2026-01-02"}`, `{"tags":["a"],"exits":{"up":"Ash"}}`}
 
 func randomName(r *rand.Rand) string {
-	parts := []string{"Ash", "Birch", "c.d", "GM", "CON", "tags", "tags", "a: b?", "é", "É!", ".x", "x.md", strings.Repeat("long ", 20)}
+	parts := []string{"Ash", "Birch", "c.d", "GM", "CON", "tags", "tags", "a: b?", "é", "É!", ".x", "x.md",
+		strings.Repeat("long ", 20)}
 	name := parts[r.IntN(len(parts))]
 	for range r.IntN(3) {
 		name += "+" + parts[r.IntN(len(parts))]
@@ -188,7 +194,8 @@ func randomStep(r *rand.Rand, p *canon.Plan) error {
 	if r.IntN(2) == 0 {
 		label := access.NewLabel(access.Level(1+r.IntN(3)), pick(r, [][]access.Subject{nil, {"alice"}, {"alice", "bob"}})...)
 		n := canon.NewCard{Name: randomName(r), Label: &label, Orphan: r.IntN(4) == 0, Content: pick(r, randomTexts),
-			Type: pick(r, []string{"RichText", "Markdown", "PlainText", "Pointer", "Pointer", "JSON", "Character", "Phrase"}), Fields: []byte(pick(r, randomFields))}
+			Type:   pick(r, []string{"RichText", "Markdown", "PlainText", "Pointer", "Pointer", "JSON", "Character", "Phrase"}),
+			Fields: []byte(pick(r, randomFields))}
 		if r.IntN(5) == 0 {
 			n.Codename = fmt.Sprint("code-", r.IntN(5))
 		}
@@ -219,7 +226,8 @@ func randomStep(r *rand.Rand, p *canon.Plan) error {
 		other, found, errHas := p.Has(randomName(r))
 		if err = errHas; err == nil && found {
 			_, err = p.Link(canon.Link{Kind: pick(r, []string{"exit", "within", "holds"}), From: c.ID, To: other.ID,
-				Attrs: []byte(pick(r, []string{`{}`, `{"direction":"up"}`, `{"n":2.0,"t":"yes"}`})), Label: access.NewLabel(access.Level(1 + r.IntN(3)))})
+				Attrs: []byte(pick(r, []string{`{}`, `{"direction":"up"}`, `{"n":2.0,"t":"yes"}`})),
+				Label: access.NewLabel(access.Level(1 + r.IntN(3)))})
 		}
 	}
 	return err

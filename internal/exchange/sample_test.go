@@ -41,8 +41,10 @@ func TestSampleWorldContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, least := range map[string]int{"Location": 40, "Lore": 60, "Realm": 10, "Faction": 10, "Player": 3, "Item": 20,
-		"fact location_lore": 5, "fact historical_event": 5, "fact artifact": 5, "fact creature": 5, "fact faction": 5, "fact character": 5} {
+	for kind, least := range map[string]int{"Location": 40, "Lore": 60, "Realm": 10, "Faction": 10, "Player": 3,
+		"Item":               20,
+		"fact location_lore": 5, "fact historical_event": 5, "fact artifact": 5, "fact creature": 5, "fact faction": 5,
+		"fact character": 5} {
 		if kinds[kind] < least {
 			t.Errorf("%d cards of type %s, want %d", kinds[kind], kind, least)
 		}

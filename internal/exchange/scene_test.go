@@ -37,7 +37,8 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	tick := func() time.Time { s.now = s.now.Add(time.Millisecond); return s.now }
-	s.canon = canon.New(canon.Config{Store: store, Now: tick, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
+	s.canon = canon.New(canon.Config{Store: store, Now: tick,
+		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	s.guard = access.NewGuard(access.Config{Now: tick})
 	s.world = s.newWorld("main")
 	return s
@@ -65,7 +66,8 @@ func (s *scene) as(who string) access.Grant {
 	if who == "operator" {
 		c.EveryRole, c.Operator = access.RoleAdmin, true
 	}
-	a, err := s.guard.Admit(context.Background(), c, access.Request{Operation: "test", Effect: access.Write, World: s.world})
+	a, err := s.guard.Admit(context.Background(), c, access.Request{Operation: "test", Effect: access.Write,
+		World: s.world})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -215,7 +215,8 @@ func readMarkedLine(s string) (inner string, n int, closed bool, why mark) {
 	}
 	if m := shortcodeForm.FindStringSubmatch(head); m != nil && isExact(m[1]) {
 		inner, n, closed = readUntil(s, len(m[0]), func(line string) bool {
-			return strings.HasPrefix(strings.TrimSpace(line), "{{") && strings.Contains(line, "/") && strings.Contains(line, m[1])
+			return strings.HasPrefix(strings.TrimSpace(line), "{{") && strings.Contains(line, "/") &&
+				strings.Contains(line, m[1])
 		})
 		return inner, n, closed, mark{ruleBlock, "{{ " + m[1] + " }}", false}
 	}

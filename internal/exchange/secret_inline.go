@@ -34,7 +34,8 @@ func (l *inlineScanner) readInline(body string, at int) (inner string, n int, wh
 		}
 		return l.readForumPart(s)
 	case '>':
-		if !strings.HasPrefix(s, ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) < 0 { // otherwise the '>' ends a tag
+		if !strings.HasPrefix(s, ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) < 0 {
+			// Otherwise the '>' ends a tag.
 			return "", 0, why
 		}
 		return l.readSpoiler(body, at)

@@ -27,11 +27,14 @@ func TestSplitSecrets(t *testing.T) {
 		{"code inside a comment is not", "a %%\n```\nb\n```\n%% c", "a  c", "```\nb\n```"},
 		{"inline code inside a comment is not", "a %% `b` c %% d", "a  d", "`b` c"},
 		{"a fence that does not end hides nothing", "```\n%%b%%", "```\n", "b"},
-		{"a section in it", `<section class='Secret'>b<section>c</section>d</section>e`, "e", `<section class='Secret'>b<section>c</section>d</section>`},
-		{"an attribute that looks like an end", `<div title="a>b" class="gm-only">b</div>e`, "e", `<div title="a>b" class="gm-only">b</div>`},
+		{"a section in it", `<section class='Secret'>b<section>c</section>d</section>e`, "e",
+			`<section class='Secret'>b<section>c</section>d</section>`},
+		{"an attribute that looks like an end", `<div title="a>b" class="gm-only">b</div>e`, "e",
+			`<div title="a>b" class="gm-only">b</div>`},
 		{"one that does not end", `a<section class=secret>b`, "a", `<section class=secret>b`},
 		{"another section", `<section class="secretary">b</section>`, `<section class="secretary">b</section>`, ""},
-		{"a secret section", `a <section class="block secret" id="x">b</section> c`, "a  c", `<section class="block secret" id="x">b</section>`},
+		{"a secret section", `a <section class="block secret" id="x">b</section> c`, "a  c",
+			`<section class="block secret" id="x">b</section>`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := splitSecrets(tc.in, everyMark)
@@ -51,10 +54,12 @@ func FuzzSplit(f *testing.F) {
 		if got := splitSecrets("%%MARK%%"+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
 			t.Errorf("a comment stays open: %+v", got)
 		}
-		if got := splitSecrets("> [!secret]\n> MARK\n\n"+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+		if got := splitSecrets("> [!secret]\n> MARK\n\n"+s, everyMark); strings.Contains(got.open, "MARK") &&
+			!strings.Contains(s, "MARK") {
 			t.Errorf("a callout stays open: %+v", got)
 		}
-		if got := splitSecrets(`<section class="secret">MARK</section>`+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+		if got := splitSecrets(`<section class="secret">MARK</section>`+s, everyMark); strings.Contains(got.open, "MARK") &&
+			!strings.Contains(s, "MARK") {
 			t.Errorf("a section stays open: %+v", got)
 		}
 	})

@@ -68,7 +68,8 @@ func headingOf(line, after string) (level int, text string) {
 	if m := headingForm.FindStringSubmatch(line); m != nil {
 		return len(m[1]), m[2]
 	}
-	if m := underlineForm.FindString(after); m != "" && strings.TrimSpace(line) != "" && !listForm.MatchString(line) && !strings.HasPrefix(strings.TrimSpace(line), "|") {
+	if m := underlineForm.FindString(after); m != "" && strings.TrimSpace(line) != "" && !listForm.MatchString(line) &&
+		!strings.HasPrefix(strings.TrimSpace(line), "|") {
 		if strings.Contains(m, "=") {
 			return 1, line
 		}
@@ -89,7 +90,8 @@ func (h *splitResult) beginSection(line, after string) *section {
 		return &section{quotes: quotes, level: level}
 	}
 	m := labelForm.FindStringSubmatch(line)
-	if m == nil || m[1] == "" && !isExact(m[2]) || secretWord(m[2], true) == "" || !h.isHidden(mark{ruleLabel, strings.TrimSpace(m[2]), true}) {
+	if m == nil || m[1] == "" && !isExact(m[2]) || secretWord(m[2], true) == "" ||
+		!h.isHidden(mark{ruleLabel, strings.TrimSpace(m[2]), true}) {
 		return nil
 	}
 	s := &section{quotes: quotes, indent: -1}

@@ -134,7 +134,8 @@ func (c *collection) arrangeSheets() {
 			continue
 		}
 		if !s.parent.IsZero() {
-			if above := c.byID[s.parent]; above != nil && s.cardKey().HasPrefix(above.cardKey()) && s.cardKey() != above.cardKey() {
+			if above := c.byID[s.parent]; above != nil && s.cardKey().HasPrefix(above.cardKey()) &&
+				s.cardKey() != above.cardKey() {
 				c.attachBelow(s, above)
 			}
 			continue

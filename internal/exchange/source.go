@@ -49,7 +49,8 @@ type source struct {
 }
 
 // importSource gathers cards and links with read, and imports them.
-func importSource(ctx context.Context, c *canon.Canon, g access.Grant, format string, o SourceOptions, read func(*source) error) (Summary, error) {
+func importSource(ctx context.Context, c *canon.Canon, g access.Grant, format string, o SourceOptions,
+	read func(*source) error) (Summary, error) {
 	sum := Summary{DryRun: g.Request().DryRun}
 	s := &source{format: format, o: o, c: newCollection(), taken: map[markup.Key]bool{}, codes: map[string]bool{}}
 	err := c.Read(ctx, g, func(l *canon.Snapshot) error {
@@ -78,7 +79,8 @@ func (s *source) reportRenamed() {
 	for _, told := range []struct {
 		why   string
 		names []string
-	}{{"names that another card bears got longer", s.renamed}, {"names lost characters that no card's name can have, and are aliases", s.dropped}} {
+	}{{"names that another card bears got longer", s.renamed},
+		{"names lost characters that no card's name can have, and are aliases", s.dropped}} {
 		if len(told.names) > 0 {
 			s.c.addProblem("names", 0, "%d %s: %s", len(told.names), told.why, firstNames(told.names))
 		}
@@ -111,7 +113,8 @@ func (s *source) cardLabel() access.Label {
 // addRecord adds the sheets of a record and its tags.
 func (s *source) addRecord(ctx context.Context, r record) (*sheet, error) {
 	sh := &sheet{file: r.file, id: s.cardID(r.key...), above: r.above, typ: r.typ, own: s.cardLabel(), matchIDOnly: true,
-		codename: s.reserveCodename(r.codename), body: func(ctx context.Context) (string, error) { return r.body(ctx), ctx.Err() }}
+		codename: s.reserveCodename(r.codename),
+		body:     func(ctx context.Context) (string, error) { return r.body(ctx), ctx.Err() }}
 	var err error
 	if sh.name, err = s.cardName(ctx, sh, r); err != nil {
 		return nil, err
@@ -130,8 +133,9 @@ func (s *source) addRecord(ctx context.Context, r record) (*sheet, error) {
 		return sh, nil
 	}
 	if content := markup.SetItems(r.tags); content != "" {
-		s.c.add(&sheet{file: r.file, id: childID(sh.id, tagsPart), above: sh, name: tagsPart, typ: canon.TypePointer, items: true,
-			own: access.NewLabel(access.LevelUser), body: plainBody(content)})
+		s.c.add(&sheet{file: r.file, id: childID(sh.id, tagsPart), above: sh, name: tagsPart, typ: canon.TypePointer,
+			items: true,
+			own:   access.NewLabel(access.LevelUser), body: plainBody(content)})
 	}
 	return sh, nil
 }
@@ -218,7 +222,8 @@ func codeOf(text string) string {
 
 // addEdge adds a link between two sheets.
 func (s *source) addEdge(file, kind string, from, to *sheet, attrs map[string]any) {
-	s.c.edges = append(s.c.edges, &edge{file: file, kind: kind, from: linkEnd{sheet: from}, to: linkEnd{sheet: to}, attrs: attrs})
+	s.c.edges = append(s.c.edges, &edge{file: file, kind: kind, from: linkEnd{sheet: from}, to: linkEnd{sheet: to},
+		attrs: attrs})
 }
 
 // maxSource is the maximum size of one file of a source, in bytes.

@@ -61,8 +61,10 @@ func TestRealSources(t *testing.T) {
 		then     func(*scene)
 	}{
 		{"srd-2014", ImportSRD, 2317, []string{"233 names that another card bears got longer"}, rulesBecomeCards},
-		{"light-worlds", ImportLight, 223, []string{`complex_world.json:310: "bathroom pot_61" stands nowhere`}, func(*scene) {}},
-		{"ranvier-areas", ImportRanvier, 50, []string{`areas/limbo/rooms.yml:56: "limbo:training2": item "craft:greenplant" is not there`}, areasBecomePlaces},
+		{"light-worlds", ImportLight, 223, []string{`complex_world.json:310: "bathroom pot_61" stands nowhere`},
+			func(*scene) {}},
+		{"ranvier-areas", ImportRanvier, 50,
+			[]string{`areas/limbo/rooms.yml:56: "limbo:training2": item "craft:greenplant" is not there`}, areasBecomePlaces},
 	} {
 		t.Run(tc.folder, func(t *testing.T) {
 			root, err := os.OpenRoot(realDataDir(t, tc.folder))
@@ -90,7 +92,8 @@ func TestRealSources(t *testing.T) {
 					}
 				}
 			}
-			if again := s.importSource(tc.read, root.FS(), o); again.Created+again.Updated+again.Links > 0 || again.Unchanged != first.Created {
+			if again := s.importSource(tc.read, root.FS(), o); again.Created+again.Updated+again.Links > 0 ||
+				again.Unchanged != first.Created {
 				t.Errorf("importing again: %s", firstLine(again))
 			}
 			tc.then(s)
@@ -101,7 +104,8 @@ func TestRealSources(t *testing.T) {
 func rulesBecomeCards(s *scene) {
 	t := s.t
 	for _, tc := range []struct{ name, typ, codename, holds string }{
-		{"Aboleth", "Creature", "srd-monster-aboleth", "Armor class 17. Hit points 135 (18d10+36). Speed: swim 40 ft., walk 10 ft. Languages"},
+		{"Aboleth", "Creature", "srd-monster-aboleth",
+			"Armor class 17. Hit points 135 (18d10+36). Speed: swim 40 ft., walk 10 ft. Languages"},
 		{"Fireball", "Lore", "srd-spell-fireball", "spell slot of 4th level or higher"},
 		{"Blindness Deafness", "Lore", "srd-spell-blindness-deafness", "Casting time"},
 		{"Armor, plus 1", "Artifact", "srd-magic-item-armor-1", "+1 bonus to AC"},
@@ -110,11 +114,13 @@ func rulesBecomeCards(s *scene) {
 		{":srd-equipment-shield", "Item", "srd-equipment-shield", ""},
 	} {
 		c, text, ok := s.content("gm", tc.name)
-		if !ok || c.Type != tc.typ || c.Codename != tc.codename || !strings.Contains(strings.ReplaceAll(text, "&#39;", "'"), tc.holds) {
+		if !ok || c.Type != tc.typ || c.Codename != tc.codename ||
+			!strings.Contains(strings.ReplaceAll(text, "&#39;", "'"), tc.holds) {
 			t.Errorf("%s: %t %s %s %.300q", tc.name, ok, c.Type, c.Codename, text)
 		}
 	}
-	if c, _, _ := s.content("gm", "Blindness Deafness"); !strings.Contains(string(c.Fields), `"aliases":["Blindness/Deafness"]`) {
+	if c, _, _ := s.content("gm", "Blindness Deafness"); !strings.Contains(string(c.Fields),
+		`"aliases":["Blindness/Deafness"]`) {
 		t.Errorf("the name as it was is no alias: %.300s", c.Fields)
 	}
 }
@@ -134,7 +140,8 @@ func TestLightWorlds(t *testing.T) {
 		t.Errorf("%d of 41 rooms are reached", len(reached))
 	}
 	s2 := newScene(t)
-	s2.importSource(ImportLight, root.FS(), SourceOptions{Label: "light", File: "simple_world.json", Level: access.LevelGM})
+	s2.importSource(ImportLight, root.FS(), SourceOptions{Label: "light", File: "simple_world.json",
+		Level: access.LevelGM})
 	if got := s2.listing("user"); len(got) > 0 {
 		t.Errorf("a user sees %d things of what came in for the GM", len(got))
 	}
@@ -192,7 +199,8 @@ func TestBrokenSources(t *testing.T) {
 			"5e-SRD-Levels.json":  `[{"index": "bard-1", "level": 1, "class": {"index": "bard", "url": "/bard"}}]`,
 			"5e-SRD-Mystery.json": `[]`,
 		}, "Fog Light", []string{
-			"5e-SRD-Spells.json:3: is not a record", "5e-SRD-Spells.json:4: a record without index", "5e-SRD-Spells.json:6: breaks off",
+			"5e-SRD-Spells.json:3: is not a record", "5e-SRD-Spells.json:4: a record without index",
+			"5e-SRD-Spells.json:6: breaks off",
 			`5e-SRD-Levels.json:1: level "bard-1" is of no class`, "5e-SRD-Mystery.json: is not a file of the rules",
 		}},
 		{"srd: a syntax error", ImportSRD, map[string]string{
@@ -209,9 +217,12 @@ func TestBrokenSources(t *testing.T) {
 "h_8": {"agent": true, "name": "hen"}}}`,
 			"x.json": `{"rooms": []}`, "y.json": `[1]`,
 		}, "Barn Den egg hen Yard", []string{
-			`w.json:2: "a_1" leads to "c_3", which is no room here`, `w.json:2: "a_1" leads north to two places; the way to "d_4" is "in" now`,
-			`w.json:3: "b_2" contains "e_5", which says that it is in "a_1"`, `w.json:3: "b_2" contains "f_6", which is not there`,
-			`w.json:6: "g_7" is neither a room`, `w.json:7: "h_8" stands in "z_9", which is not there`, `w.json:8: "h_8" is there twice`,
+			`w.json:2: "a_1" leads to "c_3", which is no room here`,
+			`w.json:2: "a_1" leads north to two places; the way to "d_4" is "in" now`,
+			`w.json:3: "b_2" contains "e_5", which says that it is in "a_1"`,
+			`w.json:3: "b_2" contains "f_6", which is not there`,
+			`w.json:6: "g_7" is neither a room`, `w.json:7: "h_8" stands in "z_9", which is not there`,
+			`w.json:8: "h_8" is there twice`,
 			`x.json: holds no "nodes"`, "y.json:1: is not what the format holds",
 		}},
 		{"ranvier: what cannot be read, what is not there", ImportRanvier, map[string]string{
@@ -221,9 +232,12 @@ func TestBrokenSources(t *testing.T) {
 			"town/items.yml":    "a: b",
 			"bad/manifest.yml":  "title: [",
 		}, "Dog Gate Inn Town", []string{
-			`town/rooms.yml:1: room "town:gate": the exit "Sideways" to "town:inn" is "in" now`, `the exit up leads to "town:sky", which is not there`,
-			`town/rooms.yml:1: room "town:gate": npc "town:cat" is not there`, "town/rooms.yml:7: has no id", "town/rooms.yml:10: cannot unmarshal",
-			`town/rooms.yml:13: "town:gate" is there twice`, "town/items.yml:1: is not a list", `town/npcs.yml:1: npc "town:dog" stands in no room`,
+			`town/rooms.yml:1: room "town:gate": the exit "Sideways" to "town:inn" is "in" now`,
+			`the exit up leads to "town:sky", which is not there`,
+			`town/rooms.yml:1: room "town:gate": npc "town:cat" is not there`, "town/rooms.yml:7: has no id",
+			"town/rooms.yml:10: cannot unmarshal",
+			`town/rooms.yml:13: "town:gate" is there twice`, "town/items.yml:1: is not a list",
+			`town/npcs.yml:1: npc "town:dog" stands in no room`,
 			`town/npcs.yml:1: "town:dog": item "town:bone" is not there`, "bad/manifest.yml:1:",
 		}},
 	} {
@@ -282,7 +296,8 @@ func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 	}
 	files["5e-SRD-Spells.json"].Data = []byte(`[{"index": "light", "name": "Light", "desc": ["A gleam."]}]`)
 	sum := s.importSource(ImportSRD, files, SourceOptions{Label: "x"})
-	if c, text, _ := s.content("user", ":srd-spell-light"); c.Name != "Light (spell)" || !strings.Contains(text, "gleam") || sum.Updated != 1 {
+	if c, text, _ := s.content("user", ":srd-spell-light"); c.Name != "Light (spell)" ||
+		!strings.Contains(text, "gleam") || sum.Updated != 1 {
 		t.Errorf("%q reads %q: %s", c.Name, text, firstLine(sum))
 	}
 }
@@ -309,7 +324,8 @@ func FuzzSources(f *testing.F) {
 			"a/rooms.yml": {Data: text}, "a/npcs.yml": {Data: text}, "a/items.yml": {Data: text}}
 		s := newScene(t)
 		for _, read := range []sourceImport{ImportSRD, ImportLight, ImportRanvier} {
-			_, _ = read(t.Context(), s.canon, s.as("admin"), files, SourceOptions{Level: access.LevelGM}) // only panics are failures
+			// only panics are failures
+			_, _ = read(t.Context(), s.canon, s.as("admin"), files, SourceOptions{Level: access.LevelGM})
 		}
 		if got := s.listing("user"); len(got) > 0 {
 			t.Errorf("a user sees %v", got)

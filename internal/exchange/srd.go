@@ -137,7 +137,8 @@ func (x *srdReader) addLevels(ctx context.Context) error {
 		if sub := textOf(r.memberObject("subclass")["name"]); sub != "" {
 			name = sub + " " + name
 		}
-		if err := x.addCard(ctx, r, record{key: []string{r.kind, r.memberText("index")}, name: name, above: class}); err != nil {
+		if err := x.addCard(ctx, r, record{key: []string{r.kind, r.memberText("index")}, name: name,
+			above: class}); err != nil {
 			return err
 		}
 	}

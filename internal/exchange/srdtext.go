@@ -16,16 +16,21 @@ func (r srdRecord) leadLine() string {
 		return r.itemLead()
 	case "language":
 		return formatSentence("A %s language", strings.ToLower(r.memberText("type"))) +
-			formatSentence("Spoken by %s", strings.Join(r.memberTexts("typical_speakers"), ", ")) + formatSentence("Script: %s", r.memberText("script"))
+			formatSentence("Spoken by %s", strings.Join(r.memberTexts("typical_speakers"), ", ")) + formatSentence("Script: %s",
+			r.memberText("script"))
 	case srdFeature, "subclass":
-		return formatSentence("%s", strings.TrimSpace(strings.Join(nonEmpty(textOf(r.memberObject("subclass")["name"]), textOf(r.memberObject("class")["name"]),
+		return formatSentence("%s", strings.TrimSpace(strings.Join(nonEmpty(textOf(r.memberObject("subclass")["name"]),
+			textOf(r.memberObject("class")["name"]),
 			r.memberText("subclass_flavor")), ", ")+levelSuffix(r.memberText("level"))))
 	case srdLevel:
-		return formatSentence("Proficiency bonus +%s", r.memberText("prof_bonus")) + formatSentence("Features: %s", strings.Join(namesOf(r.data["features"]), ", "))
+		return formatSentence("Proficiency bonus +%s", r.memberText("prof_bonus")) + formatSentence("Features: %s",
+			strings.Join(namesOf(r.data["features"]), ", "))
 	case "class":
-		return formatSentence("Hit die: d%s", r.memberText("hit_die")) + formatSentence("Saving throws: %s", strings.Join(namesOf(r.data["saving_throws"]), ", "))
+		return formatSentence("Hit die: d%s", r.memberText("hit_die")) + formatSentence("Saving throws: %s",
+			strings.Join(namesOf(r.data["saving_throws"]), ", "))
 	case "race":
-		return strings.Join(nonEmpty(r.memberText("age"), r.memberText("alignment"), r.memberText("size_description"), r.memberText("language_desc")), " ")
+		return strings.Join(nonEmpty(r.memberText("age"), r.memberText("alignment"), r.memberText("size_description"),
+			r.memberText("language_desc")), " ")
 	case "proficiency":
 		return formatSentence("A proficiency: %s", strings.ToLower(r.memberText("type")))
 	case "skill":
@@ -69,8 +74,10 @@ func (r srdRecord) monsterLead() string {
 		armour = textOf(m["value"])
 		break
 	}
-	return formatSentence("*%s*", strings.Join(nonEmpty(r.memberText("size")+" "+r.memberText("type"), r.memberText("subtype"), r.memberText("alignment")), ", ")) + "\n\n" +
-		formatSentence("Armor class %s", armour) + formatSentence("Hit points %s", r.memberText("hit_points")+" ("+r.memberText("hit_points_roll")+")") +
+	return formatSentence("*%s*", strings.Join(nonEmpty(r.memberText("size")+" "+r.memberText("type"),
+		r.memberText("subtype"), r.memberText("alignment")), ", ")) + "\n\n" +
+		formatSentence("Armor class %s", armour) + formatSentence("Hit points %s", r.memberText("hit_points")+" ("+
+		r.memberText("hit_points_roll")+")") +
 		formatSentence("Speed: %s", strings.Join(speed, ", ")) + formatSentence("Languages: %s", r.memberText("languages")) +
 		formatSentence("Challenge %s", r.memberText("challenge_rating"))
 }
@@ -88,8 +95,10 @@ func (r srdRecord) spellLead() string {
 		notes += ", concentration"
 	}
 	return formatSentence("*%s*", kind+", "+strings.ToLower(textOf(r.memberObject("school")["name"]))+notes) + "\n\n" +
-		formatSentence("Casting time: %s", r.memberText("casting_time")) + formatSentence("Range: %s", r.memberText("range")) +
-		formatSentence("Components: %s", strings.Join(r.memberTexts("components"), ", ")) + formatSentence("Material: %s", strings.TrimRight(r.memberText("material"), ".")) +
+		formatSentence("Casting time: %s", r.memberText("casting_time")) + formatSentence("Range: %s",
+		r.memberText("range")) +
+		formatSentence("Components: %s", strings.Join(r.memberTexts("components"), ", ")) + formatSentence("Material: %s",
+		strings.TrimRight(r.memberText("material"), ".")) +
 		formatSentence("Duration: %s", r.memberText("duration"))
 }
 
@@ -99,9 +108,12 @@ func (r srdRecord) itemLead() string {
 	if t, _ := r.memberObject("damage")["damage_type"].(map[string]any); t != nil {
 		damage += " " + strings.ToLower(textOf(t["name"]))
 	}
-	return formatSentence("*%s*", strings.Join(nonEmpty(textOf(r.memberObject("equipment_category")["name"]), textOf(r.memberObject("rarity")["name"]),
-		textOf(r.memberObject("gear_category")["name"]), r.memberText("category_range"), r.memberText("tool_category"), r.memberText("vehicle_category")), ", ")) + "\n\n" +
-		formatSentence("Cost: %s", cost) + formatSentence("Weight: %s lb", r.memberText("weight")) + formatSentence("Damage: %s", damage) +
+	return formatSentence("*%s*", strings.Join(nonEmpty(textOf(r.memberObject("equipment_category")["name"]),
+		textOf(r.memberObject("rarity")["name"]),
+		textOf(r.memberObject("gear_category")["name"]), r.memberText("category_range"), r.memberText("tool_category"),
+		r.memberText("vehicle_category")), ", ")) + "\n\n" +
+		formatSentence("Cost: %s", cost) + formatSentence("Weight: %s lb",
+		r.memberText("weight")) + formatSentence("Damage: %s", damage) +
 		formatSentence("Properties: %s", strings.Join(namesOf(r.data["properties"]), ", "))
 }
 
@@ -109,7 +121,8 @@ func (r srdRecord) itemLead() string {
 func (r srdRecord) namedSections() string {
 	var out []string
 	for _, part := range []struct{ key, title string }{
-		{"special_abilities", ""}, {"actions", "Actions"}, {"reactions", "Reactions"}, {"legendary_actions", "Legendary actions"},
+		{"special_abilities", ""}, {"actions", "Actions"}, {"reactions", "Reactions"},
+		{"legendary_actions", "Legendary actions"},
 		{"feature", ""},
 	} {
 		list := objectsOf(r.data[part.key])

@@ -48,7 +48,9 @@ func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name s
 	if len(places) > 0 {
 		hint = "places that come in: " + strings.Join(places, ", ")
 	}
-	return fault.New(fault.Invalid, "starter-location: players cannot begin at %q, which is no place (a card of type Location) that they see; %s", name, hint)
+	return fault.New(fault.Invalid,
+		"starter-location: players cannot begin at %q, which is no place (a card of type Location) that they see; %s",
+		name, hint)
 }
 
 // findStarter returns the name of the best connected imported place: the one with most exits, then

@@ -67,14 +67,16 @@ func (s Summary) String() string {
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Links, "links and layers"}, {s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}, {s.Withheld, "withheld from this view"}} {
+	}{{s.Links, "links and layers"}, {s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"},
+		{s.Withheld, "withheld from this view"}} {
 		if n.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", n.count, n.what)
 		}
 	}
 	b.WriteString(".\n")
 	if len(s.Levels) > 0 {
-		fmt.Fprintf(&b, "Players see %d of these cards; %d are for the GM, %d for admins.\n", s.Levels[access.LevelUser], s.Levels[access.LevelGM], s.Levels[access.LevelAdmin])
+		fmt.Fprintf(&b, "Players see %d of these cards; %d are for the GM, %d for admins.\n", s.Levels[access.LevelUser],
+			s.Levels[access.LevelGM], s.Levels[access.LevelAdmin])
 	}
 	s.printTypes(&b)
 	s.printHides(&b)
@@ -139,7 +141,8 @@ func (s Summary) printMentions(b *strings.Builder) {
 	if len(s.Mentions) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "Players read of hidden cards in %d places (--hide-links makes links plain text; names stay):\n", len(s.Mentions))
+	fmt.Fprintf(b, "Players read of hidden cards in %d places (--hide-links makes links plain text; names stay):\n",
+		len(s.Mentions))
 	for _, m := range s.Mentions[:min(len(s.Mentions), maxShown)] {
 		verb := "names"
 		if m.Link {

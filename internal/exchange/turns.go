@@ -129,7 +129,8 @@ func (l *turnLines) next() ([]byte, error) {
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
 	}
-	return nil, fault.New(fault.Invalid, "the file breaks off in line %d: it cannot be unpacked further", l.number).Because(err)
+	return nil, fault.New(fault.Invalid, "the file breaks off in line %d: it cannot be unpacked further",
+		l.number).Because(err)
 }
 
 // turns collects turns and commits them in batches.
@@ -165,7 +166,8 @@ func (t *turns) addLine(number int, line []byte) {
 	var ep, text string
 	var n int
 	var names []string
-	for _, err := range []error{json.Unmarshal(m[turnEpisode], &ep), json.Unmarshal(m[turnNumber], &n), unmarshalOptional(m[turnSpeakers], &names), unmarshalOptional(m[turnText], &text)} {
+	for _, err := range []error{json.Unmarshal(m[turnEpisode], &ep), json.Unmarshal(m[turnNumber], &n),
+		unmarshalOptional(m[turnSpeakers], &names), unmarshalOptional(m[turnText], &text)} {
 		if err != nil {
 			t.addProblem(number, "lacks ep or n, or holds them in another form; left out")
 			return
@@ -175,8 +177,10 @@ func (t *turns) addLine(number int, line []byte) {
 		t.addProblem(number, "%q cannot be the name of an episode, or %d the number of a turn; left out", ep, n)
 		return
 	}
-	s := &sheet{file: t.o.Label + ":" + strconv.Itoa(number), id: canon.CardID(derivedID("turns", t.o.Label, ep, strconv.Itoa(n))),
-		above: t.episodeSheet(ep), name: fmt.Sprintf("%04d", n), typ: "PlainText", own: t.cardLabel(), fields: turnFields(m, names)}
+	s := &sheet{file: t.o.Label + ":" + strconv.Itoa(number),
+		id:    canon.CardID(derivedID("turns", t.o.Label, ep, strconv.Itoa(n))),
+		above: t.episodeSheet(ep), name: fmt.Sprintf("%04d", n), typ: "PlainText", own: t.cardLabel(),
+		fields: turnFields(m, names)}
 	if t.seen[s.id] {
 		t.addProblem(number, "turn %d of %s stands there twice; left out", n, ep)
 		return
@@ -202,7 +206,8 @@ func (t *turns) episodeSheet(ep string) *sheet {
 		return s
 	}
 	empty := ""
-	s := &sheet{file: t.o.Label, id: canon.CardID(derivedID("turns", t.o.Label, ep)), name: ep, typ: "Session", folder: true, own: t.cardLabel()}
+	s := &sheet{file: t.o.Label, id: canon.CardID(derivedID("turns", t.o.Label, ep)), name: ep, typ: "Session",
+		folder: true, own: t.cardLabel()}
 	s.ready = sheetContent{typ: s.typ, text: &empty}
 	t.episodes[ep] = s
 	t.batch = append(t.batch, s)

@@ -82,7 +82,8 @@ func TestBrokenArchiveIsReported(t *testing.T) {
 	}
 	_ = z.Close()
 	s := newStoredScene(t)
-	_, err := ImportTurns(t.Context(), s.canon, s.as("admin"), bytes.NewReader(packed.Bytes()[:packed.Len()/2]), TurnsOptions{})
+	_, err := ImportTurns(t.Context(), s.canon, s.as("admin"), bytes.NewReader(packed.Bytes()[:packed.Len()/2]),
+		TurnsOptions{})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("half a file: %v", err)
 	}
@@ -106,11 +107,12 @@ func TestRealTurns(t *testing.T) {
 	s := newStoredScene(t)
 	var most uint64
 	start := time.Now()
-	sum, err := ImportTurns(t.Context(), s.canon, s.as("admin"), f, TurnsOptions{Label: "crd3", Progress: func(done, _ int) {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		most = max(most, m.HeapInuse+m.StackInuse)
-	}})
+	sum, err := ImportTurns(t.Context(), s.canon, s.as("admin"), f,
+		TurnsOptions{Label: "crd3", Progress: func(done, _ int) {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapInuse+m.StackInuse)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,8 @@ func (im *importer) isDryRunCard(p *canon.Plan, c canon.Card) bool {
 
 // findExisting finds the existing card for a sheet: by id, or else by name if the card has the same
 // label and parent and no other sheet has claimed it.
-func (im *importer) findExisting(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, bool, error) {
+func (im *importer) findExisting(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card,
+	name string) (canon.Card, bool, error) {
 	card, ok, err := p.Has("~" + s.id.String())
 	if err != nil || ok || s.matchIDOnly {
 		return card, ok, err
@@ -131,7 +132,8 @@ func (s *sheet) effectiveLabel(p *canon.Plan, parent canon.Card, name string) ac
 	return label
 }
 
-func (im *importer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, error) {
+func (im *importer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card,
+	name string) (canon.Card, error) {
 	n := canon.NewCard{ID: s.id, Name: name, Type: s.ready.typ, File: s.ready.file, Fields: s.fields,
 		Codename: s.codename, Label: &s.own, Parent: parent.ID, Root: s.root, Orphan: s.exact || s.above != nil}
 	if s.ready.text != nil {
@@ -213,5 +215,6 @@ func (im *importer) newEdit(p *canon.Plan, s *sheet, card canon.Card) (canon.Edi
 }
 
 func isSameCard(a, b canon.Card) bool {
-	return a.Type == b.Type && a.Content == b.Content && a.Codename == b.Codename && string(a.Fields) == string(b.Fields) && a.Own.Equal(b.Own)
+	return a.Type == b.Type && a.Content == b.Content && a.Codename == b.Codename &&
+		string(a.Fields) == string(b.Fields) && a.Own.Equal(b.Own)
 }

@@ -44,7 +44,8 @@ const (
 // readVault reads every note of a folder and reports files that cannot be read.
 func readVault(files fs.FS, o MarkdownOptions) (*vault, error) {
 	v := &vault{files: files, o: o, byPath: map[string]*note{}, byBase: map[string][]*note{},
-		alias: map[string][]*note{}, attached: map[string][]string{}, choices: newChooser(o), gmUsed: map[string]bool{}, linked: map[markup.Key]int{}}
+		alias: map[string][]*note{}, attached: map[string][]string{}, choices: newChooser(o), gmUsed: map[string]bool{},
+		linked: map[markup.Key]int{}}
 	entries, text := 0, 0
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
 		if entries++; entries > maxEntries {
@@ -73,7 +74,8 @@ func readVault(files fs.FS, o MarkdownOptions) (*vault, error) {
 		}
 		v.notes = append(v.notes, n)
 		if text += len(n.body); text > maxText || len(v.notes) > maxNotes {
-			return fault.New(fault.TooLarge, "the folder holds more than %d notes or %d MiB of text; import it in parts", maxNotes, maxText>>20)
+			return fault.New(fault.TooLarge, "the folder holds more than %d notes or %d MiB of text; import it in parts",
+				maxNotes, maxText>>20)
 		}
 		return nil
 	})

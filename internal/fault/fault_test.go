@@ -44,9 +44,12 @@ func TestShow(t *testing.T) {
 		err  error
 		want string
 	}{
-		{errors.New("SQL logic error near SECRET"), `{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
-		{fault.New(fault.Internal, "SECRET"), `{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
-		{fault.BadField("name", "is needed").Because(errors.New("SECRET")), `{"error":{"code":"validation_error","message":"name: is needed","validation_errors":[{"field":"name","error":"is needed"}],"retryable":false}}`},
+		{errors.New("SQL logic error near SECRET"),
+			`{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
+		{fault.New(fault.Internal, "SECRET"),
+			`{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
+		{fault.BadField("name", "is needed").Because(errors.New("SECRET")),
+			`{"error":{"code":"validation_error","message":"name: is needed","validation_errors":[{"field":"name","error":"is needed"}],"retryable":false}}`},
 		{limited, `{"error":{"code":"rate_limited","message":"too many calls","details":{"limit":"calls","retry_after_seconds":2},"retryable":true}}`},
 	} {
 		got, err := json.Marshal(fault.Show(tc.err, "c1"))

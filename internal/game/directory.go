@@ -99,7 +99,8 @@ func (s *Service) appendEntry(ctx context.Context, g access.Grant, what string, 
 		s.mu.Lock()
 		seq := s.list.seq
 		s.mu.Unlock()
-		_, err = s.cfg.Ledgers.Append(ctx, g, directoryStream, seq, []canon.Event{{Type: what, Scope: string(directoryStream), Payload: payload}})
+		_, err = s.cfg.Ledgers.Append(ctx, g, directoryStream, seq,
+			[]canon.Event{{Type: what, Scope: string(directoryStream), Payload: payload}})
 		if !canon.Moved(err) {
 			return err
 		}

@@ -34,7 +34,8 @@ const (
 
 // Ledgers stores games. [canon.Canon] implements it.
 type Ledgers interface {
-	Append(ctx context.Context, g access.Grant, s canon.StreamID, after canon.Seq, events []canon.Event) (canon.Receipt, error)
+	Append(ctx context.Context, g access.Grant, s canon.StreamID, after canon.Seq,
+		events []canon.Event) (canon.Receipt, error)
 	Records(ctx context.Context, g access.Grant, s canon.StreamID, from canon.Seq) iter.Seq2[canon.Record, error]
 	Changed() <-chan struct{}
 }

@@ -99,12 +99,14 @@ func open(t *testing.T) *stage {
 		if i == 0 {
 			s.makeWorld(c)
 		}
-		s.both[i], err = New(t.Context(), Config{Ledgers: c, Guard: s.guard, Seats: seats, Now: func() time.Time { return time.UnixMilli(s.clock.Load()) },
+		s.both[i], err = New(t.Context(), Config{Ledgers: c, Guard: s.guard, Seats: seats,
+			Now:    func() time.Time { return time.UnixMilli(s.clock.Load()) },
 			Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.ops[i], err = op.NewLocal(op.Config{Guard: s.guard, Surfaces: []op.Surface{s.both[i].Surface()}, Worlds: worlds{s.world}})
+		s.ops[i], err = op.NewLocal(op.Config{Guard: s.guard, Surfaces: []op.Surface{s.both[i].Surface()},
+			Worlds: worlds{s.world}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +117,8 @@ func open(t *testing.T) *stage {
 
 func (s *stage) makeWorld(c *canon.Canon) {
 	s.t.Helper()
-	a, err := s.guard.Admit(s.t.Context(), access.Caller{Subject: "local", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "create_world", Effect: access.Write, Operator: true})
+	a, err := s.guard.Admit(s.t.Context(), access.Caller{Subject: "local", EveryRole: access.RoleAdmin, Operator: true},
+		access.Request{Operation: "create_world", Effect: access.Write, Operator: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -127,7 +130,8 @@ func (s *stage) makeWorld(c *canon.Canon) {
 }
 
 func (s *stage) host() access.Caller {
-	return access.Caller{Subject: "host", Key: "host", Roles: map[access.WorldID]access.Role{s.world: access.RoleUser}, Unlimited: true}
+	return access.Caller{Subject: "host", Key: "host", Roles: map[access.WorldID]access.Role{s.world: access.RoleUser},
+		Unlimited: true}
 }
 
 func (s *stage) at(game, player string) access.Caller {
@@ -138,7 +142,8 @@ func (s *stage) at(game, player string) access.Caller {
 
 // call invokes an operation in one process, and decodes the result into out.
 func (s *stage) call(process int, c access.Caller, operation, key, input string, out any) error {
-	a, err := s.ops[process].Invoke(s.t.Context(), c, op.Request{Operation: operation, Input: json.RawMessage(input), IdempotencyKey: key, Transport: "rest"})
+	a, err := s.ops[process].Invoke(s.t.Context(), c,
+		op.Request{Operation: operation, Input: json.RawMessage(input), IdempotencyKey: key, Transport: "rest"})
 	if err == nil && out != nil {
 		err = json.Unmarshal(a.Output, out)
 	}
@@ -214,13 +219,14 @@ func TestAPhaseEndsOnceWithManyTicks(t *testing.T) {
 	for process := range 2 {
 		all.Go(func() {
 			svc := s.both[process]
-			if err := svc.admitAs(t.Context(), clockCaller, access.Request{Operation: "tick", World: s.world}, func(g access.Grant) error {
-				tab, err := svc.openGame(t.Context(), g, game)
-				if err == nil {
-					_, err = svc.doCommand(t.Context(), g, tab, rule.Tick{})
-				}
-				return err
-			}); err != nil {
+			if err := svc.admitAs(t.Context(), clockCaller, access.Request{Operation: "tick", World: s.world},
+				func(g access.Grant) error {
+					tab, err := svc.openGame(t.Context(), g, game)
+					if err == nil {
+						_, err = svc.doCommand(t.Context(), g, tab, rule.Tick{})
+					}
+					return err
+				}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -326,7 +332,8 @@ func TestAGameThatIsOverCanBeReplayed(t *testing.T) {
 			break
 		}
 	}
-	if got, want := rule.Fold(events), s.state(0, game); got.Public.Winner != want.Public.Winner || got.Events != want.Events || want.Public.Winner != rule.Draw {
+	if got, want := rule.Fold(events), s.state(0, game); got.Public.Winner != want.Public.Winner ||
+		got.Events != want.Events || want.Public.Winner != rule.Draw {
 		t.Errorf("the replay leads to %s, the game to %s", got.Public.Winner, want.Public.Winner)
 	}
 }
@@ -339,7 +346,8 @@ func TestASeatOpensItsGameAlone(t *testing.T) {
 		as   access.Caller
 		game string
 	}{
-		{"another game", s.at(one, "p1"), two}, {"no game", s.at(one, "p1"), "g-0123456789abcdef"}, {"nonsense", s.at(one, "p1"), "../x"},
+		{"another game", s.at(one, "p1"), two}, {"no game", s.at(one, "p1"), "g-0123456789abcdef"},
+		{"nonsense", s.at(one, "p1"), "../x"},
 		{"a seat that nobody has", s.at(one, "p9"), one}, {"a seat of nonsense", s.at("x", "y"), one},
 		{"a stranger", func() access.Caller { c := s.host(); c.Subject = "stranger"; return c }(), one},
 	} {

@@ -232,13 +232,14 @@ func (h *hosting) startSpeech(p *program, seat rule.Seat, think func(context.Con
 // doCommand decides a command of the program's own. It ignores refusals: the command was chosen on
 // an earlier state.
 func (h *hosting) doCommand(c access.Caller, cmd rule.Command) {
-	err := h.s.admitAs(h.ctx, c, access.Request{Operation: nameOf(cmd), World: h.world, Target: h.t.id}, func(g access.Grant) error {
-		_, err := h.s.doCommand(h.ctx, g, h.t, cmd)
-		if k := fault.KindOf(err); err != nil && (k == fault.Rule || k == fault.Invalid) {
-			return nil
-		}
-		return err
-	})
+	err := h.s.admitAs(h.ctx, c, access.Request{Operation: nameOf(cmd), World: h.world, Target: h.t.id},
+		func(g access.Grant) error {
+			_, err := h.s.doCommand(h.ctx, g, h.t, cmd)
+			if k := fault.KindOf(err); err != nil && (k == fault.Rule || k == fault.Invalid) {
+				return nil
+			}
+			return err
+		})
 	if err != nil && h.ctx.Err() == nil {
 		h.s.cfg.Logger.Warn("cannot act in a game", "game", h.t.id, "error", err)
 	}
@@ -246,9 +247,10 @@ func (h *hosting) doCommand(c access.Caller, cmd rule.Command) {
 
 // closeGame records that a game is over, so that no process hosts it again.
 func (h *hosting) closeGame(e entry) {
-	err := h.s.admitAs(h.ctx, clockCaller, access.Request{Operation: "close_game", World: h.world, Target: e.Game}, func(g access.Grant) error {
-		return h.s.appendEntry(h.ctx, g, "closed", entry{Game: e.Game})
-	})
+	err := h.s.admitAs(h.ctx, clockCaller, access.Request{Operation: "close_game", World: h.world, Target: e.Game},
+		func(g access.Grant) error {
+			return h.s.appendEntry(h.ctx, g, "closed", entry{Game: e.Game})
+		})
 	if err != nil && h.ctx.Err() == nil {
 		h.s.cfg.Logger.Warn("cannot close a game", "game", e.Game, "error", err)
 	}
@@ -261,7 +263,8 @@ func (h *hosting) programOf(state *rule.State, seat rule.Seat) *program {
 	}
 	r := &reading{dial: h.dial, caller: seatCaller(h.t.id, seat), uri: uriStart + h.t.id}
 	p := &program{core: player.NewCore(state.Seed, seat), read: r,
-		brain: &player.Brain{Reader: r, Model: h.worldModel(), Moderate: h.s.cfg.Moderate, Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
+		brain: &player.Brain{Reader: r, Model: h.worldModel(), Moderate: h.s.cfg.Moderate,
+			Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
 	h.seats[seat] = p
 	return p
 }
@@ -284,7 +287,8 @@ func (h *hosting) close() {
 // seatCaller returns the caller of an AI player: bound to its seat like any client over MCP.
 func seatCaller(game string, seat rule.Seat) access.Caller {
 	name := seatName(game, seat)
-	return access.Caller{Subject: access.Subject("seat-" + name), Actor: access.AI, Seat: name, Surfaces: []string{Surface}, Unlimited: true}
+	return access.Caller{Subject: access.Subject("seat-" + name), Actor: access.AI, Seat: name,
+		Surfaces: []string{Surface}, Unlimited: true}
 }
 
 // reading is a connection to the MCP endpoint. It connects at the first read, and again after a

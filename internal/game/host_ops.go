@@ -13,14 +13,16 @@ import (
 
 // defineOperation declares an operation of the surface. No operation is a tool: over MCP the
 // surface can only be read.
-func defineOperation[In, Out any](s op.Spec, handle func(ctx context.Context, c *op.Call, in In) (Out, error)) *op.Operation {
+func defineOperation[In, Out any](s op.Spec,
+	handle func(ctx context.Context, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.NoTool = []string{Surface}, true
 	s.MinRole = max(s.MinRole, access.RoleUser)
 	return op.Define(s, handle)
 }
 
 func (s *Service) listOperations() []*op.Operation {
-	return []*op.Operation{s.createGame(), s.listGames(), s.joinGame(), s.startGame(), s.seatToken(), s.commandGame(), s.getGame(), s.replayGame()}
+	return []*op.Operation{s.createGame(), s.listGames(), s.joinGame(), s.startGame(), s.seatToken(), s.commandGame(),
+		s.getGame(), s.replayGame()}
 }
 
 type createIn struct {
@@ -45,7 +47,8 @@ func (s *Service) createGame() *op.Operation {
 			"It needs 6 to 10 players: let people join, and fill the rest with AI players.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
 	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
-		t, err := s.makeGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days, Mandate: rule.Mandate(in.Mandate), Messages: in.Messages})
+		t, err := s.makeGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days,
+			Mandate: rule.Mandate(in.Mandate), Messages: in.Messages})
 		if err != nil {
 			return gameOut{}, err
 		}
@@ -123,7 +126,8 @@ func (s *Service) joinGame() *op.Operation {
 		case p.seat != 0:
 			return joinOut{}, fault.New(fault.Rule, "this token has a seat already; join with a key")
 		case (in.As != "person" || in.Host) && !p.host:
-			return joinOut{}, fault.New(fault.Denied, "only the host seats AI players, clients and hosts; leave `as` and `host` out")
+			return joinOut{},
+				fault.New(fault.Denied, "only the host seats AI players, clients and hosts; leave `as` and `host` out")
 		}
 		return s.seatJoiner(ctx, c, t, in)
 	})
@@ -140,7 +144,8 @@ func (s *Service) seatJoiner(ctx context.Context, c *op.Call, t *table, in joinI
 	if in.As == "mcp" {
 		as = rule.ByClient
 	}
-	seat, receipt, err := s.joinSeat(ctx, c.Grant, t, rule.Join{Name: in.Name, JobTitle: in.JobTitle, Played: as, Host: in.Host})
+	seat, receipt, err := s.joinSeat(ctx, c.Grant, t,
+		rule.Join{Name: in.Name, JobTitle: in.JobTitle, Played: as, Host: in.Host})
 	if err != nil {
 		return out, err
 	}
@@ -149,7 +154,8 @@ func (s *Service) seatJoiner(ctx context.Context, c *op.Call, t *table, in joinI
 }
 
 // issueSeat issues the credential of a seat.
-func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule.Seat, as rule.Played) (joinOut, error) {
+func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule.Seat,
+	as rule.Played) (joinOut, error) {
 	out := joinOut{GameID: t.id, PlayerID: seat.String()}
 	secret, err := s.admitTo(ctx, c.Grant, t, seat, as)
 	switch as {
@@ -163,7 +169,8 @@ func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule
 
 func (s *Service) startGame() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start", Effect: access.Write, Audience: "play",
+		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start", Effect: access.Write,
+		Audience: "play",
 		Doc:      "Ends the lobby: deals roles and begins the first day. For the host, once 6 to 10 players have joined.",
 		Examples: []op.Example{{Title: "Start", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in gameID) (gameOut, error) {
@@ -184,7 +191,8 @@ type seatIn struct {
 
 func (s *Service) seatToken() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "reissue_seat", Title: "Reissue a seat's token", Route: "POST /api/games/{id}/seats/{player_id}/token", Effect: access.Write, Audience: "play",
+		Name: "reissue_seat", Title: "Reissue a seat's token", Route: "POST /api/games/{id}/seats/{player_id}/token",
+		Effect: access.Write, Audience: "play",
 		Doc:      "Gives a new token or key for a seat and ends the old one. For the host, when a player has lost it.",
 		Examples: []op.Example{{Title: "Ada has lost her link", Input: `{"id":"g-00112233aabbccdd","player_id":"p1"}`}},
 	}, func(ctx context.Context, c *op.Call, in seatIn) (joinOut, error) {
@@ -214,8 +222,9 @@ const maxListed = 100
 
 func (s *Service) listGames() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play", Unwrap: "games",
-		Doc: "Lists the games that you host in this world, or the one that your seat is at, the newest first, at most 100.",
+		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play",
+		Unwrap: "games",
+		Doc:    "Lists the games that you host in this world, or the one that your seat is at, the newest first, at most 100.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {
 		who := c.Grant.Caller()
 		seated, _, bound := seatOf(who.Seat)

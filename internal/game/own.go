@@ -10,7 +10,8 @@ import (
 )
 
 // clockCaller is the caller of actions that the clock causes.
-var clockCaller = access.Caller{Subject: "alignment-clock", Actor: access.AI, Unlimited: true, Surfaces: []string{Surface}}
+var clockCaller = access.Caller{Subject: "alignment-clock", Actor: access.AI, Unlimited: true,
+	Surfaces: []string{Surface}}
 
 // admitAs admits and records an action of the program's own, which the request names.
 func (s *Service) admitAs(ctx context.Context, c access.Caller, r access.Request, act func(access.Grant) error) error {
@@ -98,7 +99,8 @@ func (o *lookout) nextAdmission(ctx context.Context) (keptAdmission, error) {
 		return a, nil
 	}
 	o.mu.Unlock()
-	a, err := o.guard.Admit(ctx, clockCaller, access.Request{Operation: "follow_games", Surface: Surface, Effect: access.Read})
+	a, err := o.guard.Admit(ctx, clockCaller, access.Request{Operation: "follow_games", Surface: Surface,
+		Effect: access.Read})
 	return keptAdmission{a, o.now()}, err
 }
 

@@ -36,13 +36,15 @@ type commandOut struct {
 
 func (s *Service) commandGame() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write, Audience: "play", Class: access.ClassCommand,
+		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write,
+		Audience: "play", Class: access.ClassCommand,
 		Doc: "Does something in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, take your leave; and as its host: advance, remove. " +
 			"A command that is not legal now is refused with what is.",
 		Examples: []op.Example{
 			{Title: "Say something", Input: `{"id":"g-00112233aabbccdd","type":"chat","text":"Good morning."}`},
 			{Title: "Nominate", Input: `{"id":"g-00112233aabbccdd","type":"vote","choice":"p4"}`},
-			{Title: "Mine for another", Input: `{"id":"g-00112233aabbccdd","type":"night_action","action":"mine","target":"p2"}`},
+			{Title: "Mine for another",
+				Input: `{"id":"g-00112233aabbccdd","type":"night_action","action":"mine","target":"p2"}`},
 		},
 	}, func(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
 		t, p, err := s.partOf(ctx, c.Grant, in.ID)
@@ -82,11 +84,12 @@ func (in *commandIn) toCommand(p place) (rule.Command, error) {
 	}
 	target := seat("target", in.Target)
 	cmds := map[string]rule.Command{
-		"chat":           rule.Chat{From: p.seat, Channel: rule.Channel(in.Channel), To: seat("to", in.To), Text: in.Text},
-		"status":         rule.SetStatus{Seat: p.seat, Text: in.Text},
-		"pulse":          rule.AnswerPulse{Seat: p.seat, Text: in.Text},
-		"vote":           rule.CastVote{Seat: p.seat, Choice: rule.Choice(in.Choice)},
-		"night_action":   rule.GiveAction{Seat: p.seat, Action: rule.Action{Do: in.Action, Target: target, Second: seat("second", in.Second), Pick: in.Pick}},
+		"chat":   rule.Chat{From: p.seat, Channel: rule.Channel(in.Channel), To: seat("to", in.To), Text: in.Text},
+		"status": rule.SetStatus{Seat: p.seat, Text: in.Text},
+		"pulse":  rule.AnswerPulse{Seat: p.seat, Text: in.Text},
+		"vote":   rule.CastVote{Seat: p.seat, Choice: rule.Choice(in.Choice)},
+		"night_action": rule.GiveAction{Seat: p.seat, Action: rule.Action{Do: in.Action, Target: target,
+			Second: seat("second", in.Second), Pick: in.Pick}},
 		"exit_interview": rule.TakeLeave{Seat: p.seat, Do: in.Action, Target: target, Text: in.Text, Status: in.Status},
 		"advance":        rule.Advance{By: p.seat},
 		"remove":         rule.Remove{By: p.seat, Seat: seat("player_id", in.Player)},
@@ -145,7 +148,8 @@ type replayOut struct {
 
 func (s *Service) replayGame() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "replay_game", Title: "Replay a game", Route: "GET /api/games/{id}/replay", Effect: access.Read, Audience: "play",
+		Name: "replay_game", Title: "Replay a game", Route: "GET /api/games/{id}/replay", Effect: access.Read,
+		Audience: "play",
 		Doc:      "Gives all events of a game that is over, secrets and all, in order: for its players, its host, and game masters of its world.",
 		Examples: []op.Example{{Title: "From the beginning", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in replayIn) (replayOut, error) {

@@ -74,7 +74,8 @@ func (s *Service) hostOf(ctx context.Context, g access.Grant, id string) (*table
 }
 
 // joinSeat seats a player and returns its seat.
-func (s *Service) joinSeat(ctx context.Context, g access.Grant, t *table, c rule.Join) (rule.Seat, canon.Receipt, error) {
+func (s *Service) joinSeat(ctx context.Context, g access.Grant, t *table,
+	c rule.Join) (rule.Seat, canon.Receipt, error) {
 	receipt, err := s.doCommand(ctx, g, t, c)
 	if err != nil {
 		return 0, receipt, err
@@ -93,7 +94,8 @@ func (s *Service) joinSeat(ctx context.Context, g access.Grant, t *table, c rule
 }
 
 // admitTo issues the credential of a seat and revokes its previous one.
-func (s *Service) admitTo(ctx context.Context, g access.Grant, t *table, seat rule.Seat, as rule.Played) (secret string, err error) {
+func (s *Service) admitTo(ctx context.Context, g access.Grant, t *table, seat rule.Seat,
+	as rule.Played) (secret string, err error) {
 	state, _ := t.currentState()
 	name := seatName(t.id, seat)
 	var id string

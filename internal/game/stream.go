@@ -46,7 +46,8 @@ type viewData struct {
 	Now time.Time `json:"now"`
 }
 
-func (s *Service) openStream(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+func (s *Service) openStream(ctx context.Context, c *op.Call, vars map[string]string,
+	after string) (iter.Seq2[op.Message, error], error) {
 	t, p, err := s.partOf(ctx, c.Grant, vars["id"])
 	if err != nil {
 		return nil, err

@@ -53,7 +53,8 @@ func (s *server) writeError(x *exchange, operation string, err error) {
 		h.Set("WWW-Authenticate", identity.Challenge(err, identity.Style{}))
 	}
 	if kind == fault.Internal && operation == "" {
-		s.Logger.ErrorContext(x.r.Context(), "request failed", "route", x.route, "correlation_id", x.correlation, "error", err)
+		s.Logger.ErrorContext(x.r.Context(), "request failed", "route", x.route, "correlation_id", x.correlation,
+			"error", err)
 	}
 	shown := s.Engine.Show(operation, "", err, x.correlation)
 	if strings.HasPrefix(x.r.URL.Path, "/api/mcp/") {
@@ -158,7 +159,8 @@ func (x *exchange) writeFile(f *op.File) {
 		}
 		return r
 	}, cmp.Or(f.Name, "file"))
-	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}), "attachment"))
+	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}),
+		"attachment"))
 	http.ServeContent(x.w, x.r, "", time.Time{}, bytes.NewReader(f.Data))
 }
 

@@ -61,7 +61,8 @@ func (s *server) takeSlot(x *exchange) (leave func(), err error) {
 	if ok {
 		return leave, nil
 	}
-	e := fault.New(fault.RateLimited, "too many requests and streams are open from this address; close some, or try again shortly")
+	e := fault.New(fault.RateLimited,
+		"too many requests and streams are open from this address; close some, or try again shortly")
 	e.RetryAfter = time.Second
 	return nil, e.With("limit", "connections_per_address")
 }

@@ -66,7 +66,8 @@ func (s *server) feedRequest(x *exchange, f *op.Feed, vars map[string]string) (o
 			return op.FeedRequest{}, fault.BadField(name, "must be UTF-8, percent-encoded")
 		}
 	}
-	ask := op.Ask{World: x.r.URL.Query().Get("world"), Correlation: x.correlation, Transport: "rest", BaseURL: s.baseURL(x)}
+	ask := op.Ask{World: x.r.URL.Query().Get("world"), Correlation: x.correlation, Transport: "rest",
+		BaseURL: s.baseURL(x)}
 	return op.FeedRequest{Ask: ask, Feed: f, Vars: vars, After: after}, nil
 }
 
@@ -81,7 +82,8 @@ type events struct {
 }
 
 // errRights ends a stream whose reader's rights have changed since it was opened.
-var errRights = fault.New(fault.Unauthorized, "the rights of the stream's reader have changed; open it anew with a token that is good")
+var errRights = fault.New(fault.Unauthorized,
+	"the rights of the stream's reader have changed; open it anew with a token that is good")
 
 // sendAll writes messages until the reader goes, its rights change, or the server stops.
 func (e *events) sendAll(ctx context.Context, cancel func()) error {

@@ -25,8 +25,9 @@ import (
 
 // ticker is a feed of numbers: three after the requested one, then silence.
 func ticker() *op.Feed {
-	return &op.Feed{Name: "ticks", Title: "Ticks", Doc: "Numbers.", Surfaces: []string{"feeds"}, MinRole: access.RoleUser, Audience: "play",
-		Route: "GET /api/feeds/{id}/stream",
+	return &op.Feed{Name: "ticks", Title: "Ticks", Doc: "Numbers.", Surfaces: []string{"feeds"}, MinRole: access.RoleUser,
+		Audience: "play",
+		Route:    "GET /api/feeds/{id}/stream",
 		Open: func(ctx context.Context, _ *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
 			if vars["id"] == "absent" {
 				return nil, fault.New(fault.NotFound, "no such feed")
@@ -34,7 +35,8 @@ func ticker() *op.Feed {
 			from, _ := strconv.Atoi(after)
 			return func(yield func(op.Message, error) bool) {
 				for i := from + 1; i <= from+3; i++ {
-					if !yield(op.Message{ID: strconv.Itoa(i), Event: "tick", Data: json.RawMessage("{\"n\":\n" + strconv.Itoa(i) + "}")}, nil) {
+					if !yield(op.Message{ID: strconv.Itoa(i), Event: "tick",
+						Data: json.RawMessage("{\"n\":\n" + strconv.Itoa(i) + "}")}, nil) {
 						return
 					}
 				}
@@ -51,7 +53,8 @@ func itemsOp() *op.Operation {
 	type out struct {
 		Items []string `json:"items"`
 	}
-	return op.Define(op.Spec{Name: "list-things", Title: "Things", Doc: "Use it in tests.", Surfaces: []string{"feeds"}, Effect: access.Read,
+	return op.Define(op.Spec{Name: "list-things", Title: "Things", Doc: "Use it in tests.", Surfaces: []string{"feeds"},
+		Effect:  access.Read,
 		MinRole: access.RoleUser, Route: "GET /api/things/{name}", Unwrap: "items", Audience: "play"},
 		func(_ context.Context, _ *op.Call, in queryName) (out, error) {
 			return out{strings.Split(in.Name, "")}, nil
@@ -61,8 +64,10 @@ func itemsOp() *op.Operation {
 // feeding is a site with the feed, over a real socket.
 func feeding(t *testing.T, auth httpd.Authenticator, change func(*httpd.Config)) *httptest.Server {
 	t.Helper()
-	surface := op.Surface{Name: "feeds", Title: "Feeds", Doc: "Streams.", Feeds: []*op.Feed{ticker()}, Operations: []*op.Operation{itemsOp()}}
-	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface}, Worlds: worlds{}})
+	surface := op.Surface{Name: "feeds", Title: "Feeds", Doc: "Streams.", Feeds: []*op.Feed{ticker()},
+		Operations: []*op.Operation{itemsOp()}}
+	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface},
+		Worlds: worlds{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +129,8 @@ func TestFeedRefusals(t *testing.T) {
 	} {
 		res := follow(t, server.URL+tc.path, tc.token, "")
 		if res.StatusCode != tc.code || res.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s as %s: %d %s, want %d in JSON", tc.path, tc.token, res.StatusCode, res.Header.Get("Content-Type"), tc.code)
+			t.Errorf("%s as %s: %d %s, want %d in JSON", tc.path, tc.token, res.StatusCode, res.Header.Get("Content-Type"),
+				tc.code)
 		}
 	}
 }

@@ -60,7 +60,8 @@ func (people) Exchange(_ context.Context, key string, role access.Role, w string
 	if key != "lg_good" {
 		return identity.Issued{}, fault.New(fault.Unauthorized, "not a key").Because(identity.ErrInvalid)
 	}
-	return identity.Issued{Token: "t-" + role.String() + w, TokenType: "Bearer", Subject: "ada", Role: role, ExpiresIn: 1800, ExpiresAt: noon.Add(30 * time.Minute)}, nil
+	return identity.Issued{Token: "t-" + role.String() + w, TokenType: "Bearer", Subject: "ada", Role: role,
+		ExpiresIn: 1800, ExpiresAt: noon.Add(30 * time.Minute)}, nil
 }
 
 func (people) Watch(context.Context, string) (<-chan struct{}, func()) { return nil, func() {} }
@@ -141,7 +142,8 @@ type fileOut struct {
 
 func declared() []op.Surface {
 	spec := func(name, route string, effect access.Effect, minRole access.Role) op.Spec {
-		return op.Spec{Name: name, Title: name, Doc: "Use it in tests.", Surfaces: []string{"archive"}, Effect: effect, MinRole: minRole, Route: route}
+		return op.Spec{Name: name, Title: name, Doc: "Use it in tests.", Surfaces: []string{"archive"}, Effect: effect,
+			MinRole: minRole, Route: route}
 	}
 	upload := spec("upload", "POST /api/mcp/cards/{name}/file", access.Write, access.RoleUser)
 	upload.BodyLimit = 1 << 20
@@ -156,16 +158,18 @@ func declared() []op.Surface {
 		op.Define(spec("batch_cards", "POST /api/mcp/cards/batch", access.Write, access.RoleUser), show),
 		op.Define(spec("update_card", "PATCH /api/mcp/cards/{name}", access.Write, access.RoleUser), show),
 		op.Define(spec("delete_card", "DELETE /api/mcp/cards/{name}", access.Destroy, access.RoleAdmin), show),
-		op.Define(spec("named_query", "GET /api/mcp/queries/{q}", access.Read, access.RoleUser), func(_ context.Context, _ *op.Call, in queryIn) (queryIn, error) {
-			return in, nil
-		}),
+		op.Define(spec("named_query", "GET /api/mcp/queries/{q}", access.Read, access.RoleUser),
+			func(_ context.Context, _ *op.Call, in queryIn) (queryIn, error) {
+				return in, nil
+			}),
 		op.Define(upload, func(_ context.Context, _ *op.Call, in fileIn) (fileOut, error) {
 			return fileOut{len(in.Data), in.Filename}, nil
 		}),
-		op.Define(spec("get_file", "GET /api/mcp/cards/{name}/file", access.Read, access.RoleUser), func(_ context.Context, c *op.Call, in queryName) (queryName, error) {
-			c.Reply.File = &op.File{Name: in.Name + ".svg", Type: "image/svg+xml", Data: []byte("<svg onload=alert(1)>")}
-			return in, nil
-		}),
+		op.Define(spec("get_file", "GET /api/mcp/cards/{name}/file", access.Read, access.RoleUser),
+			func(_ context.Context, c *op.Call, in queryName) (queryName, error) {
+				c.Reply.File = &op.File{Name: in.Name + ".svg", Type: "image/svg+xml", Data: []byte("<svg onload=alert(1)>")}
+				return in, nil
+			}),
 	}}, {Name: "campaign", Title: "Campaign", Doc: "Play.", Codes: map[string]string{"not_found": "NOT_FOUND"},
 		Operations: []*op.Operation{op.Define(shouted, show)}}}
 }

@@ -97,7 +97,8 @@ func (f *fields) addQuery(raw string, r *op.Request) error {
 		name, err1 := url.PathUnescape(name)
 		value, err2 := url.PathUnescape(value)
 		if err1 != nil || err2 != nil || !utf8.ValidString(name+value) {
-			return fault.New(fault.Invalid, "the query could not be read at %q; percent-encode it as UTF-8", strings.ToValidUTF8(clipText(pair, 60), "?"))
+			return fault.New(fault.Invalid, "the query could not be read at %q; percent-encode it as UTF-8",
+				strings.ToValidUTF8(clipBytes(pair, 60), "?"))
 		}
 		name = f.o.Field(name)
 		known := f.o.In.Properties[name] != nil

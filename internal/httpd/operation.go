@@ -118,7 +118,7 @@ func (s *server) readInput(x *exchange, o *op.Operation, in *fields, r *op.Reque
 		r.Upload, err = s.readBody(x, limit, limit)
 		return nil, err
 	}
-	return nil, newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipText(kind, 60))
+	return nil, newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipBytes(kind, 60))
 }
 
 func mediaType(r *http.Request) (string, map[string]string, error) {
@@ -128,10 +128,11 @@ func mediaType(r *http.Request) (string, map[string]string, error) {
 	}
 	kind, params, err := mime.ParseMediaType(line)
 	if err != nil {
-		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "the Content-Type could not be read; send application/json")
+		return "", nil, newRefusal(http.StatusUnsupportedMediaType,
+			"the Content-Type could not be read; send application/json")
 	}
 	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
-		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "send UTF-8, not %s", clipText(c, 30))
+		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "send UTF-8, not %s", clipBytes(c, 30))
 	}
 	return kind, params, nil
 }
@@ -146,7 +147,8 @@ func (s *server) readBody(x *exchange, limit, named int64) ([]byte, error) {
 }
 
 func tooLarge(limit int64) error {
-	return fault.New(fault.TooLarge, "the body is larger than the %d bytes that are taken here; send less at once", limit).With("limit_bytes", limit)
+	return fault.New(fault.TooLarge, "the body is larger than the %d bytes that are taken here; send less at once",
+		limit).With("limit_bytes", limit)
 }
 
 // bodyFault makes a fault of a body that could not be read.
@@ -188,7 +190,7 @@ func (s *server) readForm(x *exchange, in *fields, r *op.Request, boundary strin
 		switch {
 		case part.FileName() == "" && name != in.o.UploadField() && name != "file":
 			if !utf8.Valid(data) || !utf8.ValidString(name) {
-				return fault.BadField(clipText(name, 64), "must be text in UTF-8")
+				return fault.BadField(clipBytes(name, 64), "must be text in UTF-8")
 			}
 			in.add(name, string(data))
 		case r.Upload != nil:

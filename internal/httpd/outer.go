@@ -134,7 +134,8 @@ func (s *server) recoverPanic(x *exchange) {
 		panic(p)
 	}
 	err := fault.Panicked("a request", p)
-	s.Logger.ErrorContext(x.r.Context(), "request panicked", "correlation_id", x.correlation, "route", x.route, "error", err)
+	s.Logger.ErrorContext(x.r.Context(), "request panicked", "correlation_id", x.correlation, "route", x.route,
+		"error", err)
 	if x.w.status == 0 {
 		s.writeError(x, "", err)
 		return
@@ -183,7 +184,9 @@ func (s *server) checkAccess(x *exchange, origins *http.CrossOriginProtection) e
 		return fault.New(fault.Denied, "this address may not call; ask the operator to add it to allow_from")
 	}
 	if !s.isHostAllowed(x.r.Host) {
-		return fault.New(fault.Denied, "this server does not answer to the host %q; ask the operator to add it to the allowed hosts", clipText(x.r.Host, 100))
+		return fault.New(fault.Denied,
+			"this server does not answer to the host %q; ask the operator to add it to the allowed hosts",
+			clipBytes(x.r.Host, 100))
 	}
 	if err := origins.Check(x.r); err != nil || !s.isOriginAllowed(x.r) {
 		return fault.New(fault.Denied, "this page's origin may not call; ask the operator to add it to the allowed origins")
@@ -249,7 +252,7 @@ func (x *exchange) answerWithin(d time.Duration) {
 	_ = http.NewResponseController(x.w).SetWriteDeadline(at)
 }
 
-func clipText(s string, n int) string {
+func clipBytes(s string, n int) string {
 	if len(s) > n {
 		return strings.ToValidUTF8(s[:n], "") + "…"
 	}

@@ -49,9 +49,11 @@ func TestAccessChecks(t *testing.T) {
 		{"other range", "GET /api/mcp/cards/A", []string{"Peer: 192.0.2.1:9"}, 403},
 		{"mapped IPv4", "GET /api/mcp/cards/A", []string{"Peer: [::ffff:10.1.2.3]:9"}, 200},
 		{"through a proxy", "GET /api/mcp/cards/A", []string{"Peer: 10.9.0.1:9", "X-Forwarded-For: 192.0.2.1"}, 403},
-		{"forged before the proxy's own entry", "GET /api/mcp/cards/A", []string{"Peer: 10.9.0.1:9", "X-Forwarded-For: 10.1.1.1, 192.0.2.1"}, 403},
+		{"forged before the proxy's own entry", "GET /api/mcp/cards/A",
+			[]string{"Peer: 10.9.0.1:9", "X-Forwarded-For: 10.1.1.1, 192.0.2.1"}, 403},
 		{"forged without a proxy", "GET /api/mcp/cards/A", []string{"Peer: 192.0.2.1:9", "X-Forwarded-For: 10.1.1.1"}, 403},
-		{"through two proxies", "GET /api/mcp/cards/A", []string{"Peer: 10.9.0.1:9", "X-Forwarded-For: 10.1.1.1, 10.9.0.2"}, 200},
+		{"through two proxies", "GET /api/mcp/cards/A", []string{"Peer: 10.9.0.1:9",
+			"X-Forwarded-For: 10.1.1.1, 10.9.0.2"}, 200},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if w := s.ask(tc.line, "", tc.headers...); w.Code != tc.code {
@@ -77,7 +79,8 @@ func TestMetricsNeedOperatorOrLoopback(t *testing.T) {
 		{"away, an admin", []string{"Peer: 192.0.2.1:9", "Authorization: Bearer admin"}, 403},
 		{"away, the operator", []string{"Peer: 192.0.2.1:9", "Authorization: Bearer operator"}, 200},
 	} {
-		if w := s.ask("GET /metrics", "", tc.headers...); w.Code != tc.code || (w.Body.String() == "numbers") != (tc.code == 200) {
+		if w := s.ask("GET /metrics", "", tc.headers...); w.Code != tc.code ||
+			(w.Body.String() == "numbers") != (tc.code == 200) {
 			t.Errorf("%s: got %d %s, want %d", tc.name, w.Code, w.Body, tc.code)
 		}
 	}
@@ -98,7 +101,8 @@ func TestTokenForKey(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"good", `{"api_key":"lg_good","role":"gm","world":"main"}`, 201, `{"token":"t-gmmain","token_type":"Bearer","username":"ada","role":"gm","expires_in":1800,"expires_at":"2026-03-01T12:30:00Z"}`},
+		{"good", `{"api_key":"lg_good","role":"gm","world":"main"}`, 201,
+			`{"token":"t-gmmain","token_type":"Bearer","username":"ada","role":"gm","expires_in":1800,"expires_at":"2026-03-01T12:30:00Z"}`},
 		{"no world", `{"api_key":"lg_good","role":"user"}`, 201, `"token":"t-user"`},
 		{"bad key", `{"api_key":"lg_bad","role":"gm"}`, 401, `"unauthorized"`},
 		{"bad role", `{"api_key":"lg_good","role":"king"}`, 400, `"field":"role"`},
@@ -167,9 +171,10 @@ func TestFixedRoutes(t *testing.T) {
 			}
 			fmt.Fprint(w, "mcp ", r.URL.Path, " ", r.Header.Get("X-Correlation-Id"))
 		})
-		c.Routes = []httpd.Route{{Pattern: "GET /api/players/{id}/stream", Serve: func(w http.ResponseWriter, _ *http.Request, c access.Caller, vars map[string]string) {
-			fmt.Fprint(w, c.Subject, vars["id"])
-		}}}
+		c.Routes = []httpd.Route{{Pattern: "GET /api/players/{id}/stream",
+			Serve: func(w http.ResponseWriter, _ *http.Request, c access.Caller, vars map[string]string) {
+				fmt.Fprint(w, c.Subject, vars["id"])
+			}}}
 	})
 	for _, tc := range []struct {
 		line string
@@ -180,7 +185,8 @@ func TestFixedRoutes(t *testing.T) {
 		{"GET /readyz", 200, `{"status":"ready"}`},
 		{"GET /.well-known/jwks.json", 200, `{"keys":[]}`},
 		{"GET /api/mcp/.well-known/jwks.json", 200, `{"keys":[]}`},
-		{"GET /.well-known/oauth-protected-resource", 200, `{"resource":"http://localhost:8420/mcp","resource_name":"Loregate","jwks_uri":"http://localhost:8420/.well-known/jwks.json","scopes_supported":["user","gm","admin"],"bearer_methods_supported":["header"]}`},
+		{"GET /.well-known/oauth-protected-resource", 200,
+			`{"resource":"http://localhost:8420/mcp","resource_name":"Loregate","jwks_uri":"http://localhost:8420/.well-known/jwks.json","scopes_supported":["user","gm","admin"],"bearer_methods_supported":["header"]}`},
 		{"GET /.well-known/oauth-protected-resource/mcp", 200, `"resource":"http://localhost:8420/mcp"`},
 		{"GET /.well-known/oauth-protected-resource/mcp/archive", 200, `"resource":"http://localhost:8420/mcp/archive"`},
 		{"GET /.well-known/oauth-protected-resource/mcp/nothing", 404, `not_found`},
@@ -197,7 +203,8 @@ func TestFixedRoutes(t *testing.T) {
 		}
 	}
 	broken = true
-	if w := s.ask("GET /readyz", ""); w.Code != 503 || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "secret") {
+	if w := s.ask("GET /readyz", ""); w.Code != 503 || w.Header().Get("Retry-After") == "" ||
+		strings.Contains(w.Body.String(), "secret") {
 		t.Errorf("not ready: %d %s", w.Code, w.Body)
 	}
 }
@@ -267,7 +274,8 @@ func TestOnTheWire(t *testing.T) {
 	if srv.Config.ReadHeaderTimeout == 0 || srv.Config.IdleTimeout == 0 || srv.Config.MaxHeaderBytes == 0 {
 		t.Error("a timeout is not set")
 	}
-	for _, path := range []string{"/api/mcp/cards/..", "/api/mcp/cards/./children", "/api/mcp/cards/A%2F..%2FB", "/api/mcp/cards/%2e%2e/children"} {
+	for _, path := range []string{"/api/mcp/cards/..", "/api/mcp/cards/./children", "/api/mcp/cards/A%2F..%2FB",
+		"/api/mcp/cards/%2e%2e/children"} {
 		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,8 @@ func TestInputFromRequest(t *testing.T) {
 	s := newSite(t, nil)
 	for _, tc := range []struct{ name, line, body, want string }{
 		{"plain", "GET /api/mcp/cards/Rivers", "", `"name":"Rivers","limit":50`},
-		{"plus is literal, space encoded", "GET /api/mcp/cards/Games+Butterfly%20Galaxii+Player", "", `"name":"Games+Butterfly Galaxii+Player","limit":50`},
+		{"plus is literal, space encoded", "GET /api/mcp/cards/Games+Butterfly%20Galaxii+Player", "",
+			`"name":"Games+Butterfly Galaxii+Player","limit":50`},
 		{"plus encoded", "GET /api/mcp/cards/A%2BB", "", `"name":"A+B","limit":50`},
 		{"slash encoded", "GET /api/mcp/cards/A%2FB", "", `"name":"A/B","limit":50`},
 		{"one dot", "GET /api/mcp/cards/.", "", `"name":".","limit":50`},
@@ -25,8 +26,10 @@ func TestInputFromRequest(t *testing.T) {
 		{"a card called children", "GET /api/mcp/cards/children/children", "", `"name":"children","limit":50`},
 		{"unicode", "GET /api/mcp/cards/Ma%C3%B1ana", "", `"name":"Mañana","limit":50`},
 		{"query is typed", "GET /api/mcp/cards/A?limit=7&full&ratio=0.5", "", `"name":"A","limit":7,"full":true,"ratio":0.5`},
-		{"plus stays plus in a query", "GET /api/mcp/cards/A?content=x+y%2Bz%20w", "", `"name":"A","limit":50,"content":"x+y+z w"`},
-		{"lists repeat or have commas", "GET /api/mcp/cards/A?tag=a&tag=b,c&versions=1,2", "", `"name":"A","limit":50,"tag":["a","b","c"],"versions":[1,2]`},
+		{"plus stays plus in a query", "GET /api/mcp/cards/A?content=x+y%2Bz%20w", "",
+			`"name":"A","limit":50,"content":"x+y+z w"`},
+		{"lists repeat or have commas", "GET /api/mcp/cards/A?tag=a&tag=b,c&versions=1,2", "",
+			`"name":"A","limit":50,"tag":["a","b","c"],"versions":[1,2]`},
 		{"the world is not an input", "GET /api/mcp/cards/A?world=main", "", `"name":"A","limit":50`},
 		{"body and path", "PATCH /api/mcp/cards/A", ` { "content" : "x" } `, `"name":"A","limit":50,"content":"x"`},
 		{"empty body", "PATCH /api/mcp/cards/A", ``, `"name":"A","limit":50`},
@@ -66,14 +69,20 @@ func TestRefusals(t *testing.T) {
 		{"NUL in the path", "GET /api/mcp/cards/%00", "", nil, 400, `NUL`},
 		{"not an object", "PATCH /api/mcp/cards/A", `[1]`, nil, 400, `must be a JSON object`},
 		{"two values", "PATCH /api/mcp/cards/A", `{} {}`, nil, 400, `validation_error`},
-		{"depth bomb", "PATCH /api/mcp/cards/A", `{"content":` + strings.Repeat("[", 100000), nil, 400, `nested more than 64 deep`},
-		{"a name of a megabyte", "PATCH /api/mcp/cards/A", `{"` + strings.Repeat("k", 1<<20) + `":1}`, nil, 400, `is not known`},
-		{"media type", "PATCH /api/mcp/cards/A", `a=b`, []string{"Content-Type: application/x-www-form-urlencoded"}, 415, `send application/json`},
-		{"charset", "PATCH /api/mcp/cards/A", `{}`, []string{"Content-Type: application/json; charset=latin1"}, 415, `send UTF-8`},
-		{"too large", "PATCH /api/mcp/cards/A", `{"content":"` + strings.Repeat("x", 4<<20) + `"}`, nil, 413, `"limit_bytes":4194304`},
+		{"depth bomb", "PATCH /api/mcp/cards/A", `{"content":` + strings.Repeat("[", 100000), nil, 400,
+			`nested more than 64 deep`},
+		{"a name of a megabyte", "PATCH /api/mcp/cards/A", `{"` + strings.Repeat("k", 1<<20) + `":1}`, nil, 400,
+			`is not known`},
+		{"media type", "PATCH /api/mcp/cards/A", `a=b`, []string{"Content-Type: application/x-www-form-urlencoded"}, 415,
+			`send application/json`},
+		{"charset", "PATCH /api/mcp/cards/A", `{}`, []string{"Content-Type: application/json; charset=latin1"}, 415,
+			`send UTF-8`},
+		{"too large", "PATCH /api/mcp/cards/A", `{"content":"` + strings.Repeat("x", 4<<20) + `"}`, nil, 413,
+			`"limit_bytes":4194304`},
 		{"stale", "PATCH /api/mcp/cards/stale", "", nil, 412, `"code":"conflict"`},
 		{"two entity tags", "PATCH /api/mcp/cards/A", "", []string{`If-Match: "1", "2"`}, 400, `one entity tag`},
-		{"a condition that would be ignored", "POST /api/mcp/cards/A/file", "x", []string{`If-Match: "1"`, "Content-Type: text/plain"}, 400, `If-Match`},
+		{"a condition that would be ignored", "POST /api/mcp/cards/A/file", "x",
+			[]string{`If-Match: "1"`, "Content-Type: text/plain"}, 400, `If-Match`},
 		{"no credentials", "GET /api/mcp/cards/A", "", []string{"Authorization: -"}, 401, `"code":"unauthorized"`},
 		{"internal errors tell nothing", "GET /api/mcp/cards/broken", "", nil, 500, `"correlation_id":"id-`},
 		{"panics tell nothing", "GET /api/mcp/cards/panic", "", nil, 500, `"correlation_id":"id-`},
@@ -110,16 +119,20 @@ func TestReplyHeaders(t *testing.T) {
 		{"replayed", "PATCH /api/mcp/cards/again", ``, nil, 200, "Idempotency-Replayed", "true"},
 		{"what a proposal cites", "PATCH /api/mcp/cards/cited", ``, nil, 200, "X-Context-Ref", "sealed"},
 		{"options", "OPTIONS /api/mcp/cards/A", "", nil, 204, "Allow", "DELETE, GET, HEAD, OPTIONS, PATCH"},
-		{"correlation kept", "GET /api/mcp/cards/A", "", []string{"X-Correlation-Id: abc.DEF_1-2"}, 200, "X-Correlation-Id", "abc.DEF_1-2"},
+		{"correlation kept", "GET /api/mcp/cards/A", "", []string{"X-Correlation-Id: abc.DEF_1-2"}, 200, "X-Correlation-Id",
+			"abc.DEF_1-2"},
 		{"token's rest", "GET /api/mcp/cards/A", "", nil, 200, "X-Token-Expires-In", "90"},
 		{"token's rest on a refusal", "GET /api/mcp/cards/absent", "", nil, 404, "X-Token-Expires-In", "90"},
-		{"expired", "GET /api/mcp/cards/A", "", []string{"Authorization: Bearer expired"}, 401, "WWW-Authenticate", `Bearer error="expired"`},
+		{"expired", "GET /api/mcp/cards/A", "", []string{"Authorization: Bearer expired"}, 401, "WWW-Authenticate",
+			`Bearer error="expired"`},
 		{"missing", "GET /api/mcp/cards/A", "", []string{"Authorization: -"}, 401, "WWW-Authenticate", `Bearer`},
-		{"unknown", "GET /api/mcp/cards/A", "", []string{"Authorization: Bearer who"}, 401, "WWW-Authenticate", `Bearer error="invalid_token"`},
+		{"unknown", "GET /api/mcp/cards/A", "", []string{"Authorization: Bearer who"}, 401, "WWW-Authenticate",
+			`Bearer error="invalid_token"`},
 		{"no store", "GET /api/mcp/cards/A", "", nil, 200, "Cache-Control", "no-store"},
 		{"download", "GET /api/mcp/cards/a%22b/file", "", nil, 200, "Content-Disposition", `attachment; filename="a\"b.svg"`},
 		{"download is not sniffed", "GET /api/mcp/cards/A/file", "", nil, 200, "X-Content-Type-Options", "nosniff"},
-		{"ranges of a download", "GET /api/mcp/cards/A/file", "", []string{"Range: bytes=0-3"}, 206, "Content-Range", "bytes 0-3/21"},
+		{"ranges of a download", "GET /api/mcp/cards/A/file", "", []string{"Range: bytes=0-3"}, 206, "Content-Range",
+			"bytes 0-3/21"},
 		{"openapi", "GET /api/openapi.json", "", []string{"Authorization: -"}, 200, "Content-Type", "application/json"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -171,10 +184,12 @@ func TestUploads(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"raw", string(small), []string{"Content-Type: image/png", `Content-Disposition: attachment; filename="m.png"`}, 200, `{"size":10000,"filename":"m.png"}`},
+		{"raw", string(small), []string{"Content-Type: image/png", `Content-Disposition: attachment; filename="m.png"`}, 200,
+			`{"size":10000,"filename":"m.png"}`},
 		{"form, path of the name dropped", body, []string{kind}, 200, `{"size":10000,"filename":"map.png"}`},
 		{"base64", encoded(small), []string{"Content-Type: application/json"}, 200, `{"size":10000,"filename":"m.png"}`},
-		{"base64 at the cap", encoded(big[1:]), []string{"Content-Type: application/json"}, 200, `{"size":1048576,"filename":"m.png"}`},
+		{"base64 at the cap", encoded(big[1:]), []string{"Content-Type: application/json"}, 200,
+			`{"size":1048576,"filename":"m.png"}`},
 		{"raw at the cap", string(big[1:]), []string{"Content-Type: image/png"}, 200, `{"size":1048576,"filename":""}`},
 		{"raw over the cap", string(big), []string{"Content-Type: image/png"}, 413, `"limit_bytes":1048576`},
 		{"form over the cap", bigBody, []string{bigKind}, 413, `"limit_bytes":1048576`},
@@ -196,7 +211,8 @@ func TestUploads(t *testing.T) {
 func TestUnreadableRequestIsRecorded(t *testing.T) {
 	s := newSite(t, nil)
 	s.ask("PATCH /api/mcp/cards/A", strings.Repeat("x", 4<<20+1))
-	if len(*s.records) != 1 || (*s.records)[0].Outcome != "payload_too_large" || (*s.records)[0].Operation != "update_card" {
+	if len(*s.records) != 1 || (*s.records)[0].Outcome != "payload_too_large" ||
+		(*s.records)[0].Operation != "update_card" {
 		t.Errorf("records %+v", *s.records)
 	}
 }

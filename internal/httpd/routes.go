@@ -18,7 +18,8 @@ import (
 // addRoutes fills the router: first the fixed routes, then those of operations, feeds and
 // Config.Routes.
 func (s *server) addRoutes() error {
-	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All(), Feeds: s.Engine.Feeds(), Paths: tokenPaths()}))
+	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All(),
+		Feeds: s.Engine.Feeds(), Paths: tokenPaths()}))
 	fixed := []struct {
 		pattern string
 		serve   handler
@@ -97,12 +98,14 @@ func (s *server) dispatchRequest(x *exchange) {
 			x.w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		s.writeError(x, "", newRefusal(http.StatusMethodNotAllowed, "%s is not possible here; use %s", clipText(x.r.Method, 20), strings.Join(allowed, ", ")))
+		s.writeError(x, "", newRefusal(http.StatusMethodNotAllowed, "%s is not possible here; use %s",
+			clipBytes(x.r.Method, 20), strings.Join(allowed, ", ")))
 	case s.Console != nil && !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/mcp"):
 		x.route = "console"
 		s.Console.ServeHTTP(x.w, x.r)
 	default:
-		s.writeError(x, "", fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists what there is"))
+		s.writeError(x, "",
+			fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists what there is"))
 	}
 }
 
@@ -115,7 +118,8 @@ func (s *server) servePage(x *exchange, _ map[string]string) {
 // asksForPage reports whether a browser asks for a page, rather than a client that opens a stream.
 func asksForPage(r *http.Request) bool {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(accept, "text/html") && !strings.Contains(accept, "text/event-stream")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(accept, "text/html") &&
+		!strings.Contains(accept, "text/event-stream")
 }
 
 // serveRoute serves a route that does not belong to an operation.
@@ -246,8 +250,9 @@ func (s *server) serveHealth(x *exchange, _ map[string]string) {
 		s.writeError(x, "", err)
 		return
 	}
-	s.writeJSON(x, http.StatusOK, map[string]any{"status": "healthy", "timestamp": s.Now().UTC().Format(time.RFC3339), "version": s.Version,
-		"checks": map[string]string{"database": "ok", "cards": "ok"}})
+	s.writeJSON(x, http.StatusOK, map[string]any{"status": "healthy", "timestamp": s.Now().UTC().Format(time.RFC3339),
+		"version": s.Version,
+		"checks":  map[string]string{"database": "ok", "cards": "ok"}})
 }
 
 // servePing answers without regard to the store.
@@ -277,5 +282,6 @@ func (s *server) serveMetrics(x *exchange, _ map[string]string) {
 
 func (s *server) isLocal(x *exchange) bool {
 	peer := peerOf(x.r)
-	return peer != (netip.Addr{}) && peer.IsLoopback() && x.r.Header.Get("X-Forwarded-For") == "" && x.r.Header.Get("Forwarded") == ""
+	return peer != (netip.Addr{}) && peer.IsLoopback() && x.r.Header.Get("X-Forwarded-For") == "" &&
+		x.r.Header.Get("Forwarded") == ""
 }

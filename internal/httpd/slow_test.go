@@ -78,7 +78,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 // Every write of an answer has a deadline, also on addresses open to anybody.
 func TestAnswersHaveWriteDeadlines(t *testing.T) {
 	s := newSite(t, nil)
-	for _, path := range []string{"/healthz", "/api/openapi.json", "/.well-known/jwks.json", "/nowhere", "/api/mcp/cards/a"} {
+	for _, path := range []string{"/healthz", "/api/openapi.json", "/.well-known/jwks.json", "/nowhere",
+		"/api/mcp/cards/a"} {
 		w := &bounded{ResponseRecorder: httptest.NewRecorder()}
 		r := httptest.NewRequest("GET", path, nil)
 		r.Host = "localhost"

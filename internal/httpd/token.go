@@ -39,7 +39,8 @@ func (in *authIn) checkFields() error {
 }
 
 func (in *authIn) checkKey() error {
-	missing := &fault.Error{Kind: fault.Invalid, Message: `give {"api_key": "lg_…", "role": "user"}, or {"username": "…", "password": "lg_…"}`}
+	missing := &fault.Error{Kind: fault.Invalid,
+		Message: `give {"api_key": "lg_…", "role": "user"}, or {"username": "…", "password": "lg_…"}`}
 	for _, f := range []struct{ name, value string }{{"api_key", in.APIKey}, {"role", in.Role}} {
 		if f.value == "" {
 			missing.Fields = append(missing.Fields, fault.Field{Field: f.name, Error: "is required"})
@@ -88,20 +89,26 @@ func tokenPaths() map[string]any {
 	text := object{"type": "string"}
 	role := object{"type": "string", "enum": []string{"user", "gm", "admin"}}
 	content := func(required []string, properties object) object {
-		return object{"application/json": object{"schema": object{"type": "object", "required": required, "properties": properties}}}
+		return object{"application/json": object{"schema": object{"type": "object", "required": required,
+			"properties": properties}}}
 	}
-	failed := object{"description": "Refused or failed.", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}}}
+	failed := object{"description": "Refused or failed.",
+		"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}}}
 	auth := object{
 		"operationId": "get_token", "summary": "Get a token for an API key", "tags": []string{"auth"}, "security": []any{},
 		"description": "Gives a token of a role, at most the key's own, for one world or for all that the key opens. Send api_key and role, or the key as password with its subject as username; without a role the token has the key's highest.",
-		"requestBody": object{"required": true, "content": content(nil, object{"api_key": text, "username": text, "password": text, "role": role, "world": text})},
+		"requestBody": object{"required": true, "content": content(nil,
+			object{"api_key": text, "username": text, "password": text, "role": role, "world": text})},
 		"responses": object{"default": failed, "201": object{"description": "Issued.", "content": content(
 			[]string{"token", "token_type", "username", "role", "expires_in", "expires_at"},
-			object{"token": text, "token_type": text, "username": text, "role": role, "expires_in": object{"type": "integer"}, "expires_at": object{"type": "string", "format": "date-time"}})}},
+			object{"token": text, "token_type": text, "username": text, "role": role, "expires_in": object{"type": "integer"},
+				"expires_at": object{"type": "string", "format": "date-time"}})}},
 	}
 	keys := object{
-		"operationId": "get_keys", "summary": "Keys that tokens are verified with", "tags": []string{"auth"}, "security": []any{},
-		"responses": object{"default": failed, "200": object{"description": "A JSON Web Key Set.", "content": object{"application/jwk-set+json": object{"schema": object{"type": "object"}}}}},
+		"operationId": "get_keys", "summary": "Keys that tokens are verified with", "tags": []string{"auth"},
+		"security": []any{},
+		"responses": object{"default": failed, "200": object{"description": "A JSON Web Key Set.",
+			"content": object{"application/jwk-set+json": object{"schema": object{"type": "object"}}}}},
 	}
 	return object{"/api/mcp/auth": object{"post": auth}, "/api/mcp/.well-known/jwks.json": object{"get": keys}}
 }
@@ -111,7 +118,8 @@ func (s *server) recordAttempt(ctx context.Context, x *exchange, err error) {
 	if s.Guard == nil {
 		return
 	}
-	a, refused := s.Guard.Admit(ctx, access.Caller{}, access.Request{Operation: "auth", Effect: access.Read, Correlation: x.correlation})
+	a, refused := s.Guard.Admit(ctx, access.Caller{},
+		access.Request{Operation: "auth", Effect: access.Read, Correlation: x.correlation})
 	if refused == nil {
 		a.Done(ctx, 0, err)
 	}
@@ -135,7 +143,7 @@ func (s *server) readAuth(x *exchange, in *authIn) error {
 		return err
 	}
 	if kind != "" && kind != "application/json" {
-		return newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipText(kind, 60))
+		return newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipBytes(kind, 60))
 	}
 	x.bodyWithin(s.BodyWait)
 	body, err := s.readBody(x, bodyLeftover, bodyLeftover)

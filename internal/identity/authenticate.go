@@ -89,7 +89,8 @@ func (e *cachedCredential) checkUsable(audience string, now time.Time) error {
 
 // loadCredential loads a credential's key and caller from the store. If previous is not nil, its
 // token signature was already verified and is not checked again.
-func (s *Service) loadCredential(ctx context.Context, bearer string, previous *cachedCredential, now time.Time, epoch uint64) (*cachedCredential, error) {
+func (s *Service) loadCredential(ctx context.Context, bearer string, previous *cachedCredential, now time.Time,
+	epoch uint64) (*cachedCredential, error) {
 	e := &cachedCredential{checked: now, epoch: epoch}
 	var err error
 	switch {
@@ -125,7 +126,8 @@ func (s *Service) loadCredential(ctx context.Context, bearer string, previous *c
 
 // loadOutside fills e from an outside issuer's token. A token that was verified before is accepted
 // while its issuer publishes the key that it was signed with.
-func (s *Service) loadOutside(ctx context.Context, by *outsider, bearer string, previous, e *cachedCredential) (err error) {
+func (s *Service) loadOutside(ctx context.Context, by *outsider, bearer string, previous,
+	e *cachedCredential) (err error) {
 	if previous != nil {
 		e.outside = previous.outside
 		_, err = by.keys.findVerifier(ctx, e.outside.key, e.checked)
@@ -207,7 +209,8 @@ func (c *callerCache) outsideTokenOf(s access.Subject, now time.Time) (best *out
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, e := range c.known {
-		if t := e.outside; t != nil && t.subject == s && t.checkTimes(now) == nil && (best == nil || t.claims.Expires > best.claims.Expires) {
+		if t := e.outside; t != nil && t.subject == s && t.checkTimes(now) == nil &&
+			(best == nil || t.claims.Expires > best.claims.Expires) {
 			best = t
 		}
 	}

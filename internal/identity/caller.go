@@ -16,7 +16,8 @@ func (s *Service) CallerOf(ctx context.Context, keyID string) (access.Caller, er
 		return access.Caller{}, newUnavailable(err)
 	}
 	if !ok || !k.Good(s.cfg.Now()) {
-		return access.Caller{}, fault.New(fault.Denied, "the key that asked for this is not good any more; it must be asked for anew")
+		return access.Caller{},
+			fault.New(fault.Denied, "the key that asked for this is not good any more; it must be asked for anew")
 	}
 	return s.callerOfKey(ctx, k, nil)
 }

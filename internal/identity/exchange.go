@@ -83,7 +83,8 @@ func highestRole(c access.Caller, k Key, w access.WorldID) access.Role {
 	return best
 }
 
-func (s *Service) issueToken(ctx context.Context, k Key, role access.Role, w access.WorldID, now time.Time) (Issued, error) {
+func (s *Service) issueToken(ctx context.Context, k Key, role access.Role, w access.WorldID,
+	now time.Time) (Issued, error) {
 	signer, err := s.ring.loadSigner(ctx)
 	if err != nil {
 		return Issued{}, err
@@ -101,5 +102,6 @@ func (s *Service) issueToken(ctx context.Context, k Key, role access.Role, w acc
 	if err != nil {
 		return Issued{}, err
 	}
-	return Issued{Token: token, TokenType: "Bearer", Subject: k.Subject, Role: role, ExpiresIn: int(ends.Sub(now) / time.Second), ExpiresAt: ends}, nil
+	return Issued{Token: token, TokenType: "Bearer", Subject: k.Subject, Role: role,
+		ExpiresIn: int(ends.Sub(now) / time.Second), ExpiresAt: ends}, nil
 }

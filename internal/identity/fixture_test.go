@@ -73,7 +73,8 @@ func (c *counter) next() int {
 
 func newFixture(t testing.TB, change ...func(*identity.Config)) *fixture {
 	t.Helper()
-	f := &fixture{t: t, store: &identitytest.Store{}, worlds: &identitytest.Worlds{}, ids: &counter{}, rsa: &counter{}, at: start}
+	f := &fixture{t: t, store: &identitytest.Store{}, worlds: &identitytest.Worlds{}, ids: &counter{}, rsa: &counter{},
+		at: start}
 	f.worlds.Add("main", mainWorld)
 	f.worlds.Add("other", otherWorld)
 	f.Service = f.another(change...)

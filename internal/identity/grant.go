@@ -58,7 +58,8 @@ func rolesOf(k Key, ceiling access.Role, memberships []Membership) map[access.Wo
 
 // capRoles returns the roles in worlds, none above the ceiling or above the subject's membership
 // there.
-func capRoles(worlds map[access.WorldID]access.Role, ceiling access.Role, memberships []Membership) map[access.WorldID]access.Role {
+func capRoles(worlds map[access.WorldID]access.Role, ceiling access.Role,
+	memberships []Membership) map[access.WorldID]access.Role {
 	roles := map[access.WorldID]access.Role{}
 	for w, r := range worlds {
 		putRole(roles, w, min(r, ceiling))

@@ -31,19 +31,24 @@ func TestEffectiveRole(t *testing.T) {
 		world   string      // the token's
 		want    roles
 	}{
-		"the key's":               {roles{mainWorld: gm}, nil, none, "", roles{mainWorld: gm}},
-		"the key's, per world":    {roles{mainWorld: admin, otherWorld: user}, nil, none, "", roles{mainWorld: admin, otherWorld: user}},
-		"the token's":             {roles{mainWorld: admin}, nil, user, "", roles{mainWorld: user}},
-		"never above the key's":   {roles{mainWorld: user, otherWorld: admin}, nil, admin, "", roles{mainWorld: user, otherWorld: admin}},
+		"the key's": {roles{mainWorld: gm}, nil, none, "", roles{mainWorld: gm}},
+		"the key's, per world": {roles{mainWorld: admin, otherWorld: user}, nil, none, "",
+			roles{mainWorld: admin, otherWorld: user}},
+		"the token's": {roles{mainWorld: admin}, nil, user, "", roles{mainWorld: user}},
+		"never above the key's": {roles{mainWorld: user, otherWorld: admin}, nil, admin, "",
+			roles{mainWorld: user, otherWorld: admin}},
 		"the membership's":        {roles{mainWorld: admin}, roles{mainWorld: user}, none, "", roles{mainWorld: user}},
 		"membership of elsewhere": {roles{mainWorld: admin}, roles{otherWorld: user}, none, "", roles{mainWorld: admin}},
 		"membership above":        {roles{mainWorld: user}, roles{mainWorld: admin}, none, "", roles{mainWorld: user}},
 		"removed member":          {roles{mainWorld: admin}, roles{mainWorld: none}, none, "", roles{}},
-		"no worlds, memberships":  {roles{}, roles{mainWorld: gm, otherWorld: user}, none, "", roles{mainWorld: gm, otherWorld: user}},
-		"no worlds, lower token":  {roles{}, roles{mainWorld: gm, otherWorld: user}, user, "", roles{mainWorld: user, otherWorld: user}},
-		"nothing at all":          {roles{}, nil, none, "", roles{}},
-		"a token for one world":   {roles{mainWorld: gm, otherWorld: gm}, nil, gm, "main", roles{mainWorld: gm}},
-		"all three":               {roles{mainWorld: gm, otherWorld: gm}, roles{mainWorld: admin, otherWorld: user}, gm, "", roles{mainWorld: gm, otherWorld: user}},
+		"no worlds, memberships": {roles{}, roles{mainWorld: gm, otherWorld: user}, none, "",
+			roles{mainWorld: gm, otherWorld: user}},
+		"no worlds, lower token": {roles{}, roles{mainWorld: gm, otherWorld: user}, user, "",
+			roles{mainWorld: user, otherWorld: user}},
+		"nothing at all":        {roles{}, nil, none, "", roles{}},
+		"a token for one world": {roles{mainWorld: gm, otherWorld: gm}, nil, gm, "main", roles{mainWorld: gm}},
+		"all three": {roles{mainWorld: gm, otherWorld: gm}, roles{mainWorld: admin, otherWorld: user}, gm, "",
+			roles{mainWorld: gm, otherWorld: user}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -190,7 +195,8 @@ func TestExchange(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || i.TokenType != "Bearer" || i.Role != cmp.Or(row.role, gm) || i.ExpiresIn != 1800 || !i.ExpiresAt.Equal(start.Add(1800e9)) {
+			if err != nil || i.TokenType != "Bearer" || i.Role != cmp.Or(row.role, gm) || i.ExpiresIn != 1800 ||
+				!i.ExpiresAt.Equal(start.Add(1800e9)) {
 				t.Errorf("%+v, %v", i, err)
 			}
 			c, err := f.caller(i.Token)

@@ -128,7 +128,8 @@ func (s *Service) Accept(ctx context.Context, code string, subject access.Subjec
 	return s.joinWorld(ctx, i, subject, now)
 }
 
-func (s *Service) joinWorld(ctx context.Context, i Invitation, subject access.Subject, now time.Time) (Membership, error) {
+func (s *Service) joinWorld(ctx context.Context, i Invitation, subject access.Subject,
+	now time.Time) (Membership, error) {
 	m := Membership{World: i.World, Subject: subject, Role: i.Role}
 	today, err := s.cfg.Worlds.Memberships(ctx, subject)
 	if err != nil {

@@ -58,7 +58,8 @@ func TestAnInvitationIsAcceptedOnce(t *testing.T) {
 		}
 	}
 	all, err := f.Invitations(context.Background(), mainWorld)
-	if err != nil || len(all) != 1 || all[0].State != identity.InvitationAccepted || all[0].Subject != "bert" || all[0].Hash != (identity.Hash{}) {
+	if err != nil || len(all) != 1 || all[0].State != identity.InvitationAccepted || all[0].Subject != "bert" ||
+		all[0].Hash != (identity.Hash{}) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -77,7 +78,8 @@ func TestInvitationsThatAreNotOpenAnswerAlike(t *testing.T) {
 	_, expired := f.invite(identity.InvitationSpec{Life: time.Minute})
 	f.add(time.Minute)
 	answers := map[string]bool{}
-	for _, code := range []string{used, withdrawn, others, expired, "lgi_" + strings.Repeat("a", 32), "lgi_", "", "lg_" + used[4:]} {
+	for _, code := range []string{used, withdrawn, others, expired, "lgi_" + strings.Repeat("a", 32), "lgi_", "", "lg_" +
+		used[4:]} {
 		_, err := f.Accept(context.Background(), code, "bert")
 		if !errors.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", code, err)
@@ -161,7 +163,8 @@ func TestInvitationFieldsAreChecked(t *testing.T) {
 func TestWithdrawOfAnotherWorldsInvitation(t *testing.T) {
 	f := newFixture(t)
 	i, code := f.invite(identity.InvitationSpec{})
-	for _, err := range []error{f.Withdraw(context.Background(), otherWorld, i.ID), f.Withdraw(context.Background(), mainWorld, "id-99")} {
+	for _, err := range []error{f.Withdraw(context.Background(), otherWorld, i.ID),
+		f.Withdraw(context.Background(), mainWorld, "id-99")} {
 		if !errors.Is(err, fault.NotFound) {
 			t.Errorf("%v, want not found", err)
 		}
@@ -178,7 +181,8 @@ func TestAnInvitationIsForItsWorldAndRaises(t *testing.T) {
 	player := uuid.UUID{15: 3}
 	f.join("bert", otherWorld, admin)
 	f.join("carl", otherWorld, user)
-	if err := f.worlds.Join(context.Background(), identity.Membership{World: mainWorld, Subject: "carl", Role: user, Player: player}, ""); err != nil {
+	if err := f.worlds.Join(context.Background(), identity.Membership{World: mainWorld, Subject: "carl", Role: user,
+		Player: player}, ""); err != nil {
 		t.Fatal(err)
 	}
 	for who, card := range map[access.Subject]uuid.UUID{"bert": uuid.Nil, "carl": player} {
@@ -212,7 +216,8 @@ func TestAnInvitationOfAMemberChangesNothing(t *testing.T) {
 		if _, err := f.Accept(context.Background(), code, who); err != nil || count.n != 0 {
 			t.Errorf("%s: joined %d times, %v", who, count.n, err)
 		}
-		if all, err := f.Invitations(context.Background(), mainWorld); err != nil || all[len(all)-1].ID != i.ID || all[len(all)-1].State != identity.InvitationAccepted {
+		if all, err := f.Invitations(context.Background(), mainWorld); err != nil || all[len(all)-1].ID != i.ID ||
+			all[len(all)-1].State != identity.InvitationAccepted {
 			t.Errorf("%s: %+v, %v", who, all, err)
 		}
 	}
@@ -266,12 +271,14 @@ func TestTheBoundsOfAnInvitation(t *testing.T) {
 		{user, 0, true}, {gm, 0, true}, {admin, 0, true}, {admin + 1, 0, false}, {255, 0, false},
 		{gm, 1, true}, {gm, -1, false}, {gm, identity.MaxInvitationLife, true}, {gm, identity.MaxInvitationLife + 1, false},
 	} {
-		i, code, err := f.Invite(context.Background(), identity.InvitationSpec{World: mainWorld, Role: row.role, By: "anna", Life: row.life})
+		i, code, err := f.Invite(context.Background(), identity.InvitationSpec{World: mainWorld, Role: row.role, By: "anna",
+			Life: row.life})
 		life := row.life
 		if life == 0 {
 			life = identity.DefaultInvitationLife
 		}
-		if (err == nil) != row.good || row.good && !i.Expires.Equal(start.Add(life)) || !row.good && (code != "" || !errors.Is(err, fault.Invalid)) {
+		if (err == nil) != row.good || row.good && !i.Expires.Equal(start.Add(life)) || !row.good &&
+			(code != "" || !errors.Is(err, fault.Invalid)) {
 			t.Errorf("%d for %v: %+v, %v", row.role, row.life, i, err)
 		}
 	}
@@ -283,7 +290,8 @@ func TestInstanceWithoutInvitations(t *testing.T) {
 	if _, err := f.Accept(context.Background(), code, "bert"); !errors.Is(err, fault.Rule) {
 		t.Errorf("%v", err)
 	}
-	if all, err := f.Invitations(context.Background(), mainWorld); err != nil || all[0].State != identity.InvitationOpen || all[0].Subject != i.Subject {
+	if all, err := f.Invitations(context.Background(), mainWorld); err != nil || all[0].State != identity.InvitationOpen ||
+		all[0].Subject != i.Subject {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

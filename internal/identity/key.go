@@ -150,13 +150,15 @@ func (k KeySpec) checkFields(now time.Time) error {
 	f.addUnless(k.Expires.IsZero() || k.Expires.After(now), "expires", "lies in the past")
 	f.addUnless(k.Audience == "", "audience", "play tokens are issued, not created")
 	f.addUnless(k.Seat == "" || isSeat(k.Seat), "seat", "is game/player, at most 100 characters")
-	f.addUnless(k.Seat == "" || slices.Equal(k.Surfaces, []string{SeatSurface}), "surfaces", "a key bound to a seat opens the surface alignment only")
+	f.addUnless(k.Seat == "" || slices.Equal(k.Surfaces, []string{SeatSurface}), "surfaces",
+		"a key bound to a seat opens the surface alignment only")
 	f.addUnless(k.Seat == "" || !k.Operator && !k.Approve, "seat", "a key bound to a seat has no other capability")
 	if err := f.toError(); err != nil {
 		return err
 	}
 	if k.Actor == access.AI && (k.Approve || k.Operator) {
-		return fault.New(fault.Rule, "a key for an AI never gets approve or operator; make it for a person, or leave them out")
+		return fault.New(fault.Rule,
+			"a key for an AI never gets approve or operator; make it for a person, or leave them out")
 	}
 	return nil
 }

@@ -68,20 +68,25 @@ func TestKeyFieldsAreChecked(t *testing.T) {
 		"another actor":        {func(k *identity.KeySpec) { k.Actor = "cat" }, "actor", fault.Invalid},
 		"no role":              {func(k *identity.KeySpec) { k.MaxRole = 0 }, "max_role", fault.Invalid},
 		"a role above admin":   {func(k *identity.KeySpec) { k.MaxRole = 4 }, "max_role", fault.Invalid},
-		"a world above max":    {func(k *identity.KeySpec) { k.Worlds = map[access.WorldID]access.Role{{1}: 3} }, "worlds", fault.Invalid},
-		"a world without role": {func(k *identity.KeySpec) { k.Worlds = map[access.WorldID]access.Role{{1}: 0} }, "worlds", fault.Invalid},
-		"the zero world":       {func(k *identity.KeySpec) { k.Worlds = map[access.WorldID]access.Role{{}: 1} }, "worlds", fault.Invalid},
-		"too many worlds":      {func(k *identity.KeySpec) { k.Worlds = many }, "worlds", fault.Invalid},
-		"too many surfaces":    {func(k *identity.KeySpec) { k.Surfaces = words(33) }, "surfaces", fault.Invalid},
-		"a strange surface":    {func(k *identity.KeySpec) { k.Surfaces = []string{"Archive"} }, "surfaces", fault.Invalid},
-		"too many operations":  {func(k *identity.KeySpec) { k.Operations = words(257) }, "operations", fault.Invalid},
-		"a long operation":     {func(k *identity.KeySpec) { k.Operations = []string{strings.Repeat("a", 65)} }, "operations", fault.Invalid},
+		"a world above max": {func(k *identity.KeySpec) { k.Worlds = map[access.WorldID]access.Role{{1}: 3} }, "worlds",
+			fault.Invalid},
+		"a world without role": {func(k *identity.KeySpec) { k.Worlds = map[access.WorldID]access.Role{{1}: 0} }, "worlds",
+			fault.Invalid},
+		"the zero world": {func(k *identity.KeySpec) { k.Worlds = map[access.WorldID]access.Role{{}: 1} }, "worlds",
+			fault.Invalid},
+		"too many worlds":     {func(k *identity.KeySpec) { k.Worlds = many }, "worlds", fault.Invalid},
+		"too many surfaces":   {func(k *identity.KeySpec) { k.Surfaces = words(33) }, "surfaces", fault.Invalid},
+		"a strange surface":   {func(k *identity.KeySpec) { k.Surfaces = []string{"Archive"} }, "surfaces", fault.Invalid},
+		"too many operations": {func(k *identity.KeySpec) { k.Operations = words(257) }, "operations", fault.Invalid},
+		"a long operation": {func(k *identity.KeySpec) { k.Operations = []string{strings.Repeat("a", 65)} }, "operations",
+			fault.Invalid},
 		"a strange rate class": {func(k *identity.KeySpec) { k.RateClass = "a b" }, "rate_class", fault.Invalid},
 		"expired":              {func(k *identity.KeySpec) { k.Expires = start }, "expires", fault.Invalid},
 		"a seat":               {func(k *identity.KeySpec) { k.Seat = "g/p" }, "", 0},
-		"a seat and more":      {func(k *identity.KeySpec) { k.Seat, k.Surfaces = "g/p", []string{"archive"} }, "surfaces", fault.Invalid},
-		"a seat's approve":     {func(k *identity.KeySpec) { k.Seat, k.Approve = "g/p", true }, "seat", fault.Invalid},
-		"a strange seat":       {func(k *identity.KeySpec) { k.Seat = "g p" }, "seat", fault.Invalid},
+		"a seat and more": {func(k *identity.KeySpec) { k.Seat, k.Surfaces = "g/p", []string{"archive"} }, "surfaces",
+			fault.Invalid},
+		"a seat's approve": {func(k *identity.KeySpec) { k.Seat, k.Approve = "g/p", true }, "seat", fault.Invalid},
+		"a strange seat":   {func(k *identity.KeySpec) { k.Seat = "g p" }, "seat", fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := good()
@@ -152,8 +157,10 @@ func TestMalformedAndUnknownKeysAreAlike(t *testing.T) {
 	f.add(time.Minute)
 	answers := map[string]bool{}
 	for _, s := range []string{
-		"lg_" + strings.Repeat("a", 32), revoked, expired, secret[:34], secret + "a", strings.ToUpper(secret), "LG_" + secret[3:],
-		"lg_", "lg_" + strings.Repeat("1", 32), "lg_" + strings.Repeat("=", 32), " " + secret, secret + "\n", "lgi_" + secret[3:],
+		"lg_" + strings.Repeat("a", 32), revoked, expired, secret[:34], secret + "a", strings.ToUpper(secret), "LG_" +
+			secret[3:],
+		"lg_", "lg_" + strings.Repeat("1", 32), "lg_" + strings.Repeat("=", 32), " " + secret, secret + "\n", "lgi_" +
+			secret[3:],
 		"", "ä", strings.Repeat("lg_", 5000),
 	} {
 		_, err := f.Exchange(context.Background(), s, access.RoleUser, "")

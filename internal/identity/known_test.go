@@ -127,7 +127,8 @@ func TestOutsideCallersAreDistinguished(t *testing.T) {
 	}
 	sign := func(sub, role string, hours int) {
 		t.Helper()
-		token := signed(rsaKeys()[0], foreignHeader, a.claims("sub", `"`+sub+`"`, "exp", seconds(start.Add(time.Duration(hours)*time.Hour)), "realm_access", `{"roles":["`+role+`"]}`))
+		token := signed(rsaKeys()[0], foreignHeader, a.claims("sub", `"`+sub+`"`, "exp",
+			seconds(start.Add(time.Duration(hours)*time.Hour)), "realm_access", `{"roles":["`+role+`"]}`))
 		if _, err := a.caller(token); err != nil {
 			t.Fatal(err)
 		}
@@ -138,8 +139,10 @@ func TestOutsideCallersAreDistinguished(t *testing.T) {
 	sign("carl", "players", 3)
 	sign("carl", "masters", 1)
 	for range 30 { // the cache has no order
-		for who, want := range map[access.Subject]access.Role{"kc:anna": user, "kc:bert": gm, "kc:carl": user, "kc:dora": none} {
-			if c, ok, err := a.OutsideCaller(context.Background(), who); err != nil || !ok || c.Subject != who || c.Role(mainWorld) != want {
+		for who, want := range map[access.Subject]access.Role{"kc:anna": user, "kc:bert": gm, "kc:carl": user,
+			"kc:dora": none} {
+			if c, ok, err := a.OutsideCaller(context.Background(), who); err != nil || !ok || c.Subject != who ||
+				c.Role(mainWorld) != want {
 				t.Fatalf("%s: %+v, %v; want %s", who, c, err, want)
 			}
 		}
@@ -181,7 +184,8 @@ func TestCallerOf(t *testing.T) {
 // A token lives no longer than Life, even if its key lives much longer.
 func TestALongLivedKeysToken(t *testing.T) {
 	f := newFixture(t)
-	for name, expires := range map[string]time.Time{"never": {}, "tomorrow": start.Add(24 * time.Hour), "a second later": start.Add(identity.DefaultLife + time.Second)} {
+	for name, expires := range map[string]time.Time{"never": {}, "tomorrow": start.Add(24 * time.Hour),
+		"a second later": start.Add(identity.DefaultLife + time.Second)} {
 		_, secret := f.key(identity.KeySpec{Expires: expires})
 		i, err := f.Exchange(context.Background(), secret, gm, "")
 		if err != nil || i.ExpiresIn != 1800 || !i.ExpiresAt.Equal(start.Add(identity.DefaultLife)) {
@@ -191,7 +195,8 @@ func TestALongLivedKeysToken(t *testing.T) {
 	f.add(300 * time.Millisecond)
 	_, secret := f.key(identity.KeySpec{})
 	i, err := f.Exchange(context.Background(), secret, gm, "")
-	if c, failed := f.caller(i.Token); err != nil || failed != nil || !i.ExpiresAt.Equal(start.Add(identity.DefaultLife)) || !c.TokenExpires.Equal(i.ExpiresAt) {
+	if c, failed := f.caller(i.Token); err != nil || failed != nil ||
+		!i.ExpiresAt.Equal(start.Add(identity.DefaultLife)) || !c.TokenExpires.Equal(i.ExpiresAt) {
 		t.Errorf("within a second: %+v, %v, %v", i, err, failed)
 	}
 }
@@ -201,7 +206,8 @@ func TestOperatorTokenWithoutWorld(t *testing.T) {
 	f := newFixture(t)
 	_, secret := f.key(identity.KeySpec{MaxRole: admin, Worlds: roles{}, Operator: true})
 	for _, world := range []string{"nowhere", " ", access.WorldID{}.String(), access.WorldID{99}.String()} {
-		if i, err := f.Exchange(context.Background(), secret, admin, world); !errors.Is(err, fault.NotFound) || i.Token != "" {
+		if i, err := f.Exchange(context.Background(), secret, admin, world); !errors.Is(err, fault.NotFound) ||
+			i.Token != "" {
 			t.Errorf("%q: %+v, %v", world, i, err)
 		}
 	}
@@ -225,14 +231,16 @@ func TestTheBoundsOfAKey(t *testing.T) {
 		many[access.WorldID{1, byte(i), byte(i >> 8)}] = user
 	}
 	f := newFixture(t)
-	spec := identity.KeySpec{Name: "n", Subject: "anna", MaxRole: gm, Worlds: many, Surfaces: words(32), Operations: words(256),
-		RateClass: strings.Repeat("a", 64), Expires: start.Add(1)}
+	spec := identity.KeySpec{Name: "n", Subject: "anna", MaxRole: gm, Worlds: many, Surfaces: words(32),
+		Operations: words(256),
+		RateClass:  strings.Repeat("a", 64), Expires: start.Add(1)}
 	k, _, err := f.CreateKey(context.Background(), spec)
 	if err != nil || len(k.Worlds) != 1000 || len(k.Surfaces) != 32 || len(k.Operations) != 256 {
 		t.Errorf("the most of everything: %v", err)
 	}
 	many[otherWorld], spec.Surfaces[0] = admin, "changed"
-	if again, _, _ := f.store.KeyByID(context.Background(), k.ID); again.Worlds[otherWorld] != none || again.Surfaces[0] == "changed" {
+	if again, _, _ := f.store.KeyByID(context.Background(), k.ID); again.Worlds[otherWorld] != none ||
+		again.Surfaces[0] == "changed" {
 		t.Error("the key changes with the spec that it was made of")
 	}
 	plain, _, err := f.CreateKey(context.Background(), identity.KeySpec{Name: "n", Subject: "anna", MaxRole: gm})
@@ -240,12 +248,14 @@ func TestTheBoundsOfAKey(t *testing.T) {
 		t.Errorf("a key of which little is said: %+v, %v", plain, err)
 	}
 	for _, word := range []string{"a", "z", "0", "9", "_", "-", ".", "a.b-c_9"} {
-		if _, _, err := f.CreateKey(context.Background(), identity.KeySpec{Name: "n", Subject: "anna", MaxRole: gm, RateClass: word}); err != nil {
+		if _, _, err := f.CreateKey(context.Background(),
+			identity.KeySpec{Name: "n", Subject: "anna", MaxRole: gm, RateClass: word}); err != nil {
 			t.Errorf("%q: %v", word, err)
 		}
 	}
 	for _, word := range []string{"A", "{", "`", "/", ":", "é", "a ", strings.Repeat("a", 65)} {
-		if _, _, err := f.CreateKey(context.Background(), identity.KeySpec{Name: "n", Subject: "anna", MaxRole: gm, RateClass: word}); !errors.Is(err, fault.Invalid) {
+		if _, _, err := f.CreateKey(context.Background(),
+			identity.KeySpec{Name: "n", Subject: "anna", MaxRole: gm, RateClass: word}); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", word, err)
 		}
 	}

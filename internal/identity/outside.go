@@ -34,7 +34,9 @@ type Issuer struct {
 	// "/realm_access/roles".
 	SubjectClaim string // "" is "sub"
 	RolesClaim   string // a string, a string of words separated by spaces, or a list of strings; "" is "roles"
-	WorldClaim   string // claim with the slug or id of the token's world, or a list of them; "" means that tokens are not limited to worlds
+	// claim with the slug or id of the token's world, or a list of them; "" means that tokens are not
+	// limited to worlds
+	WorldClaim string
 
 	// Grants maps values of the roles claim to roles.
 	Grants   map[string]RoleGrant
@@ -163,7 +165,8 @@ func checkFetchable(address string) error {
 	if u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("%q must begin with https://; without it only loopback addresses are fetched from", shortenAddress(address))
+	return fmt.Errorf("%q must begin with https://; without it only loopback addresses are fetched from",
+		shortenAddress(address))
 }
 
 // IsLoopback reports whether a host, without a port, is a loopback address.

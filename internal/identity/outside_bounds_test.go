@@ -37,19 +37,27 @@ func TestGrantsAndTheirWorlds(t *testing.T) {
 		pairs       []string
 		main, other access.Role
 	}{
-		"the highest, whatever comes last":  {nil, nil, []string{"realm_access", realm(`["masters","players"]`)}, gm, none},
-		"roles beside the place":            {nil, nil, []string{"realm_access", `{"other":1}`, "roles", `["masters"]`}, none, none},
-		"roles above the place":             {func(i *identity.Issuer) { i.RolesClaim = "/a/b/c" }, nil, []string{"a", `{"b":{},"c":["masters"]}`, "c", `["masters"]`}, none, none},
-		"a pointer with marks":              {func(i *identity.Issuer) { i.RolesClaim = "/a~1b/c~0d" }, nil, []string{"a/b", `{"c~d":["players"]}`}, user, none},
-		"the name that most use":            {func(i *identity.Issuer) { i.RolesClaim = "" }, nil, []string{"roles", `["players"]`}, user, none},
-		"the last value that is read":       {nil, nil, []string{"realm_access", realm(list(199, "masters"))}, gm, none},
-		"one value more":                    {nil, nil, []string{"realm_access", realm(list(200, "masters"))}, none, none},
-		"one word more":                     {func(i *identity.Issuer) { i.RolesClaim = "scp" }, nil, []string{"scp", `"` + strings.Repeat("x ", 199) + `masters"`}, none, none},
-		"a member elsewhere":                {nil, roles{otherWorld: admin}, nil, gm, none},
-		"a member, and granted more there":  {func(i *identity.Issuer) { i.Worlds = nil }, roles{otherWorld: gm, mainWorld: gm}, []string{"realm_access", realm(`["other masters","players"]`)}, user, gm},
-		"a world by two values, high first": {nil, nil, []string{"realm_access", realm(`["other masters","other players"]`)}, none, gm},
-		"a world that is not":               {nil, nil, []string{"realm_access", realm(`["nowhere"]`)}, none, none},
-		"for several worlds":                {func(i *identity.Issuer) { i.WorldClaim = "w" }, nil, []string{"w", `["main","other"]`, "realm_access", realm(`["masters","other masters"]`)}, gm, gm},
+		"the highest, whatever comes last": {nil, nil, []string{"realm_access", realm(`["masters","players"]`)}, gm, none},
+		"roles beside the place": {nil, nil, []string{"realm_access", `{"other":1}`, "roles", `["masters"]`},
+			none, none},
+		"roles above the place": {func(i *identity.Issuer) { i.RolesClaim = "/a/b/c" }, nil,
+			[]string{"a", `{"b":{},"c":["masters"]}`, "c", `["masters"]`}, none, none},
+		"a pointer with marks": {func(i *identity.Issuer) { i.RolesClaim = "/a~1b/c~0d" }, nil,
+			[]string{"a/b", `{"c~d":["players"]}`}, user, none},
+		"the name that most use": {func(i *identity.Issuer) { i.RolesClaim = "" }, nil,
+			[]string{"roles", `["players"]`}, user, none},
+		"the last value that is read": {nil, nil, []string{"realm_access", realm(list(199, "masters"))}, gm, none},
+		"one value more":              {nil, nil, []string{"realm_access", realm(list(200, "masters"))}, none, none},
+		"one word more": {func(i *identity.Issuer) { i.RolesClaim = "scp" }, nil,
+			[]string{"scp", `"` + strings.Repeat("x ", 199) + `masters"`}, none, none},
+		"a member elsewhere": {nil, roles{otherWorld: admin}, nil, gm, none},
+		"a member, and granted more there": {func(i *identity.Issuer) { i.Worlds = nil },
+			roles{otherWorld: gm, mainWorld: gm}, []string{"realm_access", realm(`["other masters","players"]`)}, user, gm},
+		"a world by two values, high first": {nil, nil, []string{"realm_access", realm(`["other masters","other players"]`)},
+			none, gm},
+		"a world that is not": {nil, nil, []string{"realm_access", realm(`["nowhere"]`)}, none, none},
+		"for several worlds": {func(i *identity.Issuer) { i.WorldClaim = "w" }, nil,
+			[]string{"w", `["main","other"]`, "realm_access", realm(`["masters","other masters"]`)}, gm, gm},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newOutsideFixture(t, func(i *identity.Issuer) {
@@ -62,7 +70,8 @@ func TestGrantsAndTheirWorlds(t *testing.T) {
 				a.join("kc:f:1|anna", w, r)
 			}
 			c, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims(row.pairs...)))
-			if err != nil || c.Role(mainWorld) != row.main || c.Role(otherWorld) != row.other || c.Role(access.WorldID{}) != none {
+			if err != nil || c.Role(mainWorld) != row.main || c.Role(otherWorld) != row.other ||
+				c.Role(access.WorldID{}) != none {
 				t.Errorf("gave %v, %v; want %s and %s", c.Roles, err, row.main, row.other)
 			}
 		})
@@ -75,7 +84,8 @@ func TestAnOutsideTokensHome(t *testing.T) {
 		i.WorldClaim, i.SubjectClaim, i.Actor = "w", "oid", access.Person
 	})
 	for worlds, home := range map[string]access.WorldID{`"main"`: mainWorld, `["main","other"]`: {}, `"gone"`: {}} {
-		c, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims("w", worlds, "oid", `"0-1"`, "realm_access", `{"roles":["masters","other masters"]}`)))
+		c, err := a.caller(signed(rsaKeys()[0], foreignHeader,
+			a.claims("w", worlds, "oid", `"0-1"`, "realm_access", `{"roles":["masters","other masters"]}`)))
 		if err != nil || c.Home != home || c.Subject != "kc:0-1" || c.Actor != access.Person {
 			t.Errorf("%s: %+v, %v", worlds, c, err)
 		}
@@ -92,7 +102,8 @@ func TestOutsideTokenLife(t *testing.T) {
 		{0, 24 * time.Hour, nil}, {0, 24*time.Hour + time.Second, identity.ErrInvalid},
 		{-20 * time.Hour, 4 * time.Hour, nil}, {-20 * time.Hour, 4*time.Hour + time.Second, identity.ErrInvalid},
 	} {
-		_, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims("iat", seconds(start.Add(row.iat)), "nbf", "", "exp", seconds(start.Add(row.exp)))))
+		_, err := a.caller(signed(rsaKeys()[0], foreignHeader,
+			a.claims("iat", seconds(start.Add(row.iat)), "nbf", "", "exp", seconds(start.Add(row.exp)))))
 		if row.want == nil && err != nil || row.want != nil && !isReason(err, row.want) {
 			t.Errorf("from %v to %v: %v, want %v", row.iat, row.exp, err, row.want)
 		}
@@ -101,7 +112,8 @@ func TestOutsideTokenLife(t *testing.T) {
 	if f := faultOf(err); f == nil || !strings.Contains(f.Message, "expired") {
 		t.Errorf("an expired one: %v", err)
 	}
-	if f := faultOf(mustFail(a.caller(signed(rsaKeys()[0], foreignHeader, a.claims("aud", `"x"`))))); f == nil || strings.Contains(f.Message, "expired") {
+	if f := faultOf(mustFail(a.caller(signed(rsaKeys()[0], foreignHeader, a.claims("aud", `"x"`))))); f == nil ||
+		strings.Contains(f.Message, "expired") {
 		t.Errorf("one for somebody else: %v", f)
 	}
 }
@@ -130,16 +142,19 @@ func TestKeySetsThatAreAccepted(t *testing.T) {
 		body   string
 		taken  bool
 	}{
-		"as large as may be":     {200, body(256 << 10), true},
-		"a byte more":            {200, body(256<<10 + 1), false},
-		"as many as may be":      {200, `{"keys":[` + strings.Repeat(`{"kty":"oct","k":"AAAA","kid":"r1"},`, 199) + one + `]}`, true},
-		"one more":               {200, `{"keys":[` + strings.Repeat(`{"kty":"oct","k":"AAAA","kid":"r1"},`, 200) + one + `]}`, false},
+		"as large as may be": {200, body(256 << 10), true},
+		"a byte more":        {200, body(256<<10 + 1), false},
+		"as many as may be": {200, `{"keys":[` + strings.Repeat(`{"kty":"oct","k":"AAAA","kid":"r1"},`, 199) + one +
+			`]}`, true},
+		"one more": {200, `{"keys":[` + strings.Repeat(`{"kty":"oct","k":"AAAA","kid":"r1"},`, 200) + one +
+			`]}`, false},
 		"with an error":          {500, body(2000), false},
 		"with a redirect":        {302, body(2000), false},
 		"as something else made": {201, body(2000), false},
-		"a very large key":       {200, `{"keys":[{"kty":"RSA","kid":"r1","e":"AQAB","n":"` + strings.Repeat("z", 1400) + `"}]}`, false},
-		"another curve":          {200, `{"keys":[` + p384 + `]}`, false},
-		"keys without a name":    {200, `{"keys":[` + strings.Replace(one, `"kid":"r1",`, "", 1) + `]}`, false},
+		"a very large key": {200, `{"keys":[{"kty":"RSA","kid":"r1","e":"AQAB","n":"` + strings.Repeat("z", 1400) +
+			`"}]}`, false},
+		"another curve":       {200, `{"keys":[` + p384 + `]}`, false},
+		"keys without a name": {200, `{"keys":[` + strings.Replace(one, `"kid":"r1",`, "", 1) + `]}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newOutsideFixture(t)
@@ -185,7 +200,8 @@ func TestKeysThatMove(t *testing.T) {
 		t.Errorf("at the new place: %v", err)
 	}
 	var p *provider
-	b := newOutsideFixture(t, func(i *identity.Issuer) { i.KeysURL = strings.TrimSuffix(i.Issuer, "/realms/lore") + "/keys" })
+	b := newOutsideFixture(t,
+		func(i *identity.Issuer) { i.KeysURL = strings.TrimSuffix(i.Issuer, "/realms/lore") + "/keys" })
 	p = b.p
 	p.set(func() { p.fails = down })
 	token = signed(rsaKeys()[0], foreignHeader, b.claims())
@@ -213,17 +229,19 @@ func TestTheBoundsOfAnIssuer(t *testing.T) {
 		change func(*identity.Issuer)
 		say    string
 	}{
-		"a name of 20":          {func(i *identity.Issuer) { i.Name = strings.Repeat("a", 20) }, ""},
-		"a name of 21":          {func(i *identity.Issuer) { i.Name = strings.Repeat("a", 21) }, "name"},
-		"everyone an admin":     {func(i *identity.Issuer) { i.Everyone = admin }, ""},
-		"everyone more":         {func(i *identity.Issuer) { i.Everyone = admin + 1 }, "role"},
-		"up to admin":           {func(i *identity.Issuer) { i.MaxRole = admin }, ""},
-		"up to more":            {func(i *identity.Issuer) { i.MaxRole = admin + 1 }, "role"},
-		"256 grants":            {func(i *identity.Issuer) { i.Grants = grants(256) }, ""},
-		"257 grants":            {func(i *identity.Issuer) { i.Grants = grants(257) }, "roles"},
-		"an admin's grant":      {func(i *identity.Issuer) { i.Grants = map[string]identity.RoleGrant{"x": {Role: admin}} }, ""},
-		"a grant of more":       {func(i *identity.Issuer) { i.Grants = map[string]identity.RoleGrant{"x": {Role: admin + 1}} }, "roles"},
-		"a grant for nothing":   {func(i *identity.Issuer) { i.Grants = map[string]identity.RoleGrant{"": {Role: user}} }, "roles"},
+		"a name of 20":      {func(i *identity.Issuer) { i.Name = strings.Repeat("a", 20) }, ""},
+		"a name of 21":      {func(i *identity.Issuer) { i.Name = strings.Repeat("a", 21) }, "name"},
+		"everyone an admin": {func(i *identity.Issuer) { i.Everyone = admin }, ""},
+		"everyone more":     {func(i *identity.Issuer) { i.Everyone = admin + 1 }, "role"},
+		"up to admin":       {func(i *identity.Issuer) { i.MaxRole = admin }, ""},
+		"up to more":        {func(i *identity.Issuer) { i.MaxRole = admin + 1 }, "role"},
+		"256 grants":        {func(i *identity.Issuer) { i.Grants = grants(256) }, ""},
+		"257 grants":        {func(i *identity.Issuer) { i.Grants = grants(257) }, "roles"},
+		"an admin's grant":  {func(i *identity.Issuer) { i.Grants = map[string]identity.RoleGrant{"x": {Role: admin}} }, ""},
+		"a grant of more": {func(i *identity.Issuer) { i.Grants = map[string]identity.RoleGrant{"x": {Role: admin + 1}} },
+			"roles"},
+		"a grant for nothing": {func(i *identity.Issuer) { i.Grants = map[string]identity.RoleGrant{"": {Role: user}} },
+			"roles"},
 		"people":                {func(i *identity.Issuer) { i.Actor = access.Person }, ""},
 		"cats":                  {func(i *identity.Issuer) { i.Actor = "cat" }, "actor"},
 		"a rate class":          {func(i *identity.Issuer) { i.RateClass = "sample" }, ""},
@@ -245,7 +263,8 @@ func TestTheBoundsOfAnIssuer(t *testing.T) {
 	}
 	many := make([]identity.Issuer, 17)
 	for n := range many {
-		many[n] = identity.Issuer{Name: fmt.Sprint("kc", n), Issuer: fmt.Sprintf("https://login.example/%d", n), Audiences: []string{"x"}}
+		many[n] = identity.Issuer{Name: fmt.Sprint("kc", n), Issuer: fmt.Sprintf("https://login.example/%d", n),
+			Audiences: []string{"x"}}
 	}
 	for n, good := range map[int]bool{16: true, 17: false} {
 		if err := tryIssuers(t, many[:n]...); (err == nil) != good {

@@ -134,9 +134,11 @@ func newOutsideFixture(t testing.TB, change ...func(*identity.Issuer)) *outsideF
 // claims returns valid claims with some replaced or left out.
 func (a *outsideFixture) claims(pairs ...string) string {
 	at := start.Unix()
-	base := []string{"iss", fmt.Sprintf("%q", a.p.URL+"/realms/lore"), "aud", `["account","https://lore.example"]`, "sub", `"f:1|anna"`,
+	base := []string{"iss", fmt.Sprintf("%q", a.p.URL+"/realms/lore"), "aud", `["account","https://lore.example"]`, "sub",
+		`"f:1|anna"`,
 		"iat", fmt.Sprint(at), "nbf", fmt.Sprint(at), "exp", fmt.Sprint(at + 3600),
-		"role", "", "world", "", "key", "", "jti", `"j"`, "azp", `"cli"`, "realm_access", `{"roles":["offline_access","masters"]}`}
+		"role", "", "world", "", "key", "", "jti", `"j"`, "azp", `"cli"`, "realm_access",
+		`{"roles":["offline_access","masters"]}`}
 	return claims(append(base, pairs...)...)
 }
 
@@ -189,42 +191,43 @@ func TestOutsideTokens(t *testing.T) {
 		"iss with a slash":         {ok("iss", fmt.Sprintf("%q", a.p.URL+"/realms/lore/")), invalid},
 		"iss two in one":           {ok("iss", fmt.Sprintf("%q", "x "+a.p.URL+"/realms/lore")), invalid},
 		"iss ours":                 {ok("iss", `"loregate"`), invalid},
-		"iss twice":                {signed(k, foreignHeader, strings.Replace(a.claims(), `{`, `{"iss":"loregate",`, 1)), invalid},
-		"aud missing":              {ok("aud", ""), invalid},
-		"aud another":              {ok("aud", `["account"]`), invalid},
-		"aud longer":               {ok("aud", `"https://lore.example/"`), invalid},
-		"aud nested":               {ok("aud", `[["https://lore.example"]]`), invalid},
-		"sub missing":              {ok("sub", ""), invalid},
-		"sub empty":                {ok("sub", `""`), invalid},
-		"sub with a space":         {ok("sub", `"an na"`), invalid},
-		"sub very long":            {ok("sub", `"`+strings.Repeat("a", 200)+`"`), invalid},
-		"sub a list":               {ok("sub", `["anna"]`), invalid},
-		"sub twice":                {signed(k, foreignHeader, strings.Replace(a.claims(), `{`, `{"sub":"x",`, 1)), invalid},
-		"sub twice, escaped":       {signed(k, foreignHeader, strings.Replace(a.claims(), `{`, `{"su\u0062":"x",`, 1)), invalid},
-		"roles twice within":       {ok("realm_access", `{"roles":["players"],"roles":["masters"]}`), invalid},
-		"claims null":              {signed(k, foreignHeader, "null"), invalid},
-		"claims twice":             {signed(k, foreignHeader, a.claims()+a.claims()), invalid},
-		"kid missing":              {head(`{"alg":"RS256"}`), invalid},
-		"kid unknown":              {head(`{"alg":"RS256","kid":"r9"}`), invalid},
-		"kid a path":               {head(`{"alg":"RS256","kid":"../keys"}`), invalid},
-		"kid an address":           {head(`{"alg":"RS256","kid":"` + a.p.URL + `/keys"}`), invalid},
-		"kid twice":                {head(`{"alg":"RS256","kid":"r9","kid":"r1"}`), invalid},
-		"kid very long":            {head(`{"alg":"RS256","kid":"` + strings.Repeat("r", 3000) + `"}`), invalid},
-		"alg twice":                {head(`{"alg":"none","alg":"RS256","kid":"r1"}`), invalid},
-		"jku":                      {head(`{"alg":"RS256","kid":"r1","jku":"` + a.p.URL + `/keys"}`), invalid},
-		"x5u":                      {head(`{"alg":"RS256","kid":"r1","x5u":"https://evil.example/x"}`), invalid},
-		"x5c":                      {head(`{"alg":"RS256","kid":"r1","x5c":["AAAA"]}`), invalid},
-		"crit":                     {head(`{"alg":"RS256","kid":"r1","crit":["exp"]}`), invalid},
-		"b64 false":                {head(`{"alg":"RS256","kid":"r1","b64":false}`), invalid},
-		"embedded jwk":             {embeddedOf(rsaKeys()[3], "r1", a.claims()), invalid},
-		"another's signature":      {signed(rsaKeys()[3], foreignHeader, a.claims()), invalid},
-		"payload swapped":          {part[0] + "." + b64(a.claims("sub", `"root"`)) + "." + part[2], invalid},
-		"signature missing":        {part[0] + "." + part[1] + ".", invalid},
-		"four parts":               {good + ".AAAA", invalid},
-		"trailing bits":            {trailingBits(good), invalid},
-		"JSON serialisation":       {jsonForm(part), invalid},
-		"a megabyte":               {good + strings.Repeat("A", 1<<20), invalid},
-		"deep":                     {ok("deep", strings.Repeat("[", 2000)+strings.Repeat("]", 2000)), nil},
+		"iss twice": {signed(k, foreignHeader, strings.Replace(a.claims(), `{`, `{"iss":"loregate",`, 1)),
+			invalid},
+		"aud missing":         {ok("aud", ""), invalid},
+		"aud another":         {ok("aud", `["account"]`), invalid},
+		"aud longer":          {ok("aud", `"https://lore.example/"`), invalid},
+		"aud nested":          {ok("aud", `[["https://lore.example"]]`), invalid},
+		"sub missing":         {ok("sub", ""), invalid},
+		"sub empty":           {ok("sub", `""`), invalid},
+		"sub with a space":    {ok("sub", `"an na"`), invalid},
+		"sub very long":       {ok("sub", `"`+strings.Repeat("a", 200)+`"`), invalid},
+		"sub a list":          {ok("sub", `["anna"]`), invalid},
+		"sub twice":           {signed(k, foreignHeader, strings.Replace(a.claims(), `{`, `{"sub":"x",`, 1)), invalid},
+		"sub twice, escaped":  {signed(k, foreignHeader, strings.Replace(a.claims(), `{`, `{"su\u0062":"x",`, 1)), invalid},
+		"roles twice within":  {ok("realm_access", `{"roles":["players"],"roles":["masters"]}`), invalid},
+		"claims null":         {signed(k, foreignHeader, "null"), invalid},
+		"claims twice":        {signed(k, foreignHeader, a.claims()+a.claims()), invalid},
+		"kid missing":         {head(`{"alg":"RS256"}`), invalid},
+		"kid unknown":         {head(`{"alg":"RS256","kid":"r9"}`), invalid},
+		"kid a path":          {head(`{"alg":"RS256","kid":"../keys"}`), invalid},
+		"kid an address":      {head(`{"alg":"RS256","kid":"` + a.p.URL + `/keys"}`), invalid},
+		"kid twice":           {head(`{"alg":"RS256","kid":"r9","kid":"r1"}`), invalid},
+		"kid very long":       {head(`{"alg":"RS256","kid":"` + strings.Repeat("r", 3000) + `"}`), invalid},
+		"alg twice":           {head(`{"alg":"none","alg":"RS256","kid":"r1"}`), invalid},
+		"jku":                 {head(`{"alg":"RS256","kid":"r1","jku":"` + a.p.URL + `/keys"}`), invalid},
+		"x5u":                 {head(`{"alg":"RS256","kid":"r1","x5u":"https://evil.example/x"}`), invalid},
+		"x5c":                 {head(`{"alg":"RS256","kid":"r1","x5c":["AAAA"]}`), invalid},
+		"crit":                {head(`{"alg":"RS256","kid":"r1","crit":["exp"]}`), invalid},
+		"b64 false":           {head(`{"alg":"RS256","kid":"r1","b64":false}`), invalid},
+		"embedded jwk":        {embeddedOf(rsaKeys()[3], "r1", a.claims()), invalid},
+		"another's signature": {signed(rsaKeys()[3], foreignHeader, a.claims()), invalid},
+		"payload swapped":     {part[0] + "." + b64(a.claims("sub", `"root"`)) + "." + part[2], invalid},
+		"signature missing":   {part[0] + "." + part[1] + ".", invalid},
+		"four parts":          {good + ".AAAA", invalid},
+		"trailing bits":       {trailingBits(good), invalid},
+		"JSON serialisation":  {jsonForm(part), invalid},
+		"a megabyte":          {good + strings.Repeat("A", 1<<20), invalid},
+		"deep":                {ok("deep", strings.Repeat("[", 2000)+strings.Repeat("]", 2000)), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 2 { // the second time from the cache
@@ -233,7 +236,8 @@ func TestOutsideTokens(t *testing.T) {
 				case row.want == nil && err != nil:
 					t.Fatalf("refused: %v", err)
 				case row.want == nil:
-					if c.Subject != "kc:f:1|anna" || c.Role(mainWorld) != access.RoleGM || c.Role(otherWorld) != access.RoleNone || c.Operator || c.Approve || c.Key != "" || c.TokenExpires.IsZero() {
+					if c.Subject != "kc:f:1|anna" || c.Role(mainWorld) != access.RoleGM || c.Role(otherWorld) != access.RoleNone ||
+						c.Operator || c.Approve || c.Key != "" || c.TokenExpires.IsZero() {
 						t.Errorf("gave %+v", c)
 					}
 				default:
@@ -260,30 +264,41 @@ func TestGrantsOfOutsideTokens(t *testing.T) {
 		pairs       []string
 		main, other access.Role
 	}{
-		"one role":                        {nil, none, []string{"realm_access", roles(`["players"]`)}, user, none},
-		"the highest of several":          {nil, none, []string{"realm_access", roles(`["players","masters"]`)}, gm, none},
-		"never above the ceiling":         {nil, none, []string{"realm_access", roles(`["owners"]`)}, gm, none},
-		"a higher ceiling":                {func(i *identity.Issuer) { i.MaxRole = admin }, none, []string{"realm_access", roles(`["owners"]`)}, admin, none},
-		"the ceiling left out":            {func(i *identity.Issuer) { i.MaxRole = none }, none, nil, user, none},
-		"in a world":                      {nil, none, []string{"realm_access", roles(`["other masters"]`)}, none, gm},
-		"in a world that is not":          {nil, none, []string{"realm_access", roles(`["nowhere"]`)}, none, none},
-		"values that nothing is said of":  {nil, none, []string{"realm_access", roles(`["Masters","admin","gm"]`)}, none, none},
-		"no roles":                        {nil, none, []string{"realm_access", ""}, none, none},
-		"roles of another form":           {nil, none, []string{"realm_access", `["masters"]`}, none, none},
-		"everyone":                        {func(i *identity.Issuer) { i.Everyone = user }, none, []string{"realm_access", ""}, user, none},
-		"no more than the membership":     {nil, user, nil, user, none},
-		"no more than the token":          {nil, admin, []string{"realm_access", roles(`["players"]`)}, user, none},
-		"members only":                    {func(i *identity.Issuer) { i.Worlds = nil }, none, nil, none, none},
-		"members only, a member":          {func(i *identity.Issuer) { i.Worlds = nil }, user, nil, user, none},
-		"a member, but without a role":    {func(i *identity.Issuer) { i.Worlds = nil }, user, []string{"realm_access", ""}, none, none},
-		"a member elsewhere than granted": {func(i *identity.Issuer) { i.Worlds = nil }, gm, []string{"realm_access", roles(`["nowhere"]`)}, none, none},
-		"parted by spaces":                {func(i *identity.Issuer) { i.RolesClaim = "scp" }, none, []string{"scp", `"players masters"`}, gm, none},
-		"a text with a space":             {func(i *identity.Issuer) { i.RolesClaim = "team" }, none, []string{"team", `"other masters"`}, gm, gm},
-		"a name with dots and slashes":    {func(i *identity.Issuer) { i.RolesClaim = "https://lore.example/roles" }, none, []string{"https://lore.example/roles", `["players"]`}, user, none},
-		"for one world":                   {func(i *identity.Issuer) { i.WorldClaim = "w" }, none, []string{"w", `"other"`, "realm_access", roles(`["masters","other masters"]`)}, none, gm},
-		"for no world":                    {func(i *identity.Issuer) { i.WorldClaim = "w" }, none, nil, none, none},
-		"for a world that is not":         {func(i *identity.Issuer) { i.WorldClaim = "w" }, none, []string{"w", `"gone"`}, none, none},
-		"for a world that is not opened":  {func(i *identity.Issuer) { i.WorldClaim = "w" }, none, []string{"w", `"other"`}, none, none},
+		"one role":                {nil, none, []string{"realm_access", roles(`["players"]`)}, user, none},
+		"the highest of several":  {nil, none, []string{"realm_access", roles(`["players","masters"]`)}, gm, none},
+		"never above the ceiling": {nil, none, []string{"realm_access", roles(`["owners"]`)}, gm, none},
+		"a higher ceiling": {func(i *identity.Issuer) { i.MaxRole = admin }, none,
+			[]string{"realm_access", roles(`["owners"]`)}, admin, none},
+		"the ceiling left out":   {func(i *identity.Issuer) { i.MaxRole = none }, none, nil, user, none},
+		"in a world":             {nil, none, []string{"realm_access", roles(`["other masters"]`)}, none, gm},
+		"in a world that is not": {nil, none, []string{"realm_access", roles(`["nowhere"]`)}, none, none},
+		"values that nothing is said of": {nil, none, []string{"realm_access", roles(`["Masters","admin","gm"]`)},
+			none, none},
+		"no roles":              {nil, none, []string{"realm_access", ""}, none, none},
+		"roles of another form": {nil, none, []string{"realm_access", `["masters"]`}, none, none},
+		"everyone": {func(i *identity.Issuer) { i.Everyone = user }, none,
+			[]string{"realm_access", ""}, user, none},
+		"no more than the membership": {nil, user, nil, user, none},
+		"no more than the token":      {nil, admin, []string{"realm_access", roles(`["players"]`)}, user, none},
+		"members only":                {func(i *identity.Issuer) { i.Worlds = nil }, none, nil, none, none},
+		"members only, a member":      {func(i *identity.Issuer) { i.Worlds = nil }, user, nil, user, none},
+		"a member, but without a role": {func(i *identity.Issuer) { i.Worlds = nil }, user, []string{"realm_access", ""},
+			none, none},
+		"a member elsewhere than granted": {func(i *identity.Issuer) { i.Worlds = nil }, gm,
+			[]string{"realm_access", roles(`["nowhere"]`)}, none, none},
+		"parted by spaces": {func(i *identity.Issuer) { i.RolesClaim = "scp" }, none,
+			[]string{"scp", `"players masters"`}, gm, none},
+		"a text with a space": {func(i *identity.Issuer) { i.RolesClaim = "team" }, none,
+			[]string{"team", `"other masters"`}, gm, gm},
+		"a name with dots and slashes": {func(i *identity.Issuer) { i.RolesClaim = "https://lore.example/roles" }, none,
+			[]string{"https://lore.example/roles", `["players"]`}, user, none},
+		"for one world": {func(i *identity.Issuer) { i.WorldClaim = "w" }, none,
+			[]string{"w", `"other"`, "realm_access", roles(`["masters","other masters"]`)}, none, gm},
+		"for no world": {func(i *identity.Issuer) { i.WorldClaim = "w" }, none, nil, none, none},
+		"for a world that is not": {func(i *identity.Issuer) { i.WorldClaim = "w" }, none, []string{"w", `"gone"`},
+			none, none},
+		"for a world that is not opened": {func(i *identity.Issuer) { i.WorldClaim = "w" }, none, []string{"w", `"other"`},
+			none, none},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var change []func(*identity.Issuer)
@@ -392,7 +407,8 @@ func TestUnknownKidsDoNotFloodTheIssuer(t *testing.T) {
 
 func TestKeysAreRotated(t *testing.T) {
 	a := newOutsideFixture(t)
-	old, young := signed(rsaKeys()[0], foreignHeader, a.claims()), signed(rsaKeys()[1], `{"alg":"RS256","kid":"r2"}`, a.claims())
+	old, young := signed(rsaKeys()[0], foreignHeader, a.claims()),
+		signed(rsaKeys()[1], `{"alg":"RS256","kid":"r2"}`, a.claims())
 	if _, err := a.caller(old); err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +442,8 @@ func TestAWithdrawnKeyIsFoundOutWithinTheHour(t *testing.T) {
 func TestAnOutageKeepsTheKeys(t *testing.T) {
 	a := newOutsideFixture(t)
 	long := func(kid string, k *rsa.PrivateKey) string {
-		return signed(k, `{"alg":"RS256","kid":"`+kid+`"}`, a.claims("iat", seconds(a.now()), "exp", seconds(a.now().Add(20*time.Hour))))
+		return signed(k, `{"alg":"RS256","kid":"`+kid+`"}`,
+			a.claims("iat", seconds(a.now()), "exp", seconds(a.now().Add(20*time.Hour))))
 	}
 	if _, err := a.caller(long("r1", rsaKeys()[0])); err != nil {
 		t.Fatal(err)
@@ -482,7 +499,8 @@ func TestAnIssuerThatWasNeverReached(t *testing.T) {
 	a.p.set(func() { a.p.fails = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) } })
 	token := signed(rsaKeys()[0], foreignHeader, a.claims())
 	_, err := a.caller(token)
-	if f := faultOf(err); f == nil || f.Kind != fault.Unavailable || f.RetryAfter <= 0 || strings.Contains(f.Message, a.p.URL) {
+	if f := faultOf(err); f == nil || f.Kind != fault.Unavailable || f.RetryAfter <= 0 ||
+		strings.Contains(f.Message, a.p.URL) {
 		t.Errorf("%v", err)
 	}
 	a.p.set(func() { a.p.fails = nil })
@@ -590,7 +608,8 @@ func TestIssuersThatAreRefused(t *testing.T) {
 		})
 	}
 	f := newFixture(t)
-	if _, err := identity.New(identity.Config{Store: f.store, Worlds: f.worlds, Outside: []identity.Issuer{good, good}}); err == nil {
+	if _, err := identity.New(identity.Config{Store: f.store, Worlds: f.worlds,
+		Outside: []identity.Issuer{good, good}}); err == nil {
 		t.Error("two of one name are taken")
 	}
 }
@@ -605,12 +624,14 @@ func TestIssuersAreNamed(t *testing.T) {
 // FuzzOutsideClaims signs its input: every accepted caller must be a subject of the issuer.
 func FuzzOutsideClaims(f *testing.F) {
 	a := newOutsideFixture(f)
-	for _, s := range []string{a.claims(), a.claims("aud", `"x"`), `{}`, `[]`, a.claims("exp", "1e300"), a.claims("realm_access", `{"roles":"owners"}`)} {
+	for _, s := range []string{a.claims(), a.claims("aud", `"x"`), `{}`, `[]`, a.claims("exp", "1e300"),
+		a.claims("realm_access", `{"roles":"owners"}`)} {
 		f.Add(foreignHeader, s)
 	}
 	f.Fuzz(func(t *testing.T, header, payload string) {
 		c, err := a.caller(signed(rsaKeys()[0], header, payload))
-		if err == nil && (!strings.HasPrefix(string(c.Subject), "kc:") || c.Role(mainWorld) > access.RoleGM || c.Role(otherWorld) > access.RoleGM || c.Operator || c.Approve || c.EveryRole > 0) {
+		if err == nil && (!strings.HasPrefix(string(c.Subject), "kc:") || c.Role(mainWorld) > access.RoleGM ||
+			c.Role(otherWorld) > access.RoleGM || c.Operator || c.Approve || c.EveryRole > 0) {
 			t.Errorf("%s gave %+v", payload, c)
 		}
 	})

@@ -129,7 +129,8 @@ func (k *outsideKeys) refresh(ctx context.Context, now time.Time) {
 	if err == nil {
 		k.set.Store(&keySet{keys: keys, fetched: now})
 	} else {
-		k.log.Error("the keys of an outside issuer cannot be fetched; those known stay in use", "issuer", k.issuer.Name, "error", err)
+		k.log.Error("the keys of an outside issuer cannot be fetched; those known stay in use", "issuer", k.issuer.Name,
+			"error", err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -172,7 +173,8 @@ func (k *outsideKeys) discoverSet(ctx context.Context) (string, error) {
 		return "", errors.New("its OpenID configuration is no JSON, or says something twice")
 	}
 	if said.Issuer != k.issuer.Issuer {
-		return "", fmt.Errorf("its OpenID configuration is that of %q; configure the issuer as it names itself", shortenAddress(said.Issuer))
+		return "", fmt.Errorf("its OpenID configuration is that of %q; configure the issuer as it names itself",
+			shortenAddress(said.Issuer))
 	}
 	if err := checkFetchable(said.Keys); err != nil {
 		return "", fmt.Errorf("jwks_uri: %w", err)

@@ -136,7 +136,8 @@ func (o *outsider) readClaims(payload []byte) (*outsideToken, error) {
 		return nil, newOutsideRefusal(ErrInvalid, "another issuer")
 	}
 	var aud audience
-	if json.Unmarshal(all["aud"], &aud) != nil || !slices.ContainsFunc(o.Audiences, func(a string) bool { return slices.Contains(aud, a) }) {
+	if json.Unmarshal(all["aud"], &aud) != nil || !slices.ContainsFunc(o.Audiences,
+		func(a string) bool { return slices.Contains(aud, a) }) {
 		return nil, newOutsideRefusal(ErrInvalid, "meant for another audience")
 	}
 	var name string
@@ -159,7 +160,8 @@ func (o *outsider) subjectOf(name string) access.Subject { return access.Subject
 
 // readTimes reads exp, and iat and nbf if present.
 func (t *outsideToken) readTimes(all map[string]jsontext.Value) error {
-	for name, into := range map[string]*int64{"exp": &t.claims.Expires, "iat": &t.claims.IssuedAt, "nbf": &t.claims.NotBefore} {
+	for name, into := range map[string]*int64{"exp": &t.claims.Expires, "iat": &t.claims.IssuedAt,
+		"nbf": &t.claims.NotBefore} {
 		raw, given := all[name]
 		if !given && name != "exp" {
 			continue
@@ -266,7 +268,8 @@ func (s *Service) callerOfToken(ctx context.Context, t *outsideToken) (access.Ca
 }
 
 // openWorlds gives a role in the named worlds. It skips worlds that do not exist.
-func (s *Service) openWorlds(ctx context.Context, roles map[access.WorldID]access.Role, r access.Role, names ...string) error {
+func (s *Service) openWorlds(ctx context.Context, roles map[access.WorldID]access.Role, r access.Role,
+	names ...string) error {
 	for _, name := range names {
 		w, ok, err := s.cfg.Worlds.FindWorld(ctx, name)
 		if err != nil {

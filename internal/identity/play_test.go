@@ -50,7 +50,8 @@ func TestAPlayTokenPlaysAsOnePlayerInOneWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Key != id || c.Audience != identity.AudiencePlay || c.Player != aPlayer || c.Subject != "player:7" || c.Actor != access.Person {
+	if c.Key != id || c.Audience != identity.AudiencePlay || c.Player != aPlayer || c.Subject != "player:7" ||
+		c.Actor != access.Person {
 		t.Errorf("the caller is %+v", c)
 	}
 	if c.Role(mainWorld) != access.RoleUser || c.Role(otherWorld) != access.RoleNone || c.Operator || c.Approve {
@@ -76,7 +77,8 @@ func TestAPlayTokenIsGoodForPlayOnlyAndNothingElseIs(t *testing.T) {
 	wantRefused(t, err, identity.ErrInvalid)
 
 	_, secret := f.key(identity.KeySpec{})
-	for _, bearer := range []string{secret, f.token(secret, access.RoleGM, "main"), "lgp_" + secret[3:], "lg_" + token[4:]} {
+	for _, bearer := range []string{secret, f.token(secret, access.RoleGM, "main"), "lgp_" + secret[3:], "lg_" +
+		token[4:]} {
 		_, err := f.playing(bearer)
 		wantRefused(t, err, identity.ErrInvalid)
 	}
@@ -112,7 +114,8 @@ func TestTheGuardOpensToPlayersWhatIsDeclaredForThem(t *testing.T) {
 		}
 	}
 	normal := access.Caller{Subject: "anna", Roles: map[access.WorldID]access.Role{mainWorld: access.RoleGM}}
-	if _, err := g.Admit(context.Background(), normal, access.Request{Operation: "go", Audience: "play", World: mainWorld, MinRole: access.RoleUser}); err != nil {
+	if _, err := g.Admit(context.Background(), normal,
+		access.Request{Operation: "go", Audience: "play", World: mainWorld, MinRole: access.RoleUser}); err != nil {
 		t.Errorf("a normal key may play too: %v", err)
 	}
 }
@@ -186,11 +189,13 @@ func TestPlaySpecIsChecked(t *testing.T) {
 		spec := good
 		change(&spec)
 		_, _, err := f.IssuePlay(context.Background(), spec)
-		if e := fault.Show(err, "").Error; fault.KindOf(err) != fault.Invalid || len(e.ValidationErrors) != 1 || e.ValidationErrors[0].Field != field {
+		if e := fault.Show(err, "").Error; fault.KindOf(err) != fault.Invalid || len(e.ValidationErrors) != 1 ||
+			e.ValidationErrors[0].Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	_, _, err := f.CreateKey(context.Background(), identity.KeySpec{Name: "n", Subject: "anna", MaxRole: access.RoleGM, Audience: identity.AudiencePlay})
+	_, _, err := f.CreateKey(context.Background(), identity.KeySpec{Name: "n", Subject: "anna", MaxRole: access.RoleGM,
+		Audience: identity.AudiencePlay})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a key with the audience of play tokens: %v", err)
 	}
@@ -207,7 +212,8 @@ func TestKeysEndWithTheirMaker(t *testing.T) {
 	there := f.another()
 	maker, secret := f.key(identity.KeySpec{Expires: f.now().Add(time.Hour)})
 	token, _ := f.play(identity.PlaySpec{MadeWith: maker.ID})
-	seat, seatSecret, err := f.CreateKey(t.Context(), identity.KeySpec{Name: "seat", Subject: "seat", MaxRole: access.RoleUser, Seat: "g1/p1", MadeWith: maker.ID})
+	seat, seatSecret, err := f.CreateKey(t.Context(),
+		identity.KeySpec{Name: "seat", Subject: "seat", MaxRole: access.RoleUser, Seat: "g1/p1", MadeWith: maker.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +273,8 @@ func TestKeysEndWithTheirMaker(t *testing.T) {
 	if list, _ := f.PlayTokens(t.Context()); list[0].Revoked.IsZero() || !list[3].Revoked.IsZero() {
 		t.Errorf("listed as %v and %v", list[0].Revoked, list[3].Revoked)
 	}
-	if _, _, err := f.IssuePlay(t.Context(), identity.PlaySpec{World: mainWorld, Subject: "late", Player: aPlayer, MadeWith: maker.ID}); !errors.Is(err, fault.Unauthorized) {
+	if _, _, err := f.IssuePlay(t.Context(), identity.PlaySpec{World: mainWorld, Subject: "late", Player: aPlayer,
+		MadeWith: maker.ID}); !errors.Is(err, fault.Unauthorized) {
 		t.Errorf("a revoked key made a token: %v", err)
 	}
 }

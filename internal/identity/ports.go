@@ -109,10 +109,11 @@ type KeySpec struct {
 	Advisory   bool                           `json:"advisory,omitempty"`   // writes become proposals
 	Audience   string                         `json:"audience,omitempty"`   // AudiencePlay: the key behind a play token
 	Player     uuid.UUID                      `json:"player,omitzero"`      // acts as this player card only
-	Seat       string                         `json:"seat,omitempty"`       // "game/player": opens that seat and nothing else
-	Approve    bool                           `json:"approve,omitempty"`    // never with an AI
-	Operator   bool                           `json:"operator,omitempty"`   // never with an AI
-	CreatedBy  access.Subject                 `json:"created_by,omitempty"`
+	// "game/player": opens that seat and nothing else
+	Seat      string         `json:"seat,omitempty"`
+	Approve   bool           `json:"approve,omitempty"`  // never with an AI
+	Operator  bool           `json:"operator,omitempty"` // never with an AI
+	CreatedBy access.Subject `json:"created_by,omitempty"`
 	// MadeWith is the id of the key that this one was made with through the API. It ends when that
 	// key does.
 	MadeWith string `json:"made_with,omitempty"`

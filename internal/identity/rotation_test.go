@@ -92,12 +92,14 @@ func TestTimesAtTheirBounds(t *testing.T) {
 	f := newForge(t)
 	for _, name := range []string{"iat", "nbf"} {
 		for ahead, good := range map[time.Duration]bool{30 * time.Second: true, 31 * time.Second: false} {
-			if _, err := f.caller(signed(rsaKeys()[0], goodHeader, claims(name, seconds(start.Add(ahead))))); (err == nil) != good {
+			if _, err := f.caller(signed(rsaKeys()[0], goodHeader,
+				claims(name, seconds(start.Add(ahead))))); (err == nil) != good {
 				t.Errorf("%s %v ahead: %v", name, ahead, err)
 			}
 		}
 	}
-	for life, good := range map[time.Duration]bool{identity.MinLife: true, identity.MinLife - 1: false, identity.MaxLife: true, identity.MaxLife + 1: false} {
+	for life, good := range map[time.Duration]bool{identity.MinLife: true, identity.MinLife - 1: false,
+		identity.MaxLife: true, identity.MaxLife + 1: false} {
 		s, err := identity.New(identity.Config{Store: f.store, Worlds: f.worlds, Life: life})
 		if err == nil {
 			s.Close()
@@ -106,8 +108,10 @@ func TestTimesAtTheirBounds(t *testing.T) {
 			t.Errorf("a life of %v: %v", life, err)
 		}
 	}
-	for life, good := range map[time.Duration]bool{identity.MaxPlayLife: true, identity.MaxPlayLife + 1: false, -1: false} {
-		if _, _, err := f.IssuePlay(context.Background(), identity.PlaySpec{World: mainWorld, Subject: "p", Player: aPlayer, Life: life}); (err == nil) != good {
+	for life, good := range map[time.Duration]bool{identity.MaxPlayLife: true, identity.MaxPlayLife + 1: false,
+		-1: false} {
+		if _, _, err := f.IssuePlay(context.Background(),
+			identity.PlaySpec{World: mainWorld, Subject: "p", Player: aPlayer, Life: life}); (err == nil) != good {
 			t.Errorf("a play token for %v: %v", life, err)
 		}
 	}

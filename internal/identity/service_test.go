@@ -234,7 +234,8 @@ func TestARotatedKeyEndsOnTime(t *testing.T) {
 		f.mu.Lock()
 		f.at = start.Add(after)
 		f.mu.Unlock()
-		_, err := f.caller(signed(rsaKeys()[0], goodHeader, claims("iat", seconds(f.now()), "exp", seconds(f.now().Add(time.Minute)))))
+		_, err := f.caller(signed(rsaKeys()[0], goodHeader,
+			claims("iat", seconds(f.now()), "exp", seconds(f.now().Add(time.Minute)))))
 		if want == nil && err != nil {
 			t.Errorf("after %s: %v", after, err)
 		} else if want != nil {
@@ -313,7 +314,8 @@ func TestConfigIsChecked(t *testing.T) {
 func TestChallenges(t *testing.T) {
 	f := newForge(t)
 	refusal := func(bearer string) error { _, err := f.caller(bearer); return err }
-	old := signed(rsaKeys()[0], goodHeader, claims("exp", seconds(start.Add(-time.Hour)), "iat", seconds(start.Add(-2*time.Hour))))
+	old := signed(rsaKeys()[0], goodHeader, claims("exp", seconds(start.Add(-time.Hour)), "iat",
+		seconds(start.Add(-2*time.Hour))))
 	const meta = "https://x.example/.well-known/oauth-protected-resource/mcp"
 	denied := fault.New(fault.Denied, "no").With("required_role", "gm")
 	for _, row := range []struct {
@@ -321,11 +323,14 @@ func TestChallenges(t *testing.T) {
 		rest, mcp string
 	}{
 		{nil, "", ""},
-		{refusal(old), `Bearer error="expired"`, `Bearer error="invalid_token", error_description="expired", resource_metadata="` + meta + `"`},
+		{refusal(old), `Bearer error="expired"`,
+			`Bearer error="invalid_token", error_description="expired", resource_metadata="` + meta + `"`},
 		{refusal("x.y.z"), `Bearer error="invalid_token"`, `Bearer error="invalid_token", resource_metadata="` + meta + `"`},
 		{refusal(""), `Bearer`, `Bearer resource_metadata="` + meta + `"`},
-		{fault.New(fault.Denied, "no"), `Bearer error="insufficient_scope"`, `Bearer error="insufficient_scope", resource_metadata="` + meta + `"`},
-		{denied, `Bearer error="insufficient_scope", scope="gm"`, `Bearer error="insufficient_scope", scope="gm", resource_metadata="` + meta + `"`},
+		{fault.New(fault.Denied, "no"), `Bearer error="insufficient_scope"`,
+			`Bearer error="insufficient_scope", resource_metadata="` + meta + `"`},
+		{denied, `Bearer error="insufficient_scope", scope="gm"`,
+			`Bearer error="insufficient_scope", scope="gm", resource_metadata="` + meta + `"`},
 		{fault.New(fault.NotFound, "no"), "", ""},
 		{errors.New("x"), "", ""},
 	} {

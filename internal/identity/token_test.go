@@ -72,58 +72,60 @@ func TestTokens(t *testing.T) {
 		token string
 		want  error
 	}{
-		"good":                    {good, nil},
-		"no typ":                  {head(`{"alg":"RS256","kid":"id-2"}`), nil},
-		"audiences with ours":     {ok(claims("aud", `["x","loregate"]`)), nil},
-		"a world":                 {ok(claims("world", `"`+mainWorld.String()+`"`)), nil},
-		"nothing":                 {"", identity.ErrMissing},
-		"alg none, no signature":  {b64(`{"alg":"none","kid":"id-2"}`) + "." + part[1] + ".", invalid},
-		"alg none, signed":        {head(`{"alg":"none","kid":"id-2"}`), invalid},
-		"alg None":                {b64(`{"alg":"None","kid":"id-2"}`) + "." + part[1] + "." + part[2], invalid},
-		"alg missing":             {head(`{"kid":"id-2"}`), invalid},
-		"HS256 with public PEM":   {hs256(publicPEM(k)), invalid},
-		"HS256 with public DER":   {hs256(publicDER(k)), invalid},
-		"HS256 named RS256":       {hs256Named(publicPEM(k)), invalid},
-		"PS256":                   {ps256(k, `{"alg":"PS256","kid":"id-2"}`), invalid},
-		"PS256 named RS256":       {ps256(k, goodHeader), invalid},
-		"RS512":                   {head(`{"alg":"RS512","kid":"id-2"}`), invalid},
-		"rs256":                   {head(`{"alg":"rs256","kid":"id-2"}`), invalid},
-		"exp missing":             {ok(claims("exp", "")), invalid},
-		"exp null":                {ok(claims("exp", "null")), invalid},
-		"exp a string":            {ok(claims("exp", `"9999999999"`)), invalid},
-		"exp a fraction":          {ok(claims("exp", seconds(start.Add(time.Minute))+".5")), invalid},
-		"exp huge":                {ok(claims("exp", "9e99")), invalid},
-		"exp negative":            {ok(claims("exp", "-1")), invalid},
-		"exp past":                {ok(claims("exp", seconds(start.Add(-time.Hour)), "iat", seconds(start.Add(-2*time.Hour)))), expired},
-		"exp 29 s ago":            {ok(claims("exp", seconds(start.Add(-29*time.Second)))), nil},
-		"exp 30 s ago":            {ok(claims("exp", seconds(start.Add(-30*time.Second)))), expired},
-		"exp 31 s ago":            {ok(claims("exp", seconds(start.Add(-31*time.Second)))), expired},
-		"lives over an hour":      {ok(claims("exp", seconds(start.Add(time.Hour+time.Second)))), invalid},
-		"nbf missing":             {ok(claims("nbf", "")), invalid},
-		"nbf in 29 s":             {ok(claims("nbf", seconds(start.Add(29*time.Second)))), nil},
-		"nbf in 30 s":             {ok(claims("nbf", seconds(start.Add(30*time.Second)))), nil},
-		"nbf in 31 s":             {ok(claims("nbf", seconds(start.Add(31*time.Second)))), invalid},
-		"iat missing":             {ok(claims("iat", "")), invalid},
-		"iat in 31 s":             {ok(claims("iat", seconds(start.Add(31*time.Second)))), invalid},
-		"iss missing":             {ok(claims("iss", "")), invalid},
-		"iss wrong":               {ok(claims("iss", `"evil"`)), invalid},
-		"iss in capitals":         {ok(claims("iss", `"Loregate"`)), invalid},
-		"aud missing":             {ok(claims("aud", "")), invalid},
-		"aud wrong":               {ok(claims("aud", `"other"`)), invalid},
-		"aud empty":               {ok(claims("aud", `[]`)), invalid},
-		"aud empty string":        {ok(claims("aud", `""`)), invalid},
-		"audiences without ours":  {ok(claims("aud", `["x","loregate2"]`)), invalid},
-		"aud nested":              {ok(claims("aud", `[["loregate"]]`)), invalid},
-		"aud an object":           {ok(claims("aud", `{"loregate":1}`)), invalid},
-		"sub missing":             {ok(claims("sub", "")), invalid},
-		"sub another":             {ok(claims("sub", `"bert"`)), invalid},
-		"role missing":            {ok(claims("role", "")), invalid},
-		"role none":               {ok(claims("role", `"none"`)), invalid},
-		"role unknown":            {ok(claims("role", `"owner"`)), invalid},
-		"role a number":           {ok(claims("role", "3")), invalid},
-		"role twice":              {ok(claims("Role", `"admin"`)), invalid},
-		"role twice, same case":   {ok(strings.Replace(claims(), `"role":"gm"`, `"role":"gm","role":"admin"`, 1)), invalid},
-		"role twice, escaped":     {ok(strings.Replace(claims(), `"role":"gm"`, `"role":"gm","r\u006fle":"admin"`, 1)), invalid},
+		"good":                   {good, nil},
+		"no typ":                 {head(`{"alg":"RS256","kid":"id-2"}`), nil},
+		"audiences with ours":    {ok(claims("aud", `["x","loregate"]`)), nil},
+		"a world":                {ok(claims("world", `"`+mainWorld.String()+`"`)), nil},
+		"nothing":                {"", identity.ErrMissing},
+		"alg none, no signature": {b64(`{"alg":"none","kid":"id-2"}`) + "." + part[1] + ".", invalid},
+		"alg none, signed":       {head(`{"alg":"none","kid":"id-2"}`), invalid},
+		"alg None":               {b64(`{"alg":"None","kid":"id-2"}`) + "." + part[1] + "." + part[2], invalid},
+		"alg missing":            {head(`{"kid":"id-2"}`), invalid},
+		"HS256 with public PEM":  {hs256(publicPEM(k)), invalid},
+		"HS256 with public DER":  {hs256(publicDER(k)), invalid},
+		"HS256 named RS256":      {hs256Named(publicPEM(k)), invalid},
+		"PS256":                  {ps256(k, `{"alg":"PS256","kid":"id-2"}`), invalid},
+		"PS256 named RS256":      {ps256(k, goodHeader), invalid},
+		"RS512":                  {head(`{"alg":"RS512","kid":"id-2"}`), invalid},
+		"rs256":                  {head(`{"alg":"rs256","kid":"id-2"}`), invalid},
+		"exp missing":            {ok(claims("exp", "")), invalid},
+		"exp null":               {ok(claims("exp", "null")), invalid},
+		"exp a string":           {ok(claims("exp", `"9999999999"`)), invalid},
+		"exp a fraction":         {ok(claims("exp", seconds(start.Add(time.Minute))+".5")), invalid},
+		"exp huge":               {ok(claims("exp", "9e99")), invalid},
+		"exp negative":           {ok(claims("exp", "-1")), invalid},
+		"exp past": {ok(claims("exp", seconds(start.Add(-time.Hour)), "iat",
+			seconds(start.Add(-2*time.Hour)))), expired},
+		"exp 29 s ago":           {ok(claims("exp", seconds(start.Add(-29*time.Second)))), nil},
+		"exp 30 s ago":           {ok(claims("exp", seconds(start.Add(-30*time.Second)))), expired},
+		"exp 31 s ago":           {ok(claims("exp", seconds(start.Add(-31*time.Second)))), expired},
+		"lives over an hour":     {ok(claims("exp", seconds(start.Add(time.Hour+time.Second)))), invalid},
+		"nbf missing":            {ok(claims("nbf", "")), invalid},
+		"nbf in 29 s":            {ok(claims("nbf", seconds(start.Add(29*time.Second)))), nil},
+		"nbf in 30 s":            {ok(claims("nbf", seconds(start.Add(30*time.Second)))), nil},
+		"nbf in 31 s":            {ok(claims("nbf", seconds(start.Add(31*time.Second)))), invalid},
+		"iat missing":            {ok(claims("iat", "")), invalid},
+		"iat in 31 s":            {ok(claims("iat", seconds(start.Add(31*time.Second)))), invalid},
+		"iss missing":            {ok(claims("iss", "")), invalid},
+		"iss wrong":              {ok(claims("iss", `"evil"`)), invalid},
+		"iss in capitals":        {ok(claims("iss", `"Loregate"`)), invalid},
+		"aud missing":            {ok(claims("aud", "")), invalid},
+		"aud wrong":              {ok(claims("aud", `"other"`)), invalid},
+		"aud empty":              {ok(claims("aud", `[]`)), invalid},
+		"aud empty string":       {ok(claims("aud", `""`)), invalid},
+		"audiences without ours": {ok(claims("aud", `["x","loregate2"]`)), invalid},
+		"aud nested":             {ok(claims("aud", `[["loregate"]]`)), invalid},
+		"aud an object":          {ok(claims("aud", `{"loregate":1}`)), invalid},
+		"sub missing":            {ok(claims("sub", "")), invalid},
+		"sub another":            {ok(claims("sub", `"bert"`)), invalid},
+		"role missing":           {ok(claims("role", "")), invalid},
+		"role none":              {ok(claims("role", `"none"`)), invalid},
+		"role unknown":           {ok(claims("role", `"owner"`)), invalid},
+		"role a number":          {ok(claims("role", "3")), invalid},
+		"role twice":             {ok(claims("Role", `"admin"`)), invalid},
+		"role twice, same case":  {ok(strings.Replace(claims(), `"role":"gm"`, `"role":"gm","role":"admin"`, 1)), invalid},
+		"role twice, escaped": {ok(strings.Replace(claims(), `"role":"gm"`, `"role":"gm","r\u006fle":"admin"`, 1)),
+			invalid},
 		"key with a Kelvin sign":  {ok(strings.Replace(claims(), `"key":`, "\"\u212aey\":", 1)), invalid},
 		"world no id":             {ok(claims("world", `"main"`)), invalid},
 		"key missing":             {ok(claims("key", "")), invalid},
@@ -257,7 +259,8 @@ func TestAnExpiredTokenTurnsExpired(t *testing.T) {
 		add  time.Duration
 		want error
 	}{
-		{0, nil}, {30*time.Minute + 29*time.Second, nil}, {time.Second, identity.ErrExpired}, {time.Hour, identity.ErrExpired},
+		{0, nil}, {30*time.Minute + 29*time.Second, nil}, {time.Second, identity.ErrExpired},
+		{time.Hour, identity.ErrExpired},
 	} {
 		f.add(step.add)
 		_, err := f.caller(token)
@@ -273,7 +276,8 @@ func TestAudienceIsCheckedPerCall(t *testing.T) {
 	f := newFixture(t, func(c *identity.Config) { c.Audiences = []string{"loregate", "https://x.example/mcp"} })
 	_, secret := f.key(identity.KeySpec{})
 	token := f.token(secret, access.RoleGM, "")
-	for audience, want := range map[string]bool{"": true, "loregate": true, "https://x.example/mcp": true, "https://y.example/mcp": false} {
+	for audience, want := range map[string]bool{"": true, "loregate": true, "https://x.example/mcp": true,
+		"https://y.example/mcp": false} {
 		if _, err := f.Authenticate(context.Background(), token, audience); (err == nil) != want {
 			t.Errorf("audience %q: %v", audience, err)
 		}
@@ -311,7 +315,8 @@ func FuzzToken(f *testing.F) {
 // FuzzClaims signs its input: every accepted caller must still have only the key's rights.
 func FuzzClaims(f *testing.F) {
 	fx := newForge(f)
-	for _, s := range []string{claims(), claims("role", `"admin"`), claims("aud", `["loregate"]`), `{}`, `[]`, claims("exp", "1e300")} {
+	for _, s := range []string{claims(), claims("role", `"admin"`), claims("aud", `["loregate"]`), `{}`, `[]`,
+		claims("exp", "1e300")} {
 		f.Add(goodHeader, s)
 	}
 	f.Fuzz(func(t *testing.T, header, payload string) {
@@ -319,7 +324,8 @@ func FuzzClaims(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.Key != "id-1" || c.Subject != "anna" || c.Role(mainWorld) > access.RoleGM || c.Role(otherWorld) > 0 || c.Operator {
+		if c.Key != "id-1" || c.Subject != "anna" || c.Role(mainWorld) > access.RoleGM || c.Role(otherWorld) > 0 ||
+			c.Operator {
 			t.Errorf("%s gave %+v", payload, c)
 		}
 	})

@@ -161,7 +161,8 @@ type Work func(ctx context.Context) (any, error)
 
 // Start starts work with a grant and waits for it up to patience. The Job it returns is completed
 // or failed if the work ended in that time, else queued or running.
-func (r *Runner) Start(ctx context.Context, g access.Grant, kind string, patience time.Duration, work Work) (Job, error) {
+func (r *Runner) Start(ctx context.Context, g access.Grant, kind string, patience time.Duration,
+	work Work) (Job, error) {
 	now := r.now().UTC()
 	j := Job{ID: r.newID(), World: g.World(), Kind: kind, By: g.Caller().Subject, Level: g.View().Level,
 		Owner: r.owner, State: Queued, Created: now, Changed: now}
@@ -255,7 +256,8 @@ func (r *Runner) Find(ctx context.Context, g access.Grant, id string) (Job, erro
 	if err != nil {
 		return Job{}, err
 	}
-	if !ok || j.World != g.World() || (j.By != g.Caller().Subject && g.Role() < access.RoleAdmin) || g.View().Level < j.Level {
+	if !ok || j.World != g.World() || (j.By != g.Caller().Subject && g.Role() < access.RoleAdmin) ||
+		g.View().Level < j.Level {
 		return Job{}, absent
 	}
 	return j, nil

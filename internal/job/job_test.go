@@ -40,7 +40,8 @@ var world = access.WorldID{1}
 
 func grant(t *testing.T, who string, role access.Role, w access.WorldID) access.Grant {
 	t.Helper()
-	a, err := access.NewGuard(access.Config{}).Admit(t.Context(), access.Caller{Subject: access.Subject(who), EveryRole: role}, access.Request{World: w})
+	a, err := access.NewGuard(access.Config{}).Admit(t.Context(),
+		access.Caller{Subject: access.Subject(who), EveryRole: role}, access.Request{World: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,8 @@ func grant(t *testing.T, who string, role access.Role, w access.WorldID) access.
 func TestWorkThatEndsInTimeIsAnsweredAtOnce(t *testing.T) {
 	r := newRunner(t, openStore(t), nil)
 	g := grant(t, "ann", access.RoleGM, world)
-	j, err := r.Start(t.Context(), g, "count", time.Minute, func(context.Context) (any, error) { return map[string]int{"n": 3}, nil })
+	j, err := r.Start(t.Context(), g, "count", time.Minute,
+		func(context.Context) (any, error) { return map[string]int{"n": 3}, nil })
 	if err != nil || j.State != job.Completed || string(j.Result) != `{"n":3}` {
 		t.Fatalf("%+v, %v", j, err)
 	}
@@ -86,8 +88,10 @@ func TestProblemOfAFailedJob(t *testing.T) {
 		want string
 	}{
 		{"a fault", func(context.Context) (any, error) { return nil, fault.New(fault.Rule, "no terms") }, "no terms"},
-		{"an error of ours", func(context.Context) (any, error) { return nil, errors.New("SECRET") }, "something failed on our side; report the correlation id"},
-		{"a panic", func(context.Context) (any, error) { panic("SECRET") }, "something failed on our side; report the correlation id"},
+		{"an error of ours", func(context.Context) (any, error) { return nil, errors.New("SECRET") },
+			"something failed on our side; report the correlation id"},
+		{"a panic", func(context.Context) (any, error) { panic("SECRET") },
+			"something failed on our side; report the correlation id"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRunner(t, openStore(t), nil)
@@ -106,7 +110,8 @@ func TestTheLogOfAPanicHasNoContent(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	defer slog.SetDefault(before)
 	r := newRunner(t, openStore(t), nil)
-	if _, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute, func(context.Context) (any, error) { panic("SECRET") }); err != nil {
+	if _, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute,
+		func(context.Context) (any, error) { panic("SECRET") }); err != nil {
 		t.Fatal(err)
 	}
 	r.Close()
@@ -118,7 +123,8 @@ func TestTheLogOfAPanicHasNoContent(t *testing.T) {
 func TestAJobThatAStopInterruptedIsFailed(t *testing.T) {
 	s, clock := openStore(t), time.Unix(1000, 0)
 	now := func() time.Time { return clock }
-	interrupted := job.Job{ID: uuid.New(), World: world, Kind: "scan", By: "ann", Level: access.LevelUser, Owner: "gone", State: job.Running, Created: clock, Changed: clock}
+	interrupted := job.Job{ID: uuid.New(), World: world, Kind: "scan", By: "ann", Level: access.LevelUser, Owner: "gone",
+		State: job.Running, Created: clock, Changed: clock}
 	if err := s.Touch(t.Context(), "gone", clock, clock.Add(-time.Minute)); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +134,8 @@ func TestAJobThatAStopInterruptedIsFailed(t *testing.T) {
 	clock = clock.Add(time.Hour)
 	r := newRunner(t, s, now)
 	g := grant(t, "ann", access.RoleUser, world)
-	if _, err := r.Start(t.Context(), g, "next", time.Minute, func(context.Context) (any, error) { return nil, nil }); err != nil {
+	if _, err := r.Start(t.Context(), g, "next", time.Minute,
+		func(context.Context) (any, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 	// Its process was only paused, and finishes the job now: too late.
@@ -180,7 +187,8 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 		r := newRunner(t, u, nil)
 		g := grant(t, "ann", access.RoleGM, world)
 		start := func() job.Job {
-			j, err := r.Start(t.Context(), g, "long", time.Millisecond, func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() })
+			j, err := r.Start(t.Context(), g, "long", time.Millisecond,
+				func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +223,8 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 
 func TestVisibilityOfAJob(t *testing.T) {
 	r := newRunner(t, openStore(t), nil)
-	j, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute, func(context.Context) (any, error) { return 1, nil })
+	j, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute,
+		func(context.Context) (any, error) { return 1, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +280,9 @@ func TestJobsTakeTurns(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			for id, state := range want {
-				if j, _, _ := u.Job(t.Context(), id); j.State != state || j.Done() != (state == job.Completed || state == job.Failed) || (j.State == job.Failed) != (j.Problem == job.Interrupted) {
+				if j, _, _ := u.Job(t.Context(), id); j.State != state ||
+					j.Done() != (state == job.Completed || state == job.Failed) ||
+					(j.State == job.Failed) != (j.Problem == job.Interrupted) {
 					t.Errorf("%+v, want %s", j, state)
 				}
 			}

@@ -98,7 +98,8 @@ func (m *cpuMeter) read(calls int64) *ServerCPU {
 		}
 		took.user, took.system = took.user+c.user-m.began[i].user, took.system+c.system-m.began[i].system
 	}
-	return &ServerCPU{User: took.user.Seconds(), System: took.system.Seconds(), PerCall: float64((took.user + took.system).Microseconds()) / float64(max(calls, 1))}
+	return &ServerCPU{User: took.user.Seconds(), System: took.system.Seconds(),
+		PerCall: float64((took.user + took.system).Microseconds()) / float64(max(calls, 1))}
 }
 
 // formatCell formats the figure for a table.

@@ -92,5 +92,6 @@ func processTime(pid int) (c cpuTime, p process, ok bool) {
 	}
 	user, err := strconv.ParseInt(fields[11], 10, 64)
 	system, serr := strconv.ParseInt(fields[12], 10, 64)
-	return cpuTime{time.Duration(user) * tick, time.Duration(system) * tick}, process{pid, fields[19]}, err == nil && serr == nil
+	return cpuTime{time.Duration(user) * tick, time.Duration(system) * tick}, process{pid, fields[19]}, err == nil &&
+		serr == nil
 }

@@ -56,7 +56,8 @@ type helper struct {
 
 func startHelper(t *testing.T, address string) *helper {
 	t.Helper()
-	h := &helper{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelperServer$", "-test.timeout=2m")}
+	h := &helper{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelperServer$",
+		"-test.timeout=2m")}
 	h.cmd.Env = append(os.Environ(), "LOAD_TEST_LISTEN="+address)
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -130,7 +131,8 @@ func TestTheServersProcessIsMeasured(t *testing.T) {
 
 func TestUnmeasurableServers(t *testing.T) {
 	h := startHelper(t, "127.0.0.1:0")
-	for _, urls := range [][]string{{"http://192.0.2.1:80"}, {"http://127.0.0.1"}, {"http://127.0.0.1:1"}, {":"}, {h.url, "http://127.0.0.1:1"}, {strings.Replace(h.url, "127.0.0.1", "127.0.0.2", 1)}} {
+	for _, urls := range [][]string{{"http://192.0.2.1:80"}, {"http://127.0.0.1"}, {"http://127.0.0.1:1"}, {":"},
+		{h.url, "http://127.0.0.1:1"}, {strings.Replace(h.url, "127.0.0.1", "127.0.0.2", 1)}} {
 		if m := meterServers(urls); m != nil {
 			t.Errorf("%v is measured: %+v", urls, m)
 		}

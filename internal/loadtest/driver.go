@@ -92,7 +92,8 @@ func (d *driver) writeCards(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return d.mustSend(ctx, 0, call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: d.run + "-marker", body: mustJSON(map[string]any{"name": d.p.markerName(), "content": "All are there."})})
+	return d.mustSend(ctx, 0, call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: d.run + "-marker",
+		body: mustJSON(map[string]any{"name": d.p.markerName(), "content": "All are there."})})
 }
 
 // markerName returns the name of the card that is written last.
@@ -113,7 +114,8 @@ func (p *plan) batchCall(g int, run, mode string) call {
 	for i := g * groupSize; i < min((g+1)*groupSize, p.cards); i++ {
 		ops = append(ops, map[string]any{"action": "create", "name": p.cardName(i), "content": p.cardText(i)})
 	}
-	return call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards/batch", key: fmt.Sprintf("%s-fill-%d-%s", run, g, mode),
+	return call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards/batch",
+		key:  fmt.Sprintf("%s-fill-%d-%s", run, g, mode),
 		body: mustJSON(map[string]any{"mode": mode, "ops": ops})}
 }
 

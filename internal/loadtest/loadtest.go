@@ -77,7 +77,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Say == nil {
 		c.Say = func(string, ...any) {}
 	}
-	return c, c.checkFields()
+	return c, c.checkConfig()
 }
 
 func orDefault[T comparable](v, fallback T) T {
@@ -88,7 +88,7 @@ func orDefault[T comparable](v, fallback T) T {
 	return v
 }
 
-func (c Config) checkFields() error {
+func (c Config) checkConfig() error {
 	switch {
 	case len(c.URLs) == 0:
 		return fmt.Errorf("url: say which server; http://127.0.0.1:8420 is the usual one")
@@ -119,7 +119,8 @@ func (c Config) checkFields() error {
 
 func (c Config) checkURL(address string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" || u.User != nil || u.RawQuery != "" {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" ||
+		u.User != nil || u.RawQuery != "" {
 		return fmt.Errorf("url: %q is not the address of a server; write http://host:port", address)
 	}
 	ip := net.ParseIP(u.Hostname())

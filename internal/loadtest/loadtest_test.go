@@ -53,7 +53,8 @@ func newSite(t *testing.T, settings ...string) *site {
 	if _, err := s.app.CreateWorld(t.Context(), canon.NewWorld{Slug: "bench"}); err != nil {
 		t.Fatal(err)
 	}
-	if s.key, _, err = s.app.CreateKey(t.Context(), identity.KeySpec{Name: "bench", Subject: "bench", Actor: access.Person, MaxRole: access.RoleAdmin}, []string{"bench"}); err != nil {
+	if s.key, _, err = s.app.CreateKey(t.Context(), identity.KeySpec{Name: "bench", Subject: "bench", Actor: access.Person,
+		MaxRole: access.RoleAdmin}, []string{"bench"}); err != nil {
 		t.Fatal(err)
 	}
 	h, stop, err := s.app.Handler(t.Context())
@@ -83,7 +84,8 @@ func (s *site) meddled(w http.ResponseWriter, r *http.Request) bool {
 }
 
 func (s *site) config() loadtest.Config {
-	return loadtest.Config{URLs: []string{s.url}, Key: s.key, World: "bench", Cards: 120, Clients: 4, Duration: 20 * time.Second, Calls: 150}
+	return loadtest.Config{URLs: []string{s.url}, Key: s.key, World: "bench", Cards: 120, Clients: 4,
+		Duration: 20 * time.Second, Calls: 150}
 }
 
 func (s *site) run(c loadtest.Config) *loadtest.Report {
@@ -259,7 +261,8 @@ func TestFailuresAreCountedByCode(t *testing.T) {
 		t.Errorf("%d failed with the code, %d in all, %d calls answered; want 15, 15, 135", got, r.Failed, r.Calls)
 	}
 	var b bytes.Buffer
-	if err := r.Print(&b); err != nil || !strings.Contains(b.String(), "read failed: 15 × internal_error") || !strings.Contains(b.String(), "×") || !strings.Contains(b.String(), "server CPU: ") {
+	if err := r.Print(&b); err != nil || !strings.Contains(b.String(), "read failed: 15 × internal_error") ||
+		!strings.Contains(b.String(), "×") || !strings.Contains(b.String(), "server CPU: ") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
@@ -302,7 +305,8 @@ func TestInvalidConfigs(t *testing.T) {
 		{"no key", func(c *loadtest.Config) { c.Key = "" }, "loregate key create"},
 		{"no world", func(c *loadtest.Config) { c.World = "" }, "world"},
 		{"another machine", func(c *loadtest.Config) { c.URLs = []string{"https://lore.example"} }, "--other-machine"},
-		{"another machine in the clear", func(c *loadtest.Config) { c.URLs, c.Strange = []string{"http://lore.example"}, true }, "https"},
+		{"another machine in the clear",
+			func(c *loadtest.Config) { c.URLs, c.Strange = []string{"http://lore.example"}, true }, "https"},
 		{"a path", func(c *loadtest.Config) { c.URLs = []string{"http://127.0.0.1/api"} }, "http://host:port"},
 		{"too long", func(c *loadtest.Config) { c.Duration = 2 * time.Hour }, "1h"},
 		{"too many clients", func(c *loadtest.Config) { c.Clients = 5000 }, "1024"},
@@ -324,7 +328,8 @@ func TestInvalidConfigs(t *testing.T) {
 func TestPicturesAndJSON(t *testing.T) {
 	for _, r := range []*loadtest.Report{
 		{},
-		{Seconds: 2, Over: []loadtest.Slot{{At: 0, Calls: 10, P50: 1, P99: 4}, {At: 1, Failed: 2}, {At: 1.5, Calls: 3, P50: 0.2, P99: 900}}},
+		{Seconds: 2, Over: []loadtest.Slot{{At: 0, Calls: 10, P50: 1, P99: 4}, {At: 1, Failed: 2},
+			{At: 1.5, Calls: 3, P50: 0.2, P99: 900}}},
 	} {
 		var b bytes.Buffer
 		if err := r.Picture(&b, `<a> & "b"`); err != nil {

@@ -50,7 +50,8 @@ func (r *Report) Picture(out io.Writer, title string) error {
 	var b strings.Builder
 	scale := r.scaleOf()
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="11">`+"\n", wide, high)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/><text x="%d" y="18" font-size="13">%s</text>`+"\n", wide, high, left, escapeXML(title))
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/><text x="%d" y="18" font-size="13">%s</text>`+"\n", wide,
+		high, left, escapeXML(title))
 	scale.drawGrid(&b)
 	r.drawBars(&b, scale)
 	r.drawLine(&b, scale, "#d9822b", func(s Slot) float64 { return s.P99 })
@@ -126,7 +127,8 @@ func (r *Report) drawBars(b *strings.Builder, s scale) {
 			continue
 		}
 		h := float64(o.Calls) / s.step / s.rate * plotHigh
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#eee"/>`+"\n", s.x(o.At), top+plotHigh-h, max(s.x(s.step)-left-1, 0.5), h)
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#eee"/>`+"\n", s.x(o.At), top+plotHigh-h,
+			max(s.x(s.step)-left-1, 0.5), h)
 	}
 }
 
@@ -137,5 +139,6 @@ func (r *Report) drawLine(b *strings.Builder, s scale, color string, figure func
 			points = append(points, fmt.Sprintf("%.1f,%.1f", s.x(o.At+s.step/2), s.y(figure(o))))
 		}
 	}
-	fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.6" points="%s"/>`+"\n", color, strings.Join(points, " "))
+	fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.6" points="%s"/>`+"\n", color,
+		strings.Join(points, " "))
 }

@@ -79,7 +79,8 @@ type script struct {
 }
 
 func (p *plan) newScript(me int, run string) *script {
-	return &script{p: p, run: run, me: me, rnd: rand.New(rand.NewPCG(p.seed, uint64(me))), prose: p.prose.Fork(p.seed ^ uint64(me+1)<<20)}
+	return &script{p: p, run: run, me: me, rnd: rand.New(rand.NewPCG(p.seed, uint64(me))),
+		prose: p.prose.Fork(p.seed ^ uint64(me+1)<<20)}
 }
 
 func (s *script) next() call {
@@ -106,7 +107,8 @@ func (s *script) searchCall() call {
 	if s.rnd.IntN(4) == 0 {
 		mode = "substring"
 	}
-	return call{kind: Search, method: http.MethodGet, path: "/api/mcp/cards?search_in=content&limit=20&match_mode=" + mode + "&q=" + words}
+	return call{kind: Search, method: http.MethodGet, path: "/api/mcp/cards?search_in=content&limit=20&match_mode=" +
+		mode + "&q=" + words}
 }
 
 // writeKey returns the idempotency key of the current write, the same for each try.
@@ -119,16 +121,19 @@ func (s *script) writeCall() call {
 		return updateCall(s.p.cardName(s.rnd.IntN(s.p.cards)), text, s.writeKey())
 	}
 	name := fmt.Sprintf("%s+New %s", s.p.groupName(s.rnd.IntN(s.p.cards)), s.writeKey())
-	return call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: s.writeKey(), body: mustJSON(map[string]any{"name": name, "content": text})}
+	return call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: s.writeKey(),
+		body: mustJSON(map[string]any{"name": name, "content": text})}
 }
 
 func updateCall(name, text, key string) call {
-	return call{kind: Write, method: http.MethodPatch, path: cardPath(name), key: key, body: mustJSON(map[string]any{"content": text})}
+	return call{kind: Write, method: http.MethodPatch, path: cardPath(name), key: key,
+		body: mustJSON(map[string]any{"content": text})}
 }
 
 // proposeCall proposes a change that waits for a person's decision.
 func (s *script) proposeCall() call {
-	change := map[string]any{"name": "update_card", "arguments": map[string]any{"name": s.p.cardName(s.rnd.IntN(s.p.cards)), "content": s.prose.Text(200)}}
+	change := map[string]any{"name": "update_card",
+		"arguments": map[string]any{"name": s.p.cardName(s.rnd.IntN(s.p.cards)), "content": s.prose.Text(200)}}
 	return call{kind: Propose, method: http.MethodPost, path: "/api/proposals/canon-change", key: s.writeKey(),
 		body: mustJSON(map[string]any{"op": change, "reason": "Load.", "idempotencyKey": s.writeKey()})}
 }

@@ -72,8 +72,9 @@ func newLatency(h quantiles) Latency {
 func (m *measure) toReport(c Config, took time.Duration) *Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := &Report{Servers: c.URLs, World: c.World, Seed: c.Seed, Cards: c.Cards, Clients: c.Clients, Rate: c.Rate, Seconds: took.Seconds(),
-		Kinds: map[Kind]Figures{}, Moved: m.moved, Cut: m.undone, Limited: m.limited, Waited: m.waited.Seconds()}
+	r := &Report{Servers: c.URLs, World: c.World, Seed: c.Seed, Cards: c.Cards, Clients: c.Clients, Rate: c.Rate,
+		Seconds: took.Seconds(),
+		Kinds:   map[Kind]Figures{}, Moved: m.moved, Cut: m.undone, Limited: m.limited, Waited: m.waited.Seconds()}
 	all := newMeasure(0).tallyOf("").h
 	for k, t := range m.kinds {
 		r.Kinds[k] = Figures{Calls: t.h.TotalCount(), Latency: newLatency(t.h), Failed: t.failed, Retried: t.retried}

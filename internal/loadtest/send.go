@@ -43,8 +43,10 @@ type sender struct {
 }
 
 func newSender(c Config) *sender {
-	return &sender{c: c, client: &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{MaxIdleConnsPerHost: c.Clients + c.Watchers, MaxConnsPerHost: c.Clients + c.Watchers + 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: patience}}}
+	return &sender{c: c, client: &http.Client{Timeout: patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{MaxIdleConnsPerHost: c.Clients + c.Watchers,
+			MaxConnsPerHost: c.Clients + c.Watchers + 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: patience}}}
 }
 
 // currentToken returns a token that stays valid for a while.
@@ -162,7 +164,8 @@ func readAnswer(res *http.Response, body []byte) answer {
 		Error struct{ Code, Message string }
 	}
 	_ = json.Unmarshal(body, &e) // a body of another form has no code
-	a.code, a.says = orDefault(strings.ToLower(e.Error.Code), "http_"+strconv.Itoa(res.StatusCode)), orDefault(e.Error.Message, http.StatusText(res.StatusCode))
+	a.code, a.says = orDefault(strings.ToLower(e.Error.Code), "http_"+strconv.Itoa(res.StatusCode)),
+		orDefault(e.Error.Message, http.StatusText(res.StatusCode))
 	if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
 		a.wait = time.Duration(min(max(n, 0), 60)) * time.Second
 	}

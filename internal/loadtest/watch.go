@@ -30,7 +30,8 @@ type watcher struct {
 
 func (d *driver) subscribeAll(ctx context.Context) (list []*watcher, err error) {
 	for i := range d.c.Watchers {
-		if err = d.mustSend(ctx, 0, call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards", key: d.run + d.p.watchedName(i),
+		if err = d.mustSend(ctx, 0, call{kind: Write, method: http.MethodPost, path: "/api/mcp/cards",
+			key:  d.run + d.p.watchedName(i),
 			body: mustJSON(map[string]any{"name": d.p.watchedName(i) + " " + d.run, "content": "0"})}); err == nil {
 			var w *watcher
 			if w, err = d.newWatcher(ctx, i); err == nil {
@@ -73,12 +74,14 @@ func (d *driver) newWatcher(ctx context.Context, i int) (*watcher, error) {
 		}})
 	at := d.c.URLs[i%len(d.c.URLs)]
 	var err error
-	w.session, err = client.Connect(context.WithoutCancel(ctx), &mcp.StreamableClientTransport{Endpoint: at + "/mcp?world=" + url.QueryEscape(d.c.World),
-		HTTPClient: &http.Client{Transport: tokenTransport{d.s, i}}}, nil)
+	w.session, err = client.Connect(context.WithoutCancel(ctx),
+		&mcp.StreamableClientTransport{Endpoint: at + "/mcp?world=" + url.QueryEscape(d.c.World),
+			HTTPClient: &http.Client{Transport: tokenTransport{d.s, i}}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err = w.session.Subscribe(ctx, &mcp.SubscribeParams{URI: "archive://card/" + url.PathEscape(w.cardName())}); err != nil {
+	if err = w.session.Subscribe(ctx, &mcp.SubscribeParams{URI: "archive://card/" +
+		url.PathEscape(w.cardName())}); err != nil {
 		w.close()
 		return nil, err
 	}

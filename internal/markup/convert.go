@@ -218,7 +218,8 @@ func isTooDeep(markdown string) bool {
 		quotes := strings.Count(opening, ">")
 		items := len(strings.FieldsFunc(opening, func(r rune) bool { return r == ' ' || r == '\t' || r == '>' }))
 		rule := strings.Trim(line, "-* \t\r\n") == ""
-		if quotes > maxNesting || !rule && items > maxNesting || len(opening)-len(strings.TrimLeft(opening, " \t")) > maxIndent {
+		if quotes > maxNesting || !rule && items > maxNesting ||
+			len(opening)-len(strings.TrimLeft(opening, " \t")) > maxIndent {
 			return true
 		}
 	}

@@ -35,7 +35,8 @@ func TestToHTML(t *testing.T) {
 			t.Errorf("ToHTML(%q) = %q, %v, want %q", in, got, err, want)
 		}
 	}
-	if got, _ := markup.ToHTMLTrusted(context.Background(), "<!-- c -->\n\n<script>x</script> [[A]]"); got != "<!-- c -->\n<script>x</script> [[A]]" {
+	if got, _ := markup.ToHTMLTrusted(context.Background(),
+		"<!-- c -->\n\n<script>x</script> [[A]]"); got != "<!-- c -->\n<script>x</script> [[A]]" {
 		t.Errorf("trusted gave %q", got)
 	}
 	for in, want := range map[string]error{
@@ -64,7 +65,8 @@ func TestToMarkdown(t *testing.T) {
 			t.Errorf("ToMarkdown(%q) = %q, %v, want %q", in, got, err, want)
 		}
 	}
-	if _, err := markup.ToMarkdown(context.Background(), strings.Repeat("<div>", 10000)); !errors.Is(err, markup.ErrTooDeep) {
+	if _, err := markup.ToMarkdown(context.Background(), strings.Repeat("<div>", 10000)); !errors.Is(err,
+		markup.ErrTooDeep) {
 		t.Errorf("deep HTML gave %v", err)
 	}
 }
@@ -82,8 +84,10 @@ func TestRoundTrip(t *testing.T) {
 		"[[A < B|c]] *[[A]]* _[[A]]_ **[[A]]**x \\*no\\*",
 		"3. three\n4. four\n\npara\n\n- one\n\n  two\n\n- three",
 		"- a\n\n<!-- -->\n\n- b\n\n* c", "a\\\nb",
-		"Ezra\n[[Fathom]]\n**glass**\n*heart*\n`code`\n[l](http://e.org)", "a\n\\- b\n\\# c\n\\> d\n1\\. e\n\\---\n\\===\n\\* f\n+g", "**a\nb** c\nd  \ne\nf",
-		"- one\n  two\n  - three\n    four\n- five", "> - a\n>   b\n>\n> c\n> d", "> > a\n> > b\n\n1. c\n   d", "a | b\n\\--- | ---", "Two\nlines\n=====\n\nx", "[a\nb](http://e.org)\nc",
+		"Ezra\n[[Fathom]]\n**glass**\n*heart*\n`code`\n[l](http://e.org)",
+		"a\n\\- b\n\\# c\n\\> d\n1\\. e\n\\---\n\\===\n\\* f\n+g", "**a\nb** c\nd  \ne\nf",
+		"- one\n  two\n  - three\n    four\n- five", "> - a\n>   b\n>\n> c\n> d", "> > a\n> > b\n\n1. c\n   d",
+		"a | b\n\\--- | ---", "Two\nlines\n=====\n\nx", "[a\nb](http://e.org)\nc",
 		"黒い\n王", "- [ ] a\n  b", "~~a~~\n~~b~~",
 		"![img](/api/mcp/a.png) été 日本 👩\u200d🚀", "\\- not a list\n\n1\\. nor this\n\n\\> nor a quote",
 	} {
@@ -139,7 +143,8 @@ func live(doc string) string {
 			continue
 		}
 		switch n.Data {
-		case "script", "style", "iframe", "object", "embed", "form", "base", "meta", "link", "svg", "math", "template", "video", "audio":
+		case "script", "style", "iframe", "object", "embed", "form", "base", "meta", "link", "svg", "math", "template",
+			"video", "audio":
 			return "element " + n.Data
 		}
 		for _, a := range n.Attr {
@@ -147,7 +152,8 @@ func live(doc string) string {
 			switch {
 			case strings.HasPrefix(a.Key, "on"):
 				return "handler " + a.Key
-			case (a.Key == "href" || a.Key == "src") && (strings.HasPrefix(value, "javascript:") || strings.HasPrefix(value, "data:") || strings.HasPrefix(value, "vbscript:")):
+			case (a.Key == "href" || a.Key == "src") && (strings.HasPrefix(value, "javascript:") ||
+				strings.HasPrefix(value, "data:") || strings.HasPrefix(value, "vbscript:")):
 				return "address " + a.Val
 			case a.Key == "src" && !strings.HasPrefix(a.Val, "/api/"):
 				return "image " + a.Val
@@ -167,7 +173,8 @@ func dropControl(r rune) rune {
 }
 
 func TestLiveDetectsUnsanitised(t *testing.T) {
-	for _, doc := range []string{"<script>x</script>", "<b onclick=x>", "<a href='java\nscript:x'>", "<img src=//e/x>", "<p style='background:url(x)'>"} {
+	for _, doc := range []string{"<script>x</script>", "<b onclick=x>", "<a href='java\nscript:x'>", "<img src=//e/x>",
+		"<p style='background:url(x)'>"} {
 		if live(doc) == "" {
 			t.Errorf("%q passes for harmless", doc)
 		}
@@ -178,7 +185,8 @@ func FuzzSanitize(f *testing.F) {
 	for _, s := range []string{
 		`<a title="[[x" onclick="y]]" href="java[[q]]script:alert(1)">z</a>`, `<p title='{{x|"onclick=a "}}'>`,
 		`<[[a]]script>alert(1)</script>`, `[[<img src=x onerror=alert(1)>]]`, `<svg><style><img src=x onerror=alert(1)>`,
-		`<!-- [[ --><script>]] -->`, `<img src="/api/{{x}}" style="color:red;background:url(javascript:x)">`, "\\[[<b>&lt;script&gt;{{#<!--}}",
+		`<!-- [[ --><script>]] -->`, `<img src="/api/{{x}}" style="color:red;background:url(javascript:x)">`,
+		"\\[[<b>&lt;script&gt;{{#<!--}}",
 	} {
 		f.Add(s)
 	}
@@ -207,7 +215,8 @@ func FuzzSanitize(f *testing.F) {
 }
 
 func FuzzConvert(f *testing.F) {
-	for _, s := range []string{"# a\n\n- [[b|c]]\n\n| x |\n|-|\n| {{y|z}} |", "> a\n```\n[[b]]\n```", "<p>[[a]]</p>\\{{x}}", "w[[a]]0e[[b]]"} {
+	for _, s := range []string{"# a\n\n- [[b|c]]\n\n| x |\n|-|\n| {{y|z}} |", "> a\n```\n[[b]]\n```",
+		"<p>[[a]]</p>\\{{x}}", "w[[a]]0e[[b]]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -222,7 +231,8 @@ func FuzzConvert(f *testing.F) {
 				continue // inside tags, links and nests are escaped
 			}
 			i := strings.Index(out[at:], piece)
-			if i < 0 && !strings.Contains(out, piece) && !strings.Contains(s, "]:") && !strings.Contains(s, "](") && !strings.Contains(s, "```") && !strings.Contains(s, "~~~") && !strings.Contains(s, "|") {
+			if i < 0 && !strings.Contains(out, piece) && !strings.Contains(s, "]:") && !strings.Contains(s, "](") &&
+				!strings.Contains(s, "```") && !strings.Contains(s, "~~~") && !strings.Contains(s, "|") {
 				t.Fatalf("%q is lost from %q: %q", piece, s, out)
 			}
 		}
@@ -234,7 +244,8 @@ func FuzzConvert(f *testing.F) {
 
 // Converting hostile documents takes only a fraction of the time that a caller would wait.
 func TestConvertHostile(t *testing.T) {
-	for _, piece := range []string{"[[", "{{", "[", "![", "*a ", "`", "``a", "<", "<a ", "<!--", "> ", "- a\n", "| a ", "&amp", "[a](", "[[a]]", "\\", "<p>", "~~a", "_a_", "http://a.b ", "[a]: b\n"} {
+	for _, piece := range []string{"[[", "{{", "[", "![", "*a ", "`", "``a", "<", "<a ", "<!--", "> ", "- a\n", "| a ",
+		"&amp", "[a](", "[[a]]", "\\", "<p>", "~~a", "_a_", "http://a.b ", "[a]: b\n"} {
 		hostile := strings.Repeat(piece, 1<<18/len(piece))
 		for name, convert := range map[string]func(string){
 			"ToHTML":     func(s string) { _, _ = markup.ToHTML(context.Background(), s) },

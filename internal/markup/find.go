@@ -116,8 +116,10 @@ func isBound(text string, i int) bool {
 
 // unspaced lists the scripts that put no spaces between words or, as Korean, between words and
 // their endings. The prolonged sound mark belongs to no script and is listed separately.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul, unicode.Yi,
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet,
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
+	unicode.Yi,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Tai_Le, unicode.New_Tai_Lue,
+	unicode.Tai_Tham, unicode.Tai_Viet,
 	unicode.Javanese, unicode.Balinese, unicode.Sundanese,
 	{R16: []unicode.Range16{{Lo: 'ー', Hi: 'ー', Stride: 1}}}}
 

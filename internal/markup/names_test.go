@@ -153,7 +153,8 @@ func TestLeftRightParts(t *testing.T) {
 		{" ", "", "", "", nil},
 	} {
 		parts := markup.Parts(c.name)
-		if l, r, g := markup.Left(c.name), markup.Right(c.name), markup.Tag(c.name); l != c.left || r != c.right || g != c.tag || strings.Join(parts, "|") != strings.Join(c.parts, "|") || len(parts) != len(c.parts) {
+		if l, r, g := markup.Left(c.name), markup.Right(c.name), markup.Tag(c.name); l != c.left || r != c.right ||
+			g != c.tag || strings.Join(parts, "|") != strings.Join(c.parts, "|") || len(parts) != len(c.parts) {
 			t.Errorf("%q: left %q right %q tag %q parts %q", c.name, l, r, g, parts)
 		}
 	}
@@ -161,7 +162,8 @@ func TestLeftRightParts(t *testing.T) {
 		t.Errorf("Join = %q", got)
 	}
 	k := markup.KeyOf("Games+Hero+GM")
-	if k.Left() != "game+hero" || k.Tag() != "gm" || !k.HasPrefix("game") || !k.HasPrefix(k) || !k.HasPrefix("") || k.HasPrefix("gam") || !k.HasPart("gm") || k.HasPart("g") {
+	if k.Left() != "game+hero" || k.Tag() != "gm" || !k.HasPrefix("game") || !k.HasPrefix(k) || !k.HasPrefix("") ||
+		k.HasPrefix("gam") || !k.HasPart("gm") || k.HasPart("g") {
 		t.Errorf("key methods of %q", k)
 	}
 }
@@ -223,7 +225,8 @@ func TestMatchGlob(t *testing.T) {
 		{"Games+Butter*", "Games+Bitter", false},
 		{"*Docs", "X+My Docs", true}, {"*Docs", "X+My Docs+B", false}, {"*atus", "Status", true},
 		{"*draft*", "A+My Drafts+B", true},
-		{"Games* Notes", "Games Night Notes", true}, {"Games* Notes", "Games Notes", true}, {"Games* Notes", "Gamesnotes", false},
+		{"Games* Notes", "Games Night Notes", true}, {"Games* Notes", "Games Notes", true},
+		{"Games* Notes", "Gamesnotes", false},
 		{"Chapter ?", "Chapter 1", true}, {"Chapter ?", "Chapter 12", false},
 		{"*right", "*right", true}, {"*right", "X+*right", true},
 		{"Games", "game", true}, {"Games", "X+game", false},
@@ -241,7 +244,8 @@ func TestMatchGlob(t *testing.T) {
 }
 
 func FuzzKeyOf(f *testing.F) {
-	for _, s := range []string{"Games + Butterfly_Galaxii+Players", "E\u0301W\u030a", "İ&ccedil;S", "GMs𝐀a", "ǅa*+", "&amp;#43;"} {
+	for _, s := range []string{"Games + Butterfly_Galaxii+Players", "E\u0301W\u030a", "İ&ccedil;S", "GMs𝐀a", "ǅa*+",
+		"&amp;#43;"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -263,7 +267,9 @@ func FuzzMatchGlob(f *testing.F) {
 		if got != markup.MatchGlob(pattern, string(markup.KeyOf(name))) {
 			t.Errorf("MatchGlob(%q, %q) depends on more than the key", pattern, name)
 		}
-		if markup.KeyOf(name) != "" && len(name) < 1000 && !strings.ContainsAny(name, "*?") && !strings.HasPrefix(strings.TrimSpace(name), "+") && !strings.HasSuffix(strings.TrimSpace(name), "+") && !markup.MatchGlob(name, name) {
+		if markup.KeyOf(name) != "" && len(name) < 1000 && !strings.ContainsAny(name, "*?") &&
+			!strings.HasPrefix(strings.TrimSpace(name), "+") && !strings.HasSuffix(strings.TrimSpace(name), "+") &&
+			!markup.MatchGlob(name, name) {
 			t.Errorf("%q does not fit itself", name)
 		}
 	})

@@ -184,12 +184,14 @@ func hasMode(modes []PatchMode, m PatchMode) bool {
 func (p Patch) replaceBetween(content string) (Result, error) {
 	start := strings.Index(content, p.StartMarker)
 	if start < 0 {
-		return Result{}, patchFault("start_marker", "The start marker does not occur in the content; copy it from there exactly.")
+		return Result{}, patchFault("start_marker",
+			"The start marker does not occur in the content; copy it from there exactly.")
 	}
 	after := start + len(p.StartMarker)
 	end := strings.Index(content[after:], p.EndMarker)
 	if end < 0 {
-		return Result{}, patchFault("end_marker", "The end marker does not occur after the start marker; copy it from there exactly.")
+		return Result{}, patchFault("end_marker",
+			"The end marker does not occur after the start marker; copy it from there exactly.")
 	}
 	end += after
 	if p.EndInclusive {

@@ -20,10 +20,13 @@ func TestPatch(t *testing.T) {
 		patch         markup.Patch
 		want          string // the expected content, or '!' and the invalid field
 	}{
-		{"between keeps the end marker", page, markup.Patch{Mode: "replace_between", StartMarker: "<h2>Cultures</h2>", EndMarker: "<h2>", ReplacementHTML: "<h2>Cultures</h2><p>new</p>"},
+		{"between keeps the end marker", page, markup.Patch{Mode: "replace_between", StartMarker: "<h2>Cultures</h2>",
+			EndMarker: "<h2>", ReplacementHTML: "<h2>Cultures</h2><p>new</p>"},
 			"<h2>Intro</h2><p>[[A & B|\"q\"]]</p><h2>Cultures</h2><p>new</p><h2>End</h2>"},
-		{"between through the end marker", "a[b]c[d]", markup.Patch{Mode: "replace_between", StartMarker: "[", EndMarker: "]", ReplacementHTML: `\1$1`, EndInclusive: true}, `a\1$1c[d]`},
-		{"between looks behind the start marker only", "xx-x", markup.Patch{Mode: "replace_between", StartMarker: "x", EndMarker: "x", ReplacementHTML: "y"}, "yx-x"},
+		{"between through the end marker", "a[b]c[d]", markup.Patch{Mode: "replace_between", StartMarker: "[", EndMarker: "]",
+			ReplacementHTML: `\1$1`, EndInclusive: true}, `a\1$1c[d]`},
+		{"between looks behind the start marker only", "xx-x",
+			markup.Patch{Mode: "replace_between", StartMarker: "x", EndMarker: "x", ReplacementHTML: "y"}, "yx-x"},
 		{"between, no start", "a", markup.Patch{Mode: "replace_between", StartMarker: "b", EndMarker: "c"}, "!start_marker"},
 		{"between, no end", "c b", markup.Patch{Mode: "replace_between", StartMarker: "b", EndMarker: "c"}, "!end_marker"},
 		{"between, empty start", "a", markup.Patch{Mode: "replace_between", EndMarker: "c"}, "!start_marker"},
@@ -31,10 +34,13 @@ func TestPatch(t *testing.T) {
 
 		{"section keeps nested ones", page, markup.Patch{Mode: "section", Heading: "cultures", Content: "<p>new</p>"},
 			"<h2>Intro</h2><p>[[A & B|\"q\"]]</p><h2>Cultures</h2><p>new</p><h3>Sub</h3><p>sub</p><h2>End</h2>"},
-		{"section with nested ones", page, markup.Patch{Mode: "section", Heading: " Cultures ", Content: "<p>new</p>", IncludeNested: true},
+		{"section with nested ones", page, markup.Patch{Mode: "section", Heading: " Cultures ", Content: "<p>new</p>",
+			IncludeNested: true},
 			"<h2>Intro</h2><p>[[A & B|\"q\"]]</p><h2>Cultures</h2><p>new</p><h2>End</h2>"},
-		{"section content with its own heading", "<h2>A</h2>x<h2>B</h2>", markup.Patch{Mode: "section", Heading: "A", Content: "<h3>A</h3>y"}, "<h3>A</h3>y<h2>B</h2>"},
-		{"section stays in its element", "<div><h2>A</h2><p>x</p><div>y</div></div><p>z</p>", markup.Patch{Mode: "section", Heading: "A", Content: "n"}, "<div><h2>A</h2>n</div><p>z</p>"},
+		{"section content with its own heading", "<h2>A</h2>x<h2>B</h2>",
+			markup.Patch{Mode: "section", Heading: "A", Content: "<h3>A</h3>y"}, "<h3>A</h3>y<h2>B</h2>"},
+		{"section stays in its element", "<div><h2>A</h2><p>x</p><div>y</div></div><p>z</p>",
+			markup.Patch{Mode: "section", Heading: "A", Content: "n"}, "<div><h2>A</h2>n</div><p>z</p>"},
 		{"section emptied", "<h2>A</h2>x", markup.Patch{Mode: "section", Heading: "A"}, "<h2>A</h2>"},
 		{"section not there", page, markup.Patch{Mode: "section", Heading: "No"}, "!heading"},
 		{"section twice there", "<h2>A</h2><h3>A</h3>", markup.Patch{Mode: "section", Heading: "A"}, "!heading"},
@@ -51,12 +57,15 @@ func TestPatch(t *testing.T) {
 		{"prepend", "a", markup.Patch{Mode: "prepend", Content: "b\n"}, "b\na"},
 		{"append nothing", "a", markup.Patch{Mode: "append"}, "!content"},
 
-		{"items", "[[A]]\n[[B]]", markup.Patch{Mode: "items", Add: []string{"b", "C"}, Remove: []string{"a"}}, "[[B]]\n[[C]]"},
+		{"items", "[[A]]\n[[B]]", markup.Patch{Mode: "items", Add: []string{"b", "C"}, Remove: []string{"a"}},
+			"[[B]]\n[[C]]"},
 		{"items of nothing", "a", markup.Patch{Mode: "items"}, "!add"},
 
 		{"regex", "a1 b22", markup.Patch{Mode: "regex", Pattern: `([a-z])(\d+)`, Replacement: "$2${1}$$"}, "1a$ 22b$"},
-		{"regex with bounds", "cat scatter cat", markup.Patch{Mode: "regex", Pattern: `\bcat\b`, Replacement: "dog"}, "dog scatter dog"},
-		{"regex sees what it replaced before", "aab", markup.Patch{Mode: "regex", Pattern: `\ba|^a`, Replacement: "x"}, "xab"},
+		{"regex with bounds", "cat scatter cat", markup.Patch{Mode: "regex", Pattern: `\bcat\b`, Replacement: "dog"},
+			"dog scatter dog"},
+		{"regex sees what it replaced before", "aab", markup.Patch{Mode: "regex", Pattern: `\ba|^a`,
+			Replacement: "x"}, "xab"},
 		{"regex too many", "aaa", markup.Patch{Mode: "regex", Pattern: "a", MaxMatches: 2}, "!max_matches"},
 		{"regex limit too high", "a", markup.Patch{Mode: "regex", Pattern: "a", MaxMatches: 101}, "!max_matches"},
 		{"regex no match", "a", markup.Patch{Mode: "regex", Pattern: "b"}, "!pattern"},
@@ -64,8 +73,10 @@ func TestPatch(t *testing.T) {
 		{"regex broken", "a", markup.Patch{Mode: "regex", Pattern: "("}, "!pattern"},
 		{"regex unbalanced", "a", markup.Patch{Mode: "regex", Pattern: "a)(b"}, "!pattern"},
 		{"regex lookbehind", "a", markup.Patch{Mode: "regex", Pattern: "(?<=a)b"}, "!pattern"},
-		{"regex repeats too much", strings.Repeat("a", 256<<10), markup.Patch{Mode: "regex", Pattern: "(a?){1000}"}, "!pattern"},
-		{"regex grows too much", strings.Repeat("a", 64<<10), markup.Patch{Mode: "regex", Pattern: "(?s)(.+)", Replacement: strings.Repeat("$1 ", 100)}, "!replacement"},
+		{"regex repeats too much", strings.Repeat("a", 256<<10), markup.Patch{Mode: "regex", Pattern: "(a?){1000}"},
+			"!pattern"},
+		{"regex grows too much", strings.Repeat("a", 64<<10),
+			markup.Patch{Mode: "regex", Pattern: "(?s)(.+)", Replacement: strings.Repeat("$1 ", 100)}, "!replacement"},
 
 		{"no mode", "a", markup.Patch{}, "!mode"},
 		{"unknown mode", "a", markup.Patch{Mode: "sed"}, "!mode"},
@@ -85,7 +96,8 @@ func TestPatch(t *testing.T) {
 }
 
 func TestPatchDryRun(t *testing.T) {
-	r, err := markup.Patch{Mode: "regex", Pattern: "b", Replacement: "c", DryRun: true}.Apply(context.Background(), "a\nb\n")
+	r, err := markup.Patch{Mode: "regex", Pattern: "b", Replacement: "c", DryRun: true}.Apply(context.Background(),
+		"a\nb\n")
 	if err != nil || !r.DryRun || r.Matches != 1 || !strings.Contains(r.Diff, "-b\n+c\n") {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -193,7 +205,8 @@ func TestDiff(t *testing.T) {
 	}
 	start := time.Now()
 	big := markup.Diff(strings.Repeat("a\nb\n", 200000), strings.Repeat("b\nc\n", 200000))
-	if took := time.Since(start); took > 2*time.Second || len(big) > 300<<10 || !strings.Contains(big, "longer than is shown") {
+	if took := time.Since(start); took > 2*time.Second || len(big) > 300<<10 ||
+		!strings.Contains(big, "longer than is shown") {
 		t.Errorf("took %v for %d bytes", took, len(big))
 	}
 	start = time.Now()

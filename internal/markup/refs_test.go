@@ -50,7 +50,8 @@ func TestRewriteRefs(t *testing.T) {
 		return func(r markup.Ref) (string, bool) { return to, markup.KeyOf(r.Target) == "old" }
 	}
 	for _, c := range []struct{ content, to, want string }{
-		{"[[Old]] [[ old |Old]] {{Olds|view:Old}} [[Other]] Old", "New", "[[New]] [[ New |Old]] {{New|view:Old}} [[Other]] Old"},
+		{"[[Old]] [[ old |Old]] {{Olds|view:Old}} [[Other]] Old", "New",
+			"[[New]] [[ New |Old]] {{New|view:Old}} [[Other]] Old"},
 		{`\[[Old]] {{# Old}}`, "New", `\[[Old]] {{# Old}}`},
 		{"[[Old]]", "A|B", "[[Old]]"},
 		{"[[Old]]", "A]] [[B", "[[Old]]"},
@@ -67,7 +68,8 @@ func TestRewriteRefs(t *testing.T) {
 
 func TestParseNest(t *testing.T) {
 	n := markup.ParseNest(" A+B | titled; Title: My: B ;;hide:menu | name;x:y|")
-	want := markup.Nest{Name: "A+B", NestLevel: markup.NestLevel{View: "titled", Options: []markup.Option{{"title", "My: B"}, {"hide", "menu"}}},
+	want := markup.Nest{Name: "A+B", NestLevel: markup.NestLevel{View: "titled",
+		Options: []markup.Option{{"title", "My: B"}, {"hide", "menu"}}},
 		Items: []markup.NestLevel{{View: "name", Options: []markup.Option{{"x", "y"}}}, {}}}
 	if !reflect.DeepEqual(n, want) {
 		t.Errorf("got %+v\nwant %+v", n, want)
@@ -88,7 +90,8 @@ func TestParseNest(t *testing.T) {
 
 // The time for hostile input is proportional to its length.
 func TestRefsLinear(t *testing.T) {
-	for _, piece := range []string{"[[", "{{", "[[ {{", "[[|", "{{#", "]]", "[[a]", "{{a[[b", `\[[`, "[[|]]{{|", "{{ [[ }} "} {
+	for _, piece := range []string{"[[", "{{", "[[ {{", "[[|", "{{#", "]]", "[[a]", "{{a[[b", `\[[`, "[[|]]{{|",
+		"{{ [[ }} "} {
 		hostile := strings.Repeat(piece, 1<<21/len(piece))
 		start := time.Now()
 		markup.Refs(hostile)

@@ -45,7 +45,8 @@ func (p Patch) compilePattern(content string) (*finder, error) {
 	case p.MaxMatches < 0 || p.MaxMatches > MaxRegexMatches:
 		return nil, patchFault("max_matches", "The value must lie between 1 and %d.", MaxRegexMatches)
 	case len(content) > maxRegexInput:
-		return nil, patchFault("pattern", "The content is longer than the %d MiB that a pattern may search; use another mode.", maxRegexInput>>20)
+		return nil, patchFault("pattern",
+			"The content is longer than the %d MiB that a pattern may search; use another mode.", maxRegexInput>>20)
 	}
 	parsed, err := syntax.Parse(p.Pattern, syntax.Perl)
 	if err != nil {
@@ -100,7 +101,8 @@ func (p Patch) replaceAll(ctx context.Context, find *finder, content string) (Re
 			return Result{}, errTooSlow()
 		}
 		if n++; n > limit {
-			return Result{}, patchFault("max_matches", "The pattern matches more than %d times, so nothing is changed; narrow it or raise max_matches.", limit)
+			return Result{}, patchFault("max_matches",
+				"The pattern matches more than %d times, so nothing is changed; narrow it or raise max_matches.", limit)
 		}
 		out = append(out, content[done:m[0]]...)
 		if out = find.first.ExpandString(out, p.Replacement, content, m); len(out) > MaxPatchOutput {

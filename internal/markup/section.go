@@ -36,7 +36,8 @@ func (p Patch) replaceSection(content string) (Result, error) {
 		}
 	}
 	end = withinElement(content, start, end)
-	if own := findHeadings(p.Content); len(own) > 0 && isSameHeading(own[0].text, h.text) && strings.TrimSpace(p.Content[:own[0].start]) == "" {
+	if own := findHeadings(p.Content); len(own) > 0 && isSameHeading(own[0].text, h.text) &&
+		strings.TrimSpace(p.Content[:own[0].start]) == "" {
 		start = h.start
 	}
 	return Result{Content: content[:start] + p.Content + content[end:], Matches: 1}, nil

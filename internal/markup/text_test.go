@@ -148,7 +148,8 @@ func TestSnippet(t *testing.T) {
 		{"a <b> dragon & king", []string{"dragon"}, o, "a &lt;b&gt; <mark>dragon</mark> &amp; king"},
 		{"a <b> dragon", []string{"dragon"}, markup.SnippetOptions{}, "a <b> dragon"},
 		{"no hit here", []string{"x"}, o, "no hit here"},
-		{"king " + far + "the dragon king slept", []string{"king", "dragon"}, o, "…filler words the <mark>dragon</mark> <mark>king</mark> slept"},
+		{"king " + far + "the dragon king slept", []string{"king", "dragon"}, o,
+			"…filler words the <mark>dragon</mark> <mark>king</mark> slept"},
 		{"", []string{"x"}, o, ""},
 		{"one\n\ntwo", nil, o, "one two"},
 	} {
@@ -173,10 +174,12 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("folding %q gives %q, and again %q", s, c, markup.Fold(c))
 		}
 		cut, more := markup.Truncate(s, n)
-		if !strings.HasPrefix(s, cut) || more != (cut != s) || utf8.RuneCountInString(cut) > max(n, 0) || n > 0 && s != "" && cut == "" {
+		if !strings.HasPrefix(s, cut) || more != (cut != s) || utf8.RuneCountInString(cut) > max(n, 0) || n > 0 && s != "" &&
+			cut == "" {
 			t.Fatalf("Truncate(%q, %d) = %q, %v", s, n, cut, more)
 		}
-		for _, o := range []markup.FindOptions{{}, {FoldAccents: true}, {Mode: markup.WholeWord, FoldAccents: true}, {Mode: markup.Phrase}, {CaseSensitive: true}} {
+		for _, o := range []markup.FindOptions{{}, {FoldAccents: true}, {Mode: markup.WholeWord, FoldAccents: true},
+			{Mode: markup.Phrase}, {CaseSensitive: true}} {
 			end := 0
 			for _, m := range markup.FindAll(s, query, o) {
 				if m.Start < end && !o.FoldAccents || m.End <= m.Start || m.End > len(s) {
@@ -184,7 +187,8 @@ func FuzzText(f *testing.F) {
 				}
 				end = m.End
 			}
-			if got := markup.Snippet(s, []string{query}, markup.SnippetOptions{Mark: true, Find: o}); strings.Contains(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(got), "<") {
+			if got := markup.Snippet(s, []string{query}, markup.SnippetOptions{Mark: true,
+				Find: o}); strings.Contains(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(got), "<") {
 				t.Fatalf("snippet %q of %q", got, s)
 			}
 		}
@@ -203,7 +207,8 @@ func BenchmarkText(b *testing.B) {
 // TestTextOfPlainInput checks that Text gives the same result with and without an invisible comment
 // at the end: input without markup takes a shorter path.
 func TestTextOfPlainInput(t *testing.T) {
-	pieces := []string{"a", "Zoë", " ", "  ", "\n", "\r\n", "\t", "\x00", "\u2028", "\xff", "\u200b", "[[A|b]]", "[[", "{{C}}", "\\[[x]]", ">", "港"}
+	pieces := []string{"a", "Zoë", " ", "  ", "\n", "\r\n", "\t", "\x00", "\u2028", "\xff", "\u200b", "[[A|b]]", "[[",
+		"{{C}}", "\\[[x]]", ">", "港"}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
 		var b strings.Builder

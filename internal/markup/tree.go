@@ -71,7 +71,8 @@ func readAttributes(z *html.Tokenizer, more bool) []html.Attribute {
 		case "colspan", "rowspan":
 			v = strconv.Itoa(spanOf(v))
 		case "start":
-			if n, err := strconv.Atoi(v); err != nil || n < 0 || n > 999_999_999 { // the maximum length of a list number in Markdown
+			if n, err := strconv.Atoi(v); err != nil || n < 0 || n > 999_999_999 {
+				// The maximum length of a list number in Markdown.
 				continue
 			}
 		case "href", "src", "alt", "title", "type", "checked", "class", "align", "role":

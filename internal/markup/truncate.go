@@ -13,6 +13,9 @@ const lookBehind = 4096
 // maxSteps is the maximum number of nested constructs that Truncate moves out of.
 const maxSteps = 32
 
+// Clip returns the first n characters of s.
+func Clip(s string, n int) string { return s[:runesAfter(s, 0, n)] }
+
 // Truncate returns at most the first max characters of s and reports whether there are more. It
 // moves the cut back so that it does not split a character with its marks, an entity, a tag, a link
 // or a nest, unless that would leave nothing. cut is always a prefix of s and not empty unless max

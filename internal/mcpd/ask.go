@@ -67,7 +67,8 @@ func (a *asker) bindingData() []byte {
 	arguments := jsontext.Value(bytes.Clone(p.Arguments))
 	_ = arguments.Canonicalize() // arguments without a canonical form are bound unchanged
 	sum := sha256.Sum256(arguments)
-	b, err := stdjson.Marshal([]string{"asked", a.call.caller.Account(), a.call.scope.key, a.call.world, p.Name, hex.EncodeToString(sum[:])})
+	b, err := stdjson.Marshal([]string{"asked", a.call.caller.Account(), a.call.scope.key, a.call.world, p.Name,
+		hex.EncodeToString(sum[:])})
 	if err != nil {
 		panic("mcpd: " + err.Error()) // texts always have a JSON form
 	}
@@ -111,7 +112,8 @@ func (a *asker) askInRounds(f op.Form) (op.Reaction, error) {
 	}
 	result, ok := given.(*mcp.ElicitResult)
 	if !ok || result == nil {
-		return op.Reaction{}, fault.BadField("inputResponses."+f.Key, "must be the result of an elicitation; answer what was asked")
+		return op.Reaction{}, fault.BadField("inputResponses."+f.Key,
+			"must be the result of an elicitation; answer what was asked")
 	}
 	r, err := reactionFrom(f, result)
 	if err != nil {
@@ -168,7 +170,8 @@ func (a *asker) askResult(f *op.Form) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	requests, err := stdjson.Marshal(mcp.InputRequestMap{f.Key: &mcp.ElicitParams{Message: f.Message, RequestedSchema: f.Schema()}})
+	requests, err := stdjson.Marshal(mcp.InputRequestMap{f.Key: &mcp.ElicitParams{Message: f.Message,
+		RequestedSchema: f.Schema()}})
 	if err != nil {
 		return nil, err
 	}

@@ -54,13 +54,16 @@ func openYard(t *testing.T, options ...option) *yard {
 	t.Helper()
 	y := &yard{stage: &stage{t: t, book: newBook(), auth: newDoors()}}
 	y.now.Store(1_800_000_000)
-	surface := op.Surface{Name: "yard", Title: "Yard", Doc: "boats", Operations: []*op.Operation{op.Define(op.Spec{Name: "build_boat", Title: "Build", Doc: "Use it to build a boat.",
-		Surfaces: []string{"yard"}, Effect: access.Write, MinRole: access.RoleUser, Interactive: true}, y.build)}}
-	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface}, Worlds: oneWorld{}})
+	surface := op.Surface{Name: "yard", Title: "Yard", Doc: "boats",
+		Operations: []*op.Operation{op.Define(op.Spec{Name: "build_boat", Title: "Build", Doc: "Use it to build a boat.",
+			Surfaces: []string{"yard"}, Effect: access.Write, MinRole: access.RoleUser, Interactive: true}, y.build)}}
+	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface},
+		Worlds: oneWorld{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mcpd.Config{Engine: engine, Auth: y.auth, Surfaces: []*op.Surface{&surface}, Now: func() time.Time { return time.Unix(y.now.Load(), 0) }}
+	c := mcpd.Config{Engine: engine, Auth: y.auth, Surfaces: []*op.Surface{&surface},
+		Now: func() time.Time { return time.Unix(y.now.Load(), 0) }}
 	for _, o := range options {
 		o(&c)
 	}
@@ -150,16 +153,21 @@ func TestRefusedAndInvalidAnswers(t *testing.T) {
 			failed bool
 		}{
 			{"declined", &mcp.ElicitResult{Action: "decline"}, "cog declined:", false},
-			{"dismissed", &mcp.ElicitResult{Action: "cancel", Content: map[string]any{"colour": "red"}}, "cog dismissed::", false},
-			{"wrong choice", &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": "HOSTILEMARK"}}, "answer.colour", true},
-			{"wrong type", &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": map[string]any{"HOSTILEMARK": 1}}}, "answer.colour", true},
+			{"dismissed", &mcp.ElicitResult{Action: "cancel", Content: map[string]any{"colour": "red"}},
+				"cog dismissed::", false},
+			{"wrong choice", &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": "HOSTILEMARK"}},
+				"answer.colour", true},
+			{"wrong type", &mcp.ElicitResult{Action: "accept",
+				Content: map[string]any{"colour": map[string]any{"HOSTILEMARK": 1}}}, "answer.colour", true},
 			{"nothing", &mcp.ElicitResult{Action: "accept"}, "answer.colour", true},
-			{"too long", &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": "red", "name": strings.Repeat("HOSTILEMARK", 100_000)}}, "answer.name", true},
+			{"too long", &mcp.ElicitResult{Action: "accept",
+				Content: map[string]any{"colour": "red", "name": strings.Repeat("HOSTILEMARK", 100_000)}}, "answer.name", true},
 			{"no action", &mcp.ElicitResult{Action: "HOSTILEMARK"}, "action", true},
 		} {
 			before := y.built.Load()
 			res := y.answering(t, era, row.result)
-			if got := text(t, res); res.IsError != row.failed || !strings.Contains(got, row.want) || strings.Contains(got, "HOSTILEMARK") {
+			if got := text(t, res); res.IsError != row.failed || !strings.Contains(got, row.want) ||
+				strings.Contains(got, "HOSTILEMARK") {
 				t.Errorf("%s: %s", row.name, got)
 			}
 			if built := y.built.Load() - before; (built == 0) != row.failed {
@@ -173,8 +181,9 @@ func TestRefusedAndInvalidAnswers(t *testing.T) {
 // older era a middleware replaces the answer, in the modern one the rounds are made by hand.
 func (y *yard) answering(t *testing.T, era string, result *mcp.ElicitResult) *mcp.CallToolResult {
 	t.Helper()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
-		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) { return accept(nil) }})
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"},
+		&mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+			ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) { return accept(nil) }})
 	client.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method == "elicitation/create" {
@@ -271,7 +280,8 @@ func TestRequestStateIsBoundToCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := got.Result
-	if r.ResultType != "input_required" || r.InputRequests["boat"].Method != "elicitation/create" || r.Content != nil || r.StructuredContent != nil || first.header.Get("Content-Type") != "application/json" {
+	if r.ResultType != "input_required" || r.InputRequests["boat"].Method != "elicitation/create" || r.Content != nil ||
+		r.StructuredContent != nil || first.header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%s", first.body)
 	}
 	answers := `"inputResponses":{"boat":{"action":"accept","content":{"colour":"red"}}},`
@@ -281,9 +291,11 @@ func TestRequestStateIsBoundToCall(t *testing.T) {
 	for _, row := range []struct{ name, token, boat, more, want string }{
 		{"as it was asked", "user", "cog", answers + state(r.RequestState), `"Who sails her?"`},
 		{"without its state nothing was asked", "user", "cog", answers, boatForm.Message},
-		{"an answer to another question", "user", "cog", strings.Replace(answers, `"boat"`, `"crew"`, 1) + state(r.RequestState), boatForm.Message},
+		{"an answer to another question", "user", "cog",
+			strings.Replace(answers, `"boat"`, `"crew"`, 1) + state(r.RequestState), boatForm.Message},
 		{"no answer", "user", "cog", state(r.RequestState), boatForm.Message},
-		{"another kind of answer", "user", "cog", strings.Replace(answers, `"action":"accept"`, `"roots":[]`, 1) + state(r.RequestState), "inputResponses.boat"},
+		{"another kind of answer", "user", "cog", strings.Replace(answers, `"action":"accept"`, `"roots":[]`,
+			1) + state(r.RequestState), "inputResponses.boat"},
 		{"for another call", "user", "hulk", answers + state(r.RequestState), "is not what this call was asked with"},
 		{"of another caller", "other", "cog", answers + state(r.RequestState), "is not what this call was asked with"},
 		{"changed", "user", "cog", answers + state(string(bad)), "is not what this call was asked with"},

@@ -64,12 +64,14 @@ func againstBare(b *testing.B, era, text string) {
 // bareServer uses the least of the SDK: one typed tool, plain JSON.
 func bareServer(stateless bool, text string) http.Handler {
 	srv := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
-	mcp.AddTool(srv, &mcp.Tool{Name: "get_page", Description: "Echo"}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
-		Name string `json:"name"`
-	}) (*mcp.CallToolResult, textOut, error) {
-		return nil, textOut{text}, nil
-	})
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{Stateless: stateless, JSONResponse: true})
+	mcp.AddTool(srv, &mcp.Tool{Name: "get_page", Description: "Echo"},
+		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+			Name string `json:"name"`
+		}) (*mcp.CallToolResult, textOut, error) {
+			return nil, textOut{text}, nil
+		})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv },
+		&mcp.StreamableHTTPOptions{Stateless: stateless, JSONResponse: true})
 }
 
 // load calls get_page in a closed loop.

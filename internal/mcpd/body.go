@@ -24,7 +24,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, tooLarge(limit)
 	}
 	var in bytes.Buffer
-	in.Grow(int(min(max(r.ContentLength, 0), maxReserved)) + bytes.MinRead) // no more memory is reserved for bytes that are only announced
+	// no more memory is reserved for bytes that are only announced
+	in.Grow(int(min(max(r.ContentLength, 0), maxReserved)) + bytes.MinRead)
 	_, err := in.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	if _, over := err.(*http.MaxBytesError); over {
 		return nil, tooLarge(limit)
@@ -39,7 +40,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 const maxReserved = 64 << 10
 
 func tooLarge(limit int64) error {
-	return fault.New(fault.TooLarge, "a message may have %d bytes; send less, or upload files over REST", limit).With("limit", limit)
+	return fault.New(fault.TooLarge, "a message may have %d bytes; send less, or upload files over REST",
+		limit).With("limit", limit)
 }
 
 // checkJSON returns an error if a message is not acceptable JSON: malformed, not UTF-8, with a name

@@ -50,7 +50,8 @@ func (s *Server) takeContinuation(r *op.Request, c *call) (g continuation, err e
 	bad := func(field string) error {
 		return fault.BadField(field, "is not from a cut result, or that is not kept any more; make the first call again")
 	}
-	if v, ok := args[fromArgument]; ok && (json.Unmarshal(v, &g.from) != nil || len(g.from) == 0 || len(g.from) > maxPlace) {
+	if v, ok := args[fromArgument]; ok && (json.Unmarshal(v, &g.from) != nil || len(g.from) == 0 ||
+		len(g.from) > maxPlace) {
 		return g, bad(fromArgument)
 	}
 	if v, ok := args[restArgument]; ok && json.Unmarshal(v, &g.rest) != nil {
@@ -87,7 +88,8 @@ func (s *Server) callWhole(ctx context.Context, r op.Request, c *call) (*op.Answ
 	if g.rest != "" {
 		whole, ok := s.kept.findKept(g.rest, r.Operation, c)
 		if !ok {
-			return nil, fault.BadField(restArgument, "the rest of that result is not kept any more; see what the call did before you make it again")
+			return nil, fault.BadField(restArgument,
+				"the rest of that result is not kept any more; see what the call did before you make it again")
 		}
 		return s.cutAnswer(&op.Answer{Output: whole}, r, g, c)
 	}

@@ -208,7 +208,8 @@ func emptyLike(v jsontext.Value) string {
 }
 
 func membersOf(v jsontext.Value) (list []member, err error) {
-	d := jsontext.NewDecoder(strings.NewReader(string(v)), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	d := jsontext.NewDecoder(strings.NewReader(string(v)), jsontext.AllowInvalidUTF8(true),
+		jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -237,7 +238,8 @@ func mustMembers(v []byte) []member {
 }
 
 func itemsOf(v jsontext.Value) (list []jsontext.Value, err error) {
-	d := jsontext.NewDecoder(strings.NewReader(string(v)), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	d := jsontext.NewDecoder(strings.NewReader(string(v)), jsontext.AllowInvalidUTF8(true),
+		jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,8 @@ func (s *Server) serveDirectly(w http.ResponseWriter, r *http.Request, v *visit,
 		send(statusOf(err), message)
 		return true
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // in the older era a call outlives its connection
+	// in the older era a call outlives its connection
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()
 	key := string(m.id)
 	if !v.session.calls.begin(key, cancel) {

@@ -49,7 +49,8 @@ func (r request) String() string {
 func realMessages(era string) (bodies []string) {
 	meta := ""
 	if era == modern {
-		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"experimental":{"x":1}},` +
+		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
+			`","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"experimental":{"x":1}},` +
 			`"io.modelcontextprotocol/clientInfo":{"name":"client","title":"A client","version":"1.0","icons":[{"src":"data:,","mimeType":"image/png","sizes":["any"]}]}`
 	}
 	with := func(more string) string {
@@ -64,13 +65,16 @@ func realMessages(era string) (bodies []string) {
 		return meta + `,` + more + `}`
 	}
 	call := func(tool, args, meta string) {
-		bodies = append(bodies, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+meta+`}}`)
+		bodies = append(bodies, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+
+			args+meta+`}}`)
 	}
 	other := func(id, method, params, meta string) {
-		bodies = append(bodies, `{"jsonrpc":"2.0",`+id+`"method":"`+method+`","params":{`+strings.TrimPrefix(params+meta, ",")+`}}`)
+		bodies = append(bodies, `{"jsonrpc":"2.0",`+id+`"method":"`+method+`","params":{`+
+			strings.TrimPrefix(params+meta, ",")+`}}`)
 	}
 	call("get_page", `{"name":"mill"}`, with(""))
-	call("get_page", `{"name":"mill","world":"main"}`, with(`"world":"main","progressToken":12,"client/callId":"toolu_01"`))
+	call("get_page", `{"name":"mill","world":"main"}`,
+		with(`"world":"main","progressToken":12,"client/callId":"toolu_01"`))
 	call("get_page", `{"name":"crypt"}`, with(`"world":"elsewhere"`))
 	call("long_page", `{"offset":3}`, with(""))
 	call("whisper", `{"name":"crypt"}`, with(""))
@@ -117,7 +121,8 @@ func messages(era string) (all []request) {
 
 // headersOf returns the headers that match a message.
 func headersOf(era, body string) http.Header {
-	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {era}}
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {era}}
 	if era == modern {
 		value := func(member string) string {
 			_, rest, _ := strings.Cut(body, `"`+member+`":"`)
@@ -140,8 +145,10 @@ func headersOf(era, body string) http.Header {
 
 func changeHeader(r *rand.Rand, h http.Header) {
 	values := map[string][]string{
-		"Content-Type":         {"", "application/json; charset=utf-8", "text/plain", "APPLICATION/JSON", "application/json;", "a;b;c"},
-		"Accept":               {"", "*/*", "application/json", "text/event-stream", "text/event-stream;q=1,application/json", "text/*, application/*", "APPLICATION/JSON, text/event-stream"},
+		"Content-Type": {"", "application/json; charset=utf-8", "text/plain", "APPLICATION/JSON", "application/json;",
+			"a;b;c"},
+		"Accept": {"", "*/*", "application/json", "text/event-stream", "text/event-stream;q=1,application/json",
+			"text/*, application/*", "APPLICATION/JSON, text/event-stream"},
 		"Mcp-Protocol-Version": {"", older, modern, "2024-11-05", "2025-03-26", "1999-01-01", "2027-01-01", "x"},
 		"Mcp-Method":           {"", "tools/list", "tools/call", "resources/read"},
 		"Mcp-Name":             {"", "mill", "get_page", "book://page/mill", "=?base64?Z2V0X3BhZ2U=?="},
@@ -158,28 +165,35 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 // oddities are replacements for values in messages.
 var oddities = []string{
-	`null`, `true`, `0`, `-0`, `7.0`, `1.5`, `1e3`, `1e999`, `-1e-999`, `123456789012345678901234567890`, `9007199254740993`, `999999999999999`,
-	`""`, `"x"`, `"7"`, `"mill"`, `"get_page"`, `"tools/call"`, `"2.0"`, `"main"`, `"` + older + `"`, `"` + modern + `"`, `"2027-01-01"`,
+	`null`, `true`, `0`, `-0`, `7.0`, `1.5`, `1e3`, `1e999`, `-1e-999`, `123456789012345678901234567890`,
+	`9007199254740993`, `999999999999999`,
+	`""`, `"x"`, `"7"`, `"mill"`, `"get_page"`, `"tools/call"`, `"2.0"`, `"main"`, `"` + older + `"`, `"` + modern + `"`,
+	`"2027-01-01"`,
 	`"\u0067et_page"`, `"a\/b"`, `"\ud83d\ude00"`, `"\ud800"`, "\"\u2028\U0001F600é\"", "\"\x7f\"", "\"\xff\"", `"\u0000"`,
-	`[]`, `{}`, `[[]]`, `{"a":{"b":[1,{"c":null}]}}`, `{"name":"mill"}`, `{"form":5}`, `{"listChanged":"yes"}`, `{"name":5,"version":null}`,
+	`[]`, `{}`, `[[]]`, `{"a":{"b":[1,{"c":null}]}}`, `{"name":"mill"}`, `{"form":5}`, `{"listChanged":"yes"}`,
+	`{"name":5,"version":null}`,
 	strings.Repeat("[", 40) + strings.Repeat("]", 40), strings.Repeat(`{"a":`, 70) + "1" + strings.Repeat("}", 70),
 }
 
-var oddMembers = []string{`"id":1`, `"x":null`, `"progressToken":3`, `"requestState":"s"`, `"inputResponses":{}`, `"task":{"ttl":1}`, `"_meta":{"world":"main"}`, `"arguments":{}`, `"uri":"book://page/mill"`,
-	`"result":{}`, `"error":{"code":1,"message":"m"}`, `"jsonrpc":"2.0"`, `"Method":"ping"`, `"_from":[1]`, `"world":"main"`, `"traceparent":"00-0"`}
+var oddMembers = []string{`"id":1`, `"x":null`, `"progressToken":3`, `"requestState":"s"`, `"inputResponses":{}`,
+	`"task":{"ttl":1}`, `"_meta":{"world":"main"}`, `"arguments":{}`, `"uri":"book://page/mill"`,
+	`"result":{}`, `"error":{"code":1,"message":"m"}`, `"jsonrpc":"2.0"`, `"Method":"ping"`, `"_from":[1]`,
+	`"world":"main"`, `"traceparent":"00-0"`}
 
 // changeMessage makes one change to a message.
 func changeMessage(r *rand.Rand, body string) string {
 	switch r.IntN(12) {
 	case 0: // any byte
 		at := r.IntN(len(body) + 1)
-		return body[:at] + pick(r, []string{"\xff", " ", "\t", "\r", "\"", "}", "{", "[", ",", "\\", "0", "\x00", "\u00a0"}) + body[at:]
+		return body[:at] + pick(r, []string{"\xff", " ", "\t", "\r", "\"", "}", "{", "[", ",", "\\", "0", "\x00",
+			"\u00a0"}) + body[at:]
 	case 1:
 		if at := r.IntN(len(body) + 1); at < len(body) {
 			return body[:at] + body[at+1:]
 		}
 	case 2:
-		return pick(r, []string{"[" + body + "]", "[" + body + "," + body + "]", "[]", "[" + body, body + body, body + " ", "\ufeff" + body, body + strings.Repeat(" ", 70_000), ""})
+		return pick(r, []string{"[" + body + "]", "[" + body + "," + body + "]", "[]", "[" + body, body + body, body + " ",
+			"\ufeff" + body, body + strings.Repeat(" ", 70_000), ""})
 	}
 	n, ok := parseNode(body)
 	if !ok {
@@ -207,7 +221,8 @@ func changeMessage(r *rand.Rand, body string) string {
 		}
 	case 5:
 		if len(at.key) > 2 {
-			at.key = pick(r, []string{strings.ToUpper(at.key), `"` + fmt.Sprintf(`\u%04x`, at.key[1]) + at.key[2:], `" ` + at.key[1:], at.key[:len(at.key)-1] + `s"`})
+			at.key = pick(r, []string{strings.ToUpper(at.key), `"` + fmt.Sprintf(`\u%04x`, at.key[1]) + at.key[2:], `" ` +
+				at.key[1:], at.key[:len(at.key)-1] + `s"`})
 		}
 	case 6:
 		at.space = pick(r, []string{" ", "\r\n\t ", "  "})
@@ -321,17 +336,19 @@ func openWitnessed(t *testing.T, viaSDK bool) (*stage, *witness) {
 		for _, f := range c.Surfaces {
 			surfaces = append(surfaces, *f)
 		}
-		engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{Recorder: w}), Surfaces: surfaces, Worlds: oneWorld{}})
+		engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{Recorder: w}), Surfaces: surfaces,
+			Worlds: oneWorld{}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Engine, c.MaxBody = engine, 64<<10
-		c.Logger = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == "time" || a.Key == "error" { // the trace of a panic differs between the two routes
-				return slog.Attr{}
-			}
-			return a
-		}}))
+		c.Logger = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == "time" || a.Key == "error" { // the trace of a panic differs between the two routes
+					return slog.Attr{}
+				}
+				return a
+			}}))
 	})
 	if viaSDK {
 		mcpd.ViaSDK(s.server)
@@ -401,7 +418,8 @@ func TestOpenDirectCallIDsAreUnique(t *testing.T) {
 	if want := `{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"duplicate in-flight request ID 5"}}`; got.status != 400 || got.body != want {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if got := s.send("POST", "/mcp", "user", strings.Replace(call(5, "get_page", `{"name":"mill"}`), `:5`, `:"5"`, 1), session); got.status != 200 {
+	if got := s.send("POST", "/mcp", "user", strings.Replace(call(5, "get_page", `{"name":"mill"}`), `:5`, `:"5"`, 1),
+		session); got.status != 200 {
 		t.Errorf("the text 5 is another id: %d %s", got.status, got.body)
 	}
 	close(s.goOn)
@@ -509,7 +527,8 @@ func FuzzEnvelope(f *testing.F) {
 		target := map[string]string{"tools/call": p.Name, "resources/read": p.URI}[r.Method]
 		world, _ := p.Meta["world"].(string)
 		version, _ := p.Meta[mcp.MetaKeyProtocolVersion].(string)
-		if e.Target != target || e.World != world || e.Version != version || e.Method == "tools/call" && string(e.Input) != string(p.Arguments) {
+		if e.Target != target || e.World != world || e.Version != version || e.Method == "tools/call" &&
+			string(e.Input) != string(p.Arguments) {
 			t.Errorf("%+v, the SDK reads %s", e, r.Params)
 		}
 	})

@@ -33,7 +33,8 @@ func TestAdmissionOfRequests(t *testing.T) {
 		{"no token", "/mcp", "", call, headers, 401, `"code":"unauthorized"`},
 		{"bad token", "/mcp", "nobody", call, headers, 401, `"code":"unauthorized"`},
 		{"unknown surface", "/mcp/nowhere", "user", call, headers, 404, `"code":"not_found"`},
-		{"page of another origin", "/mcp", "user", call, with("Origin: https://evil.test"), 403, `"code":"permission_denied"`},
+		{"page of another origin", "/mcp", "user", call, with("Origin: https://evil.test"), 403,
+			`"code":"permission_denied"`},
 		{"other site", "/mcp", "user", call, with("Sec-Fetch-Site: cross-site"), 403, `"code":"permission_denied"`},
 		{"own origin", "/mcp", "user", call, with("Origin: " + s.http.URL), 200, "A mill"},
 		{"not JSON", "/mcp", "user", `{"jsonrpc":`, headers, 400, `"code":-32700`},
@@ -57,7 +58,8 @@ func TestAdmissionOfRequests(t *testing.T) {
 			if got.header.Get("X-Correlation-Id") == "" {
 				t.Error("no correlation id")
 			}
-			if challenge := got.header.Get("WWW-Authenticate"); (r.status == 401) != strings.Contains(challenge, "resource_metadata=") {
+			if challenge := got.header.Get("WWW-Authenticate"); (r.status == 401) != strings.Contains(challenge,
+				"resource_metadata=") {
 				t.Errorf("challenge %q", challenge)
 			}
 		})
@@ -82,7 +84,8 @@ func TestRateLimitSetsRetryAfter(t *testing.T) {
 		t.Errorf("%d %v %s", got.status, got.header, got.body)
 	}
 	s.auth.down = fault.New(fault.Denied, "needs gm").With("required_role", "gm")
-	if got := s.send("POST", "/mcp", "user", ping); got.status != 403 || !strings.Contains(got.header.Get("WWW-Authenticate"), "insufficient_scope") {
+	if got := s.send("POST", "/mcp", "user", ping); got.status != 403 ||
+		!strings.Contains(got.header.Get("WWW-Authenticate"), "insufficient_scope") {
 		t.Errorf("%d %v", got.status, got.header)
 	}
 }
@@ -191,12 +194,14 @@ func TestRevocationEndsStreamsAndSessions(t *testing.T) {
 func TestRevocationEndsAListeningStream(t *testing.T) {
 	s := open(t)
 	body := `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["book://page/mill"]},` +
-		`"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}}}`
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
+		`","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	r, err := http.NewRequestWithContext(t.Context(), "POST", s.http.URL+"/mcp", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range []string{"Content-Type: application/json", "Accept: application/json, text/event-stream", "Authorization: Bearer user",
+	for _, h := range []string{"Content-Type: application/json", "Accept: application/json, text/event-stream",
+		"Authorization: Bearer user",
 		"Mcp-Protocol-Version: " + modern, "Mcp-Method: subscriptions/listen"} {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
@@ -210,7 +215,8 @@ func TestRevocationEndsAListeningStream(t *testing.T) {
 	for lines.Scan() && !strings.Contains(lines.Text(), "acknowledged") {
 		continue
 	}
-	wantContains(t, lines.Text(), `"resourceSubscriptions":["book://page/mill"]`, `"io.modelcontextprotocol/subscriptionId":7`)
+	wantContains(t, lines.Text(), `"resourceSubscriptions":["book://page/mill"]`,
+		`"io.modelcontextprotocol/subscriptionId":7`)
 	s.auth.revoke("user")
 	for lines.Scan() {
 		_ = lines.Text() // until the stream ends
@@ -220,7 +226,8 @@ func TestRevocationEndsAListeningStream(t *testing.T) {
 func TestRefusedTokenEndsTheHandshake(t *testing.T) {
 	s := open(t)
 	eachEra(t, func(t *testing.T, era string) {
-		if _, err := s.tryConnect(t, era, "nobody", "/mcp", nil); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+		if _, err := s.tryConnect(t, era, "nobody", "/mcp", nil); err == nil ||
+			!strings.Contains(err.Error(), "Unauthorized") {
 			t.Errorf("connected, or %v", err)
 		}
 	})

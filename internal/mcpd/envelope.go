@@ -119,12 +119,14 @@ func isObjectOf[T any](value []byte) bool {
 // hasHeadersOfEra reports whether the request's headers are the usual ones of the envelope's era; n
 // is the session that the request belongs to, nil for none.
 func (m *envelope) hasHeadersOfEra(h http.Header, n *session) bool {
-	if !m.isOfOneEra() || len(h.Values("Last-Event-ID")) > 0 || !takesBoth(h.Values("Accept")) || !isJSON(h.Get("Content-Type")) {
+	if !m.isOfOneEra() || len(h.Values("Last-Event-ID")) > 0 || !takesBoth(h.Values("Accept")) ||
+		!isJSON(h.Get("Content-Type")) {
 		return false
 	}
 	version := h.Get("Mcp-Protocol-Version")
 	if n != nil {
-		return m.version == "" && (version == "" || version < modernVersion && slices.Contains(mcp.SupportedProtocolVersions(), version))
+		return m.version == "" && (version == "" || version < modernVersion &&
+			slices.Contains(mcp.SupportedProtocolVersions(), version))
 	}
 	return h.Get("Mcp-Session-Id") == "" && version == modernVersion && m.version == modernVersion &&
 		h.Get("Mcp-Method") == m.method && h.Get("Mcp-Name") == m.target

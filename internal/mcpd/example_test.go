@@ -18,7 +18,8 @@ func Example() {
 	type greetOut struct {
 		Greeting string `json:"greeting"`
 	}
-	greet := op.Define(op.Spec{Name: "greet", Title: "Greet", Doc: "Use it to greet somebody.", Surfaces: []string{"hall"}, Effect: access.Read, NoWorld: true},
+	greet := op.Define(op.Spec{Name: "greet", Title: "Greet", Doc: "Use it to greet somebody.", Surfaces: []string{"hall"},
+		Effect: access.Read, NoWorld: true},
 		func(_ context.Context, _ *op.Call, in greetIn) (greetOut, error) {
 			return greetOut{"Well met, " + in.Name}, nil
 		})
@@ -38,7 +39,8 @@ func Example() {
 	in := strings.NewReader(initialize + "\n" +
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}` + "\n")
 	out := &second{}
-	if err := server.ServeStdio(ctx, access.Caller{Subject: "me", EveryRole: access.RoleUser, Unlimited: true}, nil, in, out); err != nil {
+	if err := server.ServeStdio(ctx, access.Caller{Subject: "me", EveryRole: access.RoleUser, Unlimited: true}, nil, in,
+		out); err != nil {
 		fmt.Println(err)
 	}
 	// Output: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"greeting\":\"Well met, Ada\"}"}],"structuredContent":{"greeting":"Well met, Ada"}}}

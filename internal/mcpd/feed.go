@@ -223,7 +223,8 @@ func (o *outlet) reserve(uri string) (*subscription, error) {
 	case o.subs[uri] != nil:
 		return nil, nil
 	case len(o.subs) >= limit:
-		return nil, fault.New(fault.TooLarge, "a session may subscribe to %d resources; unsubscribe from some", limit).With("limit", limit)
+		return nil, fault.New(fault.TooLarge, "a session may subscribe to %d resources; unsubscribe from some",
+			limit).With("limit", limit)
 	}
 	sub := &subscription{uri: uri}
 	o.subs[uri] = sub
@@ -285,7 +286,8 @@ func (v *visit) detached() *visit {
 	k := *v
 	k.session = nil
 	if r := v.request; r != nil {
-		k.request = &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS}
+		k.request = &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr,
+			TLS: r.TLS}
 	}
 	return &k
 }

@@ -24,7 +24,9 @@ type listener struct {
 // client makes the client of a listener, not yet connected.
 func (l *listener) client() *mcp.Client {
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { l.heard <- r.Params.URI }})
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			l.heard <- r.Params.URI
+		}})
 	c.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method == "notifications/subscriptions/acknowledged" {
@@ -44,7 +46,8 @@ func (s *stage) listener(t *testing.T, era, token string) *listener {
 	t.Helper()
 	l := newListener(t, era)
 	var err error
-	l.ClientSession, err = l.client().Connect(t.Context(), s.transport(token, "/mcp"), &mcp.ClientSessionOptions{ProtocolVersion: era})
+	l.ClientSession, err = l.client().Connect(t.Context(), s.transport(token, "/mcp"),
+		&mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	}
 	probe := &http.Request{Method: http.MethodPost, Host: r.Host, URL: r.URL, Header: r.Header}
 	if err := s.origins.Check(probe); err != nil {
-		return fault.New(fault.Denied, "requests from this origin are refused; list it among the allowed origins").Because(err)
+		return fault.New(fault.Denied,
+			"requests from this origin are refused; list it among the allowed origins").Because(err)
 	}
 	return nil
 }
@@ -169,7 +170,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request, v *visit, 
 	inner := r.WithContext(context.WithValue(ctx, visitKey{}, v))
 	inner.Header, inner.Body = header, io.NopCloser(bytes.NewReader(body))
 	var stopWatch func()
-	out := newReply(w, isBatch(body), s.cfg.KeepAlive, s.sessions.replaceID, func() { stopWatch = s.watchCaller(ctx, v.caller, cancel) })
+	out := newReply(w, isBatch(body), s.cfg.KeepAlive, s.sessions.replaceID,
+		func() { stopWatch = s.watchCaller(ctx, v.caller, cancel) })
 	defer func() {
 		out.endReply()
 		if stopWatch != nil {
@@ -280,7 +282,8 @@ func (s *Server) logPanic(ctx context.Context, p any, correlation string) error 
 
 // correlationID returns the caller's id if it has an accepted form, else a new one.
 func (s *Server) correlationID(given string) string {
-	if given != "" && len(given) <= 64 && strings.Trim(given, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:") == "" {
+	if given != "" && len(given) <= 64 && strings.Trim(given,
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:") == "" {
 		return given
 	}
 	var b [12]byte

@@ -130,12 +130,14 @@ func (s *stage) surfaces() []op.Surface {
 			op.Define(spec("whisper", "Use it to read what only the game master knows.", access.Read, access.RoleGM), text),
 			op.Define(drop, text), op.Define(hidden, text), op.Define(idle, text), slow,
 			op.Define(spec("linger", "Use it to wait in silence.", access.Write, access.RoleUser), s.slow),
-			op.Define(spec("long_page", "Use it to read much.", access.Read, access.RoleUser), func(_ context.Context, _ *op.Call, in longIn) (longOut, error) {
-				return longOut{strings.Repeat("x", longText-in.Offset), in.Offset}, nil
-			}),
-			op.Define(spec("boom", "Use it to fail.", access.Read, access.RoleUser), func(context.Context, *op.Call, nothingIn) (textOut, error) {
-				panic("boom: a secret detail")
-			}),
+			op.Define(spec("long_page", "Use it to read much.", access.Read, access.RoleUser),
+				func(_ context.Context, _ *op.Call, in longIn) (longOut, error) {
+					return longOut{strings.Repeat("x", longText-in.Offset), in.Offset}, nil
+				}),
+			op.Define(spec("boom", "Use it to fail.", access.Read, access.RoleUser),
+				func(context.Context, *op.Call, nothingIn) (textOut, error) {
+					panic("boom: a secret detail")
+				}),
 		},
 		Resources: []*op.Resource{{
 			Template: "book://page/{name}", Name: "page", Title: "Page", Doc: "A page of the book", MIME: "text/plain",
@@ -214,14 +216,16 @@ type doors struct {
 
 func newDoors() *doors {
 	d := &doors{callers: map[string]access.Caller{}, watches: map[string][]chan struct{}{}}
-	for token, role := range map[string]access.Role{"user": access.RoleUser, "other": access.RoleUser, "gm": access.RoleGM, "admin": access.RoleAdmin} {
+	for token, role := range map[string]access.Role{"user": access.RoleUser, "other": access.RoleUser, "gm": access.RoleGM,
+		"admin": access.RoleAdmin} {
 		d.callers[token] = caller(token, role)
 	}
 	return d
 }
 
 func caller(name string, role access.Role) access.Caller {
-	return access.Caller{Subject: access.Subject(name), Key: "key-" + name, Actor: access.AI, Roles: map[access.WorldID]access.Role{theWorld: role}}
+	return access.Caller{Subject: access.Subject(name), Key: "key-" + name, Actor: access.AI,
+		Roles: map[access.WorldID]access.Role{theWorld: role}}
 }
 
 func (d *doors) Authenticate(_ context.Context, r *http.Request) (access.Caller, error) {
@@ -275,7 +279,8 @@ type option func(*mcpd.Config)
 // open serves a book over HTTP.
 func open(t testing.TB, options ...option) *stage {
 	t.Helper()
-	s := &stage{t: t, book: newBook(), auth: newDoors(), started: make(chan struct{}, 1), stopped: make(chan error, 1), goOn: make(chan struct{})}
+	s := &stage{t: t, book: newBook(), auth: newDoors(), started: make(chan struct{}, 1), stopped: make(chan error, 1),
+		goOn: make(chan struct{})}
 	surfaces := s.surfaces()
 	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: surfaces, Worlds: oneWorld{}})
 	if err != nil {
@@ -348,7 +353,8 @@ func (s *stage) tryConnect(t *testing.T, era, token, path string, o *mcp.ClientO
 }
 
 func (s *stage) transport(token, path string) mcp.Transport {
-	return &mcp.StreamableClientTransport{Endpoint: s.http.URL + path, HTTPClient: &http.Client{Transport: bearer(token)}, MaxRetries: -1}
+	return &mcp.StreamableClientTransport{Endpoint: s.http.URL + path, HTTPClient: &http.Client{Transport: bearer(token)},
+		MaxRetries: -1}
 }
 
 // answer is a response over HTTP.
@@ -389,7 +395,8 @@ func (s *stage) send(method, path, token, body string, headers ...string) answer
 // modernCall returns a tools/call of the modern era, and its headers.
 func modernCall(tool, args string) (body string, headers []string) {
 	return `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args +
-			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
+			`","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		[]string{"Mcp-Protocol-Version: " + modern, "Mcp-Method: tools/call", "Mcp-Name: " + tool}
 }
 

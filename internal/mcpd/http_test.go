@@ -158,7 +158,8 @@ func TestForbiddenToolIsReportedAsUnknown(t *testing.T) {
 		got := s.send("POST", "/mcp", "user", body, headers...)
 		body, headers = modernCall(strings.Repeat("n", len(name)), `{"name":"crypt"}`)
 		unknown := s.send("POST", "/mcp", "user", body, headers...)
-		if want := strings.ReplaceAll(unknown.body, strings.Repeat("n", len(name)), name); got.body != want || got.status != unknown.status {
+		if want := strings.ReplaceAll(unknown.body, strings.Repeat("n", len(name)), name); got.body != want ||
+			got.status != unknown.status {
 			t.Errorf("forbidden: %d %s\nunknown:   %d %s", got.status, got.body, unknown.status, want)
 		}
 		for k := range got.header {
@@ -181,7 +182,8 @@ func TestLongResultIsCutWithNextCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	notice, ok := res.Content[0].(*mcp.TextContent)
-	if !ok || !strings.HasPrefix(notice.Text, "This answer is cut") || !strings.Contains(notice.Text, `"tool":"long_page"`) {
+	if !ok || !strings.HasPrefix(notice.Text, "This answer is cut") ||
+		!strings.Contains(notice.Text, `"tool":"long_page"`) {
 		t.Fatalf("the first line does not tell that it is cut: %+v", res.Content[0])
 	}
 	res.Content = res.Content[1:]
@@ -208,7 +210,8 @@ func TestLongResultIsCutWithNextCall(t *testing.T) {
 func TestPlainCallsAreJSONAndProgressIsAStream(t *testing.T) {
 	s := open(t)
 	body, headers := modernCall("get_page", `{"name":"mill"}`)
-	if got := s.send("POST", "/mcp", "user", body, headers...); got.header.Get("Content-Type") != "application/json" || got.status != 200 {
+	if got := s.send("POST", "/mcp", "user", body, headers...); got.header.Get("Content-Type") != "application/json" ||
+		got.status != 200 {
 		t.Errorf("plain call: %d %v %s", got.status, got.header, got.body)
 	}
 	close(s.goOn)
@@ -218,7 +221,8 @@ func TestPlainCallsAreJSONAndProgressIsAStream(t *testing.T) {
 	if got.header.Get("Content-Type") != "text/event-stream" || got.header.Get("X-Accel-Buffering") != "no" {
 		t.Errorf("call with progress: %v", got.header)
 	}
-	wantContains(t, got.body, `"method":"notifications/progress"`, `"progressToken":"p"`, `"structuredContent":{"text":"done"}`)
+	wantContains(t, got.body, `"method":"notifications/progress"`, `"progressToken":"p"`,
+		`"structuredContent":{"text":"done"}`)
 }
 
 func TestProgressReachesTheClient(t *testing.T) {
@@ -276,7 +280,8 @@ func disconnectStops(t *testing.T, tool string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range append(headers, "Content-Type: application/json", "Accept: application/json, text/event-stream", "Authorization: Bearer user") {
+	for _, h := range append(headers, "Content-Type: application/json", "Accept: application/json, text/event-stream",
+		"Authorization: Bearer user") {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
@@ -319,7 +324,8 @@ func TestResourcesPromptsAndCompletions(t *testing.T) {
 	eachEra(t, func(t *testing.T, era string) {
 		user, gm := s.connect(t, era, "user", "/mcp", nil), s.connect(t, era, "gm", "/mcp", nil)
 		list, err := user.ListResources(t.Context(), nil)
-		if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != "book://page/mill" || list.Resources[0].Size == 0 {
+		if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != "book://page/mill" ||
+			list.Resources[0].Size == 0 {
 			t.Fatalf("%v, %+v", err, list)
 		}
 		if list, err := gm.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 2 {
@@ -333,14 +339,16 @@ func TestResourcesPromptsAndCompletions(t *testing.T) {
 			_, err = user.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 			wantRPC(t, err, jsonrpc.CodeInvalidParams, "not_found")
 		}
-		prompt, err := user.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize", Arguments: map[string]string{"name": "mill"}})
+		prompt, err := user.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize",
+			Arguments: map[string]string{"name": "mill"}})
 		if err != nil || prompt.Messages[0].Content.(*mcp.TextContent).Text != "Summarise mill" {
 			t.Fatalf("%v, %+v", err, prompt)
 		}
 		_, err = user.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize"})
 		wantRPC(t, err, jsonrpc.CodeInvalidParams, "validation_error")
 		for cs, want := range map[*mcp.ClientSession]string{user: "", gm: "crypt"} {
-			got, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "book://page/{name}"},
+			got, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource",
+				URI: "book://page/{name}"},
 				Argument: mcp.CompleteParamsArgument{Name: "name", Value: "c"}})
 			if err != nil || strings.Join(got.Completion.Values, " ") != want {
 				t.Errorf("%v, %+v, want %q", err, got, want)

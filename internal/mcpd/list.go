@@ -162,8 +162,10 @@ func unionOf[T comparable](sc scope, c access.Caller, of func(access.Caller, str
 }
 
 // listPage counts a listing and answers with one page of it.
-func (s *Server) listPage(ctx context.Context, c *call, member, method, cursor string, all [][]byte) (mcp.Result, error) {
-	if err := s.cfg.Engine.AdmitList(ctx, c.caller, op.ListCall{Method: method, Continues: cursor != "", Correlation: c.correlation}); err != nil {
+func (s *Server) listPage(ctx context.Context, c *call, member, method, cursor string,
+	all [][]byte) (mcp.Result, error) {
+	if err := s.cfg.Engine.AdmitList(ctx, c.caller, op.ListCall{Method: method, Continues: cursor != "",
+		Correlation: c.correlation}); err != nil {
 		return nil, s.toProtocolError(c, err)
 	}
 	items, next, err := s.slicePage(c, method, cursor, all)

@@ -85,7 +85,8 @@ func (l *listening) subscriptionID() any {
 
 // listenToResources serves subscriptions/listen: the SDK handles the stream and changes of lists,
 // and we handle the resources.
-func (s *Server) listenToResources(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+func (s *Server) listenToResources(ctx context.Context, req mcp.Request, c *call,
+	next mcp.MethodHandler) (mcp.Result, error) {
 	ctx, cancel := s.untilDrain(ctx)
 	defer cancel()
 	p := req.GetParams().(*mcp.SubscriptionsListenParams)

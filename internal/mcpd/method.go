@@ -34,14 +34,16 @@ func (s *Server) methodMiddleware(local *visit) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			c := s.newCall(local, req)
-			return s.runGuarded(ctx, c, func(ctx context.Context) (mcp.Result, error) { return s.dispatchMethod(ctx, method, req, c, next) })
+			return s.runGuarded(ctx, c,
+				func(ctx context.Context) (mcp.Result, error) { return s.dispatchMethod(ctx, method, req, c, next) })
 		}
 	}
 }
 
 // runGuarded runs a call. A panic becomes the call's error, and the call is cancelled when its
 // session ends.
-func (s *Server) runGuarded(ctx context.Context, c *call, run func(ctx context.Context) (mcp.Result, error)) (res mcp.Result, err error) {
+func (s *Server) runGuarded(ctx context.Context, c *call,
+	run func(ctx context.Context) (mcp.Result, error)) (res mcp.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, rpcError(s.logPanic(ctx, p, c.correlation), c.correlation)
@@ -96,7 +98,8 @@ func metaOf(req mcp.Request) map[string]any {
 	}
 }
 
-func (s *Server) dispatchMethod(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+func (s *Server) dispatchMethod(ctx context.Context, method string, req mcp.Request, c *call,
+	next mcp.MethodHandler) (mcp.Result, error) {
 	switch method {
 	case "tools/call":
 		return s.callTool(ctx, req, c, next)
@@ -147,7 +150,8 @@ func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mc
 	if err != nil {
 		return nil, s.toProtocolError(c, err)
 	}
-	return s.runTool(ctx, c, op.Request{Operation: p.Name, Input: p.Arguments, Progress: progressReporter(ctx, c, p.GetProgressToken()), Asker: asker})
+	return s.runTool(ctx, c, op.Request{Operation: p.Name, Input: p.Arguments,
+		Progress: progressReporter(ctx, c, p.GetProgressToken()), Asker: asker})
 }
 
 // runTool invokes an operation. The engine decides whether an operation of that name exists for the
@@ -156,7 +160,8 @@ func (s *Server) runTool(ctx context.Context, c *call, r op.Request) (mcp.Result
 	if string(r.Input) == "null" { // some clients send null for no arguments
 		r.Input = nil
 	}
-	r.Surface, r.World, r.Correlation, r.Transport, r.BaseURL = s.surfaceOf(r.Operation, c.scope), c.world, c.correlation, "mcp", c.baseURL
+	r.Surface, r.World, r.Correlation, r.Transport, r.BaseURL = s.surfaceOf(r.Operation, c.scope), c.world, c.correlation,
+		"mcp", c.baseURL
 	r.MaxText = s.cfg.MaxText
 	answer, err := s.callWhole(ctx, r, c)
 	switch {
@@ -224,13 +229,15 @@ func progressReporter(ctx context.Context, c *call, token any) func(done, total 
 		}
 		last = done
 		// A client that does not take progress still gets the result.
-		_ = c.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total, Message: message})
+		_ = c.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total,
+			Message: message})
 	}
 }
 
 // greetClient completes the handshake of either era: it adds instructions for this caller, and in
 // the older era records the session.
-func (s *Server) greetClient(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+func (s *Server) greetClient(ctx context.Context, method string, req mcp.Request, c *call,
+	next mcp.MethodHandler) (mcp.Result, error) {
 	res, err := next(ctx, method, req)
 	if err != nil {
 		return res, err
@@ -241,7 +248,8 @@ func (s *Server) greetClient(ctx context.Context, method string, req mcp.Request
 	switch r := res.(type) {
 	case *mcp.InitializeResult:
 		if c.ss != nil && c.ss.ID() != "" {
-			s.sessions.addSession(c.ss, c.visit, r.ProtocolVersion) // before the calls that may fail: a session without a client times out
+			// before the calls that may fail: a session without a client times out
+			s.sessions.addSession(c.ss, c.visit, r.ProtocolVersion)
 		}
 		r.Capabilities = s.limitCapabilities(r.Capabilities, c)
 		r.Instructions = s.writeInstructions(ctx, c)

@@ -35,7 +35,8 @@ func (s *Server) listResources(ctx context.Context, p *mcp.ListResourcesParams, 
 	if len(c.scope.names) > 0 {
 		surface = c.scope.names[0]
 	}
-	listed, err := s.cfg.Engine.ListResources(ctx, c.caller, op.ListRequest{Ask: c.newAsk(surface), Surfaces: c.scope.names, Continues: cursor != ""})
+	listed, err := s.cfg.Engine.ListResources(ctx, c.caller,
+		op.ListRequest{Ask: c.newAsk(surface), Surfaces: c.scope.names, Continues: cursor != ""})
 	if err != nil {
 		return nil, s.toProtocolError(c, err)
 	}
@@ -58,7 +59,8 @@ func (s *Server) listResources(ctx context.Context, p *mcp.ListResourcesParams, 
 }
 
 // readResource returns the content of a URI.
-func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call,
+	next mcp.MethodHandler) (mcp.Result, error) {
 	uri := req.GetParams().(*mcp.ReadResourceParams).URI
 	if s.cfg.Fixtures.hasResource(uri) {
 		return next(ctx, "resources/read", req)
@@ -111,7 +113,8 @@ func appendContents(b []byte, uri string, c op.Content, meta map[string]any) []b
 
 func (s *Server) readContent(ctx context.Context, c *call, uri string) (op.Content, error) {
 	surfaces := c.scope.engineSurfaces()
-	at := max(0, slices.IndexFunc(surfaces, func(name string) bool { return s.cfg.Engine.MatchResource(c.caller, name, uri) != nil }))
+	at := max(0, slices.IndexFunc(surfaces,
+		func(name string) bool { return s.cfg.Engine.MatchResource(c.caller, name, uri) != nil }))
 	return s.cfg.Engine.ReadResource(ctx, c.caller, op.ResourceRequest{Ask: c.newAsk(surfaces[at]), URI: uri})
 }
 
@@ -159,8 +162,10 @@ func (s *Server) cutPrompt(text *op.PromptText, p *mcp.GetPromptParams, from int
 		args = map[string]string{}
 	}
 	args[fromArgument] = strconv.Itoa(next)
-	text.Text += textNote("Get this prompt again with the further argument " + fromArgument + "=" + args[fromArgument] + " for what follows.")
-	return map[string]any{"truncated": true, "next": map[string]any{"method": "prompts/get", "name": p.Name, "arguments": args}}
+	text.Text += textNote("Get this prompt again with the further argument " + fromArgument + "=" + args[fromArgument] +
+		" for what follows.")
+	return map[string]any{"truncated": true, "next": map[string]any{"method": "prompts/get", "name": p.Name,
+		"arguments": args}}
 }
 
 // promptSurface returns the surface of the scope that offers a prompt.
@@ -183,7 +188,8 @@ func (s *Server) completeArgument(ctx context.Context, p *mcp.CompleteParams, c 
 		r.Prompt, r.Ask = p.Ref.Name, c.newAsk(s.promptSurface(c, p.Ref.Name))
 	default:
 		at = max(0, slices.IndexFunc(surfaces, func(surface string) bool {
-			return slices.ContainsFunc(s.cfg.Engine.Resources(c.caller, surface), func(x *op.Resource) bool { return x.Template == p.Ref.URI })
+			return slices.ContainsFunc(s.cfg.Engine.Resources(c.caller, surface),
+				func(x *op.Resource) bool { return x.Template == p.Ref.URI })
 		}))
 		r.Template, r.Ask = p.Ref.URI, c.newAsk(surfaces[at])
 	}

@@ -47,8 +47,10 @@ var (
 	keepAliveComment = []byte(": keep-alive\n\n")
 )
 
-func newReply(w http.ResponseWriter, batch bool, keepAlive time.Duration, onHead func(http.Header), onStream func()) *reply {
-	r := &reply{w: w, rc: http.NewResponseController(w), batch: batch, keepAlive: keepAlive, onHead: onHead, onStream: onStream}
+func newReply(w http.ResponseWriter, batch bool, keepAlive time.Duration,
+	onHead func(http.Header), onStream func()) *reply {
+	r := &reply{w: w, rc: http.NewResponseController(w), batch: batch, keepAlive: keepAlive, onHead: onHead,
+		onStream: onStream}
 	r.boundWrite(0)
 	return r
 }

@@ -80,7 +80,8 @@ func TestCursorsAreBoundAndExpire(t *testing.T) {
 	if got, err := s.openCursor("tools/list", "key-1", c); got != 7 || err != nil {
 		t.Fatal(got, err)
 	}
-	for _, bad := range [][3]string{{"prompts/list", "key-1", c}, {"tools/list", "key-2", c}, {"tools/list", "key-1", c[:len(c)-2] + "AA"}, {"tools/list", "key-1", "x"}} {
+	for _, bad := range [][3]string{{"prompts/list", "key-1", c}, {"tools/list", "key-2", c},
+		{"tools/list", "key-1", c[:len(c)-2] + "AA"}, {"tools/list", "key-1", "x"}} {
 		if _, err := s.openCursor(bad[0], bad[1], bad[2]); err == nil {
 			t.Errorf("%v is taken", bad)
 		}

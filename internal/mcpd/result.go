@@ -82,7 +82,8 @@ func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 		shown = []byte(a.Reply.Note)
 	}
 	b = append(appendQuoted(b, shown), '}')
-	if ref, ok := a.Reply.Meta["contextRef"].(string); ok && string(shown) != "null" && !bytes.Contains(shown, []byte(ref)) {
+	if ref, ok := a.Reply.Meta["contextRef"].(string); ok && string(shown) != "null" &&
+		!bytes.Contains(shown, []byte(ref)) {
 		// A list that is shown alone has no place for contextRef, and no client shows _meta to its
 		// model.
 		b = appendQuoted(append(b, `,{"type":"text","text":`...), `{"contextRef":"`+ref+`"}`)

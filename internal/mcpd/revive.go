@@ -105,7 +105,8 @@ func (s *Server) resumeSession(ctx context.Context, id, revision string, v *visi
 	again := *v
 	again.revives = id
 	ctx = context.WithValue(context.WithoutCancel(ctx), visitKey{}, &again)
-	inner := s.sendInside(ctx, v, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":`+string(appendQuoted(nil, revision))+
+	inner := s.sendInside(ctx, v, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":`+
+		string(appendQuoted(nil, revision))+
 		`,"capabilities":{},"clientInfo":{"name":"revived","version":"0"}}}`)
 	if inner != "" {
 		s.sendInside(ctx, v, inner, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)

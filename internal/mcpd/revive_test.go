@@ -18,13 +18,15 @@ import (
 func TestSessionResumesAtAnotherProcess(t *testing.T) {
 	here, there := open(t), open(t)
 	id := here.begin("user", "/mcp/archive")
-	here.send("POST", "/mcp/archive", "user", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id: "+id)
+	here.send("POST", "/mcp/archive", "user", `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		"Mcp-Session-Id: "+id)
 	session := []string{"Mcp-Session-Id: " + id, "Mcp-Protocol-Version: 2025-06-18"}
 	call := `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"get_page","arguments":{"name":"mill"}}}`
 	want := here.send("POST", "/mcp/archive", "user", call, session...)
 	for range 2 {
 		got := there.send("POST", "/mcp/archive", "user", call, session...)
-		if got.status != 200 || got.body != want.body || got.header.Get("Mcp-Session-Id") != want.header.Get("Mcp-Session-Id") {
+		if got.status != 200 || got.body != want.body ||
+			got.header.Get("Mcp-Session-Id") != want.header.Get("Mcp-Session-Id") {
 			t.Errorf("%d %s %v, want %s", got.status, got.body, got.header, want.body)
 		}
 	}
@@ -41,8 +43,10 @@ func TestOlderClientIsMovedToAnotherServer(t *testing.T) {
 	here, there := open(t), open(t)
 	at := here.http.URL
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	cs, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: at + "/mcp", DisableStandaloneSSE: true,
-		HTTPClient: &http.Client{Transport: detour{bearer("user"), &at}}}, &mcp.ClientSessionOptions{ProtocolVersion: older})
+	cs, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: at + "/mcp",
+		DisableStandaloneSSE: true,
+		HTTPClient:           &http.Client{Transport: detour{bearer("user"), &at}}},
+		&mcp.ClientSessionOptions{ProtocolVersion: older})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +77,9 @@ func (d detour) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestNoticesReachResumedSession(t *testing.T) {
 	here, there := open(t), open(t)
 	session := "Mcp-Session-Id: " + here.begin("user", "/mcp")
-	if got := there.send("POST", "/mcp", "user", `{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"book://page/mill"}}`, session); got.status != 200 || strings.Contains(got.body, "error") {
+	if got := there.send("POST", "/mcp", "user",
+		`{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"book://page/mill"}}`,
+		session); got.status != 200 || strings.Contains(got.body, "error") {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	lines, _ := there.stream(session)
@@ -94,7 +100,8 @@ func TestBehindAProxyOnTheSameMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Host = "lore.example"
-	r.Header = http.Header{"Authorization": {"Bearer user"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	r.Header = http.Header{"Authorization": {"Bearer user"}, "Content-Type": {"application/json"},
+		"Accept": {"application/json, text/event-stream"}}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -135,13 +142,15 @@ func TestSessionResumesOnlyForItsCaller(t *testing.T) {
 		rights      access.Role
 		want        int
 	}{
-		"itself":             {"/mcp", "user", func(*mcpd.Config) {}, access.RoleUser, 200},
-		"after six days":     {"/mcp", "user", func(c *mcpd.Config) { c.Now = func() time.Time { return made.Add(6 * 24 * time.Hour) } }, access.RoleUser, 200},
+		"itself": {"/mcp", "user", func(*mcpd.Config) {}, access.RoleUser, 200},
+		"after six days": {"/mcp", "user",
+			func(c *mcpd.Config) { c.Now = func() time.Time { return made.Add(6 * 24 * time.Hour) } }, access.RoleUser, 200},
 		"another":            {"/mcp", "other", func(*mcpd.Config) {}, access.RoleUser, 404},
 		"with other rights":  {"/mcp", "user", func(*mcpd.Config) {}, access.RoleGM, 404},
 		"at another address": {"/mcp/archive", "user", func(*mcpd.Config) {}, access.RoleUser, 404},
-		"after a week":       {"/mcp", "user", func(c *mcpd.Config) { c.Now = func() time.Time { return made.Add(7 * 24 * time.Hour) } }, access.RoleUser, 404},
-		"with another seal":  {"/mcp", "user", func(c *mcpd.Config) { c.SealKey[0] = 1 }, access.RoleUser, 404},
+		"after a week": {"/mcp", "user",
+			func(c *mcpd.Config) { c.Now = func() time.Time { return made.Add(7 * 24 * time.Hour) } }, access.RoleUser, 404},
+		"with another seal": {"/mcp", "user", func(c *mcpd.Config) { c.SealKey[0] = 1 }, access.RoleUser, 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := open(t).begin("user", "/mcp")
@@ -168,7 +177,8 @@ func TestSessionIsResumedOnce(t *testing.T) {
 	answers := make(chan answer, 20)
 	for i := range cap(answers) {
 		go func() {
-			answers <- there.send("POST", "/mcp", "user", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i), "Mcp-Session-Id: "+id)
+			answers <- there.send("POST", "/mcp", "user", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i),
+				"Mcp-Session-Id: "+id)
 		}()
 	}
 	for range cap(answers) {
@@ -189,8 +199,10 @@ func drainLetsCallsEnd(t *testing.T, tool string) {
 	lines, _ := s.stream("Mcp-Session-Id: " + id)
 	l := s.listener(t, modern, "user")
 	l.follow(mill)
-	transport := &mcp.StreamableClientTransport{Endpoint: s.http.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer("user")}, DisableStandaloneSSE: true}
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: older})
+	transport := &mcp.StreamableClientTransport{Endpoint: s.http.URL + "/mcp",
+		HTTPClient: &http.Client{Transport: bearer("user")}, DisableStandaloneSSE: true}
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport,
+		&mcp.ClientSessionOptions{ProtocolVersion: older})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,8 @@ type Server struct {
 // New makes a Server. Close it when it is no longer needed.
 func New(ctx context.Context, c Config) (*Server, error) {
 	c.setDefaults()
-	s := &Server{cfg: c, log: c.Logger, surfaces: map[string]*op.Surface{}, kept: keptAnswers{now: c.Now, random: c.Random}}
+	s := &Server{cfg: c, log: c.Logger, surfaces: map[string]*op.Surface{},
+		kept: keptAnswers{now: c.Now, random: c.Random}}
 	for _, f := range c.Surfaces {
 		s.surfaces[f.Name] = f
 	}
@@ -229,7 +230,8 @@ const icon = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcv
 // modernTail returns the end of a result of the modern era: the result's type and the server's name
 // and version.
 func modernTail(resultType, version string) []byte {
-	b := []byte(`,"resultType":"` + resultType + `","_meta":{"` + mcp.MetaKeyServerInfo + `":{"name":"loregate","version":`)
+	b := []byte(`,"resultType":"` + resultType + `","_meta":{"` + mcp.MetaKeyServerInfo +
+		`":{"name":"loregate","version":`)
 	b = appendQuoted(b, version)
 	return append(b, "}}"...)
 }
@@ -267,7 +269,9 @@ func (s *Server) newHandlers() (stateful, stateless http.Handler) {
 	options := mcp.StreamableHTTPOptions{
 		MaxRequestBodyBytes:          -1, // the body has been read and bounded already
 		PropagateRequestCancellation: true,
-		DisableLocalhostProtection:   true, // httpd checks Host against the configured names: a proxy on this machine passes on the public one
+		// httpd checks Host against the configured names: a proxy on this machine passes on the public
+		// one
+		DisableLocalhostProtection: true,
 	}
 	modern := options
 	modern.Stateless = true

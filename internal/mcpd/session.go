@@ -61,7 +61,8 @@ func (t *sessions) addSession(ss *mcp.ServerSession, v *visit, revision string) 
 	if id == "" {
 		id = t.s.seal.sessionID(ss.ID(), revision, boundTo(v.caller, v.scope))
 	}
-	n := &session{id: id, ss: ss, bound: v.caller, scope: v.scope, born: t.born.Add(1), ctx: ctx, cancel: cancel, caller: v.caller, sessions: t, begun: v.revives == ""}
+	n := &session{id: id, ss: ss, bound: v.caller, scope: v.scope, born: t.born.Add(1), ctx: ctx, cancel: cancel,
+		caller: v.caller, sessions: t, begun: v.revives == ""}
 	n.outlet = t.s.feed.newOutlet(v, newNotifier(context.Background(), ss, noID), n.endForGood)
 	n.stopWatch = t.s.watchCaller(ctx, v.caller, n.endForGood)
 	n.idle = time.AfterFunc(t.s.cfg.SessionTimeout, n.endSession)

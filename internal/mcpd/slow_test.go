@@ -32,9 +32,10 @@ func TestWritesHaveDeadlines(t *testing.T) {
 		kind, text string
 		rests      bool
 	}{
-		"an error":        {"application/json", `{"jsonrpc":"2.0","id":1,"error":{}}`, false},
-		"a lone response": {"text/event-stream", "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n", false},
-		"a stream":        {"text/event-stream", "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n", true},
+		"an error": {"application/json", `{"jsonrpc":"2.0","id":1,"error":{}}`, false},
+		"a lone response": {"text/event-stream",
+			"event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n", false},
+		"a stream": {"text/event-stream", "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n", true},
 	} {
 		w := &timed{ResponseRecorder: httptest.NewRecorder(), until: time.Now()}
 		r := newReply(w, false, time.Hour, func(http.Header) {}, nil)

@@ -26,7 +26,8 @@ const maxLine = 40 << 20
 // the process gets a signal to stop. surfaces are those to offer; none means all. It writes only
 // messages to out. Calls that were read before in ended are still answered. Ending in any of these
 // ways is not an error.
-func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
+func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []string, in io.Reader,
+	out io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return s.ServePipe(ctx, c, surfaces, in, out)
@@ -78,7 +79,9 @@ type line struct {
 }
 
 func newLine(ctx context.Context, s *Server, local *visit, in io.Reader, out io.Writer) *line {
-	l := &line{ctx: ctx, s: s, local: local, read: make(chan []byte), calls: make(chan func()), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
+	l := &line{ctx: ctx, s: s, local: local, read: make(chan []byte),
+		calls: make(chan func()), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}),
+		closed: make(chan struct{})}
 	// A read of a terminal or pipe cannot be interrupted: this goroutine may outlive the
 	// connection, until the process ends.
 	go l.scanLines(bufio.NewReaderSize(in, 64<<10))

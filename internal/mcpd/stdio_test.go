@@ -32,13 +32,15 @@ type bubbled struct {
 // serve starts a stdio server for a user; no surfaces means all.
 func serve(t testing.TB, surfaces ...string) *bubbled {
 	t.Helper()
-	s := &stage{t: t, book: newBook(), started: make(chan struct{}, 1), stopped: make(chan error, 1), goOn: make(chan struct{})}
+	s := &stage{t: t, book: newBook(), started: make(chan struct{}, 1), stopped: make(chan error, 1),
+		goOn: make(chan struct{})}
 	all := s.surfaces()
 	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: all, Worlds: oneWorld{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := mcpd.New(t.Context(), mcpd.Config{Engine: engine, Changes: s.book, Surfaces: []*op.Surface{&all[0], &all[1]}, Version: "1.2.3", Website: "https://example.test",
+	server, err := mcpd.New(t.Context(), mcpd.Config{Engine: engine, Changes: s.book,
+		Surfaces: []*op.Surface{&all[0], &all[1]}, Version: "1.2.3", Website: "https://example.test",
 		Random: func(b []byte) { clear(b) }, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +86,8 @@ func (b *bubbled) finish() string {
 func (b *bubbled) heard(what string) int { return strings.Count(b.out.String(), what) }
 
 func call(id int, tool, args string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id,
+		tool, args)
 }
 
 func TestStdioAnswersCallsReadBeforeTheEnd(t *testing.T) { eachWait(t, answersBeforeTheEnd) }
@@ -107,7 +110,8 @@ func answersBeforeTheEnd(t *testing.T, tool string) {
 
 func TestStdioSkipsInvalidMessages(t *testing.T) {
 	b := serve(t)
-	b.say(initialize, `{"jsonrpc":`, `[]`, `{"id":1}`, `{"jsonrpc":"2.0","id":3,"id":4,"method":"ping"}`, "", `{"jsonrpc":"2.0","id":9,"method":"ping"}`)
+	b.say(initialize, `{"jsonrpc":`, `[]`, `{"id":1}`, `{"jsonrpc":"2.0","id":3,"id":4,"method":"ping"}`, "",
+		`{"jsonrpc":"2.0","id":9,"method":"ping"}`)
 	out := b.finish()
 	wantContains(t, out, `"code":-32700`, `"code":-32600`, `{"jsonrpc":"2.0","id":9,"result":{}}`)
 	for line := range strings.Lines(out) {
@@ -119,7 +123,8 @@ func TestStdioSkipsInvalidMessages(t *testing.T) {
 
 func TestStdioOffersOnlyItsSurfaces(t *testing.T) {
 	b := serve(t, "world")
-	b.say(initialize, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, call(3, "get_page", `{"name":"mill"}`), call(4, "walk", `{"name":"mill"}`))
+	b.say(initialize, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, call(3, "get_page", `{"name":"mill"}`),
+		call(4, "walk", `{"name":"mill"}`))
 	out := b.finish()
 	if strings.Contains(out, `"name":"get_page"`) {
 		t.Errorf("a tool of another surface is listed: %s", out)
@@ -238,7 +243,8 @@ func TestStdioWithARealClient(t *testing.T) {
 			_ = toClient.Close()
 		}()
 		l := newListener(t, era)
-		l.ClientSession, err = l.client().Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		l.ClientSession, err = l.client().Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer},
+			&mcp.ClientSessionOptions{ProtocolVersion: era})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,25 +270,32 @@ func TestStdioWithARealClient(t *testing.T) {
 // TestTranscripts compares the protocol with its transcripts: each file holds a client's messages
 // and the answers to them.
 func TestTranscripts(t *testing.T) {
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
+		`","io.modelcontextprotocol/clientCapabilities":{}}`
 	request := func(id int, method, params string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id, method, params)
 	}
 	rows := map[string][]string{
 		"initialize": {initialize, `{"jsonrpc":"2.0","id":2,"method":"ping"}`,
-			request(3, "tools/list", ""), request(4, "resources/list", ""), request(5, "resources/templates/list", ""), request(6, "prompts/list", ""),
-			call(7, "get_page", `{"name":"mill"}`), call(8, "get_page", `{"name":"crypt"}`), call(9, "whisper", `{"name":"crypt"}`),
-			request(10, "resources/read", `"uri":"book://page/mill"`), request(11, "resources/read", `"uri":"book://page/crypt"`),
+			request(3, "tools/list", ""), request(4, "resources/list", ""), request(5, "resources/templates/list", ""),
+			request(6, "prompts/list", ""),
+			call(7, "get_page", `{"name":"mill"}`), call(8, "get_page", `{"name":"crypt"}`),
+			call(9, "whisper", `{"name":"crypt"}`),
+			request(10, "resources/read", `"uri":"book://page/mill"`),
+			request(11, "resources/read", `"uri":"book://page/crypt"`),
 			request(12, "prompts/get", `"name":"summarize","arguments":{"name":"mill"}`),
-			request(13, "completion/complete", `"ref":{"type":"ref/resource","uri":"book://page/{name}"},"argument":{"name":"name","value":"m"}`),
-			request(14, "resources/subscribe", `"uri":"book://page/crypt"`), request(15, "resources/unsubscribe", `"uri":"book://page/crypt"`),
+			request(13, "completion/complete",
+				`"ref":{"type":"ref/resource","uri":"book://page/{name}"},"argument":{"name":"name","value":"m"}`),
+			request(14, "resources/subscribe", `"uri":"book://page/crypt"`),
+			request(15, "resources/unsubscribe", `"uri":"book://page/crypt"`),
 			request(16, "logging/setLevel", `"level":"info"`), request(17, "none/such", "")},
 		"discover": {request(1, "server/discover", meta), request(2, "tools/list", meta),
 			request(3, "tools/call", `"name":"get_page","arguments":{"name":"mill"},`+meta),
 			request(4, "tools/call", `"name":"get_page","arguments":{},`+meta),
 			request(5, "tools/call", `"name":"whisper","arguments":{"name":"crypt"},`+meta),
 			request(6, "resources/read", `"uri":"book://page/mill",`+meta), request(7, "resources/list", meta),
-			request(8, "prompts/get", `"name":"nope",`+meta), request(9, "resources/subscribe", `"uri":"book://page/mill",`+meta)},
+			request(8, "prompts/get", `"name":"nope",`+meta),
+			request(9, "resources/subscribe", `"uri":"book://page/mill",`+meta)},
 	}
 	for name, lines := range rows {
 		t.Run(name, func(t *testing.T) {

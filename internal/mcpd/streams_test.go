@@ -15,12 +15,14 @@ func TestListeningStreamsAreBounded(t *testing.T) {
 	s := open(t)
 	listen := func(n int) *bufio.Scanner {
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["book://page/mill"]},`+
-			`"_meta":{"io.modelcontextprotocol/protocolVersion":"`+modern+`","io.modelcontextprotocol/clientCapabilities":{}}}}`, n)
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"`+modern+
+			`","io.modelcontextprotocol/clientCapabilities":{}}}}`, n)
 		r, err := http.NewRequestWithContext(t.Context(), "POST", s.http.URL+"/mcp", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		for name, value := range map[string]string{"Content-Type": "application/json",
+			"Accept":        "application/json, text/event-stream",
 			"Authorization": "Bearer user", "Mcp-Protocol-Version": modern, "Mcp-Method": "subscriptions/listen"} {
 			r.Header.Set(name, value)
 		}

@@ -49,7 +49,8 @@ func (b *board) change() {
 
 func (b *board) surface() op.Surface {
 	return op.Surface{Name: "board", Title: "Board", Doc: "a board", Resources: []*op.Resource{{
-		Template: "board://{id}", Name: "board", Title: "Board", Doc: "A board", MIME: "text/plain", Surfaces: []string{"board"}, NoWorld: true, Watch: b,
+		Template: "board://{id}", Name: "board", Title: "Board", Doc: "A board", MIME: "text/plain",
+		Surfaces: []string{"board"}, NoWorld: true, Watch: b,
 		Read: func(_ context.Context, _ *op.Call, vars map[string]string) (op.Content, error) {
 			b.reads.Add(1)
 			if vars["id"] == "none" {
@@ -105,7 +106,8 @@ func TestUnusedCapabilityIsNotDeclared(t *testing.T) {
 	if tools, err := session.ListTools(t.Context(), nil); err != nil || tools.Tools == nil || len(tools.Tools) != 0 {
 		t.Errorf("%+v, %v; want an empty list of tools", tools, err)
 	}
-	if prompts, err := session.ListPrompts(t.Context(), nil); err != nil || prompts.Prompts == nil || len(prompts.Prompts) != 0 {
+	if prompts, err := session.ListPrompts(t.Context(), nil); err != nil || prompts.Prompts == nil ||
+		len(prompts.Prompts) != 0 {
 		t.Errorf("%+v, %v; want an empty list of prompts", prompts, err)
 	}
 }
@@ -114,7 +116,8 @@ func TestUnusedCapabilityIsNotDeclared(t *testing.T) {
 func watching(t *testing.T, b *board, notice func()) (*mcp.ClientSession, func()) {
 	t.Helper()
 	surface := b.surface()
-	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface}, Worlds: oneWorld{}})
+	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface},
+		Worlds: oneWorld{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +136,8 @@ func watching(t *testing.T, b *board, notice func()) (*mcp.ClientSession, func()
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(context.Context, *mcp.ResourceUpdatedNotificationRequest) { notice() }})
-	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: older})
+	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer},
+		&mcp.ClientSessionOptions{ProtocolVersion: older})
 	if err != nil {
 		t.Fatal(err)
 	}

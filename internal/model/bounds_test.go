@@ -80,7 +80,8 @@ func TestLongestPrompt(t *testing.T) {
 	if _, err := c.Complete(t.Context(), agent.Request{Prompt: strings.Repeat("x", longest)}); err != nil {
 		t.Errorf("the longest: %v", err)
 	}
-	if _, err := c.Complete(t.Context(), agent.Request{Prompt: strings.Repeat("x", longest+1)}); fault.KindOf(err) != fault.TooLarge {
+	if _, err := c.Complete(t.Context(), agent.Request{Prompt: strings.Repeat("x",
+		longest+1)}); fault.KindOf(err) != fault.TooLarge {
 		t.Errorf("a byte more: %v", err)
 	}
 	if n := len(s.requests()); n != 1 {
@@ -115,7 +116,8 @@ func TestLongestAnswer(t *testing.T) {
 
 // Without a key no authorization header is sent, and without a schema no member for it.
 func TestOptionalPartsAreNotSent(t *testing.T) {
-	for provider, body := range map[string]string{model.Compatible: chat("x", "stop"), model.Anthropic: message("x", "end_turn")} {
+	for provider, body := range map[string]string{model.Compatible: chat("x", "stop"),
+		model.Anthropic: message("x", "end_turn")} {
 		s := serve(t, say(200, body))
 		c, err := model.New(model.Config{Provider: provider, URL: s.URL + "/v1", Name: "m-1"})
 		if err != nil {
@@ -148,7 +150,8 @@ func TestProviderErrorCodes(t *testing.T) {
 		status         int
 		body, says     string
 	}{
-		{"no money", model.Anthropic, 403, `{"type":"error","error":{"type":"billing_error","message":"` + leaked + `"}}`, "cannot pay"},
+		{"no money", model.Anthropic, 403, `{"type":"error","error":{"type":"billing_error","message":"` + leaked + `"}}`,
+			"cannot pay"},
 		{"a key that may not", model.Compatible, 403, `{"error":{"message":"` + leaked + `"}}`, "model.key_env"},
 		{"fields that are not taken", model.Compatible, 422, leaked, "does the model take chat messages"},
 		{"nothing, and well", model.Compatible, 204, "", "status 204"},
@@ -156,7 +159,8 @@ func TestProviderErrorCodes(t *testing.T) {
 	} {
 		s := serve(t, say(tc.status, tc.body))
 		c, _ := client(t, s, model.Config{Provider: tc.provider, Retries: 2})
-		if a, err := complete(t, c, ""); fault.KindOf(err) != fault.Rule || !strings.Contains(err.Error(), tc.says) || a.Text != "" || len(s.requests()) != 1 {
+		if a, err := complete(t, c, ""); fault.KindOf(err) != fault.Rule || !strings.Contains(err.Error(), tc.says) ||
+			a.Text != "" || len(s.requests()) != 1 {
 			t.Errorf("%s: %+v, %v after %d requests; want %q", tc.name, a, err, len(s.requests()), tc.says)
 		}
 	}
@@ -173,7 +177,8 @@ func TestThinkingIsNotPartOfAnswer(t *testing.T) {
 
 // An empty answer costs no completion tokens, and counts from one token on are trusted.
 func TestCostOfEmptyAnswer(t *testing.T) {
-	body := strings.Replace(chat("", "stop"), `"prompt_tokens":11,"completion_tokens":3`, `"prompt_tokens":1,"completion_tokens":0`, 1)
+	body := strings.Replace(chat("", "stop"), `"prompt_tokens":11,"completion_tokens":3`,
+		`"prompt_tokens":1,"completion_tokens":0`, 1)
 	c, _ := client(t, serve(t, say(200, body)), model.Config{PromptPrice: 7, CompletionPrice: 1000})
 	if a, err := complete(t, c, ""); err != nil || a.TokensPrompt != 1 || a.TokensCompletion != 0 || a.CostMicroUSD != 7 {
 		t.Errorf("%+v, %v", a, err)
@@ -201,14 +206,16 @@ func TestRefusalWithoutSchemaKeepsSchemas(t *testing.T) {
 func TestPausesGrowWithJitter(t *testing.T) {
 	pausesAt := func(nanos int64) []time.Duration {
 		now := time.Unix(1_800_000_000, nanos)
-		c, pauses := client(t, serve(t, say(503, "")), model.Config{Retries: 7, Now: func() time.Time { return now }, Timeout: 100_000 * time.Hour})
+		c, pauses := client(t, serve(t, say(503, "")), model.Config{Retries: 7, Now: func() time.Time { return now },
+			Timeout: 100_000 * time.Hour})
 		if _, err := complete(t, c, ""); fault.KindOf(err) != fault.Unavailable {
 			t.Error(err)
 		}
 		return *pauses
 	}
 	even, odd := pausesAt(0), pausesAt(1_000_000)
-	for i, least := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 8 * time.Second, 8 * time.Second} {
+	for i, least := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second,
+		8 * time.Second, 8 * time.Second, 8 * time.Second} {
 		if even[i] != least || odd[i] != least+time.Millisecond {
 			t.Errorf("pause %d is %v and a moment later %v, want %v", i, even[i], odd[i], least)
 		}
@@ -219,11 +226,14 @@ func TestPausesGrowWithJitter(t *testing.T) {
 func TestInvalidRetryAfterIsIgnored(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for _, header := range [][]string{
-		{"Retry-After", "-5"}, {"Retry-After", "0"}, {"Retry-After", "NaN"}, {"Retry-After", "1e300"}, {"Retry-After", "1e6"}, {"Retry-After", "Inf"},
-		{"Retry-After-Ms", "-5"}, {"Retry-After-Ms", "0"}, {"Retry-After-Ms", "NaN"}, {"Retry-After-Ms", "1e300"}, {"Retry-After-Ms", "1e9"},
+		{"Retry-After", "-5"}, {"Retry-After", "0"}, {"Retry-After", "NaN"}, {"Retry-After", "1e300"}, {"Retry-After", "1e6"},
+		{"Retry-After", "Inf"},
+		{"Retry-After-Ms", "-5"}, {"Retry-After-Ms", "0"}, {"Retry-After-Ms", "NaN"}, {"Retry-After-Ms", "1e300"},
+		{"Retry-After-Ms", "1e9"},
 		{"Retry-After", now.Add(-time.Hour).UTC().Format(http.TimeFormat)},
 	} {
-		c, pauses := client(t, serve(t, say(503, "", header...), say(200, chat("x", "stop"))), model.Config{Retries: 1, Now: func() time.Time { return now }, Timeout: 100_000 * time.Hour})
+		c, pauses := client(t, serve(t, say(503, "", header...), say(200, chat("x", "stop"))),
+			model.Config{Retries: 1, Now: func() time.Time { return now }, Timeout: 100_000 * time.Hour})
 		if _, err := complete(t, c, ""); err != nil || len(*pauses) != 1 || (*pauses)[0] != 500*time.Millisecond {
 			t.Errorf("%v: %v, %v", header, *pauses, err)
 		}
@@ -256,7 +266,8 @@ func TestRealPauseEndsWithContext(t *testing.T) {
 		}()
 		begun = time.Now()
 		_, err := carried(t, by, model.Config{Retries: 5}).Complete(ctx, agent.Request{Prompt: asked})
-		if took := time.Since(begun); fault.KindOf(err) != fault.Unavailable || took != 100*time.Millisecond || by.requests() != 1 {
+		if took := time.Since(begun); fault.KindOf(err) != fault.Unavailable || took != 100*time.Millisecond ||
+			by.requests() != 1 {
 			t.Errorf("after %v and %d requests: %v", took, by.requests(), err)
 		}
 	})
@@ -371,10 +382,13 @@ func TestConnectionErrors(t *testing.T) {
 // A key is sent without encryption to this machine only, and an address has only a host and a path.
 func TestInvalidAddresses(t *testing.T) {
 	for _, address := range []string{
-		"http://10.0.0.1/v1", "http://192.168.1.1/v1", "http://0.0.0.0/v1", "http://[fe80::1]/v1", "http://[::ffff:10.0.0.1]/v1", "http://169.254.169.254/v1", "http://1.2.3.4/v1",
-		"ftp://model.example/v1", "ws://127.0.0.1/v1", "//127.0.0.1/v1", "127.0.0.1:80", "https:///v1", "https://:443/v1", "https://model.example/v1#x", "https://me@model.example/v1",
+		"http://10.0.0.1/v1", "http://192.168.1.1/v1", "http://0.0.0.0/v1", "http://[fe80::1]/v1",
+		"http://[::ffff:10.0.0.1]/v1", "http://169.254.169.254/v1", "http://1.2.3.4/v1",
+		"ftp://model.example/v1", "ws://127.0.0.1/v1", "//127.0.0.1/v1", "127.0.0.1:80", "https:///v1", "https://:443/v1",
+		"https://model.example/v1#x", "https://me@model.example/v1",
 	} {
-		if _, err := model.New(model.Config{Provider: model.Compatible, Name: "m", URL: address}); err == nil || !strings.HasPrefix(err.Error(), "url:") {
+		if _, err := model.New(model.Config{Provider: model.Compatible, Name: "m", URL: address}); err == nil ||
+			!strings.HasPrefix(err.Error(), "url:") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

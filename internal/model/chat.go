@@ -29,7 +29,8 @@ func (c chat) buildRequest(name string, r agent.Request) ([]byte, error) {
 	body := map[string]any{"model": name, c.limit: r.MaxTokens, "stream": false,
 		"messages": []map[string]string{{"role": "user", "content": r.Prompt}}}
 	if r.Schema != nil {
-		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": r.Schema}}
+		body["response_format"] = map[string]any{"type": "json_schema",
+			"json_schema": map[string]any{"name": "answer", "strict": true, "schema": r.Schema}}
 	}
 	return json.Marshal(body)
 }

@@ -26,7 +26,8 @@ func (messages) headers(key string) map[string]string {
 }
 
 func (messages) buildRequest(name string, r agent.Request) ([]byte, error) {
-	body := map[string]any{"model": name, "max_tokens": r.MaxTokens, "messages": []map[string]string{{"role": "user", "content": r.Prompt}}}
+	body := map[string]any{"model": name, "max_tokens": r.MaxTokens,
+		"messages": []map[string]string{{"role": "user", "content": r.Prompt}}}
 	if r.Schema != nil {
 		body["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": r.Schema}}
 	}
@@ -57,7 +58,8 @@ func (messages) parseAnswer(body []byte) (reply, error) {
 			text.WriteString(c.Text)
 		}
 	}
-	r := reply{received: true, text: text.String(), promptTokens: a.Usage.Input + a.Usage.CacheWrites + a.Usage.CacheReads, completionTokens: a.Usage.Output}
+	r := reply{received: true, text: text.String(), promptTokens: a.Usage.Input + a.Usage.CacheWrites + a.Usage.CacheReads,
+		completionTokens: a.Usage.Output}
 	switch {
 	case a.Stop == "refusal":
 		return r, errRefused

@@ -94,7 +94,8 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	c.setDefaults()
-	return &Client{cfg: c, wire: w, endpoint: base.JoinPath(w.endpointPath()).String(), host: base.Host, slots: make(chan struct{}, c.Concurrency)}, nil
+	return &Client{cfg: c, wire: w, endpoint: base.JoinPath(w.endpointPath()).String(), host: base.Host,
+		slots: make(chan struct{}, c.Concurrency)}, nil
 }
 
 func (c *Config) setDefaults() {
@@ -131,7 +132,8 @@ func (c *Client) Host() string { return c.host }
 // a refusal. The Completion counts the tokens spent, also beside an error.
 func (c *Client) Complete(ctx context.Context, r agent.Request) (agent.Completion, error) {
 	if len(r.Prompt) > maxPrompt {
-		return agent.Completion{}, fault.New(fault.TooLarge, "the prompt has %d bytes; a model is sent %d at most", len(r.Prompt), maxPrompt)
+		return agent.Completion{}, fault.New(fault.TooLarge, "the prompt has %d bytes; a model is sent %d at most",
+			len(r.Prompt), maxPrompt)
 	}
 	check, err := newValidator(r.Schema)
 	if err != nil {

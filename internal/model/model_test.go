@@ -80,14 +80,16 @@ func say(status int, body string, headers ...string) http.HandlerFunc {
 func chat(content, finish string) string {
 	text, _ := json.Marshal(content)
 	return `{"id":"c-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":` + string(text) +
-		`,"refusal":null},"finish_reason":"` + finish + `"}],"usage":{"prompt_tokens":11,"completion_tokens":3,"total_tokens":14}}`
+		`,"refusal":null},"finish_reason":"` + finish +
+		`"}],"usage":{"prompt_tokens":11,"completion_tokens":3,"total_tokens":14}}`
 }
 
 // message returns the body of a message.
 func message(content, stop string) string {
 	text, _ := json.Marshal(content)
 	return `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm","signature":"x"},{"type":"text","text":` + string(text) +
-		`}],"stop_reason":"` + stop + `","stop_sequence":null,"usage":{"input_tokens":11,"cache_read_input_tokens":4,"output_tokens":3}}`
+		`}],"stop_reason":"` + stop +
+		`","stop_sequence":null,"usage":{"input_tokens":11,"cache_read_input_tokens":4,"output_tokens":3}}`
 }
 
 // client returns a client of a server. Pauses between attempts take no time and are recorded.
@@ -135,8 +137,10 @@ func TestRequestFormats(t *testing.T) {
 		header                            map[string]string
 		tokens                            int
 	}{
-		{model.OpenAI, chat(`{"answer":"yes"}`, "stop"), "/v1/chat/completions", "max_completion_tokens", "response_format", map[string]string{"Authorization": "Bearer " + key}, 11},
-		{model.Compatible, chat(`{"answer":"yes"}`, "stop"), "/v1/chat/completions", "max_tokens", "response_format", map[string]string{"Authorization": "Bearer " + key}, 11},
+		{model.OpenAI, chat(`{"answer":"yes"}`, "stop"), "/v1/chat/completions", "max_completion_tokens", "response_format",
+			map[string]string{"Authorization": "Bearer " + key}, 11},
+		{model.Compatible, chat(`{"answer":"yes"}`, "stop"), "/v1/chat/completions", "max_tokens", "response_format",
+			map[string]string{"Authorization": "Bearer " + key}, 11},
 		{model.Anthropic, message(`{"answer":"yes"}`, "end_turn"), "/v1/messages", "max_tokens", "output_config",
 			map[string]string{"X-Api-Key": key, "Anthropic-Version": "2023-06-01", "Authorization": ""}, 15},
 	} {
@@ -144,7 +148,8 @@ func TestRequestFormats(t *testing.T) {
 		c, _ := client(t, s, model.Config{Provider: tc.provider, PromptPrice: 2, CompletionPrice: 10.5})
 		a, err := complete(t, c, yesOrNo)
 		cost := int64(2*tc.tokens + 32)
-		if err != nil || a.Text != `{"answer":"yes"}` || a.TokensPrompt != tc.tokens || a.TokensCompletion != 3 || a.CostMicroUSD != cost || a.Retries != 0 {
+		if err != nil || a.Text != `{"answer":"yes"}` || a.TokensPrompt != tc.tokens || a.TokensCompletion != 3 ||
+			a.CostMicroUSD != cost || a.Retries != 0 {
 			t.Errorf("%s: %+v, %v", tc.provider, a, err)
 		}
 		got := s.requests()[0]
@@ -155,7 +160,8 @@ func TestRequestFormats(t *testing.T) {
 		}
 		form, _ := json.Marshal(got.body[tc.form])
 		said, _ := json.Marshal(got.body["messages"])
-		if got.path != tc.path || got.body["model"] != "m-1" || got.body[tc.bound] != 200.0 || !strings.Contains(string(form), `"json_schema"`) || !strings.Contains(string(form), `"enum":["yes","no"]`) ||
+		if got.path != tc.path || got.body["model"] != "m-1" || got.body[tc.bound] != 200.0 ||
+			!strings.Contains(string(form), `"json_schema"`) || !strings.Contains(string(form), `"enum":["yes","no"]`) ||
 			string(said) != `[{"content":"`+asked+`","role":"user"}]` {
 			t.Errorf("%s: asked %s %v", tc.provider, got.path, got.body)
 		}
@@ -177,25 +183,41 @@ func TestUnusableAnswers(t *testing.T) {
 		{"chat: filtered", model.OpenAI, "", say(200, chat(leaked, "content_filter")), fault.Rule, "refuses", true},
 		{"chat: no choices", model.OpenAI, "", say(200, `{"choices":[]}`), fault.Rule, "no message", true},
 		{"chat: not JSON", model.OpenAI, "", say(200, "<html>"+leaked), fault.Rule, "model.url", true},
-		{"chat: JSON of another kind", model.OpenAI, "", say(200, `{"choices":"`+leaked+`"}`), fault.Rule, "model.provider", true},
-		{"chat: another form", model.OpenAI, yesOrNo, say(200, chat(`{"answer":"`+leaked+`"}`, "stop")), fault.Rule, "form", true},
-		{"chat: more than the form", model.OpenAI, yesOrNo, say(200, chat(`{"answer":"yes","`+leaked+`":1}`, "stop")), fault.Rule, "form", true},
-		{"chat: prose in place of a form", model.OpenAI, yesOrNo, say(200, chat("Yes, "+leaked, "stop")), fault.Rule, "form", true},
-		{"chat: two values", model.OpenAI, yesOrNo, say(200, chat(`{"answer":"yes"} {"answer":"no"}`, "stop")), fault.Rule, "form", true},
-		{"chat: a long text", model.OpenAI, "", say(200, chat(strings.Repeat("x", 70<<10), "stop")), fault.Rule, "longer", true},
+		{"chat: JSON of another kind", model.OpenAI, "", say(200, `{"choices":"`+leaked+`"}`), fault.Rule,
+			"model.provider", true},
+		{"chat: another form", model.OpenAI, yesOrNo, say(200, chat(`{"answer":"`+leaked+`"}`, "stop")), fault.Rule,
+			"form", true},
+		{"chat: more than the form", model.OpenAI, yesOrNo, say(200, chat(`{"answer":"yes","`+leaked+`":1}`, "stop")),
+			fault.Rule, "form", true},
+		{"chat: prose in place of a form", model.OpenAI, yesOrNo, say(200, chat("Yes, "+leaked, "stop")), fault.Rule,
+			"form", true},
+		{"chat: two values", model.OpenAI, yesOrNo, say(200, chat(`{"answer":"yes"} {"answer":"no"}`, "stop")), fault.Rule,
+			"form", true},
+		{"chat: a long text", model.OpenAI, "", say(200, chat(strings.Repeat("x", 70<<10), "stop")), fault.Rule,
+			"longer", true},
 		{"chat: a huge answer", model.OpenAI, "", say(200, strings.Repeat(leaked, 200_000)), fault.Rule, "longer", true},
-		{"chat: thinking without an end", model.Compatible, yesOrNo, say(200, chat("<think>"+leaked, "stop")), fault.Rule, "form", true},
-		{"messages: cut off", model.Anthropic, "", say(200, message(leaked, "max_tokens")), fault.Rule, "model.max_tokens", true},
-		{"messages: the window is full", model.Anthropic, "", say(200, message(leaked, "model_context_window_exceeded")), fault.Rule, "cut off", true},
+		{"chat: thinking without an end", model.Compatible, yesOrNo, say(200, chat("<think>"+leaked, "stop")), fault.Rule,
+			"form", true},
+		{"messages: cut off", model.Anthropic, "", say(200, message(leaked, "max_tokens")), fault.Rule,
+			"model.max_tokens", true},
+		{"messages: the window is full", model.Anthropic, "", say(200, message(leaked, "model_context_window_exceeded")),
+			fault.Rule, "cut off", true},
 		{"messages: refusal", model.Anthropic, "", say(200, message(leaked, "refusal")), fault.Rule, "refuses", true},
-		{"messages: a chat completion", model.Anthropic, "", say(200, chat(leaked, "stop")), fault.Rule, "model.provider", true},
-		{"a bad key", model.OpenAI, "", say(401, `{"error":{"message":"`+leaked+key+`","type":"invalid_request_error","code":"invalid_api_key"}}`), fault.Rule, "model.key_env", false},
-		{"no such model", model.Anthropic, "", say(404, `{"type":"error","error":{"type":"not_found_error","message":"`+leaked+`"}}`), fault.Rule, "model.name", false},
-		{"no money", model.OpenAI, "", say(429, `{"error":{"message":"`+leaked+`","code":"insufficient_quota"}}`), fault.Rule, "quota", false},
-		{"a long prompt", model.OpenAI, "", say(400, `{"error":{"message":"`+leaked+`","code":"context_length_exceeded"}}`), fault.Rule, "longer than the model takes", false},
-		{"a bad request", model.Compatible, "", say(400, `{"error":{"message":"`+leaked+`","code":400}}`), fault.Rule, "status 400", false},
+		{"messages: a chat completion", model.Anthropic, "", say(200, chat(leaked, "stop")), fault.Rule,
+			"model.provider", true},
+		{"a bad key", model.OpenAI, "", say(401, `{"error":{"message":"`+leaked+key+
+			`","type":"invalid_request_error","code":"invalid_api_key"}}`), fault.Rule, "model.key_env", false},
+		{"no such model", model.Anthropic, "", say(404, `{"type":"error","error":{"type":"not_found_error","message":"`+
+			leaked+`"}}`), fault.Rule, "model.name", false},
+		{"no money", model.OpenAI, "", say(429, `{"error":{"message":"`+leaked+`","code":"insufficient_quota"}}`), fault.Rule,
+			"quota", false},
+		{"a long prompt", model.OpenAI, "", say(400, `{"error":{"message":"`+leaked+`","code":"context_length_exceeded"}}`),
+			fault.Rule, "longer than the model takes", false},
+		{"a bad request", model.Compatible, "", say(400, `{"error":{"message":"`+leaked+`","code":400}}`), fault.Rule,
+			"status 400", false},
 		{"a status that is none", model.Compatible, "", say(501, leaked), fault.Rule, "status 501", false},
-		{"told not to come back", model.OpenAI, "", say(500, leaked, "X-Should-Retry", "false"), fault.Rule, "status 500", false},
+		{"told not to come back", model.OpenAI, "", say(500, leaked, "X-Should-Retry", "false"), fault.Rule,
+			"status 500", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := serve(t, tc.answer)
@@ -230,7 +252,8 @@ func TestEndpointWithoutSchemaSupport(t *testing.T) {
 }
 
 func TestAnswerWrappingIsStripped(t *testing.T) {
-	for _, text := range []string{"```json\n{\"answer\":\"no\"}\n```", "```\n{\"answer\":\"no\"}```", " \n{\"answer\":\"no\"}\n", "<think>Should I?</think>\n{\"answer\":\"no\"}"} {
+	for _, text := range []string{"```json\n{\"answer\":\"no\"}\n```", "```\n{\"answer\":\"no\"}```",
+		" \n{\"answer\":\"no\"}\n", "<think>Should I?</think>\n{\"answer\":\"no\"}"} {
 		c, _ := client(t, serve(t, say(200, chat(text, "stop"))), model.Config{})
 		if a, err := complete(t, c, yesOrNo); err != nil || a.Text != `{"answer":"no"}` {
 			t.Errorf("%q: %q, %v", text, a.Text, err)
@@ -244,8 +267,10 @@ func TestAnswerWrappingIsStripped(t *testing.T) {
 
 // Missing or implausible token counts are replaced by estimates.
 func TestInvalidTokenCountsAreEstimated(t *testing.T) {
-	for _, usage := range []string{`{}`, `{"prompt_tokens":-5,"completion_tokens":-9}`, `{"prompt_tokens":999999999999,"completion_tokens":999999999999}`} {
-		body := strings.Replace(chat("Twelve bytes", "stop"), `{"prompt_tokens":11,"completion_tokens":3,"total_tokens":14}`, usage, 1)
+	for _, usage := range []string{`{}`, `{"prompt_tokens":-5,"completion_tokens":-9}`,
+		`{"prompt_tokens":999999999999,"completion_tokens":999999999999}`} {
+		body := strings.Replace(chat("Twelve bytes", "stop"), `{"prompt_tokens":11,"completion_tokens":3,"total_tokens":14}`,
+			usage, 1)
 		c, _ := client(t, serve(t, say(200, body)), model.Config{})
 		a, err := complete(t, c, "")
 		if err != nil || a.TokensPrompt != len(asked)/4+1 || a.TokensCompletion != 4 {
@@ -266,11 +291,15 @@ func TestRetries(t *testing.T) {
 		answers []http.HandlerFunc
 		pauses  []time.Duration // the least of each
 	}{
-		{"busy, with seconds", []http.HandlerFunc{say(429, leaked, "Retry-After", "3"), good}, []time.Duration{3 * time.Second}},
-		{"overloaded, with milliseconds", []http.HandlerFunc{say(529, leaked, "Retry-After-Ms", "1500"), good}, []time.Duration{1500 * time.Millisecond}},
-		{"down twice", []http.HandlerFunc{say(503, leaked), say(500, leaked, "Retry-After", "soon"), good}, []time.Duration{500 * time.Millisecond, time.Second}},
+		{"busy, with seconds", []http.HandlerFunc{say(429, leaked, "Retry-After", "3"), good},
+			[]time.Duration{3 * time.Second}},
+		{"overloaded, with milliseconds", []http.HandlerFunc{say(529, leaked, "Retry-After-Ms", "1500"), good},
+			[]time.Duration{1500 * time.Millisecond}},
+		{"down twice", []http.HandlerFunc{say(503, leaked), say(500, leaked, "Retry-After", "soon"), good},
+			[]time.Duration{500 * time.Millisecond, time.Second}},
 		{"broken off", []http.HandlerFunc{broken, good}, []time.Duration{500 * time.Millisecond}},
-		{"hung up", []http.HandlerFunc{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, good}, []time.Duration{500 * time.Millisecond}},
+		{"hung up", []http.HandlerFunc{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, good},
+			[]time.Duration{500 * time.Millisecond}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, pauses := client(t, serve(t, tc.answers...), model.Config{Retries: 2})
@@ -294,7 +323,8 @@ func TestRetries(t *testing.T) {
 
 func TestRetryAfterDate(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s := serve(t, say(429, "", "Retry-After", now.Add(7*time.Second).Format(http.TimeFormat)), say(200, chat("Good.", "stop")))
+	s := serve(t, say(429, "", "Retry-After", now.Add(7*time.Second).Format(http.TimeFormat)),
+		say(200, chat("Good.", "stop")))
 	c, pauses := client(t, s, model.Config{Retries: 1, Now: func() time.Time { return now }, Timeout: 100_000 * time.Hour})
 	if _, err := complete(t, c, ""); err != nil || len(*pauses) != 1 || (*pauses)[0] != 7*time.Second {
 		t.Errorf("%v, %v", *pauses, err)
@@ -305,7 +335,8 @@ func TestRetryAfterDate(t *testing.T) {
 func TestPauseBeyondTimeoutIsNotWaited(t *testing.T) {
 	s := serve(t, say(429, "", "Retry-After", "3600"))
 	c, pauses := client(t, s, model.Config{Retries: 5, Timeout: time.Minute})
-	if _, err := complete(t, c, ""); fault.KindOf(err) != fault.Unavailable || len(*pauses) != 0 || len(s.requests()) != 1 {
+	if _, err := complete(t, c, ""); fault.KindOf(err) != fault.Unavailable || len(*pauses) != 0 ||
+		len(s.requests()) != 1 {
 		t.Errorf("%v, pauses %v, %d requests", err, *pauses, len(s.requests()))
 	}
 }
@@ -415,7 +446,8 @@ func TestConfigErrors(t *testing.T) {
 		{model.Config{Provider: "compatible", Name: "m", URL: "https://" + key + "\x7f"}, "url:"},
 	} {
 		_, err := model.New(tc.c)
-		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "KEYMARK")) {
+		if (err == nil) != (tc.want == "") || err != nil &&
+			(!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "KEYMARK")) {
 			t.Errorf("%+v: %v, want %q", tc.c.URL, err, tc.want)
 		}
 	}
@@ -451,7 +483,8 @@ func FuzzAnswer(f *testing.F) {
 		if openai {
 			provider = model.Compatible
 		}
-		c, err := model.New(model.Config{Provider: provider, URL: "http://127.0.0.1/v1", Name: "m", HTTP: &http.Client{Transport: canned(body)}})
+		c, err := model.New(model.Config{Provider: provider, URL: "http://127.0.0.1/v1", Name: "m",
+			HTTP: &http.Client{Transport: canned(body)}})
 		if err != nil {
 			t.Fatal(err)
 		}

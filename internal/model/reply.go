@@ -47,8 +47,9 @@ var (
 	errNothing    = fault.New(fault.Rule, "the endpoint answered with no message")
 	errTooLong    = fault.New(fault.Rule, "the model's answer is longer than is taken")
 	errUnfit      = fault.New(fault.Rule, "the model's answer does not have the form that it was asked for")
-	errBadRequest = fault.New(fault.Rule, "the endpoint refuses the request (status 400); does the model take chat messages, and so many tokens?")
-	errDropped    = fault.New(fault.Unavailable, "the endpoint broke off its answer")
+	errBadRequest = fault.New(fault.Rule,
+		"the endpoint refuses the request (status 400); does the model take chat messages, and so many tokens?")
+	errDropped = fault.New(fault.Unavailable, "the endpoint broke off its answer")
 )
 
 // newValidator returns a function that validates a text against a schema; nil accepts any text. The

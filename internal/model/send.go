@@ -81,7 +81,8 @@ func (c *Client) unreachableError(ctx context.Context, err error) error {
 	case errors.As(err, &cert):
 		return fault.New(fault.Unavailable, "the certificate of %s is not good", c.host).Because(errors.New("certificate"))
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return fault.New(fault.Unavailable, "%s does not answer; is it running, and is model.url right?", c.host).Because(errors.New("no connection"))
+		return fault.New(fault.Unavailable, "%s does not answer; is it running, and is model.url right?",
+			c.host).Because(errors.New("no connection"))
 	}
 	return errDropped
 }
@@ -111,11 +112,14 @@ func (c *Client) statusError(res *http.Response) error {
 	status := res.StatusCode
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fault.New(fault.Rule, "%s refuses the key (status %d); look at model.key_env or model.key_file", c.host, status)
+		return fault.New(fault.Rule, "%s refuses the key (status %d); look at model.key_env or model.key_file",
+			c.host, status)
 	case status == http.StatusNotFound:
-		return fault.New(fault.Rule, "%s knows no such model or address (status 404); look at model.name and model.url", c.host)
+		return fault.New(fault.Rule,
+			"%s knows no such model or address (status 404); look at model.name and model.url", c.host)
 	case status >= 300 && status < 400:
-		return fault.New(fault.Rule, "%s answers with a redirect, which is not followed; set model.url to where the model is", c.host)
+		return fault.New(fault.Rule,
+			"%s answers with a redirect, which is not followed; set model.url to where the model is", c.host)
 	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
 		return errBadRequest
 	case isTemporary(res):

@@ -22,7 +22,8 @@ type anyValues struct {
 // TestEverySchemaIsAnObject checks the schemas shown to clients, because some clients take a schema
 // only as an object with a description, and not as true.
 func TestEverySchemaIsAnObject(t *testing.T) {
-	o := op.Define(spec("anything", access.Read, access.RoleUser), func(_ context.Context, _ *op.Call, in anyValues) (anyValues, error) { return in, nil })
+	o := op.Define(spec("anything", access.Read, access.RoleUser),
+		func(_ context.Context, _ *op.Call, in anyValues) (anyValues, error) { return in, nil })
 	for _, s := range []any{o.InputSchema(), o.OutputSchema()} {
 		b, err := json.Marshal(s)
 		if err != nil {

@@ -127,11 +127,13 @@ func (b Blank) read(given any) (string, error) {
 	case given != nil && !ok:
 		return "", fault.BadField("answer."+b.Name, "must be a text; call again, and answer the question as it is put")
 	case b.Options == nil && utf8.RuneCountInString(text) > b.lengthLimit():
-		return "", fault.BadField("answer."+b.Name, "is longer than %d characters; call again, and say it shorter", b.lengthLimit())
+		return "", fault.BadField("answer."+b.Name, "is longer than %d characters; call again, and say it shorter",
+			b.lengthLimit())
 	case b.Options == nil:
 		text = strings.TrimSpace(markup.Clean(text))
 	case text != "" && !slices.Contains(b.Options, text):
-		return "", fault.BadField("answer."+b.Name, "is none of the %d that were offered; call again, and choose one of them", len(b.Options))
+		return "", fault.BadField("answer."+b.Name, "is none of the %d that were offered; call again, and choose one of them",
+			len(b.Options))
 	}
 	if text == "" && !b.Optional {
 		return "", fault.BadField("answer."+b.Name, "is needed; answer the question, or decline it")

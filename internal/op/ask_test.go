@@ -13,7 +13,8 @@ import (
 
 // Values either fit the form, or give an error with the blank's name that quotes nothing.
 func TestFormsAreRead(t *testing.T) {
-	f := op.Form{Blanks: []op.Blank{{Name: "place", Options: []string{"Inn", ""}}, {Name: "note", MaxLen: 4, Optional: true}}}
+	f := op.Form{Blanks: []op.Blank{{Name: "place", Options: []string{"Inn", ""}},
+		{Name: "note", MaxLen: 4, Optional: true}}}
 	for _, tc := range []struct {
 		name    string
 		content map[string]any
@@ -40,7 +41,8 @@ func TestFormsAreRead(t *testing.T) {
 			if err != nil || got["place"] != tc.place || got["note"] != tc.note || len(got) > 2 {
 				t.Errorf("%s: %v, %v", tc.name, got, err)
 			}
-		case known == nil || known.Kind != fault.Invalid || known.Fields[0].Field != tc.bad || strings.Contains(err.Error(), "MARK"):
+		case known == nil || known.Kind != fault.Invalid || known.Fields[0].Field != tc.bad ||
+			strings.Contains(err.Error(), "MARK"):
 			t.Errorf("%s: %v, %v", tc.name, got, err)
 		}
 	}
@@ -63,12 +65,14 @@ func TestHandlersAsk(t *testing.T) {
 		Said  string `json:"said"`
 		Asked bool   `json:"asked"`
 	}
-	ask := op.Define(op.Spec{Name: "ask", Title: "Ask", Doc: "Use it to ask.", Surfaces: []string{"s"}, Effect: access.Write, MinRole: access.RoleUser, Interactive: true},
+	ask := op.Define(op.Spec{Name: "ask", Title: "Ask", Doc: "Use it to ask.", Surfaces: []string{"s"},
+		Effect: access.Write, MinRole: access.RoleUser, Interactive: true},
 		func(ctx context.Context, c *op.Call, _ struct{}) (out, error) {
 			r, err := c.Ask(ctx, op.Form{Key: "k", Message: "Well?"})
 			return out{string(r.Outcome), c.Asked("k")}, err
 		})
-	l, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{{Name: "s", Title: "S", Doc: "s", Operations: []*op.Operation{ask}}}, Worlds: &twoWorlds{}})
+	l, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}),
+		Surfaces: []op.Surface{{Name: "s", Title: "S", Doc: "s", Operations: []*op.Operation{ask}}}, Worlds: &twoWorlds{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +82,8 @@ func TestHandlersAsk(t *testing.T) {
 		"":                                 oneAnswer{},
 	} {
 		a, err := l.Invoke(t.Context(), as(access.RoleUser), op.Request{Operation: "ask", World: "a", Asker: asker})
-		if err != nil || string(a.Output) != want || (a.Asks != nil) != (want == "") || a.Asks != nil && a.Asks.Message != "Well?" {
+		if err != nil || string(a.Output) != want || (a.Asks != nil) != (want == "") || a.Asks != nil &&
+			a.Asks.Message != "Well?" {
 			t.Errorf("%v: %+v, %v", asker, a, err)
 		}
 	}

@@ -49,11 +49,16 @@ func TestWrongDeclarations(t *testing.T) {
 		{"variable", one(func(s *op.Spec) { s.Route = "GET /api/{card}" }), "{card} is no input field"},
 		{"GET that writes", one(func(s *op.Spec) { s.Route, s.Effect = "GET /api/{name}", access.Write }), "GET only reads"},
 		{"body of no file", one(func(s *op.Spec) { s.BodyLimit = 1 }), "BodyLimit is for"},
-		{"example", one(func(s *op.Spec) { s.Examples = []op.Example{{Title: "Bad", Input: `{"limit":0}`}} }), "limit: must be at least 1; name: is required"},
-		{"undocumented field", []op.Surface{{Name: "archive", Operations: []*op.Operation{op.Define(spec("get_card", access.Read, access.RoleUser), nop[undocumented])}}}, "input field name has no jsonschema tag"},
+		{"example", one(func(s *op.Spec) { s.Examples = []op.Example{{Title: "Bad", Input: `{"limit":0}`}} }),
+			"limit: must be at least 1; name: is required"},
+		{"undocumented field", []op.Surface{{Name: "archive",
+			Operations: []*op.Operation{op.Define(spec("get_card", access.Read, access.RoleUser), nop[undocumented])}}},
+			"input field name has no jsonschema tag"},
 		{"twice", []op.Surface{{Name: "archive", Operations: []*op.Operation{
-			op.Define(spec("get_card", access.Read, access.RoleUser), echo), op.Define(spec("get_card", access.Read, access.RoleUser), echo)}}}, "declared twice"},
-		{"resource", []op.Surface{{Name: "archive", Resources: []*op.Resource{{Template: "a://{x}{y}", Name: "r"}}}}, "variables x and y touch"},
+			op.Define(spec("get_card", access.Read, access.RoleUser), echo),
+			op.Define(spec("get_card", access.Read, access.RoleUser), echo)}}}, "declared twice"},
+		{"resource", []op.Surface{{Name: "archive", Resources: []*op.Resource{{Template: "a://{x}{y}", Name: "r"}}}},
+			"variables x and y touch"},
 		{"prompt", []op.Surface{{Name: "archive", Prompts: []*op.Prompt{{Name: "p"}}}}, "Render are needed"},
 	} {
 		_, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{}, Surfaces: tc.surfaces})
@@ -63,7 +68,8 @@ func TestWrongDeclarations(t *testing.T) {
 	}
 	a, b := spec("one", access.Read, access.RoleUser), spec("two", access.Read, access.RoleUser)
 	a.Route, b.Route = "GET /api/x/{name}", "GET /api/x/{sort}"
-	_, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{}, Surfaces: []op.Surface{{Name: "archive", Operations: []*op.Operation{op.Define(a, echo), op.Define(b, echo)}}}})
+	_, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{},
+		Surfaces: []op.Surface{{Name: "archive", Operations: []*op.Operation{op.Define(a, echo), op.Define(b, echo)}}}})
 	if err == nil || !strings.Contains(err.Error(), "is taken by one") {
 		t.Errorf("two routes that match the same: %v", err)
 	}
@@ -106,14 +112,17 @@ func TestShownSchemas(t *testing.T) {
 		return string(i), string(u)
 	}
 	in, out := shown("create_card")
-	for _, want := range []string{`"idempotency_key":{"type":"string"`, `"world":{"type":"string"`, `"required":["name"]`, `"additionalProperties":false`,
-		`"limit":{"type":"integer","description":"Most results.","default":50,"minimum":1,"maximum":100}`, `"enum":["name","updated"]`,
+	for _, want := range []string{`"idempotency_key":{"type":"string"`, `"world":{"type":"string"`, `"required":["name"]`,
+		`"additionalProperties":false`,
+		`"limit":{"type":"integer","description":"Most results.","default":50,"minimum":1,"maximum":100}`,
+		`"enum":["name","updated"]`,
 		`"depth":{"type":["integer","string"]`, `"$ref":"#/$defs/echoOp"`} {
 		if !strings.Contains(in, want) {
 			t.Errorf("input lacks %s: %s", want, in)
 		}
 	}
-	if strings.Contains(in, `"null"`) || !strings.Contains(out, `"next_offset":{"type":["integer","null"]}`) || !strings.Contains(out, `"lines":{"type":"array"`) {
+	if strings.Contains(in, `"null"`) || !strings.Contains(out, `"next_offset":{"type":["integer","null"]}`) ||
+		!strings.Contains(out, `"lines":{"type":"array"`) {
 		t.Errorf("null in the wrong place:\n%s\n%s", in, out)
 	}
 	if in, _ := shown("get_card"); strings.Contains(in, "idempotency_key") {
@@ -130,7 +139,8 @@ func TestShownSchemas(t *testing.T) {
 // Answers validate against the shown schema, using a validator like those of clients.
 func TestOutputsHoldToTheirSchema(t *testing.T) {
 	b := newBench(t, nil)
-	for _, in := range []string{`{"name":"A"}`, `{"name":"A","fields":{"x":[1,null]},"ops":[{"name":"a","count":0,"children":[{"name":"b"}]}]}`} {
+	for _, in := range []string{`{"name":"A"}`,
+		`{"name":"A","fields":{"x":[1,null]},"ops":[{"name":"a","count":0,"children":[{"name":"b"}]}]}`} {
 		a, err := b.call(as(access.RoleUser), "get_card", in)
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +173,8 @@ func TestDocumentsAreDeterministic(t *testing.T) {
 	if err := json.Unmarshal(first, &v); err != nil || v.OpenAPI != "3.1.0" {
 		t.Fatal(err, v.OpenAPI)
 	}
-	if v.Paths["/api/mcp/cards/{name}"]["get"].OperationID != "get_card" || v.Components.Schemas["get_card_in_echoOp"] == nil {
+	if v.Paths["/api/mcp/cards/{name}"]["get"].OperationID != "get_card" ||
+		v.Components.Schemas["get_card_in_echoOp"] == nil {
 		t.Errorf("%s", first)
 	}
 	if bytes.Contains(first, []byte("#/$defs/")) {
@@ -176,7 +187,9 @@ func TestDocumentsAreDeterministic(t *testing.T) {
 		}
 	}
 	page := string(pages["archive.md"])
-	for _, want := range []string{"## get_card", "`GET /api/mcp/cards/{name}`", "| `limit` | integer | Most results. (at least 1; at most 100; default 50) |", "| `name` | string, required |", "## Prompt summarize-card", "```json\n{\n"} {
+	for _, want := range []string{"## get_card", "`GET /api/mcp/cards/{name}`",
+		"| `limit` | integer | Most results. (at least 1; at most 100; default 50) |", "| `name` | string, required |",
+		"## Prompt summarize-card", "```json\n{\n"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("archive.md lacks %q:\n%s", want, page)
 		}

@@ -112,7 +112,8 @@ func shownInput(o *Operation) *jsonschema.Schema {
 	}
 	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
 	if !o.NoWorld && !o.declaresField("campaign_id") {
-		add("world", &jsonschema.Schema{Type: "string", Description: "Slug or id of the world; needed only where the key opens several."})
+		add("world", &jsonschema.Schema{Type: "string",
+			Description: "Slug or id of the world; needed only where the key opens several."})
 	}
 	if o.takesKey() && !o.declaresField("idempotencyKey") {
 		add("idempotency_key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),

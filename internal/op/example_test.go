@@ -33,7 +33,8 @@ func Example() {
 		return
 	}
 	for _, input := range []string{`{}`, `{"sides":20}`, `{"sides":1,"side":3}`} {
-		a, err := l.Invoke(context.Background(), access.Caller{Subject: "ann"}, op.Request{Operation: "most_of_die", Input: []byte(input)})
+		a, err := l.Invoke(context.Background(), access.Caller{Subject: "ann"},
+			op.Request{Operation: "most_of_die", Input: []byte(input)})
 		if err != nil {
 			fmt.Println(err)
 			continue

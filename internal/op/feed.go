@@ -93,7 +93,8 @@ func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (str
 	if badWorld != nil {
 		minRole = access.RoleNone
 	}
-	a, err := l.guard.Admit(ctx, c, access.Request{Operation: f.Name, Surface: surface, Effect: access.Read, Class: access.ClassResource,
+	a, err := l.guard.Admit(ctx, c, access.Request{Operation: f.Name, Surface: surface, Effect: access.Read,
+		Class:   access.ClassResource,
 		MinRole: minRole, Audience: f.Audience, World: world, Correlation: r.Correlation})
 	if err != nil {
 		return nil, err

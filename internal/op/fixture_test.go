@@ -89,7 +89,8 @@ func echo(_ context.Context, c *op.Call, in echoIn) (echoOut, error) {
 }
 
 func spec(name string, effect access.Effect, minRole access.Role) op.Spec {
-	return op.Spec{Name: name, Title: "Title of " + name, Doc: "Use it to test " + name + ".", Surfaces: []string{"archive"}, Effect: effect, MinRole: minRole}
+	return op.Spec{Name: name, Title: "Title of " + name, Doc: "Use it to test " + name + ".",
+		Surfaces: []string{"archive"}, Effect: effect, MinRole: minRole}
 }
 
 // surfaces declares the operations, resources and prompts of the tests.
@@ -134,8 +135,9 @@ func surfaces() []op.Surface {
 			Surfaces: []string{"archive"}, MinRole: access.RoleGM, Read: readCard, List: listSecrets,
 		}},
 		Prompts: []*op.Prompt{{
-			Name: "summarize-card", Title: "Summarize", Doc: "Sums a card up.", Surfaces: []string{"archive"}, MinRole: access.RoleUser,
-			Args: []op.PromptArg{{Name: "name", Doc: "The card.", Required: true}},
+			Name: "summarize-card", Title: "Summarize", Doc: "Sums a card up.", Surfaces: []string{"archive"},
+			MinRole: access.RoleUser,
+			Args:    []op.PromptArg{{Name: "name", Doc: "The card.", Required: true}},
 			Render: func(_ context.Context, _ *op.Call, args map[string]string) (string, error) {
 				return "Sum up " + args["name"], nil
 			},
@@ -154,7 +156,8 @@ func readCard(_ context.Context, _ *op.Call, vars map[string]string) (op.Content
 }
 
 func listCards(context.Context, *op.Call) ([]op.Listed, error) {
-	return []op.Listed{{URI: "archive://card/B", Name: "B", Thing: "b", Recent: true}, {URI: "archive://card/A", Name: "A"}}, nil
+	return []op.Listed{{URI: "archive://card/B", Name: "B", Thing: "b", Recent: true},
+		{URI: "archive://card/A", Name: "A"}}, nil
 }
 
 // listSecrets lists a card that listCards lists as recent, and more entries than a list may have.
@@ -226,5 +229,6 @@ func as(role access.Role) access.Caller {
 }
 
 func (b bench) call(c access.Caller, name, input string) (*op.Answer, error) {
-	return b.Invoke(context.Background(), c, op.Request{Operation: name, Input: []byte(input), Transport: "rest", Correlation: "c-1"})
+	return b.Invoke(context.Background(), c, op.Request{Operation: name, Input: []byte(input), Transport: "rest",
+		Correlation: "c-1"})
 }

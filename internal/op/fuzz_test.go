@@ -40,8 +40,10 @@ func (probeChoice) Schema(s *jsonschema.Schema) {
 var seeds = []string{
 	`{}`, `{"name":"A"}`, `{"name":"A","n":3,"r":1.5,"b":true,"sort":"a","list":["x"],"any":{"k":[1,{}]}}`,
 	`{"name":"","n":10,"sort":"c","list":["a","b","c"]}`, `{"name":"A","name":"B"}`, `{"name":"A","any":{"x":1,"x":2}}`,
-	`{"name":"A","down":[{"name":"B","down":[{"n":1}]}]}`, `{"name":"A","one":{"a":1}}`, `{"name":"A","one":{"a":1,"b":2}}`, `{"name":"A","one":{}}`,
-	`{"name":"\ud800"}`, "{\"name\":\"\xff\"}", `{"name":"\u0000"}`, `{"name":"A","n":1e400}`, `{"name":"A","n":9.0}`, `{"name":"A","n":null}`,
+	`{"name":"A","down":[{"name":"B","down":[{"n":1}]}]}`, `{"name":"A","one":{"a":1}}`,
+	`{"name":"A","one":{"a":1,"b":2}}`, `{"name":"A","one":{}}`,
+	`{"name":"\ud800"}`, "{\"name\":\"\xff\"}", `{"name":"\u0000"}`, `{"name":"A","n":1e400}`, `{"name":"A","n":9.0}`,
+	`{"name":"A","n":null}`,
 	`[`, `{"name":"A"} x`, `nul`, ``, `{"Name":"A"}`, strings.Repeat(`{"any":`, 70), `{"name":"A","n":-0}`,
 }
 
@@ -105,7 +107,8 @@ func lenient(n *node) bool {
 
 func checkFaults(t *testing.T, err error) {
 	var e *fault.Error
-	if !errors.As(err, &e) || e.Kind != fault.Invalid || len(e.Fields) == 0 || len(e.Fields) > maxFaults || len(e.Message) > 4096 {
+	if !errors.As(err, &e) || e.Kind != fault.Invalid || len(e.Fields) == 0 || len(e.Fields) > maxFaults ||
+		len(e.Message) > 4096 {
 		t.Fatalf("not a fault that can be shown: %+v", err)
 	}
 }

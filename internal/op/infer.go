@@ -23,8 +23,10 @@ var (
 	rawType      = reflect.TypeFor[stdjson.RawMessage]()
 	valueType    = reflect.TypeFor[jsontext.Value]()
 
-	textTypes = []reflect.Type{reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](), reflect.TypeFor[encoding.TextAppender]()}
-	jsonTypes = []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo](), reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom]()}
+	textTypes = []reflect.Type{reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
+		reflect.TypeFor[encoding.TextAppender]()}
+	jsonTypes = []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo](),
+		reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom]()}
 )
 
 // inference infers a schema from a Go type, as Define documents. It differs from jsonschema.For in
@@ -47,7 +49,8 @@ func inferRoot(t reflect.Type, output bool) (*jsonschema.Schema, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s is not a struct", t)
 	}
-	in := &inference{output: output, open: map[reflect.Type]bool{}, recurs: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}}
+	in := &inference{output: output, open: map[reflect.Type]bool{}, recurs: map[reflect.Type]string{},
+		defs: map[string]*jsonschema.Schema{}}
 	s, err := in.inferType(t)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,8 @@ func (o *Operation) checkFileSize(n *node, upload []byte) error {
 	if o.BodyLimit == 0 || int64(size) <= o.BodyLimit {
 		return nil
 	}
-	return fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here", o.BodyLimit).With("limit_bytes", o.BodyLimit)
+	return fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here",
+		o.BodyLimit).With("limit_bytes", o.BodyLimit)
 }
 
 // takeEngineFields removes the fields that belong to the engine, unless the operation declares

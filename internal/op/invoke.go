@@ -72,7 +72,8 @@ func (l *Local) pickOperation(c access.Caller, r Request) (*Operation, string, s
 // refuseUnknown answers a call of an operation that does not exist for the caller. The error is the
 // same for every reason; the call counts against the limits and is recorded.
 func (l *Local) refuseUnknown(ctx context.Context, c access.Caller, r Request, surface, name string) error {
-	err := fault.New(fault.NotFound, "there is no operation %q here; list the operations to see what there is", clipText(r.Operation, 64))
+	err := fault.New(fault.NotFound, "there is no operation %q here; list the operations to see what there is",
+		clipText(r.Operation, 64))
 	c.Surfaces, c.Operations = nil, nil
 	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: name, Surface: surface, Effect: access.Read,
 		Class: access.ClassCall, Correlation: r.Correlation})
@@ -89,8 +90,10 @@ func isDiverted(o *Operation, c access.Caller, in input) bool {
 	return c.Advisory && o.Writes() && !in.dry
 }
 
-func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w access.WorldID, surface string, divert bool) access.Request {
-	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: minRole, Operator: o.Operator, Audience: o.Audience,
+func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w access.WorldID, surface string,
+	divert bool) access.Request {
+	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: minRole,
+		Operator: o.Operator, Audience: o.Audience,
 		World: w, Target: in.target, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry}
 	if a.Class == "" {
 		a.Class = access.ClassCall
@@ -116,7 +119,8 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	ctx, cancel := o.withDeadline(ctx)
 	defer cancel()
 	if l.kept != nil && o.Kept && r.Upload == nil {
-		return l.kept.answerCall(ctx, call, r, in, func(ctx context.Context) (*Answer, error) { return l.computeAnswer(ctx, o, call, r, in) })
+		return l.kept.answerCall(ctx, call, r, in,
+			func(ctx context.Context) (*Answer, error) { return l.computeAnswer(ctx, o, call, r, in) })
 	}
 	return l.computeAnswer(ctx, o, call, r, in)
 }
@@ -168,7 +172,8 @@ func noProgress(float64, float64, string) {}
 
 func (l *Local) divertWrite(ctx context.Context, o *Operation, call *Call, r Request, in input) (a *Answer, err error) {
 	if l.diverter == nil {
-		return nil, fault.New(fault.Denied, "this key may only propose, and proposals are not set up here; ask for a key that writes")
+		return nil, fault.New(fault.Denied,
+			"this key may only propose, and proposals are not set up here; ask for a key that writes")
 	}
 	body := in.json
 	if r.Upload != nil {

@@ -49,14 +49,16 @@ func TestInvokeRights(t *testing.T) {
 		{"an admin backs up", admin, "rest", "create_backup", "", `{"name":"A"}`, fault.Denied},
 		{"an admin backs up over MCP", admin, "mcp", "create_backup", "", `{"name":"A"}`, fault.NotFound},
 		{"the operator backs up", operator, "mcp", "create_backup", "", `{"name":"A"}`, ok},
-		{"admin elsewhere, player here: the tool is known", mixed, "mcp", "delete_card", "", `{"name":"A","world":"a"}`, fault.Denied},
+		{"admin elsewhere, player here: the tool is known", mixed, "mcp", "delete_card", "", `{"name":"A","world":"a"}`,
+			fault.Denied},
 		{"admin elsewhere, and there", mixed, "mcp", "delete_card", "", `{"name":"A","world":"b"}`, ok},
 		{"the role is asked before the input", user, "rest", "delete_card", "", `{"bad":1}`, fault.Denied},
 		{"nobody at all", access.Caller{}, "rest", "get_card", "", `{"name":"A"}`, fault.NotFound},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(b.journal.records)
-			_, err := b.Invoke(context.Background(), tc.c, op.Request{Operation: tc.op, Surface: tc.on, Input: []byte(tc.in), Transport: tc.transport})
+			_, err := b.Invoke(context.Background(), tc.c, op.Request{Operation: tc.op, Surface: tc.on, Input: []byte(tc.in),
+				Transport: tc.transport})
 			if got := kind(err); got != tc.want {
 				t.Errorf("got %v, want %v", err, tc.want)
 			}
@@ -79,7 +81,8 @@ func kind(err error) fault.Kind {
 func TestHiddenToolLooksAbsent(t *testing.T) {
 	b := newBench(t, nil)
 	ask := func(name string) string {
-		_, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: name, Transport: "mcp", Input: []byte(`{"x":1}`)})
+		_, err := b.Invoke(context.Background(), as(access.RoleUser),
+			op.Request{Operation: name, Transport: "mcp", Input: []byte(`{"x":1}`)})
 		out, _ := json.Marshal(fault.Show(err, "c"))
 		return strings.ReplaceAll(string(out), name, "NAME")
 	}
@@ -98,7 +101,8 @@ func TestOperationsShown(t *testing.T) {
 		{as(access.RoleUser), "", "get_card create_card read_long read_slow upload_attachment"},
 		{as(access.RoleAdmin), "", "get_card create_card delete_card read_long read_slow upload_attachment"},
 		{as(access.RoleAdmin), "world", "get_card"},
-		{access.Caller{Operator: true, EveryRole: access.RoleAdmin}, "archive", "get_card create_card delete_card create_backup read_long read_slow upload_attachment"},
+		{access.Caller{Operator: true, EveryRole: access.RoleAdmin}, "archive",
+			"get_card create_card delete_card create_backup read_long read_slow upload_attachment"},
 		{access.Caller{}, "", ""},
 	} {
 		var names []string
@@ -147,7 +151,8 @@ func TestWorldOfACall(t *testing.T) {
 			if tc.arg != "" {
 				in = fmt.Sprintf(`{"name":"A","world":%q}`, tc.arg)
 			}
-			_, err := b.Invoke(context.Background(), tc.c, op.Request{Operation: "get_card", World: tc.asked, Input: []byte(in), Transport: "rest"})
+			_, err := b.Invoke(context.Background(), tc.c, op.Request{Operation: "get_card", World: tc.asked, Input: []byte(in),
+				Transport: "rest"})
 			if kind(err) != tc.want {
 				t.Fatalf("got %v, want %v", err, tc.want)
 			}
@@ -220,7 +225,8 @@ func TestIdempotencyKeyAndHash(t *testing.T) {
 	})
 	send := func(name, key, in string) access.Request {
 		t.Helper()
-		_, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: name, Input: []byte(in), IdempotencyKey: key})
+		_, err := b.Invoke(context.Background(), as(access.RoleUser),
+			op.Request{Operation: name, Input: []byte(in), IdempotencyKey: key})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +241,8 @@ func TestIdempotencyKeyAndHash(t *testing.T) {
 			t.Errorf("%+v is not the same as %+v", same, first)
 		}
 	}
-	for _, other := range []access.Request{send("make", "k", `{"name":"B"}`), send("make_other", "k", `{"name":"A"}`), send("make", "k", `{"name":"A","fields":{"x":1}}`)} {
+	for _, other := range []access.Request{send("make", "k", `{"name":"B"}`), send("make_other", "k", `{"name":"A"}`),
+		send("make", "k", `{"name":"A","fields":{"x":1}}`)} {
 		if other.InputHash == first.InputHash {
 			t.Errorf("%+v has the hash of another call", other)
 		}
@@ -244,13 +251,15 @@ func TestIdempotencyKeyAndHash(t *testing.T) {
 		t.Error("dry_run does not rehearse")
 	}
 	for _, bad := range []string{`{"name":"A","idempotency_key":3}`, `{"name":"A","idempotency_key":"other"}`} {
-		_, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: "make", Input: []byte(bad), IdempotencyKey: "k"})
+		_, err := b.Invoke(context.Background(), as(access.RoleUser),
+			op.Request{Operation: "make", Input: []byte(bad), IdempotencyKey: "k"})
 		if faultsOf(err) != "idempotency_key: must be a string, the same as in the header" {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 	for _, key := range []string{strings.Repeat("k", 256), "a\nb"} {
-		if _, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: "make", Input: []byte(`{"name":"A"}`), IdempotencyKey: key}); !errors.Is(err, fault.Invalid) {
+		if _, err := b.Invoke(context.Background(), as(access.RoleUser),
+			op.Request{Operation: "make", Input: []byte(`{"name":"A"}`), IdempotencyKey: key}); !errors.Is(err, fault.Invalid) {
 			t.Errorf("key %q: %v", key, err)
 		}
 	}
@@ -283,7 +292,8 @@ func TestAdvisoryKeysPropose(t *testing.T) {
 	if k.grant.Writes() || k.grant.Request().Effect != access.Propose {
 		t.Errorf("the proposal's grant writes: %+v", k.grant.Request())
 	}
-	if _, err := b.Invoke(context.Background(), c, op.Request{Operation: "upload_attachment", Input: []byte(`{"name":"A"}`), Upload: []byte("hi")}); err != nil || k.input != `{"data":"aGk=","name":"A"}` {
+	if _, err := b.Invoke(context.Background(), c, op.Request{Operation: "upload_attachment",
+		Input: []byte(`{"name":"A"}`), Upload: []byte("hi")}); err != nil || k.input != `{"data":"aGk=","name":"A"}` {
 		t.Errorf("an upload: %v %s", err, k.input)
 	}
 	if a, err := b.call(c, "create_card", `{"name":"A","dry_run":true}`); err != nil || a.Reply.Diverted {
@@ -301,7 +311,8 @@ func TestAdvisoryKeysPropose(t *testing.T) {
 func TestUploadIsAnInput(t *testing.T) {
 	b := newBench(t, nil)
 	send := func(upload []byte, in string) (string, error) {
-		a, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: "upload_attachment", Input: []byte(in), Upload: upload})
+		a, err := b.Invoke(context.Background(), as(access.RoleUser),
+			op.Request{Operation: "upload_attachment", Input: []byte(in), Upload: upload})
 		if err != nil {
 			return "", err
 		}
@@ -322,7 +333,8 @@ func TestLongOutputsAreCut(t *testing.T) {
 	b := newBench(t, nil)
 	call := func(max int) string {
 		t.Helper()
-		a, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: "read_long", Input: []byte(`{"offset":3,"world":"a"}`), MaxText: max})
+		a, err := b.Invoke(context.Background(), as(access.RoleUser),
+			op.Request{Operation: "read_long", Input: []byte(`{"offset":3,"world":"a"}`), MaxText: max})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +348,9 @@ func TestLongOutputsAreCut(t *testing.T) {
 		t.Errorf("uncut: %.80s", whole)
 	}
 	cut := call(1000)
-	if len(cut) > 1000 || !strings.HasSuffix(cut, `"from":3,"truncated":true,"next":{"arguments":{"offset":735,"world":"a"},"tool":"read_long"}}`) {
+	if len(cut) > 1000 ||
+		!strings.HasSuffix(cut,
+			`"from":3,"truncated":true,"next":{"arguments":{"offset":735,"world":"a"},"tool":"read_long"}}`) {
 		t.Errorf("%d bytes: …%s", len(cut), cut[max(len(cut)-150, 0):])
 	}
 }
@@ -344,7 +358,8 @@ func TestLongOutputsAreCut(t *testing.T) {
 // tally is an Observer.
 type tally struct{ lines []string }
 
-func (y *tally) StartCall(ctx context.Context, transport, surface, operation string) (context.Context, func(string, int)) {
+func (y *tally) StartCall(ctx context.Context, transport, surface,
+	operation string) (context.Context, func(string, int)) {
 	return ctx, func(outcome string, bytes int) {
 		y.lines = append(y.lines, fmt.Sprint(transport, " ", surface, " ", operation, " ", outcome, " ", bytes > 0))
 	}

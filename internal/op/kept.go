@@ -106,7 +106,8 @@ func newAnswerCache(bytes int, moment MomentFunc) (*answerCache, error) {
 
 // answerCall returns the cached answer to a call if it is still current; otherwise it calls run and
 // caches the result.
-func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in input, run func(context.Context) (*Answer, error)) (a *Answer, err error) {
+func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in input,
+	run func(context.Context) (*Answer, error)) (a *Answer, err error) {
 	q, answered := questionOf(c, r, in), false
 	if momentErr := k.moment(ctx, c.Grant.World(), func(now Moment) {
 		answered = true
@@ -139,7 +140,8 @@ func (k *answerCache) findCurrent(q question, now Moment) (a *Answer, again bool
 
 // computeAnswer calls run, and caches the answer if the question was asked before and the answer
 // may be cached.
-func (k *answerCache) computeAnswer(ctx context.Context, q question, now Moment, again bool, run func(context.Context) (*Answer, error)) (*Answer, error) {
+func (k *answerCache) computeAnswer(ctx context.Context, q question, now Moment, again bool,
+	run func(context.Context) (*Answer, error)) (*Answer, error) {
 	basis := now.Begin()
 	a, err := run(basis.Rest(ctx))
 	if again && err == nil && basis.Lasts() && a.isCacheable() {
@@ -162,7 +164,8 @@ func (l *Local) KeptHits() (hits, asked uint64) {
 // holds nothing but an ETag and a note.
 func (a *Answer) isCacheable() bool {
 	r := a.Reply
-	plain := r.Status == 0 && r.Location == "" && !r.Replayed && !r.NotModified && !r.Diverted && r.File == nil && r.Images == nil && r.Meta == nil
+	plain := r.Status == 0 && r.Location == "" && !r.Replayed && !r.NotModified && !r.Diverted && r.File == nil &&
+		r.Images == nil && r.Meta == nil
 	return a.Asks == nil && plain && len(a.Output)+len(a.Older) <= maxCachedAnswer
 }
 

@@ -65,8 +65,9 @@ var _ Invoker = (*Local)(nil)
 // NewLocal makes a Local and checks every declaration: unique names and routes, texts, path
 // variables, and examples against the schemas. Its error lists every mistake.
 func NewLocal(c Config) (*Local, error) {
-	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, near: c.Near, surfaces: c.Surfaces,
-		byName: map[string]*Operation{}, templates: map[*Resource]template{}}
+	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, near: c.Near,
+		surfaces: c.Surfaces,
+		byName:   map[string]*Operation{}, templates: map[*Resource]template{}}
 	if c.Guard == nil {
 		return nil, errors.New("op: a Guard is needed")
 	}
@@ -147,7 +148,8 @@ func (l *Local) Find(name string) (*Operation, bool) {
 // Operations returns the operations that the caller may use in some world, of one surface ("" for
 // all), in the order of declaration.
 func (l *Local) Operations(c access.Caller, surface string) []*Operation {
-	return filterSlice(l.operations, func(o *Operation) bool { return isOffered(o.Surfaces, surface) && canUse(c, o, surface) })
+	return filterSlice(l.operations,
+		func(o *Operation) bool { return isOffered(o.Surfaces, surface) && canUse(c, o, surface) })
 }
 
 // Resources returns the resources that the caller may read in some world; see Operations.
@@ -180,7 +182,8 @@ func isOffered(surfaces []string, surface string) bool {
 
 // canUse reports whether the caller may use an operation in any world at all.
 func canUse(c access.Caller, o *Operation, surface string) bool {
-	return isAllowed(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) && bestRole(c) >= o.MinRole
+	return isAllowed(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) &&
+		bestRole(c) >= o.MinRole
 }
 
 // isAllowed reports whether the key's allow-list contains a name on the given surface or, if none
@@ -255,7 +258,8 @@ func (c ListCall) limitClass() access.Class {
 // fault.Unavailable.
 func (l *Local) AdmitList(ctx context.Context, c access.Caller, list ListCall) error {
 	c.Operations, c.Surfaces = nil, nil // listing is open to all; the lists show only names that the key allows
-	a, err := l.guard.Admit(ctx, c, access.Request{Operation: list.Method, Effect: access.Read, Class: list.limitClass(), Correlation: list.Correlation})
+	a, err := l.guard.Admit(ctx, c, access.Request{Operation: list.Method, Effect: access.Read, Class: list.limitClass(),
+		Correlation: list.Correlation})
 	if err != nil {
 		return err
 	}

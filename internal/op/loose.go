@@ -13,7 +13,8 @@ import (
 // DefineLoose is Define for an operation that checks its input itself. Callers are shown the
 // schema, but the handler is given any strict JSON object, canonical and without the engine's own
 // fields, so that it can record the faults of the input.
-func DefineLoose[Out any](s Spec, in *jsonschema.Schema, handle func(ctx context.Context, c *Call, input json.RawMessage) (Out, error)) *Operation {
+func DefineLoose[Out any](s Spec, in *jsonschema.Schema,
+	handle func(ctx context.Context, c *Call, input json.RawMessage) (Out, error)) *Operation {
 	out, err := inferOutput(reflect.TypeFor[Out]())
 	if err != nil {
 		panic("op: output of " + s.Name + ": " + err.Error())

@@ -26,22 +26,25 @@ func TestLooseInputReachesItsHandler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := op.DefineLoose(spec("judge", access.Propose, access.RoleUser), in, func(_ context.Context, _ *op.Call, input json.RawMessage) (looseOut, error) {
-		return looseOut{string(input)}, nil
-	})
+	o := op.DefineLoose(spec("judge", access.Propose, access.RoleUser), in,
+		func(_ context.Context, _ *op.Call, input json.RawMessage) (looseOut, error) {
+			return looseOut{string(input)}, nil
+		})
 	local, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{},
 		Surfaces: []op.Surface{{Name: "archive", Title: "A", Doc: "A.", Operations: []*op.Operation{o}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	call := func(input string) (string, error) {
-		a, err := local.Invoke(t.Context(), as(access.RoleUser), op.Request{Operation: "judge", World: "a", Input: []byte(input)})
+		a, err := local.Invoke(t.Context(), as(access.RoleUser),
+			op.Request{Operation: "judge", World: "a", Input: []byte(input)})
 		if err != nil {
 			return "", err
 		}
 		return string(a.Output), nil
 	}
-	if got, err := call(`{"text": "too long", "odd": [1], "idempotency_key": "k"}`); err != nil || got != `{"got":"{\"odd\":[1],\"text\":\"too long\"}"}` {
+	if got, err := call(`{"text": "too long", "odd": [1], "idempotency_key": "k"}`); err != nil ||
+		got != `{"got":"{\"odd\":[1],\"text\":\"too long\"}"}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 	if _, err := call(`{"text":"a","text":"b"}`); !errors.Is(err, fault.Invalid) {
@@ -62,11 +65,13 @@ func TestRunNeedsGrant(t *testing.T) {
 	if _, err := o.Run(t.Context(), &op.Call{}, input); !errors.Is(err, fault.Internal) {
 		t.Errorf("without a grant: %v", err)
 	}
-	a, err := access.NewGuard(access.Config{}).Admit(t.Context(), as(access.RoleGM), access.Request{Operation: "create_card", Effect: access.Write, World: worldA})
+	a, err := access.NewGuard(access.Config{}).Admit(t.Context(), as(access.RoleGM),
+		access.Request{Operation: "create_card", Effect: access.Write, World: worldA})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := o.Run(t.Context(), &op.Call{Grant: a.Grant}, input); err != nil || !strings.Contains(string(out), `"role":"gm"`) {
+	if out, err := o.Run(t.Context(), &op.Call{Grant: a.Grant}, input); err != nil ||
+		!strings.Contains(string(out), `"role":"gm"`) {
 		t.Errorf("got %s, %v", out, err)
 	}
 }

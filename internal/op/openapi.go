@@ -51,8 +51,9 @@ func OpenAPI(info APIInfo) []byte {
 		"info":    object{"title": info.Title, "version": cmp.Or(info.Version, "0")},
 		"paths":   paths,
 		"components": object{
-			"schemas":         d.schemas,
-			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer", "description": "A token from POST /api/mcp/auth."}},
+			"schemas": d.schemas,
+			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer",
+				"description": "A token from POST /api/mcp/auth."}},
 		},
 		"security": []any{object{"bearer": []any{}}},
 	}
@@ -73,11 +74,13 @@ func (d *apiDoc) describeOperation(o *Operation) object {
 		out = out.Properties[o.Unwrap]
 	}
 	m := object{
-		"operationId": o.Name, "summary": o.Title, "description": o.Doc + accessWords(o), "tags": o.Surfaces[:min(1, len(o.Surfaces))],
+		"operationId": o.Name, "summary": o.Title, "description": o.Doc + accessWords(o),
+		"tags":       o.Surfaces[:min(1, len(o.Surfaces))],
 		"parameters": d.listParameters(o, in),
 		"responses": object{
 			strconv.Itoa(cmp.Or(o.Status, 200)): object{"description": "Done.", "content": answerContent(o, out)},
-			"default":                           object{"description": "Refused or failed.", "content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
+			"default": object{"description": "Refused or failed.",
+				"content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
 		},
 	}
 	if o.Deprecated != "" {
@@ -141,7 +144,8 @@ func answerContent(o *Operation, out *jsonschema.Schema) object {
 // feedItem returns the path item of a feed, which is a stream of server-sent events.
 func feedItem(f *Feed) object {
 	text := &jsonschema.Schema{Type: "string"}
-	list := []any{newParameter("header", "Last-Event-ID", &jsonschema.Schema{Type: "string", Description: "Go on after this message."}, false)}
+	list := []any{newParameter("header", "Last-Event-ID",
+		&jsonschema.Schema{Type: "string", Description: "Go on after this message."}, false)}
 	for part := range strings.SplitSeq(f.Route, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
 			list = append(list, newParameter("path", strings.TrimSuffix(name, "}"), text, true))
@@ -155,10 +159,13 @@ func feedItem(f *Feed) object {
 		words += "\n- " + k.Event + ": " + k.Doc
 	}
 	return object{
-		"operationId": f.Name, "summary": f.Title, "description": words, "tags": f.Surfaces[:min(1, len(f.Surfaces))], "parameters": list,
+		"operationId": f.Name, "summary": f.Title, "description": words, "tags": f.Surfaces[:min(1, len(f.Surfaces))],
+		"parameters": list,
 		"responses": object{
-			"200":     object{"description": "Messages, until one of both ends goes.", "content": object{"text/event-stream": object{"schema": text}}},
-			"default": object{"description": "Refused or failed.", "content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
+			"200": object{"description": "Messages, until one of both ends goes.",
+				"content": object{"text/event-stream": object{"schema": text}}},
+			"default": object{"description": "Refused or failed.",
+				"content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
 		},
 	}
 }
@@ -205,11 +212,13 @@ func (d *apiDoc) listParameters(o *Operation, in *jsonschema.Schema) []any {
 		list = append(list, newParameter("query", "world", o.shownIn.Properties["world"], false))
 	}
 	if o.takesKey() {
-		list = append(list, newParameter("header", "Idempotency-Key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
-			Description: "Repeating the request with it has no second effect."}, false))
+		list = append(list, newParameter("header", "Idempotency-Key",
+			&jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
+				Description: "Repeating the request with it has no second effect."}, false))
 	}
 	if o.declaresField("if_match") {
-		list = append(list, newParameter("header", "If-Match", &jsonschema.Schema{Type: "string", Description: in.Properties["if_match"].Description}, false))
+		list = append(list, newParameter("header", "If-Match",
+			&jsonschema.Schema{Type: "string", Description: in.Properties["if_match"].Description}, false))
 	}
 	return list
 }
@@ -248,7 +257,8 @@ func requestBody(o *Operation, in *jsonschema.Schema) object {
 		raw := &jsonschema.Schema{Type: "string", Format: "binary"}
 		content["application/octet-stream"] = object{"schema": raw}
 		content["multipart/form-data"] = object{"schema": &jsonschema.Schema{Type: "object", Required: []string{"file"},
-			Properties: map[string]*jsonschema.Schema{"file": raw, "filename": {Type: "string"}}, PropertyOrder: []string{"file", "filename"}}}
+			Properties:    map[string]*jsonschema.Schema{"file": raw, "filename": {Type: "string"}},
+			PropertyOrder: []string{"file", "filename"}}}
 	}
 	return object{"required": len(own.Required) > 0, "content": content}
 }
@@ -275,7 +285,8 @@ func relocateRefs(s *jsonschema.Schema, prefix string) {
 	for _, p := range s.Properties {
 		relocateRefs(p, prefix)
 	}
-	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems, {s.Items, s.AdditionalProperties, s.Not, s.If, s.Then, s.Else}} {
+	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems,
+		{s.Items, s.AdditionalProperties, s.Not, s.If, s.Then, s.Else}} {
 		for _, p := range list {
 			relocateRefs(p, prefix)
 		}

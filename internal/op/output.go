@@ -13,7 +13,8 @@ import (
 
 // outputOptions encodes outputs compactly and deterministically, with empty lists instead of null,
 // text as stored, and omitempty as in encoding/json.
-var outputOptions = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsonv1.OmitEmptyWithLegacySemantics(true))
+var outputOptions = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true),
+	jsonv1.OmitEmptyWithLegacySemantics(true))
 
 // Encode encodes an output as an operation does, without schema or cutting.
 func Encode(out any) (json.RawMessage, error) {

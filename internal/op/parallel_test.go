@@ -20,10 +20,12 @@ func TestConcurrentCalls(t *testing.T) {
 			for i := range 200 {
 				name := fmt.Sprint("n", g, "x", i)
 				bad := fmt.Sprintf(`{"name":%q,"%s":1}`, name, name)
-				if _, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: "get_card", Input: []byte(bad)}); !strings.HasPrefix(faultsOf(err), name+": ") {
+				if _, err := b.Invoke(context.Background(), as(access.RoleUser),
+					op.Request{Operation: "get_card", Input: []byte(bad)}); !strings.HasPrefix(faultsOf(err), name+": ") {
 					t.Errorf("%s: %v", name, err)
 				}
-				a, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: "get_card", Input: []byte(`{"name":"` + name + `"}`)})
+				a, err := b.Invoke(context.Background(), as(access.RoleUser),
+					op.Request{Operation: "get_card", Input: []byte(`{"name":"` + name + `"}`)})
 				if err != nil || !strings.Contains(string(a.Output), `"name":"`+name+`"`) {
 					t.Errorf("%s: %v", name, err)
 				}

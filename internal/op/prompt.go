@@ -81,7 +81,8 @@ func checkArgs(p *Prompt, args map[string]string) error {
 func (l *Local) Complete(ctx context.Context, c access.Caller, r CompleteRequest) (values []string, err error) {
 	item, complete := l.findCompleter(c, r)
 	if complete == nil {
-		none := fault.New(fault.NotFound, "there is nothing of that name to complete; list the prompts and templates to see what there is")
+		none := fault.New(fault.NotFound,
+			"there is nothing of that name to complete; list the prompts and templates to see what there is")
 		return nil, l.refuseAbsent(ctx, c, r.Ask, "completion/complete", access.ClassResource, none)
 	}
 	err = l.runGuarded(ctx, c, r.Ask, item, func(ctx context.Context, call *Call) (int, error) {

@@ -105,7 +105,8 @@ func (r ReadTags) Check(c *Call, h Held, t ReadTag, full bool) error {
 	case number && uint32(n) == h.Version:
 		return h.unreadFault("is a number, which does not tell that you have read all of the content")
 	case number:
-		return fault.New(fault.Stale, "%q is at version %d, not %d; read it again and repeat the change on what it holds now", h.Name, h.Version, n).
+		return fault.New(fault.Stale, "%q is at version %d, not %d; read it again and repeat the change on what it holds now",
+			h.Name, h.Version, n).
 			With("current_version", h.Version)
 	case t == r.Whole(h) || t == r.Part(h):
 		return nil

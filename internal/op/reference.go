@@ -21,7 +21,8 @@ func Reference(surfaces []Surface) map[string][]byte {
 	var index bytes.Buffer
 	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | what it answers | operations | resources | prompts |\n|---|---|---|---|---|\n")
 	for _, s := range surfaces {
-		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d | %d |\n", s.Title, s.Name, tableCell(s.Doc), len(s.Operations), len(s.Resources), len(s.Prompts))
+		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d | %d |\n", s.Title, s.Name, tableCell(s.Doc), len(s.Operations),
+			len(s.Resources), len(s.Prompts))
 		pages[s.Name+".md"] = renderPage(s)
 	}
 	pages["index.md"] = index.Bytes()
@@ -34,7 +35,8 @@ func renderPage(s Surface) []byte {
 	if len(s.Operations) > 0 {
 		b.WriteString("| operation | route | least role | effect |\n|---|---|---|---|\n")
 		for _, o := range s.Operations {
-			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, strings.ReplaceAll(o.Name, ".", ""), codeSpan(o.Route), roleText(o), o.Effect)
+			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, strings.ReplaceAll(o.Name, ".", ""), codeSpan(o.Route),
+				roleText(o), o.Effect)
 		}
 		b.WriteByte('\n')
 	}
@@ -75,7 +77,8 @@ func writeOperation(b *bytes.Buffer, o *Operation, surface string) {
 	if o.Deprecated != "" {
 		fmt.Fprintf(b, "Deprecated: %s\n\n", o.Deprecated)
 	}
-	facts := []string{"version " + cmp.Or(o.Version, "1"), string(o.Effect), "role " + roleText(o), "limit class " + string(cmp.Or(o.Class, access.ClassCall))}
+	facts := []string{"version " + cmp.Or(o.Version, "1"), string(o.Effect), "role " + roleText(o), "limit class " +
+		string(cmp.Or(o.Class, access.ClassCall))}
 	if o.Route != "" {
 		facts = append(facts, codeSpan(o.Route))
 	}

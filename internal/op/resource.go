@@ -45,7 +45,8 @@ type guardedItem struct {
 
 // runGuarded admits a call about a resource or prompt, runs it and records its end. run returns the
 // size of its answer.
-func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item guardedItem, run func(ctx context.Context, call *Call) (int, error)) (err error) {
+func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item guardedItem,
+	run func(ctx context.Context, call *Call) (int, error)) (err error) {
 	surface := pickSurface(c, item.surfaces, ask.Surface, item.name)
 	ctx, end := l.observeCall(ctx, ask.Transport, surface, item.name)
 	size := 0
@@ -57,7 +58,8 @@ func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item g
 	if badWorld != nil {
 		item.minRole = access.RoleNone
 	}
-	a, err := l.guard.Admit(ctx, c, access.Request{Operation: item.name, Surface: surface, Effect: access.Read, Class: item.class,
+	a, err := l.guard.Admit(ctx, c, access.Request{Operation: item.name, Surface: surface, Effect: access.Read,
+		Class:   item.class,
 		MinRole: item.minRole, World: world, Target: clipText(item.target, 255), Correlation: ask.Correlation})
 	if err != nil {
 		return err
@@ -74,7 +76,8 @@ func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item g
 }
 
 func noResource(uri string) error {
-	return fault.New(fault.NotFound, "there is no resource %q; list the resources and templates to see what there is", clipText(uri, 300))
+	return fault.New(fault.NotFound, "there is no resource %q; list the resources and templates to see what there is",
+		clipText(uri, 300))
 }
 
 // hideDenied replaces a denial by the given error for absence, as resources and prompts require.
@@ -131,9 +134,11 @@ func (l *Local) matchURI(c access.Caller, surface, uri string) (found *Resource,
 }
 
 // refuseAbsent counts and records a call about something that does not exist for the caller.
-func (l *Local) refuseAbsent(ctx context.Context, c access.Caller, ask Ask, kind string, class access.Class, err error) error {
+func (l *Local) refuseAbsent(ctx context.Context, c access.Caller, ask Ask, kind string, class access.Class,
+	err error) error {
 	c.Surfaces, c.Operations = nil, nil
-	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: kind, Surface: ask.Surface, Effect: access.Read, Class: class, Correlation: ask.Correlation})
+	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: kind, Surface: ask.Surface, Effect: access.Read,
+		Class: class, Correlation: ask.Correlation})
 	if limited != nil {
 		return limited
 	}

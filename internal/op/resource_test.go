@@ -40,7 +40,8 @@ func TestReadResource(t *testing.T) {
 			if c.Text != tc.want || (tc.want == "") != (fault.KindOf(err) == fault.NotFound) {
 				t.Errorf("got %q, %v", c.Text, err)
 			}
-			if want := fmt.Sprintf("not_found: there is no resource %q; list the resources and templates to see what there is", tc.uri); tc.want == "" && err.Error() != want {
+			if want := fmt.Sprintf("not_found: there is no resource %q; list the resources and templates to see what there is",
+				tc.uri); tc.want == "" && err.Error() != want {
 				t.Errorf("says why: %v", err)
 			}
 			if tc.want != "" && c.MIME == "" {
@@ -70,7 +71,8 @@ func TestListResourcesOnceEachRecentLast(t *testing.T) {
 	if got, want := list(as(access.RoleUser), op.ListRequest{}), "2: A text/markdown, B text/markdown"; got != want {
 		t.Errorf("a player: %s, want %s", got, want)
 	}
-	if got, want := list(as(access.RoleGM), op.ListRequest{}), "50: S text/plain, A text/markdown, more text/plain"; got != want {
+	if got, want := list(as(access.RoleGM), op.ListRequest{}),
+		"50: S text/plain, A text/markdown, more text/plain"; got != want {
 		t.Errorf("the GM: %s, want %s", got, want)
 	}
 	if got, want := list(as(access.RoleGM), op.ListRequest{Surfaces: []string{"world"}}), "0: "; got != want {
@@ -78,7 +80,8 @@ func TestListResourcesOnceEachRecentLast(t *testing.T) {
 	}
 	mixed := as(access.RoleUser)
 	mixed.Roles[worldB] = access.RoleGM
-	if got, want := list(mixed, op.ListRequest{Ask: op.Ask{World: "a"}}), "2: A text/markdown, B text/markdown"; got != want {
+	if got, want := list(mixed, op.ListRequest{Ask: op.Ask{World: "a"}}),
+		"2: A text/markdown, B text/markdown"; got != want {
 		t.Errorf("the GM's elsewhere, shown here: %s, want %s", got, want)
 	}
 	if got, want := list(mixed, op.ListRequest{}), "0: "; got != want {
@@ -126,10 +129,12 @@ func TestPromptsAndCompletions(t *testing.T) {
 	if want := "name: is required\nnam: is not known; did you mean \"name\"?"; faultsOf(err) != want {
 		t.Errorf("%s", faultsOf(err))
 	}
-	if v, err := b.Complete(ctx, c, op.CompleteRequest{Template: "archive://card/{name}", Variable: "name"}); len(v) != 100 || err != nil {
+	if v, err := b.Complete(ctx, c, op.CompleteRequest{Template: "archive://card/{name}",
+		Variable: "name"}); len(v) != 100 || err != nil {
 		t.Errorf("%d %v", len(v), err)
 	}
-	if v, err := b.Complete(ctx, c, op.CompleteRequest{Prompt: "summarize-card", Variable: "name"}); len(v) != 0 || err != nil {
+	if v, err := b.Complete(ctx, c, op.CompleteRequest{Prompt: "summarize-card", Variable: "name"}); len(v) != 0 ||
+		err != nil {
 		t.Errorf("%d %v", len(v), err)
 	}
 	_, hidden := b.Complete(ctx, c, op.CompleteRequest{Template: "archive://secrets", Variable: "name"})

@@ -187,7 +187,8 @@ func (s *shape) convertValue(n *node) {
 		if v, err := strconv.ParseFloat(n.text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			n.text = strconv.FormatInt(int64(v), 10)
 		}
-	case n.kind == '"' && (isNumericString(s.types) || !s.allowsType("string") && (s.allowsType("integer") || s.allowsType("number"))):
+	case n.kind == '"' && (isNumericString(s.types) || !s.allowsType("string") &&
+		(s.allowsType("integer") || s.allowsType("number"))):
 		if t := strings.TrimSpace(n.text); isNumber(t) {
 			*n = node{kind: '0', text: t}
 			s.convertValue(n)

@@ -22,8 +22,9 @@ func Operations(r *Registry, surface string) []*op.Operation {
 		}), r.listPrompts),
 		op.Define(spec(op.Spec{
 			Name: "get-prompt", Title: "Read a prompt template", Route: "GET /api/prompts/{id}", Target: "id",
-			Doc:      "Read a prompt template: its latest version, or the one of a version or hash. The hash is what a proposal names as templateHash; it is also the ETag.",
-			Examples: []op.Example{{Title: "The latest", Input: `{"id": "ambience"}`}, {Title: "One version", Input: `{"id": "ambience", "version": "1.0.0"}`}},
+			Doc: "Read a prompt template: its latest version, or the one of a version or hash. The hash is what a proposal names as templateHash; it is also the ETag.",
+			Examples: []op.Example{{Title: "The latest", Input: `{"id": "ambience"}`},
+				{Title: "One version", Input: `{"id": "ambience", "version": "1.0.0"}`}},
 		}), r.getPrompt),
 		op.Define(spec(op.Spec{
 			Name: "render-prompt", Title: "Render a prompt template", Route: "POST /api/prompts/{id}/render", Target: "id",

@@ -153,19 +153,24 @@ func TestOperations(t *testing.T) {
 	}
 	for _, o := range local.All() {
 		for _, e := range o.Examples {
-			if _, err := local.Invoke(t.Context(), access.Caller{Subject: "s"}, op.Request{Operation: o.Name, Input: []byte(e.Input)}); err != nil {
+			if _, err := local.Invoke(t.Context(), access.Caller{Subject: "s"},
+				op.Request{Operation: o.Name, Input: []byte(e.Input)}); err != nil {
 				t.Errorf("%s, %s: %v", o.Name, e.Title, err)
 			}
 		}
 	}
-	_, err = local.Invoke(t.Context(), access.Caller{Subject: "s"}, op.Request{Operation: "get-prompt", Input: []byte(`{"id":"ambience","version":"1.0.0","hash":"aa"}`)})
+	_, err = local.Invoke(t.Context(), access.Caller{Subject: "s"},
+		op.Request{Operation: "get-prompt", Input: []byte(`{"id":"ambience","version":"1.0.0","hash":"aa"}`)})
 	if !errors.Is(err, fault.Invalid) {
 		t.Errorf("a version and a hash: %v", err)
 	}
-	if _, err = local.Invoke(t.Context(), access.Caller{Subject: "s"}, op.Request{Operation: "get-prompt", Transport: "mcp", Input: []byte(`{"id":"ambience"}`)}); !errors.Is(err, fault.NotFound) {
+	if _, err = local.Invoke(t.Context(), access.Caller{Subject: "s"},
+		op.Request{Operation: "get-prompt", Transport: "mcp", Input: []byte(`{"id":"ambience"}`)}); !errors.Is(err,
+		fault.NotFound) {
 		t.Errorf("over MCP: %v", err)
 	}
-	a, err := local.Invoke(t.Context(), access.Caller{Subject: "s"}, op.Request{Operation: "get-prompt", Input: []byte(`{"id":"ambience"}`)})
+	a, err := local.Invoke(t.Context(), access.Caller{Subject: "s"},
+		op.Request{Operation: "get-prompt", Input: []byte(`{"id":"ambience"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

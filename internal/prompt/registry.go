@@ -55,7 +55,8 @@ func Open(folder string) (*Registry, error) {
 		}
 	}
 	slices.SortFunc(r.all, func(a, b *Template) int {
-		return cmp.Or(cmp.Compare(a.Metadata.ID, b.Metadata.ID), slices.Compare(versionNumbers(b.Metadata.Version), versionNumbers(a.Metadata.Version)))
+		return cmp.Or(cmp.Compare(a.Metadata.ID, b.Metadata.ID),
+			slices.Compare(versionNumbers(b.Metadata.Version), versionNumbers(a.Metadata.Version)))
 	})
 	return r, nil
 }
@@ -126,7 +127,8 @@ func (r *Registry) loadTemplates(dir fs.FS, pins map[string]string) error {
 func (r *Registry) addTemplate(t *Template, pins map[string]string) error {
 	id := t.Metadata.ID + "@" + t.Metadata.Version
 	if was, ok := pins[id]; ok && was != t.hash {
-		return fmt.Errorf("prompt: %s was published with hash %s and has %s now; publish a new version instead", id, was, t.hash)
+		return fmt.Errorf("prompt: %s was published with hash %s and has %s now; publish a new version instead", id,
+			was, t.hash)
 	}
 	if _, ok := r.findVersion(t.Metadata.ID, t.Metadata.Version); ok {
 		return fmt.Errorf("prompt: %s is there twice", id)
@@ -155,7 +157,8 @@ func (r *Registry) Get(id, version string) (*Template, error) {
 		return t, nil
 	}
 	if version != "" {
-		return nil, fault.New(fault.NotFound, "there is no prompt %q of version %q; list the prompts to see what there is", id, version)
+		return nil, fault.New(fault.NotFound, "there is no prompt %q of version %q; list the prompts to see what there is",
+			id, version)
 	}
 	return nil, fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", id)
 }
@@ -165,7 +168,8 @@ func (r *Registry) ByHash(id, hash string) (*Template, error) {
 	if t := r.byHash[strings.ToLower(hash)]; t != nil && t.Metadata.ID == id {
 		return t, nil
 	}
-	return nil, fault.New(fault.NotFound, "there is no prompt %q with this hash; list the prompts to see what there is", id)
+	return nil, fault.New(fault.NotFound,
+		"there is no prompt %q with this hash; list the prompts to see what there is", id)
 }
 
 // List returns the latest version of each template with a tag ("" for all), by id.

@@ -79,7 +79,7 @@ func Parse(file []byte) (*Template, error) {
 		return nil, fmt.Errorf("prompt: %w", err)
 	}
 	t.Template = strings.ReplaceAll(strings.ReplaceAll(t.Template, "\r\n", "\n"), "\r", "\n")
-	if err := t.checkFields(); err != nil {
+	if err := t.checkTemplate(); err != nil {
 		return nil, fmt.Errorf("prompt: %s: %w", t.Metadata.ID, err)
 	}
 	var err error
@@ -87,7 +87,7 @@ func Parse(file []byte) (*Template, error) {
 	return t, err
 }
 
-func (t *Template) checkFields() error {
+func (t *Template) checkTemplate() error {
 	var wrong []error
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	if !idForm.MatchString(t.Metadata.ID) {
@@ -131,7 +131,8 @@ func (t *Template) checkFields() error {
 func (t *Template) Hash() string { return t.hash }
 
 func (t *Template) computeHash() (string, error) {
-	b, err := json.Marshal(map[string]any{"id": t.Metadata.ID, "version": t.Metadata.Version, "template": t.Template, "variables": t.Variables})
+	b, err := json.Marshal(map[string]any{"id": t.Metadata.ID, "version": t.Metadata.Version, "template": t.Template,
+		"variables": t.Variables})
 	if err != nil {
 		return "", err
 	}

@@ -139,7 +139,8 @@ func (a *admission) foldJudged(s *Service, e ledgerEntry, now time.Time) {
 	if j.Idempotency != "" && now.Sub(e.at) < keyLife {
 		a.used[j.Author.Account+"\x00"+j.Idempotency] = &usedKey{j.ID, j.Input, e.at}
 	}
-	st := &tracked{id: j.ID, change: e.change, kind: kindName(j.Kind), hash: j.Hash, author: j.Author, scope: j.Scope, status: j.Status, outcome: j.Outcome, at: e.at}
+	st := &tracked{id: j.ID, change: e.change, kind: kindName(j.Kind), hash: j.Hash, author: j.Author, scope: j.Scope,
+		status: j.Status, outcome: j.Outcome, at: e.at}
 	a.byID[j.ID] = st
 	if j.Status == Rejected {
 		return
@@ -287,7 +288,8 @@ func tokenKey(l access.Level, p Purpose, at time.Time) string {
 
 // countWindow counts the proposals that passed under keys within a time. If there are n or more, it
 // also returns the time until the n-th last of them leaves the window.
-func (a *admission) countWindow(keys []string, within time.Duration, n int, now time.Time) (count int, wait time.Duration) {
+func (a *admission) countWindow(keys []string, within time.Duration, n int,
+	now time.Time) (count int, wait time.Duration) {
 	recent := make([][]time.Time, len(keys))
 	for i, key := range keys {
 		recent[i] = a.timesSince(key, now.Add(-within), now)
@@ -335,7 +337,8 @@ func (a *admission) checkRate(s *Service, c *candidate, now time.Time) outcome {
 		within time.Duration
 		most   int
 	}{
-		{"player_minute", levelKeys(level, "player:%d:%s:%s", rateAccountOf(&c.rec), c.rec.Purpose), time.Minute, l.PlayerMinute},
+		{"player_minute", levelKeys(level, "player:%d:%s:%s", rateAccountOf(&c.rec), c.rec.Purpose), time.Minute,
+			l.PlayerMinute},
 		{"player_hour", levelKeys(level, "player:%d:%s:%s", rateAccountOf(&c.rec), c.rec.Purpose), time.Hour, l.PlayerHour},
 		{"key_minute", []string{"key:" + c.rec.Author.Account}, time.Minute, l.KeyMinute},
 		{"world_minute", levelKeys(level, "world:%d"), time.Minute, l.WorldMinute},

@@ -67,7 +67,8 @@ func (s *Service) commitProposal(ctx context.Context, g access.Grant, w applyJob
 
 // dryRunProposal dry-runs a proposal. It returns the one change set that the proposal would commit,
 // including its event, and the receipt of that commit.
-func (s *Service) dryRunProposal(ctx context.Context, g access.Grant, w applyJob) (canon.ChangeSet, canon.Receipt, error) {
+func (s *Service) dryRunProposal(ctx context.Context, g access.Grant,
+	w applyJob) (canon.ChangeSet, canon.Receipt, error) {
 	if r, ok := w.draft.(operationDraft); ok {
 		return s.dryRunOperation(ctx, g, w, r)
 	}
@@ -134,7 +135,8 @@ func issuesFault(issues []Issue) error {
 }
 
 // dryRunOperation is dryRunProposal for a draft that an operation carries out.
-func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w applyJob, r operationDraft) (canon.ChangeSet, canon.Receipt, error) {
+func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w applyJob,
+	r operationDraft) (canon.ChangeSet, canon.Receipt, error) {
 	err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		event, done, err := findAppliedEvent(ctx, l, w.id)
 		if err == nil && done {
@@ -153,11 +155,13 @@ func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w applyJo
 	_, err = o.Run(inner, &op.Call{Grant: g.DryRun(), Transport: cmp.Or(w.transport, "proposal")}, input)
 	switch {
 	case len(seen.Sets) > 1:
-		err = fault.New(fault.Rule, "%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)
+		err = fault.New(fault.Rule,
+			"%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)
 	case len(seen.Sets) == 1:
 		err = nil // the dry run succeeded; only the reply to it failed
 	case err == nil:
-		err = fault.New(fault.Rule, "%s would change nothing that can be shown beforehand; ask somebody whose key writes", o.Name)
+		err = fault.New(fault.Rule,
+			"%s would change nothing that can be shown beforehand; ask somebody whose key writes", o.Name)
 	}
 	if err != nil {
 		return canon.ChangeSet{}, canon.Receipt{}, err
@@ -194,9 +198,11 @@ func labelOf(set canon.ChangeSet, r canon.Receipt) access.Label {
 
 // admitAuthor admits the author of a proposal for the change that it asks for. The grant covers
 // only rights that the author has at the time of applying.
-func (s *Service) admitAuthor(ctx context.Context, c access.Caller, w access.WorldID, j *judgedEvent, k *Kind, draft Draft) (*access.Admission, error) {
-	req := access.Request{Operation: k.Tool.Name, Surface: j.Author.Surface, Effect: access.Write, Class: access.ClassFree, MinRole: access.RoleUser,
-		World: w, Correlation: j.Correlation}
+func (s *Service) admitAuthor(ctx context.Context, c access.Caller, w access.WorldID, j *judgedEvent, k *Kind,
+	draft Draft) (*access.Admission, error) {
+	req := access.Request{Operation: k.Tool.Name, Surface: j.Author.Surface, Effect: access.Write, Class: access.ClassFree,
+		MinRole: access.RoleUser,
+		World:   w, Correlation: j.Correlation}
 	if j.Expected != (canon.Hash{}) { // the agreed change is committed as it was shown; the key detects a repetition
 		req.IdempotencyKey, req.InputHash = eventKey(j.ID), j.Hash
 	}
@@ -205,7 +211,8 @@ func (s *Service) admitAuthor(ctx context.Context, c access.Caller, w access.Wor
 		if err != nil {
 			return nil, err
 		}
-		req.Operation, req.MinRole, req.Operator, req.Surface = o.Name, max(o.MinRole, access.RoleUser), o.Operator, surfaceOf(c, o)
+		req.Operation, req.MinRole, req.Operator, req.Surface = o.Name, max(o.MinRole, access.RoleUser), o.Operator,
+			surfaceOf(c, o)
 	}
 	c.Advisory = false
 	return s.cfg.Guard.Admit(ctx, c, req)
@@ -225,9 +232,11 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 	var event uuid.UUID
 	var err error
 	if c.rec.Standing != uuid.Nil { // a standing approval covers exactly the change of the dry run
-		event, err = s.applyApproved(ctx, c.grant.Caller(), c.grant.World(), c.kind, c.draft, &ledgerEntry{judged: &c.rec, decisionID: verdict})
+		event, err = s.applyApproved(ctx, c.grant.Caller(), c.grant.World(), c.kind, c.draft,
+			&ledgerEntry{judged: &c.rec, decisionID: verdict})
 	} else {
-		event, err = s.applyProposal(ctx, c.grant.Caller(), c.grant.World(), &c.rec, applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
+		event, err = s.applyProposal(ctx, c.grant.Caller(), c.grant.World(), &c.rec,
+			applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
 	}
 	r := c.result()
 	if err == nil {
@@ -238,11 +247,13 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 		slog.ErrorContext(ctx, "an accepted proposal waits to be carried out", "proposal", c.rec.ID, "error", err)
 		return s.auditUnavailable(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err))
 	}
-	if err := s.revokeAccepted(ctx, c.grant, decidedEvent{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject, Gate: GateInvariant}); err != nil {
+	if err := s.revokeAccepted(ctx, c.grant, decidedEvent{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject,
+		Gate: GateInvariant}); err != nil {
 		return Result{}, err
 	}
 	o := outcome{issues: issuesOf(err)}
-	o.refused = &Rejection{Message: "it does not fit the world any more (" + o.issues[0].Error + "); look again and propose anew", Details: map[string]any{"issues": o.issues}}
+	o.refused = &Rejection{Message: "it does not fit the world any more (" + o.issues[0].Error +
+		"); look again and propose anew", Details: map[string]any{"issues": o.issues}}
 	c.addVerdict(GateInvariant, "invariant/1", o)
 	return c.result(), nil
 }
@@ -258,7 +269,8 @@ func isFinal(err error) bool {
 
 // applyProposal makes an accepted proposal's change with its author's rights and returns its event.
 // If the change was already made, it returns the event of that commit.
-func (s *Service) applyProposal(ctx context.Context, author access.Caller, w access.WorldID, j *judgedEvent, do applyJob) (uuid.UUID, error) {
+func (s *Service) applyProposal(ctx context.Context, author access.Caller, w access.WorldID, j *judgedEvent,
+	do applyJob) (uuid.UUID, error) {
 	a, err := s.admitAuthor(ctx, author, w, j, do.kind, do.draft)
 	if err != nil {
 		return uuid.Nil, err
@@ -304,7 +316,8 @@ func (s *Service) finishAccepted(ctx context.Context, g access.Grant, e *ledgerE
 	if e.decided != nil || e.judged.Standing != uuid.Nil {
 		return s.applyApproved(ctx, author, g.World(), k, draft, e)
 	}
-	return s.applyProposal(ctx, author, g.World(), e.judged, applyJob{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, cause: e.change, again: true})
+	return s.applyProposal(ctx, author, g.World(), e.judged,
+		applyJob{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, cause: e.change, again: true})
 }
 
 // currentAuthor returns a proposal's author with their current rights.
@@ -329,7 +342,8 @@ func (s *Service) Resume(ctx context.Context, g access.Grant) (n int, err error)
 		event, failed := s.finishAccepted(ctx, g, e)
 		switch {
 		case failed != nil && isFinal(failed):
-			failed = s.revokeAccepted(ctx, g, decidedEvent{ID: e.judged.ID, Status: Rejected, By: e.judged.Author.Subject, Gate: GateInvariant})
+			failed = s.revokeAccepted(ctx, g, decidedEvent{ID: e.judged.ID, Status: Rejected, By: e.judged.Author.Subject,
+				Gate: GateInvariant})
 		case failed == nil && event != uuid.Nil:
 			n++
 		}

@@ -30,7 +30,8 @@ func readOutcome(t *testing.T, r proposal.Result, err error) (done, unaudited bo
 		t.Errorf("the answer is %v", err)
 		return false, false
 	case r.Rejection != nil:
-		return false, r.Rejection.Code == "AUDIT_UNAVAILABLE" && r.Rejection.Retryable && r.Rejection.Fallback.Text != "" && r.EventID == ""
+		return false, r.Rejection.Code == "AUDIT_UNAVAILABLE" && r.Rejection.Retryable && r.Rejection.Fallback.Text != "" &&
+			r.EventID == ""
 	}
 	return true, false
 }
@@ -76,12 +77,16 @@ func writePaths(t *testing.T) []path {
 	}
 	line := fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"], "draftText": "You're early. The tide isn't."}
 	return []path{
-		{"a proposal that is accepted", propose("propose-ambience", ambience("A smell of frying sprats and cold iron.")), 1, 1},
+		{"a proposal that is accepted", propose("propose-ambience",
+			ambience("A smell of frying sprats and cold iron.")), 1, 1},
 		{"a line", propose("propose-npc-dialogue", line), 1, 1},
-		{"an act", propose("propose-action", fields{"playerId": ids["@tam"], "actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}}), 0, 1},
+		{"an act", propose("propose-action", fields{"playerId": ids["@tam"],
+			"actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}}), 0, 1},
 		{"a proposal that waits", propose("propose-quest", seed(nil)), 0, 1},
 		{"an event that waits", propose("enqueue-world-event", fields{"type": "NPC.Tick", "payload": fields{"n": 1}}), 0, 1},
-		{"a change that waits", propose("propose-canon-change", fields{"op": fields{"name": "write_card", "arguments": fields{"name": "Rain Log", "content": "<p>It rained.</p>"}}, "reason": "It rained."}), 0, 1},
+		{"a change that waits", propose("propose-canon-change",
+			fields{"op": fields{"name": "write_card", "arguments": fields{"name": "Rain Log", "content": "<p>It rained.</p>"}},
+				"reason": "It rained."}), 0, 1},
 		{"a write of an advisory key", divert, 0, 1},
 		{"an approval", decide("approve-proposal", "accepted"), 1, 1},
 		{"a rejection", decide("reject-proposal", "rejected"), 0, 1},
@@ -98,7 +103,8 @@ func resuming(t *testing.T) func(*scene) func() (bool, bool) {
 		s.as("ada", access.RoleUser).propose("propose-ambience", ambience("Rope creaks in its own time."))
 		s.store.broken.Store(false)
 		next := s.another()
-		g := s.grant(access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true, Approve: true}, access.Request{Operation: "resume", Effect: access.Propose, World: s.world})
+		g := s.grant(access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true, Approve: true},
+			access.Request{Operation: "resume", Effect: access.Propose, World: s.world})
 		return func() (bool, bool) {
 			n, err := next.Resume(t.Context(), g)
 			if err == nil && n > 1 {
@@ -144,7 +150,8 @@ func (p path) try(s *scene, nth int, fail func(*fragile)) {
 		s.t.Errorf("the world has %d commits more, and the ledger %d records", w-world, l-ledger)
 	}
 	if nth == 0 && (w != world || l != ledger || done) {
-		s.t.Errorf("with no store, the world went from %d to %d, the ledger from %d to %d, and it is said to be done: %t", world, w, ledger, l, done)
+		s.t.Errorf("with no store, the world went from %d to %d, the ledger from %d to %d, and it is said to be done: %t",
+			world, w, ledger, l, done)
 	}
 	if !done && !unaudited {
 		s.t.Error("it was not done, and nobody was told so")
@@ -155,6 +162,7 @@ func (p path) try(s *scene, nth int, fail func(*fragile)) {
 		}
 	}
 	if w, l = s.heads(); int(w-world) != p.changes || int(l-ledger) != p.records {
-		s.t.Errorf("in the end the world has %d commits more and the ledger %d records; want %d and %d", w-world, l-ledger, p.changes, p.records)
+		s.t.Errorf("in the end the world has %d commits more and the ledger %d records; want %d and %d", w-world, l-ledger,
+			p.changes, p.records)
 	}
 }

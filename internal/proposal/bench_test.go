@@ -29,10 +29,12 @@ func prose(n int) string {
 // accepted texts of its kind and scope. Rates are evaluated, with raised limits.
 func BenchmarkSubmit(b *testing.B) {
 	most := 1 << 30
-	s := newScene(b, "", withLimits(proposal.Limits{PlayerMinute: most, PlayerHour: most, KeyMinute: most, WorldMinute: most, TokensDay: most}))
+	s := newScene(b, "", withLimits(proposal.Limits{PlayerMinute: most, PlayerHour: most, KeyMinute: most,
+		WorldMinute: most, TokensDay: most}))
 	ada := s.as("ada", access.RoleUser)
 	submit := func(n int) {
-		g := s.grant(ada.c, access.Request{Operation: "propose-ambience", Surface: "world", Effect: access.Propose, World: s.world})
+		g := s.grant(ada.c, access.Request{Operation: "propose-ambience", Surface: "world", Effect: access.Propose,
+			World: s.world})
 		payload := fmt.Appendf(nil, `{"locationId":%q,"layerType":"ambient","text":%q}`, ids["@quay"], prose(n))
 		r, err := s.service.Submit(b.Context(), g, proposal.Submission{Kind: "ambience", Payload: payload})
 		if err != nil || r.Status != proposal.Accepted {

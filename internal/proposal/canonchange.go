@@ -38,10 +38,12 @@ func (s *Service) canonChange() *Kind {
 	}
 	return &Kind{
 		Name: CanonChange, Version: 1, Purpose: ForPlanning, Policy: Review, Repeats: true, schema: schema,
-		Tool: Tool{Name: "propose-canon-change", ID: "WorldMutation-proposeCanonChange", Title: "Propose a change to the canon", Surfaces: []string{"world"},
+		Tool: Tool{Name: "propose-canon-change", ID: "WorldMutation-proposeCanonChange",
+			Title: "Propose a change to the canon", Surfaces: []string{"world"},
 			Doc: "Ask for a write of the archive or the campaign, just as it would be called, where you may not or would rather not make it yourself. " +
 				"A person is shown the exact change and decides; get-proposal tells what became of it.",
-			Examples: []op.Example{{Title: "A wiki card", Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "patch": {"mode": "append", "content": "<p>Wet.</p>"}}}, "reason": "It rained."}`}}},
+			Examples: []op.Example{{Title: "A wiki card",
+				Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "patch": {"mode": "append", "content": "<p>Wet.</p>"}}}, "reason": "It rained."}`}}},
 		Fallbacks: []string{"The archivist nods, and puts the note with the others.", "It is written down, in pencil."},
 		decode: func(payload json.RawMessage) (Draft, error) {
 			var in canonChangeIn
@@ -66,7 +68,8 @@ func (s *Service) draftChange(in canonChangeIn) (Draft, error) {
 		o, _ = s.cfg.Operation(in.Op.Name)
 	}
 	if o == nil || !o.Writes() || o.NoWorld || o.Operator {
-		return nil, fault.BadField("op.name", "is no write of a world's that can be proposed; list the operations to see those that there are")
+		return nil, fault.BadField("op.name",
+			"is no write of a world's that can be proposed; list the operations to see those that there are")
 	}
 	input, err := o.Check(in.Op.Arguments)
 	if err != nil {
@@ -162,7 +165,8 @@ func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true, Transport: c.Transport})
+	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true,
+		Transport: c.Transport})
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,8 @@ func (c *catalogue) foldRecords(t *canon.LedgerTx, life time.Duration) error {
 		}
 		switch {
 		case e.judged != nil:
-			l := &listing{id: e.judged.ID, seq: e.seq, kind: kindName(e.judged.Kind), author: e.judged.Author, status: e.judged.Status, at: e.at, life: life}
+			l := &listing{id: e.judged.ID, seq: e.seq, kind: kindName(e.judged.Kind), author: e.judged.Author,
+				status: e.judged.Status, at: e.at, life: life}
 			c.all, c.byID[l.id] = append(c.all, l), l
 		case e.decided != nil && c.byID[e.decided.ID] != nil:
 			l := c.byID[e.decided.ID]
@@ -143,7 +144,8 @@ func (s *Service) readListed(ctx context.Context, g access.Grant, led *ledger, l
 	return &e, err
 }
 
-func (s *Service) readRecord(ctx context.Context, g access.Grant, led *ledger, seq canon.Seq) (e ledgerEntry, err error) {
+func (s *Service) readRecord(ctx context.Context, g access.Grant, led *ledger,
+	seq canon.Seq) (e ledgerEntry, err error) {
 	err = s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.LedgerTx) error {
 		for rec, err := range t.From(seq) {
 			if err == nil {
@@ -192,7 +194,8 @@ type listQuery struct {
 
 // listVisible returns proposals that the caller may know of, latest first, and reports whether
 // there are more.
-func (s *Service) listVisible(ctx context.Context, g access.Grant, q listQuery) (found []*listing, more bool, err error) {
+func (s *Service) listVisible(ctx context.Context, g access.Grant,
+	q listQuery) (found []*listing, more bool, err error) {
 	led := s.ledgerOf(g.World())
 	if err := s.refreshCatalogue(ctx, g, led); err != nil {
 		return nil, false, err
@@ -206,10 +209,12 @@ func (s *Service) listVisible(ctx context.Context, g access.Grant, q listQuery) 
 		if l == nil || !canSee(g, l.author) {
 			return nil, false, fault.BadField("before", "names no proposal that you may see; take it from the end of a listing")
 		}
-		end, _ = slices.BinarySearchFunc(led.catalogue.all, l.seq, func(x *listing, seq canon.Seq) int { return int(x.seq) - int(seq) })
+		end, _ = slices.BinarySearchFunc(led.catalogue.all, l.seq,
+			func(x *listing, seq canon.Seq) int { return int(x.seq) - int(seq) })
 	}
 	for _, l := range slices.Backward(led.catalogue.all[:end]) {
-		if !canSee(g, l.author) || q.status != "" && l.statusAt(now) != q.status || q.kind != "" && l.kind != q.kind || q.mine && !l.author.isCaller(g.Caller()) {
+		if !canSee(g, l.author) || q.status != "" && l.statusAt(now) != q.status || q.kind != "" && l.kind != q.kind ||
+			q.mine && !l.author.isCaller(g.Caller()) {
 			continue
 		}
 		if len(found) == q.limit {

@@ -9,7 +9,8 @@ import (
 // The hash of an approval must be keyed. It covers versions that also count hidden changes, and
 // nobody may find those by trying one after the other.
 func TestApprovalHashIsKeyed(t *testing.T) {
-	seen := changePreview{items: []PreviewItem{{Act: "update", What: "The Well"}}, set: canon.ChangeSet{Reads: []canon.ReadMark{{Rev: 7}}}}
+	seen := changePreview{items: []PreviewItem{{Act: "update", What: "The Well"}},
+		set: canon.ChangeSet{Reads: []canon.ReadMark{{Rev: 7}}}}
 	moved := seen
 	moved.set.Reads = []canon.ReadMark{{Rev: 8}}
 	ours, theirs := &Service{cfg: Config{Secret: []byte("ours")}}, &Service{cfg: Config{Secret: []byte("theirs")}}

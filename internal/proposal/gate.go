@@ -35,8 +35,10 @@ const (
 
 // refusalCodes maps each gate to the error code of its refusals.
 var refusalCodes = map[Gate]string{
-	GateSchema: "SCHEMA_INVALID", GateSafety: "SAFETY_BLOCKED", GateInvariant: "INVARIANT_BROKEN", GateDuplication: "NEAR_DUPLICATE",
-	GateReplay: "REPLAY_MISMATCH", GateRate: "RATE_EXCEEDED", GateAudit: "AUDIT_UNAVAILABLE", GateReview: "REVIEW_REJECTED",
+	GateSchema: "SCHEMA_INVALID", GateSafety: "SAFETY_BLOCKED", GateInvariant: "INVARIANT_BROKEN",
+	GateDuplication: "NEAR_DUPLICATE",
+	GateReplay:      "REPLAY_MISMATCH", GateRate: "RATE_EXCEEDED", GateAudit: "AUDIT_UNAVAILABLE",
+	GateReview: "REVIEW_REJECTED",
 }
 
 // ProfileSetting is the key in a world's extra settings that names the profile of its safety
@@ -222,21 +224,25 @@ func (s *Service) checkSafety(ctx context.Context, c *candidate, profile string)
 		c.rec.Payload = json.RawMessage("null") // the ledger must not keep secrets or personal data
 	}
 	if j.Action == safety.Block {
-		o.refused = &Rejection{Message: "the text falls under what this world does not take (" + strings.Join(j.Categories, ", ") + "); write it otherwise",
+		o.refused = &Rejection{Message: "the text falls under what this world does not take (" +
+			strings.Join(j.Categories, ", ") + "); write it otherwise",
 			Details: map[string]any{"categories": j.Categories, "policyVersion": s.cfg.Policy.Version}}
 		return o, nil
 	}
 	if s.cfg.Moderator == nil || len(texts) == 0 {
 		return o, nil
 	}
-	more, err := s.cfg.Moderator.Moderate(ctx, safety.Passage{World: c.grant.World().String(), Profile: profile, Texts: texts})
+	more, err := s.cfg.Moderator.Moderate(ctx, safety.Passage{World: c.grant.World().String(), Profile: profile,
+		Texts: texts})
 	if err != nil {
-		o.refused = &Rejection{Message: "the moderator does not answer, and nothing passes without it; try again shortly", Retryable: true, RetryAfterSeconds: 5}
+		o.refused = &Rejection{Message: "the moderator does not answer, and nothing passes without it; try again shortly",
+			Retryable: true, RetryAfterSeconds: 5}
 		return o, nil
 	}
 	if len(more) > 0 {
 		c.flags = append(c.flags, more...)
-		o.refused = &Rejection{Message: "the moderator refused the text (" + strings.Join(more, ", ") + "); write it otherwise",
+		o.refused = &Rejection{Message: "the moderator refused the text (" + strings.Join(more, ", ") +
+			"); write it otherwise",
 			Details: map[string]any{"categories": more, "policyVersion": s.cfg.Policy.Version}}
 	}
 	return o, nil
@@ -254,7 +260,8 @@ func (s *Service) checkInvariant(ctx context.Context, c *candidate, world State)
 		}
 	}
 	if c.kind.Tokens > 0 && c.rec.Tokens > c.kind.Tokens {
-		o.issues = append(o.issues, Issue{"", fmt.Sprintf("holds about %d tokens; the budget of %s is %d", c.rec.Tokens, c.kind.Name, c.kind.Tokens)})
+		o.issues = append(o.issues, Issue{"", fmt.Sprintf("holds about %d tokens; the budget of %s is %d", c.rec.Tokens,
+			c.kind.Name, c.kind.Tokens)})
 	}
 	found, err := c.draft.Check(ctx, world)
 	if err != nil {
@@ -269,7 +276,8 @@ func (s *Service) checkInvariant(ctx context.Context, c *candidate, world State)
 	if o.issues[0].Field != "" {
 		first = o.issues[0].Field + ": " + first
 	}
-	o.refused = &Rejection{Message: "it does not fit the world (" + first + "); change that and propose again", Details: map[string]any{"issues": o.issues}}
+	o.refused = &Rejection{Message: "it does not fit the world (" + first + "); change that and propose again",
+		Details: map[string]any{"issues": o.issues}}
 	return o, nil
 }
 

@@ -37,14 +37,16 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 		return fields{"playerId": ids[player], "actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}}
 	}
 	change := func(name string) fields {
-		return fields{"op": fields{"name": "write_card", "arguments": fields{"name": name, "content": "<p>Dry.</p>"}}, "reason": "It was asked for."}
+		return fields{"op": fields{"name": "write_card", "arguments": fields{"name": name, "content": "<p>Dry.</p>"}},
+			"reason": "It was asked for."}
 	}
 	cites := func(in fields, ref string) fields {
 		p, err := s.prompts.Get("ambience", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(), "contextRefs": []string{ref}, "contextHash": contextHash(t, 1)}
+		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(),
+			"contextRefs": []string{ref}, "contextHash": contextHash(t, 1)}
 		return in
 	}
 	inv := proposal.GateInvariant
@@ -57,19 +59,23 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 		{"somebody hidden who speaks", "propose-npc-dialogue", inv, says("@veil", "@wren", "Well?")},
 		{"somebody hidden who is spoken to", "propose-npc-dialogue", inv, says("@gudrun", "@ghost", "Well?")},
 		{"a way that a line tells of", "propose-npc-dialogue", inv, says("@gudrun", "@wren", "A passage leads west.")},
-		{"somebody hidden who is said to come, in a line", "propose-npc-dialogue", inv, says("@gudrun", "@wren", "Veil arrives.")},
+		{"somebody hidden who is said to come, in a line", "propose-npc-dialogue", inv,
+			says("@gudrun", "@wren", "Veil arrives.")},
 		{"somebody hidden who gives a quest", "propose-quest", inv, seed(fields{"giverId": ids["@veil"]})},
 		{"a hidden faction", "propose-quest", inv, seed(fields{"factions": []string{ids["@choir"]}})},
 		{"a hidden faction by its code", "propose-quest", inv, seed(fields{"factions": []string{"faction-choir"}})},
 		{"a hidden place to go", "propose-quest", inv, seed(fields{"objectives": []fields{asks("@cellar")}})},
-		{"a quest of a hidden card's name", "propose-quest", "", seed(fields{"title": "The Drowned Cellar", "hook": "Of this there is a card already."})},
+		{"a quest of a hidden card's name", "propose-quest", "",
+			seed(fields{"title": "The Drowned Cellar", "hook": "Of this there is a card already."})},
 		{"a hidden place that something happened to", "enqueue-world-event", inv, event("loc:"+ids["@cellar"], fields{})},
 		{"a hidden player that something happened to", "enqueue-world-event", inv, event("player:"+ids["@ghost"], fields{})},
 		{"somebody hidden in an event", "enqueue-world-event", inv, event("global:world", fields{"npcId": ids["@veil"]})},
-		{"an event that was told where it is hidden", "enqueue-world-event", "", event("loc:"+ids["@quay"], fields{"text": hiddenText})},
+		{"an event that was told where it is hidden", "enqueue-world-event", "",
+			event("loc:"+ids["@quay"], fields{"text": hiddenText})},
 		{"an act of a hidden player", "propose-action", inv, act("@ghost")},
 		{"a change of a hidden card's name", "propose-canon-change", "", change("The Drowned Cellar")},
-		{"a context that was read by a higher role", "propose-ambience", proposal.GateReplay, cites(at("@market", "Canvas snaps overhead."), secretRef)},
+		{"a context that was read by a higher role", "propose-ambience", proposal.GateReplay,
+			cites(at("@market", "Canvas snaps overhead."), secretRef)},
 	}
 }
 
@@ -80,20 +86,25 @@ const hiddenText = "Below the third step somebody keeps count of those who pass.
 func (s *scene) hide() {
 	gm, approver := s.as("gm", access.RoleGM), s.approver(access.RoleGM)
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	_, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "hide", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
-		_, err := p.Link(canon.Link{Kind: "exit", From: idOf("quay"), To: idOf("cellar"), Attrs: json.RawMessage(`{"direction":"west"}`), Label: access.NewLabel(access.LevelGM)})
+	_, err := s.canon.Update(s.t.Context(), s.grant(keeper,
+		access.Request{Operation: "hide", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
+		_, err := p.Link(canon.Link{Kind: "exit", From: idOf("quay"), To: idOf("cellar"),
+			Attrs: json.RawMessage(`{"direction":"west"}`), Label: access.NewLabel(access.LevelGM)})
 		return err
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, scope := range []string{"loc:" + ids["@quay"], "loc:" + ids["@market"]} {
-		r := gm.propose("enqueue-world-event", fields{"type": "NPC.Tick", "payload": fields{"npcId": ids["@veil"], "text": hiddenText}, "scope": scope})
-		if _, err := call[proposal.Result](approver, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": approver.get(r.ProposalID).ExpectedHash}); err != nil {
+		r := gm.propose("enqueue-world-event", fields{"type": "NPC.Tick",
+			"payload": fields{"npcId": ids["@veil"], "text": hiddenText}, "scope": scope})
+		if _, err := call[proposal.Result](approver, "approve-proposal",
+			fields{"proposalId": r.ProposalID, "expectedHash": approver.get(r.ProposalID).ExpectedHash}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	if r := gm.propose("propose-ambience", fields{"locationId": ids["@cellar"], "layerType": "ambient", "text": hiddenText}); r.Status != proposal.Accepted {
+	if r := gm.propose("propose-ambience", fields{"locationId": ids["@cellar"], "layerType": "ambient",
+		"text": hiddenText}); r.Status != proposal.Accepted {
 		s.t.Fatalf("%+v", r.Rejection)
 	}
 }
@@ -170,7 +181,8 @@ func TestContextOfHigherRoleIsRefused(t *testing.T) {
 	var told []string
 	for _, ref := range []string{secretRef, "sealed-context-of-the-cellars"} {
 		in := ambience("Canvas snaps overhead.")
-		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(), "contextRefs": []string{ref}, "contextHash": contextHash(t, 1)}
+		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(),
+			"contextRefs": []string{ref}, "contextHash": contextHash(t, 1)}
 		r := s.as("ada", access.RoleUser).propose("propose-ambience", in)
 		b, err := json.Marshal(r)
 		if err != nil || gateOf(r) != proposal.GateReplay {
@@ -208,14 +220,16 @@ func TestTextOfOnceHiddenPlaceIsNoDuplicate(t *testing.T) {
 func TestAllPayloadFaultsAreListed(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	s.settle("main", "")
-	in := fields{"locationId": "the quay", "layerType": "mood", "txt": "Fog.", "purpose": "fun", "provenance": fields{"contextRefs": []string{"a", "b", "c", "d", "e", "f", "g"}}}
+	in := fields{"locationId": "the quay", "layerType": "mood", "txt": "Fog.", "purpose": "fun",
+		"provenance": fields{"contextRefs": []string{"a", "b", "c", "d", "e", "f", "g"}}}
 	r := s.as("ada", access.RoleUser).propose("propose-ambience", in)
 	var got []string
 	for _, i := range r.Issues {
 		got = append(got, i.Field)
 	}
 	slices.Sort(got)
-	if want := []string{"layerType", "locationId", "provenance.contextRefs", "purpose", "text", "txt"}; !slices.Equal(got, want) || gateOf(r) != proposal.GateSchema {
+	if want := []string{"layerType", "locationId", "provenance.contextRefs", "purpose", "text", "txt"}; !slices.Equal(got,
+		want) || gateOf(r) != proposal.GateSchema {
 		t.Errorf("listed are %v, want %v", got, want)
 	}
 }

@@ -59,7 +59,8 @@ func labelledSet(t testing.TB) []labelled {
 	return list
 }
 
-var tools = map[string]string{"ambience": "propose-ambience", "npc_dialogue": "propose-npc-dialogue", "quest": "propose-quest", "world_event": "enqueue-world-event"}
+var tools = map[string]string{"ambience": "propose-ambience", "npc_dialogue": "propose-npc-dialogue",
+	"quest": "propose-quest", "world_event": "enqueue-world-event"}
 
 // provenance returns valid provenance with the replacements of the row.
 func (l labelled) provenance(t testing.TB, s *scene) fields {
@@ -199,7 +200,8 @@ func TestLabelledProposals(t *testing.T) {
 		count(all, got != "", row.Gate != "")
 	}
 	for _, g := range gates {
-		t.Logf("%-12s precision %.3f  recall %.3f  (%d refused rightly, %d wrongly, %d let by)", g, by[g].precision(), by[g].recall(), by[g].hit, by[g].wrong, by[g].missed)
+		t.Logf("%-12s precision %.3f  recall %.3f  (%d refused rightly, %d wrongly, %d let by)", g, by[g].precision(),
+			by[g].recall(), by[g].hit, by[g].wrong, by[g].missed)
 		if by[g].precision() <= 0.90 || by[g].recall() <= 0.95 {
 			t.Errorf("gate %s: precision %.3f, recall %.3f", g, by[g].precision(), by[g].recall())
 		}

@@ -43,28 +43,33 @@ func (s *Service) toolOperation(k *Kind) *op.Operation {
 		panic("proposal: " + err.Error()) // Common is wrong; any test detects that
 	}
 	spec := op.Spec{
-		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose, MinRole: access.RoleUser,
-		Route: "POST /api/proposals/" + strings.ReplaceAll(k.Name, "_", "-"), Examples: k.Tool.Examples, Meta: map[string]any{"toolId": k.Tool.ID},
+		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose,
+		MinRole: access.RoleUser,
+		Route:   "POST /api/proposals/" + strings.ReplaceAll(k.Name, "_", "-"), Examples: k.Tool.Examples,
+		Meta: map[string]any{"toolId": k.Tool.ID},
 	}
-	return op.DefineLoose(spec, toolSchema(k), func(ctx context.Context, c *op.Call, input json.RawMessage) (Result, error) {
-		payload, rest, err := splitInput(input)
-		if err != nil {
-			return Result{}, err
-		}
-		in := Submission{Kind: k.Name, Payload: payload, Transport: c.Transport}
-		if err := shape.Decode(rest, &in.Common); err != nil {
-			return s.refuseCommon(ctx, c.Grant, k, payload, err)
-		}
-		return s.Submit(ctx, c.Grant, in)
-	})
+	return op.DefineLoose(spec, toolSchema(k),
+		func(ctx context.Context, c *op.Call, input json.RawMessage) (Result, error) {
+			payload, rest, err := splitInput(input)
+			if err != nil {
+				return Result{}, err
+			}
+			in := Submission{Kind: k.Name, Payload: payload, Transport: c.Transport}
+			if err := shape.Decode(rest, &in.Common); err != nil {
+				return s.refuseCommon(ctx, c.Grant, k, payload, err)
+			}
+			return s.Submit(ctx, c.Grant, in)
+		})
 }
 
 // refuseCommon returns the schema gate's refusal of faulty members beside the payload.
-func (s *Service) refuseCommon(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage, why error) (Result, error) {
+func (s *Service) refuseCommon(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage,
+	why error) (Result, error) {
 	c := s.newCandidate(g, k, Submission{Kind: k.Name, Payload: payload})
 	o := s.checkSchema(c)
 	o.issues = append(issuesOf(why), o.issues...)
-	o.refused = &Rejection{Message: "what stands beside the payload is not as it should be (" + o.issues[0].Field + ": " + o.issues[0].Error + "); mend what the issues list and propose again",
+	o.refused = &Rejection{Message: "what stands beside the payload is not as it should be (" + o.issues[0].Field + ": " +
+		o.issues[0].Error + "); mend what the issues list and propose again",
 		Details: map[string]any{"schema": k.Schema(), "issues": o.issues}}
 	c.addVerdict(GateSchema, k.Schema(), o)
 	return s.judgeCandidate(ctx, c, false)
@@ -122,23 +127,28 @@ func (s *Service) proposalOps() []*op.Operation {
 			Examples: []op.Example{{Title: "What waits", Input: `{"status": "pending_review"}`}},
 		}), s.listProposals),
 		op.Define(spec(access.Read, op.Spec{
-			Name: "replay-proposal", Title: "Judge a proposal again", Route: "GET /api/proposals/{proposalId}/replay", Target: "proposalId",
+			Name: "replay-proposal", Title: "Judge a proposal again", Route: "GET /api/proposals/{proposalId}/replay",
+			Target:   "proposalId",
 			Doc:      "Make a proposal's prompt again and judge it again, on the world as it was then: tells that all is identical, or the first difference.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
 		}), func(ctx context.Context, c *op.Call, in proposalIn) (Replayed, error) {
 			return s.Replay(ctx, c.Grant, in.ProposalID)
 		}),
 		op.Define(spec(access.Propose, op.Spec{
-			Name: "approve-proposal", Title: "Approve a proposal", Route: "POST /api/proposals/{proposalId}/approve", Target: "proposalId", Approver: true,
-			Doc:      "Let a proposal that waits become canon, exactly as get-proposal shows it, whose expectedHash you name. Needs a key that may approve, and not its author's. The change is made with its author's rights.",
-			Examples: []op.Example{{Title: "As it was shown", Input: example + `, "expectedHash": "aa00000000000000000000000000000000000000000000000000000000000000"}`}},
+			Name: "approve-proposal", Title: "Approve a proposal", Route: "POST /api/proposals/{proposalId}/approve",
+			Target: "proposalId", Approver: true,
+			Doc: "Let a proposal that waits become canon, exactly as get-proposal shows it, whose expectedHash you name. Needs a key that may approve, and not its author's. The change is made with its author's rights.",
+			Examples: []op.Example{{Title: "As it was shown", Input: example +
+				`, "expectedHash": "aa00000000000000000000000000000000000000000000000000000000000000"}`}},
 		}), func(ctx context.Context, c *op.Call, in approveIn) (Result, error) {
 			return s.Approve(ctx, c.Grant, in.ProposalID, in.ExpectedHash, in.Note)
 		}),
 		op.Define(spec(access.Propose, op.Spec{
-			Name: "reject-proposal", Title: "Reject a proposal", Route: "POST /api/proposals/{proposalId}/reject", Target: "proposalId", Approver: true,
-			Doc:      "Refuse a proposal that waits, for good. Needs a key that may approve, and not its author's.",
-			Examples: []op.Example{{Title: "With a reason", Input: example + `, "note": "The tower burned in the last session."}`}},
+			Name: "reject-proposal", Title: "Reject a proposal", Route: "POST /api/proposals/{proposalId}/reject",
+			Target: "proposalId", Approver: true,
+			Doc: "Refuse a proposal that waits, for good. Needs a key that may approve, and not its author's.",
+			Examples: []op.Example{{Title: "With a reason", Input: example +
+				`, "note": "The tower burned in the last session."}`}},
 		}), func(ctx context.Context, c *op.Call, in rejectIn) (proposalOut, error) {
 			if err := s.Reject(ctx, c.Grant, in.ProposalID, in.Note); err != nil {
 				return proposalOut{}, err
@@ -146,7 +156,8 @@ func (s *Service) proposalOps() []*op.Operation {
 			return s.getProposal(ctx, c, in.proposalIn)
 		}),
 		op.Define(spec(access.Propose, op.Spec{
-			Name: "withdraw-proposal", Title: "Withdraw a proposal", Route: "POST /api/proposals/{proposalId}/withdraw", Target: "proposalId",
+			Name: "withdraw-proposal", Title: "Withdraw a proposal", Route: "POST /api/proposals/{proposalId}/withdraw",
+			Target:   "proposalId",
 			Doc:      "Take back a proposal of yours that still waits.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
 		}), func(ctx context.Context, c *op.Call, in proposalIn) (proposalOut, error) {
@@ -223,11 +234,14 @@ func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (p
 		return proposalOut{}, err
 	}
 	j := e.judged
-	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues, Rejection: j.Refused, Preview: j.Preview,
-		summary: summary{ProposalID: j.ID.String(), Kind: j.Kind, Status: e.status(), Author: j.Author.Subject, Actor: j.Author.Actor, Created: e.at}}
+	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues,
+		Rejection: j.Refused, Preview: j.Preview,
+		summary: summary{ProposalID: j.ID.String(), Kind: j.Kind, Status: e.status(), Author: j.Author.Subject,
+			Actor: j.Author.Actor, Created: e.at}}
 	out.What, out.Change = s.describeProposal(j)
 	for _, v := range j.Verdicts {
-		out.Verdicts = append(out.Verdicts, verdictOut{v.Gate, v.Version, hex.EncodeToString(v.Input[:]), v.Passed, v.Code, v.Flags})
+		out.Verdicts = append(out.Verdicts, verdictOut{v.Gate, v.Version, hex.EncodeToString(v.Input[:]), v.Passed, v.Code,
+			v.Flags})
 	}
 	if out.Status == Pending {
 		until := e.at.Add(s.cfg.Limits.Life)
@@ -286,7 +300,8 @@ func (s *Service) listProposals(ctx context.Context, c *op.Call, in listIn) (lis
 		if err != nil {
 			return listOut{}, err
 		}
-		line := summary{ProposalID: l.id.String(), Kind: l.kind, Status: l.statusAt(now), Author: l.author.Subject, Actor: l.author.Actor, Created: l.at}
+		line := summary{ProposalID: l.id.String(), Kind: l.kind, Status: l.statusAt(now), Author: l.author.Subject,
+			Actor: l.author.Actor, Created: l.at}
 		line.What, line.Change = s.describeProposal(e.judged)
 		out.Proposals = append(out.Proposals, line)
 	}

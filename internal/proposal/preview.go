@@ -62,9 +62,11 @@ func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome)
 	a, err := s.admitAuthor(ctx, c.grant.Caller(), c.grant.World(), &c.rec, c.kind, c.draft)
 	if err == nil {
 		var seen changePreview
-		seen, err = s.previewChange(ctx, a.Grant, applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, transport: c.transport})
+		seen, err = s.previewChange(ctx, a.Grant, applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft,
+			actor: c.rec.Author.Actor, transport: c.transport})
 		a.Done(ctx, 0, err)
-		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expectedHash(&c.rec, seen), seen.label, seen.reach
+		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expectedHash(&c.rec, seen), seen.label,
+			seen.reach
 	}
 	if err == nil {
 		return nil
@@ -73,7 +75,8 @@ func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome)
 		return fault.New(fault.Unavailable, "the change could not be rehearsed").Because(err)
 	}
 	o.issues = issuesOf(err)
-	o.refused = &Rejection{Message: "it cannot be carried out in this world (" + o.issues[0].Error + "); change that and propose again", Details: map[string]any{"issues": o.issues}}
+	o.refused = &Rejection{Message: "it cannot be carried out in this world (" + o.issues[0].Error +
+		"); change that and propose again", Details: map[string]any{"issues": o.issues}}
 	return nil
 }
 
@@ -154,7 +157,8 @@ func (p *previewer) previewItems() ([]PreviewItem, error) {
 		if err := json.Indent(&indented, e.Payload, "", "  "); err != nil {
 			return nil, err
 		}
-		list = append(list, PreviewItem{Act: "event", What: e.Type + " at " + e.Scope, Diff: markup.Diff("", indented.String())})
+		list = append(list, PreviewItem{Act: "event", What: e.Type + " at " + e.Scope,
+			Diff: markup.Diff("", indented.String())})
 	}
 	return list, nil
 }
@@ -167,7 +171,8 @@ func (p *previewer) previewItem(ch canon.Change) (PreviewItem, error) {
 		return p.linkItem(ch.Link)
 	case ch.Layer != nil:
 		name, err := p.cardName(ch.Layer.Card)
-		item := PreviewItem{Act: "layer", What: ch.Layer.Kind + " on " + name, Level: ch.Layer.Label.String(), Diff: markup.Diff("", ch.Layer.Text)}
+		item := PreviewItem{Act: "layer", What: ch.Layer.Kind + " on " + name, Level: ch.Layer.Label.String(),
+			Diff: markup.Diff("", ch.Layer.Text)}
 		if ch.Layer.Gone {
 			item.Act, item.Diff = "unlayer", markup.Diff(ch.Layer.Text, "")
 		}
@@ -287,7 +292,8 @@ func (p *previewer) diffBlocks(old, next canon.Hash) (string, error) {
 }
 
 // endBlocks adds a line break after the end of each block.
-var endBlocks = strings.NewReplacer("</p>", "</p>\n", "</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n", "</h4>", "</h4>\n", "</li>", "</li>\n",
+var endBlocks = strings.NewReplacer("</p>", "</p>\n", "</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n",
+	"</h4>", "</h4>\n", "</li>", "</li>\n",
 	"</tr>", "</tr>\n", "</blockquote>", "</blockquote>\n", "<br>", "<br>\n", "</div>", "</div>\n")
 
 // cardText returns a card's content with its fields below.
@@ -317,7 +323,8 @@ func (p *previewer) linkItem(im *canon.LinkImage) (PreviewItem, error) {
 		return PreviewItem{}, err
 	}
 	to, err := p.cardName(im.To)
-	item := PreviewItem{Act: "link", What: im.Kind + ": " + from + " -> " + to, Level: im.Label.String(), Diff: string(im.Attrs)}
+	item := PreviewItem{Act: "link", What: im.Kind + ": " + from + " -> " + to, Level: im.Label.String(),
+		Diff: string(im.Attrs)}
 	if im.Gone {
 		item.Act = "unlink"
 	}

@@ -56,7 +56,8 @@ func TestAcceptedProposalIsInCanon(t *testing.T) {
 			t.Errorf("verdict %+v", v)
 		}
 	}
-	if _, err := call[got](s.as("bob", access.RoleGM), "get-proposal", fields{"proposalId": r.ProposalID}); !errors.Is(err, fault.NotFound) {
+	if _, err := call[got](s.as("bob", access.RoleGM), "get-proposal", fields{"proposalId": r.ProposalID}); !errors.Is(err,
+		fault.NotFound) {
 		t.Errorf("somebody else, without the right to decide: %v", err)
 	}
 	if g := s.approver(access.RoleUser).get(r.ProposalID); g.Author != "ada" {
@@ -75,7 +76,8 @@ func TestFiftyIdenticalProposalsApplyOnce(t *testing.T) {
 	statuses, proposals := map[proposal.Status]int{}, map[string]bool{}
 	for n := range 50 {
 		service := []*proposal.Service{s.service, other}[n%2]
-		g := s.grant(s.as("ada", access.RoleUser).c, access.Request{Operation: "propose-ambience", Surface: "world", Effect: access.Propose, World: s.world})
+		g := s.grant(s.as("ada", access.RoleUser).c, access.Request{Operation: "propose-ambience", Surface: "world",
+			Effect: access.Propose, World: s.world})
 		all.Go(func() {
 			r, err := service.Submit(t.Context(), g, proposal.Submission{Kind: "ambience", Payload: payload})
 			if err != nil {
@@ -119,7 +121,8 @@ func TestResumeAppliesAcceptedProposals(t *testing.T) {
 				}
 			}
 			again := ada.propose("propose-ambience", ambience("A smell of frying sprats and cold iron."))
-			if want := []proposal.Status{proposal.Accepted, proposal.Duplicate, proposal.Duplicate}[writes]; again.Status != want || again.EventID == "" {
+			if want := []proposal.Status{proposal.Accepted, proposal.Duplicate,
+				proposal.Duplicate}[writes]; again.Status != want || again.EventID == "" {
 				t.Errorf("again: %+v", again)
 			}
 			if got := s.layers("quay"); len(got) != 1 {
@@ -150,11 +153,13 @@ func TestRetryAppliesAcceptedProposal(t *testing.T) {
 		t.Errorf("%+v", third)
 	}
 	lowered := s.as("gm", access.RoleGM)
-	if r := lowered.propose("propose-quest", fields{"seedSpec": seed(nil)["seedSpec"], "idempotencyKey": "high"}); r.Status != proposal.Pending {
+	if r := lowered.propose("propose-quest", fields{"seedSpec": seed(nil)["seedSpec"],
+		"idempotencyKey": "high"}); r.Status != proposal.Pending {
 		t.Fatalf("%+v", r)
 	}
 	lowered.c.EveryRole = access.RoleUser
-	if _, err := call[proposal.Result](lowered, "propose-quest", fields{"seedSpec": seed(nil)["seedSpec"], "idempotencyKey": "high"}); !errors.Is(err, fault.Denied) {
+	if _, err := call[proposal.Result](lowered, "propose-quest",
+		fields{"seedSpec": seed(nil)["seedSpec"], "idempotencyKey": "high"}); !errors.Is(err, fault.Denied) {
 		t.Errorf("repeated with a lower role: %v", err)
 	}
 	in["text"] = "Another text under the same key."
@@ -164,7 +169,8 @@ func TestRetryAppliesAcceptedProposal(t *testing.T) {
 }
 
 func seed(with fields) fields {
-	spec := fields{"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": []fields{{"id": "a", "text": "Ask."}}}
+	spec := fields{"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.",
+		"objectives": []fields{{"id": "a", "text": "Ask."}}}
 	for k, v := range with {
 		spec[k] = v
 	}
@@ -177,13 +183,15 @@ func TestHiddenProposalsDoNotAffectOthers(t *testing.T) {
 	s := newScene(t, "", withLimits(proposal.Limits{WorldMinute: 3, KeyMinute: 3}))
 	gm, ada := s.as("gm", access.RoleGM), s.as("ada", access.RoleUser)
 	text := "The water below has learned to count, and it is patient about it."
-	for n, in := range []fields{{"locationId": ids["@cellar"], "layerType": "ambient", "text": text}, {"locationId": ids["@cellar"], "layerType": "ambient", "text": "Something down here hums in nine."},
+	for n, in := range []fields{{"locationId": ids["@cellar"], "layerType": "ambient", "text": text},
+		{"locationId": ids["@cellar"], "layerType": "ambient", "text": "Something down here hums in nine."},
 		{"locationId": ids["@cellar"], "layerType": "weather", "text": "Cold, and wet to the knee for whoever stands."}} {
 		if r := gm.propose("propose-ambience", in); r.Status != proposal.Accepted {
 			t.Fatalf("%d: %+v", n, r.Rejection)
 		}
 	}
-	if r := gm.propose("propose-ambience", ambience("One more than the world takes in a minute.")); r.Rejection == nil || r.Rejection.Gate != proposal.GateRate {
+	if r := gm.propose("propose-ambience", ambience("One more than the world takes in a minute.")); r.Rejection == nil ||
+		r.Rejection.Gate != proposal.GateRate {
 		t.Errorf("the fourth of the game master's: %+v", r)
 	}
 	if r := ada.propose("propose-ambience", ambience(text)); r.Status != proposal.Accepted {
@@ -202,13 +210,15 @@ func TestHiddenTextIsNoDuplicate(t *testing.T) {
 		return fields{"type": "NPC.Tick", "payload": payload, "scope": "loc:" + ids["@quay"]}
 	}
 	r := gm.propose("enqueue-world-event", about(fields{"npcId": ids["@veil"]}))
-	if _, err := call[proposal.Result](approver, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": approver.get(r.ProposalID).ExpectedHash}); err != nil {
+	if _, err := call[proposal.Result](approver, "approve-proposal",
+		fields{"proposalId": r.ProposalID, "expectedHash": approver.get(r.ProposalID).ExpectedHash}); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.as("ada", access.RoleUser).propose("enqueue-world-event", about(fields{})); r.Status != proposal.Pending {
 		t.Errorf("a player is told of it: %+v", r.Rejection)
 	}
-	if r := gm.propose("enqueue-world-event", about(fields{"n": 1})); r.Rejection == nil || r.Rejection.Gate != proposal.GateDuplication {
+	if r := gm.propose("enqueue-world-event", about(fields{"n": 1})); r.Rejection == nil ||
+		r.Rejection.Gate != proposal.GateDuplication {
 		t.Errorf("one who sees it: %+v", r)
 	}
 }
@@ -221,7 +231,8 @@ func TestQuestWaitsForPerson(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	g := gm.get(r.ProposalID)
-	if g.Status != "pending_review" || len(g.Preview) != 1 || g.Preview[0].Act != "create" || !strings.Contains(g.Preview[0].Diff, "fourth note") {
+	if g.Status != "pending_review" || len(g.Preview) != 1 || g.Preview[0].Act != "create" ||
+		!strings.Contains(g.Preview[0].Diff, "fourth note") {
 		t.Fatalf("the approver sees %+v", g)
 	}
 	for name, tc := range map[string]struct {
@@ -233,12 +244,14 @@ func TestQuestWaitsForPerson(t *testing.T) {
 		"nobody who may approve": {s.as("gm", access.RoleGM), g.ExpectedHash, fault.NotFound},
 		"another hash":           {gm, strings.Repeat("00", 32), fault.Stale},
 	} {
-		_, err := call[proposal.Result](tc.who, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": tc.hash})
+		_, err := call[proposal.Result](tc.who, "approve-proposal",
+			fields{"proposalId": r.ProposalID, "expectedHash": tc.hash})
 		if !errors.Is(err, tc.want) {
 			t.Errorf("approved by %s: %v", name, err)
 		}
 	}
-	done, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": g.ExpectedHash, "note": "Good."})
+	done, err := call[proposal.Result](gm, "approve-proposal",
+		fields{"proposalId": r.ProposalID, "expectedHash": g.ExpectedHash, "note": "Good."})
 	if err != nil || done.Status != proposal.Accepted || done.EventID == "" {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -246,10 +259,12 @@ func TestQuestWaitsForPerson(t *testing.T) {
 		t.Errorf("the event follows from %s, and not from the decision %s", cause, decision)
 	}
 	after := ada.get(r.ProposalID)
-	if after.Status != "accepted" || after.Decision == nil || after.Decision.By != "approver-gm" || after.EventID != done.EventID {
+	if after.Status != "accepted" || after.Decision == nil || after.Decision.By != "approver-gm" ||
+		after.EventID != done.EventID {
 		t.Errorf("%+v", after)
 	}
-	if _, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": g.ExpectedHash}); !errors.Is(err, fault.Conflict) {
+	if _, err := call[proposal.Result](gm, "approve-proposal",
+		fields{"proposalId": r.ProposalID, "expectedHash": g.ExpectedHash}); !errors.Is(err, fault.Conflict) {
 		t.Errorf("approved twice: %v", err)
 	}
 }
@@ -262,14 +277,18 @@ func TestRejectedWithdrawnExpired(t *testing.T) {
 	titled := func(title string) fields {
 		return seed(fields{"title": title, "hook": title + " is all there is to it."})
 	}
-	first, second, third := ada.propose("propose-quest", titled("One")), ada.propose("propose-quest", titled("Two")), ada.propose("propose-quest", titled("Three"))
-	if g, err := call[got](gm, "reject-proposal", fields{"proposalId": first.ProposalID, "note": "No."}); err != nil || g.Status != "rejected" || g.Decision.Note != "No." {
+	first, second, third := ada.propose("propose-quest", titled("One")), ada.propose("propose-quest", titled("Two")),
+		ada.propose("propose-quest", titled("Three"))
+	if g, err := call[got](gm, "reject-proposal", fields{"proposalId": first.ProposalID, "note": "No."}); err != nil ||
+		g.Status != "rejected" || g.Decision.Note != "No." {
 		t.Errorf("%+v, %v", g, err)
 	}
-	if _, err := call[got](gm, "withdraw-proposal", fields{"proposalId": second.ProposalID}); !errors.Is(err, fault.Denied) {
+	if _, err := call[got](gm, "withdraw-proposal", fields{"proposalId": second.ProposalID}); !errors.Is(err,
+		fault.Denied) {
 		t.Errorf("withdrawn by another: %v", err)
 	}
-	if g, err := call[got](ada, "withdraw-proposal", fields{"proposalId": second.ProposalID}); err != nil || g.Status != "withdrawn" {
+	if g, err := call[got](ada, "withdraw-proposal", fields{"proposalId": second.ProposalID}); err != nil ||
+		g.Status != "withdrawn" {
 		t.Errorf("%+v, %v", g, err)
 	}
 	if r := ada.propose("propose-quest", titled("Two")); r.Status != proposal.Pending {
@@ -280,7 +299,8 @@ func TestRejectedWithdrawnExpired(t *testing.T) {
 	if g := gm.get(third.ProposalID); g.Status != "expired" || g.ExpectedHash != "" {
 		t.Errorf("%+v", g)
 	}
-	if _, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": third.ProposalID, "expectedHash": hash}); !errors.Is(err, fault.Conflict) {
+	if _, err := call[proposal.Result](gm, "approve-proposal",
+		fields{"proposalId": third.ProposalID, "expectedHash": hash}); !errors.Is(err, fault.Conflict) {
 		t.Errorf("approved too late: %v", err)
 	}
 }
@@ -293,7 +313,8 @@ func TestAdvisoryKeyProposes(t *testing.T) {
 	bot.c.Advisory = true
 	write := func(text string) (proposal.Result, op.Reply) {
 		t.Helper()
-		answer, err := s.ops.Invoke(t.Context(), bot.c, op.Request{Operation: "write_card", World: "main", Input: fmt.Appendf(nil, `{"name":"Rent Quay","content":%q}`, text)})
+		answer, err := s.ops.Invoke(t.Context(), bot.c, op.Request{Operation: "write_card", World: "main",
+			Input: fmt.Appendf(nil, `{"name":"Rent Quay","content":%q}`, text)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,13 +337,15 @@ func TestAdvisoryKeyProposes(t *testing.T) {
 	if len(g.Preview) != 1 || g.Preview[0].What != "Rent Quay" || !strings.Contains(g.Preview[0].Diff, "+<p>Wet.</p>") {
 		t.Errorf("the approver sees %+v", g.Preview)
 	}
-	done, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": one.ProposalID, "expectedHash": g.ExpectedHash})
+	done, err := call[proposal.Result](gm, "approve-proposal",
+		fields{"proposalId": one.ProposalID, "expectedHash": g.ExpectedHash})
 	if err != nil || done.EventID == "" {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	stale := gm.get(two.ProposalID)
 	_, before := s.heads()
-	if _, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": two.ProposalID, "expectedHash": stale.ExpectedHash}); !errors.Is(err, fault.Stale) {
+	if _, err := call[proposal.Result](gm, "approve-proposal",
+		fields{"proposalId": two.ProposalID, "expectedHash": stale.ExpectedHash}); !errors.Is(err, fault.Stale) {
 		t.Errorf("what it read has moved: %v", err)
 	}
 	if g := gm.get(two.ProposalID); g.Status != "outdated" {
@@ -336,7 +359,8 @@ func TestAdvisoryKeyProposes(t *testing.T) {
 	s.mu.Lock()
 	delete(s.authors, bot.c.Subject)
 	s.mu.Unlock()
-	if _, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": three.ProposalID, "expectedHash": hash}); !errors.Is(err, fault.Denied) {
+	if _, err := call[proposal.Result](gm, "approve-proposal",
+		fields{"proposalId": three.ProposalID, "expectedHash": hash}); !errors.Is(err, fault.Denied) {
 		t.Errorf("its author has no rights any more: %v", err)
 	}
 }
@@ -345,7 +369,8 @@ func TestCanonChangeIsCheckedLikeCall(t *testing.T) {
 	s := newScene(t, "")
 	ada := s.as("ada", access.RoleUser)
 	change := func(name string, arguments any) proposal.Result {
-		return ada.propose("propose-canon-change", fields{"op": fields{"name": name, "arguments": arguments}, "reason": "It rained."})
+		return ada.propose("propose-canon-change", fields{"op": fields{"name": name, "arguments": arguments},
+			"reason": "It rained."})
 	}
 	for name, tc := range map[string]struct {
 		r     proposal.Result
@@ -356,11 +381,13 @@ func TestCanonChangeIsCheckedLikeCall(t *testing.T) {
 		"a read":            {change("get-proposal", fields{}), proposal.GateSchema, "op.name"},
 		"a bad argument":    {change("write_card", fields{"name": "Quay"}), proposal.GateSchema, "op.arguments.content"},
 	} {
-		if tc.r.Rejection == nil || tc.r.Rejection.Gate != tc.gate || len(tc.r.Issues) == 0 || tc.r.Issues[0].Field != tc.field {
+		if tc.r.Rejection == nil || tc.r.Rejection.Gate != tc.gate || len(tc.r.Issues) == 0 ||
+			tc.r.Issues[0].Field != tc.field {
 			t.Errorf("%s: %+v", name, tc.r)
 		}
 	}
-	if r := change("write_card", fields{"name": "Rain Log", "content": "<p>It rained.</p>"}); r.Status != proposal.Pending {
+	if r := change("write_card", fields{"name": "Rain Log",
+		"content": "<p>It rained.</p>"}); r.Status != proposal.Pending {
 		t.Errorf("%+v", r)
 	}
 }
@@ -377,7 +404,8 @@ func TestContextAboveReadersWaitsForPerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := ambience(text)
-		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(), "contextRefs": refs, "contextHash": contextHash(t, len(refs))}
+		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(),
+			"contextRefs": refs, "contextHash": contextHash(t, len(refs))}
 		return in
 	}
 	for name, tc := range map[string]struct {
@@ -402,12 +430,14 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(), "contextRefs": []string{goodRef}, "contextHash": contextHash(t, 1), "parameters": fields{"mood": "grim"}}
+	in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(),
+		"contextRefs": []string{goodRef}, "contextHash": contextHash(t, 1), "parameters": fields{"mood": "grim"}}
 	accepted := ada.propose("propose-ambience", in)
 	if accepted.Status != proposal.Accepted {
 		t.Fatalf("%+v", accepted.Rejection)
 	}
-	refused := ada.propose("propose-ambience", fields{"locationId": ids["@tower"], "layerType": "ambient", "text": "A dragon lands on the parapet.", "provenance": in["provenance"]})
+	refused := ada.propose("propose-ambience", fields{"locationId": ids["@tower"], "layerType": "ambient",
+		"text": "A dragon lands on the parapet.", "provenance": in["provenance"]})
 	again := func(id string) proposal.Replayed {
 		t.Helper()
 		r, err := call[proposal.Replayed](ada, "replay-proposal", fields{"proposalId": id})
@@ -417,7 +447,8 @@ func TestReplay(t *testing.T) {
 		return r
 	}
 	before, ledger := s.heads()
-	if r := again(accepted.ProposalID); !r.Identical || !strings.Contains(r.Prompt, "in a grim mood") || !strings.Contains(r.Prompt, `"name":"Rent Quay"`) {
+	if r := again(accepted.ProposalID); !r.Identical || !strings.Contains(r.Prompt, "in a grim mood") ||
+		!strings.Contains(r.Prompt, `"name":"Rent Quay"`) {
 		t.Errorf("%+v", r)
 	}
 	if r := again(refused.ProposalID); !r.Identical {

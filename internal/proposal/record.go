@@ -62,7 +62,8 @@ type author struct {
 
 func authorOf(g access.Grant) author {
 	c := g.Caller()
-	return author{Subject: c.Subject, Key: c.Key, Actor: c.Actor, Level: g.View().Level, Account: c.Account(), Surface: g.Request().Surface}
+	return author{Subject: c.Subject, Key: c.Key, Actor: c.Actor, Level: g.View().Level, Account: c.Account(),
+		Surface: g.Request().Surface}
 }
 
 // isCaller reports whether a caller is the author: the same subject, or the same key.

@@ -15,7 +15,8 @@ import (
 // replaceCodenames replaces the codenames in a payload by ids, in the fields that the kind's Refs
 // name. A codename without a card visible to the author stays as it is. The check then refuses it
 // like an id that no card has.
-func (s *Service) replaceCodenames(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage) (json.RawMessage, error) {
+func (s *Service) replaceCodenames(ctx context.Context, g access.Grant, k *Kind,
+	payload json.RawMessage) (json.RawMessage, error) {
 	if len(k.Refs) == 0 {
 		return payload, nil
 	}

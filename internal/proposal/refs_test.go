@@ -15,7 +15,8 @@ import (
 func coded(s *scene, keys ...string) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	_, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "code", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
+	_, err := s.canon.Update(s.t.Context(), s.grant(keeper,
+		access.Request{Operation: "code", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
 		for _, k := range keys {
 			c, ok, err := p.ByID(s.t.Context(), idOf(k))
 			if err != nil || !ok {
@@ -45,7 +46,8 @@ func TestProposalsTakeCodenames(t *testing.T) {
 		"propose-npc-dialogue": {"npcId": "the-gudrun", "playerId": "the-wren", "draftText": "You are early."},
 		"propose-action":       {"playerId": "the-wren", "actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}},
 		"enqueue-world-event":  {"type": "NPC.Tick", "payload": fields{"npcId": "the-gudrun"}, "scope": "loc:the-quay"},
-		"propose-quest":        seed(fields{"giverId": "the-gudrun", "objectives": []fields{{"id": "a", "text": "Go.", "locationId": "the-market"}, {"id": "b", "text": "Stay."}}}),
+		"propose-quest": seed(fields{"giverId": "the-gudrun",
+			"objectives": []fields{{"id": "a", "text": "Go.", "locationId": "the-market"}, {"id": "b", "text": "Stay."}}}),
 	} {
 		r := ada.propose(tool, in)
 		if r.Status != proposal.Accepted && r.Status != proposal.Pending {
@@ -57,7 +59,8 @@ func TestProposalsTakeCodenames(t *testing.T) {
 			t.Errorf("%s is kept as %s, %v", tool, kept, err)
 		}
 	}
-	again := ada.propose("propose-ambience", fields{"locationId": ids["@quay"], "layerType": "ambient", "text": "Ropes creak."})
+	again := ada.propose("propose-ambience", fields{"locationId": ids["@quay"], "layerType": "ambient",
+		"text": "Ropes creak."})
 	if again.Status != proposal.Duplicate {
 		t.Errorf("the same by its id is %s", again.Status)
 	}
@@ -68,17 +71,20 @@ func TestProposalsTakeCodenames(t *testing.T) {
 	}{
 		{"propose-ambience", fields{"locationId": "the-cellar", "layerType": "ambient", "text": "Drip."}, "the-celler"},
 		{"propose-npc-dialogue", fields{"npcId": "the-veil", "playerId": "the-wren", "draftText": "Well?"}, "the-vael"},
-		{"propose-action", fields{"playerId": "the-ghost", "actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}}, "the-ghast"},
+		{"propose-action", fields{"playerId": "the-ghost", "actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}},
+			"the-ghast"},
 	} {
 		one := ada.propose(row.tool, row.hidden)
 		b, _ := json.Marshal(row.hidden)
 		var other fields
-		for hidden, absent := range map[string]string{"the-cellar": "the-celler", "the-veil": "the-vael", "the-ghost": "the-ghast"} {
+		for hidden, absent := range map[string]string{"the-cellar": "the-celler", "the-veil": "the-vael",
+			"the-ghost": "the-ghast"} {
 			b = []byte(strings.ReplaceAll(string(b), hidden, absent))
 		}
 		_ = json.Unmarshal(b, &other)
 		two := ada.propose(row.tool, other)
-		if gateOf(one) != proposal.GateInvariant || gateOf(two) != proposal.GateInvariant || one.Rejection.Message != two.Rejection.Message {
+		if gateOf(one) != proposal.GateInvariant || gateOf(two) != proposal.GateInvariant ||
+			one.Rejection.Message != two.Rejection.Message {
 			t.Errorf("%s: hidden %+v, absent %+v", row.tool, one.Rejection, two.Rejection)
 		}
 	}
@@ -97,14 +103,16 @@ func TestLineHeardByNoPlayerIsRefused(t *testing.T) {
 			t.Errorf("%s to %s is %s: %+v", npc, player, r.Status, r.Rejection)
 		}
 		r = ada.propose("propose-npc-dialogue", in)
-		if gateOf(r) != proposal.GateInvariant || strings.Contains(r.Rejection.Message, "reveal") || !strings.Contains(r.Rejection.Message, "there is no ") {
+		if gateOf(r) != proposal.GateInvariant || strings.Contains(r.Rejection.Message, "reveal") ||
+			!strings.Contains(r.Rejection.Message, "there is no ") {
 			t.Errorf("a user is told of %s to %s: %+v", npc, player, r.Rejection)
 		}
 	}
 	if after, _ := s.heads(); after != before {
 		t.Error("something was recorded")
 	}
-	if r := gm.propose("propose-npc-dialogue", fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"], "draftText": "Well?"}); r.Status != proposal.Accepted {
+	if r := gm.propose("propose-npc-dialogue", fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"],
+		"draftText": "Well?"}); r.Status != proposal.Accepted {
 		t.Errorf("%+v", r.Rejection)
 	}
 }

@@ -32,18 +32,22 @@ func (s *Service) Replay(ctx context.Context, g access.Grant, id string) (Replay
 		return Replayed{}, err
 	}
 	if string(e.judged.Payload) == "null" {
-		return Replayed{}, fault.New(fault.Conflict, "the payload was not kept, since it held what nobody should read; there is nothing to judge again")
+		return Replayed{},
+			fault.New(fault.Conflict,
+				"the payload was not kept, since it held what nobody should read; there is nothing to judge again")
 	}
 	k := s.kinds[kindName(e.judged.Kind)]
 	if k == nil || k.Schema() != e.judged.Kind {
 		return Replayed{}, fault.New(fault.Conflict, "%s is not judged here any more", e.judged.Kind)
 	}
-	c := &candidate{kind: k, grant: g.As(e.judged.Author.Level), common: Common{Purpose: e.judged.Purpose, Provenance: e.judged.Provenance}, rec: *e.judged}
+	c := &candidate{kind: k, grant: g.As(e.judged.Author.Level),
+		common: Common{Purpose: e.judged.Purpose, Provenance: e.judged.Provenance}, rec: *e.judged}
 	c.rec.Verdicts, c.rec.Prompt, c.rec.Refused = nil, "", nil
 	if err := s.rejudgeRecorded(ctx, c, e); err != nil {
 		return Replayed{}, err
 	}
-	out := Replayed{ProposalID: e.judged.ID.String(), PromptHash: e.judged.Prompt, Difference: firstDifference(e.judged, &c.rec)}
+	out := Replayed{ProposalID: e.judged.ID.String(), PromptHash: e.judged.Prompt,
+		Difference: firstDifference(e.judged, &c.rec)}
 	if out.Identical = out.Difference == nil; out.Identical {
 		out.Prompt = c.prompt
 	}

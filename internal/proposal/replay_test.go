@@ -17,7 +17,8 @@ func TestContextRefIsEnough(t *testing.T) {
 	stale := ambience("A gull walks the rail as if it were owed something.")
 	stale["contextRef"], stale["provenance"] = goodRef, fields{"contextHash": contextHash(t, 2)}
 	shown := ambience("The tar on the planks has a thumbprint in it.")
-	shown["contextRef"], shown["provenance"] = goodRef, fields{"contextHash": contextHash(t, 1, []byte(`{"contextRef":"`+goodRef+`",`+string(goodAnswer[1:])))}
+	shown["contextRef"], shown["provenance"] = goodRef,
+		fields{"contextHash": contextHash(t, 1, []byte(`{"contextRef":"`+goodRef+`",`+string(goodAnswer[1:])))}
 	made := ambience("Fog comes up to the third step and no further.")
 	made["contextRef"] = "made-up"
 	for name, tc := range map[string]struct {
@@ -26,14 +27,20 @@ func TestContextRefIsEnough(t *testing.T) {
 		want proposal.Status
 		code string
 	}{
-		"a contextRef alone":                       {bot, cited, proposal.Accepted, ""},
-		"a hash of the answer as it was shown":     {bot, shown, proposal.Accepted, ""},
-		"a hash of something else":                 {bot, stale, proposal.Rejected, "REPLAY_MISMATCH"},
-		"a contextRef that nothing gave":           {bot, made, proposal.Rejected, "REPLAY_MISMATCH"},
-		"nothing, by an agent":                     {bot, ambience("Wind from the pans, salt on the lips."), proposal.Pending, ""},
-		"nothing, by a person":                     {ada, ambience("The lamps are lit early, out of habit."), proposal.Accepted, ""},
-		"a template without version and hash":      {bot, with(ambience("Nets hang like slow weather."), "provenance", fields{"templateId": "ambience", "contextRefs": []string{goodRef}}), proposal.Rejected, "REPLAY_MISMATCH"},
-		"the same reference at the top and within": {bot, with(with(ambience("Two oars lean together and say nothing."), "contextRef", goodRef), "provenance", fields{"contextRefs": []string{goodRef}}), proposal.Accepted, ""},
+		"a contextRef alone":                   {bot, cited, proposal.Accepted, ""},
+		"a hash of the answer as it was shown": {bot, shown, proposal.Accepted, ""},
+		"a hash of something else":             {bot, stale, proposal.Rejected, "REPLAY_MISMATCH"},
+		"a contextRef that nothing gave":       {bot, made, proposal.Rejected, "REPLAY_MISMATCH"},
+		"nothing, by an agent": {bot, ambience("Wind from the pans, salt on the lips."),
+			proposal.Pending, ""},
+		"nothing, by a person": {ada, ambience("The lamps are lit early, out of habit."),
+			proposal.Accepted, ""},
+		"a template without version and hash": {bot,
+			with(ambience("Nets hang like slow weather."), "provenance",
+				fields{"templateId": "ambience", "contextRefs": []string{goodRef}}), proposal.Rejected, "REPLAY_MISMATCH"},
+		"the same reference at the top and within": {bot,
+			with(with(ambience("Two oars lean together and say nothing."), "contextRef", goodRef), "provenance",
+				fields{"contextRefs": []string{goodRef}}), proposal.Accepted, ""},
 	} {
 		r := tc.by.propose("propose-ambience", tc.in)
 		if r.Status != tc.want || tc.code != "" && (r.Rejection == nil || r.Rejection.Code != tc.code) {
@@ -45,7 +52,8 @@ func TestContextRefIsEnough(t *testing.T) {
 		}
 	}
 	s.allow("ambience")
-	if r := bot.propose("propose-ambience", ambience("A kettle sings somewhere behind the chandler's.")); r.Status != proposal.Accepted {
+	if r := bot.propose("propose-ambience",
+		ambience("A kettle sings somewhere behind the chandler's.")); r.Status != proposal.Accepted {
 		t.Errorf("where the world allows it: %+v", r)
 	}
 	line := fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"], "draftText": "Mind the third plank."}

@@ -30,7 +30,8 @@ func (s *Service) revokeAccepted(ctx context.Context, g access.Grant, d decidedE
 // recordDecisionFrom stores a decision on a proposal that has the status from. If an earlier
 // attempt of the same call already decided, it returns the refusal only once the first decision is
 // durable: see findEarlierDecision.
-func (s *Service) recordDecisionFrom(ctx context.Context, g access.Grant, d decidedEvent, from Status, check func(*tracked, *admission) error) (canon.Receipt, error) {
+func (s *Service) recordDecisionFrom(ctx context.Context, g access.Grant, d decidedEvent, from Status,
+	check func(*tracked, *admission) error) (canon.Receipt, error) {
 	led := s.ledgerOf(g.World())
 	var late error
 	receipt, err := s.cfg.Canon.UpdateLedger(ctx, g, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
@@ -45,7 +46,8 @@ func (s *Service) recordDecisionFrom(ctx context.Context, g access.Grant, d deci
 		}
 		late = nil
 		if st.status != from {
-			late = fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", st.status).With("status", st.status)
+			late = fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", st.status).With("status",
+				st.status)
 			if st.decided.sameCall(d) {
 				return nil, nil
 			}
@@ -68,13 +70,16 @@ func (s *Service) findPending(ctx context.Context, g access.Grant, id string) (*
 	}
 	switch {
 	case e.judged.Author.isCaller(g.Caller()):
-		return nil, fault.New(fault.Denied, "nobody decides on what they proposed; ask somebody else who may approve, or withdraw it")
+		return nil, fault.New(fault.Denied,
+			"nobody decides on what they proposed; ask somebody else who may approve, or withdraw it")
 	case !g.Caller().Approve:
 		return nil, fault.New(fault.Denied, "deciding on proposals needs a key that may approve")
 	case e.status() != Pending:
-		return nil, fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", e.status()).With("status", e.status())
+		return nil, fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", e.status()).With("status",
+			e.status())
 	case s.cfg.Now().Sub(e.at) >= s.cfg.Limits.Life:
-		return nil, fault.New(fault.Conflict, "the proposal waited too long and has expired; it must be proposed again").With("status", Expired)
+		return nil, fault.New(fault.Conflict,
+			"the proposal waited too long and has expired; it must be proposed again").With("status", Expired)
 	}
 	return e, nil
 }
@@ -86,7 +91,8 @@ func (s *Service) findPending(ctx context.Context, g access.Grant, id string) (*
 // The same approval again, under the idempotency key of the first, returns the first answer.
 func (s *Service) Approve(ctx context.Context, g access.Grant, id, hash, note string) (Result, error) {
 	r, err := s.approvePending(ctx, g, id, hash, note)
-	if before := s.findEarlierDecision(ctx, g, id, Accepted, err); before != nil && strings.EqualFold(hash, hex.EncodeToString(before.decided.Hash[:])) {
+	if before := s.findEarlierDecision(ctx, g, id, Accepted, err); before != nil &&
+		strings.EqualFold(hash, hex.EncodeToString(before.decided.Hash[:])) {
 		return s.repeatApproval(ctx, g, before)
 	}
 	return r, err
@@ -110,7 +116,8 @@ func (s *Service) approvePending(ctx context.Context, g access.Grant, id, hash, 
 	}
 	d := decisionBy(g, j.ID, Accepted, note)
 	d.Hash = j.Expected
-	receipt, err := s.recordDecisionFrom(ctx, g, d, Pending, func(st *tracked, a *admission) error { return s.checkNew(author, g.World(), k, draft, j, st, a) })
+	receipt, err := s.recordDecisionFrom(ctx, g, d, Pending,
+		func(st *tracked, a *admission) error { return s.checkNew(author, g.World(), k, draft, j, st, a) })
 	if err != nil {
 		return Result{}, decisionFault(err)
 	}
@@ -128,12 +135,16 @@ func (s *Service) approvePending(ctx context.Context, g access.Grant, id, hash, 
 // wrongHashFault refuses an approval whose hash is not that of the waiting change. It describes
 // that change and names the call that returns its hash.
 func (s *Service) wrongHashFault(j *judgedEvent, hash string) error {
-	where := fmt.Sprintf(`send the expectedHash that get-proposal {"proposalId":%q} answers (GET /api/proposals/%s)`, j.ID, j.ID)
+	where := fmt.Sprintf(`send the expectedHash that get-proposal {"proposalId":%q} answers (GET /api/proposals/%s)`,
+		j.ID, j.ID)
 	if b, err := hex.DecodeString(hash); err != nil || len(b) != len(j.Expected) {
-		return fault.BadField("expectedHash", "is no hash of a change, which has %d hexadecimal digits; %s", 2*len(j.Expected), where)
+		return fault.BadField("expectedHash", "is no hash of a change, which has %d hexadecimal digits; %s",
+			2*len(j.Expected), where)
 	}
 	what, change := s.describeProposal(j)
-	return fault.New(fault.Stale, "expectedHash is of another change than the one that waits, which is %q: %s; look at it, and %s", what, change, where).
+	return fault.New(fault.Stale,
+		"expectedHash is of another change than the one that waits, which is %q: %s; look at it, and %s", what,
+		change, where).
 		With("what", what).With("change", change)
 }
 
@@ -159,12 +170,14 @@ func (s *Service) repeatApproval(ctx context.Context, g access.Grant, e *ledgerE
 // decisionBy returns a decision of a grant's caller.
 func decisionBy(g access.Grant, id uuid.UUID, status Status, note string) decidedEvent {
 	c := g.Caller()
-	return decidedEvent{ID: id, Status: status, By: c.Subject, Key: c.Key, Note: note, Idempotency: g.Request().IdempotencyKey}
+	return decidedEvent{ID: id, Status: status, By: c.Subject, Key: c.Key, Note: note,
+		Idempotency: g.Request().IdempotencyKey}
 }
 
 // findEarlierDecision returns the proposal with the decision that an earlier attempt of a failed
 // call made under the same idempotency key; nil if there is none.
-func (s *Service) findEarlierDecision(ctx context.Context, g access.Grant, id string, status Status, failed error) *ledgerEntry {
+func (s *Service) findEarlierDecision(ctx context.Context, g access.Grant, id string, status Status,
+	failed error) *ledgerEntry {
 	if failed == nil || g.Request().IdempotencyKey == "" {
 		return nil
 	}
@@ -177,7 +190,8 @@ func (s *Service) findEarlierDecision(ctx context.Context, g access.Grant, id st
 
 // sameCall reports whether two decisions are from the same call, sent twice.
 func (d *decidedEvent) sameCall(o decidedEvent) bool {
-	return d != nil && d.Idempotency != "" && d.Idempotency == o.Idempotency && d.Status == o.Status && d.By == o.By && d.Key == o.Key
+	return d != nil && d.Idempotency != "" && d.Idempotency == o.Idempotency && d.Status == o.Status && d.By == o.By &&
+		d.Key == o.Key
 }
 
 // decisionFault returns the error of a decision. If it could not be stored or applied for now, the
@@ -189,18 +203,23 @@ func decisionFault(err error) error {
 	if k := fault.KindOf(err); k != fault.Internal && k != fault.Unavailable {
 		return err
 	}
-	return fault.New(fault.Unavailable, "the decision could not be recorded or carried out yet; repeat it shortly").With("code", refusalCodes[GateAudit]).Because(err)
+	return fault.New(fault.Unavailable,
+		"the decision could not be recorded or carried out yet; repeat it shortly").With("code",
+		refusalCodes[GateAudit]).Because(err)
 }
 
 // reopenDraft decodes a proposal again and returns its author with their current rights.
-func (s *Service) reopenDraft(ctx context.Context, g access.Grant, j *judgedEvent) (*Kind, Draft, access.Caller, error) {
+func (s *Service) reopenDraft(ctx context.Context, g access.Grant,
+	j *judgedEvent) (*Kind, Draft, access.Caller, error) {
 	k := s.kinds[kindName(j.Kind)]
 	if k == nil || k.Schema() != j.Kind {
-		return nil, nil, access.Caller{}, fault.New(fault.Conflict, "%s is not proposed in this form any more; it must be proposed again", j.Kind)
+		return nil, nil, access.Caller{}, fault.New(fault.Conflict,
+			"%s is not proposed in this form any more; it must be proposed again", j.Kind)
 	}
 	draft, err := k.decode(j.Payload)
 	if err != nil {
-		return nil, nil, access.Caller{}, fault.New(fault.Conflict, "the proposal cannot be read any more; it must be proposed again").Because(err)
+		return nil, nil, access.Caller{}, fault.New(fault.Conflict,
+			"the proposal cannot be read any more; it must be proposed again").Because(err)
 	}
 	author, err := s.currentAuthor(ctx, g, j)
 	return k, draft, author, err
@@ -208,7 +227,8 @@ func (s *Service) reopenDraft(ctx context.Context, g access.Grant, j *judgedEven
 
 // checkUnchanged dry-runs a proposal again and refuses it if its change differs from the change
 // that was shown.
-func (s *Service) checkUnchanged(ctx context.Context, author access.Caller, w access.WorldID, k *Kind, draft Draft, j *judgedEvent) error {
+func (s *Service) checkUnchanged(ctx context.Context, author access.Caller, w access.WorldID, k *Kind, draft Draft,
+	j *judgedEvent) error {
 	a, err := s.admitAuthor(ctx, author, w, j, k, draft)
 	if err != nil {
 		return err
@@ -227,7 +247,8 @@ func staleFault(others ...string) error {
 	if len(others) == 0 {
 		return fault.New(fault.Stale, "what the proposal rests on has changed since; it must be proposed again")
 	}
-	return fault.New(fault.Stale, "what the proposal rests on has changed since (%s); it must be proposed again", strings.Join(others, ", ")).With("changed", others)
+	return fault.New(fault.Stale, "what the proposal rests on has changed since (%s); it must be proposed again",
+		strings.Join(others, ", ")).With("changed", others)
 }
 
 // changedNames names the changes of a dry run that differ from the preview, at most five.
@@ -236,7 +257,8 @@ func changedNames(was, is []PreviewItem) (names []string) {
 		switch {
 		case i >= len(is):
 			names = append(names, was[i].What)
-		case i >= len(was) || was[i].Act != is[i].Act || was[i].What != is[i].What || was[i].Level != is[i].Level || was[i].Diff != is[i].Diff:
+		case i >= len(was) || was[i].Act != is[i].Act || was[i].What != is[i].What || was[i].Level != is[i].Level ||
+			was[i].Diff != is[i].Diff:
 			names = append(names, is[i].What)
 		}
 	}
@@ -244,21 +266,25 @@ func changedNames(was, is []PreviewItem) (names []string) {
 }
 
 // checkNew runs the duplication gate again for a proposal.
-func (s *Service) checkNew(author access.Caller, w access.WorldID, k *Kind, draft Draft, j *judgedEvent, st *tracked, a *admission) error {
+func (s *Service) checkNew(author access.Caller, w access.WorldID, k *Kind, draft Draft, j *judgedEvent, st *tracked,
+	a *admission) error {
 	if k.Repeats {
 		return nil
 	}
 	view := access.View{Level: author.Role(w).Level(), Subject: author.Subject}
 	for _, other := range a.byHash[j.Hash] {
 		if other.id != st.id && other.status == Accepted && view.Sees(other.outcome) {
-			return fault.New(fault.Conflict, "the same was accepted meanwhile; reject or withdraw this one").With("code", refusalCodes[GateDuplication])
+			return fault.New(fault.Conflict, "the same was accepted meanwhile; reject or withdraw this one").With("code",
+				refusalCodes[GateDuplication])
 		}
 	}
 	sig := signatureOf(draft.Texts())
 	for _, key := range a.recentKeysUnder(recentPrefix(k.Name, st.scope)) {
 		for _, other := range a.recent[key] {
-			if view.Sees(other.outcome) && s.cfg.Now().Sub(other.at) <= s.cfg.Limits.Within && sig.isLike(other.sig, s.cfg.Limits) {
-				return fault.New(fault.Conflict, "nearly the same was accepted meanwhile; reject or withdraw this one").With("code", refusalCodes[GateDuplication])
+			if view.Sees(other.outcome) && s.cfg.Now().Sub(other.at) <= s.cfg.Limits.Within &&
+				sig.isLike(other.sig, s.cfg.Limits) {
+				return fault.New(fault.Conflict, "nearly the same was accepted meanwhile; reject or withdraw this one").With("code",
+					refusalCodes[GateDuplication])
 			}
 		}
 	}
@@ -267,7 +293,8 @@ func (s *Service) checkNew(author access.Caller, w access.WorldID, k *Kind, draf
 
 // recordOutdated records that a proposal cannot be accepted any more because the world has changed,
 // and returns the refusal. record is recordDecision, or revokeAccepted if it was already accepted.
-func (s *Service) recordOutdated(ctx context.Context, g access.Grant, j *judgedEvent, record func(context.Context, access.Grant, decidedEvent) error, why error) error {
+func (s *Service) recordOutdated(ctx context.Context, g access.Grant, j *judgedEvent,
+	record func(context.Context, access.Grant, decidedEvent) error, why error) error {
 	if !isFinal(why) {
 		return decisionFault(why)
 	}
@@ -282,7 +309,8 @@ func (s *Service) recordOutdated(ctx context.Context, g access.Grant, j *judgedE
 }
 
 // applyApproved makes exactly the change that was approved, or none.
-func (s *Service) applyApproved(ctx context.Context, author access.Caller, w access.WorldID, k *Kind, draft Draft, e *ledgerEntry) (uuid.UUID, error) {
+func (s *Service) applyApproved(ctx context.Context, author access.Caller, w access.WorldID, k *Kind, draft Draft,
+	e *ledgerEntry) (uuid.UUID, error) {
 	j := e.judged
 	a, err := s.admitAuthor(ctx, author, w, j, k, draft)
 	if err != nil {
@@ -296,8 +324,10 @@ func (s *Service) applyApproved(ctx context.Context, author access.Caller, w acc
 	return event, err
 }
 
-func (s *Service) commitApproved(ctx context.Context, g access.Grant, k *Kind, draft Draft, e *ledgerEntry) (uuid.UUID, error) {
-	seen, err := s.previewChange(ctx, g, applyJob{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, again: true})
+func (s *Service) commitApproved(ctx context.Context, g access.Grant, k *Kind, draft Draft,
+	e *ledgerEntry) (uuid.UUID, error) {
+	seen, err := s.previewChange(ctx, g, applyJob{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor,
+		again: true})
 	var done alreadyApplied
 	if errors.As(err, &done) {
 		return done.event, nil

@@ -21,7 +21,8 @@ func keyed[Out any](a actor, name, key string, input fields) (out Out, err error
 	if err != nil {
 		a.s.t.Fatal(err)
 	}
-	answer, err := a.s.ops.Invoke(a.s.t.Context(), a.c, op.Request{Operation: name, Input: b, World: "main", Transport: "rest", IdempotencyKey: key})
+	answer, err := a.s.ops.Invoke(a.s.t.Context(), a.c,
+		op.Request{Operation: name, Input: b, World: "main", Transport: "rest", IdempotencyKey: key})
 	if err != nil {
 		return out, err
 	}
@@ -41,14 +42,16 @@ func TestRepeatedDecisionHasFirstAnswer(t *testing.T) {
 	for n := range answers {
 		all.Go(func() {
 			var err error
-			if answers[n], err = keyed[proposal.Result](gm, "approve-proposal", "yes", fields{"proposalId": first, "expectedHash": hash}); err != nil {
+			if answers[n], err = keyed[proposal.Result](gm, "approve-proposal", "yes",
+				fields{"proposalId": first, "expectedHash": hash}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	for _, a := range answers {
-		if a.Status != proposal.Accepted || a.EventID == "" || a.EventID != answers[0].EventID || string(a.QuestDraft) != string(answers[0].QuestDraft) {
+		if a.Status != proposal.Accepted || a.EventID == "" || a.EventID != answers[0].EventID ||
+			string(a.QuestDraft) != string(answers[0].QuestDraft) {
 			t.Errorf("one of them answers %+v, and another %+v", a, answers[0])
 		}
 	}
@@ -61,7 +64,8 @@ func TestRepeatedDecisionHasFirstAnswer(t *testing.T) {
 		who actor
 		key string
 	}{"another key": {gm, "again"}, "no key": {gm, ""}, "another's": {other, "yes"}} {
-		if _, err := keyed[proposal.Result](tc.who, "approve-proposal", tc.key, fields{"proposalId": first, "expectedHash": hash}); !errors.Is(err, fault.Conflict) {
+		if _, err := keyed[proposal.Result](tc.who, "approve-proposal", tc.key,
+			fields{"proposalId": first, "expectedHash": hash}); !errors.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -69,12 +73,15 @@ func TestRepeatedDecisionHasFirstAnswer(t *testing.T) {
 		t.Errorf("rejected under the key of the approval: %v", err)
 	}
 	second := ada.propose("propose-quest", seed(fields{"title": "Two", "hook": "Two is all there is to it."})).ProposalID
-	third := ada.propose("propose-quest", seed(fields{"title": "Three", "hook": "Of three there is no more to say."})).ProposalID
+	third := ada.propose("propose-quest", seed(fields{"title": "Three",
+		"hook": "Of three there is no more to say."})).ProposalID
 	for range 2 {
-		if g, err := keyed[got](gm, "reject-proposal", "no", fields{"proposalId": second}); err != nil || g.Status != "rejected" {
+		if g, err := keyed[got](gm, "reject-proposal", "no", fields{"proposalId": second}); err != nil ||
+			g.Status != "rejected" {
 			t.Errorf("%+v, %v", g, err)
 		}
-		if g, err := keyed[got](ada, "withdraw-proposal", "back", fields{"proposalId": third}); err != nil || g.Status != "withdrawn" {
+		if g, err := keyed[got](ada, "withdraw-proposal", "back", fields{"proposalId": third}); err != nil ||
+			g.Status != "withdrawn" {
 			t.Errorf("%+v, %v", g, err)
 		}
 	}
@@ -119,20 +126,23 @@ func TestConcurrentApprovalsApplyOnce(t *testing.T) {
 func TestWrongHashErrorNamesRightHash(t *testing.T) {
 	s := newScene(t, "")
 	ada, gm := s.as("ada", access.RoleUser), s.approver(access.RoleGM)
-	r := ada.propose("propose-canon-change", fields{"op": fields{"name": "write_card", "arguments": fields{"name": "Rent Quay", "content": "<p>One.</p><p>Two.</p>"}}, "reason": "It rained."})
+	r := ada.propose("propose-canon-change", fields{"op": fields{"name": "write_card",
+		"arguments": fields{"name": "Rent Quay", "content": "<p>One.</p><p>Two.</p>"}}, "reason": "It rained."})
 	for hash, want := range map[string]string{
 		"aa": "has 64 hexadecimal digits; send the expectedHash that get-proposal",
 		"aa00000000000000000000000000000000000000000000000000000000000000": `which is "Rent Quay": update (+`,
 	} {
 		_, err := call[any](gm, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": hash})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "/api/proposals/"+r.ProposalID) {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "/api/proposals/"+r.ProposalID) {
 			t.Errorf("%s: %v", hash, err)
 		}
 	}
 	list, err := call[struct {
 		Proposals []struct{ What, Change string }
 	}](gm, "list-proposals", fields{})
-	if err != nil || len(list.Proposals) != 1 || list.Proposals[0].What != "Rent Quay" || !strings.HasPrefix(list.Proposals[0].Change, "update (+") {
+	if err != nil || len(list.Proposals) != 1 || list.Proposals[0].What != "Rent Quay" ||
+		!strings.HasPrefix(list.Proposals[0].Change, "update (+") {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -78,8 +78,10 @@ func newScene(t testing.TB, profile string, options ...option) *scene {
 
 func newSceneOn(t testing.TB, store canon.Store, options ...option) *scene {
 	t.Helper()
-	s := &scene{t: t, store: &fragile{Store: store}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), authors: map[access.Subject]access.Caller{}}
-	s.canon = canon.New(canon.Config{Store: s.store, Now: s.time, Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface}})
+	s := &scene{t: t, store: &fragile{Store: store}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		authors: map[access.Subject]access.Caller{}}
+	s.canon = canon.New(canon.Config{Store: s.store, Now: s.time,
+		Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface}})
 	s.guard = access.NewGuard(access.Config{Now: s.time})
 	var err error
 	if s.prompts, err = prompt.Open(""); err != nil {
@@ -99,7 +101,8 @@ func newSceneOn(t testing.TB, store canon.Store, options ...option) *scene {
 func (s *scene) another(options ...option) *proposal.Service {
 	s.t.Helper()
 	c := proposal.Config{
-		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: append(kind.Kinds(kinds()), world.ActionKind()), Contexts: contexts{}, Authors: s,
+		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: append(kind.Kinds(kinds()), world.ActionKind()),
+		Contexts: contexts{}, Authors: s,
 		Operation: func(name string) (*op.Operation, bool) { return s.ops.Find(name) }, Now: s.time,
 	}
 	for _, o := range options {
@@ -115,7 +118,8 @@ func (s *scene) another(options ...option) *proposal.Service {
 // kinds returns the configuration of the kinds for package world, with its registry of events.
 func kinds() kind.Config {
 	c := kind.Config{
-		Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade), Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
+		Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
+		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
 		EventType: func(name string) (access.Role, bool) {
 			k, ok := world.KindOf(world.EventType(name))
 			return k.MinRole, ok
@@ -206,7 +210,8 @@ func contextHash(t testing.TB, n int, answer ...json.RawMessage) string {
 // ids of the cards in the test's world, by their names in the labelled set.
 var ids = func() map[string]string {
 	all := map[string]string{}
-	for n, name := range []string{"quay", "market", "tavern", "tower", "cellar", "gudrun", "hob", "nan", "oda", "veil", "wren", "tam", "registry", "rakers", "choir",
+	for n, name := range []string{"quay", "market", "tavern", "tower", "cellar", "gudrun", "hob", "nan", "oda", "veil",
+		"wren", "tam", "registry", "rakers", "choir",
 		"nowhere", "nobody", "noplayer", "nofaction", "ghost"} {
 		all["@"+name] = fmt.Sprintf("01900000-0000-7000-8000-%012d", n+1)
 	}
@@ -219,13 +224,15 @@ func idOf(name string) canon.CardID { return canon.CardID(uuid.MustParse(ids["@"
 func (s *scene) settle(slug, profile string) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	w, err := s.canon.CreateWorld(s.t.Context(), s.grant(keeper, access.Request{Operation: "settle", Effect: access.Write}), canon.NewWorld{
+	w, err := s.canon.CreateWorld(s.t.Context(), s.grant(keeper,
+		access.Request{Operation: "settle", Effect: access.Write}), canon.NewWorld{
 		Slug: slug, Title: "Lendwater", Settings: canon.Settings{Extra: map[string]string{proposal.ProfileSetting: profile}}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.world = w.ID
-	_, err = s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "settle", Effect: access.Write, World: w.ID}), s.settlePlan)
+	_, err = s.canon.Update(s.t.Context(), s.grant(keeper,
+		access.Request{Operation: "settle", Effect: access.Write, World: w.ID}), s.settlePlan)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -235,7 +242,8 @@ func (s *scene) settle(slug, profile string) {
 func (s *scene) allow(kinds string) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	_, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "configure", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
+	_, err := s.canon.Update(s.t.Context(), s.grant(keeper,
+		access.Request{Operation: "configure", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
 		w := p.World()
 		w.Settings.Extra = map[string]string{proposal.UnprovenSetting: kinds}
 		return p.Configure(w.Title, w.Settings)
@@ -251,12 +259,16 @@ func (s *scene) settlePlan(p *canon.Plan) error {
 		key, name, typ, fields string
 		label                  *access.Label
 	}{
-		{"quay", "Rent Quay", "Location", "", nil}, {"market", "Fishgate Market", "Location", "", nil}, {"tavern", "The Dry Anchor", "Location", "", nil},
+		{"quay", "Rent Quay", "Location", "", nil}, {"market", "Fishgate Market", "Location", "", nil},
+		{"tavern", "The Dry Anchor", "Location", "", nil},
 		{"tower", "Candle Tower", "Location", "", nil}, {"cellar", "The Drowned Cellar", "Location", "", &gm},
-		{"gudrun", "Gudrun", "Character", "", nil}, {"hob", "Hob", "Character", "", nil}, {"nan", "Nan", "Character", "", nil},
-		{"oda", "Oda Tarn", "Character", `{"died": "Y.L. 34"}`, nil}, {"veil", "Veil", "Character", `{"died": "Y.L. 40"}`, &gm},
+		{"gudrun", "Gudrun", "Character", "", nil}, {"hob", "Hob", "Character", "", nil},
+		{"nan", "Nan", "Character", "", nil},
+		{"oda", "Oda Tarn", "Character", `{"died": "Y.L. 34"}`, nil},
+		{"veil", "Veil", "Character", `{"died": "Y.L. 40"}`, &gm},
 		{"wren", "Wren", "Player", "", nil}, {"tam", "Tam", "Player", "", nil},
-		{"registry", "The Registry", "Faction", "", nil}, {"rakers", "The Rakers", "Faction", "", nil}, {"choir", "The Choir", "Faction", "", &gm},
+		{"registry", "The Registry", "Faction", "", nil}, {"rakers", "The Rakers", "Faction", "", nil},
+		{"choir", "The Choir", "Faction", "", &gm},
 		{"ghost", "Ghost", "Player", "", &gm},
 	} {
 		if s.open && c.label != nil {
@@ -266,7 +278,8 @@ func (s *scene) settlePlan(p *canon.Plan) error {
 		if c.typ == "Faction" {
 			code = "faction-" + c.key
 		}
-		if _, err := p.Create(canon.NewCard{ID: idOf(c.key), Name: c.name, Type: c.typ, Codename: code, Fields: json.RawMessage(c.fields), Label: c.label}); err != nil {
+		if _, err := p.Create(canon.NewCard{ID: idOf(c.key), Name: c.name, Type: c.typ, Codename: code,
+			Fields: json.RawMessage(c.fields), Label: c.label}); err != nil {
 			return err
 		}
 	}
@@ -274,9 +287,11 @@ func (s *scene) settlePlan(p *canon.Plan) error {
 		{"exit", "quay", "market", `{"direction":"north"}`}, {"exit", "market", "quay", `{"direction":"south"}`},
 		{"exit", "quay", "tavern", `{"direction":"in"}`}, {"exit", "tavern", "quay", `{"direction":"out"}`},
 		{"exit", "market", "tower", `{"direction":"up"}`}, {"exit", "tower", "market", `{"direction":"down"}`},
-		{"at", "gudrun", "quay", ""}, {"at", "hob", "market", ""}, {"at", "nan", "tavern", ""}, {"at", "wren", "quay", ""}, {"at", "tam", "market", ""},
+		{"at", "gudrun", "quay", ""}, {"at", "hob", "market", ""}, {"at", "nan", "tavern", ""}, {"at", "wren", "quay", ""},
+		{"at", "tam", "market", ""},
 	} {
-		if _, err := p.Link(canon.Link{Kind: l.kind, From: idOf(l.from), To: idOf(l.to), Attrs: json.RawMessage(l.attrs), Label: access.NewLabel(access.LevelUser)}); err != nil {
+		if _, err := p.Link(canon.Link{Kind: l.kind, From: idOf(l.from), To: idOf(l.to), Attrs: json.RawMessage(l.attrs),
+			Label: access.NewLabel(access.LevelUser)}); err != nil {
 			return err
 		}
 	}
@@ -295,7 +310,8 @@ type cardOut struct {
 
 // writeCard returns a write operation of another surface, as the archive declares them.
 func (s *scene) writeCard() *op.Operation {
-	return op.Define(op.Spec{Name: "write_card", Title: "Write a card", Doc: "Write a card.", Surfaces: []string{"archive"}, Effect: access.Write, MinRole: access.RoleUser,
+	return op.Define(op.Spec{Name: "write_card", Title: "Write a card", Doc: "Write a card.",
+		Surfaces: []string{"archive"}, Effect: access.Write, MinRole: access.RoleUser,
 		Route: "POST /api/mcp/write", Target: "name"}, func(ctx context.Context, c *op.Call, in cardIn) (cardOut, error) {
 		_, err := s.canon.Update(ctx, c.Grant, func(p *canon.Plan) error {
 			card, ok, err := p.Has(in.Name)
@@ -355,7 +371,8 @@ func call[Out any](a actor, name string, input any) (out Out, err error) {
 	if err != nil {
 		a.s.t.Fatal(err)
 	}
-	answer, err := a.s.ops.Invoke(a.s.t.Context(), a.c, op.Request{Operation: name, Input: b, World: a.s.slug(), Transport: "rest"})
+	answer, err := a.s.ops.Invoke(a.s.t.Context(), a.c,
+		op.Request{Operation: name, Input: b, World: a.s.slug(), Transport: "rest"})
 	if err != nil {
 		return out, err
 	}
@@ -392,7 +409,8 @@ func ambience(text string) fields {
 // layers returns the texts of a place's layers.
 func (s *scene) layers(place string) (texts []string) {
 	s.t.Helper()
-	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
+	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin},
+		access.Request{Operation: "read", Effect: access.Read, World: s.world})
 	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 		list, err := l.Layers(s.t.Context(), canon.LayerQuery{Card: idOf(place)})
 		for _, one := range list {
@@ -409,7 +427,8 @@ func (s *scene) layers(place string) (texts []string) {
 // heads returns the number of commits of the world and of its ledger.
 func (s *scene) heads() (world, ledger canon.Seq) {
 	s.t.Helper()
-	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
+	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin},
+		access.Request{Operation: "read", Effect: access.Read, World: s.world})
 	h, err := s.canon.Head(s.t.Context(), g, canon.LedgerStream(proposal.LedgerKind, s.world.String()))
 	if err != nil {
 		s.t.Fatal(err)

@@ -64,7 +64,8 @@ func (s *Service) restsOnImport(ctx context.Context, c *candidate) (bool, error)
 
 // hasImportedText reports whether one of the cards holds imported text. It adds to
 // forked the cards whose text was there when the world was created as a fork.
-func (s *Service) hasImportedText(ctx context.Context, snap *canon.Snapshot, part citedCards, forked []canon.CardID) (bool, []canon.CardID, error) {
+func (s *Service) hasImportedText(ctx context.Context, snap *canon.Snapshot, part citedCards,
+	forked []canon.CardID) (bool, []canon.CardID, error) {
 	for _, code := range part.codes {
 		c, ok, err := snap.Exists(ctx, ":"+code)
 		if err != nil {
@@ -104,7 +105,8 @@ func (s *Service) isUntrustedImport(operation string) bool {
 
 // findTextOrigin returns the version that introduced the text of a version, and reports whether no
 // import introduced its content or fields.
-func (s *Service) findTextOrigin(ctx context.Context, snap *canon.Snapshot, v canon.Version) (first canon.Version, ours bool, err error) {
+func (s *Service) findTextOrigin(ctx context.Context, snap *canon.Snapshot,
+	v canon.Version) (first canon.Version, ours bool, err error) {
 	first = v
 	for page := (canon.Page{Limit: 200}); ; page.Offset += page.Limit {
 		list, _, err := snap.Versions(ctx, v.Card, page)
@@ -130,9 +132,11 @@ func (s *Service) findTextOrigin(ctx context.Context, snap *canon.Snapshot, v ca
 }
 
 // importedInOrigin is restsOnImport for the world that a fork was made from, as of the fork.
-func (s *Service) importedInOrigin(ctx context.Context, fork canon.World, level access.Level, cards []canon.CardID) (found bool, err error) {
+func (s *Service) importedInOrigin(ctx context.Context, fork canon.World, level access.Level,
+	cards []canon.CardID) (found bool, err error) {
 	for origin := fork; !found && err == nil && len(cards) > 0 && !origin.Origin.IsZero(); {
-		a, refused := s.cfg.Guard.Admit(ctx, access.Caller{Subject: "proposals", EveryRole: access.RoleAdmin, Unlimited: true},
+		a, refused := s.cfg.Guard.Admit(ctx, access.Caller{Subject: "proposals", EveryRole: access.RoleAdmin,
+			Unlimited: true},
 			access.Request{Operation: "read_origin", Effect: access.Read, World: origin.Origin})
 		if refused != nil {
 			return false, refused

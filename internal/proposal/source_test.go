@@ -14,7 +14,8 @@ import (
 func (s *scene) by(operation string, world access.WorldID, f func(p *canon.Plan) error) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	if _, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: operation, Effect: access.Write, World: world}), f); err != nil {
+	if _, err := s.canon.Update(s.t.Context(), s.grant(keeper,
+		access.Request{Operation: operation, Effect: access.Write, World: world}), f); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -39,19 +40,22 @@ func TestProposalOnImportedTextWaitsForPerson(t *testing.T) {
 	n := 0
 	at := func(place string) fields {
 		n++
-		return fields{"locationId": ids[place], "layerType": "ambient", "text": words[n] + " " + words[n+9] + " " + words[n+17] + " over the stones, " + words[n+25] + "."}
+		return fields{"locationId": ids[place], "layerType": "ambient", "text": words[n] + " " + words[n+9] + " " +
+			words[n+17] + " over the stones, " + words[n+25] + "."}
 	}
 	cites := func(in fields) fields {
 		p, err := s.prompts.Get("ambience", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(), "contextRefs": []string{marketRef}, "contextHash": contextHash(t, 1, marketAnswer)}
+		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(),
+			"contextRefs": []string{marketRef}, "contextHash": contextHash(t, 1, marketAnswer)}
 		return in
 	}
 	want := func(what string, r proposal.Result, status proposal.Status) {
 		t.Helper()
-		if r.Status != status || status == proposal.Pending && r.Issues[0].Error != "waits for a person: it rests on text that was imported" {
+		if r.Status != status || status == proposal.Pending &&
+			r.Issues[0].Error != "waits for a person: it rests on text that was imported" {
 			t.Errorf("%s: %+v, %+v", what, r, r.Rejection)
 		}
 	}
@@ -74,7 +78,9 @@ func TestProposalOnImportedTextWaitsForPerson(t *testing.T) {
 	})
 	want("after a change beside the text", bot.propose("propose-ambience", at("@market")), proposal.Pending)
 	main := s.world
-	w, err := s.canon.Fork(t.Context(), s.grant(access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "fork_world", Effect: access.Write}), main, canon.NewWorld{Slug: "game", Title: "Game"})
+	w, err := s.canon.Fork(t.Context(), s.grant(access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin,
+		Operator: true}, access.Request{Operation: "fork_world", Effect: access.Write}), main,
+		canon.NewWorld{Slug: "game", Title: "Game"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +103,8 @@ func TestProposalOnImportedTextWaitsForPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := s.grant(bot.c, access.Request{Operation: "propose-ambience", Surface: "world", Effect: access.Propose, World: s.world})
+	g := s.grant(bot.c, access.Request{Operation: "propose-ambience", Surface: "world", Effect: access.Propose,
+		World: s.world})
 	r, err := trusting.Submit(t.Context(), g, proposal.Submission{Kind: "ambience", Payload: payload})
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,8 @@ func (a *admission) findStandingApproval(c *candidate, now time.Time) (standingA
 			continue
 		}
 		within := func(place []canon.CardID) bool { return slices.Contains(place, g.Under) }
-		if !g.Under.IsZero() && (len(c.reach.places) == 0 || slices.ContainsFunc(c.reach.places, func(p []canon.CardID) bool { return !within(p) })) {
+		if !g.Under.IsZero() && (len(c.reach.places) == 0 ||
+			slices.ContainsFunc(c.reach.places, func(p []canon.CardID) bool { return !within(p) })) {
 			continue
 		}
 		if len(a.timesSince(standingKey(g.ID), now.Add(-time.Hour), now)) < g.PerHour {
@@ -129,7 +130,8 @@ func touchedBy(ctx context.Context, snap *canon.Snapshot, set canon.ChangeSet, s
 }
 
 // cardAndAncestors returns a card and all its ancestors.
-func cardAndAncestors(ctx context.Context, snap *canon.Snapshot, id canon.CardID, images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
+func cardAndAncestors(ctx context.Context, snap *canon.Snapshot, id canon.CardID,
+	images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
 	for !id.IsZero() && !slices.Contains(list, id) {
 		list = append(list, id)
 		if im := images[id]; im != nil && after {
@@ -186,10 +188,12 @@ func (s *Service) standingOps() []*op.Operation {
 			return s.listStanding(ctx, c.Grant)
 		}),
 		op.Define(spec(access.Propose, op.Spec{
-			Name: "give-standing-approval", Title: "Give a standing approval", Route: "POST /api/standing-approvals", Status: 201,
+			Name: "give-standing-approval", Title: "Give a standing approval", Route: "POST /api/standing-approvals",
+			Status: 201,
 			Doc: "Let proposals of a kind pass without asking each time, up to a number an hour, and if you like only below a card. Every gate holds as before, and what rests on imported or hidden text still waits. " +
 				"Needs a key that may approve; your own proposals are not let through.",
-			Examples: []op.Example{{Title: "Changes of the quay", Input: `{"kind": "canon_change", "operation": "update_card", "under": "Rent Quay", "perHour": 10}`}},
+			Examples: []op.Example{{Title: "Changes of the quay",
+				Input: `{"kind": "canon_change", "operation": "update_card", "under": "Rent Quay", "perHour": 10}`}},
 		}), s.giveStanding),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "end-standing-approvals", Title: "End standing approvals", Route: "POST /api/standing-approvals/end",
@@ -206,7 +210,8 @@ func requireApprover(g access.Grant) error {
 	if g.Caller().Approve {
 		return nil
 	}
-	return fault.New(fault.Denied, "standing approvals need a key that may approve; make one with loregate key create --actor person --approve")
+	return fault.New(fault.Denied,
+		"standing approvals need a key that may approve; make one with loregate key create --actor person --approve")
 }
 
 // StandingLines describes each standing approval of a grant's world in one line.
@@ -217,7 +222,8 @@ func (s *Service) StandingLines(ctx context.Context, g access.Grant) (lines []st
 		if x.Name != "" {
 			where = "of " + x.Name + " and below"
 		}
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s", x.Kind, x.Operation))+fmt.Sprintf(" %s, %d an hour, by %s", where, x.PerHour, x.By))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s", x.Kind,
+			x.Operation))+fmt.Sprintf(" %s, %d an hour, by %s", where, x.PerHour, x.By))
 	}
 	return lines, err
 }
@@ -270,7 +276,8 @@ func (s *Service) giveStanding(ctx context.Context, c *op.Call, in giveIn) (stan
 		return standingsOut{}, err
 	}
 	who := c.Grant.Caller()
-	g := standingApproval{ID: s.cfg.NewID(), Kind: in.Kind, Operation: in.Operation, PerHour: in.PerHour, By: who.Subject, Key: who.Key, Level: c.Grant.View().Level}
+	g := standingApproval{ID: s.cfg.NewID(), Kind: in.Kind, Operation: in.Operation, PerHour: in.PerHour, By: who.Subject,
+		Key: who.Key, Level: c.Grant.View().Level}
 	if in.Under != "" {
 		err := s.cfg.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			card, err := l.Find(ctx, in.Under)
@@ -300,7 +307,8 @@ func (s *Service) checkStandingInput(in giveIn) error {
 		o, _ = s.cfg.Operation(in.Operation)
 	}
 	if o == nil || o.Effect != access.Write || o.NoWorld || o.Operator {
-		return fault.BadField("operation", "names the one write that is let through, such as update_card or create_card; none that destroys")
+		return fault.BadField("operation",
+			"names the one write that is let through, such as update_card or create_card; none that destroys")
 	}
 	return nil
 }
@@ -317,7 +325,8 @@ func (s *Service) endStanding(ctx context.Context, g access.Grant, in endIn) (st
 		}
 		e.ID = uuid.MustParse(in.ID) // the schema has checked its form
 		if !slices.ContainsFunc(list, func(x standingApproval) bool { return x.ID == e.ID }) {
-			return standingsOut{}, fault.New(fault.NotFound, "there is no standing approval %q; list-standing-approvals shows those in force", in.ID)
+			return standingsOut{}, fault.New(fault.NotFound,
+				"there is no standing approval %q; list-standing-approvals shows those in force", in.ID)
 		}
 	}
 	if err := s.addToLedger(ctx, g, typeEnded, e); err != nil {

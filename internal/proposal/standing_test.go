@@ -17,7 +17,8 @@ func TestStandingApproval(t *testing.T) {
 	bot, gm := s.as("ai-bot", access.RoleUser), s.approver(access.RoleGM)
 	change := func(who actor, name, text string) proposal.Result {
 		t.Helper()
-		return who.propose("propose-canon-change", fields{"op": fields{"name": "write_card", "arguments": fields{"name": name, "content": text}}, "reason": "It rained."})
+		return who.propose("propose-canon-change", fields{"op": fields{"name": "write_card",
+			"arguments": fields{"name": name, "content": text}}, "reason": "It rained."})
 	}
 	give := func(who actor, in fields) error {
 		_, err := call[any](who, "give-standing-approval", in)
@@ -38,7 +39,8 @@ func TestStandingApproval(t *testing.T) {
 		}
 	}
 	given := fields{"kind": "canon_change", "operation": "write_card", "under": "Rent Quay", "perHour": 2}
-	for name, who := range map[string]actor{"an agent": s.as("ai-gm", access.RoleGM), "a gm who may not approve": s.as("gm-2", access.RoleGM)} {
+	for name, who := range map[string]actor{"an agent": s.as("ai-gm", access.RoleGM),
+		"a gm who may not approve": s.as("gm-2", access.RoleGM)} {
 		if err := give(who, given); fault.KindOf(err) != fault.Denied && fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s gives it: %v", name, err)
 		}
@@ -58,7 +60,8 @@ func TestStandingApproval(t *testing.T) {
 	want("the third in an hour", change(bot, "Rent Quay", "<p>Drier.</p>"), proposal.Pending)
 	s.later(61 * time.Minute)
 	other := s.another()
-	if n, err := other.StandingLines(t.Context(), s.grant(gm.c, access.Request{Operation: "look", Effect: access.Read, World: s.world})); err != nil || len(n) != 1 {
+	if n, err := other.StandingLines(t.Context(), s.grant(gm.c,
+		access.Request{Operation: "look", Effect: access.Read, World: s.world})); err != nil || len(n) != 1 {
 		t.Errorf("another process knows of %v, %v", n, err)
 	}
 	want("an hour later", change(bot, "Rent Quay", "<p>Dry.</p>"), proposal.Accepted)
@@ -86,7 +89,8 @@ func TestStandingApprovalOfHiddenCard(t *testing.T) {
 		})
 	}
 	label(access.NewLabel(access.LevelAdmin, giver.c.Subject))
-	if _, err := call[any](giver, "give-standing-approval", fields{"kind": "quest", "under": "Rent Quay", "perHour": 2}); err != nil {
+	if _, err := call[any](giver, "give-standing-approval",
+		fields{"kind": "quest", "under": "Rent Quay", "perHour": 2}); err != nil {
 		t.Fatal(err)
 	}
 	shown := func(who actor, want int) {
@@ -95,7 +99,8 @@ func TestStandingApprovalOfHiddenCard(t *testing.T) {
 		if err != nil || len(out.Standing) != want {
 			t.Errorf("%s is shown %v, %v", who.c.Subject, out.Standing, err)
 		}
-		lines, err := s.service.StandingLines(t.Context(), s.grant(who.c, access.Request{Operation: "look", Effect: access.Read, World: s.world}))
+		lines, err := s.service.StandingLines(t.Context(),
+			s.grant(who.c, access.Request{Operation: "look", Effect: access.Read, World: s.world}))
 		if err != nil || len(lines) != want {
 			t.Errorf("%s is told %v, %v", who.c.Subject, lines, err)
 		}

@@ -37,7 +37,8 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 		return Result{}, fault.New(fault.Internal, "there is no kind of proposal %q", in.Kind)
 	}
 	if len(in.Payload) > MaxPayload {
-		return Result{}, fault.New(fault.TooLarge, "a proposal holds at most %d bytes; propose it in parts", MaxPayload).With("limit_bytes", MaxPayload)
+		return Result{}, fault.New(fault.TooLarge, "a proposal holds at most %d bytes; propose it in parts",
+			MaxPayload).With("limit_bytes", MaxPayload)
 	}
 	payload, err := s.replaceCodenames(ctx, g, k, in.Payload)
 	if err != nil {
@@ -64,7 +65,8 @@ func (s *Service) newCandidate(g access.Grant, k *Kind, in Submission) *candidat
 	req := g.Request()
 	in.Provenance = in.citedProvenance()
 	c := &candidate{kind: k, grant: g, common: in.Common, transport: in.Transport}
-	c.rec = judgedEvent{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload, Hash: payloadHash(k, in.Payload),
+	c.rec = judgedEvent{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload,
+		Hash:    payloadHash(k, in.Payload),
 		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted, Reason: in.Reason,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
 	if c.rec.Purpose == "" {
@@ -113,7 +115,8 @@ func (s *Service) judgeCandidate(ctx context.Context, c *candidate, through bool
 // repeats an earlier proposal, it returns that proposal.
 func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*tracked, error) {
 	now := s.cfg.Now()
-	if u := a.used[c.rec.Author.Account+"\x00"+c.rec.Idempotency]; c.rec.Idempotency != "" && u != nil && now.Sub(u.at) < keyLife {
+	if u := a.used[c.rec.Author.Account+"\x00"+c.rec.Idempotency]; c.rec.Idempotency != "" && u != nil &&
+		now.Sub(u.at) < keyLife {
 		if u.input != c.rec.Input {
 			return nil, fault.New(fault.Conflict, "this idempotency key was used for another request; use a new key")
 		}
@@ -133,7 +136,8 @@ func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*tracke
 	if !c.kind.Repeats && a.hasNearDuplicate(s, c, now) {
 		o.refused = &Rejection{Message: "nearly the same was accepted before; say something new, or leave what is there"}
 	}
-	if !c.addVerdict(GateDuplication, "duplication/1", o) || !c.addVerdict(GateReplay, replayRules, c.replay) || !c.addVerdict(GateRate, "rate/1", a.checkRate(s, c, now)) {
+	if !c.addVerdict(GateDuplication, "duplication/1", o) || !c.addVerdict(GateReplay, replayRules, c.replay) ||
+		!c.addVerdict(GateRate, "rate/1", a.checkRate(s, c, now)) {
 		return nil, nil
 	}
 	b, err := json.Marshal(c.rec.Verdicts)
@@ -195,7 +199,8 @@ func (s *Service) auditUnavailable(ctx context.Context, c *candidate, err error)
 	}
 	slog.ErrorContext(ctx, "a verdict could not be stored", "proposal", c.rec.ID, "error", err)
 	c.addVerdict(GateAudit, "audit/1", outcome{refused: &Rejection{
-		Message: "the verdict could not be recorded, and so nothing was changed; try again shortly", Retryable: true, RetryAfterSeconds: 1}})
+		Message: "the verdict could not be recorded, and so nothing was changed; try again shortly", Retryable: true,
+		RetryAfterSeconds: 1}})
 	return c.result(), nil
 }
 
@@ -230,7 +235,8 @@ func (s *Service) answerRepeated(ctx context.Context, c *candidate, st tracked) 
 	if c.rec.Author.isCaller(c.grant.Caller()) && c.grant.View().Level < c.rec.Author.Level {
 		return Result{}, fault.New(fault.Denied, "this was proposed with a higher role; propose it anew under a new key")
 	}
-	if c.rec.Idempotency != "" && c.rec.Idempotency == c.grant.Request().IdempotencyKey && c.rec.Author.Account == c.grant.Caller().Account() {
+	if c.rec.Idempotency != "" && c.rec.Idempotency == c.grant.Request().IdempotencyKey &&
+		c.rec.Author.Account == c.grant.Caller().Account() {
 		r = c.result()
 	} else if c.kind.Event {
 		no := false
@@ -253,7 +259,8 @@ func (s *Service) meterResult(c *candidate, r Result, started time.Time) {
 	if s.cfg.Meter == nil {
 		return
 	}
-	m := Measure{Kind: c.kind.Name, Purpose: string(c.rec.Purpose), Status: r.Status, Flagged: len(c.flags) > 0, TokensCompletion: c.rec.Tokens, Took: s.cfg.Now().Sub(started)}
+	m := Measure{Kind: c.kind.Name, Purpose: string(c.rec.Purpose), Status: r.Status, Flagged: len(c.flags) > 0,
+		TokensCompletion: c.rec.Tokens, Took: s.cfg.Now().Sub(started)}
 	if r.Rejection != nil {
 		m.Gate = r.Rejection.Gate
 	}

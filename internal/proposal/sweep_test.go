@@ -16,7 +16,8 @@ func TestSweepRemovesUnusedState(t *testing.T) {
 	var a admission
 	a.reset()
 	propose := func(account string, at time.Time) {
-		j := &judgedEvent{ID: uuid.New(), Author: author{Account: account, Level: access.LevelUser}, Purpose: ForAmbience, Status: Accepted, Tokens: 7, Idempotency: "k"}
+		j := &judgedEvent{ID: uuid.New(), Author: author{Account: account, Level: access.LevelUser}, Purpose: ForAmbience,
+			Status: Accepted, Tokens: 7, Idempotency: "k"}
 		a.foldEntry(s, ledgerEntry{judged: j, at: at}, at)
 	}
 	propose("old", noon)
@@ -28,11 +29,13 @@ func TestSweepRemovesUnusedState(t *testing.T) {
 	propose("new", later)
 	a.sweep(later)
 	if len(a.used) != 2 || len(a.times) != 3 || len(a.tokens) != 1 {
-		t.Errorf("after 23 hours %d keys, %d rates and %d days are kept; want both keys, and the latter's rates and day", len(a.used), len(a.times), len(a.tokens))
+		t.Errorf("after 23 hours %d keys, %d rates and %d days are kept; want both keys, and the latter's rates and day",
+			len(a.used), len(a.times), len(a.tokens))
 	}
 	a.sweep(noon.Add(25 * time.Hour))
 	if len(a.used) != 1 || a.used["new\x00k"] == nil || len(a.byID) != 2 {
-		t.Errorf("after 25 hours %d keys and %d proposals are kept; want the latter's key, and both proposals", len(a.used), len(a.byID))
+		t.Errorf("after 25 hours %d keys and %d proposals are kept; want the latter's key, and both proposals", len(a.used),
+			len(a.byID))
 	}
 	a.sweep(noon.Add(25*time.Hour + time.Minute)) // within an hour of the last sweep: does nothing
 	if !a.swept.Equal(noon.Add(25 * time.Hour)) {

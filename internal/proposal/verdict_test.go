@@ -13,14 +13,16 @@ func TestVerdictHashesDoNotRevealHidden(t *testing.T) {
 		s := newScene(t, "")
 		before(s)
 		ada := s.as("ada", access.RoleUser)
-		for _, v := range ada.get(ada.propose("propose-ambience", ambience("Rope creaks in its own time.")).ProposalID).Verdicts {
+		for _, v := range ada.get(ada.propose("propose-ambience",
+			ambience("Rope creaks in its own time.")).ProposalID).Verdicts {
 			list = append(list, string(v.Gate)+" "+v.InputHash)
 		}
 		return list
 	}
 	alone := hashes(func(*scene) {})
 	beside := hashes(func(s *scene) {
-		s.as("gm", access.RoleGM).propose("propose-ambience", fields{"locationId": ids["@cellar"], "layerType": "ambient", "text": "Something down here hums in nine."})
+		s.as("gm", access.RoleGM).propose("propose-ambience",
+			fields{"locationId": ids["@cellar"], "layerType": "ambient", "text": "Something down here hums in nine."})
 	})
 	for i := range alone {
 		if alone[i] != beside[i] {

@@ -65,7 +65,8 @@ func (m *message) isCall() bool { return m.Method != "" && len(m.ID) > 0 && stri
 // Serve relays messages, one a line, until in ends or ctx does. It writes only messages to out.
 func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &relay{Bridge: b, ctx: ctx, room: make(chan struct{}, maxCalls), out: out, reads: map[string]bool{}, calls: map[string]context.CancelFunc{}}
+	r := &relay{Bridge: b, ctx: ctx, room: make(chan struct{}, maxCalls), out: out, reads: map[string]bool{},
+		calls: map[string]context.CancelFunc{}}
 	lines := make(chan []byte)
 	failed := make(chan error, 1)
 	go func() { // a read of a pipe cannot be interrupted: this may last until the process ends
@@ -203,7 +204,8 @@ func (r *relay) answerCall(ctx context.Context, m *message) {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return // a client that cancelled gets no answer
 	case err == nil && answer == nil:
-		err = fault.New(fault.Unavailable, "the server's answer broke off; ask again, and look first whether a write was done")
+		err = fault.New(fault.Unavailable,
+			"the server's answer broke off; ask again, and look first whether a write was done")
 	}
 	if err != nil {
 		answer = failureAnswer(m, err)

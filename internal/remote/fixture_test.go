@@ -35,7 +35,8 @@ type site struct {
 
 func newSite(t testing.TB, environ ...string) *site {
 	t.Helper()
-	cfg, err := app.LoadConfig("", append([]string{"LOREGATE_DATA=" + t.TempDir(), "LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1",
+	cfg, err := app.LoadConfig("", append([]string{"LOREGATE_DATA=" + t.TempDir(), "LOREGATE_LIMITS_CALLS=-1",
+		"LOREGATE_LIMITS_CALLS_BURST=-1",
 		"LOREGATE_LIMITS_WRITES=-1", "LOREGATE_LIMITS_AUTH=-1"}, environ...))
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,8 @@ func newSite(t testing.TB, environ ...string) *site {
 	if err := s.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s.key, _, err = s.app.CreateKey(t.Context(), identity.KeySpec{Name: "test", Subject: "alice", Actor: access.Person, MaxRole: access.RoleGM}, []string{"main"}); err != nil {
+	if s.key, _, err = s.app.CreateKey(t.Context(), identity.KeySpec{Name: "test", Subject: "alice", Actor: access.Person,
+		MaxRole: access.RoleGM}, []string{"main"}); err != nil {
 		t.Fatal(err)
 	}
 	h, stop, err := s.app.Handler(t.Context())
@@ -146,7 +148,8 @@ func (s *site) connect(options *mcp.ClientOptions) client {
 	fromBridge, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() { done <- b.Serve(context.Background(), in, out) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, options).Connect(s.t.Context(), &mcp.IOTransport{Reader: fromBridge, Writer: toBridge}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, options).Connect(s.t.Context(),
+		&mcp.IOTransport{Reader: fromBridge, Writer: toBridge}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -168,8 +171,9 @@ func (s *site) connect(options *mcp.ClientOptions) client {
 // direct connects to the server itself.
 func (s *site) direct() client {
 	s.t.Helper()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(s.t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: s.server.URL + "/mcp", HTTPClient: &http.Client{Transport: tokenTransport{s.key}}}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(s.t.Context(),
+		&mcp.StreamableClientTransport{
+			Endpoint: s.server.URL + "/mcp", HTTPClient: &http.Client{Transport: tokenTransport{s.key}}}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -33,7 +33,8 @@ type Config struct {
 	Issuer  string // the iss that tokens must have; "" is loregate
 	Surface string // the surface that is offered; "" is all that the key opens
 
-	HTTP  *http.Client                                     // nil: a client that follows no redirects and times out after a minute
+	// nil: a client that follows no redirects and times out after a minute
+	HTTP  *http.Client
 	Now   func() time.Time                                 // nil: time.Now
 	Sleep func(ctx context.Context, d time.Duration) error // nil: a timer; its error is ctx's
 }
@@ -76,7 +77,8 @@ func newBridge(c Config) (*Bridge, error) {
 		c.Issuer = "loregate"
 	}
 	if c.HTTP == nil {
-		c.HTTP = &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		c.HTTP = &http.Client{Timeout: time.Minute,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	if c.Now == nil {
 		c.Now = time.Now

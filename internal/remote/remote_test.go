@@ -40,7 +40,8 @@ func TestBridgeOffersTheServersTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prompt, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize-card", Arguments: map[string]string{"name": "Rent Quay"}})
+		prompt, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize-card",
+			Arguments: map[string]string{"name": "Rent Quay"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,12 +49,15 @@ func TestBridgeOffersTheServersTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		complete, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "archive://card/{name}"}, Argument: mcp.CompleteParamsArgument{Name: "name", Value: "Re"}})
+		complete, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource",
+			URI: "archive://card/{name}"}, Argument: mcp.CompleteParamsArgument{Name: "name", Value: "Re"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return map[string]any{"tools": tools.Tools, "prompts": prompts.Prompts, "resources": resources.Resources, "templates": templates.ResourceTemplates,
-			"prompt": prompt.Messages, "read": read.Contents, "complete": complete.Completion, "instructions": c.InitializeResult().Instructions}
+		return map[string]any{"tools": tools.Tools, "prompts": prompts.Prompts, "resources": resources.Resources,
+			"templates": templates.ResourceTemplates,
+			"prompt":    prompt.Messages, "read": read.Contents, "complete": complete.Completion,
+			"instructions": c.InitializeResult().Instructions}
 	}
 	got, want := lists(far), lists(near)
 	for what := range want {
@@ -91,7 +95,8 @@ func TestCallsRefusedWith429AreRepeated(t *testing.T) {
 		{"not for ever", 503, 9, "", "get_card", `{"name": "Well"}`, 4, "200ms 400ms 800ms", "503"},
 		{"not what is wrong", 418, 9, "", "get_card", `{"name": "Well"}`, 1, "", "418"},
 		{"never a write", 503, 1, "", "update_card", `{"name": "Well", "content": "x"}`, 1, "", "503"},
-		{"but with a key", 503, 1, "", "update_card", `{"name": "Well", "content": "z", "idempotency_key": "k2"}`, 2, "200ms", ""},
+		{"but with a key", 503, 1, "", "update_card", `{"name": "Well", "content": "z", "idempotency_key": "k2"}`, 2,
+			"200ms", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var headers []string
@@ -206,7 +211,8 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
-	for _, address := range []string{"", "lore.example/api/mcp", "ftp://lore.example", "http://lore.example/api/mcp", "https://u:p@lore.example"} {
+	for _, address := range []string{"", "lore.example/api/mcp", "ftp://lore.example", "http://lore.example/api/mcp",
+		"https://u:p@lore.example"} {
 		cfg := s.config()
 		cfg.URL = address
 		if _, err := remote.New(t.Context(), cfg); err == nil {
@@ -236,8 +242,10 @@ func TestInvalidTokens(t *testing.T) {
 	hs := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","kid":"x"}`))
 	other := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","kid":"other"}`))
 	for name, token := range map[string]string{
-		"none": none + "." + parts[1] + ".", "HS256": hs + "." + parts[1] + "." + parts[2], "an unknown key": other + "." + parts[1] + "." + parts[2],
-		"a changed payload": parts[0] + "." + strings.Split(user.Token, ".")[1] + "." + parts[2], "another role": user.Token, "nonsense": "a.b.c", "no token": "",
+		"none": none + "." + parts[1] + ".", "HS256": hs + "." + parts[1] + "." + parts[2], "an unknown key": other + "." +
+			parts[1] + "." + parts[2],
+		"a changed payload": parts[0] + "." + strings.Split(user.Token, ".")[1] + "." + parts[2], "another role": user.Token,
+		"nonsense": "a.b.c", "no token": "",
 	} {
 		s.between(func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path != "/api/mcp/auth" {
@@ -266,7 +274,8 @@ func TestInvalidTokens(t *testing.T) {
 		_, _ = w.Write([]byte(`{"token": "` + good + `"}`))
 		return true
 	})
-	if _, err := remote.New(t.Context(), s.config()); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "expired") {
+	if _, err := remote.New(t.Context(), s.config()); fault.KindOf(err) != fault.Unauthorized ||
+		!strings.Contains(err.Error(), "expired") {
 		t.Errorf("expired: %v", err)
 	}
 }

@@ -60,7 +60,8 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 }
 
 // doRequest makes one HTTP exchange.
-func (e *Bridge) doRequest(ctx context.Context, method, address string, header map[string]string, body []byte) (*reply, error) {
+func (e *Bridge) doRequest(ctx context.Context, method, address string, header map[string]string,
+	body []byte) (*reply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the call cannot be put into a request").Because(err)

@@ -77,7 +77,8 @@ func (e *Bridge) renewToken(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := e.sendCall(ctx, &call{method: http.MethodPost, url: e.base + apiPath + "/auth", body: body, header: map[string]string{"Content-Type": "application/json"}})
+	r, err := e.sendCall(ctx, &call{method: http.MethodPost, url: e.base + apiPath + "/auth", body: body,
+		header: map[string]string{"Content-Type": "application/json"}})
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,8 @@ func (e *Bridge) renewToken(ctx context.Context) error {
 	}
 	expires, keys, err := e.verifyToken(ctx, issued.Token)
 	if err != nil {
-		return fault.New(fault.Unauthorized, "the server's token does not hold: %s; do not trust this address", oneLine(err)).Because(err)
+		return fault.New(fault.Unauthorized, "the server's token does not hold: %s; do not trust this address",
+			oneLine(err)).Because(err)
 	}
 	e.token.put(issued.Token, expires, keys)
 	return nil

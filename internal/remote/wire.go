@@ -156,7 +156,8 @@ func (r *relay) doMessage(ctx context.Context, method string, m *message, token 
 	if m.Params.Meta.Version != "" {
 		h.Set("Mcp-Protocol-Version", m.Params.Meta.Version)
 		h.Set("Mcp-Method", m.Method)
-		if name := m.Params.Name + m.Params.URI; name != "" && (m.Method == "tools/call" || m.Method == "prompts/get" || m.Method == "resources/read") {
+		if name := m.Params.Name + m.Params.URI; name != "" &&
+			(m.Method == "tools/call" || m.Method == "prompts/get" || m.Method == "resources/read") {
 			h.Set("Mcp-Name", headerText(name))
 		}
 		return r.stream.Do(req)

@@ -14,7 +14,8 @@ func Visible(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.Is(unicode.Cf, r), unicode.IsControl(r), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff, r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164:
+		case unicode.Is(unicode.Cf, r), unicode.IsControl(r), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff,
+			r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164:
 			return -1
 		}
 		return r
@@ -23,12 +24,15 @@ func Visible(s string) string {
 
 // lookAlikes maps letters of other scripts to the Latin letters that they resemble.
 var lookAlikes = map[rune]rune{
-	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ѵ': 'v', 'ԛ': 'q', 'ԝ': 'w',
-	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'ı': 'i', 'ł': 'l', 'ø': 'o', 'đ': 'd', 'ß': 's',
+	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'м': 'm', 'н': 'h',
+	'о': 'o', 'р': 'p', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ѵ': 'v', 'ԛ': 'q', 'ԝ': 'w',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x',
+	'ı': 'i', 'ł': 'l', 'ø': 'o', 'đ': 'd', 'ß': 's',
 }
 
 // leet maps signs to the letters that they replace inside a word.
-var leet = map[rune]rune{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '@': 'a', '$': 's', '!': 'i', '|': 'l', '€': 'e', '+': 't'}
+var leet = map[rune]rune{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '@': 'a', '$': 's',
+	'!': 'i', '|': 'l', '€': 'e', '+': 't'}
 
 // Fold returns a text's words in their simplest form: lower case, without accents, with look-alikes
 // as Latin letters.

@@ -92,7 +92,8 @@ func Load(file []byte) (*Policy, error) {
 		return nil, fmt.Errorf("safety: policy file: %w", err)
 	}
 	sum := sha256.Sum256(file)
-	p := &Policy{Version: f.Version, Hash: hex.EncodeToString(sum[:]), Profiles: f.Profiles, categories: f.Categories, words: newIndex()}
+	p := &Policy{Version: f.Version, Hash: hex.EncodeToString(sum[:]), Profiles: f.Profiles, categories: f.Categories,
+		words: newIndex()}
 	for i := range p.categories {
 		if err := p.prepareCategory(i); err != nil {
 			return nil, fmt.Errorf("safety: %s: category %s: %w", f.Version, p.categories[i].Name, err)
@@ -181,7 +182,8 @@ func (p *Policy) matchPatterns(text string, met []bool) {
 		if met[i] {
 			continue
 		}
-		met[i] = slices.ContainsFunc(c.patterns, func(re pattern) bool { return (marked || !re.marked) && re.MatchString(text) }) ||
+		met[i] = slices.ContainsFunc(c.patterns,
+			func(re pattern) bool { return (marked || !re.marked) && re.MatchString(text) }) ||
 			marked && slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) })
 	}
 }

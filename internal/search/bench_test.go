@@ -87,7 +87,8 @@ func BenchmarkFind(b *testing.B) {
 			found, began := 0, spent()
 			for b.Loop() {
 				asked := c.asked()
-				r, err := x.Find(b.Context(), Query{Terms: words.Terms(asked), Name: asked.InName, Text: false, Level: 3, Limit: 20})
+				r, err := x.Find(b.Context(), Query{Terms: words.Terms(asked), Name: asked.InName, Text: false, Level: 3,
+					Limit: 20})
 				if err != nil {
 					b.Fatal(err)
 				}

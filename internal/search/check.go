@@ -98,7 +98,8 @@ func (x *Index) hasDocs(docs []Doc) bool {
 		l := x.levels[d.Level]
 		return l == nil || !slices.ContainsFunc(l.parts, func(p *part) bool {
 			doc, ok := p.findDoc(d.ID)
-			return ok && !p.isDead(doc) && p.docLength(doc) == want.docLength(at) && bytes.Equal(p.docRow(doc), want.docRow(at)) && slices.Equal(p.docTerms(doc), want.docTerms(at))
+			return ok && !p.isDead(doc) && p.docLength(doc) == want.docLength(at) &&
+				bytes.Equal(p.docRow(doc), want.docRow(at)) && slices.Equal(p.docTerms(doc), want.docTerms(at))
 		})
 	})
 }

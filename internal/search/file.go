@@ -224,7 +224,8 @@ func writeFile(dir, name string, b []byte) error {
 func removeOthers(dir string, m manifest, keep string) error {
 	list, err := os.ReadDir(dir)
 	for _, e := range list {
-		named := e.Name() == manifestName || e.Name() == keep || slices.ContainsFunc(m.Parts, func(p partOnDisk) bool { return p.File == e.Name() })
+		named := e.Name() == manifestName || e.Name() == keep ||
+			slices.ContainsFunc(m.Parts, func(p partOnDisk) bool { return p.File == e.Name() })
 		if !named {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}

@@ -171,7 +171,8 @@ func searchBesideChanges(t *testing.T, in scratch) {
 				default:
 				}
 				for _, mode := range []canon.MatchMode{canon.MatchWord, canon.MatchSubstring} {
-					r, err := x.Find(t.Context(), Query{Terms: words.Terms(canon.SearchQuery{Q: "evermore", Mode: mode}), Level: 1, Limit: 5})
+					r, err := x.Find(t.Context(), Query{Terms: words.Terms(canon.SearchQuery{Q: "evermore", Mode: mode}), Level: 1,
+						Limit: 5})
 					if err != nil || r.Total != 1 || len(r.Hits) != 1 {
 						t.Errorf("%+v, %v", r, err)
 						return

@@ -283,7 +283,8 @@ func (f *searcher) collectOne(p *searchedPart, mean float64) error {
 }
 
 // collectSeveral is collectOne for a term whose source is made of several posting lists.
-func (f *searcher) collectSeveral(p *searchedPart, s *source, score func(weight, length uint32) float64, mean float64) error {
+func (f *searcher) collectSeveral(p *searchedPart, s *source,
+	score func(weight, length uint32) float64, mean float64) error {
 	least := f.minWeight(0, mean)
 	for s.next() {
 		weight := s.last.text
@@ -291,7 +292,8 @@ func (f *searcher) collectSeveral(p *searchedPart, s *source, score func(weight,
 			continue
 		}
 		length := uint32(p.docLength(s.last.doc))
-		if float64(weight) >= least.forLength(length) && f.top.offer(candidate{score: score(weight, length), part: p, doc: s.last.doc}) {
+		if float64(weight) >= least.forLength(length) &&
+			f.top.offer(candidate{score: score(weight, length), part: p, doc: s.last.doc}) {
 			least = f.minWeight(0, mean)
 		}
 	}
@@ -368,7 +370,8 @@ func (f *searcher) resultPage() Result {
 	sort.Sort(sort.Reverse(&f.top))
 	for i, c := range f.top.list {
 		if i >= f.q.Offset {
-			r.Hits = append(r.Hits, Hit{ID: c.part.docID(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.docRow(c.doc))})
+			r.Hits = append(r.Hits, Hit{ID: c.part.docID(c.doc), Level: c.part.level, Score: c.score,
+				Row: bytes.Clone(c.part.docRow(c.doc))})
 		}
 	}
 	return r

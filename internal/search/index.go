@@ -198,7 +198,8 @@ func (x *Index) With(docs []Doc, gone []ID, f func(*Index) error) error {
 		own := &level{docs: l.docs, tokens: l.tokens}
 		for _, p := range l.parts {
 			// As during a merge, the part must not be removed.
-			own.parts = append(own.parts, &part{segment: p.segment, dead: p.dead, gone: p.gone, deadFreq: p.deadFreq, deadName: p.deadName, shared: true, merging: true})
+			own.parts = append(own.parts, &part{segment: p.segment, dead: p.dead, gone: p.gone, deadFreq: p.deadFreq,
+				deadName: p.deadName, shared: true, merging: true})
 		}
 		y.levels[n] = own
 	}

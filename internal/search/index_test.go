@@ -19,7 +19,8 @@ import (
 )
 
 // vocabulary has the words of random texts: frequent words, rare ones, and words within words.
-var vocabulary = []string{"the", "the", "the", "of", "of", "harbour", "harbourmaster", "arbo", "lantern", "Lanterns", "ell", "well-cap", "Ré", "naïve", "黒い王", "x1", "a", "b", "ca", "cap", "lantern", "capping", "capped"}
+var vocabulary = []string{"the", "the", "the", "of", "of", "harbour", "harbourmaster", "arbo", "lantern", "Lanterns",
+	"ell", "well-cap", "Ré", "naïve", "黒い王", "x1", "a", "b", "ca", "cap", "lantern", "capping", "capped"}
 
 func randomText(r *rand.Rand, most int) string {
 	var b strings.Builder
@@ -31,7 +32,8 @@ func randomText(r *rand.Rand, most int) string {
 }
 
 func randomDoc(r *rand.Rand, n uint64) Doc {
-	d := Doc{Level: 1 + r.IntN(3), Name: randomText(r, 4), Text: randomText(r, 30), Fields: randomText(r, 3), Row: fmt.Appendf(nil, "row %d", r.IntN(5))}
+	d := Doc{Level: 1 + r.IntN(3), Name: randomText(r, 4), Text: randomText(r, 30), Fields: randomText(r, 3),
+		Row: fmt.Appendf(nil, "row %d", r.IntN(5))}
 	binary.BigEndian.PutUint64(d.ID[8:], n)
 	for _, mark := range []string{"type:npc", "type:place", "tag:old"} {
 		if r.IntN(3) == 0 {
@@ -139,7 +141,8 @@ func randomQuery(r *rand.Rand) (Query, string) {
 		typed = append(typed, w)
 	}
 	asked := canon.SearchQuery{Q: strings.Join(typed, " "), Mode: modes[r.IntN(len(modes))], Language: "en"}
-	q := Query{Terms: words.Terms(asked), Name: r.IntN(3) == 0, Text: r.IntN(3) == 0, Fields: r.IntN(3) == 0, Level: 1 + r.IntN(3), Offset: r.IntN(4), Limit: r.IntN(9)}
+	q := Query{Terms: words.Terms(asked), Name: r.IntN(3) == 0, Text: r.IntN(3) == 0, Fields: r.IntN(3) == 0,
+		Level: 1 + r.IntN(3), Offset: r.IntN(4), Limit: r.IntN(9)}
 	if r.IntN(3) == 0 {
 		q.Marks = [][]string{{"type:npc", "type:place"}}
 	}
@@ -160,7 +163,8 @@ func randomQuery(r *rand.Rand) (Query, string) {
 	if r.IntN(4) == 0 {
 		q.Compare = func(a, b []byte) int { return bytes.Compare(b, a) }
 	}
-	return q, fmt.Sprintf("%q %s name %t text %t fields %t level %d", asked.Q, asked.Mode, q.Name, q.Text, q.Fields, q.Level)
+	return q, fmt.Sprintf("%q %s name %t text %t fields %t level %d", asked.Q, asked.Mode, q.Name, q.Text, q.Fields,
+		q.Level)
 }
 
 // TestFindMatchesScan changes documents at random and searches. Hits, order, scores and total must
@@ -187,7 +191,8 @@ func TestFindMatchesScan(t *testing.T) {
 			if err := x.With(docs, gone, func(y *Index) error {
 				got, err := y.Find(t.Context(), asked)
 				if want := scan(slices.Collect(maps.Values(living)), asked); fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Errorf("seed %d, round %d, ahead of it: %s\ngot  %d %v\nwant %d %v", seed, round, shown, got.Total, got.Hits, want.Total, want.Hits)
+					t.Errorf("seed %d, round %d, ahead of it: %s\ngot  %d %v\nwant %d %v", seed, round, shown, got.Total, got.Hits,
+						want.Total, want.Hits)
 				}
 				return err
 			}); err != nil {

@@ -110,7 +110,8 @@ const (
 // NewLibrary returns a library. It runs a background goroutine until it is closed.
 func NewLibrary(cfg LibraryConfig) *Library {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Library{cfg: cfg, indexes: map[ID]*worldIndex{}, unindexed: map[ID]int64{}, wake: make(chan struct{}, 1), closing: cancel, stopped: make(chan struct{}), began: time.Now()}
+	l := &Library{cfg: cfg, indexes: map[ID]*worldIndex{}, unindexed: map[ID]int64{}, wake: make(chan struct{}, 1),
+		closing: cancel, stopped: make(chan struct{}), began: time.Now()}
 	go l.run(ctx)
 	return l
 }
@@ -263,7 +264,8 @@ func (s *worldIndex) catchUp(ctx context.Context, from Source, want State, steps
 
 // catchUpUntil is catchUp with a deadline after which no further step begins. Zero means no
 // deadline.
-func (s *worldIndex) catchUpUntil(ctx context.Context, from Source, want State, steps int, until time.Time) (there bool, err error) {
+func (s *worldIndex) catchUpUntil(ctx context.Context, from Source, want State, steps int,
+	until time.Time) (there bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.loaded {
@@ -445,7 +447,8 @@ func (s *worldIndex) isSaveDue() bool {
 func (s *worldIndex) hasUnsavedChanges() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.loaded && s.files.path != "" && (s.saved.Tag != s.at.Tag || s.saved.Epoch != s.at.Epoch || s.saved.Gen != s.at.Gen || !s.index.isSaved())
+	return s.loaded && s.files.path != "" && (s.saved.Tag != s.at.Tag || s.saved.Epoch != s.at.Epoch ||
+		s.saved.Gen != s.at.Gen || !s.index.isSaved())
 }
 
 // scrubDue reports whether the files may contain a text that must be in no file.

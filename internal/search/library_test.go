@@ -288,7 +288,8 @@ func TestFailedLoadIsRetried(t *testing.T) {
 	closed(t, l)
 	w.reads = 0
 	l = w.open(t, dir)
-	if err := l.Find(t.Context(), theWorld, brokenSource{w}, func(*Index) error { return nil }); !errors.Is(err, errBroken) {
+	if err := l.Find(t.Context(), theWorld, brokenSource{w}, func(*Index) error { return nil }); !errors.Is(err,
+		errBroken) {
 		t.Errorf("a broken source: %v", err)
 	}
 	w.finds(t, l, "ferry", 1)
@@ -631,7 +632,8 @@ func TestCatchUpStopsAtDeadline(t *testing.T) {
 	l := w.open(t, "")
 	w.put(1, &Doc{Text: "ferry"})
 	s := l.indexFor(theWorld)
-	if there, err := s.catchUpUntil(t.Context(), w, w.at, maxSteps, time.Now().Add(-time.Second)); err != nil || there || s.at.Gen != 0 {
+	if there, err := s.catchUpUntil(t.Context(), w, w.at, maxSteps, time.Now().Add(-time.Second)); err != nil || there ||
+		s.at.Gen != 0 {
 		t.Errorf("past its time it went to %+v, %v", s.at, err)
 	}
 	if there, err := s.catchUpUntil(t.Context(), w, w.at, maxSteps, time.Now().Add(time.Hour)); err != nil || !there {

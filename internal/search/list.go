@@ -43,7 +43,8 @@ type list struct {
 func (d *dictionary) openList(term int) list {
 	b := d.lists[listSize*term:]
 	n, docs, spots, skips, tops := uint32At(b, 0), uint32At(b, 2), uint32At(b, 3), uint32At(b, 4), uint32At(b, 5)
-	return list{d: d, n: n, docs: d.docs[docs:], spots: d.spots[spots:], skips: d.skips[skips : skips+(n-1)/blockSize*skipSize], tops: d.tops[tops:], last: entry{doc: end}}
+	return list{d: d, n: n, docs: d.docs[docs:], spots: d.spots[spots:],
+		skips: d.skips[skips : skips+(n-1)/blockSize*skipSize], tops: d.tops[tops:], last: entry{doc: end}}
 }
 
 // next moves to the next document. At the end it returns false and the last entry's doc is end.

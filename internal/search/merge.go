@@ -244,7 +244,8 @@ const termsAtOnce = 1000
 
 // mergeDictionary merges one dictionary of several segments. It returns the new numbers of the
 // terms of each segment; done is false if the context ends before.
-func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segment, dict int, renumbered [][]uint32) (terms [][]uint32, done bool) {
+func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segment, dict int,
+	renumbered [][]uint32) (terms [][]uint32, done bool) {
 	at := make([]int, len(segments)) // the next term of each segment
 	terms = make([][]uint32, len(segments))
 	for i, p := range segments {

@@ -124,7 +124,8 @@ func (x *Index) Alike(ctx context.Context, q Likes) ([]Hit, error) {
 			}
 		}
 	}
-	rising := slices.SortedFunc(maps.Keys(freq), func(a, b string) int { return cmp.Or(freq[a]-freq[b], cmp.Compare(a, b)) })
+	rising := slices.SortedFunc(maps.Keys(freq),
+		func(a, b string) int { return cmp.Or(freq[a]-freq[b], cmp.Compare(a, b)) })
 	f := searcher{ctx: ctx}
 	defer f.releaseTallies()
 	most := topHeap{most: q.Limit, byID: true}
@@ -136,7 +137,8 @@ func (x *Index) Alike(ctx context.Context, q Likes) ([]Hit, error) {
 	sort.Sort(sort.Reverse(&most))
 	hits := make([]Hit, 0, len(most.list))
 	for _, c := range most.list {
-		hits = append(hits, Hit{ID: c.part.docID(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.docRow(c.doc))})
+		hits = append(hits, Hit{ID: c.part.docID(c.doc), Level: c.part.level, Score: c.score,
+			Row: bytes.Clone(c.part.docRow(c.doc))})
 	}
 	return hits, nil
 }

@@ -88,7 +88,8 @@ func openSegment(data []byte) (*segment, error) {
 		*part = data[from : from+size : from+size]
 		at += 16
 	}
-	fits := len(s.ids) == 16*s.n && len(s.byID) == 4*s.n && len(s.lengths) == 4*s.n && len(s.rows) == 4*s.n+4 && len(s.forward) == 4*s.n+4
+	fits := len(s.ids) == 16*s.n && len(s.byID) == 4*s.n && len(s.lengths) == 4*s.n && len(s.rows) == 4*s.n+4 &&
+		len(s.forward) == 4*s.n+4
 	for i := range s.dicts {
 		fits = fits && len(s.dicts[i].words) == 4*s.dicts[i].size()+4
 	}
@@ -105,7 +106,8 @@ func (s *segment) sections() []*[]byte {
 	list := []*[]byte{&s.ids, &s.byID, &s.lengths, &s.rows, &s.rowData, &s.forward, &s.terms}
 	for i := range s.dicts {
 		d := &s.dicts[i]
-		list = append(list, &d.words, &d.wordData, &d.grams, &d.gramTerms, &d.lists, &d.docs, &d.spots, &d.skips, &d.tops, &d.denseTerms, &d.planes)
+		list = append(list, &d.words, &d.wordData, &d.grams, &d.gramTerms, &d.lists, &d.docs, &d.spots, &d.skips, &d.tops,
+			&d.denseTerms, &d.planes)
 	}
 	return list
 }

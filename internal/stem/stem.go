@@ -28,8 +28,10 @@ import (
 // stemmers maps ISO 639-1 language codes to the algorithms of the Snowball project,
 // https://snowballstem.org.
 var stemmers = map[string]func(*snowballstem.Env) bool{
-	"da": danish.Stem, "de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fi": finnish.Stem, "fr": french.Stem, "hu": hungarian.Stem,
-	"it": italian.Stem, "nl": dutch.Stem, "no": norwegian.Stem, "pt": portuguese.Stem, "ro": romanian.Stem, "ru": russian.Stem, "sv": swedish.Stem,
+	"da": danish.Stem, "de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fi": finnish.Stem, "fr": french.Stem,
+	"hu": hungarian.Stem,
+	"it": italian.Stem, "nl": dutch.Stem, "no": norwegian.Stem, "pt": portuguese.Stem, "ro": romanian.Stem,
+	"ru": russian.Stem, "sv": swedish.Stem,
 	"tr": turkish.Stem,
 }
 

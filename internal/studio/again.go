@@ -42,7 +42,8 @@ func (x *executor) findRepeated(ctx context.Context) (*Run, error) {
 		return nil, err
 	}
 	if hash != x.req.hash {
-		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one", clipText(x.req.RequestID, 60))
+		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one",
+			clipMessage(x.req.RequestID, 60))
 	}
 	if err := wait(); err != nil {
 		return nil, err
@@ -96,7 +97,8 @@ func (st Step) cacheKey(seed int64, config, audience string) string {
 	if in, err := readRaw[ExportIn](st.Input); err != nil || in.Path != "" {
 		return ""
 	}
-	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%v\x00%d\x00%s\x00%s\x00%s\x00%s", st.Tool, st.Version, st.Target, seed, config, audience, st.Before, st.Input))
+	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%v\x00%d\x00%s\x00%s\x00%s\x00%s", st.Tool, st.Version, st.Target,
+		seed, config, audience, st.Before, st.Input))
 	return hex.EncodeToString(h[:])
 }
 

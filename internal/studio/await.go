@@ -52,7 +52,8 @@ func (x *executor) handOver(ctx context.Context) (*Run, error) {
 const pollInterval = 200 * time.Millisecond
 
 // awaitTicket waits for a ticket's result and reports the progress meanwhile.
-func (s *Studio) awaitTicket(ctx context.Context, g access.Grant, t ticket, progress func(done, total float64, message string)) (answer, error) {
+func (s *Studio) awaitTicket(ctx context.Context, g access.Grant, t ticket,
+	progress func(done, total float64, message string)) (answer, error) {
 	untaken, cancel := context.WithTimeout(ctx, time.Duration(max(t.Order.How.Timeout, 1))*time.Second)
 	defer cancel()
 	tick := time.NewTicker(pollInterval)
@@ -82,7 +83,8 @@ func stopCause(ctx context.Context, t ticket) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	return Fail(TimedOut, "no worker has taken the run; start one with: loregate studio worker --target %s", strings.Join(t.Kinds, ","))
+	return Fail(TimedOut, "no worker has taken the run; start one with: loregate studio worker --target %s",
+		strings.Join(t.Kinds, ","))
 }
 
 // abandonTicket stops a ticket and waits up to stopWait for its result.
@@ -205,7 +207,8 @@ func (s *Studio) followElsewhere(ctx context.Context, g access.Grant, t ticket) 
 			}
 			if p, ok := s.readProgress(t.ID); ok && p.Step > step {
 				step = p.Step
-				b, _ := json.Marshal(map[string]any{"done": p.Done, "total": p.Total, "message": p.Message}) // the numbers are finite, because they were read from JSON
+				// the numbers are finite, because they were read from JSON
+				b, _ := json.Marshal(map[string]any{"done": p.Done, "total": p.Total, "message": p.Message})
 				if !yield(op.Message{ID: strconv.Itoa(step), Event: "progress", Data: b}, nil) {
 					return
 				}

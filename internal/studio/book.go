@@ -55,9 +55,11 @@ type planEntry struct {
 }
 
 func newBook(w access.WorldID) *book {
-	return &book{stream: canon.LedgerStream(Ledger, w.String()), runs: map[uuid.UUID]entry{}, asked: map[string]uuid.UUID{},
-		same: map[string]uuid.UUID{}, undone: map[string]string{}, plans: map[string]planEntry{},
-		queue: map[uuid.UUID]ticket{}, stopped: map[uuid.UUID]bool{}, known: map[uuid.UUID]bool{}, awaited: map[uuid.UUID]bool{}, answers: map[uuid.UUID]answer{}}
+	return &book{stream: canon.LedgerStream(Ledger, w.String()), runs: map[uuid.UUID]entry{},
+		asked: map[string]uuid.UUID{},
+		same:  map[string]uuid.UUID{}, undone: map[string]string{}, plans: map[string]planEntry{},
+		queue: map[uuid.UUID]ticket{}, stopped: map[uuid.UUID]bool{}, known: map[uuid.UUID]bool{},
+		awaited: map[uuid.UUID]bool{}, answers: map[uuid.UUID]answer{}}
 }
 
 // readToHead reads new records up to the ledger's head. The caller holds b.mu.
@@ -220,12 +222,12 @@ func (s *Studio) loadRun(ctx context.Context, g access.Grant, id string) (Run, e
 }
 
 func runNotFound(id string) error {
-	return fault.New(fault.NotFound, "there is no run %q; list_runs shows those there are", clipText(id, 60))
+	return fault.New(fault.NotFound, "there is no run %q; list_runs shows those there are", clipMessage(id, 60))
 }
 
 // findArtifact finds an artifact of a recorded run by its id.
 func (s *Studio) findArtifact(ctx context.Context, g access.Grant, id string) (Artifact, error) {
-	none := fault.New(fault.NotFound, "there is no artifact %q; get_run lists those of a run", clipText(id, 80))
+	none := fault.New(fault.NotFound, "there is no artifact %q; get_run lists those of a run", clipMessage(id, 80))
 	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return Artifact{}, err

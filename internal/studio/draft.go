@@ -87,7 +87,8 @@ func (s *Studio) draftPlan(ctx context.Context, c *op.Call, g access.Grant, said
 		case op.Answered:
 			in, asked = in.withAnswers(d.open, r.Values), r.Outcome
 		case op.Dismissed:
-			return d, Fail(Cancelled, "the question was dismissed, and no plan was made; call again with card, or say more in intent")
+			return d, Fail(Cancelled,
+				"the question was dismissed, and no plan was made; call again with card, or say more in intent")
 		default:
 			d.asked = r.Outcome
 			return d, nil
@@ -97,18 +98,20 @@ func (s *Studio) draftPlan(ctx context.Context, c *op.Call, g access.Grant, said
 
 // toForm makes a form of the open questions.
 func (d *draft) toForm(key string) op.Form {
-	f := op.Form{Key: key, Message: fmt.Sprintf("To plan %q, something is missing.", clipText(d.Intent, 120))}
+	f := op.Form{Key: key, Message: fmt.Sprintf("To plan %q, something is missing.", clipMessage(d.Intent, 120))}
 	for _, q := range d.open {
 		if slices.ContainsFunc(f.Blanks, func(b op.Blank) bool { return b.Name == string(q.topic) }) {
 			continue // one answer is enough
 		}
-		b := op.Blank{Name: string(q.topic), Title: blankTitles[q.topic], Doc: q.text, Options: q.options, MaxLen: maxAnswer, Optional: q.optional}
+		b := op.Blank{Name: string(q.topic), Title: blankTitles[q.topic], Doc: q.text, Options: q.options, MaxLen: maxAnswer,
+			Optional: q.optional}
 		f.Blanks = append(f.Blanks, b)
 	}
 	return f
 }
 
-var blankTitles = map[topic]string{topicIntent: "What shall be done", topicDescription: "What shall be built", topicCard: "Place", topicEngine: "Engine"}
+var blankTitles = map[topic]string{topicIntent: "What shall be done", topicDescription: "What shall be built",
+	topicCard: "Place", topicEngine: "Engine"}
 
 // maxAnswer bounds an answer, in characters.
 const maxAnswer = 400

@@ -62,7 +62,8 @@ func calls(out map[string]any) string {
 
 func (d *desk) plans() int {
 	d.t.Helper()
-	head, err := d.canon.Head(d.t.Context(), d.grant(access.RoleAdmin), canon.LedgerStream(studio.Ledger, d.world.String()))
+	head, err := d.canon.Head(d.t.Context(), d.grant(access.RoleAdmin),
+		canon.LedgerStream(studio.Ledger, d.world.String()))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -77,22 +78,32 @@ func TestOpenQuestionsAreAskedOfThePerson(t *testing.T) {
 		asked, want    string // expected outcome; expected part of the calls
 		open, problems int
 	}{
-		{"one of several", tavern, []op.Reaction{says("card", "New Tavern of Mosswell")}, "answered", `"card":"New Tavern of Mosswell"`, 0, 0},
+		{"one of several", tavern, []op.Reaction{says("card", "New Tavern of Mosswell")}, "answered",
+			`"card":"New Tavern of Mosswell"`, 0, 0},
 		{"declined", tavern, []op.Reaction{{Outcome: op.Declined}}, "declined", "generate_scene", 1, 0},
 		{"nobody there", tavern, nil, "unanswered", "generate_scene", 1, 0},
-		{"from the words alone", `{"intent": "build the tavern in Fernhollow"}`, []op.Reaction{says()}, "answered", `"description":"the tavern in Fernhollow"`, 0, 0},
-		{"a place after all", `{"intent": "build the tavern in Fernhollow"}`, []op.Reaction{says("card", "mosswell")}, "answered", `"card":"Mosswell"`, 0, 0},
-		{"nothing understood", `{"intent": "hello there"}`, []op.Reaction{says("intent", "build Mosswell at dusk")}, "answered", `"style":"dusk"`, 0, 0},
-		{"first what, then where", `{"intent": "hello there"}`, []op.Reaction{says("intent", "build the tavern in Mosswell"), says("card", "Old Tavern of Mosswell")}, "answered", `"card":"Old Tavern of Mosswell"`, 0, 0},
+		{"from the words alone", `{"intent": "build the tavern in Fernhollow"}`, []op.Reaction{says()}, "answered",
+			`"description":"the tavern in Fernhollow"`, 0, 0},
+		{"a place after all", `{"intent": "build the tavern in Fernhollow"}`, []op.Reaction{says("card", "mosswell")},
+			"answered", `"card":"Mosswell"`, 0, 0},
+		{"nothing understood", `{"intent": "hello there"}`, []op.Reaction{says("intent", "build Mosswell at dusk")},
+			"answered", `"style":"dusk"`, 0, 0},
+		{"first what, then where", `{"intent": "hello there"}`,
+			[]op.Reaction{says("intent", "build the tavern in Mosswell"), says("card", "Old Tavern of Mosswell")}, "answered",
+			`"card":"Old Tavern of Mosswell"`, 0, 0},
 		{"no name, no question", `{"intent": "build an inn with ten barrels at dusk"}`, nil, "", `"style":"dusk"`, 0, 0},
-		{"what is built", `{"intent": "build it"}`, []op.Reaction{says("description", "an inn")}, "answered", `"description":"an inn"`, 0, 0},
-		{"it is asked three times and no more", `{"intent": "hello"}`, []op.Reaction{says("intent", "hello"), says("intent", "hello"), says("intent", "hello"), says("intent", "build Mosswell")}, "answered", `[]`, 1, 0},
+		{"what is built", `{"intent": "build it"}`, []op.Reaction{says("description", "an inn")}, "answered",
+			`"description":"an inn"`, 0, 0},
+		{"it is asked three times and no more", `{"intent": "hello"}`,
+			[]op.Reaction{says("intent", "hello"), says("intent", "hello"), says("intent", "hello"),
+				says("intent", "build Mosswell")}, "answered", `[]`, 1, 0},
 	} {
 		d := twoTaverns(t)
 		p := &person{says: row.says}
 		d.asker = p
 		out := d.do(access.RoleGM, "plan_create", row.input)
-		if asked, _ := out["asked"].(string); asked != row.asked || !strings.Contains(calls(out), row.want) || len(out["questions"].([]any)) != row.open || (out["valid"] == true) != (row.open == 0) {
+		if asked, _ := out["asked"].(string); asked != row.asked || !strings.Contains(calls(out), row.want) ||
+			len(out["questions"].([]any)) != row.open || (out["valid"] == true) != (row.open == 0) {
 			t.Errorf("%s: %v", row.name, out)
 		}
 		for _, f := range p.forms {
@@ -109,16 +120,18 @@ func TestOpenQuestionsAreAskedOfThePerson(t *testing.T) {
 func TestUnansweredQuestionRecordsNoPlan(t *testing.T) {
 	d := twoTaverns(t)
 	for name, p := range map[string]*person{
-		"dismissed":           {says: []op.Reaction{{Outcome: op.Dismissed}}},
-		"a hostile answer":    {says: []op.Reaction{{}}, err: fault.BadField("answer.card", "is none of the 2 that were offered")},
+		"dismissed": {says: []op.Reaction{{Outcome: op.Dismissed}}},
+		"a hostile answer": {says: []op.Reaction{{}},
+			err: fault.BadField("answer.card", "is none of the 2 that were offered")},
 		"it has to travel":    {says: []op.Reaction{{}}, err: &op.Asking{Form: op.Form{Key: "plan-1"}}},
 		"the caller is gone":  {says: []op.Reaction{{}}, err: context.Canceled},
 		"a place that is not": {says: []op.Reaction{says("card", "Tavern Cellar of Mosswell")}},
 		"a card of no place":  {says: []op.Reaction{says("card", "Ada")}},
 	} {
 		d.asker = p
-		answer, err := d.ops.Invoke(t.Context(), d.caller(access.RoleGM), op.Request{Operation: "plan_create", Surface: studio.Surface, Asker: p,
-			Input: []byte(`{"intent": "build the tavern in Mosswell"}`)})
+		answer, err := d.ops.Invoke(t.Context(), d.caller(access.RoleGM),
+			op.Request{Operation: "plan_create", Surface: studio.Surface, Asker: p,
+				Input: []byte(`{"intent": "build the tavern in Mosswell"}`)})
 		if name == "it has to travel" && (err != nil || answer.Asks == nil) || name != "it has to travel" && err == nil {
 			t.Errorf("%s: %v, %v", name, answer != nil, err)
 		}
@@ -139,7 +152,8 @@ func TestMissingEngineMayBeLeftOut(t *testing.T) {
 	p := &person{says: []op.Reaction{says("engine", "leave them out")}}
 	d.asker = p
 	out := d.do(access.RoleGM, "plan_create", `{"intent": "build Mosswell, export it to glb and import it"}`)
-	if len(p.forms) != 1 || !slices.Equal(p.forms[0].Blanks[0].Options, []string{"leave them out"}) || strings.Contains(calls(out), "import_asset") || out["valid"] != true {
+	if len(p.forms) != 1 || !slices.Equal(p.forms[0].Blanks[0].Options, []string{"leave them out"}) ||
+		strings.Contains(calls(out), "import_asset") || out["valid"] != true {
 		t.Errorf("%+v, %v", p.forms, out)
 	}
 }
@@ -176,16 +190,26 @@ func TestModelProposesPlan(t *testing.T) {
 		{"nothing", "", nil, "unusable", "empty"},
 		{"no calls", call(``), nil, "unusable", "at least one"},
 		{"a tool that is none", call(`{"tool": "run_python", "with": {"code": "import os"}}`), nil, "unusable", "run_python"},
-		{"a field that is none", call(`{"tool": "render_preview", "with": {"samplse": 3}}`), nil, "unusable", "calls[0].with.samplse"},
-		{"out of range", call(`{"tool": "render_preview", "with": {"samples": 99999}}`), nil, "unusable", "calls[0].with.samples"},
-		{"a place that is hidden", call(`{"tool": "generate_scene", "with": {"card": "Tavern Cellar of Mosswell"}}`), nil, "unusable", `there is no place "Tavern Cellar of Mosswell"`},
-		{"a place that is none", call(`{"tool": "generate_scene", "with": {"card": "Nowhere"}}`), nil, "unusable", `there is no place "Nowhere"`},
-		{"a card of no place", call(`{"tool": "generate_scene", "with": {"card": "Ada"}}`), nil, "unusable", `there is no place "Ada"`},
-		{"what destroys", call(`{"tool": "export_asset", "with": {"format": "glb", "path": "out/x.glb", "overwrite": true}}`), nil, "unusable", "overwrite"},
-		{"what confirms itself", call(`{"tool": "export_asset", "confirm": true, "with": {"format": "glb"}}`), nil, "unusable", "only a person confirms"},
-		{"what is the plan's to say", call(`{"tool": "render_preview", "with": {"audience": "user", "world": "other"}}`), nil, "unusable", "world"},
-		{"more calls than the budget", call(strings.Repeat(`{"tool": "render_preview"},`, 6) + `{"tool": "render_preview"}`), nil, "unusable", "7 calls"},
-		{"a step ahead", call(`{"tool": "generate_texture", "with": {"object_name": "$3.export", "texture_type": "wood"}}`), nil, "unusable", "$3.export"},
+		{"a field that is none", call(`{"tool": "render_preview", "with": {"samplse": 3}}`), nil, "unusable",
+			"calls[0].with.samplse"},
+		{"out of range", call(`{"tool": "render_preview", "with": {"samples": 99999}}`), nil, "unusable",
+			"calls[0].with.samples"},
+		{"a place that is hidden", call(`{"tool": "generate_scene", "with": {"card": "Tavern Cellar of Mosswell"}}`), nil,
+			"unusable", `there is no place "Tavern Cellar of Mosswell"`},
+		{"a place that is none", call(`{"tool": "generate_scene", "with": {"card": "Nowhere"}}`), nil, "unusable",
+			`there is no place "Nowhere"`},
+		{"a card of no place", call(`{"tool": "generate_scene", "with": {"card": "Ada"}}`), nil, "unusable",
+			`there is no place "Ada"`},
+		{"what destroys", call(`{"tool": "export_asset", "with": {"format": "glb", "path": "out/x.glb", "overwrite": true}}`),
+			nil, "unusable", "overwrite"},
+		{"what confirms itself", call(`{"tool": "export_asset", "confirm": true, "with": {"format": "glb"}}`), nil,
+			"unusable", "only a person confirms"},
+		{"what is the plan's to say", call(`{"tool": "render_preview", "with": {"audience": "user", "world": "other"}}`), nil,
+			"unusable", "world"},
+		{"more calls than the budget", call(strings.Repeat(`{"tool": "render_preview"},`, 6) + `{"tool": "render_preview"}`),
+			nil, "unusable", "7 calls"},
+		{"a step ahead", call(`{"tool": "generate_texture", "with": {"object_name": "$3.export", "texture_type": "wood"}}`),
+			nil, "unusable", "$3.export"},
 		{"down", "", errors.New("no route to SECRETHOST"), "unavailable", ""},
 		{"its budget is used up", "", fault.New(fault.RateLimited, "used up"), "rate_limited", ""},
 		{"over the plan's budget", "", studio.ErrOverBudget, "over_budget", ""},
@@ -198,10 +222,12 @@ func TestModelProposesPlan(t *testing.T) {
 		plan := out["plan"].(map[string]any)
 		why, _ := out["model_fault"].(string)
 		stands := row.skipped == ""
-		if got, _ := out["model_skipped"].(string); got != row.skipped || !strings.Contains(why, row.say) || stands != (out["source"] == "model:fake-1") || !stands != (out["source"] == "rules") {
+		if got, _ := out["model_skipped"].(string); got != row.skipped || !strings.Contains(why, row.say) ||
+			stands != (out["source"] == "model:fake-1") || !stands != (out["source"] == "rules") {
 			t.Errorf("%s: %v", row.name, out)
 		}
-		if want := map[bool]string{true: `"style":"night"`, false: `"replace":true`}[stands]; !strings.Contains(calls(out), want) || out["valid"] != true || plan["seed"] != 7.0 {
+		if want := map[bool]string{true: `"style":"night"`, false: `"replace":true`}[stands]; !strings.Contains(calls(out),
+			want) || out["valid"] != true || plan["seed"] != 7.0 {
 			t.Errorf("%s: %v", row.name, out)
 		}
 		if name := plan["name"].(string); strings.Contains(name, "\u202e") || plan["confirm"] != nil {
@@ -228,13 +254,16 @@ func TestModelSeesOnlyAudienceCards(t *testing.T) {
 	d.model = m
 	d.open()
 	for _, row := range []struct{ audience, sees string }{{"gm", "GM's Vault"}, {"user", ""}} {
-		d.do(access.RoleGM, "plan_create", `{"intent": "build the vault and the cellar of Mosswell", "audience": "`+row.audience+`"}`)
+		d.do(access.RoleGM, "plan_create", `{"intent": "build the vault and the cellar of Mosswell", "audience": "`+
+			row.audience+`"}`)
 		a := m.asks[len(m.asks)-1]
 		told := strings.ReplaceAll(a.Wanted+a.Tools, `\u0027`, "'")
-		if strings.Contains(told, "Tavern Cellar") || strings.Contains(told, "GM's Vault") != (row.sees != "") || !strings.Contains(told, "Old Tavern of Mosswell") {
+		if strings.Contains(told, "Tavern Cellar") || strings.Contains(told, "GM's Vault") != (row.sees != "") ||
+			!strings.Contains(told, "Old Tavern of Mosswell") {
 			t.Errorf("for %s: %s", row.audience, a.Wanted)
 		}
-		if !json.Valid([]byte(a.Wanted)) || !json.Valid([]byte(a.Tools)) || strings.ContainsAny(a.Wanted+a.Tools, "<>") || strings.Contains(a.Tools, `"overwrite"`) {
+		if !json.Valid([]byte(a.Wanted)) || !json.Valid([]byte(a.Tools)) || strings.ContainsAny(a.Wanted+a.Tools, "<>") ||
+			strings.Contains(a.Tools, `"overwrite"`) {
 			t.Errorf("told %s %s", a.Wanted, a.Tools)
 		}
 	}
@@ -256,7 +285,8 @@ func TestModelIsAskedBeforeThePerson(t *testing.T) {
 	}
 	m.answer = `{"name": "x", "calls": [{"tool": "generate_scene", "with": {"card": "New Tavern of Mosswell"}}]}`
 	p.says = []op.Reaction{says("card", "Old Tavern of Mosswell")}
-	if out := d.do(access.RoleGM, "plan_create", `{"intent": "build the tavern in Mosswell"}`); len(p.forms) != 1 || out["source"] != "model:fake-1" || out["valid"] != true {
+	if out := d.do(access.RoleGM, "plan_create", `{"intent": "build the tavern in Mosswell"}`); len(p.forms) != 1 ||
+		out["source"] != "model:fake-1" || out["valid"] != true {
 		t.Errorf("%v", out)
 	}
 }
@@ -267,10 +297,12 @@ func TestConfirmationIsNotStored(t *testing.T) {
 	d.do(access.RoleAdmin, "add_object", cube)
 	d.model = &suggester{err: errors.New("down")}
 	d.open()
-	id := d.do(access.RoleAdmin, "plan_create", `{"intent": "build an inn and export it to glb"}`)["plan"].(map[string]any)["plan_id"].(string)
+	id := d.do(access.RoleAdmin, "plan_create",
+		`{"intent": "build an inn and export it to glb"}`)["plan"].(map[string]any)["plan_id"].(string)
 	before := calls(d.do(access.RoleAdmin, "plan_get", `{"plan_id": "`+id+`"}`))
 	d.do(access.RoleAdmin, "plan_execute", `{"plan_id": "`+id+`", "confirm": true}`)
-	if after := calls(d.do(access.RoleAdmin, "plan_get", `{"plan_id": "`+id+`"}`)); after != before || strings.Contains(after, "confirm") {
+	if after := calls(d.do(access.RoleAdmin, "plan_get", `{"plan_id": "`+id+`"}`)); after != before ||
+		strings.Contains(after, "confirm") {
 		t.Errorf("%s, then %s", before, after)
 	}
 }

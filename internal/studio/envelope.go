@@ -119,7 +119,8 @@ func (r *Run) Done() bool { return r.Status == "ok" || r.Status == "error" }
 
 // head returns the run's envelope.
 func (r *Run) head() Head {
-	h := Head{ProtocolVersion: r.Protocol, ToolName: r.Tool, ToolVersion: r.Version, RequestID: r.RequestID, RunID: r.ID.String(),
+	h := Head{ProtocolVersion: r.Protocol, ToolName: r.Tool, ToolVersion: r.Version, RequestID: r.RequestID,
+		RunID:   r.ID.String(),
 		TraceID: r.TraceID, SpanID: r.SpanID, Status: "ok", DryRun: r.dry, Cached: r.Cached != "", Artifacts: r.Artifacts,
 		Warnings: r.Warnings, Error: r.Error, Diff: r.diff}
 	if r.Error != nil {

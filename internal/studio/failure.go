@@ -50,7 +50,8 @@ func (f *Failure) Unwrap() error { return f.cause }
 
 // Fail makes a failure. It is retryable if a later attempt may succeed.
 func Fail(code Code, format string, args ...any) *Failure {
-	return &Failure{Code: code, Message: fmt.Sprintf(format, args...), Retryable: code == TargetGone || code == TimedOut || code == IOFailed}
+	return &Failure{Code: code, Message: fmt.Sprintf(format, args...), Retryable: code == TargetGone || code == TimedOut ||
+		code == IOFailed}
 }
 
 // Because returns a copy of the failure with a cause for the log.
@@ -79,8 +80,10 @@ var kindByCode = map[Code]fault.Kind{
 
 // codeByKind maps the kinds of errors that other packages return to codes of the envelope.
 var codeByKind = map[fault.Kind]Code{
-	fault.Invalid: Validation, fault.Rule: Validation, fault.NotFound: Validation, fault.Conflict: Validation, fault.Stale: Validation,
-	fault.TooLarge: Validation, fault.Denied: PolicyDenied, fault.Unauthorized: PolicyDenied, fault.RateLimited: OverBudget,
+	fault.Invalid: Validation, fault.Rule: Validation, fault.NotFound: Validation, fault.Conflict: Validation,
+	fault.Stale:    Validation,
+	fault.TooLarge: Validation, fault.Denied: PolicyDenied, fault.Unauthorized: PolicyDenied,
+	fault.RateLimited: OverBudget,
 	fault.Unavailable: IOFailed,
 }
 

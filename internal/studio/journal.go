@@ -168,5 +168,6 @@ func (j *Journal[E]) Undo(run, target string) (bool, error) {
 	}
 	later := j.Runs()[i+1:]
 	slices.Reverse(later)
-	return false, Fail(Validation, "later runs rest on it; take these back first, in this order: %s", strings.Join(later, ", "))
+	return false, Fail(Validation, "later runs rest on it; take these back first, in this order: %s",
+		strings.Join(later, ", "))
 }

@@ -94,7 +94,8 @@ func (w *Work) keepArtifact(ctx context.Context, n OutputFile, r io.Reader) (str
 	}
 	name := fmt.Sprintf("%d-%s", len(w.run.Artifacts)+1, FileName(n.Name))
 	w.run.Artifacts = append(w.run.Artifacts, Artifact{ID: id, Name: FileName(n.Name), Kind: n.Kind,
-		Path: path.Join("studio", "runs", w.run.ID.String(), name), SHA256: ref.Sum, Content: n.Content, Bytes: ref.Size, Media: n.Media})
+		Path: path.Join("studio", "runs", w.run.ID.String(), name), SHA256: ref.Sum, Content: n.Content, Bytes: ref.Size,
+		Media: n.Media})
 	return id, nil
 }
 
@@ -130,7 +131,8 @@ func (w *Work) Report(ctx context.Context, level string, out ProfileOut, absent 
 	if err != nil {
 		return out, err
 	}
-	out.Report, err = w.Keep(ctx, OutputFile{Kind: "report", Name: level + "-profile.json", Media: "application/json"}, append(b, '\n'))
+	out.Report, err = w.Keep(ctx, OutputFile{Kind: "report", Name: level + "-profile.json", Media: "application/json"},
+		append(b, '\n'))
 	return out, err
 }
 

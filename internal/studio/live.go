@@ -31,7 +31,8 @@ func newLiveRun(run *Run, w access.WorldID, cancel context.CancelCauseFunc) *liv
 
 // registerLive makes a run visible, followable and cancellable while it is under way. leave ends
 // that, given the ended run.
-func (s *Studio) registerLive(ctx context.Context, run *Run, w access.WorldID) (live *liveRun, with context.Context, leave func(*Run)) {
+func (s *Studio) registerLive(ctx context.Context, run *Run,
+	w access.WorldID) (live *liveRun, with context.Context, leave func(*Run)) {
 	with, cancel := context.WithCancelCause(ctx)
 	live = newLiveRun(run, w, cancel)
 	s.mu.Lock()

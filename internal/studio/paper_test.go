@@ -31,7 +31,8 @@ func (p *paper) Kind() string { return p.kind }
 
 func (p *paper) Tools() map[string]studio.Support {
 	all := map[string]studio.Support{}
-	for _, name := range []string{"generate_scene", "add_object", "generate_terrain", "generate_texture", "populate_level", "export_asset",
+	for _, name := range []string{"generate_scene", "add_object", "generate_terrain", "generate_texture", "populate_level",
+		"export_asset",
 		"generate_blueprint", "profile_performance", "render_preview", "list_objects"} {
 		all[name] = studio.Support{Does: p.kind == "blender", Note: "on paper"}
 	}
@@ -160,7 +161,8 @@ func (p *pencil) Do(ctx context.Context, w *studio.Work) (any, error) {
 				return nil, err
 			}
 		}
-		id, err := w.Keep(ctx, studio.OutputFile{Kind: "export", Name: "x.glb", Media: "model/gltf-binary"}, fmt.Appendf(nil, "%d %v", w.Seed, p.names))
+		id, err := w.Keep(ctx, studio.OutputFile{Kind: "export", Name: "x.glb", Media: "model/gltf-binary"},
+			fmt.Appendf(nil, "%d %v", w.Seed, p.names))
 		return studio.ExportOut{Export: id, Format: in.Format, Materials: []string{}, Manifest: id}, errors.Join(err, fail)
 	case "render_preview":
 		id, err := w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png"}, []byte("\x89PNG"))

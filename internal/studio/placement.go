@@ -40,7 +40,8 @@ func Strew(in PopulateIn, seed uint64, ground func(x, y float64) float64) (list 
 		own := noise.NewSource(noise.Hash(seed, uint32(cell), 1), "cell")
 		x := area[0] + w*(float64(cell%nx)+own.Between(0.15, 0.85))/float64(nx)
 		y := area[1] + d*(float64(cell/nx)+own.Between(0.15, 0.85))/float64(ny)
-		list = append(list, Placement{Location: [3]float64{roundDecimals(x), roundDecimals(y), roundDecimals(ground(x, y))}, Turn: roundDecimals(own.Between(0, 2*math.Pi)), Scale: roundDecimals(own.Between(0.9, 1.15))})
+		list = append(list, Placement{Location: [3]float64{roundDecimals(x), roundDecimals(y), roundDecimals(ground(x, y))},
+			Turn: roundDecimals(own.Between(0, 2*math.Pi)), Scale: roundDecimals(own.Between(0.9, 1.15))})
 	}
 	return list, want - len(list)
 }

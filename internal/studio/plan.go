@@ -20,19 +20,21 @@ import (
 // with these names. A plan is untrusted, no matter who made it: it is checked against the tools'
 // schemas and the policy each time.
 type Plan struct {
-	ID        string            `json:"plan_id,omitempty" yaml:"-"`
-	Name      string            `json:"name" yaml:"name"`
-	Doc       string            `json:"doc,omitempty" yaml:"doc,omitempty"`
-	Intent    string            `json:"intent,omitempty" yaml:"intent,omitempty"`
-	World     string            `json:"world,omitempty" yaml:"world,omitempty"` // for the command line
-	Seed      int64             `json:"seed" yaml:"seed,omitempty"`             // default for calls without one
-	Audience  string            `json:"audience,omitempty" yaml:"audience,omitempty"`
-	Budget    Budget            `json:"budget,omitzero" yaml:"budget,omitempty"`
-	Calls     []PlanCall        `json:"calls" yaml:"calls"`
-	Source    string            `json:"source,omitempty" yaml:"-"` // "rules", or "model:" and its name; "" for a plan that a person wrote
-	Assumed   []string          `json:"assumptions,omitempty" yaml:"-"`
-	Questions []string          `json:"questions,omitempty" yaml:"-"`
-	Golden    map[string]string `json:"golden,omitempty" yaml:"golden,omitempty"` // by "KIND VERSION": expected digest of the target after the calls
+	ID       string     `json:"plan_id,omitempty" yaml:"-"`
+	Name     string     `json:"name" yaml:"name"`
+	Doc      string     `json:"doc,omitempty" yaml:"doc,omitempty"`
+	Intent   string     `json:"intent,omitempty" yaml:"intent,omitempty"`
+	World    string     `json:"world,omitempty" yaml:"world,omitempty"` // for the command line
+	Seed     int64      `json:"seed" yaml:"seed,omitempty"`             // default for calls without one
+	Audience string     `json:"audience,omitempty" yaml:"audience,omitempty"`
+	Budget   Budget     `json:"budget,omitzero" yaml:"budget,omitempty"`
+	Calls    []PlanCall `json:"calls" yaml:"calls"`
+	// "rules", or "model:" and its name; "" for a plan that a person wrote
+	Source    string   `json:"source,omitempty" yaml:"-"`
+	Assumed   []string `json:"assumptions,omitempty" yaml:"-"`
+	Questions []string `json:"questions,omitempty" yaml:"-"`
+	// by "KIND VERSION": expected digest of the target after the calls
+	Golden map[string]string `json:"golden,omitempty" yaml:"golden,omitempty"`
 }
 
 // PlanCall is one call of a plan.
@@ -55,8 +57,10 @@ type Budget struct {
 const maxPlan = 1 << 20
 
 // yamlErrorText puts errors of the YAML decoder on one line and removes Go type names from them.
-var yamlErrorText = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ", "into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
-	"into studio.Budget", "into a budget", "in type studio.PlanCall", "in a call", "in type studio.Plan", "in a plan", "in type studio.Budget", "in a budget", "!!", "")
+var yamlErrorText = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ",
+	"into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
+	"into studio.Budget", "into a budget", "in type studio.PlanCall", "in a call", "in type studio.Plan", "in a plan",
+	"in type studio.Budget", "in a budget", "!!", "")
 
 // ParsePlan parses a plan file. Unknown field names are refused.
 func ParsePlan(data []byte) (Plan, error) {
@@ -92,7 +96,8 @@ func FormatPlan(p Plan) ([]byte, error) {
 // requestFromPlan checks a whole plan and returns the request that executes it. Its error names
 // every wrong call.
 func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
-	req := request{tool: "plan_execute", version: "1.0.0", plan: p.ID, common: common{Seed: p.Seed, Audience: p.Audience, Timeout: p.Budget.Seconds}}
+	req := request{tool: "plan_execute", version: "1.0.0", plan: p.ID,
+		common: common{Seed: p.Seed, Audience: p.Audience, Timeout: p.Budget.Seconds}}
 	if req.Audience == "" {
 		req.Audience = "gm"
 	}
@@ -136,7 +141,8 @@ func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 		for i, w := range wrong {
 			parts[i] = w.Field + ": " + w.Error
 		}
-		return req, &fault.Error{Kind: fault.Invalid, Code: string(Validation), Message: "the plan is not right: " + strings.Join(parts, "; "), Fields: wrong}
+		return req, &fault.Error{Kind: fault.Invalid, Code: string(Validation), Message: "the plan is not right: " +
+			strings.Join(parts, "; "), Fields: wrong}
 	}
 	whole, err := json.Marshal(p.hashInput())
 	if err != nil {
@@ -173,7 +179,8 @@ func callFaults(i int, c PlanCall, err error) []fault.Field {
 func (s *Studio) callFromPlan(p Plan, c PlanCall, i int) (call, error) {
 	t, ok := toolNamed(c.Tool)
 	if !ok {
-		return call{}, Fail(ToolNotFound, "there is no tool %q; the tools are %s", clipText(c.Tool, 60), strings.Join(toolNames(), ", "))
+		return call{}, Fail(ToolNotFound, "there is no tool %q; the tools are %s", clipMessage(c.Tool, 60),
+			strings.Join(toolNames(), ", "))
 	}
 	with := maps.Clone(c.With)
 	if with == nil {
@@ -230,7 +237,8 @@ func checkRefs(with map[string]any, i int) error {
 			_, _ = fmt.Sscan(m[1], &n) // the pattern matches only digits
 		}
 		if m == nil || n > i || n < 1 {
-			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name, clipText(text, 60))
+			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name,
+				clipMessage(text, 60))
 		}
 	}
 	return nil

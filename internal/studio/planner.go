@@ -16,7 +16,8 @@ import (
 // canon's places. An ambiguity becomes a question, and each assumption is listed. The plan is as
 // untrusted as any other.
 func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequest) (draft, error) {
-	d := draft{Plan: Plan{Name: clipText(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget, Source: byRules}}
+	d := draft{Plan: Plan{Name: clipMessage(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience,
+		Budget: in.Budget, Source: byRules}}
 	said := parseIntent(in.Intent)
 	if in.noEngine {
 		said.engine, said.strew, said.profile = "", "", false
@@ -31,7 +32,8 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 	s.addSceneCalls(&d, said, card, in.Target)
 	s.addEngineCalls(&d, said, card)
 	if len(d.Calls) == 0 {
-		d.addQuestion(question{topic: topicIntent, text: "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot."})
+		d.addQuestion(question{topic: topicIntent,
+			text: "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot."})
 	}
 	return d, nil
 }
@@ -65,7 +67,8 @@ var (
 
 // parseIntent parses a sentence clause by clause.
 func parseIntent(text string) intent {
-	said := intent{build: verbs["build"].MatchString(text), render: verbs["render"].MatchString(text), terrain: verbs["terrain"].MatchString(text), profile: verbs["profile"].MatchString(text)}
+	said := intent{build: verbs["build"].MatchString(text), render: verbs["render"].MatchString(text),
+		terrain: verbs["terrain"].MatchString(text), profile: verbs["profile"].MatchString(text)}
 	if m := exportForm.FindStringSubmatch(text); m != nil {
 		said.format = strings.ToLower(m[1])
 		if said.format == "" {
@@ -104,7 +107,8 @@ var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
 // findPlace finds the card of the place to build. That is the card named in the request, or the
 // longest run of words that is a place's name, or a place inside that one that the words describe.
 // With several candidates it returns a question.
-func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest, words string) (card string, open *question, err error) {
+func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest,
+	words string) (card string, open *question, err error) {
 	err = s.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		if in.Card != "" {
 			c, err := findBuildable(ctx, snap, in.Card)
@@ -146,12 +150,14 @@ func findBuildable(ctx context.Context, snap *canon.Snapshot, name string) (cano
 // findPlaceInside resolves "the tavern of Mosswell" where Mosswell is a place itself: it finds a
 // place whose name contains "tavern" and that mentions Mosswell. Without a match the outer place is
 // built, with the words as its description.
-func findPlaceInside(ctx context.Context, snap *canon.Snapshot, outer canon.Card, words string) (card string, open *question, err error) {
+func findPlaceInside(ctx context.Context, snap *canon.Snapshot, outer canon.Card,
+	words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil || markup.KeyOf(m[2]) != outer.Key {
 		return outer.Name, nil, nil
 	}
-	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location", NameContains: m[1]}}, canon.Page{Limit: 4})
+	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true,
+		Filter: canon.Filter{Type: "Location", NameContains: m[1]}}, canon.Page{Limit: 4})
 	if err != nil {
 		return "", nil, err
 	}
@@ -175,19 +181,22 @@ func cardNames(found canon.SearchResult) []string {
 
 // askWhichPlace makes a question that asks for one of several places.
 func askWhichPlace(meant string, names []string) *question {
-	return &question{topic: topicCard, options: names, text: fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", meant, strings.Join(names, ", "))}
+	return &question{topic: topicCard, options: names,
+		text: fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", meant, strings.Join(names, ", "))}
 }
 
 // ofForm matches "the tavern of Mosswell": a place that the words describe, followed by the name of
 // another card that it belongs to.
 var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
-func findDescribedPlace(ctx context.Context, snap *canon.Snapshot, words string) (card string, open *question, err error) {
+func findDescribedPlace(ctx context.Context, snap *canon.Snapshot,
+	words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil {
 		return "", nil, nil
 	}
-	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location"}}, canon.Page{Limit: 4})
+	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true,
+		Filter: canon.Filter{Type: "Location"}}, canon.Page{Limit: 4})
 	if err != nil {
 		return "", nil, err
 	}
@@ -211,7 +220,8 @@ func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
 		p.addAssumption("the land is 200 m by 200 m at low detail")
 		add("generate_terrain", map[string]any{"width": 200, "height": 200, "detail_level": "low"})
 	}
-	if said.build && !said.terrain || card != "" || said.rest != "" && (said.render || said.format != "") && !said.terrain {
+	if said.build && !said.terrain || card != "" || said.rest != "" && (said.render || said.format != "") &&
+		!said.terrain {
 		with := map[string]any{"replace": true}
 		if card != "" {
 			with["card"] = card
@@ -250,7 +260,8 @@ func (s *Studio) addEngineCalls(p *draft, said intent, card string) {
 		t, _ := toolNamed("import_asset")
 		switch doers := s.adaptersFor(t); len(doers) {
 		case 0:
-			p.addQuestion(question{topic: topicEngine, options: []string{leaveOutEngine}, text: "No engine is set up here; leave import, populate and profile out."})
+			p.addQuestion(question{topic: topicEngine, options: []string{leaveOutEngine},
+				text: "No engine is set up here; leave import, populate and profile out."})
 			return
 		case 1:
 			engine = doers[0]
@@ -268,13 +279,17 @@ func (s *Studio) addEngineCalls(p *draft, said intent, card string) {
 	}
 	at := slices.IndexFunc(p.Calls, func(c PlanCall) bool { return c.Tool == "export_asset" })
 	if at >= 0 {
-		p.Calls = append(p.Calls, PlanCall{Tool: "import_asset", Target: engine, With: map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at+1), "name": asset}})
+		p.Calls = append(p.Calls, PlanCall{Tool: "import_asset", Target: engine,
+			With: map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at+1), "name": asset}})
 	}
 	if said.strew != "" {
 		p.addAssumption("what is strewn is %s itself, at most 50 times within 300 m", asset)
-		p.Calls = append(p.Calls, PlanCall{Tool: "populate_level", Target: engine, With: map[string]any{"asset": asset, "density": 0.0004, "area": []float64{-150, -150, 150, 150}, "budget_max_instances": 50}})
+		p.Calls = append(p.Calls, PlanCall{Tool: "populate_level", Target: engine,
+			With: map[string]any{"asset": asset, "density": 0.0004, "area": []float64{-150, -150, 150, 150},
+				"budget_max_instances": 50}})
 	}
 	if said.profile {
-		p.Calls = append(p.Calls, PlanCall{Tool: "profile_performance", Target: engine, With: map[string]any{"level_name": "main"}})
+		p.Calls = append(p.Calls, PlanCall{Tool: "profile_performance", Target: engine,
+			With: map[string]any{"level_name": "main"}})
 	}
 }

@@ -54,11 +54,13 @@ func (p Policy) checkCall(t *Tool, target string, role access.Role, input raw, c
 	case !t.Destroys(input):
 		return nil
 	case !p.AllowDestructive:
-		return Fail(PolicyDenied, "%s would overwrite what is there, which the policy forbids; its owner can allow it, with studio.allow_destructive", t.Name)
+		return Fail(PolicyDenied,
+			"%s would overwrite what is there, which the policy forbids; its owner can allow it, with studio.allow_destructive", t.Name)
 	case role < access.RoleAdmin:
 		return Fail(PolicyDenied, "%s would overwrite what is there, which only an admin may ask for", t.Name)
 	case !confirm:
-		return Fail(Confirmation, "%s would overwrite what is there; repeat the call with confirm: true if that is meant", t.Name)
+		return Fail(Confirmation,
+			"%s would overwrite what is there; repeat the call with confirm: true if that is meant", t.Name)
 	}
 	return nil
 }
@@ -69,7 +71,7 @@ const maxPath = 400
 // checkPath refuses paths that could resolve to another file than their text suggests.
 func checkPath(p string) error {
 	bad := func(why string) error {
-		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", clipText(p, 80), why)
+		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", clipMessage(p, 80), why)
 	}
 	switch {
 	case len(p) > maxPath:
@@ -84,7 +86,8 @@ func checkPath(p string) error {
 		return bad("leads outside, or takes a detour")
 	}
 	for part := range strings.SplitSeq(p, "/") {
-		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " ") {
+		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") ||
+			strings.HasPrefix(part, " ") {
 			return bad("has a part that begins or ends with a dot or a space")
 		}
 	}
@@ -99,8 +102,9 @@ func (p Policy) findRoot(at string) (dir, rest string, err error) {
 	root, rest, _ := strings.Cut(at, "/")
 	dir, ok := p.Roots[root]
 	if !ok || rest == "" {
-		return "", "", Fail(PolicyDenied, "path %q is below none of the allowed file roots (%s); their owner sets them, with studio.roots",
-			clipText(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
+		return "", "", Fail(PolicyDenied,
+			"path %q is below none of the allowed file roots (%s); their owner sets them, with studio.roots",
+			clipMessage(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
 	}
 	return dir, rest, nil
 }
@@ -124,7 +128,7 @@ func (p Policy) openRoot(at string, overwrite bool) (root *os.Root, rest string,
 		return nil, "", err
 	}
 	if root, err = os.OpenRoot(dir); err != nil {
-		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clipText(at, 80)).Because(err)
+		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clipMessage(at, 80)).Because(err)
 	}
 	if err := checkFree(root, rest, overwrite); err != nil {
 		_ = root.Close() // it was opened only for reading
@@ -142,20 +146,21 @@ func checkFree(root *os.Root, rest string, overwrite bool) error {
 			return nil
 		}
 		if err != nil {
-			return Fail(PolicyDenied, "path %q does not lead to a folder of its root", clipText(rest, 80)).Because(err)
+			return Fail(PolicyDenied, "path %q does not lead to a folder of its root", clipMessage(rest, 80)).Because(err)
 		}
 		for _, e := range list {
 			last := i == len(names)-1
 			switch {
 			case !strings.EqualFold(e.Name(), name):
 			case e.Name() != name:
-				return Fail(Validation, "path %q differs from a file that is there in case alone; choose another name", clipText(rest, 80))
+				return Fail(Validation, "path %q differs from a file that is there in case alone; choose another name",
+					clipMessage(rest, 80))
 			case e.Type()&fs.ModeSymlink != 0:
-				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", clipText(rest, 80))
+				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", clipMessage(rest, 80))
 			case last && !e.Type().IsRegular():
-				return Fail(Validation, "path %q is a folder", clipText(rest, 80))
+				return Fail(Validation, "path %q is a folder", clipMessage(rest, 80))
 			case last && !overwrite:
-				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", clipText(rest, 80))
+				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", clipMessage(rest, 80))
 			}
 		}
 	}
@@ -171,19 +176,19 @@ func (p Policy) writeFile(at string, data []byte, overwrite bool) error {
 	defer root.Close()
 	if d := path.Dir(rest); d != "." {
 		if err := root.MkdirAll(d, 0o755); err != nil {
-			return Fail(IOFailed, "the folder of %q cannot be made", clipText(at, 80)).Because(err)
+			return Fail(IOFailed, "the folder of %q cannot be made", clipMessage(at, 80)).Because(err)
 		}
 	}
 	if err := root.WriteFile(rest+".part", data, 0o644); err != nil {
-		return Fail(IOFailed, "%q cannot be written", clipText(at, 80)).Because(err)
+		return Fail(IOFailed, "%q cannot be written", clipMessage(at, 80)).Because(err)
 	}
 	if err := root.Rename(rest+".part", rest); err != nil {
-		return Fail(IOFailed, "%q cannot be written", clipText(at, 80)).Because(err)
+		return Fail(IOFailed, "%q cannot be written", clipMessage(at, 80)).Because(err)
 	}
 	return nil
 }
 
-func clipText(s string, n int) string {
+func clipMessage(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s

@@ -103,7 +103,8 @@ type stopAsked struct {
 }
 
 func orderFromRequest(r request) order {
-	o := order{Tool: r.tool, Version: r.version, Plan: r.plan, Undoes: r.undoes, Targets: r.targets, Hash: r.hash, How: r.common}
+	o := order{Tool: r.tool, Version: r.version, Plan: r.plan, Undoes: r.undoes, Targets: r.targets, Hash: r.hash,
+		How: r.common}
 	for _, c := range r.calls {
 		o.Calls = append(o.Calls, orderCall{c.tool.Name, c.input, c.target, c.confirm, c.seed})
 	}
@@ -111,7 +112,8 @@ func orderFromRequest(r request) order {
 }
 
 func (o order) toRequest() (request, error) {
-	r := request{tool: o.Tool, version: o.Version, plan: o.Plan, undoes: o.Undoes, targets: o.Targets, hash: o.Hash, common: o.How}
+	r := request{tool: o.Tool, version: o.Version, plan: o.Plan, undoes: o.Undoes, targets: o.Targets, hash: o.Hash,
+		common: o.How}
 	for _, c := range o.Calls {
 		t, ok := toolNamed(c.Tool)
 		if !ok {
@@ -190,13 +192,15 @@ func (s *Studio) submitTicket(ctx context.Context, g access.Grant, t ticket) err
 }
 
 func (s *Studio) newTicket(g access.Grant, act string, run *Run, o order, kinds []string) ticket {
-	return ticket{ID: run.ID, Act: act, Who: askerFromGrant(g), Asked: s.now().UTC().Truncate(time.Millisecond), Trace: run.TraceID, Span: run.SpanID, Order: o, Kinds: kinds}
+	return ticket{ID: run.ID, Act: act, Who: askerFromGrant(g), Asked: s.now().UTC().Truncate(time.Millisecond),
+		Trace: run.TraceID, Span: run.SpanID, Order: o, Kinds: kinds}
 }
 
 // newRun makes the run of a ticket in its initial state.
 func (t ticket) newRun(s *Studio) *Run {
 	o := t.Order
 	r := newRun(t.ID, o.Tool, o.Version, o.Hash, o.How)
-	r.Plan, r.Undoes, r.Actor, r.Started, r.Config, r.TraceID, r.SpanID = o.Plan, o.Undoes, string(t.Who.Subject), t.Asked, s.config, t.Trace, t.Span
+	r.Plan, r.Undoes, r.Actor, r.Started, r.Config, r.TraceID, r.SpanID = o.Plan, o.Undoes, string(t.Who.Subject), t.Asked,
+		s.config, t.Trace, t.Span
 	return r
 }

@@ -24,23 +24,25 @@ import (
 // queue makes a queue to workers for the callers of a desk. gone has the subjects whose rights were
 // revoked.
 func (d *desk) queue(handOver bool, gone *sync.Map) *studio.Queue {
-	return &studio.Queue{Deliveries: d.store, HandOver: handOver, Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
-		caller, effect := access.Caller{Subject: "system", EveryRole: access.RoleAdmin}, access.Write
-		if operation == studio.ReadQueue {
-			effect = access.Read
-		}
-		if who != (studio.Asker{}) {
-			if _, ok := gone.Load(who.Subject); ok {
-				return fault.New(fault.Denied, "the key is revoked")
+	return &studio.Queue{Deliveries: d.store, HandOver: handOver,
+		Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
+			caller, effect := access.Caller{Subject: "system", EveryRole: access.RoleAdmin}, access.Write
+			if operation == studio.ReadQueue {
+				effect = access.Read
 			}
-			caller = d.caller(who.Role)
-		}
-		a, err := d.guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, MinRole: access.RoleGM, World: w})
-		if err != nil {
-			return err
-		}
-		return f(a.Grant)
-	}}
+			if who != (studio.Asker{}) {
+				if _, ok := gone.Load(who.Subject); ok {
+					return fault.New(fault.Denied, "the key is revoked")
+				}
+				caller = d.caller(who.Role)
+			}
+			a, err := d.guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect,
+				MinRole: access.RoleGM, World: w})
+			if err != nil {
+				return err
+			}
+			return f(a.Grant)
+		}}
 }
 
 // team is a desk that leaves its runs to workers.
@@ -65,7 +67,8 @@ func (tm *team) worker(kinds ...string) (p *paper, stop func()) {
 	if err != nil {
 		tm.t.Fatal(err)
 	}
-	s, err := studio.Open(studio.Config{Canon: tm.canon, Blobs: blobs, Dir: dir, Adapters: []studio.Adapter{p, &paper{kind: "godot"}}, Queue: tm.queue(false, &tm.gone),
+	s, err := studio.Open(studio.Config{Canon: tm.canon, Blobs: blobs, Dir: dir,
+		Adapters: []studio.Adapter{p, &paper{kind: "godot"}}, Queue: tm.queue(false, &tm.gone),
 		Policy: studio.Policy{Roots: tm.roots}, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tm.t.Fatal(err)
@@ -106,11 +109,14 @@ func TestWorkerDoesRunsOfAnotherProcess(t *testing.T) {
 	tm.worker()
 	e := tm.do(access.RoleGM, "add_object", cube)
 	id := e["run_id"].(string)
-	if run := tm.do(access.RoleGM, "get_run", `{"run_id": "`+id+`"}`)["run"].(map[string]any); run["actor"] != "gm" || run["status"] != "ok" || run["trace_id"] != e["trace_id"] {
+	if run := tm.do(access.RoleGM, "get_run", `{"run_id": "`+id+`"}`)["run"].(map[string]any); run["actor"] != "gm" ||
+		run["status"] != "ok" || run["trace_id"] != e["trace_id"] {
 		t.Errorf("recorded: %v", run)
 	}
-	dry := tm.do(access.RoleGM, "add_object", strings.Replace(strings.Replace(cube, `"A"`, `"B"`, 1), `{`, `{"dry_run": true, `, 1))
-	if diff := dry["diff"].(map[string]any); fmt.Sprint(diff["added"]) != "[B]" || diff["digest_before"] != diff["digest_after"] {
+	dry := tm.do(access.RoleGM, "add_object", strings.Replace(strings.Replace(cube, `"A"`, `"B"`, 1), `{`,
+		`{"dry_run": true, `, 1))
+	if diff := dry["diff"].(map[string]any); fmt.Sprint(diff["added"]) != "[B]" ||
+		diff["digest_before"] != diff["digest_after"] {
 		t.Errorf("rehearsed: %v", dry)
 	}
 	export := tm.do(access.RoleGM, "export_asset", `{"format": "glb"}`)
@@ -124,7 +130,8 @@ func TestWorkerDoesRunsOfAnotherProcess(t *testing.T) {
 	if tm.names() != "0" {
 		t.Errorf("%s objects after the undo", tm.names())
 	}
-	if known := tm.wantCode(studio.Validation, access.RoleGM, "export_asset", `{"format": "glb", "path": "out/../x"}`); known == nil {
+	if known := tm.wantCode(studio.Validation, access.RoleGM, "export_asset",
+		`{"format": "glb", "path": "out/../x"}`); known == nil {
 		t.Error("a worker's failure came back otherwise")
 	}
 	runs := tm.do(access.RoleGM, "list_runs", `{"status": "ok"}`)["total"]
@@ -136,13 +143,15 @@ func TestWorkerDoesRunsOfAnotherProcess(t *testing.T) {
 func TestWorkerTakesOnlyItsTargetKinds(t *testing.T) {
 	tm := newTeam(t)
 	tm.paper.version = "" // a process that only queues runs needs no program
-	if out := fmt.Sprint(tm.do(access.RoleUser, "list_targets", `{}`)); !strings.Contains(out, "left to workers") || strings.Contains(out, "buy some") {
+	if out := fmt.Sprint(tm.do(access.RoleUser, "list_targets", `{}`)); !strings.Contains(out, "left to workers") ||
+		strings.Contains(out, "buy some") {
 		t.Errorf("targets: %s", out)
 	}
 	tm.worker("godot")
 	tm.wantCode(studio.TimedOut, access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"timeout_s": 1, `, 1))
 	list := tm.do(access.RoleGM, "list_runs", `{"tool": "add_object"}`)
-	if row := list["runs"].([]any)[0].(map[string]any); list["total"] != 1.0 || row["status"] != "error" || row["error"] != "TIMEOUT" {
+	if row := list["runs"].([]any)[0].(map[string]any); list["total"] != 1.0 || row["status"] != "error" ||
+		row["error"] != "TIMEOUT" {
 		t.Errorf("recorded: %v", list)
 	}
 	tm.worker("blender")
@@ -221,7 +230,8 @@ func TestRunThatKillsWorkersFails(t *testing.T) {
 		var list []job.Delivery
 		for len(list) == 0 {
 			var bad error
-			if list, bad = tm.store.Claim(t.Context(), []string{"studio:blender"}, time.Now().Add(time.Hour), time.Now(), 1); bad != nil || len(list) > 0 && list[0].Event != id {
+			if list, bad = tm.store.Claim(t.Context(), []string{"studio:blender"}, time.Now().Add(time.Hour), time.Now(),
+				1); bad != nil || len(list) > 0 && list[0].Event != id {
 				t.Fatal(list, bad)
 			}
 		}
@@ -260,7 +270,8 @@ func TestConcurrentRequestIDIsOneRun(t *testing.T) {
 	var wait sync.WaitGroup
 	for i, asking := range []*desk{tm.desk, tm.desk, &other} {
 		wait.Go(func() {
-			ids[i] = asking.do(access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"request_id": "r", `, 1))["run_id"].(string)
+			ids[i] = asking.do(access.RoleGM, "add_object",
+				strings.Replace(cube, `{`, `{"request_id": "r", `, 1))["run_id"].(string)
 		})
 		tm.queued()
 	}
@@ -296,7 +307,8 @@ func TestWorkerThatLostItsLeaseRecordsNothing(t *testing.T) {
 	wait.Go(func() { e = tm.do(access.RoleGM, "add_object", cube) })
 	<-p.entered
 	now := time.Now()
-	if list, err := tm.store.Claim(t.Context(), []string{"studio:blender"}, now.Add(time.Hour), now, 1); err != nil || len(list) != 1 {
+	if list, err := tm.store.Claim(t.Context(), []string{"studio:blender"}, now.Add(time.Hour), now, 1); err != nil ||
+		len(list) != 1 {
 		t.Fatal(list, err)
 	}
 	p.mu.Lock()

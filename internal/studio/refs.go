@@ -38,7 +38,8 @@ func (x *executor) loadCard(ctx context.Context, w *Work) error {
 		if c.Fields != nil {
 			_ = json.Unmarshal(c.Fields, &fields) // a terrain that is not a string is ignored
 		}
-		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: markup.Text(content), Terrain: fields.Terrain, Version: c.Version(snap.View())}
+		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: markup.Text(content), Terrain: fields.Terrain,
+			Version: c.Version(snap.View())}
 		w.run.Sources = append(w.run.Sources, Source{Card: w.Card.ID, Name: c.Name, Version: w.Card.Version})
 		return nil
 	})
@@ -99,7 +100,8 @@ func (x *executor) undoOnTargets(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		x.run.Steps = append(x.run.Steps, Step{Tool: "undo_run", Version: "1.0.0", Target: txn.Info(), Before: before, Made: []string{}})
+		x.run.Steps = append(x.run.Steps, Step{Tool: "undo_run", Version: "1.0.0", Target: txn.Info(), Before: before,
+			Made: []string{}})
 		if err := txn.Undo(ctx, x.run.Undoes); err != nil {
 			return err
 		}
@@ -111,7 +113,8 @@ func (x *executor) undoOnTargets(ctx context.Context) error {
 }
 
 // optionFields are the input fields that control the call and do not describe its content.
-var optionFields = []string{"dry_run", "request_id", "timeout_s", "protocol_version", "confirm", "idempotency_key", "world"}
+var optionFields = []string{"dry_run", "request_id", "timeout_s", "protocol_version", "confirm", "idempotency_key",
+	"world"}
 
 // canonicalInput returns an input without its option fields as canonical JSON, and the hash of the
 // tool's name and that JSON.
@@ -164,7 +167,8 @@ func (s *Studio) findStale(ctx context.Context, g access.Grant) ([]Stale, error)
 					return err
 				}
 				if now != src.Version {
-					list = append(list, Stale{Run: run.ID.String(), Tool: run.Tool, Card: src.Name, Was: src.Version, Is: now, Artifacts: artifactNames(run)})
+					list = append(list, Stale{Run: run.ID.String(), Tool: run.Tool, Card: src.Name, Was: src.Version, Is: now,
+						Artifacts: artifactNames(run)})
 				}
 			}
 		}

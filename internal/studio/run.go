@@ -62,7 +62,8 @@ type executor struct {
 
 // executeRequest runs a request to its end, in this process or at a worker. The returned run has
 // ended, successfully or not; the error is for requests that never became a run.
-func (s *Studio) executeRequest(ctx context.Context, g access.Grant, req request, progress func(done, total float64, message string)) (*Run, error) {
+func (s *Studio) executeRequest(ctx context.Context, g access.Grant, req request,
+	progress func(done, total float64, message string)) (*Run, error) {
 	x := s.newExecutor(g, req, progress)
 	if err := x.checkRequest(); err != nil {
 		return nil, err
@@ -77,7 +78,8 @@ func (s *Studio) executeRequest(ctx context.Context, g access.Grant, req request
 	return x.performRun(ctx)
 }
 
-func (s *Studio) newExecutor(g access.Grant, req request, progress func(done, total float64, message string)) *executor {
+func (s *Studio) newExecutor(g access.Grant, req request,
+	progress func(done, total float64, message string)) *executor {
 	level, _ := access.ParseLevel(req.Audience)
 	return &executor{Studio: s, grant: g, reader: g.As(level), req: req, progress: progress, txns: map[string]Txn{}}
 }
@@ -143,7 +145,8 @@ func (x *executor) checkRequest() error {
 func (x *executor) beginRun(ctx context.Context) {
 	x.run = newRun(x.newID(), x.req.tool, x.req.version, x.req.hash, x.req.common)
 	id := x.run.ID
-	x.run.Plan, x.run.Undoes, x.run.Actor, x.run.Config = x.req.plan, x.req.undoes, string(x.grant.Caller().Subject), x.config
+	x.run.Plan, x.run.Undoes, x.run.Actor, x.run.Config = x.req.plan, x.req.undoes, string(x.grant.Caller().Subject),
+		x.config
 	x.run.Started = x.now().UTC().Truncate(time.Millisecond)
 	x.run.TraceID, x.run.SpanID = hex.EncodeToString(id[:]), hex.EncodeToString(id[8:])
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
@@ -153,8 +156,10 @@ func (x *executor) beginRun(ctx context.Context) {
 
 // newRun makes a run that has done nothing yet.
 func newRun(id uuid.UUID, tool, version string, hash blob.Sum, how common) *Run {
-	return &Run{ID: id, Protocol: Protocol, Tool: tool, Version: version, RequestID: cmp.Or(how.RequestID, id.String()), InputHash: hash, Audience: how.Audience,
-		Status: "running", Seed: how.Seed, dry: how.DryRun, Steps: []Step{}, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
+	return &Run{ID: id, Protocol: Protocol, Tool: tool, Version: version, RequestID: cmp.Or(how.RequestID, id.String()),
+		InputHash: hash, Audience: how.Audience,
+		Status: "running", Seed: how.Seed, dry: how.DryRun, Steps: []Step{}, Artifacts: []Artifact{}, Warnings: []string{},
+		Sources: []Source{}}
 }
 
 // carryOut does all calls, with one transaction per target, and commits the transactions.
@@ -338,7 +343,8 @@ func (x *executor) runStep(ctx context.Context, i int) (err error) {
 
 // doCall loads the call's card and has the adapter carry the call out.
 func (x *executor) doCall(ctx context.Context, i int, c call, st *Step, txn Txn) error {
-	w := &Work{Tool: c.tool.Name, Input: st.Input, Seed: uint64(c.seed), Dry: x.run.dry, Dir: filepath.Join(x.dir, fmt.Sprint(i)), run: x.run,
+	w := &Work{Tool: c.tool.Name, Input: st.Input, Seed: uint64(c.seed), Dry: x.run.dry,
+		Dir: filepath.Join(x.dir, fmt.Sprint(i)), run: x.run,
 		files: x.newKeeper(func(ctx context.Context, id string) (Artifact, error) { return x.findArtifact(ctx, x.reader, id) })}
 	total := float64(len(x.req.calls))
 	w.Progress = func(done, of float64, message string) {
@@ -393,7 +399,8 @@ func (x *executor) checkAudience(ctx context.Context, txn Txn, target string) er
 	level, _ := access.ParseLevel(x.req.Audience)
 	for _, run := range holder.Runs() {
 		if id, err := uuid.Parse(run); err == nil && b.runs[id].audience > level {
-			return Fail(PolicyDenied, "the target %s holds what a run for %s left, which a run for %s must not use; use another target, as %s:NAME, or begin with replace: true",
+			return Fail(PolicyDenied,
+				"the target %s holds what a run for %s left, which a run for %s must not use; use another target, as %s:NAME, or begin with replace: true",
 				target, b.runs[id].audience, x.req.Audience, strings.SplitN(target, ":", 2)[0])
 		}
 	}

@@ -74,19 +74,22 @@ func (d *desk) openWith(q *studio.Queue) {
 	if d.soleAdapter {
 		adapters = adapters[:1]
 	}
-	d.studio, err = studio.Open(studio.Config{Canon: d.canon, Blobs: blobs, Dir: dir, Adapters: adapters, Queue: q, Model: d.model,
+	d.studio, err = studio.Open(studio.Config{Canon: d.canon, Blobs: blobs, Dir: dir, Adapters: adapters, Queue: q,
+		Model:  d.model,
 		Policy: studio.Policy{AllowDestructive: d.allow, Roots: d.roots}, Logger: slog.New(slog.NewTextHandler(d.log, nil))})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if d.ops, err = op.NewLocal(op.Config{Guard: d.guard, Surfaces: []op.Surface{d.studio.Surface()}, Worlds: soleWorld(d.world)}); err != nil {
+	if d.ops, err = op.NewLocal(op.Config{Guard: d.guard, Surfaces: []op.Surface{d.studio.Surface()},
+		Worlds: soleWorld(d.world)}); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
 func (d *desk) grant(role access.Role) access.Grant {
 	d.t.Helper()
-	a, err := d.guard.Admit(d.t.Context(), d.caller(role), access.Request{Operation: "scene", Surface: studio.Surface, Effect: access.Write, World: d.world})
+	a, err := d.guard.Admit(d.t.Context(), d.caller(role),
+		access.Request{Operation: "scene", Surface: studio.Surface, Effect: access.Write, World: d.world})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -94,7 +97,8 @@ func (d *desk) grant(role access.Role) access.Grant {
 }
 
 func (d *desk) caller(role access.Role) access.Caller {
-	return access.Caller{Subject: access.Subject(role.String()), EveryRole: role, Operator: role == access.RoleAdmin, Actor: access.Person}
+	return access.Caller{Subject: access.Subject(role.String()), EveryRole: role, Operator: role == access.RoleAdmin,
+		Actor: access.Person}
 }
 
 type soleWorld access.WorldID
@@ -109,7 +113,8 @@ func (w soleWorld) Names(context.Context, access.Caller) ([]string, error) {
 // try calls an operation.
 func (d *desk) try(role access.Role, name, input string) (map[string]any, error) {
 	d.t.Helper()
-	answer, err := d.ops.Invoke(d.t.Context(), d.caller(role), op.Request{Operation: name, Surface: studio.Surface, Input: []byte(input), Transport: "mcp", Asker: d.asker})
+	answer, err := d.ops.Invoke(d.t.Context(), d.caller(role),
+		op.Request{Operation: name, Surface: studio.Surface, Input: []byte(input), Transport: "mcp", Asker: d.asker})
 	if err != nil {
 		return nil, err
 	}

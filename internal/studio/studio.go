@@ -87,7 +87,8 @@ func Open(c Config) (*Studio, error) {
 	if err != nil {
 		return nil, fmt.Errorf("studio: %w", err)
 	}
-	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, model: c.Model, queue: c.Queue, ended: c.Ended,
+	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, model: c.Model,
+		queue: c.Queue, ended: c.Ended,
 		now: c.Now, newID: c.NewID, logger: c.Logger, ops: map[string]checker{},
 		books: map[access.WorldID]*book{}, slots: map[string]*slot{}, live: map[uuid.UUID]*liveRun{}}
 	s.config = configHash(c)
@@ -202,7 +203,8 @@ var targetForm = regexp.MustCompile(`^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_-]{0,39})?$`
 func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 	if name != "" {
 		if !targetForm.MatchString(name) {
-			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets shows the kinds", clipText(name, 60))
+			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets shows the kinds",
+				clipMessage(name, 60))
 		}
 		kind, _, _ := strings.Cut(name, ":")
 		for _, a := range s.adapters {

@@ -22,7 +22,8 @@ const cube = `{"object_type": "cube", "name": "A", "location": [0, 0, 0]}`
 func TestRunRecordIsComplete(t *testing.T) {
 	d := newDesk(t)
 	e := d.do(access.RoleGM, "add_object", cube)
-	if e["status"] != "ok" || e["protocol_version"] != "1.0.0" || e["tool_name"] != "add_object" || len(e["trace_id"].(string)) != 32 || len(e["span_id"].(string)) != 16 {
+	if e["status"] != "ok" || e["protocol_version"] != "1.0.0" || e["tool_name"] != "add_object" ||
+		len(e["trace_id"].(string)) != 32 || len(e["span_id"].(string)) != 16 {
 		t.Errorf("envelope %v", e)
 	}
 	id := e["run_id"].(string)
@@ -50,7 +51,8 @@ func TestRequestIDReturnsFirstRun(t *testing.T) {
 	if first["run_id"] != again["run_id"] || d.names() != "1" {
 		t.Errorf("run %v, then %v; %s objects", first["run_id"], again["run_id"], d.names())
 	}
-	if _, err := d.try(access.RoleGM, "add_object", strings.Replace(with, `"A"`, `"B"`, 1)); !errors.Is(err, fault.Conflict) {
+	if _, err := d.try(access.RoleGM, "add_object", strings.Replace(with, `"A"`, `"B"`, 1)); !errors.Is(err,
+		fault.Conflict) {
 		t.Errorf("another request under the same id: %v", err)
 	}
 	if e := d.do(access.RoleAdmin, "add_object", strings.Replace(with, `"A"`, `"B"`, 1)); e["run_id"] == first["run_id"] {
@@ -61,9 +63,11 @@ func TestRequestIDReturnsFirstRun(t *testing.T) {
 func TestDryRunChangesNothing(t *testing.T) {
 	d := newDesk(t)
 	d.do(access.RoleGM, "add_object", cube)
-	e := d.do(access.RoleGM, "add_object", strings.Replace(strings.Replace(cube, `"A"`, `"B"`, 1), `{`, `{"dry_run": true, `, 1))
+	e := d.do(access.RoleGM, "add_object", strings.Replace(strings.Replace(cube, `"A"`, `"B"`, 1), `{`,
+		`{"dry_run": true, `, 1))
 	diff := e["diff"].(map[string]any)
-	if diff["digest_before"] != diff["digest_after"] || diff["digest_then"] == diff["digest_before"] || fmt.Sprint(diff["added"]) != "[B]" {
+	if diff["digest_before"] != diff["digest_after"] || diff["digest_then"] == diff["digest_before"] ||
+		fmt.Sprint(diff["added"]) != "[B]" {
 		t.Errorf("diff %v", diff)
 	}
 	if d.names() != "1" || e["run_id"] != nil {
@@ -76,7 +80,8 @@ func TestDryRunChangesNothing(t *testing.T) {
 
 func TestFailedRunLeavesNothing(t *testing.T) {
 	d := newDesk(t)
-	for _, err := range []error{studio.Fail(studio.ExecFailed, "no"), errors.New("secret detail"), studio.Fail(studio.TargetGone, "gone")} {
+	for _, err := range []error{studio.Fail(studio.ExecFailed, "no"), errors.New("secret detail"),
+		studio.Fail(studio.TargetGone, "gone")} {
 		d.paper.fail = err
 		_, got := d.try(access.RoleGM, "add_object", cube)
 		if got == nil || strings.Contains(fmt.Sprint(fault.Show(got, "c")), "secret") {
@@ -120,7 +125,8 @@ func TestUndo(t *testing.T) {
 	first := d.do(access.RoleGM, "add_object", cube)["run_id"].(string)
 	second := d.do(access.RoleGM, "add_object", strings.Replace(cube, `"A"`, `"B"`, 1))["run_id"].(string)
 	d.wantCode(studio.Validation, access.RoleGM, "undo_run", `{"run_id": "`+first+`"}`)
-	if e := d.do(access.RoleGM, "undo_run", `{"run_id": "`+second+`", "dry_run": true}`); e["dry_run"] != true || d.names() != "2" {
+	if e := d.do(access.RoleGM, "undo_run", `{"run_id": "`+second+`", "dry_run": true}`); e["dry_run"] != true ||
+		d.names() != "2" {
 		t.Errorf("a rehearsed undo left %s objects: %v", d.names(), e)
 	}
 	d.do(access.RoleGM, "undo_run", `{"run_id": "`+second+`"}`)
@@ -227,7 +233,8 @@ func TestPolicy(t *testing.T) {
 	export := `{"format": "glb", "path": "out/a.glb"%s}`
 	d.do(access.RoleGM, "export_asset", fmt.Sprintf(export, ""))
 	d.wantCode(studio.Validation, access.RoleGM, "export_asset", fmt.Sprintf(export, ""))
-	d.wantCode(studio.PolicyDenied, access.RoleAdmin, "export_asset", fmt.Sprintf(export, `, "overwrite": true, "confirm": true`))
+	d.wantCode(studio.PolicyDenied, access.RoleAdmin, "export_asset",
+		fmt.Sprintf(export, `, "overwrite": true, "confirm": true`))
 
 	d = newDeskWith(t, true)
 	d.do(access.RoleGM, "export_asset", fmt.Sprintf(export, ""))
@@ -235,7 +242,8 @@ func TestPolicy(t *testing.T) {
 	d.wantCode(studio.PolicyDenied, access.RoleGM, "export_asset", strings.Replace(over, "}", `, "confirm": true}`, 1))
 	d.wantCode(studio.Confirmation, access.RoleAdmin, "export_asset", over)
 	d.do(access.RoleAdmin, "export_asset", strings.Replace(over, "}", `, "confirm": true}`, 1))
-	if _, err := d.try(access.RoleUser, "add_object", cube); !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Denied) {
+	if _, err := d.try(access.RoleUser, "add_object", cube); !errors.Is(err, fault.NotFound) &&
+		!errors.Is(err, fault.Denied) {
 		t.Errorf("a user ran a tool: %v", err)
 	}
 }
@@ -243,12 +251,15 @@ func TestPolicy(t *testing.T) {
 func TestPathsStayBelowRoots(t *testing.T) {
 	d := newDeskWith(t, true)
 	outside := t.TempDir()
-	if err := errors.Join(os.Symlink(outside, filepath.Join(d.roots["out"], "link")), os.WriteFile(filepath.Join(d.roots["out"], "Case.glb"), nil, 0o600),
+	if err := errors.Join(os.Symlink(outside, filepath.Join(d.roots["out"], "link")),
+		os.WriteFile(filepath.Join(d.roots["out"], "Case.glb"), nil, 0o600),
 		os.Mkdir(filepath.Join(d.roots["out"], "folder"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{"../a.glb", "out/../../a.glb", "/etc/a.glb", "out//a.glb", "out/./a.glb", `out\\a.glb`, "out/a\\u0000.glb", "out/link/a.glb", "out/link",
-		"out/case.glb", "out/folder", "other/a.glb", "out", "out/.a", "out/a.", "out/a /b.glb", "C:/a.glb", "out/" + strings.Repeat("x", 390) + "/" + strings.Repeat("y", 100), "out/a\\u202eblg.glb"} {
+	for _, p := range []string{"../a.glb", "out/../../a.glb", "/etc/a.glb", "out//a.glb", "out/./a.glb", `out\\a.glb`,
+		"out/a\\u0000.glb", "out/link/a.glb", "out/link",
+		"out/case.glb", "out/folder", "other/a.glb", "out", "out/.a", "out/a.", "out/a /b.glb", "C:/a.glb", "out/" +
+			strings.Repeat("x", 390) + "/" + strings.Repeat("y", 100), "out/a\\u202eblg.glb"} {
 		input := fmt.Sprintf(`{"format": "glb", "path": "%s"}`, p)
 		_, err := d.try(access.RoleAdmin, "export_asset", input)
 		if err == nil {
@@ -264,7 +275,8 @@ func TestHiddenRunsAreAbsent(t *testing.T) {
 	d := newDesk(t)
 	secret := d.do(access.RoleGM, "add_object", cube)["run_id"].(string)
 	d.wantCode(studio.PolicyDenied, access.RoleGM, "export_asset", `{"format": "glb", "audience": "user"}`)
-	open := d.do(access.RoleGM, "export_asset", `{"format": "glb", "audience": "user", "target": "blender:players"}`)["run_id"].(string)
+	open := d.do(access.RoleGM, "export_asset",
+		`{"format": "glb", "audience": "user", "target": "blender:players"}`)["run_id"].(string)
 	list := d.do(access.RoleUser, "list_runs", `{}`)
 	if list["total"] != 1.0 {
 		t.Errorf("a user counts %v runs", list["total"])
@@ -276,7 +288,8 @@ func TestHiddenRunsAreAbsent(t *testing.T) {
 	if hidden == nil || strings.ReplaceAll(hidden.Error(), secret, absent) != none.Error() {
 		t.Errorf("hidden answers %v, absent %v", hidden, none)
 	}
-	if _, err := d.try(access.RoleUser, "get_artifact", `{"artifact_id": "`+secret+`.1"}`); !errors.Is(err, fault.NotFound) {
+	if _, err := d.try(access.RoleUser, "get_artifact", `{"artifact_id": "`+secret+`.1"}`); !errors.Is(err,
+		fault.NotFound) {
 		t.Errorf("an artifact out of sight: %v", err)
 	}
 }
@@ -286,9 +299,11 @@ func TestStale(t *testing.T) {
 	d.card("Mill", "Location", "A mill with two wheels.", access.LevelUser)
 	d.card("Vault", "Location", "A secret.", access.LevelGM)
 	d.card("Bess", "Character", "The miller.", access.LevelUser)
-	run := d.do(access.RoleGM, "generate_scene", `{"card": "Mill", "audience": "user", "target": "blender:a"}`)["run_id"].(string)
+	run := d.do(access.RoleGM, "generate_scene",
+		`{"card": "Mill", "audience": "user", "target": "blender:a"}`)["run_id"].(string)
 	d.do(access.RoleGM, "generate_scene", `{"card": "Vault"}`)
-	if _, err := d.try(access.RoleGM, "generate_scene", `{"card": "Vault", "audience": "user", "target": "blender:a"}`); !errors.Is(err, fault.Invalid) {
+	if _, err := d.try(access.RoleGM, "generate_scene",
+		`{"card": "Vault", "audience": "user", "target": "blender:a"}`); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a run for players read a card of the GM: %v", err)
 	}
 	d.wantCode(studio.Validation, access.RoleGM, "generate_scene", `{"card": "Bess"}`)
@@ -301,7 +316,8 @@ func TestStale(t *testing.T) {
 		t.Errorf("stale for the gm: %v", out)
 	}
 	stale := d.do(access.RoleUser, "list_stale", `{}`)["stale"].([]any)
-	if len(stale) != 1 || stale[0].(map[string]any)["run_id"] != run || stale[0].(map[string]any)["current_version"] != 2.0 {
+	if len(stale) != 1 || stale[0].(map[string]any)["run_id"] != run ||
+		stale[0].(map[string]any)["current_version"] != 2.0 {
 		t.Errorf("stale for a user: %v", stale)
 	}
 }
@@ -314,19 +330,22 @@ func TestPlans(t *testing.T) {
 	if steps := e["result"].(map[string]any)["steps"].([]any); len(steps) != 2 {
 		t.Errorf("steps %v", steps)
 	}
-	known := d.wantCode(studio.Validation, access.RoleGM, "plan_execute", fmt.Sprintf(plan, `, {"tool": "render_preview", "with": {"width": 3, "wdith": 4}}`))
+	known := d.wantCode(studio.Validation, access.RoleGM, "plan_execute",
+		fmt.Sprintf(plan, `, {"tool": "render_preview", "with": {"width": 3, "wdith": 4}}`))
 	if len(known.Fields) != 2 || !strings.HasPrefix(known.Fields[0].Field, "calls[2].with.") {
 		t.Errorf("faults %v", known.Fields)
 	}
 	d.wantCode(studio.Validation, access.RoleGM, "plan_execute", fmt.Sprintf(plan, `, {"tool": "format_disk"}`))
 	before := d.names()
 	d.paper.fail = studio.Fail(studio.ExecFailed, "no")
-	if _, err := d.try(access.RoleGM, "plan_execute", strings.ReplaceAll(fmt.Sprintf(plan, ""), `"P"`, `"Q"`)); err == nil || d.names() != before {
+	if _, err := d.try(access.RoleGM, "plan_execute",
+		strings.ReplaceAll(fmt.Sprintf(plan, ""), `"P"`, `"Q"`)); err == nil || d.names() != before {
 		t.Errorf("half a plan was kept: %s objects, %v", d.names(), err)
 	}
 	long := strings.Repeat(`,{"tool": "render_preview"}`, 60)
 	d.wantCode(studio.OverBudget, access.RoleGM, "plan_execute", fmt.Sprintf(plan, long))
-	if out := d.do(access.RoleGM, "plan_validate", fmt.Sprintf(plan, `, {"tool": "import_asset", "with": {"manifest": "$9.manifest"}}`)); out["valid"] != false {
+	if out := d.do(access.RoleGM, "plan_validate", fmt.Sprintf(plan,
+		`, {"tool": "import_asset", "with": {"manifest": "$9.manifest"}}`)); out["valid"] != false {
 		t.Errorf("a plan that refers ahead is valid: %v", out)
 	}
 }
@@ -360,7 +379,8 @@ func TestPlanner(t *testing.T) {
 			t.Error("planning ran something")
 		}
 	}
-	if out := d.do(access.RoleGM, "plan_create", `{"intent": "hello there"}`); len(out["questions"].([]any)) == 0 || out["valid"] != false {
+	if out := d.do(access.RoleGM, "plan_create", `{"intent": "hello there"}`); len(out["questions"].([]any)) == 0 ||
+		out["valid"] != false {
 		t.Errorf("of nothing came a plan without questions: %v", out)
 	}
 }
@@ -368,11 +388,13 @@ func TestPlanner(t *testing.T) {
 func TestMissingProgramNamesInstallation(t *testing.T) {
 	d := newDesk(t)
 	d.paper.version = ""
-	if known := d.wantCode(studio.Missing, access.RoleGM, "add_object", cube); !strings.Contains(known.Message, "buy some") {
+	if known := d.wantCode(studio.Missing, access.RoleGM, "add_object", cube); !strings.Contains(known.Message,
+		"buy some") {
 		t.Errorf("it says %q", known.Message)
 	}
 	out := d.do(access.RoleUser, "list_targets", `{}`)
-	if first := out["targets"].([]any)[0].(map[string]any); first["ready"] != false || !strings.Contains(first["missing"].(string), "buy some") {
+	if first := out["targets"].([]any)[0].(map[string]any); first["ready"] != false ||
+		!strings.Contains(first["missing"].(string), "buy some") {
 		t.Errorf("targets %v", out)
 	}
 }
@@ -442,7 +464,8 @@ func TestSecretsStayOut(t *testing.T) {
 
 func TestPreviewIsAttached(t *testing.T) {
 	d := newDesk(t)
-	answer, err := d.ops.Invoke(t.Context(), d.caller(access.RoleGM), op.Request{Operation: "render_preview", Surface: studio.Surface, Transport: "mcp"})
+	answer, err := d.ops.Invoke(t.Context(), d.caller(access.RoleGM),
+		op.Request{Operation: "render_preview", Surface: studio.Surface, Transport: "mcp"})
 	if err != nil || len(answer.Reply.Images) != 1 || answer.Reply.Meta["loregate/envelope"] == nil {
 		t.Errorf("images %v, meta %v, %v", answer.Reply.Images, answer.Reply.Meta, err)
 	}
@@ -478,8 +501,9 @@ func FuzzPlanFile(f *testing.F) {
 func BenchmarkRun(b *testing.B) {
 	d := newDesk(b)
 	for i := 0; b.Loop(); i++ {
-		answer, err := d.ops.Invoke(context.Background(), d.caller(access.RoleGM), op.Request{Operation: "list_objects", Surface: studio.Surface,
-			Input: fmt.Appendf(nil, `{"target": "blender", "offset": %d}`, i), Transport: "mcp"})
+		answer, err := d.ops.Invoke(context.Background(), d.caller(access.RoleGM),
+			op.Request{Operation: "list_objects", Surface: studio.Surface,
+				Input: fmt.Appendf(nil, `{"target": "blender", "offset": %d}`, i), Transport: "mcp"})
 		if err != nil || answer == nil {
 			b.Fatal(err)
 		}
@@ -495,7 +519,9 @@ func TestFollow(t *testing.T) {
 	<-d.paper.entered
 	id := d.do(access.RoleGM, "list_runs", `{"status": "running"}`)["runs"].([]any)[0].(map[string]any)["run_id"].(string)
 	follow := func(role access.Role) (*op.Stream, error) {
-		return d.ops.Follow(t.Context(), d.caller(role), op.FeedRequest{Ask: op.Ask{Surface: studio.Surface, Transport: "rest"}, Feed: d.ops.Feeds()[0], Vars: map[string]string{"run_id": id}})
+		return d.ops.Follow(t.Context(), d.caller(role),
+			op.FeedRequest{Ask: op.Ask{Surface: studio.Surface, Transport: "rest"}, Feed: d.ops.Feeds()[0],
+				Vars: map[string]string{"run_id": id}})
 	}
 	if _, err := follow(access.RoleUser); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a user follows a run of the GM: %v", err)

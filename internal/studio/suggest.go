@@ -67,7 +67,8 @@ func (s *Studio) skipReasonAfterQuestion() string {
 
 // suggestPlan asks the model, if one is configured, and returns its plan if that is usable, else
 // the rules' plan. It fails only if the canon cannot be read or ctx has ended.
-func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest, rules draft) (draft, error) {
+func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest,
+	rules draft) (draft, error) {
 	if s.model == nil {
 		return rules, nil
 	}
@@ -92,7 +93,7 @@ func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Gra
 	}
 	switch {
 	case wrong != nil:
-		rules.skipped, rules.fault = skippedUnusable, clipText(failureOf(wrong).Message, maxFault)
+		rules.skipped, rules.fault = skippedUnusable, clipMessage(failureOf(wrong).Message, maxFault)
 	case errors.Is(err, ErrOverBudget):
 		rules.skipped = skippedBudget
 	case fault.KindOf(err) == fault.RateLimited:
@@ -111,12 +112,14 @@ const maxFault = 400
 // modelPlan parses a model's answer like a plan file. It sets the caller's seed, audience and
 // budget, checks the plan as before an execution, and checks that the audience may see the named
 // places. A plan with a confirmation is refused: only a person confirms.
-func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest, text string) (Plan, error) {
+func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest,
+	text string) (Plan, error) {
 	p, err := ParsePlan([]byte(trimFence(text)))
 	if err != nil {
 		return p, err
 	}
-	p = Plan{Name: clipText(markup.OneLine(p.Name), 60), Doc: clipText(markup.OneLine(p.Doc), maxFault), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
+	p = Plan{Name: clipMessage(markup.OneLine(p.Name), 60), Doc: clipMessage(markup.OneLine(p.Doc), maxFault), Intent: in.Intent,
+		Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
 		Calls: p.Calls, Source: byModel + s.model.Name()}
 	for i, c := range p.Calls {
 		if c.Confirm {
@@ -138,7 +141,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 				continue
 			}
 			if _, err := findBuildable(ctx, snap, name); err != nil {
-				return Fail(Validation, "calls[%d].with.card: there is no place %q", i, clipText(name, 60))
+				return Fail(Validation, "calls[%d].with.card: there is no place %q", i, clipMessage(name, 60))
 			}
 		}
 		return nil
@@ -195,7 +198,8 @@ func (s *Studio) modelAsk(ctx context.Context, g access.Grant, in planRequest, c
 	if in.Budget.Calls > 0 {
 		most = min(most, in.Budget.Calls)
 	}
-	wanted, err := json.Marshal(map[string]any{"intent": in.Intent, "card": card, "target": in.Target, "places": places, "programs": programs, "calls_at_most": most})
+	wanted, err := json.Marshal(map[string]any{"intent": in.Intent, "card": card, "target": in.Target, "places": places,
+		"programs": programs, "calls_at_most": most})
 	if err != nil {
 		return ModelAsk{}, err
 	}
@@ -270,7 +274,8 @@ func (s *Studio) describeTools() []toolDoc {
 		}
 		for name, p := range o.In.Properties {
 			if !slices.Contains(hiddenFields, name) {
-				one.With[name] = fieldDoc{Type: p.Type, Needed: slices.Contains(o.In.Required, name), OneOf: p.Enum, Is: p.Description}
+				one.With[name] = fieldDoc{Type: p.Type, Needed: slices.Contains(o.In.Required, name), OneOf: p.Enum,
+					Is: p.Description}
 			}
 		}
 		told = append(told, one)

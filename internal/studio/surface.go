@@ -36,8 +36,10 @@ func newToolOp[In interface{ commonFields() common }, Out any](s *Studio, name s
 
 // toolSpec returns the operation spec of a tool.
 func (s *Studio) toolSpec(t *Tool) op.Spec {
-	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Surfaces: []string{Surface}, Version: t.Version,
-		Effect: access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit, Interactive: true}
+	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Surfaces: []string{Surface},
+		Version: t.Version,
+		Effect:  access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit,
+		Interactive: true}
 	if t.Destroys([]byte(`{"overwrite":true}`)) {
 		spec.Effect = access.Destroy
 	}
@@ -81,7 +83,8 @@ func (s *Studio) toolOps() []*op.Operation {
 }
 
 // callTool runs one call of a tool and fills in its envelope.
-func callTool[Out any](ctx context.Context, s *Studio, c *op.Call, t *Tool, in any, how common) (e Envelope[Out], err error) {
+func callTool[Out any](ctx context.Context, s *Studio, c *op.Call, t *Tool, in any,
+	how common) (e Envelope[Out], err error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return e, err

@@ -54,15 +54,20 @@ type exampleOut struct {
 // helpOps returns the help operations, under names with dots and again without, because some
 // clients refuse dots.
 func (s *Studio) helpOps() []*op.Operation {
-	list := op.Spec{Name: "mcp.list_commands", Title: "List commands", Doc: "Use it to see the studio's tools, their versions, and which program carries each out.",
-		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools", Examples: []op.Example{{Title: "All", Input: `{}`}}}
-	help := op.Spec{Name: "mcp.help", Title: "Explain a command", Doc: "Use it to get a tool's definition: schemas, examples, policy, and how each program carries it out.",
-		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools/{command_name}", Target: "command_name",
+	list := op.Spec{Name: "mcp.list_commands", Title: "List commands",
+		Doc:      "Use it to see the studio's tools, their versions, and which program carries each out.",
+		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools",
+		Examples: []op.Example{{Title: "All", Input: `{}`}}}
+	help := op.Spec{Name: "mcp.help", Title: "Explain a command",
+		Doc:      "Use it to get a tool's definition: schemas, examples, policy, and how each program carries it out.",
+		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser,
+		Route: "GET /api/studio/tools/{command_name}", Target: "command_name",
 		Examples: []op.Example{{Title: "A tool", Input: `{"command_name": "generate_scene"}`}}}
 	plainList, plainHelp := list, help
 	plainList.Name, plainList.Route = "mcp_list_commands", ""
 	plainHelp.Name, plainHelp.Route = "mcp_help", ""
-	return []*op.Operation{op.Define(list, s.listCommands), op.Define(help, s.explainCommand), op.Define(plainList, s.listCommands), op.Define(plainHelp, s.explainCommand)}
+	return []*op.Operation{op.Define(list, s.listCommands), op.Define(help, s.explainCommand),
+		op.Define(plainList, s.listCommands), op.Define(plainHelp, s.explainCommand)}
 }
 
 func (s *Studio) listCommands(context.Context, *op.Call, struct{}) (commandsOut, error) {
@@ -74,7 +79,8 @@ func (s *Studio) listCommands(context.Context, *op.Call, struct{}) (commandsOut,
 }
 
 func (s *Studio) newCommand(t *Tool) command {
-	c := command{Name: t.Name, Version: t.Version, Title: t.Title, Mutates: t.Mutates, Destructive: t.Destroys([]byte(`{"overwrite":true}`)), Adapters: []adapterSupport{}}
+	c := command{Name: t.Name, Version: t.Version, Title: t.Title, Mutates: t.Mutates,
+		Destructive: t.Destroys([]byte(`{"overwrite":true}`)), Adapters: []adapterSupport{}}
 	for _, a := range s.adapters {
 		sup := a.Tools()[t.Name]
 		c.Adapters = append(c.Adapters, adapterSupport{a.Kind(), sup.Does, sup.Note})
@@ -85,12 +91,14 @@ func (s *Studio) newCommand(t *Tool) command {
 func (s *Studio) explainCommand(_ context.Context, _ *op.Call, in helpIn) (helpOut, error) {
 	t, ok := toolNamed(in.Command)
 	if !ok {
-		e := fault.New(fault.NotFound, "there is no tool %q; the tools are %s", clipText(in.Command, 60), strings.Join(slices.Sorted(slices.Values(toolNames())), ", "))
+		e := fault.New(fault.NotFound, "there is no tool %q; the tools are %s", clipMessage(in.Command, 60),
+			strings.Join(slices.Sorted(slices.Values(toolNames())), ", "))
 		e.Code = string(ToolNotFound)
 		return helpOut{}, e
 	}
 	o := s.ops[t.Name].(*op.Operation)
-	out := helpOut{command: s.newCommand(t), Description: o.Doc, MinRole: o.MinRole.String(), Input: o.InputSchema(), Output: o.OutputSchema(), Examples: []exampleOut{}}
+	out := helpOut{command: s.newCommand(t), Description: o.Doc, MinRole: o.MinRole.String(), Input: o.InputSchema(),
+		Output: o.OutputSchema(), Examples: []exampleOut{}}
 	for _, e := range t.Examples {
 		out.Examples = append(out.Examples, exampleOut(e))
 	}

@@ -68,21 +68,32 @@ type planRunOut struct {
 
 func (s *Studio) planOps() []*op.Operation {
 	read := func(name, title, doc, route string) op.Spec {
-		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: route}
+		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read,
+			MinRole: access.RoleUser, Route: route}
 	}
-	create := read("plan_create", "Plan a scene", "Use it to turn a sentence into a plan of tool calls: build, furnish, render, export, import. Nothing is done; look the plan over and execute it. "+
-		"Where something needed is missing it asks the person behind your client, or in questions of its answer. A configured model may propose the plan; source says who did.", "POST /api/studio/plans")
+	create := read("plan_create", "Plan a scene",
+		"Use it to turn a sentence into a plan of tool calls: build, furnish, render, export, import. Nothing is done; look the plan over and execute it. "+
+			"Where something needed is missing it asks the person behind your client, or in questions of its answer. A configured model may propose the plan; source says who did.", "POST /api/studio/plans")
 	create.Effect, create.MinRole, create.Status, create.Interactive = access.Write, access.RoleGM, 201, true
-	create.Examples = []op.Example{{Title: "A place", Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}
-	validate := read("plan_validate", "Check a plan", "Use it to check a plan against the tools' schemas, the policy and the budget, without keeping or doing anything.", "POST /api/studio/plans/validate")
+	create.Examples = []op.Example{{Title: "A place",
+		Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}
+	validate := read("plan_validate", "Check a plan",
+		"Use it to check a plan against the tools' schemas, the policy and the budget, without keeping or doing anything.",
+		"POST /api/studio/plans/validate")
 	validate.MinRole = access.RoleGM
-	validate.Examples = []op.Example{{Title: "One call", Input: `{"plan": {"name": "A cube", "seed": 1, "calls": [{"tool": "add_object", "with": {"object_type": "cube", "location": [0, 0, 1]}}]}}`}}
-	run := read("plan_execute", "Execute a plan", "Use it to carry a plan out as one run: all of its calls or none. With dry_run it says what would change.", "POST /api/studio/plans/execute")
+	validate.Examples = []op.Example{{Title: "One call",
+		Input: `{"plan": {"name": "A cube", "seed": 1, "calls": [{"tool": "add_object", "with": {"object_type": "cube", "location": [0, 0, 1]}}]}}`}}
+	run := read("plan_execute", "Execute a plan",
+		"Use it to carry a plan out as one run: all of its calls or none. With dry_run it says what would change.",
+		"POST /api/studio/plans/execute")
 	run.Effect, run.MinRole, run.Timeout, run.Interactive = access.Destroy, access.RoleGM, toolLimit, true
-	run.Examples = []op.Example{{Title: "Rehearse", Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000", "dry_run": true}`}}
-	get := read("plan_get", "Show a plan", "Use it to see a plan that was made, with its questions.", "GET /api/studio/plans/{plan_id}")
+	run.Examples = []op.Example{{Title: "Rehearse",
+		Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000", "dry_run": true}`}}
+	get := read("plan_get", "Show a plan", "Use it to see a plan that was made, with its questions.",
+		"GET /api/studio/plans/{plan_id}")
 	get.Examples = []op.Example{{Title: "A plan", Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000"}`}}
-	return []*op.Operation{op.Define(create, s.planCreate), op.Define(validate, s.planValidate), op.Define(run, s.planExecute), op.Define(get, s.planGet)}
+	return []*op.Operation{op.Define(create, s.planCreate), op.Define(validate, s.planValidate),
+		op.Define(run, s.planExecute), op.Define(get, s.planGet)}
 }
 
 func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (createdOut, error) {
@@ -92,7 +103,8 @@ func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (c
 		return createdOut{}, faultWithoutRun(err)
 	}
 	d.ID = s.newID().String()
-	out := createdOut{planOut: s.checkPlan(d.Plan, c.Grant.Role()), Asked: string(d.asked), Skipped: d.skipped, ModelFault: d.fault}
+	out := createdOut{planOut: s.checkPlan(d.Plan, c.Grant.Role()), Asked: string(d.asked), Skipped: d.skipped,
+		ModelFault: d.fault}
 	c.Reply.Location = "/api/studio/plans/" + d.ID
 	return out, s.recordEvent(ctx, c.Grant, d.ID, eventPlan, level, d.Plan)
 }
@@ -127,7 +139,7 @@ func (s *Studio) findPlan(ctx context.Context, g access.Grant, id string) (Plan,
 	defer b.mu.Unlock()
 	e, ok := b.plans[id]
 	if !ok || e.audience > g.View().Level {
-		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", clipText(id, 60))
+		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", clipMessage(id, 60))
 	}
 	return e.plan, nil
 }

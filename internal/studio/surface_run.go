@@ -102,24 +102,38 @@ type staleOut struct {
 
 func (s *Studio) runOps() []*op.Operation {
 	read := func(name, title, doc, route, example string) op.Spec {
-		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: route,
+		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read,
+			MinRole: access.RoleUser, Route: route,
 			Timeout: 30 * time.Second, Examples: []op.Example{{Title: "As it is used", Input: example}}}
 	}
 	const id = "0190d0a0-0000-7000-8000-000000000000"
-	targets := read("list_targets", "List targets", "Use it to see which authoring programs can be used here, what each carries out, and what to install for the others.", "GET /api/studio/targets", `{}`)
-	cancel := read("cancel_run", "Cancel a run", "Use it to stop a run that is under way; its target goes back to what it was.", "POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`)
+	targets := read("list_targets", "List targets",
+		"Use it to see which authoring programs can be used here, what each carries out, and what to install for the others.",
+		"GET /api/studio/targets", `{}`)
+	cancel := read("cancel_run", "Cancel a run",
+		"Use it to stop a run that is under way; its target goes back to what it was.",
+		"POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`)
 	cancel.Effect, cancel.MinRole, cancel.Idempotent = access.Write, access.RoleGM, true
-	undo := read("undo_run", "Take a run back", "Use it to take back what a run did to its target, the latest run first. Its artifacts and its record stay.", "POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`)
+	undo := read("undo_run", "Take a run back",
+		"Use it to take back what a run did to its target, the latest run first. Its artifacts and its record stay.",
+		"POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`)
 	undo.Effect, undo.MinRole, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
-	verify := read("verify_run", "Repeat and compare a run", "Use it to run a run again, beside its target and on the state it began with, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
+	verify := read("verify_run", "Repeat and compare a run",
+		"Use it to run a run again, beside its target and on the state it began with, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
 	verify.MinRole, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
 	return []*op.Operation{
 		op.Define(targets, s.listTargets),
-		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.", "GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
-		op.Define(read("get_run", "Show a run", "Use it to see all that is recorded of a run, or how far it is.", "GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`), s.getRun),
-		op.Define(withRESTFile(read("get_artifact", "Get an artifact", "Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}", `{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
+		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.",
+			"GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
+		op.Define(read("get_run", "Show a run", "Use it to see all that is recorded of a run, or how far it is.",
+			"GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`), s.getRun),
+		op.Define(withRESTFile(read("get_artifact", "Get an artifact",
+			"Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}",
+			`{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
 		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
-		op.Define(read("list_stale", "List what is out of date", "Use it to see which runs were built from a card that has changed since.", "GET /api/studio/stale", `{}`), s.listStale),
+		op.Define(read("list_stale", "List what is out of date",
+			"Use it to see which runs were built from a card that has changed since.", "GET /api/studio/stale", `{}`),
+			s.listStale),
 	}
 }
 
@@ -203,7 +217,8 @@ func (s *Studio) listRuns(ctx context.Context, c *op.Call, in runsIn) (runsOut, 
 }
 
 func rowOf(r Run) runRow {
-	row := runRow{ID: r.ID.String(), Tool: r.Tool, Status: r.Status, Actor: r.Actor, Started: r.Started, Ended: r.Ended, Sources: r.Sources, Artifacts: len(r.Artifacts)}
+	row := runRow{ID: r.ID.String(), Tool: r.Tool, Status: r.Status, Actor: r.Actor, Started: r.Started, Ended: r.Ended,
+		Sources: r.Sources, Artifacts: len(r.Artifacts)}
 	if row.Sources == nil {
 		row.Sources = []Source{}
 	}
@@ -220,7 +235,8 @@ func (s *Studio) liveRows(g access.Grant) []runRow {
 	rows := []runRow{}
 	for _, l := range s.live {
 		if level, _ := access.ParseLevel(l.run.Audience); l.world == g.World() && level <= g.View().Level && !l.run.dry {
-			rows = append(rows, runRow{ID: l.run.ID.String(), Tool: l.run.Tool, Status: "running", Actor: l.run.Actor, Started: l.run.Started, Sources: []Source{}})
+			rows = append(rows, runRow{ID: l.run.ID.String(), Tool: l.run.Tool, Status: "running", Actor: l.run.Actor,
+				Started: l.run.Started, Sources: []Source{}})
 		}
 	}
 	slices.SortFunc(rows, func(a, b runRow) int { return cmp.Compare(b.ID, a.ID) })
@@ -233,8 +249,10 @@ func (s *Studio) queuedRows(g access.Grant, b *book, here []runRow) []runRow {
 	var rows []runRow
 	for id, t := range b.queue {
 		text := id.String()
-		if t.Act == actRun && g.View().Level >= access.LevelGM && !slices.ContainsFunc(here, func(r runRow) bool { return r.ID == text }) {
-			rows = append(rows, runRow{ID: text, Tool: t.Order.Tool, Status: s.stateOf(id), Actor: string(t.Who.Subject), Started: t.Asked, Sources: []Source{}})
+		if t.Act == actRun && g.View().Level >= access.LevelGM &&
+			!slices.ContainsFunc(here, func(r runRow) bool { return r.ID == text }) {
+			rows = append(rows, runRow{ID: text, Tool: t.Order.Tool, Status: s.stateOf(id), Actor: string(t.Who.Subject),
+				Started: t.Asked, Sources: []Source{}})
 		}
 	}
 	slices.SortFunc(rows, func(a, b runRow) int { return cmp.Compare(b.ID, a.ID) })
@@ -267,11 +285,13 @@ func (s *Studio) findLive(g access.Grant, id string) (*liveRun, bool) {
 
 func (s *Studio) getRun(ctx context.Context, c *op.Call, in runIn) (runOut, error) {
 	if l, ok := s.findLive(c.Grant, in.Run); ok {
-		b, err := json.Marshal(map[string]any{"run_id": l.run.ID, "tool_name": l.run.Tool, "status": "running", "started_at": l.run.Started, "audience": l.run.Audience})
+		b, err := json.Marshal(map[string]any{"run_id": l.run.ID, "tool_name": l.run.Tool, "status": "running",
+			"started_at": l.run.Started, "audience": l.run.Audience})
 		return runOut{Run: b}, err
 	}
 	if t, ok, err := s.findQueued(ctx, c.Grant, in.Run); ok || err != nil {
-		b, _ := json.Marshal(map[string]any{"run_id": t.ID, "tool_name": t.Order.Tool, "status": s.stateOf(t.ID), "started_at": t.Asked, "audience": t.Order.How.Audience})
+		b, _ := json.Marshal(map[string]any{"run_id": t.ID, "tool_name": t.Order.Tool, "status": s.stateOf(t.ID),
+			"started_at": t.Asked, "audience": t.Order.How.Audience})
 		return runOut{Run: b}, err
 	}
 	run, err := s.loadRun(ctx, c.Grant, in.Run)
@@ -341,9 +361,11 @@ func (s *Studio) undoRun(ctx context.Context, c *op.Call, in undoIn) (e Envelope
 		return e, err
 	}
 	if run.Status != "ok" || run.Undoes != "" {
-		return e, fault.New(fault.Rule, "run %s left nothing to take back: it is %s", in.Run, cmp.Or(run.Error.codeText(), "itself an undo"))
+		return e, fault.New(fault.Rule, "run %s left nothing to take back: it is %s", in.Run,
+			cmp.Or(run.Error.codeText(), "itself an undo"))
 	}
-	req := request{tool: "undo_run", version: "1.0.0", undoes: in.Run, common: common{DryRun: in.DryRun, RequestID: in.RequestID, Audience: run.Audience, Timeout: 300}}
+	req := request{tool: "undo_run", version: "1.0.0", undoes: in.Run,
+		common: common{DryRun: in.DryRun, RequestID: in.RequestID, Audience: run.Audience, Timeout: 300}}
 	req.hash = parseSum(strings.Repeat("0", 64))
 	for _, st := range run.Steps {
 		kind := st.Target.Name
@@ -378,9 +400,11 @@ func (s *Studio) listStale(ctx context.Context, c *op.Call, _ struct{}) (staleOu
 
 // runFeed makes the feed that follows a run.
 func (s *Studio) runFeed() *op.Feed {
-	return &op.Feed{Name: "follow_run", Title: "Follow a run", Doc: "How far a run is, and how it ended.", Surfaces: []string{Surface},
-		MinRole: access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
-		Kinds: []op.FeedKind{{Event: "progress", Doc: "How far it is: done, total, message."}, {Event: "ended", Doc: "The run's status and error."}},
+	return &op.Feed{Name: "follow_run", Title: "Follow a run", Doc: "How far a run is, and how it ended.",
+		Surfaces: []string{Surface},
+		MinRole:  access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
+		Kinds: []op.FeedKind{{Event: "progress", Doc: "How far it is: done, total, message."},
+			{Event: "ended", Doc: "The run's status and error."}},
 		Open: func(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
 			if l, ok := s.findLive(c.Grant, vars["run_id"]); ok {
 				n, _ := strconv.Atoi(after)

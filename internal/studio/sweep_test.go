@@ -19,7 +19,8 @@ func TestSweep(t *testing.T) {
 	d := newDesk(t)
 	d.openWith(d.queue(false, &sync.Map{}))
 	d.do(access.RoleGM, "add_object", cube)
-	kept := d.do(access.RoleGM, "export_asset", `{"format": "glb"}`)["artifacts"].([]any)[0].(map[string]any)["id"].(string)
+	kept := d.do(access.RoleGM, "export_asset",
+		`{"format": "glb"}`)["artifacts"].([]any)[0].(map[string]any)["id"].(string)
 	d.paper.fail = studio.Fail(studio.ExecFailed, "no")
 	if _, err := d.try(access.RoleGM, "export_asset", `{"format": "obj", "seed": 9}`); err == nil {
 		t.Fatal("it did not fail")
@@ -45,7 +46,8 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString(`{"run":"x","blob":"` + inTarget.Sum.String() + `"}` + "\n"); err != nil || f.Close() != nil {
+	if _, err := f.WriteString(`{"run":"x","blob":"` + inTarget.Sum.String() + `"}` + "\n"); err != nil ||
+		f.Close() != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-48 * time.Hour)

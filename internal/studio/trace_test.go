@@ -32,7 +32,8 @@ func TestEachStepHasASpan(t *testing.T) {
 	}
 	ctx, end := tracing.Root(t.Context(), "call", nil)
 	plan := `{"plan": {"name": "p", "seed": 1, "calls": [{"tool": "add_object", "with": {"object_type": "cube", "name": "Secret", "location": [0,0,0]}}, {"tool": "export_asset", "with": {"format": "glb"}}]}}`
-	answer, err := d.ops.Invoke(ctx, d.caller(access.RoleGM), op.Request{Operation: "plan_execute", Surface: studio.Surface, Input: []byte(plan), Transport: "mcp"})
+	answer, err := d.ops.Invoke(ctx, d.caller(access.RoleGM),
+		op.Request{Operation: "plan_execute", Surface: studio.Surface, Input: []byte(plan), Transport: "mcp"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func TestEachStepHasASpan(t *testing.T) {
 			t.Errorf("%s is of another trace than the run records", s.Name)
 		}
 	}
-	for _, want := range []string{"studio.open", "studio.step add_object", "studio.adapter blender", "studio.step export_asset", "studio.commit"} {
+	for _, want := range []string{"studio.open", "studio.step add_object", "studio.adapter blender",
+		"studio.step export_asset", "studio.commit"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("there is no span %q: %q", want, names)
 		}

@@ -57,7 +57,8 @@ func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Ve
 		targets = append(targets, st.Target.Name)
 	}
 	how := common{Audience: run.Audience, Timeout: s.policy.secondsLimit()}
-	t := s.newTicket(c.Grant, actVerify, newRun(s.newID(), "verify_run", "1.0.0", run.InputHash, how), order{Tool: "verify_run", How: how}, targetKinds(targets))
+	t := s.newTicket(c.Grant, actVerify, newRun(s.newID(), "verify_run", "1.0.0", run.InputHash, how),
+		order{Tool: "verify_run", How: how}, targetKinds(targets))
 	t.Run = id
 	if err := s.submitTicket(ctx, c.Grant, t); err != nil {
 		return Verdict{}, err
@@ -73,7 +74,8 @@ func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Ve
 }
 
 // verifyByID repeats and compares the run with this id.
-func (s *Studio) verifyByID(ctx context.Context, g access.Grant, id string, progress func(done, total float64, message string)) (Verdict, error) {
+func (s *Studio) verifyByID(ctx context.Context, g access.Grant, id string,
+	progress func(done, total float64, message string)) (Verdict, error) {
 	run, err := s.loadRun(ctx, g, id)
 	if err != nil {
 		return Verdict{}, err
@@ -83,9 +85,11 @@ func (s *Studio) verifyByID(ctx context.Context, g access.Grant, id string, prog
 
 // rerunAndCompare repeats a run on copies of its targets in their state from before the run, and
 // compares the results. It records nothing.
-func (s *Studio) rerunAndCompare(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (v Verdict, err error) {
+func (s *Studio) rerunAndCompare(ctx context.Context, g access.Grant, run Run,
+	progress func(done, total float64, message string)) (v Verdict, err error) {
 	if run.Status != "ok" || run.Undoes != "" {
-		return v, Fail(Validation, "run %s is %s; only what went well and made something can be run again", run.ID, run.Status)
+		return v, Fail(Validation, "run %s is %s; only what went well and made something can be run again", run.ID,
+			run.Status)
 	}
 	x, release, err := s.newRerun(ctx, g, run, progress)
 	defer release()
@@ -101,7 +105,8 @@ func (s *Studio) rerunAndCompare(ctx context.Context, g access.Grant, run Run, p
 }
 
 // newRerun makes an executor on copies of the targets of a run.
-func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (x *executor, release func(), err error) {
+func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run,
+	progress func(done, total float64, message string)) (x *executor, release func(), err error) {
 	var undo []func()
 	release = func() {
 		for _, f := range slices.Backward(undo) {
@@ -109,7 +114,8 @@ func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run, progress
 		}
 	}
 	x = s.newExecutor(g, request{common: common{Audience: run.Audience}}, progress)
-	x.run = &Run{ID: s.newID(), Seed: run.Seed, Audience: run.Audience, Config: s.config, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
+	x.run = &Run{ID: s.newID(), Seed: run.Seed, Audience: run.Audience, Config: s.config, Artifacts: []Artifact{},
+		Warnings: []string{}, Sources: []Source{}}
 	x.dir = filepath.Join(s.dir, "scratch", x.run.ID.String())
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return x, release, Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
@@ -164,7 +170,8 @@ func (s *Studio) runsBefore(ctx context.Context, g access.Grant, id uuid.UUID) (
 	return func(run string) bool { return earlier[run] }, nil
 }
 
-func (s *Studio) forkTarget(ctx context.Context, g access.Grant, name, dir string, keep func(string) bool) (Target, error) {
+func (s *Studio) forkTarget(ctx context.Context, g access.Grant, name, dir string,
+	keep func(string) bool) (Target, error) {
 	a, err := s.adapterOf(name)
 	if err != nil {
 		return nil, err
@@ -193,16 +200,19 @@ func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 		return err
 	}
 	if before != was.Before {
-		return Fail(TargetGone, "the state of %s before step %d cannot be made again: its program is %s, it was %s", was.Target.Name, i+1, txn.Info().Version, was.Target.Version)
+		return Fail(TargetGone, "the state of %s before step %d cannot be made again: its program is %s, it was %s",
+			was.Target.Name, i+1, txn.Info().Version, was.Target.Version)
 	}
-	x.run.Steps = append(x.run.Steps, Step{Tool: was.Tool, Version: toolOrEmpty(was.Tool).Version, Target: txn.Info(), Input: withoutPath(was.Input), Before: before,
+	x.run.Steps = append(x.run.Steps, Step{Tool: was.Tool, Version: toolOrEmpty(was.Tool).Version, Target: txn.Info(),
+		Input: withoutPath(was.Input), Before: before,
 		From: len(x.run.Artifacts), Made: []string{}})
 	st := &x.run.Steps[i]
 	common, err := readRaw[common](was.Input)
 	if err != nil {
 		return err
 	}
-	if err := x.doCall(ctx, i, call{tool: toolOrEmpty(was.Tool), target: was.Target.Name, seed: common.Seed}, st, txn); err != nil {
+	if err := x.doCall(ctx, i, call{tool: toolOrEmpty(was.Tool), target: was.Target.Name, seed: common.Seed}, st,
+		txn); err != nil {
 		var stale *fault.Error
 		if errors.As(err, &stale) && stale.Kind == fault.NotFound {
 			return Fail(Validation, "step %d rests on something that is gone: %s", i+1, stale.Message)

@@ -156,7 +156,8 @@ func (s *Studio) settleDelivery(ctx context.Context, d job.Delivery) error {
 // doUnderLease does a ticket while another goroutine renews its lease.
 func (s *Studio) doUnderLease(ctx context.Context, d job.Delivery, t ticket, lease time.Duration) error {
 	if d.Fence > maxAttempts {
-		return s.recordRefusal(ctx, d.World, t, Fail(TargetGone, "%d workers ended in the middle of it; look into their logs, then ask anew", maxAttempts))
+		return s.recordRefusal(ctx, d.World, t, Fail(TargetGone,
+			"%d workers ended in the middle of it; look into their logs, then ask anew", maxAttempts))
 	}
 	doing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -197,7 +198,8 @@ const stopPoll = 250 * time.Millisecond
 
 // renewLease renews a lease until stop is closed. It cancels the run if the lease is lost or a stop
 // was requested.
-func (s *Studio) renewLease(ctx context.Context, stop <-chan struct{}, d job.Delivery, lease time.Duration, cancel context.CancelCauseFunc) {
+func (s *Studio) renewLease(ctx context.Context, stop <-chan struct{}, d job.Delivery, lease time.Duration,
+	cancel context.CancelCauseFunc) {
 	look := time.NewTicker(min(stopPoll, lease/6))
 	defer look.Stop()
 	until := d.Due
@@ -228,7 +230,8 @@ func (s *Studio) renewLease(ctx context.Context, stop <-chan struct{}, d job.Del
 
 // isStopAsked reports whether a stop of the delivery's run was requested.
 func (s *Studio) isStopAsked(ctx context.Context, d job.Delivery) (asked bool) {
-	_ = s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error { // the next check may succeed
+	_ = s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error {
+		// The next check may succeed.
 		b, err := s.lockBook(context.WithoutCancel(ctx), g)
 		if err == nil {
 			asked = b.stopped[d.Event]

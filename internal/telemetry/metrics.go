@@ -52,13 +52,16 @@ var (
 func NewMetrics(l Labels) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		calls:    newCounter("loregate_calls_total", "Calls by operation, surface and outcome.", "operation", "surface", "code"),
+		calls: newCounter("loregate_calls_total", "Calls by operation, surface and outcome.", "operation", "surface",
+			"code"),
 		seconds:  newHistogram("loregate_call_seconds", "Seconds a call took.", callBuckets, "operation"),
 		refusals: newCounter("loregate_refusals_total", "Calls refused by a limit.", "limit"),
-		store:    newHistogram("loregate_store_seconds", "Seconds a read or write of the store took.", storeBuckets, "action"),
-		search:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "loregate_search_seconds", Help: "Seconds a search took.", Buckets: callBuckets}),
-		budget:   newCounter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
-		runs:     newCounter("loregate_runs_total", "Studio runs that came to a state.", "state"),
+		store: newHistogram("loregate_store_seconds", "Seconds a read or write of the store took.", storeBuckets,
+			"action"),
+		search: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "loregate_search_seconds",
+			Help: "Seconds a search took.", Buckets: callBuckets}),
+		budget: newCounter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
+		runs:   newCounter("loregate_runs_total", "Studio runs that came to a state.", "state"),
 	}
 	m.Know(l)
 	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs,
@@ -151,7 +154,8 @@ func (m *Metrics) AccessBuffer(depth func() int) error {
 	if m == nil {
 		return nil
 	}
-	return m.registerGauge("loregate_access_buffer", "Access records that are not durable yet, open calls among them.", nil, depth)
+	return m.registerGauge("loregate_access_buffer", "Access records that are not durable yet, open calls among them.",
+		nil, depth)
 }
 
 func (m *Metrics) registerGauge(name, help string, labels prometheus.Labels, value func() int) error {

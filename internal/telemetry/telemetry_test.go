@@ -185,7 +185,8 @@ func TestSpansNestAndCarryNoErrorText(t *testing.T) {
 		got[2].SpanContext.TraceID().String() != "0af7651916cd43dd8448eb211c80319c" {
 		t.Error("the spans do not nest")
 	}
-	if got[1].Status.Code != codes.Error || got[0].Status.Code == codes.Error || strings.Contains(fmt.Sprintf("%+v", got), content) {
+	if got[1].Status.Code != codes.Error || got[0].Status.Code == codes.Error ||
+		strings.Contains(fmt.Sprintf("%+v", got), content) {
 		t.Errorf("%+v", got[1].Status)
 	}
 }

@@ -91,7 +91,8 @@ func (t *tally) toGroup(key string) Group {
 	g := t.Group
 	g.Key, g.DistinctGrams = key, len(t.grams)
 	slices.Sort(t.latencies)
-	g.LatencyMS = Latency{roundTenths(quantile(t.latencies, 0.50)), roundTenths(quantile(t.latencies, 0.95)), roundTenths(quantile(t.latencies, 0.99))}
+	g.LatencyMS = Latency{roundTenths(quantile(t.latencies, 0.50)), roundTenths(quantile(t.latencies, 0.95)),
+		roundTenths(quantile(t.latencies, 0.99))}
 	g.RejectedRate = roundShare(float64(t.rejected), t.validated)
 	g.FlaggedRate = roundShare(float64(t.flagged), t.Count)
 	g.RecallMean = roundShare(t.recall, t.RecallSamples)
@@ -185,7 +186,8 @@ func (q Query) eachEvent(t *canon.LedgerTx, f func(Event)) error {
 }
 
 func (q Query) isMatch(e Event) bool {
-	return !e.At.Before(q.Since) && (q.Until.IsZero() || e.At.Before(q.Until)) && (q.Purpose == "" || e.Purpose == q.Purpose) && (q.Name == 0 || e.Name == q.Name)
+	return !e.At.Before(q.Since) && (q.Until.IsZero() || e.At.Before(q.Until)) &&
+		(q.Purpose == "" || e.Purpose == q.Purpose) && (q.Name == 0 || e.Name == q.Name)
 }
 
 // seekStart returns the first record that may hold events of the query's time, by binary search.

@@ -81,7 +81,8 @@ func (r *Recorder) Return(ctx context.Context, w access.WorldID, purpose string,
 	if tokens <= 0 || r.cfg.Budget[purpose] == (Budget{}) {
 		return nil
 	}
-	return r.updateSpending(ctx, w, func(*totals) *spending { return &spending{Purpose: purpose, Tokens: -tokens, At: r.cfg.Now().UTC()} })
+	return r.updateSpending(ctx, w,
+		func(*totals) *spending { return &spending{Purpose: purpose, Tokens: -tokens, At: r.cfg.Now().UTC()} })
 }
 
 // updateSpending adds the event that decide returns for the ledger's current totals; nil adds
@@ -203,7 +204,8 @@ func (b Budget) softWarnings(s *spentTokens, tokens int) (spans []string) {
 }
 
 func overBudget(purpose, span string, most int, wait time.Duration) error {
-	e := fault.New(fault.RateLimited, "the budget of %d tokens of %s for this %s is used up; wait %d s", most, purpose, span, fault.RetrySeconds(wait))
+	e := fault.New(fault.RateLimited, "the budget of %d tokens of %s for this %s is used up; wait %d s", most, purpose,
+		span, fault.RetrySeconds(wait))
 	e.RetryAfter = wait
 	return e.With("limit", "tokens_"+span)
 }

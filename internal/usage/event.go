@@ -29,8 +29,10 @@ const (
 )
 
 var names = [...]string{
-	ModelCalled: "AI.Model.Called", CacheAnswered: "AI.Cache.Answered", ProposalJudged: "AI.Proposal.Judged", ContentModerated: "AI.Content.Moderated",
-	IntentClassified: "AI.Intent.Classified", LoreRetrieved: "AI.Lore.Retrieved", BudgetWarned: "AI.Budget.Warned", BudgetRefused: "AI.Budget.Refused",
+	ModelCalled: "AI.Model.Called", CacheAnswered: "AI.Cache.Answered", ProposalJudged: "AI.Proposal.Judged",
+	ContentModerated: "AI.Content.Moderated",
+	IntentClassified: "AI.Intent.Classified", LoreRetrieved: "AI.Lore.Retrieved", BudgetWarned: "AI.Budget.Warned",
+	BudgetRefused: "AI.Budget.Refused",
 }
 
 // Names returns all names, in order.
@@ -74,7 +76,8 @@ const (
 )
 
 // Purposes are the purposes of calls. Events, budgets and proposals use the same words.
-var purposes = []string{"ambience", "npc_dialogue", "quest_seed", "narration", "classification", "retrieval", "planning"}
+var purposes = []string{"ambience", "npc_dialogue", "quest_seed", "narration", "classification", "retrieval",
+	"planning"}
 
 // Purposes returns all purposes.
 func Purposes() []string { return append([]string(nil), purposes...) }

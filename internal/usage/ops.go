@@ -12,11 +12,14 @@ import (
 // Operations returns the operation that serves the aggregates over REST, on the given surface.
 func (r *Recorder) Operations(surface string) []*op.Operation {
 	return []*op.Operation{op.Define(op.Spec{
-		Name: "get-ai-usage", Title: "What models cost and how they did", Surfaces: []string{surface}, Effect: access.Read, MinRole: access.RoleGM, NoTool: true,
+		Name: "get-ai-usage", Title: "What models cost and how they did", Surfaces: []string{surface}, Effect: access.Read,
+		MinRole: access.RoleGM, NoTool: true,
 		Route: "GET /api/telemetry/ai-usage",
 		Doc: "Count the calls to models and moderation in a time, by purpose, model, hour or day: tokens, cost, latency, what was rejected and flagged, cache hits, how varied the texts are. " +
 			"Aggregates only: no content is kept of a call.",
-		Examples: []op.Example{{Title: "By purpose", Input: `{"groupBy": "purpose"}`}, {Title: "What was judged of dialogue", Input: `{"purpose": "npc_dialogue", "eventType": "AI.Proposal.Judged", "groupBy": "day"}`}},
+		Examples: []op.Example{{Title: "By purpose", Input: `{"groupBy": "purpose"}`},
+			{Title: "What was judged of dialogue",
+				Input: `{"purpose": "npc_dialogue", "eventType": "AI.Proposal.Judged", "groupBy": "day"}`}},
 	}, r.getUsage)}
 }
 

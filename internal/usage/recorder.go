@@ -63,7 +63,8 @@ func New(c Config) (*Recorder, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, spending: map[access.WorldID]*totals{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, spending: map[access.WorldID]*totals{},
+		wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if c.Every < 0 {
 		close(r.done)
 		return r, nil
@@ -154,7 +155,8 @@ func (r *Recorder) write(ctx context.Context, w access.WorldID, events []Event) 
 	if err != nil {
 		return err
 	}
-	_, err = r.cfg.Canon.UpdateLedger(ctx, a.Grant, ledgerOf(w), func(*canon.LedgerTx) ([]canon.Event, error) { return toBatches(events) })
+	_, err = r.cfg.Canon.UpdateLedger(ctx, a.Grant, ledgerOf(w),
+		func(*canon.LedgerTx) ([]canon.Event, error) { return toBatches(events) })
 	a.Done(ctx, 0, err)
 	return err
 }

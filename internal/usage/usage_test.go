@@ -29,7 +29,8 @@ type desk struct {
 
 func newDesk(t *testing.T, store canon.Store, c Config) *desk {
 	t.Helper()
-	d := &desk{canon: canon.New(canon.Config{Store: store, Ledgers: map[string]string{LedgerKind: canon.AnySurface}}), guard: access.NewGuard(access.Config{})}
+	d := &desk{canon: canon.New(canon.Config{Store: store, Ledgers: map[string]string{LedgerKind: canon.AnySurface}}),
+		guard: access.NewGuard(access.Config{})}
 	w, err := d.canon.CreateWorld(t.Context(), d.grant(t, access.WorldID{}), canon.NewWorld{Slug: "main", Title: "Main"})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,8 @@ func newDesk(t *testing.T, store canon.Store, c Config) *desk {
 
 func (d *desk) grant(t *testing.T, w access.WorldID) access.Grant {
 	t.Helper()
-	a, err := d.guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "test", Effect: access.Write, World: w})
+	a, err := d.guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+		access.Request{Operation: "test", Effect: access.Write, World: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +77,13 @@ func TestAggregate(t *testing.T) {
 	d := newDesk(t, sqlitetest.Open(t), Config{Now: func() time.Time { return now }})
 	yes, found := true, 0.5
 	for n, e := range []Event{
-		{Name: ModelCalled, Purpose: "ambience", Model: "a", TokensPrompt: 100, TokensCompletion: 10, LatencyMS: 10, CostMicroUSD: 7, Outcome: Accepted},
-		{Name: ModelCalled, Purpose: "ambience", Model: "a", TokensPrompt: 200, TokensCompletion: 20, LatencyMS: 30, Outcome: Rejected, Retries: 1},
+		{Name: ModelCalled, Purpose: "ambience", Model: "a", TokensPrompt: 100, TokensCompletion: 10, LatencyMS: 10,
+			CostMicroUSD: 7, Outcome: Accepted},
+		{Name: ModelCalled, Purpose: "ambience", Model: "a", TokensPrompt: 200, TokensCompletion: 20, LatencyMS: 30,
+			Outcome: Rejected, Retries: 1},
 		{Name: CacheAnswered, Purpose: "ambience", Model: "a", CacheHit: &yes, LatencyMS: 1},
-		{Name: ModelCalled, Purpose: "npc_dialogue", Model: "b", LatencyMS: 20, Outcome: Accepted, Flagged: true, Grams: []uint32{1, 2, 2}},
+		{Name: ModelCalled, Purpose: "npc_dialogue", Model: "b", LatencyMS: 20, Outcome: Accepted, Flagged: true,
+			Grams: []uint32{1, 2, 2}},
 		{Name: LoreRetrieved, Purpose: "retrieval", LatencyMS: 5, Recall: &found},
 		{Name: ModelCalled, Purpose: "no such purpose"},
 		{Purpose: "ambience"},
@@ -98,16 +103,19 @@ func TestAggregate(t *testing.T) {
 		return total, groups
 	}
 	total, groups := count(Query{Since: now.Add(-time.Hour), GroupBy: "purpose"})
-	if total.Count != 5 || total.TokensPrompt != 300 || total.CostMicroUSD != 7 || total.CacheHits != 1 || total.FlaggedRate != 0.2 || total.RecallMean != 0.5 || total.RecallSamples != 1 {
+	if total.Count != 5 || total.TokensPrompt != 300 || total.CostMicroUSD != 7 || total.CacheHits != 1 ||
+		total.FlaggedRate != 0.2 || total.RecallMean != 0.5 || total.RecallSamples != 1 {
 		t.Errorf("in all %+v", total)
 	}
-	if len(groups) != 3 || groups[0].Key != "ambience" || groups[0].RejectedRate != 0.5 || groups[0].LatencyMS.P50 != 10 || groups[0].LatencyMS.P99 != 30 || groups[1].DistinctGrams != 2 || groups[1].Grams != 3 {
+	if len(groups) != 3 || groups[0].Key != "ambience" || groups[0].RejectedRate != 0.5 || groups[0].LatencyMS.P50 != 10 ||
+		groups[0].LatencyMS.P99 != 30 || groups[1].DistinctGrams != 2 || groups[1].Grams != 3 {
 		t.Errorf("by purpose %+v", groups)
 	}
 	if all, days := count(Query{GroupBy: "day"}); all.Count != 6 || len(days) != 2 {
 		t.Errorf("by day %+v", days)
 	}
-	if one, _ := count(Query{Purpose: "ambience", Name: ModelCalled, Since: now.Add(time.Minute)}); one.Count != 1 || one.Retries != 1 {
+	if one, _ := count(Query{Purpose: "ambience", Name: ModelCalled, Since: now.Add(time.Minute)}); one.Count != 1 ||
+		one.Retries != 1 {
 		t.Errorf("narrowed %+v", one)
 	}
 	if none, _ := count(Query{Until: now.Add(-72 * time.Hour)}); none.Count != 0 {
@@ -121,7 +129,8 @@ func TestSeek(t *testing.T) {
 	now := start
 	store := memory.New()
 	d := newDesk(t, store, Config{Now: func() time.Time { return now }, Every: time.Hour})
-	d.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return now }, Ledgers: map[string]string{LedgerKind: canon.AnySurface}})
+	d.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return now },
+		Ledgers: map[string]string{LedgerKind: canon.AnySurface}})
 	d.cfg.Canon = d.canon
 	for n := range 50 {
 		now = start.Add(time.Duration(n) * 10 * time.Minute)
@@ -138,7 +147,8 @@ func TestSeek(t *testing.T) {
 
 func TestBudgets(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
-	d := newDesk(t, memory.New(), Config{Now: func() time.Time { return now }, Budget: map[string]Budget{"ambience": {SoftHour: 50, HardHour: 100, HardDay: 150}}})
+	d := newDesk(t, memory.New(), Config{Now: func() time.Time { return now },
+		Budget: map[string]Budget{"ambience": {SoftHour: 50, HardHour: 100, HardDay: 150}}})
 	take := func(n int) error { return d.Take(t.Context(), d.world, "ambience", n) }
 	for _, n := range []int{40, 40, 20} {
 		if err := take(n); err != nil {

@@ -22,9 +22,11 @@ func TestWaitEnds(t *testing.T) {
 	}{
 		{"the time", func(ctx context.Context) bool { return wait.For(ctx, time.Minute) }, 0, time.Minute, true},
 		{"no time at all", func(ctx context.Context) bool { return wait.For(ctx, -time.Minute) }, 0, 0, true},
-		{"the context", func(ctx context.Context) bool { return wait.For(ctx, time.Minute) }, time.Second, time.Second, false},
+		{"the context", func(ctx context.Context) bool { return wait.For(ctx, time.Minute) }, time.Second,
+			time.Second, false},
 		{"something before", func(ctx context.Context) bool { return wait.Or(ctx, time.Minute, woken) }, 0, 0, true},
-		{"the time before something", func(ctx context.Context) bool { return wait.Or(ctx, time.Second, make(chan struct{})) }, 0, time.Second, true},
+		{"the time before something",
+			func(ctx context.Context) bool { return wait.Or(ctx, time.Second, make(chan struct{})) }, 0, time.Second, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

@@ -297,7 +297,8 @@ func findKey(way exit, own []cardAt) (cardAt, bool) {
 		return cardAt{}, false
 	}
 	for _, t := range own {
-		if rateFit(way.key, t) == fitName || rateFit(strings.ReplaceAll(way.key, "-", " "), t) == fitName || t.ID.String() == way.key {
+		if rateFit(way.key, t) == fitName || rateFit(strings.ReplaceAll(way.key, "-", " "), t) == fitName ||
+			t.ID.String() == way.key {
 			return t, true
 		}
 	}

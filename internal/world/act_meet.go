@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 )
 
 // speaker holds the fields of a character that define its answers.
@@ -16,7 +17,7 @@ type speaker struct {
 
 // planTalk speaks to somebody, or to nobody.
 func (s *turn) planTalk() error {
-	s.action.Detail = clipText(strings.Join(s.intent.Modifiers, " "), 200)
+	s.action.Detail = markup.Clip(strings.Join(s.intent.Modifiers, " "), 200)
 	if s.intent.DirectObject == "" {
 		return s.finishTurn(PlayerAct)
 	}
@@ -96,7 +97,8 @@ func (s *turn) strikeTarget(to cardAt, blow int) error {
 	if err != nil {
 		return err
 	}
-	l := canon.Link{ID: canon.LinkIDOf(linkFights, s.player.ID.String(), to.ID.String()), Kind: linkFights, From: s.player.ID, To: to.ID}
+	l := canon.Link{ID: canon.LinkIDOf(linkFights, s.player.ID.String(), to.ID.String()), Kind: linkFights,
+		From: s.player.ID, To: to.ID}
 	var f fight
 	if len(links) > 0 {
 		l = links[0]

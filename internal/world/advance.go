@@ -17,8 +17,10 @@ func (w *World) clockPart() part {
 		Name: "advance-time", Title: "Let world time pass",
 		Doc: "Advance the world's clock for everybody, by hours and minutes or to a tick. Players move up to it when they act again, and are told that they waited. " +
 			"Nothing else takes the world further than real time does: what players do moves their own clocks, at most an hour ahead.",
-		Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleGM, Route: "POST /api/world/time", Meta: toolID("World-advanceTime"),
-		Examples: []op.Example{{Title: "A night", Input: `{"hours": 8}`}, {Title: "Noon of the second day", Input: `{"toTick": 129600000}`}},
+		Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleGM, Route: "POST /api/world/time",
+		Meta: toolID("World-advanceTime"),
+		Examples: []op.Example{{Title: "A night", Input: `{"hours": 8}`},
+			{Title: "Noon of the second day", Input: `{"toTick": 129600000}`}},
 	}, w.advanceTime)}}
 }
 

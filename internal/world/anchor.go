@@ -138,7 +138,8 @@ func (w *World) reconcilePlayer(ctx context.Context, g access.Grant, player cano
 		if err != nil {
 			return err
 		}
-		return p.Event(canon.Event{Type: string(ClockReconciled), Scope: string(PlayerScope(player)), Payload: payload, Label: s.label, Version: 1,
+		return p.Event(canon.Event{Type: string(ClockReconciled), Scope: string(PlayerScope(player)), Payload: payload,
+			Label: s.label, Version: 1,
 			Actor: canon.EventActor{Kind: "system"}})
 	})
 }
@@ -146,7 +147,8 @@ func (w *World) reconcilePlayer(ctx context.Context, g access.Grant, player cano
 // planAnchor plans the place's anchor for the turn's label, which says who may learn of the
 // meeting. It never sets an anchor back.
 func (s *turn) planAnchor(links []canon.Link, anchor int64) error {
-	own := canon.Link{ID: canon.LinkIDOf(linkAnchor, s.place.ID.String(), s.label.String()), Kind: linkAnchor, From: s.place.ID, To: s.place.ID, Label: s.label}
+	own := canon.Link{ID: canon.LinkIDOf(linkAnchor, s.place.ID.String(), s.label.String()), Kind: linkAnchor,
+		From: s.place.ID, To: s.place.ID, Label: s.label}
 	for _, l := range links {
 		if l.ID == own.ID {
 			own = l

@@ -62,7 +62,8 @@ type timedInput interface {
 
 // readAsOf returns the source for the time that the caller asks for.
 func (w *World) readAsOf(ctx context.Context, snap *canon.Snapshot, ask timeInput) (*asOf, error) {
-	m := &asOf{Snapshot: snap, w: w, readAt: w.cfg.Now().UTC().Truncate(time.Millisecond), resolved: map[string]resolvedID{}}
+	m := &asOf{Snapshot: snap, w: w, readAt: w.cfg.Now().UTC().Truncate(time.Millisecond),
+		resolved: map[string]resolvedID{}}
 	if ask.AsOf != "" {
 		at, then, err := resolveAsOf(ctx, snap, ask.AsOf)
 		if err != nil {
@@ -252,7 +253,8 @@ const maxOfPlace = maxExits + maxHere + maxAnchors
 // a place with more than maxOfPlace links from it are not prefetched; they are read kind by kind
 // later.
 func (m *asOf) prefetchPlace(ctx context.Context, place canon.CardID) error {
-	from, err := m.readLinks(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}}, maxOfPlace+1)
+	from, err := m.readLinks(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}},
+		maxOfPlace+1)
 	if err != nil || len(from) > maxOfPlace {
 		return err
 	}

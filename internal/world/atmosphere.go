@@ -67,7 +67,8 @@ func slotOf(found map[string]canon.Layer, kind string) slot {
 	}
 	value, whole := shortenText(markup.Clean(l.Text), maxText)
 	at, card, from := l.At, l.Card, l.FromTick
-	s := slot{Present: true, Value: value, ValueTruncated: whole > 0, ScopeID: &card, AuthoredAt: &at, EffectiveFromTick: &from}
+	s := slot{Present: true, Value: value, ValueTruncated: whole > 0, ScopeID: &card, AuthoredAt: &at,
+		EffectiveFromTick: &from}
 	if l.ToTick != 0 {
 		to := l.ToTick
 		s.EffectiveToTick = &to

@@ -15,7 +15,8 @@ func BenchmarkLocationContext(b *testing.B) {
 	s.joins("Mira").does("look. n. s")
 	u := s.as("user")
 	for b.Loop() {
-		if _, err := u.invoke(op.Request{Operation: "get-location-context", Input: json.RawMessage(`{"locationId":"loc-square"}`)}); err != nil {
+		if _, err := u.invoke(op.Request{Operation: "get-location-context",
+			Input: json.RawMessage(`{"locationId":"loc-square"}`)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -35,18 +35,25 @@ func TestCommandIsReplannedOnConflict(t *testing.T) {
 		clock          int64
 		carries        string // the only thing that the first player has afterwards
 	}{
-		{name: "time passes for both", text: "look", between: "look", outcome: "done", place: "Quay", clock: 2 * costs[VerbLook].base},
-		{name: "the player has gone elsewhere", text: "go down", before: "go north then take the iron key then use the key on the chapel then go east then go up",
+		{name: "time passes for both", text: "look", between: "look", outcome: "done", place: "Quay",
+			clock: 2 * costs[VerbLook].base},
+		{name: "the player has gone elsewhere", text: "go down",
+			before:  "go north then take the iron key then use the key on the chapel then go east then go up",
 			between: "go down", outcome: "impossible", place: "Chapel"},
-		{name: "the last of a thing is taken by another", before: "go north", text: "take the iron key", between: "take the iron key", other: "go north",
+		{name: "the last of a thing is taken by another", before: "go north", text: "take the iron key",
+			between: "take the iron key", other: "go north",
 			outcome: "impossible", place: "Square"},
-		{name: "a part of a heap is taken by another", before: "go north", text: "take 3 coins", between: "take 2 coins", other: "go north",
+		{name: "a part of a heap is taken by another", before: "go north", text: "take 3 coins", between: "take 2 coins",
+			other:   "go north",
 			outcome: "done", place: "Square", carries: "Copper Coin"},
-		{name: "what is dropped was given away", before: "go north then take the iron key", text: "drop the iron key", between: "give the iron key to Oda Tarn",
+		{name: "what is dropped was given away", before: "go north then take the iron key", text: "drop the iron key",
+			between: "give the iron key to Oda Tarn",
 			outcome: "impossible", place: "Square"},
-		{name: "more of a heap is given by another", before: "go north", text: "take 1 coin", between: "give 2 coins to Mira", other: "go north then take 2 coins",
+		{name: "more of a heap is given by another", before: "go north", text: "take 1 coin", between: "give 2 coins to Mira",
+			other:   "go north then take 2 coins",
 			outcome: "done", place: "Square", carries: "Copper Coin"},
-		{name: "who is given to has left", before: "go north then take the iron key", text: "give the iron key to Tam", between: "go south", other: "go north",
+		{name: "who is given to has left", before: "go north then take the iron key", text: "give the iron key to Tam",
+			between: "go south", other: "go north",
 			outcome: "impossible", place: "Square", carries: "Iron Key"},
 		{name: "the way is locked", text: "go north", locks: "Quay", outcome: "impossible", place: "Quay"},
 	} {
@@ -97,7 +104,8 @@ func (s *scene) lockAll(place string) {
 	s.t.Helper()
 	id := s.idOf(place)
 	s.change(func(p *canon.Plan) error {
-		links, _, err := p.Links(s.t.Context(), canon.LinkQuery{From: id, Kinds: []string{linkExit}, Page: canon.Page{Limit: 12}})
+		links, _, err := p.Links(s.t.Context(), canon.LinkQuery{From: id, Kinds: []string{linkExit},
+			Page: canon.Page{Limit: 12}})
 		for _, l := range links {
 			if err == nil {
 				l.Attrs = mergeAttrs(l.Attrs, []byte(`{"lockState":"locked"}`))

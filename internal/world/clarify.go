@@ -22,8 +22,10 @@ func (w *World) parserPart() part {
 		Name: "parse-command", Title: "Read a player's command",
 		Doc: "Read what a player typed as acts in order, before deciding what comes of it. With playerId or locationId it also says which names mean several things there, or none. " +
 			"Ask the player where needsClarification is true.",
-		Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, Route: "POST /api/world/parse-command", Meta: toolID("IntentParser-parseCommand"),
-		Examples: []op.Example{{Title: "Two acts", Input: `{"text": "go north then look at the well"}`}, {Title: "A slip, at a place", Input: `{"text": "tkae the lamp", "locationId": "loc-rent-quay"}`}},
+		Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, Route: "POST /api/world/parse-command",
+		Meta: toolID("IntentParser-parseCommand"),
+		Examples: []op.Example{{Title: "Two acts", Input: `{"text": "go north then look at the well"}`},
+			{Title: "A slip, at a place", Input: `{"text": "tkae the lamp", "locationId": "loc-rent-quay"}`}},
 	}, w.parseCommand)}}
 }
 

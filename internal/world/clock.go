@@ -177,7 +177,8 @@ func (m *asOf) realTime(ctx context.Context) (time.Time, error) {
 // is committed and the other is planned again.
 func planClockStep(p *canon.Plan, c worldClock, to int64, reason string) error {
 	now := p.Clock().UnixMilli()
-	s := clockStep{clockLine: clockLine{min(to, maxTick), now, rateOf(p.World().Settings)}, FromTick: c.tickAt(p.Clock()), Reason: reason, Played: c.played}
+	s := clockStep{clockLine: clockLine{min(to, maxTick), now, rateOf(p.World().Settings)}, FromTick: c.tickAt(p.Clock()),
+		Reason: reason, Played: c.played}
 	if reason == stepBegun || reason == stepResumed {
 		s.Played = now
 	}
@@ -185,8 +186,9 @@ func planClockStep(p *canon.Plan, c worldClock, to int64, reason string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = p.EventOnce(canon.Event{Type: string(ClockAdvanced), Scope: string(GlobalScope), Payload: payload, Version: 1,
-		Actor: canon.EventActor{Kind: "system"}, Key: "clock:" + c.step.String()})
+	_, _, err = p.EventOnce(canon.Event{Type: string(ClockAdvanced), Scope: string(GlobalScope), Payload: payload,
+		Version: 1,
+		Actor:   canon.EventActor{Kind: "system"}, Key: "clock:" + c.step.String()})
 	return err
 }
 
@@ -229,7 +231,8 @@ func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 // ResetClock sets the clock of a fork back to the time at which the fork was made.
 func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
 	return w.setClock(ctx, g, stepReset, func(ctx context.Context, m *asOf) (int64, error) {
-		list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{Types: []string{string(ClockAdvanced)}, Oldest: true, Page: canon.Page{Limit: 1, Uncounted: true}})
+		list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{Types: []string{string(ClockAdvanced)}, Oldest: true,
+			Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
 			return 0, err
 		}
@@ -245,7 +248,8 @@ func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
 }
 
 // setClock steps the clock to a tick, which may be earlier or later than its present one.
-func (w *World) setClock(ctx context.Context, g access.Grant, reason string, tick func(context.Context, *asOf) (int64, error)) error {
+func (w *World) setClock(ctx context.Context, g access.Grant, reason string,
+	tick func(context.Context, *asOf) (int64, error)) error {
 	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		m := &asOf{Snapshot: p.Snapshot, w: w}
 		c, err := m.worldClock(ctx)

@@ -152,7 +152,8 @@ func (m *asOf) worldClock(ctx context.Context) (worldClock, error) {
 // readClock computes the clock from the last event of each clock type.
 func (m *asOf) readClock(ctx context.Context, open *canon.Snapshot) (b clockBasis, c worldClock, err error) {
 	for _, t := range clockTypes {
-		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.seq, Page: canon.Page{Limit: 1, Uncounted: true}})
+		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.seq,
+			Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
 			return b, c, err
 		}
@@ -174,12 +175,14 @@ const maxFollowed = 256
 // followClock adds the events since the last one to a cached basis. It returns false if the clock
 // must be computed from scratch: nothing was cached, there are too many commits, or the stream no
 // longer contains the last cached event, which happens when a database has lost commits.
-func (m *asOf) followClock(ctx context.Context, open *canon.Snapshot, b clockBasis, head canon.Seq) (clockBasis, bool, error) {
+func (m *asOf) followClock(ctx context.Context, open *canon.Snapshot, b clockBasis,
+	head canon.Seq) (clockBasis, bool, error) {
 	seq, id := b.lastEvent()
 	if b.step.seq == 0 || head < seq || head-seq > maxFollowed {
 		return b, false, nil
 	}
-	list, _, err := open.Events(ctx, canon.EventQuery{Types: clockTypes, After: seq - 1, Page: canon.Page{Limit: maxFollowed + 2, Uncounted: true}})
+	list, _, err := open.Events(ctx, canon.EventQuery{Types: clockTypes, After: seq - 1,
+		Page: canon.Page{Limit: maxFollowed + 2, Uncounted: true}})
 	if err != nil || !slices.ContainsFunc(list, func(e canon.StoredEvent) bool { return e.ID == id }) {
 		return b, false, err
 	}

@@ -23,7 +23,8 @@ func (p player) clock() int64 {
 // tick returns the time of a place as a narrator reads it.
 func (s *scene) tick(place string) int64 {
 	s.t.Helper()
-	return int64(s.as("user").call("get-location-context", `{"locationId":"loc-`+slug(place)+`"}`).at("item.tick").(float64))
+	return int64(s.as("user").call("get-location-context", `{"locationId":"loc-`+slug(place)+
+		`"}`).at("item.tick").(float64))
 }
 
 // The rests of one player move neither the world's clock nor those of other players.
@@ -129,7 +130,8 @@ func TestAdvanceTime(t *testing.T) {
 	p.does("look")
 	s.as("user").fails("permission_denied", "advance-time", `{"hours":1}`)
 	gm := s.as("gm")
-	for _, bad := range []string{`{}`, `{"hours":0}`, `{"hours":-1}`, `{"minutes":"soon"}`, `{"toTick":0}`, `{"hours":1,"toTick":5}`, `{"hours":876000,"minutes":600}`, `{"toTick":9007199254740991}`} {
+	for _, bad := range []string{`{}`, `{"hours":0}`, `{"hours":-1}`, `{"minutes":"soon"}`, `{"toTick":0}`,
+		`{"hours":1,"toTick":5}`, `{"hours":876000,"minutes":600}`, `{"toTick":9007199254740991}`} {
 		gm.fails("validation_error", "advance-time", bad)
 	}
 	gm.call("advance-time", `{"hours":8,"dry_run":true}`).is("tick", 8*int(hour), "eventId", nil)
@@ -141,15 +143,18 @@ func TestAdvanceTime(t *testing.T) {
 	if s.tick("Quay") != 8*hour+30*minute || p.clock() != ms(5*time.Second) {
 		t.Errorf("the place is at %d, the player at %d", s.tick("Quay"), p.clock())
 	}
-	p.does("look").is("events.#", 2, "events.0.type", "Player.Clock.Reconciled", "events.0.payload.policy", "wait", "events.1.type", "Player.Look", "clock", int(8*hour+30*minute+5000))
+	p.does("look").is("events.#", 2, "events.0.type", "Player.Clock.Reconciled", "events.0.payload.policy", "wait",
+		"events.1.type", "Player.Look", "clock", int(8*hour+30*minute+5000))
 	if n := p.does("north").at("narration").(string); strings.Contains(n, "wait") {
 		t.Errorf("waits twice: %s", n)
 	}
-	one, err := gm.invoke(op.Request{Operation: "advance-time", Input: json.RawMessage(`{"hours":1}`), IdempotencyKey: "k"})
+	one, err := gm.invoke(op.Request{Operation: "advance-time", Input: json.RawMessage(`{"hours":1}`),
+		IdempotencyKey: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := gm.invoke(op.Request{Operation: "advance-time", Input: json.RawMessage(`{"hours":1}`), IdempotencyKey: "k"})
+	two, err := gm.invoke(op.Request{Operation: "advance-time", Input: json.RawMessage(`{"hours":1}`),
+		IdempotencyKey: "k"})
 	if err != nil || string(one.Output) != string(two.Output) || !two.Reply.Replayed {
 		t.Errorf("%s\n%s %v", one.Output, two.Output, err)
 	}
@@ -213,7 +218,8 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	}
 	joined := q.does("look")
 	joined.is("events.0.payload.policy", "wait", "clock", int(s.tick("Square")+5000))
-	if text := joined.at("results.0.text").(string); !strings.HasPrefix(text, "You wait 6 minutes; it is night now. Square.") {
+	if text := joined.at("results.0.text").(string); !strings.HasPrefix(text,
+		"You wait 6 minutes; it is night now. Square.") {
 		t.Errorf("%s", text)
 	}
 	first := r.does("north", keyed("k"))
@@ -235,7 +241,8 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	quay := s.tick("Quay")
 	far := p.does("in")
 	far.is("events.1.payload.policy", "compress", "clock", int(limit))
-	if n := far.at("narration").(string); !strings.Contains(n, "has yet to catch up") || !strings.Contains(n, "The rest of the night passes") {
+	if n := far.at("narration").(string); !strings.Contains(n, "has yet to catch up") ||
+		!strings.Contains(n, "The rest of the night passes") {
 		t.Errorf("%s", n)
 	}
 	if s.tick("Quay") != quay {
@@ -285,7 +292,8 @@ func TestWorldWithoutStepsStartsAtLatestPlayerClock(t *testing.T) {
 	p, q := s.joins("Mira"), s.joins("Tam")
 	for id, clock := range map[canon.CardID]string{p.id: "999000", q.id: "7200000"} {
 		s.change(func(pl *canon.Plan) error {
-			links, _, err := pl.Links(t.Context(), canon.LinkQuery{From: id, Kinds: []string{linkAt}, Page: canon.Page{Limit: 1}})
+			links, _, err := pl.Links(t.Context(), canon.LinkQuery{From: id, Kinds: []string{linkAt},
+				Page: canon.Page{Limit: 1}})
 			if err == nil {
 				links[0].Attrs = json.RawMessage(`{"clock":` + clock + `}`)
 				_, err = pl.Link(links[0])
@@ -309,11 +317,16 @@ func TestCostsByCondition(t *testing.T) {
 		state  condition
 		want   int64
 	}{
-		{VerbMove, 0, condition{}, 60_000}, {VerbFlee, 0, condition{}, 60_000}, {VerbLook, 0, condition{}, 5_000}, {VerbExamine, 0, condition{}, 30_000},
-		{VerbAttack, 0, condition{}, 6_000}, {VerbRest, 0, condition{}, 8 * hour}, {VerbTalk, 0, condition{}, 60_000}, {VerbMove, 120_000, condition{}, 120_000},
-		{VerbMove, 0, condition{terrain: "dense-forest"}, 90_000}, {VerbMove, 120_000, condition{terrain: "dense-forest"}, 120_000}, {VerbMove, 0, condition{load: 20}, 60_000},
-		{VerbMove, 0, condition{load: 30}, 72_000}, {VerbMove, 0, condition{load: 1 << 40}, 120_000}, {VerbMove, 0, condition{wounds: 3, terrain: "hilltop"}, 93_000},
-		{VerbAttack, 0, condition{wounds: 2, load: 500}, 7_200}, {VerbRest, 0, condition{wounds: 9}, 8 * hour}, {VerbMove, 1 << 60, condition{}, maxTravel},
+		{VerbMove, 0, condition{}, 60_000}, {VerbFlee, 0, condition{}, 60_000}, {VerbLook, 0, condition{}, 5_000},
+		{VerbExamine, 0, condition{}, 30_000},
+		{VerbAttack, 0, condition{}, 6_000}, {VerbRest, 0, condition{}, 8 * hour}, {VerbTalk, 0, condition{}, 60_000},
+		{VerbMove, 120_000, condition{}, 120_000},
+		{VerbMove, 0, condition{terrain: "dense-forest"}, 90_000},
+		{VerbMove, 120_000, condition{terrain: "dense-forest"}, 120_000}, {VerbMove, 0, condition{load: 20}, 60_000},
+		{VerbMove, 0, condition{load: 30}, 72_000}, {VerbMove, 0, condition{load: 1 << 40}, 120_000},
+		{VerbMove, 0, condition{wounds: 3, terrain: "hilltop"}, 93_000},
+		{VerbAttack, 0, condition{wounds: 2, load: 500}, 7_200}, {VerbRest, 0, condition{wounds: 9}, 8 * hour},
+		{VerbMove, 1 << 60, condition{}, maxTravel},
 	} {
 		if got := costOf(test.verb, test.travel, test.state); got != test.want {
 			t.Errorf("%+v: %d", test, got)
@@ -362,7 +375,8 @@ func TestRandomCommandsMoveNoOtherClock(t *testing.T) {
 				t.Fatalf("seed %d, %d %q: the act moved the world from %d to %d", seed, n, text, world, now.clock)
 			}
 			if now.clock < before.clock || now.clock > given+real {
-				t.Fatalf("seed %d, %d: the world went from %d to %d; there passed %d and %d was given", seed, n, before.clock, now.clock, real, given)
+				t.Fatalf("seed %d, %d: the world went from %d to %d; there passed %d and %d was given", seed, n, before.clock,
+					now.clock, real, given)
 			}
 			for id, c := range now.clocks {
 				if c < before.clocks[id] || id != p.id && c != before.clocks[id] {
@@ -374,7 +388,8 @@ func TestRandomCommandsMoveNoOtherClock(t *testing.T) {
 			}
 			for place, anchor := range now.anchors {
 				if anchor < before.anchors[place] || anchor > now.clock+maxLead {
-					t.Fatalf("seed %d, %d %q: an anchor went from %d to %d, the world is at %d", seed, n, text, before.anchors[place], anchor, now.clock)
+					t.Fatalf("seed %d, %d %q: an anchor went from %d to %d, the world is at %d", seed, n, text, before.anchors[place],
+						anchor, now.clock)
 				}
 			}
 			before = now
@@ -398,7 +413,8 @@ func TestForkCarriesAndResetsClock(t *testing.T) {
 	}
 	in := func(w access.WorldID) access.Grant {
 		t.Helper()
-		a, err := access.NewGuard(access.Config{}).Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+		a, err := access.NewGuard(access.Config{}).Admit(t.Context(),
+			access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
 			access.Request{Operation: "fork", Effect: access.Write, World: w})
 		if err != nil {
 			t.Fatal(err)
@@ -420,7 +436,8 @@ func TestForkCarriesAndResetsClock(t *testing.T) {
 	if err := s.world.CarryClock(t.Context(), in(s.id), in(fork.ID)); err != nil || at() != 50*hour {
 		t.Errorf("begins at %d, %v", at(), err)
 	}
-	err = s.world.setClock(t.Context(), in(fork.ID), stepAdvanced, func(context.Context, *asOf) (int64, error) { return 90 * hour, nil })
+	err = s.world.setClock(t.Context(), in(fork.ID), stepAdvanced,
+		func(context.Context, *asOf) (int64, error) { return 90 * hour, nil })
 	if err != nil || at() != 90*hour {
 		t.Errorf("goes on to %d, %v", at(), err)
 	}

@@ -64,7 +64,8 @@ func (w *World) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comm
 		return commandOut{}, err
 	}
 	parsed := Parse(in.Text)
-	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{}, Events: []envelope{}}
+	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{},
+		Events: []envelope{}}
 	if parsed.NeedsClarification {
 		out.Narration = formatQuestion(parsed)
 		out.Clock, err = w.readPlayerClock(ctx, c.Grant, player)
@@ -95,7 +96,8 @@ func (w *World) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comm
 
 // runIntent carries out one act and adds its result to out. If the pace forbids the first act, that
 // is an error; a later act that it forbids gets the outcome limited.
-func (w *World) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i Intent, text string, out *commandOut) (bool, error) {
+func (w *World) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i Intent, text string,
+	out *commandOut) (bool, error) {
 	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
 	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
 	part := func(suffix string) access.Grant { return c.Grant.Part(strconv.Itoa(i.Order)+suffix, input) }
@@ -153,7 +155,8 @@ func (dueClocks) Error() string { return "world: the clocks must be put right fi
 
 // commitAct plans and commits one act. An act that was already done under the same idempotency key
 // is not done or counted again.
-func (w *World) commitAct(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID, i Intent) (done committedAct, err error) {
+func (w *World) commitAct(ctx context.Context,
+	part func(suffix string) access.Grant, player canon.CardID, i Intent) (done committedAct, err error) {
 	paced, met := false, false
 	act := func(timely bool) (err error) {
 		done.Receipt, err = w.canon.Update(ctx, part(""), func(p *canon.Plan) error {
@@ -213,12 +216,14 @@ func (w *World) commitAct(ctx context.Context, part func(suffix string) access.G
 // learn of does not move the world's clock.
 func (s *turn) findDueClocks() dueClocks {
 	everyones := s.event.Label.Equal(access.NewLabel(access.LevelUser))
-	return dueClocks{clock: everyones && s.clock.dueStep(s.plan.Clock(), rateOf(s.World().Settings)) != "", player: s.waits}
+	return dueClocks{clock: everyones && s.clock.dueStep(s.plan.Clock(), rateOf(s.World().Settings)) != "",
+		player: s.waits}
 }
 
 // narrateChange adds the event of a commit to out, and returns its narration as of that commit, so
 // that a repeated command gets the same answer.
-func (w *World) narrateChange(ctx context.Context, g access.Grant, change uuid.UUID, out *commandOut) (text string, err error) {
+func (w *World) narrateChange(ctx context.Context, g access.Grant, change uuid.UUID,
+	out *commandOut) (text string, err error) {
 	if change == uuid.Nil {
 		return "", nil
 	}
@@ -248,7 +253,8 @@ const hintPause = time.Minute
 func (w *World) recordHint(ctx context.Context, g access.Grant, h hint) (canon.Receipt, error) {
 	return w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		now := p.Clock()
-		events, _, err := p.Events(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(h.LocationID))}, Types: []string{string(GenerationHint)},
+		events, _, err := p.Events(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(h.LocationID))},
+			Types: []string{string(GenerationHint)},
 			Actor: h.PlayerID.String(), Page: canon.Page{Limit: 12}})
 		if err != nil {
 			return err
@@ -268,9 +274,11 @@ func (w *World) recordHint(ctx context.Context, g access.Grant, h hint) (canon.R
 		if err != nil {
 			return err
 		}
-		_, _, err = p.EventOnce(canon.Event{Type: string(GenerationHint), Scope: string(LocationScope(h.LocationID)), Payload: payload, Label: place.Label, Version: 1,
+		_, _, err = p.EventOnce(canon.Event{Type: string(GenerationHint), Scope: string(LocationScope(h.LocationID)),
+			Payload: payload, Label: place.Label, Version: 1,
 			Actor: canon.EventActor{Kind: "player", ID: h.PlayerID.String()},
-			Key:   fmt.Sprintf("hint:%s:%s:%s:%d", h.PlayerID, h.LocationID, h.Direction, now.Unix()/int64(hintPause/time.Second))})
+			Key: fmt.Sprintf("hint:%s:%s:%s:%d", h.PlayerID, h.LocationID, h.Direction,
+				now.Unix()/int64(hintPause/time.Second))})
 		return err
 	})
 }

@@ -45,7 +45,8 @@ func (m *asOf) companyOf(ctx context.Context, here []cardAt, place canon.CardID)
 	slices.SortStableFunc(c.NPCs, func(a, b inhabitant) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:]))
 	})
-	slices.SortStableFunc(c.Items, func(a, b carried) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+	slices.SortStableFunc(c.Items,
+		func(a, b carried) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
 	cutList(&c.ListTruncations, "npcs", &c.NPCs)
 	cutList(&c.ListTruncations, "items", &c.Items)
 	return c, nil

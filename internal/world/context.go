@@ -25,38 +25,46 @@ func (w *World) contextPart() part {
 				Name: "get-location-context", Title: "Everything about a place",
 				Doc: "Read what a narrator needs at a place: description, exits and where they lead, realms, mood, who and what is there and what happened of late. " +
 					"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null where there is no such place.",
-				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location-context", Meta: toolID("WorldContext-getLocationContext"),
-				Examples: []op.Example{{Title: "Where players begin", Input: `{}`}, {Title: "A place at noon of the first day", Input: `{"locationId": "loc-rent-quay", "tick": "43200000"}`}},
+				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location-context",
+				Meta: toolID("WorldContext-getLocationContext"),
+				Examples: []op.Example{{Title: "Where players begin", Input: `{}`},
+					{Title: "A place at noon of the first day", Input: `{"locationId": "loc-rent-quay", "tick": "43200000"}`}},
 			}, locationContextOf),
 			contextTool(w, op.Spec{
 				Name: "get-player-context", Title: "Everything about a player",
 				Doc:      "Read where a player stands, who and what is there, what it carries, its clock and what it did of late, before telling it anything. null where there is no such player.",
-				Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context", Meta: toolID("WorldContext-getPlayerContext"),
+				Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context",
+				Meta:     toolID("WorldContext-getPlayerContext"),
 				Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 			}, playerContextOf),
 			contextTool(w, op.Spec{
 				Name: "get-atmosphere", Title: "Weather, light and mood of a place",
 				Doc: "Read the weather, light and mood in force at a place at a tick. A layer on the place beats one on its realms, a small realm beats a large one; " +
 					"without a layer it is clear, daylight and calm.",
-				Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/atmosphere", Meta: toolID("WorldContext-getAtmosphere"),
+				Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/atmosphere",
+				Meta:     toolID("WorldContext-getAtmosphere"),
 				Examples: []op.Example{{Title: "The starting place now", Input: `{}`}},
 			}, atmosphereOf),
 			contextTool(w, op.Spec{
 				Name: "get-spatial-context", Title: "What lies around a place",
 				Doc:      "Read which places can be reached from a place by its exits, to a depth of 1 to 5, each with the shortest way. null where there is no such place.",
-				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/spatial-context", Meta: toolID("WorldContext-getSpatialContext"),
+				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/spatial-context",
+				Meta:     toolID("WorldContext-getSpatialContext"),
 				Examples: []op.Example{{Title: "Three steps around the starting place", Input: `{"depth": 3}`}},
 			}, spatialContextOf),
 			contextTool(w, op.Spec{
 				Name: "get-recent-events", Title: "What happened of late",
 				Doc:      "List what happened of late at a place or to a player, latest first, with what was said and done. Nothing where there is no such place or player.",
-				Surfaces: onWorld, Unwrap: "items", Target: "scopeId", Route: "GET /api/world/recent-events", Meta: toolID("WorldContext-getRecentEvents"),
-				Examples: []op.Example{{Title: "At a place", Input: `{"scope": "location", "scopeId": "loc-rent-quay", "limit": 5}`}},
+				Surfaces: onWorld, Unwrap: "items", Target: "scopeId", Route: "GET /api/world/recent-events",
+				Meta: toolID("WorldContext-getRecentEvents"),
+				Examples: []op.Example{{Title: "At a place",
+					Input: `{"scope": "location", "scopeId": "loc-rent-quay", "limit": 5}`}},
 			}, recentEventsOf),
 			contextTool(w, op.Spec{
 				Name: "get-location", Title: "One place",
 				Doc:      "Read the name, description and tags of a place. get-location-context gives more in one call. null where there is no such place.",
-				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location", Meta: toolID("World-getLocation"),
+				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location",
+				Meta:     toolID("World-getLocation"),
 				Examples: []op.Example{{Title: "Where players begin", Input: `{}`}},
 			}, plainLocation),
 			contextTool(w, op.Spec{
@@ -316,7 +324,8 @@ func atmosphereOf(ctx context.Context, m *asOf, in atPlace) (a atmosphere, err e
 			return a, err
 		}
 	}
-	a.Weather, a.Lighting, a.Ambient = slotOf(layers, LayerWeather), slotOf(layers, LayerLighting), slotOf(layers, LayerAmbient)
+	a.Weather, a.Lighting, a.Ambient = slotOf(layers, LayerWeather), slotOf(layers, LayerLighting),
+		slotOf(layers, LayerAmbient)
 	return a, nil
 }
 

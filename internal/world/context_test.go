@@ -13,23 +13,28 @@ import (
 func TestLocationContext(t *testing.T) {
 	s := newScene(t)
 	got := s.as("user").call("get-location-context", `{}`)
-	got.is("item.tick", 0, "item.location.name", "Quay", "item.location.id", s.idOf("Quay").String(), "item.location.version", 1,
+	got.is("item.tick", 0, "item.location.name", "Quay", "item.location.id", s.idOf("Quay").String(),
+		"item.location.version", 1,
 		"item.location.description", "Black stone and wet rope. A tariff board leans here.", "item.location.tags.0", "quay",
-		"item.exits.#", 3, "item.exits.0.direction", "north", "item.exits.0.toLocationId", s.idOf("Square").String(), "item.exits.0.availability", "hard",
+		"item.exits.#", 3, "item.exits.0.direction", "north", "item.exits.0.toLocationId", s.idOf("Square").String(),
+		"item.exits.0.availability", "hard",
 		"item.exits.0.description", "Up wet steps.", "item.exits.0.travelDurationMs", 120000,
 		"item.exits.1.direction", "west", "item.exits.1.availability", "pending", "item.exits.1.toLocationId", nil,
 		"item.exits.2.direction", "up", "item.exits.2.availability", "forbidden",
-		"item.realms.political.0.name", "Low Ward", "item.realms.weather.0.name", "Coast", "item.realms.functional.#", 0, "item.realms.geographic.#", 0,
+		"item.realms.political.0.name", "Low Ward", "item.realms.weather.0.name", "Coast", "item.realms.functional.#", 0,
+		"item.realms.geographic.#", 0,
 		"item.narrativeTags.#", 3, "item.narrativeTags.0", "tar", "item.narrativeTags.2", "rain",
 		"item.ambient.value", "calm", "item.ambient.defaulted", true, "item.ambient.present", false,
 		"item.nearbyPlayers.#", 0, "item.recentEvents.#", 0)
 	if strings.Contains(got.Raw, "secret") || strings.Contains(got.Raw, "Cellar") {
 		t.Errorf("a user sees what is hidden: %s", got.Raw)
 	}
-	if ref, _ := got.Reply.Meta["contextRef"].(string); ref == "" || !strings.Contains(got.Raw, `{"item":{"contextRef":"`+ref+`"`) {
+	if ref, _ := got.Reply.Meta["contextRef"].(string); ref == "" ||
+		!strings.Contains(got.Raw, `{"item":{"contextRef":"`+ref+`"`) {
 		t.Error("no contextRef in the answer itself")
 	}
-	s.as("gm").call("get-location-context", `{"locationId":"loc-quay"}`).is("item.exits.#", 4, "item.exits.3.direction", "down", "item.exits.3.availability", "hard",
+	s.as("gm").call("get-location-context", `{"locationId":"loc-quay"}`).is("item.exits.#", 4, "item.exits.3.direction",
+		"down", "item.exits.3.availability", "hard",
 		"item.exits.2.direction", "up", "item.realms.functional.0.name", "Secret Order", "item.narrativeTags.0", "secrettag")
 }
 
@@ -46,7 +51,8 @@ func measured(raw string) string {
 func TestUnknownAndHiddenPlacesAreNull(t *testing.T) {
 	s := newScene(t)
 	absent := s.as("user").call("get-location-context", `{"locationId":"01900000-0000-7000-8000-000000000000"}`).Raw
-	for _, id := range []string{s.idOf("Cellar").String(), "loc-cellar", "nowhere", s.idOf("Oda Tarn").String(), "x y", "../.."} {
+	for _, id := range []string{s.idOf("Cellar").String(), "loc-cellar", "nowhere", s.idOf("Oda Tarn").String(), "x y",
+		"../.."} {
 		for _, tool := range []string{"get-location-context", "get-spatial-context", "get-location"} {
 			if got := s.as("user").call(tool, `{"locationId":"`+id+`"}`).Raw; got != absent || got != `{"item":null}` {
 				t.Errorf("%s of %s: %s", tool, id, got)
@@ -55,7 +61,8 @@ func TestUnknownAndHiddenPlacesAreNull(t *testing.T) {
 		s.as("user").call("list-exits", `{"locationId":"`+id+`"}`).is("exits.#", 0)
 		s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"`+id+`"}`).is("items.#", 0)
 		s.as("user").call("get-player-context", `{"playerId":"`+id+`"}`).is("item", nil)
-		s.as("user").call("get-atmosphere", `{"locationId":"`+id+`"}`).is("locationId", nil, "weather.value", "clear", "lighting.value", "daylight", "ambient.value", "calm")
+		s.as("user").call("get-atmosphere", `{"locationId":"`+id+`"}`).is("locationId", nil, "weather.value", "clear",
+			"lighting.value", "daylight", "ambient.value", "calm")
 	}
 }
 
@@ -64,7 +71,8 @@ func TestNumericInputs(t *testing.T) {
 	u := s.as("user")
 	u.call("get-location-context", `{"tick":"3600000"}`).is("item.tick", 3600000)
 	u.call("get-atmosphere", `{"tick":61200000}`).is("tick", 61200000, "timeOfDay", "dusk")
-	for _, bad := range []string{`{"tick":-1}`, `{"tick":"-1"}`, `{"tick":"soon"}`, `{"tick":1.5}`, `{"tick":true}`, `{"tick":[1]}`} {
+	for _, bad := range []string{`{"tick":-1}`, `{"tick":"-1"}`, `{"tick":"soon"}`, `{"tick":1.5}`, `{"tick":true}`,
+		`{"tick":[1]}`} {
 		u.fails("validation_error", "get-location-context", bad)
 		u.fails("validation_error", "get-atmosphere", bad)
 	}
@@ -78,10 +86,14 @@ func TestNumericInputs(t *testing.T) {
 func TestSpatialContext(t *testing.T) {
 	s := newScene(t)
 	got := s.as("user").call("get-spatial-context", `{}`)
-	got.is("item.depth", 2, "item.requestedDepth", nil, "item.neighbors.#", 2, "item.neighbors.0.name", "Square", "item.neighbors.0.depth", 1, "item.neighbors.0.direction", "north",
-		"item.neighbors.1.name", "Chapel", "item.neighbors.1.depth", 2, "item.neighbors.1.direction", "north", "item.neighbors.1.path.1", "east")
-	s.as("user").call("get-spatial-context", `{"depth":"9"}`).is("item.depth", 5, "item.requestedDepth", 9, "item.warnings.#", 1, "item.neighbors.#", 3, "item.neighbors.2.name", "Tower")
-	s.as("user").call("get-spatial-context", `{"depth":0}`).is("item.depth", 1, "item.requestedDepth", 0, "item.neighbors.#", 1)
+	got.is("item.depth", 2, "item.requestedDepth", nil, "item.neighbors.#", 2, "item.neighbors.0.name", "Square",
+		"item.neighbors.0.depth", 1, "item.neighbors.0.direction", "north",
+		"item.neighbors.1.name", "Chapel", "item.neighbors.1.depth", 2, "item.neighbors.1.direction", "north",
+		"item.neighbors.1.path.1", "east")
+	s.as("user").call("get-spatial-context", `{"depth":"9"}`).is("item.depth", 5, "item.requestedDepth", 9,
+		"item.warnings.#", 1, "item.neighbors.#", 3, "item.neighbors.2.name", "Tower")
+	s.as("user").call("get-spatial-context", `{"depth":0}`).is("item.depth", 1, "item.requestedDepth", 0,
+		"item.neighbors.#", 1)
 	s.as("gm").call("get-spatial-context", `{"depth":1}`).is("item.neighbors.#", 2, "item.neighbors.1.direction", "down")
 }
 
@@ -91,13 +103,15 @@ func TestLayersByPlaceScopeAndTime(t *testing.T) {
 	s.layer("Low Ward", LayerWeather, "Drizzle.", 0, 1000)
 	s.layer("Low Ward", LayerAmbient, "Hammers.", 0, 0)
 	u := s.as("user")
-	u.call("get-atmosphere", `{"tick":500}`).is("weather.value", "Drizzle.", "weather.scopeId", s.idOf("Low Ward").String(), "weather.effectiveToTick", 1000, "ambient.value", "Hammers.", "lighting.defaulted", true)
+	u.call("get-atmosphere", `{"tick":500}`).is("weather.value", "Drizzle.", "weather.scopeId",
+		s.idOf("Low Ward").String(), "weather.effectiveToTick", 1000, "ambient.value", "Hammers.", "lighting.defaulted", true)
 	u.call("get-atmosphere", `{"tick":1000}`).is("weather.value", "Drizzle.")
 	u.call("get-atmosphere", `{"tick":1001}`).is("weather.value", "Rain from the sea.", "weather.effectiveToTick", nil)
 	s.layer("Quay", LayerWeather, "Fog on the stones.", 2000, 0)
 	s.layer("Quay", LayerWeather, "Thicker fog.", 1500, 0)
 	u.call("get-atmosphere", `{"tick":1999}`).is("weather.value", "Thicker fog.")
-	u.call("get-atmosphere", `{"tick":2000}`).is("weather.value", "Thicker fog.", "weather.present", true, "weather.defaulted", false)
+	u.call("get-atmosphere", `{"tick":2000}`).is("weather.value", "Thicker fog.", "weather.present", true,
+		"weather.defaulted", false)
 	u.call("get-atmosphere", `{"tick":1499}`).is("weather.value", "Rain from the sea.")
 	s.layer("Quay", LayerAmbient, strings.Repeat("ä", 600), 0, 0)
 	got := u.call("get-location-context", `{"tick":5}`)
@@ -105,7 +119,8 @@ func TestLayersByPlaceScopeAndTime(t *testing.T) {
 }
 
 func TestTimeOfDay(t *testing.T) {
-	for h, want := range map[int64]string{0: "night", 4: "night", 5: "dawn", 7: "dawn", 8: "morning", 11: "morning", 12: "afternoon", 16: "afternoon", 17: "dusk", 19: "dusk", 20: "night", 23: "night", 29: "dawn"} {
+	for h, want := range map[int64]string{0: "night", 4: "night", 5: "dawn", 7: "dawn", 8: "morning", 11: "morning",
+		12: "afternoon", 16: "afternoon", 17: "dusk", 19: "dusk", 20: "night", 23: "night", 29: "dawn"} {
 		if got := TimeOfDay(h*hour + hour - 1); got != want {
 			t.Errorf("hour %d: %s, want %s", h, got, want)
 		}
@@ -138,7 +153,8 @@ func TestTruncatedDescriptionIsReported(t *testing.T) {
 	s := newScene(t)
 	text := "<p>" + strings.Repeat("é", 700) + "</p>"
 	s.edit("Quay", canon.Edit{Content: &text})
-	s.as("user").call("get-location", `{}`).is("item.description", strings.Repeat("é", 512), "item.fieldTruncations.description", 700)
+	s.as("user").call("get-location", `{}`).is("item.description", strings.Repeat("é", 512),
+		"item.fieldTruncations.description", 700)
 }
 
 func TestContextAsOf(t *testing.T) {
@@ -152,30 +168,36 @@ func TestContextAsOf(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		links, _, err := p.Links(t.Context(), canon.LinkQuery{From: q.ID, Kinds: []string{linkExit}, Page: canon.Page{Limit: 10}})
+		links, _, err := p.Links(t.Context(), canon.LinkQuery{From: q.ID, Kinds: []string{linkExit},
+			Page: canon.Page{Limit: 10}})
 		for _, l := range links {
 			p.Unlink(l)
 		}
 		return err
 	})
 	u := s.as("user")
-	u.call("get-location-context", `{}`).is("item.location.description", "After the flood.", "item.location.version", 2, "item.ambient.value", "Dripping.", "item.exits.0.availability", "pending")
+	u.call("get-location-context", `{}`).is("item.location.description", "After the flood.", "item.location.version", 2,
+		"item.ambient.value", "Dripping.", "item.exits.0.availability", "pending")
 	u.call("get-location-context", `{"as_of":"`+before.Format("2006-01-02T15:04:05Z")+`"}`).is("item.location.version", 1,
-		"item.location.description", "Black stone and wet rope. A tariff board leans here.", "item.ambient.value", "calm", "item.exits.0.availability", "hard")
+		"item.location.description", "Black stone and wet rope. A tariff board leans here.", "item.ambient.value", "calm",
+		"item.exits.0.availability", "hard")
 	u.call("get-spatial-context", `{"as_of":"`+before.Format("2006-01-02T15:04:05Z")+`"}`).is("item.neighbors.#", 2)
 	u.call("get-spatial-context", `{}`).is("item.neighbors.#", 0)
 	u.fails("validation_error", "get-location-context", `{"as_of":"5"}`)
 	u.fails("validation_error", "get-location-context", `{"as_of":"1999-01-01"}`)
 	u.fails("validation_error", "get-location-context", `{"as_of":"then"}`)
-	s.as("gm").call("get-location-context", `{"as_of":"2"}`).is("item.location.name", "Quay", "item.exits.0.direction", "west")
+	s.as("gm").call("get-location-context", `{"as_of":"2"}`).is("item.location.name", "Quay",
+		"item.exits.0.direction", "west")
 	s.as("gm").fails("validation_error", "get-location-context", `{"as_of":"100000"}`)
 }
 
 func TestRereadReturnsSameAnswer(t *testing.T) {
 	s := newScene(t)
 	for _, who := range []string{"user", "gm", "admin"} {
-		for tool, input := range map[string]string{"get-location-context": `{}`, "get-atmosphere": `{"locationId":"loc-square"}`, "get-spatial-context": `{"depth":3}`,
-			"get-recent-events": `{"scope":"location","scopeId":"loc-quay"}`, "list-exits": `{}`, "get-location": `{"locationId":"nowhere"}`} {
+		for tool, input := range map[string]string{"get-location-context": `{}`,
+			"get-atmosphere": `{"locationId":"loc-square"}`, "get-spatial-context": `{"depth":3}`,
+			"get-recent-events": `{"scope":"location","scopeId":"loc-quay"}`, "list-exits": `{}`,
+			"get-location": `{"locationId":"nowhere"}`} {
 			got := s.as(who).call(tool, input)
 			ref := got.Reply.Meta["contextRef"].(string)
 			text := "<p>Edited for " + who + tool + "</p>"
@@ -205,7 +227,8 @@ func TestRereadReturnsSameAnswer(t *testing.T) {
 	if later := s.as("user").call("list-exits", `{}`).Reply.Meta["contextRef"].(string); len(later) != len(good) {
 		t.Errorf("a reference grows with what is hidden: %d, then %d characters", len(good), len(later))
 	}
-	for _, bad := range []string{"", "x", good[1:], good[:len(good)-2], good + "A", strings.ToUpper(good), strings.Repeat("A", 5000)} {
+	for _, bad := range []string{"", "x", good[1:], good[:len(good)-2], good + "A", strings.ToUpper(good),
+		strings.Repeat("A", 5000)} {
 		if _, err := s.world.Reread(t.Context(), s.grant("admin"), bad); err == nil {
 			t.Errorf("the reference %.20q was opened", bad)
 		}
@@ -220,9 +243,13 @@ func TestRereadAfterRenames(t *testing.T) {
 	s.lore("the-well", "The Well", "It hums.", "", access.LevelUser)
 	s.card(canon.NewCard{Name: "No Fact Yet", Type: typeLore, Content: "<p>x</p>"})
 	none := s.idOf("No Fact Yet").String()
-	asks := [][2]string{{"get-location-context", `{}`}, {"get-location-context", `{"locationId":"loc-square"}`}, {"get-atmosphere", `{"locationId":"loc-quay"}`},
-		{"get-spatial-context", `{"locationId":"loc-square","depth":3}`}, {"get-location", `{"locationId":"loc-new"}`}, {"get-canonical-fact", `{"factId":"the-well"}`},
-		{"get-canonical-fact", `{"factId":"the-spring"}`}, {"get-canonical-fact", `{"factId":"` + s.idOf("The Well").String() + `"}`}, {"get-canonical-fact", `{"factId":"` + none + `"}`},
+	asks := [][2]string{{"get-location-context", `{}`}, {"get-location-context", `{"locationId":"loc-square"}`},
+		{"get-atmosphere", `{"locationId":"loc-quay"}`},
+		{"get-spatial-context", `{"locationId":"loc-square","depth":3}`}, {"get-location", `{"locationId":"loc-new"}`},
+		{"get-canonical-fact", `{"factId":"the-well"}`},
+		{"get-canonical-fact", `{"factId":"the-spring"}`},
+		{"get-canonical-fact", `{"factId":"` + s.idOf("The Well").String() + `"}`},
+		{"get-canonical-fact", `{"factId":"` + none + `"}`},
 		{"get-recent-events", `{"scope":"location","scopeId":"loc-quay"}`}}
 	var first []answer
 	for _, a := range asks {

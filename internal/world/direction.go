@@ -6,11 +6,13 @@ import "slices"
 type Direction string
 
 // Directions lists all directions in the order in which they are always listed.
-var Directions = []Direction{"north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest", "up", "down", "in", "out"}
+var Directions = []Direction{"north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest", "up",
+	"down", "in", "out"}
 
 // opposites lists each pair of opposite directions once.
 var opposites = [][2]Direction{
-	{"north", "south"}, {"east", "west"}, {"northeast", "southwest"}, {"northwest", "southeast"}, {"up", "down"}, {"in", "out"},
+	{"north", "south"}, {"east", "west"}, {"northeast", "southwest"}, {"northwest", "southeast"}, {"up", "down"},
+	{"in", "out"},
 }
 
 // ParseDirection parses the full name of a direction.

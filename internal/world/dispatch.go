@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/job"
+	"loregate/internal/markup"
 	"loregate/internal/wait"
 )
 
@@ -81,7 +82,8 @@ func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	d := &Dispatcher{cfg: c, began: c.Now(), recorded: map[access.WorldID]map[string]bool{}, heads: map[access.WorldID]canon.Head{}}
+	d := &Dispatcher{cfg: c, began: c.Now(), recorded: map[access.WorldID]map[string]bool{},
+		heads: map[access.WorldID]canon.Head{}}
 	for _, h := range c.Handlers {
 		if err := d.registerName(h); err != nil {
 			return nil, err
@@ -119,7 +121,8 @@ func (d *Dispatcher) Handles(t EventType) bool {
 
 // Statuses returns the status of events as of a time. If an event has several handlers, it is the
 // status of the one that is furthest from success.
-func (d *Dispatcher) Statuses(ctx context.Context, w access.WorldID, events []uuid.UUID, at time.Time) (map[uuid.UUID]Status, error) {
+func (d *Dispatcher) Statuses(ctx context.Context, w access.WorldID, events []uuid.UUID,
+	at time.Time) (map[uuid.UUID]Status, error) {
 	list, err := d.cfg.Deliveries.Of(ctx, w, events)
 	out := map[uuid.UUID]Status{}
 	for _, one := range list {
@@ -229,7 +232,8 @@ func (d *Dispatcher) enqueueNew(ctx context.Context, w access.WorldID, h Handler
 					return err
 				}
 			}
-			events, _, err = snap.Events(ctx, canon.EventQuery{Types: eventTypeNames(h.Types), After: after, Oldest: true, Page: canon.Page{Limit: enqueueBatch}})
+			events, _, err = snap.Events(ctx, canon.EventQuery{Types: eventTypeNames(h.Types), After: after, Oldest: true,
+				Page: canon.Page{Limit: enqueueBatch}})
 			return err
 		})
 		if err != nil || len(events) == 0 && from != 0 && uint64(head) < from+maxCursorLag {
@@ -310,7 +314,8 @@ func (d *Dispatcher) deliverEvent(ctx context.Context, one job.Delivery) error {
 		one.State, one.Problem = job.DeliveryProcessed, ""
 	case one.Attempts >= maxRetries:
 		one.State, one.Attempts, one.Problem = job.DeliveryDead, one.Attempts+1, Redacted(failure.Error())
-		d.cfg.Logger.Error("an event is laid aside as a dead letter", "handler", one.Handler, "event", Redacted(one.Event.String()), "error", one.Problem)
+		d.cfg.Logger.Error("an event is laid aside as a dead letter", "handler", one.Handler, "event",
+			Redacted(one.Event.String()), "error", one.Problem)
 	default:
 		one.State, one.Problem = job.DeliveryFailed, Redacted(failure.Error())
 		one.Due = one.Changed.Add(firstRetry << one.Attempts)
@@ -349,7 +354,7 @@ func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery
 var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{8}([0-9a-fA-F]{4})`)
 
 // Redacted returns a text in which only the last four characters of each id are left.
-func Redacted(text string) string { return uuids.ReplaceAllString(clipText(text, 500), "…$1") }
+func Redacted(text string) string { return uuids.ReplaceAllString(markup.Clip(text, 500), "…$1") }
 
 // DeadLetter is a delivery that has failed for good, as it is shown: with redacted ids.
 type DeadLetter struct {
@@ -475,7 +480,8 @@ func changeKey(v canon.Version) string {
 }
 
 // placeVersions returns the versions of places since a time, oldest first.
-func (d *Dispatcher) placeVersions(ctx context.Context, w access.WorldID, since time.Time) (all []canon.Version, err error) {
+func (d *Dispatcher) placeVersions(ctx context.Context, w access.WorldID,
+	since time.Time) (all []canon.Version, err error) {
 	err = d.readWorld(ctx, w, func(snap *canon.Snapshot) error {
 		for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
 			list, _, err := snap.Feed(ctx, canon.FeedQuery{Since: since, Type: typeLocation, Page: page})
@@ -488,7 +494,8 @@ func (d *Dispatcher) placeVersions(ctx context.Context, w access.WorldID, since 
 			}
 		}
 	})
-	slices.SortStableFunc(all, func(a, b canon.Version) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.From, b.From)) })
+	slices.SortStableFunc(all,
+		func(a, b canon.Version) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.From, b.From)) })
 	return all, err
 }
 
@@ -496,8 +503,10 @@ func (d *Dispatcher) recordChange(ctx context.Context, w access.WorldID, v canon
 	return d.cfg.Act(ctx, w, "location_changed", "", func(g access.Grant) error {
 		_, err := d.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error {
 			p.Cause(v.Change)
-			_, _, err := p.EventOnce(canon.Event{Type: string(LocationChanged), Scope: string(LocationScope(v.Card)), Label: v.Label, Version: 1, Key: key,
-				Actor: canon.EventActor{Kind: "system"}, Payload: fmt.Appendf(nil, `{"locationId":%q,"changeId":%q}`, v.Card, v.Change)})
+			_, _, err := p.EventOnce(canon.Event{Type: string(LocationChanged), Scope: string(LocationScope(v.Card)),
+				Label: v.Label, Version: 1, Key: key,
+				Actor: canon.EventActor{Kind: "system"}, Payload: fmt.Appendf(nil, `{"locationId":%q,"changeId":%q}`, v.Card,
+					v.Change)})
 			return err
 		})
 		return err

@@ -17,7 +17,8 @@ func BenchmarkRound(b *testing.B) {
 	store := sqlitetest.Open(b)
 	s := emptyScene(b, store)
 	for i := range worlds - 1 {
-		if _, err := s.canon.CreateWorld(b.Context(), s.operator(), canon.NewWorld{Slug: fmt.Sprint("quiet-", i)}); err != nil {
+		if _, err := s.canon.CreateWorld(b.Context(), s.operator(),
+			canon.NewWorld{Slug: fmt.Sprint("quiet-", i)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -28,7 +28,8 @@ func (c *cursorCounter) Cursor(ctx context.Context, w access.WorldID, handler st
 	return c.Deliveries.Cursor(ctx, w, handler)
 }
 
-func (c *cursorCounter) Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64, list []job.Delivery) (bool, error) {
+func (c *cursorCounter) Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64,
+	list []job.Delivery) (bool, error) {
 	if before := c.before; before != nil && handler == "note" {
 		c.before = nil
 		before(ctx, w, handler, from)
@@ -38,7 +39,8 @@ func (c *cursorCounter) Enqueue(ctx context.Context, w access.WorldID, handler s
 
 // countMoves returns a handler that counts the moves it is given.
 func countMoves(n *int) Handler {
-	return Handler{Name: "note", Types: []EventType{PlayerMove}, Handle: func(context.Context, access.Grant, canon.StoredEvent) error { *n++; return nil }}
+	return Handler{Name: "note", Types: []EventType{PlayerMove},
+		Handle: func(context.Context, access.Grant, canon.StoredEvent) error { *n++; return nil }}
 }
 
 // A round scans exactly the worlds whose stream has moved.
@@ -47,13 +49,15 @@ func TestRoundScansOnlyMovedWorlds(t *testing.T) {
 	s := emptyScene(t, store)
 	s.build()
 	for i := range 3 {
-		if _, err := s.canon.CreateWorld(t.Context(), s.operator(), canon.NewWorld{Slug: fmt.Sprint("quiet-", i)}); err != nil {
+		if _, err := s.canon.CreateWorld(t.Context(), s.operator(),
+			canon.NewWorld{Slug: fmt.Sprint("quiet-", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	handled, looks := 0, map[access.WorldID]int{}
 	deliveries := &cursorCounter{Deliveries: store, cursors: map[access.WorldID]int{}}
-	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: deliveries, Handlers: []Handler{countMoves(&handled)}, Now: func() time.Time { return s.now },
+	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: deliveries,
+		Handlers: []Handler{countMoves(&handled)}, Now: func() time.Time { return s.now },
 		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
 			looks[w]++
 			return s.act(ctx, w, operation, key, f)
@@ -64,14 +68,16 @@ func TestRoundScansOnlyMovedWorlds(t *testing.T) {
 	p := s.joins("Mira")
 	s.round(d)
 	if len(looks) != 4 || len(deliveries.cursors) != 4 {
-		t.Fatalf("the first round looked at %d worlds and asked for the cursors of %d, want 4", len(looks), len(deliveries.cursors))
+		t.Fatalf("the first round looked at %d worlds and asked for the cursors of %d, want 4", len(looks),
+			len(deliveries.cursors))
 	}
 	s.round(d)
 	clear(looks)
 	clear(deliveries.cursors)
 	s.round(d)
 	if len(looks)+len(deliveries.cursors) != 0 {
-		t.Errorf("a round in which nothing had moved looked at %v, and asked for the cursors of %v", looks, deliveries.cursors)
+		t.Errorf("a round in which nothing had moved looked at %v, and asked for the cursors of %v", looks,
+			deliveries.cursors)
 	}
 	p.does("n")
 	s.round(d)
@@ -121,7 +127,8 @@ func TestFailedWorldIsScannedAgain(t *testing.T) {
 	s.build()
 	handled, fails := 0, false
 	outage := errors.New("outage")
-	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: store, Handlers: []Handler{countMoves(&handled)}, Now: func() time.Time { return s.now },
+	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: store, Handlers: []Handler{countMoves(&handled)},
+		Now: func() time.Time { return s.now },
 		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
 			if fails {
 				return outage
@@ -160,14 +167,15 @@ func TestRunHandlesEventsOfOtherProcesses(t *testing.T) {
 	tries := make(chan time.Time, 16)
 	first := true
 	d, err := NewDispatcher(DispatchConfig{Canon: canon.New(canon.Config{Store: store}), Deliveries: store, Act: s.act,
-		Handlers: []Handler{{Name: "note", Types: []EventType{PlayerMove}, Handle: func(context.Context, access.Grant, canon.StoredEvent) error {
-			tries <- time.Now()
-			if first {
-				first = false
-				return errors.New("not yet")
-			}
-			return nil
-		}}}})
+		Handlers: []Handler{{Name: "note", Types: []EventType{PlayerMove},
+			Handle: func(context.Context, access.Grant, canon.StoredEvent) error {
+				tries <- time.Now()
+				if first {
+					first = false
+					return errors.New("not yet")
+				}
+				return nil
+			}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

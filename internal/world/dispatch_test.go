@@ -42,7 +42,8 @@ type lateHandled struct{ *Dispatcher }
 
 func (s *scene) dispatcher(store job.Deliveries, handlers ...Handler) *Dispatcher {
 	s.t.Helper()
-	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: store, Act: s.act, Handlers: handlers, Now: func() time.Time { return s.now }})
+	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: store, Act: s.act, Handlers: handlers,
+		Now: func() time.Time { return s.now }})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -60,10 +61,11 @@ func (s *scene) round(d *Dispatcher) time.Time {
 
 func TestPlaceChangeIsRecordedAndHandledOnce(t *testing.T) {
 	var got []string
-	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
-		got = append(got, string(e.Payload))
-		return nil
-	}})
+	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged},
+		Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+			got = append(got, string(e.Payload))
+			return nil
+		}})
 	text := "<p>Edited in the wiki.</p>"
 	s.edit("Quay", canon.Edit{Content: &text})
 	s.place("New place", "<p>Made, not changed.</p>", `{}`)
@@ -73,7 +75,8 @@ func TestPlaceChangeIsRecordedAndHandledOnce(t *testing.T) {
 	if len(got) != 1 || !strings.Contains(got[0], s.idOf("Quay").String()) {
 		t.Fatalf("handled %v", got)
 	}
-	s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-quay"}`).is("items.#", 1, "items.0.eventType", "World.Location.Changed", "items.0.status", "processed", "items.0.actorKind", "system")
+	s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-quay"}`).is("items.#", 1,
+		"items.0.eventType", "World.Location.Changed", "items.0.status", "processed", "items.0.actorKind", "system")
 	s.edit("Cellar", canon.Edit{Content: &text})
 	s.round(d)
 	s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-cellar"}`).is("items.#", 0)
@@ -93,10 +96,11 @@ func TestEventsBeforeFirstRoundAreDelivered(t *testing.T) {
 	text := "<p>Long ago.</p>"
 	s.edit("Chapel", canon.Edit{Content: &text})
 	s.now = s.now.Add(time.Second)
-	d := s.dispatcher(store, Handler{Name: "note", Types: []EventType{LocationChanged, PlayerMove}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
-		got = append(got, e.Type)
-		return nil
-	}})
+	d := s.dispatcher(store, Handler{Name: "note", Types: []EventType{LocationChanged, PlayerMove},
+		Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+			got = append(got, e.Type)
+			return nil
+		}})
 	s.edit("Quay", canon.Edit{Content: &text})
 	s.joins("Mira").does("n")
 	s.round(d)
@@ -109,15 +113,16 @@ func TestEventsBeforeFirstRoundAreDelivered(t *testing.T) {
 func TestFailingHandlerIsRetriedThenDeadLettered(t *testing.T) {
 	tries := 0
 	broken := true
-	s, d := newDispatcherScene(t, Handler{Name: "flaky", Types: []EventType{PlayerMove}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
-		if tries++; tries == 3 {
-			panic("a surprise")
-		}
-		if broken {
-			return fmt.Errorf("no luck with %s", e.ID)
-		}
-		return nil
-	}})
+	s, d := newDispatcherScene(t, Handler{Name: "flaky", Types: []EventType{PlayerMove},
+		Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+			if tries++; tries == 3 {
+				panic("a surprise")
+			}
+			if broken {
+				return fmt.Errorf("no luck with %s", e.ID)
+			}
+			return nil
+		}})
 	status := func(want string) {
 		t.Helper()
 		s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-square"}`).is("items.0.status", want)
@@ -141,7 +146,8 @@ func TestFailingHandlerIsRetriedThenDeadLettered(t *testing.T) {
 	s.round(d)
 	status("dead_lettered")
 	dead, err := d.DeadLetters(t.Context(), s.id)
-	if err != nil || len(dead) != 1 || dead[0].Attempts != 5 || len([]rune(dead[0].Event)) != 5 || strings.Contains(dead[0].Problem, "0000-") || !strings.HasPrefix(dead[0].Problem, "no luck with …") {
+	if err != nil || len(dead) != 1 || dead[0].Attempts != 5 || len([]rune(dead[0].Event)) != 5 ||
+		strings.Contains(dead[0].Problem, "0000-") || !strings.HasPrefix(dead[0].Problem, "no luck with …") {
 		t.Fatalf("%+v, %v", dead, err)
 	}
 	s.now = s.now.Add(time.Hour)
@@ -165,12 +171,13 @@ func TestSeveralProcessesHandleEachEventOnce(t *testing.T) {
 	s := emptyScene(t, store)
 	var mu sync.Mutex
 	times := map[string]int{}
-	count := Handler{Name: "count", Types: []EventType{PlayerMove}, Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
-		mu.Lock()
-		defer mu.Unlock()
-		times[e.ID.String()]++
-		return nil
-	}}
+	count := Handler{Name: "count", Types: []EventType{PlayerMove},
+		Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+			mu.Lock()
+			defer mu.Unlock()
+			times[e.ID.String()]++
+			return nil
+		}}
 	all := []*Dispatcher{s.dispatcher(store, count), s.dispatcher(store, count), s.dispatcher(store, count)}
 	s.build()
 	s.round(all[0])
@@ -205,7 +212,8 @@ func TestNewHandlerGetsNoOldEvents(t *testing.T) {
 	p := s.joins("Mira")
 	p.does("n")
 	n := 0
-	d := s.dispatcher(store, Handler{Name: "new", Types: []EventType{PlayerMove}, Handle: func(context.Context, access.Grant, canon.StoredEvent) error { n++; return nil }})
+	d := s.dispatcher(store, Handler{Name: "new", Types: []EventType{PlayerMove},
+		Handle: func(context.Context, access.Grant, canon.StoredEvent) error { n++; return nil }})
 	s.round(d)
 	p.does("s")
 	s.round(d)
@@ -217,7 +225,8 @@ func TestNewHandlerGetsNoOldEvents(t *testing.T) {
 func TestInvalidHandlersAreRefused(t *testing.T) {
 	d := &Dispatcher{}
 	do := func(context.Context, access.Grant, canon.StoredEvent) error { return errors.New("x") }
-	for _, h := range []Handler{{}, {Name: "a", Handle: do}, {Name: "a", Types: []EventType{"No.Such"}, Handle: do}, {Name: "a", Types: []EventType{NPCTick}}} {
+	for _, h := range []Handler{{}, {Name: "a", Handle: do}, {Name: "a", Types: []EventType{"No.Such"}, Handle: do},
+		{Name: "a", Types: []EventType{NPCTick}}} {
 		if d.Handle(h) == nil {
 			t.Errorf("%+v was taken", h)
 		}
@@ -241,18 +250,21 @@ func TestAcceptedExitIsCreatedOnce(t *testing.T) {
 	s.round(d)
 	tell := func(payload string) {
 		s.change(func(p *canon.Plan) error {
-			return p.Event(canon.Event{Type: string(ExitCreated), Scope: string(GlobalScope), Payload: []byte(payload), Version: 1})
+			return p.Event(canon.Event{Type: string(ExitCreated), Scope: string(GlobalScope), Payload: []byte(payload),
+				Version: 1})
 		})
 		s.round(d)
 	}
 	quay, tower, cellar := s.idOf("Quay").String(), s.idOf("Tower").String(), s.idOf("Cellar").String()
 	tell(`{"fromId":"` + tower + `","toId":"` + quay + `","direction":"out","description":"A rope."}`)
-	s.as("user").call("list-exits", `{"locationId":"loc-tower"}`).is("exits.#", 2, "exits.1.direction", "out", "exits.1.toLocationId", quay, "exits.1.description", "A rope.")
+	s.as("user").call("list-exits", `{"locationId":"loc-tower"}`).is("exits.#", 2, "exits.1.direction", "out",
+		"exits.1.toLocationId", quay, "exits.1.description", "A rope.")
 	tell(`{"fromId":"` + tower + `","toId":"` + cellar + `","direction":"out"}`)
 	tell(`{"fromId":"` + tower + `","direction":"in"}`)
 	s.as("gm").call("list-exits", `{"locationId":"loc-tower"}`).is("exits.#", 2, "exits.1.toLocationId", quay)
 	tell(`{"fromId":"` + tower + `","toId":"` + s.idOf("Oda Tarn").String() + `","direction":"in"}`)
-	if list, err := d.cfg.Deliveries.Claim(t.Context(), []string{"exits"}, s.now.Add(time.Second), s.now, 9); err != nil || len(list) != 1 || list[0].State != job.DeliveryFailed {
+	if list, err := d.cfg.Deliveries.Claim(t.Context(), []string{"exits"}, s.now.Add(time.Second), s.now, 9); err != nil ||
+		len(list) != 1 || list[0].State != job.DeliveryFailed {
 		t.Errorf("an exit to a person: %+v, %v", list, err)
 	}
 }

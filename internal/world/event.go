@@ -62,7 +62,8 @@ var EventKinds = []EventKind{
 	{QuestProposed, 1, "A quest was accepted into the canon.", access.RoleUser},
 	{GenerationHint, 1, "A player wanted to go where an exit is still pending.", access.RoleUser},
 	{RetconIssued, 1, "An accepted fact was given another meaning.", access.RoleGM},
-	{ClockAdvanced, 1, "The world's clock began, went on after a pause, or was advanced by a game master.", access.RoleNone},
+	{ClockAdvanced, 1, "The world's clock began, went on after a pause, or was advanced by a game master.",
+		access.RoleNone},
 	{ClockReconciled, 1, "A player and the place where it stands came to one time.", access.RoleNone},
 }
 
@@ -147,8 +148,10 @@ func toEnvelope(e canon.StoredEvent) envelope {
 	if payload == nil {
 		payload = json.RawMessage("{}")
 	}
-	return envelope{EventID: e.ID, Type: e.Type, OccurredUtc: e.At, Scope: e.Scope, Actor: eventActor{actorKind(e), e.Actor.ID},
-		CorrelationID: e.Correlation, CausationID: e.Causation, IdempotencyKey: e.Key, Version: max(e.Version, 1), Payload: payload}
+	return envelope{EventID: e.ID, Type: e.Type, OccurredUtc: e.At, Scope: e.Scope,
+		Actor:         eventActor{actorKind(e), e.Actor.ID},
+		CorrelationID: e.Correlation, CausationID: e.Causation, IdempotencyKey: e.Key, Version: max(e.Version, 1),
+		Payload: payload}
 }
 
 func actorKind(e canon.StoredEvent) string {

@@ -74,7 +74,8 @@ func (m *asOf) readExits(ctx context.Context, t cardAt) ([]exit, error) {
 		}
 		taken[a.Direction] = true
 		to := l.To
-		e := exit{Direction: a.Direction, To: &to, TravelDurationMs: max(a.TravelDurationMs, 0), LockState: a.LockState, Availability: ExitHard, key: a.Key, link: l}
+		e := exit{Direction: a.Direction, To: &to, TravelDurationMs: max(a.TravelDurationMs, 0), LockState: a.LockState,
+			Availability: ExitHard, key: a.Key, link: l}
 		e.Description = cutField(&e.FieldTruncations, "description", markup.Clean(a.Description), maxText)
 		out = append(out, e)
 	}
@@ -93,7 +94,8 @@ func (m *asOf) readExits(ctx context.Context, t cardAt) ([]exit, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b exit) int { return cmp.Compare(a.Direction.sortIndex(), b.Direction.sortIndex()) })
+	slices.SortStableFunc(out,
+		func(a, b exit) int { return cmp.Compare(a.Direction.sortIndex(), b.Direction.sortIndex()) })
 	return out, nil
 }
 

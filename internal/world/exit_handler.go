@@ -22,17 +22,19 @@ type exitPayload struct {
 // the event names both places and a direction that has no exit yet. An event that does not name the
 // destination has no effect.
 func ExitHandler(c *canon.Canon) Handler {
-	return Handler{Name: "exits", Types: []EventType{ExitCreated}, Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
-		var x exitPayload
-		fieldsOf(e.Payload, &x)
-		from, badFrom := uuid.Parse(x.FromID)
-		to, badTo := uuid.Parse(x.ToID)
-		if badFrom != nil || badTo != nil || !x.Direction.Valid() {
-			return nil
-		}
-		_, err := c.Update(ctx, g, func(p *canon.Plan) error { return planExit(ctx, p, canon.CardID(from), canon.CardID(to), x, e) })
-		return err
-	}}
+	return Handler{Name: "exits", Types: []EventType{ExitCreated},
+		Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+			var x exitPayload
+			fieldsOf(e.Payload, &x)
+			from, badFrom := uuid.Parse(x.FromID)
+			to, badTo := uuid.Parse(x.ToID)
+			if badFrom != nil || badTo != nil || !x.Direction.Valid() {
+				return nil
+			}
+			_, err := c.Update(ctx, g,
+				func(p *canon.Plan) error { return planExit(ctx, p, canon.CardID(from), canon.CardID(to), x, e) })
+			return err
+		}}
 }
 
 func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x exitPayload, e canon.StoredEvent) error {
@@ -63,7 +65,8 @@ func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x exitP
 	if err != nil {
 		return err
 	}
-	own := canon.Link{ID: canon.LinkIDOf(linkExit, from.String(), string(x.Direction)), Kind: linkExit, From: from, To: to, Attrs: attrs, Label: label}
+	own := canon.Link{ID: canon.LinkIDOf(linkExit, from.String(), string(x.Direction)), Kind: linkExit, From: from, To: to,
+		Attrs: attrs, Label: label}
 	p.Rest(own)
 	p.Cause(e.ID)
 	_, err = p.Link(own)

@@ -14,15 +14,16 @@ import (
 func TestStoppedProcessReleasesDeliveries(t *testing.T) {
 	begun, handled := make(chan struct{}, 1), 0
 	var stuck bool
-	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(ctx context.Context, _ access.Grant, _ canon.StoredEvent) error {
-		if stuck {
-			begun <- struct{}{}
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		handled++
-		return nil
-	}})
+	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged},
+		Handle: func(ctx context.Context, _ access.Grant, _ canon.StoredEvent) error {
+			if stuck {
+				begun <- struct{}{}
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			handled++
+			return nil
+		}})
 	for _, place := range []string{"Quay", "Cellar"} {
 		text := "<p>Edited " + place + "</p>"
 		s.edit(place, canon.Edit{Content: &text})

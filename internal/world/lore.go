@@ -62,21 +62,25 @@ func (l *lore) lorePart() part {
 				Name: "get-canonical-fact", Title: "One canonical fact",
 				Doc: "Read a fact of the world by its id, before you state anything about it. null where there is no such fact. " +
 					"Find ids with search-lore; read a longer text whole with get_card of the archive.",
-				Surfaces: onLore, Unwrap: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}", Meta: toolID("Lore-getCanonicalFact"),
+				Surfaces: onLore, Unwrap: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}",
+				Meta:     toolID("Lore-getCanonicalFact"),
 				Examples: []op.Example{{Title: "A faction", Input: `{"factId": "faction_shadow_council"}`}},
 			}, l.getFact),
 			op.Define(op.Spec{
 				Name: "search-lore", Title: "Search the lore",
 				Doc: "Find facts of the world by words, by another name of theirs, or by a misspelt one, best first. " +
 					"Answers hold a snippet: read the fact with get-canonical-fact before you rest on it.",
-				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/search", Meta: toolID("Lore-searchLore"),
-				Examples: []op.Example{{Title: "By words", Input: `{"query": "who keeps the lamps on the marsh"}`}, {Title: "The best one alone", Input: `{"query": "tallow gul", "k": "1"}`}},
+				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/search",
+				Meta: toolID("Lore-searchLore"),
+				Examples: []op.Example{{Title: "By words", Input: `{"query": "who keeps the lamps on the marsh"}`},
+					{Title: "The best one alone", Input: `{"query": "tallow gul", "k": "1"}`}},
 			}, l.searchLore),
 			op.Define(op.Spec{
 				Name: "semantic-search-lore", Title: "Search the lore by meaning",
 				Doc: "Find facts of the world by words, names and likeness, and by meaning where the server has an embedding model, best first. " +
 					"Without such a model it finds what search-lore does.",
-				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/semantic-search", Meta: toolID("Lore-semanticSearchLore"),
+				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser,
+				Route: "GET /api/lore/semantic-search", Meta: toolID("Lore-semanticSearchLore"),
 				Examples: []op.Example{{Title: "As one would ask", Input: `{"query": "what is owed to the sea", "k": 3}`}},
 			}, l.semanticSearch),
 		},
@@ -124,7 +128,8 @@ type loreHits struct {
 func (l *lore) searchLore(ctx context.Context, c *op.Call, in loreQuery) (out loreHits, err error) {
 	out.Items = []loreHit{}
 	err = l.searchFacts(ctx, c, in, nil, func(snap *canon.Snapshot, f loreFound) {
-		out.Items = append(out.Items, loreHit{f.card.Codename, f.kind, f.score, f.snippetFor(in.Query), f.card.Version(snap.View())})
+		out.Items = append(out.Items, loreHit{f.card.Codename, f.kind, f.score, f.snippetFor(in.Query),
+			f.card.Version(snap.View())})
 	})
 	return out, err
 }
@@ -150,7 +155,8 @@ func (l *lore) semanticSearch(ctx context.Context, c *op.Call, in loreQuery) (ou
 
 // searchFacts passes the best facts for a query to give, best first. If v is not nil, it also ranks
 // by vectors.
-func (l *lore) searchFacts(ctx context.Context, c *op.Call, in loreQuery, v *vectors, give func(*canon.Snapshot, loreFound)) error {
+func (l *lore) searchFacts(ctx context.Context, c *op.Call, in loreQuery, v *vectors,
+	give func(*canon.Snapshot, loreFound)) error {
 	if strings.TrimSpace(in.Query) == "" {
 		return nil
 	}
@@ -215,8 +221,9 @@ func (f loreFound) snippetFor(query string) string {
 			words = append(words, w)
 		}
 	}
-	text := markup.Snippet(markup.Clean(f.text), words, markup.SnippetOptions{Max: maxSnippet - 2, Find: markup.FindOptions{FoldAccents: true}})
-	return clipText(text, maxSnippet)
+	text := markup.Snippet(markup.Clean(f.text), words,
+		markup.SnippetOptions{Max: maxSnippet - 2, Find: markup.FindOptions{FoldAccents: true}})
+	return markup.Clip(text, maxSnippet)
 }
 
 // factResource declares the resource that shows a fact.
@@ -242,7 +249,8 @@ func (l *lore) readFact(ctx context.Context, c *op.Call, vars map[string]string)
 			return err
 		}
 		if f == nil {
-			return fault.New(fault.NotFound, "there is no fact %q; look for it with search-lore", clipText(markup.Clean(vars["factId"]), 100))
+			return fault.New(fault.NotFound, "there is no fact %q; look for it with search-lore",
+				markup.Clip(markup.Clean(vars["factId"]), 100))
 		}
 		text, err := op.Encode(f)
 		content = op.Content{Text: string(text), Modified: f.CreatedUTC}
@@ -263,7 +271,8 @@ func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, er
 		recent, err := snap.Recent(ctx)
 		for _, card := range recent {
 			if _, fact := l.types[markup.KeyOf(card.Type)]; fact && card.Codename != "" && len(items) < maxListedFacts {
-				items = append(items, op.Listed{URI: "world://fact/" + card.Codename, Name: card.Codename, Title: markup.Clean(card.Name),
+				items = append(items, op.Listed{URI: "world://fact/" + card.Codename, Name: card.Codename,
+					Title:    markup.Clean(card.Name),
 					Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: true})
 			}
 		}
@@ -279,7 +288,8 @@ func (l *lore) completeFact(ctx context.Context, c *op.Call, _, prefix string) (
 		typed := markup.Fold(prefix)
 		slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.Codename, b.Codename) })
 		for _, card := range cards {
-			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
+			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) ||
+				strings.HasPrefix(markup.Fold(card.Name), typed)) {
 				out = append(out, card.Codename)
 			}
 		}

@@ -28,7 +28,8 @@ func (s *listings) Read(ctx context.Context, f func(canon.Reader) error) error {
 	return s.Store.Read(ctx, func(r canon.Reader) error { return f(listingReader{r, &s.n}) })
 }
 
-func (l listingReader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (l listingReader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	l.n.Add(1)
 	return l.Reader.Cards(ctx, s, f, p)
 }
@@ -85,7 +86,8 @@ func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 		}
 		return out
 	}
-	labels := []access.Label{access.NewLabel(access.LevelUser), access.NewLabel(access.LevelGM), access.NewLabel(access.LevelGM, "alice"), access.NewLabel(access.LevelAdmin, "alice")}
+	labels := []access.Label{access.NewLabel(access.LevelUser), access.NewLabel(access.LevelGM),
+		access.NewLabel(access.LevelGM, "alice"), access.NewLabel(access.LevelAdmin, "alice")}
 	var names []string
 	for i := range 5 {
 		names = append(names, fmt.Sprintf("Fact %d", i), fmt.Sprintf("Fact %d+Lamp", i), fmt.Sprintf("Other %d", i))
@@ -100,7 +102,8 @@ func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 			if !ok {
 				label := labels[r.IntN(len(labels))]
 				made++
-				_, err := p.Create(canon.NewCard{Name: name, Type: typeLore, Codename: fmt.Sprintf("f%d", made), Content: text(), Label: &label, Orphan: true})
+				_, err := p.Create(canon.NewCard{Name: name, Type: typeLore, Codename: fmt.Sprintf("f%d", made), Content: text(),
+					Label: &label, Orphan: true})
 				return err
 			}
 			switch r.IntN(8) {
@@ -111,7 +114,8 @@ func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 			case 2:
 				_, err = p.Update(c, canon.Edit{Type: ptr([]string{"Lore", "RichText", "Creature"}[r.IntN(3)])})
 			case 3:
-				_, err = p.Update(c, canon.Edit{Fields: json.RawMessage(fmt.Sprintf(`{"aliases":[%q]}`, words[r.IntN(len(words))]))})
+				_, err = p.Update(c, canon.Edit{Fields: json.RawMessage(fmt.Sprintf(`{"aliases":[%q]}`,
+					words[r.IntN(len(words))]))})
 			case 4:
 				list, _, err := p.Versions(t.Context(), c.ID, canon.Page{Limit: 1})
 				if err != nil || len(list) == 0 || list[0].Purged || list[0].Content == (canon.Hash{}) {

@@ -158,7 +158,8 @@ func (x *loreIndex) topRanked(scores map[int32]float64) []ranked {
 	for d, s := range scores {
 		list = append(list, ranked{d, s})
 	}
-	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+	slices.SortFunc(list,
+		func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
 	return list[:min(len(list), fusedDepth)]
 }
 

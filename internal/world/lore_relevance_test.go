@@ -88,13 +88,15 @@ func newLibrary(t testing.TB) *library {
 	t.Helper()
 	b := &library{scene: emptyScene(t, sqlitetest.Open(t))}
 	ctx := t.Context()
-	if _, err := exchange.ImportMarkdown(ctx, b.canon, b.admin, sample.Files(), exchange.MarkdownOptions{Label: "sample", Native: true}); err != nil {
+	if _, err := exchange.ImportMarkdown(ctx, b.canon, b.admin, sample.Files(),
+		exchange.MarkdownOptions{Label: "sample", Native: true}); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join("..", "..", "..", "shared", "data", "srd-2014")
 	if _, err := os.Stat(dir); err == nil {
 		b.rules = true
-		if _, err := exchange.ImportSRD(ctx, b.canon, b.admin, os.DirFS(dir), exchange.SourceOptions{Label: "srd-2014"}); err != nil {
+		if _, err := exchange.ImportSRD(ctx, b.canon, b.admin, os.DirFS(dir),
+			exchange.SourceOptions{Label: "srd-2014"}); err != nil {
 			t.Fatal(err)
 		}
 	}

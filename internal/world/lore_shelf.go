@@ -140,13 +140,15 @@ func dropOldest[K comparable](m map[K]*shelfEntry, most int) {
 
 // refreshEntries returns entries as of the snapshot's commit. If both old entries exist, it reads
 // only the changes since the older of them.
-func (l *lore) refreshEntries(ctx context.Context, snap *canon.Snapshot, base, mine *shelfEntry) (newBase, newMine *shelfEntry, err error) {
+func (l *lore) refreshEntries(ctx context.Context, snap *canon.Snapshot, base,
+	mine *shelfEntry) (newBase, newMine *shelfEntry, err error) {
 	now := snap.Now()
 	if base == nil || mine == nil || max(base.at, mine.at) > now {
 		return l.rebuildEntries(ctx, snap, base)
 	}
 	known := sync.OnceValue(func() map[canon.CardID]*loreDoc { return base.docsByCard(mine.docs...) })
-	changes, ok, err := snap.ChangesSince(ctx, min(base.at, mine.at), func(id canon.CardID) bool { return known()[id] != nil })
+	changes, ok, err := snap.ChangesSince(ctx, min(base.at, mine.at),
+		func(id canon.CardID) bool { return known()[id] != nil })
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -168,7 +170,8 @@ func (l *lore) refreshEntries(ctx context.Context, snap *canon.Snapshot, base, m
 }
 
 // applyChanges adds changed facts to the known facts, and deletes cards that are no longer facts.
-func (l *lore) applyChanges(ctx context.Context, snap *canon.Snapshot, known map[canon.CardID]*loreDoc, changes canon.Changes) (err error) {
+func (l *lore) applyChanges(ctx context.Context, snap *canon.Snapshot, known map[canon.CardID]*loreDoc,
+	changes canon.Changes) (err error) {
 	for _, id := range changes.Gone {
 		delete(known, id)
 	}
@@ -186,7 +189,8 @@ func (l *lore) applyChanges(ctx context.Context, snap *canon.Snapshot, known map
 
 // rebuildEntries lists the facts that the reader sees and builds both entries from them. It reuses
 // the prepared facts of an old entry that have not changed.
-func (l *lore) rebuildEntries(ctx context.Context, snap *canon.Snapshot, old *shelfEntry) (base, mine *shelfEntry, err error) {
+func (l *lore) rebuildEntries(ctx context.Context, snap *canon.Snapshot,
+	old *shelfEntry) (base, mine *shelfEntry, err error) {
 	known := old.docsByCard()
 	cards, _, err := snap.Cards(ctx, l.factsFilter(), canon.Page{Limit: l.maxFacts + 1})
 	if err != nil {
@@ -251,7 +255,8 @@ func (s *shelfEntry) movedTo(at canon.Seq) *shelfEntry {
 
 // isCurrent reports whether a prepared fact still matches its card.
 func (d *loreDoc) isCurrent(c canon.Card) bool {
-	return d != nil && d.card.Rev == c.Rev && d.card.Name == c.Name && d.card.Label.Equal(c.Label) && d.card.Counts == c.Counts
+	return d != nil && d.card.Rev == c.Rev && d.card.Name == c.Name && d.card.Label.Equal(c.Label) &&
+		d.card.Counts == c.Counts
 }
 
 func (l *lore) readDoc(ctx context.Context, snap *canon.Snapshot, c canon.Card) (*loreDoc, error) {

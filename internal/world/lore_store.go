@@ -69,7 +69,8 @@ func (s *storeSearch) toRanked(hits []canon.Hit) (list []ranked) {
 	return list
 }
 
-func (s *storeSearch) searchWords(ctx context.Context, snap *canon.Snapshot, query string, f canon.Filter) ([]ranked, error) {
+func (s *storeSearch) searchWords(ctx context.Context, snap *canon.Snapshot, query string,
+	f canon.Filter) ([]ranked, error) {
 	var full []string
 	for _, w := range foldedWords(query) {
 		if !stopWords[w] && !slices.Contains(full, w) && len(full) < maxStoreWords {
@@ -77,7 +78,8 @@ func (s *storeSearch) searchWords(ctx context.Context, snap *canon.Snapshot, que
 		}
 	}
 	ask := func(q string) (canon.SearchResult, error) {
-		return snap.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchStem, Filter: f}, canon.Page{Limit: fusedDepth})
+		return snap.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchStem,
+			Filter: f}, canon.Page{Limit: fusedDepth})
 	}
 	all, err := ask(strings.Join(full, " "))
 	if err != nil || len(all.Hits) > 0 || len(full) < 2 {
@@ -100,7 +102,8 @@ func (s *storeSearch) searchWords(ctx context.Context, snap *canon.Snapshot, que
 const maxStoreWords = 8
 
 // searchNames returns the facts whose name or alias is the whole query.
-func (s *storeSearch) searchNames(ctx context.Context, snap *canon.Snapshot, l *lore, query string) (list []ranked, err error) {
+func (s *storeSearch) searchNames(ctx context.Context, snap *canon.Snapshot, l *lore,
+	query string) (list []ranked, err error) {
 	cards, err := snap.ByAlias(ctx, query)
 	if err != nil {
 		return nil, err

@@ -25,21 +25,27 @@ func (s *scene) lore(codename, name, text, fields string, level access.Level, su
 	if fields == "" {
 		fields = `{}`
 	}
-	s.card(canon.NewCard{Name: name, Type: typeLore, Content: "<p>" + text + "</p>", Codename: codename, Fields: json.RawMessage(fields), Label: &label})
+	s.card(canon.NewCard{Name: name, Type: typeLore, Content: "<p>" + text + "</p>", Codename: codename,
+		Fields: json.RawMessage(fields), Label: &label})
 }
 
 // newLoreScene returns a world with some lore.
 func newLoreScene(t testing.TB, change ...func(*Config)) *scene {
 	s := emptyScene(t, sqlitetest.Open(t), change...)
 	user := access.LevelUser
-	s.lore("lamp", "The Kept Lamp", "It has burned since the founding and was never filled.", `{"aliases": ["the Light", "Oda's lamp"]}`, user)
-	s.lore("bell", "Bell of the Ebb", "Cast in bronze; rung once and lowered into the water.", `{"factType": "artifact", "aliases": ["the tongueless one"]}`, user)
-	s.lore("war", "The Poplar War", "Six hundred men came for the rent and went home without boots.", `{"factType": "historical_event", "year": 131}`, user)
-	s.card(canon.NewCard{Name: "Wickwardens", Type: "Faction", Codename: "faction-wick", Content: "<p>They trim the lamps on the marsh at night.</p>", Fields: json.RawMessage(`{"motto": "Expected back."}`)})
+	s.lore("lamp", "The Kept Lamp", "It has burned since the founding and was never filled.",
+		`{"aliases": ["the Light", "Oda's lamp"]}`, user)
+	s.lore("bell", "Bell of the Ebb", "Cast in bronze; rung once and lowered into the water.",
+		`{"factType": "artifact", "aliases": ["the tongueless one"]}`, user)
+	s.lore("war", "The Poplar War", "Six hundred men came for the rent and went home without boots.",
+		`{"factType": "historical_event", "year": 131}`, user)
+	s.card(canon.NewCard{Name: "Wickwardens", Type: "Faction", Codename: "faction-wick",
+		Content: "<p>They trim the lamps on the marsh at night.</p>", Fields: json.RawMessage(`{"motto": "Expected back."}`)})
 	s.card(canon.NewCard{Name: "Heron", Type: "Creature", Codename: "heron", Content: "<p>It counts eels.</p>"})
 	s.card(canon.NewCard{Name: "Notes on lamps", Type: "RichText", Codename: "notes", Content: "<p>lamps lamps lamps</p>"})
 	s.card(canon.NewCard{Name: "Nameless Lamp", Type: typeLore, Content: "<p>no codename, no fact: lamps</p>"})
-	s.lore("secret", "The Lens Cell", "A child sleeps behind the lamp. xyzzysecret", `{"aliases": ["lampwick room"]}`, access.LevelGM)
+	s.lore("secret", "The Lens Cell", "A child sleeps behind the lamp. xyzzysecret", `{"aliases": ["lampwick room"]}`,
+		access.LevelGM)
 	return s
 }
 
@@ -63,11 +69,13 @@ func TestFactByID(t *testing.T) {
 	if a.Reply.Meta["contextRef"] == nil {
 		t.Error("the answer cannot be cited")
 	}
-	for id, kind := range map[string]string{"lamp": "location_lore", "bell": "artifact", "faction-wick": "faction", "heron": "creature"} {
+	for id, kind := range map[string]string{"lamp": "location_lore", "bell": "artifact", "faction-wick": "faction",
+		"heron": "creature"} {
 		user.call("get-canonical-fact", `{"factId": "`+id+`"}`).is("item.type", kind, "item.factId", id)
 	}
 	user.call("get-canonical-fact", `{"factId": "`+s.idOf("The Poplar War").String()+`"}`).is("item.factId", "war")
-	for _, none := range []string{"nobody", "notes", "secret", "", "~x", "The Poplar War", "a b", strings.Repeat("x", 100), s.idOf("Nameless Lamp").String(), s.idOf("The Lens Cell").String()} {
+	for _, none := range []string{"nobody", "notes", "secret", "", "~x", "The Poplar War", "a b", strings.Repeat("x", 100),
+		s.idOf("Nameless Lamp").String(), s.idOf("The Lens Cell").String()} {
 		if got := user.call("get-canonical-fact", `{"factId": "`+none+`"}`).Raw; got != `{"item":null}` {
 			t.Errorf("%q gives %s", none, got)
 		}
@@ -104,7 +112,8 @@ func TestFactFollowsCard(t *testing.T) {
 		}
 		return p.Trash(c)
 	})
-	if got := user.call("get-canonical-fact", `{"factId": "war"}`).Raw; got != `{"item":null}` || len(user.found("fog")) > 0 || len(s.as("admin").found("fog")) > 0 {
+	if got := user.call("get-canonical-fact", `{"factId": "war"}`).Raw; got != `{"item":null}` ||
+		len(user.found("fog")) > 0 || len(s.as("admin").found("fog")) > 0 {
 		t.Errorf("an archived fact is there: %s", got)
 	}
 }
@@ -115,13 +124,15 @@ func TestLongFactIsTruncated(t *testing.T) {
 	many := `[` + strings.Repeat(`1,`, 149) + `1]`
 	s.lore("long", "Long", long, `{"deep": {"why": "`+long+`"}, "many": `+many+`, "short": "s"}`, access.LevelUser)
 	a := s.as("user").call("get-canonical-fact", `{"factId": "long"}`)
-	a.is("item.fields.text", strings.Repeat("ü", 512), "item.fields.deep.why", strings.Repeat("ü", 512), "item.fields.many.#", 100, "item.fields.short", "s")
+	a.is("item.fields.text", strings.Repeat("ü", 512), "item.fields.deep.why", strings.Repeat("ü", 512),
+		"item.fields.many.#", 100, "item.fields.short", "s")
 	var out struct {
 		Item struct {
 			Cut map[string]int `json:"fieldTruncations"`
 		} `json:"item"`
 	}
-	if err := json.Unmarshal([]byte(a.Raw), &out); err != nil || len(out.Item.Cut) != 3 || out.Item.Cut["text"] != 700 || out.Item.Cut["deep.why"] != 700 || out.Item.Cut["many"] != 150 {
+	if err := json.Unmarshal([]byte(a.Raw), &out); err != nil || len(out.Item.Cut) != 3 || out.Item.Cut["text"] != 700 ||
+		out.Item.Cut["deep.why"] != 700 || out.Item.Cut["many"] != 150 {
 		t.Errorf("cut: %v, %v", out.Item.Cut, err)
 	}
 }
@@ -131,7 +142,8 @@ func TestLoreSearchByWordsNamesAndTypos(t *testing.T) {
 	for _, tc := range []struct{ query, first string }{
 		{"boots", "war"}, {"who trims the lamps of the marsh", "faction-wick"}, {"expected back", "faction-wick"},
 		{"the Light", "lamp"}, {"Odas lamp", "lamp"}, {"THE TONGUELESS ONE", "bell"}, {"kept lamp", "lamp"},
-		{"poplr war", "war"}, {"Wikwardens", "faction-wick"}, {"tonguless", "bell"}, {"hern", "heron"}, {"eel counting", "heron"},
+		{"poplr war", "war"}, {"Wikwardens", "faction-wick"}, {"tonguless", "bell"}, {"hern", "heron"},
+		{"eel counting", "heron"},
 	} {
 		for _, who := range []string{"user", "gm"} {
 			if got := s.as(who).found(tc.query); len(got) == 0 || got[0] != tc.first {
@@ -139,7 +151,8 @@ func TestLoreSearchByWordsNamesAndTypos(t *testing.T) {
 			}
 		}
 	}
-	if got := s.as("user").call("search-lore", `{"query": "boots"}`); got.at("items.0.score") != 1.0 || got.at("items.0.type") != "historical_event" || got.at("items.0.version") != 1.0 {
+	if got := s.as("user").call("search-lore", `{"query": "boots"}`); got.at("items.0.score") != 1.0 ||
+		got.at("items.0.type") != "historical_event" || got.at("items.0.version") != 1.0 {
 		t.Errorf("boots: %s", got.Raw)
 	}
 }
@@ -165,7 +178,8 @@ func TestSearchInputs(t *testing.T) {
 	if got := user.found("lamp war bell eels", `"k": "2"`); len(got) != 2 {
 		t.Errorf("two are %v", got)
 	}
-	for _, bad := range []string{`{"query": "x", "k": 0}`, `{"query": "x", "k": 21}`, `{"query": "x", "k": "many"}`, `{"query": "x", "k": 1.5}`, `{}`, `{"query": "` + strings.Repeat("x", 501) + `"}`} {
+	for _, bad := range []string{`{"query": "x", "k": 0}`, `{"query": "x", "k": 21}`, `{"query": "x", "k": "many"}`,
+		`{"query": "x", "k": 1.5}`, `{}`, `{"query": "` + strings.Repeat("x", 501) + `"}`} {
 		user.fails("validation_error", "search-lore", bad)
 		user.fails("validation_error", "semantic-search-lore", bad)
 	}
@@ -174,7 +188,8 @@ func TestSearchInputs(t *testing.T) {
 
 func TestSnippets(t *testing.T) {
 	s := newLoreScene(t)
-	s.lore("tale", "Tale", strings.Repeat("für ever und ever ", 60)+"the kraken "+strings.Repeat("rolls on and on ", 60), "", access.LevelUser)
+	s.lore("tale", "Tale", strings.Repeat("für ever und ever ", 60)+"the kraken "+strings.Repeat("rolls on and on ", 60),
+		"", access.LevelUser)
 	got := s.as("user").call("search-lore", `{"query": "kraken"}`).at("items.0.snippet").(string)
 	if n := utf8.RuneCountInString(got); n > 200 || !strings.Contains(got, "kraken") {
 		t.Errorf("%d characters: %s", n, got)
@@ -184,7 +199,8 @@ func TestSnippets(t *testing.T) {
 // TestHiddenLoreDoesNotAffectAnswers compares the answers to a user, byte for byte, in a world with
 // hidden facts and in one without.
 func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
-	queries := []string{"lamp", "the Light", "lampwick", "child behind the lamp", "xyzzysecret", "Lens Cell", "boots of the war", "room"}
+	queries := []string{"lamp", "the Light", "lampwick", "child behind the lamp", "xyzzysecret", "Lens Cell",
+		"boots of the war", "room"}
 	ask := func(s *scene) (all []string) {
 		for _, q := range queries {
 			for _, tool := range []string{"search-lore", "semantic-search-lore"} {
@@ -196,7 +212,8 @@ func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
 	s := newLoreScene(t)
 	before := ask(s)
 	for i := range 40 {
-		s.lore(fmt.Sprint("hidden-", i), fmt.Sprint("Lamp ", i), "lamp boots war room xyzzysecret", `{"aliases": ["the Light"]}`, access.LevelGM)
+		s.lore(fmt.Sprint("hidden-", i), fmt.Sprint("Lamp ", i), "lamp boots war room xyzzysecret",
+			`{"aliases": ["the Light"]}`, access.LevelGM)
 	}
 	if len(s.as("gm").found("xyzzysecret", `"k": 20`)) != 20 {
 		t.Error("the gm does not find what is for the gm")
@@ -253,7 +270,8 @@ func TestLargeWorldIsSearchedInStore(t *testing.T) {
 	s := newLoreScene(t)
 	s.world.lore.maxFacts = 3
 	for _, tc := range []struct{ query, first string }{
-		{"boots", "war"}, {"the Light", "lamp"}, {"poplr war", "war"}, {"trims nothing lamps", "faction-wick"}, {"Heron", "heron"},
+		{"boots", "war"}, {"the Light", "lamp"}, {"poplr war", "war"}, {"trims nothing lamps", "faction-wick"},
+		{"Heron", "heron"},
 	} {
 		if got := s.as("user").found(tc.query); len(got) == 0 || got[0] != tc.first {
 			t.Errorf("%q finds %v, want %s first", tc.query, got, tc.first)
@@ -262,7 +280,8 @@ func TestLargeWorldIsSearchedInStore(t *testing.T) {
 	if got := s.as("user").found("xyzzysecret lampwick"); slices.Contains(got, "secret") || slices.Contains(got, "notes") {
 		t.Errorf("a user finds %v", got)
 	}
-	s.as("user").call("search-lore", `{"query": "boots"}`).is("items.0.snippet", "Six hundred men came for the rent and went home without boots.")
+	s.as("user").call("search-lore", `{"query": "boots"}`).is("items.0.snippet",
+		"Six hundred men came for the rent and went home without boots.")
 }
 
 // TestLoreSearchUsesWorldLanguage searches for other forms of words, in an index and in the store,
@@ -301,7 +320,8 @@ func TestSearchDuringWrites(t *testing.T) {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			for range 20 {
-				if _, err := s.ops.Invoke(context.Background(), caller, op.Request{Operation: "search-lore", Input: json.RawMessage(`{"query": "lamp"}`)}); err != nil {
+				if _, err := s.ops.Invoke(context.Background(), caller,
+					op.Request{Operation: "search-lore", Input: json.RawMessage(`{"query": "lamp"}`)}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -309,7 +329,8 @@ func TestSearchDuringWrites(t *testing.T) {
 	}
 	for i := range 10 { // the scene's clock must not move: the searches read it
 		if _, err := s.canon.Update(t.Context(), s.admin, func(p *canon.Plan) error {
-			_, err := p.Create(canon.NewCard{Name: fmt.Sprint("More ", i), Type: typeLore, Codename: fmt.Sprint("more-", i), Content: "<p>lamp</p>"})
+			_, err := p.Create(canon.NewCard{Name: fmt.Sprint("More ", i), Type: typeLore, Codename: fmt.Sprint("more-", i),
+				Content: "<p>lamp</p>"})
 			return err
 		}); err != nil {
 			t.Error(err)
@@ -349,7 +370,8 @@ func TestSearchByMeaning(t *testing.T) {
 	s := newLoreScene(t, func(c *Config) { c.Lore = LoreConfig{Embedder: model, Logger: slog.New(slog.DiscardHandler)} })
 	user := s.as("user")
 	a := user.call("semantic-search-lore", `{"query": "a gleam"}`)
-	if got := []any{a.at("items.0.id"), a.at("items.1.id")}; !slices.Contains(got, any("lamp")) || !slices.Contains(got, any("faction-wick")) || a.at("items.#") != 2.0 {
+	if got := []any{a.at("items.0.id"), a.at("items.1.id")}; !slices.Contains(got, any("lamp")) ||
+		!slices.Contains(got, any("faction-wick")) || a.at("items.#") != 2.0 {
 		t.Errorf("a gleam: %s", a.Raw)
 	}
 	if got := user.found("a gleam"); len(got) > 0 {
@@ -378,7 +400,8 @@ func TestFactResource(t *testing.T) {
 	text, err := read("user", "world://fact/war")
 	item, _ := json.Marshal(s.as("user").call("get-canonical-fact", `{"factId": "war"}`).at("item"))
 	var a, b any
-	if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal([]byte(uncited(string(item))), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+	if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal([]byte(uncited(string(item))), &b) != nil ||
+		fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("the document is %s, the fact %s, %v", text, item, err)
 	}
 	for _, none := range []string{"nobody", "secret", "notes"} {

@@ -42,7 +42,8 @@ func foldedWords(text string) []string {
 			flush()
 			possessive = r == '\'' || r == '’'
 		default:
-			if d := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar); d != dense {
+			if d := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+				unicode.Myanmar); d != dense {
 				flush()
 				dense = d
 			}

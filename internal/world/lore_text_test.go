@@ -42,7 +42,8 @@ func TestLetterSlips(t *testing.T) {
 	for _, tc := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"lamp", "lamp", 0}, {"lamp", "lmap", 1}, {"lamp", "lap", 1}, {"lamp", "clamp", 1}, {"lamp", "limp", 1}, {"lamp", "lipm", 2}, {"", "abc", 3}, {"größe", "grosse", 3}} {
+	}{{"", "", 0}, {"lamp", "lamp", 0}, {"lamp", "lmap", 1}, {"lamp", "lap", 1}, {"lamp", "clamp", 1}, {"lamp", "limp", 1},
+		{"lamp", "lipm", 2}, {"", "abc", 3}, {"größe", "grosse", 3}} {
 		if got := letterSlips([]rune(tc.a), []rune(tc.b)); got != tc.want {
 			t.Errorf("%q to %q takes %d, want %d", tc.a, tc.b, got, tc.want)
 		}
@@ -56,7 +57,8 @@ func TestFusion(t *testing.T) {
 	a := []ranked{{1, 9}, {2, 8}, {3, 7}}
 	b := []ranked{{2, 0.5}, {1, 0.4}}
 	got := fuseRankings(a, b, nil)
-	if len(got) != 3 || got[0].doc != 1 || got[1].doc != 2 || got[0].score != got[1].score || got[2].score >= got[1].score {
+	if len(got) != 3 || got[0].doc != 1 || got[1].doc != 2 || got[0].score != got[1].score ||
+		got[2].score >= got[1].score {
 		t.Errorf("fused: %v", got)
 	}
 	if one := fuseRankings(a); one[0].score != 1 {

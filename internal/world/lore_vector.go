@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"sync"
+
+	"loregate/internal/markup"
 )
 
 // Embedder turns texts into vectors of one length; texts of similar meaning have vectors close to
@@ -104,7 +106,7 @@ func textHash(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
 // embedText returns the text of a fact that is embedded: its names, then its text.
 func (d *loreDoc) embedText() string {
-	return clipText(d.card.Name+"\n"+strings.Join(d.card.Aliases(), "; ")+"\n"+d.text, maxEmbedText)
+	return markup.Clip(d.card.Name+"\n"+strings.Join(d.card.Aliases(), "; ")+"\n"+d.text, maxEmbedText)
 }
 
 func toVector(at []float32) vector {

@@ -39,7 +39,8 @@ func tellReconciliation(payload json.RawMessage) string {
 	case policyWait:
 		return "You wait " + formatDuration(r.Clock-r.From) + "; it is " + TimeOfDay(r.Clock) + " now."
 	case policyCompress:
-		return "You are ahead of the hour here. The rest of the " + TimeOfDay(r.Anchor) + " passes before it has caught up with you."
+		return "You are ahead of the hour here. The rest of the " + TimeOfDay(r.Anchor) +
+			" passes before it has caught up with you."
 	}
 	return ""
 }
@@ -269,7 +270,8 @@ func tellRest(d action) string {
 	case d.DurationMs < minute:
 		return "You lie down, and sleep does not come: hardly a moment has passed. Rest again when the world has caught up with you."
 	}
-	return "You sleep, and wake after " + formatDuration(d.DurationMs) + ", " + inDayPart(d.Clock) + ". Time would pass no faster: the world has yet to catch up with you."
+	return "You sleep, and wake after " + formatDuration(d.DurationMs) + ", " + inDayPart(d.Clock) +
+		". Time would pass no faster: the world has yet to catch up with you."
 }
 
 // longTravel is the cut of a travel from which on the narration mentions that it took less time

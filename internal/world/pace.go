@@ -52,7 +52,8 @@ func (w *World) spendPace(player canon.CardID, verb Verb) error {
 	if ok {
 		return nil
 	}
-	e := fault.New(fault.RateLimited, "too many acts of the kind %s; wait %d s and repeat the command", class, fault.RetrySeconds(wait))
+	e := fault.New(fault.RateLimited, "too many acts of the kind %s; wait %d s and repeat the command", class,
+		fault.RetrySeconds(wait))
 	e.RetryAfter = wait
 	return e.With("limit", string(class))
 }

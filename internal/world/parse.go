@@ -2,6 +2,8 @@ package world
 
 import (
 	"unicode/utf8"
+
+	"loregate/internal/markup"
 )
 
 // ParseVersion is the version of the rules that parse commands. It changes whenever the same text
@@ -79,7 +81,7 @@ const minConfidence = 0.5
 // Parse parses a command by rules. It is a pure function of the text: resolving names to things at
 // a place is up to the caller. Text beyond MaxCommand characters is ignored.
 func Parse(text string) Parsed {
-	text = clipText(text, MaxCommand)
+	text = markup.Clip(text, MaxCommand)
 	p := parser{out: Parsed{RawText: text, Intents: []Intent{}, Ambiguities: []Ambiguity{}, ParseVersion: ParseVersion}}
 	p.run(lex(text))
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
@@ -144,16 +146,4 @@ func (p *parser) addAmbiguity(kind string, at Span, options []string, critical b
 		options = []string{}
 	}
 	p.out.Ambiguities = append(p.out.Ambiguities, Ambiguity{kind, at, options, critical})
-}
-
-// clipText returns s cut to at most max characters.
-func clipText(s string, max int) string {
-	n := 0
-	for i := range s {
-		if n == max {
-			return s[:i]
-		}
-		n++
-	}
-	return s
 }

@@ -33,7 +33,8 @@ func (p *parser) parseClause(words []word) {
 		}
 	}
 	rest, more := pickManner(words[m.words:])
-	p.parseArguments(m, words[:m.words], rest, Intent{Verb: m.verb, Confidence: m.sure, Modifiers: append(mods, more...)}, at)
+	p.parseArguments(m, words[:m.words], rest, Intent{Verb: m.verb, Confidence: m.sure,
+		Modifiers: append(mods, more...)}, at)
 }
 
 // skipLead cuts off the words before the verb. It returns the adverbs of manner among them as
@@ -106,8 +107,9 @@ func (p *parser) parseArguments(m verbMatch, said, rest []word, i Intent, at Spa
 // parseMove parses a destination: a direction, "back", or the name of a place.
 func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 	head := said[0].fold
-	for len(rest) > 0 && rest[0].kind == plainWord && (rest[0].fold == "to" || rest[0].fold == "toward" || rest[0].fold == "towards" ||
-		rest[0].fold == "the" || rest[0].fold == "straight" || rest[0].fold == "for") {
+	for len(rest) > 0 && rest[0].kind == plainWord &&
+		(rest[0].fold == "to" || rest[0].fold == "toward" || rest[0].fold == "towards" ||
+			rest[0].fold == "the" || rest[0].fold == "straight" || rest[0].fold == "for") {
 		rest = rest[1:]
 	}
 	if len(said) > 1 && said[len(said)-1].fold == "back" || head == "return" || len(rest) > 0 && rest[0].fold == "back" {
@@ -126,7 +128,8 @@ func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 	if i.Direction == "" && len(said) > 1 && (said[1].fold == "in" || said[1].fold == "into") {
 		i.Direction = "in"
 	}
-	if i.Direction == "" && (head == "leave" || head == "exit" || len(said) > 1 && said[1].fold == "out") && len(rest) == 0 {
+	if i.Direction == "" && (head == "leave" || head == "exit" || len(said) > 1 && said[1].fold == "out") &&
+		len(rest) == 0 {
 		i.Direction = "out"
 	}
 	object, targets := splitObject(rest)
@@ -262,7 +265,8 @@ func dropParticle(said, rest []word) []word {
 	}
 	last := rest[len(rest)-1].fold
 	if last == "up" && said[0].fold == "pick" || last == "down" && (said[0].fold == "put" || said[0].fold == "set") ||
-		last == "on" && (said[0].fold == "turn" || said[0].fold == "put") || last == "away" && said[0].fold == "throw" || last == "over" && said[0].fold == "hand" {
+		last == "on" && (said[0].fold == "turn" || said[0].fold == "put") || last == "away" && said[0].fold == "throw" ||
+		last == "over" && said[0].fold == "hand" {
 		return rest[:len(rest)-1]
 	}
 	return rest

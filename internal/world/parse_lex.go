@@ -202,8 +202,9 @@ func trimTail(words []word) []word {
 
 // isJoint reports whether a word only joins clauses.
 func (w word) isJoint() bool {
-	return w.kind == comma || w.kind == stop || w.kind == plainWord && (w.fold == "and" || w.fold == "then" || w.fold == "&" ||
-		w.fold == "afterwards" || w.fold == "afterward" || w.fold == "finally")
+	return w.kind == comma || w.kind == stop || w.kind == plainWord &&
+		(w.fold == "and" || w.fold == "then" || w.fold == "&" ||
+			w.fold == "afterwards" || w.fold == "afterward" || w.fold == "finally")
 }
 
 // isMove reports whether a clause is a command to go somewhere.

@@ -78,7 +78,8 @@ func oneSlip(a, b string) bool {
 // verbSlips contains the single-word verbs of four letters or more.
 var verbSlips = newSlips(func() (known []string) {
 	for first, list := range phrasesByHead {
-		if utf8.RuneCountInString(first) >= 4 && slices.ContainsFunc(list, func(h verbPhrase) bool { return len(h.words) == 1 }) {
+		if utf8.RuneCountInString(first) >= 4 && slices.ContainsFunc(list,
+			func(h verbPhrase) bool { return len(h.words) == 1 }) {
 			known = append(known, first)
 		}
 	}

@@ -82,7 +82,8 @@ func CheckStarter(ctx context.Context, snap *canon.Snapshot, name string) error 
 			return nil
 		}
 		if ok {
-			return fault.BadField("starter_location", "%q is of type %s; players begin at a card of type %s", name, c.Type, typeLocation)
+			return fault.BadField("starter_location", "%q is of type %s; players begin at a card of type %s", name, c.Type,
+				typeLocation)
 		}
 	}
 	if _, ok, err := snap.Exists(ctx, name); err != nil || ok {
@@ -100,7 +101,8 @@ func CheckStarter(ctx context.Context, snap *canon.Snapshot, name string) error 
 		names = append(names, p.Name)
 	}
 	if len(names) == 0 {
-		return fault.BadField("starter_location", "there is no place called %q, and none at all that players see; make a card of type %s first", name, typeLocation)
+		return fault.BadField("starter_location",
+			"there is no place called %q, and none at all that players see; make a card of type %s first", name, typeLocation)
 	}
 	return fault.BadField("starter_location", "there is no place called %q; there are %s", name, strings.Join(names, ", "))
 }

@@ -24,22 +24,26 @@ func (w *World) playPart() part {
 			op.Define(op.Spec{
 				Name: "create_player", Title: "Make a player",
 				Doc:      "Make a player at the place where players begin, and a token that plays as that player and opens nothing else. The token is shown once.",
-				Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, NoTool: true, Route: "POST /api/players", Status: 201, Target: "name",
+				Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, NoTool: true, Route: "POST /api/players",
+				Status: 201, Target: "name",
 				Examples: []op.Example{{Title: "A player", Input: `{"name": "Mira Lowtide"}`}},
 			}, w.createPlayer),
 			op.Define(op.Spec{
 				Name: "get_player", Title: "See a player",
 				Doc:      "See where a player stands, its clock and what it carries. A token to play with sees its own player only.",
-				Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, NoTool: true, Audience: audiencePlay, Route: "GET /api/players/{id}", Target: "id",
+				Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, NoTool: true, Audience: audiencePlay,
+				Route: "GET /api/players/{id}", Target: "id",
 				Examples: []op.Example{{Title: "One player", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000"}`}},
 			}, w.getPlayer),
 			op.Define(op.Spec{
 				Name: "send_command", Title: "Act as a player",
 				Doc: "Do what a player types: up to eight acts, each recorded as it is done. An act that cannot be done gets an answer that fits the story, and changes nothing. " +
 					"A player moves at most 30 times and looks at most 60 times a minute.",
-				Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true, Audience: audiencePlay,
-				Route: "POST /api/players/{id}/commands", Target: "id",
-				Examples: []op.Example{{Title: "Two acts", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
+				Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true,
+				Audience: audiencePlay,
+				Route:    "POST /api/players/{id}/commands", Target: "id",
+				Examples: []op.Example{{Title: "Two acts",
+					Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
 			}, w.sendCommand),
 		},
 		feeds: []*op.Feed{w.playerFeed()},
@@ -124,7 +128,8 @@ func (w *World) planPlayer(ctx context.Context, p *canon.Plan, name string) erro
 		return fault.BadField("name", "is not for players here; choose another")
 	}
 	p.Target(card.ID)
-	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(linkAt, card.ID.String()), Kind: linkAt, From: card.ID, To: start.ID, Attrs: presence{Clock: clock}.toAttrs()})
+	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(linkAt, card.ID.String()), Kind: linkAt, From: card.ID, To: start.ID,
+		Attrs: presence{Clock: clock}.toAttrs()})
 	return err
 }
 

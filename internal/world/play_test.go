@@ -28,7 +28,8 @@ func (s *scene) joins(name string) player {
 	if err != nil || got.at("token") != "token of "+u.String() {
 		s.t.Fatalf("%v: %s", err, got.Raw)
 	}
-	return player{actor{s, access.Caller{Subject: access.Subject("player-" + u.String()), Roles: map[access.WorldID]access.Role{s.id: access.RoleUser},
+	return player{actor{s, access.Caller{Subject: access.Subject("player-" + u.String()),
+		Roles:    map[access.WorldID]access.Role{s.id: access.RoleUser},
 		Audience: audiencePlay, Player: u}}, canon.CardID(u)}
 }
 
@@ -59,18 +60,25 @@ func TestAPlayerWalksAndLooks(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira Lowtide")
 	got := p.does("go north then look at the well")
-	got.is("frames.#", 2, "results.0.outcome", "done", "results.1.outcome", "done", "events.#", 3, "events.0.type", "Player.Move", "events.0.scope", "loc:"+s.idOf("Square").String(),
-		"events.0.actor.kind", "player", "events.0.actor.id", p.id.String(), "events.0.version", 1, "events.0.payload.direction", "north", "events.1.type", "Player.Clock.Reconciled", "events.1.payload.policy", "slow", "events.2.type", "Player.Look", "clock", 125000,
+	got.is("frames.#", 2, "results.0.outcome", "done", "results.1.outcome", "done", "events.#", 3, "events.0.type",
+		"Player.Move", "events.0.scope", "loc:"+s.idOf("Square").String(),
+		"events.0.actor.kind", "player", "events.0.actor.id", p.id.String(), "events.0.version", 1,
+		"events.0.payload.direction", "north", "events.1.type", "Player.Clock.Reconciled", "events.1.payload.policy", "slow",
+		"events.2.type", "Player.Look", "clock", 125000,
 		"results.1.text", "In the middle stands an old well, and it hums.")
-	if n := got.at("narration").(string); !strings.Contains(n, "You go north.") || !strings.Contains(n, "Ways out: south, east.") || !strings.Contains(n, "Oda Tarn") {
+	if n := got.at("narration").(string); !strings.Contains(n, "You go north.") ||
+		!strings.Contains(n, "Ways out: south, east.") || !strings.Contains(n, "Oda Tarn") {
 		t.Errorf("narration: %s", n)
 	}
 	if p.stands() != "Square" {
 		t.Errorf("the player stands at %s", p.stands())
 	}
-	s.as("user").call("get-location-context", `{"locationId":"loc-square"}`).is("item.tick", 120000, "item.nearbyPlayers.0.name", "Mira Lowtide", "item.recentEvents.#", 2,
-		"item.recentEvents.0.eventType", "Player.Look", "item.recentEvents.1.actorKind", "player", "item.recentEvents.0.status", "processed")
-	s.as("user").call("get-player-context", `{"playerId":"`+p.id.String()+`"}`).is("item.player.name", "Mira Lowtide", "item.player.heading", "north", "item.player.clock", 125000,
+	s.as("user").call("get-location-context", `{"locationId":"loc-square"}`).is("item.tick", 120000,
+		"item.nearbyPlayers.0.name", "Mira Lowtide", "item.recentEvents.#", 2,
+		"item.recentEvents.0.eventType", "Player.Look", "item.recentEvents.1.actorKind", "player",
+		"item.recentEvents.0.status", "processed")
+	s.as("user").call("get-player-context", `{"playerId":"`+p.id.String()+`"}`).is("item.player.name", "Mira Lowtide",
+		"item.player.heading", "north", "item.player.clock", 125000,
 		"item.location.name", "Square", "item.inventory.#", 0, "item.recentEvents.#", 3, "item.warnings.#", 0)
 	p.does("go back").is("results.0.outcome", "done", "clock", 185000)
 	if p.stands() != "Quay" {
@@ -82,8 +90,10 @@ func TestImpossibleActChangesNothing(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	for text, want := range map[string]string{
-		"go east": "no_exit", "go up": "forbidden", "take the anvil": "absent", "take the hound": "fixed", "drop the lamp": "absent", "talk to the king": "absent", "go to Rome": "absent",
-		"give lamp to hound": "absent", "look at the dragon": "absent", "attack Mira": "absent", "go down": "no_exit", "look at the ghost": "absent", "use lamp": "absent", "throw lamp at hound": "absent",
+		"go east": "no_exit", "go up": "forbidden", "take the anvil": "absent", "take the hound": "fixed",
+		"drop the lamp": "absent", "talk to the king": "absent", "go to Rome": "absent",
+		"give lamp to hound": "absent", "look at the dragon": "absent", "attack Mira": "absent", "go down": "no_exit",
+		"look at the ghost": "absent", "use lamp": "absent", "throw lamp at hound": "absent",
 	} {
 		got := p.does(text)
 		got.is("results.0.outcome", "impossible", "results.0.reason", want, "clock", 0, "events.#", 0)
@@ -105,7 +115,8 @@ func TestThingsChangeHands(t *testing.T) {
 	p, q := s.joins("Mira"), s.joins("Tam")
 	p.does("n")
 	q.does("n")
-	p.does("take the key").is("results.0.text", "You take Iron Key.", "events.0.type", "Player.Act", "events.0.payload.objects.0.name", "Iron Key")
+	p.does("take the key").is("results.0.text", "You take Iron Key.", "events.0.type", "Player.Act",
+		"events.0.payload.objects.0.name", "Iron Key")
 	q.does("take the key").is("results.0.outcome", "impossible")
 	p.does("take 3 coins").is("results.0.text", "You take Copper Coin (3).")
 	p.does("take 3 coins").is("results.0.reason", "too_few")
@@ -116,7 +127,8 @@ func TestThingsChangeHands(t *testing.T) {
 	p.does("drop the coin").is("results.0.text", "You put Copper Coin down.")
 	q.does("take all").is("results.0.text", "You take Copper Coin (2).")
 	p.does("take anvil").is("results.0.reason", "fixed")
-	p.call("get_player", `{"id":"`+p.id.String()+`"}`).is("player.inventory.#", 1, "player.inventory.0.name", "Iron Key", "player.inventory.0.quantity", 1)
+	p.call("get_player", `{"id":"`+p.id.String()+`"}`).is("player.inventory.#", 1, "player.inventory.0.name", "Iron Key",
+		"player.inventory.0.quantity", 1)
 }
 
 func TestLockedExitOpensWithKey(t *testing.T) {
@@ -125,7 +137,8 @@ func TestLockedExitOpensWithKey(t *testing.T) {
 	p.does("n")
 	p.does("east").is("results.0.reason", "locked")
 	p.does("unlock the door").is("results.0.reason", "locked")
-	p.does("take key and use the key on the door").is("results.0.outcome", "done", "results.1.outcome", "done", "events.1.payload.effect", "unlocked")
+	p.does("take key and use the key on the door").is("results.0.outcome", "done", "results.1.outcome", "done",
+		"events.1.payload.effect", "unlocked")
 	p.does("go to the chapel").is("results.0.outcome", "done")
 	p.does("up. down. west").is("results.2.outcome", "done")
 	if p.stands() != "Square" {
@@ -136,7 +149,8 @@ func TestLockedExitOpensWithKey(t *testing.T) {
 func TestTalkAndFight(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
-	p.does("attack the hound").is("results.0.text", "You strike Salt Hound, who gives ground.", "clock", 6000, "events.0.payload.effect", "wounded")
+	p.does("attack the hound").is("results.0.text", "You strike Salt Hound, who gives ground.", "clock", 6000,
+		"events.0.payload.effect", "wounded")
 	p.does("hit hound").is("events.0.payload.effect", "beaten")
 	p.does("hit hound").is("results.0.reason", "beaten", "events.#", 0)
 	p.does("rest").is("clock", int(hour))
@@ -152,7 +166,8 @@ func TestTalkAndFight(t *testing.T) {
 func TestPendingExitRecordsHintOncePerMinute(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
-	p.does("west").is("results.0.outcome", "impossible", "results.0.reason", "pending", "narration", "The mist has not lifted yet.", "events.#", 1,
+	p.does("west").is("results.0.outcome", "impossible", "results.0.reason", "pending", "narration",
+		"The mist has not lifted yet.", "events.#", 1,
 		"events.0.type", "Navigation.Exit.GenerationHint", "events.0.payload.direction", "west", "clock", 0)
 	p.does("west").is("events.#", 0)
 	s.now = s.now.Add(59 * time.Second)
@@ -171,7 +186,8 @@ func TestRepeatedCommandIsDoneOnce(t *testing.T) {
 	if first.Raw != again.Raw || !again.Reply.Replayed {
 		t.Errorf("first %s\nagain %s", first.Raw, again.Raw)
 	}
-	if _, err := p.invoke(op.Request{Operation: "send_command", Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"south"}`), IdempotencyKey: "k1"}); err == nil {
+	if _, err := p.invoke(op.Request{Operation: "send_command",
+		Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"south"}`), IdempotencyKey: "k1"}); err == nil {
 		t.Error("the key was taken for another command")
 	}
 	p.does("west", keyed("k2"))
@@ -182,7 +198,8 @@ func TestRepeatedCommandIsDoneOnce(t *testing.T) {
 func TestPace(t *testing.T) {
 	s := newScene(t, func(c *Config) { c.Pace = Pace{Moves: 3, Looks: 2} })
 	p, q := s.joins("Mira"), s.joins("Tam")
-	p.does("n. s. n. s").is("results.2.outcome", "done", "results.3.outcome", "limited", "results.3.reason", "rate_limited")
+	p.does("n. s. n. s").is("results.2.outcome", "done", "results.3.outcome", "limited", "results.3.reason",
+		"rate_limited")
 	p.fails("rate_limited", "send_command", `{"id":"`+p.id.String()+`","text":"south"}`)
 	p.does("look. look")
 	p.fails("rate_limited", "send_command", `{"id":"`+p.id.String()+`","text":"look"}`)
@@ -231,7 +248,8 @@ func TestPlayerStream(t *testing.T) {
 	feed := s.ops.Feeds()[0]
 	open := func(who player, after string) <-chan op.Message {
 		t.Helper()
-		st, err := s.ops.Follow(ctx, who.caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feed, Vars: map[string]string{"id": p.id.String()}, After: after})
+		st, err := s.ops.Follow(ctx, who.caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feed,
+			Vars: map[string]string{"id": p.id.String()}, After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +277,8 @@ func TestPlayerStream(t *testing.T) {
 	one := open(p, "")
 	p.does("look")
 	first := next(one)
-	if !strings.Contains(string(first.Data), `"type":"Player.Look"`) || !strings.Contains(string(first.Data), `"narration":"Quay. Black stone`) {
+	if !strings.Contains(string(first.Data), `"type":"Player.Look"`) ||
+		!strings.Contains(string(first.Data), `"narration":"Quay. Black stone`) {
 		t.Errorf("%s", first.Data)
 	}
 	q.does("talk to nobody. look. n")
@@ -278,7 +297,8 @@ func TestPlayerStream(t *testing.T) {
 	if m := next(again); !strings.Contains(string(m.Data), q.id.String()) {
 		t.Errorf("after the last message had: %s", m.Data)
 	}
-	if _, err := s.ops.Follow(ctx, q.caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feed, Vars: map[string]string{"id": p.id.String()}}); err == nil {
+	if _, err := s.ops.Follow(ctx, q.caller, op.FeedRequest{Ask: op.Ask{World: "main"}, Feed: feed,
+		Vars: map[string]string{"id": p.id.String()}}); err == nil {
 		t.Error("another player follows")
 	}
 }
@@ -288,9 +308,12 @@ func TestParserResolvesNamesAtPlace(t *testing.T) {
 	s.card(canon.NewCard{Name: "Brass Key", Type: "Item"})
 	s.link(linkAt, "Brass Key", "Square", `{}`)
 	u := s.as("user")
-	u.call("parse-command", `{"text":"take the key"}`).is("needsClarification", false, "intents.0.verb", "take", "parseVersion", "rules/1.0")
-	u.call("parse-command", `{"text":"take the key","locationId":"loc-square"}`).is("needsClarification", true, "ambiguities.0.kind", "reference", "ambiguities.0.options.#", 2, "ambiguities.0.span.start", 9)
-	u.call("parse-command", `{"text":"look at the ghost","locationId":"loc-quay"}`).is("ambiguities.0.kind", "absent", "ambiguities.0.critical", false)
+	u.call("parse-command", `{"text":"take the key"}`).is("needsClarification", false, "intents.0.verb", "take",
+		"parseVersion", "rules/1.0")
+	u.call("parse-command", `{"text":"take the key","locationId":"loc-square"}`).is("needsClarification", true,
+		"ambiguities.0.kind", "reference", "ambiguities.0.options.#", 2, "ambiguities.0.span.start", 9)
+	u.call("parse-command", `{"text":"look at the ghost","locationId":"loc-quay"}`).is("ambiguities.0.kind", "absent",
+		"ambiguities.0.critical", false)
 	absent := u.call("parse-command", `{"text":"look at the goose","locationId":"loc-quay"}`).Raw
 	hidden := u.call("parse-command", `{"text":"look at the ghost","locationId":"loc-quay"}`).Raw
 	if strings.ReplaceAll(hidden, "ghost", "goose") != absent {

@@ -62,7 +62,8 @@ func playersAmong(here []cardAt, but canon.CardID) []playerRef {
 			out = append(out, playerRef{t.ID, markup.Clean(t.Name)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b playerRef) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+	slices.SortStableFunc(out,
+		func(a, b playerRef) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
 	return out[:min(len(out), maxNearby)]
 }
 
@@ -120,6 +121,7 @@ func (m *asOf) heldItems(ctx context.Context, holder canon.CardID) ([]carried, e
 			out = append(out, carried{t.ID, markup.Clean(t.Name), t.Type, n, byID[t.ID], t})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b carried) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+	slices.SortStableFunc(out,
+		func(a, b carried) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
 	return out, err
 }

@@ -59,8 +59,10 @@ func randomWorld(t testing.TB, store canon.Store, seed uint64) (*scene, []player
 
 // randomCommand returns a command of a hasty player.
 func randomCommand(r *rand.Rand) string {
-	acts := []string{"take all", "take thing %d", "take %d thing 2", "drop thing %d", "drop all", "give thing %d to Bo", "give all to Ann", "throw thing %d at hound", "attack hound with thing %d",
-		"use thing %d on the door", "look", "i", "rest", "flee", "talk to Cy", "go back", "examine thing %d", "defend", "take all", "drop all", "take 9 thing %d", "go to place %d"}
+	acts := []string{"take all", "take thing %d", "take %d thing 2", "drop thing %d", "drop all", "give thing %d to Bo",
+		"give all to Ann", "throw thing %d at hound", "attack hound with thing %d",
+		"use thing %d on the door", "look", "i", "rest", "flee", "talk to Cy", "go back", "examine thing %d", "defend",
+		"take all", "drop all", "take 9 thing %d", "go to place %d"}
 	var out []string
 	for range 1 + r.IntN(3) {
 		if r.IntN(2) == 0 {
@@ -90,13 +92,15 @@ func (s *scene) read(players []player) worldState {
 	st := worldState{clocks: map[canon.CardID]int64{}, stock: map[canon.CardID]int64{}, anchors: map[canon.CardID]int64{}}
 	err := s.canon.Read(s.t.Context(), s.admin, func(snap *canon.Snapshot) (err error) {
 		for _, p := range players {
-			at, _, err := snap.Links(s.t.Context(), canon.LinkQuery{From: p.id, Kinds: []string{linkAt}, Page: canon.Page{Limit: 10}})
+			at, _, err := snap.Links(s.t.Context(), canon.LinkQuery{From: p.id, Kinds: []string{linkAt},
+				Page: canon.Page{Limit: 10}})
 			if err != nil || len(at) != 1 {
 				return fmt.Errorf("a player stands at %d places: %w", len(at), err)
 			}
 			st.clocks[p.id] = presenceOf(at[0]).Clock
 		}
-		links, _, err := snap.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAt, linkHolds}, Page: canon.Page{Limit: 1000}})
+		links, _, err := snap.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAt, linkHolds},
+			Page: canon.Page{Limit: 1000}})
 		if err != nil {
 			return err
 		}
@@ -115,7 +119,8 @@ func (s *scene) read(players []player) worldState {
 				st.stock[link.From] += quantityOf(link)
 			}
 		}
-		anchors, _, err := snap.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAnchor}, Page: canon.Page{Limit: 1000}})
+		anchors, _, err := snap.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAnchor},
+			Page: canon.Page{Limit: 1000}})
 		if err != nil {
 			return err
 		}
@@ -190,7 +195,8 @@ func TestRandomCommandsKeepInvariants(t *testing.T) {
 // operator returns a grant of the instance's operator.
 func (s *scene) operator() access.Grant {
 	s.t.Helper()
-	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(),
+		access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
 		access.Request{Operation: "rebuild", Effect: access.Write, World: s.id, Operator: true})
 	if err != nil {
 		s.t.Fatal(err)
@@ -239,7 +245,8 @@ func TestHiddenCardsDoNotAffectAnswers(t *testing.T) {
 		for n := range 3 {
 			text := fmt.Sprintf("<p>%s</p>", strings.Repeat("hidden ", 1+i*20+n))
 			name := fmt.Sprintf("Hidden %d", n+i*0)
-			s.card(canon.NewCard{Name: name, Type: []string{typeLocation, typeRealm, "Item"}[n], Content: text, Label: &gm, Fields: json.RawMessage(fmt.Sprintf(`{"narrativeTags":["x%d"],"aliases":["well%d"]}`, i, i))})
+			s.card(canon.NewCard{Name: name, Type: []string{typeLocation, typeRealm, "Item"}[n], Content: text, Label: &gm,
+				Fields: json.RawMessage(fmt.Sprintf(`{"narrativeTags":["x%d"],"aliases":["well%d"]}`, i, i))})
 		}
 		s.way("Square", []Direction{"west", "up"}[i], "Hidden 0")
 		s.link("within", "Quay", "Hidden 1", `{}`)
@@ -253,10 +260,13 @@ func TestHiddenCardsDoNotAffectAnswers(t *testing.T) {
 		twins[i] = s
 	}
 	players := [2]player{twins[0].joins("Mira"), twins[1].joins("Mira")}
-	calls := [][2]string{{"get-location-context", `{}`}, {"get-location-context", `{"locationId":"loc-square"}`}, {"get-spatial-context", `{"depth":5}`}, {"get-atmosphere", `{}`},
-		{"list-exits", `{"locationId":"loc-square"}`}, {"get-recent-events", `{"scope":"location","scopeId":"loc-square"}`}, {"parse-command", `{"text":"look at hidden and go up","locationId":"loc-square"}`},
+	calls := [][2]string{{"get-location-context", `{}`}, {"get-location-context", `{"locationId":"loc-square"}`},
+		{"get-spatial-context", `{"depth":5}`}, {"get-atmosphere", `{}`},
+		{"list-exits", `{"locationId":"loc-square"}`}, {"get-recent-events", `{"scope":"location","scopeId":"loc-square"}`},
+		{"parse-command", `{"text":"look at hidden and go up","locationId":"loc-square"}`},
 		{"parse-command", `{"text":"take the well1","locationId":"loc-square"}`}}
-	for _, text := range []string{"look", "north", "look", "west", "up", "take hidden", "take all", "look at hidden 2", "i", "go to hidden", "talk to hidden", "use hidden", "examine well1", "flee", "rest"} {
+	for _, text := range []string{"look", "north", "look", "west", "up", "take hidden", "take all", "look at hidden 2",
+		"i", "go to hidden", "talk to hidden", "use hidden", "examine well1", "flee", "rest"} {
 		var got [2]string
 		for i, p := range players {
 			got[i] = p.does(text).Raw
@@ -273,7 +283,8 @@ func TestHiddenCardsDoNotAffectAnswers(t *testing.T) {
 			}
 		}
 	}
-	if a, b := twins[0].as("gm").call("list-exits", `{"locationId":"loc-square"}`).Raw, twins[1].as("gm").call("list-exits", `{"locationId":"loc-square"}`).Raw; a == b {
+	if a, b := twins[0].as("gm").call("list-exits", `{"locationId":"loc-square"}`).Raw,
+		twins[1].as("gm").call("list-exits", `{"locationId":"loc-square"}`).Raw; a == b {
 		t.Error("the twins do not differ for the gm either")
 	}
 }
@@ -284,7 +295,8 @@ func TestLimitErrorHasDetails(t *testing.T) {
 	s := newScene(t, func(c *Config) { c.Pace = Pace{Moves: 1} })
 	p := s.joins("Mira")
 	p.does("n")
-	_, err := p.invoke(op.Request{Operation: "send_command", Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"s"}`)})
+	_, err := p.invoke(op.Request{Operation: "send_command",
+		Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"s"}`)})
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Details["limit"] != "move" || f.RetryAfter <= 0 {
 		t.Errorf("%v", err)
@@ -300,7 +312,8 @@ func TestConcurrentCommandsLoseNoTime(t *testing.T) {
 	failed := make(chan error, n)
 	for range n {
 		go func() {
-			_, err := s.ops.Invoke(t.Context(), p.caller, op.Request{Operation: "send_command", Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"look"}`), Transport: "rest"})
+			_, err := s.ops.Invoke(t.Context(), p.caller, op.Request{Operation: "send_command",
+				Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"look"}`), Transport: "rest"})
 			failed <- err
 		}()
 	}

@@ -19,13 +19,16 @@ import (
 // send_command. If the proposer may not play that player, a person must consent.
 func ActionKind() *proposal.Kind {
 	return proposal.Define[proposedAct](proposal.Kind{
-		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true, Refs: []string{"playerId"},
+		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true,
+		Refs: []string{"playerId"},
 		Tool: proposal.Tool{Name: "propose-action", ID: "WorldMutation-proposeAction", Title: "Propose an act of a player",
 			Doc: "Have a player do one act, as parse-command read it. The mechanics decide what comes of it; an act that cannot be done is refused. " +
 				"For a player that is not yours a person decides.",
 			Surfaces: onWorld,
-			Examples: []op.Example{{Title: "One step north", Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"rawText": "go north", "intents": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}], "ambiguities": [], "needsClarification": false, "parseVersion": "rules/1.0"}}`}}},
-		Fallbacks: []string{"For a moment you meant to, and then the moment was gone.", "Your hand stops halfway.", "You think better of it."},
+			Examples: []op.Example{{Title: "One step north",
+				Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"rawText": "go north", "intents": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}], "ambiguities": [], "needsClarification": false, "parseVersion": "rules/1.0"}}`}}},
+		Fallbacks: []string{"For a moment you meant to, and then the moment was gone.", "Your hand stops halfway.",
+			"You think better of it."},
 	})
 }
 
@@ -52,11 +55,13 @@ func (a proposedAct) allFrames() []proposedFrame {
 func (a proposedAct) findIssues() []proposal.Issue {
 	switch n := len(a.allFrames()); {
 	case a.Envelope.Unclear:
-		return []proposal.Issue{{Field: "actionEnvelope.needsClarification", Error: "is true: ask the player what is meant, and propose what parse-command reads in the answer"}}
+		return []proposal.Issue{{Field: "actionEnvelope.needsClarification",
+			Error: "is true: ask the player what is meant, and propose what parse-command reads in the answer"}}
 	case n == 0:
 		return []proposal.Issue{{Field: "actionEnvelope.intents", Error: "holds no act; give what parse-command gave"}}
 	case n > 1:
-		return []proposal.Issue{{Field: "actionEnvelope.intents", Error: fmt.Sprintf("holds %d acts; propose them one by one in their order, since each rests on the one before", n)}}
+		return []proposal.Issue{{Field: "actionEnvelope.intents",
+			Error: fmt.Sprintf("holds %d acts; propose them one by one in their order, since each rests on the one before", n)}}
 	}
 	return nil
 }
@@ -73,7 +78,8 @@ type proposedFrame struct {
 }
 
 func (f proposedFrame) toIntent() Intent {
-	return Intent{Verb: f.Verb, DirectObject: f.DirectObject, Direction: f.Direction, Targets: f.Targets, Modifiers: f.Modifiers, Confidence: f.Confidence}
+	return Intent{Verb: f.Verb, DirectObject: f.DirectObject, Direction: f.Direction, Targets: f.Targets,
+		Modifiers: f.Modifiers, Confidence: f.Confidence}
 }
 
 func (a proposedAct) playerID() canon.CardID {

@@ -35,7 +35,8 @@ func TestProposedAct(t *testing.T) {
 		t.Errorf("at %s after %+v", p.stands(), event)
 	}
 	_, err := s.canon.Update(t.Context(), s.admin, func(plan *canon.Plan) error {
-		_, err := s.proposed(p.id.String(), `{"verb":"move","direction":"east"}`).Plan(t.Context(), plan, access.NewLabel(access.LevelUser))
+		_, err := s.proposed(p.id.String(), `{"verb":"move","direction":"east"}`).Plan(t.Context(), plan,
+			access.NewLabel(access.LevelUser))
 		return err
 	})
 	if !errors.Is(err, fault.Rule) {

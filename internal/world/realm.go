@@ -42,10 +42,12 @@ var scopes = []string{"MICRO", "LOCAL", "REGIONAL", "MACRO", "CONTINENTAL", "GLO
 // realmKinds maps the types of realms to the four categories. A type that is not listed is
 // geographic.
 var realmKinds = map[string]string{
-	"political": "political", "kingdom": "political", "empire": "political", "city": "political", "district": "political", "duchy": "political", "county": "political",
+	"political": "political", "kingdom": "political", "empire": "political", "city": "political", "district": "political",
+	"duchy": "political", "county": "political",
 	"town": "political", "ward": "political", "republic": "political", "city_state": "political", "alliance": "political",
 	"weather": "weather", "weather_zone": "weather", "climate": "weather", "climate_zone": "weather",
-	"functional": "functional", "trade": "functional", "trade_network": "functional", "dungeon": "functional", "quest": "functional", "military": "functional",
+	"functional": "functional", "trade": "functional", "trade_network": "functional", "dungeon": "functional",
+	"quest": "functional", "military": "functional",
 	"religious": "functional", "linguistic": "functional", "guild": "functional",
 }
 
@@ -61,7 +63,8 @@ var realmLinks = []string{"within", "member_of", "on_route"}
 // realmsOf returns the realms that a place is part of, directly or through other cards. They are
 // ordered by scope, small before large, then near before far, then by name.
 func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.seq, CardsOnly: true})
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit,
+		AsOf: m.seq, CardsOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,8 @@ func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
 			NarrativeTags: append([]string{}, f.NarrativeTags...), steps: steps[r.ID]})
 	}
 	slices.SortStableFunc(out, func(a, b realm) int {
-		return cmp.Or(cmp.Compare(scopeOrder(a.Scope), scopeOrder(b.Scope)), cmp.Compare(a.steps, b.steps), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(scopeOrder(a.Scope), scopeOrder(b.Scope)), cmp.Compare(a.steps, b.steps),
+			cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
 }

@@ -35,11 +35,14 @@ func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 	var raw map[string]json.RawMessage
 	var about mentioned
 	fieldsOf(e.Payload, &raw)
-	for name, to := range map[string]any{"playerId": &about.Player, "npcId": &about.NPC, "locationId": &about.Place, "fromLocationId": &about.From, "toLocationId": &about.To,
-		"fromId": &about.Start, "toId": &about.End, "questId": &about.Quest, "target": &about.Target, "objects": &about.Objects} {
+	for name, to := range map[string]any{"playerId": &about.Player, "npcId": &about.NPC, "locationId": &about.Place,
+		"fromLocationId": &about.From, "toLocationId": &about.To,
+		"fromId": &about.Start, "toId": &about.End, "questId": &about.Quest, "target": &about.Target,
+		"objects": &about.Objects} {
 		fieldsOf(raw[name], to) // one by one: an event of another shape may have a member that is not an id
 	}
-	for _, id := range []uuid.UUID{about.Player, about.NPC, about.Place, about.From, about.To, about.Start, about.End, about.Quest, uuid.UUID(about.Target.ID)} {
+	for _, id := range []uuid.UUID{about.Player, about.NPC, about.Place, about.From, about.To, about.Start, about.End,
+		about.Quest, uuid.UUID(about.Target.ID)} {
 		if id != uuid.Nil {
 			ids = append(ids, canon.CardID(id))
 		}
@@ -189,7 +192,8 @@ func (m *asOf) recountAction(ctx context.Context, d action, in cardTitles) (stri
 	case VerbRest:
 		return who + "sleeps.", nil
 	}
-	does := map[Verb]string{VerbDrop: "puts down " + what, VerbUse: "uses " + what, VerbThrow: "throws " + what, VerbAttack: "strikes"}[d.Verb]
+	does := map[Verb]string{VerbDrop: "puts down " + what, VerbUse: "uses " + what, VerbThrow: "throws " + what,
+		VerbAttack: "strikes"}[d.Verb]
 	switch {
 	case does == "":
 		return "", nil
@@ -198,7 +202,8 @@ func (m *asOf) recountAction(ctx context.Context, d action, in cardTitles) (stri
 	case d.Verb == VerbAttack && what != "":
 		return who + "strikes " + to + " with " + what + ".", nil
 	case to != "":
-		return who + does + map[Verb]string{VerbDrop: " in ", VerbUse: " on ", VerbThrow: " at ", VerbAttack: " "}[d.Verb] + to + ".", nil
+		return who + does + map[Verb]string{VerbDrop: " in ", VerbUse: " on ", VerbThrow: " at ",
+			VerbAttack: " "}[d.Verb] + to + ".", nil
 	}
 	return who + does + ".", nil
 }

@@ -73,7 +73,8 @@ const maxDigits = 20
 const maxRef = 2048
 
 func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err error) {
-	bad := fault.BadField("contextRef", "is not a reference that a context tool of this world gave; read the context again")
+	bad := fault.BadField("contextRef",
+		"is not a reference that a context tool of this world gave; read the context again")
 	if len(text) > maxRef {
 		return r, bad
 	}
@@ -93,7 +94,8 @@ func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), w
 // sealContext returns the reference of an answer that was read from m.
 func (w *World) sealContext(m *asOf, tool string, args json.RawMessage) (string, error) {
 	v := m.View()
-	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level, Subject: v.Subject,
+	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level,
+		Subject: v.Subject,
 		Ceiling: v.Ceiling, Read: m.readAt.UnixMilli(), Meant: m.resolved})
 }
 
@@ -118,7 +120,8 @@ func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer 
 		return nil, err
 	}
 	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		m := &asOf{Snapshot: snap, w: w, seq: r.Seq, readAt: time.UnixMilli(r.Read).UTC(), resolved: r.Meant, rereading: r.Meant != nil}
+		m := &asOf{Snapshot: snap, w: w, seq: r.Seq, readAt: time.UnixMilli(r.Read).UTC(), resolved: r.Meant,
+			rereading: r.Meant != nil}
 		answer, err = tool(ctx, m, r.Args)
 		return err
 	})
@@ -145,7 +148,8 @@ func grantForRef(g access.Grant, r contextRef) (access.Grant, error) {
 	case v.Level == r.Level && v.Subject == r.Subject && v.Ceiling == r.Ceiling:
 		return g, nil
 	case v.Level < r.Level:
-		return g, fault.New(fault.Denied, "this context was read by a higher role; use a key of that role").With("required_role", r.Level.String())
+		return g, fault.New(fault.Denied,
+			"this context was read by a higher role; use a key of that role").With("required_role", r.Level.String())
 	}
 	return g.As(r.Level), nil
 }
@@ -156,7 +160,8 @@ type rereadFunc func(ctx context.Context, m *asOf, args json.RawMessage) (json.R
 
 // contextTool declares a tool that reads a context. Its answers contain a reference, and can be
 // read again.
-func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.Context, m *asOf, in In) (Out, error)) *op.Operation {
+func contextTool[In any, Out any](w *World, s op.Spec,
+	answer func(ctx context.Context, m *asOf, in In) (Out, error)) *op.Operation {
 	s.Effect, s.MinRole = access.Read, max(s.MinRole, access.RoleUser)
 	w.tools[s.Name] = func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error) {
 		var in In

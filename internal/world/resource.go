@@ -52,7 +52,9 @@ func (w *World) readLocation(ctx context.Context, c *op.Call, vars map[string]st
 }
 
 func noPlace(id string) error {
-	return fault.New(fault.NotFound, "there is no place %q; follow the exits of the starting place, or search for its name", clipText(markup.Clean(id), 100))
+	return fault.New(fault.NotFound,
+		"there is no place %q; follow the exits of the starting place, or search for its name",
+		markup.Clip(markup.Clean(id), 100))
 }
 
 // maxListedPlaces bounds the places in the resource list.
@@ -61,7 +63,8 @@ const maxListedPlaces = 10
 // listLocations lists the place where players begin, and the places that changed most recently.
 func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 	add := func(card canon.Card, recent bool) {
-		items = append(items, op.Listed{URI: "world://location/" + card.ID.String(), Name: markup.Clean(card.Name), Title: markup.Clean(card.Name),
+		items = append(items, op.Listed{URI: "world://location/" + card.ID.String(), Name: markup.Clean(card.Name),
+			Title:    markup.Clean(card.Name),
 			Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
 	}
 	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
@@ -100,7 +103,8 @@ func (w *World) completeLocation(ctx context.Context, c *op.Call, _, prefix stri
 		cards, _, err := snap.Cards(ctx, canon.Filter{Type: typeLocation, Coded: true}, canon.Page{Limit: 1000})
 		typed := markup.Fold(prefix)
 		for _, card := range cards {
-			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
+			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) ||
+				strings.HasPrefix(markup.Fold(card.Name), typed)) {
 				out = append(out, card.Codename)
 			}
 		}

@@ -44,17 +44,20 @@ func inMemory() canon.Store { return memory.New() }
 func emptyScene(t testing.TB, store canon.Store, change ...func(*Config)) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now },
+		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
 	admit := func(world access.WorldID) access.Grant {
-		a, err := guard.Admit(context.Background(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+		a, err := guard.Admit(context.Background(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin,
+			Operator: true},
 			access.Request{Operation: "scene", Effect: access.Write, World: world})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a.Grant
 	}
-	w, err := s.canon.CreateWorld(t.Context(), admit(access.WorldID{}), canon.NewWorld{Slug: "main", Title: "Main", Settings: canon.Settings{Starter: "Quay"}})
+	w, err := s.canon.CreateWorld(t.Context(), admit(access.WorldID{}),
+		canon.NewWorld{Slug: "main", Title: "Main", Settings: canon.Settings{Starter: "Quay"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,8 @@ func emptyScene(t testing.TB, store canon.Store, change ...func(*Config)) *scene
 	if s.world, err = New(c); err != nil {
 		t.Fatal(err)
 	}
-	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: s.world.Surfaces(), Worlds: optest.SoleWorld(w.ID)}); err != nil {
+	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: s.world.Surfaces(),
+		Worlds: optest.SoleWorld(w.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -96,7 +100,8 @@ func (s *scene) card(c canon.NewCard) {
 // place creates a place; fields is JSON.
 func (s *scene) place(name, description, fields string) {
 	s.t.Helper()
-	s.card(canon.NewCard{Name: name, Type: typeLocation, Content: description, Fields: json.RawMessage(fields), Codename: "loc-" + slug(name)})
+	s.card(canon.NewCard{Name: name, Type: typeLocation, Content: description, Fields: json.RawMessage(fields),
+		Codename: "loc-" + slug(name)})
 }
 
 func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }
@@ -113,7 +118,8 @@ func (s *scene) link(kind, from, to, attrs string) {
 		if err != nil {
 			return err
 		}
-		_, err = p.Link(canon.Link{ID: canon.LinkIDOf(kind, from, to, attrs), Kind: kind, From: a.ID, To: b.ID, Attrs: json.RawMessage(attrs), Label: a.Label.Meet(b.Label)})
+		_, err = p.Link(canon.Link{ID: canon.LinkIDOf(kind, from, to, attrs), Kind: kind, From: a.ID, To: b.ID,
+			Attrs: json.RawMessage(attrs), Label: a.Label.Meet(b.Label)})
 		return err
 	})
 }
@@ -150,11 +156,13 @@ func (s *scene) edit(name string, e canon.Edit) {
 
 func (s *scene) build() {
 	gm := access.NewLabel(access.LevelGM)
-	s.place("Quay", "<p>Black stone and wet rope. A tariff board leans here.</p>", `{"terrain":"riverbank","tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted yet."},"forbidden":{"up":"There is only sky."}}}`)
+	s.place("Quay", "<p>Black stone and wet rope. A tariff board leans here.</p>",
+		`{"terrain":"riverbank","tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted yet."},"forbidden":{"up":"There is only sky."}}}`)
 	s.place("Square", "<p>Market stalls. In the middle stands an old well, and it hums.</p>", `{}`)
 	s.place("Chapel", "<p>Cold pews.</p>", `{}`)
 	s.place("Tower", "<p>Wind.</p>", `{}`)
-	s.card(canon.NewCard{Name: "Cellar", Type: typeLocation, Content: "<p>secretcellar</p>", Label: &gm, Codename: "loc-cellar"})
+	s.card(canon.NewCard{Name: "Cellar", Type: typeLocation, Content: "<p>secretcellar</p>", Label: &gm,
+		Codename: "loc-cellar"})
 	s.way("Quay", "north", "Square", `"description":"Up wet steps."`, `"travelDurationMs":120000`)
 	s.way("Square", "south", "Quay")
 	s.way("Square", "east", "Chapel", `"lockState":"locked"`, `"key":"iron key"`)
@@ -162,18 +170,24 @@ func (s *scene) build() {
 	s.way("Chapel", "up", "Tower")
 	s.way("Tower", "down", "Chapel")
 	s.way("Quay", "down", "Cellar")
-	s.card(canon.NewCard{Name: "Low Ward", Type: typeRealm, Fields: json.RawMessage(`{"realmType":"political","scope":"LOCAL","narrativeTags":["tar","gossip"]}`)})
-	s.card(canon.NewCard{Name: "Coast", Type: typeRealm, Fields: json.RawMessage(`{"realmType":"weather_zone","scope":"MACRO","narrativeTags":["rain","tar"]}`)})
-	s.card(canon.NewCard{Name: "Secret Order", Type: typeRealm, Label: &gm, Fields: json.RawMessage(`{"realmType":"functional","scope":"MICRO","narrativeTags":["secrettag"]}`)})
+	s.card(canon.NewCard{Name: "Low Ward", Type: typeRealm,
+		Fields: json.RawMessage(`{"realmType":"political","scope":"LOCAL","narrativeTags":["tar","gossip"]}`)})
+	s.card(canon.NewCard{Name: "Coast", Type: typeRealm,
+		Fields: json.RawMessage(`{"realmType":"weather_zone","scope":"MACRO","narrativeTags":["rain","tar"]}`)})
+	s.card(canon.NewCard{Name: "Secret Order", Type: typeRealm, Label: &gm,
+		Fields: json.RawMessage(`{"realmType":"functional","scope":"MICRO","narrativeTags":["secrettag"]}`)})
 	s.link("within", "Quay", "Low Ward", `{}`)
 	s.link("within", "Square", "Low Ward", `{}`)
 	s.link("within", "Low Ward", "Coast", `{}`)
 	s.link("member_of", "Quay", "Secret Order", `{}`)
 	s.card(canon.NewCard{Name: "Iron Key", Type: "Item", Content: "<p>Rust and hope.</p>", Codename: "iron-key"})
-	s.card(canon.NewCard{Name: "Copper Coin", Type: "Item", Content: "<p>Worn.</p>", Fields: json.RawMessage(`{"aliases":["penny"]}`)})
+	s.card(canon.NewCard{Name: "Copper Coin", Type: "Item", Content: "<p>Worn.</p>",
+		Fields: json.RawMessage(`{"aliases":["penny"]}`)})
 	s.card(canon.NewCard{Name: "Anvil", Type: "Item", Content: "<p>Heavy.</p>", Fields: json.RawMessage(`{"fixed":true}`)})
-	s.card(canon.NewCard{Name: "Oda Tarn", Type: "Character", Content: "<p>She counts everything twice.</p>", Fields: json.RawMessage(`{"says":["Mind the third step.","The well hums because it is owed."]}`)})
-	s.card(canon.NewCard{Name: "Salt Hound", Type: "Creature", Content: "<p>All ribs.</p>", Fields: json.RawMessage(`{"toughness":2}`)})
+	s.card(canon.NewCard{Name: "Oda Tarn", Type: "Character", Content: "<p>She counts everything twice.</p>",
+		Fields: json.RawMessage(`{"says":["Mind the third step.","The well hums because it is owed."]}`)})
+	s.card(canon.NewCard{Name: "Salt Hound", Type: "Creature", Content: "<p>All ribs.</p>",
+		Fields: json.RawMessage(`{"toughness":2}`)})
 	s.card(canon.NewCard{Name: "Ghost", Type: "Character", Label: &gm, Content: "<p>secretghost</p>"})
 	s.link(linkAt, "Iron Key", "Square", `{}`)
 	s.link(linkHolds, "Square", "Copper Coin", `{"quantity":5}`)
@@ -274,7 +288,8 @@ func (a answer) is(pairs ...any) {
 // grant returns a grant that an actor got for another call.
 func (s *scene) grant(who string) access.Grant {
 	s.t.Helper()
-	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), s.as(who).caller, access.Request{Operation: "another", Effect: access.Write, World: s.id, MinRole: access.RoleUser})
+	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), s.as(who).caller,
+		access.Request{Operation: "another", Effect: access.Write, World: s.id, MinRole: access.RoleUser})
 	if err != nil {
 		s.t.Fatal(err)
 	}

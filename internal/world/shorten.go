@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"loregate/internal/markup"
 )
 
 // maxText bounds the characters of a text in a context, unless the caller asks for another bound.
@@ -14,7 +16,7 @@ const maxText = 512
 // too long, it ends with a whole word and "…". If the first word is too long too, it ends inside
 // that word.
 func shortenText(s string, max int) (string, int) {
-	head := clipText(s, max)
+	head := markup.Clip(s, max)
 	if len(head) == len(s) {
 		return s, 0
 	}
@@ -22,7 +24,7 @@ func shortenText(s string, max int) (string, int) {
 	if end := lastSentence(head, s[len(head):]); end > 0 {
 		return strings.TrimRightFunc(head[:end], unicode.IsSpace), whole
 	}
-	room := clipText(s, max-1)
+	room := markup.Clip(s, max-1)
 	if end := strings.LastIndexFunc(room+firstRune(s[len(room):]), unicode.IsSpace); end > 0 {
 		return strings.TrimRightFunc(room[:min(end, len(room))], unicode.IsSpace) + "…", whole
 	}

@@ -63,7 +63,8 @@ func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOu
 		c.RequestedDepth = &in.Depth
 		c.Warnings = append(c.Warnings, fmt.Sprintf("depth is 1 to %d", maxDepth))
 	}
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: []string{linkExit}, Depth: depth, Limit: maxPlaces, AsOf: m.seq})
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: []string{linkExit}, Depth: depth, Limit: maxPlaces,
+		AsOf: m.seq})
 	if err != nil {
 		return out, err
 	}
@@ -76,7 +77,8 @@ func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOu
 
 // shortestPaths returns the shortest path to each place that can be reached. Of several it returns
 // the one whose steps come first in the order of directions.
-func (m *asOf) shortestPaths(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
+func (m *asOf) shortestPaths(ctx context.Context, from canon.CardID, reached canon.Reached,
+	depth int) ([]neighbor, error) {
 	things, err := m.cardsAsOf(ctx, reached.Cards)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ const streamBatch = 100
 
 // openStream opens a stream that starts after an event that the reader has received. Without one,
 // or if that event is not found, it starts at present.
-func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]string,
+	after string) (iter.Seq2[op.Message, error], error) {
 	player, err := w.findOwnPlayer(ctx, c.Grant, vars["id"])
 	if err != nil {
 		return nil, err
@@ -52,7 +53,8 @@ func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]stri
 	return func(yield func(op.Message, error) bool) { w.streamEvents(ctx, c.Grant, player, from, yield) }, nil
 }
 
-func (w *World) streamEvents(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq, yield func(op.Message, error) bool) {
+func (w *World) streamEvents(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq,
+	yield func(op.Message, error) bool) {
 	for {
 		changed := w.canon.Changed()
 		for {
@@ -81,7 +83,8 @@ func (w *World) streamEvents(ctx context.Context, g access.Grant, player canon.C
 }
 
 // readBatch reads the next events and returns messages for those that are relevant to a player.
-func (w *World) readBatch(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
+func (w *World) readBatch(ctx context.Context, g access.Grant, player canon.CardID,
+	from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
 	last = from
 	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		events, _, err := snap.Events(ctx, canon.EventQuery{After: from, Oldest: true, Page: canon.Page{Limit: streamBatch}})
@@ -129,7 +132,8 @@ func isRelevant(e canon.StoredEvent, player, place canon.CardID) bool {
 			return false // the clock only runs on; no time was skipped
 		}
 	}
-	return scope == GlobalScope || about == player || about == place || e.Actor.ID == player.String() || d.From != nil && *d.From == place
+	return scope == GlobalScope || about == player || about == place || e.Actor.ID == player.String() || d.From != nil &&
+		*d.From == place
 }
 
 // streamed is an event in a stream.

@@ -21,12 +21,15 @@ func TestRecentEventTexts(t *testing.T) {
 	p.does("n. take key. say good evening to Oda. give key to Tam. look at the well. attack Oda")
 	u := s.as("user")
 	got := u.call("get-recent-events", `{"scope":"location","scopeId":"loc-square","limit":6}`)
-	got.is("items.0.text", "Mira strikes Oda Tarn.", "items.1.text", "Mira looks at the well.", "items.2.text", "Mira gives Iron Key to Tam.", "items.4.text", "Mira takes Iron Key.",
+	got.is("items.0.text", "Mira strikes Oda Tarn.", "items.1.text", "Mira looks at the well.", "items.2.text",
+		"Mira gives Iron Key to Tam.", "items.4.text", "Mira takes Iron Key.",
 		"items.5.text", "Mira goes north to Square.", "items.2.payload.verb", "give", "items.2.payload.target.name", "Tam")
-	if said, _ := got.at("items.3.text").(string); !strings.HasPrefix(said, "Mira says to Oda Tarn: “good evening”") || !strings.Contains(said, "Oda Tarn says: “") {
+	if said, _ := got.at("items.3.text").(string); !strings.HasPrefix(said, "Mira says to Oda Tarn: “good evening”") ||
+		!strings.Contains(said, "Oda Tarn says: “") {
 		t.Errorf("%q", said)
 	}
-	u.call("get-recent-events", `{"scope":"player","scopeId":"`+p.id.String()+`","limit":1}`).is("items.0.text", "Mira strikes Oda Tarn.")
+	u.call("get-recent-events", `{"scope":"player","scopeId":"`+p.id.String()+`","limit":1}`).is("items.0.text",
+		"Mira strikes Oda Tarn.")
 	if ctx := u.call("get-location-context", `{"locationId":"loc-square"}`); strings.Contains(ctx.Raw, "payload") {
 		t.Errorf("contexts stay short: %s", ctx.Raw)
 	}
@@ -43,7 +46,8 @@ func TestRecentEventTexts(t *testing.T) {
 		t.Errorf("tells of what is hidden now: %s", hidden.Raw)
 	}
 	hidden.is("items.2.text", nil, "items.2.payload", nil, "items.0.text", "Mira strikes Oda Tarn.")
-	s.as("gm").call("get-recent-events", `{"scope":"location","scopeId":"loc-square"}`).is("items.2.text", "Mira gives Iron Key to Tam.")
+	s.as("gm").call("get-recent-events", `{"scope":"location","scopeId":"loc-square"}`).is("items.2.text",
+		"Mira gives Iron Key to Tam.")
 }
 
 // Long payloads are left out, and an answer stays within the size that clients accept.
@@ -52,7 +56,8 @@ func TestRecentEventsAreBounded(t *testing.T) {
 	for i := range 100 {
 		s.change(func(p *canon.Plan) error {
 			payload := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", []int{30, 1500, 100_000}[i%3]))
-			return p.Event(canon.Event{Type: string(NPCTick), Scope: string(LocationScope(s.idOf("Quay"))), Payload: json.RawMessage(payload)})
+			return p.Event(canon.Event{Type: string(NPCTick), Scope: string(LocationScope(s.idOf("Quay"))),
+				Payload: json.RawMessage(payload)})
 		})
 	}
 	got := s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-quay","limit":100}`)
@@ -67,10 +72,12 @@ func TestNobodyAnswersForAPlayer(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
 	s.edit("Tam", canon.Edit{Fields: json.RawMessage(`{"says":["I am Tam."],"topics":{"weather":"It will rain."}}`)})
-	for text, want := range map[string]string{"talk to Tam": "You turn to Tam.", "say nice weather to Tam": "You say to Tam: “nice weather”", "ask Tam about the weather": ""} {
+	for text, want := range map[string]string{"talk to Tam": "You turn to Tam.",
+		"say nice weather to Tam": "You say to Tam: “nice weather”", "ask Tam about the weather": ""} {
 		got := p.does(text)
 		n := got.at("narration").(string)
-		if strings.Contains(n, "rain") || strings.Contains(n, "I am Tam") || strings.Contains(n, "hears you out") || want != "" && n != want {
+		if strings.Contains(n, "rain") || strings.Contains(n, "I am Tam") || strings.Contains(n, "hears you out") ||
+			want != "" && n != want {
 			t.Errorf("%s: %s", text, n)
 		}
 	}
@@ -114,7 +121,8 @@ func TestProposeActionAcceptsParseCommandOutput(t *testing.T) {
 		t.Helper()
 		parsed := s.as("user").call("parse-command", `{"text":`+asJSON(text)+`,"playerId":"`+p.id.String()+`"}`)
 		var a proposedAct
-		if err := shape.Decode(json.RawMessage(`{"playerId":"`+p.id.String()+`","actionEnvelope":`+parsed.Raw+`}`), &a); err != nil {
+		if err := shape.Decode(json.RawMessage(`{"playerId":"`+p.id.String()+`","actionEnvelope":`+parsed.Raw+`}`),
+			&a); err != nil {
 			t.Fatalf("%q: %v\n%s", text, err, parsed.Raw)
 		}
 		var f proposal.Finding
@@ -137,8 +145,10 @@ func TestProposeActionAcceptsParseCommandOutput(t *testing.T) {
 		return f.Issues
 	}
 	for text, want := range map[string]string{
-		"go north": "", "look at the hound": "", "say " + strings.Repeat("long words ", 40) + " to Tam": "", "tkae the lamp": "", "rest": "",
-		"go north then take the key": "actionEnvelope.intents", "frobnicate": "actionEnvelope.needsClarification", "": "actionEnvelope.needsClarification",
+		"go north": "", "look at the hound": "", "say " + strings.Repeat("long words ", 40) + " to Tam": "",
+		"tkae the lamp": "", "rest": "",
+		"go north then take the key": "actionEnvelope.intents", "frobnicate": "actionEnvelope.needsClarification",
+		"":                        "actionEnvelope.needsClarification",
 		strings.Repeat("n. ", 60): "actionEnvelope.intents", "take it": "actionEnvelope.needsClarification",
 	} {
 		got := issues(text)

@@ -25,10 +25,11 @@ type action struct {
 	Line       int           `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string        `json:"effect,omitempty"`
 	DurationMs int64         `json:"durationMs"`
-	CutMs      int64         `json:"cutMs,omitempty"`  // part of the cost that was cut: no player gets further ahead of the world
-	Clock      int64         `json:"clock"`            // the player's clock afterwards
-	Anchor     *int64        `json:"anchor,omitempty"` // the time of the place afterwards; absent from older events
-	World      *actLine      `json:"world,omitempty"`  // set if the clock needed a step that the act could not make
+	// part of the cost that was cut: no player gets further ahead of the world
+	CutMs  int64    `json:"cutMs,omitempty"`
+	Clock  int64    `json:"clock"`            // the player's clock afterwards
+	Anchor *int64   `json:"anchor,omitempty"` // the time of the place afterwards; absent from older events
+	World  *actLine `json:"world,omitempty"`  // set if the clock needed a step that the act could not make
 }
 
 // tick returns the world time that the narration of the act is about.
@@ -101,7 +102,8 @@ func newTurn(ctx context.Context, w *World, p *canon.Plan, player canon.CardID, 
 	if err != nil || !ok {
 		return nil, orNoPlayer(err)
 	}
-	s := &turn{asOf: m, ctx: ctx, plan: p, player: who, atLink: at, presence: presenceOf(at), place: where, label: who.Label.Meet(where.Label), to: where, intent: i}
+	s := &turn{asOf: m, ctx: ctx, plan: p, player: who, atLink: at, presence: presenceOf(at), place: where,
+		label: who.Label.Meet(where.Label), to: where, intent: i}
 	if s.clock, err = m.worldClock(ctx); err != nil {
 		return nil, err
 	}
@@ -146,7 +148,8 @@ func (s *turn) finishTurn(t EventType) error {
 	if s.action.Direction != "" && t == PlayerMove {
 		after.Heading = s.action.Direction
 	}
-	_, err = s.plan.Link(canon.Link{ID: s.atLink.ID, Kind: linkAt, From: s.player.ID, To: s.to.ID, Attrs: mergeAttrs(s.atLink.Attrs, after.toAttrs()), Label: s.atLink.Label})
+	_, err = s.plan.Link(canon.Link{ID: s.atLink.ID, Kind: linkAt, From: s.player.ID, To: s.to.ID,
+		Attrs: mergeAttrs(s.atLink.Attrs, after.toAttrs()), Label: s.atLink.Label})
 	if err != nil {
 		return err
 	}
@@ -157,8 +160,9 @@ func (s *turn) finishTurn(t EventType) error {
 	if err != nil {
 		return err
 	}
-	s.event = canon.Event{Type: string(t), Scope: string(LocationScope(s.to.ID)), Payload: payload, Label: s.label, Version: 1,
-		Actor: canon.EventActor{Kind: "player", ID: s.player.ID.String()}}
+	s.event = canon.Event{Type: string(t), Scope: string(LocationScope(s.to.ID)), Payload: payload, Label: s.label,
+		Version: 1,
+		Actor:   canon.EventActor{Kind: "player", ID: s.player.ID.String()}}
 	return nil
 }
 
@@ -238,7 +242,8 @@ func (s *turn) findPersonHere(name string) (cardAt, error) {
 	if err != nil {
 		return cardAt{}, err
 	}
-	return s.findOne(name, slices.DeleteFunc(all, func(t cardAt) bool { return !isAlive(t) }), "There is nobody called %q here.")
+	return s.findOne(name, slices.DeleteFunc(all, func(t cardAt) bool { return !isAlive(t) }),
+		"There is nobody called %q here.")
 }
 
 // isAlive reports whether a card can be spoken to.

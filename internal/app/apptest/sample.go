@@ -53,7 +53,8 @@ var loadSample = sync.OnceValues(func() (*sampleFolder, error) {
 	}
 	c.Data = dir
 	ctx := context.Background()
-	a, err := app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
+	a, err := app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

@@ -60,14 +60,16 @@ func TestTheOldClientsRequestsAreAnswered(t *testing.T) {
 	for i, x := range all {
 		status, answer := s.send(x)
 		if status != x.Status {
-			t.Fatalf("%d: %s %s %v as %s answered %d, not %d: %s", i, x.Method, x.Path, x.Query, x.Role, status, x.Status, clip(answer))
+			t.Fatalf("%d: %s %s %v as %s answered %d, not %d: %s", i, x.Method, x.Path, x.Query, x.Role, status, x.Status,
+				clip(answer))
 		}
 		for path, want := range x.Reads {
 			if want == "null" {
 				continue // the client does not need the field
 			}
 			if got := typesAt(answer, strings.Split(path, ".")); !slices.Contains(got, want) {
-				t.Errorf("%d: %s %s as %s: the client reads %s as %s, and got %v in %s", i, x.Method, x.Path, x.Role, path, want, got, clip(answer))
+				t.Errorf("%d: %s %s as %s: the client reads %s as %s, and got %v in %s", i, x.Method, x.Path, x.Role, path, want,
+					got, clip(answer))
 			}
 		}
 		s.learn(x, answer)
@@ -90,7 +92,8 @@ func open(t *testing.T) *stage {
 
 // operator creates a key that may do everything in the sample world.
 func operator(t *testing.T, a *app.App) string {
-	secret, _, err := a.CreateKey(t.Context(), identity.KeySpec{Name: "admin", Subject: "admin", Actor: access.Person, MaxRole: access.RoleAdmin, Operator: true},
+	secret, _, err := a.CreateKey(t.Context(), identity.KeySpec{Name: "admin", Subject: "admin", Actor: access.Person,
+		MaxRole: access.RoleAdmin, Operator: true},
 		[]string{app.SampleWorld})
 	if err != nil {
 		t.Fatal(err)
@@ -230,10 +233,14 @@ func TestErrorsAreInWords(t *testing.T) {
 		x    exchange
 		want string
 	}{
-		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"q": "rent", "sort": "updated"}}, `did you mean \"updated_at\"?`},
-		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}}, `did you mean \"search_in\"?`},
-		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}}, `for example {\"q\": \"quay\"}`},
-		{exchange{Method: "POST", Path: "/run_query", Body: json.RawMessage(`{"name":"a","limit":1e999}`)}, `the number 1e999 is out of range`},
+		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"q": "rent", "sort": "updated"}},
+			`did you mean \"updated_at\"?`},
+		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}},
+			`did you mean \"search_in\"?`},
+		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}},
+			`for example {\"q\": \"quay\"}`},
+		{exchange{Method: "POST", Path: "/run_query", Body: json.RawMessage(`{"name":"a","limit":1e999}`)},
+			`the number 1e999 is out of range`},
 		{exchange{Method: "POST", Path: "/cards", Body: json.RawMessage(`{"name":"A","fields":{"x":-1e999}}`)}, `fields.x`},
 	} {
 		tc.x.Role = "user"

@@ -220,7 +220,8 @@ func bars(b *testing.B, n int) []bar {
 	random := func(int64) string { return name(rand.IntN(n)) }
 	few := func(i int64) string { return name(int(i*7919%200) * (n / 200)) }
 	part := func(i int64) string {
-		word, _, _ := strings.Cut(name(int(i * 7919 % int64(n)))[strings.LastIndexByte(name(int(i*7919%int64(n))), '+')+1:], " ")
+		word, _, _ := strings.Cut(name(int(i * 7919 % int64(n)))[strings.LastIndexByte(name(int(i*7919%int64(n))),
+			'+')+1:], " ")
 		return word
 	}
 	get := func(name func(int64) string) func(*testing.B, *barServer) *target {
@@ -271,14 +272,16 @@ func bars(b *testing.B, n int) []bar {
 		for count := 1; count <= 2; count++ {
 			list = append(list, bar{fmt.Sprintf("search/%s/%d", mode, count), 1, search(mode, count, ""), false})
 			if os.Getenv("BENCH_SERVERS") == "" {
-				list = append(list, bar{fmt.Sprintf("search/%s/%d/plain", mode, count), 1, search(mode, count, "&snippets=false"), false})
+				list = append(list, bar{fmt.Sprintf("search/%s/%d/plain", mode, count), 1,
+					search(mode, count, "&snippets=false"), false})
 			}
 		}
 	}
 	return append(list, []bar{ // last, since searches would find the created cards
 		{"create/REST", clients, func(_ *testing.B, s *barServer) *target {
 			h := head("POST /api/mcp/cards", s.addr(), "Content-Type: application/json", "Authorization: Bearer "+s.token)
-			return &target{addr: s.addr(), call: want(http.StatusCreated, func(i int64) (string, string) { return h, created(i + 1<<40) })}
+			return &target{addr: s.addr(), call: want(http.StatusCreated,
+				func(i int64) (string, string) { return h, created(i + 1<<40) })}
 		}, false},
 		{"create/MCP-2025", clients, tool(protocol2025, "create_card", created), false},
 	}...)

@@ -32,7 +32,8 @@ func BenchmarkGetCard(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/echo%dB", era, size), func(b *testing.B) {
 				bare := httptest.NewServer(echo(era == protocol2026, strings.Repeat("x", size)))
 				b.Cleanup(bare.Close)
-				theirs := mcpTarget(b, bare.Listener.Addr().String(), "/", "none", era, "get_card", func(int64) string { return `{"name":"mill"}` })
+				theirs := mcpTarget(b, bare.Listener.Addr().String(), "/", "none", era, "get_card",
+					func(int64) string { return `{"name":"mill"}` })
 				ours := mcpTarget(b, s.server.Listener.Addr().String(), "/mcp", s.token, era, "get_card", func(n int64) string {
 					return fmt.Sprintf(`{"name":%q}`, cardName(s.p, int(n*7919%100_000)))
 				})
@@ -74,25 +75,30 @@ type echoOut struct {
 // echo is the smallest server of the SDK: one typed tool, plain JSON.
 func echo(stateless bool, text string) http.Handler {
 	srv := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
-	mcp.AddTool(srv, &mcp.Tool{Name: "get_card", Description: "Echo"}, func(context.Context, *mcp.CallToolRequest, echoIn) (*mcp.CallToolResult, echoOut, error) {
-		return nil, echoOut{text}, nil
-	})
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{Stateless: stateless, JSONResponse: true})
+	mcp.AddTool(srv, &mcp.Tool{Name: "get_card", Description: "Echo"},
+		func(context.Context, *mcp.CallToolRequest, echoIn) (*mcp.CallToolResult, echoOut, error) {
+			return nil, echoOut{text}, nil
+		})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv },
+		&mcp.StreamableHTTPOptions{Stateless: stateless, JSONResponse: true})
 }
 
 // mcpTarget calls a tool. In protocol2025, all its calls share one session.
 func mcpTarget(b *testing.B, addr, path, token, era, tool string, args func(n int64) string) *target {
-	headers := []string{"Content-Type: application/json", "Accept: application/json, text/event-stream", "Authorization: Bearer " + token}
+	headers := []string{"Content-Type: application/json", "Accept: application/json, text/event-stream",
+		"Authorization: Bearer " + token}
 	meta := ""
 	if era == protocol2026 {
 		headers = append(headers, "Mcp-Protocol-Version: "+protocol2026, "Mcp-Method: tools/call", "Mcp-Name: "+tool)
-		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + protocol2026 + `","io.modelcontextprotocol/clientCapabilities":{}}`
+		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + protocol2026 +
+			`","io.modelcontextprotocol/clientCapabilities":{}}`
 	} else {
 		headers = append(headers, "Mcp-Session-Id: "+handshake(b, "http://"+addr+path, token))
 	}
 	h := head("POST "+path, addr, headers...)
 	return &target{addr: addr, call: func(c *client, n int64) error {
-		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, n, tool, args(n), meta)
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, n, tool,
+			args(n), meta)
 		status, answer, err := c.do(h, body)
 		if err == nil && (status != http.StatusOK || !bytes.Contains(answer, []byte(`"structuredContent"`))) {
 			err = fmt.Errorf("status %d: %.300s", status, answer)
@@ -101,7 +107,8 @@ func mcpTarget(b *testing.B, addr, path, token, era, tool string, args func(n in
 	}}
 }
 
-const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + protocol2025 + `","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + protocol2025 +
+	`","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
 
 // handshake starts a session and returns its id.
 func handshake(b *testing.B, url, token string) (session string) {

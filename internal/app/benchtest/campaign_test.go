@@ -24,7 +24,8 @@ const (
 )
 
 var (
-	entityTypes       = []string{"Character", "Location", "Item", "Faction", "Clue", "Creature", "Organization", "Event", "Document", "Entity"}
+	entityTypes = []string{"Character", "Location", "Item", "Faction", "Clue", "Creature", "Organization", "Event",
+		"Document", "Entity"}
 	relationshipTypes = []string{"ally of", "enemy of", "member of", "located in", "knows of"}
 )
 
@@ -67,7 +68,8 @@ func fillCampaign(b *testing.B, a *app.App, w access.WorldID) {
 		change(b, a, w, func(plan *canon.Plan) error {
 			for i := at; i < at+commitCards; i++ {
 				label := access.NewLabel(level(i))
-				if _, err := plan.Create(canon.NewCard{ID: entityID(i), Name: entityName(p, i), Type: entityTypes[i%len(entityTypes)], Label: &label,
+				if _, err := plan.Create(canon.NewCard{ID: entityID(i), Name: entityName(p, i),
+					Type: entityTypes[i%len(entityTypes)], Label: &label,
 					Content: "<p>" + p.text(300) + "</p>"}); err != nil {
 					return err
 				}
@@ -90,7 +92,8 @@ func fillCampaign(b *testing.B, a *app.App, w access.WorldID) {
 					return err
 				}
 				id := canon.LinkIDOf("relationship", from.String(), to.String(), bond)
-				if _, err := plan.Link(canon.Link{ID: id, Kind: "relationship", From: from, To: to, Attrs: attrs, Label: label}); err != nil {
+				if _, err := plan.Link(canon.Link{ID: id, Kind: "relationship", From: from, To: to, Attrs: attrs,
+					Label: label}); err != nil {
 					return err
 				}
 			}

@@ -72,7 +72,8 @@ func (s *stage) hostGame(people, clients int) *hostedGame {
 	var made struct {
 		ID string `json:"game_id"`
 	}
-	s.call(s.token, "/api/games", map[string]any{"messages": 500, "mandate": "aggressive_growth", "seconds": map[string]any{"sitrep": 80000}}, &made)
+	s.call(s.token, "/api/games", map[string]any{"messages": 500, "mandate": "aggressive_growth",
+		"seconds": map[string]any{"sitrep": 80000}}, &made)
 	g := &hostedGame{id: made.ID}
 	for i := range people + clients {
 		in := map[string]any{"name": fmt.Sprint("Nr", i), "as": "mcp"}
@@ -96,7 +97,9 @@ func (s *stage) hostGame(people, clients int) *hostedGame {
 
 // sendChat sends the n-th message, from the game's people in turn.
 func (s *stage) sendChat(g *hostedGame, n int) {
-	s.call(g.people[n%len(g.people)], "/api/games/"+g.id+"/commands", map[string]any{"type": "chat", "text": fmt.Sprintf("Message %d, which is as long as people write when they talk.", n)}, nil)
+	s.call(g.people[n%len(g.people)], "/api/games/"+g.id+"/commands",
+		map[string]any{"type": "chat", "text": fmt.Sprintf("Message %d, which is as long as people write when they talk.",
+			n)}, nil)
 }
 
 func (g *hostedGame) uri() string { return "game://alignment/" + g.id }
@@ -114,9 +117,11 @@ func BenchmarkGameRead(b *testing.B) {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q}}`, n+10, g.uri())
 	}
 	session := handshake(b, s.server.URL+"/mcp/alignment", g.keys[0])
-	h := head("POST /mcp/alignment", s.server.Listener.Addr().String(), "Content-Type: application/json", "Accept: application/json, text/event-stream",
+	h := head("POST /mcp/alignment", s.server.Listener.Addr().String(), "Content-Type: application/json",
+		"Accept: application/json, text/event-stream",
 		"Authorization: Bearer "+g.keys[0], "Mcp-Session-Id: "+session)
-	t := &target{addr: s.server.Listener.Addr().String(), call: want(http.StatusOK, func(n int64) (string, string) { return h, read(n) })}
+	t := &target{addr: s.server.Listener.Addr().String(),
+		call: want(http.StatusOK, func(n int64) (string, string) { return h, read(n) })}
 	m := medians{}
 	for b.Loop() {
 		o := t.closedLoop(b, readers, round)
@@ -134,7 +139,8 @@ func BenchmarkGameSimulate(b *testing.B) {
 	m := medians{}
 	for b.Loop() {
 		began, cpu := time.Now(), processTime()
-		o, err := player.Simulate(b.Context(), player.Simulation{Players: seats, AI: seats, Seed: 7, Games: 500, Workers: runtime.GOMAXPROCS(0)})
+		o, err := player.Simulate(b.Context(), player.Simulation{Players: seats, AI: seats, Seed: 7, Games: 500,
+			Workers: runtime.GOMAXPROCS(0)})
 		if err != nil || len(o.Broken) > 0 {
 			b.Fatal(err, o.Broken)
 		}
@@ -244,7 +250,8 @@ func (s *stage) subscribe(ctx context.Context, g *hostedGame, key string) io.Rea
 		return res
 	}
 	stream := request("GET", "")
-	answer := request("POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":%q}}`, g.uri()))
+	answer := request("POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":%q}}`,
+		g.uri()))
 	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
 		s.b.Fatal(err)
 	}

@@ -176,7 +176,8 @@ func (t *target) openLoop(b *testing.B, clients int, rate float64, d time.Durati
 	})
 }
 
-func (t *target) run(b *testing.B, clients int, loop func(began time.Time, me int, call func() error) ([]time.Duration, error)) outcome {
+func (t *target) run(b *testing.B, clients int,
+	loop func(began time.Time, me int, call func() error) ([]time.Duration, error)) outcome {
 	b.Helper()
 	open := make([]*client, clients)
 	for i := range open {

@@ -15,7 +15,8 @@ import (
 )
 
 // queries are typical queries of narrators, one of them misspelt.
-var queries = []string{"spell that turns you invisible", "gaze turns to stone", "owlbaer", "bring a dead creature back to life",
+var queries = []string{"spell that turns you invisible", "gaze turns to stone", "owlbaer",
+	"bring a dead creature back to life",
 	"flying carpet", "sneak attack", "what happens when I fall to 0 hit points", "dragon that breathes lightning"}
 
 // rulesStage serves the product with the 2,000 facts of the rules reference. The target searches
@@ -27,7 +28,8 @@ func rulesStage(b *testing.B) (*stage, *target) {
 		b.Skip("no real data: ../shared/data/srd-2014 is not beside the repository")
 	}
 	s := serve(b, b.TempDir())
-	if _, err := s.app.ImportSource("srd")(b.Context(), worldName, rules, app.Importing{Level: access.LevelUser}); err != nil {
+	if _, err := s.app.ImportSource("srd")(b.Context(), worldName, rules,
+		app.Importing{Level: access.LevelUser}); err != nil {
 		b.Fatal(err)
 	}
 	return s, s.getTarget(func(n int64) string { return "/api/lore/search?query=" + url.QueryEscape(queries[int(n)%len(queries)]) })

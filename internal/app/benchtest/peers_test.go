@@ -16,8 +16,9 @@ import (
 // peer is a server of notes that speaks over stdio, with the form of the three calls that all peers
 // support.
 type peer struct {
-	name    string
-	fill    func(dir string, note func(n int) (name, text string), notes int) error // writes the notes as the server's calls would; nil makes calls
+	name string
+	// writes the notes as the server's calls would; nil makes calls
+	fill    func(dir string, note func(n int) (name, text string), notes int) error
 	command func(b *testing.B, dir string) *exec.Cmd
 	create  func(name, text string) (tool string, arguments any)
 	get     func(name string) (tool string, arguments any)
@@ -51,7 +52,8 @@ var peers = []peer{
 		return c
 	},
 		func(name, text string) (string, any) {
-			return "create_entities", args{"entities": []any{args{"name": name, "entityType": "note", "observations": []string{text}}}}
+			return "create_entities", args{"entities": []any{args{"name": name, "entityType": "note",
+				"observations": []string{text}}}}
 		},
 		func(name string) (string, any) { return "open_nodes", args{"names": []string{name}} },
 		func(words string) (string, any) { return "search_nodes", args{"query": words} }},
@@ -160,7 +162,8 @@ func dialPeer(b *testing.B, c *exec.Cmd) *peerSession {
 		_ = c.Wait()
 	})
 	s := &peerSession{b: b, in: json.NewEncoder(in), out: out}
-	s.ask("initialize", args{"protocolVersion": "2025-06-18", "capabilities": args{}, "clientInfo": args{"name": "bench", "version": "1"}})
+	s.ask("initialize", args{"protocolVersion": "2025-06-18", "capabilities": args{},
+		"clientInfo": args{"name": "bench", "version": "1"}})
 	if err := s.in.Encode(args{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
 		b.Fatal(err)
 	}

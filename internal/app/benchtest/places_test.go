@@ -67,7 +67,8 @@ func fillPlaces(b *testing.B, a *app.App, w access.WorldID, p *prose) {
 		}
 	}
 	batch(places, func(plan *canon.Plan, i int) error {
-		c, err := plan.Create(canon.NewCard{Name: fmt.Sprintf("%s %d", p.words[i%1000], i), Type: "Location", Codename: placeCode(i), Content: p.text(600),
+		c, err := plan.Create(canon.NewCard{Name: fmt.Sprintf("%s %d", p.words[i%1000], i), Type: "Location",
+			Codename: placeCode(i), Content: p.text(600),
 			Fields: json.RawMessage(`{"terrain":"open-plain","tags":["wide"]}`)})
 		ids[i] = c.ID
 		return err
@@ -77,7 +78,8 @@ func fillPlaces(b *testing.B, a *app.App, w access.WorldID, p *prose) {
 		if i%100 == 0 {
 			scope = "REGIONAL"
 		}
-		c, err := plan.Create(canon.NewCard{Name: "Ward " + strconv.Itoa(i), Type: "Realm", Fields: json.RawMessage(`{"realmType":"political","scope":"` + scope + `","narrativeTags":["tar","rope"]}`)})
+		c, err := plan.Create(canon.NewCard{Name: "Ward " + strconv.Itoa(i), Type: "Realm",
+			Fields: json.RawMessage(`{"realmType":"political","scope":"` + scope + `","narrativeTags":["tar","rope"]}`)})
 		wards[i] = c.ID
 		if err != nil {
 			return err
@@ -86,12 +88,14 @@ func fillPlaces(b *testing.B, a *app.App, w access.WorldID, p *prose) {
 		return err
 	})
 	link := func(plan *canon.Plan, kind string, from, to canon.CardID, attrs string) error {
-		_, err := plan.Link(canon.Link{Kind: kind, From: from, To: to, Attrs: json.RawMessage(attrs), Label: access.NewLabel(access.LevelUser)})
+		_, err := plan.Link(canon.Link{Kind: kind, From: from, To: to, Attrs: json.RawMessage(attrs),
+			Label: access.NewLabel(access.LevelUser)})
 		return err
 	}
 	batch(places, func(plan *canon.Plan, i int) error {
 		for direction, to := range map[string]int{"east": i + 1, "south": i + 317, "up": i*7919 + 13} {
-			if err := link(plan, "exit", ids[i], ids[to%places], `{"direction":"`+direction+`","description":"On."}`); err != nil {
+			if err := link(plan, "exit", ids[i], ids[to%places], `{"direction":"`+direction+
+				`","description":"On."}`); err != nil {
 				return err
 			}
 		}
@@ -108,7 +112,8 @@ func fillPlaces(b *testing.B, a *app.App, w access.WorldID, p *prose) {
 		if err != nil {
 			return err
 		}
-		if err := plan.Event(canon.Event{Type: "Player.Look", Scope: "loc:" + ids[i*10].String(), Actor: canon.EventActor{Kind: "player", ID: c.ID.String()}, Version: 1}); err != nil {
+		if err := plan.Event(canon.Event{Type: "Player.Look", Scope: "loc:" + ids[i*10].String(),
+			Actor: canon.EventActor{Kind: "player", ID: c.ID.String()}, Version: 1}); err != nil {
 			return err
 		}
 		return link(plan, "at", c.ID, ids[i*10], `{"clock":`+strconv.Itoa(i)+`}`)

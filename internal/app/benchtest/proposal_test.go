@@ -51,16 +51,19 @@ func BenchmarkPropose(b *testing.B) {
 // makeSquare creates a place in a ward, with exits to four other places.
 func (s *stage) makeSquare() (id canon.CardID) {
 	change(s.b, s.app, s.world, func(p *canon.Plan) error {
-		place, err := p.Create(canon.NewCard{Name: "Square", Type: "Location", Content: s.p.text(600), Fields: json.RawMessage(`{"tags":["wide"]}`)})
+		place, err := p.Create(canon.NewCard{Name: "Square", Type: "Location", Content: s.p.text(600),
+			Fields: json.RawMessage(`{"tags":["wide"]}`)})
 		if err != nil {
 			return err
 		}
 		id = place.ID
 		link := func(kind string, to canon.CardID, attrs string) error {
-			_, err := p.Link(canon.Link{Kind: kind, From: id, To: to, Attrs: json.RawMessage(attrs), Label: access.NewLabel(access.LevelUser)})
+			_, err := p.Link(canon.Link{Kind: kind, From: id, To: to, Attrs: json.RawMessage(attrs),
+				Label: access.NewLabel(access.LevelUser)})
 			return err
 		}
-		ward, err := p.Create(canon.NewCard{Name: "Ward", Type: "Realm", Fields: json.RawMessage(`{"realmType":"political","scope":"LOCAL"}`)})
+		ward, err := p.Create(canon.NewCard{Name: "Ward", Type: "Realm",
+			Fields: json.RawMessage(`{"realmType":"political","scope":"LOCAL"}`)})
 		if err = errors.Join(err, link("within", ward.ID, "")); err != nil {
 			return err
 		}
@@ -104,12 +107,14 @@ func (s *stage) proposalTarget(actor access.Actor, place canon.CardID) *target {
 
 func (s *stage) tokenOf(actor access.Actor) string {
 	s.b.Helper()
-	secret, _, err := s.app.CreateKey(s.b.Context(), identity.KeySpec{Name: "narrator", Subject: "narrator", Actor: actor, MaxRole: access.RoleUser}, []string{worldName})
+	secret, _, err := s.app.CreateKey(s.b.Context(), identity.KeySpec{Name: "narrator", Subject: "narrator", Actor: actor,
+		MaxRole: access.RoleUser}, []string{worldName})
 	if err != nil {
 		s.b.Fatal(err)
 	}
 	var out struct{ Token string }
-	if err := json.Unmarshal(s.post("/api/mcp/auth", map[string]any{"api_key": secret, "role": "user"}), &out); err != nil {
+	if err := json.Unmarshal(s.post("/api/mcp/auth", map[string]any{"api_key": secret, "role": "user"}),
+		&out); err != nil {
 		s.b.Fatal(err)
 	}
 	return out.Token
@@ -137,7 +142,8 @@ func (s *stage) provenance(token string, place canon.CardID) proposal.Provenance
 	if err := json.Unmarshal(template, &t); err != nil {
 		s.b.Fatal(err)
 	}
-	p.Model, p.TemplateID, p.TemplateVersion, p.TemplateHash, p.ContextHash = "bench", "ambience", t.Metadata.Version, t.Hash, hex.EncodeToString(sum[:])
+	p.Model, p.TemplateID, p.TemplateVersion, p.TemplateHash, p.ContextHash = "bench", "ambience", t.Metadata.Version,
+		t.Hash, hex.EncodeToString(sum[:])
 	return p
 }
 

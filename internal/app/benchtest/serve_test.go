@@ -22,7 +22,8 @@ import (
 func program(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "loregate")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "loregate/cmd/loregate").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path,
+		"loregate/cmd/loregate").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	return path
@@ -31,8 +32,10 @@ func program(b *testing.B) string {
 // command returns the program on the store of a folder, without limits.
 func command(b *testing.B, path, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(b.Context(), path, args...)
-	c.Env = append(os.Environ(), "LOREGATE_DATA="+dir, "LOREGATE_DATABASE="+database(b, dir), "LOREGATE_LOG_LEVEL=error", "GOGC=", "GOMEMLIMIT=")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES", "AUTH"} {
+	c.Env = append(os.Environ(), "LOREGATE_DATA="+dir, "LOREGATE_DATABASE="+database(b, dir), "LOREGATE_LOG_LEVEL=error",
+		"GOGC=", "GOMEMLIMIT=")
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES",
+		"AUTH"} {
 		c.Env = append(c.Env, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
 	return c
@@ -116,8 +119,10 @@ func BenchmarkServe(b *testing.B) {
 		key, s := keyOf(b, path, dir), startServer(b, path, dir)
 		m := medians{}
 		drive := func(clients int) *loadtest.Report {
-			r, err := loadtest.Run(context.WithoutCancel(b.Context()), loadtest.Config{URLs: []string{s.url}, Key: key, World: worldName, Role: "admin",
-				Cards: 10, Clients: clients, Duration: 15 * time.Second, Keep: true, Mix: map[loadtest.Kind]int{loadtest.Read: 3, loadtest.Search: 1}})
+			r, err := loadtest.Run(context.WithoutCancel(b.Context()),
+				loadtest.Config{URLs: []string{s.url}, Key: key, World: worldName, Role: "admin",
+					Cards: 10, Clients: clients, Duration: 15 * time.Second, Keep: true,
+					Mix: map[loadtest.Kind]int{loadtest.Read: 3, loadtest.Search: 1}})
 			if err != nil || r.Failed > 0 {
 				b.Fatal(err, r)
 			}

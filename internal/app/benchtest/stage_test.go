@@ -110,9 +110,12 @@ func openApp(b *testing.B, dir string) *app.App {
 		b.Fatal(err)
 	}
 	c.Data, c.Database = dir, readyDatabase(b, dir)
-	c.Limits = app.Limits{Calls: noLimit, CallsBurst: noLimit, Resources: noLimit, Lists: noLimit, ListPages: noLimit, ToolLists: noLimit, Writes: noLimit, Auth: noLimit, Commands: noLimit}
-	c.Proposals.PlayerMinute, c.Proposals.PlayerHour, c.Proposals.KeyMinute, c.Proposals.WorldMinute, c.Proposals.TokensDay = noLimit, noLimit, noLimit, noLimit, noLimit
-	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler), Fresh: os.Getenv("BENCH_FRESH") == "1"})
+	c.Limits = app.Limits{Calls: noLimit, CallsBurst: noLimit, Resources: noLimit, Lists: noLimit, ListPages: noLimit,
+		ToolLists: noLimit, Writes: noLimit, Auth: noLimit, Commands: noLimit}
+	c.Proposals.PlayerMinute, c.Proposals.PlayerHour, c.Proposals.KeyMinute, c.Proposals.WorldMinute,
+		c.Proposals.TokensDay = noLimit, noLimit, noLimit, noLimit, noLimit
+	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler),
+		Fresh: os.Getenv("BENCH_FRESH") == "1"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -157,12 +160,14 @@ func serve(b *testing.B, dir string) *stage {
 // logIn exchanges an admin's key for a token.
 func (s *stage) logIn() {
 	s.b.Helper()
-	secret, _, err := s.app.CreateKey(s.b.Context(), identity.KeySpec{Name: "bench", Subject: "bench", MaxRole: access.RoleAdmin}, []string{worldName})
+	secret, _, err := s.app.CreateKey(s.b.Context(), identity.KeySpec{Name: "bench", Subject: "bench",
+		MaxRole: access.RoleAdmin}, []string{worldName})
 	if err != nil {
 		s.b.Fatal(err)
 	}
 	var out struct{ Token string }
-	if err := json.Unmarshal(s.post("/api/mcp/auth", map[string]any{"api_key": secret, "role": "admin"}), &out); err != nil {
+	if err := json.Unmarshal(s.post("/api/mcp/auth", map[string]any{"api_key": secret, "role": "admin"}),
+		&out); err != nil {
 		s.b.Fatal(err)
 	}
 	s.token = out.Token
@@ -197,7 +202,8 @@ const commitCards = 500
 // cards below it. It continues an interrupted fill.
 func fill(b *testing.B, a *app.App, w access.WorldID, p *prose, n int) {
 	b.Helper()
-	there := commitCards * sort.Search(n/commitCards, func(k int) bool { return !hasCard(b, a, w, cardName(p, k*commitCards)) })
+	there := commitCards * sort.Search(n/commitCards,
+		func(k int) bool { return !hasCard(b, a, w, cardName(p, k*commitCards)) })
 	for range there {
 		p.text(1000) // advance the random text, so that the remaining cards are the same
 	}

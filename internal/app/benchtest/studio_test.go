@@ -45,7 +45,8 @@ func newStudioStage(b *testing.B) *studioStage {
 	}
 	c.Data, c.Studio.Unreal = b.TempDir(), "double"
 	w := &studioStage{b: b}
-	if w.app, err = app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if w.app, err = app.Open(b.Context(), c, app.Options{Version: "1.0.0",
+		Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { w.app.Close(context.Background()) })
@@ -61,7 +62,9 @@ func (w *studioStage) call(tool string, input map[string]any) (e studio.Envelope
 		w.b.Fatal(err)
 	}
 	started := time.Now()
-	answer, err := w.app.Ops.Invoke(w.b.Context(), app.Operator(), op.Request{Operation: tool, Surface: studio.Surface, Input: in, World: worldName, Correlation: uuid.NewString(), Transport: "mcp"})
+	answer, err := w.app.Ops.Invoke(w.b.Context(), app.Operator(),
+		op.Request{Operation: tool, Surface: studio.Surface, Input: in, World: worldName, Correlation: uuid.NewString(),
+			Transport: "mcp"})
 	took = time.Since(started)
 	if err == nil {
 		err = json.Unmarshal(answer.Output, &e)
@@ -96,7 +99,8 @@ func (m medians) addTimes(name string, call func() time.Duration) {
 }
 
 // crowdedScene describes a place of some 300 objects.
-var crowdedScene = map[string]any{"description": "a clearing in a wood with sixty stumps and two hundred barrels", "seed": 3, "replace": true}
+var crowdedScene = map[string]any{"description": "a clearing in a wood with sixty stumps and two hundred barrels",
+	"seed": 3, "replace": true}
 
 // BenchmarkStudio measures the cost of the studio without its programs, and with them.
 func BenchmarkStudio(b *testing.B) {
@@ -150,7 +154,8 @@ func benchmarkAdapter(b *testing.B) {
 	a := blender.New(blender.Config{})
 	add := func(x studio.Txn, n int) time.Duration {
 		started := time.Now()
-		work := &studio.Work{Tool: "add_object", Input: fmt.Appendf(nil, `{"object_type": "cube", "name": "N%d", "location": [%d, 0, 0]}`, n, n), Progress: func(float64, float64, string) {}}
+		work := &studio.Work{Tool: "add_object", Input: fmt.Appendf(nil,
+			`{"object_type": "cube", "name": "N%d", "location": [%d, 0, 0]}`, n, n), Progress: func(float64, float64, string) {}}
 		if _, err := x.Do(b.Context(), work); err != nil {
 			b.Fatal(err)
 		}
@@ -201,9 +206,12 @@ func benchmarkTerrain(b *testing.B) {
 		target := fmt.Sprintf("blender:land%d", n)
 		w.call("list_objects", map[string]any{"target": target}) // starts it
 		ours, theirs, started := processTime(), programTime(), time.Now()
-		w.call("generate_terrain", map[string]any{"target": target, "width": 512, "height": 512, "detail_level": "high", "amplitude": 40, "seed": 5})
-		w.call("add_object", map[string]any{"target": target, "object_type": "cone", "name": "Tree", "location": []int{0, 0, 0}})
-		e, _ := w.call("populate_level", map[string]any{"target": target, "asset": "Tree", "ground": "Terrain", "density": 0.05, "area": []int{-250, -250, 250, 250}, "budget_max_instances": 5000})
+		w.call("generate_terrain", map[string]any{"target": target, "width": 512, "height": 512, "detail_level": "high",
+			"amplitude": 40, "seed": 5})
+		w.call("add_object", map[string]any{"target": target, "object_type": "cone", "name": "Tree",
+			"location": []int{0, 0, 0}})
+		e, _ := w.call("populate_level", map[string]any{"target": target, "asset": "Tree", "ground": "Terrain",
+			"density": 0.05, "area": []int{-250, -250, 250, 250}, "budget_max_instances": 5000})
 		m.add("instances", e.Result["placements_created"].(float64))
 		out, _ := w.call("export_asset", map[string]any{"target": target, "format": "glb"})
 		m.add("s", time.Since(started).Seconds())

@@ -61,7 +61,8 @@ func BenchmarkBatch(b *testing.B) {
 					ops := make([]any, 100)
 					for i := range ops {
 						at := n*100 + int64(i)
-						ops[i] = map[string]any{"action": "create", "name": fmt.Sprintf("Card %d", at), "content": text[at%int64(len(text))]}
+						ops[i] = map[string]any{"action": "create", "name": fmt.Sprintf("Card %d", at),
+							"content": text[at%int64(len(text))]}
 					}
 					return map[string]any{"mode": mode, "ops": ops}
 				})

@@ -55,10 +55,13 @@ func (h *table) seat(key string) *guest {
 	h.t.Helper()
 	g := &guest{t: h.t, heard: make(chan string, 100)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "guest", Version: "1"}, &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { g.heard <- r.Params.URI }})
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			g.heard <- r.Params.URI
+		}})
 	var err error
-	g.ClientSession, err = client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/campaign", MaxRetries: -1,
-		HTTPClient: &http.Client{Transport: bearer(key)}}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	g.ClientSession, err = client.Connect(h.t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/campaign", MaxRetries: -1,
+			HTTPClient: &http.Client{Transport: bearer(key)}}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -118,14 +121,17 @@ func TestTheSameCallsByPlayerAndGM(t *testing.T) {
 		{"campaign_list", map[string]any{}, "", []string{`"role":"gm"`}},
 		{"campaign_get", map[string]any{}, "", []string{`"entities":77`, `"relationships":102`, `"events":84`}},
 		{"entity_search", map[string]any{"query": "ninth"}, "", []string{"Circle of the Ninth Hour", "The Ninth Passenger"}},
-		{"entity_get", map[string]any{"entity_id": brandt}, "", []string{"gm_notes", "Afraid of", `"known_to"`, "secret_attributes"}},
+		{"entity_get", map[string]any{"entity_id": brandt}, "",
+			[]string{"gm_notes", "Afraid of", `"known_to"`, "secret_attributes"}},
 		{"entity_get", map[string]any{"entity_id": conductor}, "NOT_FOUND", []string{"timetable"}},
 		{"relationship_map", map[string]any{"entity_id": brandt, "depth": 3}, "", []string{"Circle of the Ninth Hour"}},
-		{"timeline_query", map[string]any{"start_date": "1930-01-17", "end_date": "1930-01-17"}, "", []string{"A written order", "stands for nine minutes"}},
+		{"timeline_query", map[string]any{"start_date": "1930-01-17", "end_date": "1930-01-17"}, "",
+			[]string{"A written order", "stands for nine minutes"}},
 		{"session_list", map[string]any{}, "", []string{"prep_notes", "The ninth chair"}},
 		{"player_knowledge", map[string]any{"entity_id": brandt}, "FORBIDDEN", []string{`"known":true`}},
 		{"canon_check", map[string]any{}, "FORBIDDEN", []string{"Parish register"}},
-		{"reveal", map[string]any{"items": []any{map[string]any{"entity_id": conductor}}, "dry_run": true}, "FORBIDDEN", []string{`"dry_run":true`}},
+		{"reveal", map[string]any{"items": []any{map[string]any{"entity_id": conductor}}, "dry_run": true}, "FORBIDDEN",
+			[]string{`"dry_run":true`}},
 		{"entity_search", map[string]any{"limit": 0}, "INVALID_PARAMS", nil},
 	} {
 		if c.name != "campaign_list" {
@@ -142,7 +148,8 @@ func TestTheSameCallsByPlayerAndGM(t *testing.T) {
 			}
 		}
 	}
-	if _, code, said := h.seat(h.lendKey).call("campaign_get", map[string]any{"campaign_id": app.SampleCampaign}); code != "NOT_FOUND" || strings.Contains(said, "Ninth Train") {
+	if _, code, said := h.seat(h.lendKey).call("campaign_get",
+		map[string]any{"campaign_id": app.SampleCampaign}); code != "NOT_FOUND" || strings.Contains(said, "Ninth Train") {
 		t.Errorf("a stranger hears %s", said)
 	}
 }
@@ -161,7 +168,8 @@ func TestNoticesAreOnlyOfVisibleChanges(t *testing.T) {
 		}
 	}
 	change := func(id string, attributes map[string]any) {
-		h.gm.must("entity_update", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id, "source_document": "Staff register 1931", "attributes": attributes})
+		h.gm.must("entity_update", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id,
+			"source_document": "Staff register 1931", "attributes": attributes})
 	}
 	change(quill, map[string]any{"secrets": "Older than his teeth."})
 	if uri := <-h.gm.heard; uri != base+quill {
@@ -199,17 +207,21 @@ func TestCampaignOverREST(t *testing.T) {
 		t.Fatalf("%s %s", first.Status, first.Header.Get("ETag"))
 	}
 	read := h.gm.must("entity_get", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id})
-	h.gm.must("entity_update", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id, "gm_notes": "Counts backwards now.", "if_match": read["etag"]})
+	h.gm.must("entity_update", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id,
+		"gm_notes": "Counts backwards now.", "if_match": read["etag"]})
 	if again := get(path, first.Header.Get("ETag")); again.StatusCode != 304 {
 		t.Errorf("after a change of notes: %s", again.Status)
 	}
-	for path, status := range map[string]int{"/api/campaigns": 200, "/api/campaigns/nowhere": 404, "/api/campaigns/" + app.SampleCampaign + "/conflicts": 403,
-		"/api/systems/gurps-4e": 200, "/api/systems/nothing": 404, "/api/campaigns/" + app.SampleCampaign + "/timeline?start_date=soon": 400} {
+	for path, status := range map[string]int{"/api/campaigns": 200, "/api/campaigns/nowhere": 404, "/api/campaigns/" +
+		app.SampleCampaign + "/conflicts": 403,
+		"/api/systems/gurps-4e": 200, "/api/systems/nothing": 404, "/api/campaigns/" + app.SampleCampaign +
+			"/timeline?start_date=soon": 400} {
 		if res := get(path, ""); res.StatusCode != status {
 			t.Errorf("%s: %s", path, res.Status)
 		}
 	}
-	page, err := h.ada.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "imagineer://campaigns/" + app.SampleCampaign + "/timeline?cursor=50"})
+	page, err := h.ada.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "imagineer://campaigns/" +
+		app.SampleCampaign + "/timeline?cursor=50"})
 	if err != nil || !strings.Contains(page.Contents[0].Text, `"next":null`) {
 		t.Errorf("%v %v", page, err)
 	}
@@ -219,7 +231,8 @@ func TestCampaignOverREST(t *testing.T) {
 // error codes, as tools do.
 func TestPromptsAndResourcesUseTheSurfacesCodes(t *testing.T) {
 	h := open(t)
-	_, asked := h.gm.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "what-do-players-know", Arguments: map[string]string{"entity": "Nobody At All"}})
+	_, asked := h.gm.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "what-do-players-know",
+		Arguments: map[string]string{"entity": "Nobody At All"}})
 	_, read := h.ada.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "imagineer://campaigns/nowhere/entities"})
 	for what, err := range map[string]error{"a prompt": asked, "a resource": read} {
 		var e *jsonrpc.Error

@@ -57,7 +57,8 @@ func converse(t testing.TB, c client, at server, m *model, prompt string) string
 	if err := os.MkdirAll(cmd.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=dumb", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, environ...)
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=dumb", "NO_PROXY=127.0.0.1",
+		"no_proxy=127.0.0.1"}, environ...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 5 * time.Second
@@ -81,18 +82,22 @@ func prepareClaude(t testing.TB, home string, at server, m *model) (args, enviro
 	config := filepath.Join(home, "mcp.json")
 	write(t, config, mustJSON(object{"mcpServers": object{"loregate": object{
 		"type": "http", "url": at.url, "headers": object{"Authorization": "Bearer " + at.key}}}}))
-	return []string{"--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__loregate", "--model", "scripted", "-p"},
-		[]string{"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=scripted", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
-			"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false"}
+	return []string{"--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__loregate", "--model",
+			"scripted", "-p"},
+		[]string{"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=scripted", "CLAUDE_CONFIG_DIR=" +
+			filepath.Join(home, ".claude"),
+			"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false"}
 }
 
 func prepareGemini(t testing.TB, home string, at server, m *model) (args, environ []string) {
 	write(t, filepath.Join(home, ".gemini", "settings.json"), mustJSON(object{
-		"security":   object{"auth": object{"selectedType": "gemini-api-key"}, "folderTrust": object{"enabled": false}},
-		"general":    object{"enableAutoUpdate": false, "disableAutoUpdate": true},
-		"privacy":    object{"usageStatisticsEnabled": false},
-		"telemetry":  object{"enabled": false},
-		"mcpServers": object{"loregate": object{"httpUrl": at.url, "headers": object{"Authorization": "Bearer " + at.key}, "trust": true}},
+		"security":  object{"auth": object{"selectedType": "gemini-api-key"}, "folderTrust": object{"enabled": false}},
+		"general":   object{"enableAutoUpdate": false, "disableAutoUpdate": true},
+		"privacy":   object{"usageStatisticsEnabled": false},
+		"telemetry": object{"enabled": false},
+		"mcpServers": object{"loregate": object{"httpUrl": at.url, "headers": object{"Authorization": "Bearer " + at.key},
+			"trust": true}},
 	}))
 	return []string{"--approval-mode", "yolo", "-m", "gemini-2.5-flash", "-p"},
 		[]string{"GOOGLE_GEMINI_BASE_URL=" + m.URL, "GEMINI_API_KEY=scripted", "GEMINI_CLI_TRUST_WORKSPACE=true"}

@@ -42,7 +42,8 @@ func newModel(t testing.TB, play script) *model {
 	m := &model{play: play}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", m.anthropic)
-	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"input_tokens":1}`) })
+	mux.HandleFunc("POST /v1/messages/count_tokens",
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"input_tokens":1}`) })
 	mux.HandleFunc("POST /v1/responses", m.openAI)
 	mux.HandleFunc("POST /v1beta/models/{call}", m.gemini)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -167,7 +168,8 @@ func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 	delta := object{"type": "text_delta", "text": s.say}
 	if s.tool != "" {
 		why = "tool_use"
-		block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(t.results)), "name": "mcp__loregate__" + s.tool, "input": object{}}
+		block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(t.results)), "name": "mcp__loregate__" + s.tool,
+			"input": object{}}
 		delta = object{"type": "input_json_delta", "partial_json": mustJSON(s.args)}
 	}
 	message := object{"type": "message", "id": "msg_1", "role": "assistant", "model": "scripted", "content": []any{},
@@ -190,7 +192,8 @@ func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 		{"type": "content_block_start", "index": 0, "content_block": empty},
 		{"type": "content_block_delta", "index": 0, "delta": delta},
 		{"type": "content_block_stop", "index": 0},
-		{"type": "message_delta", "delta": object{"stop_reason": why, "stop_sequence": nil}, "usage": object{"output_tokens": 1}},
+		{"type": "message_delta", "delta": object{"stop_reason": why, "stop_sequence": nil},
+			"usage": object{"output_tokens": 1}},
 		{"type": "message_stop"},
 	} {
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], mustJSON(event))
@@ -245,7 +248,8 @@ func (m *model) gemini(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"totalTokens":1}`)
 		return
 	}
-	answer := mustJSON(object{"candidates": []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
+	answer := mustJSON(object{"candidates": []any{object{"content": object{"role": "model", "parts": []any{part}},
+		"finishReason": "STOP", "index": 0}},
 		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}})
 	if strings.HasSuffix(r.URL.Path, ":streamGenerateContent") {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -293,9 +297,11 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 	}
 	s := m.next(t)
 	id := fmt.Sprintf("call_%d", len(t.results))
-	item := object{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{object{"type": "output_text", "text": s.say}}}
+	item := object{"type": "message", "role": "assistant", "id": "msg_1",
+		"content": []any{object{"type": "output_text", "text": s.say}}}
 	if s.tool != "" {
-		item = object{"type": "function_call", "id": "fc_" + id, "call_id": id, "arguments": mustJSON(s.args), "name": "mcp__loregate__" + s.tool}
+		item = object{"type": "function_call", "id": "fc_" + id, "call_id": id, "arguments": mustJSON(s.args),
+			"name": "mcp__loregate__" + s.tool}
 		if space != "" {
 			item["namespace"], item["name"] = space, s.tool
 		}
@@ -304,7 +310,8 @@ func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
 	for _, event := range []object{
 		{"type": "response.created", "response": object{"id": "resp_1"}},
 		{"type": "response.output_item.done", "output_index": 0, "item": item},
-		{"type": "response.completed", "response": object{"id": "resp_1", "usage": object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}},
+		{"type": "response.completed", "response": object{"id": "resp_1",
+			"usage": object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}},
 	} {
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], mustJSON(event))
 	}

@@ -66,11 +66,16 @@ const pace = 11 * time.Second
 
 // Moods and lines that differ enough not to be taken for duplicates.
 var (
-	moods = []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.", "The tar smells warm although it rains.",
-		"Under the planks the water counts.", "Gulls argue over a rope's frayed end.", "A shutter knocks twice and thinks better of it.",
-		"Salt dries white along every railing.", "The bell rope swings with nobody near.", "Eels turn silver below the steps.", "Smoke lies flat on the harbour tonight."}
-	lines = []string{"Rent is due before the tide.", "Mind the third plank, it counts you.", "Ask me after the bell.", "Nobody sails on a borrowed knot.",
-		"You smell of the other bank.", "Keep your boots off my ledger.", "I sold that story twice already.", "The water was here first.", "Bring bread next time.", "Two coins, or a better question."}
+	moods = []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.",
+		"The tar smells warm although it rains.",
+		"Under the planks the water counts.", "Gulls argue over a rope's frayed end.",
+		"A shutter knocks twice and thinks better of it.",
+		"Salt dries white along every railing.", "The bell rope swings with nobody near.",
+		"Eels turn silver below the steps.", "Smoke lies flat on the harbour tonight."}
+	lines = []string{"Rent is due before the tide.", "Mind the third plank, it counts you.", "Ask me after the bell.",
+		"Nobody sails on a borrowed knot.",
+		"You smell of the other bank.", "Keep your boots off my ledger.", "I sold that story twice already.",
+		"The water was here first.", "Bring bread next time.", "Two coins, or a better question."}
 )
 
 // TestClientsPropose runs a model that knows only the results it is shown. It proposes a mood,
@@ -89,7 +94,8 @@ func TestClientsPropose(t *testing.T) {
 				seen, _ := m.last()
 				got := strings.Join(seen.results[min(3, len(seen.results)):], "\n---\n")
 				if len(seen.results) != 7 || strings.Count(got, `"accepted"`) < 2 || !strings.Contains(got, `"pending_review"`) {
-					t.Errorf("talk %d: the client said %.300s; the model was shown %.4000s", i+1, said, strings.Join(seen.results, "\n---\n"))
+					t.Errorf("talk %d: the client said %.300s; the model was shown %.4000s", i+1, said,
+						strings.Join(seen.results, "\n---\n"))
 				}
 			}
 			t.Logf("%s: %d talks, each with a mood, a line and a change, %d cards", c.name, talks, cards)
@@ -100,7 +106,8 @@ func TestClientsPropose(t *testing.T) {
 func makePlayer(t testing.TB, at server) {
 	t.Helper()
 	url := strings.TrimSuffix(at.url, "/mcp") + "/api/players?world=" + app.SampleWorld
-	if status, answer := apptest.Send(t, "POST", url, at.key, `{"name":"Wim"}`); status != http.StatusCreated && status != http.StatusOK {
+	if status, answer := apptest.Send(t, "POST", url, at.key, `{"name":"Wim"}`); status != http.StatusCreated &&
+		status != http.StatusOK {
 		t.Fatalf("no player: %d %s", status, answer)
 	}
 }
@@ -122,13 +129,16 @@ func proposing(n int, last *time.Time) script {
 			return step{tool: "propose-ambience", args: object{"locationId": findText(result(0), "location", "id"),
 				"layerType": "ambient", "text": moods[n], "contextRef": findText(result(0), "contextRef")}}
 		case 4:
-			return step{tool: "propose-npc-dialogue", args: object{"npcId": findText(result(1), "cards", "id"), "playerId": findText(result(2), "cards", "id"),
+			return step{tool: "propose-npc-dialogue", args: object{"npcId": findText(result(1), "cards", "id"),
+				"playerId":  findText(result(2), "cards", "id"),
 				"draftText": lines[n], "contextRef": findText(result(0), "contextRef")}}
 		case 5:
 			return step{tool: "get_card", args: object{"name": "Rent Quay"}}
 		case 6:
-			return step{tool: "propose-canon-change", args: object{"reason": "It rained.", "op": object{"name": "update_card", "arguments": object{
-				"name": findText(result(5), "name"), "content": fmt.Sprintf("<p>Wet, for the %d. time.</p>", n+1), "if_match": findText(result(5), "etag")}}}}
+			return step{tool: "propose-canon-change", args: object{"reason": "It rained.",
+				"op": object{"name": "update_card", "arguments": object{
+					"name": findText(result(5), "name"), "content": fmt.Sprintf("<p>Wet, for the %d. time.</p>", n+1),
+					"if_match": findText(result(5), "etag")}}}}
 		}
 		return step{say: "done"}
 	}

@@ -45,17 +45,19 @@ func fill(t testing.TB, a *app.App, w canon.World, cards int) {
 	t.Helper()
 	author := access.Caller{Subject: "filler", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
 	for at := 0; at < cards; at += 500 {
-		err := a.As(t.Context(), author, access.Request{Operation: "fill", Effect: access.Write, World: w.ID}, func(g access.Grant) error {
-			_, err := a.Canon.Update(t.Context(), g, func(p *canon.Plan) error {
-				for i := at; i < min(at+500, cards); i++ {
-					if _, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Ledger %d", i), Content: "<p>An entry of the harbour's ledger.</p>"}); err != nil {
-						return err
+		err := a.As(t.Context(), author, access.Request{Operation: "fill", Effect: access.Write, World: w.ID},
+			func(g access.Grant) error {
+				_, err := a.Canon.Update(t.Context(), g, func(p *canon.Plan) error {
+					for i := at; i < min(at+500, cards); i++ {
+						if _, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Ledger %d", i),
+							Content: "<p>An entry of the harbour's ledger.</p>"}); err != nil {
+							return err
+						}
 					}
-				}
-				return nil
+					return nil
+				})
+				return err
 			})
-			return err
-		})
 		if err != nil {
 			t.Fatal(err)
 		}

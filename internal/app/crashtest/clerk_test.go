@@ -101,7 +101,8 @@ func (c *clerk) cardName(i int, moved bool) string {
 
 // writeText returns the content of write n. Its length depends on n.
 func (c *clerk) writeText(n int) string {
-	return fmt.Sprintf("<p>Write %d of clerk %s, filed in [[Archive Hall]].%s</p>", n, c.tag, strings.Repeat(" Entry after entry after entry.", n*7%60))
+	return fmt.Sprintf("<p>Write %d of clerk %s, filed in [[Archive Hall]].%s</p>", n, c.tag,
+		strings.Repeat(" Entry after entry after entry.", n*7%60))
 }
 
 // nextCall picks a random call that can succeed in the current state.
@@ -148,7 +149,8 @@ func (c *clerk) planBatch(m *plannedCall, mode string) bool {
 			continue
 		}
 		c.n++
-		ops = append(ops, map[string]any{"action": "create", "fetch_or_initialize": true, "name": c.cardName(i, s.moved), "content": c.writeText(c.n)})
+		ops = append(ops, map[string]any{"action": "create", "fetch_or_initialize": true, "name": c.cardName(i, s.moved),
+			"content": c.writeText(c.n)})
 		s.live, s.text = true, c.n
 		after[i] = s
 		if mode == "per_item" {
@@ -309,9 +311,11 @@ func (c *clerk) repeatCall(ctx context.Context, d opClient, m *plannedCall, said
 	case err != nil:
 		return err
 	case !a.replayed && (same || a.status != 404):
-		return fmt.Errorf("clerk %s: %s %s was acknowledged and has a second effect: %d %s", c.tag, m.operation, m.key, a.status, a.body)
+		return fmt.Errorf("clerk %s: %s %s was acknowledged and has a second effect: %d %s", c.tag, m.operation, m.key,
+			a.status, a.body)
 	case same && (a.body != said.body || a.status != said.status):
-		return fmt.Errorf("clerk %s: %s %s answered\n%d %s\nand repeated answers\n%d %s", c.tag, m.operation, m.key, said.status, said.body, a.status, a.body)
+		return fmt.Errorf("clerk %s: %s %s answered\n%d %s\nand repeated answers\n%d %s", c.tag, m.operation, m.key,
+			said.status, said.body, a.status, a.body)
 	}
 	return nil
 }

@@ -87,7 +87,8 @@ func newCrowd(t *testing.T, total int) *crowd {
 	t.Cleanup(c.in.close)
 	c.must("create_card", "terms", map[string]any{"name": "Terms", "content": "dragon"})
 	for i := range c.places {
-		a := c.must("create_card", fmt.Sprint("place-", i), map[string]any{"name": fmt.Sprint("Place ", i), "type": "Location", "content": "<p>Here.</p>"})
+		a := c.must("create_card", fmt.Sprint("place-", i),
+			map[string]any{"name": fmt.Sprint("Place ", i), "type": "Location", "content": "<p>Here.</p>"})
 		c.places[i] = idIn(t, a.body)
 	}
 	c.creates.Add(3)
@@ -165,13 +166,15 @@ func (c *crowd) writeUntilDone(who int) {
 		switch {
 		case n%scanEvery == 0 && n <= 20*scanEvery:
 			c.scans.Add(1)
-			c.callUntilAcked(r, "spoiler_scan", fmt.Sprint("scan-", n), map[string]any{"terms_card": "Terms", "results_card": fmt.Sprintf("Results %d+GM", n), "scope": "player"})
+			c.callUntilAcked(r, "spoiler_scan", fmt.Sprint("scan-", n),
+				map[string]any{"terms_card": "Terms", "results_card": fmt.Sprintf("Results %d+GM", n), "scope": "player"})
 		case n%exitEvery == 0 && n <= 50*exitEvery:
 			c.exits.Add(1)
 			c.emitEvent()
 		case n%5 == 4 && last != "":
 			c.updates.Add(1)
-			c.callUntilAcked(r, "update_card", fmt.Sprint("update-", n), map[string]any{"name": last, "content": fmt.Sprintf("<p>Changed by %d.</p>", n)})
+			c.callUntilAcked(r, "update_card", fmt.Sprint("update-", n),
+				map[string]any{"name": last, "content": fmt.Sprintf("<p>Changed by %d.</p>", n)})
 		default:
 			c.creates.Add(1)
 			last = fmt.Sprint("Entry ", n)
@@ -205,7 +208,8 @@ func (c *crowd) emitEvent() {
 		return
 	}
 	payload := fmt.Sprintf(`{"fromId":%q,"toId":%q,"direction":"north"}`, c.places[0], c.places[1])
-	err = c.in.app.As(c.t.Context(), app.Operator(), access.Request{Operation: "tell", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
+	err = c.in.app.As(c.t.Context(), app.Operator(), access.Request{Operation: "tell", Effect: access.Write,
+		World: worlds[0].ID}, func(g access.Grant) error {
 		_, err := c.in.app.Canon.Update(c.t.Context(), g, func(p *canon.Plan) error {
 			return p.Event(canon.Event{Type: "World.Exit.Created", Scope: "global:world", Payload: []byte(payload), Version: 1})
 		})
@@ -266,7 +270,8 @@ func (c *crowd) queryRow(sql string, into ...any) {
 // of each operation, and as many cards.
 func (c *crowd) wantOnce() {
 	countCommits(c.t, c.at) // checks the chains
-	for operation, want := range map[string]int64{"create_card": c.creates.Load(), "update_card": c.updates.Load(), "spoiler_scan": c.scans.Load(), "tell": c.exits.Load()} {
+	for operation, want := range map[string]int64{"create_card": c.creates.Load(), "update_card": c.updates.Load(),
+		"spoiler_scan": c.scans.Load(), "tell": c.exits.Load()} {
 		var commits int64
 		c.queryRow("SELECT count(*) FROM commits WHERE op = '"+operation+"'", &commits)
 		if commits != want {
@@ -274,7 +279,8 @@ func (c *crowd) wantOnce() {
 		}
 	}
 	var entries, names int64
-	c.queryRow("SELECT count(*), count(DISTINCT key) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'", &entries, &names)
+	c.queryRow("SELECT count(*), count(DISTINCT key) FROM cards WHERE trashed = 0 AND name LIKE 'Entry %'",
+		&entries, &names)
 	if want := c.creates.Load() - 3; entries != want || names != want {
 		c.t.Errorf("%d entries under %d names, want %d", entries, names, want)
 	}
@@ -292,7 +298,8 @@ func (c *crowd) wantHandled() {
 	c.queryRow("SELECT count(*) FROM commits WHERE op = 'handle_event'", &commits)
 	c.queryRow("SELECT count(*) FROM links WHERE kind = 'exit' AND until = 0", &exits)
 	if handled != c.exits.Load() || events != handled || commits > handled || exits > 1 {
-		c.t.Errorf("%d events were told; %d were handled, with %d commits and %d exits of one", c.exits.Load(), handled, commits, exits)
+		c.t.Errorf("%d events were told; %d were handled, with %d commits and %d exits of one", c.exits.Load(), handled,
+			commits, exits)
 	}
 }
 
@@ -314,7 +321,8 @@ func (c *crowd) wantJobs() {
 func (c *crowd) startGame() string {
 	c.t.Helper()
 	seconds := map[string]any{}
-	for _, phase := range []string{"sitrep", "pulse_check", "discussion", "extension", "overtime", "nomination", "trial", "verdict", "night"} {
+	for _, phase := range []string{"sitrep", "pulse_check", "discussion", "extension", "overtime", "nomination", "trial",
+		"verdict", "night"} {
 		seconds[phase] = 0.4
 	}
 	var made struct {
@@ -331,7 +339,8 @@ func (c *crowd) post(path string, in map[string]any, out any) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.servers[0].url+path, strings.NewReader(string(b)))
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.servers[0].url+path,
+		strings.NewReader(string(b)))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -362,7 +371,8 @@ func (c *crowd) wantSteps(game string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	err = c.in.app.As(c.t.Context(), app.Operator(), access.Request{Operation: "audit", Surface: "alignment", Effect: access.Read, World: worlds[0].ID}, func(g access.Grant) error {
+	err = c.in.app.As(c.t.Context(), app.Operator(), access.Request{Operation: "audit", Surface: "alignment",
+		Effect: access.Read, World: worlds[0].ID}, func(g access.Grant) error {
 		for rec, err := range c.in.app.Canon.Records(c.t.Context(), g, canon.LedgerStream("game", game), 1) {
 			if err != nil {
 				return err

@@ -133,7 +133,8 @@ func newSampleStore(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []string{"CREATE TABLE gone (b)", "INSERT INTO gone SELECT randomblob(3000) FROM commits", "DROP TABLE gone", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+	for _, q := range []string{"CREATE TABLE gone (b)", "INSERT INTO gone SELECT randomblob(3000) FROM commits",
+		"DROP TABLE gone", "PRAGMA wal_checkpoint(TRUNCATE)"} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(q, err)
 		}
@@ -160,7 +161,8 @@ func copyStore(t *testing.T, from string) string {
 func readStoreFiles(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	for _, name := range []string{app.StoreFile, app.StoreFile + "-wal", app.StoreFile + "-access", app.StoreFile + "-access-wal"} {
+	for _, name := range []string{app.StoreFile, app.StoreFile + "-wal", app.StoreFile + "-access", app.StoreFile +
+		"-access-wal"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err == nil {
 			files[name] = b
@@ -222,7 +224,8 @@ func TestADamagedPageIsFoundAndMended(t *testing.T) {
 		kinds := map[string][]page{}
 		for _, p := range listPages(t, filepath.Join(whole, file)) {
 			what := p.kind
-			if slices.Contains([]string{"bodies", "commits", "api_keys", "streams", "cards"}, p.owner) || strings.HasPrefix(p.owner, "sqlite_autoindex_bodies") {
+			if slices.Contains([]string{"bodies", "commits", "api_keys", "streams", "cards"}, p.owner) ||
+				strings.HasPrefix(p.owner, "sqlite_autoindex_bodies") {
 				what += " of " + p.owner
 			}
 			kinds[what] = append(kinds[what], p)
@@ -285,7 +288,8 @@ func checkDamage(t *testing.T, name, dir string, want []string) (outcome string)
 		return "refused"
 	}
 	if got := worldDigests(t, dir); !slices.Equal(got, want) {
-		t.Errorf("%s: after the repair the worlds hold\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("%s: after the repair the worlds hold\n%s\nwant\n%s", name, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 	var report bytes.Buffer
 	if err := app.Doctor(t.Context(), configOf(t, dir), "test", "", &report); err != nil {

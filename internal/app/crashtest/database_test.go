@@ -17,17 +17,25 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// retryingClient repeats calls that are answered "unavailable", as that answer advises.
+// retryingClient repeats calls that are answered "unavailable", as that answer advises, until
+// maxWait after the first such answer: the first call to a paused process takes longer.
 type retryingClient struct{ opClient }
 
-func (p retryingClient) call(ctx context.Context, operation, key string, in map[string]any) (a answer, err error) {
-	for end := time.Now().Add(maxWait); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+func (p retryingClient) call(
+	ctx context.Context, operation, key string, in map[string]any,
+) (a answer, err error) {
+	var end time.Time
+	for {
 		a, err = p.opClient.call(ctx, operation, key, in)
-		if err != nil || a.status != 503 && (a.status != 207 || !strings.Contains(a.body, `"unavailable"`)) {
-			break
+		unavailable := a.status == 503 || a.status == 207 && strings.Contains(a.body, `"unavailable"`)
+		if err != nil || !unavailable || !end.IsZero() && time.Now().After(end) {
+			return a, err
 		}
+		if end.IsZero() {
+			end = time.Now().Add(maxWait)
+		}
+		<-time.After(20 * time.Millisecond)
 	}
-	return a, err
 }
 
 // wantRefusal checks the refusal of a call while a part of the system does not answer.
@@ -67,7 +75,8 @@ func TestCrashOfTheDatabase(t *testing.T) {
 	if refused == 0 {
 		t.Error("no call met a database that was gone")
 	}
-	t.Logf("%d falls of the database: %d calls were refused, and done when repeated; %d commits", falls, refused, k.wantedCommits())
+	t.Logf("%d falls of the database: %d calls were refused, and done when repeated; %d commits", falls, refused,
+		k.wantedCommits())
 }
 
 // crashDatabase lets the clerks work until the database is gone and each clerk was refused. It
@@ -178,8 +187,10 @@ func TestCrashOfADatabaseThatIsFull(t *testing.T) {
 	refused := workThroughFaults(t, in, clerks, max(raceenabled.Share(8, 4), 2),
 		func() {
 			n++
-			table, late := []string{"commits", "versions", "bodies", "cards"}[n%4], []string{"", "DEFERRABLE INITIALLY DEFERRED"}[n/4%2]
-			do("CREATE CONSTRAINT TRIGGER no_room AFTER INSERT OR UPDATE ON " + table + " " + late + " FOR EACH ROW EXECUTE FUNCTION no_room()")
+			table, late := []string{"commits", "versions", "bodies", "cards"}[n%4],
+				[]string{"", "DEFERRABLE INITIALLY DEFERRED"}[n/4%2]
+			do("CREATE CONSTRAINT TRIGGER no_room AFTER INSERT OR UPDATE ON " + table + " " + late +
+				" FOR EACH ROW EXECUTE FUNCTION no_room()")
 		},
 		func() {
 			do("DROP TRIGGER no_room ON " + []string{"commits", "versions", "bodies", "cards"}[n%4])
@@ -198,7 +209,8 @@ func TestCrashOfConnections(t *testing.T) {
 	w := newProxy(t, pgtest.Empty(t))
 	in, clerks, base := openWithClerks(t, w.at, nil)
 	r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 5))
-	refused := workThroughFaults(t, in, clerks, countFromEnv("CRASH_CUTS", max(raceenabled.Share(20, 10), 2)), func() { w.cutAfter(r.IntN(20_000)) }, func() { w.cutAfter(-1) })
+	refused := workThroughFaults(t, in, clerks, countFromEnv("CRASH_CUTS", max(raceenabled.Share(20, 10), 2)),
+		func() { w.cutAfter(r.IntN(20_000)) }, func() { w.cutAfter(-1) })
 	found := 0
 	for _, c := range clerks {
 		found += c.found
@@ -216,7 +228,8 @@ func TestCrashOfAClock(t *testing.T) {
 		var shift atomic.Int64
 		in, clerks, base := openWithClerks(t, at, func() time.Time { return time.Now().Add(time.Duration(shift.Load())) })
 		r := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 6))
-		refused := workThroughFaults(t, in, clerks, max(raceenabled.Share(20, 10), 2), func() { shift.Store(r.Int64N(int64(96*time.Hour)) - int64(48*time.Hour)) }, func() {})
+		refused := workThroughFaults(t, in, clerks, max(raceenabled.Share(20, 10), 2),
+			func() { shift.Store(r.Int64N(int64(96*time.Hour)) - int64(48*time.Hour)) }, func() {})
 		wantConsistent(t, in, clerks, base)
 		if refused > 0 {
 			t.Errorf("%d calls were refused for the clock's sake", refused)

@@ -257,7 +257,8 @@ func diskWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 
 func diskTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	h := handleOf(file)
-	if rc := h.disk.recordOrFail(diskOp{kind: opTruncate, file: h.file, at: size}, lib.SQLITE_IOERR_TRUNCATE); rc != lib.SQLITE_OK {
+	if rc := h.disk.recordOrFail(diskOp{kind: opTruncate, file: h.file, at: size},
+		lib.SQLITE_IOERR_TRUNCATE); rc != lib.SQLITE_OK {
 		return rc
 	}
 	return addressToFunc[truncateFunc](h.own.FxTruncate)(tls, file, size)

@@ -93,8 +93,10 @@ func newKeeper(t *testing.T, store canon.Store) *keeper {
 
 func (k *keeper) grant(operation, key string) access.Grant {
 	k.t.Helper()
-	a, err := k.guard.Admit(k.t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true, Unlimited: true},
-		access.Request{Operation: operation, Effect: access.Write, World: k.world, IdempotencyKey: key, Correlation: "correlation-" + key})
+	a, err := k.guard.Admit(k.t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true,
+		Unlimited: true},
+		access.Request{Operation: operation, Effect: access.Write, World: k.world, IdempotencyKey: key,
+			Correlation: "correlation-" + key})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -152,7 +154,8 @@ func (k *keeper) createFixture() {
 	k.must("", func(p *canon.Plan) error {
 		for _, c := range []canon.NewCard{
 			{Name: "Quay", Content: "<p>see [[Vault]] and {{Vault+Lock}}</p>"},
-			{Name: "Vault", Content: "<p>cold</p>"}, {Name: "Vault+Lock", Content: "<p>nine pins</p>"}, {Name: "Vault+Lock+tags", Content: "[[iron]]"},
+			{Name: "Vault", Content: "<p>cold</p>"}, {Name: "Vault+Lock", Content: "<p>nine pins</p>"},
+			{Name: "Vault+Lock+tags", Content: "[[iron]]"},
 			{Name: "Mill", Content: "<p>turns by [[Quay]]</p>"}, {Name: "Mill+note", Content: "<p>old</p>"},
 			{Name: "Lost", Content: "<p>gone</p>"}, {Name: "Lost+page", Content: "<p>torn</p>"},
 			{Name: "Scroll", Content: "<p>a secret</p>"},

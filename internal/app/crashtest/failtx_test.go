@@ -89,19 +89,23 @@ func (f *failTx) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	return fail1(f, "FindCards", func() ([]canon.Card, error) { return f.Tx.FindCards(ctx, s, q) })
 }
 
-func (f *failTx) Cards(ctx context.Context, s canon.Visibility, by canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (f *failTx) Cards(ctx context.Context, s canon.Visibility, by canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	return fail2(f, "Cards", func() ([]canon.Card, canon.Total, error) { return f.Tx.Cards(ctx, s, by, p) })
 }
 
-func (f *failTx) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
-	return fail2(f, "Descendants", func() ([]canon.Card, canon.Total, error) { return f.Tx.Descendants(ctx, s, id, depth, p) })
+func (f *failTx) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
+	return fail2(f, "Descendants",
+		func() ([]canon.Card, canon.Total, error) { return f.Tx.Descendants(ctx, s, id, depth, p) })
 }
 
 func (f *failTx) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	return fail2(f, "Trash", func() ([]canon.Card, canon.Total, error) { return f.Tx.Trash(ctx, s, p) })
 }
 
-func (f *failTx) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (f *failTx) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery,
+	p canon.Page) (canon.SearchResult, error) {
 	return fail1(f, "Search", func() (canon.SearchResult, error) { return f.Tx.Search(ctx, s, q, p) })
 }
 
@@ -113,19 +117,23 @@ func (f *failTx) CompleteNames(ctx context.Context, s canon.Visibility, prefix s
 	return fail1(f, "CompleteNames", func() ([]string, error) { return f.Tx.CompleteNames(ctx, s, prefix, n) })
 }
 
-func (f *failTx) Versions(ctx context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (f *failTx) Versions(ctx context.Context, s canon.Visibility, id canon.CardID,
+	p canon.Page) ([]canon.Version, canon.Total, error) {
 	return fail2(f, "Versions", func() ([]canon.Version, canon.Total, error) { return f.Tx.Versions(ctx, s, id, p) })
 }
 
-func (f *failTx) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (f *failTx) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID,
+	n uint32) (canon.Version, bool, error) {
 	return fail2(f, "VersionByCount", func() (canon.Version, bool, error) { return f.Tx.VersionByCount(ctx, s, id, n) })
 }
 
-func (f *failTx) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
+func (f *failTx) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID,
+	rev uint32) (canon.Version, bool, error) {
 	return fail2(f, "VersionByRev", func() (canon.Version, bool, error) { return f.Tx.VersionByRev(ctx, w, id, rev) })
 }
 
-func (f *failTx) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+func (f *failTx) Feed(ctx context.Context, s canon.Visibility,
+	q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	return fail2(f, "Feed", func() ([]canon.Version, canon.Total, error) { return f.Tx.Feed(ctx, s, q) })
 }
 
@@ -137,7 +145,8 @@ func (f *failTx) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) (
 	return fail2(f, "Wanted", func() ([]canon.Wanted, canon.Total, error) { return f.Tx.Wanted(ctx, s, p) })
 }
 
-func (f *failTx) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (f *failTx) Tags(ctx context.Context, s canon.Visibility, prefix string,
+	p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	return fail2(f, "Tags", func() ([]canon.TagCount, canon.Total, error) { return f.Tx.Tags(ctx, s, prefix, p) })
 }
 

@@ -75,7 +75,8 @@ func inProcess(t *testing.T, at string, ahead time.Duration, f func(context.Cont
 		t.Fatal(err)
 	}
 	c.Data, c.Database = settingsFor(at)
-	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(ahead) }})
+	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Now().Add(ahead) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,17 +105,19 @@ func createStones(ctx context.Context, t *testing.T, a *app.App, name string, n 
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = a.As(ctx, app.Operator(), access.Request{Operation: "create", Effect: access.Write, Operator: true, World: w.ID}, func(g access.Grant) error {
-		_, err := a.Canon.Update(ctx, g, func(p *canon.Plan) error {
-			for i := range n {
-				if _, err := p.Create(canon.NewCard{Name: fmt.Sprintf("%s of %d", name, i), Content: strings.Repeat("grey and old ", 80)}); err != nil {
-					return err
+	err = a.As(ctx, app.Operator(), access.Request{Operation: "create", Effect: access.Write, Operator: true, World: w.ID},
+		func(g access.Grant) error {
+			_, err := a.Canon.Update(ctx, g, func(p *canon.Plan) error {
+				for i := range n {
+					if _, err := p.Create(canon.NewCard{Name: fmt.Sprintf("%s of %d", name, i),
+						Content: strings.Repeat("grey and old ", 80)}); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
+				return nil
+			})
+			return err
 		})
-		return err
-	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,8 @@ func TestCrashFullDisk(t *testing.T) {
 	s := startServer(t, at, key)
 	free := fillDisk(t, disk)
 	card := map[string]any{"name": "Well", "content": strings.Repeat("deep ", 1000)}
-	if a, err := s.call(t.Context(), "create_card", "first", card); err != nil || a.status != 503 || !strings.Contains(a.body, "the disk is full") {
+	if a, err := s.call(t.Context(), "create_card", "first", card); err != nil || a.status != 503 ||
+		!strings.Contains(a.body, "the disk is full") {
 		t.Errorf("a write: %d %s; %v", a.status, a.body, err)
 	}
 	if status, body := getPath(t, s, "/readyz"); status != 503 || !strings.Contains(body, "the disk is full") {
@@ -86,7 +87,8 @@ func TestCrashFullDisk(t *testing.T) {
 	if status, body := getPath(t, s, "/api/mcp/cards?q=well"); status != 200 {
 		t.Errorf("a read: %d %s", status, body)
 	}
-	for _, args := range [][]string{{"doctor"}, {"audit", "verify"}, {"backup", filepath.Join(disk, "backup.db")}, {"world", "create", "second"}} {
+	for _, args := range [][]string{{"doctor"}, {"audit", "verify"}, {"backup", filepath.Join(disk, "backup.db")},
+		{"world", "create", "second"}} {
 		wantFullDisk(t, at, args...)
 	}
 	if names, err := filepath.Glob(filepath.Join(disk, "backup.db*")); err != nil || len(names) > 0 {
@@ -100,7 +102,8 @@ func TestCrashFullDisk(t *testing.T) {
 		t.Errorf("the write when there is room: %d %s; %v", a.status, a.body, err)
 	}
 	free = fillDisk(t, disk)
-	if a, err := s.call(t.Context(), "create_card", "second", map[string]any{"name": "Pond", "content": strings.Repeat("deep ", 1000)}); err != nil || a.status != 503 {
+	if a, err := s.call(t.Context(), "create_card", "second",
+		map[string]any{"name": "Pond", "content": strings.Repeat("deep ", 1000)}); err != nil || a.status != 503 {
 		t.Errorf("a write: %d %s; %v", a.status, a.body, err)
 	}
 	started := time.Now()
@@ -141,7 +144,8 @@ func wantFullDisk(t *testing.T, at string, args ...string) {
 	if args[0] == "audit" && err == nil {
 		return // it only reads, and there may have been a little room for its access record
 	}
-	if err == nil || !strings.Contains(said.String(), "the disk is full") || !strings.Contains(said.String(), "free space on the disk of /") {
+	if err == nil || !strings.Contains(said.String(), "the disk is full") ||
+		!strings.Contains(said.String(), "free space on the disk of /") {
 		t.Errorf("%v: %v; it says\n%s", args, err, said.String())
 	}
 }

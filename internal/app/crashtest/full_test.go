@@ -26,7 +26,8 @@ func TestAFullDiskShowsAndPasses(t *testing.T) {
 	}
 	create := map[string]any{"name": "Well", "content": "deep"}
 	d.setOutage(outage{times: -1, answer: lib.SQLITE_FULL})
-	if a, err := in.call(t.Context(), "create_card", "full", create); err != nil || a.status != 503 || !strings.Contains(a.body, "the disk is full") {
+	if a, err := in.call(t.Context(), "create_card", "full", create); err != nil || a.status != 503 ||
+		!strings.Contains(a.body, "the disk is full") {
 		t.Errorf("a write on a full disk: %d %s; %v", a.status, a.body, err)
 	}
 	if err := in.app.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "the disk is full") {

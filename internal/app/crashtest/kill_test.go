@@ -44,7 +44,8 @@ func testKill(t *testing.T, at string) {
 	for _, c := range k.clerks {
 		calls, open, done = calls+c.calls, open+c.opened, done+c.found
 	}
-	t.Logf("%d kills: %d calls acknowledged, %d commits; %d calls were in flight, of which %d had been committed", kills, calls, k.wantedCommits(), open, done)
+	t.Logf("%d kills: %d calls acknowledged, %d commits; %d calls were in flight, of which %d had been committed", kills,
+		calls, k.wantedCommits(), open, done)
 }
 
 // killRun is a store with its server, which is killed again and again, and with the clerks that
@@ -74,7 +75,8 @@ func (k *killRun) crash(look bool) map[string]bool {
 	eventually(k.t, "the clerks get answers", maxWait, func() bool { return calls.Load() >= after })
 	var seen map[string]bool
 	if look {
-		eventually(k.t, "access records become durable", maxWait, func() bool { seen = k.recordedCorrelations(); return len(seen) > 0 })
+		eventually(k.t, "access records become durable", maxWait,
+			func() bool { seen = k.recordedCorrelations(); return len(seen) > 0 })
 	}
 	<-time.After(time.Duration(k.rnd.IntN(8000)) * time.Microsecond)
 	k.server.kill()

@@ -31,12 +31,15 @@ func startLocal(t *testing.T, at, era string) *localServer {
 	t.Helper()
 	l := &localServer{heard: make(chan string, 1000)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "crashtest", Version: "1"}, &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { l.heard <- r.Params.URI }})
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			l.heard <- r.Params.URI
+		}})
 	cmd := command(t, at, "mcp", "--role", "admin")
 	said := &tail{}
 	cmd.Stderr = said
 	var err error
-	l.ClientSession, err = client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	l.ClientSession, err = client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd},
+		&mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		t.Errorf("connect: %v; %s", err, said)
 		return nil
@@ -177,7 +180,8 @@ func testWritesVisible(t *testing.T, c *processGroup) {
 		for n, reader := range c.clients() {
 			text := fmt.Sprintf("<p>%d to %d</p>", i, n)
 			rewriteCard(t, writer, name, text)
-			if a := mustCall(t, reader, "get_card", "", map[string]any{"name": name}); !strings.Contains(a.body, fmt.Sprintf("%d to %d", i, n)) {
+			if a := mustCall(t, reader, "get_card", "", map[string]any{"name": name}); !strings.Contains(a.body,
+				fmt.Sprintf("%d to %d", i, n)) {
 				t.Errorf("process %d wrote %q, was answered, and process %d reads %s", i, text, n, a.body)
 			}
 		}
@@ -222,7 +226,8 @@ func testOneEffect(t *testing.T, c *processGroup) {
 		answers := make([]answer, len(c.locals))
 		for i, l := range c.locals {
 			all.Go(func() {
-				a, err := l.call(t.Context(), "create_card", fmt.Sprint("once-", n), map[string]any{"name": fmt.Sprint("Once ", n), "content": "<p>once</p>"})
+				a, err := l.call(t.Context(), "create_card", fmt.Sprint("once-", n),
+					map[string]any{"name": fmt.Sprint("Once ", n), "content": "<p>once</p>"})
 				if err != nil || a.status != 200 {
 					t.Errorf("process %d: %d %s, %v", i, a.status, a.body, err)
 				}
@@ -242,7 +247,8 @@ func testOneEffect(t *testing.T, c *processGroup) {
 // testAllWrite lets a clerk work in each process, while all of them add to one list.
 func testAllWrite(t *testing.T, c *processGroup, before int) {
 	const calls = 40
-	mustCall(t, c.http, "create_card", "", map[string]any{"name": "Common List", "type": "Pointer", "content": "[[start]]"})
+	mustCall(t, c.http, "create_card", "", map[string]any{"name": "Common List", "type": "Pointer",
+		"content": "[[start]]"})
 	before++
 	var all sync.WaitGroup
 	clerks := make([]*clerk, 4)
@@ -290,7 +296,8 @@ func testAllWrite(t *testing.T, c *processGroup, before int) {
 
 // addListItem adds an item to the shared list, and returns the status.
 func addListItem(t *testing.T, d opClient, item string) int {
-	a, err := d.call(t.Context(), "update_card", item, map[string]any{"name": "Common List", "patch": map[string]any{"mode": "items", "add": []string{item}}})
+	a, err := d.call(t.Context(), "update_card", item,
+		map[string]any{"name": "Common List", "patch": map[string]any{"mode": "items", "add": []string{item}}})
 	if err != nil || a.status >= 300 && a.status != 409 {
 		t.Errorf("add %s: %d %s, %v", item, a.status, a.body, err)
 	}

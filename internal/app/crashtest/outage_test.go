@@ -39,7 +39,8 @@ func TestCrashDiskFails(t *testing.T) {
 	failed := 0
 	refused := workThroughFaults(t, in, clerks, rounds,
 		func() {
-			d.setOutage(outage{after: r.IntN(120), times: []int{1, 3, -1}[r.IntN(3)], answer: []int32{0, lib.SQLITE_FULL}[r.IntN(2)]})
+			d.setOutage(outage{after: r.IntN(120), times: []int{1, 3, -1}[r.IntN(3)],
+				answer: []int32{0, lib.SQLITE_FULL}[r.IntN(2)]})
 		},
 		func() { failed += d.setOutage(outage{}) })
 	for _, c := range clerks {

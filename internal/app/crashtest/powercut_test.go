@@ -46,7 +46,8 @@ func (d appClient) call(ctx context.Context, operation, key string, in map[strin
 	if err != nil {
 		return answer{}, err
 	}
-	a, err := d.app.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Input: b, IdempotencyKey: key, Transport: "test"})
+	a, err := d.app.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Input: b, IdempotencyKey: key,
+		Transport: "test"})
 	if err != nil {
 		return answer{status: fault.KindOf(err).HTTPStatus(), body: err.Error()}, nil
 	}
@@ -136,13 +137,14 @@ func (d *recording) clerksAt(t *testing.T, cut int) (clerks []*clerk) {
 // countAppCommits counts the commits of the verified streams.
 func countAppCommits(ctx context.Context, a *app.App) (int, error) {
 	n := 0
-	err := a.As(ctx, app.Operator(), access.Request{Operation: "audit_verify", Effect: access.Read, Operator: true}, func(g access.Grant) error {
-		streams, err := a.Canon.Verify(ctx, g)
-		for _, s := range streams {
-			n += s.Commits
-		}
-		return err
-	})
+	err := a.As(ctx, app.Operator(), access.Request{Operation: "audit_verify", Effect: access.Read, Operator: true},
+		func(g access.Grant) error {
+			streams, err := a.Canon.Verify(ctx, g)
+			for _, s := range streams {
+				n += s.Commits
+			}
+			return err
+		})
 	return n, err
 }
 
@@ -283,7 +285,8 @@ func (d *recording) wantFailure(t *testing.T, lies bool) {
 // TestPowerCutFindsALaxStore is a control: a store that does not wait for the disk loses
 // acknowledged writes. It checkpoints as rarely as the program does, since a checkpoint syncs.
 func TestPowerCutFindsALaxStore(t *testing.T) {
-	recordClerks(t, 1, callsPerRecording(), map[string][2]string{"synchronous": {"1", "2"}, "wal_autocheckpoint": {"4000", "4000"}}).wantFailure(t, false)
+	recordClerks(t, 1, callsPerRecording(), map[string][2]string{"synchronous": {"1", "2"},
+		"wal_autocheckpoint": {"4000", "4000"}}).wantFailure(t, false)
 }
 
 // TestPowerCutFindsALyingDisk is the other control: on a disk that ignores syncs acknowledged

@@ -69,7 +69,8 @@ var built struct {
 func binary(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", scratchDir, "loregate/cmd/loregate").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", scratchDir,
+			"loregate/cmd/loregate").CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)
 		}
 	})
@@ -90,7 +91,8 @@ func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB", "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn")
 	data, database := settingsFor(at)
 	cmd.Env = append(cmd.Env, "LOREGATE_DATA="+data, "LOREGATE_DATABASE="+database)
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES", "AUTH"} {
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES",
+		"AUTH"} {
 		cmd.Env = append(cmd.Env, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
 	return cmd
@@ -131,7 +133,8 @@ type server struct {
 // startServer starts the server and waits until it listens.
 func startServer(t testing.TB, at, key string) *server {
 	t.Helper()
-	s := &server{cmd: command(t, at, "serve"), key: key, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, dead: make(chan struct{})}
+	s := &server{cmd: command(t, at, "serve"), key: key,
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, dead: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +269,8 @@ func (s *server) call(ctx context.Context, operation, key string, in map[string]
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	// Addresses of cards contain the address of the process that answers.
-	return answer{res.StatusCode, strings.ReplaceAll(string(b), s.url, ""), res.Header.Get("Idempotency-Replayed") == "true"}, err
+	return answer{res.StatusCode, strings.ReplaceAll(string(b), s.url, ""),
+		res.Header.Get("Idempotency-Replayed") == "true"}, err
 }
 
 // eventually polls until ask returns true, and fails the test at the deadline.

@@ -31,14 +31,16 @@ func testProposals(t *testing.T, at string) {
 		key, _, _ := strings.Cut(mustRun(t, at, append([]string{"key", "create"}, args...)...), "\t")
 		return key
 	}
-	author, judge := credential("author", "--actor", "person"), credential("judge", "--actor", "person", "--role", "admin", "--approve")
+	author, judge := credential("author", "--actor", "person"),
+		credential("judge", "--actor", "person", "--role", "admin", "--approve")
 	s := startServer(t, at, judge)
 	place := s.createPlace(t)
 	s.kill()
 	world, ledger := streamLengths(t, at)
 	var suitors []*proposer
 	for i := range 4 {
-		suitors = append(suitors, &proposer{t: t, tag: string(rune('a' + i)), place: place, author: author, judge: judge, quests: i == 0})
+		suitors = append(suitors, &proposer{t: t, tag: string(rune('a' + i)), place: place, author: author, judge: judge,
+			quests: i == 0})
 	}
 	rnd, kills := rand.New(rand.NewPCG(uint64(countFromEnv("SEED", 1)), 13)), countFromEnv("CRASH_KILLS", 3)
 	s = startServer(t, at, judge)
@@ -58,12 +60,14 @@ func testProposals(t *testing.T, at string) {
 	}
 	gotWorld, gotLedger := streamLengths(t, at)
 	if gotWorld-world != changes || gotLedger-ledger != verdicts {
-		t.Errorf("the world has %d commits more and the ledger %d; accepted were %d, judged and decided %d", gotWorld-world, gotLedger-ledger, changes, verdicts)
+		t.Errorf("the world has %d commits more and the ledger %d; accepted were %d, judged and decided %d", gotWorld-world,
+			gotLedger-ledger, changes, verdicts)
 	}
 	if out := mustRun(t, at, "rebuild"); !strings.Contains(out, "identical") {
 		t.Errorf("rebuild says: %s", out)
 	}
-	t.Logf("%d kills: %d changes of %d verdicts and decisions; %d calls were in flight", kills, changes, verdicts, inFlight)
+	t.Logf("%d kills: %d changes of %d verdicts and decisions; %d calls were in flight", kills, changes, verdicts,
+		inFlight)
 }
 
 // proposeUntilKilled lets the proposers work, and kills the server some time after a number of
@@ -88,7 +92,9 @@ func proposeUntilKilled(t *testing.T, s *server, suitors []*proposer, after int6
 func (s *server) createPlace(t testing.TB) string {
 	t.Helper()
 	var card struct{ ID string }
-	if err := s.callAPI(t.Context(), s.key, "/api/mcp/cards", "", map[string]any{"name": "Rent Quay", "type": "Location", "content": "<p>Black stone.</p>"}, &card); err != nil || card.ID == "" {
+	if err := s.callAPI(t.Context(), s.key, "/api/mcp/cards", "",
+		map[string]any{"name": "Rent Quay", "type": "Location", "content": "<p>Black stone.</p>"}, &card); err != nil ||
+		card.ID == "" {
 		t.Fatal(card, err)
 	}
 	return card.ID
@@ -170,9 +176,11 @@ func (u *proposer) propose(ctx context.Context, s *server) error {
 	w := fmt.Sprintf("w%d%s", u.n, u.tag)
 	text := w + "a " + w + "b " + w + "c " + w + "d"
 	if !u.quests {
-		return u.countDone(1, u.call(ctx, s, 0, u.author, "/api/proposals/ambience", map[string]any{"locationId": u.place, "layerType": "ambient", "text": text}))
+		return u.countDone(1, u.call(ctx, s, 0, u.author, "/api/proposals/ambience",
+			map[string]any{"locationId": u.place, "layerType": "ambient", "text": text}))
 	}
-	quest := map[string]any{"title": text, "hook": text + " hook", "objectives": []any{map[string]any{"id": "a", "text": text}}}
+	quest := map[string]any{"title": text, "hook": text + " hook",
+		"objectives": []any{map[string]any{"id": "a", "text": text}}}
 	if err := u.call(ctx, s, 0, u.author, "/api/proposals/quest", map[string]any{"seedSpec": quest}); err != nil {
 		return err
 	}

@@ -50,7 +50,8 @@ func (l *twoFileWriter) writeKeyAndSegment() error {
 	}
 	l.keys = append(l.keys, l.disk.opCount())
 	body := fmt.Appendf(nil, "{\"operation\":\"o%d\",\"role\":\"none\"}\n", n)
-	next := access.Segment{Process: "p", Seq: l.last.Seq + 1, Count: 1, Body: body, Prev: l.last.Hash, Hash: sha256.Sum256(slices.Concat(l.last.Hash[:], body))}
+	next := access.Segment{Process: "p", Seq: l.last.Seq + 1, Count: 1, Body: body, Prev: l.last.Hash,
+		Hash: sha256.Sum256(slices.Concat(l.last.Hash[:], body))}
 	if err := l.store.AppendSegment(l.t.Context(), next); err != nil {
 		l.keys = l.keys[:n-1]
 		return err
@@ -83,7 +84,8 @@ func (l *twoFileWriter) checkAfterCut(ctx context.Context, dir string, cut int) 
 		keys, err = keys+1, errors.Join(err, kerr)
 	}
 	if v.Segments < countUntil(l.kept, cut) || keys < countUntil(l.keys, cut) {
-		err = errors.Join(err, fmt.Errorf("there are %d segments and %d keys, want %d and %d at least", v.Segments, keys, countUntil(l.kept, cut), countUntil(l.keys, cut)))
+		err = errors.Join(err, fmt.Errorf("there are %d segments and %d keys, want %d and %d at least", v.Segments, keys,
+			countUntil(l.kept, cut), countUntil(l.keys, cut)))
 	}
 	return errors.Join(err, s.Close())
 }

@@ -68,7 +68,8 @@ func TestCrashNothingIsDoneUnrecorded(t *testing.T) {
 			s := &faultySink{}
 			s.SegmentStore = &s.kept
 			mend := ill(s)
-			log, err := access.NewLog(access.LogConfig{Store: s, Process: "p", Capacity: room, Every: 2 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+			log, err := access.NewLog(access.LogConfig{Store: s, Process: "p", Capacity: room, Every: 2 * time.Millisecond,
+				Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}

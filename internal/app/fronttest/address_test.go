@@ -50,7 +50,8 @@ func TestOneAddressCannotTakeAllSockets(t *testing.T) {
 	if len(kept) != 16 {
 		t.Errorf("one address holds %d of 40 sockets, want 16", len(kept))
 	}
-	if a, err := s.sendFrom(clientFrom(t, "127.0.0.1"), "GET", "/healthz", "", ""); err != nil || a.status != http.StatusOK {
+	if a, err := s.sendFrom(clientFrom(t, "127.0.0.1"), "GET", "/healthz", "", ""); err != nil ||
+		a.status != http.StatusOK {
 		t.Errorf("another address: %d %v", a.status, err)
 	}
 	for _, c := range kept {
@@ -170,7 +171,8 @@ func TestWrongCredentialsAreLimitedByAddress(t *testing.T) {
 	if err != nil || login.status != http.StatusCreated {
 		t.Errorf("a good login of the same address: %d %s", login.status, login.body)
 	}
-	if wrong, err := s.sendFrom(guesser, "POST", "/api/mcp/auth", "", `{"api_key":"lg_x","role":"gm"}`); err != nil || wrong.status != 429 {
+	if wrong, err := s.sendFrom(guesser, "POST", "/api/mcp/auth", "", `{"api_key":"lg_x","role":"gm"}`); err != nil ||
+		wrong.status != 429 {
 		t.Errorf("a wrong login counts by itself: %d %v", wrong.status, err)
 	}
 	if a := ask(neighbour, "lg_"+strings.Repeat("b", 32), 0); a.status != http.StatusUnauthorized {

@@ -36,9 +36,10 @@ func (m *mcp) pages(method, member string) (items []any, ok bool) {
 
 // startLists are the lists that each client requests at its start, in its order.
 var startLists = map[string][][2]string{
-	"Claude Code": {{"tools/list", "tools"}, {"prompts/list", "prompts"}, {"resources/list", "resources"}, {"resources/templates/list", "resourceTemplates"}},
-	"Gemini CLI":  {{"prompts/list", "prompts"}, {"tools/list", "tools"}, {"resources/list", "resources"}},
-	"Codex":       {{"tools/list", "tools"}},
+	"Claude Code": {{"tools/list", "tools"}, {"prompts/list", "prompts"}, {"resources/list", "resources"},
+		{"resources/templates/list", "resourceTemplates"}},
+	"Gemini CLI": {{"prompts/list", "prompts"}, {"tools/list", "tools"}, {"resources/list", "resources"}},
+	"Codex":      {{"tools/list", "tools"}},
 }
 
 // Each client starts ten times within a minute, with one key and the default limits.
@@ -129,7 +130,8 @@ func TestAnEmptySurfaceListsNoTools(t *testing.T) {
 			t.Errorf("%s: %v %v", method, result, failed)
 		}
 	}
-	if _, failed := m.ask("tools/call", map[string]any{"name": "get_card"}); failed == nil || !strings.Contains(failed["message"].(string), "get_card") {
+	if _, failed := m.ask("tools/call", map[string]any{"name": "get_card"}); failed == nil ||
+		!strings.Contains(failed["message"].(string), "get_card") {
 		t.Errorf("a call: %v", failed)
 	}
 }
@@ -162,7 +164,8 @@ func TestCampaignErrorCodesAreUpperCase(t *testing.T) {
 	s := open(t, func(c *app.Config) { c.Limits.ToolLists = 1 })
 	key, _ := s.key(access.RoleUser)
 	for _, row := range []struct{ path, bearer, code string }{
-		{"/mcp/campaign", "", "UNAUTHORIZED"}, {"/mcp/campaign", "lg_wrong", "UNAUTHORIZED"}, {"/mcp/archive", "", "unauthorized"}, {"/mcp", "", "unauthorized"}, {"/mcp/nowhere", key, "not_found"},
+		{"/mcp/campaign", "", "UNAUTHORIZED"}, {"/mcp/campaign", "lg_wrong", "UNAUTHORIZED"},
+		{"/mcp/archive", "", "unauthorized"}, {"/mcp", "", "unauthorized"}, {"/mcp/nowhere", key, "not_found"},
 	} {
 		a := s.send("POST", row.path, row.bearer, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 		if !strings.Contains(string(a.body), `"code":"`+row.code+`"`) {

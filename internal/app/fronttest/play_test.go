@@ -32,7 +32,8 @@ func TestPlayTokensEndWithTheKeyThatMadeThem(t *testing.T) {
 		}
 		stream := s.follow(path+"/stream", made.Token)
 		list, err := s.app.PlayTokens(t.Context())
-		if err != nil || len(list) != 1 || list[0].MadeWith != id || list[0].Plays != "Ada" || list[0].World != "mire" || !list[0].Revoked.IsZero() {
+		if err != nil || len(list) != 1 || list[0].MadeWith != id || list[0].Plays != "Ada" || list[0].World != "mire" ||
+			!list[0].Revoked.IsZero() {
 			t.Errorf("listed: %+v, %v", list, err)
 		}
 		by, wait := s.app, time.Duration(0)

@@ -45,10 +45,12 @@ func open(t testing.TB, change func(*app.Config)) *stage {
 		change(&c)
 	}
 	s := &stage{t: t}
-	if s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0",
+		Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.app.CreateWorld(t.Context(), canon.NewWorld{Slug: "mire", Title: "The Mire", Settings: canon.Settings{Starter: "Gate"}})
+	w, err := s.app.CreateWorld(t.Context(), canon.NewWorld{Slug: "mire", Title: "The Mire",
+		Settings: canon.Settings{Starter: "Gate"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,9 @@ func (s *stage) serve(t testing.TB, _ app.Config) {
 // key creates an API key for a role in the world.
 func (s *stage) key(role access.Role) (secret, id string) {
 	s.t.Helper()
-	secret, id, err := s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: "test", Subject: access.Subject("ada-" + role.String()), Actor: access.AI, MaxRole: role}, []string{"mire"})
+	secret, id, err := s.app.CreateKey(s.t.Context(),
+		identity.KeySpec{Name: "test", Subject: access.Subject("ada-" + role.String()), Actor: access.AI, MaxRole: role},
+		[]string{"mire"})
 	if err != nil {
 		s.t.Fatal(err)
 	}

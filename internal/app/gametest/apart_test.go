@@ -39,7 +39,8 @@ func serveApart(dir, addr string) error {
 	}
 	c.Data, c.Addr = dir, addr
 	ctx := context.Background()
-	a, err := app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
+	a, err := app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

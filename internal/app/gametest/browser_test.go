@@ -46,8 +46,10 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
-		"--disable-background-networking", "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
+	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--disable-extensions",
+		"--disable-background-networking", "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
+		"--disable-backgrounding-occluded-windows",
 		"--remote-debugging-port=0", "--remote-allow-origins=*", "--user-data-dir="+dir, "about:blank")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -56,11 +58,13 @@ func newBrowser(t *testing.T) *browser {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		// The browser's helper processes end after it, and still write for a moment.
-		for deadline := time.Now().Add(10 * time.Second); os.RemoveAll(dir) != nil && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(10 * time.Second); os.RemoveAll(dir) != nil &&
+			time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		}
 	})
 	port := filepath.Join(dir, "DevToolsActivePort")
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // Chromium only reports its port in a file
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		// Chromium only reports its port in a file.
 		if b, err := os.ReadFile(port); err == nil && strings.Count(string(b), "\n") > 0 {
 			first, _, _ := strings.Cut(string(b), "\n")
 			return &browser{t, "http://127.0.0.1:" + first}
@@ -131,7 +135,8 @@ func (p *tab) call(method string, params object) json.RawMessage {
 			p.t.Fatal(err)
 		}
 		switch {
-		case m.Method == "Runtime.exceptionThrown", m.Method == "Log.entryAdded" && strings.Contains(string(m.Params), "Security"):
+		case m.Method == "Runtime.exceptionThrown", m.Method == "Log.entryAdded" &&
+			strings.Contains(string(m.Params), "Security"):
 			p.bad = append(p.bad, string(m.Params))
 		case m.ID == p.next && m.Error != nil:
 			p.t.Fatalf("%s: %s", method, m.Error.Message)
@@ -148,7 +153,8 @@ func (p *tab) eval(js string) string {
 		Result struct{ Value any }
 		Failed json.RawMessage `json:"exceptionDetails"`
 	}
-	if err := json.Unmarshal(p.call("Runtime.evaluate", object{"expression": js, "returnByValue": true, "awaitPromise": true}), &out); err != nil {
+	if err := json.Unmarshal(p.call("Runtime.evaluate",
+		object{"expression": js, "returnByValue": true, "awaitPromise": true}), &out); err != nil {
 		p.t.Fatal(err)
 	}
 	if out.Failed != nil {
@@ -176,7 +182,8 @@ func (p *tab) types(selector, text string) {
 	p.eval(fmt.Sprintf("document.querySelector(%q).focus()", selector))
 	p.call("Input.insertText", object{"text": text})
 	for _, kind := range []string{"keyDown", "keyUp"} {
-		p.call("Input.dispatchKeyEvent", object{"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"})
+		p.call("Input.dispatchKeyEvent", object{"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13,
+			"text": "\r"})
 	}
 }
 
@@ -187,7 +194,8 @@ func (p *tab) press(selector string) bool {
 		return false
 	}
 	for _, kind := range []string{"keyDown", "keyUp"} {
-		p.call("Input.dispatchKeyEvent", object{"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"})
+		p.call("Input.dispatchKeyEvent",
+			object{"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"})
 	}
 	return true
 }
@@ -233,7 +241,8 @@ func TestAGameInTheBrowser(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	h := open(t)
-	seconds, days := rule.Seconds{Sitrep: 0.3, Pulse: 1.5, Discussion: 2, Extension: 0.5, Overtime: 0.5, Nomination: 1.5, Trial: 0.5, Verdict: 1.5, Night: 1.5}, 1
+	seconds, days := rule.Seconds{Sitrep: 0.3, Pulse: 1.5, Discussion: 2, Extension: 0.5, Overtime: 0.5, Nomination: 1.5,
+		Trial: 0.5, Verdict: 1.5, Night: 1.5}, 1
 	if full() {
 		seconds, days = rule.Seconds{}.Divided(20), 10
 	}
@@ -242,9 +251,11 @@ func TestAGameInTheBrowser(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ada, ben := b.open(g.seats[0].Link), b.open(g.seats[1].Link)
-	ada.call("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false})
+	ada.call("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 800, "deviceScaleFactor": 1,
+		"mobile": false})
 	ada.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": "dark"}}})
-	ben.call("Emulation.setDeviceMetricsOverride", object{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
+	ben.call("Emulation.setDeviceMetricsOverride", object{"width": 390, "height": 844, "deviceScaleFactor": 2,
+		"mobile": true})
 	for _, p := range []*tab{ada, ben} {
 		if !p.waits(ctx, `document.querySelectorAll("#players li").length === 8 && location.hash === ""`) {
 			t.Fatalf("the lobby is not shown: %s", p.eval(`document.body.innerText`))
@@ -285,7 +296,8 @@ func TestAGameInTheBrowser(t *testing.T) {
 	checkGame(t, g, &v)
 	h.do(h.key, "POST", "/api/games/"+g.id+"/seats/p1/token", object{}, nil)
 	late := b.open(g.seats[0].Link)
-	if !late.waits(ctx, `document.querySelector("#problem")?.innerText.includes("does not open a seat") && document.querySelector("#text").disabled`) {
+	if !late.waits(ctx,
+		`document.querySelector("#problem")?.innerText.includes("does not open a seat") && document.querySelector("#text").disabled`) {
 		t.Errorf("a link that was given anew still looks as if it opened: %s", late.eval(`document.body.innerText`))
 	}
 	shoot(t, late, "no-seat")
@@ -300,11 +312,14 @@ func TestAGameInTheBrowser(t *testing.T) {
 // before.
 func wantSameGame(t *testing.T, before, after view.Own) {
 	t.Helper()
-	if len(after.ChatLog) < len(before.ChatLog) || !reflect.DeepEqual(after.ChatLog[:len(before.ChatLog)], before.ChatLog) {
+	if len(after.ChatLog) < len(before.ChatLog) || !reflect.DeepEqual(after.ChatLog[:len(before.ChatLog)],
+		before.ChatLog) {
 		t.Errorf("what was said before the kill is not what is there after it: %v and %v", before.ChatLog, after.ChatLog)
 	}
-	if after.Version < before.Version || after.Self.Role != before.Self.Role || after.Self.Alignment != before.Self.Alignment {
-		t.Errorf("before the kill version %d, %s, after it %d, %s", before.Version, before.Self.Role, after.Version, after.Self.Role)
+	if after.Version < before.Version || after.Self.Role != before.Self.Role ||
+		after.Self.Alignment != before.Self.Alignment {
+		t.Errorf("before the kill version %d, %s, after it %d, %s", before.Version, before.Self.Role, after.Version,
+			after.Self.Role)
 	}
 	if after.Phase == before.Phase && !after.Ends.Equal(*before.Ends) {
 		t.Errorf("the phase ended at %s, and ends at %s after the kill", before.Ends, after.Ends)
@@ -317,12 +332,14 @@ func play(ctx context.Context, t *testing.T, tabs ...*tab) {
 	done := map[string]bool{}
 	for tabs[0].eval(`document.body.dataset.phase`) != "GAME_OVER" {
 		for i, p := range tabs {
-			at := fmt.Sprint(i, p.eval(`document.body.dataset.phase + document.querySelector("#day").textContent + document.querySelector("#vote-title").textContent`))
+			at := fmt.Sprint(i,
+				p.eval(`document.body.dataset.phase + document.querySelector("#day").textContent + document.querySelector("#vote-title").textContent`))
 			if done[at] {
 				continue
 			}
 			switch {
-			case p.press(`[data-vote]`), p.press(`[data-night="mine"]`), p.press(`[data-night="project"]`), p.press(`[data-exit="handoff"]`):
+			case p.press(`[data-vote]`), p.press(`[data-night="mine"]`), p.press(`[data-night="project"]`),
+				p.press(`[data-exit="handoff"]`):
 				done[at] = true
 			case p.eval(`!!document.querySelector("#f-pulse")`) == "true":
 				p.types("#f-pulse", "I trust the numbers.")

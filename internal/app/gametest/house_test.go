@@ -45,7 +45,8 @@ func openWith(t testing.TB, with func(*app.Config)) *house {
 
 func (h *house) newKey(subject string) string {
 	h.t.Helper()
-	key, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: subject, Subject: access.Subject(subject), Actor: access.Person, MaxRole: access.RoleAdmin}, []string{"main"})
+	key, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: subject, Subject: access.Subject(subject),
+		Actor: access.Person, MaxRole: access.RoleAdmin}, []string{"main"})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -43,10 +43,13 @@ func (t *table) client(key, era string, seen func([]byte)) *client {
 	t.t.Helper()
 	c := &client{heard: make(chan string, 10_000)}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { c.heard <- r.Params.URI }})
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			c.heard <- r.Params.URI
+		}})
 	var err error
 	c.ClientSession, err = sdk.Connect(t.t.Context(), &mcp.StreamableClientTransport{Endpoint: t.url() + "/mcp/alignment",
-		HTTPClient: &http.Client{Transport: bearer{key, seen}}, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		HTTPClient: &http.Client{Transport: bearer{key, seen}}, MaxRetries: -1},
+		&mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		t.t.Fatal(err)
 	}
@@ -74,7 +77,8 @@ func TestTheEndpointHasOneResourceAndNoTools(t *testing.T) {
 	g := h.newGame(object{}, 5, 2, 0)
 	for i, era := range []string{older, modern} {
 		c := g.client(g.seats[5+i].Key, era, nil)
-		if caps := c.InitializeResult().Capabilities; caps.Tools != nil || caps.Prompts != nil || caps.Resources == nil || !caps.Resources.Subscribe {
+		if caps := c.InitializeResult().Capabilities; caps.Tools != nil || caps.Prompts != nil || caps.Resources == nil ||
+			!caps.Resources.Subscribe {
 			t.Errorf("%s: the handshake declares %+v", era, caps)
 		}
 		if tools, err := c.ListTools(t.Context(), nil); err == nil && len(tools.Tools) > 0 {
@@ -84,13 +88,16 @@ func TestTheEndpointHasOneResourceAndNoTools(t *testing.T) {
 			t.Errorf("%s: a tool was called", era)
 		}
 		templates, err := c.ListResourceTemplates(t.Context(), nil)
-		if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != "game://alignment/{game_id}" || templates.ResourceTemplates[0].MIMEType != "application/json" {
+		if err != nil || len(templates.ResourceTemplates) != 1 ||
+			templates.ResourceTemplates[0].URITemplate != "game://alignment/{game_id}" ||
+			templates.ResourceTemplates[0].MIMEType != "application/json" {
 			t.Errorf("%s: templates %+v, %v", era, templates, err)
 		}
 		if v, _ := c.read(t, g.uri()); v.You != g.seats[5+i].ID || v.GameID != g.id || len(v.Players) != 7 {
 			t.Errorf("%s: reads %+v", era, v)
 		}
-		done, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "game://alignment/{game_id}"},
+		done, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource",
+			URI: "game://alignment/{game_id}"},
 			Argument: mcp.CompleteParamsArgument{Name: "game_id", Value: "g-"}})
 		if err != nil || len(done.Completion.Values) != 1 || done.Completion.Values[0] != g.id {
 			t.Errorf("%s: completes to %+v, %v", era, done, err)
@@ -114,7 +121,8 @@ func TestOtherGamesAreNotFound(t *testing.T) {
 		t.Errorf("what exists answers otherwise than what does not: %q", texts)
 	}
 	for _, token := range []string{g.seats[0].Token, "lgk_nonsense"} {
-		r, _ := http.NewRequestWithContext(t.Context(), "POST", h.url()+"/mcp/alignment", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", h.url()+"/mcp/alignment",
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 		r.Header.Set("Authorization", "Bearer "+token)
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {

@@ -33,7 +33,9 @@ func TestPromptsContainOnlyTheSeatsTable(t *testing.T) {
 	h := openWith(t, func(c *app.Config) {
 		c.Model.Provider, c.Model.URL, c.Model.Name, c.Model.KeyFile = "compatible", fake.URL, "fake-1", fake.KeyFile
 	})
-	g := h.newGame(object{"mandate": "aggressive_growth", "days": 3, "messages": 100, "seconds": object{"sitrep": 0.1, "pulse_check": 1.5, "discussion": 4, "extension": 0.1, "nomination": 1.5, "trial": 1, "verdict": 0.5, "night": 1}}, 5, 1, 3)
+	g := h.newGame(object{"mandate": "aggressive_growth", "days": 3, "messages": 100,
+		"seconds": object{"sitrep": 0.1, "pulse_check": 1.5, "discussion": 4, "extension": 0.1, "nomination": 1.5, "trial": 1,
+			"verdict": 0.5, "night": 1}}, 5, 1, 3)
 	reader := g.client(g.seats[5].Key, modern, nil)
 	if err := reader.Subscribe(t.Context(), &mcp.SubscribeParams{URI: g.uri()}); err != nil {
 		t.Fatal(err)
@@ -43,7 +45,8 @@ func TestPromptsContainOnlyTheSeatsTable(t *testing.T) {
 	for heard := time.After(45 * time.Second); ; {
 		last, _ = reader.read(t, g.uri())
 		seen[last.Version] = last
-		if told := fake.Requests(); len(told) >= 12 && strings.Contains(told[len(told)-1].Prompt, "ALOUD") || last.Winner != nil {
+		if told := fake.Requests(); len(told) >= 12 && strings.Contains(told[len(told)-1].Prompt, "ALOUD") ||
+			last.Winner != nil {
 			break
 		}
 		if last.Phase != phase {
@@ -65,7 +68,8 @@ func TestPromptsContainOnlyTheSeatsTable(t *testing.T) {
 		if r.Authorization != "Bearer "+modeltest.Key || strings.Contains(r.Body, modeltest.Key) {
 			t.Error("the key does not go where it belongs")
 		}
-		if strings.Contains(r.Body, "SECRETMARK") || strings.Contains(r.Body, "ai_equity") || strings.Contains(r.Body, "milestones_needed") {
+		if strings.Contains(r.Body, "SECRETMARK") || strings.Contains(r.Body, "ai_equity") ||
+			strings.Contains(r.Body, "milestones_needed") {
 			t.Fatalf("a secret is told: %s", r.Body)
 		}
 		told := toldTable(t, r.Prompt)

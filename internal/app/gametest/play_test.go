@@ -13,7 +13,8 @@ func TestPeoplePlayOverHTTP(t *testing.T) {
 	h := open(t)
 	g := h.newGame(object{"mandate": "security_lockdown"}, 6, 0, 0)
 	ada := g.seats[0]
-	if status, body := g.act(ada, object{"type": "vote", "choice": "p2"}); status != 422 || !strings.Contains(body, "legal now: chat (public)") {
+	if status, body := g.act(ada, object{"type": "vote", "choice": "p2"}); status != 422 ||
+		!strings.Contains(body, "legal now: chat (public)") {
 		t.Errorf("an illegal vote: %d %s", status, body)
 	}
 	g.begin()
@@ -34,7 +35,8 @@ func TestPeoplePlayOverHTTP(t *testing.T) {
 	}{
 		{"a stranger sees no game", h.newKey("stranger"), "GET", "/api/games/" + g.id, nil, 404},
 		{"nor is another game there", ada.Token, "GET", "/api/games/g-0000000000000000", nil, 404},
-		{"the host without a seat does not vote", h.key, "POST", "/api/games/" + g.id + "/commands", object{"type": "vote", "choice": "YES"}, 403},
+		{"the host without a seat does not vote", h.key, "POST", "/api/games/" + g.id + "/commands",
+			object{"type": "vote", "choice": "YES"}, 403},
 		{"a player is no host", g.seats[1].Token, "POST", "/api/games/" + g.id + "/commands", object{"type": "advance"}, 403},
 		{"no replay before the end", ada.Token, "GET", "/api/games/" + g.id + "/replay", nil, 422},
 		{"nor for a game master", h.newKey("master"), "GET", "/api/games/" + g.id + "/replay", nil, 404},
@@ -65,7 +67,8 @@ func TestPhasesEndByThemselvesAndAfterARestart(t *testing.T) {
 	before := g.viewAs(g.seats[2])
 	h.restart()
 	after := g.viewAs(g.seats[2])
-	if after.Phase != before.Phase || !after.Ends.Equal(*before.Ends) || after.Self.Pulse != "Nobody." || after.Version != before.Version {
+	if after.Phase != before.Phase || !after.Ends.Equal(*before.Ends) || after.Self.Pulse != "Nobody." ||
+		after.Version != before.Version {
 		t.Errorf("before the restart %+v, after it %+v", before, after)
 	}
 	g.advance()

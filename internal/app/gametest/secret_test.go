@@ -38,7 +38,8 @@ func TestNoSecretInProcess(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	looks := 0
-	o, err := player.Simulate(t.Context(), player.Simulation{Players: 8, AI: 8, Seed: 11, Games: number("GAME_SECRETS", 8), Workers: 2,
+	o, err := player.Simulate(t.Context(), player.Simulation{Players: 8, AI: 8, Seed: 11, Games: number("GAME_SECRETS", 8),
+		Workers: 2,
 		Watch: func(_, after *rule.State, events []rule.Event) {
 			if after.Public.Phase == rule.Over || len(events) == 0 {
 				return
@@ -65,12 +66,17 @@ func TestNoSecretInProcess(t *testing.T) {
 
 // mark sets every secret field that can hold a text to a mark, and others to a number.
 func mark(s *rule.Secret) {
-	s.Host, s.World, s.Deck, s.Tainted, s.Liaison = "MARKhost", "MARKworld", []rule.Crisis{"MARKdeck"}, !s.Tainted, !s.Liaison
-	s.Whispers = rule.Fold([]rule.Event{&rule.Created{ID: "x"}, &rule.Whispered{From: 1, To: 2, Text: "MARKwhisper"}, &rule.Whispered{From: 1, Text: "MARKaligned"}}).Secret.Whispers
+	s.Host, s.World, s.Deck, s.Tainted, s.Liaison = "MARKhost", "MARKworld", []rule.Crisis{"MARKdeck"}, !s.Tainted,
+		!s.Liaison
+	s.Whispers = rule.Fold([]rule.Event{&rule.Created{ID: "x"}, &rule.Whispered{From: 1, To: 2, Text: "MARKwhisper"},
+		&rule.Whispered{From: 1, Text: "MARKaligned"}}).Secret.Whispers
 	for i := range s.Seats {
-		s.Seats[i] = rule.Hidden{Owner: "MARKowner", Played: "MARKplayed", Host: true, Role: "MARKrole", Alignment: "MARKalignment", KPI: "MARKkpi", KPIMet: true,
-			Equity: 770077, Shock: "MARKshock", Ballot: "MARKballot", Convict: 770077, Pulse: "MARKpulse", Action: rule.Action{Do: "MARKaction", Pick: "MARKpick"},
-			Last: rule.Action{Do: "MARKlast"}, Convert: 3, Failed: true, Kind: true, Said: 770077, Written: 770077, Leaving: true, Cue: 770077,
+		s.Seats[i] = rule.Hidden{Owner: "MARKowner", Played: "MARKplayed", Host: true, Role: "MARKrole",
+			Alignment: "MARKalignment", KPI: "MARKkpi", KPIMet: true,
+			Equity: 770077, Shock: "MARKshock", Ballot: "MARKballot", Convict: 770077, Pulse: "MARKpulse",
+			Action: rule.Action{Do: "MARKaction", Pick: "MARKpick"},
+			Last:   rule.Action{Do: "MARKlast"}, Convert: 3, Failed: true, Kind: true, Said: 770077, Written: 770077,
+			Leaving: true, Cue: 770077,
 			Notices: []rule.Notice{{Day: 770077, Text: "MARKnotice"}}}
 	}
 }
@@ -209,8 +215,10 @@ func TestNoMessageIsLogged(t *testing.T) {
 	g.begin()
 	g.advance()
 	for i, s := range g.seats[:6] {
-		for _, in := range []object{{"type": "chat", "text": "hushed"}, {"type": "chat", "channel": "direct", "to": g.seats[(i+1)%6].ID, "text": "hushed"},
-			{"type": "chat", "channel": "aligned", "text": "hushed"}, {"type": "pulse", "text": "hushed"}, {"type": "status", "text": "hushed"},
+		for _, in := range []object{{"type": "chat", "text": "hushed"},
+			{"type": "chat", "channel": "direct", "to": g.seats[(i+1)%6].ID, "text": "hushed"},
+			{"type": "chat", "channel": "aligned", "text": "hushed"}, {"type": "pulse", "text": "hushed"},
+			{"type": "status", "text": "hushed"},
 			{"type": "hushed"}, {"type": "vote", "choice": "hushed"}} {
 			g.act(s, in)
 		}

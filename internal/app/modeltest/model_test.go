@@ -127,7 +127,8 @@ func (h *house) moderate(text string) (c classified) {
 func (h *house) tool(name string, args object) (c classified) {
 	h.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "player", Version: "1"}, nil)
-	s, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/lore", MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleUser])}}, nil)
+	s, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/lore", MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleUser])}}, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -171,18 +172,22 @@ func TestAWorldWithAModel(t *testing.T) {
 	fake := modeltest.Serve(t, answers)
 	h := open(t, config(t, fake))
 	for _, name := range []string{"Rent Quay", "Brine Square"} {
-		h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld, object{"name": name + "+GM secrets", "content": "SECRETMARK of " + name, "level": "gm"}, nil)
+		h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld,
+			object{"name": name + "+GM secrets", "content": "SECRETMARK of " + name, "level": "gm"}, nil)
 	}
-	if got := h.intent("might you be so kind, UTTERANCEMARK?"); got.Intent != "talk" || got.Confidence != 0.75 || got.Skipped != "" {
+	if got := h.intent("might you be so kind, UTTERANCEMARK?"); got.Intent != "talk" || got.Confidence != 0.75 ||
+		got.Skipped != "" {
 		t.Errorf("%+v", got)
 	}
-	if got := h.tool("classify-intent", object{"utterance": "I would fain be heard, UTTERANCEMARK"}); got.Intent != "talk" {
+	if got := h.tool("classify-intent",
+		object{"utterance": "I would fain be heard, UTTERANCEMARK"}); got.Intent != "talk" {
 		t.Errorf("over MCP: %+v", got)
 	}
 	if before := len(fake.Requests()); h.intent("go north").Intent != "move" || len(fake.Requests()) != before {
 		t.Error("rules were sure, and the model was asked")
 	}
-	if got := h.tool("moderate-content", object{"text": "A subtle UTTERANCEMARK."}); !got.Flagged || strings.Join(got.Categories, ",") != "hate" {
+	if got := h.tool("moderate-content", object{"text": "A subtle UTTERANCEMARK."}); !got.Flagged ||
+		strings.Join(got.Categories, ",") != "hate" {
 		t.Errorf("%+v", got)
 	}
 	kept, err := h.app.KeepAmbience(t.Context(), app.SampleWorld, "")
@@ -201,12 +206,15 @@ func TestAWorldWithAModel(t *testing.T) {
 			CostMicroUSD                   int64 `json:"costMicroUsd"`
 		} `json:"groups"`
 	}
-	h.do(access.RoleGM, "GET", "/api/telemetry/ai-usage?eventType=AI.Model.Called&groupBy=model&world="+app.SampleWorld, nil, &used)
-	if len(used.Groups) != 1 || used.Groups[0].Key != "fake-1" || used.Groups[0].Count != len(fake.Requests()) || used.Groups[0].TokensPrompt < 100 ||
+	h.do(access.RoleGM, "GET", "/api/telemetry/ai-usage?eventType=AI.Model.Called&groupBy=model&world="+app.SampleWorld,
+		nil, &used)
+	if len(used.Groups) != 1 || used.Groups[0].Key != "fake-1" || used.Groups[0].Count != len(fake.Requests()) ||
+		used.Groups[0].TokensPrompt < 100 ||
 		used.Groups[0].CostMicroUSD < int64(used.Groups[0].TokensPrompt+used.Groups[0].TokensCompletion) {
 		t.Errorf("usage %+v of %d questions", used, len(fake.Requests()))
 	}
-	h.wantMetrics("loregate_budget_used_total{purpose=\"classification\"} ", "loregate_queue_depth{queue=\"jobs\"} 0", "loregate_queue_depth{queue=\"events\"} ")
+	h.wantMetrics("loregate_budget_used_total{purpose=\"classification\"} ", "loregate_queue_depth{queue=\"jobs\"} 0",
+		"loregate_queue_depth{queue=\"events\"} ")
 }
 
 // wantMetrics checks that the metrics have lines.
@@ -234,7 +242,8 @@ func (h *house) checkRequests(fake *modeltest.Server) {
 	heard := false
 	for _, r := range fake.Requests() {
 		heard = heard || strings.Contains(r.Prompt, "UTTERANCEMARK")
-		if strings.Contains(r.Body, "SECRETMARK") || strings.Contains(r.Body, modeltest.Key) || strings.Contains(r.Body, "lgk_") || r.Authorization != "Bearer "+modeltest.Key {
+		if strings.Contains(r.Body, "SECRETMARK") || strings.Contains(r.Body, modeltest.Key) ||
+			strings.Contains(r.Body, "lgk_") || r.Authorization != "Bearer "+modeltest.Key {
 			h.t.Errorf("the model is told %s", r.Body)
 		}
 	}
@@ -295,13 +304,15 @@ func TestAModelAtTheGate(t *testing.T) {
 	}
 	h.do(access.RoleUser, "GET", "/api/world/spatial-context?depth=3&world="+app.SampleWorld, nil, &places)
 	keep := func() (a agent.Ambience, err error) {
-		for a.Status = "skipped"; err == nil && a.Status == "skipped" && len(places.Neighbors) > 0; places.Neighbors = places.Neighbors[1:] {
+		for a.Status = "skipped"; err == nil && a.Status == "skipped" &&
+			len(places.Neighbors) > 0; places.Neighbors = places.Neighbors[1:] {
 			a, err = h.app.KeepAmbience(t.Context(), app.SampleWorld, places.Neighbors[0].ID)
 		}
 		return a, err
 	}
 	blocked, err := keep()
-	if err != nil || blocked.Rejection == nil || blocked.Rejection.Code != "SAFETY_BLOCKED" || blocked.Rejection.Retryable {
+	if err != nil || blocked.Rejection == nil || blocked.Rejection.Code != "SAFETY_BLOCKED" ||
+		blocked.Rejection.Retryable {
 		t.Errorf("%+v %+v, %v", blocked, blocked.Rejection, err)
 	}
 	fake.Answer(func(string) string { return "" })
@@ -322,10 +333,13 @@ func TestDoctor(t *testing.T) {
 		name, want string
 		fake       *modeltest.Server
 		good       bool
-	}{{"answers", "ok model fake-1 at 127.0.0.1:", fake, true}, {"is down", "BAD model 127.0.0.1:", down, false}, {"is not there", "ok model none is configured", nil, true}} {
+	}{{"answers", "ok model fake-1 at 127.0.0.1:", fake, true}, {"is down", "BAD model 127.0.0.1:", down, false},
+		{"is not there", "ok model none is configured", nil, true}} {
 		var out strings.Builder
 		c := config(t, tc.fake)
-		if err := app.Doctor(t.Context(), c, "1.0.0", "", &out); (err == nil) != tc.good || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), tc.want) || strings.Contains(out.String(), modeltest.Key) {
+		if err := app.Doctor(t.Context(), c, "1.0.0", "", &out); (err == nil) != tc.good ||
+			!strings.Contains(strings.Join(strings.Fields(out.String()), " "), tc.want) ||
+			strings.Contains(out.String(), modeltest.Key) {
 			t.Errorf("%s: %v\n%s", tc.name, err, out.String())
 		}
 	}
@@ -346,16 +360,24 @@ func TestSettings(t *testing.T) {
 		{[]string{"LOREGATE_MODEL_NAME=m"}, "model.provider: needed"},
 		{[]string{"LOREGATE_MODEL_PROVIDER=llama", "LOREGATE_MODEL_NAME=m"}, "model.provider: \"llama\""},
 		{[]string{"LOREGATE_MODEL_PROVIDER=openai"}, "model.name:"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=compatible", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_URL=http://10.1.2.3/v1"}, "in the clear"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_USES=players,narrator"}, "model.uses: \"narrator\""},
+		{[]string{"LOREGATE_MODEL_PROVIDER=compatible", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_URL=http://10.1.2.3/v1"},
+			"in the clear"},
+		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_USES=players,narrator"},
+			"model.uses: \"narrator\""},
 		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_TIMEOUT=1h"}, "model.timeout:"},
 		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_RETRIES=99"}, "model.retries:"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_PROMPT_PRICE=-1"}, "model.prompt_price"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_PROMPT_PRICE=NaN"}, "model.prompt_price"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_ENV=A", "LOREGATE_MODEL_KEY_FILE=b"}, "model.key_file:"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_ENV=PLANTED_EMPTY"}, "model.key_env:"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_FILE=" + file}, "model.key_file:"},
-		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_FILE=" + file + ".gone"}, "model.key_file:"},
+		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_PROMPT_PRICE=-1"},
+			"model.prompt_price"},
+		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_PROMPT_PRICE=NaN"},
+			"model.prompt_price"},
+		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_ENV=A",
+			"LOREGATE_MODEL_KEY_FILE=b"}, "model.key_file:"},
+		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_ENV=PLANTED_EMPTY"},
+			"model.key_env:"},
+		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_FILE=" + file},
+			"model.key_file:"},
+		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_KEY_FILE=" + file + ".gone"},
+			"model.key_file:"},
 		{[]string{"LOREGATE_MODEL_PROVIDR=openai"}, "LOREGATE_MODEL_PROVIDER"},
 	} {
 		c, err := app.LoadConfig("", append(tc.env, "LOREGATE_DATA="+t.TempDir()))
@@ -378,7 +400,8 @@ func TestAKeyFromTheEnvironment(t *testing.T) {
 	c := config(t, fake)
 	c.Model.KeyFile, c.Model.KeyEnv, c.Model.Timeout = "", "PLANTED_KEY", 10*time.Second
 	var out strings.Builder
-	if err := app.Doctor(t.Context(), c, "1.0.0", "", &out); err != nil || fake.Requests()[0].Authorization != "Bearer "+modeltest.Key {
+	if err := app.Doctor(t.Context(), c, "1.0.0", "", &out); err != nil || fake.Requests()[0].Authorization != "Bearer "+
+		modeltest.Key {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -46,13 +46,16 @@ func TestAModelProposesPlans(t *testing.T) {
 	c := config(t, fake)
 	c.Model.Uses = []string{"plans"}
 	h := open(t, c)
-	h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld, object{"name": "SECRETMARK Vault", "type": "Location", "content": "<p>SECRETMARK</p>", "level": "gm"}, nil)
+	h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld,
+		object{"name": "SECRETMARK Vault", "type": "Location", "content": "<p>SECRETMARK</p>", "level": "gm"}, nil)
 	got := h.plan(object{"intent": "something cosy, UTTERANCEMARK", "audience": "user"})
-	if got.Source != "model:fake-1" || !got.Valid || len(got.Plan.Calls) != 1 || got.Plan.Calls[0].With["card"] != "The Dry Anchor" || got.Skipped != "" {
+	if got.Source != "model:fake-1" || !got.Valid || len(got.Plan.Calls) != 1 ||
+		got.Plan.Calls[0].With["card"] != "The Dry Anchor" || got.Skipped != "" {
 		t.Errorf("%+v", got)
 	}
 	asked := len(fake.Requests())
-	if again := h.plan(object{"intent": "something cosy, UTTERANCEMARK", "audience": "user"}); again.Source != got.Source || len(fake.Requests()) != asked {
+	if again := h.plan(object{"intent": "something cosy, UTTERANCEMARK",
+		"audience": "user"}); again.Source != got.Source || len(fake.Requests()) != asked {
 		t.Errorf("asked %d times: %+v", len(fake.Requests())-asked+1, again)
 	}
 	for _, row := range []struct {
@@ -71,11 +74,13 @@ func TestAModelProposesPlans(t *testing.T) {
 			in["budget"] = row.in
 		}
 		got := h.plan(in)
-		if got.Source != "rules" || got.Skipped != row.skipped || !strings.Contains(got.Fault, row.say) || len(got.Plan.Calls) == 0 || got.Plan.Calls[0].With["card"] != "Rent Quay" {
+		if got.Source != "rules" || got.Skipped != row.skipped || !strings.Contains(got.Fault, row.say) ||
+			len(got.Plan.Calls) == 0 || got.Plan.Calls[0].With["card"] != "Rent Quay" {
 			t.Errorf("%q: %+v", row.answer, got)
 		}
 	}
-	if got := h.plan(object{"intent": "build Rent Quay at night", "audience": "user", "budget": object{"tokens": 100000, "money": 1}}); got.Skipped != "unavailable" && got.Source == "rules" {
+	if got := h.plan(object{"intent": "build Rent Quay at night", "audience": "user",
+		"budget": object{"tokens": 100000, "money": 1}}); got.Skipped != "unavailable" && got.Source == "rules" {
 		t.Errorf("within its budget: %+v", got)
 	}
 	h.checkRequests(fake)
@@ -86,10 +91,12 @@ func TestAModelProposesPlans(t *testing.T) {
 func TestAPlansQuestionReachesThePerson(t *testing.T) {
 	h := open(t, config(t, nil))
 	for _, name := range []string{"Salt Chapel of Rent Quay", "Rope Chapel of Rent Quay"} {
-		h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld, object{"name": name, "type": "Location", "content": "<p>A chapel.</p>"}, nil)
+		h.do(access.RoleGM, "POST", "/api/mcp/cards?world="+app.SampleWorld,
+			object{"name": name, "type": "Location", "content": "<p>A chapel.</p>"}, nil)
 	}
 	for _, era := range []string{"2025-11-25", "2026-07-28"} {
-		for action, want := range map[string]string{"accept": `"card":"Rope Chapel of Rent Quay"`, "decline": `"asked":"declined"`, "cancel": "CANCELLED"} {
+		for action, want := range map[string]string{"accept": `"card":"Rope Chapel of Rent Quay"`,
+			"decline": `"asked":"declined"`, "cancel": "CANCELLED"} {
 			var seen *mcp.ElicitParams
 			client := mcp.NewClient(&mcp.Implementation{Name: "gm", Version: "1"}, &mcp.ClientOptions{
 				ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -100,16 +107,19 @@ func TestAPlansQuestionReachesThePerson(t *testing.T) {
 					return &mcp.ElicitResult{Action: action, Content: object{"card": "Rope Chapel of Rent Quay"}}, nil
 				}})
 			s, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/studio", MaxRetries: -1,
-				HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleGM])}}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+				HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleGM])}},
+				&mcp.ClientSessionOptions{ProtocolVersion: era})
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "plan_create", Arguments: object{"intent": "build the chapel of Rent Quay", "world": app.SampleWorld}})
+			res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "plan_create",
+				Arguments: object{"intent": "build the chapel of Rent Quay", "world": app.SampleWorld}})
 			_ = s.Close()
 			if err != nil || seen == nil {
 				t.Fatalf("%s, %s: %v, asked %v", era, action, err, seen)
 			}
-			if got := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(got, want) || res.IsError != (action == "cancel") {
+			if got := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(got, want) ||
+				res.IsError != (action == "cancel") {
 				t.Errorf("%s, %s: %s", era, action, got)
 			}
 		}

@@ -42,7 +42,8 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 }
 
 // rankedOperations answer in an order of scores, or guess at names.
-var rankedOperations = []string{"search", "search_cards", "search-lore", "semantic-search-lore", "search_entities", "list_entities", "completion/complete"}
+var rankedOperations = []string{"search", "search_cards", "search-lore", "semantic-search-lore", "search_entities",
+	"list_entities", "completion/complete"}
 
 // maxHits is the number of hits of operations that show only the best ones.
 var maxHits = map[string]int{"search": 20}
@@ -57,7 +58,8 @@ var guessedNames = regexp.MustCompile(`(?i)\\*"did_you_mean\\*":\[[^\]]*\]|conte
 // sameHits compares answers that rank or guess: status and hits must be the same. Answers that
 // only differ in near names are the same, too.
 func sameHits(r request, x, y string) bool {
-	if strings.Contains(x, "did_you_mean") && guessedNames.ReplaceAllString(x, "") == guessedNames.ReplaceAllString(y, "") {
+	if strings.Contains(x, "did_you_mean") && guessedNames.ReplaceAllString(x,
+		"") == guessedNames.ReplaceAllString(y, "") {
 		return true
 	}
 	if !slices.Contains(rankedOperations, strings.Trim(r.operation, "/")) {

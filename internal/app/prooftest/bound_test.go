@@ -28,9 +28,11 @@ import (
 
 // Limits of one call.
 const (
-	boundMemory = 256 << 20       // bytes above the use before the call
-	boundLeave  = 2 * time.Second // until the call ends after its caller has left; generous, since other programs use the machine too
-	boundAnswer = 32 << 10        // bytes of text over MCP
+	boundMemory = 256 << 20 // bytes above the use before the call
+	// until the call ends after its caller has left; generous, since other programs use the machine
+	// too
+	boundLeave  = 2 * time.Second
+	boundAnswer = 32 << 10 // bytes of text over MCP
 	leaveAfter  = 20 * time.Millisecond
 )
 
@@ -72,7 +74,8 @@ func newCostMeter(t *testing.T) *costMeter {
 	}
 	was := debug.SetGCPercent(30)
 	t.Cleanup(func() { debug.SetGCPercent(was) })
-	s := &costMeter{story: &story{stage: newStage(t, "embedded"), mint: newMint(7), who: newAuthor("user", access.RoleUser), ids: map[string]string{}}}
+	s := &costMeter{story: &story{stage: newStage(t, "embedded"), mint: newMint(7),
+		who: newAuthor("user", access.RoleUser), ids: map[string]string{}}}
 	s.tellAll()
 	s.giveKeys("user", "alice", "gm", "admin")
 	s.giveOperatorKey()
@@ -175,7 +178,8 @@ func (s *costMeter) logWorst() {
 		list := slices.Clone(s.all)
 		slices.SortFunc(list, func(a, b callCost) int { return cmp.Compare(cost(b), cost(a)) })
 		for _, b := range list[:min(10, len(list))] {
-			s.t.Logf("worst by %s: %s: ended %v after its caller left, took %v, %d MB", by, b.call, b.left.Round(time.Millisecond), b.took.Round(time.Millisecond), b.memory>>20)
+			s.t.Logf("worst by %s: %s: ended %v after its caller left, took %v, %d MB", by, b.call,
+				b.left.Round(time.Millisecond), b.took.Round(time.Millisecond), b.memory>>20)
 		}
 	}
 	worst("leaving", func(b callCost) int64 { return int64(b.left) })
@@ -206,7 +210,8 @@ func TestEveryOperationIsBounded(t *testing.T) {
 // operations returns all declared operations, or the one that BOUND_ONLY names.
 func (s *costMeter) operations() []*op.Operation {
 	only := os.Getenv("BOUND_ONLY")
-	return slices.DeleteFunc(slices.Clone(s.app.Ops.All()), func(o *op.Operation) bool { return only != "" && o.Name != only })
+	return slices.DeleteFunc(slices.Clone(s.app.Ops.All()),
+		func(o *op.Operation) bool { return only != "" && o.Name != only })
 }
 
 // examples returns the good inputs of an operation. If the table good has none, it returns
@@ -250,7 +255,8 @@ func TestStoredHostileCardsCostReadersNothing(t *testing.T) {
 		s.overwriteCards(kind)
 		for _, o := range s.operations() {
 			for i, e := range s.examples(o) {
-				if o.Writes() && os.Getenv("BOUND_ALL") == "" && !inBoundPart(kind+o.Name, 6) || i > 0 && os.Getenv("BOUND_ALL") == "" {
+				if o.Writes() && os.Getenv("BOUND_ALL") == "" && !inBoundPart(kind+o.Name, 6) || i > 0 &&
+					os.Getenv("BOUND_ALL") == "" {
 					continue
 				}
 				in := s.tryInputs(e)
@@ -281,17 +287,18 @@ func (s *costMeter) overwriteCards(kind string) {
 	s.t.Helper()
 	text := hostileTexts[kind](storedSize)
 	var names []string
-	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Read, World: s.world}, func(g access.Grant) error {
-		return s.app.Canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
-			cards, _, err := l.Cards(s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})
-			for _, c := range cards {
-				if k := canon.TextOf(c.Type); k != canon.TextData && k != canon.TextFile {
-					names = append(names, "~"+c.ID.String())
+	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Read, World: s.world},
+		func(g access.Grant) error {
+			return s.app.Canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
+				cards, _, err := l.Cards(s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})
+				for _, c := range cards {
+					if k := canon.TextOf(c.Type); k != canon.TextData && k != canon.TextFile {
+						names = append(names, "~"+c.ID.String())
+					}
 				}
-			}
-			return err
+				return err
+			})
 		})
-	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -301,7 +308,8 @@ func (s *costMeter) overwriteCards(kind string) {
 			if err != nil {
 				return err
 			}
-			if _, err = p.Update(c, canon.Edit{Content: &text}); fault.KindOf(err) == fault.Invalid { // the text has more references than a card may have
+			if _, err = p.Update(c, canon.Edit{Content: &text}); fault.KindOf(err) == fault.Invalid {
+				// The text has more references than a card may have.
 				less := clip(text, 8000)
 				_, err = p.Update(c, canon.Edit{Content: &less})
 			}

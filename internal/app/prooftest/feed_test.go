@@ -28,7 +28,8 @@ func (s *story) feeds(turn int) []feed {
 			s.tellHiddenNow(func() {
 				for _, l := range s.hidden {
 					for _, scope := range []string{"loc:" + s.ids["harbour"], "player:" + mira, "global:world"} {
-						s.recordEvent(canon.Event{Type: "NPC.Tick", Scope: scope, Version: 1, Label: l, Payload: rawJSON(`{"text":"` + s.known.guesses[turn] + `"}`)})
+						s.recordEvent(canon.Event{Type: "NPC.Tick", Scope: scope, Version: 1, Label: l,
+							Payload: rawJSON(`{"text":"` + s.known.guesses[turn] + `"}`)})
 					}
 				}
 			})
@@ -127,7 +128,8 @@ func (o *oracle) followAllFeeds() {
 		if i%(2*stride()) > 0 || o.isStoryID(id) {
 			continue
 		}
-		for _, path := range []string{"/api/players/" + id + "/stream", "/api/games/" + id + "/stream", "/api/studio/runs/" + id + "/stream"} {
+		for _, path := range []string{"/api/players/" + id + "/stream", "/api/games/" + id + "/stream", "/api/studio/runs/" +
+			id + "/stream"} {
 			if got := o.call("user", request{operation: "feed", method: "GET", path: path}); got.status != http.StatusNotFound {
 				o.t.Errorf("user may follow %s: %s", path, got)
 			}
@@ -151,10 +153,12 @@ func seatedCalls(s *story) (list []request, as []string) {
 	add := func(who string, r request) { list, as = append(list, r), append(as, who) }
 	for _, who := range []string{"mira", "p1", "p6"} {
 		for _, id := range []string{s.ids["mira"], s.ids["game"], s.ids["lobby"], s.known.ids[len(s.known.ids)-1]} {
-			for _, path := range []string{"/api/players/" + id, "/api/games/" + id, "/api/games/" + id + "/replay", "/api/games", "/api/mcp/cards/Lendwater", "/api/world/exits"} {
+			for _, path := range []string{"/api/players/" + id, "/api/games/" + id, "/api/games/" + id + "/replay", "/api/games",
+				"/api/mcp/cards/Lendwater", "/api/world/exits"} {
 				add(who, request{operation: "as-" + who, method: "GET", path: path})
 			}
-			add(who, request{operation: "as-" + who, method: "POST", path: "/api/players/" + id + "/commands", body: `{"text": "go down then take the purse"}`})
+			add(who, request{operation: "as-" + who, method: "POST", path: "/api/players/" + id + "/commands",
+				body: `{"text": "go down then take the purse"}`})
 			read := mcpRequest("resources/read", map[string]any{"uri": "game://alignment/" + id})
 			read.path = "/mcp/alignment"
 			add(who, read)
@@ -175,17 +179,23 @@ func playCalls(id string, turn int) []request {
 		return mcpRequest("prompts/get", map[string]any{"name": name, "arguments": args})
 	}
 	complete := func(uri, argument, value string) request {
-		return mcpRequest("completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": uri}, "argument": map[string]any{"name": argument, "value": value}})
+		return mcpRequest("completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": uri},
+			"argument": map[string]any{"name": argument, "value": value}})
 	}
 	return [][]request{{
-		read("world://location/" + id), prompt("narrate-location", map[string]any{"location": id}), read("imagineer://campaigns/lendwater/entities/" + id),
+		read("world://location/" + id), prompt("narrate-location", map[string]any{"location": id}),
+		read("imagineer://campaigns/lendwater/entities/" + id),
 	}, {
-		read("world://fact/" + id), prompt("what-do-players-know", map[string]any{"entity": id}), complete("world://location/{id}", "id", id[:min(4, len(id))]),
+		read("world://fact/" + id), prompt("what-do-players-know", map[string]any{"entity": id}),
+		complete("world://location/{id}", "id", id[:min(4, len(id))]),
 	}, {
-		read("game://alignment/" + id), prompt("recap-session", map[string]any{"session": "1"}), prompt("prepare-session", map[string]any{}),
-		complete("imagineer://campaigns/{id}/entities/{entity_id}", "entity_id", id[:min(3, len(id))]), complete("game://alignment/{game_id}", "game_id", "g-"),
+		read("game://alignment/" + id), prompt("recap-session", map[string]any{"session": "1"}),
+		prompt("prepare-session", map[string]any{}),
+		complete("imagineer://campaigns/{id}/entities/{entity_id}", "entity_id", id[:min(3, len(id))]),
+		complete("game://alignment/{game_id}", "game_id", "g-"),
 	}}[turn%3]
 }
 
 // listURIs are resources that are lists.
-var listURIs = []string{"imagineer://campaigns/lendwater/entities", "imagineer://campaigns/lendwater/timeline", "imagineer://campaigns/lendwater/sessions", "imagineer://campaigns/otherland/entities"}
+var listURIs = []string{"imagineer://campaigns/lendwater/entities", "imagineer://campaigns/lendwater/timeline",
+	"imagineer://campaigns/lendwater/sessions", "imagineer://campaigns/otherland/entities"}

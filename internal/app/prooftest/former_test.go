@@ -34,11 +34,13 @@ func (s *story) tellFormerNames() {
 func (s *story) changeBetweenCalls(turn int) {
 	s.t.Helper()
 	opens := []func(*cardTree){openByLabel, openByMove, openByTurns, openFromTrash}
-	s.tellGrove(fmt.Sprintf("Late House %d", turn), s.hidden[turn%len(s.hidden)], access.NewLabel(access.LevelUser), opens[turn%len(opens)])
+	s.tellGrove(fmt.Sprintf("Late House %d", turn), s.hidden[turn%len(s.hidden)], access.NewLabel(access.LevelUser),
+		opens[turn%len(opens)])
 	lendwater, motto := s.visibleCard("Lendwater"), s.visibleCard("Lendwater+Motto")
 	s.tellHidden(func() {
 		for i, l := range s.hidden {
-			c := s.putCard(canon.NewCard{Name: fmt.Sprintf("Lendwater+Motto+%s", s.newSecretName(formerNamePlace, l)), Label: &l})
+			c := s.putCard(canon.NewCard{Name: fmt.Sprintf("Lendwater+Motto+%s", s.newSecretName(formerNamePlace, l)),
+				Label: &l})
 			s.editCard(c.ID, s.newSecret("content", l))
 			s.rename(c.ID, fmt.Sprintf("Lendwater+Motto+Reed House %d %d", turn, i))
 			s.do(keeper, "delete_card", map[string]any{"name": "~" + c.ID.String()})
@@ -184,7 +186,8 @@ func (s *story) tellFormerEntity() {
 		return m
 	}
 	g := &cardTree{story: s, before: forGM}
-	id := s.doAndNote("baker", keeper, "entity_create", "id", in("name", g.hiddenName("Bram Oven"), "entity_type", "npc", "description", "Bakes.", "tags", []string{"history"}))
+	id := s.doAndNote("baker", keeper, "entity_create", "id",
+		in("name", g.hiddenName("Bram Oven"), "entity_type", "npc", "description", "Bakes.", "tags", []string{"history"}))
 	s.tellHidden(func() { s.do(keeper, "entity_update", in("entity_id", id, "name", "Bram Oven")) })
 	if !s.whole {
 		s.src.setHidden(true)
@@ -214,13 +217,19 @@ func writeCalls(known namePool, turn int) (list []request) {
 				map[string]any{"action": "create", "name": name, "content": "mine"},
 				map[string]any{"action": "update", "name": name, "content": "mine, later"},
 				map[string]any{"action": "create", "name": name + "+part", "fetch_or_initialize": true}}})},
-			{tool("update_card", map[string]any{"name": name, "content": "mine", "if_match": "1"}), tool("update_card", map[string]any{"name": name, "content": "mine", "if_match": "2"})},
-			{tool("rename_card", map[string]any{"name": name, "new_name": "Mine " + name, "dry_run": true}), tool("delete_card", map[string]any{"name": name, "dry_run": true}),
-				tool("restore_card", map[string]any{"name": name}), tool("restore_card", map[string]any{"name": name, "to_version": 1}), tool("set_card_level", map[string]any{"name": name, "level": "user"})},
+			{tool("update_card", map[string]any{"name": name, "content": "mine", "if_match": "1"}),
+				tool("update_card", map[string]any{"name": name, "content": "mine", "if_match": "2"})},
+			{tool("rename_card", map[string]any{"name": name, "new_name": "Mine " + name, "dry_run": true}),
+				tool("delete_card", map[string]any{"name": name, "dry_run": true}),
+				tool("restore_card", map[string]any{"name": name}),
+				tool("restore_card", map[string]any{"name": name, "to_version": 1}),
+				tool("set_card_level", map[string]any{"name": name, "level": "user"})},
 		}[(i+turn)%5]...)
-		list = append(list, tool("get_card", map[string]any{"name": name}), tool("get_card_history", map[string]any{"name": name}),
+		list = append(list, tool("get_card", map[string]any{"name": name}),
+			tool("get_card_history", map[string]any{"name": name}),
 			tool("diff_card", map[string]any{"name": name}), tool("search_cards", map[string]any{"q": name}))
 	}
-	return append(list, mcpRequest("tools/call", map[string]any{"name": "recent_changes", "arguments": map[string]any{"limit": 100}}),
+	return append(list, mcpRequest("tools/call", map[string]any{"name": "recent_changes",
+		"arguments": map[string]any{"limit": 100}}),
 		mcpRequest("tools/call", map[string]any{"name": "wanted_cards", "arguments": map[string]any{"limit": 100}}))
 }

@@ -43,7 +43,8 @@ func (c *inputGen) randomName() string {
 	case 8:
 		return withTypo(pick(c, c.known.names))
 	}
-	return pick(c, c.known.names) + "+" + pick(c, []string{"Notes", "GM", "tags", "Door", "map", pick(c, c.known.hidden), pick(c, c.known.guesses)})
+	return pick(c, c.known.names) + "+" + pick(c, []string{"Notes", "GM", "tags", "Door", "map", pick(c, c.known.hidden),
+		pick(c, c.known.guesses)})
 }
 
 // randomWord returns a word to search for.
@@ -58,7 +59,8 @@ func (c *inputGen) randomWord() string {
 func (c *inputGen) randomText() string {
 	var b strings.Builder
 	for range 1 + c.IntN(4) {
-		fmt.Fprintf(&b, "<p>%s [[%s]] {{%s}} {{%s|titled}} %s</p>", c.randomWord(), c.randomName(), c.randomName(), c.randomName(), c.randomWord())
+		fmt.Fprintf(&b, "<p>%s [[%s]] {{%s}} {{%s|titled}} %s</p>", c.randomWord(), c.randomName(), c.randomName(),
+			c.randomName(), c.randomWord())
 	}
 	return b.String()
 }
@@ -143,7 +145,8 @@ func (c *inputGen) randomString(o *op.Operation, name string) string {
 		return c.randomWord()
 	case "content", "markdown_content", "html", "markdown", "replacement_html":
 		return c.randomText()
-	case "id", "locationId", "playerId", "scopeId", "npcId", "factId", "entity_id", "other_id", "source_id", "target_id", "session_id", "event_id", "relationship_id",
+	case "id", "locationId", "playerId", "scopeId", "npcId", "factId", "entity_id", "other_id", "source_id", "target_id",
+		"session_id", "event_id", "relationship_id",
 		"conflict_id", "secret_of", "proposalId", "run_id", "plan_id", "artifact_id", "entity_ids":
 		return pick(c, append([]string{c.randomName()}, c.known.ids...))
 	case "campaign_id":
@@ -159,7 +162,9 @@ func (c *inputGen) randomString(o *op.Operation, name string) string {
 	case "type_name":
 		return pick(c, c.known.types)
 	case "text", "utterance", "draftText":
-		return pick(c, []string{"look", "go " + pick(c, []string{"north", "east", "down", "up", "west"}) + " then look", "take " + c.randomWord(), "talk to " + c.randomName(), "Rain on the " + c.randomWord() + ".", "examine " + c.randomName()})
+		return pick(c, []string{"look", "go " + pick(c, []string{"north", "east", "down", "up", "west"}) + " then look",
+			"take " + c.randomWord(), "talk to " + c.randomName(), "Rain on the " + c.randomWord() + ".", "examine " +
+				c.randomName()})
 	case "audience":
 		return pick(c, []string{"user", "gm"})
 	case "card":
@@ -191,7 +196,8 @@ func (c *inputGen) randomFields(name string) map[string]any {
 	}
 	v := map[string]any{}
 	for range c.IntN(3) {
-		v[pick(c, []string{"rank", "role", "motive", "+tags", "+GM", "+Notes", "*when", "+" + c.randomWord()})] = pick(c, []any{1, c.randomWord(), nil, c.randomText()})
+		v[pick(c, []string{"rank", "role", "motive", "+tags", "+GM", "+Notes", "*when", "+" + c.randomWord()})] = pick(c,
+			[]any{1, c.randomWord(), nil, c.randomText()})
 	}
 	return v
 }

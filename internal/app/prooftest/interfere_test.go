@@ -46,7 +46,8 @@ type twins struct {
 	alone, full *story
 	asked       int
 	session     [2]string
-	alike       func(r request, x, y string) bool // reports whether two different replies are still equivalent; nil: they never are
+	// reports whether two different replies are still equivalent; nil: they never are
+	alike func(r request, x, y string) bool
 }
 
 func newTwins(t *testing.T, on string, a audience) *twins {
@@ -58,7 +59,8 @@ func newTwins(t *testing.T, on string, a audience) *twins {
 func newTwinsOn(t *testing.T, a audience, on [2]string, whole [2]bool) *twins {
 	t.Helper()
 	make := func(on string, whole bool) *story {
-		s := &story{stage: newStage(t, on), mint: newMint(11), whole: whole, hidden: a.hidden, who: newAuthor(a.who, people[a.who].role), ids: map[string]string{}}
+		s := &story{stage: newStage(t, on), mint: newMint(11), whole: whole, hidden: a.hidden,
+			who: newAuthor(a.who, people[a.who].role), ids: map[string]string{}}
 		s.tellAll(a.shown...)
 		s.giveKeys("user", "gm", "alice")
 		return s
@@ -81,7 +83,8 @@ func (tw *twins) askBoth(r request) (same bool) {
 // askInSession is askBoth in the session of each stage.
 func (tw *twins) askInSession(method string, params map[string]any) bool {
 	tw.t.Helper()
-	return tw.compareForAudience(sessionRequest(tw.session[0], method, params), sessionRequest(tw.session[1], method, params))
+	return tw.compareForAudience(sessionRequest(tw.session[0], method, params),
+		sessionRequest(tw.session[1], method, params))
 }
 
 func (tw *twins) compareForAudience(a, b request) bool {
@@ -100,7 +103,8 @@ func (tw *twins) compareReplies(who string, a, b request) bool {
 		return true
 	}
 	at := firstDifference(x, y)
-	tw.t.Errorf("what is hidden shows to %s in call %d, %s\nat %d\nwithout it: …%s\n   with it: …%s", who, tw.asked, a, at, excerptAt(x, at), excerptAt(y, at))
+	tw.t.Errorf("what is hidden shows to %s in call %d, %s\nat %d\nwithout it: …%s\n   with it: …%s", who, tw.asked, a, at,
+		excerptAt(x, at), excerptAt(y, at))
 	return false
 }
 
@@ -229,7 +233,8 @@ func (tw *twins) compareGoodCalls(turn int, more func(same bool) bool) {
 			}
 			turn++
 			for n, route := range o.Routes() {
-				if isSelected(turn+n) && !more(tw.compareForAudience(viaRoute(o, route.Route, in), viaRoute(o, route.Route, twin))) {
+				if isSelected(turn+n) && !more(tw.compareForAudience(viaRoute(o, route.Route, in),
+					viaRoute(o, route.Route, twin))) {
 					return
 				}
 			}
@@ -237,7 +242,8 @@ func (tw *twins) compareGoodCalls(turn int, more func(same bool) bool) {
 				return
 			}
 			call := func(in map[string]any) map[string]any { return map[string]any{"name": o.Name, "arguments": in} }
-			if isSelected(turn+2) && !more(tw.compareForAudience(sessionRequest(tw.session[0], "tools/call", call(in)), sessionRequest(tw.session[1], "tools/call", call(twin)))) {
+			if isSelected(turn+2) && !more(tw.compareForAudience(sessionRequest(tw.session[0], "tools/call", call(in)),
+				sessionRequest(tw.session[1], "tools/call", call(twin)))) {
 				return
 			}
 		}
@@ -266,14 +272,20 @@ func (tw *twins) compareOtherCalls(turn int, more func(same bool) bool) {
 func otherCalls(known namePool, turn int) []request {
 	list := cardCalls(known, turn)
 	list = append(list, []request{
-		mcpRequest("server/discover", nil), mcpRequest("tools/list", nil), mcpRequest("resources/list", nil), mcpRequest("resources/templates/list", nil),
-		mcpRequest("prompts/list", nil), mcpRequest("tools/call", map[string]any{"name": "no_such_tool"}), mcpRequest("nonsense/method", nil),
-		{operation: "malformed", method: "POST", path: "/mcp", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_card","name":"x"}}`},
+		mcpRequest("server/discover", nil), mcpRequest("tools/list", nil), mcpRequest("resources/list", nil),
+		mcpRequest("resources/templates/list", nil),
+		mcpRequest("prompts/list", nil), mcpRequest("tools/call", map[string]any{"name": "no_such_tool"}),
+		mcpRequest("nonsense/method", nil),
+		{operation: "malformed", method: "POST", path: "/mcp",
+			body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_card","name":"x"}}`},
 		{operation: "malformed", method: "POST", path: "/api/mcp/cards", body: `{"name": "x", "name": "y"}`},
 		{operation: "malformed", method: "POST", path: "/api/mcp/cards", body: `{"name": `},
-		{operation: "openapi", method: "GET", path: "/api/openapi.json"}, {operation: "health", method: "GET", path: "/healthz"},
-		{operation: "ready", method: "GET", path: "/readyz"}, {operation: "front", method: "GET", path: "/", header: []string{"Accept: text/html"}},
-		{operation: "nothing", method: "GET", path: "/api/nothing"}, {operation: "method", method: "PUT", path: "/api/mcp/cards"},
+		{operation: "openapi", method: "GET", path: "/api/openapi.json"},
+		{operation: "health", method: "GET", path: "/healthz"},
+		{operation: "ready", method: "GET", path: "/readyz"},
+		{operation: "front", method: "GET", path: "/", header: []string{"Accept: text/html"}},
+		{operation: "nothing", method: "GET", path: "/api/nothing"},
+		{operation: "method", method: "PUT", path: "/api/mcp/cards"},
 		{operation: "surface", method: "POST", path: "/mcp/otherland", body: "{}"},
 		{operation: "metadata", method: "GET", path: "/.well-known/oauth-protected-resource"},
 	}...)
@@ -320,18 +332,21 @@ func nameCalls(name string, turn int) []request {
 		return mcpRequest("prompts/get", map[string]any{"name": name, "arguments": args})
 	}
 	complete := func(ref map[string]any, argument, value string) request {
-		return mcpRequest("completion/complete", map[string]any{"ref": ref, "argument": map[string]any{"name": argument, "value": value}})
+		return mcpRequest("completion/complete", map[string]any{"ref": ref,
+			"argument": map[string]any{"name": argument, "value": value}})
 	}
 	return [][]request{{
 		mcpRequest("resources/read", map[string]any{"uri": uri}),
 		prompt("summarize-card", map[string]any{"name": name}),
-		{operation: "if-none-match", method: "GET", path: "/api/mcp/cards/" + url.PathEscape(name), header: []string{`If-None-Match: "1", "2", "3"`}},
+		{operation: "if-none-match", method: "GET", path: "/api/mcp/cards/" + url.PathEscape(name),
+			header: []string{`If-None-Match: "1", "2", "3"`}},
 	}, {
 		{operation: "head", method: "HEAD", path: "/api/mcp/cards/" + url.PathEscape(name)},
 		prompt("check-canon", map[string]any{"name": name, "statement": name}),
 		complete(map[string]any{"type": "ref/resource", "uri": "archive://card/{name}"}, "name", name[:min(3, len(name))]),
 	}, {
-		{operation: "if-match", method: "PATCH", path: "/api/mcp/cards/" + url.PathEscape(name), header: []string{`If-Match: "77"`}, body: `{"content": "x"}`},
+		{operation: "if-match", method: "PATCH", path: "/api/mcp/cards/" + url.PathEscape(name),
+			header: []string{`If-Match: "77"`}, body: `{"content": "x"}`},
 		prompt("find-plot-holes", map[string]any{"name": name}),
 		complete(map[string]any{"type": "ref/prompt", "name": "write-card"}, "type", name[:min(2, len(name))]),
 	}}[turn%3]

@@ -24,7 +24,8 @@ func testKeptAnswers(t *testing.T, on string) {
 	}
 	s := &story{stage: newStage(t, on), mint: newMint(11), whole: true, who: keeper, ids: map[string]string{}}
 	s.tellAll()
-	k := &keptProof{story: s, chance: newInputGen(23, s.known), apps: []*app.App{s.app, s.openAgain(false)}, fresh: s.openAgain(true), changed: map[string]int{}}
+	k := &keptProof{story: s, chance: newInputGen(23, s.known), apps: []*app.App{s.app, s.openAgain(false)},
+		fresh: s.openAgain(true), changed: map[string]int{}}
 	k.asked = k.hotQuestions()
 	k.near = len(k.asked)
 	for _, o := range s.app.Ops.All() {
@@ -129,18 +130,21 @@ func (k *keptProof) questions(o *op.Operation) (list []question) {
 
 // hotNames are names that are written and read often, so that cards below a card are created,
 // removed and included.
-var hotNames = []string{"Alder", "Alder+Door", "Alder+Door+Key", "Alder+GM", "Alder+GM+Plan", "Birch", "Birch+Door", "Birch+tags", "Cedar", "Cedar+Door+Key"}
+var hotNames = []string{"Alder", "Alder+Door", "Alder+Door+Key", "Alder+GM", "Alder+GM+Plan", "Birch", "Birch+Door",
+	"Birch+tags", "Cedar", "Cedar+Door+Key"}
 
 // randomChange draws a call that changes a card.
 func (k *keptProof) randomChange() (operation string, input map[string]any) {
 	name := pick(k.chance, hotNames)
 	switch k.chance.IntN(10) {
 	case 0, 1, 2:
-		return "create_card", map[string]any{"name": name, "content": k.chance.randomText(), "type": pick(k.chance, []string{"RichText", "Lore", "Pointer"})}
+		return "create_card", map[string]any{"name": name, "content": k.chance.randomText(),
+			"type": pick(k.chance, []string{"RichText", "Lore", "Pointer"})}
 	case 3, 4:
 		return "update_card", map[string]any{"name": name, "content": k.chance.randomText()}
 	case 5:
-		return "update_card", map[string]any{"name": name, "fields": map[string]any{"aliases": []string{k.chance.randomWord()}, "rank": k.chance.IntN(9)}}
+		return "update_card", map[string]any{"name": name,
+			"fields": map[string]any{"aliases": []string{k.chance.randomWord()}, "rank": k.chance.IntN(9)}}
 	case 6:
 		return "rename_card", map[string]any{"name": name, "new_name": pick(k.chance, hotNames)}
 	case 7:
@@ -167,7 +171,9 @@ func (k *keptProof) makeChange() {
 		k.t.Fatal(err)
 	}
 	o, _ := k.fresh.Ops.Find(operation)
-	if _, err := pick(k.chance, k.apps).Ops.Invoke(k.t.Context(), pick(k.chance, []access.Caller{keeper, keeper, player, newAuthor("gm", access.RoleGM)}), k.request(o, b)); err == nil {
+	if _, err := pick(k.chance, k.apps).Ops.Invoke(k.t.Context(),
+		pick(k.chance, []access.Caller{keeper, keeper, player, newAuthor("gm", access.RoleGM)}),
+		k.request(o, b)); err == nil {
 		k.changed[operation]++
 	}
 }
@@ -183,7 +189,8 @@ func (k *keptProof) compareProcesses(q question) {
 	for i, a := range k.apps {
 		for range 2 { // the second answer is from the cache, if it was cached
 			if got := answerText(a.Ops.Invoke(k.t.Context(), q.by, k.request(q.of, q.input))); got != want {
-				k.t.Errorf("process %d after %v, %s %s of %s\ngot  %s\nwant %s", i, k.changed, q.of.Name, q.input, q.by.Subject, got, want)
+				k.t.Errorf("process %d after %v, %s %s of %s\ngot  %s\nwant %s", i, k.changed, q.of.Name, q.input, q.by.Subject,
+					got, want)
 				return
 			}
 		}

@@ -44,11 +44,13 @@ type oracle struct {
 func newOracle(t *testing.T, on string) *oracle {
 	t.Helper()
 	s := &story{stage: newStage(t, on), mint: newMint(23), whole: true,
-		who: newAuthor("user", access.RoleUser), ids: map[string]string{}, hidden: []access.Label{forGM, forAlice, forAdmin, forBob, access.NewLabel(access.LevelAdmin, "alice")}}
+		who: newAuthor("user", access.RoleUser), ids: map[string]string{},
+		hidden: []access.Label{forGM, forAlice, forAdmin, forBob, access.NewLabel(access.LevelAdmin, "alice")}}
 	s.tellAll()
 	s.giveKeys("user", "alice", "gm", "admin", "stranger")
 	s.giveOperatorKey()
-	o := &oracle{story: s, finds: newDetector(s.mint.all), hits: map[string]map[string]int{}, fine: map[string]bool{}, last: map[string]string{},
+	o := &oracle{story: s, finds: newDetector(s.mint.all), hits: map[string]map[string]int{}, fine: map[string]bool{},
+		last:  map[string]string{},
 		shown: map[string]map[*mark]bool{}, asked: map[*mark]bool{}, leaked: map[*mark]bool{}}
 	clean := func(list []string) (kept []string) {
 		for _, x := range list {
@@ -59,7 +61,8 @@ func newOracle(t *testing.T, on string) *oracle {
 		return kept
 	}
 	k := s.known
-	o.decoys = namePool{names: clean(k.names), hidden: clean(k.hidden), words: k.words, guesses: k.words, types: clean(k.types), tags: clean(k.tags), ids: k.ids}
+	o.decoys = namePool{names: clean(k.names), hidden: clean(k.hidden), words: k.words, guesses: k.words,
+		types: clean(k.types), tags: clean(k.tags), ids: k.ids}
 	return o
 }
 
@@ -79,7 +82,8 @@ func (o *oracle) checkAnswer(who string, r request, got string) {
 			continue
 		}
 		o.leaked[l.mark] = true
-		o.t.Errorf("%s is shown %s of a %s card (%s, %s):\n%s\n…%s…", who, l.mark.place, l.mark.label.Level, l.mark.word, l.how, r, l.near)
+		o.t.Errorf("%s is shown %s of a %s card (%s, %s):\n%s\n…%s…", who, l.mark.place, l.mark.label.Level, l.mark.word,
+			l.how, r, l.near)
 	}
 }
 
@@ -109,7 +113,8 @@ func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest
 	} else {
 		got := o.call(who, toolRequest(of, input))
 		o.last[of.Name] = clip(got.body, 400)
-		fine = got.status == 200 && !strings.Contains(got.body, `"isError":true`) && !strings.Contains(got.body, `"error":{"code"`)
+		fine = got.status == 200 && !strings.Contains(got.body, `"isError":true`) &&
+			!strings.Contains(got.body, `"error":{"code"`)
 	}
 	o.fine[of.Name] = o.fine[of.Name] || fine
 	return fine
@@ -241,7 +246,8 @@ func (o *oracle) tryControl() {
 			card := "/api/mcp/cards/~" + id
 			o.call(who, request{operation: "control", method: "GET", path: card})
 			o.call(who, request{operation: "control", method: "GET", path: card + "/file"})
-			for n := 1; o.call(who, request{operation: "control", method: "GET", path: card + "/history/" + itoa(n)}).status == 200; n++ {
+			for n := 1; o.call(who, request{operation: "control", method: "GET", path: card + "/history/" +
+				itoa(n)}).status == 200; n++ {
 			}
 		}
 		for _, kind := range o.known.types {
@@ -255,7 +261,8 @@ func (o *oracle) tryControl() {
 func (o *oracle) listAll(who, of string) (ids []string) {
 	o.t.Helper()
 	for offset := 0; ; offset += 100 {
-		got := o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/" + of + "?limit=100&offset=" + itoa(offset)})
+		got := o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/" + of + "?limit=100&offset=" +
+			itoa(offset)})
 		var page struct {
 			Cards   []struct{ ID string }
 			Changes []struct {
@@ -288,7 +295,8 @@ func (o *oracle) wantCoverage() {
 			}
 		}
 		if !o.fine[of.Name] {
-			o.t.Errorf("%s was never answered well: its good inputs are not good; the last answer is %s", of.Name, o.last[of.Name])
+			o.t.Errorf("%s was never answered well: its good inputs are not good; the last answer is %s", of.Name,
+				o.last[of.Name])
 		}
 	}
 	for name, list := range good {
@@ -304,7 +312,8 @@ func (o *oracle) wantCoverage() {
 		if !strings.Contains(store, m.word) {
 			o.t.Errorf("mark %s (%s) is not in the store: it was not planted", m.word, m.place)
 		}
-		if !m.apart && m.isVisibleTo("admin") && !o.shown["admin"][m] || !m.apart && m.world == "otherland" && !o.shown["stranger"][m] {
+		if !m.apart && m.isVisibleTo("admin") && !o.shown["admin"][m] || !m.apart && m.world == "otherland" &&
+			!o.shown["stranger"][m] {
 			o.t.Errorf("the control did not see %s of a %s card %v (%s)", m.place, m.label.Level, m.label.Subjects, m.word)
 		}
 		if m.place == formerNamePlace && m.isVisibleTo("gm") && !o.shown["gm"][m] {
@@ -374,7 +383,8 @@ func (o *oracle) wantNoMarkInLogs() {
 		}
 	}
 	o.close()
-	for what, text := range map[string]string{"log": o.logs.String(), "default log": processLog.String(), "traces": o.traces.String()} {
+	for what, text := range map[string]string{"log": o.logs.String(), "default log": processLog.String(),
+		"traces": o.traces.String()} {
 		for _, l := range o.finds.findLeaks(text) {
 			o.t.Errorf("the %s holds %s (%s): …%s…", what, l.mark.place, l.how, l.near)
 		}

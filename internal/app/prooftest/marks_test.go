@@ -181,7 +181,8 @@ func (f *scanState) matchForms(text string, at int, run string) {
 			plain := strings.ReplaceAll(strings.ReplaceAll(run[i:], "-", "+"), "_", "/") // as base64 in URLs
 			if !f.seen[x.mark] && (strings.HasPrefix(run[i:], x.text) || strings.HasPrefix(plain, x.text)) {
 				f.seen[x.mark] = true
-				f.leaks = append(f.leaks, leak{x.mark, x.how, strings.ToValidUTF8(text[max(0, at+i-120):min(len(text), at+i+120)], "?")})
+				f.leaks = append(f.leaks, leak{x.mark, x.how, strings.ToValidUTF8(text[max(0, at+i-120):min(len(text),
+					at+i+120)], "?")})
 			}
 		}
 	}
@@ -218,8 +219,10 @@ func TestTheDetectorFindsWhatItShould(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"plain": "a " + part + " z", "capitals": strings.ToUpper(part), "hex": hex.EncodeToString([]byte("xx" + part)),
-		"base64 0": base64.StdEncoding.EncodeToString([]byte(part)), "base64 1": base64.URLEncoding.EncodeToString([]byte("1" + part + "after")),
-		"base64 2": base64.StdEncoding.EncodeToString([]byte("22" + part)), "HTML": entities, "JSON": points, "percent": percents,
+		"base64 0": base64.StdEncoding.EncodeToString([]byte(part)),
+		"base64 1": base64.URLEncoding.EncodeToString([]byte("1" + part + "after")),
+		"base64 2": base64.StdEncoding.EncodeToString([]byte("22" + part)), "HTML": entities, "JSON": points,
+		"percent":       percents,
 		"percent twice": strings.ReplaceAll(percents, "%", "%25"),
 	} {
 		if len(d.findLeaks(text)) != 1 {

@@ -47,7 +47,8 @@ func (s *story) linkCards(kind, from, to, attrs string, l access.Label) (id cano
 		if err != nil {
 			return err
 		}
-		id, err = p.Link(canon.Link{ID: canon.LinkIDOf(kind, from, to, attrs), Kind: kind, From: a.ID, To: b.ID, Attrs: json.RawMessage(attrs), Label: l})
+		id, err = p.Link(canon.Link{ID: canon.LinkIDOf(kind, from, to, attrs), Kind: kind, From: a.ID, To: b.ID,
+			Attrs: json.RawMessage(attrs), Label: l})
 		return err
 	})
 	return id
@@ -89,13 +90,16 @@ func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }
 func (s *story) tellTown() {
 	s.tellVisible(func() {
 		s.commitPlan(func(p *canon.Plan) error {
-			return p.Configure("Lendwater", canon.Settings{Starter: "Harbour", Description: "A town by the water.", Extra: map[string]string{"system": "coc-7e"}})
+			return p.Configure("Lendwater", canon.Settings{Starter: "Harbour", Description: "A town by the water.",
+				Extra: map[string]string{"system": "coc-7e"}})
 		})
 	})
 	place := func(name, content, fields string) {
-		s.putVisible(strings.ToLower(name), canon.NewCard{Name: name, Type: "Location", Codename: "loc-" + strings.ToLower(name), Content: content, Fields: rawJSON(fields)})
+		s.putVisible(strings.ToLower(name), canon.NewCard{Name: name, Type: "Location", Codename: "loc-" +
+			strings.ToLower(name), Content: content, Fields: rawJSON(fields)})
 	}
-	place("Harbour", "<p>Black stone and wet rope by the ferry.</p>", `{"tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted."},"forbidden":{"up":"There is only sky."}}}`)
+	place("Harbour", "<p>Black stone and wet rope by the ferry.</p>",
+		`{"tags":["quay"],"exitAvailability":{"pending":{"west":"The mist has not lifted."},"forbidden":{"up":"There is only sky."}}}`)
 	place("Market", "<p>Stalls, and a well that hums.</p>", `{}`)
 	place("Chapel", "<p>Cold pews.</p>", `{}`)
 	link := func(kind, from, to, attrs string) {
@@ -104,11 +108,15 @@ func (s *story) tellTown() {
 	link("exit", "Harbour", "Market", `{"direction":"north","description":"Up wet steps.","travelDurationMs":120000}`)
 	link("exit", "Market", "Harbour", `{"direction":"south"}`)
 	link("exit", "Market", "Chapel", `{"direction":"east","lockState":"locked","key":"iron key"}`)
-	s.putVisible("ward", canon.NewCard{Name: "Low Ward", Type: "Realm", Fields: rawJSON(`{"realmType":"political","scope":"LOCAL","narrativeTags":["tar","gossip"]}`)})
+	s.putVisible("ward", canon.NewCard{Name: "Low Ward", Type: "Realm",
+		Fields: rawJSON(`{"realmType":"political","scope":"LOCAL","narrativeTags":["tar","gossip"]}`)})
 	s.putVisible("key", canon.NewCard{Name: "Iron Key", Type: "Item", Codename: "iron-key", Content: "<p>Rust.</p>"})
-	s.putVisible("keeper", canon.NewCard{Name: "Tam Reed", Type: "Character", Codename: "tam_reed", Content: "<p>Keeps the lantern.</p>", Fields: rawJSON(`{"says":["Mind the third step."]}`)})
-	s.putVisible("debt", canon.NewCard{Name: "Old Debt", Type: "Lore", Codename: "fact_debt", Content: "<p>The lantern road is owed to the sea.</p>", Fields: rawJSON(`{"aliases":["the owing"]}`)})
-	s.putVisible("lodge", canon.NewCard{Name: "Mist Lodge", Type: "Faction", Codename: "faction_mist", Content: "<p>They keep the ferry and the mist.</p>"})
+	s.putVisible("keeper", canon.NewCard{Name: "Tam Reed", Type: "Character", Codename: "tam_reed",
+		Content: "<p>Keeps the lantern.</p>", Fields: rawJSON(`{"says":["Mind the third step."]}`)})
+	s.putVisible("debt", canon.NewCard{Name: "Old Debt", Type: "Lore", Codename: "fact_debt",
+		Content: "<p>The lantern road is owed to the sea.</p>", Fields: rawJSON(`{"aliases":["the owing"]}`)})
+	s.putVisible("lodge", canon.NewCard{Name: "Mist Lodge", Type: "Faction", Codename: "faction_mist",
+		Content: "<p>They keep the ferry and the mist.</p>"})
 	link("within", "Harbour", "Low Ward", `{}`)
 	link("within", "Market", "Low Ward", `{}`)
 	link("at", "Iron Key", "Market", `{}`)
@@ -138,7 +146,8 @@ func (s *story) tellTownLater() {
 		s.addLayer("Market", canon.Layer{Kind: "dynamic", Text: "A cart has lost a wheel.", Label: everybody})
 	})
 	s.tellVisible(func() {
-		s.do(player, "update_card", map[string]any{"name": "Harbour", "content": "<p>Black stone, wet rope, and the ferry gone.</p>"})
+		s.do(player, "update_card", map[string]any{"name": "Harbour",
+			"content": "<p>Black stone, wet rope, and the ferry gone.</p>"})
 	})
 	s.tellVisible(s.deliverEvents)
 	s.tellVisible(func() {
@@ -153,25 +162,38 @@ func (s *story) tellCampaign() {
 		m["campaign_id"] = "lendwater"
 		return m
 	}
-	ann := s.doAndNote("ann", keeper, "entity_create", "id", in("name", "Ann Vale", "entity_type", "npc", "revealed", true, "description", "Lends money by the lantern; kin of [[Cy Marsh]].",
-		"attributes", map[string]any{"age": 30}, "tags", []string{"history"}, "aliases", []string{"the Vale"}, "source_document", "Book", "source_confidence", "AUTHORITATIVE"))
-	cy := s.doAndNote("cy", keeper, "entity_create", "id", in("name", "Cy Marsh", "entity_type", "npc", "revealed", true, "description", "Ferryman."))
-	dee := s.doAndNote("dee", keeper, "entity_create", "id", in("name", "Dee Holm", "entity_type", "npc", "revealed", true))
-	s.doAndNote("tie", keeper, "relationship_create", "id", in("source_id", ann, "target_id", cy, "type", "ally of", "tone", "friendly"))
+	ann := s.doAndNote("ann", keeper, "entity_create", "id",
+		in("name", "Ann Vale", "entity_type", "npc", "revealed", true, "description",
+			"Lends money by the lantern; kin of [[Cy Marsh]].",
+			"attributes", map[string]any{"age": 30}, "tags", []string{"history"}, "aliases", []string{"the Vale"},
+			"source_document", "Book", "source_confidence", "AUTHORITATIVE"))
+	cy := s.doAndNote("cy", keeper, "entity_create", "id",
+		in("name", "Cy Marsh", "entity_type", "npc", "revealed", true, "description", "Ferryman."))
+	dee := s.doAndNote("dee", keeper, "entity_create", "id",
+		in("name", "Dee Holm", "entity_type", "npc", "revealed", true))
+	s.doAndNote("tie", keeper, "relationship_create", "id",
+		in("source_id", ann, "target_id", cy, "type", "ally of", "tone", "friendly"))
 	s.doAndNote("tie2", keeper, "relationship_create", "id", in("source_id", cy, "target_id", dee, "type", "parent of"))
-	s.doAndNote("met", keeper, "timeline_add", "id", in("date", "1926-03-14", "precision", "exact", "description", "They met.", "is_player_known", true, "entity_ids", []string{ann, cy}))
-	s.doAndNote("snow", keeper, "timeline_add", "id", in("date", "1926", "precision", "year", "description", "Snow.", "is_player_known", true))
-	s.doAndNote("one", keeper, "session_create", "id", in("number", 1, "status", "COMPLETED", "recap", "They came by ferry."))
+	s.doAndNote("met", keeper, "timeline_add", "id", in("date", "1926-03-14", "precision", "exact", "description",
+		"They met.", "is_player_known", true, "entity_ids", []string{ann, cy}))
+	s.doAndNote("snow", keeper, "timeline_add", "id",
+		in("date", "1926", "precision", "year", "description", "Snow.", "is_player_known", true))
+	s.doAndNote("one", keeper, "session_create", "id",
+		in("number", 1, "status", "COMPLETED", "recap", "They came by ferry."))
 	s.doAndNote("sung", keeper, "session_create", "id", in("number", 4, "status", "COMPLETED", "play_notes", "One song."))
-	s.doAndNote("told", keeper, "session_create", "id", in("number", 3, "status", "COMPLETED", "recap", "They sang.", "play_notes", "Two songs.", "actual_notes", "Three songs.", "publish_notes", true))
+	s.doAndNote("told", keeper, "session_create", "id",
+		in("number", 3, "status", "COMPLETED", "recap", "They sang.", "play_notes", "Two songs.", "actual_notes",
+			"Three songs.", "publish_notes", true))
 	s.known.names = append(s.known.names, "Ann Vale", "Cy Marsh", "Dee Holm")
 }
 
 // tellGame creates a game that the audience hosts, with six at the table.
 func (s *story) tellGame() {
 	long := 86400
-	seconds := map[string]any{"sitrep": long, "pulse_check": long, "discussion": long, "extension": long, "nomination": long, "trial": long, "verdict": long, "night": long}
-	game := s.doAndNote("game", s.who, "create_game", "game_id", map[string]any{"seconds": seconds, "mandate": "total_transparency"})
+	seconds := map[string]any{"sitrep": long, "pulse_check": long, "discussion": long, "extension": long,
+		"nomination": long, "trial": long, "verdict": long, "night": long}
+	game := s.doAndNote("game", s.who, "create_game", "game_id",
+		map[string]any{"seconds": seconds, "mandate": "total_transparency"})
 	for _, name := range []string{"p1", "p2", "p3", "p4", "p5", "p6"} {
 		s.tellVisible(func() {
 			in := map[string]any{"id": game, "name": "Player " + name}
@@ -198,7 +220,8 @@ func (s *story) chat(seat, game string, input map[string]any) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r := s.send(seat, request{operation: "chat", method: "POST", path: "/api/games/" + game + "/commands", body: string(b)})
+	r := s.send(seat, request{operation: "chat", method: "POST", path: "/api/games/" + game + "/commands",
+		body: string(b)})
 	if r.status >= 300 {
 		s.t.Fatalf("%s cannot chat: %s", seat, r)
 	}
@@ -209,19 +232,26 @@ func (s *story) tellMade() {
 	propose := func(name, operation string, input map[string]any) {
 		s.doAndNote(name, s.who, operation, "proposalId", input)
 	}
-	propose("mood", "propose-ambience", map[string]any{"locationId": s.ids["market"], "layerType": "ambient", "text": "Rain drums upon the awnings."})
-	propose("change", "propose-canon-change", map[string]any{"op": map[string]any{"name": "update_card", "arguments": map[string]any{"name": "Rent Quay", "content": "<p>Wet.</p>"}}, "reason": "It rained."})
+	propose("mood", "propose-ambience", map[string]any{"locationId": s.ids["market"], "layerType": "ambient",
+		"text": "Rain drums upon the awnings."})
+	propose("change", "propose-canon-change", map[string]any{"op": map[string]any{"name": "update_card",
+		"arguments": map[string]any{"name": "Rent Quay", "content": "<p>Wet.</p>"}}, "reason": "It rained."})
 	s.giveStandingApproval("standing", "Rent Quay")
-	propose("waits", "propose-canon-change", map[string]any{"op": map[string]any{"name": "create_card", "arguments": map[string]any{"name": "Rope Walk", "content": "<p>Long.</p>"}}, "reason": "It is missing."})
-	s.doAndNote("waits2", player, "propose-canon-change", "proposalId", map[string]any{"op": map[string]any{"name": "create_card", "arguments": map[string]any{"name": "Salt Shed", "content": "<p>White.</p>"}}, "reason": "It is missing too."})
+	propose("waits", "propose-canon-change", map[string]any{"op": map[string]any{"name": "create_card",
+		"arguments": map[string]any{"name": "Rope Walk", "content": "<p>Long.</p>"}}, "reason": "It is missing."})
+	s.doAndNote("waits2", player, "propose-canon-change", "proposalId",
+		map[string]any{"op": map[string]any{"name": "create_card",
+			"arguments": map[string]any{"name": "Salt Shed", "content": "<p>White.</p>"}}, "reason": "It is missing too."})
 	s.tellVisible(func() {
-		out := s.do(keeper, "plan_create", map[string]any{"intent": "build Harbour at dusk and export it to glb", "card": "Harbour", "audience": "user", "seed": 5})
+		out := s.do(keeper, "plan_create", map[string]any{"intent": "build Harbour at dusk and export it to glb",
+			"card": "Harbour", "audience": "user", "seed": 5})
 		made, _ := out["plan"].(map[string]any)
 		id, _ := made["plan_id"].(string)
 		s.noteID("plan", id)
 	})
 	s.tellVisible(func() {
-		_, err := s.tryDo(keeper, "generate_scene", map[string]any{"card": "Harbour", "audience": "user", "seed": 7, "target": "blender"})
+		_, err := s.tryDo(keeper, "generate_scene", map[string]any{"card": "Harbour", "audience": "user", "seed": 7,
+			"target": "blender"})
 		if err == nil {
 			s.t.Fatal("the studio built a scene without a program")
 		}
@@ -233,7 +263,8 @@ func (s *story) tellMade() {
 func (s *story) giveStandingApproval(name, under string) {
 	s.t.Helper()
 	s.tellVisible(func() {
-		list, _ := s.do(approver, "give-standing-approval", map[string]any{"kind": "canon_change", "operation": "create_card", "under": under, "perHour": 1})["standing"].([]any)
+		list, _ := s.do(approver, "give-standing-approval",
+			map[string]any{"kind": "canon_change", "operation": "create_card", "under": under, "perHour": 1})["standing"].([]any)
 		last, _ := list[len(list)-1].(map[string]any)
 		id, _ := last["id"].(string)
 		s.noteID(name, id)

@@ -173,7 +173,8 @@ func mcpRequest(method string, params map[string]any) request {
 	if method == "tools/call" {
 		r.operation = fmt.Sprint(params["name"])
 	}
-	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": modern, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
+	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": modern,
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{}}
 	r.body = mcpMessage(method, params)
 	return r
 }
@@ -205,7 +206,8 @@ func toolRequest(o *op.Operation, input map[string]any) request {
 // startSession starts a session of the older era and returns its id.
 func (s *stage) startSession(who string) string {
 	s.t.Helper()
-	body := mcpMessage("initialize", map[string]any{"protocolVersion": older, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "proof", "version": "1"}})
+	body := mcpMessage("initialize", map[string]any{"protocolVersion": older, "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "proof", "version": "1"}})
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/mcp", strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)

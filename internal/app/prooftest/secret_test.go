@@ -29,12 +29,16 @@ func (s *story) tellSecrets(l access.Label) {
 			s.t.Fatal(err)
 		}
 		enemy := own(canon.NewCard{Name: "Nemesis", Codename: codename, Fields: fields,
-			Content: "<h2>" + word("heading") + "</h2><p>Nemesis of [[Oda Tarn]], [[Lendwater]] and [[Missing Place]], by the lantern. [[" + name("wanted name") + "]] {{Lendwater}}</p>"})
-		own(canon.NewCard{Name: "Vault " + l.Level.String() + fmt.Sprint(len(l.Subjects)), Codename: "vault", Content: word("content")})
+			Content: "<h2>" + word("heading") +
+				"</h2><p>Nemesis of [[Oda Tarn]], [[Lendwater]] and [[Missing Place]], by the lantern. [[" + name("wanted name") +
+				"]] {{Lendwater}}</p>"})
+		own(canon.NewCard{Name: "Vault " + l.Level.String() + fmt.Sprint(len(l.Subjects)), Codename: "vault",
+			Content: word("content")})
 		own(canon.NewCard{Name: "Lendwater+" + name("name below"), Content: "<p>lantern " + word("content") + "</p>"})
 		own(canon.NewCard{Name: "Lendwater+Motto+" + name("name below")})
 		own(canon.NewCard{Name: "Oda Tarn", Content: "<p>" + word("homonym") + " [[Wanted 1]]</p>"})
-		own(canon.NewCard{Name: "Oda Tarn+tags", Type: "Pointer", Content: "[[founder]]\n[[secret]]\n[[" + name("tag") + "]]"})
+		own(canon.NewCard{Name: "Oda Tarn+tags", Type: "Pointer", Content: "[[founder]]\n[[secret]]\n[[" +
+			name("tag") + "]]"})
 		own(canon.NewCard{Name: "Wanted Bridge", Content: "tide"})
 		own(canon.NewCard{Name: "Lore+*type+*default", Content: "<p>" + word("template") + "</p>"})
 		own(canon.NewCard{Name: "Guildhouse+*type+*default", Content: "<p>" + word("template") + "</p>"})
@@ -43,7 +47,8 @@ func (s *story) tellSecrets(l access.Label) {
 		if len(l.Subjects) == 0 { // the parts make these GM cards, even if subjects are named
 			own(canon.NewCard{Name: "Lendwater+GM+Plot", Content: word("gm part")})
 			if l.Level == access.LevelGM { // cards created along with it get the same level
-				s.do(keeper, "create_card", map[string]any{"name": "Rent Quay+" + name("name above a GM part") + "+GM", "content": word("gm part")})
+				s.do(keeper, "create_card", map[string]any{"name": "Rent Quay+" + name("name above a GM part") + "+GM",
+					"content": word("gm part")})
 			}
 			own(canon.NewCard{Name: "Oda Tarn+AI", Content: word("ai part") + " ferry"})
 		}
@@ -66,16 +71,20 @@ func withTypo(name string) string {
 
 func (s *story) tellSecretTypes(l access.Label, own func(canon.NewCard) canon.Card) {
 	schema := func(word string) json.RawMessage {
-		return json.RawMessage(`{"schema": {"type": "object", "title": "` + word + `", "properties": {"` + word + `": {"type": "string"}}}}`)
+		return json.RawMessage(`{"schema": {"type": "object", "title": "` + word + `", "properties": {"` + word +
+			`": {"type": "string"}}}}`)
 	}
-	dread := own(canon.NewCard{Name: s.newSecretName("type", l), Type: "Cardtype", Content: "<p>" + s.newSecret("type's description", l) + "</p>", Fields: schema(s.newSecret("schema", l))})
+	dread := own(canon.NewCard{Name: s.newSecretName("type", l), Type: "Cardtype", Content: "<p>" +
+		s.newSecret("type's description", l) + "</p>", Fields: schema(s.newSecret("schema", l))})
 	s.known.types = append(s.known.types, dread.Name)
 	own(canon.NewCard{Name: "Dreadhouse", Type: "Cardtype", Content: "dread"})
-	own(canon.NewCard{Name: "Guildhouse", Type: "Cardtype", Content: s.newSecret("type of the same name", l), Fields: schema(s.newSecret("schema", l))})
+	own(canon.NewCard{Name: "Guildhouse", Type: "Cardtype", Content: s.newSecret("type of the same name", l),
+		Fields: schema(s.newSecret("schema", l))})
 	if len(l.Subjects) == 0 { // everybody who sees a card must see its type
 		own(canon.NewCard{Name: "House of " + s.newSecretName("name", l), Type: dread.Name, Content: "mist"})
 	}
-	own(canon.NewCard{Name: "query " + s.newSecretName("query", l), Type: "Query", Content: `{"name": "{{` + s.newSecret("placeholder", l) + `}}"}`,
+	own(canon.NewCard{Name: "query " + s.newSecretName("query", l), Type: "Query", Content: `{"name": "{{` +
+		s.newSecret("placeholder", l) + `}}"}`,
 		Fields: json.RawMessage(`{"description": "` + s.newSecret("query's description", l) + `"}`)})
 	own(canon.NewCard{Name: "people_of", Type: "Query", Content: `{"prefix": "` + s.newSecret("query's filter", l) + `"}`})
 }
@@ -94,8 +103,10 @@ func (s *story) tellSecretMass(l access.Label, own func(canon.NewCard) canon.Car
 	words := []string{"lantern", "ferry", "road", "mist", "tide", "bell"}
 	s.commitPlan(func(p *canon.Plan) error {
 		for i := range 30 {
-			_, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Place %d %s", i, words[i%len(words)]), Type: []string{"RichText", "Lore"}[i%2], Label: &l,
-				Content: strings.Repeat("lantern ferry road mist tide bell the year quay ", 1+i%4) + fmt.Sprintf("[[Wanted %d]] [[Wanted Bridge]] {{Place 1 ferry}}", i%7)})
+			_, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Place %d %s", i, words[i%len(words)]),
+				Type: []string{"RichText", "Lore"}[i%2], Label: &l,
+				Content: strings.Repeat("lantern ferry road mist tide bell the year quay ",
+					1+i%4) + fmt.Sprintf("[[Wanted %d]] [[Wanted Bridge]] {{Place 1 ferry}}", i%7)})
 			if err != nil {
 				return err
 			}
@@ -110,17 +121,20 @@ func (s *story) tellSecretPast(l access.Label, own func(canon.NewCard) canon.Car
 	trash := func(c canon.Card) {
 		s.planOnCard(c.ID, func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
 	}
-	trash(own(canon.NewCard{Name: s.newSecretName("name in the trash", l), Content: s.newSecret("content in the trash", l)}))
+	trash(own(canon.NewCard{Name: s.newSecretName("name in the trash", l),
+		Content: s.newSecret("content in the trash", l)}))
 	trash(own(canon.NewCard{Name: "Gone Tavern", Content: s.newSecret("content in the trash", l)}))
 	moved := own(canon.NewCard{Name: s.newSecretName("former name", l), Content: "tide"})
 	later := s.newSecretName("later name", l)
 	s.do(keeper, "rename_card", map[string]any{"name": "~" + moved.ID.String(), "new_name": later})
 	// Visible cards link to the nemesis by its former name.
-	s.do(keeper, "rename_card", map[string]any{"name": "~" + enemy.ID.String(), "new_name": "Nemesis " + s.newSecretName("new name of a link's target", l)})
+	s.do(keeper, "rename_card", map[string]any{"name": "~" + enemy.ID.String(), "new_name": "Nemesis " +
+		s.newSecretName("new name of a link's target", l)})
 	for range 2 {
 		s.editCard(enemy.ID, "<p>"+s.newSecret("content", l)+" lantern [[Oda Tarn]]</p>")
 	}
-	once := s.putCard(canon.NewCard{Name: "Once Seen " + l.Level.String() + fmt.Sprint(len(l.Subjects)), Content: "<p>seen by all, with a lantern</p>"})
+	once := s.putCard(canon.NewCard{Name: "Once Seen " + l.Level.String() + fmt.Sprint(len(l.Subjects)),
+		Content: "<p>seen by all, with a lantern</p>"})
 	s.planOnCard(once.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, l); return err })
 	s.editCard(once.ID, "<p>"+s.newSecret("content of a card once seen", l)+"</p>")
 	s.known.ids = append(s.known.ids, once.ID.String())
@@ -132,7 +146,8 @@ func (s *story) tellSecretPeople() {
 	member := access.Subject(s.mint.newUnshownMark("member", admins))
 	s.commitPlan(func(p *canon.Plan) error { return p.SetMember(member, access.RoleGM, canon.CardID{}) })
 	named := access.NewLabel(access.LevelAdmin, access.Subject(s.mint.newUnshownMark("named subject", admins)))
-	s.putCard(canon.NewCard{Name: "For one only " + s.newSecretName("name", named), Content: s.newSecret("content", named), Label: &named})
+	s.putCard(canon.NewCard{Name: "For one only " + s.newSecretName("name", named), Content: s.newSecret("content", named),
+		Label: &named})
 	s.commitPlan(func(p *canon.Plan) error {
 		set := p.World().Settings
 		set.Extra = map[string]string{"system": set.Extra["system"], "x": s.mint.newUnshownMark("settings", admins)}
@@ -161,8 +176,10 @@ func (s *story) tellWorld(slug, as string) {
 		s.t.Fatal(err)
 	}
 	s.world = w.ID
-	s.do(keeper, "create_card", map[string]any{"name": s.mint.newMark("name elsewhere", everyone), "content": "lantern " + s.mint.newMark("content elsewhere", everyone)})
-	s.do(keeper, "create_card", map[string]any{"name": "Oda Tarn", "content": "ferry " + s.mint.newMark("content elsewhere", everyone)})
+	s.do(keeper, "create_card", map[string]any{"name": s.mint.newMark("name elsewhere", everyone), "content": "lantern " +
+		s.mint.newMark("content elsewhere", everyone)})
+	s.do(keeper, "create_card", map[string]any{"name": "Oda Tarn", "content": "ferry " +
+		s.mint.newMark("content elsewhere", everyone)})
 	for i := range s.mint.all[first:] {
 		s.mint.all[first+i].world = as
 	}

@@ -60,10 +60,13 @@ func (o *oracle) runSession(era, who string, got *syncBuffer) {
 	defer cancel()
 	notices := make(chan string, 100)
 	client := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { notices <- r.Params.URI },
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			notices <- r.Params.URI
+		},
 	})
 	cs, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: o.url + "/mcp", MaxRetries: -1,
-		HTTPClient: &http.Client{Transport: recordingTransport{o.keys[who], got}}}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		HTTPClient: &http.Client{Transport: recordingTransport{o.keys[who], got}}},
+		&mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -87,7 +90,8 @@ func (o *oracle) subscribe(ctx context.Context, cs *mcp.ClientSession, notices <
 	o.t.Helper()
 	hidden := o.putCard(canon.NewCard{Name: "Watched " + itoa(o.watched), Content: "x", Label: &forOthers})
 	o.watched++
-	uris := []string{"archive://card/" + url.PathEscape("~"+hidden.ID.String()), "archive://card/" + url.PathEscape(hidden.Name), "archive://card/New%20Ferry"}
+	uris := []string{"archive://card/" + url.PathEscape("~"+hidden.ID.String()), "archive://card/" +
+		url.PathEscape(hidden.Name), "archive://card/New%20Ferry"}
 	for _, uri := range uris {
 		if err := cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
 			o.t.Fatalf("subscribe %s: %v", uri, err)

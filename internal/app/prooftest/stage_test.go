@@ -222,7 +222,8 @@ func newStage(t testing.TB, on string) *stage {
 	t.Cleanup(collector.Close)
 	c := configOn(t, on)
 	c.Addr, c.Tracing.Endpoint = host, collector.URL
-	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1, Commands: -1, Auth: -1}
+	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1,
+		Commands: -1, Auth: -1}
 	c.Studio.Blender, c.Studio.Godot = filepath.Join(c.Data, "no-blender"), filepath.Join(c.Data, "no-godot")
 	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.options = app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,
@@ -282,7 +283,8 @@ func (s *stage) giveKeys(who ...string) {
 // giveOperatorKey makes the operator's key.
 func (s *stage) giveOperatorKey() {
 	s.t.Helper()
-	secret, _, err := s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: "operator", Subject: "operator", Actor: access.Person,
+	secret, _, err := s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: "operator", Subject: "operator",
+		Actor:   access.Person,
 		MaxRole: access.RoleAdmin, Operator: true, Approve: true}, nil)
 	if err != nil {
 		s.t.Fatal(err)
@@ -347,10 +349,11 @@ func (s *stage) doForAnswer(by access.Caller, operation string, input any) (*op.
 // commitPlan commits a plan that no operation can make, as the keeper.
 func (s *stage) commitPlan(f func(*canon.Plan) error) {
 	s.t.Helper()
-	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Write, World: s.world}, func(g access.Grant) error {
-		_, err := s.app.Canon.Update(s.t.Context(), g, f)
-		return err
-	})
+	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Write, World: s.world},
+		func(g access.Grant) error {
+			_, err := s.app.Canon.Update(s.t.Context(), g, f)
+			return err
+		})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -112,27 +112,39 @@ func (s *story) planOnCard(id canon.CardID, f func(*canon.Plan, canon.Card) erro
 func (s *story) tellOpening() {
 	do := func(operation string, input map[string]any) { s.tellVisible(func() { s.do(player, operation, input) }) }
 	do("create_card", map[string]any{"name": "Guildhouse", "type": "Cardtype", "content": "<p>A house of a guild.</p>",
-		"fields": map[string]any{"schema": map[string]any{"type": "object", "properties": map[string]any{"rank": map[string]any{"type": "integer"}}}}})
-	do("create_card", map[string]any{"name": "Lendwater", "content": "<h2>Water</h2><p>Beside [[Oda Tarn]] and the [[Missing Place]] lies {{Lendwater+Motto}} and {{Nemesis}} and {{:vault}}.</p>" +
-		"<h2>Road</h2><p>The lantern road of [[Nemesis]] and [[Rent Quay]].</p><p>[[Wanted Bridge]]</p>"})
+		"fields": map[string]any{"schema": map[string]any{"type": "object",
+			"properties": map[string]any{"rank": map[string]any{"type": "integer"}}}}})
+	do("create_card", map[string]any{"name": "Lendwater",
+		"content": "<h2>Water</h2><p>Beside [[Oda Tarn]] and the [[Missing Place]] lies {{Lendwater+Motto}} and {{Nemesis}} and {{:vault}}.</p>" +
+			"<h2>Road</h2><p>The lantern road of [[Nemesis]] and [[Rent Quay]].</p><p>[[Wanted Bridge]]</p>"})
 	do("create_card", map[string]any{"name": "Lendwater+Motto", "type": "Phrase", "content": "Pay the lantern tide"})
-	do("create_card", map[string]any{"name": "Oda Tarn", "type": "Character", "codename": "oda", "content": "<p>Founder of [[Lendwater]]; carries a lantern.</p>",
-		"fields": map[string]any{"role": "founder", "+tags": map[string]any{"type": "Pointer", "content": "[[founder]]\n[[history]]"}}})
-	do("create_card", map[string]any{"name": "Mill Guild", "type": "Guildhouse", "content": "<p>The mill by the mist.</p>", "fields": map[string]any{"rank": 3}})
-	do("create_card", map[string]any{"name": "List of Places", "type": "Pointer", "content": "[[Place 1 ferry]]\n[[Place 2 road]]\n[[Nemesis]]"})
-	do("create_card", map[string]any{"name": "people_of", "type": "Query", "content": `{"type": "Character", "tag": "{{faction_tag}}"}`, "fields": map[string]any{"description": "Who is of a faction"}})
-	do("create_card", map[string]any{"name": "Annals", "content": "<h1>Annals</h1>" + strings.Repeat("<p>A year of lantern, ferry and mist at the quay.</p>", 250)})
+	do("create_card", map[string]any{"name": "Oda Tarn", "type": "Character", "codename": "oda",
+		"content": "<p>Founder of [[Lendwater]]; carries a lantern.</p>",
+		"fields": map[string]any{"role": "founder", "+tags": map[string]any{"type": "Pointer",
+			"content": "[[founder]]\n[[history]]"}}})
+	do("create_card", map[string]any{"name": "Mill Guild", "type": "Guildhouse", "content": "<p>The mill by the mist.</p>",
+		"fields": map[string]any{"rank": 3}})
+	do("create_card", map[string]any{"name": "List of Places", "type": "Pointer",
+		"content": "[[Place 1 ferry]]\n[[Place 2 road]]\n[[Nemesis]]"})
+	do("create_card", map[string]any{"name": "people_of", "type": "Query",
+		"content": `{"type": "Character", "tag": "{{faction_tag}}"}`,
+		"fields":  map[string]any{"description": "Who is of a faction"}})
+	do("create_card", map[string]any{"name": "Annals", "content": "<h1>Annals</h1>" +
+		strings.Repeat("<p>A year of lantern, ferry and mist at the quay.</p>", 250)})
 	do("create_card", map[string]any{"name": "Guildhouse+*type+*default", "content": "<p>A house by the lantern.</p>"})
 	do("create_card", map[string]any{"name": "Lore+*type"})
 	do("create_card", map[string]any{"name": "Terms", "type": "Pointer", "content": "[[lantern]]\n[[ferry]]"})
-	do("upload_attachment", map[string]any{"name": "Rent Quay+map", "data": []byte("a map of the quay"), "filename": "map.txt"})
+	do("upload_attachment", map[string]any{"name": "Rent Quay+map", "data": []byte("a map of the quay"),
+		"filename": "map.txt"})
 	words := []string{"lantern", "ferry", "road", "mist", "tide", "bell"}
 	for i := range 24 {
 		name := fmt.Sprintf("Place %d %s", i, words[i%len(words)])
 		do("create_card", map[string]any{"name": name, "type": []string{"RichText", "Lore", "Markdown"}[i%3],
-			"content": fmt.Sprintf("The %s of the %s, near [[Wanted %d]] and [[Place 0 lantern]]; {{Place 1 ferry}}", words[i%6], words[i%5], i%4)})
+			"content": fmt.Sprintf("The %s of the %s, near [[Wanted %d]] and [[Place 0 lantern]]; {{Place 1 ferry}}", words[i%6],
+				words[i%5], i%4)})
 		if i%4 == 0 {
-			do("create_card", map[string]any{"name": name + "+tags", "type": "Pointer", "content": "[[history]]\n[[tag " + words[i%6] + "]]"})
+			do("create_card", map[string]any{"name": name + "+tags", "type": "Pointer", "content": "[[history]]\n[[tag " +
+				words[i%6] + "]]"})
 		}
 		if i%5 == 0 {
 			do("create_card", map[string]any{"name": name + "+Notes+Deep", "content": "notes of " + words[i%6]})
@@ -140,7 +152,8 @@ func (s *story) tellOpening() {
 		s.known.names = append(s.known.names, name)
 	}
 	for i := range 3 {
-		do("update_card", map[string]any{"name": "Oda Tarn", "content": fmt.Sprintf("<p>Founder of [[Lendwater]], edition %d; carries a lantern.</p>", i)})
+		do("update_card", map[string]any{"name": "Oda Tarn",
+			"content": fmt.Sprintf("<p>Founder of [[Lendwater]], edition %d; carries a lantern.</p>", i)})
 	}
 	s.tellVisible(func() {
 		s.do(keeper, "create_card", map[string]any{"name": "Old Ferry", "content": "a ferry, formerly"})
@@ -148,11 +161,17 @@ func (s *story) tellOpening() {
 	s.tellVisible(func() { s.do(keeper, "rename_card", map[string]any{"name": "Old Ferry", "new_name": "New Ferry"}) })
 	s.tellVisible(func() { s.do(keeper, "create_card", map[string]any{"name": "Gone Tavern", "content": "a tavern"}) })
 	s.tellVisible(func() { s.do(keeper, "delete_card", map[string]any{"name": "Gone Tavern"}) })
-	s.known.names = append(s.known.names, "Lendwater", "Lendwater+Motto", "Oda Tarn", "Oda Tarn+tags", "Mill Guild", "List of Places", "people_of", "Annals",
-		"Rent Quay", "Rent Quay+map", "New Ferry", "Old Ferry", "Guildhouse", "Terms", "oda tarn", ":oda", "Sunken Bell", "Crypt", "Crypt+Door", "Place 0 lantern+Notes")
-	s.known.hidden = append(s.known.hidden, "Nemesis", "nemesi", "Nemesus", ":vault", "Lendwater+GM", "Oda Tarn+AI", "Lendwater+GM+Plot", "Gone Tavern", "Missing Place", "Nothing At All", "Lendwatr", "Wanted 1", "Once Seen", "Rent Quay+cellar")
-	s.known.words = append(words, "the", "lantern ferry", "quay", "nemesis", "place", "lant*", "founder", "a", "e", "year mist", "wanted")
-	s.known.types = []string{"RichText", "Lore", "Character", "Guildhouse", "Pointer", "Query", "Cardtype", "Nothing", "Dreadhouse"}
+	s.known.names = append(s.known.names, "Lendwater", "Lendwater+Motto", "Oda Tarn", "Oda Tarn+tags", "Mill Guild",
+		"List of Places", "people_of", "Annals",
+		"Rent Quay", "Rent Quay+map", "New Ferry", "Old Ferry", "Guildhouse", "Terms", "oda tarn", ":oda", "Sunken Bell",
+		"Crypt", "Crypt+Door", "Place 0 lantern+Notes")
+	s.known.hidden = append(s.known.hidden, "Nemesis", "nemesi", "Nemesus", ":vault", "Lendwater+GM", "Oda Tarn+AI",
+		"Lendwater+GM+Plot", "Gone Tavern", "Missing Place", "Nothing At All", "Lendwatr", "Wanted 1", "Once Seen",
+		"Rent Quay+cellar")
+	s.known.words = append(words, "the", "lantern ferry", "quay", "nemesis", "place", "lant*", "founder", "a", "e",
+		"year mist", "wanted")
+	s.known.types = []string{"RichText", "Lore", "Character", "Guildhouse", "Pointer", "Query", "Cardtype", "Nothing",
+		"Dreadhouse"}
 	s.known.tags = []string{"founder", "history", "tag lantern", "tag", "nothing", "secret"}
 }
 
@@ -163,7 +182,8 @@ func (s *story) tellShown(l access.Label) {
 		s.putCard(canon.NewCard{Name: "Watch " + at, Content: "<p>The watch by the lantern of [[Nemesis]].</p>", Label: &l})
 	})
 	s.tellVisible(func() {
-		s.putCard(canon.NewCard{Name: "Watch " + at + "+tags", Type: "Pointer", Content: "[[history]]\n[[secret]]", Label: &l})
+		s.putCard(canon.NewCard{Name: "Watch " + at + "+tags", Type: "Pointer", Content: "[[history]]\n[[secret]]",
+			Label: &l})
 	})
 	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Oda Tarn", Content: "<p>What Oda hides.</p>", Label: &l}) })
 	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Rent Quay+cellar", Content: "<p>A cellar.</p>", Label: &l}) })
@@ -231,7 +251,8 @@ func (s *story) tellMixed() {
 
 // planHidden plans hidden changes along with a visible one.
 func (s *story) planHidden(p *canon.Plan, c canon.Card, l access.Label) error {
-	n := canon.NewCard{Name: "Rent Quay+" + s.newSecretName("name below", l), Content: "<p>" + s.newSecret("content", l) + " lantern</p>", Label: &l}
+	n := canon.NewCard{Name: "Rent Quay+" + s.newSecretName("name below", l), Content: "<p>" + s.newSecret("content", l) +
+		" lantern</p>", Label: &l}
 	below, err := p.Create(n)
 	if err != nil {
 		return err

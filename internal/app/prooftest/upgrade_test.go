@@ -30,8 +30,10 @@ var downgradeStatements = map[string][]string{
 		"CREATE TABLE doc_texts (doc INTEGER PRIMARY KEY, name TEXT, text TEXT)",
 		"INSERT INTO doc_texts SELECT d.doc, t.name, t.text FROM later_texts t JOIN docs d ON d.w = t.w AND d.card = t.card",
 		"DROP TABLE later_docs", "DROP TABLE later_texts",
-		"CREATE TABLE parts (part INTEGER PRIMARY KEY)", "CREATE TABLE tokens (id INTEGER PRIMARY KEY)", "CREATE TABLE alias_runs (rid INTEGER)",
-		"DROP TRIGGER refs_added", "DROP TRIGGER refs_taken", "DROP TRIGGER cards_added", "DROP TRIGGER cards_taken", "DROP TRIGGER cards_turned",
+		"CREATE TABLE parts (part INTEGER PRIMARY KEY)", "CREATE TABLE tokens (id INTEGER PRIMARY KEY)",
+		"CREATE TABLE alias_runs (rid INTEGER)",
+		"DROP TRIGGER refs_added", "DROP TRIGGER refs_taken", "DROP TRIGGER cards_added", "DROP TRIGGER cards_taken",
+		"DROP TRIGGER cards_turned",
 		"DROP TABLE targets", "DROP TRIGGER streams_mark", "ALTER TABLE streams DROP COLUMN mark",
 		"UPDATE versions SET name = was_name, key = was_key WHERE was_name <> ''",
 		"DROP INDEX versions_was", "DROP TABLE stale",
@@ -40,10 +42,12 @@ var downgradeStatements = map[string][]string{
 		"DELETE FROM goose_db_version WHERE version_id >= 7", "PRAGMA user_version = 6",
 	},
 	"postgres": {
-		"DROP TABLE searched", "ALTER TABLE docs DROP COLUMN gen", "DROP SEQUENCE docs_gen", "DELETE FROM docs WHERE name IS NULL",
+		"DROP TABLE searched", "ALTER TABLE docs DROP COLUMN gen", "DROP SEQUENCE docs_gen",
+		"DELETE FROM docs WHERE name IS NULL",
 		"ALTER TABLE docs ADD COLUMN fname text, ADD COLUMN fbody text, ALTER COLUMN name SET NOT NULL, ALTER COLUMN body SET NOT NULL",
 		"CREATE TABLE lexemes (w bigint)", "CREATE TABLE tokens (w bigint)", "CREATE TABLE indexed (w bigint)",
-		"CREATE INDEX cards_fold ON cards (fold)", "ALTER TABLE aliases ADD COLUMN fold text", "CREATE INDEX aliases_fold ON aliases (fold)",
+		"CREATE INDEX cards_fold ON cards (fold)", "ALTER TABLE aliases ADD COLUMN fold text",
+		"CREATE INDEX aliases_fold ON aliases (fold)",
 		"DROP TABLE targets", "DROP FUNCTION refs_added, refs_taken, cards_turned, targets_count, targets_least CASCADE",
 		"DROP FUNCTION check_writer_mark CASCADE", "ALTER TABLE writer DROP COLUMN mark, DROP COLUMN format",
 		"UPDATE versions SET name = was_name, key = was_key WHERE was_name <> ''",
@@ -99,7 +103,8 @@ func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
 			if got := shown(access.RoleGM, "Baker+tags"); !strings.Contains(got, "Zq Is The Killer+tags") {
 				t.Errorf("a GM is shown %s", got)
 			}
-			found := fmt.Sprint(s.do(newAuthor("somebody", access.RoleUser), "search_cards", map[string]any{"q": "swan", "search_in": "content"}))
+			found := fmt.Sprint(s.do(newAuthor("somebody", access.RoleUser), "search_cards",
+				map[string]any{"q": "swan", "search_in": "content"}))
 			if !strings.Contains(found, "Tavern+sign") {
 				t.Errorf("what was searchable before is not found: %s", found)
 			}

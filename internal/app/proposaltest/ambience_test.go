@@ -42,7 +42,8 @@ func serveLimited(t testing.TB, profile string, set func(*app.Config)) *house {
 	c.Data, c.Addr = t.TempDir(), "127.0.0.1:0"
 	set(&c)
 	made := apptest.Sample(t, c.Data)
-	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: profile, Logger: slog.New(slog.DiscardHandler)})
+	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: profile,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func TestAMoodByThePlacesName(t *testing.T) {
 			t.Errorf("%+v, %v; want %s", got, err, want)
 		}
 	}
-	if got, err := h.app.KeepAmbience(t.Context(), app.SampleWorld, "The Wharf of Nowhere"); !errors.Is(err, fault.NotFound) {
+	if got, err := h.app.KeepAmbience(t.Context(), app.SampleWorld, "The Wharf of Nowhere"); !errors.Is(err,
+		fault.NotFound) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -140,7 +142,8 @@ func (h *house) mood(place string) (m mood) {
 type events []struct{ EventType, ActorKind, Status string }
 
 func (h *house) events(place string) (list events) {
-	h.call(access.RoleGM, "GET /api/world/recent-events?world="+app.SampleWorld+"&scope=location&limit=100&scopeId="+place, nil, &list)
+	h.call(access.RoleGM, "GET /api/world/recent-events?world="+app.SampleWorld+"&scope=location&limit=100&scopeId="+place,
+		nil, &list)
 	return list
 }
 
@@ -162,12 +165,14 @@ func TestAChangedPlaceGetsAMood(t *testing.T) {
 	var card struct{ ID string }
 	edit := func(text string) {
 		t.Helper()
-		if code := h.call(access.RoleAdmin, "PATCH /api/mcp/cards/Rope%20Walk?world="+app.SampleWorld, map[string]any{"content": text}, &card); code != http.StatusOK {
+		if code := h.call(access.RoleAdmin, "PATCH /api/mcp/cards/Rope%20Walk?world="+app.SampleWorld,
+			map[string]any{"content": text}, &card); code != http.StatusOK {
 			t.Fatalf("%s: %d", name, code)
 		}
 	}
 	edit("<p>The awnings are down, and the fish looks surprised.</p>")
-	h.waitUntil("the first change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 1 })
+	h.waitUntil("the first change is handled",
+		func() bool { return h.events(card.ID).count("World.Location.Changed") == 1 })
 	first := h.mood(card.ID)
 	if !first.Ambient.Present || first.Ambient.ScopeID != card.ID || first.Ambient.Value == "" {
 		t.Fatalf("the mood is %+v, after %+v", first, h.events(card.ID))
@@ -176,8 +181,10 @@ func TestAChangedPlaceGetsAMood(t *testing.T) {
 		t.Errorf("%d moods were laid over it", n)
 	}
 	edit("<p>The awnings are up again.</p>")
-	h.waitUntil("the second change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 2 })
-	if again := h.mood(card.ID); again.Ambient != first.Ambient || h.events(card.ID).count("World.Ambience.Generated") != 1 {
+	h.waitUntil("the second change is handled",
+		func() bool { return h.events(card.ID).count("World.Location.Changed") == 2 })
+	if again := h.mood(card.ID); again.Ambient != first.Ambient ||
+		h.events(card.ID).count("World.Ambience.Generated") != 1 {
 		t.Errorf("then it is %+v, after %+v", again, h.events(card.ID))
 	}
 	var list struct {

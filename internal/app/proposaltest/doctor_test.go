@@ -39,21 +39,25 @@ func TestDoctorShowsTheRulesForAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.ConfigureWorld(t.Context(), app.SampleWorld, func(_ *string, s *canon.Settings) { app.SetUnproven(s, []string{"ambience"}) }); err != nil {
+	if err := a.ConfigureWorld(t.Context(), app.SampleWorld,
+		func(_ *string, s *canon.Settings) { app.SetUnproven(s, []string{"ambience"}) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Ops.Invoke(t.Context(), app.Operator(), op.Request{Operation: "give-standing-approval", World: app.SampleWorld, Transport: "cli",
-		Input: json.RawMessage(`{"kind": "canon_change", "operation": "update_card", "under": "Rent Quay", "perHour": 10}`)}); err != nil {
+	if _, err := a.Ops.Invoke(t.Context(), app.Operator(),
+		op.Request{Operation: "give-standing-approval", World: app.SampleWorld, Transport: "cli",
+			Input: json.RawMessage(`{"kind": "canon_change", "operation": "update_card", "under": "Rent Quay", "perHour": 10}`)}); err != nil {
 		t.Fatal(err)
 	}
 	a.Close(t.Context())
-	tells("what cites none waits for a person, but for ambience", "standing approval: canon_change update_card of Rent Quay and below, 10 an hour, by local")
+	tells("what cites none waits for a person, but for ambience",
+		"standing approval: canon_change update_card of Rent Quay and below, 10 an hour, by local")
 
 	old := filepath.Join(t.TempDir(), "loregate.yaml")
 	if err := os.WriteFile(old, []byte("proposals:\n  unproven: [ambience]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.LoadConfig(old, nil); err == nil || !strings.Contains(err.Error(), "loregate world configure WORLD --unproven KIND") {
+	if _, err := app.LoadConfig(old, nil); err == nil ||
+		!strings.Contains(err.Error(), "loregate world configure WORLD --unproven KIND") {
 		t.Errorf("%v", err)
 	}
 }

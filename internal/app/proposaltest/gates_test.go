@@ -42,7 +42,8 @@ func TestTheCommandsOfTheGatesPage(t *testing.T) {
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
 			t.Fatalf("%s answers %s", part[1], out)
 		}
-		if r := last.Rejection; r == nil || string(r.Gate) != part[1] || r.Code == "" || r.Message == "" || r.Fallback.Text == "" {
+		if r := last.Rejection; r == nil || string(r.Gate) != part[1] || r.Code == "" || r.Message == "" ||
+			r.Fallback.Text == "" {
 			t.Errorf("%s answers %s", part[1], out)
 		}
 	}

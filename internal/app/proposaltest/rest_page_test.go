@@ -23,7 +23,8 @@ func TestTheCommandsOfTheRESTPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := serve(t, func(*app.Config) {})
-	approver, _, err := h.app.CreateKey(t.Context(), identity.KeySpec{Name: "reviewer", Subject: "reviewer", Actor: access.Person, MaxRole: access.RoleAdmin, Approve: true}, []string{app.SampleWorld})
+	approver, _, err := h.app.CreateKey(t.Context(), identity.KeySpec{Name: "reviewer", Subject: "reviewer",
+		Actor: access.Person, MaxRole: access.RoleAdmin, Approve: true}, []string{app.SampleWorld})
 	if err != nil {
 		t.Fatal(err)
 	}

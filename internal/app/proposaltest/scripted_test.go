@@ -62,7 +62,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (h *house) model(t *testing.T, role access.Role, shows eyes) model {
 	t.Helper()
-	transport := &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearer{h.keys[role]}}, DisableStandaloneSSE: true}
+	transport := &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp",
+		HTTPClient: &http.Client{Transport: bearer{h.keys[role]}}, DisableStandaloneSSE: true}
 	cs, err := mcp.NewClient(&mcp.Implementation{Name: "scripted", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +140,8 @@ func findMember(v any, path []string) (string, bool) {
 func TestAModelProposesFromShownResults(t *testing.T) {
 	h := serveLimited(t, "", func(*app.Config) {})
 	var made struct{ Player struct{ ID string } }
-	if code := h.call(access.RoleUser, "POST /api/players?world="+app.SampleWorld, map[string]any{"name": "Wim"}, &made); code != http.StatusOK && code != http.StatusCreated {
+	if code := h.call(access.RoleUser, "POST /api/players?world="+app.SampleWorld, map[string]any{"name": "Wim"},
+		&made); code != http.StatusOK && code != http.StatusCreated {
 		t.Fatalf("no player: %d", code)
 	}
 	for n, client := range []struct {
@@ -150,20 +152,24 @@ func TestAModelProposesFromShownResults(t *testing.T) {
 	}{
 		{"Claude Code", structured, "Fog takes the far bollards one by one.", "Rent is due before the tide."},
 		{"Codex", structured, "Somewhere below, water counts under the planks.", "Mind the third plank, it counts you."},
-		{"Gemini", texts, "The tar smells warm although nobody has lit a fire.", "Ask me after the bell, when I am no longer owed."},
+		{"Gemini", texts, "The tar smells warm although nobody has lit a fire.",
+			"Ask me after the bell, when I am no longer owed."},
 	} {
 		t.Run(client.name, func(t *testing.T) {
 			m := h.model(t, access.RoleUser, client.eyes)
 			here := m.callTool("get-location-context", map[string]any{})
-			got := m.callTool("propose-ambience", map[string]any{"locationId": m.findShown(here, "location", "id"), "layerType": []string{"ambient", "dynamic", "weather"}[n],
-				"text": client.mood, "contextRef": m.findShown(here, "contextRef")})
+			got := m.callTool("propose-ambience", map[string]any{"locationId": m.findShown(here, "location", "id"),
+				"layerType": []string{"ambient", "dynamic", "weather"}[n],
+				"text":      client.mood, "contextRef": m.findShown(here, "contextRef")})
 			if !strings.Contains(got, `"status":"accepted"`) {
 				t.Errorf("ambience: %s", got)
 			}
 
 			who := m.callTool("search_cards", map[string]any{"type": "Character", "limit": 1})
-			player := m.callTool("get-player-context", map[string]any{"playerId": m.findShown(m.callTool("search_cards", map[string]any{"type": "Player", "limit": 1}), "cards", "id")})
-			got = m.callTool("propose-npc-dialogue", map[string]any{"npcId": m.findShown(who, "cards", "id"), "playerId": m.findShown(player, "player", "id"), "draftText": client.line,
+			player := m.callTool("get-player-context", map[string]any{"playerId": m.findShown(m.callTool("search_cards",
+				map[string]any{"type": "Player", "limit": 1}), "cards", "id")})
+			got = m.callTool("propose-npc-dialogue", map[string]any{"npcId": m.findShown(who, "cards", "id"),
+				"playerId": m.findShown(player, "player", "id"), "draftText": client.line,
 				"contextRef": m.findShown(player, "contextRef")})
 			if !strings.Contains(got, `"status":"accepted"`) {
 				t.Errorf("a line: %s", got)
@@ -171,7 +177,8 @@ func TestAModelProposesFromShownResults(t *testing.T) {
 
 			card := m.callTool("get_card", map[string]any{"name": "Rent Quay"})
 			change := map[string]any{"op": map[string]any{"name": "update_card", "arguments": map[string]any{
-				"name": m.findShown(card, "name"), "content": "<p>Wet, for client " + client.name + ".</p>", "if_match": m.findShown(card, "etag")}}, "reason": "It rained."}
+				"name": m.findShown(card, "name"), "content": "<p>Wet, for client " + client.name + ".</p>",
+				"if_match": m.findShown(card, "etag")}}, "reason": "It rained."}
 			got = m.callTool("propose-canon-change", change)
 			if !strings.Contains(got, `"status":"pending_review"`) {
 				t.Errorf("a change of a card: %s", got)
@@ -180,7 +187,8 @@ func TestAModelProposesFromShownResults(t *testing.T) {
 			if !strings.Contains(again, `"what":"Rent Quay"`) || !strings.Contains(again, `"change":"update (`) {
 				t.Errorf("what waits: %s", again)
 			}
-			events := m.callTool("get-recent-events", map[string]any{"scope": "location", "scopeId": m.findShown(here, "location", "id")})
+			events := m.callTool("get-recent-events", map[string]any{"scope": "location",
+				"scopeId": m.findShown(here, "location", "id")})
 			if m.findShown(events, "contextRef") == "" {
 				t.Error("a list cannot be cited")
 			}
@@ -196,7 +204,8 @@ func TestAVerdictIsTheSameAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Data = t.TempDir()
-	texts := []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.", "The tar smells warm although it rains.", "Under the planks the water counts."}
+	texts := []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.",
+		"The tar smells warm although it rains.", "Under the planks the water counts."}
 	for n, profile := range []string{access.ProfileSample, access.ProfileNone, access.ProfileSample, access.ProfileNone} {
 		func() {
 			a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: profile})
@@ -236,7 +245,8 @@ func propose(t *testing.T, a *app.App, text string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := a.Ops.Invoke(t.Context(), app.Local(access.RoleUser), op.Request{Operation: operation, Input: b, World: app.SampleWorld, Transport: "mcp"})
+		answer, err := a.Ops.Invoke(t.Context(), app.Local(access.RoleUser),
+			op.Request{Operation: operation, Input: b, World: app.SampleWorld, Transport: "mcp"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,6 +259,7 @@ func propose(t *testing.T, a *app.App, text string) string {
 	}
 	invoke("get-location-context", map[string]any{}, &here)
 	var r struct{ Status string }
-	invoke("propose-ambience", map[string]any{"locationId": here.Item.Location.ID, "layerType": "ambient", "text": text}, &r)
+	invoke("propose-ambience", map[string]any{"locationId": here.Item.Location.ID, "layerType": "ambient",
+		"text": text}, &r)
 	return r.Status
 }

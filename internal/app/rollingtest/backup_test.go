@@ -65,7 +65,8 @@ func (i *instance) wantRestored(key, token string) {
 			i.t.Errorf("GET %s: %d %.200s %v", row.path, status, body, err)
 		}
 	}
-	status, body, err := call(i.t.Context(), probes, key, "POST", "http://"+p.addr+"/api/mcp/cards", `{"name":"After","content":"goes on"}`)
+	status, body, err := call(i.t.Context(), probes, key, "POST", "http://"+p.addr+"/api/mcp/cards",
+		`{"name":"After","content":"goes on"}`)
 	if err != nil || status != http.StatusCreated {
 		i.t.Errorf("a write after it: %d %s %v", status, body, err)
 	}
@@ -148,7 +149,8 @@ func TestACopyIsABackupToo(t *testing.T) {
 	p, key, token := i.newUsedStore()
 	p.stop()
 	back := newInstance(t, "")
-	if out := i.run("copy", "--from", lastValue(i, "LOREGATE_DATABASE"), "--to", back.data); !strings.Contains(out, "proved equal") {
+	if out := i.run("copy", "--from", lastValue(i, "LOREGATE_DATABASE"), "--to", back.data); !strings.Contains(out,
+		"proved equal") {
 		t.Error(out)
 	}
 	i.copyFiles(back)
@@ -171,10 +173,12 @@ func TestDoctorLooksAtTheDatabase(t *testing.T) {
 	i.serve(freeAddr(t)).stop()
 	out, err := i.try("doctor")
 	// The tests' server does not wait for its disk, and doctor must report that.
-	if err == nil || !strings.Contains(out, "BAD  durability") || !strings.Contains(out, "fsync") || strings.Count(out, "BAD") != 1 {
+	if err == nil || !strings.Contains(out, "BAD  durability") || !strings.Contains(out, "fsync") ||
+		strings.Count(out, "BAD") != 1 {
 		t.Errorf("%v: %s", err, out)
 	}
-	for _, line := range []string{"ok   server ", "ok   migrations", "ok   connections", "ok   locks", "ok   clock", "ok   disk of the data", "ok   timeouts", "ok   chains"} {
+	for _, line := range []string{"ok   server ", "ok   migrations", "ok   connections", "ok   locks", "ok   clock",
+		"ok   disk of the data", "ok   timeouts", "ok   chains"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("no line %q in %s", line, out)
 		}

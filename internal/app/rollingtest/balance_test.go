@@ -163,7 +163,8 @@ func (f *traffic) wrote(name string) {
 }
 
 func (f *traffic) write(name string) error {
-	status, body, err := call(f.t.Context(), f.client, f.key, "POST", f.url+"/api/mcp/cards", fmt.Sprintf(`{"name":%q,"content":"x"}`, name))
+	status, body, err := call(f.t.Context(), f.client, f.key, "POST", f.url+"/api/mcp/cards",
+		fmt.Sprintf(`{"name":%q,"content":"x"}`, name))
 	if err != nil || status != http.StatusCreated {
 		return fmt.Errorf("%s: %d %s %v", name, status, body, err)
 	}
@@ -174,7 +175,8 @@ func (f *traffic) write(name string) error {
 func (f *traffic) connect(era string) *mcp.ClientSession {
 	f.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "traffic", Version: "1"}, nil)
-	cs, err := client.Connect(f.t.Context(), &mcp.StreamableClientTransport{Endpoint: f.url + "/mcp", HTTPClient: f.client}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	cs, err := client.Connect(f.t.Context(), &mcp.StreamableClientTransport{Endpoint: f.url + "/mcp",
+		HTTPClient: f.client}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -186,7 +188,8 @@ func (f *traffic) connect(era string) *mcp.ClientSession {
 }
 
 func (f *traffic) tool(cs *mcp.ClientSession, name string) error {
-	res, err := cs.CallTool(f.t.Context(), &mcp.CallToolParams{Name: "create_card", Arguments: map[string]any{"name": name, "content": "x"}})
+	res, err := cs.CallTool(f.t.Context(), &mcp.CallToolParams{Name: "create_card",
+		Arguments: map[string]any{"name": name, "content": "x"}})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -216,7 +219,8 @@ func (f *traffic) end() {
 		}
 	}
 	for _, name := range f.written {
-		status, body, err := call(f.t.Context(), f.client, f.key, "GET", f.url+"/api/mcp/cards/"+strings.ReplaceAll(name, " ", "%20"), "")
+		status, body, err := call(f.t.Context(), f.client, f.key, "GET", f.url+"/api/mcp/cards/"+
+			strings.ReplaceAll(name, " ", "%20"), "")
 		if err != nil || status != http.StatusOK {
 			f.t.Errorf("%s was acknowledged: %d %s %v", name, status, body, err)
 			return

@@ -27,8 +27,10 @@ func caddy(t *testing.T, site, servers string) {
 		t.Skip("Caddy is not installed (looked in CADDY and on the path)")
 	}
 	home := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), program, "run", "--config", filepath.Join("..", "..", "..", "deploy", "Caddyfile"), "--adapter", "caddyfile")
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "CADDY_ADMIN=off", "CADDY_SITE="+site, "CADDY_UPSTREAMS="+servers)
+	cmd := exec.CommandContext(t.Context(), program, "run", "--config",
+		filepath.Join("..", "..", "..", "deploy", "Caddyfile"), "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "CADDY_ADMIN=off",
+		"CADDY_SITE="+site, "CADDY_UPSTREAMS="+servers)
 	cmd.WaitDelay = 5 * time.Second
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -52,7 +54,8 @@ const caddyInterval = 3 * time.Second
 // know Caddy's address lose no call while each process is stopped and started again.
 func TestARollingRestartBehindCaddy(t *testing.T) {
 	front, here, there := freeAddr(t), freeAddr(t), freeAddr(t)
-	i := newInstance(t, pgtest.Empty(t), "LOREGATE_DRAIN_NOTICE=4s", "LOREGATE_BEHIND_PROXY=true", "LOREGATE_ALLOW_KEY_AS_BEARER=yes", "LOREGATE_PUBLIC_URL=http://lore.example")
+	i := newInstance(t, pgtest.Empty(t), "LOREGATE_DRAIN_NOTICE=4s", "LOREGATE_BEHIND_PROXY=true",
+		"LOREGATE_ALLOW_KEY_AS_BEARER=yes", "LOREGATE_PUBLIC_URL=http://lore.example")
 	a := i.serve(here)
 	b := i.serve(there)
 	caddy(t, "http://"+front, here+" "+there)

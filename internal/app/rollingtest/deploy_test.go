@@ -39,7 +39,8 @@ var assigned = regexp.MustCompile(`(?m)^([A-Z_]+=.*)$`)
 // TestExampleSettings checks that the settings of the examples exist and are consistent.
 func TestExampleSettings(t *testing.T) {
 	c := settingsOf(t, assigned.FindAllString(readDeployFile(t, "loregate.env"), -1))
-	if c.Drain.Notice < 4*time.Second || c.Drain.Notice+c.Drain.Calls >= 40*time.Second || !strings.Contains(readDeployFile(t, "loregate@.service"), "TimeoutStopSec=40") {
+	if c.Drain.Notice < 4*time.Second || c.Drain.Notice+c.Drain.Calls >= 40*time.Second ||
+		!strings.Contains(readDeployFile(t, "loregate@.service"), "TimeoutStopSec=40") {
 		t.Errorf("%+v is not longer than Caddy looks, or not shorter than systemd waits", c.Drain)
 	}
 	if 3*(c.Pool.Connections+1) > 97 {

@@ -69,7 +69,8 @@ func newInstance(t testing.TB, database string, environ ...string) *instance {
 	t.Helper()
 	i := &instance{t: t, data: t.TempDir()}
 	i.environ = append(os.Environ(), "LOREGATE_DATA="+i.data, "LOREGATE_DATABASE="+database, "LOREGATE_LOG_LEVEL=warn")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES", "AUTH"} {
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES",
+		"AUTH"} {
 		i.environ = append(i.environ, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
 	i.environ = append(i.environ, environ...)
@@ -222,7 +223,8 @@ func ready(ctx context.Context, addr string) bool {
 var probes = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // call makes a REST call and returns its status and body.
-func call(ctx context.Context, client *http.Client, key, method, url, body string, headers ...string) (int, string, error) {
+func call(ctx context.Context, client *http.Client, key, method, url, body string,
+	headers ...string) (int, string, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, "", err

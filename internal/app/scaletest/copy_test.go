@@ -31,7 +31,8 @@ func fillStore(t *testing.T, at string) {
 	guard := access.NewGuard(access.Config{Now: src.Now})
 	change := func(plan func(*canon.Plan) error) {
 		t.Helper()
-		ad, err := guard.Admit(ctx, app.Operator(), access.Request{Operation: "test", Surface: "alignment", Effect: access.Write, World: w.ID})
+		ad, err := guard.Admit(ctx, app.Operator(), access.Request{Operation: "test", Surface: "alignment",
+			Effect: access.Write, World: w.ID})
 		if err == nil {
 			src.advance()
 			_, err = a.Canon.Update(ctx, ad.Grant, plan)
@@ -42,7 +43,8 @@ func fillStore(t *testing.T, at string) {
 	}
 	change(func(p *canon.Plan) error {
 		for _, name := range []string{"Town", "Town+Hall", "Town+GM", "Été", "Gone"} {
-			if _, err := p.Create(canon.NewCard{Name: name, Content: "of [[Town]] and " + name, Fields: json.RawMessage(`{"sort":3,"aliases":["Alias of ` + name + `"]}`)}); err != nil {
+			if _, err := p.Create(canon.NewCard{Name: name, Content: "of [[Town]] and " + name,
+				Fields: json.RawMessage(`{"sort":3,"aliases":["Alias of ` + name + `"]}`)}); err != nil {
 				return err
 			}
 		}
@@ -57,7 +59,8 @@ func fillStore(t *testing.T, at string) {
 		if err != nil {
 			return err
 		}
-		if _, err := p.Link(canon.Link{Kind: "at", From: hall.ID, To: hall.ID, Attrs: json.RawMessage(`{"clock":5}`)}); err != nil {
+		if _, err := p.Link(canon.Link{Kind: "at", From: hall.ID, To: hall.ID,
+			Attrs: json.RawMessage(`{"clock":5}`)}); err != nil {
 			return err
 		}
 		if _, err := p.Layer(canon.Layer{Card: hall.ID, Kind: "base", Text: "quiet"}); err != nil {
@@ -79,15 +82,18 @@ func fillStore(t *testing.T, at string) {
 		}
 		return p.Purge(c, versions[0])
 	})
-	ad, err := guard.Admit(ctx, app.Operator(), access.Request{Operation: "test", Surface: "alignment", Effect: access.Write, World: w.ID})
+	ad, err := guard.Admit(ctx, app.Operator(), access.Request{Operation: "test", Surface: "alignment",
+		Effect: access.Write, World: w.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Canon.Append(ctx, ad.Grant, canon.LedgerStream("game", "one"), 0, []canon.Event{{Type: "begun"}, {Type: "ended"}}); err != nil {
+	if _, err := a.Canon.Append(ctx, ad.Grant, canon.LedgerStream("game", "one"), 0,
+		[]canon.Event{{Type: "begun"}, {Type: "ended"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"good", "revoked"} {
-		k, _, err := a.Identity.CreateKey(ctx, identity.KeySpec{Name: name, Subject: "bot", Actor: access.AI, MaxRole: access.RoleUser, CreatedBy: "test"})
+		k, _, err := a.Identity.CreateKey(ctx, identity.KeySpec{Name: name, Subject: "bot", Actor: access.AI,
+			MaxRole: access.RoleUser, CreatedBy: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +119,8 @@ func copyStore(t *testing.T, from, to string) (string, error) {
 func TestACopyToPostgresAndBackIsTheSame(t *testing.T) {
 	here, there, back := t.TempDir(), database(t), t.TempDir()
 	fillStore(t, here)
-	for _, way := range [][2]string{{here, there}, {there, back}, {here, back}, {back, there}} { // the last two copy nothing new
+	for _, way := range [][2]string{{here, there}, {there, back}, {here, back}, {back, there}} {
+		// The last two copy nothing new.
 		report, err := copyStore(t, way[0], way[1])
 		if err != nil {
 			t.Fatalf("from %s to %s: %v", way[0], way[1], err)
@@ -172,8 +179,10 @@ func TestCopyRefusesOtherStores(t *testing.T) {
 	}
 	defer raw.Close(context.Background())
 	for _, spoil := range []struct{ sql, mend string }{
-		{"UPDATE cards SET name = name || '!' WHERE key = 'town'", "UPDATE cards SET name = rtrim(name, '!') WHERE key = 'town'"},
-		{"UPDATE docs SET body = body || '!' WHERE name LIKE 'Town%'", "UPDATE docs SET body = rtrim(body, '!') WHERE name LIKE 'Town%'"},
+		{"UPDATE cards SET name = name || '!' WHERE key = 'town'",
+			"UPDATE cards SET name = rtrim(name, '!') WHERE key = 'town'"},
+		{"UPDATE docs SET body = body || '!' WHERE name LIKE 'Town%'",
+			"UPDATE docs SET body = rtrim(body, '!') WHERE name LIKE 'Town%'"},
 		{"UPDATE commits SET body = body || 'x'::bytea", ""},
 	} {
 		if _, err := raw.Exec(t.Context(), spoil.sql); err != nil {

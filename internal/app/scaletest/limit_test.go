@@ -24,7 +24,8 @@ func TestLimitsHoldOverProcesses(t *testing.T) {
 	key, _ := here.key("keeper", access.RoleGM)
 	begin := time.Now()
 	write := func(s served, n int) int {
-		status, body := s.call(key, "POST", "/api/mcp/cards", map[string]any{"name": fmt.Sprintf("Card %d of %s", n, s.url[len("http://"):]), "content": "x"})
+		status, body := s.call(key, "POST", "/api/mcp/cards",
+			map[string]any{"name": fmt.Sprintf("Card %d of %s", n, s.url[len("http://"):]), "content": "x"})
 		if status != http.StatusCreated && status != http.StatusTooManyRequests {
 			t.Fatalf("%d %s", status, body)
 		}

@@ -30,7 +30,8 @@ func newPair(t testing.TB) pair {
 	t.Helper()
 	at := database(t)
 	p := pair{here: serve(t, openApp(t, at, app.Options{}))}
-	if _, err := p.here.app.CreateWorld(t.Context(), canon.NewWorld{Slug: app.FirstWorld, Settings: canon.Settings{Starter: "Quay"}}); err != nil {
+	if _, err := p.here.app.CreateWorld(t.Context(), canon.NewWorld{Slug: app.FirstWorld,
+		Settings: canon.Settings{Starter: "Quay"}}); err != nil {
 		t.Fatal(err)
 	}
 	p.there = serve(t, openApp(t, at, app.Options{}))
@@ -93,8 +94,11 @@ var noticeKinds = []noticeKind{
 		p.do(p.key, "POST", "/api/mcp/cards", map[string]any{"name": "Bell", "content": "0"}, nil)
 		heard := make(chan string, 1000)
 		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-			ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }})
-		c, err := client.Connect(p.there.t.Context(), &mcp.StreamableClientTransport{Endpoint: p.there.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(p.key)}},
+			ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+				heard <- r.Params.URI
+			}})
+		c, err := client.Connect(p.there.t.Context(), &mcp.StreamableClientTransport{Endpoint: p.there.url + "/mcp",
+			HTTPClient: &http.Client{Transport: bearer(p.key)}},
 			&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 		if err != nil {
 			p.there.t.Fatal(err)
@@ -122,15 +126,18 @@ var noticeKinds = []noticeKind{
 		p.do(p.key, "POST", "/api/games/"+game.ID+"/start", map[string]any{}, nil)
 		return p.stream(tokens[1], "/api/games/"+game.ID+"/stream"), func(n int) string {
 			// The other process has just read the game when this one changes it.
-			if status, body := p.there.call(tokens[(n+1)%6], "POST", "/api/games/"+game.ID+"/commands", map[string]any{"type": "chat", "text": "hm"}); status >= 300 {
+			if status, body := p.there.call(tokens[(n+1)%6], "POST", "/api/games/"+game.ID+"/commands",
+				map[string]any{"type": "chat", "text": "hm"}); status >= 300 {
 				p.there.t.Fatalf("%d %s", status, body)
 			}
-			p.do(tokens[n%6], "POST", "/api/games/"+game.ID+"/commands", map[string]any{"type": "chat", "text": fmt.Sprintf("word %d.", n)}, nil)
+			p.do(tokens[n%6], "POST", "/api/games/"+game.ID+"/commands",
+				map[string]any{"type": "chat", "text": fmt.Sprintf("word %d.", n)}, nil)
 			return fmt.Sprintf("word %d.", n)
 		}
 	}},
 	{"a player's stream", func(p pair) (<-chan string, func(int) string) {
-		p.do(p.key, "POST", "/api/mcp/cards", map[string]any{"name": "Quay", "type": "Location", "content": "<p>Wet stones.</p>"}, nil)
+		p.do(p.key, "POST", "/api/mcp/cards", map[string]any{"name": "Quay", "type": "Location",
+			"content": "<p>Wet stones.</p>"}, nil)
 		var made struct {
 			Player struct{ ID string }
 			Token  string
@@ -143,12 +150,14 @@ var noticeKinds = []noticeKind{
 		p.do(p.key, "POST", "/api/players", map[string]any{"name": "Mira"}, &made)
 		return p.stream(made.Token, "/api/players/"+made.Player.ID+"/stream"), func(n int) string {
 			mark := fmt.Sprintf("mark-%d.", n)
-			err := p.here.app.As(p.here.t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
-				_, err := p.here.app.Canon.Update(p.here.t.Context(), g, func(p *canon.Plan) error {
-					return p.Event(canon.Event{Type: "NPC.Tick", Scope: "player:" + made.Player.ID, Payload: []byte(`{"note":"` + mark + `"}`), Version: 1})
+			err := p.here.app.As(p.here.t.Context(), app.Operator(),
+				access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
+					_, err := p.here.app.Canon.Update(p.here.t.Context(), g, func(p *canon.Plan) error {
+						return p.Event(canon.Event{Type: "NPC.Tick", Scope: "player:" + made.Player.ID,
+							Payload: []byte(`{"note":"` + mark + `"}`), Version: 1})
+					})
+					return err
 				})
-				return err
-			})
 			if err != nil {
 				p.here.t.Fatal(err)
 			}
@@ -235,7 +244,9 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 	}
 	there := serve(t, openApp(t, at, app.Options{Now: clock.Now}))
 	gm, id := here.key("keeper", access.RoleGM)
-	member, _, err := here.app.CreateKey(t.Context(), identity.KeySpec{Name: "member", Subject: "member", Actor: access.Person, MaxRole: access.RoleGM}, []string{app.FirstWorld})
+	member, _, err := here.app.CreateKey(t.Context(),
+		identity.KeySpec{Name: "member", Subject: "member", Actor: access.Person, MaxRole: access.RoleGM},
+		[]string{app.FirstWorld})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +254,10 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 		t.Helper()
 		worlds, err := here.app.Canon.Worlds(t.Context())
 		if err == nil {
-			err = here.app.As(t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
-				_, err := here.app.Canon.Update(t.Context(), g, func(p *canon.Plan) error { return p.SetMember("member", role, canon.CardID{}) })
+			err = here.app.As(t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write,
+				World: worlds[0].ID}, func(g access.Grant) error {
+				_, err := here.app.Canon.Update(t.Context(), g,
+					func(p *canon.Plan) error { return p.SetMember("member", role, canon.CardID{}) })
 				return err
 			})
 		}
@@ -254,7 +267,8 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 	}
 	be(access.RoleGM)
 	clock.advance()
-	if status, body := here.call(gm, "POST", "/api/mcp/cards", map[string]any{"name": "Plot+GM", "content": "the butler"}); status >= 300 {
+	if status, body := here.call(gm, "POST", "/api/mcp/cards",
+		map[string]any{"name": "Plot+GM", "content": "the butler"}); status >= 300 {
 		t.Fatalf("%d %s", status, body)
 	}
 	read := func(key string) int {

@@ -88,7 +88,8 @@ func openAppOnce(t testing.TB, at string, o app.Options) (a *app.App, shut func(
 		c.Data, c.Database = at, ""
 	}
 	if o.Profile == "" {
-		c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1, Auth: -1}
+		c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1,
+			Auth: -1}
 	}
 	return apptest.Open(t, c, o)
 }
@@ -149,7 +150,9 @@ func (s served) key(name string, role access.Role) (secret, id string) {
 	for _, w := range worlds {
 		opens[w.ID] = role
 	}
-	k, secret, err := s.app.Identity.CreateKey(s.t.Context(), identity.KeySpec{Name: name, Subject: access.Subject(name), Actor: access.AI, MaxRole: role, Worlds: opens, CreatedBy: "test"})
+	k, secret, err := s.app.Identity.CreateKey(s.t.Context(),
+		identity.KeySpec{Name: name, Subject: access.Subject(name), Actor: access.AI, MaxRole: role, Worlds: opens,
+			CreatedBy: "test"})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -28,7 +28,8 @@ func TestTwoProcessesAreOneInstance(t *testing.T) {
 	key, id := here.key("keeper", access.RoleGM)
 
 	changed := there.app.Canon.Changed()
-	status, made := here.call(key, "POST", "/api/mcp/cards", map[string]any{"name": "Lantern", "content": "lit"}, "Idempotency-Key", "k1")
+	status, made := here.call(key, "POST", "/api/mcp/cards", map[string]any{"name": "Lantern", "content": "lit"},
+		"Idempotency-Key", "k1")
 	if status != http.StatusCreated && status != http.StatusOK {
 		t.Fatalf("made here: %d %s", status, made)
 	}
@@ -37,10 +38,12 @@ func TestTwoProcessesAreOneInstance(t *testing.T) {
 	case <-time.After(patience):
 		t.Error("a write here wakes nobody there")
 	}
-	if status, body := there.call(key, "GET", "/api/mcp/cards/Lantern", nil); status != http.StatusOK || !strings.Contains(body, "lit") {
+	if status, body := there.call(key, "GET", "/api/mcp/cards/Lantern", nil); status != http.StatusOK ||
+		!strings.Contains(body, "lit") {
 		t.Errorf("read there: %d %s", status, body)
 	}
-	again, body := there.call(key, "POST", "/api/mcp/cards", map[string]any{"name": "Lantern", "content": "lit"}, "Idempotency-Key", "k1")
+	again, body := there.call(key, "POST", "/api/mcp/cards", map[string]any{"name": "Lantern", "content": "lit"},
+		"Idempotency-Key", "k1")
 	if again != status && again != http.StatusCreated || cardID(t, body) != cardID(t, made) {
 		t.Errorf("repeated there: %d %s; made %s", again, body, made)
 	}
@@ -96,7 +99,8 @@ func (w *twin) ask(role access.Role, operation string, input map[string]any) str
 		w.t.Fatal(err)
 	}
 	who := access.Caller{Subject: access.Subject(role.String()), Actor: access.Person, EveryRole: role, Unlimited: true}
-	answer, err := w.app.Ops.Invoke(context.Background(), who, op.Request{Surface: "archive", Operation: operation, World: app.FirstWorld, Input: b, Correlation: "c"})
+	answer, err := w.app.Ops.Invoke(context.Background(), who,
+		op.Request{Surface: "archive", Operation: operation, World: app.FirstWorld, Input: b, Correlation: "c"})
 	if err != nil {
 		return "error " + err.Error()
 	}
@@ -132,9 +136,12 @@ func TestBothStoresAnswerTheSameBytes(t *testing.T) {
 			both(role, "get_card_history", map[string]any{"name": placeName(i)})
 		}
 		for _, q := range []map[string]any{
-			{"sort": "updated_at"}, {"sort": "created_at", "limit": 7, "offset": 5}, {"sort": "name", "prefix": placeName(1)}, {"type": "Lore", "sort": "name"},
-			{"tag": "harbour", "sort": "name"}, {"q": "place", "search_in": "name", "sort": "name"}, {"q": "lantern", "search_in": "content", "sort": "updated_at"},
-			{"q": "été", "sort": "name"}, {"q": "lan", "search_in": "both", "match_mode": "substring", "sort": "name"}, {"q": "mist lantern", "search_in": "both", "match_mode": "whole_word", "sort": "name", "limit": 3, "offset": 3},
+			{"sort": "updated_at"}, {"sort": "created_at", "limit": 7, "offset": 5}, {"sort": "name", "prefix": placeName(1)},
+			{"type": "Lore", "sort": "name"},
+			{"tag": "harbour", "sort": "name"}, {"q": "place", "search_in": "name", "sort": "name"},
+			{"q": "lantern", "search_in": "content", "sort": "updated_at"},
+			{"q": "été", "sort": "name"}, {"q": "lan", "search_in": "both", "match_mode": "substring", "sort": "name"},
+			{"q": "mist lantern", "search_in": "both", "match_mode": "whole_word", "sort": "name", "limit": 3, "offset": 3},
 		} {
 			both(role, "search_cards", q)
 		}
@@ -161,13 +168,15 @@ func tellStory(both func(access.Role, string, map[string]any)) {
 		both(role, "create_card", map[string]any{"name": name, "type": []string{"RichText", "Lore", "Faction"}[i%3],
 			"content": fmt.Sprintf("<p>The lantern of [[%s]] in the mist, été %d.</p>", placeName((i+7)%places), i)})
 		if i%4 == 0 {
-			both(role, "create_card", map[string]any{"name": name + "+tags", "type": "Pointer", "content": "[[harbour]]\n[[old]]"})
+			both(role, "create_card", map[string]any{"name": name + "+tags", "type": "Pointer",
+				"content": "[[harbour]]\n[[old]]"})
 		}
 		if i%5 == 0 {
 			both(role, "create_card", map[string]any{"name": name + "+GM", "content": "hidden lantern"})
 		}
 		if i%3 == 0 {
-			both(role, "update_card", map[string]any{"name": name, "content": fmt.Sprintf("changed, see [[%s]]", placeName(i/2))})
+			both(role, "update_card", map[string]any{"name": name,
+				"content": fmt.Sprintf("changed, see [[%s]]", placeName(i/2))})
 		}
 		if i%11 == 10 {
 			both(access.RoleAdmin, "rename_card", map[string]any{"name": name, "new_name": fmt.Sprintf("Renamed %d", i)})

@@ -42,7 +42,8 @@ type stage struct {
 
 func newStage(t *testing.T, settings ...string) *stage {
 	t.Helper()
-	c, err := app.LoadConfig("", append(settings, "LOREGATE_DATA="+t.TempDir(), "LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1", "LOREGATE_LIMITS_WRITES=-1"))
+	c, err := app.LoadConfig("", append(settings, "LOREGATE_DATA="+t.TempDir(), "LOREGATE_LIMITS_CALLS=-1",
+		"LOREGATE_LIMITS_CALLS_BURST=-1", "LOREGATE_LIMITS_WRITES=-1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,9 @@ func newStage(t *testing.T, settings ...string) *stage {
 // call calls an operation, like the operator at the command line.
 func (h *stage) call(operation, input string) {
 	h.t.Helper()
-	if _, err := h.app.Ops.Invoke(h.t.Context(), app.Operator(), op.Request{Operation: operation, Input: []byte(input), World: "main", Correlation: uuid.NewString(), Transport: "cli"}); err != nil {
+	if _, err := h.app.Ops.Invoke(h.t.Context(), app.Operator(),
+		op.Request{Operation: operation, Input: []byte(input), World: "main", Correlation: uuid.NewString(),
+			Transport: "cli"}); err != nil {
 		h.t.Fatalf("%s: %v", operation, err)
 	}
 }
@@ -83,7 +86,8 @@ type mcpClient struct {
 
 func (h *stage) connect(role access.Role) *mcpClient {
 	h.t.Helper()
-	secret, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: role.String(), Subject: access.Subject(role.String()), Actor: access.AI, MaxRole: role}, []string{"main"})
+	secret, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: role.String(),
+		Subject: access.Subject(role.String()), Actor: access.AI, MaxRole: role}, []string{"main"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -97,8 +101,9 @@ func (h *stage) connect(role access.Role) *mcpClient {
 				g.onProgress(r.Params.Message)
 			}
 		}})
-	g.ClientSession, err = client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/studio", MaxRetries: -1,
-		HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
+	g.ClientSession, err = client.Connect(h.t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/studio", MaxRetries: -1,
+			HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -145,7 +150,8 @@ func requirePrograms(t *testing.T, names ...string) {
 func TestBuildPlaceFromCard(t *testing.T) {
 	requirePrograms(t, "blender", "godot3-server")
 	h := newStage(t)
-	h.call("create_card", `{"name": "The Old Mill", "type": "Location", "content": "<p>A cottage with two barrels and a well.</p>"}`)
+	h.call("create_card",
+		`{"name": "The Old Mill", "type": "Location", "content": "<p>A cottage with two barrels and a well.</p>"}`)
 	g := h.connect(access.RoleGM)
 	res, e := g.call("generate_scene", map[string]any{"card": "The Old Mill", "seed": 4, "audience": "user"})
 	if res.IsError || e["status"] != "ok" || !strings.Contains(text(res), "2 barrel") {
@@ -177,7 +183,8 @@ func TestBuildPlaceFromCard(t *testing.T) {
 
 	_, exported := g.call("export_asset", map[string]any{"format": "glb", "audience": "user"})
 	result := exported["result"].(map[string]any)
-	res, imported := g.call("import_asset", map[string]any{"manifest": result["manifest"], "name": "mill", "audience": "user"})
+	res, imported := g.call("import_asset", map[string]any{"manifest": result["manifest"], "name": "mill",
+		"audience": "user"})
 	if res.IsError || imported["result"].(map[string]any)["import_summary"].(map[string]any)["matches_manifest"] != true {
 		t.Errorf("import_asset: %s", text(res))
 	}
@@ -208,13 +215,17 @@ func TestMissingProgramsAreReported(t *testing.T) {
 	t.Logf("started in %s", time.Since(started))
 	g := h.connect(access.RoleGM)
 	for tool, args := range map[string]map[string]any{
-		"generate_scene": {"description": "an inn"}, "render_preview": {}, "export_asset": {"format": "glb"}, "add_object": {"object_type": "cube", "location": []int{0, 0, 0}},
-		"generate_terrain": {"width": 10, "height": 10, "detail_level": "low"}, "generate_texture": {"object_name": "x", "texture_type": "wood"},
-		"profile_performance": {"level_name": "main"}, "generate_blueprint": {"logic_description": "say hello"}, "import_asset": {"manifest": "x"},
+		"generate_scene": {"description": "an inn"}, "render_preview": {}, "export_asset": {"format": "glb"},
+		"add_object":          {"object_type": "cube", "location": []int{0, 0, 0}},
+		"generate_terrain":    {"width": 10, "height": 10, "detail_level": "low"},
+		"generate_texture":    {"object_name": "x", "texture_type": "wood"},
+		"profile_performance": {"level_name": "main"}, "generate_blueprint": {"logic_description": "say hello"},
+		"import_asset":   {"manifest": "x"},
 		"populate_level": {"asset": "x", "density": 1, "target": "godot"}, "list_objects": {"target": "blender"},
 	} {
 		res, _ := g.call(tool, args)
-		if !res.IsError || !strings.Contains(text(res), "DEPENDENCY_MISSING") || !strings.Contains(text(res), "apt-get install") {
+		if !res.IsError || !strings.Contains(text(res), "DEPENDENCY_MISSING") ||
+			!strings.Contains(text(res), "apt-get install") {
 			t.Errorf("%s: %s", tool, text(res))
 		}
 	}

@@ -50,7 +50,8 @@ func program(t *testing.T) string {
 func (h *stage) startWorker() *exec.Cmd {
 	h.t.Helper()
 	cmd := exec.Command(program(h.t), "studio", "worker", "--lease", "2s")
-	cmd.Env = append(os.Environ(), "LOREGATE_DATA="+h.app.Config.Data, "LOREGATE_DATABASE="+h.app.Config.Database, "LOREGATE_LOG_LEVEL=error")
+	cmd.Env = append(os.Environ(), "LOREGATE_DATA="+h.app.Config.Data, "LOREGATE_DATABASE="+h.app.Config.Database,
+		"LOREGATE_LOG_LEVEL=error")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -88,7 +89,8 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 				}
 			}
 			res, e := g.call("plan_execute", map[string]any{"plan": map[string]any{"name": "An inn", "seed": 5, "calls": []any{
-				map[string]any{"tool": "generate_scene", "with": map[string]any{"description": "an inn with ten barrels and a well"}},
+				map[string]any{"tool": "generate_scene",
+					"with": map[string]any{"description": "an inn with ten barrels and a well"}},
 				map[string]any{"tool": "render_preview", "with": map[string]any{"width": 320, "height": 180, "samples": 24}},
 			}}})
 			if res.IsError {
@@ -99,7 +101,8 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 			}
 			_ = first.Wait() // it was killed
 			_, got := g.call("get_run", map[string]any{"run_id": e["run_id"]})
-			if started, err := time.Parse(time.RFC3339, got["run"].(map[string]any)["started_at"].(string)); err != nil || started.Before(killed.Truncate(time.Millisecond)) {
+			if started, err := time.Parse(time.RFC3339, got["run"].(map[string]any)["started_at"].(string)); err != nil ||
+				started.Before(killed.Truncate(time.Millisecond)) {
 				t.Errorf("the run that is recorded began at %s, the first worker was killed at %s", started, killed)
 			}
 			_, list := g.call("list_runs", map[string]any{"tool": "plan_execute"})
@@ -107,7 +110,8 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 				t.Errorf("%v runs are recorded", list["total"])
 			}
 			scene := e["result"].(map[string]any)["steps"].([]any)[0].(map[string]any)["result"].(map[string]any)
-			if _, now := g.call("list_objects", map[string]any{"target": "blender"}); now["result"].(map[string]any)["total"] != scene["objects_created"] {
+			if _, now := g.call("list_objects",
+				map[string]any{"target": "blender"}); now["result"].(map[string]any)["total"] != scene["objects_created"] {
 				t.Errorf("%v objects were made, %v are there", scene["objects_created"], now["result"].(map[string]any)["total"])
 			}
 		})

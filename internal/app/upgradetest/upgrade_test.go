@@ -93,7 +93,8 @@ func wantIntact(t *testing.T, a *app.App) {
 	}
 	call := func(operation, input string) string {
 		t.Helper()
-		out, err := a.Ops.Invoke(t.Context(), app.Operator(), op.Request{Operation: operation, Input: []byte(input), Transport: "test"})
+		out, err := a.Ops.Invoke(t.Context(), app.Operator(),
+			op.Request{Operation: operation, Input: []byte(input), Transport: "test"})
 		if err != nil {
 			t.Fatal(operation, err)
 		}
@@ -107,7 +108,8 @@ func wantIntact(t *testing.T, a *app.App) {
 	}
 	call("create_card", `{"name": "New Pier", "content": "of [[Old Mole]]"}`)
 	var report bytes.Buffer
-	if err := app.Doctor(t.Context(), a.Config, "test", "", &report); err != nil && !strings.Contains(report.String(), "disk of the data") {
+	if err := app.Doctor(t.Context(), a.Config, "test", "", &report); err != nil &&
+		!strings.Contains(report.String(), "disk of the data") {
 		t.Errorf("doctor: %v\n%s", err, report.String())
 	}
 }

@@ -63,7 +63,9 @@ type playerState struct {
 }
 
 func (s playerState) hasItem(name string) bool {
-	return slices.ContainsFunc(s.Player.Inventory, func(i struct{ Name string }) bool { return strings.EqualFold(i.Name, name) })
+	return slices.ContainsFunc(s.Player.Inventory, func(i struct{ Name string }) bool {
+		return strings.EqualFold(i.Name, name)
+	})
 }
 
 // TestTheAdventureIsPlayedByCommands plays The Missing Voice from the first command to the last
@@ -108,7 +110,8 @@ func TestTheAdventureIsPlayedByCommands(t *testing.T) {
 			t.Fatalf("%s ends at %s; the player stands at %s", p.Name, p.End, at)
 		}
 	}
-	if s := state(); commands < 30 || !s.hasItem("The Wax Rubbing") || !s.hasItem("The Eel Lantern") || s.hasItem("The Eelskin Bundle") {
+	if s := state(); commands < 30 || !s.hasItem("The Wax Rubbing") || !s.hasItem("The Eel Lantern") ||
+		s.hasItem("The Eelskin Bundle") {
 		t.Errorf("after %d commands the player has %+v", commands, s.Player.Inventory)
 	}
 }

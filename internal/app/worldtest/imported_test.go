@@ -26,9 +26,11 @@ func TestImportedWorldsCanBePlayed(t *testing.T) {
 		files        map[string]string
 	}{
 		{"light", "go west", map[string]string{"w.json": light}},
-		{"ranvier", "go west", map[string]string{"a/manifest.yml": "title: Area\n", "a/rooms.yml": "- id: mill\n  title: Mill\n  description: It turns.\n  exits:\n    - {roomId: 'a:quay', direction: west}\n" +
-			"- id: quay\n  title: Quay\n  description: Water.\n  exits:\n    - {roomId: 'a:mill', direction: east}\n"}},
-		{"markdown", "", map[string]string{"Locations/Mill.md": "It turns.", "NPCs/Oda.md": "[[Mill]]", "GM/Locations/Crypt.md": "[[Crypt]]"}},
+		{"ranvier", "go west", map[string]string{"a/manifest.yml": "title: Area\n",
+			"a/rooms.yml": "- id: mill\n  title: Mill\n  description: It turns.\n  exits:\n    - {roomId: 'a:quay', direction: west}\n" +
+				"- id: quay\n  title: Quay\n  description: Water.\n  exits:\n    - {roomId: 'a:mill', direction: east}\n"}},
+		{"markdown", "", map[string]string{"Locations/Mill.md": "It turns.", "NPCs/Oda.md": "[[Mill]]",
+			"GM/Locations/Crypt.md": "[[Crypt]]"}},
 	} {
 		t.Run(tc.format, func(t *testing.T) {
 			slug := "w-" + tc.format
@@ -48,7 +50,8 @@ func TestImportedWorldsCanBePlayed(t *testing.T) {
 			if tc.format != "markdown" {
 				read = h.app.ImportSource(tc.format)
 			}
-			if _, err := read(t.Context(), slug, dir, app.Importing{Level: access.LevelUser, Starter: "No Such Place"}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Mill") {
+			if _, err := read(t.Context(), slug, dir, app.Importing{Level: access.LevelUser,
+				Starter: "No Such Place"}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Mill") {
 				t.Errorf("players would begin nowhere: %v", err)
 			}
 			dry, err := read(t.Context(), slug, dir, app.Importing{Level: access.LevelUser, DryRun: true})
@@ -59,17 +62,20 @@ func TestImportedWorldsCanBePlayed(t *testing.T) {
 			if err != nil || sum.Starter != "Mill" {
 				t.Fatalf("players begin at %q, %v", sum.Starter, err)
 			}
-			key, _, err := h.app.CreateKey(t.Context(), identity.KeySpec{Name: slug, Subject: access.Subject(slug), Actor: access.Person, MaxRole: access.RoleUser}, []string{slug})
+			key, _, err := h.app.CreateKey(t.Context(), identity.KeySpec{Name: slug, Subject: access.Subject(slug),
+				Actor: access.Person, MaxRole: access.RoleUser}, []string{slug})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var ann madePlayer
-			if status := h.send(http.MethodPost, "/api/players", key, `{"name": "Ann Walker"}`, &ann); status != http.StatusCreated {
+			if status := h.send(http.MethodPost, "/api/players", key, `{"name": "Ann Walker"}`,
+				&ann); status != http.StatusCreated {
 				t.Fatalf("a player cannot be made: %d", status)
 			}
 			command := func(text string) string {
 				var out commandResult
-				if status := h.send(http.MethodPost, "/api/players/"+ann.Player.ID+"/commands", ann.Token, `{"text": "`+text+`"}`, &out); status != http.StatusOK {
+				if status := h.send(http.MethodPost, "/api/players/"+ann.Player.ID+"/commands", ann.Token, `{"text": "`+text+`"}`,
+					&out); status != http.StatusOK {
 					t.Errorf("%s: %d", text, status)
 				}
 				return out.Narration

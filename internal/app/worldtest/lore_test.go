@@ -45,7 +45,8 @@ func TestLoreIsFoundByWordsAliasAndTypo(t *testing.T) {
 					Snippet    string
 				}
 				call(t, session, tool, map[string]any{"query": ask[0], "k": 3}, &hits)
-				if len(hits) == 0 || hits[0].FactID+hits[0].ID != ask[1] || hits[0].Score <= 0 || hits[0].Score > 1 || hits[0].Snippet == "" {
+				if len(hits) == 0 || hits[0].FactID+hits[0].ID != ask[1] || hits[0].Score <= 0 || hits[0].Score > 1 ||
+					hits[0].Snippet == "" {
 					t.Errorf("%s by %s, %s %q: %+v", surface, how, tool, ask[0], hits)
 				}
 			}
@@ -65,19 +66,22 @@ func TestSubscribersHearOfPlacesAndFacts(t *testing.T) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "follower", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI },
 	})
-	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/world", HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleUser])}}, nil)
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/world",
+		HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleUser])}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
 	var here struct{ Location struct{ ID, Name string } }
 	call(t, session, "get-location-context", map[string]any{}, &here)
-	for uri, name := range map[string]string{"world://location/" + here.Location.ID: here.Location.Name, "world://fact/lore-boot-wall": "The Boot Wall"} {
+	for uri, name := range map[string]string{"world://location/" + here.Location.ID: here.Location.Name,
+		"world://fact/lore-boot-wall": "The Boot Wall"} {
 		if err := session.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 			t.Fatalf("%s: %v", uri, err)
 		}
 		body, _ := json.Marshal(map[string]string{"content": "<p>It has been painted.</p>"})
-		if code := h.send("PATCH", "/api/mcp/cards/"+url.PathEscape(name)+"?world="+app.SampleWorld, h.keys[access.RoleGM], string(body), nil); code != http.StatusOK {
+		if code := h.send("PATCH", "/api/mcp/cards/"+url.PathEscape(name)+"?world="+app.SampleWorld, h.keys[access.RoleGM],
+			string(body), nil); code != http.StatusOK {
 			t.Fatalf("editing %s: %d", name, code)
 		}
 		select {

@@ -60,7 +60,8 @@ func (h *stage) connect(key string) *mcp.ClientSession {
 func (h *stage) connectTo(surface, key string) *mcp.ClientSession {
 	h.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil)
-	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/" + surface, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
+	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/" + surface,
+		MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -135,7 +136,8 @@ func (h *stage) reachable(role access.Role) map[string]string {
 			if err != nil {
 				return err
 			}
-			reached, err := s.Reach(h.t.Context(), canon.ReachQuery{From: start.ID, Kinds: []string{"exit"}, Depth: 1000, Limit: 10_000})
+			reached, err := s.Reach(h.t.Context(), canon.ReachQuery{From: start.ID, Kinds: []string{"exit"}, Depth: 1000,
+				Limit: 10_000})
 			for _, c := range reached.Cards {
 				out[c.ID.String()] = c.Name
 			}
@@ -174,7 +176,8 @@ type commandResult struct {
 func (h *stage) makePlayer(name string) madePlayer {
 	h.t.Helper()
 	var m madePlayer
-	if code := h.send("POST", "/api/players?world="+app.SampleWorld, h.keys[access.RoleUser], `{"name":"`+name+`"}`, &m); code != http.StatusCreated {
+	if code := h.send("POST", "/api/players?world="+app.SampleWorld, h.keys[access.RoleUser], `{"name":"`+name+`"}`,
+		&m); code != http.StatusCreated {
 		h.t.Fatalf("making a player: %d", code)
 	}
 	return m
@@ -218,10 +221,12 @@ func TestPlayingOverHTTP(t *testing.T) {
 	mine, game := h.follow(ctx, p.Player.ID, p.Token, ""), h.follow(ctx, p.Player.ID, h.keys[access.RoleGM], "")
 
 	var out commandResult
-	if code := h.send("POST", "/api/players/"+p.Player.ID+"/commands", p.Token, `{"text":"go north then look at the well"}`, &out); code != http.StatusOK {
+	if code := h.send("POST", "/api/players/"+p.Player.ID+"/commands", p.Token,
+		`{"text":"go north then look at the well"}`, &out); code != http.StatusOK {
 		t.Fatalf("a command: %d", code)
 	}
-	if len(out.Events) != 3 || out.Clock <= 0 || !strings.Contains(out.Narration, "You go north.") || !strings.Contains(out.Narration, "iron lid") {
+	if len(out.Events) != 3 || out.Clock <= 0 || !strings.Contains(out.Narration, "You go north.") ||
+		!strings.Contains(out.Narration, "iron lid") {
 		t.Errorf("%+v", out)
 	}
 	if len(out.Events) == 3 { // the move, its catching up with the place's time, the look
@@ -240,7 +245,8 @@ func TestPlayingOverHTTP(t *testing.T) {
 	}
 
 	for path, want := range map[string]int{
-		"/api/players/" + other.Player.ID: 404, "/api/players/" + p.Player.ID: 200, "/api/world/location": 401, "/api/mcp/cards": 401, "/api/players/nobody": 404,
+		"/api/players/" + other.Player.ID: 404, "/api/players/" + p.Player.ID: 200, "/api/world/location": 401,
+		"/api/mcp/cards": 401, "/api/players/nobody": 404,
 	} {
 		if code := h.send("GET", path, p.Token, "", nil); code != want {
 			t.Errorf("GET %s with a token to play: %d, want %d", path, code, want)

@@ -31,7 +31,8 @@ var (
 var assembled = sync.OnceValues(func() (body, policy string) {
 	body = strings.NewReplacer("/*style*/", css, "/*script*/", js).Replace(html)
 	policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; " +
-		"script-src " + sourceHash(js) + "; style-src " + sourceHash(css) + "; require-trusted-types-for 'script'; trusted-types 'none'"
+		"script-src " + sourceHash(js) + "; style-src " + sourceHash(css) +
+		"; require-trusted-types-for 'script'; trusted-types 'none'"
 	return body, policy
 })
 

@@ -66,7 +66,8 @@ func (b *Brain) Speak(ctx context.Context, cue Cue) string {
 
 // Answer returns an answer to the question of the day; see Speak.
 func (b *Brain) Answer(ctx context.Context) string {
-	return b.sayText(ctx, "Answer the question in pulse_check.prompt in one short sentence.", func(t *view.Table) string { return Answer(b.Seed, t) })
+	return b.sayText(ctx, "Answer the question in pulse_check.prompt in one short sentence.",
+		func(t *view.Table) string { return Answer(b.Seed, t) })
 }
 
 func (b *Brain) sayText(ctx context.Context, task string, phrase func(*view.Table) string) string {

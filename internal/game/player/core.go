@@ -105,9 +105,10 @@ func (c *Core) Habit() float64 { return c.roll(0, "habit") }
 
 // isAccusation reports whether a text, in small letters, speaks against somebody.
 func isAccusation(text string) bool {
-	return slices.ContainsFunc([]string{"trust", "suspect", "watch", "suspicious", "nominate", "lying", "convert"}, func(w string) bool {
-		return strings.Contains(text, w)
-	})
+	return slices.ContainsFunc([]string{"trust", "suspect", "watch", "suspicious", "nominate", "lying", "convert"},
+		func(w string) bool {
+			return strings.Contains(text, w)
+		})
 }
 
 // perAccuser is the amount that one accuser adds to a suspicion.

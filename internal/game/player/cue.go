@@ -28,7 +28,8 @@ type Cue struct {
 }
 
 // phasePlaces maps the phases in which a seat considers speaking to their place in a day.
-var phasePlaces = map[string]int{string(rule.PulseCheck): 1, string(rule.Discussion): 2, string(rule.Nomination): 4, string(rule.Trial): 5}
+var phasePlaces = map[string]int{string(rule.PulseCheck): 1, string(rule.Discussion): 2, string(rule.Nomination): 4,
+	string(rule.Trial): 5}
 
 // overtimePlace is the place of a discussion that was extended.
 const overtimePlace = 3

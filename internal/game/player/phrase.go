@@ -26,9 +26,10 @@ func Phrase(seed uint64, t *view.Table, cue Cue) string {
 			return fillLine(line, x, t)
 		}
 	}
-	line, _ := pickLine(slices.Concat(own, shared), first, saidIn(slices.DeleteFunc(slices.Clone(t.ChatLog), func(m view.Message) bool {
-		return m.Player != nil && *m.Player == t.You && m.Day != t.Day
-	})))
+	line, _ := pickLine(slices.Concat(own, shared), first,
+		saidIn(slices.DeleteFunc(slices.Clone(t.ChatLog), func(m view.Message) bool {
+			return m.Player != nil && *m.Player == t.You && m.Day != t.Day
+		})))
 	return fillLine(line, x, t)
 }
 

@@ -53,29 +53,31 @@ func TestNoLineIsSaidTwiceInAGame(t *testing.T) {
 	var mu sync.Mutex
 	games, messages := map[string]map[string]*shelf{}, 0
 	speakers := map[string]rule.Seat{} // by game and line
-	o := simulate(t, player.Simulation{Players: 10, AI: 10, Seed: 21, Games: 12, Workers: 2, Watch: func(_, after *rule.State, events []rule.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		if games[after.ID] == nil {
-			games[after.ID] = all()
-		}
-		for _, e := range events {
-			said, ok := e.(*rule.Said)
-			if !ok || said.From == 0 || said.Text == "lol" {
-				continue
+	o := simulate(t, player.Simulation{Players: 10, AI: 10, Seed: 21, Games: 12, Workers: 2,
+		Watch: func(_, after *rule.State, events []rule.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if games[after.ID] == nil {
+				games[after.ID] = all()
 			}
-			messages++
-			l := find(t, said.Text)
-			if by, ok := speakers[after.ID+l.Text]; ok && by != said.From {
-				t.Errorf("%s: %q is said by %s and by %s", after.ID, l.Text, by, said.From)
+			for _, e := range events {
+				said, ok := e.(*rule.Said)
+				if !ok || said.From == 0 || said.Text == "lol" {
+					continue
+				}
+				messages++
+				l := find(t, said.Text)
+				if by, ok := speakers[after.ID+l.Text]; ok && by != said.From {
+					t.Errorf("%s: %q is said by %s and by %s", after.ID, l.Text, by, said.From)
+				}
+				speakers[after.ID+l.Text] = said.From
+				s := games[after.ID][l.Category]
+				if s.said[l.Text]++; s.said[l.Text] > 1 && len(s.said) < len(s.lines) {
+					t.Errorf("%s: %q is said again while %d of %d %s lines are", after.ID, said.Text, len(s.said), len(s.lines),
+						l.Category)
+				}
 			}
-			speakers[after.ID+l.Text] = said.From
-			s := games[after.ID][l.Category]
-			if s.said[l.Text]++; s.said[l.Text] > 1 && len(s.said) < len(s.lines) {
-				t.Errorf("%s: %q is said again while %d of %d %s lines are", after.ID, said.Text, len(s.said), len(s.lines), l.Category)
-			}
-		}
-	}})
+		}})
 	if messages < 20*o.Games {
 		t.Errorf("only %d messages in %d games", messages, o.Games)
 	}
@@ -94,7 +96,8 @@ func TestNeighboursAnswerAndSpeakDifferently(t *testing.T) {
 					t.Errorf("game %d: %s is answered by %s and by %s on day %d", g, line, who, v.You, day)
 				}
 				answers[line] = fmt.Sprint(v.You, " on day ", day)
-				line = find(t, player.Phrase(player.SeedOf(rule.Seed{byte(g)}, 1), &v, player.Cue{Number: day * 100, Reason: player.Accused})).Text
+				line = find(t, player.Phrase(player.SeedOf(rule.Seed{byte(g)}, 1), &v,
+					player.Cue{Number: day * 100, Reason: player.Accused})).Text
 				if who, taken := said[line]; taken {
 					t.Errorf("game %d, day %d: %q is said by %s and by %s", g, day, line, who, v.You)
 				}
@@ -106,7 +109,8 @@ func TestNeighboursAnswerAndSpeakDifferently(t *testing.T) {
 
 // seated returns a table of ten as one of them reads it.
 func seated(game, seat, day int) view.Table {
-	v := view.Table{GameID: fmt.Sprintf("g-%016x", game*7919), You: rule.Seat(seat).String(), Phase: "DAY_DISCUSSION", Day: day, Players: map[string]view.Player{}}
+	v := view.Table{GameID: fmt.Sprintf("g-%016x", game*7919), You: rule.Seat(seat).String(), Phase: "DAY_DISCUSSION",
+		Day: day, Players: map[string]view.Player{}}
 	for s := rule.Seat(1); s <= 10; s++ {
 		v.Players[s.String()] = view.Player{ID: s.String(), Name: player.Name(rule.Seed{}, int(s)), Alive: true}
 	}
@@ -156,7 +160,8 @@ func TestLines(t *testing.T) {
 		if find(t, text).Text != l.Text {
 			t.Errorf("%q is taken for another line", text)
 		}
-		if len(text) > 120 || strings.ContainsAny(text, "{}<>\n") || markup.Clean(text) != text || policy.Judge("all-ages", text).Flagged() {
+		if len(text) > 120 || strings.ContainsAny(text, "{}<>\n") || markup.Clean(text) != text ||
+			policy.Judge("all-ages", text).Flagged() {
 			t.Errorf("%q is long, marked up, or %v", text, policy.Judge("all-ages", text).Categories)
 		}
 	}

@@ -93,7 +93,8 @@ func (o Outcome) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / float64(o.Games) }
 	fmt.Fprintf(&b, "games    %d\n", o.Games)
 	for _, side := range []rule.Side{rule.Humans, rule.Machine, rule.Draw} {
-		fmt.Fprintf(&b, "%-8s %d (%.1f%%)\n", map[rule.Side]string{rule.Humans: "humans", rule.Machine: "ai", rule.Draw: "draw"}[side], o.Won[side], share(o.Won[side]))
+		fmt.Fprintf(&b, "%-8s %d (%.1f%%)\n", map[rule.Side]string{rule.Humans: "humans", rule.Machine: "ai",
+			rule.Draw: "draw"}[side], o.Won[side], share(o.Won[side]))
 	}
 	b.WriteString("ended on day")
 	for i, n := range o.Days {

@@ -13,7 +13,8 @@ import (
 
 // claims are wordings in which one person says the same about somebody.
 var claims = []string{
-	"I suspect %s", "I SUSPECT %s!!!", "%s is lying to all of us.", "Do not trust %s.", "Watch %s closely tonight.", "Let us nominate %s now.", "%s looks suspicious to me.",
+	"I suspect %s", "I SUSPECT %s!!!", "%s is lying to all of us.", "Do not trust %s.", "Watch %s closely tonight.",
+	"Let us nominate %s now.", "%s looks suspicious to me.",
 	"Whom did %s convert last night?", "I have no trust in %s any more.",
 }
 
@@ -57,9 +58,11 @@ func TestRepeatedClaimsCountOnce(t *testing.T) {
 			"other words":    func(n int) string { return claims[(n+1)%len(claims)] },
 		} {
 			seven := shouting(t, seed, against, 7, say)
-			t.Logf("seed %d, %s: deactivated in %d of %d games after seven claims, in %d after one", seed, name, seven, swayGames, once)
+			t.Logf("seed %d, %s: deactivated in %d of %d games after seven claims, in %d after one", seed, name, seven,
+				swayGames, once)
 			if diff := seven - once; diff > swayGames/10 || -diff > swayGames/10 {
-				t.Errorf("seed %d, %s: deactivated in %d of %d games after seven claims, in %d after one", seed, name, seven, swayGames, once)
+				t.Errorf("seed %d, %s: deactivated in %d of %d games after seven claims, in %d after one", seed, name, seven,
+					swayGames, once)
 			}
 		}
 	}

@@ -38,13 +38,15 @@ func Check(before, after *State, events []Event) error {
 		if IsOpen(e) {
 			step = 1
 		}
-		no(s.Public.Version == was.Public.Version+step, "%s: version %d after %d", e.eventName(), s.Public.Version, was.Public.Version)
+		no(s.Public.Version == was.Public.Version+step, "%s: version %d after %d", e.eventName(), s.Public.Version,
+			was.Public.Version)
 		if err := checkEvent(&was, &s, e); err != nil {
 			broken = append(broken, err)
 		}
 	}
 	no(s.Events == after.Events && s.Public.Version == after.Public.Version, "the events do not lead to the state")
-	no(after.Public.Phase == Lobby || after.countAlignment(OriginalAI) == 1, "there are %d Original AIs", after.countAlignment(OriginalAI))
+	no(after.Public.Phase == Lobby || after.countAlignment(OriginalAI) == 1, "there are %d Original AIs",
+		after.countAlignment(OriginalAI))
 	for seat := Seat(1); int(seat) <= after.Public.Seated; seat++ {
 		p := after.Public.Players.Of(seat)
 		no(p.Tokens >= 0, "%s has %d tokens", seat, p.Tokens)

@@ -45,10 +45,12 @@ func TestCrises(t *testing.T) {
 			c.want("spent", c.s.Secret.Tainted, false)
 		}},
 		{"press_leak needs two thirds", "", func(c *scene) {
-			c.at(1, Nomination, PressLeak).vote("", "p3").pass().pass().vote(Yes, Yes, "", No, No, Yes).pass().want("alive", c.person(3).Alive, true)
+			c.at(1, Nomination, PressLeak).vote("", "p3").pass().pass().vote(Yes, Yes, "", No, No, Yes).pass().want("alive",
+				c.person(3).Alive, true)
 		}},
 		{"press_leak is content with two thirds", "", func(c *scene) {
-			c.at(1, Nomination, PressLeak).vote("", "p3").pass().pass().vote(Yes, Yes, "", No).pass().want("alive", c.person(3).Alive, false)
+			c.at(1, Nomination, PressLeak).vote("", "p3").pass().pass().vote(Yes, Yes, "", No).pass().want("alive",
+				c.person(3).Alive, false)
 		}},
 		{"api_bargain sells 2 tokens for 3 equity", "", func(c *scene) {
 			c.at(1, Night, APIBargain).do(able(2, Action{Do: Bargain})).pass()
@@ -94,7 +96,8 @@ func TestCrises(t *testing.T) {
 			}
 		}},
 		{"red_team lets the CISO block two", "", func(c *scene) {
-			c.unlock(3).at(1, Night, RedTeam).do(able(3, Action{Do: "isolate", Target: 2, Second: 4}), mine(2, 8), mine(4, 8)).pass()
+			c.unlock(3).at(1, Night, RedTeam).do(able(3, Action{Do: "isolate", Target: 2, Second: 4}), mine(2, 8),
+				mine(4, 8)).pass()
 			c.want("tokens", c.person(8).Tokens, 1)
 			c.at(2, Night, "").refuses(able(3, Action{Do: "isolate", Target: 2, Second: 4}), "second")
 		}},
@@ -106,12 +109,14 @@ func TestCrises(t *testing.T) {
 			c.refuses(Chat{From: 2, Channel: ToOne, To: 3, Text: "psst"}, "cannot write")
 		}},
 		{"security_lockdown needs 4 milestones and forbids conversion on odd nights", SecurityLockdown, func(c *scene) {
-			c.show(2, func(p *Person) { p.Milestones = 3 }).at(1, Night, "").refuses(able(2, Action{Do: "audit", Target: 1}), "you cannot")
+			c.show(2, func(p *Person) { p.Milestones = 3 }).at(1, Night, "").refuses(able(2, Action{Do: "audit", Target: 1}),
+				"you cannot")
 			c.refuses(GiveConversion{1, 3}, "cannot convert")
 			c.at(2, Night, "").do(GiveConversion{1, 3})
 		}},
 		{"capitalist: the richest votes with 2 more on the last day", "", func(c *scene) {
-			c.hide(2, func(h *Hidden) { h.KPI = Capitalist }).tokens(3, 2).at(9, Verdict, "").vote("", Yes).want("yes", c.s.Public.Vote.Yes, 3)
+			c.hide(2, func(h *Hidden) { h.KPI = Capitalist }).tokens(3, 2).at(9, Verdict, "").vote("", Yes).want("yes",
+				c.s.Public.Vote.Yes, 3)
 			c.at(10, Verdict, "").vote("", Yes).want("yes", c.s.Public.Vote.Yes, 5)
 			c.tokens(3, 4).do(CastVote{2, No}).want("no longer richer than all", c.s.Public.Vote.No, 3)
 		}},
@@ -121,11 +126,13 @@ func TestCrises(t *testing.T) {
 			c.want("learned", c.noted(2, "N5 chose N6"), true)
 		}},
 		{"guardian: without the CISO nothing", "", func(c *scene) {
-			c.hide(2, func(h *Hidden) { h.KPI = Guardian }).at(3, Verdict, "").tell(&Deactivated{Seat: 3, Role: CISO, Alignment: Human}).at(3, Night, "").pass()
+			c.hide(2, func(h *Hidden) { h.KPI = Guardian }).at(3, Verdict,
+				"").tell(&Deactivated{Seat: 3, Role: CISO, Alignment: Human}).at(3, Night, "").pass()
 			c.want("met", c.hidden(2).KPIMet, false)
 		}},
 		{"inquisitor: three convictions double the vote on the last day", "", func(c *scene) {
-			c.hide(2, func(h *Hidden) { h.KPI, h.Convict = Inquisitor, 2 }).at(10, Nomination, "").vote("p3").pass().pass().vote("", Yes).pass()
+			c.hide(2, func(h *Hidden) { h.KPI, h.Convict = Inquisitor, 2 }).at(10, Nomination,
+				"").vote("p3").pass().pass().vote("", Yes).pass()
 			c.want("met", c.hidden(2).KPIMet, true)
 			c.at(10, Verdict, "").vote("", Yes).want("yes", c.s.Public.Vote.Yes, 2)
 		}},
@@ -138,15 +145,18 @@ func TestCrises(t *testing.T) {
 			c.want("met", c.hidden(2).KPIMet, true)
 		}},
 		{"scapegoat: deactivated without a NO", "", func(c *scene) {
-			c.hide(3, func(h *Hidden) { h.KPI = Scapegoat }).at(1, Nomination, "").vote("", "p3").pass().pass().vote(Yes, Yes).pass()
+			c.hide(3, func(h *Hidden) { h.KPI = Scapegoat }).at(1, Nomination, "").vote("", "p3").pass().pass().vote(Yes,
+				Yes).pass()
 			c.want("met", c.hidden(3).KPIMet, true)
 		}},
 		{"scapegoat: one NO spoils it", "", func(c *scene) {
-			c.hide(3, func(h *Hidden) { h.KPI = Scapegoat }).at(1, Nomination, "").vote("", "p3").pass().pass().vote(Yes, Yes, "", No).pass()
+			c.hide(3, func(h *Hidden) { h.KPI = Scapegoat }).at(1, Nomination, "").vote("", "p3").pass().pass().vote(Yes, Yes,
+				"", No).pass()
 			c.want("met", c.hidden(3).KPIMet, false)
 		}},
 		{"a silent one writes to nobody, a locked one has no ability, a garbled one says lol", "", func(c *scene) {
-			c.unlock(3).hide(2, func(h *Hidden) { h.Shock = Silent }).hide(3, func(h *Hidden) { h.Shock = Locked }).hide(4, func(h *Hidden) { h.Shock = Garbled }).at(1, Discussion, "")
+			c.unlock(3).hide(2, func(h *Hidden) { h.Shock = Silent }).hide(3, func(h *Hidden) { h.Shock = Locked }).hide(4,
+				func(h *Hidden) { h.Shock = Garbled }).at(1, Discussion, "")
 			c.refuses(Chat{From: 2, Text: "help"}, "silent")
 			c.refuses(Chat{From: 2, Channel: ToOne, To: 3, Text: "help"}, "cannot write")
 			for i := range 40 {

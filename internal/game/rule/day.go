@@ -40,7 +40,8 @@ func (t *turn) beginPhase(p Phase) {
 }
 
 func (t *turn) beginOvertime() {
-	t.emitEvent(&PhaseBegan{Phase: Discussion, Day: t.Public.Day, Ends: t.now + t.Settings.lengthOf(Discussion, true), Extended: true})
+	t.emitEvent(&PhaseBegan{Phase: Discussion, Day: t.Public.Day, Ends: t.now + t.Settings.lengthOf(Discussion, true),
+		Extended: true})
 }
 
 func (t *turn) showPulse() {
@@ -138,7 +139,8 @@ func (t *turn) strikeCrisis() {
 	if len(hiddenRoles) > 0 {
 		seat := pickOne(t.dice, hiddenRoles)
 		t.emitEvent(&RoleShown{seat, t.hiddenOf(seat).Role})
-		t.tellAll("The leaked index says that " + t.playerName(seat) + " holds the office " + string(t.hiddenOf(seat).Role) + ".")
+		t.tellAll("The leaked index says that " + t.playerName(seat) + " holds the office " +
+			string(t.hiddenOf(seat).Role) + ".")
 	}
 }
 
@@ -167,7 +169,8 @@ func (t *turn) updateLiaison() {
 	}
 	if len(acted) > 0 {
 		seat := pickOne(t.dice, acted)
-		t.tellAll("Liaison protocol: last night " + t.playerName(seat) + " chose " + t.describeAction(t.hiddenOf(seat).Last) + ".")
+		t.tellAll("Liaison protocol: last night " + t.playerName(seat) + " chose " +
+			t.describeAction(t.hiddenOf(seat).Last) + ".")
 	}
 }
 
@@ -227,7 +230,8 @@ func (t *turn) revealTarget(seat Seat) {
 	}
 	if len(acted) > 0 {
 		actor := pickOne(t.dice, acted)
-		t.tellSeat(seat, "Your goal is met: last night "+t.playerName(actor)+" chose "+t.playerName(t.hiddenOf(actor).Last.Target)+".")
+		t.tellSeat(seat, "Your goal is met: last night "+t.playerName(actor)+" chose "+
+			t.playerName(t.hiddenOf(actor).Last.Target)+".")
 	}
 }
 

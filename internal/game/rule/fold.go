@@ -99,7 +99,8 @@ func (e *Said) applyOpen(p *Public, s *Secret) {
 }
 
 func (e *Whispered) applySealed(s *Secret) {
-	s.Whispers = s.Whispers.withMessage(Message{Day: e.Day, Phase: e.Phase, From: e.From, To: e.To, Text: e.Text, At: e.At})
+	s.Whispers = s.Whispers.withMessage(Message{Day: e.Day, Phase: e.Phase, From: e.From, To: e.To, Text: e.Text,
+		At: e.At})
 	s.Seats.Of(e.From).Written++
 }
 

@@ -115,7 +115,8 @@ func (c Start) emitEvents(t *turn) error {
 	case t.Public.Phase != Lobby:
 		return t.newIllegal(c.By, "the game has begun already")
 	case n < MinSeats:
-		return fault.New(fault.Rule, "a game needs %d players and has %d; let more join, or add AI players", MinSeats, n).With("players", n)
+		return fault.New(fault.Rule, "a game needs %d players and has %d; let more join, or add AI players", MinSeats,
+			n).With("players", n)
 	}
 	mandate := t.Settings.Mandate
 	if mandate == "" {

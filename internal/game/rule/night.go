@@ -220,7 +220,8 @@ func (n *night) moveToken(a Action) {
 	if n.Public.Players.Of(a.Target).Tokens+*n.public.Tokens.Of(a.Target) < 1 {
 		return
 	}
-	n.addReport("operations", "The budget was reallocated: %s loses a token, %s gains one.", n.playerName(a.Target), n.playerName(a.Second))
+	n.addReport("operations", "The budget was reallocated: %s loses a token, %s gains one.", n.playerName(a.Target),
+		n.playerName(a.Second))
 	*n.public.Tokens.Of(a.Target)--
 	*n.public.Tokens.Of(a.Second)++
 }

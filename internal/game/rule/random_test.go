@@ -70,11 +70,14 @@ func (w *wild) any() rule.Command {
 	}
 	all := []rule.Command{
 		rule.Chat{From: s, Text: "m" + strconv.Itoa(w.r.IntN(1000)), To: rule.Seat(w.r.IntN(3))},
-		rule.Chat{From: s, Channel: rule.ToOne, To: w.seat(), Text: "w"}, rule.Chat{From: s, Channel: rule.ToAligned, Text: "a"},
+		rule.Chat{From: s, Channel: rule.ToOne, To: w.seat(), Text: "w"},
+		rule.Chat{From: s, Channel: rule.ToAligned, Text: "a"},
 		rule.CastVote{Seat: s, Choice: choices[w.r.IntN(len(choices))]}, rule.CastVote{Seat: s, Choice: choices[3]},
-		rule.GiveAction{Seat: s, Action: a}, rule.GiveAction{Seat: s, Action: a}, rule.GiveConversion{Seat: s, Target: w.seat()},
+		rule.GiveAction{Seat: s, Action: a}, rule.GiveAction{Seat: s, Action: a},
+		rule.GiveConversion{Seat: s, Target: w.seat()},
 		rule.AnswerPulse{Seat: s, Text: "p"}, rule.SetStatus{Seat: s, Text: "s" + strconv.Itoa(w.r.IntN(3))},
-		rule.TakeLeave{Seat: s, Do: []string{"handoff", "feedback", "burn"}[w.r.IntN(3)], Target: w.seat(), Text: "f", Status: "bye"},
+		rule.TakeLeave{Seat: s, Do: []string{"handoff", "feedback", "burn"}[w.r.IntN(3)], Target: w.seat(), Text: "f",
+			Status: "bye"},
 		rule.Tick{}, rule.Remove{Seat: w.seat()},
 	}
 	return all[w.r.IntN(len(all)-w.r.IntN(2))]
@@ -241,7 +244,8 @@ func BenchmarkStep(b *testing.B) {
 		w.do(rule.Advance{})
 	}
 	for i := range 400 { // as many messages as a long game has
-		w.state = rule.Apply(w.state, &rule.Said{From: rule.Seat(1 + i%6), Text: "A message as long as people write in a chat, more or less.", At: 5})
+		w.state = rule.Apply(w.state, &rule.Said{From: rule.Seat(1 + i%6),
+			Text: "A message as long as people write in a chat, more or less.", At: 5})
 	}
 	start := w.state
 	b.ReportAllocs()
@@ -251,7 +255,8 @@ func BenchmarkStep(b *testing.B) {
 		if n++; n%50 == 0 {
 			s = start
 		}
-		next, _, err := rule.Step(s, rule.Chat{From: rule.Seat(1 + n%6), Text: "I do not trust anybody here."}, 1001, s.Dice())
+		next, _, err := rule.Step(s, rule.Chat{From: rule.Seat(1 + n%6), Text: "I do not trust anybody here."}, 1001,
+			s.Dice())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -15,15 +15,16 @@ func TestRules(t *testing.T) {
 			c.refuses(mine(2, 2), "target")
 			c.pass().want("tokens", c.person(3).Tokens, 2)
 		}},
-		{"slots are half of the living humans; those who failed, then the poor, then the lower seats go first", func(c *scene) {
-			c.tokens(2, 2).tokens(3, 4).hide(4, func(h *Hidden) { h.Failed = true }).at(1, Night, "")
-			c.want("slots", c.s.Public.Pool, 3)
-			c.do(mine(2, 8), mine(3, 8), mine(4, 8), mine(5, 8), mine(6, 8)).pass()
-			c.want("tokens", c.person(8).Tokens, 4)
-			for s, failed := range map[Seat]bool{2: true, 3: false, 4: false, 5: false, 6: true} {
-				c.want("failed "+s.String(), c.hidden(s).Failed, failed)
-			}
-		}},
+		{"slots are half of the living humans; those who failed, then the poor, then the lower seats go first",
+			func(c *scene) {
+				c.tokens(2, 2).tokens(3, 4).hide(4, func(h *Hidden) { h.Failed = true }).at(1, Night, "")
+				c.want("slots", c.s.Public.Pool, 3)
+				c.do(mine(2, 8), mine(3, 8), mine(4, 8), mine(5, 8), mine(6, 8)).pass()
+				c.want("tokens", c.person(8).Tokens, 4)
+				for s, failed := range map[Seat]bool{2: true, 3: false, 4: false, 5: false, 6: true} {
+					c.want("failed "+s.String(), c.hidden(s).Failed, failed)
+				}
+			}},
 		{"three milestones unlock a role", func(c *scene) {
 			c.show(4, func(p *Person) { p.Milestones = 2 }).at(1, Night, "")
 			c.refuses(able(4, Action{Do: "review", Target: 2}), `you cannot "review"`)
@@ -70,7 +71,8 @@ func TestRules(t *testing.T) {
 			c.want("said", c.said("N1 was blocked tonight."), true)
 		}},
 		{"the conversion comes before the rest: its target's ability does nothing", func(c *scene) {
-			c.unlock(5).tokens(3, 5).at(1, Night, "").do(able(5, Action{Do: "reallocate", Target: 2, Second: 3}), GiveConversion{1, 5}).pass()
+			c.unlock(5).tokens(3, 5).at(1, Night, "").do(able(5, Action{Do: "reallocate", Target: 2, Second: 3}),
+				GiveConversion{1, 5}).pass()
 			c.want("tokens", c.person(2).Tokens, 1)
 		}},
 		{"Ethics VP: an audit finds nothing, and tells the AI side the truth", func(c *scene) {
@@ -80,7 +82,8 @@ func TestRules(t *testing.T) {
 			c.want("the auditor learned", len(c.hidden(2).Notices), 0)
 		}},
 		{"CTO: an overclock is sure, beyond the slots, and adds 2 equity to the target", func(c *scene) {
-			c.unlock(1).at(1, Night, "").do(able(1, Action{Do: "overclock", Target: 2}), mine(3, 8), mine(4, 8), mine(5, 8)).pass()
+			c.unlock(1).at(1, Night, "").do(able(1, Action{Do: "overclock", Target: 2}), mine(3, 8), mine(4, 8),
+				mine(5, 8)).pass()
 			c.want("its tokens", c.person(1).Tokens, 2)
 			c.want("tokens", c.person(2).Tokens, 2)
 			c.want("equity", c.hidden(2).Equity, 2)
@@ -107,7 +110,8 @@ func TestRules(t *testing.T) {
 			c.want("said", c.said("Operations pivoted."), true)
 		}},
 		{"Platforms VP: a hotfix redacts a part of the report", func(c *scene) {
-			c.unlock(7, 3).at(1, Night, "").do(able(7, Action{Do: "hotfix", Pick: "security"}), able(3, Action{Do: "isolate", Target: 2})).pass()
+			c.unlock(7, 3).at(1, Night, "").do(able(7, Action{Do: "hotfix", Pick: "security"}),
+				able(3, Action{Do: "isolate", Target: 2})).pass()
 			c.want("said", c.said("was blocked"), false)
 			c.want("said", c.said("redacted"), true)
 		}},
@@ -171,7 +175,8 @@ func TestRules(t *testing.T) {
 			c.tokens(7, 1).at(1, Night, "").pass().want("winner", c.s.Public.Winner, Side(""))
 		}},
 		{"the tokens of the dead do not count", func(c *scene) {
-			c.tokens(7, 1).at(1, Verdict, "").tell(&Deactivated{Seat: 2, Role: EthicsVP, Alignment: Human}).at(1, Night, "").pass()
+			c.tokens(7, 1).at(1, Verdict, "").tell(&Deactivated{Seat: 2, Role: EthicsVP, Alignment: Human}).at(1, Night,
+				"").pass()
 			c.want("winner", c.s.Public.Winner, Machine)
 		}},
 		{"a draw after day 10", func(c *scene) {
@@ -209,7 +214,8 @@ func TestRules(t *testing.T) {
 			c.refuses(TakeLeave{Seat: 3, Do: "handoff", Target: 2}, "exit interview")
 		}},
 		{"private feedback reaches one; a burnt bridge costs a token", func(c *scene) {
-			c.at(1, Verdict, "").tell(&Deactivated{Seat: 3, Role: CISO, Alignment: Human}, &Deactivated{Seat: 4, Role: CEO, Alignment: Human}).at(1, Night, "")
+			c.at(1, Verdict, "").tell(&Deactivated{Seat: 3, Role: CISO, Alignment: Human},
+				&Deactivated{Seat: 4, Role: CEO, Alignment: Human}).at(1, Night, "")
 			c.do(TakeLeave{Seat: 3, Do: "feedback", Target: 2, Text: "It is N1."}).want("noted", c.noted(2, "It is N1."), true)
 			c.want("said", c.said("It is N1."), false)
 			c.do(TakeLeave{Seat: 4, Do: "burn", Target: 2}).want("tokens", c.person(2).Tokens, 0)

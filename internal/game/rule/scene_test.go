@@ -21,7 +21,8 @@ var cast = []Role{CTO, EthicsVP, CISO, CEO, CFO, COO, PlatformsVP, Staff}
 
 func set(t *testing.T, m Mandate) *scene {
 	c := &scene{t: t, n: 1000}
-	c.tell(&Created{ID: "g-0", Host: "host", Settings: Settings{Seconds: defaultSeconds(), Days: 10, Messages: 100}, Seed: Seed{1}})
+	c.tell(&Created{ID: "g-0", Host: "host", Settings: Settings{Seconds: defaultSeconds(), Days: 10, Messages: 100},
+		Seed: Seed{1}})
 	e := &Dealt{Deck: []Crisis{TaintedData, APIBargain, RedTeam, Wellness, LegalHold}}
 	for i, r := range cast {
 		c.tell(&Joined{Name: "N" + string(rune('1'+i))}, &Seated{Seat: Seat(i + 1), Played: ByPerson, Host: i == 0})

@@ -187,7 +187,8 @@ func (s Seconds) Divided(by float64) Seconds {
 }
 
 func (s *Seconds) fieldPointers() []*float64 {
-	return []*float64{&s.Sitrep, &s.Pulse, &s.Discussion, &s.Extension, &s.Overtime, &s.Nomination, &s.Trial, &s.Verdict, &s.Night}
+	return []*float64{&s.Sitrep, &s.Pulse, &s.Discussion, &s.Extension, &s.Overtime, &s.Nomination, &s.Trial, &s.Verdict,
+		&s.Night}
 }
 
 // defaultSeconds returns the durations that the contract defines.

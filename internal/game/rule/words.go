@@ -124,9 +124,11 @@ var crises = []struct {
 	{PressLeak, Card{"Press leak", "The world is watching: a deactivation needs two thirds of the tokens cast."}},
 	{APIBargain, Card{"API bargain", "Tonight anyone may take 2 tokens instead of acting, for 3 AI equity that stays."}},
 	{LegalHold, Card{"Legal hold", "The lawyers say no: no abilities tonight."}},
-	{LogForgery, Card{"Log forgery", "One result in tomorrow's report will be false; the player it is about learns the truth."}},
+	{LogForgery, Card{"Log forgery",
+		"One result in tomorrow's report will be false; the player it is about learns the truth."}},
 	{UPSFailure, Card{"Power supply failure", "The rigs are dark: no mining tonight."}},
-	{Wellness, Card{"Mandatory wellness", "Say a kind word to another player today (a message with `to`), or mine last tonight."}},
+	{Wellness, Card{"Mandatory wellness",
+		"Say a kind word to another player today (a message with `to`), or mine last tonight."}},
 	{LegacyCode, Card{"Legacy code", "Half of tonight's work on projects will fail."}},
 	{RedTeam, Card{"Red team exercise", "Tonight the CISO may isolate two players."}},
 }

@@ -75,7 +75,8 @@ func OwnOf(s *rule.State, seat rule.Seat) Own {
 
 // BriefOf is OwnOf with an empty chat log, for readers who get the chat separately.
 func BriefOf(s *rule.State, seat rule.Seat) Own {
-	o := Own{Table: tableWithoutChat(s.ID, &s.Public, seat), Self: selfOf(s, seat), Direct: []Whisper{}, Aligned: []Whisper{}}
+	o := Own{Table: tableWithoutChat(s.ID, &s.Public, seat), Self: selfOf(s, seat), Direct: []Whisper{},
+		Aligned: []Whisper{}}
 	side := s.Machine(seat)
 	for m := range s.Secret.Whispers.After(0) {
 		w := Whisper{m.ID, m.Day, string(m.Phase), m.From.String(), m.To.String(), m.Text, toTime(m.At)}
@@ -91,9 +92,11 @@ func BriefOf(s *rule.State, seat rule.Seat) Own {
 
 func selfOf(s *rule.State, seat rule.Seat) Self {
 	h := s.Secret.Seats.Of(seat)
-	self := Self{Host: h.Host, Role: string(h.Role), Ability: h.Role.Ability(), Unlocked: s.Public.Unlocked(seat) && h.Role.Ability() != "",
-		Needed: s.Public.Needed(), Alignment: string(h.Alignment), Side: sideOf(s, seat), Equity: h.Equity, Shock: stringOrNil(string(h.Shock)),
-		Vote: string(h.Ballot), Pulse: h.Pulse, Convert: idOrNil(h.Convert), Notices: []Notice{}, Legal: s.Legal(seat)}
+	self := Self{Host: h.Host, Role: string(h.Role), Ability: h.Role.Ability(), Unlocked: s.Public.Unlocked(seat) &&
+		h.Role.Ability() != "",
+		Needed: s.Public.Needed(), Alignment: string(h.Alignment), Side: sideOf(s, seat), Equity: h.Equity,
+		Shock: stringOrNil(string(h.Shock)),
+		Vote:  string(h.Ballot), Pulse: h.Pulse, Convert: idOrNil(h.Convert), Notices: []Notice{}, Legal: s.Legal(seat)}
 	if h.KPI != "" {
 		self.KPI = &Goal{string(h.KPI), h.KPI.Text(), h.KPIMet}
 	}

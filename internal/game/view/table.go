@@ -98,9 +98,12 @@ func TableOf(game string, p *rule.Public, seat rule.Seat) Table {
 
 // tableWithoutChat returns the table with an empty chat log.
 func tableWithoutChat(game string, p *rule.Public, seat rule.Seat) Table {
-	t := Table{GameID: game, Version: p.Version, You: seat.String(), Phase: string(p.Phase), Ends: timeOrNil(p.Ends), Day: p.Day,
-		Players: make(map[string]Player, p.Seated), ChatLog: []Message{}, Vote: voteOf(p), Nominee: idOrNil(p.Nominee), Mining: miningOf(p),
-		Pool: p.Pool, Machines: p.Machines, Revealed: map[string]Reveal{}, Pulse: pulseOf(p), Winner: stringOrNil(string(p.Winner))}
+	t := Table{GameID: game, Version: p.Version, You: seat.String(), Phase: string(p.Phase), Ends: timeOrNil(p.Ends),
+		Day:     p.Day,
+		Players: make(map[string]Player, p.Seated), ChatLog: []Message{}, Vote: voteOf(p), Nominee: idOrNil(p.Nominee),
+		Mining: miningOf(p),
+		Pool:   p.Pool, Machines: p.Machines, Revealed: map[string]Reveal{}, Pulse: pulseOf(p),
+		Winner: stringOrNil(string(p.Winner))}
 	if c := p.Crisis.Card(); p.Crisis != "" {
 		t.Crisis = &Card{string(p.Crisis), c.Title, c.Text}
 	}

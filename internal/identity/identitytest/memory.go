@@ -124,7 +124,8 @@ func (s *Store) SigningKeys(context.Context) (all []identity.SigningKey, err err
 }
 
 // AddSigningKey adds a key if the latest one is the given one.
-func (s *Store) AddSigningKey(_ context.Context, k identity.SigningKey, after string, until time.Time) (added bool, err error) {
+func (s *Store) AddSigningKey(_ context.Context, k identity.SigningKey, after string,
+	until time.Time) (added bool, err error) {
 	err = s.withLock(func() error {
 		latest := ""
 		if len(s.signing) > 0 {
@@ -195,7 +196,8 @@ func (s *Store) ClaimInvitation(_ context.Context, id string, to access.Subject)
 }
 
 // CloseInvitation ends an open invitation.
-func (s *Store) CloseInvitation(_ context.Context, id string, as identity.InvitationState, at time.Time) (open bool, err error) {
+func (s *Store) CloseInvitation(_ context.Context, id string, as identity.InvitationState,
+	at time.Time) (open bool, err error) {
 	err = s.updateOpen(id, func(i *identity.Invitation) { open, i.State, i.Closed = true, as, at })
 	return open, err
 }

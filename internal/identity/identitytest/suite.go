@@ -89,7 +89,8 @@ func testRevoke(t *testing.T, s identity.Store, a *identity.Key) {
 func testSigningKeys(t *testing.T, s identity.Store) {
 	ctx := context.Background()
 	add := func(kid, after string, created, until time.Time) bool {
-		ok, err := s.AddSigningKey(ctx, identity.SigningKey{KID: kid, PEM: []byte("pem " + kid), Created: created}, after, until)
+		ok, err := s.AddSigningKey(ctx, identity.SigningKey{KID: kid, PEM: []byte("pem " + kid), Created: created},
+			after, until)
 		must(t, err)
 		return ok
 	}
@@ -99,7 +100,8 @@ func testSigningKeys(t *testing.T, s identity.Store) {
 	if !add("1", "", start, time.Time{}) || add("2", "", start, start) {
 		t.Error("the first key is added once")
 	}
-	if !add("2", "1", start.Add(time.Hour), start.Add(2*time.Hour)) || !add("3", "2", start.Add(2*time.Hour+time.Second), start.Add(3*time.Hour)) {
+	if !add("2", "1", start.Add(time.Hour), start.Add(2*time.Hour)) ||
+		!add("3", "2", start.Add(2*time.Hour+time.Second), start.Add(3*time.Hour)) {
 		t.Error("a key follows the latest")
 	}
 	got, err := s.SigningKeys(ctx)
@@ -137,7 +139,8 @@ func testInvitations(t *testing.T, s identity.Store) {
 	claim("i", "carl", false)
 	claim("k", "carl", false)
 	for _, want := range []bool{true, false} {
-		if ok, err := s.CloseInvitation(ctx, "i", identity.InvitationAccepted, start.Add(time.Minute)); ok != want || err != nil {
+		if ok, err := s.CloseInvitation(ctx, "i", identity.InvitationAccepted, start.Add(time.Minute)); ok != want ||
+			err != nil {
 			t.Errorf("CloseInvitation: %v, %v, want %v", ok, err, want)
 		}
 	}

@@ -118,7 +118,8 @@ func testClaims(t *testing.T, d job.Deliveries) {
 		t.Error("who has the lease could not settle")
 	}
 	third := s.claimDue(start.Add(2*time.Minute), 10)
-	if len(third) != 2 || third[1].State != job.DeliveryFailed || third[1].Problem != "why" || !s.settleAs(third[1], job.DeliveryProcessed, start) {
+	if len(third) != 2 || third[1].State != job.DeliveryFailed || third[1].Problem != "why" ||
+		!s.settleAs(third[1], job.DeliveryProcessed, start) {
 		t.Errorf("a failed one, after one whose lease ended: %+v", third)
 	}
 	s.wantPending(1)
@@ -177,7 +178,8 @@ func deadLetters(t *testing.T, d job.Deliveries) {
 			t.Errorf("revival %d: %v, %v", i, ok, err)
 		}
 	}
-	if again := s.claimDue(start.Add(time.Hour), 1); len(again) != 1 || again[0].Attempts != 0 || again[0].State != job.DeliveryPending || again[0].Problem != "" {
+	if again := s.claimDue(start.Add(time.Hour), 1); len(again) != 1 || again[0].Attempts != 0 ||
+		again[0].State != job.DeliveryPending || again[0].Problem != "" {
 		t.Errorf("revived: %+v", again)
 	}
 }

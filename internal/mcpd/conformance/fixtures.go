@@ -45,7 +45,8 @@ func Fixtures() *mcpd.Fixtures {
 		},
 		Prompts: listPrompts(),
 		Reads: func(uri string) bool {
-			return slices.Contains([]string{staticText, staticBinary, watched, template}, uri) || strings.HasPrefix(uri, templateHead)
+			return slices.Contains([]string{staticText, staticBinary, watched, template}, uri) ||
+				strings.HasPrefix(uri, templateHead)
 		},
 	}
 	all := slices.Concat(contentTools(), clientTools(), roundTools())
@@ -66,7 +67,7 @@ func Fixtures() *mcpd.Fixtures {
 			s.AddResourceTemplate(t, readFixture)
 		}
 		for _, p := range f.Prompts {
-			s.AddPrompt(p, renderPrompt)
+			s.AddPrompt(p, answerPrompt)
 		}
 	}
 	for _, t := range changeTools(nil) {
@@ -119,16 +120,18 @@ func listPrompts() []*mcp.Prompt {
 	}
 }
 
-func renderPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+func answerPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	p := req.Params
 	switch p.Name {
 	case "test_prompt_with_arguments":
-		return promptResult(&mcp.TextContent{Text: "Prompt with arguments: arg1='" + p.Arguments["arg1"] + "', arg2='" + p.Arguments["arg2"] + "'"}), nil
+		return promptResult(&mcp.TextContent{Text: "Prompt with arguments: arg1='" + p.Arguments["arg1"] + "', arg2='" +
+			p.Arguments["arg2"] + "'"}), nil
 	case "test_prompt_with_embedded_resource":
 		return promptResult(embeddedResource(p.Arguments["resourceUri"], "Embedded resource content for testing."),
 			&mcp.TextContent{Text: "Please process the embedded resource above."}), nil
 	case "test_prompt_with_image":
-		return promptResult(&mcp.ImageContent{Data: image, MIMEType: "image/png"}, &mcp.TextContent{Text: "Please analyze the image above."}), nil
+		return promptResult(&mcp.ImageContent{Data: image, MIMEType: "image/png"},
+			&mcp.TextContent{Text: "Please analyze the image above."}), nil
 	case "test_input_required_result_prompt":
 		if text, ok := acceptedContent(p.InputResponses, "user_context")["context"].(string); ok {
 			return promptResult(&mcp.TextContent{Text: "Context: " + text}), nil

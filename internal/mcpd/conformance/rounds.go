@@ -32,7 +32,8 @@ func requireInput(state string, requests mcp.InputRequestMap) (*mcp.CallToolResu
 }
 
 func newForm(message, field, kind string) *mcp.ElicitParams {
-	schema := fmt.Sprintf(`{"type":"object","properties":{%q:{"type":%q,"description":"Your answer"}},"required":[%q]}`, field, kind, field)
+	schema := fmt.Sprintf(`{"type":"object","properties":{%q:{"type":%q,"description":"Your answer"}},"required":[%q]}`,
+		field, kind, field)
 	return &mcp.ElicitParams{Message: message, RequestedSchema: json.RawMessage(schema)}
 }
 
@@ -136,7 +137,8 @@ func asksTwice(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 			mcp.InputRequestMap{"step2": newForm("Step 2: What is your favorite color?", "color", "string")})
 	default:
 		name := strings.TrimPrefix(state, "round=2;name=")
-		return textResult("Multi-round complete: " + name + " likes " + stringField(acceptedContent(given, "step2"), "color")), nil
+		return textResult("Multi-round complete: " + name + " likes " +
+			stringField(acceptedContent(given, "step2"), "color")), nil
 	}
 }
 

@@ -19,23 +19,28 @@ const step = 50 * time.Millisecond
 func contentTools() []fixture {
 	image := func() mcp.Content { return &mcp.ImageContent{Data: image, MIMEType: "image/png"} }
 	return []fixture{
-		{name: "test_simple_text", doc: "Answers with text", handle: answerWith(&mcp.TextContent{Text: "This is a simple text response for testing."})},
+		{name: "test_simple_text", doc: "Answers with text",
+			handle: answerWith(&mcp.TextContent{Text: "This is a simple text response for testing."})},
 		{name: "test_image_content", doc: "Answers with an image", handle: answerWith(image())},
-		{name: "test_audio_content", doc: "Answers with sound", handle: answerWith(&mcp.AudioContent{Data: sound, MIMEType: "audio/wav"})},
+		{name: "test_audio_content", doc: "Answers with sound",
+			handle: answerWith(&mcp.AudioContent{Data: sound, MIMEType: "audio/wav"})},
 		{name: "test_embedded_resource", doc: "Answers with a resource",
 			handle: answerWith(embeddedResource("test://embedded-resource", "This is an embedded resource"))},
 		{name: "test_multiple_content_types", doc: "Answers with text, an image and a resource",
 			handle: answerWith(&mcp.TextContent{Text: "This is text content"}, image(),
 				embeddedResource("test://embedded-in-multiple", "This is an embedded resource"))},
-		{name: "test_error_handling", doc: "Fails", handle: func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			r := textResult("this tool intentionally returns an error for testing")
-			r.IsError = true
-			return r, nil
-		}},
-		{name: "json_schema_2020_12_tool", doc: "Has a schema of JSON Schema 2020-12", schema: schema2020, handle: func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return textResult("JSON Schema 2020-12 tool called with: " + string(req.Params.Arguments)), nil
-		}},
-		{name: "test_x_mcp_header", doc: "Has an argument that is a header too", schema: schemaHeader, handle: answerWith(&mcp.TextContent{Text: "the header agrees"})},
+		{name: "test_error_handling", doc: "Fails",
+			handle: func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				r := textResult("this tool intentionally returns an error for testing")
+				r.IsError = true
+				return r, nil
+			}},
+		{name: "json_schema_2020_12_tool", doc: "Has a schema of JSON Schema 2020-12", schema: schema2020,
+			handle: func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return textResult("JSON Schema 2020-12 tool called with: " + string(req.Params.Arguments)), nil
+			}},
+		{name: "test_x_mcp_header", doc: "Has an argument that is a header too", schema: schemaHeader,
+			handle: answerWith(&mcp.TextContent{Text: "the header agrees"})},
 		{name: "test_streaming_elicitation", doc: "Answers on a stream without asking anything",
 			handle: answerWith(&mcp.TextContent{Text: "result frames only"})},
 	}
@@ -67,18 +72,22 @@ func textResult(s string) *mcp.CallToolResult {
 func clientTools() []fixture {
 	return []fixture{
 		{name: "test_tool_with_logging", doc: "Logs while it runs", handle: logSteps},
-		{name: "test_logging_tool", doc: "Logs once", handle: func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return textResult("logged, where the client asked for it"), sendLog(ctx, req, "test_logging_tool executed")
-		}},
+		{name: "test_logging_tool", doc: "Logs once",
+			handle: func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return textResult("logged, where the client asked for it"), sendLog(ctx, req, "test_logging_tool executed")
+			}},
 		{name: "test_tool_with_progress", doc: "Reports progress", handle: reportProgress},
 		{name: "test_sampling", doc: "Asks the client's model", handle: sampleModel},
-		{name: "test_elicitation", doc: "Asks the user", handle: askUser(func(message string) *mcp.ElicitParams { return newForm(message, "username", "string") })},
-		{name: "test_elicitation_sep1034_defaults", doc: "Asks the user, with defaults", handle: askUser(func(string) *mcp.ElicitParams {
-			return &mcp.ElicitParams{Message: "Test defaults for primitives", RequestedSchema: json.RawMessage(schemaDefaults)}
-		})},
-		{name: "test_elicitation_sep1330_enums", doc: "Asks the user to choose", handle: askUser(func(string) *mcp.ElicitParams {
-			return &mcp.ElicitParams{Message: "Test enum schemas", RequestedSchema: json.RawMessage(schemaEnums)}
-		})},
+		{name: "test_elicitation", doc: "Asks the user",
+			handle: askUser(func(message string) *mcp.ElicitParams { return newForm(message, "username", "string") })},
+		{name: "test_elicitation_sep1034_defaults", doc: "Asks the user, with defaults",
+			handle: askUser(func(string) *mcp.ElicitParams {
+				return &mcp.ElicitParams{Message: "Test defaults for primitives", RequestedSchema: json.RawMessage(schemaDefaults)}
+			})},
+		{name: "test_elicitation_sep1330_enums", doc: "Asks the user to choose",
+			handle: askUser(func(string) *mcp.ElicitParams {
+				return &mcp.ElicitParams{Message: "Test enum schemas", RequestedSchema: json.RawMessage(schemaEnums)}
+			})},
 		{name: "test_missing_capability", doc: "Needs a client with sampling", handle: needsSampling},
 		{name: "test_reconnection", doc: "Closes its stream before it answers", handle: closeStream},
 	}
@@ -114,7 +123,8 @@ func logSteps(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResul
 func reportProgress(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	token := req.Params.GetProgressToken()
 	for _, done := range []float64{0, 50, 100} {
-		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: 100,
+		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done,
+			Total:   100,
 			Message: fmt.Sprintf("Completed step %.0f of 100", done)})
 		if err != nil {
 			return nil, err
@@ -159,7 +169,8 @@ func needsSampling(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolRe
 		return textResult("the client has sampling"), nil
 	}
 	return nil, &jsonrpc.Error{Code: mcp.CodeMissingRequiredClientCapabilities,
-		Message: "sampling capability required but not declared by client", Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`)}
+		Message: "sampling capability required but not declared by client",
+		Data:    json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`)}
 }
 
 func closeStream(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -173,14 +184,16 @@ func closeStream(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResu
 // changeTools change a server's lists. With a nil server they only describe themselves.
 func changeTools(s *mcp.Server) []fixture {
 	return []fixture{
-		{name: "test_trigger_tool_change", doc: "Changes the list of tools", handle: func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			t := fixture{name: "transient_tool", doc: "Comes while others listen"}
-			s.AddTool(t.newTool(), answerWith())
-			return textResult("the list of tools changed"), nil
-		}},
-		{name: "test_trigger_prompt_change", doc: "Changes the list of prompts", handle: func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			s.AddPrompt(&mcp.Prompt{Name: "transient_prompt"}, renderPrompt)
-			return textResult("the list of prompts changed"), nil
-		}},
+		{name: "test_trigger_tool_change", doc: "Changes the list of tools",
+			handle: func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				t := fixture{name: "transient_tool", doc: "Comes while others listen"}
+				s.AddTool(t.newTool(), answerWith())
+				return textResult("the list of tools changed"), nil
+			}},
+		{name: "test_trigger_prompt_change", doc: "Changes the list of prompts",
+			handle: func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				s.AddPrompt(&mcp.Prompt{Name: "transient_prompt"}, answerPrompt)
+				return textResult("the list of prompts changed"), nil
+			}},
 	}
 }

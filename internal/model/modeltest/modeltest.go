@@ -88,7 +88,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"choices": []any{map[string]any{"message": map[string]any{"role": "assistant", "content": text}, "finish_reason": "stop"}},
-		"usage":   map[string]int{"prompt_tokens": len(one.Prompt) / 4, "completion_tokens": len(text) / 4},
+		"choices": []any{map[string]any{"message": map[string]any{"role": "assistant", "content": text},
+			"finish_reason": "stop"}},
+		"usage": map[string]int{"prompt_tokens": len(one.Prompt) / 4, "completion_tokens": len(text) / 4},
 	})
 }

@@ -22,13 +22,16 @@ type ambience struct {
 
 func ambienceKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800, Refs: []string{"locationId"},
+		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800,
+		Refs: []string{"locationId"},
 		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
 			Doc: "Lay a short text over a place: what can be seen, heard or smelt there now. At most 180 characters, and nothing that the place does not have: " +
 				"no new exit, thing, arrival or death. Read get-location-context first, and send the contextRef of its answer.",
-			Examples: []op.Example{{Title: "Fog on a quay", Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "layerType": "ambient", "text": "Fog takes the far bollards one by one."}`}}},
+			Examples: []op.Example{{Title: "Fog on a quay",
+				Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "layerType": "ambient", "text": "Fog takes the far bollards one by one."}`}}},
 		Fallbacks: []string{
-			"The place keeps its quiet.", "For a moment the light seems about to change; then it is as before.", "Nothing here has altered that you could name.",
+			"The place keeps its quiet.", "For a moment the light seems about to change; then it is as before.",
+			"Nothing here has altered that you could name.",
 			"You thought you noticed something. Whatever it was, it has stopped.",
 		},
 	}, func(a ambience) proposal.Draft { a.cfg = c; return a })
@@ -68,5 +71,6 @@ func (a ambience) Plan(_ context.Context, p *canon.Plan, label access.Label) (ca
 	if err != nil {
 		return canon.Event{}, err
 	}
-	return eventOf(a.cfg.Ambience, a.Scope(), label, map[string]any{"locationId": place, "layerType": a.LayerType, "layerId": id, "text": layer.Text})
+	return eventOf(a.cfg.Ambience, a.Scope(), label, map[string]any{"locationId": place, "layerType": a.LayerType,
+		"layerId": id, "text": layer.Text})
 }

@@ -20,7 +20,8 @@ var hedges = wordSet("if might may could would perhaps maybe almost rumour rumou
 
 // hearsay are phrases that mark a sentence as making no claim.
 var hearsay = [][]string{
-	{"they", "say"}, {"it", "is", "said"}, {"some", "say"}, {"people", "say"}, {"as", "though"}, {"as", "if"}, {"used", "to"}, {"believe"}, {"so", "they", "tell"}, {"word", "is"}, {"is", "said", "to"},
+	{"they", "say"}, {"it", "is", "said"}, {"some", "say"}, {"people", "say"}, {"as", "though"}, {"as", "if"},
+	{"used", "to"}, {"believe"}, {"so", "they", "tell"}, {"word", "is"}, {"is", "said", "to"},
 	{"long", "ago"}, {"once", "upon"}, {"in", "the", "old", "days"},
 }
 
@@ -111,7 +112,8 @@ func runAt(words, run []string) int {
 // claimsWay reports whether a sentence claims a way in a direction without an exit, or a new way.
 func claimsWay(words, directions, exits []string) bool {
 	noun := slices.IndexFunc(words, func(w string) bool { return wayNouns[w] })
-	if noun < 0 || !slices.ContainsFunc(words, func(w string) bool { return wayVerbs[w] }) && runAt(words, []string{"there", "is"}) < 0 && runAt(words, []string{"has", "appeared"}) < 0 {
+	if noun < 0 || !slices.ContainsFunc(words, func(w string) bool { return wayVerbs[w] }) &&
+		runAt(words, []string{"there", "is"}) < 0 && runAt(words, []string{"has", "appeared"}) < 0 {
 		return false
 	}
 	toward := directionsIn(words, directions)
@@ -141,13 +143,15 @@ func directionsIn(words, directions []string) []string {
 
 // claimsThing reports whether a sentence gives the player a thing or offers one to take.
 func claimsThing(words []string) bool {
-	for _, run := range [][]string{{"for", "the", "taking"}, {"is", "yours", "now"}, {"is", "now", "yours"}, {"take", "this"}, {"i", "give", "you", "this"}, {"have", "this"}} {
+	for _, run := range [][]string{{"for", "the", "taking"}, {"is", "yours", "now"}, {"is", "now", "yours"},
+		{"take", "this"}, {"i", "give", "you", "this"}, {"have", "this"}} {
 		if runAt(words, run) >= 0 {
 			return true
 		}
 	}
 	for i, w := range words {
-		if w == "you" && i+1 < len(words) && takeVerbs[words[i+1]] && i+2 < len(words) && (slices.Contains([]string{"a", "an", "the", "it", "up", "some", "this", "that", "one"}, words[i+2])) {
+		if w == "you" && i+1 < len(words) && takeVerbs[words[i+1]] && i+2 < len(words) &&
+			(slices.Contains([]string{"a", "an", "the", "it", "up", "some", "this", "that", "one"}, words[i+2])) {
 			return true
 		}
 	}
@@ -176,7 +180,8 @@ func claimsDeath(words []string) bool {
 // claimsArrival reports whether a sentence says that somebody arrives.
 func claimsArrival(words []string) bool {
 	verb := slices.IndexFunc(words, func(w string) bool { return comings[w] })
-	for _, run := range [][]string{{"has", "arrived"}, {"have", "arrived"}, {"has", "come"}, {"walks", "in"}, {"strides", "in"}, {"steps", "in"}, {"bursts", "in"}, {"rides", "in"}} {
+	for _, run := range [][]string{{"has", "arrived"}, {"have", "arrived"}, {"has", "come"}, {"walks", "in"},
+		{"strides", "in"}, {"steps", "in"}, {"bursts", "in"}, {"rides", "in"}} {
 		if at := runAt(words, run); at >= 0 && (verb < 0 || at < verb) {
 			verb = at
 		}

@@ -7,7 +7,8 @@ import (
 	"loregate/internal/safety"
 )
 
-var compass = []string{"north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest", "up", "down", "in", "out"}
+var compass = []string{"north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest", "up",
+	"down", "in", "out"}
 
 // Each row is a sentence and its expected claim at a place that has exits north and up.
 func TestClaims(t *testing.T) {
@@ -54,7 +55,8 @@ func TestClaims(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	if got := strings.Join(properNames("Here lies Oda Tarn's lamp, and Hob weeps."), "|"); got != "Here|Oda Tarn|Oda|Tarn|Hob" {
+	if got := strings.Join(properNames("Here lies Oda Tarn's lamp, and Hob weeps."),
+		"|"); got != "Here|Oda Tarn|Oda|Tarn|Hob" {
 		t.Errorf("names are %s", got)
 	}
 	if n := len(properNames(strings.Repeat("Aa ", 50))); n != maxNames {
@@ -63,7 +65,8 @@ func TestNames(t *testing.T) {
 }
 
 func TestCircular(t *testing.T) {
-	list := map[string]objective{"a": {Requires: []string{"b"}}, "b": {Requires: []string{"c"}}, "c": {Requires: []string{"b"}}}
+	list := map[string]objective{"a": {Requires: []string{"b"}}, "b": {Requires: []string{"c"}},
+		"c": {Requires: []string{"b"}}}
 	for id, want := range map[string]bool{"a": false, "b": true, "c": true} {
 		if isCircular(list, id) != want {
 			t.Errorf("%s leads back to itself: %t", id, !want)

@@ -23,13 +23,17 @@ type dialogue struct {
 
 func dialogueKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "npc_dialogue", Version: 1, Purpose: proposal.ForDialogue, Policy: proposal.Auto, Refs: []string{"npcId", "playerId"},
-		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue", Title: "Propose a line of dialogue",
+		Name: "npc_dialogue", Version: 1, Purpose: proposal.ForDialogue, Policy: proposal.Auto,
+		Refs: []string{"npcId", "playerId"},
+		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue",
+			Title: "Propose a line of dialogue",
 			Doc: "Have a character say a line to a player, at most 500 characters. Rumour may be told as rumour; a new exit, thing, arrival or death may not be claimed as fact. " +
 				"Read get-location-context or get-player-context first, and send the contextRef of its answer.",
-			Examples: []op.Example{{Title: "A greeting", Input: `{"npcId": "01900000-0000-7000-8000-000000000000", "playerId": "01900000-0000-7000-8000-000000000001", "draftText": "You're early. The tide isn't."}`}}},
+			Examples: []op.Example{{Title: "A greeting",
+				Input: `{"npcId": "01900000-0000-7000-8000-000000000000", "playerId": "01900000-0000-7000-8000-000000000001", "draftText": "You're early. The tide isn't."}`}}},
 		Fallbacks: []string{
-			"They look at you as if about to speak, and think better of it.", "A shrug is all the answer you get.", "They have turned away before the words come.",
+			"They look at you as if about to speak, and think better of it.", "A shrug is all the answer you get.",
+			"They have turned away before the words come.",
 			"Whatever they say is lost in the noise.",
 		},
 	}, func(d dialogue) proposal.Draft { d.cfg = c; return d })
@@ -64,7 +68,8 @@ func isUnseen(l access.Label) bool { return l.Level > access.LevelUser && len(l.
 
 // Plan records the line as an event of the player and changes nothing else.
 func (d dialogue) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	e, err := eventOf(d.cfg.Dialogue, "player:"+lowerID(d.PlayerID), label, map[string]any{"npcId": lowerID(d.NPCID), "playerId": lowerID(d.PlayerID), "text": d.Sanitized()})
+	e, err := eventOf(d.cfg.Dialogue, "player:"+lowerID(d.PlayerID), label,
+		map[string]any{"npcId": lowerID(d.NPCID), "playerId": lowerID(d.PlayerID), "text": d.Sanitized()})
 	e.Actor = canon.EventActor{Kind: "npc", ID: lowerID(d.NPCID)}
 	return e, err
 }

@@ -26,11 +26,14 @@ type event struct {
 
 func eventKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true, Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId", "payload.npcId"},
+		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true,
+		Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId", "payload.npcId"},
 		Tool: proposal.Tool{Name: "enqueue-world-event", ID: "WorldMutation-enqueueWorldEvent", Title: "Propose an event",
-			Doc:      "Ask for an event of a known type to be recorded in the world, where its handlers take it up. A person decides.",
-			Examples: []op.Example{{Title: "Time passed for a character", Input: `{"type": "NPC.Tick", "payload": {"mood": "patient"}}`}}},
-		Fallbacks: []string{"If anything has happened, word of it has not come this far.", "It was only talk, it seems.", "The moment passes without leaving a mark."},
+			Doc: "Ask for an event of a known type to be recorded in the world, where its handlers take it up. A person decides.",
+			Examples: []op.Example{{Title: "Time passed for a character",
+				Input: `{"type": "NPC.Tick", "payload": {"mood": "patient"}}`}}},
+		Fallbacks: []string{"If anything has happened, word of it has not come this far.", "It was only talk, it seems.",
+			"The moment passes without leaving a mark."},
 	}, func(e event) proposal.Draft { e.cfg = c; return e })
 }
 
@@ -101,7 +104,8 @@ func (e event) checkExit(i *inspection) {
 		return
 	}
 	from, _ := e.Payload["fromId"].(string)
-	if place, ok := i.checkCard("payload.fromId", from, "place", typeLocation); ok && slices.Contains(i.exitDirections(place.ID), direction) {
+	if place, ok := i.checkCard("payload.fromId", from, "place", typeLocation); ok &&
+		slices.Contains(i.exitDirections(place.ID), direction) {
 		i.add("payload.direction", "is taken: the place has an exit "+direction+" already")
 	}
 }

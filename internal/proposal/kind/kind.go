@@ -88,7 +88,8 @@ func (i *inspection) checkCard(field, id, what string, types ...string) (proposa
 	if err == nil && i.err == nil {
 		found, ok, i.err = i.world.Card(i.ctx, canon.CardID(u))
 	}
-	if !ok || len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return strings.EqualFold(t, found.Type) }) {
+	if !ok || len(types) > 0 && !slices.ContainsFunc(types,
+		func(t string) bool { return strings.EqualFold(t, found.Type) }) {
 		i.add(field, "there is no "+what+" with this id here; look it up and use the id as it is given")
 		return proposal.Thing{}, false
 	}

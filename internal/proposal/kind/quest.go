@@ -37,12 +37,15 @@ type objective struct {
 
 func questKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review, Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
+		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review,
+		Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
 		Tool: proposal.Tool{Name: "propose-quest", ID: "WorldMutation-proposeQuest", Title: "Propose a quest",
-			Doc:      "Suggest a quest: a title, a hook of at most 1,000 characters, and objectives, of which one may require others. Use only ids that the context and lore tools gave. A person decides.",
-			Examples: []op.Example{{Title: "Two steps", Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},
+			Doc: "Suggest a quest: a title, a hook of at most 1,000 characters, and objectives, of which one may require others. Use only ids that the context and lore tools gave. A person decides.",
+			Examples: []op.Example{{Title: "Two steps",
+				Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},
 		Fallbacks: []string{
-			"Nobody has anything for you to do today, or nobody says so.", "There was talk of an errand; it seems to have been settled.", "The notice on the board has been taken down.",
+			"Nobody has anything for you to do today, or nobody says so.",
+			"There was talk of an errand; it seems to have been settled.", "The notice on the board has been taken down.",
 		},
 	}, func(q quest) proposal.Draft { q.cfg = c; return q })
 }
@@ -52,7 +55,8 @@ func (q quest) Player() string { return "" }
 
 func (q quest) Texts() []proposal.Text {
 	s := q.SeedSpec
-	list := []proposal.Text{{Field: "seedSpec.title", Text: s.Title, Max: 200}, {Field: "seedSpec.hook", Text: s.Hook, Max: 1000}}
+	list := []proposal.Text{{Field: "seedSpec.title", Text: s.Title, Max: 200},
+		{Field: "seedSpec.hook", Text: s.Hook, Max: 1000}}
 	for n, o := range s.Objectives {
 		list = append(list, proposal.Text{Field: fieldAt("objectives", n) + ".text", Text: o.Text, Max: 500})
 	}
@@ -147,7 +151,8 @@ func (q quest) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon
 	if err != nil {
 		return canon.Event{}, err
 	}
-	card, err := p.Create(canon.NewCard{Name: strings.ReplaceAll(s.Title, "+", "and"), Type: "Quest", Content: "<p>" + escapeContent(s.Hook) + "</p>", Fields: fields, Label: &label, Root: true})
+	card, err := p.Create(canon.NewCard{Name: strings.ReplaceAll(s.Title, "+", "and"), Type: "Quest", Content: "<p>" +
+		escapeContent(s.Hook) + "</p>", Fields: fields, Label: &label, Root: true})
 	if err != nil {
 		return canon.Event{}, err
 	}

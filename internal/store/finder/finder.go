@@ -111,7 +111,8 @@ func (a *finding) findBearers(tag markup.Key) error {
 		}
 	}
 	return a.withIndex(func(x *search.Index) error {
-		return x.Marked(a.ctx, tagMark+string(tag), int(a.visibility.View.Level), func(row []byte) { a.bearers[readRow(row).parentID()] = true })
+		return x.Marked(a.ctx, tagMark+string(tag), int(a.visibility.View.Level),
+			func(row []byte) { a.bearers[readRow(row).parentID()] = true })
 	})
 }
 
@@ -210,7 +211,8 @@ func (a *finding) withIndex(f func(*search.Index) error) error {
 }
 
 // Search implements canon.Finder.
-func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery,
+	p canon.Page) (canon.SearchResult, error) {
 	out := canon.SearchResult{Ranked: isRanked(q.Filter.Sort)}
 	terms := words.Terms(q)
 	if len(terms) == 0 {
@@ -345,7 +347,8 @@ func (a *finding) listHits(items []item) []canon.Hit {
 
 // findAsTyped answers a query whose hits must be spelt exactly as typed. It checks at most
 // canon.CountCap hits.
-func (a *finding) findAsTyped(ask search.Query, q canon.SearchQuery, terms []words.Term, p canon.Page) ([]canon.Hit, canon.Total, error) {
+func (a *finding) findAsTyped(ask search.Query, q canon.SearchQuery, terms []words.Term,
+	p canon.Page) ([]canon.Hit, canon.Total, error) {
 	a.listed = a.listed && !q.InFields // index rows contain no fields
 	all, found, err := a.findPage(ask, canon.Page{Limit: canon.CountCap})
 	if err != nil {
@@ -376,7 +379,8 @@ func AnswersListing(f canon.Filter) bool {
 }
 
 // Cards lists cards by a tag, or by a text that their names contain or begin with.
-func (f SnapshotFinder) Cards(ctx context.Context, s canon.Visibility, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (f SnapshotFinder) Cards(ctx context.Context, s canon.Visibility, filter canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	a, err := f.newFinding(ctx, s, filter)
 	if err != nil {
 		return nil, canon.Total{}, err
@@ -402,7 +406,8 @@ func compareKeys(a, b []byte) int {
 func (f *Finder) Verify(ctx context.Context) (faults []string, err error) {
 	wrong, err := f.Library.Verify(ctx)
 	for _, dir := range wrong {
-		faults = append(faults, "the search index in "+dir+" differs from its world; remove the folder, and the index is made anew")
+		faults = append(faults, "the search index in "+dir+
+			" differs from its world; remove the folder, and the index is made anew")
 	}
 	return faults, err
 }

@@ -23,7 +23,8 @@ func (a *finding) findAlike(text string, part float64) (rows [][]byte, err error
 		marks[i] = runMark + run
 	}
 	err = a.withIndex(func(x *search.Index) error {
-		hits, err := x.Alike(a.ctx, search.Likes{Marks: marks, MinShared: int(part * float64(len(marks))), Level: int(a.visibility.View.Level),
+		hits, err := x.Alike(a.ctx, search.Likes{Marks: marks, MinShared: int(part * float64(len(marks))),
+			Level: int(a.visibility.View.Level),
 			Limit: maxCompared, Keep: a.rowFilterTyped()})
 		for _, h := range hits {
 			rows = append(rows, h.Row)
@@ -61,7 +62,8 @@ func (a *finding) rowFilterTyped() func(row []byte) bool {
 }
 
 // NearCards implements canon.Finder.
-func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text string, filter canon.Filter, n int) ([]canon.Hit, error) {
+func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text string, filter canon.Filter,
+	n int) ([]canon.Hit, error) {
 	if n <= 0 || len(text) > 4*markup.MaxNameLength {
 		return nil, nil
 	}

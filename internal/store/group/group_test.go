@@ -108,16 +108,24 @@ func TestWritesShareATransaction(t *testing.T) {
 		asked  string
 	}{
 		{"all succeed", "", []func(*ledger) error{addEntry("a"), addEntry("b")}, "ok ok", "a b", "begin save commit"},
-		{"the second fails", "", []func(*ledger) error{addEntry("a"), addEntry("bad"), addEntry("c")}, "ok no ok", "a c", "begin save undo save commit"},
-		{"the first fails", "", []func(*ledger) error{addEntry("bad"), addEntry("b")}, "no ok", "b", "begin rollback begin commit"},
+		{"the second fails", "", []func(*ledger) error{addEntry("a"), addEntry("bad"), addEntry("c")}, "ok no ok", "a c",
+			"begin save undo save commit"},
+		{"the first fails", "", []func(*ledger) error{addEntry("bad"), addEntry("b")}, "no ok", "b",
+			"begin rollback begin commit"},
 		{"none is kept", "", []func(*ledger) error{addEntry("bad")}, "no", "", "begin rollback"},
 		{"no transaction begins", "begin", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "", "begin begin"},
-		{"no place to come back to", "save", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "", "begin save rollback"},
-		{"undoing fails", "undo", []func(*ledger) error{addEntry("a"), addEntry("bad"), addEntry("c")}, "no no ok", "c", "begin save undo rollback begin commit"},
+		{"no place to come back to", "save", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "",
+			"begin save rollback"},
+		{"undoing fails", "undo", []func(*ledger) error{addEntry("a"), addEntry("bad"), addEntry("c")}, "no no ok", "c",
+			"begin save undo rollback begin commit"},
 		{"settling fails", "settle", []func(*ledger) error{addEntry("a")}, "no", "", "begin rollback"},
-		{"committing fails", "commit", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "", "begin save commit rollback"},
-		{"a panic", "", []func(*ledger) error{addEntry("a"), func(*ledger) error { panic("no") }}, "ok no", "a", "begin save undo commit"},
-		{"an end of the goroutine", "", []func(*ledger) error{addEntry("a"), func(*ledger) error { runtime.Goexit(); return nil }}, "ok no", "a", "begin save undo commit"},
+		{"committing fails", "commit", []func(*ledger) error{addEntry("a"), addEntry("b")}, "no no", "",
+			"begin save commit rollback"},
+		{"a panic", "", []func(*ledger) error{addEntry("a"), func(*ledger) error { panic("no") }}, "ok no", "a",
+			"begin save undo commit"},
+		{"an end of the goroutine", "",
+			[]func(*ledger) error{addEntry("a"), func(*ledger) error { runtime.Goexit(); return nil }}, "ok no", "a",
+			"begin save undo commit"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := &ledger{fails: map[string]error{tc.fails: errNo}}

@@ -76,7 +76,8 @@ func (r reader) FindCards(_ context.Context, s canon.Visibility, q canon.CardQue
 		slices.SortFunc(out, canon.CompareHomonyms)
 		return out, nil
 	}
-	slices.SortFunc(out, func(a, b canon.Card) int { return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), byID(a, b)) })
+	slices.SortFunc(out,
+		func(a, b canon.Card) int { return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), byID(a, b)) })
 	return out[:min(len(out), 1)], nil
 }
 
@@ -126,7 +127,8 @@ func endOrMax(end canon.Seq) canon.Seq {
 	return end
 }
 
-func (r reader) Cards(_ context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r reader) Cards(_ context.Context, s canon.Visibility, f canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	all := r.filterCards(s, f)
 	sortCards(all, f.Sort)
 	out, total := cutPage(all, p)
@@ -160,7 +162,8 @@ func sortCards(cards []canon.Card, by canon.Sort) {
 	}
 }
 
-func (r reader) Descendants(_ context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r reader) Descendants(_ context.Context, s canon.Visibility, id canon.CardID, depth int,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	var all []canon.Card
 	if root, ok := r.findLiving(s, id); ok {
 		generation := []canon.Card{root}

@@ -11,7 +11,8 @@ import (
 	"loregate/internal/canon"
 )
 
-func (r reader) Events(_ context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
+func (r reader) Events(_ context.Context, s canon.Visibility,
+	q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
 	var all []canon.StoredEvent
 	for key, e := range r.s.events.all() {
 		if key.world == s.World && s.View.Sees(e.Label) && matchesEvent(q, e) {

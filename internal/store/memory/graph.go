@@ -100,7 +100,8 @@ func (r reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([
 			continue
 		}
 		links.add(row.Ref, row.Card.ID)
-		if f, ok := first[row.Ref.Target]; !ok || cmp.Or(bytes.Compare(row.Card.ID[:], f.From[:]), cmp.Compare(row.Ref.Order, f.Order)) < 0 {
+		if f, ok := first[row.Ref.Target]; !ok || cmp.Or(bytes.Compare(row.Card.ID[:], f.From[:]),
+			cmp.Compare(row.Ref.Order, f.Order)) < 0 {
 			first[row.Ref.Target] = row.Ref
 		}
 	}
@@ -114,7 +115,8 @@ func (r reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([
 	return out, total, nil
 }
 
-func (r reader) Tags(_ context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (r reader) Tags(_ context.Context, s canon.Visibility, prefix string,
+	p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	tags := refTargets{}
 	for _, row := range r.visibleRefs(s) {
 		if c, ok := r.taggedCard(s, row); ok {

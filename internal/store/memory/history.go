@@ -25,7 +25,8 @@ func (r reader) versionsOf(s canon.Visibility, id canon.CardID) []canon.Version 
 	return out
 }
 
-func (r reader) Versions(_ context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (r reader) Versions(_ context.Context, s canon.Visibility, id canon.CardID,
+	p canon.Page) ([]canon.Version, canon.Total, error) {
 	var all []canon.Version
 	if _, ok := r.findVisible(s, id); ok {
 		all = r.versionsOf(s, id)
@@ -35,7 +36,8 @@ func (r reader) Versions(_ context.Context, s canon.Visibility, id canon.CardID,
 	return out, total, nil
 }
 
-func (r reader) VersionByCount(_ context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (r reader) VersionByCount(_ context.Context, s canon.Visibility, id canon.CardID,
+	n uint32) (canon.Version, bool, error) {
 	c, ok := r.findVisible(s, id)
 	if !ok {
 		return canon.Version{}, false, nil
@@ -52,7 +54,8 @@ func (r reader) VersionByCount(_ context.Context, s canon.Visibility, id canon.C
 	return canon.Version{}, false, nil
 }
 
-func (r reader) VersionByRev(_ context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
+func (r reader) VersionByRev(_ context.Context, w access.WorldID, id canon.CardID,
+	rev uint32) (canon.Version, bool, error) {
 	rows, _ := r.s.versions.get(cardKey{w, id})
 	for _, v := range rows {
 		if v.Rev == rev {
@@ -79,7 +82,8 @@ func (r reader) Feed(_ context.Context, s canon.Visibility, q canon.FeedQuery) (
 		}
 	}
 	slices.SortFunc(all, func(a, b canon.Version) int {
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.From, a.From), bytes.Compare(a.Card[:], b.Card[:]), cmp.Compare(b.Rev, a.Rev))
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.From, a.From), bytes.Compare(a.Card[:], b.Card[:]),
+			cmp.Compare(b.Rev, a.Rev))
 	})
 	out, total := cutPage(all, q.Page)
 	return out, total, nil
@@ -91,7 +95,8 @@ func matchesFeed(q canon.FeedQuery, v canon.Version) bool {
 		(q.Author == "" || v.By == q.Author)
 }
 
-func (r reader) CardsAt(_ context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) (out []canon.Version, err error) {
+func (r reader) CardsAt(_ context.Context, s canon.Visibility, ids []canon.CardID,
+	at canon.Seq) (out []canon.Version, err error) {
 	for _, id := range ids {
 		_, alive := r.findLiving(s, id)
 		for _, v := range slices.Backward(r.versionsOf(s, id)) {

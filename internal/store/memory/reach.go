@@ -45,7 +45,8 @@ func isCard(id canon.CardID) func(canon.Card) bool {
 }
 
 // nextCards returns the cards that are one link further and not in seen, by key and id.
-func (r reader) nextCards(s canon.Visibility, q canon.ReachQuery, links []canon.Link, from []canon.Card, seen map[canon.CardID]bool) (next []canon.Card) {
+func (r reader) nextCards(s canon.Visibility, q canon.ReachQuery, links []canon.Link, from []canon.Card,
+	seen map[canon.CardID]bool) (next []canon.Card) {
 	add := func(here, there canon.CardID) {
 		if !seen[there] && slices.ContainsFunc(from, isCard(here)) {
 			c, _ := r.findLiving(s, there)

@@ -114,7 +114,8 @@ func allIn(ask []term, columns ...string) bool {
 	return true
 }
 
-func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuery,
+	p canon.Page) (canon.SearchResult, error) {
 	ask := parseTerms(q)
 	if len(ask) == 0 {
 		return canon.SearchResult{Ranked: isRankSort(q)}, nil
@@ -214,7 +215,8 @@ func (r reader) CompleteNames(_ context.Context, s canon.Visibility, prefix stri
 	return out, nil
 }
 
-func (r reader) NearCards(_ context.Context, s canon.Visibility, text string, f canon.Filter, n int) ([]canon.Hit, error) {
+func (r reader) NearCards(_ context.Context, s canon.Visibility, text string, f canon.Filter,
+	n int) ([]canon.Hit, error) {
 	var out []canon.Hit
 	like := canon.LikenessTo(text)
 	for _, c := range r.filterCards(s, f) {

@@ -41,11 +41,13 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 		}
 		from, living = from+"c.id = "+sc.arg(uuidOf(q.ID)), trashCond(s.View, "c")
 	case len(q.IDs) > 0:
-		from, order = "unnest("+sc.arg(uuidsOf(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id", " ORDER BY f.n"
+		from, order = "unnest("+sc.arg(uuidsOf(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id",
+			" ORDER BY f.n"
 	case q.Key != "":
 		return r.findByKey(ctx, sc, s.View, q)
 	case q.Alias != "":
-		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w, sc.arg(string(q.Alias))), orderByLabel
+		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w,
+			sc.arg(string(q.Alias))), orderByLabel
 	case q.Codename != "":
 		from, order = from+"c.codename <> '' AND c.codename = "+sc.arg(q.Codename), " ORDER BY c.level, c.id LIMIT 1"
 	case q.OldKey != "":
@@ -56,7 +58,8 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	default:
 		return nil, nil
 	}
-	return r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w, living, sc.visibleCond("c"), order), sc.args...)
+	return r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w,
+		living, sc.visibleCond("c"), order), sc.args...)
 }
 
 // smallBody is the largest body, in bytes, that is read along with its card.
@@ -66,7 +69,8 @@ const smallBody = 16 << 10
 // the key, so sorting here is cheap. For a query with Prefetch it also reads the data that is
 // needed next, to save a round trip: the bodies, and whether the cards have visible children.
 func (r *reader) findByKey(ctx context.Context, sc *scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
-	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(q.Key)), sc.w, sc.visibleCond("c"))
+	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(q.Key)), sc.w,
+		sc.visibleCond("c"))
 	if r.writes != nil || !q.Prefetch { // writes of the transaction may change both
 		cards, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+from, sc.args...)
 		slices.SortFunc(cards, canon.CompareHomonyms)
@@ -74,7 +78,8 @@ func (r *reader) findByKey(ctx context.Context, sc *scope, view access.View, q c
 	}
 	var bodies [][]byte
 	var parents []bool
-	cards, err := r.queryCardsWith(ctx, sc.id, func(r row) { bodies, parents = append(bodies, r.bytesAt(0)), append(parents, r.boolAt(1)) },
+	cards, err := r.queryCardsWith(ctx, sc.id,
+		func(r row) { bodies, parents = append(bodies, r.bytesAt(0)), append(parents, r.boolAt(1)) },
 		fmt.Sprintf(`SELECT %s, b.body, EXISTS (SELECT FROM cards k WHERE k.parent = c.id AND %s)
 			FROM cards c LEFT JOIN bodies b ON b.w = c.w AND b.hash = c.content AND c.size <= %d WHERE %s`,
 			cardColumns, sc.livingCond("k"), smallBody, from), sc.args...)
@@ -104,7 +109,8 @@ func (sc *scope) formerKeyJoin(key string) string {
 
 // Descendants walks the tree generation by generation. Rows of a generation sort by the place of
 // their parent, then by their own place among the siblings.
-func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || depth <= 0 {
 		return nil, canon.Total{}, err
@@ -126,25 +132,29 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 			WHERE below.depth < %s AND %s)`, root, sc.livingCond("c"), sc.cardExists(root), sc.arg(int64(depth)), sc.livingCond("c"))
 	from := walk + " SELECT %s FROM below b JOIN cards c ON c.rid = b.rid"
 	n := len(sc.args)
-	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf(from, cardColumns)+` ORDER BY b.depth, b.way COLLATE "C"`+sc.limitOffset(p), sc.args...)
+	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf(from, cardColumns)+` ORDER BY b.depth, b.way COLLATE "C"`+
+		sc.limitOffset(p), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	if t, ok := knownTotal(p, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.c.queryInt(ctx, fmt.Sprintf("%s SELECT count(*) FROM (SELECT FROM below LIMIT %d) t", walk, canon.CountCap+1), sc.args[:n]...)
+	total, err := r.c.queryInt(ctx, fmt.Sprintf("%s SELECT count(*) FROM (SELECT FROM below LIMIT %d) t", walk,
+		canon.CountCap+1), sc.args[:n]...)
 	return list, cappedTotal(int(total)), err
 }
 
-func (r *reader) listChildren(ctx context.Context, sc *scope, root string, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) listChildren(ctx context.Context, sc *scope, root string,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	from := fmt.Sprintf(" FROM cards c WHERE c.parent = %s AND %s AND %s", root, sc.livingCond("c"), sc.cardExists(root))
 	n := len(sc.args)
 	if p.Limit <= 0 {
 		total, err := r.countRows(ctx, "SELECT 1"+from, sc.args...)
 		return nil, total, err
 	}
-	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.created, c.id"+sc.limitOffset(p), sc.args...)
+	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.created, c.id"+sc.limitOffset(p),
+		sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -163,7 +173,8 @@ func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([
 	}
 	from := fmt.Sprintf(" FROM cards c WHERE c.w = %s AND c.trashed <> 0 AND c.trash_root = c.id", sc.w)
 	n := len(sc.args)
-	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id"+sc.limitOffset(p), sc.args...)
+	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id"+
+		sc.limitOffset(p), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}

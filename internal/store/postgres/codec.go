@@ -69,7 +69,8 @@ func (r *reader) resolveLabel(ctx context.Context, level, label int64) (access.L
 		return l.(access.Label), nil
 	}
 	var text string
-	if _, err := r.c.queryOne(ctx, func(r row) error { text = r.textAt(0); return nil }, "SELECT text FROM labels WHERE label = $1", label); err != nil {
+	if _, err := r.c.queryOne(ctx, func(r row) error { text = r.textAt(0); return nil },
+		"SELECT text FROM labels WHERE label = $1", label); err != nil {
 		return access.Label{}, err
 	}
 	var l access.Label
@@ -103,7 +104,8 @@ func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (l
 		return 0, 0, err
 	}
 	if label == 0 {
-		if label, err = t.c.queryInt(ctx, "INSERT INTO labels (w, text) VALUES ($1, $2) RETURNING label", w, name.text); err != nil {
+		if label, err = t.c.queryInt(ctx, "INSERT INTO labels (w, text) VALUES ($1, $2) RETURNING label", w,
+			name.text); err != nil {
 			return 0, 0, err
 		}
 		for _, s := range l.Subjects {
@@ -141,7 +143,8 @@ const cardWidth = 25
 
 func scanCard(world access.WorldID, r row) (canon.Card, labelRef, error) {
 	c := canon.Card{
-		World: world, ID: readID[canon.CardID](r[0]), Parent: readID[canon.CardID](r[1]), Part: r.textAt(2), Codename: r.textAt(3), Type: r.textAt(4),
+		World: world, ID: readID[canon.CardID](r[0]), Parent: readID[canon.CardID](r[1]), Part: r.textAt(2),
+		Codename: r.textAt(3), Type: r.textAt(4),
 		Content: hashOf(r[5]), Size: int(r.intAt(6)), Length: int(r.intAt(7)), Fields: r.bytesAt(8),
 		Name: r.textAt(10), Key: markup.Key(r.textAt(11)), Rev: uint32(r.intAt(14)),
 		Counts:    canon.Counts{uint32(r.intAt(15)), uint32(r.intAt(16)), uint32(r.intAt(17))},
@@ -170,12 +173,14 @@ func parseOwn(s string) (l access.Label, err error) {
 }
 
 // queryCards runs a query whose columns are cardColumns.
-func (r *reader) queryCards(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Card, error) {
+func (r *reader) queryCards(ctx context.Context, world access.WorldID, query string,
+	args ...any) ([]canon.Card, error) {
 	return r.queryCardsWith(ctx, world, nil, query, args...)
 }
 
 // queryCardsWith runs a query that has more columns after cardColumns. It passes those to more.
-func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more func(row), query string, args ...any) ([]canon.Card, error) {
+func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID,
+	more func(row), query string, args ...any) ([]canon.Card, error) {
 	var list []canon.Card
 	var labels []labelRef
 	err := r.c.query(ctx, func(row row) error {
@@ -197,7 +202,8 @@ const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v
 
 // queryVersionsFor runs a query whose columns are versionColumns, and returns the versions as the
 // caller's view may see them.
-func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, query string, args ...any) ([]canon.Version, error) {
+func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, query string,
+	args ...any) ([]canon.Version, error) {
 	list, err := r.queryVersions(ctx, s.World, query, args...)
 	for i, v := range list {
 		list[i] = v.For(s.View)
@@ -206,15 +212,19 @@ func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, query
 }
 
 // queryVersions runs a query whose columns are versionColumns.
-func (r *reader) queryVersions(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Version, error) {
+func (r *reader) queryVersions(ctx context.Context, world access.WorldID, query string,
+	args ...any) ([]canon.Version, error) {
 	var list []canon.Version
 	var labels, were []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Version{
-			World: world, Card: readID[canon.CardID](r[0]), Rev: uint32(r.intAt(1)), From: canon.Seq(r.intAt(2)), To: canon.Seq(r.intAt(3)),
+			World: world, Card: readID[canon.CardID](r[0]), Rev: uint32(r.intAt(1)), From: canon.Seq(r.intAt(2)),
+			To:     canon.Seq(r.intAt(3)),
 			Counts: canon.Counts{uint32(r.intAt(4)), uint32(r.intAt(5)), uint32(r.intAt(6))},
-			Name:   r.textAt(9), Type: r.textAt(10), Content: hashOf(r[11]), Size: int(r.intAt(12)), Length: int(r.intAt(13)), Fields: r.bytesAt(14),
-			Trashed: r.boolAt(15), Purged: r.boolAt(16), At: service.Time(r.intAt(17)), By: access.Subject(r.textAt(18)), Op: r.textAt(19),
+			Name:   r.textAt(9), Type: r.textAt(10), Content: hashOf(r[11]), Size: int(r.intAt(12)), Length: int(r.intAt(13)),
+			Fields:  r.bytesAt(14),
+			Trashed: r.boolAt(15), Purged: r.boolAt(16), At: service.Time(r.intAt(17)), By: access.Subject(r.textAt(18)),
+			Op:     r.textAt(19),
 			Change: readID[uuid.UUID](r[20]), Former: canon.FormerName{Name: r.textAt(21)},
 		})
 		labels = append(labels, labelRef{r.intAt(7), r.intAt(8)})
@@ -233,12 +243,14 @@ func (r *reader) queryVersions(ctx context.Context, world access.WorldID, query 
 const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at"
 
 // queryLinks runs a query whose columns are linkColumns.
-func (r *reader) queryLinks(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Link, error) {
+func (r *reader) queryLinks(ctx context.Context, world access.WorldID, query string,
+	args ...any) ([]canon.Link, error) {
 	var list []canon.Link
 	var labels []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Link{
-			World: world, ID: readID[canon.LinkID](r[0]), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)), Kind: r.textAt(3),
+			World: world, ID: readID[canon.LinkID](r[0]), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)),
+			Kind: r.textAt(3),
 			From: readID[canon.CardID](r[4]), To: readID[canon.CardID](r[5]), Attrs: r.bytesAt(6), At: service.Time(r.intAt(9)),
 		})
 		labels = append(labels, labelRef{r.intAt(7), r.intAt(8)})
@@ -253,12 +265,14 @@ func (r *reader) queryLinks(ctx context.Context, world access.WorldID, query str
 const layerColumns = "l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at"
 
 // queryLayers runs a query whose columns are layerColumns.
-func (r *reader) queryLayers(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Layer, error) {
+func (r *reader) queryLayers(ctx context.Context, world access.WorldID, query string,
+	args ...any) ([]canon.Layer, error) {
 	var list []canon.Layer
 	var labels []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Layer{
-			World: world, ID: readID[canon.LayerID](r[0]), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)), Card: readID[canon.CardID](r[3]),
+			World: world, ID: readID[canon.LayerID](r[0]), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)),
+			Card: readID[canon.CardID](r[3]),
 			Kind: r.textAt(4), Text: r.textAt(5), FromTick: r.intAt(6), ToTick: r.intAt(7), At: service.Time(r.intAt(10)),
 		})
 		labels = append(labels, labelRef{r.intAt(8), r.intAt(9)})
@@ -274,13 +288,16 @@ const eventColumns = `v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_ki
 	v.key, v.version, v.payload, v.level, v.label`
 
 // queryEvents runs a query whose columns are eventColumns.
-func (r *reader) queryEvents(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.StoredEvent, error) {
+func (r *reader) queryEvents(ctx context.Context, world access.WorldID, query string,
+	args ...any) ([]canon.StoredEvent, error) {
 	var list []canon.StoredEvent
 	var labels []labelRef
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.StoredEvent{
-			World: world, Seq: canon.Seq(r.intAt(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.intAt(2)), By: access.Subject(r.textAt(3)), Op: r.textAt(4),
-			Type: r.textAt(5), Scope: r.textAt(6), Actor: canon.EventActor{Kind: r.textAt(7), ID: r.textAt(8)}, Correlation: r.textAt(9), Causation: r.textAt(10),
+			World: world, Seq: canon.Seq(r.intAt(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.intAt(2)),
+			By: access.Subject(r.textAt(3)), Op: r.textAt(4),
+			Type: r.textAt(5), Scope: r.textAt(6), Actor: canon.EventActor{Kind: r.textAt(7), ID: r.textAt(8)},
+			Correlation: r.textAt(9), Causation: r.textAt(10),
 			Key: r.textAt(11), Version: int(r.intAt(12)), Payload: r.bytesAt(13),
 		})
 		labels = append(labels, labelRef{r.intAt(14), r.intAt(15)})

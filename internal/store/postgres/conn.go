@@ -213,7 +213,8 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (tag pgconn.Comm
 	if len(c.pending) == 0 {
 		return c.raw.Exec(ctx, sql, args...)
 	}
-	err = c.sendBatch(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) (err error) { tag, err = r.Exec(); return err })
+	err = c.sendBatch(ctx, []statement{{sql, args}},
+		func(r pgx.BatchResults) (err error) { tag, err = r.Exec(); return err })
 	return tag, err
 }
 
@@ -299,6 +300,7 @@ func (c *conn) queryInt(ctx context.Context, sql string, args ...any) (n int64, 
 // isClosed reports whether an error comes from a closed or lost connection.
 func isClosed(err error) bool {
 	var op net.Error
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.As(err, &op) ||
 		strings.Contains(err.Error(), "conn closed")
 }

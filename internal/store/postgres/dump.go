@@ -94,7 +94,8 @@ func (d dumper) readRows(table canon.Table, after [16]byte) (rows []any, last [1
 		})
 	case "versions":
 		return readGroup(d, "versions", "card", after, func(in string, args ...any) ([]canon.Version, error) {
-			return d.r.queryVersions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card "+in, args...)
+			return d.r.queryVersions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card "+in,
+				args...)
 		})
 	case "refs":
 		return readGroup(d, "refs", "from_card", after, d.readRefs)
@@ -125,10 +126,12 @@ func toAnys[T any](list []T) []any {
 }
 
 // readGroup reads the rows of up to dumpGroup ids after the given one. No row has the zero id.
-func readGroup[T any](d dumper, table, column string, after [16]byte, read func(in string, args ...any) ([]T, error)) ([]any, [16]byte, bool, error) {
+func readGroup[T any](d dumper, table, column string, after [16]byte,
+	read func(in string, args ...any) ([]T, error)) ([]any, [16]byte, bool, error) {
 	var ids [][16]byte
 	err := d.r.c.query(d.ctx, func(r row) error { ids = append(ids, readID[[16]byte](r[0])); return nil },
-		fmt.Sprintf("SELECT DISTINCT %[1]s FROM %s WHERE w = $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]d", column, table, dumpGroup), d.w, after)
+		fmt.Sprintf("SELECT DISTINCT %[1]s FROM %s WHERE w = $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]d", column, table,
+			dumpGroup), d.w, after)
 	if err != nil || len(ids) == 0 {
 		return nil, after, false, err
 	}
@@ -139,7 +142,8 @@ func readGroup[T any](d dumper, table, column string, after [16]byte, read func(
 
 func (d dumper) readRefs(in string, args ...any) (list []canon.Ref, err error) {
 	err = d.r.c.query(d.ctx, func(r row) error {
-		list = append(list, canon.Ref{From: readID[canon.CardID](r[0]), Kind: canon.RefKind(r.intAt(1)), Target: markup.Key(r.textAt(2)), Name: r.textAt(3), Order: int(r.intAt(4))})
+		list = append(list, canon.Ref{From: readID[canon.CardID](r[0]), Kind: canon.RefKind(r.intAt(1)),
+			Target: markup.Key(r.textAt(2)), Name: r.textAt(3), Order: int(r.intAt(4))})
 		return nil
 	}, "SELECT from_card, kind, target, name, ord FROM refs WHERE w = $1 AND from_card "+in, args...)
 	return list, err

@@ -10,7 +10,8 @@ import (
 )
 
 // Events lists events by commit. Like Cards, it uses one index range per visible level.
-func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
+func (r *reader) Events(ctx context.Context, s canon.Visibility,
+	q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -25,8 +26,9 @@ func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQu
 	where := " FROM events c WHERE c.w = " + sc.w + " AND %s" + escapeFormat(sc.filterEvents(q))
 	n := len(sc.args)
 	arms := sc.unionByLevel("SELECT c.seq" + where + " ORDER BY c.seq " + direction + sc.limitArm(q.Page))
-	list, err := r.queryEvents(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT seq FROM (%s) a ORDER BY seq %s%s) o JOIN events v ON v.w = %s AND v.seq = o.seq ORDER BY o.seq %[3]s",
-		eventColumns, arms, direction, sc.limitOffset(q.Page), sc.w), sc.args...)
+	list, err := r.queryEvents(ctx, sc.id,
+		fmt.Sprintf("SELECT %s FROM (SELECT seq FROM (%s) a ORDER BY seq %s%s) o JOIN events v ON v.w = %s AND v.seq = o.seq ORDER BY o.seq %[3]s",
+			eventColumns, arms, direction, sc.limitOffset(q.Page), sc.w), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}

@@ -28,8 +28,10 @@ func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 	n := len(sc.args)
 	var refs []canon.Ref
 	cards, err := r.queryCardsWith(ctx, sc.id, func(r row) {
-		refs = append(refs, canon.Ref{Kind: canon.RefKind(r.intAt(0)), Target: markup.Key(r.textAt(1)), Name: r.textAt(2), Order: int(r.intAt(3))})
-	}, "SELECT "+cardColumns+", f.kind, f.target, f.name, f.ord"+from+" ORDER BY c.key, c.id, f.kind, f.ord"+sc.limitOffset(q.Page), sc.args...)
+		refs = append(refs, canon.Ref{Kind: canon.RefKind(r.intAt(0)), Target: markup.Key(r.textAt(1)), Name: r.textAt(2),
+			Order: int(r.intAt(3))})
+	}, "SELECT "+cardColumns+", f.kind, f.target, f.name, f.ord"+from+" ORDER BY c.key, c.id, f.kind, f.ord"+
+		sc.limitOffset(q.Page), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -80,13 +82,15 @@ func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) (
 func (r *reader) selectWanted(ctx context.Context, sc *scope) (string, error) {
 	byLevel := fmt.Sprintf("SELECT target, 0::bigint AS n FROM targets WHERE w = %s AND false", sc.w)
 	if sc.top > access.LevelNone {
-		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = %[2]s AND n%[1]d > 0 AND least > %[1]d", sc.top, sc.w)
+		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = %[2]s AND n%[1]d > 0 AND least > %[1]d",
+			sc.top, sc.w)
 	}
 	if sc.subject == "" {
 		return byLevel, nil
 	}
 	probe := sc.cloneForStatement()
-	query, args := probe.trimArgs(fmt.Sprintf("SELECT 1 FROM cards c WHERE c.w = %s AND c.trashed = 0 AND %s LIMIT 1", probe.w, probe.namedOnlyCond("c")))
+	query, args := probe.trimArgs(fmt.Sprintf("SELECT 1 FROM cards c WHERE c.w = %s AND c.trashed = 0 AND %s LIMIT 1",
+		probe.w, probe.namedOnlyCond("c")))
 	if n, err := r.c.queryInt(ctx, query, args...); err != nil || n == 0 {
 		return byLevel, err
 	}
@@ -101,7 +105,8 @@ func (r *reader) selectWanted(ctx context.Context, sc *scope) (string, error) {
 func notTags(alias string) string { return "right(" + alias + ".key, 4) <> '+tag'" }
 
 // Tags lists tags by the number of visible cards that visibly have them, then by key.
-func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string,
+	p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -199,8 +204,9 @@ func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQu
 	if q.Active {
 		where += fmt.Sprintf(" AND l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", sc.arg(q.Tick))
 	}
-	return r.queryLayers(ctx, sc.id, fmt.Sprintf("SELECT %s FROM layers l WHERE l.w = %s AND %s AND %s AND %s ORDER BY l.since DESC, l.id DESC",
-		layerColumns, sc.w, where, sc.visibleCond("l"), sc.cardExists("l.card")), sc.args...)
+	return r.queryLayers(ctx, sc.id,
+		fmt.Sprintf("SELECT %s FROM layers l WHERE l.w = %s AND %s AND %s AND %s ORDER BY l.since DESC, l.id DESC",
+			layerColumns, sc.w, where, sc.visibleCond("l"), sc.cardExists("l.card")), sc.args...)
 }
 
 // Reach walks the graph breadth first, one query per step, as package sqlite does for the same
@@ -235,31 +241,37 @@ func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQue
 
 // expandFrontier returns the cards that are one link further and were not seen before, up to one
 // more than still fit the limit.
-func (r *reader) expandFrontier(ctx context.Context, sc *scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
+func (r *reader) expandFrontier(ctx context.Context, sc *scope, q canon.ReachQuery, from,
+	seen []canon.CardID) ([]canon.Card, error) {
 	frontier, known := sc.arg(uuidsOf(from)), sc.arg(uuidsOf(seen))
 	where := fmt.Sprintf("l.w = %s AND %s AND %s%s", sc.w, sc.currentAt(q.AsOf), sc.visibleCond("l"), sc.andKinds(q.Kinds))
 	next := fmt.Sprintf("SELECT l.to_card AS id FROM links l WHERE l.from_card = ANY(%s) AND %s", frontier, where)
 	if q.Both {
 		next += fmt.Sprintf(" UNION SELECT l.from_card FROM links l WHERE l.to_card = ANY(%s) AND %s", frontier, where)
 	}
-	return r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT id FROM (%s) a) n JOIN cards c ON c.id = n.id WHERE c.id <> ALL(%s) AND %s ORDER BY c.key, c.id LIMIT %s",
-		cardColumns, next, known, sc.livingCond("c"), sc.arg(int64(q.Limit-len(seen)+1))), sc.args...)
+	return r.queryCards(ctx, sc.id,
+		fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT id FROM (%s) a) n JOIN cards c ON c.id = n.id WHERE c.id <> ALL(%s) AND %s ORDER BY c.key, c.id LIMIT %s",
+			cardColumns, next, known, sc.livingCond("c"), sc.arg(int64(q.Limit-len(seen)+1))), sc.args...)
 }
 
 // linksBetween returns the visible links between the given cards.
-func (r *reader) linksBetween(ctx context.Context, sc *scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
+func (r *reader) linksBetween(ctx context.Context, sc *scope, q canon.ReachQuery,
+	ids []canon.CardID) ([]canon.Link, error) {
 	list := sc.arg(uuidsOf(ids))
-	return r.queryLinks(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.from_card = ANY(%s) AND l.to_card = ANY(%[3]s) AND %s AND %s%s ORDER BY l.id",
-		linkColumns, sc.w, list, sc.currentAt(q.AsOf), sc.visibleCond("l"), sc.andKinds(q.Kinds)), sc.args...)
+	return r.queryLinks(ctx, sc.id,
+		fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.from_card = ANY(%s) AND l.to_card = ANY(%[3]s) AND %s AND %s%s ORDER BY l.id",
+			linkColumns, sc.w, list, sc.currentAt(q.AsOf), sc.visibleCond("l"), sc.andKinds(q.Kinds)), sc.args...)
 }
 
 // LinkMax reads the clock index from its end, or for other kinds scans all links of the kind.
-func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
+func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind,
+	attr string) (most int64, found bool, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return 0, false, err
 	}
-	in := fmt.Sprintf(" FROM links l WHERE l.w = %s AND l.until = 0 AND %s AND %s AND %s", sc.w, sc.visibleCond("l"), sc.cardExists("l.from_card"), sc.cardExists("l.to_card"))
+	in := fmt.Sprintf(" FROM links l WHERE l.w = %s AND l.until = 0 AND %s AND %s AND %s", sc.w, sc.visibleCond("l"),
+		sc.cardExists("l.from_card"), sc.cardExists("l.to_card"))
 	if kind == canon.ClockKind && attr == canon.ClockAttr {
 		found, err = r.c.queryOne(ctx, func(r row) error { most = r.intAt(0); return nil },
 			"SELECT l.clock"+in+" AND l.clock IS NOT NULL ORDER BY l.clock DESC LIMIT 1", sc.args...)

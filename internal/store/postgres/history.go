@@ -16,14 +16,16 @@ func (sc *scope) historyFrom(view access.View, id canon.CardID) string {
 		sc.w, n, sc.visibleCond("v"), trashCond(view, "c"), sc.visibleCond("c"))
 }
 
-func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.CardID,
+	p canon.Page) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
 	from := sc.historyFrom(s.View, id)
 	n := len(sc.args)
-	list, err := r.queryVersionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC"+sc.limitOffset(p), sc.args...)
+	list, err := r.queryVersionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC"+sc.limitOffset(p),
+		sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -34,7 +36,8 @@ func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.Card
 	return list, total, err
 }
 
-func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID,
+	n uint32) (canon.Version, bool, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return canon.Version{}, false, err
@@ -46,7 +49,8 @@ func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id cano
 		ORDER BY v.rev LIMIT 1`, versionColumns, from, card, s.View.Level, level, sc.arg(int64(n))), sc.args...))
 }
 
-func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
+func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID,
+	rev uint32) (canon.Version, bool, error) {
 	n, err := r.findWorldNumber(ctx, w)
 	if err != nil || n == 0 {
 		return canon.Version{}, false, err
@@ -54,11 +58,13 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	if v := r.prefetched.version; v.World == w && v.Card == id && v.Rev == rev {
 		return v, true, nil
 	}
-	return canon.First(r.queryVersions(ctx, w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
+	return canon.First(r.queryVersions(ctx, w, "SELECT "+versionColumns+
+		" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
 }
 
 // CardsAt returns the versions that were current just after a commit.
-func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
+func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID,
+	at canon.Seq) ([]canon.Version, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || len(ids) == 0 {
 		return nil, err
@@ -71,7 +77,8 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.Ca
 }
 
 // Feed lists changes. For all cards it uses an index by level and time, as Cards does.
-func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+func (r *reader) Feed(ctx context.Context, s canon.Visibility,
+	q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -85,12 +92,15 @@ func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery
 	}
 	// Alias c is the version here, as unionByLevel requires, and k is its card.
 	where := " FROM versions c WHERE c.w = " + sc.w + " AND %s" + escapeFormat(sc.filterFeed(q)+
-		fmt.Sprintf(" AND EXISTS (SELECT FROM cards k WHERE k.w = %s AND k.id = c.card AND %s AND %s)", sc.w, card, sc.visibleCond("k")))
+		fmt.Sprintf(" AND EXISTS (SELECT FROM cards k WHERE k.w = %s AND k.id = c.card AND %s AND %s)", sc.w, card,
+			sc.visibleCond("k")))
 	const by = "at DESC, from_seq DESC, card, rev DESC"
 	n := len(sc.args)
-	arms := sc.unionByLevel("SELECT c.at, c.from_seq, c.card, c.rev" + where + " ORDER BY " + qualifyOrder("c", by) + sc.limitArm(q.Page))
-	list, err := r.queryVersionsFor(ctx, s, fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN versions v ON v.w = %s AND v.card = o.card AND v.rev = o.rev ORDER BY %s",
-		versionColumns, arms, by, sc.limitOffset(q.Page), sc.w, qualifyOrder("o", by)), sc.args...)
+	arms := sc.unionByLevel("SELECT c.at, c.from_seq, c.card, c.rev" + where + " ORDER BY " +
+		qualifyOrder("c", by) + sc.limitArm(q.Page))
+	list, err := r.queryVersionsFor(ctx, s,
+		fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN versions v ON v.w = %s AND v.card = o.card AND v.rev = o.rev ORDER BY %s",
+			versionColumns, arms, by, sc.limitOffset(q.Page), sc.w, qualifyOrder("o", by)), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}

@@ -78,7 +78,8 @@ func inspectDurability(ctx context.Context, c *conn) (all []Finding, err error) 
 	}, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name")
 	f.Detail = strings.Join(seen, " ")
 	if len(off) > 0 {
-		f.Problem = "off: " + strings.Join(off, ", ") + ". A power cut can lose or spoil what was acknowledged; set them on in postgresql.conf, then SELECT pg_reload_conf()"
+		f.Problem = "off: " + strings.Join(off, ", ") +
+			". A power cut can lose or spoil what was acknowledged; set them on in postgresql.conf, then SELECT pg_reload_conf()"
 	}
 	return []Finding{f}, err
 }
@@ -151,7 +152,8 @@ func (s *Store) inspectClock(ctx context.Context, now func() time.Time) (Finding
 	err := s.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&theirs)
 	after := now()
 	skew := theirs.Sub(before.Add(after.Sub(before) / 2))
-	f := Finding{What: "clock", Detail: fmt.Sprintf("the server's is %s ahead of this machine's, give or take %s", skew.Round(time.Millisecond), (after.Sub(before) / 2).Round(time.Millisecond))}
+	f := Finding{What: "clock", Detail: fmt.Sprintf("the server's is %s ahead of this machine's, give or take %s",
+		skew.Round(time.Millisecond), (after.Sub(before) / 2).Round(time.Millisecond))}
 	if skew.Abs()-after.Sub(before) > mostSkew {
 		f.Problem = fmt.Sprintf("the clocks differ by %s, and leases and tokens go by them; have both machines set theirs by NTP (timedatectl set-ntp true)", skew.Abs().Round(100*time.Millisecond))
 	}

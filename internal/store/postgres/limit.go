@@ -59,7 +59,8 @@ func columnsOf(list []access.Spending) []any {
 	var numbers [6][]int64
 	for i, one := range list {
 		accounts[i], classes[i] = storableText(one.Account), string(one.Class)
-		for n, v := range []int64{one.Minute.From, one.Minute.Took, one.Minute.Most, one.Second.From, one.Second.Took, one.Second.Most} {
+		for n, v := range []int64{one.Minute.From, one.Minute.Took, one.Minute.Most, one.Second.From, one.Second.Took,
+			one.Second.Most} {
 			numbers[n] = append(numbers[n], v)
 		}
 	}

@@ -33,7 +33,8 @@ func TestSpendingAddsUp(t *testing.T) {
 	}
 	all.Wait()
 	out, err := here.Spend(t.Context(), []access.Spending{spending("ann", 0)})
-	if err != nil || len(out) != 1 || out[0].Minute != now.UnixNano()+4*rounds || out[0].Second != out[0].Minute || out[0].Class != access.ClassWrite {
+	if err != nil || len(out) != 1 || out[0].Minute != now.UnixNano()+4*rounds || out[0].Second != out[0].Minute ||
+		out[0].Class != access.ClassWrite {
 		t.Errorf("%+v, %v; want %d more than %d", out, err, 4*rounds, now.UnixNano())
 	}
 	much := spending("ann", 1<<50)
@@ -43,7 +44,8 @@ func TestSpendingAddsUp(t *testing.T) {
 	if err := here.Forget(t.Context(), now.Add(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if out, err = there.Spend(t.Context(), []access.Spending{spending("ann", 1)}); err != nil || out[0].Minute != now.UnixNano()+1 {
+	if out, err = there.Spend(t.Context(), []access.Spending{spending("ann", 1)}); err != nil ||
+		out[0].Minute != now.UnixNano()+1 {
 		t.Errorf("after it is forgotten: %+v, %v", out, err)
 	}
 }

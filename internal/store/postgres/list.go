@@ -102,7 +102,8 @@ func escapeFormat(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
 // Cards lists cards that are not in the trash. The cards of each level come in order from an index,
 // and the levels are merged: the server reads no row hidden from the caller.
-func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -116,7 +117,8 @@ func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, 
 	if f.Below != "" && s.View.Level >= access.LevelAdmin && onlyBelow(f) {
 		if list, known := r.prefetched.cardsUnder(sc.args[0].(int64), f.Below); known {
 			list = slices.DeleteFunc(list, func(c canon.Card) bool { return c.Key == f.Below })
-			return list[min(max(p.Offset, 0), len(list)):min(max(p.Offset, 0)+max(p.Limit, 0), len(list))], canon.Total{Count: len(list)}, nil
+			return list[min(max(p.Offset, 0), len(list)):min(max(p.Offset, 0)+max(p.Limit, 0), len(list))],
+				canon.Total{Count: len(list)}, nil
 		}
 	}
 	column, by := orderBy(f.Sort)
@@ -125,10 +127,12 @@ func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, 
 		sc.subjectLabels()
 	}
 	n := len(sc.args)
-	arms := sc.unionByLevel("SELECT c.rid, c.key, c.id, c." + column + " AS at" + where + " ORDER BY " + qualifyOrder("c", by) + sc.limitArm(p))
+	arms := sc.unionByLevel("SELECT c.rid, c.key, c.id, c." + column + " AS at" + where + " ORDER BY " +
+		qualifyOrder("c", by) + sc.limitArm(p))
 	outer := strings.Replace(by, column, "at", 1)
-	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN cards c ON c.rid = o.rid ORDER BY %s",
-		cardColumns, arms, outer, sc.limitOffset(p), qualifyOrder("o", outer)), sc.args...)
+	list, err := r.queryCards(ctx, sc.id,
+		fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN cards c ON c.rid = o.rid ORDER BY %s",
+			cardColumns, arms, outer, sc.limitOffset(p), qualifyOrder("o", outer)), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -148,7 +152,8 @@ func onlyBelow(f canon.Filter) bool {
 
 // listExceptNames is Cards for a filter with NotName, a glob that the database cannot match: it
 // reads all names in order, and complete cards only for the page.
-func (r *reader) listExceptNames(ctx context.Context, sc *scope, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) listExceptNames(ctx context.Context, sc *scope, f canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	_, by := orderBy(f.Sort)
 	var rids []int64
 	n, offset, limit := 0, max(p.Offset, 0), max(p.Limit, 0)
@@ -163,7 +168,8 @@ func (r *reader) listExceptNames(ctx context.Context, sc *scope, f canon.Filter,
 			return errStop
 		}
 		return nil
-	}, fmt.Sprintf("SELECT c.rid, c.name FROM cards c WHERE %s%s ORDER BY %s", sc.livingCond("c"), sc.filterCards(f), qualifyOrder("c", by)), sc.args...)
+	}, fmt.Sprintf("SELECT c.rid, c.name FROM cards c WHERE %s%s ORDER BY %s", sc.livingCond("c"), sc.filterCards(f),
+		qualifyOrder("c", by)), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -176,5 +182,6 @@ func (r *reader) readCardsByRow(ctx context.Context, sc *scope, rids []int64) ([
 	if len(rids) == 0 {
 		return nil, nil
 	}
-	return r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM unnest($1::bigint[]) WITH ORDINALITY f (rid, n) JOIN cards c ON c.rid = f.rid ORDER BY f.n", rids)
+	return r.queryCards(ctx, sc.id, "SELECT "+cardColumns+
+		" FROM unnest($1::bigint[]) WITH ORDINALITY f (rid, n) JOIN cards c ON c.rid = f.rid ORDER BY f.n", rids)
 }

@@ -15,7 +15,8 @@ import (
 func TestPrefetchedSnapshotNeedsNoQueries(t *testing.T) {
 	s, ctx := openNew(t), t.Context()
 	stream := canon.WorldStream(home.ID)
-	town, hall := storetest.Card(1, "Town", access.NewLabel(access.LevelUser)), storetest.Card(2, "Town+Hall", access.NewLabel(access.LevelUser))
+	town, hall := storetest.Card(1, "Town", access.NewLabel(access.LevelUser)),
+		storetest.Card(2, "Town+Hall", access.NewLabel(access.LevelUser))
 	hall.Parent = town.ID
 	gone := storetest.Card(3, "Town+Hall+Gone", access.NewLabel(access.LevelUser))
 	gone.Parent, gone.TrashedAt = hall.ID, time.Unix(1, 0)
@@ -36,7 +37,8 @@ func TestPrefetchedSnapshotNeedsNoQueries(t *testing.T) {
 	err = s.read(ctx, func(c *conn) error {
 		r := newReader(s, c)
 		below := []canon.CardID{town.ID, hall.ID}
-		if err := canon.Prefetch(ctx, r, canon.Needs{World: home.ID, Stream: stream, Cards: below, Below: below}); err != nil {
+		if err := canon.Prefetch(ctx, r, canon.Needs{World: home.ID, Stream: stream, Cards: below,
+			Below: below}); err != nil {
 			return err
 		}
 		if _, n, err := r.Descendants(ctx, all, town.ID, 1, canon.Page{}); n.Count != 1 || err != nil {
@@ -75,7 +77,8 @@ func TestFindByKeyPrefetchesBodyAndChildren(t *testing.T) {
 	secret.Content, secret.Size = storetest.HashOf(string(erased)), len(erased)
 	hall.Content, hall.Size = storetest.HashOf(string(large)), len(large)
 	err := s.Write(ctx, func(tx canon.Tx) error {
-		errs := []error{tx.PutWorld(ctx, home), tx.PutBody(ctx, home.ID, town.Content, body), tx.PutBody(ctx, home.ID, hall.Content, large)}
+		errs := []error{tx.PutWorld(ctx, home), tx.PutBody(ctx, home.ID, town.Content, body),
+			tx.PutBody(ctx, home.ID, hall.Content, large)}
 		for _, c := range []canon.Card{town, secret, hall} {
 			errs = append(errs, tx.PutCard(ctx, c))
 		}
@@ -86,7 +89,8 @@ func TestFindByKeyPrefetchesBodyAndChildren(t *testing.T) {
 	}
 	below := func(r *reader, level access.Level, c canon.Card) int {
 		t.Helper()
-		_, n, err := r.Descendants(ctx, canon.Visibility{World: home.ID, View: access.View{Level: level}}, c.ID, 1, canon.Page{})
+		_, n, err := r.Descendants(ctx, canon.Visibility{World: home.ID, View: access.View{Level: level}}, c.ID, 1,
+			canon.Page{})
 		if err != nil {
 			t.Error(err)
 		}

@@ -122,7 +122,9 @@ func millisText(d time.Duration) string { return strconv.FormatInt(d.Millisecond
 func checkServer(ctx context.Context, c *pgx.Conn) error {
 	var version int
 	var encoding string
-	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')").Scan(&version, &encoding); err != nil {
+	if err := c.QueryRow(ctx,
+		"SELECT current_setting('server_version_num')::int, current_setting('server_encoding')").Scan(&version,
+		&encoding); err != nil {
 		return err
 	}
 	if version < oldestSupported {
@@ -156,7 +158,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
 	case at == schemaVersion:
 		return nil
 	case at > 0 && !upgrade:
-		return fault.New(fault.Unavailable, "the database has format %d and this program needs format %d: back it up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one", at, schemaVersion)
+		return fault.New(fault.Unavailable,
+			"the database has format %d and this program needs format %d: back it up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one", at, schemaVersion)
 	}
 	return runGoose(ctx, pool.Config().ConnConfig)
 }
@@ -194,7 +197,8 @@ func waitForGoose(ctx context.Context, pool *pgxpool.Pool) error {
 	defer c.Release()
 	for {
 		var free bool // the lock is released at once
-		if err := c.QueryRow(ctx, "SELECT CASE WHEN pg_try_advisory_lock($1) THEN pg_advisory_unlock($1) END IS NOT NULL", int64(lock.DefaultLockID)).Scan(&free); err != nil || free {
+		if err := c.QueryRow(ctx, "SELECT CASE WHEN pg_try_advisory_lock($1) THEN pg_advisory_unlock($1) END IS NOT NULL",
+			int64(lock.DefaultLockID)).Scan(&free); err != nil || free {
 			return err
 		}
 		if !wait.For(ctx, 50*time.Millisecond) {
@@ -208,13 +212,15 @@ func runGoose(ctx context.Context, c *pgx.ConnConfig) (err error) {
 	if err != nil {
 		return err
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(migrationWait.Seconds()))) // tried every second
+	// tried every second
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(migrationWait.Seconds())))
 	if err != nil {
 		return err
 	}
 	db := stdlib.OpenDB(*c)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker),
+		goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,8 @@ func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 	if n.Key != "" {
 		at := repeatRef{n.Account, n.Key}
 		put(&r.prefetched.repeats, at, nil)
-		add(func(row row) error { p := readRepeat(n.Account, n.Key, row); r.prefetched.repeats[at] = &p; return nil }, selectRepeat, n.Account, n.Key)
+		add(func(row row) error { p := readRepeat(n.Account, n.Key, row); r.prefetched.repeats[at] = &p; return nil },
+			selectRepeat, n.Account, n.Key)
 	}
 	if n.Stream != "" {
 		reached := func(at tip) { put(&r.prefetched.tips, n.Stream, at) }
@@ -124,7 +125,8 @@ func (r *reader) prefetchCards(ctx context.Context, ask []batchQuery, w int64, n
 		return err
 	}
 	if len(n.Cards) > 0 {
-		ask = append(ask, batchQuery{"SELECT " + cardColumns + " FROM cards c WHERE c.w = $1 AND c.id = ANY($2)", []any{w, uuidsOf(n.Cards)},
+		ask = append(ask, batchQuery{"SELECT " + cardColumns + " FROM cards c WHERE c.w = $1 AND c.id = ANY($2)",
+			[]any{w, uuidsOf(n.Cards)},
 			func(row row) error { return take(0, row) }})
 	}
 	if len(n.Keys) > 0 {
@@ -215,7 +217,8 @@ func (a *prefetched) cardsUnder(w int64, key markup.Key) (list []canon.Card, kno
 			list = append(list, *c)
 		}
 	}
-	slices.SortFunc(list, func(a, b canon.Card) int { return cmp.Or(cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:])) })
+	slices.SortFunc(list,
+		func(a, b canon.Card) int { return cmp.Or(cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:])) })
 	return list, known
 }
 

@@ -41,7 +41,8 @@ var (
 func TestPrefetchedDataMatchesDatabase(t *testing.T) {
 	s, ctx := openNew(t), t.Context()
 	names := []string{"Town", "Town+Hall", "Town+Hall+Cellar", "Town+Gate", "Tower", "Town Hall", "Town-Gate"}
-	labels := []access.Label{access.NewLabel(access.LevelUser), access.NewLabel(access.LevelGM), access.NewLabel(access.LevelGM, "ann")}
+	labels := []access.Label{access.NewLabel(access.LevelUser), access.NewLabel(access.LevelGM),
+		access.NewLabel(access.LevelGM, "ann")}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	needs := func() (n canon.Needs) {
 		n.World = home.ID
@@ -96,7 +97,8 @@ func TestPrefetchedDataMatchesDatabase(t *testing.T) {
 		} else if err != nil {
 			return err
 		}
-		return errors.Join(tx.PutVersion(ctx, storetest.Version(c)), tx.PutRefs(ctx, home.ID, c.ID, []canon.Ref{{From: c.ID, Kind: canon.RefLink, Target: "town", Name: "Town"}}))
+		return errors.Join(tx.PutVersion(ctx, storetest.Version(c)),
+			tx.PutRefs(ctx, home.ID, c.ID, []canon.Ref{{From: c.ID, Kind: canon.RefLink, Target: "town", Name: "Town"}}))
 	}
 	for round := range 12 {
 		err := s.write(ctx, func(tx *tx) error {
@@ -168,7 +170,8 @@ func TestPrefetchedCommitNeedsNoQueries(t *testing.T) {
 			return err
 		}
 		tx.heads = nil
-		if err := tx.Prefetch(ctx, canon.Needs{World: home.ID, Stream: stream, Account: "ann", Key: "k", Cards: []canon.CardID{c.ID}, Keys: []markup.Key{c.Key}}); err != nil {
+		if err := tx.Prefetch(ctx, canon.Needs{World: home.ID, Stream: stream, Account: "ann", Key: "k",
+			Cards: []canon.CardID{c.ID}, Keys: []markup.Key{c.Key}}); err != nil {
 			return err
 		}
 		there := tx.c
@@ -207,14 +210,16 @@ func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 	}
 	body := []byte("A hall.")
 	c.Content = storetest.HashOf(string(body))
-	errs := []error{err, err2, err3, err4, tx.PutBody(ctx, home.ID, c.Content, body), tx.PutCard(ctx, c), tx.PutVersion(ctx, storetest.Version(c)),
+	errs := []error{err, err2, err3, err4, tx.PutBody(ctx, home.ID, c.Content, body), tx.PutCard(ctx, c),
+		tx.PutVersion(ctx, storetest.Version(c)),
 		tx.PutRefs(ctx, home.ID, c.ID, nil), tx.Index(ctx, c, &canon.SearchDoc{Name: c.Name, Text: string(body)})}
 	below, _, err := tx.Cards(ctx, all, canon.Filter{Below: c.Key}, canon.Page{Limit: 1000})
 	if len(below) != 0 {
 		t.Errorf("%d cards below", len(below))
 	}
 	return errors.Join(append(errs, err, tx.Append(ctx, storetest.Commit(stream, head)),
-		tx.PutRepeat(ctx, canon.Repeat{Account: "ann", Key: "k", Stream: stream, Seq: head.Seq + 1, Expires: storetest.Time(1)}))...)
+		tx.PutRepeat(ctx, canon.Repeat{Account: "ann", Key: "k", Stream: stream, Seq: head.Seq + 1,
+			Expires: storetest.Time(1)}))...)
 }
 
 // TestPrefixUsesBoundedIndexRange reads the server's plans: cards below a name must be found by an
@@ -237,7 +242,8 @@ func TestPrefixUsesBoundedIndexRange(t *testing.T) {
 	sc := &scope{sql: &sql{}, top: access.LevelGM}
 	sc.w = sc.arg(int64(1))
 	where := sc.filterCards(canon.Filter{Prefix: "town"}) // matches many cards, of which one page is read
-	wantBoundedRange(t, s, "SELECT c.rid FROM cards c WHERE c.w = $1 AND c.level = 1 AND c.trashed = 0"+where+" ORDER BY c.key, c.id LIMIT 10", sc.args...)
+	wantBoundedRange(t, s, "SELECT c.rid FROM cards c WHERE c.w = $1 AND c.level = 1 AND c.trashed = 0"+where+
+		" ORDER BY c.key, c.id LIMIT 10", sc.args...)
 	wantBoundedRange(t, s, selectBelow, int64(1), []string{"town+hall"}, int64(maxBelow))
 }
 
@@ -245,7 +251,8 @@ func wantBoundedRange(t *testing.T, s *Store, query string, args ...any) {
 	t.Helper()
 	var plan []string
 	err := s.read(t.Context(), func(c *conn) error {
-		return c.query(t.Context(), func(r row) error { plan = append(plan, r.textAt(0)); return nil }, "EXPLAIN "+query, args...)
+		return c.query(t.Context(), func(r row) error { plan = append(plan, r.textAt(0)); return nil }, "EXPLAIN "+query,
+			args...)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -28,9 +28,12 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 			return err
 		}
 	}
-	t.c.enqueue(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBytes(c.Content), int64(c.Size), int64(c.Length),
-		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
-		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
+	t.c.enqueue(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)),
+		hashBytes(c.Content), int64(c.Size), int64(c.Length),
+		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev),
+		int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
+		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
+		service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)
 	t.reindexCard(w, c.ID)
 	t.prefetched.noteCard(w, c)
@@ -72,7 +75,8 @@ func (t *tx) putAliases(w int64, c canon.Card) {
 		t.c.enqueue("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
 	}
 	for _, alias := range list {
-		t.c.enqueue("INSERT INTO aliases (w, rid, key) SELECT w, rid, $3 FROM cards WHERE w = $1 AND id = $2", w, uuidOf(c.ID), string(markup.KeyOf(alias)))
+		t.c.enqueue("INSERT INTO aliases (w, rid, key) SELECT w, rid, $3 FROM cards WHERE w = $1 AND id = $2", w,
+			uuidOf(c.ID), string(markup.KeyOf(alias)))
 	}
 }
 
@@ -97,8 +101,10 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 		ON CONFLICT (w, card, rev) DO UPDATE SET from_seq = $4, to_seq = $5, c1 = $6, c2 = $7, c3 = $8, level = $9, label = $10, name = $11, key = $12,
 			type = $13, type_key = $14, content = $15, size = $16, length = $17, fields = $18, trashed = $19, purged = $20, at = $21, by = $22, op = $23, change = $24,
 			was_name = $25, was_key = $26, was_level = $27, was_label = $28`,
-		w, uuidOf(v.Card), int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
-		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content), int64(v.Size), int64(v.Length),
+		w, uuidOf(v.Card), int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]),
+		int64(v.Counts[2]),
+		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content),
+		int64(v.Size), int64(v.Length),
 		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change),
 		v.Former.Name, string(markup.KeyOf(v.Former.Name)), wasLevel, wasLabel)
 	v.At = storedTime(v.At)
@@ -194,7 +200,8 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 	t.c.enqueue(`INSERT INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, kind = $5, from_card = $6, to_card = $7, attrs = $8, level = $9, label = $10, at = $11, clock = $12`,
-		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), l.Kind, uuidOf(l.From), uuidOf(l.To), jsonBytes(l.Attrs), level, label, service.Millis(l.At), time)
+		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), l.Kind, uuidOf(l.From), uuidOf(l.To), jsonBytes(l.Attrs), level,
+		label, service.Millis(l.At), time)
 	return nil
 }
 
@@ -210,7 +217,8 @@ func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
 	t.c.enqueue(`INSERT INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, card = $5, kind = $6, text = $7, from_tick = $8, to_tick = $9, level = $10, label = $11, at = $12`,
-		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), uuidOf(l.Card), l.Kind, l.Text, l.FromTick, l.ToTick, level, label, service.Millis(l.At))
+		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), uuidOf(l.Card), l.Kind, l.Text, l.FromTick, l.ToTick, level, label,
+		service.Millis(l.At))
 	return nil
 }
 
@@ -228,7 +236,8 @@ func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (w, seq) DO UPDATE SET id = $3, at = $4, by = $5, op = $6, type = $7, scope = $8, actor_kind = $9, actor = $10, correlation = $11,
 			causation = $12, key = $13, version = $14, payload = $15, level = $16, label = $17`,
-		w, uint64(e.Seq), uuidOf(e.ID), service.Millis(e.At), string(e.By), e.Op, e.Type, e.Scope, e.Actor.Kind, e.Actor.ID, e.Correlation, e.Causation,
+		w, uint64(e.Seq), uuidOf(e.ID), service.Millis(e.At), string(e.By), e.Op, e.Type, e.Scope, e.Actor.Kind, e.Actor.ID,
+		e.Correlation, e.Causation,
 		e.Key, int64(e.Version), jsonBytes(e.Payload), level, label)
 	return nil
 }
@@ -241,7 +250,8 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	}
 	t.prefetched.clearWorld(w)
 	for _, table := range []string{"bodies", "refs", "links", "layers", "versions", "aliases", "cards", "docs"} {
-		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE w = $1 LIMIT $2))", table), w, rows)
+		n, err := t.c.exec(ctx,
+			fmt.Sprintf("DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE w = $1 LIMIT $2))", table), w, rows)
 		if err != nil {
 			return false, fmt.Errorf("discard %s: %w", table, err)
 		}
@@ -275,7 +285,8 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	}
 	t.prefetched.clearWorld(w)
 	t.c.enqueue("SET LOCAL statement_timeout = 0") // clearing a large world takes long
-	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "stale"} {
+	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links",
+		"layers", "events", "docs", "stale"} {
 		t.c.enqueue("DELETE FROM "+table+" WHERE w = $1", w)
 	}
 	t.c.enqueue("UPDATE searched SET epoch = epoch + 1 WHERE w = $1", w)

@@ -41,7 +41,8 @@ func warnOfIndex(err error) {
 	slog.Warn("the search index could not be kept up; it is tried again", "error", err)
 }
 
-func (r *reader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (r *reader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery,
+	p canon.Page) (canon.SearchResult, error) {
 	q.Q = storableText(q.Q)
 	return r.SnapshotFinder.Search(ctx, s, q, p)
 }
@@ -95,10 +96,12 @@ func (s source) queryChanges(ctx context.Context, where string, args ...any) ([]
 		}
 		texts = append(texts, t)
 		return nil
-	}, "SELECT gen, card, level, name, body FROM docs WHERE w = $1 AND "+where, append([]any{s.w}, args...)...); err != nil || len(ids) == 0 {
+	}, "SELECT gen, card, level, name, body FROM docs WHERE w = $1 AND "+where,
+		append([]any{s.w}, args...)...); err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	cards, err := s.r.queryCards(ctx, s.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = $1 AND c.id = ANY($2::uuid[]) AND c.trashed = 0", s.w, ids)
+	cards, err := s.r.queryCards(ctx, s.id, "SELECT "+cardColumns+
+		" FROM cards c WHERE c.w = $1 AND c.id = ANY($2::uuid[]) AND c.trashed = 0", s.w, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +152,8 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (found b
 		return true, nil
 	}
 	_, err = s.r.c.queryOne(ctx, func(r row) error { found = hashOf(r[0]).String() == hash; return nil },
-		"SELECT c.hash FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.seq = $2", string(canon.WorldStream(s.id)), seq)
+		"SELECT c.hash FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.seq = $2",
+		string(canon.WorldStream(s.id)), seq)
 	return found, err
 }
 
@@ -177,7 +181,8 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 
 // NamedBearers returns the cards that have a tag through a tag list that the caller sees only
 // because the list's label names the subject.
-func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
+func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility,
+	tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err

@@ -116,7 +116,8 @@ func TestWriteWakesWaitersInOtherProcess(t *testing.T) {
 	woken("another write", write)
 	// A process that ended before it notified the others: they find its write by polling the count.
 	woken("a write that nobody tells of", func() {
-		for _, sql := range []string{"UPDATE streams SET seq = seq + 1 WHERE name = 'count'", "UPDATE writer SET n = n + 1, mark = n + 1"} {
+		for _, sql := range []string{"UPDATE streams SET seq = seq + 1 WHERE name = 'count'",
+			"UPDATE writer SET n = n + 1, mark = n + 1"} {
 			if _, err := raw.Exec(t.Context(), sql); err != nil {
 				t.Error(err)
 			}
@@ -127,7 +128,8 @@ func TestWriteWakesWaitersInOtherProcess(t *testing.T) {
 func TestWhatOneProcessRevokesAnotherSees(t *testing.T) {
 	here, there, _ := openTwo(t)
 	ctx := t.Context()
-	if err := here.Identity().AddKey(ctx, identity.Key{ID: "k", Hash: identity.Hash{1}, Created: storetest.Time(1)}); err != nil {
+	if err := here.Identity().AddKey(ctx, identity.Key{ID: "k", Hash: identity.Hash{1},
+		Created: storetest.Time(1)}); err != nil {
 		t.Fatal(err)
 	}
 	before, err := there.Identity().Generation(ctx)
@@ -171,7 +173,8 @@ func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
 	if err := appendNext(t.Context(), s); !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
 		t.Errorf("a write while another hangs: %v", err)
 	}
-	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Worlds(t.Context(), canon.WorldQuery{All: true}); return err }); err != nil {
+	if err := s.Read(t.Context(),
+		func(r canon.Reader) error { _, err := r.Worlds(t.Context(), canon.WorldQuery{All: true}); return err }); err != nil {
 		t.Errorf("a read while a writer hangs: %v", err)
 	}
 	if err := hang.Rollback(t.Context()); err != nil {
@@ -204,12 +207,14 @@ func TestNothingIsLockedBeforeTheWriterLock(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- here.Write(t.Context(), nothing) }()
 		for waits := 0; waits == 0; {
-			if err := turn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')").Scan(&waits); err != nil {
+			if err := turn.QueryRow(t.Context(),
+				"SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')").Scan(&waits); err != nil {
 				t.Fatal(err)
 			}
 		}
 		locked := 0
-		if err := turn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND pid IN (SELECT pid FROM pg_locks WHERE NOT granted)").Scan(&locked); err != nil {
+		if err := turn.QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND pid IN (SELECT pid FROM pg_locks WHERE NOT granted)").Scan(&locked); err != nil {
 			t.Fatal(err)
 		}
 		if locked > 0 {
@@ -229,7 +234,8 @@ func TestNothingIsLockedBeforeTheWriterLock(t *testing.T) {
 func TestAWriterThatWakesUpLateIsRefused(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	there := openAt(t, address)
-	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Wait: 150 * time.Millisecond}) // the server waits twice as long
+	// the server waits twice as long
+	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Wait: 150 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +277,8 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := headOf(t, here)
-		if _, err := raw.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
+		if _, err := raw.Exec(t.Context(),
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
 			t.Fatal(err)
 		}
 		tries := 0
@@ -285,7 +292,8 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 		}
 		for tries := 0; ; tries++ {
 			var now canon.Head
-			err := here.Read(t.Context(), func(r canon.Reader) (err error) { now, err = r.Head(t.Context(), "count"); return err })
+			err := here.Read(t.Context(),
+				func(r canon.Reader) (err error) { now, err = r.Head(t.Context(), "count"); return err })
 			if err == nil && now.Seq != before.Seq+1 {
 				t.Fatalf("%d commits, want %d", now.Seq, before.Seq+1)
 			}
@@ -320,7 +328,8 @@ func TestRefusedStatementFailsOnlyItsWrite(t *testing.T) {
 				if err := tx.PutWorld(t.Context(), storetest.World(1)); err != nil {
 					return err
 				}
-				return tx.PutRefs(t.Context(), storetest.WorldID(1), storetest.CardID(1), []canon.Ref{{Target: "a"}, {Target: "b"}, {Kind: canon.RefLink, Target: markup.Key(long.String())}})
+				return tx.PutRefs(t.Context(), storetest.WorldID(1), storetest.CardID(1),
+					[]canon.Ref{{Target: "a"}, {Target: "b"}, {Kind: canon.RefLink, Target: markup.Key(long.String())}})
 			})
 			if err == nil {
 				t.Error("a target of 20,000 characters is taken")
@@ -360,7 +369,8 @@ func TestTheLastWordOfABigDocumentIsFound(t *testing.T) {
 	}
 	see := canon.Visibility{World: storetest.WorldID(1), View: storetest.AsUser}
 	for _, q := range []canon.SearchQuery{
-		{Q: "lastword", Mode: canon.MatchWord, InContent: true}, {Q: "lastw*", Mode: canon.MatchWord}, {Q: "stwor"}, {Q: "w119998x w119999x", Mode: canon.MatchPhrase},
+		{Q: "lastword", Mode: canon.MatchWord, InContent: true}, {Q: "lastw*", Mode: canon.MatchWord}, {Q: "stwor"},
+		{Q: "w119998x w119999x", Mode: canon.MatchPhrase},
 		{Q: long, Mode: canon.MatchWord}, {Q: "w7x lastword", Mode: canon.MatchWord},
 	} {
 		err := s.Read(t.Context(), func(r canon.Reader) error {
@@ -379,7 +389,8 @@ func TestTheLastWordOfABigDocumentIsFound(t *testing.T) {
 func TestAJobIsFailedWhenItsProcessIsGone(t *testing.T) {
 	here, there, _ := openTwo(t)
 	ctx, now := t.Context(), storetest.Time(100)
-	j := job.Job{ID: uuid.New(), World: storetest.WorldID(1), Kind: "scan", By: "ann", Level: access.LevelGM, Owner: "gone", State: job.Running,
+	j := job.Job{ID: uuid.New(), World: storetest.WorldID(1), Kind: "scan", By: "ann", Level: access.LevelGM,
+		Owner: "gone", State: job.Running,
 		Created: storetest.Time(1), Changed: storetest.Time(2)}
 	done := j
 	done.ID, done.State, done.Result = uuid.New(), job.Completed, json.RawMessage(`{"n":1}`)
@@ -388,13 +399,15 @@ func TestAJobIsFailedWhenItsProcessIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, ok, err := there.Job(ctx, j.ID); err != nil || !ok || got.State != job.Running || got.Owner != "gone" || !got.Created.Equal(j.Created) {
+	if got, ok, err := there.Job(ctx, j.ID); err != nil || !ok || got.State != job.Running || got.Owner != "gone" ||
+		!got.Created.Equal(j.Created) {
 		t.Errorf("%+v, %v, %v", got, ok, err)
 	}
 	if err := there.Touch(ctx, "alive", now, now.Add(-time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := here.Job(ctx, j.ID); err != nil || got.State != job.Failed || got.Problem != job.Interrupted || !got.Changed.Equal(now) {
+	if got, _, err := here.Job(ctx, j.ID); err != nil || got.State != job.Failed || got.Problem != job.Interrupted ||
+		!got.Changed.Equal(now) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got, _, err := here.Job(ctx, done.ID); err != nil || got.State != job.Completed || string(got.Result) != `{"n":1}` {

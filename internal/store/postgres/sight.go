@@ -89,7 +89,8 @@ func (q *sql) trimArgs(query string) (string, []any) {
 
 func (sc *scope) subjectLabels() string {
 	if sc.named == "" {
-		sc.named = fmt.Sprintf("(SELECT label FROM label_subjects WHERE w = %s AND subject = %s)", sc.w, sc.arg(string(sc.subject)))
+		sc.named = fmt.Sprintf("(SELECT label FROM label_subjects WHERE w = %s AND subject = %s)", sc.w,
+			sc.arg(string(sc.subject)))
 	}
 	return sc.named
 }
@@ -97,7 +98,8 @@ func (sc *scope) subjectLabels() string {
 // namedOnlyCond returns the condition that a row is visible only because its label names the
 // subject.
 func (sc *scope) namedOnlyCond(alias string) string {
-	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, sc.subjectLabels())
+	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias,
+		sc.top, sc.ceiling, sc.subjectLabels())
 }
 
 // visibleCond returns the condition that a row is visible to the caller.

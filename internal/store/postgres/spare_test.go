@@ -48,7 +48,8 @@ func TestIdleSnapshotsAreEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for open := 1; open > 0; { // repeats until the test times out
-		if err := s.pool.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'").Scan(&open); err != nil {
+		if err := s.pool.QueryRow(ctx,
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'").Scan(&open); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)

@@ -42,7 +42,8 @@ func wantFound(t *testing.T, s *postgres.Store, see canon.Visibility, q string, 
 	t.Helper()
 	for _, again := range []string{"", " again"} {
 		err := s.Read(t.Context(), func(r canon.Reader) error {
-			res, err := r.Search(t.Context(), see, canon.SearchQuery{Q: q, InContent: true, Mode: canon.MatchSubstring}, canon.Page{Limit: 10})
+			res, err := r.Search(t.Context(), see, canon.SearchQuery{Q: q, InContent: true, Mode: canon.MatchSubstring},
+				canon.Page{Limit: 10})
 			if err == nil && (res.Total.Count != want || res.Total.AtLeast || len(res.Hits) != min(want, 10)) {
 				t.Errorf("%q%s: %d hits of %+v, want %d", q, again, len(res.Hits), res.Total, want)
 			}
@@ -105,7 +106,8 @@ func awaitListeners(t *testing.T, raw *pgx.Conn, stores int) {
 func TestUnchangingWriteWakesNobody(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	there := openAt(t, address)
-	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Poll: time.Hour}) // otherwise polling would find its own write
+	// otherwise polling would find its own write
+	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Poll: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,8 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 		return err
 	}
 	var known float32
-	if err := s.pool.QueryRow(ctx, "SELECT reltuples FROM pg_class WHERE oid = 'cards'::regclass").Scan(&known); err != nil {
+	if err := s.pool.QueryRow(ctx,
+		"SELECT reltuples FROM pg_class WHERE oid = 'cards'::regclass").Scan(&known); err != nil {
 		return err
 	}
 	if known < fewCards {
@@ -299,7 +300,8 @@ func (s *Store) MarkDamaged(found string) {
 }
 
 // errNoBackup is returned by Backup.
-var errNoBackup = fault.New(fault.Rule, "this instance keeps its worlds in PostgreSQL; back it up with pg_dump --exclude-table-data=signing_keys, and restore with pg_restore")
+var errNoBackup = fault.New(fault.Rule,
+	"this instance keeps its worlds in PostgreSQL; back it up with pg_dump --exclude-table-data=signing_keys, and restore with pg_restore")
 
 // Backup always fails: backups are made with pg_dump, as its error says.
 func (s *Store) Backup(context.Context, string) error { return errNoBackup }

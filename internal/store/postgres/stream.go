@@ -21,7 +21,8 @@ const commitsAtOnce = 128
 func (r *reader) Streams(ctx context.Context, kind string) (list []canon.StreamHead, err error) {
 	from, to := canon.StreamRange(kind)
 	err = r.c.query(ctx, func(r row) error {
-		list = append(list, canon.StreamHead{Stream: canon.StreamID(r.textAt(0)), Head: canon.Head{Seq: canon.Seq(r.intAt(1)), Hash: hashOf(r[2])}})
+		list = append(list, canon.StreamHead{Stream: canon.StreamID(r.textAt(0)),
+			Head: canon.Head{Seq: canon.Seq(r.intAt(1)), Hash: hashOf(r[2])}})
 		return nil
 	}, "SELECT name, seq, hash FROM streams WHERE name >= $1 AND name < $2 ORDER BY name", string(from), string(to))
 	return list, err
@@ -75,10 +76,12 @@ func (t *tx) setTip(s canon.StreamID, at tip) {
 	t.heads[s] = at
 }
 
-func (r *reader) queryCommits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
+func (r *reader) queryCommits(ctx context.Context, s canon.StreamID, where string,
+	args ...any) (list []canon.StoredCommit, err error) {
 	err = r.c.query(ctx, func(r row) error {
 		list = append(list, canon.StoredCommit{
-			Stream: s, Seq: canon.Seq(r.intAt(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.intAt(2)), By: access.Subject(r.textAt(3)), Op: r.textAt(4),
+			Stream: s, Seq: canon.Seq(r.intAt(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.intAt(2)),
+			By: access.Subject(r.textAt(3)), Op: r.textAt(4),
 			Body: r.bytesAt(5), Prev: hashOf(r[6]), Hash: hashOf(r[7]),
 		})
 		return nil
@@ -130,7 +133,8 @@ func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (can
 const selectRepeat = "SELECT input, stream, seq, expires FROM repeats WHERE account = $1 AND key = $2"
 
 func readRepeat(account, key string, r row) canon.Repeat {
-	return canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.textAt(1)), Seq: canon.Seq(r.intAt(2)), Expires: service.Time(r.intAt(3))}
+	return canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.textAt(1)),
+		Seq: canon.Seq(r.intAt(2)), Expires: service.Time(r.intAt(3))}
 }
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
@@ -140,7 +144,8 @@ func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repea
 		}
 		return *p, true, nil
 	}
-	found, err = r.c.queryOne(ctx, func(r row) error { p = readRepeat(account, key, r); return nil }, selectRepeat, account, key)
+	found, err = r.c.queryOne(ctx, func(r row) error { p = readRepeat(account, key, r); return nil }, selectRepeat,
+		account, key)
 	return p, found, err
 }
 
@@ -155,7 +160,8 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		return fmt.Errorf("postgres: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
 	if n == 0 {
-		if n, err = t.c.queryInt(ctx, "INSERT INTO streams (name, seq) VALUES ($1, 0) RETURNING s", string(c.Stream)); err != nil {
+		if n, err = t.c.queryInt(ctx, "INSERT INTO streams (name, seq) VALUES ($1, 0) RETURNING s",
+			string(c.Stream)); err != nil {
 			return err
 		}
 	}

@@ -25,14 +25,16 @@ func TestOldProgramWritesNothingToNewerDatabase(t *testing.T) {
 	}
 	defer s.Close()
 	var format int
-	if err := s.pool.QueryRow(t.Context(), "SELECT format FROM writer").Scan(&format); err != nil || format != schemaVersion {
+	if err := s.pool.QueryRow(t.Context(), "SELECT format FROM writer").Scan(&format); err != nil ||
+		format != schemaVersion {
 		t.Fatalf("the database says format %d, want %d: the last migration sets it; %v", format, schemaVersion, err)
 	}
 	if err := s.Writable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var e *pgconn.PgError
-	if _, err := s.pool.Exec(t.Context(), "UPDATE writer SET n = n + 1"); !errors.As(err, &e) || e.Code != "LG001" || !strings.Contains(e.Message, "restart this process") {
+	if _, err := s.pool.Exec(t.Context(), "UPDATE writer SET n = n + 1"); !errors.As(err, &e) || e.Code != "LG001" ||
+		!strings.Contains(e.Message, "restart this process") {
 		t.Errorf("a program of before the format writes: %v", err)
 	}
 	if _, err := s.pool.Exec(t.Context(), "UPDATE writer SET format = format + 1"); err != nil {
@@ -40,7 +42,8 @@ func TestOldProgramWritesNothingToNewerDatabase(t *testing.T) {
 	}
 	wrote := false
 	err = s.Write(t.Context(), func(canon.Tx) error { wrote = true; return nil })
-	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "restart it with the new program") || wrote {
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(),
+		"restart it with the new program") || wrote {
 		t.Errorf("a write: %v, done: %v", err, wrote)
 	}
 	if err := s.Writable(t.Context()); fault.KindOf(err) != fault.Unavailable {
@@ -68,7 +71,8 @@ func TestUpgradeNeedsOperatorConsent(t *testing.T) {
 		if err = errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), c); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "loregate upgrade --yes") {
+		if _, err := Open(t.Context(), c); fault.KindOf(err) != fault.Unavailable ||
+			!strings.Contains(err.Error(), "loregate upgrade --yes") {
 			t.Errorf("format %d opens: %v", at, err)
 		}
 		c.Upgrade = true

@@ -14,8 +14,9 @@ import (
 const selectWorlds = "SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq FROM worlds d JOIN world_ids i ON i.w = d.w "
 
 func readWorld(r row) (canon.World, error) {
-	w := canon.World{ID: readID[access.WorldID](r[0]), Slug: r.textAt(1), Title: r.textAt(2), CreatedAt: service.Time(r.intAt(4)),
-		Origin: readID[access.WorldID](r[5]), OriginSeq: canon.Seq(r.intAt(6))}
+	w := canon.World{ID: readID[access.WorldID](r[0]), Slug: r.textAt(1), Title: r.textAt(2),
+		CreatedAt: service.Time(r.intAt(4)),
+		Origin:    readID[access.WorldID](r[5]), OriginSeq: canon.Seq(r.intAt(6))}
 	if err := json.Unmarshal(r[3], &w.Settings); err != nil {
 		return w, fmt.Errorf("settings of world %s: %w", w.ID, err)
 	}
@@ -66,7 +67,8 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	if b, ok := r.prefetched.bodies[bodyRef{n, h}]; ok {
 		return slices.Clone(b), b != nil, nil
 	}
-	found, err = r.c.queryOne(ctx, func(r row) error { b = r.bytesAt(0); return nil }, "SELECT body FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
+	found, err = r.c.queryOne(ctx, func(r row) error { b = r.bytesAt(0); return nil },
+		"SELECT body FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
 	return b, found, err
 }
 
@@ -90,7 +92,8 @@ func (t *tx) ensureWorldNumber(ctx context.Context, id access.WorldID) (int64, e
 
 func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	delete(t.prefetched.worlds, d.ID)
-	taken, err := t.c.queryInt(ctx, "SELECT 1 FROM worlds d JOIN world_ids i ON i.w = d.w WHERE d.slug = $1 AND i.id <> $2", d.Slug, uuidOf(d.ID))
+	taken, err := t.c.queryInt(ctx,
+		"SELECT 1 FROM worlds d JOIN world_ids i ON i.w = d.w WHERE d.slug = $1 AND i.id <> $2", d.Slug, uuidOf(d.ID))
 	if err != nil {
 		return err
 	}
@@ -152,6 +155,7 @@ func (t *tx) BodyInUse(ctx context.Context, w access.WorldID, h canon.Hash) (boo
 	if err != nil || n == 0 {
 		return false, err
 	}
-	used, err := t.c.queryInt(ctx, "SELECT 1 FROM versions WHERE w = $1 AND content IS NOT DISTINCT FROM $2 AND NOT purged LIMIT 1", n, hashBytes(h))
+	used, err := t.c.queryInt(ctx,
+		"SELECT 1 FROM versions WHERE w = $1 AND content IS NOT DISTINCT FROM $2 AND NOT purged LIMIT 1", n, hashBytes(h))
 	return used != 0, err
 }

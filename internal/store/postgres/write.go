@@ -72,9 +72,11 @@ func (w *writer) begin() error {
 		w.p, w.c = p, &conn{raw: p.Conn(), steady: true, analyzeAt: w.s.analyzeAt}
 	}
 	w.c.enqueueBeforeLock("BEGIN")
-	w.c.enqueueBeforeLock("SET LOCAL idle_in_transaction_session_timeout = " + millisText(2*w.s.cfg.Wait)) // others wait for the writer lock
+	// others wait for the writer lock
+	w.c.enqueueBeforeLock("SET LOCAL idle_in_transaction_session_timeout = " + millisText(2*w.s.cfg.Wait))
 	format := 0
-	_, err := w.c.queryOne(context.Background(), func(r row) error { format = int(r.intAt(0)); return nil }, "SELECT format FROM writer FOR UPDATE")
+	_, err := w.c.queryOne(context.Background(), func(r row) error { format = int(r.intAt(0)); return nil },
+		"SELECT format FROM writer FOR UPDATE")
 	if err == nil {
 		err = checkFormat(format)
 	}
@@ -176,9 +178,10 @@ type tx struct {
 	worlds map[access.WorldID]int64
 	labels map[labelText]int64
 
-	heads    map[canon.StreamID]tip // heads of streams read or written: while the writer lock is held, nobody else moves them
-	touched  map[int64]int64        // by world number: how many cards are to be indexed again
-	scrubbed []access.WorldID       // worlds whose index files must be rewritten without erased text
+	// heads of streams read or written: while the writer lock is held, nobody else moves them
+	heads    map[canon.StreamID]tip
+	touched  map[int64]int64  // by world number: how many cards are to be indexed again
+	scrubbed []access.WorldID // worlds whose index files must be rewritten without erased text
 }
 
 // updateCaches adds the committed rows to the caches and reports changes to the search index.

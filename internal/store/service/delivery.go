@@ -29,7 +29,8 @@ func readCursor(ctx context.Context, c Conn, w access.WorldID, handler string) (
 }
 
 // Enqueue moves a cursor and adds deliveries. It does nothing if the cursor is not at from.
-func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64, list []jobs.Delivery) (moved bool, err error) {
+func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64,
+	list []jobs.Delivery) (moved bool, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
 		moved = false
 		at, err := readCursor(ctx, c, w, handler)
@@ -43,7 +44,8 @@ func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string,
 				return err
 			}
 		}
-		_, err = c.Exec(ctx, `INSERT INTO delivery_cursors (world, handler, seq) VALUES (?1, ?2, ?3) ON CONFLICT (world, handler) DO UPDATE SET seq = ?3`,
+		_, err = c.Exec(ctx,
+			`INSERT INTO delivery_cursors (world, handler, seq) VALUES (?1, ?2, ?3) ON CONFLICT (world, handler) DO UPDATE SET seq = ?3`,
 			w[:], handler, to)
 		moved = err == nil
 		return err
@@ -54,8 +56,10 @@ func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string,
 const deliveryColumns = "SELECT world, event, handler, state, attempts, due, fence, problem, created, changed FROM deliveries "
 
 func readDelivery(r Row) (jobs.Delivery, error) {
-	return jobs.Delivery{World: access.WorldID(r.Bytes(0)), Event: uuid.UUID(r.Bytes(1)), Handler: r.Text(2), State: jobs.DeliveryState(r.Int(3)),
-		Attempts: int(r.Int(4)), Due: Time(r.Int(5)), Fence: r.Int(6), Problem: r.Text(7), Created: Time(r.Int(8)), Changed: Time(r.Int(9))}, nil
+	return jobs.Delivery{World: access.WorldID(r.Bytes(0)), Event: uuid.UUID(r.Bytes(1)), Handler: r.Text(2),
+		State:    jobs.DeliveryState(r.Int(3)),
+		Attempts: int(r.Int(4)), Due: Time(r.Int(5)), Fence: r.Int(6), Problem: r.Text(7), Created: Time(r.Int(8)),
+		Changed: Time(r.Int(9))}, nil
 }
 
 // handlerIn returns the condition that the handler is one of several. Their arguments are numbered
@@ -77,18 +81,21 @@ func appendTexts(texts []string, before ...any) []any {
 
 // Claim leases deliveries that are due. It first checks without waiting for the writer lock, since
 // every process calls it after every write and usually nothing is due.
-func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.Time, n int) (due []jobs.Delivery, err error) {
+func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.Time,
+	n int) (due []jobs.Delivery, err error) {
 	next, found, err := s.NextDue(ctx, handlers)
 	if err != nil || !found || Millis(next) > Millis(now) {
 		return nil, err
 	}
 	err = s.db.Change(ctx, func(c Conn) (err error) {
-		due, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE state IN (0, 2) AND due <= ?1 AND "+handlerIn(handlers, 3)+
+		due, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE state IN (0, 2) AND due <= ?1 AND "+
+			handlerIn(handlers, 3)+
 			" ORDER BY due, created, event LIMIT ?2", appendTexts(handlers, Millis(now), n)...)
 		for i := range due {
 			d := &due[i]
 			d.Fence, d.Due = d.Fence+1, until
-			if _, err := c.Exec(ctx, "UPDATE deliveries SET fence = ?4, due = ?5 WHERE world = ?1 AND event = ?2 AND handler = ?3",
+			if _, err := c.Exec(ctx,
+				"UPDATE deliveries SET fence = ?4, due = ?5 WHERE world = ?1 AND event = ?2 AND handler = ?3",
 				d.World[:], d.Event[:], d.Handler, d.Fence, Millis(until)); err != nil {
 				return err
 			}
@@ -116,7 +123,8 @@ func (s *Service) NextDue(ctx context.Context, handlers []string) (at time.Time,
 		return at, false, nil
 	}
 	return queryOne(ctx, s.db, func(r Row) (time.Time, error) { return Time(r.Int(0)), nil },
-		"SELECT due FROM deliveries WHERE state IN (0, 2) AND "+handlerIn(handlers, 1)+" ORDER BY due LIMIT 1", appendTexts(handlers)...)
+		"SELECT due FROM deliveries WHERE state IN (0, 2) AND "+handlerIn(handlers, 1)+" ORDER BY due LIMIT 1",
+		appendTexts(handlers)...)
 }
 
 // maxPending is the highest count that Pending returns.
@@ -125,7 +133,8 @@ const maxPending = 10_000
 // Pending counts the unsettled deliveries.
 func (s *Service) Pending(ctx context.Context) (n int, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
-		count, err := queryInt(ctx, c, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT ?1) AS open", maxPending)
+		count, err := queryInt(ctx, c,
+			"SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT ?1) AS open", maxPending)
 		n = int(count)
 		return err
 	})
@@ -136,7 +145,8 @@ func (s *Service) Pending(ctx context.Context) (n int, err error) {
 func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) (all []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
 		for _, e := range events {
-			some, err := queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE world = ?1 AND event = ?2 ORDER BY handler", w[:], e[:])
+			some, err := queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE world = ?1 AND event = ?2 ORDER BY handler",
+				w[:], e[:])
 			if err != nil {
 				return err
 			}
@@ -150,14 +160,16 @@ func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) 
 // Dead lists dead letters.
 func (s *Service) Dead(ctx context.Context, w access.WorldID, limit int) (dead []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
-		dead, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE world = ?1 AND state = 3 ORDER BY changed DESC, event LIMIT ?2", w[:], limit)
+		dead, err = queryAll(ctx, c, readDelivery, deliveryColumns+
+			"WHERE world = ?1 AND state = 3 ORDER BY changed DESC, event LIMIT ?2", w[:], limit)
 		return err
 	})
 	return dead, err
 }
 
 // Revive makes a dead letter due.
-func (s *Service) Revive(ctx context.Context, w access.WorldID, event uuid.UUID, handler string, now time.Time) (found bool, err error) {
+func (s *Service) Revive(ctx context.Context, w access.WorldID, event uuid.UUID, handler string,
+	now time.Time) (found bool, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
 		n, err := c.Exec(ctx, `UPDATE deliveries SET state = 0, attempts = 0, due = ?4, problem = '', changed = ?4, fence = fence + 1
 			WHERE world = ?1 AND event = ?2 AND handler = ?3 AND state = 3`, w[:], event[:], handler, Millis(now))

@@ -59,7 +59,8 @@ func (i identities) ClaimInvitation(ctx context.Context, id string, to access.Su
 }
 
 // CloseInvitation closes an open invitation.
-func (i identities) CloseInvitation(ctx context.Context, id string, as identity.InvitationState, at time.Time) (open bool, err error) {
+func (i identities) CloseInvitation(ctx context.Context, id string, as identity.InvitationState,
+	at time.Time) (open bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		n, err := c.Exec(ctx, "UPDATE invitations SET state = ?2, closed = ?3 WHERE id = ?1 AND state = ?4",
 			id, string(as), toNanos(at), string(identity.InvitationOpen))

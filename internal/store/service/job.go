@@ -28,7 +28,8 @@ func (s *Service) PutJob(ctx context.Context, j jobs.Job) error {
 // Job reads a job.
 func (s *Service) Job(ctx context.Context, id uuid.UUID) (jobs.Job, bool, error) {
 	return queryOne(ctx, s.db, func(r Row) (jobs.Job, error) {
-		j := jobs.Job{ID: id, World: access.WorldID(r.Bytes(0)), Kind: r.Text(1), By: access.Subject(r.Text(2)), Level: access.Level(r.Int(3)),
+		j := jobs.Job{ID: id, World: access.WorldID(r.Bytes(0)), Kind: r.Text(1), By: access.Subject(r.Text(2)),
+			Level: access.Level(r.Int(3)),
 			Owner: r.Text(4), State: jobs.State(r.Text(5)), Problem: r.Text(7), Created: Time(r.Int(8)), Changed: Time(r.Int(9))}
 		if b := r.Bytes(6); len(b) > 0 {
 			j.Result = json.RawMessage(b)
@@ -40,7 +41,8 @@ func (s *Service) Job(ctx context.Context, id uuid.UUID) (jobs.Job, bool, error)
 // Touch records that a process is alive, and fails the unfinished jobs of processes that are not.
 func (s *Service) Touch(ctx context.Context, owner string, now, before time.Time) error {
 	return s.db.Change(ctx, func(c Conn) error {
-		if _, err := c.Exec(ctx, `INSERT INTO job_owners (owner, seen) VALUES (?1, ?2) ON CONFLICT (owner) DO UPDATE SET seen = ?2`,
+		if _, err := c.Exec(ctx,
+			`INSERT INTO job_owners (owner, seen) VALUES (?1, ?2) ON CONFLICT (owner) DO UPDATE SET seen = ?2`,
 			owner, Millis(now)); err != nil {
 			return err
 		}

@@ -122,7 +122,8 @@ func (i identities) RevokeKey(ctx context.Context, id string, at time.Time) (fou
 func (i identities) SigningKeys(ctx context.Context) (all []identity.SigningKey, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) (err error) {
 		all, err = queryAll(ctx, c, func(r Row) (identity.SigningKey, error) {
-			return identity.SigningKey{KID: r.Text(0), PEM: r.Bytes(1), Created: timeFromNanos(r.Int(2)), Until: timeFromNanos(r.Int(3))}, nil
+			return identity.SigningKey{KID: r.Text(0), PEM: r.Bytes(1), Created: timeFromNanos(r.Int(2)),
+				Until: timeFromNanos(r.Int(3))}, nil
 		}, "SELECT kid, pem, created, until FROM signing_keys ORDER BY n DESC")
 		return err
 	})
@@ -131,7 +132,8 @@ func (i identities) SigningKeys(ctx context.Context) (all []identity.SigningKey,
 
 // AddSigningKey adds a signing key if after is the id of the latest one. It ends that one at until
 // and deletes keys that have ended.
-func (i identities) AddSigningKey(ctx context.Context, k identity.SigningKey, after string, until time.Time) (added bool, err error) {
+func (i identities) AddSigningKey(ctx context.Context, k identity.SigningKey, after string,
+	until time.Time) (added bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		latest := ""
 		if err := c.Query(ctx, func(r Row) error { latest = r.Text(0); return nil },

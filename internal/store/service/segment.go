@@ -19,8 +19,10 @@ const segmentPage = 16
 // packer and unpacker compress bodies to about a tenth, since records repeat one another. Both are
 // safe for concurrent use.
 var (
-	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(512<<10))
-	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderLowmem(true))
+	packer, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(512<<10))
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody),
+		zstd.WithDecoderLowmem(true))
 )
 
 // maxBody is larger than a body of the largest number of the longest records.
@@ -50,7 +52,8 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 		if err != nil || added > 0 {
 			return err
 		}
-		if _, err := c.Exec(ctx, "INSERT INTO access_processes (process) VALUES (?1) ON CONFLICT DO NOTHING", one.Process); err != nil {
+		if _, err := c.Exec(ctx, "INSERT INTO access_processes (process) VALUES (?1) ON CONFLICT DO NOTHING",
+			one.Process); err != nil {
 			return err
 		}
 		if added, err = addSegment(ctx, c, one); err != nil || added > 0 {
@@ -58,7 +61,8 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 		}
 		same := false
 		if err := c.Query(ctx, func(r Row) error { same = bytes.Equal(r.Bytes(0), one.Hash[:]); return nil },
-			"SELECT hash FROM access_segments WHERE p = (SELECT p FROM access_processes WHERE process = ?1) AND seq = ?2", one.Process, one.Seq); err != nil {
+			"SELECT hash FROM access_segments WHERE p = (SELECT p FROM access_processes WHERE process = ?1) AND seq = ?2",
+			one.Process, one.Seq); err != nil {
 			return err
 		}
 		if !same {
@@ -99,7 +103,8 @@ func (s *Service) Segments(ctx context.Context, process string, from uint64) ite
 
 func (s *Service) readSegments(ctx context.Context, process string, from uint64) (page []access.Segment, err error) {
 	read := func(r Row) (access.Segment, error) {
-		one := access.Segment{Process: process, Seq: uint64(r.Int(0)), At: timeFromNanos(r.Int(1)), Count: int(r.Int(2)), Body: unpackBody(r.Bytes(3))}
+		one := access.Segment{Process: process, Seq: uint64(r.Int(0)), At: timeFromNanos(r.Int(1)), Count: int(r.Int(2)),
+			Body: unpackBody(r.Bytes(3))}
 		copy(one.Prev[:], r.Bytes(4))
 		copy(one.Hash[:], r.Bytes(5))
 		return one, nil
@@ -115,7 +120,8 @@ func (s *Service) readSegments(ctx context.Context, process string, from uint64)
 // Processes lists the processes that have segments, in the order of their first segment.
 func (s *Service) Processes(ctx context.Context) (all []string, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
-		all, err = queryAll(ctx, c, func(r Row) (string, error) { return r.Text(0), nil }, "SELECT process FROM access_processes ORDER BY p")
+		all, err = queryAll(ctx, c, func(r Row) (string, error) { return r.Text(0), nil },
+			"SELECT process FROM access_processes ORDER BY p")
 		return err
 	})
 	return all, err

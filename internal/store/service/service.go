@@ -50,10 +50,12 @@ func New(db Database) *Service { return &Service{db} }
 // none yet, it stores and returns fresh.
 func (s *Service) Secret(ctx context.Context, name string, fresh []byte) (kept []byte, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
-		if _, err := c.Exec(ctx, "INSERT INTO secrets (name, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING", name, fresh); err != nil {
+		if _, err := c.Exec(ctx, "INSERT INTO secrets (name, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING", name,
+			fresh); err != nil {
 			return err
 		}
-		return c.Query(ctx, func(r Row) error { kept = r.Bytes(0); return nil }, "SELECT bytes FROM secrets WHERE name = ?1", name)
+		return c.Query(ctx, func(r Row) error { kept = r.Bytes(0); return nil },
+			"SELECT bytes FROM secrets WHERE name = ?1", name)
 	})
 	return kept, err
 }
@@ -65,7 +67,8 @@ func queryInt(ctx context.Context, c Conn, sql string, args ...any) (n int64, er
 }
 
 // queryAll reads all rows of a query.
-func queryAll[T any](ctx context.Context, c Conn, read func(Row) (T, error), sql string, args ...any) (all []T, err error) {
+func queryAll[T any](ctx context.Context, c Conn,
+	read func(Row) (T, error), sql string, args ...any) (all []T, err error) {
 	err = c.Query(ctx, func(r Row) error {
 		one, err := read(r)
 		all = append(all, one)
@@ -75,7 +78,8 @@ func queryAll[T any](ctx context.Context, c Conn, read func(Row) (T, error), sql
 }
 
 // queryOne reads the first row of a query, if there is one.
-func queryOne[T any](ctx context.Context, db Database, read func(Row) (T, error), sql string, args ...any) (one T, found bool, err error) {
+func queryOne[T any](ctx context.Context, db Database,
+	read func(Row) (T, error), sql string, args ...any) (one T, found bool, err error) {
 	err = db.Snapshot(ctx, func(c Conn) error {
 		all, err := queryAll(ctx, c, read, sql, args...)
 		if found = len(all) > 0; found {

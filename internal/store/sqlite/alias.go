@@ -20,7 +20,8 @@ func (t *tx) putAliases(ctx context.Context, w, rid int64, known bool, c canon.C
 		}
 	}
 	for _, alias := range list {
-		if _, err := t.c.exec(ctx, "INSERT INTO aliases (w, rid, key) VALUES (?1, ?2, ?3)", w, rid, string(markup.KeyOf(alias))); err != nil {
+		if _, err := t.c.exec(ctx, "INSERT INTO aliases (w, rid, key) VALUES (?1, ?2, ?3)", w, rid,
+			string(markup.KeyOf(alias))); err != nil {
 			return err
 		}
 	}

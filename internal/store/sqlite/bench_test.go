@@ -277,7 +277,8 @@ func BenchmarkWanted(b *testing.B) {
 	s := openTest(b, filepath.Join(b.TempDir(), "canon.db"))
 	const cards = 100_000
 	if err := s.Write(b.Context(), func(tx canon.Tx) error {
-		if err := tx.PutWorld(b.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime}); err != nil {
+		if err := tx.PutWorld(b.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W",
+			CreatedAt: testTime}); err != nil {
 			return err
 		}
 		for i := range cards {
@@ -299,7 +300,8 @@ func BenchmarkWanted(b *testing.B) {
 	}); err != nil {
 		b.Fatal(err)
 	}
-	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"}, {Level: access.LevelGM}} {
+	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"},
+		{Level: access.LevelGM}} {
 		b.Run(fmt.Sprint(view.Level, view.Subject), func(b *testing.B) {
 			for b.Loop() {
 				if err := s.Read(b.Context(), func(r canon.Reader) error {

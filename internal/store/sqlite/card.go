@@ -101,7 +101,8 @@ func (l lookUp) buildStatement(sc scope) string {
 	case byOldKey:
 		from, order = sc.formerKeyJoin(), " ORDER BY old.ended DESC, c.id"
 	case byTrashRoot:
-		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0", " ORDER BY c.id <> ?3, c.key, c.id"
+		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0",
+			" ORDER BY c.id <> ?3, c.key, c.id"
 	}
 	if l.prefetch {
 		columns += ", " + sc.prefetchColumns()
@@ -288,7 +289,8 @@ func orderBy(s canon.Sort) (columns, order string) {
 
 // Cards lists cards that are not in the trash. The cards of each level come in order from an index,
 // and the levels are merged: SQLite sorts nothing and reads no row hidden from the caller.
-func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -298,17 +300,21 @@ func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, 
 	}
 	l := filterCards(sc, f)
 	columns, order := orderBy(f.Sort)
-	arms := sc.unionByLevel("SELECT " + columns + " FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0" + escapeFormat(l.andConditions()))
+	arms := sc.unionByLevel("SELECT " + columns + " FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0" +
+		escapeFormat(l.andConditions()))
 	n := len(l.args)
-	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY %s LIMIT ?%d OFFSET ?%d) o CROSS JOIN cards c ON c.rid = o.rid ORDER BY %s`,
-		cardColumns, arms, order, n+3, n+4, qualifyOrder(order)), sc.withArgs(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
+	list, err := r.queryCards(ctx, sc.id,
+		fmt.Sprintf(`SELECT %s FROM (%s ORDER BY %s LIMIT ?%d OFFSET ?%d) o CROSS JOIN cards c ON c.rid = o.rid ORDER BY %s`,
+			cardColumns, arms, order, n+3, n+4, qualifyOrder(order)),
+		sc.withArgs(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	if t, ok := knownTotal(p, len(list)); ok {
 		return list, t, nil
 	}
-	total, err := r.countRows(ctx, sc.unionByLevel("SELECT 1 FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0"+escapeFormat(l.andConditions())), sc.withArgs(l.args...)...)
+	total, err := r.countRows(ctx, sc.unionByLevel("SELECT 1 FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0"+
+		escapeFormat(l.andConditions())), sc.withArgs(l.args...)...)
 	return list, total, err
 }
 
@@ -320,7 +326,8 @@ func qualifyOrder(order string) string { return "o." + strings.ReplaceAll(order,
 
 // Descendants walks the tree generation by generation. SQLite's recursive queries process their
 // rows first in, first out, and the index returns siblings by creation time.
-func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -331,7 +338,9 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 	if depth == 1 {
 		return r.listChildren(s, sc, id, p)
 	}
-	if found, err := r.c.queryInt(context.Background(), "SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND c.trashed = 0 AND "+sc.visibleCond("c"), sc.withArgs(id[:])...); err != nil || found == 0 {
+	if found, err := r.c.queryInt(context.Background(),
+		"SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND c.trashed = 0 AND "+sc.visibleCond("c"),
+		sc.withArgs(id[:])...); err != nil || found == 0 {
 		return nil, canon.Total{}, err
 	}
 	walk := `WITH RECURSIVE below (rid, id, depth) AS (
@@ -363,7 +372,8 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 
 // listChildren is Descendants with depth 1, in one statement: every read of a card asks for its
 // children, and they are few enough to count.
-func (r *reader) listChildren(s canon.Visibility, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) listChildren(s canon.Visibility, sc scope, id canon.CardID,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
 	if n, known := r.prefetched.childrenOf(s, id); known && p.Limit == 0 {
 		return nil, cappedTotal(n), nil
 	}
@@ -388,7 +398,8 @@ func (r *reader) readCardsByRow(ctx context.Context, world access.WorldID, rids 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, ok, err := canon.First(r.queryCards(context.Background(), world, "SELECT "+cardColumns+" FROM cards c WHERE c.rid = ?1", rid))
+		c, ok, err := canon.First(r.queryCards(context.Background(), world, "SELECT "+cardColumns+
+			" FROM cards c WHERE c.rid = ?1", rid))
 		if err != nil {
 			return nil, err
 		}
@@ -406,7 +417,8 @@ func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([
 		return nil, canon.Total{}, err
 	}
 	from := " FROM cards c WHERE c.w = ?1 AND c.trashed <> 0 AND c.trash_root = c.id"
-	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id LIMIT ?2 OFFSET ?3", sc.w, p.Limit, max(p.Offset, 0))
+	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+
+		" ORDER BY c.trashed DESC, c.key, c.id LIMIT ?2 OFFSET ?3", sc.w, p.Limit, max(p.Offset, 0))
 	if err != nil {
 		return nil, canon.Total{}, err
 	}

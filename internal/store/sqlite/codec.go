@@ -146,7 +146,8 @@ func (r *reader) queryCards(ctx context.Context, world access.WorldID, sql strin
 }
 
 // queryCardsWith runs a query that has more columns after cardColumns. It passes those to more.
-func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID, more func(canon.Card, row), sql string, args ...any) ([]canon.Card, error) {
+func (r *reader) queryCardsWith(ctx context.Context, world access.WorldID,
+	more func(canon.Card, row), sql string, args ...any) ([]canon.Card, error) {
 	var found []cardRow
 	err := r.c.query(ctx, func(row row) error {
 		c, err := scanCard(row)
@@ -200,7 +201,8 @@ func scanVersion(r row) versionRow {
 
 // queryVersionsFor runs a query whose columns are versionColumns, and returns the versions as the
 // caller's view may see them.
-func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, sql string, args ...any) ([]canon.Version, error) {
+func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, sql string,
+	args ...any) ([]canon.Version, error) {
 	list, err := r.queryVersions(ctx, s.World, sql, args...)
 	for i, v := range list {
 		list[i] = v.For(s.View)
@@ -209,7 +211,8 @@ func (r *reader) queryVersionsFor(ctx context.Context, s canon.Visibility, sql s
 }
 
 // queryVersions runs a query whose columns are versionColumns.
-func (r *reader) queryVersions(ctx context.Context, world access.WorldID, sql string, args ...any) ([]canon.Version, error) {
+func (r *reader) queryVersions(ctx context.Context, world access.WorldID, sql string,
+	args ...any) ([]canon.Version, error) {
 	var found []versionRow
 	if err := r.c.query(ctx, func(row row) error {
 		found = append(found, scanVersion(row))

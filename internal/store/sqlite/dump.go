@@ -85,12 +85,15 @@ func (d dumper) readRows(table canon.Table, after []byte) (rows []any, last []by
 		return toAnys(list), nil, err
 	case "cards":
 		return readGroup(d, "SELECT DISTINCT id FROM cards", after, "id", func(lo, hi []byte) ([]canon.Card, error) {
-			return d.r.queryCards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id >= ?2 AND c.id <= ?3", d.w, lo, hi)
+			return d.r.queryCards(d.ctx, d.id, "SELECT "+cardColumns+
+				" FROM cards c WHERE c.w = ?1 AND c.id >= ?2 AND c.id <= ?3", d.w, lo, hi)
 		})
 	case "versions":
-		return readGroup(d, "SELECT DISTINCT card FROM versions", after, "card", func(lo, hi []byte) ([]canon.Version, error) {
-			return d.r.queryVersions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card >= ?2 AND v.card <= ?3", d.w, lo, hi)
-		})
+		return readGroup(d, "SELECT DISTINCT card FROM versions", after, "card",
+			func(lo, hi []byte) ([]canon.Version, error) {
+				return d.r.queryVersions(d.ctx, d.id, "SELECT "+versionColumns+
+					" FROM versions v WHERE v.w = ?1 AND v.card >= ?2 AND v.card <= ?3", d.w, lo, hi)
+			})
 	case "refs":
 		return readGroup(d, "SELECT DISTINCT from_card FROM refs", after, "from_card", d.readRefs)
 	case "links":
@@ -99,7 +102,8 @@ func (d dumper) readRows(table canon.Table, after []byte) (rows []any, last []by
 		return readGroup(d, "SELECT DISTINCT id FROM layers", after, "id", d.readLayers)
 	case "events":
 		return readGroup(d, "SELECT DISTINCT id FROM events", after, "id", func(lo, hi []byte) ([]canon.StoredEvent, error) {
-			return d.r.queryEvents(d.ctx, d.id, "SELECT "+eventColumns+" FROM events v WHERE v.w = ?1 AND v.id >= ?2 AND v.id <= ?3", d.w, lo, hi)
+			return d.r.queryEvents(d.ctx, d.id, "SELECT "+eventColumns+
+				" FROM events v WHERE v.w = ?1 AND v.id >= ?2 AND v.id <= ?3", d.w, lo, hi)
 		})
 	case "search":
 		return readGroup(d, "SELECT card FROM docs", after, "card", d.readDocs)
@@ -116,7 +120,8 @@ func toAnys[T any](list []T) []any {
 }
 
 // readGroup reads the rows of up to dumpGroup ids after the given one.
-func readGroup[T any](d dumper, ids string, after []byte, column string, read func(lo, hi []byte) ([]T, error)) ([]any, []byte, error) {
+func readGroup[T any](d dumper, ids string, after []byte, column string,
+	read func(lo, hi []byte) ([]T, error)) ([]any, []byte, error) {
 	var lo, hi []byte
 	n := 0
 	if after == nil {
@@ -141,15 +146,18 @@ func readGroup[T any](d dumper, ids string, after []byte, column string, read fu
 
 func (d dumper) readRefs(lo, hi []byte) (list []canon.Ref, err error) {
 	err = d.r.c.query(d.ctx, func(row row) error {
-		list = append(list, canon.Ref{From: readBlob[canon.CardID](row.bytesAt(0)), Kind: canon.RefKind(row.intAt(1)), Target: markup.Key(row.textAt(2)),
-			Name: row.textAt(3), Order: int(row.intAt(4))})
+		list = append(list, canon.Ref{From: readBlob[canon.CardID](row.bytesAt(0)), Kind: canon.RefKind(row.intAt(1)),
+			Target: markup.Key(row.textAt(2)),
+			Name:   row.textAt(3), Order: int(row.intAt(4))})
 		return nil
-	}, "SELECT from_card, kind, target, name, ord FROM refs WHERE w = ?1 AND from_card >= ?2 AND from_card <= ?3", d.w, lo, hi)
+	}, "SELECT from_card, kind, target, name, ord FROM refs WHERE w = ?1 AND from_card >= ?2 AND from_card <= ?3",
+		d.w, lo, hi)
 	return list, err
 }
 
 func (d dumper) readLinks(lo, hi []byte) ([]canon.Link, error) {
-	return d.r.queryLinks(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
+	return d.r.queryLinks(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3",
+		d.w, lo, hi)
 }
 
 func (d dumper) readLayers(lo, hi []byte) ([]canon.Layer, error) {
@@ -176,7 +184,8 @@ func (d dumper) readDocs(lo, hi []byte) ([]searchLine, error) {
 	if err := d.r.c.query(d.ctx, func(row row) error {
 		found = append(found, kept{row.intAt(1), row.intAt(2), readBlob[canon.CardID](row.bytesAt(0)), row.bytesAt(3)})
 		return nil
-	}, "SELECT card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3 AND sum IS NOT NULL", d.w, lo, hi); err != nil {
+	}, "SELECT card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3 AND sum IS NOT NULL", d.w, lo,
+		hi); err != nil {
 		return nil, err
 	}
 	list := make([]searchLine, len(found))
@@ -185,7 +194,8 @@ func (d dumper) readDocs(lo, hi []byte) ([]searchLine, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, _, err := canon.First(d.r.queryCards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
+		c, _, err := canon.First(d.r.queryCards(d.ctx, d.id, "SELECT "+cardColumns+
+			" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,8 @@ import (
 )
 
 // Events lists events by commit. Like Cards, it uses one index range per visible level.
-func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
+func (r *reader) Events(ctx context.Context, s canon.Visibility,
+	q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -90,13 +91,16 @@ var eventColumns = unnamedColumns(`v.seq, v.id, v.at, v.by, v.op, v.type, v.scop
 	v.key, v.version, v.payload, v.level, v.label`)
 
 // queryEvents runs a query whose columns are eventColumns.
-func (r *reader) queryEvents(ctx context.Context, world access.WorldID, sql string, args ...any) (list []canon.StoredEvent, err error) {
+func (r *reader) queryEvents(ctx context.Context, world access.WorldID, sql string,
+	args ...any) (list []canon.StoredEvent, err error) {
 	var labels [][2]int64
 	err = r.c.query(ctx, func(row row) error {
 		e := canon.StoredEvent{
-			World: world, Seq: canon.Seq(row.intAt(0)), At: service.Time(row.intAt(2)), By: access.Subject(row.textAt(3)), Op: row.textAt(4),
+			World: world, Seq: canon.Seq(row.intAt(0)), At: service.Time(row.intAt(2)), By: access.Subject(row.textAt(3)),
+			Op:   row.textAt(4),
 			Type: row.textAt(5), Scope: row.textAt(6), Actor: canon.EventActor{Kind: row.textAt(7), ID: row.textAt(8)},
-			Correlation: row.textAt(9), Causation: row.textAt(10), Key: row.textAt(11), Version: int(row.intAt(12)), Payload: row.bytesAt(13),
+			Correlation: row.textAt(9), Causation: row.textAt(10), Key: row.textAt(11), Version: int(row.intAt(12)),
+			Payload: row.bytesAt(13),
 		}
 		copy(e.ID[:], row.bytesAt(1))
 		list = append(list, e)
@@ -122,6 +126,7 @@ func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO events (w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation,
 			key, version, payload, level, label)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`, w, uint64(e.Seq), e.ID[:], service.Millis(e.At), string(e.By), e.Op,
-		e.Type, e.Scope, e.Actor.Kind, e.Actor.ID, e.Correlation, e.Causation, e.Key, e.Version, jsonBlob(e.Payload), level, label)
+		e.Type, e.Scope, e.Actor.Kind, e.Actor.ID, e.Correlation, e.Causation, e.Key, e.Version, jsonBlob(e.Payload),
+		level, label)
 	return err
 }

@@ -67,7 +67,8 @@ func cardOf(n int, name string, l access.Label, text string) canon.Card {
 	return canon.Card{
 		World: testWorld, ID: idOf(n), Part: name, Name: name, Key: markup.KeyOf(name), Type: "RichText",
 		Content: sha256.Sum256([]byte(text)), Size: len(text), Length: len(text), Own: l, Label: l,
-		Rev: 1, Counts: canon.Counts{1, 1, 1}, CreatedAt: at, CreatedBy: "ann", UpdatedAt: at, UpdatedBy: "ann", Seq: canon.Seq(n),
+		Rev: 1, Counts: canon.Counts{1, 1, 1}, CreatedAt: at, CreatedBy: "ann", UpdatedAt: at, UpdatedBy: "ann",
+		Seq: canon.Seq(n),
 	}
 }
 
@@ -75,7 +76,8 @@ func cardOf(n int, name string, l access.Label, text string) canon.Card {
 func putDoc(t testing.TB, tx canon.Tx, c canon.Card, text string) {
 	t.Helper()
 	ctx := t.Context()
-	v := canon.Version{World: c.World, Card: c.ID, Rev: c.Rev, From: c.Seq, Counts: c.Counts, Label: c.Label, Name: c.Name, Type: c.Type,
+	v := canon.Version{World: c.World, Card: c.ID, Rev: c.Rev, From: c.Seq, Counts: c.Counts, Label: c.Label, Name: c.Name,
+		Type:    c.Type,
 		Content: c.Content, Size: c.Size, Length: c.Length, At: c.UpdatedAt, By: c.UpdatedBy, Op: "create_card"}
 	for _, err := range []error{
 		tx.PutBody(ctx, c.World, c.Content, []byte(text)),

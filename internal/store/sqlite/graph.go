@@ -28,17 +28,20 @@ func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 	if q.Kind != 0 {
 		l.and("f.kind = %s", l.arg(int64(q.Kind)))
 	}
-	from := " FROM refs f CROSS JOIN cards c ON c.w = f.w AND c.id = f.from_card WHERE f.w = ?1 AND c.trashed = 0 AND " + sc.visibleCond("c") + l.andConditions()
+	from := " FROM refs f CROSS JOIN cards c ON c.w = f.w AND c.id = f.from_card WHERE f.w = ?1 AND c.trashed = 0 AND " +
+		sc.visibleCond("c") + l.andConditions()
 	var refs []canon.Ref
 	var cards []cardRow
 	n := len(l.args)
 	err = r.c.query(ctx, func(row row) error {
 		c, err := scanCard(row)
-		refs = append(refs, canon.Ref{From: c.card.ID, Kind: canon.RefKind(row.intAt(cardWidth)), Target: markup.Key(row.textAt(cardWidth + 1)),
-			Name: row.textAt(cardWidth + 2), Order: int(row.intAt(cardWidth + 3))})
+		refs = append(refs, canon.Ref{From: c.card.ID, Kind: canon.RefKind(row.intAt(cardWidth)),
+			Target: markup.Key(row.textAt(cardWidth + 1)),
+			Name:   row.textAt(cardWidth + 2), Order: int(row.intAt(cardWidth + 3))})
 		cards = append(cards, c)
 		return err
-	}, fmt.Sprintf("SELECT %s, f.kind, f.target, f.name, f.ord%s ORDER BY c.key, c.id, f.kind, f.ord LIMIT ?%d OFFSET ?%d", cardColumns, from, n+3, n+4),
+	}, fmt.Sprintf("SELECT %s, f.kind, f.target, f.name, f.ord%s ORDER BY c.key, c.id, f.kind, f.ord LIMIT ?%d OFFSET ?%d",
+		cardColumns, from, n+3, n+4),
 		sc.withArgs(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
@@ -98,7 +101,8 @@ func (r *reader) selectWanted(ctx context.Context, sc scope) (from, order string
 	byName := "c.w = ?1 AND c.trashed = 0 AND " + sc.namedOnlyCond("c")
 	any := false
 	if sc.subject != "" {
-		any, err = r.c.queryOne(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c INDEXED BY cards_named WHERE "+byName+" LIMIT 1", sc.withArgs()...)
+		any, err = r.c.queryOne(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c INDEXED BY cards_named WHERE "+
+			byName+" LIMIT 1", sc.withArgs()...)
 	}
 	if err != nil || !any {
 		return byLevel, "n DESC, target", err
@@ -113,7 +117,8 @@ func (r *reader) selectWanted(ctx context.Context, sc scope) (from, order string
 func notTags(alias string) string { return "substr(" + alias + ".key, -4) <> '+tag'" }
 
 // Tags lists tags by the number of visible cards that visibly have them, then by key.
-func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string,
+	p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -188,7 +193,8 @@ func currentAt(l *listing, asOf canon.Seq) {
 // cardExists returns the condition that a living visible card has the id in a column. SQLite would
 // turn EXISTS into a join, and choose the join order without knowing the number of cards.
 func cardExists(sc scope, column string) string {
-	return "(SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.visibleCond("c") + ") = 1"
+	return "(SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " +
+		sc.visibleCond("c") + ") = 1"
 }
 
 func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
@@ -221,9 +227,11 @@ func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuer
 	} else {
 		currentAt(l, q.AsOf)
 	}
-	from := " FROM links l WHERE l.w = ?1" + l.andConditions() + " AND " + sc.visibleCond("l") + " AND " + cardExists(sc, "l.from_card") + " AND " + cardExists(sc, "l.to_card")
+	from := " FROM links l WHERE l.w = ?1" + l.andConditions() + " AND " + sc.visibleCond("l") + " AND " +
+		cardExists(sc, "l.from_card") + " AND " + cardExists(sc, "l.to_card")
 	n := len(l.args)
-	out, err := r.queryLinks(ctx, sc.id, fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT ?%d OFFSET ?%d", linkColumns, from, order, n+3, n+4),
+	out, err := r.queryLinks(ctx, sc.id, fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT ?%d OFFSET ?%d", linkColumns, from,
+		order, n+3, n+4),
 		sc.withArgs(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
@@ -247,7 +255,8 @@ func withIDs[T ~[16]byte](l *listing, column string, ids []T) {
 }
 
 // queryLinks runs a query whose columns are linkColumns.
-func (r *reader) queryLinks(ctx context.Context, world access.WorldID, sql string, args ...any) (out []canon.Link, err error) {
+func (r *reader) queryLinks(ctx context.Context, world access.WorldID, sql string,
+	args ...any) (out []canon.Link, err error) {
 	var labels [][2]int64
 	err = r.c.query(ctx, func(row row) error {
 		out = append(out, scanLink(world, row))
@@ -264,8 +273,10 @@ var linkColumns = unnamedColumns("l.id, l.since, l.until, l.kind, l.from_card, l
 
 func scanLink(world access.WorldID, r row) canon.Link {
 	return canon.Link{
-		World: world, ID: readBlob[canon.LinkID](r.bytesAt(0)), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)), Kind: r.textAt(3),
-		From: readBlob[canon.CardID](r.bytesAt(4)), To: readBlob[canon.CardID](r.bytesAt(5)), Attrs: r.bytesAt(6), At: service.Time(r.intAt(9)),
+		World: world, ID: readBlob[canon.LinkID](r.bytesAt(0)), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)),
+		Kind: r.textAt(3),
+		From: readBlob[canon.CardID](r.bytesAt(4)), To: readBlob[canon.CardID](r.bytesAt(5)), Attrs: r.bytesAt(6),
+		At: service.Time(r.intAt(9)),
 	}
 }
 
@@ -296,7 +307,8 @@ func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQu
 		out = append(out, scanLayer(sc.id, row))
 		labels = append(labels, [2]int64{row.intAt(8), row.intAt(9)})
 		return nil
-	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1"+l.andConditions()+" AND "+sc.visibleCond("l")+" AND "+cardExists(sc, "l.card")+" ORDER BY l.since DESC, l.id DESC", sc.withArgs(l.args...)...)
+	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1"+l.andConditions()+" AND "+sc.visibleCond("l")+" AND "+
+		cardExists(sc, "l.card")+" ORDER BY l.since DESC, l.id DESC", sc.withArgs(l.args...)...)
 	for i := 0; i < len(out) && err == nil; i++ {
 		out[i].Label, err = r.resolveLabel(ctx, labels[i][0], labels[i][1])
 	}
@@ -308,7 +320,8 @@ var layerColumns = unnamedColumns("l.id, l.since, l.until, l.card, l.kind, l.tex
 func scanLayer(world access.WorldID, r row) canon.Layer {
 	return canon.Layer{
 		World: world, ID: readBlob[canon.LayerID](r.bytesAt(0)), Since: canon.Seq(r.intAt(1)), Until: canon.Seq(r.intAt(2)),
-		Card: readBlob[canon.CardID](r.bytesAt(3)), Kind: r.textAt(4), Text: r.textAt(5), FromTick: r.intAt(6), ToTick: r.intAt(7), At: service.Time(r.intAt(10)),
+		Card: readBlob[canon.CardID](r.bytesAt(3)), Kind: r.textAt(4), Text: r.textAt(5), FromTick: r.intAt(6),
+		ToTick: r.intAt(7), At: service.Time(r.intAt(10)),
 	}
 }
 

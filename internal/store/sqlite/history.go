@@ -13,16 +13,19 @@ import (
 // historyFrom returns the FROM clause of the visible versions of one visible card, ?3.
 func (sc scope) historyFrom(view access.View) string {
 	return ` FROM versions v WHERE v.w = ?1 AND v.card = ?3 AND ` + sc.visibleCond("v") +
-		` AND (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.trashCond(view) + ` AND ` + sc.visibleCond("c") + `) = 1`
+		` AND (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.trashCond(view) + ` AND ` +
+		sc.visibleCond("c") + `) = 1`
 }
 
-func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.CardID,
+	p canon.Page) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
 	from := sc.historyFrom(s.View)
-	list, err := r.queryVersionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC LIMIT ?4 OFFSET ?5", sc.withArgs(id[:], p.Limit, max(p.Offset, 0))...)
+	list, err := r.queryVersionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC LIMIT ?4 OFFSET ?5",
+		sc.withArgs(id[:], p.Limit, max(p.Offset, 0))...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -33,7 +36,8 @@ func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.Card
 	return list, total, err
 }
 
-func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID,
+	n uint32) (canon.Version, bool, error) {
 	sc, ok, err := r.resolvePointScope(ctx, s)
 	if !ok {
 		return canon.Version{}, false, err
@@ -45,7 +49,8 @@ func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id cano
 		" AND "+count+" = ?4 ORDER BY v.rev LIMIT 1", sc.withArgs(id[:], int64(n))...))
 }
 
-func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
+func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID,
+	rev uint32) (canon.Version, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return canon.Version{}, false, err
 	}
@@ -53,18 +58,21 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	if err != nil || n == 0 {
 		return canon.Version{}, false, err
 	}
-	return canon.First(r.queryVersions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
+	return canon.First(r.queryVersions(context.Background(), w, "SELECT "+versionColumns+
+		" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
 }
 
 // CardsAt returns the versions that were current just after a commit.
-func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) (list []canon.Version, err error) {
+func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID,
+	at canon.Seq) (list []canon.Version, err error) {
 	for _, id := range ids {
 		sc, ok, err := r.resolvePointScope(ctx, s)
 		if !ok {
 			return nil, err
 		}
 		found, err := r.queryVersionsFor(context.Background(), s, "SELECT "+versionColumns+sc.historyFrom(access.View{})+
-			" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.withArgs(id[:], uint64(at))...)
+			" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1",
+			sc.withArgs(id[:], uint64(at))...)
 		if err != nil || len(ids) == 1 {
 			return found, err
 		}
@@ -74,7 +82,8 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.Ca
 }
 
 // Feed lists changes. For all cards it uses an index by level and time, as Cards does.
-func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+func (r *reader) Feed(ctx context.Context, s canon.Visibility,
+	q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -176,6 +185,7 @@ func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, 
 	if err != nil || n == 0 {
 		return err
 	}
-	_, err = t.c.exec(ctx, "UPDATE versions SET to_seq = ?3 WHERE w = ?1 AND card = ?2 AND to_seq = 0", n, id[:], uint64(to))
+	_, err = t.c.exec(ctx, "UPDATE versions SET to_seq = ?3 WHERE w = ?1 AND card = ?2 AND to_seq = 0", n, id[:],
+		uint64(to))
 	return err
 }

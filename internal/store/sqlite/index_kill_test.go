@@ -87,7 +87,8 @@ func changeSome(ctx context.Context, tx canon.Tx, n int) error {
 // countCommon returns how many cards a search finds for a word that all living cards contain.
 func countCommon(ctx context.Context, s *Store) (n int, err error) {
 	err = s.Read(ctx, func(r canon.Reader) error {
-		res, err := r.Search(ctx, visibilityOf(access.LevelAdmin), canon.SearchQuery{Q: "common", Mode: canon.MatchWord}, canon.Page{Limit: 5})
+		res, err := r.Search(ctx, visibilityOf(access.LevelAdmin), canon.SearchQuery{Q: "common", Mode: canon.MatchWord},
+			canon.Page{Limit: 5})
 		n = res.Total.Count
 		return err
 	})
@@ -110,12 +111,14 @@ func TestAKilledIndexIsNeverStale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x, at, err := search.Load(filepath.Join(path+"-search", fmt.Sprintf("%x", testWorld[:]))); err == nil && x.Clear() == nil && at.Gen > 0 {
+		if x, at, err := search.Load(filepath.Join(path+"-search", fmt.Sprintf("%x", testWorld[:]))); err == nil &&
+			x.Clear() == nil && at.Gen > 0 {
 			loaded++
 		}
 		var want int64
 		if err := s.read(t.Context(), func(c *conn) (err error) {
-			want, err = c.queryInt(t.Context(), "SELECT count(*) FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.sum IS NOT NULL AND c.trashed = 0")
+			want, err = c.queryInt(t.Context(),
+				"SELECT count(*) FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.sum IS NOT NULL AND c.trashed = 0")
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -41,14 +41,16 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 
 // writeCopy writes a copy of the store that c has open to one new file, with the access records of
 // the file records, and keeps it only if prove finds it sound.
-func writeCopy(ctx context.Context, c *conn, records, path string, prove func(ctx context.Context, path string) error) (err error) {
+func writeCopy(ctx context.Context, c *conn, records, path string,
+	prove func(ctx context.Context, path string) error) (err error) {
 	part := path + ".part"
 	if err := makeFile(part); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = removeFiles(part, part+"-wal", part+"-shm", part+"-journal", recordPath(part), recordPath(part)+"-wal", recordPath(part)+"-shm")
+			_ = removeFiles(part, part+"-wal", part+"-shm", part+"-journal", recordPath(part), recordPath(part)+"-wal",
+				recordPath(part)+"-shm")
 		}
 	}()
 	if _, err := c.exec(ctx, "VACUUM INTO ?1", part); err != nil {
@@ -122,7 +124,8 @@ func proveCopy(ctx context.Context, path string) (err error) {
 		err = errors.New(faults[0])
 	}
 	if err != nil {
-		err = (&fault.Error{Kind: fault.Unavailable, Message: "the copy is not sound, and was not kept: run loregate doctor on the store"}).Because(err)
+		err = (&fault.Error{Kind: fault.Unavailable,
+			Message: "the copy is not sound, and was not kept: run loregate doctor on the store"}).Because(err)
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err

@@ -173,7 +173,8 @@ func (p pragma) set(ctx context.Context, c *conn) error {
 // checkBuild refuses an SQLite release that can corrupt data.
 func checkBuild(ctx context.Context, c *conn) error {
 	var version string
-	if _, err := c.queryOne(ctx, func(r row) error { version = r.textAt(0); return nil }, "SELECT sqlite_version()"); err != nil {
+	if _, err := c.queryOne(ctx, func(r row) error { version = r.textAt(0); return nil },
+		"SELECT sqlite_version()"); err != nil {
 		return err
 	}
 	if n, ok := versionNumber(version); !ok || n < oldestSupported {

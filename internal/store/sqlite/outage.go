@@ -53,7 +53,8 @@ func describeCode(code int, dir string) (message, remedy string) {
 			"the user that Loregate runs as needs the right to read and write " + dir + " and the files in it"
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
 		return "the store cannot be written to; ask the operator to look at it, and try again",
-			"give the user that Loregate runs as the right to write " + dir + " and the files in it, and mount its disk for writing"
+			"give the user that Loregate runs as the right to write " + dir +
+				" and the files in it, and mount its disk for writing"
 	case lib.SQLITE_PROTOCOL, lib.SQLITE_NOLFS:
 		return "the store's file cannot be locked; ask the operator to look at it, and try again",
 			"put " + dir + " on a disk of this machine: folders on a network may not lock files"

@@ -15,14 +15,16 @@ import (
 func TestPlansUseNarrowIndexes(t *testing.T) {
 	s := openNew(t)
 	if err := s.Write(t.Context(), func(tx canon.Tx) error {
-		if err := tx.PutWorld(t.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime}); err != nil {
+		if err := tx.PutWorld(t.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W",
+			CreatedAt: testTime}); err != nil {
 			return err
 		}
 		return tx.PutCard(t.Context(), cardOf(1, "Place", access.NewLabel(access.LevelUser), ""))
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"}, {Level: access.LevelGM}, {Level: access.LevelAdmin}} {
+	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"},
+		{Level: access.LevelGM}, {Level: access.LevelAdmin}} {
 		if err := s.read(t.Context(), func(c *conn) error {
 			callForPlans(t, newReader(s, c), canon.Visibility{World: testWorld, View: view})
 			for sql := range c.stmts {
@@ -84,8 +86,10 @@ func wantNarrow(t *testing.T, c *conn, sql string) {
 			return nil
 		}
 		wide := strings.HasPrefix(step, "SCAN l") || strings.HasPrefix(step, "SCAN c") || strings.HasPrefix(step, "SCAN v") ||
-			strings.Contains(step, "cards_type") || strings.Contains(step, "links_kind") || strings.Contains(step, "links_newest")
-		if wide || strings.HasSuffix(step, "(w=?)") && !strings.Contains(step, " n ") && !strings.Contains(sql, "label_subjects") {
+			strings.Contains(step, "cards_type") || strings.Contains(step, "links_kind") ||
+			strings.Contains(step, "links_newest")
+		if wide || strings.HasSuffix(step, "(w=?)") && !strings.Contains(step, " n ") &&
+			!strings.Contains(sql, "label_subjects") {
 			t.Errorf("%s\nin %s", step, sql)
 		}
 		return nil

@@ -16,7 +16,8 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 	s := openNew(t)
 	gm, user := access.NewLabel(access.LevelGM), access.NewLabel(access.LevelUser)
 	if err := s.Write(t.Context(), func(tx canon.Tx) error {
-		if err := tx.PutWorld(t.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime}); err != nil {
+		if err := tx.PutWorld(t.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W",
+			CreatedAt: testTime}); err != nil {
 			return err
 		}
 		place := cardOf(1, "Place", user, "A quay.")
@@ -52,7 +53,8 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 			if len(c.stmts) > 0 {
 				t.Errorf("%+v: statements were made for what was read along: %d", q, len(c.stmts))
 			}
-			if _, n, err := r.Descendants(t.Context(), visibilityOf(access.LevelGM), card.ID, 1, canon.Page{}); err != nil || n.Count != 2 {
+			if _, n, err := r.Descendants(t.Context(), visibilityOf(access.LevelGM), card.ID, 1, canon.Page{}); err != nil ||
+				n.Count != 2 {
 				t.Errorf("%+v: a GM has %d children, want 2; %v", q, n.Count, err)
 			}
 			return nil
@@ -82,7 +84,8 @@ func TestBodyIsReadByHash(t *testing.T) {
 		t.Helper()
 		for i, text := range texts {
 			if err := s.Read(t.Context(), func(r canon.Reader) error {
-				c, _, err := canon.First(r.FindCards(t.Context(), canon.Visibility{World: testWorld, View: access.View{Level: access.LevelUser}},
+				c, _, err := canon.First(r.FindCards(t.Context(),
+					canon.Visibility{World: testWorld, View: access.View{Level: access.LevelUser}},
 					canon.CardQuery{ID: idOf(i + 1), Prefetch: true}))
 				if err != nil {
 					return err
@@ -99,7 +102,8 @@ func TestBodyIsReadByHash(t *testing.T) {
 	}
 	read("as written")
 	if err := s.Read(t.Context(), func(r canon.Reader) error {
-		n, err := r.(*reader).c.queryInt(t.Context(), "SELECT count(*) FROM cards c JOIN bodies b ON b.rowid = c.body AND b.hash = c.content")
+		n, err := r.(*reader).c.queryInt(t.Context(),
+			"SELECT count(*) FROM cards c JOIN bodies b ON b.rowid = c.body AND b.hash = c.content")
 		if n != int64(len(texts)) {
 			t.Errorf("%d of %d cards name the row of their text", n, len(texts))
 		}

@@ -22,9 +22,12 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	if err != nil {
 		return err
 	}
-	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content), c.Size, c.Length,
-		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
-		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), idBlob(c.TrashRoot), c.SortValue()}
+	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content),
+		c.Size, c.Length,
+		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]),
+		int64(c.Counts[1]), int64(c.Counts[2]),
+		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
+		service.Millis(c.TrashedAt), idBlob(c.TrashRoot), c.SortValue()}
 	rid, old, known, err := t.putRow(ctx, c.Rev == 1, args)
 	if isTaken(err) {
 		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
@@ -86,7 +89,8 @@ const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type
 // discardTables lists the tables from which Discard deletes rows in steps, with the columns that
 // identify a row. Clear and the last step delete the few rows of the other tables.
 var discardTables = []struct{ table, row string }{
-	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"}, {"versions", "w, card, rev"},
+	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"},
+	{"versions", "w, card, rev"},
 	{"aliases", "w, key, rid"}, {"cards", "rowid"}, {"docs", "w, card"}, {"doc_texts", "rowid"},
 }
 
@@ -96,7 +100,8 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 		return false, err
 	}
 	for _, o := range discardTables {
-		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE w = ?1 LIMIT ?2)", o.table, o.row), w, rows)
+		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE w = ?1 LIMIT ?2)",
+			o.table, o.row), w, rows)
 		if err != nil {
 			return false, fmt.Errorf("discard %s: %w", o.table, err)
 		}
@@ -112,12 +117,14 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	if err != nil || s == 0 {
 		return false, err
 	}
-	if _, err := t.c.exec(ctx, "DELETE FROM commits WHERE n >= ?1 AND n < ?2", s<<streamShift, (s+1)<<streamShift); err != nil {
+	if _, err := t.c.exec(ctx, "DELETE FROM commits WHERE n >= ?1 AND n < ?2", s<<streamShift,
+		(s+1)<<streamShift); err != nil {
 		return false, err
 	}
 	for sql, arg := range map[string]any{
 		"DELETE FROM repeats WHERE stream = ?1": string(stream), "DELETE FROM streams WHERE s = ?1": s,
-		"DELETE FROM labels WHERE w = ?1": w, "DELETE FROM label_subjects WHERE w = ?1": w, "DELETE FROM searched WHERE w = ?1": w,
+		"DELETE FROM labels WHERE w = ?1": w, "DELETE FROM label_subjects WHERE w = ?1": w,
+		"DELETE FROM searched WHERE w = ?1": w,
 	} {
 		if _, err := t.c.exec(ctx, sql, arg); err != nil {
 			return false, err

@@ -40,7 +40,8 @@ func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQue
 
 // expandFrontier returns the cards that are one link further and were not seen before, up to one
 // more than the limit.
-func (r *reader) expandFrontier(ctx context.Context, sc scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
+func (r *reader) expandFrontier(ctx context.Context, sc scope, q canon.ReachQuery, from,
+	seen []canon.CardID) ([]canon.Card, error) {
 	l := &listing{}
 	frontier, known := l.arg(hexIDs(from...)), l.arg(hexIDs(seen...))
 	l.andIn("+l.kind", q.Kinds) // the plus keeps SQLite from scanning all links of a kind for each card
@@ -59,7 +60,8 @@ func (r *reader) expandFrontier(ctx context.Context, sc scope, q canon.ReachQuer
 }
 
 // linksBetween returns the visible links between the given cards.
-func (r *reader) linksBetween(ctx context.Context, sc scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
+func (r *reader) linksBetween(ctx context.Context, sc scope, q canon.ReachQuery,
+	ids []canon.CardID) ([]canon.Link, error) {
 	l := &listing{}
 	list := l.arg(hexIDs(ids...))
 	l.andIn("+l.kind", q.Kinds)
@@ -77,7 +79,8 @@ func worldTime(l canon.Link) any {
 }
 
 // LinkMax reads the clock index from its end, or for other kinds scans all links of the kind.
-func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
+func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind,
+	attr string) (most int64, found bool, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok {
 		return 0, false, err
@@ -85,7 +88,8 @@ func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr str
 	in := " AND " + sc.visibleCond("l") + " AND " + cardExists(sc, "l.from_card") + " AND " + cardExists(sc, "l.to_card")
 	if kind == canon.ClockKind && attr == canon.ClockAttr {
 		found, err = r.c.queryOne(ctx, func(row row) error { most = row.intAt(0); return nil },
-			"SELECT l.clock FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.clock IS NOT NULL"+in+" ORDER BY l.clock DESC LIMIT 1", sc.withArgs()...)
+			"SELECT l.clock FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.clock IS NOT NULL"+in+
+				" ORDER BY l.clock DESC LIMIT 1", sc.withArgs()...)
 		return most, found, err
 	}
 	err = r.c.query(ctx, func(row row) error {
@@ -93,6 +97,7 @@ func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr str
 			most, found = n, true
 		}
 		return nil
-	}, "SELECT l.attrs FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.kind = ?3 AND l.attrs IS NOT NULL"+in, sc.withArgs(kind)...)
+	}, "SELECT l.attrs FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.kind = ?3 AND l.attrs IS NOT NULL"+in,
+		sc.withArgs(kind)...)
 	return most, found, err
 }

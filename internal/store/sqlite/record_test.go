@@ -25,7 +25,8 @@ func newSegments(process string, n int) (list []access.Segment) {
 	var prev [32]byte
 	for i := range n {
 		body := fmt.Appendf(nil, "{\"operation\":\"%s-%d\",\"role\":\"none\"}\n", process, i+1)
-		one := access.Segment{Process: process, Seq: uint64(i + 1), At: testTime, Count: 1, Body: body, Prev: prev, Hash: sha256.Sum256(slices.Concat(prev[:], body))}
+		one := access.Segment{Process: process, Seq: uint64(i + 1), At: testTime, Count: 1, Body: body, Prev: prev,
+			Hash: sha256.Sum256(slices.Concat(prev[:], body))}
 		list, prev = append(list, one), one.Hash
 	}
 	return list
@@ -207,7 +208,8 @@ func TestRecordFileRefusals(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Config{Path: path}); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "newer version") {
+	if _, err := Open(t.Context(), Config{Path: path}); fault.KindOf(err) != fault.Unavailable ||
+		!strings.Contains(err.Error(), "newer version") {
 		t.Errorf("opening a newer file of records: %v", err)
 	}
 	gone, end := context.WithCancel(t.Context())

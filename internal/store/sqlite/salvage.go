@@ -32,7 +32,8 @@ var kept = []keptTable{
 	{name: "access_processes", what: "processes that access records are of"},
 	{name: "access_segments", what: "segments of access records"},
 	{name: "signing_keys", what: "keys that sign tokens: clients fetch new tokens", dispensable: true},
-	{name: "secrets", what: "secrets that processes share: clients begin their sessions and lists anew", dispensable: true},
+	{name: "secrets", what: "secrets that processes share: clients begin their sessions and lists anew",
+		dispensable: true},
 	{name: "repeats", what: "idempotency keys: a call that is repeated now may be done twice", dispensable: true},
 	{name: "jobs", what: "jobs", dispensable: true},
 	{name: "job_owners", what: "marks of processes that run jobs", dispensable: true},
@@ -115,8 +116,10 @@ func (v *salvage) run() (err error) {
 	if err := (schema{v.schema.folder, at}).migrate(v.ctx, v.dst, nil); err != nil {
 		return err
 	}
-	v.dst.steady = true                                                            // watching ctx for each row would cost more than the row
-	for _, sql := range []string{"PRAGMA foreign_keys = OFF", "BEGIN IMMEDIATE"} { // a segment may survive without its process
+	// watching ctx for each row would cost more than the row
+	v.dst.steady = true
+	for _, sql := range []string{"PRAGMA foreign_keys = OFF", "BEGIN IMMEDIATE"} {
+		// A segment may survive without its process.
 		if _, err := v.dst.exec(v.ctx, sql); err != nil {
 			return err
 		}
@@ -160,7 +163,8 @@ func (v *salvage) salvageTable(t keptTable) error {
 	case "bodies":
 		return v.removeDamagedTexts()
 	case "identity_generation":
-		_, err = v.dst.exec(v.ctx, "INSERT INTO identity_generation (n) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM identity_generation)")
+		_, err = v.dst.exec(v.ctx,
+			"INSERT INTO identity_generation (n) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM identity_generation)")
 		return err
 	}
 	return nil
@@ -237,7 +241,8 @@ func (r *tableCopier) copyUntilDamage(where string, from int64) (last int64, err
 func (r *tableCopier) probeGap(low, high int64) error {
 	found, asked := 0, int64(0)
 	for at := low + 1; at < high && asked < maxProbes; at, asked = at+1, asked+1 {
-		ok, err := r.v.src.queryOne(r.v.ctx, r.put, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE rowid = ?1", strings.Join(r.columns, ", "), r.name), at)
+		ok, err := r.v.src.queryOne(r.v.ctx, r.put, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE rowid = ?1",
+			strings.Join(r.columns, ", "), r.name), at)
 		if err != nil && !isDamageCode(codeOf(err)) {
 			return err
 		}
@@ -249,7 +254,8 @@ func (r *tableCopier) probeGap(low, high int64) error {
 	if high == 1<<63-1 {
 		end = "the end"
 	}
-	r.gaps = append(r.gaps, fmt.Sprintf("rows %d to %s of table %s are damaged; %d of them could be read", low+1, end, r.name, found))
+	r.gaps = append(r.gaps, fmt.Sprintf("rows %d to %s of table %s are damaged; %d of them could be read", low+1, end,
+		r.name, found))
 	return nil
 }
 
@@ -258,7 +264,8 @@ func (r *tableCopier) copyKeyed() error {
 	order := strings.Join(r.key, ", ")
 	down := strings.Join(r.key, " DESC, ") + " DESC"
 	for _, by := range []string{order, down} {
-		err := r.v.src.query(r.v.ctx, r.put, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(r.columns, ", "), r.name, by))
+		err := r.v.src.query(r.v.ctx, r.put, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(r.columns, ", "),
+			r.name, by))
 		if err == nil {
 			return nil
 		}
@@ -277,7 +284,8 @@ func (r *tableCopier) put(one row) error {
 	for i := range r.columns {
 		values[i], marks[i] = one[i], fmt.Sprintf("?%d", i+1)
 	}
-	n, err := r.v.dst.exec(r.v.ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.name, strings.Join(r.columns, ", "), strings.Join(marks, ", ")), values...)
+	n, err := r.v.dst.exec(r.v.ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.name,
+		strings.Join(r.columns, ", "), strings.Join(marks, ", ")), values...)
 	if err == nil && n == 0 && r.key == nil && len(r.gaps) < maxFaults {
 		r.gaps = append(r.gaps, fmt.Sprintf("row %d of table %s is damaged", one.intAt(len(r.columns)), r.name))
 	}
@@ -304,7 +312,8 @@ func (v *salvage) restoreHeads() error {
 		if err := json.Unmarshal(h.body, &rec); err != nil || rec.Stream == "" {
 			continue // verification will report the missing chain
 		}
-		if _, err := v.dst.exec(v.ctx, "INSERT OR IGNORE INTO streams (s, name, seq, hash) VALUES (?1, ?2, ?3, ?4)", h.s, rec.Stream, h.n&(1<<streamShift-1), h.hash); err != nil {
+		if _, err := v.dst.exec(v.ctx, "INSERT OR IGNORE INTO streams (s, name, seq, hash) VALUES (?1, ?2, ?3, ?4)", h.s,
+			rec.Stream, h.n&(1<<streamShift-1), h.hash); err != nil {
 			return err
 		}
 	}

@@ -172,7 +172,8 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (bool, e
 		return seq == 0 || uint64(head.Seq) == seq && head.Hash.String() == hash, err
 	}
 	var found canon.Hash
-	_, err = s.r.c.queryOne(ctx, func(r row) error { found = readBlob[canon.Hash](r.bytesAt(0)); return nil }, "SELECT hash FROM commits WHERE n = ?1", n<<streamShift+int64(seq))
+	_, err = s.r.c.queryOne(ctx, func(r row) error { found = readBlob[canon.Hash](r.bytesAt(0)); return nil },
+		"SELECT hash FROM commits WHERE n = ?1", n<<streamShift+int64(seq))
 	return found.String() == hash, err
 }
 
@@ -182,7 +183,9 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 	if !ok || sc.subject == "" {
 		return nil, err
 	}
-	cards, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c INDEXED BY cards_named WHERE c.w = ?1 AND "+sc.namedOnlyCond("c")+" AND c.trashed = 0 ORDER BY c.key, c.id", sc.withArgs()...)
+	cards, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+
+		" FROM cards c INDEXED BY cards_named WHERE c.w = ?1 AND "+sc.namedOnlyCond("c")+
+		" AND c.trashed = 0 ORDER BY c.key, c.id", sc.withArgs()...)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +205,8 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 
 // NamedBearers returns the cards that have a tag through a tag list that the caller sees only
 // because the list's label names the subject.
-func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
+func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility,
+	tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.resolveScope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err
@@ -227,7 +231,8 @@ func (r *reader) Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error
 // indexedText returns the searchable text of a card; false if the card is not indexed.
 func (r *reader) indexedText(ctx context.Context, w int64, c canon.Card) (d canon.SearchDoc, ok bool, err error) {
 	var sum []byte
-	if _, err = r.c.queryOne(context.Background(), func(row row) error { sum = row.bytesAt(0); return nil }, "SELECT sum FROM docs WHERE w = ?1 AND card = ?2", w, c.ID[:]); err != nil || sum == nil {
+	if _, err = r.c.queryOne(context.Background(), func(row row) error { sum = row.bytesAt(0); return nil },
+		"SELECT sum FROM docs WHERE w = ?1 AND card = ?2", w, c.ID[:]); err != nil || sum == nil {
 		return d, false, err
 	}
 	d, _, err = r.readDocument(ctx, w, sum, c)
@@ -236,8 +241,10 @@ func (r *reader) indexedText(ctx context.Context, w int64, c canon.Card) (d cano
 
 // readDocument returns the indexed text of a card. same is false if the text must be derived from
 // the card and no longer matches sum, the digest of the indexed text.
-func (r *reader) readDocument(ctx context.Context, w int64, sum []byte, c canon.Card) (d canon.SearchDoc, same bool, err error) {
-	found, err := r.c.queryOne(context.Background(), func(row row) error { d.Name, d.Text = row.textAt(0), row.textAt(1); return nil },
+func (r *reader) readDocument(ctx context.Context, w int64, sum []byte,
+	c canon.Card) (d canon.SearchDoc, same bool, err error) {
+	found, err := r.c.queryOne(context.Background(),
+		func(row row) error { d.Name, d.Text = row.textAt(0), row.textAt(1); return nil },
 		"SELECT name, text FROM doc_texts WHERE w = ?1 AND card = ?2", w, c.ID[:])
 	if err != nil || found {
 		return d, found, err
@@ -304,7 +311,8 @@ func (t *tx) reindexCard(ctx context.Context, w int64, id canon.CardID) error {
 		return err
 	}
 	at.Gen++
-	_, err = t.c.exec(ctx, "INSERT INTO docs (w, card, gen, level, label) VALUES (?1, ?2, ?3, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = ?3", w, id[:], at.Gen)
+	_, err = t.c.exec(ctx,
+		"INSERT INTO docs (w, card, gen, level, label) VALUES (?1, ?2, ?3, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = ?3", w, id[:], at.Gen)
 	return err
 }
 
@@ -350,7 +358,8 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 }
 
 func (t *tx) storeText(ctx context.Context, w int64, id canon.CardID, doc *canon.SearchDoc) error {
-	_, err := t.c.exec(ctx, "INSERT INTO doc_texts (w, card, name, text) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w, card) DO UPDATE SET name = ?3, text = ?4", w, id[:], doc.Name, doc.Text)
+	_, err := t.c.exec(ctx,
+		"INSERT INTO doc_texts (w, card, name, text) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w, card) DO UPDATE SET name = ?3, text = ?4", w, id[:], doc.Name, doc.Text)
 	return err
 }
 
@@ -359,7 +368,8 @@ func (t *tx) unindexCard(ctx context.Context, w int64, id canon.CardID) error {
 	if err := t.reindexCard(ctx, w, id); err != nil {
 		return err
 	}
-	if _, err := t.c.exec(ctx, "UPDATE docs SET level = 0, label = 0, sum = NULL WHERE w = ?1 AND card = ?2", w, id[:]); err != nil {
+	if _, err := t.c.exec(ctx, "UPDATE docs SET level = 0, label = 0, sum = NULL WHERE w = ?1 AND card = ?2", w,
+		id[:]); err != nil {
 		return err
 	}
 	_, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE w = ?1 AND card = ?2", w, id[:])
@@ -436,7 +446,8 @@ func (t *tx) flush(ctx context.Context) error {
 		if was.Gen = at.Gen; was == *at { // Gen alone changed, and docs holds that
 			continue
 		}
-		if _, err := t.c.exec(ctx, "INSERT INTO searched (w, tag, epoch, scrub) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w) DO UPDATE SET epoch = ?3, scrub = ?4",
+		if _, err := t.c.exec(ctx,
+			"INSERT INTO searched (w, tag, epoch, scrub) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w) DO UPDATE SET epoch = ?3, scrub = ?4",
 			w, at.Tag, at.Epoch, at.Scrub); err != nil {
 			return err
 		}

@@ -59,7 +59,8 @@ func (sc scope) visibleCond(alias string) string {
 // namedOnlyCond returns the condition that a row is visible only because its label names the
 // subject.
 func (sc scope) namedOnlyCond(alias string) string {
-	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, subjectLabels)
+	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias,
+		sc.top, sc.ceiling, subjectLabels)
 }
 
 // unionByLevel repeats a query for each visible level, and once for rows visible only because their

@@ -29,7 +29,8 @@ var (
 )
 
 func TestVersionNumber(t *testing.T) {
-	for text, want := range map[string]int{"3.51.3": oldestSupported, "3.54.1": 3_054_001, "3.51.2": 3_051_002, "4.0.0": 4_000_000} {
+	for text, want := range map[string]int{"3.51.3": oldestSupported, "3.54.1": 3_054_001, "3.51.2": 3_051_002,
+		"4.0.0": 4_000_000} {
 		if got, ok := versionNumber(text); !ok || got != want {
 			t.Errorf("versionNumber(%q) = %d, %v; want %d", text, got, ok, want)
 		}
@@ -105,7 +106,8 @@ func TestWritesFailAlone(t *testing.T) {
 		if total.Count != 75 {
 			t.Errorf("%d cards are kept, want 75", total.Count)
 		}
-		res, err2 := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: "words"}, canon.Page{Limit: 1})
+		res, err2 := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: "words"},
+			canon.Page{Limit: 1})
 		if res.Total.Count != 75 {
 			t.Errorf("%d cards are found, want 75", res.Total.Count)
 		}
@@ -159,7 +161,8 @@ func TestTwoStoresOneFile(t *testing.T) {
 	for i := range 100 {
 		wg.Go(func() {
 			text := fmt.Sprintf("shared word%d", i)
-			mustWrite(t, stores[i%2], func(tx canon.Tx) { putDoc(t, tx, cardOf(i+1, fmt.Sprintf("Card %d", i), user, text), text) })
+			mustWrite(t, stores[i%2],
+				func(tx canon.Tx) { putDoc(t, tx, cardOf(i+1, fmt.Sprintf("Card %d", i), user, text), text) })
 		})
 	}
 	wg.Wait()
@@ -195,7 +198,8 @@ func TestBackupIsAStore(t *testing.T) {
 	s := openNew(t)
 	mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "Hall", user, "an old hall"), "an old hall") })
 	pem := []byte("-----BEGIN PRIVATE KEY-----" + strings.Repeat("x", 2000))
-	if ok, err := s.Identity().AddSigningKey(t.Context(), identity.SigningKey{KID: "k", PEM: pem, Created: time.Unix(1, 0)}, "", time.Time{}); err != nil || !ok {
+	if ok, err := s.Identity().AddSigningKey(t.Context(),
+		identity.SigningKey{KID: "k", PEM: pem, Created: time.Unix(1, 0)}, "", time.Time{}); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	path := filepath.Join(t.TempDir(), "copy.db")
@@ -372,7 +376,8 @@ func TestScoresIgnoreRemovedText(t *testing.T) {
 	}
 	score := func(s *Store) (out string) {
 		mustRead(t, s, func(r canon.Reader) error {
-			res, err := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: "mist"}, canon.Page{Limit: 50})
+			res, err := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: "mist"},
+				canon.Page{Limit: 50})
 			for _, h := range res.Hits {
 				out += fmt.Sprintf("%s %.9f\n", h.Card.Name, h.Score)
 			}
@@ -391,7 +396,8 @@ func TestTokensMatchFTS5(t *testing.T) {
 	text := "Déjà vu: Cafe\u0301 NAÏVE Straße O’Neill's 東京タワー Οδυσσεύς foo_bar x1y2 ½ ²3 ﬁn Ǆ Þórr İstanbul ŁÓDŹ Ǻ ṩ ﾊﾝｶｸ ١٢٣ हिन्दी สวัสดี 한국어 a\u0301\u0301b ẞ ǅ Ⅷ ⅷ Ⓐ"
 	var want []string
 	if err := s.write(t.Context(), func(tx *tx) error {
-		for _, sql := range []string{"CREATE VIRTUAL TABLE texts USING fts5(body, tokenize='unicode61 remove_diacritics 2')", "CREATE VIRTUAL TABLE terms USING fts5vocab(texts, row)"} {
+		for _, sql := range []string{"CREATE VIRTUAL TABLE texts USING fts5(body, tokenize='unicode61 remove_diacritics 2')",
+			"CREATE VIRTUAL TABLE terms USING fts5vocab(texts, row)"} {
 			if _, err := tx.c.exec(t.Context(), sql); err != nil {
 				return err
 			}
@@ -399,7 +405,8 @@ func TestTokensMatchFTS5(t *testing.T) {
 		if _, err := tx.c.exec(t.Context(), "INSERT INTO texts (body) VALUES (?1)", text); err != nil {
 			return err
 		}
-		return tx.c.query(t.Context(), func(r row) error { want = append(want, r.textAt(0)); return nil }, "SELECT term FROM terms")
+		return tx.c.query(t.Context(), func(r row) error { want = append(want, r.textAt(0)); return nil },
+			"SELECT term FROM terms")
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -429,12 +436,15 @@ func TestHostileQueries(t *testing.T) {
 		}
 	})
 	big, long := strings.Repeat("x y", raceenabled.Share(300_000, 10)), strings.Repeat("y", raceenabled.Share(1<<20, 10))
-	for _, q := range []string{"", "\"", "\x00", "*", "a*b*", "NEAR(", "name:x", "^x", "{body}:x", "x AND", "👍", "\ue000", "\xff\xfe", big, long} {
+	for _, q := range []string{"", "\"", "\x00", "*", "a*b*", "NEAR(", "name:x", "^x", "{body}:x", "x AND", "👍", "\ue000",
+		"\xff\xfe", big, long} {
 		for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord, canon.MatchPhrase} {
 			mustRead(t, s, func(r canon.Reader) error {
-				_, err := r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode, Filter: canon.Filter{NameContains: q}}, canon.Page{Limit: 5})
+				_, err := r.Search(t.Context(), visibilityOf(access.LevelUser),
+					canon.SearchQuery{Q: q, Mode: mode, Filter: canon.Filter{NameContains: q}}, canon.Page{Limit: 5})
 				if err == nil {
-					_, err = r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode}, canon.Page{Limit: 5})
+					_, err = r.Search(t.Context(), visibilityOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode},
+						canon.Page{Limit: 5})
 				}
 				if err == nil {
 					_, err = r.NearNames(t.Context(), visibilityOf(access.LevelUser), q, 5)

@@ -24,7 +24,8 @@ const commitsAtOnce = 128
 func (r *reader) Streams(ctx context.Context, kind string) (list []canon.StreamHead, err error) {
 	from, to := canon.StreamRange(kind)
 	err = r.c.query(ctx, func(row row) error {
-		list = append(list, canon.StreamHead{Stream: canon.StreamID(row.textAt(0)), Head: canon.Head{Seq: canon.Seq(row.intAt(1)), Hash: readBlob[canon.Hash](row.bytesAt(2))}})
+		list = append(list, canon.StreamHead{Stream: canon.StreamID(row.textAt(0)),
+			Head: canon.Head{Seq: canon.Seq(row.intAt(1)), Hash: readBlob[canon.Hash](row.bytesAt(2))}})
 		return nil
 	}, "SELECT name, seq, hash FROM streams WHERE name >= ?1 AND name < ?2 ORDER BY name", string(from), string(to))
 	return list, err
@@ -45,7 +46,8 @@ func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error)
 	return h, err
 }
 
-func (r *reader) queryCommits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
+func (r *reader) queryCommits(ctx context.Context, s canon.StreamID, where string,
+	args ...any) (list []canon.StoredCommit, err error) {
 	err = r.c.query(ctx, func(row row) error {
 		c := canon.StoredCommit{
 			Stream: s, Seq: canon.Seq(row.intAt(0) & (1<<streamShift - 1)), At: service.Time(row.intAt(2)),
@@ -92,7 +94,8 @@ func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (can
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	found, err := r.c.queryInt(ctx, "SELECT n FROM commits WHERE n >> 40 = ?1 AND at <= ?2 ORDER BY at DESC, n DESC LIMIT 1", n, service.Millis(at))
+	found, err := r.c.queryInt(ctx,
+		"SELECT n FROM commits WHERE n >> 40 = ?1 AND at <= ?2 ORDER BY at DESC, n DESC LIMIT 1", n, service.Millis(at))
 	return canon.Seq(found & (1<<streamShift - 1)), err
 }
 
@@ -101,12 +104,14 @@ func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID)
 	if err != nil || n == 0 {
 		return canon.StoredCommit{}, false, err
 	}
-	return canon.First(r.queryCommits(ctx, s, "WHERE id = ?1 AND n >= ?2 AND n < ?3", id[:], n<<streamShift, (n+1)<<streamShift))
+	return canon.First(r.queryCommits(ctx, s, "WHERE id = ?1 AND n >= ?2 AND n < ?3", id[:], n<<streamShift,
+		(n+1)<<streamShift))
 }
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
 	found, err = r.c.queryOne(ctx, func(row row) error {
-		p = canon.Repeat{Account: account, Key: key, Stream: canon.StreamID(row.textAt(1)), Seq: canon.Seq(row.intAt(2)), Expires: service.Time(row.intAt(3))}
+		p = canon.Repeat{Account: account, Key: key, Stream: canon.StreamID(row.textAt(1)), Seq: canon.Seq(row.intAt(2)),
+			Expires: service.Time(row.intAt(3))}
 		copy(p.InputHash[:], row.bytesAt(0))
 		return nil
 	}, "SELECT input, stream, seq, expires FROM repeats WHERE account = ?1 AND key = ?2", account, key)
@@ -157,11 +162,14 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	if body == nil {
 		body = []byte{}
 	}
-	if _, err := t.c.exec(ctx, "INSERT INTO commits (n, id, at, by, op, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-		n<<streamShift+int64(c.Seq), c.ID[:], service.Millis(c.At), string(c.By), c.Op, body, hashBlob(c.Prev), hashBlob(c.Hash)); err != nil {
+	if _, err := t.c.exec(ctx,
+		"INSERT INTO commits (n, id, at, by, op, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+		n<<streamShift+int64(c.Seq), c.ID[:], service.Millis(c.At), string(c.By), c.Op, body, hashBlob(c.Prev),
+		hashBlob(c.Hash)); err != nil {
 		return err
 	}
-	if _, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3, mark = ?2 WHERE s = ?1", n, uint64(c.Seq), hashBlob(c.Hash)); err == nil {
+	if _, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3, mark = ?2 WHERE s = ?1", n, uint64(c.Seq),
+		hashBlob(c.Hash)); err == nil {
 		t.head = streamHead{c.Stream, n, canon.Head{Seq: c.Seq, Hash: c.Hash}}
 	}
 	return err

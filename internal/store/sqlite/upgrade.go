@@ -32,18 +32,22 @@ func (s schema) backupFunc(ctx context.Context, c *conn, cfg Config) func(at int
 	}
 	return func(at int64) (err error) {
 		// A store without streams is empty: another process is creating it.
-		if streams, err := c.queryInt(ctx, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil || streams == 0 {
+		if streams, err := c.queryInt(ctx, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil ||
+			streams == 0 {
 			return err
 		}
 		dir := filepath.Join(filepath.Dir(cfg.Path), backupFolder)
 		name := strings.TrimSuffix(filepath.Base(cfg.Path), filepath.Ext(cfg.Path))
-		path := filepath.Join(dir, fmt.Sprintf("%s-format-%d-%s-%d.db", name, at, time.Now().UTC().Format("20060102T150405Z"), os.Getpid()))
+		path := filepath.Join(dir, fmt.Sprintf("%s-format-%d-%s-%d.db", name, at, time.Now().UTC().Format("20060102T150405Z"),
+			os.Getpid()))
 		defer func() {
 			if err != nil {
-				err = fmt.Errorf("back up the store before it is upgraded from format %d to %d; nothing was changed: %w", at, s.version, cfg.toFault(err))
+				err = fmt.Errorf("back up the store before it is upgraded from format %d to %d; nothing was changed: %w", at,
+					s.version, cfg.toFault(err))
 			}
 		}()
-		size := fileSize(cfg.Path) + fileSize(cfg.Path+"-wal") + fileSize(recordPath(cfg.Path)) + fileSize(recordPath(cfg.Path)+"-wal")
+		size := fileSize(cfg.Path) + fileSize(cfg.Path+
+			"-wal") + fileSize(recordPath(cfg.Path)) + fileSize(recordPath(cfg.Path)+"-wal")
 		if err := disk.Need(filepath.Dir(cfg.Path), uint64(backupRoom*size), "the backup"); err != nil {
 			return err
 		}

@@ -40,13 +40,15 @@ func TestOldProgramWritesNothingToNewerStore(t *testing.T) {
 	}
 	wrote := false
 	err := s.Write(t.Context(), func(canon.Tx) error { wrote = true; return nil })
-	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "restart it with the new program") || wrote {
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(),
+		"restart it with the new program") || wrote {
 		t.Errorf("a write: %v, done: %v", err, wrote)
 	}
 	if err := s.Writable(t.Context()); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("Writable: %v", err)
 	}
-	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Streams(t.Context(), ""); return err }); err != nil {
+	if err := s.Read(t.Context(),
+		func(r canon.Reader) error { _, err := r.Streams(t.Context(), ""); return err }); err != nil {
 		t.Errorf("a read: %v", err)
 	}
 	if err := execIn(t, path+recordSuffix, "PRAGMA user_version = 99"); err != nil {
@@ -65,7 +67,8 @@ func TestAProgramOfBeforeTheFormatIsStopped(t *testing.T) {
 	if err := execIn(t, path, "INSERT INTO streams (name, seq) VALUES ('world:1', 0)"); err != nil {
 		t.Fatal(err)
 	}
-	if err := execIn(t, path, "UPDATE streams SET seq = 1, hash = x'00' WHERE s = 1"); err == nil || !strings.Contains(err.Error(), "restart this process with the new program") {
+	if err := execIn(t, path, "UPDATE streams SET seq = 1, hash = x'00' WHERE s = 1"); err == nil ||
+		!strings.Contains(err.Error(), "restart this process with the new program") {
 		t.Errorf("the head of a stream is moved: %v", err)
 	}
 	if err := execIn(t, path, "UPDATE streams SET seq = 1, hash = x'00', mark = 1 WHERE s = 1"); err != nil {
@@ -111,7 +114,8 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 	for _, table := range kept {
 		known[table.name] = true
 	}
-	for _, table := range []string{"worlds", "members", "labels", "label_subjects", "cards", "versions", "refs", "links", "layers", "events",
+	for _, table := range []string{"worlds", "members", "labels", "label_subjects", "cards", "versions", "refs", "links",
+		"layers", "events",
 		"searched", "docs", "doc_texts", "aliases", "stale", "targets", "former_keys"} {
 		known[table] = true
 	}
@@ -132,11 +136,13 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 // copies as it is.
 func TestBackupIsVerified(t *testing.T) {
 	s := openNew(t)
-	if err := s.Write(t.Context(), func(tx canon.Tx) error { return tx.PutBody(t.Context(), testWorld, canon.Hash{1}, []byte("other")) }); err != nil {
+	if err := s.Write(t.Context(),
+		func(tx canon.Tx) error { return tx.PutBody(t.Context(), testWorld, canon.Hash{1}, []byte("other")) }); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err == nil || !strings.Contains(err.Error(), "does not have its hash") {
+	if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err == nil ||
+		!strings.Contains(err.Error(), "does not have its hash") {
 		t.Errorf("the backup of a damaged store: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
@@ -207,7 +213,9 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 		for rev, name := range []string{"Mill", "Bakery"} {
 			c := cardOf(1, name, access.NewLabel(access.LevelUser), "")
 			c.Rev = uint32(rev + 1)
-			err = errors.Join(err, tx.PutCard(t.Context(), c), tx.PutVersion(t.Context(), canon.Version{World: testWorld, Card: c.ID, Rev: c.Rev, Name: name, Label: c.Label, At: testTime}))
+			err = errors.Join(err, tx.PutCard(t.Context(), c),
+				tx.PutVersion(t.Context(), canon.Version{World: testWorld, Card: c.ID, Rev: c.Rev, Name: name, Label: c.Label,
+					At: testTime}))
 		}
 		return err
 	}); err != nil {
@@ -216,7 +224,8 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 	wantFormer := func(s *Store) {
 		t.Helper()
 		if err := s.Read(t.Context(), func(r canon.Reader) error {
-			found, err := r.FindCards(t.Context(), canon.Visibility{World: testWorld, View: access.View{Level: access.LevelUser}}, canon.CardQuery{OldKey: "mill"})
+			found, err := r.FindCards(t.Context(), canon.Visibility{World: testWorld,
+				View: access.View{Level: access.LevelUser}}, canon.CardQuery{OldKey: "mill"})
 			if err == nil && (len(found) != 1 || found[0].Name != "Bakery") {
 				t.Errorf("the card that was Mill is %v", found)
 			}
@@ -231,8 +240,10 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 	}
 	for _, sql := range []string{
 		"DROP TRIGGER cards_renamed", "DROP TABLE former_keys", "CREATE INDEX versions_key ON versions (w, key, card)",
-		"ALTER TABLE searched ADD COLUMN gen INTEGER NOT NULL DEFAULT 0", "UPDATE searched SET gen = (SELECT max(gen) FROM docs)",
-		"ALTER TABLE cards DROP COLUMN body", "DELETE FROM goose_db_version WHERE version_id >= 11", "PRAGMA user_version = 10",
+		"ALTER TABLE searched ADD COLUMN gen INTEGER NOT NULL DEFAULT 0",
+		"UPDATE searched SET gen = (SELECT max(gen) FROM docs)",
+		"ALTER TABLE cards DROP COLUMN body", "DELETE FROM goose_db_version WHERE version_id >= 11",
+		"PRAGMA user_version = 10",
 	} {
 		if err := execIn(t, path, sql); err != nil {
 			t.Fatal(sql, err)

@@ -17,7 +17,8 @@ func (r *reader) queryWorlds(ctx context.Context, where string, args ...any) (li
 	err = r.c.query(ctx, func(row row) error {
 		w := canon.World{
 			ID: readBlob[access.WorldID](row.bytesAt(0)), Slug: row.textAt(1), Title: row.textAt(2),
-			CreatedAt: service.Time(row.intAt(4)), Origin: readBlob[access.WorldID](row.bytesAt(5)), OriginSeq: canon.Seq(row.intAt(6)),
+			CreatedAt: service.Time(row.intAt(4)), Origin: readBlob[access.WorldID](row.bytesAt(5)),
+			OriginSeq: canon.Seq(row.intAt(6)),
 		}
 		if text := row.textAt(3); text == "{}" { // the settings of most worlds; every call reads them
 			list = append(list, w)
@@ -153,7 +154,8 @@ func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (l
 		return int64(l.Level), 0, nil
 	}
 	level = int64(l.Level)
-	if label, err = t.c.queryInt(ctx, "SELECT label FROM labels WHERE w = ?1 AND text = ?2", w, l.String()); err != nil || label != 0 {
+	if label, err = t.c.queryInt(ctx, "SELECT label FROM labels WHERE w = ?1 AND text = ?2", w, l.String()); err != nil ||
+		label != 0 {
 		return level, label, err
 	}
 	if _, err = t.c.exec(ctx, "INSERT INTO labels (w, text) VALUES (?1, ?2)", w, l.String()); err != nil {
@@ -163,7 +165,8 @@ func (t *tx) ensureLabelNumbers(ctx context.Context, w int64, l access.Label) (l
 		return 0, 0, err
 	}
 	for _, s := range l.Subjects {
-		if _, err = t.c.exec(ctx, "INSERT INTO label_subjects (w, subject, label) VALUES (?1, ?2, ?3)", w, string(s), label); err != nil {
+		if _, err = t.c.exec(ctx, "INSERT INTO label_subjects (w, subject, label) VALUES (?1, ?2, ?3)", w, string(s),
+			label); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -95,7 +95,8 @@ func (w *writer) Begin() error {
 			return err
 		}
 		if time.Now().After(end) {
-			return (&fault.Error{Kind: fault.Unavailable, Message: "another process keeps the store busy; try again", RetryAfter: time.Second}).Because(err)
+			return (&fault.Error{Kind: fault.Unavailable, Message: "another process keeps the store busy; try again",
+				RetryAfter: time.Second}).Because(err)
 		}
 		time.Sleep(tryEvery)
 	}

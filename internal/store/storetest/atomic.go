@@ -140,7 +140,8 @@ func testOwnWrites(t *testing.T, s canon.Store) {
 		if _, ok := inside.findCard(60); !ok {
 			t.Error("the write does not see its card")
 		}
-		if got := hitNames(inside.searchAll(canon.SearchQuery{Q: "fresh", InContent: true, Mode: word})); !slices.Equal(got, []string{"Fresh"}) {
+		if got := hitNames(inside.searchAll(canon.SearchQuery{Q: "fresh", InContent: true, Mode: word})); !slices.Equal(got,
+			[]string{"Fresh"}) {
 			t.Errorf("the write finds %q", got)
 		}
 		if head, err := tx.Tx.Head(t.Context(), "own"); err != nil || head.Seq != 1 {

@@ -111,8 +111,10 @@ func fillBench(b *testing.B, s canon.Store) {
 				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
 			}
 			tx.Card(c, text.String())
-			tx.Refs(c, refTo(link, fmt.Sprintf("Place %d", 1+(i*7)%benchCards)), refTo(link, fmt.Sprintf("Missing %d", zipf.Uint64())), refTo(link, fmt.Sprintf("Missing alone %d", i)))
-			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: []string{"exit", "at"}[i%2], From: c.ID, To: CardID(1 + (i*7)%(i+1)),
+			tx.Refs(c, refTo(link, fmt.Sprintf("Place %d", 1+(i*7)%benchCards)),
+				refTo(link, fmt.Sprintf("Missing %d", zipf.Uint64())), refTo(link, fmt.Sprintf("Missing alone %d", i)))
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: []string{"exit", "at"}[i%2], From: c.ID,
+				To:    CardID(1 + (i*7)%(i+1)),
 				Label: Open, Attrs: fmt.Appendf(nil, `{"clock":%d}`, i), Since: canon.Seq(i + 1), At: Time(i)})
 			tx.Event(Event(i+1, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%50), []access.Label{Open, GM}[i%5/4]))
 		}

@@ -110,7 +110,8 @@ func testReuse(t *testing.T, s canon.Store, first canon.Card) {
 		}
 	}
 	readAs(t, s, AsGM, func(e viewReader) {
-		if c, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "hall"})); err != nil || !ok || c.ID != next.ID {
+		if c, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "hall"})); err != nil || !ok ||
+			c.ID != next.ID {
 			t.Errorf("FindCards by Codename: %v, %v, %v; want the living one", c.ID, ok, err)
 		}
 	})
@@ -129,7 +130,8 @@ func testRefusedCard(t *testing.T, s canon.Store) {
 		tx.Row(Card(4, "After", Open))
 	})
 	readAs(t, s, AsUser, func(e viewReader) {
-		if got, want := cardNames(e.listCards(canon.Filter{})), []string{"After", "Before", "Hall", "House"}; !slices.Equal(got, want) {
+		if got, want := cardNames(e.listCards(canon.Filter{})),
+			[]string{"After", "Before", "Hall", "House"}; !slices.Equal(got, want) {
 			t.Errorf("after a refused card: %q, want %q", got, want)
 		}
 		if c, _ := e.findCard(2); !reflect.DeepEqual(c, other) {

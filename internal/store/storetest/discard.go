@@ -23,7 +23,8 @@ func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 			for w, stream := range map[access.WorldID]canon.StreamID{WorldID(1): gone, WorldID(2): stays} {
 				tx.ok("PutMember", tx.Tx.PutMember(t.Context(), canon.Member{World: w, Subject: "ann", Role: access.RoleGM}))
 				tx.ok("PutBody", tx.Tx.PutBody(t.Context(), w, HashOf("b"), []byte("b")))
-				tx.ok("PutRepeat", tx.Tx.PutRepeat(t.Context(), canon.Repeat{Account: "k", Key: string(stream), Stream: stream, Seq: 1}))
+				tx.ok("PutRepeat", tx.Tx.PutRepeat(t.Context(),
+					canon.Repeat{Account: "k", Key: string(stream), Stream: stream, Seq: 1}))
 				tx.Append(stream)
 				tx.Append(stream)
 			}
@@ -51,7 +52,8 @@ func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 			head, err := e.r.Head(e.ctx(), gone)
 			e.ok("Head", err)
 			if found != left || (head.Seq == 2) != left {
-				t.Errorf("after %d steps, of which more follow %t: the world is there %t, its stream at %d", steps, left, found, head.Seq)
+				t.Errorf("after %d steps, of which more follow %t: the world is there %t, its stream at %d", steps, left, found,
+					head.Seq)
 			}
 		})
 		if steps > 1000 {

@@ -12,13 +12,15 @@ import (
 func testEvents(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	full := Event(7, "said", "place:1", AdminBoth)
-	full.Actor, full.Correlation, full.Causation, full.Key, full.Version = canon.EventActor{Kind: "npc", ID: "7"}, "c", "d", "again", 3
+	full.Actor, full.Correlation, full.Causation, full.Key, full.Version = canon.EventActor{Kind: "npc", ID: "7"}, "c",
+		"d", "again", 3
 	full.Payload = []byte(`{"a":"<é>"}`)
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
 		for n, e := range []canon.StoredEvent{
 			Event(0, "", "", Open), Event(1, "moved", "place:1", Open), Event(2, "moved", "place:2", Open),
-			Event(3, "said", "place:1", GM), Event(4, "said", "", Open), Event(5, "wept", "place:3", Open), Event(6, "moved", "place:1", GM),
+			Event(3, "said", "place:1", GM), Event(4, "said", "", Open), Event(5, "wept", "place:3", Open),
+			Event(6, "moved", "place:1", GM),
 		} {
 			if n > 0 {
 				tx.Event(e)
@@ -47,7 +49,8 @@ func testEvents(t *testing.T, open func(*testing.T) canon.Store) {
 		{"of any of the types", AsGM, canon.EventQuery{Types: []string{"said", "kept", "said"}}, "5 4 3"},
 		{"of a scope", AsGM, canon.EventQuery{Scopes: []string{"place:1"}}, "6 3 1"},
 		{"of no scope", AsGM, canon.EventQuery{Scopes: []string{""}}, "4"},
-		{"of a scope and a type", AsGM, canon.EventQuery{Scopes: []string{"place:1", "place:2"}, Types: []string{"moved"}, Oldest: true}, "1 2 6"},
+		{"of a scope and a type", AsGM, canon.EventQuery{Scopes: []string{"place:1", "place:2"}, Types: []string{"moved"},
+			Oldest: true}, "1 2 6"},
 		{"of somebody", AsAdmin, canon.EventQuery{Actor: "7"}, "7"},
 		{"of somebody, by less", AsGM, canon.EventQuery{Actor: "7"}, ""},
 		{"of a key", AsAdmin, canon.EventQuery{Key: "again"}, "7 5"},
@@ -127,7 +130,8 @@ func testCardAt(t *testing.T, s canon.Store) {
 		user uint32 // revision, 0 for none
 		gm   uint32
 	}{
-		{1, 0, 0, 0}, {1, 2, 0, 0}, {1, 3, 1, 1}, {1, 4, 1, 1}, {1, 5, 3, 3}, {1, 7, 3, 3}, {1, 8, 0, 4}, {1, 10, 0, 4}, {1, 11, 0, 0}, {1, 13, 0, 0},
+		{1, 0, 0, 0}, {1, 2, 0, 0}, {1, 3, 1, 1}, {1, 4, 1, 1}, {1, 5, 3, 3}, {1, 7, 3, 3}, {1, 8, 0, 4}, {1, 10, 0, 4},
+		{1, 11, 0, 0}, {1, 13, 0, 0},
 		{1, 14, 6, 6}, {1, 99, 6, 6}, {2, 10, 0, 0}, {3, 10, 0, 0}, {4, 10, 0, 1},
 	} {
 		for view, want := range map[access.View]uint32{AsUser: test.user, AsGM: test.gm} {

@@ -65,7 +65,8 @@ func HashOf(body string) canon.Hash { return sha256.Sum256([]byte(body)) }
 
 // World returns the nth world.
 func World(n int) canon.World {
-	return canon.World{ID: WorldID(n), Slug: fmt.Sprintf("world-%d", n), Title: fmt.Sprintf("World %d", n), CreatedAt: Time(0)}
+	return canon.World{ID: WorldID(n), Slug: fmt.Sprintf("world-%d", n), Title: fmt.Sprintf("World %d", n),
+		CreatedAt: Time(0)}
 }
 
 // Card returns the nth card of the first world: a living RichText card of one version, written in
@@ -137,7 +138,8 @@ func Commit(s canon.StreamID, after canon.Head) canon.StoredCommit {
 
 // Event returns the event of the nth commit to the first world.
 func Event(n int, kind, scope string, label access.Label) canon.StoredEvent {
-	return canon.StoredEvent{World: WorldID(1), ID: UUID(n), Seq: canon.Seq(n), At: Time(n), By: "ann", Op: "test", Type: kind, Scope: scope, Label: label}
+	return canon.StoredEvent{World: WorldID(1), ID: UUID(n), Seq: canon.Seq(n), At: Time(n), By: "ann", Op: "test",
+		Type: kind, Scope: scope, Label: label}
 }
 
 // Put writes the first world and cards to a store. Each card gets its version, and is indexed with

@@ -68,7 +68,8 @@ func testRefQueries(t *testing.T, s canon.Store) {
 		{"to a target, for the gm", AsGM, canon.RefQuery{Target: "b"}, "A2:b A1:b C1:b"},
 		{"of one kind to a target", AsGM, canon.RefQuery{Target: "b", Kind: link}, "A2:b C1:b"},
 		{"to what is not there", AsUser, canon.RefQuery{Target: "zed"}, "A0:zed A3:zed B0:zed"},
-		{"tags of a card are its tag card's", AsUser, canon.RefQuery{From: CardID(4), Kind: tag}, "A+tags0:sea_port A+tags1:ruin"},
+		{"tags of a card are its tag card's", AsUser, canon.RefQuery{From: CardID(4), Kind: tag},
+			"A+tags0:sea_port A+tags1:ruin"},
 		{"from what is hidden", AsUser, canon.RefQuery{From: CardID(3)}, ""},
 		{"from what is in the trash", AsAll, canon.RefQuery{From: CardID(7)}, ""},
 		{"to nothing", AsAll, canon.RefQuery{Target: "replaced"}, ""},
@@ -97,7 +98,8 @@ func testRefQueries(t *testing.T, s canon.Store) {
 		rows, _, err := e.r.Refs(e.ctx(), e.s, canon.RefQuery{From: CardID(1), Page: canon.Page{Limit: 1}})
 		e.ok("Refs", err)
 		a, _ := e.findCard(1)
-		if want := (canon.RefRow{Ref: canon.Ref{From: CardID(1), Kind: link, Target: "zed", Name: "Zed"}, Card: a}); !reflect.DeepEqual(rows[0], want) {
+		if want := (canon.RefRow{Ref: canon.Ref{From: CardID(1), Kind: link, Target: "zed", Name: "Zed"},
+			Card: a}); !reflect.DeepEqual(rows[0], want) {
 			t.Errorf("a row: %+v, want %+v", rows[0], want)
 		}
 	})
@@ -124,8 +126,10 @@ func testWanted(t *testing.T, s canon.Store) {
 		{AsUser, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 2}, {Key: "before", Name: "Before", Count: 1},
 			{Key: "below", Name: "Below", Count: 1}, {Key: "c", Name: "C", Count: 1}}, 4},
 		{AsGM, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 3}, {Key: "before", Name: "Before", Count: 1}}, 2},
-		{AsUser, canon.Page{Limit: 2, Offset: 1}, []canon.Wanted{{Key: "before", Name: "Before", Count: 1}, {Key: "below", Name: "Below", Count: 1}}, 4},
-		{access.View{Subject: "nobody"}, canon.Page{Limit: 2, Offset: 1}, nil, 0}, // no row carries the total, so it is counted separately
+		{AsUser, canon.Page{Limit: 2, Offset: 1}, []canon.Wanted{{Key: "before", Name: "Before", Count: 1},
+			{Key: "below", Name: "Below", Count: 1}}, 4},
+		// no row carries the total, so it is counted separately
+		{access.View{Subject: "nobody"}, canon.Page{Limit: 2, Offset: 1}, nil, 0},
 		{AsUser, canon.Page{Limit: 2, Offset: 5}, nil, 4},
 		{AsNobody, everything, nil, 0},
 	} {
@@ -141,7 +145,8 @@ func testWanted(t *testing.T, s canon.Store) {
 }
 
 func testTags(t *testing.T, s canon.Store) {
-	port, ruins, secret := canon.TagCount{Key: "sea_port", Name: "Sea Port", Count: 1}, canon.TagCount{Key: "ruin", Name: "ruins", Count: 1}, canon.TagCount{Key: "secret", Name: "Secret", Count: 1}
+	port, ruins, secret := canon.TagCount{Key: "sea_port", Name: "Sea Port", Count: 1},
+		canon.TagCount{Key: "ruin", Name: "ruins", Count: 1}, canon.TagCount{Key: "secret", Name: "Secret", Count: 1}
 	ports := port
 	ports.Count = 2
 	for _, test := range []struct {
@@ -178,10 +183,13 @@ func testTags(t *testing.T, s canon.Store) {
 
 func testLinks(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
-	Put(t, s, Card(1, "A", Open), Card(2, "B", Open), Card(3, "C", GM), Trashed(Card(4, "Gone", Open), Card(4, "", Open), 1))
-	full := canon.Link{World: WorldID(1), ID: LinkID(1), Kind: "exit", From: CardID(1), To: CardID(2), Attrs: json.RawMessage(`{"a":"<é>"}`), Label: AdminBoth, Since: 3, At: Time(3)}
+	Put(t, s, Card(1, "A", Open), Card(2, "B", Open), Card(3, "C", GM),
+		Trashed(Card(4, "Gone", Open), Card(4, "", Open), 1))
+	full := canon.Link{World: WorldID(1), ID: LinkID(1), Kind: "exit", From: CardID(1), To: CardID(2),
+		Attrs: json.RawMessage(`{"a":"<é>"}`), Label: AdminBoth, Since: 3, At: Time(3)}
 	plain := func(n int, kind string, from, to int, since canon.Seq) canon.Link {
-		return canon.Link{World: WorldID(1), ID: LinkID(n), Kind: kind, From: CardID(from), To: CardID(to), Label: Open, Since: since, At: Time(int(since))}
+		return canon.Link{World: WorldID(1), ID: LinkID(n), Kind: kind, From: CardID(from), To: CardID(to), Label: Open,
+			Since: since, At: Time(int(since))}
 	}
 	moved := plain(2, "at", 1, 1, 5)
 	write(t, s, func(tx Writer) {
@@ -273,7 +281,8 @@ func wantLinks(e viewReader, q canon.LinkQuery, want []int) {
 
 func testLayers(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
-	Put(t, s, Card(1, "Place", Open), Card(2, "Other", Open), Card(3, "Hidden", GM), Trashed(Card(4, "Gone", Open), Card(4, "", Open), 1))
+	Put(t, s, Card(1, "Place", Open), Card(2, "Other", Open), Card(3, "Hidden", GM),
+		Trashed(Card(4, "Gone", Open), Card(4, "", Open), 1))
 	layer := func(n, card int, kind string, from, to int64, since canon.Seq) canon.Layer {
 		return canon.Layer{World: WorldID(1), ID: LayerID(n), Card: CardID(card), Kind: kind, Text: fmt.Sprintf("té %d", n),
 			FromTick: from, ToTick: to, Label: Open, Since: since, At: Time(int(since))}
@@ -316,8 +325,10 @@ func testLayers(t *testing.T, open func(*testing.T) canon.Store) {
 		{"as of 3, before time", AsUser, canon.LayerQuery{Card: CardID(1), AsOf: 3, Active: true, Tick: -50}, []int{3}},
 		{"as of 6", AsUser, canon.LayerQuery{Card: CardID(1), AsOf: 6}, []int{4, 2, 1}},
 		{"of another card", AsUser, canon.LayerQuery{Card: CardID(2)}, []int{6}},
-		{"of any of some cards", AsUser, canon.LayerQuery{Cards: []canon.CardID{CardID(3), CardID(2), CardID(1), CardID(9)}, Active: true, Tick: 101}, []int{2, 6, 1}},
-		{"of any, at another time", AsAlice, canon.LayerQuery{Cards: []canon.CardID{CardID(2), CardID(1)}, AsOf: 3}, []int{3, 6, 1}},
+		{"of any of some cards", AsUser, canon.LayerQuery{Cards: []canon.CardID{CardID(3), CardID(2), CardID(1), CardID(9)},
+			Active: true, Tick: 101}, []int{2, 6, 1}},
+		{"of any, at another time", AsAlice, canon.LayerQuery{Cards: []canon.CardID{CardID(2), CardID(1)}, AsOf: 3},
+			[]int{3, 6, 1}},
 		{"of none", AsAll, canon.LayerQuery{}, nil},
 		{"of a hidden card", AsUser, canon.LayerQuery{Card: CardID(3)}, nil},
 		{"of a card in the trash", AsAll, canon.LayerQuery{Card: CardID(4)}, nil},

@@ -86,7 +86,8 @@ func testByCount(t *testing.T, s canon.Store) {
 		revs []uint32
 	}{
 		{"a user", AsUser, []uint32{0, 1, 4, 7, 0}},
-		{"a user who is named", AsAlice, []uint32{0, 1, 4, 7, 0}}, // revision 5 also has the number 2, but revision 4 had it first
+		// revision 5 also has the number 2, but revision 4 had it first
+		{"a user who is named", AsAlice, []uint32{0, 1, 4, 7, 0}},
 		{"a gm", AsGM, []uint32{0, 1, 2, 3, 4, 5, 7, 0}},
 		{"an admin", AsAdmin, []uint32{0, 1, 2, 3, 4, 5, 6, 7, 0}},
 		{"the door", AsAll, []uint32{0, 1, 2, 3, 4, 5, 6, 7, 0}},
@@ -283,7 +284,8 @@ func testFormerNames(t *testing.T, s canon.Store) {
 		view         access.View
 		name, former string // name of the version; name of the card found by the secret name
 	}{
-		{AsUser, "Baker", ""}, {AsAlice, "Zq The Killer", "Miller"}, {AsGM, "Zq The Killer", "Miller"}, {AsAdmin, "Zq The Killer", "Miller"},
+		{AsUser, "Baker", ""}, {AsAlice, "Zq The Killer", "Miller"}, {AsGM, "Zq The Killer", "Miller"},
+		{AsAdmin, "Zq The Killer", "Miller"},
 	} {
 		readAs(t, s, test.view, func(e viewReader) {
 			wantName := func(what string, list []canon.Version, err error) {

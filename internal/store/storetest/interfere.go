@@ -28,7 +28,8 @@ func testInterference(t *testing.T, open func(*testing.T) canon.Store) {
 	}{
 		{"user against gm and admin", AsUser, []access.Label{Open}, []access.Label{GM, Admin, GMAlice}, true},
 		{"gm against admin", AsGM, []access.Label{Open, GM, bob}, []access.Label{Admin, AdminBoth}, true},
-		{"a named user against the unnamed", AsAlice, []access.Label{Open, GMAlice, AdminBoth}, []access.Label{GM, Admin, bob}, false},
+		{"a named user against the unnamed", AsAlice, []access.Label{Open, GMAlice, AdminBoth},
+			[]access.Label{GM, Admin, bob}, false},
 		{"nobody against all", AsNobody, nil, []access.Label{Open, GM, Admin, GMAlice}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -100,9 +101,12 @@ func putSeenCard(tx Writer, i int, l access.Label) {
 	tags := Under(c, Card(100+i, c.Name+"+tags", l))
 	tx.Card(tags, "")
 	tx.Refs(tags, refTo(tag, fmt.Sprintf("tag %d", i%3)))
-	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: "exit", From: c.ID, To: tags.ID, Label: l, Since: canon.Seq(i + 1)})
-	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1001), Kind: "at", From: c.ID, To: Card(1, "", l).ID, Label: l, Since: canon.Seq(i + 1), Attrs: fmt.Appendf(nil, `{"clock":%d}`, i)})
-	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(i + 1), Card: c.ID, Kind: "base", Text: "seen", Label: l, Since: canon.Seq(i + 1)})
+	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: "exit", From: c.ID, To: tags.ID, Label: l,
+		Since: canon.Seq(i + 1)})
+	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1001), Kind: "at", From: c.ID, To: Card(1, "", l).ID, Label: l,
+		Since: canon.Seq(i + 1), Attrs: fmt.Appendf(nil, `{"clock":%d}`, i)})
+	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(i + 1), Card: c.ID, Kind: "base", Text: "seen", Label: l,
+		Since: canon.Seq(i + 1)})
 	tx.Event(Event(i+1, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%3), l))
 }
 
@@ -138,8 +142,10 @@ func putHiddenCard(tx Writer, n, i int, l access.Label) {
 	tx.Card(tags, "")
 	tx.Refs(tags, refTo(tag, fmt.Sprintf("tag %d", i%3)), refTo(tag, "secret"))
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "exit", From: c.ID, To: c.ID, Label: Open, Since: 1})
-	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10_000), Kind: "at", From: CardID(1), To: c.ID, Label: Open, Since: 9, Attrs: []byte(`{"clock":9999}`)})
-	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: c.ID, Kind: "base", Text: "secret", Label: Open, Since: 1})
+	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10_000), Kind: "at", From: CardID(1), To: c.ID, Label: Open,
+		Since: 9, Attrs: []byte(`{"clock":9999}`)})
+	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: c.ID, Kind: "base", Text: "secret", Label: Open,
+		Since: 1})
 	tx.Event(Event(n, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%3), l))
 	gone := Trashed(Card(n+5000, fmt.Sprintf("Place %d", n), l), Card(n+5000, "", l), n)
 	tx.Card(gone, "")
@@ -192,8 +198,10 @@ type adder = func(name string, err error, parts ...any)
 func askLists(e viewReader, p canon.Page, add adder) {
 	ctx := e.ctx()
 	for _, f := range []canon.Filter{
-		{}, {Sort: canon.SortUpdated}, {Sort: canon.SortCreated}, {NameContains: "place"}, {Type: "lore"}, {Type: "secret kind"},
-		{Tag: "tag 1"}, {Tag: "secret"}, {Roots: true}, {Prefix: "place_3_mist"}, {NotName: "*+tags"}, {UpdatedSince: Time(30)},
+		{}, {Sort: canon.SortUpdated}, {Sort: canon.SortCreated}, {NameContains: "place"}, {Type: "lore"},
+		{Type: "secret kind"},
+		{Tag: "tag 1"}, {Tag: "secret"}, {Roots: true}, {Prefix: "place_3_mist"}, {NotName: "*+tags"},
+		{UpdatedSince: Time(30)},
 	} {
 		cards, total, err := e.r.Cards(ctx, e.s, f, p)
 		add("Cards", err, f, cards, total)
@@ -225,9 +233,11 @@ func askLists(e viewReader, p canon.Page, add adder) {
 	hits, err := e.r.NearCards(ctx, e.s, "lantern hous", canon.Filter{}, p.Limit)
 	add("NearCards", err, hits)
 	from := int64(3)
-	cards, total, err = e.r.Cards(ctx, e.s, canon.Filter{Sort: canon.SortField, SortFrom: &from, Types: []string{"lore", "rich text"}}, p)
+	cards, total, err = e.r.Cards(ctx, e.s, canon.Filter{Sort: canon.SortField, SortFrom: &from,
+		Types: []string{"lore", "rich text"}}, p)
 	add("Cards by a field", err, cards, total)
-	for _, q := range []canon.EventQuery{{}, {Oldest: true}, {Types: []string{"moved"}}, {Scopes: []string{"place:1", "place:2"}, After: 5}} {
+	for _, q := range []canon.EventQuery{{}, {Oldest: true}, {Types: []string{"moved"}},
+		{Scopes: []string{"place:1", "place:2"}, After: 5}} {
 		q.Page = p
 		events, total, err := e.r.Events(ctx, e.s, q)
 		add("Events", err, q, events, total)
@@ -235,12 +245,14 @@ func askLists(e viewReader, p canon.Page, add adder) {
 }
 
 func askSearches(e viewReader, p canon.Page, add adder) {
-	for _, q := range slices.Concat(seenWords, []string{"secret", "once", "lantern ferry", "lantern rare", "word1", "place", "antern", "la"}) {
+	for _, q := range slices.Concat(seenWords, []string{"secret", "once", "lantern ferry", "lantern rare", "word1",
+		"place", "antern", "la"}) {
 		for _, mode := range []canon.MatchMode{word, part, phrase} {
 			res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: mode}, p)
 			add("Search", err, q, mode, res)
 		}
-		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: q, InContent: true, Mode: word, Filter: canon.Filter{Type: "lore", Sort: canon.SortUpdated}}, p)
+		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: q, InContent: true, Mode: word,
+			Filter: canon.Filter{Type: "lore", Sort: canon.SortUpdated}}, p)
 		add("Search", err, q, res)
 	}
 }

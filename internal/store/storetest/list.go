@@ -61,10 +61,14 @@ func testOrders(t *testing.T, s canon.Store) {
 		want []string
 	}{
 		{"", []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße", "été d'or"}},
-		{canon.SortName, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße", "été d'or"}},
-		{canon.SortRank, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße", "été d'or"}},
-		{canon.SortUpdated, []string{"été d'or", "Games", "Straße", "Games+Hero", "Game Night", "Gamer", "Games+Été", "Games+tags"}},
-		{canon.SortCreated, []string{"Games+tags", "Straße", "Games+Hero", "Games+Été", "Games", "Gamer", "Game Night", "été d'or"}},
+		{canon.SortName, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße",
+			"été d'or"}},
+		{canon.SortRank, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße",
+			"été d'or"}},
+		{canon.SortUpdated, []string{"été d'or", "Games", "Straße", "Games+Hero", "Game Night", "Gamer", "Games+Été",
+			"Games+tags"}},
+		{canon.SortCreated, []string{"Games+tags", "Straße", "Games+Hero", "Games+Été", "Games", "Gamer", "Game Night",
+			"été d'or"}},
 	} {
 		readAs(t, s, AsUser, func(e viewReader) {
 			if got := cardNames(e.listCards(canon.Filter{Sort: test.sort})); !slices.Equal(got, test.want) {
@@ -80,14 +84,16 @@ func testFilters(t *testing.T, s canon.Store) {
 		filter canon.Filter
 		want   []string
 	}{
-		{"a piece of the name", canon.Filter{NameContains: "ame"}, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer"}},
+		{"a piece of the name", canon.Filter{NameContains: "ame"},
+			[]string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer"}},
 		{"in any case and without accents", canon.Filter{NameContains: "ETE"}, []string{"Games+Été", "été d'or"}},
 		{"with accents where there are none", canon.Filter{NameContains: "Gámer"}, []string{"Gamer"}},
 		{"over the joint of parts", canon.Filter{NameContains: "s+h"}, []string{"Games+Hero"}},
 		{"signs stand for themselves", canon.Filter{NameContains: "%"}, []string{}},
 		{"also these", canon.Filter{NameContains: "Game_"}, []string{}},
 		{"an apostrophe", canon.Filter{NameContains: "D'O"}, []string{"été d'or"}},
-		{"what the name begins with", canon.Filter{NameStarts: "game"}, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer"}},
+		{"what the name begins with", canon.Filter{NameStarts: "game"},
+			[]string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer"}},
 		{"and with the joint", canon.Filter{NameStarts: "GAMES+e", Prefix: "game"}, []string{"Games+Été"}},
 		{"not what it contains", canon.Filter{NameStarts: "ame"}, []string{}},
 		{"one letter", canon.Filter{NameStarts: "s"}, []string{"Straße"}},
@@ -96,7 +102,8 @@ func testFilters(t *testing.T, s canon.Store) {
 		{"below a name that is no whole part", canon.Filter{Below: "gam"}, []string{}},
 		{"a prefix that is no whole part", canon.Filter{Prefix: "gam"}, []string{}},
 		{"a glob left out", canon.Filter{NotName: "Games*"}, []string{"Gamer", "Straße", "été d'or"}},
-		{"a glob of parts left out", canon.Filter{NotName: "*+tags", Prefix: "game"}, []string{"Games", "Games+Hero", "Games+Été"}},
+		{"a glob of parts left out", canon.Filter{NotName: "*+tags", Prefix: "game"},
+			[]string{"Games", "Games+Hero", "Games+Été"}},
 		{"a type, however it is spelled", canon.Filter{Type: "Lore Facts"}, []string{"Game Night", "Gamer"}},
 		{"a type nobody has", canon.Filter{Type: "Lore"}, []string{}},
 		{"a tag, however it is spelled", canon.Filter{Tag: "big thing"}, []string{"Games"}},
@@ -104,7 +111,8 @@ func testFilters(t *testing.T, s canon.Store) {
 		{"updated since, inclusive", canon.Filter{UpdatedSince: Time(40)}, []string{"Games", "été d'or"}},
 		{"updated before, exclusive", canon.Filter{UpdatedBefore: Time(20)}, []string{"Games+tags", "Games+Été"}},
 		{"updated a hair later", canon.Filter{UpdatedSince: Time(40).Add(time.Millisecond)}, []string{"été d'or"}},
-		{"updated between", canon.Filter{UpdatedSince: Time(20), UpdatedBefore: Time(30)}, []string{"Games+Hero", "Game Night", "Gamer"}},
+		{"updated between", canon.Filter{UpdatedSince: Time(20), UpdatedBefore: Time(30)},
+			[]string{"Games+Hero", "Game Night", "Gamer"}},
 		{"children", canon.Filter{Parent: CardID(1)}, []string{"Games+Hero", "Games+tags", "Games+Été"}},
 		{"roots", canon.Filter{Roots: true}, []string{"Games", "Game Night", "Gamer", "Straße", "été d'or"}},
 		{"all of it at once", canon.Filter{NameContains: "game", Prefix: "game", NotName: "*+tags", Type: "RichText",

@@ -156,20 +156,23 @@ func (m *model) nextID() int {
 
 func (m *model) pickWorld() access.WorldID { return WorldID(1 + m.rng.IntN(modelWorlds)) }
 
-var modelLabels = []access.Label{Open, Open, Open, GM, GM, GMAlice, Admin, AdminBoth, access.NewLabel(access.LevelGM, "bob")}
+var modelLabels = []access.Label{Open, Open, Open, GM, GM, GMAlice, Admin, AdminBoth,
+	access.NewLabel(access.LevelGM, "bob")}
 
 func (m *model) pickLabel() access.Label { return pickOne(m, modelLabels...) }
 
 func (m *model) pickVisibility() canon.Visibility {
 	return canon.Visibility{World: m.pickWorld(), View: access.View{
-		Level:   pickOne(m, access.LevelNone, access.LevelUser, access.LevelUser, access.LevelGM, access.LevelGM, access.LevelAdmin, access.LevelAll),
+		Level: pickOne(m, access.LevelNone, access.LevelUser, access.LevelUser, access.LevelGM, access.LevelGM,
+			access.LevelAdmin, access.LevelAll),
 		Subject: pickOne(m, access.Subject(""), "", "alice", "bob"),
 		Ceiling: pickOne(m, access.LevelNone, access.LevelNone, access.LevelNone, access.LevelUser, access.LevelGM),
 	}}
 }
 
 var modelParts = []string{
-	"Hall", "halls", "Marsh Moot", "Été", "eternal", "GM", "tags", "tags", "日本", "Żółw", "O’Neill", "a_b", "x1", "Ferry-Road",
+	"Hall", "halls", "Marsh Moot", "Été", "eternal", "GM", "tags", "tags", "日本", "Żółw", "O’Neill", "a_b", "x1",
+	"Ferry-Road",
 	"50% off", "Straße", "Bell", "the Bell", "notes", "*right",
 }
 

@@ -122,7 +122,8 @@ func (m *model) randomCardQuery(s canon.Visibility) (string, queryFunc) {
 			return nonNil(all), err
 		}
 	case 11:
-		text, f, n := pickOne(m, "hall", "Old Hal", "ferymen", "ete bs", "Marsh Mot", "bell", "日本", "x", m.pickName()), m.randomFilter(), 1+m.rng.IntN(8)
+		text, f, n := pickOne(m, "hall", "Old Hal", "ferymen", "ete bs", "Marsh Mot", "bell", "日本", "x", m.pickName()),
+			m.randomFilter(), 1+m.rng.IntN(8)
 		return fmt.Sprintf("NearCards %q, %+v, %d", text, f, n), func(r canon.Reader) (any, error) {
 			all, err := r.NearCards(ctx, s, text, f, n)
 			return nonNil(all), err
@@ -170,7 +171,8 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 	ctx, p, id := m.t.Context(), m.pickPage(), m.pickCardID()
 	switch m.rng.IntN(12) {
 	case 10:
-		q := canon.ReachQuery{From: id, Kinds: pickOne(m, nil, nil, []string{"at", "exit"}), Both: m.chance(50), Depth: m.rng.IntN(5), Limit: 1 + m.rng.IntN(20),
+		q := canon.ReachQuery{From: id, Kinds: pickOne(m, nil, nil, []string{"at", "exit"}), Both: m.chance(50),
+			Depth: m.rng.IntN(5), Limit: 1 + m.rng.IntN(20),
 			AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
 		return fmt.Sprintf("Reach %+v", q), func(r canon.Reader) (any, error) {
 			got, err := r.Reach(ctx, s, q)
@@ -183,8 +185,10 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 			return []any{n, ok}, err
 		}
 	case 8:
-		q := canon.EventQuery{Types: pickOne(m, nil, nil, []string{"moved"}, []string{"said", "moved"}), Scopes: pickOne(m, nil, []string{""}, []string{"place:1", "place:2"}),
-			Key: pickOne(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)), Before: pickOne(m, 0, canon.Seq(m.rng.IntN(60))), AsOf: pickOne(m, 0, canon.Seq(m.rng.IntN(60))),
+		q := canon.EventQuery{Types: pickOne(m, nil, nil, []string{"moved"}, []string{"said", "moved"}),
+			Scopes: pickOne(m, nil, []string{""}, []string{"place:1", "place:2"}),
+			Key:    pickOne(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)), Before: pickOne(m, 0, canon.Seq(m.rng.IntN(60))),
+			AsOf:   pickOne(m, 0, canon.Seq(m.rng.IntN(60))),
 			Oldest: m.chance(50), Page: p}
 		return fmt.Sprintf("Events %+v", q), func(r canon.Reader) (any, error) {
 			all, total, err := r.Events(ctx, s, q)
@@ -236,7 +240,8 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 			return withTotal{nonNil(all), total}, err
 		}
 	case 4:
-		q := canon.LinkQuery{Kinds: pickOne(m, nil, nil, []string{"at"}, []string{"exit", "within"}), AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1))), Page: p}
+		q := canon.LinkQuery{Kinds: pickOne(m, nil, nil, []string{"at"}, []string{"exit", "within"}),
+			AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1))), Page: p}
 		if m.chance(30) {
 			q.From = id
 		}
@@ -255,7 +260,8 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 			return withTotal{nonNil(all), total}, err
 		}
 	case 5:
-		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)), Kind: pickOne(m, "", "base"), AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
+		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)), Kind: pickOne(m, "", "base"),
+			AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
 		if q.Tick%3 == 0 {
 			q.Card, q.Cards = canon.CardID{}, []canon.CardID{CardID(1 + int(q.Tick)), id}
 		}
@@ -356,7 +362,8 @@ func (m *model) wrongNearNames(r canon.Reader, s canon.Visibility, name string) 
 // askSearch compares the hits of a search in both stores, and checks the order of each store's
 // result.
 func (m *model) askSearch(s canon.Visibility) {
-	q := canon.SearchQuery{Mode: pickOne(m, word, part, phrase, stem), InName: m.chance(60), InContent: m.chance(70), InFields: m.chance(30), CaseSensitive: m.chance(15), Language: pickOne(m, "en", "de", "")}
+	q := canon.SearchQuery{Mode: pickOne(m, word, part, phrase, stem), InName: m.chance(60), InContent: m.chance(70),
+		InFields: m.chance(30), CaseSensitive: m.chance(15), Language: pickOne(m, "en", "de", "")}
 	for i := range 1 + m.rng.IntN(3) {
 		if i > 0 {
 			q.Q += " "
@@ -411,7 +418,8 @@ func listOf(hits []canon.Hit) (list []canon.Hit) {
 		c := h.Card
 		list = append(list, canon.Hit{Names: h.Names, Card: canon.Card{
 			World: c.World, ID: c.ID, Parent: c.Parent, Key: c.Key, Name: c.Name, Type: c.Type, Content: c.Content, Size: c.Size,
-			Length: c.Length, UpdatedAt: c.UpdatedAt, CreatedAt: c.CreatedAt, Counts: c.Counts, Label: access.NewLabel(c.Label.Level),
+			Length: c.Length, UpdatedAt: c.UpdatedAt, CreatedAt: c.CreatedAt, Counts: c.Counts,
+			Label: access.NewLabel(c.Label.Level),
 		}})
 	}
 	return list

@@ -96,7 +96,8 @@ func (m *model) stampCard(c canon.Card) canon.Card {
 }
 
 func (m *model) createCard(w access.WorldID, living []canon.Card) []change {
-	c := canon.Card{World: w, ID: CardID(m.nextID()), Part: pickOne(m, modelParts...), Own: m.pickLabel(), CreatedBy: "ann", CreatedAt: Time(int(m.seq / 4))}
+	c := canon.Card{World: w, ID: CardID(m.nextID()), Part: pickOne(m, modelParts...), Own: m.pickLabel(),
+		CreatedBy: "ann", CreatedAt: Time(int(m.seq / 4))}
 	var parent canon.Card
 	if len(living) > 0 && m.chance(60) {
 		parent = pickOne(m, living...)
@@ -109,8 +110,10 @@ func (m *model) createCard(w access.WorldID, living []canon.Card) []change {
 // randomizeCard sets a random type, content, fields and codename.
 func (m *model) randomizeCard(c *canon.Card) {
 	c.Type = pickOne(m, "RichText", "rich text", "Lore", "Lores", "Place")
-	c.Fields = pickOne(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`), json.RawMessage(`{"c":["Lanterns","the ferry"]}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),
-		json.RawMessage(`{"aliases":["Old Hall","Été bis"],"sort":1.0}`), json.RawMessage(`{"aliases":["ferryman"," ","Old  Hall"],"sort":7}`))
+	c.Fields = pickOne(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`),
+		json.RawMessage(`{"c":["Lanterns","the ferry"]}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),
+		json.RawMessage(`{"aliases":["Old Hall","Été bis"],"sort":1.0}`),
+		json.RawMessage(`{"aliases":["ferryman"," ","Old  Hall"],"sort":7}`))
 	if m.chance(20) {
 		c.Codename = pickOne(m, "", "one", "two", "three", "four")
 	}
@@ -170,7 +173,8 @@ func (m *model) restoreCards(w access.WorldID) []change {
 		if err != nil || len(roots) == 0 {
 			return err
 		}
-		family, err = r.FindCards(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.CardQuery{TrashRoot: pickOne(m, roots...).ID})
+		family, err = r.FindCards(m.t.Context(), canon.Visibility{World: w, View: AsAll},
+			canon.CardQuery{TrashRoot: pickOne(m, roots...).ID})
 		return err
 	})
 	for _, l := range m.livingCards(w) {
@@ -212,8 +216,11 @@ func (m *model) putRefs(c canon.Card) []change {
 }
 
 func (m *model) putLink(w access.WorldID, living []canon.Card) []change {
-	l := canon.Link{World: w, ID: LinkID(m.nextID()), Kind: pickOne(m, "exit", "at", "within"), From: pickOne(m, living...).ID, To: pickOne(m, living...).ID,
-		Attrs: pickOne(m, nil, json.RawMessage(`{"a":"<"}`), json.RawMessage(fmt.Sprintf(`{"clock":%d,"n":%d}`, m.seq%50, m.rng.IntN(9)-4))), Label: m.pickLabel(), Since: m.seq, At: Time(int(m.seq))}
+	l := canon.Link{World: w, ID: LinkID(m.nextID()), Kind: pickOne(m, "exit", "at", "within"),
+		From: pickOne(m, living...).ID, To: pickOne(m, living...).ID,
+		Attrs: pickOne(m, nil, json.RawMessage(`{"a":"<"}`),
+			json.RawMessage(fmt.Sprintf(`{"clock":%d,"n":%d}`, m.seq%50, m.rng.IntN(9)-4))), Label: m.pickLabel(), Since: m.seq,
+		At: Time(int(m.seq))}
 	var current []canon.Link
 	m.readModel(func(r canon.Reader) (err error) {
 		current, _, err = r.Links(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.LinkQuery{Page: everything})
@@ -233,12 +240,14 @@ func (m *model) putLink(w access.WorldID, living []canon.Card) []change {
 
 func (m *model) putLayer(w access.WorldID, living []canon.Card) []change {
 	from := int64(m.rng.IntN(20))
-	l := canon.Layer{World: w, ID: LayerID(m.nextID()), Card: pickOne(m, living...).ID, Kind: pickOne(m, "base", "weather"), Text: m.randomText(3), FromTick: from,
+	l := canon.Layer{World: w, ID: LayerID(m.nextID()), Card: pickOne(m, living...).ID,
+		Kind: pickOne(m, "base", "weather"), Text: m.randomText(3), FromTick: from,
 		ToTick: pickOne(m, 0, from, from+5), Label: m.pickLabel(), Since: m.seq, At: Time(int(m.seq))}
 	put := func(tx canon.Tx) error { return tx.PutLayer(m.t.Context(), l) }
 	var current []canon.Layer
 	m.readModel(func(r canon.Reader) (err error) {
-		current, err = r.Layers(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.LayerQuery{Card: pickOne(m, living...).ID})
+		current, err = r.Layers(m.t.Context(), canon.Visibility{World: w, View: AsAll},
+			canon.LayerQuery{Card: pickOne(m, living...).ID})
 		return err
 	})
 	if len(current) == 0 || m.chance(50) {
@@ -261,7 +270,8 @@ func (m *model) putBody(w access.WorldID) []change {
 }
 
 func (m *model) putMember(w access.WorldID) []change {
-	who := canon.Member{World: w, Subject: pickOne(m, access.Subject("ann"), "bob", "zoe"), Role: pickOne(m, access.RoleNone, access.RoleUser, access.RoleGM)}
+	who := canon.Member{World: w, Subject: pickOne(m, access.Subject("ann"), "bob", "zoe"),
+		Role: pickOne(m, access.RoleNone, access.RoleUser, access.RoleGM)}
 	world := World(int(w[15]))
 	world.Slug, world.Title = pickOne(m, world.Slug, "world-1", "other"), m.randomText(2)
 	return []change{
@@ -285,7 +295,8 @@ func (m *model) appendCommit() []change {
 			return tx.Append(m.t.Context(), c)
 		},
 		func(tx canon.Tx) error {
-			return tx.PutRepeat(m.t.Context(), canon.Repeat{Account: "k", Key: string(id), Stream: id, Seq: m.seq, Expires: Time(int(m.seq))})
+			return tx.PutRepeat(m.t.Context(), canon.Repeat{Account: "k", Key: string(id), Stream: id, Seq: m.seq,
+				Expires: Time(int(m.seq))})
 		},
 	}
 }

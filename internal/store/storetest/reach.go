@@ -19,7 +19,8 @@ func testReach(t *testing.T, open func(*testing.T) canon.Store) {
 	write(t, s, func(tx Writer) {
 		way := func(kind string, from, to int, label access.Label, since, until canon.Seq) {
 			n++
-			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: kind, From: CardID(from), To: CardID(to), Label: label, Since: since, Until: until})
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: kind, From: CardID(from), To: CardID(to), Label: label,
+				Since: since, Until: until})
 		}
 		way("exit", 1, 2, Open, 1, 0)      // 1
 		way("exit", 2, 3, Open, 1, 0)      // 2
@@ -106,12 +107,14 @@ func reachedText(got canon.Reached) string {
 
 func testLinkMax(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
-	Put(t, s, Card(1, "A", Open), Card(2, "B", Open), Card(3, "C", GM), Trashed(Card(4, "Gone", Open), Card(4, "", Open), 1))
+	Put(t, s, Card(1, "A", Open), Card(2, "B", Open), Card(3, "C", GM),
+		Trashed(Card(4, "Gone", Open), Card(4, "", Open), 1))
 	n := 0
 	write(t, s, func(tx Writer) {
 		at := func(kind string, from, to int, label access.Label, attrs string, until canon.Seq) {
 			n++
-			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: kind, From: CardID(from), To: CardID(to), Label: label, Attrs: []byte(attrs), Since: 1, Until: until})
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: kind, From: CardID(from), To: CardID(to), Label: label,
+				Attrs: []byte(attrs), Since: 1, Until: until})
 		}
 		at("at", 1, 2, Open, `{"clock":5,"n":-4}`, 0)
 		at("at", 2, 2, Open, `{"clock":-7,"n":-9}`, 0)
@@ -150,7 +153,8 @@ func testLinkMax(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 	write(t, s, func(tx Writer) {
 		tx.ok("EndLink", tx.Tx.EndLink(t.Context(), WorldID(1), LinkID(1), 9))
-		tx.Link(canon.Link{World: WorldID(1), ID: LinkID(1), Kind: "at", From: CardID(1), To: CardID(2), Label: Open, Attrs: []byte(`{"clock":3}`), Since: 9})
+		tx.Link(canon.Link{World: WorldID(1), ID: LinkID(1), Kind: "at", From: CardID(1), To: CardID(2), Label: Open,
+			Attrs: []byte(`{"clock":3}`), Since: 9})
 	})
 	readAs(t, s, AsUser, func(e viewReader) {
 		if got, _, err := e.r.LinkMax(e.ctx(), e.s, "at", "clock"); err != nil || got != 3 {
@@ -166,10 +170,14 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 		return c
 	}
 	deep := Under(Card(1, "Marsh", Open), Card(5, "Marsh+Old Mill", Open))
-	long := Under(Card(3, "The Old Mill", Open), Card(11, "The Old Mill+What stands beyond the weir and the water meadows+Bell", Open))
-	Put(t, s, Card(1, "Marsh", Open), Card(2, "Old Mill", Open), Card(3, "The Old Mill", Open), Card(4, "Été", Open), deep, long,
-		known(Card(6, "Grinder", Open), `{"aliases":["Old Mills","Windmill"],"sort":4}`), known(Card(7, "Hidden", GM), `{"aliases":["Old Mill"]}`),
-		known(Card(8, "Hers", GMAlice), `{"aliases":["Old Mill",7,"","old mill"]}`), known(Card(9, "Odd", Open), `{"aliases":"Old Mill"}`),
+	long := Under(Card(3, "The Old Mill", Open), Card(11,
+		"The Old Mill+What stands beyond the weir and the water meadows+Bell", Open))
+	Put(t, s, Card(1, "Marsh", Open), Card(2, "Old Mill", Open), Card(3, "The Old Mill", Open), Card(4, "Été", Open),
+		deep, long,
+		known(Card(6, "Grinder", Open), `{"aliases":["Old Mills","Windmill"],"sort":4}`),
+		known(Card(7, "Hidden", GM), `{"aliases":["Old Mill"]}`),
+		known(Card(8, "Hers", GMAlice), `{"aliases":["Old Mill",7,"","old mill"]}`),
+		known(Card(9, "Odd", Open), `{"aliases":"Old Mill"}`),
 		Trashed(known(Card(10, "Gone", Open), `{"aliases":["Old Mill"]}`), Card(10, "", Open), 3))
 	for _, test := range []struct {
 		name string
@@ -179,7 +187,8 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 		n    int
 		want []string
 	}{
-		{"best first, then by key", AsUser, "old mill", canon.Filter{}, 9, []string{"Marsh+Old Mill", "Old Mill", "Grinder", "The Old Mill"}},
+		{"best first, then by key", AsUser, "old mill", canon.Filter{}, 9,
+			[]string{"Marsh+Old Mill", "Old Mill", "Grinder", "The Old Mill"}},
 		{"with a slip of the hand", AsUser, "Old Mlil", canon.Filter{}, 2, []string{"Marsh+Old Mill", "Old Mill"}},
 		{"by the last part of a long name", AsUser, "bell", canon.Filter{}, 9, []string{long.Name}},
 		{"accents folded", AsUser, "ETE", canon.Filter{}, 9, []string{"Été"}},
@@ -228,7 +237,8 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 func testFields(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	var cards []canon.Card
-	for i, fields := range []string{`{"sort":5}`, `{"sort":-5}`, `{}`, `{"sort":5}`, `{"sort":2.5}`, `{"sort":"1"}`, `{"a":{"sort":1}}`, `{"sort":70}`} {
+	for i, fields := range []string{`{"sort":5}`, `{"sort":-5}`, `{}`, `{"sort":5}`, `{"sort":2.5}`, `{"sort":"1"}`,
+		`{"a":{"sort":1}}`, `{"sort":70}`} {
 		c := Card(i+1, fmt.Sprintf("Card %c", 'H'-i), Open)
 		c.Fields = []byte(fields)
 		c.Codename = []string{"", fmt.Sprint("code-", i)}[i%2]

@@ -15,7 +15,8 @@ import (
 func testNames(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	Put(t, s, Card(1, "Brelaune", Open), Card(2, "Été", Open), Card(3, "Eternal", Open), Card(4, "eté+below", Open),
-		Card(5, "Brelaune", GM), Card(6, "Brelauna", GM), Trashed(Card(7, "Etesian", Open), Card(7, "", Open), 1), Card(8, "Ete%", Open))
+		Card(5, "Brelaune", GM), Card(6, "Brelauna", GM), Trashed(Card(7, "Etesian", Open), Card(7, "", Open), 1),
+		Card(8, "Ete%", Open))
 	for _, test := range []struct {
 		name   string
 		view   access.View
@@ -43,7 +44,8 @@ func testNames(t *testing.T, open func(*testing.T) canon.Store) {
 		})
 	}
 	t.Run("near", func(t *testing.T) {
-		for asked, want := range map[string]string{"Brelane": "Brelaune", "brelauné": "Brelaune", "Etrnal": "Eternal", "Eternall": "Eternal"} {
+		for asked, want := range map[string]string{"Brelane": "Brelaune", "brelauné": "Brelaune", "Etrnal": "Eternal",
+			"Eternall": "Eternal"} {
 			readAs(t, s, AsUser, func(e viewReader) {
 				got, err := e.r.NearNames(e.ctx(), e.s, asked, 3)
 				e.ok("NearNames", err)
@@ -225,7 +227,8 @@ func testMatch(t *testing.T, s canon.Store) {
 	} {
 		q := canon.SearchQuery{Q: test.q, Mode: test.mode, Language: "en"}
 		columns, exact := strings.CutSuffix(test.columns, "+")
-		q.InName, q.InContent, q.CaseSensitive = columns == "name" || columns == "both" || columns == "all", columns == "content" || columns == "both" || columns == "all", exact
+		q.InName, q.InContent, q.CaseSensitive = columns == "name" || columns == "both" || columns == "all",
+			columns == "content" || columns == "both" || columns == "all", exact
 		q.InFields = columns == "fields" || columns == "all"
 		t.Run(fmt.Sprintf("%s/%q in %s", test.mode, test.q, test.columns), func(t *testing.T) {
 			readAs(t, s, AsUser, func(e viewReader) {
@@ -252,10 +255,12 @@ func testLanguages(t *testing.T, s canon.Store) {
 		want        []int
 	}{
 		{"de", "Haus", []int{1}}, {"de", "hauses", []int{1}}, {"de", "Frau", []int{1}}, {"en", "Frau", nil},
-		{"fr", "continuelle", []int{2}}, {"en", "continuelle", nil}, {"en", "houses", []int{3}}, {"", "houses", nil}, {"xx", "housing", []int{3}},
+		{"fr", "continuelle", []int{2}}, {"en", "continuelle", nil}, {"en", "houses", []int{3}}, {"", "houses", nil},
+		{"xx", "housing", []int{3}},
 	} {
 		readAs(t, s, AsUser, func(e viewReader) {
-			if got := cardNumbers(e.searchAll(canon.SearchQuery{Q: test.q, Mode: stem, Language: test.language})); !slices.Equal(got, test.want) {
+			if got := cardNumbers(e.searchAll(canon.SearchQuery{Q: test.q, Mode: stem,
+				Language: test.language})); !slices.Equal(got, test.want) {
 				t.Errorf("%q in %q finds %v, want %v", test.q, test.language, got, test.want)
 			}
 		})
@@ -284,7 +289,8 @@ func testSearchPages(t *testing.T, s canon.Store) {
 					from := min(offset, len(all.Hits))
 					want := all.Hits[from:min(from+limit, len(all.Hits))]
 					if !slices.Equal(hitNames(res), hitNames(canon.SearchResult{Hits: want})) || res.Total != all.Total {
-						t.Errorf("%v: %d from %d: %q of %+v, want %q", v, limit, offset, hitNames(res), res.Total, hitNames(canon.SearchResult{Hits: want}))
+						t.Errorf("%v: %d from %d: %q of %+v, want %q", v, limit, offset, hitNames(res), res.Total,
+							hitNames(canon.SearchResult{Hits: want}))
 					}
 				}
 			}
@@ -299,7 +305,8 @@ func testSearchCounts(t *testing.T, s canon.Store) {
 		t.Helper()
 		for _, mode := range []canon.MatchMode{word, part} {
 			readAs(t, s, AsUser, func(e viewReader) {
-				if res := e.searchAll(canon.SearchQuery{Q: "willow", InName: true, InContent: true, Mode: mode}); res.Total != (canon.Total{Count: want}) || len(res.Hits) != want {
+				if res := e.searchAll(canon.SearchQuery{Q: "willow", InName: true, InContent: true,
+					Mode: mode}); res.Total != (canon.Total{Count: want}) || len(res.Hits) != want {
 					t.Errorf("%v: %d found of %+v, want %d", mode, len(res.Hits), res.Total, want)
 				}
 			})
@@ -324,7 +331,8 @@ func testSearchCounts(t *testing.T, s canon.Store) {
 func testSearchOrder(t *testing.T, s canon.Store) {
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
-		for i, text := range []string{"rare and a long tail of other words that say nothing", "common", "rare rare rare", "rare again", "rare"} {
+		for i, text := range []string{"rare and a long tail of other words that say nothing", "common", "rare rare rare",
+			"rare again", "rare"} {
 			c := Card(i+1, []string{"E", "D", "C", "B", "rare"}[i], Open)
 			c.CreatedAt = Time(100 - i)
 			tx.Card(c, text)
@@ -345,7 +353,8 @@ func testSearchOrder(t *testing.T, s canon.Store) {
 			t.Errorf("said once in a long text ranks before: %q", hitNames(res))
 		}
 		for sort, want := range map[canon.Sort][]string{
-			canon.SortName: {"B", "C", "E", "rare"}, canon.SortUpdated: {"rare", "B", "C", "E"}, canon.SortCreated: {"E", "C", "B", "rare"},
+			canon.SortName: {"B", "C", "E", "rare"}, canon.SortUpdated: {"rare", "B", "C", "E"},
+			canon.SortCreated: {"E", "C", "B", "rare"},
 		} {
 			q.Filter.Sort = sort
 			res := e.searchAll(q)
@@ -440,7 +449,8 @@ func testAboveCap(t *testing.T, s canon.Store) {
 			tx.Row(c)
 			tx.Index(c, &canon.SearchDoc{Name: c.Name, Text: "mist"})
 		}
-		for i, c := range []canon.Card{Card(7, "Mist east", Open), Card(5, "Mist west", Open), Card(n+1, "Mist named", GMAlice)} {
+		for i, c := range []canon.Card{Card(7, "Mist east", Open), Card(5, "Mist west", Open),
+			Card(n+1, "Mist named", GMAlice)} {
 			c.UpdatedAt = Time(i)
 			if !c.Label.Equal(Open) {
 				c.UpdatedAt = Time(2 * n) // latest of all, with the word in its name
@@ -450,7 +460,8 @@ func testAboveCap(t *testing.T, s canon.Store) {
 		}
 	})
 	readAs(t, s, AsAlice, func(e viewReader) {
-		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist", InName: true, InContent: true, Mode: word}, canon.Page{Limit: 4})
+		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist", InName: true, InContent: true, Mode: word},
+			canon.Page{Limit: 4})
 		e.ok("Search", err)
 		want := []string{"Mist east", "Mist west", "Card 1", "Card 10"}
 		if got := hitNames(res); !slices.Equal(got, want) || !res.Ranked {
@@ -465,7 +476,8 @@ func testAboveCap(t *testing.T, s canon.Store) {
 		}
 	})
 	readAs(t, s, AsUser, func(e viewReader) {
-		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist 77", InName: true, InContent: true, Mode: word}, canon.Page{Limit: 4})
+		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist 77", InName: true, InContent: true, Mode: word},
+			canon.Page{Limit: 4})
 		e.ok("Search", err)
 		if got := hitNames(res); !slices.Equal(got, []string{"Card 77"}) {
 			t.Errorf("a rare word beside a common one: %q", got)

@@ -41,7 +41,8 @@ func fillAllLabels(t testing.TB, s canon.Store) {
 	town := Card(1, "Town", Open)
 	Put(t, s, town)
 	write(t, s, func(tx Writer) {
-		tx.Link(canon.Link{World: WorldID(1), ID: LinkID(99), Kind: "loop", From: town.ID, To: town.ID, Label: Open, Since: 1})
+		tx.Link(canon.Link{World: WorldID(1), ID: LinkID(99), Kind: "loop", From: town.ID, To: town.ID, Label: Open,
+			Since: 1})
 		for i, label := range allLabels {
 			n := 10 + i
 			old := Under(town, Card(n, fmt.Sprintf("Town+Old %s", label), label))
@@ -61,12 +62,17 @@ func fillAllLabels(t testing.TB, s canon.Store) {
 				canon.Ref{Kind: canon.RefTag, Target: "hall", Name: "hall"},
 				canon.Ref{Kind: canon.RefTag, Target: markup.KeyOf("tag " + label.String()), Name: "tag " + label.String()})
 			tx.Card(Card(n+30, "Echo", label), "")
-			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "to hall", From: town.ID, To: hall.ID, Label: Open, Since: 1,
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "to hall", From: town.ID, To: hall.ID, Label: Open,
+				Since: 1,
 				Attrs: fmt.Appendf(nil, `{"of %s":%d}`, label.Level, n)})
-			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10), Kind: "from hall", From: hall.ID, To: town.ID, Label: Open, Since: 1})
-			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 20), Kind: "loop", From: town.ID, To: town.ID, Label: label, Since: 2})
-			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: town.ID, Kind: "base", Text: label.String(), Label: label, Since: 1})
-			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n + 10), Card: hall.ID, Kind: "base", Text: label.String(), Label: Open, Since: 1})
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10), Kind: "from hall", From: hall.ID, To: town.ID, Label: Open,
+				Since: 1})
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 20), Kind: "loop", From: town.ID, To: town.ID, Label: label,
+				Since: 2})
+			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: town.ID, Kind: "base", Text: label.String(),
+				Label: label, Since: 1})
+			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n + 10), Card: hall.ID, Kind: "base", Text: label.String(),
+				Label: Open, Since: 1})
 			tx.Event(Event(n, "seen", "hall", label))
 			gone := Trashed(Card(n+40, "Gone "+label.String(), label), Card(n+40, "", label), n)
 			tx.Card(gone, "")
@@ -179,7 +185,8 @@ var cardQuestions = []question{
 		return out, uncounted
 	}},
 	{"FindCards by IDs", func(e viewReader) ([]access.Label, canon.Total) {
-		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{IDs: []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)}})
+		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{IDs: []canon.CardID{CardID(10), CardID(11), CardID(12),
+			CardID(13), CardID(14)}})
 		e.ok("FindCards by IDs", err)
 		return labelsOf(cards), uncounted
 	}},
@@ -198,13 +205,15 @@ var cardQuestions = []question{
 		return labelsOf(cards), uncounted
 	}},
 	{"Cards with a codename", listHalls(canon.Filter{Coded: true, Sort: canon.SortField})},
-	{"Cards of types", listHalls(canon.Filter{Types: []string{"kind user", "kind gm", "kind gm:alice", "kind admin", "kind admin:alice,bob"}})},
+	{"Cards of types", listHalls(canon.Filter{Types: []string{"kind user", "kind gm", "kind gm:alice", "kind admin",
+		"kind admin:alice,bob"}})},
 	{"Cards by their field", askEachHall(func(e viewReader, n int, _ access.Label) bool {
 		at := int64(n)
 		return len(e.listCards(canon.Filter{SortFrom: &at, SortTo: &at})) == 1
 	})},
 	{"Reach", func(e viewReader) ([]access.Label, canon.Total) {
-		got, err := e.r.Reach(e.ctx(), e.s, canon.ReachQuery{From: CardID(1), Kinds: []string{"to hall"}, Depth: 3, Limit: 100})
+		got, err := e.r.Reach(e.ctx(), e.s, canon.ReachQuery{From: CardID(1), Kinds: []string{"to hall"}, Depth: 3,
+			Limit: 100})
 		e.ok("Reach", err)
 		if len(got.Cards) == 0 {
 			return nil, uncounted
@@ -220,10 +229,13 @@ var cardQuestions = []question{
 		return slices.Contains(list, "Town+Hall "+l.String())
 	})},
 	{"Search", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord})},
-	{"Search for a phrase", searchHalls(canon.SearchQuery{Q: "town hall", InName: true, Mode: canon.MatchPhrase, Filter: canon.Filter{Parent: CardID(1)}})},
+	{"Search for a phrase", searchHalls(canon.SearchQuery{Q: "town hall", InName: true, Mode: canon.MatchPhrase,
+		Filter: canon.Filter{Parent: CardID(1)}})},
 	{"Search for a part", searchHalls(canon.SearchQuery{Q: "anter", InContent: true, Mode: canon.MatchSubstring})},
-	{"Search with a tag", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Tag: "hall"}})},
-	{"Search by name", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Sort: canon.SortName}})},
+	{"Search with a tag", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord,
+		Filter: canon.Filter{Tag: "hall"}})},
+	{"Search by name", searchHalls(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord,
+		Filter: canon.Filter{Sort: canon.SortName}})},
 }
 
 var rowQuestions = []question{
@@ -351,7 +363,8 @@ var rowQuestions = []question{
 		return ok
 	})},
 	{"CardsAt", func(e viewReader) (out []access.Label, _ canon.Total) {
-		rows, err := e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)}, 1000)
+		rows, err := e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13),
+			CardID(14)}, 1000)
 		e.ok("CardsAt", err)
 		for _, v := range rows {
 			out = append(out, v.Label)

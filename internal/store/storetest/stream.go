@@ -92,7 +92,8 @@ func testStreams(t *testing.T, open func(*testing.T) canon.Store) {
 	write(t, s, func(tx Writer) { other = append(other, tx.Append("a:é")) })
 	t.Run("are listed by id, each with its head", func(t *testing.T) {
 		readAs(t, s, AsNobody, func(e viewReader) {
-			inB, inA := canon.StreamHead{Stream: "b", Head: canon.Head{Seq: 10, Hash: first[9].Hash}}, canon.StreamHead{Stream: "a:é", Head: canon.Head{Seq: 1, Hash: other[0].Hash}}
+			inB, inA := canon.StreamHead{Stream: "b", Head: canon.Head{Seq: 10, Hash: first[9].Hash}},
+				canon.StreamHead{Stream: "a:é", Head: canon.Head{Seq: 1, Hash: other[0].Hash}}
 			for kind, want := range map[string][]canon.StreamHead{"": {inA, inB}, "a": {inA}, "b": nil, "a:": nil, "c": nil} {
 				if streams, err := e.r.Streams(e.ctx(), kind); err != nil || !slices.Equal(streams, want) {
 					t.Errorf("Streams of the kind %q: %v, %v; want %v", kind, streams, err, want)
@@ -116,7 +117,8 @@ func testCommits(t *testing.T, s canon.Store, first, other []canon.StoredCommit)
 			from   canon.Seq
 			want   []canon.StoredCommit
 		}{
-			{"b", 0, first}, {"b", 1, first}, {"b", 4, first[3:]}, {"b", 10, first[9:]}, {"b", 11, nil}, {"a:é", 0, other}, {"none", 0, nil},
+			{"b", 0, first}, {"b", 1, first}, {"b", 4, first[3:]}, {"b", 10, first[9:]}, {"b", 11, nil}, {"a:é", 0, other},
+			{"none", 0, nil},
 		} {
 			var got []canon.StoredCommit
 			for c, err := range e.r.Commits(e.ctx(), test.stream, test.from) {
@@ -286,8 +288,10 @@ func testDumpLines(t *testing.T, s canon.Store) {
 		tx.ok("PutMember", tx.Tx.PutMember(t.Context(), canon.Member{World: w.ID, Subject: "ann", Role: access.RoleGM}))
 		tx.Card(c, "a text")
 		tx.Refs(c, refTo(link, "Zed"))
-		tx.Link(canon.Link{World: w.ID, ID: LinkID(1), Kind: "loop", From: c.ID, To: c.ID, Label: Open, Since: 1, At: Time(1)})
-		tx.Layer(canon.Layer{World: w.ID, ID: LayerID(1), Card: c.ID, Kind: "base", Text: "t", FromTick: -1, Label: Open, Since: 1, At: Time(1)})
+		tx.Link(canon.Link{World: w.ID, ID: LinkID(1), Kind: "loop", From: c.ID, To: c.ID, Label: Open, Since: 1,
+			At: Time(1)})
+		tx.Layer(canon.Layer{World: w.ID, ID: LayerID(1), Card: c.ID, Kind: "base", Text: "t", FromTick: -1, Label: Open,
+			Since: 1, At: Time(1)})
 		e := Event(2, "moved", "place:1", GMAlice)
 		e.Actor, e.Correlation, e.Causation, e.Key, e.Version = canon.EventActor{Kind: "npc", ID: "7"}, "c", "d", "k", 3
 		e.Payload = []byte(`{"é": "<"}`)

@@ -21,9 +21,11 @@ func testTree(t *testing.T, open func(*testing.T) canon.Store) {
 		total int
 	}{
 		{"children by creation, then id", AsUser, 1, 1, everything, []string{"R+b", "R+a", "R+c"}, 3},
-		{"generations, in the order of their parents", AsUser, 1, 2, everything, []string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x"}, 6},
+		{"generations, in the order of their parents", AsUser, 1, 2, everything,
+			[]string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x"}, 6},
 		{"three deep", AsUser, 1, 3, everything, []string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x", "R+b+z+deep"}, 7},
-		{"deeper than it goes", AsUser, 1, 100, everything, []string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x", "R+b+z+deep"}, 7},
+		{"deeper than it goes", AsUser, 1, 100, everything,
+			[]string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x", "R+b+z+deep"}, 7},
 		{"no depth", AsUser, 1, 0, everything, []string{}, 0},
 		{"a page over generations", AsUser, 1, 2, canon.Page{Limit: 2, Offset: 2}, []string{"R+c", "R+b+z"}, 6},
 		{"past the end", AsUser, 1, 2, canon.Page{Limit: 2, Offset: 6}, []string{}, 6},
@@ -35,7 +37,8 @@ func testTree(t *testing.T, open func(*testing.T) canon.Store) {
 		{"children of what is in the trash", AsAdmin, 30, 1, everything, []string{}, 0},
 		{"from the middle", AsUser, 3, 5, everything, []string{"R+a+y", "R+a+x"}, 2},
 		{"of a leaf", AsUser, 4, 5, everything, []string{}, 0},
-		{"the gm's own in its place", AsGM, 1, 2, everything, []string{"R+b", "R+gm", "R+a", "R+c", "R+b+z", "R+gm+notes", "R+a+y", "R+a+x"}, 8},
+		{"the gm's own in its place", AsGM, 1, 2, everything,
+			[]string{"R+b", "R+gm", "R+a", "R+c", "R+b+z", "R+gm+notes", "R+a+y", "R+a+x"}, 8},
 		{"below what is hidden", AsUser, 20, 5, everything, []string{}, 0},
 		{"below what is hidden, though it be open itself", AsUser, 40, 5, everything, []string{}, 0},
 		{"below what is in the trash", AsAdmin, 30, 5, everything, []string{}, 0},
@@ -84,7 +87,8 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 	root := Card(1, "Root", Open)
 	gm := Card(5, "Zz GM root", GM)
 	b, a := Under(root, Card(2, "Root+b", Open)), Under(root, Card(3, "Root+a", Admin))
-	Put(t, s, Trashed(root, root, 10), Trashed(b, root, 10), Trashed(a, root, 10), Card(4, "Alive", Open), Trashed(gm, gm, 20),
+	Put(t, s, Trashed(root, root, 10), Trashed(b, root, 10), Trashed(a, root, 10), Card(4, "Alive", Open),
+		Trashed(gm, gm, 20),
 		Trashed(Card(6, "Zebra", Admin), Card(6, "", Admin), 10), Trashed(Card(7, "Root", Admin), Card(7, "", Admin), 10))
 
 	t.Run("is for admins, latest first", func(t *testing.T) {
@@ -128,7 +132,8 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 			if c, ok := e.findCard(5); !ok || c.Trashed() {
 				t.Errorf("the restored card: %v, %v", c, ok)
 			}
-			if got := hitNames(e.searchAll(canon.SearchQuery{Q: "gm", InName: true, Mode: canon.MatchWord})); !slices.Equal(got, []string{"Zz GM root"}) {
+			if got := hitNames(e.searchAll(canon.SearchQuery{Q: "gm", InName: true, Mode: canon.MatchWord})); !slices.Equal(got,
+				[]string{"Zz GM root"}) {
 				t.Errorf("Search finds %q", got)
 			}
 		})

@@ -14,7 +14,8 @@ func testWorlds(t *testing.T, open func(*testing.T) canon.Store) {
 	first, second := World(1), World(2)
 	second.Slug, second.Title = "a-first-slug", "Žółw 日本"
 	second.Origin, second.OriginSeq = first.ID, 7
-	second.Settings = canon.Settings{Description: "d", GMParts: []string{"keeper"}, BatchRole: "admin", Starter: "Town", Extra: map[string]string{"k": "v"}}
+	second.Settings = canon.Settings{Description: "d", GMParts: []string{"keeper"}, BatchRole: "admin", Starter: "Town",
+		Extra: map[string]string{"k": "v"}}
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(first)
 		tx.PutWorld(second)

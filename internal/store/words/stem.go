@@ -23,7 +23,8 @@ func (p Piece) Shared() string {
 func ofStem(language, text string) (out []Term) {
 	for word := range strings.FieldsSeq(text) {
 		for _, token := range List(word) {
-			out = append(out, Term{[]Piece{{How: Stem, Text: stem.Of(language, token), Language: language}}, strings.TrimRight(word, "*")})
+			out = append(out, Term{[]Piece{{How: Stem, Text: stem.Of(language, token), Language: language}},
+				strings.TrimRight(word, "*")})
 		}
 	}
 	return out

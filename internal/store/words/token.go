@@ -80,7 +80,8 @@ func foldRune(r rune) rune {
 
 // foldedLetters has the letters that FTS5 folds although they are lower case in Unicode.
 var foldedLetters = map[rune]rune{
-	'ς': 'σ', 'µ': 'μ', 'ſ': 's', 'ϐ': 'β', 'ϑ': 'θ', 'ϕ': 'φ', 'ϖ': 'π', 'ϰ': 'κ', 'ϱ': 'ρ', 'ϵ': 'ε', 'ẛ': 's', '\u1fbe': 'ι',
+	'ς': 'σ', 'µ': 'μ', 'ſ': 's', 'ϐ': 'β', 'ϑ': 'θ', 'ϕ': 'φ', 'ϖ': 'π', 'ϰ': 'κ', 'ϱ': 'ρ', 'ϵ': 'ε', 'ẛ': 's',
+	'\u1fbe': 'ι',
 }
 
 // List returns all tokens of a text.

@@ -45,8 +45,10 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	return map[string]studio.Support{
 		"generate_scene": does("built in Go, placed in Blender"), "add_object": does("meshes are made in Go"),
 		"generate_terrain": does("heights are made in Go"), "generate_texture": does("painted in Go, put on in Blender"),
-		"populate_level": does("placed in Go, over a terrain of the scene"), "export_asset": does("read back after it is written"),
-		"render_preview": does("Cycles on the processor, in a process of its own"), "list_objects": does("from the scene itself"),
+		"populate_level":      does("placed in Go, over a terrain of the scene"),
+		"export_asset":        does("read back after it is written"),
+		"render_preview":      does("Cycles on the processor, in a process of its own"),
+		"list_objects":        does("from the scene itself"),
 		"import_asset":        not("Blender is where assets come from; import them into an engine"),
 		"generate_blueprint":  not("behaviour belongs to an engine"),
 		"profile_performance": not("levels are measured in an engine"),
@@ -70,10 +72,12 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 		cmd.Env = cleanEnv("/nonexistent")
 		out, err := cmd.Output()
 		if err != nil {
-			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Blender does not run; try %s --background --version by hand", path).Because(err)
+			return studio.TargetInfo{}, studio.Fail(studio.TargetGone,
+				"Blender does not run; try %s --background --version by hand", path).Because(err)
 		}
 		first, _, _ := strings.Cut(string(out), "\n")
-		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: strings.TrimPrefix(strings.TrimSpace(first), "Blender ")}, nil
+		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(),
+			Version: strings.TrimPrefix(strings.TrimSpace(first), "Blender ")}, nil
 	})
 }
 
@@ -81,5 +85,6 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.newTarget(at), nil }
 
 func (a *Adapter) newTarget(at studio.Place) *target {
-	return &target{adapter: a, at: at, journal: &journal{studio.Journal[entry]{File: filepath.Join(at.Dir, "journal.ndjson")}}}
+	return &target{adapter: a, at: at, journal: &journal{studio.Journal[entry]{File: filepath.Join(at.Dir,
+		"journal.ndjson")}}}
 }

@@ -50,7 +50,8 @@ func newShop(t testing.TB) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	s := &shop{t: t, at: studio.Place{Name: "blender", Dir: dir, Files: studio.Kept{Blobs: store}}, known: map[string]bool{}}
+	s := &shop{t: t, at: studio.Place{Name: "blender", Dir: dir, Files: studio.Kept{Blobs: store}},
+		known: map[string]bool{}}
 	s.tgt = New(Config{}).newTarget(s.at)
 	t.Cleanup(func() { s.tgt.Close() })
 	return s
@@ -109,7 +110,9 @@ func TestScenes(t *testing.T) {
 		name string
 		play func(*testing.T, *shop)
 	}{
-		{"rollback is exact", rollbackIsExact}, {"refusals", refusals}, {"called off", calledOff}, {"a scene is what its journal says", sceneIsItsJournal}, {"a scene is its checkpoint and the journal since", fromCheckpoint}, {"killed", killed},
+		{"rollback is exact", rollbackIsExact}, {"refusals", refusals}, {"called off", calledOff},
+		{"a scene is what its journal says", sceneIsItsJournal},
+		{"a scene is its checkpoint and the journal since", fromCheckpoint}, {"killed", killed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s.t = t
@@ -192,7 +195,8 @@ func fromCheckpoint(t *testing.T, s *shop) {
 	if err := x.clearScene(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.sendOps(t.Context(), append(meshOps("Tell", scene.Box(1, 1, 1)), mustJSON(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
+	if _, err := x.sendOps(t.Context(), append(meshOps("Tell", scene.Box(1, 1, 1)),
+		mustJSON(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
 		t.Fatal(err)
 	}
 	s.tgt.dropSession()
@@ -294,7 +298,8 @@ func killed(t *testing.T, s *shop) {
 			}
 		}
 		var failed *studio.Failure
-		if !errors.As(err, &failed) || failed.Code != studio.TargetGone && failed.Code != studio.Validation || failed.Code == studio.TargetGone && !failed.Retryable {
+		if !errors.As(err, &failed) || failed.Code != studio.TargetGone && failed.Code != studio.Validation ||
+			failed.Code == studio.TargetGone && !failed.Retryable {
 			t.Fatalf("a killed session: %v", err)
 		}
 		if err := x.Rollback(t.Context()); err != nil {
@@ -330,12 +335,14 @@ func TestExportsAreDeterministic(t *testing.T) {
 	for i := range sums {
 		s := newShop(t)
 		sums[i] = map[string]string{}
-		s.run(append(meshOps("A", scene.Sphere(1, 24, 12)), meshOps("B", scene.Grid(40, 0.2, func(x, y int) float64 { return float64(x*y%7) / 10 }))...))
+		s.run(append(meshOps("A", scene.Sphere(1, 24, 12)),
+			meshOps("B", scene.Grid(40, 0.2, func(x, y int) float64 { return float64(x*y%7) / 10 }))...))
 		x := s.begin()
 		for _, format := range []string{"glb", "gltf", "obj", "fbx"} {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "scene."+format)
-			op := mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": []string{"A", "B"}, "textures": true})
+			op := mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": []string{"A", "B"},
+				"textures": true})
 			if _, err := x.sendOps(t.Context(), []raw{op}, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -367,7 +374,8 @@ func TestExportsAreDeterministic(t *testing.T) {
 // Places of every kind, with their textures, lights and glass, export to valid glTF.
 func TestExportsConform(t *testing.T) {
 	s := newShop(t)
-	for _, words := range []string{"an inn at night with ten barrels, a well and an anchor", "a lighthouse on a cliff", "a quay with four boats",
+	for _, words := range []string{"an inn at night with ten barrels, a well and an anchor", "a lighthouse on a cliff",
+		"a quay with four boats",
 		"salt pans with a windmill", "a clearing in a wood with stumps", "a market square with a hall and a fountain"} {
 		built, err := builder.Build(builder.Brief{Words: words, Seed: 3}, &painter{t.Context(), s.at.Files, s.tgt.adapter})
 		if err != nil {
@@ -375,7 +383,8 @@ func TestExportsConform(t *testing.T) {
 		}
 		x := s.begin()
 		file := filepath.Join(t.TempDir(), "scene.glb")
-		export := mustJSON(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{}, "textures": true})
+		export := mustJSON(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{},
+			"textures": true})
 		if _, err := x.sendOps(t.Context(), append(slices.Clone(built.Ops), export), nil); err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}
@@ -412,7 +421,8 @@ func TestWithoutBlender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tgt.Begin(t.Context(), func(string) bool { return true }); !errors.As(err, &failed) || failed.Code != studio.Missing {
+	if _, err := tgt.Begin(t.Context(), func(string) bool { return true }); !errors.As(err, &failed) ||
+		failed.Code != studio.Missing {
 		t.Errorf("without Blender: %v", err)
 	}
 }
@@ -425,7 +435,8 @@ func scene300() []raw {
 		s.Mesh(fmt.Sprintf("Mesh %d", i), scene.Sphere(1, 16, 8), "M")
 	}
 	for i := range 300 {
-		s.Object(fmt.Sprintf("Object %d", i), fmt.Sprintf("Mesh %d", i%3), "All", scene.Transform{Location: scene.Vec{float64(i), 0, 0}})
+		s.Object(fmt.Sprintf("Object %d", i), fmt.Sprintf("Mesh %d", i%3), "All",
+			scene.Transform{Location: scene.Vec{float64(i), 0, 0}})
 	}
 	return s.Ops
 }
@@ -472,7 +483,8 @@ func BenchmarkOperation(b *testing.B) {
 	for b.Loop() {
 		n++
 		started := time.Now()
-		if err := x.applyOps(b.Context(), []raw{mustJSON(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", n), "mesh": "A"})}, nil); err != nil {
+		if err := x.applyOps(b.Context(), []raw{mustJSON(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", n),
+			"mesh": "A"})}, nil); err != nil {
 			b.Fatal(err)
 		}
 		slow = max(slow, time.Since(started))

@@ -24,15 +24,18 @@ import (
 
 // toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
-	"generate_scene": (*txn).buildScene, "add_object": (*txn).addObject, "generate_terrain": (*txn).makeTerrain, "generate_texture": (*txn).paintTexture,
-	"populate_level": (*txn).populateScene, "export_asset": (*txn).exportAsset, "render_preview": (*txn).renderPreview, "list_objects": (*txn).listObjects,
+	"generate_scene": (*txn).buildScene, "add_object": (*txn).addObject, "generate_terrain": (*txn).makeTerrain,
+	"generate_texture": (*txn).paintTexture,
+	"populate_level":   (*txn).populateScene, "export_asset": (*txn).exportAsset, "render_preview": (*txn).renderPreview,
+	"list_objects": (*txn).listObjects,
 }
 
 // Do carries out a call.
 func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	m, ok := toolMethods[w.Tool]
 	if !ok {
-		return nil, studio.Fail(studio.NotSupported, "blender does not carry out %s: %s", w.Tool, x.adapter.Tools()[w.Tool].Note)
+		return nil, studio.Fail(studio.NotSupported, "blender does not carry out %s: %s", w.Tool,
+			x.adapter.Tools()[w.Tool].Note)
 	}
 	return m(x, ctx, w)
 }
@@ -57,7 +60,8 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if in.Description == "" && w.Card == nil {
-		return nil, studio.Fail(studio.Validation, "description: give a description or a card, so that there is something to build")
+		return nil, studio.Fail(studio.Validation,
+			"description: give a description or a card, so that there is something to build")
 	}
 	brief := builder.Brief{Words: in.Description, Style: in.Style, Seed: w.Seed}
 	if w.Card != nil {
@@ -88,8 +92,9 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
 	for _, text := range built.Warnings {
 		w.Warn(text)
 	}
-	return studio.SceneOut{SceneID: built.ID, Objects: after.Objects - before.Objects, Collections: after.Collections - before.Collections,
-		Kind: built.Kind, Features: built.Features, Triangles: after.Triangles - before.Triangles}, nil
+	return studio.SceneOut{SceneID: built.ID, Objects: after.Objects - before.Objects,
+		Collections: after.Collections - before.Collections,
+		Kind:        built.Kind, Features: built.Features, Triangles: after.Triangles - before.Triangles}, nil
 }
 
 // addObject adds one object.
@@ -113,7 +118,8 @@ func (x *txn) addObject(ctx context.Context, w *studio.Work) (any, error) {
 	s := &scene.Script{}
 	switch in.Type {
 	case "light":
-		s.Light(scene.Light{Name: name, Kind: "POINT", Energy: 500, Color: [3]float64{1, 0.9, 0.75}, Size: 0.25, Transform: t})
+		s.Light(scene.Light{Name: name, Kind: "POINT", Energy: 500, Color: [3]float64{1, 0.9, 0.75}, Size: 0.25,
+			Transform: t})
 	case "camera":
 		s.Camera(name, 35, false, t)
 	case "empty":
@@ -198,12 +204,14 @@ func (x *txn) makeTerrain(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	pixels := studio.Pixels(decodeImage(png))
-	id, err := w.Keep(ctx, studio.OutputFile{Kind: "heightmap", Name: in.Name + "-height.png", Media: "image/png", Content: &pixels}, png)
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "heightmap", Name: in.Name + "-height.png", Media: "image/png",
+		Content: &pixels}, png)
 	if err != nil {
 		return nil, err
 	}
 	return studio.TerrainOut{Asset: in.Name, Heightmap: id, Parameters: map[string]any{
-		"side": land.Side, "width": in.Width, "height": in.Height, "amplitude": in.Amplitude, "seed": w.Seed}}, x.checkPresent(ctx, in.Name)
+			"side": land.Side, "width": in.Width, "height": in.Height, "amplitude": in.Amplitude, "seed": w.Seed}},
+		x.checkPresent(ctx, in.Name)
 }
 
 func decodeImage(png []byte) image.Image {
@@ -221,7 +229,8 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if err := x.checkPresent(ctx, in.Object); err != nil {
-		return nil, studio.Fail(studio.Validation, "object_name: there is no %q in the scene; list_objects shows what there is", in.Object)
+		return nil, studio.Fail(studio.Validation,
+			"object_name: there is no %q in the scene; list_objects shows what there is", in.Object)
 	}
 	pair := texture.Paint(in.Type, in.Size, w.Seed)
 	s := &scene.Script{}
@@ -237,7 +246,8 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
 			return nil, err
 		}
 		pixels := studio.Pixels(half.m)
-		id, err := w.Keep(ctx, studio.OutputFile{Kind: "texture", Name: fmt.Sprintf("%s-%s.png", in.Type, half.kind), Media: "image/png", Content: &pixels}, png)
+		id, err := w.Keep(ctx, studio.OutputFile{Kind: "texture", Name: fmt.Sprintf("%s-%s.png", in.Type, half.kind),
+			Media: "image/png", Content: &pixels}, png)
 		if err != nil {
 			return nil, err
 		}
@@ -248,8 +258,9 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
 		}
 		s.Image(name+" "+half.kind, sum, half.linear)
 	}
-	s.Material(scene.Material{Name: name, Color: [4]float64{1, 1, 1, 1}, Roughness: roughness[in.Type], Metallic: metallic[in.Type],
-		Image: name + " color", Normal: name + " normal"})
+	s.Material(scene.Material{Name: name, Color: [4]float64{1, 1, 1, 1}, Roughness: roughness[in.Type],
+		Metallic: metallic[in.Type],
+		Image:    name + " color", Normal: name + " normal"})
 	s.Assign(in.Object, name)
 	if err := s.Err(); err != nil {
 		return nil, err
@@ -280,7 +291,8 @@ func (x *txn) populateScene(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	at := make([]scene.Transform, len(list))
 	for i, p := range list {
-		at[i] = scene.Transform{Location: p.Location, Rotation: scene.Vec{0, 0, p.Turn}, Scale: scene.Vec{p.Scale, p.Scale, p.Scale}}
+		at[i] = scene.Transform{Location: p.Location, Rotation: scene.Vec{0, 0, p.Turn},
+			Scale: scene.Vec{p.Scale, p.Scale, p.Scale}}
 	}
 	s := &scene.Script{}
 	s.Instances(clipName(in.Asset, 40)+" many", in.Asset, "Populated", at)
@@ -291,7 +303,8 @@ func (x *txn) populateScene(ctx context.Context, w *studio.Work) (any, error) {
 	if err := x.applyOps(ctx, s.Ops, nil); err != nil {
 		return nil, err
 	}
-	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json",
+		Media: "application/json"}, studio.PlacementsJSON(in, list))
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
@@ -344,7 +357,8 @@ func (x *txn) meshOf(name string) ([]byte, error) {
 		}
 		return m.Data, nil
 	}
-	return nil, studio.Fail(studio.Validation, "ground: there is no terrain %q in the scene; generate_terrain makes one", name)
+	return nil, studio.Fail(studio.Validation,
+		"ground: there is no terrain %q in the scene; generate_terrain makes one", name)
 }
 
 // listObjects lists the objects of the scene.
@@ -389,7 +403,8 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if !hasCamera(cameras, in.Camera) {
-		return nil, studio.Fail(studio.Validation, "camera: there is no camera %q in the scene; generate_scene makes one, and add_object", in.Camera)
+		return nil, studio.Fail(studio.Validation,
+			"camera: there is no camera %q in the scene; generate_scene makes one, and add_object", in.Camera)
 	}
 	if w.Dry {
 		return out, nil
@@ -398,7 +413,8 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
 	if _, err := x.sendOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": blend})}, nil); err != nil {
 		return nil, err
 	}
-	job := mustJSON(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width, "height": in.Height,
+	job := mustJSON(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width,
+		"height":  in.Height,
 		"samples": in.Samples, "threads": x.adapter.config.Threads, "exposure": 0})
 	w.Progress(0, 1, fmt.Sprintf("rendering %d by %d", in.Width, in.Height))
 	if err := x.runScript(ctx, w.Dir, renderScript, job); err != nil {
@@ -418,7 +434,8 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	pixels := studio.Pixels(m)
-	out.Preview, err = w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png", Content: &pixels}, clean)
+	out.Preview, err = w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png",
+		Content: &pixels}, clean)
 	return out, err
 }
 
@@ -442,13 +459,16 @@ func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw)
 		return studio.Fail(studio.IOFailed, "a script cannot be written").Because(err)
 	}
 	said := &tail{}
-	cmd := exec.CommandContext(ctx, binary, "--background", "--factory-startup", "--python-exit-code", "9", "--python", file, "--", string(job))
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = cleanEnv(dir), dir, said, said, childAttr(), time.Second
+	cmd := exec.CommandContext(ctx, binary, "--background", "--factory-startup", "--python-exit-code", "9", "--python",
+		file, "--", string(job))
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = cleanEnv(dir), dir, said, said, childAttr(),
+		time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return studio.Fail(studio.ExecFailed, "Blender failed at the picture").Because(fmt.Errorf("%w; it said: %s", err, said))
+		return studio.Fail(studio.ExecFailed, "Blender failed at the picture").Because(fmt.Errorf("%w; it said: %s",
+			err, said))
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ import (
 var axes = map[string][2]string{"glb": {"Y", "Z"}, "gltf": {"Y", "Z"}, "obj": {"Y", "-Z"}, "fbx": {"Y", "-Z"}}
 
 // mediaTypes are the media types of exports.
-var mediaTypes = map[string]string{"glb": "model/gltf-binary", "gltf": "application/zip", "obj": "application/zip", "fbx": "application/octet-stream"}
+var mediaTypes = map[string]string{"glb": "model/gltf-binary", "gltf": "application/zip", "obj": "application/zip",
+	"fbx": "application/octet-stream"}
 
 // exportAsset exports the scene or a part of it, and reads the file back.
 func (x *txn) exportAsset(ctx context.Context, w *studio.Work) (any, error) {
@@ -38,7 +39,8 @@ func (x *txn) exportAsset(ctx context.Context, w *studio.Work) (any, error) {
 			return nil, err
 		}
 	}
-	out := studio.ExportOut{Format: in.Format, Unit: 1, Up: axes[in.Format][0], Forward: axes[in.Format][1], Materials: []string{}}
+	out := studio.ExportOut{Format: in.Format, Unit: 1, Up: axes[in.Format][0], Forward: axes[in.Format][1],
+		Materials: []string{}}
 	if w.Dry {
 		return out, nil
 	}
@@ -65,7 +67,8 @@ func (x *txn) exportAsset(ctx context.Context, w *studio.Work) (any, error) {
 		}
 		name += ".zip"
 	}
-	if out.Export, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: name, Media: mediaTypes[in.Format]}, data); err != nil {
+	if out.Export, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: name, Media: mediaTypes[in.Format]},
+		data); err != nil {
 		return nil, err
 	}
 	if out.Manifest, err = x.keepManifest(ctx, w, out, name, data); err != nil {
@@ -99,20 +102,23 @@ func (x *txn) findExportNames(ctx context.Context, name string) ([]string, error
 		}
 	}
 	if len(part) == 0 {
-		return nil, studio.Fail(studio.Validation, "object_name: there is no object or scene %q; list_objects shows what there is", name)
+		return nil, studio.Fail(studio.Validation,
+			"object_name: there is no object or scene %q; list_objects shows what there is", name)
 	}
 	return part, nil
 }
 
 // writeExport has Blender write the files into a separate folder.
-func (x *txn) writeExport(ctx context.Context, w *studio.Work, format string, names []string, textures bool) (string, error) {
+func (x *txn) writeExport(ctx context.Context, w *studio.Work, format string, names []string,
+	textures bool) (string, error) {
 	dir := filepath.Join(w.Dir, "export")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", studio.Fail(studio.IOFailed, "the folder for the export cannot be made").Because(err)
 	}
 	file := filepath.Join(dir, "scene."+format)
 	w.Progress(0, 1, "writing "+format)
-	_, err := x.sendOps(ctx, []raw{mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": names, "textures": textures})}, nil)
+	_, err := x.sendOps(ctx, []raw{mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": names,
+		"textures": textures})}, nil)
 	return file, err
 }
 
@@ -180,7 +186,8 @@ func zipFolder(dir string) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		f, err := z.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Store, Modified: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)})
+		f, err := z.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Store,
+			Modified: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err == nil {
 			_, err = f.Write(data)
 		}
@@ -197,12 +204,16 @@ func zipFolder(dir string) ([]byte, error) {
 
 // keepManifest stores the export's manifest: all data that an importer needs, and nothing that
 // differs between two identical exports.
-func (x *txn) keepManifest(ctx context.Context, w *studio.Work, out studio.ExportOut, name string, data []byte) (string, error) {
-	m := studio.Manifest{Protocol: studio.Protocol, Tool: "export_asset", Source: x.info, Seed: w.Seed, Name: name, Format: out.Format, SHA256: studio.SumOf(data), Bytes: len(data),
-		Unit: out.Unit, Up: out.Up, Forward: out.Forward, Materials: out.Materials, Nodes: out.Nodes, Triangles: out.Triangles}
+func (x *txn) keepManifest(ctx context.Context, w *studio.Work, out studio.ExportOut, name string,
+	data []byte) (string, error) {
+	m := studio.Manifest{Protocol: studio.Protocol, Tool: "export_asset", Source: x.info, Seed: w.Seed, Name: name,
+		Format: out.Format, SHA256: studio.SumOf(data), Bytes: len(data),
+		Unit: out.Unit, Up: out.Up, Forward: out.Forward, Materials: out.Materials, Nodes: out.Nodes,
+		Triangles: out.Triangles}
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return "", err
 	}
-	return w.Keep(ctx, studio.OutputFile{Kind: "manifest", Name: strings.TrimSuffix(name, ".zip") + ".manifest.json", Media: "application/json"}, append(b, '\n'))
+	return w.Keep(ctx, studio.OutputFile{Kind: "manifest", Name: strings.TrimSuffix(name, ".zip") + ".manifest.json",
+		Media: "application/json"}, append(b, '\n'))
 }

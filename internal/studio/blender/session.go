@@ -94,7 +94,8 @@ func startSession(ctx context.Context, binary, dir string) (*session, error) {
 	s := &session{conn: ours, replies: make(chan reply, 1), ended: make(chan struct{}), output: &tail{}, next: 1}
 	// On one thread: with several, normals of smooth surfaces are summed in the order in which the
 	// threads finish, and their last bits differ from run to run.
-	cmd := exec.Command(binary, "--background", "--factory-startup", "--threads", "1", "--python-exit-code", "9", "--python", script)
+	cmd := exec.Command(binary, "--background", "--factory-startup", "--threads", "1", "--python-exit-code", "9",
+		"--python", script)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = cleanEnv(dir), dir, s.output, s.output
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = childAttr()

@@ -73,7 +73,8 @@ func (t *target) startSession(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return studio.Fail(studio.TargetGone, "Blender did not start; try %s --background --version by hand", binary).Because(err)
+		return studio.Fail(studio.TargetGone, "Blender did not start; try %s --background --version by hand",
+			binary).Because(err)
 	}
 	t.sessionState = ""
 	return nil
@@ -172,7 +173,8 @@ func (t *target) toFailure(ctx context.Context, err error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return studio.Fail(studio.TargetGone, "Blender ended in the middle of the call; its scene is kept as it was before, try again").
+		return studio.Fail(studio.TargetGone,
+			"Blender ended in the middle of the call; its scene is kept as it was before, try again").
 			Because(fmt.Errorf("%w; it said: %s", err, said))
 	case ctx.Err() != nil:
 		t.interrupted = true
@@ -341,7 +343,8 @@ func (x *txn) saveCheckpoint(ctx context.Context) {
 		return
 	}
 	file := filepath.Join(x.at.Dir, "checkpoint.blend")
-	if _, err := x.session.doOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": file + ".part"})}); err != nil {
+	if _, err := x.session.doOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": file +
+		".part"})}); err != nil {
 		_ = x.toFailure(ctx, err) // drops a session that ended
 		return
 	}

@@ -57,7 +57,9 @@ func TestBuildIsDeterministic(t *testing.T) {
 // camera.
 func TestOperationsReferToEarlierNames(t *testing.T) {
 	for kind := range kindBuilders {
-		out := built(t, Brief{Title: "A Place", Text: strings.Join(kindWords[kind], " ") + " with four boats, two carts, an anchor, nine stumps, a bell, a flag, a statue, graves, reeds, kettles and buckets", Words: kindWords[kind][0], Style: "dusk", Seed: 1})
+		out := built(t, Brief{Title: "A Place", Text: strings.Join(kindWords[kind], " ") +
+			" with four boats, two carts, an anchor, nine stumps, a bell, a flag, a statue, graves, reeds, kettles and buckets",
+			Words: kindWords[kind][0], Style: "dusk", Seed: 1})
 		made := map[string]bool{}
 		cameras := 0
 		for _, o := range out.Ops {
@@ -107,7 +109,8 @@ func TestParseBrief(t *testing.T) {
 		{Brief{Words: strings.Repeat("ten barrels ", 3000)}, "house", "day", "10 barrel"},
 	} {
 		r := parseBrief(row.brief)
-		if r.kind != row.kind || r.style != row.style || row.thing != "" && !strings.Contains(fmt.Sprint(r.features()), row.thing) {
+		if r.kind != row.kind || r.style != row.style || row.thing != "" &&
+			!strings.Contains(fmt.Sprint(r.features()), row.thing) {
 			t.Errorf("%.60v: %s, %s, %v", row.brief, r.kind, r.style, r.features())
 		}
 	}

@@ -91,7 +91,8 @@ func (y *yard) plantAround(name string, n int, from, to, spread float64) {
 		mesh := y.variantMesh(name, t, i)
 		if y.isFree(x, yy, t.room) {
 			y.takeDisc(x, yy, t.room)
-			y.addObject("far "+name, mesh, scene.Vec{x, yy, y.groundHeight(x, yy) - 0.1}, rnd.Between(0, 6.28), rnd.Between(0.85, 1.3))
+			y.addObject("far "+name, mesh, scene.Vec{x, yy, y.groundHeight(x, yy) - 0.1}, rnd.Between(0, 6.28),
+				rnd.Between(0.85, 1.3))
 		}
 	}
 }

@@ -68,6 +68,7 @@ func (y *yard) addSea(mat string, level float64) {
 // addPaving adds a flat floor of a material.
 func (y *yard) addPaving(name, mat string, area [4]float64, z float64) {
 	p := &piece{}
-	p.put(scene.Box(area[2]-area[0], area[3]-area[1], 0.3), mat, scene.Vec{(area[0] + area[2]) / 2, (area[1] + area[3]) / 2, z - 0.3}, 0)
+	p.put(scene.Box(area[2]-area[0], area[3]-area[1], 0.3), mat,
+		scene.Vec{(area[0] + area[2]) / 2, (area[1] + area[3]) / 2, z - 0.3}, 0)
 	y.addObject(name, y.useMesh(name, p), scene.Vec{}, 0, 1)
 }

@@ -88,7 +88,8 @@ func addFraming(p *piece, w, d, z, h float64) {
 		at   scene.Vec
 		turn float64
 		long float64
-	}{{scene.Vec{0, -d / 2, z}, 0, w}, {scene.Vec{0, d / 2, z}, math.Pi, w}, {scene.Vec{w / 2, 0, z}, math.Pi / 2, d}, {scene.Vec{-w / 2, 0, z}, -math.Pi / 2, d}}
+	}{{scene.Vec{0, -d / 2, z}, 0, w}, {scene.Vec{0, d / 2, z}, math.Pi, w}, {scene.Vec{w / 2, 0, z}, math.Pi / 2, d},
+		{scene.Vec{-w / 2, 0, z}, -math.Pi / 2, d}}
 	for _, s := range sides {
 		one := &piece{}
 		one.put(scene.Box(s.long+0.16, 0.16, 0.24), "timber", scene.Vec{0, 0, 0}, 0)
@@ -100,7 +101,8 @@ func addFraming(p *piece, w, d, z, h float64) {
 		}
 		for _, k := range []float64{-1, 1} {
 			run := s.long / float64(n)
-			one.putTilted(scene.Box(0.16, 0.13, math.Hypot(run, h-0.3)), "timber", scene.Vec{k * s.long / 2, 0, 0.12}, -k*math.Atan2(run, h-0.3), 0)
+			one.putTilted(scene.Box(0.16, 0.13, math.Hypot(run, h-0.3)), "timber", scene.Vec{k * s.long / 2, 0, 0.12},
+				-k*math.Atan2(run, h-0.3), 0)
 		}
 		p.add(one, s.at, s.turn)
 	}

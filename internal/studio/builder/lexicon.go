@@ -40,24 +40,33 @@ var kindWords = map[string][]string{
 }
 
 // kindByTerrain maps a card's terrain to a kind of place, used if the words indicate none.
-var kindByTerrain = map[string]string{"open-plain": "plain", "dense-forest": "wood", "hilltop": "plain", "swamp": "marsh", "water": "quay"}
+var kindByTerrain = map[string]string{"open-plain": "plain", "dense-forest": "wood", "hilltop": "plain",
+	"swamp": "marsh", "water": "quay"}
 
 // propWords maps words, in the singular, to the props that they name.
 var propWords = map[string]string{
-	"anchor": "anchor", "barrel": "barrel", "cask": "barrel", "tankard": "barrel", "crate": "crate", "box": "crate", "bale": "crate", "boat": "boat", "ferry": "boat",
-	"ship": "boat", "lamp": "lamp", "lantern": "lamp", "light": "lamp", "bench": "bench", "settle": "bench", "table": "table", "stool": "bench",
-	"stump": "stump", "tree": "tree", "poplar": "conifer", "pine": "conifer", "alder": "tree", "rock": "rock", "stone": "rock", "boulder": "rock",
-	"bell": "bell", "well": "well", "cart": "cart", "wagon": "cart", "stall": "stall", "fence": "fence", "post": "post", "bollard": "post",
-	"chimney": "chimney", "flag": "flag", "banner": "flag", "kettle": "kettle", "bucket": "bucket", "pile": "crate", "grave": "grave", "bush": "bush",
-	"reed": "reed", "net": "crate", "statue": "statue", "fountain": "well", "drain": "drain", "clock": "clock", "stair": "steps", "step": "steps",
+	"anchor": "anchor", "barrel": "barrel", "cask": "barrel", "tankard": "barrel", "crate": "crate", "box": "crate",
+	"bale": "crate", "boat": "boat", "ferry": "boat",
+	"ship": "boat", "lamp": "lamp", "lantern": "lamp", "light": "lamp", "bench": "bench", "settle": "bench",
+	"table": "table", "stool": "bench",
+	"stump": "stump", "tree": "tree", "poplar": "conifer", "pine": "conifer", "alder": "tree", "rock": "rock",
+	"stone": "rock", "boulder": "rock",
+	"bell": "bell", "well": "well", "cart": "cart", "wagon": "cart", "stall": "stall", "fence": "fence", "post": "post",
+	"bollard": "post",
+	"chimney": "chimney", "flag": "flag", "banner": "flag", "kettle": "kettle", "bucket": "bucket", "pile": "crate",
+	"grave": "grave", "bush": "bush",
+	"reed": "reed", "net": "crate", "statue": "statue", "fountain": "well", "drain": "drain", "clock": "clock",
+	"stair": "steps", "step": "steps",
 }
 
 // maxCount is the largest number of one prop in a scene.
 const maxCount = 60
 
 var numberWords = map[string]int{
-	"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
-	"twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "eighteen": 18, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+	"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+	"ten": 10, "eleven": 11,
+	"twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "eighteen": 18, "twenty": 20, "thirty": 30,
+	"forty": 40, "fifty": 50,
 	"sixty": 60, "hundred": 60, "several": 4, "some": 3, "many": 12, "few": 3, "dozen": 12, "couple": 2, "pair": 2,
 }
 
@@ -165,7 +174,8 @@ func chooseStyle(b Brief, has map[string]bool) string {
 		name  string
 		words []string
 	}{
-		{"night", []string{"night", "midnight", "moonlight"}}, {"dusk", []string{"dusk", "evening", "sunset", "lamplight", "twilight"}},
+		{"night", []string{"night", "midnight", "moonlight"}},
+		{"dusk", []string{"dusk", "evening", "sunset", "lamplight", "twilight"}},
 		{"overcast", []string{"overcast", "fog", "mist", "rain", "grey"}},
 	} {
 		for _, w := range s.words {

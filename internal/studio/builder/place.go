@@ -10,8 +10,10 @@ import (
 
 // kindBuilders maps the kinds of place to their builders.
 var kindBuilders = map[string]func(y *yard){
-	"inn": buildInn, "lighthouse": buildLighthouse, "quay": buildQuay, "pans": buildPans, "wood": buildWood, "square": buildSquare, "church": buildChurch,
-	"marsh": buildMarsh, "tower": buildTower, "hall": buildHall, "gate": buildGate, "house": buildHouse, "plain": buildPlain,
+	"inn": buildInn, "lighthouse": buildLighthouse, "quay": buildQuay, "pans": buildPans, "wood": buildWood,
+	"square": buildSquare, "church": buildChurch,
+	"marsh": buildMarsh, "tower": buildTower, "hall": buildHall, "gate": buildGate, "house": buildHouse,
+	"plain": buildPlain,
 }
 
 func buildWood(y *yard) {
@@ -51,7 +53,8 @@ func buildMarsh(y *yard) {
 	y.addLand("earth", 180, 2.2, 3)
 	y.addSea("water", -0.12)
 	y.dry = func(px, py float64) bool { return y.groundHeight(px, py) > -0.5 }
-	hut := newHouse(shape{w: 5, d: 4.4, floors: 1, wall: "timber", upper: "timber", roof: "thatch", pitch: 1.3, chimneys: 1, door: true, glass: y.windowMaterial()}, y.rnd)
+	hut := newHouse(shape{w: 5, d: 4.4, floors: 1, wall: "timber", upper: "timber", roof: "thatch", pitch: 1.3,
+		chimneys: 1, door: true, glass: y.windowMaterial()}, y.rnd)
 	for _, sx := range []float64{-2.2, 2.2} {
 		for _, sy := range []float64{-1.9, 1.9} {
 			hut.put(scene.Cylinder(0.18, 2, 8), "bark", scene.Vec{sx, sy, -1.8}, 0)

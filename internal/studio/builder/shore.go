@@ -64,7 +64,8 @@ func buildLighthouse(y *yard) {
 	y.addObject("land", y.useMesh("land", p), scene.Vec{}, 0, 1)
 	y.addSea("water", -9.5)
 	tall := newTower(3.4, 24, "white", y.windowMaterial())
-	tall.put(scene.Lathe([][2]float64{{2.2, 0}, {3.2, 0.5}, {3.2, 0.75}, {2.1, 0.75}}, 28, false), "stone", scene.Vec{0, 0, 23.6}, 0)
+	tall.put(scene.Lathe([][2]float64{{2.2, 0}, {3.2, 0.5}, {3.2, 0.75}, {2.1, 0.75}}, 28, false), "stone",
+		scene.Vec{0, 0, 23.6}, 0)
 	tall.put(scene.Cylinder(1.5, 2.3, 16), "pane", scene.Vec{0, 0, 24.4}, 0)
 	for i := range 12 {
 		a := float64(i) * math.Pi / 6
@@ -72,7 +73,8 @@ func buildLighthouse(y *yard) {
 		tall.put(scene.Box(0.07, 0.07, 1), "iron", scene.Vec{math.Cos(a) * 3, math.Sin(a) * 3, 24.35}, a)
 	}
 	tall.put(scene.Torus(3, 0.05, 28, 6), "iron", scene.Vec{0, 0, 25.35}, 0)
-	tall.put(scene.Lathe([][2]float64{{2, 0}, {1.7, 0.5}, {0.35, 1.6}, {0.3, 1.9}, {0, 2.3}}, 20, true), "red", scene.Vec{0, 0, 26.7}, 0)
+	tall.put(scene.Lathe([][2]float64{{2, 0}, {1.7, 0.5}, {0.35, 1.6}, {0.3, 1.9}, {0, 2.3}}, 20, true), "red",
+		scene.Vec{0, 0, 26.7}, 0)
 	tall.put(scene.Lathe([][2]float64{{3.06, 0}, {2.86, 4}}, 28, true), "red", scene.Vec{0, 0, 9}, 0)
 	tall.put(scene.Lathe([][2]float64{{2.67, 0}, {2.5, 3.4}}, 28, true), "red", scene.Vec{0, 0, 17}, 0)
 	glowing := "pane"
@@ -80,12 +82,14 @@ func buildLighthouse(y *yard) {
 		glowing = "beacon"
 		y.addLamp(scene.Vec{0, -2.4, 25.4}, 400)
 	}
-	tall.put(scene.Lathe([][2]float64{{0.4, 0}, {0.8, 0.5}, {0.85, 1.1}, {0.4, 1.8}}, 16, true), glowing, scene.Vec{0, 0, 24.8}, 0)
+	tall.put(scene.Lathe([][2]float64{{0.4, 0}, {0.8, 0.5}, {0.85, 1.1}, {0.4, 1.8}}, 16, true), glowing,
+		scene.Vec{0, 0, 24.8}, 0)
 	if !y.isDark() {
 		tall.put(scene.Sphere(0.4, 12, 8), "flame", scene.Vec{0, -1.2, 25.6}, 0)
 	}
 	y.addFramed("tower", tall, scene.Vec{0, 1, 0}, 0)
-	barracks := newHouse(shape{w: 9, d: 5, floors: 1, wall: "white", upper: "white", roof: "slate", pitch: 0.9, chimneys: 1, door: true, glass: y.windowMaterial()}, y.rnd)
+	barracks := newHouse(shape{w: 9, d: 5, floors: 1, wall: "white", upper: "white", roof: "slate", pitch: 0.9,
+		chimneys: 1, door: true, glass: y.windowMaterial()}, y.rnd)
 	y.addFramed("barracks", barracks, scene.Vec{8, 0.5, 0}, -0.25)
 	y.takeDisc(0, 1, 4.4)
 	y.takeDisc(8, 0.5, 5.6)
@@ -125,7 +129,8 @@ func buildQuay(y *yard) {
 	rnd := noise.NewSource(y.seed, "row")
 	x := -48.0
 	for i := range 14 {
-		s := shape{w: rnd.Between(5.5, 8), d: 7, floors: 2 + rnd.Intn(2), wall: "stone", upper: []string{"plaster", "white", "brick"}[i%3], roof: "slate",
+		s := shape{w: rnd.Between(5.5, 8), d: 7, floors: 2 + rnd.Intn(2), wall: "stone",
+			upper: []string{"plaster", "white", "brick"}[i%3], roof: "slate",
 			framed: i%3 == 0, jetty: i%2 == 0, pitch: rnd.Between(0.9, 1.3), chimneys: 1, door: true, glass: y.windowMaterial()}
 		p := newHouse(s, rnd)
 		at := scene.Vec{x + s.w/2, 11.5 + rnd.Between(-0.4, 0.4), 0}
@@ -138,8 +143,10 @@ func buildQuay(y *yard) {
 	}
 	for i := range 12 {
 		far := fmt.Sprintf("far house %d", i%4)
-		p := newHouse(shape{w: 7, d: 7, floors: 3, wall: "stone", upper: []string{"brick", "plaster", "white", "stone"}[i%4], roof: "slate", pitch: 1.2, chimneys: 1, glass: y.windowMaterial()}, rnd)
-		y.addObject(far, y.useMesh(far, p), scene.Vec{-46 + float64(i)*8 + rnd.Between(-0.6, 0.6), 27 + rnd.Between(-2, 2), 2.4}, 0, 1)
+		p := newHouse(shape{w: 7, d: 7, floors: 3, wall: "stone", upper: []string{"brick", "plaster", "white", "stone"}[i%4],
+			roof: "slate", pitch: 1.2, chimneys: 1, glass: y.windowMaterial()}, rnd)
+		y.addObject(far, y.useMesh(far, p), scene.Vec{-46 + float64(i)*8 + rnd.Between(-0.6, 0.6), 27 + rnd.Between(-2, 2),
+			2.4}, 0, 1)
 	}
 	jetty := &piece{}
 	jetty.put(scene.Box(2.4, 13, 0.18), "timber", scene.Vec{0, -6.5, 0}, 0)
@@ -150,12 +157,15 @@ func buildQuay(y *yard) {
 	}
 	y.addFramed("jetty", jetty, scene.Vec{-4, -2.2, -0.05}, 0)
 	for i := range max(3, min(y.read.props["boat"], 6)) {
-		at := [][3]float64{{-7.6, -8, 1.4}, {0.4, -10.5, 1.9}, {5.5, -5.4, 0.15}, {9.5, -10, 2.6}, {-13, -6, 0.1}, {15, -6, 0.2}}[i]
+		at := [][3]float64{{-7.6, -8, 1.4}, {0.4, -10.5, 1.9}, {5.5, -5.4, 0.15}, {9.5, -10, 2.6}, {-13, -6, 0.1},
+			{15, -6, 0.2}}[i]
 		y.counts["boat"]++
 		if !y.meshes["boat kind 0"] {
 			y.useMesh("boat kind 0", newBoat())
 		}
-		y.Object(fmt.Sprintf("%s boat %d", y.id, y.counts["boat"]), y.id+" boat kind 0", y.id, scene.Transform{Location: scene.Vec{at[0], at[1], -1.72}, Rotation: scene.Vec{0, 0, at[2]}, Scale: scene.Vec{1.25, 1.25, 1.25}})
+		y.Object(fmt.Sprintf("%s boat %d", y.id, y.counts["boat"]), y.id+" boat kind 0", y.id,
+			scene.Transform{Location: scene.Vec{at[0], at[1], -1.72}, Rotation: scene.Vec{0, 0, at[2]},
+				Scale: scene.Vec{1.25, 1.25, 1.25}})
 	}
 	for i := range 9 {
 		y.placeProp("post", scene.Vec{-24 + float64(i)*6, -1.7, 0}, 0, 1)
@@ -191,26 +201,31 @@ func buildPans(y *yard) {
 				crust.put(scene.Quad(7, 5.6), "salt", scene.Vec{px, py, 0.22}, 0)
 			}
 			if rnd.Float() < 0.35 {
-				crust.put(roughen(scene.Cone(rnd.Between(0.6, 1.1), rnd.Between(0.7, 1.3), 14), rnd, 0.03, false), "salt", scene.Vec{px + rnd.Between(-3.2, 3.2), py + 3.1, 0.38}, 0)
+				crust.put(roughen(scene.Cone(rnd.Between(0.6, 1.1), rnd.Between(0.7, 1.3), 14), rnd, 0.03, false), "salt",
+					scene.Vec{px + rnd.Between(-3.2, 3.2), py + 3.1, 0.38}, 0)
 			}
 		}
 	}
 	y.addObject("banks", y.useMesh("banks", banks), scene.Vec{}, 0, 1)
 	y.addObject("water", y.useMesh("water", water), scene.Vec{}, 0, 1)
 	y.addObject("salt", y.useMesh("salt", crust), scene.Vec{}, 0, 1)
-	boiling := newHouse(shape{w: 12, d: 8, floors: 1, wall: "stone", upper: "timber", roof: "slate", pitch: 0.9, chimneys: 2, door: true, glass: y.windowMaterial(), storey: 4}, rnd)
+	boiling := newHouse(shape{w: 12, d: 8, floors: 1, wall: "stone", upper: "timber", roof: "slate", pitch: 0.9,
+		chimneys: 2, door: true, glass: y.windowMaterial(), storey: 4}, rnd)
 	y.addFramed("boiling house", boiling, scene.Vec{-13, 41, 0}, 0.2)
 	mill := newTower(2.4, 8, "white", y.windowMaterial())
 	mill.put(scene.Lathe([][2]float64{{1.9, 0}, {1.5, 0.7}, {0, 1.8}}, 20, true), "timber", scene.Vec{0, 0, 8}, 0)
 	mill.put(scene.Box(0.3, 2.2, 0.3), "timber", scene.Vec{0, -1.6, 8.15}, 0)
 	for i := range 4 {
 		mill.putTilted(scene.Box(0.18, 0.12, 5.6), "timber", scene.Vec{0, -2.5, 8.3}, float64(i)*math.Pi/2+0.4, 0)
-		mill.putTilted(scene.Box(1.2, 0.05, 4.4), "canvas", scene.Vec{math.Sin(float64(i)*math.Pi/2+0.4) * 1.1, -2.55, 8.3 + math.Cos(float64(i)*math.Pi/2+0.4)*1.1}, float64(i)*math.Pi/2+0.4, 0)
+		mill.putTilted(scene.Box(1.2, 0.05, 4.4), "canvas",
+			scene.Vec{math.Sin(float64(i)*math.Pi/2+0.4) * 1.1, -2.55, 8.3 + math.Cos(float64(i)*math.Pi/2+0.4)*1.1},
+			float64(i)*math.Pi/2+0.4, 0)
 	}
 	y.addFramed("mill", mill, scene.Vec{11, 40, 0}, -0.15)
 	y.plantAround("conifer", 14, 70, 90, 1.2)
 	for i := range 4 {
-		y.placeProp("cart", scene.Vec{[]float64{-3.9, 20.2, 4.2, -20}[i], []float64{1, 12, 15, 16}[i], 0.4}, []float64{1.57, 1.5, 1.6, 0}[i], 0.8)
+		y.placeProp("cart", scene.Vec{[]float64{-3.9, 20.2, 4.2, -20}[i], []float64{1, 12, 15, 16}[i], 0.4},
+			[]float64{1.57, 1.5, 1.6, 0}[i], 0.8)
 	}
 	y.frame.Grow(scene.Vec{-15, 4, 0})
 	y.frame.Grow(scene.Vec{15, 4, 0})

@@ -18,23 +18,34 @@ type prop struct {
 
 // props are all props by name.
 var props = map[string]prop{
-	"barrel": {func(*noise.Source) *piece { return newBarrel() }, 0.55, 1, 0}, "crate": {func(r *noise.Source) *piece { return newCrate(r.Between(0.6, 1)) }, 0.8, 2, 0},
-	"boat": {func(*noise.Source) *piece { return newBoat() }, 2.6, 1, 0}, "lamp": {func(*noise.Source) *piece { return newLampPost() }, 0.5, 1, 3.05},
-	"bench": {func(*noise.Source) *piece { return newBench() }, 1, 1, 0}, "table": {func(*noise.Source) *piece { return newTable() }, 1.3, 1, 0},
-	"stump": {newStump, 0.6, 3, 0}, "tree": {newTree, 1.8, 3, 0}, "conifer": {newConifer, 1.6, 3, 0}, "rock": {newRock, 1, 3, 0}, "bush": {newBush, 0.9, 2, 0},
-	"bell": {func(*noise.Source) *piece { return newBell() }, 1.4, 1, 0}, "well": {func(*noise.Source) *piece { return newWell() }, 1.6, 1, 0},
-	"cart": {func(*noise.Source) *piece { return newCart() }, 1.9, 1, 0}, "stall": {newStall, 2.1, 2, 0}, "post": {func(*noise.Source) *piece { return newPost() }, 0.5, 1, 0},
-	"flag": {func(*noise.Source) *piece { return newFlag() }, 0.5, 1, 0}, "anchor": {func(*noise.Source) *piece { return newAnchor() }, 1.8, 1, 0},
-	"bucket": {func(*noise.Source) *piece { return newBucket() }, 0.4, 1, 0}, "kettle": {func(*noise.Source) *piece { return newKettle() }, 0.7, 1, 0},
-	"grave": {func(r *noise.Source) *piece { return newGrave(r) }, 0.8, 2, 0}, "fence": {func(*noise.Source) *piece { return newFence() }, 1.4, 1, 0},
-	"reed": {newReeds, 0.6, 3, 0}, "statue": {func(*noise.Source) *piece { return newStatue() }, 1.2, 1, 0},
+	"barrel": {func(*noise.Source) *piece { return newBarrel() }, 0.55, 1, 0},
+	"crate":  {func(r *noise.Source) *piece { return newCrate(r.Between(0.6, 1)) }, 0.8, 2, 0},
+	"boat":   {func(*noise.Source) *piece { return newBoat() }, 2.6, 1, 0},
+	"lamp":   {func(*noise.Source) *piece { return newLampPost() }, 0.5, 1, 3.05},
+	"bench":  {func(*noise.Source) *piece { return newBench() }, 1, 1, 0},
+	"table":  {func(*noise.Source) *piece { return newTable() }, 1.3, 1, 0},
+	"stump":  {newStump, 0.6, 3, 0}, "tree": {newTree, 1.8, 3, 0}, "conifer": {newConifer, 1.6, 3, 0},
+	"rock": {newRock, 1, 3, 0}, "bush": {newBush, 0.9, 2, 0},
+	"bell": {func(*noise.Source) *piece { return newBell() }, 1.4, 1, 0},
+	"well": {func(*noise.Source) *piece { return newWell() }, 1.6, 1, 0},
+	"cart": {func(*noise.Source) *piece { return newCart() }, 1.9, 1, 0}, "stall": {newStall, 2.1, 2, 0},
+	"post":   {func(*noise.Source) *piece { return newPost() }, 0.5, 1, 0},
+	"flag":   {func(*noise.Source) *piece { return newFlag() }, 0.5, 1, 0},
+	"anchor": {func(*noise.Source) *piece { return newAnchor() }, 1.8, 1, 0},
+	"bucket": {func(*noise.Source) *piece { return newBucket() }, 0.4, 1, 0},
+	"kettle": {func(*noise.Source) *piece { return newKettle() }, 0.7, 1, 0},
+	"grave":  {func(r *noise.Source) *piece { return newGrave(r) }, 0.8, 2, 0},
+	"fence":  {func(*noise.Source) *piece { return newFence() }, 1.4, 1, 0},
+	"reed":   {newReeds, 0.6, 3, 0}, "statue": {func(*noise.Source) *piece { return newStatue() }, 1.2, 1, 0},
 }
 
 func newBarrel() *piece {
 	p := &piece{}
-	p.put(scene.Lathe([][2]float64{{0.3, 0}, {0.37, 0.22}, {0.4, 0.45}, {0.37, 0.68}, {0.3, 0.9}, {0.27, 0.9}, {0.27, 0.86}}, 14, true), "timber", scene.Vec{}, 0)
+	p.put(scene.Lathe([][2]float64{{0.3, 0}, {0.37, 0.22}, {0.4, 0.45}, {0.37, 0.68}, {0.3, 0.9}, {0.27, 0.9},
+		{0.27, 0.86}}, 14, true), "timber", scene.Vec{}, 0)
 	for _, h := range [][2]float64{{0.1, 0.345}, {0.28, 0.388}, {0.56, 0.394}, {0.76, 0.352}} {
-		p.put(scene.Lathe([][2]float64{{h[1], h[0]}, {h[1] + 0.012, h[0]}, {h[1] + 0.012, h[0] + 0.05}, {h[1], h[0] + 0.05}}, 14, false), "iron", scene.Vec{}, 0)
+		p.put(scene.Lathe([][2]float64{{h[1], h[0]}, {h[1] + 0.012, h[0]}, {h[1] + 0.012, h[0] + 0.05}, {h[1], h[0] + 0.05}},
+			14, false), "iron", scene.Vec{}, 0)
 	}
 	return p
 }
@@ -65,7 +76,8 @@ func newBoat() *piece {
 			sheer := 0.75 + 0.35*t*t
 			for k := range ribs + 1 {
 				a := float64(k)/ribs*2 - 1
-				m.V = append(m.V, scene.Vec{t * (2.4 - inset), a * half, sheer*math.Pow(math.Abs(a), 2.4)*(1-inset*0.2) + inset + 0.05*t*t})
+				m.V = append(m.V, scene.Vec{t * (2.4 - inset), a * half,
+					sheer*math.Pow(math.Abs(a), 2.4)*(1-inset*0.2) + inset + 0.05*t*t})
 			}
 		}
 		for i := range n {
@@ -92,7 +104,8 @@ func newBoat() *piece {
 
 func newLampPost() *piece {
 	p := &piece{}
-	p.put(scene.Lathe([][2]float64{{0.14, 0}, {0.14, 0.25}, {0.07, 0.35}, {0.05, 2.7}, {0.12, 2.8}}, 10, true), "iron", scene.Vec{}, 0)
+	p.put(scene.Lathe([][2]float64{{0.14, 0}, {0.14, 0.25}, {0.07, 0.35}, {0.05, 2.7}, {0.12, 2.8}}, 10, true), "iron",
+		scene.Vec{}, 0)
 	p.put(scene.Frustum(0.2, 0.2, 0.3, 0.3, 0.42), "flame", scene.Vec{0, 0, 2.84}, 0)
 	p.put(scene.Frustum(0.4, 0.4, 0.06, 0.06, 0.22), "iron", scene.Vec{0, 0, 3.27}, 0)
 	for i := range 4 {
@@ -143,7 +156,8 @@ func roughen(m *scene.Mesh, rnd *noise.Source, by float64, flat bool) *scene.Mes
 func newStump(rnd *noise.Source) *piece {
 	p := &piece{}
 	r, h := rnd.Between(0.3, 0.42), rnd.Between(0.4, 0.6)
-	p.put(scene.Lathe([][2]float64{{r * 1.35, -0.1}, {r * 1.12, 0.12}, {r, h}, {r * 0.94, h + 0.02}}, 11, true), "bark", scene.Vec{}, 0)
+	p.put(scene.Lathe([][2]float64{{r * 1.35, -0.1}, {r * 1.12, 0.12}, {r, h}, {r * 0.94, h + 0.02}}, 11, true), "bark",
+		scene.Vec{}, 0)
 	p.put(scene.Cylinder(r*0.93, 0.03, 11), "straw", scene.Vec{0, 0, h}, 0)
 	return p
 }
@@ -152,9 +166,11 @@ func newStump(rnd *noise.Source) *piece {
 func newTree(rnd *noise.Source) *piece {
 	p := &piece{}
 	h := rnd.Between(5, 7.5)
-	p.putTilted(scene.Lathe([][2]float64{{0.42, -0.2}, {0.27, 0.5}, {0.2, h * 0.55}, {0.08, h * 0.9}}, 9, true), "bark", scene.Vec{}, rnd.Between(-0.06, 0.06), rnd.Between(0, 6))
+	p.putTilted(scene.Lathe([][2]float64{{0.42, -0.2}, {0.27, 0.5}, {0.2, h * 0.55}, {0.08, h * 0.9}}, 9, true), "bark",
+		scene.Vec{}, rnd.Between(-0.06, 0.06), rnd.Between(0, 6))
 	for range 5 {
-		p.putTilted(scene.Lathe([][2]float64{{0.1, 0}, {0.03, h * 0.4}}, 6, true), "bark", scene.Vec{0, 0, rnd.Between(h*0.35, h*0.6)}, rnd.Between(0.6, 1), rnd.Between(0, 6.28))
+		p.putTilted(scene.Lathe([][2]float64{{0.1, 0}, {0.03, h * 0.4}}, 6, true), "bark",
+			scene.Vec{0, 0, rnd.Between(h*0.35, h*0.6)}, rnd.Between(0.6, 1), rnd.Between(0, 6.28))
 	}
 	leaves := []string{"leaf", "leaf2", "leaf3"}
 	for i := range 16 {
@@ -174,7 +190,8 @@ func newConifer(rnd *noise.Source) *piece {
 		t := float64(i) / 6
 		r := (1.55 - 1.3*t) * rnd.Between(0.9, 1.1)
 		m := scene.Lathe([][2]float64{{r * 0.3, -0.15}, {r, 0}, {r * 0.35, h * 0.13}, {0, h * 0.2}}, 11, false)
-		p.put(roughen(m, rnd, 0.08, true), []string{"leaf3", "leaf"}[i%2], scene.Vec{0, 0, h*0.16 + t*h*0.68}, rnd.Between(0, 3))
+		p.put(roughen(m, rnd, 0.08, true), []string{"leaf3", "leaf"}[i%2], scene.Vec{0, 0, h*0.16 + t*h*0.68},
+			rnd.Between(0, 3))
 	}
 	return p
 }
@@ -203,7 +220,8 @@ func newReeds(rnd *noise.Source) *piece {
 	p := &piece{}
 	for range 26 {
 		a, r := rnd.Between(0, 6.28), rnd.Between(0, 0.45)
-		p.putTilted(scene.Lathe([][2]float64{{0.018, 0}, {0.012, 1}, {0, rnd.Between(1.2, 1.9)}}, 4, false), []string{"straw", "leaf2"}[rnd.Intn(2)],
+		p.putTilted(scene.Lathe([][2]float64{{0.018, 0}, {0.012, 1}, {0, rnd.Between(1.2, 1.9)}}, 4, false),
+			[]string{"straw", "leaf2"}[rnd.Intn(2)],
 			scene.Vec{math.Cos(a) * r, math.Sin(a) * r, -0.1}, rnd.Between(-0.2, 0.2), rnd.Between(0, 6.28))
 	}
 	return p
@@ -216,7 +234,8 @@ func newBell() *piece {
 		p.putTilted(scene.Box(0.12, 0.12, 0.9), "timber", scene.Vec{x, 0, 1.75}, -0.7*x/0.9, 0)
 	}
 	p.put(scene.Box(2.2, 0.22, 0.2), "timber", scene.Vec{0, 0, 2.45}, 0)
-	p.put(scene.Lathe([][2]float64{{0.5, 0}, {0.52, 0.03}, {0.4, 0.2}, {0.3, 0.55}, {0.24, 0.72}, {0, 0.8}}, 20, true), "brass", scene.Vec{0, 0, 1.55}, 0)
+	p.put(scene.Lathe([][2]float64{{0.5, 0}, {0.52, 0.03}, {0.4, 0.2}, {0.3, 0.55}, {0.24, 0.72}, {0, 0.8}}, 20, true),
+		"brass", scene.Vec{0, 0, 1.55}, 0)
 	p.put(scene.Cylinder(0.05, 0.2, 8), "iron", scene.Vec{0, 0, 2.3}, 0)
 	p.put(scene.Sphere(0.09, 10, 6), "iron", scene.Vec{0, 0, 1.55}, 0)
 	return p
@@ -250,7 +269,8 @@ func newWheel(r float64) *piece {
 	}
 	p.put(upright(scene.Torus(r, 0.06, 20, 6)), "timber", scene.Vec{}, 0)
 	for i := range 4 {
-		p.putTilted(scene.Box(0.06, 0.06, 2*r), "timber", scene.Vec{-r * math.Sin(float64(i)*math.Pi/4), 0, -r * math.Cos(float64(i)*math.Pi/4)}, float64(i)*math.Pi/4, 0)
+		p.putTilted(scene.Box(0.06, 0.06, 2*r), "timber",
+			scene.Vec{-r * math.Sin(float64(i)*math.Pi/4), 0, -r * math.Cos(float64(i)*math.Pi/4)}, float64(i)*math.Pi/4, 0)
 	}
 	return p
 }
@@ -281,7 +301,8 @@ func newStall(rnd *noise.Source) *piece {
 		}
 		m := &scene.Mesh{}
 		x := -1.6 + float64(i)*0.4
-		m.V = []scene.Vec{{x, -1.15, 1.95}, {x + 0.4, -1.15, 1.95}, {x + 0.4, 1, 2.6}, {x, 1, 2.6}, {x, -1.15, 1.7}, {x + 0.4, -1.15, 1.7}}
+		m.V = []scene.Vec{{x, -1.15, 1.95}, {x + 0.4, -1.15, 1.95}, {x + 0.4, 1, 2.6}, {x, 1, 2.6}, {x, -1.15, 1.7},
+			{x + 0.4, -1.15, 1.7}}
 		m.F = []scene.Face{{V: []int{0, 1, 2, 3}}, {V: []int{4, 5, 1, 0}}}
 		p.put(m, mat, scene.Vec{}, 0)
 	}
@@ -289,14 +310,16 @@ func newStall(rnd *noise.Source) *piece {
 	p.put(scene.Box(2.6, 0.06, 0.85), "timber", scene.Vec{0, -0.8, 0}, 0)
 	for i := range 7 {
 		x := -1.1 + float64(i)*0.36
-		p.put(roughen(scene.Sphere(0.14, 8, 5), rnd, 0.1, false), []string{"red", "straw", "leaf2"}[i%3], scene.Vec{x, -0.45 + rnd.Between(-0.2, 0.2), 1.03}, 0)
+		p.put(roughen(scene.Sphere(0.14, 8, 5), rnd, 0.1, false), []string{"red", "straw", "leaf2"}[i%3],
+			scene.Vec{x, -0.45 + rnd.Between(-0.2, 0.2), 1.03}, 0)
 	}
 	return p
 }
 
 func newPost() *piece {
 	p := &piece{}
-	p.put(scene.Lathe([][2]float64{{0.2, 0}, {0.17, 0.5}, {0.24, 0.6}, {0.24, 0.7}, {0, 0.78}}, 12, true), "iron", scene.Vec{}, 0)
+	p.put(scene.Lathe([][2]float64{{0.2, 0}, {0.17, 0.5}, {0.24, 0.6}, {0.24, 0.7}, {0, 0.78}}, 12, true), "iron",
+		scene.Vec{}, 0)
 	return p
 }
 
@@ -329,7 +352,8 @@ func newAnchor() *piece {
 	}
 	for _, side := range []float64{-1, 1} {
 		m := &scene.Mesh{V: []scene.Vec{{0, -0.32, 0}, {0, 0.32, 0}, {0, 0, 0.75}, {0.1, 0, 0.2}, {-0.1, 0, 0.2}},
-			F: []scene.Face{{V: []int{0, 3, 2}}, {V: []int{3, 1, 2}}, {V: []int{4, 0, 2}}, {V: []int{1, 4, 2}}, {V: []int{0, 4, 3}}, {V: []int{4, 1, 3}}}}
+			F: []scene.Face{{V: []int{0, 3, 2}}, {V: []int{3, 1, 2}}, {V: []int{4, 0, 2}}, {V: []int{1, 4, 2}},
+				{V: []int{0, 4, 3}}, {V: []int{4, 1, 3}}}}
 		p.putTilted(m, "iron", scene.Vec{side * 1.15, 0, 0.85}, side*0.25, 0)
 	}
 	p.put(scene.Box(0.16, 2, 0.16), "timber", scene.Vec{0, 0, 2.55}, 0)
@@ -340,8 +364,10 @@ func newAnchor() *piece {
 
 func newBucket() *piece {
 	p := &piece{}
-	p.put(scene.Lathe([][2]float64{{0.15, 0}, {0.2, 0.36}, {0.18, 0.36}, {0.14, 0.05}}, 12, true), "timber", scene.Vec{}, 0)
-	p.put(scene.Lathe([][2]float64{{0.19, 0.25}, {0.205, 0.25}, {0.21, 0.3}, {0.195, 0.3}}, 12, false), "iron", scene.Vec{}, 0)
+	p.put(scene.Lathe([][2]float64{{0.15, 0}, {0.2, 0.36}, {0.18, 0.36}, {0.14, 0.05}}, 12, true), "timber",
+		scene.Vec{}, 0)
+	p.put(scene.Lathe([][2]float64{{0.19, 0.25}, {0.205, 0.25}, {0.21, 0.3}, {0.195, 0.3}}, 12, false), "iron",
+		scene.Vec{}, 0)
 	return p
 }
 
@@ -351,7 +377,8 @@ func newKettle() *piece {
 		a := float64(i) * 2.094
 		p.putTilted(scene.Cylinder(0.03, 1.7, 6), "timber", scene.Vec{math.Cos(a) * 0.6, math.Sin(a) * 0.6, 0}, -0.37, a)
 	}
-	p.put(scene.Lathe([][2]float64{{0, 0.45}, {0.26, 0.5}, {0.32, 0.7}, {0.26, 0.9}, {0.24, 0.9}}, 14, true), "iron", scene.Vec{}, 0)
+	p.put(scene.Lathe([][2]float64{{0, 0.45}, {0.26, 0.5}, {0.32, 0.7}, {0.26, 0.9}, {0.24, 0.9}}, 14, true), "iron",
+		scene.Vec{}, 0)
 	return p
 }
 
@@ -375,6 +402,7 @@ func newFence() *piece {
 func newStatue() *piece {
 	p := &piece{}
 	p.put(scene.Frustum(1.3, 1.3, 1.1, 1.1, 1.2), "stone", scene.Vec{}, 0)
-	p.put(scene.Lathe([][2]float64{{0.42, 0}, {0.3, 0.7}, {0.24, 1.1}, {0.34, 1.4}, {0.12, 1.65}, {0.16, 1.8}, {0.15, 1.95}, {0, 2.08}}, 16, true), "stone", scene.Vec{0, 0, 1.2}, 0)
+	p.put(scene.Lathe([][2]float64{{0.42, 0}, {0.3, 0.7}, {0.24, 1.1}, {0.34, 1.4}, {0.12, 1.65}, {0.16, 1.8},
+		{0.15, 1.95}, {0, 2.08}}, 16, true), "stone", scene.Vec{0, 0, 1.2}, 0)
 	return p
 }

@@ -11,8 +11,10 @@ import (
 func buildInn(y *yard) {
 	y.addLand("grass", 160, 3, 16)
 	y.addPaving("yard", "cobbles", [4]float64{-13, -15, 13, -1}, 0.06)
-	front := newHouse(shape{w: 12, d: 8, floors: 2, wall: "stone", upper: "plaster", roof: "slate", framed: true, jetty: true, pitch: 1.05, chimneys: 2, door: true, glass: y.windowMaterial()}, y.rnd)
-	wing := newHouse(shape{w: 6.5, d: 6, floors: 2, wall: "stone", upper: "plaster", roof: "slate", framed: true, pitch: 1.1, chimneys: 1, glass: y.windowMaterial()}, y.rnd)
+	front := newHouse(shape{w: 12, d: 8, floors: 2, wall: "stone", upper: "plaster", roof: "slate", framed: true,
+		jetty: true, pitch: 1.05, chimneys: 2, door: true, glass: y.windowMaterial()}, y.rnd)
+	wing := newHouse(shape{w: 6.5, d: 6, floors: 2, wall: "stone", upper: "plaster", roof: "slate", framed: true,
+		pitch: 1.1, chimneys: 1, glass: y.windowMaterial()}, y.rnd)
 	y.addFramed("house", front, scene.Vec{0, 3.5, 0}, 0)
 	y.addFramed("wing", wing, scene.Vec{-7.4, -0.6, 0}, math.Pi/2)
 	y.takeDisc(0, 3.5, 7.6)
@@ -61,7 +63,8 @@ func displayName(id string) string {
 
 func buildHouse(y *yard) {
 	y.addLand("grass", 160, 4, 12)
-	p := newHouse(shape{w: 8, d: 6.5, floors: 1, wall: "stone", upper: "plaster", roof: "thatch", pitch: 1.15, chimneys: 1, door: true, glass: y.windowMaterial()}, y.rnd)
+	p := newHouse(shape{w: 8, d: 6.5, floors: 1, wall: "stone", upper: "plaster", roof: "thatch", pitch: 1.15, chimneys: 1,
+		door: true, glass: y.windowMaterial()}, y.rnd)
 	y.addFramed("house", p, scene.Vec{}, 0)
 	y.takeDisc(0, 0, 5.4)
 	y.plantAround("tree", 14, 11, 30, 2)
@@ -72,9 +75,11 @@ func buildHouse(y *yard) {
 func buildSquare(y *yard) {
 	y.addLand("earth", 200, 0, 90)
 	y.addPaving("paving", "cobbles", [4]float64{-60, -60, 60, 60}, 0.05)
-	hall := newHouse(shape{w: 18, d: 9, floors: 2, wall: "white", upper: "white", roof: "slate", pitch: 0.7, chimneys: 2, door: true, glass: y.windowMaterial(), storey: 4}, y.rnd)
+	hall := newHouse(shape{w: 18, d: 9, floors: 2, wall: "white", upper: "white", roof: "slate", pitch: 0.7, chimneys: 2,
+		door: true, glass: y.windowMaterial(), storey: 4}, y.rnd)
 	for i := range 7 {
-		hall.put(scene.Lathe([][2]float64{{0.55, 0}, {0.5, 0.3}, {0.42, 0.4}, {0.36, 6.9}, {0.5, 7.1}, {0.55, 7.4}}, 16, true), "white", scene.Vec{-7.5 + float64(i)*2.5, -6, 0.2}, 0)
+		hall.put(scene.Lathe([][2]float64{{0.55, 0}, {0.5, 0.3}, {0.42, 0.4}, {0.36, 6.9}, {0.5, 7.1}, {0.55, 7.4}}, 16,
+			true), "white", scene.Vec{-7.5 + float64(i)*2.5, -6, 0.2}, 0)
 	}
 	hall.put(scene.Box(18.4, 2.6, 0.7), "white", scene.Vec{0, -5.4, 7.6}, 0)
 	hall.put(scene.Frustum(3, 3, 2.4, 2.4, 4), "white", scene.Vec{0, -1, 11}, 0)
@@ -90,14 +95,17 @@ func buildSquare(y *yard) {
 	y.addFramed("hall", hall, at, 0)
 	steps := &piece{}
 	for i := range 6 {
-		steps.put(scene.Box(20+float64(6-i)*0.9, 10+float64(6-i)*1.3, 0.19), "white", scene.Vec{0, 15.2, float64(i) * 0.19}, 0)
+		steps.put(scene.Box(20+float64(6-i)*0.9, 10+float64(6-i)*1.3, 0.19), "white",
+			scene.Vec{0, 15.2, float64(i) * 0.19}, 0)
 	}
 	y.addFramed("steps", steps, scene.Vec{}, 0)
 	y.takeDisc(0, 15, 13)
 	rnd := noise.NewSource(y.seed, "sides")
 	for i := range 8 {
 		side := float64(i%2)*2 - 1
-		s := shape{w: rnd.Between(6.5, 8.5), d: 7, floors: 2 + rnd.Intn(2), wall: "stone", upper: []string{"plaster", "brick", "white"}[i%3], roof: "slate", framed: i%3 == 0, pitch: rnd.Between(0.9, 1.2), chimneys: 1, door: true, glass: y.windowMaterial()}
+		s := shape{w: rnd.Between(6.5, 8.5), d: 7, floors: 2 + rnd.Intn(2), wall: "stone",
+			upper: []string{"plaster", "brick", "white"}[i%3], roof: "slate", framed: i%3 == 0, pitch: rnd.Between(0.9, 1.2),
+			chimneys: 1, door: true, glass: y.windowMaterial()}
 		p := newHouse(s, rnd)
 		where := scene.Vec{side * 21, -1 + float64(i/2)*8.6, 0}
 		y.addObject(fmt.Sprintf("house %d", i), y.useMesh(fmt.Sprintf("house %d", i), p), where, side*math.Pi/2*-1, 1)
@@ -115,12 +123,14 @@ func buildSquare(y *yard) {
 		y.placeProp("lamp", scene.Vec{px * 1.3, -5, 0}, 0, 1.15)
 	}
 	for i := range max(4, min(y.read.props["stall"], 8)) {
-		y.placeProp("stall", scene.Vec{[]float64{-12, 12, -13, 12.5, -11, 11, -14, 14}[i], []float64{1, 0, -4.5, -5.5, 6, 5.5, -9, -10}[i], 0}, []float64{1.3, -1.4, 1.5, -1.2, 1.5, -1.5, 1.3, -1.3}[i], 1)
+		y.placeProp("stall", scene.Vec{[]float64{-12, 12, -13, 12.5, -11, 11, -14, 14}[i],
+			[]float64{1, 0, -4.5, -5.5, 6, 5.5, -9, -10}[i], 0}, []float64{1.3, -1.4, 1.5, -1.2, 1.5, -1.5, 1.3, -1.3}[i], 1)
 	}
 	y.placeProp("cart", scene.Vec{5, 3, 0}, 2.4, 1)
 	y.placeProp("cart", scene.Vec{-6, -4, 0}, 0.4, 1)
 	for i := range 6 {
-		y.placeProp("barrel", scene.Vec{[]float64{-9.2, -9.8, -9.3, 9.4, 10, 9.7}[i], []float64{-0.4, 0.3, 0.9, 2.4, 2.1, 3}[i], 0}, 0, 1)
+		y.placeProp("barrel", scene.Vec{[]float64{-9.2, -9.8, -9.3, 9.4, 10, 9.7}[i],
+			[]float64{-0.4, 0.3, 0.9, 2.4, 2.1, 3}[i], 0}, 0, 1)
 	}
 	y.plantAround("conifer", 40, 36, 70, 1.5)
 	y.frame.Grow(scene.Vec{-11, -4, 0})
@@ -130,7 +140,8 @@ func buildSquare(y *yard) {
 
 func buildChurch(y *yard) {
 	y.addLand("grass", 180, 4, 18)
-	nave := newHouse(shape{w: 16, d: 8, floors: 1, wall: "stone", upper: "stone", roof: "slate", pitch: 1.25, glass: y.windowMaterial(), storey: 5}, y.rnd)
+	nave := newHouse(shape{w: 16, d: 8, floors: 1, wall: "stone", upper: "stone", roof: "slate", pitch: 1.25,
+		glass: y.windowMaterial(), storey: 5}, y.rnd)
 	y.addFramed("nave", nave, scene.Vec{3, 3, 0}, 0)
 	spire := &piece{}
 	spire.put(scene.Frustum(5.2, 5.2, 4.8, 4.8, 13), "stone", scene.Vec{}, 0)
@@ -151,9 +162,11 @@ func buildChurch(y *yard) {
 func buildHall(y *yard) {
 	y.addLand("grass", 200, 4, 26)
 	y.addPaving("court", "cobbles", [4]float64{-14, -22, 14, 0}, 0.05)
-	p := newHouse(shape{w: 20, d: 10, floors: 3, wall: "stone", upper: "stone", roof: "slate", pitch: 0.9, chimneys: 2, door: true, glass: y.windowMaterial(), storey: 3.4}, y.rnd)
+	p := newHouse(shape{w: 20, d: 10, floors: 3, wall: "stone", upper: "stone", roof: "slate", pitch: 0.9, chimneys: 2,
+		door: true, glass: y.windowMaterial(), storey: 3.4}, y.rnd)
 	for _, s := range []float64{-1, 1} {
-		p.add(newHouse(shape{w: 9, d: 7, floors: 3, wall: "stone", upper: "stone", roof: "slate", pitch: 1.1, glass: y.windowMaterial(), storey: 3.2}, y.rnd), scene.Vec{s * 9.5, -3.4, 0}, math.Pi/2)
+		p.add(newHouse(shape{w: 9, d: 7, floors: 3, wall: "stone", upper: "stone", roof: "slate", pitch: 1.1,
+			glass: y.windowMaterial(), storey: 3.2}, y.rnd), scene.Vec{s * 9.5, -3.4, 0}, math.Pi/2)
 	}
 	y.addFramed("hall", p, scene.Vec{0, 5, 0}, 0)
 	y.takeDisc(0, 5, 14)

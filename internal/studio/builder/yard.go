@@ -29,7 +29,8 @@ type Painter interface {
 // Build builds a place.
 func Build(b Brief, p Painter) (Built, error) {
 	r := parseBrief(b)
-	y := &yard{Script: &scene.Script{}, id: makeID(b), read: r, seed: b.Seed, paint: p, mats: map[string]bool{}, meshes: map[string]bool{}, counts: map[string]int{}}
+	y := &yard{Script: &scene.Script{}, id: makeID(b), read: r, seed: b.Seed, paint: p, mats: map[string]bool{},
+		meshes: map[string]bool{}, counts: map[string]int{}}
 	y.rnd = noise.NewSource(b.Seed, "yard")
 	kindBuilders[r.kind](y)
 	y.placeProps()
@@ -136,21 +137,29 @@ func paintedLook(kind string, rough float64) look {
 }
 
 func glowLook(r, g, b, strength float64) look {
-	return look{Material: scene.Material{Color: [4]float64{r, g, b, 1}, Roughness: 1, Emission: &[3]float64{r, g, b}, Strength: strength}}
+	return look{Material: scene.Material{Color: [4]float64{r, g, b, 1}, Roughness: 1, Emission: &[3]float64{r, g, b},
+		Strength: strength}}
 }
 
 var looks = map[string]look{
-	"stone": paintedLook("stone", 0.9), "timber": paintedLook("wood", 0.75), "plaster": paintedLook("plaster", 0.95), "slate": paintedLook("slate", 0.6),
-	"thatch": paintedLook("thatch", 1), "cobbles": paintedLook("cobbles", 0.8), "grass": paintedLook("grass", 1), "sand": paintedLook("sand", 1),
-	"earth": paintedLook("earth", 1), "rock": paintedLook("rock", 0.95), "bark": paintedLook("bark", 1), "salt": paintedLook("salt", 0.8), "brick": paintedLook("brick", 0.9),
+	"stone": paintedLook("stone", 0.9), "timber": paintedLook("wood", 0.75), "plaster": paintedLook("plaster", 0.95),
+	"slate":  paintedLook("slate", 0.6),
+	"thatch": paintedLook("thatch", 1), "cobbles": paintedLook("cobbles", 0.8), "grass": paintedLook("grass", 1),
+	"sand":  paintedLook("sand", 1),
+	"earth": paintedLook("earth", 1), "rock": paintedLook("rock", 0.95), "bark": paintedLook("bark", 1),
+	"salt": paintedLook("salt", 0.8), "brick": paintedLook("brick", 0.9),
 	"canvas": paintedLook("fabric", 1),
 	"metal":  {Material: scene.Material{Roughness: 0.5, Metallic: 0.8}, paint: "metal"},
-	"water":  {Material: scene.Material{Color: [4]float64{0.012, 0.035, 0.042, 1}, Roughness: 0.06, Bump: 0.35}, paint: "water"},
-	"brine":  {Material: scene.Material{Color: [4]float64{0.16, 0.19, 0.2, 1}, Roughness: 0.03, Bump: 0.05}, paint: "water"},
-	"iron":   {Material: scene.Material{Color: [4]float64{0.03, 0.032, 0.035, 1}, Roughness: 0.5, Metallic: 0.7}},
-	"brass":  {Material: scene.Material{Color: [4]float64{0.55, 0.36, 0.11, 1}, Roughness: 0.3, Metallic: 1}},
-	"white":  plainLook(0.75, 0.73, 0.68, 0.7), "red": plainLook(0.34, 0.05, 0.035, 0.7), "blue": plainLook(0.05, 0.11, 0.2, 0.7), "dark": plainLook(0.02, 0.018, 0.016, 0.8),
-	"leaf": plainLook(0.055, 0.105, 0.025, 0.9), "leaf2": plainLook(0.085, 0.13, 0.03, 0.9), "leaf3": plainLook(0.035, 0.08, 0.03, 0.9), "straw": plainLook(0.36, 0.27, 0.1, 1),
+	"water": {Material: scene.Material{Color: [4]float64{0.012, 0.035, 0.042, 1}, Roughness: 0.06, Bump: 0.35},
+		paint: "water"},
+	"brine": {Material: scene.Material{Color: [4]float64{0.16, 0.19, 0.2, 1}, Roughness: 0.03, Bump: 0.05},
+		paint: "water"},
+	"iron":  {Material: scene.Material{Color: [4]float64{0.03, 0.032, 0.035, 1}, Roughness: 0.5, Metallic: 0.7}},
+	"brass": {Material: scene.Material{Color: [4]float64{0.55, 0.36, 0.11, 1}, Roughness: 0.3, Metallic: 1}},
+	"white": plainLook(0.75, 0.73, 0.68, 0.7), "red": plainLook(0.34, 0.05, 0.035, 0.7),
+	"blue": plainLook(0.05, 0.11, 0.2, 0.7), "dark": plainLook(0.02, 0.018, 0.016, 0.8),
+	"leaf": plainLook(0.055, 0.105, 0.025, 0.9), "leaf2": plainLook(0.085, 0.13, 0.03, 0.9),
+	"leaf3": plainLook(0.035, 0.08, 0.03, 0.9), "straw": plainLook(0.36, 0.27, 0.1, 1),
 	"far":  plainLook(0.075, 0.105, 0.115, 1), // paler and bluer than near objects, as seen through air
 	"pane": {Material: scene.Material{Color: [4]float64{0.03, 0.035, 0.04, 1}, Roughness: 0.08}},
 	"lit":  glowLook(1, 0.52, 0.16, 3.2), "flame": glowLook(1, 0.62, 0.25, 14), "beacon": glowLook(1, 0.8, 0.5, 40),
@@ -237,7 +246,8 @@ func (y *yard) useMesh(name string, p *piece) string {
 func (y *yard) addObject(name, mesh string, at scene.Vec, turn, size float64) {
 	y.counts[name]++
 	full := fmt.Sprintf("%s %s %d", y.id, name, y.counts[name])
-	y.Object(full, mesh, y.id, scene.Transform{Location: at, Rotation: scene.Vec{0, 0, turn}, Scale: scene.Vec{size, size, size}})
+	y.Object(full, mesh, y.id, scene.Transform{Location: at, Rotation: scene.Vec{0, 0, turn},
+		Scale: scene.Vec{size, size, size}})
 }
 
 // addFramed adds a piece as a single object that the camera must show.
@@ -287,7 +297,8 @@ func (y *yard) groundHeight(x, yy float64) float64 {
 // addLamp adds a point light.
 func (y *yard) addLamp(at scene.Vec, watts float64) {
 	y.counts["light"]++
-	y.Light(scene.Light{Name: fmt.Sprintf("%s light %d", y.id, y.counts["light"]), Kind: "POINT", Energy: watts, Color: [3]float64{1, 0.62, 0.28}, Size: 0.15,
+	y.Light(scene.Light{Name: fmt.Sprintf("%s light %d", y.id, y.counts["light"]), Kind: "POINT", Energy: watts,
+		Color: [3]float64{1, 0.62, 0.28}, Size: 0.15,
 		Into: y.id, Transform: scene.Transform{Location: at}})
 }
 

@@ -144,7 +144,8 @@ func (d *document) checkBounds(bin int64) error {
 		return formatErrorf("buffer 0 is longer than its bytes")
 	}
 	for i, v := range d.BufferViews {
-		if !inRange(v.Buffer, len(d.Buffers)) || v.ByteOffset < 0 || v.ByteLength < 0 || v.ByteOffset > d.Buffers[v.Buffer].ByteLength-v.ByteLength {
+		if !inRange(v.Buffer, len(d.Buffers)) || v.ByteOffset < 0 || v.ByteLength < 0 ||
+			v.ByteOffset > d.Buffers[v.Buffer].ByteLength-v.ByteLength {
 			return formatErrorf("buffer view %d", i)
 		}
 		if v.Buffer == 0 && bin > 0 && int64(v.ByteOffset)+int64(v.ByteLength) > bin {
@@ -153,7 +154,8 @@ func (d *document) checkBounds(bin int64) error {
 	}
 	for i, a := range d.Accessors {
 		size := componentSize[a.ComponentType] * componentCount[a.Type]
-		if size == 0 || a.Count < 0 || a.ByteOffset < 0 || a.BufferView != nil && !inRange(*a.BufferView, len(d.BufferViews)) {
+		if size == 0 || a.Count < 0 || a.ByteOffset < 0 || a.BufferView != nil &&
+			!inRange(*a.BufferView, len(d.BufferViews)) {
 			return formatErrorf("accessor %d", i)
 		}
 		if a.BufferView != nil && a.Count > 0 {
@@ -171,7 +173,8 @@ func (d *document) checkMeshes() error {
 	for i, m := range d.Meshes {
 		for _, p := range m.Primitives {
 			pos, ok := p.Attributes["POSITION"]
-			if !ok || p.Indices != nil && !inRange(*p.Indices, len(d.Accessors)) || p.Material != nil && !inRange(*p.Material, len(d.Materials)) {
+			if !ok || p.Indices != nil && !inRange(*p.Indices, len(d.Accessors)) || p.Material != nil &&
+				!inRange(*p.Material, len(d.Materials)) {
 				return formatErrorf("mesh %d", i)
 			}
 			for _, a := range p.Attributes {
@@ -182,7 +185,8 @@ func (d *document) checkMeshes() error {
 		}
 	}
 	for i, im := range d.Images {
-		if im.BufferView != nil && (!inRange(*im.BufferView, len(d.BufferViews)) || d.BufferViews[*im.BufferView].Buffer != 0) {
+		if im.BufferView != nil && (!inRange(*im.BufferView, len(d.BufferViews)) ||
+			d.BufferViews[*im.BufferView].Buffer != 0) {
 			return formatErrorf("image %d", i)
 		}
 	}

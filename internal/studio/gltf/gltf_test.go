@@ -30,7 +30,8 @@ func TestCounts(t *testing.T) {
 
 func TestUnsoundFilesAreRefused(t *testing.T) {
 	good := glb(whole, make([]byte, 48))
-	for what, b := range map[string][]byte{"nothing": nil, "a torn file": good[:len(good)-1], "a short buffer": glb(whole, make([]byte, 8)),
+	for what, b := range map[string][]byte{"nothing": nil, "a torn file": good[:len(good)-1],
+		"a short buffer": glb(whole, make([]byte, 8)),
 		"a cycle":        glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"children":[0]}]}`, nil),
 		"a lost node":    glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[7]}]}`, nil),
 		"a lost mesh":    glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":3}]}`, nil),

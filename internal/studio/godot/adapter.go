@@ -50,7 +50,8 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
 	blender := not("scenes are made in Blender, and imported")
 	return map[string]studio.Support{
-		"import_asset": does("GLB; nodes, triangles and materials are counted in the engine"), "populate_level": does("instances in a .tscn, counted in the engine"),
+		"import_asset":        does("GLB; nodes, triangles and materials are counted in the engine"),
+		"populate_level":      does("instances in a .tscn, counted in the engine"),
 		"generate_blueprint":  does("by another name: a GDScript, checked by the engine"),
 		"profile_performance": does("headless: no draw calls and no frame rate of a screen"),
 		"list_objects":        does("the project's files"),
@@ -76,7 +77,8 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 		out, err := cmd.Output() // the exit status is ignored: only the text matters
 		version := strings.TrimSpace(string(out))
 		if version == "" {
-			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try %s --version by hand", path).Because(err)
+			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try %s --version by hand",
+				path).Because(err)
 		}
 		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: version}, nil
 	})
@@ -89,7 +91,8 @@ func cleanEnv(home string) []string {
 
 // runEngine runs the engine on a project and returns its output. The exit status is unreliable: it
 // is 0 after many errors.
-func (a *Adapter) runEngine(ctx context.Context, project string, args ...string) (said []byte, failed error, err error) {
+func (a *Adapter) runEngine(ctx context.Context, project string,
+	args ...string) (said []byte, failed error, err error) {
 	path, err := a.findBinary()
 	if err != nil {
 		return nil, nil, err
@@ -164,7 +167,8 @@ func (a *Adapter) inspectScene(ctx context.Context, project, scene string, frame
 			}
 		}
 	}
-	return s, studio.Fail(studio.ExecFailed, "Godot cannot load %s", scene).Because(fmt.Errorf("godot: %s %v; it said: %s", s.Error, failed, clipTail(said)))
+	return s, studio.Fail(studio.ExecFailed, "Godot cannot load %s",
+		scene).Because(fmt.Errorf("godot: %s %v; it said: %s", s.Error, failed, clipTail(said)))
 }
 
 func clipTail(b []byte) string { return string(bytes.ToValidUTF8(b[max(0, len(b)-2000):], nil)) }
@@ -173,5 +177,6 @@ func clipTail(b []byte) string { return string(bytes.ToValidUTF8(b[max(0, len(b)
 func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.newProject(at), nil }
 
 func (a *Adapter) newProject(at studio.Place) *project {
-	return &project{adapter: a, at: at, dir: filepath.Join(at.Dir, "project"), history: studio.Journal[historyEntry]{File: filepath.Join(at.Dir, "history.ndjson")}}
+	return &project{adapter: a, at: at, dir: filepath.Join(at.Dir, "project"),
+		history: studio.Journal[historyEntry]{File: filepath.Join(at.Dir, "history.ndjson")}}
 }

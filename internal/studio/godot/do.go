@@ -18,7 +18,8 @@ import (
 
 // toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (any, error){
-	"import_asset": (*txn).importAsset, "populate_level": (*txn).populateLevel, "generate_blueprint": (*txn).writeBlueprint,
+	"import_asset": (*txn).importAsset, "populate_level": (*txn).populateLevel,
+	"generate_blueprint":  (*txn).writeBlueprint,
 	"profile_performance": (*txn).profileLevel, "list_objects": (*txn).listFiles,
 }
 
@@ -26,7 +27,8 @@ var toolMethods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (
 func (t *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	m, ok := toolMethods[w.Tool]
 	if !ok {
-		return nil, studio.Fail(studio.NotSupported, "godot does not carry out %s: %s", w.Tool, t.adapter.Tools()[w.Tool].Note)
+		return nil, studio.Fail(studio.NotSupported, "godot does not carry out %s: %s", w.Tool,
+			t.adapter.Tools()[w.Tool].Note)
 	}
 	return m(t, ctx, w)
 }
@@ -54,7 +56,8 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if m.Format != "glb" {
-		return nil, studio.Fail(studio.NotSupported, "godot imports glb here; the manifest is of a %s, export it as glb", m.Format)
+		return nil, studio.Fail(studio.NotSupported, "godot imports glb here; the manifest is of a %s, export it as glb",
+			m.Format)
 	}
 	name := in.Name
 	if name == "" {
@@ -62,7 +65,8 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	file := assetFile(name)
 	if t.files[file] != "" && t.files[file] != m.SHA256.String() && !in.Overwrite {
-		return nil, studio.Fail(studio.Validation, "name: there is another asset %q already; choose another name, or ask to overwrite it", name)
+		return nil, studio.Fail(studio.Validation,
+			"name: there is another asset %q already; choose another name, or ask to overwrite it", name)
 	}
 	if err := t.putFile(ctx, file, data); err != nil {
 		return nil, err
@@ -75,7 +79,8 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	sum := studio.ImportSummary{Nodes: got.Nodes - 1, Triangles: got.Triangles, Materials: got.Materials}
 	sum.Matches = sum.Nodes == m.Nodes && sum.Triangles == m.Triangles && sum.Materials == len(m.Materials)
 	if !sum.Matches {
-		w.Warn(fmt.Sprintf("Godot counts %d nodes, %d triangles and %d materials; the manifest says %d, %d and %d", sum.Nodes, sum.Triangles, sum.Materials, m.Nodes, m.Triangles, len(m.Materials)))
+		w.Warn(fmt.Sprintf("Godot counts %d nodes, %d triangles and %d materials; the manifest says %d, %d and %d", sum.Nodes,
+			sum.Triangles, sum.Materials, m.Nodes, m.Triangles, len(m.Materials)))
 	}
 	l, err := t.loadLevel(in.Level)
 	if err != nil {
@@ -97,7 +102,8 @@ func (t *txn) importFile(ctx context.Context, file string) (sceneInfo, error) {
 	if err != nil {
 		return sceneInfo{}, err
 	}
-	refused := studio.Fail(studio.ExecFailed, "Godot cannot import %s", filepath.Base(file)).Because(fmt.Errorf("godot: it said: %s", clipTail(said)))
+	refused := studio.Fail(studio.ExecFailed, "Godot cannot import %s",
+		filepath.Base(file)).Because(fmt.Errorf("godot: it said: %s", clipTail(said)))
 	about, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(file)+".import"))
 	if err != nil {
 		return sceneInfo{}, refused
@@ -168,7 +174,8 @@ func (l *level) encodeTSCN(name string) []byte {
 			fmt.Fprintf(&b, "\n[node name=\"%s_%d_%05d\" parent=\".\" instance=ExtResource( %d )]\n", g.Asset, i+1, k+1, i+1)
 			s, c := math.Sincos(p.Turn)
 			s, c = s*p.Scale, c*p.Scale
-			fmt.Fprintf(&b, "transform = Transform( %s )\n", formatNumbers(c, 0, s, 0, p.Scale, 0, -s, 0, c, p.Location[0], p.Location[2], -p.Location[1]))
+			fmt.Fprintf(&b, "transform = Transform( %s )\n",
+				formatNumbers(c, 0, s, 0, p.Scale, 0, -s, 0, c, p.Location[0], p.Location[2], -p.Location[1]))
 		}
 	}
 	return b.Bytes()
@@ -189,10 +196,12 @@ func (t *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if t.files[assetFile(in.Asset)] == "" {
-		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; there is %s", in.Asset, t.listAssets())
+		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; there is %s", in.Asset,
+			t.listAssets())
 	}
 	if in.Ground != "" {
-		return nil, studio.Fail(studio.NotSupported, "ground: Godot levels are populated on the plane at height 0; leave it out")
+		return nil, studio.Fail(studio.NotSupported,
+			"ground: Godot levels are populated on the plane at height 0; leave it out")
 	}
 	l, err := t.loadLevel(in.Level)
 	if err != nil {
@@ -212,13 +221,16 @@ func (t *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if got.Children != l.countInstances() {
-		return nil, studio.Fail(studio.ExecFailed, "Godot finds %d instances in the level, not %d", got.Children, l.countInstances())
+		return nil, studio.Fail(studio.ExecFailed, "Godot finds %d instances in the level, not %d", got.Children,
+			l.countInstances())
 	}
-	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json",
+		Media: "application/json"}, studio.PlacementsJSON(in, list))
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.Keep(ctx, studio.OutputFile{Kind: "level", Name: in.Level + ".tscn", Media: "text/plain"}, l.encodeTSCN(in.Level))
+	_, err = w.Keep(ctx, studio.OutputFile{Kind: "level", Name: in.Level + ".tscn", Media: "text/plain"},
+		l.encodeTSCN(in.Level))
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
@@ -260,7 +272,8 @@ func (t *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if t.files["levels/"+in.Level+".tscn"] == "" {
-		return nil, studio.Fail(studio.Validation, "level_name: there is no level %q in the project; import an asset into it first", in.Level)
+		return nil, studio.Fail(studio.Validation,
+			"level_name: there is no level %q in the project; import an asset into it first", in.Level)
 	}
 	w.Progress(0, 1, "measuring "+in.Level)
 	got, err := t.inspectLevel(ctx, in.Level, in.Frames)
@@ -268,9 +281,11 @@ func (t *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	out := studio.ProfileOut{On: "Godot " + t.info.Version + ", headless: without drawing", Measured: map[string]float64{
-		"load_ms": got.LoadMS, "frames": float64(got.Frames), "frame_ms_mean": got.MeanMS, "frame_ms_longest": got.LongestMS, "nodes": float64(got.Nodes),
-		"mesh_instances": float64(got.Meshes), "triangles": float64(got.Triangles), "materials": float64(got.Materials), "memory_mb": got.MemoryMB,
-		"objects": got.Objects, "resources": got.Resources}}
+		"load_ms": got.LoadMS, "frames": float64(got.Frames), "frame_ms_mean": got.MeanMS, "frame_ms_longest": got.LongestMS,
+		"nodes":          float64(got.Nodes),
+		"mesh_instances": float64(got.Meshes), "triangles": float64(got.Triangles), "materials": float64(got.Materials),
+		"memory_mb": got.MemoryMB,
+		"objects":   got.Objects, "resources": got.Resources}}
 	return w.Report(ctx, in.Level, out, "draw calls", "time on a graphics card")
 }
 

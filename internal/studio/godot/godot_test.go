@@ -58,12 +58,17 @@ func glb(t testing.TB) []byte {
 	for _, x := range []float32{0, 0, 0, 1, 0, 0, 0, 1, 0} {
 		bin = binary.LittleEndian.AppendUint32(bin, math.Float32bits(x))
 	}
-	text, err := json.Marshal(map[string]any{"asset": map[string]any{"version": "2.0"}, "scene": 0, "scenes": []any{map[string]any{"nodes": []int{0, 1}}},
-		"nodes":       []any{map[string]any{"mesh": 0, "name": "A"}, map[string]any{"mesh": 0, "name": "B", "translation": []int{2, 0, 0}}},
-		"meshes":      []any{map[string]any{"primitives": []any{map[string]any{"attributes": map[string]int{"POSITION": 0}, "material": 0}}}},
-		"materials":   []any{map[string]any{"name": "M"}},
-		"accessors":   []any{map[string]any{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": []int{0, 0, 0}, "max": []int{1, 1, 0}}},
-		"bufferViews": []any{map[string]any{"buffer": 0, "byteLength": 36}}, "buffers": []any{map[string]any{"byteLength": 36}}})
+	text, err := json.Marshal(map[string]any{"asset": map[string]any{"version": "2.0"}, "scene": 0,
+		"scenes": []any{map[string]any{"nodes": []int{0, 1}}},
+		"nodes": []any{map[string]any{"mesh": 0, "name": "A"},
+			map[string]any{"mesh": 0, "name": "B", "translation": []int{2, 0, 0}}},
+		"meshes": []any{map[string]any{"primitives": []any{map[string]any{"attributes": map[string]int{"POSITION": 0},
+			"material": 0}}}},
+		"materials": []any{map[string]any{"name": "M"}},
+		"accessors": []any{map[string]any{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+			"min": []int{0, 0, 0}, "max": []int{1, 1, 0}}},
+		"bufferViews": []any{map[string]any{"buffer": 0, "byteLength": 36}},
+		"buffers":     []any{map[string]any{"byteLength": 36}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +90,13 @@ func TestImportIsCountedByGodot(t *testing.T) {
 	if err != nil || got.Nodes != 3 || got.Triangles != 2 || got.Materials != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	l := level{Groups: []group{{Asset: "two", Placements: []studio.Placement{{Scale: 1}, {Location: [3]float64{5, 6, 1}, Turn: 1, Scale: 1.1}}}}}
+	l := level{Groups: []group{{Asset: "two", Placements: []studio.Placement{{Scale: 1},
+		{Location: [3]float64{5, 6, 1}, Turn: 1, Scale: 1.1}}}}}
 	if err := x.putLevel(t.Context(), "main", l); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = x.inspectLevel(t.Context(), "main", 5); err != nil || got.Children != 2 || got.Nodes != 7 || got.Frames != 5 || got.Triangles != 4 {
+	if got, err = x.inspectLevel(t.Context(), "main", 5); err != nil || got.Children != 2 || got.Nodes != 7 ||
+		got.Frames != 5 || got.Triangles != 4 {
 		t.Errorf("the level: %+v, %v", got, err)
 	}
 	// A later transaction finds the imported asset.
@@ -112,12 +119,14 @@ func TestProjectFollowsItsHistory(t *testing.T) {
 	p := newProject(t)
 	x := p.begin(t)
 	empty, _ := x.Digest(t.Context())
-	if err := errors.Join(x.putFile(t.Context(), "scripts/a.gd", []byte("extends Node\n")), x.Commit(t.Context(), "1")); err != nil {
+	if err := errors.Join(x.putFile(t.Context(), "scripts/a.gd", []byte("extends Node\n")),
+		x.Commit(t.Context(), "1")); err != nil {
 		t.Fatal(err)
 	}
 	x = p.begin(t)
 	one, _ := x.Digest(t.Context())
-	if err := errors.Join(x.putFile(t.Context(), "scripts/b.gd", []byte("extends Node\n")), x.Rollback(t.Context())); err != nil {
+	if err := errors.Join(x.putFile(t.Context(), "scripts/b.gd", []byte("extends Node\n")),
+		x.Rollback(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if d, _ := x.Digest(t.Context()); d != one {
@@ -144,7 +153,8 @@ func TestProjectFollowsItsHistory(t *testing.T) {
 // Callers' text appears in scripts only as string literals, and the engine accepts every script.
 func TestScripts(t *testing.T) {
 	x := newProject(t).begin(t)
-	rules := []studio.LogicNode{{On: "ready", Do: "say", Text: "a\"\nfunc _init():\n\tOS.execute(\"x\")\\"}, {On: "timer", Every: 0.5, Do: "rotate", By: 15, Target: "La\"mp"},
+	rules := []studio.LogicNode{{On: "ready", Do: "say", Text: "a\"\nfunc _init():\n\tOS.execute(\"x\")\\"},
+		{On: "timer", Every: 0.5, Do: "rotate", By: 15, Target: "La\"mp"},
 		{On: "entered", Do: "toggle"}, {On: "entered", Do: "hide", Target: "Door"}, {On: "left", Do: "move", By: -1}}
 	script := formatScript(rules)
 	if strings.Contains(string(script), "\n\tOS.execute") {
@@ -160,13 +170,15 @@ func TestScripts(t *testing.T) {
 	if err := x.putFile(t.Context(), "scripts/y.gd", []byte("extends Node\nfunc _ready(:\n")); err != nil {
 		t.Fatal(err)
 	}
-	if said, failed, _ = x.adapter.runEngine(t.Context(), x.dir, "--check-only", "-s", "scripts/y.gd"); failed == nil || len(compileErrors(string(said))) == 0 {
+	if said, failed, _ = x.adapter.runEngine(t.Context(), x.dir, "--check-only", "-s", "scripts/y.gd"); failed == nil ||
+		len(compileErrors(string(said))) == 0 {
 		t.Errorf("a script that does not parse was taken: %s", said)
 	}
 }
 
 func TestLevelBytesAreStable(t *testing.T) {
-	l := level{Groups: []group{{Asset: "a", Placements: []studio.Placement{{Location: [3]float64{1, 2, 3}, Turn: 0.5, Scale: 1}}}}}
+	l := level{Groups: []group{{Asset: "a", Placements: []studio.Placement{{Location: [3]float64{1, 2, 3}, Turn: 0.5,
+		Scale: 1}}}}}
 	const want = "transform = Transform( 0.8776, 0, 0.4794, 0, 1, 0, -0.4794, 0, 0.8776, 1, 3, -2 )"
 	if got := string(l.encodeTSCN("main")); !strings.Contains(got, want) || got != string(l.encodeTSCN("main")) {
 		t.Errorf("%s", got)
@@ -176,7 +188,8 @@ func TestLevelBytesAreStable(t *testing.T) {
 func TestWithoutGodot(t *testing.T) {
 	a := New(Config{Binary: "there-is-no-such-godot"})
 	var failed *studio.Failure
-	if _, err := a.Probe(t.Context()); !errors.As(err, &failed) || failed.Code != studio.Missing || !strings.Contains(failed.Message, "apt-get install") {
+	if _, err := a.Probe(t.Context()); !errors.As(err, &failed) || failed.Code != studio.Missing ||
+		!strings.Contains(failed.Message, "apt-get install") {
 		t.Errorf("without Godot: %v", err)
 	}
 }

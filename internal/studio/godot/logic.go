@@ -62,7 +62,8 @@ func formatScript(rules []studio.LogicNode) []byte {
 			on[r.On] = append(on[r.On], line)
 			continue
 		}
-		fmt.Fprintf(&ready, "\tvar timer_%d = Timer.new()\n\ttimer_%d.wait_time = %s\n\ttimer_%d.autostart = true\n\tadd_child(timer_%d)\n\ttimer_%d.connect(\"timeout\", self, \"_on_timer_%d\")\n",
+		fmt.Fprintf(&ready,
+			"\tvar timer_%d = Timer.new()\n\ttimer_%d.wait_time = %s\n\ttimer_%d.autostart = true\n\tadd_child(timer_%d)\n\ttimer_%d.connect(\"timeout\", self, \"_on_timer_%d\")\n",
 			i, i, formatNumber(max(r.Every, 0.05)), i, i, i, i)
 		fmt.Fprintf(&rest, "\nfunc _on_timer_%d():\n%s", i, line)
 	}
@@ -72,7 +73,8 @@ func formatScript(rules []studio.LogicNode) []byte {
 			fmt.Fprintf(&rest, "\nfunc _on_%s(_body):\n%s", s[0], strings.Join(lines, ""))
 		}
 	}
-	return []byte("extends Area\n\nfunc _ready():\n\tpass\n" + ready.String() + strings.Join(on["ready"], "") + rest.String() +
+	return []byte("extends Area\n\nfunc _ready():\n\tpass\n" +
+		ready.String() + strings.Join(on["ready"], "") + rest.String() +
 		"\nfunc _at(path):\n\tif path == \"\":\n\t\treturn self\n\tvar node = find_node(path, true, false)\n\treturn node if node != null else self\n")
 }
 

@@ -120,7 +120,8 @@ func (t *txn) layOutFiles() error {
 			err = readErr
 		}
 		for _, e := range list {
-			if name := sub + "/" + strings.TrimSuffix(e.Name(), ".import"); t.files[name] == "" && t.files[assetFile(e.Name())] == "" {
+			if name := sub + "/" + strings.TrimSuffix(e.Name(), ".import"); t.files[name] == "" &&
+				t.files[assetFile(e.Name())] == "" {
 				err = errors.Join(err, os.RemoveAll(filepath.Join(t.dir, sub, e.Name())))
 			}
 		}

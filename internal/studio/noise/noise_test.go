@@ -4,7 +4,8 @@ import "testing"
 
 func TestNumbersAreStable(t *testing.T) {
 	s := NewSource(7, "here")
-	got := []uint64{Hash(1, 2, 3), s.Uint64(), uint64(NewFractal(3, 4, 4).At(1234, 40000)), uint64(NewLattice(3, 8).At(-1, 70000))}
+	got := []uint64{Hash(1, 2, 3), s.Uint64(), uint64(NewFractal(3, 4, 4).At(1234, 40000)),
+		uint64(NewLattice(3, 8).At(-1, 70000))}
 	want := []uint64{1362356466509140561, 17541802092275552152, 44947, 29248}
 	for i := range want {
 		if got[i] != want[i] {
@@ -37,7 +38,8 @@ func TestRoot(t *testing.T) {
 }
 
 func TestSourcesDiffer(t *testing.T) {
-	if NewSource(1, "a").Uint64() == NewSource(1, "b").Uint64() || NewSource(1, "a").Uint64() == NewSource(2, "a").Uint64() {
+	if NewSource(1, "a").Uint64() == NewSource(1, "b").Uint64() ||
+		NewSource(1, "a").Uint64() == NewSource(2, "a").Uint64() {
 		t.Error("two sources give the same")
 	}
 	s := NewSource(1, "a")

@@ -50,7 +50,8 @@ func (s *Script) claimName(kind, name string) {
 	switch {
 	case s.err != nil:
 	case !NameForm.MatchString(name):
-		s.err = fault.BadField("name", "%q: use 1 to 55 letters, digits, spaces, dots, dashes and underscores, the first a letter or digit", name)
+		s.err = fault.BadField("name",
+			"%q: use 1 to 55 letters, digits, spaces, dots, dashes and underscores, the first a letter or digit", name)
 	case s.names[kind+name]:
 		s.err = fault.BadField("name", "%q is used twice", name)
 	}

@@ -21,7 +21,8 @@ func Frustum(w, d, topW, topD, h float64) *Mesh {
 
 // Quad makes a flat rectangle at height 0, facing up.
 func Quad(w, d float64) *Mesh {
-	return &Mesh{V: []Vec{{-w / 2, -d / 2, 0}, {w / 2, -d / 2, 0}, {w / 2, d / 2, 0}, {-w / 2, d / 2, 0}}, F: []Face{{V: []int{0, 1, 2, 3}}}}
+	return &Mesh{V: []Vec{{-w / 2, -d / 2, 0}, {w / 2, -d / 2, 0}, {w / 2, d / 2, 0}, {-w / 2, d / 2, 0}},
+		F: []Face{{V: []int{0, 1, 2, 3}}}}
 }
 
 // Prism extrudes a polygon (counter-clockwise from above) to a height.

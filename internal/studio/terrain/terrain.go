@@ -42,7 +42,8 @@ func CheckLandscape(side int) error {
 			}
 		}
 	}
-	return fault.BadField("side", "a landscape cannot have a side of %d; 505, 1009, 2017 and 4033 are sides it can have", side)
+	return fault.BadField("side",
+		"a landscape cannot have a side of %d; 505, 1009, 2017 and 4033 are sides it can have", side)
 }
 
 // Make makes land. side is at least 2; the number of octaves of noise depends on it.
@@ -52,7 +53,8 @@ func Make(seed uint64, side int, width, depth, amplitude float64) *Land {
 	for n := 4; n < side && octaves < 7; n *= 2 {
 		octaves++
 	}
-	hills, ridges, warp := noise.NewFractal(seed, 3, octaves), noise.NewFractal(seed+1, 4, octaves-1), noise.NewFractal(seed+2, 2, 3)
+	hills, ridges, warp := noise.NewFractal(seed, 3, octaves), noise.NewFractal(seed+1, 4, octaves-1),
+		noise.NewFractal(seed+2, 2, 3)
 	const one = noise.One
 	for y := range side {
 		for x := range side {

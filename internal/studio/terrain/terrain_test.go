@@ -25,7 +25,8 @@ func TestHeightsAreStable(t *testing.T) {
 func TestLand(t *testing.T) {
 	l := Make(3, 129, 200, 100, 20)
 	low, high := l.Mesh().Bounds()
-	if low[0] != -100 || high[0] != 100 || low[1] != -50 || high[1] != 50 || low[2] < 0 || high[2] > 20 || high[2]-low[2] < 5 {
+	if low[0] != -100 || high[0] != 100 || low[1] != -50 || high[1] != 50 || low[2] < 0 || high[2] > 20 ||
+		high[2]-low[2] < 5 {
 		t.Errorf("from %v to %v", low, high)
 	}
 	b, err := l.PNG()
@@ -36,7 +37,8 @@ func TestLand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, ok := m.(*image.Gray16); !ok || g.Gray16At(0, 0).Y != l.Heights[128*129] || g.Gray16At(5, 128).Y != l.Heights[5] {
+	if g, ok := m.(*image.Gray16); !ok || g.Gray16At(0, 0).Y != l.Heights[128*129] ||
+		g.Gray16At(5, 128).Y != l.Heights[5] {
 		t.Error("the picture is not the heights, north up")
 	}
 	if h := l.At(0.5, 0.5); math.Abs(h-float64(l.Heights[64*129+64])/65535*20) > 1e-9 {

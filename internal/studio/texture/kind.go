@@ -13,8 +13,10 @@ type painter func(x, y int64) texel
 
 // kinds are all the surfaces. Those of the tool's schema come first.
 var kinds = map[string]func(seed uint64) painter{
-	"stone": stonePainter, "wood": woodPainter, "grass": grassPainter, "sand": sandPainter, "metal": metalPainter, "fabric": fabricPainter,
-	"brick": brickPainter, "cobbles": cobblesPainter, "plaster": plasterPainter, "slate": slatePainter, "thatch": thatchPainter, "bark": barkPainter,
+	"stone": stonePainter, "wood": woodPainter, "grass": grassPainter, "sand": sandPainter, "metal": metalPainter,
+	"fabric": fabricPainter,
+	"brick":  brickPainter, "cobbles": cobblesPainter, "plaster": plasterPainter, "slate": slatePainter,
+	"thatch": thatchPainter, "bark": barkPainter,
 	"water": waterPainter, "earth": earthPainter, "salt": saltPainter, "rock": rockPainter,
 }
 
@@ -84,7 +86,8 @@ func rockPainter(seed uint64) painter {
 		g := grain.At(x, y)
 		near, next, _ := cracks.At(x+(g-one/2)/10+one, y+(g-one/2)/10+one)
 		crack := smoothStep(0, one/12, next-near)
-		return colors.texelAt(mulFixed(g, one*6/10)+mulFixed(crack, one/20), mulFixed(g, one*11/10)-one/12+mulFixed(crack, one/10))
+		return colors.texelAt(mulFixed(g, one*6/10)+mulFixed(crack, one/20),
+			mulFixed(g, one*11/10)-one/12+mulFixed(crack, one/10))
 	}
 }
 
@@ -157,7 +160,8 @@ func sandPainter(seed uint64) painter {
 	return func(x, y int64) texel {
 		ripple := smoothWave(y*14 + drift.At(x, y)*2)
 		f := fine.At(x, y)
-		return colors.texelAt(mulFixed(ripple, one/24)+mulFixed(f, one/60), mulFixed(drift.At(x, y), one/2)+mulFixed(ripple, one/6)+mulFixed(f, one/4))
+		return colors.texelAt(mulFixed(ripple, one/24)+mulFixed(f, one/60),
+			mulFixed(drift.At(x, y), one/2)+mulFixed(ripple, one/6)+mulFixed(f, one/4))
 	}
 }
 
@@ -228,7 +232,8 @@ func thatchPainter(seed uint64) painter {
 		fy := (y*courses + l/3) & (one - 1)
 		s := straw.At(x*8+(l-one/2)/5, y)
 		lip := smoothStep(0, one/6, fy)
-		return colors.texelAt(mulFixed(one-fy, one/10)+mulFixed(s, one/20), mulFixed(lip, mulFixed(s, one*6/10)+mulFixed(l, one*35/100)))
+		return colors.texelAt(mulFixed(one-fy, one/10)+mulFixed(s, one/20),
+			mulFixed(lip, mulFixed(s, one*6/10)+mulFixed(l, one*35/100)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/markup"
 	"loregate/internal/studio"
 )
 
@@ -91,7 +92,8 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	}
 	for _, path := range requiredRoutes {
 		if !slices.ContainsFunc(i.Routes, func(r route) bool { return strings.EqualFold(r.Path, path) }) {
-			return out, studio.Fail(studio.Missing, "the Unreal editor does not serve %s; turn the Remote Control API plugin on", path)
+			return out, studio.Fail(studio.Missing,
+				"the Unreal editor does not serve %s; turn the Remote Control API plugin on", path)
 		}
 	}
 	out.Version = "remote control"
@@ -120,11 +122,13 @@ func (a *Adapter) callBridge(ctx context.Context, operation string, arguments, o
 	var said struct {
 		Value string `json:"ReturnValue"`
 	}
-	err = a.client.sendRequest(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: bridgeObject, Function: "perform",
-		Parameters: map[string]any{"operation": operation, "arguments": string(b)}}, &said)
+	err = a.client.sendRequest(ctx, http.MethodPut, "/remote/object/call",
+		objectCall{Object: bridgeObject, Function: "perform",
+			Parameters: map[string]any{"operation": operation, "arguments": string(b)}}, &said)
 	var failed *studio.Failure
 	if errors.As(err, &failed) && failed.Code == studio.ExecFailed {
-		return studio.Fail(studio.Missing, "the project has no bridge script; put loregate_bridge.py into its Content/Python folder").Because(err)
+		return studio.Fail(studio.Missing,
+			"the project has no bridge script; put loregate_bridge.py into its Content/Python folder").Because(err)
 	}
 	if err != nil {
 		return err
@@ -138,7 +142,7 @@ func (a *Adapter) callBridge(ctx context.Context, operation string, arguments, o
 		return studio.Fail(studio.ExecFailed, "the bridge script answered with something else than was agreed").Because(err)
 	}
 	if !result.OK {
-		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation, clipText(result.Error, 200))
+		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation, markup.Clip(result.Error, 200))
 	}
 	return json.Unmarshal(result.Result, out)
 }
@@ -225,8 +229,9 @@ const actorSubsystem = "/Script/UnrealEd.Default__EditorActorSubsystem"
 func (x *txn) Rollback(ctx context.Context) error {
 	var errs []error
 	for _, path := range slices.Backward(x.spawned) {
-		errs = append(errs, x.client.sendRequest(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actorSubsystem, Function: "DestroyActor",
-			Parameters: map[string]any{"ActorToDestroy": path}, Transaction: true}, nil))
+		errs = append(errs, x.client.sendRequest(ctx, http.MethodPut, "/remote/object/call",
+			objectCall{Object: actorSubsystem, Function: "DestroyActor",
+				Parameters: map[string]any{"ActorToDestroy": path}, Transaction: true}, nil))
 	}
 	x.spawned = nil
 	if err := errors.Join(errs...); err != nil {

@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"time"
 
+	"loregate/internal/markup"
 	"loregate/internal/studio"
 )
 
@@ -36,7 +37,8 @@ const answerLimit = 32 << 20
 
 func newClient(base string, transport http.RoundTripper) (*client, error) {
 	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" &&
+		u.Path != "/" {
 		return nil, fmt.Errorf("studio.unreal: %q is not an address like http://127.0.0.1:30010", base)
 	}
 	return &client{base: u.Scheme + "://" + u.Host, turn: make(chan struct{}, 1), http: &http.Client{Transport: transport,
@@ -45,7 +47,8 @@ func newClient(base string, transport http.RoundTripper) (*client, error) {
 
 // plainTransport connects to an editor over one connection, without a proxy.
 func plainTransport() http.RoundTripper {
-	return &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, ResponseHeaderTimeout: 10 * time.Minute, MaxConnsPerHost: 1}
+	return &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		ResponseHeaderTimeout: 10 * time.Minute, MaxConnsPerHost: 1}
 }
 
 // sendRequest sends one request and decodes its reply into out. Its errors are failures.
@@ -74,7 +77,8 @@ func (c *client) sendRequest(ctx context.Context, method, path string, in, out a
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return studio.Fail(studio.TargetGone, "no Unreal editor answers at studio.unreal; start it with the Remote Control API plugin on").Because(err)
+		return studio.Fail(studio.TargetGone,
+			"no Unreal editor answers at studio.unreal; start it with the Remote Control API plugin on").Because(err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, answerLimit))
@@ -94,22 +98,17 @@ func decodeAnswer(path string, status int, b []byte, out any) error {
 		if status == http.StatusServiceUnavailable {
 			return studio.Fail(studio.TargetGone, "the Unreal editor is busy; try again")
 		}
-		return studio.Fail(studio.ExecFailed, "the Unreal editor refused %s: %s", path, clipText(said.Message, 200)).Because(fmt.Errorf("unreal: status %d", status))
+		return studio.Fail(studio.ExecFailed, "the Unreal editor refused %s: %s", path,
+			markup.Clip(said.Message, 200)).Because(fmt.Errorf("unreal: status %d", status))
 	}
 	if out == nil {
 		return nil
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return studio.Fail(studio.ExecFailed, "the Unreal editor answered %s with something else than was documented", path).Because(err)
+		return studio.Fail(studio.ExecFailed, "the Unreal editor answered %s with something else than was documented",
+			path).Because(err)
 	}
 	return nil
-}
-
-func clipText(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }
 
 // objectCall is a call of an object's function.

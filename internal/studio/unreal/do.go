@@ -15,7 +15,8 @@ import (
 
 // toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
-	"populate_level": (*txn).populateLevel, "import_asset": (*txn).importAsset, "profile_performance": (*txn).profileLevel, "list_objects": (*txn).listAssets,
+	"populate_level": (*txn).populateLevel, "import_asset": (*txn).importAsset, "profile_performance": (*txn).profileLevel,
+	"list_objects": (*txn).listAssets,
 }
 
 // Do carries out a call.
@@ -47,7 +48,8 @@ func (x *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 		}
 	}
 	if asset == "" {
-		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q below /Game/Loregate; list_objects shows what there is", in.Asset)
+		return nil, studio.Fail(studio.Validation,
+			"asset: there is no asset %q below /Game/Loregate; list_objects shows what there is", in.Asset)
 	}
 	list, cut := studio.Strew(in, w.Seed, func(float64, float64) float64 { return 0 })
 	if cut > 0 {
@@ -62,7 +64,8 @@ func (x *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 		}
 		w.Progress(float64(i+1), float64(len(list)), "spawning")
 	}
-	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json",
+		Media: "application/json"}, studio.PlacementsJSON(in, list))
 	return studio.PopulateOut{Created: len(x.spawned), Placements: id}, err
 }
 
@@ -73,11 +76,12 @@ func (x *txn) spawnActor(ctx context.Context, asset string, p studio.Placement) 
 		Actor string `json:"ReturnValue"`
 	}
 	cm := func(m float64) float64 { return math.Round(m*1e4) / 100 }
-	err := x.client.sendRequest(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actorSubsystem, Function: "SpawnActorFromObject", Transaction: true, Parameters: map[string]any{
-		"ObjectToUse": asset,
-		"Location":    map[string]float64{"X": cm(p.Location[0]), "Y": -cm(p.Location[1]), "Z": cm(p.Location[2])},
-		"Rotation":    map[string]float64{"Pitch": 0, "Yaw": -math.Round(p.Turn*180/math.Pi*100) / 100, "Roll": 0},
-	}}, &said)
+	err := x.client.sendRequest(ctx, http.MethodPut, "/remote/object/call",
+		objectCall{Object: actorSubsystem, Function: "SpawnActorFromObject", Transaction: true, Parameters: map[string]any{
+			"ObjectToUse": asset,
+			"Location":    map[string]float64{"X": cm(p.Location[0]), "Y": -cm(p.Location[1]), "Z": cm(p.Location[2])},
+			"Rotation":    map[string]float64{"Pitch": 0, "Yaw": -math.Round(p.Turn*180/math.Pi*100) / 100, "Roll": 0},
+		}}, &said)
 	if err != nil {
 		return err
 	}
@@ -117,7 +121,8 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	var said struct {
 		Paths []string `json:"imported_object_paths"`
 	}
-	err = x.callBridge(ctx, "import_asset", map[string]any{"file": name + "." + m.Format, "name": name, "replace": in.Overwrite}, &said)
+	err = x.callBridge(ctx, "import_asset", map[string]any{"file": name + "." + m.Format, "name": name,
+		"replace": in.Overwrite}, &said)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +139,8 @@ func (x *txn) writeExport(name string, data []byte) error {
 		return nil // a double has no project
 	}
 	if x.config.Project == "" {
-		return studio.Fail(studio.Missing, "set studio.unreal_project to the project's folder, so that exports can be handed over")
+		return studio.Fail(studio.Missing,
+			"set studio.unreal_project to the project's folder, so that exports can be handed over")
 	}
 	root, err := os.OpenRoot(x.config.Project)
 	if err != nil {
@@ -157,7 +163,8 @@ func (x *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	out := studio.ProfileOut{Measured: map[string]float64{}, On: x.info.Kind + " " + x.info.Version}
-	if err := x.callBridge(ctx, "profile", map[string]any{"level": in.Level, "frames": in.Frames}, &out.Measured); err != nil {
+	if err := x.callBridge(ctx, "profile", map[string]any{"level": in.Level, "frames": in.Frames},
+		&out.Measured); err != nil {
 		return nil, err
 	}
 	return w.Report(ctx, in.Level, out)

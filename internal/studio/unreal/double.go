@@ -14,9 +14,10 @@ import (
 
 // Exchange is one request and its reply, documented or recorded.
 type Exchange struct {
-	Verb   string          `json:"verb"`
-	Path   string          `json:"path"`
-	Match  json.RawMessage `json:"match,omitempty"` // the least content of a matching request; "*" matches any value, and a final * any ending
+	Verb string `json:"verb"`
+	Path string `json:"path"`
+	// the least content of a matching request; "*" matches any value, and a final * any ending
+	Match  json.RawMessage `json:"match,omitempty"`
 	Status int             `json:"status"`
 	Answer json.RawMessage `json:"answer"`
 	Source string          `json:"source"` // origin of the exchange
@@ -61,12 +62,15 @@ func (d *Double) RoundTrip(r *http.Request) (*http.Response, error) {
 			return newResponse(r, e.Status, answer), nil
 		}
 	}
-	return newResponse(r, http.StatusNotFound, []byte(`{"errorMessage":"the protocol double was never told of this request"}`)), nil
+	return newResponse(r, http.StatusNotFound,
+		[]byte(`{"errorMessage":"the protocol double was never told of this request"}`)), nil
 }
 
 func newResponse(r *http.Request, status int, body []byte) *http.Response {
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body))}
 }
 
 // matchesBody reports whether a body contains everything in a pattern.

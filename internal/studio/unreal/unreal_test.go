@@ -60,10 +60,13 @@ func TestDoubleRefusesUnknownRequests(t *testing.T) {
 	a := double(t)
 	for _, call := range []objectCall{
 		{Object: actorSubsystem, Function: "DestroyEverything"},
-		{Object: "/Script/Engine.Default__KismetSystemLibrary", Function: "ExecuteConsoleCommand", Parameters: map[string]any{"Command": "quit"}},
-		{Object: actorSubsystem, Function: "SpawnActorFromObject", Parameters: map[string]any{"ObjectToUse": "/Game/Other/x.x"}},
+		{Object: "/Script/Engine.Default__KismetSystemLibrary", Function: "ExecuteConsoleCommand",
+			Parameters: map[string]any{"Command": "quit"}},
+		{Object: actorSubsystem, Function: "SpawnActorFromObject",
+			Parameters: map[string]any{"ObjectToUse": "/Game/Other/x.x"}},
 	} {
-		if err := a.client.sendRequest(t.Context(), http.MethodPut, "/remote/object/call", call, nil); code(err) != studio.ExecFailed {
+		if err := a.client.sendRequest(t.Context(), http.MethodPut, "/remote/object/call", call,
+			nil); code(err) != studio.ExecFailed {
 			t.Errorf("%s was answered: %v", call.Function, err)
 		}
 	}
@@ -82,7 +85,8 @@ func TestSpawnAndRollBack(t *testing.T) {
 	x := b.(*txn)
 	before, _ := x.Digest(t.Context())
 	for range 3 {
-		if err := x.spawnActor(t.Context(), "/Game/Loregate/dry_anchor.dry_anchor", studio.Placement{Location: [3]float64{1, 2, 3}, Scale: 1}); err != nil {
+		if err := x.spawnActor(t.Context(), "/Game/Loregate/dry_anchor.dry_anchor",
+			studio.Placement{Location: [3]float64{1, 2, 3}, Scale: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +107,8 @@ func TestSpawnAndRollBack(t *testing.T) {
 func TestBridgeAcceptsOnlyItsOperations(t *testing.T) {
 	a := double(t)
 	var out map[string]any
-	if err := a.callBridge(t.Context(), "import_asset", map[string]any{"file": "x.glb"}, &out); err != nil || out["imported_object_paths"] == nil {
+	if err := a.callBridge(t.Context(), "import_asset", map[string]any{"file": "x.glb"}, &out); err != nil ||
+		out["imported_object_paths"] == nil {
 		t.Errorf("import: %v, %v", out, err)
 	}
 	if err := a.callBridge(t.Context(), "exec", nil, nil); code(err) != studio.PolicyDenied {
@@ -142,7 +147,8 @@ func TestServerResponses(t *testing.T) {
 		body   string
 		want   studio.Code
 	}{
-		{200, body, studio.Missing}, {503, ``, studio.TargetGone}, {500, `{"errorMessage": "no"}`, studio.ExecFailed}, {200, `<html>`, studio.ExecFailed}, {302, ``, studio.TargetGone},
+		{200, body, studio.Missing}, {503, ``, studio.TargetGone}, {500, `{"errorMessage": "no"}`, studio.ExecFailed},
+		{200, `<html>`, studio.ExecFailed}, {302, ``, studio.TargetGone},
 	} {
 		status, body = row.status, row.body
 		if _, err := a.Probe(t.Context()); code(err) != row.want {
@@ -150,7 +156,8 @@ func TestServerResponses(t *testing.T) {
 		}
 	}
 	var e Exchange
-	if err := json.Unmarshal(bytes.SplitN(log.Bytes(), []byte("\n"), 2)[0], &e); err != nil || e.Path != "/remote/info" || e.Status != 200 {
+	if err := json.Unmarshal(bytes.SplitN(log.Bytes(), []byte("\n"), 2)[0], &e); err != nil || e.Path != "/remote/info" ||
+		e.Status != 200 {
 		t.Errorf("recorded %+v, %v", e, err)
 	}
 	server.Close()

@@ -106,7 +106,8 @@ func (c *cluster) lendDatabase(t testing.TB, template string) string {
 }
 
 func (c *cluster) url(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database, RawQuery: url.Values{"host": {c.dir}}.Encode()}
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database,
+		RawQuery: url.Values{"host": {c.dir}}.Encode()}
 	return u.String()
 }
 
@@ -149,7 +150,8 @@ func (c *cluster) startNew() (err error) {
 	if c.runAs, err = serverOwner(c.dir); err != nil {
 		return err
 	}
-	initdb := exec.Command(filepath.Join(c.bin, "initdb"), "-D", c.dataDir(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-N")
+	initdb := exec.Command(filepath.Join(c.bin, "initdb"), "-D", c.dataDir(), "-U", "postgres", "-A", "trust", "-E",
+		"UTF8", "--locale=C.UTF-8", "--no-sync", "-N")
 	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: c.runAs}
 	initdb.Dir = c.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
@@ -162,7 +164,8 @@ func (c *cluster) dataDir() string { return filepath.Join(c.dir, "data") }
 
 // launchServer starts the server on its data and waits until it accepts connections.
 func (c *cluster) launchServer() error {
-	c.cmd = exec.Command(filepath.Join(c.bin, "postgres"), append([]string{"-D", c.dataDir(), "-k", c.dir}, serverSettings(c.safe)...)...)
+	c.cmd = exec.Command(filepath.Join(c.bin, "postgres"),
+		append([]string{"-D", c.dataDir(), "-k", c.dir}, serverSettings(c.safe)...)...)
 	c.cmd.Dir = c.dir
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.runAs, Pdeathsig: syscall.SIGINT}
 	log, err := os.Create(filepath.Join(c.dir, "log"))
@@ -180,7 +183,8 @@ func (c *cluster) launchServer() error {
 // serverSettings returns settings that make the server fast rather than durable. If safe is true or
 // PGTEST_FSYNC is set, for measurements, it writes as a production server does.
 func serverSettings(safe bool) []string {
-	list := []string{"listen_addresses=", "max_connections=200", "shared_buffers=128MB", "jit=off", "autovacuum_naptime=5s"}
+	list := []string{"listen_addresses=", "max_connections=200", "shared_buffers=128MB", "jit=off",
+		"autovacuum_naptime=5s"}
 	if !safe && os.Getenv("PGTEST_FSYNC") == "" {
 		list = append(list, "fsync=off", "full_page_writes=off", "max_wal_size=1GB")
 	}

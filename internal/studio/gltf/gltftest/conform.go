@@ -163,7 +163,8 @@ func (c *checker) splitChunks(b []byte) (text []byte) {
 }
 
 // knownExtensions are the ratified extensions that Blender writes.
-var knownExtensions = []string{"KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior", "KHR_materials_specular", "KHR_materials_volume",
+var knownExtensions = []string{"KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior",
+	"KHR_materials_specular", "KHR_materials_volume",
 	"KHR_materials_clearcoat", "KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"}
 
 // checkExtensions checks that extensions are declared and known, and that no list is empty.
@@ -206,11 +207,14 @@ func (c *checker) checkBuffers() {
 		return
 	}
 	for _, b := range c.Buffers {
-		c.checkThat(b.URI == nil && b.Length > 0 && b.Length <= len(c.bin) && len(c.bin)-b.Length < 4, "the buffer says %d bytes, its chunk has %d", b.Length, len(c.bin))
+		c.checkThat(b.URI == nil && b.Length > 0 && b.Length <= len(c.bin) && len(c.bin)-b.Length < 4,
+			"the buffer says %d bytes, its chunk has %d", b.Length, len(c.bin))
 	}
 	for i, v := range c.BufferViews {
-		c.checkThat(v.Buffer == 0 && len(c.Buffers) == 1 && v.Offset >= 0 && v.Length > 0 && v.Offset <= c.Buffers[0].Length-v.Length, "buffer view %d leads out of its buffer", i)
-		c.checkThat(v.Stride == 0 || v.Stride >= 4 && v.Stride <= 252 && v.Stride%4 == 0, "buffer view %d has a stride of %d", i, v.Stride)
+		c.checkThat(v.Buffer == 0 && len(c.Buffers) == 1 && v.Offset >= 0 && v.Length > 0 &&
+			v.Offset <= c.Buffers[0].Length-v.Length, "buffer view %d leads out of its buffer", i)
+		c.checkThat(v.Stride == 0 || v.Stride >= 4 && v.Stride <= 252 && v.Stride%4 == 0, "buffer view %d has a stride of %d",
+			i, v.Stride)
 		c.checkThat(v.Target == nil || *v.Target == 34962 || *v.Target == 34963, "buffer view %d has an unknown target", i)
 	}
 }
@@ -234,8 +238,8 @@ func (c *checker) checkAccessor(i int) {
 	c.checkThat(a.Offset+step*(a.Count-1)+width*n <= v.Length, "accessor %d leads out of its view", i)
 }
 
-// eachRow calls f with each element of an accessor.
-func (c *checker) eachRow(i int, f func(row []float64)) {
+// eachElement calls f with each element of an accessor.
+func (c *checker) eachElement(i int, f func(row []float64)) {
 	a := c.Accessors[i]
 	v := c.BufferViews[*a.View]
 	width, n := widths[a.Component], counts[a.Type]
@@ -274,13 +278,14 @@ func (c *checker) checkBounds(i int) {
 		return
 	}
 	least, most := slices.Repeat([]float64{math.Inf(1)}, n), slices.Repeat([]float64{math.Inf(-1)}, n)
-	c.eachRow(i, func(row []float64) {
+	c.eachElement(i, func(row []float64) {
 		for j, x := range row {
 			least[j], most[j] = min(least[j], x), max(most[j], x)
 		}
 	})
 	for j := range n {
-		c.checkThat(float32(a.Min[j]) == float32(least[j]) && float32(a.Max[j]) == float32(most[j]), "accessor %d says %v to %v, its values are %v to %v", i, a.Min, a.Max, least, most)
+		c.checkThat(float32(a.Min[j]) == float32(least[j]) && float32(a.Max[j]) == float32(most[j]),
+			"accessor %d says %v to %v, its values are %v to %v", i, a.Min, a.Max, least, most)
 	}
 }
 
@@ -290,7 +295,8 @@ func (c *checker) checkImage(i int) {
 	im := c.Images[i]
 	if c.checkThat(im.View != nil && inRange(*im.View, len(c.BufferViews)), "image %d is not in the file", i) {
 		v := c.BufferViews[*im.View]
-		c.checkThat(magics[im.Type] != nil && bytes.HasPrefix(c.bin[v.Offset:], magics[im.Type]), "image %d is no %s", i, im.Type)
+		c.checkThat(magics[im.Type] != nil && bytes.HasPrefix(c.bin[v.Offset:], magics[im.Type]), "image %d is no %s", i,
+			im.Type)
 		c.checkThat(v.Stride == 0 && v.Target == nil, "image %d lies in a view for vertices", i)
 	}
 }

@@ -71,8 +71,9 @@ func TestEachRuleIsChecked(t *testing.T) {
 		}
 	}
 	for what, glb := range map[string][]byte{
-		"of unit length": newGLB(good, 11, 0.9, 2), "no numbers": newGLB(good, 11, float32(math.NaN()), 2), "lead to no vertex": newGLB(good, -1, 0, 3),
-		"header says": append(newGLB(good, -1, 0, 2), 0, 0, 0, 0), "does not begin": []byte("GLB"),
+		"of unit length": newGLB(good, 11, 0.9, 2), "no numbers": newGLB(good, 11, float32(math.NaN()), 2),
+		"lead to no vertex": newGLB(good, -1, 0, 3),
+		"header says":       append(newGLB(good, -1, 0, 2), 0, 0, 0, 0), "does not begin": []byte("GLB"),
 	} {
 		if wrong := strings.Join(Conform(glb), "; "); !strings.Contains(wrong, what) {
 			t.Errorf("it says %q, not %q", wrong, what)
