@@ -14,7 +14,8 @@ import (
 // ownWords are names of one word that Go or the field gives, so that any number of
 // packages may define them.
 var ownWords = []string{
-	"add", "begin", "close", "commit", "get", "len", "list", "load", "next", "open", "put", "read", "render", "run", "send", "set", "write",
+	"add", "begin", "close", "commit", "get", "len", "list", "load", "next", "open", "put", "read", "render", "run",
+	"send", "set", "write",
 }
 
 // at gives a place and the text there, for a message.
@@ -29,7 +30,8 @@ func (s source) atLine(line int, text string) string {
 
 // isOneWord reports whether a name has no second word: "find", but neither "findExit" nor "toJSON".
 func isOneWord(name string) bool {
-	return !strings.Contains(name, "_") && strings.IndexFunc(strings.TrimLeftFunc(name, unicode.IsUpper), unicode.IsUpper) < 0
+	return !strings.Contains(name, "_") && strings.IndexFunc(strings.TrimLeftFunc(name, unicode.IsUpper),
+		unicode.IsUpper) < 0
 }
 
 // unexported calls f for each unexported function and method of the file, except main and init.

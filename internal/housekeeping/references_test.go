@@ -13,8 +13,9 @@ import (
 
 var (
 	qualified = regexp.MustCompile(`(^|[^\w./"-])([a-z]\w*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`) // canon.Card.Name
-	member    = regexp.MustCompile(`(^|[^\w./"-])([A-Z]\w*)\.([A-Z]\w*)\b`)                // Card.Name, of the same package
-	fileName  = regexp.MustCompile(`(^|[\s(])((?:[a-z]\w*/)*[a-z]\w*\.go)\b`)              // canon/card.go
+	// Card.Name, of the same package
+	member    = regexp.MustCompile(`(^|[^\w./"-])([A-Z]\w*)\.([A-Z]\w*)\b`)
+	fileName  = regexp.MustCompile(`(^|[\s(])((?:[a-z]\w*/)*[a-z]\w*\.go)\b`) // canon/card.go
 	eventType = regexp.MustCompile(`^"([A-Z]\w*\.[A-Z]\w*)(\.[A-Z]\w*)*"$`)
 	embedding = "an embedded type" // stands among the members of a type that has some
 )

@@ -56,7 +56,8 @@ var parseSources = sync.OnceValues(func() (all []source, err error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		all = append(all, source{rel, filepath.ToSlash(filepath.Dir(rel)), strings.HasSuffix(rel, "_test.go"), string(text), f})
+		all = append(all, source{rel, filepath.ToSlash(filepath.Dir(rel)), strings.HasSuffix(rel, "_test.go"),
+			string(text), f})
 		return nil
 	})
 	return all, err
