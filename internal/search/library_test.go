@@ -429,7 +429,8 @@ func TestFoldersOfOtherWorldsAreRemoved(t *testing.T) {
 // no partial results; when it is done, Find returns all.
 func TestFindReturnsErrBehindUntilCaughtUp(t *testing.T) {
 	w := newWorld()
-	const n = chunkSize*maxSteps + 700
+	// The background reads chunks beside Find, by turns, so twice maxSteps may be read by one call.
+	const n = 3 * chunkSize * maxSteps
 	for i := range n {
 		d := &Doc{ID: ID{1, byte(i >> 16), byte(i >> 8), byte(i)}, Level: 1, Text: "ferry"}
 		w.at.Gen++
