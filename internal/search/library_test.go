@@ -630,9 +630,8 @@ func TestIndexBehindItsWorldIsSaved(t *testing.T) {
 // TestCatchUpStopsAtDeadline: after its deadline, catchUpUntil applies no changes.
 func TestCatchUpStopsAtDeadline(t *testing.T) {
 	w := newWorld()
-	l := w.open(t, "")
 	w.put(1, &Doc{Text: "ferry"})
-	s := l.indexFor(theWorld)
+	s := &worldIndex{world: theWorld, index: New(), files: newFolder("", theWorld), began: time.Now()} // no background
 	if there, err := s.catchUpUntil(t.Context(), w, w.at, maxSteps, time.Now().Add(-time.Second)); err != nil || there ||
 		s.at.Gen != 0 {
 		t.Errorf("past its time it went to %+v, %v", s.at, err)
