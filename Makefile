@@ -33,3 +33,4 @@ proof:
 
 docs:
 	$(GO) test ./internal/app -run 'Golden|Reference' -update
+	$(GO) test ./internal/archtest -run Picture -update
