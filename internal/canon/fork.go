@@ -192,24 +192,20 @@ type forkContent struct {
 
 // addCards adds all living cards with their layers, each card after its parent.
 func (f *forkContent) addCards(ctx context.Context) error {
-	var wait []Card
-	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
-		cards, _, err := f.r.Cards(ctx, f.all, Filter{Sort: SortName}, page)
-		if err != nil {
-			return err
-		}
-		still, err := f.addPlaceable(ctx, cards)
-		if err != nil {
-			return err
-		}
-		if wait = append(wait, still...); len(cards) < page.Limit {
-			break
-		}
+	wait, err := Collect(pages(ctx, pageSize, func(p Page) ([]Card, Total, error) {
+		return f.r.Cards(ctx, f.all, Filter{Sort: SortName}, p)
+	}))
+	if err != nil {
+		return err
 	}
 	for len(wait) > 0 {
-		still, err := f.addPlaceable(ctx, wait)
-		if err != nil {
-			return err
+		var still []Card
+		for part := range slices.Chunk(wait, pageSize) {
+			rest, err := f.addPlaceable(ctx, part)
+			if err != nil {
+				return err
+			}
+			still = append(still, rest...)
 		}
 		if len(still) == len(wait) {
 			return fmt.Errorf("canon: %d cards have no living parent", len(still))
@@ -249,19 +245,17 @@ func (f *forkContent) addLayers(ctx context.Context, cards []CardID) error {
 
 // addLinks adds all current links.
 func (f *forkContent) addLinks(ctx context.Context) error {
-	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
-		links, _, err := f.r.Links(ctx, f.all, LinkQuery{Page: page})
+	links := pages(ctx, pageSize, func(p Page) ([]Link, Total, error) {
+		return f.r.Links(ctx, f.all, LinkQuery{Page: p})
+	})
+	for l, err := range links {
 		if err != nil {
 			return err
 		}
-		for _, l := range links {
-			f.changes = append(f.changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs,
-				Label: l.Label}})
-		}
-		if len(links) < page.Limit {
-			return nil
-		}
+		f.changes = append(f.changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs,
+			Label: l.Label}})
 	}
+	return nil
 }
 
 func imageFromCard(c Card, act Act) *CardImage {

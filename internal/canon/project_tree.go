@@ -11,9 +11,9 @@ import (
 
 // eachRoot calls f for every living card without a parent. It collects the list first.
 func (p *projector) eachRoot(ctx context.Context, f func(Card) error) error {
-	roots, err := collectPages(func(page Page) ([]Card, Total, error) {
+	roots, err := Collect(pages(ctx, pageSize, func(page Page) ([]Card, Total, error) {
 		return p.tx.Cards(ctx, p.all(), Filter{Roots: true, Sort: SortCreated}, page)
-	})
+	}))
 	if err != nil {
 		return err
 	}
@@ -51,22 +51,14 @@ func (p *projector) adoptOrphans(ctx context.Context, c Card) error {
 	if p.made[c.Parent] && !p.partsBelow {
 		return nil
 	}
-	const page = 1000
-	for from := 0; ; from += page { // adoption changes no key, so the pages stay the same
-		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Below: c.Key}, Page{Limit: page, Offset: from})
+	own := markup.KeyOf(c.Part)
+	below := pages(ctx, pageSize, func(page Page) ([]Card, Total, error) {
+		return p.tx.Cards(ctx, p.all(), Filter{Below: c.Key}, page)
+	})
+	for o, err := range below { // adoption changes no key, so the pages stay the same
 		if err != nil {
 			return err
 		}
-		if err := p.adoptPage(ctx, c, below); err != nil || len(below) < page {
-			return err
-		}
-	}
-}
-
-// adoptPage adopts the cards of a page whose parent is still c's parent.
-func (p *projector) adoptPage(ctx context.Context, c Card, below []Card) error {
-	own := markup.KeyOf(c.Part)
-	for _, o := range below {
 		part := markup.KeyOf(o.Part)
 		if o.Parent != c.Parent || part == own || !part.HasPrefix(own) || !o.Label.Meet(c.Label).Equal(o.Label) {
 			continue
@@ -168,20 +160,9 @@ func (p *projector) trashCard(ctx context.Context, c *Card) error {
 
 // livingBelow returns the living cards below a card, down to a depth.
 func (p *projector) livingBelow(ctx context.Context, c Card, depth int) ([]Card, error) {
-	return collectPages(func(page Page) ([]Card, Total, error) { return p.tx.Descendants(ctx, p.all(), c.ID, depth, page) })
-}
-
-// collectPages returns all pages of a stable listing.
-func collectPages(list func(Page) ([]Card, Total, error)) (all []Card, err error) {
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, _, err := list(page)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, cards...); len(cards) < page.Limit {
-			return all, nil
-		}
-	}
+	return Collect(pages(ctx, pageSize, func(page Page) ([]Card, Total, error) {
+		return p.tx.Descendants(ctx, p.all(), c.ID, depth, page)
+	}))
 }
 
 // maxNesting bounds the depth of cards: a name has at most 255 characters, so at most 128 parts.

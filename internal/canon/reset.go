@@ -186,17 +186,14 @@ func (b *resetPlan) putCard(act Act, im CardImage) {
 // resetCards plans the reset of all cards. It first frees every name that the fork gave to another
 // card, so that the name is free when its original card gets it back.
 func (b *resetPlan) resetCards(ctx context.Context) error {
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, _, err := b.r.Cards(ctx, b.visibility, Filter{}, page)
+	cards := pages(ctx, pageSize, func(p Page) ([]Card, Total, error) {
+		return b.r.Cards(ctx, b.visibility, Filter{}, p)
+	})
+	for c, err := range cards {
 		if err != nil {
 			return err
 		}
-		for _, c := range cards {
-			b.alive[c.ID] = imageFromCard(c, "")
-		}
-		if len(cards) < page.Limit {
-			break
-		}
+		b.alive[c.ID] = imageFromCard(c, "")
 	}
 	b.parkMoved()
 	b.trashAdded()

@@ -86,7 +86,7 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 			return err
 		}
 	}
-	children, err := p.childrenOf(c)
+	children, err := Collect(p.AllDescendants(p.ctx, c.ID, 1))
 	if err != nil {
 		return err
 	}
@@ -107,49 +107,24 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 // trashedFrom lists the direct children of a card that were put in the trash themselves, latest
 // first.
 func (p *Plan) trashedFrom(c Card) (list []Card, err error) {
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		trash, _, err := p.Snapshot.Trash(p.ctx, page)
+	for t, err := range p.AllTrash(p.ctx) {
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range trash {
-			if t.Parent == c.ID {
-				list = append(list, t)
-			}
-		}
-		if len(trash) < page.Limit {
-			return list, nil
+		if t.Parent == c.ID {
+			list = append(list, t)
 		}
 	}
-}
-
-func (p *Plan) childrenOf(c Card) (list []Card, err error) {
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		children, _, err := p.Snapshot.Descendants(p.ctx, c.ID, 1, page)
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, children...); len(children) < page.Limit {
-			return list, nil
-		}
-	}
+	return list, nil
 }
 
 // versionAt finds a card's version that was current when another version was replaced. If that
 // other version is current, it finds the latest one.
 func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
-	for page := (Page{Limit: 100}); ; page.Offset += page.Limit {
-		list, _, err := p.Snapshot.Versions(p.ctx, id, page)
-		if err != nil {
-			return Version{}, false, err
-		}
-		for _, v := range list {
-			if at.To == 0 || v.From < at.To {
-				return v, true, nil
-			}
-		}
-		if len(list) < page.Limit {
-			return Version{}, false, nil
+	for v, err := range p.AllVersions(p.ctx, id) {
+		if err != nil || at.To == 0 || v.From < at.To {
+			return v, err == nil, err
 		}
 	}
+	return Version{}, false, nil
 }

@@ -131,14 +131,13 @@ func (p *Plan) undoCreate(c Card) error {
 
 // allChildrenGone reports whether the plan already trashes or moves every child of a card.
 func (p *Plan) allChildrenGone(c Card) bool {
-	children, err := p.childrenOf(c)
-	for _, child := range children {
+	for child, err := range p.AllDescendants(p.ctx, c.ID, 1) {
 		now := p.now[child.ID]
-		if !p.gone[child.ID] && (now == nil || now.Parent == c.ID) {
+		if err != nil || !p.gone[child.ID] && (now == nil || now.Parent == c.ID) {
 			return false
 		}
 	}
-	return err == nil
+	return true
 }
 
 // undoState gives a card back the name, label or content that it had before a commit.
