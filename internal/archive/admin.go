@@ -147,17 +147,8 @@ func checkDelete(ctx context.Context, p *canon.Plan, card canon.Card, in deleteI
 }
 
 // allDescendants returns all cards below a card.
-func allDescendants(ctx context.Context, l *canon.Snapshot, id canon.CardID) (all []canon.Card, err error) {
-	const deepest = 128 // a name of 255 characters has fewer parts
-	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
-		part, _, err := l.Descendants(ctx, id, deepest, p)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, part...); len(part) < p.Limit {
-			return all, nil
-		}
-	}
+func allDescendants(ctx context.Context, l *canon.Snapshot, id canon.CardID) ([]canon.Card, error) {
+	return canon.Collect(l.AllDescendants(ctx, id, canon.MaxNesting))
 }
 
 // replyDeleted lists the cards that were deleted with a card, or, for a dry run, the cards that

@@ -219,25 +219,23 @@ func loadLinkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, cont
 	in linkIn) (termSet, error) {
 	names := map[string]string{} // by key of the root name or of the last part; "" if several cards share it
 	roots := map[string]bool{}
-	for p := (canon.Page{Limit: 1000}); p.Offset < maxTerms; p.Offset += p.Limit {
-		cards, _, err := l.Cards(ctx, in.targetFilter(), p)
+	read := 0
+	for c, err := range l.AllCards(ctx, in.targetFilter()) {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range cards {
-			key := markup.PartKey(markup.Tag(c.Name))
-			root := len(c.Key.Parts()) == 1
-			switch _, taken := names[key]; {
-			case root:
-				names[key], roots[key] = c.Name, true
-			case taken && !roots[key]:
-				names[key] = ""
-			case !taken:
-				names[key] = c.Name
-			}
-		}
-		if len(cards) < p.Limit {
+		if read++; read > maxTerms {
 			break
+		}
+		key := markup.PartKey(markup.Tag(c.Name))
+		root := len(c.Key.Parts()) == 1
+		switch _, taken := names[key]; {
+		case root:
+			names[key], roots[key] = c.Name, true
+		case taken && !roots[key]:
+			names[key] = ""
+		case !taken:
+			names[key] = c.Name
 		}
 	}
 	drop := linkedKeys(card, content)

@@ -99,11 +99,11 @@ const maxTree = 5000
 // treeBelow lists the cards below parent generation by generation, and each card's children in the
 // order in which that card lists them.
 func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in childrenIn, out *childrenOut) error {
-	cards, total, err := descendantsToDepth(ctx, l, parent.ID, in.Depth)
+	cards, more, err := canon.CollectUpTo(l.AllDescendants(ctx, parent.ID, in.Depth), maxTree)
 	if err != nil {
 		return err
 	}
-	if len(cards) < total.Count || total.AtLeast {
+	if more {
 		if in.Depth == 1 {
 			return plainChildren(ctx, l, parent, in.page, out)
 		}
@@ -141,22 +141,6 @@ func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in chi
 	}
 	out.Children, out.paged = pageOf(rows, in.page, false)
 	return nil
-}
-
-// descendantsToDepth returns up to maxTree cards below a card.
-func descendantsToDepth(ctx context.Context, l *canon.Snapshot, id canon.CardID,
-	depth int) (cards []canon.Card, total canon.Total, err error) {
-	for p := (canon.Page{Limit: 1000}); p.Offset < maxTree; p.Offset += p.Limit {
-		var part []canon.Card
-		if part, total, err = l.Descendants(ctx, id, depth, p); err != nil {
-			return nil, total, err
-		}
-		cards = append(cards, part...)
-		if len(part) < p.Limit {
-			break
-		}
-	}
-	return cards, total, nil
 }
 
 // inOrder sorts children, given in order of creation, by the items that their parent lists.

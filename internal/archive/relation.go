@@ -84,7 +84,7 @@ func getRelationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in rel
 
 // listSources lists the cards that refer to the card, each once.
 func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
-	refs, more, err := allRefs(ctx, l, q)
+	refs, more, err := canon.CollectUpTo(l.AllRefs(ctx, q), maxRefs)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func relatedTo(l *canon.Snapshot, c canon.Card) relatedCard {
 // listTargets lists the names that the card refers to, each once, with the visible cards of those
 // names.
 func (o *relationsOut) listTargets(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
-	refs, more, err := allRefs(ctx, l, q)
+	refs, more, err := canon.CollectUpTo(l.AllRefs(ctx, q), maxRefs)
 	if err != nil {
 		return err
 	}
@@ -135,21 +135,6 @@ func (o *relationsOut) listTargets(ctx context.Context, l *canon.Snapshot, q can
 
 // maxRefs bounds the number of references that are read for one answer.
 const maxRefs = 5000
-
-// allRefs returns up to maxRefs references; more is true if there are others.
-func allRefs(ctx context.Context, l *canon.Snapshot, q canon.RefQuery) (refs []canon.RefRow, more bool, err error) {
-	for q.Page = (canon.Page{Limit: 1000}); q.Page.Offset < maxRefs; q.Page.Offset += q.Page.Limit {
-		part, total, err := l.Refs(ctx, q)
-		if err != nil {
-			return nil, false, err
-		}
-		refs = append(refs, part...)
-		if more = len(refs) < total.Count || total.AtLeast; len(part) < q.Page.Limit {
-			return refs, false, nil
-		}
-	}
-	return refs, more, nil
-}
 
 type wantedIn struct{ page }
 

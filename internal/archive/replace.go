@@ -108,32 +108,27 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Patch,
 	has func(string) bool, out *replaceOut) error {
 	size := 0
-	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
-		cards, _, err := p.Cards(ctx, in.filters.toCanonFilter(""), page)
+	for c, err := range p.AllCards(ctx, in.filters.toCanonFilter("")) {
 		if err != nil {
 			return err
 		}
-		for _, c := range cards {
-			if out.Looked, size = out.Looked+1, size+c.Size; out.Looked > replaceScan || size > replaceBytes {
-				return fault.BadField("find",
-					"more than %d cards, or %d MiB, would have to be looked through; narrow it by prefix, type or tag", replaceScan,
-					replaceBytes>>20)
-			}
-			if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
-				continue
-			}
-			before, err := p.Content(ctx, c)
-			if err == nil && has(before) {
-				err = in.planCard(ctx, p, c, before, patch, out)
-			}
-			if err != nil {
-				return err
-			}
+		if out.Looked, size = out.Looked+1, size+c.Size; out.Looked > replaceScan || size > replaceBytes {
+			return fault.BadField("find",
+				"more than %d cards, or %d MiB, would have to be looked through; narrow it by prefix, type or tag", replaceScan,
+				replaceBytes>>20)
 		}
-		if len(cards) < page.Limit {
-			return nil
+		if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
+			continue
+		}
+		before, err := p.Content(ctx, c)
+		if err == nil && has(before) {
+			err = in.planCard(ctx, p, c, before, patch, out)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // planCard plans the change of one card that contains the text.

@@ -117,7 +117,7 @@ func ownTags(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Ref,
 		if list.Parent != c.ID {
 			continue
 		}
-		rows, _, err := allRefs(ctx, l, canon.RefQuery{From: list.ID, Kind: canon.RefTag})
+		rows, _, err := canon.CollectUpTo(l.AllRefs(ctx, canon.RefQuery{From: list.ID, Kind: canon.RefTag}), maxRefs)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func searchByTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in byTagsI
 	var cards []canon.Card
 	atLeast := false
 	for _, t := range tags {
-		bearers, more, err := cardsWithTag(ctx, l, t)
+		bearers, more, err := canon.CollectUpTo(l.AllCards(ctx, canon.Filter{Tag: t}), maxRefs)
 		if err != nil {
 			return cardList{}, err
 		}
@@ -173,21 +173,6 @@ func searchByTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in byTagsI
 	})
 	rows, pg := pageOf(cards, in.page, atLeast)
 	return cardList{summariesFromCards(l, rows), pg}, nil
-}
-
-// cardsWithTag returns up to maxRefs cards that have a tag; more is true if there may be others.
-func cardsWithTag(ctx context.Context, l *canon.Snapshot, tag string) (cards []canon.Card, more bool, err error) {
-	for p := (canon.Page{Limit: 1000}); p.Offset < maxRefs; p.Offset += p.Limit {
-		part, _, err := l.Cards(ctx, canon.Filter{Tag: tag}, p)
-		if err != nil {
-			return nil, false, err
-		}
-		cards = append(cards, part...)
-		if len(part) < p.Limit {
-			return cards, false, nil
-		}
-	}
-	return cards, true, nil
 }
 
 type suggestIn struct {

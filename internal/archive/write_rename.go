@@ -109,19 +109,11 @@ func planRename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn
 
 // cardsOfType returns the cards of the type that the card typ defines, or none if it defines no
 // type.
-func cardsOfType(ctx context.Context, l *canon.Snapshot, typ canon.Card) (all []canon.Card, err error) {
+func cardsOfType(ctx context.Context, l *canon.Snapshot, typ canon.Card) ([]canon.Card, error) {
 	if markup.KeyOf(typ.Type) != markup.KeyOf(canon.TypeCardtype) {
 		return nil, nil
 	}
-	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
-		part, _, err := l.Cards(ctx, canon.Filter{Type: typ.Name}, p)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, part...); len(part) < p.Limit {
-			return all, nil
-		}
-	}
+	return canon.Collect(l.AllCards(ctx, canon.Filter{Type: typ.Name}))
 }
 
 // findReferers returns the cards whose content names a card or one below it, each once.
@@ -132,19 +124,13 @@ func findReferers(ctx context.Context, l *canon.Snapshot, card canon.Card) (list
 	}
 	seen := map[canon.CardID]bool{}
 	for _, target := range append([]canon.Card{card}, below...) {
-		for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
-			rows, _, err := l.Refs(ctx, canon.RefQuery{Target: target.Key, Page: p})
+		for r, err := range l.AllRefs(ctx, canon.RefQuery{Target: target.Key}) {
 			if err != nil {
 				return nil, err
 			}
-			for _, r := range rows {
-				if !seen[r.Ref.From] {
-					seen[r.Ref.From] = true
-					list = append(list, r.Ref.From)
-				}
-			}
-			if len(rows) < p.Limit {
-				break
+			if !seen[r.Ref.From] {
+				seen[r.Ref.From] = true
+				list = append(list, r.Ref.From)
 			}
 		}
 	}

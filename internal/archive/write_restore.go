@@ -142,20 +142,15 @@ func targetAll(p *canon.Plan, first canon.CardID) {
 func inTrash(ctx context.Context, l *canon.Snapshot, name string) (found []canon.Card, err error) {
 	id, byID := strings.CutPrefix(name, "~")
 	key := markup.KeyOf(name)
-	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
-		part, _, err := l.Trash(ctx, p)
+	for c, err := range l.AllTrash(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range part {
-			if byID && c.ID.String() == strings.ToLower(strings.TrimSpace(id)) || !byID && c.Key == key {
-				found = append(found, c)
-			}
-		}
-		if len(part) < p.Limit {
-			return found, nil
+		if byID && c.ID.String() == strings.ToLower(strings.TrimSpace(id)) || !byID && c.Key == key {
+			found = append(found, c)
 		}
 	}
+	return found, nil
 }
 
 // notInTrash returns the fault for a name that no card in the trash has.

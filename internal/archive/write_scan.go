@@ -144,27 +144,22 @@ func visitAudience(ctx context.Context, l *canon.Snapshot, scope string,
 	}
 	seen := l.As(level)
 	in := aiScope{l: seen, known: map[canon.CardID]bool{}}
-	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
-		cards, _, err := seen.Cards(ctx, canon.Filter{Sort: canon.SortName}, p)
+	for c, err := range seen.AllCards(ctx, canon.Filter{Sort: canon.SortName}) {
+		if ctx.Err() != nil {
+			return stoppedFault(ctx.Err())
+		}
 		if err != nil {
 			return err
 		}
-		for _, c := range cards {
-			ok, err := in.isInScope(ctx, c)
-			if err == nil && ok {
-				err = visit(seen, c)
-			}
-			if err != nil {
-				return err
-			}
+		ok, err := in.isInScope(ctx, c)
+		if err == nil && ok {
+			err = visit(seen, c)
 		}
-		if len(cards) < p.Limit {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return stoppedFault(err)
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // aiScope decides which cards belong to the scope ai.

@@ -240,22 +240,10 @@ func conflictsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.
 	if !c.ID.IsZero() {
 		f.Prefix = c.Key
 	}
-	var all []canon.Card
-	for p := (canon.Page{Limit: 1000}); p.Offset < canon.CountCap; p.Offset += p.Limit {
-		cards, _, err := l.Cards(ctx, f, p)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range cards {
-			if c.ID.IsZero() || recordOfConflict(k).Entity == c.ID {
-				all = append(all, k)
-			}
-		}
-		if len(cards) < p.Limit {
-			break
-		}
-	}
-	return all, nil
+	cards, _, err := canon.CollectUpTo(l.AllCards(ctx, f), canon.CountCap)
+	return slices.DeleteFunc(cards, func(k canon.Card) bool {
+		return !c.ID.IsZero() && recordOfConflict(k).Entity != c.ID
+	}), err
 }
 
 // raisedBy returns the conflicts that a write to an entity recorded.

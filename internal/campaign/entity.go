@@ -147,18 +147,12 @@ func partCards(ctx context.Context, l *canon.Snapshot, c canon.Card, part string
 // written later go to another card, which no player sees until it is revealed.
 func secretCards(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Card, error) {
 	var all []canon.Card
-	for p := (canon.Page{Limit: 100}); ; p.Offset += p.Limit {
-		cards, _, err := l.Cards(ctx, canon.Filter{Parent: c.ID, Type: typeData}, p)
+	for o, err := range l.AllCards(ctx, canon.Filter{Parent: c.ID, Type: typeData}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range cards {
-			if first, _, _ := strings.Cut(markup.PartKey(o.Part), "_"); first == markup.PartKey(partSecrets) {
-				all = append(all, o)
-			}
-		}
-		if len(cards) < p.Limit {
-			break
+		if first, _, _ := strings.Cut(markup.PartKey(o.Part), "_"); first == markup.PartKey(partSecrets) {
+			all = append(all, o)
 		}
 	}
 	slices.SortFunc(all, func(a, b canon.Card) int {

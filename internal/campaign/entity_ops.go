@@ -263,7 +263,7 @@ func (o *entityDeleted) countBelow(ctx context.Context, l *canon.Snapshot, id re
 	if err != nil {
 		return err
 	}
-	_, n, err := l.Descendants(ctx, card.ID, maxDepth, canon.Page{Limit: 1})
+	_, n, err := l.Descendants(ctx, card.ID, canon.MaxNesting, canon.Page{Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -271,6 +271,3 @@ func (o *entityDeleted) countBelow(ctx context.Context, l *canon.Snapshot, id re
 	o.Below, o.Relationships = n.Count, len(list)+more
 	return err
 }
-
-// maxDepth is the greatest possible depth of cards below one another.
-const maxDepth = 128

@@ -100,11 +100,10 @@ func setInvolved(ctx context.Context, p *canon.Plan, c canon.Card, entities []re
 		}
 		want[e.ID] = true
 	}
-	old, err := allLinks(ctx, p.Snapshot, canon.LinkQuery{From: c.ID, Kinds: []string{kindInvolves}})
-	if err != nil {
-		return err
-	}
-	for _, k := range old {
+	for k, err := range p.AllLinks(ctx, canon.LinkQuery{From: c.ID, Kinds: []string{kindInvolves}}) {
+		if err != nil {
+			return err
+		}
 		if !want[k.To] {
 			p.Unlink(k)
 		}

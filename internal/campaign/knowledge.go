@@ -42,53 +42,45 @@ func (c revealEvent) hasItem(field, id string) bool {
 // historyOf reads the history of a campaign; l must be the GM's snapshot.
 func historyOf(ctx context.Context, l *canon.Snapshot) (h history, err error) {
 	h.now = l.Now()
-	err = eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
-		at, ok, err := completionSeq(ctx, l, c)
-		if ok {
-			h.sessionEnds = append(h.sessionEnds, sessionEnd{r.Number, at})
-		}
-		return err
-	})
-	if err != nil {
-		return h, err
-	}
-	q := canon.EventQuery{Types: []string{modeReveal.event, modeUnreveal.event}, Scopes: []string{scope}, Oldest: true}
-	for q.Page = (canon.Page{Limit: 1000}); ; q.Page.Offset += q.Page.Limit {
-		events, _, err := l.Events(ctx, q)
+	for c, err := range allSessions(ctx, l) {
 		if err != nil {
 			return h, err
 		}
-		for _, e := range events {
-			c := revealEvent{at: e.Seq, revealMode: modeReveal}
-			if e.Type == modeUnreveal.event {
-				c.revealMode = modeUnreveal
-			}
-			if json.Unmarshal(e.Payload, &c.revelation) == nil {
-				h.reveals = append(h.reveals, c)
-			}
+		at, ok, err := completionSeq(ctx, l, c)
+		if err != nil {
+			return h, err
 		}
-		if len(events) < q.Page.Limit {
-			return h, nil
+		if ok {
+			h.sessionEnds = append(h.sessionEnds, sessionEnd{numberOf(c), at})
 		}
 	}
+	q := canon.EventQuery{Types: []string{modeReveal.event, modeUnreveal.event}, Scopes: []string{scope}, Oldest: true}
+	for e, err := range l.AllEvents(ctx, q) {
+		if err != nil {
+			return h, err
+		}
+		c := revealEvent{at: e.Seq, revealMode: modeReveal}
+		if e.Type == modeUnreveal.event {
+			c.revealMode = modeUnreveal
+		}
+		if json.Unmarshal(e.Payload, &c.revelation) == nil {
+			h.reveals = append(h.reveals, c)
+		}
+	}
+	return h, nil
 }
 
 // completionSeq returns the commit in which a session was first completed.
 func completionSeq(ctx context.Context, l *canon.Snapshot, c canon.Card) (at canon.Seq, found bool, err error) {
-	for p := (canon.Page{Limit: 100}); ; p.Offset += p.Limit {
-		versions, _, err := l.Versions(ctx, c.ID, p)
+	for v, err := range l.AllVersions(ctx, c.ID) {
 		if err != nil {
 			return 0, false, err
 		}
-		for _, v := range versions {
-			if sessionFieldsOf(v.Fields).Status == completed {
-				at, found = v.From, true
-			}
-		}
-		if len(versions) < p.Limit {
-			return at, found, nil
+		if sessionFieldsOf(v.Fields).Status == completed {
+			at, found = v.From, true
 		}
 	}
+	return at, found, nil
 }
 
 // asOf returns the commit that shows the players' knowledge after a session. That is the commit
@@ -241,7 +233,7 @@ func (k knowledge) knownRelations(ctx context.Context, c canon.Card) ([]entityRe
 		}
 		for _, q := range []canon.LinkQuery{{From: c.ID}, {To: c.ID}} {
 			q.Kinds, q.AsOf = []string{kindRelation}, seq
-			links, err := allLinks(ctx, k.l, q)
+			links, _, err := canon.CollectUpTo(k.l.AllLinks(ctx, q), canon.CountCap)
 			if err != nil {
 				return err
 			}

@@ -123,27 +123,18 @@ func (in knowledgeIn) toKnowledge(ctx context.Context, l *canon.Snapshot) (knowl
 
 // listKnown lists the known entities by name.
 func (k knowledge) listKnown(ctx context.Context, p page, out *knowledgeOut) error {
+	cards, atLeast, err := canon.CollectUpTo(k.l.AllCards(ctx, canon.Filter{Types: entityTypes}), canon.CountCap)
+	if err != nil {
+		return err
+	}
 	all := []mention{}
-	atLeast := false
-	for at := (canon.Page{Limit: 1000}); ; at.Offset += at.Limit {
-		if atLeast = at.Offset >= canon.CountCap; atLeast {
-			break
-		}
-		cards, _, err := k.l.Cards(ctx, canon.Filter{Types: entityTypes}, at)
+	for _, c := range cards {
+		v, ok, err := k.entityAt(ctx, c.ID)
 		if err != nil {
 			return err
 		}
-		for _, c := range cards {
-			v, ok, err := k.entityAt(ctx, c.ID)
-			if err != nil {
-				return err
-			}
-			if ok {
-				all = append(all, mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]})
-			}
-		}
-		if len(cards) < at.Limit {
-			break
+		if ok {
+			all = append(all, mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]})
 		}
 	}
 	out.Entities, out.paged = pageOf(all, p)

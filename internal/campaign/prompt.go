@@ -90,15 +90,15 @@ func findSession(ctx context.Context, l *canon.Snapshot, number string,
 		wanted = n
 	}
 	var found canon.Card
-	err := eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
-		if wanted == r.Number || wanted < 0 && fits(r) {
+	for c, err := range allSessions(ctx, l) {
+		if err != nil {
+			return session{}, err
+		}
+		if r := sessionFieldsOf(c.Fields); wanted == r.Number || wanted < 0 && fits(r) {
 			found = c
 		}
-		return nil
-	})
+	}
 	switch {
-	case err != nil:
-		return session{}, err
 	case found.ID.IsZero() && wanted >= 0:
 		return session{}, fault.New(fault.NotFound, "there is no session %d in this campaign; session_list has them", wanted)
 	case found.ID.IsZero():

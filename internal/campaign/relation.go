@@ -72,23 +72,18 @@ func normalizeType(name string) string {
 // campaign by name.
 func relationTypesOf(ctx context.Context, l *canon.Snapshot) ([]relationType, error) {
 	all := slices.Clone(builtinTypes)
-	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
-		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeRelation}, p)
+	for c, err := range l.AllCards(ctx, canon.Filter{Type: typeRelation}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range cards {
-			var t relationType
-			if json.Unmarshal(c.Fields, &t) == nil && normalizeType(t.Name) != "" {
-				t.Name, t.Inverse = normalizeType(t.Name), normalizeType(t.Inverse)
-				t.Inverse = cmp.Or(t.Inverse, t.Name)
-				all = append(all, t)
-			}
-		}
-		if len(cards) < p.Limit {
-			return all, nil
+		var t relationType
+		if json.Unmarshal(c.Fields, &t) == nil && normalizeType(t.Name) != "" {
+			t.Name, t.Inverse = normalizeType(t.Name), normalizeType(t.Inverse)
+			t.Inverse = cmp.Or(t.Inverse, t.Name)
+			all = append(all, t)
 		}
 	}
+	return all, nil
 }
 
 // findRelationType finds a type by either of its names; turned is true if name is the one for the
@@ -250,14 +245,13 @@ func orderedKey(a, b canon.CardID, t relationType, turned bool) relationKey {
 
 // findLink returns the relationship with this key if it is visible.
 func (at relationKey) findLink(ctx context.Context, l *canon.Snapshot) (canon.Link, bool, error) {
-	list, _, err := l.Links(ctx, canon.LinkQuery{From: at.from, To: at.to, Kinds: []string{kindRelation},
-		Page: canon.Page{Limit: 1000}})
-	for _, k := range list {
-		if attrsOf(k).Type == at.Name {
-			return k, true, err
+	q := canon.LinkQuery{From: at.from, To: at.to, Kinds: []string{kindRelation}}
+	for k, err := range l.AllLinks(ctx, q) {
+		if err != nil || attrsOf(k).Type == at.Name {
+			return k, err == nil, err
 		}
 	}
-	return canon.Link{}, false, err
+	return canon.Link{}, false, nil
 }
 
 // relationTerms are the properties of a relationship other than its type.

@@ -3,6 +3,8 @@ package campaign
 import (
 	"context"
 	"encoding/json"
+	"iter"
+	"slices"
 	"strconv"
 
 	"loregate/internal/access"
@@ -193,29 +195,18 @@ func (in sessionIn) createSession(ctx context.Context, p *canon.Plan) (canon.Car
 // lastSession returns the highest number of a visible session, or 0 if there is none.
 func lastSession(ctx context.Context, l *canon.Snapshot) (int, error) {
 	last := 0
-	err := eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
-		last = max(last, r.Number)
-		return nil
-	})
-	return last, err
+	for c, err := range allSessions(ctx, l) {
+		if err != nil {
+			return 0, err
+		}
+		last = max(last, numberOf(c))
+	}
+	return last, nil
 }
 
-// eachSession calls f for every visible session, by number.
-func eachSession(ctx context.Context, l *canon.Snapshot, f func(canon.Card, sessionFields) error) error {
-	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
-		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeSession, Sort: canon.SortField}, p)
-		if err != nil {
-			return err
-		}
-		for _, c := range cards {
-			if err := f(c, sessionFieldsOf(c.Fields)); err != nil {
-				return err
-			}
-		}
-		if len(cards) < p.Limit {
-			return nil
-		}
-	}
+// allSessions yields every visible session, by number.
+func allSessions(ctx context.Context, l *canon.Snapshot) iter.Seq2[canon.Card, error] {
+	return l.AllCards(ctx, canon.Filter{Type: typeSession, Sort: canon.SortField})
 }
 
 func sessionCreate(ctx context.Context, d *deps, c *op.Call, in sessionIn) (session, error) {
@@ -310,16 +301,13 @@ func (o sessionsOut) Cut(budget int) (any, map[string]any, bool) {
 }
 
 func sessionList(ctx context.Context, l *canon.Snapshot, _ *op.Call, in sessionListIn) (sessionsOut, error) {
-	var all []canon.Card
-	err := eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
-		if in.Status == "" || r.Status == in.Status {
-			all = append(all, c)
-		}
-		return nil
-	})
+	all, err := canon.Collect(allSessions(ctx, l))
 	if err != nil {
 		return sessionsOut{}, err
 	}
+	all = slices.DeleteFunc(all, func(c canon.Card) bool {
+		return in.Status != "" && sessionFieldsOf(c.Fields).Status != in.Status
+	})
 	rows, pg := pageOf(all, in.page)
 	out := sessionsOut{Sessions: make([]session, len(rows)), paged: pg}
 	for i, c := range rows {

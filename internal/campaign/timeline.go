@@ -76,7 +76,8 @@ func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (ma
 	for i, e := range events {
 		ids[i] = e.ID
 	}
-	links, err := allLinks(ctx, l, canon.LinkQuery{Froms: ids, Kinds: []string{kindInvolves}})
+	q := canon.LinkQuery{Froms: ids, Kinds: []string{kindInvolves}}
+	links, _, err := canon.CollectUpTo(l.AllLinks(ctx, q), canon.CountCap)
 	if err != nil {
 		return nil, err
 	}
@@ -97,20 +98,6 @@ func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (ma
 			func(a, b mention) int { return cmp.Or(cmp.Compare(a.Name, b.Name), bytes.Compare(a.ID[:], b.ID[:])) })
 	}
 	return out, nil
-}
-
-// allLinks returns all links that match a query, up to canon.CountCap.
-func allLinks(ctx context.Context, l *canon.Snapshot, q canon.LinkQuery) (all []canon.Link, err error) {
-	for q.Page = (canon.Page{Limit: 1000}); q.Page.Offset < canon.CountCap; q.Page.Offset += q.Page.Limit {
-		part, _, err := l.Links(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, part...); len(part) < q.Page.Limit {
-			break
-		}
-	}
-	return all, nil
 }
 
 // period is a part of the timeline; a nil bound is open.
@@ -204,7 +191,8 @@ func (p period) eventsWithin(ctx context.Context, l *canon.Snapshot, pg canon.Pa
 
 // eventsInvolving returns the events of a period that involve an entity, earliest first.
 func (p period) eventsInvolving(ctx context.Context, l *canon.Snapshot, entity canon.CardID) ([]canon.Card, error) {
-	links, err := allLinks(ctx, l, canon.LinkQuery{To: entity, Kinds: []string{kindInvolves}})
+	q := canon.LinkQuery{To: entity, Kinds: []string{kindInvolves}}
+	links, _, err := canon.CollectUpTo(l.AllLinks(ctx, q), canon.CountCap)
 	if err != nil {
 		return nil, err
 	}

@@ -141,7 +141,7 @@ func (p *projector) trashCard(ctx context.Context, c *Card) error {
 	if err := p.putVersion(ctx, *c, true); err != nil {
 		return err
 	}
-	below, err := p.livingBelow(ctx, *c, maxNesting)
+	below, err := p.livingBelow(ctx, *c, MaxNesting)
 	if err != nil {
 		return err
 	}
@@ -165,8 +165,8 @@ func (p *projector) livingBelow(ctx context.Context, c Card, depth int) ([]Card,
 	}))
 }
 
-// maxNesting bounds the depth of cards: a name has at most 255 characters, so at most 128 parts.
-const maxNesting = 128
+// MaxNesting bounds the depth of cards: a name has at most 255 characters, so at most 128 parts.
+const MaxNesting = 128
 
 // restoreCard takes a card out of the trash, with everything that was put there with it.
 func (p *projector) restoreCard(ctx context.Context, c *Card) error {
