@@ -89,6 +89,7 @@ type Operation struct {
 	rest     string            // input field that takes unknown query parameters; "" for none
 	aliases  map[string]string // further names of input fields
 	loose    bool              // the handler checks the input itself
+	list     *listShape        // of an output that is a page of a list; nil for any other
 }
 
 // Call is an admitted call as passed to a handler.

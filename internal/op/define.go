@@ -56,6 +56,9 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 		panic("op: output of " + s.Name + ": " + err.Error())
 	}
 	o := &Operation{Spec: s, In: in, Out: out}
+	if o.list, err = listShapeOf(reflect.TypeFor[Out]()); err != nil {
+		panic("op: output of " + s.Name + ": " + err.Error())
+	}
 	if o.shape, err = compileSchema(in); err != nil {
 		panic("op: input of " + s.Name + ": " + err.Error())
 	}

@@ -30,18 +30,28 @@ func (o *Operation) encodeOutput(out any, maxText int, in input) (json.RawMessag
 	if err != nil {
 		return nil, fault.New(fault.Internal, "output of %s", o.Name).Because(err)
 	}
-	c, ok := out.(Cuttable)
-	if maxText <= 0 || len(b) <= maxText || !ok {
+	if maxText <= 0 || len(b) <= maxText {
 		return b, nil
 	}
 	// Leave room for the call that continues after the cut, which repeats the input; a long input
 	// must not starve the output.
 	budget := max(maxText-len(in.json)-256, maxText/2)
-	shorter, next, ok := c.Cut(budget)
+	shorter, next, ok := o.cutOutput(out, budget)
 	if !ok {
 		return b, nil
 	}
 	return o.encodeCut(shorter, next, in)
+}
+
+// cutOutput shortens an output that is Cuttable or a page of a list.
+func (o *Operation) cutOutput(out any, budget int) (shorter any, next map[string]any, ok bool) {
+	if c, cuttable := out.(Cuttable); cuttable {
+		return c.Cut(budget)
+	}
+	if o.list == nil {
+		return out, nil, false
+	}
+	return o.list.cut(out, budget)
 }
 
 // encodeCut encodes a shortened output and adds truncated and next, unless the output declares them
