@@ -101,3 +101,21 @@ func TestPanicTextHidesTheValue(t *testing.T) {
 		}()
 	}
 }
+
+func TestProblemsNameEveryField(t *testing.T) {
+	var p fault.Problems
+	if err := p.Err(); err != nil {
+		t.Error(err)
+	}
+	for i := range 5 {
+		p.Add(fmt.Sprint("f", i), "is %d", i)
+	}
+	var e *fault.Error
+	if err := p.Err(); !errors.As(err, &e) || !errors.Is(err, fault.Invalid) || len(e.Fields) != 5 ||
+		e.Message != "f0: is 0; f1: is 1; f2: is 2; and 2 more" {
+		t.Errorf("%+v", e)
+	}
+	if r := fault.BrokenRule("name", "is taken"); !errors.Is(r, fault.Rule) || r.Fields[0].Field != "name" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,40 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+)
+
+// BrokenRule is BadField for well-formed input that breaks a rule of the world.
+func BrokenRule(field, format string, args ...any) *Error {
+	e := BadField(field, format, args...)
+	e.Kind = Rule
+	return e
+}
+
+// Problems collects the errors in an input, by field. The zero value holds none.
+type Problems struct{ list []Field }
+
+// Add adds an error in a field.
+func (p *Problems) Add(field, format string, args ...any) {
+	p.list = append(p.list, Field{field, fmt.Sprintf(format, args...)})
+}
+
+// shownProblems is the number of errors in the message of an Error from Problems; its Fields have
+// all of them.
+const shownProblems = 3
+
+// Err returns all errors as one Invalid error, or nil if there are none.
+func (p *Problems) Err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	said := make([]string, 0, shownProblems+1)
+	for _, f := range p.list[:min(len(p.list), shownProblems)] {
+		said = append(said, f.Field+": "+f.Error)
+	}
+	if more := len(p.list) - len(said); more > 0 {
+		said = append(said, fmt.Sprintf("and %d more", more))
+	}
+	return &Error{Kind: Invalid, Message: strings.Join(said, "; "), Fields: p.list}
+}
