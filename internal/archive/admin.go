@@ -6,8 +6,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func adminWrites(d *deps) []*op.Operation {
@@ -53,19 +55,19 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 	level, _ := access.ParseLevel(in.Level) // the schema allows nothing else
 	var p problems
 	if level == access.LevelUser && len(in.Subjects) > 0 {
-		p.add("subjects", "level user is for everyone; name subjects with gm or admin")
+		p.Add("subjects", "level user is for everyone; name subjects with gm or admin")
 	}
 	for i, s := range in.Subjects {
 		if err := access.CheckSubject(s); err != nil {
-			p.add("subjects["+strconv.Itoa(i)+"]", "%v", err)
+			p.Add("subjects["+strconv.Itoa(i)+"]", "%v", err)
 		}
 	}
-	if err := p.toError(); err != nil {
+	if err := p.Err(); err != nil {
 		return levelOut{}, err
 	}
-	return commit(ctx, d, c, task[levelOut]{
-		names: []string{in.Name},
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[levelOut]{
+		Check: checkNames(in.Name),
+		Plan: func(p *canon.Plan) error {
 			card, err := p.Card(in.Name)
 			if err != nil {
 				return err
@@ -74,7 +76,7 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 			_, err = p.SetLabel(card, access.NewLabel(level, in.Subjects...))
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (levelOut, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (levelOut, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if err != nil {
 				return levelOut{}, err
@@ -107,9 +109,9 @@ type deleteOut struct {
 const maxListed = 100
 
 func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOut, error) {
-	return commit(ctx, d, c, task[deleteOut]{
-		names: []string{in.Name},
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[deleteOut]{
+		Check: checkNames(in.Name),
+		Plan: func(p *canon.Plan) error {
 			card, err := p.Card(in.Name)
 			if err != nil {
 				return err
@@ -120,7 +122,7 @@ func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOu
 			}
 			return p.Trash(card)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (deleteOut, error) { return replyDeleted(ctx, l, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (deleteOut, error) { return replyDeleted(ctx, l, r) },
 	})
 }
 
@@ -133,7 +135,7 @@ func checkDelete(ctx context.Context, p *canon.Plan, card canon.Card, in deleteI
 	}
 	for _, b := range below {
 		if b.Codename != "" && p.World().Settings.KeepCodenames {
-			return ruleFault("name", "%q below it has a codename, which others rely on; remove the codename first", b.Name)
+			return fault.BrokenRule("name", "%q below it has a codename, which others rely on; remove the codename first", b.Name)
 		}
 	}
 	if len(below) == 0 || in.DryRun || in.Force || markup.KeyOf(in.Confirm) == card.Key {
@@ -143,7 +145,7 @@ func checkDelete(ctx context.Context, p *canon.Plan, card canon.Card, in deleteI
 	if in.Confirm != "" {
 		why = "is not the card's name, which must be repeated here"
 	}
-	return ruleFault("confirm", "%s", why).With("name", card.Name).With("descendant_count", len(below))
+	return fault.BrokenRule("confirm", "%s", why).With("name", card.Name).With("descendant_count", len(below))
 }
 
 // allDescendants returns all cards below a card.

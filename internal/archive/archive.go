@@ -1,13 +1,12 @@
 package archive
 
 import (
-	"context"
 	"errors"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/job"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // Surface is the name of this surface.
@@ -26,7 +25,7 @@ type Config struct {
 
 // deps holds the dependencies of the operations.
 type deps struct {
-	canon  *canon.Canon
+	surface.Kit
 	jobs   *job.Runner // nil: no jobs
 	backup Backuper    // nil: no backups
 	data   string
@@ -40,7 +39,8 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags, fetcher: newFetcher(c.Fetch)}
+	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
+		fetcher: newFetcher(c.Fetch)}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",
@@ -61,21 +61,4 @@ func readOperations(d *deps) []*op.Operation {
 		all = append(all, area(d)...)
 	}
 	return all
-}
-
-// defineRead declares an operation that changes nothing. Its handler gets a snapshot of the call's
-// world that shows only the cards visible to the caller. MinRole is the user role unless s has a
-// higher one.
-func defineRead[In, Out any](d *deps, s op.Spec,
-	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
-	s.Surfaces = []string{Surface}
-	s.Effect = access.Read
-	s.MinRole = max(s.MinRole, access.RoleUser)
-	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-			out, err = handle(ctx, l, c, in)
-			return err
-		})
-		return out, err
-	})
 }

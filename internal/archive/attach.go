@@ -10,8 +10,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func attachWrites(d *deps) []*op.Operation {
@@ -51,13 +53,13 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 	picture := strings.HasPrefix(media, "image/")
 	var p problems
 	if len(in.Data) == 0 {
-		p.add("data", "the file is empty")
+		p.Add("data", "the file is empty")
 	}
 	if in.Type == canon.TypeImage && !picture {
-		p.add("type", "the file is no picture: its bytes say %s", media)
+		p.Add("type", "the file is no picture: its bytes say %s", media)
 	}
 	if strings.ContainsFunc(in.FileName, unicode.IsControl) {
-		p.add("filename", "must not hold control characters")
+		p.Add("filename", "must not hold control characters")
 	}
 	if in.Type == "" {
 		in.Type = canon.TypeFile
@@ -65,13 +67,13 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 			in.Type = canon.TypeImage
 		}
 	}
-	if err := p.toError(); err != nil {
+	if err := p.Err(); err != nil {
 		return uploadOut{}, err
 	}
-	return commit(ctx, d, c, task[uploadOut]{
-		names: []string{in.Name},
-		plan:  func(p *canon.Plan) error { return d.attachFile(p, c, in) },
-		reply: func(l *canon.Snapshot, r canon.Receipt) (uploadOut, error) {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[uploadOut]{
+		Check: checkNames(in.Name),
+		Plan:  func(p *canon.Plan) error { return d.attachFile(p, c, in) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (uploadOut, error) {
 			w, err := replyWritten(ctx, l, c, r)
 			if err != nil {
 				return uploadOut{}, err
@@ -99,8 +101,8 @@ func (d *deps) attachFile(p *canon.Plan, c *op.Call, in uploadIn) error {
 		return err
 	}
 	var names problems
-	if names.checkNewName("name", in.Name); names.toError() != nil {
-		return names.toError()
+	if names.checkNewName("name", in.Name); names.Err() != nil {
+		return names.Err()
 	}
 	n := canon.NewCard{Name: in.Name, Type: in.Type, File: in.Data, Fields: fileFields(in)}
 	if level, given := access.ParseLevel(in.Level); given {
@@ -116,7 +118,7 @@ func (d *deps) attachFile(p *canon.Plan, c *op.Call, in uploadIn) error {
 // replaceFile plans to replace the file of an existing card. A card that holds text is refused.
 func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn) error {
 	if canon.TextOf(card.Type) != canon.TextFile {
-		return ruleFault("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name,
+		return fault.BrokenRule("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name,
 			card.Type,
 			markup.Join(card.Name, "file"))
 	}
@@ -128,7 +130,7 @@ func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in upload
 		return err
 	}
 	if level, given := access.ParseLevel(in.Level); given && level != card.Own.Level {
-		return ruleFault("level", "the card is there and has level %s; change it with set_card_level", card.Own.Level)
+		return fault.BrokenRule("level", "the card is there and has level %s; change it with set_card_level", card.Own.Level)
 	}
 	p.Target(card.ID)
 	_, err := p.Update(card, canon.Edit{Type: &in.Type, File: in.Data, Fields: fileFields(in)})

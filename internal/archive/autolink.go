@@ -9,8 +9,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func linkWrites(d *deps) []*op.Operation {
@@ -74,7 +76,7 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 	if in.Mode == "apply" {
 		return applyLinks(ctx, d, c, in)
 	}
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+	err = d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		card, err := findCard(ctx, l, in.Name)
 		if err != nil {
 			return err
@@ -93,9 +95,9 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 
 func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, error) {
 	out := linkOut{Mode: in.Mode, DryRun: in.DryRun, Suggestions: []linkSuggestion{}, in: in}
-	return commit(ctx, d, c, task[linkOut]{
-		names: []string{in.Name},
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[linkOut]{
+		Check: checkNames(in.Name),
+		Plan: func(p *canon.Plan) error {
 			if err := requireRole(p.Snapshot, access.RoleGM, "auto_link with mode apply"); err != nil {
 				return err
 			}
@@ -120,7 +122,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			}
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (linkOut, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (linkOut, error) {
 			card, err := targetCard(ctx, l, r, 0)
 			if err != nil {
 				return linkOut{}, err
@@ -157,7 +159,7 @@ func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content s
 	in linkIn) (found []linkSuggestion, looked int, err error) {
 	kind := canon.TextOf(card.Type)
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
-		return nil, 0, ruleFault("name", "cards of type %s hold no running text to link in", card.Type)
+		return nil, 0, fault.BrokenRule("name", "cards of type %s hold no running text to link in", card.Type)
 	}
 	// Every reader of the card must be able to see the link's target; otherwise the link would
 	// reveal a name of a higher level.

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func backupFiles(d *deps) []*op.Operation {
@@ -54,12 +55,12 @@ func backupFiles(d *deps) []*op.Operation {
 var backupName = regexp.MustCompile(`^loregate-[0-9a-f]{16}\.db$`)
 
 type backupFile struct {
-	Name       string `json:"filename"`
-	Size       int64  `json:"size" jsonschema:"Bytes."`
-	SizeWords  string `json:"size_human"`
-	Age        string `json:"age"`
-	CreatedAt  stamp  `json:"created_at"`
-	ModifiedAt stamp  `json:"modified_at"`
+	Name       string        `json:"filename"`
+	Size       int64         `json:"size" jsonschema:"Bytes."`
+	SizeWords  string        `json:"size_human"`
+	Age        string        `json:"age"`
+	CreatedAt  surface.Stamp `json:"created_at"`
+	ModifiedAt surface.Stamp `json:"modified_at"`
 }
 
 type backupsOut struct {
@@ -79,7 +80,7 @@ func listBackups(_ context.Context, d *deps, _ *op.Call, _ struct{}) (backupsOut
 		if err != nil || !backupName.MatchString(e.Name()) {
 			continue // deleted in the meantime, or not a copy
 		}
-		at := stamp(info.ModTime())
+		at := surface.Stamp(info.ModTime())
 		out.Backups = append(out.Backups, backupFile{Name: e.Name(), Size: info.Size(), SizeWords: sizeWords(info.Size()),
 			Age: time.Since(info.ModTime()).Round(time.Second).String(), CreatedAt: at, ModifiedAt: at})
 	}

@@ -75,7 +75,7 @@ type step struct {
 }
 
 func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut, error) {
-	if err := d.canon.Read(ctx, c.Grant, checkBatchRole); err != nil {
+	if err := d.Canon.Read(ctx, c.Grant, checkBatchRole); err != nil {
 		return batchOut{}, err
 	}
 	steps := make([]step, len(in.Ops))
@@ -106,20 +106,20 @@ func readStep(in batchOp) step {
 	}
 	p.checkPatch("patch", in.Patch, in.textIn)
 	if in.Patch != nil && in.Patch.DryRun {
-		p.add("patch.dry_run", "a batch has no previews; preview the patch with update_card")
+		p.Add("patch.dry_run", "a batch has no previews; preview the patch with update_card")
 	}
 	if in.Action == "create" && !in.FetchOrInitialize {
 		if in.Patch != nil {
-			p.add("patch", "changes a card that is there; use action update or fetch_or_initialize")
+			p.Add("patch", "changes a card that is there; use action update or fetch_or_initialize")
 		}
 		if s.ifMatch != "" {
-			p.add("if_version", "is of a card that is there; use action update or fetch_or_initialize")
+			p.Add("if_version", "is of a card that is there; use action update or fetch_or_initialize")
 		}
 	}
 	if in.Action == "create" && !(in.FetchOrInitialize && isHandle(in.Name)) {
 		p.checkNewName("name", in.Name)
 	}
-	s.bad = p.toError()
+	s.bad = p.Err()
 	return s
 }
 
@@ -128,7 +128,7 @@ func (s *step) run(ctx context.Context, d *deps, c *op.Call, p *canon.Plan) erro
 	if s.bad != nil {
 		return s.bad
 	}
-	if err := checkNameGates(p.Snapshot, s.nameArgs()); err != nil {
+	if err := checkNames(s.nameArgs()...)(p.Snapshot); err != nil {
 		return err
 	}
 	w := newWriter(ctx, d, c, p)
@@ -158,7 +158,7 @@ func (s *step) write(w *writer) (canon.Card, error) {
 func batchPerItem(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
 	out := batchOut{Mode: "per_item", Results: make([]batchResult, len(steps))}
 	parts := stepGrants(c.Grant)
-	if err := d.canon.Read(ctx, c.Grant,
+	if err := d.Canon.Read(ctx, c.Grant,
 		func(l *canon.Snapshot) error { return checkSameCall(ctx, l, parts) }); err != nil {
 		return batchOut{}, err
 	}
@@ -210,22 +210,22 @@ func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant,
 	s *step) (r batchResult, receipt canon.Receipt) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = failedResult(s.name, c, fault.Panicked("a step of a batch", p))
+			r = d.failedResult(s.name, c, fault.Panicked("a step of a batch", p))
 		}
 	}()
 	if ctx.Err() != nil {
-		return failedResult(s.name, c, fault.New(fault.Unavailable,
+		return d.failedResult(s.name, c, fault.New(fault.Unavailable,
 			"the call ended before this operation; send it again")), receipt
 	}
-	receipt, err := d.canon.Update(ctx, g, func(p *canon.Plan) error { return s.run(ctx, d, c, p) })
+	receipt, err := d.Canon.Update(ctx, g, func(p *canon.Plan) error { return s.run(ctx, d, c, p) })
 	if err == nil {
-		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) (err error) {
+		err = d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) (err error) {
 			r, err = appliedResult(ctx, l, s, receipt, 0)
 			return err
 		})
 	}
 	if err != nil {
-		return failedResult(s.name, c, err), receipt
+		return d.failedResult(s.name, c, err), receipt
 	}
 	return r, receipt
 }
@@ -244,7 +244,7 @@ func appliedResult(ctx context.Context, l *canon.Snapshot, s *step, r canon.Rece
 	return batchResult{Status: "ok", Name: card.Name, ID: &card.ID, Version: card.Version(l.View())}, nil
 }
 
-func failedResult(name string, c *op.Call, err error) batchResult {
+func (d *deps) failedResult(name string, c *op.Call, err error) batchResult {
 	if fault.KindOf(err) == fault.Internal {
 		// The call itself goes on and succeeds, so nothing else would log the cause.
 		slog.Error("a step of a batch failed", "correlation_id", c.Grant.Request().Correlation, "error", err)
@@ -257,12 +257,12 @@ func failedResult(name string, c *op.Call, err error) batchResult {
 // batchAllOrNone commits all steps at once or none.
 func batchAllOrNone(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
 	out := batchOut{Mode: "transactional"}
-	if out.Results = refusedResults(c, steps); out.Results != nil {
+	if out.Results = d.refusedResults(c, steps); out.Results != nil {
 		c.Reply.Status = fault.Rule.HTTPStatus()
 		return out, nil
 	}
 	at := -1
-	receipt, err := d.canon.Update(ctx, c.Grant, func(p *canon.Plan) error {
+	receipt, err := d.Canon.Update(ctx, c.Grant, func(p *canon.Plan) error {
 		for i := range steps {
 			at = i
 			if err := steps[i].run(ctx, d, c, p); err != nil {
@@ -276,12 +276,12 @@ func batchAllOrNone(ctx context.Context, d *deps, c *op.Call, steps []step) (bat
 	case err != nil && (fault.KindOf(err) == fault.Internal || fault.KindOf(err) == fault.Unavailable):
 		return batchOut{}, err
 	case err != nil:
-		out.Results = undoneResults(c, steps, at, err)
+		out.Results = d.undoneResults(c, steps, at, err)
 		c.Reply.Status = refusedBatchStatus(err)
 		return out, nil
 	}
 	c.Reply.Replayed = receipt.Replayed
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+	err = d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		for i := range steps {
 			r, err := appliedResult(ctx, l, &steps[i], receipt, i)
 			if err != nil {
@@ -298,13 +298,13 @@ func batchAllOrNone(ctx context.Context, d *deps, c *op.Call, steps []step) (bat
 const notApplied = "not applied"
 
 // refusedResults returns the results of all steps if any step has a faulty input, else nil.
-func refusedResults(c *op.Call, steps []step) []batchResult {
+func (d *deps) refusedResults(c *op.Call, steps []step) []batchResult {
 	any := false
 	list := make([]batchResult, len(steps))
 	for i, s := range steps {
 		list[i] = batchResult{Status: "error", Name: s.name, Message: notApplied}
 		if s.bad != nil {
-			list[i], any = failedResult(s.name, c, s.bad), true
+			list[i], any = d.failedResult(s.name, c, s.bad), true
 		}
 	}
 	if !any {
@@ -315,12 +315,12 @@ func refusedResults(c *op.Call, steps []step) []batchResult {
 
 // undoneResults returns the results of all steps after step number at failed. If at is negative,
 // the commit itself failed.
-func undoneResults(c *op.Call, steps []step, at int, err error) []batchResult {
+func (d *deps) undoneResults(c *op.Call, steps []step, at int, err error) []batchResult {
 	list := make([]batchResult, len(steps))
 	for i, s := range steps {
 		list[i] = batchResult{Status: "error", Name: s.name, Message: notApplied}
 		if i == at || at < 0 {
-			list[i] = failedResult(s.name, c, err)
+			list[i] = d.failedResult(s.name, c, err)
 		}
 	}
 	return list

@@ -11,10 +11,11 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func cardReads(d *deps) []*op.Operation {
-	return []*op.Operation{defineRead(d, op.Spec{
+	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name:  "get_card",
 		Kept:  true,
 		Title: "Read a card",
@@ -43,14 +44,14 @@ type getCardIn struct {
 
 // fullCard is a card with all details.
 type fullCard struct {
-	Truncated bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
-	Next      *nextCall `json:"next,omitzero"`
+	Truncated bool              `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Next      *surface.NextCall `json:"next,omitzero"`
 	summary
 	ETag       op.ReadTag      `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of content that was cut or rendered, and is refused with a write of the whole."`
 	Content    string          `json:"content"`
 	Fields     json.RawMessage `json:"fields"`
 	Codename   string          `json:"codename"`
-	CreatedAt  stamp           `json:"created_at"`
+	CreatedAt  surface.Stamp   `json:"created_at"`
 	Links      []string        `json:"links" jsonschema:"Names that the content links to, at most 100."`
 	MoreLinks  int             `json:"more_links,omitzero" jsonschema:"Links left out; get_relationships lists them all."`
 	ChildCount int             `json:"child_count" jsonschema:"Cards directly below that you may see."`
@@ -61,7 +62,7 @@ type fullCard struct {
 	RenamedFrom   string    `json:"renamed_from,omitzero" jsonschema:"The name asked for, which the card bore once."`
 	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
 
-	goOn func(offset int) *nextCall
+	goOn func(offset int) *surface.NextCall
 	part func() op.ReadTag // returns the tag of a truncated answer
 	url  string            // REST address of the card
 }
@@ -81,11 +82,10 @@ func (o fullCard) Cut(budget int) (any, map[string]any, bool) {
 	if err != nil {
 		return o, nil, false
 	}
-	part := fitText(o.Content, budget-len(b)-pageOverhead)
-	if len(part) == len(o.Content) {
+	part, end, cut := surface.CutText(o.Content, o.ContentOffset, budget-len(b))
+	if !cut {
 		return o, nil, false
 	}
-	end := o.ContentOffset + len([]rune(part))
 	o.Content, o.Truncated, o.Next, o.ETag = part, true, o.goOn(end), o.part()
 	return o, o.Next.Arguments, true
 }
@@ -100,7 +100,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 		return fullCard{}, err
 	}
 	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
-		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered,
+		CreatedAt: surface.Stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered,
 		url: c.BaseURL + cardPath(s.card.Name)}
 	if len(s.others) > 0 {
 		out.Homonyms = summariesFromCards(l, s.others)
@@ -114,7 +114,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 			return fullCard{}, err
 		}
 	}
-	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.nextArgs(offset)) }
+	out.goOn = func(offset int) *surface.NextCall { return surface.CallOn(l, "get_card", in.nextArgs(offset)) }
 	held := op.Held{Marks: marksOf(l, s.card)}
 	out.part = func() op.ReadTag { return d.tags.Part(held) }
 	out.setContentPart(content, contentLimit(c, in.MaxContentLength, in.Full, content), in.ContentOffset)
@@ -129,7 +129,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 
 // setContentPart sets the requested part of the content.
 func (o *fullCard) setContentPart(content string, limit, offset int) {
-	part, end, more := textPart(content, offset, limit)
+	part, end, more := surface.TextPart(content, offset, limit)
 	o.Content, o.ContentOffset, o.Truncated = part, offset, more
 	if more {
 		o.Next = o.goOn(end)

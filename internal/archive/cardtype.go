@@ -8,11 +8,12 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func typeReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "list_types",
 			Kept:  true,
 			Title: "List card types",
@@ -21,7 +22,7 @@ func typeReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "All types", Input: `{}`},
 				{Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
 		}, listTypes),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_type",
 			Kept:     true,
 			Title:    "Look up a card type",
@@ -54,12 +55,6 @@ type typesIn struct {
 type typesOut struct {
 	Types []cardType `json:"types"`
 	paged
-}
-
-// Cut shortens the list.
-func (o typesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Types, &o.paged, budget)
-	return o, next, ok
 }
 
 func listTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call, in typesIn) (typesOut, error) {

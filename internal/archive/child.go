@@ -10,10 +10,11 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func childReads(d *deps) []*op.Operation {
-	return []*op.Operation{defineRead(d, op.Spec{
+	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name:  "list_children",
 		Kept:  true,
 		Title: "List the cards below a card",
@@ -42,7 +43,7 @@ type child struct {
 	Position int    `json:"position" jsonschema:"Place among the children of its own parent, from 1."`
 	Level    string `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
 
-	updated stamp
+	updated surface.Stamp
 	filled  bool
 }
 
@@ -52,12 +53,6 @@ type childrenOut struct {
 	Depth      int     `json:"depth"`
 	ChildCount int     `json:"child_count" jsonschema:"Cards directly below that you may see."`
 	paged
-}
-
-// Cut shortens the list.
-func (o childrenOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Children, &o.paged, budget)
-	return o, next, ok
 }
 
 func listChildren(ctx context.Context, l *canon.Snapshot, _ *op.Call, in childrenIn) (childrenOut, error) {
@@ -89,7 +84,7 @@ func plainChildren(ctx context.Context, l *canon.Snapshot, parent canon.Card, p 
 }
 
 func childOf(l *canon.Snapshot, c canon.Card, depth, position int) child {
-	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label), stamp(c.UpdatedAt),
+	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label), surface.Stamp(c.UpdatedAt),
 		c.Length > 0 || len(c.Fields) > 0}
 }
 

@@ -10,19 +10,20 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // connectorReads returns search and fetch, with the names and shapes that ChatGPT's connectors and
 // deep research expect.
 func connectorReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "search",
 			Title:    "Search the wiki",
 			Doc:      "Search the whole wiki, names and text, and get ids to read with fetch. search_cards does the same with filters and pages.",
 			Examples: []op.Example{{Title: "Search", Input: `{"query": "the founder's lamp"}`}},
 		}, connectorSearch),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "fetch",
 			Title:    "Fetch a page of the wiki",
 			Doc:      "Fetch the full text of one page that search found, by its id. get_card does the same by name.",
@@ -79,10 +80,10 @@ type connectorPage struct {
 }
 
 type connectorMeta struct {
-	Type      string `json:"type"`
-	Version   uint32 `json:"version"`
-	UpdatedAt stamp  `json:"updated_at"`
-	Level     string `json:"level,omitzero"`
+	Type      string        `json:"type"`
+	Version   uint32        `json:"version"`
+	UpdatedAt surface.Stamp `json:"updated_at"`
+	Level     string        `json:"level,omitzero"`
 }
 
 type connectorText struct {
@@ -97,12 +98,9 @@ type connectorText struct {
 
 // Cut shortens the text.
 func (o connectorText) Cut(budget int) (any, map[string]any, bool) {
-	part := fitText(o.Text, budget-pageOverhead)
-	if len(part) == len(o.Text) {
-		return o, nil, false
-	}
+	part, end, cut := surface.CutText(o.Text, o.from, budget)
 	o.Text = part
-	return o, map[string]any{"offset": o.from + len([]rune(part))}, true
+	return o, map[string]any{"offset": end}, cut
 }
 
 func connectorFetch(ctx context.Context, l *canon.Snapshot, c *op.Call, in connectorPage) (connectorText, error) {
@@ -118,7 +116,7 @@ func connectorFetch(ctx context.Context, l *canon.Snapshot, c *op.Call, in conne
 	if err != nil {
 		return connectorText{}, err
 	}
-	part, _, _ := textPart(text, in.Offset, len(text))
+	part, _, _ := surface.TextPart(text, in.Offset, len(text))
 	s := summaryFromCard(l, card)
 	return connectorText{ID: card.ID, Title: card.Name, Text: markup.Clean(part), URL: addressOf(c, card.Name),
 		from:     in.Offset,

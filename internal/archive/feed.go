@@ -7,18 +7,19 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func feedReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "recent_changes",
 			Title:    "Recent changes",
 			Doc:      "See what changed in the wiki lately, latest first, by time, type or author.",
 			Route:    "GET /api/mcp/changes",
 			Examples: []op.Example{{Title: "Since a date", Input: `{"since": "2026-01-01", "limit": 20}`}},
 		}, recentChanges),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "list_trash",
 			Title:    "List the trash",
 			Doc:      "See which cards were deleted and can be restored with restore_card, latest first.",
@@ -44,7 +45,7 @@ type change struct {
 	Name      string         `json:"name" jsonschema:"The card's name when it was written."`
 	Type      string         `json:"type"`
 	Version   uint32         `json:"version"`
-	At        stamp          `json:"at"`
+	At        surface.Stamp  `json:"at"`
 	By        access.Subject `json:"by"`
 	Operation string         `json:"operation"`
 	Trashed   bool           `json:"trashed,omitzero"`
@@ -54,12 +55,6 @@ type change struct {
 type changesOut struct {
 	Changes []change `json:"changes"`
 	paged
-}
-
-// Cut shortens the list.
-func (o changesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Changes, &o.paged, budget)
-	return o, next, ok
 }
 
 func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in changesIn) (changesOut, error) {
@@ -75,7 +70,7 @@ func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in change
 			return changesOut{}, err
 		}
 		out.Changes[i] = change{ID: v.Change.String(), CardID: v.Card, Name: v.Name, Type: v.Type, Version: n,
-			At: stamp(v.At),
+			At: surface.Stamp(v.At),
 			By: v.By, Operation: v.Op, Trashed: v.Trashed, Level: shownLevel(l, v.Label)}
 	}
 	return out, nil
@@ -97,7 +92,7 @@ type trashIn struct{ page }
 // trashedCard is a card in the trash.
 type trashedCard struct {
 	summary
-	TrashedAt stamp          `json:"trashed_at"`
+	TrashedAt surface.Stamp  `json:"trashed_at"`
 	By        access.Subject `json:"by" jsonschema:"Who deleted it."`
 	With      int            `json:"with" jsonschema:"Cards below it that went along."`
 }
@@ -105,12 +100,6 @@ type trashedCard struct {
 type trashOut struct {
 	Cards []trashedCard `json:"cards"`
 	paged
-}
-
-// Cut shortens the list.
-func (o trashOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Cards, &o.paged, budget)
-	return o, next, ok
 }
 
 func listTrash(ctx context.Context, l *canon.Snapshot, _ *op.Call, in trashIn) (trashOut, error) {
@@ -124,7 +113,7 @@ func listTrash(ctx context.Context, l *canon.Snapshot, _ *op.Call, in trashIn) (
 		if err != nil {
 			return trashOut{}, err
 		}
-		out.Cards[i] = trashedCard{summaryFromCard(l, c), stamp(c.TrashedAt), c.UpdatedBy, max(len(with)-1, 0)}
+		out.Cards[i] = trashedCard{summaryFromCard(l, c), surface.Stamp(c.TrashedAt), c.UpdatedBy, max(len(with)-1, 0)}
 	}
 	return out, nil
 }

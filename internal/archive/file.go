@@ -10,10 +10,11 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func fileReads(d *deps) []*op.Operation {
-	return []*op.Operation{defineRead(d, op.Spec{
+	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name:     "get_file_url",
 		Title:    "Where a file is",
 		Doc:      "Get the address at which the file of a File or Image card is downloaded with the same key.",
@@ -21,7 +22,7 @@ func fileReads(d *deps) []*op.Operation {
 		Target:   "name",
 		NoTool:   true,
 		Examples: []op.Example{{Title: "Of a picture", Input: `{"name": "Map of Lendwater"}`}},
-	}, getFileURL), defineRead(d, op.Spec{
+	}, getFileURL), surface.DefineRead(d.Kit, op.Spec{
 		Name:  "get_attachment",
 		Title: "Get an attached file",
 		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 where they are at most max_bytes. " +

@@ -11,11 +11,12 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func historyReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "get_card_history",
 			Title: "History of a card",
 			Doc: "See who changed a card, when and how, latest first. " +
@@ -24,7 +25,7 @@ func historyReads(d *deps) []*op.Operation {
 			Target:   "name",
 			Examples: []op.Example{{Title: "Versions of a card", Input: `{"name": "Rent Quay"}`}},
 		}, getCardHistory),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_revision",
 			Title:    "Read an older version",
 			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content comes in parts, as from get_card.",
@@ -32,7 +33,7 @@ func historyReads(d *deps) []*op.Operation {
 			Target:   "name",
 			Examples: []op.Example{{Title: "The first version", Input: `{"name": "Rent Quay", "version": 1}`}},
 		}, getRevision),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "diff_card",
 			Title:    "Compare two versions",
 			Doc:      "Compare two versions of a card: a unified diff of the content, and what else changed. Without versions, the latest change.",
@@ -46,7 +47,7 @@ func historyReads(d *deps) []*op.Operation {
 // version is one state of a card.
 type version struct {
 	Version       uint32         `json:"version"`
-	At            stamp          `json:"at"`
+	At            surface.Stamp  `json:"at"`
 	By            access.Subject `json:"by"`
 	Operation     string         `json:"operation" jsonschema:"The operation that wrote it."`
 	ChangeID      string         `json:"change_id" jsonschema:"The change that wrote it, as recent_changes lists it."`
@@ -62,7 +63,7 @@ type version struct {
 }
 
 func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
-	return version{Version: l.Number(c, v), At: stamp(v.At), By: v.By, Operation: v.Op, ChangeID: v.Change.String(),
+	return version{Version: l.Number(c, v), At: surface.Stamp(v.At), By: v.By, Operation: v.Op, ChangeID: v.Change.String(),
 		Name: v.Name,
 		Type: v.Type, ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged,
 		Level: shownLevel(l, v.Label)}
@@ -79,12 +80,6 @@ type historyOut struct {
 	paged
 
 	inTrash bool
-}
-
-// Cut shortens the list.
-func (o historyOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Versions, &o.paged, budget)
-	return o, next, ok
 }
 
 func getCardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in historyIn) (historyOut, error) {
@@ -128,25 +123,24 @@ type revisionIn struct {
 }
 
 type revisionOut struct {
-	Truncated bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
-	Next      *nextCall `json:"next,omitzero"`
+	Truncated bool              `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Next      *surface.NextCall `json:"next,omitzero"`
 	version
 	Content       string          `json:"content"`
 	Fields        json.RawMessage `json:"fields"`
 	ContentOffset int             `json:"content_offset,omitzero"`
 
-	goOn  func(offset int) *nextCall
+	goOn  func(offset int) *surface.NextCall
 	card  string
 	whole string // all of the content
 }
 
 // Cut shortens the content.
 func (o revisionOut) Cut(budget int) (any, map[string]any, bool) {
-	part := fitText(o.Content, budget-len(o.Fields)-2*pageOverhead)
-	if len(part) == len(o.Content) {
+	part, end, cut := surface.CutText(o.Content, o.ContentOffset, budget-len(o.Fields)-surface.Overhead)
+	if !cut {
 		return o, nil, false
 	}
-	end := o.ContentOffset + len([]rune(part))
 	o.Content, o.Truncated, o.Next = part, true, o.goOn(end)
 	return o, o.Next.Arguments, true
 }
@@ -166,14 +160,14 @@ func getRevision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revision
 	}
 	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset,
 		card: card.Name, whole: content}
-	out.goOn = func(offset int) *nextCall {
+	out.goOn = func(offset int) *surface.NextCall {
 		args := map[string]any{"name": in.Name, "version": in.Version, "content_offset": offset}
 		if in.MaxContentLength != 0 {
 			args["max_content_length"] = in.MaxContentLength
 		}
-		return callOn(l, "get_revision", args)
+		return surface.CallOn(l, "get_revision", args)
 	}
-	part, end, more := textPart(content, in.ContentOffset, contentLimit(c, in.MaxContentLength, false, content))
+	part, end, more := surface.TextPart(content, in.ContentOffset, contentLimit(c, in.MaxContentLength, false, content))
 	if out.Content, out.Truncated = part, more; more {
 		out.Next = out.goOn(end)
 	}
@@ -207,8 +201,8 @@ type diffOut struct {
 
 // Cut shortens the diff.
 func (o diffOut) Cut(budget int) (any, map[string]any, bool) {
-	part := fitText(o.Diff, budget-pageOverhead)
-	if len(part) == len(o.Diff) {
+	part, _, cut := surface.CutText(o.Diff, o.Offset, budget)
+	if !cut {
 		return o, nil, false
 	}
 	if i := strings.LastIndexByte(part, '\n'); i > 0 {

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // The methods Older add members to REST answers under the names that the card wiki's own client
@@ -34,7 +35,7 @@ func (o writtenCard) Older() any {
 
 type olderChild struct {
 	child
-	UpdatedAt stamp `json:"updated_at"`
+	UpdatedAt surface.Stamp `json:"updated_at"`
 }
 
 // Older adds the time of each child's last change.
@@ -95,7 +96,7 @@ func (o findOut) Older() any {
 // act is a version in the form of the act that wrote it.
 type act struct {
 	ID      uint32         `json:"act_id"`
-	At      stamp          `json:"acted_at"`
+	At      surface.Stamp  `json:"acted_at"`
 	Actor   access.Subject `json:"actor"`
 	Action  string         `json:"action"`
 	Changes []string       `json:"changes"`
@@ -148,8 +149,8 @@ func (o revisionOut) Older() any {
 // Older adds the version from which the card was restored.
 func (o restoreOut) Older() any {
 	type from struct {
-		ID uint32 `json:"act_id"`
-		At stamp  `json:"acted_at"`
+		ID uint32        `json:"act_id"`
+		At surface.Stamp `json:"acted_at"`
 	}
 	out := struct {
 		Success bool   `json:"success"`
@@ -165,7 +166,7 @@ func (o restoreOut) Older() any {
 
 type olderTrashed struct {
 	trashedCard
-	At stamp          `json:"deleted_at"`
+	At surface.Stamp  `json:"deleted_at"`
 	By access.Subject `json:"deleted_by"`
 }
 

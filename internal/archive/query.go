@@ -9,11 +9,12 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func queryReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "run_query",
 			Title: "Run a query",
 			Doc: "List cards by exact filters, or run a named query of this wiki. " +
@@ -25,7 +26,7 @@ func queryReads(d *deps) []*op.Operation {
 				{Title: "A named query", Input: `{"query_name": "people_of", "args": {"faction_tag": "registry"}}`},
 			},
 		}, runQuery),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "run_named_query",
 			Title:    "Run a named query",
 			Doc:      "Run a named query over REST, with its placeholders as query parameters.",
@@ -33,7 +34,7 @@ func queryReads(d *deps) []*op.Operation {
 			NoTool:   true,
 			Examples: []op.Example{{Title: "The factions", Input: `{"q": "faction_cards"}`}},
 		}, runNamedQuery),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "list_queries",
 			Title:    "List named queries",
 			Doc:      "See which named queries this wiki has, and what placeholders each takes, before you run one with run_query.",
@@ -78,22 +79,16 @@ type namedQueryIn struct {
 
 // queryItem is a card in the result of a query.
 type queryItem struct {
-	Name      string       `json:"name"`
-	Type      string       `json:"type"`
-	ID        canon.CardID `json:"id"`
-	UpdatedAt stamp        `json:"updated_at"`
-	Summary   string       `json:"summary,omitzero" jsonschema:"How the content begins."`
+	Name      string        `json:"name"`
+	Type      string        `json:"type"`
+	ID        canon.CardID  `json:"id"`
+	UpdatedAt surface.Stamp `json:"updated_at"`
+	Summary   string        `json:"summary,omitzero" jsonschema:"How the content begins."`
 }
 
 type queryOut struct {
 	Items []queryItem `json:"items"`
 	paged
-}
-
-// Cut shortens the list.
-func (o queryOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Items, &o.paged, budget)
-	return o, next, ok
 }
 
 func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn) (queryOut, error) {
@@ -179,7 +174,7 @@ func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error)
 		if err != nil {
 			return queryOut{}, err
 		}
-		out.Items[i] = queryItem{c.Name, c.Type, c.ID, stamp(c.UpdatedAt), openingText(c.Type, content, summaryLength)}
+		out.Items[i] = queryItem{c.Name, c.Type, c.ID, surface.Stamp(c.UpdatedAt), openingText(c.Type, content, summaryLength)}
 	}
 	return out, nil
 }
@@ -221,12 +216,6 @@ type namedQuery struct {
 type queriesOut struct {
 	Queries []namedQuery `json:"queries"`
 	paged
-}
-
-// Cut shortens the list.
-func (o queriesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Queries, &o.paged, budget)
-	return o, next, ok
 }
 
 func listQueries(ctx context.Context, l *canon.Snapshot, _ *op.Call, in queriesIn) (queriesOut, error) {

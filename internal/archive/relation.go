@@ -6,11 +6,12 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func relationReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "get_relationships",
 			Kept:  true,
 			Title: "What a card is connected with",
@@ -21,7 +22,7 @@ func relationReads(d *deps) []*op.Operation {
 			Target:   "name",
 			Examples: []op.Example{{Title: "Who mentions this card", Input: `{"name": "Oda Tarn", "kind": "referers"}`}},
 		}, getRelationships),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "wanted_cards",
 			Kept:     true,
 			Title:    "Wanted cards",
@@ -53,12 +54,6 @@ type relationsOut struct {
 	Kind  string        `json:"kind"`
 	Cards []relatedCard `json:"cards"`
 	paged
-}
-
-// Cut shortens the list.
-func (o relationsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Cards, &o.paged, budget)
-	return o, next, ok
 }
 
 func getRelationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in relationsIn) (relationsOut, error) {
@@ -147,12 +142,6 @@ type wantedName struct {
 type wantedOut struct {
 	Wanted []wantedName `json:"wanted"`
 	paged
-}
-
-// Cut shortens the list.
-func (o wantedOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Wanted, &o.paged, budget)
-	return o, next, ok
 }
 
 func wantedCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in wantedIn) (wantedOut, error) {

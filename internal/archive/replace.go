@@ -10,6 +10,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func replaceWrites(d *deps) []*op.Operation {
@@ -87,12 +88,12 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 		has = re.MatchString
 	}
 	out := replaceOut{DryRun: in.DryRun, Cards: []replacedCard{}}
-	return commit(ctx, d, c, task[replaceOut]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[replaceOut]{
+		Plan: func(p *canon.Plan) error {
 			out.Cards, out.Matches, out.Looked = []replacedCard{}, 0, 0
 			return in.planAll(ctx, p, patch, has, &out)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (replaceOut, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (replaceOut, error) {
 			out.ChangeID = changeID(r)
 			for n := range r.Targets {
 				if card, err := targetCard(ctx, l, r, n); err == nil && r.Replayed { // a repeated call makes no plan

@@ -6,6 +6,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // newResources returns the resources: each card as a document.
@@ -25,18 +26,15 @@ func newResources(d *deps) []*op.Resource {
 }
 
 // readCardResource gives the same error for hidden and for missing cards: it has no name gate.
-func (d *deps) readCardResource(ctx context.Context, c *op.Call,
-	vars map[string]string) (content op.Content, err error) {
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+func (d *deps) readCardResource(ctx context.Context, c *op.Call, vars map[string]string) (op.Content, error) {
+	return surface.Read(ctx, d.Kit, c, func(l *canon.Snapshot) (op.Content, error) {
 		card, err := l.Find(ctx, vars["name"])
 		if err != nil {
-			return err
+			return op.Content{}, err
 		}
 		text, err := renderMarkdown(ctx, l, card)
-		content = op.Content{Text: text, Modified: card.UpdatedAt}
-		return err
+		return op.Content{Text: text, Modified: card.UpdatedAt}, err
 	})
-	return content, err
 }
 
 // maxListedCards is the highest number of cards in the resource list.
@@ -44,39 +42,37 @@ const maxListedCards = 25
 
 // listCardResources lists the starter card of the world's settings, and root cards that changed
 // lately.
-func (d *deps) listCardResources(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
-	add := func(card canon.Card, recent bool) {
-		items = append(items, op.Listed{URI: cardURI(card.Name), Name: card.Name, Title: card.Name,
-			Size: int64(card.Size), Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
-	}
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+func (d *deps) listCardResources(ctx context.Context, c *op.Call) ([]op.Listed, error) {
+	return surface.Read(ctx, d.Kit, c, func(l *canon.Snapshot) (items []op.Listed, err error) {
 		if name := l.World().Settings.Starter; name != "" {
 			card, ok, err := l.Exists(ctx, name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if ok {
-				add(card, false)
+				items = append(items, listedCard(card, false))
 			}
 		}
 		recent, err := l.Recent(ctx)
 		for _, card := range recent {
 			if card.Parent.IsZero() && len(items) < maxListedCards {
-				add(card, true)
+				items = append(items, listedCard(card, true))
 			}
 		}
-		return err
+		return items, err
 	})
-	return items, err
+}
+
+func listedCard(c canon.Card, recent bool) op.Listed {
+	return op.Listed{URI: cardURI(c.Name), Name: c.Name, Title: c.Name, Size: int64(c.Size), Modified: c.UpdatedAt,
+		Thing: c.ID.String(), Recent: recent}
 }
 
 // maxCompletions is the highest number of names in a completion.
 const maxCompletions = 20
 
-func (d *deps) completeCardName(ctx context.Context, c *op.Call, _, prefix string) (names []string, err error) {
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		names, err = l.Complete(ctx, prefix, maxCompletions)
-		return err
+func (d *deps) completeCardName(ctx context.Context, c *op.Call, _, prefix string) ([]string, error) {
+	return surface.Read(ctx, d.Kit, c, func(l *canon.Snapshot) ([]string, error) {
+		return l.Complete(ctx, prefix, maxCompletions)
 	})
-	return names, err
 }

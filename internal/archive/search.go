@@ -9,10 +9,11 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func searchReads(d *deps) []*op.Operation {
-	return []*op.Operation{defineRead(d, op.Spec{
+	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name:  "search_cards",
 		Kept:  true,
 		Title: "Search cards",
@@ -120,12 +121,6 @@ type searchOut struct {
 	Cards []foundCard `json:"cards"`
 	paged
 	Ranked bool `json:"ranked" jsonschema:"The order is by relevance."`
-}
-
-// Cut shortens the list.
-func (o searchOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Cards, &o.paged, budget)
-	return o, next, ok
 }
 
 func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn) (searchOut, error) {

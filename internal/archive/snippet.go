@@ -8,11 +8,12 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func renderReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "render_snippet",
 			Title: "Show a card in a chat",
 			Doc: "Turn a card, or HTML, into Markdown or plain text fit to show to a person. " +
@@ -24,7 +25,7 @@ func renderReads(d *deps) []*op.Operation {
 				{Title: "HTML as plain text", Input: `{"html": "<p>The <b>lamp</b> of [[Oda Tarn]]</p>", "mode": "text"}`},
 			},
 		}, renderSnippet),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "render_markdown",
 			Title: "Turn Markdown into card HTML",
 			Doc: "Turn Markdown into the HTML that a RichText card holds, to see what markdown_content would store. " +
@@ -44,23 +45,22 @@ type snippetIn struct {
 }
 
 type snippetOut struct {
-	Markdown  string    `json:"markdown" jsonschema:"The converted text."`
-	Format    string    `json:"format" jsonschema:"gfm or text."`
-	Truncated bool      `json:"truncated"`
-	Next      *nextCall `json:"next,omitzero"`
+	Markdown  string            `json:"markdown" jsonschema:"The converted text."`
+	Format    string            `json:"format" jsonschema:"gfm or text."`
+	Truncated bool              `json:"truncated"`
+	Next      *surface.NextCall `json:"next,omitzero"`
 
-	goOn func(offset int) *nextCall
+	goOn func(offset int) *surface.NextCall
 	from int
 }
 
 // Cut shortens the text.
 func (o snippetOut) Cut(budget int) (any, map[string]any, bool) {
-	part := fitText(o.Markdown, budget-pageOverhead)
-	if len(part) == len(o.Markdown) {
+	part, end, cut := surface.CutText(o.Markdown, o.from, budget)
+	if !cut {
 		return o, nil, false
 	}
-	o.Next = o.goOn(o.from + len([]rune(part)))
-	o.Markdown, o.Truncated = part, true
+	o.Markdown, o.Truncated, o.Next = part, true, o.goOn(end)
 	return o, o.Next.Arguments, true
 }
 
@@ -85,8 +85,8 @@ func renderSnippet(ctx context.Context, l *canon.Snapshot, c *op.Call, in snippe
 	} else if text, err = snippetMarkdown(ctx, in, body); err != nil {
 		return snippetOut{}, err
 	}
-	out.goOn = func(offset int) *nextCall { return callOn(l, "render_snippet", in.nextArgs(offset)) }
-	part, end, more := textPart(text, in.Offset, in.MaxLength)
+	out.goOn = func(offset int) *surface.NextCall { return surface.CallOn(l, "render_snippet", in.nextArgs(offset)) }
+	part, end, more := surface.TextPart(text, in.Offset, in.MaxLength)
 	if out.Markdown, out.Truncated = part, more; more {
 		out.Next = out.goOn(end)
 	}

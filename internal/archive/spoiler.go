@@ -12,6 +12,7 @@ import (
 	"loregate/internal/job"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func spoilerWork(d *deps) []*op.Operation {
@@ -70,7 +71,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if d.jobs == nil {
 		return spoilerOut{}, fault.New(fault.Unavailable, "jobs are not set up here")
 	}
-	err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkScan(ctx, l, in) })
+	err := d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkScan(ctx, l, in) })
 	if err != nil {
 		return spoilerOut{}, err
 	}
@@ -108,7 +109,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 
 // checkScan refuses faulty requests before the job begins.
 func checkScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
-	if err := checkNameGates(l, []string{in.TermsCard, in.ResultsCard}); err != nil {
+	if err := checkNames(in.TermsCard, in.ResultsCard)(l); err != nil {
 		return err
 	}
 	terms, err := l.Find(ctx, in.TermsCard)
@@ -129,18 +130,18 @@ func checkScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
 	}
 	var p problems
 	p.checkNewName("results_card", in.ResultsCard)
-	return p.toError()
+	return p.Err()
 }
 
 // checkResultsCard refuses a card that callers below the level can read, and a card that is not
 // RichText.
 func checkResultsCard(c canon.Card, level access.Level) error {
 	if c.Label.Level < level || len(c.Label.Subjects) > 0 {
-		return ruleFault("results_card",
+		return fault.BrokenRule("results_card",
 			"%q can be read by others than the %s; choose another card, or raise its level first", c.Name, level)
 	}
 	if c.Type != canon.TypeRichText {
-		return ruleFault("results_card", "%q is of type %s; the results go to a RichText card", c.Name, c.Type)
+		return fault.BrokenRule("results_card", "%q is of type %s; the results go to a RichText card", c.Name, c.Type)
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func checkResultsCard(c canon.Card, level access.Level) error {
 // runScan searches the cards of the scope and writes the results card.
 func (d *deps) runScan(ctx context.Context, g access.Grant, in spoilerIn) (done spoilerDone, replayed bool, err error) {
 	var found findings
-	err = d.canon.Read(ctx, g, func(l *canon.Snapshot) error {
+	err = d.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		found, err = scanForTerms(ctx, l, in)
 		return err
 	})
@@ -156,7 +157,7 @@ func (d *deps) runScan(ctx context.Context, g access.Grant, in spoilerIn) (done 
 		return done, false, err
 	}
 	content := found.resultsPage(in)
-	receipt, err := d.canon.Update(ctx, g, func(p *canon.Plan) error {
+	receipt, err := d.Canon.Update(ctx, g, func(p *canon.Plan) error {
 		card, err := writeResults(p, in.ResultsCard, content, found.level)
 		p.Target(card.ID)
 		done.ResultsCard = card.Name
@@ -189,15 +190,15 @@ type getJobIn struct {
 }
 
 type jobOut struct {
-	JobID       string `json:"job_id"`
-	Kind        string `json:"kind"`
-	Status      string `json:"status" enum:"queued,running,completed,failed"`
-	Matches     int    `json:"matches,omitzero" jsonschema:"Of a spoiler scan: places where a term stands."`
-	Unclear     int    `json:"unclear,omitzero" jsonschema:"Of a spoiler scan: lines that may not have been read as the terms that they were meant to be."`
-	ResultsCard string `json:"results_card,omitzero" jsonschema:"Of a spoiler scan: the card with the results."`
-	Message     string `json:"message,omitzero" jsonschema:"Why it failed."`
-	CreatedAt   stamp  `json:"created_at"`
-	UpdatedAt   stamp  `json:"updated_at"`
+	JobID       string        `json:"job_id"`
+	Kind        string        `json:"kind"`
+	Status      string        `json:"status" enum:"queued,running,completed,failed"`
+	Matches     int           `json:"matches,omitzero" jsonschema:"Of a spoiler scan: places where a term stands."`
+	Unclear     int           `json:"unclear,omitzero" jsonschema:"Of a spoiler scan: lines that may not have been read as the terms that they were meant to be."`
+	ResultsCard string        `json:"results_card,omitzero" jsonschema:"Of a spoiler scan: the card with the results."`
+	Message     string        `json:"message,omitzero" jsonschema:"Why it failed."`
+	CreatedAt   surface.Stamp `json:"created_at"`
+	UpdatedAt   surface.Stamp `json:"updated_at"`
 }
 
 func getJob(ctx context.Context, d *deps, c *op.Call, in getJobIn) (jobOut, error) {
@@ -209,7 +210,7 @@ func getJob(ctx context.Context, d *deps, c *op.Call, in getJobIn) (jobOut, erro
 		return jobOut{}, err
 	}
 	out := jobOut{JobID: j.ID.String(), Kind: j.Kind, Status: string(j.State), Message: j.Problem,
-		CreatedAt: stamp(j.Created), UpdatedAt: stamp(j.Changed)}
+		CreatedAt: surface.Stamp(j.Created), UpdatedAt: surface.Stamp(j.Changed)}
 	if j.Kind != spoilerKind || j.State != job.Completed {
 		return out, nil
 	}

@@ -10,11 +10,12 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func statsReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_card_stats",
 			Title:    "Statistics of a card",
 			Doc:      "See how long a card is before you read it: words, characters, sections, paragraphs, links and pictures.",
@@ -22,14 +23,14 @@ func statsReads(d *deps) []*op.Operation {
 			Target:   "name",
 			Examples: []op.Example{{Title: "How long is it?", Input: `{"name": "Rent Quay"}`}},
 		}, getCardStats),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_template",
 			Title:    "What a new card begins with",
 			Doc:      "Get the text that new cards of a type begin with: that of the card TYPE+*type+*default.",
 			Route:    "GET /api/mcp/types/{type_name}/template",
 			Examples: []op.Example{{Title: "Of characters", Input: `{"type_name": "Character"}`}},
 		}, getTemplate),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_site_context",
 			Title:    "What this wiki is and how it is ordered",
 			Doc:      "Learn your way around before you write: the top cards, the types and tags in use, and how names and levels work here.",
@@ -40,18 +41,18 @@ func statsReads(d *deps) []*op.Operation {
 }
 
 type statsOut struct {
-	Name       string `json:"name"`
-	Type       string `json:"type"`
-	UpdatedAt  stamp  `json:"updated_at"`
-	Words      int    `json:"words"`
-	Characters int    `json:"characters" jsonschema:"Of the content as it is stored."`
-	Sections   int    `json:"sections" jsonschema:"Headings."`
-	Paragraphs int    `json:"paragraphs"`
-	Links      int    `json:"links" jsonschema:"To cards."`
-	External   int    `json:"external_links"`
-	Nests      int    `json:"nests" jsonschema:"Cards shown in place."`
-	Images     int    `json:"images"`
-	Children   int    `json:"children" jsonschema:"Cards directly below that you may see."`
+	Name       string        `json:"name"`
+	Type       string        `json:"type"`
+	UpdatedAt  surface.Stamp `json:"updated_at"`
+	Words      int           `json:"words"`
+	Characters int           `json:"characters" jsonschema:"Of the content as it is stored."`
+	Sections   int           `json:"sections" jsonschema:"Headings."`
+	Paragraphs int           `json:"paragraphs"`
+	Links      int           `json:"links" jsonschema:"To cards."`
+	External   int           `json:"external_links"`
+	Nests      int           `json:"nests" jsonschema:"Cards shown in place."`
+	Images     int           `json:"images"`
+	Children   int           `json:"children" jsonschema:"Cards directly below that you may see."`
 }
 
 func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCard) (statsOut, error) {
@@ -68,7 +69,7 @@ func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCa
 		return statsOut{}, err
 	}
 	lower := strings.ToLower(content)
-	out := statsOut{Name: c.Name, Type: c.Type, UpdatedAt: stamp(c.UpdatedAt), Characters: utf8.RuneCountInString(content),
+	out := statsOut{Name: c.Name, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt), Characters: utf8.RuneCountInString(content),
 		Words: len(strings.Fields(canon.PlainText(c.Type, content))), Sections: len(headingsOf(c.Type, content)),
 		External: strings.Count(lower, "<a ") + strings.Count(content, "]("),
 		Images:   strings.Count(lower, "<img") + strings.Count(content, "!["), Children: below.Count}

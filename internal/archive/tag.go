@@ -10,11 +10,12 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func tagReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "get_tags",
 			Kept:  true,
 			Title: "List tags",
@@ -25,14 +26,14 @@ func tagReads(d *deps) []*op.Operation {
 				{Title: "Tags of one card", Input: `{"name": "Oda Tarn"}`},
 			},
 		}, getTags),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "search_by_tags",
 			Kept:     true,
 			Title:    "Find cards by several tags",
 			Doc:      "Find the cards that bear all of several tags, or any of them.",
 			Examples: []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},
 		}, searchByTags),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "suggest_tags",
 			Title:    "Suggest tags for a card",
 			Doc:      "Get tags already in use that fit a card and that it does not bear yet: those its text speaks of, and those of the cards it links to.",
@@ -57,12 +58,6 @@ type tagsIn struct {
 type tagsOut struct {
 	Tags []tag `json:"tags"`
 	paged
-}
-
-// Cut shortens the list.
-func (o tagsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Tags, &o.paged, budget)
-	return o, next, ok
 }
 
 func getTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in tagsIn) (tagsOut, error) {

@@ -8,11 +8,12 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func textReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "get_card_outline",
 			Kept:  true,
 			Title: "Outline of a card",
@@ -22,7 +23,7 @@ func textReads(d *deps) []*op.Operation {
 			Target:   "name",
 			Examples: []op.Example{{Title: "Headings of a card", Input: `{"name": "A Short History of the Lease"}`}},
 		}, getCardOutline),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "find_in_card",
 			Title: "Find in a card",
 			Doc: "Find where a text stands in one card, with what is around it, instead of reading it all. " +
@@ -54,12 +55,6 @@ type outlineOut struct {
 	Headings      []heading `json:"headings"`
 	ContentLength int       `json:"content_length"`
 	paged
-}
-
-// Cut shortens the list.
-func (o outlineOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Headings, &o.paged, budget)
-	return o, next, ok
 }
 
 func getCardOutline(ctx context.Context, l *canon.Snapshot, _ *op.Call, in outlineIn) (outlineOut, error) {
@@ -151,12 +146,6 @@ type findOut struct {
 	Name    string      `json:"name"`
 	Matches []textMatch `json:"matches"`
 	paged
-}
-
-// Cut shortens the list.
-func (o findOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Matches, &o.paged, budget)
-	return o, next, ok
 }
 
 // maxMatches bounds the number of places that find_in_card counts.

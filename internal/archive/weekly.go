@@ -11,6 +11,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func weeklyWrites(d *deps) []*op.Operation {
@@ -47,17 +48,17 @@ type weeklyOut struct {
 }
 
 func createWeeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out weeklyOut, err error) {
-	now := d.canon.Now().UTC()
+	now := d.Canon.Now().UTC()
 	if in.Title == "" {
 		in.Title = "Week " + now.Format(time.DateOnly)
 	}
 	level, _ := access.ParseLevel(in.Level) // the schema allows nothing else
 	out.Name = markup.Join(in.Parent, in.Title)
 	var p problems
-	if p.checkNewName("title", out.Name); p.toError() != nil {
-		return out, p.toError()
+	if p.checkNewName("title", out.Name); p.Err() != nil {
+		return out, p.Err()
 	}
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+	err = d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		if err := checkNameGate(l, out.Name); err != nil {
 			return err
 		}
@@ -74,16 +75,16 @@ func createWeeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) 
 	if err != nil || !in.Create {
 		return out, err
 	}
-	return commit(ctx, d, c, task[weeklyOut]{
-		names: []string{out.Name},
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[weeklyOut]{
+		Check: checkNames(out.Name),
+		Plan: func(p *canon.Plan) error {
 			s := sheet{name: out.Name, typ: "Markdown", text: textIn{Content: &out.Content}, level: level}
 			w := newWriter(ctx, d, c, p)
 			card, err := w.createCard(&s, out.Name)
 			w.setTargets(card)
 			return err
 		},
-		reply: func(_ *canon.Snapshot, r canon.Receipt) (weeklyOut, error) {
+		Reply: func(_ *canon.Snapshot, r canon.Receipt) (weeklyOut, error) {
 			out.Created, out.ChangeID = true, changeID(r)
 			return out, nil
 		},

@@ -7,6 +7,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func cardWrites(d *deps) []*op.Operation {
@@ -56,18 +57,18 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (writtenC
 	p.checkNewName("name", in.Name)
 	s := p.readSheet("", in.Name, in.cardIn, in.Children)
 	s.codename, s.orphan = in.Codename, !in.EnsureParents
-	if err := p.toError(); err != nil {
+	if err := p.Err(); err != nil {
 		return writtenCard{}, err
 	}
-	return commit(ctx, d, c, task[writtenCard]{
-		names: s.nameArgs(),
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[writtenCard]{
+		Check: checkNames(s.nameArgs()...),
+		Plan: func(p *canon.Plan) error {
 			w := newWriter(ctx, d, c, p)
 			card, err := w.createCard(&s, in.Name)
 			w.setTargets(card)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenCard, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (writtenCard, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if err == nil {
 				c.Reply.Location = cardLocation(ctx, l, out.summary)
@@ -93,13 +94,13 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (writtenC
 	s := p.readSheet("", in.Name, cardIn{Type: in.Type, textIn: in.textIn, Fields: in.Fields}, nil)
 	s.patch, s.codename, s.ifMatch = in.Patch, in.Codename, in.IfMatch
 	p.checkPatch("patch", in.Patch, in.textIn)
-	if err := p.toError(); err != nil {
+	if err := p.Err(); err != nil {
 		return writtenCard{}, err
 	}
 	var patched markup.Result
-	t := task[writtenCard]{
-		names: s.nameArgs(),
-		plan: func(p *canon.Plan) error {
+	change := surface.Change[writtenCard]{
+		Check: checkNames(s.nameArgs()...),
+		Plan: func(p *canon.Plan) error {
 			w := newWriter(ctx, d, c, p)
 			card, err := p.Card(in.Name)
 			if err != nil {
@@ -110,7 +111,7 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (writtenC
 			w.setTargets(card)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenCard, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (writtenCard, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if patched.DryRun { // else a repeated call would answer differently from the first
 				out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, true
@@ -122,9 +123,9 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (writtenC
 		},
 	}
 	if in.Patch != nil && in.Patch.DryRun {
-		t.grant = c.Grant.DryRun()
+		change.Grant = c.Grant.DryRun()
 	}
-	return commit(ctx, d, c, t)
+	return surface.Commit(ctx, d.Kit, c, change)
 }
 
 // tagWritten sets the tag of content that was written as a whole, so that its author need not read

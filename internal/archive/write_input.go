@@ -36,7 +36,7 @@ func (t textIn) toStored(ctx context.Context, typ string) (*string, error) {
 	case !t.hasContent():
 		return nil, nil
 	case canon.TextOf(typ) == canon.TextFile:
-		return nil, ruleFault("content", "cards of type %s hold a file; send it with upload_attachment", typ)
+		return nil, fault.BrokenRule("content", "cards of type %s hold a file; send it with upload_attachment", typ)
 	case t.Content != nil:
 		return t.Content, nil
 	case canon.TextOf(typ) != canon.TextHTML:
@@ -83,49 +83,30 @@ type sheet struct {
 }
 
 // problems collects the faults of an input by field.
-type problems struct{ list []fault.Field }
-
-func (p *problems) add(field, format string, args ...any) {
-	p.list = append(p.list, fault.Field{Field: field, Error: fmt.Sprintf(format, args...)})
-}
-
-// toError returns all problems as one fault, or nil if there are none.
-func (p *problems) toError() error {
-	if len(p.list) == 0 {
-		return nil
-	}
-	said := make([]string, 0, 3)
-	for _, f := range p.list[:min(len(p.list), 3)] {
-		said = append(said, f.Field+": "+f.Error)
-	}
-	if more := len(p.list) - len(said); more > 0 {
-		said = append(said, fmt.Sprintf("and %d more", more))
-	}
-	return &fault.Error{Kind: fault.Invalid, Message: strings.Join(said, "; "), Fields: p.list}
-}
+type problems struct{ fault.Problems }
 
 // checkNewName checks a name for a new card.
 func (p *problems) checkNewName(field, name string) {
 	if isHandle(name) {
-		p.add(field, "a new name cannot begin with ~ or :, which stand for ids and codenames")
+		p.Add(field, "a new name cannot begin with ~ or :, which stand for ids and codenames")
 		return
 	}
 	if err := markup.CheckName(name); err != nil {
-		p.add(field, "%v", err)
+		p.Add(field, "%v", err)
 	}
 }
 
 // checkText checks that content is given in only one form.
 func (p *problems) checkText(path string, t textIn) {
 	if t.Content != nil && t.MarkdownContent != nil {
-		p.add(path+"markdown_content", "give either content or markdown_content")
+		p.Add(path+"markdown_content", "give either content or markdown_content")
 	}
 }
 
 // checkPatch checks that a patch is not given together with the whole content.
 func (p *problems) checkPatch(field string, patch *patchIn, t textIn) {
 	if patch != nil && t.hasContent() {
-		p.add(field, "give either a patch or the whole content")
+		p.Add(field, "give either a patch or the whole content")
 	}
 }
 
@@ -134,7 +115,7 @@ func (p *problems) readSheet(path, name string, in cardIn, children []childIn) s
 	s := p.readCard(path, name, in)
 	p.readChildren(&s, children, 1)
 	if n := s.countCards(); n > maxParts {
-		p.add(path+"children", "%d cards at once are too many; send at most %d", n, maxParts)
+		p.Add(path+"children", "%d cards at once are too many; send at most %d", n, maxParts)
 	}
 	return s
 }
@@ -164,7 +145,7 @@ func partFullName(card, part string) string { return card + "+" + strings.TrimLe
 
 func (p *problems) readChildren(s *sheet, children []childIn, depth int) {
 	if depth > maxChildren && len(children) > 0 {
-		p.add(s.path+"children", "children nest at most %d deep", maxChildren)
+		p.Add(s.path+"children", "children nest at most %d deep", maxChildren)
 		return
 	}
 	for i, in := range children {
@@ -202,7 +183,7 @@ func (p *problems) readFields(s *sheet, in map[string]json.RawMessage) {
 		}
 		part, ok := cardFromField(in[key])
 		if !ok {
-			p.add(path, "is a child card: give its text, null, or {type, content or markdown_content, level}")
+			p.Add(path, "is a child card: give its text, null, or {type, content or markdown_content, level}")
 			continue
 		}
 		card := p.readCard(path+".", key, part)
@@ -214,7 +195,7 @@ func (p *problems) readFields(s *sheet, in map[string]json.RawMessage) {
 	}
 	b, err := json.Marshal(own)
 	if err != nil {
-		p.add(s.path+"fields", "could not be read")
+		p.Add(s.path+"fields", "could not be read")
 	}
 	s.fields = b
 }
@@ -249,13 +230,6 @@ func (s *sheet) nameArgs() []string {
 		list = append(list, s.parts[i].nameArgs()...)
 	}
 	return list
-}
-
-// ruleFault is the fault for well-formed input that breaks a rule of the world.
-func ruleFault(field, format string, args ...any) *fault.Error {
-	e := fault.BadField(field, format, args...)
-	e.Kind = fault.Rule
-	return e
 }
 
 // withPath prefixes the fields of a fault with the path of the input.

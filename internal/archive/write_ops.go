@@ -2,12 +2,12 @@ package archive
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // writeOperations returns the operations that change cards or start jobs about them.
@@ -36,69 +36,25 @@ func defineWrite[In, Out any](d *deps, s op.Spec,
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (Out, error) { return handle(ctx, d, c, in) })
 }
 
-// task is one change and its reply.
-type task[Out any] struct {
-	grant access.Grant // zero: the call's grant
-	names []string     // name arguments, checked at the name gate before any card is read
-	plan  func(*canon.Plan) error
-	reply func(*canon.Snapshot, canon.Receipt) (Out, error)
+// checkNames returns a check of the name arguments of a change at the name gate.
+func checkNames(names ...string) func(*canon.Snapshot) error {
+	return func(l *canon.Snapshot) error {
+		for _, n := range names {
+			if err := checkNameGate(l, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
-// commit plans and commits a task and builds its reply from the cards that are visible to the
-// caller now. A repeated call is answered in the same way, with the caller's present visibility and
-// name gate.
-func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out Out, err error) {
-	if !t.grant.Valid() {
-		t.grant = c.Grant
-	}
-	receipt, err := d.canon.Update(ctx, t.grant, func(p *canon.Plan) error {
-		if err := checkNameGates(p.Snapshot, t.names); err != nil {
-			return err
-		}
-		return t.plan(p)
-	})
-	if err != nil {
-		return out, err
-	}
-	c.Reply.Replayed = receipt.Replayed
-	err = d.canon.ReadAfter(ctx, c.Grant, receipt, func(l *canon.Snapshot) error {
-		if err := checkNameGates(l, t.names); err != nil {
-			return err
-		}
-		out, err = t.reply(l, receipt)
-		return err
-	})
-	return out, err
-}
-
-// checkNameGates is checkNameGate for several names.
-func checkNameGates(l *canon.Snapshot, names []string) error {
-	for _, n := range names {
-		if err := checkNameGate(l, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// targetCard returns the n-th card that a call acted on, as it is now visible to the caller. For a
-// dry run it returns the card as it would be.
+// targetCard is surface.TargetCard for a caller that needs the card: a card that is not visible
+// gives fault.NotFound.
 func targetCard(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, error) {
-	if c, ok := cardAsCommitted(r, n); ok && r.DryRun {
-		return c, nil
+	if c, ok, err := surface.TargetCard(ctx, l, r, n); err != nil || ok {
+		return c, err
 	}
 	return l.Find(ctx, "~"+r.Targets[n].String())
-}
-
-// cardAsCommitted returns the n-th card that a call acted on in the state in which its commit left
-// it. ok is false for a repeated call, which committed nothing.
-func cardAsCommitted(r canon.Receipt, n int) (canon.Card, bool) {
-	for _, c := range slices.Backward(r.Cards) {
-		if c.ID == r.Targets[n] {
-			return c, true
-		}
-	}
-	return canon.Card{}, false
 }
 
 // writtenCard is a card after a write.
@@ -118,7 +74,7 @@ type writtenCard struct {
 
 // replyWritten describes the first target, and the other targets as its children.
 func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (writtenCard, error) {
-	if c, ok := cardAsCommitted(r, 0); ok && !r.DryRun {
+	if c, ok := surface.CommittedCard(r, 0); ok && !r.DryRun {
 		// The homonyms of the card are needed below. The snapshot caches them, which saves looking
 		// up the card itself by id.
 		if _, err := l.Homonyms(ctx, c.Key); err != nil {

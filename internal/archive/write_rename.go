@@ -10,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func renameWrites(d *deps) []*op.Operation {
@@ -47,13 +48,13 @@ type renameOut struct {
 
 func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOut, error) {
 	var p problems
-	if p.checkNewName("new_name", in.NewName); p.toError() != nil {
-		return renameOut{}, p.toError()
+	if p.checkNewName("new_name", in.NewName); p.Err() != nil {
+		return renameOut{}, p.Err()
 	}
 	old := ""
-	return commit(ctx, d, c, task[renameOut]{
-		names: []string{in.Name, in.NewName},
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[renameOut]{
+		Check: checkNames(in.Name, in.NewName),
+		Plan: func(p *canon.Plan) error {
 			card, err := p.Card(in.Name)
 			if err != nil {
 				return err
@@ -62,7 +63,7 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 			p.Target(card.ID)
 			return planRename(ctx, p, card, in)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (renameOut, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (renameOut, error) {
 			out, err := replyRenamed(ctx, l, c, r)
 			if err != nil {
 				return renameOut{}, err

@@ -11,6 +11,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func restoreWrites(d *deps) []*op.Operation {
@@ -48,17 +49,17 @@ type restoreOut struct {
 	Restored int      `json:"restored" jsonschema:"Cards that came back or were changed, the card itself among them."`
 	Others   []string `json:"also_in_trash,omitzero" jsonschema:"Further cards of this name in the trash; restore one of them as ~ID."`
 
-	version   uint32 // version that the card went back to; 0 if it came from the trash
-	writtenAt stamp  // time of that version
+	version   uint32        // version that the card went back to; 0 if it came from the trash
+	writtenAt surface.Stamp // time of that version
 }
 
 func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restoreOut, error) {
 	if in.FromTrash && in.ToVersion > 0 {
 		return restoreOut{}, fault.BadField("from_trash", "give either from_trash or to_version")
 	}
-	return commit(ctx, d, c, task[restoreOut]{
-		names: []string{in.Name},
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[restoreOut]{
+		Check: checkNames(in.Name),
+		Plan: func(p *canon.Plan) error {
 			if in.ToVersion > 0 {
 				return planRevert(ctx, p, in)
 			}
@@ -73,7 +74,7 @@ func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restor
 			_, err = p.Restore(found[0])
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (restoreOut, error) { return replyRestored(ctx, l, c, r, in) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (restoreOut, error) { return replyRestored(ctx, l, c, r, in) },
 	})
 }
 
@@ -106,7 +107,7 @@ func (o *restoreOut) setWrittenAt(ctx context.Context, l *canon.Snapshot, id can
 		return err
 	}
 	v, err := l.VersionOf(ctx, card, o.version)
-	o.writtenAt = stamp(v.At)
+	o.writtenAt = surface.Stamp(v.At)
 	return err
 }
 
@@ -159,7 +160,7 @@ func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 		if err != nil {
 			return err
 		}
-		return ruleFault("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
+		return fault.BrokenRule("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
 	}
 	return fault.New(fault.NotFound,
 		"there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
@@ -181,14 +182,14 @@ func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, e
 	if err != nil || len(in.ID) != 36 {
 		return undoOut{}, fault.BadField("id", "is the id of a change, as recent_changes lists it")
 	}
-	return commit(ctx, d, c, task[undoOut]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[undoOut]{
+		Plan: func(p *canon.Plan) error {
 			if err := p.Undo(id); err != nil {
 				return err
 			}
 			return checkUndo(p)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (undoOut, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (undoOut, error) {
 			out := undoOut{ChangeID: changeID(r), Undone: id.String(), Cards: []summary{}}
 			seen := map[canon.CardID]bool{}
 			for _, id := range r.Targets {

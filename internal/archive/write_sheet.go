@@ -62,7 +62,7 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 		return canon.Card{}, withPath(s.path, err)
 	}
 	if canon.TextOf(typ.Name) == canon.TextFile {
-		return canon.Card{}, withPath(s.path, ruleFault("type", "cards of type %s are made with upload_attachment", typ.Name))
+		return canon.Card{}, withPath(s.path, fault.BrokenRule("type", "cards of type %s are made with upload_attachment", typ.Name))
 	}
 	if content != nil {
 		n.Content = *content
@@ -95,7 +95,7 @@ func (w *writer) contentFor(s *sheet, c canon.Card) (*string, error) {
 // updateCard changes a card and writes its parts.
 func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 	if w.done[c.ID] {
-		return canon.Card{}, withPath(s.path, ruleFault("name", "%q is given twice", c.Name))
+		return canon.Card{}, withPath(s.path, fault.BrokenRule("name", "%q is given twice", c.Name))
 	}
 	w.done[c.ID] = true
 	if err := w.deps.tags.Check(w.call, heldCard(w.plan.Snapshot, c), s.ifMatch, s.text.hasContent()); err != nil {
@@ -139,9 +139,9 @@ func checkFileType(from, to string, s *sheet) error {
 	was, is := canon.TextOf(from) == canon.TextFile, canon.TextOf(to) == canon.TextFile
 	switch {
 	case is && !was:
-		return ruleFault("type", "a file is attached with upload_attachment")
+		return fault.BrokenRule("type", "a file is attached with upload_attachment")
 	case was && !is && !s.text.hasContent():
-		return ruleFault("type", "the card holds a file; give its content as text together with the type")
+		return fault.BrokenRule("type", "the card holds a file; give its content as text together with the type")
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (w *writer) dropChild(name string) error {
 		return err
 	}
 	if below.Count > 0 {
-		return ruleFault("name", "there are cards below %q; use delete_card", c.Name)
+		return fault.BrokenRule("name", "there are cards below %q; use delete_card", c.Name)
 	}
 	return w.plan.Trash(c)
 }

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // Surface is the name of this surface.
@@ -34,7 +35,7 @@ type Config struct {
 
 // deps holds the dependencies of the operations.
 type deps struct {
-	canon    *canon.Canon
+	surface.Kit
 	tags     op.ReadTags
 	previews map[string]*op.Operation // reads that preview_as can make as a player
 }
@@ -44,7 +45,7 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("campaign: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon, tags: c.Tags, previews: map[string]*op.Operation{}}
+	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, tags: c.Tags, previews: map[string]*op.Operation{}}
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		campaignOps, entityReads, entityWrites, relationOps, mapOps, timelineOps, sessionOps, revealOps, knowledgeOps,
@@ -68,24 +69,10 @@ func New(c Config) (op.Surface, error) {
 	}, nil
 }
 
-// defineRead declares an operation that changes nothing. Its handler gets a snapshot of the
-// campaign that shows only the cards visible to the caller.
-func defineRead[In, Out any](d *deps, s op.Spec,
-	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
-	s.Surfaces, s.Effect, s.MinRole = []string{Surface}, access.Read, access.RoleUser
-	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-			out, err = handle(ctx, l, c, in)
-			return err
-		})
-		return out, err
-	})
-}
-
-// defineGMRead is defineRead for operations that only the GM may call.
+// defineGMRead is surface.DefineRead for operations that only the GM may call.
 func defineGMRead[In, Out any](d *deps, s op.Spec,
 	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
-	return defineRead(d, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (out Out, err error) {
+	return surface.DefineRead(d.Kit, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (out Out, err error) {
 		if err := requireGM(c, s.Name); err != nil {
 			return out, err
 		}
@@ -118,39 +105,18 @@ func requireGM(c *op.Call, operation string) error {
 		With("required_role", access.RoleGM.String())
 }
 
-// task is one change and its reply.
-type task[Out any] struct {
-	plan  func(*canon.Plan) error
-	reply func(*canon.Snapshot, canon.Receipt) (Out, error)
+// replyCard returns the first card that a call wrote, as it is now visible to the caller. If the
+// card was deleted since, the fault names it as a kind of object.
+func replyCard(ctx context.Context, l *canon.Snapshot, r canon.Receipt, kind string) (canon.Card, error) {
+	c, ok, err := surface.TargetCard(ctx, l, r, 0)
+	if err == nil && !ok {
+		err = goneFault(kind)
+	}
+	return c, err
 }
 
-// commit plans and commits a task and builds its reply, also that of a repeated call, from the
-// cards that are visible to the caller now.
-func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out Out, err error) {
-	receipt, err := d.canon.Update(ctx, c.Grant, t.plan)
-	if err != nil {
-		return out, err
-	}
-	c.Reply.Replayed = receipt.Replayed
-	err = d.canon.ReadAfter(ctx, c.Grant, receipt, func(l *canon.Snapshot) error {
-		out, err = t.reply(l, receipt)
-		return err
-	})
-	return out, err
-}
-
-// targetCard returns the n-th card that a call acted on, as it is now visible to the caller. For a
-// dry run it returns the card as it would be.
-func targetCard(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, bool, error) {
-	if n >= len(r.Targets) {
-		return canon.Card{}, false, nil
-	}
-	if r.DryRun {
-		for i := len(r.Cards) - 1; i >= 0; i-- {
-			if r.Cards[i].ID == r.Targets[n] {
-				return r.Cards[i], true, nil
-			}
-		}
-	}
-	return l.ByID(ctx, r.Targets[n])
+// goneFault is the fault for a repeated call about an object that was deleted since.
+func goneFault(kind string) error {
+	return fault.New(fault.NotFound,
+		"%s that this call made is there no more; repeat it without the idempotency key", kind)
 }

@@ -13,6 +13,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/surface"
 )
 
 // The statuses of a conflict, and the standings of a value in it.
@@ -250,7 +251,7 @@ func conflictsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.
 func raisedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt, entity canon.CardID) ([]conflict, error) {
 	var out []conflict
 	for n := range r.Targets[1:] {
-		card, ok, err := targetCard(ctx, l, r, n+1)
+		card, ok, err := surface.TargetCard(ctx, l, r, n+1)
 		if err != nil {
 			return nil, err
 		}
@@ -287,7 +288,7 @@ func (d conflictRecord) resolveWith(resolution string,
 	}
 	at := d.claimIndex(chosen)
 	if at < 0 {
-		return d, nil, ruleFault("chosen_value",
+		return d, nil, fault.BrokenRule("chosen_value",
 			"must be one of the values that another source claims; canon_check lists them, and resolution merge takes any")
 	}
 	value := d.Values[at].Value
@@ -332,22 +333,22 @@ func (d conflictRecord) toDraft(value json.RawMessage) (entityDraft, error) {
 	}
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil || text == "" {
-		return entityDraft{}, ruleFault("chosen_value", "must be a text that is not empty")
+		return entityDraft{}, fault.BrokenRule("chosen_value", "must be a text that is not empty")
 	}
 	switch d.Field {
 	case "name":
 		if len([]rune(text)) > maxName {
-			return entityDraft{}, ruleFault("chosen_value", "a name has at most %d characters", maxName)
+			return entityDraft{}, fault.BrokenRule("chosen_value", "a name has at most %d characters", maxName)
 		}
 		return entityDraft{name: &text}, nil
 	case "entity_type":
 		if !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == text }) {
-			return entityDraft{}, ruleFault("chosen_value", "is no entity type")
+			return entityDraft{}, fault.BrokenRule("chosen_value", "is no entity type")
 		}
 		return entityDraft{kind: &text}, nil
 	}
 	if len([]rune(text)) > maxDescription {
-		return entityDraft{}, ruleFault("chosen_value", "a description has at most %d characters", maxDescription)
+		return entityDraft{}, fault.BrokenRule("chosen_value", "a description has at most %d characters", maxDescription)
 	}
 	return entityDraft{description: &text}, nil
 }

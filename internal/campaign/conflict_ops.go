@@ -8,6 +8,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func conflictOps(d *deps) []*op.Operation {
@@ -56,12 +57,6 @@ type checkIn struct {
 type conflictsOut struct {
 	Conflicts []conflict `json:"conflicts"`
 	paged
-}
-
-// Cut shortens the list.
-func (o conflictsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Conflicts, &o.paged, budget)
-	return o, next, ok
 }
 
 func canonCheck(ctx context.Context, l *canon.Snapshot, _ *op.Call, in checkIn) (conflictsOut, error) {
@@ -115,8 +110,8 @@ type acknowledgeIn struct {
 }
 
 func canonAcknowledge(ctx context.Context, d *deps, c *op.Call, in acknowledgeIn) (conflict, error) {
-	return commit(ctx, d, c, task[conflict]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[conflict]{
+		Plan: func(p *canon.Plan) error {
 			card, k, err := findOpenConflict(ctx, p, in.ConflictID)
 			if err != nil {
 				return err
@@ -126,15 +121,12 @@ func canonAcknowledge(ctx context.Context, d *deps, c *op.Call, in acknowledgeIn
 			_, err = updateConflict(p, card, k)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
 	})
 }
 
 func replyConflict(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (conflict, error) {
-	card, ok, err := targetCard(ctx, l, r, 0)
-	if err == nil && !ok {
-		err = goneFault("the conflict")
-	}
+	card, err := replyCard(ctx, l, r, "the conflict")
 	if err != nil {
 		return conflict{}, err
 	}
@@ -149,8 +141,8 @@ type resolveIn struct {
 }
 
 func canonResolve(ctx context.Context, d *deps, c *op.Call, in resolveIn) (conflict, error) {
-	return commit(ctx, d, c, task[conflict]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[conflict]{
+		Plan: func(p *canon.Plan) error {
 			card, k, err := findOpenConflict(ctx, p, in.ConflictID)
 			if err != nil {
 				return err
@@ -165,7 +157,7 @@ func canonResolve(ctx context.Context, d *deps, c *op.Call, in resolveIn) (confl
 			}
 			return applyDecision(ctx, p, decided, value)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
 	})
 }
 

@@ -11,10 +11,12 @@ import (
 
 	"crypto/sha256"
 	"encoding/binary"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // Last name parts of the cards below an entity.
@@ -244,7 +246,7 @@ type entity struct {
 	SourceConfidence string           `json:"source_confidence,omitzero"`
 	Version          uint32           `json:"version"`
 	ETag             op.ReadTag       `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of a description or notes that were cut, and is refused with a new description or notes."`
-	UpdatedAt        stamp            `json:"updated_at"`
+	UpdatedAt        surface.Stamp    `json:"updated_at"`
 	Relationships    []entityRelation `json:"relationships" jsonschema:"As seen from this entity, at most 50; relationship_map has all."`
 	More             int              `json:"more_relationships,omitzero" jsonschema:"Relationships left out."`
 
@@ -283,27 +285,9 @@ func (e entity) Cut(budget int) (any, map[string]any, bool) {
 	if err != nil {
 		return e, nil, false
 	}
-	part := fitText(*e.GMNotes, budget-len(b)-overhead)
-	if len(part) == len(*e.GMNotes) {
-		return e, nil, false
-	}
+	part, end, cut := surface.CutText(*e.GMNotes, e.NotesOffset, budget-len(b))
 	e.GMNotes, e.ETag = &part, e.part
-	return e, map[string]any{"notes_offset": e.NotesOffset + len([]rune(part))}, true
-}
-
-// fitText returns the longest beginning of a text that takes at most budget bytes as JSON, but at
-// least 256 characters.
-func fitText(text string, budget int) string {
-	for i, r := range []rune(text) {
-		b, err := json.Marshal(string(r))
-		if err != nil {
-			return text
-		}
-		if budget -= len(b) - 2; budget < 0 && i >= 256 {
-			return string([]rune(text)[:i])
-		}
-	}
-	return text
+	return e, map[string]any{"notes_offset": end}, cut
 }
 
 // maxName and maxDescription are the contract's limits in characters.
@@ -333,7 +317,7 @@ func describeEntity(ctx context.Context, l *canon.Snapshot, c canon.Card) (entit
 		Aliases:          cleanAll(fields.stringList(fieldAliases)),
 		SourceDocument:   cleanText(fields.stringValue(fieldSource)),
 		SourceConfidence: cleanText(fields.stringValue(fieldConfidence)),
-		Version:          c.Version(l.View()), UpdatedAt: stamp(c.UpdatedAt)}
+		Version:          c.Version(l.View()), UpdatedAt: surface.Stamp(c.UpdatedAt)}
 	if e.Description, e.DescriptionCut = markup.Truncate(toMarkdown(ctx, c.Type, content),
 		maxDescription); e.DescriptionCut {
 		e.Description = strings.TrimSpace(e.Description)

@@ -7,6 +7,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func entityWrites(d *deps) []*op.Operation {
@@ -70,7 +71,7 @@ func (in entityIn) toDraft() entityDraft {
 
 func (p *problems) checkName(field string, name *string) {
 	if name != nil && strings.ContainsAny(strings.TrimSpace(*name)[:min(len(strings.TrimSpace(*name)), 1)], "~:") {
-		p.add(field, "cannot begin with ~ or :, which stand for ids and codenames")
+		p.Add(field, "cannot begin with ~ or :, which stand for ids and codenames")
 	}
 }
 
@@ -94,13 +95,13 @@ func entityCreate(ctx context.Context, d *deps, c *op.Call, in entityCreateIn) (
 	var wrong problems
 	wrong.checkName("name", &in.Name)
 	wrong.checkAttributes(in.Attributes)
-	if err := wrong.toError(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return writtenEntity{}, err
 	}
 	draft := in.toDraft()
 	draft.name, draft.kind, draft.description = &in.Name, &in.EntityType, &in.Description
-	return commit(ctx, d, c, task[writtenEntity]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[writtenEntity]{
+		Plan: func(p *canon.Plan) error {
 			if !in.AllowSimilar {
 				list, err := findSimilar(ctx, p.Snapshot, in.Name, canon.CardID{})
 				if err == nil {
@@ -114,16 +115,13 @@ func entityCreate(ctx context.Context, d *deps, c *op.Call, in entityCreateIn) (
 			p.Target(card.ID)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenEntity, error) { return replyEntity(ctx, l, c, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (writtenEntity, error) { return replyEntity(ctx, l, c, r) },
 	})
 }
 
 // replyEntity describes the entity that a call wrote.
 func replyEntity(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (writtenEntity, error) {
-	card, ok, err := targetCard(ctx, l, r, 0)
-	if err == nil && !ok {
-		err = goneFault("the entity")
-	}
+	card, err := replyCard(ctx, l, r, "the entity")
 	if err != nil {
 		return writtenEntity{}, err
 	}
@@ -155,13 +153,13 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 	var wrong problems
 	wrong.checkName("name", in.Name)
 	wrong.checkAttributes(in.Attributes)
-	if err := wrong.toError(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return writtenEntity{}, err
 	}
 	draft := in.toDraft()
 	draft.name, draft.kind, draft.description = in.Name, in.EntityType, in.Description
-	return commit(ctx, d, c, task[writtenEntity]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[writtenEntity]{
+		Plan: func(p *canon.Plan) error {
 			card, err := entityOf(ctx, p.Snapshot, in.EntityID)
 			if err != nil {
 				return err
@@ -173,7 +171,7 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 			_, err = draft.updateEntity(ctx, p, card)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenEntity, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (writtenEntity, error) {
 			out, err := replyEntity(ctx, l, c, r)
 			if err != nil {
 				return out, err
@@ -239,15 +237,15 @@ type entityDeleted struct {
 }
 
 func entityDelete(ctx context.Context, d *deps, c *op.Call, in entityDeleteIn) (entityDeleted, error) {
-	return commit(ctx, d, c, task[entityDeleted]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[entityDeleted]{
+		Plan: func(p *canon.Plan) error {
 			card, err := entityOf(ctx, p.Snapshot, in.EntityID)
 			if err != nil {
 				return err
 			}
 			return p.Trash(card)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (entityDeleted, error) {
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (entityDeleted, error) {
 			out := entityDeleted{deletedOut: deletedOut{in.EntityID.toCardID().String(), !r.DryRun, r.DryRun}}
 			if !r.DryRun {
 				return out, nil

@@ -110,15 +110,15 @@ var null = json.RawMessage("null")
 // checkAttributes reports attribute names that are not allowed.
 func (p *problems) checkAttributes(a attributes) {
 	if len(a) > 200 {
-		p.add("attributes", "200 at most")
+		p.Add("attributes", "200 at most")
 	}
 	for _, k := range slices.Sorted(maps.Keys(a)) {
 		at := "attributes." + markup.Clip(cleanText(k), 60)
 		switch {
 		case slices.Contains(reserved, k):
-			p.add(at, "is not an attribute; give it as a field of the entity, or choose another name")
+			p.Add(at, "is not an attribute; give it as a field of the entity, or choose another name")
 		case strings.TrimSpace(k) == "" || len(k) > 100 || cleanText(k) != k:
-			p.add(at, "a name has 1 to 100 characters that can be seen")
+			p.Add(at, "a name has 1 to 100 characters that can be seen")
 		}
 	}
 }

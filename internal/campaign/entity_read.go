@@ -13,11 +13,12 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func entityReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "entity_search",
 			Kept:  true,
 			Title: "Search entities",
@@ -30,7 +31,7 @@ func entityReads(d *deps) []*op.Operation {
 					Input: `{"campaign_id": "ashlar-pass", "entity_type": "clue", "tags": ["line"], "limit": 50}`},
 			},
 		}, entitySearch),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "entity_get",
 			Kept:  true,
 			Title: "Read an entity",
@@ -42,7 +43,7 @@ func entityReads(d *deps) []*op.Operation {
 				{Title: "Read one", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001"}`},
 			},
 		}, d.entityGet),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "entity_compare",
 			Title: "Compare two entities",
 			Doc: "See two entities side by side, field by field, when they may be the same or are told apart badly. " +
@@ -68,12 +69,6 @@ type entitySearchIn struct {
 type entitiesOut struct {
 	Entities []summary `json:"entities"`
 	paged
-}
-
-// Cut shortens the list.
-func (o entitiesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Entities, &o.paged, budget)
-	return o, next, ok
 }
 
 func entitySearch(ctx context.Context, l *canon.Snapshot, _ *op.Call, in entitySearchIn) (entitiesOut, error) {

@@ -5,10 +5,11 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func mapOps(d *deps) []*op.Operation {
-	return []*op.Operation{defineRead(d, op.Spec{
+	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name:  "relationship_map",
 		Title: "Map relationships",
 		Doc: "See who and what is connected to an entity, directly and by others, up to four steps away: the entities nearest first, and all relationships among them. " +
@@ -53,28 +54,22 @@ type edge struct {
 }
 
 type mapOut struct {
-	Center        mention   `json:"center"`
-	Nodes         []node    `json:"nodes" jsonschema:"The center first, then by distance and name."`
-	Relationships []edge    `json:"relationships"`
-	Reached       int       `json:"reached" jsonschema:"Entities reached in all, the center with them."`
-	Truncated     bool      `json:"truncated" jsonschema:"There are more: entities beyond the 200 nearest, or what next asks for."`
-	Next          *nextCall `json:"next,omitzero" jsonschema:"The exact call that gives the rest."`
+	Center        mention           `json:"center"`
+	Nodes         []node            `json:"nodes" jsonschema:"The center first, then by distance and name."`
+	Relationships []edge            `json:"relationships"`
+	Reached       int               `json:"reached" jsonschema:"Entities reached in all, the center with them."`
+	Truncated     bool              `json:"truncated" jsonschema:"There are more: entities beyond the 200 nearest, or what next asks for."`
+	Next          *surface.NextCall `json:"next,omitzero" jsonschema:"The exact call that gives the rest."`
 
 	offset int
-	again  func(offset int) *nextCall
-}
-
-// nextCall is the exact call that continues a truncated answer.
-type nextCall struct {
-	Tool      string         `json:"tool"`
-	Arguments map[string]any `json:"arguments"`
+	again  func(offset int) *surface.NextCall
 }
 
 // Cut drops nodes from the end, and the relationships that have one of them as an end.
 func (o mapOut) Cut(budget int) (any, map[string]any, bool) {
 	keep := len(o.Nodes)
 	for keep > 1 {
-		size := overhead
+		size := surface.Overhead
 		for _, e := range o.Relationships {
 			if e.late < o.offset+keep {
 				size += 330 + len(e.Type) + len(e.Inverse) // about the size of an edge as JSON
@@ -134,9 +129,9 @@ func relationshipMap(ctx context.Context, l *canon.Snapshot, _ *op.Call, in mapI
 }
 
 // nextCallFrom returns a function that makes the call for the nodes from an offset on.
-func (in mapIn) nextCallFrom(l *canon.Snapshot) func(offset int) *nextCall {
-	return func(offset int) *nextCall {
-		return &nextCall{"relationship_map", map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID,
+func (in mapIn) nextCallFrom(l *canon.Snapshot) func(offset int) *surface.NextCall {
+	return func(offset int) *surface.NextCall {
+		return &surface.NextCall{Tool: "relationship_map", Arguments: map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID,
 			"depth": in.Depth, "offset": offset}}
 	}
 }

@@ -93,36 +93,13 @@ func (a audience) isEverybody() bool { return a.all || len(a.names) == 0 }
 func (a audience) checkSubjects(p *problems) {
 	for i, s := range a.names {
 		if err := access.CheckSubject(s); err != nil {
-			p.add(fmt.Sprintf("to[%d]", i), "%v", err)
+			p.Add(fmt.Sprintf("to[%d]", i), "%v", err)
 		}
 	}
 }
 
 // problems collects the faults of an input by field.
-type problems struct{ list []fault.Field }
-
-func (p *problems) add(field, format string, args ...any) {
-	p.list = append(p.list, fault.Field{Field: field, Error: fmt.Sprintf(format, args...)})
-}
-
-// toError returns all problems as one fault, or nil if there are none.
-func (p *problems) toError() error {
-	if len(p.list) == 0 {
-		return nil
-	}
-	said := make([]string, 0, 3)
-	for _, f := range p.list[:min(len(p.list), 3)] {
-		said = append(said, f.Field+": "+f.Error)
-	}
-	return &fault.Error{Kind: fault.Invalid, Message: strings.Join(said, "; "), Fields: p.list}
-}
-
-// ruleFault is the fault for well-formed input that the campaign does not allow.
-func ruleFault(field, format string, args ...any) *fault.Error {
-	e := fault.BadField(field, format, args...)
-	e.Kind = fault.Rule
-	return e
-}
+type problems struct{ fault.Problems }
 
 // absentFault is the fault for missing and for hidden objects alike.
 func absentFault(what string, id ref, look string) error {

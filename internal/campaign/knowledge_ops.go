@@ -68,15 +68,6 @@ type knowledgeOut struct {
 	paged
 }
 
-// Cut shortens the list of entities.
-func (o knowledgeOut) Cut(budget int) (any, map[string]any, bool) {
-	if o.Entity != nil {
-		return o, nil, false
-	}
-	next, ok := shortenPage(&o.Entities, &o.paged, budget)
-	return o, next, ok
-}
-
 func playerKnowledge(ctx context.Context, l *canon.Snapshot, _ *op.Call, in knowledgeIn) (knowledgeOut, error) {
 	k, err := in.toKnowledge(ctx, l)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func campaignOps(d *deps) []*op.Operation {
@@ -20,7 +21,7 @@ func campaignOps(d *deps) []*op.Operation {
 			Route:    "GET /api/campaigns",
 			Examples: []op.Example{{Title: "Mine", Input: `{}`}},
 		}, d.campaignList),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "campaign_get",
 			Title:    "Read a campaign",
 			Doc:      "See what a campaign is about, and how many entities, relationships, sessions and timeline events it has that you may see.",
@@ -57,7 +58,7 @@ type campaignsOut struct {
 }
 
 func (d *deps) campaignList(ctx context.Context, c *op.Call, _ campaignListIn) (campaignsOut, error) {
-	all, err := d.canon.Worlds(ctx)
+	all, err := d.Canon.Worlds(ctx)
 	out := campaignsOut{[]campaign{}}
 	caller := c.Grant.Caller()
 	for _, w := range all {

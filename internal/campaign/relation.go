@@ -98,7 +98,7 @@ func findRelationType(all []relationType, name string) (t relationType, turned b
 			return t, !t.Symmetric, nil
 		}
 	}
-	e := ruleFault("type",
+	e := fault.BrokenRule("type",
 		"is no type of relationship here; relationship_types lists them, and relationship_type_create adds one")
 	if near := nearestTypes(all, name); len(near) > 0 {
 		e = e.With("did_you_mean", near)
@@ -224,7 +224,7 @@ func relationKeyOf(ctx context.Context, l *canon.Snapshot, in relateIn) (relatio
 		return relationKey{}, err
 	}
 	if a.ID == b.ID {
-		return relationKey{}, ruleFault("target_id", "is the source itself; a relationship is between two")
+		return relationKey{}, fault.BrokenRule("target_id", "is the source itself; a relationship is between two")
 	}
 	all, err := relationTypesOf(ctx, l)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func relationOps(d *deps) []*op.Operation {
@@ -36,7 +37,7 @@ func relationOps(d *deps) []*op.Operation {
 					Input: `{"campaign_id": "ashlar-pass", "relationship_id": "01920000-0000-7000-8000-000000000009"}`},
 			},
 		}, relationshipDelete),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "relationship_types",
 			Title:    "List types of relationship",
 			Doc:      "See which types relationships can have, and what each is called from the other side.",
@@ -93,9 +94,9 @@ func relationOf(ctx context.Context, l *canon.Snapshot, k canon.Link) (relation,
 }
 
 func relationshipCreate(ctx context.Context, d *deps, c *op.Call, in relateIn) (relation, error) {
-	return commit(ctx, d, c, task[relation]{
-		plan: func(p *canon.Plan) error { return planRelationship(ctx, p, in) },
-		reply: func(l *canon.Snapshot, _ canon.Receipt) (relation, error) {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[relation]{
+		Plan: func(p *canon.Plan) error { return planRelationship(ctx, p, in) },
+		Reply: func(l *canon.Snapshot, _ canon.Receipt) (relation, error) {
 			at, err := relationKeyOf(ctx, l, in)
 			if err != nil {
 				return relation{}, err
@@ -125,8 +126,8 @@ type deletedOut struct {
 }
 
 func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn) (deletedOut, error) {
-	return commit(ctx, d, c, task[deletedOut]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[deletedOut]{
+		Plan: func(p *canon.Plan) error {
 			k, err := relationByID(ctx, p.Snapshot, in.RelationshipID)
 			if err != nil {
 				return err
@@ -135,7 +136,7 @@ func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn)
 			p.Unlink(k)
 			return nil
 		},
-		reply: func(_ *canon.Snapshot, r canon.Receipt) (deletedOut, error) {
+		Reply: func(_ *canon.Snapshot, r canon.Receipt) (deletedOut, error) {
 			return deletedOut{in.RelationshipID.toLinkID().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})
@@ -173,17 +174,17 @@ func (in relationTypeIn) toRelationType() (relationType, error) {
 	var p problems
 	t := relationType{normalizeType(in.Name), normalizeType(in.Inverse), in.Symmetric}
 	if t.Name == "" || !utf8.ValidString(t.Name) {
-		p.add("name", "needs a word")
+		p.Add("name", "needs a word")
 	}
 	switch {
 	case t.Symmetric && t.Inverse != "" && t.Inverse != t.Name:
-		p.add("inverse", "is the name itself where the type is symmetric; leave it out")
+		p.Add("inverse", "is the name itself where the type is symmetric; leave it out")
 	case t.Symmetric:
 		t.Inverse = t.Name
 	case t.Inverse == "" || t.Inverse == t.Name:
-		p.add("inverse", "give its name from the other side, or symmetric: true")
+		p.Add("inverse", "give its name from the other side, or symmetric: true")
 	}
-	return t, p.toError()
+	return t, p.Err()
 }
 
 func relationshipTypeCreate(ctx context.Context, d *deps, c *op.Call, in relationTypeIn) (relationType, error) {
@@ -191,12 +192,12 @@ func relationshipTypeCreate(ctx context.Context, d *deps, c *op.Call, in relatio
 	if err != nil {
 		return relationType{}, err
 	}
-	return commit(ctx, d, c, task[relationType]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[relationType]{
+		Plan: func(p *canon.Plan) error {
 			_, err := createRelationType(ctx, p, t)
 			return err
 		},
-		reply: func(*canon.Snapshot, canon.Receipt) (relationType, error) { return t, nil },
+		Reply: func(*canon.Snapshot, canon.Receipt) (relationType, error) { return t, nil },
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // resourcePage is the number of entries in one page of a resource.
@@ -68,17 +69,15 @@ func (d *deps) newResource(template, name, title, doc string, read resourceReade
 	return &op.Resource{
 		Template: template, Name: name, Title: title, Doc: doc, MIME: "application/json",
 		Surfaces: []string{Surface}, MinRole: access.RoleUser, WorldVar: "id",
-		Read: func(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
-			err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+		Read: func(ctx context.Context, c *op.Call, vars map[string]string) (op.Content, error) {
+			return surface.Read(ctx, d.Kit, c, func(l *canon.Snapshot) (op.Content, error) {
 				v, modified, err := read(ctx, l, vars)
 				if err != nil {
-					return err
+					return op.Content{}, err
 				}
 				b, err := json.Marshal(v)
-				content = op.Content{Text: string(b), Modified: modified}
-				return err
+				return op.Content{Text: string(b), Modified: modified}, err
 			})
-			return content, err
 		},
 	}
 }
@@ -121,13 +120,11 @@ func listSessionsPage(ctx context.Context, l *canon.Snapshot, p page) (any, page
 
 // listFirstPage returns a function that lists the first page of one of the campaign's lists.
 func (d *deps) listFirstPage(name, title string) func(context.Context, *op.Call) ([]op.Listed, error) {
-	return func(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
-		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+	return func(ctx context.Context, c *op.Call) ([]op.Listed, error) {
+		return surface.Read(ctx, d.Kit, c, func(l *canon.Snapshot) ([]op.Listed, error) {
 			slug := l.World().Slug
-			items = []op.Listed{{URI: baseURI + slug + "/" + name, Name: slug + " " + name, Title: title}}
-			return nil
+			return []op.Listed{{URI: baseURI + slug + "/" + name, Name: slug + " " + name, Title: title}}, nil
 		})
-		return items, err
 	}
 }
 
@@ -135,8 +132,8 @@ func (d *deps) listFirstPage(name, title string) func(context.Context, *op.Call)
 const maxListedEntities = 10
 
 // listEntities lists the entities that changed lately.
-func (d *deps) listEntities(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+func (d *deps) listEntities(ctx context.Context, c *op.Call) ([]op.Listed, error) {
+	return surface.Read(ctx, d.Kit, c, func(l *canon.Snapshot) (items []op.Listed, err error) {
 		recent, err := l.Recent(ctx)
 		for _, e := range recent {
 			if kindOf(e) != "" && len(items) < maxListedEntities {
@@ -145,9 +142,8 @@ func (d *deps) listEntities(ctx context.Context, c *op.Call) (items []op.Listed,
 					Modified: e.UpdatedAt, Thing: e.ID.String(), Recent: true})
 			}
 		}
-		return err
+		return items, err
 	})
-	return items, err
 }
 
 // completeEntity completes ids of entities from the beginning of a name or of an id; other
@@ -156,22 +152,10 @@ func (d *deps) completeEntity(ctx context.Context, c *op.Call, variable, prefix 
 	if variable != "entity_id" {
 		return nil, nil
 	}
-	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		names, err := l.Complete(ctx, prefix, 20)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			e, ok, err := l.Exists(ctx, name)
-			if err != nil {
-				return err
-			}
-			if ok && kindOf(e) != "" {
-				values = append(values, e.ID.String())
-			}
-		}
-		return nil
-	})
+	entities, err := d.namedEntities(ctx, c, prefix, 20)
+	for _, e := range entities {
+		values = append(values, e.ID.String())
+	}
 	return values, err
 }
 

@@ -8,7 +8,9 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func revealOps(d *deps) []*op.Operation {
@@ -115,7 +117,7 @@ func narrowLabel(own access.Label, to audience) (access.Label, error) {
 	case to.isEverybody():
 		return access.NewLabel(max(own.Level, access.LevelGM)), nil
 	case own.Level <= access.LevelUser:
-		return own, ruleFault("to",
+		return own, fault.BrokenRule("to",
 			"all players know of it, so that it cannot be hidden from some; unreveal it from all, then reveal it to those who shall keep it")
 	}
 	left := slices.DeleteFunc(slices.Clone(own.Subjects),
@@ -128,11 +130,11 @@ func (in revealIn) checkItems() error {
 	in.To.checkSubjects(&p)
 	for i, it := range in.Items {
 		if n := len(it.givenIDs()); n != 1 {
-			p.add(fmt.Sprintf("items[%d]", i),
+			p.Add(fmt.Sprintf("items[%d]", i),
 				"names %d things; give one of entity_id, secret_of, relationship_id and event_id", n)
 		}
 	}
-	return p.toError()
+	return p.Err()
 }
 
 // commitReveal changes the visibility of all items in one commit.
@@ -140,9 +142,9 @@ func (in revealIn) commitReveal(ctx context.Context, d *deps, c *op.Call, t reve
 	if err := in.checkItems(); err != nil {
 		return revealOut{}, err
 	}
-	return commit(ctx, d, c, task[revealOut]{
-		plan: func(p *canon.Plan) error { return in.planReveal(ctx, p, t) },
-		reply: func(l *canon.Snapshot, r canon.Receipt) (revealOut, error) {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[revealOut]{
+		Plan: func(p *canon.Plan) error { return in.planReveal(ctx, p, t) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (revealOut, error) {
 			out := revealOut{Items: []revealedItem{}, DryRun: r.DryRun}
 			for _, it := range in.Items {
 				for field, id := range it.givenIDs() {
@@ -244,7 +246,7 @@ func (t revealMode) relabelCard(p *canon.Plan, c canon.Card, to audience) error 
 	}
 	done, err := p.SetLabel(c, own)
 	if err == nil && t.discovers && !done.Label.Equal(own) {
-		return ruleFault("entity_id", "is kept hidden by its name or by the entity that it lies below; reveal that one first")
+		return fault.BrokenRule("entity_id", "is kept hidden by its name or by the entity that it lies below; reveal that one first")
 	}
 	return err
 }
@@ -259,7 +261,7 @@ func (t revealMode) relabelSecrets(ctx context.Context, p *canon.Plan, id ref, t
 		return err
 	}
 	if len(cards) == 0 {
-		return ruleFault("secret_of", "has no secret attributes")
+		return fault.BrokenRule("secret_of", "has no secret attributes")
 	}
 	for _, s := range cards {
 		own, err := t.label(s.Own, to)

@@ -11,6 +11,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func sessionOps(d *deps) []*op.Operation {
@@ -35,7 +36,7 @@ func sessionOps(d *deps) []*op.Operation {
 					Input: `{"campaign_id": "ashlar-pass", "session_id": "01920000-0000-7000-8000-000000000005", "status": "COMPLETED", "stage": "wrap_up", "recap": "They dug out the mail van, and found it locked from inside."}`},
 			},
 		}, sessionUpdate),
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "session_list",
 			Title: "List sessions",
 			Doc:   "See the sessions of the campaign by number, with their recaps and the notes that were published; the GM gets all notes.",
@@ -210,21 +211,18 @@ func allSessions(ctx context.Context, l *canon.Snapshot) iter.Seq2[canon.Card, e
 }
 
 func sessionCreate(ctx context.Context, d *deps, c *op.Call, in sessionIn) (session, error) {
-	return commit(ctx, d, c, task[session]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[session]{
+		Plan: func(p *canon.Plan) error {
 			card, err := in.createSession(ctx, p)
 			p.Target(card.ID)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
 	})
 }
 
 func replySession(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (session, error) {
-	card, ok, err := targetCard(ctx, l, r, 0)
-	if err == nil && !ok {
-		err = goneFault("the session")
-	}
+	card, err := replyCard(ctx, l, r, "the session")
 	if err != nil {
 		return session{}, err
 	}
@@ -237,8 +235,8 @@ type sessionUpdateIn struct {
 }
 
 func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn) (session, error) {
-	return commit(ctx, d, c, task[session]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[session]{
+		Plan: func(p *canon.Plan) error {
 			card, err := sessionByID(ctx, p.Snapshot, "session_id", in.SessionID)
 			if err != nil {
 				return err
@@ -246,7 +244,7 @@ func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn)
 			p.Target(card.ID)
 			return in.updateSession(ctx, p, card)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
 	})
 }
 
@@ -292,12 +290,6 @@ type sessionListIn struct {
 type sessionsOut struct {
 	Sessions []session `json:"sessions"`
 	paged
-}
-
-// Cut shortens the list.
-func (o sessionsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Sessions, &o.paged, budget)
-	return o, next, ok
 }
 
 func sessionList(ctx context.Context, l *canon.Snapshot, _ *op.Call, in sessionListIn) (sessionsOut, error) {

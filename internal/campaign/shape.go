@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -11,18 +10,9 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/op"
+	"loregate/internal/surface"
 )
-
-// stamp is a time in an answer: RFC 3339, UTC, milliseconds.
-type stamp time.Time
-
-// MarshalText gives the stamp its JSON form.
-func (s stamp) MarshalText() ([]byte, error) {
-	return time.Time(s).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z"), nil
-}
-
-// Schema sets the stamp's format.
-func (stamp) Schema(s *jsonschema.Schema) { s.Format = "date-time" }
 
 // page selects a part of a list.
 type page struct {
@@ -34,57 +24,20 @@ func (p page) toCanonPage() canon.Page { return canon.Page{Limit: p.Limit, Offse
 
 // paged describes the part of a list that an answer has.
 type paged struct {
-	Total             int  `json:"total" jsonschema:"Entries in all that you may see."`
-	TotalIsLowerBound bool `json:"total_is_lower_bound,omitzero" jsonschema:"There are more than total."`
-	NextOffset        *int `json:"next_offset" jsonschema:"Offset of the next page; null at the end."`
-
-	offset int
+	surface.Count
+	op.NextPage
 }
 
 // pagedAt describes a page of n entries.
 func pagedAt(p page, t canon.Total, n int) paged {
-	out := paged{Total: t.Count, TotalIsLowerBound: t.AtLeast, offset: p.Offset}
-	if next := p.Offset + n; n > 0 && (next < t.Count || t.AtLeast && n == p.Limit) {
-		out.NextOffset = &next
-	}
-	return out
+	count, next := surface.PageAt(p.toCanonPage(), t, n)
+	return paged{count, next}
 }
 
 // pageOf cuts a page out of a complete list.
 func pageOf[T any](all []T, p page) ([]T, paged) {
-	from := min(p.Offset, len(all))
-	rows := all[from:min(from+p.Limit, len(all))]
+	rows := surface.Slice(all, p.toCanonPage())
 	return rows, pagedAt(p, canon.Total{Count: len(all)}, len(rows))
-}
-
-// countFitting returns the number of rows that fit in budget bytes of JSON, but at least one.
-func countFitting[T any](rows []T, budget int) int {
-	left := budget - overhead
-	for i, r := range rows {
-		b, err := json.Marshal(r)
-		if err != nil {
-			return len(rows)
-		}
-		if left -= len(b) + 1; left < 0 && i > 0 {
-			return i
-		}
-	}
-	return len(rows)
-}
-
-// overhead is about the number of bytes of an answer's members other than its rows.
-const overhead = 512
-
-// shortenPage cuts a page to the rows that fit in budget bytes of JSON and returns the arguments of
-// the next call; ok is false if all rows fit.
-func shortenPage[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bool) {
-	n := countFitting(*rows, budget)
-	if n == len(*rows) {
-		return nil, false
-	}
-	end := p.offset + n
-	*rows, p.NextOffset = (*rows)[:n], &end
-	return map[string]any{"offset": end}, true
 }
 
 // cleanText returns text for readers: without invisible characters.
@@ -127,7 +80,7 @@ func storedFromMarkdown(ctx context.Context, field, typ, md string) (string, err
 	}
 	html, err := markup.ToHTML(ctx, md)
 	if err != nil {
-		return "", ruleFault(field, "%v", err)
+		return "", fault.BrokenRule(field, "%v", err)
 	}
 	return html, nil
 }
@@ -163,10 +116,4 @@ func shownTo(l *canon.Snapshot, label access.Label) knownTo {
 		return knownTo{}
 	}
 	return knownTo{label}
-}
-
-// goneFault is the fault for a repeated call about an object that was deleted since.
-func goneFault(what string) error {
-	return fault.New(fault.NotFound,
-		"%s that this call made is there no more; repeat it without the idempotency key", what)
 }

@@ -115,7 +115,7 @@ func periodOf(cal calendar, start, end string) (p period, err error) {
 		}
 		s, err := cal.parseDate(text)
 		if err != nil {
-			wrong.add(field, "%v", err)
+			wrong.Add(field, "%v", err)
 			return nil
 		}
 		m := pick(s)
@@ -123,7 +123,7 @@ func periodOf(cal calendar, start, end string) (p period, err error) {
 	}
 	p.from = read("start_date", start, func(s span) moment { return s.from })
 	p.to = read("end_date", end, func(s span) moment { return s.to })
-	if err := wrong.toError(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return p, err
 	}
 	if p.from != nil && p.to != nil && *p.from > *p.to {

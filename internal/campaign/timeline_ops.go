@@ -6,11 +6,12 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 func timelineOps(d *deps) []*op.Operation {
 	return []*op.Operation{
-		defineRead(d, op.Spec{
+		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "timeline_query",
 			Title: "Query the timeline",
 			Doc: "See what happened when, earliest first, in a period or around one entity. Dates are of the campaign's calendar and of mixed precision: " +
@@ -69,12 +70,6 @@ type timelineOut struct {
 	paged
 }
 
-// Cut shortens the list.
-func (o timelineOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shortenPage(&o.Events, &o.paged, budget)
-	return o, next, ok
-}
-
 func timelineQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in timelineIn) (timelineOut, error) {
 	cal, err := calendarOf(ctx, l)
 	if err != nil {
@@ -123,8 +118,8 @@ func (in timelineAddIn) toEventDraft(cal calendar) (eventDraft, error) {
 }
 
 func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (event, error) {
-	return commit(ctx, d, c, task[event]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[event]{
+		Plan: func(p *canon.Plan) error {
 			cal, err := calendarOf(ctx, p.Snapshot)
 			if err != nil {
 				return err
@@ -137,16 +132,13 @@ func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (ev
 			p.Target(card.ID)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
 	})
 }
 
 // replyEvent describes the event that a call wrote.
 func replyEvent(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (event, error) {
-	card, ok, err := targetCard(ctx, l, r, 0)
-	if err == nil && !ok {
-		err = goneFault("the event")
-	}
+	card, err := replyCard(ctx, l, r, "the event")
 	if err != nil {
 		return event{}, err
 	}
@@ -168,8 +160,8 @@ type timelineUpdateIn struct {
 }
 
 func timelineUpdate(ctx context.Context, d *deps, c *op.Call, in timelineUpdateIn) (event, error) {
-	return commit(ctx, d, c, task[event]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[event]{
+		Plan: func(p *canon.Plan) error {
 			card, err := eventOf(ctx, p.Snapshot, in.EventID)
 			if err != nil {
 				return err
@@ -177,7 +169,7 @@ func timelineUpdate(ctx context.Context, d *deps, c *op.Call, in timelineUpdateI
 			p.Target(card.ID)
 			return in.planUpdate(ctx, p, card)
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
 	})
 }
 
@@ -243,15 +235,15 @@ type timelineDeleteIn struct {
 }
 
 func timelineDelete(ctx context.Context, d *deps, c *op.Call, in timelineDeleteIn) (deletedOut, error) {
-	return commit(ctx, d, c, task[deletedOut]{
-		plan: func(p *canon.Plan) error {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[deletedOut]{
+		Plan: func(p *canon.Plan) error {
 			card, err := eventOf(ctx, p.Snapshot, in.EventID)
 			if err != nil {
 				return err
 			}
 			return p.Trash(card)
 		},
-		reply: func(_ *canon.Snapshot, r canon.Receipt) (deletedOut, error) {
+		Reply: func(_ *canon.Snapshot, r canon.Receipt) (deletedOut, error) {
 			return deletedOut{in.EventID.toCardID().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})
