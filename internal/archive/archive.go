@@ -1,7 +1,9 @@
 package archive
 
 import (
+	"cmp"
 	"errors"
+	"log/slog"
 
 	"loregate/internal/canon"
 	"loregate/internal/job"
@@ -13,7 +15,7 @@ import (
 const Surface = "archive"
 
 // Config configures the surface. Canon is required. Without Jobs there is no spoiler scan and no
-// backup; without Backup and Data there is no backup.
+// backup; without Backup and Data there is no backup. Logger is slog.Default when nil.
 type Config struct {
 	Canon  *canon.Canon
 	Jobs   *job.Runner
@@ -21,6 +23,7 @@ type Config struct {
 	Data   string      // folder of the instance; backups are written to its folder "backups"
 	Tags   op.ReadTags // tags of cards and files that were read; processes on one store share their key
 	Fetch  []string    // hosts that files are fetched from; none by default
+	Logger *slog.Logger
 }
 
 // deps holds the dependencies of the operations.
@@ -31,6 +34,7 @@ type deps struct {
 	data   string
 	tags   op.ReadTags
 
+	logger  *slog.Logger
 	fetcher *fetcher
 }
 
@@ -40,7 +44,7 @@ func New(c Config) (op.Surface, error) {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
-		fetcher: newFetcher(c.Fetch)}
+		logger: cmp.Or(c.Logger, slog.Default()), fetcher: newFetcher(c.Fetch)}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

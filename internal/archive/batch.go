@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"log/slog"
 	"strconv"
 
 	"loregate/internal/access"
@@ -247,7 +246,7 @@ func appliedResult(ctx context.Context, l *canon.Snapshot, s *step, r canon.Rece
 func (d *deps) failedResult(name string, c *op.Call, err error) batchResult {
 	if fault.KindOf(err) == fault.Internal {
 		// The call itself goes on and succeeds, so nothing else would log the cause.
-		slog.Error("a step of a batch failed", "correlation_id", c.Grant.Request().Correlation, "error", err)
+		d.logger.Error("a step of a batch failed", "correlation_id", c.Grant.Request().Correlation, "error", err)
 	}
 	shown := fault.Show(err, c.Grant.Request().Correlation).Error
 	return batchResult{Status: "error", Name: name, Message: shown.Message, Code: shown.Code,
