@@ -54,7 +54,7 @@ else
 	run product '^Benchmark(Search|LookUp)$' 1000x
 	run product '^Benchmark(LocationContext|SpatialContext|SearchLore|SearchLoreWhileWritten)$' 3x
 	run product '^BenchmarkParse$' 20x
-	"$go" test -run - -bench '^BenchmarkLoreRelevance$' -benchtime 1x ./internal/world | table
+	"$go" test -run - -bench '^BenchmarkLoreRelevance$' -benchtime 1x ./internal/world/lore | table
 	run product '^BenchmarkCampaign$' 1000x
 	run product '^BenchmarkGame(Simulate|Read|Notice)$' 3x
 	run calls '^BenchmarkCall$' 5000x

@@ -28,4 +28,4 @@ fi
 calm='/(cmd/loregate|internal/(app/(crashtest|rollingtest|studiotest|prooftest)|loadtest|exchange|markup))$'
 "$go" list ./... | grep -Ev "$calm" | xargs "$go" test "${quick[@]}" "${watched[@]}" -timeout 20m
 # Run without it: those, and what is done in part under it.
-"$go" list ./... | grep -E "$calm|/internal/(store/.*|game/player|world)$" | xargs "$go" test "${quick[@]}" -timeout 15m
+"$go" list ./... | grep -E "$calm|/internal/(store/.*|game/player|world(/.*)?)$" | xargs "$go" test "${quick[@]}" -timeout 15m

@@ -85,7 +85,7 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	must(t, err)
 	s.places, err = world.New(world.Config{Canon: s.canon})
 	must(t, err)
-	surfaces := s.places.Surfaces()
+	surfaces := []op.Surface{s.places.Surface()}
 	gates, err := proposal.New(proposal.Config{Canon: s.canon, Guard: s.guard, Prompts: prompts, Contexts: s,
 		Kinds: kind.Kinds(words()),
 		Limits: proposal.Limits{PlayerMinute: 1 << 20, PlayerHour: 1 << 20, KeyMinute: 1 << 20, WorldMinute: 1 << 20,

@@ -10,11 +10,14 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/agent"
 	"loregate/internal/canon"
+	"loregate/internal/event"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
 	"loregate/internal/usage"
 	"loregate/internal/world"
+	"loregate/internal/world/command"
+	"loregate/internal/world/lore"
 )
 
 // openUsage creates the recorder of the costs of models and moderation.
@@ -56,9 +59,9 @@ func (a *App) openAgents() (err error) {
 	if err != nil {
 		return err
 	}
-	tools := a.Agents.Operations(world.Surface, world.LoreSurface)
+	tools := a.Agents.Operations(world.Surface, lore.Surface)
 	a.addOperations(world.Surface, append(tools, a.usage.Operations(world.Surface)...)...)
-	a.addOperations(world.LoreSurface, tools...)
+	a.addOperations(lore.Surface, tools...)
 	return nil
 }
 
@@ -72,7 +75,7 @@ func (i invoker) Invoke(ctx context.Context, c access.Caller, r op.Request) (*op
 // intentOf returns the verb of an utterance and the confidence in it, by the rules for commands.
 func intentOf(utterance string) (string, float64) {
 	r := []rune(utterance)
-	parsed := world.Parse(string(r[:min(len(r), world.MaxCommand)]))
+	parsed := command.Parse(string(r[:min(len(r), command.MaxLength)]))
 	if len(parsed.Intents) == 0 {
 		return "", 0
 	}
@@ -146,11 +149,11 @@ type Agents struct {
 }
 
 // agentHandlers returns the event handlers of the agents.
-func (a *App) agentHandlers() []world.Handler {
+func (a *App) agentHandlers() []event.Handler {
 	if !a.Config.Agents.Ambience {
 		return nil
 	}
-	return []world.Handler{{Name: "ambience", Types: []world.EventType{world.LocationChanged}, Handle: a.onChangedPlace}}
+	return []event.Handler{{Name: "ambience", Types: []event.Type{world.LocationChanged}, Handle: a.onChangedPlace}}
 }
 
 // onChangedPlace gives a changed place ambience if players can see it.

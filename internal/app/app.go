@@ -19,6 +19,7 @@ import (
 	"loregate/internal/blob"
 	"loregate/internal/canon"
 	"loregate/internal/disk"
+	"loregate/internal/event"
 	"loregate/internal/fault"
 	"loregate/internal/game"
 	"loregate/internal/identity"
@@ -31,6 +32,7 @@ import (
 	"loregate/internal/telemetry"
 	"loregate/internal/usage"
 	"loregate/internal/world"
+	"loregate/internal/world/play"
 )
 
 // Website is the home page of the product.
@@ -77,8 +79,9 @@ type App struct {
 
 	blobs  *blob.Store
 	record *os.File // recorded exchanges with an Unreal editor; nil if not recorded
-	Events *world.Dispatcher
+	Events *event.Dispatcher
 	places *world.World
+	host   *play.Host
 	games  *game.Service
 
 	prompts *prompt.Registry

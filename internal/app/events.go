@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/event"
 	"loregate/internal/world"
 )
 
@@ -18,12 +19,13 @@ func systemCaller() access.Caller {
 // openEvents creates the dispatcher that delivers events to their handlers. Serve runs it.
 func (a *App) openEvents() (err error) {
 	quiet := access.NewGuard(access.Config{Now: a.now}) // looking for events ten times a second is not recorded
-	a.Events, err = world.NewDispatcher(world.DispatchConfig{
-		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger,
-		Handlers: append([]world.Handler{world.ExitHandler(a.Canon)}, a.agentHandlers()...),
+	a.Events, err = event.New(event.Config{
+		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger, Known: world.IsEventType,
+		Change:   world.PlaceChange(),
+		Handlers: append([]event.Handler{world.ExitHandler(a.Canon)}, a.agentHandlers()...),
 		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
 			guard, effect := a.Guard, access.Write
-			if operation == world.ReadEvents {
+			if operation == event.ReadOperation {
 				guard, effect = quiet, access.Read
 			}
 			ad, err := guard.Admit(ctx, systemCaller(), access.Request{Operation: operation, Effect: effect,
@@ -49,7 +51,7 @@ func (a *App) runEvents(ctx context.Context) (stop func()) {
 }
 
 // DeadLetters lists a world's dead-lettered events: those that their handlers failed to process.
-func (a *App) DeadLetters(ctx context.Context, name string) ([]world.DeadLetter, error) {
+func (a *App) DeadLetters(ctx context.Context, name string) ([]event.DeadLetter, error) {
 	w, err := a.resolveWorld(ctx, name)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func (a *App) shareLimits(ctx context.Context) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	for _, l := range []*access.Limits{a.limits, a.places.Limits()} {
+	for _, l := range []*access.Limits{a.limits, a.host.Limits()} {
 		all.Go(func() { l.Share(ctx, with, a.logger) })
 	}
 	return func() { cancel(); all.Wait() }

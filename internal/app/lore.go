@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/embed"
-	"loregate/internal/world"
+	"loregate/internal/world/lore"
 )
 
 // Lore configures which cards are lore, and the model for semantic search.
@@ -19,9 +19,9 @@ type Lore struct {
 
 var factTypeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// toWorldConfig converts the settings to a world.LoreConfig.
-func (c Lore) toWorldConfig() (world.LoreConfig, error) {
-	out := world.LoreConfig{Types: map[string]string{}}
+// toConfig converts the settings to a lore.Config without its parts.
+func (c Lore) toConfig() (lore.Config, error) {
+	out := lore.Config{Types: map[string]string{}}
 	for _, t := range c.Types {
 		card, fact, ok := strings.Cut(t, "=")
 		card, fact = strings.TrimSpace(card), strings.TrimSpace(fact)

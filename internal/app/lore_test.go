@@ -21,7 +21,7 @@ func TestLoreSettings(t *testing.T) {
 		{Lore{EmbeddingModel: "small"}, "lore.embedding_url"},
 		{Lore{EmbeddingKey: "sesame"}, "lore.embedding_url"},
 	} {
-		got, err := tc.c.toWorldConfig()
+		got, err := tc.c.toConfig()
 		if (err == nil) != (tc.want == "") || err != nil &&
 			(!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "sesame")) {
 			t.Errorf("%+v: %v", tc.c, err)
@@ -30,7 +30,7 @@ func TestLoreSettings(t *testing.T) {
 			t.Errorf("%+v: embedder %v", tc.c, got.Embedder)
 		}
 	}
-	got, _ := Lore{Types: []string{" Song = folk_song "}}.toWorldConfig()
+	got, _ := Lore{Types: []string{" Song = folk_song "}}.toConfig()
 	if got.Types["Song"] != "folk_song" {
 		t.Errorf("types %v", got.Types)
 	}

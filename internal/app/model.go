@@ -16,7 +16,7 @@ import (
 	"loregate/internal/game/player"
 	"loregate/internal/model"
 	"loregate/internal/safety"
-	"loregate/internal/world"
+	"loregate/internal/world/command"
 )
 
 // Model configures the language model that parts may ask. Without a provider no model is asked;
@@ -133,7 +133,7 @@ func (a *App) openModel() error {
 
 // useModel gives agents the model for the uses that it is configured for.
 func (a *App) useModel(c *agent.Config) {
-	for _, v := range world.Verbs {
+	for _, v := range command.Verbs {
 		c.Acts = append(c.Acts, string(v))
 	}
 	if a.model == nil {

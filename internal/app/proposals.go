@@ -13,12 +13,15 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/agent"
 	"loregate/internal/canon"
+	"loregate/internal/event"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
 	"loregate/internal/proposal/kind"
 	"loregate/internal/world"
+	"loregate/internal/world/command"
+	"loregate/internal/world/play"
 )
 
 // Proposals configures the gates that judge proposals.
@@ -60,7 +63,7 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 		policies[kind] = proposal.Review
 	}
 	a.Proposals, err = proposal.New(proposal.Config{
-		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(kind.Kinds(draftWords()), world.ActionKind()),
+		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(kind.Kinds(draftWords()), play.ActionKind()),
 		Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
 		Limits:    c.toLimits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage},
@@ -110,10 +113,10 @@ func draftWords() kind.Config {
 	c := kind.Config{Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
 		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
 		EventType: func(name string) (access.Role, bool) {
-			k, ok := world.KindOf(world.EventType(name))
+			k, ok := world.KindOf(event.Type(name))
 			return k.MinRole, ok
 		}}
-	for _, d := range world.Directions {
+	for _, d := range command.Directions {
 		c.Directions = append(c.Directions, string(d))
 	}
 	return c

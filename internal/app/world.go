@@ -8,7 +8,10 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/identity"
+	"loregate/internal/op"
 	"loregate/internal/world"
+	"loregate/internal/world/lore"
+	"loregate/internal/world/play"
 )
 
 // refSecret names the key that seals context references. All processes on the store share it.
@@ -19,12 +22,7 @@ func (a *App) openWorld(ctx context.Context) error {
 	if err := a.openEvents(); err != nil {
 		return err
 	}
-	c := world.Config{Canon: a.Canon, Tokens: playTokens{a}, Handled: a.Events, Now: a.now}
-	var err error
-	if c.Lore, err = a.Config.Lore.toWorldConfig(); err != nil {
-		return err
-	}
-	c.Lore.Logger = a.logger
+	c := world.Config{Canon: a.Canon, Handled: a.Events, Now: a.now}
 	key, err := a.sharedSecret(ctx, refSecret, len(c.Key))
 	if err != nil {
 		return err
@@ -33,8 +31,29 @@ func (a *App) openWorld(ctx context.Context) error {
 	if a.places, err = world.New(c); err != nil {
 		return err
 	}
-	a.Surfaces = append(a.Surfaces, a.places.Surfaces()...)
+	if a.host, err = play.New(play.Config{World: a.places, Canon: a.Canon, Tokens: playTokens{a}, Now: a.now}); err != nil {
+		return err
+	}
+	facts, err := a.openLore()
+	if err != nil {
+		return err
+	}
+	a.Surfaces = append(a.Surfaces, a.places.Surface(a.host.Surface(), facts), facts)
 	return nil
+}
+
+// openLore creates the surface lore.
+func (a *App) openLore() (op.Surface, error) {
+	c, err := a.Config.Lore.toConfig()
+	if err != nil {
+		return op.Surface{}, err
+	}
+	c.World, c.Canon, c.Logger = a.places, a.Canon, a.logger
+	facts, err := lore.New(c)
+	if err != nil {
+		return op.Surface{}, err
+	}
+	return facts.Surface(), nil
 }
 
 // playTokens issues the tokens of players. Each player is a subject of its own, so cards shared by

@@ -17,6 +17,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/event"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/prompt"
@@ -24,6 +25,8 @@ import (
 	"loregate/internal/proposal/kind"
 	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/world"
+	"loregate/internal/world/command"
+	"loregate/internal/world/play"
 )
 
 // scene is a world with callers who propose changes to it. Its clock moves only by later.
@@ -101,7 +104,7 @@ func newSceneOn(t testing.TB, store canon.Store, options ...option) *scene {
 func (s *scene) another(options ...option) *proposal.Service {
 	s.t.Helper()
 	c := proposal.Config{
-		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: append(kind.Kinds(kinds()), world.ActionKind()),
+		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: append(kind.Kinds(kinds()), play.ActionKind()),
 		Contexts: contexts{}, Authors: s,
 		Operation: func(name string) (*op.Operation, bool) { return s.ops.Find(name) }, Now: s.time,
 	}
@@ -121,11 +124,11 @@ func kinds() kind.Config {
 		Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
 		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
 		EventType: func(name string) (access.Role, bool) {
-			k, ok := world.KindOf(world.EventType(name))
+			k, ok := world.KindOf(event.Type(name))
 			return k.MinRole, ok
 		},
 	}
-	for _, d := range world.Directions {
+	for _, d := range command.Directions {
 		c.Directions = append(c.Directions, string(d))
 	}
 	return c

@@ -39,13 +39,13 @@ var layerDefaults = map[string]string{LayerWeather: "clear", LayerLighting: "day
 // findActiveLayers returns the effective layer of each kind at a place. The place's layers take
 // precedence over those of its realms, and a small realm's over those of a large one; of several
 // layers on one card the latest authored wins.
-func (m *asOf) findActiveLayers(ctx context.Context, t cardAt, around []realm) (map[string]canon.Layer, error) {
+func (m *AsOf) findActiveLayers(ctx context.Context, t Card, around []realm) (map[string]canon.Layer, error) {
 	found := map[string]canon.Layer{}
 	cards := []canon.CardID{t.ID}
 	for _, r := range around {
 		cards = append(cards, r.ID)
 	}
-	layers, err := m.Layers(ctx, canon.LayerQuery{Cards: cards, Active: true, Tick: m.tick, AsOf: m.seq})
+	layers, err := m.Layers(ctx, canon.LayerQuery{Cards: cards, Active: true, Tick: m.Tick, AsOf: m.Seq})
 	if err != nil {
 		return nil, err
 	}
@@ -59,13 +59,22 @@ func (m *asOf) findActiveLayers(ctx context.Context, t cardAt, around []realm) (
 	return found, nil
 }
 
+// LayersAt returns the effective layer of each kind at a place.
+func (m *AsOf) LayersAt(ctx context.Context, t Card) (map[string]canon.Layer, error) {
+	around, err := m.realmsOf(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return m.findActiveLayers(ctx, t, around)
+}
+
 // slotOf returns the layer of a kind as a slot, or the default.
 func slotOf(found map[string]canon.Layer, kind string) slot {
 	l, ok := found[kind]
 	if !ok {
 		return slot{Defaulted: layerDefaults[kind] != "", Value: layerDefaults[kind]}
 	}
-	value, whole := shortenText(markup.Clean(l.Text), maxText)
+	value, whole := Shorten(markup.Clean(l.Text), MaxText)
 	at, card, from := l.At, l.Card, l.FromTick
 	s := slot{Present: true, Value: value, ValueTruncated: whole > 0, ScopeID: &card, AuthoredAt: &at,
 		EffectiveFromTick: &from}
@@ -76,24 +85,39 @@ func slotOf(found map[string]canon.Layer, kind string) slot {
 	return s
 }
 
-const (
-	hour = int64(time.Hour / time.Millisecond)
-	day  = 24 * hour
-)
+type atmosphere struct {
+	Citation
+	Tick       int64         `json:"tick"`
+	LocationID *canon.CardID `json:"locationId"`
+	TimeOfDay  string        `json:"timeOfDay" enum:"dawn,morning,afternoon,dusk,night"`
+	Weather    slot          `json:"weather"`
+	Lighting   slot          `json:"lighting"`
+	Ambient    slot          `json:"ambient"`
+}
 
-// TimeOfDay returns the time of day at a tick. Tick 0 is midnight.
-func TimeOfDay(tick int64) string {
-	switch h := (tick % day) / hour; {
-	case h < 5:
-		return "night"
-	case h < 8:
-		return "dawn"
-	case h < 12:
-		return "morning"
-	case h < 17:
-		return "afternoon"
-	case h < 20:
-		return "dusk"
+// atmosphereOf returns the default atmosphere if there is no such place: every place without layers
+// has the same.
+func atmosphereOf(ctx context.Context, m *AsOf, in atPlace) (a atmosphere, err error) {
+	layers := map[string]canon.Layer{}
+	t, ok, err := m.FindPlace(ctx, in.LocationID)
+	if err != nil {
+		return a, err
 	}
-	return "night"
+	where := &t
+	if !ok {
+		where = nil
+	}
+	if err := m.settleTick(ctx, where); err != nil {
+		return a, err
+	}
+	a.Tick, a.TimeOfDay = m.Tick, TimeOfDay(m.Tick)
+	if ok {
+		a.LocationID = &t.ID
+		if layers, err = m.LayersAt(ctx, t); err != nil {
+			return a, err
+		}
+	}
+	a.Weather, a.Lighting, a.Ambient = slotOf(layers, LayerWeather), slotOf(layers, LayerLighting),
+		slotOf(layers, LayerAmbient)
+	return a, nil
 }

@@ -39,12 +39,12 @@ func rateOf(s canon.Settings) float64 {
 // playPause is the time that the world's clock keeps running after the last act of any player.
 const playPause = 30 * time.Minute
 
-// minute is the granularity of world time: contexts that are read in the same minute are equal, and
+// Minute is the granularity of world time: contexts that are read in the same minute are equal, and
 // two clocks less than a minute apart count as equal.
-const minute = int64(time.Minute / time.Millisecond)
+const Minute = int64(time.Minute / time.Millisecond)
 
-// maxTick keeps world time within the integers that JSON clients read exactly.
-const maxTick = int64(1) << 52
+// MaxTick keeps world time within the integers that JSON clients read exactly.
+const MaxTick = int64(1) << 52
 
 // clockLine is a stretch of the world's clock: it was at Tick at the real time At, and runs on from
 // there at Rate.
@@ -54,8 +54,8 @@ type clockLine struct {
 	Rate float64 `json:"rate"`
 }
 
-// clockStep is the payload of World.Clock.Advanced.
-type clockStep struct {
+// ClockStep is the payload of World.Clock.Advanced.
+type ClockStep struct {
 	clockLine
 	FromTick int64  `json:"fromTick"`
 	Reason   string `json:"reason"`           // a stepReason
@@ -80,8 +80,8 @@ type actLine struct {
 	Step uuid.UUID `json:"step"`
 }
 
-// worldClock holds the values that the world's time is computed from.
-type worldClock struct {
+// Clock holds the values that the world's time is computed from.
+type Clock struct {
 	clockLine
 	known  bool      // there was a step; else Tick is the start of the clock
 	step   uuid.UUID // the last one
@@ -91,73 +91,74 @@ type worldClock struct {
 
 // firstTick returns the start of the clock of a world that has had no step: the latest of its
 // players' clocks.
-func (m *asOf) firstTick(ctx context.Context, open *canon.Snapshot) (highest int64, err error) {
-	if m.seq == 0 {
-		highest, _, err = open.LinkMax(ctx, linkAt, attrClock)
-		return min(max(highest, 0), maxTick), err
+func (m *AsOf) firstTick(ctx context.Context, open *canon.Snapshot) (highest int64, err error) {
+	if m.Seq == 0 {
+		highest, _, err = open.LinkMax(ctx, LinkAt, attrClock)
+		return min(max(highest, 0), MaxTick), err
 	}
-	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		links, _, err := open.Links(ctx, canon.LinkQuery{Kinds: []string{linkAt}, AsOf: m.seq, Page: page})
+	for l, err := range open.AllLinks(ctx, canon.LinkQuery{Kinds: []string{LinkAt}, AsOf: m.Seq}) {
 		if err != nil {
 			return 0, err
 		}
-		for _, l := range links {
-			highest = max(highest, presenceOf(l).Clock)
-		}
-		if len(links) < page.Limit {
-			return min(highest, maxTick), nil
-		}
+		highest = max(highest, PresenceOf(l).Clock)
 	}
+	return min(highest, MaxTick), nil
 }
 
-// tickAt returns the world time at a real time. It advances in whole minutes from the line's start,
+// TickAt returns the world time at a real time. It advances in whole minutes from the line's start,
 // and stops playPause after the last act.
-func (c worldClock) tickAt(now time.Time) int64 {
+func (c Clock) TickAt(now time.Time) int64 {
 	ran := min(now.UnixMilli(), c.played+playPause.Milliseconds()) - c.At
 	if !c.known || ran <= 0 {
 		return c.Tick
 	}
-	gained := math.Min(float64(ran)*c.Rate, float64(maxTick))
-	return min(c.Tick+int64(gained)/minute*minute, maxTick)
+	gained := math.Min(float64(ran)*c.Rate, float64(MaxTick))
+	return min(c.Tick+int64(gained)/Minute*Minute, MaxTick)
 }
 
-// dueStep returns the reason of the step that the clock needs before an act, or "" if it needs
+// DueStep returns the reason of the step that the clock needs before an act, or "" if it needs
 // none.
-func (c worldClock) dueStep(now time.Time, rate float64) string {
+func (c Clock) DueStep(now time.Time, settings canon.Settings) string {
 	switch {
 	case !c.known:
 		return stepBegun
 	case now.UnixMilli() > c.played+playPause.Milliseconds():
 		return stepResumed
-	case rate != c.Rate:
+	case rateOf(settings) != c.Rate:
 		return stepRate
 	}
 	return ""
 }
 
-// actLineFor returns the line that an act carries if the clock needs a step that the act cannot
+// HasLeft reports whether a player with this link at has been away: a step came after its last act, or
+// the act is longer ago than playPause.
+func (c Clock) HasLeft(at canon.Link, now time.Time) bool {
+	return c.known && (c.seq > at.Since || now.Sub(at.At) > playPause)
+}
+
+// LineFor returns the line that an act carries if the clock needs a step that the act cannot
 // make, since a commit has only one event. It returns nil if no step is due.
-func (c worldClock) actLineFor(now time.Time, rate float64) *actLine {
-	if c.known && c.dueStep(now, rate) != "" {
-		return &actLine{clockLine{c.tickAt(now), now.UnixMilli(), rate}, c.step}
+func (c Clock) LineFor(now time.Time, settings canon.Settings) *actLine {
+	if c.known && c.DueStep(now, settings) != "" {
+		return &actLine{clockLine{c.TickAt(now), now.UnixMilli(), rateOf(settings)}, c.step}
 	}
 	return nil
 }
 
-// worldTick returns the world's time at the commit that m shows.
-func (m *asOf) worldTick(ctx context.Context) (int64, error) {
-	c, err := m.worldClock(ctx)
+// WorldTick returns the world's time at the commit that m shows.
+func (m *AsOf) WorldTick(ctx context.Context) (int64, error) {
+	c, err := m.WorldClock(ctx)
 	if err != nil {
 		return 0, err
 	}
 	at, err := m.realTime(ctx)
-	return c.tickAt(at), err
+	return c.TickAt(at), err
 }
 
 // realTime returns the real time that m shows. For a past commit that is the time that the caller
 // asked for, or the time of the last event up to that commit.
-func (m *asOf) realTime(ctx context.Context) (time.Time, error) {
-	if m.seq == 0 {
+func (m *AsOf) realTime(ctx context.Context) (time.Time, error) {
+	if m.Seq == 0 {
 		return m.Clock(), nil
 	}
 	if !m.realThen.IsZero() {
@@ -166,18 +167,23 @@ func (m *asOf) realTime(ctx context.Context) (time.Time, error) {
 		}
 		return m.realThen, nil
 	}
-	list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{AsOf: m.seq, Page: canon.Page{Limit: 1, Uncounted: true}})
+	list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{AsOf: m.Seq, Page: canon.Page{Limit: 1, Uncounted: true}})
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}
 	return list[0].At, nil
 }
 
+// PlanAdvance plans the step with which a game master advances the clock to a tick.
+func (c Clock) PlanAdvance(p *canon.Plan, to int64) error {
+	return planClockStep(p, c, to, stepAdvanced)
+}
+
 // planClockStep plans a step of the world's clock to a tick. If two steps follow the same step, one
 // is committed and the other is planned again.
-func planClockStep(p *canon.Plan, c worldClock, to int64, reason string) error {
+func planClockStep(p *canon.Plan, c Clock, to int64, reason string) error {
 	now := p.Clock().UnixMilli()
-	s := clockStep{clockLine: clockLine{min(to, maxTick), now, rateOf(p.World().Settings)}, FromTick: c.tickAt(p.Clock()),
+	s := ClockStep{clockLine: clockLine{min(to, MaxTick), now, rateOf(p.World().Settings)}, FromTick: c.TickAt(p.Clock()),
 		Reason: reason, Played: c.played}
 	if reason == stepBegun || reason == stepResumed {
 		s.Played = now
@@ -192,19 +198,19 @@ func planClockStep(p *canon.Plan, c worldClock, to int64, reason string) error {
 	return err
 }
 
-// stepClockIfDue makes the step that the clock needs before play goes on. If several processes try,
+// StepClockIfDue makes the step that the clock needs before play goes on. If several processes try,
 // only one of them makes it.
-func (w *World) stepClockIfDue(ctx context.Context, g access.Grant) error {
+func (w *World) StepClockIfDue(ctx context.Context, g access.Grant) error {
 	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
-		c, err := (&asOf{Snapshot: p.Snapshot, w: w}).worldClock(ctx)
+		c, err := w.Current(p.Snapshot).WorldClock(ctx)
 		if err != nil {
 			return err
 		}
-		reason := c.dueStep(p.Clock(), rateOf(p.World().Settings))
+		reason := c.DueStep(p.Clock(), p.World().Settings)
 		if reason == "" {
 			return nil
 		}
-		return planClockStep(p, c, c.tickAt(p.Clock()), reason)
+		return planClockStep(p, c, c.TickAt(p.Clock()), reason)
 	})
 	return err
 }
@@ -219,26 +225,26 @@ func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 	}
 	var tick int64
 	err = w.canon.Read(ctx, from, func(snap *canon.Snapshot) (err error) {
-		tick, err = (&asOf{Snapshot: snap, w: w, seq: fork.OriginSeq, realThen: fork.CreatedAt}).worldTick(ctx)
+		tick, err = (&AsOf{Snapshot: snap, w: w, Seq: fork.OriginSeq, realThen: fork.CreatedAt}).WorldTick(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return w.setClock(ctx, to, stepForked, func(context.Context, *asOf) (int64, error) { return tick, nil })
+	return w.setClock(ctx, to, stepForked, func(context.Context, *AsOf) (int64, error) { return tick, nil })
 }
 
 // ResetClock sets the clock of a fork back to the time at which the fork was made.
 func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
-	return w.setClock(ctx, g, stepReset, func(ctx context.Context, m *asOf) (int64, error) {
+	return w.setClock(ctx, g, stepReset, func(ctx context.Context, m *AsOf) (int64, error) {
 		list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{Types: []string{string(ClockAdvanced)}, Oldest: true,
 			Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
 			return 0, err
 		}
-		var first clockStep
+		var first ClockStep
 		if len(list) > 0 {
-			fieldsOf(list[0].Payload, &first)
+			DecodeFields(list[0].Payload, &first)
 		}
 		if first.Reason == stepForked {
 			return first.Tick, nil
@@ -249,10 +255,10 @@ func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
 
 // setClock steps the clock to a tick, which may be earlier or later than its present one.
 func (w *World) setClock(ctx context.Context, g access.Grant, reason string,
-	tick func(context.Context, *asOf) (int64, error)) error {
+	tick func(context.Context, *AsOf) (int64, error)) error {
 	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
-		m := &asOf{Snapshot: p.Snapshot, w: w}
-		c, err := m.worldClock(ctx)
+		m := w.Current(p.Snapshot)
+		c, err := m.WorldClock(ctx)
 		if err != nil {
 			return err
 		}
@@ -263,4 +269,42 @@ func (w *World) setClock(ctx context.Context, g access.Grant, reason string,
 		return planClockStep(p, c, to, reason)
 	})
 	return err
+}
+
+const (
+	Hour = int64(time.Hour / time.Millisecond)
+	Day  = 24 * Hour
+)
+
+// TimeOfDay returns the time of day at a tick. Tick 0 is midnight.
+func TimeOfDay(tick int64) string {
+	switch h := (tick % Day) / Hour; {
+	case h < 5:
+		return "night"
+	case h < 8:
+		return "dawn"
+	case h < 12:
+		return "morning"
+	case h < 17:
+		return "afternoon"
+	case h < 20:
+		return "dusk"
+	}
+	return "night"
+}
+
+// FormatDuration formats a length of world time for use in a sentence.
+func FormatDuration(ms int64) string {
+	d := (time.Duration(ms) * time.Millisecond).Round(time.Minute)
+	switch {
+	case d < 2*time.Minute:
+		return "a minute"
+	case d >= 50*time.Minute && d < 90*time.Minute:
+		return "an hour"
+	case d < 50*time.Minute:
+		return strconv.Itoa(int(d/time.Minute)) + " minutes"
+	case d < 36*time.Hour:
+		return strconv.Itoa(int((d+30*time.Minute)/time.Hour)) + " hours"
+	}
+	return strconv.Itoa(int((d+12*time.Hour)/(24*time.Hour))) + " days"
 }

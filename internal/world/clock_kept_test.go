@@ -1,4 +1,4 @@
-package world
+package world_test
 
 import (
 	"fmt"
@@ -7,94 +7,87 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/world"
+	"loregate/internal/world/worldtest"
 )
 
 // checkClock compares the cached clock of a world with the one computed from its events, and
 // returns its tick.
-func (s *scene) checkClock(w *World, g access.Grant) (tick int64) {
-	s.t.Helper()
-	err := s.canon.Read(s.t.Context(), g, func(snap *canon.Snapshot) error {
-		m := &asOf{Snapshot: snap, w: w}
-		got, err := m.worldClock(s.t.Context())
-		if err != nil {
-			return err
-		}
-		_, want, err := m.readClock(s.t.Context(), m.AsAnyPlayer())
+func checkClock(s *worldtest.Scene, w *world.World, g access.Grant) (tick int64) {
+	s.T.Helper()
+	err := s.Canon.Read(s.T.Context(), g, func(snap *canon.Snapshot) error {
+		got, want, err := w.Current(snap).CompareClock(s.T.Context())
 		if got != want {
-			s.t.Errorf("kept %+v, the events say %+v", got, want)
+			s.T.Errorf("kept %+v, the events say %+v", got, want)
 		}
-		tick = got.tickAt(s.now)
+		tick = got.TickAt(s.Now)
 		return err
 	})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return tick
 }
 
 // Two processes on one store both cache the clock that follows from the events.
 func TestCachedClockMatchesEvents(t *testing.T) {
-	s := newScene(t)
-	other, err := New(Config{Canon: s.canon, Now: func() time.Time { return s.now }})
+	s := worldtest.New(t)
+	other, err := world.New(world.Config{Canon: s.Canon, Now: func() time.Time { return s.Now }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	both := func(want int64) {
 		t.Helper()
 		for range 2 { // first computed, then cached
-			if a, b := s.checkClock(s.world, s.admin), s.checkClock(other, s.admin); a != want || b != want {
+			if a, b := checkClock(s, s.World, s.Admin), checkClock(s, other, s.Admin); a != want || b != want {
 				t.Errorf("at %d and %d, want %d", a, b, want)
 			}
 		}
 	}
 	both(0)
-	p := s.joins("Mira")
-	p.does("look")
+	p := s.Joins("Mira")
+	p.Does("look")
 	both(0)
-	s.pass(10 * time.Minute)
-	both(10 * minute)
-	p.does("look")
-	s.as("gm").call("advance-time", `{"hours":8}`)
-	both(8*hour + 10*minute)
-	s.pass(3 * time.Hour)
-	both(8*hour + 40*minute)
-	p.does("north")
-	both(8*hour + 40*minute)
-	s.pass(5 * time.Minute)
-	for i := range maxFollowed + 5 { // more commits than maxFollowed
-		s.card(canon.NewCard{Name: fmt.Sprintf("Pebble %d", i)})
+	s.Pass(10 * time.Minute)
+	both(10 * world.Minute)
+	p.Does("look")
+	s.As("gm").Call("advance-time", `{"hours":8}`)
+	both(8*world.Hour + 10*world.Minute)
+	s.Pass(3 * time.Hour)
+	both(8*world.Hour + 40*world.Minute)
+	p.Does("north")
+	both(8*world.Hour + 40*world.Minute)
+	s.Pass(5 * time.Minute)
+	for i := range world.MaxFollowed + 5 { // more commits than MaxFollowed
+		s.Card(canon.NewCard{Name: fmt.Sprintf("Pebble %d", i)})
 	}
-	s.checkClock(s.world, s.admin)
-	s.checkClock(other, s.admin)
+	checkClock(s, s.World, s.Admin)
+	checkClock(s, other, s.Admin)
 	gm := access.NewLabel(access.LevelGM)
-	s.change(func(p *canon.Plan) error {
-		return p.Event(canon.Event{Type: string(PlayerAct), Scope: string(GlobalScope), Label: gm, Version: 1})
+	s.Change(func(p *canon.Plan) error {
+		return p.Event(canon.Event{Type: string(world.PlayerAct), Scope: string(world.GlobalScope), Label: gm, Version: 1})
 	})
-	before := s.checkClock(s.world, s.admin)
-	s.pass(2 * time.Hour)
-	if s.checkClock(s.world, s.admin)-before > playPause.Milliseconds() {
+	before := checkClock(s, s.World, s.Admin)
+	s.Pass(2 * time.Hour)
+	if checkClock(s, s.World, s.Admin)-before > world.PlayPause.Milliseconds() {
 		t.Error("a hidden act keeps the clock running")
 	}
 }
 
 // A cached clock is not updated if the stream has lost commits that it was computed from.
 func TestCachedClockOfLostCommitsIsReloaded(t *testing.T) {
-	s := newScene(t)
-	p := s.joins("Mira")
-	p.does("look")
-	s.as("gm").call("advance-time", `{"hours":8}`)
-	s.checkClock(s.world, s.admin)
-	lost := s.world.clocks.get(s.id)
-	lost.head.Hash[0]++ // a commit that was never durable
-	lost.basis.step.id[0]++
-	lost.basis.act.id[0]++
-	lost.basis.step.Tick, lost.clock.Tick = day, day
-	s.world.clocks.put(s.id, lost)
-	s.checkClock(s.world, s.admin)
-	for range maxClocks + 10 {
-		s.world.clocks.put(access.WorldID(s.ids.Next()), keptClock{})
+	s := worldtest.New(t)
+	p := s.Joins("Mira")
+	p.Does("look")
+	s.As("gm").Call("advance-time", `{"hours":8}`)
+	checkClock(s, s.World, s.Admin)
+	s.World.LoseCommits(s.ID)
+	checkClock(s, s.World, s.Admin)
+	n := 0
+	for range world.MaxClocks + 10 {
+		n = s.World.CacheClock(access.WorldID(s.IDs.Next()))
 	}
-	if n := len(s.world.clocks.kept); n > maxClocks {
+	if n > world.MaxClocks {
 		t.Errorf("%d worlds are kept", n)
 	}
 }

@@ -1,119 +1,102 @@
-package world
+package world_test
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/op"
-	"loregate/internal/raceenabled"
-	"loregate/internal/store/sqlite/sqlitetest"
+	"loregate/internal/world"
+	"loregate/internal/world/worldtest"
 )
-
-func (p player) clock() int64 {
-	p.s.t.Helper()
-	return int64(p.call("get_player", `{"id":"`+p.id.String()+`"}`).at("player.clock").(float64))
-}
-
-// tick returns the time of a place as a narrator reads it.
-func (s *scene) tick(place string) int64 {
-	s.t.Helper()
-	return int64(s.as("user").call("get-location-context", `{"locationId":"loc-`+slug(place)+
-		`"}`).at("item.tick").(float64))
-}
 
 // The rests of one player move neither the world's clock nor those of other players.
 func TestRestMovesNoOtherClock(t *testing.T) {
-	s := newScene(t)
-	p, q, r := s.joins("Mira"), s.joins("Tam"), s.joins("Ann")
-	r.does("north")
-	far := r.clock()
+	s := worldtest.New(t)
+	p, q, r := s.Joins("Mira"), s.Joins("Tam"), s.Joins("Ann")
+	r.Does("north")
+	far := r.Clock()
 	for range 12 {
-		p.does("rest")
+		p.Does("rest")
 	}
-	if q.clock() != 0 || r.clock() != far {
-		t.Errorf("others were moved to %d and %d", q.clock(), r.clock())
+	if q.Clock() != 0 || r.Clock() != far {
+		t.Errorf("others were moved to %d and %d", q.Clock(), r.Clock())
 	}
-	if got := p.clock(); got > hour {
+	if got := p.Clock(); got > world.Hour {
 		t.Errorf("twelve rests took the player to %v", time.Duration(got)*time.Millisecond)
 	}
 	for _, place := range []string{"Quay", "Square"} {
-		if got := s.tick(place); got > hour {
+		if got := s.Tick(place); got > world.Hour {
 			t.Errorf("twelve rests took %s to %v", place, time.Duration(got)*time.Millisecond)
 		}
 	}
-	q.does("north")
-	if got := q.clock(); got > hour {
+	q.Does("north")
+	if got := q.Clock(); got > world.Hour {
 		t.Errorf("whoever walks on after them is at %v", time.Duration(got)*time.Millisecond)
 	}
 }
 
 // setRate sets the world's rate.
-func (s *scene) setRate(rate string) {
-	s.t.Helper()
-	s.change(func(p *canon.Plan) error {
+func setRate(s *worldtest.Scene, rate string) {
+	s.T.Helper()
+	s.Change(func(p *canon.Plan) error {
 		set := p.World().Settings
-		set.Extra = map[string]string{RateSetting: rate}
+		set.Extra = map[string]string{world.RateSetting: rate}
 		return p.Configure("Main", set)
 	})
 }
-
-func (s *scene) pass(d time.Duration) { s.now = s.now.Add(d) }
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }
 
 // The clock follows real time while somebody plays, and for half an hour longer.
 func TestWorldClockRunsDuringPlay(t *testing.T) {
-	s := newScene(t)
+	s := worldtest.New(t)
 	want := func(tick time.Duration) {
 		t.Helper()
-		if got := s.tick("Tower"); got != ms(tick) {
+		if got := s.Tick("Tower"); got != ms(tick) {
 			t.Errorf("the clock is at %v, want %v", time.Duration(got)*time.Millisecond, tick)
 		}
 	}
-	p := s.joins("Mira")
-	s.pass(time.Hour)
+	p := s.Joins("Mira")
+	s.Pass(time.Hour)
 	want(0) // nobody has played yet
-	p.does("look")
-	s.pass(10*time.Minute + 40*time.Second)
+	p.Does("look")
+	s.Pass(10*time.Minute + 40*time.Second)
 	want(10 * time.Minute)
-	p.does("frobnicate") // not an act
-	p.does("go east")    // an act that cannot be done does not count either
-	s.pass(20 * time.Minute)
+	p.Does("frobnicate") // not an act
+	p.Does("go east")    // an act that cannot be done does not count either
+	s.Pass(20 * time.Minute)
 	want(30 * time.Minute)
-	s.pass(48 * time.Hour)
+	s.Pass(48 * time.Hour)
 	want(30 * time.Minute)
-	p.does("go east") // and does not start the clock again
-	s.pass(5 * time.Minute)
+	p.Does("go east") // and does not start the clock again
+	s.Pass(5 * time.Minute)
 	want(30 * time.Minute)
-	p.does("look")
+	p.Does("look")
 	want(30 * time.Minute)
-	s.pass(5 * time.Minute)
+	s.Pass(5 * time.Minute)
 	want(35 * time.Minute)
-	s.setRate("60")
+	setRate(s, "60")
 	want(35 * time.Minute)
-	p.does("look")
-	s.pass(time.Minute)
+	p.Does("look")
+	s.Pass(time.Minute)
 	want(95 * time.Minute)
-	s.setRate("0") // a second later
-	p.does("look")
-	s.pass(20 * time.Minute)
+	setRate(s, "0") // a second later
+	p.Does("look")
+	s.Pass(20 * time.Minute)
 	want(96 * time.Minute)
-	s.setRate("NaN")
-	p.does("look")
-	s.pass(3 * time.Minute)
+	setRate(s, "NaN")
+	p.Does("look")
+	s.Pass(3 * time.Minute)
 	want(99 * time.Minute)
-	again, err := New(Config{Canon: s.canon, Now: func() time.Time { return s.now }})
+	again, err := world.New(world.Config{Canon: s.Canon, Now: func() time.Time { return s.Now }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.canon.Read(t.Context(), s.admin, func(snap *canon.Snapshot) error {
-		tick, err := (&asOf{Snapshot: snap, w: again}).worldTick(t.Context())
+	err = s.Canon.Read(t.Context(), s.Admin, func(snap *canon.Snapshot) error {
+		tick, err := again.Current(snap).WorldTick(t.Context())
 		if tick != ms(99*time.Minute) {
 			t.Errorf("another process has it at %d", tick)
 		}
@@ -124,175 +107,98 @@ func TestWorldClockRunsDuringPlay(t *testing.T) {
 	}
 }
 
-func TestAdvanceTime(t *testing.T) {
-	s := newScene(t)
-	p := s.joins("Mira")
-	p.does("look")
-	s.as("user").fails("permission_denied", "advance-time", `{"hours":1}`)
-	gm := s.as("gm")
-	for _, bad := range []string{`{}`, `{"hours":0}`, `{"hours":-1}`, `{"minutes":"soon"}`, `{"toTick":0}`,
-		`{"hours":1,"toTick":5}`, `{"hours":876000,"minutes":600}`, `{"toTick":9007199254740991}`} {
-		gm.fails("validation_error", "advance-time", bad)
-	}
-	gm.call("advance-time", `{"hours":8,"dry_run":true}`).is("tick", 8*int(hour), "eventId", nil)
-	if s.tick("Quay") != 0 {
-		t.Error("a rehearsal moved the clock")
-	}
-	got := gm.call("advance-time", `{"hours":8,"minutes":"30"}`)
-	got.is("fromTick", 0, "tick", int(8*hour+30*minute), "timeOfDay", "morning")
-	if s.tick("Quay") != 8*hour+30*minute || p.clock() != ms(5*time.Second) {
-		t.Errorf("the place is at %d, the player at %d", s.tick("Quay"), p.clock())
-	}
-	p.does("look").is("events.#", 2, "events.0.type", "Player.Clock.Reconciled", "events.0.payload.policy", "wait",
-		"events.1.type", "Player.Look", "clock", int(8*hour+30*minute+5000))
-	if n := p.does("north").at("narration").(string); strings.Contains(n, "wait") {
-		t.Errorf("waits twice: %s", n)
-	}
-	one, err := gm.invoke(op.Request{Operation: "advance-time", Input: json.RawMessage(`{"hours":1}`),
-		IdempotencyKey: "k"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := gm.invoke(op.Request{Operation: "advance-time", Input: json.RawMessage(`{"hours":1}`),
-		IdempotencyKey: "k"})
-	if err != nil || string(one.Output) != string(two.Output) || !two.Reply.Replayed {
-		t.Errorf("%s\n%s %v", one.Output, two.Output, err)
-	}
-	gm.call("advance-time", `{"toTick":86400000}`).is("tick", int(day), "timeOfDay", "night")
-}
-
-// An act that was planned before a clock step and is committed after it does not undo the step.
-func TestConcurrentClockStepIsKept(t *testing.T) {
-	store := &interposed{Store: inMemory()}
-	s := emptyScene(t, store)
-	s.build()
-	p := s.joins("Mira")
-	p.does("look")
-	s.pass(3 * time.Hour) // so that the act follows a pause
-	store.between = func() { s.as("gm").call("advance-time", `{"hours":5}`) }
-	p.does("look")
-	if got := s.tick("Quay"); got != 5*hour+30*minute {
-		t.Errorf("the clock is at %v", time.Duration(got)*time.Millisecond)
-	}
-	// a proposed act carries the clock line that it saw, since it cannot make a step
-	proposed := func() {
-		s.change(func(plan *canon.Plan) error {
-			e, err := s.proposed(p.id.String(), `{"verb":"look"}`).Plan(t.Context(), plan, access.NewLabel(access.LevelUser))
-			if err != nil {
-				return err
-			}
-			return plan.Event(e)
-		})
-	}
-	s.pass(3 * time.Hour)
-	proposed()
-	if got := s.tick("Quay"); got != 6*hour {
-		t.Errorf("after the pause the clock is at %v", time.Duration(got)*time.Millisecond)
-	}
-	s.pass(10 * time.Minute)
-	if got := s.tick("Quay"); got != 6*hour+10*minute {
-		t.Errorf("ten minutes on the clock is at %v", time.Duration(got)*time.Millisecond)
-	}
-	s.pass(3 * time.Hour)
-	store.between = func() { s.as("gm").call("advance-time", `{"hours":5}`) }
-	proposed()
-	if got := s.tick("Quay"); got != 11*hour+30*minute {
-		t.Errorf("the clock is at %v", time.Duration(got)*time.Millisecond)
-	}
-}
-
 func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
-	s := newScene(t)
-	p, q, r := s.joins("Mira"), s.joins("Tam"), s.joins("Ann")
-	q.does("north")
+	s := worldtest.New(t)
+	p, q, r := s.Joins("Mira"), s.Joins("Tam"), s.Joins("Ann")
+	q.Does("north")
 	for range 12 {
-		p.does("examine hound")
+		p.Does("examine hound")
 	}
-	ahead := p.clock()
-	p.does("north").is("events.1.payload.policy", "slow")
-	if got := s.tick("Square"); got != p.clock() || got != ahead+2*minute {
-		t.Errorf("the place is at %d, who came at %d", got, p.clock())
+	ahead := p.Clock()
+	p.Does("north").Is("events.1.payload.policy", "slow")
+	if got := s.Tick("Square"); got != p.Clock() || got != ahead+2*world.Minute {
+		t.Errorf("the place is at %d, who came at %d", got, p.Clock())
 	}
-	if q.clock() != 2*minute {
-		t.Errorf("who was there was moved to %d before it acted", q.clock())
+	if q.Clock() != 2*world.Minute {
+		t.Errorf("who was there was moved to %d before it acted", q.Clock())
 	}
-	joined := q.does("look")
-	joined.is("events.0.payload.policy", "wait", "clock", int(s.tick("Square")+5000))
-	if text := joined.at("results.0.text").(string); !strings.HasPrefix(text,
+	joined := q.Does("look")
+	joined.Is("events.0.payload.policy", "wait", "clock", int(s.Tick("Square")+5000))
+	if text := joined.At("results.0.text").(string); !strings.HasPrefix(text,
 		"You wait 6 minutes; it is night now. Square.") {
 		t.Errorf("%s", text)
 	}
-	first := r.does("north", keyed("k"))
-	first.is("events.#", 2, "events.1.payload.policy", "wait", "clock", int(s.tick("Square")))
-	s.pass(2 * time.Minute)
-	if again := r.does("north", keyed("k")); again.Raw != first.Raw {
+	first := r.Does("north", worldtest.Keyed("k"))
+	first.Is("events.#", 2, "events.1.payload.policy", "wait", "clock", int(s.Tick("Square")))
+	s.Pass(2 * time.Minute)
+	if again := r.Does("north", worldtest.Keyed("k")); again.Raw != first.Raw {
 		t.Errorf("first %s\nagain %s", first.Raw, again.Raw)
 	}
 	// rests and long travels end an hour ahead of the world, and the anchor of a place behind stays
-	s.way("Tower", "in", "Quay", `"travelDurationMs":18000000`)
-	s.way("Square", "up", "Tower")
-	p.does("up")
-	s.setRate("0")
-	p.does("rest")
-	limit := s.tick("Chapel") + maxLead
-	if p.clock() != limit {
-		t.Errorf("rested to %d, want %d", p.clock(), limit)
+	s.Way("Tower", "in", "Quay", `"travelDurationMs":18000000`)
+	s.Way("Square", "up", "Tower")
+	p.Does("up")
+	setRate(s, "0")
+	p.Does("rest")
+	limit := s.Tick("Chapel") + world.MaxLead
+	if p.Clock() != limit {
+		t.Errorf("rested to %d, want %d", p.Clock(), limit)
 	}
-	quay := s.tick("Quay")
-	far := p.does("in")
-	far.is("events.1.payload.policy", "compress", "clock", int(limit))
-	if n := far.at("narration").(string); !strings.Contains(n, "has yet to catch up") ||
+	quay := s.Tick("Quay")
+	far := p.Does("in")
+	far.Is("events.1.payload.policy", "compress", "clock", int(limit))
+	if n := far.At("narration").(string); !strings.Contains(n, "has yet to catch up") ||
 		!strings.Contains(n, "The rest of the night passes") {
 		t.Errorf("%s", n)
 	}
-	if s.tick("Quay") != quay {
-		t.Errorf("the place went from %d to %d", quay, s.tick("Quay"))
+	if s.Tick("Quay") != quay {
+		t.Errorf("the place went from %d to %d", quay, s.Tick("Quay"))
 	}
-	if n := p.does("rest").at("narration").(string); !strings.Contains(n, "sleep does not come") {
+	if n := p.Does("rest").At("narration").(string); !strings.Contains(n, "sleep does not come") {
 		t.Errorf("%s", n)
 	}
 }
 
 // A player that is hidden from others moves no clock that they see.
 func TestHiddenPlayerMovesNoVisibleClock(t *testing.T) {
-	s := newScene(t)
+	s := worldtest.New(t)
 	gm := access.NewLabel(access.LevelGM)
-	s.card(canon.NewCard{Name: "Shade", Type: typePlayer, Label: &gm})
-	s.link(linkAt, "Shade", "Quay", `{"clock":0}`)
-	master := s.as("gm")
-	shade := player{master, s.idOf("Shade")}
+	s.Card(canon.NewCard{Name: "Shade", Type: world.TypePlayer, Label: &gm})
+	s.Link(world.LinkAt, "Shade", "Quay", `{"clock":0}`)
+	master := s.As("gm")
+	shade := worldtest.Player{Actor: master, ID: s.IDOf("Shade")}
 	for range 20 {
-		shade.does("examine hound")
+		shade.Does("examine hound")
 	}
-	shade.does("north")
-	if s.tick("Square") != 0 {
-		t.Errorf("the place is at %d for a user", s.tick("Square"))
+	shade.Does("north")
+	if s.Tick("Square") != 0 {
+		t.Errorf("the place is at %d for a user", s.Tick("Square"))
 	}
-	s.pass(20 * time.Minute)
-	if s.tick("Quay") != 0 {
+	s.Pass(20 * time.Minute)
+	if s.Tick("Quay") != 0 {
 		t.Error("the world's clock runs for somebody hidden")
 	}
-	if at := master.call("get-location-context", `{"locationId":"loc-square"}`).at("item.tick"); at == 0.0 {
+	if at := master.Call("get-location-context", `{"locationId":"loc-square"}`).At("item.tick"); at == 0.0 {
 		t.Error("the gm sees no anchor either")
 	}
-	p := s.joins("Mira")
-	if p.clock() != 0 {
-		t.Errorf("begins at %d", p.clock())
+	p := s.Joins("Mira")
+	if p.Clock() != 0 {
+		t.Errorf("begins at %d", p.Clock())
 	}
-	played := player{master, p.id} // played by the gm, who sees both players
-	played.does("north").is("events.#", 2, "events.1.payload.policy", "slow")
-	if p.clock() != 2*minute {
-		t.Errorf("met somebody hidden and went to %d", p.clock())
+	played := worldtest.Player{Actor: master, ID: p.ID} // played by the gm, who sees both players
+	played.Does("north").Is("events.#", 2, "events.1.payload.policy", "slow")
+	if p.Clock() != 2*world.Minute {
+		t.Errorf("met somebody hidden and went to %d", p.Clock())
 	}
 }
 
 // The clock of a world from before steps were recorded starts at the latest of its players' clocks.
 func TestWorldWithoutStepsStartsAtLatestPlayerClock(t *testing.T) {
-	s := newScene(t)
-	p, q := s.joins("Mira"), s.joins("Tam")
-	for id, clock := range map[canon.CardID]string{p.id: "999000", q.id: "7200000"} {
-		s.change(func(pl *canon.Plan) error {
-			links, _, err := pl.Links(t.Context(), canon.LinkQuery{From: id, Kinds: []string{linkAt},
+	s := worldtest.New(t)
+	p, q := s.Joins("Mira"), s.Joins("Tam")
+	for id, clock := range map[canon.CardID]string{p.ID: "999000", q.ID: "7200000"} {
+		s.Change(func(pl *canon.Plan) error {
+			links, _, err := pl.Links(t.Context(), canon.LinkQuery{From: id, Kinds: []string{world.LinkAt},
 				Page: canon.Page{Limit: 1}})
 			if err == nil {
 				links[0].Attrs = json.RawMessage(`{"clock":` + clock + `}`)
@@ -301,113 +207,22 @@ func TestWorldWithoutStepsStartsAtLatestPlayerClock(t *testing.T) {
 			return err
 		})
 	}
-	if s.tick("Quay") != 7200000 {
-		t.Errorf("at %d", s.tick("Quay"))
+	if s.Tick("Quay") != 7200000 {
+		t.Errorf("at %d", s.Tick("Quay"))
 	}
-	p.does("north").is("events.1.payload.policy", "wait", "clock", 7200000)
-	if s.tick("Quay") != 7200000 {
-		t.Errorf("at %d", s.tick("Quay"))
-	}
-}
-
-func TestCostsByCondition(t *testing.T) {
-	for _, test := range []struct {
-		verb   Verb
-		travel int64
-		state  condition
-		want   int64
-	}{
-		{VerbMove, 0, condition{}, 60_000}, {VerbFlee, 0, condition{}, 60_000}, {VerbLook, 0, condition{}, 5_000},
-		{VerbExamine, 0, condition{}, 30_000},
-		{VerbAttack, 0, condition{}, 6_000}, {VerbRest, 0, condition{}, 8 * hour}, {VerbTalk, 0, condition{}, 60_000},
-		{VerbMove, 120_000, condition{}, 120_000},
-		{VerbMove, 0, condition{terrain: "dense-forest"}, 90_000},
-		{VerbMove, 120_000, condition{terrain: "dense-forest"}, 120_000}, {VerbMove, 0, condition{load: 20}, 60_000},
-		{VerbMove, 0, condition{load: 30}, 72_000}, {VerbMove, 0, condition{load: 1 << 40}, 120_000},
-		{VerbMove, 0, condition{wounds: 3, terrain: "hilltop"}, 93_000},
-		{VerbAttack, 0, condition{wounds: 2, load: 500}, 7_200}, {VerbRest, 0, condition{wounds: 9}, 8 * hour},
-		{VerbMove, 1 << 60, condition{}, maxTravel},
-	} {
-		if got := costOf(test.verb, test.travel, test.state); got != test.want {
-			t.Errorf("%+v: %d", test, got)
-		}
-	}
-	s := newScene(t)
-	s.card(canon.NewCard{Name: "Ingot", Type: "Item", Fields: json.RawMessage(`{"weight":25}`)})
-	s.link(linkAt, "Ingot", "Square", `{}`)
-	p := s.joins("Mira")
-	p.does("n. take ingot")
-	p.does("s").is("events.0.payload.durationMs", 66_000)
-}
-
-// TestRandomCommandsMoveNoOtherClock runs random commands of players, with pauses and a game
-// master's clock steps in between.
-func TestRandomCommandsMoveNoOtherClock(t *testing.T) {
-	for seed := range uint64(raceenabled.Share(3, 3)) {
-		store := canon.Store(inMemory())
-		if seed == 0 {
-			store = sqlitetest.Open(t)
-		}
-		s, players, r := randomWorld(t, store, seed)
-		var given, real int64 // world time added by a GM, and real time passed
-		before := s.read(players)
-		for n := range raceenabled.Share(150, 3) {
-			d := time.Duration(r.IntN(90)) * time.Second
-			if r.IntN(15) == 0 {
-				d = time.Duration(r.IntN(300)) * time.Minute
-			}
-			s.pass(d)
-			real += d.Milliseconds()
-			if r.IntN(25) == 0 {
-				h := 1 + r.Int64N(30)
-				s.as("gm").call("advance-time", fmt.Sprintf(`{"hours":%d}`, h))
-				given += h * hour
-			}
-			world := s.read(players).clock
-			p := players[r.IntN(len(players))]
-			text := randomCommand(r)
-			if r.IntN(4) == 0 {
-				text = "rest. rest"
-			}
-			got := p.does(text)
-			now := s.read(players)
-			if now.clock != world {
-				t.Fatalf("seed %d, %d %q: the act moved the world from %d to %d", seed, n, text, world, now.clock)
-			}
-			if now.clock < before.clock || now.clock > given+real {
-				t.Fatalf("seed %d, %d: the world went from %d to %d; there passed %d and %d was given", seed, n, before.clock,
-					now.clock, real, given)
-			}
-			for id, c := range now.clocks {
-				if c < before.clocks[id] || id != p.id && c != before.clocks[id] {
-					t.Fatalf("seed %d, %d %q: a clock went from %d to %d: %s", seed, n, text, before.clocks[id], c, got.Raw)
-				}
-				if c > max(before.clocks[id], now.clock+maxLead) {
-					t.Fatalf("seed %d, %d %q: a clock is %d ahead of the world", seed, n, text, c-now.clock)
-				}
-			}
-			for place, anchor := range now.anchors {
-				if anchor < before.anchors[place] || anchor > now.clock+maxLead {
-					t.Fatalf("seed %d, %d %q: an anchor went from %d to %d, the world is at %d", seed, n, text, before.anchors[place],
-						anchor, now.clock)
-				}
-			}
-			before = now
-		}
-		rebuilt, err := s.canon.Rebuild(t.Context(), s.operator(), s.id, canon.CompareOnly)
-		if err != nil || len(rebuilt.Different) > 0 {
-			t.Errorf("seed %d: the streams give other tables: %+v, %v", seed, rebuilt, err)
-		}
+	p.Does("north").Is("events.1.payload.policy", "wait", "clock", 7200000)
+	if s.Tick("Quay") != 7200000 {
+		t.Errorf("at %d", s.Tick("Quay"))
 	}
 }
 
 // A fork starts at the time of its origin, and a reset brings it back to that time.
 func TestForkCarriesAndResetsClock(t *testing.T) {
-	s := newScene(t)
-	p := s.joins("Mira")
-	p.does("look")
-	s.as("gm").call("advance-time", `{"hours":50}`)
-	fork, err := s.canon.Fork(t.Context(), s.operator(), s.id, canon.NewWorld{Slug: "night"})
+	s := worldtest.New(t)
+	p := s.Joins("Mira")
+	p.Does("look")
+	s.As("gm").Call("advance-time", `{"hours":50}`)
+	fork, err := s.Canon.Fork(t.Context(), s.Operator(), s.ID, canon.NewWorld{Slug: "night"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,8 +238,8 @@ func TestForkCarriesAndResetsClock(t *testing.T) {
 	}
 	at := func() (tick int64) {
 		t.Helper()
-		err := s.canon.Read(t.Context(), in(fork.ID), func(snap *canon.Snapshot) (err error) {
-			tick, err = (&asOf{Snapshot: snap, w: s.world}).worldTick(t.Context())
+		err := s.Canon.Read(t.Context(), in(fork.ID), func(snap *canon.Snapshot) (err error) {
+			tick, err = s.World.Current(snap).WorldTick(t.Context())
 			return err
 		})
 		if err != nil {
@@ -432,19 +247,18 @@ func TestForkCarriesAndResetsClock(t *testing.T) {
 		}
 		return tick
 	}
-	s.as("gm").call("advance-time", `{"hours":7}`) // before the clock is carried over
-	if err := s.world.CarryClock(t.Context(), in(s.id), in(fork.ID)); err != nil || at() != 50*hour {
+	s.As("gm").Call("advance-time", `{"hours":7}`) // before the clock is carried over
+	if err := s.World.CarryClock(t.Context(), in(s.ID), in(fork.ID)); err != nil || at() != 50*world.Hour {
 		t.Errorf("begins at %d, %v", at(), err)
 	}
-	err = s.world.setClock(t.Context(), in(fork.ID), stepAdvanced,
-		func(context.Context, *asOf) (int64, error) { return 90 * hour, nil })
-	if err != nil || at() != 90*hour {
+	err = s.World.StepClock(t.Context(), in(fork.ID), 90*world.Hour)
+	if err != nil || at() != 90*world.Hour {
 		t.Errorf("goes on to %d, %v", at(), err)
 	}
-	if _, err := s.canon.Reset(t.Context(), in(fork.ID), fork.ID); err != nil {
+	if _, err := s.Canon.Reset(t.Context(), in(fork.ID), fork.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.world.ResetClock(t.Context(), in(fork.ID)); err != nil || at() != 50*hour {
+	if err := s.World.ResetClock(t.Context(), in(fork.ID)); err != nil || at() != 50*world.Hour {
 		t.Errorf("comes back to %d, %v", at(), err)
 	}
 }

@@ -1,4 +1,4 @@
-package world
+package world_test
 
 import (
 	"fmt"
@@ -7,56 +7,58 @@ import (
 	"unicode/utf8"
 
 	"loregate/internal/canon"
+	"loregate/internal/world"
+	"loregate/internal/world/worldtest"
 )
 
 // Contexts list the characters and things at a place and the names of the places where its exits
 // lead, as far as the reader may see them.
 func TestContextsListCompanyAndExitNames(t *testing.T) {
-	s := newScene(t)
-	p := s.joins("Mira")
-	p.does("n")
-	u := s.as("user")
+	s := worldtest.New(t)
+	p := s.Joins("Mira")
+	p.Does("n")
+	u := s.As("user")
 	for _, path := range [][3]string{{"get-location-context", `{"locationId":"loc-square"}`, "item"},
-		{"get-player-context", `{"playerId":"` + p.id.String() + `"}`, "item"}} {
-		u.call(path[0], path[1]).is("item.npcs.#", 1, "item.npcs.0.name", "Oda Tarn", "item.npcs.0.id",
-			s.idOf("Oda Tarn").String(), "item.npcs.0.type", "Character",
+		{"get-player-context", `{"playerId":"` + p.ID.String() + `"}`, "item"}} {
+		u.Call(path[0], path[1]).Is("item.npcs.#", 1, "item.npcs.0.name", "Oda Tarn", "item.npcs.0.id",
+			s.IDOf("Oda Tarn").String(), "item.npcs.0.type", "Character",
 			"item.items.#", 3, "item.items.0.name", "Anvil", "item.items.0.quantity", 1, "item.items.1.name", "Copper Coin",
-			"item.items.1.quantity", 5, "item.items.2.id", s.idOf("Iron Key").String())
+			"item.items.1.quantity", 5, "item.items.2.id", s.IDOf("Iron Key").String())
 	}
-	here := u.call("get-location-context", `{}`)
-	here.is("item.npcs.#", 1, "item.npcs.0.name", "Salt Hound", "item.items.#", 0, "item.exits.0.toLocationName", "Square",
+	here := u.Call("get-location-context", `{}`)
+	here.Is("item.npcs.#", 1, "item.npcs.0.name", "Salt Hound", "item.items.#", 0, "item.exits.0.toLocationName", "Square",
 		"item.exits.1.toLocationName", nil)
 	if strings.Contains(here.Raw, "Ghost") || strings.Contains(here.Raw, "Cellar") {
 		t.Errorf("what is hidden is named: %s", here.Raw)
 	}
-	s.as("gm").call("get-location-context", `{}`).is("item.npcs.#", 2, "item.npcs.0.name", "Ghost",
+	s.As("gm").Call("get-location-context", `{}`).Is("item.npcs.#", 2, "item.npcs.0.name", "Ghost",
 		"item.exits.3.toLocationName", "Cellar")
-	u.call("list-exits", `{}`).is("exits.0.toLocationName", "Square")
-	for i := range maxListed + 3 {
-		s.card(canon.NewCard{Name: fmt.Sprintf("Rat %02d", i), Type: "Creature"})
-		s.link(linkAt, fmt.Sprintf("Rat %02d", i), "Tower", `{}`)
+	u.Call("list-exits", `{}`).Is("exits.0.toLocationName", "Square")
+	for i := range world.MaxListed + 3 {
+		s.Card(canon.NewCard{Name: fmt.Sprintf("Rat %02d", i), Type: "Creature"})
+		s.Link(world.LinkAt, fmt.Sprintf("Rat %02d", i), "Tower", `{}`)
 	}
-	u.call("get-location-context", `{"locationId":"loc-tower"}`).is("item.npcs.#", maxListed, "item.listTruncations.npcs",
-		maxListed+3)
+	u.Call("get-location-context", `{"locationId":"loc-tower"}`).Is("item.npcs.#", world.MaxListed, "item.listTruncations.npcs",
+		world.MaxListed+3)
 }
 
 func TestDescriptionsAreCutAtSentences(t *testing.T) {
-	s := newScene(t)
+	s := worldtest.New(t)
 	long := strings.Repeat("The rope is wet here. ", 60)
-	s.edit("Quay", canon.Edit{Content: ptr("<p>" + long + "</p>")})
-	u := s.as("user")
-	got := u.call("get-location-context", `{}`)
-	d := got.at("item.location.description").(string)
+	s.Edit("Quay", canon.Edit{Content: new("<p>" + long + "</p>")})
+	u := s.As("user")
+	got := u.Call("get-location-context", `{}`)
+	d := got.At("item.location.description").(string)
 	if !strings.HasSuffix(d, "wet here.") || len(d) > 512 || len(d) < 480 ||
-		got.at("item.location.fieldTruncations.description") != float64(len(long)-1) {
+		got.At("item.location.fieldTruncations.description") != float64(len(long)-1) {
 		t.Errorf("%d %q", len(d), d)
 	}
 	for _, tool := range []string{"get-location-context", "get-location"} {
-		u.call(tool, `{"maxChars":"16000"}`).is("item.location.description",
+		u.Call(tool, `{"maxChars":"16000"}`).Is("item.location.description",
 			map[string]any{"get-location-context": strings.TrimSpace(long)}[tool], "item.description",
 			map[string]any{"get-location": strings.TrimSpace(long)}[tool])
 		for _, bad := range []string{`{"maxChars":0}`, `{"maxChars":-1}`, `{"maxChars":16001}`, `{"maxChars":"all"}`} {
-			u.fails("validation_error", tool, bad)
+			u.Fails("validation_error", tool, bad)
 		}
 	}
 	for text, want := range map[string]string{
@@ -70,7 +72,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 		"e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301": strings.Repeat("e\u0301", 10),
 		"ab": "ab",
 	} {
-		short, whole := shortenText(text, 20)
+		short, whole := world.Shorten(text, 20)
 		if utf8.RuneCountInString(short) > 20 || !utf8.ValidString(short) ||
 			!strings.HasPrefix(text, strings.TrimSuffix(short, "…")) {
 			t.Errorf("%q: %q", text, short)
@@ -85,7 +87,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 	for _, text := range []string{"", "…", strings.Repeat("\u0301", 40), strings.Repeat(".", 40), strings.Repeat(" ", 40),
 		strings.Repeat("\n", 40)} {
 		for max := range 6 {
-			if short, _ := shortenText(text, max+1); utf8.RuneCountInString(short) > max+1 {
+			if short, _ := world.Shorten(text, max+1); utf8.RuneCountInString(short) > max+1 {
 				t.Errorf("%q to %d: %q", text, max+1, short)
 			}
 		}

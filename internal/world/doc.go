@@ -1,22 +1,26 @@
-// Package world gives narrators the context of a living world and lets people play in
-// it: places, exits, realms, atmosphere, players, lore, commands and domain events.
+// Package world is the model of a living world for narrators: places, exits, realms,
+// atmosphere, players, clocks, and the events of play.
 //
 // Its invariant: all state is canon state (cards, links, layers and commits), and each call
 // reads it through one canon.Snapshot of the caller's grant. An edit in the wiki therefore
 // shows in the next answer, and an answer never contains anything that the caller may not
-// see. Reads change nothing. Play changes only links: a player is at one place, its clock
-// never goes back, no quantity is negative, and no player's act moves the world's time.
+// see. Reads change nothing.
+//
+// An AsOf is the source that a context is read from: a snapshot, the commit that is shown, and
+// the world time. ContextTool declares a tool whose answers can be cited by a proposal and read
+// again later (ref.go, reread.go).
 //
 // There are three kinds of clocks (clock.go, anchor.go). The world's clock is computed from
 // its last step and its rate; it runs while somebody plays. A player's clock advances by the
-// cost of its acts (cost.go), to at most an hour ahead of the world. A place's anchor is the
-// world's time, or up to an hour later if players met there who were ahead of the world.
-// When a player arrives, comes back after a pause or is joined by another player, the player
-// and the place are set to one time: the later of both, within that hour.
+// cost of its acts, to at most an hour ahead of the world. A place's anchor is the world's time,
+// or up to an hour later if players met there who were ahead of the world. When a player
+// arrives, comes back after a pause or is joined by another player, the player and the place are
+// set to one time: the later of both, within that hour.
 //
-// Acts that an agent suggests pass the gates of package proposal; propose.go defines how such
-// an act is checked and carried out. This package does not choose the words of a narrator: that
-// is up to package agent.
+// The acts of players are in package play, their commands in package command, facts and the
+// search for them in package lore. Package event delivers the events that this package declares
+// (event.go) to their handlers. This package does not choose the words of a narrator: that is up
+// to package agent.
 //
 // Storage format:
 //

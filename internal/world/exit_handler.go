@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/event"
 	"loregate/internal/fault"
 )
 
@@ -21,11 +22,11 @@ type exitPayload struct {
 // ExitHandler returns the handler that makes the exit of an accepted World.Exit.Created event, if
 // the event names both places and a direction that has no exit yet. An event that does not name the
 // destination has no effect.
-func ExitHandler(c *canon.Canon) Handler {
-	return Handler{Name: "exits", Types: []EventType{ExitCreated},
+func ExitHandler(c *canon.Canon) event.Handler {
+	return event.Handler{Name: "exits", Types: []event.Type{ExitCreated},
 		Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
 			var x exitPayload
-			fieldsOf(e.Payload, &x)
+			DecodeFields(e.Payload, &x)
 			from, badFrom := uuid.Parse(x.FromID)
 			to, badTo := uuid.Parse(x.ToID)
 			if badFrom != nil || badTo != nil || !x.Direction.Valid() {
@@ -38,34 +39,34 @@ func ExitHandler(c *canon.Canon) Handler {
 }
 
 func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x exitPayload, e canon.StoredEvent) error {
-	m := &asOf{Snapshot: p.Snapshot}
+	m := (*World)(nil).Current(p.Snapshot)
 	label := e.Label
 	for _, id := range []canon.CardID{from, to} {
-		t, ok, err := m.cardAt(ctx, id)
+		t, ok, err := m.CardByID(ctx, id)
 		if err != nil {
 			return err
 		}
-		if !ok || !t.isType(typeLocation) {
+		if !ok || !t.IsType(TypeLocation) {
 			return fault.New(fault.Rule, "the exit leads from or to a place that is not there: %s", id)
 		}
 		label = label.Meet(t.Label)
 	}
-	place, _, err := m.cardAt(ctx, from)
+	place, _, err := m.CardByID(ctx, from)
 	if err != nil {
 		return err
 	}
-	exits, err := m.readExits(ctx, place)
+	exits, err := m.Exits(ctx, place)
 	if err != nil {
 		return err
 	}
-	if way, ok := exitToward(exits, x.Direction); ok && way.Availability == ExitHard {
+	if way, ok := ExitToward(exits, x.Direction); ok && way.Availability == ExitHard {
 		return nil
 	}
 	attrs, err := json.Marshal(x.exitAttrs)
 	if err != nil {
 		return err
 	}
-	own := canon.Link{ID: canon.LinkIDOf(linkExit, from.String(), string(x.Direction)), Kind: linkExit, From: from, To: to,
+	own := canon.Link{ID: canon.LinkIDOf(LinkExit, from.String(), string(x.Direction)), Kind: LinkExit, From: from, To: to,
 		Attrs: attrs, Label: label}
 	p.Rest(own)
 	p.Cause(e.ID)

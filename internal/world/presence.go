@@ -8,23 +8,24 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/world/command"
 )
 
-// presence holds the attributes of the link at of a player: its clock, and the direction of its
+// Presence holds the attributes of the link at of a player: its clock, and the direction of its
 // last move.
-type presence struct {
-	Clock   int64     `json:"clock"`
-	Heading Direction `json:"heading,omitempty"`
+type Presence struct {
+	Clock   int64             `json:"clock"`
+	Heading command.Direction `json:"heading,omitempty"`
 }
 
-func presenceOf(l canon.Link) presence {
-	var p presence
-	fieldsOf(l.Attrs, &p)
+func PresenceOf(l canon.Link) Presence {
+	var p Presence
+	DecodeFields(l.Attrs, &p)
 	p.Clock = max(p.Clock, 0)
 	return p
 }
 
-func (p presence) toAttrs() json.RawMessage {
+func (p Presence) Attrs() json.RawMessage {
 	b, _ := json.Marshal(p) // a number and a word always encode
 	return b
 }
@@ -38,12 +39,12 @@ type playerRef struct {
 // Bounds of the players that are listed for a place, and of the links that are read of one.
 const (
 	maxNearby = 20
-	maxHere   = 200
+	MaxHere   = 200
 )
 
-// cardsHere returns the cards at a place, in the order in which they came.
-func (m *asOf) cardsHere(ctx context.Context, place canon.CardID) ([]cardAt, error) {
-	links, err := m.readLinks(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
+// CardsHere returns the cards at a place, in the order in which they came.
+func (m *AsOf) CardsHere(ctx context.Context, place canon.CardID) ([]Card, error) {
+	links, err := m.ReadLinks(ctx, canon.LinkQuery{To: place, Kinds: []string{LinkAt}}, MaxHere)
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +52,14 @@ func (m *asOf) cardsHere(ctx context.Context, place canon.CardID) ([]cardAt, err
 	for i, l := range links {
 		ids[i] = l.From
 	}
-	return m.cardsByID(ctx, ids)
+	return m.CardsByID(ctx, ids)
 }
 
 // playersAmong returns the players among cards, by name, without the player but.
-func playersAmong(here []cardAt, but canon.CardID) []playerRef {
+func playersAmong(here []Card, but canon.CardID) []playerRef {
 	out := []playerRef{}
 	for _, t := range here {
-		if t.isType(typePlayer) && t.ID != but {
+		if t.IsType(TypePlayer) && t.ID != but {
 			out = append(out, playerRef{t.ID, markup.Clean(t.Name)})
 		}
 	}
@@ -67,46 +68,41 @@ func playersAmong(here []cardAt, but canon.CardID) []playerRef {
 	return out[:min(len(out), maxNearby)]
 }
 
-// findAtLink returns the link at of a player.
-func (m *asOf) findAtLink(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
-	links, err := m.readLinks(ctx, canon.LinkQuery{From: player, Kinds: []string{linkAt}}, 1)
+// FindAtLink returns the link at of a player.
+func (m *AsOf) FindAtLink(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
+	links, err := m.ReadLinks(ctx, canon.LinkQuery{From: player, Kinds: []string{LinkAt}}, 1)
 	if err != nil || len(links) == 0 {
 		return canon.Link{}, false, err
 	}
 	return links[0], true, nil
 }
 
-// carried is a thing that a holder has.
-type carried struct {
+// Held is a thing that a holder has.
+type Held struct {
 	ID       canon.CardID `json:"id"`
 	Name     string       `json:"name"`
 	Type     string       `json:"type"`
 	Quantity int64        `json:"quantity"`
 
-	link canon.Link
-	card cardAt
+	Link canon.Link `json:"-"`
+	Card Card       `json:"-"`
 }
 
-// quantityOf returns the quantity of a link holds, or 1 if it has no such attribute.
-func quantityOf(l canon.Link) int64 {
+// QuantityOf returns the quantity of a link holds, or 1 if it has no such attribute.
+func QuantityOf(l canon.Link) int64 {
 	a := struct {
 		Quantity *int64 `json:"quantity"`
 	}{}
-	fieldsOf(l.Attrs, &a)
+	DecodeFields(l.Attrs, &a)
 	if a.Quantity == nil {
 		return 1
 	}
 	return max(*a.Quantity, 0)
 }
 
-func quantityAttrs(n int64) json.RawMessage {
-	b, _ := json.Marshal(map[string]int64{"quantity": n}) // a number always encodes
-	return b
-}
-
-// heldItems returns the things that a holder has, by name.
-func (m *asOf) heldItems(ctx context.Context, holder canon.CardID) ([]carried, error) {
-	links, err := m.readLinks(ctx, canon.LinkQuery{From: holder, Kinds: []string{linkHolds}}, maxHere)
+// HeldItems returns the things that a holder has, by name.
+func (m *AsOf) HeldItems(ctx context.Context, holder canon.CardID) ([]Held, error) {
+	links, err := m.ReadLinks(ctx, canon.LinkQuery{From: holder, Kinds: []string{LinkHolds}}, MaxHere)
 	if err != nil {
 		return nil, err
 	}
@@ -114,14 +110,14 @@ func (m *asOf) heldItems(ctx context.Context, holder canon.CardID) ([]carried, e
 	for i, l := range links {
 		ids[i], byID[l.To] = l.To, l
 	}
-	things, err := m.cardsByID(ctx, ids)
-	out := []carried{}
+	things, err := m.CardsByID(ctx, ids)
+	out := []Held{}
 	for _, t := range things {
-		if n := quantityOf(byID[t.ID]); n > 0 {
-			out = append(out, carried{t.ID, markup.Clean(t.Name), t.Type, n, byID[t.ID], t})
+		if n := QuantityOf(byID[t.ID]); n > 0 {
+			out = append(out, Held{t.ID, markup.Clean(t.Name), t.Type, n, byID[t.ID], t})
 		}
 	}
 	slices.SortStableFunc(out,
-		func(a, b carried) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+		func(a, b Held) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
 	return out, err
 }

@@ -62,9 +62,9 @@ var realmLinks = []string{"within", "member_of", "on_route"}
 
 // realmsOf returns the realms that a place is part of, directly or through other cards. They are
 // ordered by scope, small before large, then near before far, then by name.
-func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
+func (m *AsOf) realmsOf(ctx context.Context, t Card) ([]realm, error) {
 	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit,
-		AsOf: m.seq, CardsOnly: true})
+		AsOf: m.Seq, CardsOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +78,11 @@ func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
 	}
 	out := []realm{}
 	for _, r := range all {
-		if r.ID == t.ID || !r.isType(typeRealm) {
+		if r.ID == t.ID || !r.IsType(TypeRealm) {
 			continue
 		}
 		var f realmFields
-		fieldsOf(r.Fields, &f)
+		DecodeFields(r.Fields, &f)
 		out = append(out, realm{ID: r.ID, Name: markup.Clean(r.Name), RealmType: f.RealmType, Scope: strings.ToUpper(f.Scope),
 			NarrativeTags: append([]string{}, f.NarrativeTags...), steps: steps[r.ID]})
 	}

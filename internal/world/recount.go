@@ -7,7 +7,9 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/canon"
+	"loregate/internal/event"
 	"loregate/internal/markup"
+	"loregate/internal/world/command"
 )
 
 // Bounds of the payloads in one answer, in bytes: of each one, and of all together.
@@ -26,20 +28,20 @@ type mentioned struct {
 	Start   uuid.UUID   `json:"fromId"`
 	End     uuid.UUID   `json:"toId"`
 	Quest   uuid.UUID   `json:"questId"`
-	Target  objectRef   `json:"target"`
-	Objects []objectRef `json:"objects"`
+	Target  ObjectRef   `json:"target"`
+	Objects []ObjectRef `json:"objects"`
 }
 
 // cardsOf returns the cards that an event mentions.
 func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 	var raw map[string]json.RawMessage
 	var about mentioned
-	fieldsOf(e.Payload, &raw)
+	DecodeFields(e.Payload, &raw)
 	for name, to := range map[string]any{"playerId": &about.Player, "npcId": &about.NPC, "locationId": &about.Place,
 		"fromLocationId": &about.From, "toLocationId": &about.To,
 		"fromId": &about.Start, "toId": &about.End, "questId": &about.Quest, "target": &about.Target,
 		"objects": &about.Objects} {
-		fieldsOf(raw[name], to) // one by one: an event of another shape may have a member that is not an id
+		DecodeFields(raw[name], to) // one by one: an event of another shape may have a member that is not an id
 	}
 	for _, id := range []uuid.UUID{about.Player, about.NPC, about.Place, about.From, about.To, about.Start, about.End,
 		about.Quest, uuid.UUID(about.Target.ID)} {
@@ -55,7 +57,7 @@ func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 
 // recountEvents returns summaries of events with a text and their payloads. For an event that
 // mentions a card that the reader does not see, it returns neither.
-func (m *asOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([]eventSummary, error) {
+func (m *AsOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([]eventSummary, error) {
 	out, err := m.summarizeEvents(ctx, events)
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func (m *asOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([
 		if err != nil {
 			return nil, err
 		}
-		out[i].Text, _ = shortenText(text, maxText)
+		out[i].Text, _ = Shorten(text, MaxText)
 		switch n := len(e.Payload); {
 		case n == 0:
 		case n > maxPayload || n > room:
@@ -98,7 +100,7 @@ func (n cardTitles) hasAll(ids []canon.CardID) bool {
 	return true
 }
 
-func (m *asOf) titlesIn(ctx context.Context, events []canon.StoredEvent) (cardTitles, error) {
+func (m *AsOf) titlesIn(ctx context.Context, events []canon.StoredEvent) (cardTitles, error) {
 	found, asked := cardTitles{}, map[canon.CardID]bool{}
 	var ids []canon.CardID
 	for _, e := range events {
@@ -109,20 +111,20 @@ func (m *asOf) titlesIn(ctx context.Context, events []canon.StoredEvent) (cardTi
 			}
 		}
 	}
-	things, err := m.cardsByID(ctx, ids)
+	things, err := m.CardsByID(ctx, ids)
 	for _, t := range things {
-		found[t.ID] = t.title()
+		found[t.ID] = t.Title()
 	}
 	return found, err
 }
 
 // recountEvent describes an event in a sentence to somebody who was not part of it. It returns ""
 // for events that have no description.
-func (m *asOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTitles) (string, error) {
-	switch EventType(e.Type) {
+func (m *AsOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTitles) (string, error) {
+	switch event.Type(e.Type) {
 	case PlayerMove, PlayerLook, PlayerAct:
-		var d action
-		fieldsOf(e.Payload, &d)
+		var d Action
+		DecodeFields(e.Payload, &d)
 		return m.recountAction(ctx, d, in)
 	case NPCDialogue:
 		var line struct {
@@ -130,86 +132,86 @@ func (m *asOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTit
 			PlayerID canon.CardID `json:"playerId"`
 			Text     string       `json:"text"`
 		}
-		if fieldsOf(e.Payload, &line); line.Text != "" && in[line.NPCID] != "" {
+		if DecodeFields(e.Payload, &line); line.Text != "" && in[line.NPCID] != "" {
 			return in[line.NPCID] + " says to " + in[line.PlayerID] + ": “" + markup.Clean(line.Text) + "”", nil
 		}
 	case AmbienceMade, LayerAdded:
 		var laid struct {
 			Text string `json:"text"`
 		}
-		fieldsOf(e.Payload, &laid)
+		DecodeFields(e.Payload, &laid)
 		return markup.Clean(laid.Text), nil
 	case ClockReconciled:
-		var r reconciliation
-		if fieldsOf(e.Payload, &r); r.Policy == policyWait {
-			return in[r.PlayerID] + " waits " + formatDuration(r.Clock-r.From) + ".", nil
+		var r Reconciliation
+		if DecodeFields(e.Payload, &r); r.Policy == PolicyWait {
+			return in[r.PlayerID] + " waits " + FormatDuration(r.Clock-r.From) + ".", nil
 		}
 	case ClockAdvanced:
-		var s clockStep
-		if fieldsOf(e.Payload, &s); s.Tick > s.FromTick {
-			return "Time passes: " + formatDuration(s.Tick-s.FromTick) + ". It is " + TimeOfDay(s.Tick) + " now.", nil
+		var s ClockStep
+		if DecodeFields(e.Payload, &s); s.Tick > s.FromTick {
+			return "Time passes: " + FormatDuration(s.Tick-s.FromTick) + ". It is " + TimeOfDay(s.Tick) + " now.", nil
 		}
 	}
 	return "", nil
 }
 
 // recountAction describes an act of a player.
-func (m *asOf) recountAction(ctx context.Context, d action, in cardTitles) (string, error) {
-	who, what, to := in[d.PlayerID]+" ", d.objectNames(), ""
+func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (string, error) {
+	who, what, to := in[d.PlayerID]+" ", d.ObjectNames(), ""
 	if d.Target != nil {
 		to = d.Target.Name
 	}
 	switch d.Verb {
-	case VerbMove, VerbFlee:
+	case command.Move, command.Flee:
 		does := "goes "
-		if d.Verb == VerbFlee {
+		if d.Verb == command.Flee {
 			does = "runs "
 		}
 		if d.To == nil {
-			return who + does + goingPhrase(d.Direction) + ".", nil
+			return who + does + d.Direction.Going() + ".", nil
 		}
-		return who + does + goingPhrase(d.Direction) + " to " + in[*d.To] + ".", nil
-	case VerbLook, VerbExamine:
+		return who + does + d.Direction.Going() + " to " + in[*d.To] + ".", nil
+	case command.Look, command.Examine:
 		switch {
 		case what != "":
 			return who + "looks at " + what + ".", nil
 		case d.Detail != "":
 			return who + "looks at the " + d.Detail + ".", nil
 		case d.Direction != "":
-			return who + "looks " + d.Direction.phrase() + ".", nil
+			return who + "looks " + d.Direction.Phrase() + ".", nil
 		}
 		return who + "looks around.", nil
-	case VerbInventory:
+	case command.Inventory:
 		return who + "looks through a bag.", nil
-	case VerbTalk:
+	case command.Talk:
 		return m.recountTalk(ctx, d, who)
-	case VerbTake:
+	case command.Take:
 		return who + "takes " + what + ".", nil
-	case VerbGive:
+	case command.Give:
 		return who + "gives " + what + " to " + to + ".", nil
-	case VerbDefend:
+	case command.Defend:
 		return who + "stands ready.", nil
-	case VerbRest:
+	case command.Rest:
 		return who + "sleeps.", nil
 	}
-	does := map[Verb]string{VerbDrop: "puts down " + what, VerbUse: "uses " + what, VerbThrow: "throws " + what,
-		VerbAttack: "strikes"}[d.Verb]
+	does := map[command.Verb]string{command.Drop: "puts down " + what, command.Use: "uses " + what, command.Throw: "throws " + what,
+		command.Attack: "strikes"}[d.Verb]
 	switch {
 	case does == "":
 		return "", nil
 	case d.Effect == "unlocked":
-		return who + "opens the way " + d.Direction.phrase() + " with " + what + ".", nil
-	case d.Verb == VerbAttack && what != "":
+		return who + "opens the way " + d.Direction.Phrase() + " with " + what + ".", nil
+	case d.Verb == command.Attack && what != "":
 		return who + "strikes " + to + " with " + what + ".", nil
 	case to != "":
-		return who + does + map[Verb]string{VerbDrop: " in ", VerbUse: " on ", VerbThrow: " at ",
-			VerbAttack: " "}[d.Verb] + to + ".", nil
+		return who + does + map[command.Verb]string{command.Drop: " in ", command.Use: " on ", command.Throw: " at ",
+			command.Attack: " "}[d.Verb] + to + ".", nil
 	}
 	return who + does + ".", nil
 }
 
 // recountTalk describes an utterance and the answer to it.
-func (m *asOf) recountTalk(ctx context.Context, d action, who string) (string, error) {
+func (m *AsOf) recountTalk(ctx context.Context, d Action, who string) (string, error) {
 	to := ""
 	if d.Target != nil {
 		to = " to " + d.Target.Name
@@ -225,5 +227,5 @@ func (m *asOf) recountTalk(ctx context.Context, d action, who string) (string, e
 	if err != nil || answer == "" {
 		return text, err
 	}
-	return text + " " + quoteSpeech(d.Target.Name, answer), nil
+	return text + " " + Quote(d.Target.Name, answer), nil
 }

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
@@ -10,12 +9,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
-	"loregate/internal/op"
 )
 
 // contextRef identifies a context, so that it can be read again: the tool, its arguments with the
@@ -90,147 +87,3 @@ func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err e
 }
 
 func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), world[:]...) }
-
-// sealContext returns the reference of an answer that was read from m.
-func (w *World) sealContext(m *asOf, tool string, args json.RawMessage) (string, error) {
-	v := m.View()
-	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level,
-		Subject: v.Subject,
-		Ceiling: v.Ceiling, Read: m.readAt.UnixMilli(), Meant: m.resolved})
-}
-
-// Reread answers the call of a context tool again, byte for byte as it was answered when the
-// reference was given. Later changes do not matter, not even of names, codenames and the place
-// where players begin; but the answer differs if a card that it showed has been erased, hidden or
-// trashed since.
-//
-// The grant must reach as far as the view of the reference. Cards that were shared with the reader
-// of the reference by name are read again only for that reader. The error is fault.Invalid if ref
-// is not a reference of this world, or fault.Denied.
-func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer json.RawMessage, err error) {
-	r, err := w.refs.open(g.World(), ref)
-	if err != nil {
-		return nil, err
-	}
-	tool := w.tools[r.Tool]
-	if tool == nil {
-		return nil, fault.BadField("contextRef", "is of a tool that is no more; read the context again")
-	}
-	if g, err = grantForRef(g, r); err != nil {
-		return nil, err
-	}
-	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		m := &asOf{Snapshot: snap, w: w, seq: r.Seq, readAt: time.UnixMilli(r.Read).UTC(), resolved: r.Meant,
-			rereading: r.Meant != nil}
-		answer, err = tool(ctx, m, r.Args)
-		return err
-	})
-	return answer, err
-}
-
-// View returns the view that a reference was read with. Callers use it to decide which readers
-// may see the content.
-func (w *World) View(g access.Grant, ref string) (access.View, error) {
-	r, err := w.refs.open(g.World(), ref)
-	return access.View{Level: r.Level, Subject: r.Subject, Ceiling: r.Ceiling}, err
-}
-
-// Position returns the commit that a reference shows.
-func (w *World) Position(g access.Grant, ref string) (canon.Seq, error) {
-	r, err := w.refs.open(g.World(), ref)
-	return r.Seq, err
-}
-
-// grantForRef returns the grant with the view of a reference.
-func grantForRef(g access.Grant, r contextRef) (access.Grant, error) {
-	v := g.View()
-	switch {
-	case v.Level == r.Level && v.Subject == r.Subject && v.Ceiling == r.Ceiling:
-		return g, nil
-	case v.Level < r.Level:
-		return g, fault.New(fault.Denied,
-			"this context was read by a higher role; use a key of that role").With("required_role", r.Level.String())
-	}
-	return g.As(r.Level), nil
-}
-
-// rereadFunc answers the call of a tool again from m. args are the arguments that the reference
-// recorded.
-type rereadFunc func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error)
-
-// contextTool declares a tool that reads a context. Its answers contain a reference, and can be
-// read again.
-func contextTool[In any, Out any](w *World, s op.Spec,
-	answer func(ctx context.Context, m *asOf, in In) (Out, error)) *op.Operation {
-	s.Effect, s.MinRole = access.Read, max(s.MinRole, access.RoleUser)
-	w.tools[s.Name] = func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error) {
-		var in In
-		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, fault.BadField("contextRef", "does not fit its tool; read the context again").Because(err)
-		}
-		if t, ok := any(&in).(timedInput); ok && t.requestedTime().Tick != nil {
-			m.tick, m.tickFixed = *t.requestedTime().Tick, true
-		}
-		out, err := answer(ctx, m, in)
-		if err != nil {
-			return nil, err
-		}
-		return op.Encode(out)
-	}
-	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
-			ask := timeInput{}
-			t, isTimed := any(&in).(timedInput)
-			if isTimed {
-				ask = t.requestedTime()
-			}
-			m, err := w.readAsOf(ctx, snap, ask)
-			if err != nil {
-				return err
-			}
-			if out, err = answer(ctx, m, in); err != nil {
-				return err
-			}
-			if isTimed {
-				t.fixTick(m.tick)
-			}
-			return w.addCitation(c, m, s.Name, in, &out)
-		})
-		return out, err
-	})
-}
-
-// citation is the member of an answer with which a proposal cites it. It comes first, so that
-// clients that cut long answers still show it to their model.
-type citation struct {
-	ContextRef string `json:"contextRef,omitzero" jsonschema:"Send this as contextRef with what you propose from this answer."`
-}
-
-func (c *citation) citeAs(ref string) {
-	if c != nil {
-		c.ContextRef = ref
-	}
-}
-
-// citable is implemented by answers with a citation. citeAs does nothing if the answer is empty.
-type citable interface{ citeAs(ref string) }
-
-// addCitation puts the reference of an answer into the answer and into its _meta.
-func (w *World) addCitation(c *op.Call, m *asOf, tool string, in any, out any) error {
-	args, err := op.Encode(in)
-	if err != nil {
-		return err
-	}
-	ref, err := w.sealContext(m, tool, args)
-	if err != nil {
-		return err
-	}
-	if o, ok := out.(citable); ok {
-		o.citeAs(ref)
-	}
-	if c.Reply.Meta == nil {
-		c.Reply.Meta = map[string]any{}
-	}
-	c.Reply.Meta["contextRef"] = ref
-	return nil
-}

@@ -72,7 +72,7 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 		if err != nil {
 			return err
 		}
-		start, ok, err := m.findPlace(ctx, "")
+		start, ok, err := m.FindPlace(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 		}
 		recent, err := snap.Recent(ctx)
 		for _, card := range recent {
-			if markup.KeyOf(card.Type) == markup.KeyOf(typeLocation) && len(items) < maxListedPlaces {
+			if markup.KeyOf(card.Type) == markup.KeyOf(TypeLocation) && len(items) < maxListedPlaces {
 				add(card, true)
 			}
 		}
@@ -97,17 +97,24 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 // maxCompletions bounds the values of a completion.
 const maxCompletions = 20
 
+// CompleteCode returns the codenames of cards whose codename or name begins with prefix, at most
+// maxCompletions of them.
+func CompleteCode(cards []canon.Card, prefix string) (out []string) {
+	typed := markup.Fold(prefix)
+	for _, card := range cards {
+		if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) ||
+			strings.HasPrefix(markup.Fold(card.Name), typed)) {
+			out = append(out, card.Codename)
+		}
+	}
+	return out
+}
+
 // completeLocation returns the codenames of places whose codename or name begins with prefix.
 func (w *World) completeLocation(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
 	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
-		cards, _, err := snap.Cards(ctx, canon.Filter{Type: typeLocation, Coded: true}, canon.Page{Limit: 1000})
-		typed := markup.Fold(prefix)
-		for _, card := range cards {
-			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) ||
-				strings.HasPrefix(markup.Fold(card.Name), typed)) {
-				out = append(out, card.Codename)
-			}
-		}
+		cards, _, err := snap.Cards(ctx, canon.Filter{Type: TypeLocation, Coded: true}, canon.Page{Limit: 1000})
+		out = CompleteCode(cards, prefix)
 		return err
 	})
 	return out, err

@@ -8,14 +8,14 @@ import (
 	"loregate/internal/markup"
 )
 
-// maxText bounds the characters of a text in a context, unless the caller asks for another bound.
-const maxText = 512
+// MaxText bounds the characters of a text in a context, unless the caller asks for another bound.
+const MaxText = 512
 
-// shortenText returns a text of at most max characters and, if it was cut, the length of the
+// Shorten returns a text of at most max characters and, if it was cut, the length of the
 // original in characters, else 0. The result ends with a whole sentence. If the first sentence is
 // too long, it ends with a whole word and "…". If the first word is too long too, it ends inside
 // that word.
-func shortenText(s string, max int) (string, int) {
+func Shorten(s string, max int) (string, int) {
 	head := markup.Clip(s, max)
 	if len(head) == len(s) {
 		return s, 0
@@ -72,4 +72,27 @@ func wholeLetters(text, rest string) string {
 		text = text[:len(text)-n]
 	}
 	return text
+}
+
+// cutField shortens a field's text. If it does, it notes the full length.
+func cutField(noted *map[string]int, field, text string, max int) string {
+	short, whole := Shorten(text, max)
+	if whole > 0 {
+		if *noted == nil {
+			*noted = map[string]int{}
+		}
+		(*noted)[field] = whole
+	}
+	return short
+}
+
+// cutList cuts a list to maxListed entries, and notes its full length if it was longer.
+func cutList[T any](noted *map[string]int, name string, list *[]T) {
+	if n := len(*list); n > maxListed {
+		if *noted == nil {
+			*noted = map[string]int{}
+		}
+		(*noted)[name] = n
+		*list = (*list)[:maxListed]
+	}
 }

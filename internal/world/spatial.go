@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/world/command"
 )
 
 type spatialIn struct {
@@ -20,15 +21,15 @@ func (s spatialIn) requestedTime() timeInput { return timeInput{AsOf: s.AsOf, Ti
 func (s *spatialIn) fixTick(int64)           { s.AsOf = "" }
 
 type neighbor struct {
-	ID        canon.CardID `json:"id"`
-	Name      string       `json:"name"`
-	Depth     int          `json:"depth"`
-	Direction Direction    `json:"direction" jsonschema:"The first step."`
-	Path      []Direction  `json:"path" jsonschema:"All steps."`
+	ID        canon.CardID        `json:"id"`
+	Name      string              `json:"name"`
+	Depth     int                 `json:"depth"`
+	Direction command.Direction   `json:"direction" jsonschema:"The first step."`
+	Path      []command.Direction `json:"path" jsonschema:"All steps."`
 }
 
 type spatialContext struct {
-	citation
+	Citation
 	LocationID     canon.CardID `json:"locationId"`
 	Depth          int          `json:"depth"`
 	RequestedDepth *int         `json:"requestedDepth,omitempty" jsonschema:"Present where another depth was asked for."`
@@ -40,9 +41,9 @@ type spatialOut struct {
 	Item *spatialContext `json:"item"`
 }
 
-func (o *spatialOut) citeAs(ref string) {
+func (o *spatialOut) CiteAs(ref string) {
 	if o.Item != nil {
-		o.Item.citeAs(ref)
+		o.Item.CiteAs(ref)
 	}
 }
 
@@ -52,9 +53,9 @@ const (
 	maxPlaces = 200
 )
 
-func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOut, err error) {
+func spatialContextOf(ctx context.Context, m *AsOf, in spatialIn) (out spatialOut, err error) {
 	depth := min(max(in.Depth, 1), maxDepth)
-	t, ok, err := m.findPlace(ctx, in.LocationID)
+	t, ok, err := m.FindPlace(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
 	}
@@ -63,8 +64,8 @@ func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOu
 		c.RequestedDepth = &in.Depth
 		c.Warnings = append(c.Warnings, fmt.Sprintf("depth is 1 to %d", maxDepth))
 	}
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: []string{linkExit}, Depth: depth, Limit: maxPlaces,
-		AsOf: m.seq})
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: []string{LinkExit}, Depth: depth, Limit: maxPlaces,
+		AsOf: m.Seq})
 	if err != nil {
 		return out, err
 	}
@@ -77,7 +78,7 @@ func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOu
 
 // shortestPaths returns the shortest path to each place that can be reached. Of several it returns
 // the one whose steps come first in the order of directions.
-func (m *asOf) shortestPaths(ctx context.Context, from canon.CardID, reached canon.Reached,
+func (m *AsOf) shortestPaths(ctx context.Context, from canon.CardID, reached canon.Reached,
 	depth int) ([]neighbor, error) {
 	things, err := m.cardsAsOf(ctx, reached.Cards)
 	if err != nil {
@@ -85,7 +86,7 @@ func (m *asOf) shortestPaths(ctx context.Context, from canon.CardID, reached can
 	}
 	names := make(map[canon.CardID]string, len(things))
 	for _, t := range things {
-		if t.isType(typeLocation) {
+		if t.IsType(TypeLocation) {
 			names[t.ID] = markup.Clean(t.Name)
 		}
 	}
@@ -112,7 +113,7 @@ func (m *asOf) shortestPaths(ctx context.Context, from canon.CardID, reached can
 }
 
 type exitStep struct {
-	by Direction
+	by command.Direction
 	to canon.CardID
 }
 
@@ -121,13 +122,13 @@ func stepsOf(links []canon.Link) map[canon.CardID][]exitStep {
 	steps := map[canon.CardID][]exitStep{}
 	for _, l := range links {
 		var a exitAttrs
-		fieldsOf(l.Attrs, &a)
+		DecodeFields(l.Attrs, &a)
 		if a.Direction.Valid() {
 			steps[l.From] = append(steps[l.From], exitStep{a.Direction, l.To})
 		}
 	}
 	for _, s := range steps {
-		slices.SortStableFunc(s, func(a, b exitStep) int { return cmp.Compare(a.by.sortIndex(), b.by.sortIndex()) })
+		slices.SortStableFunc(s, func(a, b exitStep) int { return cmp.Compare(a.by.Index(), b.by.Index()) })
 	}
 	return steps
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"loregate/internal/world"
+	parser "loregate/internal/world/command"
 )
 
 // BenchmarkParse parses commands, from one letter to a list of nearly the maximum length.
@@ -12,7 +12,7 @@ func BenchmarkParse(b *testing.B) {
 	requireBench(b)
 	for name, text := range map[string]string{
 		"short": "n", "usual": "go north then look at the well", "typos": "atack the hound with teh oar then flee wset",
-		"long": strings.Repeat("take the lamp and the rope, ", 17)[:world.MaxCommand-30],
+		"long": strings.Repeat("take the lamp and the rope, ", 17)[:parser.MaxLength-30],
 	} {
 		b.Run(name, func(b *testing.B) {
 			const most = 2000
@@ -20,7 +20,7 @@ func BenchmarkParse(b *testing.B) {
 			for b.Loop() {
 				before := processTime()
 				for range most {
-					world.Parse(text)
+					parser.Parse(text)
 				}
 				m.add("commands/s", most/max((processTime()-before).Seconds(), 1e-6))
 			}

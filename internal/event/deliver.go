@@ -1,0 +1,97 @@
+package event
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/job"
+)
+
+// deliverDue makes the deliveries that are due, in batches.
+func (d *Dispatcher) deliverDue(ctx context.Context) error {
+	for ctx.Err() == nil {
+		now := d.cfg.Now()
+		list, err := d.cfg.Deliveries.Claim(ctx, d.names, now, now.Add(lease), claimBatch)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for i, one := range list {
+			if err := d.deliverEvent(ctx, one); err != nil {
+				d.releaseClaimed(ctx, list[i:])
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// releaseClaimed makes claimed deliveries due at once, so that another process can take them when
+// this one stops. A delivery that cannot be released becomes due when its lease ends.
+func (d *Dispatcher) releaseClaimed(ctx context.Context, list []job.Delivery) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	for _, one := range list {
+		one.Due = d.cfg.Now()
+		if _, err := d.cfg.Deliveries.Settle(ctx, one); err != nil {
+			return
+		}
+	}
+}
+
+// deliverEvent delivers one event to one handler and stores the result. It returns errors of the
+// store only; an error of the handler makes the delivery a failed one.
+func (d *Dispatcher) deliverEvent(ctx context.Context, one job.Delivery) error {
+	i := slices.IndexFunc(d.cfg.Handlers, func(h Handler) bool { return h.Name == one.Handler })
+	within, cancel := context.WithTimeout(ctx, lease/2)
+	failure := d.runHandler(within, d.cfg.Handlers[i], one)
+	cancel()
+	if ctx.Err() != nil {
+		return ctx.Err() // the caller releases it for another process
+	}
+	one.Changed = d.cfg.Now()
+	switch {
+	case failure == nil:
+		one.State, one.Problem = job.DeliveryProcessed, ""
+	case one.Attempts >= maxRetries:
+		one.State, one.Attempts, one.Problem = job.DeliveryDead, one.Attempts+1, Redacted(failure.Error())
+		d.cfg.Logger.Error("an event is laid aside as a dead letter", "handler", one.Handler, "event",
+			Redacted(one.Event.String()), "error", one.Problem)
+	default:
+		one.State, one.Problem = job.DeliveryFailed, Redacted(failure.Error())
+		one.Due = one.Changed.Add(firstRetry << one.Attempts)
+		one.Attempts++
+	}
+	_, err := d.cfg.Deliveries.Settle(ctx, one)
+	return err
+}
+
+// runHandler runs a handler. It turns a panic into an error.
+func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the handler panicked: %T", p)
+		}
+	}()
+	return d.cfg.Act(ctx, one.World, "handle_event", "event:"+one.Event.String()+":"+h.Name, func(g access.Grant) error {
+		var event canon.StoredEvent
+		err := d.cfg.Canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+			events, _, err := snap.Events(ctx, canon.EventQuery{ID: one.Event, Page: canon.Page{Limit: 1}})
+			if err == nil && len(events) == 0 {
+				err = fault.New(fault.NotFound, "the event is not in the canon")
+			}
+			if err == nil {
+				event = events[0]
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return h.Handle(ctx, g, event)
+	})
+}

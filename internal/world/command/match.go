@@ -1,0 +1,94 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fit is the grade of the match between a typed name and a name.
+type Fit int
+
+// The grades, worst first.
+const (
+	FitNone  Fit = iota
+	FitSlip      // every word is one of the name's, with at most one wrong letter
+	fitWords     // every word is one of the name's
+	fitTail      // the last words of the name: "hound" for Salt Hound
+	FitName      // the name or an alias
+)
+
+// Rate returns the grade of the best match between a typed name and the names of a thing.
+func Rate(typed string, names []string) Fit {
+	best, want := FitNone, BareWords(typed)
+	if len(want) == 0 {
+		return best
+	}
+	for _, name := range names {
+		best = max(best, fitWordsOf(want, BareWords(name)))
+	}
+	return best
+}
+
+func fitWordsOf(want, have []string) Fit {
+	switch {
+	case slices.Equal(want, have):
+		return FitName
+	case len(want) < len(have) && slices.Equal(want, have[len(have)-len(want):]):
+		return fitTail
+	case hasAllWords(want, have, func(a, b string) bool { return a == b }):
+		return fitWords
+	case hasAllWords(want, have, isSimilar):
+		return FitSlip
+	}
+	return FitNone
+}
+
+func hasAllWords(want, have []string, same func(a, b string) bool) bool {
+	for _, w := range want {
+		if !slices.ContainsFunc(have, func(h string) bool { return same(w, h) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// isSameOrPlural reports whether two words are equal or one is the plural of the other.
+func isSameOrPlural(a, b string) bool {
+	return a == b || a == b+"s" || b == a+"s" || a == strings.TrimSuffix(b, "y")+"ies"
+}
+
+// isSimilar reports whether two words are equal, one is the plural of the other, or, for words of
+// four letters or more, they differ by one typo.
+func isSimilar(a, b string) bool {
+	return isSameOrPlural(a, b) || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
+}
+
+// BareWords returns the folded words of a name without articles.
+func BareWords(name string) []string {
+	var out []string
+	for _, w := range lex(name) {
+		if w.kind == plainWord && !articles[w.fold] {
+			out = append(out, w.fold)
+		}
+	}
+	return out
+}
+
+// SplitCount splits "3 coins" and "all coins" into the number and the name; -1 means all.
+func SplitCount(name string) (n int64, what string) {
+	first, rest, ok := strings.Cut(strings.TrimSpace(name), " ")
+	if fold := foldWord(first); fold == "all" || fold == "every" || fold == "everything" {
+		return -1, strings.TrimPrefix(strings.TrimSpace(rest), "the ")
+	}
+	if v, err := strconv.ParseInt(first, 10, 32); err == nil && v > 0 && ok {
+		return v, rest
+	}
+	if v := slices.Index(numberWords, foldWord(first)); v > 0 && ok {
+		return int64(v), rest
+	}
+	return 1, name
+}
+
+var numberWords = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}

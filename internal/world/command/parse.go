@@ -1,0 +1,161 @@
+package command
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/markup"
+)
+
+// Version is the version of the rules that parse commands. It changes whenever the same text
+// may be parsed differently.
+const Version = "rules/1.0"
+
+// Bounds of a command.
+const (
+	MaxLength  = 500 // characters
+	MaxIntents = 8
+)
+
+// Verb is the kind of act of an intent.
+type Verb string
+
+// The verbs that the parser produces.
+const (
+	Move      Verb = "move"
+	Look      Verb = "look"
+	Examine   Verb = "examine"
+	Take      Verb = "take"
+	Drop      Verb = "drop"
+	Give      Verb = "give"
+	Use       Verb = "use"
+	Talk      Verb = "talk"
+	Attack    Verb = "attack"
+	Defend    Verb = "defend"
+	Throw     Verb = "throw"
+	Flee      Verb = "flee"
+	Rest      Verb = "rest"
+	Inventory Verb = "inventory"
+)
+
+// Verbs lists all verbs.
+var Verbs = []Verb{Move, Look, Examine, Take, Drop, Give, Use, Talk,
+	Attack, Defend, Throw, Flee, Rest, Inventory}
+
+// Intent is one act that a command asks for.
+type Intent struct {
+	Verb         Verb      `json:"verb"`
+	DirectObject string    `json:"directObject,omitzero" jsonschema:"What is acted on, as it was typed, without articles."`
+	Direction    Direction `json:"direction,omitzero"`
+	Targets      []string  `json:"targets,omitempty" jsonschema:"To whom, at what, with what or where."`
+	Modifiers    []string  `json:"modifiers,omitempty" jsonschema:"How, and what is said."`
+	Confidence   float64   `json:"confidence" min:"0" max:"1"`
+	Order        int       `json:"order" jsonschema:"Place in the command, from 0."`
+}
+
+// Span is a part of a text, in characters.
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// SpanOf returns the position of a name in a text, in characters, or the span of the whole text if
+// the name does not occur in it literally.
+func SpanOf(raw, name string) Span {
+	at := strings.Index(raw, name)
+	if at < 0 {
+		return Span{0, len([]rune(raw))}
+	}
+	start := len([]rune(raw[:at]))
+	return Span{start, start + len([]rune(name))}
+}
+
+// Ambiguity is a part of a command that may mean several things, or that matches nothing known.
+type Ambiguity struct {
+	Kind     string   `json:"kind" jsonschema:"verb, direction, object, target, pronoun, reference (several things here are called that), absent (nothing here is) or overflow (more than eight acts)."`
+	Span     Span     `json:"span"`
+	Options  []string `json:"options" jsonschema:"What it may mean."`
+	Critical bool     `json:"critical" jsonschema:"Nothing should be done before this is settled."`
+}
+
+// Parsed is the result of parsing a command.
+type Parsed struct {
+	RawText            string      `json:"rawText"`
+	Intents            []Intent    `json:"intents"`
+	Ambiguities        []Ambiguity `json:"ambiguities"`
+	NeedsClarification bool        `json:"needsClarification"`
+	ParseVersion       string      `json:"parseVersion"`
+}
+
+// minConfidence is the confidence below which an act needs clarification.
+const minConfidence = 0.5
+
+// Parse parses a command by rules. It is a pure function of the text: resolving names to things at
+// a place is up to the caller. Text beyond MaxLength characters is ignored.
+func Parse(text string) Parsed {
+	text = markup.Clip(text, MaxLength)
+	p := parser{out: Parsed{RawText: text, Intents: []Intent{}, Ambiguities: []Ambiguity{}, ParseVersion: Version}}
+	p.run(lex(text))
+	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
+		p.addAmbiguity("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)
+	}
+	p.out.NeedsClarification = len(p.out.Intents) == 0
+	for _, a := range p.out.Ambiguities {
+		p.out.NeedsClarification = p.out.NeedsClarification || a.Critical
+	}
+	for _, i := range p.out.Intents {
+		p.out.NeedsClarification = p.out.NeedsClarification || i.Confidence < minConfidence
+	}
+	return p.out
+}
+
+// verbNames lists Verbs as options of an ambiguity.
+var verbNames = func() []string {
+	names := make([]string, len(Verbs))
+	for i, v := range Verbs {
+		names[i] = string(v)
+	}
+	return names
+}()
+
+// parser parses one command.
+type parser struct {
+	out       Parsed
+	overflow  bool
+	lastNamed string // the last named object, which "it" means; "" if none yet
+	moving    bool   // the last act was a move, so a bare direction continues it
+}
+
+func (p *parser) run(words []word) {
+	for words = trimTail(words); len(words) > 0; {
+		n := clauseEnd(words, p.moving)
+		if c := trimJoints(words[:n]); len(c) > 0 {
+			p.parseClause(c)
+		}
+		words = words[n:]
+	}
+}
+
+// add appends an intent, or an ambiguity of kind overflow if there are too many.
+func (p *parser) add(i Intent, at Span) {
+	if len(p.out.Intents) == MaxIntents {
+		if !p.overflow {
+			p.overflow = true
+			p.addAmbiguity("overflow", at, nil, false)
+		}
+		return
+	}
+	i.Order = len(p.out.Intents)
+	p.out.Intents = append(p.out.Intents, i)
+	p.moving = i.Verb == Move
+	if i.DirectObject != "" {
+		p.lastNamed = i.DirectObject
+	}
+}
+
+func (p *parser) addAmbiguity(kind string, at Span, options []string, critical bool) {
+	if options == nil {
+		options = []string{}
+	}
+	p.out.Ambiguities = append(p.out.Ambiguities, Ambiguity{kind, at, options, critical})
+}

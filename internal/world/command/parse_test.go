@@ -1,0 +1,180 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// describeParse returns a parse as one line: verb, then direction (>), object, targets (@) and
+// modifiers (~).
+func describeParse(p Parsed) string {
+	var acts []string
+	for _, i := range p.Intents {
+		s := string(i.Verb)
+		if i.Direction != "" {
+			s += " >" + string(i.Direction)
+		}
+		if i.DirectObject != "" {
+			s += " " + i.DirectObject
+		}
+		for _, t := range i.Targets {
+			s += " @" + t
+		}
+		for _, m := range i.Modifiers {
+			s += " ~" + m
+		}
+		acts = append(acts, s)
+	}
+	for _, a := range p.Ambiguities {
+		acts = append(acts, "?"+a.Kind)
+	}
+	return strings.Join(acts, " | ")
+}
+
+func TestParse(t *testing.T) {
+	for _, row := range [][2]string{
+		{"n", "move >north"}, {"NE", "move >northeast"}, {"u", "move >up"}, {"out", "move >out"}, {"in", "move >in"},
+		{"go north", "move >north"}, {"walk to the south-east", "move >southeast"},
+		{"please go up the stairs", "move >up stairs"},
+		{"noth", "move >north"}, {"go soth", "move >south"}, {"wset", "move >west"},
+		{"go to Toll Stairs", "move Toll Stairs"},
+		{"enter the Church of the Low Door", "move Church of the Low Door"}, {"leave", "move >out"},
+		{"go back", "move ~back"},
+		{"return", "move ~back"}, {"go", "move | ?direction"}, {"run quickly east", "move >east ~quickly"},
+		{"go north then look at the well", "move >north | look well"},
+		{"n, e, s and then w", "move >north | move >east | move >south | move >west"},
+		{"go north and east", "move >north | move >east"}, {"Go north. Look.", "move >north | look"},
+		{"l", "look"}, {"look", "look"}, {"look around", "look"}, {"look north", "look >north"},
+		{"look at the old bell", "look old bell"},
+		{"x bell", "examine bell"}, {"examine the rent stone carefully", "examine rent stone ~carefully"},
+		{"look in the box", "examine box ~in"},
+		{"examine", "look"}, {"exmaine the bell", "examine bell"}, {"search the desk", "examine desk"},
+		{"take the lamp", "take lamp"}, {"pick up the lamp", "take lamp"}, {"pick the lamp up", "take lamp"},
+		{"get lamp", "take lamp"},
+		{"take the lamp and the rope", "take lamp | take rope"},
+		{"take lamp, rope and key", "take lamp | take rope | take key"},
+		{"take the lamp and go north", "take lamp | move >north"}, {"take", "take | ?object"}, {"take all", "take all"},
+		{"take the key from the box", "take key @box"}, {"tkae the lamp", "take lamp"},
+		{"take the lamp and examine it", "take lamp | examine lamp"}, {"take it", "?pronoun"},
+		{"drop the lamp", "drop lamp"}, {"put the lamp down", "drop lamp"}, {"put the lamp on the table", "drop lamp @table"},
+		{"give the lamp to Oda Tarn", "give lamp @Oda Tarn"}, {"give Oda the lamp", "give lamp @Oda"},
+		{"give lamp", "give lamp | ?target"},
+		{"give her the coin", "give coin @her"},
+		{"use the key on the door", "use key @door"}, {"unlock the gate with the iron key", "use gate @iron key"},
+		{"light the candle", "use candle"},
+		{"turn the lamp on", "use lamp"},
+		{"talk to the widow", "talk widow"}, {"say \"good day\" to the widow", "talk widow ~good day"},
+		{"say hello to Oda", "talk Oda ~hello"},
+		{"ask the widow about the lease", "talk widow ~about lease"}, {"talk", "talk | ?target"},
+		{"“Who goes there?”", "talk ~Who goes there?"},
+		{"attack the salt hound with the oar", "attack salt hound @oar"}, {"atack hound", "attack hound"},
+		{"defend", "defend"},
+		{"throw the stone at the gull", "throw stone @gull"}, {"flee", "flee"}, {"run away", "flee"},
+		{"flee west", "flee >west"},
+		{"rest", "rest"}, {"sleep", "rest"}, {"lie down", "rest"}, {"i", "inventory"}, {"inv", "inventory"},
+		{"what am i carrying", "inventory"},
+		{"i want to take the lamp", "take lamp"}, {"let go of the lamp", "drop lamp"},
+		{"cook the eel", "?verb"}, {"frobnicate", "?verb"}, {"", "?verb"}, {"!!!", "?verb"}, {"eat bread", "use bread"},
+		{"nimm die Lampe", "?verb"}, {"GÉT the lamp", "take lamp"},
+		{"n n n n n n n n n", "?verb"},
+		{strings.Repeat("n. ", 10), strings.Repeat("move >north | ", 8) + "?overflow"},
+	} {
+		if got := describeParse(Parse(row[0])); got != row[1] {
+			t.Errorf("%q\n got %s\nwant %s", row[0], got, row[1])
+		}
+	}
+}
+
+func TestParseConfidence(t *testing.T) {
+	for text, want := range map[string]float64{"go north": 0.95, "move north": 1, "n": 1, "noth": 0.75, "grab lamp": 0.95,
+		"take lamp": 1, "tkae lamp": 0.75, "take": 0.4} {
+		p := Parse(text)
+		if len(p.Intents) != 1 || p.Intents[0].Confidence != want {
+			t.Errorf("%q: %+v, want confidence %v", text, p.Intents, want)
+		}
+		if p.NeedsClarification != (want < minConfidence) {
+			t.Errorf("%q: needs clarification %v", text, p.NeedsClarification)
+		}
+	}
+	if p := Parse("frob the lamp"); !p.NeedsClarification || !p.Ambiguities[0].Critical ||
+		p.Ambiguities[0].Span != (Span{0, 4}) {
+		t.Errorf("%+v", p)
+	}
+	if p := Parse(strings.Repeat("n. ", 9)); p.NeedsClarification || len(p.Intents) != MaxIntents {
+		t.Errorf("too many acts: the first eight are done: %+v", p.Ambiguities)
+	}
+}
+
+// TestVerbTypos replaces each letter of every verb of four letters or more, and checks how many of
+// these typos are recognised.
+func TestVerbTypos(t *testing.T) {
+	read, all := 0, 0
+	for _, v := range Verbs {
+		name := string(v)
+		if len(name) < 4 {
+			continue
+		}
+		for i := range name {
+			all++
+			p := Parse(name[:i] + "q" + name[i+1:] + " lamp")
+			if len(p.Intents) > 0 && p.Intents[0].Verb == v {
+				read++
+			}
+		}
+	}
+	if read < all*9/10 {
+		t.Errorf("only %d of %d slips were read", read, all)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"go north then look at the well", "give Oda the lamp", "say \"x", "take it", "n, and, then",
+		"\x00\xff", "pick up", strings.Repeat("and ", 200)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, again := Parse(text), Parse(text)
+		if fmt.Sprint(p) != fmt.Sprint(again) {
+			t.Fatal("two parses of one text differ")
+		}
+		if len(p.Intents) > MaxIntents || utf8.RuneCountInString(p.RawText) > MaxLength {
+			t.Fatalf("beyond the bounds: %+v", p)
+		}
+		n := utf8.RuneCountInString(p.RawText)
+		for i, in := range p.Intents {
+			if in.Order != i || !slices.Contains(Verbs, in.Verb) || in.Confidence <= 0 || in.Confidence > 1 ||
+				in.Direction != "" && !in.Direction.Valid() {
+				t.Fatalf("intent %+v", in)
+			}
+		}
+		for _, a := range p.Ambiguities {
+			if a.Span.Start < 0 || a.Span.End < a.Span.Start || a.Span.End > n || a.Options == nil {
+				t.Fatalf("ambiguity %+v of %d characters", a, n)
+			}
+			if a.Critical && !p.NeedsClarification {
+				t.Fatal("a critical doubt needs clarification")
+			}
+		}
+		if len(p.Intents) == 0 && !p.NeedsClarification {
+			t.Fatal("nothing understood, and no question")
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	for name, text := range map[string]string{
+		"short": "n", "usual": "go north then look at the well", "typos": "atack the hound with teh oar then flee wset",
+		"long": strings.Repeat("take the lamp and the rope, ", 17)[:MaxLength-30],
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Parse(text)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commands/s")
+		})
+	}
+}

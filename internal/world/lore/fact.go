@@ -1,0 +1,139 @@
+package lore
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"time"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/world"
+)
+
+// factTypes maps the types of cards that are facts, if they have a codename, to types of
+// facts. A card of type Lore may name another type of fact in its field factType.
+var factTypes = map[string]string{
+	"Faction":   "faction",
+	"Artifact":  "artifact",
+	"Item":      "artifact",
+	"Event":     "historical_event",
+	"Character": "character",
+	"Creature":  "creature",
+	cardType:    defaultFact,
+}
+
+const (
+	cardType    = "Lore"
+	defaultFact = "location_lore"
+	fieldFact   = "factType"
+)
+
+var factForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// factsFilter returns a filter for cards with a codename whose type may be that of a fact.
+func (l *Lore) factsFilter() canon.Filter { return canon.Filter{Types: l.typeNames, Coded: true} }
+
+// factType returns the type of fact that a card is, or false if its type is not that of a fact.
+func (l *Lore) factType(t world.Card) (string, bool) {
+	kind, ok := l.types[markup.KeyOf(t.Type)]
+	if !ok {
+		return "", false
+	}
+	if t.IsType(cardType) {
+		var own struct {
+			Fact string `json:"factType"`
+		}
+		if world.DecodeFields(t.Fields, &own); factForm.MatchString(own.Fact) {
+			return own.Fact, true
+		}
+	}
+	return kind, true
+}
+
+// fact is a canonical fact as narrators read it.
+type fact struct {
+	world.Citation
+	ID         canon.CardID   `json:"id"`
+	Type       string         `json:"type" jsonschema:"faction, artifact, historical_event, character, location_lore, creature, or what a Lore card calls itself."`
+	FactID     string         `json:"factId"`
+	Version    uint32         `json:"version"`
+	CreatedUTC time.Time      `json:"createdUtc"`
+	UpdatedUTC *time.Time     `json:"updatedUtc,omitempty" jsonschema:"When it was changed last; absent where it never was."`
+	Fields     map[string]any `json:"fields" jsonschema:"name, text, aliases and what else the card says of itself."`
+	Cut        map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length: characters of a text, members of a list."`
+}
+
+// loadFact returns the fact with an id, which is a codename or the card's id. It returns nil for
+// archived, hidden and absent facts alike.
+func (l *Lore) loadFact(ctx context.Context, m *world.AsOf, id string) (*fact, error) {
+	t, ok, err := m.FindCard(ctx, id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	c, ok, err := m.ByID(ctx, t.ID)
+	if err != nil || !ok {
+		return nil, err
+	}
+	code := m.CodeOf(id, c)
+	if code == "" {
+		return nil, nil
+	}
+	kind, ok := l.factType(t)
+	if !ok {
+		return nil, nil
+	}
+	f := &fact{ID: c.ID, Type: kind, FactID: code, CreatedUTC: c.CreatedAt}
+	updated := c.UpdatedAt
+	if f.Version = c.Version(m.View()); m.Seq != 0 {
+		v, ok, err := m.CardAt(ctx, c.ID, m.Seq)
+		if err != nil || !ok {
+			return nil, err
+		}
+		f.Version, updated = m.Number(c, v), v.At
+	}
+	if updated.After(f.CreatedUTC) {
+		f.UpdatedUTC = &updated
+	}
+	text, err := m.ReadText(ctx, t)
+	f.fillFields(t, text)
+	return f, err
+}
+
+// fillFields sets the fields of the fact from its card, cut to size.
+func (f *fact) fillFields(t world.Card, text string) {
+	s := shortener{cut: map[string]int{}}
+	f.Fields = map[string]any{}
+	var own map[string]any
+	world.DecodeFields(t.Fields, &own)
+	for _, k := range slices.Sorted(maps.Keys(own)) {
+		if k != fieldFact && len(f.Fields) < maxMembers {
+			f.Fields[k] = s.shortenValue(k, own[k], 0)
+		}
+	}
+	f.Fields["name"] = markup.Clean(t.Name)
+	f.Fields["text"] = s.shortenValue("text", text, 0)
+	if len(s.cut) > 0 {
+		f.Cut = s.cut
+	}
+}
+
+type factIn struct {
+	FactID string `json:"factId" maxlen:"100" jsonschema:"Id of the fact, such as faction_shadow_council."`
+}
+
+type factOut struct {
+	Item *fact `json:"item"`
+}
+
+func (o *factOut) CiteAs(ref string) {
+	if o.Item != nil {
+		o.Item.CiteAs(ref)
+	}
+}
+
+func (l *Lore) getFact(ctx context.Context, m *world.AsOf, in factIn) (factOut, error) {
+	f, err := l.loadFact(ctx, m, in.FactID)
+	return factOut{f}, err
+}

@@ -1,0 +1,63 @@
+package play
+
+import (
+	"fmt"
+	"slices"
+
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// planAction plans the act of the turn's intent. The error is *impossible if the story does not
+// allow the act; then nothing may be committed.
+func (s *turn) planAction() error {
+	switch s.intent.Verb {
+	case command.Move:
+		return s.planMove()
+	case command.Flee:
+		return s.planFlee()
+	case command.Look, command.Examine:
+		return s.planLook()
+	case command.Inventory:
+		return s.planInventory()
+	case command.Take:
+		return s.planTake()
+	case command.Drop:
+		return s.planDrop()
+	case command.Give:
+		return s.planGive()
+	case command.Use:
+		return s.planUse()
+	case command.Talk:
+		return s.planTalk()
+	case command.Attack:
+		return s.planAttack()
+	case command.Throw:
+		return s.planThrow()
+	case command.Defend:
+		return s.finishTurn(world.PlayerAct)
+	case command.Rest:
+		return s.finishTurn(world.PlayerAct)
+	}
+	return cannot("unknown", "You are not sure how to do that.")
+}
+
+// canContinueAfter reports whether later acts of a command still make sense after a failed act with
+// this verb.
+func canContinueAfter(v command.Verb) bool {
+	return slices.Contains([]command.Verb{command.Look, command.Examine, command.Inventory, command.Talk, command.Defend}, v)
+}
+
+// impossible is the error of an act that cannot be done, in the words of the story. Such an act
+// changes nothing.
+type impossible struct {
+	reason string // code for programs
+	text   string
+	hint   *hint // set where the player wanted to go where an exit is pending
+}
+
+func (i *impossible) Error() string { return i.text }
+
+func cannot(reason, format string, args ...any) error {
+	return &impossible{reason: reason, text: fmt.Sprintf(format, args...)}
+}

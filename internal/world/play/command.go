@@ -1,0 +1,152 @@
+package play
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+type commandIn struct {
+	ID   string `json:"id" maxlen:"100" jsonschema:"The player's id or codename."`
+	Text string `json:"text" minlen:"1" maxlen:"500" jsonschema:"What the player types, such as: go north then look at the well."`
+}
+
+// stepResult is the result of one act of a command.
+type stepResult struct {
+	Order   int          `json:"order"`
+	Verb    command.Verb `json:"verb"`
+	Outcome string       `json:"outcome" enum:"done,impossible,skipped,limited"`
+	Reason  string       `json:"reason,omitempty"`
+	Text    string       `json:"text"`
+	EventID *uuid.UUID   `json:"eventId,omitempty"`
+}
+
+type commandOut struct {
+	Frames      []command.Intent    `json:"frames" jsonschema:"How the text was read."`
+	Ambiguities []command.Ambiguity `json:"ambiguities"`
+	Results     []stepResult        `json:"results" jsonschema:"What came of each act."`
+	Narration   string              `json:"narration"`
+	Events      []envelope          `json:"events" jsonschema:"What was recorded."`
+	Clock       int64               `json:"clock" jsonschema:"The player's clock afterwards, in milliseconds of world time."`
+}
+
+// sendCommand parses a text and carries out its acts one by one, each in its own commit. After an
+// act that cannot be done it skips the remaining acts, unless canContinueAfter allows them.
+func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
+	player, err := h.findOwnPlayer(ctx, c.Grant, in.ID)
+	if err != nil {
+		return commandOut{}, err
+	}
+	parsed := command.Parse(in.Text)
+	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{},
+		Events: []envelope{}}
+	if parsed.NeedsClarification {
+		out.Narration = parsed.Question()
+		out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
+		return out, err
+	}
+	failed := false
+	for _, i := range parsed.Intents {
+		if failed {
+			out.Results = append(out.Results, stepResult{Order: i.Order, Verb: i.Verb, Outcome: "skipped"})
+			continue
+		}
+		ok, err := h.runIntent(ctx, c, player, i, in.Text, &out)
+		if err != nil {
+			return out, err
+		}
+		failed = !ok && !canContinueAfter(i.Verb)
+	}
+	texts := []string{}
+	for _, r := range out.Results {
+		if r.Text != "" {
+			texts = append(texts, r.Text)
+		}
+	}
+	out.Narration = strings.Join(texts, "\n\n")
+	out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
+	return out, err
+}
+
+// runIntent carries out one act and adds its result to out. If the pace forbids the first act, that
+// is an error; a later act that it forbids gets the outcome limited.
+func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i command.Intent, text string,
+	out *commandOut) (bool, error) {
+	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
+	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
+	part := func(suffix string) access.Grant { return c.Grant.Part(strconv.Itoa(i.Order)+suffix, input) }
+	done, err := h.commitAct(ctx, part, player, i)
+	receipt := done.Receipt
+	var no *impossible
+	switch {
+	case errors.As(err, &no):
+		result.Outcome, result.Reason, result.Text = "impossible", no.reason, no.text
+		if no.hint != nil {
+			if receipt, err = h.recordHint(ctx, part("-hint"), *no.hint); err != nil {
+				return false, err
+			}
+		} else {
+			receipt = canon.Receipt{}
+		}
+	case errors.Is(err, fault.RateLimited) && i.Order > 0:
+		result.Outcome, result.Reason, result.Text = "limited", "rate_limited", "You have to catch your breath first."
+	case err != nil:
+		return false, err
+	}
+	c.Reply.Replayed = c.Reply.Replayed || receipt.Replayed
+	if receipt.Change != uuid.Nil {
+		result.EventID = &receipt.Change
+		var texts []string
+		for _, change := range []uuid.UUID{done.waited, receipt.Change, done.met} {
+			told, err := h.narrateChange(ctx, c.Grant, change, out)
+			if err != nil {
+				return false, err
+			}
+			if told != "" {
+				texts = append(texts, told)
+			}
+		}
+		if result.Outcome == "done" {
+			result.Text = strings.Join(texts, " ")
+		}
+	}
+	out.Results = append(out.Results, result)
+	return result.Outcome == "done", nil
+}
+
+// narrateChange adds the event of a commit to out, and returns its narration as of that commit, so
+// that a repeated command gets the same answer.
+func (h *Host) narrateChange(ctx context.Context, g access.Grant, change uuid.UUID,
+	out *commandOut) (text string, err error) {
+	if change == uuid.Nil {
+		return "", nil
+	}
+	err = h.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		events, _, err := snap.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1, Uncounted: true}})
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		out.Events = append(out.Events, toEnvelope(events[0]))
+		var d world.Action
+		world.DecodeFields(events[0].Payload, &d)
+		m := h.world.Current(snap)
+		if m.Tick = d.Tick(); events[0].Seq != snap.Now() { // the snapshot itself is cheaper to read
+			m.Seq = events[0].Seq
+		}
+		text, err = narrator{m}.narrateEvent(ctx, events[0])
+		return err
+	})
+	return text, err
+}

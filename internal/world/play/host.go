@@ -1,0 +1,93 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+	"loregate/internal/world"
+)
+
+// Config configures a Host. World and Canon are required.
+type Config struct {
+	World *world.World
+	Canon *canon.Canon // that of World
+	// Tokens issues the tokens that players play with. If it is nil, no player can be created.
+	Tokens Tokens
+	// Pace limits how often a player may act; zero fields mean the contract's numbers.
+	Pace Pace
+	Now  func() time.Time // time.Now when nil
+}
+
+// Tokens issues the tokens that players play with.
+type Tokens interface {
+	IssuePlayer(ctx context.Context, by access.Grant, player canon.CardID) (token string, err error)
+}
+
+// Host implements the operations that people play with. It is safe for concurrent use.
+type Host struct {
+	world  *world.World
+	canon  *canon.Canon
+	tokens Tokens
+	pace   *access.Limits
+}
+
+// New returns a Host with the given configuration.
+func New(c Config) (*Host, error) {
+	if c.World == nil || c.Canon == nil {
+		return nil, errors.New("play: a World and its Canon are needed")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, pace: c.Pace.newLimits(c.Now)}, nil
+}
+
+// onWorld names the surface of the operations of this package.
+var onWorld = []string{world.Surface}
+
+// Surface returns the part of the surface world that this package declares.
+func (h *Host) Surface() op.Surface {
+	return op.Surface{Name: world.Surface,
+		Operations: slices.Concat([]*op.Operation{h.parseOperation()}, h.playOperations(),
+			[]*op.Operation{h.advanceOperation()}),
+		Feeds: []*op.Feed{h.playerFeed()}}
+}
+
+// audiencePlay is the audience of the tokens to play with; see identity.AudiencePlay.
+const audiencePlay = "play"
+
+// playOperations declares the operations that people play with. They are served over HTTP, never over
+// MCP.
+func (h *Host) playOperations() []*op.Operation {
+	return []*op.Operation{
+		op.Define(op.Spec{
+			Name: "create_player", Title: "Make a player",
+			Doc:      "Make a player at the place where players begin, and a token that plays as that player and opens nothing else. The token is shown once.",
+			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, NoTool: true, Route: "POST /api/players",
+			Status: 201, Target: "name",
+			Examples: []op.Example{{Title: "A player", Input: `{"name": "Mira Lowtide"}`}},
+		}, h.createPlayer),
+		op.Define(op.Spec{
+			Name: "get_player", Title: "See a player",
+			Doc:      "See where a player stands, its clock and what it carries. A token to play with sees its own player only.",
+			Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, NoTool: true, Audience: audiencePlay,
+			Route: "GET /api/players/{id}", Target: "id",
+			Examples: []op.Example{{Title: "One player", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000"}`}},
+		}, h.getPlayer),
+		op.Define(op.Spec{
+			Name: "send_command", Title: "Act as a player",
+			Doc: "Do what a player types: up to eight acts, each recorded as it is done. An act that cannot be done gets an answer that fits the story, and changes nothing. " +
+				"A player moves at most 30 times and looks at most 60 times a minute.",
+			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true,
+			Audience: audiencePlay,
+			Route:    "POST /api/players/{id}/commands", Target: "id",
+			Examples: []op.Example{{Title: "Two acts",
+				Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
+		}, h.sendCommand),
+	}
+}

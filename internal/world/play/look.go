@@ -1,0 +1,76 @@
+package play
+
+import (
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// planLook looks around, in a direction, or at something here.
+func (s *turn) planLook() error {
+	name := s.intent.DirectObject
+	switch {
+	case s.intent.Direction != "":
+		s.action.Direction = s.intent.Direction
+		return s.finishTurn(world.PlayerLook)
+	case name == "" || command.MeansHere(name):
+		return s.finishTurn(world.PlayerLook)
+	}
+	return s.planLookAt(name)
+}
+
+func (s *turn) planLookAt(name string) error {
+	all, err := s.listLookTargets()
+	if err != nil {
+		return err
+	}
+	found := findMatches(name, all)
+	if len(found) > 1 {
+		return cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(found), "or"))
+	}
+	if len(found) == 1 {
+		s.narrowLabel(found[0])
+		s.action.Objects = []world.ObjectRef{world.NewObjectRef(found[0], 0)}
+		return s.finishTurn(world.PlayerLook)
+	}
+	if d, ok := command.DirectionOf(name); ok {
+		s.action.Direction = d
+		return s.finishTurn(world.PlayerLook)
+	}
+	text, err := s.ReadText(s.ctx, s.place)
+	if err != nil {
+		return err
+	}
+	if command.SentenceAbout(text, name) == "" {
+		return cannot("absent", "You see no %s here.", markup.Clean(name))
+	}
+	s.action.Detail = markup.Clean(name)
+	return s.finishTurn(world.PlayerLook)
+}
+
+// listLookTargets lists everything that the player can look at: the things here, the things it carries,
+// the parts of the place that have a card, and the player itself.
+func (s *turn) listLookTargets() ([]world.Card, error) {
+	all, err := s.cardsAround()
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.carriedCards()
+	if err != nil {
+		return nil, err
+	}
+	all = append(append(all, own...), s.place)
+	parts, _, err := s.Descendants(s.ctx, s.place.ID, 1, canon.Page{Limit: 50})
+	for _, c := range parts {
+		if c.Key.Parts()[len(c.Key.Parts())-1] != "tag" {
+			all = append(all, world.CardOf(c))
+		}
+	}
+	me := s.player
+	me.Fields = []byte(`{"aliases":["me","myself","self"]}`)
+	return append(all, me), err
+}
+
+// planInventory looks at the things that the player has.
+func (s *turn) planInventory() error { return s.finishTurn(world.PlayerLook) }

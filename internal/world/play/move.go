@@ -1,0 +1,126 @@
+package play
+
+import (
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// planMove goes through an exit. The exit must exist, be visible to the player and be unlocked.
+func (s *turn) planMove() error {
+	exits, err := s.Exits(s.ctx, s.place)
+	if err != nil {
+		return err
+	}
+	way, err := s.findExit(exits)
+	if err != nil {
+		return err
+	}
+	return s.goThrough(way)
+}
+
+func (s *turn) goThrough(way world.Exit) error {
+	if err := s.checkPassable(way); err != nil {
+		return err
+	}
+	dest, ok, err := s.CardByID(s.ctx, *way.To)
+	if err != nil {
+		return err
+	}
+	if !ok || !dest.IsType(world.TypeLocation) {
+		return cannot("no_exit", "There is no way %s from here.", way.Direction.Phrase())
+	}
+	s.narrowLabel(dest)
+	s.plan.Rest(way.Link)
+	from := s.place.ID
+	s.to, s.travel = dest, way.TravelDurationMs
+	s.action.From, s.action.To, s.action.Direction = &from, way.To, way.Direction
+	return s.finishTurn(world.PlayerMove)
+}
+
+// findExit returns the exit that the command means: by direction, by the way the player came, or by
+// the place where it leads.
+func (s *turn) findExit(exits []world.Exit) (world.Exit, error) {
+	d := s.intent.Direction
+	if d == "" && s.intent.DirectObject == "" && slices.Contains(s.intent.Modifiers, "back") {
+		if d = s.presence.Heading.Opposite(); d == "" {
+			return world.Exit{}, cannot("no_way_back", "You have not come from anywhere that you could go back to.")
+		}
+	}
+	if d == "" {
+		return s.findExitTo(exits)
+	}
+	way, ok := world.ExitToward(exits, d)
+	if !ok {
+		return world.Exit{}, cannot("no_exit", "There is no way %s from here.", d.Phrase())
+	}
+	return way, nil
+}
+
+// findExitTo returns the exit that leads to a place with the given name, or whose description
+// matches the name.
+func (s *turn) findExitTo(exits []world.Exit) (world.Exit, error) {
+	name := s.intent.DirectObject
+	var ids []canon.CardID
+	for _, e := range exits {
+		if e.To != nil {
+			ids = append(ids, *e.To)
+		}
+	}
+	places, err := s.CardsByID(s.ctx, ids)
+	if err != nil {
+		return world.Exit{}, err
+	}
+	found := findMatches(name, places)
+	if len(found) > 1 {
+		return world.Exit{}, cannot("ambiguous", "Which do you mean: %s?", world.JoinNames(titlesOf(found), "or"))
+	}
+	for _, e := range exits {
+		if len(found) == 1 && e.To != nil && *e.To == found[0].ID || len(found) == 0 && command.Mentions(e.Description, name) {
+			return e, nil
+		}
+	}
+	return world.Exit{}, cannot("absent", "You see no way to %q from here.", name)
+}
+
+// checkPassable returns an *impossible error with the reason why the player cannot go through an
+// exit, or nil if it can.
+func (s *turn) checkPassable(way world.Exit) error {
+	switch {
+	case way.Availability == world.ExitPending:
+		text := "Nothing leads " + way.Direction.Phrase() + " yet."
+		if way.Reason != "" {
+			text = way.Reason
+		}
+		return &impossible{reason: "pending", text: text, hint: &hint{s.player.ID, s.place.ID, way.Direction, way.Reason}}
+	case way.Availability == world.ExitForbidden && way.Reason != "":
+		return cannot("forbidden", "%s", way.Reason)
+	case way.Availability == world.ExitForbidden:
+		return cannot("forbidden", "There is no going %s from here.", way.Direction.Phrase())
+	case way.LockState == "locked":
+		return cannot("locked", "The way %s is locked.", way.Direction.Phrase())
+	}
+	return nil
+}
+
+// planFlee leaves by the exit that the command names, else by the way the player came, else by the
+// first exit that is open.
+func (s *turn) planFlee() error {
+	exits, err := s.Exits(s.ctx, s.place)
+	if err != nil {
+		return err
+	}
+	back := s.presence.Heading.Opposite()
+	for _, d := range append([]command.Direction{s.intent.Direction, back}, command.Directions...) {
+		way, ok := world.ExitToward(exits, d)
+		if ok && s.checkPassable(way) == nil {
+			return s.goThrough(way)
+		}
+		if ok && d == s.intent.Direction {
+			return s.checkPassable(way)
+		}
+	}
+	return cannot("no_exit", "There is nowhere to flee to.")
+}

@@ -1,0 +1,346 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/event"
+	"loregate/internal/markup"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// narrator narrates acts from the data that a reader may see.
+type narrator struct{ *world.AsOf }
+
+// narrateEvent narrates an event to the player who caused it: a template filled from the committed
+// event and from the data that the reader may see now.
+func (m narrator) narrateEvent(ctx context.Context, e canon.StoredEvent) (string, error) {
+	if event.Type(e.Type) == world.ClockReconciled {
+		return tellReconciliation(e.Payload), nil
+	}
+	var d world.Action
+	if err := json.Unmarshal(e.Payload, &d); err != nil {
+		return "", fmt.Errorf("world: event %s: %w", e.ID, err)
+	}
+	switch event.Type(e.Type) {
+	case world.PlayerMove:
+		return m.tellMove(ctx, d)
+	case world.PlayerLook:
+		return m.tellLook(ctx, d, e)
+	case world.PlayerAct:
+		return m.tellAct(ctx, d)
+	}
+	return "", nil
+}
+
+// tellReconciliation narrates to a player how it was set to the time of a place.
+func tellReconciliation(payload json.RawMessage) string {
+	var r world.Reconciliation
+	world.DecodeFields(payload, &r)
+	switch r.Policy {
+	case world.PolicyWait:
+		return "You wait " + world.FormatDuration(r.Clock-r.From) + "; it is " + world.TimeOfDay(r.Clock) + " now."
+	case world.PolicyCompress:
+		return "You are ahead of the hour here. The rest of the " + world.TimeOfDay(r.Anchor) +
+			" passes before it has caught up with you."
+	}
+	return ""
+}
+
+func (m narrator) tellMove(ctx context.Context, d world.Action) (string, error) {
+	head := "You go " + d.Direction.Going()
+	if d.Verb == command.Flee {
+		head = "You run " + d.Direction.Going()
+	}
+	if d.To == nil {
+		return head + ".", nil
+	}
+	t, ok, err := m.CardByID(ctx, *d.To)
+	if err != nil || !ok {
+		return head + ".", err
+	}
+	if d.CutMs >= longTravel {
+		head += ". The way is long, and you are there sooner than you should be: the world has yet to catch up with you"
+	}
+	view, err := m.describePlace(ctx, t, d.PlayerID)
+	return head + ". " + view, err
+}
+
+// describePlace describes a place to somebody who is there.
+func (m narrator) describePlace(ctx context.Context, t world.Card, player canon.CardID) (string, error) {
+	text, err := m.ReadText(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	if err := m.PrefetchPlace(ctx, t.ID); err != nil {
+		return "", err
+	}
+	layers, err := m.LayersAt(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{t.Title() + "."}
+	for _, more := range []string{text, layers[world.LayerDynamic].Text, layers[world.LayerAmbient].Text} {
+		if more = markup.OneLine(more); more != "" {
+			parts = append(parts, more)
+		}
+	}
+	company, err := m.tellCompany(ctx, t, player)
+	if err != nil {
+		return "", err
+	}
+	exits, err := m.Exits(ctx, t)
+	return strings.Join(append(append(parts, company...), tellExits(exits)), " "), err
+}
+
+// tellCompany lists the persons and things at a place, in sentences.
+func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.CardID) ([]string, error) {
+	here, err := m.CardsHere(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	lying, err := m.HeldItems(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	var folk, things []string
+	for _, h := range here {
+		switch {
+		case h.ID == player:
+		case world.IsAlive(h):
+			folk = append(folk, h.Title())
+		default:
+			things = append(things, h.Title())
+		}
+	}
+	for _, c := range lying {
+		things = append(things, countedName(c))
+	}
+	var out []string
+	if len(folk) > 0 {
+		out = append(out, "Here: "+world.JoinNames(folk, "and")+".")
+	}
+	if len(things) > 0 {
+		out = append(out, "There lies: "+world.JoinNames(things, "and")+".")
+	}
+	return out, nil
+}
+
+// countedName returns the name of a thing with its quantity: "Copper Coin (5)".
+func countedName(c world.Held) string {
+	if c.Quantity == 1 {
+		return c.Card.Title()
+	}
+	return fmt.Sprintf("%s (%d)", c.Card.Title(), c.Quantity)
+}
+
+func tellExits(exits []world.Exit) string {
+	var ways []string
+	for _, e := range exits {
+		if e.Availability == world.ExitHard {
+			ways = append(ways, string(e.Direction))
+		}
+	}
+	if len(ways) == 0 {
+		return "There is no way out."
+	}
+	return "Ways out: " + strings.Join(ways, ", ") + "."
+}
+
+func (m narrator) tellLook(ctx context.Context, d world.Action, e canon.StoredEvent) (string, error) {
+	_, place, _ := world.ParseScope(e.Scope)
+	switch {
+	case d.Verb == command.Inventory:
+		own, err := m.HeldItems(ctx, d.PlayerID)
+		return tellInventory(own), err
+	case len(d.Objects) > 0:
+		return m.tellThing(ctx, d.Objects[0])
+	}
+	t, ok, err := m.CardByID(ctx, place)
+	if err != nil || !ok {
+		return "You look around.", err
+	}
+	switch {
+	case d.Direction != "":
+		exits, err := m.Exits(ctx, t)
+		return tellExit(exits, d.Direction), err
+	case d.Detail != "":
+		text, err := m.ReadText(ctx, t)
+		if s := command.SentenceAbout(text, d.Detail); s != "" {
+			return s, err
+		}
+		return "You see nothing more than you saw before.", err
+	}
+	return m.describePlace(ctx, t, d.PlayerID)
+}
+
+func tellInventory(own []world.Held) string {
+	if len(own) == 0 {
+		return "You carry nothing."
+	}
+	names := make([]string, len(own))
+	for i, c := range own {
+		names[i] = countedName(c)
+	}
+	return "You carry " + world.JoinNames(names, "and") + "."
+}
+
+func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, error) {
+	t, ok, err := m.CardByID(ctx, o.ID)
+	if err != nil || !ok {
+		return "You see nothing of note.", err
+	}
+	text, err := m.ReadText(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	text, _ = world.Shorten(strings.Join(strings.Fields(text), " "), world.MaxText)
+	if t.IsType(world.TypePlayer) && text == "" {
+		text = t.Title() + " is a traveller like you."
+	}
+	if text == "" {
+		text = "You see nothing special about " + t.Title() + "."
+	}
+	inside, err := m.HeldItems(ctx, t.ID)
+	if err == nil && len(inside) > 0 && !world.IsAlive(t) {
+		names := make([]string, len(inside))
+		for i, c := range inside {
+			names[i] = countedName(c)
+		}
+		text += " It holds " + world.JoinNames(names, "and") + "."
+	}
+	return text, err
+}
+
+func tellExit(exits []world.Exit, d command.Direction) string {
+	e, ok := world.ExitToward(exits, d)
+	switch {
+	case !ok:
+		return "You see nothing of note " + d.Phrase() + "."
+	case e.Description != "":
+		return e.Description
+	case e.Reason != "":
+		return e.Reason
+	}
+	return "A way leads " + d.Phrase() + "."
+}
+
+func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
+	what := d.ObjectNames()
+	switch d.Verb {
+	case command.Take:
+		return "You take " + what + ".", nil
+	case command.Drop:
+		if d.Target != nil {
+			return "You put " + what + " into " + d.Target.Name + ".", nil
+		}
+		return "You put " + what + " down.", nil
+	case command.Give:
+		return "You give " + what + " to " + d.Target.Name + ".", nil
+	case command.Use:
+		return m.tellUse(ctx, d)
+	case command.Talk:
+		return m.tellTalk(ctx, d)
+	case command.Attack, command.Throw:
+		return tellBlow(d), nil
+	case command.Defend:
+		return "You brace yourself.", nil
+	case command.Rest:
+		return tellRest(d), nil
+	}
+	return "Time passes.", nil
+}
+
+// tellRest narrates a sleep, also one that ends early because the sleeper is as far ahead of the
+// world as MaxLead allows.
+func tellRest(d world.Action) string {
+	switch {
+	case d.CutMs == 0:
+		return "You sleep, and wake " + inDayPart(d.Clock) + "."
+	case d.DurationMs < world.Minute:
+		return "You lie down, and sleep does not come: hardly a moment has passed. Rest again when the world has caught up with you."
+	}
+	return "You sleep, and wake after " + world.FormatDuration(d.DurationMs) + ", " + inDayPart(d.Clock) +
+		". Time would pass no faster: the world has yet to catch up with you."
+}
+
+// longTravel is the cut of a travel from which on the narration mentions that it took less time
+// than it should.
+const longTravel = 10 * world.Minute
+
+// inDayPart returns the time of day as used after "you wake": "in the afternoon".
+func inDayPart(tick int64) string {
+	switch t := world.TimeOfDay(tick); t {
+	case "dawn":
+		return "in the grey of dawn"
+	case "dusk":
+		return "in the last of the light"
+	default:
+		return "in the " + t
+	}
+}
+
+func (m narrator) tellUse(ctx context.Context, d world.Action) (string, error) {
+	what := d.ObjectNames()
+	if d.Effect == "unlocked" {
+		return "You turn " + what + ", and the way " + d.Direction.Phrase() + " is open.", nil
+	}
+	if len(d.Objects) > 0 {
+		t, ok, err := m.CardByID(ctx, d.Objects[0].ID)
+		if err != nil {
+			return "", err
+		}
+		var f usable
+		if world.DecodeFields(t.Fields, &f); ok && f.Use != "" {
+			text, _ := world.Shorten(markup.Clean(f.Use), world.MaxText)
+			return text, nil
+		}
+	}
+	if d.Target != nil {
+		return "You try " + what + " on " + d.Target.Name + ". Nothing comes of it.", nil
+	}
+	return "You try " + what + ". Nothing comes of it.", nil
+}
+
+func (m narrator) tellTalk(ctx context.Context, d world.Action) (string, error) {
+	if d.Target == nil {
+		return "You say: “" + d.Detail + "” Nobody answers.", nil
+	}
+	t, ok, err := m.CardByID(ctx, d.Target.ID)
+	switch {
+	case err != nil:
+		return "", err
+	case ok && t.IsType(world.TypePlayer) && d.Detail == "": // a player answers for itself, or not
+		return "You turn to " + d.Target.Name + ".", nil
+	case ok && t.IsType(world.TypePlayer):
+		return "You say to " + d.Target.Name + ": “" + d.Detail + "”", nil
+	}
+	if line := world.AnswerOf(t, d); line != "" {
+		return world.Quote(d.Target.Name, line), nil
+	}
+	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
+}
+
+func tellBlow(d world.Action) string {
+	with := ""
+	if len(d.Objects) > 0 {
+		with = " with " + d.ObjectNames()
+	}
+	switch {
+	case d.Target == nil:
+		return "You throw " + d.ObjectNames() + ". It comes down again."
+	case d.Verb == command.Throw && d.Effect == "":
+		return "You throw " + d.ObjectNames() + " at " + d.Target.Name + ". It glances off."
+	case d.Effect == "beaten" && d.Verb == command.Throw:
+		return "You throw " + d.ObjectNames() + " at " + d.Target.Name + ", who has had enough."
+	case d.Verb == command.Throw:
+		return "You throw " + d.ObjectNames() + " at " + d.Target.Name + ", and it hits."
+	case d.Effect == "beaten":
+		return "You strike " + d.Target.Name + with + ", who has had enough."
+	}
+	return "You strike " + d.Target.Name + with + ", who gives ground."
+}

@@ -1,0 +1,113 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/event"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// turn is the state in which one act is planned: the player, its place, and the plan.
+type turn struct {
+	*world.AsOf
+	ctx      context.Context
+	plan     *canon.Plan
+	player   world.Card
+	atLink   canon.Link // link at from the player to the place
+	presence world.Presence
+	place    world.Card
+	clock    world.Clock
+	world    int64        // the world's time
+	label    access.Label // meet of the labels of all cards that the act involves
+	to       world.Card   // place of the player afterwards
+	travel   int64        // travel time of the exit; 0 if it has none
+	intent   command.Intent
+	action   world.Action
+	event    canon.Event // set by finishTurn
+	waits    bool        // the player must be set to the time of the place before it acts
+	meets    bool        // the player must be set to the time of the place after it acts
+}
+
+// newTurn returns the turn of a player's act. w may be nil: then the clock is read from its events.
+func newTurn(ctx context.Context, w *world.World, p *canon.Plan, player canon.CardID, i command.Intent) (*turn, error) {
+	m := w.Current(p.Snapshot)
+	who, ok, err := m.CardByID(ctx, player)
+	if err != nil || !ok || !who.IsType(world.TypePlayer) {
+		return nil, orNoPlayer(err)
+	}
+	at, ok, err := m.FindAtLink(ctx, player)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, cannot("nowhere", "You are nowhere that you could act. Ask the game master to put you somewhere.")
+	}
+	where, ok, err := m.CardByID(ctx, at.To)
+	if err != nil || !ok {
+		return nil, orNoPlayer(err)
+	}
+	s := &turn{AsOf: m, ctx: ctx, plan: p, player: who, atLink: at, presence: world.PresenceOf(at), place: where,
+		label: who.Label.Meet(where.Label), to: where, intent: i}
+	if s.clock, err = m.WorldClock(ctx); err != nil {
+		return nil, err
+	}
+	s.world, s.Tick = s.clock.TickAt(p.Clock()), s.presence.Clock
+	s.action = world.Action{PlayerID: player, Verb: i.Verb}
+	p.Rest(at)
+	return s, nil
+}
+
+// narrowLabel makes the event at least as hidden as cards that it mentions.
+func (s *turn) narrowLabel(things ...world.Card) {
+	for _, t := range things {
+		s.label = s.label.Meet(t.Label)
+	}
+}
+
+// finishTurn plans the effects that every act has, on the player's clock and place, and makes the
+// event. It cuts the duration so that the player gets at most MaxLead ahead of the world.
+func (s *turn) finishTurn(t event.Type) error {
+	state, err := s.readCondition(s.ctx, s.to)
+	if err != nil {
+		return err
+	}
+	cost := costOf(s.intent.Verb, s.travel, state)
+	s.action.DurationMs = min(cost, max(s.world+world.MaxLead-s.presence.Clock, 0))
+	s.action.CutMs, s.action.Clock = cost-s.action.DurationMs, s.presence.Clock+s.action.DurationMs
+	if err := s.reconcileWithPlace(s.to.ID); err != nil {
+		return err
+	}
+	after := world.Presence{Clock: s.action.Clock, Heading: s.presence.Heading}
+	if s.action.Direction != "" && t == world.PlayerMove {
+		after.Heading = s.action.Direction
+	}
+	_, err = s.plan.Link(canon.Link{ID: s.atLink.ID, Kind: world.LinkAt, From: s.player.ID, To: s.to.ID,
+		Attrs: mergeAttrs(s.atLink.Attrs, after.Attrs()), Label: s.atLink.Label})
+	if err != nil {
+		return err
+	}
+	if s.label.Equal(access.NewLabel(access.LevelUser)) {
+		s.action.World = s.clock.LineFor(s.plan.Clock(), s.World().Settings)
+	}
+	payload, err := json.Marshal(s.action)
+	if err != nil {
+		return err
+	}
+	s.event = canon.Event{Type: string(t), Scope: string(world.LocationScope(s.to.ID)), Payload: payload, Label: s.label,
+		Version: 1,
+		Actor:   canon.EventActor{Kind: "player", ID: s.player.ID.String()}}
+	return nil
+}
+
+// mergeAttrs returns a JSON object with the members of base, overwritten by those of over.
+func mergeAttrs(base, over json.RawMessage) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	world.DecodeFields(base, &all)
+	world.DecodeFields(over, &all)
+	b, _ := json.Marshal(all) // JSON always encodes
+	return b
+}

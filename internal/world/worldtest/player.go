@@ -1,0 +1,68 @@
+package worldtest
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+// Player is a person who plays, with its own token.
+type Player struct {
+	Actor
+	ID canon.CardID
+}
+
+// Does sends a command.
+func (p Player) Does(text string, more ...func(*op.Request)) Answer {
+	p.Scene.T.Helper()
+	b, _ := json.Marshal(map[string]string{"id": p.ID.String(), "text": text})
+	r := op.Request{Operation: "send_command", Input: b}
+	for _, m := range more {
+		m(&r)
+	}
+	got, err := p.Invoke(r)
+	if err != nil {
+		p.Scene.T.Fatalf("%s: %v", text, err)
+	}
+	return p.checked("send_command", text, got)
+}
+
+func Keyed(key string) func(*op.Request) { return func(r *op.Request) { r.IdempotencyKey = key } }
+
+func (p Player) Stands() string {
+	p.Scene.T.Helper()
+	name, _ := p.Call("get_player", `{"id":"`+p.ID.String()+`"}`).At("player.location.name").(string)
+	return name
+}
+
+// Joins creates a player.
+func (s *Scene) Joins(name string) Player {
+	s.T.Helper()
+	got := s.As("host").Call("create_player", `{"name":"`+name+`"}`)
+	u, err := uuid.Parse(got.At("player.id").(string))
+	if err != nil || got.At("token") != "token of "+u.String() {
+		s.T.Fatalf("%v: %s", err, got.Raw)
+	}
+	return Player{Actor{s, access.Caller{Subject: access.Subject("player-" + u.String()),
+		Roles:    map[access.WorldID]access.Role{s.ID: access.RoleUser},
+		Audience: "play", Player: u}}, canon.CardID(u)}
+}
+
+func (p Player) Clock() int64 {
+	p.Scene.T.Helper()
+	return int64(p.Call("get_player", `{"id":"`+p.ID.String()+`"}`).At("player.clock").(float64))
+}
+
+// Tick returns the time of a place as a narrator reads it.
+func (s *Scene) Tick(place string) int64 {
+	s.T.Helper()
+	return int64(s.As("user").Call("get-location-context", `{"locationId":"loc-`+slug(place)+
+		`"}`).At("item.tick").(float64))
+}
+
+func (s *Scene) Pass(d time.Duration) { s.Now = s.Now.Add(d) }
