@@ -43,7 +43,8 @@ type Request struct {
 	Correlation    string // id of the call in logs and commits
 	IdempotencyKey string // "" if the caller sent none
 	InputHash      [32]byte
-	DryRun         bool // plan and validate, but commit nothing
+	DryRun         bool   // plan and validate, but commit nothing
+	DryRunID       uint64 // set by DryRuns of canon.Canon, which collects the dry runs; 0 for none
 }
 
 // Grant is the right to make one call. Guard.Admit makes it, and every method of canon.Canon that
@@ -168,11 +169,14 @@ func (g Grant) On(surface string) Grant {
 
 // DryRun returns the grant with DryRun set: everything is planned and checked, nothing is
 // committed.
-func (g Grant) DryRun() Grant {
+func (g Grant) DryRun() Grant { return g.CollectedDryRun(0) }
+
+// CollectedDryRun is DryRun with the id of a call of DryRuns of canon.Canon, which collects the dry runs.
+func (g Grant) CollectedDryRun(id uint64) Grant {
 	if g.in == nil {
 		return g
 	}
 	c := *g.in
-	c.request.DryRun = true
+	c.request.DryRun, c.request.DryRunID = true, id
 	return Grant{&c}
 }

@@ -32,6 +32,7 @@ type Canon struct {
 	schemas  schemaCache
 	followed followed
 	worlds   atomic.Pointer[worldList]
+	dryRuns  dryRunCollector
 }
 
 // New returns a Canon on a store.

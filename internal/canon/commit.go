@@ -67,7 +67,7 @@ func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID,
 		receipt, err = c.commitIn(ctx, tx, g, w, set)
 		return err
 	})
-	return receipt, commitError(err)
+	return receipt, c.endWrite(g, set, receipt, err)
 }
 
 // updateExclusive plans and commits inside a write transaction, so that no other writer can
@@ -77,6 +77,7 @@ func (c *Canon) updateExclusive(ctx context.Context, g access.Grant,
 	if err := mayCommit(g); err != nil {
 		return Receipt{}, err
 	}
+	var set ChangeSet
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
 		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
@@ -90,10 +91,11 @@ func (c *Canon) updateExclusive(ctx context.Context, g access.Grant,
 		if err := s.run(func(*Snapshot) error { return plan(p) }); err != nil {
 			return err
 		}
-		receipt, err = c.commitIn(ctx, tx, g, g.World(), p.set)
+		set = p.set
+		receipt, err = c.commitIn(ctx, tx, g, g.World(), set)
 		return err
 	})
-	return receipt, commitError(err)
+	return receipt, c.endWrite(g, set, receipt, err)
 }
 
 // commitIn commits a ChangeSet inside a transaction. A dry run ends with errDryRun.
@@ -104,10 +106,18 @@ func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.Wo
 	receipt, err := c.applyChanges(ctx, tx, g, w, set)
 	if err == nil && g.Request().DryRun {
 		receipt.DryRun, receipt.Change = true, [16]byte{}
-		recordDryRun(ctx, set, receipt)
 		err = errDryRun
 	}
 	return receipt, err
+}
+
+// endWrite translates the error of a write transaction for the caller. A dry run has succeeded and is
+// collected.
+func (c *Canon) endWrite(g access.Grant, set ChangeSet, r Receipt, err error) error {
+	if errors.Is(err, errDryRun) {
+		c.dryRuns.add(g, DryRun{set, r})
+	}
+	return commitError(err)
 }
 
 // commitError translates the error of a write transaction for the caller.

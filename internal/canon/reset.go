@@ -27,6 +27,7 @@ func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (re
 	if err := mayCommit(g); err != nil {
 		return Receipt{}, err
 	}
+	var set ChangeSet
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
 		if receipt, again, err = findRepeat(ctx, tx, g); err != nil || again {
@@ -36,14 +37,13 @@ func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (re
 		if err != nil {
 			return err
 		}
-		set, err := planReset(ctx, tx, w, forked, now)
-		if err != nil {
+		if set, err = planReset(ctx, tx, w, forked, now); err != nil {
 			return err
 		}
 		receipt, err = c.commitIn(ctx, tx, g, w, set)
 		return err
 	})
-	return receipt, commitError(err)
+	return receipt, c.endWrite(g, set, receipt, err)
 }
 
 // trace is the state of a world's cards, links, layers and settings according to its stream.

@@ -21,15 +21,6 @@ import (
 // the proposal is in the canon.
 func eventKey(id uuid.UUID) string { return "proposal:" + id.String() }
 
-// findAppliedEvent returns the event that a proposal became.
-func findAppliedEvent(ctx context.Context, snap *canon.Snapshot, id uuid.UUID) (uuid.UUID, bool, error) {
-	list, _, err := snap.Events(ctx, canon.EventQuery{Key: eventKey(id), Page: canon.Page{Limit: 1}})
-	if err != nil || len(list) == 0 {
-		return uuid.Nil, false, err
-	}
-	return list[0].ID, true, nil
-}
-
 // alreadyApplied stops a plan whose proposal is already in the canon.
 type alreadyApplied struct{ event uuid.UUID }
 
@@ -58,36 +49,41 @@ func (s *Service) commitProposal(ctx context.Context, g access.Grant, w applyJob
 	if _, ok := w.draft.(operationDraft); !ok {
 		return s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.planDraft(ctx, p) })
 	}
-	set, _, err := s.dryRunProposal(ctx, g, w)
+	run, err := s.dryRunProposal(ctx, g, w)
 	if err != nil {
 		return canon.Receipt{}, err
 	}
-	return s.cfg.Canon.Commit(ctx, g, set)
+	return s.cfg.Canon.Commit(ctx, g, run.Set)
 }
 
-// dryRunProposal dry-runs a proposal. It returns the one change set that the proposal would commit,
-// including its event, and the receipt of that commit.
-func (s *Service) dryRunProposal(ctx context.Context, g access.Grant,
-	w applyJob) (canon.ChangeSet, canon.Receipt, error) {
+// dryRunProposal dry-runs a proposal, as the one change that it would commit, including its event.
+func (s *Service) dryRunProposal(ctx context.Context, g access.Grant, w applyJob) (canon.DryRun, error) {
 	if r, ok := w.draft.(operationDraft); ok {
 		return s.dryRunOperation(ctx, g, w, r)
 	}
-	inner, seen := canon.Capture(ctx)
-	_, err := s.cfg.Canon.Update(inner, g.DryRun(), func(p *canon.Plan) error { return w.planDraft(ctx, p) })
+	runs, err := s.cfg.Canon.DryRuns(g, func(g access.Grant) error {
+		_, err := s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.planDraft(ctx, p) })
+		return err
+	})
 	if err != nil {
-		return canon.ChangeSet{}, canon.Receipt{}, err
+		return canon.DryRun{}, err
 	}
-	return seen.Sets[0], seen.Receipts[0], nil
+	return runs[0], nil // a draft's plan always has an event
+}
+
+// checkNotApplied returns alreadyApplied if the proposal is in the canon.
+func (w applyJob) checkNotApplied(ctx context.Context, snap *canon.Snapshot) error {
+	list, _, err := snap.Events(ctx, canon.EventQuery{Key: eventKey(w.id), Page: canon.Page{Limit: 1}})
+	if err == nil && len(list) > 0 {
+		err = alreadyApplied{list[0].ID}
+	}
+	return err
 }
 
 // planDraft plans a draft on a snapshot if its check still passes.
 func (w applyJob) planDraft(ctx context.Context, p *canon.Plan) error {
 	if w.again {
-		event, done, err := findAppliedEvent(ctx, p.Snapshot, w.id)
-		if err == nil && done {
-			err = alreadyApplied{event}
-		}
-		if err != nil {
+		if err := w.checkNotApplied(ctx, p.Snapshot); err != nil {
 			return err
 		}
 	}
@@ -136,54 +132,48 @@ func issuesFault(issues []Issue) error {
 
 // dryRunOperation is dryRunProposal for a draft that an operation carries out.
 func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w applyJob,
-	r operationDraft) (canon.ChangeSet, canon.Receipt, error) {
-	err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		event, done, err := findAppliedEvent(ctx, l, w.id)
-		if err == nil && done {
-			err = alreadyApplied{event}
+	r operationDraft) (canon.DryRun, error) {
+	if w.again {
+		if err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error { return w.checkNotApplied(ctx, l) }); err != nil {
+			return canon.DryRun{}, err
 		}
-		return err
-	})
-	if err != nil {
-		return canon.ChangeSet{}, canon.Receipt{}, err
 	}
 	o, input, err := r.operationAndInput(s)
 	if err != nil {
-		return canon.ChangeSet{}, canon.Receipt{}, err
+		return canon.DryRun{}, err
 	}
-	inner, seen := canon.Capture(ctx)
-	_, err = o.Run(inner, &op.Call{Grant: g.DryRun(), Transport: cmp.Or(w.transport, "proposal")}, input)
+	runs, err := s.cfg.Canon.DryRuns(g, func(g access.Grant) error {
+		_, err := o.Run(ctx, &op.Call{Grant: g, Transport: cmp.Or(w.transport, "proposal")}, input)
+		return err
+	})
 	switch {
-	case len(seen.Sets) > 1:
-		err = fault.New(fault.Rule,
+	case len(runs) > 1:
+		return canon.DryRun{}, fault.New(fault.Rule,
 			"%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)
-	case len(seen.Sets) == 1:
-		err = nil // the dry run succeeded; only the reply to it failed
-	case err == nil:
-		err = fault.New(fault.Rule,
+	case len(runs) == 0 && err == nil:
+		return canon.DryRun{}, fault.New(fault.Rule,
 			"%s would change nothing that can be shown beforehand; ask somebody whose key writes", o.Name)
+	case len(runs) == 0:
+		return canon.DryRun{}, err
 	}
-	if err != nil {
-		return canon.ChangeSet{}, canon.Receipt{}, err
-	}
-	set, receipt := seen.Sets[0], seen.Receipts[0]
+	run := runs[0] // if there is an error, only the reply to the dry run failed
 	payload, err := json.Marshal(map[string]string{"operation": o.Name, "proposalId": w.id.String()})
-	set.Cause = w.cause
-	set.Event = &canon.Event{Type: EventCanonChange, Scope: "global:world", Payload: payload, Label: labelOf(set, receipt),
+	run.Set.Cause = w.cause
+	run.Set.Event = &canon.Event{Type: EventCanonChange, Scope: "global:world", Payload: payload, Label: labelOf(run),
 		Key: eventKey(w.id), Version: w.kind.Version, Actor: actorOf(w.actor, g)}
-	return set, receipt, err
+	return run, err
 }
 
 // EventCanonChange is the type of the event of an accepted canon_change.
 const EventCanonChange = "Canon.Change.Accepted"
 
 // labelOf returns the label of callers who may know of everything that a change affects.
-func labelOf(set canon.ChangeSet, r canon.Receipt) access.Label {
+func labelOf(run canon.DryRun) access.Label {
 	l := access.NewLabel(access.LevelUser)
-	for _, c := range r.Cards {
+	for _, c := range run.Receipt.Cards {
 		l = l.Meet(c.Label)
 	}
-	for _, ch := range set.Changes {
+	for _, ch := range run.Set.Changes {
 		switch {
 		case ch.Link != nil:
 			l = l.Meet(ch.Link.Label)

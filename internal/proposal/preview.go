@@ -90,23 +90,20 @@ type changePreview struct {
 
 // previewChange dry-runs a proposal and describes its changes.
 func (s *Service) previewChange(ctx context.Context, g access.Grant, w applyJob) (out changePreview, err error) {
-	set, receipt, err := s.dryRunProposal(ctx, g, w)
+	run, err := s.dryRunProposal(ctx, g, w)
 	if err != nil {
 		return changePreview{}, err
 	}
-	out.set, out.label = set, labelOf(set, receipt)
-	if set.Event != nil {
-		out.label = out.label.Meet(set.Event.Label)
-	}
+	out.set, out.label = run.Set, labelOf(run).Meet(run.Set.Event.Label)
 	err = s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		p := previewer{ctx: ctx, snapshot: l, set: set, names: map[canon.CardID]canon.Card{}}
-		for _, c := range receipt.Cards {
+		p := previewer{ctx: ctx, snapshot: l, set: run.Set, names: map[canon.CardID]canon.Card{}}
+		for _, c := range run.Receipt.Cards {
 			p.names[c.ID] = c
 		}
 		if out.items, err = p.previewItems(); err != nil {
 			return err
 		}
-		out.reach, err = touchedBy(ctx, l, set, w.draft.Scope())
+		out.reach, err = touchedBy(ctx, l, run.Set, w.draft.Scope())
 		return err
 	})
 	return out, err
