@@ -1,12 +1,9 @@
 package proposal
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"github.com/google/uuid"
@@ -26,186 +23,24 @@ type alreadyApplied struct{ event uuid.UUID }
 
 func (alreadyApplied) Error() string { return "proposal: applied already" }
 
-// operationDraft is a Draft that an operation of a surface carries out instead of its Plan.
-type operationDraft interface {
-	operationAndInput(s *Service) (*op.Operation, json.RawMessage, error)
-}
-
-// applyJob is one proposal to be applied or dry-run.
-type applyJob struct {
-	id    uuid.UUID
-	kind  *Kind
-	draft Draft
-	actor access.Actor
-	cause uuid.UUID // the record that it follows from
-	again bool      // it may already be in the canon
-	// transport is the transport of the call that proposed. It is "" when the proposal is applied
-	// later, since the call was already judged then.
-	transport string
-}
-
-// commitProposal applies a proposal once, under a grant of its author.
-func (s *Service) commitProposal(ctx context.Context, g access.Grant, w applyJob) (canon.Receipt, error) {
-	if _, ok := w.draft.(operationDraft); !ok {
-		return s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.planDraft(ctx, p) })
-	}
-	run, err := s.dryRunProposal(ctx, g, w)
-	if err != nil {
-		return canon.Receipt{}, err
-	}
-	return s.cfg.Canon.Commit(ctx, g, run.Set)
-}
-
-// dryRunProposal dry-runs a proposal, as the one change that it would commit, including its event.
-func (s *Service) dryRunProposal(ctx context.Context, g access.Grant, w applyJob) (canon.DryRun, error) {
-	if r, ok := w.draft.(operationDraft); ok {
-		return s.dryRunOperation(ctx, g, w, r)
-	}
-	runs, err := s.cfg.Canon.DryRuns(g, func(g access.Grant) error {
-		_, err := s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.planDraft(ctx, p) })
-		return err
-	})
-	if err != nil {
-		return canon.DryRun{}, err
-	}
-	return runs[0], nil // a draft's plan always has an event
-}
-
-// checkNotApplied returns alreadyApplied if the proposal is in the canon.
-func (w applyJob) checkNotApplied(ctx context.Context, snap *canon.Snapshot) error {
-	list, _, err := snap.Events(ctx, canon.EventQuery{Key: eventKey(w.id), Page: canon.Page{Limit: 1}})
-	if err == nil && len(list) > 0 {
-		err = alreadyApplied{list[0].ID}
-	}
-	return err
-}
-
-// planDraft plans a draft on a snapshot if its check still passes.
-func (w applyJob) planDraft(ctx context.Context, p *canon.Plan) error {
-	if w.again {
-		if err := w.checkNotApplied(ctx, p.Snapshot); err != nil {
-			return err
-		}
-	}
-	found, err := w.draft.Check(ctx, State{Snapshot: p.Snapshot})
-	if err != nil {
-		return err
-	}
-	if len(found.Issues) > 0 {
-		return issuesFault(found.Issues)
-	}
-	e, err := w.draft.Plan(ctx, p, found.Label)
-	if err != nil {
-		return err
-	}
-	e.Key, e.Version = eventKey(w.id), w.kind.Version
-	if e.Actor.Kind == "" {
-		e.Actor = actorOf(w.actor, p.Grant())
-	}
-	p.Cause(w.cause)
-	earlier, sent, err := p.EventOnce(e)
-	if err == nil && sent {
-		err = alreadyApplied{earlier.ID}
-	}
-	return err
-}
-
-// actorOf returns the actor of an event whose draft sets none.
-func actorOf(a access.Actor, g access.Grant) canon.EventActor {
-	if a == access.AI {
-		return canon.EventActor{Kind: "ai"}
-	}
-	if p := g.Caller().Player; p != uuid.Nil {
-		return canon.EventActor{Kind: "player", ID: p.String()}
-	}
-	return canon.EventActor{Kind: "system"}
-}
-
-// issuesFault returns a fault that lists issues.
-func issuesFault(issues []Issue) error {
-	e := fault.New(fault.Rule, "it does not fit the world any more: %s", issues[0].Error)
-	for _, i := range issues {
-		e.Fields = append(e.Fields, fault.Field(i))
-	}
-	return e
-}
-
-// dryRunOperation is dryRunProposal for a draft that an operation carries out.
-func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w applyJob,
-	r operationDraft) (canon.DryRun, error) {
-	if w.again {
-		if err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error { return w.checkNotApplied(ctx, l) }); err != nil {
-			return canon.DryRun{}, err
-		}
-	}
-	o, input, err := r.operationAndInput(s)
-	if err != nil {
-		return canon.DryRun{}, err
-	}
-	runs, err := s.cfg.Canon.DryRuns(g, func(g access.Grant) error {
-		_, err := o.Run(ctx, &op.Call{Grant: g, Transport: cmp.Or(w.transport, "proposal")}, input)
-		return err
-	})
-	switch {
-	case len(runs) > 1:
-		return canon.DryRun{}, fault.New(fault.Rule,
-			"%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)
-	case len(runs) == 0 && err == nil:
-		return canon.DryRun{}, fault.New(fault.Rule,
-			"%s would change nothing that can be shown beforehand; ask somebody whose key writes", o.Name)
-	case len(runs) == 0:
-		return canon.DryRun{}, err
-	}
-	run := runs[0] // if there is an error, only the reply to the dry run failed
-	payload, err := json.Marshal(map[string]string{"operation": o.Name, "proposalId": w.id.String()})
-	run.Set.Cause = w.cause
-	run.Set.Event = &canon.Event{Type: EventCanonChange, Scope: "global:world", Payload: payload, Label: labelOf(run),
-		Key: eventKey(w.id), Version: w.kind.Version, Actor: actorOf(w.actor, g)}
-	return run, err
-}
-
-// EventCanonChange is the type of the event of an accepted canon_change.
-const EventCanonChange = "Canon.Change.Accepted"
-
-// labelOf returns the label of callers who may know of everything that a change affects.
-func labelOf(run canon.DryRun) access.Label {
-	l := access.NewLabel(access.LevelUser)
-	for _, c := range run.Receipt.Cards {
-		l = l.Meet(c.Label)
-	}
-	for _, ch := range run.Set.Changes {
-		switch {
-		case ch.Link != nil:
-			l = l.Meet(ch.Link.Label)
-		case ch.Layer != nil:
-			l = l.Meet(ch.Layer.Label)
-		case ch.World != nil, ch.Member != nil, ch.Purge != nil:
-			l = l.Meet(access.NewLabel(access.LevelAdmin))
-		}
-	}
-	return l
-}
-
 // admitAuthor admits the author of a proposal for the change that it asks for. The grant covers
 // only rights that the author has at the time of applying.
-func (s *Service) admitAuthor(ctx context.Context, c access.Caller, w access.WorldID, j *judgedEvent, k *Kind,
-	draft Draft) (*access.Admission, error) {
-	req := access.Request{Operation: k.Tool.Name, Surface: j.Author.Surface, Effect: access.Write, Class: access.ClassFree,
-		MinRole: access.RoleUser,
-		World:   w, Correlation: j.Correlation}
-	if j.Expected != (canon.Hash{}) { // the agreed change is committed as it was shown; the key detects a repetition
-		req.IdempotencyKey, req.InputHash = eventKey(j.ID), j.Hash
+func (s *Service) admitAuthor(ctx context.Context, w authoredChange) (*access.Admission, error) {
+	req := access.Request{Operation: w.kind.Tool.Name, Surface: w.rec.Author.Surface, Effect: access.Write,
+		Class: access.ClassFree, MinRole: access.RoleUser, World: w.world, Correlation: w.rec.Correlation}
+	if w.rec.Expected != (canon.Hash{}) { // the agreed change is committed as it was shown; the key detects a repetition
+		req.IdempotencyKey, req.InputHash = eventKey(w.rec.ID), w.rec.Hash
 	}
-	if r, ok := draft.(operationDraft); ok {
+	if r, ok := w.draft.(operationDraft); ok {
 		o, _, err := r.operationAndInput(s)
 		if err != nil {
 			return nil, err
 		}
 		req.Operation, req.MinRole, req.Operator, req.Surface = o.Name, max(o.MinRole, access.RoleUser), o.Operator,
-			surfaceOf(c, o)
+			surfaceOf(w.author, o)
 	}
-	c.Advisory = false
-	return s.cfg.Guard.Admit(ctx, c, req)
+	w.author.Advisory = false
+	return s.cfg.Guard.Admit(ctx, w.author, req)
 }
 
 // surfaceOf returns the first surface on which a caller may use an operation, or else the
@@ -217,25 +52,62 @@ func surfaceOf(c access.Caller, o *op.Operation) string {
 	return o.Surfaces[0]
 }
 
+// applyChange makes a proposal's change and returns its event. If the change was made before, it
+// returns the event of that commit.
+func (s *Service) applyChange(ctx context.Context, w authoredChange) (uuid.UUID, error) {
+	a, err := s.admitAuthor(ctx, w)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	receipt, err := s.commitChange(ctx, a.Grant, w)
+	var done alreadyApplied
+	if errors.As(err, &done) {
+		receipt.Change, err = done.event, nil
+	}
+	a.Done(ctx, 0, err)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	s.ledgerOf(w.world).recordApplied(w.rec.ID, receipt.Change)
+	return receipt.Change, nil
+}
+
+// commitChange commits a proposal's change under a grant of its author.
+func (s *Service) commitChange(ctx context.Context, g access.Grant, w authoredChange) (canon.Receipt, error) {
+	_, byOperation := w.draft.(operationDraft)
+	switch {
+	case w.shown:
+		seen, err := s.previewShown(ctx, g, w)
+		if err != nil {
+			return canon.Receipt{}, err
+		}
+		return s.cfg.Canon.Commit(ctx, g, seen.set)
+	case byOperation:
+		run, err := s.dryRunChange(ctx, g, w)
+		if err != nil {
+			return canon.Receipt{}, err
+		}
+		return s.cfg.Canon.Commit(ctx, g, run.Set)
+	}
+	return s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.planDraft(ctx, p) })
+}
+
 // applyAccepted applies a candidate whose verdict is stored.
 func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.UUID) (Result, error) {
-	var event uuid.UUID
-	var err error
+	w := c.change()
+	w.cause, w.transport = verdict, ""
 	if c.rec.Standing != uuid.Nil { // a standing approval covers exactly the change of the dry run
-		event, err = s.applyApproved(ctx, c.grant.Caller(), c.grant.World(), c.kind, c.draft,
-			&ledgerEntry{judged: &c.rec, decisionID: verdict})
-	} else {
-		event, err = s.applyProposal(ctx, c.grant.Caller(), c.grant.World(), &c.rec,
-			applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
+		w.shown, w.again = true, true
 	}
-	r := c.result()
+	event, err := s.applyChange(ctx, w)
 	if err == nil {
+		r := c.result()
 		r.EventID = event.String()
 		return r, nil
 	}
 	if !isFinal(err) {
-		slog.ErrorContext(ctx, "an accepted proposal waits to be carried out", "proposal", c.rec.ID, "error", err)
-		return s.auditUnavailable(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err))
+		return s.answerUnavailable(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err),
+			unstored)
 	}
 	if err := s.revokeAccepted(ctx, c.grant, decidedEvent{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject,
 		Gate: GateInvariant}); err != nil {
@@ -244,7 +116,7 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 	o := outcome{issues: issuesOf(err)}
 	o.refused = &Rejection{Message: "it does not fit the world any more (" + o.issues[0].Error +
 		"); look again and propose anew", Details: map[string]any{"issues": o.issues}}
-	c.addVerdict(GateInvariant, "invariant/1", o)
+	s.refuse(c, GateInvariant, o)
 	return c.result(), nil
 }
 
@@ -257,57 +129,34 @@ func isFinal(err error) bool {
 	return true
 }
 
-// applyProposal makes an accepted proposal's change with its author's rights and returns its event.
-// If the change was already made, it returns the event of that commit.
-func (s *Service) applyProposal(ctx context.Context, author access.Caller, w access.WorldID, j *judgedEvent,
-	do applyJob) (uuid.UUID, error) {
-	a, err := s.admitAuthor(ctx, author, w, j, do.kind, do.draft)
-	if err != nil {
-		return uuid.Nil, err
-	}
-	receipt, err := s.commitProposal(ctx, a.Grant, do)
-	var done alreadyApplied
-	if errors.As(err, &done) {
-		receipt.Change, err = done.event, nil
-	}
-	a.Done(ctx, 0, err)
-	if err != nil {
-		return uuid.Nil, err
-	}
-	s.ledgerOf(w).recordApplied(j.ID, receipt.Change)
-	return receipt.Change, nil
-}
-
 // finishAccepted returns the event of an accepted proposal. If the proposal was not applied, for
 // example because the process was killed, finishAccepted applies it.
 func (s *Service) finishAccepted(ctx context.Context, g access.Grant, e *ledgerEntry) (uuid.UUID, error) {
-	led := s.ledgerOf(g.World())
-	if event, ok := led.appliedEvent(e.judged.ID); ok {
+	j := e.judged
+	if event, ok := s.ledgerOf(g.World()).appliedEvent(j.ID); ok {
 		return event, nil
 	}
-	if e.decided != nil && e.decided.Status != Accepted || e.status() != Accepted {
+	if e.status() != Accepted {
 		return uuid.Nil, nil
 	}
-	k := s.kinds[kindName(e.judged.Kind)]
-	if k == nil || s.cfg.Authors == nil && !e.judged.Author.isCaller(g.Caller()) {
+	k := s.kinds[kindName(j.Kind)]
+	if k == nil || s.cfg.Authors == nil && !j.Author.isCaller(g.Caller()) {
 		return uuid.Nil, nil
 	}
-	author, err := s.currentAuthor(ctx, g, e.judged)
+	author, err := s.currentAuthor(ctx, g, j)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	draft, err := k.decode(e.judged.Payload)
+	draft, err := k.decode(j.Payload)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("proposal: payload of %s: %w", e.judged.ID, err)
+		return uuid.Nil, fmt.Errorf("proposal: payload of %s: %w", j.ID, err)
 	}
-	if e.decided == nil && e.judged.Standing != uuid.Nil {
-		e.decisionID = e.change
+	w := authoredChange{rec: j, kind: k, draft: draft, author: author, world: g.World(), cause: e.change, again: true,
+		shown: e.decided != nil || j.Standing != uuid.Nil}
+	if e.decided != nil {
+		w.cause = e.decisionID
 	}
-	if e.decided != nil || e.judged.Standing != uuid.Nil {
-		return s.applyApproved(ctx, author, g.World(), k, draft, e)
-	}
-	return s.applyProposal(ctx, author, g.World(), e.judged,
-		applyJob{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, cause: e.change, again: true})
+	return s.applyChange(ctx, w)
 }
 
 // currentAuthor returns a proposal's author with their current rights.

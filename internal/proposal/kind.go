@@ -12,15 +12,6 @@ import (
 	"loregate/internal/op"
 )
 
-// Policy decides between acceptance and review of a proposal that passed the gates.
-type Policy string
-
-// The policies.
-const (
-	Auto   Policy = "auto"   // accepted at once
-	Review Policy = "review" // waits for a person
-)
-
 // Kind is a kind of proposal. Its surface registers it with Define.
 type Kind struct {
 	Name    string // snake_case; with Version it names the schema: "ambience/1"
@@ -161,11 +152,3 @@ func DefineWith[P any](k Kind, draft func(P) Draft) *Kind {
 
 // Schema returns the name of the payload's schema with its version: "ambience/1".
 func (k *Kind) Schema() string { return k.Name + "/" + strconv.Itoa(k.Version) }
-
-// policyOf returns the policy that applies to a kind.
-func (s *Service) policyOf(k *Kind) Policy {
-	if p, ok := s.cfg.Policies[k.Name]; ok {
-		return p
-	}
-	return k.Policy
-}

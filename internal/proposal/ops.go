@@ -55,24 +55,11 @@ func (s *Service) toolOperation(k *Kind) *op.Operation {
 				return Result{}, err
 			}
 			in := Submission{Kind: k.Name, Payload: payload, Transport: c.Transport}
-			if err := shape.Decode(rest, &in.Common); err != nil {
-				return s.refuseCommon(ctx, c.Grant, k, payload, err)
+			if in.beside = shape.Decode(rest, &in.Common); in.beside != nil {
+				in.Common = Common{}
 			}
 			return s.Submit(ctx, c.Grant, in)
 		})
-}
-
-// refuseCommon returns the schema gate's refusal of faulty members beside the payload.
-func (s *Service) refuseCommon(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage,
-	why error) (Result, error) {
-	c := s.newCandidate(g, k, Submission{Kind: k.Name, Payload: payload})
-	o := s.checkSchema(c)
-	o.issues = append(issuesOf(why), o.issues...)
-	o.refused = &Rejection{Message: "what stands beside the payload is not as it should be (" + o.issues[0].Field + ": " +
-		o.issues[0].Error + "); mend what the issues list and propose again",
-		Details: map[string]any{"schema": k.Schema(), "issues": o.issues}}
-	c.addVerdict(GateSchema, k.Schema(), o)
-	return s.judgeCandidate(ctx, c, false)
 }
 
 // toolSchema returns the schema of a kind's payload extended by the members of Common.

@@ -13,7 +13,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -56,30 +55,6 @@ type hashedItem struct {
 	Diff  string `json:"diff,omitempty"`
 }
 
-// dryRunCandidate dry-runs a candidate and records its preview and the hash that an approval must
-// name. It refuses a change that cannot be carried out.
-func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome) error {
-	a, err := s.admitAuthor(ctx, c.grant.Caller(), c.grant.World(), &c.rec, c.kind, c.draft)
-	if err == nil {
-		var seen changePreview
-		seen, err = s.previewChange(ctx, a.Grant, applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft,
-			actor: c.rec.Author.Actor, transport: c.transport})
-		a.Done(ctx, 0, err)
-		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expectedHash(&c.rec, seen), seen.label,
-			seen.reach
-	}
-	if err == nil {
-		return nil
-	}
-	if !isFinal(err) {
-		return fault.New(fault.Unavailable, "the change could not be rehearsed").Because(err)
-	}
-	o.issues = issuesOf(err)
-	o.refused = &Rejection{Message: "it cannot be carried out in this world (" + o.issues[0].Error +
-		"); change that and propose again", Details: map[string]any{"issues": o.issues}}
-	return nil
-}
-
 // changePreview is a change and the items that show it to a person.
 type changePreview struct {
 	items []PreviewItem
@@ -89,8 +64,8 @@ type changePreview struct {
 }
 
 // previewChange dry-runs a proposal and describes its changes.
-func (s *Service) previewChange(ctx context.Context, g access.Grant, w applyJob) (out changePreview, err error) {
-	run, err := s.dryRunProposal(ctx, g, w)
+func (s *Service) previewChange(ctx context.Context, g access.Grant, w authoredChange) (out changePreview, err error) {
+	run, err := s.dryRunChange(ctx, g, w)
 	if err != nil {
 		return changePreview{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -82,8 +83,9 @@ type Config struct {
 	// rests on text of other imports waits for a person.
 	TrustedImports []string
 
-	Now   func() time.Time
-	NewID func() uuid.UUID
+	Logger *slog.Logger // nil: slog.Default at New
+	Now    func() time.Time
+	NewID  func() uuid.UUID
 }
 
 // Service judges proposals. It is safe for concurrent use, and several Services may run on the same
@@ -100,6 +102,9 @@ type Service struct {
 func New(c Config) (*Service, error) {
 	if c.Canon == nil || c.Guard == nil || c.Prompts == nil {
 		return nil, errors.New("proposal: Canon, Guard and Prompts are needed")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"loregate/internal/access"
-	"loregate/internal/canon"
 	"loregate/internal/fault"
 )
 
@@ -24,7 +23,7 @@ type Difference struct {
 	Now string `json:"now"`
 }
 
-// Replay judges a proposal again by the gates up to replay, on the world and the ledger as they
+// Replay judges a proposal again by the gates up to lastReplayed, on the world and the ledger as they
 // were when it was judged, through a view of its author's level. It stores nothing.
 func (s *Service) Replay(ctx context.Context, g access.Grant, id string) (Replayed, error) {
 	e, err := s.findVisible(ctx, g, id)
@@ -40,85 +39,61 @@ func (s *Service) Replay(ctx context.Context, g access.Grant, id string) (Replay
 	if k == nil || k.Schema() != e.judged.Kind {
 		return Replayed{}, fault.New(fault.Conflict, "%s is not judged here any more", e.judged.Kind)
 	}
-	c := &candidate{kind: k, grant: g.As(e.judged.Author.Level),
+	c := &candidate{kind: k, grant: g.As(e.judged.Author.Level), recorded: e, asOf: e.judged.World,
 		common: Common{Purpose: e.judged.Purpose, Provenance: e.judged.Provenance}, rec: *e.judged}
-	c.rec.Verdicts, c.rec.Prompt, c.rec.Refused = nil, "", nil
-	if err := s.rejudgeRecorded(ctx, c, e); err != nil {
+	c.view = c.grant.View()
+	c.rec.Verdicts, c.rec.Prompt, c.rec.Refused, c.rec.Status = nil, "", nil, ""
+	if err := s.rejudge(ctx, c); err != nil {
 		return Replayed{}, err
 	}
 	out := Replayed{ProposalID: e.judged.ID.String(), PromptHash: e.judged.Prompt,
 		Difference: firstDifference(e.judged, &c.rec)}
 	if out.Identical = out.Difference == nil; out.Identical {
-		out.Prompt = c.prompt
+		out.Prompt = c.sources.prompt
 	}
 	return out, nil
 }
 
-// rejudgeRecorded runs the gates again for a recorded proposal, up to the first refusal.
-func (s *Service) rejudgeRecorded(ctx context.Context, c *candidate, e *ledgerEntry) error {
-	if !c.addVerdict(GateSchema, c.kind.Schema(), s.checkSchema(c)) {
-		return nil
+// rejudge takes a recorded proposal through the gates again, up to lastReplayed.
+func (s *Service) rejudge(ctx context.Context, c *candidate) error {
+	err := s.openCandidate(ctx, c)
+	if err == nil {
+		err = s.walk(ctx, c)
 	}
-	c.texts = c.draft.Texts()
-	c.sig = signatureOf(c.texts)
-	var held outcome
-	profile := ""
-	err := s.cfg.Canon.Read(ctx, c.grant, func(l *canon.Snapshot) (err error) {
-		profile = l.World().Settings.Extra[ProfileSetting]
-		held, err = s.checkInvariant(ctx, c, State{Snapshot: l, At: e.judged.World})
-		return err
-	})
-	if err != nil {
+	if err != nil || c.rec.Status == Rejected {
 		return err
 	}
-	judged, err := s.checkSafety(ctx, c, profile)
-	if err != nil || !c.addVerdict(GateSafety, s.cfg.Policy.Version, judged) {
+	if c.ledger, err = s.admissionBefore(ctx, c.grant, c.recorded); err != nil {
 		return err
 	}
-	if c.replay, err = s.checkReplay(ctx, c); err != nil {
-		return err
-	}
-	if !c.addVerdict(GateInvariant, "invariant/1", held) {
-		return nil
-	}
-	near, err := s.recheckDuplicates(ctx, c, e)
-	if err != nil || !c.addVerdict(GateDuplication, "duplication/1", near) {
-		return err
-	}
-	c.addVerdict(GateReplay, replayRules, c.replay)
-	return nil
+	c.now = c.recorded.at
+	return s.walk(ctx, c)
 }
 
-// recheckDuplicates is the duplication gate on the ledger as it was before the proposal.
-func (s *Service) recheckDuplicates(ctx context.Context, c *candidate, e *ledgerEntry) (outcome, error) {
-	var a admission
+// admissionBefore returns the state of the ledger as it was before a proposal.
+func (s *Service) admissionBefore(ctx context.Context, g access.Grant, e *ledgerEntry) (*admission, error) {
+	a := &admission{}
 	a.reset()
-	for rec, err := range s.cfg.Canon.Records(ctx, c.grant, s.ledgerOf(c.grant.World()).stream, 1) {
+	for rec, err := range s.cfg.Canon.Records(ctx, g, s.ledgerOf(g.World()).stream, 1) {
 		if err != nil {
-			return outcome{}, err
+			return nil, err
 		}
 		if rec.Seq >= e.seq {
 			break
 		}
 		before, err := entryOf(rec)
 		if err != nil {
-			return outcome{}, err
+			return nil, err
 		}
 		a.foldEntry(s, before, e.at)
 	}
-	if !c.kind.Repeats && a.hasNearDuplicate(s, c, e.at) {
-		return outcome{refused: &Rejection{}}, nil
-	}
-	return outcome{}, nil
+	return a, nil
 }
 
 // firstDifference returns the first gate whose verdicts differ, among the gates that are replayed,
 // or the difference of the prompt hashes. It returns nil if there is none.
 func firstDifference(was, now *judgedEvent) *Difference {
-	for i, v := range was.Verdicts {
-		if v.Gate == GateRate || v.Gate == GateAudit {
-			break
-		}
+	for i, v := range was.Verdicts[:min(len(was.Verdicts), lastReplayed)] {
 		if i >= len(now.Verdicts) {
 			return &Difference{string(v.Gate), verdictText(v), "not reached"}
 		}

@@ -65,7 +65,7 @@ type touched struct {
 }
 
 // findStandingApproval returns a standing approval that lets a candidate through now.
-func (a *admission) findStandingApproval(c *candidate, now time.Time) (standingApproval, bool) {
+func (a *admission) findStandingApproval(c *candidate) (standingApproval, bool) {
 	for _, g := range a.standings {
 		own := g.By == c.rec.Author.Subject || g.Key != "" && g.Key == c.rec.Author.Key
 		if g.Kind != c.kind.Name || own || c.rec.Author.Level > g.Level || c.reach.beyond {
@@ -79,7 +79,7 @@ func (a *admission) findStandingApproval(c *candidate, now time.Time) (standingA
 			slices.ContainsFunc(c.reach.places, func(p []canon.CardID) bool { return !within(p) })) {
 			continue
 		}
-		if len(a.timesSince(standingKey(g.ID), now.Add(-time.Hour), now)) < g.PerHour {
+		if len(a.timesSince(standingKey(g.ID), c.now.Add(-time.Hour), c.now)) < g.PerHour {
 			return g, true
 		}
 	}

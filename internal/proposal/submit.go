@@ -3,7 +3,7 @@ package proposal
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +26,37 @@ type Submission struct {
 	// Transport is the transport of the proposing call. A wrapped operation is judged as a call
 	// over the same transport.
 	Transport string
+
+	beside error // the faults of the members beside the payload
+}
+
+// candidate is a proposal on its way through the gates.
+type candidate struct {
+	kind      *Kind
+	grant     access.Grant
+	view      access.View // the author's
+	common    Common
+	transport string // of the call that proposed
+	rec       judgedEvent
+	recorded  *ledgerEntry // the record of a proposal that is judged again; nil for a new one
+	asOf      canon.Seq    // the world's commit that it is judged on; 0 is now
+
+	beside    error      // the faults of the members beside the payload
+	malformed error      // the faults of the payload
+	draft     Draft      // nil if the payload is malformed
+	input     canon.Hash // of the payload
+	texts     []Text     // the draft's
+	sig       signature  // of the texts
+	profile   string     // of the world's safety policy
+	unproven  bool       // the world lets agents propose it without a context
+	flagged   bool       // the safety gate found something
+	sources   sources
+	finding   Finding
+	imported  bool    // it rests on imported text
+	reach     touched // the cards that the dry run changes
+
+	ledger *admission // while the store's writer is held
+	now    time.Time  // when it was taken
 }
 
 // Submit takes a proposal through the gates and, if it is accepted, into the canon. A refusal by a
@@ -40,33 +71,19 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 		return Result{}, fault.New(fault.TooLarge, "a proposal holds at most %d bytes; propose it in parts",
 			MaxPayload).With("limit_bytes", MaxPayload)
 	}
-	payload, err := s.replaceCodenames(ctx, g, k, in.Payload)
-	if err != nil {
-		return Result{}, err
-	}
-	in.Payload = payload
 	c := s.newCandidate(g, k, in)
-	through, err := s.checkStateless(ctx, c)
-	if fault.KindOf(err) == fault.Unavailable && err != nil {
-		return s.auditUnavailable(ctx, c, err)
+	result, err := s.judge(ctx, c)
+	if err == nil {
+		s.meterResult(c, result, started)
 	}
-	if err != nil {
-		return Result{}, err
-	}
-	result, err := s.judgeCandidate(ctx, c, through)
-	if err != nil {
-		return Result{}, err
-	}
-	s.meterResult(c, result, started)
-	return result, nil
+	return result, err
 }
 
 func (s *Service) newCandidate(g access.Grant, k *Kind, in Submission) *candidate {
 	req := g.Request()
 	in.Provenance = in.citedProvenance()
-	c := &candidate{kind: k, grant: g, common: in.Common, transport: in.Transport}
+	c := &candidate{kind: k, grant: g, view: g.View(), common: in.Common, transport: in.Transport, beside: in.beside}
 	c.rec = judgedEvent{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload,
-		Hash:    payloadHash(k, in.Payload),
 		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted, Reason: in.Reason,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
 	if c.rec.Purpose == "" {
@@ -78,130 +95,56 @@ func (s *Service) newCandidate(g access.Grant, k *Kind, in Submission) *candidat
 	return c
 }
 
-// judgeCandidate runs the gates that need the ledger, stores the verdict, and applies an accepted
-// candidate.
-func (s *Service) judgeCandidate(ctx context.Context, c *candidate, through bool) (Result, error) {
-	led := s.ledgerOf(c.grant.World())
-	var earlier *tracked
-	receipt, err := s.cfg.Canon.UpdateLedger(ctx, c.grant, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
-		led.admitMu.Lock()
-		defer led.admitMu.Unlock()
-		if err := led.admission.sync(s, t); err != nil {
-			return nil, err
-		}
-		j := *c // the callback may run again
-		j.rec.Verdicts = append([]Verdict(nil), c.rec.Verdicts...)
-		var err error
-		if earlier, err = s.checkLedger(&j, &led.admission, through); err != nil || earlier != nil {
-			return nil, err
-		}
-		e, err := eventOf(typeJudged, &j.rec)
-		c.rec = j.rec
-		return []canon.Event{e}, err
-	})
+// judge takes a new candidate through the gates, stores its verdict, and applies it if it is
+// accepted.
+func (s *Service) judge(ctx context.Context, c *candidate) (Result, error) {
+	err := s.openCandidate(ctx, c)
+	if err == nil {
+		err = s.walk(ctx, c)
+	}
+	if err != nil && fault.KindOf(err) == fault.Unavailable {
+		return s.answerUnavailable(ctx, c, err, unstored)
+	}
 	if err != nil {
-		return s.auditUnavailable(ctx, c, err)
+		return Result{}, err
 	}
-	if earlier != nil {
-		return s.answerRepeated(ctx, c, *earlier)
-	}
-	if c.rec.Status != Accepted {
+	repeated, receipt, err := s.storeVerdict(ctx, c)
+	switch {
+	case err != nil:
+		return s.answerUnavailable(ctx, c, err, unstored)
+	case repeated != nil:
+		return s.answerRepeated(ctx, c, *repeated)
+	case c.rec.Status != Accepted:
 		return c.result(), nil
 	}
 	return s.applyAccepted(ctx, c, receipt.Change)
 }
 
-// checkLedger runs the gates from duplication on, while the writer is held. If the candidate
-// repeats an earlier proposal, it returns that proposal.
-func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*tracked, error) {
-	now := s.cfg.Now()
-	if u := a.used[c.rec.Author.Account+"\x00"+c.rec.Idempotency]; c.rec.Idempotency != "" && u != nil &&
-		now.Sub(u.at) < keyLife {
-		if u.input != c.rec.Input {
-			return nil, fault.New(fault.Conflict, "this idempotency key was used for another request; use a new key")
+// openCandidate reads the world's settings and decodes the payload, after replacing the codenames
+// in that of a new proposal.
+func (s *Service) openCandidate(ctx context.Context, c *candidate) error {
+	return s.cfg.Canon.Read(ctx, c.grant, func(snap *canon.Snapshot) (err error) {
+		settings := snap.World().Settings
+		c.profile, c.unproven = settings.Extra[ProfileSetting], slices.Contains(Unproven(settings), c.kind.Name)
+		if c.recorded == nil {
+			if c.rec.Payload, err = c.kind.replaceCodenames(ctx, snap, c.rec.Payload); err != nil {
+				return err
+			}
+			c.rec.Hash = payloadHash(c.kind, c.rec.Payload)
 		}
-		same := *a.byID[u.id]
-		return &same, nil
-	}
-	if !through {
-		return nil, nil
-	}
-	// The record's position in the ledger identifies the ledger's state. A hash of that state here
-	// would reveal to the author that others had proposed.
-	o := outcome{input: hashOf(c.rec.Hash[:])}
-	if st := a.findRepeated(s, c, now); st != nil {
-		same := *st
-		return &same, nil
-	}
-	if !c.kind.Repeats && a.hasNearDuplicate(s, c, now) {
-		o.refused = &Rejection{Message: "nearly the same was accepted before; say something new, or leave what is there"}
-	}
-	if !c.addVerdict(GateDuplication, "duplication/1", o) || !c.addVerdict(GateReplay, replayRules, c.replay) ||
-		!c.addVerdict(GateRate, "rate/1", a.checkRate(s, c, now)) {
-		return nil, nil
-	}
-	b, err := json.Marshal(c.rec.Verdicts)
-	if err != nil {
-		return nil, err
-	}
-	c.addVerdict(GateAudit, "audit/1", outcome{input: hashOf(b)})
-	c.rec.Status = Accepted
-	why := s.reviewReason(c)
-	if why != "" && s.exceptionReason(c) == "" {
-		if g, ok := a.findStandingApproval(c, now); ok {
-			c.rec.Standing, why = g.ID, ""
+		c.input = hashOf(c.rec.Payload)
+		if c.draft, c.malformed = c.kind.decode(c.rec.Payload); c.malformed != nil || c.beside != nil {
+			return nil
 		}
-	}
-	if why != "" {
-		c.rec.Status, c.rec.Issues = Pending, []Issue{{Error: why}}
-	}
-	return nil, nil
-}
-
-// reviewReason returns why a person must look at a candidate, or "" if it needs no review.
-func (s *Service) reviewReason(c *candidate) string {
-	if s.policyOf(c.kind) == Review || c.rec.Diverted {
-		return "waits for a person, as every " + c.kind.Name + " does"
-	}
-	return s.exceptionReason(c)
-}
-
-// exceptionReason returns why a person must look at a candidate regardless of the policy of its
-// kind, or "" for no reason.
-func (s *Service) exceptionReason(c *candidate) string {
-	agent := c.grant.Caller().Actor != access.Person
-	seen := c.rec.Author.Level > access.LevelUser && agent
-	bare := !c.common.Provenance.citesContext()
-	switch {
-	case c.finding.Review != "":
-		return c.finding.Review
-	case c.foreign:
-		return "waits for a person: it rests on text that was imported"
-	case c.context > max(access.LevelUser, c.finding.Label.Level):
-		return "waits for a person: its context held more than its readers see"
-	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:
-		return "waits for a person: its author sees more than its readers do, and does not show what it was made from"
-	case agent && bare && !c.unproven && s.policyOf(c.kind) == Auto && !c.rec.Diverted:
-		return "waits for a person: it cites no context; what cites the contextRef of a context tool's answer need not wait"
-	}
-	return ""
-}
-
-// auditUnavailable is the answer if the verdict could not be stored or carried out for now.
-func (s *Service) auditUnavailable(ctx context.Context, c *candidate, err error) (Result, error) {
-	switch fault.KindOf(err) {
-	case fault.Internal, fault.Unavailable:
-	default:
-		return Result{}, err
-	}
-	if ctx.Err() != nil {
-		return Result{}, err
-	}
-	slog.ErrorContext(ctx, "a verdict could not be stored", "proposal", c.rec.ID, "error", err)
-	c.addVerdict(GateAudit, "audit/1", outcome{refused: &Rejection{
-		Message: "the verdict could not be recorded, and so nothing was changed; try again shortly", Retryable: true,
-		RetryAfterSeconds: 1}})
-	return c.result(), nil
+		c.texts = c.draft.Texts()
+		c.sig = signatureOf(c.texts)
+		if c.recorded != nil {
+			return nil
+		}
+		c.rec.World, c.rec.Scope, c.rec.Player, c.rec.Tokens = snap.Now(), c.draft.Scope(), c.draft.Player(), tokensOf(c.texts)
+		c.rec.About, err = namesIn(ctx, snap, c.rec.Scope)
+		return err
+	})
 }
 
 // result returns the answer to the author of a judged candidate.
@@ -259,7 +202,7 @@ func (s *Service) meterResult(c *candidate, r Result, started time.Time) {
 	if s.cfg.Meter == nil {
 		return
 	}
-	m := Measure{Kind: c.kind.Name, Purpose: string(c.rec.Purpose), Status: r.Status, Flagged: len(c.flags) > 0,
+	m := Measure{Kind: c.kind.Name, Purpose: string(c.rec.Purpose), Status: r.Status, Flagged: c.flagged,
 		TokensCompletion: c.rec.Tokens, Took: s.cfg.Now().Sub(started)}
 	if r.Rejection != nil {
 		m.Gate = r.Rejection.Gate

@@ -53,13 +53,3 @@ func (l Limits) orDefaults() Limits {
 
 // Limits returns the limits that the Service applies.
 func (s *Service) Limits() Limits { return s.cfg.Limits }
-
-// tokensOf estimates the tokens of texts: one per four bytes of a text, rounded up, as is usual for
-// English with the common vocabularies.
-func tokensOf(texts []Text) int {
-	n := 0
-	for _, t := range texts {
-		n += (len(t.Text) + 3) / 4
-	}
-	return n
-}

@@ -8,27 +8,20 @@ import (
 
 	"github.com/google/uuid"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 )
 
 // replaceCodenames replaces the codenames in a payload by ids, in the fields that the kind's Refs
 // name. A codename without a card visible to the author stays as it is. The check then refuses it
 // like an id that no card has.
-func (s *Service) replaceCodenames(ctx context.Context, g access.Grant, k *Kind,
-	payload json.RawMessage) (json.RawMessage, error) {
-	if len(k.Refs) == 0 {
-		return payload, nil
-	}
-	err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) {
-		r := resolver{ctx, l, maxRefs}
-		for _, path := range k.Refs {
-			if payload, err = r.resolvePath(payload, strings.Split(path, ".")); err != nil {
-				return err
-			}
+func (k *Kind) replaceCodenames(ctx context.Context, snap *canon.Snapshot,
+	payload json.RawMessage) (_ json.RawMessage, err error) {
+	r := resolver{ctx, snap, maxRefs}
+	for _, path := range k.Refs {
+		if payload, err = r.resolvePath(payload, strings.Split(path, ".")); err != nil {
+			break
 		}
-		return nil
-	})
+	}
 	return payload, err
 }
 

@@ -16,7 +16,7 @@ import (
 // "import_light". The rest of the name is the format.
 const importPrefix = "import_"
 
-// citedCards are cards that a candidate cites, and the commit that they were read as of; 0 is now.
+// citedCards are cards that a candidate rests on, and the commit that they were read as of; 0 is now.
 type citedCards struct {
 	cards []canon.CardID
 	codes []string // codenames
@@ -38,28 +38,20 @@ func citedIn(value json.RawMessage, at canon.Seq) citedCards {
 
 // restsOnImport reports whether a candidate rests on imported text: a card in a context that it
 // cites, or a card that an agent's payload names. Such text may contain instructions to its reader,
-// so a person looks at proposals that rest on it.
-func (s *Service) restsOnImport(ctx context.Context, c *candidate) (bool, error) {
-	rests := c.cites
+// so a person looks at proposals that rest on it. In a fork, restsOnImport also returns the cards
+// for which importedInOrigin has to be asked.
+func (s *Service) restsOnImport(ctx context.Context, snap *canon.Snapshot,
+	c *candidate) (found bool, forked []canon.CardID, err error) {
+	rests := c.sources.cites
 	if c.grant.Caller().Actor == access.AI {
 		rests = append(slices.Clone(rests), citedIn(c.rec.Payload, 0))
 	}
-	var origin canon.World
-	var forked []canon.CardID
-	found := false
-	err := s.cfg.Canon.Read(ctx, c.grant, func(l *canon.Snapshot) (err error) {
-		origin = l.World()
-		for _, part := range rests {
-			if found, forked, err = s.hasImportedText(ctx, l, part, forked); found || err != nil {
-				return err
-			}
+	for _, part := range rests {
+		if found, forked, err = s.hasImportedText(ctx, snap, part, forked); found || err != nil {
+			break
 		}
-		return nil
-	})
-	if err != nil || found || len(forked) == 0 || origin.Origin.IsZero() {
-		return found, err
 	}
-	return s.importedInOrigin(ctx, origin, c.grant.View().Level, forked)
+	return found, forked, err
 }
 
 // hasImportedText reports whether one of the cards holds imported text. It adds to

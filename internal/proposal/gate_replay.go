@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/prompt"
 )
@@ -18,49 +20,54 @@ import (
 // contextVariable is the template variable that is replaced by the context answers.
 const contextVariable = "context"
 
-// replayRefusal turns an outcome of the replay gate into a refusal.
-func replayRefusal(o outcome, format string, args ...any) outcome {
-	o.refused = &Rejection{Message: fmt.Sprintf(format, args...)}
-	return o
+// sources is the result of reading the sources of a proposal again.
+type sources struct {
+	input   canon.Hash // hash of the provenance
+	refusal string     // why the replay gate refuses them; "" if it does not
+	prompt  string     // rendered again from the provenance; "" if that names no template
+	level   access.Level
+	cites   []citedCards // the cards in the contexts
 }
 
-// replayRules is the version of the replay gate's rules. In version 1, provenance had to name a
-// template and a hash, and an agent had to send provenance.
-const replayRules = "replay/2"
-
 // checkReplay is the fifth gate. The contexts of the text must be readable again, and if the
-// provenance names a template, the prompt must be reproducible byte for byte. It keeps only the
-// hash of the data that it reads.
+// provenance names a template, the prompt must be reproducible byte for byte: readSources has tried
+// both. The gate itself is quick, since the store's writer is held.
 //
 // Without provenance there is nothing to replay. reviewReason decides whether a person looks at
 // such a proposal.
-func (s *Service) checkReplay(ctx context.Context, c *candidate) (outcome, error) {
+func (s *Service) checkReplay(_ context.Context, c *candidate) (outcome, error) {
+	o := outcome{input: c.sources.input}
+	if c.sources.refusal != "" {
+		o.refused = &Rejection{Message: c.sources.refusal}
+	}
+	return o, nil
+}
+
+// readSources reads the contexts that a candidate cites again and renders its prompt again. It
+// keeps only the hashes of the data that it reads.
+func (s *Service) readSources(ctx context.Context, c *candidate) error {
 	p := c.common.Provenance
 	if p == nil {
-		return outcome{input: hashOf([]byte("none"))}, nil
+		c.sources.input = hashOf([]byte("none"))
+		return nil
 	}
 	b, err := json.Marshal(p)
 	if err != nil {
-		return outcome{}, err
+		return err
 	}
-	o := outcome{input: hashOf(b)}
+	c.sources.input = hashOf(b)
 	t, why := s.findTemplate(p)
-	if why != "" {
-		return replayRefusal(o, "%s", why), nil
+	var array []byte
+	if why == "" {
+		array, why, err = s.rereadContexts(ctx, c, p)
 	}
-	array, why, err := s.rereadContext(ctx, c, p)
-	if err != nil || why != "" {
-		return replayRefusal(o, "%s", why), err
+	if err == nil && why == "" && t != nil {
+		if c.sources.prompt, why = renderPrompt(t, p, array); why == "" {
+			c.rec.Prompt = sha256Hex([]byte(c.sources.prompt))
+		}
 	}
-	if t == nil {
-		return o, nil
-	}
-	text, why := renderPrompt(t, p, array)
-	if why != "" {
-		return replayRefusal(o, "%s", why), nil
-	}
-	c.prompt, c.rec.Prompt = text, sha256Hex([]byte(text))
-	return o, nil
+	c.sources.refusal = why
+	return err
 }
 
 // findTemplate returns the template that a provenance names by id, version and hash. It returns nil
@@ -82,10 +89,10 @@ func (s *Service) findTemplate(p *Provenance) (*prompt.Template, string) {
 	return t, ""
 }
 
-// rereadContext reads the answers again that a provenance refers to and returns them as one
+// rereadContexts reads the answers again that a provenance refers to and returns them as one
 // canonical JSON array. If the provenance has a hash, it must match the answers without or with
 // their contextRefs. If it has none, the hash is added to the record for later replays.
-func (s *Service) rereadContext(ctx context.Context, c *candidate, p *Provenance) ([]byte, string, error) {
+func (s *Service) rereadContexts(ctx context.Context, c *candidate, p *Provenance) ([]byte, string, error) {
 	answers := make([]json.RawMessage, 0, len(p.ContextRefs))
 	for _, ref := range p.ContextRefs {
 		if s.cfg.Contexts == nil {
@@ -100,7 +107,8 @@ func (s *Service) rereadContext(ctx context.Context, c *candidate, p *Provenance
 			return nil, "", err
 		}
 		answers = append(answers, read.Answer)
-		c.context, c.cites = max(c.context, read.Level), append(c.cites, citedIn(read.Answer, read.At))
+		c.sources.level = max(c.sources.level, read.Level)
+		c.sources.cites = append(c.sources.cites, citedIn(read.Answer, read.At))
 	}
 	array, err := ContextArray(answers)
 	if err != nil {

@@ -1,0 +1,52 @@
+package proposal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"loregate/internal/fault"
+)
+
+// checkSchema is the first gate. It lists every fault of the payload and of the members beside it.
+func (s *Service) checkSchema(_ context.Context, c *candidate) (outcome, error) {
+	o := outcome{input: c.input}
+	if c.beside == nil && c.malformed == nil {
+		return o, nil
+	}
+	var message string
+	if c.beside == nil {
+		o.issues = issuesOf(c.malformed)
+		list := make([]string, len(o.issues))
+		for i, is := range o.issues {
+			list[i] = is.Field
+		}
+		message = fmt.Sprintf("the payload is not what %s asks for (%s); mend what the issues list and propose again",
+			c.kind.Schema(), strings.Join(list, ", "))
+	} else {
+		o.issues = append(issuesOf(c.beside), issuesOf(c.malformed)...)
+		message = fmt.Sprintf("what stands beside the payload is not as it should be (%s: %s); mend what the issues list and propose again",
+			o.issues[0].Field, o.issues[0].Error)
+	}
+	o.refused = &Rejection{Message: message, Details: map[string]any{"schema": c.kind.Schema(), "issues": o.issues}}
+	return o, nil
+}
+
+// issuesOf returns an error's faults, one per field, and none for nil.
+func issuesOf(err error) []Issue {
+	var f *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &f):
+		return []Issue{{Error: "could not be read"}}
+	case len(f.Fields) == 0:
+		return []Issue{{Error: f.Message}}
+	}
+	list := make([]Issue, len(f.Fields))
+	for i, field := range f.Fields {
+		list[i] = Issue(field)
+	}
+	return list
+}
