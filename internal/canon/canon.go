@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +33,9 @@ type Canon struct {
 	schemas  schemaCache
 	followed followed
 	worlds   atomic.Pointer[worldList]
-	dryRuns  dryRunCollector
+
+	lastDryRunID atomic.Uint64
+	dryRuns      sync.Map // *dryRunList by id
 }
 
 // New returns a Canon on a store.

@@ -115,7 +115,7 @@ func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.Wo
 // collected.
 func (c *Canon) endWrite(g access.Grant, set ChangeSet, r Receipt, err error) error {
 	if errors.Is(err, errDryRun) {
-		c.dryRuns.add(g, DryRun{set, r})
+		c.collectDryRun(g, DryRun{set, r})
 	}
 	return commitError(err)
 }

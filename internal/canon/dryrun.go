@@ -18,51 +18,34 @@ type DryRun struct {
 // DryRuns calls f with a dry-run grant and returns the dry runs of all changes that f made under it,
 // in the order in which they ended. If f fails, DryRuns returns its error and the dry runs that had
 // succeeded before. A change that would commit nothing has no dry run.
-func (c *Canon) DryRuns(g access.Grant, f func(access.Grant) error) (runs []DryRun, err error) {
-	id := c.dryRuns.open()
-	defer func() { runs = c.dryRuns.close(id) }()
-	return nil, f(g.CollectedDryRun(id))
+func (c *Canon) DryRuns(g access.Grant, f func(access.Grant) error) ([]DryRun, error) {
+	id, list := c.lastDryRunID.Add(1), &dryRunList{}
+	c.dryRuns.Store(id, list)
+	defer c.dryRuns.Delete(id)
+	err := f(g.CollectedDryRun(id))
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	return list.runs, err
+}
+
+// dryRunList holds the dry runs of one call of DryRuns that has not returned.
+type dryRunList struct {
+	mu   sync.Mutex // guards runs
+	runs []DryRun
+}
+
+// collectDryRun adds a dry run to the list of the call that made its grant, if there is one.
+func (c *Canon) collectDryRun(g access.Grant, run DryRun) {
+	if v, ok := c.dryRuns.Load(g.Request().DryRunID); ok {
+		list := v.(*dryRunList)
+		list.mu.Lock()
+		defer list.mu.Unlock()
+		list.runs = append(list.runs, run)
+	}
 }
 
 // Body returns content that the ChangeSet writes, by its hash.
 func (s ChangeSet) Body(h Hash) ([]byte, bool) {
 	b, ok := s.bodies[h]
 	return b, ok
-}
-
-// dryRunCollector holds the results of the calls of DryRuns that have not returned, by the id in
-// their grant.
-type dryRunCollector struct {
-	mu   sync.Mutex // guards the fields below
-	last uint64     // id
-	runs map[uint64][]DryRun
-}
-
-func (d *dryRunCollector) open() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.runs == nil {
-		d.runs = map[uint64][]DryRun{}
-	}
-	d.last++
-	d.runs[d.last] = nil
-	return d.last
-}
-
-// add adds a dry run to the call that made the grant, if that call has not returned.
-func (d *dryRunCollector) add(g access.Grant, run DryRun) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	id := g.Request().DryRunID
-	if list, open := d.runs[id]; open {
-		d.runs[id] = append(list, run)
-	}
-}
-
-func (d *dryRunCollector) close(id uint64) []DryRun {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	list := d.runs[id]
-	delete(d.runs, id)
-	return list
 }

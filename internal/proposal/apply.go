@@ -31,11 +31,8 @@ func (s *Service) admitAuthor(ctx context.Context, w authoredChange) (*access.Ad
 	if w.rec.Expected != (canon.Hash{}) { // the agreed change is committed as it was shown; the key detects a repetition
 		req.IdempotencyKey, req.InputHash = eventKey(w.rec.ID), w.rec.Hash
 	}
-	if r, ok := w.draft.(operationDraft); ok {
-		o, _, err := r.operationAndInput(s)
-		if err != nil {
-			return nil, err
-		}
+	if d, ok := w.draft.(changeDraft); ok {
+		o := d.operation
 		req.Operation, req.MinRole, req.Operator, req.Surface = o.Name, max(o.MinRole, access.RoleUser), o.Operator,
 			surfaceOf(w.author, o)
 	}
@@ -74,7 +71,7 @@ func (s *Service) applyChange(ctx context.Context, w authoredChange) (uuid.UUID,
 
 // commitChange commits a proposal's change under a grant of its author.
 func (s *Service) commitChange(ctx context.Context, g access.Grant, w authoredChange) (canon.Receipt, error) {
-	_, byOperation := w.draft.(operationDraft)
+	_, byOperation := w.draft.(changeDraft)
 	switch {
 	case w.shown:
 		seen, err := s.previewShown(ctx, g, w)
@@ -109,8 +106,7 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 		return s.answerUnavailable(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err),
 			unstored)
 	}
-	if err := s.revokeAccepted(ctx, c.grant, decidedEvent{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject,
-		Gate: GateInvariant}); err != nil {
+	if err := s.revokeAccepted(ctx, c.grant, &c.rec); err != nil {
 		return Result{}, err
 	}
 	o := outcome{issues: issuesOf(err)}
@@ -127,6 +123,13 @@ func isFinal(err error) bool {
 		return false
 	}
 	return true
+}
+
+// revokeAccepted records that an accepted proposal cannot be applied.
+func (s *Service) revokeAccepted(ctx context.Context, g access.Grant, j *judgedEvent) error {
+	_, err := s.recordDecision(ctx, g, decidedEvent{ID: j.ID, Status: Rejected, By: j.Author.Subject,
+		Gate: GateInvariant}, Accepted, nil)
+	return err
 }
 
 // finishAccepted returns the event of an accepted proposal. If the proposal was not applied, for
@@ -181,8 +184,7 @@ func (s *Service) Resume(ctx context.Context, g access.Grant) (n int, err error)
 		event, failed := s.finishAccepted(ctx, g, e)
 		switch {
 		case failed != nil && isFinal(failed):
-			failed = s.revokeAccepted(ctx, g, decidedEvent{ID: e.judged.ID, Status: Rejected, By: e.judged.Author.Subject,
-				Gate: GateInvariant})
+			failed = s.revokeAccepted(ctx, g, e.judged)
 		case failed == nil && event != uuid.Nil:
 			n++
 		}

@@ -41,11 +41,11 @@ func (s *Service) approvePending(ctx context.Context, g access.Grant, id, hash, 
 		return Result{}, err
 	}
 	if err := s.checkUnchanged(ctx, w); err != nil {
-		return Result{}, s.recordOutdated(ctx, g, j, s.recordDecision, err)
+		return Result{}, s.recordOutdated(ctx, g, j, Pending, err)
 	}
 	d := decisionBy(g, j.ID, Accepted, note)
 	d.Hash = j.Expected
-	receipt, err := s.recordDecisionFrom(ctx, g, d, Pending,
+	receipt, err := s.recordDecision(ctx, g, d, Pending,
 		func(a *admission) error { return s.checkStillNew(w, a) })
 	if err != nil {
 		return Result{}, decisionFault(err)
@@ -54,7 +54,7 @@ func (s *Service) approvePending(ctx context.Context, g access.Grant, id, hash, 
 	event, err := s.applyChange(ctx, w)
 	switch {
 	case err != nil && isFinal(err):
-		return Result{}, s.recordOutdated(ctx, g, j, s.revokeAccepted, err)
+		return Result{}, s.recordOutdated(ctx, g, j, Accepted, err)
 	case err != nil:
 		return Result{}, decisionFault(err)
 	}
@@ -161,10 +161,9 @@ func changedNames(was, is []PreviewItem) (names []string) {
 	return names[:min(len(names), 5)]
 }
 
-// recordOutdated records that a proposal cannot be accepted any more because the world has changed,
-// and returns the refusal. record is recordDecision, or revokeAccepted if it was already accepted.
-func (s *Service) recordOutdated(ctx context.Context, g access.Grant, j *judgedEvent,
-	record func(context.Context, access.Grant, decidedEvent) error, why error) error {
+// recordOutdated records that a proposal with the status from cannot be accepted any more because
+// the world has changed, and returns the refusal.
+func (s *Service) recordOutdated(ctx context.Context, g access.Grant, j *judgedEvent, from Status, why error) error {
 	if !isFinal(why) {
 		return decisionFault(why)
 	}
@@ -172,7 +171,7 @@ func (s *Service) recordOutdated(ctx context.Context, g access.Grant, j *judgedE
 		why = staleFault()
 	}
 	d := decidedEvent{ID: j.ID, Status: Outdated, By: g.Caller().Subject, Key: g.Caller().Key, Gate: GateInvariant}
-	if err := record(ctx, g, d); err != nil && fault.KindOf(err) != fault.Conflict {
+	if _, err := s.recordDecision(ctx, g, d, from, nil); err != nil && fault.KindOf(err) != fault.Conflict {
 		return decisionFault(err)
 	}
 	return why

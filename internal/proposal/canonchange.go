@@ -28,16 +28,8 @@ type operationIn struct {
 
 // canonChange returns the kind whose drafts are carried out by an operation.
 func (s *Service) canonChange() *Kind {
-	shape, err := op.ShapeOf[canonChangeIn]()
-	if err != nil {
-		panic(err) // the type above is wrong; any test detects that
-	}
-	schema, err := op.InputOf[canonChangeIn]()
-	if err != nil {
-		panic(err)
-	}
-	return &Kind{
-		Name: CanonChange, Version: 1, Purpose: ForPlanning, Policy: Review, Repeats: true, schema: schema,
+	return define(Kind{
+		Name: CanonChange, Version: 1, Purpose: ForPlanning, Policy: Review, Repeats: true,
 		Tool: Tool{Name: "propose-canon-change", ID: "WorldMutation-proposeCanonChange",
 			Title: "Propose a change to the canon", Surfaces: []string{"world"},
 			Doc: "Ask for a write of the archive or the campaign, just as it would be called, where you may not or would rather not make it yourself. " +
@@ -45,21 +37,14 @@ func (s *Service) canonChange() *Kind {
 			Examples: []op.Example{{Title: "A wiki card",
 				Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "patch": {"mode": "append", "content": "<p>Wet.</p>"}}}, "reason": "It rained."}`}}},
 		Fallbacks: []string{"The archivist nods, and puts the note with the others.", "It is written down, in pencil."},
-		decode: func(payload json.RawMessage) (Draft, error) {
-			var in canonChangeIn
-			if err := shape.Decode(payload, &in); err != nil {
-				return nil, err
-			}
-			return s.draftChange(in)
-		},
-	}
+	}, s.draftChange)
 }
 
 // changeDraft is a canon change whose operation is known and whose input is checked.
 type changeDraft struct {
-	op     *op.Operation
-	input  json.RawMessage
-	reason string
+	operation *op.Operation
+	input     json.RawMessage
+	reason    string
 }
 
 func (s *Service) draftChange(in canonChangeIn) (Draft, error) {
@@ -95,17 +80,13 @@ func nestFaultFields(field string, err error) error {
 	return &c
 }
 
-func (d changeDraft) operationAndInput(*Service) (*op.Operation, json.RawMessage, error) {
-	return d.op, d.input, nil
-}
-
 // Scope returns the operation's name and the value of its target.
 func (d changeDraft) Scope() string {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(d.input, &fields) // an object: operation.Check returned it
 	var target string
-	_ = json.Unmarshal(fields[d.op.Target], &target)
-	return "canon:" + d.op.Name + ":" + target
+	_ = json.Unmarshal(fields[d.operation.Target], &target)
+	return "canon:" + d.operation.Name + ":" + target
 }
 
 func (d changeDraft) Player() string { return "" }

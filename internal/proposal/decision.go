@@ -11,22 +11,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// recordDecision stores a decision on a proposal that still waits.
-func (s *Service) recordDecision(ctx context.Context, g access.Grant, d decidedEvent) error {
-	_, err := s.recordDecisionFrom(ctx, g, d, Pending, func(*admission) error { return nil })
-	return err
-}
-
-// revokeAccepted stores that an accepted proposal cannot be applied.
-func (s *Service) revokeAccepted(ctx context.Context, g access.Grant, d decidedEvent) error {
-	_, err := s.recordDecisionFrom(ctx, g, d, Accepted, func(*admission) error { return nil })
-	return err
-}
-
-// recordDecisionFrom stores a decision on a proposal that has the status from. If an earlier
-// attempt of the same call already decided, it returns the refusal only once the first decision is
-// durable: see findEarlierDecision.
-func (s *Service) recordDecisionFrom(ctx context.Context, g access.Grant, d decidedEvent, from Status,
+// recordDecision stores a decision on a proposal that has the status from and passes check. If an
+// earlier attempt of the same call already decided, it returns the refusal only once the first
+// decision is durable: see findEarlierDecision.
+func (s *Service) recordDecision(ctx context.Context, g access.Grant, d decidedEvent, from Status,
 	check func(*admission) error) (canon.Receipt, error) {
 	led := s.ledgerOf(g.World())
 	var late error
@@ -49,8 +37,10 @@ func (s *Service) recordDecisionFrom(ctx context.Context, g access.Grant, d deci
 			}
 			return nil, late
 		}
-		if err := check(&led.admission); err != nil {
-			return nil, err
+		if check != nil {
+			if err := check(&led.admission); err != nil {
+				return nil, err
+			}
 		}
 		e, err := eventOf(typeDecided, d)
 		return []canon.Event{e}, err
@@ -126,7 +116,7 @@ func decisionFault(err error) error {
 func (s *Service) Reject(ctx context.Context, g access.Grant, id, note string) error {
 	e, err := s.findPending(ctx, g, id)
 	if err == nil {
-		err = s.recordDecision(ctx, g, decisionBy(g, e.judged.ID, Rejected, note))
+		_, err = s.recordDecision(ctx, g, decisionBy(g, e.judged.ID, Rejected, note), Pending, nil)
 	}
 	if s.findEarlierDecision(ctx, g, id, Rejected, err) != nil {
 		return nil
@@ -143,7 +133,7 @@ func (s *Service) Withdraw(ctx context.Context, g access.Grant, id string) error
 	if !e.judged.Author.isCaller(g.Caller()) {
 		return fault.New(fault.Denied, "only its author withdraws a proposal; reject it instead")
 	}
-	err = s.recordDecision(ctx, g, decisionBy(g, e.judged.ID, Withdrawn, ""))
+	_, err = s.recordDecision(ctx, g, decisionBy(g, e.judged.ID, Withdrawn, ""), Pending, nil)
 	if s.findEarlierDecision(ctx, g, id, Withdrawn, err) != nil {
 		return nil
 	}

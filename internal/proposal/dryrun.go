@@ -34,15 +34,10 @@ func (c *candidate) change() authoredChange {
 		transport: c.transport}
 }
 
-// operationDraft is a Draft that an operation of a surface carries out instead of its Plan.
-type operationDraft interface {
-	operationAndInput(s *Service) (*op.Operation, json.RawMessage, error)
-}
-
 // dryRunChange dry-runs a proposal, as the one change that it would commit, including its event.
 func (s *Service) dryRunChange(ctx context.Context, g access.Grant, w authoredChange) (canon.DryRun, error) {
-	if r, ok := w.draft.(operationDraft); ok {
-		return s.dryRunOperation(ctx, g, w, r)
+	if d, ok := w.draft.(changeDraft); ok {
+		return s.dryRunOperation(ctx, g, w, d)
 	}
 	runs, err := s.cfg.Canon.DryRuns(g, func(g access.Grant) error {
 		_, err := s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.planDraft(ctx, p) })
@@ -113,34 +108,30 @@ func issuesFault(issues []Issue) error {
 	return e
 }
 
-// dryRunOperation is dryRunChange for a draft that an operation carries out.
+// dryRunOperation is dryRunChange for a change that an operation makes.
 func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w authoredChange,
-	r operationDraft) (canon.DryRun, error) {
+	d changeDraft) (canon.DryRun, error) {
 	if w.again {
 		if err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error { return w.checkNotApplied(ctx, l) }); err != nil {
 			return canon.DryRun{}, err
 		}
 	}
-	o, input, err := r.operationAndInput(s)
-	if err != nil {
-		return canon.DryRun{}, err
-	}
 	runs, err := s.cfg.Canon.DryRuns(g, func(g access.Grant) error {
-		_, err := o.Run(ctx, &op.Call{Grant: g, Transport: cmp.Or(w.transport, "proposal")}, input)
+		_, err := d.operation.Run(ctx, &op.Call{Grant: g, Transport: cmp.Or(w.transport, "proposal")}, d.input)
 		return err
 	})
 	switch {
 	case len(runs) > 1:
 		return canon.DryRun{}, fault.New(fault.Rule,
-			"%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)
+			"%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", d.operation.Name)
 	case len(runs) == 0 && err == nil:
 		return canon.DryRun{}, fault.New(fault.Rule,
-			"%s would change nothing that can be shown beforehand; ask somebody whose key writes", o.Name)
+			"%s would change nothing that can be shown beforehand; ask somebody whose key writes", d.operation.Name)
 	case len(runs) == 0:
 		return canon.DryRun{}, err
 	}
 	run := runs[0] // if there is an error, only the reply to the dry run failed
-	payload, err := json.Marshal(map[string]string{"operation": o.Name, "proposalId": w.rec.ID.String()})
+	payload, err := json.Marshal(map[string]string{"operation": d.operation.Name, "proposalId": w.rec.ID.String()})
 	run.Set.Cause = w.cause
 	run.Set.Event = &canon.Event{Type: EventCanonChange, Scope: "global:world", Payload: payload, Label: labelOf(run),
 		Key: eventKey(w.rec.ID), Version: w.kind.Version, Actor: actorOf(w.rec.Author.Actor, g)}

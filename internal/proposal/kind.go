@@ -133,6 +133,10 @@ func Define[P Draft](k Kind) *Kind {
 
 // DefineWith is Define for a payload that the surface's function draft turns into a Draft.
 func DefineWith[P any](k Kind, draft func(P) Draft) *Kind {
+	return define(k, func(p P) (Draft, error) { return draft(p), nil })
+}
+
+func define[P any](k Kind, draft func(P) (Draft, error)) *Kind {
 	shape, err := op.ShapeOf[P]()
 	if err != nil {
 		panic("proposal: kind " + k.Name + ": " + err.Error())
@@ -145,7 +149,7 @@ func DefineWith[P any](k Kind, draft func(P) Draft) *Kind {
 		if err := shape.Decode(payload, &p); err != nil {
 			return nil, err
 		}
-		return draft(p), nil
+		return draft(p)
 	}
 	return &k
 }

@@ -1,9 +1,11 @@
 package proposal
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// Limits are the limits of the gates. Zero fields have their defaults, which are those of the
-// contract.
+// Limits are the limits of the gates. A field that is not positive has the default that stands beside it.
 type Limits struct {
 	PlayerMinute int `yaml:"player_minute"` // proposals of one purpose for one player per minute: 6
 	PlayerHour   int `yaml:"player_hour"`   // the same per hour: 60
@@ -18,36 +20,18 @@ type Limits struct {
 	Life     time.Duration `yaml:"life"`     // of a pending proposal: 7 days
 }
 
-// Defaults returns the contract's limits.
-func Defaults() Limits {
-	const day = 24 * time.Hour
-	return Limits{PlayerMinute: 6, PlayerHour: 60, KeyMinute: 30, WorldMinute: 600, TokensDay: 200_000,
-		Compared: 500, Within: 30 * day, Distance: 3, Likeness: 0.85, Life: 7 * day}
-}
-
 func (l Limits) orDefaults() Limits {
-	d := Defaults()
-	orInt := func(v *int, or int) {
-		if *v <= 0 {
-			*v = or
-		}
-	}
-	orInt(&l.PlayerMinute, d.PlayerMinute)
-	orInt(&l.PlayerHour, d.PlayerHour)
-	orInt(&l.KeyMinute, d.KeyMinute)
-	orInt(&l.WorldMinute, d.WorldMinute)
-	orInt(&l.TokensDay, d.TokensDay)
-	orInt(&l.Compared, d.Compared)
-	orInt(&l.Distance, d.Distance)
-	if l.Within <= 0 {
-		l.Within = d.Within
-	}
-	if l.Likeness <= 0 {
-		l.Likeness = d.Likeness
-	}
-	if l.Life <= 0 {
-		l.Life = d.Life
-	}
+	const day = 24 * time.Hour
+	l.PlayerMinute = cmp.Or(max(l.PlayerMinute, 0), 6)
+	l.PlayerHour = cmp.Or(max(l.PlayerHour, 0), 60)
+	l.KeyMinute = cmp.Or(max(l.KeyMinute, 0), 30)
+	l.WorldMinute = cmp.Or(max(l.WorldMinute, 0), 600)
+	l.TokensDay = cmp.Or(max(l.TokensDay, 0), 200_000)
+	l.Compared = cmp.Or(max(l.Compared, 0), 500)
+	l.Within = cmp.Or(max(l.Within, 0), 30*day)
+	l.Distance = cmp.Or(max(l.Distance, 0), 3)
+	l.Likeness = cmp.Or(max(l.Likeness, 0), 0.85)
+	l.Life = cmp.Or(max(l.Life, 0), 7*day)
 	return l
 }
 

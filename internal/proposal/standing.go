@@ -71,7 +71,7 @@ func (a *admission) findStandingApproval(c *candidate) (standingApproval, bool) 
 		if g.Kind != c.kind.Name || own || c.rec.Author.Level > g.Level || c.reach.beyond {
 			continue
 		}
-		if d, ok := c.draft.(changeDraft); ok && d.op.Name != g.Operation {
+		if d, ok := c.draft.(changeDraft); ok && d.operation.Name != g.Operation {
 			continue
 		}
 		within := func(place []canon.CardID) bool { return slices.Contains(place, g.Under) }

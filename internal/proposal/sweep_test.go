@@ -11,7 +11,7 @@ import (
 
 // A long-running process does not keep keys, accounts or days that no gate uses.
 func TestSweepRemovesUnusedState(t *testing.T) {
-	s := &Service{cfg: Config{Limits: Defaults()}}
+	s := &Service{cfg: Config{Limits: Limits{}.orDefaults()}}
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	var a admission
 	a.reset()

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -37,7 +38,7 @@ func ambienceKind(c Config) *proposal.Kind {
 	}, func(a ambience) proposal.Draft { a.cfg = c; return a })
 }
 
-func (a ambience) Scope() string     { return "loc:" + lowerID(a.LocationID) }
+func (a ambience) Scope() string     { return "loc:" + strings.ToLower(a.LocationID) }
 func (a ambience) Player() string    { return "" }
 func (a ambience) Sanitized() string { return cleanText(a.Text) }
 func (a ambience) Texts() []proposal.Text {

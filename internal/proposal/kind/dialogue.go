@@ -10,8 +10,6 @@ import (
 	"loregate/internal/proposal"
 )
 
-func lowerID(s string) string { return strings.ToLower(s) }
-
 // dialogue is the payload of propose-npc-dialogue.
 type dialogue struct {
 	NPCID     string `json:"npcId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of who speaks."`
@@ -39,8 +37,10 @@ func dialogueKind(c Config) *proposal.Kind {
 	}, func(d dialogue) proposal.Draft { d.cfg = c; return d })
 }
 
-func (d dialogue) Scope() string     { return "player:" + lowerID(d.PlayerID) + "/" + lowerID(d.NPCID) }
-func (d dialogue) Player() string    { return lowerID(d.PlayerID) }
+func (d dialogue) Scope() string {
+	return "player:" + strings.ToLower(d.PlayerID) + "/" + strings.ToLower(d.NPCID)
+}
+func (d dialogue) Player() string    { return strings.ToLower(d.PlayerID) }
 func (d dialogue) Sanitized() string { return cleanText(d.DraftText) }
 func (d dialogue) Texts() []proposal.Text {
 	return []proposal.Text{{Field: "draftText", Text: d.DraftText, Max: 500}}
@@ -68,8 +68,8 @@ func isUnseen(l access.Label) bool { return l.Level > access.LevelUser && len(l.
 
 // Plan records the line as an event of the player and changes nothing else.
 func (d dialogue) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	e, err := eventOf(d.cfg.Dialogue, "player:"+lowerID(d.PlayerID), label,
-		map[string]any{"npcId": lowerID(d.NPCID), "playerId": lowerID(d.PlayerID), "text": d.Sanitized()})
-	e.Actor = canon.EventActor{Kind: "npc", ID: lowerID(d.NPCID)}
+	e, err := eventOf(d.cfg.Dialogue, "player:"+strings.ToLower(d.PlayerID), label,
+		map[string]any{"npcId": strings.ToLower(d.NPCID), "playerId": strings.ToLower(d.PlayerID), "text": d.Sanitized()})
+	e.Actor = canon.EventActor{Kind: "npc", ID: strings.ToLower(d.NPCID)}
 	return e, err
 }

@@ -39,7 +39,7 @@ func eventKind(c Config) *proposal.Kind {
 
 func (e event) Scope() string {
 	kind, id, _ := strings.Cut(e.About, ":")
-	return kind + ":" + lowerID(id)
+	return kind + ":" + strings.ToLower(id)
 }
 
 func (e event) Player() string {
