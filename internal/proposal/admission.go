@@ -1,6 +1,8 @@
 package proposal
 
 import (
+	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -73,6 +75,27 @@ type usedKey struct {
 
 // keyLife is the time that an idempotency key is remembered, the same as in the canon.
 const keyLife = 24 * time.Hour
+
+// updateLedger adds the event whose payload decide returns to the ledger of a grant's world, or
+// none for nil. The store's writer is held while decide runs, and the admission contains all earlier
+// records. decide may run again.
+func (s *Service) updateLedger(ctx context.Context, g access.Grant, typ string,
+	decide func(*admission) (payload any, err error)) (canon.Receipt, error) {
+	led := s.ledgerOf(g.World())
+	return s.cfg.Canon.UpdateLedger(ctx, g, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
+		led.admitMu.Lock()
+		defer led.admitMu.Unlock()
+		if err := led.admission.sync(s, t); err != nil {
+			return nil, err
+		}
+		payload, err := decide(&led.admission)
+		if err != nil || payload == nil {
+			return nil, err
+		}
+		b, err := json.Marshal(payload)
+		return []canon.Event{{Type: typ, Payload: b, Version: 1}}, err
+	})
+}
 
 // sync folds the ledger's records since the last call.
 func (a *admission) sync(s *Service, t *canon.LedgerTx) error {

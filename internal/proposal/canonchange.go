@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"loregate/internal/access"
@@ -127,12 +128,7 @@ func gatherTexts(field string, v any, into *[]Text) {
 			gatherTexts(field+"[]", x, into)
 		}
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			gatherTexts(field+"."+name, v[name], into)
 		}
 	}

@@ -16,15 +16,9 @@ import (
 // decision is durable: see findEarlierDecision.
 func (s *Service) recordDecision(ctx context.Context, g access.Grant, d decidedEvent, from Status,
 	check func(*admission) error) (canon.Receipt, error) {
-	led := s.ledgerOf(g.World())
 	var late error
-	receipt, err := s.cfg.Canon.UpdateLedger(ctx, g, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
-		led.admitMu.Lock()
-		defer led.admitMu.Unlock()
-		if err := led.admission.sync(s, t); err != nil {
-			return nil, err
-		}
-		st := led.admission.byID[d.ID]
+	receipt, err := s.updateLedger(ctx, g, typeDecided, func(a *admission) (any, error) {
+		st := a.byID[d.ID]
 		if st == nil {
 			return nil, noSuchProposal(d.ID.String())
 		}
@@ -38,12 +32,11 @@ func (s *Service) recordDecision(ctx context.Context, g access.Grant, d decidedE
 			return nil, late
 		}
 		if check != nil {
-			if err := check(&led.admission); err != nil {
+			if err := check(a); err != nil {
 				return nil, err
 			}
 		}
-		e, err := eventOf(typeDecided, d)
-		return []canon.Event{e}, err
+		return d, nil
 	})
 	return receipt, cmp.Or(err, late)
 }

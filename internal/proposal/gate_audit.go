@@ -20,26 +20,21 @@ func (s *Service) checkAudit(_ context.Context, c *candidate) (outcome, error) {
 // while the store's writer is held. If the candidate repeats an earlier proposal, storeVerdict
 // stores nothing and returns the earlier one. Otherwise it returns the receipt of the record.
 func (s *Service) storeVerdict(ctx context.Context, c *candidate) (repeated *tracked, r canon.Receipt, err error) {
-	led := s.ledgerOf(c.grant.World())
-	r, err = s.cfg.Canon.UpdateLedger(ctx, c.grant, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
-		led.admitMu.Lock()
-		defer led.admitMu.Unlock()
-		if err := led.admission.sync(s, t); err != nil {
-			return nil, err
-		}
-		j := *c // the callback may run again
-		j.rec.Verdicts, j.ledger, j.now = slices.Clone(c.rec.Verdicts), &led.admission, s.cfg.Now()
+	before := c.rec
+	r, err = s.updateLedger(ctx, c.grant, typeJudged, func(a *admission) (any, error) {
+		j := *c
+		j.rec, j.ledger, j.now = before, a, s.cfg.Now()
+		j.rec.Verdicts = slices.Clone(before.Verdicts)
 		var err error
-		if repeated, err = led.admission.findRepeated(s, &j); err != nil || repeated != nil {
+		if repeated, err = a.findRepeated(s, &j); err != nil || repeated != nil {
 			return nil, err
 		}
 		if err := s.walk(ctx, &j); err != nil {
 			return nil, err
 		}
 		s.decideStatus(&j)
-		e, err := eventOf(typeJudged, &j.rec)
 		c.rec = j.rec
-		return []canon.Event{e}, err
+		return &j.rec, nil
 	})
 	return repeated, r, err
 }

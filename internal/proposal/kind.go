@@ -86,8 +86,8 @@ type State struct {
 	At canon.Seq // 0 is now
 }
 
-// Thing is a card in a State.
-type Thing struct {
+// Card is a card as a State shows it.
+type Card struct {
 	ID     canon.CardID
 	Name   string
 	Type   string
@@ -96,21 +96,21 @@ type Thing struct {
 }
 
 // Card returns a card by id.
-func (s State) Card(ctx context.Context, id canon.CardID) (Thing, bool, error) {
+func (s State) Card(ctx context.Context, id canon.CardID) (Card, bool, error) {
 	if s.At == 0 {
 		c, ok, err := s.Snapshot.ByID(ctx, id)
-		return Thing{c.ID, c.Name, c.Type, c.Fields, c.Label}, ok, err
+		return Card{c.ID, c.Name, c.Type, c.Fields, c.Label}, ok, err
 	}
 	v, ok, err := s.Snapshot.CardAt(ctx, id, s.At)
-	return Thing{v.Card, v.Name, v.Type, v.Fields, v.Label}, ok, err
+	return Card{v.Card, v.Name, v.Type, v.Fields, v.Label}, ok, err
 }
 
-// Coded returns a card by codename. The codename is resolved with its current meaning; the card is
-// read from the state.
-func (s State) Coded(ctx context.Context, codename string) (Thing, bool, error) {
+// CardByCodename returns a card by codename. The codename is resolved with its current meaning; the
+// card is read from the state.
+func (s State) CardByCodename(ctx context.Context, codename string) (Card, bool, error) {
 	c, ok, err := s.Snapshot.Exists(ctx, ":"+codename)
 	if err != nil || !ok {
-		return Thing{}, false, err
+		return Card{}, false, err
 	}
 	return s.Card(ctx, c.ID)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,12 +23,7 @@ const Surface = "world"
 // Operations returns one operation to propose each kind, and the operations that manage proposals.
 func (s *Service) Operations() []*op.Operation {
 	var list []*op.Operation
-	names := make([]string, 0, len(s.kinds))
-	for name := range s.kinds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.kinds)) {
 		list = append(list, s.toolOperation(s.kinds[name]))
 	}
 	return append(append(list, s.proposalOps()...), s.standingOps()...)
@@ -70,9 +66,7 @@ func toolSchema(k *Kind) *jsonschema.Schema {
 	}
 	all := k.schema.CloneSchemas()
 	all.PropertyOrder = append(slices.Clone(all.PropertyOrder), common.PropertyOrder...)
-	for name, p := range common.Properties {
-		all.Properties[name] = p
-	}
+	maps.Copy(all.Properties, common.Properties)
 	return all
 }
 

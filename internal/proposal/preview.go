@@ -227,14 +227,10 @@ func fieldChanges(before, after json.RawMessage) (list []FieldChange) {
 	var was, is map[string]json.RawMessage
 	_ = json.Unmarshal(before, &was) // no object: no fields
 	_ = json.Unmarshal(after, &is)
-	names := slices.Sorted(maps.Keys(was))
-	for name := range is {
-		if _, there := was[name]; !there {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	all := map[string]json.RawMessage{}
+	maps.Copy(all, was)
+	maps.Copy(all, is)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !bytes.Equal(was[name], is[name]) {
 			list = append(list, FieldChange{name, orNull(was[name]), orNull(is[name])})
 		}

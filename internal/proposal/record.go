@@ -30,7 +30,6 @@ type judgedEvent struct {
 	About      string          `json:"about,omitempty"` // names of the cards in the scope, as the author saw them
 	Provenance *Provenance     `json:"provenance,omitempty"`
 	Diverted   bool            `json:"diverted,omitempty"` // made from an advisory key's write
-	Reason     string          `json:"reason,omitempty"`
 	Tokens     int             `json:"tokens,omitempty"`
 
 	World    canon.Seq    `json:"world_seq"` // the world's commit that it was judged on
@@ -92,11 +91,6 @@ type Verdict struct {
 	Passed  bool       `json:"passed"`
 	Code    string     `json:"code,omitempty"`
 	Flags   []string   `json:"flags,omitempty"`
-}
-
-func eventOf(typ string, payload any) (canon.Event, error) {
-	b, err := json.Marshal(payload)
-	return canon.Event{Type: typ, Payload: b, Version: 1}, err
 }
 
 // ledgerEntry is one decoded record of a ledger. At most one of the event pointers is set by

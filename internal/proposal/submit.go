@@ -21,7 +21,6 @@ type Submission struct {
 	Kind    string
 	Payload json.RawMessage
 	Common
-	Reason   string
 	Diverted bool // made from an advisory key's write
 	// Transport is the transport of the proposing call. A wrapped operation is judged as a call
 	// over the same transport.
@@ -84,7 +83,7 @@ func (s *Service) newCandidate(g access.Grant, k *Kind, in Submission) *candidat
 	in.Provenance = in.citedProvenance()
 	c := &candidate{kind: k, grant: g, view: g.View(), common: in.Common, transport: in.Transport, beside: in.beside}
 	c.rec = judgedEvent{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload,
-		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted, Reason: in.Reason,
+		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
 	if c.rec.Purpose == "" {
 		c.rec.Purpose = k.Purpose

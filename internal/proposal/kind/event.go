@@ -3,8 +3,8 @@ package kind
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/google/uuid"
@@ -84,12 +84,7 @@ func (e event) Check(ctx context.Context, s proposal.State) (proposal.Finding, e
 
 // checkReferences looks up every id in the payload: the values of members whose names end in Id.
 func (e event) checkReferences(i *inspection) {
-	names := make([]string, 0, len(e.Payload))
-	for name := range e.Payload {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(e.Payload)) {
 		if id, ok := e.Payload[name].(string); ok && strings.HasSuffix(name, "Id") {
 			i.checkCard("payload."+name, id, "card")
 		}

@@ -75,9 +75,9 @@ func (i *inspection) finding() (proposal.Finding, error) {
 
 // checkCard looks up a reference. A card of another type, a hidden card and a missing card give the
 // same issue.
-func (i *inspection) checkCard(field, id, what string, types ...string) (proposal.Thing, bool) {
+func (i *inspection) checkCard(field, id, what string, types ...string) (proposal.Card, bool) {
 	u, err := uuid.Parse(id)
-	var found proposal.Thing
+	var found proposal.Card
 	ok := false
 	if err == nil && i.err == nil {
 		found, ok, i.err = i.world.Card(i.ctx, canon.CardID(u))
@@ -85,7 +85,7 @@ func (i *inspection) checkCard(field, id, what string, types ...string) (proposa
 	if !ok || len(types) > 0 && !slices.ContainsFunc(types,
 		func(t string) bool { return strings.EqualFold(t, found.Type) }) {
 		i.add(field, "there is no "+what+" with this id here; look it up and use the id as it is given")
-		return proposal.Thing{}, false
+		return proposal.Card{}, false
 	}
 	i.label = i.label.Meet(found.Label)
 	return found, true
@@ -97,7 +97,7 @@ func (i *inspection) checkFaction(field, ref string) {
 		i.checkCard(field, ref, "faction", typeFaction)
 		return
 	}
-	found, ok, err := i.world.Coded(i.ctx, ref)
+	found, ok, err := i.world.CardByCodename(i.ctx, ref)
 	if i.err == nil {
 		i.err = err
 	}
