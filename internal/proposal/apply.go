@@ -104,7 +104,7 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 	}
 	if !isFinal(err) {
 		return s.answerUnavailable(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err),
-			unstored)
+			"the proposal is accepted but could not be applied yet; it will be applied shortly, and sending it again is safe")
 	}
 	if err := s.revokeAccepted(ctx, c.grant, &c.rec); err != nil {
 		return Result{}, err

@@ -109,8 +109,14 @@ func TestResumeAppliesAcceptedProposals(t *testing.T) {
 			r := ada.propose("propose-ambience", ambience("A smell of frying sprats and cold iron."))
 			s.store.after.Store(0)
 			s.store.broken.Store(false)
-			if writes < 2 && (r.Rejection == nil || r.Rejection.Code != "AUDIT_UNAVAILABLE" || !r.Rejection.Retryable) {
-				t.Fatalf("the answer is %+v", r)
+			if writes < 2 {
+				if r.Rejection == nil || r.Rejection.Code != "AUDIT_UNAVAILABLE" || !r.Rejection.Retryable {
+					t.Fatalf("the answer is %+v", r)
+				}
+				want := []string{"nothing was changed", "it will be applied"}[writes]
+				if !strings.Contains(r.Rejection.Message, want) {
+					t.Errorf("the answer is %q and does not say %q", r.Rejection.Message, want)
+				}
 			}
 			next := s.another()
 			g := s.grant(access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true, Approve: true},
