@@ -73,6 +73,10 @@ func (s *Service) applyChange(ctx context.Context, w authoredChange) (uuid.UUID,
 func (s *Service) commitChange(ctx context.Context, g access.Grant, w authoredChange) (canon.Receipt, error) {
 	_, byOperation := w.draft.(changeDraft)
 	switch {
+	case w.seen != nil:
+		set := *w.seen
+		set.Cause = w.cause
+		return s.cfg.Canon.Commit(ctx, g, set)
 	case w.shown:
 		seen, err := s.previewShown(ctx, g, w)
 		if err != nil {
@@ -94,7 +98,7 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 	w := c.change()
 	w.cause, w.transport = verdict, ""
 	if c.rec.Standing != uuid.Nil { // a standing approval covers exactly the change of the dry run
-		w.shown, w.again = true, true
+		w.seen = &c.seen.set
 	}
 	event, err := s.applyChange(ctx, w)
 	if err == nil {

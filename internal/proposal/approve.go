@@ -40,7 +40,7 @@ func (s *Service) approvePending(ctx context.Context, g access.Grant, id, hash, 
 	if err != nil {
 		return Result{}, err
 	}
-	if err := s.checkUnchanged(ctx, w); err != nil {
+	if w.seen, err = s.dryRunAgain(ctx, w); err != nil {
 		return Result{}, s.recordOutdated(ctx, g, j, Pending, err)
 	}
 	d := decisionBy(g, j.ID, Accepted, note)
@@ -50,7 +50,7 @@ func (s *Service) approvePending(ctx context.Context, g access.Grant, id, hash, 
 	if err != nil {
 		return Result{}, decisionFault(err)
 	}
-	w.cause, w.shown, w.again = receipt.Change, true, true
+	w.cause = receipt.Change
 	event, err := s.applyChange(ctx, w)
 	switch {
 	case err != nil && isFinal(err):
@@ -115,16 +115,16 @@ func (s *Service) reopenChange(ctx context.Context, g access.Grant, j *judgedEve
 	return authoredChange{rec: j, kind: k, draft: draft, author: author, world: g.World()}, err
 }
 
-// checkUnchanged dry-runs a proposal again and refuses it if its change differs from the change
-// that was shown.
-func (s *Service) checkUnchanged(ctx context.Context, w authoredChange) error {
+// dryRunAgain dry-runs a waiting proposal again, under a grant of its author. It refuses the proposal
+// if its change differs from the change that was shown.
+func (s *Service) dryRunAgain(ctx context.Context, w authoredChange) (*canon.ChangeSet, error) {
 	a, err := s.admitAuthor(ctx, w)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = s.previewShown(ctx, a.Grant, w)
+	seen, err := s.previewShown(ctx, a.Grant, w)
 	a.Done(ctx, 0, err)
-	return err
+	return &seen.set, err
 }
 
 // previewShown dry-runs a proposal and refuses it if its change differs from the change that was

@@ -20,9 +20,10 @@ type authoredChange struct {
 	draft  Draft
 	author access.Caller // with current rights
 	world  access.WorldID
-	cause  uuid.UUID // the record that the change follows from
-	shown  bool      // it must be exactly the change of the preview
-	again  bool      // it may already be in the canon
+	cause  uuid.UUID        // the record that the change follows from
+	shown  bool             // it must be exactly the change that the proposal's preview shows
+	seen   *canon.ChangeSet // that change, if it was dry-run just now
+	again  bool             // it may already be in the canon
 	// transport is the transport of the call that proposed. It is "" when the proposal is applied
 	// later, since the call was already judged then.
 	transport string

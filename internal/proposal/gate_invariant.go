@@ -89,11 +89,9 @@ func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome)
 	w := c.change()
 	a, err := s.admitAuthor(ctx, w)
 	if err == nil {
-		var seen changePreview
-		seen, err = s.previewChange(ctx, a.Grant, w)
+		c.seen, err = s.previewChange(ctx, a.Grant, w)
 		a.Done(ctx, 0, err)
-		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expectedHash(&c.rec, seen), seen.label,
-			seen.reach
+		c.rec.Preview, c.rec.Expected, c.finding.Label = c.seen.items, s.expectedHash(&c.rec, c.seen), c.seen.label
 	}
 	if err == nil {
 		return nil

@@ -66,15 +66,15 @@ type touched struct {
 func (a *admission) findStandingApproval(c *candidate) (standingApproval, bool) {
 	for _, g := range a.standings {
 		own := g.By == c.rec.Author.Subject || g.Key != "" && g.Key == c.rec.Author.Key
-		if g.Kind != c.kind.Name || own || c.rec.Author.Level > g.Level || c.reach.beyond {
+		if g.Kind != c.kind.Name || own || c.rec.Author.Level > g.Level || c.seen.reach.beyond {
 			continue
 		}
 		if d, ok := c.draft.(changeDraft); ok && d.operation.Name != g.Operation {
 			continue
 		}
 		within := func(place []canon.CardID) bool { return slices.Contains(place, g.Under) }
-		if !g.Under.IsZero() && (len(c.reach.places) == 0 ||
-			slices.ContainsFunc(c.reach.places, func(p []canon.CardID) bool { return !within(p) })) {
+		if !g.Under.IsZero() && (len(c.seen.reach.places) == 0 ||
+			slices.ContainsFunc(c.seen.reach.places, func(p []canon.CardID) bool { return !within(p) })) {
 			continue
 		}
 		if len(a.timesSince(standingKey(g.ID), c.now.Add(-time.Hour), c.now)) < g.PerHour {

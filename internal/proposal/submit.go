@@ -51,8 +51,8 @@ type candidate struct {
 	flagged   bool       // the safety gate found something
 	sources   sources
 	finding   Finding
-	imported  bool    // it rests on imported text
-	reach     touched // the cards that the dry run changes
+	imported  bool          // it rests on imported text
+	seen      changePreview // the dry run; zero if it was not needed
 
 	ledger *admission // while the store's writer is held
 	now    time.Time  // when it was taken
