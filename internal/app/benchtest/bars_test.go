@@ -20,7 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/loadtest"
+	"loregate/internal/wait"
 )
 
 // TestMain lets the test binary act as the smallest server of net/http: with BENCH_BARE set, it
@@ -148,7 +150,7 @@ func (s *barServer) fill(b *testing.B, n int) {
 func (s *barServer) awaitIdle(b *testing.B) {
 	for quiet := 0; quiet < 3; {
 		cpu := s.cpu(b)
-		time.Sleep(500 * time.Millisecond)
+		wait.For(b.Context(), 500*time.Millisecond)
 		res, err := http.Get(s.url + "/readyz")
 		if err != nil {
 			b.Fatal(err)
@@ -195,13 +197,10 @@ func bareServer(b *testing.B) *barServer {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	})
-	for {
-		if conn, err := net.Dial("tcp", addr); err == nil {
-			_ = conn.Close()
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	apptest.Eventually(b, "the bare server listens", 10*time.Second, func() bool {
+		conn, err := net.Dial("tcp", addr)
+		return err == nil && conn.Close() == nil
+	})
 	return &barServer{name: "bare", served: served{url: "http://" + addr, pid: c.Process.Pid}}
 }
 

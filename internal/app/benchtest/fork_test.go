@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/wait"
 )
 
 // forkCards is the number of cards in the world that BenchmarkFork forks.
@@ -27,7 +28,7 @@ func BenchmarkFork(b *testing.B) {
 	m := medians{}
 	for n := 0; b.Loop(); n++ {
 		w := startWriter(b, s, other.ID)
-		time.Sleep(200 * time.Millisecond) // some writes before the fork
+		<-w.warm.Done()
 		begun := time.Now()
 		if _, err := s.app.ForkWorld(b.Context(), worldName, canon.NewWorld{Slug: fmt.Sprint("fork-", n)}); err != nil {
 			b.Fatal(err)
@@ -41,8 +42,12 @@ func BenchmarkFork(b *testing.B) {
 	m.report(b)
 }
 
+// warmWrites is the number of changes that a writer makes before a fork begins.
+const warmWrites = 20
+
 // writer makes changes until stop is called.
 type writer struct {
+	warm    context.Context // ends after warmWrites changes, or when the writer fails
 	longest time.Duration
 	writes  int
 	stop    func()
@@ -51,10 +56,13 @@ type writer struct {
 func startWriter(b *testing.B, s *stage, world access.WorldID) *writer {
 	w := &writer{}
 	ctx, cancel := context.WithCancel(b.Context())
+	warm, report := context.WithCancel(ctx)
+	w.warm = warm
 	var done sync.WaitGroup
 	w.stop = func() { cancel(); done.Wait() }
 	guard := access.NewGuard(access.Config{})
 	done.Go(func() {
+		defer report()
 		for n := 0; ctx.Err() == nil; n++ {
 			a, err := guard.Admit(context.WithoutCancel(ctx), access.Caller{Subject: "writer", EveryRole: access.RoleAdmin},
 				access.Request{Operation: "write", Effect: access.Write, World: world})
@@ -71,7 +79,10 @@ func startWriter(b *testing.B, s *stage, world access.WorldID) *writer {
 				return
 			}
 			w.longest, w.writes = max(w.longest, time.Since(begun)), w.writes+1
-			time.Sleep(5 * time.Millisecond)
+			if w.writes == warmWrites {
+				report()
+			}
+			wait.For(ctx, 5*time.Millisecond)
 		}
 	})
 	return w

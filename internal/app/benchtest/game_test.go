@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"loregate/internal/game/player"
+	"loregate/internal/wait"
 )
 
 // Four clients at once read the table of a game. In 200 games of eight, subscribers are notified of
@@ -110,7 +111,7 @@ func BenchmarkGameRead(b *testing.B) {
 	s := serve(b, b.TempDir())
 	g := s.hostGame(9, 1)
 	for n := range 498 {
-		time.Sleep(time.Second / 80) // a person may say ten things a second
+		wait.For(b.Context(), time.Second/80) // a person may say ten things a second
 		s.sendChat(g, n)
 	}
 	read := func(n int64) string {
@@ -200,7 +201,7 @@ func (s *stage) sendMessages(all []*hostedGame, d time.Duration) {
 		})
 	}
 	sending.Wait()
-	time.Sleep(300 * time.Millisecond) // the last notices may be under way
+	wait.For(s.b.Context(), 300*time.Millisecond) // the last notices may be under way
 }
 
 // latencies collects the delays of notices.

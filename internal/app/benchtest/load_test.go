@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"loregate/internal/wait"
 )
 
 // client is one connection that sends raw requests and reads answers. It works less than net/http,
@@ -168,7 +170,7 @@ func (t *target) openLoop(b *testing.B, clients int, rate float64, d time.Durati
 			if due > d {
 				break
 			}
-			time.Sleep(due - time.Since(began))
+			wait.For(b.Context(), due-time.Since(began))
 			err = call()
 			each = append(each, time.Since(began)-due)
 		}

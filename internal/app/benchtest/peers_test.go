@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"loregate/internal/wait"
 )
 
 // peer is a server of notes that speaks over stdio, with the form of the three calls that all peers
@@ -109,7 +111,7 @@ func (p peer) measure(b *testing.B, notes int) {
 	for made < notes {
 		write()
 	}
-	restProgram()
+	restProgram(b)
 	m := medians{}
 	for b.Loop() {
 		for _, c := range []struct {
@@ -126,7 +128,7 @@ func (p peer) measure(b *testing.B, notes int) {
 				c.call(calls)
 				calls++
 			}
-			restProgram()
+			restProgram(b)
 			m.add(c.name+"-cpu-ms", ms(programTime()-cpu)/float64(calls))
 		}
 	}
@@ -136,10 +138,10 @@ func (p peer) measure(b *testing.B, notes int) {
 
 // restProgram waits until the server has finished the work that earlier calls left to it, so that
 // it does not count for the next calls.
-func restProgram() {
+func restProgram(b *testing.B) {
 	for quiet := 0; quiet < 3; quiet++ {
 		cpu := programTime()
-		time.Sleep(500 * time.Millisecond)
+		wait.For(b.Context(), 500*time.Millisecond)
 		if programTime()-cpu > 10*time.Millisecond {
 			quiet = -1
 		}

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
+	"loregate/internal/wait"
 )
 
 // findText returns the text at the end of a path of members, anywhere in the JSON objects of a
@@ -89,7 +91,7 @@ func TestClientsPropose(t *testing.T) {
 			makePlayer(t, at)
 			last := time.Time{}
 			for i := range talks {
-				m := newModel(t, proposing(i, &last))
+				m := newModel(t, proposing(t.Context(), i, &last))
 				said := converse(t, c, at, m, "Set a mood, say a line, and suggest a change.")
 				seen, _ := m.last()
 				got := strings.Join(seen.results[min(3, len(seen.results)):], "\n---\n")
@@ -113,7 +115,7 @@ func makePlayer(t testing.TB, at server) {
 }
 
 // proposing returns the script of one talk. It takes ids and references from earlier results.
-func proposing(n int, last *time.Time) script {
+func proposing(ctx context.Context, n int, last *time.Time) script {
 	return func(t talk) step {
 		result := func(i int) string { return t.results[i] }
 		switch len(t.results) {
@@ -124,7 +126,7 @@ func proposing(n int, last *time.Time) script {
 		case 2:
 			return step{tool: "search_cards", args: object{"type": "Player", "limit": 1}}
 		case 3:
-			time.Sleep(time.Until(last.Add(pace)))
+			wait.For(ctx, time.Until(last.Add(pace)))
 			*last = time.Now()
 			return step{tool: "propose-ambience", args: object{"locationId": findText(result(0), "location", "id"),
 				"layerType": "ambient", "text": moods[n], "contextRef": findText(result(0), "contextRef")}}

@@ -19,6 +19,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 	"loregate/internal/game/rule"
 	"loregate/internal/raceenabled"
@@ -92,7 +93,7 @@ func newCrowd(t *testing.T, total int) *crowd {
 		c.places[i] = idIn(t, a.body)
 	}
 	c.creates.Add(3)
-	eventually(t, "the handlers of events have begun", maxWait, func() bool {
+	apptest.Eventually(t, "the handlers of events have begun", maxWait, func() bool {
 		var begun int
 		c.queryRow("SELECT count(*) FROM delivery_cursors WHERE handler = 'exits'", &begun)
 		return begun > 0
@@ -288,7 +289,7 @@ func (c *crowd) wantOnce() {
 
 // wantHandled waits until the handlers have handled all events, and counts their effects.
 func (c *crowd) wantHandled() {
-	eventually(c.t, "all events are handled", 3*maxWait, func() bool {
+	apptest.Eventually(c.t, "all events are handled", 3*maxWait, func() bool {
 		var handled int64
 		c.queryRow("SELECT count(*) FROM deliveries WHERE handler = 'exits' AND state = 1", &handled)
 		return handled >= c.exits.Load()
@@ -309,7 +310,7 @@ func (c *crowd) wantJobs() {
 	if os.Getenv("CRASH_WRITES") == "" {
 		return
 	}
-	eventually(c.t, "no job is unfinished", 4*maxWait, func() bool {
+	apptest.Eventually(c.t, "no job is unfinished", 4*maxWait, func() bool {
 		var open int64
 		c.queryRow("SELECT count(*) FROM jobs WHERE state IN ('queued', 'running')", &open)
 		return open == 0

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -109,7 +110,7 @@ func (k *killRun) crashDatabase(end func()) int {
 			}
 		})
 	}
-	eventually(k.t, "the clerks get answers", maxWait, func() bool { return calls.Load() >= 20 })
+	apptest.Eventually(k.t, "the clerks get answers", maxWait, func() bool { return calls.Load() >= 20 })
 	end()
 	all.Wait()
 	return int(refused.Load())
@@ -118,7 +119,7 @@ func (k *killRun) crashDatabase(end func()) int {
 // eventuallyReady waits until the server's /readyz answers 200.
 func (s *server) eventuallyReady(t *testing.T) {
 	t.Helper()
-	eventually(t, "the server is ready", maxWait, func() bool {
+	apptest.Eventually(t, "the server is ready", maxWait, func() bool {
 		res, err := s.client.Get(s.url + "/readyz")
 		if err != nil {
 			return false
@@ -273,18 +274,18 @@ func TestCrashPausedProcess(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "the clerks get answers", maxWait, func() bool { return calls.Load() > 40 })
+	apptest.Eventually(t, "the clerks get answers", maxWait, func() bool { return calls.Load() > 40 })
 	if err := k.server.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	before := calls.Load()
-	eventually(t, "the other process goes on", 4*maxWait, func() bool { return calls.Load() > before+40 })
+	apptest.Eventually(t, "the other process goes on", 4*maxWait, func() bool { return calls.Load() > before+40 })
 	<-time.After(time.Minute)
 	if err := k.server.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	awake := calls.Load()
-	eventually(t, "both go on", maxWait, func() bool { return calls.Load() > awake+40 })
+	apptest.Eventually(t, "both go on", maxWait, func() bool { return calls.Load() > awake+40 })
 	cancel()
 	all.Wait()
 	k.resumeClerksOver(0, retryingClient{k.server})

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 )
 
@@ -37,7 +38,7 @@ func testCrashFork(t *testing.T, at string) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- fork.Wait() }()
-			eventually(t, "the fork begins", maxWait, func() bool { return len(verifiedWorlds(ctx, t, a)) > chains+killed })
+			apptest.Eventually(t, "the fork begins", maxWait, func() bool { return len(verifiedWorlds(ctx, t, a)) > chains+killed })
 			createStones(ctx, t, a, fmt.Sprintf("Meanwhile %d", n), 1)
 			if err := fork.Process.Kill(); err != nil {
 				t.Fatalf("the fork ended before it was killed: %v", err)

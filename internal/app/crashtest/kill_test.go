@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"loregate/internal/app/apptest"
 )
 
 // TestCrashKill kills the shipped binary at random moments while clerks write to it over HTTP.
@@ -72,10 +74,10 @@ func (k *killRun) crash(look bool) map[string]bool {
 		})
 	}
 	after := int64(k.rnd.IntN(60))
-	eventually(k.t, "the clerks get answers", maxWait, func() bool { return calls.Load() >= after })
+	apptest.Eventually(k.t, "the clerks get answers", maxWait, func() bool { return calls.Load() >= after })
 	var seen map[string]bool
 	if look {
-		eventually(k.t, "access records become durable", maxWait,
+		apptest.Eventually(k.t, "access records become durable", maxWait,
 			func() bool { seen = k.recordedCorrelations(); return len(seen) > 0 })
 	}
 	<-time.After(time.Duration(k.rnd.IntN(8000)) * time.Microsecond)

@@ -272,18 +272,3 @@ func (s *server) call(ctx context.Context, operation, key string, in map[string]
 	return answer{res.StatusCode, strings.ReplaceAll(string(b), s.url, ""),
 		res.Header.Get("Idempotency-Replayed") == "true"}, err
 }
-
-// eventually polls until ask returns true, and fails the test at the deadline.
-func eventually(t testing.TB, what string, within time.Duration, ask func() bool) time.Duration {
-	t.Helper()
-	begin := time.Now()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ask() {
-		if time.Since(begin) > within {
-			t.Fatalf("not within %s: %s", within, what)
-		}
-		<-tick.C
-	}
-	return time.Since(begin)
-}

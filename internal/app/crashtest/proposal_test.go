@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"loregate/internal/app/apptest"
 )
 
 // TestCrashProposal kills the shipped binary at random moments while proposers make proposals
@@ -82,7 +84,7 @@ func proposeUntilKilled(t *testing.T, s *server, suitors []*proposer, after int6
 			}
 		})
 	}
-	eventually(t, "suitors get answers", maxWait, func() bool { return calls.Load() >= after })
+	apptest.Eventually(t, "suitors get answers", maxWait, func() bool { return calls.Load() >= after })
 	<-time.After(then)
 	s.kill()
 	all.Wait()

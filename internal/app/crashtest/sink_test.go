@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/access/accesstest"
+	"loregate/internal/app/apptest"
 	"loregate/internal/archive"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
@@ -86,7 +87,7 @@ func TestCrashNothingIsDoneUnrecorded(t *testing.T) {
 				t.Errorf("%d calls were let in, and %d cards made, with room for %d records", done, commits(), room)
 			}
 			mend()
-			eventually(t, "the log has room again", maxWait, func() bool { return log.Depth() == 0 })
+			apptest.Eventually(t, "the log has room again", maxWait, func() bool { return log.Depth() == 0 })
 			if err := createCard(t, ops, 3*room); err != nil {
 				t.Errorf("after the store is well: %v", err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 )
 
@@ -57,15 +58,10 @@ func TestOneAddressCannotTakeAllSockets(t *testing.T) {
 	for _, c := range kept {
 		_ = c.Close()
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	apptest.Eventually(t, "closed sockets are given back", 5*time.Second, func() bool {
 		a, err := s.sendFrom(clientFrom(t, "127.0.0.2"), "GET", "/healthz", "", "")
-		if err == nil && a.status == http.StatusOK {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("sockets that were closed are not given back")
-		}
-	}
+		return err == nil && a.status == http.StatusOK
+	})
 }
 
 // Behind a proxy all connections come from the proxy. Open streams are then counted by the
@@ -120,14 +116,10 @@ func TestStreamsAreSharedByForwardedAddress(t *testing.T) {
 		}
 	}
 	_ = last.Body.Close()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if _, got := stream("2001:db8::4"); got == 200 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("a stream that ended is not given back")
-		}
-	}
+	apptest.Eventually(t, "an ended stream is given back", 5*time.Second, func() bool {
+		_, got := stream("2001:db8::4")
+		return got == 200
+	})
 }
 
 // Wrong keys and tokens are limited by address, counted over all routes; a valid key from the same

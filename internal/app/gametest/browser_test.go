@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/websocket"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
 )
@@ -58,21 +59,17 @@ func newBrowser(t *testing.T) *browser {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		// The browser's helper processes end after it, and still write for a moment.
-		for deadline := time.Now().Add(10 * time.Second); os.RemoveAll(dir) != nil &&
-			time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		}
+		apptest.Eventually(t, "the browser's folder is removed", 10*time.Second,
+			func() bool { return os.RemoveAll(dir) == nil })
 	})
-	port := filepath.Join(dir, "DevToolsActivePort")
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		// Chromium only reports its port in a file.
-		if b, err := os.ReadFile(port); err == nil && strings.Count(string(b), "\n") > 0 {
-			first, _, _ := strings.Cut(string(b), "\n")
-			return &browser{t, "http://127.0.0.1:" + first}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("Chromium did not start")
-		}
-	}
+	port := ""
+	apptest.Eventually(t, "Chromium reports its port, for which it only has a file", 30*time.Second, func() bool {
+		b, _ := os.ReadFile(filepath.Join(dir, "DevToolsActivePort")) // absent at first
+		first, _, complete := strings.Cut(string(b), "\n")
+		port = first
+		return complete
+	})
+	return &browser{t, "http://127.0.0.1:" + port}
 }
 
 // tab is one page.

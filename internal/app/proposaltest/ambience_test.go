@@ -100,15 +100,7 @@ const patience = 20 * time.Second
 // handlers.
 func (h *house) waitUntil(what string, holds func() bool) {
 	h.t.Helper()
-	late, again := time.After(patience), time.NewTicker(20*time.Millisecond)
-	defer again.Stop()
-	for !holds() {
-		select {
-		case <-again.C:
-		case <-late:
-			h.t.Fatalf("not within %s: %s", patience, what)
-		}
-	}
+	apptest.Eventually(h.t, what, patience, holds)
 }
 
 // TestAMoodByThePlacesName asks for a mood by a place's name, and by a name that no place

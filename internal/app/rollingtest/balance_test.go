@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/app/apptest"
 )
 
 // balancer is a client-side load balancer. It sends each request to the next server that is
@@ -204,7 +206,7 @@ func (f *traffic) tool(cs *mcp.ClientSession, name string) error {
 func (f *traffic) waitForCalls() {
 	f.t.Helper()
 	until := f.done.Load() + 20
-	eventually(f.t, "calls are made", func() bool { return f.done.Load() >= until })
+	apptest.Eventually(f.t, "calls are made", patience, func() bool { return f.done.Load() >= until })
 }
 
 // end stops the traffic, and checks that every call was answered and every acknowledged card

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/wait"
 )
 
 // caddy runs deploy/Caddyfile in front of servers.
@@ -59,15 +61,15 @@ func TestARollingRestartBehindCaddy(t *testing.T) {
 	a := i.serve(here)
 	b := i.serve(there)
 	caddy(t, "http://"+front, here+" "+there)
-	eventually(t, "Caddy listens", func() bool { return ready(t.Context(), front) })
+	apptest.Eventually(t, "Caddy listens", patience, func() bool { return ready(t.Context(), front) })
 	f := newTraffic(t, "http://"+front, i.key(), &http.Transport{MaxIdleConnsPerHost: 8})
 	f.waitForCalls()
 	a.stop()
 	f.waitForCalls()
 	i.serve(here)
-	eventually(t, "it is ready", func() bool { return ready(t.Context(), here) })
+	apptest.Eventually(t, "it is ready", patience, func() bool { return ready(t.Context(), here) })
 	f.waitForCalls()
-	time.Sleep(caddyInterval)
+	wait.For(t.Context(), caddyInterval)
 	b.stop()
 	f.waitForCalls()
 	i.serve(there)

@@ -243,21 +243,5 @@ func call(ctx context.Context, client *http.Client, key, method, url, body strin
 	return res.StatusCode, string(b), err
 }
 
-// eventually polls until ask returns true, or fails the test.
-func eventually(t testing.TB, what string, ask func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !ask() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("never: %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
 // refused reports whether nobody listened: the call was then not made at all.
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

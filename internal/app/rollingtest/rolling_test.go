@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"loregate/internal/app/apptest"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -73,7 +74,7 @@ func TestCallsUnderWayEnd(t *testing.T) {
 	early := beginCall(t, p.addr, key)
 	late := beginCall(t, p.addr, key)
 	p.signal()
-	eventually(t, "not ready any more", func() bool { return !ready(t.Context(), p.addr) })
+	apptest.Eventually(t, "not ready any more", patience, func() bool { return !ready(t.Context(), p.addr) })
 	if status, how := early(); status != http.StatusCreated {
 		t.Errorf("during the notice: %d %s", status, how)
 	}
@@ -81,7 +82,7 @@ func TestCallsUnderWayEnd(t *testing.T) {
 	if err != nil || status != http.StatusOK {
 		t.Errorf("a new call during the notice: %d %v", status, err)
 	}
-	eventually(t, "nobody listens", func() bool { _, err := net.Dial("tcp", p.addr); return refused(err) })
+	apptest.Eventually(t, "nobody listens", patience, func() bool { _, err := net.Dial("tcp", p.addr); return refused(err) })
 	if status, how := late(); status != http.StatusConflict {
 		t.Errorf("after the notice: %d %s", status, how) // the name is taken by then
 	}
@@ -106,7 +107,7 @@ func TestASecondSignalStopsAtOnce(t *testing.T) {
 	i := newInstance(t, "", "LOREGATE_DRAIN_NOTICE=10m")
 	p := i.serve(freeAddr(t))
 	p.signal()
-	eventually(t, "not ready any more", func() bool { return !ready(t.Context(), p.addr) })
+	apptest.Eventually(t, "not ready any more", patience, func() bool { return !ready(t.Context(), p.addr) })
 	p.signal()
 	if s := p.wait().Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGTERM {
 		t.Errorf("ended with %v", s)
@@ -125,7 +126,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		defer c.Close()
 		held = append(held, c)
 	}
-	eventually(t, "one more is turned away", func() bool {
+	apptest.Eventually(t, "one more is turned away", patience, func() bool {
 		res, err := probes.Get("http://" + p.addr + "/healthz")
 		if err != nil {
 			return false // cut off before it could read
@@ -134,5 +135,5 @@ func TestConnectionsAreBounded(t *testing.T) {
 		return res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "1"
 	})
 	_ = held[0].Close()
-	eventually(t, "there is room again", func() bool { return ready(t.Context(), p.addr) })
+	apptest.Eventually(t, "there is room again", patience, func() bool { return ready(t.Context(), p.addr) })
 }
