@@ -38,11 +38,12 @@ type Record struct {
 }
 
 // Config configures a Guard. A nil Limiter means no limits, a nil Recorder no records. Now defaults
-// to time.Now.
+// to time.Now, and Logger, which gets the internal errors of calls, to slog.Default.
 type Config struct {
 	Limiter  Limiter
 	Recorder Recorder
 	Now      func() time.Time
+	Logger   *slog.Logger
 }
 
 // Guard admits calls. It is safe for concurrent use.
@@ -50,6 +51,7 @@ type Guard struct {
 	limiter  Limiter
 	recorder Recorder
 	now      func() time.Time
+	logger   *slog.Logger
 }
 
 // NewGuard returns a Guard.
@@ -57,7 +59,10 @@ func NewGuard(c Config) *Guard {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Guard{limiter: c.Limiter, recorder: c.Recorder, now: c.Now}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return &Guard{limiter: c.Limiter, recorder: c.Recorder, now: c.Now, logger: c.Logger}
 }
 
 // Admission is an admitted call, until Done is called.
@@ -146,6 +151,7 @@ func (a *Admission) Done(ctx context.Context, bytes int, err error) {
 		a.guard.recorder.Record(rec)
 	}
 	if fault.KindOf(err) == fault.Internal && err != nil {
-		slog.ErrorContext(ctx, "call failed", "operation", rec.Operation, "correlation_id", rec.Correlation, "error", err)
+		a.guard.logger.ErrorContext(ctx, "call failed", "operation", rec.Operation, "correlation_id", rec.Correlation,
+			"error", err)
 	}
 }

@@ -245,10 +245,7 @@ func TestEachCallIsRecordedOnce(t *testing.T) {
 // Only internal errors are logged as errors.
 func TestInternalErrorsAreLogged(t *testing.T) {
 	var log bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	defer slog.SetDefault(before)
-	g := access.NewGuard(access.Config{})
+	g := access.NewGuard(access.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for _, row := range []struct {
 		err    error
 		logged bool

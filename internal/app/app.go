@@ -139,7 +139,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		return a, err
 	}
 	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.idGenerator("job"),
-		Inline: o.Still}); err != nil {
+		Logger: o.Logger, Inline: o.Still}); err != nil {
 		return a, err
 	}
 	if err := a.openSurfaces(ctx, c, o); err != nil {
@@ -161,7 +161,8 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Guard = access.NewGuard(access.Config{Limiter: meteredLimits{a.limits, a.metrics}, Recorder: a.log, Now: o.Now})
+	a.Guard = access.NewGuard(access.Config{Limiter: meteredLimits{a.limits, a.metrics}, Recorder: a.log, Now: o.Now,
+		Logger: o.Logger})
 	outside, err := c.Issuers.toIdentity()
 	if err != nil {
 		return err

@@ -18,7 +18,8 @@ func systemCaller() access.Caller {
 
 // openEvents creates the dispatcher that delivers events to their handlers. Serve runs it.
 func (a *App) openEvents() (err error) {
-	quiet := access.NewGuard(access.Config{Now: a.now}) // looking for events ten times a second is not recorded
+	// Looking for events ten times a second is not recorded.
+	quiet := access.NewGuard(access.Config{Now: a.now, Logger: a.logger})
 	a.Events, err = event.New(event.Config{
 		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger, Known: world.IsEventType,
 		Change:   world.PlaceChange(),

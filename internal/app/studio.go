@@ -77,7 +77,8 @@ func (a *App) openStudio(o Options) (err error) {
 
 // studioQueue returns the queue through which runs reach workers.
 func (a *App) studioQueue() *studio.Queue {
-	quiet := access.NewGuard(access.Config{Now: a.now}) // reading the queue many times a minute is not recorded
+	// Reading the queue many times a minute is not recorded.
+	quiet := access.NewGuard(access.Config{Now: a.now, Logger: a.logger})
 	return &studio.Queue{Deliveries: a.store, HandOver: a.Config.Studio.Workers,
 		Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
 			guard, effect, caller := a.Guard, access.Write, systemCaller()

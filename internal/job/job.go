@@ -55,12 +55,14 @@ type Store interface {
 	Touch(ctx context.Context, owner string, now, before time.Time) error
 }
 
-// Config configures a Runner. Workers defaults to 2; Now and NewID to the clock and UUIDv7.
+// Config configures a Runner. Workers defaults to 2; Now and NewID to the clock and UUIDv7; Logger to
+// slog.Default.
 type Config struct {
 	Store   Store
 	Workers int
 	Now     func() time.Time
 	NewID   func() uuid.UUID
+	Logger  *slog.Logger
 	Inline  bool // Start waits for the end of the job and ignores patience
 }
 
@@ -69,6 +71,7 @@ type Runner struct {
 	store Store
 	now   func() time.Time
 	newID func() uuid.UUID
+	log   *slog.Logger
 	alone bool // Config.Inline
 	owner string
 	slots chan struct{}
@@ -97,9 +100,12 @@ func New(ctx context.Context, c Config) (*Runner, error) {
 	if c.NewID == nil {
 		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	r := &Runner{store: c.Store, now: c.Now, newID: c.NewID, alone: c.Inline, owner: c.NewID().String(),
-		slots: make(chan struct{}, c.Workers), ctx: run, stop: stop}
+	r := &Runner{store: c.Store, now: c.Now, newID: c.NewID, log: c.Logger, alone: c.Inline,
+		owner: c.NewID().String(), slots: make(chan struct{}, c.Workers), ctx: run, stop: stop}
 	r.renewLease()
 	r.wait.Go(r.keepLease)
 	return r, nil
@@ -142,7 +148,7 @@ func (r *Runner) keepLease() {
 			if err == nil {
 				last = time.Now()
 			} else if r.ctx.Err() == nil {
-				slog.Warn("cannot keep the job lease", "error", err)
+				r.log.Warn("cannot keep the job lease", "error", err)
 			}
 		}
 	}
@@ -226,12 +232,12 @@ func (r *Runner) endJob(j Job, result any, err error) Job {
 			err = errInterrupted
 		}
 		j.State, j.Result, j.Problem = Failed, nil, fault.Show(err, j.ID.String()).Error.Message
-		slog.Warn("job failed", "kind", j.Kind, "job", j.ID, "error", err)
+		r.log.Warn("job failed", "kind", j.Kind, "job", j.ID, "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 5*time.Second)
 	defer cancel()
 	if err := r.store.PutJob(ctx, j); err != nil {
-		slog.Error("cannot keep the end of a job", "job", j.ID, "error", err)
+		r.log.Error("cannot keep the end of a job", "job", j.ID, "error", err)
 	}
 	return j
 }

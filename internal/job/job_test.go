@@ -106,10 +106,11 @@ func TestProblemOfAFailedJob(t *testing.T) {
 // A panic may contain stored text; the log must not.
 func TestTheLogOfAPanicHasNoContent(t *testing.T) {
 	var log bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	defer slog.SetDefault(before)
-	r := newRunner(t, openStore(t), nil)
+	r, err := job.New(t.Context(), job.Config{Store: openStore(t), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
 	if _, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute,
 		func(context.Context) (any, error) { panic("SECRET") }); err != nil {
 		t.Fatal(err)
