@@ -36,7 +36,7 @@ const (
 )
 
 // outsideKeys holds the keys that an outside issuer publishes. If a fetch fails, the previous set
-// stays.
+// stays. docs/development.md says why jwk.Cache is not used.
 type outsideKeys struct {
 	issuer Issuer
 	client *http.Client
