@@ -281,15 +281,3 @@ func debtOf(b []bucket, now int64) (debt int64) {
 	}
 	return debt
 }
-
-// Accounts returns the number of remembered accounts, for metrics and tests.
-func (l *Limits) Accounts() (n int) {
-	for i := range limitShards {
-		for _, s := range []*limitShard{&l.keys[i], &l.addrs[i]} {
-			s.mu.Lock()
-			n += len(s.accounts)
-			s.mu.Unlock()
-		}
-	}
-	return n
-}

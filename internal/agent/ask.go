@@ -31,9 +31,6 @@ type Question struct {
 // ErrNoModel is the error of Ask if no model is configured.
 var ErrNoModel = errors.New("agent: no model is configured")
 
-// HasModel reports whether a model is configured for questions.
-func (a *Agents) HasModel() bool { return a.cfg.Answers != nil }
-
 // Ask asks the model and returns the accepted answer. A repeated question gets the cached answer.
 // The error is ErrNoModel, fault.RateLimited if the world's budget is used up, or an error if the
 // model gave no usable answer. The caller then works without the model.

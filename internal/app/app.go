@@ -41,8 +41,7 @@ const Website = "https://loregate.example"
 // Options are the parameters of Open that are not configuration.
 type Options struct {
 	Version string
-	Profile string      // limits profile of callers that have none; "" is the default one
-	Store   canon.Store // replaces the store of the data folder; for tests
+	Profile string // limits profile of callers that have none; "" is the default one
 	Now     func() time.Time
 	NewID   func(purpose string) uuid.UUID // purpose is a stream, or the name of a use; nil draws UUIDv7
 	Random  func([]byte)                   // randomness of games; nil is crypto/rand

@@ -114,6 +114,25 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
+// Only tests, and the packages that support them, import packages that support tests.
+func TestOnlyTestsImportTestSupport(t *testing.T) {
+	each(t, "../..", func(path string) {
+		from, imports := importsOf(t, path)
+		for _, im := range imports {
+			if isTestSupport(im) && !isTestSupport(from) {
+				t.Errorf("%s imports %s, which supports tests", path, im)
+			}
+		}
+	})
+}
+
+// isTestSupport reports whether a package is for tests: its name ends with "test". loadtest is part of
+// the product.
+func isTestSupport(pkg string) bool {
+	name := filepath.Base(pkg)
+	return name == "raceenabled" || strings.HasSuffix(name, "test") && name != "loadtest"
+}
+
 // ARCHITECTURE.md has a row for every package, and all files that it names exist.
 func TestArchitectureNamesExistingPackagesAndFiles(t *testing.T) {
 	b, err := os.ReadFile("../../ARCHITECTURE.md")
@@ -200,11 +219,9 @@ func each(t *testing.T, root string, f func(path string)) {
 // internal packages that it imports.
 func importsOf(t *testing.T, path string) (from string, imports []string) {
 	t.Helper()
-	_, rest, ok := strings.Cut(path, "internal/")
-	if !ok {
-		return "", nil
+	if _, rest, ok := strings.Cut(path, "internal/"); ok {
+		from = filepath.ToSlash(filepath.Dir(rest))
 	}
-	from = filepath.ToSlash(filepath.Dir(rest))
 	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 	if err != nil {
 		t.Fatal(err)

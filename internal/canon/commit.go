@@ -22,8 +22,6 @@ var errMoved = errors.New("canon: what the plan read has moved")
 
 func isMoved(err error) bool { return errors.Is(err, errMoved) }
 
-func isNotFound(err error) bool { return errors.Is(err, fault.NotFound) }
-
 // movedFault is the conflict for a plan that read cards or links which have changed since.
 func movedFault() error {
 	return fault.New(fault.Conflict, "another writer changed the same cards; read them again and repeat").Because(errMoved)

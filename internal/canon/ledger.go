@@ -186,26 +186,3 @@ func (c *Canon) readLedger(ctx context.Context, g access.Grant, s StreamID, f fu
 		return f(r)
 	})
 }
-
-// Ledgers lists the ledgers of a kind that the grant opens, by name.
-func (c *Canon) Ledgers(ctx context.Context, g access.Grant, kind string) (list []StreamID, err error) {
-	if !g.Valid() {
-		return nil, errClosed
-	}
-	err = c.read(ctx, func(r Reader) error {
-		all, err := r.Streams(ctx, kind)
-		if err != nil {
-			return err
-		}
-		for _, s := range all {
-			switch err := c.checkLedger(ctx, r, g, s.Stream); {
-			case err == nil:
-				list = append(list, s.Stream)
-			case !isNotFound(err):
-				return err
-			}
-		}
-		return nil
-	})
-	return list, err
-}

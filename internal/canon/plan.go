@@ -39,9 +39,6 @@ func (p *Plan) Target(id CardID) { p.set.Targets = append(p.set.Targets, id) }
 // Note sets the reason for the change, which is stored in the commit.
 func (p *Plan) Note(why string) { p.set.Note = markup.Clip(markup.Clean(why), 500) }
 
-// Empty reports whether nothing is planned so far.
-func (p *Plan) Empty() bool { return p.set.isEmpty() }
-
 // Repeated returns the receipt of the earlier use of the grant's idempotency key. Its error is
 // fault.Conflict if the key was used with other input.
 func (s *Snapshot) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {

@@ -17,7 +17,6 @@ const (
 	MaxFile    = 25 << 20 // bytes of an attachment
 	MaxFields  = 256 << 10
 	MaxRefs    = 10_000 // links, nests and tags; each is a row that the only writer inserts
-	maxDepth   = 64
 )
 
 // NewCard describes a card to create. Type defaults to RichText. Label defaults to the label that

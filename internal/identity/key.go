@@ -8,8 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
-
 	"loregate/internal/access"
 	"loregate/internal/fault"
 )
@@ -82,31 +80,6 @@ func (s *Service) RevokeKey(ctx context.Context, id string) error {
 	s.epoch.Add(1)
 	s.watch.endKey(id)
 	return nil
-}
-
-// Binding is the player or seat that a key is bound to.
-type Binding struct {
-	Player uuid.UUID // zero if there is no player
-	Seat   string    // "" if there is no seat
-}
-
-// Binding returns the binding of the caller's key. The zero Binding is for unbound keys and for
-// callers without a key.
-func (s *Service) Binding(ctx context.Context, c access.Caller) (Binding, error) {
-	if c.Key == "" {
-		return Binding{}, nil
-	}
-	k, ok, err := s.cfg.Store.KeyByID(ctx, c.Key)
-	if err != nil {
-		return Binding{}, newUnavailable(err)
-	}
-	if !ok || !k.Good(s.cfg.Now()) {
-		return Binding{}, newRefusal(ErrInvalid, "the key is revoked or expired")
-	}
-	if err := s.checkMaker(ctx, k); err != nil {
-		return Binding{}, err
-	}
-	return Binding{Player: k.Player, Seat: k.Seat}, nil
 }
 
 // normalize returns the spec with defaults filled in and lists sorted. The result shares no map or

@@ -261,12 +261,6 @@ func TestTheBoundsOfAKey(t *testing.T) {
 	}
 }
 
-// A caller of a key that does not exist is not bound, and gets an error.
-func TestBindingOfAnUnknownKey(t *testing.T) {
-	_, err := newFixture(t).Binding(context.Background(), access.Caller{Key: "id-404"})
-	wantRefused(t, err, identity.ErrInvalid)
-}
-
 // No value put into a challenge ends its quotes or its line.
 func TestAChallengeIsOneLine(t *testing.T) {
 	err := fault.New(fault.Unauthorized, "x")

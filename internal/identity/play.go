@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
-	"loregate/internal/fault"
 )
 
 // AudiencePlay is the audience of play tokens. They open only operations and feeds that are
@@ -53,19 +52,6 @@ func (s *Service) IssuePlay(ctx context.Context, spec PlaySpec) (token, id strin
 		return "", "", newUnavailable(err)
 	}
 	return token, k.ID, nil
-}
-
-// RevokePlay ends a play token and the streams that were opened with it: in this process before it
-// returns, in others within a second. An id that names no play token is fault.NotFound.
-func (s *Service) RevokePlay(ctx context.Context, id string) error {
-	k, ok, err := s.cfg.Store.KeyByID(ctx, id)
-	if err != nil {
-		return newUnavailable(err)
-	}
-	if !ok || k.Audience != AudiencePlay {
-		return fault.New(fault.NotFound, "no play token has this id")
-	}
-	return s.RevokeKey(ctx, id)
 }
 
 // PlayTokens lists the keys behind play tokens, by creation, without hashes. A token whose maker

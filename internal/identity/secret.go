@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"strings"
@@ -57,10 +56,3 @@ func LooksLikeKey(bearer string) bool { return strings.HasPrefix(bearer, keyPref
 // LooksLikePlay reports whether a bearer credential has the prefix of a play token, even if the
 // rest is malformed.
 func LooksLikePlay(bearer string) bool { return strings.HasPrefix(bearer, playPrefix) }
-
-// KeyAccount returns the account for rate-limiting attempts with an API key before the key is
-// verified. It does not reveal the key.
-func KeyAccount(apiKey string) string {
-	h := sha256.Sum256([]byte("limit:" + apiKey))
-	return "key:" + hex.EncodeToString(h[:8])
-}

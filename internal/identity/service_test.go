@@ -347,13 +347,6 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-func TestKeyAccountHidesTheKey(t *testing.T) {
-	a, b := identity.KeyAccount("lg_a"), identity.KeyAccount("lg_b")
-	if a == b || len(a) != len("key:")+16 || a != identity.KeyAccount("lg_a") {
-		t.Errorf("%q, %q", a, b)
-	}
-}
-
 func ExampleService_Exchange() {
 	ctx := context.Background()
 	worlds := &identitytest.Worlds{}

@@ -128,21 +128,6 @@ func (k Key) HasPrefix(p Key) bool {
 	return len(k) == len(p) || k[len(p)] == '+'
 }
 
-// HasPart reports whether a part of k has the given part key.
-func (k Key) HasPart(partKey string) bool {
-	rest := string(k)
-	for {
-		part, after, more := strings.Cut(rest, "+")
-		if part == partKey {
-			return true
-		}
-		if !more {
-			return false
-		}
-		rest = after
-	}
-}
-
 // NameError is the reason why a card cannot have a name.
 type NameError struct {
 	Name    string // the refused name as given

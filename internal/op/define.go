@@ -2,7 +2,6 @@ package op
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -141,18 +140,4 @@ func shownOutput(o *Operation) *jsonschema.Schema {
 		}
 	}
 	return s
-}
-
-// CheckOutput returns an error if the output does not match the schema shown to callers. It is for
-// tests: the engine trusts its handlers.
-func (o *Operation) CheckOutput(output []byte) error {
-	r, err := o.shownOut.CloneSchemas().Resolve(nil)
-	if err != nil {
-		return fmt.Errorf("op: output schema of %s: %w", o.Name, err)
-	}
-	var v any
-	if err := json.Unmarshal(output, &v); err != nil {
-		return fmt.Errorf("op: output of %s: %w", o.Name, err)
-	}
-	return r.Validate(v)
 }

@@ -302,15 +302,9 @@ func appendCanonical(b []byte, n *node) []byte {
 	return b
 }
 
-// CheckJSON checks that data is one strict JSON value: UTF-8, no duplicate names, no NUL, at most
-// 64 deep, nothing after it. Its error is fault.Invalid and lists the faults by field path.
-func CheckJSON(data []byte) error {
-	_, err := parseJSON(data)
-	return err
-}
-
 // Canonical returns strict JSON in the one form that is hashed: names sorted by bytes, no spaces,
-// numbers as written. Its errors are those of CheckJSON.
+// numbers as written. data must be one JSON value: UTF-8, no duplicate names, no NUL, at most 64 deep,
+// nothing after it. If it is not, the error is fault.Invalid and lists the faults by field path.
 func Canonical(data []byte) ([]byte, error) {
 	n, err := parseJSON(data)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
 	"loregate/internal/store/sqlite"
 	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/studio"
@@ -119,7 +120,7 @@ func (d *desk) try(role access.Role, name, input string) (map[string]any, error)
 		return nil, err
 	}
 	o, _ := d.ops.Find(name)
-	if err := o.CheckOutput(answer.Output); err != nil {
+	if err := optest.CheckOutput(o, answer.Output); err != nil {
 		d.t.Errorf("%s: %v", name, err)
 	}
 	var out map[string]any

@@ -28,9 +28,6 @@ var names = [...]string{
 	BudgetRefused: "AI.Budget.Refused",
 }
 
-// Names returns all names, in order.
-func Names() []string { return names[1:] }
-
 // String returns the stored and displayed name; "" if n is not valid.
 func (n Name) String() string {
 	if int(n) >= len(names) {

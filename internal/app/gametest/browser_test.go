@@ -241,7 +241,8 @@ func TestAGameInTheBrowser(t *testing.T) {
 	seconds, days := rule.Seconds{Sitrep: 0.3, Pulse: 1.5, Discussion: 2, Extension: 0.5, Overtime: 0.5, Nomination: 1.5,
 		Trial: 0.5, Verdict: 1.5, Night: 1.5}, 1
 	if full() {
-		seconds, days = rule.Seconds{}.Divided(20), 10
+		seconds, days = rule.Seconds{Sitrep: 0.75, Pulse: 1.5, Discussion: 6, Extension: 0.75, Overtime: 3,
+			Nomination: 1.5, Trial: 1.5, Verdict: 1.5, Night: 1.5}, 10
 	}
 	g := h.newGame(object{"days": days, "seconds": seconds}, 2, 0, 6)
 	h.serveApart()

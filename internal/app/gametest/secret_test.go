@@ -46,8 +46,8 @@ func TestNoSecretInProcess(t *testing.T) {
 			}
 			marked := *after
 			mark(&marked.Secret)
-			plain := view.TableOf(after.ID, &after.Public, 1).JSON()
-			shown := view.TableOf(marked.ID, &marked.Public, 1).JSON()
+			plain := encodeTable(t, view.TableOf(after.ID, &after.Public, 1))
+			shown := encodeTable(t, view.TableOf(marked.ID, &marked.Public, 1))
 			mu.Lock()
 			looks++
 			mu.Unlock()

@@ -22,9 +22,6 @@ type sealed interface {
 	applySealed(s *Secret)
 }
 
-// NameOf returns the name under which an event is stored.
-func NameOf(e Event) string { return e.eventName() }
-
 // IsOpen reports whether an event changes the public half of a state.
 func IsOpen(e Event) bool { _, ok := e.(open); return ok }
 

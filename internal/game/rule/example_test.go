@@ -16,14 +16,14 @@ func ExampleDecide() {
 			fmt.Println("refused")
 		}
 		for _, e := range events {
-			fmt.Println(rule.NameOf(e), rule.IsOpen(e))
+			fmt.Printf("%T %t\n", e, rule.IsOpen(e))
 			s = rule.Apply(s, e)
 		}
 	}
 	// Output:
-	// created true
-	// joined true
-	// seated false
-	// said true
+	// *rule.Created true
+	// *rule.Joined true
+	// *rule.Seated false
+	// *rule.Said true
 	// refused
 }

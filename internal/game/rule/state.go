@@ -177,15 +177,6 @@ type Seconds struct {
 	Night      float64 `json:"night,omitzero"`
 }
 
-// Divided returns all durations divided by a number, for tests and demonstrations.
-func (s Seconds) Divided(by float64) Seconds {
-	s = s.orDefault()
-	for _, f := range s.fieldPointers() {
-		*f /= by
-	}
-	return s
-}
-
 func (s *Seconds) fieldPointers() []*float64 {
 	return []*float64{&s.Sitrep, &s.Pulse, &s.Discussion, &s.Extension, &s.Overtime, &s.Nomination, &s.Trial, &s.Verdict,
 		&s.Night}

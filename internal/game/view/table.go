@@ -3,8 +3,6 @@ package view
 import (
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"loregate/internal/game/rule"
 )
 
@@ -188,13 +186,4 @@ func stringOrNil(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// JSON returns the table's encoding: equal tables have equal bytes.
-func (t Table) JSON() []byte {
-	b, err := json.Marshal(t, json.Deterministic(true))
-	if err != nil {
-		panic("view: " + err.Error()) // plain values of our own
-	}
-	return b
 }
