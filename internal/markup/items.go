@@ -55,11 +55,11 @@ func AddItems(content string, add, remove []string) string {
 		insert = e.end
 	}
 	listed := len(found) > 0 && found[0].listed
-	if !listed || insert < done {
-		insert = max(done, len(content))
-		if listed {
-			insert = done
-		}
+	switch {
+	case !listed:
+		insert = len(content)
+	case len(have) == 0 || insert < done: // the last elements were removed
+		insert = done
 	}
 	b.WriteString(content[done:insert])
 	addEntries(&b, add, have, listed)

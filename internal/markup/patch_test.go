@@ -180,6 +180,7 @@ func TestAddItems(t *testing.T) {
 		{"", []string{"A", "a", "B"}, nil, "[[A]]\n[[B]]"},
 		{"<ul>\n<li>[[A]]</li>\n</ul>tail", []string{"B"}, nil, "<ul>\n<li>[[A]]</li><li>[[B]]</li>\n</ul>tail"},
 		{"<ul><li>A</li><li>B</li></ul>", []string{"C"}, []string{"B"}, "<ul><li>A</li><li>[[C]]</li></ul>"},
+		{"<ul><li>A</li></ul>tail", []string{"C"}, []string{"A"}, "<ul><li>[[C]]</li></ul>tail"},
 	} {
 		if got := markup.AddItems(c.content, c.add, c.remove); got != c.want {
 			t.Errorf("AddItems(%q, %q, %q) = %q, want %q", c.content, c.add, c.remove, got, c.want)
