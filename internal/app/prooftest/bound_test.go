@@ -113,7 +113,7 @@ func (s *costMeter) startMeasuring() {
 
 // measureCall makes a call whose caller leaves after leaveAfter. If the call was cut off by
 // that, it makes the call again to its end.
-func (s *costMeter) measureCall(o *op.Operation, least, what string, in map[string]any) {
+func (s *costMeter) measureCall(o *op.Operation, what string, in map[string]any) {
 	s.t.Helper()
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *costMeter) measureCall(o *op.Operation, least, what string, in map[stri
 		if in["campaign_id"] != nil {
 			r.World = ""
 		}
-		_, err = s.app.Ops.Invoke(ctx, callerFor(least), r) // every answer is allowed
+		_, err = s.app.Ops.Invoke(ctx, callerFor(o), r) // every answer is allowed
 		took := time.Since(began)
 		timer.Stop()
 		cancel()
@@ -163,10 +163,10 @@ func (s *costMeter) measureCall(o *op.Operation, least, what string, in map[stri
 	}
 }
 
-// callerFor returns a caller who may make an example's call. It has the name of the story's
+// callerFor returns a caller who may make an operation's calls. It has the name of the story's
 // player, so that the player's things are its own.
-func callerFor(least string) access.Caller {
-	if least == "operator" || least == "approver" {
+func callerFor(o *op.Operation) access.Caller {
+	if o.Operator || o.Approver {
 		return app.Operator()
 	}
 	return newAuthor("user", access.RoleAdmin)
@@ -200,7 +200,7 @@ func TestEveryOperationIsBounded(t *testing.T) {
 			base, _ := toJSONValue(s.tryInputs(e)).(map[string]any) // the input is an object
 			for _, a := range attacksOn(o, base) {
 				if inBoundPart(fmt.Sprint(o.Name, i, a.what), 150) {
-					s.measureCall(o, e.least, a.what, a.input)
+					s.measureCall(o, a.what, a.input)
 				}
 			}
 		}
@@ -214,23 +214,12 @@ func (s *costMeter) operations() []*op.Operation {
 		func(o *op.Operation) bool { return only != "" && o.Name != only })
 }
 
-// examples returns the good inputs of an operation. If the table good has none, it returns
-// those of the operation's declaration, as the operator.
+// examples returns the good inputs of an operation, those by hand first: a short test takes the
+// first, and they are made for this story's cards.
 func (s *costMeter) examples(o *op.Operation) []example {
-	s.t.Helper()
-	if list := good[o.Name]; len(list) > 0 {
-		return list
-	}
-	list := []example{given("operator")}
-	for _, e := range o.Examples {
-		in := map[string]any{}
-		if err := json.Unmarshal([]byte(e.Input), &in); err != nil {
-			s.t.Errorf("%s: %v", o.Name, err)
-		}
-		list = append(list, example{least: "operator", input: in})
-	}
-	slices.Reverse(list)
-	return list
+	list := s.goodInputs(o)
+	declared := min(len(o.Examples), len(list))
+	return slices.Concat(list[declared:], list[:declared])
 }
 
 // toJSONValue converts a value to the types of decoded JSON.
@@ -260,9 +249,9 @@ func TestStoredHostileCardsCostReadersNothing(t *testing.T) {
 					continue
 				}
 				in := s.tryInputs(e)
-				s.measureCall(o, e.least, "on stored "+kind, in)
+				s.measureCall(o, "on stored "+kind, in)
 				if !o.Writes() && !o.NoTool {
-					s.wantShort(o, e, kind, in)
+					s.wantShort(o, kind, in)
 				}
 			}
 		}
@@ -321,10 +310,10 @@ func (s *costMeter) overwriteCards(kind string) {
 
 // wantShort makes a call as a tool. The answer must be short and, if it was cut, tell how to go
 // on.
-func (s *costMeter) wantShort(o *op.Operation, e example, kind string, in map[string]any) {
+func (s *costMeter) wantShort(o *op.Operation, kind string, in map[string]any) {
 	s.t.Helper()
 	who := "admin"
-	if e.least == "operator" || e.least == "approver" {
+	if o.Operator || o.Approver {
 		who = "operator"
 	}
 	got := s.send(who, toolRequest(o, in))

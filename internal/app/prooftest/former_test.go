@@ -181,7 +181,7 @@ func openFromTrash(g *cardTree) {
 // tellFormerEntity reveals an entity of a campaign that had another name.
 func (s *story) tellFormerEntity() {
 	in := func(kv ...any) map[string]any {
-		m := given("gm", kv...).input
+		m := given(kv...).input
 		m["campaign_id"] = "lendwater"
 		return m
 	}

@@ -197,7 +197,9 @@ func repeatFirst(p inputPlace, base map[string]any, n int) []any {
 			name, _ := step.(string)
 			v = at[name]
 		case []any:
-			v = at[0]
+			if v = any(nil); len(at) > 0 {
+				v = at[0]
+			}
 		}
 	}
 	var first any = "[[_+_+_]]"

@@ -222,7 +222,7 @@ func (tw *twins) mayDiffer(o *op.Operation) bool {
 func (tw *twins) compareGoodCalls(turn int, more func(same bool) bool) {
 	tw.t.Helper()
 	for _, o := range tw.full.app.Ops.All() {
-		for _, e := range good[o.Name] {
+		for _, e := range tw.full.goodInputs(o) {
 			if tw.mayDiffer(o) {
 				continue
 			}

@@ -120,8 +120,8 @@ func (k *keptProof) questions(o *op.Operation) (list []question) {
 		switch {
 		case o.Target == "name" && i%2 == 0:
 			input = map[string]any{"name": pick(k.chance, hotNames)}
-		case i%4 == 1 && len(good[o.Name]) > 0:
-			input = k.inputs(pick(k.chance, good[o.Name]))
+		case i%4 == 1:
+			input = k.inputs(pick(k.chance, k.goodInputs(o)))
 		}
 		list = append(list, k.asEverybody(o.Name, input)...)
 	}
@@ -162,8 +162,8 @@ func (k *keptProof) makeChange() {
 	if k.chance.oneIn(3) {
 		o := pick(k.chance, k.writes)
 		operation, input = o.Name, k.chance.randomInput(o)
-		if all := good[o.Name]; len(all) > 0 && k.chance.oneIn(2) {
-			input = k.inputs(pick(k.chance, all))
+		if k.chance.oneIn(2) {
+			input = k.inputs(pick(k.chance, k.goodInputs(o)))
 		}
 	}
 	b, err := json.Marshal(input)

@@ -11,7 +11,7 @@ import (
 
 // This file tells the parts of the story beside the wiki that everybody sees: a town to walk
 // in, a campaign, a game, proposals and requests to the studio. The field ids has their ids by
-// the names that the table good uses.
+// the names that the inputs by hand use.
 
 // noteID keeps an id under a name.
 func (s *story) noteID(name, id string) string {
@@ -158,7 +158,7 @@ func (s *story) tellTownLater() {
 // tellCampaign creates the part of a campaign that the players know.
 func (s *story) tellCampaign() {
 	in := func(kv ...any) map[string]any {
-		m := given("user", kv...).input
+		m := given(kv...).input
 		m["campaign_id"] = "lendwater"
 		return m
 	}
@@ -235,8 +235,8 @@ func (s *story) tellMade() {
 	propose("mood", "propose-ambience", map[string]any{"locationId": s.ids["market"], "layerType": "ambient",
 		"text": "Rain drums upon the awnings."})
 	propose("change", "propose-canon-change", map[string]any{"op": map[string]any{"name": "update_card",
-		"arguments": map[string]any{"name": "Rent Quay", "content": "<p>Wet.</p>"}}, "reason": "It rained."})
-	s.giveStandingApproval("standing", "Rent Quay")
+		"arguments": map[string]any{"name": "Salt Quay", "content": "<p>Wet.</p>"}}, "reason": "It rained."})
+	s.giveStandingApproval("standing", "Salt Quay")
 	propose("waits", "propose-canon-change", map[string]any{"op": map[string]any{"name": "create_card",
 		"arguments": map[string]any{"name": "Rope Walk", "content": "<p>Long.</p>"}}, "reason": "It is missing."})
 	s.doAndNote("waits2", player, "propose-canon-change", "proposalId",

@@ -47,11 +47,12 @@ func (s *story) tellSecrets(l access.Label) {
 		if len(l.Subjects) == 0 { // the parts make these GM cards, even if subjects are named
 			own(canon.NewCard{Name: "Lendwater+GM+Plot", Content: word("gm part")})
 			if l.Level == access.LevelGM { // cards created along with it get the same level
-				s.do(keeper, "create_card", map[string]any{"name": "Rent Quay+" + name("name above a GM part") + "+GM",
+				s.do(keeper, "create_card", map[string]any{"name": "Salt Quay+" + name("name above a GM part") + "+GM",
 					"content": word("gm part")})
 			}
 			own(canon.NewCard{Name: "Oda Tarn+AI", Content: word("ai part") + " ferry"})
 		}
+		s.tellSecretsOfSample(l)
 		s.tellSecretTypes(l, own)
 		s.tellSecretFile(l)
 		s.tellSecretMass(l, own)
@@ -92,7 +93,7 @@ func (s *story) tellSecretTypes(l access.Label, own func(canon.NewCard) canon.Ca
 func (s *story) tellSecretFile(l access.Label) {
 	bytes := []byte("a secret map: " + s.newSecret("file", l))
 	fields := json.RawMessage(`{"file_name": "` + s.newSecret("file's name", l) + `.txt"}`)
-	s.putCard(canon.NewCard{Name: "Rent Quay+map", Type: "File", File: bytes, Fields: fields, Label: &l})
+	s.putCard(canon.NewCard{Name: "Salt Quay+map", Type: "File", File: bytes, Fields: fields, Label: &l})
 	s.putCard(canon.NewCard{Name: "Place 2 road+sketch", Type: "File", File: bytes, Fields: fields, Label: &l})
 	s.known.hidden = append(s.known.hidden, "Place 2 road+sketch")
 }
@@ -189,6 +190,7 @@ func (s *story) tellWorld(slug, as string) {
 // all see.
 func (s *story) tellAll(shown ...access.Label) {
 	s.tellOpening()
+	s.tellSample()
 	s.tellTown()
 	s.tellCampaign()
 	s.tellGame()

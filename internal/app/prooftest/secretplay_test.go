@@ -132,7 +132,7 @@ func (s *story) tellSecretEntities(l access.Label, own func(canon.NewCard) canon
 func (s *story) tellSecretsOfGM(l access.Label, cellar canon.Card) {
 	word := func(place string) string { return s.newSecret(place, l) }
 	in := func(kv ...any) map[string]any {
-		m := given("gm", kv...).input
+		m := given(kv...).input
 		m["campaign_id"] = "lendwater"
 		return m
 	}
@@ -185,7 +185,7 @@ func (s *story) tellOthers(l access.Label) {
 		return map[string]any{"op": map[string]any{"name": "update_card",
 			"arguments": map[string]any{"name": name, "content": content}}, "reason": reason}
 	}
-	propose(carol, "propose-canon-change", change("Rent Quay", apart("proposal's text"), apart("proposal's reason")))
+	propose(carol, "propose-canon-change", change("Salt Quay", apart("proposal's text"), apart("proposal's reason")))
 	if s.others++; s.others > 1 {
 		return // one game is enough, and all share the budgets
 	}

@@ -77,8 +77,9 @@ func (o *oracle) runSession(era, who string, got *syncBuffer) {
 			_, _ = cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.URI}) // the answer is recorded
 		}
 	}
-	for _, e := range good["search_cards"] {
-		_, _ = cs.CallTool(ctx, &mcp.CallToolParams{Name: "search_cards", Arguments: e.input}) // recorded as well
+	search, _ := o.app.Ops.Find("search_cards")
+	for _, e := range o.goodInputs(search) {
+		_, _ = cs.CallTool(ctx, &mcp.CallToolParams{Name: search.Name, Arguments: e.input}) // recorded as well
 	}
 	if who != "stranger" {
 		o.subscribe(ctx, cs, notices)

@@ -23,8 +23,9 @@ type story struct {
 	who       access.Caller     // the audience, who plays and hosts
 	ids       map[string]string // of visible things, by the story's own names
 	others    int               // number of calls of tellOthers
-	conflicts int               // number of conflicts made by the table good
-	asked     int               // number of proposals made by the table good
+	sample    []sampleCard      // cards of the sample world that the declared examples name
+	conflicts int               // number of conflicts made by the inputs by hand
+	asked     int               // number of proposals made by the inputs by hand
 }
 
 // namePool has the names and words that callers use in their calls.
@@ -116,7 +117,7 @@ func (s *story) tellOpening() {
 			"properties": map[string]any{"rank": map[string]any{"type": "integer"}}}}})
 	do("create_card", map[string]any{"name": "Lendwater",
 		"content": "<h2>Water</h2><p>Beside [[Oda Tarn]] and the [[Missing Place]] lies {{Lendwater+Motto}} and {{Nemesis}} and {{:vault}}.</p>" +
-			"<h2>Road</h2><p>The lantern road of [[Nemesis]] and [[Rent Quay]].</p><p>[[Wanted Bridge]]</p>"})
+			"<h2>Road</h2><p>The lantern road of [[Nemesis]] and [[Salt Quay]].</p><p>[[Wanted Bridge]]</p>"})
 	do("create_card", map[string]any{"name": "Lendwater+Motto", "type": "Phrase", "content": "Pay the lantern tide"})
 	do("create_card", map[string]any{"name": "Oda Tarn", "type": "Character", "codename": "oda",
 		"content": "<p>Founder of [[Lendwater]]; carries a lantern.</p>",
@@ -134,7 +135,7 @@ func (s *story) tellOpening() {
 	do("create_card", map[string]any{"name": "Guildhouse+*type+*default", "content": "<p>A house by the lantern.</p>"})
 	do("create_card", map[string]any{"name": "Lore+*type"})
 	do("create_card", map[string]any{"name": "Terms", "type": "Pointer", "content": "[[lantern]]\n[[ferry]]"})
-	do("upload_attachment", map[string]any{"name": "Rent Quay+map", "data": []byte("a map of the quay"),
+	do("upload_attachment", map[string]any{"name": "Salt Quay+map", "data": []byte("a map of the quay"),
 		"filename": "map.txt"})
 	words := []string{"lantern", "ferry", "road", "mist", "tide", "bell"}
 	for i := range 24 {
@@ -161,13 +162,15 @@ func (s *story) tellOpening() {
 	s.tellVisible(func() { s.do(keeper, "rename_card", map[string]any{"name": "Old Ferry", "new_name": "New Ferry"}) })
 	s.tellVisible(func() { s.do(keeper, "create_card", map[string]any{"name": "Gone Tavern", "content": "a tavern"}) })
 	s.tellVisible(func() { s.do(keeper, "delete_card", map[string]any{"name": "Gone Tavern"}) })
+	oda, _ := s.do(player, "get_card", map[string]any{"name": "Oda Tarn"})["id"].(string)
+	s.noteID("oda", oda)
 	s.known.names = append(s.known.names, "Lendwater", "Lendwater+Motto", "Oda Tarn", "Oda Tarn+tags", "Mill Guild",
 		"List of Places", "people_of", "Annals",
-		"Rent Quay", "Rent Quay+map", "New Ferry", "Old Ferry", "Guildhouse", "Terms", "oda tarn", ":oda", "Sunken Bell",
+		"Salt Quay", "Salt Quay+map", "New Ferry", "Old Ferry", "Guildhouse", "Terms", "oda tarn", ":oda", "Sunken Bell",
 		"Crypt", "Crypt+Door", "Place 0 lantern+Notes")
 	s.known.hidden = append(s.known.hidden, "Nemesis", "nemesi", "Nemesus", ":vault", "Lendwater+GM", "Oda Tarn+AI",
 		"Lendwater+GM+Plot", "Gone Tavern", "Missing Place", "Nothing At All", "Lendwatr", "Wanted 1", "Once Seen",
-		"Rent Quay+cellar")
+		"Salt Quay+cellar")
 	s.known.words = append(words, "the", "lantern ferry", "quay", "nemesis", "place", "lant*", "founder", "a", "e",
 		"year mist", "wanted")
 	s.known.types = []string{"RichText", "Lore", "Character", "Guildhouse", "Pointer", "Query", "Cardtype", "Nothing",
@@ -186,8 +189,8 @@ func (s *story) tellShown(l access.Label) {
 			Label: &l})
 	})
 	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Oda Tarn", Content: "<p>What Oda hides.</p>", Label: &l}) })
-	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Rent Quay+cellar", Content: "<p>A cellar.</p>", Label: &l}) })
-	s.known.names = append(s.known.names, "Watch "+at, "Watch "+at+"+tags", "Rent Quay+cellar")
+	s.tellVisible(func() { s.putCard(canon.NewCard{Name: "Salt Quay+cellar", Content: "<p>A cellar.</p>", Label: &l}) })
+	s.known.names = append(s.known.names, "Watch "+at, "Watch "+at+"+tags", "Salt Quay+cellar")
 }
 
 // tellReveals creates cards that were hidden once and are now visible: their past stays hidden.
@@ -234,7 +237,7 @@ func (s *story) tellMixed() {
 		s.tellVisible(func() {
 			content += "<p>Wet.</p>"
 			s.commitPlan(func(p *canon.Plan) error {
-				c, err := p.Card("Rent Quay")
+				c, err := p.Card("Salt Quay")
 				if err != nil {
 					return err
 				}
@@ -251,7 +254,7 @@ func (s *story) tellMixed() {
 
 // planHidden plans hidden changes along with a visible one.
 func (s *story) planHidden(p *canon.Plan, c canon.Card, l access.Label) error {
-	n := canon.NewCard{Name: "Rent Quay+" + s.newSecretName("name below", l), Content: "<p>" + s.newSecret("content", l) +
+	n := canon.NewCard{Name: "Salt Quay+" + s.newSecretName("name below", l), Content: "<p>" + s.newSecret("content", l) +
 		" lantern</p>", Label: &l}
 	below, err := p.Create(n)
 	if err != nil {
