@@ -27,6 +27,15 @@ func built(t testing.TB, b Brief) Built {
 	return out
 }
 
+func recipes(t testing.TB) *library {
+	t.Helper()
+	lib, err := embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib
+}
+
 func script(b Built) []byte {
 	var all bytes.Buffer
 	for _, o := range b.Ops {
@@ -37,8 +46,8 @@ func script(b Built) []byte {
 }
 
 func TestBuildIsDeterministic(t *testing.T) {
-	for kind := range kindBuilders {
-		b := Brief{Words: "a " + kindWords[kind][0] + " with ten barrels and a well", Style: "dusk", Seed: 5}
+	for kind, p := range recipes(t).Places {
+		b := Brief{Words: "a " + p.Words[0] + " with ten barrels and a well", Style: "dusk", Seed: 5}
 		one := built(t, b)
 		if one.Kind != kind {
 			t.Errorf("%q is read as %s", b.Words, one.Kind)
@@ -56,10 +65,10 @@ func TestBuildIsDeterministic(t *testing.T) {
 // Every operation refers only to names that earlier operations made, and the scene has one main
 // camera.
 func TestOperationsReferToEarlierNames(t *testing.T) {
-	for kind := range kindBuilders {
-		out := built(t, Brief{Title: "A Place", Text: strings.Join(kindWords[kind], " ") +
+	for kind, p := range recipes(t).Places {
+		out := built(t, Brief{Title: "A Place", Text: strings.Join(p.Words, " ") +
 			" with four boats, two carts, an anchor, nine stumps, a bell, a flag, a statue, graves, reeds, kettles and buckets",
-			Words: kindWords[kind][0], Style: "dusk", Seed: 1})
+			Words: p.Words[0], Style: "dusk", Seed: 1})
 		made := map[string]bool{}
 		cameras := 0
 		for _, o := range out.Ops {
@@ -108,7 +117,7 @@ func TestParseBrief(t *testing.T) {
 		{Brief{Words: "an inn", Style: "night"}, "inn", "night", ""},
 		{Brief{Words: strings.Repeat("ten barrels ", 3000)}, "house", "day", "10 barrel"},
 	} {
-		r := parseBrief(row.brief)
+		r := recipes(t).parseBrief(row.brief)
 		if r.kind != row.kind || r.style != row.style || row.thing != "" &&
 			!strings.Contains(fmt.Sprint(r.features()), row.thing) {
 			t.Errorf("%.60v: %s, %s, %v", row.brief, r.kind, r.style, r.features())

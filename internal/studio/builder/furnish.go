@@ -11,31 +11,28 @@ import (
 
 // placeProps places the props that the words name, in alphabetical order.
 func (y *yard) placeProps() {
-	names := make([]string, 0, len(y.read.props))
-	for name := range y.read.props {
+	names := make([]string, 0, len(y.read.things))
+	for name := range y.read.things {
 		names = append(names, name)
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		if t, ok := props[name]; ok && (name != "boat" || afloat[y.read.kind]) {
-			y.strewProps(name, t, y.read.props[name]-y.counts[name], y.front, true)
+		if y.lib.Things[name].Parts != nil && (name != "boat" || y.lib.Places[y.read.kind].Boats) {
+			y.strewProps(name, y.read.things[name]-y.counts[name], y.front, true)
 		}
 	}
 }
 
-// afloat are the kinds of place where boats are placed at random.
-var afloat = map[string]bool{"lighthouse": true, "marsh": true, "plain": true}
-
 // strewProps places n props at free spots in an area. For props that the words name it widens a
 // full area, and warns if that is not enough.
-func (y *yard) strewProps(name string, t prop, n int, area [4]float64, named bool) {
-	rnd := noise.NewSource(y.seed, name)
+func (y *yard) strewProps(name string, n int, area [4]float64, named bool) {
+	rnd, t := noise.NewSource(y.seed, name), y.lib.Things[name]
 	for i := range n {
-		mesh := y.variantMesh(name, t, i)
-		at, ok := y.findSpot(rnd, area, t.room)
+		mesh := y.variantMesh(name, i)
+		at, ok := y.findSpot(rnd, area, t.Room)
 		for wider := 0; !ok && named && wider < maxWider; wider++ {
 			area = widenArea(area)
-			at, ok = y.findSpot(rnd, area, t.room)
+			at, ok = y.findSpot(rnd, area, t.Room)
 		}
 		if !ok {
 			if named {
@@ -44,21 +41,32 @@ func (y *yard) strewProps(name string, t prop, n int, area [4]float64, named boo
 			return
 		}
 		y.addObject(name, mesh, at, rnd.Between(0, 2*math.Pi), rnd.Between(0.92, 1.1))
-		if t.lamp > 0 && y.isDark() {
-			y.addLamp(at.Add(scene.Vec{0, 0, t.lamp}), 90)
+		if t.Lamp > 0 && y.style.Dark {
+			y.addLamp(at.Add(scene.Vec{0, 0, t.Lamp}), 90)
 		}
 	}
 }
 
-// placeProp places one prop at a position.
-func (y *yard) placeProp(name string, at scene.Vec, turn, size float64) {
-	t := props[name]
-	mesh := y.variantMesh(name, t, 0)
+// stand is one thing at a position above the ground.
+type stand struct {
+	Thing      string
+	Variant    number
+	At         [3]number
+	Turn, Size number
+	Room       number // radius of the ground that it occupies, if it is not the thing's; 0: none
+}
+
+func (y *yard) addStand(st *stand) {
+	t := y.lib.Things[st.Thing]
+	mesh := y.variantMesh(st.Thing, int(y.eval(st.Variant, 0)))
+	at, size := y.evalVec(&st.At), y.eval(st.Size, 1)
 	at[2] += y.groundHeight(at[0], at[1])
-	y.addObject(name, mesh, at, turn, size)
-	y.takeDisc(at[0], at[1], t.room*size)
-	if t.lamp > 0 && y.isDark() {
-		y.addLamp(at.Add(scene.Vec{0, 0, t.lamp * size}), 90)
+	y.addObject(st.Thing, mesh, at, y.eval(st.Turn, 0), size)
+	if room := y.eval(st.Room, t.Room*size); room > 0 {
+		y.takeDisc(at[0], at[1], room)
+	}
+	if t.Lamp > 0 && y.style.Dark {
+		y.addLamp(at.Add(scene.Vec{0, 0, t.Lamp * size}), 90)
 	}
 }
 
@@ -71,27 +79,35 @@ func widenArea(a [4]float64) [4]float64 {
 	return [4]float64{a[0] - w, a[1] - d, a[2] + w, a[3] + d}
 }
 
-// variantMesh returns the mesh of the i-th prop of a kind, which has a few variants, and makes the
+// variantMesh returns the mesh of the i-th thing of a name, which has a few variants, and makes the
 // mesh at its first use.
-func (y *yard) variantMesh(name string, t prop, i int) string {
-	mesh := fmt.Sprintf("%s kind %d", name, i%t.kind)
+func (y *yard) variantMesh(name string, i int) string {
+	mesh := fmt.Sprintf("%s kind %d", name, i%max(y.lib.Things[name].Variants, 1))
 	if !y.meshes[mesh] {
-		y.useMesh(mesh, t.make(noise.NewSource(y.seed, mesh)))
+		p := &piece{}
+		y.withSource(mesh, func() { y.addThing(p, name, nil) })
+		y.useMesh(mesh, p)
 	}
 	return y.id + " " + mesh
 }
 
-// plantAround places props in a ring sector behind a place.
-func (y *yard) plantAround(name string, n int, from, to, spread float64) {
-	rnd := noise.NewSource(y.seed, "around "+name)
-	t := props[name]
-	for i := range n {
-		a, r := rnd.Between(math.Pi/2-spread, math.Pi/2+spread), rnd.Between(from, to)
+// plant is a number of things in a ring sector behind the place.
+type plant struct {
+	Thing    string
+	Count    int
+	From, To float64 // radii of the ring
+	Spread   float64 // half the sector's angle
+}
+
+func (y *yard) addPlants(l *plant) {
+	rnd, t := noise.NewSource(y.seed, "around "+l.Thing), y.lib.Things[l.Thing]
+	for i := range l.Count {
+		a, r := rnd.Between(math.Pi/2-l.Spread, math.Pi/2+l.Spread), rnd.Between(l.From, l.To)
 		x, yy := math.Cos(a)*r, math.Sin(a)*r
-		mesh := y.variantMesh(name, t, i)
-		if y.isFree(x, yy, t.room) {
-			y.takeDisc(x, yy, t.room)
-			y.addObject("far "+name, mesh, scene.Vec{x, yy, y.groundHeight(x, yy) - 0.1}, rnd.Between(0, 6.28),
+		mesh := y.variantMesh(l.Thing, i)
+		if y.isFree(x, yy, t.Room) {
+			y.takeDisc(x, yy, t.Room)
+			y.addObject("far "+l.Thing, mesh, scene.Vec{x, yy, y.groundHeight(x, yy) - 0.1}, rnd.Between(0, 6.28),
 				rnd.Between(0.85, 1.3))
 		}
 	}

@@ -60,14 +60,14 @@ func TestGolden(t *testing.T) {
 		hash("thing "+thing, Brief{Words: "heath moor plain, six " + word, Style: "dusk"})
 	}
 	for _, w := range strings.Fields(goldenWords) {
-		r := parseBrief(Brief{Words: w, Terrain: "hilltop"})
+		r := recipes(t).parseBrief(Brief{Words: w, Terrain: "hilltop"})
 		fmt.Fprintln(&out, "word", w, r.kind, r.style, r.features())
 	}
 	for _, w := range strings.Fields(goldenNumbers) {
-		fmt.Fprintln(&out, "number", w, parseBrief(Brief{Words: w + " boats"}).features())
+		fmt.Fprintln(&out, "number", w, recipes(t).parseBrief(Brief{Words: w + " boats"}).features())
 	}
 	for _, terrain := range strings.Fields("open-plain dense-forest hilltop swamp water void") {
-		fmt.Fprintln(&out, "terrain", terrain, parseBrief(Brief{Terrain: terrain}).kind)
+		fmt.Fprintln(&out, "terrain", terrain, recipes(t).parseBrief(Brief{Terrain: terrain}).kind)
 	}
 	compareGolden(t, "testdata/scenes.golden", out.String())
 }

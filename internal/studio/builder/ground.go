@@ -7,8 +7,16 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// addLand adds the ground: hills of an amplitude, flat within a radius around the origin.
-func (y *yard) addLand(mat string, size, amplitude, flat float64) {
+// land is the ground: hills that are flat around the origin.
+type land struct {
+	Of    string
+	Size  float64 // of the square with hills
+	Hills float64 // amplitude
+	Flat  float64 // radius
+}
+
+func (y *yard) addLand(l *land) {
+	size, amplitude, flat := l.Size, l.Hills, l.Flat
 	hills := noise.NewFractal(y.seed+5, 5, 4)
 	y.height = func(px, py float64) float64 {
 		u, v := int64((px/size+0.5)*60000)+noise.One, int64((py/size+0.5)*60000)+noise.One
@@ -21,10 +29,10 @@ func (y *yard) addLand(mat string, size, amplitude, flat float64) {
 	p := &piece{}
 	p.put(scene.Grid(n, step, func(i, j int) float64 {
 		return y.height(float64(i)*step-size/2, float64(j)*step-size/2)
-	}), mat, scene.Vec{}, 0)
+	}), l.Of, scene.Vec{}, 0, 0)
 	y.addObject("land", y.useMesh("land", p), scene.Vec{}, 0, 1)
 	far := &piece{}
-	far.put(scene.Quad(9000, 9000), mat, scene.Vec{}, 0)
+	far.put(scene.Quad(9000, 9000), l.Of, scene.Vec{}, 0, 0)
 	y.addObject("far land", y.useMesh("far land", far), scene.Vec{0, 0, -amplitude/2 - 0.15}, 0, 1)
 	y.addHills(-amplitude/2 - 1)
 }
@@ -54,21 +62,70 @@ func (y *yard) addHills(foot float64) {
 		}
 	}
 	p := &piece{}
-	p.put(m, "far", scene.Vec{}, 0)
+	p.put(m, "far", scene.Vec{}, 0, 0)
 	y.addObject("hills", y.useMesh("hills", p), scene.Vec{}, 0, 1)
 }
 
-// addSea adds water up to the horizon at a height.
-func (y *yard) addSea(mat string, level float64) {
-	p := &piece{}
-	p.put(scene.Quad(9000, 9000), mat, scene.Vec{}, 0)
-	y.addObject("sea", y.useMesh("sea", p), scene.Vec{0, 0, level}, 0, 1)
+// headland is a round cliff above the sea.
+type headland struct{ Of, Below string }
+
+// cliffHeight returns the height of a headland: 0 on top, -14 in the sea.
+func cliffHeight(px, py float64) float64 {
+	edge := 13 + 2.5*math.Sin(math.Atan2(py, px)*5+1) + 1.4*math.Sin(math.Atan2(py, px)*11)
+	r := math.Hypot(px*0.85, py)
+	if r > edge+30 {
+		return -14
+	}
+	return math.Min(0, -14*math.Pow(math.Min(math.Max((r-edge)/9, 0), 1), 0.7))
 }
 
-// addPaving adds a flat floor of a material.
-func (y *yard) addPaving(name, mat string, area [4]float64, z float64) {
+func (y *yard) addHeadland(l *headland) {
+	y.height = cliffHeight
+	const n, size = 121, 84.0
+	step := size / (n - 1)
+	jag := noise.NewFractal(y.seed, 16, 4)
+	m := scene.Grid(n, step, func(i, j int) float64 {
+		h := cliffHeight(float64(i)*step-size/2, float64(j)*step-size/2)
+		if h < -0.05 {
+			h += (float64(jag.At(int64(i)*500, int64(j)*500))/noise.One - 0.5) * 5 * math.Min(1, -h/3)
+		}
+		return h
+	})
+	for i := range m.F {
+		low := 0.0
+		for _, v := range m.F[i].V {
+			low = math.Min(low, m.V[v][2])
+		}
+		if low < -0.5 {
+			m.F[i].Slot, m.F[i].Smooth = 1, false
+		}
+	}
+	p := &piece{m: *m, mats: []string{l.Of, l.Below}}
+	y.addObject("land", y.useMesh("land", p), scene.Vec{}, 0, 1)
+}
+
+// sea is water up to the horizon.
+type sea struct {
+	Of     string
+	Height float64
+}
+
+func (y *yard) addSea(l *sea) {
 	p := &piece{}
-	p.put(scene.Box(area[2]-area[0], area[3]-area[1], 0.3), mat,
-		scene.Vec{(area[0] + area[2]) / 2, (area[1] + area[3]) / 2, z - 0.3}, 0)
-	y.addObject(name, y.useMesh(name, p), scene.Vec{}, 0, 1)
+	p.put(scene.Quad(9000, 9000), l.Of, scene.Vec{}, 0, 0)
+	y.addObject("sea", y.useMesh("sea", p), scene.Vec{0, 0, l.Height}, 0, 1)
+}
+
+// paving is a flat floor.
+type paving struct {
+	Name, Of string
+	Area     [4]float64 // least x, least y, greatest x, greatest y
+	Height   float64
+}
+
+func (y *yard) addPaving(l *paving) {
+	p, area := &piece{}, l.Area
+	p.put(scene.Box(area[2]-area[0], area[3]-area[1], 0.3), l.Of,
+		scene.Vec{(area[0] + area[2]) / 2, (area[1] + area[3]) / 2, l.Height - 0.3}, 0, 0)
+	y.addObject(l.Name, y.useMesh(l.Name, p), scene.Vec{}, 0, 1)
 }

@@ -1,0 +1,129 @@
+package builder
+
+import (
+	"fmt"
+
+	"loregate/internal/studio/noise"
+	"loregate/internal/studio/scene"
+)
+
+// scope evaluates recipes: it holds the values that expressions can name, and the random numbers.
+type scope struct {
+	lib     *library
+	seed    uint64
+	rnd     *noise.Source
+	named   map[string]int             // numbers of the things that the words name
+	height  func(x, y float64) float64 // of the ground
+	vars    []variable                 // the innermost last
+	aliases map[string]string          // materials by the names that the recipe in use has for them
+	layers  map[string]*piece          // of the object that is being made
+	err     error                      // the first error
+}
+
+type variable struct {
+	name  string
+	value float64
+}
+
+func (s *scope) fail(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf("builder: "+format, args...)
+	}
+}
+
+func (s *scope) set(name string, v float64) { s.vars = append(s.vars, variable{name, v}) }
+
+// find returns the innermost variable of a name.
+func (s *scope) find(name string) *variable {
+	for i := len(s.vars) - 1; i >= 0; i-- {
+		if s.vars[i].name == name {
+			return &s.vars[i]
+		}
+	}
+	s.fail("no value %q", name)
+	return &variable{}
+}
+
+func (s *scope) lookup(name string) float64 { return s.find(name).value }
+
+// eval returns a number, or the default if the recipe does not give it.
+func (s *scope) eval(n number, byDefault float64) float64 {
+	if n == nil {
+		return byDefault
+	}
+	return n(s)
+}
+
+// evalAll returns exactly n numbers.
+func (s *scope) evalAll(list []number, n int) []float64 {
+	if len(list) != n {
+		s.fail("%d numbers instead of %d", len(list), n)
+	}
+	out := make([]float64, n)
+	for i := range min(n, len(list)) {
+		out[i] = s.eval(list[i], 0)
+	}
+	return out
+}
+
+// evalVec returns a vector, or zero if the recipe does not give it.
+func (s *scope) evalVec(v *[3]number) (out scene.Vec) {
+	if v != nil {
+		copy(out[:], s.evalAll(v[:], 3))
+	}
+	return out
+}
+
+// run calls f for each repetition whose condition holds, with the repetition's values in scope.
+func (s *scope) run(c control, f func()) {
+	s.repeat(c.Each, func() {
+		mark := len(s.vars)
+		for _, b := range c.Let {
+			s.set(b.name, b.value(s))
+		}
+		if s.eval(c.When, 1) != 0 {
+			f()
+		}
+		for _, b := range c.Next {
+			v := b.value(s)
+			s.find(b.name).value = v
+		}
+		s.vars = s.vars[:mark]
+	})
+}
+
+// repeat calls f for each combination of the loops' values; the last loop is the innermost.
+func (s *scope) repeat(all loops, f func()) {
+	if len(all) == 0 {
+		f()
+		return
+	}
+	one, mark := all[0], len(s.vars)
+	for i := range max(int(s.eval(one.count, 0)), len(one.rows)) {
+		s.set("i", float64(i))
+		for k, name := range one.names {
+			v := float64(i)
+			if one.rows != nil {
+				v = one.rows[i][k](s)
+			}
+			s.set(name, v)
+		}
+		s.repeat(all[1:], f)
+		s.vars = s.vars[:mark]
+	}
+}
+
+// withSource calls f with the random numbers of a purpose.
+func (s *scope) withSource(purpose string, f func()) {
+	old := s.rnd
+	s.rnd = noise.NewSource(s.seed, purpose)
+	f()
+	s.rnd = old
+}
+
+func (s *scope) groundHeight(x, y float64) float64 {
+	if s.height == nil {
+		return 0
+	}
+	return s.height(x, y)
+}
