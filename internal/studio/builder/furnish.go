@@ -85,7 +85,7 @@ func (y *yard) variantMesh(name string, i int) string {
 	mesh := fmt.Sprintf("%s kind %d", name, i%max(y.lib.Things[name].Variants, 1))
 	if !y.meshes[mesh] {
 		p := &piece{}
-		y.withSource(mesh, func() { y.addThing(p, name, nil) })
+		y.withSource(mesh, func() { y.addThing(p, &part{Use: name}) })
 		y.useMesh(mesh, p)
 	}
 	return y.id + " " + mesh

@@ -103,29 +103,3 @@ func (y *yard) addHeadland(l *headland) {
 	p := &piece{m: *m, mats: []string{l.Of, l.Below}}
 	y.addObject("land", y.useMesh("land", p), scene.Vec{}, 0, 1)
 }
-
-// sea is water up to the horizon.
-type sea struct {
-	Of     string
-	Height float64
-}
-
-func (y *yard) addSea(l *sea) {
-	p := &piece{}
-	p.put(scene.Quad(9000, 9000), l.Of, scene.Vec{}, 0, 0)
-	y.addObject("sea", y.useMesh("sea", p), scene.Vec{0, 0, l.Height}, 0, 1)
-}
-
-// paving is a flat floor.
-type paving struct {
-	Name, Of string
-	Area     [4]float64 // least x, least y, greatest x, greatest y
-	Height   float64
-}
-
-func (y *yard) addPaving(l *paving) {
-	p, area := &piece{}, l.Area
-	p.put(scene.Box(area[2]-area[0], area[3]-area[1], 0.3), l.Of,
-		scene.Vec{(area[0] + area[2]) / 2, (area[1] + area[3]) / 2, l.Height - 0.3}, 0, 0)
-	y.addObject(l.Name, y.useMesh(l.Name, p), scene.Vec{}, 0, 1)
-}

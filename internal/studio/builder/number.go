@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/token"
 	"math"
 	"strconv"
 
@@ -35,28 +34,77 @@ func compileNumber(tree ast.Expr) (number, error) {
 		v, err := strconv.ParseFloat(e.Value, 64)
 		return func(*scope) float64 { return v }, err
 	case *ast.Ident:
-		return func(s *scope) float64 { return s.lookup(e.Name) }, nil
+		return func(s *scope) float64 { return s.find(e.Name).value }, nil
 	case *ast.UnaryExpr:
-		return compileUnary(e)
+		return compileCall(e.Op.String(), e.X)
 	case *ast.BinaryExpr:
-		return compileBinary(e)
+		return compileCall(e.Op.String(), e.X, e.Y)
 	case *ast.CallExpr:
-		return compileCall(e)
+		if name, ok := e.Fun.(*ast.Ident); ok {
+			return compileCall(name.Name, e.Args...)
+		}
 	}
 	return nil, fmt.Errorf("%T is not allowed", tree)
 }
 
-func compileUnary(e *ast.UnaryExpr) (number, error) {
-	x, err := compileNumber(e.X)
-	switch {
-	case err != nil:
-		return nil, err
-	case e.Op == token.SUB:
-		return func(s *scope) float64 { return -x(s) }, nil
-	case e.Op == token.NOT:
-		return func(s *scope) float64 { return truth(x(s) == 0) }, nil
+// compileCall compiles the call of a function or operator.
+func compileCall(name string, trees ...ast.Expr) (number, error) {
+	if name == "named" && len(trees) == 1 {
+		if thing, ok := trees[0].(*ast.Ident); ok {
+			return func(s *scope) float64 { return float64(s.named[thing.Name]) }, nil
+		}
 	}
-	return nil, fmt.Errorf("operator %s is not allowed", e.Op)
+	if len(trees) >= len(functions) || functions[len(trees)][name] == nil {
+		return nil, fmt.Errorf("no function %s of %d arguments", name, len(trees))
+	}
+	call, args := functions[len(trees)][name], make([]number, len(trees))
+	for i, tree := range trees {
+		var err error
+		if args[i], err = compileNumber(tree); err != nil {
+			return nil, err
+		}
+	}
+	return func(s *scope) float64 { return call(s, args) }, nil
+}
+
+// function is a function or operator. It evaluates its arguments itself, so that && and || evaluate
+// the second one only if the first does not decide.
+type function func(s *scope, args []number) float64
+
+// functions are all functions and operators by their number of arguments.
+var functions = [3]map[string]function{
+	{"random": func(s *scope, _ []number) float64 { return s.rnd.Float() }},
+	{
+		"-": oneArg(func(a float64) float64 { return -a }), "!": oneArg(func(a float64) float64 { return truth(a == 0) }),
+		"abs": oneArg(math.Abs), "cos": oneArg(math.Cos), "floor": oneArg(math.Floor), "round": oneArg(math.Round),
+		"sin": oneArg(math.Sin), "sqrt": oneArg(math.Sqrt),
+		"intn": func(s *scope, a []number) float64 { return float64(s.rnd.Intn(max(int(a[0](s)), 1))) },
+	},
+	{
+		"+":     twoArgs(func(a, b float64) float64 { return a + b }),
+		"-":     twoArgs(func(a, b float64) float64 { return a - b }),
+		"*":     twoArgs(func(a, b float64) float64 { return a * b }),
+		"/":     twoArgs(func(a, b float64) float64 { return a / b }),
+		"==":    twoArgs(func(a, b float64) float64 { return truth(a == b) }),
+		"<":     twoArgs(func(a, b float64) float64 { return truth(a < b) }),
+		">":     twoArgs(func(a, b float64) float64 { return truth(a > b) }),
+		">=":    twoArgs(func(a, b float64) float64 { return truth(a >= b) }),
+		"&&":    func(s *scope, a []number) float64 { return truth(a[0](s) != 0 && a[1](s) != 0) },
+		"||":    func(s *scope, a []number) float64 { return truth(a[0](s) != 0 || a[1](s) != 0) },
+		"%":     twoArgs(math.Mod),
+		"atan2": twoArgs(math.Atan2), "hypot": twoArgs(math.Hypot), "max": twoArgs(math.Max), "min": twoArgs(math.Min),
+		"pow":     twoArgs(math.Pow),
+		"between": func(s *scope, a []number) float64 { return s.rnd.Between(a[0](s), a[1](s)) },
+		"ground":  func(s *scope, a []number) float64 { return s.groundHeight(a[0](s), a[1](s)) },
+	},
+}
+
+func oneArg(f func(a float64) float64) function {
+	return func(s *scope, args []number) float64 { return f(args[0](s)) }
+}
+
+func twoArgs(f func(a, b float64) float64) function {
+	return func(s *scope, args []number) float64 { return f(args[0](s), args[1](s)) }
 }
 
 // truth returns 1 for true and 0 for false.
@@ -65,84 +113,4 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// operators are the operators on two numbers. && and || are not among them: they evaluate their
-// second operand only if the first does not decide.
-var operators = map[token.Token]func(a, b float64) float64{
-	token.ADD: func(a, b float64) float64 { return a + b },
-	token.SUB: func(a, b float64) float64 { return a - b },
-	token.MUL: func(a, b float64) float64 { return a * b },
-	token.QUO: func(a, b float64) float64 { return a / b },
-	token.REM: math.Mod,
-	token.EQL: func(a, b float64) float64 { return truth(a == b) },
-	token.LSS: func(a, b float64) float64 { return truth(a < b) },
-	token.GTR: func(a, b float64) float64 { return truth(a > b) },
-	token.GEQ: func(a, b float64) float64 { return truth(a >= b) },
-}
-
-func compileBinary(e *ast.BinaryExpr) (number, error) {
-	a, err := compileNumber(e.X)
-	if err != nil {
-		return nil, err
-	}
-	b, err := compileNumber(e.Y)
-	if err != nil {
-		return nil, err
-	}
-	switch f := operators[e.Op]; {
-	case f != nil:
-		return func(s *scope) float64 { return f(a(s), b(s)) }, nil
-	case e.Op == token.LAND:
-		return func(s *scope) float64 { return truth(a(s) != 0 && b(s) != 0) }, nil
-	case e.Op == token.LOR:
-		return func(s *scope) float64 { return truth(a(s) != 0 || b(s) != 0) }, nil
-	}
-	return nil, fmt.Errorf("operator %s is not allowed", e.Op)
-}
-
-// functions are the functions that expressions can call, and the numbers of their arguments.
-var functions = map[string]struct {
-	args int
-	call func(s *scope, a []float64) float64
-}{
-	"abs":     {1, func(_ *scope, a []float64) float64 { return math.Abs(a[0]) }},
-	"cos":     {1, func(_ *scope, a []float64) float64 { return math.Cos(a[0]) }},
-	"floor":   {1, func(_ *scope, a []float64) float64 { return math.Floor(a[0]) }},
-	"round":   {1, func(_ *scope, a []float64) float64 { return math.Round(a[0]) }},
-	"sin":     {1, func(_ *scope, a []float64) float64 { return math.Sin(a[0]) }},
-	"sqrt":    {1, func(_ *scope, a []float64) float64 { return math.Sqrt(a[0]) }},
-	"atan2":   {2, func(_ *scope, a []float64) float64 { return math.Atan2(a[0], a[1]) }},
-	"hypot":   {2, func(_ *scope, a []float64) float64 { return math.Hypot(a[0], a[1]) }},
-	"max":     {2, func(_ *scope, a []float64) float64 { return max(a[0], a[1]) }},
-	"min":     {2, func(_ *scope, a []float64) float64 { return min(a[0], a[1]) }},
-	"pow":     {2, func(_ *scope, a []float64) float64 { return math.Pow(a[0], a[1]) }},
-	"ground":  {2, func(s *scope, a []float64) float64 { return s.groundHeight(a[0], a[1]) }},
-	"between": {2, func(s *scope, a []float64) float64 { return s.rnd.Between(a[0], a[1]) }},
-	"random":  {0, func(s *scope, _ []float64) float64 { return s.rnd.Float() }},
-	"intn":    {1, func(s *scope, a []float64) float64 { return float64(s.rnd.Intn(max(int(a[0]), 1))) }},
-}
-
-func compileCall(e *ast.CallExpr) (number, error) {
-	name, ok := e.Fun.(*ast.Ident)
-	if !ok {
-		return nil, fmt.Errorf("%T is not a function", e.Fun)
-	}
-	if name.Name == "named" && len(e.Args) == 1 {
-		if thing, ok := e.Args[0].(*ast.Ident); ok {
-			return func(s *scope) float64 { return float64(s.named[thing.Name]) }, nil
-		}
-	}
-	f, ok := functions[name.Name]
-	if !ok || len(e.Args) != f.args {
-		return nil, fmt.Errorf("no function %s of %d arguments", name.Name, len(e.Args))
-	}
-	args := make([]number, len(e.Args))
-	for i, tree := range e.Args {
-		var err error
-		if args[i], err = compileNumber(tree); err != nil {
-			return nil, err
-		}
-	}
-	return func(s *scope) float64 { return f.call(s, s.evalAll(args, len(args))) }, nil
 }

@@ -65,29 +65,33 @@ func compactMesh(m *scene.Mesh) *scene.Mesh {
 	return out
 }
 
-// addThing adds the parts of a thing's recipe to a piece. The values of with replace the recipe's.
-func (s *scope) addThing(p *piece, name string, with bindings) {
-	t, ok := s.lib.Things[name]
+// addThing adds the parts of the thing that a part uses. The part's values and materials replace
+// those of the thing's recipe.
+func (s *scope) addThing(p *piece, use *part) {
+	t, ok := s.lib.Things[use.Use]
 	if !ok {
-		s.fail("no thing %q", name)
-		return
+		s.fail("no thing %q", use.Use)
+	}
+	aliases := map[string]string{}
+	for name, of := range t.Materials {
+		if given, ok := use.Materials[name]; ok {
+			of = given
+		}
+		aliases[name] = s.chooseMaterial(of, nil)
 	}
 	var given []variable
-	for _, b := range with {
-		if !t.Let.has(b.name) {
-			s.fail("%s has no value %q", name, b.name)
-		}
+	for _, b := range use.With {
 		given = append(given, variable{b.name, b.value(s)})
 	}
-	mark := len(s.vars)
-	s.vars = append(s.vars, given...)
+	mark, outer := len(s.vars), s.aliases
+	s.vars, s.aliases = append(s.vars, given...), aliases
 	for _, b := range t.Let {
-		if !with.has(b.name) {
+		if !use.With.has(b.name) {
 			s.set(b.name, b.value(s))
 		}
 	}
 	s.addParts(p, t.Parts)
-	s.vars = s.vars[:mark]
+	s.vars, s.aliases = s.vars[:mark], outer
 }
 
 func (s *scope) addParts(p *piece, parts []part) {
@@ -108,10 +112,7 @@ func (s *scope) addPart(p *piece, t *part) {
 	}
 	switch {
 	case t.Use != "":
-		outer := s.aliases
-		s.aliases = s.chooseMaterials(t.Materials)
-		s.addThing(to, t.Use, t.With)
-		s.aliases = outer
+		s.addThing(to, t)
 	case t.Parts != nil:
 		s.addParts(to, t.Parts)
 	default:
@@ -123,19 +124,6 @@ func (s *scope) addPart(p *piece, t *part) {
 	}
 }
 
-// chooseMaterials returns the materials for the names of a recipe; names that it does not replace
-// keep their materials.
-func (s *scope) chooseMaterials(names map[string]list[string]) map[string]string {
-	if names == nil {
-		return s.aliases
-	}
-	chosen := map[string]string{}
-	for name, of := range names {
-		chosen[name] = s.chooseMaterial(of, nil)
-	}
-	return chosen
-}
-
 func (s *scope) chooseMaterial(of list[string], pick number) string {
 	if len(of) == 0 {
 		s.fail("a part has no material")
@@ -144,7 +132,7 @@ func (s *scope) chooseMaterial(of list[string], pick number) string {
 	name := of[0]
 	if len(of) > 1 {
 		if pick == nil {
-			pick = func(s *scope) float64 { return s.lookup("i") }
+			pick = func(s *scope) float64 { return s.find("i").value }
 		}
 		name = of[max(int(pick(s)), 0)%len(of)]
 	}

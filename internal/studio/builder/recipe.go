@@ -35,7 +35,9 @@ type thing struct {
 	Lamp     float64 // height of its lamp; 0: none
 	Variants int
 	Let      bindings
-	Parts    []part
+	// Materials are those of names in Parts; a use of the recipe can replace them.
+	Materials map[string]list[string]
+	Parts     []part
 }
 
 // place is the recipe of a kind of place.

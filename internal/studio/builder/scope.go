@@ -44,8 +44,6 @@ func (s *scope) find(name string) *variable {
 	return &variable{}
 }
 
-func (s *scope) lookup(name string) float64 { return s.find(name).value }
-
 // eval returns a number, or the default if the recipe does not give it.
 func (s *scope) eval(n number, byDefault float64) float64 {
 	if n == nil {

@@ -16,14 +16,12 @@ type step struct {
 
 	Object string // its name
 	Number number // is added to the name
-	Framed number // the camera must show the object; default: true
+	Framed number // the camera must show the object
 	Room   number // radius of the ground that the object occupies
 	Layers []string
 
 	Land     *land
 	Headland *headland
-	Sea      *sea
-	Paving   *paving
 	Stand    *stand
 	Strew    *strew
 	Plant    *plant
@@ -81,10 +79,6 @@ func (y *yard) addStep(st *step) {
 		y.addLand(st.Land)
 	case st.Headland != nil:
 		y.addHeadland(st.Headland)
-	case st.Sea != nil:
-		y.addSea(st.Sea)
-	case st.Paving != nil:
-		y.addPaving(st.Paving)
 	case st.Stand != nil:
 		y.addStand(st.Stand)
 	case st.Strew != nil:
@@ -144,7 +138,7 @@ func (y *yard) buildObject(st *step) {
 		y.addObject(layer, y.useMesh(layer, y.layers[layer]), at, turn, 1)
 	}
 	y.layers = nil
-	if y.eval(st.Framed, 1) != 0 {
+	if y.eval(st.Framed, 0) != 0 {
 		for _, v := range p.m.V {
 			y.frame.Grow(v.Turned(turn).Add(at))
 		}
