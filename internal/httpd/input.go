@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -98,7 +99,7 @@ func (f *fields) addQuery(raw string, r *op.Request) error {
 		value, err2 := url.PathUnescape(value)
 		if err1 != nil || err2 != nil || !utf8.ValidString(name+value) {
 			return fault.New(fault.Invalid, "the query could not be read at %q; percent-encode it as UTF-8",
-				strings.ToValidUTF8(clipBytes(pair, 60), "?"))
+				strings.ToValidUTF8(markup.Shorten(pair, 60), "?"))
 		}
 		name = f.o.Field(name)
 		known := f.o.In.Properties[name] != nil

@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -118,7 +119,7 @@ func (s *server) readInput(x *exchange, o *op.Operation, in *fields, r *op.Reque
 		r.Upload, err = s.readBody(x, limit, limit)
 		return nil, err
 	}
-	return nil, newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipBytes(kind, 60))
+	return nil, newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", markup.Shorten(kind, 60))
 }
 
 func mediaType(r *http.Request) (string, map[string]string, error) {
@@ -132,7 +133,7 @@ func mediaType(r *http.Request) (string, map[string]string, error) {
 			"the Content-Type could not be read; send application/json")
 	}
 	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
-		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "send UTF-8, not %s", clipBytes(c, 30))
+		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "send UTF-8, not %s", markup.Shorten(c, 30))
 	}
 	return kind, params, nil
 }
@@ -190,7 +191,7 @@ func (s *server) readForm(x *exchange, in *fields, r *op.Request, boundary strin
 		switch {
 		case part.FileName() == "" && name != in.o.UploadField() && name != "file":
 			if !utf8.Valid(data) || !utf8.ValidString(name) {
-				return fault.BadField(clipBytes(name, 64), "must be text in UTF-8")
+				return fault.BadField(markup.Shorten(name, 64), "must be text in UTF-8")
 			}
 			in.add(name, string(data))
 		case r.Upload != nil:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // exchange is one request with the data that the outer layers found about it.
@@ -186,7 +187,7 @@ func (s *server) checkAccess(x *exchange, origins *http.CrossOriginProtection) e
 	if !s.isHostAllowed(x.r.Host) {
 		return fault.New(fault.Denied,
 			"this server does not answer to the host %q; ask the operator to add it to the allowed hosts",
-			clipBytes(x.r.Host, 100))
+			markup.Shorten(x.r.Host, 100))
 	}
 	if err := origins.Check(x.r); err != nil || !s.isOriginAllowed(x.r) {
 		return fault.New(fault.Denied, "this page's origin may not call; ask the operator to add it to the allowed origins")
@@ -250,11 +251,4 @@ func (x *exchange) answerWithin(d time.Duration) {
 		at = time.Now().Add(d)
 	}
 	_ = http.NewResponseController(x.w).SetWriteDeadline(at)
-}
-
-func clipBytes(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "") + "…"
-	}
-	return s
 }

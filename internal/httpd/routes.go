@@ -12,6 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -99,7 +100,7 @@ func (s *server) dispatchRequest(x *exchange) {
 			return
 		}
 		s.writeError(x, "", newRefusal(http.StatusMethodNotAllowed, "%s is not possible here; use %s",
-			clipBytes(x.r.Method, 20), strings.Join(allowed, ", ")))
+			markup.Shorten(x.r.Method, 20), strings.Join(allowed, ", ")))
 	case s.Console != nil && !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/mcp"):
 		x.route = "console"
 		s.Console.ServeHTTP(x.w, x.r)

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/markup"
 )
 
 // authIn is the body of POST /api/mcp/auth. A key comes with a role, or as the password of the
@@ -143,7 +144,7 @@ func (s *server) readAuth(x *exchange, in *authIn) error {
 		return err
 	}
 	if kind != "" && kind != "application/json" {
-		return newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipBytes(kind, 60))
+		return newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", markup.Shorten(kind, 60))
 	}
 	x.bodyWithin(s.BodyWait)
 	body, err := s.readBody(x, bodyLeftover, bodyLeftover)

@@ -220,3 +220,17 @@ func TestTextOfPlainInput(t *testing.T) {
 		}
 	}
 }
+
+func TestShorten(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"", 3, ""}, {"käs", 3, "käs"}, {"käse", 3, "käs…"}, {"käse", 0, "…"}, {"a\xffb", 2, "a\xff…"},
+	} {
+		if got := markup.Shorten(c.s, c.n); got != c.want {
+			t.Errorf("Shorten(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}

@@ -16,6 +16,15 @@ const maxSteps = 32
 // Clip returns the first n characters of s.
 func Clip(s string, n int) string { return s[:runesAfter(s, 0, n)] }
 
+// Shorten returns s if it has at most n characters, else its first n characters and "…". It is for
+// text from outside that a message quotes.
+func Shorten(s string, n int) string {
+	if end := runesAfter(s, 0, n); end < len(s) {
+		return s[:end] + "…"
+	}
+	return s
+}
+
 // Truncate returns at most the first max characters of s and reports whether there are more. It
 // moves the cut back so that it does not split a character with its marks, an entity, a tag, a link
 // or a nest, unless that would leave nothing. cut is always a prefix of s and not empty unless max

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -40,7 +41,7 @@ func worldWords(names []string) string {
 	case len(names) == 0:
 		return "one fictional world"
 	case len(names) == 1:
-		return "the world " + clipName(names[0])
+		return "the world " + markup.Shorten(names[0], 60)
 	}
 	for n := len(names); n > 1; n-- {
 		if list := strings.Join(names[:n], ", "); len(list) <= 80 {
@@ -48,13 +49,6 @@ func worldWords(names []string) string {
 		}
 	}
 	return "several worlds (name one in the argument world)"
-}
-
-func clipName(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
 }
 
 // usableSurfaces returns the surfaces of the scope on which the caller may use any operation.

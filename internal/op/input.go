@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // input is a call's input after the engine has read it.
@@ -149,7 +150,7 @@ func (o *Operation) setGuardFields(n *node, in *input) {
 	}
 	if o.Target != "" {
 		if v := n.member(o.Target); v != nil && v.kind == '"' && isTarget(o.In.Properties[o.Target], v.text) {
-			in.target = clipText(v.text, 255)
+			in.target = markup.Shorten(v.text, 255)
 		}
 	}
 }
@@ -168,7 +169,7 @@ func checkKey(key string, f *faults) {
 	if utf8.RuneCountInString(key) > maxKey || !utf8.ValidString(key) {
 		f.add(at, "takes at most %d characters", maxKey)
 	}
-	if slices.ContainsFunc([]rune(clipText(key, 4*maxKey)), unicode.IsControl) {
+	if slices.ContainsFunc([]rune(markup.Shorten(key, 4*maxKey)), unicode.IsControl) {
 		f.add(at, "must not hold control characters")
 	}
 }

@@ -73,7 +73,7 @@ func (l *Local) pickOperation(c access.Caller, r Request) (*Operation, string, s
 // same for every reason; the call counts against the limits and is recorded.
 func (l *Local) refuseUnknown(ctx context.Context, c access.Caller, r Request, surface, name string) error {
 	err := fault.New(fault.NotFound, "there is no operation %q here; list the operations to see what there is",
-		clipText(r.Operation, 64))
+		markup.Shorten(r.Operation, 64))
 	c.Surfaces, c.Operations = nil, nil
 	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: name, Surface: surface, Effect: access.Read,
 		Class: access.ClassCall, Correlation: r.Correlation})

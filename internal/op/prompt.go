@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // PromptRequest asks for a prompt's text.
@@ -34,7 +35,7 @@ const maxCompletions = 100
 // GetPrompt renders a prompt. A prompt that the caller may not use does not exist for it.
 func (l *Local) GetPrompt(ctx context.Context, c access.Caller, r PromptRequest) (text PromptText, err error) {
 	p := l.findPrompt(c, r.Surface, r.Name)
-	none := fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", clipText(r.Name, 64))
+	none := fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", markup.Shorten(r.Name, 64))
 	if p == nil {
 		return text, l.refuseAbsent(ctx, c, r.Ask, "prompts/get", access.ClassCall, none)
 	}

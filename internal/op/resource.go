@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // Ask holds the part of Request that all calls except an operation's share: the surface and
@@ -60,7 +61,7 @@ func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item g
 	}
 	a, err := l.guard.Admit(ctx, c, access.Request{Operation: item.name, Surface: surface, Effect: access.Read,
 		Class:   item.class,
-		MinRole: item.minRole, World: world, Target: clipText(item.target, 255), Correlation: ask.Correlation})
+		MinRole: item.minRole, World: world, Target: markup.Shorten(item.target, 255), Correlation: ask.Correlation})
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item g
 
 func noResource(uri string) error {
 	return fault.New(fault.NotFound, "there is no resource %q; list the resources and templates to see what there is",
-		clipText(uri, 300))
+		markup.Shorten(uri, 300))
 }
 
 // hideDenied replaces a denial by the given error for absence, as resources and prompts require.

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // The limits of strict decoding. maxDepth is given by the contract. maxValues bounds the memory
@@ -75,20 +76,9 @@ func (w *fieldPath) String() string {
 		return fmt.Sprintf("%s[%d]", w.up, w.index)
 	}
 	if w.up == nil {
-		return clipText(w.name, 64)
+		return markup.Shorten(w.name, 64)
 	}
-	return w.up.String() + "." + clipText(w.name, 64)
-}
-
-// clipText shortens text from outside before it is shown back.
-func clipText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
+	return w.up.String() + "." + markup.Shorten(w.name, 64)
 }
 
 // faults collects the faults of an input.
@@ -186,7 +176,7 @@ func (p *parser) readValue(n *node, at *fieldPath, depth int) error {
 	case '0':
 		n.text = tok.String()
 		if v, err := strconv.ParseFloat(n.text, 64); err != nil || math.IsInf(v, 0) {
-			p.faults.add(at, "the number %s is out of range; the greatest is about 1.8e308", clipText(n.text, 20))
+			p.faults.add(at, "the number %s is out of range; the greatest is about 1.8e308", markup.Shorten(n.text, 20))
 		}
 	case '{', '[':
 		if depth >= maxDepth {
@@ -258,9 +248,9 @@ func syntaxText(err error) string {
 	}
 	var s *jsontext.SyntacticError
 	if errors.As(err, &s) {
-		return fmt.Sprintf("broken JSON at byte %d: %s", s.ByteOffset, clipText(cmp.Or(s.Err, err).Error(), 120))
+		return fmt.Sprintf("broken JSON at byte %d: %s", s.ByteOffset, markup.Shorten(cmp.Or(s.Err, err).Error(), 120))
 	}
-	return clipText(err.Error(), 120)
+	return markup.Shorten(err.Error(), 120)
 }
 
 // appendCanonical appends a value with sorted names and no spaces. It differs from RFC 8785 in

@@ -49,7 +49,7 @@ func kindWord(n *node) string {
 	case '[':
 		return "a list"
 	}
-	return "the number " + clipText(n.text, 20)
+	return "the number " + markup.Shorten(n.text, 20)
 }
 
 func enumWords(enum []any) string {
@@ -237,7 +237,7 @@ func formWords(s *jsonschema.Schema) string {
 func faultFromDecode(err error) error {
 	var s *json.SemanticError
 	if !errors.As(err, &s) {
-		return fault.New(fault.Invalid, "the input could not be read: %s", clipText(err.Error(), 200))
+		return fault.New(fault.Invalid, "the input could not be read: %s", markup.Shorten(err.Error(), 200))
 	}
 	var path *fieldPath
 	for part := range s.JSONPointer.Tokens() {
@@ -248,7 +248,7 @@ func faultFromDecode(err error) error {
 	case errors.Is(s.Err, strconv.ErrRange) || s.Err != nil && strings.Contains(s.Err.Error(), "out of range"):
 		why = "the number is out of range; give a smaller one"
 	case s.Err != nil:
-		why = clipText(s.Err.Error(), 120)
+		why = markup.Shorten(s.Err.Error(), 120)
 	}
 	return fault.BadField(path.String(), "%s", why)
 }

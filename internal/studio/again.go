@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/blob"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // findRecorded returns the run's record if another worker has recorded its end in the meantime,
@@ -43,7 +44,7 @@ func (x *executor) findRepeated(ctx context.Context) (*Run, error) {
 	}
 	if hash != x.req.hash {
 		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one",
-			clipMessage(x.req.RequestID, 60))
+			markup.Shorten(x.req.RequestID, 60))
 	}
 	if err := wait(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"loregate/internal/access"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/telemetry"
 )
@@ -98,7 +99,7 @@ func (s *Studio) draftPlan(ctx context.Context, c *op.Call, g access.Grant, said
 
 // toForm makes a form of the open questions.
 func (d *draft) toForm(key string) op.Form {
-	f := op.Form{Key: key, Message: fmt.Sprintf("To plan %q, something is missing.", clipMessage(d.Intent, 120))}
+	f := op.Form{Key: key, Message: fmt.Sprintf("To plan %q, something is missing.", markup.Shorten(d.Intent, 120))}
 	for _, q := range d.open {
 		if slices.ContainsFunc(f.Blanks, func(b op.Blank) bool { return b.Name == string(q.topic) }) {
 			continue // one answer is enough

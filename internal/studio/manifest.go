@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"loregate/internal/blob"
+	"loregate/internal/markup"
 )
 
 // Manifest describes an export to importers.
@@ -45,19 +46,19 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 	}
 	if a.Kind != "manifest" {
 		return m, nil, Fail(Validation, "manifest: artifact %s is a %s; give the manifest of an export_asset",
-			clipMessage(manifest, 60), a.Kind)
+			markup.Shorten(manifest, 60), a.Kind)
 	}
 	b, err := w.Bytes(a)
 	if err != nil {
 		return m, nil, err
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return m, nil, Fail(Validation, "manifest: artifact %s cannot be read", clipMessage(manifest, 60)).Because(err)
+		return m, nil, Fail(Validation, "manifest: artifact %s cannot be read", markup.Shorten(manifest, 60)).Because(err)
 	}
 	data, err = w.files.Blobs.Bytes(m.SHA256)
 	if err != nil {
 		return m, nil, Fail(IOFailed, "the export that manifest %s is of is not there any more",
-			clipMessage(manifest, 60)).Because(err)
+			markup.Shorten(manifest, 60)).Because(err)
 	}
 	return m, data, nil
 }

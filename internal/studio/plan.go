@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // Plan is an ordered list of calls that can be reviewed before it is executed. As a file it is YAML
@@ -179,7 +180,7 @@ func callFaults(i int, c PlanCall, err error) []fault.Field {
 func (s *Studio) callFromPlan(p Plan, c PlanCall, i int) (call, error) {
 	t, ok := toolNamed(c.Tool)
 	if !ok {
-		return call{}, Fail(ToolNotFound, "there is no tool %q; the tools are %s", clipMessage(c.Tool, 60),
+		return call{}, Fail(ToolNotFound, "there is no tool %q; the tools are %s", markup.Shorten(c.Tool, 60),
 			strings.Join(toolNames(), ", "))
 	}
 	with := maps.Clone(c.With)
@@ -238,7 +239,7 @@ func checkRefs(with map[string]any, i int) error {
 		}
 		if m == nil || n > i || n < 1 {
 			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name,
-				clipMessage(text, 60))
+				markup.Shorten(text, 60))
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // canon's places. An ambiguity becomes a question, and each assumption is listed. The plan is as
 // untrusted as any other.
 func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequest) (draft, error) {
-	d := draft{Plan: Plan{Name: clipMessage(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience,
+	d := draft{Plan: Plan{Name: markup.Shorten(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience,
 		Budget: in.Budget, Source: byRules}}
 	said := parseIntent(in.Intent)
 	if in.noEngine {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"loregate/internal/access"
+	"loregate/internal/markup"
 )
 
 // Policy is the set of permissions that the instance's owner grants. The zero Policy allows every
@@ -71,7 +72,7 @@ const maxPath = 400
 // checkPath refuses paths that could resolve to another file than their text suggests.
 func checkPath(p string) error {
 	bad := func(why string) error {
-		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", clipMessage(p, 80), why)
+		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", markup.Shorten(p, 80), why)
 	}
 	switch {
 	case len(p) > maxPath:
@@ -104,7 +105,7 @@ func (p Policy) findRoot(at string) (dir, rest string, err error) {
 	if !ok || rest == "" {
 		return "", "", Fail(PolicyDenied,
 			"path %q is below none of the allowed file roots (%s); their owner sets them, with studio.roots",
-			clipMessage(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
+			markup.Shorten(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
 	}
 	return dir, rest, nil
 }
@@ -128,7 +129,7 @@ func (p Policy) openRoot(at string, overwrite bool) (root *os.Root, rest string,
 		return nil, "", err
 	}
 	if root, err = os.OpenRoot(dir); err != nil {
-		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clipMessage(at, 80)).Because(err)
+		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", markup.Shorten(at, 80)).Because(err)
 	}
 	if err := checkFree(root, rest, overwrite); err != nil {
 		_ = root.Close() // it was opened only for reading
@@ -146,7 +147,7 @@ func checkFree(root *os.Root, rest string, overwrite bool) error {
 			return nil
 		}
 		if err != nil {
-			return Fail(PolicyDenied, "path %q does not lead to a folder of its root", clipMessage(rest, 80)).Because(err)
+			return Fail(PolicyDenied, "path %q does not lead to a folder of its root", markup.Shorten(rest, 80)).Because(err)
 		}
 		for _, e := range list {
 			last := i == len(names)-1
@@ -154,13 +155,13 @@ func checkFree(root *os.Root, rest string, overwrite bool) error {
 			case !strings.EqualFold(e.Name(), name):
 			case e.Name() != name:
 				return Fail(Validation, "path %q differs from a file that is there in case alone; choose another name",
-					clipMessage(rest, 80))
+					markup.Shorten(rest, 80))
 			case e.Type()&fs.ModeSymlink != 0:
-				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", clipMessage(rest, 80))
+				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", markup.Shorten(rest, 80))
 			case last && !e.Type().IsRegular():
-				return Fail(Validation, "path %q is a folder", clipMessage(rest, 80))
+				return Fail(Validation, "path %q is a folder", markup.Shorten(rest, 80))
 			case last && !overwrite:
-				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", clipMessage(rest, 80))
+				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", markup.Shorten(rest, 80))
 			}
 		}
 	}
@@ -176,22 +177,14 @@ func (p Policy) writeFile(at string, data []byte, overwrite bool) error {
 	defer root.Close()
 	if d := path.Dir(rest); d != "." {
 		if err := root.MkdirAll(d, 0o755); err != nil {
-			return Fail(IOFailed, "the folder of %q cannot be made", clipMessage(at, 80)).Because(err)
+			return Fail(IOFailed, "the folder of %q cannot be made", markup.Shorten(at, 80)).Because(err)
 		}
 	}
 	if err := root.WriteFile(rest+".part", data, 0o644); err != nil {
-		return Fail(IOFailed, "%q cannot be written", clipMessage(at, 80)).Because(err)
+		return Fail(IOFailed, "%q cannot be written", markup.Shorten(at, 80)).Because(err)
 	}
 	if err := root.Rename(rest+".part", rest); err != nil {
-		return Fail(IOFailed, "%q cannot be written", clipMessage(at, 80)).Because(err)
+		return Fail(IOFailed, "%q cannot be written", markup.Shorten(at, 80)).Because(err)
 	}
 	return nil
-}
-
-func clipMessage(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }

@@ -21,6 +21,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 )
 
 // Config configures a Studio. Canon, Dir and Blobs are required.
@@ -204,7 +205,7 @@ func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 	if name != "" {
 		if !targetForm.MatchString(name) {
 			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets shows the kinds",
-				clipMessage(name, 60))
+				markup.Shorten(name, 60))
 		}
 		kind, _, _ := strings.Cut(name, ":")
 		for _, a := range s.adapters {

@@ -93,7 +93,7 @@ func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Gra
 	}
 	switch {
 	case wrong != nil:
-		rules.skipped, rules.fault = skippedUnusable, clipMessage(failureOf(wrong).Message, maxFault)
+		rules.skipped, rules.fault = skippedUnusable, markup.Shorten(failureOf(wrong).Message, maxFault)
 	case errors.Is(err, ErrOverBudget):
 		rules.skipped = skippedBudget
 	case fault.KindOf(err) == fault.RateLimited:
@@ -118,7 +118,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 	if err != nil {
 		return p, err
 	}
-	p = Plan{Name: clipMessage(markup.OneLine(p.Name), 60), Doc: clipMessage(markup.OneLine(p.Doc), maxFault), Intent: in.Intent,
+	p = Plan{Name: markup.Shorten(markup.OneLine(p.Name), 60), Doc: markup.Shorten(markup.OneLine(p.Doc), maxFault), Intent: in.Intent,
 		Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
 		Calls: p.Calls, Source: byModel + s.model.Name()}
 	for i, c := range p.Calls {
@@ -141,7 +141,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 				continue
 			}
 			if _, err := findBuildable(ctx, snap, name); err != nil {
-				return Fail(Validation, "calls[%d].with.card: there is no place %q", i, clipMessage(name, 60))
+				return Fail(Validation, "calls[%d].with.card: there is no place %q", i, markup.Shorten(name, 60))
 			}
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -91,7 +92,7 @@ func (s *Studio) newCommand(t *Tool) command {
 func (s *Studio) explainCommand(_ context.Context, _ *op.Call, in helpIn) (helpOut, error) {
 	t, ok := toolNamed(in.Command)
 	if !ok {
-		e := fault.New(fault.NotFound, "there is no tool %q; the tools are %s", clipMessage(in.Command, 60),
+		e := fault.New(fault.NotFound, "there is no tool %q; the tools are %s", markup.Shorten(in.Command, 60),
 			strings.Join(slices.Sorted(slices.Values(toolNames())), ", "))
 		e.Code = string(ToolNotFound)
 		return helpOut{}, e

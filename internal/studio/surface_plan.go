@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -139,7 +140,7 @@ func (s *Studio) findPlan(ctx context.Context, g access.Grant, id string) (Plan,
 	defer b.mu.Unlock()
 	e, ok := b.plans[id]
 	if !ok || e.audience > g.View().Level {
-		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", clipMessage(id, 60))
+		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", markup.Shorten(id, 60))
 	}
 	return e.plan, nil
 }
