@@ -3,6 +3,8 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"regexp"
+	"strings"
 
 	"loregate/internal/blob"
 	"loregate/internal/markup"
@@ -61,4 +63,12 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 			markup.Shorten(manifest, 60)).Because(err)
 	}
 	return m, data, nil
+}
+
+var notInAssetName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// AssetName derives an asset's name from the export's file name.
+func (m Manifest) AssetName() string {
+	stem, _, _ := strings.Cut(m.Name, ".")
+	return strings.Trim(notInAssetName.ReplaceAllString(stem, "_"), "_")
 }

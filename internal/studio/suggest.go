@@ -126,7 +126,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 			return p, Fail(Validation, "calls[%d].confirm: only a person confirms", i)
 		}
 		if kind, _, _ := strings.Cut(in.Target, ":"); in.Target != "" && slices.Contains([]string{"", kind}, c.Target) {
-			if _, _, err := s.resolveTarget(toolOfCall(c), in.Target); err == nil {
+			if _, _, err := s.resolveTarget(toolOrEmpty(c.Tool), in.Target); err == nil {
 				p.Calls[i].Target = in.Target
 			}
 		}
@@ -146,14 +146,6 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 		}
 		return nil
 	})
-}
-
-// toolOfCall returns a call's tool; for an unknown name, an empty tool that no adapter supports.
-func toolOfCall(c PlanCall) *Tool {
-	if t, ok := toolNamed(c.Tool); ok {
-		return t
-	}
-	return &Tool{Name: c.Tool}
 }
 
 // trimFence removes the code fence that models often put around JSON.

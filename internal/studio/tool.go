@@ -295,3 +295,12 @@ func toolNamed(name string) (*Tool, bool) {
 	}
 	return nil, false
 }
+
+// toolOrEmpty finds a tool by name. For a name that no tool has, or has any more, it returns an
+// empty tool, which every adapter refuses.
+func toolOrEmpty(name string) *Tool {
+	if t, ok := toolNamed(name); ok {
+		return t
+	}
+	return &Tool{Name: name}
+}

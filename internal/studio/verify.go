@@ -145,14 +145,6 @@ func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run,
 	return x, release, nil
 }
 
-func toolOrEmpty(name string) *Tool {
-	t, ok := toolNamed(name)
-	if !ok {
-		return &Tool{Name: name} // the tool no longer exists; the adapter refuses it
-	}
-	return t
-}
-
 // runsBefore returns a predicate for the runs that were recorded before the given run.
 func (s *Studio) runsBefore(ctx context.Context, g access.Grant, id uuid.UUID) (func(string) bool, error) {
 	b, err := s.lockBook(ctx, g)

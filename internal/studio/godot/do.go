@@ -2,6 +2,7 @@ package godot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,14 +34,6 @@ func (t *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	return m(t, ctx, w)
 }
 
-var nonNameChars = regexp.MustCompile(`[^A-Za-z0-9_]+`)
-
-// assetName derives an asset's name from the file name of an export.
-func assetName(name string) string {
-	name, _, _ = strings.Cut(name, ".")
-	return strings.Trim(nonNameChars.ReplaceAllString(name, "_"), "_")
-}
-
 // assetFile returns the path of an asset: it has its own folder, into which the engine writes the
 // materials that it extracts.
 func assetFile(name string) string { return "assets/" + name + "/" + name + ".glb" }
@@ -59,10 +52,7 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, studio.Fail(studio.NotSupported, "godot imports glb here; the manifest is of a %s, export it as glb",
 			m.Format)
 	}
-	name := in.Name
-	if name == "" {
-		name = assetName(m.Name)
-	}
+	name := cmp.Or(in.Name, m.AssetName())
 	file := assetFile(name)
 	if t.files[file] != "" && t.files[file] != m.SHA256.String() && !in.Overwrite {
 		return nil, studio.Fail(studio.Validation,

@@ -1,13 +1,13 @@
 package unreal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"loregate/internal/studio"
@@ -92,8 +92,6 @@ func (x *txn) spawnActor(ctx context.Context, asset string, p studio.Placement) 
 	return nil
 }
 
-var nameForm = regexp.MustCompile(`[^A-Za-z0-9_]+`)
-
 // importAsset writes an export to the project's folder and has the bridge import it.
 func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ImportIn](w)
@@ -107,11 +105,7 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	if m.Format != "glb" && m.Format != "fbx" {
 		return nil, studio.Fail(studio.NotSupported, "unreal imports glb and fbx here; the manifest is of a %s", m.Format)
 	}
-	name := in.Name
-	if name == "" {
-		stem, _, _ := strings.Cut(m.Name, ".")
-		name = strings.Trim(nameForm.ReplaceAllString(stem, "_"), "_")
-	}
+	name := cmp.Or(in.Name, m.AssetName())
 	if w.Dry {
 		return studio.ImportOut{Assets: []string{}}, nil
 	}
