@@ -139,7 +139,5 @@ func (f *fetcher) get(ctx context.Context, address string) (data []byte, name st
 
 // notFetched is the fault for an address that could not be fetched; the caller can correct it.
 func notFetched(format string, args ...any) *fault.Error {
-	f := fault.BadField("url", format, args...)
-	f.Kind = fault.Rule
-	return f
+	return fault.BrokenRule("url", format, args...)
 }

@@ -231,17 +231,3 @@ func (s *sheet) nameArgs() []string {
 	}
 	return list
 }
-
-// withPath prefixes the fields of a fault with the path of the input.
-func withPath(path string, err error) error {
-	f, ok := asFault(err)
-	if path == "" || !ok || len(f.Fields) == 0 {
-		return err
-	}
-	c := *f
-	c.Fields = make([]fault.Field, len(f.Fields))
-	for i, x := range f.Fields {
-		c.Fields[i] = fault.Field{Field: path + x.Field, Error: x.Error}
-	}
-	return &c
-}

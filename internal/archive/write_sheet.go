@@ -55,21 +55,21 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 	}
 	typ, err := w.plan.Type(w.ctx, n.Type)
 	if err != nil {
-		return canon.Card{}, withPath(s.path, err)
+		return canon.Card{}, fault.Below(s.path, err)
 	}
 	content, err := w.contentFor(s, canon.Card{Name: name, Type: typ.Name})
 	if err != nil {
-		return canon.Card{}, withPath(s.path, err)
+		return canon.Card{}, fault.Below(s.path, err)
 	}
 	if canon.TextOf(typ.Name) == canon.TextFile {
-		return canon.Card{}, withPath(s.path, fault.BrokenRule("type", "cards of type %s are made with upload_attachment", typ.Name))
+		return canon.Card{}, fault.Below(s.path, fault.BrokenRule("type", "cards of type %s are made with upload_attachment", typ.Name))
 	}
 	if content != nil {
 		n.Content = *content
 	}
 	card, err := w.plan.Create(n)
 	if err != nil {
-		return canon.Card{}, withPath(s.path, err)
+		return canon.Card{}, fault.Below(s.path, err)
 	}
 	w.done[card.ID] = true
 	return card, w.writeParts(s, card)
@@ -95,27 +95,27 @@ func (w *writer) contentFor(s *sheet, c canon.Card) (*string, error) {
 // updateCard changes a card and writes its parts.
 func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 	if w.done[c.ID] {
-		return canon.Card{}, withPath(s.path, fault.BrokenRule("name", "%q is given twice", c.Name))
+		return canon.Card{}, fault.Below(s.path, fault.BrokenRule("name", "%q is given twice", c.Name))
 	}
 	w.done[c.ID] = true
 	if err := w.deps.tags.Check(w.call, heldCard(w.plan.Snapshot, c), s.ifMatch, s.text.hasContent()); err != nil {
-		return canon.Card{}, withPath(s.path, err)
+		return canon.Card{}, fault.Below(s.path, err)
 	}
 	after := c
 	e := canon.Edit{Fields: s.fields, Codename: s.codename}
 	if s.typ != "" {
 		typ, err := w.plan.Type(w.ctx, s.typ)
 		if err != nil {
-			return canon.Card{}, withPath(s.path, err)
+			return canon.Card{}, fault.Below(s.path, err)
 		}
 		e.Type, after.Type = &typ.Name, typ.Name
 	}
 	if err := checkFileType(c.Type, after.Type, s); err != nil {
-		return canon.Card{}, withPath(s.path, err)
+		return canon.Card{}, fault.Below(s.path, err)
 	}
 	var err error
 	if e.Content, err = w.contentFor(s, after); err != nil {
-		return canon.Card{}, withPath(s.path, err)
+		return canon.Card{}, fault.Below(s.path, err)
 	}
 	edit := func() (err error) { c, err = w.plan.Update(c, e); return err }
 	relabel := func() (err error) { c, err = w.relabelCard(s, c); return err }
@@ -127,7 +127,7 @@ func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return canon.Card{}, withPath(s.path, err)
+			return canon.Card{}, fault.Below(s.path, err)
 		}
 	}
 	return c, w.writeParts(s, c)
@@ -167,7 +167,7 @@ func (w *writer) put(s *sheet, name string) (canon.Card, error) {
 		return w.updateCard(s, c)
 	case isHandle(name):
 		_, err := w.plan.Card(name)
-		return canon.Card{}, withPath(s.path, err)
+		return canon.Card{}, fault.Below(s.path, err)
 	}
 	return w.createCard(s, name)
 }
@@ -188,7 +188,7 @@ func (w *writer) writeParts(s *sheet, c canon.Card) error {
 	}
 	for _, key := range s.drops {
 		if err := w.dropChild(partFullName(c.Name, key)); err != nil {
-			return withPath(s.path+"fields."+key+".", err)
+			return fault.Below(s.path+"fields."+key+".", err)
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func (a attributes) forReaders() attributes {
 	out := attributes{}
 	for k, v := range a {
 		if !slices.Contains(reserved, k) {
-			out[cleanText(k)] = json.RawMessage(cleanText(string(v)))
+			out[markup.Clean(k)] = json.RawMessage(markup.Clean(string(v)))
 		}
 	}
 	return out
@@ -212,7 +212,7 @@ func tagsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]string, err
 			return nil, err
 		}
 		for _, item := range markup.Items(content) {
-			if item = cleanText(item); !slices.Contains(tags, item) {
+			if item = markup.Clean(item); !slices.Contains(tags, item) {
 				tags = append(tags, item)
 			}
 		}
@@ -315,8 +315,8 @@ func describeEntity(ctx context.Context, l *canon.Snapshot, c canon.Card) (entit
 	}
 	e := entity{ID: c.ID, Name: c.Name, Type: kindOf(c), Attributes: fields.forReaders(), Tags: f.tags,
 		Aliases:          cleanAll(fields.stringList(fieldAliases)),
-		SourceDocument:   cleanText(fields.stringValue(fieldSource)),
-		SourceConfidence: cleanText(fields.stringValue(fieldConfidence)),
+		SourceDocument:   markup.Clean(fields.stringValue(fieldSource)),
+		SourceConfidence: markup.Clean(fields.stringValue(fieldConfidence)),
 		Version:          c.Version(l.View()), UpdatedAt: surface.Stamp(c.UpdatedAt)}
 	if e.Description, e.DescriptionCut = markup.Truncate(toMarkdown(ctx, c.Type, content),
 		maxDescription); e.DescriptionCut {
@@ -347,7 +347,7 @@ func (e *entity) addForGM(ctx context.Context, l *canon.Snapshot, c canon.Card, 
 func cleanAll(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = cleanText(s)
+		out[i] = markup.Clean(s)
 	}
 	return out
 }

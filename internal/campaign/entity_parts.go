@@ -49,7 +49,7 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 		made := canon.NewCard{Name: markup.Join(c.Name, partNotes), Type: typeNotes, Fields: fields, Label: &label,
 			Parent: c.ID}
 		if n.text != nil {
-			made.Content = cleanText(*n.text)
+			made.Content = markup.Clean(*n.text)
 		}
 		_, err = p.Create(made)
 		return err
@@ -113,11 +113,11 @@ func (p *problems) checkAttributes(a attributes) {
 		p.Add("attributes", "200 at most")
 	}
 	for _, k := range slices.Sorted(maps.Keys(a)) {
-		at := "attributes." + markup.Clip(cleanText(k), 60)
+		at := "attributes." + markup.Clip(markup.Clean(k), 60)
 		switch {
 		case slices.Contains(reserved, k):
 			p.Add(at, "is not an attribute; give it as a field of the entity, or choose another name")
-		case strings.TrimSpace(k) == "" || len(k) > 100 || cleanText(k) != k:
+		case strings.TrimSpace(k) == "" || len(k) > 100 || markup.Clean(k) != k:
 			p.Add(at, "a name has 1 to 100 characters that can be seen")
 		}
 	}
@@ -198,7 +198,7 @@ func dropSecrets(p *canon.Plan, s canon.Card, hidden attributes) error {
 func writeTags(ctx context.Context, p *canon.Plan, c canon.Card, tags []string) error {
 	items := make([]string, 0, len(tags))
 	for _, t := range tags {
-		if t = strings.TrimSpace(cleanText(t)); t != "" && !slices.Contains(items, t) {
+		if t = strings.TrimSpace(markup.Clean(t)); t != "" && !slices.Contains(items, t) {
 			items = append(items, t)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 )
 
 // entityDraft is the requested state of an entity; nil keeps the present value of a part.
@@ -29,7 +30,7 @@ func (d entityDraft) publicFields(open attributes) (json.RawMessage, error) {
 		all[fieldAliases] = nilIfNone(cleanAll(*d.aliases))
 	}
 	if d.source != nil {
-		all[fieldSource] = nilIfEmpty(cleanText(*d.source))
+		all[fieldSource] = nilIfEmpty(markup.Clean(*d.source))
 	}
 	if d.confidence != nil {
 		all[fieldConfidence] = *d.confidence

@@ -24,7 +24,7 @@ type eventDraft struct {
 // setDate parses the date and sets the sort value. The date may be any text only if the precision
 // is unknown or the caller gives a sort value.
 func (h *eventDraft) setDate(cal calendar, sort *int64) error {
-	h.Date = strings.TrimSpace(cleanText(h.Date))
+	h.Date = strings.TrimSpace(markup.Clean(h.Date))
 	switch s, err := cal.parseDate(h.Date); {
 	case sort != nil:
 		h.Sort = moment(*sort)
@@ -53,7 +53,7 @@ func (h eventDraft) cardTitle() string {
 			return ' '
 		}
 		return r
-	}, cleanText(h.Date+" "+text))
+	}, markup.Clean(h.Date+" "+text))
 	// signs with a meaning at the beginning of a name
 	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), "~:* ")
 	if markup.CheckName(name) != nil {
@@ -82,7 +82,7 @@ func (h eventDraft) createEvent(ctx context.Context, p *canon.Plan) (canon.Card,
 	if err != nil {
 		return canon.Card{}, err
 	}
-	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: cleanText(h.description), Fields: fields,
+	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: markup.Clean(h.description), Fields: fields,
 		Label: &label, Root: true})
 	if err != nil {
 		return canon.Card{}, err

@@ -47,7 +47,7 @@ const settingSystem = "system"
 var roleWords = map[access.Role]string{access.RoleUser: "player", access.RoleGM: "gm", access.RoleAdmin: "admin"}
 
 func campaignOf(w canon.World, role access.Role) campaign {
-	return campaign{w.ID.String(), w.Slug, cleanText(cmp.Or(w.Title, w.Slug)), cleanText(w.Settings.Extra[settingSystem]),
+	return campaign{w.ID.String(), w.Slug, markup.Clean(cmp.Or(w.Title, w.Slug)), markup.Clean(w.Settings.Extra[settingSystem]),
 		roleWords[role]}
 }
 
@@ -89,7 +89,7 @@ type campaignOut struct {
 
 func campaignGet(ctx context.Context, l *canon.Snapshot, c *op.Call, _ campaignGetIn) (campaignOut, error) {
 	w := l.World()
-	out := campaignOut{campaign: campaignOf(w, c.Grant.Role()), Description: cleanText(w.Settings.Description)}
+	out := campaignOut{campaign: campaignOf(w, c.Grant.Role()), Description: markup.Clean(w.Settings.Description)}
 	use, err := l.TypeUse(ctx)
 	if err != nil {
 		return out, err

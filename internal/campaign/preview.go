@@ -96,19 +96,5 @@ func (in previewIn) checkedInput(o *op.Operation) (json.RawMessage, error) {
 		return nil, err
 	}
 	checked, err := o.Check(raw)
-	return checked, faultAtArguments(err)
-}
-
-// faultAtArguments prefixes the fields of a previewed read's fault with "arguments.".
-func faultAtArguments(err error) error {
-	e, ok := err.(*fault.Error)
-	if !ok {
-		return err
-	}
-	at := *e
-	at.Fields = slices.Clone(e.Fields)
-	for i := range at.Fields {
-		at.Fields[i].Field = "arguments." + at.Fields[i].Field
-	}
-	return &at
+	return checked, fault.Below("arguments.", err)
 }

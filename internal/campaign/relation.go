@@ -55,7 +55,7 @@ type relationAttrs struct {
 func attrsOf(l canon.Link) relationAttrs {
 	var b relationAttrs
 	_ = json.Unmarshal(l.Attrs, &b) // a link edited by hand may lack attributes
-	b.Type, b.Inverse, b.Tone = cleanText(b.Type), cleanText(b.Inverse), cleanText(b.Tone)
+	b.Type, b.Inverse, b.Tone = markup.Clean(b.Type), markup.Clean(b.Inverse), markup.Clean(b.Tone)
 	if b.Inverse == "" {
 		b.Inverse = b.Type
 	}
@@ -64,7 +64,7 @@ func attrsOf(l canon.Link) relationAttrs {
 
 // normalizeType returns the normal form of a type's name, in which names are stored and compared.
 func normalizeType(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(cleanText(name)),
+	return strings.Join(strings.FieldsFunc(strings.ToLower(markup.Clean(name)),
 		func(r rune) bool { return r == ' ' || r == '_' || r == '\t' || r == '\n' || r == '\u00a0' }), " ")
 }
 

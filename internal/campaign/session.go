@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/surface"
 )
@@ -89,8 +90,8 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 		return session{}, err
 	}
 	r := sessionFieldsOf(c.Fields)
-	s := session{ID: c.ID, Number: r.Number, Date: cleanText(r.Date), Status: cleanText(r.Status),
-		Stage: cleanText(r.Stage), Recap: toMarkdown(ctx, c.Type, content)}
+	s := session{ID: c.ID, Number: r.Number, Date: markup.Clean(r.Date), Status: markup.Clean(r.Status),
+		Stage: markup.Clean(r.Stage), Recap: toMarkdown(ctx, c.Type, content)}
 	if l.View().Level < access.LevelGM {
 		s.setNotes(r.Published)
 		return s, nil
@@ -114,7 +115,7 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 
 func (s *session) setNotes(n *publishedNotes) {
 	if n != nil {
-		s.PlayNotes, s.ActualNotes = cleanText(n.Play), cleanText(n.Actual)
+		s.PlayNotes, s.ActualNotes = markup.Clean(n.Play), markup.Clean(n.Actual)
 	}
 }
 

@@ -40,9 +40,6 @@ func pageOf[T any](all []T, p page) ([]T, paged) {
 	return rows, pagedAt(p, canon.Total{Count: len(all)}, len(rows))
 }
 
-// cleanText returns text for readers: without invisible characters.
-func cleanText(s string) string { return markup.Clean(s) }
-
 // excerptLength is the number of characters of a description that a list shows.
 const excerptLength = 200
 
@@ -52,7 +49,7 @@ func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, er
 	if err != nil {
 		return "", err
 	}
-	text, cut := markup.Truncate(cleanText(canon.PlainText(c.Type, content)), excerptLength)
+	text, cut := markup.Truncate(markup.Clean(canon.PlainText(c.Type, content)), excerptLength)
 	if cut {
 		text += "…"
 	}
@@ -64,19 +61,19 @@ func toMarkdown(ctx context.Context, typ, content string) string {
 	switch canon.TextOf(typ) {
 	case canon.TextHTML:
 		if md, err := markup.ToMarkdown(ctx, content); err == nil {
-			return cleanText(md)
+			return markup.Clean(md)
 		}
-		return cleanText(markup.Text(content))
+		return markup.Clean(markup.Text(content))
 	case canon.TextData, canon.TextFile:
 		return ""
 	}
-	return cleanText(content)
+	return markup.Clean(content)
 }
 
 // storedFromMarkdown converts Markdown to the form in which a type stores it.
 func storedFromMarkdown(ctx context.Context, field, typ, md string) (string, error) {
 	if canon.TextOf(typ) != canon.TextHTML {
-		return cleanText(md), nil
+		return markup.Clean(md), nil
 	}
 	html, err := markup.ToHTML(ctx, md)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // kindInvolves is the kind of link from a timeline event to an entity.
@@ -58,7 +59,7 @@ func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]eve
 		if err != nil {
 			return nil, err
 		}
-		out[i] = event{c.ID, cleanText(d.Date), cmp.Or(cleanText(d.Precision), unknown), toMarkdown(ctx, c.Type, content),
+		out[i] = event{c.ID, markup.Clean(d.Date), cmp.Or(markup.Clean(d.Precision), unknown), toMarkdown(ctx, c.Type, content),
 			involved[c.ID], shownTo(l, c.Label)}
 		if out[i].Entities == nil {
 			out[i].Entities = []mention{}

@@ -5,6 +5,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/surface"
 )
@@ -199,7 +200,7 @@ func (in timelineUpdateIn) planUpdate(ctx context.Context, p *canon.Plan, card c
 	if err != nil {
 		return err
 	}
-	text := cleanText(h.description)
+	text := markup.Clean(h.description)
 	if card, err = p.Update(card, canon.Edit{Content: &text, Fields: fields}); err != nil {
 		return err
 	}

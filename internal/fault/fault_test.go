@@ -119,3 +119,17 @@ func TestProblemsNameEveryField(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestBelow(t *testing.T) {
+	inner := fault.BadField("name", "is needed")
+	var e *fault.Error
+	if err := fault.Below("ops[3].", fmt.Errorf("op: %w", inner)); !errors.As(err, &e) ||
+		e.Fields[0].Field != "ops[3].name" || inner.Fields[0].Field != "name" {
+		t.Errorf("%+v", e)
+	}
+	for _, plain := range []error{nil, errors.New("no"), fault.New(fault.NotFound, "no")} {
+		if got := fault.Below("ops[3].", plain); got != plain {
+			t.Errorf("%v became %v", plain, got)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +12,21 @@ func BrokenRule(field, format string, args ...any) *Error {
 	e := BadField(field, format, args...)
 	e.Kind = Rule
 	return e
+}
+
+// Below returns an error about a part of an input as one about the whole input: it puts the part's
+// path, such as "ops[3].", before the fields of an Error. Any other err is returned as it is.
+func Below(path string, err error) error {
+	var e *Error
+	if path == "" || !errors.As(err, &e) || len(e.Fields) == 0 {
+		return err
+	}
+	c := *e
+	c.Fields = slices.Clone(e.Fields)
+	for i := range c.Fields {
+		c.Fields[i].Field = path + c.Fields[i].Field
+	}
+	return &c
 }
 
 // Problems collects the errors in an input, by field. The zero value holds none.
