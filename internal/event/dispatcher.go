@@ -23,7 +23,7 @@ type Config struct {
 	Known      func(Type) bool  // reports whether a type of event exists; nil accepts every type
 	Change     *CardChange      // changes of cards that are recorded as events; nil for none
 	Now        func() time.Time // time.Now when nil
-	Logger     *slog.Logger     // slog's default when nil
+	Logger     *slog.Logger     // nil discards records
 }
 
 // Dispatcher delivers events to their handlers, in every world. It delivers each event to each
@@ -58,7 +58,7 @@ func New(c Config) (*Dispatcher, error) {
 		c.Now = time.Now
 	}
 	if c.Logger == nil {
-		c.Logger = slog.Default()
+		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	d := &Dispatcher{cfg: c, began: c.Now(), recorded: map[access.WorldID]map[versionID]bool{},
 		heads: map[access.WorldID]canon.Head{}}

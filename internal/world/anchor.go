@@ -73,6 +73,7 @@ func LatestMeeting(links []canon.Link, seen func(access.Label) bool) (at int64) 
 // maxAnchors bounds how many labels of one place have an anchor.
 const maxAnchors = 50
 
+// AnchorLinks returns the links that store the anchor of a place.
 func (m *AsOf) AnchorLinks(ctx context.Context, place canon.CardID) ([]canon.Link, error) {
 	return m.ReadLinks(ctx, canon.LinkQuery{From: place, Kinds: []string{LinkAnchor}}, maxAnchors)
 }

@@ -84,7 +84,8 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 			t.Errorf("%q: whole %d", text, whole)
 		}
 	}
-	for _, text := range []string{"", "…", strings.Repeat("\u0301", 40), strings.Repeat(".", 40), strings.Repeat(" ", 40),
+	for _, text := range []string{"", "…", strings.Repeat("\u0301", 40), strings.Repeat(".", 40),
+		strings.Repeat(" ", 40),
 		strings.Repeat("\n", 40)} {
 		for max := range 6 {
 			if short, _ := world.Shorten(text, max+1); utf8.RuneCountInString(short) > max+1 {

@@ -128,20 +128,10 @@ type locationContext struct {
 	RecentEvents []eventSummary `json:"recentEvents"`
 }
 
-type locationContextOut struct {
-	Item *locationContext `json:"item"`
-}
-
-func (o *locationContextOut) CiteAs(ref string) {
-	if o.Item != nil {
-		o.Item.CiteAs(ref)
-	}
-}
-
 // maxRecent bounds the events that a context lists.
 const maxRecent = 20
 
-func locationContextOf(ctx context.Context, m *AsOf, in aboutPlace) (out locationContextOut, err error) {
+func locationContextOf(ctx context.Context, m *AsOf, in aboutPlace) (out Item[locationContext], err error) {
 	t, ok, err := m.FindPlace(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
@@ -186,5 +176,5 @@ func locationContextOf(ctx context.Context, m *AsOf, in aboutPlace) (out locatio
 		return out, err
 	}
 	c.RecentEvents, err = m.recentEvents(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, maxRecent)
-	return locationContextOut{&c}, err
+	return Item[locationContext]{&c}, err
 }

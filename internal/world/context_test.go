@@ -205,7 +205,8 @@ func TestRereadReturnsSameAnswer(t *testing.T) {
 				}
 			}
 			if who == "user" {
-				if again, err = s.World.Reread(t.Context(), s.Grant("gm"), ref); err != nil || string(again) != worldtest.Uncited(got.Raw) {
+				again, err = s.World.Reread(t.Context(), s.Grant("gm"), ref)
+				if err != nil || string(again) != worldtest.Uncited(got.Raw) {
 					t.Errorf("%s read again by a gm, as a user: %v\n%s", tool, err, again)
 				}
 			}

@@ -8,7 +8,7 @@
 //
 // An AsOf is the source that a context is read from: a snapshot, the commit that is shown, and
 // the world time. ContextTool declares a tool whose answers can be cited by a proposal and read
-// again later (ref.go, reread.go).
+// again later (tool.go, ref.go).
 //
 // There are three kinds of clocks (clock.go, anchor.go). The world's clock is computed from
 // its last step and its rate; it runs while somebody plays. A player's clock advances by the

@@ -1,9 +1,14 @@
 package world
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/event"
 )
 
@@ -70,4 +75,40 @@ func KindOf(t event.Type) (EventKind, bool) {
 		return EventKind{}, false
 	}
 	return EventKinds[i], true
+}
+
+// Scope is the subject of an event: "loc:<id>", "player:<id>" or "global:world".
+type Scope string
+
+// GlobalScope is the scope of the whole world.
+const GlobalScope Scope = "global:world"
+
+// LocationScope returns the scope of a place.
+func LocationScope(id canon.CardID) Scope { return Scope("loc:" + id.String()) }
+
+// PlayerScope returns the scope of a player.
+func PlayerScope(id canon.CardID) Scope { return Scope("player:" + id.String()) }
+
+// ParseScope parses a scope. It also returns the card of the scope, or the zero id for the whole
+// world.
+func ParseScope(s string) (Scope, canon.CardID, bool) {
+	if Scope(s) == GlobalScope {
+		return GlobalScope, canon.CardID{}, true
+	}
+	kind, id, _ := strings.Cut(s, ":")
+	u, err := uuid.Parse(id)
+	ok := err == nil && len(id) == 36 && (kind == "loc" || kind == "player")
+	return Scope(kind + ":" + u.String()), canon.CardID(u), ok
+}
+
+// PlaceChange describes the event World.Location.Changed, which is recorded for every version of a
+// place except its first.
+func PlaceChange() *event.CardChange {
+	return &event.CardChange{CardType: TypeLocation, Cursor: "world.location-changes", Operation: "location_changed",
+		Event: func(v canon.Version) canon.Event {
+			return canon.Event{Type: string(LocationChanged), Scope: string(LocationScope(v.Card)), Label: v.Label, Version: 1,
+				Key:     "location-changed:" + v.Card.String() + ":" + v.Change.String(),
+				Actor:   canon.EventActor{Kind: "system"},
+				Payload: fmt.Appendf(nil, `{"locationId":%q,"changeId":%q}`, v.Card, v.Change)}
+		}}
 }

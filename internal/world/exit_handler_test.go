@@ -19,7 +19,8 @@ func TestAcceptedExitIsCreatedOnce(t *testing.T) {
 	s.Round(d)
 	tell := func(payload string) {
 		s.Change(func(p *canon.Plan) error {
-			return p.Event(canon.Event{Type: string(world.ExitCreated), Scope: string(world.GlobalScope), Payload: []byte(payload),
+			return p.Event(canon.Event{Type: string(world.ExitCreated), Scope: string(world.GlobalScope),
+				Payload: []byte(payload),
 				Version: 1})
 		})
 		s.Round(d)

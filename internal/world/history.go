@@ -26,9 +26,6 @@ type eventSummary struct {
 	PayloadTruncated bool            `json:"payloadTruncated,omitempty" jsonschema:"The payload is too long to be given here."`
 }
 
-// systemActor is the kind of the actor of events that name none.
-const systemActor = "system"
-
 // recentEvents lists the events of a query, latest first. Events whose type is not in EventKinds
 // belong to other surfaces.
 func (m *AsOf) recentEvents(ctx context.Context, q canon.EventQuery, limit int) ([]eventSummary, error) {
@@ -53,7 +50,8 @@ func (m *AsOf) summarizeEvents(ctx context.Context, events []canon.StoredEvent) 
 	}
 	out := make([]eventSummary, len(events))
 	for i, e := range events {
-		out[i] = eventSummary{ID: e.ID, EventType: e.Type, OccurredUtc: e.At, ActorKind: cmp.Or(e.Actor.Kind, systemActor), Status: known[e.ID]}
+		out[i] = eventSummary{ID: e.ID, EventType: e.Type, OccurredUtc: e.At, Status: known[e.ID],
+			ActorKind: cmp.Or(e.Actor.Kind, "system")}
 	}
 	return out, nil
 }

@@ -32,17 +32,7 @@ type playerContext struct {
 	Warnings     []string       `json:"warnings"`
 }
 
-type playerContextOut struct {
-	Item *playerContext `json:"item"`
-}
-
-func (o *playerContextOut) CiteAs(ref string) {
-	if o.Item != nil {
-		o.Item.CiteAs(ref)
-	}
-}
-
-func playerContextOf(ctx context.Context, m *AsOf, in playerIn) (out playerContextOut, err error) {
+func playerContextOf(ctx context.Context, m *AsOf, in playerIn) (out Item[playerContext], err error) {
 	t, ok, err := m.FindCard(ctx, in.PlayerID)
 	if err != nil || !ok || !t.IsType(TypePlayer) {
 		return out, err
@@ -90,7 +80,7 @@ func playerContextOf(ctx context.Context, m *AsOf, in playerIn) (out playerConte
 		return out, err
 	}
 	c.RecentEvents, err = m.recentPlayerEvents(ctx, t.ID, maxRecent)
-	return playerContextOut{&c}, err
+	return Item[playerContext]{&c}, err
 }
 
 // PlayerState is a player as shown to the person who plays it.

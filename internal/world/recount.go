@@ -194,7 +194,8 @@ func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (stri
 	case command.Rest:
 		return who + "sleeps.", nil
 	}
-	does := map[command.Verb]string{command.Drop: "puts down " + what, command.Use: "uses " + what, command.Throw: "throws " + what,
+	does := map[command.Verb]string{command.Drop: "puts down " + what, command.Use: "uses " + what,
+		command.Throw:  "throws " + what,
 		command.Attack: "strikes"}[d.Verb]
 	switch {
 	case does == "":

@@ -37,23 +37,13 @@ type spatialContext struct {
 	Neighbors      []neighbor   `json:"neighbors"`
 }
 
-type spatialOut struct {
-	Item *spatialContext `json:"item"`
-}
-
-func (o *spatialOut) CiteAs(ref string) {
-	if o.Item != nil {
-		o.Item.CiteAs(ref)
-	}
-}
-
 // Bounds of a spatial context. maxPlaces keeps an answer under the 32 KiB that clients accept.
 const (
 	maxDepth  = 5
 	maxPlaces = 200
 )
 
-func spatialContextOf(ctx context.Context, m *AsOf, in spatialIn) (out spatialOut, err error) {
+func spatialContextOf(ctx context.Context, m *AsOf, in spatialIn) (out Item[spatialContext], err error) {
 	depth := min(max(in.Depth, 1), maxDepth)
 	t, ok, err := m.FindPlace(ctx, in.LocationID)
 	if err != nil || !ok {
@@ -73,7 +63,7 @@ func spatialContextOf(ctx context.Context, m *AsOf, in spatialIn) (out spatialOu
 		c.Warnings = append(c.Warnings, fmt.Sprintf("only the nearest %d places are listed", maxPlaces-1))
 	}
 	c.Neighbors, err = m.shortestPaths(ctx, t.ID, reached, depth)
-	return spatialOut{&c}, err
+	return Item[spatialContext]{&c}, err
 }
 
 // shortestPaths returns the shortest path to each place that can be reached. Of several it returns

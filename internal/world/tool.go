@@ -62,9 +62,18 @@ type Citation struct {
 	ContextRef string `json:"contextRef,omitzero" jsonschema:"Send this as contextRef with what you propose from this answer."`
 }
 
-func (c *Citation) CiteAs(ref string) {
-	if c != nil {
-		c.ContextRef = ref
+// CiteAs sets the reference.
+func (c *Citation) CiteAs(ref string) { c.ContextRef = ref }
+
+// Item is an answer that consists of one item, which contains a Citation, or of none.
+type Item[T any] struct {
+	Item *T `json:"item"`
+}
+
+// CiteAs sets the reference of the item, if there is one.
+func (i *Item[T]) CiteAs(ref string) {
+	if c, ok := any(i.Item).(citable); ok && i.Item != nil {
+		c.CiteAs(ref)
 	}
 }
 

@@ -36,7 +36,8 @@ type Handled interface {
 	Handles(event.Type) bool
 	// Statuses returns the status of each event by id, as of a time. An event that is not
 	// in the answer has not been queued for its handlers yet.
-	Statuses(ctx context.Context, world access.WorldID, events []uuid.UUID, at time.Time) (map[uuid.UUID]event.Status, error)
+	Statuses(ctx context.Context, world access.WorldID, events []uuid.UUID,
+		at time.Time) (map[uuid.UUID]event.Status, error)
 }
 
 // World reads the model of a world: places, players, clocks and contexts. It is safe for concurrent use.

@@ -6,6 +6,6 @@
 // become ambiguities of the result.
 //
 // Version names the rules; it changes whenever the same text may be parsed differently. The
-// package also compares typed names with names (match.go) and finds them in descriptions
-// (mention.go). Resolving a name to a card at a place is up to package play.
+// package also compares typed names with names and finds them in descriptions (match.go).
+// Resolving a name to a card at a place is up to package play.
 package command

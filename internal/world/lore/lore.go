@@ -2,6 +2,7 @@ package lore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/world"
@@ -29,7 +31,7 @@ type Config struct {
 	// Embedder embeds texts for semantic-search-lore. nil means search by words only. It is
 	// given texts of every level.
 	Embedder Embedder
-	// Logger logs failures of the Embedder; slog's default when nil.
+	// Logger logs failures of the Embedder; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -51,12 +53,13 @@ func New(c Config) (*Lore, error) {
 	}
 	all := maps.Clone(factTypes)
 	maps.Copy(all, c.Types)
-	l := &Lore{world: c.World, canon: c.Canon, types: map[markup.Key]string{}, typeNames: slices.Sorted(maps.Keys(all)), maxFacts: maxIndexed}
+	l := &Lore{world: c.World, canon: c.Canon, types: map[markup.Key]string{},
+		typeNames: slices.Sorted(maps.Keys(all)), maxFacts: maxIndexed}
 	for name, kind := range all {
 		l.types[markup.KeyOf(name)] = kind
 	}
 	if c.Embedder != nil {
-		l.vectors = &vectors{embedder: c.Embedder, logger: cmp.Or(c.Logger, slog.Default())}
+		l.vectors = &vectors{embedder: c.Embedder, logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler))}
 	}
 	return l, nil
 }
@@ -97,4 +100,70 @@ func (l *Lore) Surface() op.Surface {
 		},
 		Resources: []*op.Resource{l.factResource()},
 	}
+}
+
+// factResource declares the resource that shows a fact.
+func (l *Lore) factResource() *op.Resource {
+	return &op.Resource{
+		Template: "world://fact/{factId}",
+		Name:     "fact",
+		Title:    "Fact",
+		Doc:      "A canonical fact of the world, as get-canonical-fact gives it.",
+		MIME:     "application/json",
+		Surfaces: onLore,
+		MinRole:  access.RoleUser,
+		Read:     l.readFact,
+		List:     l.listFacts,
+		Complete: l.completeFact,
+	}
+}
+
+func (l *Lore) readFact(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
+	err = l.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		f, err := l.loadFact(ctx, l.world.Current(snap), vars["factId"])
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			return fault.New(fault.NotFound, "there is no fact %q; look for it with search-lore",
+				markup.Clip(markup.Clean(vars["factId"]), 100))
+		}
+		text, err := op.Encode(f)
+		content = op.Content{Text: string(text), Modified: f.CreatedUTC}
+		if f.UpdatedUTC != nil {
+			content.Modified = *f.UpdatedUTC
+		}
+		return err
+	})
+	return content, err
+}
+
+// maxListedFacts bounds the facts in the resource list.
+const maxListedFacts = 10
+
+// listFacts lists the facts that changed most recently.
+func (l *Lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
+	err = l.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		recent, err := snap.Recent(ctx)
+		for _, card := range recent {
+			if _, fact := l.types[markup.KeyOf(card.Type)]; fact && card.Codename != "" && len(items) < maxListedFacts {
+				items = append(items, op.Listed{URI: "world://fact/" + card.Codename, Name: card.Codename,
+					Title:    markup.Clean(card.Name),
+					Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: true})
+			}
+		}
+		return err
+	})
+	return items, err
+}
+
+// completeFact returns the ids of facts whose id or name begins with prefix.
+func (l *Lore) completeFact(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
+	err = l.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		cards, _, err := snap.Cards(ctx, l.factsFilter(), canon.Page{Limit: 1000})
+		slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.Codename, b.Codename) })
+		out = world.CompleteCode(cards, prefix)
+		return err
+	})
+	return out, err
 }

@@ -307,7 +307,8 @@ func TestLargeWorldIsSearchedInStore(t *testing.T) {
 			t.Errorf("%q finds %v, want %s first", tc.query, got, tc.first)
 		}
 	}
-	if got := found(s.As("user"), "xyzzysecret lampwick"); slices.Contains(got, "secret") || slices.Contains(got, "notes") {
+	got := found(s.As("user"), "xyzzysecret lampwick")
+	if slices.Contains(got, "secret") || slices.Contains(got, "notes") {
 		t.Errorf("a user finds %v", got)
 	}
 	s.As("user").Call("search-lore", `{"query": "boots"}`).Is("items.0.snippet",

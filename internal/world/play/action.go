@@ -2,8 +2,9 @@ package play
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
+	"loregate/internal/markup"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -45,7 +46,11 @@ func (s *turn) planAction() error {
 // canContinueAfter reports whether later acts of a command still make sense after a failed act with
 // this verb.
 func canContinueAfter(v command.Verb) bool {
-	return slices.Contains([]command.Verb{command.Look, command.Examine, command.Inventory, command.Talk, command.Defend}, v)
+	switch v {
+	case command.Look, command.Examine, command.Inventory, command.Talk, command.Defend:
+		return true
+	}
+	return false
 }
 
 // impossible is the error of an act that cannot be done, in the words of the story. Such an act
@@ -60,4 +65,24 @@ func (i *impossible) Error() string { return i.text }
 
 func cannot(reason, format string, args ...any) error {
 	return &impossible{reason: reason, text: fmt.Sprintf(format, args...)}
+}
+
+// planTalk speaks to somebody, or to nobody.
+func (s *turn) planTalk() error {
+	s.action.Detail = markup.Clip(strings.Join(s.intent.Modifiers, " "), 200)
+	if s.intent.DirectObject == "" {
+		return s.finishTurn(world.PlayerAct)
+	}
+	to, err := s.findPersonHere(s.intent.DirectObject)
+	if err != nil {
+		return err
+	}
+	target := world.NewObjectRef(to, 0)
+	s.action.Target = &target
+	var f world.Speaker
+	world.DecodeFields(to.Fields, &f)
+	if n := len(f.Says); n > 0 && !to.IsType(world.TypePlayer) {
+		s.action.Line = int(s.presence.Clock/world.Minute)%n + 1
+	}
+	return s.finishTurn(world.PlayerAct)
 }

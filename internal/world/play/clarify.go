@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -113,13 +112,12 @@ func ambiguityOf(raw, name string, verb command.Verb, all []world.Card, descript
 	found := findMatches(what, all)
 	switch {
 	case len(found) > 1:
-		return command.Ambiguity{Kind: "reference", Span: command.SpanOf(raw, name), Options: titlesOf(found), Critical: true}, true
-	case len(found) == 0 && (verb == command.Look || verb == command.Examine) && command.SentenceAbout(description, what) != "":
+		return command.Ambiguity{Kind: "reference", Span: command.SpanOf(raw, name), Options: titlesOf(found),
+			Critical: true}, true
+	case len(found) == 1 || namesDoor(what):
 		return command.Ambiguity{}, false
-	case len(found) == 0 && slices.ContainsFunc(command.BareWords(what), func(w string) bool { return slices.Contains(doorWords, w) }):
+	case (verb == command.Look || verb == command.Examine) && command.SentenceAbout(description, what) != "":
 		return command.Ambiguity{}, false
-	case len(found) == 0:
-		return command.Ambiguity{Kind: "absent", Span: command.SpanOf(raw, name), Options: []string{}}, true
 	}
-	return command.Ambiguity{}, false
+	return command.Ambiguity{Kind: "absent", Span: command.SpanOf(raw, name), Options: []string{}}, true
 }

@@ -16,7 +16,8 @@ func TestCostsByCondition(t *testing.T) {
 	}{
 		{command.Move, 0, condition{}, 60_000}, {command.Flee, 0, condition{}, 60_000}, {command.Look, 0, condition{}, 5_000},
 		{command.Examine, 0, condition{}, 30_000},
-		{command.Attack, 0, condition{}, 6_000}, {command.Rest, 0, condition{}, 8 * world.Hour}, {command.Talk, 0, condition{}, 60_000},
+		{command.Attack, 0, condition{}, 6_000}, {command.Rest, 0, condition{}, 8 * world.Hour},
+		{command.Talk, 0, condition{}, 60_000},
 		{command.Move, 120_000, condition{}, 120_000},
 		{command.Move, 0, condition{terrain: "dense-forest"}, 90_000},
 		{command.Move, 120_000, condition{terrain: "dense-forest"}, 120_000}, {command.Move, 0, condition{load: 20}, 60_000},

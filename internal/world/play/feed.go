@@ -1,9 +1,11 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -134,8 +136,8 @@ func isRelevant(e canon.StoredEvent, player, place canon.CardID) bool {
 			return false // the clock only runs on; no time was skipped
 		}
 	}
-	return scope == world.GlobalScope || about == player || about == place || e.Actor.ID == player.String() || d.From != nil &&
-		*d.From == place
+	return scope == world.GlobalScope || about == player || about == place || e.Actor.ID == player.String() ||
+		d.From != nil && *d.From == place
 }
 
 // streamed is an event in a stream.
@@ -146,7 +148,8 @@ type streamed struct {
 
 func (m narrator) toMessage(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
 	t := streamed{envelope: toEnvelope(e)}
-	if e.Actor.ID == player.String() || event.Type(e.Type) == world.ClockReconciled && e.Scope == string(world.PlayerScope(player)) {
+	if e.Actor.ID == player.String() ||
+		event.Type(e.Type) == world.ClockReconciled && e.Scope == string(world.PlayerScope(player)) {
 		var d world.Action
 		world.DecodeFields(e.Payload, &d)
 		own := *m.AsOf
@@ -158,4 +161,34 @@ func (m narrator) toMessage(ctx context.Context, e canon.StoredEvent, player can
 	}
 	data, err := op.Encode(t)
 	return op.Message{ID: e.ID.String(), Event: "event", Data: json.RawMessage(data)}, err
+}
+
+// envelope is an event with everything that its reader may know of it.
+type envelope struct {
+	EventID        uuid.UUID       `json:"eventId"`
+	Type           string          `json:"type"`
+	OccurredUtc    time.Time       `json:"occurredUtc"`
+	Scope          string          `json:"scope"`
+	Actor          eventActor      `json:"actor"`
+	CorrelationID  string          `json:"correlationId"`
+	CausationID    string          `json:"causationId,omitempty"`
+	IdempotencyKey string          `json:"idempotencyKey,omitempty"`
+	Version        int             `json:"version"`
+	Payload        json.RawMessage `json:"payload"`
+}
+
+type eventActor struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id,omitempty"`
+}
+
+func toEnvelope(e canon.StoredEvent) envelope {
+	payload := e.Payload
+	if payload == nil {
+		payload = json.RawMessage("{}")
+	}
+	return envelope{EventID: e.ID, Type: e.Type, OccurredUtc: e.At, Scope: e.Scope,
+		Actor:         eventActor{cmp.Or(e.Actor.Kind, "system"), e.Actor.ID},
+		CorrelationID: e.Correlation, CausationID: e.Causation, IdempotencyKey: e.Key, Version: max(e.Version, 1),
+		Payload: payload}
 }

@@ -127,7 +127,8 @@ func (s *turn) addToHolder(c world.Held, n int64, to canon.CardID) error {
 	if err != nil {
 		return err
 	}
-	own := canon.Link{ID: canon.LinkIDOf(world.LinkHolds, to.String(), c.ID.String()), Kind: world.LinkHolds, From: to, To: c.ID}
+	own := canon.Link{ID: canon.LinkIDOf(world.LinkHolds, to.String(), c.ID.String()), Kind: world.LinkHolds,
+		From: to, To: c.ID}
 	has := int64(0)
 	if len(links) > 0 {
 		own = links[0]

@@ -262,7 +262,8 @@ func tellRest(d world.Action) string {
 	case d.CutMs == 0:
 		return "You sleep, and wake " + inDayPart(d.Clock) + "."
 	case d.DurationMs < world.Minute:
-		return "You lie down, and sleep does not come: hardly a moment has passed. Rest again when the world has caught up with you."
+		return "You lie down, and sleep does not come: hardly a moment has passed. " +
+			"Rest again when the world has caught up with you."
 	}
 	return "You sleep, and wake after " + world.FormatDuration(d.DurationMs) + ", " + inDayPart(d.Clock) +
 		". Time would pass no faster: the world has yet to catch up with you."

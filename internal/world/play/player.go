@@ -80,7 +80,8 @@ func (h *Host) planPlayer(ctx context.Context, p *canon.Plan, name string) error
 		return fault.BadField("name", "is not for players here; choose another")
 	}
 	p.Target(card.ID)
-	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(world.LinkAt, card.ID.String()), Kind: world.LinkAt, From: card.ID, To: start.ID,
+	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(world.LinkAt, card.ID.String()), Kind: world.LinkAt,
+		From: card.ID, To: start.ID,
 		Attrs: world.Presence{Clock: clock}.Attrs()})
 	return err
 }

@@ -41,7 +41,8 @@ func randomWorld(t testing.TB, store canon.Store, seed uint64) (*worldtest.Scene
 			if r.IntN(2) == 0 {
 				more = append(more, fmt.Sprintf(`"travelDurationMs":%d`, r.IntN(100_000)))
 			}
-			s.Way(from, command.Directions[r.IntN(len(command.Directions))], places[(i+1+r.IntN(len(places)-1))%len(places)], more...)
+			s.Way(from, command.Directions[r.IntN(len(command.Directions))],
+				places[(i+1+r.IntN(len(places)-1))%len(places)], more...)
 		}
 	}
 	for i := range 6 {
@@ -211,12 +212,14 @@ func TestConcurrentTakesOfLastThing(t *testing.T) {
 	for _, p := range players {
 		go func() {
 			b, _ := json.Marshal(map[string]string{"id": p.ID.String(), "text": "take the key"})
-			got, err := p.Scene.Ops.Invoke(t.Context(), p.Caller, op.Request{Operation: "send_command", Input: b, Transport: "rest"})
+			got, err := p.Scene.Ops.Invoke(t.Context(), p.Caller, op.Request{Operation: "send_command", Input: b,
+				Transport: "rest"})
 			if err != nil {
 				results <- err.Error()
 				return
 			}
-			results <- worldtest.Answer{Answer: optest.Answer{T: t, Raw: string(got.Output), Reply: got.Reply}}.At("results.0.outcome").(string)
+			a := worldtest.Answer{Answer: optest.Answer{T: t, Raw: string(got.Output), Reply: got.Reply}}
+			results <- a.At("results.0.outcome").(string)
 		}()
 	}
 	count := map[string]int{}
@@ -238,7 +241,8 @@ func TestHiddenCardsDoNotAffectAnswers(t *testing.T) {
 		for n := range 3 {
 			text := fmt.Sprintf("<p>%s</p>", strings.Repeat("hidden ", 1+i*20+n))
 			name := fmt.Sprintf("Hidden %d", n+i*0)
-			s.Card(canon.NewCard{Name: name, Type: []string{world.TypeLocation, world.TypeRealm, "Item"}[n], Content: text, Label: &gm,
+			s.Card(canon.NewCard{Name: name, Type: []string{world.TypeLocation, world.TypeRealm, "Item"}[n],
+				Content: text, Label: &gm,
 				Fields: json.RawMessage(fmt.Sprintf(`{"narrativeTags":["x%d"],"aliases":["well%d"]}`, i, i))})
 		}
 		s.Way("Square", []command.Direction{"west", "up"}[i], "Hidden 0")

@@ -54,7 +54,8 @@ func (h *Host) reconcilePlayer(ctx context.Context, g access.Grant, player canon
 		if err != nil {
 			return err
 		}
-		return p.Event(canon.Event{Type: string(world.ClockReconciled), Scope: string(world.PlayerScope(player)), Payload: payload,
+		return p.Event(canon.Event{Type: string(world.ClockReconciled), Payload: payload,
+			Scope: string(world.PlayerScope(player)),
 			Label: s.label, Version: 1,
 			Actor: canon.EventActor{Kind: "system"}})
 	})

@@ -114,12 +114,16 @@ func findKey(way world.Exit, own []world.Card) (world.Card, bool) {
 // meansDoor reports whether words mean an exit: they name its direction, a door, or something that
 // its description mentions.
 func (s *turn) meansDoor(words string, way world.Exit) bool {
-	for _, w := range command.BareWords(words) {
-		if d, _ := command.DirectionOf(w); d == way.Direction || slices.Contains(doorWords, w) {
-			return true
-		}
-	}
-	return command.Mentions(way.Description, words)
+	namesDirection := slices.ContainsFunc(command.BareWords(words), func(w string) bool {
+		d, _ := command.DirectionOf(w)
+		return d == way.Direction
+	})
+	return namesDirection || namesDoor(words) || command.Mentions(way.Description, words)
+}
+
+// namesDoor reports whether words name a door.
+func namesDoor(words string) bool {
+	return slices.ContainsFunc(command.BareWords(words), func(w string) bool { return slices.Contains(doorWords, w) })
 }
 
 // doorWords are the words for an exit that can be locked.
@@ -128,7 +132,8 @@ var doorWords = []string{"door", "gate", "lock", "hatch", "trapdoor", "grate", "
 // openExit unlocks an exit, and the exit back if that is locked too.
 func (s *turn) openExit(way world.Exit, key world.Card) error {
 	s.narrowLabel(key)
-	back, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: *way.To, To: s.place.ID, Kinds: []string{world.LinkExit}}, world.MaxExits)
+	back, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: *way.To, To: s.place.ID, Kinds: []string{world.LinkExit}},
+		world.MaxExits)
 	if err != nil {
 		return err
 	}
@@ -146,6 +151,7 @@ func (s *turn) openExit(way world.Exit, key world.Card) error {
 			return err
 		}
 	}
-	s.action.Direction, s.action.Effect, s.action.Objects = way.Direction, "unlocked", []world.ObjectRef{world.NewObjectRef(key, 0)}
+	s.action.Direction, s.action.Effect = way.Direction, "unlocked"
+	s.action.Objects = []world.ObjectRef{world.NewObjectRef(key, 0)}
 	return s.finishTurn(world.PlayerAct)
 }

@@ -26,6 +26,7 @@ func (s *Scene) As(who string) Actor {
 	return Actor{s, access.Caller{Subject: access.Subject(who), Roles: map[access.WorldID]access.Role{s.ID: role}}}
 }
 
+// Invoke makes a call.
 func (a Actor) Invoke(r op.Request) (*op.Answer, error) {
 	if r.Transport == "" {
 		r.Transport = "rest"
@@ -65,6 +66,7 @@ func (a Actor) Fails(code, name, input string) string {
 // Answer is the answer to a call.
 type Answer struct{ optest.Answer }
 
+// At returns the value at a path of the answer, or nil.
 func (a Answer) At(path string) any {
 	a.T.Helper()
 	v, _ := a.Answer.At(path)
@@ -96,6 +98,7 @@ func (s *Scene) Grant(who string) access.Grant {
 	return a.Grant
 }
 
+// Resource returns a request for a resource of the world.
 func Resource(uri string) op.ResourceRequest {
 	return op.ResourceRequest{Ask: op.Ask{World: "main"}, URI: uri}
 }

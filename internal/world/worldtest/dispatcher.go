@@ -22,7 +22,7 @@ func (s *Scene) Act(ctx context.Context, w access.WorldID, operation, key string
 	return f(a.Grant)
 }
 
-// New returns a scene with a dispatcher.
+// NewDispatcher returns a scene with a dispatcher.
 func NewDispatcher(t testing.TB, handlers ...event.Handler) (*Scene, *event.Dispatcher) {
 	store := sqlitetest.Open(t)
 	var d *event.Dispatcher
@@ -37,6 +37,7 @@ func NewDispatcher(t testing.TB, handlers ...event.Handler) (*Scene, *event.Disp
 
 type lateHandled struct{ *event.Dispatcher }
 
+// Dispatcher returns a dispatcher of the scene's events.
 func (s *Scene) Dispatcher(store job.Deliveries, handlers ...event.Handler) *event.Dispatcher {
 	s.T.Helper()
 	d, err := event.New(event.Config{Canon: s.Canon, Deliveries: store, Act: s.Act, Handlers: handlers,
@@ -47,6 +48,7 @@ func (s *Scene) Dispatcher(store job.Deliveries, handlers ...event.Handler) *eve
 	return d
 }
 
+// Round does a round of work of a dispatcher.
 func (s *Scene) Round(d *event.Dispatcher) time.Time {
 	s.T.Helper()
 	next, err := d.Round(s.T.Context())

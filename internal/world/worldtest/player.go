@@ -32,8 +32,10 @@ func (p Player) Does(text string, more ...func(*op.Request)) Answer {
 	return p.checked("send_command", text, got)
 }
 
+// Keyed gives a request an idempotency key.
 func Keyed(key string) func(*op.Request) { return func(r *op.Request) { r.IdempotencyKey = key } }
 
+// Stands returns the name of the place where the player is.
 func (p Player) Stands() string {
 	p.Scene.T.Helper()
 	name, _ := p.Call("get_player", `{"id":"`+p.ID.String()+`"}`).At("player.location.name").(string)
@@ -53,6 +55,7 @@ func (s *Scene) Joins(name string) Player {
 		Audience: "play", Player: u}}, canon.CardID(u)}
 }
 
+// Clock returns the player's clock.
 func (p Player) Clock() int64 {
 	p.Scene.T.Helper()
 	return int64(p.Call("get_player", `{"id":"`+p.ID.String()+`"}`).At("player.clock").(float64))
@@ -65,4 +68,5 @@ func (s *Scene) Tick(place string) int64 {
 		`"}`).At("item.tick").(float64))
 }
 
+// Pass lets real time pass.
 func (s *Scene) Pass(d time.Duration) { s.Now = s.Now.Add(d) }

@@ -110,6 +110,7 @@ func (s *Scene) Change(plan func(*canon.Plan) error) {
 	}
 }
 
+// Card creates a card.
 func (s *Scene) Card(c canon.NewCard) {
 	s.T.Helper()
 	s.Change(func(p *canon.Plan) error { _, err := p.Create(c); return err })
@@ -148,6 +149,7 @@ func (s *Scene) Way(from string, d command.Direction, to string, more ...string)
 	s.Link(world.LinkExit, from, to, `{"direction":"`+string(d)+`"`+strings.Join(append([]string{""}, more...), ",")+`}`)
 }
 
+// Layer lays a layer over a card, from one tick to another.
 func (s *Scene) Layer(on, kind, text string, from, to int64) {
 	s.T.Helper()
 	s.Change(func(p *canon.Plan) error {
@@ -160,6 +162,7 @@ func (s *Scene) Layer(on, kind, text string, from, to int64) {
 	})
 }
 
+// Edit edits a card.
 func (s *Scene) Edit(name string, e canon.Edit) {
 	s.T.Helper()
 	s.Change(func(p *canon.Plan) error {
@@ -172,6 +175,7 @@ func (s *Scene) Edit(name string, e canon.Edit) {
 	})
 }
 
+// Build creates the town.
 func (s *Scene) Build() {
 	gm := access.NewLabel(access.LevelGM)
 	s.Place("Quay", "<p>Black stone and wet rope. A tariff board leans here.</p>",
