@@ -15,7 +15,7 @@ func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access
 		return s, err
 	}
 	err = a.runAsOperator(ctx, id, "export_markdown", access.Read, func(g access.Grant) error {
-		s, err = exchange.ExportMarkdown(ctx, a.Canon, g.As(role.Level()), dir, exchange.MarkdownOptions{Progress: progress})
+		s, err = exchange.ExportMarkdown(ctx, a.Canon, g.As(role.Level()), dir, exchange.ExportOptions{Progress: progress})
 		return err
 	})
 	return s, err

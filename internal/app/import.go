@@ -27,7 +27,7 @@ type Importing struct {
 type Importer func(ctx context.Context, world, path string, o Importing) (exchange.Summary, error)
 
 // sourceImporters maps the name of each source format to its importer.
-var sourceImporters = map[string]func(context.Context, *canon.Canon, access.Grant, fs.FS, exchange.SourceOptions) (exchange.Summary, error){
+var sourceImporters = map[string]func(context.Context, *canon.Canon, access.Grant, fs.FS, exchange.Options) (exchange.Summary, error){
 	"srd":     exchange.ImportSRD,
 	"light":   exchange.ImportLight,
 	"ranvier": exchange.ImportRanvier,
@@ -98,14 +98,14 @@ func (a *App) ImportTurns(ctx context.Context, world, file string, o Importing) 
 	}
 	defer f.Close()
 	return a.runImport(ctx, world, "import_turns", o.DryRun, func(g access.Grant) (exchange.Summary, error) {
-		return exchange.ImportTurns(ctx, a.Canon, g, f, exchange.TurnsOptions{Label: filepath.Base(file), Level: o.Level,
+		return exchange.ImportTurns(ctx, a.Canon, g, f, exchange.Options{Label: filepath.Base(file), Level: o.Level,
 			Progress: o.Progress})
 	})
 }
 
 // openSource opens a folder, or the folder of a file. The folder's name is the label, so a file
 // gets the same ids whether it is imported alone or with the rest of its folder.
-func openSource(path string) (root *os.Root, o exchange.SourceOptions, err error) {
+func openSource(path string) (root *os.Root, o exchange.Options, err error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
 		return nil, o, explainUnreadable(path, err)

@@ -51,8 +51,7 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 		return nil, err
 	}
 	err = a.runAsOperator(ctx, w.ID, "load_sample", access.Write, func(g access.Grant) error {
-		summary, err := exchange.ImportMarkdown(ctx, a.Canon, g, sample.Files(), exchange.MarkdownOptions{
-			Label: "sample", Level: access.LevelUser, Native: true, Progress: progress})
+		summary, err := exchange.ImportMarkdown(ctx, a.Canon, g, sample.Files(), exchange.MarkdownOptions{Options: exchange.Options{Label: "sample", Level: access.LevelUser, Progress: progress}, Native: true})
 		if err == nil && len(summary.Problems) > 0 {
 			a.logger.Warn("the sample world came in with problems", "first", summary.Problems[0].String(), "count",
 				len(summary.Problems))

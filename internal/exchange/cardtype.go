@@ -38,13 +38,6 @@ var typeWords = map[string][]string{
 var typeKeys = []string{"type", "note_type", "notetype", "card_type", "cardtype", "kind", "category", "categories",
 	"class", "fileclass", "noteicon"}
 
-// TypeUse counts the notes that became cards of a type because of one word.
-type TypeUse struct {
-	By   string // the word and its source, for example: folder "03 Locations"
-	Type string
-	Many int
-}
-
 // typer determines the card types of notes.
 type typer struct {
 	known  map[string]string // card type by the key of a word

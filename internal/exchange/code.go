@@ -85,3 +85,33 @@ func (c *codeScanner) fenceLength(at int) int {
 	c.fences[mark[0]] = len(mark)
 	return 0
 }
+
+// fenceLanguage returns the first word after the fence of a fenced block, or "" if there is none.
+func fenceLanguage(code string) string {
+	fence := fenceForm.FindString(code)
+	if fence == "" {
+		return ""
+	}
+	info, _, _ := strings.Cut(code[len(fence):], "\n")
+	language, _, _ := strings.Cut(strings.TrimSpace(info), " ")
+	return language
+}
+
+// withoutCode returns a text without its code.
+func withoutCode(text string) string {
+	if !strings.ContainsAny(text, "`~") {
+		return text
+	}
+	code := newCodeScanner(text)
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		if n := code.codeLength(at); n > 0 {
+			b.WriteString("\n")
+			at += n
+			continue
+		}
+		b.WriteByte(text[at])
+		at++
+	}
+	return b.String()
+}

@@ -30,7 +30,9 @@ const (
 	batchBytes = 8 << 20
 )
 
+// run writes all cards, then the links and layers. Parents are written before their children.
 func (im *importer) run(ctx context.Context) error {
+	im.c.arrangeSheets()
 	im.total = len(im.c.sheets) + len(im.c.edges) + len(im.c.overlays)
 	if err := im.importCards(ctx); err != nil {
 		return err
@@ -120,6 +122,15 @@ func (im *importer) importCards(ctx context.Context) error {
 		rest = rest[n:]
 	}
 	return nil
+}
+
+// writeBatch creates or updates the cards of sheets in one commit. Unlike run, it keeps nothing of
+// them afterwards. The sheets must have their content and ids of their own, and parents must come
+// before their children.
+func (im *importer) writeBatch(ctx context.Context, batch []*sheet) error {
+	err := im.putSheets(ctx, batch)
+	clear(im.claimed)
+	return err
 }
 
 // putSheets creates or updates the cards of sheets that were read, in one commit.

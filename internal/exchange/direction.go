@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"cmp"
+	"iter"
 	"strings"
 )
 
@@ -15,6 +16,17 @@ var directions = []struct {
 	{"northeast", [3]int{1, 1, 0}}, {"northwest", [3]int{-1, 1, 0}}, {"southeast", [3]int{1, -1, 0}},
 	{"southwest", [3]int{-1, -1, 0}},
 	{"up", [3]int{0, 0, 1}}, {"down", [3]int{0, 0, -1}}, {"in", [3]int{}}, {"out", [3]int{}},
+}
+
+// gridSteps yields the directions that have a step on a grid, with that step.
+func gridSteps() iter.Seq2[string, [3]int] {
+	return func(yield func(string, [3]int) bool) {
+		for _, d := range directions {
+			if d.steps != [3]int{} && !yield(d.name, d.steps) {
+				return
+			}
+		}
+	}
 }
 
 // spareOrder is the order in which free directions are tried for an exit without a direction of its

@@ -29,51 +29,29 @@ type exporter struct {
 	places   pathAllocator
 }
 
-// eachCard calls f for every card in a snapshot.
-func eachCard(ctx context.Context, l *canon.Snapshot, f func(canon.Card)) error {
-	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, _, err := l.Cards(ctx, canon.Filter{}, page)
-		if err != nil {
-			return err
-		}
-		for _, c := range cards {
-			f(c)
-		}
-		if len(cards) < page.Limit {
-			return nil
-		}
-	}
-}
-
 // loadWorld reads all cards, links and layers of the snapshot, but no contents.
 func (x *exporter) loadWorld(ctx context.Context) error {
 	x.byID, x.byKey, x.children = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{},
 		map[canon.CardID][]canon.Card{}
 	x.links, x.layers = map[canon.CardID][]canon.Link{}, map[canon.CardID][]canon.Layer{}
 	x.folded, x.places = map[canon.CardID]bool{}, pathAllocator{map[string]bool{}}
-	err := eachCard(ctx, x.snapshot, func(c canon.Card) {
+	for c, err := range x.snapshot.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return err
+		}
 		x.cards = append(x.cards, c)
 		x.byID[c.ID] = c
 		x.byKey[c.Key] = append(x.byKey[c.Key], c)
 		x.children[c.Parent] = append(x.children[c.Parent], c)
-	})
-	if err != nil {
-		return err
 	}
 	slices.SortFunc(x.cards, func(a, b canon.Card) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Label.Level, b.Label.Level), slices.Compare(a.ID[:], b.ID[:]))
 	})
-	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		links, _, err := x.snapshot.Links(ctx, canon.LinkQuery{Page: page})
+	for l, err := range x.snapshot.AllLinks(ctx, canon.LinkQuery{}) {
 		if err != nil {
 			return err
 		}
-		for _, l := range links {
-			x.links[l.From] = append(x.links[l.From], l)
-		}
-		if len(links) < page.Limit {
-			break
-		}
+		x.links[l.From] = append(x.links[l.From], l)
 	}
 	for _, c := range x.cards {
 		layers, err := x.snapshot.Layers(ctx, canon.LayerQuery{Card: c.ID})
@@ -94,9 +72,14 @@ func (x *exporter) countWithheld(ctx context.Context, all *canon.Snapshot) error
 		return nil
 	}
 	n := 0
-	err := eachCard(ctx, all, func(canon.Card) { n++ })
+	for _, err := range all.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
 	x.sum.Withheld = n - len(x.cards)
-	return err
+	return nil
 }
 
 // writePages writes all pages and attachments.

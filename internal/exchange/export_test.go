@@ -38,7 +38,7 @@ func TestExportMatchesAudience(t *testing.T) {
 	} {
 		t.Run(tc.who+" as "+tc.as.String(), func(t *testing.T) {
 			dir := t.TempDir()
-			sum, err := ExportMarkdown(t.Context(), s.canon, s.as(tc.who), dir, MarkdownOptions{As: tc.as})
+			sum, err := ExportMarkdown(t.Context(), s.canon, s.as(tc.who), dir, ExportOptions{As: tc.as})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,27 +58,6 @@ func TestExportMatchesAudience(t *testing.T) {
 			}
 		})
 	}
-	dir := t.TempDir()
-	s.export("alice", dir, MarkdownOptions{})
-	fresh := newScene(t)
-	fresh.importDir("admin", dir, MarkdownOptions{})
-	fresh.wantSees(map[string]string{"user Letter": "-", "gm Letter": "RichText gm for Alice"})
-}
-
-func TestExportKeepsLevelsOfNameRules(t *testing.T) {
-	s := newScene(t)
-	s.create(canon.NewCard{Name: "Town+GM+Plot", Content: "plot"})
-	dir := t.TempDir()
-	s.export("admin", dir, MarkdownOptions{})
-	fresh := newScene(t)
-	_, err := fresh.canon.Update(t.Context(), fresh.as("admin"), func(p *canon.Plan) error {
-		return p.Configure("open", canon.Settings{GMParts: []string{"other"}})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fresh.importDir("admin", dir, MarkdownOptions{})
-	fresh.wantSees(map[string]string{"user Town+GM+Plot": "-", "gm Town+GM+Plot": "RichText gm plot", "user Town+GM": "-"})
 }
 
 func TestExportKeepsOtherFiles(t *testing.T) {
@@ -86,7 +65,7 @@ func TestExportKeepsOtherFiles(t *testing.T) {
 	s.create(canon.NewCard{Name: "A", Content: "a"})
 	s.create(canon.NewCard{Name: "B+C", Content: "c"})
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	s.export("admin", dir, MarkdownOptions{})
+	s.export("admin", dir, ExportOptions{})
 	write := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -95,14 +74,14 @@ func TestExportKeepsOtherFiles(t *testing.T) {
 	}
 	refused := func(want string) {
 		t.Helper()
-		_, err := ExportMarkdown(t.Context(), s.canon, s.as("admin"), dir, MarkdownOptions{})
+		_, err := ExportMarkdown(t.Context(), s.canon, s.as("admin"), dir, ExportOptions{})
 		if fault.KindOf(err) != fault.Conflict || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v, want a conflict over %s", err, want)
 		}
 	}
 	write(".gitignore", "x")
 	s.edit("B", func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
-	s.export("admin", dir, MarkdownOptions{})
+	s.export("admin", dir, ExportOptions{})
 	if _, err := os.Stat(filepath.Join(dir, "B")); err == nil {
 		t.Error("the folder of what is gone is still there")
 	}
@@ -111,7 +90,7 @@ func TestExportKeepsOtherFiles(t *testing.T) {
 	}
 	write("A.md", "edited")
 	refused("A.md")
-	s.export("admin", dir, MarkdownOptions{Overwrite: true})
+	s.export("admin", dir, ExportOptions{Overwrite: true})
 	if !strings.Contains(files(t, dir), "\na\n") {
 		t.Error("the edited file was not replaced")
 	}
@@ -131,39 +110,10 @@ func TestInterruptedExportCanBeRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.close()
-	s.export("admin", dir, MarkdownOptions{})
+	s.export("admin", dir, ExportOptions{})
 	if got := files(t, dir); strings.Contains(got, "Old") || strings.Contains(got, "journal") ||
 		!strings.Contains(got, "=== A.md") {
 		t.Errorf("%s", got)
-	}
-}
-
-func TestSymlinksAreNotFollowed(t *testing.T) {
-	dir, out := t.TempDir(), t.TempDir()
-	for _, err := range []error{
-		os.WriteFile(filepath.Join(out, "secret.md"), []byte("outside"), 0o600),
-		os.WriteFile(filepath.Join(out, "secret.png"), []byte("outside"), 0o600),
-		os.WriteFile(filepath.Join(dir, "A.md"), []byte("![[s.png]] a"), 0o600),
-		os.WriteFile(filepath.Join(dir, "N.md"), []byte("---\nloregate: 1\nname: N\ntype: File\nfile: s.png\n---\n"), 0o600),
-		os.WriteFile(filepath.Join(dir, "M.md"),
-			[]byte("---\nloregate: 1\nname: M\ntype: File\nfile: ../x/secret.png\n---\n"), 0o600),
-		os.Symlink(filepath.Join(out, "secret.md"), filepath.Join(dir, "B.md")),
-		os.Symlink(filepath.Join(out, "secret.png"), filepath.Join(dir, "s.png")),
-		os.Symlink(out, filepath.Join(dir, "folder")),
-	} {
-		if err != nil {
-			t.Skip(err)
-		}
-	}
-	s := newScene(t)
-	sum := s.importDir("admin", dir, MarkdownOptions{})
-	for _, line := range s.listing("admin") {
-		if strings.Contains(line, "outside") {
-			t.Errorf("came in: %s", line)
-		}
-	}
-	if sum.Created != 1 {
-		t.Errorf("%s", sum)
 	}
 }
 

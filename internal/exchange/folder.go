@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -107,14 +106,6 @@ func (f *folder) checkContents(overwrite bool) error {
 			"files were changed since the last export (%s); import them first, then export with overwrite", firstNames(edited))
 	}
 	return nil
-}
-
-// firstNames lists up to three names and the number of the others.
-func firstNames(list []string) string {
-	if len(list) > 3 {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:3], ", "), len(list)-3)
-	}
-	return strings.Join(list, ", ")
 }
 
 func (f *folder) loadManifest() error {

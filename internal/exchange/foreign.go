@@ -2,9 +2,6 @@ package exchange
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -31,7 +28,7 @@ var programTypes = []string{canon.TypeCardtype, "Set", "Setting", "User", "Role"
 // addNote adds the cards of one note: its own card, its tags and, if the note hides text from
 // readers, a GM child.
 func (f *foreignReader) addNote(ctx context.Context, n *note) error {
-	s := &sheet{file: n.path, id: f.v.cardID(n.path), name: n.name, own: access.NewLabel(n.level)}
+	s := &sheet{file: n.path, id: markdownID(f.v.o.Label, n.path), name: n.name, own: access.NewLabel(n.level)}
 	known := []string{"tags", "tag"}
 	if _, ok := access.ParseLevel(strings.ToLower(n.metaText("level"))); ok {
 		known = append(known, "level")
@@ -111,29 +108,6 @@ func (f *foreignReader) noteHTML(n *note, body string, level access.Level) func(
 	return htmlBody(text)
 }
 
-// plainBody returns a sheet body for a text that needs no conversion.
-func plainBody(text string) func(context.Context) (string, error) {
-	return func(context.Context) (string, error) { return text, nil }
-}
-
-// htmlBody returns a sheet body that converts a Markdown text to HTML when it is called. If the
-// conversion fails, it returns the Markdown and notConverted.
-func htmlBody(text string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		out, err := markup.ToHTML(ctx, text)
-		if err != nil && ctx.Err() == nil {
-			return text, notConverted{err}
-		}
-		return out, err
-	}
-}
-
-// notConverted is the error of a text that stays Markdown.
-type notConverted struct{ error }
-
-// gmPart is the name part of the child card that holds a card's secrets.
-const gmPart = "GM"
-
 func (f *foreignReader) addSecret(n *note, above *sheet, secret string) {
 	gm := &sheet{file: n.path, id: childID(above.id, gmPart), above: above, name: gmPart, typ: canon.TypeRichText,
 		own: access.NewLabel(access.LevelGM), matchIDOnly: true, body: f.noteHTML(n, secret, access.LevelGM)}
@@ -152,17 +126,8 @@ func (f *foreignReader) addTags(n *note, above *sheet) {
 			tags = append(tags, strings.Split(dir, "/")...)
 		}
 	}
-	content := markup.SetItems(tags)
-	if content == "" {
-		return
-	}
-	f.c.add(&sheet{file: n.path, id: childID(above.id, tagsPart), above: above, name: tagsPart, typ: canon.TypePointer,
-		items: true,
-		own:   access.NewLabel(access.LevelUser), body: plainBody(content)})
+	f.c.addTags(above, tags)
 }
-
-// tagsPart is the name part of the child card that holds a card's tags.
-const tagsPart = "tags"
 
 // addFolders adds cards for the folders that occur in note names and have no note of their own.
 // Such a card is visible to everyone who may read one of the notes below it.
@@ -189,7 +154,7 @@ func (f *foreignReader) addFolders() {
 		if slices.ContainsFunc(f.c.byKey[key], func(s *sheet) bool { return s.own.Level <= levels[key] }) {
 			continue
 		}
-		f.c.add(&sheet{file: names[key], id: f.v.cardID("folder:" + string(key)), name: names[key], folder: true,
+		f.c.add(&sheet{file: names[key], id: markdownID(f.v.o.Label, "folder:"+string(key)), name: names[key], folder: true,
 			own: access.NewLabel(levels[key]), body: plainBody("")})
 	}
 }
@@ -206,7 +171,7 @@ func (f *foreignReader) addAttachments() {
 		if slices.Contains(imageExtensions, strings.ToLower(path.Ext(file))) {
 			typ = canon.TypeImage
 		}
-		f.c.add(&sheet{file: file, id: f.v.cardID("file:" + file), name: name, typ: typ,
+		f.c.add(&sheet{file: file, id: markdownID(f.v.o.Label, "file:"+file), name: name, typ: typ,
 			own:    access.NewLabel(max(f.v.o.Level, f.shown[file], f.fileLevel(file))),
 			fields: fieldsOf(map[string]any{"file_name": path.Base(file)}), data: readFile(f.v.files, file)})
 	}
@@ -235,22 +200,5 @@ func (f *foreignReader) reportUnused() {
 	}
 	for _, kind := range sortedKeys(left) {
 		f.c.addProblem(kind, 0, "files that no note shows: %d; left out", left[kind])
-	}
-}
-
-// readFile returns a function that reads an attachment when it is called.
-func readFile(files fs.FS, file string) func() ([]byte, error) {
-	return func() ([]byte, error) {
-		if info, err := fs.Stat(files, file); err != nil || info.Size() > canon.MaxFile {
-			if err == nil {
-				err = fmt.Errorf("longer than %d bytes", canon.MaxFile)
-			}
-			return nil, err
-		}
-		data, err := fs.ReadFile(files, file)
-		if err == nil && len(data) == 0 {
-			err = errors.New("empty")
-		}
-		return data, err
 	}
 }

@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"loregate/internal/access"
 )
 
-// note is a parsed Markdown file.
-type note struct {
+// mdNote is a parsed Markdown file.
+type mdNote struct {
 	path    string // slash-separated, relative to the vault
 	meta    map[string]any
 	body    string
@@ -22,12 +19,9 @@ type note struct {
 	broken  bool // the front matter could not be read; invalid YAML is kept in raw
 	raw     string
 	reports []Problem
-
-	name  string       // of its card; set by vault.indexNotes
-	level access.Level // minimum level of its readers; set by vault.indexNotes
 }
 
-func (n *note) addReport(line int, format string, args ...any) {
+func (n *mdNote) addReport(line int, format string, args ...any) {
 	n.reports = append(n.reports, Problem{n.path, line, fmt.Sprintf(format, args...)})
 }
 
@@ -36,8 +30,8 @@ const maxMeta = 1 << 20
 
 // parseNote parses a Markdown file. It converts line ends to "\n", drops a byte order mark and
 // replaces invalid UTF-8 and NUL by U+FFFD.
-func parseNote(path string, data []byte) *note {
-	n := &note{path: path, meta: map[string]any{}, line: 1}
+func parseNote(path string, data []byte) *mdNote {
+	n := &mdNote{path: path, meta: map[string]any{}, line: 1}
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\ufeff"), "\ufffd")
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(text)
 	if !strings.HasPrefix(text, "---\n") {
@@ -71,7 +65,7 @@ var jsonStart = regexp.MustCompile(`^\{\s*(?:"|\}[ \t]*\n)`)
 
 // readJSON takes JSON front matter off the text: an object at the start of the text, with nothing
 // after it on its last line.
-func (n *note) readJSON() {
+func (n *mdNote) readJSON() {
 	text := n.body
 	if !jsonStart.MatchString(text[:min(len(text), maxMeta)]) {
 		return
@@ -123,12 +117,12 @@ func findMetaEnd(text string) int {
 	}
 }
 
-func (n *note) readMeta(head string) {
+func (n *mdNote) readMeta(head string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
 		n.broken = true
-		n.addReport(yamlLine(err)+1, "front matter is not YAML (%s); the note comes in without it, for the GM only",
-			yamlWhy(err))
+		line, why := yamlProblem(err)
+		n.addReport(max(line, 1)+1, "front matter is not YAML (%s); the note comes in without it, for the GM only", why)
 		return
 	}
 	if len(doc.Content) == 0 {
@@ -142,28 +136,13 @@ func (n *note) readMeta(head string) {
 	n.meta, _ = n.metaValue(doc.Content[0], 0).(map[string]any)
 }
 
-var lineForm = regexp.MustCompile(`line (\d+)`)
-
-func yamlLine(err error) int {
-	if m := lineForm.FindStringSubmatch(err.Error()); m != nil {
-		line, _ := strconv.Atoi(m[1]) // the pattern matches only digits
-		return line
-	}
-	return 1
-}
-
-func yamlWhy(err error) string {
-	why := strings.TrimPrefix(err.Error(), "yaml: ")
-	return strings.TrimLeft(lineForm.ReplaceAllString(why, ""), ": ")
-}
-
 // maxYAMLDepth is the maximum nesting of front matter. Aliases of anything but scalars are refused,
 // because they can grow without bound.
 const maxYAMLDepth = 64
 
 // metaValue converts a YAML node to a JSON value. Scalars that JSON does not have, such as dates,
 // stay text. Of duplicate keys the last counts, and the duplicate is reported.
-func (n *note) metaValue(node *yaml.Node, depth int) any {
+func (n *mdNote) metaValue(node *yaml.Node, depth int) any {
 	if depth > maxYAMLDepth {
 		n.addReport(node.Line+1, "nested deeper than %d; left out", maxYAMLDepth)
 		return nil

@@ -2,7 +2,7 @@ package exchange
 
 import (
 	"context"
-	"strconv"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -13,14 +13,21 @@ import (
 const batchLinks = 500
 
 func (im *importer) importLinks(ctx context.Context) error {
-	for rest := im.c.edges; len(rest) > 0; {
-		n := min(batchLinks, len(rest))
-		batch := rest[:n]
-		rest = rest[n:]
+	return inBatches(ctx, im, im.c.edges, func(g *graphPlanner, e *edge) error { return g.planLink(ctx, e) })
+}
+
+func (im *importer) importLayers(ctx context.Context) error {
+	return inBatches(ctx, im, im.c.overlays, func(g *graphPlanner, o *overlay) error { return g.planLayer(ctx, o) })
+}
+
+// inBatches commits links or layers in batches, with one call of plan for each.
+func inBatches[T any](ctx context.Context, im *importer, all []T, plan func(*graphPlanner, T) error) error {
+	for batch := range slices.Chunk(all, batchLinks) {
 		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
-			g := &graphPlanner{im: im, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{}}
-			for _, e := range batch {
-				if err := g.planLink(ctx, e); err != nil {
+			g := &graphPlanner{im: im, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{},
+				layers: map[canon.CardID]map[canon.LayerID]canon.Layer{}}
+			for _, item := range batch {
+				if err := plan(g, item); err != nil {
 					return err
 				}
 			}
@@ -29,7 +36,7 @@ func (im *importer) importLinks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		im.addSteps(n)
+		im.addSteps(len(batch))
 	}
 	return nil
 }
@@ -79,24 +86,6 @@ func (g *graphPlanner) planLink(ctx context.Context, e *edge) error {
 	return nil
 }
 
-// linkID derives the id of a link that has none. Exits with a direction and "at" links get the same
-// ids that play derives, so that an import and a player's move refer to the same exit and the same
-// presence.
-func linkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
-	switch {
-	case kind == "exit" && direction != "":
-		return canon.LinkIDOf(kind, from.String(), direction)
-	case kind == "at":
-		return canon.LinkIDOf(kind, from.String())
-	}
-	return canon.LinkID(derivedID("link", kind, from.String(), to.String(), direction))
-}
-
-// layerID derives the id of a layer that has none.
-func layerID(card canon.CardID, kind string, from int64, number int) canon.LayerID {
-	return canon.LayerID(derivedID("layer", card.String(), kind, strconv.FormatInt(from, 10), strconv.Itoa(number)))
-}
-
 // findEnd returns the card at one end of a link; ok is false if there is no such card.
 func (g *graphPlanner) findEnd(e *edge, at linkEnd) (canon.Card, bool, error) {
 	s := at.sheet
@@ -128,42 +117,14 @@ func (g *graphPlanner) linksFrom(ctx context.Context, from canon.CardID) (map[ca
 		return there, nil
 	}
 	there := map[canon.LinkID]canon.Link{}
-	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		list, _, err := g.p.Links(ctx, canon.LinkQuery{From: from, Page: page})
+	for l, err := range g.p.AllLinks(ctx, canon.LinkQuery{From: from}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range list {
-			there[l.ID] = l
-		}
-		if len(list) < page.Limit {
-			break
-		}
+		there[l.ID] = l
 	}
 	g.links[from] = there
 	return there, nil
-}
-
-func (im *importer) importLayers(ctx context.Context) error {
-	for rest := im.c.overlays; len(rest) > 0; {
-		n := min(batchLinks, len(rest))
-		batch := rest[:n]
-		rest = rest[n:]
-		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
-			g := &graphPlanner{im: im, p: p, t: t, layers: map[canon.CardID]map[canon.LayerID]canon.Layer{}}
-			for _, o := range batch {
-				if err := g.planLayer(ctx, o); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		im.addSteps(n)
-	}
-	return nil
 }
 
 func (g *graphPlanner) planLayer(ctx context.Context, o *overlay) error {

@@ -6,7 +6,19 @@ import (
 	"strings"
 
 	"loregate/internal/fault"
-	"loregate/internal/markup"
+)
+
+// mark is a reason to hide a note, or a part of it, from players.
+type mark struct {
+	rule  string // name of a rule in Rules
+	what  string // the folder's path, word, tag or key that matched
+	doubt bool   // a suspicion that the user should confirm
+}
+
+// Names of the rules that every format shares.
+const (
+	ruleFolder  = "folder"
+	ruleSetting = "setting"
 )
 
 // Hide counts the notes that an import hides because of one mark.
@@ -38,12 +50,13 @@ type chooser struct {
 	seen          map[string]bool // marks already counted, by mark and file
 }
 
-func newChooser(o MarkdownOptions) *chooser {
+// newChooser returns a chooser with the items of Open and Confirm.
+func newChooser(open, confirm []string) *chooser {
 	c := &chooser{hides: map[mark]*Hide{}, seen: map[string]bool{}}
-	for _, text := range o.Open {
+	for _, text := range open {
 		c.open = append(c.open, newChoice(text))
 	}
-	for _, text := range o.Confirm {
+	for _, text := range confirm {
 		c.confirm = append(c.confirm, newChoice(text))
 	}
 	return c
@@ -59,6 +72,17 @@ func (c *choice) isAbout(m mark, file string) bool {
 		forms = append(forms, path.Base(what))
 	}
 	return c.folded != "" && (slices.Contains(forms, c.folded) || slices.Contains(forms, "#"+c.folded))
+}
+
+// isConfirmed reports whether an item of Confirm is one of the given paths or names.
+func (c *chooser) isConfirmed(names ...string) bool {
+	found := false
+	for _, k := range c.confirm {
+		if k.folded != "" && slices.ContainsFunc(names, func(name string) bool { return foldCase(name) == k.folded }) {
+			k.used, found = true, true
+		}
+	}
+	return found
 }
 
 // decideMark reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
@@ -146,66 +170,4 @@ func (c *chooser) checkUnusedChoices() error {
 		}
 	}
 	return nil
-}
-
-// folderMarks returns the marks of all folders above a file.
-func (v *vault) folderMarks(file string) (all []mark) {
-	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if v.isGMFolder(dir) {
-			all = append(all, mark{ruleSetting, dir, false})
-		} else if secretWord(path.Base(dir), false) != "" {
-			all = append(all, mark{ruleFolder, dir, true})
-		}
-		for _, k := range v.choices.confirm {
-			if k.folded != "" && (k.folded == foldCase(dir) || k.folded == path.Base(foldCase(dir))) {
-				k.used = true
-				all = append(all, mark{ruleSetting, dir, false})
-			}
-		}
-	}
-	return all
-}
-
-// isGMFolder reports whether import.gm_folders names a folder: by its path, or by its base name at
-// any depth. Base names are compared as card names are.
-func (v *vault) isGMFolder(dir string) bool {
-	found := false
-	for _, name := range v.o.GMFolders {
-		name = strings.Trim(strings.TrimSpace(name), "/")
-		if key := markup.PartKey(name); foldCase(name) == foldCase(dir) || key != "" &&
-			key == markup.PartKey(path.Base(dir)) {
-			v.gmUsed[name], found = true, true
-		}
-	}
-	return found
-}
-
-// isInGMFolder reports whether import.gm_folders names a folder above a file.
-func (v *vault) isInGMFolder(file string) bool {
-	found := false
-	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		found = v.isGMFolder(dir) || found
-	}
-	return found
-}
-
-// checkUnusedFolders returns an error if import.gm_folders names a folder that does not exist: the
-// notes it should hide would be imported as visible.
-func (v *vault) checkUnusedFolders() error {
-	for _, name := range v.o.GMFolders {
-		if name = strings.Trim(strings.TrimSpace(name), "/"); name != "" && !v.gmUsed[name] {
-			return fault.New(fault.Invalid,
-				"import.gm_folders: there is no folder %q; name folders as they are called, by name or path from the top of the vault", name)
-		}
-	}
-	return nil
-}
-
-// isFileHidden reports whether a file is hidden by its name or by a folder above it.
-func (v *vault) isFileHidden(file string) bool {
-	hidden := false
-	for _, m := range append(v.folderMarks(file), nameMarks(strings.TrimSuffix(path.Base(file), path.Ext(file)))...) {
-		hidden = v.choices.decideMark(m, file, false) || hidden
-	}
-	return hidden
 }

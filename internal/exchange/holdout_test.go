@@ -98,7 +98,7 @@ func (h holdout) judge(t testing.TB) (v verdict) {
 	c, guard, w := newWorld(t)
 	grant := func(who access.Caller) access.Grant { return admit(t, guard, who, w) }
 	sum, err := exchange.ImportMarkdown(t.Context(), c, grant(owner), fstest.MapFS{h.Path: {Data: []byte(h.Content)}},
-		exchange.MarkdownOptions{Label: "vault"})
+		exchange.MarkdownOptions{Options: exchange.Options{Label: "vault"}})
 	if err != nil {
 		t.Fatalf("%s: %v", h.Name, err)
 	}
@@ -166,7 +166,7 @@ func readable(t testing.TB, c *canon.Canon, g access.Grant) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := exchange.ExportMarkdown(t.Context(), c, g, dir, exchange.MarkdownOptions{}); err != nil {
+	if _, err := exchange.ExportMarkdown(t.Context(), c, g, dir, exchange.ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

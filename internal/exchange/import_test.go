@@ -12,17 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
-	"loregate/internal/markup"
 )
-
-// vaultOf returns a vault with the given texts, by path.
-func vaultOf(texts map[string]string) fstest.MapFS {
-	m := fstest.MapFS{}
-	for p, text := range texts {
-		m[p] = &fstest.MapFile{Data: []byte(text)}
-	}
-	return m
-}
 
 func (s *scene) importAs(who string, texts map[string]string, o MarkdownOptions) Summary {
 	s.t.Helper()
@@ -31,27 +21,6 @@ func (s *scene) importAs(who string, texts map[string]string, o MarkdownOptions)
 		s.t.Fatal(err)
 	}
 	return sum
-}
-
-// see returns the type, own level and text of a card as the given user sees it, or "-" if it is not
-// visible.
-func (s *scene) see(who, name string) string {
-	s.t.Helper()
-	c, text, ok := s.content(who, name)
-	if !ok {
-		return "-"
-	}
-	return fmt.Sprintf("%s %s %s", c.Type, c.Label.Level, text)
-}
-
-func (s *scene) wantSees(want map[string]string) {
-	s.t.Helper()
-	for _, k := range sortedKeys(want) {
-		who, name, _ := strings.Cut(k, " ")
-		if got := s.see(who, name); got != want[k] {
-			s.t.Errorf("%s sees %q:\n got %q\nwant %q", who, name, got, want[k])
-		}
-	}
 }
 
 func TestNoteBecomesCards(t *testing.T) {
@@ -76,7 +45,7 @@ func TestNoteBecomesCards(t *testing.T) {
 		{"a folder of the GM, named otherwise", map[string]string{"a/secret factions/x/Mill.md": "a"},
 			MarkdownOptions{GMFolders: []string{"Secret Factions"}, Folders: FolderNone},
 			map[string]string{"user Mill": "-", "gm Mill": "Faction gm <p>a</p>"}},
-		{"a level for all", map[string]string{"Mill.md": "a"}, MarkdownOptions{Level: access.LevelGM},
+		{"a level for all", map[string]string{"Mill.md": "a"}, MarkdownOptions{Options: Options{Level: access.LevelGM}},
 			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a</p>"}},
 		{"a level of a character", map[string]string{"Hero.md": "---\nlevel: 5\n---\na"}, MarkdownOptions{},
 			map[string]string{"user Hero": "RichText user <p>a</p>"}},
@@ -168,12 +137,12 @@ func visibilityOf(t testing.TB, text string) access.Level {
 func TestImportingAgainUpdates(t *testing.T) {
 	s := newScene(t)
 	v := map[string]string{"Mill.md": "old %%s%%", "Inn.md": "inn"}
-	s.importAs("admin", v, MarkdownOptions{Label: "v"})
+	s.importAs("admin", v, MarkdownOptions{Options: Options{Label: "v"}})
 	s.edit("Mill", func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, "The Mill"); return err })
 	s.edit("Inn", func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
 
 	v["Mill.md"] = "new %%t%%"
-	sum := s.importAs("admin", v, MarkdownOptions{Label: "v"})
+	sum := s.importAs("admin", v, MarkdownOptions{Options: Options{Label: "v"}})
 	s.wantSees(map[string]string{"user The Mill": "RichText user <p>new</p>", "user Mill": "-",
 		"gm The Mill+GM": "RichText gm <p>t</p>", "admin Inn": "-"})
 	if sum.Updated != 2 || sum.Created != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Why, "trash") {
@@ -181,7 +150,7 @@ func TestImportingAgainUpdates(t *testing.T) {
 	}
 
 	v["Mill.md"] = "---\nsecret: true\n---\nthe heir lies here"
-	s.importAs("admin", v, MarkdownOptions{Label: "v"})
+	s.importAs("admin", v, MarkdownOptions{Options: Options{Label: "v"}})
 	s.wantSees(map[string]string{"user The Mill": "-", "gm The Mill": "RichText gm <p>the heir lies here</p>"})
 	s.edit("The Mill", func(p *canon.Plan, c canon.Card) error {
 		_, err := p.SetLabel(c, access.NewLabel(access.LevelUser))
@@ -209,44 +178,6 @@ func TestSecretVersionsStayHiddenAfterLowering(t *testing.T) {
 	}
 }
 
-func (s *scene) edit(name string, f func(*canon.Plan, canon.Card) error) {
-	s.t.Helper()
-	_, err := s.canon.Update(s.t.Context(), s.as("admin"), func(p *canon.Plan) error {
-		c, err := p.Card(name)
-		if err != nil {
-			return err
-		}
-		return f(p, c)
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *scene) versions(who, name string) (texts []string) {
-	s.t.Helper()
-	ctx := s.t.Context()
-	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
-		c, err := l.Find(ctx, name)
-		if err != nil {
-			return err
-		}
-		list, _, err := l.Versions(ctx, c.ID, canon.Page{Limit: 100})
-		for _, v := range list {
-			text, err := l.Body(ctx, v.Content)
-			if err != nil {
-				return err
-			}
-			texts = append(texts, text)
-		}
-		return err
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return texts
-}
-
 func TestImportLeavesHiddenCardsAlone(t *testing.T) {
 	s := newScene(t)
 	gm := access.NewLabel(access.LevelGM)
@@ -261,14 +192,6 @@ func TestImportLeavesHiddenCardsAlone(t *testing.T) {
 	s.importAs("admin", map[string]string{"GM/Town.md": "---\ntags: a\n---\nstill hidden"},
 		MarkdownOptions{Folders: FolderNone})
 	s.wantSees(map[string]string{"user Town": "RichText user open", "user Town+tags": "-"})
-}
-
-func (s *scene) create(n canon.NewCard) {
-	s.t.Helper()
-	if _, err := s.canon.Update(s.t.Context(), s.as("admin"),
-		func(p *canon.Plan) error { _, err := p.Create(n); return err }); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 func TestADryRunChangesNothing(t *testing.T) {
@@ -295,11 +218,11 @@ func TestDryRunCountsLevels(t *testing.T) {
 		v[fmt.Sprintf("open%d.md", i)] = "---\ntags: a\n---\nx %%y%%"
 	}
 	s := newScene(t)
-	dry, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").DryRun(), vaultOf(v), MarkdownOptions{Label: "v"})
+	dry, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").DryRun(), vaultOf(v), MarkdownOptions{Options: Options{Label: "v"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.importAs("admin", v, MarkdownOptions{Label: "v"})
+	s.importAs("admin", v, MarkdownOptions{Options: Options{Label: "v"}})
 	cards := func(who string) int {
 		return len(slices.DeleteFunc(s.listing(who), func(line string) bool { return !strings.HasPrefix(line, "card ") }))
 	}
@@ -307,7 +230,7 @@ func TestDryRunCountsLevels(t *testing.T) {
 	if !maps.Equal(dry.Levels, want) {
 		t.Errorf("a dry run says %v, and %v came in", dry.Levels, want)
 	}
-	if again := s.importAs("admin", v, MarkdownOptions{Label: "v"}); !maps.Equal(again.Levels, want) ||
+	if again := s.importAs("admin", v, MarkdownOptions{Options: Options{Label: "v"}}); !maps.Equal(again.Levels, want) ||
 		!strings.Contains(again.String(), "Players see") {
 		t.Errorf("importing again says %v: %s", again.Levels, again)
 	}
@@ -413,19 +336,5 @@ func TestImportOfUnreadableFolder(t *testing.T) {
 	_, err := ImportMarkdown(t.Context(), s.canon, s.as("admin"), errorFS{}, MarkdownOptions{})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestPlainName(t *testing.T) {
-	for in, want := range map[string]string{"a": "a", "a+b": "a b", " a ": "a", "a/b": "a b", "Étage": "Étage",
-		"a|[[b]]": "a b", strings.Repeat("x", 300): strings.Repeat("x", 120)} {
-		if got := plainName(in); got != want {
-			t.Errorf("plainName(%q) = %q, want %q", in, got, want)
-		}
-	}
-	for _, in := range []string{"", "!", "\x00", "\u202e", "{{}}", strings.Repeat("+", 500)} {
-		if err := markup.CheckName(plainName(in)); err != nil {
-			t.Errorf("plainName(%q): %v", in, err)
-		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // exits. An agent becomes a Character in its room. An object becomes an Item, held by the room,
 // agent or container that it is in. Nodes are identified by their ids, which consist of a name and
 // a number. Each file is a separate world.
-func ImportLight(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o SourceOptions) (Summary, error) {
+func ImportLight(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o Options) (Summary, error) {
 	return importSource(ctx, c, g, "light", o, func(s *source) error {
 		names, err := s.jsonFiles(files)
 		if err != nil {
@@ -32,7 +32,7 @@ func ImportLight(ctx context.Context, c *canon.Canon, g access.Grant, files fs.F
 				return err
 			}
 		}
-		if len(s.c.sheets) == 0 {
+		if !s.hasCards() {
 			return s.emptyError("no file holds the nodes of a world")
 		}
 		return nil
@@ -97,7 +97,7 @@ func lightKind(e entry) string {
 }
 
 func (x *lightFile) addProblem(n *lightNode, format string, args ...any) {
-	x.s.c.addProblem(x.file, n.line, "%q "+format, append([]any{n.key}, args...)...)
+	x.s.addProblem(x.file, n.line, "%q "+format, append([]any{n.key}, args...)...)
 }
 
 // idNumber returns the number at the end of a node's id. It distinguishes nodes of one name.

@@ -11,13 +11,6 @@ import (
 	"loregate/internal/markup"
 )
 
-// mark is a reason to hide a note, or a part of it, from players.
-type mark struct {
-	rule  string // name of a rule in Rules
-	what  string // the folder's path, word, tag or key that matched
-	doubt bool   // a suspicion that the user should confirm
-}
-
 // Names of the rules.
 const (
 	ruleLevel       = "level"
@@ -25,9 +18,7 @@ const (
 	ruleFrontMatter = "front matter"
 	ruleTag         = "tag"
 	rulePlusGM      = "+GM in a name"
-	ruleFolder      = "folder"
 	ruleName        = "name"
-	ruleSetting     = "setting"
 	ruleCallout     = "callout"
 	ruleComment     = "comment"
 	ruleElement     = "HTML element"

@@ -26,11 +26,6 @@ var (
 		"n/a", "na", "-"}
 )
 
-// hasKey reports whether one of the words has the given key.
-func hasKey(words []string, key string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return markup.PartKey(w) == key })
-}
-
 // truth is the meaning of a value that may be a yes or no in any spelling.
 type truth int
 
@@ -75,26 +70,6 @@ func truthOf(v any) truth {
 		return isYes
 	}
 	return isText
-}
-
-// textsOf returns all texts in a value, however nested.
-func textsOf(v any) (all []string) {
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			all = append(all, textsOf(item)...)
-		}
-	case map[string]any:
-		for _, k := range sortedKeys(v) {
-			all = append(all, k)
-			all = append(all, textsOf(v[k])...)
-		}
-	default:
-		if text := textOf(v); text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // metaMarks returns the marks of one value of front matter.
@@ -148,7 +123,7 @@ func keyMarks(name, key string, v any, said truth) []mark {
 				return []mark{{ruleFrontMatter, name + ": " + text, false}}
 			}
 			if secretWord(text, key != "title") != "" {
-				return []mark{{ruleFrontMatter, name + ": " + clipBytes(text, 60), true}}
+				return []mark{{ruleFrontMatter, name + ": " + markup.Clip(text, 60), true}}
 			}
 		}
 	}
@@ -173,6 +148,16 @@ func isPerson(v any) bool {
 	text, ok := v.(string)
 	return ok && len(text) <= 60 && personForm.MatchString(strings.TrimSpace(text)) && secretWord(text, false) == "" &&
 		!strings.EqualFold(text, "only")
+}
+
+// partKey matches keys whose value alone is secret, such as dm-notes; the note itself is not.
+var partKey = regexp.MustCompile(`^(?:secrets|geheimnisse|secretos|(?:(?:gm|dm|mj|sl|keeper|storyteller|secret|private|hidden)s?|game_?master|dungeon_?master)_?(?:notes?|secrets?|infos?|notizen))$`)
+
+// isSecretField reports whether a value of front matter is a secret part of its note. A yes or no
+// is not: it is about the whole note.
+func isSecretField(name string, v any) bool {
+	key := strings.NewReplacer("-", "_", " ", "_").Replace(markup.Fold(name))
+	return truthOf(v) == isText && (partKey.MatchString(key) || personKey.MatchString(key) && isPerson(v))
 }
 
 // nestedMarks returns the marks of the values in an object, such as share: {publish: false}.
@@ -224,23 +209,20 @@ func tagMarks(tag string) []mark {
 	return nil
 }
 
-var (
-	inlineTagForm   = regexp.MustCompile(`(?:^|[\s(,;>*_])#([\pL][\pL\pN_/-]*)`)
-	inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
-)
+var inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
 
 // textMarks returns the marks in a note's text that apply to the whole note: tags, and Dataview
 // fields with a yes or no.
-func (n *note) textMarks() (all []mark) {
+func textMarks(n *mdNote) (all []mark) {
 	if !strings.Contains(n.body, "#") && !strings.Contains(n.body, "::") {
 		return nil
 	}
 	text := withoutCode(n.body)
 	seen := map[string]bool{}
-	for _, m := range inlineTagForm.FindAllStringSubmatch(text, -1) {
-		if !seen[m[1]] {
-			seen[m[1]] = true
-			all = append(all, tagMarks(m[1])...)
+	for _, tag := range inlineTags(text) {
+		if !seen[tag] {
+			seen[tag] = true
+			all = append(all, tagMarks(tag)...)
 		}
 	}
 	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
@@ -256,28 +238,9 @@ func (n *note) textMarks() (all []mark) {
 	return all
 }
 
-// withoutCode returns a text without its code.
-func withoutCode(text string) string {
-	if !strings.ContainsAny(text, "`~") {
-		return text
-	}
-	code := newCodeScanner(text)
-	var b strings.Builder
-	for at := 0; at < len(text); {
-		if n := code.codeLength(at); n > 0 {
-			b.WriteString("\n")
-			at += n
-			continue
-		}
-		b.WriteByte(text[at])
-		at++
-	}
-	return b.String()
-}
-
 // noteMarks returns the marks that apply to a foreign note as a whole, except those of its folders,
 // and the level that the note names.
-func (n *note) noteMarks() (level access.Level, all []mark) {
+func noteMarks(n *mdNote) (level access.Level, all []mark) {
 	level = access.LevelUser
 	if n.broken {
 		all = append(all, mark{ruleBroken, "", false})
@@ -297,7 +260,7 @@ func (n *note) noteMarks() (level access.Level, all []mark) {
 	for _, tag := range n.metaTags() {
 		all = append(all, tagMarks(tag)...)
 	}
-	all = append(all, n.textMarks()...)
+	all = append(all, textMarks(n)...)
 	return level, append(all, nameMarks(path.Base(n.pathStem()))...)
 }
 

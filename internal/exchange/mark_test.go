@@ -146,7 +146,7 @@ func TestUnmatchedSettingStopsImport(t *testing.T) {
 	for field, o := range map[string]MarkdownOptions{
 		"import.gm_folders": {GMFolders: []string{"Town", "Secret Faction"}}, "open": {Open: []string{"Nonesuch"}},
 		"confirm": {Confirm: []string{"Nonesuch"}},
-		"types":   {Types: map[string]string{"Nonesuch": "Location"}}, "starter-location": {Starter: "No Such Place"},
+		"types":   {Types: map[string]string{"Nonesuch": "Location"}}, "starter-location": {Options: Options{Starter: "No Such Place"}},
 		"open: ": {Open: []string{"Town/Inn"}},
 	} {
 		s := newScene(t)
@@ -216,12 +216,12 @@ func TestTypesAndStarter(t *testing.T) {
 	}
 	// An existing starter stays unless the import names another.
 	s.importAs("admin", map[string]string{"Locations/Tower.md": "x"}, MarkdownOptions{})
-	s.importAs("admin", v, MarkdownOptions{Folders: FolderNone, Starter: "inn"})
+	s.importAs("admin", v, MarkdownOptions{Options: Options{Starter: "inn"}, Folders: FolderNone})
 	if got := s.starter(); got != "inn" {
 		t.Errorf("players begin at %q", got)
 	}
 	if _, err := ImportMarkdown(t.Context(), s.canon, s.as("admin"), vaultOf(v),
-		MarkdownOptions{Starter: "Crypt"}); fault.KindOf(err) != fault.Invalid {
+		MarkdownOptions{Options: Options{Starter: "Crypt"}}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("players begin where they see nothing: %v", err)
 	}
 }

@@ -11,14 +11,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// MarkdownOptions configure imports and exports of Markdown folders. The zero value imports a
-// foreign vault for everyone, and exports all cards that the grant sees.
+// MarkdownOptions configure the import of a vault. The zero value imports a foreign vault for
+// everyone.
 type MarkdownOptions struct {
-	// Label names the vault, for example by its folder's base name. Card ids are derived from it:
-	// importing under another label creates other cards.
-	Label string
-	// Level is the minimum level of imported cards; zero means user.
-	Level access.Level
+	Options
 	// GMFolders are folders whose notes are for the GM, in addition to those found by Rules. A
 	// folder is named by its path, or by its base name at any depth; base names are compared as
 	// card names are. It is an error to name a folder that does not exist.
@@ -32,19 +28,10 @@ type MarkdownOptions struct {
 	// Types maps words to card types and overrides the importer's own table. A word may be a
 	// folder, a tag or the type in front matter. It is an error if a word matches nothing.
 	Types map[string]string
-	// Starter is the place where players begin. If it is "" and the world has no starter, the
-	// import chooses one.
-	Starter string
 	// Folders selects the use of a foreign note's folders.
 	Folders FolderUse
 	// Native reads every file in our own dialect, even without the key loregate.
 	Native bool
-	// As is the level of the export's audience; zero means the grant's own view.
-	As access.Level
-	// Overwrite lets an export replace files that were edited since the last one.
-	Overwrite bool
-	// Progress, if set, is called after every batch.
-	Progress func(done, total int)
 }
 
 // FolderUse selects the use of the folders of foreign notes.
@@ -78,7 +65,7 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 			return err
 		}
 		f := &foreignReader{v: v, c: want, snapshot: l, types: types, shown: map[string]access.Level{}}
-		x := &nativeReader{v: v, c: want}
+		x := &nativeReader{files: files, o: o.Options, isHidden: v.isInGMFolder, c: want}
 		if err := collectNotes(ctx, v, f, x); err != nil {
 			return err
 		}
@@ -95,12 +82,11 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 	for _, n := range v.notes {
 		sum.Problems = append(sum.Problems, n.reports...)
 	}
-	want.arrangeSheets()
-	im := &importer{canon: c, grant: g, c: want, sum: &sum, tell: o.Progress}
-	if err := im.run(ctx); err != nil || o.Native {
+	w := &importer{canon: c, grant: g, c: want, sum: &sum, tell: o.Progress}
+	if err := w.run(ctx); err != nil || o.Native {
 		return sum, err
 	}
-	return sum, im.setStarter(ctx, o.Starter, v.linked)
+	return sum, w.setStarter(ctx, o.Starter, v.linked)
 }
 
 // collectNotes adds the cards of all notes, folders and attachments.
@@ -111,7 +97,7 @@ func collectNotes(ctx context.Context, v *vault, f *foreignReader, x *nativeRead
 			return err
 		}
 		if v.isNative(n) {
-			if err := x.addNote(n); err != nil {
+			if err := x.addNote(n.mdNote); err != nil {
 				return err
 			}
 			if file := n.metaText("file"); file != "" {
@@ -129,36 +115,4 @@ func collectNotes(ctx context.Context, v *vault, f *foreignReader, x *nativeRead
 	}
 	f.addAttachments()
 	return nil
-}
-
-// ExportMarkdown writes the cards that the grant sees, or that the audience o.As sees, into a
-// folder: one note per card, in our own dialect. The same canon gives the same bytes. The folder
-// may hold only files whose names begin with a dot and the files of an earlier export, which are
-// replaced.
-func ExportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
-	o MarkdownOptions) (Summary, error) {
-	sum := Summary{Export: true}
-	out, err := openFolder(dir, o.Overwrite)
-	if err != nil {
-		return sum, err
-	}
-	defer out.close()
-	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
-		view := l
-		if o.As != access.LevelNone {
-			view = l.As(o.As)
-		}
-		x := &exporter{snapshot: view, sum: &sum}
-		if err := x.loadWorld(ctx); err != nil {
-			return err
-		}
-		if err := x.countWithheld(ctx, l); err != nil {
-			return err
-		}
-		if err := x.writePages(ctx, out, o.Progress); err != nil {
-			return err
-		}
-		return out.finishExport()
-	})
-	return sum, err
 }

@@ -9,13 +9,6 @@ import (
 	"loregate/internal/markup"
 )
 
-// Mention is a text that players read and that names or links a hidden card.
-type Mention struct {
-	File string // the file with the text
-	Of   string // the name of the hidden card
-	Link bool   // the text links the card; it may also name it
-}
-
 // mentions collects the hidden notes that are named or linked in texts visible to players.
 type mentions struct {
 	list  []Mention

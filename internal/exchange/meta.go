@@ -3,96 +3,30 @@ package exchange
 import (
 	"encoding/json"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// metaText returns a front matter value as text, or "" if it is a list or object.
-func (n *note) metaText(key string) string { return textOf(n.meta[key]) }
+// pathStem returns a note's path without its extension.
+func (n *mdNote) pathStem() string { return strings.TrimSuffix(n.path, path.Ext(n.path)) }
 
-func textOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return strings.TrimSpace(v)
-	case bool, json.Number:
-		return fmt.Sprint(v)
-	}
-	return ""
-}
+// metaText returns a front matter value as text, or "" if it is a list or object.
+func (n *mdNote) metaText(key string) string { return textOf(n.meta[key]) }
 
 // metaList returns a front matter value as a list. Text is split at commas. YAML reads unquoted
 // [[links]] as nested lists; these become links again.
-func (n *note) metaList(key string) []string {
+func (n *mdNote) metaList(key string) []string {
 	if s, ok := n.meta[key].(string); ok {
 		return trimAll(strings.Split(s, ","))
 	}
 	return listOf(n.meta[key])
 }
 
-// listOf returns a value as a list. Unlike metaList it does not split text at commas, because card
-// names may contain them.
-func listOf(v any) []string {
-	list, ok := restoreLinks(v).([]any)
-	if !ok {
-		list = []any{restoreLinks(v)}
-	}
-	var out []string
-	for _, item := range list {
-		out = append(out, flattenList(item))
-	}
-	return trimAll(out)
-}
-
-func trimAll(list []string) []string {
-	var out []string
-	for _, s := range list {
-		if s = strings.TrimSpace(s); s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func flattenList(v any) string {
-	list, ok := v.([]any)
-	if !ok {
-		return textOf(v)
-	}
-	var parts []string
-	for _, item := range list {
-		parts = append(parts, flattenList(item))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// restoreLinks turns lists in lists back into the text [[X]], which YAML reads as such when it is
-// not quoted.
-func restoreLinks(v any) any {
-	switch v := v.(type) {
-	case []any:
-		if len(v) == 1 {
-			if inner, ok := v[0].([]any); ok && len(inner) == 1 && textOf(inner[0]) != "" {
-				return "[[" + textOf(inner[0]) + "]]"
-			}
-		}
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = restoreLinks(v[i])
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[k] = restoreLinks(v[k])
-		}
-		return out
-	}
-	return v
-}
-
 // extraFields returns the front matter without the known keys as a JSON object, or nil if nothing
 // is left. Invalid front matter is kept as text.
-func (n *note) extraFields(known ...string) (json.RawMessage, error) {
+func (n *mdNote) extraFields(known ...string) (json.RawMessage, error) {
 	rest := map[string]any{}
 	for k, v := range n.meta {
 		switch {
@@ -118,7 +52,7 @@ func (n *note) extraFields(known ...string) (json.RawMessage, error) {
 
 // metaTags returns the tags in front matter, without '#'. Tags written with '#' are separated by
 // spaces or commas, others by commas.
-func (n *note) metaTags() []string {
+func (n *mdNote) metaTags() []string {
 	var out []string
 	for _, key := range sortedKeys(n.meta) {
 		if low := strings.ToLower(key); low != "tags" && low != "tag" {
@@ -135,18 +69,20 @@ func (n *note) metaTags() []string {
 	return trimAll(out)
 }
 
-// tagName turns a tag into a card name. A tag such as Status/Blank stays one name.
-func tagName(tag string) string {
-	return strings.Trim(strings.TrimLeft(strings.TrimSpace(tag), "#"), "[]| \t")
-}
-
 // allTags returns the tags in front matter and text.
-func (n *note) allTags() []string {
+func (n *mdNote) allTags() []string {
 	tags := n.metaTags()
 	if !strings.Contains(n.body, "#") {
 		return tags
 	}
-	for _, m := range inlineTagForm.FindAllStringSubmatch(withoutCode(n.body), -1) {
+	return append(tags, inlineTags(withoutCode(n.body))...)
+}
+
+var inlineTagForm = regexp.MustCompile(`(?:^|[\s(,;>*_])#([\pL][\pL\pN_/-]*)`)
+
+// inlineTags returns the tags in a text that contains no code, without '#'.
+func inlineTags(text string) (tags []string) {
+	for _, m := range inlineTagForm.FindAllStringSubmatch(text, -1) {
 		tags = append(tags, m[1])
 	}
 	return tags

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"path"
 	"strings"
@@ -100,19 +99,4 @@ func (n *note) nameWithFolders(depth int) string {
 		parts[i] = plainName(parts[i])
 	}
 	return markup.Join(parts...)
-}
-
-// notInNames replaces characters that would end a part, a link or a nest by spaces.
-var notInNames = strings.NewReplacer("+", " ", "|", " ", "[", " ", "]", " ", "{", " ", "}", " ", "/", " ")
-
-// plainName turns a file or folder name into one part of a card name.
-func plainName(s string) string {
-	name := strings.Join(strings.Fields(notInNames.Replace(norm.NFC.String(markup.Clean(s)))), " ")
-	if r := []rune(name); len(r) > 120 {
-		name = strings.TrimSpace(string(r[:120]))
-	}
-	if markup.CheckName(name) == nil {
-		return name
-	}
-	return fmt.Sprintf("Untitled %x", sha256.Sum256([]byte(s)))[:15]
 }

@@ -39,8 +39,10 @@ import (
 //	borders                            names: links in both directions
 //	held_by                            name: a "holds" link from there, with quantity 1
 type nativeReader struct {
-	v *vault
-	c *collection
+	files    fs.FS                  // holds the attachments
+	o        Options                // File, Starter and Progress have no effect
+	isHidden func(path string) bool // reports whether a setting hides a file; nil: no file is hidden
+	c        *collection
 }
 
 // nativeKeys are the keys of the dialect. All other keys are kept in the card's fields.
@@ -52,7 +54,7 @@ var nativeKeys = append([]string{"loregate", "name", "id", "type", "level", "sub
 var relations = []string{"within", "member_of", "at", "on_route", "vassal_of", "allied_with", "at_war_with"}
 
 // addNote adds the cards, links and layers of one note.
-func (x *nativeReader) addNote(n *note) error {
+func (x *nativeReader) addNote(n *mdNote) error {
 	s := &sheet{file: n.path, name: n.metaText("name"), typ: n.metaText("type"), codename: n.metaText("codename"),
 		exact: true}
 	if s.name == "" {
@@ -63,7 +65,7 @@ func (x *nativeReader) addNote(n *note) error {
 	}
 	var ok bool
 	if s.id, ok = x.parseID(n, "id"); !ok {
-		s.id = x.v.cardID(n.path)
+		s.id = markdownID(x.o.Label, n.path)
 	}
 	if s.root = n.metaText("parent") == "none"; !s.root {
 		s.parent, _ = x.parseID(n, "parent")
@@ -73,8 +75,8 @@ func (x *nativeReader) addNote(n *note) error {
 			s.minLevel = access.LevelGM
 		}
 	}
-	s.own = x.parseLabel(n, n.meta).Meet(access.NewLabel(max(x.v.o.Level, access.LevelUser)))
-	if n.broken || x.v.isInGMFolder(n.path) {
+	s.own = x.parseLabel(n, n.meta).Meet(x.o.cardLabel())
+	if n.broken || x.isHidden != nil && x.isHidden(n.path) {
 		s.own = s.own.Meet(access.NewLabel(access.LevelGM))
 	}
 	if err := x.readFields(n, s); err != nil {
@@ -93,7 +95,7 @@ func (x *nativeReader) addNote(n *note) error {
 	return nil
 }
 
-func (x *nativeReader) parseID(n *note, key string) (canon.CardID, bool) {
+func (x *nativeReader) parseID(n *mdNote, key string) (canon.CardID, bool) {
 	text := n.metaText(key)
 	id, err := uuid.Parse(text)
 	if err != nil && text != "" {
@@ -104,7 +106,7 @@ func (x *nativeReader) parseID(n *note, key string) (canon.CardID, bool) {
 
 // parseLabel reads level and subjects. An unreadable level becomes gm, and an unreadable subject is
 // left out.
-func (x *nativeReader) parseLabel(n *note, m map[string]any) access.Label {
+func (x *nativeReader) parseLabel(n *mdNote, m map[string]any) access.Label {
 	level := access.LevelUser
 	if text := textOf(m["level"]); text != "" || m["level"] != nil {
 		var ok bool
@@ -126,7 +128,7 @@ func (x *nativeReader) parseLabel(n *note, m map[string]any) access.Label {
 
 // readFields reads the card's fields. They are an object, or the JSON text of an object if YAML
 // would change its numbers.
-func (x *nativeReader) readFields(n *note, s *sheet) error {
+func (x *nativeReader) readFields(n *mdNote, s *sheet) error {
 	all := map[string]any{}
 	switch f := n.meta["fields"].(type) {
 	case map[string]any:
@@ -163,14 +165,14 @@ func (x *nativeReader) readFields(n *note, s *sheet) error {
 // readContent reads the note's text or file, and returns the secrets taken out of the text.
 // Markdown text may contain the same secret marks as in vaults; an export writes no text that looks
 // like such a mark.
-func (x *nativeReader) readContent(n *note, s *sheet) (secret string) {
+func (x *nativeReader) readContent(n *mdNote, s *sheet) (secret string) {
 	if file := n.metaText("file"); file != "" {
 		at := path.Join(path.Dir(n.path), file)
 		if !fs.ValidPath(at) || strings.Contains(file, "/") {
 			n.addReport(0, "file %q does not lie beside the note; left out", file)
 			at = ""
 		}
-		s.data = readFile(x.v.files, at)
+		s.data = readFile(x.files, at)
 		return ""
 	}
 	body := strings.TrimSuffix(n.body, "\n")
@@ -202,7 +204,7 @@ func (x *nativeReader) readContent(n *note, s *sheet) (secret string) {
 	return secret
 }
 
-func (x *nativeReader) addSecret(n *note, above *sheet, secret string) {
+func (x *nativeReader) addSecret(n *mdNote, above *sheet, secret string) {
 	gm := &sheet{file: n.path, id: childID(above.id, "hidden"), above: above, name: gmPart + "+Hidden",
 		typ: canon.TypeRichText,
 		own: access.NewLabel(access.LevelGM), body: htmlBody(secret)}
@@ -211,7 +213,7 @@ func (x *nativeReader) addSecret(n *note, above *sheet, secret string) {
 	}
 }
 
-func (x *nativeReader) addTags(n *note, above *sheet) {
+func (x *nativeReader) addTags(n *mdNote, above *sheet) {
 	tags := listOf(n.meta["tags"])
 	if len(tags) == 0 {
 		return
@@ -219,11 +221,10 @@ func (x *nativeReader) addTags(n *note, above *sheet) {
 	for i := range tags {
 		tags[i] = tagName(tags[i])
 	}
-	id, ok := x.parseID(n, "tags_id")
-	if !ok {
-		id = childID(above.id, tagsPart)
+	s := newTagsSheet(above, markup.SetItems(tags))
+	s.exact, s.items = true, false
+	if id, ok := x.parseID(n, "tags_id"); ok {
+		s.id = id
 	}
-	content := markup.SetItems(tags)
-	x.c.add(&sheet{file: n.path, id: id, above: above, name: tagsPart, typ: canon.TypePointer, exact: true,
-		own: access.NewLabel(access.LevelUser), body: plainBody(content)})
+	x.c.add(s)
 }

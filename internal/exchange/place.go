@@ -68,22 +68,11 @@ func pathSegment(part string) string {
 	}, norm.NFC.String(part))
 	if len(s) > maxSegment-60 {
 		sum := sha256.Sum256([]byte(part))
-		s = clipBytes(s, maxSegment-60) + "~" + hex.EncodeToString(sum[:4])
+		s = strings.ToValidUTF8(s[:maxSegment-60], "") + "~" + hex.EncodeToString(sum[:4])
 	}
 	s = strings.TrimRight(strings.TrimSpace(s), ". ")
 	if s == "" || s[0] == '.' || reservedForm.MatchString(s) {
 		s = "_" + s
 	}
 	return s
-}
-
-// clipBytes cuts a text to at most n bytes, without splitting a character.
-func clipBytes(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -18,7 +18,7 @@ import (
 // applies to the exits in both directions. An npc definition becomes a Character in each room that
 // lists it; an item definition becomes one Item, held by rooms, containers and npcs. YAML anchors
 // and merge keys are followed.
-func ImportRanvier(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o SourceOptions) (Summary, error) {
+func ImportRanvier(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o Options) (Summary, error) {
 	return importSource(ctx, c, g, "ranvier", o, func(s *source) error {
 		x := &ranvierReader{s: s, rooms: map[string]*ranvierRoom{}, npcs: map[string]*ranvierNPC{},
 			items: map[string]*ranvierItem{}, directions: usedDirections{}}
@@ -120,7 +120,7 @@ func (x *ranvierReader) readAreas(files fs.FS) error {
 		case err != nil && p == ".":
 			return x.s.emptyError("the folder cannot be read")
 		case err != nil:
-			x.s.c.addProblem(p, 0, "cannot be read; left out")
+			x.s.addProblem(p, 0, "cannot be read; left out")
 		case d.Type().IsRegular() && d.Name() == "manifest.yml":
 			folders = append(folders, path.Dir(p))
 		}
@@ -165,7 +165,7 @@ func (x *ranvierReader) readArea(files fs.FS, dir string) {
 		r.area = a
 	}
 	if pools := path.Join(dir, "loot-pools.yml"); fileExists(files, pools) {
-		x.s.c.addProblem(pools, 0, "what defeated foes leave behind is the engine's matter; left out")
+		x.s.addProblem(pools, 0, "what defeated foes leave behind is the engine's matter; left out")
 	}
 }
 

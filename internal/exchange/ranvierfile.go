@@ -1,11 +1,9 @@
 package exchange
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -49,21 +47,18 @@ func (x *ranvierReader) readList(files fs.FS, file string) *ranvierList {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.SequenceNode {
-		x.s.c.addProblem(file, root.Line, "is not a list; left out")
+		x.s.addProblem(file, root.Line, "is not a list; left out")
 		return nil
 	}
 	return &ranvierList{x, file, root.Content}
 }
 
 func (x *ranvierReader) addYAMLProblem(file string, line int, err error, what string) {
-	if lineForm.MatchString(err.Error()) {
-		line = yamlLine(err)
+	at, why := yamlProblem(err)
+	if at > 0 {
+		line = at
 	}
-	why := yamlWhy(err)
-	if bad := (*yaml.TypeError)(nil); errors.As(err, &bad) && len(bad.Errors) > 0 {
-		why = strings.TrimLeft(lineForm.ReplaceAllString(bad.Errors[0], ""), ": ")
-	}
-	x.s.c.addProblem(file, line, "%s; %s", why, what)
+	x.s.addProblem(file, line, "%s; %s", why, what)
 }
 
 // entityPointer is a pointer to a struct that embeds ranvierEntity.
@@ -87,10 +82,10 @@ func readEntities[T any, P entityPointer[T]](l *ranvierList, known map[string]P,
 		t.file, t.line, t.ref = l.file, node.Line, a.name+":"+t.ID
 		switch {
 		case t.ID == "":
-			l.x.s.c.addProblem(l.file, node.Line, "has no id; left out")
+			l.x.s.addProblem(l.file, node.Line, "has no id; left out")
 			continue
 		case known[t.ref] != nil:
-			l.x.s.c.addProblem(l.file, node.Line, "%q is there twice; left out", t.ref)
+			l.x.s.addProblem(l.file, node.Line, "%q is there twice; left out", t.ref)
 			continue
 		}
 		known[t.ref] = p

@@ -92,7 +92,7 @@ func (x *ranvierReader) addCharacters(ctx context.Context, r *ranvierRoom, place
 	for _, p := range r.NPCs {
 		npc := x.npcs[p.ID]
 		if npc == nil {
-			x.s.c.addProblem(r.file, r.line, "room %q: npc %q is not there", r.ref, p.ID)
+			x.s.addProblem(r.file, r.line, "room %q: npc %q is not there", r.ref, p.ID)
 			continue
 		}
 		again[p.ID]++
@@ -133,7 +133,7 @@ func (x *ranvierReader) addUnplaced(ctx context.Context, placed map[string]int) 
 			if placed[n.ref] > 0 {
 				continue
 			}
-			x.s.c.addProblem(n.file, n.line, "npc %q stands in no room", n.ref)
+			x.s.addProblem(n.file, n.line, "npc %q stands in no room", n.ref)
 			sh, err := x.s.addRecord(ctx, x.characterRecord(n))
 			if err != nil {
 				return err
@@ -156,7 +156,7 @@ func (x *ranvierReader) linkItems(by *ranvierEntity, holder *sheet, items []plac
 	for _, ref := range order {
 		item := x.items[ref]
 		if item == nil {
-			x.s.c.addProblem(by.file, by.line, "%q: item %q is not there", by.ref, ref)
+			x.s.addProblem(by.file, by.line, "%q: item %q is not there", by.ref, ref)
 			continue
 		}
 		x.s.addEdge(by.file, "holds", holder, item.sheet, map[string]any{"quantity": count[ref]})
@@ -168,18 +168,18 @@ func (x *ranvierReader) addListedExits(r *ranvierRoom) {
 	for _, e := range r.Exits {
 		to := x.rooms[e.Room]
 		if to == nil {
-			x.s.c.addProblem(r.file, r.line, "room %q: the exit %s leads to %q, which is not there; left out", r.ref,
+			x.s.addProblem(r.file, r.line, "room %q: the exit %s leads to %q, which is not there; left out", r.ref,
 				e.Direction, e.Room)
 			continue
 		}
 		want := strings.ToLower(strings.TrimSpace(e.Direction))
 		direction, ok := x.directions.takeDirection(r.sheet, want)
 		if !ok {
-			x.s.c.addProblem(r.file, r.line, "room %q has more than twelve exits; the one to %q is left out", r.ref, e.Room)
+			x.s.addProblem(r.file, r.line, "room %q has more than twelve exits; the one to %q is left out", r.ref, e.Room)
 			continue
 		}
 		if direction != want {
-			x.s.c.addProblem(r.file, r.line, "room %q: the exit %q to %q is %q now", r.ref, e.Direction, e.Room, direction)
+			x.s.addProblem(r.file, r.line, "room %q: the exit %q to %q is %q now", r.ref, e.Direction, e.Room, direction)
 		}
 		x.addExit(r, to, direction, stripColours(e.Leave))
 	}
@@ -188,15 +188,18 @@ func (x *ranvierReader) addListedExits(r *ranvierRoom) {
 // addGridExits adds exits to the adjacent rooms on the area's grid, in directions that have no exit
 // yet.
 func (x *ranvierReader) addGridExits(r *ranvierRoom) {
-	for _, d := range directions {
-		if len(r.Coordinates) != 3 || d.steps == [3]int{} || x.directions[r.sheet][d.name] {
+	if len(r.Coordinates) != 3 {
+		return
+	}
+	for direction, step := range gridSteps() {
+		if x.directions[r.sheet][direction] {
 			continue
 		}
 		for _, to := range r.area.rooms {
-			if len(to.Coordinates) == 3 && to.Coordinates[0] == r.Coordinates[0]+d.steps[0] &&
-				to.Coordinates[1] == r.Coordinates[1]+d.steps[1] && to.Coordinates[2] == r.Coordinates[2]+d.steps[2] {
-				x.directions.takeDirection(r.sheet, d.name)
-				x.addExit(r, to, d.name, "")
+			if len(to.Coordinates) == 3 && to.Coordinates[0] == r.Coordinates[0]+step[0] &&
+				to.Coordinates[1] == r.Coordinates[1]+step[1] && to.Coordinates[2] == r.Coordinates[2]+step[2] {
+				x.directions.takeDirection(r.sheet, direction)
+				x.addExit(r, to, direction, "")
 				break
 			}
 		}

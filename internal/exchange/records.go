@@ -43,7 +43,7 @@ func (r *jsonReader) reportBroken(err error) {
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = syntax.Offset - 1
 	}
-	r.s.c.addProblem(r.file, lineAt(r.data, at), "breaks off: %s; what follows is left out", jsonWhy(err))
+	r.s.addProblem(r.file, lineAt(r.data, at), "breaks off: %s; what follows is left out", jsonWhy(err))
 }
 
 func jsonWhy(err error) string {
@@ -73,7 +73,7 @@ func (r *jsonReader) enterMember(key string) bool {
 			return false
 		}
 	}
-	r.s.c.addProblem(r.file, 0, "holds no %q; left out", key)
+	r.s.addProblem(r.file, 0, "holds no %q; left out", key)
 	return false
 }
 
@@ -84,7 +84,7 @@ func (r *jsonReader) openDelim(want json.Delim) bool {
 		return false
 	}
 	if t != want {
-		r.s.c.addProblem(r.file, r.nextLine(), "is not what the format holds here; left out")
+		r.s.addProblem(r.file, r.nextLine(), "is not what the format holds here; left out")
 		return false
 	}
 	return true
@@ -107,7 +107,7 @@ func (r *jsonReader) eachEntry(take func(entry)) {
 		return
 	}
 	if t != json.Delim('[') && t != json.Delim('{') {
-		r.s.c.addProblem(r.file, r.nextLine(), "holds no list of records; left out")
+		r.s.addProblem(r.file, r.nextLine(), "holds no list of records; left out")
 		return
 	}
 	for r.d.More() {
@@ -127,7 +127,7 @@ func (r *jsonReader) eachEntry(take func(entry)) {
 		}
 		e.data = objectOf(string(raw))
 		if e.data == nil {
-			r.s.c.addProblem(r.file, e.line, "is not a record; left out")
+			r.s.addProblem(r.file, e.line, "is not a record; left out")
 			continue
 		}
 		take(e)

@@ -2,8 +2,6 @@ package exchange
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +11,7 @@ import (
 )
 
 // readGraph adds the links and layers of a note.
-func (x *nativeReader) readGraph(n *note, s *sheet) {
+func (x *nativeReader) readGraph(n *mdNote, s *sheet) {
 	here := linkEnd{sheet: s}
 	add := func(kind string, from, to linkEnd, attrs map[string]any) *edge {
 		e := &edge{file: n.path, kind: kind, from: from, to: to, attrs: attrs}
@@ -47,7 +45,7 @@ func namedEnd(name string) linkEnd {
 	return linkEnd{name: strings.TrimSpace(name)}
 }
 
-func (x *nativeReader) readPassages(n *note, key, other string, add func(linkEnd, map[string]any) *edge) {
+func (x *nativeReader) readPassages(n *mdNote, key, other string, add func(linkEnd, map[string]any) *edge) {
 	ways, _ := n.meta[key].(map[string]any)
 	if n.meta[key] != nil && ways == nil {
 		n.addReport(0, "%s is not a list of directions and places; left out", key)
@@ -73,14 +71,14 @@ func (x *nativeReader) readPassages(n *note, key, other string, add func(linkEnd
 }
 
 // setEdgeLabel sets an edge's label if level or subjects are given.
-func (x *nativeReader) setEdgeLabel(n *note, m map[string]any, e *edge) {
+func (x *nativeReader) setEdgeLabel(n *mdNote, m map[string]any, e *edge) {
 	if m["level"] != nil || m["subjects"] != nil {
 		label := x.parseLabel(n, m)
 		e.label = &label
 	}
 }
 
-func (x *nativeReader) readLinks(n *note, here linkEnd, add func(string, linkEnd, linkEnd, map[string]any) *edge) {
+func (x *nativeReader) readLinks(n *mdNote, here linkEnd, add func(string, linkEnd, linkEnd, map[string]any) *edge) {
 	for _, m := range objectsOf(n.meta["links"]) {
 		to := namedEnd(textOf(restoreLinks(m["to"])))
 		if id, err := uuid.Parse(textOf(m["to_id"])); err == nil {
@@ -103,7 +101,7 @@ func (x *nativeReader) readLinks(n *note, here linkEnd, add func(string, linkEnd
 	}
 }
 
-func (x *nativeReader) readLayers(n *note, s *sheet) {
+func (x *nativeReader) readLayers(n *mdNote, s *sheet) {
 	for i, m := range objectsOf(n.meta["layers"]) {
 		o := &overlay{file: n.path, on: s, kind: textOf(m["layer"]), number: i}
 		o.text, _ = m["value"].(string)
@@ -131,40 +129,3 @@ func parseTick(v any) (int64, error) {
 	}
 	return strconv.ParseInt(textOf(v), 10, 64)
 }
-
-// objectsOf returns the items of a list that are objects.
-func objectsOf(v any) []map[string]any {
-	list, _ := v.([]any)
-	var out []map[string]any
-	for _, item := range list {
-		if m, ok := item.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-func objectOf(text string) map[string]any {
-	var m map[string]any
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&m) != nil {
-		return nil
-	}
-	return m
-}
-
-// fieldsOf encodes a map as JSON. It returns nil for an empty map or values that JSON cannot
-// encode.
-func fieldsOf(m map[string]any) json.RawMessage {
-	if len(m) == 0 {
-		return nil
-	}
-	b, err := json.Marshal(m)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

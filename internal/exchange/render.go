@@ -244,7 +244,7 @@ func (w *metaWriter) scalarNode(s string) *yaml.Node {
 func (p *page) isReversible(ctx context.Context, out []byte) bool {
 	n := parseNote(p.path+".md", out)
 	c := newCollection()
-	x := &nativeReader{v: &vault{o: MarkdownOptions{Native: true}}, c: c}
+	x := &nativeReader{c: c}
 	if n.broken || x.addNote(n) != nil || len(n.reports) > 0 || len(c.problems) > 0 || c.hidden > 0 || len(c.sheets) == 0 {
 		return false
 	}

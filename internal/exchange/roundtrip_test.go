@@ -1,9 +1,7 @@
 package exchange
 
 import (
-	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,76 +14,13 @@ import (
 	"loregate/internal/fault"
 )
 
-// listing describes a world in lines: everything except authors and times of changes.
-func (s *scene) listing(who string) []string {
-	s.t.Helper()
-	var lines []string
-	add := func(kind string, v any) {
-		b, err := json.Marshal(v)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		lines = append(lines, kind+" "+string(b))
-	}
-	ctx := s.t.Context()
-	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
-		var cards []canon.Card
-		if err := eachCard(ctx, l, func(c canon.Card) { cards = append(cards, c) }); err != nil {
-			return err
-		}
-		for _, c := range cards {
-			text, err := l.Content(ctx, c)
-			if err != nil {
-				return err
-			}
-			add("card", []any{c.ID, c.Parent, c.Name, c.Codename, c.Type, c.Fields, c.Own, c.Label, text})
-			layers, err := l.Layers(ctx, canon.LayerQuery{Card: c.ID})
-			if err != nil {
-				return err
-			}
-			for _, y := range layers {
-				add("layer", []any{y.ID, y.Card, y.Kind, y.Text, y.FromTick, y.ToTick, y.Label})
-			}
-		}
-		links, _, err := l.Links(ctx, canon.LinkQuery{Page: canon.Page{Limit: 100_000}})
-		for _, k := range links {
-			add("link", []any{k.ID, k.Kind, k.From, k.To, k.Attrs, k.Label})
-		}
-		return err
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-func (s *scene) export(who, dir string, o MarkdownOptions) Summary {
+func (s *scene) export(who, dir string, o ExportOptions) Summary {
 	s.t.Helper()
 	sum, err := ExportMarkdown(s.t.Context(), s.canon, s.as(who), dir, o)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return sum
-}
-
-// files returns the bytes of all files in a folder as one text.
-func files(t testing.TB, dir string) string {
-	t.Helper()
-	var b strings.Builder
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(p)
-		rel, _ := filepath.Rel(dir, p)
-		fmt.Fprintf(&b, "=== %s\n%s\n", rel, data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 func wantSame(t testing.TB, got, want []string) {
@@ -110,12 +45,12 @@ func wantSame(t testing.TB, got, want []string) {
 func wantRoundTrip(t *testing.T, s *scene) {
 	t.Helper()
 	dir := t.TempDir()
-	sum := s.export("admin", dir, MarkdownOptions{})
+	sum := s.export("admin", dir, ExportOptions{})
 	for _, p := range sum.Problems {
 		t.Errorf("export: %s", p)
 	}
 	bytes := files(t, dir)
-	s.export("admin", dir, MarkdownOptions{})
+	s.export("admin", dir, ExportOptions{})
 	if again := files(t, dir); again != bytes {
 		t.Errorf("a second export differs")
 	}
@@ -128,7 +63,7 @@ func wantRoundTrip(t *testing.T, s *scene) {
 		t.Errorf("importing again: %s", firstLine(again))
 	}
 	other := t.TempDir()
-	fresh.export("admin", other, MarkdownOptions{})
+	fresh.export("admin", other, ExportOptions{})
 	wantSame(t, sortedLines(files(t, other)), sortedLines(bytes))
 }
 
@@ -231,4 +166,62 @@ func randomStep(r *rand.Rand, p *canon.Plan) error {
 		}
 	}
 	return err
+}
+
+func TestExportKeepsLevelsOfNameRules(t *testing.T) {
+	s := newScene(t)
+	s.create(canon.NewCard{Name: "Town+GM+Plot", Content: "plot"})
+	dir := t.TempDir()
+	s.export("admin", dir, ExportOptions{})
+	fresh := newScene(t)
+	_, err := fresh.canon.Update(t.Context(), fresh.as("admin"), func(p *canon.Plan) error {
+		return p.Configure("open", canon.Settings{GMParts: []string{"other"}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh.importDir("admin", dir, MarkdownOptions{})
+	fresh.wantSees(map[string]string{"user Town+GM+Plot": "-", "gm Town+GM+Plot": "RichText gm plot", "user Town+GM": "-"})
+}
+
+func TestSymlinksAreNotFollowed(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(out, "secret.md"), []byte("outside"), 0o600),
+		os.WriteFile(filepath.Join(out, "secret.png"), []byte("outside"), 0o600),
+		os.WriteFile(filepath.Join(dir, "A.md"), []byte("![[s.png]] a"), 0o600),
+		os.WriteFile(filepath.Join(dir, "N.md"), []byte("---\nloregate: 1\nname: N\ntype: File\nfile: s.png\n---\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "M.md"),
+			[]byte("---\nloregate: 1\nname: M\ntype: File\nfile: ../x/secret.png\n---\n"), 0o600),
+		os.Symlink(filepath.Join(out, "secret.md"), filepath.Join(dir, "B.md")),
+		os.Symlink(filepath.Join(out, "secret.png"), filepath.Join(dir, "s.png")),
+		os.Symlink(out, filepath.Join(dir, "folder")),
+	} {
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	s := newScene(t)
+	sum := s.importDir("admin", dir, MarkdownOptions{})
+	for _, line := range s.listing("admin") {
+		if strings.Contains(line, "outside") {
+			t.Errorf("came in: %s", line)
+		}
+	}
+	if sum.Created != 1 {
+		t.Errorf("%s", sum)
+	}
+}
+
+// TestSharedCardsComeBackHidden exports a card that is shared with one person. Who imports the
+// export elsewhere must not show it to everybody.
+func TestSharedCardsComeBackHidden(t *testing.T) {
+	s := newScene(t)
+	alice := access.NewLabel(access.LevelGM, "alice")
+	s.create(canon.NewCard{Name: "Letter", Content: "for Alice", Label: &alice})
+	dir := t.TempDir()
+	s.export("alice", dir, ExportOptions{})
+	fresh := newScene(t)
+	fresh.importDir("admin", dir, MarkdownOptions{})
+	fresh.wantSees(map[string]string{"user Letter": "-", "gm Letter": "RichText gm for Alice"})
 }

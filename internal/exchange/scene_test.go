@@ -2,7 +2,10 @@ package exchange
 
 import (
 	"context"
-	"io/fs"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,8 +14,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op/optest"
-	"loregate/internal/store/memory"
-	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // scene is a world to import into.
@@ -23,14 +24,6 @@ type scene struct {
 	world access.WorldID
 	now   time.Time
 	ids   optest.IDs
-}
-
-func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
-
-// newStoredScene returns a scene on the store that a single binary uses by default.
-func newStoredScene(t testing.TB) *scene {
-	t.Helper()
-	return newSceneOn(t, sqlitetest.Open(t))
 }
 
 func newSceneOn(t testing.TB, store canon.Store) *scene {
@@ -74,7 +67,127 @@ func (s *scene) as(who string) access.Grant {
 	return a.Grant
 }
 
-// errorFS is a folder that cannot be read.
-type errorFS struct{}
+// content reads a card as the given user or role. ok is false if the card is not visible to them.
+func (s *scene) content(who, name string) (c canon.Card, text string, ok bool) {
+	s.t.Helper()
+	err := s.canon.Read(s.t.Context(), s.as(who), func(l *canon.Snapshot) (err error) {
+		if c, ok, err = l.Exists(s.t.Context(), name); err == nil && ok {
+			text, err = l.Content(s.t.Context(), c)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c, text, ok
+}
 
-func (errorFS) Open(string) (fs.File, error) { return nil, fs.ErrPermission }
+// see returns the type, own level and text of a card as the given user sees it, or "-" if it is not
+// visible.
+func (s *scene) see(who, name string) string {
+	s.t.Helper()
+	c, text, ok := s.content(who, name)
+	if !ok {
+		return "-"
+	}
+	return fmt.Sprintf("%s %s %s", c.Type, c.Label.Level, text)
+}
+
+func (s *scene) wantSees(want map[string]string) {
+	s.t.Helper()
+	for _, k := range sortedKeys(want) {
+		who, name, _ := strings.Cut(k, " ")
+		if got := s.see(who, name); got != want[k] {
+			s.t.Errorf("%s sees %q:\n got %q\nwant %q", who, name, got, want[k])
+		}
+	}
+}
+
+func (s *scene) edit(name string, f func(*canon.Plan, canon.Card) error) {
+	s.t.Helper()
+	_, err := s.canon.Update(s.t.Context(), s.as("admin"), func(p *canon.Plan) error {
+		c, err := p.Card(name)
+		if err != nil {
+			return err
+		}
+		return f(p, c)
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scene) versions(who, name string) (texts []string) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
+		c, err := l.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		list, _, err := l.Versions(ctx, c.ID, canon.Page{Limit: 100})
+		for _, v := range list {
+			text, err := l.Body(ctx, v.Content)
+			if err != nil {
+				return err
+			}
+			texts = append(texts, text)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return texts
+}
+
+func (s *scene) create(n canon.NewCard) {
+	s.t.Helper()
+	if _, err := s.canon.Update(s.t.Context(), s.as("admin"),
+		func(p *canon.Plan) error { _, err := p.Create(n); return err }); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// listing describes a world in lines: everything except authors and times of changes.
+func (s *scene) listing(who string) []string {
+	s.t.Helper()
+	var lines []string
+	add := func(kind string, v any) {
+		b, err := json.Marshal(v)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		lines = append(lines, kind+" "+string(b))
+	}
+	ctx := s.t.Context()
+	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
+		for c, err := range l.AllCards(ctx, canon.Filter{}) {
+			if err != nil {
+				return err
+			}
+			text, err := l.Content(ctx, c)
+			if err != nil {
+				return err
+			}
+			add("card", []any{c.ID, c.Parent, c.Name, c.Codename, c.Type, c.Fields, c.Own, c.Label, text})
+			layers, err := l.Layers(ctx, canon.LayerQuery{Card: c.ID})
+			if err != nil {
+				return err
+			}
+			for _, y := range layers {
+				add("layer", []any{y.ID, y.Card, y.Kind, y.Text, y.FromTick, y.ToTick, y.Label})
+			}
+		}
+		links, _, err := l.Links(ctx, canon.LinkQuery{Page: canon.Page{Limit: 100_000}})
+		for _, k := range links {
+			add("link", []any{k.ID, k.Kind, k.From, k.To, k.Attrs, k.Label})
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"loregate/internal/markup"
 	"regexp"
 	"strings"
 
@@ -158,9 +159,9 @@ func secretTag(s string) (name string, length int, why mark) {
 	if t.Data == "details" {
 		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil {
 			summary, _, _ := strings.Cut(m[1], "</summary")
-			summary = clipBytes(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
+			summary = markup.Clip(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
 			if secretWord(summary, true) != "" {
-				return t.Data, length, mark{ruleElement, "details: " + clipBytes(summary, 60), !isExact(summary)}
+				return t.Data, length, mark{ruleElement, "details: " + markup.Clip(summary, 60), !isExact(summary)}
 			}
 		}
 	}
@@ -176,12 +177,10 @@ var (
 // secretBlock returns the language of a fenced block that plugins use for secrets, such as
 // ad-secret. It returns "" for other languages and for inline code.
 func (h *splitResult) secretBlock(code string) string {
-	m := fenceForm.FindString(code)
-	if m == "" || h.hides == nil {
+	language := fenceLanguage(code)
+	if language == "" || h.hides == nil {
 		return ""
 	}
-	info, _, _ := strings.Cut(code[len(m):], "\n")
-	language, _, _ := strings.Cut(strings.TrimSpace(info), " ")
 	if name := strings.TrimPrefix(strings.ToLower(language), "ad-"); name != "" && isExact(name) {
 		return language
 	}
@@ -282,7 +281,7 @@ func calloutMark(kind, title string) (mark, bool) {
 	case isExact(title):
 		return mark{ruleCallout, shown + " " + strings.TrimSpace(title), false}, true
 	case secretWord(kind, false) != "" || secretWord(title, true) != "" || secretWord(options, true) != "":
-		return mark{ruleCallout, shown + " " + clipBytes(strings.TrimSpace(title), 60), true}, true
+		return mark{ruleCallout, shown + " " + markup.Clip(strings.TrimSpace(title), 60), true}, true
 	}
 	return mark{}, false
 }

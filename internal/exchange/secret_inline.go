@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"loregate/internal/markup"
 	"regexp"
 	"strings"
 )
@@ -169,5 +170,5 @@ func readAdmonition(s, head string) (inner string, n int, why mark) {
 		n = at
 		lines.WriteString(strings.TrimSpace(line) + "\n")
 	}
-	return lines.String(), n, mark{ruleBlock, "!!! " + strings.TrimSpace(m[2]+" "+clipBytes(m[3], 60)), !secret}
+	return lines.String(), n, mark{ruleBlock, "!!! " + strings.TrimSpace(m[2]+" "+markup.Clip(m[3], 60)), !secret}
 }

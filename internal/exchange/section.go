@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"loregate/internal/markup"
 	"regexp"
 	"strings"
 )
@@ -84,7 +85,7 @@ func (h *splitResult) beginSection(line, after string) *section {
 	line, after = stripQuotes(line, quotes), stripQuotes(after, quotes)
 	if level, text := headingOf(line, after); level > 0 {
 		word := secretWord(text, false)
-		if word == "" || !h.isHidden(mark{ruleHeading, clipBytes(strings.TrimSpace(text), 80), !isExact(text)}) {
+		if word == "" || !h.isHidden(mark{ruleHeading, markup.Clip(strings.TrimSpace(text), 80), !isExact(text)}) {
 			return nil
 		}
 		return &section{quotes: quotes, level: level}

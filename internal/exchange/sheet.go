@@ -105,6 +105,20 @@ func (c *collection) add(s *sheet) bool {
 	return true
 }
 
+// addTags adds the card X+tags of card X. It adds no card if no tag is left.
+func (c *collection) addTags(above *sheet, tags []string) {
+	if content := markup.SetItems(tags); content != "" {
+		c.add(newTagsSheet(above, content))
+	}
+}
+
+// newTagsSheet returns the sheet of the card X+tags of card X. The items in content are added to
+// those of an existing card.
+func newTagsSheet(above *sheet, content string) *sheet {
+	return &sheet{file: above.file, id: childID(above.id, tagsPart), above: above, name: tagsPart,
+		typ: canon.TypePointer, items: true, own: access.NewLabel(access.LevelUser), body: plainBody(content)}
+}
+
 // fullName returns the sheet's full card name as the import gives it.
 func (s *sheet) fullName() string {
 	if s.above != nil {

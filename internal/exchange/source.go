@@ -16,29 +16,13 @@ import (
 	"loregate/internal/markup"
 )
 
-// SourceOptions configure the import of a collection of records. The zero value makes the cards
-// visible to everyone.
-type SourceOptions struct {
-	// Label names the collection. Card ids are derived from it, as in MarkdownOptions.
-	Label string
-	// Level is the minimum level of imported cards; zero means user.
-	Level access.Level
-	// File is the only file of the folder to read; "" means all files.
-	File string
-	// Starter is the place where players begin. If it is "" and the world has no starter, the
-	// import chooses one.
-	Starter string
-	// Progress, if set, is called after every batch.
-	Progress func(done, total int)
-}
-
 // source gathers the cards and links of a collection of records.
 //
 // A record never updates an existing card of the same name from another source: it gets a longer
 // name instead. A record that was imported before keeps its card's name.
 type source struct {
 	format   string // name of the format; part of derived ids
-	o        SourceOptions
+	o        Options
 	snapshot *canon.Snapshot
 	c        *collection
 	files    int
@@ -49,7 +33,7 @@ type source struct {
 }
 
 // importSource gathers cards and links with read, and imports them.
-func importSource(ctx context.Context, c *canon.Canon, g access.Grant, format string, o SourceOptions,
+func importSource(ctx context.Context, c *canon.Canon, g access.Grant, format string, o Options,
 	read func(*source) error) (Summary, error) {
 	sum := Summary{DryRun: g.Request().DryRun}
 	s := &source{format: format, o: o, c: newCollection(), taken: map[markup.Key]bool{}, codes: map[string]bool{}}
@@ -66,12 +50,11 @@ func importSource(ctx context.Context, c *canon.Canon, g access.Grant, format st
 	sum.Files = s.files
 	s.reportRenamed()
 	sum.Problems = s.c.problems
-	s.c.arrangeSheets()
-	im := &importer{canon: c, grant: g, c: s.c, sum: &sum, tell: o.Progress}
-	if err := im.run(ctx); err != nil {
+	w := &importer{canon: c, grant: g, c: s.c, sum: &sum, tell: o.Progress}
+	if err := w.run(ctx); err != nil {
 		return sum, err
 	}
-	return sum, im.setStarter(ctx, o.Starter, nil)
+	return sum, w.setStarter(ctx, o.Starter, nil)
 }
 
 // reportRenamed reports the names that were used already and the names that lost characters.
@@ -82,7 +65,7 @@ func (s *source) reportRenamed() {
 	}{{"names that another card bears got longer", s.renamed},
 		{"names lost characters that no card's name can have, and are aliases", s.dropped}} {
 		if len(told.names) > 0 {
-			s.c.addProblem("names", 0, "%d %s: %s", len(told.names), told.why, firstNames(told.names))
+			s.addProblem("names", 0, "%d %s: %s", len(told.names), told.why, firstNames(told.names))
 		}
 	}
 }
@@ -103,16 +86,12 @@ type record struct {
 
 // cardID derives the card id of a record from its key.
 func (s *source) cardID(key ...string) canon.CardID {
-	return canon.CardID(derivedID(append([]string{s.format, s.o.Label}, key...)...))
-}
-
-func (s *source) cardLabel() access.Label {
-	return access.NewLabel(max(s.o.Level, access.LevelUser))
+	return cardIDOf(s.format, s.o.Label, key...)
 }
 
 // addRecord adds the sheets of a record and its tags.
 func (s *source) addRecord(ctx context.Context, r record) (*sheet, error) {
-	sh := &sheet{file: r.file, id: s.cardID(r.key...), above: r.above, typ: r.typ, own: s.cardLabel(), matchIDOnly: true,
+	sh := &sheet{file: r.file, id: s.cardID(r.key...), above: r.above, typ: r.typ, own: s.o.cardLabel(), matchIDOnly: true,
 		codename: s.reserveCodename(r.codename),
 		body:     func(ctx context.Context) (string, error) { return r.body(ctx), ctx.Err() }}
 	var err error
@@ -132,11 +111,7 @@ func (s *source) addRecord(ctx context.Context, r record) (*sheet, error) {
 	if !s.c.add(sh) {
 		return sh, nil
 	}
-	if content := markup.SetItems(r.tags); content != "" {
-		s.c.add(&sheet{file: r.file, id: childID(sh.id, tagsPart), above: sh, name: tagsPart, typ: canon.TypePointer,
-			items: true,
-			own:   access.NewLabel(access.LevelUser), body: plainBody(content)})
-	}
+	s.c.addTags(sh, r.tags)
 	return sh, nil
 }
 
@@ -186,7 +161,7 @@ func (s *source) reserveKey(ctx context.Context, key markup.Key) (bool, error) {
 		return false, err
 	}
 	for _, o := range others {
-		if o.Label.Equal(s.cardLabel()) {
+		if o.Label.Equal(s.o.cardLabel()) {
 			return false, nil
 		}
 	}
@@ -220,6 +195,14 @@ func codeOf(text string) string {
 	return strings.Trim(code[:min(len(code), 100)], "-")
 }
 
+// addProblem reports a part of a file that was left out or changed; line 0 means the whole file.
+func (s *source) addProblem(file string, line int, format string, args ...any) {
+	s.c.addProblem(file, line, format, args...)
+}
+
+// hasCards reports whether a card was added.
+func (s *source) hasCards() bool { return len(s.c.sheets) > 0 }
+
 // addEdge adds a link between two sheets.
 func (s *source) addEdge(file, kind string, from, to *sheet, attrs map[string]any) {
 	s.c.edges = append(s.c.edges, &edge{file: file, kind: kind, from: linkEnd{sheet: from}, to: linkEnd{sheet: to},
@@ -233,22 +216,22 @@ const maxSource = 64 << 20
 func (s *source) readText(files fs.FS, name string) ([]byte, bool) {
 	info, err := fs.Stat(files, name)
 	if err == nil && !info.Mode().IsRegular() { // reading a pipe would block, and a device has no end
-		s.c.addProblem(name, 0, "not a plain file; left out")
+		s.addProblem(name, 0, "not a plain file; left out")
 		return nil, false
 	}
 	if err == nil && info.Size() > maxSource {
-		s.c.addProblem(name, 0, "longer than %d MiB; left out", maxSource>>20)
+		s.addProblem(name, 0, "longer than %d MiB; left out", maxSource>>20)
 		return nil, false
 	}
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
-		s.c.addProblem(name, 0, "cannot be read; left out")
+		s.addProblem(name, 0, "cannot be read; left out")
 		return nil, false
 	}
 	s.files++
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		s.c.addProblem(name, 0, "is not UTF-8; what cannot be read is replaced")
+		s.addProblem(name, 0, "is not UTF-8; what cannot be read is replaced")
 		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
 	}
 	return data, true

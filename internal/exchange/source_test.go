@@ -12,9 +12,9 @@ import (
 	"loregate/internal/canon"
 )
 
-type sourceImport = func(context.Context, *canon.Canon, access.Grant, fs.FS, SourceOptions) (Summary, error)
+type sourceImport = func(context.Context, *canon.Canon, access.Grant, fs.FS, Options) (Summary, error)
 
-func (s *scene) importSource(read sourceImport, files fs.FS, o SourceOptions) Summary {
+func (s *scene) importSource(read sourceImport, files fs.FS, o Options) Summary {
 	s.t.Helper()
 	sum, err := read(s.t.Context(), s.canon, s.as("admin"), files, o)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestRealSources(t *testing.T) {
 			}
 			defer root.Close()
 			s := newStoredScene(t)
-			o := SourceOptions{Label: tc.folder}
+			o := Options{Label: tc.folder}
 			dryRun, err := tc.read(t.Context(), s.canon, s.as("admin").DryRun(), root.FS(), o)
 			if err != nil || len(s.listing("admin")) > 0 {
 				t.Fatalf("a rehearsal left %d things, %v", len(s.listing("admin")), err)
@@ -132,7 +132,7 @@ func TestLightWorlds(t *testing.T) {
 	}
 	defer root.Close()
 	s := newScene(t)
-	s.importSource(ImportLight, root.FS(), SourceOptions{Label: "light", File: "complex_world.json"})
+	s.importSource(ImportLight, root.FS(), Options{Label: "light", File: "complex_world.json"})
 	if got := s.linked("user", "Main street", "exit", "direction"); len(got) != 4 || got["Main house"] != "north" {
 		t.Errorf("exits of the main street: %v", got)
 	}
@@ -140,7 +140,7 @@ func TestLightWorlds(t *testing.T) {
 		t.Errorf("%d of 41 rooms are reached", len(reached))
 	}
 	s2 := newScene(t)
-	s2.importSource(ImportLight, root.FS(), SourceOptions{Label: "light", File: "simple_world.json",
+	s2.importSource(ImportLight, root.FS(), Options{Label: "light", File: "simple_world.json",
 		Level: access.LevelGM})
 	if got := s2.listing("user"); len(got) > 0 {
 		t.Errorf("a user sees %d things of what came in for the GM", len(got))
@@ -246,7 +246,7 @@ func TestBrokenSources(t *testing.T) {
 			for name, text := range tc.files {
 				files[name] = &fstest.MapFile{Data: []byte(text)}
 			}
-			sum := s.importSource(tc.read, files, SourceOptions{Label: "x"})
+			sum := s.importSource(tc.read, files, Options{Label: "x"})
 			for _, said := range tc.said {
 				if !strings.Contains(sum.String(), said) {
 					t.Errorf("%q is missing from\n%s", said, sum)
@@ -290,12 +290,12 @@ func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := fstest.MapFS{"5e-SRD-Spells.json": {Data: []byte(`[{"index": "light", "name": "Light", "desc": ["A glow."]}]`)}}
-	s.importSource(ImportSRD, files, SourceOptions{Label: "x"})
+	s.importSource(ImportSRD, files, Options{Label: "x"})
 	if _, text, _ := s.content("user", "Light"); text != "<p>ours</p>" {
 		t.Errorf("Light reads %q", text)
 	}
 	files["5e-SRD-Spells.json"].Data = []byte(`[{"index": "light", "name": "Light", "desc": ["A gleam."]}]`)
-	sum := s.importSource(ImportSRD, files, SourceOptions{Label: "x"})
+	sum := s.importSource(ImportSRD, files, Options{Label: "x"})
 	if c, text, _ := s.content("user", ":srd-spell-light"); c.Name != "Light (spell)" ||
 		!strings.Contains(text, "gleam") || sum.Updated != 1 {
 		t.Errorf("%q reads %q: %s", c.Name, text, firstLine(sum))
@@ -305,10 +305,10 @@ func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 func TestEmptySources(t *testing.T) {
 	for name, read := range map[string]sourceImport{"srd": ImportSRD, "light": ImportLight, "ranvier": ImportRanvier} {
 		s := newScene(t)
-		if sum, err := read(t.Context(), s.canon, s.as("admin"), fstest.MapFS{"notes.txt": {}}, SourceOptions{}); err == nil {
+		if sum, err := read(t.Context(), s.canon, s.as("admin"), fstest.MapFS{"notes.txt": {}}, Options{}); err == nil {
 			t.Errorf("%s: an empty folder gives %s", name, sum)
 		}
-		if _, err := read(t.Context(), s.canon, s.as("admin"), errorFS{}, SourceOptions{}); err == nil {
+		if _, err := read(t.Context(), s.canon, s.as("admin"), errorFS{}, Options{}); err == nil {
 			t.Errorf("%s: a folder that cannot be read gives no error", name)
 		}
 	}
@@ -325,7 +325,7 @@ func FuzzSources(f *testing.F) {
 		s := newScene(t)
 		for _, read := range []sourceImport{ImportSRD, ImportLight, ImportRanvier} {
 			// only panics are failures
-			_, _ = read(t.Context(), s.canon, s.as("admin"), files, SourceOptions{Level: access.LevelGM})
+			_, _ = read(t.Context(), s.canon, s.as("admin"), files, Options{Level: access.LevelGM})
 		}
 		if got := s.listing("user"); len(got) > 0 {
 			t.Errorf("a user sees %v", got)
@@ -345,7 +345,7 @@ func TestLightReimportMovesExit(t *testing.T) {
 	}
 	s := newScene(t)
 	for to, name := range map[string]string{"b_2": "Barn", "c_3": "Den"} {
-		s.importSource(ImportLight, world(to), SourceOptions{Label: "x"})
+		s.importSource(ImportLight, world(to), Options{Label: "x"})
 		if got := s.linked("user", "Yard", "exit", "direction"); len(got) != 1 || got[name] != "south" {
 			t.Errorf("with the gate to the %s the yard leads to %v", name, got)
 		}

@@ -57,7 +57,7 @@ var srdFiles = map[string]srdFile{
 // a folder of JSON files, each with a list of records. A record becomes a card with a codename such
 // as srd-spell-fireball; its other members are kept in the field srd. References between records
 // become wiki links. Levels become children of their class.
-func ImportSRD(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o SourceOptions) (Summary, error) {
+func ImportSRD(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o Options) (Summary, error) {
 	return importSource(ctx, c, g, "srd", o, func(s *source) error {
 		x := &srdReader{s: s, byURL: map[string]*sheet{}}
 		return x.readFiles(ctx, files)
@@ -87,7 +87,7 @@ func (x *srdReader) readFiles(ctx context.Context, files fs.FS) error {
 		_, suffix, _ := strings.Cut(stem, "-SRD-")
 		kind, known := srdFiles[suffix]
 		if !known {
-			x.s.c.addProblem(name, 0, "is not a file of the rules reference; left out")
+			x.s.addProblem(name, 0, "is not a file of the rules reference; left out")
 			continue
 		}
 		data, ok := x.s.readText(files, name)
@@ -109,7 +109,7 @@ func (x *srdReader) readFiles(ctx context.Context, files fs.FS) error {
 func (x *srdReader) addRecord(ctx context.Context, r srdRecord) error {
 	index := r.memberText("index")
 	if index == "" {
-		x.s.c.addProblem(r.file, r.line, "a record without index; left out")
+		x.s.addProblem(r.file, r.line, "a record without index; left out")
 		return nil
 	}
 	if r.kind == srdLevel {
@@ -118,7 +118,7 @@ func (x *srdReader) addRecord(ctx context.Context, r srdRecord) error {
 	}
 	name := r.memberText("name")
 	if recordName(name) == "" {
-		x.s.c.addProblem(r.file, r.line, "%q has no name; its index stands for it", index)
+		x.s.addProblem(r.file, r.line, "%q has no name; its index stands for it", index)
 		name = index
 	}
 	return x.addCard(ctx, r, record{key: []string{r.kind, index}, name: name, suffixes: r.nameSuffixes(),
@@ -130,7 +130,7 @@ func (x *srdReader) addLevels(ctx context.Context) error {
 	for _, r := range x.levels {
 		class := x.byURL[textOf(r.memberObject("class")["url"])]
 		if class == nil {
-			x.s.c.addProblem(r.file, r.line, "level %q is of no class that is here; left out", r.memberText("index"))
+			x.s.addProblem(r.file, r.line, "level %q is of no class that is here; left out", r.memberText("index"))
 			continue
 		}
 		name := "Level " + r.memberText("level")
@@ -213,16 +213,6 @@ func (x *srdReader) cardHTML(ctx context.Context, r srdRecord) string {
 	out, err := markup.ToHTML(ctx, text)
 	if err != nil {
 		return paragraphsHTML(text)
-	}
-	return out
-}
-
-func nonEmpty(parts ...string) []string {
-	var out []string
-	for _, p := range parts {
-		if strings.TrimSpace(p) != "" {
-			out = append(out, p)
-		}
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -113,20 +112,4 @@ func (im *importer) setStarter(ctx context.Context, asked string, mentioned map[
 		w.Settings.Starter = start
 		return p.Configure(w.Title, w.Settings)
 	})
-}
-
-func (s Summary) printTypes(b *strings.Builder) {
-	if len(s.Types) > 0 {
-		b.WriteString("Types of cards (--types WORD=TYPE changes them):\n")
-	}
-	for _, u := range s.Types[:min(len(s.Types), maxShown)] {
-		typ := u.Type
-		if typ == "" {
-			typ = canon.TypeRichText
-		}
-		fmt.Fprintf(b, "  %s: %d %s\n", u.By, u.Many, typ)
-	}
-	if s.Starter != "" {
-		fmt.Fprintf(b, "Players begin at %q (--starter-location changes it).\n", s.Starter)
-	}
 }

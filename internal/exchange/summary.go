@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 )
 
 // Summary is the result of an import or export.
@@ -29,18 +30,18 @@ type Summary struct {
 	Export    bool
 }
 
-// Problem is a part of the source that was left out or changed.
-type Problem struct {
-	File string
-	Line int // 0 if it is about the whole file
-	Why  string
+// Mention is a text that players read and that names or links a hidden card.
+type Mention struct {
+	File string // the file with the text
+	Of   string // the name of the hidden card
+	Link bool   // the text links the card; it may also name it
 }
 
-func (p Problem) String() string {
-	if p.Line > 0 {
-		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Why)
-	}
-	return p.File + ": " + p.Why
+// TypeUse counts the notes that became cards of a type because of one word.
+type TypeUse struct {
+	By   string // the word and its source, for example: folder "03 Locations"
+	Type string
+	Many int
 }
 
 // maxShown is the maximum length of each list that a Summary prints.
@@ -85,6 +86,23 @@ func (s Summary) String() string {
 		fmt.Fprintf(&b, "  %s\n", p)
 	}
 	return b.String()
+}
+
+// printTypes lists the words that set the types of cards.
+func (s Summary) printTypes(b *strings.Builder) {
+	if len(s.Types) > 0 {
+		b.WriteString("Types of cards (--types WORD=TYPE changes them):\n")
+	}
+	for _, u := range s.Types[:min(len(s.Types), maxShown)] {
+		typ := u.Type
+		if typ == "" {
+			typ = canon.TypeRichText
+		}
+		fmt.Fprintf(b, "  %s: %d %s\n", u.By, u.Many, typ)
+	}
+	if s.Starter != "" {
+		fmt.Fprintf(b, "Players begin at %q (--starter-location changes it).\n", s.Starter)
+	}
 }
 
 // printHides lists the hidden notes by mark.

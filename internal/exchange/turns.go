@@ -17,17 +17,6 @@ import (
 	"loregate/internal/markup"
 )
 
-// TurnsOptions configure the import of a record of play. The zero value makes the cards visible to
-// everyone.
-type TurnsOptions struct {
-	// Label names the record. Card ids are derived from it, as in MarkdownOptions.
-	Label string
-	// Level is the level of the cards; zero means user.
-	Level access.Level
-	// Progress, if set, is called after every batch. total is 0, because it is unknown.
-	Progress func(done, total int)
-}
-
 // Limits of a record of play.
 const (
 	maxTurns       = 2 << 30 // bytes, unpacked
@@ -50,7 +39,7 @@ const (
 // PlainText, a child of its episode's card, with the speakers in the field speakers. The import
 // streams the record and keeps little of it in memory. A line that cannot be read is reported by
 // its number, and the import continues.
-func ImportTurns(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reader, o TurnsOptions) (Summary, error) {
+func ImportTurns(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reader, o Options) (Summary, error) {
 	sum := Summary{Files: 1, DryRun: g.Request().DryRun}
 	lines, err := newTurnLines(r)
 	if err != nil {
@@ -135,7 +124,7 @@ func (l *turnLines) next() ([]byte, error) {
 
 // turns collects turns and commits them in batches.
 type turns struct {
-	o        TurnsOptions
+	o        Options
 	im       *importer
 	sum      *Summary
 	episodes map[string]*sheet
@@ -178,8 +167,8 @@ func (t *turns) addLine(number int, line []byte) {
 		return
 	}
 	s := &sheet{file: t.o.Label + ":" + strconv.Itoa(number),
-		id:    canon.CardID(derivedID("turns", t.o.Label, ep, strconv.Itoa(n))),
-		above: t.episodeSheet(ep), name: fmt.Sprintf("%04d", n), typ: "PlainText", own: t.cardLabel(),
+		id:    cardIDOf("turns", t.o.Label, ep, strconv.Itoa(n)),
+		above: t.episodeSheet(ep), name: fmt.Sprintf("%04d", n), typ: "PlainText", own: t.o.cardLabel(),
 		fields: turnFields(m, names)}
 	if t.seen[s.id] {
 		t.addProblem(number, "turn %d of %s stands there twice; left out", n, ep)
@@ -198,16 +187,14 @@ func unmarshalOptional(raw json.RawMessage, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-func (t *turns) cardLabel() access.Label { return access.NewLabel(max(t.o.Level, access.LevelUser)) }
-
 // episodeSheet returns the sheet of an episode. The first turn of an episode creates it.
 func (t *turns) episodeSheet(ep string) *sheet {
 	if s := t.episodes[ep]; s != nil {
 		return s
 	}
 	empty := ""
-	s := &sheet{file: t.o.Label, id: canon.CardID(derivedID("turns", t.o.Label, ep)), name: ep, typ: "Session",
-		folder: true, own: t.cardLabel()}
+	s := &sheet{file: t.o.Label, id: cardIDOf("turns", t.o.Label, ep), name: ep, typ: "Session",
+		folder: true, own: t.o.cardLabel()}
 	s.ready = sheetContent{typ: s.typ, text: &empty}
 	t.episodes[ep] = s
 	t.batch = append(t.batch, s)
@@ -234,8 +221,7 @@ func (t *turns) commitBatch(ctx context.Context) error {
 	if len(t.batch) == 0 {
 		return nil
 	}
-	err := t.im.putSheets(ctx, t.batch)
+	err := t.im.writeBatch(ctx, t.batch)
 	t.batch, t.size = nil, 0
-	clear(t.im.claimed) // derived ids of different turns never collide
 	return err
 }

@@ -16,7 +16,7 @@ import (
 	"loregate/internal/fault"
 )
 
-func (s *scene) importTurns(text string, o TurnsOptions) Summary {
+func (s *scene) importTurns(text string, o Options) Summary {
 	s.t.Helper()
 	sum, err := ImportTurns(s.t.Context(), s.canon, s.as("admin"), strings.NewReader(text), o)
 	if err != nil {
@@ -36,7 +36,7 @@ nonsense
 {"ep": "E1", "n": 1, "text": "again"}
 {"ep": "E2", "n": 12345, "text": "x` + strings.Repeat("x", maxTurnLine) + `"}
 {"ep": "E2", "n": 12345}`
-	sum := s.importTurns(record, TurnsOptions{Label: "play"})
+	sum := s.importTurns(record, Options{Label: "play"})
 	if sum.Created != 5 {
 		t.Errorf("created %d, want 5: %s", sum.Created, sum)
 	}
@@ -58,14 +58,14 @@ nonsense
 	if text != "both" || string(c.Fields) != `{"mood":"glad","speakers":["A","B"]}` || c.Type != "PlainText" {
 		t.Errorf("E1+0001: %q %s %s", text, c.Fields, c.Type)
 	}
-	if again := s.importTurns(record, TurnsOptions{Label: "play"}); again.Created+again.Updated > 0 {
+	if again := s.importTurns(record, Options{Label: "play"}); again.Created+again.Updated > 0 {
 		t.Errorf("importing again: %s", firstLine(again))
 	}
 }
 
 func TestSecretTurnsStaySecret(t *testing.T) {
 	s := newScene(t)
-	s.importTurns(`{"ep":"E1","n":1,"text":"psst"}`, TurnsOptions{Level: access.LevelGM})
+	s.importTurns(`{"ep":"E1","n":1,"text":"psst"}`, Options{Level: access.LevelGM})
 	if _, _, ok := s.content("user", "E1"); ok {
 		t.Error("a user sees the episode")
 	}
@@ -83,7 +83,7 @@ func TestBrokenArchiveIsReported(t *testing.T) {
 	_ = z.Close()
 	s := newStoredScene(t)
 	_, err := ImportTurns(t.Context(), s.canon, s.as("admin"), bytes.NewReader(packed.Bytes()[:packed.Len()/2]),
-		TurnsOptions{})
+		Options{})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("half a file: %v", err)
 	}
@@ -108,7 +108,7 @@ func TestRealTurns(t *testing.T) {
 	var most uint64
 	start := time.Now()
 	sum, err := ImportTurns(t.Context(), s.canon, s.as("admin"), f,
-		TurnsOptions{Label: "crd3", Progress: func(done, _ int) {
+		Options{Label: "crd3", Progress: func(done, _ int) {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			most = max(most, m.HeapInuse+m.StackInuse)

@@ -1,20 +1,23 @@
 package exchange
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"loregate/internal/access"
-	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
+
+// note is a note of a vault.
+type note struct {
+	*mdNote
+	name  string       // of its card; set by indexNotes
+	level access.Level // minimum level of its readers; set by indexNotes
+}
 
 // vault is a folder of notes that were read, named and indexed.
 type vault struct {
@@ -44,7 +47,7 @@ const (
 // readVault reads every note of a folder and reports files that cannot be read.
 func readVault(files fs.FS, o MarkdownOptions) (*vault, error) {
 	v := &vault{files: files, o: o, byPath: map[string]*note{}, byBase: map[string][]*note{},
-		alias: map[string][]*note{}, attached: map[string][]string{}, choices: newChooser(o), gmUsed: map[string]bool{},
+		alias: map[string][]*note{}, attached: map[string][]string{}, choices: newChooser(o.Open, o.Confirm), gmUsed: map[string]bool{},
 		linked: map[markup.Key]int{}}
 	entries, text := 0, 0
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
@@ -120,15 +123,8 @@ func (v *vault) readNote(p string, d fs.DirEntry) *note {
 		v.addProblem(p, "cannot be read; left out")
 		return nil
 	}
-	return parseNote(p, data)
+	return &note{mdNote: parseNote(p, data)}
 }
-
-// foldCase returns the form in which paths and aliases are compared: lower case, with accents in
-// normal form C.
-func foldCase(s string) string { return strings.ToLower(norm.NFC.String(s)) }
-
-// pathStem returns a note's path without its extension.
-func (n *note) pathStem() string { return strings.TrimSuffix(n.path, path.Ext(n.path)) }
 
 // isNative reports whether a note is in our own dialect.
 func (v *vault) isNative(n *note) bool { return v.o.Native || n.metaText("loregate") != "" }
@@ -166,12 +162,9 @@ func (v *vault) indexNotes() {
 
 // noteLevel returns the level that follows from a foreign note's marks and its folders.
 func (v *vault) noteLevel(n *note) access.Level {
-	level, marks := n.noteMarks()
-	for _, k := range v.choices.confirm {
-		if path := foldCase(strings.Trim(k.text, "/")); path == foldCase(n.path) || path == foldCase(n.pathStem()) {
-			k.used = true
-			marks = append(marks, mark{ruleSetting, n.path, false})
-		}
+	level, marks := noteMarks(n.mdNote)
+	if v.choices.isConfirmed(n.path, n.pathStem()) {
+		marks = append(marks, mark{ruleSetting, n.path, false})
 	}
 	for _, m := range append(marks, v.folderMarks(n.path)...) {
 		if v.choices.decideMark(m, n.path, false) {
@@ -179,24 +172,6 @@ func (v *vault) noteLevel(n *note) access.Level {
 		}
 	}
 	return level
-}
-
-// derivedID returns a UUIDv8 made from the SHA-256 of the parts.
-func derivedID(parts ...string) (id [16]byte) {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	copy(id[:], sum[:])
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return id
-}
-
-// cardID derives the card id for a path in the vault.
-func (v *vault) cardID(place string) canon.CardID {
-	return canon.CardID(derivedID("markdown", v.o.Label, norm.NFC.String(place)))
-}
-
-// childID derives the id of a child card that is written inside its parent's note.
-func childID(parent canon.CardID, part string) canon.CardID {
-	return canon.CardID(derivedID("child", parent.String(), part))
 }
 
 // findNote returns the note to which a link in another note points, or nil. A link names a path, a

@@ -90,14 +90,14 @@ func newLibrary(t testing.TB) *library {
 	b := &library{loreScene: newEmptyLore(t, sqlitetest.Open(t))}
 	ctx := t.Context()
 	if _, err := exchange.ImportMarkdown(ctx, b.Canon, b.Admin, sample.Files(),
-		exchange.MarkdownOptions{Label: "sample", Native: true}); err != nil {
+		exchange.MarkdownOptions{Options: exchange.Options{Label: "sample"}, Native: true}); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "srd-2014")
 	if _, err := os.Stat(dir); err == nil {
 		b.rules = true
 		if _, err := exchange.ImportSRD(ctx, b.Canon, b.Admin, os.DirFS(dir),
-			exchange.SourceOptions{Label: "srd-2014"}); err != nil {
+			exchange.Options{Label: "srd-2014"}); err != nil {
 			t.Fatal(err)
 		}
 	}

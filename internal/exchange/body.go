@@ -1,0 +1,48 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// plainBody returns a sheet body for a text that needs no conversion.
+func plainBody(text string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return text, nil }
+}
+
+// htmlBody returns a sheet body that converts a Markdown text to HTML when it is called. If the
+// conversion fails, it returns the Markdown and notConverted.
+func htmlBody(text string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		out, err := markup.ToHTML(ctx, text)
+		if err != nil && ctx.Err() == nil {
+			return text, notConverted{err}
+		}
+		return out, err
+	}
+}
+
+// notConverted is the error of a text that stays Markdown.
+type notConverted struct{ error }
+
+// readFile returns a function that reads an attachment when it is called.
+func readFile(files fs.FS, file string) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		if info, err := fs.Stat(files, file); err != nil || info.Size() > canon.MaxFile {
+			if err == nil {
+				err = fmt.Errorf("longer than %d bytes", canon.MaxFile)
+			}
+			return nil, err
+		}
+		data, err := fs.ReadFile(files, file)
+		if err == nil && len(data) == 0 {
+			err = errors.New("empty")
+		}
+		return data, err
+	}
+}

@@ -1,0 +1,60 @@
+package exchange
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// vaultOf returns a vault with the given texts, by path.
+func vaultOf(texts map[string]string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for p, text := range texts {
+		m[p] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return m
+}
+
+// realDataDir returns a folder of real data next to the repository. It skips the test if the folder
+// does not exist.
+func realDataDir(t testing.TB, name string) string {
+	t.Helper()
+	dir := filepath.Join("..", "..", "..", "shared", "data", name)
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no real data: ../shared/data/%s is not beside the repository", name)
+	}
+	return dir
+}
+
+func firstLine(s Summary) string {
+	line, _, _ := strings.Cut(s.String(), "\n")
+	return line
+}
+
+// files returns the bytes of all files in a folder as one text.
+func files(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		rel, _ := filepath.Rel(dir, p)
+		fmt.Fprintf(&b, "=== %s\n%s\n", rel, data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// errorFS is a folder that cannot be read.
+type errorFS struct{}
+
+func (errorFS) Open(string) (fs.File, error) { return nil, fs.ErrPermission }

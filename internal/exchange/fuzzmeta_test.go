@@ -1,0 +1,30 @@
+package exchange
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func FuzzFrontMatter(f *testing.F) {
+	for _, s := range []string{"---\na: b\n---\nx", "---\na: [[b]]\n---", "---\n{{x}}: 1\n...\n",
+		"---\na: &x [1]\nb: *x\n<<: *x\n---\n", "---\nlevel: gm\n", "\ufeff---\r\na: 1\r\n---\r\nb"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n := parseNote("x.md", []byte(s))
+		if !utf8.ValidString(n.body) || strings.Contains(n.body, "\x00") {
+			t.Errorf("the text is not text: %q", n.body)
+		}
+		fields, err := n.extraFields()
+		if err != nil || fields != nil && !json.Valid(fields) {
+			t.Errorf("fields %s: %v", fields, err)
+		}
+		if _, marks := noteMarks(n); n.broken && len(marks) == 0 {
+			t.Error("broken, and not for the GM alone")
+		}
+		n.metaTags()
+		n.metaList("aliases")
+	})
+}

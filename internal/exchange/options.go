@@ -1,0 +1,22 @@
+package exchange
+
+import "loregate/internal/access"
+
+// Options configure an import. The zero value makes the cards visible to everyone.
+type Options struct {
+	// Label names the source, for example by its folder's base name. Card ids are derived from it:
+	// importing under another label creates other cards.
+	Label string
+	// Level is the minimum level of imported cards; zero means user.
+	Level access.Level
+	// File is the only file of the folder to read; "" means all files.
+	File string
+	// Starter is the place where players begin. If it is "" and the world has no starter, the
+	// import chooses one.
+	Starter string
+	// Progress, if set, is called after every batch. total is 0 if it is unknown.
+	Progress func(done, total int)
+}
+
+// cardLabel returns the label of a card that the source does not hide.
+func (o Options) cardLabel() access.Label { return access.NewLabel(max(o.Level, access.LevelUser)) }

@@ -1,0 +1,47 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// firstNames lists up to three names and the number of the others.
+func firstNames(list []string) string {
+	if len(list) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:3], ", "), len(list)-3)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Problem is a part of the source that was left out or changed.
+type Problem struct {
+	File string
+	Line int // 0 if it is about the whole file
+	Why  string
+}
+
+func (p Problem) String() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Why)
+	}
+	return p.File + ": " + p.Why
+}
+
+var lineForm = regexp.MustCompile(`line (\d+)`)
+
+// yamlProblem returns the line, 0 if it is unknown, and the reason of an error of the YAML decoder.
+func yamlProblem(err error) (line int, why string) {
+	why = strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := lineForm.FindStringSubmatch(why); m != nil {
+		line, _ = strconv.Atoi(m[1]) // the pattern matches only digits
+	}
+	if bad := (*yaml.TypeError)(nil); errors.As(err, &bad) && len(bad.Errors) > 0 {
+		why = bad.Errors[0]
+	}
+	return line, strings.TrimLeft(lineForm.ReplaceAllString(why, ""), ": ")
+}
