@@ -10,6 +10,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/surface"
 )
 
 // maxTagRenames is the number of cards in which one call renames a tag at most. Each of them is
@@ -51,15 +52,15 @@ func (in *renameTagIn) checkTags() error {
 	var p problems
 	in.To = strings.Join(strings.Fields(in.To), " ")
 	if markup.KeyOf(in.From) == "" {
-		p.add("from", "must contain a letter or a digit; get_tags lists the tags")
+		p.Add("from", "must contain a letter or a digit; get_tags lists the tags")
 	}
 	if p.checkNewName("to", in.To); strings.ContainsAny(in.To, "[]{}|") {
-		p.add("to", "must not contain brackets, braces or bars; write the tag as get_tags shows it")
+		p.Add("to", "must not contain brackets, braces or bars; write the tag as get_tags shows it")
 	}
 	if in.Prefix != "" && strings.Trim(in.Prefix, "+ ") == "" {
-		p.add("prefix", "must contain more than plus signs; leave it out to rename the tag on all cards")
+		p.Add("prefix", "must contain more than plus signs; leave it out to rename the tag on all cards")
 	}
-	return p.toError()
+	return p.Err()
 }
 
 // renameTag changes every tag list that is visible to the caller and contains the tag. The targets
@@ -68,9 +69,9 @@ func renameTag(ctx context.Context, d *deps, c *op.Call, in renameTagIn) (rename
 	if err := in.checkTags(); err != nil {
 		return renameTagOut{}, err
 	}
-	return commit(ctx, d, c, task[renameTagOut]{
-		plan: func(p *canon.Plan) error { return in.planAll(ctx, p) },
-		reply: func(l *canon.Snapshot, r canon.Receipt) (renameTagOut, error) {
+	return surface.Commit(ctx, d.Kit, c, surface.Change[renameTagOut]{
+		Plan: func(p *canon.Plan) error { return in.planAll(ctx, p) },
+		Reply: func(l *canon.Snapshot, r canon.Receipt) (renameTagOut, error) {
 			var renamed []canon.Card
 			for _, id := range r.Targets {
 				card, ok, err := l.ByID(ctx, id)
