@@ -107,15 +107,15 @@ func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.
 		return r, nil
 	}
 	if !isFinal(err) {
-		return s.answerUnavailable(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err),
+		return s.answerUnavailable(ctx, c, fault.New(fault.Unavailable, "not applied yet").Because(err),
 			"the proposal is accepted but could not be applied yet; it will be applied shortly, and sending it again is safe")
 	}
 	if err := s.revokeAccepted(ctx, c.grant, &c.rec); err != nil {
 		return Result{}, err
 	}
 	o := outcome{issues: issuesOf(err)}
-	o.refused = &Rejection{Message: "it does not fit the world any more (" + o.issues[0].Error +
-		"); look again and propose anew", Details: map[string]any{"issues": o.issues}}
+	o.refused = &Rejection{Message: "it no longer fits the world (" + o.issues[0].Error +
+		"); read its current state and propose again", Details: map[string]any{"issues": o.issues}}
 	s.refuse(c, GateInvariant, o)
 	return c.result(), nil
 }
@@ -172,7 +172,7 @@ func (s *Service) currentAuthor(ctx context.Context, g access.Grant, j *judgedEv
 		return c, nil
 	}
 	if s.cfg.Authors == nil {
-		return access.Caller{}, fault.New(fault.Unavailable, "authors are not known here")
+		return access.Caller{}, fault.New(fault.Unavailable, "this server cannot look up authors")
 	}
 	return s.cfg.Authors.Author(ctx, j.Author.Subject, j.Author.Key)
 }

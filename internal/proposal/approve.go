@@ -64,15 +64,15 @@ func (s *Service) approvePending(ctx context.Context, g access.Grant, id, hash, 
 // wrongHashFault refuses an approval whose hash is not that of the waiting change. It describes
 // that change and names the call that returns its hash.
 func (s *Service) wrongHashFault(j *judgedEvent, hash string) error {
-	where := fmt.Sprintf(`send the expectedHash that get-proposal {"proposalId":%q} answers (GET /api/proposals/%s)`,
+	where := fmt.Sprintf(`send the expectedHash that get-proposal {"proposalId":%q} returns (GET /api/proposals/%s)`,
 		j.ID, j.ID)
 	if b, err := hex.DecodeString(hash); err != nil || len(b) != len(j.Expected) {
-		return fault.BadField("expectedHash", "is no hash of a change, which has %d hexadecimal digits; %s",
+		return fault.BadField("expectedHash", "is not a hash, which has %d hexadecimal digits; %s",
 			2*len(j.Expected), where)
 	}
 	what, change := s.describeProposal(j)
 	return fault.New(fault.Stale,
-		"expectedHash is of another change than the one that waits, which is %q: %s; look at it, and %s", what,
+		"expectedHash belongs to another change than the waiting one, which is %q: %s; read it, and %s", what,
 		change, where).
 		With("what", what).With("change", change)
 }
@@ -104,12 +104,12 @@ func (s *Service) reopenChange(ctx context.Context, g access.Grant, j *judgedEve
 	k := s.kinds[kindName(j.Kind)]
 	if k == nil || k.Schema() != j.Kind {
 		return authoredChange{}, fault.New(fault.Conflict,
-			"%s is not proposed in this form any more; it must be proposed again", j.Kind)
+			"proposals of the form %s are no longer accepted; it must be proposed again", j.Kind)
 	}
 	draft, err := k.decode(j.Payload)
 	if err != nil {
 		return authoredChange{}, fault.New(fault.Conflict,
-			"the proposal cannot be read any more; it must be proposed again").Because(err)
+			"the stored proposal can no longer be decoded; it must be proposed again").Because(err)
 	}
 	author, err := s.currentAuthor(ctx, g, j)
 	return authoredChange{rec: j, kind: k, draft: draft, author: author, world: g.World()}, err
@@ -141,9 +141,9 @@ func (s *Service) previewShown(ctx context.Context, g access.Grant, w authoredCh
 // now.
 func staleFault(others ...string) error {
 	if len(others) == 0 {
-		return fault.New(fault.Stale, "what the proposal rests on has changed since; it must be proposed again")
+		return fault.New(fault.Stale, "the data that the proposal is based on has changed; it must be proposed again")
 	}
-	return fault.New(fault.Stale, "what the proposal rests on has changed since (%s); it must be proposed again",
+	return fault.New(fault.Stale, "the data that the proposal is based on has changed (%s); it must be proposed again",
 		strings.Join(others, ", ")).With("changed", others)
 }
 

@@ -18,12 +18,12 @@ const CanonChange = "canon_change"
 
 // canonChangeIn is the payload of that kind.
 type canonChangeIn struct {
-	Op     operationIn `json:"op" jsonschema:"The write, as it would be called."`
-	Reason string      `json:"reason" minlen:"1" maxlen:"1000" jsonschema:"Why, for the person who decides."`
+	Op     operationIn `json:"op" jsonschema:"The write operation with its arguments."`
+	Reason string      `json:"reason" minlen:"1" maxlen:"1000" jsonschema:"The reason, for the person who decides."`
 }
 
 type operationIn struct {
-	Name      string          `json:"name" minlen:"1" maxlen:"64" jsonschema:"The operation, such as update_card."`
+	Name      string          `json:"name" minlen:"1" maxlen:"64" jsonschema:"Name of the operation, such as update_card."`
 	Arguments json.RawMessage `json:"arguments" jsonschema:"Its arguments."`
 }
 
@@ -33,8 +33,8 @@ func (s *Service) canonChange() *Kind {
 		Name: CanonChange, Version: 1, Purpose: ForPlanning, Policy: Review, Repeats: true,
 		Tool: Tool{Name: "propose-canon-change", ID: "WorldMutation-proposeCanonChange",
 			Title: "Propose a change to the canon", Surfaces: []string{"world"},
-			Doc: "Ask for a write of the archive or the campaign, just as it would be called, where you may not or would rather not make it yourself. " +
-				"A person is shown the exact change and decides; get-proposal tells what became of it.",
+			Doc: "Propose a write of the archive or the campaign instead of making it, for example because your key may not write. " +
+				"A person sees the exact change and decides; get-proposal shows the result.",
 			Examples: []op.Example{{Title: "A wiki card",
 				Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "patch": {"mode": "append", "content": "<p>Wet.</p>"}}}, "reason": "It rained."}`}}},
 		Fallbacks: []string{"The archivist nods, and puts the note with the others.", "It is written down, in pencil."},
@@ -55,7 +55,7 @@ func (s *Service) draftChange(in canonChangeIn) (Draft, error) {
 	}
 	if o == nil || !o.Writes() || o.NoWorld || o.Operator {
 		return nil, fault.BadField("op.name",
-			"is no write of a world's that can be proposed; list the operations to see those that there are")
+			"is not a write operation on a world that can be proposed; list the operations to see which exist")
 	}
 	input, err := o.Check(in.Op.Arguments)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d changeDraft) Check(_ context.Context, s State) (Finding, error) {
 
 // Plan is never called: the operation makes the change.
 func (d changeDraft) Plan(context.Context, *canon.Plan, access.Label) (canon.Event, error) {
-	return canon.Event{}, fault.New(fault.Internal, "%s is carried out by its operation", CanonChange)
+	return canon.Event{}, fault.New(fault.Internal, "a %s is made by its operation", CanonChange)
 }
 
 // TextsOf returns every string of a JSON value with its path.

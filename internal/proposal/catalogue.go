@@ -153,7 +153,7 @@ func (s *Service) readRecord(ctx context.Context, g access.Grant, led *ledger,
 			}
 			return err
 		}
-		return fault.New(fault.Internal, "record %s/%d is gone", led.stream, seq)
+		return fault.New(fault.Internal, "record %s/%d is missing", led.stream, seq)
 	})
 	return e, err
 }
@@ -207,7 +207,7 @@ func (s *Service) listVisible(ctx context.Context, g access.Grant,
 	if q.before != uuid.Nil {
 		l := led.catalogue.byID[q.before]
 		if l == nil || !canSee(g, l.author) {
-			return nil, false, fault.BadField("before", "names no proposal that you may see; take it from the end of a listing")
+			return nil, false, fault.BadField("before", "is not the id of a proposal that you may see; send the next of an earlier listing")
 		}
 		end, _ = slices.BinarySearchFunc(led.catalogue.all, l.seq,
 			func(x *listing, seq canon.Seq) int { return int(x.seq) - int(seq) })

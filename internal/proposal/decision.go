@@ -24,7 +24,7 @@ func (s *Service) recordDecision(ctx context.Context, g access.Grant, d decidedE
 		}
 		late = nil
 		if st.status != from {
-			late = fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", st.status).With("status",
+			late = fault.New(fault.Conflict, "the proposal is no longer waiting; it is %s", st.status).With("status",
 				st.status)
 			if st.decided.sameCall(d) {
 				return nil, nil
@@ -50,11 +50,11 @@ func (s *Service) findPending(ctx context.Context, g access.Grant, id string) (*
 	switch {
 	case e.judged.Author.isCaller(g.Caller()):
 		return nil, fault.New(fault.Denied,
-			"nobody decides on what they proposed; ask somebody else who may approve, or withdraw it")
+			"you cannot decide on your own proposal; ask another person who may approve, or withdraw it")
 	case !g.Caller().Approve:
 		return nil, fault.New(fault.Denied, "deciding on proposals needs a key that may approve")
 	case e.status() != Pending:
-		return nil, fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", e.status()).With("status",
+		return nil, fault.New(fault.Conflict, "the proposal is no longer waiting; it is %s", e.status()).With("status",
 			e.status())
 	case s.cfg.Now().Sub(e.at) >= s.cfg.Limits.Life:
 		return nil, fault.New(fault.Conflict,
@@ -100,7 +100,7 @@ func decisionFault(err error) error {
 		return err
 	}
 	return fault.New(fault.Unavailable,
-		"the decision could not be recorded or carried out yet; repeat it shortly").With("code",
+		"the decision could not be recorded or applied yet; repeat it shortly").With("code",
 		codeUnavailable).Because(err)
 }
 
@@ -124,7 +124,7 @@ func (s *Service) Withdraw(ctx context.Context, g access.Grant, id string) error
 		return err
 	}
 	if !e.judged.Author.isCaller(g.Caller()) {
-		return fault.New(fault.Denied, "only its author withdraws a proposal; reject it instead")
+		return fault.New(fault.Denied, "only its author can withdraw a proposal; reject it instead")
 	}
 	_, err = s.recordDecision(ctx, g, decisionBy(g, e.judged.ID, Withdrawn, ""), Pending, nil)
 	if s.findEarlierDecision(ctx, g, id, Withdrawn, err) != nil {

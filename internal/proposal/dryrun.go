@@ -102,7 +102,7 @@ func actorOf(a access.Actor, g access.Grant) canon.EventActor {
 
 // issuesFault returns a fault that lists issues.
 func issuesFault(issues []Issue) error {
-	e := fault.New(fault.Rule, "it does not fit the world any more: %s", issues[0].Error)
+	e := fault.New(fault.Rule, "it no longer fits the world: %s", issues[0].Error)
 	for _, i := range issues {
 		e.Fields = append(e.Fields, fault.Field(i))
 	}
@@ -124,10 +124,10 @@ func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w authore
 	switch {
 	case len(runs) > 1:
 		return canon.DryRun{}, fault.New(fault.Rule,
-			"%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", d.operation.Name)
+			"%s makes several commits, and a person can only approve one; propose them one by one, or as one transactional batch", d.operation.Name)
 	case len(runs) == 0 && err == nil:
 		return canon.DryRun{}, fault.New(fault.Rule,
-			"%s would change nothing that can be shown beforehand; ask somebody whose key writes", d.operation.Name)
+			"%s would make no change that can be shown in advance; ask somebody whose key may write", d.operation.Name)
 	case len(runs) == 0:
 		return canon.DryRun{}, err
 	}

@@ -19,7 +19,7 @@ func (s *Service) checkDuplication(_ context.Context, c *candidate) (outcome, er
 	// would reveal to the author that others had proposed.
 	o := outcome{input: hashOf(c.rec.Hash[:])}
 	if !c.kind.Repeats && c.ledger.hasNearDuplicate(s, c) {
-		o.refused = &Rejection{Message: "nearly the same was accepted before; say something new, or leave what is there"}
+		o.refused = &Rejection{Message: "nearly the same text was accepted before; propose something new, or keep the accepted text"}
 	}
 	return o, nil
 }
@@ -93,12 +93,12 @@ func (s *Service) checkStillNew(w authoredChange, a *admission) error {
 		view: access.View{Level: w.author.Role(w.world).Level(), Subject: w.author.Subject}}
 	for _, other := range a.byHash[w.rec.Hash] {
 		if other.id != w.rec.ID && other.status == Accepted && c.view.Sees(other.outcome) {
-			return fault.New(fault.Conflict, "the same was accepted meanwhile; reject or withdraw this one").With("code",
+			return fault.New(fault.Conflict, "the same proposal was accepted in the meantime; reject or withdraw this one").With("code",
 				codeDuplicate)
 		}
 	}
 	if a.hasNearDuplicate(s, c) {
-		return fault.New(fault.Conflict, "nearly the same was accepted meanwhile; reject or withdraw this one").With("code",
+		return fault.New(fault.Conflict, "nearly the same text was accepted in the meantime; reject or withdraw this one").With("code",
 			codeDuplicate)
 	}
 	return nil

@@ -58,11 +58,11 @@ func (s *Service) checkDraft(ctx context.Context, c *candidate, world State) (ou
 	o := outcome{input: c.input}
 	for _, t := range c.texts {
 		if n := utf8.RuneCountInString(t.Text); t.Max > 0 && n > t.Max {
-			o.issues = append(o.issues, Issue{t.Field, fmt.Sprintf("has %d characters; at most %d are taken", n, t.Max)})
+			o.issues = append(o.issues, Issue{t.Field, fmt.Sprintf("has %d characters; at most %d are allowed", n, t.Max)})
 		}
 	}
 	if c.kind.Tokens > 0 && c.rec.Tokens > c.kind.Tokens {
-		o.issues = append(o.issues, Issue{"", fmt.Sprintf("holds about %d tokens; the budget of %s is %d", c.rec.Tokens,
+		o.issues = append(o.issues, Issue{"", fmt.Sprintf("has about %d tokens; the budget of %s is %d", c.rec.Tokens,
 			c.kind.Name, c.kind.Tokens)})
 	}
 	found, err := c.draft.Check(ctx, world)
@@ -97,10 +97,10 @@ func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome)
 		return nil
 	}
 	if !isFinal(err) {
-		return fault.New(fault.Unavailable, "the change could not be rehearsed").Because(err)
+		return fault.New(fault.Unavailable, "the dry run of the change failed").Because(err)
 	}
 	o.issues = issuesOf(err)
-	o.refused = &Rejection{Message: "it cannot be carried out in this world (" + o.issues[0].Error +
+	o.refused = &Rejection{Message: "it cannot be applied in this world (" + o.issues[0].Error +
 		"); change that and propose again", Details: map[string]any{"issues": o.issues}}
 	return nil
 }

@@ -77,14 +77,14 @@ func (s *Service) findTemplate(p *Provenance) (*prompt.Template, string) {
 		return nil, ""
 	}
 	if p.TemplateID == "" || p.TemplateVersion == "" || p.TemplateHash == "" {
-		return nil, "provenance names a template by templateId, templateVersion and templateHash together; send all three, or none of them"
+		return nil, "provenance must name a template by templateId, templateVersion and templateHash; send all three or none"
 	}
 	t, err := s.cfg.Prompts.Get(p.TemplateID, p.TemplateVersion)
 	if err != nil {
-		return nil, "the template is not in the registry in this version; list-prompts shows those that are"
+		return nil, "the registry does not have this version of the template; list-prompts shows the versions that it has"
 	}
 	if !strings.EqualFold(p.TemplateHash, t.Hash()) {
-		return nil, "templateHash is not the hash of this version; get-prompt gives the right one"
+		return nil, "templateHash is not the hash of this version; get-prompt returns the right one"
 	}
 	return t, ""
 }
@@ -96,12 +96,12 @@ func (s *Service) rereadContexts(ctx context.Context, c *candidate, p *Provenanc
 	answers := make([]json.RawMessage, 0, len(p.ContextRefs))
 	for _, ref := range p.ContextRefs {
 		if s.cfg.Contexts == nil {
-			return nil, "a contextRef cannot be opened here", nil
+			return nil, "this server cannot open a contextRef", nil
 		}
 		read, err := s.cfg.Contexts.Reread(ctx, c.grant, ref)
 		switch fault.KindOf(err) {
 		case fault.Invalid, fault.NotFound, fault.Denied, fault.Rule, fault.Unauthorized:
-			return nil, "a contextRef does not open; copy the one that your own call of a context tool answered, whole", nil
+			return nil, "a contextRef is not valid; copy the complete contextRef that your own call of a context tool returned", nil
 		}
 		if err != nil {
 			return nil, "", err
@@ -131,7 +131,7 @@ func (s *Service) rereadContexts(ctx context.Context, c *candidate, p *Provenanc
 		return nil, "", err
 	}
 	if !strings.EqualFold(p.ContextHash, sha256Hex(array)) {
-		return nil, "contextHash is not the hash of what the contextRefs answer; leave it out: the server hashes what it showed", nil
+		return nil, "contextHash is not the hash of the answers that the contextRefs name; leave it out, since the server computes it", nil
 	}
 	return array, "", nil
 }
@@ -199,7 +199,7 @@ func Render(t *prompt.Template, parameters map[string]any, array []byte) (string
 		if !ok {
 			b, err := json.Marshal(v)
 			if err != nil {
-				return "", fault.BadField("parameters."+name, "is no JSON")
+				return "", fault.BadField("parameters."+name, "is not JSON")
 			}
 			text = string(b)
 		}
@@ -214,7 +214,7 @@ func Render(t *prompt.Template, parameters map[string]any, array []byte) (string
 func renderPrompt(t *prompt.Template, p *Provenance, array []byte) (text, why string) {
 	text, err := Render(t, p.Parameters, array)
 	if err != nil {
-		return "", "the template cannot be filled from parameters: " + issuesOf(err)[0].Field + " " + issuesOf(err)[0].Error
+		return "", "the template cannot be rendered with these parameters: " + issuesOf(err)[0].Field + " " + issuesOf(err)[0].Error
 	}
 	return text, ""
 }

@@ -30,8 +30,8 @@ func (s *Service) checkSafety(ctx context.Context, c *candidate) (outcome, error
 		c.rec.Payload = json.RawMessage("null") // the ledger must not keep secrets or personal data
 	}
 	if j.Action == safety.Block {
-		o.refused = &Rejection{Message: "the text falls under what this world does not take (" +
-			strings.Join(j.Categories, ", ") + "); write it otherwise",
+		o.refused = &Rejection{Message: "the text has content that this world does not allow (" +
+			strings.Join(j.Categories, ", ") + "); rewrite it",
 			Details: map[string]any{"categories": j.Categories, "policyVersion": s.cfg.Policy.Version}}
 		return o, nil
 	}
@@ -41,14 +41,14 @@ func (s *Service) checkSafety(ctx context.Context, c *candidate) (outcome, error
 	more, err := s.cfg.Moderator.Moderate(ctx, safety.Passage{World: c.grant.World().String(), Profile: c.profile,
 		Texts: texts})
 	if err != nil {
-		o.refused = &Rejection{Message: "the moderator does not answer, and nothing passes without it; try again shortly",
+		o.refused = &Rejection{Message: "the moderator does not answer, and no text passes without it; try again shortly",
 			Retryable: true, RetryAfterSeconds: 5}
 		return o, nil
 	}
 	if len(more) > 0 {
 		o.flags = append(o.flags, more...)
 		o.refused = &Rejection{Message: "the moderator refused the text (" + strings.Join(more, ", ") +
-			"); write it otherwise",
+			"); rewrite it",
 			Details: map[string]any{"categories": more, "policyVersion": s.cfg.Policy.Version}}
 	}
 	return o, nil

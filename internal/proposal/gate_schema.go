@@ -22,11 +22,11 @@ func (s *Service) checkSchema(_ context.Context, c *candidate) (outcome, error) 
 		for i, is := range o.issues {
 			list[i] = is.Field
 		}
-		message = fmt.Sprintf("the payload is not what %s asks for (%s); mend what the issues list and propose again",
+		message = fmt.Sprintf("the payload does not match the schema %s (%s); correct the listed issues and propose again",
 			c.kind.Schema(), strings.Join(list, ", "))
 	} else {
 		o.issues = append(issuesOf(c.beside), issuesOf(c.malformed)...)
-		message = fmt.Sprintf("what stands beside the payload is not as it should be (%s: %s); mend what the issues list and propose again",
+		message = fmt.Sprintf("the members beside the payload are not valid (%s: %s); correct the listed issues and propose again",
 			o.issues[0].Field, o.issues[0].Error)
 	}
 	o.refused = &Rejection{Message: message, Details: map[string]any{"schema": c.kind.Schema(), "issues": o.issues}}
@@ -40,7 +40,7 @@ func issuesOf(err error) []Issue {
 	case err == nil:
 		return nil
 	case !errors.As(err, &f):
-		return []Issue{{Error: "could not be read"}}
+		return []Issue{{Error: "could not be decoded"}}
 	case len(f.Fields) == 0:
 		return []Issue{{Error: f.Message}}
 	}

@@ -55,7 +55,7 @@ func TestProposalOnImportedTextWaitsForPerson(t *testing.T) {
 	want := func(what string, r proposal.Result, status proposal.Status) {
 		t.Helper()
 		if r.Status != status || status == proposal.Pending &&
-			r.Issues[0].Error != "waits for a person: it rests on text that was imported" {
+			r.Issues[0].Error != "waits for a person: it is based on imported text" {
 			t.Errorf("%s: %+v, %+v", what, r, r.Rejection)
 		}
 	}

@@ -99,18 +99,18 @@ func (s *Service) proposalOps() []*op.Operation {
 	return []*op.Operation{
 		op.Define(spec(access.Read, op.Spec{
 			Name: "get-proposal", Title: "Read a proposal", Route: "GET /api/proposals/{proposalId}", Target: "proposalId",
-			Doc:      "See what became of a proposal: every gate's verdict, the exact change it would make while it waits, and who decided. You see your own, and those you may decide on.",
+			Doc:      "Read a proposal: the verdict of every gate, the exact change that it would make while it waits, and the decision. You see your own proposals and those that you may decide on.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
 		}), s.getProposal),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "list-proposals", Title: "List proposals", Route: "GET /api/proposals",
-			Doc:      "List the proposals that you may see, latest first: your own, and those you may decide on.",
+			Doc:      "List the proposals that you may see, latest first: your own, and those that you may decide on.",
 			Examples: []op.Example{{Title: "What waits", Input: `{"status": "pending_review"}`}},
 		}), s.listProposals),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "replay-proposal", Title: "Judge a proposal again", Route: "GET /api/proposals/{proposalId}/replay",
 			Target:   "proposalId",
-			Doc:      "Make a proposal's prompt again and judge it again, on the world as it was then: tells that all is identical, or the first difference.",
+			Doc:      "Render a proposal's prompt again, and judge it again on the world as it was then. The answer is that all is identical, or the first difference.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
 		}), func(ctx context.Context, c *op.Call, in proposalIn) (Replayed, error) {
 			return s.Replay(ctx, c.Grant, in.ProposalID)
@@ -118,7 +118,7 @@ func (s *Service) proposalOps() []*op.Operation {
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "approve-proposal", Title: "Approve a proposal", Route: "POST /api/proposals/{proposalId}/approve",
 			Target: "proposalId", Approver: true,
-			Doc: "Let a proposal that waits become canon, exactly as get-proposal shows it, whose expectedHash you name. Needs a key that may approve, and not its author's. The change is made with its author's rights.",
+			Doc: "Apply a waiting proposal, exactly as get-proposal shows it. Send the expectedHash of that answer. Needs a key that may approve and is not its author's. The change is made with its author's rights.",
 			Examples: []op.Example{{Title: "As it was shown", Input: example +
 				`, "expectedHash": "aa00000000000000000000000000000000000000000000000000000000000000"}`}},
 		}), func(ctx context.Context, c *op.Call, in approveIn) (Result, error) {
@@ -127,7 +127,7 @@ func (s *Service) proposalOps() []*op.Operation {
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "reject-proposal", Title: "Reject a proposal", Route: "POST /api/proposals/{proposalId}/reject",
 			Target: "proposalId", Approver: true,
-			Doc: "Refuse a proposal that waits, for good. Needs a key that may approve, and not its author's.",
+			Doc: "Refuse a waiting proposal for good. Needs a key that may approve and is not its author's.",
 			Examples: []op.Example{{Title: "With a reason", Input: example +
 				`, "note": "The tower burned in the last session."}`}},
 		}), func(ctx context.Context, c *op.Call, in rejectIn) (proposalOut, error) {
@@ -139,7 +139,7 @@ func (s *Service) proposalOps() []*op.Operation {
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "withdraw-proposal", Title: "Withdraw a proposal", Route: "POST /api/proposals/{proposalId}/withdraw",
 			Target:   "proposalId",
-			Doc:      "Take back a proposal of yours that still waits.",
+			Doc:      "Take back your own proposal while it waits.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
 		}), func(ctx context.Context, c *op.Call, in proposalIn) (proposalOut, error) {
 			if err := s.Withdraw(ctx, c.Grant, in.ProposalID); err != nil {
@@ -156,13 +156,13 @@ type proposalIn struct {
 
 type approveIn struct {
 	proposalIn
-	ExpectedHash string `json:"expectedHash" minlen:"1" maxlen:"64" jsonschema:"The expectedHash in the answer of get-proposal, of the change that it shows."`
-	Note         string `json:"note,omitzero" maxlen:"1000" jsonschema:"A word to the author."`
+	ExpectedHash string `json:"expectedHash" minlen:"1" maxlen:"64" jsonschema:"The expectedHash that get-proposal returns with the change."`
+	Note         string `json:"note,omitzero" maxlen:"1000" jsonschema:"A message to the author."`
 }
 
 type rejectIn struct {
 	proposalIn
-	Note string `json:"note,omitzero" maxlen:"1000" jsonschema:"Why, for the author."`
+	Note string `json:"note,omitzero" maxlen:"1000" jsonschema:"The reason, for the author."`
 }
 
 // summary is a proposal as a listing shows it.
@@ -173,22 +173,22 @@ type summary struct {
 	Author     access.Subject `json:"author"`
 	Actor      access.Actor   `json:"actor,omitempty"`
 	Created    time.Time      `json:"createdUtc"`
-	What       string         `json:"what,omitempty" jsonschema:"What it is about: a card's name."`
-	Change     string         `json:"change,omitempty" jsonschema:"What it would change, in a few words."`
+	What       string         `json:"what,omitempty" jsonschema:"Subject of the proposal: a card's name."`
+	Change     string         `json:"change,omitempty" jsonschema:"The change, in a few words."`
 }
 
 // proposalOut is a proposal as get-proposal shows it.
 type proposalOut struct {
 	summary
-	Expires      *time.Time      `json:"expiresUtc,omitempty" jsonschema:"Of one that waits."`
+	Expires      *time.Time      `json:"expiresUtc,omitempty" jsonschema:"Time at which a waiting proposal expires."`
 	Purpose      Purpose         `json:"purpose"`
 	Payload      json.RawMessage `json:"payload"`
 	Provenance   *Provenance     `json:"provenance,omitempty"`
 	Issues       []Issue         `json:"issues,omitempty"`
 	Rejection    *Rejection      `json:"rejection,omitempty"`
 	Verdicts     []verdictOut    `json:"verdicts"`
-	Preview      []PreviewItem   `json:"preview,omitempty" jsonschema:"What it would change."`
-	ExpectedHash string          `json:"expectedHash,omitempty" jsonschema:"What an approval names."`
+	Preview      []PreviewItem   `json:"preview,omitempty" jsonschema:"The change that it would make."`
+	ExpectedHash string          `json:"expectedHash,omitempty" jsonschema:"The hash that an approval sends."`
 	Decision     *decisionOut    `json:"decision,omitempty"`
 	EventID      string          `json:"eventId,omitempty"`
 }
@@ -250,16 +250,16 @@ func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (p
 }
 
 type listIn struct {
-	Status Status `json:"status,omitzero" enum:"accepted,pending_review,rejected,withdrawn,outdated,expired" jsonschema:"Only those of a status."`
-	Kind   string `json:"kind,omitzero" maxlen:"64" jsonschema:"Only those of a kind, such as ambience."`
-	Mine   bool   `json:"mine,omitzero" jsonschema:"Only your own."`
-	Before string `json:"before,omitzero" maxlen:"64" jsonschema:"The next of an earlier listing: go on from there."`
-	Limit  int    `json:"limit,omitzero" default:"50" min:"1" max:"100" numeric:"string" jsonschema:"Most to list."`
+	Status Status `json:"status,omitzero" enum:"accepted,pending_review,rejected,withdrawn,outdated,expired" jsonschema:"Only proposals with this status."`
+	Kind   string `json:"kind,omitzero" maxlen:"64" jsonschema:"Only proposals of this kind, such as ambience."`
+	Mine   bool   `json:"mine,omitzero" jsonschema:"Only your own proposals."`
+	Before string `json:"before,omitzero" maxlen:"64" jsonschema:"The next of an earlier listing, to continue after it."`
+	Limit  int    `json:"limit,omitzero" default:"50" min:"1" max:"100" numeric:"string" jsonschema:"Maximum number of proposals to list."`
 }
 
 type listOut struct {
 	Proposals []summary `json:"proposals"`
-	Next      string    `json:"next,omitempty" jsonschema:"Where there are more: what to send as before."`
+	Next      string    `json:"next,omitempty" jsonschema:"Value to send as before, if there are more proposals."`
 }
 
 func (s *Service) listProposals(ctx context.Context, c *op.Call, in listIn) (listOut, error) {
@@ -267,7 +267,7 @@ func (s *Service) listProposals(ctx context.Context, c *op.Call, in listIn) (lis
 	if in.Before != "" {
 		id, err := uuid.Parse(in.Before)
 		if err != nil {
-			return listOut{}, fault.BadField("before", "is no id of a proposal; take it from the end of a listing")
+			return listOut{}, fault.BadField("before", "is not the id of a proposal; send the next of an earlier listing")
 		}
 		q.before = id
 	}

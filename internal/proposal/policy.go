@@ -70,13 +70,13 @@ func (s *Service) exceptionReason(c *candidate) string {
 	case c.finding.Review != "":
 		return c.finding.Review
 	case c.imported:
-		return "waits for a person: it rests on text that was imported"
+		return "waits for a person: it is based on imported text"
 	case c.sources.level > max(access.LevelUser, c.finding.Label.Level):
-		return "waits for a person: its context held more than its readers see"
+		return "waits for a person: its context contained more than its readers may see"
 	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:
-		return "waits for a person: its author sees more than its readers do, and does not show what it was made from"
+		return "waits for a person: its author sees more than its readers, and it cites no context"
 	case agent && bare && !c.unproven && s.policyOf(c.kind) == Auto && !c.rec.Diverted:
-		return "waits for a person: it cites no context; what cites the contextRef of a context tool's answer need not wait"
+		return "waits for a person: it cites no context; a text that cites the contextRef of a context tool's answer need not wait"
 	}
 	return ""
 }

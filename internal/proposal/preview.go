@@ -19,15 +19,15 @@ import (
 // PreviewItem is one part of the change that a proposal would make, as its author would see it.
 type PreviewItem struct {
 	Act   string `json:"act" jsonschema:"create, update, rename, label, trash, restore, link, unlink, layer, unlayer, event, world, member or purge."`
-	What  string `json:"what" jsonschema:"What is changed: a card's name, or a link with both ends."`
+	What  string `json:"what" jsonschema:"The changed object: a card's name, or a link with both ends."`
 	Type  string `json:"type,omitempty"`
-	Level string `json:"level,omitempty" jsonschema:"Who will see it."`
-	Diff  string `json:"diff,omitempty" jsonschema:"What changes in the text and, below it, the fields, line by line."`
+	Level string `json:"level,omitempty" jsonschema:"Level that may see it after the change."`
+	Diff  string `json:"diff,omitempty" jsonschema:"Change of the text and, below it, of the fields, line by line."`
 
 	// The fields below help people to decide. The hash that an approval names does not cover them,
 	// only the change itself.
-	Was    *WasItem      `json:"was,omitempty" jsonschema:"Name, type and level before, where one of them changes."`
-	Text   string        `json:"text,omitempty" jsonschema:"What changes in the text alone: a unified diff of its blocks."`
+	Was    *WasItem      `json:"was,omitempty" jsonschema:"Name, type and level before the change, as far as it alters them."`
+	Text   string        `json:"text,omitempty" jsonschema:"Change of the text alone: a unified diff of its blocks."`
 	Fields []FieldChange `json:"fields,omitempty" jsonschema:"Fields that change."`
 }
 

@@ -129,7 +129,7 @@ func New(c Config) (*Service, error) {
 	}
 	for name := range c.Policies {
 		if s.kinds[name] == nil {
-			return nil, errors.New("proposal: a policy is set for kind " + name + ", which there is not")
+			return nil, errors.New("proposal: a policy is set for the unknown kind " + name)
 		}
 	}
 	return s, nil
@@ -153,11 +153,11 @@ const (
 type Result struct {
 	Status        Status          `json:"status" enum:"accepted,pending_review,rejected,duplicate"`
 	ProposalID    string          `json:"proposalId"`
-	EventID       string          `json:"eventId,omitempty" jsonschema:"The event in the world, once it is there."`
-	Accepted      *bool           `json:"accepted,omitempty" jsonschema:"Of an event: whether it was accepted."`
-	SanitizedText string          `json:"sanitizedText,omitempty" jsonschema:"The text as it is kept."`
+	EventID       string          `json:"eventId,omitempty" jsonschema:"Id of the event in the world, once it exists."`
+	Accepted      *bool           `json:"accepted,omitempty" jsonschema:"For an event: whether it was accepted."`
+	SanitizedText string          `json:"sanitizedText,omitempty" jsonschema:"The text as it is stored."`
 	QuestDraft    json.RawMessage `json:"questDraft,omitempty"`
-	Issues        []Issue         `json:"issues,omitempty" jsonschema:"What a person should look at, or what was wrong."`
+	Issues        []Issue         `json:"issues,omitempty" jsonschema:"Points that a person should check, or the faults of a refused proposal."`
 	Rejection     *Rejection      `json:"rejection,omitempty"`
 }
 
@@ -185,22 +185,22 @@ type Issue struct {
 
 // Provenance describes the inputs of an agent's text.
 type Provenance struct {
-	Model           string         `json:"model,omitzero" maxlen:"100" jsonschema:"Which model wrote it."`
-	TemplateID      string         `json:"templateId,omitzero" maxlen:"64" jsonschema:"Prompt template, where one was used; then with its version and hash."`
-	TemplateVersion string         `json:"templateVersion,omitzero" maxlen:"20" jsonschema:"Its version."`
-	TemplateHash    string         `json:"templateHash,omitzero" maxlen:"64" jsonschema:"Its hash."`
+	Model           string         `json:"model,omitzero" maxlen:"100" jsonschema:"Model that wrote the text."`
+	TemplateID      string         `json:"templateId,omitzero" maxlen:"64" jsonschema:"Id of the prompt template, if one was used. Send its version and hash as well."`
+	TemplateVersion string         `json:"templateVersion,omitzero" maxlen:"20" jsonschema:"Version of the template."`
+	TemplateHash    string         `json:"templateHash,omitzero" maxlen:"64" jsonschema:"Hash of the template."`
 	ContextRefs     []string       `json:"contextRefs,omitzero" maxitems:"6" maxlen:"2048" jsonschema:"The contextRef of every context answer that was used, in order."`
-	ContextHash     string         `json:"contextHash,omitzero" maxlen:"64" jsonschema:"SHA-256, in hexadecimal, of the JSON array of those answers in the canonical form of RFC 8785. Not needed: the server hashes what it showed. One that is given is checked."`
-	Parameters      map[string]any `json:"parameters,omitzero" jsonschema:"Values of the template's variables, but for context, which is the array."`
+	ContextHash     string         `json:"contextHash,omitzero" maxlen:"64" jsonschema:"SHA-256, in hexadecimal, of the JSON array of those answers in the canonical form of RFC 8785. Not needed, since the server computes it. If you send it, it is checked."`
+	Parameters      map[string]any `json:"parameters,omitzero" jsonschema:"Values of the template's variables, except context, which is the array."`
 }
 
 // Common holds the members that every proposal may have beside its payload.
 type Common struct {
 	ContextRef     string      `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"The contextRef in the answer of the context tool that you read. With it an agent's text can go live; without it the text waits for a person."`
-	Purpose        Purpose     `json:"purpose,omitzero" enum:"ambience,npc_dialogue,quest_seed,narration,classification,retrieval,planning" jsonschema:"What it is for, which budgets count by; the kind's own where it is not said."`
-	Provenance     *Provenance `json:"provenance,omitzero" jsonschema:"More of what the text was made from. Not needed beside contextRef."`
-	IdempotencyKey string      `json:"idempotencyKey,omitzero" maxlen:"255" jsonschema:"A text of your choice: proposing again with it gives the first answer."`
-	CorrelationID  string      `json:"correlationId,omitzero" maxlen:"100" jsonschema:"An id of yours that follows the proposal into the event."`
+	Purpose        Purpose     `json:"purpose,omitzero" enum:"ambience,npc_dialogue,quest_seed,narration,classification,retrieval,planning" jsonschema:"Use of the text, by which budgets count. Default: the purpose of the kind."`
+	Provenance     *Provenance `json:"provenance,omitzero" jsonschema:"More about the sources of the text. Not needed beside contextRef."`
+	IdempotencyKey string      `json:"idempotencyKey,omitzero" maxlen:"255" jsonschema:"A text of your choice. Proposing again with the same key returns the first answer."`
+	CorrelationID  string      `json:"correlationId,omitzero" maxlen:"100" jsonschema:"An id of your choice, which the event gets as well."`
 }
 
 // citedProvenance returns the provenance with the common contextRef as its first reference.

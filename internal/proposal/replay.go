@@ -11,14 +11,14 @@ import (
 type Replayed struct {
 	ProposalID string      `json:"proposalId"`
 	Identical  bool        `json:"identical"`
-	Prompt     string      `json:"prompt,omitempty" jsonschema:"The prompt, made again from its template and context."`
+	Prompt     string      `json:"prompt,omitempty" jsonschema:"The prompt, rendered again from its template and context."`
 	PromptHash string      `json:"promptHash,omitempty"`
 	Difference *Difference `json:"difference,omitempty"`
 }
 
 // Difference is the first point where a replay differs from the record.
 type Difference struct {
-	At  string `json:"at" jsonschema:"The gate, or promptHash."`
+	At  string `json:"at" jsonschema:"Name of the gate, or promptHash."`
 	Was string `json:"was"`
 	Now string `json:"now"`
 }
@@ -33,11 +33,11 @@ func (s *Service) Replay(ctx context.Context, g access.Grant, id string) (Replay
 	if string(e.judged.Payload) == "null" {
 		return Replayed{},
 			fault.New(fault.Conflict,
-				"the payload was not kept, since it held what nobody should read; there is nothing to judge again")
+				"the payload was not stored, because it contained secrets or personal data; it cannot be judged again")
 	}
 	k := s.kinds[kindName(e.judged.Kind)]
 	if k == nil || k.Schema() != e.judged.Kind {
-		return Replayed{}, fault.New(fault.Conflict, "%s is not judged here any more", e.judged.Kind)
+		return Replayed{}, fault.New(fault.Conflict, "proposals of the form %s are no longer judged here", e.judged.Kind)
 	}
 	c := &candidate{kind: k, grant: g.As(e.judged.Author.Level), recorded: e, asOf: e.judged.World,
 		common: Common{Purpose: e.judged.Purpose, Provenance: e.judged.Provenance}, rec: *e.judged}

@@ -18,8 +18,8 @@ type standingOut struct {
 	ID        string         `json:"id"`
 	Kind      string         `json:"kind"`
 	Operation string         `json:"operation,omitempty"`
-	Under     string         `json:"under,omitempty" jsonschema:"Only changes of this card and of what lies below it."`
-	PerHour   int            `json:"perHour" jsonschema:"Most proposals that it lets through in an hour."`
+	Under     string         `json:"under,omitempty" jsonschema:"Only changes of this card and of the cards below it."`
+	PerHour   int            `json:"perHour" jsonschema:"Maximum of proposals that it lets through in an hour."`
 	By        access.Subject `json:"by"`
 	At        time.Time      `json:"atUtc"`
 }
@@ -29,14 +29,14 @@ type standingsOut struct {
 }
 
 type giveIn struct {
-	Kind      string `json:"kind" enum:"canon_change,quest,world_event" jsonschema:"The kind of proposal; the others need no approval."`
-	Operation string `json:"operation,omitzero" maxlen:"64" jsonschema:"Of canon_change: the one write that is let through, such as update_card. None that destroys."`
-	Under     string `json:"under,omitzero" maxlen:"1020" jsonschema:"A card: only changes of it and of what lies below it; anywhere unless given."`
-	PerHour   int    `json:"perHour" min:"1" max:"60" numeric:"string" jsonschema:"Most proposals that it lets through in an hour."`
+	Kind      string `json:"kind" enum:"canon_change,quest,world_event" jsonschema:"Kind of proposal. The other kinds need no approval."`
+	Operation string `json:"operation,omitzero" maxlen:"64" jsonschema:"For canon_change: the one write operation that is let through, such as update_card. It must not destroy data."`
+	Under     string `json:"under,omitzero" maxlen:"1020" jsonschema:"A card: only changes of it and of the cards below it are let through. Default: all changes."`
+	PerHour   int    `json:"perHour" min:"1" max:"60" numeric:"string" jsonschema:"Maximum of proposals that it lets through in an hour."`
 }
 
 type endIn struct {
-	ID string `json:"id,omitzero" format:"uuid" jsonschema:"The one to end; all of this world unless given."`
+	ID string `json:"id,omitzero" format:"uuid" jsonschema:"Id of the approval to end. Default: all approvals of this world."`
 }
 
 // standingOps returns the operations on standing approvals.
@@ -48,7 +48,7 @@ func (s *Service) standingOps() []*op.Operation {
 	return []*op.Operation{
 		op.Define(spec(access.Read, op.Spec{
 			Name: "list-standing-approvals", Title: "List standing approvals", Route: "GET /api/standing-approvals",
-			Doc:      "List the standing approvals in force: which proposals pass without a person being asked. Needs a key that may approve.",
+			Doc:      "List the standing approvals that have not ended. Their proposals pass without asking a person. Needs a key that may approve.",
 			Examples: []op.Example{{Title: "All", Input: `{}`}},
 		}), func(ctx context.Context, c *op.Call, _ struct{}) (standingsOut, error) {
 			return s.listStanding(ctx, c.Grant)
@@ -56,14 +56,14 @@ func (s *Service) standingOps() []*op.Operation {
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "give-standing-approval", Title: "Give a standing approval", Route: "POST /api/standing-approvals",
 			Status: 201,
-			Doc: "Let proposals of a kind pass without asking each time, up to a number an hour, and if you like only below a card. Every gate holds as before, and what rests on imported or hidden text still waits. " +
-				"Needs a key that may approve; your own proposals are not let through.",
+			Doc: "Let proposals of a kind pass without asking each time, up to a number an hour, and optionally only below a card. Every gate still applies, and proposals based on imported or hidden text still wait. " +
+				"Needs a key that may approve. Your own proposals are not let through.",
 			Examples: []op.Example{{Title: "Changes of the quay",
 				Input: `{"kind": "canon_change", "operation": "update_card", "under": "Rent Quay", "perHour": 10}`}},
 		}), s.giveStanding),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "end-standing-approvals", Title: "End standing approvals", Route: "POST /api/standing-approvals/end",
-			Doc:      "End every standing approval of the world, or one of them. What passed stays; what comes waits for a person again.",
+			Doc:      "End all standing approvals of the world, or one of them. Applied proposals stay; later ones wait for a person again.",
 			Examples: []op.Example{{Title: "All of them", Input: `{}`}},
 		}), func(ctx context.Context, c *op.Call, in endIn) (standingsOut, error) {
 			return s.endStanding(ctx, c.Grant, in)
@@ -121,7 +121,7 @@ func (s *Service) giveStanding(ctx context.Context, c *op.Call, in giveIn) (stan
 func (s *Service) checkStandingInput(in giveIn) error {
 	if in.Kind != CanonChange {
 		if in.Operation != "" {
-			return fault.BadField("operation", "is of canon_change alone")
+			return fault.BadField("operation", "is only valid for canon_change")
 		}
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *Service) checkStandingInput(in giveIn) error {
 	}
 	if o == nil || o.Effect != access.Write || o.NoWorld || o.Operator {
 		return fault.BadField("operation",
-			"names the one write that is let through, such as update_card or create_card; none that destroys")
+			"must name one write operation that destroys no data, such as update_card or create_card")
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (s *Service) endStanding(ctx context.Context, g access.Grant, in endIn) (st
 		e.ID = uuid.MustParse(in.ID) // the schema has checked its form
 		if !slices.ContainsFunc(list, func(x standingApproval) bool { return x.ID == e.ID }) {
 			return standingsOut{}, fault.New(fault.NotFound,
-				"there is no standing approval %q; list-standing-approvals shows those in force", in.ID)
+				"there is no standing approval %q; list-standing-approvals shows those that have not ended", in.ID)
 		}
 	}
 	if err := s.addToLedger(ctx, g, typeEnded, e); err != nil {

@@ -67,7 +67,7 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 		return Result{}, fault.New(fault.Internal, "there is no kind of proposal %q", in.Kind)
 	}
 	if len(in.Payload) > MaxPayload {
-		return Result{}, fault.New(fault.TooLarge, "a proposal holds at most %d bytes; propose it in parts",
+		return Result{}, fault.New(fault.TooLarge, "a proposal may have at most %d bytes; propose it in parts",
 			MaxPayload).With("limit_bytes", MaxPayload)
 	}
 	c := s.newCandidate(g, k, in)
@@ -175,7 +175,7 @@ func (s *Service) answerRepeated(ctx context.Context, c *candidate, st tracked) 
 	c.rec = *e.judged
 	r := Result{Status: Duplicate, ProposalID: st.id.String()}
 	if c.rec.Author.isCaller(c.grant.Caller()) && c.grant.View().Level < c.rec.Author.Level {
-		return Result{}, fault.New(fault.Denied, "this was proposed with a higher role; propose it anew under a new key")
+		return Result{}, fault.New(fault.Denied, "this was proposed with a higher role; propose it again under a new key")
 	}
 	if c.rec.Idempotency != "" && c.rec.Idempotency == c.grant.Request().IdempotencyKey &&
 		c.rec.Author.Account == c.grant.Caller().Account() {

@@ -13,10 +13,10 @@ import (
 // ambience is the payload of propose-ambience.
 type ambience struct {
 	LocationID string `json:"locationId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the place."`
-	LayerType  string `json:"layerType" enum:"ambient,dynamic,weather,lighting" jsonschema:"What kind of layer it is."`
+	LayerType  string `json:"layerType" enum:"ambient,dynamic,weather,lighting" jsonschema:"Kind of layer."`
 	Text       string `json:"text" minlen:"1" maxlen:"4000" jsonschema:"The text, at most 180 characters."`
-	FromTick   *int64 `json:"fromTick,omitzero" min:"0" numeric:"string" jsonschema:"First tick that it is there at, in milliseconds of world time; from the beginning where it is not said."`
-	ToTick     *int64 `json:"toTick,omitzero" min:"0" numeric:"string" jsonschema:"Last tick; without end where it is not said."`
+	FromTick   *int64 `json:"fromTick,omitzero" min:"0" numeric:"string" jsonschema:"First tick of the layer, in milliseconds of world time. Default: from the beginning."`
+	ToTick     *int64 `json:"toTick,omitzero" min:"0" numeric:"string" jsonschema:"Last tick of the layer. Default: no end."`
 
 	cfg Config
 }
@@ -26,8 +26,8 @@ func ambienceKind(c Config) *proposal.Kind {
 		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800,
 		Refs: []string{"locationId"},
 		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
-			Doc: "Lay a short text over a place: what can be seen, heard or smelt there now. At most 180 characters, and nothing that the place does not have: " +
-				"no new exit, thing, arrival or death. Read get-location-context first, and send the contextRef of its answer.",
+			Doc: "Lay a short text over a place: the sights, sounds or smells that are there now. At most 180 characters, and nothing that the canon does not have: " +
+				"no new exit, thing, arrival or death. Read get-location-context first and send the contextRef of its answer.",
 			Examples: []op.Example{{Title: "Fog on a quay",
 				Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "layerType": "ambient", "text": "Fog takes the far bollards one by one."}`}}},
 		Fallbacks: []string{
@@ -48,7 +48,7 @@ func (a ambience) Texts() []proposal.Text {
 func (a ambience) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
 	i := newInspection(ctx, s)
 	if a.FromTick != nil && a.ToTick != nil && *a.ToTick < *a.FromTick {
-		i.add("toTick", "comes before fromTick")
+		i.add("toTick", "is before fromTick")
 	}
 	if place, ok := i.checkCard("locationId", a.LocationID, "place", typeLocation); ok {
 		i.checkClaims("text", a.Text, a.cfg, place.ID)

@@ -65,9 +65,9 @@ func (i *inspection) checkClaims(field, text string, c Config, place canon.CardI
 		}
 		switch {
 		case claimsWay(words, c.Directions, exits):
-			i.add(field, "claims a way that the canon does not have; leave it out, or tell it as rumour")
+			i.add(field, "claims an exit that the canon does not have; leave it out, or tell it as rumour")
 		case claimsThing(words):
-			i.add(field, "claims that there is a thing to be had; leave it out")
+			i.add(field, "claims that there is a thing to take; leave it out")
 		case claimsDeath(words) && !i.knownDead(s):
 			i.add(field, "claims a death that the canon does not have; leave it out, or tell it as rumour")
 		case claimsArrival(words) && !i.isHere(s, place):

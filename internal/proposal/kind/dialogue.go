@@ -12,8 +12,8 @@ import (
 
 // dialogue is the payload of propose-npc-dialogue.
 type dialogue struct {
-	NPCID     string `json:"npcId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of who speaks."`
-	PlayerID  string `json:"playerId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the player who is spoken to."`
+	NPCID     string `json:"npcId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the character who speaks."`
+	PlayerID  string `json:"playerId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the player to whom the character speaks."`
 	DraftText string `json:"draftText" minlen:"1" maxlen:"4000" jsonschema:"The line, at most 500 characters."`
 
 	cfg Config
@@ -25,8 +25,8 @@ func dialogueKind(c Config) *proposal.Kind {
 		Refs: []string{"npcId", "playerId"},
 		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue",
 			Title: "Propose a line of dialogue",
-			Doc: "Have a character say a line to a player, at most 500 characters. Rumour may be told as rumour; a new exit, thing, arrival or death may not be claimed as fact. " +
-				"Read get-location-context or get-player-context first, and send the contextRef of its answer.",
+			Doc: "Have a character say a line to a player, at most 500 characters. A rumour may be told as a rumour; a new exit, thing, arrival or death must not be claimed as fact. " +
+				"Read get-location-context or get-player-context first and send the contextRef of its answer.",
 			Examples: []op.Example{{Title: "A greeting",
 				Input: `{"npcId": "01900000-0000-7000-8000-000000000000", "playerId": "01900000-0000-7000-8000-000000000001", "draftText": "You're early. The tide isn't."}`}}},
 		Fallbacks: []string{
@@ -51,10 +51,10 @@ func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding
 	npc, ok := i.checkCard("npcId", d.NPCID, "character", speakers...)
 	player, known := i.checkCard("playerId", d.PlayerID, "player", typePlayer)
 	if ok && isUnseen(npc.Label) {
-		i.add("npcId", "is a character that no player can see, so that nobody would hear the line; reveal it to the players first, or let somebody speak whom they see")
+		i.add("npcId", "is a character that no player can see, so nobody would hear the line; reveal it to the players first, or choose a character whom they see")
 	}
 	if known && isUnseen(player.Label) {
-		i.add("playerId", "is a player that is hidden, so that nobody would hear the line; reveal it first, or speak to another")
+		i.add("playerId", "is a hidden player, so nobody would hear the line; reveal it first, or choose another player")
 	}
 	if ok {
 		place, _ := i.placeOf(npc.ID)

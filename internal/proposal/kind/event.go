@@ -18,8 +18,8 @@ import (
 // event is the payload of enqueue-world-event.
 type event struct {
 	Type    string         `json:"type" pattern:"^[A-Z][A-Za-z]*(\\.[A-Z][A-Za-z]*){1,3}$" maxlen:"100" jsonschema:"Type of the event, such as NPC.Tick."`
-	Payload map[string]any `json:"payload" jsonschema:"What happened."`
-	About   string         `json:"scope,omitzero" default:"global:world" pattern:"^(global:world|(loc|player):[0-9A-Za-z._-]{1,100})$" jsonschema:"What it happened to: loc:ID, player:ID or global:world. ID is an id or a codename."`
+	Payload map[string]any `json:"payload" jsonschema:"Details of the event."`
+	About   string         `json:"scope,omitzero" default:"global:world" pattern:"^(global:world|(loc|player):[0-9A-Za-z._-]{1,100})$" jsonschema:"Subject of the event: loc:ID, player:ID or global:world. ID is an id or a codename."`
 
 	cfg Config
 }
@@ -29,7 +29,7 @@ func eventKind(c Config) *proposal.Kind {
 		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true,
 		Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId", "payload.npcId"},
 		Tool: proposal.Tool{Name: "enqueue-world-event", ID: "WorldMutation-enqueueWorldEvent", Title: "Propose an event",
-			Doc: "Ask for an event of a known type to be recorded in the world, where its handlers take it up. A person decides.",
+			Doc: "Propose to record an event of a known type in the world, for its handlers to process. A person decides.",
 			Examples: []op.Example{{Title: "Time passed for a character",
 				Input: `{"type": "NPC.Tick", "payload": {"mood": "patient"}}`}}},
 		Fallbacks: []string{"If anything has happened, word of it has not come this far.", "It was only talk, it seems.",
@@ -63,11 +63,11 @@ func (e event) Check(ctx context.Context, s proposal.State) (proposal.Finding, e
 	minRole, ok := e.cfg.EventType(e.Type)
 	switch {
 	case !ok:
-		i.add("type", "is not among the types of events that there are")
+		i.add("type", "is not a known type of event")
 	case minRole == access.RoleNone:
-		i.add("type", "follows from what happens and is never asked for")
+		i.add("type", "is recorded by the world itself and cannot be proposed")
 	case s.View().Level < minRole.Level():
-		i.add("type", "is for the role "+minRole.String()+" and up")
+		i.add("type", "needs the role "+minRole.String()+" or higher")
 	}
 	switch kind, id, _ := strings.Cut(e.About, ":"); kind {
 	case "loc":
@@ -95,7 +95,7 @@ func (e event) checkReferences(i *inspection) {
 func (e event) checkExit(i *inspection) {
 	direction, _ := e.Payload["direction"].(string)
 	if !slices.Contains(e.cfg.Directions, direction) {
-		i.add("payload.direction", "is no direction; use one of "+strings.Join(e.cfg.Directions, ", "))
+		i.add("payload.direction", "is not a direction; use one of "+strings.Join(e.cfg.Directions, ", "))
 		return
 	}
 	from, _ := e.Payload["fromId"].(string)

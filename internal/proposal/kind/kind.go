@@ -84,7 +84,7 @@ func (i *inspection) checkCard(field, id, what string, types ...string) (proposa
 	}
 	if !ok || len(types) > 0 && !slices.ContainsFunc(types,
 		func(t string) bool { return strings.EqualFold(t, found.Type) }) {
-		i.add(field, "there is no "+what+" with this id here; look it up and use the id as it is given")
+		i.add(field, "there is no "+what+" with this id here; look it up and copy its id unchanged")
 		return proposal.Card{}, false
 	}
 	i.label = i.label.Meet(found.Label)
@@ -102,7 +102,7 @@ func (i *inspection) checkFaction(field, ref string) {
 		i.err = err
 	}
 	if !ok || !strings.EqualFold(found.Type, typeFaction) {
-		i.add(field, "there is no faction of this id here; get-canonical-fact and search-lore give the ids")
+		i.add(field, "there is no faction with this id here; get-canonical-fact and search-lore return the ids")
 		return
 	}
 	i.label = i.label.Meet(found.Label)
@@ -150,7 +150,7 @@ func cleanText(s string) string { return strings.Join(strings.Fields(safety.Visi
 func parseCardID(id string) (canon.CardID, error) {
 	u, err := uuid.Parse(id)
 	if err != nil {
-		return canon.CardID{}, fault.BadField("id", "is no id")
+		return canon.CardID{}, fault.BadField("id", "is not an id")
 	}
 	return canon.CardID(u), nil
 }

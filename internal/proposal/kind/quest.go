@@ -14,7 +14,7 @@ import (
 
 // quest is the payload of propose-quest.
 type quest struct {
-	SeedSpec seedSpec `json:"seedSpec" jsonschema:"The quest: title, hook and objectives, and perhaps who gives it, whom it concerns and what it brings."`
+	SeedSpec seedSpec `json:"seedSpec" jsonschema:"The quest: title, hook and objectives, and optionally its giver, factions and rewards."`
 
 	cfg Config
 }
@@ -40,7 +40,7 @@ func questKind(c Config) *proposal.Kind {
 		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review,
 		Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
 		Tool: proposal.Tool{Name: "propose-quest", ID: "WorldMutation-proposeQuest", Title: "Propose a quest",
-			Doc: "Suggest a quest: a title, a hook of at most 1,000 characters, and objectives, of which one may require others. Use only ids that the context and lore tools gave. A person decides.",
+			Doc: "Propose a quest: a title, a hook of at most 1,000 characters, and objectives, which may require others. Use only ids that the context and lore tools returned. A person decides.",
 			Examples: []op.Example{{Title: "Two steps",
 				Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},
 		Fallbacks: []string{
@@ -110,18 +110,18 @@ func (i *inspection) checkOrder(list []objective) {
 	byID := map[string]objective{}
 	for n, o := range list {
 		if _, twice := byID[o.ID]; twice {
-			i.add(fieldAt("objectives", n)+".id", "is the id of another objective too")
+			i.add(fieldAt("objectives", n)+".id", "is also the id of another objective")
 		}
 		byID[o.ID] = o
 	}
 	for n, o := range list {
 		for _, r := range o.Requires {
 			if _, ok := byID[r]; !ok {
-				i.add(fieldAt("objectives", n)+".requires", "names "+strconv.Quote(r)+", which is no objective")
+				i.add(fieldAt("objectives", n)+".requires", "names "+strconv.Quote(r)+", which is not an objective")
 			}
 		}
 		if isCircular(byID, o.ID) {
-			i.add(fieldAt("objectives", n)+".requires", "leads back to the objective itself")
+			i.add(fieldAt("objectives", n)+".requires", "makes the objective require itself")
 		}
 	}
 }
