@@ -183,19 +183,10 @@ func noSuchProposal(id string) error {
 	return fault.New(fault.NotFound, "there is no proposal %.64q; list-proposals shows those that you may see", id)
 }
 
-// listQuery filters a listing.
-type listQuery struct {
-	status Status
-	kind   string
-	mine   bool
-	before uuid.UUID // list proposals made before this one
-	limit  int
-}
-
 // listVisible returns proposals that the caller may know of, latest first, and reports whether
 // there are more.
 func (s *Service) listVisible(ctx context.Context, g access.Grant,
-	q listQuery) (found []*listing, more bool, err error) {
+	q listIn) (found []listing, more bool, err error) {
 	led := s.ledgerOf(g.World())
 	if err := s.refreshCatalogue(ctx, g, led); err != nil {
 		return nil, false, err
@@ -204,24 +195,25 @@ func (s *Service) listVisible(ctx context.Context, g access.Grant,
 	led.showMu.Lock()
 	defer led.showMu.Unlock()
 	end := len(led.catalogue.all)
-	if q.before != uuid.Nil {
-		l := led.catalogue.byID[q.before]
+	if q.Before != "" {
+		id, _ := uuid.Parse(q.Before) // the nil id, which no proposal has, if it is none
+		l := led.catalogue.byID[id]
 		if l == nil || !canSee(g, l.author) {
-			return nil, false, fault.BadField("before", "is not the id of a proposal that you may see; send the next of an earlier listing")
+			return nil, false, fault.BadField("before",
+				"is not the id of a proposal that you may see; send the next of an earlier listing")
 		}
 		end, _ = slices.BinarySearchFunc(led.catalogue.all, l.seq,
 			func(x *listing, seq canon.Seq) int { return int(x.seq) - int(seq) })
 	}
 	for _, l := range slices.Backward(led.catalogue.all[:end]) {
-		if !canSee(g, l.author) || q.status != "" && l.statusAt(now) != q.status || q.kind != "" && l.kind != q.kind ||
-			q.mine && !l.author.isCaller(g.Caller()) {
+		if !canSee(g, l.author) || q.Status != "" && l.statusAt(now) != q.Status || q.Kind != "" && l.kind != q.Kind ||
+			q.Mine && !l.author.isCaller(g.Caller()) {
 			continue
 		}
-		if len(found) == q.limit {
+		if len(found) == q.Limit {
 			return found, true, nil
 		}
-		c := *l
-		found = append(found, &c)
+		found = append(found, *l)
 	}
 	return found, false, nil
 }

@@ -141,26 +141,24 @@ const refMember = "contextRef"
 
 // withRef returns an answer as it was shown: an object with its contextRef.
 func withRef(answer json.RawMessage, ref string) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(answer, &members) != nil || members == nil {
-		return answer
-	}
-	members[refMember], _ = json.Marshal(ref) // a string always has a JSON form
-	b, err := json.Marshal(members)
-	if err != nil {
-		return answer
-	}
-	return b
+	b, _ := json.Marshal(ref) // a string always has a JSON form
+	return setRef(answer, b)
 }
 
 // WithoutRef returns an answer without the contextRef that it was shown with, which differs each
 // time. Hashes and prompts use this form.
-func WithoutRef(answer json.RawMessage) json.RawMessage {
+func WithoutRef(answer json.RawMessage) json.RawMessage { return setRef(answer, nil) }
+
+// setRef sets the contextRef of an object, or removes it for nil. Other values stay as they are.
+func setRef(answer, ref json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(answer, &members) != nil || members[refMember] == nil {
+	if json.Unmarshal(answer, &members) != nil || members == nil || ref == nil && members[refMember] == nil {
 		return answer
 	}
-	delete(members, refMember)
+	members[refMember] = ref
+	if ref == nil {
+		delete(members, refMember)
+	}
 	b, err := json.Marshal(members)
 	if err != nil {
 		return answer

@@ -263,15 +263,7 @@ type listOut struct {
 }
 
 func (s *Service) listProposals(ctx context.Context, c *op.Call, in listIn) (listOut, error) {
-	q := listQuery{status: in.Status, kind: in.Kind, mine: in.Mine, limit: in.Limit}
-	if in.Before != "" {
-		id, err := uuid.Parse(in.Before)
-		if err != nil {
-			return listOut{}, fault.BadField("before", "is not the id of a proposal; send the next of an earlier listing")
-		}
-		q.before = id
-	}
-	found, more, err := s.listVisible(ctx, c.Grant, q)
+	found, more, err := s.listVisible(ctx, c.Grant, in)
 	if err != nil {
 		return listOut{}, err
 	}

@@ -113,19 +113,10 @@ func entryOf(rec canon.Record) (e ledgerEntry, err error) {
 	if rec.Event == nil {
 		return e, nil
 	}
-	switch rec.Event.Type {
-	case typeJudged:
-		e.judged = &judgedEvent{}
-		err = json.Unmarshal(rec.Event.Payload, e.judged)
-	case typeDecided:
-		e.decided = &decidedEvent{}
-		err = json.Unmarshal(rec.Event.Payload, e.decided)
-	case typeGranted:
-		e.granted = &standingApproval{}
-		err = json.Unmarshal(rec.Event.Payload, e.granted)
-	case typeEnded:
-		e.ended = &standingEnd{}
-		err = json.Unmarshal(rec.Event.Payload, e.ended)
+	into, known := map[string]any{typeJudged: &e.judged, typeDecided: &e.decided, typeGranted: &e.granted,
+		typeEnded: &e.ended}[rec.Event.Type]
+	if known {
+		err = json.Unmarshal(rec.Event.Payload, into)
 	}
 	if err != nil {
 		err = fmt.Errorf("proposal: %s/%d: %w", rec.Stream, rec.Seq, err)

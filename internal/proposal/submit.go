@@ -150,8 +150,7 @@ func (s *Service) openCandidate(ctx context.Context, c *candidate) error {
 func (c *candidate) result() Result {
 	r := Result{Status: c.rec.Status, ProposalID: c.rec.ID.String(), Issues: c.rec.Issues, Rejection: c.rec.Refused}
 	if c.kind.Event {
-		yes := c.rec.Status == Accepted
-		r.Accepted = &yes
+		r.Accepted = new(c.rec.Status == Accepted)
 	}
 	if c.rec.Status == Rejected {
 		return r
@@ -181,8 +180,7 @@ func (s *Service) answerRepeated(ctx context.Context, c *candidate, st tracked) 
 		c.rec.Author.Account == c.grant.Caller().Account() {
 		r = c.result()
 	} else if c.kind.Event {
-		no := false
-		r.Accepted = &no
+		r.Accepted = new(false)
 	}
 	if st.status != Accepted {
 		return r, nil
