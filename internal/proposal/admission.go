@@ -31,7 +31,7 @@ func (s *Service) ledgerOf(w access.WorldID) *ledger {
 	defer s.mu.Unlock()
 	l := s.ledgers[w]
 	if l == nil {
-		l = &ledger{stream: canon.LedgerStream(LedgerKind, w.String())}
+		l = &ledger{stream: canon.LedgerStream(LedgerKind, w.String()), catalogue: newCatalogue()}
 		s.ledgers[w] = l
 	}
 	return l

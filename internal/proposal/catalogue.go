@@ -58,17 +58,18 @@ func (s *Service) refreshCatalogue(ctx context.Context, g access.Grant, led *led
 		}
 		err := led.catalogue.foldRecords(t, s.cfg.Limits.Life)
 		if canon.Moved(err) {
-			led.catalogue = catalogue{}
+			led.catalogue = newCatalogue()
 			err = led.catalogue.foldRecords(t, s.cfg.Limits.Life)
 		}
 		return err
 	})
 }
 
+func newCatalogue() catalogue {
+	return catalogue{byID: map[uuid.UUID]*listing{}, done: map[uuid.UUID]uuid.UUID{}}
+}
+
 func (c *catalogue) foldRecords(t *canon.LedgerTx, life time.Duration) error {
-	if c.byID == nil {
-		*c = catalogue{byID: map[uuid.UUID]*listing{}, done: map[uuid.UUID]uuid.UUID{}}
-	}
 	for rec, err := range t.Since(c.head) {
 		if err != nil {
 			return err
@@ -95,9 +96,6 @@ func (c *catalogue) foldRecords(t *canon.LedgerTx, life time.Duration) error {
 func (l *ledger) recordApplied(id, event uuid.UUID) {
 	l.showMu.Lock()
 	defer l.showMu.Unlock()
-	if l.catalogue.done == nil {
-		l.catalogue.byID, l.catalogue.done = map[uuid.UUID]*listing{}, map[uuid.UUID]uuid.UUID{}
-	}
 	l.catalogue.done[id] = event
 }
 

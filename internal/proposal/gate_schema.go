@@ -15,21 +15,17 @@ func (s *Service) checkSchema(_ context.Context, c *candidate) (outcome, error) 
 	if c.beside == nil && c.malformed == nil {
 		return o, nil
 	}
-	var message string
-	if c.beside == nil {
-		o.issues = issuesOf(c.malformed)
-		list := make([]string, len(o.issues))
-		for i, is := range o.issues {
-			list[i] = is.Field
-		}
-		message = fmt.Sprintf("the payload does not match the schema %s (%s); correct the listed issues and propose again",
-			c.kind.Schema(), strings.Join(list, ", "))
-	} else {
-		o.issues = append(issuesOf(c.beside), issuesOf(c.malformed)...)
-		message = fmt.Sprintf("the members beside the payload are not valid (%s: %s); correct the listed issues and propose again",
-			o.issues[0].Field, o.issues[0].Error)
+	o.issues = append(issuesOf(c.beside), issuesOf(c.malformed)...)
+	list := make([]string, len(o.issues))
+	for i, is := range o.issues {
+		list[i] = is.Field
 	}
-	o.refused = &Rejection{Message: message, Details: map[string]any{"schema": c.kind.Schema(), "issues": o.issues}}
+	why := fmt.Sprintf("the payload does not match the schema %s (%s)", c.kind.Schema(), strings.Join(list, ", "))
+	if c.beside != nil {
+		why = fmt.Sprintf("the members beside the payload are not valid (%s: %s)", o.issues[0].Field, o.issues[0].Error)
+	}
+	o.refused = &Rejection{Message: why + "; correct the listed issues and propose again",
+		Details: map[string]any{"schema": c.kind.Schema(), "issues": o.issues}}
 	return o, nil
 }
 

@@ -177,6 +177,12 @@ type summary struct {
 	Change     string         `json:"change,omitempty" jsonschema:"The change, in a few words."`
 }
 
+func (s *Service) summaryOf(e *ledgerEntry, kind string, status Status) summary {
+	what, change := s.describeProposal(e.judged)
+	a := e.judged.Author
+	return summary{e.judged.ID.String(), kind, status, a.Subject, a.Actor, e.at, what, change}
+}
+
 // proposalOut is a proposal as get-proposal shows it.
 type proposalOut struct {
 	summary
@@ -216,10 +222,7 @@ func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (p
 	}
 	j := e.judged
 	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues,
-		Rejection: j.Refused, Preview: j.Preview,
-		summary: summary{ProposalID: j.ID.String(), Kind: j.Kind, Status: e.status(), Author: j.Author.Subject,
-			Actor: j.Author.Actor, Created: e.at}}
-	out.What, out.Change = s.describeProposal(j)
+		Rejection: j.Refused, Preview: j.Preview, summary: s.summaryOf(e, j.Kind, e.status())}
 	for _, v := range j.Verdicts {
 		out.Verdicts = append(out.Verdicts, verdictOut{v.Gate, v.Version, hex.EncodeToString(v.Input[:]), v.Passed, v.Code,
 			v.Flags})
@@ -273,10 +276,7 @@ func (s *Service) listProposals(ctx context.Context, c *op.Call, in listIn) (lis
 		if err != nil {
 			return listOut{}, err
 		}
-		line := summary{ProposalID: l.id.String(), Kind: l.kind, Status: l.statusAt(now), Author: l.author.Subject,
-			Actor: l.author.Actor, Created: l.at}
-		line.What, line.Change = s.describeProposal(e.judged)
-		out.Proposals = append(out.Proposals, line)
+		out.Proposals = append(out.Proposals, s.summaryOf(&e, l.kind, l.statusAt(now)))
 	}
 	if more {
 		out.Next = found[len(found)-1].id.String()

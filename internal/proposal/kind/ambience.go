@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
@@ -57,10 +59,7 @@ func (a ambience) Check(ctx context.Context, s proposal.State) (proposal.Finding
 }
 
 func (a ambience) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	place, err := parseCardID(a.LocationID)
-	if err != nil {
-		return canon.Event{}, err
-	}
+	place := canon.CardID(uuid.MustParse(a.LocationID)) // Check has found it
 	layer := canon.Layer{Card: place, Kind: a.LayerType, Text: a.Sanitized(), Label: label}
 	if a.FromTick != nil {
 		layer.FromTick = *a.FromTick

@@ -10,7 +10,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/fault"
 	"loregate/internal/proposal"
 	"loregate/internal/safety"
 )
@@ -145,15 +144,6 @@ func (i *inspection) placeOf(who canon.CardID) (canon.CardID, bool) {
 // cleanText returns a text in its stored form: without invisible characters, and with runs of white
 // space reduced to one blank.
 func cleanText(s string) string { return strings.Join(strings.Fields(safety.Visible(s)), " ") }
-
-// parseCardID parses an id whose form the schema has already checked.
-func parseCardID(id string) (canon.CardID, error) {
-	u, err := uuid.Parse(id)
-	if err != nil {
-		return canon.CardID{}, fault.BadField("id", "is not an id")
-	}
-	return canon.CardID(u), nil
-}
 
 // eventOf returns an event with a payload.
 func eventOf(typ, scope string, label access.Label, payload any) (canon.Event, error) {
