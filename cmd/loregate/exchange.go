@@ -8,7 +8,8 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
-	"loregate/internal/exchange"
+	"loregate/internal/exchange/secrecy"
+	"loregate/internal/exchange/vault"
 	"loregate/internal/fault"
 )
 
@@ -39,16 +40,9 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}
-		read := app.Importer(a.ImportMarkdown)
-		switch i.Format {
-		case "turns":
-			read = a.ImportTurns
-		case "srd", "light", "ranvier":
-			read = a.ImportSource(i.Format)
-		}
-		summary, err := read(ctx, i.World, i.Path, app.Importing{Level: level, DryRun: i.DryRun, Starter: i.Starter,
-			Progress: progress("importing"),
-			Vault:    exchange.MarkdownOptions{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
+		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.Importing{Level: level, DryRun: i.DryRun,
+			Starter: i.Starter, Progress: progress("importing"),
+			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
 		if err != nil {
 			return err
 		}
@@ -78,7 +72,7 @@ func (i importCmd) checkFlags() error {
 func printRules(out io.Writer) error {
 	var b strings.Builder
 	b.WriteString("What is hidden from players. What only looks secret is hidden too, until --open or --confirm decides.\n")
-	for _, r := range exchange.Rules() {
+	for _, r := range secrecy.Rules() {
 		fmt.Fprintf(&b, "\n%s\n", r.Name)
 		if r.Exact != "" {
 			fmt.Fprintf(&b, "  secret:       %s\n", r.Exact)
@@ -88,7 +82,7 @@ func printRules(out io.Writer) error {
 		}
 	}
 	b.WriteString("\nSecret words, by language (patterns; case, accents, hyphens, digits and camelCase do not count)\n")
-	for _, w := range exchange.SecretWords() {
+	for _, w := range secrecy.WordLists() {
 		fmt.Fprintf(&b, "\n%s\n  %s\n", w.Language, w.Patterns)
 	}
 	_, err := io.WriteString(out, b.String())

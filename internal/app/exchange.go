@@ -5,6 +5,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/native"
 )
 
 // ExportMarkdown writes the part of a world that is visible to a role to a folder.
@@ -15,7 +16,7 @@ func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access
 		return s, err
 	}
 	err = a.runAsOperator(ctx, id, "export_markdown", access.Read, func(g access.Grant) error {
-		s, err = exchange.ExportMarkdown(ctx, a.Canon, g.As(role.Level()), dir, exchange.ExportOptions{Progress: progress})
+		s, err = native.Export(ctx, a.Canon, g.As(role.Level()), dir, native.Options{Progress: progress})
 		return err
 	})
 	return s, err

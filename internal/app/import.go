@@ -11,6 +11,11 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/light"
+	"loregate/internal/exchange/ranvier"
+	"loregate/internal/exchange/srd"
+	"loregate/internal/exchange/turns"
+	"loregate/internal/exchange/vault"
 	"loregate/internal/fault"
 )
 
@@ -19,61 +24,65 @@ type Importing struct {
 	Level    access.Level // minimum level of imported cards
 	DryRun   bool
 	Starter  string // place where players begin; "" chooses one if the world has none
-	Vault    exchange.MarkdownOptions
+	Vault    vault.Options
 	Progress func(done, total int)
 }
 
-// Importer imports the folder or file at path into a world.
-type Importer func(ctx context.Context, world, path string, o Importing) (exchange.Summary, error)
+// importer imports the folder or file at path with a grant.
+type importer func(ctx context.Context, g access.Grant, path string, o Importing) (exchange.Summary, error)
 
-// sourceImporters maps the name of each source format to its importer.
-var sourceImporters = map[string]func(context.Context, *canon.Canon, access.Grant, fs.FS, exchange.Options) (exchange.Summary, error){
-	"srd":     exchange.ImportSRD,
-	"light":   exchange.ImportLight,
-	"ranvier": exchange.ImportRanvier,
+// importers maps the name of each format to its importer.
+func (a *App) importers() map[string]importer {
+	return map[string]importer{
+		"markdown": a.importVault,
+		"turns":    a.importTurns,
+		"srd":      a.importFiles(srd.Import),
+		"light":    a.importFiles(light.Import),
+		"ranvier":  a.importFiles(ranvier.Import),
+	}
 }
 
-// runImport runs one import as an operation in a world.
-func (a *App) runImport(ctx context.Context, world, operation string, dry bool,
-	run func(access.Grant) (exchange.Summary, error)) (s exchange.Summary, err error) {
+// Import imports the folder or file at path, which is in the named format, into a world.
+func (a *App) Import(ctx context.Context, format, world, path string, o Importing) (s exchange.Summary, err error) {
+	read, ok := a.importers()[format]
+	if !ok {
+		return s, fmt.Errorf("import: there is no format %q", format)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return s, explainUnreadable(path, err)
+	}
 	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return s, err
 	}
-	err = a.runAsOperator(ctx, id, operation, access.Write, func(g access.Grant) error {
-		if dry {
+	err = a.runAsOperator(ctx, id, "import_"+format, access.Write, func(g access.Grant) error {
+		if o.DryRun {
 			g = g.DryRun()
 		}
-		s, err = run(g)
+		s, err = read(ctx, g, path, o)
 		return err
 	})
-	s.DryRun = dry
+	s.DryRun = o.DryRun
 	return s, err
 }
 
-// ImportSource returns the importer for a source format. It reads a folder of files, or one of
-// them.
-func (a *App) ImportSource(format string) Importer {
-	return func(ctx context.Context, world, path string, o Importing) (s exchange.Summary, err error) {
-		read, ok := sourceImporters[format]
-		if !ok {
-			return s, fmt.Errorf("import: there is no format %q", format)
-		}
-		root, source, err := openSource(path)
+// importFiles returns the importer of a format that reads a folder of files, or one of them.
+func (a *App) importFiles(read func(context.Context, *canon.Canon, access.Grant, fs.FS,
+	exchange.Options) (exchange.Summary, error)) importer {
+	return func(ctx context.Context, g access.Grant, path string, o Importing) (s exchange.Summary, err error) {
+		root, source, err := openSource(path, o)
 		if err != nil {
 			return s, err
 		}
 		defer root.Close()
-		source.Level, source.Starter, source.Progress = o.Level, o.Starter, o.Progress
-		return a.runImport(ctx, world, "import_"+format, o.DryRun, func(g access.Grant) (exchange.Summary, error) {
-			return read(ctx, a.Canon, g, root.FS(), source)
-		})
+		return read(ctx, a.Canon, g, root.FS(), source)
 	}
 }
 
-// ImportMarkdown imports a vault of Markdown notes into a world.
-func (a *App) ImportMarkdown(ctx context.Context, world, path string, o Importing) (s exchange.Summary, err error) {
-	root, source, err := openSource(path)
+// importVault imports a vault of Markdown notes.
+func (a *App) importVault(ctx context.Context, g access.Grant, path string, o Importing) (s exchange.Summary,
+	err error) {
+	root, source, err := openSource(path, o)
 	if err != nil {
 		return s, err
 	}
@@ -81,31 +90,26 @@ func (a *App) ImportMarkdown(ctx context.Context, world, path string, o Importin
 	if source.File != "" {
 		return s, fault.New(fault.Invalid, "import: %s is a file; name the folder of the vault that it lies in", path)
 	}
-	vault := o.Vault
-	vault.Label, vault.Level, vault.Starter, vault.Progress = source.Label, o.Level, o.Starter, o.Progress
-	vault.GMFolders = a.Config.Import.GMFolders
-	return a.runImport(ctx, world, "import_markdown", o.DryRun, func(g access.Grant) (exchange.Summary, error) {
-		return exchange.ImportMarkdown(ctx, a.Canon, g, root.FS(), vault)
-	})
+	o.Vault.Options, o.Vault.GMFolders = source, a.Config.Import.GMFolders
+	return vault.Import(ctx, a.Canon, g, root.FS(), o.Vault)
 }
 
-// ImportTurns imports a record of play into a world from a file of JSON lines, plain or compressed
-// with gzip.
-func (a *App) ImportTurns(ctx context.Context, world, file string, o Importing) (s exchange.Summary, err error) {
+// importTurns imports a record of play from a file of JSON lines, plain or compressed with gzip.
+func (a *App) importTurns(ctx context.Context, g access.Grant, file string, o Importing) (s exchange.Summary,
+	err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return s, explainUnreadable(file, err)
 	}
 	defer f.Close()
-	return a.runImport(ctx, world, "import_turns", o.DryRun, func(g access.Grant) (exchange.Summary, error) {
-		return exchange.ImportTurns(ctx, a.Canon, g, f, exchange.Options{Label: filepath.Base(file), Level: o.Level,
-			Progress: o.Progress})
-	})
+	return turns.Import(ctx, a.Canon, g, f, exchange.Options{Label: filepath.Base(file), Level: o.Level,
+		Progress: o.Progress})
 }
 
 // openSource opens a folder, or the folder of a file. The folder's name is the label, so a file
 // gets the same ids whether it is imported alone or with the rest of its folder.
-func openSource(path string) (root *os.Root, o exchange.Options, err error) {
+func openSource(path string, from Importing) (root *os.Root, o exchange.Options, err error) {
+	o = exchange.Options{Level: from.Level, Starter: from.Starter, Progress: from.Progress}
 	full, err := filepath.Abs(path)
 	if err != nil {
 		return nil, o, explainUnreadable(path, err)

@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/vault"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
 	"loregate/internal/sample"
@@ -51,7 +52,8 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 		return nil, err
 	}
 	err = a.runAsOperator(ctx, w.ID, "load_sample", access.Write, func(g access.Grant) error {
-		summary, err := exchange.ImportMarkdown(ctx, a.Canon, g, sample.Files(), exchange.MarkdownOptions{Options: exchange.Options{Label: "sample", Level: access.LevelUser, Progress: progress}, Native: true})
+		summary, err := vault.Import(ctx, a.Canon, g, sample.Files(),
+			vault.Options{Options: exchange.Options{Label: "sample", Level: access.LevelUser, Progress: progress}, Native: true})
 		if err == nil && len(summary.Problems) > 0 {
 			a.logger.Warn("the sample world came in with problems", "first", summary.Problems[0].String(), "count",
 				len(summary.Problems))

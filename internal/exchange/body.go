@@ -10,14 +10,14 @@ import (
 	"loregate/internal/markup"
 )
 
-// plainBody returns a sheet body for a text that needs no conversion.
-func plainBody(text string) func(context.Context) (string, error) {
+// PlainBody returns a sheet body for a text that needs no conversion.
+func PlainBody(text string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return text, nil }
 }
 
-// htmlBody returns a sheet body that converts a Markdown text to HTML when it is called. If the
+// HTMLBody returns a sheet body that converts a Markdown text to HTML when it is called. If the
 // conversion fails, it returns the Markdown and notConverted.
-func htmlBody(text string) func(context.Context) (string, error) {
+func HTMLBody(text string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		out, err := markup.ToHTML(ctx, text)
 		if err != nil && ctx.Err() == nil {
@@ -30,8 +30,8 @@ func htmlBody(text string) func(context.Context) (string, error) {
 // notConverted is the error of a text that stays Markdown.
 type notConverted struct{ error }
 
-// readFile returns a function that reads an attachment when it is called.
-func readFile(files fs.FS, file string) func() ([]byte, error) {
+// FileData returns a function that reads an attachment when it is called.
+func FileData(files fs.FS, file string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if info, err := fs.Stat(files, file); err != nil || info.Size() > canon.MaxFile {
 			if err == nil {

@@ -12,19 +12,22 @@ import (
 // batchLinks is the maximum number of links or layers in one commit.
 const batchLinks = 500
 
-func (im *importer) importLinks(ctx context.Context) error {
-	return inBatches(ctx, im, im.c.edges, func(g *graphPlanner, e *edge) error { return g.planLink(ctx, e) })
+func (w *Writer) importLinks(ctx context.Context) error {
+	return inBatches(ctx, w, w.Collection.Edges, func(g *graphPlanner, e *Edge) error { return g.planLink(ctx, e) })
 }
 
-func (im *importer) importLayers(ctx context.Context) error {
-	return inBatches(ctx, im, im.c.overlays, func(g *graphPlanner, o *overlay) error { return g.planLayer(ctx, o) })
+func (w *Writer) importLayers(ctx context.Context) error {
+	return inBatches(ctx, w, w.Collection.Overlays, func(g *graphPlanner, o *Overlay) error {
+		return g.planLayer(ctx,
+			o)
+	})
 }
 
 // inBatches commits links or layers in batches, with one call of plan for each.
-func inBatches[T any](ctx context.Context, im *importer, all []T, plan func(*graphPlanner, T) error) error {
+func inBatches[T any](ctx context.Context, w *Writer, all []T, plan func(*graphPlanner, T) error) error {
 	for batch := range slices.Chunk(all, batchLinks) {
-		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
-			g := &graphPlanner{im: im, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{},
+		err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
+			g := &graphPlanner{w: w, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{},
 				layers: map[canon.CardID]map[canon.LayerID]canon.Layer{}}
 			for _, item := range batch {
 				if err := plan(g, item); err != nil {
@@ -36,38 +39,38 @@ func inBatches[T any](ctx context.Context, im *importer, all []T, plan func(*gra
 		if err != nil {
 			return err
 		}
-		im.addSteps(len(batch))
+		w.addSteps(len(batch))
 	}
 	return nil
 }
 
 // graphPlanner adds links and layers to a plan.
 type graphPlanner struct {
-	im     *importer
+	w      *Writer
 	p      *canon.Plan
 	t      *tally
 	links  map[canon.CardID]map[canon.LinkID]canon.Link
 	layers map[canon.CardID]map[canon.LayerID]canon.Layer
 }
 
-func (g *graphPlanner) planLink(ctx context.Context, e *edge) error {
-	from, ok, err := g.findEnd(e, e.from)
+func (g *graphPlanner) planLink(ctx context.Context, e *Edge) error {
+	from, ok, err := g.findEnd(e, e.From)
 	if err != nil || !ok {
 		return err
 	}
-	to, ok, err := g.findEnd(e, e.to)
+	to, ok, err := g.findEnd(e, e.To)
 	if err != nil || !ok {
 		return err
 	}
 	label := from.Label.Meet(to.Label)
-	if e.label != nil {
-		label = *e.label
+	if e.Label != nil {
+		label = *e.Label
 	}
-	l := canon.Link{ID: e.id, Kind: e.kind, From: from.ID, To: to.ID, Attrs: fieldsOf(e.attrs), Label: label}
+	l := canon.Link{ID: e.ID, Kind: e.Kind, From: from.ID, To: to.ID, Attrs: EncodeFields(e.Attrs), Label: label}
 	if l.ID == (canon.LinkID{}) {
-		l.ID = linkID(l.Kind, from.ID, to.ID, textOf(e.attrs["direction"]))
+		l.ID = LinkID(l.Kind, from.ID, to.ID, TextOf(e.Attrs["direction"]))
 	}
-	if g.im.grant.Request().DryRun {
+	if g.w.Grant.Request().DryRun {
 		return nil // the cards at both ends may exist only in the dry run
 	}
 	there, err := g.linksFrom(ctx, from.ID)
@@ -79,7 +82,7 @@ func (g *graphPlanner) planLink(ctx context.Context, e *edge) error {
 		return nil
 	}
 	if _, err := g.p.Link(l); err != nil {
-		return reportRefusal(g.t, e.file, err)
+		return reportRefusal(g.t, e.File, err)
 	}
 	there[l.ID] = l
 	g.t.links++
@@ -87,27 +90,27 @@ func (g *graphPlanner) planLink(ctx context.Context, e *edge) error {
 }
 
 // findEnd returns the card at one end of a link; ok is false if there is no such card.
-func (g *graphPlanner) findEnd(e *edge, at linkEnd) (canon.Card, bool, error) {
-	s := at.sheet
-	if s == nil && !at.id.IsZero() {
-		s = g.im.c.byID[at.id]
+func (g *graphPlanner) findEnd(e *Edge, at End) (canon.Card, bool, error) {
+	s := at.Sheet
+	if s == nil && !at.ID.IsZero() {
+		s = g.w.Collection.byID[at.ID]
 	}
-	if s == nil && at.id.IsZero() {
-		s = g.im.c.findLowest(markup.KeyOf(at.name))
+	if s == nil && at.ID.IsZero() {
+		s = g.w.Collection.findLowest(markup.KeyOf(at.Name))
 	}
 	if s != nil {
 		return s.card, s.done, nil // a sheet that was left out is reported already
 	}
-	name := at.name
-	if !at.id.IsZero() {
-		name = "~" + at.id.String()
+	name := at.Name
+	if !at.ID.IsZero() {
+		name = "~" + at.ID.String()
 	}
 	card, ok, err := g.p.Has(name)
-	if err == nil && !ok && !at.id.IsZero() && at.name != "" {
-		card, ok, err = g.p.Has(at.name)
+	if err == nil && !ok && !at.ID.IsZero() && at.Name != "" {
+		card, ok, err = g.p.Has(at.Name)
 	}
 	if err == nil && !ok {
-		g.t.addProblem(e.file, "a link %s names %q, which is not there; left out", e.kind, at.name)
+		g.t.addProblem(e.File, "a link %s names %q, which is not there; left out", e.Kind, at.Name)
 	}
 	return card, ok, err
 }
@@ -127,18 +130,18 @@ func (g *graphPlanner) linksFrom(ctx context.Context, from canon.CardID) (map[ca
 	return there, nil
 }
 
-func (g *graphPlanner) planLayer(ctx context.Context, o *overlay) error {
-	if !o.on.done || g.im.grant.Request().DryRun {
+func (g *graphPlanner) planLayer(ctx context.Context, o *Overlay) error {
+	if !o.On.done || g.w.Grant.Request().DryRun {
 		return nil
 	}
-	card := o.on.card
+	card := o.On.card
 	label := access.NewLabel(access.LevelUser).Meet(card.Label)
-	if o.label != nil {
-		label = *o.label
+	if o.Label != nil {
+		label = *o.Label
 	}
-	l := canon.Layer{ID: o.id, Card: card.ID, Kind: o.kind, Text: o.text, FromTick: o.from, ToTick: o.to, Label: label}
+	l := canon.Layer{ID: o.ID, Card: card.ID, Kind: o.Kind, Text: o.Text, FromTick: o.From, ToTick: o.To, Label: label}
 	if l.ID == (canon.LayerID{}) {
-		l.ID = layerID(card.ID, l.Kind, l.FromTick, o.number)
+		l.ID = LayerID(card.ID, l.Kind, l.FromTick, o.Number)
 	}
 	there, err := g.layersOn(ctx, card.ID)
 	if err != nil {
@@ -149,7 +152,7 @@ func (g *graphPlanner) planLayer(ctx context.Context, o *overlay) error {
 		return nil
 	}
 	if _, err := g.p.Layer(l); err != nil {
-		return reportRefusal(g.t, o.file, err)
+		return reportRefusal(g.t, o.File, err)
 	}
 	there[l.ID] = l
 	g.t.links++

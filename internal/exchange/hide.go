@@ -8,17 +8,17 @@ import (
 	"loregate/internal/fault"
 )
 
-// mark is a reason to hide a note, or a part of it, from players.
-type mark struct {
-	rule  string // name of a rule in Rules
-	what  string // the folder's path, word, tag or key that matched
-	doubt bool   // a suspicion that the user should confirm
+// Mark is a reason to hide a note, or a part of it, from players.
+type Mark struct {
+	Rule  string // name of a rule in Rules
+	What  string // the folder's path, word, tag or key that matched
+	Doubt bool   // a suspicion that the user should confirm
 }
 
 // Names of the rules that every format shares.
 const (
-	ruleFolder  = "folder"
-	ruleSetting = "setting"
+	RuleFolder  = "folder"
+	RuleSetting = "setting"
 )
 
 // Hide counts the notes that an import hides because of one mark.
@@ -39,20 +39,20 @@ type choice struct {
 }
 
 func newChoice(text string) *choice {
-	return &choice{text: text, folded: foldCase(strings.Trim(strings.TrimSpace(text), "/"))}
+	return &choice{text: text, folded: FoldCase(strings.Trim(strings.TrimSpace(text), "/"))}
 }
 
-// chooser decides which marks hide, and counts them.
-type chooser struct {
+// Choices decides which marks hide, and counts them.
+type Choices struct {
 	open, confirm []*choice
-	hides         map[mark]*Hide
-	order         []mark
+	hides         map[Mark]*Hide
+	order         []Mark
 	seen          map[string]bool // marks already counted, by mark and file
 }
 
-// newChooser returns a chooser with the items of Open and Confirm.
-func newChooser(open, confirm []string) *chooser {
-	c := &chooser{hides: map[mark]*Hide{}, seen: map[string]bool{}}
+// NewChoices returns a chooser with the items of Open and Confirm.
+func NewChoices(open, confirm []string) *Choices {
+	c := &Choices{hides: map[Mark]*Hide{}, seen: map[string]bool{}}
 	for _, text := range open {
 		c.open = append(c.open, newChoice(text))
 	}
@@ -64,34 +64,34 @@ func newChooser(open, confirm []string) *chooser {
 
 // isAbout reports whether a choice refers to a mark of a file. The choice may name the file, the
 // rule, or the text of the mark; for a folder its base name is enough.
-func (c *choice) isAbout(m mark, file string) bool {
-	what := foldCase(m.what)
-	forms := []string{what, m.rule, m.rule + " " + what, m.rule + ": " + what, foldCase(file),
-		foldCase(strings.TrimSuffix(file, path.Ext(file)))}
-	if m.rule == ruleFolder {
+func (c *choice) isAbout(m Mark, file string) bool {
+	what := FoldCase(m.What)
+	forms := []string{what, m.Rule, m.Rule + " " + what, m.Rule + ": " + what, FoldCase(file),
+		FoldCase(strings.TrimSuffix(file, path.Ext(file)))}
+	if m.Rule == RuleFolder {
 		forms = append(forms, path.Base(what))
 	}
 	return c.folded != "" && (slices.Contains(forms, c.folded) || slices.Contains(forms, "#"+c.folded))
 }
 
-// isConfirmed reports whether an item of Confirm is one of the given paths or names.
-func (c *chooser) isConfirmed(names ...string) bool {
+// IsConfirmed reports whether an item of Confirm is one of the given paths or names.
+func (c *Choices) IsConfirmed(names ...string) bool {
 	found := false
 	for _, k := range c.confirm {
-		if k.folded != "" && slices.ContainsFunc(names, func(name string) bool { return foldCase(name) == k.folded }) {
+		if k.folded != "" && slices.ContainsFunc(names, func(name string) bool { return FoldCase(name) == k.folded }) {
 			k.used, found = true, true
 		}
 	}
 	return found
 }
 
-// decideMark reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
+// Decide reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
 // was both opened and confirmed hides.
-func (c *chooser) decideMark(m mark, file string, part bool) bool {
+func (c *Choices) Decide(m Mark, file string, part bool) bool {
 	opened, kept := false, false
 	for _, o := range c.open {
 		if o.isAbout(m, file) {
-			if !m.doubt {
+			if !m.Doubt {
 				o.exact = true
 				continue
 			}
@@ -106,20 +106,20 @@ func (c *chooser) decideMark(m mark, file string, part bool) bool {
 	if opened && !kept {
 		return false
 	}
-	m.doubt = m.doubt && !kept
+	m.Doubt = m.Doubt && !kept
 	c.countMark(m, file, part)
 	return true
 }
 
-func (c *chooser) countMark(m mark, file string, part bool) {
-	key := mark{m.rule, foldCase(m.what), m.doubt}
+func (c *Choices) countMark(m Mark, file string, part bool) {
+	key := Mark{m.Rule, FoldCase(m.What), m.Doubt}
 	h := c.hides[key]
 	if h == nil {
-		h = &Hide{Rule: m.rule, What: m.what, Doubt: m.doubt}
+		h = &Hide{Rule: m.Rule, What: m.What, Doubt: m.Doubt}
 		c.hides[key] = h
 		c.order = append(c.order, key)
 	}
-	seen := m.rule + "\x00" + key.what + "\x00" + file
+	seen := m.Rule + "\x00" + key.What + "\x00" + file
 	switch {
 	case part:
 		h.Parts++
@@ -132,9 +132,9 @@ func (c *chooser) countMark(m mark, file string, part bool) {
 	c.seen[seen] = true
 }
 
-// listHides returns the counts of hidden notes by mark: suspicions first, then by number of notes
+// List returns the counts of hidden notes by mark: suspicions first, then by number of notes
 // and parts.
-func (c *chooser) listHides() (all []Hide) {
+func (c *Choices) List() (all []Hide) {
 	for _, m := range c.order {
 		all = append(all, *c.hides[m])
 	}
@@ -150,8 +150,8 @@ func (c *chooser) listHides() (all []Hide) {
 	return all
 }
 
-// checkUnusedChoices returns an error if a choice matched no mark.
-func (c *chooser) checkUnusedChoices() error {
+// CheckUnused returns an error if a choice matched no mark.
+func (c *Choices) CheckUnused() error {
 	for _, o := range c.open {
 		switch {
 		case o.used:

@@ -18,26 +18,26 @@ func derivedID(parts ...string) (id [16]byte) {
 	return id
 }
 
-// cardIDOf derives the id of a card from its format, the label of the collection that it comes
+// CardID derives the id of a card from its format, the label of the collection that it comes
 // from, and its key in that collection.
-func cardIDOf(format, label string, key ...string) canon.CardID {
+func CardID(format, label string, key ...string) canon.CardID {
 	return canon.CardID(derivedID(append([]string{format, label}, key...)...))
 }
 
-// markdownID derives the id of a card from its place in a folder of Markdown notes.
-func markdownID(label, place string) canon.CardID {
-	return cardIDOf("markdown", label, norm.NFC.String(place))
+// MarkdownID derives the id of a card from its place in a folder of Markdown notes.
+func MarkdownID(label, place string) canon.CardID {
+	return CardID("markdown", label, norm.NFC.String(place))
 }
 
-// childID derives the id of a child card that is written inside its parent's note.
-func childID(parent canon.CardID, part string) canon.CardID {
+// ChildID derives the id of a child card that is written inside its parent's note.
+func ChildID(parent canon.CardID, part string) canon.CardID {
 	return canon.CardID(derivedID("child", parent.String(), part))
 }
 
-// linkID derives the id of a link that has none. Exits with a direction and "at" links get the same
+// LinkID derives the id of a link that has none. Exits with a direction and "at" links get the same
 // ids that play derives, so that an import and a player's move refer to the same exit and the same
 // presence.
-func linkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
+func LinkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
 	switch {
 	case kind == "exit" && direction != "":
 		return canon.LinkIDOf(kind, from.String(), direction)
@@ -47,7 +47,7 @@ func linkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
 	return canon.LinkID(derivedID("link", kind, from.String(), to.String(), direction))
 }
 
-// layerID derives the id of a layer that has none.
-func layerID(card canon.CardID, kind string, from int64, number int) canon.LayerID {
+// LayerID derives the id of a layer that has none.
+func LayerID(card canon.CardID, kind string, from int64, number int) canon.LayerID {
 	return canon.LayerID(derivedID("layer", card.String(), kind, strconv.FormatInt(from, 10), strconv.Itoa(number)))
 }

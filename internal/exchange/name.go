@@ -1,102 +1,47 @@
 package exchange
 
 import (
+	"crypto/sha256"
 	"fmt"
-	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
-	"loregate/internal/access"
 	"loregate/internal/markup"
 )
 
-// nameSlot identifies a card name at one level. Names must be unique at each level.
-type nameSlot struct {
-	key   markup.Key
-	level access.Level
+// GMPart is the name part of the child card that holds a card's secrets.
+const GMPart = "GM"
+
+// TagsPart is the name part of the child card that holds a card's tags.
+const TagsPart = "tags"
+
+// notInNames replaces characters that would end a part, a link or a nest by spaces.
+var notInNames = strings.NewReplacer("+", " ", "|", " ", "[", " ", "]", " ", "{", " ", "}", " ", "/", " ")
+
+// PlainName turns a file or folder name into one part of a card name.
+func PlainName(s string) string {
+	name := strings.Join(strings.Fields(notInNames.Replace(norm.NFC.String(markup.Clean(s)))), " ")
+	if r := []rune(name); len(r) > 120 {
+		name = strings.TrimSpace(string(r[:120]))
+	}
+	if markup.CheckName(name) == nil {
+		return name
+	}
+	return fmt.Sprintf("Untitled %x", sha256.Sum256([]byte(s)))[:15]
 }
 
-// disambiguateNames gives longer names to foreign notes that share a name: it prefixes their
-// folders, and appends numbers if the folders do not suffice.
-func (v *vault) disambiguateNames() {
-	groups, order := map[nameSlot][]*note{}, []nameSlot{}
-	for _, n := range v.notes {
-		if v.isNative(n) {
-			continue
-		}
-		b := nameSlot{markup.KeyOf(n.name), n.level}
-		if groups[b] == nil {
-			order = append(order, b)
-		}
-		groups[b] = append(groups[b], n)
-	}
-	used := map[nameSlot]bool{}
-	for _, b := range order {
-		used[b] = true
-	}
-	for _, b := range order {
-		if same := groups[b]; len(same) > 1 {
-			v.renameNotes(same, used)
-		}
-	}
+// TagName turns a tag into a card name. A tag such as Status/Blank stays one name.
+func TagName(tag string) string {
+	return strings.Trim(strings.TrimLeft(strings.TrimSpace(tag), "#"), "[]| \t")
 }
 
-func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
-	was := same[0].name
-	var rest []*note
-	for depth := 1; len(same) > 0; depth++ {
-		at := map[nameSlot][]*note{}
-		for _, n := range same {
-			n.name = n.nameWithFolders(depth)
-			b := nameSlot{markup.KeyOf(n.name), n.level}
-			at[b] = append(at[b], n)
-		}
-		next := same[:0:0]
-		for _, n := range same {
-			b := nameSlot{markup.KeyOf(n.name), n.level}
-			switch {
-			case len(at[b]) > 1 && depth <= maxFolders:
-				next = append(next, n)
-			case len(at[b]) > 1 || used[b] && markup.KeyOf(was) != b.key:
-				rest = append(rest, n)
-			default:
-				used[b] = true
-				v.reportRename(n, was)
-			}
-		}
-		same = next
-	}
-	for _, n := range rest {
-		base := n.name
-		for i := 2; used[nameSlot{markup.KeyOf(n.name), n.level}]; i++ {
-			n.name = fmt.Sprintf("%s (%d)", base, i)
-		}
-		used[nameSlot{markup.KeyOf(n.name), n.level}] = true
-		v.reportRename(n, was)
-	}
-}
+// FoldCase returns the form in which paths and aliases are compared: lower case, with accents in
+// normal form C.
+func FoldCase(s string) string { return strings.ToLower(norm.NFC.String(s)) }
 
-func (v *vault) reportRename(n *note, was string) {
-	if n.name != was {
-		n.addReport(0, "another file is called %q too; this one becomes %q", was, n.name)
-	}
-}
-
-// reportDropped reports a file name with characters that a card name cannot have.
-func (v *vault) reportDropped(n *note) {
-	written := path.Base(n.pathStem())
-	if name := plainName(written); name != strings.Join(strings.Fields(norm.NFC.String(written)), " ") {
-		n.addReport(0, "%q cannot be a card's name as it is; the card is called %q", written, name)
-	}
-}
-
-// nameWithFolders returns a note's name, prefixed by up to depth of its folders.
-func (n *note) nameWithFolders(depth int) string {
-	parts := strings.Split(n.pathStem(), "/")
-	parts = parts[max(0, len(parts)-1-depth):]
-	for i := range parts {
-		parts[i] = plainName(parts[i])
-	}
-	return markup.Join(parts...)
+// HasKey reports whether one of the words has the given key.
+func HasKey(words []string, key string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return markup.PartKey(w) == key })
 }

@@ -18,5 +18,5 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// cardLabel returns the label of a card that the source does not hide.
-func (o Options) cardLabel() access.Label { return access.NewLabel(max(o.Level, access.LevelUser)) }
+// CardLabel returns the label of a card that the source does not hide.
+func (o Options) CardLabel() access.Label { return access.NewLabel(max(o.Level, access.LevelUser)) }

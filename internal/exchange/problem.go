@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// firstNames lists up to three names and the number of the others.
-func firstNames(list []string) string {
+// FirstNames lists up to three names and the number of the others.
+func FirstNames(list []string) string {
 	if len(list) > 3 {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:3], ", "), len(list)-3)
 	}
@@ -25,6 +25,7 @@ type Problem struct {
 	Why  string
 }
 
+// String returns the problem with its file and line, as it is shown to a person.
 func (p Problem) String() string {
 	if p.Line > 0 {
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Why)
@@ -34,8 +35,8 @@ func (p Problem) String() string {
 
 var lineForm = regexp.MustCompile(`line (\d+)`)
 
-// yamlProblem returns the line, 0 if it is unknown, and the reason of an error of the YAML decoder.
-func yamlProblem(err error) (line int, why string) {
+// YAMLProblem returns the line, 0 if it is unknown, and the reason of an error of the YAML decoder.
+func YAMLProblem(err error) (line int, why string) {
 	why = strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := lineForm.FindStringSubmatch(why); m != nil {
 		line, _ = strconv.Atoi(m[1]) // the pattern matches only digits

@@ -15,22 +15,22 @@ import (
 const typePlace = "Location"
 
 // isPlace reports whether a sheet is a place where players can begin.
-func (s *sheet) isPlace() bool {
-	for above := s; above != nil; above = above.above {
-		if above.own.Level > access.LevelUser || len(above.own.Subjects) > 0 || above.minLevel > access.LevelUser {
+func (s *Sheet) isPlace() bool {
+	for above := s; above != nil; above = above.Above {
+		if above.Label.Level > access.LevelUser || len(above.Label.Subjects) > 0 || above.MinLevel > access.LevelUser {
 			return false
 		}
 	}
-	return markup.KeyOf(s.typ) == markup.KeyOf(typePlace)
+	return markup.KeyOf(s.Type) == markup.KeyOf(typePlace)
 }
 
-// checkStarter returns an error if name is neither an imported nor an existing place that players
+// CheckStarter returns an error if name is neither an imported nor an existing place that players
 // see.
-func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name string) error {
+func (c *Collection) CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 	if name == "" {
 		return nil
 	}
-	if slices.ContainsFunc(c.byKey[markup.KeyOf(name)], (*sheet).isPlace) {
+	if slices.ContainsFunc(c.ByKey[markup.KeyOf(name)], (*Sheet).isPlace) {
 		return nil
 	}
 	there, ok, err := l.As(access.LevelUser).Exists(ctx, name)
@@ -38,9 +38,9 @@ func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name s
 		return err
 	}
 	var places []string
-	for _, s := range c.sheets {
+	for _, s := range c.Sheets {
 		if s.isPlace() && len(places) < 5 {
-			places = append(places, s.fullName())
+			places = append(places, s.FullName())
 		}
 	}
 	hint := "no place comes in that players see"
@@ -54,22 +54,22 @@ func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name s
 
 // findStarter returns the name of the best connected imported place: the one with most exits, then
 // most other links and references, then the first. It returns "" if no place was imported.
-func (c *collection) findStarter(mentioned map[markup.Key]int) string {
-	ways := map[*sheet]int{}
-	for _, e := range c.edges {
-		for _, s := range []*sheet{e.from.sheet, e.to.sheet} {
+func (c *Collection) findStarter(mentioned map[markup.Key]int) string {
+	ways := map[*Sheet]int{}
+	for _, e := range c.Edges {
+		for _, s := range []*Sheet{e.From.Sheet, e.To.Sheet} {
 			if s == nil {
 				continue
 			}
-			if ways[s]++; e.kind == "exit" {
+			if ways[s]++; e.Kind == "exit" {
 				ways[s] += 1000
 			}
 		}
 	}
-	var best *sheet
+	var best *Sheet
 	most := -1
-	for _, s := range c.sheets {
-		n := ways[s] + mentioned[s.cardKey()]
+	for _, s := range c.Sheets {
+		n := ways[s] + mentioned[s.Key()]
 		if s.isPlace() && n > most && (!s.done || s.card.Label.Level <= access.LevelUser) {
 			best, most = s, n
 		}
@@ -80,34 +80,34 @@ func (c *collection) findStarter(mentioned map[markup.Key]int) string {
 	case best.done:
 		return best.card.Name
 	}
-	return best.fullName()
+	return best.FullName()
 }
 
-// setStarter sets the place where the world's players begin: the given one or, if none is given,
+// SetStarter sets the place where the world's players begin: the given one or, if none is given,
 // the best imported one. Without a given place, an existing starter is kept. It does nothing unless
 // the grant has the role admin.
-func (im *importer) setStarter(ctx context.Context, asked string, mentioned map[markup.Key]int) error {
+func (w *Writer) SetStarter(ctx context.Context, asked string, mentioned map[markup.Key]int) error {
 	start := asked
 	if start == "" {
-		start = im.c.findStarter(mentioned)
+		start = w.Collection.findStarter(mentioned)
 	}
-	if start == "" || im.grant.Role() < access.RoleAdmin {
+	if start == "" || w.Grant.Role() < access.RoleAdmin {
 		return nil
 	}
 	change := false
-	err := im.canon.Read(ctx, im.grant, func(l *canon.Snapshot) error {
+	err := w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
 		there := l.World().Settings.Starter
 		change = there == "" || asked != "" && there != asked
 		if !change {
-			im.sum.Starter = there
+			w.Summary.Starter = there
 		}
 		return nil
 	})
 	if err != nil || !change {
 		return err
 	}
-	im.sum.Starter = start
-	return im.commit(ctx, func(p *canon.Plan, _ *tally) error {
+	w.Summary.Starter = start
+	return w.commit(ctx, func(p *canon.Plan, _ *tally) error {
 		w := p.World()
 		w.Settings.Starter = start
 		return p.Configure(w.Title, w.Settings)

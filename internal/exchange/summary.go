@@ -47,6 +47,7 @@ type TypeUse struct {
 // maxShown is the maximum length of each list that a Summary prints.
 const maxShown = 100
 
+// String returns the summary as it is shown to a person, in several lines.
 func (s Summary) String() string {
 	var b strings.Builder
 	if s.DryRun {
@@ -136,7 +137,7 @@ func printHides(b *strings.Builder, list []Hide) {
 		default:
 			fmt.Fprintf(b, "%d notes and files, %d parts of notes", h.Notes, h.Parts)
 		}
-		if h.Doubt && h.Rule != ruleFolder {
+		if h.Doubt && h.Rule != RuleFolder {
 			fmt.Fprintf(b, " (%s)", strings.Join(h.Files, ", "))
 		}
 		b.WriteString("\n")

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// textOf returns a text, number or truth value as text, or "" for a list, an object or nil.
-func textOf(v any) string {
+// TextOf returns a text, number or truth value as text, or "" for a list, an object or nil.
+func TextOf(v any) string {
 	switch v := v.(type) {
 	case string:
 		return strings.TrimSpace(v)
@@ -19,21 +19,22 @@ func textOf(v any) string {
 	return ""
 }
 
-// listOf returns a value as a list. Unlike metaList it does not split text at commas, because card
+// ListOf returns a value as a list. Unlike List it does not split text at commas, because card
 // names may contain them.
-func listOf(v any) []string {
-	list, ok := restoreLinks(v).([]any)
+func ListOf(v any) []string {
+	list, ok := RestoreLinks(v).([]any)
 	if !ok {
-		list = []any{restoreLinks(v)}
+		list = []any{RestoreLinks(v)}
 	}
 	var out []string
 	for _, item := range list {
 		out = append(out, flattenList(item))
 	}
-	return trimAll(out)
+	return TrimAll(out)
 }
 
-func trimAll(list []string) []string {
+// TrimAll returns the texts without the space around them, and leaves out empty ones.
+func TrimAll(list []string) []string {
 	var out []string
 	for _, s := range list {
 		if s = strings.TrimSpace(s); s != "" {
@@ -46,7 +47,7 @@ func trimAll(list []string) []string {
 func flattenList(v any) string {
 	list, ok := v.([]any)
 	if !ok {
-		return textOf(v)
+		return TextOf(v)
 	}
 	var parts []string
 	for _, item := range list {
@@ -55,53 +56,53 @@ func flattenList(v any) string {
 	return strings.Join(parts, ", ")
 }
 
-// restoreLinks turns lists in lists back into the text [[X]], which YAML reads as such when it is
+// RestoreLinks turns lists in lists back into the text [[X]], which YAML reads as such when it is
 // not quoted.
-func restoreLinks(v any) any {
+func RestoreLinks(v any) any {
 	switch v := v.(type) {
 	case []any:
 		if len(v) == 1 {
-			if inner, ok := v[0].([]any); ok && len(inner) == 1 && textOf(inner[0]) != "" {
-				return "[[" + textOf(inner[0]) + "]]"
+			if inner, ok := v[0].([]any); ok && len(inner) == 1 && TextOf(inner[0]) != "" {
+				return "[[" + TextOf(inner[0]) + "]]"
 			}
 		}
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = restoreLinks(v[i])
+			out[i] = RestoreLinks(v[i])
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
-			out[k] = restoreLinks(v[k])
+			out[k] = RestoreLinks(v[k])
 		}
 		return out
 	}
 	return v
 }
 
-// textsOf returns all texts in a value, however nested.
-func textsOf(v any) (all []string) {
+// TextsOf returns all texts in a value, however nested.
+func TextsOf(v any) (all []string) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			all = append(all, textsOf(item)...)
+			all = append(all, TextsOf(item)...)
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range SortedKeys(v) {
 			all = append(all, k)
-			all = append(all, textsOf(v[k])...)
+			all = append(all, TextsOf(v[k])...)
 		}
 	default:
-		if text := textOf(v); text != "" {
+		if text := TextOf(v); text != "" {
 			all = append(all, text)
 		}
 	}
 	return all
 }
 
-// objectsOf returns the items of a list that are objects.
-func objectsOf(v any) []map[string]any {
+// ObjectsOf returns the items of a list that are objects.
+func ObjectsOf(v any) []map[string]any {
 	list, _ := v.([]any)
 	var out []map[string]any
 	for _, item := range list {
@@ -112,7 +113,9 @@ func objectsOf(v any) []map[string]any {
 	return out
 }
 
-func objectOf(text string) map[string]any {
+// ParseObject decodes a JSON object and keeps its numbers as written. It returns nil for any other
+// text.
+func ParseObject(text string) map[string]any {
 	var m map[string]any
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -122,9 +125,9 @@ func objectOf(text string) map[string]any {
 	return m
 }
 
-// fieldsOf encodes a map as JSON. It returns nil for an empty map or values that JSON cannot
+// EncodeFields encodes a map as JSON. It returns nil for an empty map or values that JSON cannot
 // encode.
-func fieldsOf(m map[string]any) json.RawMessage {
+func EncodeFields(m map[string]any) json.RawMessage {
 	if len(m) == 0 {
 		return nil
 	}
@@ -135,8 +138,11 @@ func fieldsOf(m map[string]any) json.RawMessage {
 	return b
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-func nonEmpty(parts ...string) []string {
+// SortedKeys returns the keys of a map in order.
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// NonEmpty returns the parts that are not blank.
+func NonEmpty(parts ...string) []string {
 	var out []string
 	for _, p := range parts {
 		if strings.TrimSpace(p) != "" {

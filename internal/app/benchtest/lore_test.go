@@ -28,7 +28,7 @@ func rulesStage(b *testing.B) (*stage, *target) {
 		b.Skip("no real data: ../shared/data/srd-2014 is not beside the repository")
 	}
 	s := serve(b, b.TempDir())
-	if _, err := s.app.ImportSource("srd")(b.Context(), worldName, rules,
+	if _, err := s.app.Import(b.Context(), "srd", worldName, rules,
 		app.Importing{Level: access.LevelUser}); err != nil {
 		b.Fatal(err)
 	}

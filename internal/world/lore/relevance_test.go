@@ -14,6 +14,8 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/srd"
+	"loregate/internal/exchange/vault"
 	"loregate/internal/raceenabled"
 	"loregate/internal/sample"
 	"loregate/internal/store/sqlite/sqlitetest"
@@ -89,14 +91,14 @@ func newLibrary(t testing.TB) *library {
 	t.Helper()
 	b := &library{loreScene: newEmptyLore(t, sqlitetest.Open(t))}
 	ctx := t.Context()
-	if _, err := exchange.ImportMarkdown(ctx, b.Canon, b.Admin, sample.Files(),
-		exchange.MarkdownOptions{Options: exchange.Options{Label: "sample"}, Native: true}); err != nil {
+	if _, err := vault.Import(ctx, b.Canon, b.Admin, sample.Files(),
+		vault.Options{Options: exchange.Options{Label: "sample"}, Native: true}); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "srd-2014")
 	if _, err := os.Stat(dir); err == nil {
 		b.rules = true
-		if _, err := exchange.ImportSRD(ctx, b.Canon, b.Admin, os.DirFS(dir),
+		if _, err := srd.Import(ctx, b.Canon, b.Admin, os.DirFS(dir),
 			exchange.Options{Label: "srd-2014"}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,203 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Sheet describes a card to import.
+type Sheet struct {
+	File        string // its source, for reports
+	ID          canon.CardID
+	Name        string       // full name; if Above is set, only the part below it
+	Above       *Sheet       // the parent's sheet; nil: found by name
+	Parent      canon.CardID // id of the parent, if the file names it
+	Root        bool         // has no parent, even if cards with the names above exist
+	MinLevel    access.Level // minimum level, independent of this world's name rules
+	Type        string       // "" keeps an existing card's type
+	Body        func(context.Context) (string, error)
+	Data        func() ([]byte, error) // set for a card that holds a file
+	Fields      json.RawMessage
+	Codename    string
+	Label       access.Label
+	Exact       bool // describes the whole card: fields are replaced, and no parents are created
+	Items       bool // the body's items are added to the existing ones
+	Folder      bool // stands for a folder: an existing card is left unchanged
+	MatchIDOnly bool // does not update a card of the same name that has another id
+
+	Content Content    // results of body and data
+	card    canon.Card // the imported card, valid once done is set
+	done    bool
+}
+
+// Content is a sheet's content, read just before its commit.
+type Content struct {
+	Type string
+	Text *string
+	file []byte
+}
+
+// Edge describes a link to import.
+type Edge struct {
+	File     string
+	ID       canon.LinkID // zero: derived from both ends, kind and direction
+	Kind     string
+	From, To End
+	Attrs    map[string]any
+	Label    *access.Label // nil: visible to readers of both ends
+}
+
+// End is one end of an edge: a sheet, an id or a name.
+type End struct {
+	Sheet *Sheet
+	ID    canon.CardID
+	Name  string
+}
+
+// Overlay describes a layer to import.
+type Overlay struct {
+	File     string
+	ID       canon.LayerID // zero: derived from the card, kind, time and number
+	On       *Sheet
+	Kind     string
+	Text     string
+	From, To int64
+	Number   int
+	Label    *access.Label // nil: visible to readers of the card
+}
+
+// Collection holds everything that an import is going to write.
+type Collection struct {
+	Sheets   []*Sheet
+	Edges    []*Edge
+	Overlays []*Overlay
+	Hidden   int // number of secrets taken out of readable cards
+	Problems []Problem
+
+	ByKey map[markup.Key][]*Sheet
+	byID  map[canon.CardID]*Sheet
+}
+
+// NewCollection returns an empty collection.
+func NewCollection() *Collection {
+	return &Collection{ByKey: map[markup.Key][]*Sheet{}, byID: map[canon.CardID]*Sheet{}}
+}
+
+// AddProblem reports a part of the source; line 0 means the whole file.
+func (c *Collection) AddProblem(file string, line int, format string, args ...any) {
+	c.Problems = append(c.Problems, Problem{file, line, fmt.Sprintf(format, args...)})
+}
+
+// Add adds a sheet. If another sheet has the same id, it reports and leaves out the new one.
+func (c *Collection) Add(s *Sheet) bool {
+	if other := c.byID[s.ID]; other != nil {
+		c.AddProblem(s.File, 0, "has the same id as %s; left out", other.File)
+		return false
+	}
+	c.byID[s.ID] = s
+	c.ByKey[s.Key()] = append(c.ByKey[s.Key()], s)
+	c.Sheets = append(c.Sheets, s)
+	return true
+}
+
+// AddTags adds the card X+tags of card X. It adds no card if no tag is left.
+func (c *Collection) AddTags(above *Sheet, tags []string) {
+	if content := markup.SetItems(tags); content != "" {
+		c.Add(NewTagsSheet(above, content))
+	}
+}
+
+// NewTagsSheet returns the sheet of the card X+tags of card X. The items in content are added to
+// those of an existing card.
+func NewTagsSheet(above *Sheet, content string) *Sheet {
+	return &Sheet{File: above.File, ID: ChildID(above.ID, TagsPart), Above: above, Name: TagsPart,
+		Type: canon.TypePointer, Items: true, Label: access.NewLabel(access.LevelUser), Body: PlainBody(content)}
+}
+
+// FullName returns the sheet's full card name as the import gives it.
+func (s *Sheet) FullName() string {
+	if s.Above != nil {
+		return markup.Join(s.Above.FullName(), s.Name)
+	}
+	return s.Name
+}
+
+// Key returns the key of the sheet's full name.
+func (s *Sheet) Key() markup.Key { return markup.KeyOf(s.FullName()) }
+
+func (s *Sheet) nameDepth() int { return len(s.Key().Parts()) }
+
+// findLowest returns the sheet with the lowest level among those with the given key, or nil.
+func (c *Collection) findLowest(key markup.Key) *Sheet {
+	list := c.ByKey[key]
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.MinFunc(list, func(a, b *Sheet) int { return cmp.Compare(a.Label.Level, b.Label.Level) })
+}
+
+// Arrange attaches sheets with compound names to the sheets of their parents. It then sorts
+// all sheets so that types come first and parents come before their children.
+func (c *Collection) Arrange() {
+	for _, s := range c.Sheets {
+		if s.Above != nil || s.Root {
+			continue
+		}
+		if !s.Parent.IsZero() {
+			if above := c.byID[s.Parent]; above != nil && s.Key().HasPrefix(above.Key()) &&
+				s.Key() != above.Key() {
+				c.attachBelow(s, above)
+			}
+			continue
+		}
+		parts := markup.Parts(s.Name)
+		for i := len(parts) - 1; i > 0; i-- {
+			if above := c.findLowest(markup.KeyOf(markup.Join(parts[:i]...))); above != nil {
+				c.attachBelow(s, above)
+				break
+			}
+		}
+	}
+	isType := func(s *Sheet) int {
+		if markup.KeyOf(s.Type) == markup.KeyOf(canon.TypeCardtype) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(c.Sheets, func(a, b *Sheet) int {
+		return cmp.Or(cmp.Compare(isType(a), isType(b)), cmp.Compare(a.nameDepth(), b.nameDepth()))
+	})
+	c.Sheets = parentsFirst(c.Sheets)
+}
+
+func (c *Collection) attachBelow(s, above *Sheet) {
+	s.Name = markup.Join(markup.Parts(s.Name)[above.nameDepth():]...)
+	s.Above = above
+}
+
+// parentsFirst moves each sheet after its parent and keeps the order otherwise.
+func parentsFirst(sheets []*Sheet) []*Sheet {
+	out, placed := make([]*Sheet, 0, len(sheets)), map[*Sheet]bool{}
+	var place func(*Sheet)
+	place = func(s *Sheet) {
+		if placed[s] {
+			return
+		}
+		placed[s] = true
+		if s.Above != nil {
+			place(s.Above)
+		}
+		out = append(out, s)
+	}
+	for _, s := range sheets {
+		place(s)
+	}
+	return out
+}

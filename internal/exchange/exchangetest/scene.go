@@ -1,0 +1,231 @@
+package exchangetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/op/optest"
+)
+
+// Scene is a world to import into.
+type Scene struct {
+	T     testing.TB
+	Canon *canon.Canon
+	Guard *access.Guard
+	World access.WorldID
+	now   time.Time
+	ids   optest.IDs
+}
+
+// NewOn returns a scene with an empty world in a store.
+func NewOn(t testing.TB, store canon.Store) *Scene {
+	t.Helper()
+	s := &Scene{T: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	tick := func() time.Time { s.now = s.now.Add(time.Millisecond); return s.now }
+	s.Canon = canon.New(canon.Config{Store: store, Now: tick,
+		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
+	s.Guard = access.NewGuard(access.Config{Now: tick})
+	s.World = s.newWorld("main")
+	return s
+}
+
+func (s *Scene) newWorld(slug string) access.WorldID {
+	s.T.Helper()
+	w, err := s.Canon.CreateWorld(s.T.Context(), s.As("operator"), canon.NewWorld{Slug: slug, Title: slug})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return w.ID
+}
+
+// As returns a grant for a role ("user", "gm", "admin", "operator") or, for any other name, for a
+// user of that name.
+func (s *Scene) As(who string) access.Grant {
+	s.T.Helper()
+	c := access.Caller{Subject: access.Subject(who)}
+	role, ok := access.ParseRole(who)
+	if !ok {
+		role = access.RoleUser
+	}
+	c.EveryRole = role
+	if who == "operator" {
+		c.EveryRole, c.Operator = access.RoleAdmin, true
+	}
+	a, err := s.Guard.Admit(context.Background(), c, access.Request{Operation: "test", Effect: access.Write,
+		World: s.World})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return a.Grant
+}
+
+// Content reads a card as the given user or role. ok is false if the card is not visible to them.
+func (s *Scene) Content(who, name string) (c canon.Card, text string, ok bool) {
+	s.T.Helper()
+	err := s.Canon.Read(s.T.Context(), s.As(who), func(l *canon.Snapshot) (err error) {
+		if c, ok, err = l.Exists(s.T.Context(), name); err == nil && ok {
+			text, err = l.Content(s.T.Context(), c)
+		}
+		return err
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return c, text, ok
+}
+
+// See returns the type, own level and text of a card as the given user sees it, or "-" if it is not
+// visible.
+func (s *Scene) See(who, name string) string {
+	s.T.Helper()
+	c, text, ok := s.Content(who, name)
+	if !ok {
+		return "-"
+	}
+	return fmt.Sprintf("%s %s %s", c.Type, c.Label.Level, text)
+}
+
+// WantSees compares the results of See, by role and card name: "user Old Mill".
+func (s *Scene) WantSees(want map[string]string) {
+	s.T.Helper()
+	for _, k := range exchange.SortedKeys(want) {
+		who, name, _ := strings.Cut(k, " ")
+		if got := s.See(who, name); got != want[k] {
+			s.T.Errorf("%s sees %q:\n got %q\nwant %q", who, name, got, want[k])
+		}
+	}
+}
+
+// Edit changes a card as an admin.
+func (s *Scene) Edit(name string, f func(*canon.Plan, canon.Card) error) {
+	s.T.Helper()
+	_, err := s.Canon.Update(s.T.Context(), s.As("admin"), func(p *canon.Plan) error {
+		c, err := p.Card(name)
+		if err != nil {
+			return err
+		}
+		return f(p, c)
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// Versions returns the texts of the versions of a card that a role sees, newest first.
+func (s *Scene) Versions(who, name string) (texts []string) {
+	s.T.Helper()
+	ctx := s.T.Context()
+	err := s.Canon.Read(ctx, s.As(who), func(l *canon.Snapshot) error {
+		c, err := l.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		list, _, err := l.Versions(ctx, c.ID, canon.Page{Limit: 100})
+		for _, v := range list {
+			text, err := l.Body(ctx, v.Content)
+			if err != nil {
+				return err
+			}
+			texts = append(texts, text)
+		}
+		return err
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return texts
+}
+
+// Create creates a card as an admin.
+func (s *Scene) Create(n canon.NewCard) {
+	s.T.Helper()
+	if _, err := s.Canon.Update(s.T.Context(), s.As("admin"),
+		func(p *canon.Plan) error { _, err := p.Create(n); return err }); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// Listing describes a world in lines: everything except authors and times of changes.
+func (s *Scene) Listing(who string) []string {
+	s.T.Helper()
+	var lines []string
+	add := func(kind string, v any) {
+		b, err := json.Marshal(v)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		lines = append(lines, kind+" "+string(b))
+	}
+	ctx := s.T.Context()
+	err := s.Canon.Read(ctx, s.As(who), func(l *canon.Snapshot) error {
+		for c, err := range l.AllCards(ctx, canon.Filter{}) {
+			if err != nil {
+				return err
+			}
+			text, err := l.Content(ctx, c)
+			if err != nil {
+				return err
+			}
+			add("card", []any{c.ID, c.Parent, c.Name, c.Codename, c.Type, c.Fields, c.Own, c.Label, text})
+			layers, err := l.Layers(ctx, canon.LayerQuery{Card: c.ID})
+			if err != nil {
+				return err
+			}
+			for _, y := range layers {
+				add("layer", []any{y.ID, y.Card, y.Kind, y.Text, y.FromTick, y.ToTick, y.Label})
+			}
+		}
+		links, _, err := l.Links(ctx, canon.LinkQuery{Page: canon.Page{Limit: 100_000}})
+		for _, k := range links {
+			add("link", []any{k.ID, k.Kind, k.From, k.To, k.Attrs, k.Label})
+		}
+		return err
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// Walk returns the names of the places that exits lead to from a place.
+func (s *Scene) Walk(who, from string) map[string]bool {
+	s.T.Helper()
+	ctx, reached := s.T.Context(), map[string]bool{}
+	err := s.Canon.Read(ctx, s.As(who), func(l *canon.Snapshot) error {
+		start, err := l.Find(ctx, from)
+		for next := []canon.Card{start}; err == nil && len(next) > 0; next = next[1:] {
+			if reached[next[0].Name] {
+				continue
+			}
+			reached[next[0].Name] = true
+			links, _, err := l.Links(ctx, canon.LinkQuery{From: next[0].ID, Kinds: []string{"exit"},
+				Page: canon.Page{Limit: 100}})
+			if err != nil {
+				return err
+			}
+			for _, link := range links {
+				to, ok, err := l.ByID(ctx, link.To)
+				if err != nil || !ok || exchange.TextOf(exchange.ParseObject(string(link.Attrs))["direction"]) == "" {
+					s.T.Errorf("an exit of %q: %v %t %s", next[0].Name, err, ok, link.Attrs)
+				}
+				next = append(next, to)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return reached
+}

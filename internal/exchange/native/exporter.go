@@ -1,0 +1,310 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/markup"
+)
+
+// exporter builds pages from the cards of a snapshot.
+type exporter struct {
+	snapshot *canon.Snapshot
+	sum      *exchange.Summary
+	cards    []canon.Card // sorted by key, level and id
+	byID     map[canon.CardID]canon.Card
+	byKey    map[markup.Key][]canon.Card
+	children map[canon.CardID][]canon.Card
+	links    map[canon.CardID][]canon.Link
+	layers   map[canon.CardID][]canon.Layer
+	folded   map[canon.CardID]bool // tags cards that are written into their parents' pages
+	places   pathAllocator
+}
+
+// loadWorld reads all cards, links and layers of the snapshot, but no contents.
+func (x *exporter) loadWorld(ctx context.Context) error {
+	x.byID, x.byKey, x.children = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{},
+		map[canon.CardID][]canon.Card{}
+	x.links, x.layers = map[canon.CardID][]canon.Link{}, map[canon.CardID][]canon.Layer{}
+	x.folded, x.places = map[canon.CardID]bool{}, pathAllocator{map[string]bool{}}
+	for c, err := range x.snapshot.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return err
+		}
+		x.cards = append(x.cards, c)
+		x.byID[c.ID] = c
+		x.byKey[c.Key] = append(x.byKey[c.Key], c)
+		x.children[c.Parent] = append(x.children[c.Parent], c)
+	}
+	slices.SortFunc(x.cards, func(a, b canon.Card) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Label.Level, b.Label.Level), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	for l, err := range x.snapshot.AllLinks(ctx, canon.LinkQuery{}) {
+		if err != nil {
+			return err
+		}
+		x.links[l.From] = append(x.links[l.From], l)
+	}
+	for _, c := range x.cards {
+		layers, err := x.snapshot.Layers(ctx, canon.LayerQuery{Card: c.ID})
+		if err != nil {
+			return err
+		}
+		if len(layers) > 0 {
+			x.layers[c.ID] = layers
+		}
+	}
+	return nil
+}
+
+// countWithheld counts the cards that the grant sees and the export leaves out. Only GMs and admins
+// get this count.
+func (x *exporter) countWithheld(ctx context.Context, all *canon.Snapshot) error {
+	if all.View().Level < access.LevelGM || all.View() == x.snapshot.View() {
+		return nil
+	}
+	n := 0
+	for _, err := range all.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	x.sum.Withheld = n - len(x.cards)
+	return nil
+}
+
+// writePages writes all pages and attachments.
+func (x *exporter) writePages(ctx context.Context, out *folder, tell func(done, total int)) error {
+	x.sum.Cards = len(x.cards)
+	for i, c := range x.cards {
+		if tell != nil && (i+1)%100 == 0 {
+			tell(i+1, len(x.cards))
+		}
+		if x.folded[c.ID] {
+			continue
+		}
+		p, file, err := x.buildPage(ctx, c)
+		if err != nil {
+			return err
+		}
+		text, ok := p.renderNote(ctx)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !ok {
+			x.reportPage(p.path+".md", "does not read back as it is")
+		}
+		if err := out.writeFile(p.path+".md", text); err != nil {
+			return err
+		}
+		x.sum.Files++
+		if p.file != "" {
+			x.sum.Files++
+			if err := out.writeFile(path.Join(path.Dir(p.path), p.file), file); err != nil {
+				return err
+			}
+		}
+	}
+	if tell != nil {
+		tell(len(x.cards), len(x.cards))
+	}
+	return nil
+}
+
+// buildPage builds the page of a card and returns the bytes of its attachment.
+func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file []byte, err error) {
+	p = &page{path: x.places.notePath(c), card: c, label: x.exportLabel(c), parent: x.exportParent(c)}
+	above := access.NewLabel(access.LevelUser)
+	if parent, ok := x.byID[c.Parent]; ok {
+		above = parent.Label
+	}
+	if c.Label.Level > above.Meet(c.Own).Level {
+		p.minLevel = c.Label.Level
+	}
+	b, err := x.snapshot.Bytes(ctx, c.Content)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(b) == 0 && c.Size > 0 {
+		x.reportPage(p.path, "its content was erased; only the card is written")
+	}
+	if canon.TextOf(c.Type) == canon.TextFile && len(b) > 0 {
+		file = b
+		p.file = x.nameAttachment(p, b)
+	} else {
+		p.text = string(b)
+	}
+	x.addLinkObjects(p)
+	x.addLayerObjects(p)
+	p.tags, p.tagsID, err = x.foldTags(ctx, c)
+	return p, file, err
+}
+
+func (x *exporter) reportPage(file, format string, args ...any) {
+	x.sum.Problems = append(x.sum.Problems, exchange.Problem{File: file, Why: fmt.Sprintf(format, args...)})
+}
+
+// canSeeLabels reports whether the export's audience may see labels.
+func (x *exporter) canSeeLabels() bool { return x.snapshot.View().Level >= access.LevelGM }
+
+// exportLabel returns the label that is written for a card. An audience that may not see labels
+// gets only the card's effective level. A card shared with named subjects is exported with that
+// level, so that importing it elsewhere does not make it visible to everyone.
+func (x *exporter) exportLabel(c canon.Card) access.Label {
+	if x.canSeeLabels() {
+		return c.Own
+	}
+	return access.NewLabel(c.Label.Level)
+}
+
+// exportParent returns the parent to write: an id, "none", or "" if an import finds the same parent
+// by name.
+func (x *exporter) exportParent(c canon.Card) string {
+	parts := c.Key.Parts()
+	for i := len(parts) - 1; i > 0; i-- {
+		above := x.byKey[markup.Key(strings.Join(parts[:i], "+"))]
+		switch {
+		case len(above) == 0:
+			continue
+		case c.Parent.IsZero():
+			return "none"
+		case len(above) > 1 || above[0].ID != c.Parent:
+			return c.Parent.String()
+		}
+		return ""
+	}
+	return ""
+}
+
+// foldTags returns the items of a card's tags child, if that child is nothing but a list of names.
+// The child then gets no page of its own. id is zero if an import derives the same id.
+func (x *exporter) foldTags(ctx context.Context, c canon.Card) (tags []string, id canon.CardID, err error) {
+	for _, t := range x.children[c.ID] {
+		plain := t.Part == exchange.TagsPart && t.Type == canon.TypePointer && t.Fields == nil && t.Codename == "" &&
+			t.Own.Equal(access.NewLabel(access.LevelUser)) && len(x.byKey[t.Key]) == 1 && t.Key == c.Key+"+"+
+			markup.KeyOf(exchange.TagsPart) &&
+			len(x.children[t.ID])+len(x.links[t.ID])+len(x.layers[t.ID]) == 0
+		if !plain {
+			continue
+		}
+		text, err := x.snapshot.Content(ctx, t)
+		if err != nil {
+			return nil, id, err
+		}
+		items := markup.Items(text)
+		for i := range items {
+			items[i] = exchange.TagName(items[i])
+		}
+		if text == "" || markup.SetItems(items) != text {
+			continue
+		}
+		x.folded[t.ID] = true
+		if t.ID != exchange.ChildID(c.ID, exchange.TagsPart) {
+			id = t.ID
+		}
+		return items, id, nil
+	}
+	return nil, id, nil
+}
+
+// nameAttachment returns a free name for the file beside a page.
+func (x *exporter) nameAttachment(p *page, b []byte) string {
+	var own struct {
+		FileName string `json:"file_name"`
+	}
+	_ = json.Unmarshal(p.card.Fields, &own) // a file_name that is not a string is ignored
+	ending := strings.ToLower(path.Ext(own.FileName))
+	if !extensionForm.MatchString(ending) || ending == ".md" {
+		ending = extensions[strings.SplitN(http.DetectContentType(b), ";", 2)[0]]
+	}
+	if ending == "" {
+		ending = ".bin"
+	}
+	stem := strings.TrimSuffix(path.Base(p.path), ending)
+	for i := 1; ; i++ {
+		name := stem + ending
+		if i > 1 {
+			name = fmt.Sprintf("%s~%d%s", stem, i, ending)
+		}
+		if x.places.reservePath(path.Join(path.Dir(p.path), name)) {
+			return name
+		}
+	}
+}
+
+var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif",
+	"image/webp":      ".webp",
+	"application/pdf": ".pdf", "text/plain": ".txt", "audio/mpeg": ".mp3", "application/zip": ".zip"}
+
+func (x *exporter) addLinkObjects(p *page) {
+	links := x.links[p.card.ID]
+	direction := func(l canon.Link) string { return exchange.TextOf(exchange.ParseObject(string(l.Attrs))["direction"]) }
+	slices.SortFunc(links, func(a, b canon.Link) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(direction(a), direction(b)),
+			cmp.Compare(x.byID[a.To].Key, x.byID[b.To].Key), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	for _, l := range links {
+		to, ok := x.byID[l.To]
+		if !ok {
+			continue
+		}
+		var out metaObject
+		if l.ID != exchange.LinkID(l.Kind, l.From, l.To, direction(l)) {
+			out.set("id", l.ID.String())
+		}
+		out.set("kind", l.Kind)
+		out.set("to", to.Name)
+		if len(x.byKey[to.Key]) > 1 || namedEnd(to.Name).Name != to.Name {
+			out.set("to_id", to.ID.String())
+		}
+		if attrs := exchange.ParseObject(string(l.Attrs)); len(attrs) > 0 {
+			out.set("attrs", attrs)
+		}
+		x.setLabel(&out, l.Label, p.card.Label.Meet(to.Label))
+		p.links = append(p.links, out)
+	}
+}
+
+// setLabel writes label l if it differs from the label that an import derives.
+func (x *exporter) setLabel(out *metaObject, l, from access.Label) {
+	if l.Equal(from) {
+		return
+	}
+	out.set("level", l.Level.String())
+	if x.canSeeLabels() && len(l.Subjects) > 0 {
+		out.set("subjects", subjectsOf(l))
+	}
+}
+
+func (x *exporter) addLayerObjects(p *page) {
+	layers := x.layers[p.card.ID]
+	slices.SortFunc(layers, func(a, b canon.Layer) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.FromTick, b.FromTick), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	for i, l := range layers {
+		var out metaObject
+		if l.ID != exchange.LayerID(l.Card, l.Kind, l.FromTick, i) {
+			out.set("id", l.ID.String())
+		}
+		out.set("layer", l.Kind)
+		out.set("value", l.Text)
+		if l.FromTick != 0 {
+			out.set("from", json.Number(fmt.Sprint(l.FromTick)))
+		}
+		if l.ToTick != 0 {
+			out.set("to", json.Number(fmt.Sprint(l.ToTick)))
+		}
+		x.setLabel(&out, l.Label, access.NewLabel(access.LevelUser).Meet(p.card.Label))
+		p.layers = append(p.layers, out)
+	}
+}

@@ -1,0 +1,179 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"loregate/internal/exchange"
+)
+
+// Entry is one record of a JSON file, with its position.
+type Entry struct {
+	File string
+	Line int
+	Key  string // its member name if the file is an object
+	Data map[string]any
+}
+
+// ReadEntries reads the records of a JSON list, or of the object at the given path of keys. It
+// reports records that are not objects. If the file is cut off or invalid at some point, it returns
+// the records before that.
+func (s *Source) ReadEntries(file string, data []byte, path ...string) (list []Entry) {
+	r := &jsonReader{s: s, file: file, data: data, d: json.NewDecoder(bytes.NewReader(data))}
+	for _, key := range path {
+		if !r.enterMember(key) {
+			return nil
+		}
+	}
+	r.eachEntry(func(e Entry) { list = append(list, e) })
+	return list
+}
+
+// jsonReader reads a JSON file token by token and reports problems with their lines.
+type jsonReader struct {
+	s    *Source
+	file string
+	data []byte
+	d    *json.Decoder
+}
+
+// reportBroken reports the line at which a file cannot be read any further.
+func (r *jsonReader) reportBroken(err error) {
+	at := int64(len(r.data))
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		at = syntax.Offset - 1
+	}
+	r.s.AddProblem(r.file, lineAt(r.data, at), "breaks off: %s; what follows is left out", jsonWhy(err))
+}
+
+func jsonWhy(err error) string {
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		return syntax.Error()
+	}
+	return "the file ends within a record"
+}
+
+// enterMember advances to the value of an object's member.
+func (r *jsonReader) enterMember(key string) bool {
+	if !r.openDelim('{') {
+		return false
+	}
+	for r.d.More() {
+		name, err := r.d.Token()
+		if err != nil {
+			r.reportBroken(err)
+			return false
+		}
+		if name == key {
+			return true
+		}
+		var skipped json.RawMessage
+		if err := r.d.Decode(&skipped); err != nil {
+			r.reportBroken(err)
+			return false
+		}
+	}
+	r.s.AddProblem(r.file, 0, "holds no %q; left out", key)
+	return false
+}
+
+func (r *jsonReader) openDelim(want json.Delim) bool {
+	t, err := r.d.Token()
+	if err != nil {
+		r.reportBroken(err)
+		return false
+	}
+	if t != want {
+		r.s.AddProblem(r.file, r.nextLine(), "is not what the format holds here; left out")
+		return false
+	}
+	return true
+}
+
+// nextLine returns the line at which the next value begins.
+func (r *jsonReader) nextLine() int {
+	at := r.d.InputOffset()
+	for at < int64(len(r.data)) && strings.IndexByte(" \t\r\n,:", r.data[at]) >= 0 {
+		at++
+	}
+	return lineAt(r.data, at)
+}
+
+// eachEntry calls take for each record of a list or an object.
+func (r *jsonReader) eachEntry(take func(Entry)) {
+	t, err := r.d.Token()
+	if err != nil {
+		r.reportBroken(err)
+		return
+	}
+	if t != json.Delim('[') && t != json.Delim('{') {
+		r.s.AddProblem(r.file, r.nextLine(), "holds no list of records; left out")
+		return
+	}
+	for r.d.More() {
+		e := Entry{File: r.file, Line: r.nextLine()}
+		if t == json.Delim('{') {
+			key, err := r.d.Token()
+			if err != nil {
+				r.reportBroken(err)
+				return
+			}
+			e.Key, _ = key.(string)
+		}
+		var raw json.RawMessage
+		if err := r.d.Decode(&raw); err != nil {
+			r.reportBroken(err)
+			return
+		}
+		e.Data = exchange.ParseObject(string(raw))
+		if e.Data == nil {
+			r.s.AddProblem(r.file, e.Line, "is not a record; left out")
+			continue
+		}
+		take(e)
+	}
+	if _, err := r.d.Token(); err != nil {
+		r.reportBroken(err)
+	}
+}
+
+// Text returns a member as text; the items of a list become paragraphs.
+func (e Entry) Text(key string) string { return Block(e.Data[key]) }
+
+// Block returns a value as text; the items of a list become paragraphs, and rows that begin with
+// "|" become lines of one table.
+func Block(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return exchange.TextOf(v)
+	}
+	var b strings.Builder
+	inTable := false
+	for i, item := range list {
+		text := exchange.TextOf(item)
+		row := strings.HasPrefix(text, "|")
+		switch {
+		case i > 0 && row && inTable:
+			b.WriteString("\n")
+		case i > 0:
+			b.WriteString("\n\n")
+		}
+		b.WriteString(text)
+		inTable = row
+	}
+	return b.String()
+}
+
+// Object returns a member that is an object, or nil.
+func (e Entry) Object(key string) map[string]any {
+	m, _ := e.Data[key].(map[string]any)
+	return m
+}
+
+// IsTrue reports whether a member is true.
+func (e Entry) IsTrue(key string) bool { return e.Data[key] == true }
+
+// Texts returns a member as a list of texts.
+func (e Entry) Texts(key string) []string { return exchange.ListOf(e.Data[key]) }

@@ -1,0 +1,272 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html"
+	"io/fs"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// Source gathers the cards and links of a collection of records.
+//
+// A record never updates an existing card of the same name from another source: it gets a longer
+// name instead. A record that was imported before keeps its card's name.
+type Source struct {
+	format     string // name of the format; part of derived ids
+	Options    exchange.Options
+	snapshot   *canon.Snapshot
+	collection *exchange.Collection
+	Files      int
+	taken      map[markup.Key]bool
+	codes      map[string]bool
+
+	renamed, dropped []string // changed names, for the report
+}
+
+// Import gathers cards and links with read, and imports them.
+func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, o exchange.Options,
+	read func(*Source) error) (exchange.Summary, error) {
+	sum := exchange.Summary{DryRun: g.Request().DryRun}
+	s := &Source{format: format, Options: o, collection: exchange.NewCollection(), taken: map[markup.Key]bool{},
+		codes: map[string]bool{}}
+	err := c.Read(ctx, g, func(l *canon.Snapshot) error {
+		s.snapshot = l
+		if err := read(s); err != nil {
+			return err
+		}
+		return s.collection.CheckStarter(ctx, l, o.Starter)
+	})
+	if err != nil {
+		return sum, err
+	}
+	sum.Files = s.Files
+	s.reportRenamed()
+	sum.Problems = s.collection.Problems
+	w := &exchange.Writer{Canon: c, Grant: g, Collection: s.collection, Summary: &sum, Progress: o.Progress}
+	if err := w.Write(ctx); err != nil {
+		return sum, err
+	}
+	return sum, w.SetStarter(ctx, o.Starter, nil)
+}
+
+// reportRenamed reports the names that were used already and the names that lost characters.
+func (s *Source) reportRenamed() {
+	for _, told := range []struct {
+		why   string
+		names []string
+	}{{"names that another card bears got longer", s.renamed},
+		{"names lost characters that no card's name can have, and are aliases", s.dropped}} {
+		if len(told.names) > 0 {
+			s.AddProblem("names", 0, "%d %s: %s", len(told.names), told.why, exchange.FirstNames(told.names))
+		}
+	}
+}
+
+// Card describes one card of a source.
+type Card struct {
+	Key      []string // its identity in the source, for derived ids
+	File     string
+	Name     string          // as in the source, before it is made a valid name
+	Suffixes []string        // suffixes that distinguish it from others of the same name, tried in order
+	Above    *exchange.Sheet // the parent
+	Type     string
+	Codename string
+	Body     func(context.Context) string // returns HTML; called when all names are known
+	Fields   map[string]any
+	Tags     []string
+}
+
+// cardID derives the card id of a record from its key.
+func (s *Source) cardID(key ...string) canon.CardID {
+	return exchange.CardID(s.format, s.Options.Label, key...)
+}
+
+// Add adds the sheets of a record and its tags.
+func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
+	sh := &exchange.Sheet{File: r.File, ID: s.cardID(r.Key...), Above: r.Above, Type: r.Type,
+		Label: s.Options.CardLabel(), MatchIDOnly: true,
+		Codename: s.reserveCodename(r.Codename),
+		Body:     func(ctx context.Context) (string, error) { return r.Body(ctx), ctx.Err() }}
+	var err error
+	if sh.Name, err = s.cardName(ctx, sh, r); err != nil {
+		return nil, err
+	}
+	if plain := strings.TrimSpace(r.Name); plain != sh.Name && r.Above == nil && plain != "" {
+		if base := CardName(r.Name); base != strings.Join(strings.Fields(plain), " ") {
+			s.dropped = append(s.dropped, fmt.Sprintf("%q is %q", plain, sh.Name))
+		} else if sh.Name != base {
+			s.renamed = append(s.renamed, fmt.Sprintf("%q is %q", plain, sh.Name))
+		}
+		aliases, _ := r.Fields["aliases"].([]string)
+		r.Fields = WithField(r.Fields, "aliases", append(aliases, plain))
+	}
+	sh.Fields = exchange.EncodeFields(r.Fields)
+	if !s.collection.Add(sh) {
+		return sh, nil
+	}
+	s.collection.AddTags(sh, r.Tags)
+	return sh, nil
+}
+
+// WithField returns a copy of fields with one field set.
+func WithField(fields map[string]any, key string, value any) map[string]any {
+	out := make(map[string]any, len(fields)+1)
+	for k, v := range fields {
+		out[k] = v
+	}
+	out[key] = value
+	return out
+}
+
+// cardName returns the name of the record's existing card, or a free name for a new one.
+func (s *Source) cardName(ctx context.Context, sh *exchange.Sheet, r Card) (string, error) {
+	base := CardName(r.Name)
+	if r.Above != nil {
+		return base, nil
+	}
+	if there, ok, err := s.snapshot.ByID(ctx, sh.ID); err != nil || ok {
+		s.taken[there.Key] = true
+		return there.Name, err
+	}
+	tries := []string{base}
+	for _, or := range r.Suffixes {
+		if or = CardName(or); or != "" {
+			tries = append(tries, base+" ("+or+")")
+		}
+	}
+	for _, name := range append(tries, base+" "+sh.ID.String()[:8]) {
+		free, err := s.reserveKey(ctx, markup.KeyOf(name))
+		if err != nil || free {
+			return name, err
+		}
+	}
+	return base + " " + sh.ID.String(), nil
+}
+
+// reserveKey reserves a key. It returns false if the key is reserved already or a card with the
+// collection's label has it.
+func (s *Source) reserveKey(ctx context.Context, key markup.Key) (bool, error) {
+	if s.taken[key] {
+		return false, nil
+	}
+	others, err := s.snapshot.Homonyms(ctx, key)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range others {
+		if o.Label.Equal(s.Options.CardLabel()) {
+			return false, nil
+		}
+	}
+	s.taken[key] = true
+	return true, nil
+}
+
+// CardName turns a record's name into one part of a card name. A plus sign would split it and is
+// written as "plus".
+func CardName(name string) string {
+	if strings.TrimSpace(name) == "" {
+		return ""
+	}
+	return exchange.PlainName(strings.ReplaceAll(name, "+", "plus "))
+}
+
+// reserveCodename returns a valid form of a codename, or "" if it is used already.
+func (s *Source) reserveCodename(code string) string {
+	code = codeOf(code)
+	if code == "" || s.codes[code] {
+		return ""
+	}
+	s.codes[code] = true
+	return code
+}
+
+var notInCodes = regexp.MustCompile(`[^a-z0-9_.]+`)
+
+func codeOf(text string) string {
+	code := notInCodes.ReplaceAllString(strings.ToLower(markup.Fold(text)), "-") // only one-byte characters from here on
+	return strings.Trim(code[:min(len(code), 100)], "-")
+}
+
+// AddProblem reports a part of a file that was left out or changed; line 0 means the whole file.
+func (s *Source) AddProblem(file string, line int, format string, args ...any) {
+	s.collection.AddProblem(file, line, format, args...)
+}
+
+// HasCards reports whether a card was added.
+func (s *Source) HasCards() bool { return len(s.collection.Sheets) > 0 }
+
+// AddEdge adds a link between two sheets.
+func (s *Source) AddEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
+	s.collection.Edges = append(s.collection.Edges, &exchange.Edge{File: file, Kind: kind,
+		From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
+		Attrs: attrs})
+}
+
+// maxSource is the maximum size of one file of a source, in bytes.
+const maxSource = 64 << 20
+
+// ReadFile returns the text of a file. It reports a file that cannot be read and returns false.
+func (s *Source) ReadFile(files fs.FS, name string) ([]byte, bool) {
+	info, err := fs.Stat(files, name)
+	if err == nil && !info.Mode().IsRegular() { // reading a pipe would block, and a device has no end
+		s.AddProblem(name, 0, "not a plain file; left out")
+		return nil, false
+	}
+	if err == nil && info.Size() > maxSource {
+		s.AddProblem(name, 0, "longer than %d MiB; left out", maxSource>>20)
+		return nil, false
+	}
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		s.AddProblem(name, 0, "cannot be read; left out")
+		return nil, false
+	}
+	s.Files++
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) {
+		s.AddProblem(name, 0, "is not UTF-8; what cannot be read is replaced")
+		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
+	}
+	return data, true
+}
+
+// JSONFiles returns the names of the files to read, sorted.
+func (s *Source) JSONFiles(files fs.FS) ([]string, error) {
+	if s.Options.File != "" {
+		return []string{s.Options.File}, nil
+	}
+	return fs.Glob(files, "*.json")
+}
+
+// EmptyError returns the error for a folder without data of the format.
+func (s *Source) EmptyError(what string) error {
+	return fault.New(fault.Invalid, "there is nothing to import: %s", what)
+}
+
+// Paragraphs converts plain text to HTML, one paragraph per block.
+func Paragraphs(blocks ...string) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		if block = strings.TrimSpace(markup.Clean(block)); block != "" {
+			b.WriteString("<p>" + strings.ReplaceAll(html.EscapeString(block), "\n", "<br/>") + "</p>\n")
+		}
+	}
+	return b.String()
+}
+
+// lineAt returns the number of the line that contains an offset.
+func lineAt(data []byte, offset int64) int {
+	offset = min(max(offset, 0), int64(len(data)))
+	return 1 + bytes.Count(data[:offset], []byte("\n"))
+}

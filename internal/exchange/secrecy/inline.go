@@ -1,0 +1,176 @@
+package secrecy
+
+import (
+	"loregate/internal/exchange"
+	"loregate/internal/markup"
+	"regexp"
+	"strings"
+)
+
+// inlineScanner finds secret parts of a line in the notations of other programs: fields in
+// brackets, forum tags, and spoilers such as >!…!<.
+type inlineScanner struct {
+	unclosed map[string]bool // tags that have no closing tag in the rest of the text
+	close    int             // offset of the first "!<" at or after the last search
+}
+
+var (
+	bracketField = regexp.MustCompile(`^[\[(][ \t]*([*_]{0,3})([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n]*)`)
+	forumTag     = regexp.MustCompile(`\[(/?)([\pL][\pL _-]{0,39})(?:=[^\]\n]{0,200})?\]`)
+	forumOpening = regexp.MustCompile(`^` + forumTag.String())
+)
+
+// maxInline is the maximum length of a field in brackets and of a spoiler, in bytes.
+const maxInline = 8192
+
+// readInline reads a secret part that begins at offset at. It returns the contents and the length,
+// 0 if there is none.
+func (l *inlineScanner) readInline(body string, at int) (inner string, n int, why exchange.Mark) {
+	s := body[at:]
+	switch s[0] {
+	case '(':
+		return readSecretField(s)
+	case '[':
+		if inner, n, why = readSecretField(s); n > 0 {
+			return inner, n, why
+		}
+		return l.readForumPart(s)
+	case '>':
+		if !strings.HasPrefix(s, ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) < 0 {
+			// Otherwise the '>' ends a tag.
+			return "", 0, why
+		}
+		return l.readSpoiler(body, at)
+	}
+	return "", 0, why
+}
+
+// readSecretField reads a Dataview field in brackets with a secret word in its key and a text as
+// its value. A field with a yes or no is about the whole note and is not read here.
+func readSecretField(s string) (inner string, n int, why exchange.Mark) {
+	m := bracketField.FindStringSubmatch(s[:min(len(s), 64)])
+	if m == nil || FindWord(m[2], true) == "" {
+		return "", 0, why
+	}
+	line, _, _ := strings.Cut(s[:min(len(s), maxInline)], "\n")
+	n = bracketEnd(line)
+	inner = strings.TrimSuffix(line[1:n], map[byte]string{'[': "]", '(': ")"}[s[0]])
+	if _, value, _ := strings.Cut(inner, "::"); truthOf(strings.TrimSpace(value)) != isText {
+		return "", 0, why
+	}
+	return inner, n, exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[2]) + "::", Doubt: !isExact(m[2])}
+}
+
+// bracketEnd returns the offset after the bracket that closes the one at the start of a line, or
+// the length of the line if it is not closed. Nested brackets are skipped.
+func bracketEnd(line string) int {
+	opens, closes := line[0], byte(']')
+	if opens == '(' {
+		closes = ')'
+	}
+	depth := 0
+	for i := range len(line) {
+		switch line[i] {
+		case opens:
+			depth++
+		case closes:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(line)
+}
+
+// readForumPart reads a part in tags such as [spoiler]…[/spoiler], however nested. An unclosed tag
+// is plain text, as in "[GM] The real story".
+func (l *inlineScanner) readForumPart(s string) (inner string, n int, why exchange.Mark) {
+	first := forumOpening.FindStringSubmatchIndex(s[:min(len(s), 300)])
+	if first == nil || first[2] != first[3] {
+		return "", 0, why
+	}
+	name := strings.ToLower(s[first[4]:first[5]])
+	if l.unclosed[name] || !isExact(name) {
+		return "", 0, why
+	}
+	depth, from := 0, 0
+	for from < len(s) {
+		m := forumTag.FindStringSubmatchIndex(s[from:])
+		if m == nil {
+			break
+		}
+		start, end := from+m[0], from+m[1]
+		if strings.EqualFold(s[from+m[4]:from+m[5]], name) {
+			if m[2] == m[3] {
+				depth++
+			} else {
+				depth--
+				inner, n = s[first[1]:start], end
+			}
+		}
+		if from = end; depth == 0 {
+			break
+		}
+	}
+	if n == 0 {
+		l.unclosed[name] = true
+		return "", 0, why
+	}
+	return inner, n, exchange.Mark{Rule: ruleBlock, What: "[" + name + "]"}
+}
+
+// readSpoiler reads a spoiler such as >!…!< within its paragraph. A spoiler at the start of a line
+// may be unclosed; it then extends to the end of that line.
+func (l *inlineScanner) readSpoiler(body string, at int) (inner string, n int, why exchange.Mark) {
+	why = exchange.Mark{Rule: ruleBlock, What: ">!"}
+	s := body[at+2:]
+	if l.close < at+2 {
+		l.close = len(body)
+		if i := strings.Index(s, "!<"); i >= 0 {
+			l.close = at + 2 + i
+		}
+	}
+	if i := l.close - at - 2; i < min(len(s), maxInline) && !strings.Contains(s[:i], "\n\n") {
+		return s[:i], i + 4, why
+	}
+	if at == 0 || body[at-1] == '\n' {
+		inner, _, _ = strings.Cut(s, "\n")
+		return inner, len(inner) + 2, why
+	}
+	return "", 0, why
+}
+
+var admonitionForm = regexp.MustCompile(`^([ \t]*)(?:!!!|\?\?\?)\+?[ \t]+([\pL_-]{1,40}(?:[ \t]+[\pL_-]{1,40}){0,9})?[ \t]*(?:"([^"\n]*)")?[ \t]*(?:\n|$)`)
+
+// readAdmonition reads a secret admonition of MkDocs, such as !!! secret "Title", with the indented
+// lines below it.
+func readAdmonition(s, head string) (inner string, n int, why exchange.Mark) {
+	m := admonitionForm.FindStringSubmatch(head)
+	if m == nil {
+		return "", 0, why
+	}
+	kinds := strings.Fields(m[2])
+	secret := isExact(m[3])
+	for _, kind := range kinds {
+		secret = secret || isExact(kind)
+	}
+	if !secret && FindWord(m[2], true) == "" && FindWord(m[3], true) == "" {
+		return "", 0, why
+	}
+	n = len(m[0])
+	var lines strings.Builder
+	for at := n; at < len(s); {
+		line, _, _ := strings.Cut(s[at:], "\n")
+		at = min(at+len(line)+1, len(s))
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if indentOf(line) <= len(m[1]) {
+			break
+		}
+		n = at
+		lines.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return lines.String(), n, exchange.Mark{Rule: ruleBlock, What: "!!! " + strings.TrimSpace(m[2]+" "+markup.Clip(m[3],
+		60)), Doubt: !secret}
+}

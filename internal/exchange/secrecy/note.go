@@ -1,0 +1,285 @@
+package secrecy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/markdown"
+	"loregate/internal/markup"
+)
+
+// Keys of front matter that restrict who sees a note. They are compared as parts of card names are.
+var (
+	levelKeys     = []string{"visibility", "audience", "visible_to", "who_can_see", "seen_by", "viewers"}
+	ambiguousKeys = []string{"access", "share", "sharing", "permission", "permissions"} // notes about rules use them too
+	openKeys      = []string{"publish", "public", "published", "dg_publish", "player_visible", "players_visible",
+		"visible", "visible_to_players", "shared",
+		"player_known", "known_to_players", "player_safe", "player_facing", "revealed", "discovered", "reveal"}
+	// also used for the player of a character
+	playerKeys = []string{"player", "players", "player(s)", "for_players", "joueurs", "spieler", "jugadores"}
+	titleKeys  = []string{"title", "status", "class", "cssclass", "cssclasses", "category", "categories"}
+	openWords  = []string{"user", "player", "public", "everyone", "everybody", "all", "open", "visible", "published",
+		"yes", "true", "on", "y", "t", "1", "party", "pc"}
+	noWords = []string{"false", "no", "off", "0", "n", "f", "none", "never", "nobody", "nein", "non", "falso", "null", "~",
+		"n/a", "na", "-"}
+)
+
+// truth is the meaning of a value that may be a yes or no in any spelling.
+type truth int
+
+const (
+	isUnset truth = iota // empty
+	isNo
+	isYes
+	isText // something else
+)
+
+func truthOf(v any) truth {
+	switch v := v.(type) {
+	case nil:
+		return isUnset
+	case bool:
+		if v {
+			return isYes
+		}
+		return isNo
+	case []any:
+		if len(v) == 0 {
+			return isUnset
+		}
+		if len(v) == 1 {
+			return truthOf(v[0])
+		}
+		return isText
+	case map[string]any:
+		if len(v) == 0 {
+			return isUnset
+		}
+		return isText
+	}
+	text := strings.ToLower(strings.Trim(exchange.TextOf(v), " \"'"))
+	switch {
+	case text == "":
+		return isUnset
+	case slices.Contains(noWords, text):
+		return isNo
+	case slices.Contains([]string{"true", "yes", "on", "y", "t", "1", "x", "ja", "oui", "si", "sí", "vrai", "wahr",
+		"verdadero"}, text):
+		return isYes
+	}
+	return isText
+}
+
+// metaMarks returns the marks of one value of front matter.
+func metaMarks(name string, v any) []exchange.Mark {
+	key, said := markup.PartKey(name), truthOf(v)
+	is := func(doubt bool) []exchange.Mark {
+		return []exchange.Mark{{Rule: RuleFrontMatter, What: name, Doubt: doubt}}
+	}
+	switch {
+	case exchange.HasKey(levelKeys, key):
+		return levelMarks(name, v)
+	case exchange.HasKey(ambiguousKeys, key):
+		if l, ok := access.ParseLevel(strings.ToLower(exchange.TextOf(v))); ok && l > access.LevelUser {
+			return is(false)
+		}
+		if slices.ContainsFunc(exchange.TextsOf(v), func(t string) bool { return isExact(t) }) {
+			return is(false)
+		}
+		return nil
+	case exchange.HasKey(playerKeys, key):
+		if said == isNo || slices.ContainsFunc(exchange.TextsOf(v), func(t string) bool { return isExact(t) }) {
+			return is(false)
+		}
+		if m, ok := v.(map[string]any); ok {
+			return nestedMarks(name, m)
+		}
+		return nil
+	case exchange.HasKey(openKeys, key):
+		switch {
+		case said == isNo:
+			return is(false)
+		case said == isText && !exchange.HasKey(openWords, markup.PartKey(exchange.TextOf(v))):
+			return is(!isExact(exchange.TextOf(v)))
+		}
+		return nil
+	case key == "draft":
+		if said == isYes {
+			return is(true)
+		}
+		return nil
+	case exchange.HasKey([]string{"tag", "tags"}, key):
+		return nil
+	}
+	return keyMarks(name, key, v, said)
+}
+
+// keyMarks returns the marks of a value with a secret word in its key or, under keys such as
+// status, in its text.
+func keyMarks(name, key string, v any, said truth) []exchange.Mark {
+	if exchange.HasKey(titleKeys, key) {
+		for _, text := range exchange.TextsOf(v) {
+			if isExact(text) && key != "title" {
+				return []exchange.Mark{{Rule: RuleFrontMatter, What: name + ": " + text}}
+			}
+			if FindWord(text, key != "title") != "" {
+				return []exchange.Mark{{Rule: RuleFrontMatter, What: name + ": " + markup.Clip(text, 60), Doubt: true}}
+			}
+		}
+	}
+	if FindWord(name, true) != "" && said != isUnset && said != isNo {
+		return []exchange.Mark{{Rule: RuleFrontMatter, What: name, Doubt: said != isYes}}
+	}
+	if m, ok := v.(map[string]any); ok {
+		return nestedMarks(name, m)
+	}
+	return nil
+}
+
+var (
+	personKey  = regexp.MustCompile(`^(?:gm|dm|mj|sl|game_?master|dungeon_?master|spielleiter(?:in)?|spielleitung|maitre_de?u?_jeu|director_de_juego)$`)
+	personForm = regexp.MustCompile(`^\p{Lu}[\pL.'’-]*(?: (?:(?:von|van|de|del|da|di|la|le|der) )*\p{Lu}[\pL.'’-]*){0,2}$`)
+)
+
+// isPerson reports whether a value looks like a person's name. Under the key gm it is then most
+// likely the person who leads the game. Three capitalised words may also be something else, so that
+// field alone is hidden.
+func isPerson(v any) bool {
+	text, ok := v.(string)
+	return ok && len(text) <= 60 && personForm.MatchString(strings.TrimSpace(text)) && FindWord(text, false) == "" &&
+		!strings.EqualFold(text, "only")
+}
+
+// partKey matches keys whose value alone is secret, such as dm-notes; the note itself is not.
+var partKey = regexp.MustCompile(`^(?:secrets|geheimnisse|secretos|(?:(?:gm|dm|mj|sl|keeper|storyteller|secret|private|hidden)s?|game_?master|dungeon_?master)_?(?:notes?|secrets?|infos?|notizen))$`)
+
+// IsSecretField reports whether a value of front matter is a secret part of its note. A yes or no
+// is not: it is about the whole note.
+func IsSecretField(name string, v any) bool {
+	key := strings.NewReplacer("-", "_", " ", "_").Replace(markup.Fold(name))
+	return truthOf(v) == isText && (partKey.MatchString(key) || personKey.MatchString(key) && isPerson(v))
+}
+
+// nestedMarks returns the marks of the values in an object, such as share: {publish: false}.
+func nestedMarks(name string, m map[string]any) (all []exchange.Mark) {
+	for _, k := range exchange.SortedKeys(m) {
+		for _, found := range metaMarks(k, m[k]) {
+			found.What = name + "." + found.What
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// levelMarks returns the marks of a value that names the readers of a note. A word that does not
+// mean everybody counts as the GM.
+func levelMarks(name string, v any) []exchange.Mark {
+	texts := exchange.TextsOf(v)
+	if len(texts) == 0 || truthOf(v) == isYes {
+		return nil
+	}
+	doubt, closed := true, false
+	for _, text := range texts {
+		text = strings.ToLower(text)
+		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && exchange.HasKey(openWords,
+			markup.PartKey(text)) {
+			continue
+		}
+		closed = true
+		if _, ok := access.ParseLevel(text); ok || isExact(text) || truthOf(text) == isNo {
+			doubt = false
+		}
+	}
+	if !closed {
+		return nil
+	}
+	return []exchange.Mark{{Rule: RuleFrontMatter, What: name, Doubt: doubt}}
+}
+
+// tagMarks returns the marks of a tag, whose parts are separated by '/'.
+func tagMarks(tag string) []exchange.Mark {
+	tag = strings.Trim(tag, "#/ ")
+	for part := range strings.SplitSeq(tag, "/") {
+		if isExact(part) {
+			return []exchange.Mark{{Rule: ruleTag, What: "#" + tag}}
+		}
+	}
+	if FindWord(tag, false) != "" {
+		return []exchange.Mark{{Rule: ruleTag, What: "#" + tag, Doubt: true}}
+	}
+	return nil
+}
+
+var inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
+
+// textMarks returns the marks in a note's text that apply to the whole note: tags, and Dataview
+// fields with a yes or no.
+func textMarks(n *markdown.Note) (all []exchange.Mark) {
+	if !strings.Contains(n.Body, "#") && !strings.Contains(n.Body, "::") {
+		return nil
+	}
+	text := markdown.WithoutCode(n.Body)
+	seen := map[string]bool{}
+	for _, tag := range markdown.InlineTags(text) {
+		if !seen[tag] {
+			seen[tag] = true
+			all = append(all, tagMarks(tag)...)
+		}
+	}
+	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
+		value := strings.TrimSpace(m[2])
+		if key := markup.PartKey(m[1]); truthOf(value) != isText || exchange.HasKey(levelKeys, key) ||
+			exchange.HasKey(ambiguousKeys, key) ||
+			key == "status" {
+			for _, found := range metaMarks(strings.TrimSpace(m[1]), value) {
+				found.What += "::"
+				all = append(all, found)
+			}
+		}
+	}
+	return all
+}
+
+// NoteMarks returns the marks that apply to a foreign note as a whole, except those of its folders,
+// and the level that the note names.
+func NoteMarks(n *markdown.Note) (level access.Level, all []exchange.Mark) {
+	level = access.LevelUser
+	if n.Broken {
+		all = append(all, exchange.Mark{Rule: ruleBroken, What: ""})
+	}
+	if l, ok := access.ParseLevel(strings.ToLower(n.Text("level"))); ok && l > access.LevelUser {
+		level = l
+		all = append(all, exchange.Mark{Rule: ruleLevel, What: n.Text("level")})
+	}
+	for _, k := range exchange.SortedKeys(n.Meta) {
+		if l, ok := access.ParseLevel(strings.ToLower(n.Text(k))); ok && exchange.HasKey(levelKeys, markup.PartKey(k)) {
+			level = max(level, l)
+		}
+		if !IsSecretField(k, n.Meta[k]) {
+			all = append(all, metaMarks(k, n.Meta[k])...)
+		}
+	}
+	for _, tag := range n.Tags() {
+		all = append(all, tagMarks(tag)...)
+	}
+	all = append(all, textMarks(n)...)
+	return level, append(all, NameMarks(path.Base(n.Stem()))...)
+}
+
+// NameMarks returns the marks in the name of a note or file.
+func NameMarks(name string) []exchange.Mark {
+	parts := strings.Split(name, "+")
+	for _, part := range parts[1:] {
+		if key := markup.PartKey(part); key == "gm" || key == "dm" {
+			return []exchange.Mark{{Rule: rulePlusGM, What: ""}}
+		}
+	}
+	if word := FindWord(name, false); word != "" {
+		return []exchange.Mark{{Rule: ruleName, What: word, Doubt: true}}
+	}
+	return nil
+}

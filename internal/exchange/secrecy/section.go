@@ -1,0 +1,130 @@
+package secrecy
+
+import (
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/markdown"
+	"loregate/internal/markup"
+	"regexp"
+	"strings"
+)
+
+var (
+	headingForm   = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	underlineForm = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
+	listForm      = regexp.MustCompile(`^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]`)
+	labelForm     = regexp.MustCompile(`^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?([*_=]{0,3})([\pL][^:*_=\[\]|\n]{1,40}?)[*_=]{0,3}[ \t]*:{1,2}[*_=]{0,3}(?:[ \t]|$)`)
+)
+
+// section is a part of a text that is being taken out.
+type section struct {
+	quotes int // depth of the block quotes around it
+	level  int // level of its heading; 0 for a paragraph or list item
+	indent int // indent of its list item; -1 for a paragraph
+	lines  []string
+}
+
+// takeSections takes out the text below secret headings, up to the next heading of the same or a
+// higher rank, and the paragraphs and list items that begin with a secret label. A section in a
+// block quote ends with the quote.
+func (h *Result) takeSections(text string, keep func(string)) string {
+	code := markdown.NewCodeScanner(text)
+	var out []string
+	var taking *section
+	end := func() {
+		if taking != nil {
+			keep(strings.Join(taking.lines, "\n"))
+		}
+		taking = nil
+	}
+	for at := 0; at < len(text); {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		next := at + len(line) + 1
+		if n := code.FenceLength(at); n > 0 {
+			line, next = strings.TrimSuffix(text[at:at+n], "\n"), at+n
+		} else {
+			after, _, _ := strings.Cut(text[min(next, len(text)):], "\n")
+			begun := h.beginSection(line, after)
+			if taking != nil && taking.isEndedBy(line, after) {
+				end()
+			}
+			if begun != nil && taking == nil {
+				taking = begun
+			}
+		}
+		if taking != nil {
+			taking.lines = append(taking.lines, stripQuotes(line, taking.quotes))
+		} else {
+			out = append(out, line)
+		}
+		at = next
+	}
+	end()
+	if strings.HasSuffix(text, "\n") {
+		out = append(out, "")
+	}
+	return strings.Join(out, "\n")
+}
+
+// headingOf returns the level and text of a heading in either notation. The level is 0 if the line
+// is not a heading.
+func headingOf(line, after string) (level int, text string) {
+	if m := headingForm.FindStringSubmatch(line); m != nil {
+		return len(m[1]), m[2]
+	}
+	if m := underlineForm.FindString(after); m != "" && strings.TrimSpace(line) != "" && !listForm.MatchString(line) &&
+		!strings.HasPrefix(strings.TrimSpace(line), "|") {
+		if strings.Contains(m, "=") {
+			return 1, line
+		}
+		return 2, line
+	}
+	return 0, ""
+}
+
+// beginSection returns the secret section that begins with a line, or nil.
+func (h *Result) beginSection(line, after string) *section {
+	quotes, _ := quoteDepth(line)
+	line, after = stripQuotes(line, quotes), stripQuotes(after, quotes)
+	if level, text := headingOf(line, after); level > 0 {
+		word := FindWord(text, false)
+		if word == "" || !h.isHidden(exchange.Mark{Rule: ruleHeading, What: markup.Clip(strings.TrimSpace(text), 80),
+			Doubt: !isExact(text)}) {
+			return nil
+		}
+		return &section{quotes: quotes, level: level}
+	}
+	m := labelForm.FindStringSubmatch(line)
+	if m == nil || m[1] == "" && !isExact(m[2]) || FindWord(m[2], true) == "" ||
+		!h.isHidden(exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[2]), Doubt: true}) {
+		return nil
+	}
+	s := &section{quotes: quotes, indent: -1}
+	if listForm.MatchString(line) {
+		s.indent = indentOf(line)
+	}
+	return s
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// isEndedBy reports whether a line no longer belongs to the section.
+func (s *section) isEndedBy(line, after string) bool {
+	quotes, rest := quoteDepth(line)
+	if quotes < s.quotes {
+		return strings.TrimSpace(rest) == "" || s.level > 0
+	}
+	line, after = stripQuotes(line, s.quotes), stripQuotes(after, s.quotes)
+	level, _ := headingOf(line, after)
+	if s.level > 0 {
+		return level > 0 && level <= s.level
+	}
+	switch {
+	case level > 0:
+		return true
+	case s.indent < 0:
+		return strings.TrimSpace(line) == ""
+	case listForm.MatchString(line):
+		return indentOf(line) <= s.indent
+	}
+	return strings.TrimSpace(line) != "" && indentOf(line) <= s.indent && strings.TrimSpace(s.lines[len(s.lines)-1]) == ""
+}

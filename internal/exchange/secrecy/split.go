@@ -1,0 +1,368 @@
+package secrecy
+
+import (
+	"loregate/internal/markup"
+	"regexp"
+	"strings"
+
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/markdown"
+
+	"golang.org/x/net/html"
+)
+
+// Result is a text split into its open part and its secrets.
+type Result struct {
+	Open       string // text visible to readers
+	Secret     string // the secrets
+	UnclosedAt int    // offset of an unclosed mark, after which everything is secret; -1 if there is none
+
+	hides func(exchange.Mark) bool
+}
+
+// Split separates a note's text from the secrets in it: those that its format hides from
+// readers, see Rules, and those for which hides returns true. Code that readers see is left alone.
+// If hides is nil, only the marks of our own dialect count: comments, secret elements and callouts.
+func Split(body string, hides func(exchange.Mark) bool) Result {
+	h := Result{UnclosedAt: -1, hides: hides}
+	var secrets []string
+	keep := func(s string) {
+		if s = strings.TrimSpace(s); s != "" {
+			secrets = append(secrets, s)
+		}
+	}
+	text := h.takeMarked(body, keep)
+	if hides != nil {
+		text = h.takeSections(text, keep)
+	}
+	h.Open = h.takeCallouts(text, keep)
+	h.Secret = strings.Join(secrets, "\n\n")
+	return h
+}
+
+// IsHidden reports whether a part with the given mark is taken out.
+func (h *Result) isHidden(m exchange.Mark) bool {
+	if h.hides == nil {
+		return !m.Doubt
+	}
+	return h.hides(m)
+}
+
+// takeMarked takes out comments, secret blocks and secret elements in one pass from left to right.
+// Code inside a comment is therefore secret, and a comment inside code is not.
+func (h *Result) takeMarked(body string, keep func(string)) string {
+	if !strings.ContainsAny(body, "%<`~[:!?") {
+		return body
+	}
+	code := markdown.NewCodeScanner(body)
+	var out strings.Builder
+	var tags elementScanner
+	inline := inlineScanner{unclosed: map[string]bool{}}
+	for at := 0; at < len(body); {
+		if n := code.CodeLength(at); n > 0 {
+			if word := h.secretBlock(body[at : at+n]); word != "" && h.isHidden(exchange.Mark{Rule: ruleBlock, What: word}) {
+				keep(body[at : at+n])
+			} else {
+				out.WriteString(body[at : at+n])
+			}
+			at += n
+			continue
+		}
+		inner, n, closed, why := tags.readMarked(body, at)
+		if n == 0 && h.hides != nil && (at == 0 || body[at-1] == '\n') {
+			inner, n, closed, why = readMarkedLine(body[at:])
+		}
+		if n == 0 && h.hides != nil {
+			inner, n, why = inline.readInline(body, at)
+			closed = true
+		}
+		if n == 0 || !h.isHidden(why) {
+			out.WriteByte(body[at])
+			at++
+			continue
+		}
+		keep(inner)
+		if !closed {
+			h.UnclosedAt = at
+		}
+		at += n
+	}
+	return out.String()
+}
+
+// elementScanner finds comments and secret HTML elements. It parses no tag twice. After too many
+// unclosed tags it treats all further text as secret, so that hostile texts are not slow.
+type elementScanner struct {
+	seen     int // end of the last tag that was parsed
+	unclosed int // number of unclosed tags so far
+}
+
+const (
+	maxTag      = 8192
+	maxUnclosed = 5000
+)
+
+// readMarked reads a comment or secret element that begins at offset at. It returns the contents
+// and the length, 0 if there is none. An unclosed one extends to the end of the text.
+func (t *elementScanner) readMarked(body string, at int) (inner string, n int, closed bool, why exchange.Mark) {
+	s := body[at:]
+	switch {
+	case strings.HasPrefix(s, "%%"):
+		inner, left, closed := strings.Cut(s[2:], "%%")
+		return inner, len(s) - len(left), closed, exchange.Mark{Rule: ruleComment, What: "%%"}
+	case strings.HasPrefix(s, "<!--"):
+		inner, left, closed := strings.Cut(s[4:], "-->")
+		return inner, len(s) - len(left), closed, exchange.Mark{Rule: ruleComment, What: "<!-- -->"}
+	case s[0] != '<' || at < t.seen || len(s) < 2 || (s[1]|0x20) < 'a' || (s[1]|0x20) > 'z':
+		return "", 0, false, why
+	}
+	window, _, _ := strings.Cut(s[:min(len(s), maxTag)], "\n\n") // a tag cannot contain a blank line
+	if !strings.Contains(window, ">") {
+		return "", 0, false, why
+	}
+	name, length, why := secretTag(window)
+	if length == 0 {
+		if t.unclosed++; t.unclosed > maxUnclosed {
+			return s, len(s), false, exchange.Mark{Rule: ruleElement, What: "too many tags that do not end"}
+		}
+	}
+	t.seen = at + length
+	if name == "" {
+		return "", 0, false, why
+	}
+	n, closed = elementLength(s, name)
+	return s[:n], n, closed, why
+}
+
+// secretTag reads the tag at the start of s. It returns the name of its element, or "" if the
+// element is not secret, and the tag's length, or 0 if the tag is not closed.
+func secretTag(s string) (name string, length int, why exchange.Mark) {
+	z := html.NewTokenizer(strings.NewReader(s))
+	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+		return "", 0, why
+	}
+	length = len(z.Raw())
+	t := z.Token()
+	if isExact(t.Data) {
+		return t.Data, length, exchange.Mark{Rule: ruleElement, What: "<" + t.Data + ">"}
+	}
+	for _, a := range t.Attr {
+		switch {
+		case a.Key == "hidden", a.Key == "style" && hiddenStyle.MatchString(a.Val):
+			return t.Data, length, exchange.Mark{Rule: ruleElement, What: a.Key}
+		case a.Key != "class" && !strings.HasPrefix(a.Key, "data-"):
+			continue
+		}
+		for _, class := range strings.Fields(a.Val) {
+			if isExact(class) {
+				return t.Data, length, exchange.Mark{Rule: ruleElement, What: a.Key + "=" + strings.ToLower(class)}
+			}
+		}
+	}
+	if t.Data == "details" {
+		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil {
+			summary, _, _ := strings.Cut(m[1], "</summary")
+			summary = markup.Clip(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
+			if FindWord(summary, true) != "" {
+				return t.Data, length, exchange.Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60), Doubt: !isExact(summary)}
+			}
+		}
+	}
+	return "", length, why
+}
+
+var (
+	hiddenStyle = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden`)
+	summaryForm = regexp.MustCompile(`(?s)^\s*<(?i:summary)\b[^>]{0,200}>(.{1,300})`)
+	tagForm     = regexp.MustCompile(`<[^>]*>`)
+)
+
+// secretBlock returns the language of a fenced block that plugins use for secrets, such as
+// ad-secret. It returns "" for other languages and for inline code.
+func (h *Result) secretBlock(code string) string {
+	language := markdown.FenceLanguage(code)
+	if language == "" || h.hides == nil {
+		return ""
+	}
+	if name := strings.TrimPrefix(strings.ToLower(language), "ad-"); name != "" && isExact(name) {
+		return language
+	}
+	return ""
+}
+
+var (
+	containerForm  = regexp.MustCompile(`^(:{3,})[ \t]*\{?\.?([\pL_-]{1,40})[^\n]*\n`)
+	definitionForm = regexp.MustCompile(`(?i)^ {0,3}\[(?://|comment|_|)\]:[ \t]*(?:#|<>|//)[ \t]*[("']?([^\n]*?)[)"']?[ \t]*(?:\n|$)`)
+	shortcodeForm  = regexp.MustCompile(`^[ \t]*\{\{[<%]\s*([\pL_-]{1,40})[^\n]*\n`)
+	liquidComment  = regexp.MustCompile(`^[ \t]*\{%-?\s*comment\b`)
+	endLiquid      = regexp.MustCompile(`\{%-?\s*endcomment\s*-?%\}`)
+)
+
+// readMarkedLine reads a secret part that begins with a line: a secret container or admonition, a
+// comment in the form of a link definition, or a comment or secret shortcode of a site's templates.
+func readMarkedLine(s string) (inner string, n int, closed bool, why exchange.Mark) {
+	if strings.IndexByte(":[{ \t!?", s[0]) < 0 {
+		return "", 0, false, why
+	}
+	head := s[:min(len(s), 2000)]
+	if m := definitionForm.FindStringSubmatch(head); m != nil {
+		return m[1], len(m[0]), true, exchange.Mark{Rule: ruleComment, What: "[//]: #"}
+	}
+	if m := containerForm.FindStringSubmatch(head); m != nil && isExact(m[2]) {
+		inner, n, closed = readUntil(s, len(m[0]), func(line string) bool { return strings.TrimSpace(line) == m[1] })
+		return inner, n, closed, exchange.Mark{Rule: ruleBlock, What: m[1] + " " + m[2]}
+	}
+	if inner, n, why = readAdmonition(s, head); n > 0 {
+		return inner, n, true, why
+	}
+	if m := shortcodeForm.FindStringSubmatch(head); m != nil && isExact(m[1]) {
+		inner, n, closed = readUntil(s, len(m[0]), func(line string) bool {
+			return strings.HasPrefix(strings.TrimSpace(line), "{{") && strings.Contains(line, "/") &&
+				strings.Contains(line, m[1])
+		})
+		return inner, n, closed, exchange.Mark{Rule: ruleBlock, What: "{{ " + m[1] + " }}"}
+	}
+	if liquidComment.MatchString(head) {
+		if end := endLiquid.FindStringIndex(s); end != nil {
+			return s[:end[1]], end[1], true, exchange.Mark{Rule: ruleComment, What: "{% comment %}"}
+		}
+		return s, len(s), false, exchange.Mark{Rule: ruleComment, What: "{% comment %}"}
+	}
+	return "", 0, false, why
+}
+
+// readUntil returns the text from an offset up to the line for which ends returns true.
+func readUntil(s string, from int, ends func(line string) bool) (inner string, n int, closed bool) {
+	for at := from; at < len(s); {
+		line, _, _ := strings.Cut(s[at:], "\n")
+		next := min(at+len(line)+1, len(s))
+		if ends(line) {
+			return s[from:at], next, true
+		}
+		at = next
+	}
+	return s[from:], len(s), false
+}
+
+// elementLength returns the length of the element at the start of s, including nested ones.
+func elementLength(s, tag string) (n int, closed bool) {
+	z := html.NewTokenizer(strings.NewReader(s))
+	depth := 0
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return len(s), false
+		}
+		n += len(z.Raw())
+		name, _ := z.TagName()
+		if string(name) != tag {
+			continue
+		}
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken: // in HTML a trailing slash does not close an element
+			depth++
+		case html.EndTagToken:
+			if depth--; depth == 0 {
+				return n, true
+			}
+		}
+	}
+}
+
+// calloutForm matches the first line of a callout, however nested in quotes and lists. Its groups
+// are the prefix, the kind with its options, and the title.
+var calloutForm = regexp.MustCompile(`^((?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*>(?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*)` +
+	`\[!([^\]\n]{1,200})\][+-]?[ \t]*(.*)$`)
+
+// calloutMark returns the mark of a callout's kind, options or title.
+func calloutMark(kind, title string) (exchange.Mark, bool) {
+	kind, options, _ := strings.Cut(kind, "|")
+	shown := "[!" + strings.ToLower(strings.TrimSpace(kind)) + "]"
+	switch {
+	case isExact(kind) || FindWord(kind, true) != "" || isExact(options):
+		return exchange.Mark{Rule: ruleCallout, What: shown}, true
+	case isExact(title):
+		return exchange.Mark{Rule: ruleCallout, What: shown + " " + strings.TrimSpace(title)}, true
+	case FindWord(kind, false) != "" || FindWord(title, true) != "" || FindWord(options, true) != "":
+		return exchange.Mark{Rule: ruleCallout, What: shown + " " + markup.Clip(strings.TrimSpace(title), 60), Doubt: true}, true
+	}
+	return exchange.Mark{}, false
+}
+
+// takeCallouts takes out the block quotes that begin with a secret callout, at any depth. A nested
+// callout ends where its own depth ends.
+func (h *Result) takeCallouts(text string, keep func(string)) string {
+	if !strings.Contains(text, "[!") {
+		return text
+	}
+	code := markdown.NewCodeScanner(text)
+	var out, taken []string
+	depth := 0
+	end := func() {
+		if depth > 0 {
+			keep(strings.Join(taken, "\n"))
+		}
+		taken, depth = nil, 0
+	}
+	for at := 0; at < len(text); {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		next := at + len(line) + 1
+		m, secret := calloutForm.FindStringSubmatch(line), false
+		if m != nil {
+			why, marked := calloutMark(m[2], m[3])
+			secret = marked && h.isHidden(why)
+		}
+		switch {
+		case secret && (depth == 0 || strings.Count(m[1], ">") <= depth):
+			end()
+			depth = strings.Count(m[1], ">")
+			if m[3] != "" {
+				taken = append(taken, "**"+m[3]+"**", "")
+			}
+		case depth > 0 && isCalloutLine(line, depth, taken):
+			taken = append(taken, stripQuotes(line, depth))
+		default:
+			end()
+			if n := code.FenceLength(at); n > 0 {
+				line, next = strings.TrimSuffix(text[at:at+n], "\n"), at+n
+			}
+			out = append(out, line)
+		}
+		at = next
+	}
+	end()
+	if strings.HasSuffix(text, "\n") {
+		out = append(out, "")
+	}
+	return strings.Join(out, "\n")
+}
+
+// isCalloutLine reports whether a line belongs to a callout of the given depth: it is quoted at
+// least as deeply, or continues the paragraph of the line before.
+func isCalloutLine(line string, depth int, taken []string) bool {
+	quotes, rest := quoteDepth(line)
+	if quotes >= depth {
+		return true
+	}
+	return strings.TrimSpace(rest) != "" && len(taken) > 0 && strings.TrimSpace(taken[len(taken)-1]) != ""
+}
+
+func quoteDepth(line string) (n int, rest string) {
+	for i, r := range line {
+		switch r {
+		case '>':
+			n++
+		case ' ', '\t':
+		default:
+			return n, line[i:]
+		}
+	}
+	return n, ""
+}
+
+func stripQuotes(line string, depth int) string {
+	for range depth {
+		line = strings.TrimPrefix(strings.TrimLeft(line, " \t"), ">")
+	}
+	return strings.TrimPrefix(line, " ")
+}

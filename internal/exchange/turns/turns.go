@@ -1,0 +1,229 @@
+package turns
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// Limits of a record of play.
+const (
+	maxTurns       = 2 << 30 // bytes, unpacked
+	maxTurnLine    = 1 << 20
+	maxTurnReports = 1000
+	batchTurns     = 2000
+	batchTurnBytes = 4 << 20
+)
+
+// The known keys of a line. All other keys are kept in the card's fields.
+const (
+	turnEpisode  = "ep"
+	turnNumber   = "n"
+	turnSpeakers = "names"
+	turnText     = "text"
+)
+
+// Import imports a record of play: JSON lines {"ep": "C1E001", "n": 7, "names": ["MATT"],
+// "text": "…"}, plain or compressed with gzip. A turn becomes the card C1E001+0007 of type
+// PlainText, a child of its episode's card, with the speakers in the field speakers. The import
+// streams the record and keeps little of it in memory. A line that cannot be read is reported by
+// its number, and the import continues.
+func Import(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reader, o exchange.Options) (exchange.Summary,
+	error) {
+	sum := exchange.Summary{Files: 1, DryRun: g.Request().DryRun}
+	lines, err := newTurnLines(r)
+	if err != nil {
+		return sum, err
+	}
+	t := &turns{o: o, sum: &sum, episodes: map[string]*exchange.Sheet{}, seen: map[canon.CardID]bool{},
+		writer: &exchange.Writer{Canon: c, Grant: g, Collection: exchange.NewCollection(), Summary: &sum, Progress: o.Progress}}
+	for {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return sum, t.commitBatch(ctx)
+		}
+		switch {
+		case errors.Is(err, errLongLine):
+			t.reportLine(lines.number, "longer than %d bytes; left out", maxTurnLine)
+			continue
+		case err != nil:
+			if done := t.commitBatch(ctx); done != nil {
+				return sum, done
+			}
+			return sum, err
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		t.addLine(lines.number, line)
+		if len(t.batch) >= batchTurns || t.size >= batchTurnBytes {
+			if err := t.commitBatch(ctx); err != nil {
+				return sum, err
+			}
+		}
+	}
+}
+
+// turnLines reads lines. It limits the length of each line and the total size.
+type turnLines struct {
+	r      *bufio.Reader
+	number int
+	left   *io.LimitedReader
+}
+
+var errLongLine = errors.New("a line is too long")
+
+func newTurnLines(r io.Reader) (*turnLines, error) {
+	b := bufio.NewReader(r)
+	if magic, err := b.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "the file is not whole gzip").Because(err)
+		}
+		r = z
+	} else {
+		r = b
+	}
+	left := &io.LimitedReader{R: r, N: maxTurns}
+	return &turnLines{r: bufio.NewReaderSize(left, maxTurnLine), left: left}, nil
+}
+
+// next returns the next line, which is valid until the following call. It returns errLongLine for a
+// line over the limit and io.EOF at the end.
+func (l *turnLines) next() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	l.number++
+	if errors.Is(err, bufio.ErrBufferFull) {
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = l.r.ReadSlice('\n')
+		}
+		if err == nil || errors.Is(err, io.EOF) {
+			return nil, errLongLine
+		}
+	}
+	switch {
+	case l.left.N == 0:
+		return nil, fault.New(fault.TooLarge, "the record holds more than %d MiB; import it in parts", maxTurns>>20)
+	case errors.Is(err, io.EOF) && len(line) > 0, err == nil:
+		return line, nil
+	case errors.Is(err, io.EOF):
+		return nil, io.EOF
+	}
+	return nil, fault.New(fault.Invalid, "the file breaks off in line %d: it cannot be unpacked further",
+		l.number).Because(err)
+}
+
+// turns collects turns and commits them in batches.
+type turns struct {
+	o        exchange.Options
+	writer   *exchange.Writer
+	sum      *exchange.Summary
+	episodes map[string]*exchange.Sheet
+	seen     map[canon.CardID]bool
+	batch    []*exchange.Sheet
+	size     int
+	reports  int
+}
+
+func (t *turns) reportLine(line int, format string, args ...any) {
+	if t.reports++; t.reports > maxTurnReports {
+		return
+	}
+	why := fmt.Sprintf(format, args...)
+	if t.reports == maxTurnReports {
+		why = "and more lines that could not be read"
+	}
+	t.sum.Problems = append(t.sum.Problems, exchange.Problem{File: t.o.Label, Line: line, Why: why})
+}
+
+// addLine adds the turn of one line to the batch.
+func (t *turns) addLine(number int, line []byte) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(line, &m); err != nil || m == nil {
+		t.reportLine(number, "is not a JSON object; left out")
+		return
+	}
+	var ep, text string
+	var n int
+	var names []string
+	for _, err := range []error{json.Unmarshal(m[turnEpisode], &ep), json.Unmarshal(m[turnNumber], &n),
+		unmarshalOptional(m[turnSpeakers], &names), unmarshalOptional(m[turnText], &text)} {
+		if err != nil {
+			t.reportLine(number, "lacks ep or n, or holds them in another form; left out")
+			return
+		}
+	}
+	if n < 0 || markup.CheckName(ep) != nil || len(markup.Parts(ep)) != 1 {
+		t.reportLine(number, "%q cannot be the name of an episode, or %d the number of a turn; left out", ep, n)
+		return
+	}
+	s := &exchange.Sheet{File: t.o.Label + ":" + strconv.Itoa(number),
+		ID:    exchange.CardID("turns", t.o.Label, ep, strconv.Itoa(n)),
+		Above: t.episodeSheet(ep), Name: fmt.Sprintf("%04d", n), Type: "PlainText", Label: t.o.CardLabel(),
+		Fields: turnFields(m, names)}
+	if t.seen[s.ID] {
+		t.reportLine(number, "turn %d of %s stands there twice; left out", n, ep)
+		return
+	}
+	t.seen[s.ID] = true
+	s.Content = exchange.Content{Type: s.Type, Text: &text}
+	t.batch = append(t.batch, s)
+	t.size += len(line)
+}
+
+func unmarshalOptional(raw json.RawMessage, v any) error {
+	if raw == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// episodeSheet returns the sheet of an episode. The first turn of an episode creates it.
+func (t *turns) episodeSheet(ep string) *exchange.Sheet {
+	if s := t.episodes[ep]; s != nil {
+		return s
+	}
+	empty := ""
+	s := &exchange.Sheet{File: t.o.Label, ID: exchange.CardID("turns", t.o.Label, ep), Name: ep, Type: "Session",
+		Folder: true, Label: t.o.CardLabel()}
+	s.Content = exchange.Content{Type: s.Type, Text: &empty}
+	t.episodes[ep] = s
+	t.batch = append(t.batch, s)
+	return s
+}
+
+// turnFields returns the speakers and all unknown keys of a line as fields.
+func turnFields(m map[string]json.RawMessage, names []string) json.RawMessage {
+	all := map[string]any{}
+	for k, v := range m {
+		switch k {
+		case turnEpisode, turnNumber, turnSpeakers, turnText:
+		default:
+			all[k] = v
+		}
+	}
+	if len(names) > 0 {
+		all["speakers"] = names
+	}
+	return exchange.EncodeFields(all)
+}
+
+func (t *turns) commitBatch(ctx context.Context) error {
+	if len(t.batch) == 0 {
+		return nil
+	}
+	err := t.writer.WriteBatch(ctx, t.batch)
+	t.batch, t.size = nil, 0
+	return err
+}

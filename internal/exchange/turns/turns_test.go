@@ -1,0 +1,129 @@
+package turns
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/exchangetest"
+	"loregate/internal/fault"
+)
+
+func (s *scene) importTurns(text string, o exchange.Options) exchange.Summary {
+	s.T.Helper()
+	sum, err := Import(s.T.Context(), s.Canon, s.As("admin"), strings.NewReader(text), o)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return sum
+}
+
+func TestTurnsBecomeCards(t *testing.T) {
+	s := newScene(t)
+	record := `{"ep": "E1", "n": 0, "names": ["MATT"], "text": "Hello [[there]]"}
+
+{"ep": "E1", "n": 1, "names": ["A", "B"], "text": "both", "mood": "glad"}
+nonsense
+{"ep": "E1"}
+{"ep": "a/b", "n": 1}
+{"ep": "E1", "n": 1, "text": "again"}
+{"ep": "E2", "n": 12345, "text": "x` + strings.Repeat("x", maxTurnLine) + `"}
+{"ep": "E2", "n": 12345}`
+	sum := s.importTurns(record, exchange.Options{Label: "play"})
+	if sum.Created != 5 {
+		t.Errorf("created %d, want 5: %s", sum.Created, sum)
+	}
+	var got []string
+	for _, p := range sum.Problems {
+		got = append(got, p.String())
+	}
+	want := []string{
+		"play:4: is not a JSON object; left out",
+		"play:5: lacks ep or n, or holds them in another form; left out",
+		`play:6: "a/b" cannot be the name of an episode, or 1 the number of a turn; left out`,
+		"play:7: turn 1 of E1 stands there twice; left out",
+		"play:8: longer than 1048576 bytes; left out",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("problems %q\nwant %q", got, want)
+	}
+	c, text, _ := s.Content("user", "E1+0001")
+	if text != "both" || string(c.Fields) != `{"mood":"glad","speakers":["A","B"]}` || c.Type != "PlainText" {
+		t.Errorf("E1+0001: %q %s %s", text, c.Fields, c.Type)
+	}
+	if again := s.importTurns(record, exchange.Options{Label: "play"}); again.Created+again.Updated > 0 {
+		t.Errorf("importing again: %s", exchangetest.FirstLine(again))
+	}
+}
+
+func TestSecretTurnsStaySecret(t *testing.T) {
+	s := newScene(t)
+	s.importTurns(`{"ep":"E1","n":1,"text":"psst"}`, exchange.Options{Level: access.LevelGM})
+	if _, _, ok := s.Content("user", "E1"); ok {
+		t.Error("a user sees the episode")
+	}
+	if _, text, _ := s.Content("gm", "E1+0001"); text != "psst" {
+		t.Errorf("the gm reads %q", text)
+	}
+}
+
+func TestBrokenArchiveIsReported(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 5000 {
+		fmt.Fprintf(z, `{"ep":"E1","n":%d,"text":"%x"}`+"\n", i, time.Duration(i*7919))
+	}
+	_ = z.Close()
+	s := newStoredScene(t)
+	_, err := Import(t.Context(), s.Canon, s.As("admin"), bytes.NewReader(packed.Bytes()[:packed.Len()/2]),
+		exchange.Options{})
+	if fault.KindOf(err) != fault.Invalid {
+		t.Errorf("half a file: %v", err)
+	}
+	if _, _, ok := s.Content("user", "E1+0000"); !ok {
+		t.Error("what could be read did not come in")
+	}
+}
+
+func TestRealTurns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("120,000 turns take a while")
+	}
+	if os.Getenv("LOREGATE_TEST_TURNS") == "" {
+		t.Skip("set LOREGATE_TEST_TURNS=1 to import 120,000 turns")
+	}
+	f, err := os.Open(filepath.Join(exchangetest.RealData(t, "crd3-campaign1"), "turns.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := newStoredScene(t)
+	var most uint64
+	start := time.Now()
+	sum, err := Import(t.Context(), s.Canon, s.As("admin"), f,
+		exchange.Options{Label: "crd3", Progress: func(done, _ int) {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapInuse+m.StackInuse)
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	t.Logf("%s%s, %.0f cards/s, %d MiB", sum, took.Round(time.Millisecond), float64(sum.Created)/took.Seconds(), most>>20)
+	if sum.Created < 120_000 || most > 500<<20 {
+		t.Errorf("%d cards, %d MiB", sum.Created, most>>20)
+	}
+	if _, text, _ := s.Content("user", "C1E001+0002"); !strings.Contains(text, "Grog Strongjaw") {
+		t.Errorf("C1E001+0002: %q", text)
+	}
+}

@@ -1,0 +1,94 @@
+package vault
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/secrecy"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// folderMarks returns the marks of all folders above a file.
+func (v *vault) folderMarks(file string) (all []exchange.Mark) {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if v.isGMFolder(dir) {
+			all = append(all, exchange.Mark{Rule: exchange.RuleSetting, What: dir})
+		} else if secrecy.FindWord(path.Base(dir), false) != "" {
+			all = append(all, exchange.Mark{Rule: exchange.RuleFolder, What: dir, Doubt: true})
+		}
+		if v.choices.IsConfirmed(dir, path.Base(dir)) {
+			all = append(all, exchange.Mark{Rule: exchange.RuleSetting, What: dir})
+		}
+	}
+	return all
+}
+
+// isGMFolder reports whether import.gm_folders names a folder: by its path, or by its base name at
+// any depth. Base names are compared as card names are.
+func (v *vault) isGMFolder(dir string) bool {
+	found := false
+	for _, name := range v.o.GMFolders {
+		name = strings.Trim(strings.TrimSpace(name), "/")
+		if key := markup.PartKey(name); exchange.FoldCase(name) == exchange.FoldCase(dir) || key != "" &&
+			key == markup.PartKey(path.Base(dir)) {
+			v.gmUsed[name], found = true, true
+		}
+	}
+	return found
+}
+
+// isInGMFolder reports whether import.gm_folders names a folder above a file.
+func (v *vault) isInGMFolder(file string) bool {
+	found := false
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		found = v.isGMFolder(dir) || found
+	}
+	return found
+}
+
+// checkUnusedFolders returns an error if import.gm_folders names a folder that does not exist: the
+// notes it should hide would be imported as visible.
+func (v *vault) checkUnusedFolders() error {
+	for _, name := range v.o.GMFolders {
+		if name = strings.Trim(strings.TrimSpace(name), "/"); name != "" && !v.gmUsed[name] {
+			return fault.New(fault.Invalid,
+				"import.gm_folders: there is no folder %q; name folders as they are called, by name or path from the top of the vault", name)
+		}
+	}
+	return nil
+}
+
+// isFileHidden reports whether a file is hidden by its name or by a folder above it.
+func (v *vault) isFileHidden(file string) bool {
+	hidden := false
+	for _, m := range append(v.folderMarks(file), secrecy.NameMarks(strings.TrimSuffix(path.Base(file),
+		path.Ext(file)))...) {
+		hidden = v.choices.Decide(m, file, false) || hidden
+	}
+	return hidden
+}
+
+// takeFields removes the secret fields from a note's front matter and returns them as Markdown.
+func (v *vault) takeFields(n *note) string {
+	var b strings.Builder
+	for _, k := range exchange.SortedKeys(n.Meta) {
+		if !secrecy.IsSecretField(k, n.Meta[k]) || !v.choices.Decide(exchange.Mark{Rule: secrecy.RuleFrontMatter, What: k},
+			n.Path, true) {
+			continue
+		}
+		fmt.Fprintf(&b, "**%s:**\n\n", k)
+		if list, ok := n.Meta[k].([]any); ok {
+			for _, item := range list {
+				b.WriteString("- " + strings.Join(strings.Fields(strings.Join(exchange.TextsOf(item), " ")), " ") + "\n")
+			}
+			b.WriteByte('\n')
+		} else {
+			b.WriteString(strings.Join(exchange.TextsOf(n.Meta[k]), "\n\n") + "\n\n")
+		}
+		delete(n.Meta, k)
+	}
+	return b.String()
+}

@@ -1,0 +1,120 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"path"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/native"
+	"loregate/internal/fault"
+)
+
+// Options configure the import of a vault. The zero value imports a foreign vault for
+// everyone.
+type Options struct {
+	exchange.Options
+	// GMFolders are folders whose notes are for the GM, in addition to those found by Rules. A
+	// folder is named by its path, or by its base name at any depth; base names are compared as
+	// card names are. It is an error to name a folder that does not exist.
+	GMFolders []string
+	// Open and Confirm decide suspicions: Open makes them visible, Confirm keeps them secret. They
+	// name a file, a folder, a rule, or a mark as in Hide. Confirm also accepts folders and notes
+	// that are not suspected. It is an error if an item matches nothing.
+	Open, Confirm []string
+	// HideLinks turns links to hidden notes into plain text in texts that players read.
+	HideLinks bool
+	// Types maps words to card types and overrides the importer's own table. A word may be a
+	// folder, a tag or the type in front matter. It is an error if a word matches nothing.
+	Types map[string]string
+	// Folders selects the use of a foreign note's folders.
+	Folders FolderUse
+	// Native reads every file in our own dialect, even without the key loregate.
+	Native bool
+}
+
+// FolderUse selects the use of the folders of foreign notes.
+type FolderUse string
+
+// The values of FolderUse.
+const (
+	FolderTags  FolderUse = "tags"  // tags of the card; the default
+	FolderNames FolderUse = "names" // parts of the card's name
+	FolderNone  FolderUse = "none"
+)
+
+// Import imports a folder of Markdown into the grant's world. It reads our own dialect and
+// the vaults of other programs. The Summary reports everything that could not be imported
+// unchanged. If the import stops with an error, the parts committed before it remain.
+func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
+	o Options) (exchange.Summary, error) {
+	sum := exchange.Summary{DryRun: g.Request().DryRun}
+	v, err := readVault(files, o)
+	if err != nil {
+		return sum, err
+	}
+	if len(v.notes) == 0 {
+		return sum, fault.New(fault.Invalid, "the folder holds no Markdown note (*.md); name the folder of the vault itself")
+	}
+	v.indexNotes()
+	want := exchange.NewCollection()
+	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
+		types, err := newTyper(ctx, l, o.Types)
+		if err != nil {
+			return err
+		}
+		f := &reader{v: v, c: want, snapshot: l, types: types, shown: map[string]access.Level{}}
+		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, Collection: want}
+		if err := collectNotes(ctx, v, f, x); err != nil {
+			return err
+		}
+		sum.Types = types.listUses()
+		return cmp.Or(v.checkUnusedFolders(), v.choices.CheckUnused(), types.checkUnusedWords(),
+			want.CheckStarter(ctx, l, o.Starter))
+	})
+	if err != nil {
+		return sum, err
+	}
+	sum.Hides, sum.Mentions = v.choices.List(), v.mentions.list
+	sum.Files, sum.Hidden = len(v.notes), want.Hidden
+	sum.Problems = append(v.problems, want.Problems...)
+	for _, n := range v.notes {
+		sum.Problems = append(sum.Problems, n.Reports...)
+	}
+	w := &exchange.Writer{Canon: c, Grant: g, Collection: want, Summary: &sum, Progress: o.Progress}
+	if err := w.Write(ctx); err != nil || o.Native {
+		return sum, err
+	}
+	return sum, w.SetStarter(ctx, o.Starter, v.linked)
+}
+
+// collectNotes adds the cards of all notes, folders and attachments.
+func collectNotes(ctx context.Context, v *vault, f *reader, x *native.Reader) error {
+	strangers := false
+	for _, n := range v.notes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if v.isNative(n) {
+			if err := x.Add(n.Note); err != nil {
+				return err
+			}
+			if file := n.Text("file"); file != "" {
+				f.shown[path.Join(path.Dir(n.Path), file)] = access.LevelAdmin
+			}
+			continue
+		}
+		strangers = true
+		if err := f.addNote(ctx, n); err != nil {
+			return err
+		}
+	}
+	if strangers {
+		f.addFolders()
+	}
+	f.addAttachments()
+	return nil
+}

@@ -1,0 +1,103 @@
+package vault
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"loregate/internal/access"
+	"loregate/internal/exchange"
+	"loregate/internal/markup"
+)
+
+// nameSlot identifies a card name at one level. Names must be unique at each level.
+type nameSlot struct {
+	key   markup.Key
+	level access.Level
+}
+
+// disambiguateNames gives longer names to foreign notes that share a name: it prefixes their
+// folders, and appends numbers if the folders do not suffice.
+func (v *vault) disambiguateNames() {
+	groups, order := map[nameSlot][]*note{}, []nameSlot{}
+	for _, n := range v.notes {
+		if v.isNative(n) {
+			continue
+		}
+		b := nameSlot{markup.KeyOf(n.name), n.level}
+		if groups[b] == nil {
+			order = append(order, b)
+		}
+		groups[b] = append(groups[b], n)
+	}
+	used := map[nameSlot]bool{}
+	for _, b := range order {
+		used[b] = true
+	}
+	for _, b := range order {
+		if same := groups[b]; len(same) > 1 {
+			v.renameNotes(same, used)
+		}
+	}
+}
+
+func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
+	was := same[0].name
+	var rest []*note
+	for depth := 1; len(same) > 0; depth++ {
+		at := map[nameSlot][]*note{}
+		for _, n := range same {
+			n.name = n.nameWithFolders(depth)
+			b := nameSlot{markup.KeyOf(n.name), n.level}
+			at[b] = append(at[b], n)
+		}
+		next := same[:0:0]
+		for _, n := range same {
+			b := nameSlot{markup.KeyOf(n.name), n.level}
+			switch {
+			case len(at[b]) > 1 && depth <= maxFolders:
+				next = append(next, n)
+			case len(at[b]) > 1 || used[b] && markup.KeyOf(was) != b.key:
+				rest = append(rest, n)
+			default:
+				used[b] = true
+				v.reportRename(n, was)
+			}
+		}
+		same = next
+	}
+	for _, n := range rest {
+		base := n.name
+		for i := 2; used[nameSlot{markup.KeyOf(n.name), n.level}]; i++ {
+			n.name = fmt.Sprintf("%s (%d)", base, i)
+		}
+		used[nameSlot{markup.KeyOf(n.name), n.level}] = true
+		v.reportRename(n, was)
+	}
+}
+
+func (v *vault) reportRename(n *note, was string) {
+	if n.name != was {
+		n.AddReport(0, "another file is called %q too; this one becomes %q", was, n.name)
+	}
+}
+
+// reportDropped reports a file name with characters that a card name cannot have.
+func (v *vault) reportDropped(n *note) {
+	written := path.Base(n.Stem())
+	if name := exchange.PlainName(written); name != strings.Join(strings.Fields(norm.NFC.String(written)), " ") {
+		n.AddReport(0, "%q cannot be a card's name as it is; the card is called %q", written, name)
+	}
+}
+
+// nameWithFolders returns a note's name, prefixed by up to depth of its folders.
+func (n *note) nameWithFolders(depth int) string {
+	parts := strings.Split(n.Stem(), "/")
+	parts = parts[max(0, len(parts)-1-depth):]
+	for i := range parts {
+		parts[i] = exchange.PlainName(parts[i])
+	}
+	return markup.Join(parts...)
+}

@@ -1,0 +1,188 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// Writer writes the cards, links and layers of a collection into a world. If an error stops it, the
+// parts that it committed before remain.
+type Writer struct {
+	Canon      *canon.Canon
+	Grant      access.Grant
+	Collection *Collection
+	Summary    *Summary                // counts of the written cards are added to it
+	Progress   func(done, total int)   // if set, called after every commit
+	claimed    map[canon.CardID]*Sheet // cards that earlier commits matched with a sheet
+	commits    int                     // number of commits so far
+	steps      int                     // progress, out of total
+	total      int
+}
+
+// Limits of one commit.
+const (
+	batchCards = 200
+	batchBytes = 8 << 20
+)
+
+// Write writes all cards, then the links and layers. Parents are written before their children.
+func (w *Writer) Write(ctx context.Context) error {
+	w.Collection.Arrange()
+	w.total = len(w.Collection.Sheets) + len(w.Collection.Edges) + len(w.Collection.Overlays)
+	if err := w.importCards(ctx); err != nil {
+		return err
+	}
+	if err := w.importLinks(ctx); err != nil {
+		return err
+	}
+	return w.importLayers(ctx)
+}
+
+func (w *Writer) addSteps(n int) {
+	w.steps += n
+	if w.Progress != nil {
+		w.Progress(w.steps, w.total)
+	}
+}
+
+// tally counts the effects of one run of a plan. The canon may run a plan again; each run then
+// starts with a new tally.
+type tally struct {
+	created, updated, unchanged, links, attached int
+	problems                                     []Problem
+	claimed                                      map[canon.CardID]*Sheet
+	got                                          map[*Sheet]canon.Card
+}
+
+func (t *tally) addProblem(file, format string, args ...any) {
+	t.problems = append(t.problems, Problem{File: file, Why: fmt.Sprintf(format, args...)})
+}
+
+// commit runs plan in one commit and adds its tally to the summary.
+func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) error) error {
+	var t *tally
+	w.commits++
+	part := w.Grant.Part(strconv.Itoa(w.commits), w.Grant.Request().InputHash)
+	_, err := w.Canon.Update(ctx, part, func(p *canon.Plan) error {
+		t = &tally{claimed: map[canon.CardID]*Sheet{}, got: map[*Sheet]canon.Card{}}
+		return plan(p, t)
+	})
+	if err != nil || t == nil { // no tally: an earlier attempt of the same call already made the commit
+		return err
+	}
+	w.Summary.Created += t.created
+	w.Summary.Updated += t.updated
+	w.Summary.Unchanged += t.unchanged
+	w.Summary.Links += t.links
+	w.Summary.Attached += t.attached
+	w.Summary.Problems = append(w.Summary.Problems, t.problems...)
+	for id, s := range t.claimed {
+		if w.claimed == nil {
+			w.claimed = map[canon.CardID]*Sheet{}
+		}
+		w.claimed[id] = s
+	}
+	for s, c := range t.got {
+		s.card, s.done = c, true
+	}
+	w.countLevels(t)
+	return nil
+}
+
+// countLevels counts the committed cards by their level. A dry run stores no cards whose labels
+// later cards could inherit, so each label is combined with those of the sheets above it.
+func (w *Writer) countLevels(t *tally) {
+	if w.Summary.Levels == nil {
+		w.Summary.Levels = map[access.Level]int{}
+	}
+	for s, c := range t.got {
+		label := c.Label
+		for above := s.Above; above != nil; above = above.Above {
+			label = label.Meet(above.card.Label)
+		}
+		w.Summary.Levels[label.Level]++
+	}
+}
+
+func (w *Writer) importCards(ctx context.Context) error {
+	for rest := w.Collection.Sheets; len(rest) > 0; {
+		n, size := 0, 0
+		for n < len(rest) && n < batchCards && size < batchBytes {
+			size += w.readSheet(ctx, rest[n])
+			n++
+		}
+		if err := w.putSheets(ctx, rest[:n]); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// WriteBatch creates or updates the cards of sheets in one commit. Unlike run, it keeps nothing of
+// them afterwards. The sheets must have their content and ids of their own, and parents must come
+// before their children.
+func (w *Writer) WriteBatch(ctx context.Context, batch []*Sheet) error {
+	err := w.putSheets(ctx, batch)
+	clear(w.claimed)
+	return err
+}
+
+// putSheets creates or updates the cards of sheets that were read, in one commit.
+func (w *Writer) putSheets(ctx context.Context, batch []*Sheet) error {
+	err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
+		for _, s := range batch {
+			if err := w.putSheet(ctx, p, t, s); err != nil {
+				return fmt.Errorf("%s: %w", s.File, err)
+			}
+		}
+		return nil
+	})
+	for _, s := range batch {
+		s.Content = Content{}
+	}
+	w.addSteps(len(batch))
+	return err
+}
+
+// readSheet reads a sheet's content into s.ready and returns its size in bytes.
+func (w *Writer) readSheet(ctx context.Context, s *Sheet) (size int) {
+	s.Content = Content{Type: s.Type}
+	if s.Data != nil {
+		data, err := s.Data()
+		if err != nil {
+			w.Summary.Problems = append(w.Summary.Problems, Problem{File: s.File, Why: "the file cannot be attached: " +
+				errorText(err)})
+		}
+		s.Content.file = data
+		return len(data)
+	}
+	if s.Body == nil {
+		return 0
+	}
+	text, err := s.Body(ctx)
+	if failed := (notConverted{}); errors.As(err, &failed) {
+		w.Summary.Problems = append(w.Summary.Problems, Problem{File: s.File, Why: "stays Markdown: " + failed.Error()})
+		s.Content.Type = "Markdown"
+	}
+	s.Content.Text = &text
+	return len(text)
+}
+
+// errorText returns an error's message without file paths and system error codes.
+func errorText(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Message
+	}
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	return err.Error()
+}
