@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	"exchange/light":        {"exchange", "exchange/record", "canon", "access"},
 	"exchange/ranvier":      {"exchange", "exchange/record", "canon", "access"},
 	"exchange/turns":        {"exchange", "canon", "markup", "access", "fault"},
-	"exchange/exchangetest": {"exchange", "canon", "op/optest", "access"},
+	"exchange/exchangetest": {"exchange", "canon", "op/optest", "access", "store/memory"},
 	"remote":                {"access", "fault", "wait"},
 	"prompt":                {"op", "access", "fault"},
 	"usage":                 {"canon", "op", "access", "fault"},

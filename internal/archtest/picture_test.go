@@ -46,10 +46,10 @@ type house map[string]map[string]bool
 func boxOf(pkg string) string {
 	top, _, _ := strings.Cut(pkg, "/")
 	switch {
-	case slices.Contains(drawnAsOne, top):
-		return top
 	case slices.Contains(unpictured, pkg) || strings.HasSuffix(pkg, "test"):
 		return ""
+	case slices.Contains(drawnAsOne, top):
+		return top
 	}
 	return pkg
 }

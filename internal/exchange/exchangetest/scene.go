@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -228,4 +229,44 @@ func (s *Scene) Walk(who, from string) map[string]bool {
 		s.T.Fatal(err)
 	}
 	return reached
+}
+
+// Importer imports the files of a folder.
+type Importer = func(context.Context, *canon.Canon, access.Grant, fs.FS, exchange.Options) (exchange.Summary, error)
+
+// Import imports files as an admin.
+func (s *Scene) Import(read Importer, files fs.FS, o exchange.Options) exchange.Summary {
+	s.T.Helper()
+	sum, err := read(s.T.Context(), s.Canon, s.As("admin"), files, o)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return sum
+}
+
+// Linked returns the cards to which a card has links of a kind, each with one attribute of its
+// link.
+func (s *Scene) Linked(who, from, kind, attr string) map[string]string {
+	s.T.Helper()
+	out := map[string]string{}
+	ctx := s.T.Context()
+	err := s.Canon.Read(ctx, s.As(who), func(l *canon.Snapshot) error {
+		card, err := l.Find(ctx, from)
+		if err != nil {
+			return err
+		}
+		list, _, err := l.Links(ctx, canon.LinkQuery{From: card.ID, Kinds: []string{kind}, Page: canon.Page{Limit: 100}})
+		for _, link := range list {
+			to, _, err := l.ByID(ctx, link.To)
+			if err != nil {
+				return err
+			}
+			out[to.Name] = exchange.TextOf(exchange.ParseObject(string(link.Attrs))[attr])
+		}
+		return err
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return out
 }

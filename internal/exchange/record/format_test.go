@@ -1,8 +1,6 @@
 package record_test
 
 import (
-	"context"
-	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -17,50 +15,12 @@ import (
 	"loregate/internal/exchange/srd"
 )
 
-type sourceImport = func(context.Context, *canon.Canon, access.Grant, fs.FS, exchange.Options) (exchange.Summary, error)
-
-func (s *scene) importSource(read sourceImport, files fs.FS, o exchange.Options) exchange.Summary {
-	s.T.Helper()
-	sum, err := read(s.T.Context(), s.Canon, s.As("admin"), files, o)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return sum
-}
-
-// linked returns the cards to which a card has links of a kind, each with one attribute of its
-// link.
-func (s *scene) linked(who, from, kind, attr string) map[string]string {
-	s.T.Helper()
-	out := map[string]string{}
-	ctx := s.T.Context()
-	err := s.Canon.Read(ctx, s.As(who), func(l *canon.Snapshot) error {
-		card, err := l.Find(ctx, from)
-		if err != nil {
-			return err
-		}
-		list, _, err := l.Links(ctx, canon.LinkQuery{From: card.ID, Kinds: []string{kind}, Page: canon.Page{Limit: 100}})
-		for _, link := range list {
-			to, _, err := l.ByID(ctx, link.To)
-			if err != nil {
-				return err
-			}
-			out[to.Name] = exchange.TextOf(exchange.ParseObject(string(link.Attrs))[attr])
-		}
-		return err
-	})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return out
-}
-
 // TestRealSources imports the real data twice. All records are imported, errors in the data are
 // reported, and the second import changes nothing.
 func TestRealSources(t *testing.T) {
 	for _, tc := range []struct {
 		folder   string
-		read     sourceImport
+		read     exchangetest.Importer
 		cards    int
 		problems []string
 		then     func(*scene)
@@ -83,7 +43,7 @@ func TestRealSources(t *testing.T) {
 			if err != nil || len(s.Listing("admin")) > 0 {
 				t.Fatalf("a rehearsal left %d things, %v", len(s.Listing("admin")), err)
 			}
-			first := s.importSource(tc.read, root.FS(), o)
+			first := s.Import(tc.read, root.FS(), o)
 			t.Log(exchangetest.FirstLine(first))
 			if first.Created < tc.cards || first.Created != dryRun.Created {
 				t.Errorf("%d cards, rehearsed %d, want %d at least", first.Created, dryRun.Created, tc.cards)
@@ -97,7 +57,7 @@ func TestRealSources(t *testing.T) {
 					}
 				}
 			}
-			if again := s.importSource(tc.read, root.FS(), o); again.Created+again.Updated+again.Links > 0 ||
+			if again := s.Import(tc.read, root.FS(), o); again.Created+again.Updated+again.Links > 0 ||
 				again.Unchanged != first.Created {
 				t.Errorf("importing again: %s", exchangetest.FirstLine(again))
 			}
@@ -130,37 +90,6 @@ func rulesBecomeCards(s *scene) {
 	}
 }
 
-func TestLightWorlds(t *testing.T) {
-	root, err := os.OpenRoot(exchangetest.RealData(t, "light-worlds"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	s := newScene(t)
-	s.importSource(light.Import, root.FS(), exchange.Options{Label: "light", File: "complex_world.json"})
-	if got := s.linked("user", "Main street", "exit", "direction"); len(got) != 4 || got["Main house"] != "north" {
-		t.Errorf("exits of the main street: %v", got)
-	}
-	if reached := s.Walk("user", "Main street"); len(reached) != 41 {
-		t.Errorf("%d of 41 rooms are reached", len(reached))
-	}
-	s2 := newScene(t)
-	s2.importSource(light.Import, root.FS(), exchange.Options{Label: "light", File: "simple_world.json",
-		Level: access.LevelGM})
-	if got := s2.Listing("user"); len(got) > 0 {
-		t.Errorf("a user sees %d things of what came in for the GM", len(got))
-	}
-	if got := s2.linked("gm", "orc", "at", ""); len(got) != 1 {
-		t.Errorf("the orc stands in %v", got)
-	}
-	if got := s2.linked("gm", "orc", "holds", "quantity"); got["priceless piece of art"] != "1" {
-		t.Errorf("the orc holds %v", got)
-	}
-	if got := s2.linked("gm", "Orc cave", "exit", "description"); got["Church Entryway"] != "You see a path!" {
-		t.Errorf("exits of the cave: %v", got)
-	}
-}
-
 func areasBecomePlaces(s *scene) {
 	t := s.T
 	for _, tc := range []struct {
@@ -176,7 +105,7 @@ func areasBecomePlaces(s *scene) {
 		{"Wooden Chest", "holds", "quantity", "Rusty Sword", "1"},
 		{"White Room", "within", "", "Limbo", ""},
 	} {
-		if got, ok := s.linked("user", tc.from, tc.kind, tc.attr)[tc.to]; !ok || got != tc.want {
+		if got, ok := s.Linked("user", tc.from, tc.kind, tc.attr)[tc.to]; !ok || got != tc.want {
 			t.Errorf("%s %s %s: %q %t", tc.from, tc.kind, tc.to, got, ok)
 		}
 	}
@@ -194,7 +123,7 @@ func areasBecomePlaces(s *scene) {
 func TestBrokenSources(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
-		read  sourceImport
+		read  exchangetest.Importer
 		files map[string]string
 		cards string // names of the imported cards without tags, sorted
 		said  []string
@@ -251,7 +180,7 @@ func TestBrokenSources(t *testing.T) {
 			for name, text := range tc.files {
 				files[name] = &fstest.MapFile{Data: []byte(text)}
 			}
-			sum := s.importSource(tc.read, files, exchange.Options{Label: "x"})
+			sum := s.Import(tc.read, files, exchange.Options{Label: "x"})
 			for _, said := range tc.said {
 				if !strings.Contains(sum.String(), said) {
 					t.Errorf("%q is missing from\n%s", said, sum)
@@ -295,12 +224,12 @@ func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := fstest.MapFS{"5e-SRD-Spells.json": {Data: []byte(`[{"index": "light", "name": "Light", "desc": ["A glow."]}]`)}}
-	s.importSource(srd.Import, files, exchange.Options{Label: "x"})
+	s.Import(srd.Import, files, exchange.Options{Label: "x"})
 	if _, text, _ := s.Content("user", "Light"); text != "<p>ours</p>" {
 		t.Errorf("Light reads %q", text)
 	}
 	files["5e-SRD-Spells.json"].Data = []byte(`[{"index": "light", "name": "Light", "desc": ["A gleam."]}]`)
-	sum := s.importSource(srd.Import, files, exchange.Options{Label: "x"})
+	sum := s.Import(srd.Import, files, exchange.Options{Label: "x"})
 	if c, text, _ := s.Content("user", ":srd-spell-light"); c.Name != "Light (spell)" ||
 		!strings.Contains(text, "gleam") || sum.Updated != 1 {
 		t.Errorf("%q reads %q: %s", c.Name, text, exchangetest.FirstLine(sum))
@@ -308,7 +237,7 @@ func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 }
 
 func TestEmptySources(t *testing.T) {
-	for name, read := range map[string]sourceImport{"srd": srd.Import, "light": light.Import, "ranvier": ranvier.Import} {
+	for name, read := range map[string]exchangetest.Importer{"srd": srd.Import, "light": light.Import, "ranvier": ranvier.Import} {
 		s := newScene(t)
 		if sum, err := read(t.Context(), s.Canon, s.As("admin"), fstest.MapFS{"notes.txt": {}},
 			exchange.Options{}); err == nil {
@@ -329,7 +258,7 @@ func FuzzSources(f *testing.F) {
 		files := fstest.MapFS{"5e-SRD-Monsters.json": {Data: text}, "a/manifest.yml": {Data: []byte("title: A")},
 			"a/rooms.yml": {Data: text}, "a/npcs.yml": {Data: text}, "a/items.yml": {Data: text}}
 		s := newScene(t)
-		for _, read := range []sourceImport{srd.Import, light.Import, ranvier.Import} {
+		for _, read := range []exchangetest.Importer{srd.Import, light.Import, ranvier.Import} {
 			// only panics are failures
 			_, _ = read(t.Context(), s.Canon, s.As("admin"), files, exchange.Options{Level: access.LevelGM})
 		}
@@ -337,23 +266,4 @@ func FuzzSources(f *testing.F) {
 			t.Errorf("a user sees %v", got)
 		}
 	})
-}
-
-// TestLightReimportMovesExit checks two rules: an exit without a direction gets its direction from
-// the map, whose second number grows to the south; and an exit that leads elsewhere on the second
-// import has moved.
-func TestLightReimportMovesExit(t *testing.T) {
-	world := func(to string) fstest.MapFS {
-		return fstest.MapFS{"w.json": {Data: []byte(`{"nodes": {
-			"a_1": {"room": true, "name": "Yard", "grid_location": [0, 0, 0], "neighbors": {"x": {"target_id": "` + to + `", "label": "a gate"}}},
-			"b_2": {"room": true, "name": "Barn", "grid_location": [0, 1, 0], "neighbors": {}},
-			"c_3": {"room": true, "name": "Den", "grid_location": [0, 5, 0], "neighbors": {}}}}`)}}
-	}
-	s := newScene(t)
-	for to, name := range map[string]string{"b_2": "Barn", "c_3": "Den"} {
-		s.importSource(light.Import, world(to), exchange.Options{Label: "x"})
-		if got := s.linked("user", "Yard", "exit", "direction"); len(got) != 1 || got[name] != "south" {
-			t.Errorf("with the gate to the %s the yard leads to %v", name, got)
-		}
-	}
 }
