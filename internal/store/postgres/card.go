@@ -8,16 +8,10 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/store/finder"
+	"loregate/internal/store/sqlstore"
 )
-
-// trashCond returns the condition on trashed for queries that name one card: an admin's view also
-// finds cards in the trash.
-func trashCond(view access.View, alias string) string {
-	if view.Level >= access.LevelAdmin {
-		return "true"
-	}
-	return alias + ".trashed = 0"
-}
 
 // orderByLabel sorts by level, then labels that name more subjects first, then by id.
 const orderByLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
@@ -25,7 +19,7 @@ const orderByLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
 
 // FindCards returns the cards that a query names.
 func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
-	sc, ok, err := r.resolveScope(ctx, s)
+	sc, ok, err := r.Scope(ctx, s)
 	if !ok {
 		return nil, err
 	}
@@ -33,33 +27,32 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	switch {
 	case !q.ID.IsZero():
 		if s.View.Level >= access.LevelAdmin {
-			if c, known := r.prefetched.findCard(sc.args[0].(int64), q.ID); known && c != nil {
+			if c, known := r.prefetched.findCard(sc.WorldNumber(), q.ID); known && c != nil {
 				return []canon.Card{*c}, nil
 			} else if known {
 				return nil, nil
 			}
 		}
-		from, living = from+"c.id = "+sc.arg(uuidOf(q.ID)), trashCond(s.View, "c")
+		from, living = from+"c.id = "+sc.Add(uuidOf(q.ID)), sqlstore.TrashCond(s.View, "c")
 	case len(q.IDs) > 0:
-		from, order = "unnest("+sc.arg(uuidsOf(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id",
+		from, order = "unnest("+sc.Add(sqlstore.RawIDs(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id",
 			" ORDER BY f.n"
 	case q.Key != "":
 		return r.findByKey(ctx, sc, s.View, q)
 	case q.Alias != "":
-		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w,
-			sc.arg(string(q.Alias))), orderByLabel
+		from, order = "aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = $1 AND a.key = "+sc.Add(string(q.Alias)), orderByLabel
 	case q.Codename != "":
-		from, order = from+"c.codename <> '' AND c.codename = "+sc.arg(q.Codename), " ORDER BY c.level, c.id LIMIT 1"
+		from, order = from+"c.codename <> '' AND c.codename = "+sc.Add(q.Codename), " ORDER BY c.level, c.id LIMIT 1"
 	case q.OldKey != "":
-		from, order = sc.formerKeyJoin(sc.arg(string(q.OldKey))), " ORDER BY old.ended DESC, c.id"
+		from, order = formerKeyJoin(&sc, sc.Add(string(q.OldKey))), " ORDER BY old.ended DESC, c.id"
 	case !q.TrashRoot.IsZero():
-		root := sc.arg(uuidOf(q.TrashRoot))
+		root := sc.Add(uuidOf(q.TrashRoot))
 		from, living, order = from+"c.trash_root = "+root, "c.trashed <> 0", " ORDER BY c.id <> "+root+", c.key, c.id"
 	default:
 		return nil, nil
 	}
-	return r.queryCards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w,
-		living, sc.visibleCond("c"), order), sc.args...)
+	return r.QueryCards(ctx, sc.World, fmt.Sprintf("SELECT %s FROM %s AND c.w = $1 AND %s AND %s%s", dialect.Columns.Card, from,
+		living, sc.Visible("c"), order), sc.Args...)
 }
 
 // smallBody is the largest body, in bytes, that is read along with its card.
@@ -68,26 +61,27 @@ const smallBody = 16 << 10
 // findByKey returns the living cards with a key, in the order of orderByLabel. Usually one card has
 // the key, so sorting here is cheap. For a query with Prefetch it also reads the data that is
 // needed next, to save a round trip: the bodies, and whether the cards have visible children.
-func (r *reader) findByKey(ctx context.Context, sc *scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
-	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(q.Key)), sc.w,
-		sc.visibleCond("c"))
-	if r.writes != nil || !q.Prefetch { // writes of the transaction may change both
-		cards, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+from, sc.args...)
+func (r *reader) findByKey(ctx context.Context, sc sqlstore.Scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
+	from := "c.key = " + sc.Add(string(q.Key)) + " AND " + sc.Living("c")
+	if r.Writes() || !q.Prefetch { // writes of the transaction may change both
+		cards, err := r.QueryCards(ctx, sc.World, "SELECT "+dialect.Columns.Card+" FROM cards c WHERE "+from, sc.Args...)
 		slices.SortFunc(cards, canon.CompareHomonyms)
 		return cards, err
 	}
 	var bodies [][]byte
 	var parents []bool
-	cards, err := r.queryCardsWith(ctx, sc.id,
-		func(r row) { bodies, parents = append(bodies, r.bytesAt(0)), append(parents, r.boolAt(1)) },
+	cards, err := r.QueryCardsWith(ctx, sc.World,
+		func(_ canon.Card, r sqlstore.Row) {
+			bodies, parents = append(bodies, r.Bytes(sqlstore.CardWidth)), append(parents, r.Int(sqlstore.CardWidth+1) != 0)
+		},
 		fmt.Sprintf(`SELECT %s, b.body, EXISTS (SELECT FROM cards k WHERE k.parent = c.id AND %s)
 			FROM cards c LEFT JOIN bodies b ON b.w = c.w AND b.hash = c.content AND c.size <= %d WHERE %s`,
-			cardColumns, sc.livingCond("k"), smallBody, from), sc.args...)
+			dialect.Columns.Card, sc.Living("k"), smallBody, from), sc.Args...)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range cards {
-		w := sc.args[0].(int64)
+		w := sc.WorldNumber()
 		if bodies[i] != nil {
 			put(&r.prefetched.bodies, bodyRef{w, c.Content}, bodies[i])
 		}
@@ -99,26 +93,83 @@ func (r *reader) findByKey(ctx context.Context, sc *scope, view access.View, q c
 
 // formerKeyJoin returns a join of the cards that had the key and now have another key, with the
 // time at which a version visible to the caller last had it.
-func (sc *scope) formerKeyJoin(key string) string {
+func formerKeyJoin(sc *sqlstore.Scope, key string) string {
 	return fmt.Sprintf(`(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
-			SELECT v.card, v.to_seq FROM versions v WHERE v.w = %[1]s AND v.key = %[2]s AND %[3]s
+			SELECT v.card, v.to_seq FROM versions v WHERE v.w = $1 AND v.key = %[1]s AND %[2]s
 			UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
-			WHERE v.w = %[1]s AND v.key = %[2]s AND v.key <> '' AND %[3]s) v GROUP BY v.card) old JOIN cards c ON c.id = old.card AND c.key <> %[2]s`,
-		sc.w, key, sc.visibleCond("v"))
+			WHERE v.w = $1 AND v.key = %[1]s AND v.key <> '' AND %[2]s) v GROUP BY v.card) old JOIN cards c ON c.id = old.card AND c.key <> %[1]s`,
+		key, sc.Visible("v"))
+}
+
+// Cards lists cards that are not in the trash.
+func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
+	switch {
+	case finder.AnswersListing(f):
+	case f.NotName != "":
+		return r.listExceptNames(ctx, s, f, p)
+	case f.Below != "" && s.View.Level >= access.LevelAdmin && onlyBelow(f):
+		w, err := r.WorldNumber(ctx, s.World)
+		if err != nil {
+			return nil, canon.Total{}, err
+		}
+		if list, known := r.prefetched.cardsUnder(w, f.Below); known {
+			list = slices.DeleteFunc(list, func(c canon.Card) bool { return c.Key == f.Below })
+			return list[min(max(p.Offset, 0), len(list)):min(max(p.Offset, 0)+max(p.Limit, 0), len(list))],
+				canon.Total{Count: len(list)}, nil
+		}
+	}
+	return r.Reader.Cards(ctx, s, f, p)
+}
+
+// onlyBelow reports whether a filter selects cards only by Below, sorted by name.
+func onlyBelow(f canon.Filter) bool {
+	byName := f.Sort == "" || f.Sort == canon.SortName
+	f.Below = ""
+	return byName && !f.Narrows()
+}
+
+// listExceptNames is Cards for a filter with NotName, a glob that the database cannot match: it
+// reads all names in order, and complete cards only for the page.
+func (r *reader) listExceptNames(ctx context.Context, s canon.Visibility, f canon.Filter,
+	p canon.Page) ([]canon.Card, canon.Total, error) {
+	sc, ok, err := r.Scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	columns, order := sqlstore.OrderBy(f.Sort)
+	var rids []int64
+	n, offset, limit := 0, max(p.Offset, 0), max(p.Limit, 0)
+	rows := r.c.Query(ctx, "SELECT "+columns+", c.name FROM cards c WHERE "+sc.Living("c")+sc.FilterCards(f)+" ORDER BY "+order,
+		sc.Args...)
+	for rows.Next() && (n <= canon.CountCap || len(rids) < limit) {
+		if markup.MatchGlob(f.NotName, rows.Text(strings.Count(columns, ",")+1)) {
+			continue
+		}
+		if n++; n > offset && len(rids) < limit {
+			rids = append(rids, rows.Int(0))
+		}
+	}
+	if err := rows.Close(); err != nil || len(rids) == 0 {
+		return nil, sqlstore.CappedTotal(n), err
+	}
+	list, err := r.QueryCards(ctx, sc.World, "SELECT "+dialect.Columns.Card+
+		" FROM unnest($1::bigint[]) WITH ORDINALITY f (rid, n) JOIN cards c ON c.rid = f.rid ORDER BY f.n", rids)
+	return list, sqlstore.CappedTotal(n), err
 }
 
 // Descendants walks the tree generation by generation. Rows of a generation sort by the place of
 // their parent, then by their own place among the siblings.
 func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int,
 	p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.resolveScope(ctx, s)
+	sc, ok, err := r.Scope(ctx, s)
 	if !ok || depth <= 0 {
 		return nil, canon.Total{}, err
 	}
-	if depth == 1 && r.prefetched.leaves[leafRef{sc.args[0].(int64), id, s.View}] {
+	if depth == 1 && r.prefetched.leaves[leafRef{sc.WorldNumber(), id, s.View}] {
 		return nil, canon.Total{}, nil
 	}
-	root := sc.arg(uuidOf(id))
+	root := sc.Add(uuidOf(id))
 	if depth == 1 {
 		return r.listChildren(ctx, sc, root, p)
 	}
@@ -129,75 +180,49 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 			WHERE c.parent = %s AND %s AND %s
 			UNION ALL
 			SELECT c.rid, c.id, below.depth + 1, below.way || (lpad(c.created::text, 20, '0') || c.id::text) FROM below JOIN cards c ON c.parent = below.id
-			WHERE below.depth < %s AND %s)`, root, sc.livingCond("c"), sc.cardExists(root), sc.arg(int64(depth)), sc.livingCond("c"))
+			WHERE below.depth < %s AND %s)`, root, sc.Living("c"), sc.CardExists(root), sc.Add(int64(depth)), sc.Living("c"))
 	from := walk + " SELECT %s FROM below b JOIN cards c ON c.rid = b.rid"
-	n := len(sc.args)
-	list, err := r.queryCards(ctx, sc.id, fmt.Sprintf(from, cardColumns)+` ORDER BY b.depth, b.way COLLATE "C"`+
-		sc.limitOffset(p), sc.args...)
-	if err != nil {
-		return nil, canon.Total{}, err
-	}
-	if t, ok := knownTotal(p, len(list)); ok {
-		return list, t, nil
-	}
-	total, err := r.c.queryInt(ctx, fmt.Sprintf("%s SELECT count(*) FROM (SELECT FROM below LIMIT %d) t", walk,
-		canon.CountCap+1), sc.args[:n]...)
-	return list, cappedTotal(int(total)), err
+	n := len(sc.Args)
+	list, err := r.QueryCards(ctx, sc.World, fmt.Sprintf(from, dialect.Columns.Card)+` ORDER BY b.depth, b.way COLLATE "C"`+
+		sc.AddPage(p), sc.Args...)
+	return sqlstore.WithTotal(list, err, p, func() (canon.Total, error) {
+		return r.CountRows(ctx, walk+" SELECT 1 FROM below", sc.Args[:n]...)
+	})
 }
 
-func (r *reader) listChildren(ctx context.Context, sc *scope, root string,
+func (r *reader) listChildren(ctx context.Context, sc sqlstore.Scope, root string,
 	p canon.Page) ([]canon.Card, canon.Total, error) {
-	from := fmt.Sprintf(" FROM cards c WHERE c.parent = %s AND %s AND %s", root, sc.livingCond("c"), sc.cardExists(root))
-	n := len(sc.args)
+	from := " FROM cards c WHERE c.parent = " + root + " AND " + sc.Living("c") + " AND " + sc.CardExists(root)
+	n := len(sc.Args)
+	count := func() (canon.Total, error) { return r.CountRows(ctx, "SELECT 1"+from, sc.Args[:n]...) }
 	if p.Limit <= 0 {
-		total, err := r.countRows(ctx, "SELECT 1"+from, sc.args...)
+		total, err := count()
 		return nil, total, err
 	}
-	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.created, c.id"+sc.limitOffset(p),
-		sc.args...)
-	if err != nil {
-		return nil, canon.Total{}, err
-	}
-	if t, ok := knownTotal(p, len(list)); ok {
-		return list, t, nil
-	}
-	total, err := r.countRows(ctx, "SELECT 1"+from, sc.args[:n]...)
-	return list, total, err
+	list, err := r.QueryCards(ctx, sc.World, "SELECT "+dialect.Columns.Card+from+" ORDER BY c.created, c.id"+sc.AddPage(p),
+		sc.Args...)
+	return sqlstore.WithTotal(list, err, p, count)
 }
 
-// Trash lists the roots of trashed subtrees. Only an admin's view sees them.
-func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
-	sc, ok, err := r.resolveScope(ctx, s)
-	if !ok || s.View.Level < access.LevelAdmin {
-		return nil, canon.Total{}, err
+// CardsAt returns the versions that were current just after a commit.
+func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID,
+	at canon.Seq) ([]canon.Version, error) {
+	sc, ok, err := r.Scope(ctx, s)
+	if !ok || len(ids) == 0 {
+		return nil, err
 	}
-	from := fmt.Sprintf(" FROM cards c WHERE c.w = %s AND c.trashed <> 0 AND c.trash_root = c.id", sc.w)
-	n := len(sc.args)
-	list, err := r.queryCards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id"+
-		sc.limitOffset(p), sc.args...)
-	if err != nil {
-		return nil, canon.Total{}, err
-	}
-	total, err := r.countRows(ctx, "SELECT 1"+from, sc.args[:n]...)
-	return list, total, err
+	return r.QueryVersionsFor(ctx, s, fmt.Sprintf(`SELECT %s FROM unnest(%s::uuid[]) WITH ORDINALITY f (id, n) CROSS JOIN LATERAL (
+			SELECT * FROM versions v WHERE v.w = $1 AND v.card = f.id AND v.from_seq <= %s AND (v.to_seq = 0 OR v.to_seq > %[3]s) AND NOT v.trashed AND %s
+			ORDER BY v.rev DESC LIMIT 1) v
+		WHERE %s ORDER BY f.n`, dialect.Columns.Version, sc.Add(sqlstore.RawIDs(ids)), sc.Add(uint64(at)), sc.Visible("v"),
+		sc.CardExists("f.id")), sc.Args...)
 }
 
-// TypeUse counts cards by the key of their type.
-func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
-	use := map[string]int{}
-	sc, ok, err := r.resolveScope(ctx, s)
-	if !ok {
-		return use, err
+// VersionByRev finds a version regardless of its label.
+func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID,
+	rev uint32) (canon.Version, bool, error) {
+	if v := r.prefetched.version; v.World == w && v.Card == id && v.Rev == rev {
+		return v, true, nil
 	}
-	err = r.c.query(ctx, func(r row) error { use[r.textAt(0)] = int(r.intAt(1)); return nil },
-		"SELECT c.type_key, count(*) FROM cards c WHERE "+sc.livingCond("c")+" GROUP BY c.type_key", sc.args...)
-	return use, err
+	return r.Reader.VersionByRev(ctx, w, id, rev)
 }
-
-// tagListOf returns the condition that list is the card that lists the tags of bearer.
-func tagListOf(list, bearer string) string {
-	return list + ".key = " + bearer + ".key || '+" + canon.TagPart + "'"
-}
-
-// escapeLike escapes a text for use in a LIKE pattern.
-var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

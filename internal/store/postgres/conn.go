@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"loregate/internal/store/sqlstore"
 )
 
 // conn is one connection inside a transaction. One goroutine uses it at a time. Writes whose
@@ -28,7 +31,10 @@ type conn struct {
 	queued    int  // number of statements queued so far
 	analyzeAt int  // value of queued at which to update statistics; 0 for never
 	wrote     bool // a statement that may change rows was sent or queued
+	rows      rows // the result of the query that is running
 }
+
+var _ sqlstore.Conn = (*conn)(nil)
 
 type statement struct {
 	sql  string
@@ -131,12 +137,13 @@ func (c *conn) flush(ctx context.Context) error {
 	}
 	last := c.pending[len(c.pending)-1]
 	c.pending = c.pending[:len(c.pending)-1]
-	_, err := c.exec(ctx, last.sql, last.args...)
+	_, err := c.Exec(ctx, last.sql, last.args...)
 	return err
 }
 
-// sendBatch sends the queued statements and list after them. f reads the results of list.
-func (c *conn) sendBatch(ctx context.Context, list []statement, f func(pgx.BatchResults) error) (err error) {
+// startBatch sends the queued statements and list after them. The caller reads the results of list
+// and closes them.
+func (c *conn) startBatch(ctx context.Context, list []statement) (pgx.BatchResults, error) {
 	var batch pgx.Batch
 	for _, s := range c.pending {
 		batch.Queue(s.sql, s.args...)
@@ -147,24 +154,20 @@ func (c *conn) sendBatch(ctx context.Context, list []statement, f func(pgx.Batch
 		batch.Queue(s.sql, s.args...)
 	}
 	results := c.raw.SendBatch(ctx, &batch)
-	defer func() {
-		if cerr := results.Close(); err == nil {
-			err = cerr
-		}
-	}()
 	for range waiting {
 		if _, err := results.Exec(); err != nil {
-			return err
+			_ = results.Close() // returns the same error
+			return nil, err
 		}
 	}
-	return f(results)
+	return results, nil
 }
 
 // batchQuery is a query that is sent in one round trip with others.
 type batchQuery struct {
 	sql  string
 	args []any
-	f    func(row) error // called with each row; must not use the connection
+	f    func(sqlstore.Row) error // called with each row; must not use the connection
 }
 
 // queryBatch runs several queries in one round trip.
@@ -179,27 +182,26 @@ func (c *conn) queryBatch(ctx context.Context, list []batchQuery) (err error) {
 	for i, q := range list {
 		statements[i] = statement{q.sql, bindArgs(q.args)}
 	}
-	return c.sendBatch(ctx, statements, func(r pgx.BatchResults) error {
-		for _, q := range list {
-			if err := readNext(r, q.f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// readNext calls f with the rows of the next result.
-func readNext(r pgx.BatchResults, f func(row) error) error {
-	rows, err := r.Query()
+	results, err := c.startBatch(ctx, statements)
 	if err != nil {
 		return err
 	}
-	return eachRow(rows, f)
+	defer func() { err = cmp.Or(err, results.Close()) }()
+	for _, q := range list {
+		r := rows{}
+		r.raw, r.err = results.Query()
+		for err == nil && r.Next() {
+			err = q.f(&r)
+		}
+		if err = cmp.Or(err, r.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+// Exec runs a statement and returns how many rows it changed.
+func (c *conn) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	tag, err := c.run(ctx, sql, args)
 	return tag.RowsAffected(), err
 }
@@ -213,18 +215,73 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (tag pgconn.Comm
 	if len(c.pending) == 0 {
 		return c.raw.Exec(ctx, sql, args...)
 	}
-	err = c.sendBatch(ctx, []statement{{sql, args}},
-		func(r pgx.BatchResults) (err error) { tag, err = r.Exec(); return err })
-	return tag, err
+	results, err := c.startBatch(ctx, []statement{{sql, args}})
+	if err != nil {
+		return tag, err
+	}
+	tag, err = results.Exec()
+	return tag, cmp.Or(err, results.Close())
 }
 
-// row is one row of a result in PostgreSQL's binary form. It is valid only inside the callback that
-// receives it. Its columns are smallint to bigint, boolean, real and double precision, text, bytea
-// and uuid.
-type row [][]byte
+// Put queues a statement. If it fails, the next query returns the error.
+func (c *conn) Put(_ context.Context, sql string, args ...any) error {
+	c.enqueue(sql, args...)
+	return nil
+}
 
-func (r row) intAt(i int) int64 {
-	switch b := r[i]; len(b) {
+// rows is the result of a query in PostgreSQL's binary form. Its columns are smallint to bigint,
+// boolean, real and double precision, text, bytea and uuid.
+type rows struct {
+	raw   pgx.Rows
+	batch pgx.BatchResults // that the result is a part of; nil if the query was sent alone
+	row   [][]byte
+	err   error
+}
+
+// Query runs a query, after the queued statements and in one round trip with them.
+func (c *conn) Query(ctx context.Context, sql string, args ...any) sqlstore.Rows {
+	ctx, err := c.statementContext(ctx)
+	if err != nil {
+		return &rows{err: err}
+	}
+	args = bindArgs(args)
+	c.wrote = c.wrote || mayChange(sql)
+	r := &c.rows
+	*r = rows{}
+	if len(c.pending) == 0 {
+		r.raw, r.err = c.raw.Query(ctx, sql, args...)
+		return r
+	}
+	if r.batch, r.err = c.startBatch(ctx, []statement{{sql, args}}); r.err == nil {
+		r.raw, r.err = r.batch.Query()
+	}
+	return r
+}
+
+// Next reads the next row.
+func (r *rows) Next() bool {
+	if r.raw == nil || r.err != nil || !r.raw.Next() {
+		return false
+	}
+	r.row = r.raw.RawValues()
+	return true
+}
+
+// Close ends the query.
+func (r *rows) Close() error {
+	if r.raw != nil {
+		r.raw.Close()
+		r.err = cmp.Or(r.err, r.raw.Err())
+	}
+	if r.batch != nil {
+		r.err = cmp.Or(r.err, r.batch.Close())
+	}
+	r.raw, r.batch = nil, nil
+	return r.err
+}
+
+func (r *rows) Int(i int) int64 {
+	switch b := r.row[i]; len(b) {
 	case 1:
 		return int64(b[0])
 	case 2:
@@ -237,65 +294,16 @@ func (r row) intAt(i int) int64 {
 	return 0
 }
 
-func (r row) boolAt(i int) bool { return r.intAt(i) != 0 }
+func (r *rows) Text(i int) string { return string(r.row[i]) }
 
-func (r row) textAt(i int) string { return string(r[i]) }
-
-// bytesAt returns a copy; nil for NULL.
-func (r row) bytesAt(i int) []byte {
-	if r[i] == nil {
+func (r *rows) Bytes(i int) []byte {
+	if r.row[i] == nil {
 		return nil
 	}
-	return append([]byte{}, r[i]...)
+	return append([]byte{}, r.row[i]...)
 }
 
-// errStop ends a query early without failing it.
-var errStop = errors.New("stop")
-
-// query runs a statement and calls f with each row. f must not use the connection; it may return
-// errStop to end the query.
-func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
-	if ctx, err = c.statementContext(ctx); err != nil {
-		return err
-	}
-	args = bindArgs(args)
-	c.wrote = c.wrote || mayChange(sql)
-	if len(c.pending) == 0 {
-		rows, err := c.raw.Query(ctx, sql, args...)
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, f)
-	}
-	return c.sendBatch(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) error { return readNext(r, f) })
-}
-
-func eachRow(rows pgx.Rows, f func(row) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(row(rows.RawValues())); err == errStop {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// queryOne runs a query of at most one row and reports whether it returned a row.
-func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
-	err = c.query(ctx, func(r row) error {
-		found = true
-		return f(r)
-	}, sql, args...)
-	return found, err
-}
-
-// queryInt runs a query for one integer; 0 if it returns no row.
-func (c *conn) queryInt(ctx context.Context, sql string, args ...any) (n int64, err error) {
-	_, err = c.queryOne(ctx, func(r row) error { n = r.intAt(0); return nil }, sql, args...)
-	return n, err
-}
+func (r *rows) Raw(i int) []byte { return r.row[i] }
 
 // isClosed reports whether an error comes from a closed or lost connection.
 func isClosed(err error) bool {

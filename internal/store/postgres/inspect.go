@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"loregate/internal/store/sqlstore"
 )
 
 // Finding is the result of one check. Problem describes the problem and its remedy; "" means no
@@ -54,9 +56,9 @@ func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Findin
 
 func inspectServer(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "server"}
-	_, err = c.queryOne(ctx, func(r row) error {
-		f.Detail = "PostgreSQL " + r.textAt(0) + ", encoding " + r.textAt(1)
-		if r.boolAt(2) {
+	_, err = sqlstore.One(ctx, c, func(r sqlstore.Row) error {
+		f.Detail = "PostgreSQL " + r.Text(0) + ", encoding " + r.Text(1)
+		if r.Int(2) != 0 {
 			f.Problem = "this server is a standby and takes no writes; point --database at the primary"
 		}
 		return nil
@@ -69,10 +71,10 @@ func inspectServer(ctx context.Context, c *conn) (all []Finding, err error) {
 func inspectDurability(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "durability"}
 	var off, seen []string
-	err = c.query(ctx, func(r row) error {
-		seen = append(seen, r.textAt(0)+"="+r.textAt(1))
-		if r.textAt(1) == "off" || r.textAt(1) == "local" && r.textAt(0) != "synchronous_commit" {
-			off = append(off, r.textAt(0))
+	err = sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
+		seen = append(seen, r.Text(0)+"="+r.Text(1))
+		if r.Text(1) == "off" || r.Text(1) == "local" && r.Text(0) != "synchronous_commit" {
+			off = append(off, r.Text(0))
 		}
 		return nil
 	}, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name")
@@ -85,7 +87,7 @@ func inspectDurability(ctx context.Context, c *conn) (all []Finding, err error) 
 }
 
 func inspectSchema(ctx context.Context, c *conn) ([]Finding, error) {
-	n, err := c.queryInt(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied")
+	n, err := sqlstore.QueryInt(ctx, c, "SELECT max(version_id) FROM goose_db_version WHERE is_applied")
 	f := Finding{What: "migrations", Detail: fmt.Sprintf("schema %d of %d", n, schemaVersion)}
 	if n != schemaVersion {
 		f.Problem = "the schema is not this program's; start one serve of this version, which migrates"
@@ -95,8 +97,8 @@ func inspectSchema(ctx context.Context, c *conn) ([]Finding, error) {
 
 func (s *Store) inspectConnections(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "connections"}
-	_, err = c.queryOne(ctx, func(r row) error {
-		most, used, ours, mine := r.intAt(0), r.intAt(1), r.intAt(2), int64(s.cfg.Conns+1)
+	_, err = sqlstore.One(ctx, c, func(r sqlstore.Row) error {
+		most, used, ours, mine := r.Int(0), r.Int(1), r.Int(2), int64(s.cfg.Conns+1)
 		f.Detail = fmt.Sprintf("%d of %d in use, %d by Loregate; a process may open %d", used, most, ours, mine)
 		if most-used+ours < mine {
 			f.Problem = fmt.Sprintf("%d of %d connections are in use by others: raise max_connections, or lower pool.connections of each process", used-ours, most)
@@ -111,14 +113,14 @@ func (s *Store) inspectConnections(ctx context.Context, c *conn) (all []Finding,
 // open without doing anything. It does not show the statements of others.
 func inspectWaits(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "locks", Detail: "nobody waits long"}
-	err = c.query(ctx, func(r row) error {
-		pid, secs := r.intAt(0), r.intAt(1)
-		if by := r.textAt(2); by != "" {
+	err = sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
+		pid, secs := r.Int(0), r.Int(1)
+		if by := r.Text(2); by != "" {
 			f.Problem = fmt.Sprintf("session %d has waited for %d s on %s; see SELECT * FROM pg_stat_activity, and end what hangs with SELECT pg_terminate_backend(%s)", pid, secs, by, by)
 		} else {
-			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.textAt(3), secs, pid)
+			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.Text(3), secs, pid)
 		}
-		return errStop
+		return sqlstore.ErrStop
 	}, `SELECT pid, extract(epoch FROM clock_timestamp() - state_change)::bigint, coalesce((pg_blocking_pids(pid))[1]::text, ''), application_name
 		FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (
 			cardinality(pg_blocking_pids(pid)) > 0 AND state_change < clock_timestamp() - $1::bigint * interval '1 ms' OR
@@ -128,7 +130,7 @@ func inspectWaits(ctx context.Context, c *conn) (all []Finding, err error) {
 }
 
 func inspectAge(ctx context.Context, c *conn) ([]Finding, error) {
-	n, err := c.queryInt(ctx, "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
+	n, err := sqlstore.QueryInt(ctx, c, "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
 	f := Finding{What: "vacuum", Detail: fmt.Sprintf("oldest transaction %d million ago", n/1_000_000)}
 	if n > oldestXIDs {
 		f.Problem = "old rows are not cleared, and the server will stop to take writes; run VACUUM (FREEZE) and see why autovacuum does not"
@@ -138,8 +140,8 @@ func inspectAge(ctx context.Context, c *conn) ([]Finding, error) {
 
 func (s *Store) inspectTimeouts(ctx context.Context, c *conn) (all []Finding, err error) {
 	f := Finding{What: "timeouts"}
-	_, err = c.queryOne(ctx, func(r row) error {
-		f.Detail = "statement " + r.textAt(0) + ", wait for a write " + r.textAt(1) + ", idle reader " + r.textAt(2)
+	_, err = sqlstore.One(ctx, c, func(r sqlstore.Row) error {
+		f.Detail = "statement " + r.Text(0) + ", wait for a write " + r.Text(1) + ", idle reader " + r.Text(2)
 		return nil
 	}, "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')")
 	return []Finding{f}, err

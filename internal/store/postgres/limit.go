@@ -32,7 +32,7 @@ func (s *Store) Spend(ctx context.Context, list []access.Spending) ([]access.Spe
 	if err := s.beginCall(); err != nil {
 		return nil, err
 	}
-	defer s.inUse.Done()
+	defer s.calls.End()
 	var out []access.Spent
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
@@ -72,7 +72,7 @@ func (s *Store) Forget(ctx context.Context, now time.Time) error {
 	if err := s.beginCall(); err != nil {
 		return err
 	}
-	defer s.inUse.Done()
+	defer s.calls.End()
 	_, err := s.pool.Exec(ctx, "DELETE FROM spent WHERE minute < $1 AND second < $1", now.UnixNano())
 	return toFault(err)
 }

@@ -45,6 +45,7 @@ func TestPrefetchedSnapshotNeedsNoQueries(t *testing.T) {
 			t.Errorf("below the town: %v, %v", n, err)
 		}
 		r.c = &conn{steady: true}
+		r.Conn = r.c
 		if h, err := r.Head(ctx, stream); h.Seq != 1 || err != nil {
 			t.Error(h, err)
 		}
@@ -119,6 +120,7 @@ func TestFindByKeyPrefetchesBodyAndChildren(t *testing.T) {
 			t.Errorf("the large content: %d bytes, %v", len(b), err)
 		}
 		r.c = &conn{steady: true}
+		r.Conn = r.c
 		if b, _, err := r.Body(ctx, home.ID, town.Content); string(b) != string(body) || err != nil {
 			t.Errorf("%q, %v", b, err)
 		}

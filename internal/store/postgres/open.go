@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -43,6 +44,7 @@ type Config struct {
 	Upgrade bool          // migrate a database of an earlier format; otherwise Open refuses it
 	Poll    time.Duration // how often to look for other processes' writes in addition to notifications; default 500 ms
 	Search  string        // folder of this machine's search indexes; "" keeps them only in memory
+	Log     *slog.Logger  // of failures in the background; default slog.Default()
 }
 
 func (c Config) withDefaults() Config {
@@ -58,6 +60,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Poll <= 0 {
 		c.Poll = 500 * time.Millisecond
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
 	}
 	return c
 }

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
-	"loregate/internal/store/service"
+	"loregate/internal/store/sqlstore"
 )
 
 // prefetched holds data that a reader has read ahead. In a transaction every write updates it. Data
@@ -21,7 +21,6 @@ import (
 // round trips instead of ten.
 type prefetched struct {
 	worlds  map[access.WorldID]canon.World
-	tips    map[canon.StreamID]tip      // only of readers that do not write; a transaction uses tx.heads
 	repeats map[repeatRef]*canon.Repeat // nil if the key was not used
 	bodies  map[bodyRef][]byte
 	cards   map[cardRef]*canon.Card   // nil if the card does not exist
@@ -65,30 +64,31 @@ var _ canon.Prefetcher = (*reader)(nil)
 
 // Prefetch reads the given data in one round trip.
 func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
-	w, err := r.findWorldNumber(ctx, n.World)
+	w, err := r.WorldNumber(ctx, n.World)
 	if err != nil || w == 0 {
 		return err
 	}
 	var ask []batchQuery
-	add := func(f func(row) error, sql string, args ...any) { ask = append(ask, batchQuery{sql, args, f}) }
+	add := func(f func(sqlstore.Row) error, sql string, args ...any) { ask = append(ask, batchQuery{sql, args, f}) }
 	if n.Key != "" {
 		at := repeatRef{n.Account, n.Key}
 		put(&r.prefetched.repeats, at, nil)
-		add(func(row row) error { p := readRepeat(n.Account, n.Key, row); r.prefetched.repeats[at] = &p; return nil },
-			selectRepeat, n.Account, n.Key)
+		add(func(row sqlstore.Row) error {
+			p := sqlstore.ScanRepeat(n.Account, n.Key, row)
+			r.prefetched.repeats[at] = &p
+			return nil
+		},
+			sqlstore.SelectRepeat, n.Account, n.Key)
 	}
 	if n.Stream != "" {
-		reached := func(at tip) { put(&r.prefetched.tips, n.Stream, at) }
-		if t := r.writes; t != nil {
-			reached = func(at tip) { t.setTip(n.Stream, at) }
-		}
-		reached(tip{})
-		add(func(row row) error { reached(readTip(row)); return nil }, selectStream, string(n.Stream))
-		add(func(row row) error {
-			d, err := readWorld(row)
+		r.SetStream(sqlstore.StreamRow{Stream: n.Stream})
+		add(func(row sqlstore.Row) error { r.SetStream(sqlstore.ScanStream(n.Stream, row)); return nil },
+			dialect.SelectStream(), string(n.Stream))
+		add(func(row sqlstore.Row) error {
+			d, err := sqlstore.ScanWorld(row)
 			put(&r.prefetched.worlds, d.ID, d)
 			return err
-		}, selectWorlds+"WHERE i.id = $1", uuidOf(n.World))
+		}, dialect.SelectWorlds("WHERE i.id = $1"), uuidOf(n.World))
 	}
 	if len(n.Bodies) > 0 { // bodies prefetched before are no longer needed
 		r.prefetched.bodies = nil
@@ -97,19 +97,22 @@ func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 		put(&r.prefetched.bodies, bodyRef{w, h}, nil)
 	}
 	if len(n.Bodies) > 0 {
-		add(func(row row) error { r.prefetched.bodies[bodyRef{w, hashOf(row[0])}] = row.bytesAt(1); return nil },
+		add(func(row sqlstore.Row) error {
+			r.prefetched.bodies[bodyRef{w, sqlstore.ReadHash(row, 0)}] = row.Bytes(1)
+			return nil
+		},
 			"SELECT hash, body FROM bodies WHERE w = $1 AND hash = ANY($2)", w, hashesOf(n.Bodies))
 	}
-	if len(n.Below) > 0 && r.writes == nil {
+	if len(n.Below) > 0 && !r.Writes() {
 		for _, id := range n.Below {
 			put(&r.prefetched.leaves, leafRef{w, id, access.View{Level: access.LevelAll}}, true)
 		}
-		add(func(row row) error {
-			delete(r.prefetched.leaves, leafRef{w, readID[canon.CardID](row[0]), access.View{Level: access.LevelAll}})
+		add(func(row sqlstore.Row) error {
+			delete(r.prefetched.leaves, leafRef{w, sqlstore.ReadID[canon.CardID](row, 0), access.View{Level: access.LevelAll}})
 			return nil
 		},
 			"SELECT p.id FROM unnest($2::uuid[]) p (id) WHERE EXISTS (SELECT FROM cards c WHERE c.parent = p.id AND c.w = $1 AND c.trashed = 0)",
-			w, uuidsOf(n.Below))
+			w, sqlstore.RawIDs(n.Below))
 	}
 	return r.prefetchCards(ctx, ask, w, n)
 }
@@ -117,27 +120,28 @@ func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
 // prefetchCards adds the queries for cards to ask, runs all queries, and stores the cards.
 func (r *reader) prefetchCards(ctx context.Context, ask []batchQuery, w int64, n canon.Needs) error {
 	var list []canon.Card
-	var labels []labelRef
+	var labels []sqlstore.LabelRef
 	var key []int // index into n.Keys plus 1; 0 for cards requested by id
-	take := func(k int, row row) error {
-		c, l, err := scanCard(n.World, row)
+	take := func(k int, row sqlstore.Row) error {
+		c, l, err := sqlstore.ScanCard(row)
+		c.World = n.World
 		list, labels, key = append(list, c), append(labels, l), append(key, k)
 		return err
 	}
 	if len(n.Cards) > 0 {
-		ask = append(ask, batchQuery{"SELECT " + cardColumns + " FROM cards c WHERE c.w = $1 AND c.id = ANY($2)",
-			[]any{w, uuidsOf(n.Cards)},
-			func(row row) error { return take(0, row) }})
+		ask = append(ask, batchQuery{"SELECT " + dialect.Columns.Card + " FROM cards c WHERE c.w = $1 AND c.id = ANY($2)",
+			[]any{w, sqlstore.RawIDs(n.Cards)},
+			func(row sqlstore.Row) error { return take(0, row) }})
 	}
 	if len(n.Keys) > 0 {
 		ask = append(ask, batchQuery{selectBelow, []any{w, keyStrings(n.Keys), int64(maxBelow + 1)},
-			func(row row) error { return take(int(row.intAt(cardWidth)), row) }})
+			func(row sqlstore.Row) error { return take(int(row.Int(sqlstore.CardWidth)), row) }})
 	}
 	if err := r.c.queryBatch(ctx, ask); err != nil {
 		r.prefetched = prefetched{cleared: r.prefetched.cleared}
 		return err
 	}
-	if err := r.resolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
+	if err := r.ResolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
 		return err
 	}
 	for _, id := range n.Cards {
@@ -163,7 +167,7 @@ func (r *reader) prefetchCards(ctx context.Context, ask []batchQuery, w int64, n
 
 // selectBelow returns, for each of some keys, up to $3 living cards with that key or a key below
 // it. As in a filter by prefix, the index is scanned by the range around both.
-const selectBelow = "SELECT " + cardColumns + `, k.n FROM unnest($2::text[]) WITH ORDINALITY k (key, n) CROSS JOIN LATERAL (SELECT * FROM cards c
+var selectBelow = "SELECT " + dialect.Columns.Card + `, k.n FROM unnest($2::text[]) WITH ORDINALITY k (key, n) CROSS JOIN LATERAL (SELECT * FROM cards c
 	WHERE c.w = $1 AND c.trashed = 0 AND c.key >= k.key AND c.key < k.key || ',' AND (c.key = k.key OR c.key >= k.key || '+') LIMIT $3) c`
 
 func put[K comparable, V any](m *map[K]V, k K, v V) {
@@ -322,4 +326,4 @@ func selfAndAbove(key markup.Key) iter.Seq[markup.Key] {
 }
 
 // storedTime returns a time as it is read back from the database.
-func storedTime(t time.Time) time.Time { return service.Time(service.Millis(t)) }
+func storedTime(t time.Time) time.Time { return sqlstore.Time(sqlstore.Millis(t)) }

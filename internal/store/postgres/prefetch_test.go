@@ -13,6 +13,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/store/sqlstore"
 	"loregate/internal/store/storetest"
 )
 
@@ -60,7 +61,8 @@ func TestPrefetchedDataMatchesDatabase(t *testing.T) {
 	}
 	compare := func(t *testing.T, tx *tx) {
 		t.Helper()
-		plain := &reader{s: s, c: tx.c, writes: tx}
+		plain := newReader(s, tx.c)
+		sqlstore.NewTx(&plain.Reader)
 		for i := range 9 {
 			id := storetest.CardID(i + 1)
 			got, _, err := canon.First(tx.FindCards(ctx, all, canon.CardQuery{ID: id}))
@@ -169,15 +171,17 @@ func TestPrefetchedCommitNeedsNoQueries(t *testing.T) {
 		if err := tx.Append(ctx, commit); err != nil { // the first commit of a stream queries its number
 			return err
 		}
-		tx.heads = nil
+		tx.ForgetStreams()
 		if err := tx.Prefetch(ctx, canon.Needs{World: home.ID, Stream: stream, Account: "ann", Key: "k",
 			Cards: []canon.CardID{c.ID}, Keys: []markup.Key{c.Key}}); err != nil {
 			return err
 		}
 		there := tx.c
 		tx.c = &conn{steady: true} // has no connection: a query panics
+		tx.Conn = tx.c
 		errs := []error{commitOf(t, tx, c, stream)}
-		there.pending, tx.c = append(there.pending, tx.c.pending...), there
+		there.pending = append(there.pending, tx.c.pending...)
+		tx.c, tx.Conn = there, there
 		return errors.Join(errs...)
 	})
 	if err != nil {
@@ -227,23 +231,22 @@ func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 func TestPrefixUsesBoundedIndexRange(t *testing.T) {
 	s := openNew(t)
 	err := s.write(t.Context(), func(tx *tx) error { // enough rows for one index to be better than another
-		_, err := tx.c.exec(t.Context(), `INSERT INTO cards (w, id, parent, part, codename, type, type_key, size, length, own, name, key, fold, level, label,
+		_, err := tx.c.Exec(t.Context(), `INSERT INTO cards (w, id, parent, part, codename, type, type_key, size, length, own, name, key, fold, level, label,
 				rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
 			SELECT 1, gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 'part', '', 'RichText', 'rich_text', 0, 0, '', 'town+' || n, 'town+' || n, 'town+' || n, 1, 0,
 				1, 1, 1, 1, n, 'ann', n, 'ann', n, 0, '00000000-0000-0000-0000-000000000000', 0 FROM generate_series(1, 3000) n`)
 		if err == nil {
-			_, err = tx.c.exec(t.Context(), "ANALYZE cards")
+			_, err = tx.c.Exec(t.Context(), "ANALYZE cards")
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := &scope{sql: &sql{}, top: access.LevelGM}
-	sc.w = sc.arg(int64(1))
-	where := sc.filterCards(canon.Filter{Prefix: "town"}) // matches many cards, of which one page is read
+	sc := sqlstore.Scope{Dialect: dialect, Args: sqlstore.Args{int64(1)}, Top: access.LevelGM}
+	where := sc.FilterCards(canon.Filter{Prefix: "town"}) // matches many cards, of which one page is read
 	wantBoundedRange(t, s, "SELECT c.rid FROM cards c WHERE c.w = $1 AND c.level = 1 AND c.trashed = 0"+where+
-		" ORDER BY c.key, c.id LIMIT 10", sc.args...)
+		" ORDER BY c.key, c.id LIMIT 10", sc.Args...)
 	wantBoundedRange(t, s, selectBelow, int64(1), []string{"town+hall"}, int64(maxBelow))
 }
 
@@ -251,7 +254,7 @@ func wantBoundedRange(t *testing.T, s *Store, query string, args ...any) {
 	t.Helper()
 	var plan []string
 	err := s.read(t.Context(), func(c *conn) error {
-		return c.query(t.Context(), func(r row) error { plan = append(plan, r.textAt(0)); return nil }, "EXPLAIN "+query,
+		return sqlstore.Each(t.Context(), c, func(r sqlstore.Row) error { plan = append(plan, r.Text(0)); return nil }, "EXPLAIN "+query,
 			args...)
 	})
 	if err != nil {

@@ -8,32 +8,28 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
-	"loregate/internal/store/service"
+	"loregate/internal/store/sqlstore"
 )
 
 // PutCard writes a card's row. It first checks that its name and codename are free: while the
 // writer lock is held nobody can take them, and a failing statement would abort the whole
 // transaction.
 func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
-	w, err := t.ensureWorldNumber(ctx, c.World)
-	if err != nil {
-		return err
-	}
-	level, label, err := t.ensureLabelNumbers(ctx, w, c.Label)
+	w, of, err := t.EnsureLabel(ctx, c.World, c.Label)
 	if err != nil {
 		return err
 	}
 	if !c.Trashed() {
-		if err := t.checkNameFree(ctx, w, level, label, c); err != nil {
+		if err := t.checkNameFree(ctx, w, of, c); err != nil {
 			return err
 		}
 	}
 	t.c.enqueue(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)),
-		hashBytes(c.Content), int64(c.Size), int64(c.Length),
-		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev),
+		sqlstore.HashValue(c.Content), int64(c.Size), int64(c.Length),
+		sqlstore.JSONValue(c.Fields), sqlstore.OwnText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), of.Level, of.Label, int64(c.Rev),
 		int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
-		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
-		service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
+		sqlstore.Millis(c.CreatedAt), string(c.CreatedBy), sqlstore.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
+		sqlstore.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)
 	t.reindexCard(w, c.ID)
 	t.prefetched.noteCard(w, c)
@@ -41,12 +37,12 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 }
 
 // checkNameFree refuses a card if another card has its name or codename.
-func (t *tx) checkNameFree(ctx context.Context, w, level, label int64, c canon.Card) error {
+func (t *tx) checkNameFree(ctx context.Context, w int64, of sqlstore.LabelRef, c canon.Card) error {
 	taken, known := t.prefetched.isNameTaken(w, c)
 	if !known {
-		n, err := t.c.queryInt(ctx, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
+		n, err := sqlstore.QueryInt(ctx, t.c, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
 			UNION ALL SELECT 1 FROM cards WHERE w = $1 AND codename = $3 AND codename <> '' AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6 LIMIT 1`,
-			w, string(c.Key), c.Codename, level, label, uuidOf(c.ID))
+			w, string(c.Key), c.Codename, of.Level, of.Label, uuidOf(c.ID))
 		if err != nil {
 			return err
 		}
@@ -58,12 +54,8 @@ func (t *tx) checkNameFree(ctx context.Context, w, level, label int64, c canon.C
 	return nil
 }
 
-const putCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, fold, level, label,
-	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
-	ON CONFLICT (w, id) DO UPDATE SET parent = $3, part = $4, codename = $5, type = $6, type_key = $7, content = $8, size = $9, length = $10,
-	fields = $11, own = $12, name = $13, key = $14, fold = $15, level = $16, label = $17, rev = $18, c1 = $19, c2 = $20, c3 = $21, created = $22,
-	created_by = $23, updated = $24, updated_by = $25, seq = $26, trashed = $27, trash_root = $28, sort = $29`
+var putCard = sqlstore.Upsert("cards", 2, "w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, "+
+	"key, fold, level, label, rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort")
 
 // putAliases replaces a card's aliases.
 func (t *tx) putAliases(w int64, c canon.Card) {
@@ -80,63 +72,23 @@ func (t *tx) putAliases(w int64, c canon.Card) {
 	}
 }
 
+// PutVersion writes a version.
 func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
-	w, err := t.ensureWorldNumber(ctx, v.World)
-	if err != nil {
-		return err
-	}
-	level, label, err := t.ensureLabelNumbers(ctx, w, v.Label)
-	if err != nil {
-		return err
-	}
-	wasLevel, wasLabel := int64(0), int64(0)
-	if v.Former.Name != "" {
-		if wasLevel, wasLabel, err = t.ensureLabelNumbers(ctx, w, v.Former.Label); err != nil {
-			return err
-		}
-	}
-	t.c.enqueue(`INSERT INTO versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key,
-			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
-		ON CONFLICT (w, card, rev) DO UPDATE SET from_seq = $4, to_seq = $5, c1 = $6, c2 = $7, c3 = $8, level = $9, label = $10, name = $11, key = $12,
-			type = $13, type_key = $14, content = $15, size = $16, length = $17, fields = $18, trashed = $19, purged = $20, at = $21, by = $22, op = $23, change = $24,
-			was_name = $25, was_key = $26, was_level = $27, was_label = $28`,
-		w, uuidOf(v.Card), int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]),
-		int64(v.Counts[2]),
-		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content),
-		int64(v.Size), int64(v.Length),
-		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change),
-		v.Former.Name, string(markup.KeyOf(v.Former.Name)), wasLevel, wasLabel)
+	err := t.Tx.PutVersion(ctx, v)
 	v.At = storedTime(v.At)
 	t.prefetched.version = v
-	return nil
-}
-
-// endState ends the current version, link or layer at a commit. It does nothing if there is none.
-func (t *tx) endState(ctx context.Context, w access.WorldID, update string, id [16]byte, to canon.Seq) error {
-	n, err := t.findWorldNumber(ctx, w)
-	if err == nil && n != 0 {
-		t.c.enqueue(update, n, id, uint64(to))
-	}
 	return err
 }
 
+// EndVersion ends the current version of a card at a commit.
 func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
 	t.prefetched.version = canon.Version{}
-	return t.endState(ctx, w, "UPDATE versions SET to_seq = $3 WHERE w = $1 AND card = $2 AND to_seq = 0", uuidOf(id), to)
-}
-
-func (t *tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
-	return t.endState(ctx, w, "UPDATE links SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
-}
-
-func (t *tx) EndLayer(ctx context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
-	return t.endState(ctx, w, "UPDATE layers SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
+	return t.Tx.EndVersion(ctx, w, id, to)
 }
 
 // PutRefs replaces all references from a card.
 func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
-	n, err := t.ensureWorldNumber(ctx, w)
+	n, err := t.EnsureWorld(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -184,73 +136,15 @@ func refRowsOf(refs []canon.Ref) (r refRows) {
 	return r
 }
 
-func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
-	w, err := t.ensureWorldNumber(ctx, l.World)
-	if err != nil {
-		return err
-	}
-	level, label, err := t.ensureLabelNumbers(ctx, w, l.Label)
-	if err != nil {
-		return err
-	}
-	var time any // the link's value in the clock index that LinkMax uses
-	if n, ok := l.Integer(canon.ClockAttr); ok && l.Kind == canon.ClockKind {
-		time = n
-	}
-	t.c.enqueue(`INSERT INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, kind = $5, from_card = $6, to_card = $7, attrs = $8, level = $9, label = $10, at = $11, clock = $12`,
-		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), l.Kind, uuidOf(l.From), uuidOf(l.To), jsonBytes(l.Attrs), level,
-		label, service.Millis(l.At), time)
-	return nil
-}
-
-func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
-	w, err := t.ensureWorldNumber(ctx, l.World)
-	if err != nil {
-		return err
-	}
-	level, label, err := t.ensureLabelNumbers(ctx, w, l.Label)
-	if err != nil {
-		return err
-	}
-	t.c.enqueue(`INSERT INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, card = $5, kind = $6, text = $7, from_tick = $8, to_tick = $9, level = $10, label = $11, at = $12`,
-		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), uuidOf(l.Card), l.Kind, l.Text, l.FromTick, l.ToTick, level, label,
-		service.Millis(l.At))
-	return nil
-}
-
-// PutEvent writes the event of a commit.
-func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
-	w, err := t.ensureWorldNumber(ctx, e.World)
-	if err != nil {
-		return err
-	}
-	level, label, err := t.ensureLabelNumbers(ctx, w, e.Label)
-	if err != nil {
-		return err
-	}
-	t.c.enqueue(`INSERT INTO events (w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation, key, version, payload, level, label)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-		ON CONFLICT (w, seq) DO UPDATE SET id = $3, at = $4, by = $5, op = $6, type = $7, scope = $8, actor_kind = $9, actor = $10, correlation = $11,
-			causation = $12, key = $13, version = $14, payload = $15, level = $16, label = $17`,
-		w, uint64(e.Seq), uuidOf(e.ID), service.Millis(e.At), string(e.By), e.Op, e.Type, e.Scope, e.Actor.Kind, e.Actor.ID,
-		e.Correlation, e.Causation,
-		e.Key, int64(e.Version), jsonBytes(e.Payload), level, label)
-	return nil
-}
-
 // Discard deletes rows of the large tables first; Clear deletes the rest.
 func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
-	w, err := t.findWorldNumber(ctx, id)
+	w, err := t.WorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return false, err
 	}
 	t.prefetched.clearWorld(w)
 	for _, table := range []string{"bodies", "refs", "links", "layers", "versions", "aliases", "cards", "docs"} {
-		n, err := t.c.exec(ctx,
+		n, err := t.c.Exec(ctx,
 			fmt.Sprintf("DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE w = $1 LIMIT $2))", table), w, rows)
 		if err != nil {
 			return false, fmt.Errorf("discard %s: %w", table, err)
@@ -262,24 +156,15 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	if err := t.Clear(ctx, id); err != nil {
 		return false, err
 	}
-	stream := canon.WorldStream(id)
-	at, err := t.readHead(ctx, stream)
-	if err != nil {
+	if err := t.DiscardStream(ctx, id, w); err != nil {
 		return false, err
 	}
-	t.c.enqueue("DELETE FROM commits WHERE s = $1", at.n)
-	t.c.enqueue("DELETE FROM streams WHERE s = $1", at.n)
-	t.c.enqueue("DELETE FROM repeats WHERE stream = $1", string(stream))
-	t.c.enqueue("DELETE FROM searched WHERE w = $1", w)
-	t.c.enqueue("DELETE FROM labels WHERE w = $1", w)
-	t.c.enqueue("DELETE FROM label_subjects WHERE w = $1", w)
-	t.setTip(stream, tip{})
 	return false, t.c.flush(ctx)
 }
 
 // Clear empties the projected tables. The world keeps its number and therefore its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
-	w, err := t.findWorldNumber(ctx, id)
+	w, err := t.WorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return err
 	}

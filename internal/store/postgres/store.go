@@ -12,18 +12,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/store/finder"
 	"loregate/internal/store/group"
-	"loregate/internal/store/service"
+	"loregate/internal/store/sqlstore"
 )
 
 // Store is a canon.Store in one PostgreSQL database. Several Stores, in one process or in
 // many, may have the same database open.
 type Store struct {
-	*service.Service // the tables outside the canon
+	*sqlstore.Service // the tables outside the canon
 
 	cfg  Config
 	pool *pgxpool.Pool
@@ -33,16 +32,14 @@ type Store struct {
 	writes *group.Group[*tx]
 
 	closed sync.Once
-	inUse  sync.WaitGroup // reads and writes under way
-	mu     sync.Mutex     // guards shut, and inUse against Close
-	shut   bool
+	calls  sqlstore.Calls
 
 	damaged atomic.Pointer[error] // the damage that was found; nil if none
 	refused atomic.Pointer[error] // why the server refused the last write; nil if it did not
 
 	spares spares
 	watch  watch
-	known  permanentCache
+	caches sqlstore.Caches
 	finder *finder.Finder
 }
 
@@ -67,10 +64,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open the database: %w", toFault(err))
 	}
-	s.Service = service.New(serviceDatabase{s})
+	s.Service = sqlstore.NewService(serviceDatabase{s})
 	s.spares.init(pool)
 	s.watch.init(s)
-	s.finder = &finder.Finder{Library: newLibrary(s)}
+	s.finder = newFinder(s)
 	s.writes = group.New(&writer{s: s})
 	return s, nil
 }
@@ -101,12 +98,9 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 
 // beginCall counts a call as running, or refuses it after Close.
 func (s *Store) beginCall() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.shut {
+	if !s.calls.Begin() {
 		return errClosed
 	}
-	s.inUse.Add(1)
 	return nil
 }
 
@@ -121,7 +115,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	if err := s.beginCall(); err != nil {
 		return err
 	}
-	defer s.inUse.Done()
+	defer s.calls.End()
 	p, err := s.spares.takeConn(ctx)
 	if err != nil {
 		return toFault(err)
@@ -151,10 +145,7 @@ func (s *Store) Close() error {
 	var err error
 	s.closed.Do(func() {
 		err = s.finder.Library.Close()
-		s.mu.Lock()
-		s.shut = true
-		s.mu.Unlock()
-		s.inUse.Wait()
+		s.calls.Close()
 		s.writes.Close()
 		s.watch.close()
 		s.spares.close()
@@ -165,51 +156,19 @@ func (s *Store) Close() error {
 
 // reader is a canon.Reader on one snapshot.
 type reader struct {
-	finder.SnapshotFinder
-	s          *Store
+	sqlstore.Reader
 	c          *conn
-	writes     *tx // the transaction that the reader belongs to; nil on a read connection
 	prefetched prefetched
 }
 
 func newReader(s *Store, c *conn) *reader {
-	r := &reader{s: s, c: c}
+	r := &reader{Reader: sqlstore.NewReader(c, dialect, &s.caches), c: c}
 	r.SnapshotFinder = s.finder.Bind(r)
 	return r
 }
 
 var _ canon.Reader = (*reader)(nil)
 var _ canon.Tx = (*tx)(nil)
-
-// permanentCache caches rows that never change once they are committed. Rows that a transaction has
-// not committed yet are added only when it is durable.
-type permanentCache struct {
-	worlds sync.Map // access.WorldID -> int64
-	labels sync.Map // int64 -> access.Label
-	names  sync.Map // labelText -> int64
-}
-
-type labelText struct {
-	w    int64
-	text string
-}
-
-// findWorldNumber returns the number of a world; 0 if the store does not know the world.
-func (r *reader) findWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
-	if w, ok := r.s.known.worlds.Load(id); ok {
-		return w.(int64), nil
-	}
-	if r.writes != nil {
-		if w, ok := r.writes.worlds[id]; ok {
-			return w, nil
-		}
-	}
-	w, err := r.c.queryInt(ctx, "SELECT w FROM world_ids WHERE id = $1", uuidOf(id))
-	if err == nil && w != 0 && r.writes == nil {
-		r.s.known.worlds.Store(id, w)
-	}
-	return w, err
-}
 
 // noteWrite stores the error of a write that the server refused because it has no room or is
 // read-only.
@@ -229,7 +188,7 @@ func (s *Store) Writable(ctx context.Context) error {
 	}
 	at := 0
 	if err := s.read(ctx, func(c *conn) error {
-		_, err := c.queryOne(ctx, func(r row) error { at = int(r.intAt(0)); return nil }, "SELECT format FROM writer")
+		_, err := sqlstore.One(ctx, c, func(r sqlstore.Row) error { at = int(r.Int(0)); return nil }, "SELECT format FROM writer")
 		return err
 	}); err != nil {
 		return err
@@ -241,7 +200,7 @@ func (s *Store) Writable(ctx context.Context) error {
 		return nil
 	}
 	err := s.write(ctx, func(t *tx) error {
-		_, err := t.c.exec(ctx, "UPDATE writer SET n = n")
+		_, err := t.c.Exec(ctx, "UPDATE writer SET n = n")
 		return err
 	})
 	if err == nil {
@@ -260,7 +219,7 @@ type Stats struct {
 // Stats measures the store.
 func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	err = s.read(ctx, func(c *conn) (err error) {
-		st.Bytes, err = c.queryInt(ctx, "SELECT pg_database_size(current_database())")
+		st.Bytes, err = sqlstore.QueryInt(ctx, c, "SELECT pg_database_size(current_database())")
 		return err
 	})
 	st.Conns, st.Queued = int(s.pool.Stat().TotalConns()), s.writes.Waiting()
@@ -272,8 +231,8 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 // rebuild.
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(ctx, func(r row) error {
-			faults = append(faults, "index "+r.textAt(0)+" is not valid; rebuild it with REINDEX")
+		return sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
+			faults = append(faults, "index "+r.Text(0)+" is not valid; rebuild it with REINDEX")
 			return nil
 		},
 			"SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1")

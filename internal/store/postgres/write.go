@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"loregate/internal/access"
-	"loregate/internal/canon"
 	"loregate/internal/search"
 	"loregate/internal/store/group"
+	"loregate/internal/store/sqlstore"
 )
 
 // write runs f in a transaction and returns when it is durable or undone.
@@ -22,7 +22,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	if err := s.beginCall(); err != nil {
 		return err
 	}
-	defer s.inUse.Done()
+	defer s.calls.End()
 	if err := s.damaged.Load(); err != nil {
 		return *err
 	}
@@ -32,8 +32,8 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 		return f(t)
 	})
 	if err == nil {
-		t.updateCaches()
-		t.scrubFiles(ctx)
+		t.Committed(func(id access.WorldID, w int64) { s.finder.Library.Changed(search.ID(id), t.touched[w]) })
+		sqlstore.Scrub(ctx, s.finder, s.cfg.Log, t.scrubbed)
 	}
 	return toFault(err)
 }
@@ -75,7 +75,7 @@ func (w *writer) begin() error {
 	// others wait for the writer lock
 	w.c.enqueueBeforeLock("SET LOCAL idle_in_transaction_session_timeout = " + millisText(2*w.s.cfg.Wait))
 	format := 0
-	_, err := w.c.queryOne(context.Background(), func(r row) error { format = int(r.intAt(0)); return nil },
+	_, err := sqlstore.One(context.Background(), w.c, func(r sqlstore.Row) error { format = int(r.Int(0)); return nil },
 		"SELECT format FROM writer FOR UPDATE")
 	if err == nil {
 		err = checkFormat(format)
@@ -100,8 +100,8 @@ func (w *writer) Save() error {
 
 // StartWrite implements group.Conn.
 func (w *writer) StartWrite() *tx {
-	t := &tx{reader: reader{s: w.s, c: w.c}}
-	t.writes, t.SnapshotFinder = t, w.s.finder.Bind(&t.reader)
+	t := &tx{reader: reader{Reader: sqlstore.NewReader(w.c, dialect, &w.s.caches), c: w.c}}
+	t.Tx, t.SnapshotFinder = sqlstore.NewTx(&t.Reader), w.s.finder.Bind(&t.reader)
 	return t
 }
 
@@ -109,7 +109,7 @@ func (w *writer) StartWrite() *tx {
 // the transaction panics. If no other write waits, the last statements of a single write are sent
 // together with the commit.
 func (w *writer) EndWrite(t *tx, err error, first, alone bool) error {
-	t.c = nil
+	t.c, t.Conn = nil, nil
 	if err != nil {
 		return err
 	}
@@ -175,22 +175,7 @@ func (w *writer) Close() {
 // tx is a canon.Tx: it writes, and reads its own writes.
 type tx struct {
 	reader
-	worlds map[access.WorldID]int64
-	labels map[labelText]int64
-
-	// heads of streams read or written: while the writer lock is held, nobody else moves them
-	heads    map[canon.StreamID]tip
+	sqlstore.Tx
 	touched  map[int64]int64  // by world number: how many cards are to be indexed again
 	scrubbed []access.WorldID // worlds whose index files must be rewritten without erased text
-}
-
-// updateCaches adds the committed rows to the caches and reports changes to the search index.
-func (t *tx) updateCaches() {
-	for id, w := range t.worlds {
-		t.s.known.worlds.Store(id, w)
-		t.s.finder.Library.Changed(search.ID(id), t.touched[w])
-	}
-	for name, label := range t.labels {
-		t.s.known.names.Store(name, label)
-	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/store/sqlstore"
 )
 
 // maxFaults limits the faults that a check reports.
@@ -26,11 +26,11 @@ func checkStart(ctx context.Context, c *conn, cfg Config) error {
 	within, cancel := context.WithTimeout(ctx, cfg.Check)
 	defer cancel()
 	found := ""
-	err := c.query(within, func(r row) error {
-		if found = r.textAt(0); found == "ok" {
+	err := sqlstore.Each(within, c, func(r sqlstore.Row) error {
+		if found = r.Text(0); found == "ok" {
 			found = ""
 		}
-		return errStop
+		return sqlstore.ErrStop
 	}, "PRAGMA quick_check(1)")
 	switch {
 	case found != "":
@@ -63,8 +63,8 @@ func checkIntegrity(ctx context.Context, c *conn, table string, faults *[]string
 	if table != "" {
 		of = `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
 	}
-	err := c.query(ctx, func(r row) error {
-		if f := r.textAt(0); f != "ok" {
+	err := sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
+		if f := r.Text(0); f != "ok" {
 			*faults = append(*faults, strings.Join(strings.Fields(f), " "))
 		}
 		return nil
@@ -83,13 +83,13 @@ const bodiesAtOnce = 64
 // match. It returns the last row that it read; 0 if there are no more.
 func findWrongBodies(ctx context.Context, c *conn, after int64, faults *[]string) (last int64, err error) {
 	n := 0
-	err = c.query(ctx, func(r row) error {
-		n, last = n+1, r.intAt(0)
-		if sum := sha256.Sum256(r.bytesAt(2)); sum != [32]byte(readBlob[canon.Hash](r.bytesAt(1))) {
-			*faults = append(*faults, fmt.Sprintf("content %s does not have its hash", readBlob[canon.Hash](r.bytesAt(1))))
+	err = sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
+		n, last = n+1, r.Int(0)
+		if sum := sha256.Sum256(r.Bytes(2)); sum != [32]byte(sqlstore.ReadHash(r, 1)) {
+			*faults = append(*faults, fmt.Sprintf("content %s does not have its hash", sqlstore.ReadHash(r, 1)))
 		}
 		return nil
-	}, "SELECT rowid, hash, body FROM bodies WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", after, bodiesAtOnce)
+	}, "SELECT rowid, hash, body FROM bodies WHERE rowid > $1 ORDER BY rowid LIMIT $2", after, bodiesAtOnce)
 	if n < bodiesAtOnce {
 		last = 0
 	}
@@ -116,7 +116,7 @@ func (s *Store) Check(ctx context.Context, rest func(took time.Duration)) (fault
 	for _, use := range []func(func(*conn) error) error{store, records} {
 		tables = []string{"sqlite_schema"}
 		step(use, func(c *conn) error {
-			return c.query(ctx, func(r row) error { tables = append(tables, r.textAt(0)); return nil },
+			return sqlstore.Each(ctx, c, func(r sqlstore.Row) error { tables = append(tables, r.Text(0)); return nil },
 				"SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 		})
 		for _, t := range tables {

@@ -9,7 +9,11 @@ import (
 
 	driverlib "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"loregate/internal/store/sqlstore"
 )
+
+var _ sqlstore.Conn = (*conn)(nil)
 
 // maxStatements bounds a connection's cache of prepared statements. Filters and partitions produce
 // a few hundred different statements.
@@ -35,7 +39,7 @@ type prepared struct {
 		driver.StmtExecContext
 		driver.StmtQueryContext
 	}
-	dest []driver.Value
+	rows rows
 	busy bool
 }
 
@@ -113,7 +117,7 @@ func bindArgs(args []any) []driver.NamedValue {
 func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	if c.unread {
 		c.unread = false
-		if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
+		if _, err := c.Exec(context.Background(), "BEGIN"); err != nil {
 			return nil, err
 		}
 	}
@@ -123,13 +127,19 @@ func (c *conn) statementContext(ctx context.Context) (context.Context, error) {
 	return context.Background(), ctx.Err()
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+// Exec runs a statement and returns how many rows it changed.
+func (c *conn) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	res, err := c.run(ctx, sql, args)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
+}
+
+// Put is Exec: a statement costs no round trip.
+func (c *conn) Put(ctx context.Context, sql string, args ...any) error {
+	_, err := c.Exec(ctx, sql, args...)
+	return err
 }
 
 // insert runs an INSERT and returns the number of the new row; 0 if no row was inserted.
@@ -161,83 +171,87 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (driver.Result, 
 	return p.stmt.ExecContext(ctx, bindArgs(args))
 }
 
-// row is one row of a result. It is valid only inside the callback that receives it.
-type row []driver.Value
-
-func (r row) intAt(i int) int64 {
-	n, _ := r[i].(int64)
-	return n
+// rows is the result of a query; a statement has one at a time. The values of a row are copies that
+// the caller may keep.
+type rows struct {
+	raw    driver.Rows // nil after Close
+	values []driver.Value
+	of     *prepared
+	cached bool // the statement is kept for the next use
+	err    error
 }
 
-func (r row) textAt(i int) string {
-	s, _ := r[i].(string)
-	return s
-}
-
-func (r row) bytesAt(i int) []byte {
-	b, _ := r[i].([]byte)
-	return b
-}
-
-// errStop ends a query early without failing it.
-var errStop = errors.New("stop")
-
-// query runs a statement and calls f with each row. f may return errStop to end the query.
-func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
-	if ctx, err = c.statementContext(ctx); err != nil {
-		return err
+// Query runs a query.
+func (c *conn) Query(ctx context.Context, sql string, args ...any) sqlstore.Rows {
+	ctx, err := c.statementContext(ctx)
+	if err != nil {
+		return &rows{err: err}
 	}
 	p, cached, err := c.prepareStatement(ctx, sql)
 	if err != nil {
-		return err
+		return &rows{err: err}
 	}
-	if !cached {
-		defer p.stmt.Close()
+	raw, err := p.stmt.QueryContext(ctx, bindArgs(args))
+	if err != nil {
+		if !cached {
+			_ = p.stmt.Close()
+		}
+		return &rows{err: err}
 	}
 	p.busy = true
-	defer func() { p.busy = false }()
-	rows, err := p.stmt.QueryContext(ctx, bindArgs(args))
-	if err != nil {
-		return err
+	if p.rows.values == nil {
+		p.rows.values = make([]driver.Value, len(raw.Columns()))
 	}
-	defer func() {
-		if cerr := rows.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	if p.dest == nil {
-		p.dest = make([]driver.Value, len(rows.Columns()))
-	}
-	for {
-		if err := rows.Next(p.dest); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := f(row(p.dest)); err == errStop {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
+	p.rows.raw, p.rows.of, p.rows.cached, p.rows.err = raw, p, cached, nil
+	return &p.rows
 }
 
-// queryOne runs a query of at most one row and reports whether it returned a row.
-func (c *conn) queryOne(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
-	err = c.query(ctx, func(r row) error {
-		found = true
-		if err := f(r); err != nil {
-			return err
-		}
-		return errStop
-	}, sql, args...)
-	return found, err
+// Next reads the next row.
+func (r *rows) Next() bool {
+	if r.raw == nil || r.err != nil {
+		return false
+	}
+	err := r.raw.Next(r.values)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return err == nil
 }
 
-// queryInt runs a query for one integer; 0 if it returns no row.
-func (c *conn) queryInt(ctx context.Context, sql string, args ...any) (n int64, err error) {
-	_, err = c.queryOne(ctx, func(r row) error { n = r.intAt(0); return nil }, sql, args...)
-	return n, err
+// Close ends the query.
+func (r *rows) Close() error {
+	if r.raw == nil {
+		return r.err
+	}
+	err := r.raw.Close()
+	r.raw, r.of.busy = nil, false
+	if !r.cached {
+		_ = r.of.stmt.Close()
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	return r.err
+}
+
+func (r *rows) Int(i int) int64 {
+	n, _ := r.values[i].(int64)
+	return n
+}
+
+func (r *rows) Text(i int) string {
+	s, _ := r.values[i].(string)
+	return s
+}
+
+func (r *rows) Bytes(i int) []byte { return r.Raw(i) }
+
+// valueAt returns a value of any type of a row that was read by a conn.
+func valueAt(r sqlstore.Row, i int) driver.Value { return r.(*rows).values[i] }
+
+func (r *rows) Raw(i int) []byte {
+	b, _ := r.values[i].([]byte)
+	return b
 }
 
 // isBusy reports whether err is a lock held by another connection.

@@ -14,6 +14,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/search"
+	"loregate/internal/store/sqlstore"
 )
 
 // killedStore is the environment variable with the store path of a process that is killed while it
@@ -117,7 +118,7 @@ func TestAKilledIndexIsNeverStale(t *testing.T) {
 		}
 		var want int64
 		if err := s.read(t.Context(), func(c *conn) (err error) {
-			want, err = c.queryInt(t.Context(),
+			want, err = sqlstore.QueryInt(t.Context(), c,
 				"SELECT count(*) FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.sum IS NOT NULL AND c.trashed = 0")
 			return err
 		}); err != nil {

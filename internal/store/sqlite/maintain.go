@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/store/sqlstore"
 )
 
 // Backup writes a consistent copy of the store to one new file: with its access records, without
@@ -19,7 +20,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err := s.beginCall(); err != nil {
 		return err
 	}
-	defer s.inUse.Done()
+	defer s.calls.End()
 	defer func() {
 		if isDamageCode(codeOf(err)) {
 			err = s.cfg.toFault(err)
@@ -53,7 +54,7 @@ func writeCopy(ctx context.Context, c *conn, records, path string,
 				recordPath(part)+"-shm")
 		}
 	}()
-	if _, err := c.exec(ctx, "VACUUM INTO ?1", part); err != nil {
+	if _, err := c.Exec(ctx, "VACUUM INTO $1", part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	if err := completeBackup(ctx, part, records); err != nil {
@@ -82,7 +83,7 @@ func completeBackup(ctx context.Context, path, records string) (err error) {
 	defer func() { err = errors.Join(err, c.close()) }()
 	run := func(list ...string) error {
 		for _, sql := range list {
-			if err := c.query(ctx, func(row) error { return nil }, sql); err != nil {
+			if err := sqlstore.Each(ctx, c, func(sqlstore.Row) error { return nil }, sql); err != nil {
 				return err
 			}
 		}
@@ -97,7 +98,7 @@ func completeBackup(ctx context.Context, path, records string) (err error) {
 		}
 	}
 	// The first format had no keys yet.
-	keys, err := c.queryInt(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'signing_keys'")
+	keys, err := sqlstore.QueryInt(ctx, c, "SELECT count(*) FROM sqlite_schema WHERE name = 'signing_keys'")
 	if err == nil && keys > 0 {
 		err = run("DELETE FROM signing_keys")
 	}
@@ -135,7 +136,7 @@ func proveCopy(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	err = c.query(ctx, func(row) error { return nil }, "PRAGMA journal_mode = DELETE")
+	err = sqlstore.Each(ctx, c, func(sqlstore.Row) error { return nil }, "PRAGMA journal_mode = DELETE")
 	if err = errors.Join(err, c.close()); err != nil {
 		return err
 	}
@@ -197,15 +198,15 @@ type Stats struct {
 // Stats measures the store. It is cheap enough to be called every few seconds.
 func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		size, err := c.queryInt(ctx, "PRAGMA page_size")
+		size, err := sqlstore.QueryInt(ctx, c, "PRAGMA page_size")
 		if err != nil {
 			return err
 		}
-		pages, err := c.queryInt(ctx, "PRAGMA page_count")
+		pages, err := sqlstore.QueryInt(ctx, c, "PRAGMA page_count")
 		if err != nil {
 			return err
 		}
-		free, err := c.queryInt(ctx, "PRAGMA freelist_count")
+		free, err := sqlstore.QueryInt(ctx, c, "PRAGMA freelist_count")
 		st.FileBytes, st.FreeBytes = size*pages, size*free
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	driverlib "modernc.org/sqlite"
 
 	"loregate/internal/fault"
+	"loregate/internal/store/sqlstore"
 )
 
 //go:embed migrations/*.sql migrations/records/*.sql
@@ -53,6 +55,7 @@ type Config struct {
 	Poll     time.Duration // how often to look for other processes' writes; default 200 ms
 	// Check is how long Open may check each file for damage; default 250 ms, no check if negative.
 	Check time.Duration
+	Log   *slog.Logger // of upgrades and of failures in the background; default slog.Default()
 }
 
 func (c Config) withDefaults() Config {
@@ -70,6 +73,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Check == 0 {
 		c.Check = 250 * time.Millisecond
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
 	}
 	return c
 }
@@ -142,12 +148,12 @@ func connPragmas(cachedPages int, readOnly bool) []pragma {
 
 // set sets a pragma and verifies the value: SQLite silently ignores unsupported values.
 func (p pragma) set(ctx context.Context, c *conn) error {
-	nothing := func(row) error { return nil }
-	if err := c.query(ctx, nothing, "PRAGMA "+p.name+" = "+p.value); err != nil {
+	nothing := func(sqlstore.Row) error { return nil }
+	if err := sqlstore.Each(ctx, c, nothing, "PRAGMA "+p.name+" = "+p.value); err != nil {
 		return fmt.Errorf("set %s: %w", p.name, err)
 	}
 	var got string
-	_, err := c.queryOne(ctx, func(r row) error { got = fmt.Sprint(r[0]); return nil }, "PRAGMA "+p.name)
+	_, err := sqlstore.One(ctx, c, func(r sqlstore.Row) error { got = fmt.Sprint(valueAt(r, 0)); return nil }, "PRAGMA "+p.name)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.name, err)
 	}
@@ -161,7 +167,7 @@ func (p pragma) set(ctx context.Context, c *conn) error {
 // checkBuild refuses an SQLite release that can corrupt data.
 func checkBuild(ctx context.Context, c *conn) error {
 	var version string
-	if _, err := c.queryOne(ctx, func(r row) error { version = r.textAt(0); return nil },
+	if _, err := sqlstore.One(ctx, c, func(r sqlstore.Row) error { version = r.Text(0); return nil },
 		"SELECT sqlite_version()"); err != nil {
 		return err
 	}
@@ -189,7 +195,7 @@ func versionNumber(s string) (n int, ok bool) {
 func (s schema) migrate(ctx context.Context, c *conn, before func(at int64) error) error {
 	const tries = 50
 	for try := 0; ; try++ {
-		at, err := c.queryInt(ctx, "PRAGMA user_version")
+		at, err := sqlstore.QueryInt(ctx, c, "PRAGMA user_version")
 		if err == nil {
 			err = s.checkFormat(at)
 		}
@@ -221,16 +227,16 @@ func (s schema) migrate(ctx context.Context, c *conn, before func(at int64) erro
 // nothing if another process has upgraded the file already. Without the one transaction, two
 // processes upgrading by turns could apply a step twice and set the format back.
 func (s schema) upgradeInTx(ctx context.Context, c *conn, from int64) (err error) {
-	if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := c.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_, undo := c.exec(context.WithoutCancel(ctx), "ROLLBACK")
+			_, undo := c.Exec(context.WithoutCancel(ctx), "ROLLBACK")
 			err = errors.Join(err, undo)
 		}
 	}()
-	at, err := c.queryInt(ctx, "PRAGMA user_version")
+	at, err := sqlstore.QueryInt(ctx, c, "PRAGMA user_version")
 	if err != nil {
 		return err
 	}
@@ -238,14 +244,14 @@ func (s schema) upgradeInTx(ctx context.Context, c *conn, from int64) (err error
 		if err := s.runGoose(ctx, c); err != nil {
 			return err
 		}
-		if at, err = c.queryInt(ctx, "PRAGMA user_version"); err == nil && at != s.version {
+		if at, err = sqlstore.QueryInt(ctx, c, "PRAGMA user_version"); err == nil && at != s.version {
 			err = fmt.Errorf("the store says that it has format %d, and its list of migrations that it has format %d: restore a backup", at, s.version)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err = c.exec(ctx, "COMMIT")
+	_, err = c.Exec(ctx, "COMMIT")
 	return err
 }
 
@@ -262,7 +268,7 @@ func (s schema) checkFormat(at int64) error {
 // checkFileFormat refuses a file that a newer program has upgraded since it was opened. Writers
 // call it while they hold the write lock.
 func (s schema) checkFileFormat(ctx context.Context, c *conn) error {
-	at, err := c.queryInt(ctx, "PRAGMA user_version")
+	at, err := sqlstore.QueryInt(ctx, c, "PRAGMA user_version")
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/disk"
 	"loregate/internal/fault"
+	"loregate/internal/store/sqlstore"
 )
 
 // toFault converts failures of the disk, of a damaged file and of file access to errors for
@@ -177,5 +178,5 @@ func (f *recordFile) rewriteFormat(ctx context.Context) error {
 }
 
 func (c *conn) rewriteFormat(ctx context.Context, s schema) error {
-	return c.query(ctx, func(row) error { return nil }, fmt.Sprintf("PRAGMA user_version = %d", s.version))
+	return sqlstore.Each(ctx, c, func(sqlstore.Row) error { return nil }, fmt.Sprintf("PRAGMA user_version = %d", s.version))
 }

@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/sqlstore"
 )
 
 // TestPlansUseNarrowIndexes reads SQLite's plans for the statements that build a place's context
@@ -80,8 +81,8 @@ func callForPlans(t *testing.T, r *reader, s canon.Visibility) {
 // kind alone.
 func wantNarrow(t *testing.T, c *conn, sql string) {
 	t.Helper()
-	if err := c.query(t.Context(), func(r row) error {
-		step := r.textAt(3)
+	if err := sqlstore.Each(t.Context(), c, func(r sqlstore.Row) error {
+		step := r.Text(3)
 		if strings.Contains(step, "docs_gen (w=?)") { // max(gen) reads only the last entry of the index
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/sqlstore"
 )
 
 // TestPrefetchedCardTakesOneStatement reads a card with its body and the number of its children.
@@ -102,7 +103,7 @@ func TestBodyIsReadByHash(t *testing.T) {
 	}
 	read("as written")
 	if err := s.Read(t.Context(), func(r canon.Reader) error {
-		n, err := r.(*reader).c.queryInt(t.Context(),
+		n, err := sqlstore.QueryInt(t.Context(), r.(*reader).c,
 			"SELECT count(*) FROM cards c JOIN bodies b ON b.rowid = c.body AND b.hash = c.content")
 		if n != int64(len(texts)) {
 			t.Errorf("%d of %d cards name the row of their text", n, len(texts))

@@ -7,27 +7,23 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
-	"loregate/internal/store/service"
+	"loregate/internal/store/sqlstore"
 )
 
 // PutCard writes a card's row and its aliases. A card that changes its label or goes to the trash
 // is removed from the search index until it is indexed again, so that a caller's mistake cannot
 // leave text where it must no longer be seen.
 func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
-	w, err := t.ensureWorldNumber(ctx, c.World)
+	w, of, err := t.EnsureLabel(ctx, c.World, c.Label)
 	if err != nil {
 		return err
 	}
-	level, label, err := t.ensureLabelNumbers(ctx, w, c.Label)
-	if err != nil {
-		return err
-	}
-	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content),
+	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), sqlstore.HashValue(c.Content),
 		c.Size, c.Length,
-		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]),
+		sqlstore.JSONValue(c.Fields), sqlstore.OwnText(c.Own), c.Name, string(c.Key), of.Level, of.Label, int64(c.Rev), int64(c.Counts[0]),
 		int64(c.Counts[1]), int64(c.Counts[2]),
-		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
-		service.Millis(c.TrashedAt), idBlob(c.TrashRoot), c.SortValue()}
+		sqlstore.Millis(c.CreatedAt), string(c.CreatedBy), sqlstore.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
+		sqlstore.Millis(c.TrashedAt), dialect.IDValue(c.TrashRoot), c.SortValue()}
 	rid, old, known, err := t.putRow(ctx, c.Rev == 1, args)
 	if isTaken(err) {
 		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
@@ -42,7 +38,7 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	if err := t.putAliases(ctx, w, rid, known, c); err != nil {
 		return err
 	}
-	if old.living && (c.Trashed() || old.level != level || old.label != label) {
+	if old.living && (c.Trashed() || old.LabelRef != of) {
 		return t.unindexCard(ctx, w, c.ID)
 	}
 	return t.reindexLater(ctx, w, c.ID)
@@ -50,8 +46,8 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 
 // place is the stored label and trash state of a card before it is written.
 type place struct {
-	level, label int64
-	living       bool
+	sqlstore.LabelRef
+	living bool
 }
 
 // putRow inserts or replaces a row. It returns the row's number and, if the row existed, its old
@@ -62,14 +58,14 @@ func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64,
 			return rid, old, false, err
 		}
 	}
-	known, err = t.c.queryOne(ctx, func(r row) error {
-		rid, old = r.intAt(0), place{level: r.intAt(1), label: r.intAt(2), living: r.intAt(3) == 0}
+	known, err = sqlstore.One(ctx, t.c, func(r sqlstore.Row) error {
+		rid, old = r.Int(0), place{sqlstore.LabelRef{Level: r.Int(1), Label: r.Int(2)}, r.Int(3) == 0}
 		return nil
-	}, "SELECT rid, level, label, trashed FROM cards WHERE w = ?1 AND id = ?2", args[0], args[1])
+	}, "SELECT rid, level, label, trashed FROM cards WHERE w = $1 AND id = $2", args[0], args[1])
 	switch {
 	case err != nil:
 	case known:
-		_, err = t.c.exec(ctx, updateCard, args...)
+		_, err = t.c.Exec(ctx, updateCard, args...)
 	default:
 		rid, err = t.c.insert(ctx, insertCard, args...)
 	}
@@ -78,13 +74,34 @@ func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64,
 
 const insertCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, level, label,
 	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort, body)
-	VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28,
-		(SELECT b.rowid FROM bodies b WHERE b.w = ?1 AND b.hash = ?8))`
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+		(SELECT b.rowid FROM bodies b WHERE b.w = $1 AND b.hash = $8))`
 
-const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type = ?6, type_key = ?7, content = ?8, size = ?9, length = ?10,
-	fields = ?11, own = ?12, name = ?13, key = ?14, level = ?15, label = ?16, rev = ?17, c1 = ?18, c2 = ?19, c3 = ?20, created = ?21,
-	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27, sort = ?28,
-	body = CASE WHEN content IS ?8 THEN body ELSE (SELECT b.rowid FROM bodies b WHERE b.w = ?1 AND b.hash = ?8) END WHERE w = ?1 AND id = ?2`
+const updateCard = `UPDATE cards SET parent = $3, part = $4, codename = $5, type = $6, type_key = $7, content = $8, size = $9, length = $10,
+	fields = $11, own = $12, name = $13, key = $14, level = $15, label = $16, rev = $17, c1 = $18, c2 = $19, c3 = $20, created = $21,
+	created_by = $22, updated = $23, updated_by = $24, seq = $25, trashed = $26, trash_root = $27, sort = $28,
+	body = CASE WHEN content IS $8 THEN body ELSE (SELECT b.rowid FROM bodies b WHERE b.w = $1 AND b.hash = $8) END WHERE w = $1 AND id = $2`
+
+// putAliases replaces a card's aliases. Few cards have aliases: for others this costs one DELETE
+// that finds nothing, and no statement if the card is new.
+func (t *tx) putAliases(ctx context.Context, w, rid int64, known bool, c canon.Card) error {
+	var list []string
+	if !c.Trashed() {
+		list = c.Aliases()
+	}
+	if known {
+		if _, err := t.c.Exec(ctx, "DELETE FROM aliases WHERE rid = $1", rid); err != nil {
+			return err
+		}
+	}
+	for _, alias := range list {
+		if _, err := t.c.Exec(ctx, "INSERT INTO aliases (w, rid, key) VALUES ($1, $2, $3)", w, rid,
+			string(markup.KeyOf(alias))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // discardTables lists the tables from which Discard deletes rows in steps, with the columns that
 // identify a row. Clear and the last step delete the few rows of the other tables.
@@ -94,13 +111,14 @@ var discardTables = []struct{ table, row string }{
 	{"aliases", "w, key, rid"}, {"cards", "rowid"}, {"docs", "w, card"}, {"doc_texts", "rowid"},
 }
 
+// Discard deletes rows of the large tables first; Clear deletes the rest.
 func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
-	w, err := t.findWorldNumber(ctx, id)
+	w, err := t.WorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return false, err
 	}
 	for _, o := range discardTables {
-		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE w = ?1 LIMIT ?2)",
+		n, err := t.c.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE w = $1 LIMIT $2)",
 			o.table, o.row), w, rows)
 		if err != nil {
 			return false, fmt.Errorf("discard %s: %w", o.table, err)
@@ -112,47 +130,21 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	if err := t.Clear(ctx, id); err != nil {
 		return false, err
 	}
-	stream := canon.WorldStream(id)
-	s, _, err := t.readStream(ctx, stream)
-	if err != nil || s == 0 {
-		return false, err
-	}
-	if _, err := t.c.exec(ctx, "DELETE FROM commits WHERE n >= ?1 AND n < ?2", s<<streamShift,
-		(s+1)<<streamShift); err != nil {
-		return false, err
-	}
-	for sql, arg := range map[string]any{
-		"DELETE FROM repeats WHERE stream = ?1": string(stream), "DELETE FROM streams WHERE s = ?1": s,
-		"DELETE FROM labels WHERE w = ?1": w, "DELETE FROM label_subjects WHERE w = ?1": w,
-		"DELETE FROM searched WHERE w = ?1": w,
-	} {
-		if _, err := t.c.exec(ctx, sql, arg); err != nil {
-			return false, err
-		}
-	}
 	delete(t.searched, w)
-	t.head = streamHead{}
-	return false, nil
+	return false, t.DiscardStream(ctx, id, w)
 }
 
 // Clear empties the projected tables. The world keeps its number and therefore its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
-	w, err := t.findWorldNumber(ctx, id)
+	w, err := t.WorldNumber(ctx, id)
 	if err != nil || w == 0 {
 		return err
 	}
-	for _, table := range []string{"aliases", "targets", "former_keys"} {
-		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
+	for _, table := range []string{"aliases", "targets", "former_keys", "worlds", "members", "cards", "versions", "refs",
+		"links", "layers", "events", "stale"} {
+		if err := t.c.Put(ctx, "DELETE FROM "+table+" WHERE w = $1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
 		}
-	}
-	for _, table := range []string{"worlds", "members", "cards", "versions", "refs", "links", "layers", "events"} {
-		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
-			return fmt.Errorf("clear %s: %w", table, err)
-		}
-	}
-	if _, err := t.c.exec(ctx, "DELETE FROM stale WHERE w = ?1", w); err != nil {
-		return err
 	}
 	t.keyed = cardRef{}
 	t.c.worlds.forgetRows()

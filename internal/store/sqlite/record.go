@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"loregate/internal/access"
-	"loregate/internal/store/service"
+	"loregate/internal/store/sqlstore"
 )
 
 const (
@@ -61,13 +61,13 @@ func (f *recordFile) open(ctx context.Context) error {
 }
 
 // Snapshot runs a function on one state of the file.
-func (f *recordFile) Snapshot(ctx context.Context, do func(service.Conn) error) error {
-	return f.runInTx(ctx, "BEGIN", func(c *conn) error { return do(serviceConn{c}) })
+func (f *recordFile) Snapshot(ctx context.Context, do func(sqlstore.Conn) error) error {
+	return f.runInTx(ctx, "BEGIN", func(c *conn) error { return do(c) })
 }
 
 // Change runs a function with no other writer running and returns when its effects are durable.
-func (f *recordFile) Change(ctx context.Context, do func(service.Conn) error) error {
-	return f.runInTx(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return do(serviceConn{c}) })
+func (f *recordFile) Change(ctx context.Context, do func(sqlstore.Conn) error) error {
+	return f.runInTx(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return do(c) })
 }
 
 func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) error) (err error) {
@@ -78,7 +78,7 @@ func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) e
 	if err := f.s.beginCall(); err != nil {
 		return err
 	}
-	defer f.s.inUse.Done()
+	defer f.s.calls.End()
 	if err := f.health.foundDamage(); err != nil && begin != "BEGIN" {
 		return err
 	}
@@ -93,7 +93,7 @@ func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) e
 			return err
 		}
 	}
-	if _, err := f.c.exec(ctx, begin); err != nil {
+	if _, err := f.c.Exec(ctx, begin); err != nil {
 		return err
 	}
 	kept := false
@@ -110,7 +110,7 @@ func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) e
 	if err := do(f.c); err != nil {
 		return err
 	}
-	_, err = f.c.exec(context.Background(), "COMMIT")
+	_, err = f.c.Exec(context.Background(), "COMMIT")
 	kept = err == nil
 	return err
 }
@@ -118,7 +118,7 @@ func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) e
 // rollbackTx rolls the transaction back. If that fails, the connection is closed and not used
 // again.
 func (f *recordFile) rollbackTx() error {
-	if _, err := f.c.exec(context.Background(), "ROLLBACK"); err == nil {
+	if _, err := f.c.Exec(context.Background(), "ROLLBACK"); err == nil {
 		return nil
 	}
 	c := f.c
@@ -143,7 +143,7 @@ func (s *Store) AppendSegment(ctx context.Context, one access.Segment) error {
 	if here {
 		return s.Service.AppendSegment(ctx, one)
 	}
-	return service.New(s.records).AppendSegment(ctx, one)
+	return sqlstore.NewService(s.records).AppendSegment(ctx, one)
 }
 
 // hasRecordsOf reports whether the store's own file has records of a process. The result is cached,
@@ -153,7 +153,7 @@ func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, e
 		return home.(bool), nil
 	}
 	err = s.read(ctx, func(c *conn) error {
-		n, err := c.queryInt(ctx, "SELECT count(*) FROM access_processes WHERE process = ?1", process)
+		n, err := sqlstore.QueryInt(ctx, c, "SELECT count(*) FROM access_processes WHERE process = $1", process)
 		found = n > 0
 		return err
 	})
@@ -164,8 +164,8 @@ func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, e
 }
 
 // recordStores returns the two places of records, the older one first.
-func (s *Store) recordStores() []*service.Service {
-	return []*service.Service{s.Service, service.New(s.records)}
+func (s *Store) recordStores() []*sqlstore.Service {
+	return []*sqlstore.Service{s.Service, sqlstore.NewService(s.records)}
 }
 
 // Segments yields a process's segments from a number on, in order. If a backup has replaced the
@@ -208,7 +208,7 @@ func mergeRecords(ctx context.Context, c *conn, records string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.exec(ctx, "ATTACH DATABASE ?1 AS recorded", path); err != nil {
+	if _, err := c.Exec(ctx, "ATTACH DATABASE $1 AS recorded", path); err != nil {
 		return err
 	}
 	for _, sql := range []string{
@@ -221,7 +221,7 @@ func mergeRecords(ctx context.Context, c *conn, records string) error {
 		"COMMIT",
 		"DETACH DATABASE recorded",
 	} {
-		if _, err := c.exec(ctx, sql); err != nil {
+		if _, err := c.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}

@@ -203,7 +203,7 @@ func TestRecordFileRefusals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
 	if err := s.records.runInTx(t.Context(), "BEGIN IMMEDIATE", func(c *conn) error {
-		_, err := c.exec(t.Context(), "PRAGMA user_version = 1000")
+		_, err := c.Exec(t.Context(), "PRAGMA user_version = 1000")
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func TestRecordWritesAreAtomic(t *testing.T) {
 	wrong := errors.New("wrong")
 	insert := func(then func() error) error {
 		return s.records.runInTx(t.Context(), "BEGIN IMMEDIATE", func(c *conn) error {
-			if _, err := c.exec(t.Context(), "INSERT INTO access_processes (process) VALUES ('half')"); err != nil {
+			if _, err := c.Exec(t.Context(), "INSERT INTO access_processes (process) VALUES ('half')"); err != nil {
 				return err
 			}
 			return then()
@@ -276,7 +276,7 @@ func TestRecordWritesAreAtomic(t *testing.T) {
 	}()
 	// A change that ends the transaction itself leaves a connection that must not be used again.
 	if err := insert(func() error {
-		if _, err := s.records.c.exec(t.Context(), "ROLLBACK"); err != nil {
+		if _, err := s.records.c.Exec(t.Context(), "ROLLBACK"); err != nil {
 			return err
 		}
 		return wrong

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"loregate/internal/canon"
+	"loregate/internal/store/sqlstore"
 )
 
 // keptTable is a table whose rows cannot be derived from other tables.
@@ -99,9 +99,9 @@ func (v *salvage) run() (err error) {
 		return fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	defer func() { err = errors.Join(err, v.src.close()) }()
-	at, err := v.src.queryInt(v.ctx, "PRAGMA user_version")
+	at, err := sqlstore.QueryInt(v.ctx, v.src, "PRAGMA user_version")
 	if err == nil {
-		_, err = v.src.queryInt(v.ctx, "SELECT count(*) FROM sqlite_schema")
+		_, err = sqlstore.QueryInt(v.ctx, v.src, "SELECT count(*) FROM sqlite_schema")
 	}
 	if err != nil || at < 1 || at > v.schema.version {
 		return fmt.Errorf("%w (its format is %d): %w", errUnreadable, at, err)
@@ -120,7 +120,7 @@ func (v *salvage) run() (err error) {
 	v.dst.steady = true
 	for _, sql := range []string{"PRAGMA foreign_keys = OFF", "BEGIN IMMEDIATE"} {
 		// A segment may survive without its process.
-		if _, err := v.dst.exec(v.ctx, sql); err != nil {
+		if _, err := v.dst.Exec(v.ctx, sql); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (v *salvage) run() (err error) {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	if _, err := v.dst.exec(v.ctx, "COMMIT"); err != nil {
+	if _, err := v.dst.Exec(v.ctx, "COMMIT"); err != nil {
 		return err
 	}
 	return v.schema.migrate(v.ctx, v.dst, nil)
@@ -141,7 +141,7 @@ func (v *salvage) salvageTable(t keptTable) error {
 	if err != nil || len(columns) == 0 { // the table belongs to a later format
 		return err
 	}
-	if _, err := v.dst.exec(v.ctx, "DELETE FROM "+t.name); err != nil { // rows inserted by the migrations
+	if _, err := v.dst.Exec(v.ctx, "DELETE FROM "+t.name); err != nil { // rows inserted by the migrations
 		return err
 	}
 	r := tableCopier{v: v, name: t.name, columns: columns, key: key}
@@ -163,7 +163,7 @@ func (v *salvage) salvageTable(t keptTable) error {
 	case "bodies":
 		return v.removeDamagedTexts()
 	case "identity_generation":
-		_, err = v.dst.exec(v.ctx,
+		_, err = v.dst.Exec(v.ctx,
 			"INSERT INTO identity_generation (n) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM identity_generation)")
 		return err
 	}
@@ -174,17 +174,17 @@ func (v *salvage) salvageTable(t keptTable) error {
 // rows are ordered by rowid.
 func (v *salvage) readColumns(name string) (columns []string, key []string, err error) {
 	var primary []string
-	err = v.dst.query(v.ctx, func(r row) error {
-		columns = append(columns, r.textAt(0))
-		if r.intAt(1) > 0 {
-			primary = append(primary, r.textAt(0))
+	err = sqlstore.Each(v.ctx, v.dst, func(r sqlstore.Row) error {
+		columns = append(columns, r.Text(0))
+		if r.Int(1) > 0 {
+			primary = append(primary, r.Text(0))
 		}
 		return nil
-	}, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid", name)
+	}, "SELECT name, pk FROM pragma_table_info($1) ORDER BY cid", name)
 	if err != nil {
 		return nil, nil, err
 	}
-	without, err := v.dst.queryInt(v.ctx, "SELECT wr FROM pragma_table_list WHERE name = ?1", name)
+	without, err := sqlstore.QueryInt(v.ctx, v.dst, "SELECT wr FROM pragma_table_list WHERE name = $1", name)
 	if without == 0 {
 		primary = nil
 	}
@@ -207,11 +207,11 @@ func (r *tableCopier) copyRows() error {
 	if r.key != nil {
 		return r.copyKeyed()
 	}
-	low, err := r.copyUntilDamage("rowid > ?1 ORDER BY rowid", 0)
+	low, err := r.copyUntilDamage("rowid > $1 ORDER BY rowid", 0)
 	if err != nil || low < 0 {
 		return err
 	}
-	high, err := r.copyUntilDamage("rowid > ?1 ORDER BY rowid DESC", low)
+	high, err := r.copyUntilDamage("rowid > $1 ORDER BY rowid DESC", low)
 	if err != nil || high < 0 {
 		return err
 	}
@@ -227,8 +227,8 @@ func (r *tableCopier) copyUntilDamage(where string, from int64) (last int64, err
 	if descending {
 		last = 1<<63 - 1
 	}
-	err = r.v.src.query(r.v.ctx, func(one row) error {
-		last = one.intAt(len(r.columns))
+	err = sqlstore.Each(r.v.ctx, r.v.src, func(one sqlstore.Row) error {
+		last = one.Int(len(r.columns))
 		return r.put(one)
 	}, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE %s", strings.Join(r.columns, ", "), r.name, where), from)
 	if isDamageCode(codeOf(err)) {
@@ -241,7 +241,7 @@ func (r *tableCopier) copyUntilDamage(where string, from int64) (last int64, err
 func (r *tableCopier) probeGap(low, high int64) error {
 	found, asked := 0, int64(0)
 	for at := low + 1; at < high && asked < maxProbes; at, asked = at+1, asked+1 {
-		ok, err := r.v.src.queryOne(r.v.ctx, r.put, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE rowid = ?1",
+		ok, err := sqlstore.One(r.v.ctx, r.v.src, r.put, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE rowid = $1",
 			strings.Join(r.columns, ", "), r.name), at)
 		if err != nil && !isDamageCode(codeOf(err)) {
 			return err
@@ -264,7 +264,7 @@ func (r *tableCopier) copyKeyed() error {
 	order := strings.Join(r.key, ", ")
 	down := strings.Join(r.key, " DESC, ") + " DESC"
 	for _, by := range []string{order, down} {
-		err := r.v.src.query(r.v.ctx, r.put, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(r.columns, ", "),
+		err := sqlstore.Each(r.v.ctx, r.v.src, r.put, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(r.columns, ", "),
 			r.name, by))
 		if err == nil {
 			return nil
@@ -278,16 +278,16 @@ func (r *tableCopier) copyKeyed() error {
 }
 
 // put writes a row that was read. A row that violates a constraint is damaged itself.
-func (r *tableCopier) put(one row) error {
+func (r *tableCopier) put(one sqlstore.Row) error {
 	values := make([]any, len(r.columns))
 	marks := make([]string, len(r.columns))
 	for i := range r.columns {
-		values[i], marks[i] = one[i], fmt.Sprintf("?%d", i+1)
+		values[i], marks[i] = valueAt(one, i), fmt.Sprintf("$%d", i+1)
 	}
-	n, err := r.v.dst.exec(r.v.ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.name,
+	n, err := r.v.dst.Exec(r.v.ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.name,
 		strings.Join(r.columns, ", "), strings.Join(marks, ", ")), values...)
 	if err == nil && n == 0 && r.key == nil && len(r.gaps) < maxFaults {
-		r.gaps = append(r.gaps, fmt.Sprintf("row %d of table %s is damaged", one.intAt(len(r.columns)), r.name))
+		r.gaps = append(r.gaps, fmt.Sprintf("row %d of table %s is damaged", one.Int(len(r.columns)), r.name))
 	}
 	return err
 }
@@ -299,8 +299,8 @@ func (v *salvage) restoreHeads() error {
 		body, hash []byte
 	}
 	var list []head
-	if err := v.dst.query(v.ctx, func(r row) error {
-		list = append(list, head{r.intAt(0), r.intAt(1), slices.Clone(r.bytesAt(2)), slices.Clone(r.bytesAt(3))})
+	if err := sqlstore.Each(v.ctx, v.dst, func(r sqlstore.Row) error {
+		list = append(list, head{r.Int(0), r.Int(1), slices.Clone(r.Bytes(2)), slices.Clone(r.Bytes(3))})
 		return nil
 	}, "SELECT n >> 40, n, body, hash FROM commits WHERE n IN (SELECT max(n) FROM commits GROUP BY n >> 40) AND n >> 40 NOT IN (SELECT s FROM streams)"); err != nil {
 		return err
@@ -312,7 +312,7 @@ func (v *salvage) restoreHeads() error {
 		if err := json.Unmarshal(h.body, &rec); err != nil || rec.Stream == "" {
 			continue // verification will report the missing chain
 		}
-		if _, err := v.dst.exec(v.ctx, "INSERT OR IGNORE INTO streams (s, name, seq, hash) VALUES (?1, ?2, ?3, ?4)", h.s,
+		if _, err := v.dst.Exec(v.ctx, "INSERT OR IGNORE INTO streams (s, name, seq, hash) VALUES ($1, $2, $3, $4)", h.s,
 			rec.Stream, h.n&(1<<streamShift-1), h.hash); err != nil {
 			return err
 		}
@@ -323,17 +323,17 @@ func (v *salvage) restoreHeads() error {
 // removeDamagedTexts removes bodies that do not match their hash, and reports them as losses.
 func (v *salvage) removeDamagedTexts() error {
 	var wrong []int64
-	if err := v.dst.query(v.ctx, func(r row) error {
-		if sha256.Sum256(r.bytesAt(2)) != [32]byte(readBlob[canon.Hash](r.bytesAt(1))) {
-			wrong = append(wrong, r.intAt(0))
-			v.noteLoss(false, "texts of cards: the one with the hash %s is damaged", readBlob[canon.Hash](r.bytesAt(1)))
+	if err := sqlstore.Each(v.ctx, v.dst, func(r sqlstore.Row) error {
+		if sha256.Sum256(r.Bytes(2)) != [32]byte(sqlstore.ReadHash(r, 1)) {
+			wrong = append(wrong, r.Int(0))
+			v.noteLoss(false, "texts of cards: the one with the hash %s is damaged", sqlstore.ReadHash(r, 1))
 		}
 		return nil
 	}, "SELECT rowid, hash, body FROM bodies"); err != nil {
 		return err
 	}
 	for _, id := range wrong {
-		if _, err := v.dst.exec(v.ctx, "DELETE FROM bodies WHERE rowid = ?1", id); err != nil {
+		if _, err := v.dst.Exec(v.ctx, "DELETE FROM bodies WHERE rowid = $1", id); err != nil {
 			return err
 		}
 	}

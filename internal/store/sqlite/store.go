@@ -9,17 +9,16 @@ import (
 	"sync"
 	"time"
 
-	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/store/finder"
 	"loregate/internal/store/group"
-	"loregate/internal/store/service"
+	"loregate/internal/store/sqlstore"
 )
 
 // Store is a canon.Store in one SQLite file, with another for access records beside it.
 // Several Stores, in one process or in many, may have the same files open.
 type Store struct {
-	*service.Service // the tables outside the canon
+	*sqlstore.Service // the tables outside the canon
 
 	cfg Config
 
@@ -27,15 +26,13 @@ type Store struct {
 	writes  *group.Group[*tx]
 
 	closed sync.Once
-	inUse  sync.WaitGroup // reads and writes under way
-	mu     sync.Mutex     // guards shut, and inUse against Close
-	shut   bool
+	calls  sqlstore.Calls
 
 	finder  *finder.Finder
 	health  health
 	watch   watch
 	marker  marker
-	known   permanentCache
+	caches  sqlstore.Caches
 	records *recordFile
 }
 
@@ -63,7 +60,7 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 		cfg:     cfg,
 		readers: newPool(cfg.Readers),
 	}
-	s.Service = service.New(serviceDatabase{s})
+	s.Service = sqlstore.NewService(serviceDatabase{s})
 	if s.records, err = openRecords(ctx, s); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
@@ -72,7 +69,7 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 		return nil, errors.Join(err, s.records.close(), c.close())
 	}
 	s.writes = group.New(&writer{s: s, c: c})
-	s.finder = &finder.Finder{Library: newLibrary(s)}
+	s.finder = newFinder(s)
 	return s, nil
 }
 
@@ -121,12 +118,9 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 
 // beginCall counts a call as running, or refuses it after Close.
 func (s *Store) beginCall() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.shut {
+	if !s.calls.Begin() {
 		return errClosed
 	}
-	s.inUse.Add(1)
 	return nil
 }
 
@@ -141,7 +135,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	if err := s.beginCall(); err != nil {
 		return err
 	}
-	defer s.inUse.Done()
+	defer s.calls.End()
 	c, err := s.borrowConn(ctx)
 	if err != nil {
 		return err
@@ -151,7 +145,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	defer func() {
 		var err error
 		if !c.unread {
-			_, err = c.exec(context.Background(), "COMMIT")
+			_, err = c.Exec(context.Background(), "COMMIT")
 		}
 		if c.unread = false; err != nil || !sound {
 			// Do not reuse a connection whose transaction did not end, or in which f panicked.
@@ -194,10 +188,7 @@ func (s *Store) Close() error {
 	var err error
 	s.closed.Do(func() {
 		err = s.finder.Library.Close()
-		s.mu.Lock()
-		s.shut = true
-		s.mu.Unlock()
-		s.inUse.Wait()
+		s.calls.Close()
 		s.writes.Close()
 		for _, c := range s.readers.idle {
 			err = errors.Join(err, c.close())
@@ -209,44 +200,17 @@ func (s *Store) Close() error {
 
 // reader is a canon.Reader on one snapshot.
 type reader struct {
-	finder.SnapshotFinder
-	s          *Store
+	sqlstore.Reader
 	c          *conn
-	writes     *tx // the transaction that the reader belongs to; nil on a read connection
+	tx         *tx // the transaction that the reader belongs to; nil on a read connection
 	prefetched prefetched
 }
 
 func newReader(s *Store, c *conn) *reader {
-	r := &reader{s: s, c: c}
+	r := &reader{Reader: sqlstore.NewReader(c, dialect, &s.caches), c: c}
 	r.SnapshotFinder = s.finder.Bind(r)
 	return r
 }
 
 var _ canon.Reader = (*reader)(nil)
 var _ canon.Tx = (*tx)(nil)
-
-// permanentCache caches rows that never change once they are committed. Rows that a transaction has
-// not committed yet are added only when it is durable.
-type permanentCache struct {
-	worlds sync.Map // access.WorldID -> int64
-	ids    sync.Map // int64 -> access.WorldID
-	labels sync.Map // int64 -> access.Label
-}
-
-// findWorldNumber returns the number of a world; 0 if the store does not know the world.
-func (r *reader) findWorldNumber(ctx context.Context, id access.WorldID) (int64, error) {
-	if w, ok := r.s.known.worlds.Load(id); ok {
-		return w.(int64), nil
-	}
-	if r.writes != nil {
-		if w, ok := r.writes.worlds[id]; ok {
-			return w, nil
-		}
-	}
-	w, err := r.c.queryInt(ctx, "SELECT w FROM world_ids WHERE id = ?1", id[:])
-	if err == nil && w != 0 && r.writes == nil {
-		r.s.known.worlds.Store(id, w)
-		r.s.known.ids.Store(w, id)
-	}
-	return w, err
-}

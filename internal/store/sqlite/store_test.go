@@ -20,6 +20,7 @@ import (
 	"loregate/internal/identity"
 	"loregate/internal/markup"
 	"loregate/internal/raceenabled"
+	"loregate/internal/store/sqlstore"
 	"loregate/internal/store/words"
 )
 
@@ -62,7 +63,7 @@ func TestRefusesNewerStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	s := openTest(t, path)
 	if err := s.write(t.Context(), func(tx *tx) error {
-		_, err := tx.c.exec(t.Context(), "PRAGMA user_version = 1000")
+		_, err := tx.c.Exec(t.Context(), "PRAGMA user_version = 1000")
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -398,14 +399,14 @@ func TestTokensMatchFTS5(t *testing.T) {
 	if err := s.write(t.Context(), func(tx *tx) error {
 		for _, sql := range []string{"CREATE VIRTUAL TABLE texts USING fts5(body, tokenize='unicode61 remove_diacritics 2')",
 			"CREATE VIRTUAL TABLE terms USING fts5vocab(texts, row)"} {
-			if _, err := tx.c.exec(t.Context(), sql); err != nil {
+			if _, err := tx.c.Exec(t.Context(), sql); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.c.exec(t.Context(), "INSERT INTO texts (body) VALUES (?1)", text); err != nil {
+		if _, err := tx.c.Exec(t.Context(), "INSERT INTO texts (body) VALUES ($1)", text); err != nil {
 			return err
 		}
-		return tx.c.query(t.Context(), func(r row) error { want = append(want, r.textAt(0)); return nil },
+		return sqlstore.Each(t.Context(), tx.c, func(r sqlstore.Row) error { want = append(want, r.Text(0)); return nil },
 			"SELECT term FROM terms")
 	}); err != nil {
 		t.Fatal(err)
@@ -482,7 +483,7 @@ func TestPageCachesStayInBudget(t *testing.T) {
 	}
 	defer s.Close()
 	pages := func(c *conn) int64 {
-		n, err := c.queryInt(t.Context(), "PRAGMA cache_size")
+		n, err := sqlstore.QueryInt(t.Context(), c, "PRAGMA cache_size")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"loregate/internal/disk"
+	"loregate/internal/store/sqlstore"
 )
 
 const (
@@ -32,7 +32,7 @@ func (s schema) backupFunc(ctx context.Context, c *conn, cfg Config) func(at int
 	}
 	return func(at int64) (err error) {
 		// A store without streams is empty: another process is creating it.
-		if streams, err := c.queryInt(ctx, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil ||
+		if streams, err := sqlstore.QueryInt(ctx, c, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil ||
 			streams == 0 {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s schema) backupFunc(ctx context.Context, c *conn, cfg Config) func(at int
 		if err := writeCopy(ctx, c, recordPath(cfg.Path), path, proveOldCopy); err != nil {
 			return err
 		}
-		slog.Info("the store is upgraded; its backup is kept", "from", at, "to", s.version, "backup", path)
+		cfg.Log.Info("the store is upgraded; its backup is kept", "from", at, "to", s.version, "backup", path)
 		return nil
 	}
 }
@@ -93,5 +93,5 @@ func proveOldCopy(ctx context.Context, path string) (err error) {
 	if len(faults) > 0 {
 		return damagedError(Config{Path: path}, errors.New(faults[0]))
 	}
-	return c.query(ctx, func(row) error { return nil }, "PRAGMA journal_mode = DELETE")
+	return sqlstore.Each(ctx, c, func(sqlstore.Row) error { return nil }, "PRAGMA journal_mode = DELETE")
 }

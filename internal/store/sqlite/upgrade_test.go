@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/store/sqlstore"
 )
 
 // execIn runs a statement on a file directly, without the store.
@@ -23,7 +24,7 @@ func execIn(t *testing.T, path, sql string) error {
 			t.Error(err)
 		}
 	}()
-	_, err = c.exec(t.Context(), sql)
+	_, err = c.Exec(t.Context(), sql)
 	return err
 }
 
@@ -87,11 +88,11 @@ func TestUpgradeFromEveryFormat(t *testing.T) {
 		if err := (schema{"migrations", at}).runGoose(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		reached, err := c.queryInt(t.Context(), "PRAGMA user_version")
+		reached, err := sqlstore.QueryInt(t.Context(), c, "PRAGMA user_version")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.exec(t.Context(), "INSERT INTO streams (name, seq) VALUES ('world:1', 0)"); err != nil {
+		if _, err := c.Exec(t.Context(), "INSERT INTO streams (name, seq) VALUES ('world:1', 0)"); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.close(); err != nil {
@@ -121,9 +122,9 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 	}
 	s := openNew(t)
 	if err := s.read(t.Context(), func(c *conn) error {
-		return c.query(t.Context(), func(r row) error {
-			if !known[r.textAt(0)] {
-				t.Errorf("the table %s is not in kept; list it there, or here where the streams give it again", r.textAt(0))
+		return sqlstore.Each(t.Context(), c, func(r sqlstore.Row) error {
+			if !known[r.Text(0)] {
+				t.Errorf("the table %s is not in kept; list it there, or here where the streams give it again", r.Text(0))
 			}
 			return nil
 		}, "SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -197,7 +198,7 @@ func TestUpgradeIsAtomic(t *testing.T) {
 	if c, err = openConn(t.Context(), Config{Path: path}.withDefaults(), false); err != nil {
 		t.Fatal(err)
 	}
-	at, err := c.queryInt(t.Context(), "PRAGMA user_version")
+	at, err := sqlstore.QueryInt(t.Context(), c, "PRAGMA user_version")
 	if err := errors.Join(err, c.close()); err != nil || at != old.version {
 		t.Errorf("format %d, %v; want %d", at, err, old.version)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"loregate/internal/store/sqlstore"
 )
 
 // watch wakes callers that wait for a write. It detects other processes' commits by polling PRAGMA
@@ -85,7 +87,7 @@ func (w *watch) readBaseline(cfg Config) error {
 }
 
 func (w *watch) readVersion() (int64, error) {
-	return w.c.queryInt(context.Background(), "PRAGMA data_version")
+	return sqlstore.QueryInt(context.Background(), w.c, "PRAGMA data_version")
 }
 
 // pollChanges polls until the channel changed is closed or replaced.

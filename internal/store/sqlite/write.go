@@ -11,6 +11,7 @@ import (
 	"loregate/internal/markup"
 	"loregate/internal/search"
 	"loregate/internal/store/group"
+	"loregate/internal/store/sqlstore"
 )
 
 const (
@@ -30,7 +31,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	if err := s.beginCall(); err != nil {
 		return err
 	}
-	defer s.inUse.Done()
+	defer s.calls.End()
 	if err := s.health.foundDamage(); err != nil {
 		return err
 	}
@@ -43,8 +44,8 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 		return t.flush(ctx)
 	})
 	if err == nil {
-		t.updateCaches()
-		t.scrubFiles(ctx)
+		s.updateCaches(t)
+		sqlstore.Scrub(ctx, s.finder, s.cfg.Log, t.scrubbed)
 	}
 	return err
 }
@@ -81,10 +82,10 @@ func (w *writer) Begin() error {
 	ctx := context.Background()
 	end := time.Now().Add(w.s.cfg.Wait)
 	for {
-		_, err := w.c.exec(ctx, "BEGIN IMMEDIATE")
+		_, err := w.c.Exec(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
 			if err = errors.Join(storeSchema.checkFileFormat(ctx, w.c), w.c.worlds.refresh(w.c)); err == nil {
-				w.changes, err = w.c.queryInt(ctx, changedRows)
+				w.changes, err = sqlstore.QueryInt(ctx, w.c, changedRows)
 			}
 			if err != nil {
 				err = errors.Join(err, w.Rollback())
@@ -104,23 +105,23 @@ func (w *writer) Begin() error {
 
 // Save implements group.Conn.
 func (w *writer) Save() error {
-	_, err := w.c.exec(context.Background(), "SAVEPOINT one")
+	_, err := w.c.Exec(context.Background(), "SAVEPOINT one")
 	return err
 }
 
 // StartWrite implements group.Conn.
 func (w *writer) StartWrite() *tx {
-	t := &tx{reader: reader{s: w.s, c: w.c}}
-	t.writes, t.SnapshotFinder = t, w.s.finder.Bind(&t.reader)
+	t := &tx{reader: reader{Reader: sqlstore.NewReader(w.c, dialect, &w.s.caches), c: w.c}}
+	t.Tx, t.reader.tx, t.SnapshotFinder = sqlstore.NewTx(&t.Reader), t, w.s.finder.Bind(&t.reader)
 	return t
 }
 
 // EndWrite implements group.Conn. It clears the transaction's connection, so that a later use of
 // the transaction panics.
 func (w *writer) EndWrite(t *tx, err error, first, _ bool) error {
-	t.c = nil
+	t.c, t.Conn = nil, nil
 	if err == nil && !first {
-		_, err = w.c.exec(context.Background(), "RELEASE one")
+		_, err = w.c.Exec(context.Background(), "RELEASE one")
 	}
 	return err
 }
@@ -128,9 +129,9 @@ func (w *writer) EndWrite(t *tx, err error, first, _ bool) error {
 // UndoWrite implements group.Conn.
 func (w *writer) UndoWrite() error {
 	w.c.worlds.forgetRows()
-	_, err := w.c.exec(context.Background(), "ROLLBACK TO one")
+	_, err := w.c.Exec(context.Background(), "ROLLBACK TO one")
 	if err == nil {
-		_, err = w.c.exec(context.Background(), "RELEASE one")
+		_, err = w.c.Exec(context.Background(), "RELEASE one")
 	}
 	return err
 }
@@ -139,7 +140,7 @@ func (w *writer) UndoWrite() error {
 func (w *writer) Rollback() error {
 	w.c.worlds.forgetRows()
 	w.lastAt = time.Now()
-	if _, err := w.c.exec(context.Background(), "ROLLBACK"); err != nil {
+	if _, err := w.c.Exec(context.Background(), "ROLLBACK"); err != nil {
 		return w.reopenConn(err)
 	}
 	return nil
@@ -147,9 +148,9 @@ func (w *writer) Rollback() error {
 
 // Commit implements group.Conn.
 func (w *writer) Commit() error {
-	changes, err := w.c.queryInt(context.Background(), changedRows)
+	changes, err := sqlstore.QueryInt(context.Background(), w.c, changedRows)
 	if err == nil {
-		_, err = w.c.exec(context.Background(), "COMMIT")
+		_, err = w.c.Exec(context.Background(), "COMMIT")
 	}
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func prepareWriter(ctx context.Context, c *conn) error {
 // tx is a canon.Tx: it writes, and reads its own writes.
 type tx struct {
 	reader
-	worlds         map[access.WorldID]int64
+	sqlstore.Tx
 	searched       map[int64]*search.State // by world number: search states changed by this transaction
 	before         map[int64]search.State  // by world number: the same states before the transaction
 	scrubbed       []access.WorldID        // worlds whose index files must be rewritten without erased text
@@ -200,7 +201,6 @@ type tx struct {
 	pendingReindex cardRef                 // a card to be indexed again that is not yet marked so in docs
 	keyed          cardRef                 // the card written last
 	key            markup.Key              // the key of the card written last
-	head           streamHead              // the stream read or appended to last; the zero value is none
 }
 
 // cardRef identifies a card by its world's number and its id.
@@ -210,16 +210,14 @@ type cardRef struct {
 }
 
 // updateCaches adds the committed rows to the caches and reports changes to the search index.
-func (t *tx) updateCaches() {
-	for id, w := range t.worlds {
-		t.s.known.worlds.Store(id, w)
-		t.s.known.ids.Store(w, id)
+func (s *Store) updateCaches(t *tx) {
+	t.Committed(func(id access.WorldID, w int64) {
 		if at := t.searched[w]; at != nil {
 			was := t.before[w]
 			if was.Epoch != at.Epoch {
 				was.Gen = 0
 			}
-			t.s.finder.Library.Changed(search.ID(id), at.Gen-was.Gen)
+			s.finder.Library.Changed(search.ID(id), at.Gen-was.Gen)
 		}
-	}
+	})
 }

@@ -1,4 +1,4 @@
-package service
+package sqlstore
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func (i identities) AddInvitation(ctx context.Context, v identity.Invitation) er
 			return 0, err
 		}
 		return c.Exec(ctx, `INSERT INTO invitations (id, hash, world, role, invited_by, subject, state, created, expires, closed)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			v.ID, v.Hash[:], v.World[:], int64(v.Role), string(v.By), string(v.Subject), string(v.State),
 			toNanos(v.Created), toNanos(v.Expires), toNanos(v.Closed))
 	})
@@ -35,13 +35,13 @@ func (i identities) AddInvitation(ctx context.Context, v identity.Invitation) er
 
 // InvitationByHash returns the invitation with a hash.
 func (i identities) InvitationByHash(ctx context.Context, h identity.Hash) (identity.Invitation, bool, error) {
-	return queryOne(ctx, i.db, readInvitation, invitationColumns+" WHERE hash = ?1", h[:])
+	return findOne(ctx, i.db, readInvitation, invitationColumns+" WHERE hash = $1", h[:])
 }
 
 // Invitations lists a world's invitations by creation.
 func (i identities) Invitations(ctx context.Context, w access.WorldID) (all []identity.Invitation, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) (err error) {
-		all, err = queryAll(ctx, c, readInvitation, invitationColumns+" WHERE world = ?1 ORDER BY created, n", w[:])
+		all, err = queryAll(ctx, c, readInvitation, invitationColumns+" WHERE world = $1 ORDER BY created, n", w[:])
 		return err
 	})
 	return all, err
@@ -50,7 +50,7 @@ func (i identities) Invitations(ctx context.Context, w access.WorldID) (all []id
 // ClaimInvitation assigns an open invitation to a subject, unless another subject has it.
 func (i identities) ClaimInvitation(ctx context.Context, id string, to access.Subject) (mine bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
-		n, err := c.Exec(ctx, "UPDATE invitations SET subject = ?2 WHERE id = ?1 AND state = ?3 AND subject IN ('', ?2)",
+		n, err := c.Exec(ctx, "UPDATE invitations SET subject = $2 WHERE id = $1 AND state = $3 AND subject IN ('', $2)",
 			id, string(to), string(identity.InvitationOpen))
 		mine = n > 0
 		return n, err
@@ -62,7 +62,7 @@ func (i identities) ClaimInvitation(ctx context.Context, id string, to access.Su
 func (i identities) CloseInvitation(ctx context.Context, id string, as identity.InvitationState,
 	at time.Time) (open bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
-		n, err := c.Exec(ctx, "UPDATE invitations SET state = ?2, closed = ?3 WHERE id = ?1 AND state = ?4",
+		n, err := c.Exec(ctx, "UPDATE invitations SET state = $2, closed = $3 WHERE id = $1 AND state = $4",
 			id, string(as), toNanos(at), string(identity.InvitationOpen))
 		open = n > 0
 		return n, err

@@ -1,4 +1,4 @@
-package service
+package sqlstore
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 		if err != nil || added > 0 {
 			return err
 		}
-		if _, err := c.Exec(ctx, "INSERT INTO access_processes (process) VALUES (?1) ON CONFLICT DO NOTHING",
+		if _, err := c.Exec(ctx, "INSERT INTO access_processes (process) VALUES ($1) ON CONFLICT DO NOTHING",
 			one.Process); err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 			return err
 		}
 		same := false
-		if err := c.Query(ctx, func(r Row) error { same = bytes.Equal(r.Bytes(0), one.Hash[:]); return nil },
-			"SELECT hash FROM access_segments WHERE p = (SELECT p FROM access_processes WHERE process = ?1) AND seq = ?2",
+		if err := Each(ctx, c, func(r Row) error { same = bytes.Equal(r.Bytes(0), one.Hash[:]); return nil },
+			"SELECT hash FROM access_segments WHERE p = (SELECT p FROM access_processes WHERE process = $1) AND seq = $2",
 			one.Process, one.Seq); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 // addSegment adds a segment if its process is known and the segment is not stored yet.
 func addSegment(ctx context.Context, c Conn, one access.Segment) (int64, error) {
 	return c.Exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
-		SELECT p, ?2, ?3, ?4, ?5, ?6, ?7 FROM access_processes WHERE process = ?1 ON CONFLICT DO NOTHING`,
+		SELECT p, $2, $3, $4, $5, $6, $7 FROM access_processes WHERE process = $1 ON CONFLICT DO NOTHING`,
 		one.Process, one.Seq, toNanos(one.At), one.Count, packer.EncodeAll(one.Body, nil), one.Prev[:], one.Hash[:])
 }
 
@@ -111,7 +111,7 @@ func (s *Service) readSegments(ctx context.Context, process string, from uint64)
 	}
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
 		page, err = queryAll(ctx, c, read, `SELECT seq, at, count, body, prev, hash FROM access_segments
-			WHERE p = (SELECT p FROM access_processes WHERE process = ?1) AND seq >= ?2 ORDER BY seq LIMIT ?3`, process, from, segmentPage)
+			WHERE p = (SELECT p FROM access_processes WHERE process = $1) AND seq >= $2 ORDER BY seq LIMIT $3`, process, from, segmentPage)
 		return err
 	})
 	return page, err

@@ -1,4 +1,4 @@
-package service
+package sqlstore
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func (s *Service) Cursor(ctx context.Context, w access.WorldID, handler string) 
 }
 
 func readCursor(ctx context.Context, c Conn, w access.WorldID, handler string) (uint64, error) {
-	at, err := queryInt(ctx, c, "SELECT seq FROM delivery_cursors WHERE world = ?1 AND handler = ?2", w[:], handler)
+	at, err := QueryInt(ctx, c, "SELECT seq FROM delivery_cursors WHERE world = $1 AND handler = $2", w[:], handler)
 	return uint64(at), err
 }
 
@@ -39,13 +39,13 @@ func (s *Service) Enqueue(ctx context.Context, w access.WorldID, handler string,
 		}
 		for _, d := range list {
 			if _, err := c.Exec(ctx, `INSERT INTO deliveries (world, event, handler, state, attempts, due, fence, problem, created, changed)
-				VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING`, w[:], d.Event[:], handler, int64(d.State), d.Attempts,
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`, w[:], d.Event[:], handler, int64(d.State), d.Attempts,
 				Millis(d.Due), d.Fence, d.Problem, Millis(d.Created), Millis(d.Changed)); err != nil {
 				return err
 			}
 		}
 		_, err = c.Exec(ctx,
-			`INSERT INTO delivery_cursors (world, handler, seq) VALUES (?1, ?2, ?3) ON CONFLICT (world, handler) DO UPDATE SET seq = ?3`,
+			`INSERT INTO delivery_cursors (world, handler, seq) VALUES ($1, $2, $3) ON CONFLICT (world, handler) DO UPDATE SET seq = $3`,
 			w[:], handler, to)
 		moved = err == nil
 		return err
@@ -67,7 +67,7 @@ func readDelivery(r Row) (jobs.Delivery, error) {
 func handlerIn(handlers []string, first int) string {
 	marks := make([]string, len(handlers))
 	for i := range handlers {
-		marks[i] = "?" + strconv.Itoa(first+i)
+		marks[i] = "$" + strconv.Itoa(first+i)
 	}
 	return "handler IN (" + strings.Join(marks, ", ") + ")"
 }
@@ -88,14 +88,14 @@ func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.
 		return nil, err
 	}
 	err = s.db.Change(ctx, func(c Conn) (err error) {
-		due, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE state IN (0, 2) AND due <= ?1 AND "+
+		due, err = queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE state IN (0, 2) AND due <= $1 AND "+
 			handlerIn(handlers, 3)+
-			" ORDER BY due, created, event LIMIT ?2", appendTexts(handlers, Millis(now), n)...)
+			" ORDER BY due, created, event LIMIT $2", appendTexts(handlers, Millis(now), n)...)
 		for i := range due {
 			d := &due[i]
 			d.Fence, d.Due = d.Fence+1, until
 			if _, err := c.Exec(ctx,
-				"UPDATE deliveries SET fence = ?4, due = ?5 WHERE world = ?1 AND event = ?2 AND handler = ?3",
+				"UPDATE deliveries SET fence = $4, due = $5 WHERE world = $1 AND event = $2 AND handler = $3",
 				d.World[:], d.Event[:], d.Handler, d.Fence, Millis(until)); err != nil {
 				return err
 			}
@@ -108,8 +108,8 @@ func (s *Service) Claim(ctx context.Context, handlers []string, now, until time.
 // Settle stores the result of a claimed delivery.
 func (s *Service) Settle(ctx context.Context, d jobs.Delivery) (kept bool, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
-		n, err := c.Exec(ctx, `UPDATE deliveries SET state = ?5, attempts = ?6, due = ?7, problem = ?8, changed = ?9
-			WHERE world = ?1 AND event = ?2 AND handler = ?3 AND fence = ?4`,
+		n, err := c.Exec(ctx, `UPDATE deliveries SET state = $5, attempts = $6, due = $7, problem = $8, changed = $9
+			WHERE world = $1 AND event = $2 AND handler = $3 AND fence = $4`,
 			d.World[:], d.Event[:], d.Handler, d.Fence, int64(d.State), d.Attempts, Millis(d.Due), d.Problem, Millis(d.Changed))
 		kept = n > 0
 		return err
@@ -122,7 +122,7 @@ func (s *Service) NextDue(ctx context.Context, handlers []string) (at time.Time,
 	if len(handlers) == 0 {
 		return at, false, nil
 	}
-	return queryOne(ctx, s.db, func(r Row) (time.Time, error) { return Time(r.Int(0)), nil },
+	return findOne(ctx, s.db, func(r Row) (time.Time, error) { return Time(r.Int(0)), nil },
 		"SELECT due FROM deliveries WHERE state IN (0, 2) AND "+handlerIn(handlers, 1)+" ORDER BY due LIMIT 1",
 		appendTexts(handlers)...)
 }
@@ -133,8 +133,8 @@ const maxPending = 10_000
 // Pending counts the unsettled deliveries.
 func (s *Service) Pending(ctx context.Context) (n int, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
-		count, err := queryInt(ctx, c,
-			"SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT ?1) AS open", maxPending)
+		count, err := QueryInt(ctx, c,
+			"SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT $1) AS open", maxPending)
 		n = int(count)
 		return err
 	})
@@ -145,7 +145,7 @@ func (s *Service) Pending(ctx context.Context) (n int, err error) {
 func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) (all []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
 		for _, e := range events {
-			some, err := queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE world = ?1 AND event = ?2 ORDER BY handler",
+			some, err := queryAll(ctx, c, readDelivery, deliveryColumns+"WHERE world = $1 AND event = $2 ORDER BY handler",
 				w[:], e[:])
 			if err != nil {
 				return err
@@ -161,7 +161,7 @@ func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) 
 func (s *Service) Dead(ctx context.Context, w access.WorldID, limit int) (dead []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
 		dead, err = queryAll(ctx, c, readDelivery, deliveryColumns+
-			"WHERE world = ?1 AND state = 3 ORDER BY changed DESC, event LIMIT ?2", w[:], limit)
+			"WHERE world = $1 AND state = 3 ORDER BY changed DESC, event LIMIT $2", w[:], limit)
 		return err
 	})
 	return dead, err
@@ -171,8 +171,8 @@ func (s *Service) Dead(ctx context.Context, w access.WorldID, limit int) (dead [
 func (s *Service) Revive(ctx context.Context, w access.WorldID, event uuid.UUID, handler string,
 	now time.Time) (found bool, err error) {
 	err = s.db.Change(ctx, func(c Conn) error {
-		n, err := c.Exec(ctx, `UPDATE deliveries SET state = 0, attempts = 0, due = ?4, problem = '', changed = ?4, fence = fence + 1
-			WHERE world = ?1 AND event = ?2 AND handler = ?3 AND state = 3`, w[:], event[:], handler, Millis(now))
+		n, err := c.Exec(ctx, `UPDATE deliveries SET state = 0, attempts = 0, due = $4, problem = '', changed = $4, fence = fence + 1
+			WHERE world = $1 AND event = $2 AND handler = $3 AND state = 3`, w[:], event[:], handler, Millis(now))
 		found = n > 0
 		return err
 	})

@@ -1,4 +1,4 @@
-package service
+package sqlstore
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (i identities) changeCounted(ctx context.Context, f func(Conn) (changed int
 // Generation returns a number that changes with every write.
 func (i identities) Generation(ctx context.Context) (g uint64, err error) {
 	err = i.db.Snapshot(ctx, func(c Conn) error {
-		n, err := queryInt(ctx, c, "SELECT n FROM identity_generation")
+		n, err := QueryInt(ctx, c, "SELECT n FROM identity_generation")
 		g = uint64(n)
 		return err
 	})
@@ -72,13 +72,13 @@ func (i identities) Keys(ctx context.Context) iter.Seq2[identity.Key, error] {
 
 // KeyByID returns the key with an id.
 func (i identities) KeyByID(ctx context.Context, id string) (identity.Key, bool, error) {
-	return queryOne(ctx, i.db, readKey, keyColumns+" WHERE id = ?1", id)
+	return findOne(ctx, i.db, readKey, keyColumns+" WHERE id = $1", id)
 }
 
 // KeyByHash returns the key with a hash. The index is searched by a hash whose bytes the caller
 // cannot choose: the duration of the search reveals nothing about the secret.
 func (i identities) KeyByHash(ctx context.Context, h identity.Hash) (identity.Key, bool, error) {
-	return queryOne(ctx, i.db, readKey, keyColumns+" WHERE hash = ?1", h[:])
+	return findOne(ctx, i.db, readKey, keyColumns+" WHERE hash = $1", h[:])
 }
 
 // AddKey stores a key.
@@ -91,7 +91,7 @@ func (i identities) AddKey(ctx context.Context, k identity.Key) error {
 		if err := checkUnused(ctx, c, "api_keys", k.ID, k.Hash); err != nil {
 			return 0, err
 		}
-		return c.Exec(ctx, "INSERT INTO api_keys (id, hash, spec, created, revoked) VALUES (?1, ?2, ?3, ?4, ?5)",
+		return c.Exec(ctx, "INSERT INTO api_keys (id, hash, spec, created, revoked) VALUES ($1, $2, $3, $4, $5)",
 			k.ID, k.Hash[:], string(spec), toNanos(k.Created), toNanos(k.Revoked))
 	})
 }
@@ -99,7 +99,7 @@ func (i identities) AddKey(ctx context.Context, k identity.Key) error {
 // checkUnused refuses an id or hash that is in use. The caller is the only writer, so nobody can
 // take them in between.
 func checkUnused(ctx context.Context, c Conn, table, id string, h identity.Hash) error {
-	n, err := queryInt(ctx, c, "SELECT 1 FROM "+table+" WHERE id = ?1 OR hash = ?2 LIMIT 1", id, h[:])
+	n, err := QueryInt(ctx, c, "SELECT 1 FROM "+table+" WHERE id = $1 OR hash = $2 LIMIT 1", id, h[:])
 	if err == nil && n != 0 {
 		err = identity.ErrExists
 	}
@@ -109,11 +109,11 @@ func checkUnused(ctx context.Context, c Conn, table, id string, h identity.Hash)
 // RevokeKey marks a key as revoked.
 func (i identities) RevokeKey(ctx context.Context, id string, at time.Time) (found bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
-		n, err := queryInt(ctx, c, "SELECT count(*) FROM api_keys WHERE id = ?1", id)
+		n, err := QueryInt(ctx, c, "SELECT count(*) FROM api_keys WHERE id = $1", id)
 		if found = n > 0; err != nil || !found {
 			return 0, err
 		}
-		return c.Exec(ctx, "UPDATE api_keys SET revoked = ?2 WHERE id = ?1 AND revoked = 0", id, toNanos(at))
+		return c.Exec(ctx, "UPDATE api_keys SET revoked = $2 WHERE id = $1 AND revoked = 0", id, toNanos(at))
 	})
 	return found, err
 }
@@ -136,20 +136,20 @@ func (i identities) AddSigningKey(ctx context.Context, k identity.SigningKey, af
 	until time.Time) (added bool, err error) {
 	err = i.changeCounted(ctx, func(c Conn) (int64, error) {
 		latest := ""
-		if err := c.Query(ctx, func(r Row) error { latest = r.Text(0); return nil },
+		if err := Each(ctx, c, func(r Row) error { latest = r.Text(0); return nil },
 			"SELECT kid FROM signing_keys ORDER BY n DESC LIMIT 1"); err != nil {
 			return 0, err
 		}
 		if added = latest == after; !added {
 			return 0, nil
 		}
-		if _, err := c.Exec(ctx, "UPDATE signing_keys SET until = ?2 WHERE kid = ?1", after, toNanos(until)); err != nil {
+		if _, err := c.Exec(ctx, "UPDATE signing_keys SET until = $2 WHERE kid = $1", after, toNanos(until)); err != nil {
 			return 0, err
 		}
-		if _, err := c.Exec(ctx, "DELETE FROM signing_keys WHERE until <> 0 AND until < ?1", toNanos(k.Created)); err != nil {
+		if _, err := c.Exec(ctx, "DELETE FROM signing_keys WHERE until <> 0 AND until < $1", toNanos(k.Created)); err != nil {
 			return 0, err
 		}
-		return c.Exec(ctx, "INSERT INTO signing_keys (kid, pem, created, until) VALUES (?1, ?2, ?3, ?4)",
+		return c.Exec(ctx, "INSERT INTO signing_keys (kid, pem, created, until) VALUES ($1, $2, $3, $4)",
 			k.KID, k.PEM, toNanos(k.Created), toNanos(k.Until))
 	})
 	return added && err == nil, err
