@@ -501,12 +501,3 @@ type canned []byte
 func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
-
-// Example checks a model that runs on this machine.
-func Example() {
-	c, err := model.New(model.Config{Provider: model.Compatible, URL: "http://127.0.0.1:11434/v1", Name: "llama3.2"})
-	if err != nil {
-		return
-	}
-	_ = c.Check(context.Background())
-}

@@ -1,0 +1,56 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/job"
+)
+
+// A job that ends within the caller's patience is returned with its result. Each job is found later by
+// its id.
+func ExampleRunner() {
+	ctx := context.Background()
+	runner, err := job.New(ctx, job.Config{Store: &mapStore{}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer runner.Close()
+	call, err := access.NewGuard(access.Config{}).Admit(ctx, access.Caller{Subject: "ada", EveryRole: access.RoleUser},
+		access.Request{World: access.WorldID{1}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	j, err := runner.Start(ctx, call.Grant, "count", time.Minute, func(context.Context) (any, error) { return 42, nil })
+	fmt.Println(j.State, string(j.Result), err)
+	found, err := runner.Find(ctx, call.Grant, j.ID.String())
+	fmt.Println(found.Kind, found.State, err)
+	// Output:
+	// completed 42 <nil>
+	// count completed <nil>
+}
+
+// mapStore stores jobs in memory.
+type mapStore struct{ jobs sync.Map }
+
+func (s *mapStore) PutJob(_ context.Context, j job.Job) error {
+	s.jobs.Store(j.ID, j)
+	return nil
+}
+
+func (s *mapStore) Job(_ context.Context, id uuid.UUID) (job.Job, bool, error) {
+	j, ok := s.jobs.Load(id)
+	if !ok {
+		return job.Job{}, false, nil
+	}
+	return j.(job.Job), true, nil
+}
+
+func (s *mapStore) Touch(context.Context, string, time.Time, time.Time) error { return nil }

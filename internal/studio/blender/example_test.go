@@ -1,0 +1,18 @@
+package blender_test
+
+import (
+	"fmt"
+
+	"loregate/internal/studio/blender"
+)
+
+// An adapter lists the tools that its program carries out. It starts the program only when a target is used.
+func ExampleAdapter_Tools() {
+	a := blender.New(blender.Config{})
+	for _, tool := range []string{"generate_scene", "import_asset"} {
+		fmt.Println(tool, a.Tools()[tool].Does)
+	}
+	// Output:
+	// generate_scene true
+	// import_asset false
+}
