@@ -27,6 +27,16 @@ func built(t testing.TB, b Brief) Built {
 	return out
 }
 
+func Example() {
+	out, err := Build(Brief{Words: "an inn at dusk with ten barrels and a well", Seed: 1}, plainPainter{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out.ID, "is an", out.Kind, "with", strings.Join(out.Features, ", "))
+	// Output: an_inn_at_dusk_with is an inn with 10 barrel, 1 well
+}
+
 func recipes(t testing.TB) *library {
 	t.Helper()
 	lib, err := embedded()

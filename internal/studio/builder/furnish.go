@@ -2,8 +2,9 @@ package builder
 
 import (
 	"fmt"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 
 	"loregate/internal/studio/noise"
 	"loregate/internal/studio/scene"
@@ -11,12 +12,7 @@ import (
 
 // placeProps places the props that the words name, in alphabetical order.
 func (y *yard) placeProps() {
-	names := make([]string, 0, len(y.read.things))
-	for name := range y.read.things {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(y.read.things)) {
 		if y.lib.Things[name].Parts != nil && (name != "boat" || y.lib.Places[y.read.kind].Boats) {
 			y.strewProps(name, y.read.things[name]-y.counts[name], y.front, true)
 		}

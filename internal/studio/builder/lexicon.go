@@ -1,9 +1,9 @@
 package builder
 
 import (
+	"maps"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -31,7 +31,7 @@ type reading struct {
 	has    map[string]bool // all words of the brief
 }
 
-// parseBrief parses a brief with the words of the recipes. The caller's words are read last, so that their counts replace earlier
+// parseBrief parses a brief. The caller's words are read last, so that their counts replace earlier
 // ones.
 func (lib *library) parseBrief(b Brief) reading {
 	r := reading{things: map[string]int{}, has: map[string]bool{}}
@@ -42,10 +42,8 @@ func (lib *library) parseBrief(b Brief) reading {
 		for at, w := range words {
 			r.has[w] = true
 			for kind, p := range lib.Places {
-				for n, k := range p.Words {
-					if w == k {
-						score[kind] += weight * max(4-n, 1)
-					}
+				if n := slices.Index(p.Words, w); n >= 0 {
+					score[kind] += weight * max(4-n, 1)
 				}
 			}
 			if thing := lib.thingByWord[toSingular(w)]; thing != "" {
@@ -80,13 +78,8 @@ func boolToInt(b bool) int {
 
 // bestKind returns the kind with the highest score; among equal ones the first by name.
 func bestKind(score map[string]int) string {
-	names := make([]string, 0, len(score))
-	for k := range score {
-		names = append(names, k)
-	}
-	sort.Strings(names)
 	top := ""
-	for _, k := range names {
+	for _, k := range slices.Sorted(maps.Keys(score)) {
 		if top == "" || score[k] > score[top] {
 			top = k
 		}
@@ -139,14 +132,11 @@ func (lib *library) chooseStyle(b Brief, has map[string]bool) string {
 	return lib.Styles[len(lib.Styles)-1].Name
 }
 
-// features lists the things and their counts, for people.
+// features lists the things and their counts by name, for people.
 func (r reading) features() []string {
 	list := []string{}
-	for name, n := range r.things {
-		list = append(list, strconv.Itoa(n)+" "+name)
+	for _, name := range slices.Sorted(maps.Keys(r.things)) {
+		list = append(list, strconv.Itoa(r.things[name])+" "+name)
 	}
-	sort.Slice(list, func(i, j int) bool {
-		return list[i][strings.Index(list[i], " "):] < list[j][strings.Index(list[j], " "):]
-	})
 	return list
 }

@@ -79,9 +79,9 @@ func (s *scope) addThing(p *piece, use *part) {
 		}
 		aliases[name] = s.chooseMaterial(of, nil)
 	}
-	var given []variable
+	var given []entry[float64]
 	for _, b := range use.With {
-		given = append(given, variable{b.name, b.value(s)})
+		given = append(given, entry[float64]{b.name, b.value(s)})
 	}
 	mark, outer := len(s.vars), s.aliases
 	s.vars, s.aliases = append(s.vars, given...), aliases
@@ -247,7 +247,7 @@ func (s *scope) changeBody(m *scene.Mesh, t *part) {
 	if t.Map != nil {
 		mark := len(s.vars)
 		for i, v := range m.V {
-			s.vars = append(s.vars, variable{"x", v[0]}, variable{"y", v[1]}, variable{"z", v[2]})
+			s.vars = append(s.vars, entry[float64]{"x", v[0]}, entry[float64]{"y", v[1]}, entry[float64]{"z", v[2]})
 			m.V[i] = s.evalVec(t.Map)
 			s.vars = s.vars[:mark]
 		}

@@ -5,7 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"strings"
+	"slices"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -34,7 +34,7 @@ type thing struct {
 	Room     float64 // radius of the ground that it occupies
 	Lamp     float64 // height of its lamp; 0: none
 	Variants int
-	Let      bindings
+	Let      ordered[number]
 	// Materials are those of names in Parts; a use of the recipe can replace them.
 	Materials map[string]list[string]
 	Parts     []part
@@ -66,10 +66,10 @@ type style struct {
 
 // control repeats a part or a step.
 type control struct {
-	Each loops
-	Let  bindings
+	Each ordered[values] // the names of each loop, the outermost loop first
+	Let  ordered[number]
 	When number
-	Next bindings // new values of outer names after each repetition
+	Next ordered[number] // new values of outer names after each repetition
 }
 
 // part is a body, a thing, or a group of parts.
@@ -77,7 +77,7 @@ type part struct {
 	control `yaml:",inline"`
 
 	Use       string // a thing
-	With      bindings
+	With      ordered[number]
 	Materials map[string]list[string]
 	Parts     []part
 
@@ -106,7 +106,7 @@ type part struct {
 // surface is a grid of points in rows and columns; its expressions know row and column.
 type surface struct {
 	Rows, Columns int // of faces
-	Let           bindings
+	Let           ordered[number]
 	Point         [3]number
 }
 
@@ -127,71 +127,46 @@ func (l *list[T]) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode(&(*l)[0])
 }
 
-// bindings are names with their values, in the order of the file.
-type bindings []binding
+// ordered is a mapping in the order of the file.
+type ordered[T any] []entry[T]
 
-type binding struct {
+type entry[T any] struct {
 	name  string
-	value number
+	value T
 }
 
 // UnmarshalYAML decodes a mapping.
-func (b *bindings) UnmarshalYAML(node *yaml.Node) error {
-	return eachPair(node, func(name string, value *yaml.Node) error {
-		*b = append(*b, binding{name: name})
-		return value.Decode(&(*b)[len(*b)-1].value)
-	})
-}
-
-func (b bindings) has(name string) bool {
-	for _, one := range b {
-		if one.name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// loops are repetitions, the outermost first.
-type loops []loop
-
-// loop gives names to the values of each row, or one name to the numbers from 0 to below count.
-type loop struct {
-	names []string
-	rows  []list[number]
-	count number
-}
-
-// UnmarshalYAML decodes a mapping from names to values.
-func (l *loops) UnmarshalYAML(node *yaml.Node) error {
-	return eachPair(node, func(names string, value *yaml.Node) error {
-		one := loop{names: strings.Fields(names)}
-		err := error(nil)
-		if value.Kind == yaml.ScalarNode {
-			err = value.Decode(&one.count)
-		} else {
-			err = value.Decode(&one.rows)
-		}
-		for _, row := range one.rows {
-			if len(row) != len(one.names) {
-				return fmt.Errorf("line %d: %d values for %q", value.Line, len(row), names)
-			}
-		}
-		*l = append(*l, one)
-		return err
-	})
-}
-
-func eachPair(node *yaml.Node, f func(name string, value *yaml.Node) error) error {
+func (o *ordered[T]) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: a mapping is needed", node.Line)
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		if err := f(node.Content[i].Value, node.Content[i+1]); err != nil {
+		e := entry[T]{name: node.Content[i].Value}
+		if err := node.Content[i+1].Decode(&e.value); err != nil {
 			return err
 		}
+		*o = append(*o, e)
 	}
 	return nil
+}
+
+func (o ordered[T]) has(name string) bool {
+	return slices.ContainsFunc(o, func(e entry[T]) bool { return e.name == name })
+}
+
+// values are those of a loop: rows of one value for each of its names, or the numbers from 0 to below
+// count.
+type values struct {
+	count number
+	rows  []list[number]
+}
+
+// UnmarshalYAML decodes a count or a list of rows.
+func (v *values) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		return node.Decode(&v.count)
+	}
+	return node.Decode(&v.rows)
 }
 
 // embedded returns the recipes of the program.

@@ -2,27 +2,23 @@ package builder
 
 import (
 	"fmt"
+	"strings"
 
 	"loregate/internal/studio/noise"
 	"loregate/internal/studio/scene"
 )
 
-// scope evaluates recipes: it holds the values that expressions can name, and the random numbers.
+// scope holds the values that the expressions of recipes can name, and their random numbers.
 type scope struct {
 	lib     *library
 	seed    uint64
 	rnd     *noise.Source
 	named   map[string]int             // numbers of the things that the words name
 	height  func(x, y float64) float64 // of the ground
-	vars    []variable                 // the innermost last
+	vars    []entry[float64]           // the innermost last
 	aliases map[string]string          // materials by the names that the recipe in use has for them
 	layers  map[string]*piece          // of the object that is being made
 	err     error                      // the first error
-}
-
-type variable struct {
-	name  string
-	value float64
 }
 
 func (s *scope) fail(format string, args ...any) {
@@ -31,17 +27,17 @@ func (s *scope) fail(format string, args ...any) {
 	}
 }
 
-func (s *scope) set(name string, v float64) { s.vars = append(s.vars, variable{name, v}) }
+func (s *scope) set(name string, v float64) { s.vars = append(s.vars, entry[float64]{name, v}) }
 
 // find returns the innermost variable of a name.
-func (s *scope) find(name string) *variable {
+func (s *scope) find(name string) *entry[float64] {
 	for i := len(s.vars) - 1; i >= 0; i-- {
 		if s.vars[i].name == name {
 			return &s.vars[i]
 		}
 	}
 	s.fail("no value %q", name)
-	return &variable{}
+	return &entry[float64]{}
 }
 
 // eval returns a number, or the default if the recipe does not give it.
@@ -91,22 +87,22 @@ func (s *scope) run(c control, f func()) {
 }
 
 // repeat calls f for each combination of the loops' values; the last loop is the innermost.
-func (s *scope) repeat(all loops, f func()) {
-	if len(all) == 0 {
+func (s *scope) repeat(loops ordered[values], f func()) {
+	if len(loops) == 0 {
 		f()
 		return
 	}
-	one, mark := all[0], len(s.vars)
-	for i := range max(int(s.eval(one.count, 0)), len(one.rows)) {
+	names, of, mark := strings.Fields(loops[0].name), loops[0].value, len(s.vars)
+	for i := range max(int(s.eval(of.count, 0)), len(of.rows)) {
 		s.set("i", float64(i))
-		for k, name := range one.names {
-			v := float64(i)
-			if one.rows != nil {
-				v = one.rows[i][k](s)
-			}
-			s.set(name, v)
+		row := []float64{float64(i)}
+		if of.rows != nil {
+			row = s.evalAll(of.rows[i], len(names))
 		}
-		s.repeat(all[1:], f)
+		for k := range min(len(names), len(row)) {
+			s.set(names[k], row[k])
+		}
+		s.repeat(loops[1:], f)
 		s.vars = s.vars[:mark]
 	}
 }

@@ -45,7 +45,7 @@ func (lib *library) build(b Brief, p Painter) (Built, error) {
 	if i := slices.IndexFunc(lib.Styles, func(s style) bool { return s.Name == r.style }); i >= 0 {
 		y.style = lib.Styles[i]
 	}
-	y.vars = []variable{{"pi", math.Pi}, {"true", 1}, {"false", 0}, {"dark", truth(y.style.Dark)}}
+	y.vars = []entry[float64]{{"pi", math.Pi}, {"true", 1}, {"false", 0}, {"dark", truth(y.style.Dark)}}
 	y.addSteps(lib.Places[r.kind].Steps)
 	y.placeProps()
 	y.addLighting()
@@ -114,7 +114,7 @@ func (y *yard) useMaterial(name string) string {
 	if look.Paint != "" {
 		color, normal, err := y.paint.Painted(look.Paint)
 		if err != nil {
-			y.fail("paint %s: %w", name, err)
+			y.err = cmp.Or(y.err, err)
 			return full
 		}
 		if look.Color == ([4]float64{}) {

@@ -13,8 +13,7 @@ import (
 // Script is a list of operations on a scene, in the order in which they are done. Its methods check
 // names and keep the first error for Err, so that a builder need not check each step.
 type Script struct {
-	Ops  []json.RawMessage
-	Seen Box3 // unused
+	Ops []json.RawMessage
 
 	names map[string]bool
 	err   error
