@@ -41,7 +41,7 @@ type resolvedID struct {
 
 // timeInput is the part of an input that selects the time of a context.
 type timeInput struct {
-	Tick *int64 `json:"tick,omitzero" min:"0" numeric:"string" jsonschema:"World time in milliseconds; now unless given."`
+	Tick *int64 `json:"tick,omitzero" min:"0" numeric:"string" jsonschema:"World time in milliseconds; by default now."`
 	AsOf string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
 }
 
@@ -97,7 +97,7 @@ func (m *AsOf) settleTick(ctx context.Context, place *Card) (err error) {
 func resolveAsOf(ctx context.Context, snap *canon.Snapshot, text string) (canon.Seq, time.Time, error) {
 	if n, err := strconv.ParseUint(text, 10, 63); err == nil && snap.Grant().Role() >= access.RoleGM {
 		if n == 0 || canon.Seq(n) > snap.Now() {
-			return 0, time.Time{}, fault.BadField("as_of", "is no commit of this world; the last is %d", snap.Now())
+			return 0, time.Time{}, fault.BadField("as_of", "is not a commit of this world; the last one is %d", snap.Now())
 		}
 		return canon.Seq(n), time.Time{}, nil
 	}
@@ -108,7 +108,7 @@ func resolveAsOf(ctx context.Context, snap *canon.Snapshot, text string) (canon.
 		}
 		seq, err := snap.SeqAt(ctx, at)
 		if err == nil && seq == 0 {
-			err = fault.BadField("as_of", "lies before the world began")
+			err = fault.BadField("as_of", "is before the first commit of the world; give a later time")
 		}
 		return seq, at, err
 	}

@@ -23,8 +23,8 @@ var LayerKinds = []string{LayerBase, LayerAmbient, LayerDynamic, LayerWeather, L
 // slot is one part of an atmosphere: the effective layer of a kind, or the default value if there
 // is no layer.
 type slot struct {
-	Present           bool          `json:"present" jsonschema:"A layer is in force."`
-	Defaulted         bool          `json:"defaulted" jsonschema:"The value is what holds without a layer."`
+	Present           bool          `json:"present" jsonschema:"There is an active layer."`
+	Defaulted         bool          `json:"defaulted" jsonschema:"There is no layer; the value is the default."`
 	Value             string        `json:"value,omitempty"`
 	ValueTruncated    bool          `json:"valueTruncated"`
 	ScopeID           *canon.CardID `json:"scopeId,omitempty" jsonschema:"The place or realm that the layer lies on."`

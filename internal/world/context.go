@@ -21,8 +21,8 @@ func (w *World) contextOperations() []*op.Operation {
 		healthOperation("health", ""),
 		ContextTool(w, op.Spec{
 			Name: "get-location-context", Title: "Everything about a place",
-			Doc: "Read what a narrator needs at a place: description, exits and where they lead, realms, mood, who and what is there and what happened of late. " +
-				"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null where there is no such place.",
+			Doc: "Read a place for narration: its description, exits and their destinations, realms, mood, the people and things there, and recent events. " +
+				"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null if there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location-context",
 			Meta: ToolID("WorldContext-getLocationContext"),
 			Examples: []op.Example{{Title: "Where players begin", Input: `{}`},
@@ -30,29 +30,29 @@ func (w *World) contextOperations() []*op.Operation {
 		}, locationContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-player-context", Title: "Everything about a player",
-			Doc:      "Read where a player stands, who and what is there, what it carries, its clock and what it did of late, before telling it anything. null where there is no such player.",
+			Doc:      "Read a player's place, the people and things there, its inventory, its clock and its recent events, before you tell it anything. null if there is no such player.",
 			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context",
 			Meta:     ToolID("WorldContext-getPlayerContext"),
 			Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 		}, playerContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-atmosphere", Title: "Weather, light and mood of a place",
-			Doc: "Read the weather, light and mood in force at a place at a tick. A layer on the place beats one on its realms, a small realm beats a large one; " +
-				"without a layer it is clear, daylight and calm.",
+			Doc: "Read the weather, light and mood of a place at a tick. A layer on the place takes precedence over one on its realms, and a small realm over a large one; " +
+				"without a layer they are clear, daylight and calm.",
 			Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/atmosphere",
 			Meta:     ToolID("WorldContext-getAtmosphere"),
 			Examples: []op.Example{{Title: "The starting place now", Input: `{}`}},
 		}, atmosphereOf),
 		ContextTool(w, op.Spec{
-			Name: "get-spatial-context", Title: "What lies around a place",
-			Doc:      "Read which places can be reached from a place by its exits, to a depth of 1 to 5, each with the shortest way. null where there is no such place.",
+			Name: "get-spatial-context", Title: "Places near a place",
+			Doc:      "Read the places that can be reached from a place by exits, to a depth of 1 to 5, each with the shortest path. null if there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/spatial-context",
 			Meta:     ToolID("WorldContext-getSpatialContext"),
 			Examples: []op.Example{{Title: "Three steps around the starting place", Input: `{"depth": 3}`}},
 		}, spatialContextOf),
 		ContextTool(w, op.Spec{
-			Name: "get-recent-events", Title: "What happened of late",
-			Doc:      "List what happened of late at a place or to a player, latest first, with what was said and done. Nothing where there is no such place or player.",
+			Name: "get-recent-events", Title: "Recent events",
+			Doc:      "List the recent events at a place or of a player, latest first, each with a sentence that describes it. Empty if there is no such place or player.",
 			Surfaces: onWorld, Unwrap: "items", Target: "scopeId", Route: "GET /api/world/recent-events",
 			Meta: ToolID("WorldContext-getRecentEvents"),
 			Examples: []op.Example{{Title: "At a place",
@@ -60,14 +60,14 @@ func (w *World) contextOperations() []*op.Operation {
 		}, recentEventsOf),
 		ContextTool(w, op.Spec{
 			Name: "get-location", Title: "One place",
-			Doc:      "Read the name, description and tags of a place. get-location-context gives more in one call. null where there is no such place.",
+			Doc:      "Read the name, description and tags of a place. get-location-context gives more in one call. null if there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location",
 			Meta:     ToolID("World-getLocation"),
 			Examples: []op.Example{{Title: "Where players begin", Input: `{}`}},
 		}, plainLocation),
 		ContextTool(w, op.Spec{
-			Name: "list-exits", Title: "Ways out of a place",
-			Doc:      "List the ways out of a place in the fixed order of directions. get-location-context gives more in one call.",
+			Name: "list-exits", Title: "Exits of a place",
+			Doc:      "List the exits of a place in the fixed order of directions. get-location-context gives more in one call.",
 			Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/exits", Meta: ToolID("World-listExits"),
 			Examples: []op.Example{{Title: "From where players begin", Input: `{}`}},
 		}, exitsOf),
@@ -81,7 +81,7 @@ type healthOut struct {
 
 func healthOperation(name, route string) *op.Operation {
 	return op.Define(op.Spec{
-		Name: name, Title: "Is the world there", Doc: "Check that the context of the world can be read.", Surfaces: onWorld,
+		Name: name, Title: "Check the world", Doc: "Check that the surface world answers.", Surfaces: onWorld,
 		Effect: access.Read, MinRole: access.RoleUser, Route: route, Meta: ToolID("WorldContext-health"),
 		Examples: []op.Example{{Title: "Check", Input: `{}`}},
 	}, func(context.Context, *op.Call, struct{}) (healthOut, error) {
@@ -91,14 +91,14 @@ func healthOperation(name, route string) *op.Operation {
 
 // atPlace is the input of tools about a place.
 type atPlace struct {
-	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Id or codename of the place; where players begin unless given."`
+	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Id or codename of the place; by default the place where players begin."`
 	timeInput
 }
 
 // lengthInput is the part of an input that limits the length of a description. It is absent from
 // older references.
 type lengthInput struct {
-	MaxChars int `json:"maxChars,omitzero" min:"1" max:"16000" default:"512" numeric:"string" jsonschema:"How many characters of the description are given at most. It is cut after a sentence."`
+	MaxChars int `json:"maxChars,omitzero" min:"1" max:"16000" default:"512" numeric:"string" jsonschema:"Most characters of the description. A longer one is cut after a sentence."`
 }
 
 func (f lengthInput) maxChars() int {
@@ -122,7 +122,7 @@ type locationContext struct {
 	Realms        realms          `json:"realms"`
 	NarrativeTags []string        `json:"narrativeTags"`
 	Ambient       slot            `json:"ambient"`
-	Layers        map[string]slot `json:"layers,omitempty" jsonschema:"Base and dynamic layers in force, which add to the description."`
+	Layers        map[string]slot `json:"layers,omitempty" jsonschema:"Active base and dynamic layers, which add to the description."`
 	NearbyPlayers []playerRef     `json:"nearbyPlayers"`
 	company
 	RecentEvents []eventSummary `json:"recentEvents"`

@@ -29,14 +29,14 @@ const (
 // Exit is an exit of a place, or a direction that is forbidden or pending.
 type Exit struct {
 	Direction        command.Direction `json:"direction"`
-	To               *canon.CardID     `json:"toLocationId,omitempty" jsonschema:"Absent where there is no exit yet."`
-	ToName           string            `json:"toLocationName,omitempty" jsonschema:"Where it leads."`
+	To               *canon.CardID     `json:"toLocationId,omitempty" jsonschema:"Absent if there is no exit yet."`
+	ToName           string            `json:"toLocationName,omitempty" jsonschema:"Name of the destination."`
 	Description      string            `json:"description,omitempty"`
 	TravelDurationMs int64             `json:"travelDurationMs,omitempty"`
 	LockState        string            `json:"lockState,omitempty"`
 	Availability     Availability      `json:"availability" enum:"hard,forbidden,pending"`
-	Reason           string            `json:"reason,omitempty" jsonschema:"Why a direction is forbidden or pending."`
-	FieldTruncations map[string]int    `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length in characters."`
+	Reason           string            `json:"reason,omitempty" jsonschema:"Reason for which a direction is forbidden or pending."`
+	FieldTruncations map[string]int    `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their full length in characters."`
 
 	Key  string     `json:"-"` // name or codename of the item that unlocks it
 	Link canon.Link `json:"-"` // set for a hard exit
@@ -199,7 +199,7 @@ func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x exitP
 			return err
 		}
 		if !ok || !t.IsType(TypeLocation) {
-			return fault.New(fault.Rule, "the exit leads from or to a place that is not there: %s", id)
+			return fault.New(fault.Rule, "the exit leads from or to a place that does not exist: %s", id)
 		}
 		label = label.Meet(t.Label)
 	}

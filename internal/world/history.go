@@ -21,9 +21,9 @@ type eventSummary struct {
 	ActorKind   string       `json:"actorKind"`
 	Status      event.Status `json:"status" enum:"pending,processed,failed,dead_lettered"`
 
-	Text             string          `json:"text,omitempty" jsonschema:"What was said and done, where it was asked for and all that it speaks of is in sight."`
-	Payload          json.RawMessage `json:"payload,omitempty" jsonschema:"The event's own data, under the same conditions."`
-	PayloadTruncated bool            `json:"payloadTruncated,omitempty" jsonschema:"The payload is too long to be given here."`
+	Text             string          `json:"text,omitempty" jsonschema:"A sentence that describes the event; only in get-recent-events, and only if the reader sees all cards that the event mentions."`
+	Payload          json.RawMessage `json:"payload,omitempty" jsonschema:"The event's data, under the same conditions."`
+	PayloadTruncated bool            `json:"payloadTruncated,omitempty" jsonschema:"The payload is too long for this answer."`
 }
 
 // recentEvents lists the events of a query, latest first. Events whose type is not in EventKinds
@@ -104,9 +104,9 @@ func (m *AsOf) playerEvents(ctx context.Context, player canon.CardID, limit int)
 }
 
 type eventsIn struct {
-	Scope   string `json:"scope" enum:"location,player" jsonschema:"What it happened to."`
+	Scope   string `json:"scope" enum:"location,player" jsonschema:"Whether scopeId is a place or a player."`
 	ScopeID string `json:"scopeId" minlen:"1" maxlen:"100" jsonschema:"Id or codename of the place or player."`
-	Limit   int    `json:"limit,omitzero" numeric:"string" default:"20" jsonschema:"How many, 1 to 100."`
+	Limit   int    `json:"limit,omitzero" numeric:"string" default:"20" jsonschema:"Most events, 1 to 100."`
 	AsOf    string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
 }
 

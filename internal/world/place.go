@@ -31,8 +31,8 @@ type location struct {
 	Name             string         `json:"name"`
 	Description      string         `json:"description"`
 	Tags             []string       `json:"tags"`
-	Version          uint32         `json:"version" jsonschema:"Rises when name, description or tags change, and for nothing else."`
-	FieldTruncations map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length in characters."`
+	Version          uint32         `json:"version" jsonschema:"Rises when name, description or tags change, and only then."`
+	FieldTruncations map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their full length in characters."`
 }
 
 // FindPlace returns the place that an id means; "" means the world's starting place.
@@ -208,7 +208,7 @@ func CheckStarter(ctx context.Context, snap *canon.Snapshot, name string) error 
 	}
 	if len(names) == 0 {
 		return fault.BadField("starter_location",
-			"there is no place called %q, and none at all that players see; make a card of type %s first", name, TypeLocation)
+			"there is no place called %q, and no place that players see; create a card of type %s first", name, TypeLocation)
 	}
 	return fault.BadField("starter_location", "there is no place called %q; there are %s", name, strings.Join(names, ", "))
 }

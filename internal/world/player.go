@@ -17,7 +17,7 @@ type playerIn struct {
 type playerView struct {
 	ID      canon.CardID      `json:"id"`
 	Name    string            `json:"name"`
-	Clock   int64             `json:"clock" jsonschema:"Milliseconds of world time that the player has lived to."`
+	Clock   int64             `json:"clock" jsonschema:"The player's clock, in milliseconds of world time."`
 	Heading command.Direction `json:"heading,omitempty"`
 }
 

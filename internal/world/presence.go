@@ -138,7 +138,7 @@ type inhabitant struct {
 type company struct {
 	NPCs            []inhabitant   `json:"npcs" jsonschema:"Characters and creatures here that are not players."`
 	Items           []Held         `json:"items" jsonschema:"Things that stand or lie here."`
-	ListTruncations map[string]int `json:"listTruncations,omitempty" jsonschema:"Lists that were cut, with how many there are."`
+	ListTruncations map[string]int `json:"listTruncations,omitempty" jsonschema:"Lists that were cut, with their full length."`
 }
 
 // companyOf returns the company of a place: here are the cards at the place, and the things that

@@ -12,8 +12,8 @@ import (
 )
 
 type spatialIn struct {
-	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Id or codename of the place; where players begin unless given."`
-	Depth      int    `json:"depth,omitzero" numeric:"string" default:"2" jsonschema:"How many steps, 1 to 5."`
+	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Id or codename of the place; by default the place where players begin."`
+	Depth      int    `json:"depth,omitzero" numeric:"string" default:"2" jsonschema:"Most steps, 1 to 5."`
 	AsOf       string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
 }
 
@@ -32,7 +32,7 @@ type spatialContext struct {
 	Citation
 	LocationID     canon.CardID `json:"locationId"`
 	Depth          int          `json:"depth"`
-	RequestedDepth *int         `json:"requestedDepth,omitempty" jsonschema:"Present where another depth was asked for."`
+	RequestedDepth *int         `json:"requestedDepth,omitempty" jsonschema:"The requested depth, if it was outside 1 to 5."`
 	Warnings       []string     `json:"warnings"`
 	Neighbors      []neighbor   `json:"neighbors"`
 }

@@ -22,7 +22,7 @@ func ContextTool[In any, Out any](w *World, s op.Spec,
 	w.tools[s.Name] = func(ctx context.Context, m *AsOf, args json.RawMessage) (json.RawMessage, error) {
 		var in In
 		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, fault.BadField("contextRef", "does not fit its tool; read the context again").Because(err)
+			return nil, fault.BadField("contextRef", "does not match its tool; read the context again").Because(err)
 		}
 		if t, ok := any(&in).(timedInput); ok && t.requestedTime().Tick != nil {
 			m.Tick, m.tickFixed = *t.requestedTime().Tick, true
@@ -59,7 +59,7 @@ func ContextTool[In any, Out any](w *World, s op.Spec,
 // Citation is the member of an answer with which a proposal cites it. It comes first, so that
 // clients that cut long answers still show it to their model.
 type Citation struct {
-	ContextRef string `json:"contextRef,omitzero" jsonschema:"Send this as contextRef with what you propose from this answer."`
+	ContextRef string `json:"contextRef,omitzero" jsonschema:"Send this as contextRef with a proposal that you base on this answer."`
 }
 
 // CiteAs sets the reference.

@@ -71,7 +71,7 @@ func New(c Config) (*World, error) {
 // belong to it.
 func (w *World) Surface(others ...op.Surface) op.Surface {
 	s := op.Surface{Name: Surface, Title: "World",
-		Doc:        "What is where: places, exits, realms, atmosphere, players and what happened, for whoever narrates.",
+		Doc:        "Places, exits, realms, atmosphere, players and recent events, for narrators.",
 		Operations: w.contextOperations(), Resources: []*op.Resource{w.locationResource()},
 		Prompts: []*op.Prompt{w.narratePrompt()}}
 	for _, o := range others {

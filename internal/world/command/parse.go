@@ -46,10 +46,10 @@ var Verbs = []Verb{Move, Look, Examine, Take, Drop, Give, Use, Talk,
 // Intent is one act that a command asks for.
 type Intent struct {
 	Verb         Verb      `json:"verb"`
-	DirectObject string    `json:"directObject,omitzero" jsonschema:"What is acted on, as it was typed, without articles."`
+	DirectObject string    `json:"directObject,omitzero" jsonschema:"The thing acted on, as it was typed, without articles."`
 	Direction    Direction `json:"direction,omitzero"`
-	Targets      []string  `json:"targets,omitempty" jsonschema:"To whom, at what, with what or where."`
-	Modifiers    []string  `json:"modifiers,omitempty" jsonschema:"How, and what is said."`
+	Targets      []string  `json:"targets,omitempty" jsonschema:"The recipient, goal, instrument or place of the act."`
+	Modifiers    []string  `json:"modifiers,omitempty" jsonschema:"Adverbs, and the words said."`
 	Confidence   float64   `json:"confidence" min:"0" max:"1"`
 	Order        int       `json:"order" jsonschema:"Place in the command, from 0."`
 }
@@ -73,10 +73,10 @@ func SpanOf(raw, name string) Span {
 
 // Ambiguity is a part of a command that may mean several things, or that matches nothing known.
 type Ambiguity struct {
-	Kind     string   `json:"kind" jsonschema:"verb, direction, object, target, pronoun, reference (several things here are called that), absent (nothing here is) or overflow (more than eight acts)."`
+	Kind     string   `json:"kind" jsonschema:"verb, direction, object, target, pronoun, reference (several things here have that name), absent (nothing here has it) or overflow (more than eight acts)."`
 	Span     Span     `json:"span"`
-	Options  []string `json:"options" jsonschema:"What it may mean."`
-	Critical bool     `json:"critical" jsonschema:"Nothing should be done before this is settled."`
+	Options  []string `json:"options" jsonschema:"Possible meanings."`
+	Critical bool     `json:"critical" jsonschema:"Resolve this before you carry out the command."`
 }
 
 // Parsed is the result of parsing a command.

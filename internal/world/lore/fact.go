@@ -57,13 +57,13 @@ func (l *Lore) factType(t world.Card) (string, bool) {
 type fact struct {
 	world.Citation
 	ID         canon.CardID   `json:"id"`
-	Type       string         `json:"type" jsonschema:"faction, artifact, historical_event, character, location_lore, creature, or what a Lore card calls itself."`
+	Type       string         `json:"type" jsonschema:"faction, artifact, historical_event, character, location_lore, creature, or the factType of a Lore card."`
 	FactID     string         `json:"factId"`
 	Version    uint32         `json:"version"`
 	CreatedUTC time.Time      `json:"createdUtc"`
-	UpdatedUTC *time.Time     `json:"updatedUtc,omitempty" jsonschema:"When it was changed last; absent where it never was."`
-	Fields     map[string]any `json:"fields" jsonschema:"name, text, aliases and what else the card says of itself."`
-	Cut        map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length: characters of a text, members of a list."`
+	UpdatedUTC *time.Time     `json:"updatedUtc,omitempty" jsonschema:"Time of the last change; absent if it has not changed."`
+	Fields     map[string]any `json:"fields" jsonschema:"name, text, aliases and the other fields of the card."`
+	Cut        map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their full length: characters of a text, members of a list."`
 }
 
 // loadFact returns the fact with an id, which is a codename or the card's id. It returns nil for

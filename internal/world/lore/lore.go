@@ -70,32 +70,32 @@ var onLore = []string{Surface, world.Surface}
 // Surface returns the surface lore.
 func (l *Lore) Surface() op.Surface {
 	return op.Surface{Name: Surface, Title: "Lore",
-		Doc: "What is true: facts of the world by id and by search.",
+		Doc: "Facts of the world, by id and by search.",
 		Operations: []*op.Operation{
 			world.ContextTool(l.world, op.Spec{
 				Name: "get-canonical-fact", Title: "One canonical fact",
-				Doc: "Read a fact of the world by its id, before you state anything about it. null where there is no such fact. " +
-					"Find ids with search-lore; read a longer text whole with get_card of the archive.",
+				Doc: "Read a fact of the world by its id, before you state anything about it. null if there is no such fact. " +
+					"Find ids with search-lore; read a text that was cut with get_card of the archive.",
 				Surfaces: onLore, Unwrap: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}",
 				Meta:     world.ToolID("Lore-getCanonicalFact"),
 				Examples: []op.Example{{Title: "A faction", Input: `{"factId": "faction_shadow_council"}`}},
 			}, l.getFact),
 			op.Define(op.Spec{
 				Name: "search-lore", Title: "Search the lore",
-				Doc: "Find facts of the world by words, by another name of theirs, or by a misspelt one, best first. " +
-					"Answers hold a snippet: read the fact with get-canonical-fact before you rest on it.",
+				Doc: "Find facts of the world by words, by name or alias, or by a misspelt name, best first. " +
+					"Answers contain a snippet: read the fact with get-canonical-fact before you rely on it.",
 				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/search",
 				Meta: world.ToolID("Lore-searchLore"),
 				Examples: []op.Example{{Title: "By words", Input: `{"query": "who keeps the lamps on the marsh"}`},
-					{Title: "The best one alone", Input: `{"query": "tallow gul", "k": "1"}`}},
+					{Title: "Only the best fact", Input: `{"query": "tallow gul", "k": "1"}`}},
 			}, l.searchLore),
 			op.Define(op.Spec{
 				Name: "semantic-search-lore", Title: "Search the lore by meaning",
-				Doc: "Find facts of the world by words, names and likeness, and by meaning where the server has an embedding model, best first. " +
-					"Without such a model it finds what search-lore does.",
+				Doc: "Find facts of the world by words, names and similar names, and by meaning if the server has an embedding model, best first. " +
+					"Without such a model it finds the same facts as search-lore.",
 				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser,
 				Route: "GET /api/lore/semantic-search", Meta: world.ToolID("Lore-semanticSearchLore"),
-				Examples: []op.Example{{Title: "As one would ask", Input: `{"query": "what is owed to the sea", "k": 3}`}},
+				Examples: []op.Example{{Title: "A question", Input: `{"query": "what is owed to the sea", "k": 3}`}},
 			}, l.semanticSearch),
 		},
 		Resources: []*op.Resource{l.factResource()},
@@ -108,7 +108,7 @@ func (l *Lore) factResource() *op.Resource {
 		Template: "world://fact/{factId}",
 		Name:     "fact",
 		Title:    "Fact",
-		Doc:      "A canonical fact of the world, as get-canonical-fact gives it.",
+		Doc:      "A canonical fact of the world, as get-canonical-fact returns it.",
 		MIME:     "application/json",
 		Surfaces: onLore,
 		MinRole:  access.RoleUser,

@@ -12,16 +12,16 @@ import (
 )
 
 type searchIn struct {
-	Query string `json:"query" maxlen:"500" jsonschema:"What is looked for, in words."`
-	K     int    `json:"k,omitzero" default:"5" min:"1" max:"20" numeric:"string" jsonschema:"Most facts to give."`
+	Query string `json:"query" maxlen:"500" jsonschema:"Words to search for."`
+	K     int    `json:"k,omitzero" default:"5" min:"1" max:"20" numeric:"string" jsonschema:"Most facts in the answer."`
 }
 
 // hit is a fact that was found.
 type hit struct {
 	FactID  string  `json:"factId"`
 	Type    string  `json:"type"`
-	Score   float64 `json:"score" min:"0" max:"1" jsonschema:"How well it answers, against others of this answer."`
-	Snippet string  `json:"snippet" jsonschema:"The piece of its text that says most of it, up to 200 characters."`
+	Score   float64 `json:"score" min:"0" max:"1" jsonschema:"Relevance, relative to the other facts of this answer."`
+	Snippet string  `json:"snippet" jsonschema:"The part of its text with the most words of the query, up to 200 characters."`
 	Version uint32  `json:"version"`
 }
 
@@ -41,8 +41,8 @@ func (l *Lore) searchLore(ctx context.Context, c *op.Call, in searchIn) (out hit
 // nearHit is a fact that was found by meaning.
 type nearHit struct {
 	ID      string  `json:"id" jsonschema:"The fact's id."`
-	Score   float64 `json:"score" min:"0" max:"1" jsonschema:"How well it answers, against others of this answer."`
-	Snippet string  `json:"snippet" jsonschema:"The piece of its text that says most of it, up to 200 characters."`
+	Score   float64 `json:"score" min:"0" max:"1" jsonschema:"Relevance, relative to the other facts of this answer."`
+	Snippet string  `json:"snippet" jsonschema:"The part of its text with the most words of the query, up to 200 characters."`
 }
 
 type nearHitsOut struct {

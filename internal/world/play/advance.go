@@ -15,9 +15,9 @@ import (
 // advanceOperation declares the operation with which a game master advances the time.
 func (h *Host) advanceOperation() *op.Operation {
 	return op.Define(op.Spec{
-		Name: "advance-time", Title: "Let world time pass",
-		Doc: "Advance the world's clock for everybody, by hours and minutes or to a tick. Players move up to it when they act again, and are told that they waited. " +
-			"Nothing else takes the world further than real time does: what players do moves their own clocks, at most an hour ahead.",
+		Name: "advance-time", Title: "Advance world time",
+		Doc: "Advance the world's clock for everybody, by hours and minutes or to a tick. A player's clock follows when the player acts again, and the player is told that it waited. " +
+			"Nothing else advances the world faster than real time: acts of players move only their own clocks, at most an hour ahead.",
 		Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleGM, Route: "POST /api/world/time",
 		Meta: world.ToolID("World-advanceTime"),
 		Examples: []op.Example{{Title: "A night", Input: `{"hours": 8}`},
@@ -29,17 +29,17 @@ func (h *Host) advanceOperation() *op.Operation {
 const maxAdvance = 100 * 365 * world.Day
 
 type advanceIn struct {
-	Hours   int64  `json:"hours,omitzero" min:"0" max:"876000" numeric:"string" jsonschema:"How many hours pass."`
-	Minutes int64  `json:"minutes,omitzero" min:"0" max:"52560000" numeric:"string" jsonschema:"How many minutes pass, beside the hours."`
-	ToTick  *int64 `json:"toTick,omitzero" min:"0" numeric:"string" jsonschema:"World time to advance to, in milliseconds, in place of hours and minutes."`
-	DryRun  bool   `json:"dry_run,omitzero" jsonschema:"Only say what the clock would be."`
+	Hours   int64  `json:"hours,omitzero" min:"0" max:"876000" numeric:"string" jsonschema:"Hours to advance."`
+	Minutes int64  `json:"minutes,omitzero" min:"0" max:"52560000" numeric:"string" jsonschema:"Minutes to advance, in addition to the hours."`
+	ToTick  *int64 `json:"toTick,omitzero" min:"0" numeric:"string" jsonschema:"World time to advance to, in milliseconds, instead of hours and minutes."`
+	DryRun  bool   `json:"dry_run,omitzero" jsonschema:"Only return the time that the clock would have."`
 }
 
 type advanceOut struct {
 	FromTick  int64      `json:"fromTick"`
 	Tick      int64      `json:"tick" jsonschema:"World time afterwards, in milliseconds."`
 	TimeOfDay string     `json:"timeOfDay" enum:"dawn,morning,afternoon,dusk,night"`
-	EventID   *uuid.UUID `json:"eventId,omitempty" jsonschema:"The event World.Clock.Advanced that tells of it."`
+	EventID   *uuid.UUID `json:"eventId,omitempty" jsonschema:"The event World.Clock.Advanced of this step."`
 }
 
 func (h *Host) advanceTime(ctx context.Context, c *op.Call, in advanceIn) (out advanceOut, err error) {
@@ -71,7 +71,7 @@ func (in advanceIn) targetTick(now int64) (int64, error) {
 	to := now + in.Hours*world.Hour + in.Minutes*world.Minute
 	switch {
 	case in.ToTick != nil && to != now:
-		return 0, fault.BadField("toTick", "stands in place of hours and minutes; give one or the other")
+		return 0, fault.BadField("toTick", "replaces hours and minutes; give one or the other")
 	case in.ToTick != nil:
 		to = *in.ToTick
 	}
@@ -79,9 +79,9 @@ func (in advanceIn) targetTick(now int64) (int64, error) {
 	case to <= now && in.ToTick != nil:
 		return 0, fault.BadField("toTick", "must be later than the clock, which never goes back: it is at %d", now)
 	case to <= now:
-		return 0, fault.BadField("hours", "say how much time passes: hours, minutes or toTick")
+		return 0, fault.BadField("hours", "are missing; give hours, minutes or toTick")
 	case to-now > maxAdvance || to > world.MaxTick:
-		return 0, fault.BadField("hours", "at most a hundred years at once")
+		return 0, fault.BadField("hours", "advance at most a hundred years; advance in several steps")
 	}
 	return to, nil
 }

@@ -11,21 +11,21 @@ import (
 )
 
 type parseIn struct {
-	Text       string `json:"text" maxlen:"500" jsonschema:"What the player typed."`
-	PlayerID   string `json:"playerId,omitzero" maxlen:"100" jsonschema:"Who typed it: names are then looked up where that player stands."`
-	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Where it is typed, where no player is named."`
+	Text       string `json:"text" maxlen:"500" jsonschema:"The player's text."`
+	PlayerID   string `json:"playerId,omitzero" maxlen:"100" jsonschema:"The player who typed it; names are looked up at that player's place."`
+	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Place at which names are looked up if no player is given."`
 }
 
 // parseOperation declares the parser as a tool.
 func (h *Host) parseOperation() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "parse-command", Title: "Read a player's command",
-		Doc: "Read what a player typed as acts in order, before deciding what comes of it. With playerId or locationId it also says which names mean several things there, or none. " +
-			"Ask the player where needsClarification is true.",
+		Doc: "Parse a player's text into acts, in order, before their results are decided. With playerId or locationId it also lists the names that mean several things at that place, or none. " +
+			"If needsClarification is true, ask the player.",
 		Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, Route: "POST /api/world/parse-command",
 		Meta: world.ToolID("IntentParser-parseCommand"),
 		Examples: []op.Example{{Title: "Two acts", Input: `{"text": "go north then look at the well"}`},
-			{Title: "A slip, at a place", Input: `{"text": "tkae the lamp", "locationId": "loc-rent-quay"}`}},
+			{Title: "A typing error, at a place", Input: `{"text": "tkae the lamp", "locationId": "loc-rent-quay"}`}},
 	}, h.parseCommand)
 }
 

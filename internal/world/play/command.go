@@ -20,7 +20,7 @@ import (
 
 type commandIn struct {
 	ID   string `json:"id" maxlen:"100" jsonschema:"The player's id or codename."`
-	Text string `json:"text" minlen:"1" maxlen:"500" jsonschema:"What the player types, such as: go north then look at the well."`
+	Text string `json:"text" minlen:"1" maxlen:"500" jsonschema:"The player's text, such as: go north then look at the well."`
 }
 
 // stepResult is the result of one act of a command.
@@ -34,11 +34,11 @@ type stepResult struct {
 }
 
 type commandOut struct {
-	Frames      []command.Intent    `json:"frames" jsonschema:"How the text was read."`
+	Frames      []command.Intent    `json:"frames" jsonschema:"The acts that were read from the text."`
 	Ambiguities []command.Ambiguity `json:"ambiguities"`
-	Results     []stepResult        `json:"results" jsonschema:"What came of each act."`
+	Results     []stepResult        `json:"results" jsonschema:"The result of each act."`
 	Narration   string              `json:"narration"`
-	Events      []envelope          `json:"events" jsonschema:"What was recorded."`
+	Events      []envelope          `json:"events" jsonschema:"The recorded events."`
 	Clock       int64               `json:"clock" jsonschema:"The player's clock afterwards, in milliseconds of world time."`
 }
 

@@ -19,10 +19,10 @@ import (
 // playerFeed declares the feed of the events that happen to a player and around it.
 func (h *Host) playerFeed() *op.Feed {
 	return &op.Feed{
-		Name: "follow_player", Title: "What happens around a player",
-		Doc:      "Follow what a player does, what happens to it, and what happens where it stands. Each message is an event as send_command gives it, with its narration where it is the player's own.",
+		Name: "follow_player", Title: "Events around a player",
+		Doc:      "Follow the events of a player and of its place. Each message is an event as in the answer of send_command; the player's own events have a narration.",
 		Surfaces: onWorld, MinRole: access.RoleUser, Audience: audiencePlay, Route: "GET /api/players/{id}/stream",
-		Kinds: []op.FeedKind{{Event: "event", Doc: "something happened"}},
+		Kinds: []op.FeedKind{{Event: "event", Doc: "an event"}},
 		Open:  h.openStream,
 	}
 }

@@ -68,22 +68,22 @@ const audiencePlay = "play"
 func (h *Host) playOperations() []*op.Operation {
 	return []*op.Operation{
 		op.Define(op.Spec{
-			Name: "create_player", Title: "Make a player",
-			Doc:      "Make a player at the place where players begin, and a token that plays as that player and opens nothing else. The token is shown once.",
+			Name: "create_player", Title: "Create a player",
+			Doc:      "Create a player at the place where players begin, and a token that plays as that player and gives no other access. The token is shown once.",
 			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, NoTool: true, Route: "POST /api/players",
 			Status: 201, Target: "name",
 			Examples: []op.Example{{Title: "A player", Input: `{"name": "Mira Lowtide"}`}},
 		}, h.createPlayer),
 		op.Define(op.Spec{
-			Name: "get_player", Title: "See a player",
-			Doc:      "See where a player stands, its clock and what it carries. A token to play with sees its own player only.",
+			Name: "get_player", Title: "Read a player",
+			Doc:      "Read a player's place, clock and inventory. A token to play with reads only its own player.",
 			Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, NoTool: true, Audience: audiencePlay,
 			Route: "GET /api/players/{id}", Target: "id",
 			Examples: []op.Example{{Title: "One player", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000"}`}},
 		}, h.getPlayer),
 		op.Define(op.Spec{
 			Name: "send_command", Title: "Act as a player",
-			Doc: "Do what a player types: up to eight acts, each recorded as it is done. An act that cannot be done gets an answer that fits the story, and changes nothing. " +
+			Doc: "Carry out a player's text: up to eight acts, each recorded when it is done. An act that cannot be done is answered in the words of the story and changes nothing. " +
 				"A player moves at most 30 times and looks at most 60 times a minute.",
 			Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true,
 			Audience: audiencePlay,
@@ -138,7 +138,7 @@ func (h *Host) spendPace(player canon.CardID, verb command.Verb) error {
 	if ok {
 		return nil
 	}
-	e := fault.New(fault.RateLimited, "too many acts of the kind %s; wait %d s and repeat the command", class,
+	e := fault.New(fault.RateLimited, "too many acts of class %s; wait %d s and repeat the command", class,
 		fault.RetrySeconds(wait))
 	e.RetryAfter = wait
 	return e.With("limit", string(class))

@@ -15,7 +15,7 @@ import (
 )
 
 type createPlayerIn struct {
-	Name string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the player. No other card may bear it."`
+	Name string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the player. No other card may have it."`
 }
 
 type createPlayerOut struct {
@@ -25,7 +25,7 @@ type createPlayerOut struct {
 
 func (h *Host) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn) (out createPlayerOut, err error) {
 	if h.tokens == nil {
-		return out, fault.New(fault.Unavailable, "playing is not set up here")
+		return out, fault.New(fault.Unavailable, "this server issues no tokens to play with; ask its operator")
 	}
 	if err := checkPlayerName(in.Name); err != nil {
 		return out, err
@@ -36,7 +36,7 @@ func (h *Host) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn) 
 	}
 	c.Reply.Replayed = receipt.Replayed
 	if receipt.DryRun {
-		return out, fault.New(fault.Invalid, "a player cannot be rehearsed")
+		return out, fault.New(fault.Invalid, "a player cannot be created as a dry run; leave dry_run out")
 	}
 	id := receipt.Targets[0]
 	if out.Player, err = h.readPlayer(ctx, c.Grant, id); err != nil {
@@ -51,9 +51,9 @@ func (h *Host) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn) 
 func checkPlayerName(name string) error {
 	switch {
 	case strings.ContainsAny(name, "+~:|[]{}") || markup.KeyOf(name) == "":
-		return fault.BadField("name", "is letters, digits and spaces, without + ~ : | or brackets")
+		return fault.BadField("name", "must be letters, digits and spaces, without + ~ : | or brackets")
 	case markup.Clean(name) != name:
-		return fault.BadField("name", "holds characters that cannot be seen")
+		return fault.BadField("name", "contains invisible characters; remove them")
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (h *Host) planPlayer(ctx context.Context, p *canon.Plan, name string) error
 		return err
 	}
 	if card.Label.Level > access.LevelUser {
-		return fault.BadField("name", "is not for players here; choose another")
+		return fault.BadField("name", "is hidden from players by a rule of this world; choose another")
 	}
 	p.Target(card.ID)
 	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(world.LinkAt, card.ID.String()), Kind: world.LinkAt,
@@ -131,7 +131,7 @@ func orNoPlayer(err error) error {
 }
 
 func noPlayer() error {
-	return fault.New(fault.NotFound, "there is no such player; make one with POST /api/players")
+	return fault.New(fault.NotFound, "there is no such player; create one with POST /api/players")
 }
 
 // readPlayer returns the state of a player.

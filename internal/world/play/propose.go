@@ -24,8 +24,8 @@ func ActionKind() *proposal.Kind {
 		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true,
 		Refs: []string{"playerId"},
 		Tool: proposal.Tool{Name: "propose-action", ID: "WorldMutation-proposeAction", Title: "Propose an act of a player",
-			Doc: "Have a player do one act, as parse-command read it. The mechanics decide what comes of it; an act that cannot be done is refused. " +
-				"For a player that is not yours a person decides.",
+			Doc: "Have a player do one act, as parse-command returned it. The rules decide its result; an act that cannot be done is refused. " +
+				"If the player is not yours, a person decides.",
 			Surfaces: onWorld,
 			Examples: []op.Example{{Title: "One step north",
 				Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"rawText": "go north", "intents": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}], "ambiguities": [], "needsClarification": false, "parseVersion": "rules/1.0"}}`}}},
@@ -37,15 +37,15 @@ func ActionKind() *proposal.Kind {
 // proposedAct is the payload of propose-action. Its envelope is the output of parse-command, or
 // only the acts of it as frames.
 type proposedAct struct {
-	PlayerID string `json:"playerId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of who acts."`
+	PlayerID string `json:"playerId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the player that acts."`
 	Envelope struct {
 		RawText     string              `json:"rawText,omitzero" maxlen:"500"`
-		Intents     []proposedFrame     `json:"intents,omitempty" maxitems:"8" jsonschema:"The act. Several are proposed one by one, since each rests on the one before."`
-		Frames      []proposedFrame     `json:"frames,omitempty" maxitems:"8" jsonschema:"The same as intents, where the rest of what parse-command gave is left out."`
+		Intents     []proposedFrame     `json:"intents,omitempty" maxitems:"8" jsonschema:"The act. Propose several one by one, since each depends on the result of the one before."`
+		Frames      []proposedFrame     `json:"frames,omitempty" maxitems:"8" jsonschema:"The same as intents, for callers that leave out the rest of the answer of parse-command."`
 		Ambiguities []command.Ambiguity `json:"ambiguities,omitempty" maxitems:"200"`
 		Unclear     bool                `json:"needsClarification,omitzero"`
 		Parser      string              `json:"parseVersion,omitzero" maxlen:"100"`
-	} `json:"actionEnvelope" jsonschema:"What parse-command gave, as it is."`
+	} `json:"actionEnvelope" jsonschema:"The answer of parse-command, unchanged."`
 }
 
 // allFrames returns the acts, whether given as intents or as frames.
@@ -58,12 +58,12 @@ func (a proposedAct) findIssues() []proposal.Issue {
 	switch n := len(a.allFrames()); {
 	case a.Envelope.Unclear:
 		return []proposal.Issue{{Field: "actionEnvelope.needsClarification",
-			Error: "is true: ask the player what is meant, and propose what parse-command reads in the answer"}}
+			Error: "is true: ask the player, and propose the answer of parse-command to the player's reply"}}
 	case n == 0:
-		return []proposal.Issue{{Field: "actionEnvelope.intents", Error: "holds no act; give what parse-command gave"}}
+		return []proposal.Issue{{Field: "actionEnvelope.intents", Error: "contains no act; send the answer of parse-command"}}
 	case n > 1:
 		return []proposal.Issue{{Field: "actionEnvelope.intents",
-			Error: fmt.Sprintf("holds %d acts; propose them one by one in their order, since each rests on the one before", n)}}
+			Error: fmt.Sprintf("contains %d acts; propose them one by one in their order, since each depends on the result of the one before", n)}}
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 	if f.Issues = a.findIssues(); len(f.Issues) > 0 {
 		return f, nil
 	}
-	absent := []proposal.Issue{{Field: "playerId", Error: "there is no such player"}}
+	absent := []proposal.Issue{{Field: "playerId", Error: "there is no such player; check the id or codename"}}
 	t, ok, err := s.Card(ctx, a.playerID())
 	if err != nil {
 		return f, err
@@ -138,7 +138,7 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 	f.Label = t.Label
 	mine, err := canPlay(ctx, s.Snapshot, t.ID)
 	if err == nil && !mine {
-		f.Review = "it acts for somebody else's player"
+		f.Review = "it acts for a player of somebody else"
 	}
 	return f, err
 }
