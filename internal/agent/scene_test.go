@@ -46,12 +46,8 @@ func (s *scene) Resolve(context.Context, access.Caller, string) (access.WorldID,
 func (s *scene) Names(context.Context, access.Caller) ([]string, error) { return []string{"main"}, nil }
 
 func (s *scene) Reread(ctx context.Context, g access.Grant, ref string) (proposal.Reading, error) {
-	view, err := s.places.View(g, ref)
-	if err != nil {
-		return proposal.Reading{}, err
-	}
-	answer, err := s.places.Reread(ctx, g, ref)
-	return proposal.Reading{Answer: agent.Answer(answer), Level: view.Level}, err
+	read, err := s.places.Reread(ctx, g, ref)
+	return proposal.Reading{Answer: agent.Answer(read.Answer), Level: read.Level}, err
 }
 
 func (s *scene) grant(effect access.Effect) access.Grant {

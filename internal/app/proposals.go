@@ -127,16 +127,8 @@ func draftWords() kind.Config {
 type contexts struct{ places *world.World }
 
 func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (proposal.Reading, error) {
-	view, err := c.places.View(g, ref)
-	if err != nil {
-		return proposal.Reading{}, err
-	}
-	at, err := c.places.Position(g, ref)
-	if err != nil {
-		return proposal.Reading{}, err
-	}
-	answer, err := c.places.Reread(ctx, g, ref)
-	return proposal.Reading{Answer: agent.Answer(answer), Level: view.Level, At: at}, err
+	read, err := c.places.Reread(ctx, g, ref)
+	return proposal.Reading{Answer: agent.Answer(read.Answer), Level: read.Level, At: read.At}, err
 }
 
 // authors looks up the authors of proposals, with the rights that they have now.

@@ -196,8 +196,8 @@ func TestRereadReturnsSameAnswer(t *testing.T) {
 			s.Layer("Quay", world.LayerAmbient, text, 0, 0)
 			s.Way("Quay", "out", "Tower")
 			again, err := s.World.Reread(t.Context(), s.Grant(who), ref)
-			if err != nil || string(again) != worldtest.Uncited(got.Raw) {
-				t.Errorf("%s as %s: %v\n got %s\nwant %s", tool, who, err, again, got.Raw)
+			if err != nil || string(again.Answer) != worldtest.Uncited(got.Raw) {
+				t.Errorf("%s as %s: %v\n got %s\nwant %s", tool, who, err, again.Answer, got.Raw)
 			}
 			if who == "gm" {
 				if _, err := s.World.Reread(t.Context(), s.Grant("user"), ref); err == nil {
@@ -206,8 +206,8 @@ func TestRereadReturnsSameAnswer(t *testing.T) {
 			}
 			if who == "user" {
 				again, err = s.World.Reread(t.Context(), s.Grant("gm"), ref)
-				if err != nil || string(again) != worldtest.Uncited(got.Raw) {
-					t.Errorf("%s read again by a gm, as a user: %v\n%s", tool, err, again)
+				if err != nil || string(again.Answer) != worldtest.Uncited(got.Raw) {
+					t.Errorf("%s read again by a gm, as a user: %v\n%s", tool, err, again.Answer)
 				}
 			}
 		}
@@ -275,8 +275,8 @@ func TestRereadAfterRenames(t *testing.T) {
 	}
 	for i, a := range asks {
 		again, err := s.World.Reread(t.Context(), s.Grant("user"), first[i].Reply.Meta["contextRef"].(string))
-		if err != nil || string(again) != worldtest.Uncited(first[i].Raw) {
-			t.Errorf("%v: %v\n got %s\nwant %s", a, err, again, first[i].Raw)
+		if err != nil || string(again.Answer) != worldtest.Uncited(first[i].Raw) {
+			t.Errorf("%v: %v\n got %s\nwant %s", a, err, again.Answer, first[i].Raw)
 		}
 	}
 }

@@ -73,7 +73,7 @@ const maxRef = 2048
 
 func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err error) {
 	bad := fault.BadField("contextRef",
-		"is not a reference that a context tool of this world gave; read the context again")
+		"is not a reference from a context tool of this world; read the context again")
 	if len(text) > maxRef {
 		return r, bad
 	}
@@ -90,6 +90,13 @@ func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err e
 
 func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), world[:]...) }
 
+// Reading is a context that was read again.
+type Reading struct {
+	Answer json.RawMessage
+	Level  access.Level // with which the context was read; it decides which readers may see the answer
+	At     canon.Seq    // the commit that the context shows
+}
+
 // Reread answers the call of a context tool again, byte for byte as it was answered when the
 // reference was given. Later changes do not matter, not even of names, codenames and the place
 // where players begin; but the answer differs if a card that it showed has been erased, hidden or
@@ -98,38 +105,26 @@ func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), w
 // The grant must reach as far as the view of the reference. Cards that were shared with the reader
 // of the reference by name are read again only for that reader. The error is fault.Invalid if ref
 // is not a reference of this world, or fault.Denied.
-func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer json.RawMessage, err error) {
+func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (out Reading, err error) {
 	r, err := w.refs.open(g.World(), ref)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	tool := w.tools[r.Tool]
 	if tool == nil {
-		return nil, fault.BadField("contextRef", "is of a tool that is no more; read the context again")
+		return out, fault.BadField("contextRef", "belongs to a tool that no longer exists; read the context again")
 	}
+	out.Level, out.At = r.Level, r.Seq
 	if g, err = grantForRef(g, r); err != nil {
-		return nil, err
+		return out, err
 	}
 	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		m := &AsOf{Snapshot: snap, w: w, Seq: r.Seq, readAt: time.UnixMilli(r.Read).UTC(), resolved: r.Meant,
 			rereading: r.Meant != nil}
-		answer, err = tool(ctx, m, r.Args)
+		out.Answer, err = tool(ctx, m, r.Args)
 		return err
 	})
-	return answer, err
-}
-
-// View returns the view that a reference was read with. Callers use it to decide which readers
-// may see the content.
-func (w *World) View(g access.Grant, ref string) (access.View, error) {
-	r, err := w.refs.open(g.World(), ref)
-	return access.View{Level: r.Level, Subject: r.Subject, Ceiling: r.Ceiling}, err
-}
-
-// Position returns the commit that a reference shows.
-func (w *World) Position(g access.Grant, ref string) (canon.Seq, error) {
-	r, err := w.refs.open(g.World(), ref)
-	return r.Seq, err
+	return out, err
 }
 
 // grantForRef returns the grant with the view of a reference.

@@ -52,7 +52,7 @@ type cacheEntry struct {
 	age     uint64
 }
 
-// Bounds of a shelf.
+// Bounds of a cache.
 const (
 	maxLevels = 64
 	maxOwn    = 1024

@@ -250,7 +250,7 @@ func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
 	}
 	ask(s)
 	newcomer := s.As("gm")
-	newcomer.Caller.Subject = "another gm" // has no entry on the shelf yet; searches between two searches of the user
+	newcomer.Caller.Subject = "another gm" // has no cached entry yet; searches between two searches of the user
 	if got := found(newcomer, "xyzzysecret"); len(got) == 0 {
 		t.Error("the gm is given what a user is")
 	}
