@@ -17,8 +17,8 @@ func adminWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "set_card_level",
 			Title: "Set who may see a card",
-			Doc: "Decide who may see a card: everyone (user), game masters (gm) or admins, and named subjects besides. " +
-				"Cards below it are never more open than it is. Lowering the level reveals the current version only, not the older ones.",
+			Doc: "Set who may see a card: everyone (user), game masters (gm) or admins, and, in addition, to named subjects. " +
+				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones.",
 			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", MinRole: access.RoleAdmin, Idempotent: true,
 			Examples: []op.Example{
 				{Title: "Reveal a card to the players", Input: `{"name": "The Vault", "level": "user"}`},
@@ -28,11 +28,11 @@ func adminWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "delete_card",
 			Title: "Delete a card",
-			Doc: "Put a card in the trash, with everything below it; restore_card brings it back. " +
-				"dry_run lists what would go. Where cards lie below it, confirm must repeat the card's name.",
+			Doc: "Move a card and everything below it to the trash; restore_card brings them back. " +
+				"dry_run lists the cards that would be deleted. If there are cards below it, confirm must repeat the card's name.",
 			Route: "DELETE /api/mcp/cards/{name}", Target: "name", Effect: access.Destroy, MinRole: access.RoleAdmin,
 			Examples: []op.Example{
-				{Title: "See what would go", Input: `{"name": "Old Notes", "dry_run": true}`},
+				{Title: "List the cards that would be deleted", Input: `{"name": "Old Notes", "dry_run": true}`},
 				{Title: "Delete a card with cards below it", Input: `{"name": "Old Notes", "confirm": "Old Notes"}`},
 			},
 		}, deleteCard),
@@ -41,21 +41,21 @@ func adminWrites(d *deps) []*op.Operation {
 
 type levelIn struct {
 	namedCard
-	Level    string           `json:"level" enum:"user,gm,admin" jsonschema:"Least role that sees the card."`
-	Subjects []access.Subject `json:"subjects,omitzero" maxitems:"100" minlen:"1" maxlen:"100" jsonschema:"Subjects that see the card whatever their role; for levels gm and admin."`
+	Level    string           `json:"level" enum:"user,gm,admin" jsonschema:"Lowest role that sees the card."`
+	Subjects []access.Subject `json:"subjects,omitzero" maxitems:"100" minlen:"1" maxlen:"100" jsonschema:"Subjects that see the card regardless of their role; for levels gm and admin."`
 }
 
 type levelOut struct {
 	writtenCard
-	OwnLevel string           `json:"own_level" jsonschema:"The level given to the card itself; level is what it comes to with the cards above it and the name rules."`
-	Subjects []access.Subject `json:"subjects" jsonschema:"Who sees the card by being named."`
+	OwnLevel string           `json:"own_level" jsonschema:"The level set on the card itself; level is the effective level, which also follows from the cards above it and the name rules."`
+	Subjects []access.Subject `json:"subjects" jsonschema:"Subjects who see the card because they are named."`
 }
 
 func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, error) {
 	level, _ := access.ParseLevel(in.Level) // the schema allows nothing else
 	var p problems
 	if level == access.LevelUser && len(in.Subjects) > 0 {
-		p.Add("subjects", "level user is for everyone; name subjects with gm or admin")
+		p.Add("subjects", "everyone sees a card of level user; name subjects only with level gm or admin")
 	}
 	for i, s := range in.Subjects {
 		if err := access.CheckSubject(s); err != nil {
@@ -89,19 +89,19 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 
 type deleteIn struct {
 	namedCard
-	Confirm string `json:"confirm,omitzero" maxlen:"1020" jsonschema:"The card's name once more, where cards lie below it."`
-	Force   bool   `json:"force,omitzero" jsonschema:"Delete without confirm; what went can be restored."`
-	DryRun  bool   `json:"dry_run,omitzero" jsonschema:"Only list what would go."`
+	Confirm string `json:"confirm,omitzero" maxlen:"1020" jsonschema:"The card's name again, if there are cards below it."`
+	Force   bool   `json:"force,omitzero" jsonschema:"Delete without confirm; the deleted cards can be restored."`
+	DryRun  bool   `json:"dry_run,omitzero" jsonschema:"Only list the cards that would be deleted."`
 }
 
 type deleteOut struct {
 	Name     string       `json:"name"`
 	ID       canon.CardID `json:"id" jsonschema:"Restores it with restore_card as ~ID."`
 	Deleted  bool         `json:"deleted"`
-	Below    []childName  `json:"descendants" jsonschema:"Cards below it that go along, at most 100."`
+	Below    []childName  `json:"descendants" jsonschema:"Cards below it that are deleted with it, at most 100."`
 	Count    int          `json:"descendant_count"`
 	DryRun   bool         `json:"dry_run,omitzero"`
-	ChangeID string       `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+	ChangeID string       `json:"change_id,omitzero" jsonschema:"Id of the change; undo_change reverts it."`
 }
 
 // maxListed is the number of cards that an answer names at most; beyond it the answer only counts
@@ -135,15 +135,15 @@ func checkDelete(ctx context.Context, p *canon.Plan, card canon.Card, in deleteI
 	}
 	for _, b := range below {
 		if b.Codename != "" && p.World().Settings.KeepCodenames {
-			return fault.BrokenRule("name", "%q below it has a codename, which others rely on; remove the codename first", b.Name)
+			return fault.BrokenRule("name", "%q below it has a codename, which other programs may use; remove the codename first", b.Name)
 		}
 	}
 	if len(below) == 0 || in.DryRun || in.Force || markup.KeyOf(in.Confirm) == card.Key {
 		return nil
 	}
-	why := "cards lie below it that would go along; repeat its name here, or see them with dry_run"
+	why := "there are cards below it, which would be deleted too; repeat its name here, or list them with dry_run"
 	if in.Confirm != "" {
-		why = "is not the card's name, which must be repeated here"
+		why = "is not the card's name; repeat the name here"
 	}
 	return fault.BrokenRule("confirm", "%s", why).With("name", card.Name).With("descendant_count", len(below))
 }

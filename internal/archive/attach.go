@@ -20,8 +20,8 @@ func attachWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "upload_attachment",
 		Title: "Attach a file",
-		Doc: "Keep a file of at most 25 MiB as a card of type File or Image, to be shown with a nest or linked to. A card that holds a file already gets the new one. " +
-			"What kind of file it is, is found in its bytes. Over REST send the file as the body, or as a form.",
+		Doc: "Store a file of at most 25 MiB in a card of type File or Image. Other cards can link to it or nest it. If the card already has a file, the new file replaces it. " +
+			"The media type is detected from the bytes. Over REST, send the file as the body or in a form.",
 		Route: "POST /api/mcp/cards/{name}/file", Target: "name", BodyLimit: canon.MaxFile, Idempotent: true,
 		Older: []op.OlderRoute{{Route: "POST /api/mcp/cards/{name}/upload"}},
 		Examples: []op.Example{{Title: "A small picture below a card",
@@ -32,10 +32,10 @@ func attachWrites(d *deps) []*op.Operation {
 type uploadIn struct {
 	namedCard
 	Data     []byte     `json:"data" alias:"file_data" jsonschema:"The file, as base64."`
-	FileName string     `json:"filename,omitzero" maxlen:"255" jsonschema:"What a download of it is called."`
-	Type     string     `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
+	FileName string     `json:"filename,omitzero" maxlen:"255" jsonschema:"File name for downloads."`
+	Type     string     `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; default Image for pictures, otherwise File."`
 	Level    string     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
-	IfMatch  op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_attachment gave of the file that this one replaces. An agent must send it where there is one."`
+	IfMatch  op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_attachment gave of the file that this one replaces. An agent must send it if a file is replaced."`
 }
 
 type uploadOut struct {
@@ -56,10 +56,10 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 		p.Add("data", "the file is empty")
 	}
 	if in.Type == canon.TypeImage && !picture {
-		p.Add("type", "the file is no picture: its bytes say %s", media)
+		p.Add("type", "the file is not a picture: its media type is %s", media)
 	}
 	if strings.ContainsFunc(in.FileName, unicode.IsControl) {
-		p.Add("filename", "must not hold control characters")
+		p.Add("filename", "must not contain control characters")
 	}
 	if in.Type == "" {
 		in.Type = canon.TypeFile
@@ -118,7 +118,7 @@ func (d *deps) attachFile(p *canon.Plan, c *op.Call, in uploadIn) error {
 // replaceFile plans to replace the file of an existing card. A card that holds text is refused.
 func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn) error {
 	if canon.TextOf(card.Type) != canon.TextFile {
-		return fault.BrokenRule("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name,
+		return fault.BrokenRule("name", "%q is of type %s, whose cards contain text; attach the file to a card below it, such as %s", card.Name,
 			card.Type,
 			markup.Join(card.Name, "file"))
 	}
@@ -130,7 +130,7 @@ func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in upload
 		return err
 	}
 	if level, given := access.ParseLevel(in.Level); given && level != card.Own.Level {
-		return fault.BrokenRule("level", "the card is there and has level %s; change it with set_card_level", card.Own.Level)
+		return fault.BrokenRule("level", "the card already exists with level %s; change the level with set_card_level", card.Own.Level)
 	}
 	p.Target(card.ID)
 	_, err := p.Update(card, canon.Edit{Type: &in.Type, File: in.Data, Fields: fileFields(in)})

@@ -19,9 +19,9 @@ func linkWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "auto_link",
 		Title: "Link the names in a card",
-		Doc: "Find where a card's text names other cards without linking to them, and suggest the links or, with mode apply and dry_run false, make them. " +
-			"Each name is linked where it first stands; longer names win. Nothing inside links, nests, tags, headings or code is touched, " +
-			"and only names that all readers of the card see are taken.",
+		Doc: "Find the places where a card's text names other cards without a link, and suggest links. With mode apply and dry_run false, insert them. " +
+			"Only the first occurrence of a name is linked; longer names win. Text inside links, nests, tags, headings and code is not changed, " +
+			"and only names that all readers of the card can see are linked.",
 		Route: "POST /api/mcp/auto_link", Target: "name", Idempotent: true,
 		Examples: []op.Example{
 			{Title: "Suggest links", Input: `{"name": "Annals of the Lease"}`},
@@ -47,10 +47,10 @@ func (in linkIn) targetFilter() canon.Filter {
 
 // linkSuggestion is a link that could be inserted.
 type linkSuggestion struct {
-	Term    string `json:"term" jsonschema:"The words as they stand in the card."`
+	Term    string `json:"term" jsonschema:"The words as written in the card."`
 	Target  string `json:"target" jsonschema:"The card to link to."`
 	Offset  int    `json:"offset" jsonschema:"Characters of content before the words."`
-	Count   int    `json:"count" jsonschema:"How often they stand there; the first is linked."`
+	Count   int    `json:"count" jsonschema:"Number of occurrences; the first is linked."`
 	Context string `json:"context"`
 
 	start, end int // byte offsets in the content
@@ -64,7 +64,7 @@ type linkOut struct {
 	Total       int              `json:"total"`
 	Applied     int              `json:"applied" jsonschema:"Links that were made."`
 	Version     uint32           `json:"version"`
-	ChangeID    string           `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+	ChangeID    string           `json:"change_id,omitzero" jsonschema:"Id of the change; undo_change reverts it."`
 	Diff        string           `json:"diff,omitzero" jsonschema:"Of mode apply: what changes."`
 
 	in      linkIn
@@ -159,7 +159,7 @@ func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content s
 	in linkIn) (found []linkSuggestion, looked int, err error) {
 	kind := canon.TextOf(card.Type)
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
-		return nil, 0, fault.BrokenRule("name", "cards of type %s hold no running text to link in", card.Type)
+		return nil, 0, fault.BrokenRule("name", "cards of type %s have no running text in which to insert links", card.Type)
 	}
 	// Every reader of the card must be able to see the link's target; otherwise the link would
 	// reveal a name of a higher level.

@@ -30,16 +30,16 @@ func backupWork(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name:  "create_backup",
-			Title: "Back the instance up",
-			Doc: "Make a consistent copy of all worlds while the instance goes on, without its signing keys. " +
-				"The copy is put into the folder backups beside the store; loregate serve on a folder that holds it as its store brings it back.",
+			Title: "Back up the instance",
+			Doc: "Make a consistent copy of all worlds, without the signing keys, while the instance keeps running. " +
+				"The copy is written to the folder backups of the data folder. To restore it, run loregate serve on a data folder that has the copy as its store.",
 			Route: "POST /api/mcp/admin/backup", Status: 202, Operator: true, NoWorld: true, Idempotent: true,
 			Examples: []op.Example{{Title: "Back up", Input: `{}`}},
 		}, createBackup),
 		defineWrite(d, op.Spec{
 			Name:   "get_backup",
-			Title:  "Look at a backup",
-			Doc:    "See whether a backup is done, its size and its SHA-256. With download, REST answers with the copy itself.",
+			Title:  "Get a backup",
+			Doc:    "Get the state, size and SHA-256 of a backup. With download, REST answers with the copy itself.",
 			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", RESTBody: op.RESTEither, Operator: true, NoWorld: true,
 			NoTool: true, Timeout: time.Minute,
 			Examples: []op.Example{{Title: "Its state", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
@@ -73,7 +73,7 @@ type backupCopy struct {
 func createBackup(ctx context.Context, d *deps, c *op.Call, _ struct{}) (backupOut, error) {
 	if d.jobs == nil || d.backup == nil || d.data == "" {
 		return backupOut{}, fault.New(fault.Unavailable,
-			"backups are not set up here; copy the data folder while the server is stopped")
+			"backups are not configured on this server; stop the server and copy its data folder")
 	}
 	j, err := d.jobs.Start(ctx, c.Grant, backupKind, backupPatience,
 		func(ctx context.Context) (any, error) { return d.copyStore(ctx) })
@@ -158,11 +158,11 @@ func getBackup(ctx context.Context, d *deps, c *op.Call, in getBackupIn) (backup
 	}
 	if out.Size > maxDownload {
 		return backupOut{},
-			fault.New(fault.TooLarge, "the copy has %d bytes, too many to send; take it from the folder backups", out.Size)
+			fault.New(fault.TooLarge, "the copy of %d bytes is too large to send; get it from the folder backups", out.Size)
 	}
 	data, err := readBackup(filepath.Join(d.data, backupFolder), out.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return backupOut{}, fault.New(fault.NotFound, "the copy is not in the folder backups any more; make another")
+		return backupOut{}, fault.New(fault.NotFound, "the copy is no longer in the folder backups; make another")
 	}
 	c.Reply.File = &op.File{Name: out.File, Type: "application/vnd.sqlite3", Data: data}
 	return out, err

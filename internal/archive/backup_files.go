@@ -24,7 +24,7 @@ func backupFiles(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:   "list_backups",
 			Title:  "List the backups",
-			Doc:    "See which copies of the instance lie in the folder backups, latest first.",
+			Doc:    "List the copies of the instance in the folder backups, latest first.",
 			Effect: access.Read, Route: "GET /api/mcp/admin/backups", Operator: true, NoWorld: true,
 			Older:    []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/list"}},
 			Examples: []op.Example{{Title: "All", Input: `{}`}},
@@ -42,7 +42,7 @@ func backupFiles(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:   "delete_backup",
 			Title:  "Delete a backup",
-			Doc:    "Delete a copy of the instance from the folder backups, for good. list_backups names what is there.",
+			Doc:    "Delete a copy of the instance from the folder backups, permanently. list_backups lists the copies.",
 			Effect: access.Destroy, Route: "DELETE /api/mcp/admin/backups/{filename}", Operator: true, NoWorld: true,
 			Older:    []op.OlderRoute{{Route: "DELETE /api/mcp/admin/database/backup/{filename}"}},
 			Examples: []op.Example{{Title: "Delete one", Input: `{"filename": "loregate-0123456789abcdef.db"}`}},
@@ -111,13 +111,13 @@ type downloadIn struct {
 }
 
 func noBackup(name string) error {
-	return fault.New(fault.NotFound, "there is no backup %q; list_backups names those there are", markup.Clip(name, 64))
+	return fault.New(fault.NotFound, "there is no backup %q; list_backups lists the backups", markup.Clip(name, 64))
 }
 
 func downloadBackup(ctx context.Context, d *deps, c *op.Call, in downloadIn) (backupFileIn, error) {
 	if d.backup == nil || d.data == "" {
 		return backupFileIn{}, fault.New(fault.Unavailable,
-			"backups are not set up here; copy the data folder while the server is stopped")
+			"backups are not configured on this server; stop the server and copy its data folder")
 	}
 	if in.Name == "" {
 		made, err := d.copyStore(ctx)
@@ -138,7 +138,7 @@ func downloadBackup(ctx context.Context, d *deps, c *op.Call, in downloadIn) (ba
 		return backupFileIn{}, err
 	case info.Size() > maxDownload:
 		return backupFileIn{}, fault.New(fault.TooLarge,
-			"the copy has %d bytes, too many to send; take it from the folder backups", info.Size())
+			"the copy of %d bytes is too large to send; get it from the folder backups", info.Size())
 	}
 	data, err := readBackup(folder, in.Name)
 	c.Reply.File = &op.File{Name: in.Name, Type: "application/vnd.sqlite3", Data: data}

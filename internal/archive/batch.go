@@ -19,8 +19,8 @@ func batchWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "batch_cards",
 		Title: "Create and change many cards",
-		Doc: "Create and change up to 100 cards in one call. mode per_item (the default) commits each operation by itself, in order, and answers for each; " +
-			"mode transactional commits all or none. fetch_or_initialize updates a card that is there and makes one that is not.",
+		Doc: "Create and change up to 100 cards in one call. mode per_item (the default) commits the operations one by one, in order, and reports each result; " +
+			"mode transactional commits all or none. fetch_or_initialize updates an existing card or creates a missing one.",
 		Route: "POST /api/mcp/cards/batch", Interactive: true,
 		Examples: []op.Example{
 			{Title: "Two cards",
@@ -33,7 +33,7 @@ func batchWrites(d *deps) []*op.Operation {
 
 type batchIn struct {
 	Ops  []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The operations, in order."`
-	Mode string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether each operation stands for itself or all stand and fall together."`
+	Mode string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether operations are committed one by one, or all or none."`
 }
 
 // batchOp is one operation of a batch.
@@ -41,11 +41,11 @@ type batchOp struct {
 	Action string `json:"action" enum:"create,update"`
 	Name   string `json:"name" minlen:"1" maxlen:"1020"`
 	cardIn
-	Children          []childIn  `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write along, nested at most 5 deep."`
-	FetchOrInitialize bool       `json:"fetch_or_initialize,omitzero" jsonschema:"Update the card where it is there, make it where it is not."`
-	Patch             *patchIn   `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
+	Children          []childIn  `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write below it, nested at most 5 deep."`
+	FetchOrInitialize bool       `json:"fetch_or_initialize,omitzero" jsonschema:"Update the card if it exists, otherwise create it."`
+	Patch             *patchIn   `json:"patch,omitzero" jsonschema:"A change of part of the content, in one mode."`
 	IfVersion         uint32     `json:"if_version,omitzero" min:"1" numeric:"string" jsonschema:"The version that the change is meant for; another one is refused."`
-	IfMatch           op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, in place of if_version. An agent must send it where content replaces that of a card which is there."`
+	IfMatch           op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, in place of if_version. An agent must send it if content replaces the content of an existing card."`
 }
 
 // batchResult is the result of one operation.
@@ -62,7 +62,7 @@ type batchResult struct {
 type batchOut struct {
 	Results []batchResult `json:"results"`
 	Mode    string        `json:"mode"`
-	Applied int           `json:"applied" jsonschema:"Operations that were carried out."`
+	Applied int           `json:"applied" jsonschema:"Operations that were applied."`
 }
 
 // step is one operation of a batch, parsed and checked as far as possible without reading cards.
@@ -109,10 +109,10 @@ func readStep(in batchOp) step {
 	}
 	if in.Action == "create" && !in.FetchOrInitialize {
 		if in.Patch != nil {
-			p.Add("patch", "changes a card that is there; use action update or fetch_or_initialize")
+			p.Add("patch", "changes an existing card; use action update or fetch_or_initialize")
 		}
 		if s.ifMatch != "" {
-			p.Add("if_version", "is of a card that is there; use action update or fetch_or_initialize")
+			p.Add("if_version", "applies to an existing card; use action update or fetch_or_initialize")
 		}
 	}
 	if in.Action == "create" && !(in.FetchOrInitialize && isHandle(in.Name)) {

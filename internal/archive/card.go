@@ -20,15 +20,15 @@ func cardReads(d *deps) []*op.Operation {
 		Kept:  true,
 		Title: "Read a card",
 		Doc: "Read one card when you know its name: content, type, fields, links and version. " +
-			"Long content comes in parts over MCP: next is the call that goes on; full gives all. etag is what a write of the whole content sends as if_match. rendered gives HTML in which nested cards are shown in place; " +
-			"with_children adds the names of the cards below it. An old name from before a rename finds the card too.",
+			"Over MCP, long content is returned in parts: next is the call for the next part; full returns all of it. Send etag as if_match when you write the whole content. rendered returns HTML with nested cards shown in place; " +
+			"with_children adds the names of the cards below it. A card is also found by a name that it had before a rename.",
 		Route:  "GET /api/mcp/cards/{name}",
 		Target: "name",
 		Examples: []op.Example{
 			{Title: "Read a card", Input: `{"name": "Rent Quay"}`},
 			{Title: "As a reader sees it, with the names of its children",
 				Input: `{"name": "The Kept Light", "rendered": true, "with_children": true}`},
-			{Title: "Go on with a long card", Input: `{"name": "Annals of the Lease", "content_offset": 8000}`},
+			{Title: "The next part of a long card", Input: `{"name": "Annals of the Lease", "content_offset": 8000}`},
 		},
 	}, d.getCard)}
 }
@@ -37,17 +37,17 @@ type getCardIn struct {
 	namedCard
 	WithChildren     bool `json:"with_children,omitzero" jsonschema:"Add the cards directly below: names, types and ids."`
 	Rendered         bool `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place."`
-	MaxContentLength int  `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters of content to give; by default 8000 over MCP, and all elsewhere."`
+	MaxContentLength int  `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Maximum number of characters of content to return; default 8000 over MCP, otherwise all."`
 	ContentOffset    int  `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
-	Full             bool `json:"full,omitzero" jsonschema:"Give all content from content_offset on, whatever max_content_length says."`
+	Full             bool `json:"full,omitzero" jsonschema:"Return all content from content_offset on; max_content_length is ignored."`
 }
 
 // fullCard is a card with all details.
 type fullCard struct {
-	Truncated bool              `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Truncated bool              `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that returns it."`
 	Next      *surface.NextCall `json:"next,omitzero"`
 	summary
-	ETag       op.ReadTag      `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of content that was cut or rendered, and is refused with a write of the whole."`
+	ETag       op.ReadTag      `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. A tag that begins with partial belongs to content that was cut or rendered; a write of the whole content refuses it."`
 	Content    string          `json:"content"`
 	Fields     json.RawMessage `json:"fields"`
 	Codename   string          `json:"codename"`
@@ -56,11 +56,11 @@ type fullCard struct {
 	MoreLinks  int             `json:"more_links,omitzero" jsonschema:"Links left out; get_relationships lists them all."`
 	ChildCount int             `json:"child_count" jsonschema:"Cards directly below that you may see."`
 	Children   []childName     `json:"children,omitzero"`
-	Rendered   bool            `json:"rendered,omitzero" jsonschema:"content is the rendered form, not what is stored."`
+	Rendered   bool            `json:"rendered,omitzero" jsonschema:"content is the rendered form, not the stored one."`
 
 	ContentOffset int       `json:"content_offset,omitzero"`
-	RenamedFrom   string    `json:"renamed_from,omitzero" jsonschema:"The name asked for, which the card bore once."`
-	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
+	RenamedFrom   string    `json:"renamed_from,omitzero" jsonschema:"The requested name, which the card had before a rename."`
+	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Other cards of this name at other levels; request them as ~ID."`
 
 	goOn func(offset int) *surface.NextCall
 	part func() op.ReadTag // returns the tag of a truncated answer

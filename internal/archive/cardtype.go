@@ -17,7 +17,7 @@ func typeReads(d *deps) []*op.Operation {
 			Name:  "list_types",
 			Kept:  true,
 			Title: "List card types",
-			Doc:   "See which types a card can have before you create one or filter by type.",
+			Doc:   "List the types that cards can have, before you create a card or filter by type.",
 			Route: "GET /api/mcp/types",
 			Examples: []op.Example{{Title: "All types", Input: `{}`},
 				{Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
@@ -26,7 +26,7 @@ func typeReads(d *deps) []*op.Operation {
 			Name:     "get_type",
 			Kept:     true,
 			Title:    "Look up a card type",
-			Doc:      "Look up one card type by name or codename: its id, what it is for, and the schema of its fields.",
+			Doc:      "Look up one card type by name or codename: its id, its description, and the schema of its fields.",
 			Route:    "GET /api/mcp/types/{name}",
 			Examples: []op.Example{{Title: "RichText", Input: `{"name": "RichText"}`}},
 		}, getType),
@@ -39,7 +39,7 @@ type cardType struct {
 	ID          string          `json:"id"`
 	Codename    string          `json:"codename"`
 	Description string          `json:"description"`
-	Common      bool            `json:"common" jsonschema:"Much used; pick one of these unless you know better."`
+	Common      bool            `json:"common" jsonschema:"Frequently used; prefer these."`
 	Schema      json.RawMessage `json:"schema,omitzero" jsonschema:"JSON Schema of the fields of its cards."`
 }
 
@@ -48,7 +48,7 @@ func typeOf(t canon.Type) cardType {
 }
 
 type typesIn struct {
-	Limit  int `json:"limit,omitzero" min:"1" max:"1000" jsonschema:"Most types to give; default all."`
+	Limit  int `json:"limit,omitzero" min:"1" max:"1000" jsonschema:"Maximum number of types to return; default all."`
 	Offset int `json:"offset,omitzero" min:"0" jsonschema:"Types to skip: next_offset of the page before."`
 }
 

@@ -18,7 +18,7 @@ func childReads(d *deps) []*op.Operation {
 		Name:  "list_children",
 		Kept:  true,
 		Title: "List the cards below a card",
-		Doc: "List the cards below a card when you want its structure: names, types and ids, without content. " +
+		Doc: "List the cards below a card: names, types and ids, without content. " +
 			"Children come in the order of a parent that lists them (a Pointer or List), then by creation; with depth above 1, generation by generation.",
 		Route:  "GET /api/mcp/cards/{name}/children",
 		Target: "name",
@@ -32,7 +32,7 @@ func childReads(d *deps) []*op.Operation {
 type childrenIn struct {
 	namedCard
 	Depth          int  `json:"depth,omitzero" default:"1" min:"1" max:"5" jsonschema:"Generations to list; 1 is the direct children."`
-	IncludeVirtual bool `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that hold neither content nor fields."`
+	IncludeVirtual bool `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that have neither content nor fields."`
 	page
 }
 
@@ -40,7 +40,7 @@ type childrenIn struct {
 type child struct {
 	childName
 	Depth    int    `json:"depth" jsonschema:"1 for a direct child."`
-	Position int    `json:"position" jsonschema:"Place among the children of its own parent, from 1."`
+	Position int    `json:"position" jsonschema:"Position among the children of its own parent, from 1."`
 	Level    string `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
 
 	updated surface.Stamp
@@ -103,7 +103,7 @@ func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in chi
 			return plainChildren(ctx, l, parent, in.page, out)
 		}
 		return fault.BadField("depth",
-			"more than %d cards lie below %q to this depth; list it with depth 1 and go on from its children", maxTree,
+			"there are more than %d cards below %q at this depth; list it with depth 1, then list its children", maxTree,
 			parent.Name)
 	}
 	byParent := map[canon.CardID][]canon.Card{}

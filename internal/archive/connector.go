@@ -20,7 +20,7 @@ func connectorReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "search",
 			Title:    "Search the wiki",
-			Doc:      "Search the whole wiki, names and text, and get ids to read with fetch. search_cards does the same with filters and pages.",
+			Doc:      "Search names and text of the whole wiki, and get ids to read with fetch. search_cards does the same with filters and pages.",
 			Examples: []op.Example{{Title: "Search", Input: `{"query": "the founder's lamp"}`}},
 		}, connectorSearch),
 		surface.DefineRead(d.Kit, op.Spec{
@@ -75,7 +75,7 @@ func addressOf(c *op.Call, name string) string {
 func cardURI(name string) string { return "archive://card/" + url.PathEscape(name) }
 
 type connectorPage struct {
-	ID     string `json:"id" minlen:"1" maxlen:"1020" jsonschema:"Id from search; a card's name does too."`
+	ID     string `json:"id" minlen:"1" maxlen:"1020" jsonschema:"An id from search, or a card's name."`
 	Offset int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Characters of the text to skip."`
 }
 

@@ -15,14 +15,14 @@ func feedReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "recent_changes",
 			Title:    "Recent changes",
-			Doc:      "See what changed in the wiki lately, latest first, by time, type or author.",
+			Doc:      "List recent changes of the wiki, latest first, filtered by time, type or author.",
 			Route:    "GET /api/mcp/changes",
 			Examples: []op.Example{{Title: "Since a date", Input: `{"since": "2026-01-01", "limit": 20}`}},
 		}, recentChanges),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "list_trash",
 			Title:    "List the trash",
-			Doc:      "See which cards were deleted and can be restored with restore_card, latest first.",
+			Doc:      "List the deleted cards that restore_card can restore, latest first.",
 			MinRole:  access.RoleAdmin,
 			Route:    "GET /api/mcp/trash",
 			Examples: []op.Example{{Title: "What was deleted last", Input: `{"limit": 10}`}},
@@ -40,7 +40,7 @@ type changesIn struct {
 
 // change is one card's change in the feed.
 type change struct {
-	ID        string         `json:"id" jsonschema:"The change; those made together share it."`
+	ID        string         `json:"id" jsonschema:"Id of the change; versions that were written together share it."`
 	CardID    canon.CardID   `json:"card_id"`
 	Name      string         `json:"name" jsonschema:"The card's name when it was written."`
 	Type      string         `json:"type"`
@@ -94,7 +94,7 @@ type trashedCard struct {
 	summary
 	TrashedAt surface.Stamp  `json:"trashed_at"`
 	By        access.Subject `json:"by" jsonschema:"Who deleted it."`
-	With      int            `json:"with" jsonschema:"Cards below it that went along."`
+	With      int            `json:"with" jsonschema:"Cards below it that were deleted with it."`
 }
 
 type trashOut struct {

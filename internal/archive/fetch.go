@@ -24,8 +24,8 @@ func fetchWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "upload_from_url",
 		Title: "Attach a file from an address",
-		Doc: "Fetch a file of at most 25 MiB over HTTPS and keep it as upload_attachment does. " +
-			"Only hosts that the operator allows are asked; by default none is.",
+		Doc: "Fetch a file of at most 25 MiB over HTTPS and store it as upload_attachment does. " +
+			"Files are fetched only from hosts that the operator allows; by default from none.",
 		Route: "POST /api/mcp/cards/{name}/upload-from-url", Target: "name", Idempotent: true, Timeout: time.Minute,
 		Examples: []op.Example{{Title: "A picture",
 			Input: `{"name": "Rent Quay+sign", "url": "https://files.example/sign.png"}`}},
@@ -35,7 +35,7 @@ func fetchWrites(d *deps) []*op.Operation {
 type fetchIn struct {
 	namedCard
 	URL   string `json:"url" minlen:"9" maxlen:"2000" jsonschema:"Address of the file, https://."`
-	Type  string `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
+	Type  string `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; default Image for pictures, otherwise File."`
 	Level string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
 }
 
@@ -112,23 +112,23 @@ func (f *fetcher) get(ctx context.Context, address string) (data []byte, name st
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, "", fault.BadField("url", "cannot be asked for")
+		return nil, "", fault.BadField("url", "cannot be requested")
 	}
 	res, err := f.client.Do(r)
 	if err != nil {
-		return nil, "", notFetched("the host did not answer, or is at an address that is not public").Because(err)
+		return nil, "", notFetched("the host did not answer, or its address is not public").Because(err)
 	}
 	defer func() { _ = res.Body.Close() }() // the body was only read
 	if res.StatusCode != http.StatusOK {
-		return nil, "", notFetched("the host answered %d; redirects are not followed, give the address that they lead to",
+		return nil, "", notFetched("the host answered %d; redirects are not followed, so give the final address",
 			res.StatusCode)
 	}
 	data, err = io.ReadAll(io.LimitReader(res.Body, canon.MaxFile+1))
 	switch {
 	case err != nil:
-		return nil, "", notFetched("the file did not arrive whole").Because(err)
+		return nil, "", notFetched("the file was not received completely").Because(err)
 	case len(data) > canon.MaxFile:
-		return nil, "", fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here",
+		return nil, "", fault.New(fault.TooLarge, "the file is larger than the limit of %d bytes",
 			canon.MaxFile).With("limit_bytes", canon.MaxFile)
 	}
 	if name = path.Base(u.Path); name == "/" || name == "." || len(name) > 200 {

@@ -16,8 +16,8 @@ import (
 func fileReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name:     "get_file_url",
-		Title:    "Where a file is",
-		Doc:      "Get the address at which the file of a File or Image card is downloaded with the same key.",
+		Title:    "Get a file's address",
+		Doc:      "Get the address from which the file of a File or Image card can be downloaded with the same key.",
 		Route:    "GET /api/mcp/cards/{name}/file_url",
 		Target:   "name",
 		NoTool:   true,
@@ -25,12 +25,12 @@ func fileReads(d *deps) []*op.Operation {
 	}, getFileURL), surface.DefineRead(d.Kit, op.Spec{
 		Name:  "get_attachment",
 		Title: "Get an attached file",
-		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 where they are at most max_bytes. " +
+		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 if there are at most max_bytes. " +
 			"Over REST the answer is the file itself.",
 		Route:    "GET /api/mcp/cards/{name}/file",
 		Target:   "name",
 		RESTBody: op.RESTFile,
-		Examples: []op.Example{{Title: "What a file is, without its bytes",
+		Examples: []op.Example{{Title: "A file's kind and size, without its bytes",
 			Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
 	}, d.getAttachment)}
 }
@@ -53,13 +53,13 @@ func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in namedCard
 
 // noFile is the fault for a request for the file of a card that holds text.
 func noFile(card canon.Card) error {
-	return fault.New(fault.NotFound, "card %q holds no file, it is of type %s; read it with get_card", card.Name,
+	return fault.New(fault.NotFound, "card %q has no file, its type is %s; read it with get_card", card.Name,
 		card.Type)
 }
 
 type attachmentIn struct {
 	namedCard
-	MaxBytes int `json:"max_bytes,omitzero" default:"24576" min:"0" max:"1048576" jsonschema:"Give the bytes only of a file of at most this size."`
+	MaxBytes int `json:"max_bytes,omitzero" default:"24576" min:"0" max:"1048576" jsonschema:"Return the bytes only if the file is at most this large."`
 }
 
 type attachmentOut struct {
@@ -69,8 +69,8 @@ type attachmentOut struct {
 	Size      int        `json:"size"`
 	SHA256    string     `json:"sha256"`
 	Version   uint32     `json:"version"`
-	ETag      op.ReadTag `json:"etag" jsonschema:"What an upload in place of this file sends as if_match."`
-	Data      []byte     `json:"content_base64,omitempty" jsonschema:"The bytes, where the file is small enough."`
+	ETag      op.ReadTag `json:"etag" jsonschema:"Send it as if_match with an upload that replaces this file."`
+	Data      []byte     `json:"content_base64,omitempty" jsonschema:"The bytes, if the file is small enough."`
 	Note      string     `json:"note,omitzero"`
 }
 
@@ -99,7 +99,7 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
 	case len(data) <= in.MaxBytes:
 		out.Data = data
 	default:
-		out.Note = "the file is larger than max_bytes; ask with a larger one, up to 1048576, or download it from " +
+		out.Note = "the file is larger than max_bytes; repeat with a larger value, up to 1048576, or download it from " +
 			c.BaseURL + filePath(card.Name)
 	}
 	return out, nil

@@ -19,7 +19,7 @@ func historyReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "get_card_history",
 			Title: "History of a card",
-			Doc: "See who changed a card, when and how, latest first. " +
+			Doc: "List who changed a card, when and how, latest first. " +
 				"Give a version to get_revision to read it, or two to diff_card to compare them.",
 			Route:    "GET /api/mcp/cards/{name}/history",
 			Target:   "name",
@@ -28,7 +28,7 @@ func historyReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_revision",
 			Title:    "Read an older version",
-			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content comes in parts, as from get_card.",
+			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content is returned in parts, as by get_card.",
 			Route:    "GET /api/mcp/cards/{name}/history/{version}",
 			Target:   "name",
 			Examples: []op.Example{{Title: "The first version", Input: `{"name": "Rent Quay", "version": 1}`}},
@@ -36,7 +36,7 @@ func historyReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "diff_card",
 			Title:    "Compare two versions",
-			Doc:      "Compare two versions of a card: a unified diff of the content, and what else changed. Without versions, the latest change.",
+			Doc:      "Compare two versions of a card: a unified diff of the content, and the other aspects that changed. Without versions, compare the current one with the one before.",
 			Route:    "GET /api/mcp/cards/{name}/diff",
 			Target:   "name",
 			Examples: []op.Example{{Title: "What changed since the first version", Input: `{"name": "Rent Quay", "from": 1}`}},
@@ -50,14 +50,14 @@ type version struct {
 	At            surface.Stamp  `json:"at"`
 	By            access.Subject `json:"by"`
 	Operation     string         `json:"operation" jsonschema:"The operation that wrote it."`
-	ChangeID      string         `json:"change_id" jsonschema:"The change that wrote it, as recent_changes lists it."`
+	ChangeID      string         `json:"change_id" jsonschema:"Id of the change that wrote it, as in recent_changes."`
 	Name          string         `json:"name" jsonschema:"The card's name when it was written."`
 	Type          string         `json:"type"`
 	ContentLength int            `json:"content_length"`
 	Current       bool           `json:"current,omitzero"`
 	Trashed       bool           `json:"trashed,omitzero" jsonschema:"This change put the card in the trash."`
 	Purged        bool           `json:"purged,omitzero" jsonschema:"The content was erased by the operator."`
-	Level         string         `json:"level,omitzero" jsonschema:"Who might see it then; shown to gm and up."`
+	Level         string         `json:"level,omitzero" jsonschema:"Who could see it at that time; shown to gm and up."`
 
 	changes []string // aspects that differ from the previous version, if that is known
 }
@@ -118,12 +118,12 @@ func findCardOrTrashed(ctx context.Context, l *canon.Snapshot, name string) (can
 type revisionIn struct {
 	namedCard
 	Version          uint32 `json:"version" alias:"act_id" min:"1" max:"4294967295" jsonschema:"Number of the version."`
-	MaxContentLength int    `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters of content to give; by default 8000 over MCP, and all elsewhere."`
+	MaxContentLength int    `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Maximum number of characters of content to return; default 8000 over MCP, otherwise all."`
 	ContentOffset    int    `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
 }
 
 type revisionOut struct {
-	Truncated bool              `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Truncated bool              `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that returns it."`
 	Next      *surface.NextCall `json:"next,omitzero"`
 	version
 	Content       string          `json:"content"`
@@ -194,8 +194,8 @@ type diffOut struct {
 	Name    string   `json:"name"`
 	From    uint32   `json:"from"`
 	To      uint32   `json:"to"`
-	Changed []string `json:"changed" jsonschema:"What differs: name, type, content, fields, level."`
-	Diff    string   `json:"diff" jsonschema:"Unified diff of the content; empty where it is the same."`
+	Changed []string `json:"changed" jsonschema:"Aspects that differ: name, type, content, fields, level."`
+	Diff    string   `json:"diff" jsonschema:"Unified diff of the content; empty if it is the same."`
 	Offset  int      `json:"offset,omitzero"`
 }
 
@@ -224,7 +224,7 @@ func diffCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in diffIn) (di
 		in.From = max(in.To-1, 1)
 	}
 	if in.From > in.To {
-		return diffOut{}, fault.BadField("from", "must not lie after to")
+		return diffOut{}, fault.BadField("from", "must not be later than to")
 	}
 	older, err := l.VersionOf(ctx, c, in.From)
 	if err != nil {

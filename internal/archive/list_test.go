@@ -198,7 +198,7 @@ func TestTagsAreItemsOfTheTagsCard(t *testing.T) {
 			"Ledger Book").Want("total", 2).Want("next_offset", 1)
 		s.As("user").WantFault("validation_error", "search_by_tags", `{"tags": []}`)
 		got := s.As("user").Call("suggest_tags", `{"name": "Oda"}`)
-		got.WantNames("tags", "ledgers, Light").Want("tags.0.reason", "the text speaks of it").Lacks("Secret")
+		got.WantNames("tags", "ledgers, Light").Want("tags.0.reason", "the text mentions it").Lacks("Secret")
 		s.As("user").Call("suggest_tags", `{"name": "Oda", "limit": 1}`).WantNames("tags", "ledgers")
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 // namedCard is the input of an operation about one card.
 type namedCard struct {
-	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name of the card, such as Games+Hero; ~ID and :codename name it too."`
+	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name of the card, such as Games+Hero, or ~ID or :codename."`
 }
 
 // checkNameGate denies a name that the world's name rules place above the caller's level, before
@@ -23,7 +23,7 @@ func checkNameGate(l *canon.Snapshot, name string) error {
 		return nil
 	}
 	return fault.New(fault.Denied,
-		"names with such a part are for the role %s; this call has %s. Ask with a key of that role, or for another card",
+		"cards with such a name part are for the role %s; this call has the role %s. Use a key with that role, or read another card",
 		level, l.Grant().Role()).
 		With("card", markup.Clean(markup.Clip(name, markup.MaxNameLength))).
 		With("required_role", access.Role(level).String())

@@ -61,7 +61,7 @@ func fillQuery(content string, args map[string]any) (selection, error) {
 }
 
 func brokenQuery(format string, args ...any) error {
-	return fault.New(fault.Rule, "this named query cannot be run, its card needs mending: "+format, args...)
+	return fault.New(fault.Rule, "this named query cannot be run; its card must be corrected: "+format, args...)
 }
 
 // checkArgs reports every placeholder without an argument, every argument without a placeholder,

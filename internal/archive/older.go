@@ -157,9 +157,9 @@ func (o restoreOut) Older() any {
 		Card    string `json:"card"`
 		From    *from  `json:"restored_from"`
 		Message string `json:"message"`
-	}{true, o.Name, nil, "the card came back from the trash"}
+	}{true, o.Name, nil, "the card was restored from the trash"}
 	if o.version > 0 {
-		out.From, out.Message = &from{o.version, o.writtenAt}, "the card is as it was in that version"
+		out.From, out.Message = &from{o.version, o.writtenAt}, "the card was reverted to that version"
 	}
 	return out
 }

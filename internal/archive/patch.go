@@ -32,9 +32,9 @@ func (in patchIn) applyTo(ctx context.Context, c canon.Card, content string) (ma
 	switch {
 	case kind == canon.TextFile:
 		return markup.Result{},
-			fault.BrokenRule("patch", "cards of type %s hold a file and no text; replace it with upload_attachment", c.Type)
+			fault.BrokenRule("patch", "cards of type %s contain a file, not text; replace it with upload_attachment", c.Type)
 	case in.Mode == markup.ItemsMode && kind != canon.TextItems && markup.PartKey(markup.Right(c.Name)) != "tag":
-		return markup.Result{}, fault.BrokenRule("patch.mode", "items are of Pointer and List cards and of tags; %q is of type %s",
+		return markup.Result{}, fault.BrokenRule("patch.mode", "only Pointer and List cards and tags have items; %q is of type %s",
 			c.Name, c.Type)
 	case in.Mode == markup.Section && kind == canon.TextMarkdown:
 		return in.markdownSection(content)
@@ -76,7 +76,7 @@ func (in patchIn) markdownSection(content string) (markup.Result, error) {
 		at = i
 	}
 	if at < 0 {
-		return markup.Result{}, fault.BadField("patch.heading", "no heading has this text; get_card_outline lists them")
+		return markup.Result{}, fault.BadField("patch.heading", "no heading has this text; get_card_outline lists the headings")
 	}
 	h := all[at]
 	from := len(markup.Clip(content, h.Offset))

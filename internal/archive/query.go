@@ -19,7 +19,7 @@ func queryReads(d *deps) []*op.Operation {
 			Title: "Run a query",
 			Doc: "List cards by exact filters, or run a named query of this wiki. " +
 				"Filters: name (contains), content (words), prefix, not_name, type, tag, updated_since, updated_before, created_since, created_before; at least one. " +
-				"A named query takes query_name and args, one for each of its placeholders; list_queries shows them.",
+				"For a named query give query_name and args, one for each of its placeholders; list_queries shows them.",
 			Route: "POST /api/mcp/run_query",
 			Examples: []op.Example{
 				{Title: "By filters", Input: `{"type": "Character", "tag": "founder", "limit": 20}`},
@@ -37,7 +37,7 @@ func queryReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "list_queries",
 			Title:    "List named queries",
-			Doc:      "See which named queries this wiki has, and what placeholders each takes, before you run one with run_query.",
+			Doc:      "List the named queries of this wiki and their placeholders, before you run one with run_query.",
 			Route:    "GET /api/mcp/queries",
 			Examples: []op.Example{{Title: "All named queries", Input: `{}`}},
 		}, listQueries),
@@ -46,7 +46,7 @@ func queryReads(d *deps) []*op.Operation {
 
 // freePage is a page without a default limit, so that a named query can set the limit.
 type freePage struct {
-	Limit  int `json:"limit,omitzero" min:"1" max:"100" jsonschema:"Most entries to give; default 50, or what a named query says."`
+	Limit  int `json:"limit,omitzero" min:"1" max:"100" jsonschema:"Maximum number of entries to return; default 50, or the named query's own limit."`
 	Offset int `json:"offset,omitzero" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 
@@ -83,7 +83,7 @@ type queryItem struct {
 	Type      string        `json:"type"`
 	ID        canon.CardID  `json:"id"`
 	UpdatedAt surface.Stamp `json:"updated_at"`
-	Summary   string        `json:"summary,omitzero" jsonschema:"How the content begins."`
+	Summary   string        `json:"summary,omitzero" jsonschema:"Beginning of the content."`
 }
 
 type queryOut struct {
@@ -94,7 +94,7 @@ type queryOut struct {
 func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn) (queryOut, error) {
 	if in.Query != nil {
 		if in.QueryName != "" || !in.isEmpty() {
-			return queryOut{}, fault.BadField("query", "give the filters either here or beside it")
+			return queryOut{}, fault.BadField("query", "give the filters either here or as separate fields, not both")
 		}
 		if err := in.Query.fillSelection(&in.selection); err != nil {
 			return queryOut{}, err
@@ -108,7 +108,7 @@ func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn)
 	}
 	if !in.isEmpty() || in.Sort != "" {
 		return queryOut{},
-			fault.BadField("query_name", "a named query takes args, limit and offset, and no filters beside it")
+			fault.BadField("query_name", "a named query takes only args, limit and offset, and no filters")
 	}
 	return runNamed(ctx, l, in.QueryName, in.Args, in.freePage)
 }
@@ -128,7 +128,7 @@ func runNamed(ctx context.Context, l *canon.Snapshot, name string, args map[stri
 	}
 	if markup.KeyOf(c.Type) != markup.KeyOf(canon.TypeQuery) {
 		return queryOut{},
-			fault.BadField("query_name", "%q is no query but a card of type %s; list the queries with list_queries",
+			fault.BadField("query_name", "%q is not a query but a card of type %s; list the queries with list_queries",
 				c.Name, c.Type)
 	}
 	content, err := l.Content(ctx, c)

@@ -14,9 +14,9 @@ func relationReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "get_relationships",
 			Kept:  true,
-			Title: "What a card is connected with",
-			Doc: "See what refers to a card, or what it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
-				"linked_by (those of them that link to it), links (cards it links to), nests (cards it shows in place), nested_in (cards that show it).",
+			Title: "Relations of a card",
+			Doc: "List the cards that refer to a card, or the cards that it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
+				"linked_by (cards that link to it), links (cards it links to), nests (cards it shows in place), nested_in (cards that show it in place).",
 			Route:    "GET /api/mcp/cards/{name}/relations",
 			Older:    relationRoutes(),
 			Target:   "name",
@@ -26,7 +26,7 @@ func relationReads(d *deps) []*op.Operation {
 			Name:     "wanted_cards",
 			Kept:     true,
 			Title:    "Wanted cards",
-			Doc:      "See which names texts link to that have no card yet, most wanted first, to decide what to write next.",
+			Doc:      "List the names that texts link to and that have no card yet, most wanted first.",
 			Route:    "GET /api/mcp/wanted",
 			Examples: []op.Example{{Title: "The ten most wanted", Input: `{"limit": 10}`}},
 		}, wantedCards),
@@ -43,7 +43,7 @@ type relationsIn struct {
 // the caller, only the name is set.
 type relatedCard struct {
 	Name   string       `json:"name"`
-	Exists bool         `json:"exists" jsonschema:"There is such a card that you may see."`
+	Exists bool         `json:"exists" jsonschema:"A card of this name exists and you may see it."`
 	ID     canon.CardID `json:"id,omitzero"`
 	Type   string       `json:"type,omitzero"`
 	Level  string       `json:"level,omitzero"`

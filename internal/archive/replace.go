@@ -17,11 +17,11 @@ func replaceWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "replace_everywhere",
 		Title: "Find and replace in many cards",
-		Doc: "Replace a text, or what a regular expression matches, in all cards that you may see and change, narrowed by filters. " +
-			"By default it only shows what would change; with dry_run false all is changed at once or nothing is. undo_change takes it back.",
+		Doc: "Replace a text, or the matches of a regular expression, in all cards that you may see and change and that pass the filters. " +
+			"By default it only shows the changes; with dry_run false it makes all of them or none. undo_change reverts them.",
 		Route: "POST /api/mcp/replace", Idempotent: true, Timeout: time.Minute,
 		Examples: []op.Example{
-			{Title: "See what would change", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "type": "Character"}`},
+			{Title: "Preview the changes", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "type": "Character"}`},
 			{Title: "Change it", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "dry_run": false}`},
 		},
 	}, replaceEverywhere)}
@@ -37,26 +37,26 @@ const (
 
 type replaceIn struct {
 	Find          string `json:"find" alias:"search_pattern,pattern" minlen:"1" maxlen:"500" jsonschema:"The text to find; with regex an RE2 pattern."`
-	Replace       string `json:"replace" alias:"replace_with,replacement" maxlen:"10000" jsonschema:"The text that takes its place; with regex $1 is a group."`
+	Replace       string `json:"replace" alias:"replace_with,replacement" maxlen:"10000" jsonschema:"The replacement; with regex, $1 stands for a group."`
 	Regex         bool   `json:"regex,omitzero" jsonschema:"find is a regular expression."`
-	CaseSensitive bool   `json:"case_sensitive,omitzero" default:"true" jsonschema:"Capitals must be the same; false takes any."`
+	CaseSensitive bool   `json:"case_sensitive,omitzero" default:"true" jsonschema:"Match upper and lower case exactly."`
 	filters
-	Limit  int  `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Most cards to change; more are refused."`
-	DryRun bool `json:"dry_run,omitzero" default:"true" jsonschema:"Only show what would change."`
+	Limit  int  `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Maximum number of cards to change; if more match, the call is refused."`
+	DryRun bool `json:"dry_run,omitzero" default:"true" jsonschema:"Only show the changes."`
 }
 
 type replacedCard struct {
 	Name    string `json:"name"`
 	Matches int    `json:"matches"`
-	Diff    string `json:"diff,omitzero" jsonschema:"Of a dry run: how it would change."`
+	Diff    string `json:"diff,omitzero" jsonschema:"Of a dry run: the diff."`
 }
 
 type replaceOut struct {
 	Cards    []replacedCard `json:"cards"`
 	Matches  int            `json:"matches"`
-	Looked   int            `json:"looked_through" jsonschema:"Cards that were looked through."`
+	Looked   int            `json:"looked_through" jsonschema:"Cards that were searched."`
 	DryRun   bool           `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
-	ChangeID string         `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+	ChangeID string         `json:"change_id,omitzero" jsonschema:"Id of the change; undo_change reverts it."`
 }
 
 // toPatch returns the replacement as a patch of one card.
@@ -83,7 +83,7 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 	if patch.Mode == markup.Regex {
 		re, err := regexp.Compile(patch.Pattern)
 		if err != nil {
-			return replaceOut{}, fault.BadField("find", "is no RE2 pattern: %v", err)
+			return replaceOut{}, fault.BadField("find", "is not a valid RE2 pattern: %v", err)
 		}
 		has = re.MatchString
 	}
@@ -115,7 +115,7 @@ func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Pat
 		}
 		if out.Looked, size = out.Looked+1, size+c.Size; out.Looked > replaceScan || size > replaceBytes {
 			return fault.BadField("find",
-				"more than %d cards, or %d MiB, would have to be looked through; narrow it by prefix, type or tag", replaceScan,
+				"more than %d cards, or %d MiB, would have to be searched; narrow the search by prefix, type or tag", replaceScan,
 				replaceBytes>>20)
 		}
 		if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
@@ -144,7 +144,7 @@ func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, b
 	}
 	if len(out.Cards) == in.Limit {
 		return fault.BadField("limit",
-			"more than %d cards have this text; narrow it by prefix, type or tag, or give a higher limit, at most %d", in.Limit,
+			"more than %d cards have this text; narrow the search by prefix, type or tag, or give a higher limit, at most %d", in.Limit,
 			replaceCards)
 	}
 	card, err := p.Update(c, canon.Edit{Content: &r.Content})

@@ -19,7 +19,7 @@ func searchReads(d *deps) []*op.Operation {
 		Title: "Search cards",
 		Doc: "Find cards when you do not know the exact name, by words in names (the default, fast) or in content, or list them by filters. " +
 			"search_in content or both ranks by relevance and gives a snippet of each card; it finds more and takes longer than names. " +
-			"Without q it lists what the filters leave. Answers hold no content: read a card with get_card.",
+			"Without q it lists the cards that pass the filters. Answers have no content: read a card with get_card.",
 		Route: "GET /api/mcp/cards",
 		Examples: []op.Example{
 			{Title: "By a part of the name", Input: `{"q": "quay"}`},
@@ -33,14 +33,14 @@ func searchReads(d *deps) []*op.Operation {
 
 // filters are the filters that search_cards and run_query share.
 type filters struct {
-	Prefix        string    `json:"prefix,omitzero" maxlen:"1020" jsonschema:"Only names that begin with this: Rent gives Rent Quay, and Rent Quay+ what lies below that card."`
-	NotName       string    `json:"not_name,omitzero" maxlen:"1020" jsonschema:"Leave out names that fit this pattern, such as *+GM*."`
+	Prefix        string    `json:"prefix,omitzero" maxlen:"1020" jsonschema:"Only names that begin with this: Rent finds Rent Quay, and Rent Quay+ finds the cards below it."`
+	NotName       string    `json:"not_name,omitzero" maxlen:"1020" jsonschema:"Leave out names that match this pattern, such as *+GM*."`
 	Type          string    `json:"type,omitzero" maxlen:"255" jsonschema:"Only cards of this type, such as Character."`
-	Tag           string    `json:"tag,omitzero" maxlen:"255" jsonschema:"Only cards that bear this tag."`
+	Tag           string    `json:"tag,omitzero" maxlen:"255" jsonschema:"Only cards with this tag."`
 	UpdatedSince  time.Time `json:"updated_since,omitzero" jsonschema:"Only cards changed at or after this time: RFC 3339, or a date."`
 	UpdatedBefore time.Time `json:"updated_before,omitzero" jsonschema:"Only cards changed before this time: RFC 3339, or a date."`
-	CreatedSince  time.Time `json:"created_since,omitzero" jsonschema:"Only cards made at or after this time: RFC 3339, or a date."`
-	CreatedBefore time.Time `json:"created_before,omitzero" jsonschema:"Only cards made before this time: RFC 3339, or a date."`
+	CreatedSince  time.Time `json:"created_since,omitzero" jsonschema:"Only cards created at or after this time: RFC 3339, or a date."`
+	CreatedBefore time.Time `json:"created_before,omitzero" jsonschema:"Only cards created before this time: RFC 3339, or a date."`
 }
 
 // toCanonFilter returns the filter for the canon; sort is a key of sortWords.
@@ -68,11 +68,11 @@ func prefixOf(prefix string) (starts string, below markup.Key) {
 func (f filters) checkFilters() error {
 	switch {
 	case f.Prefix != "" && strings.Trim(f.Prefix, "+ ") == "":
-		return fault.BadField("prefix", "must hold a letter or digit")
+		return fault.BadField("prefix", "must contain a letter or digit")
 	case !f.UpdatedSince.IsZero() && !f.UpdatedBefore.IsZero() && !f.UpdatedSince.Before(f.UpdatedBefore):
-		return fault.BadField("updated_before", "must lie after updated_since")
+		return fault.BadField("updated_before", "must be later than updated_since")
 	case !f.CreatedSince.IsZero() && !f.CreatedBefore.IsZero() && !f.CreatedSince.Before(f.CreatedBefore):
-		return fault.BadField("created_before", "must lie after created_since")
+		return fault.BadField("created_before", "must be later than created_since")
 	}
 	return nil
 }
@@ -84,21 +84,21 @@ var sortWords = map[string]canon.Sort{
 }
 
 type searchIn struct {
-	Q             string `json:"q,omitzero" maxlen:"500" jsonschema:"What to look for; leave out to list by filters alone."`
+	Q             string `json:"q,omitzero" maxlen:"500" jsonschema:"Words to search for; leave it out to list by filters alone."`
 	SearchIn      string `json:"search_in,omitzero" enum:"name,content,both" default:"name" jsonschema:"Where to look."`
 	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" default:"substring" jsonschema:"How words match."`
-	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Capitals and accents must be the same."`
+	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Match case and accents exactly."`
 	Highlight     bool   `json:"highlight,omitzero" jsonschema:"Mark the hits in snippets with <mark>; the snippet is then HTML."`
-	Snippets      bool   `json:"snippets,omitzero" default:"true" jsonschema:"false leaves out the snippets; a search in content takes half the time then."`
+	Snippets      bool   `json:"snippets,omitzero" default:"true" jsonschema:"false leaves out the snippets, which halves the time of a search in content."`
 	filters
-	IncludeVirtual bool   `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that hold neither content nor fields."`
+	IncludeVirtual bool   `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that have neither content nor fields."`
 	Sort           string `json:"sort,omitzero" enum:"relevance,name,updated_at,created_at" jsonschema:"Order; default relevance for content, else name. Times sort latest first."`
 	widePage
 }
 
 // widePage is a page whose limit may be above the maximum of 100, as older clients send it.
 type widePage struct {
-	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"1000" jsonschema:"Most entries to give, of which at most 100 come at once."`
+	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"1000" jsonschema:"Maximum number of entries to return; values above 100 count as 100."`
 	Offset int `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 
@@ -114,7 +114,7 @@ func (in searchIn) searchFilter() canon.Filter {
 // foundCard is a card in the result of a search.
 type foundCard struct {
 	summary
-	Snippet string `json:"snippet,omitzero" jsonschema:"The piece of content around the hits."`
+	Snippet string `json:"snippet,omitzero" jsonschema:"The part of the content around the hits."`
 }
 
 type searchOut struct {

@@ -18,7 +18,7 @@ type summary struct {
 	Type          string        `json:"type"`
 	UpdatedAt     surface.Stamp `json:"updated_at"`
 	Version       uint32        `json:"version"`
-	ContentLength int           `json:"content_length" jsonschema:"Characters of content; bytes of an attached file."`
+	ContentLength int           `json:"content_length" jsonschema:"Characters of content, or bytes of an attached file."`
 	Level         string        `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
 }
 
@@ -45,7 +45,7 @@ func shownLevel(l *canon.Snapshot, label access.Label) string {
 
 // page selects a part of a list.
 type page struct {
-	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Most entries to give."`
+	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Maximum number of entries to return."`
 	Offset int `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 

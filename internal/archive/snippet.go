@@ -16,8 +16,8 @@ func renderReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "render_snippet",
 			Title: "Show a card in a chat",
-			Doc: "Turn a card, or HTML, into Markdown or plain text fit to show to a person. " +
-				"Nested cards are shown in place as you may see them; [[links]] stay as written.",
+			Doc: "Convert a card, or HTML, to Markdown or plain text that can be shown to a person. " +
+				"Nested cards are shown in place, as far as you may see them; [[links]] stay as written.",
 			Route:  "POST /api/mcp/render",
 			Target: "name",
 			Examples: []op.Example{
@@ -27,9 +27,9 @@ func renderReads(d *deps) []*op.Operation {
 		}, renderSnippet),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "render_markdown",
-			Title: "Turn Markdown into card HTML",
-			Doc: "Turn Markdown into the HTML that a RichText card holds, to see what markdown_content would store. " +
-				"[[links]] and {{nests}} stay byte for byte; scripts and event handlers go. mode trusted keeps them, for admins.",
+			Title: "Convert Markdown to card HTML",
+			Doc: "Convert Markdown to the HTML of a RichText card, to see the form in which markdown_content is stored. " +
+				"[[links]] and {{nests}} stay unchanged; scripts and event handlers are removed. For admins, mode trusted keeps them.",
 			Route:    "POST /api/mcp/render/markdown",
 			Examples: []op.Example{{Title: "A heading and a link", Input: `{"markdown": "## The lamp\n\nSee [[Oda Tarn]]."}`}},
 		}, renderGivenMarkdown),

@@ -20,16 +20,16 @@ func spoilerWork(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "spoiler_scan",
 			Title: "Scan for spoilers",
-			Doc: "Find out whether secret terms stand in what players (or players' AIs) can read. Reads the text, fields and names of their cards. Takes the terms from one card and writes what it finds, " +
-				"grouped by term, to another, which only game masters and up can read. A long scan goes on by itself: ask get_job for it.",
+			Doc: "Find out whether cards that players (or players' AIs) can read contain secret terms. Searches the text, fields and names of these cards. Takes the terms from one card and writes the findings, " +
+				"grouped by term, to another, which only game masters and up can read. A long scan continues in the background: get_job returns its state.",
 			Route: "POST /api/mcp/jobs/spoiler-scan", MinRole: access.RoleGM, Idempotent: true, Target: "terms_card",
-			Examples: []op.Example{{Title: "What do the players read already?",
+			Examples: []op.Example{{Title: "Which secrets can players already read?",
 				Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
 		}, spoilerScan),
 		defineWrite(d, op.Spec{
 			Name:   "get_job",
-			Title:  "Look after a job",
-			Doc:    "See whether work that you started, such as a spoiler scan, is done, and what came of it.",
+			Title:  "Get a job",
+			Doc:    "Get the state and result of work that you started, such as a spoiler scan.",
 			Effect: access.Read, Route: "GET /api/mcp/jobs/{id}",
 			Examples: []op.Example{{Title: "Is it done?", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, getJob),
@@ -42,15 +42,15 @@ const (
 )
 
 type spoilerIn struct {
-	TermsCard   string `json:"terms_card" minlen:"1" maxlen:"1020" jsonschema:"Card that lists the terms: a Pointer's or a list's items, else one a line."`
-	ResultsCard string `json:"results_card" minlen:"1" maxlen:"1020" jsonschema:"Card to write the results to; made where it is missing."`
-	Scope       string `json:"scope" enum:"player,ai" jsonschema:"player: what players read; ai: also the +AI cards below it."`
-	Limit       int    `json:"limit,omitzero" default:"500" min:"1" max:"1000" jsonschema:"Most findings to list."`
+	TermsCard   string `json:"terms_card" minlen:"1" maxlen:"1020" jsonschema:"Card that lists the terms: the items of a Pointer or a list, otherwise one term per line."`
+	ResultsCard string `json:"results_card" minlen:"1" maxlen:"1020" jsonschema:"Card to write the results to; created if it does not exist."`
+	Scope       string `json:"scope" enum:"player,ai" jsonschema:"player: cards that players can read; ai: also the +AI cards below them."`
+	Limit       int    `json:"limit,omitzero" default:"500" min:"1" max:"1000" jsonschema:"Maximum number of findings to list."`
 }
 
 type spoilerOut struct {
 	Status      string `json:"status" enum:"queued,completed"`
-	Matches     int    `json:"matches" jsonschema:"Places where a term stands; 0 until completed."`
+	Matches     int    `json:"matches" jsonschema:"Number of places with a term; 0 until completed."`
 	ResultsCard string `json:"results_card"`
 	JobID       string `json:"job_id"`
 	Unclear     int    `json:"unclear,omitzero" jsonschema:"Lines of the terms card that may not have been read as the terms that they were meant to be; the results card quotes them. Nothing is all clear while there are any."`
@@ -69,7 +69,7 @@ type spoilerDone struct {
 
 func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoilerOut, error) {
 	if d.jobs == nil {
-		return spoilerOut{}, fault.New(fault.Unavailable, "jobs are not set up here")
+		return spoilerOut{}, fault.New(fault.Unavailable, "jobs are not configured on this server")
 	}
 	err := d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkScan(ctx, l, in) })
 	if err != nil {
@@ -138,10 +138,10 @@ func checkScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
 func checkResultsCard(c canon.Card, level access.Level) error {
 	if c.Label.Level < level || len(c.Label.Subjects) > 0 {
 		return fault.BrokenRule("results_card",
-			"%q can be read by others than the %s; choose another card, or raise its level first", c.Name, level)
+			"%q can be read by callers below the level %s; choose another card, or raise its level first", c.Name, level)
 	}
 	if c.Type != canon.TypeRichText {
-		return fault.BrokenRule("results_card", "%q is of type %s; the results go to a RichText card", c.Name, c.Type)
+		return fault.BrokenRule("results_card", "%q is of type %s; the results card must be of type RichText", c.Name, c.Type)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ type jobOut struct {
 	JobID       string        `json:"job_id"`
 	Kind        string        `json:"kind"`
 	Status      string        `json:"status" enum:"queued,running,completed,failed"`
-	Matches     int           `json:"matches,omitzero" jsonschema:"Of a spoiler scan: places where a term stands."`
+	Matches     int           `json:"matches,omitzero" jsonschema:"Of a spoiler scan: number of places with a term."`
 	Unclear     int           `json:"unclear,omitzero" jsonschema:"Of a spoiler scan: lines that may not have been read as the terms that they were meant to be."`
 	ResultsCard string        `json:"results_card,omitzero" jsonschema:"Of a spoiler scan: the card with the results."`
 	Message     string        `json:"message,omitzero" jsonschema:"Why it failed."`

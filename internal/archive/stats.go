@@ -18,22 +18,22 @@ func statsReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_card_stats",
 			Title:    "Statistics of a card",
-			Doc:      "See how long a card is before you read it: words, characters, sections, paragraphs, links and pictures.",
+			Doc:      "Get the size of a card before you read it: words, characters, sections, paragraphs, links and pictures.",
 			Route:    "GET /api/mcp/cards/{name}/stats",
 			Target:   "name",
 			Examples: []op.Example{{Title: "How long is it?", Input: `{"name": "Rent Quay"}`}},
 		}, getCardStats),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_template",
-			Title:    "What a new card begins with",
-			Doc:      "Get the text that new cards of a type begin with: that of the card TYPE+*type+*default.",
+			Title:    "Initial text of a new card",
+			Doc:      "Get the initial text of new cards of a type: the content of the card TYPE+*type+*default.",
 			Route:    "GET /api/mcp/types/{type_name}/template",
 			Examples: []op.Example{{Title: "Of characters", Input: `{"type_name": "Character"}`}},
 		}, getTemplate),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "get_site_context",
-			Title:    "What this wiki is and how it is ordered",
-			Doc:      "Learn your way around before you write: the top cards, the types and tags in use, and how names and levels work here.",
+			Title:    "Overview of this wiki",
+			Doc:      "Get an overview before you write: the top cards, the types and tags in use, and how names and levels work here.",
 			Route:    "GET /api/mcp/site-context",
 			Examples: []op.Example{{Title: "The wiki", Input: `{}`}},
 		}, getSiteContext),
@@ -100,7 +100,7 @@ type templateIn struct {
 
 type templateOut struct {
 	Type     string `json:"type_name"`
-	Card     string `json:"template_card" jsonschema:"The card that holds the text; write to it to change what new cards begin with."`
+	Card     string `json:"template_card" jsonschema:"The card with the text; change its content to change the initial text of new cards."`
 	Exists   bool   `json:"exists"`
 	Content  string `json:"content"`
 	CardType string `json:"card_type,omitzero"`
@@ -140,20 +140,20 @@ type siteOut struct {
 	World      string     `json:"world"`
 	Role       string     `json:"role" jsonschema:"Yours."`
 	CardCount  int        `json:"cards" jsonschema:"That you may see."`
-	Roots      []siteRoot `json:"top_cards" jsonschema:"Cards that lie below none, at most 40: those changed last."`
+	Roots      []siteRoot `json:"top_cards" jsonschema:"Cards without a parent, at most 40: those changed last."`
 	RootCount  int        `json:"top_card_count"`
-	Types      []tag      `json:"types" jsonschema:"Types in use, and their cards."`
+	Types      []tag      `json:"types" jsonschema:"Types in use, and their number of cards."`
 	Tags       []tag      `json:"tags" jsonschema:"The most used, at most 20."`
 	Guidelines []string   `json:"guidelines"`
 }
 
 var siteGuidelines = []string{
-	"A + in a name puts a card below another: Games+Hero lies below Games. Capitals, spaces and plural endings make no difference.",
+	"A + in a name puts a card below another: Games+Hero is below Games. Case, spaces and plural endings make no difference.",
 	"Links are [[Name]] or [[Name|text]]; {{Name}} shows a card in place. Write them as they are, in HTML and in Markdown.",
 	"A card's tags are the items of its child +tags.",
-	"A name with a part GM or AI is for game masters: X+GM holds what players must not read, X+GM+AI what helps an AI with it.",
+	"A name with a part GM or AI is for game masters: X+GM is for text that players must not read, X+GM+AI for notes to an AI.",
 	"Look for a card with search_cards before you create one; change a part of a long card with a patch.",
-	"wanted_cards lists what texts link to and nobody has written yet.",
+	"wanted_cards lists the names that texts link to and that have no card yet.",
 }
 
 func getSiteContext(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ struct{}) (siteOut, error) {

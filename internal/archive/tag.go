@@ -19,7 +19,7 @@ func tagReads(d *deps) []*op.Operation {
 			Name:  "get_tags",
 			Kept:  true,
 			Title: "List tags",
-			Doc:   "See which tags there are and how many cards bear each, most used first, or the tags of one card.",
+			Doc:   "List the tags and the number of cards with each, most used first, or the tags of one card.",
 			Route: "GET /api/mcp/tags",
 			Examples: []op.Example{
 				{Title: "Tags of the wiki", Input: `{}`},
@@ -30,13 +30,13 @@ func tagReads(d *deps) []*op.Operation {
 			Name:     "search_by_tags",
 			Kept:     true,
 			Title:    "Find cards by several tags",
-			Doc:      "Find the cards that bear all of several tags, or any of them.",
+			Doc:      "Find the cards that have all of several tags, or any of them.",
 			Examples: []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},
 		}, searchByTags),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "suggest_tags",
 			Title:    "Suggest tags for a card",
-			Doc:      "Get tags already in use that fit a card and that it does not bear yet: those its text speaks of, and those of the cards it links to.",
+			Doc:      "Get existing tags that fit a card and that it does not have yet: those that its text mentions, and those of the cards it links to.",
 			Target:   "name",
 			Examples: []op.Example{{Title: "Tags that would fit", Input: `{"name": "Oda Tarn", "limit": 5}`}},
 		}, suggestTags),
@@ -46,11 +46,11 @@ func tagReads(d *deps) []*op.Operation {
 // tag is a tag and the number of cards that have it.
 type tag struct {
 	Name  string `json:"name"`
-	Count int    `json:"count" jsonschema:"Cards that bear it."`
+	Count int    `json:"count" jsonschema:"Number of cards with it."`
 }
 
 type tagsIn struct {
-	Name   string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name of a card, to list its own tags alone."`
+	Name   string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name of a card, to list only its own tags."`
 	Prefix string `json:"prefix,omitzero" maxlen:"255" jsonschema:"Only tags that begin with this."`
 	page
 }
@@ -128,7 +128,7 @@ func ownTags(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Ref,
 
 type byTagsIn struct {
 	Tags  []string `json:"tags" minitems:"1" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"The tags."`
-	Match string   `json:"match,omitzero" enum:"all,any" default:"all" jsonschema:"Whether a card must bear all of them or any."`
+	Match string   `json:"match,omitzero" enum:"all,any" default:"all" jsonschema:"Whether a card must have all of them or any."`
 	page
 }
 
@@ -137,7 +137,7 @@ func searchByTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in byTagsI
 	for _, t := range in.Tags {
 		key := markup.KeyOf(t)
 		if key == "" {
-			return cardList{}, fault.BadField("tags", "a tag holds a letter or digit")
+			return cardList{}, fault.BadField("tags", "a tag must contain a letter or digit")
 		}
 		tags[key] = t
 	}
@@ -172,7 +172,7 @@ func searchByTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in byTagsI
 
 type suggestIn struct {
 	namedCard
-	Limit int `json:"limit,omitzero" default:"10" min:"1" max:"50" jsonschema:"Most tags to give."`
+	Limit int `json:"limit,omitzero" default:"10" min:"1" max:"50" jsonschema:"Maximum number of tags to return."`
 }
 
 // suggestion is a tag that may fit.
@@ -237,9 +237,9 @@ func rankSuggestions(ctx context.Context, known []canon.TagCount, own []canon.Re
 		}
 		s := scored{suggestion: suggestion{tag: tag{markup.Clean(t.Name), t.Count}}}
 		if n := countMentions(text, t); n > 0 {
-			s.score, s.Reason = 100+n, "the text speaks of it"
+			s.score, s.Reason = 100+n, "the text mentions it"
 		} else if n := lent[t.Key]; n > 0 {
-			s.score, s.Reason = n, "cards it links to bear it"
+			s.score, s.Reason = n, "cards that it links to have it"
 		} else {
 			continue
 		}

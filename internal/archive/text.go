@@ -17,8 +17,8 @@ func textReads(d *deps) []*op.Operation {
 			Name:  "get_card_outline",
 			Kept:  true,
 			Title: "Outline of a card",
-			Doc: "See the headings of a long card before you read it. " +
-				"Each has an offset and a length: give them to get_card as content_offset and max_content_length to read that section alone.",
+			Doc: "List the headings of a long card before you read it. " +
+				"Give a heading's offset and length to get_card as content_offset and max_content_length to read only that section.",
 			Route:    "GET /api/mcp/cards/{name}/outline",
 			Target:   "name",
 			Examples: []op.Example{{Title: "Headings of a card", Input: `{"name": "A Short History of the Lease"}`}},
@@ -26,8 +26,8 @@ func textReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "find_in_card",
 			Title: "Find in a card",
-			Doc: "Find where a text stands in one card, with what is around it, instead of reading it all. " +
-				"Tags never match. Offsets fit get_card's content_offset.",
+			Doc: "Find the places of a text in one card, with the surrounding words, without reading the whole card. " +
+				"HTML tags never match. Use an offset as content_offset of get_card.",
 			Route:  "GET /api/mcp/cards/{name}/find",
 			Older:  []op.OlderRoute{{Route: "GET /api/mcp/cards/{name}/search_content"}},
 			Target: "name",
@@ -127,8 +127,8 @@ type findIn struct {
 	namedCard
 	Q             string `json:"q" minlen:"1" maxlen:"500" jsonschema:"The text to find."`
 	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" default:"substring" jsonschema:"How it matches."`
-	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Capitals and accents must be the same."`
-	Context       int    `json:"context,omitzero" alias:"context_chars" default:"80" min:"0" max:"500" jsonschema:"Characters to show on either side."`
+	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Match case and accents exactly."`
+	Context       int    `json:"context,omitzero" alias:"context_chars" default:"80" min:"0" max:"500" jsonschema:"Characters of context before and after the match."`
 	page
 }
 

@@ -18,8 +18,8 @@ func weeklyWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "create_weekly_summary",
 		Title: "Sum up a week",
-		Doc: "Write down which cards changed lately, by the card that they lie below, for people to read and complete. " +
-			"It names what the readers of its own level see and nothing else. By default it only shows the text; with create true it makes the card.",
+		Doc: "Write a summary of recently changed cards, grouped by their root card, for people to read and complete. " +
+			"It names only cards that the readers of its own level can see. By default it only returns the text; with create true it creates the card.",
 		Route: "POST /api/mcp/weekly-summary", Idempotent: true,
 		Examples: []op.Example{
 			{Title: "Show it", Input: `{"days": 7}`},
@@ -29,12 +29,12 @@ func weeklyWrites(d *deps) []*op.Operation {
 }
 
 type weeklyIn struct {
-	Days    int    `json:"days,omitzero" default:"7" min:"1" max:"92" jsonschema:"How far to look back."`
-	Parent  string `json:"parent,omitzero" default:"Weekly Summaries" maxlen:"500" jsonschema:"Card to put it below."`
+	Days    int    `json:"days,omitzero" default:"7" min:"1" max:"92" jsonschema:"Number of days to cover."`
+	Parent  string `json:"parent,omitzero" default:"Weekly Summaries" maxlen:"500" jsonschema:"Parent of the new card."`
 	Title   string `json:"title,omitzero" maxlen:"200" jsonschema:"Name of the card below parent; default Week and today's date."`
 	Summary string `json:"executive_summary,omitzero" maxlen:"20000" jsonschema:"A first paragraph, in Markdown."`
-	Level   string `json:"level,omitzero" enum:"user,gm" default:"user" jsonschema:"Who may read it; only what they see is named."`
-	Limit   int    `json:"card_limit,omitzero" default:"200" min:"1" max:"500" jsonschema:"Most cards to name: those changed last."`
+	Level   string `json:"level,omitzero" enum:"user,gm" default:"user" jsonschema:"Who may read it; only cards that they can see are named."`
+	Limit   int    `json:"card_limit,omitzero" default:"200" min:"1" max:"500" jsonschema:"Maximum number of cards to name: those changed last."`
 	Create  bool   `json:"create,omitzero" alias:"create_card" jsonschema:"Make the card."`
 }
 
@@ -42,7 +42,7 @@ type weeklyOut struct {
 	Name     string `json:"name"`
 	Content  string `json:"content" jsonschema:"Markdown."`
 	Changed  int    `json:"changed" jsonschema:"Cards that changed."`
-	Named    int    `json:"named" jsonschema:"Of them, those that the text names."`
+	Named    int    `json:"named" jsonschema:"Number of these that the text names."`
 	Created  bool   `json:"created"`
 	ChangeID string `json:"change_id,omitzero"`
 }

@@ -15,7 +15,7 @@ func heldCard(l *canon.Snapshot, c canon.Card) op.Held {
 		args = nil // a name always has a JSON form
 	}
 	return op.Held{Name: c.Name, Version: c.Version(l.View()), Length: c.Length, Read: "get_card " + string(args),
-		Instead: "send a patch, which changes only a part", Marks: marksOf(l, c)}
+		Instead: "send a patch, which changes only part of the content", Marks: marksOf(l, c)}
 }
 
 // marksOf returns the values that identify a card in its current version.

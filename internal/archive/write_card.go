@@ -15,8 +15,8 @@ func cardWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "create_card",
 			Title: "Create a card",
-			Doc: "Create a new card, with child cards if you like. A name is refused where a card of the same level bears it; use update_card for that one. " +
-				"In a compound name such as Games+Hero missing cards above are made too. Child cards that are there already are updated.",
+			Doc: "Create a card, optionally with child cards. A name that a card of the same level already has is refused; use update_card for that card. " +
+				"For a compound name such as Games+Hero, missing parents are created too. Existing child cards are updated.",
 			Route: "POST /api/mcp/cards", Status: 201, Target: "name",
 			Examples: []op.Example{
 				{Title: "A RichText card from Markdown",
@@ -28,8 +28,8 @@ func cardWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "update_card",
 			Title: "Change a card",
-			Doc: "Change a card's content, fields or type. To change a part of a long card send a patch instead of the whole content. " +
-				"if_match is the etag that get_card gave: the change is refused where somebody else was quicker. An agent must send it with a new content or markdown_content, of a read that was not cut.",
+			Doc: "Change a card's content, fields or type. To change part of a long card, send a patch instead of the whole content. " +
+				"if_match is the etag from get_card: the change is refused if the card was changed since. An agent must send it with new content or markdown_content, from a read that was not cut.",
 			Route: "PATCH /api/mcp/cards/{name}", Target: "name",
 			Examples: []op.Example{
 				{Title: "Replace the content",
@@ -47,8 +47,8 @@ func cardWrites(d *deps) []*op.Operation {
 type createIn struct {
 	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name of the new card; + joins the parts of a compound name."`
 	cardIn
-	Children      []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write along with it, nested at most 5 deep."`
-	EnsureParents bool      `json:"ensure_parents,omitzero" default:"true" jsonschema:"Make missing cards above a compound name, as empty cards."`
+	Children      []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write below it, nested at most 5 deep."`
+	EnsureParents bool      `json:"ensure_parents,omitzero" default:"true" jsonschema:"Create missing parents of a compound name, as empty cards."`
 	Codename      *string   `json:"codename,omitzero" maxlen:"100" jsonschema:"Stable id of the card: a-z, 0-9, '-', '_' and '.'."`
 }
 
@@ -81,10 +81,10 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (writtenC
 
 type updateIn struct {
 	namedCard
-	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"New type; list_types has all."`
+	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"New type; list_types lists all types."`
 	textIn
 	Fields   map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
-	Patch    *patchIn                   `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
+	Patch    *patchIn                   `json:"patch,omitzero" jsonschema:"A change of part of the content, in one mode."`
 	Codename *string                    `json:"codename,omitzero" maxlen:"100" jsonschema:"New stable id; empty removes it."`
 	IfMatch  op.ReadTag                 `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, or the number of the version that the change is meant for; another one is refused."`
 }

@@ -24,8 +24,8 @@ const (
 
 // textIn is the content in an operation's input.
 type textIn struct {
-	Content         *string `json:"content,omitzero" jsonschema:"Content as it is stored: HTML for RichText, Markdown for Markdown, one item a line for Pointer and List. Links are [[Name]] or [[Name|text]]."`
-	MarkdownContent *string `json:"markdown_content,omitzero" jsonschema:"Content as Markdown; converted to HTML for types that hold HTML. Not together with content."`
+	Content         *string `json:"content,omitzero" jsonschema:"Content in its stored form: HTML for RichText, Markdown for Markdown, one item per line for Pointer and List. Links are [[Name]] or [[Name|text]]."`
+	MarkdownContent *string `json:"markdown_content,omitzero" jsonschema:"Content as Markdown; converted for types that store HTML. Not together with content."`
 }
 
 func (t textIn) hasContent() bool { return t.Content != nil || t.MarkdownContent != nil }
@@ -36,7 +36,7 @@ func (t textIn) toStored(ctx context.Context, typ string) (*string, error) {
 	case !t.hasContent():
 		return nil, nil
 	case canon.TextOf(typ) == canon.TextFile:
-		return nil, fault.BrokenRule("content", "cards of type %s hold a file; send it with upload_attachment", typ)
+		return nil, fault.BrokenRule("content", "cards of type %s contain a file; send it with upload_attachment", typ)
 	case t.Content != nil:
 		return t.Content, nil
 	case canon.TextOf(typ) != canon.TextHTML:
@@ -51,7 +51,7 @@ func (t textIn) toStored(ctx context.Context, typ string) (*string, error) {
 
 // cardIn is the input for a card without its name.
 type cardIn struct {
-	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"Name of the type, such as RichText (the default of a new card), Markdown, Pointer or Character; list_types has all."`
+	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"Name of the type, such as RichText (the default of a new card), Markdown, Pointer or Character; list_types lists all types."`
 	textIn
 	Fields map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
 	Level  string                     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user, raised by the cards above it and by parts such as +GM."`
@@ -59,7 +59,7 @@ type cardIn struct {
 
 // childIn is a card to write together with its parent.
 type childIn struct {
-	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Beginning with * or +, it is put under the card; else it is a whole name."`
+	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"If it begins with * or +, it is a name below the card; otherwise it is a full name."`
 	cardIn
 	Children []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write below this one."`
 }

@@ -60,14 +60,14 @@ func targetCard(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) 
 // writtenCard is a card after a write.
 type writtenCard struct {
 	summary
-	ETag     op.ReadTag  `json:"etag,omitzero" jsonschema:"Where the whole content was written: what the next such write sends as if_match."`
+	ETag     op.ReadTag  `json:"etag,omitzero" jsonschema:"After a write of the whole content: send it as if_match with the next such write."`
 	Codename string      `json:"codename,omitzero"`
-	ChangeID string      `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back. Absent where nothing changed."`
-	Children []childName `json:"children,omitzero" jsonschema:"Child cards that were written along."`
-	Homonyms []summary   `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
+	ChangeID string      `json:"change_id,omitzero" jsonschema:"Id of the change; undo_change reverts it. Absent if nothing changed."`
+	Children []childName `json:"children,omitzero" jsonschema:"Child cards that were written too."`
+	Homonyms []summary   `json:"homonyms,omitzero" jsonschema:"Other cards of this name at other levels; request them as ~ID."`
 	DryRun   bool        `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
-	Matches  int         `json:"matches,omitzero" jsonschema:"Of a dry run: places that the patch would replace."`
-	Diff     string      `json:"diff,omitzero" jsonschema:"Of a dry run: what would change in the content."`
+	Matches  int         `json:"matches,omitzero" jsonschema:"Of a dry run: number of places that the patch would replace."`
+	Diff     string      `json:"diff,omitzero" jsonschema:"Of a dry run: diff of the content."`
 
 	url string // REST address of the card
 }

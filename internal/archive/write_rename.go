@@ -17,12 +17,12 @@ func renameWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "rename_card",
 		Title: "Rename or move a card",
-		Doc: "Give a card a new name, which may lie below another card. Cards below it move along, and links and nests to them are rewritten in the cards whose readers all see it. " +
-			"The old name goes on finding the card. dry_run shows what would change.",
+		Doc: "Rename a card, or move it below another card. The cards below it move with it, and links and nests to them are rewritten in cards whose readers can all see the card. " +
+			"The card is still found by its old name. dry_run shows the changes.",
 		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", MinRole: access.RoleAdmin,
 		Examples: []op.Example{
 			{Title: "Rename", Input: `{"name": "Rent Quay", "new_name": "Lease Quay"}`},
-			{Title: "See what a move would touch",
+			{Title: "Preview a move",
 				Input: `{"name": "Rent Quay", "new_name": "Lendwater+Rent Quay", "dry_run": true}`},
 		},
 	}, renameCard)}
@@ -30,15 +30,15 @@ func renameWrites(d *deps) []*op.Operation {
 
 type renameIn struct {
 	namedCard
-	NewName        string `json:"new_name" minlen:"1" maxlen:"1020" jsonschema:"The whole new name."`
+	NewName        string `json:"new_name" minlen:"1" maxlen:"1020" jsonschema:"The full new name."`
 	UpdateReferers bool   `json:"update_referers,omitzero" default:"true" jsonschema:"Rewrite links and nests that name the card or one below it. Relative ones, such as [[+child]], stay as they are."`
-	DryRun         bool   `json:"dry_run,omitzero" jsonschema:"Only show what would change."`
+	DryRun         bool   `json:"dry_run,omitzero" jsonschema:"Only show the changes."`
 }
 
 type renameOut struct {
 	writtenCard
 	OldName       string      `json:"old_name"`
-	Moved         []childName `json:"moved" jsonschema:"Cards below it that move along, at most 100, by the names they have afterwards."`
+	Moved         []childName `json:"moved" jsonschema:"Cards below it that move with it, at most 100, by their new names."`
 	MovedCount    int         `json:"moved_count"`
 	Referers      []childName `json:"referers" jsonschema:"Cards whose links were rewritten, at most 100."`
 	ReferersCount int         `json:"referers_count"`

@@ -19,8 +19,8 @@ func restoreWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "restore_card",
 			Title: "Restore a card",
-			Doc: "Bring a card back from the trash, with everything that went there with it, or, with to_version, give a card the name, type, content, fields and children that it had in an older version. " +
-				"list_trash says what can come back, get_card_history which versions there are.",
+			Doc: "Restore a card from the trash, with everything that was deleted with it. With to_version, revert a card to the name, type, content, fields and children of an older version. " +
+				"list_trash lists the deleted cards, get_card_history the versions of a card.",
 			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", MinRole: access.RoleAdmin,
 			Examples: []op.Example{
 				{Title: "From the trash", Input: `{"name": "Old Notes"}`},
@@ -30,8 +30,8 @@ func restoreWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "undo_change",
 			Title: "Undo a change",
-			Doc: "Take one change back with a new change; recent_changes and every write give its id. " +
-				"Refused where later changes stand on it. Undoing what only an admin may do needs an admin.",
+			Doc: "Revert one change with a new change. recent_changes and every write return its id. " +
+				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make.",
 			Route: "POST /api/mcp/changes/{id}/undo", Target: "id",
 			Examples: []op.Example{{Title: "Undo", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, undoChange),
@@ -40,13 +40,13 @@ func restoreWrites(d *deps) []*op.Operation {
 
 type restoreIn struct {
 	namedCard
-	ToVersion uint32 `json:"to_version,omitzero" alias:"act_id" min:"1" numeric:"string" jsonschema:"Version to go back to, of a card that is not in the trash."`
-	FromTrash bool   `json:"from_trash,omitzero" jsonschema:"Bring the card back from the trash, as without to_version."`
+	ToVersion uint32 `json:"to_version,omitzero" alias:"act_id" min:"1" numeric:"string" jsonschema:"Version to revert to, of a card that is not in the trash."`
+	FromTrash bool   `json:"from_trash,omitzero" jsonschema:"Restore the card from the trash, as without to_version."`
 }
 
 type restoreOut struct {
 	writtenCard
-	Restored int      `json:"restored" jsonschema:"Cards that came back or were changed, the card itself among them."`
+	Restored int      `json:"restored" jsonschema:"Number of cards that were restored or changed, including the card itself."`
 	Others   []string `json:"also_in_trash,omitzero" jsonschema:"Further cards of this name in the trash; restore one of them as ~ID."`
 
 	version   uint32        // version that the card went back to; 0 if it came from the trash
@@ -160,10 +160,10 @@ func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 		if err != nil {
 			return err
 		}
-		return fault.BrokenRule("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
+		return fault.BrokenRule("name", "%q is not in the trash; give to_version to revert to an older version", c.Name)
 	}
 	return fault.New(fault.NotFound,
-		"there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
+		"there is no card %q in the trash; list_trash lists the cards that can be restored, each with those deleted with it",
 		markup.Clean(markup.Clip(name, markup.MaxNameLength)))
 }
 
@@ -174,7 +174,7 @@ type undoIn struct {
 type undoOut struct {
 	ChangeID string    `json:"change_id" jsonschema:"The change that undoes it, which can be undone too."`
 	Undone   string    `json:"undone" jsonschema:"The change that was undone."`
-	Cards    []summary `json:"cards" jsonschema:"The cards concerned that are there now."`
+	Cards    []summary `json:"cards" jsonschema:"The affected cards that exist now."`
 }
 
 func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, error) {
@@ -214,7 +214,7 @@ func checkUndo(p *canon.Plan) error {
 		if a.Act == canon.ActCreate || a.Act == canon.ActUpdate {
 			continue
 		}
-		if err := requireRole(p.Snapshot, access.RoleAdmin, "to undo this change"); err != nil {
+		if err := requireRole(p.Snapshot, access.RoleAdmin, "undoing this change"); err != nil {
 			return err
 		}
 	}

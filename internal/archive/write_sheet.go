@@ -95,7 +95,7 @@ func (w *writer) contentFor(s *sheet, c canon.Card) (*string, error) {
 // updateCard changes a card and writes its parts.
 func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 	if w.done[c.ID] {
-		return canon.Card{}, fault.Below(s.path, fault.BrokenRule("name", "%q is given twice", c.Name))
+		return canon.Card{}, fault.Below(s.path, fault.BrokenRule("name", "%q occurs twice in the input", c.Name))
 	}
 	w.done[c.ID] = true
 	if err := w.deps.tags.Check(w.call, heldCard(w.plan.Snapshot, c), s.ifMatch, s.text.hasContent()); err != nil {
@@ -141,7 +141,7 @@ func checkFileType(from, to string, s *sheet) error {
 	case is && !was:
 		return fault.BrokenRule("type", "a file is attached with upload_attachment")
 	case was && !is && !s.text.hasContent():
-		return fault.BrokenRule("type", "the card holds a file; give its content as text together with the type")
+		return fault.BrokenRule("type", "the card contains a file; give its content as text together with the type")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (w *writer) relabelCard(s *sheet, c canon.Card) (canon.Card, error) {
 	if s.level == access.LevelNone || s.level == c.Own.Level {
 		return c, nil
 	}
-	if err := requireRole(w.plan.Snapshot, access.RoleAdmin, "to change the level of a card that is there"); err != nil {
+	if err := requireRole(w.plan.Snapshot, access.RoleAdmin, "changing the level of an existing card"); err != nil {
 		return canon.Card{}, err
 	}
 	return w.plan.SetLabel(c, access.NewLabel(s.level))
@@ -196,7 +196,7 @@ func (w *writer) writeParts(s *sheet, c canon.Card) error {
 
 // dropChild puts a child card whose field is null in the trash.
 func (w *writer) dropChild(name string) error {
-	if err := requireRole(w.plan.Snapshot, access.RoleAdmin, "to remove a child card"); err != nil {
+	if err := requireRole(w.plan.Snapshot, access.RoleAdmin, "removing a child card"); err != nil {
 		return err
 	}
 	c, ok, err := w.plan.Has(name)

@@ -128,7 +128,7 @@ func (c calendar) parseDate(text string) (span, error) {
 	return c.parseWorded(words)
 }
 
-var errNoDate = fmt.Errorf("cannot be read as a date of this campaign's calendar; write YYYY-MM-DD, YYYY-MM, YYYY or such as 14 March 1926")
+var errNoDate = fmt.Errorf("is not a date of this campaign's calendar; write YYYY-MM-DD, YYYY-MM, YYYY, or for example 14 March 1926")
 
 // parseNumeric parses dates written in digits.
 func (c calendar) parseNumeric(words []string) (span, bool, error) {
@@ -223,7 +223,7 @@ func (c calendar) dateSpan(year, month, day int, g grain) (span, error) {
 	case year > maxYear || year < -maxYear:
 		return span{}, fmt.Errorf("years go from -%d to %[1]d", maxYear)
 	case g >= toMonth && (month < 1 || month > len(c.months)):
-		return span{}, fmt.Errorf("has the month %d; this calendar has %d", month, len(c.months))
+		return span{}, fmt.Errorf("has the month %d; this calendar has %d months", month, len(c.months))
 	case g >= toDay && (day < 1 || day > 99):
 		return span{}, fmt.Errorf("has the day %d", day)
 	}

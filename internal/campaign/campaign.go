@@ -61,7 +61,7 @@ func New(c Config) (op.Surface, error) {
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Campaign",
-		Doc:        "The game master's store: who and what is in the campaign, how they relate, when things happened, and what the players know of it.",
+		Doc:        "The game master's store: the entities of the campaign, their relationships, the timeline, and the players' knowledge.",
 		Codes:      codes,
 		Operations: all,
 		Resources:  newResources(d),
@@ -118,5 +118,5 @@ func replyCard(ctx context.Context, l *canon.Snapshot, r canon.Receipt, kind str
 // goneFault is the fault for a repeated call about an object that was deleted since.
 func goneFault(kind string) error {
 	return fault.New(fault.NotFound,
-		"%s that this call made is there no more; repeat it without the idempotency key", kind)
+		"%s that this call created no longer exists; repeat the call without the idempotency key", kind)
 }

@@ -44,7 +44,7 @@ type conflictRecord struct {
 type claim struct {
 	Value    json.RawMessage `json:"value"`
 	Source   string          `json:"source"`
-	Standing string          `json:"standing" jsonschema:"CURRENT is what the entity says, CLAIMED what another source says, SUPERSEDED what was decided against."`
+	Standing string          `json:"standing" jsonschema:"CURRENT is the entity's value, CLAIMED the value from another source, SUPERSEDED a value that was decided against."`
 }
 
 // conflict is a conflict in an answer to the GM.
@@ -279,7 +279,7 @@ func (d conflictRecord) resolveWith(resolution string,
 		return d, nil, nil
 	case "merge":
 		if len(chosen) == 0 || string(chosen) == "null" {
-			return d, nil, fault.BadField("chosen_value", "give the value that both become")
+			return d, nil, fault.BadField("chosen_value", "give the value that replaces both")
 		}
 		d.supersedeAll(claimed)
 		d.supersedeAll(current)
@@ -333,7 +333,7 @@ func (d conflictRecord) toDraft(value json.RawMessage) (entityDraft, error) {
 	}
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil || text == "" {
-		return entityDraft{}, fault.BrokenRule("chosen_value", "must be a text that is not empty")
+		return entityDraft{}, fault.BrokenRule("chosen_value", "must be a non-empty text")
 	}
 	switch d.Field {
 	case "name":
@@ -343,7 +343,7 @@ func (d conflictRecord) toDraft(value json.RawMessage) (entityDraft, error) {
 		return entityDraft{name: &text}, nil
 	case "entity_type":
 		if !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == text }) {
-			return entityDraft{}, fault.BrokenRule("chosen_value", "is no entity type")
+			return entityDraft{}, fault.BrokenRule("chosen_value", "is not an entity type")
 		}
 		return entityDraft{kind: &text}, nil
 	}

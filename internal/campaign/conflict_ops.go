@@ -16,17 +16,17 @@ func conflictOps(d *deps) []*op.Operation {
 		defineGMRead(d, op.Spec{
 			Name:  "canon_check",
 			Title: "Check canon conflicts",
-			Doc: "See where sources contradict an authoritative entity and nobody has decided yet. For the GM. Each conflict has the values with their sources. " +
-				"Only a person's decision, given to canon_resolve, ends one: do not decide for them.",
+			Doc: "List the undecided conflicts, in which a source contradicts an authoritative entity. For the GM. Each conflict has the values with their sources. " +
+				"Only a person's decision, given to canon_resolve, ends a conflict: do not decide for them.",
 			Route: "GET /api/campaigns/{campaign_id}/conflicts",
 			Examples: []op.Example{
-				{Title: "What is open", Input: `{"campaign_id": "ashlar-pass", "status": "DETECTED"}`},
+				{Title: "Undecided conflicts", Input: `{"campaign_id": "ashlar-pass", "status": "DETECTED"}`},
 			},
 		}, canonCheck),
 		defineWrite(d, op.Spec{
 			Name:  "canon_acknowledge",
 			Title: "Acknowledge a canon conflict",
-			Doc:   "Mark a conflict as seen, to be decided later. For the GM.",
+			Doc:   "Mark a conflict as seen, for a later decision. For the GM.",
 			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id",
 			Idempotent: true,
 			Examples: []op.Example{
@@ -36,8 +36,8 @@ func conflictOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "canon_resolve",
 			Title: "Resolve a canon conflict",
-			Doc: "Carry out the GM's decision on a conflict: keep what the entity says, replace it with a claimed value, or merge both into a new one. For the GM. " +
-				"What was decided against is kept in the conflict as SUPERSEDED.",
+			Doc: "Apply the GM's decision on a conflict: keep the entity's value, replace it with a claimed value, or merge both into a new one. For the GM. " +
+				"Rejected values are kept in the conflict as SUPERSEDED.",
 			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/resolve", Target: "conflict_id",
 			Examples: []op.Example{
 				{Title: "The other source is right",
@@ -50,7 +50,7 @@ func conflictOps(d *deps) []*op.Operation {
 type checkIn struct {
 	inCampaign
 	EntityID ref    `json:"entity_id,omitzero" jsonschema:"Only conflicts about this entity."`
-	Status   string `json:"status,omitzero" enum:"DETECTED,ACKNOWLEDGED,RESOLVED" jsonschema:"Only conflicts of this status; default all that are not RESOLVED."`
+	Status   string `json:"status,omitzero" enum:"DETECTED,ACKNOWLEDGED,RESOLVED" jsonschema:"Only conflicts with this status; default all that are not RESOLVED."`
 	page
 }
 
@@ -98,7 +98,7 @@ func findOpenConflict(ctx context.Context, p *canon.Plan, id ref) (canon.Card, c
 	}
 	d := recordOfConflict(c)
 	if d.Status == resolved {
-		return c, d, fault.New(fault.Conflict, "this conflict was resolved already (%s); a new claim opens it again",
+		return c, d, fault.New(fault.Conflict, "this conflict is already resolved (%s); a new claim reopens it",
 			d.Resolution)
 	}
 	return c, d, nil
@@ -106,7 +106,7 @@ func findOpenConflict(ctx context.Context, p *canon.Plan, id ref) (canon.Card, c
 
 type acknowledgeIn struct {
 	maybeCampaign
-	ConflictID ref `json:"conflict_id" jsonschema:"Id of the conflict; canon_check has it."`
+	ConflictID ref `json:"conflict_id" jsonschema:"Id of the conflict; canon_check lists it."`
 }
 
 func canonAcknowledge(ctx context.Context, d *deps, c *op.Call, in acknowledgeIn) (conflict, error) {
@@ -135,9 +135,9 @@ func replyConflict(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (con
 
 type resolveIn struct {
 	maybeCampaign
-	ConflictID  ref             `json:"conflict_id" jsonschema:"Id of the conflict; canon_check has it."`
-	Resolution  string          `json:"resolution" enum:"keep,replace,merge" jsonschema:"keep what the entity says, replace it with a claimed value, or merge both into chosen_value."`
-	ChosenValue json.RawMessage `json:"chosen_value,omitzero" jsonschema:"For replace, which of the claimed values where there are several; for merge, the new value."`
+	ConflictID  ref             `json:"conflict_id" jsonschema:"Id of the conflict; canon_check lists it."`
+	Resolution  string          `json:"resolution" enum:"keep,replace,merge" jsonschema:"keep the entity's value, replace it with a claimed value, or merge both into chosen_value."`
+	ChosenValue json.RawMessage `json:"chosen_value,omitzero" jsonschema:"For replace: the claimed value to choose, if there are several. For merge: the new value."`
 }
 
 func canonResolve(ctx context.Context, d *deps, c *op.Call, in resolveIn) (conflict, error) {

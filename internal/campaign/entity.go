@@ -238,24 +238,24 @@ type entity struct {
 	Name             string           `json:"name"`
 	Type             string           `json:"type"`
 	Description      string           `json:"description" jsonschema:"Markdown, with [[links]] to other entities."`
-	DescriptionCut   bool             `json:"description_cut,omitzero" jsonschema:"The description is longer; get_card gives all of it."`
+	DescriptionCut   bool             `json:"description_cut,omitzero" jsonschema:"The description is longer; get_card returns all of it."`
 	Attributes       attributes       `json:"attributes"`
 	Aliases          []string         `json:"aliases"`
 	Tags             []string         `json:"tags"`
 	SourceDocument   string           `json:"source_document,omitzero"`
 	SourceConfidence string           `json:"source_confidence,omitzero"`
 	Version          uint32           `json:"version"`
-	ETag             op.ReadTag       `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of a description or notes that were cut, and is refused with a new description or notes."`
+	ETag             op.ReadTag       `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. A tag that begins with partial belongs to a description or notes that were cut; a new description or new notes refuse it."`
 	UpdatedAt        surface.Stamp    `json:"updated_at"`
-	Relationships    []entityRelation `json:"relationships" jsonschema:"As seen from this entity, at most 50; relationship_map has all."`
-	More             int              `json:"more_relationships,omitzero" jsonschema:"Relationships left out."`
+	Relationships    []entityRelation `json:"relationships" jsonschema:"As seen from this entity, at most 50; relationship_map returns all."`
+	More             int              `json:"more_relationships,omitzero" jsonschema:"Number of relationships left out."`
 
-	SecretAttributes  []string `json:"secret_attributes,omitzero" jsonschema:"For the GM: which attributes are kept from players."`
+	SecretAttributes  []string `json:"secret_attributes,omitzero" jsonschema:"For the GM: the attributes that are hidden from players."`
 	GMNotes           *string  `json:"gm_notes,omitzero" jsonschema:"For the GM."`
 	NotesOffset       int      `json:"notes_offset,omitzero" jsonschema:"Characters of gm_notes that were skipped."`
-	DiscoveredSession *int     `json:"discovered_session,omitzero" jsonschema:"For the GM: number of the session in which the players came upon it."`
+	DiscoveredSession *int     `json:"discovered_session,omitzero" jsonschema:"For the GM: number of the session in which the players discovered it."`
 	KnownTo           knownTo  `json:"known_to,omitzero" jsonschema:"For the GM: who sees the entity."`
-	SecretsKnownTo    knownTo  `json:"secrets_known_to,omitzero" jsonschema:"For the GM: the players who see secret attributes, where there are any."`
+	SecretsKnownTo    knownTo  `json:"secrets_known_to,omitzero" jsonschema:"For the GM: the players who see secret attributes, if there are any."`
 
 	part op.ReadTag // tag of a truncated answer
 }

@@ -15,9 +15,9 @@ func entityWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "entity_create",
 			Title: "Create an entity",
-			Doc: "Add somebody or something to the campaign. For the GM. Players do not see it before it is revealed, unless revealed is set. " +
-				"Where entities of a similar name are there already, they are returned and nothing is made: use one of them, or repeat with allow_similar. " +
-				"What players must not learn goes into attributes.secrets or gm_notes, never into the description.",
+			Doc: "Add an entity to the campaign. For the GM. Players do not see it until it is revealed, unless revealed is set. " +
+				"If there are entities with similar names, they are returned and nothing is created: use one of them, or repeat with allow_similar. " +
+				"Put secrets that players must not learn into attributes.secrets or gm_notes, never into the description.",
 			Route: "POST /api/campaigns/{campaign_id}/entities", Status: 201,
 			Examples: []op.Example{
 				{Title: "A person with a secret",
@@ -28,7 +28,7 @@ func entityWrites(d *deps) []*op.Operation {
 			Name:  "entity_update",
 			Title: "Change an entity",
 			Doc: "Change an entity's name, type, description, attributes, tags, sources or GM notes. For the GM. Attributes are merged; null removes one. " +
-				"source_document says where the new values come from: where the entity is AUTHORITATIVE and comes from another source, a canon conflict is recorded instead of a change, for canon_resolve.",
+				"source_document names the source of the new values. If the entity is AUTHORITATIVE and comes from another source, a canon conflict is recorded instead of a change, for canon_resolve.",
 			Route: "PATCH /api/campaigns/{campaign_id}/entities/{entity_id}", Target: "entity_id",
 			Examples: []op.Example{
 				{Title: "A new attribute",
@@ -38,12 +38,12 @@ func entityWrites(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "entity_delete",
 			Title: "Delete an entity",
-			Doc: "Put an entity in the trash, with its notes, secrets and everything below it; its relationships go out of sight with it. For the GM. " +
-				"An admin can restore it. dry_run tells how much would go.",
+			Doc: "Move an entity to the trash, with its notes, secrets and everything below it; its relationships are hidden with it. For the GM. " +
+				"An admin can restore it. dry_run counts the cards and relationships that would be affected.",
 			Effect: access.Destroy,
 			Route:  "DELETE /api/campaigns/{campaign_id}/entities/{entity_id}", Target: "entity_id",
 			Examples: []op.Example{
-				{Title: "See what would go",
+				{Title: "Preview a deletion",
 					Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "dry_run": true}`},
 			},
 		}, entityDelete),
@@ -52,14 +52,14 @@ func entityWrites(d *deps) []*op.Operation {
 
 // entityIn is the input for an entity apart from name, type and description.
 type entityIn struct {
-	Attributes        attributes `json:"attributes,omitzero" jsonschema:"Values by name. Those that the type keeps secret, by default secrets, are not shown to players."`
-	Aliases           *[]string  `json:"aliases,omitzero" maxitems:"50" minlen:"1" maxlen:"200" jsonschema:"Other names, by which it is found too."`
+	Attributes        attributes `json:"attributes,omitzero" jsonschema:"Values by name. Attributes that the type declares secret (by default secrets) are not shown to players."`
+	Aliases           *[]string  `json:"aliases,omitzero" maxitems:"50" minlen:"1" maxlen:"200" jsonschema:"Other names by which it can be found."`
 	Tags              *[]string  `json:"tags,omitzero" maxitems:"50" minlen:"1" maxlen:"200" jsonschema:"All tags."`
-	SourceDocument    *string    `json:"source_document,omitzero" maxlen:"500" jsonschema:"Where these values come from: a book, a page, a session."`
-	SourceConfidence  *string    `json:"source_confidence,omitzero" enum:"DRAFT,AUTHORITATIVE,SUPERSEDED" jsonschema:"How far the entity can be relied upon."`
+	SourceDocument    *string    `json:"source_document,omitzero" maxlen:"500" jsonschema:"Source of these values: a book, a page, a session."`
+	SourceConfidence  *string    `json:"source_confidence,omitzero" enum:"DRAFT,AUTHORITATIVE,SUPERSEDED" jsonschema:"Reliability of the entity."`
 	GMNotes           *string    `json:"gm_notes,omitzero" maxlen:"50000" jsonschema:"Notes for the GM alone, in Markdown."`
-	DiscoveredSession *int       `json:"discovered_session,omitzero" min:"-1" max:"100000" jsonschema:"Number of the session in which the players came upon it; -1 removes it. Players never see it."`
-	AllowSimilar      bool       `json:"allow_similar,omitzero" jsonschema:"Go on though there are entities of a similar name."`
+	DiscoveredSession *int       `json:"discovered_session,omitzero" min:"-1" max:"100000" jsonschema:"Number of the session in which the players discovered it; -1 removes it. Players never see it."`
+	AllowSimilar      bool       `json:"allow_similar,omitzero" jsonschema:"Continue even if there are entities with similar names."`
 	DryRun            bool       `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
@@ -79,15 +79,15 @@ type entityCreateIn struct {
 	inCampaign
 	Name        string `json:"name" minlen:"1" maxlen:"200" jsonschema:"Name of the new entity."`
 	EntityType  string `json:"entity_type" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"What it is."`
-	Description string `json:"description,omitzero" maxlen:"10000" jsonschema:"What may be known of it, in Markdown; [[Name]] links to another entity."`
-	Revealed    bool   `json:"revealed,omitzero" jsonschema:"The players see it at once."`
+	Description string `json:"description,omitzero" maxlen:"10000" jsonschema:"Public description, in Markdown; [[Name]] links to another entity."`
+	Revealed    bool   `json:"revealed,omitzero" jsonschema:"Players see it immediately."`
 	entityIn
 }
 
 // writtenEntity is an entity after a write.
 type writtenEntity struct {
 	entity
-	Conflicts []conflict `json:"conflicts,omitzero" jsonschema:"Changes that were not made, since the entity is authoritative and comes from another source; canon_resolve decides."`
+	Conflicts []conflict `json:"conflicts,omitzero" jsonschema:"Changes that were not made, because the entity is authoritative and comes from another source; decide them with canon_resolve."`
 	DryRun    bool       `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
 }
 
@@ -140,12 +140,12 @@ func replyEntity(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Rec
 
 type entityUpdateIn struct {
 	inCampaign
-	EntityID    ref        `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
+	EntityID    ref        `json:"entity_id" jsonschema:"Id of the entity; entity_search finds it."`
 	Name        *string    `json:"name,omitzero" minlen:"1" maxlen:"200" jsonschema:"New name."`
 	EntityType  *string    `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"New type."`
 	Description *string    `json:"description,omitzero" maxlen:"10000" jsonschema:"New description, in Markdown."`
 	IfVersion   uint32     `json:"if_version,omitzero" min:"1" jsonschema:"The version that the change is meant for; another one is refused."`
-	IfMatch     op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that entity_get gave, in place of if_version. An agent must send it with a new description or gm_notes, of a read that was not cut."`
+	IfMatch     op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that entity_get gave, in place of if_version. An agent must send it with a new description or gm_notes, from a read that was not cut."`
 	entityIn
 }
 
@@ -226,14 +226,14 @@ func (in entityUpdateIn) checkReadTag(ctx context.Context, d *deps, c *op.Call, 
 
 type entityDeleteIn struct {
 	inCampaign
-	EntityID ref  `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
-	DryRun   bool `json:"dry_run,omitzero" jsonschema:"Only tell what would go."`
+	EntityID ref  `json:"entity_id" jsonschema:"Id of the entity; entity_search finds it."`
+	DryRun   bool `json:"dry_run,omitzero" jsonschema:"Only count what would be deleted."`
 }
 
 type entityDeleted struct {
 	deletedOut
-	Below         int `json:"below,omitzero" jsonschema:"Of a dry run: cards below it that would go along, as notes, secrets and tags."`
-	Relationships int `json:"relationships,omitzero" jsonschema:"Of a dry run: relationships that would go out of sight."`
+	Below         int `json:"below,omitzero" jsonschema:"Of a dry run: number of cards below it that would be deleted too, such as notes, secrets and tags."`
+	Relationships int `json:"relationships,omitzero" jsonschema:"Of a dry run: number of relationships that would be hidden."`
 }
 
 func entityDelete(ctx context.Context, d *deps, c *op.Call, in entityDeleteIn) (entityDeleted, error) {

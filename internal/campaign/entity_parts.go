@@ -118,7 +118,7 @@ func (p *problems) checkAttributes(a attributes) {
 		case slices.Contains(reserved, k):
 			p.Add(at, "is not an attribute; give it as a field of the entity, or choose another name")
 		case strings.TrimSpace(k) == "" || len(k) > 100 || markup.Clean(k) != k:
-			p.Add(at, "a name has 1 to 100 characters that can be seen")
+			p.Add(at, "a name has 1 to 100 visible characters")
 		}
 	}
 }

@@ -23,7 +23,7 @@ func entityReads(d *deps) []*op.Operation {
 			Kept:  true,
 			Title: "Search entities",
 			Doc: "Find people, places, things and factions of the campaign by words of their name, alias, description or attributes, by type and by tags; without query it lists them. " +
-				"A misspelt name finds what it resembles. Answers are short: read one with entity_get.",
+				"A misspelt name finds entities with similar names. Answers are short: read an entity with entity_get.",
 			Route: "GET /api/campaigns/{campaign_id}/entities",
 			Examples: []op.Example{
 				{Title: "By name", Input: `{"campaign_id": "ashlar-pass", "query": "doctor quill"}`},
@@ -36,7 +36,7 @@ func entityReads(d *deps) []*op.Operation {
 			Kept:  true,
 			Title: "Read an entity",
 			Doc: "Read one entity of the campaign when you know its id: description, attributes, tags and relationships, as far as you may see them. " +
-				"The GM also gets notes, secret attributes, and who knows of it.",
+				"The GM also gets notes, secret attributes, and the players who know of it.",
 			Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}",
 			Target: "entity_id",
 			Examples: []op.Example{
@@ -46,8 +46,8 @@ func entityReads(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "entity_compare",
 			Title: "Compare two entities",
-			Doc: "See two entities side by side, field by field, when they may be the same or are told apart badly. " +
-				"Fields in which they agree are listed by name only.",
+			Doc: "Compare two entities field by field, if they may be duplicates or are easily confused. " +
+				"Equal fields are listed by name only.",
 			Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}/compare/{other_id}",
 			Target: "entity_id",
 			Examples: []op.Example{
@@ -62,7 +62,7 @@ type entitySearchIn struct {
 	inCampaign
 	Query      string   `json:"query,omitzero" maxlen:"500" jsonschema:"Words of the name, an alias, the description or the attributes."`
 	EntityType string   `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"Only entities of this type."`
-	Tags       []string `json:"tags,omitzero" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"Only entities that bear all of these tags."`
+	Tags       []string `json:"tags,omitzero" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"Only entities with all of these tags."`
 	page
 }
 
@@ -152,7 +152,7 @@ func cardsOf(hits []canon.Hit) []canon.Card {
 
 type entityGetIn struct {
 	inCampaign
-	EntityID    ref `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
+	EntityID    ref `json:"entity_id" jsonschema:"Id of the entity; entity_search finds it."`
 	NotesOffset int `json:"notes_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of gm_notes to skip."`
 }
 
@@ -215,8 +215,8 @@ type compareOut struct {
 	A           mention      `json:"a"`
 	B           mention      `json:"b"`
 	Differences []difference `json:"differences"`
-	Same        []string     `json:"same" jsonschema:"Fields in which they agree."`
-	Shared      []mention    `json:"shared" jsonschema:"Entities that both are related to."`
+	Same        []string     `json:"same" jsonschema:"Fields that are equal."`
+	Shared      []mention    `json:"shared" jsonschema:"Entities to which both are related."`
 	Related     []string     `json:"related" jsonschema:"How the first is related to the second."`
 }
 

@@ -12,8 +12,8 @@ func mapOps(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
 		Name:  "relationship_map",
 		Title: "Map relationships",
-		Doc: "See who and what is connected to an entity, directly and by others, up to four steps away: the entities nearest first, and all relationships among them. " +
-			"At most 200 entities are reached; truncated tells where there are more.",
+		Doc: "Get the entities that are connected to an entity, directly or through others, up to four steps away: nearest first, with all relationships among them. " +
+			"At most 200 entities are returned; truncated is set if there are more.",
 		Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}/map",
 		Target: "entity_id",
 		Examples: []op.Example{
@@ -29,8 +29,8 @@ const maxNodes = 200
 type mapIn struct {
 	maybeCampaign
 	EntityID ref `json:"entity_id" jsonschema:"Id of the entity in the middle."`
-	Depth    int `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"Steps to go."`
-	Offset   int `json:"offset,omitzero" default:"0" min:"0" max:"200" jsonschema:"Nodes to skip, with the relationships among them: of the next call that a long answer gives."`
+	Depth    int `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"Maximum number of steps."`
+	Offset   int `json:"offset,omitzero" default:"0" min:"0" max:"200" jsonschema:"Nodes to skip, with the relationships among them; as in next of a long answer."`
 }
 
 // node is an entity of a map.
@@ -44,7 +44,7 @@ type edge struct {
 	ID       canon.LinkID `json:"id"`
 	Source   canon.CardID `json:"source_id"`
 	Target   canon.CardID `json:"target_id"`
-	Type     string       `json:"type" jsonschema:"What the source is to the target."`
+	Type     string       `json:"type" jsonschema:"Relation of the source to the target."`
 	Inverse  string       `json:"inverse"`
 	Tone     string       `json:"tone"`
 	Strength int          `json:"strength"`
@@ -57,9 +57,9 @@ type mapOut struct {
 	Center        mention           `json:"center"`
 	Nodes         []node            `json:"nodes" jsonschema:"The center first, then by distance and name."`
 	Relationships []edge            `json:"relationships"`
-	Reached       int               `json:"reached" jsonschema:"Entities reached in all, the center with them."`
-	Truncated     bool              `json:"truncated" jsonschema:"There are more: entities beyond the 200 nearest, or what next asks for."`
-	Next          *surface.NextCall `json:"next,omitzero" jsonschema:"The exact call that gives the rest."`
+	Reached       int               `json:"reached" jsonschema:"Number of entities reached, including the center."`
+	Truncated     bool              `json:"truncated" jsonschema:"There are more: entities beyond the 200 nearest, or the nodes that next returns."`
+	Next          *surface.NextCall `json:"next,omitzero" jsonschema:"The call that returns the rest."`
 
 	offset int
 	again  func(offset int) *surface.NextCall

@@ -145,5 +145,5 @@ func freeName(ctx context.Context, p *canon.Plan, want string, label access.Labe
 			return name, nil
 		}
 	}
-	return "", fault.New(fault.Conflict, "there are a thousand events of this date and description already")
+	return "", fault.New(fault.Conflict, "there are already a thousand events with this date and description")
 }

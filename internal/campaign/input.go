@@ -44,13 +44,13 @@ func (r ref) toLinkID() canon.LinkID {
 
 // inCampaign is the campaign argument of a call.
 type inCampaign struct {
-	CampaignID campaignRef `json:"campaign_id" jsonschema:"Id or slug of the campaign; campaign_list has them."`
+	CampaignID campaignRef `json:"campaign_id" jsonschema:"Id or slug of the campaign; campaign_list lists them."`
 }
 
 // maybeCampaign is the campaign argument of a call that may omit it if the key opens only one
 // campaign.
 type maybeCampaign struct {
-	CampaignID campaignRef `json:"campaign_id,omitzero" jsonschema:"Id or slug of the campaign; needed where the key opens several."`
+	CampaignID campaignRef `json:"campaign_id,omitzero" jsonschema:"Id or slug of the campaign; needed if the key opens several."`
 }
 
 // audience is the set of players to which something is revealed: all players, or the named ones.

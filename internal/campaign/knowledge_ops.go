@@ -16,12 +16,12 @@ func knowledgeOps(d *deps) []*op.Operation {
 	preview := op.Spec{
 		Name:  "preview_as",
 		Title: "Preview as a player",
-		Doc: "See exactly what a player gets from one of the reads, before or after a revelation. For the GM. " +
-			"subject is a player to whom things were revealed by name; without it, any player.",
+		Doc: "Get exactly the answer that a player gets from one of the reads, before or after a revelation. For the GM. " +
+			"subject is a player to whom something was revealed by name; without it, the answer is that for any player.",
 		Route:    "POST /api/campaigns/{campaign_id}/preview",
 		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser,
 		Examples: []op.Example{
-			{Title: "What one player finds",
+			{Title: "One player's search",
 				Input: `{"campaign_id": "ashlar-pass", "subject": "player-ada", "tool": "entity_search", "arguments": {"query": "matron"}}`},
 		},
 	}
@@ -29,12 +29,12 @@ func knowledgeOps(d *deps) []*op.Operation {
 		op.Define(preview, d.previewAs),
 		defineGMRead(d, op.Spec{
 			Name:  "player_knowledge",
-			Title: "What do the players know",
-			Doc: "See what the players, or one of them, know of an entity, now or as of a session; without entity_id, which entities they know of. For the GM. " +
-				"It is what had been revealed by the end of that session, and what was revealed with its session_id since.",
+			Title: "Players' knowledge",
+			Doc: "Get the knowledge that all players, or one of them, have of an entity, now or as of a session; without entity_id, the entities that they know. For the GM. " +
+				"It includes everything revealed by the end of that session, and everything revealed later with its session_id.",
 			Route: "GET /api/campaigns/{campaign_id}/knowledge",
 			Examples: []op.Example{
-				{Title: "What one player knew after the third session",
+				{Title: "One player's knowledge after the third session",
 					Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "subject": "player-ada", "as_of_session": 3}`},
 			},
 		}, playerKnowledge),
@@ -43,8 +43,8 @@ func knowledgeOps(d *deps) []*op.Operation {
 
 type knowledgeIn struct {
 	inCampaign
-	EntityID    ref            `json:"entity_id,omitzero" jsonschema:"The entity; without it, all that are known are listed."`
-	Subject     access.Subject `json:"subject,omitzero" maxlen:"100" jsonschema:"One player; default what any player knows."`
+	EntityID    ref            `json:"entity_id,omitzero" jsonschema:"Id of the entity; without it, all known entities are listed."`
+	Subject     access.Subject `json:"subject,omitzero" maxlen:"100" jsonschema:"One player; default the knowledge of any player."`
 	AsOfSession *int           `json:"as_of_session,omitzero" min:"0" max:"100000" jsonschema:"Number of a session; default now."`
 	page
 }
@@ -59,12 +59,12 @@ type knownEntity struct {
 }
 
 type knowledgeOut struct {
-	Of          string       `json:"of" jsonschema:"The player, or players."`
+	Of          string       `json:"of" jsonschema:"The player's name, or players."`
 	AsOfSession *int         `json:"as_of_session" jsonschema:"null is now."`
-	Known       bool         `json:"known" jsonschema:"They know of the entity, or of any."`
-	Entity      *knownEntity `json:"entity,omitzero" jsonschema:"What they know of it."`
-	Unknown     []string     `json:"unknown,omitzero" jsonschema:"Names of attributes that the entity has and they do not know."`
-	Entities    []mention    `json:"entities,omitzero" jsonschema:"Without entity_id: those that they know of, by name."`
+	Known       bool         `json:"known" jsonschema:"They know the entity, or without entity_id any entity."`
+	Entity      *knownEntity `json:"entity,omitzero" jsonschema:"Their knowledge of the entity."`
+	Unknown     []string     `json:"unknown,omitzero" jsonschema:"Names of the entity's attributes that they do not know."`
+	Entities    []mention    `json:"entities,omitzero" jsonschema:"Without entity_id: the entities that they know, by name."`
 	paged
 }
 
@@ -101,7 +101,7 @@ func (in knowledgeIn) toKnowledge(ctx context.Context, l *canon.Snapshot) (knowl
 	}
 	if _, ok, err := l.Exists(ctx, sessionName(*in.AsOfSession)); err != nil || !ok {
 		if err == nil {
-			e := fault.New(fault.NotFound, "there is no session %d in this campaign; session_list has them", *in.AsOfSession)
+			e := fault.New(fault.NotFound, "there is no session %d in this campaign; session_list lists the sessions", *in.AsOfSession)
 			e.Fields = []fault.Field{{Field: "as_of_session", Error: "no such session"}}
 			err = e
 		}

@@ -173,7 +173,7 @@ func (l *loader) putEntities(p *canon.Plan) error {
 
 func (e fileEntity) toDraft() (entityDraft, error) {
 	if typesOf(e.Type)[0] == entityTypes[0] && e.Type != kinds[0].name {
-		return entityDraft{}, fmt.Errorf("%q is no entity type", e.Type)
+		return entityDraft{}, fmt.Errorf("%q is not an entity type", e.Type)
 	}
 	d := entityDraft{name: &e.Name, kind: &e.Type, description: &e.Description, source: nonZero(e.Source),
 		confidence: nonZero(e.Confidence),

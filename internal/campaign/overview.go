@@ -16,7 +16,7 @@ func campaignOps(d *deps) []*op.Operation {
 		op.Define(op.Spec{
 			Name:     "campaign_list",
 			Title:    "List campaigns",
-			Doc:      "See which campaigns you are in, what game system each uses, and whether you are a player or the GM there. Begin here.",
+			Doc:      "List your campaigns with their game systems and your role in each: player or GM. Start here.",
 			Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
 			Route:    "GET /api/campaigns",
 			Examples: []op.Example{{Title: "Mine", Input: `{}`}},
@@ -24,7 +24,7 @@ func campaignOps(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "campaign_get",
 			Title:    "Read a campaign",
-			Doc:      "See what a campaign is about, and how many entities, relationships, sessions and timeline events it has that you may see.",
+			Doc:      "Get the description of a campaign, and the number of its entities, relationships, sessions and timeline events that you may see.",
 			Route:    "GET /api/campaigns/{campaign_id}",
 			Examples: []op.Example{{Title: "One of them", Input: `{"campaign_id": "ashlar-pass"}`}},
 		}, campaignGet),
@@ -36,8 +36,8 @@ type campaign struct {
 	ID     string `json:"id"`
 	Slug   string `json:"slug"`
 	Name   string `json:"name"`
-	System string `json:"system" jsonschema:"Code of the game system, such as coc-7e; empty where none is set."`
-	Role   string `json:"role" jsonschema:"What you are in it: player, gm or admin."`
+	System string `json:"system" jsonschema:"Code of the game system, such as coc-7e; empty if none is set."`
+	Role   string `json:"role" jsonschema:"Your role in it: player, gm or admin."`
 }
 
 // settingSystem is the key of the world setting that names the game system.
@@ -84,7 +84,7 @@ type campaignOut struct {
 	campaign
 	Description string `json:"description"`
 	Stats       stats  `json:"stats"`
-	AtLeast     bool   `json:"stats_are_lower_bounds,omitzero" jsonschema:"There are more than the counts say."`
+	AtLeast     bool   `json:"stats_are_lower_bounds,omitzero" jsonschema:"The counts are lower bounds."`
 }
 
 func campaignGet(ctx context.Context, l *canon.Snapshot, c *op.Call, _ campaignGetIn) (campaignOut, error) {

@@ -32,14 +32,14 @@ func (previewTool) Schema(s *jsonschema.Schema) {
 type previewIn struct {
 	inCampaign
 	Tool      previewTool     `json:"tool" jsonschema:"The read to make."`
-	Arguments json.RawMessage `json:"arguments,omitzero" jsonschema:"Its arguments as an object; campaign_id may be left out."`
-	Subject   access.Subject  `json:"subject,omitzero" maxlen:"100" jsonschema:"The player to look as; default any player, to whom nothing was revealed by name."`
+	Arguments json.RawMessage `json:"arguments,omitzero" jsonschema:"Its arguments, as an object; campaign_id may be omitted."`
+	Subject   access.Subject  `json:"subject,omitzero" maxlen:"100" jsonschema:"The player whose view is used; default any player, to whom nothing was revealed by name."`
 }
 
 type previewOut struct {
-	As     string          `json:"as" jsonschema:"The player, or players."`
+	As     string          `json:"as" jsonschema:"The player's name, or players."`
 	Tool   string          `json:"tool"`
-	Result json.RawMessage `json:"result,omitzero" jsonschema:"Exactly what the player gets."`
+	Result json.RawMessage `json:"result,omitzero" jsonschema:"The answer that the player gets."`
 	Error  *fault.Body     `json:"error,omitzero" jsonschema:"The error that the player gets instead."`
 }
 
@@ -88,7 +88,7 @@ func (in previewIn) checkedInput(o *op.Operation) (json.RawMessage, error) {
 	var named string
 	if given, ok := args["campaign_id"]; ok && (json.Unmarshal(given, &named) != nil ||
 		!strings.EqualFold(named, string(in.CampaignID))) {
-		return nil, fault.BadField("arguments.campaign_id", "must be the campaign_id of the preview, or be left out")
+		return nil, fault.BadField("arguments.campaign_id", "must be the campaign_id of the preview, or be omitted")
 	}
 	args["campaign_id"] = jsonString(string(in.CampaignID))
 	raw, err := json.Marshal(args)

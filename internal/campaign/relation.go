@@ -21,7 +21,7 @@ const kindRelation = "relationship"
 // reader can see them even if the type's card is hidden.
 type relationType struct {
 	Name      string `json:"name"`
-	Inverse   string `json:"inverse" jsonschema:"What it is called from the other side."`
+	Inverse   string `json:"inverse" jsonschema:"Its name from the other side."`
 	Symmetric bool   `json:"symmetric" jsonschema:"It is the same from both sides."`
 }
 
@@ -99,7 +99,7 @@ func findRelationType(all []relationType, name string) (t relationType, turned b
 		}
 	}
 	e := fault.BrokenRule("type",
-		"is no type of relationship here; relationship_types lists them, and relationship_type_create adds one")
+		"is not a type of relationship in this campaign; relationship_types lists the types, and relationship_type_create adds one")
 	if near := nearestTypes(all, name); len(near) > 0 {
 		e = e.With("did_you_mean", near)
 	}
@@ -137,7 +137,7 @@ type entityRelation struct {
 	Entity   mention      `json:"entity"`
 	Tone     string       `json:"tone"`
 	Strength int          `json:"strength"`
-	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the relationship, where they see both ends."`
+	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: the players who see the relationship, if they see both ends."`
 }
 
 // relationsOf returns up to shownRelations visible relationships of an entity, by type and name,
@@ -224,7 +224,7 @@ func relationKeyOf(ctx context.Context, l *canon.Snapshot, in relateIn) (relatio
 		return relationKey{}, err
 	}
 	if a.ID == b.ID {
-		return relationKey{}, fault.BrokenRule("target_id", "is the source itself; a relationship is between two")
+		return relationKey{}, fault.BrokenRule("target_id", "is the source itself; a relationship needs two different entities")
 	}
 	all, err := relationTypesOf(ctx, l)
 	if err != nil {
@@ -270,7 +270,7 @@ func planLink(ctx context.Context, p *canon.Plan, at relationKey, terms relation
 	}
 	if ok {
 		return fault.New(fault.Conflict,
-			"they are related so already; delete that relationship first, or use another type").With("relationship_id", old.ID)
+			"they already have a relationship of this type; delete it first, or use another type").With("relationship_id", old.ID)
 	}
 	id := canon.LinkIDOf(kindRelation, at.from.String(), at.to.String(), at.Name)
 	p.Rest(canon.Link{ID: id})

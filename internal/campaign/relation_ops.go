@@ -19,17 +19,17 @@ func relationOps(d *deps) []*op.Operation {
 			Name:  "relationship_create",
 			Title: "Relate two entities",
 			Doc: "Record how one entity is related to another: by a type such as ally of or parent of, with a tone and a strength. For the GM. " +
-				"Each type has a name for either side, and either may be used. There is one of a type between two entities. A secret one is not shown to players until it is revealed.",
+				"Each type has a name for each side; use either. Two entities can have only one relationship of a type. Players do not see a secret relationship until it is revealed.",
 			Route: "POST /api/campaigns/{campaign_id}/relationships", Status: 201, Target: "source_id",
 			Examples: []op.Example{
-				{Title: "Two who are allies",
+				{Title: "Two allies",
 					Input: `{"campaign_id": "ashlar-pass", "source_id": "01920000-0000-7000-8000-000000000001", "target_id": "01920000-0000-7000-8000-000000000002", "type": "ally of", "tone": "friendly", "strength": 6}`},
 			},
 		}, relationshipCreate),
 		defineWrite(d, op.Spec{
 			Name:   "relationship_delete",
 			Title:  "Delete a relationship",
-			Doc:    "Take back a relationship between two entities. For the GM.",
+			Doc:    "Delete a relationship between two entities. For the GM.",
 			Effect: access.Destroy,
 			Route:  "DELETE /api/campaigns/{campaign_id}/relationships/{relationship_id}", Target: "relationship_id",
 			Examples: []op.Example{
@@ -40,14 +40,14 @@ func relationOps(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "relationship_types",
 			Title:    "List types of relationship",
-			Doc:      "See which types relationships can have, and what each is called from the other side.",
+			Doc:      "List the types of relationship, each with its name from the other side.",
 			Route:    "GET /api/campaigns/{campaign_id}/relationship-types",
 			Examples: []op.Example{{Title: "All of them", Input: `{"campaign_id": "ashlar-pass"}`}},
 		}, relationshipTypes),
 		defineWrite(d, op.Spec{
 			Name:  "relationship_type_create",
 			Title: "Add a type of relationship",
-			Doc:   "Add a type of relationship to this campaign. For the GM. Give inverse, its name from the other side, unless it is symmetric. Players see the word where they see such a relationship.",
+			Doc:   "Add a type of relationship to this campaign. For the GM. Give inverse, its name from the other side, unless it is symmetric. Players see the name in relationships that they can see.",
 			Route: "POST /api/campaigns/{campaign_id}/relationship-types", Status: 201,
 			Examples: []op.Example{
 				{Title: "A type with two sides",
@@ -59,12 +59,12 @@ func relationOps(d *deps) []*op.Operation {
 
 type relateIn struct {
 	maybeCampaign
-	SourceID ref    `json:"source_id" jsonschema:"Id of the entity that the type is said of: Ann, in Ann is parent of Bo."`
-	TargetID ref    `json:"target_id" jsonschema:"Id of the other entity."`
-	Type     string `json:"type" minlen:"1" maxlen:"60" jsonschema:"Type, in the words of the source; relationship_types has them."`
-	Tone     string `json:"tone,omitzero" enum:"friendly,hostile,neutral,romantic,professional,fearful,respectful,unknown" default:"unknown" jsonschema:"How they stand to each other."`
+	SourceID ref    `json:"source_id" jsonschema:"Id of the source: Ann, in Ann is parent of Bo."`
+	TargetID ref    `json:"target_id" jsonschema:"Id of the target: Bo, in Ann is parent of Bo."`
+	Type     string `json:"type" minlen:"1" maxlen:"60" jsonschema:"Type, from the source's side; relationship_types lists them."`
+	Tone     string `json:"tone,omitzero" enum:"friendly,hostile,neutral,romantic,professional,fearful,respectful,unknown" default:"unknown" jsonschema:"Attitude between the two."`
 	Strength int    `json:"strength,omitzero" default:"5" min:"1" max:"10" jsonschema:"How strong it is, from 1 to 10."`
-	Secret   bool   `json:"secret,omitzero" jsonschema:"Keep it from players until it is revealed."`
+	Secret   bool   `json:"secret,omitzero" jsonschema:"Hide it from players until it is revealed."`
 }
 
 func (in relateIn) toTerms() relationTerms {
@@ -78,13 +78,13 @@ func (in relateIn) toTerms() relationTerms {
 // relation is a relationship with both its ends.
 type relation struct {
 	ID       canon.LinkID `json:"id"`
-	Type     string       `json:"type" jsonschema:"What the source is to the target."`
-	Inverse  string       `json:"inverse" jsonschema:"What the target is to the source."`
+	Type     string       `json:"type" jsonschema:"Relation of the source to the target."`
+	Inverse  string       `json:"inverse" jsonschema:"Relation of the target to the source."`
 	Source   mention      `json:"source"`
 	Target   mention      `json:"target"`
 	Tone     string       `json:"tone"`
 	Strength int          `json:"strength"`
-	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the relationship, where they see both ends."`
+	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: the players who see the relationship, if they see both ends."`
 }
 
 func relationOf(ctx context.Context, l *canon.Snapshot, k canon.Link) (relation, error) {
@@ -165,7 +165,7 @@ func relationshipTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call,
 
 type relationTypeIn struct {
 	inCampaign
-	Name      string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the type, as one says it of the source: blackmails."`
+	Name      string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the type, from the source's side: blackmails."`
 	Inverse   string `json:"inverse,omitzero" maxlen:"60" jsonschema:"Its name from the other side: blackmailed by."`
 	Symmetric bool   `json:"symmetric,omitzero" jsonschema:"It is the same from both sides."`
 }
@@ -211,7 +211,7 @@ func createRelationType(ctx context.Context, p *canon.Plan, t relationType) (can
 	if i := slices.IndexFunc(all,
 		func(o relationType) bool { return slices.Contains(names, o.Name) || slices.Contains(names, o.Inverse) }); i >= 0 {
 		return canon.Card{},
-			fault.New(fault.Conflict, "there is the type %q (from the other side %q) already; use it, or another name",
+			fault.New(fault.Conflict, "the type %q (from the other side %q) already exists; use it, or choose another name",
 				all[i].Name, all[i].Inverse)
 	}
 	fields, err := json.Marshal(t)

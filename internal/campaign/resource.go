@@ -26,7 +26,7 @@ const baseURI = "imagineer://campaigns/"
 func newResources(d *deps) []*op.Resource {
 	all := []*op.Resource{
 		d.newResource(baseURI+"{id}/entities/{entity_id}", "campaign-entity", "Entity",
-			"One entity of a campaign, as you may see it.",
+			"One entity of a campaign, as far as you may see it.",
 			func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
 				c, err := entityOf(ctx, l, ref(vars["entity_id"]))
 				if err != nil {
@@ -37,7 +37,7 @@ func newResources(d *deps) []*op.Resource {
 			}),
 		{
 			Template: "imagineer://systems/{system_code}", Name: "game-system", Title: "Game system",
-			Doc:  "What a character sheet of a game system holds, as JSON Schema: coc-7e, gurps-4e, fitd or dnd-5e-2024.",
+			Doc:  "JSON Schema of the character sheet of a game system: coc-7e, gurps-4e, fitd or dnd-5e-2024.",
 			MIME: "application/schema+json", Surfaces: []string{Surface}, NoWorld: true,
 			Read: readSystem, List: listSystems, Complete: completeSystem,
 		},
@@ -56,7 +56,7 @@ func newResources(d *deps) []*op.Resource {
 		all = append(all, first,
 			d.newResource(baseURI+"{id}/"+list.name+"?cursor={cursor}", "campaign-"+list.name+"-page", list.title+
 				", a further page",
-				list.doc+" The cursor is in next of the page before.", list.read.readPage))
+				list.doc+" The cursor is in next of the previous page.", list.read.readPage))
 	}
 	return all
 }

@@ -18,8 +18,8 @@ func revealOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "reveal",
 			Title: "Reveal to players",
-			Doc: "Let players know of entities, secret attributes, relationships or timeline events: all of them, or those named. For the GM. " +
-				"Only what stands now is opened; older versions stay as hidden as they were. With session_id it counts as learnt in that session.",
+			Doc: "Reveal entities, secret attributes, relationships or timeline events to all players or to named ones. For the GM. " +
+				"Only the current version is revealed; older versions stay hidden. With session_id it counts as learnt in that session.",
 			Route: "POST /api/campaigns/{campaign_id}/reveal",
 			Examples: []op.Example{
 				{Title: "A person, to all",
@@ -32,9 +32,9 @@ func revealOps(d *deps) []*op.Operation {
 		}),
 		defineWrite(d, op.Spec{
 			Name:  "unreveal",
-			Title: "Take a revelation back",
-			Doc: "Hide again from players what was revealed: from all of them, or from those named. For the GM. " +
-				"What they read meanwhile cannot be taken out of their heads.",
+			Title: "Revoke a revelation",
+			Doc: "Hide revealed objects again, from all players or from named ones. For the GM. " +
+				"Players may remember what they read in the meantime.",
 			Route: "POST /api/campaigns/{campaign_id}/unreveal",
 			Examples: []op.Example{
 				{Title: "A relationship, from everybody",
@@ -50,7 +50,7 @@ func revealOps(d *deps) []*op.Operation {
 type item struct {
 	EntityID       ref `json:"entity_id,omitzero" jsonschema:"An entity."`
 	SecretOf       ref `json:"secret_of,omitzero" jsonschema:"The secret attributes of this entity."`
-	RelationshipID ref `json:"relationship_id,omitzero" jsonschema:"A relationship; it shows to who sees both ends."`
+	RelationshipID ref `json:"relationship_id,omitzero" jsonschema:"A relationship; players see it if they see both ends."`
 	EventID        ref `json:"event_id,omitzero" jsonschema:"A timeline event."`
 }
 
@@ -68,7 +68,7 @@ func (i item) givenIDs() map[string]ref {
 
 type revealIn struct {
 	inCampaign
-	Items     []item   `json:"items" minitems:"1" maxitems:"100" jsonschema:"What to reveal or hide; each item names one thing."`
+	Items     []item   `json:"items" minitems:"1" maxitems:"100" jsonschema:"Objects to reveal or hide; each item names one."`
 	To        audience `json:"to,omitzero" jsonschema:"all players, the default, or a list of subjects."`
 	SessionID ref      `json:"session_id,omitzero" jsonschema:"The session in which it was learnt; an entity without discovered_session gets its number."`
 	DryRun    bool     `json:"dry_run,omitzero" jsonschema:"Only check."`
@@ -118,7 +118,7 @@ func narrowLabel(own access.Label, to audience) (access.Label, error) {
 		return access.NewLabel(max(own.Level, access.LevelGM)), nil
 	case own.Level <= access.LevelUser:
 		return own, fault.BrokenRule("to",
-			"all players know of it, so that it cannot be hidden from some; unreveal it from all, then reveal it to those who shall keep it")
+			"all players know it, so it cannot be hidden from some of them; unreveal it from all, then reveal it to the others")
 	}
 	left := slices.DeleteFunc(slices.Clone(own.Subjects),
 		func(s access.Subject) bool { return slices.Contains(to.names, s) })
@@ -131,7 +131,7 @@ func (in revealIn) checkItems() error {
 	for i, it := range in.Items {
 		if n := len(it.givenIDs()); n != 1 {
 			p.Add(fmt.Sprintf("items[%d]", i),
-				"names %d things; give one of entity_id, secret_of, relationship_id and event_id", n)
+				"names %d objects; give exactly one of entity_id, secret_of, relationship_id and event_id", n)
 		}
 	}
 	return p.Err()
@@ -246,7 +246,7 @@ func (t revealMode) relabelCard(p *canon.Plan, c canon.Card, to audience) error 
 	}
 	done, err := p.SetLabel(c, own)
 	if err == nil && t.discovers && !done.Label.Equal(own) {
-		return fault.BrokenRule("entity_id", "is kept hidden by its name or by the entity that it lies below; reveal that one first")
+		return fault.BrokenRule("entity_id", "is hidden by its name or by the entity above it; reveal that entity first")
 	}
 	return err
 }

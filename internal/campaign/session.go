@@ -20,7 +20,7 @@ func sessionOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "session_create",
 			Title: "Plan a session",
-			Doc:   "Begin the record of an evening of play. For the GM. Without a number it is the next one. Players see its number, date, status and recap; its notes are the GM's.",
+			Doc:   "Create the record of a session. For the GM. Without a number it becomes the next session. Players see its number, date, status and recap; only the GM sees its notes.",
 			Route: "POST /api/campaigns/{campaign_id}/sessions", Status: 201,
 			Examples: []op.Example{
 				{Title: "The next one",
@@ -30,7 +30,7 @@ func sessionOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "session_update",
 			Title: "Update a session",
-			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. Players read the recap; play_notes and actual_notes only as they stood when publish_notes was last set. What the players know as of a session is what was revealed until it was COMPLETED, and what is revealed with its session_id.",
+			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. Players read the recap, and play_notes and actual_notes as they were when publish_notes was last set. The players' knowledge as of a session is everything revealed before it was COMPLETED, and everything revealed with its session_id.",
 			Route: "PATCH /api/campaigns/{campaign_id}/sessions/{session_id}", Target: "session_id",
 			Examples: []op.Example{
 				{Title: "It is over",
@@ -40,9 +40,9 @@ func sessionOps(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "session_list",
 			Title: "List sessions",
-			Doc:   "See the sessions of the campaign by number, with their recaps and the notes that were published; the GM gets all notes.",
+			Doc:   "List the sessions of the campaign by number, with their recaps and published notes; the GM gets all notes.",
 			Route: "GET /api/campaigns/{campaign_id}/sessions",
-			Examples: []op.Example{{Title: "Those that were played",
+			Examples: []op.Example{{Title: "The completed sessions",
 				Input: `{"campaign_id": "ashlar-pass", "status": "COMPLETED"}`}},
 		}, sessionList),
 	}
@@ -77,11 +77,11 @@ type session struct {
 	Date           string       `json:"date"`
 	Status         string       `json:"status"`
 	Stage          string       `json:"stage"`
-	PlayNotes      string       `json:"play_notes" jsonschema:"Notes taken while playing; players get them as they were published."`
-	ActualNotes    string       `json:"actual_notes" jsonschema:"What really happened; players get it as it was published."`
+	PlayNotes      string       `json:"play_notes" jsonschema:"Notes taken during play; players get the published version."`
+	ActualNotes    string       `json:"actual_notes" jsonschema:"What actually happened; players get the published version."`
 	Recap          string       `json:"recap"`
 	PrepNotes      *string      `json:"prep_notes,omitzero" jsonschema:"For the GM."`
-	NotesPublished *bool        `json:"notes_published,omitzero" jsonschema:"For the GM: whether players read play_notes and actual_notes as they stand here."`
+	NotesPublished *bool        `json:"notes_published,omitzero" jsonschema:"For the GM: whether players read the present play_notes and actual_notes."`
 }
 
 func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session, error) {
@@ -134,13 +134,13 @@ func sessionByID(ctx context.Context, l *canon.Snapshot, field string, id ref) (
 type sessionIn struct {
 	inCampaign
 	Number      *int    `json:"number,omitzero" min:"0" max:"100000" jsonschema:"Number of the session."`
-	Date        *string `json:"date,omitzero" maxlen:"100" jsonschema:"When it is or was played."`
+	Date        *string `json:"date,omitzero" maxlen:"100" jsonschema:"Date of play."`
 	Status      *string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Default PLANNED."`
 	Stage       *string `json:"stage,omitzero" enum:"prep,play,wrap_up" jsonschema:"Default prep."`
 	PrepNotes   *string `json:"prep_notes,omitzero" maxlen:"50000" jsonschema:"The GM's preparation, in Markdown; players never see it."`
-	PlayNotes   *string `json:"play_notes,omitzero" maxlen:"10000" jsonschema:"Notes taken while playing; the GM's until they are published."`
-	ActualNotes *string `json:"actual_notes,omitzero" maxlen:"10000" jsonschema:"What really happened, as against the plan; the GM's until it is published."`
-	Publish     *bool   `json:"publish_notes,omitzero" jsonschema:"true: let the players read play_notes and actual_notes as they stand now. false: take them back."`
+	PlayNotes   *string `json:"play_notes,omitzero" maxlen:"10000" jsonschema:"Notes taken during play; only the GM sees them until they are published."`
+	ActualNotes *string `json:"actual_notes,omitzero" maxlen:"10000" jsonschema:"What actually happened, as opposed to the plan; only the GM sees it until it is published."`
+	Publish     *bool   `json:"publish_notes,omitzero" jsonschema:"true: publish the present play_notes and actual_notes to the players. false: withdraw them."`
 	Recap       *string `json:"recap,omitzero" maxlen:"10000" jsonschema:"Recap for the players, in Markdown."`
 }
 
@@ -231,7 +231,7 @@ func replySession(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (sess
 }
 
 type sessionUpdateIn struct {
-	SessionID ref `json:"session_id" jsonschema:"Id of the session; session_list has it."`
+	SessionID ref `json:"session_id" jsonschema:"Id of the session; session_list lists it."`
 	sessionIn
 }
 
@@ -284,7 +284,7 @@ func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon
 
 type sessionListIn struct {
 	inCampaign
-	Status string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Only sessions of this status."`
+	Status string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Only sessions with this status."`
 	page
 }
 

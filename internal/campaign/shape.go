@@ -16,7 +16,7 @@ import (
 
 // page selects a part of a list.
 type page struct {
-	Limit  int `json:"limit,omitzero" default:"20" min:"1" max:"100" jsonschema:"Most entries to give."`
+	Limit  int `json:"limit,omitzero" default:"20" min:"1" max:"100" jsonschema:"Maximum number of entries to return."`
 	Offset int `json:"offset,omitzero" default:"0" min:"0" max:"1000000" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 

@@ -70,9 +70,9 @@ func checkSimilar(list []similarEntity) error {
 		names[i] = s.Name
 	}
 	e := fault.New(fault.Conflict,
-		"there are similar entities already: %s; use one of them, or repeat the call with allow_similar: true",
+		"there are already similar entities: %s; use one of them, or repeat the call with allow_similar: true",
 		strings.Join(names, ", "))
 	e.Fields = []fault.Field{{Field: "allow_similar",
-		Error: "must be true where similar entities are meant to stay apart"}}
+		Error: "must be true to create an entity besides similar ones"}}
 	return e.With("similar", list)
 }

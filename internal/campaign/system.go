@@ -25,7 +25,7 @@ var systemCodes = []string{"coc-7e", "dnd-5e-2024", "fitd", "gurps-4e"}
 // systemSchema returns a system's schema.
 func systemSchema(code string) (json.RawMessage, error) {
 	if !slices.Contains(systemCodes, code) {
-		return nil, fault.New(fault.NotFound, "there is no game system of that code; there are %s",
+		return nil, fault.New(fault.NotFound, "there is no game system with this code; the codes are %s",
 			strings.Join(systemCodes, ", ")).
 			With("systems", systemCodes)
 	}
@@ -36,7 +36,7 @@ func systemOps(*deps) []*op.Operation {
 	return []*op.Operation{op.Define(op.Spec{
 		Name:     "system_get",
 		Title:    "Read a game system",
-		Doc:      "See what a character sheet of a game system holds, as JSON Schema, before you fill in the attributes of a person.",
+		Doc:      "Get the JSON Schema of a game system's character sheet, before you fill in the attributes of a person.",
 		Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
 		Route:    "GET /api/systems/{system_code}",
 		Examples: []op.Example{{Title: "Call of Cthulhu", Input: `{"system_code": "coc-7e"}`}},

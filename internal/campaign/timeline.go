@@ -22,7 +22,7 @@ const unknown = "unknown"
 // event is an event of the timeline.
 type event struct {
 	ID          canon.CardID `json:"id"`
-	Date        string       `json:"date" jsonschema:"As it was written, in the campaign's calendar."`
+	Date        string       `json:"date" jsonschema:"As written, in the campaign's calendar."`
 	Precision   string       `json:"precision"`
 	Description string       `json:"description"`
 	Entities    []mention    `json:"entities"`
@@ -128,7 +128,7 @@ func periodOf(cal calendar, start, end string) (p period, err error) {
 		return p, err
 	}
 	if p.from != nil && p.to != nil && *p.from > *p.to {
-		return p, fault.BadField("end_date", "must not lie before start_date")
+		return p, fault.BadField("end_date", "must not be earlier than start_date")
 	}
 	return p, nil
 }

@@ -15,8 +15,8 @@ func timelineOps(d *deps) []*op.Operation {
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "timeline_query",
 			Title: "Query the timeline",
-			Doc: "See what happened when, earliest first, in a period or around one entity. Dates are of the campaign's calendar and of mixed precision: " +
-				"an event of the year 1926 is found in any part of that year. What has no date comes last, and only without a period.",
+			Doc: "List the events of a period or of one entity, earliest first. Dates are in the campaign's calendar, with different precision: " +
+				"an event dated 1926 is found in any part of that year. Events without a date come last, and only if no period is given.",
 			Route: "GET /api/campaigns/{campaign_id}/timeline",
 			Examples: []op.Example{
 				{Title: "The winter of the avalanche",
@@ -26,8 +26,8 @@ func timelineOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "timeline_add",
 			Title: "Add to the timeline",
-			Doc: "Record something that happened, with its date as the campaign's calendar writes it and how precise it is. For the GM. " +
-				"Players do not see it unless is_player_known, or until it is revealed.",
+			Doc: "Record an event with its date, in the form of the campaign's calendar, and the precision of the date. For the GM. " +
+				"Players do not see it until it is revealed, unless is_player_known is set.",
 			Route: "POST /api/campaigns/{campaign_id}/timeline", Status: 201,
 			Examples: []op.Example{
 				{Title: "A day",
@@ -37,7 +37,7 @@ func timelineOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "timeline_update",
 			Title: "Correct the timeline",
-			Doc:   "Change an event of the timeline: its date, precision, description or entities. For the GM. Who knows of it is changed with reveal and unreveal.",
+			Doc:   "Change an event of the timeline: its date, precision, description or entities. For the GM. Change its audience with reveal and unreveal.",
 			Route: "PATCH /api/campaigns/{campaign_id}/timeline/{event_id}", Target: "event_id",
 			Examples: []op.Example{
 				{Title: "It was earlier",
@@ -47,7 +47,7 @@ func timelineOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:   "timeline_delete",
 			Title:  "Delete from the timeline",
-			Doc:    "Put an event of the timeline in the trash. For the GM.",
+			Doc:    "Move an event of the timeline to the trash. For the GM.",
 			Effect: access.Destroy,
 			Route:  "DELETE /api/campaigns/{campaign_id}/timeline/{event_id}", Target: "event_id",
 			Examples: []op.Example{
@@ -60,8 +60,8 @@ func timelineOps(d *deps) []*op.Operation {
 
 type timelineIn struct {
 	inCampaign
-	StartDate string `json:"start_date,omitzero" maxlen:"100" jsonschema:"Only what may have happened at or after this date."`
-	EndDate   string `json:"end_date,omitzero" maxlen:"100" jsonschema:"Only what may have happened at or before this date: 1926 is to the end of that year."`
+	StartDate string `json:"start_date,omitzero" maxlen:"100" jsonschema:"Only events that may have happened at or after this date."`
+	EndDate   string `json:"end_date,omitzero" maxlen:"100" jsonschema:"Only events that may have happened at or before this date: 1926 means the end of that year."`
 	EntityID  ref    `json:"entity_id,omitzero" jsonschema:"Only events in which this entity is involved."`
 	page
 }
@@ -104,12 +104,12 @@ func (in timelineIn) findEvents(ctx context.Context, l *canon.Snapshot, p period
 
 type timelineAddIn struct {
 	inCampaign
-	Date          string `json:"date" minlen:"1" maxlen:"100" jsonschema:"Date as the campaign's calendar writes it: 1930-01-17, 1930-01, 1930, 17 January 1930."`
-	Precision     string `json:"precision" enum:"exact,approximate,month,year,unknown" jsonschema:"How precise the date is; unknown takes any text as date."`
+	Date          string `json:"date" minlen:"1" maxlen:"100" jsonschema:"Date in the form of the campaign's calendar: 1930-01-17, 1930-01, 1930, 17 January 1930."`
+	Precision     string `json:"precision" enum:"exact,approximate,month,year,unknown" jsonschema:"Precision of the date; unknown accepts any text as date."`
 	Description   string `json:"description" minlen:"1" maxlen:"10000" jsonschema:"What happened, in Markdown."`
 	EntityIDs     []ref  `json:"entity_ids,omitzero" maxitems:"100" jsonschema:"Ids of the entities involved."`
-	IsPlayerKnown bool   `json:"is_player_known,omitzero" jsonschema:"The players know of it already."`
-	Sort          *int64 `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Where it sorts, for a date that no calendar reads: year, month, day, hour and minute in one number, as 193001170000."`
+	IsPlayerKnown bool   `json:"is_player_known,omitzero" jsonschema:"The players already know it."`
+	Sort          *int64 `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Sort key, for a date that is not in the calendar: year, month, day, hour and minute in one number, such as 193001170000."`
 	DryRun        bool   `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
@@ -152,12 +152,12 @@ func replyEvent(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (event,
 
 type timelineUpdateIn struct {
 	inCampaign
-	EventID     ref     `json:"event_id" jsonschema:"Id of the event; timeline_query has it."`
+	EventID     ref     `json:"event_id" jsonschema:"Id of the event; timeline_query lists it."`
 	Date        *string `json:"date,omitzero" minlen:"1" maxlen:"100" jsonschema:"New date."`
 	Precision   *string `json:"precision,omitzero" enum:"exact,approximate,month,year,unknown" jsonschema:"New precision."`
 	Description *string `json:"description,omitzero" minlen:"1" maxlen:"10000" jsonschema:"New description."`
-	EntityIDs   *[]ref  `json:"entity_ids,omitzero" maxitems:"100" jsonschema:"Ids of all entities involved, in place of those so far."`
-	Sort        *int64  `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Where it sorts, for a date that no calendar reads."`
+	EntityIDs   *[]ref  `json:"entity_ids,omitzero" maxitems:"100" jsonschema:"Ids of all entities involved; replaces the present list."`
+	Sort        *int64  `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Sort key, for a date that is not in the calendar."`
 }
 
 func timelineUpdate(ctx context.Context, d *deps, c *op.Call, in timelineUpdateIn) (event, error) {
@@ -231,7 +231,7 @@ func retitleEvent(ctx context.Context, p *canon.Plan, card canon.Card, title str
 
 type timelineDeleteIn struct {
 	inCampaign
-	EventID ref  `json:"event_id" jsonschema:"Id of the event; timeline_query has it."`
+	EventID ref  `json:"event_id" jsonschema:"Id of the event; timeline_query lists it."`
 	DryRun  bool `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
