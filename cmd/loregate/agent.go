@@ -9,13 +9,13 @@ import (
 )
 
 type agentCmd struct {
-	Ambience agentAmbienceCmd `cmd:"" help:"Give a place an ambient layer, where it has none: read, draft, and propose."`
+	Ambience agentAmbienceCmd `cmd:"" help:"Propose an ambient layer for a place that has none."`
 }
 
 type agentAmbienceCmd struct {
 	common
-	Location string `help:"Place by name or id; default where players begin." placeholder:"PLACE"`
-	World    string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	Location string `help:"Place by name or id. Default: the place where players begin." placeholder:"PLACE"`
+	World    string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 }
 
 func (c agentAmbienceCmd) Run(ctx context.Context, out io.Writer) error {

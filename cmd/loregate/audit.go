@@ -12,14 +12,14 @@ import (
 )
 
 type auditCmd struct {
-	Tail   auditTailCmd   `cmd:"" help:"Show the latest access records, as JSON, one a line."`
-	Verify auditVerifyCmd `cmd:"" help:"Walk every chain, and name the first broken commit or segment."`
+	Tail   auditTailCmd   `cmd:"" help:"Print the latest access records as JSON, one per line."`
+	Verify auditVerifyCmd `cmd:"" help:"Verify the hash chains of all streams, and name the first broken commit or segment."`
 }
 
 type auditTailCmd struct {
 	common
-	Lines  int  `short:"n" help:"How many." default:"20"`
-	Follow bool `short:"f" help:"Go on with what comes."`
+	Lines  int  `short:"n" help:"Number of records." default:"20"`
+	Follow bool `short:"f" help:"Keep printing new records until you stop the command."`
 }
 
 func (t auditTailCmd) Run(ctx context.Context, out io.Writer) error {
@@ -49,8 +49,8 @@ func (v auditVerifyCmd) Run(ctx context.Context, out io.Writer) error {
 
 type rebuildCmd struct {
 	common
-	World  string `help:"World by slug or UUID; default all." placeholder:"WORLD"`
-	Repair bool   `help:"Keep the recreated tables where they differ; without it nothing is changed."`
+	World  string `help:"World by slug or UUID. Default: all worlds." placeholder:"WORLD"`
+	Repair bool   `help:"Keep the recreated tables of worlds that differ. Without this flag nothing is changed."`
 }
 
 func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
@@ -74,7 +74,7 @@ func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
 				res.Different)
 		}
 		if different > 0 && !r.Repair {
-			return fmt.Errorf("%d of %d worlds differ from their streams; run loregate rebuild --repair to keep what the streams say", different, len(results))
+			return fmt.Errorf("%d of %d worlds differ from their streams; run loregate rebuild --repair to keep the tables made from the streams", different, len(results))
 		}
 		return nil
 	})
@@ -83,9 +83,9 @@ func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
 type purgeCmd struct {
 	common
 	Card    string `arg:"" help:"Card by name, ~id or :codename."`
-	Version uint32 `help:"Version, as history shows it to an admin." required:""`
-	World   string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
-	Yes     bool   `help:"Erase without asking. What is erased cannot be brought back." required:""`
+	Version uint32 `help:"Version number, as the history shows it to an admin." required:""`
+	World   string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+	Yes     bool   `help:"Erase without asking. Erased content cannot be restored." required:""`
 }
 
 func (p purgeCmd) Run(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (p purgeCmd) Run(ctx context.Context) error {
 
 type backupCmd struct {
 	common
-	Path string `arg:"" help:"File to write; it must not be there yet."`
+	Path string `arg:"" help:"File to write. It must not exist yet."`
 }
 
 func (b backupCmd) Run(ctx context.Context, out io.Writer) error {

@@ -17,24 +17,24 @@ import (
 
 // benchCmd puts running servers under load. It does not open a store.
 type benchCmd struct {
-	URL          []string      `help:"Server to drive; several, where they share a store." name:"url" default:"http://127.0.0.1:8420" placeholder:"URL"`
-	KeyEnv       string        `help:"Variable that holds the API key." name:"api-key-env" default:"LOREGATE_KEY" placeholder:"VAR"`
-	Role         string        `help:"Role to act in; default admin, or gm with --keep." enum:"user,gm,admin," default:""`
-	World        string        `help:"World to write into, by slug; one made for it is best." required:"" placeholder:"WORLD"`
-	Cards        int           `help:"Cards to write before the load begins; those of an earlier run with the same seed, number and --keep are taken." default:"200"`
-	Clients      int           `help:"Calls under way at most." default:"8"`
-	Rate         float64       `help:"Calls a second; 0 makes the next as soon as one is answered." default:"0"`
-	Duration     time.Duration `help:"How long." default:"30s"`
-	Calls        int           `help:"End earlier, after so many calls; 0 for no such bound." default:"0"`
+	URL          []string      `help:"Server to put under load. Give several if they share a store." name:"url" default:"http://127.0.0.1:8420" placeholder:"URL"`
+	KeyEnv       string        `help:"Environment variable that contains the API key." name:"api-key-env" default:"LOREGATE_KEY" placeholder:"VAR"`
+	Role         string        `help:"Role of the calls. Default: admin, or gm with --keep." enum:"user,gm,admin," default:""`
+	World        string        `help:"World to write to, by slug. Use one that you created for this purpose." required:"" placeholder:"WORLD"`
+	Cards        int           `help:"Cards to write before the load begins. Cards of an earlier run with the same seed, number and --keep are used again." default:"200"`
+	Clients      int           `help:"Highest number of concurrent calls." default:"8"`
+	Rate         float64       `help:"Calls per second. 0: each call follows the last answer at once." default:"0"`
+	Duration     time.Duration `help:"Duration of the load." default:"30s"`
+	Calls        int           `help:"End after this number of calls. 0: no limit." default:"0"`
 	Mix          string        `help:"Weights of the kinds of calls." default:"read=62,search=20,write=16,propose=2" placeholder:"KIND=N,…"`
-	Watchers     int           `help:"Subscribers whose notices are timed." default:"2"`
-	Seed         uint64        `help:"What all that is asked follows from." default:"1"`
-	Keep         bool          `help:"Leave the cards in the world; otherwise they go to its trash."`
-	OtherMachine bool          `help:"The server is another machine, which may be put under load." name:"other-machine"`
+	Watchers     int           `help:"Number of subscribers whose notifications are timed." default:"2"`
+	Seed         uint64        `help:"Seed of the random calls. The same seed makes the same calls." default:"1"`
+	Keep         bool          `help:"Leave the cards in the world. Default: move them to its trash."`
+	OtherMachine bool          `help:"Confirm that the server is on another machine, which may be put under load." name:"other-machine"`
 	JSON         bool          `help:"Print the report as JSON."`
-	Row          string        `help:"Print one row of a Markdown table, of this name; head prints its head and does nothing else." placeholder:"NAME"`
-	Picture      string        `help:"File to draw latency over time in, as SVG." placeholder:"FILE"`
-	Title        string        `help:"Title of the picture." default:"Latency over time"`
+	Row          string        `help:"Print one row of a Markdown table, with this name. The name head prints only the head of the table." placeholder:"NAME"`
+	Picture      string        `help:"SVG file to draw the latency over time to." placeholder:"FILE"`
+	Title        string        `help:"Title of the drawing." default:"Latency over time"`
 }
 
 func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
@@ -49,7 +49,7 @@ func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 	key := os.Getenv(c.KeyEnv)
 	if key == "" {
 		return fault.New(fault.Invalid,
-			"the variable %s holds no API key; make one with: loregate key create bench --role admin, and name its variable with --api-key-env", c.KeyEnv)
+			"the variable %s contains no API key; create one with: loregate key create bench --role admin, put it into a variable, and name the variable with --api-key-env", c.KeyEnv)
 	}
 	var urls []string
 	for _, u := range c.URL {
@@ -98,7 +98,7 @@ func parseMix(text string) (map[loadtest.Kind]int, error) {
 		kind, weight, ok := strings.Cut(strings.TrimSpace(part), "=")
 		n, err := strconv.Atoi(weight)
 		if !ok || err != nil {
-			return nil, fault.New(fault.Invalid, "mix: %q is not KIND=N, such as read=62", part)
+			return nil, fault.New(fault.Invalid, "mix: %q does not have the form KIND=N; write it as in read=62", part)
 		}
 		mix[loadtest.Kind(kind)] = n
 	}

@@ -10,7 +10,7 @@ import (
 type copyCmd struct {
 	Config string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
 	From   string `help:"Data folder, or postgres://…" required:"" placeholder:"STORE"`
-	To     string `help:"Data folder, or postgres://…; empty, or an earlier copy of the same." required:"" placeholder:"STORE"`
+	To     string `help:"Data folder, or postgres://… It must be empty, or an earlier copy of the same store." required:"" placeholder:"STORE"`
 }
 
 func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
@@ -24,7 +24,7 @@ func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
 type repairCmd struct {
 	Config     string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
 	Data       string `help:"Folder of the store." placeholder:"DIR"`
-	AcceptLoss bool   `help:"Go on where something cannot be recovered; without it nothing is changed then."`
+	AcceptLoss bool   `help:"Repair even if some data cannot be recovered. Without this flag nothing is changed in that case."`
 }
 
 func (r repairCmd) Run(ctx context.Context, out io.Writer) error {
@@ -37,7 +37,7 @@ func (r repairCmd) Run(ctx context.Context, out io.Writer) error {
 
 type upgradeCmd struct {
 	common
-	Yes bool `help:"A database in PostgreSQL is backed up: go on. A data folder is backed up by itself."`
+	Yes bool `help:"Confirm that you have a backup of the PostgreSQL database. A data folder is backed up automatically."`
 }
 
 func (u upgradeCmd) Run(ctx context.Context, out io.Writer) error {

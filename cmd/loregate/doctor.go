@@ -10,8 +10,8 @@ import (
 
 type doctorCmd struct {
 	common
-	URL   string `help:"Also try a running server, with the key in LOREGATE_KEY."`
-	Ready string `help:"Only ask a running server whether it is ready, as health checks do; the store is not opened." placeholder:"URL"`
+	URL   string `help:"Also check a running server, with the key in LOREGATE_KEY."`
+	Ready string `help:"Only ask a running server if it is ready, as a health check does. The store is not opened." placeholder:"URL"`
 }
 
 func (d doctorCmd) Run(ctx context.Context, out io.Writer) error {

@@ -13,14 +13,14 @@ import (
 )
 
 type eventsCmd struct {
-	DeadLetters deadLettersCmd `cmd:"" help:"List the events that their handlers gave up."`
-	Replay      replayCmd      `cmd:"" help:"Hand dead letters to their handlers again."`
+	DeadLetters deadLettersCmd `cmd:"" help:"List the dead letters: events whose handlers failed too often."`
+	Replay      replayCmd      `cmd:"" help:"Deliver dead letters to their handlers again."`
 }
 
 type deadLettersCmd struct {
 	common
 	listing
-	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 }
 
 type deadRow struct {
@@ -51,8 +51,8 @@ func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
 
 type replayCmd struct {
 	common
-	Event string `arg:"" optional:"" help:"The event, by its id or the last four characters; default all."`
-	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	Event string `arg:"" optional:"" help:"The event, by its id or the last four characters of it. Default: all events."`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 }
 
 func (r replayCmd) Run(ctx context.Context, out io.Writer) error {
@@ -61,14 +61,14 @@ func (r replayCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "%d handed on again; events dead-letters shows what failed once more\n", n)
+		_, err = fmt.Fprintf(out, "%d delivered again; loregate events dead-letters lists those that failed once more\n", n)
 		return err
 	})
 }
 
 type worldResetCmd struct {
 	common
-	World string `arg:"" help:"The playthrough: a world that was made by fork."`
+	World string `arg:"" help:"The playthrough: a world that was created by world fork."`
 }
 
 func (w worldResetCmd) Run(ctx context.Context, out io.Writer) error {
@@ -78,10 +78,10 @@ func (w worldResetCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		if receipt.Change == uuid.Nil {
-			_, err = fmt.Fprintf(out, "%s is as it was made; there was nothing to take back\n", w.World)
+			_, err = fmt.Fprintf(out, "%s is already as it was created; nothing was changed\n", w.World)
 			return err
 		}
-		_, err = fmt.Fprintf(out, "%s is as it was made, by change %s\n", w.World, receipt.Change)
+		_, err = fmt.Fprintf(out, "%s is again as it was created; the change is %s\n", w.World, receipt.Change)
 		return err
 	})
 }

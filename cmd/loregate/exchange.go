@@ -16,16 +16,16 @@ import (
 type importCmd struct {
 	common
 	Format    string            `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}. srd: the 5e rules as JSON files. light: text worlds of LIGHT, JSON. ranvier: areas of the Ranvier engine, YAML." enum:"markdown,turns,srd,light,ranvier" default:"markdown"`
-	Path      string            `arg:"" optional:"" help:"Folder or file to read."`
-	World     string            `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
-	Level     string            `help:"Least level of all that comes in: user, gm or admin." enum:"user,gm,admin" default:"user"`
-	DryRun    bool              `help:"Say what would come in, and change nothing."`
-	Explain   bool              `help:"Show how markdown tells what is secret, and import nothing."`
-	Open      []string          `help:"markdown: what looks secret and is not, as the summary quotes it: a folder, a note, a word. Can be repeated." sep:"none" placeholder:"WHAT"`
-	Confirm   []string          `help:"markdown: what is secret: a folder, a note, or what the summary quotes. Can be repeated." sep:"none" placeholder:"WHAT"`
-	HideLinks bool              `help:"markdown: make links to hidden cards plain text in what players read; game masters lose those links too."`
-	Types     map[string]string `help:"markdown: types of cards by folder, tag or type, as Settlements=Location. Nothing after = makes plain text." placeholder:"WORD=TYPE"`
-	Starter   string            `name:"starter-location" help:"Place where players begin; default one that came in, where the world has none." placeholder:"PLACE"`
+	Path      string            `arg:"" optional:"" help:"Folder or file to import."`
+	World     string            `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+	Level     string            `help:"Lowest level of all imported cards: user, gm or admin." enum:"user,gm,admin" default:"user"`
+	DryRun    bool              `help:"Only list the cards that would be imported."`
+	Explain   bool              `help:"Only print the rules by which the markdown import recognizes secrets."`
+	Open      []string          `help:"markdown: a folder, a note or a word that looks secret and is not, as the summary quotes it. Can be repeated." sep:"none" placeholder:"TEXT"`
+	Confirm   []string          `help:"markdown: a folder, a note or a text quoted by the summary that is secret. Can be repeated." sep:"none" placeholder:"TEXT"`
+	HideLinks bool              `help:"markdown: turn links to hidden cards into plain text in the cards that players read. Game masters lose these links too."`
+	Types     map[string]string `help:"markdown: card type for a folder, tag or type, as in Settlements=Location. Without a type after = the cards are plain text." placeholder:"WORD=TYPE"`
+	Starter   string            `name:"starter-location" help:"Place where players begin. Default: one of the imported places, if the world has no such place." placeholder:"PLACE"`
 }
 
 func (i importCmd) Run(ctx context.Context, out io.Writer) error {
@@ -55,15 +55,15 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 func (i importCmd) checkFlags() error {
 	if i.Path == "" {
 		return fault.New(fault.Invalid,
-			"import: name the folder or file to read after the format, as in: loregate import markdown ./vault")
+			"import: name the folder or file after the format, as in: loregate import markdown ./vault")
 	}
 	if i.Format != "markdown" && (len(i.Open)+len(i.Confirm)+len(i.Types) > 0 || i.HideLinks) {
-		return fault.New(fault.Invalid, "import: --open, --confirm, --hide-links and --types are for markdown, not for %s",
+		return fault.New(fault.Invalid, "import: --open, --confirm, --hide-links and --types work only with markdown; leave them out for %s",
 			i.Format)
 	}
 	if i.Starter != "" && (i.Format == "turns" || i.Format == "srd") {
 		return fault.New(fault.Invalid,
-			"import: %s brings in no places; set --starter-location with: loregate world configure", i.Format)
+			"import: %s contains no places; set the starter location with: loregate world configure WORLD --starter-location PLACE", i.Format)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (i importCmd) checkFlags() error {
 // printRules prints the rules by which an import recognises secrets of a vault.
 func printRules(out io.Writer) error {
 	var b strings.Builder
-	b.WriteString("What is hidden from players. What only looks secret is hidden too, until --open or --confirm decides.\n")
+	b.WriteString("These parts are hidden from players. Parts that only look secret are hidden too, until you decide with --open or --confirm.\n")
 	for _, r := range secrecy.Rules() {
 		fmt.Fprintf(&b, "\n%s\n", r.Name)
 		if r.Exact != "" {
@@ -92,9 +92,9 @@ func printRules(out io.Writer) error {
 type exportCmd struct {
 	common
 	Format string `arg:"" help:"markdown: a vault of Markdown notes." enum:"markdown"`
-	Path   string `arg:"" help:"Folder to write; made where it is not there, refused where it holds other files."`
-	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
-	As     string `help:"Whose view to write: user, gm or admin." enum:"user,gm,admin" default:"user"`
+	Path   string `arg:"" help:"Folder to write to. It is created if it does not exist, and refused if it contains other files."`
+	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+	As     string `help:"Export the cards that this role sees: user, gm or admin." enum:"user,gm,admin" default:"user"`
 }
 
 func (e exportCmd) Run(ctx context.Context, out io.Writer) error {

@@ -11,15 +11,15 @@ import (
 )
 
 type gameCmd struct {
-	Simulate simulateCmd `cmd:"" help:"Play whole games of Alignment by program, and print who wins."`
+	Simulate simulateCmd `cmd:"" help:"Simulate games of Alignment with AI players, and print the winners."`
 }
 
 // simulateCmd plays games in this process. It does not open a store.
 type simulateCmd struct {
-	Players int    `help:"Players at a table, 6 to 10." default:"8"`
-	AI      int    `help:"Of them played by program; the others only sit there." name:"ai" default:"8"`
-	Seed    uint64 `help:"Where randomness comes from. The same seed plays the same games." default:"1"`
-	Games   int    `help:"How many games." default:"100"`
+	Players int    `help:"Number of players, 6 to 10." default:"8"`
+	AI      int    `help:"Number of AI players. The other players do nothing." name:"ai" default:"8"`
+	Seed    uint64 `help:"Seed of the random numbers. The same seed plays the same games." default:"1"`
+	Games   int    `help:"Number of games." default:"100"`
 }
 
 func (c simulateCmd) Run(ctx context.Context, out io.Writer) error {

@@ -10,12 +10,12 @@ import (
 	"loregate/internal/stem"
 )
 
-const overview = `One canon for a fictional world, and one gate to it.
+const overview = `One canon for each fictional world, and one gate that all access passes.
 
 Begin with: loregate serve --sample
 
-Results go to standard output, all else to standard error. The exit status is 0 when it is done, 1 when it
-failed, 2 for a wrong command line, 130 when it was stopped before it was done.`
+Results are written to standard output, everything else to standard error. The exit status is 0 if the command
+succeeded, 1 if it failed, 2 if the command line is wrong, and 130 if the command was interrupted.`
 
 // newParser returns the parser of the command line, which prints to out and errOut.
 func newParser(out, errOut io.Writer) (*kong.Kong, error) {
@@ -26,7 +26,7 @@ func newParser(out, errOut io.Writer) (*kong.Kong, error) {
 
 // helpCmd is only declared for help: normalizeArgs turns it into the flag.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"Command, as world or world member add."`
+	Command []string `arg:"" optional:"" help:"Command, such as world or world member add."`
 }
 
 func (helpCmd) Run() error { return nil }

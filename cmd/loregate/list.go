@@ -11,7 +11,7 @@ import (
 
 // listing holds the flag of commands that print either a table or JSON.
 type listing struct {
-	JSON bool `help:"Print JSON, for programs."`
+	JSON bool `help:"Print the result as JSON."`
 }
 
 // table prints rows as columns with a heading for people, or as JSON for programs.

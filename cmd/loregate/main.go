@@ -34,50 +34,50 @@ type cli struct {
 	Serve serveCmd `cmd:"" group:"serve" help:"Serve MCP and REST over HTTP."`
 	MCP   mcpCmd   `cmd:"" group:"serve" name:"mcp" help:"Serve MCP on standard input and output, for a local client."`
 
-	World     worldCmd     `cmd:"" group:"worlds" help:"Make, list, configure and fork worlds, and manage their members."`
-	Import    importCmd    `cmd:"" group:"worlds" help:"Bring in what a world is kept in today."`
-	Export    exportCmd    `cmd:"" group:"worlds" help:"Write a world out."`
-	Proposals proposalsCmd `cmd:"" group:"worlds" help:"Look at what is proposed, and decide."`
-	Agent     agentCmd     `cmd:"" group:"worlds" help:"Have an agent do its work."`
-	Studio    studioCmd    `cmd:"" group:"worlds" help:"Build places in authoring programs: plans, runs, artifacts."`
-	Game      gameCmd      `cmd:"" group:"worlds" help:"Games of Alignment."`
+	World     worldCmd     `cmd:"" group:"worlds" help:"Create, list, configure and fork worlds, and manage their members."`
+	Import    importCmd    `cmd:"" group:"worlds" help:"Import a world from files, such as a vault of Markdown notes."`
+	Export    exportCmd    `cmd:"" group:"worlds" help:"Export a world to files."`
+	Proposals proposalsCmd `cmd:"" group:"worlds" help:"List proposals, show them, and decide on them."`
+	Agent     agentCmd     `cmd:"" group:"worlds" help:"Run an agent."`
+	Studio    studioCmd    `cmd:"" group:"worlds" help:"Build places in authoring programs, by plans and runs."`
+	Game      gameCmd      `cmd:"" group:"worlds" help:"Simulate games of Alignment."`
 
-	Key     keyCmd     `cmd:"" group:"callers" help:"Make, list and revoke API keys."`
+	Key     keyCmd     `cmd:"" group:"callers" help:"Create, list and revoke API keys."`
 	Signing signingCmd `cmd:"" group:"callers" help:"Manage the keys that sign tokens."`
 
-	Ops  opsCmd  `cmd:"" group:"operations" help:"List the operations there are, or explain one."`
+	Ops  opsCmd  `cmd:"" group:"operations" help:"List all operations, or describe one."`
 	Call callCmd `cmd:"" group:"operations" help:"Call an operation, as a client would."`
 
-	Backup  backupCmd  `cmd:"" group:"upkeep" help:"Write a consistent copy of the store."`
-	Upgrade upgradeCmd `cmd:"" group:"upkeep" help:"Bring a store that an older version wrote to this program's format."`
-	Repair  repairCmd  `cmd:"" group:"upkeep" help:"Make a damaged store anew from what can be read of it, prove it, and keep the damaged one."`
-	Copy    copyCmd    `cmd:"" group:"upkeep" help:"Copy a store to another, between data folders and PostgreSQL, and prove both equal."`
-	Doctor  doctorCmd  `cmd:"" group:"upkeep" help:"Check that everything is in order, and print what is in force."`
-	Audit   auditCmd   `cmd:"" group:"upkeep" help:"Show and verify what was recorded."`
-	Events  eventsCmd  `cmd:"" group:"upkeep" help:"List and replay the events that their handlers gave up."`
-	Rebuild rebuildCmd `cmd:"" group:"upkeep" help:"Recreate every table from the streams, and say whether it is identical."`
-	Purge   purgeCmd   `cmd:"" group:"upkeep" help:"Erase the body of a version of a card, keeping its hash."`
-	Bench   benchCmd   `cmd:"" group:"upkeep" help:"Put running servers under load, and say how they do."`
+	Backup  backupCmd  `cmd:"" group:"upkeep" help:"Write a consistent copy of the store to a file."`
+	Upgrade upgradeCmd `cmd:"" group:"upkeep" help:"Convert a store of an older version to the format of this version."`
+	Repair  repairCmd  `cmd:"" group:"upkeep" help:"Recover a damaged store into a new one and verify it. The damaged store is kept."`
+	Copy    copyCmd    `cmd:"" group:"upkeep" help:"Copy a store to a data folder or to PostgreSQL, and verify that both are equal."`
+	Doctor  doctorCmd  `cmd:"" group:"upkeep" help:"Check the installation, and print the settings in use."`
+	Audit   auditCmd   `cmd:"" group:"upkeep" help:"Print access records, and verify the hash chains."`
+	Events  eventsCmd  `cmd:"" group:"upkeep" help:"List and deliver again the events whose handlers failed too often."`
+	Rebuild rebuildCmd `cmd:"" group:"upkeep" help:"Recreate every table from the streams, and compare it with the stored one."`
+	Purge   purgeCmd   `cmd:"" group:"upkeep" help:"Erase the content of a version of a card. Its hash is kept."`
+	Bench   benchCmd   `cmd:"" group:"upkeep" help:"Put running servers under load, and print a report."`
 
-	Help       helpCmd       `cmd:"" group:"self" help:"Show what a command does and takes."`
-	Completion completionCmd `cmd:"" group:"self" help:"Print what makes a shell complete commands and flags."`
+	Help       helpCmd       `cmd:"" group:"self" help:"Describe a command and its flags."`
+	Completion completionCmd `cmd:"" group:"self" help:"Print the script that makes your shell complete commands and flags."`
 	Version    versionCmd    `cmd:"" group:"self" help:"Print the version."`
 }
 
 // groups are the headings under which help lists the commands.
 var groups = []kong.Group{
 	{Key: "serve", Title: "Serve:"},
-	{Key: "worlds", Title: "Worlds and what is in them:"},
-	{Key: "callers", Title: "Who may call:"},
+	{Key: "worlds", Title: "Worlds and their content:"},
+	{Key: "callers", Title: "Keys and tokens:"},
 	{Key: "operations", Title: "Any operation:"},
-	{Key: "upkeep", Title: "Keep, prove and move a store:"},
+	{Key: "upkeep", Title: "Back up, verify and move a store:"},
 	{Key: "self", Title: "The program:"},
 }
 
 // common holds the flags of every command that opens the data folder.
 type common struct {
 	Data     string `help:"Folder of the store." placeholder:"DIR"`
-	Database string `help:"PostgreSQL database in its place." placeholder:"postgres://…"`
+	Database string `help:"PostgreSQL database to use instead of the folder." placeholder:"postgres://…"`
 	Config   string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
 }
 
@@ -159,7 +159,7 @@ func run(args []string, out, errOut io.Writer) int {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(errOut, "loregate: stopped before it was done")
+		fmt.Fprintln(errOut, "loregate: interrupted")
 		return 130
 	default:
 		printError(errOut, err)

@@ -140,7 +140,7 @@ func TestHelpSpellings(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                        "serve --sample",
 		"--help":                  "exit status is 0",
-		"help":                    "Worlds and what is in them:",
+		"help":                    "Worlds and their content:",
 		"help world member":       "invite",
 		"world member add --help": "--player",
 		"help help":               "member add",
@@ -241,7 +241,7 @@ func TestOpsExplainsAnOperation(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"get-card": "did you mean get_card", "get_crd": "did you mean get_card",
-		"kard": "loregate ops lists all"} {
+		"kard": "loregate ops lists them"} {
 		if got := loregate(t, dir, "", "call", name); got.code != 1 || !strings.Contains(got.err, want) {
 			t.Errorf("call %s: exit %d: %s", name, got.code, got.err)
 		}

@@ -22,10 +22,10 @@ import (
 type opsCmd struct {
 	common
 	listing
-	Operation string `arg:"" optional:"" help:"The operation to explain: what it takes, and examples."`
+	Operation string `arg:"" optional:"" help:"The operation to describe, with its input and examples."`
 }
 
-var opsTable = table[*op.Operation]{"OPERATION ROLE EFFECT ROUTE WHAT", func(o *op.Operation) []string {
+var opsTable = table[*op.Operation]{"OPERATION ROLE EFFECT ROUTE TITLE", func(o *op.Operation) []string {
 	return []string{o.Name, minRoleOf(o), string(o.Effect), o.Route, o.Title}
 }}
 
@@ -70,9 +70,9 @@ func operationNamed(operations []*op.Operation, name string) (*op.Operation, err
 			near = append(near, o.Name)
 		}
 	}
-	e := fault.New(fault.NotFound, "there is no operation %q; loregate ops lists all", name)
+	e := fault.New(fault.NotFound, "there is no operation %q; loregate ops lists them", name)
 	if len(near) > 0 {
-		e = fault.New(fault.NotFound, "there is no operation %q; did you mean %s? loregate ops lists all", name,
+		e = fault.New(fault.NotFound, "there is no operation %q; did you mean %s? loregate ops lists them", name,
 			strings.Join(near[:min(3, len(near))], ", "))
 	}
 	return nil, e
@@ -95,7 +95,7 @@ func isNearMiss(a, b string) bool {
 
 // explainOperation prints how a person calls an operation from the command line.
 func explainOperation(out io.Writer, o *op.Operation) error {
-	fmt.Fprintf(out, "%s: %s\n\n%s\n\nLeast role %s, effect %s", o.Name, o.Title, o.Doc, minRoleOf(o), o.Effect)
+	fmt.Fprintf(out, "%s: %s\n\n%s\n\nLowest role %s, effect %s", o.Name, o.Title, o.Doc, minRoleOf(o), o.Effect)
 	if o.Route != "" {
 		fmt.Fprintf(out, ", %s", o.Route)
 	}
@@ -162,10 +162,10 @@ func describeOperations(operations []*op.Operation) []operationInfo {
 type callCmd struct {
 	common
 	Operation string `arg:"" help:"Operation, from loregate ops."`
-	Input     string `arg:"" optional:"" default:"{}" help:"Arguments as a JSON object; - reads them from standard input."`
-	Role      string `help:"Role to act in: user, gm or admin." enum:"user,gm,admin" default:"admin"`
-	World     string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
-	Key       string `help:"Idempotency key: the same key and input has no second effect." name:"idempotency-key" placeholder:"KEY"`
+	Input     string `arg:"" optional:"" default:"{}" help:"Input as a JSON object. - reads it from standard input."`
+	Role      string `help:"Role of the call: user, gm or admin." enum:"user,gm,admin" default:"admin"`
+	World     string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+	Key       string `help:"Idempotency key. Repeating the call with the same key has no second effect." name:"idempotency-key" placeholder:"KEY"`
 }
 
 func (c callCmd) Run(ctx context.Context, out io.Writer) error {

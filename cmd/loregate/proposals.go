@@ -19,17 +19,17 @@ import (
 
 type proposalsCmd struct {
 	List    proposalsListCmd    `cmd:"" help:"List proposals, latest first."`
-	Show    proposalsShowCmd    `cmd:"" help:"Show a proposal: what it would change, and every gate's verdict."`
-	Approve proposalsApproveCmd `cmd:"" help:"Accept a proposal that waits, exactly as it is shown."`
-	Reject  proposalsRejectCmd  `cmd:"" help:"Refuse a proposal that waits."`
+	Show    proposalsShowCmd    `cmd:"" help:"Show a proposal: its changes, and the verdict of every gate."`
+	Approve proposalsApproveCmd `cmd:"" help:"Accept a pending proposal, exactly as shown."`
+	Reject  proposalsRejectCmd  `cmd:"" help:"Reject a pending proposal."`
 
-	Standing proposalsStandingCmd `cmd:"" help:"Let proposals of a kind pass without being asked each time; end that."`
+	Standing proposalsStandingCmd `cmd:"" help:"Manage standing approvals: proposals of one kind that are accepted without asking you."`
 }
 
 // proposalsCommon holds the flags of all proposals commands.
 type proposalsCommon struct {
 	common
-	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default all." placeholder:"WORLD"`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: all worlds." placeholder:"WORLD"`
 }
 
 // callIn calls an operation in one world as the operator, who may approve proposals.
@@ -50,10 +50,10 @@ func (c proposalsCommon) callIn(ctx context.Context, a *app.App, world, operatio
 type proposalsListCmd struct {
 	proposalsCommon
 	listing
-	Status string `help:"Only those of a status: pending_review, accepted, rejected, withdrawn, outdated or expired." placeholder:"STATUS"`
-	Kind   string `help:"Only those of a kind." placeholder:"KIND"`
-	Limit  int    `help:"Most to list: 1 to 100." default:"50"`
-	Before string `help:"Only those before a proposal, to go on after a list." placeholder:"ID"`
+	Status string `help:"Only proposals with this status: pending_review, accepted, rejected, withdrawn, outdated or expired." placeholder:"STATUS"`
+	Kind   string `help:"Only proposals of this kind." placeholder:"KIND"`
+	Limit  int    `help:"Highest number of proposals to list, 1 to 100." default:"50"`
+	Before string `help:"Only proposals older than this one. Use it to continue a list." placeholder:"ID"`
 }
 
 func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
@@ -82,7 +82,7 @@ type proposalRow struct {
 	CreatedUtc                                            time.Time
 }
 
-var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED WHAT CHANGE", func(p proposalRow) []string {
+var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED SUMMARY CHANGE", func(p proposalRow) []string {
 	return []string{p.ProposalID, p.Kind, p.Status, p.Author, formatMinute(p.CreatedUtc), cellText(p.What),
 		cellText(p.Change)}
 }}
@@ -118,7 +118,7 @@ func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
 		return err
 	}
 	if list.Next != "" {
-		_, err := fmt.Fprintln(out, "There are more; go on with --before "+list.Next)
+		_, err := fmt.Fprintln(out, "There are more proposals; list them with --before "+list.Next)
 		return err
 	}
 	return nil
@@ -281,8 +281,8 @@ type proposalsApproveCmd struct {
 	proposalsCommon
 	listing
 	ID   string `arg:"" help:"Proposal."`
-	Hash string `help:"The expectedHash that show printed; default the one in force." placeholder:"HASH"`
-	Note string `help:"A word to the author."`
+	Hash string `help:"The expectedHash that show printed. Default: the current one." placeholder:"HASH"`
+	Note string `help:"Note to the author."`
 }
 
 func (p proposalsApproveCmd) Run(ctx context.Context, out io.Writer) error {
@@ -318,7 +318,7 @@ type proposalsRejectCmd struct {
 	proposalsCommon
 	listing
 	ID   string `arg:"" help:"Proposal."`
-	Note string `help:"Why, for the author."`
+	Note string `help:"The reason, for the author."`
 }
 
 func (p proposalsRejectCmd) Run(ctx context.Context, out io.Writer) error {
@@ -336,9 +336,9 @@ func (p proposalsRejectCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 type proposalsStandingCmd struct {
-	List standingListCmd `cmd:"" default:"1" help:"List the standing approvals in force."`
-	Give standingGiveCmd `cmd:"" help:"Let proposals of a kind pass, up to a number an hour."`
-	End  standingEndCmd  `cmd:"" help:"End all standing approvals of a world, or one."`
+	List standingListCmd `cmd:"" default:"1" help:"List the active standing approvals."`
+	Give standingGiveCmd `cmd:"" help:"Accept proposals of one kind without asking, up to a number per hour."`
+	End  standingEndCmd  `cmd:"" help:"End one standing approval, or all of a world."`
 }
 
 // standingRow is one standing approval of a list.
@@ -385,10 +385,10 @@ func (s standingListCmd) Run(ctx context.Context, out io.Writer) error {
 type standingGiveCmd struct {
 	proposalsCommon
 	listing
-	Kind      string `arg:"" enum:"canon_change,quest,world_event" help:"canon_change, quest or world_event."`
-	PerHour   int    `help:"Most that pass in an hour: 1 to 60." required:"" name:"per-hour"`
-	Operation string `help:"Of canon_change: the one write that passes, as update_card." placeholder:"NAME"`
-	Under     string `help:"Only changes of this card and of what lies below it." placeholder:"CARD"`
+	Kind      string `arg:"" enum:"canon_change,quest,world_event" help:"Kind of the proposals: canon_change, quest or world_event."`
+	PerHour   int    `help:"Highest number of proposals accepted per hour, 1 to 60." required:"" name:"per-hour"`
+	Operation string `help:"For canon_change: the only operation that is accepted, such as update_card." placeholder:"NAME"`
+	Under     string `help:"Only changes of this card and the cards below it." placeholder:"CARD"`
 }
 
 func (s standingGiveCmd) Run(ctx context.Context, out io.Writer) error {
@@ -405,7 +405,7 @@ func (s standingGiveCmd) Run(ctx context.Context, out io.Writer) error {
 type standingEndCmd struct {
 	proposalsCommon
 	listing
-	ID string `arg:"" optional:"" help:"The one to end; all of the world unless given."`
+	ID string `arg:"" optional:"" help:"The standing approval to end. Default: all of the world."`
 }
 
 func (s standingEndCmd) Run(ctx context.Context, out io.Writer) error {

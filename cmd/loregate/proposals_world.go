@@ -48,7 +48,7 @@ func (c proposalsCommon) callAnyWorld(ctx context.Context, a *app.App, operation
 func (c proposalsCommon) listAll(ctx context.Context, a *app.App, worlds []string, operation string,
 	input map[string]any) (json.RawMessage, error) {
 	if input["before"] != nil {
-		return nil, fault.BadField("before", "goes on with the list of one world; name it with --world")
+		return nil, fault.BadField("before", "continues the list of one world; name the world with --world")
 	}
 	rows := []map[string]any{}
 	for _, world := range worlds {

@@ -14,7 +14,7 @@ import (
 type serveCmd struct {
 	common
 	Addr   string `help:"Address to listen on (default 127.0.0.1:8420)." placeholder:"HOST:PORT"`
-	Sample bool   `help:"On an empty data folder, load the sample world and make a user, a gm and an admin key."`
+	Sample bool   `help:"If the data folder is empty, load the sample world and create a user key, a gm key and an admin key."`
 }
 
 func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
@@ -56,7 +56,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if cfg.Audit.DebugContent {
-		slog.Warn("audit.debug_content is on: logs may hold content")
+		slog.Warn("audit.debug_content is on: logs may contain content")
 	}
 	return a.Serve(ctx, listener, func(addr string) {
 		url := cfg.URL(addr)
@@ -64,7 +64,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 			made.Print(out, url)
 		} else if s.Sample {
 			fmt.Fprintln(os.Stderr,
-				"The data folder holds a world already; its keys were shown when they were made. Make more with: loregate key create")
+				"The data folder already contains a world. Its keys were shown when they were created; create new ones with: loregate key create")
 		}
 		fmt.Fprintf(os.Stderr, "Loregate serves %s (MCP at %s/mcp, REST at %s/api/mcp). Stop it with Ctrl-C.\n", url,
 			url, url)
@@ -73,12 +73,12 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 
 type mcpCmd struct {
 	common
-	Surface   []string `help:"Surfaces to offer, by name; default all." placeholder:"NAME,…"`
-	Role      string   `help:"Highest role of the client: user, gm or admin. It restricts; it proves nothing." enum:"user,gm,admin" default:"user"`
-	World     string   `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
-	Seat      string   `help:"Seat of a game of Alignment that the client reads, as g-…/p3; it gets nothing else." placeholder:"GAME/PLAYER"`
-	Remote    string   `help:"Serve another server: the URL of its /api/mcp." placeholder:"URL"`
-	APIKeyEnv string   `help:"Variable that holds the API key for --remote." placeholder:"VAR" name:"api-key-env"`
+	Surface   []string `help:"Surfaces to offer, by name. Default: all." placeholder:"NAME,…"`
+	Role      string   `help:"Highest role of the client: user, gm or admin. The client is not authenticated." enum:"user,gm,admin" default:"user"`
+	World     string   `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
+	Seat      string   `help:"Seat in a game of Alignment, such as g-…/p3. The client can read this seat and nothing else." placeholder:"GAME/PLAYER"`
+	Remote    string   `help:"Connect the client to another server, by the URL of its /api/mcp." placeholder:"URL"`
+	APIKeyEnv string   `help:"Environment variable that contains the API key for --remote." placeholder:"VAR" name:"api-key-env"`
 }
 
 func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {

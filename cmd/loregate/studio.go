@@ -21,21 +21,21 @@ import (
 )
 
 type studioCmd struct {
-	Plan   studioPlanCmd   `cmd:"" help:"Make a plan of a sentence, and print it as a plan file. Nothing of it is done."`
-	Run    studioRunCmd    `cmd:"" help:"Carry a plan file out."`
-	Check  studioCheckCmd  `cmd:"" help:"Check plan files: schemas, policy and, where the program is there, golden digests."`
-	Verify studioVerifyCmd `cmd:"" help:"Run a run again, on a copy, and compare."`
-	Stale  studioStaleCmd  `cmd:"" help:"List what was built from cards that have changed since."`
-	Undo   studioUndoCmd   `cmd:"" help:"Take a run back."`
+	Plan   studioPlanCmd   `cmd:"" help:"Make a plan from a sentence, and print it as a plan file. The plan is not run."`
+	Run    studioRunCmd    `cmd:"" help:"Run a plan file."`
+	Check  studioCheckCmd  `cmd:"" help:"Check plan files: schemas, policy and, if the authoring program is installed, golden digests."`
+	Verify studioVerifyCmd `cmd:"" help:"Repeat a run on a copy, and compare the results."`
+	Stale  studioStaleCmd  `cmd:"" help:"List artifacts that were built from cards that have changed since."`
+	Undo   studioUndoCmd   `cmd:"" help:"Undo a run."`
 	Runs   studioRunsCmd   `cmd:"" help:"List runs."`
-	Worker studioWorkerCmd `cmd:"" help:"Take runs from the queue and do them, where studio.workers leaves them to workers."`
-	Sweep  studioSweepCmd  `cmd:"" help:"Find kept content that no run and no target names any more, and take it away."`
+	Worker studioWorkerCmd `cmd:"" help:"Take runs from the queue and execute them. Needed if studio.workers leaves the runs to workers."`
+	Sweep  studioSweepCmd  `cmd:"" help:"Find stored files that no run and no target uses any more, and delete them."`
 }
 
 // studioCommon holds the flags of the studio commands that work in a world.
 type studioCommon struct {
 	common
-	World string `help:"World by slug or UUID; default the plan's, else LOREGATE_WORLD, else the only one." placeholder:"WORLD"`
+	World string `help:"World by slug or UUID. Default: the world of the plan, then LOREGATE_WORLD, then the only world." placeholder:"WORLD"`
 }
 
 // invoke calls an operation of the studio as the operator, and decodes its output.
@@ -71,9 +71,9 @@ func stepProgress() func(done, total float64, message string) {
 type studioPlanCmd struct {
 	studioCommon
 	listing
-	Intent string `arg:"" help:"What is wanted: \"build The Dry Anchor at dusk with ten barrels and export it to glb\"."`
-	Card   string `help:"The place that is meant, where the words do not name it." placeholder:"CARD"`
-	Seed   int64  `help:"What all chance follows from."`
+	Intent string `arg:"" help:"The sentence, such as \"build The Dry Anchor at dusk with ten barrels and export it to glb\"."`
+	Card   string `help:"The place to build, if the sentence does not name it." placeholder:"CARD"`
+	Seed   int64  `help:"Seed of the random numbers."`
 }
 
 // planAnswer is the part of plan_create's answer that the command prints.
@@ -119,9 +119,9 @@ func (v planAnswer) print(out io.Writer, world string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "# Proposed by", v.Source+". Nothing was done yet.")
+	fmt.Fprintln(out, "# Proposed by", v.Source+". Nothing was built yet.")
 	if v.Skipped != "" {
-		fmt.Fprintln(out, "# The model gave none:", strings.TrimSuffix(v.Skipped+": "+oneLine(v.Fault), ": "))
+		fmt.Fprintln(out, "# The model gave no plan:", strings.TrimSuffix(v.Skipped+": "+oneLine(v.Fault), ": "))
 	}
 	for _, list := range []struct {
 		what  string
@@ -132,7 +132,7 @@ func (v planAnswer) print(out io.Writer, world string) error {
 		}
 	}
 	if v.Valid {
-		fmt.Fprintf(out, "# Carry it out: loregate studio run %s%s\n", v.Plan.ID, worldFlag(world))
+		fmt.Fprintf(out, "# Run it with: loregate studio run %s%s\n", v.Plan.ID, worldFlag(world))
 	}
 	_, err = out.Write(file)
 	return err
@@ -149,9 +149,9 @@ func worldFlag(world string) string {
 
 type studioRunCmd struct {
 	studioCommon
-	File   string `arg:"" help:"Plan file, or the id of a plan that was made." placeholder:"FILE"`
-	DryRun bool   `help:"Rehearse, and change nothing."`
-	Yes    bool   `help:"Confirm what the plan destroys."`
+	File   string `arg:"" help:"Plan file, or the id of a stored plan." placeholder:"FILE"`
+	DryRun bool   `help:"Try the plan without changing anything."`
+	Yes    bool   `help:"Confirm that the plan may destroy objects."`
 	JSON   bool   `help:"Print the envelope as JSON."`
 }
 
@@ -204,7 +204,7 @@ func (w *studioCommon) ensureWorld(ctx context.Context, a *app.App) error {
 	}
 	made, err := a.LoadSample(ctx, progress("loading the sample world"))
 	if made != nil {
-		fmt.Fprintln(os.Stderr, "The data folder was empty; the sample world was loaded into it.")
+		fmt.Fprintln(os.Stderr, "The data folder was empty. The sample world was loaded into it.")
 	}
 	return err
 }
@@ -221,7 +221,7 @@ func (r studioRunCmd) print(out io.Writer, data string, e json.RawMessage) error
 		fmt.Fprintln(out, "warning:", w)
 	}
 	if v.DryRun {
-		fmt.Fprintf(out, "Dry run: %d names would be new, %d gone; the target is as it was (%s).\n", len(v.Diff.Added),
+		fmt.Fprintf(out, "Dry run: %d names would be added, %d removed; the target was not changed (%s).\n", len(v.Diff.Added),
 			len(v.Diff.Removed), clipHash(v.Diff.After))
 		return nil
 	}
@@ -262,7 +262,7 @@ func messageOf(err error) string {
 type studioCheckCmd struct {
 	studioCommon
 	Files  []string `arg:"" help:"Plan files."`
-	Update bool     `help:"Write the golden digests into the files."`
+	Update bool     `help:"Write the golden digests to the files."`
 }
 
 func (c studioCheckCmd) Run(ctx context.Context, out io.Writer) error {
@@ -277,7 +277,7 @@ func (c studioCheckCmd) Run(ctx context.Context, out io.Writer) error {
 			fmt.Fprintf(out, "%s: %s\n", file, said)
 		}
 		if bad > 0 {
-			return fmt.Errorf("%d of %d plans are not right", bad, len(c.Files))
+			return fmt.Errorf("%d of %d plans have errors; correct them and check again", bad, len(c.Files))
 		}
 		return nil
 	})
@@ -319,7 +319,7 @@ func (c studioCheckCmd) compareGolden(ctx context.Context, a *app.App, file stri
 	err := c.invoke(ctx, a, "plan_execute", map[string]any{"plan": p, "dry_run": true}, &v)
 	var known *fault.Error
 	if errors.As(err, &known) && known.Code == string(studio.Missing) && os.Getenv("REQUIRE_ENGINES") != "1" {
-		return "ok; its golden digest was not compared: " + known.Message, nil
+		return "ok; the golden digest was not compared: " + known.Message, nil
 	}
 	if err != nil {
 		return "", err
@@ -332,9 +332,9 @@ func (c studioCheckCmd) compareGolden(ctx context.Context, a *app.App, file stri
 	case !ok:
 		return "ok; there is no golden digest for " + program, nil
 	case want != v.Diff.Would:
-		return "", fmt.Errorf("the golden digest for %s moved: it is %s, the plan says %s; look at what changed, then run check --update", program, v.Diff.Would, want)
+		return "", fmt.Errorf("the digest for %s is %s, but the plan has %s; if the change is intended, run check --update", program, v.Diff.Would, want)
 	}
-	return "ok, and its digest is the golden one for " + program, nil
+	return "ok; the digest is the golden one for " + program, nil
 }
 
 // writeGolden replaces the golden digests of a plan file, which are its last part.
@@ -350,7 +350,7 @@ func writeGolden(file, program, digest string) error {
 
 type studioVerifyCmd struct {
 	studioCommon
-	RunID string `arg:"" name:"run" help:"Run to run again."`
+	RunID string `arg:"" name:"run" help:"Id of the run to repeat."`
 }
 
 func (v studioVerifyCmd) Run(ctx context.Context, out io.Writer) error {
@@ -363,9 +363,9 @@ func (v studioVerifyCmd) Run(ctx context.Context, out io.Writer) error {
 			fmt.Fprintf(out, "%s\n  was %s\n  is  %s\n", d.What, d.Was, d.Is)
 		}
 		if !verdict.Same {
-			return fmt.Errorf("%d of %d differ", len(verdict.Differences), verdict.Compared)
+			return fmt.Errorf("%d of %d results differ", len(verdict.Differences), verdict.Compared)
 		}
-		_, err := fmt.Fprintf(out, "The same again: %d results, digests and artifacts agree.\n", verdict.Compared)
+		_, err := fmt.Fprintf(out, "Identical: %d results, digests and artifacts are equal.\n", verdict.Compared)
 		return err
 	})
 }
@@ -383,7 +383,7 @@ func (s studioStaleCmd) Run(ctx context.Context, out io.Writer) error {
 		for _, x := range list.Stale {
 			now := fmt.Sprintf("is at version %d", x.Is)
 			if x.Is == 0 {
-				now = "is gone or out of sight"
+				now = "is deleted or hidden"
 			}
 			fmt.Fprintf(out, "%s: built from version %d of %q, which %s\n", x.Run, x.Was, x.Card, now)
 			for _, name := range x.Artifacts {
@@ -399,7 +399,7 @@ func (s studioStaleCmd) Run(ctx context.Context, out io.Writer) error {
 
 type studioUndoCmd struct {
 	studioCommon
-	RunID string `arg:"" name:"run" help:"Run to take back."`
+	RunID string `arg:"" name:"run" help:"Id of the run to undo."`
 }
 
 func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
@@ -408,7 +408,7 @@ func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
 		if err := u.invoke(ctx, a, "undo_run", map[string]any{"run_id": u.RunID}, &e); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "Taken back by run %s.\n", e.RunID)
+		_, err := fmt.Fprintf(out, "Undone by run %s.\n", e.RunID)
 		return err
 	})
 }
@@ -416,7 +416,7 @@ func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
 type studioRunsCmd struct {
 	studioCommon
 	listing
-	Limit int `help:"Most runs." default:"20"`
+	Limit int `help:"Highest number of runs." default:"20"`
 }
 
 func (r studioRunsCmd) Run(ctx context.Context, out io.Writer) error {

@@ -11,8 +11,8 @@ import (
 
 type studioSweepCmd struct {
 	common
-	Unused time.Duration `help:"Leave alone what was asked for within this time." default:"24h"`
-	Delete bool          `help:"Take it away. Without this it is only listed."`
+	Unused time.Duration `help:"Keep files that were used within this duration." default:"24h"`
+	Delete bool          `help:"Delete the files. Without this flag they are only listed."`
 }
 
 // minUnused leaves runs on other machines time to record the files that they keep.
@@ -20,7 +20,7 @@ const minUnused = time.Hour
 
 func (s studioSweepCmd) Run(ctx context.Context, out io.Writer) error {
 	if s.Unused < minUnused {
-		return fmt.Errorf("unused: %s is too short; use at least %s", s.Unused, minUnused)
+		return fmt.Errorf("unused: %s is too short; give at least %s", s.Unused, minUnused)
 	}
 	return s.withApp(ctx, func(a *app.App) error {
 		swept, err := a.Studio.Sweep(ctx, s.Unused, !s.Delete)
@@ -30,11 +30,11 @@ func (s studioSweepCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		did := "could be taken away: repeat with --delete"
+		did := "can be deleted; repeat with --delete"
 		if s.Delete {
 			did = "were taken away"
 		}
-		_, err = fmt.Fprintf(out, "%d files of %d bytes that nothing names %s.\n", len(swept.Files), swept.Bytes, did)
+		_, err = fmt.Fprintf(out, "%d unused files of %d bytes %s.\n", len(swept.Files), swept.Bytes, did)
 		return err
 	})
 }

@@ -48,7 +48,7 @@ func TestStudioPlan(t *testing.T) {
 		good   bool
 	}{
 		{"build an inn with ten barrels at dusk and render it",
-			[]string{"# Proposed by rules.", "# Carry it out: loregate studio run ", "style: dusk", "# assumed: "}, true},
+			[]string{"# Proposed by rules.", "# Run it with: loregate studio run ", "style: dusk", "# assumed: "}, true},
 		{"hello there", []string{"# question: What shall be done?"}, false},
 	} {
 		var out, errOut bytes.Buffer

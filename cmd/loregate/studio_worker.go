@@ -14,8 +14,8 @@ import (
 
 type studioWorkerCmd struct {
 	common
-	Target []string      `help:"Kinds of targets to do runs on; default all that are set up." placeholder:"KIND"`
-	Lease  time.Duration `help:"After how long another worker takes over from one that died." default:"15s"`
+	Target []string      `help:"Kinds of targets whose runs to execute. Default: all configured kinds." placeholder:"KIND"`
+	Lease  time.Duration `help:"Time after which another worker takes over the run of a worker that died." default:"15s"`
 }
 
 // minLease leaves a worker time to renew its lease if the store is slow.
@@ -23,7 +23,7 @@ const minLease = 2 * time.Second
 
 func (w studioWorkerCmd) Run(ctx context.Context) error {
 	if w.Lease < minLease {
-		return fmt.Errorf("lease: %s is too short; use at least %s", w.Lease, minLease)
+		return fmt.Errorf("lease: %s is too short; give at least %s", w.Lease, minLease)
 	}
 	return w.withApp(ctx, func(a *app.App) error {
 		kinds := a.Studio.Kinds()
@@ -35,7 +35,7 @@ func (w studioWorkerCmd) Run(ctx context.Context) error {
 		if len(w.Target) > 0 {
 			kinds = w.Target
 		}
-		fmt.Fprintln(os.Stderr, "Loregate takes runs for", strings.Join(kinds, ", "))
+		fmt.Fprintln(os.Stderr, "Loregate executes runs for", strings.Join(kinds, ", "))
 		return a.Work(ctx, studio.Worker{Kinds: kinds, Lease: w.Lease})
 	})
 }

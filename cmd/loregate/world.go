@@ -19,12 +19,12 @@ import (
 )
 
 type worldCmd struct {
-	Create    worldCreateCmd    `cmd:"" help:"Make a world."`
+	Create    worldCreateCmd    `cmd:"" help:"Create a world."`
 	List      worldListCmd      `cmd:"" help:"List worlds."`
 	Configure worldConfigureCmd `cmd:"" help:"Change a world's title and settings."`
-	Member    memberCmd         `cmd:"" help:"Manage members."`
-	Fork      worldForkCmd      `cmd:"" help:"Make a world that begins as another stands now."`
-	Reset     worldResetCmd     `cmd:"" help:"Bring a playthrough back to what it was made from."`
+	Member    memberCmd         `cmd:"" help:"Manage the members of a world."`
+	Fork      worldForkCmd      `cmd:"" help:"Create a world as a copy of another."`
+	Reset     worldResetCmd     `cmd:"" help:"Reset a playthrough to the state in which it was created."`
 }
 
 type worldCreateCmd struct {
@@ -80,19 +80,19 @@ type worldConfigureCmd struct {
 	common
 	World       string   `arg:"" help:"World by slug or UUID."`
 	Title       *string  `help:"Title for people."`
-	Description *string  `help:"What the world is, for instructions to clients."`
-	GMParts     []string `help:"Name parts that make a card GM; default gm and ai." name:"gm-parts"`
-	BatchRole   *string  `help:"Least role for batches: user, gm or admin."`
+	Description *string  `help:"Description of the world, for the instructions to clients."`
+	GMParts     []string `help:"Name parts that make a card visible to game masters only. Default: gm and ai." name:"gm-parts"`
+	BatchRole   *string  `help:"Lowest role that may send batches: user, gm or admin."`
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
-	Language    string   `help:"Language that the world is written in, by its code, one of ${languages}; a search of the lore finds the forms of its words." enum:",${languages}" default:"" placeholder:"CODE"`
-	ClockRate   string   `help:"World time that passes in a unit of real time: 1, or 0 for a clock that a GM advances by hand." name:"clock-rate" placeholder:"NUMBER"`
-	Safety      string   `help:"What texts may hold: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
-	Unproven    []string `help:"Kinds that agents may propose without the contextRef of what they read: ambience, npc_dialogue, player_action; or none, the default: then such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`
+	Language    string   `help:"Language of the world, by its code, one of ${languages}. A search of the lore then finds all forms of a word." enum:",${languages}" default:"" placeholder:"CODE"`
+	ClockRate   string   `help:"Speed of world time relative to real time: 1, or 0 for a clock that a game master advances." name:"clock-rate" placeholder:"NUMBER"`
+	Safety      string   `help:"Safety profile of texts: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
+	Unproven    []string `help:"Kinds of proposals that agents may make without a contextRef: ambience, npc_dialogue, player_action. With none, the default, such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`
 }
 
 func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 	if _, ok := world.ParseRate(w.ClockRate); w.ClockRate != "" && !ok {
-		return fault.BadField("clock-rate", "is a number from 0 to 8760, such as 1")
+		return fault.BadField("clock-rate", "must be a number from 0 to 8760, such as 1")
 	}
 	return w.withApp(ctx, func(a *app.App) error {
 		return a.ConfigureWorld(ctx, w.World, func(title *string, s *canon.Settings) {
@@ -127,7 +127,7 @@ func set(at *string, to *string) {
 
 type worldForkCmd struct {
 	common
-	Source string `arg:"" help:"World to begin from."`
+	Source string `arg:"" help:"World to copy."`
 	Slug   string `arg:"" help:"Short name of the new world."`
 	Title  string `help:"Title for people."`
 }
@@ -145,16 +145,16 @@ func (w worldForkCmd) Run(ctx context.Context, out io.Writer) error {
 
 type memberCmd struct {
 	Add    memberAddCmd    `cmd:"" help:"Give a subject a role in a world."`
-	Remove memberRemoveCmd `cmd:"" help:"Take a subject's role away."`
-	List   memberListCmd   `cmd:"" help:"List a world's members."`
-	Invite memberInviteCmd `cmd:"" help:"Make an invitation; its code is shown once."`
+	Remove memberRemoveCmd `cmd:"" help:"Remove a subject from a world."`
+	List   memberListCmd   `cmd:"" help:"List the members of a world."`
+	Invite memberInviteCmd `cmd:"" help:"Create an invitation. Its code is shown only once."`
 	Accept memberAcceptCmd `cmd:"" help:"Accept an invitation for a subject."`
 }
 
 type memberAddCmd struct {
 	common
 	World   string `arg:"" help:"World by slug or UUID."`
-	Subject string `arg:"" help:"Who: letters, digits and . - _ @"`
+	Subject string `arg:"" help:"Subject: letters, digits and . - _ @"`
 	Role    string `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
 	Player  string `help:"Player card that the subject is bound to." placeholder:"CARD"`
 }
@@ -169,7 +169,7 @@ func (m memberAddCmd) Run(ctx context.Context, _ io.Writer) error {
 type memberRemoveCmd struct {
 	common
 	World   string `arg:"" help:"World by slug or UUID."`
-	Subject string `arg:"" help:"Who loses it."`
+	Subject string `arg:"" help:"Subject to remove."`
 }
 
 func (m memberRemoveCmd) Run(ctx context.Context, _ io.Writer) error {
@@ -213,7 +213,7 @@ type memberInviteCmd struct {
 	common
 	World   string        `arg:"" help:"World by slug or UUID."`
 	Role    string        `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
-	Expires time.Duration `help:"How long the code is good." default:"168h"`
+	Expires time.Duration `help:"Time until the code expires." default:"168h"`
 }
 
 func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
@@ -231,7 +231,7 @@ func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
 type memberAcceptCmd struct {
 	common
 	Code    string `arg:"" help:"The code that member invite printed."`
-	Subject string `arg:"" help:"Who accepts: letters, digits and . - _ @"`
+	Subject string `arg:"" help:"Subject that accepts: letters, digits and . - _ @"`
 }
 
 func (m memberAcceptCmd) Run(ctx context.Context, _ io.Writer) error {
@@ -242,26 +242,26 @@ func (m memberAcceptCmd) Run(ctx context.Context, _ io.Writer) error {
 }
 
 type keyCmd struct {
-	Create keyCreateCmd `cmd:"" help:"Make an API key; it is shown once."`
+	Create keyCreateCmd `cmd:"" help:"Create an API key. It is shown only once."`
 	List   keyListCmd   `cmd:"" help:"List API keys."`
-	Tokens keyTokensCmd `cmd:"" help:"List the tokens that players and seats of games play with."`
-	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key, with its tokens, the play tokens made with it, and open streams; or one play token."`
+	Tokens keyTokensCmd `cmd:"" help:"List the tokens of players and of seats in games."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key with its tokens, the play tokens made with it and its open streams; or revoke one play token."`
 }
 
 type keyCreateCmd struct {
 	common
-	Name      string        `arg:"" help:"What the key is for, for people."`
-	Subject   string        `help:"Who it speaks for; default the name, with - for spaces." placeholder:"WHO"`
-	Actor     string        `help:"person or ai." enum:"person,ai" default:"ai"`
+	Name      string        `arg:"" help:"Name of the key, for people."`
+	Subject   string        `help:"Subject that the key acts for. Default: the name, with - for spaces." placeholder:"SUBJECT"`
+	Actor     string        `help:"Actor of the calls: person or ai." enum:"person,ai" default:"ai"`
 	Role      string        `help:"Highest role: user, gm or admin." enum:"user,gm,admin" default:"user"`
-	World     []string      `env:"LOREGATE_WORLD" help:"Worlds it opens, by slug or UUID; default the only one." placeholder:"WORLD"`
-	Surface   []string      `help:"Surfaces it opens, as archive; default all." placeholder:"NAME"`
-	Operation []string      `help:"Operations it opens, from loregate ops; default all." placeholder:"NAME"`
-	RateClass string        `help:"Limits profile." placeholder:"NAME"`
-	Expires   time.Duration `help:"How long it is good, as 720h; default for ever." placeholder:"DURATION"`
-	Advisory  bool          `help:"Its writes become proposals."`
-	Approve   bool          `help:"It may decide on proposals. Persons only."`
-	Operator  bool          `help:"It may act on the whole instance. Persons only."`
+	World     []string      `env:"LOREGATE_WORLD" help:"Worlds that the key opens, by slug or UUID. Default: the only world." placeholder:"WORLD"`
+	Surface   []string      `help:"Surfaces that the key opens, such as archive. Default: all." placeholder:"NAME"`
+	Operation []string      `help:"Operations that the key opens, from loregate ops. Default: all." placeholder:"NAME"`
+	RateClass string        `help:"Profile of rate limits." placeholder:"NAME"`
+	Expires   time.Duration `help:"Expire the key after this duration, for example 720h. Default: never." placeholder:"DURATION"`
+	Advisory  bool          `help:"Turn all writes with this key into proposals."`
+	Approve   bool          `help:"Allow the key to decide on proposals. Only for persons."`
+	Operator  bool          `help:"Allow the key to act on the whole instance. Only for persons."`
 }
 
 func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
@@ -304,7 +304,7 @@ type keyRow struct {
 	State string   `json:"state"`
 }
 
-var keyTable = table[keyRow]{"ID NAME SUBJECT ACTOR ROLE WORLDS BESIDES STATE", func(k keyRow) []string {
+var keyTable = table[keyRow]{"ID NAME SUBJECT ACTOR ROLE WORLDS EXTRAS STATE", func(k keyRow) []string {
 	return []string{k.ID, k.Name, string(k.Subject), string(k.Actor), k.MaxRole.String(),
 		cmp.Or(strings.Join(k.Slugs, ","), "-"), cmp.Or(strings.Join(k.describeExtras(), ", "), "-"), k.State}
 }}
@@ -388,7 +388,7 @@ func (k keyTokensCmd) Run(ctx context.Context, out io.Writer) error {
 
 type keyRevokeCmd struct {
 	common
-	ID string `arg:"" help:"Id of the key, from key list, or of a play token, from key tokens."`
+	ID string `arg:"" help:"Id of the key, from key list, or id of a play token, from key tokens."`
 }
 
 func (k keyRevokeCmd) Run(ctx context.Context) error {
@@ -396,7 +396,7 @@ func (k keyRevokeCmd) Run(ctx context.Context) error {
 }
 
 type signingCmd struct {
-	Rotate signingRotateCmd `cmd:"" help:"Sign with a new key; the old one verifies until its last token has expired."`
+	Rotate signingRotateCmd `cmd:"" help:"Sign with a new key. The old key verifies tokens until the last of them has expired."`
 }
 
 type signingRotateCmd struct{ common }
