@@ -44,7 +44,7 @@ func (a *App) resolveWorld(ctx context.Context, name string) (access.WorldID, er
 	}
 	switch len(all) {
 	case 0:
-		return access.WorldID{}, fault.New(fault.NotFound, "there is no world yet; make one with: loregate world create NAME")
+		return access.WorldID{}, fault.New(fault.NotFound, "there is no world yet; create one with: loregate world create NAME")
 	case 1:
 		return all[0].ID, nil
 	}
@@ -53,7 +53,7 @@ func (a *App) resolveWorld(ctx context.Context, name string) (access.WorldID, er
 		slugs = append(slugs, w.Slug)
 	}
 	return access.WorldID{},
-		fault.BadField("world", "there are several; name one of %s, with --world or in LOREGATE_WORLD",
+		fault.BadField("world", "there are several worlds; name one of %s, with --world or in LOREGATE_WORLD",
 			strings.Join(slugs, ", "))
 }
 
@@ -114,7 +114,7 @@ func (a *App) sweepForks(ctx context.Context) (stop func()) {
 		for {
 			left, err := a.Canon.SweepForks(ctx)
 			if err != nil && ctx.Err() == nil {
-				a.logger.Error("an unfinished fork cannot be discarded; trying again", "error", err)
+				a.logger.Error("an unfinished fork could not be discarded; it is tried again later", "error", err)
 			}
 			if left == 0 && err == nil || !wait.For(ctx, time.Minute) {
 				return
@@ -274,9 +274,9 @@ func (a *App) rebuildStale(ctx context.Context) error {
 	}
 	return a.runAsOperator(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
 		for _, w := range list {
-			a.logger.Info("the store was upgraded: making the tables of a world again from its stream", "world", w)
+			a.logger.Info("the store was upgraded: rebuilding the tables of a world from its stream", "world", w)
 			if _, err := a.Canon.Rebuild(ctx, g, w, canon.KeepRebuilt); err != nil {
-				a.logger.Error("the tables could not be made again; former names stay hidden until loregate rebuild --repair succeeds", "world", w, "error", err)
+				a.logger.Error("the tables could not be rebuilt; former names stay hidden until loregate rebuild --repair succeeds", "world", w, "error", err)
 			}
 		}
 		return nil
@@ -291,7 +291,7 @@ func (a *App) requireSoundStore(ctx context.Context) error {
 		return err
 	}
 	if len(faults) > 0 {
-		return fault.New(fault.Unavailable, "the store is damaged (%s), which a rebuild does not mend: %s", faults[0],
+		return fault.New(fault.Unavailable, "the store is damaged (%s), and a rebuild cannot repair that: %s", faults[0],
 			repairAdvice(a.Config))
 	}
 	_, err = canon.VerifyStreams(ctx, a.store)
@@ -308,13 +308,13 @@ func (a *App) Verify(ctx context.Context) (report string, err error) {
 	err = a.runAsOperator(ctx, access.WorldID{}, "audit_verify", access.Read, func(g access.Grant) error {
 		streams, err := a.Canon.Verify(ctx, g)
 		for _, s := range streams {
-			fmt.Fprintf(&b, "%s: %d commits, whole\n", s.Stream, s.Commits)
+			fmt.Fprintf(&b, "%s: %d commits, chain intact\n", s.Stream, s.Commits)
 		}
 		if err != nil {
 			return err
 		}
 		v, err := access.VerifySegments(ctx, a.store)
-		fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, whole\n", v.Records, v.Segments, v.Processes)
+		fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, chains intact\n", v.Records, v.Segments, v.Processes)
 		return err
 	})
 	return b.String(), err
@@ -330,7 +330,7 @@ func (a *App) AccessTail(ctx context.Context, o access.TailOptions) iter.Seq2[ac
 // hexadecimal.
 func (a *App) Backup(ctx context.Context, path string) (sum string, err error) {
 	if _, err := os.Lstat(path); err == nil {
-		return "", fault.New(fault.Conflict, "%s is there already; name a file that is not", path)
+		return "", fault.New(fault.Conflict, "%s already exists; name a new file", path)
 	}
 	err = a.runAsOperator(ctx, access.WorldID{}, "create_backup", access.Read, func(access.Grant) error {
 		if err := a.store.Backup(ctx, path); err != nil {

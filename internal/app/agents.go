@@ -36,10 +36,10 @@ func (a *App) Settle(ctx context.Context) error { return a.usage.Flush(ctx) }
 
 // Budgets are the limits on tokens spent on models.
 type Budgets struct {
-	SoftHour int `yaml:"soft_hour" doc:"Tokens of one purpose in a world an hour, from which on there is one warning. 0: none."`
-	HardHour int `yaml:"hard_hour" doc:"Tokens of one purpose in a world an hour, beyond which models are not asked. 0: no bound."`
-	SoftDay  int `yaml:"soft_day" doc:"As soft_hour, for a day."`
-	HardDay  int `yaml:"hard_day" doc:"As hard_hour, for a day."`
+	SoftHour int `yaml:"soft_hour" doc:"Tokens per hour for one purpose in a world, above which one warning is logged. 0: no warning."`
+	HardHour int `yaml:"hard_hour" doc:"Tokens per hour for one purpose in a world, above which models are not called. 0: no limit."`
+	SoftDay  int `yaml:"soft_day" doc:"As soft_hour, per day."`
+	HardDay  int `yaml:"hard_day" doc:"As hard_hour, per day."`
 }
 
 func (b Budgets) byPurpose() map[string]usage.Budget {
@@ -145,7 +145,7 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (st
 
 // Agents configures the work that agents do without being asked.
 type Agents struct {
-	Ambience bool `yaml:"ambience" doc:"Give places an ambient layer when they change and have none, as agent ambience does when asked."`
+	Ambience bool `yaml:"ambience" doc:"Propose an ambient layer for each changed place that has none, as the command agent ambience does for one place."`
 }
 
 // agentHandlers returns the event handlers of the agents.
@@ -167,7 +167,7 @@ func (a *App) onChangedPlace(ctx context.Context, g access.Grant, e canon.Stored
 		return nil // the place was deleted or hidden meanwhile
 	}
 	if err == nil && done.Rejection != nil && done.Rejection.Retryable {
-		err = fault.New(fault.Unavailable, "the gates were shut: %s", done.Rejection.Code)
+		err = fault.New(fault.Unavailable, "the gates refused it: %s", done.Rejection.Code)
 	}
 	return err
 }

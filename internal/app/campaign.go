@@ -69,7 +69,7 @@ func (s *Sample) printCampaign(w io.Writer, url string) {
 	if len(s.Campaign) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "Beside it lies the campaign \"The Ninth Train\" (%s), with keys of its own:\n\n", SampleCampaign)
+	fmt.Fprintf(w, "The campaign \"The Ninth Train\" (%s) is loaded too, with its own keys:\n\n", SampleCampaign)
 	for i, k := range s.Campaign {
 		fmt.Fprintf(w, "  %-6s %s  (%s)\n", sampleSeats[i].name, k.Secret, sampleSeats[i].subject)
 	}

@@ -22,18 +22,18 @@ import (
 type Config struct {
 	Addr        string    `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
-	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database in place of the store in data, which several processes may share: postgres://user@host:5432/name. Its password belongs in LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not in a command line."`
+	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database that replaces the store in data, and that several processes can share: postgres://user@host:5432/name. Put its password into LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not on a command line."`
 	Pool        Pool      `yaml:"pool"`
-	Memory      int       `yaml:"memory" default:"224" doc:"Memory that the process should keep within, in MiB, not counting its own code: at least 64. Three eighths are page caches of the store in data, the rest bounds the heap, softly: it grows where more lives. GOMEMLIMIT, where it is set, bounds the heap in its place."`
-	PublicURL   string    `yaml:"public_url" doc:"Where clients reach the server, when that is not addr: https://lore.example. It stands in metadata and links."`
-	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front ends TLS. Without it or tls, serve refuses an address that others can reach. X-Forwarded-For of the proxy is then believed."`
+	Memory      int       `yaml:"memory" default:"224" doc:"Memory limit of the process in MiB, without its own code; at least 64. Three eighths are page caches of the store in data. The rest is a soft limit of the heap, which grows beyond it if necessary. If GOMEMLIMIT is set, it limits the heap instead."`
+	PublicURL   string    `yaml:"public_url" doc:"Address at which clients reach the server, if it is not addr: https://lore.example. It is used in metadata and links."`
+	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front of the server terminates TLS. X-Forwarded-For of the proxy is then trusted. Without behind_proxy or tls, serve refuses an address that other machines can reach."`
 	TLS         TLS       `yaml:"tls"`
-	Hosts       []string  `yaml:"allowed_hosts" doc:"Host names that requests may name, besides addr, public_url and the loopback names."`
-	Origins     []string  `yaml:"allowed_origins" doc:"Web origins whose pages may call the server, as https://host."`
-	AllowFrom   []string  `yaml:"allow_from" doc:"Address ranges that may use the API, as 10.0.0.0/8. Empty: all."`
-	KeyAsBearer string    `yaml:"allow_key_as_bearer" default:"auto" doc:"Whether an API key is taken as bearer token, on /mcp and /api: yes, no, or auto, which is yes on loopback without a proxy in front."`
+	Hosts       []string  `yaml:"allowed_hosts" doc:"Host names that requests may use, in addition to addr, public_url and the loopback names."`
+	Origins     []string  `yaml:"allowed_origins" doc:"Web origins whose pages may call the server, such as https://host."`
+	AllowFrom   []string  `yaml:"allow_from" doc:"Address ranges that may use the API, such as 10.0.0.0/8. Empty: all."`
+	KeyAsBearer string    `yaml:"allow_key_as_bearer" default:"auto" doc:"Accept an API key as bearer token on /mcp and /api: yes, no, or auto, which means yes on loopback without a proxy."`
 	Token       Token     `yaml:"token"`
-	Issuers     Issuers   `yaml:"issuers" doc:"Outside issuers whose tokens are taken too: Entra ID, Auth0, Keycloak and the like. A list, see below."`
+	Issuers     Issuers   `yaml:"issuers" doc:"Outside issuers whose tokens are accepted too, such as Entra ID, Auth0 and Keycloak. A list; see below."`
 	Limits      Limits    `yaml:"limits"`
 	Drain       Drain     `yaml:"drain"`
 	Audit       Audit     `yaml:"audit"`
@@ -66,28 +66,28 @@ type TLS struct {
 type Token struct {
 	Issuer   string        `yaml:"issuer" default:"loregate" doc:"The iss claim of tokens, and the only one accepted."`
 	Audience string        `yaml:"audience" doc:"The aud claim of tokens. Default: public_url, or loregate."`
-	Life     time.Duration `yaml:"life" default:"30m" doc:"How long a token is good: 15m to 60m."`
+	Life     time.Duration `yaml:"life" default:"30m" doc:"Lifetime of a token, 15m to 60m."`
 }
 
 // Limits are the rate limits of a caller; 0 keeps the default, -1 means no limit.
 type Limits struct {
-	Calls       int `yaml:"calls" default:"60" doc:"Tool and REST calls a minute."`
+	Calls       int `yaml:"calls" default:"60" doc:"Tool and REST calls per minute."`
 	CallsBurst  int `yaml:"calls_burst" default:"10" doc:"Tool and REST calls within one second."`
-	Resources   int `yaml:"resources" default:"100" doc:"Resource reads a minute."`
-	Lists       int `yaml:"lists" default:"300" doc:"First pages of lists a minute: resources, templates, prompts."`
-	ListPages   int `yaml:"list_pages" default:"600" doc:"Further pages of any list a minute."`
-	ToolLists   int `yaml:"tool_lists" default:"300" doc:"First pages of the list of tools a minute, counted by themselves so that no other list takes a client's tools."`
-	Writes      int `yaml:"writes" default:"20" doc:"Writes a minute."`
-	Commands    int `yaml:"commands" default:"120" doc:"Commands of players a minute; what a player does has limits of its own."`
-	Auth        int `yaml:"auth" default:"10" doc:"Token requests a minute for each key, and wrong keys and tokens a minute for each address."`
-	Connections int `yaml:"connections" default:"4096" doc:"Connections open at once, of all callers together; one more is answered 503. 0 keeps the default, -1 means none."`
-	PerAddress  int `yaml:"connections_per_address" doc:"Connections open at once from one address (for IPv6 its /64), and requests and streams under way from it. Behind a proxy those of the address that it names. Default: an eighth of limits.connections, at least 16; -1 means none."`
+	Resources   int `yaml:"resources" default:"100" doc:"Resource reads per minute."`
+	Lists       int `yaml:"lists" default:"300" doc:"First pages of lists per minute: resources, templates, prompts."`
+	ListPages   int `yaml:"list_pages" default:"600" doc:"Further pages of any list per minute."`
+	ToolLists   int `yaml:"tool_lists" default:"300" doc:"First pages of the list of tools per minute. They have their own limit, so that other lists cannot use it up."`
+	Writes      int `yaml:"writes" default:"20" doc:"Writes per minute."`
+	Commands    int `yaml:"commands" default:"120" doc:"Commands of players per minute. Each player's actions have further limits."`
+	Auth        int `yaml:"auth" default:"10" doc:"Token requests per minute for each key, and wrong keys and tokens per minute for each address."`
+	Connections int `yaml:"connections" default:"4096" doc:"Open connections of all callers together; further ones are answered with 503. 0: the default. -1: no limit."`
+	PerAddress  int `yaml:"connections_per_address" doc:"Open connections from one address (for IPv6 its /64), and concurrent requests and streams from it. Behind a proxy, the address is the one that the proxy names. Default: an eighth of limits.connections, at least 16. -1: no limit."`
 }
 
 // Audit configures the buffer of access records, and content in logs.
 type Audit struct {
-	Buffer       int  `yaml:"buffer" default:"16384" doc:"Access records that may wait to become durable; when full, calls are refused."`
-	DebugContent bool `yaml:"debug_content" doc:"Log attributes that may hold content. For hunting a fault only; start-up warns."`
+	Buffer       int  `yaml:"buffer" default:"16384" doc:"Access records that may wait until they are durable. If the buffer is full, calls are refused."`
+	DebugContent bool `yaml:"debug_content" doc:"Log attributes that may contain content. Use it only to find a fault; a warning is logged at the start."`
 }
 
 // Log holds the level and format of the process's log.
@@ -98,18 +98,18 @@ type Log struct {
 
 // Tracing holds the collector of traces and the share of calls that are traced.
 type Tracing struct {
-	Endpoint string  `yaml:"endpoint" doc:"URL of an OTLP/HTTP collector, as http://127.0.0.1:4318. Empty: no traces."`
+	Endpoint string  `yaml:"endpoint" doc:"URL of an OTLP/HTTP collector, such as http://127.0.0.1:4318. Empty: no traces."`
 	Sample   float64 `yaml:"sample" default:"1" doc:"Share of calls that are traced, 0 to 1."`
 }
 
 // Metrics controls access to /metrics.
 type Metrics struct {
-	Public bool `yaml:"public" doc:"Serve /metrics to everyone who reaches the server, not only to loopback and operators."`
+	Public bool `yaml:"public" doc:"Serve /metrics to every address, not only to loopback and operators."`
 }
 
 // Import holds the settings for importing vaults.
 type Import struct {
-	GMFolders []string `yaml:"gm_folders" doc:"Folders of a Markdown vault whose notes are for the GM, by name at any depth or by path, besides those that look secret (loregate import --explain). One that is not there stops the import."`
+	GMFolders []string `yaml:"gm_folders" doc:"Folders of a Markdown vault whose notes are only for the GM, by name at any depth or by path, in addition to those that look secret (loregate import --explain). If a folder does not exist, the import stops."`
 }
 
 // Default is another default of the setting at Path, for one way to start the server.
@@ -153,32 +153,32 @@ func LoadConfig(file string, environ []string, defaults ...Default) (Config, err
 // Check returns an error for the first setting with an invalid value.
 func (c Config) Check() error {
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
-		return fmt.Errorf("addr: %q is not host:port; use 127.0.0.1:8420", c.Addr)
+		return fmt.Errorf("addr: %q does not have the form host:port; write it as 127.0.0.1:8420", c.Addr)
 	}
 	if c.Database != "" && !isDatabase(c.Database) {
 		return fmt.Errorf("database: write postgres://user@host:5432/name")
 	}
 	if c.Token.Life < 15*time.Minute || c.Token.Life > time.Hour {
-		return fmt.Errorf("token.life: %s is not between 15m and 60m", c.Token.Life)
+		return fmt.Errorf("token.life: %s is not between 15m and 60m; set a duration such as 30m", c.Token.Life)
 	}
 	switch c.KeyAsBearer {
 	case "auto", "yes", "no":
 	default:
-		return fmt.Errorf("allow_key_as_bearer: %q; use yes, no or auto", c.KeyAsBearer)
+		return fmt.Errorf("allow_key_as_bearer: %q is not a value of this setting; set yes, no or auto", c.KeyAsBearer)
 	}
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
-		return fmt.Errorf("tls: cert and key go together")
+		return fmt.Errorf("tls: cert and key must be set together; set the missing one")
 	}
 	for _, r := range c.AllowFrom {
 		if _, err := netip.ParsePrefix(r); err != nil {
-			return fmt.Errorf("allow_from: %q is not a range such as 10.0.0.0/8", r)
+			return fmt.Errorf("allow_from: %q is not an address range; write it as 10.0.0.0/8", r)
 		}
 	}
 	if err := c.Pool.validate(); err != nil {
 		return err
 	}
 	if c.Memory < minMemory {
-		return fmt.Errorf("memory: %d MiB are too few; at least %d", c.Memory, minMemory)
+		return fmt.Errorf("memory: %d MiB are too few; set at least %d", c.Memory, minMemory)
 	}
 	if err := c.Drain.validate(); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (c Config) Check() error {
 		return err
 	}
 	if c.Tracing.Sample < 0 || c.Tracing.Sample > 1 {
-		return fmt.Errorf("tracing.sample: %v is not between 0 and 1", c.Tracing.Sample)
+		return fmt.Errorf("tracing.sample: %v is not between 0 and 1; set a share such as 0.1", c.Tracing.Sample)
 	}
 	return nil
 }
@@ -355,19 +355,19 @@ func readFile(file string, c *Config) error {
 
 // removedSettings maps each setting of an earlier version to a hint about its replacement.
 var removedSettings = map[string]string{
-	"proposals.unproven": "each world has it; set it with loregate world configure WORLD --unproven KIND",
+	"proposals.unproven": "it is now a setting of each world; set it with loregate world configure WORLD --unproven KIND",
 }
 
 func readMap(file string, node *yaml.Node, prefix string, known map[string]setting, groups map[string]bool) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s:%d: %q must hold settings", file, node.Line, strings.TrimSuffix(prefix, "."))
+		return fmt.Errorf("%s:%d: %q must contain settings; see docs/config.md", file, node.Line, strings.TrimSuffix(prefix, "."))
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		path := prefix + key.Value
 		if seen[path] {
-			return fmt.Errorf("%s:%d: %s is set twice", file, key.Line, path)
+			return fmt.Errorf("%s:%d: %s is set twice; remove one of the lines", file, key.Line, path)
 		}
 		seen[path] = true
 		if groups[path] {
@@ -378,7 +378,7 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 		}
 		s, ok := known[path]
 		if remedy := removedSettings[path]; remedy != "" {
-			return fmt.Errorf("%s:%d: %s is no setting any more: %s", file, key.Line, path, remedy)
+			return fmt.Errorf("%s:%d: %s is not a setting any more: %s", file, key.Line, path, remedy)
 		}
 		if !ok {
 			return fmt.Errorf("%s:%d: unknown setting %q; did you mean %q? See docs/config.md", file, key.Line, path,

@@ -52,7 +52,7 @@ func (c Config) PrintConnect(w io.Writer, key string) {
 	fmt.Fprintf(w, "\nThe key is shown only now. While `loregate serve` runs, connect a client with one of these:\n\n")
 	printClients(w, clientsAt(url, key))
 	if !c.keyAsBearer() {
-		fmt.Fprintf(w, "\nThis server takes tokens and not keys: set allow_key_as_bearer to yes, or get a token of half an hour:\n\n")
+		fmt.Fprintf(w, "\nThis server accepts tokens and not keys: set allow_key_as_bearer to yes, or get a token for half an hour:\n\n")
 		fmt.Fprintf(w, "  curl -s %s/api/mcp/auth -H 'Content-Type: application/json' -d '{\"api_key\":\"%s\",\"role\":\"user\"}'\n", url, key)
 	}
 	fmt.Fprintln(w)
@@ -68,9 +68,9 @@ func (c Config) PrintConnectHere(w io.Writer, world string) {
 	fmt.Fprintf(w, "\nConnect a client on this machine with one of these, which need no key:\n\n")
 	printClients(w, clientsHere(arguments))
 	if c.Database != "" {
-		fmt.Fprintf(w, "\nand set LOREGATE_DATABASE wherever the client is started from.\n")
+		fmt.Fprintf(w, "\nand set LOREGATE_DATABASE in the environment in which the client is started.\n")
 	}
-	fmt.Fprintf(w, "\nFor clients elsewhere make a key each, and run `loregate serve`:\n\n  loregate key create \"claude of ada\" --world %s --role gm\n\n", world)
+	fmt.Fprintf(w, "\nFor each client on another machine create a key, and run `loregate serve`:\n\n  loregate key create \"claude of ada\" --world %s --role gm\n\n", world)
 }
 
 func absolutePath(path string) string {

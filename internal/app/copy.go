@@ -25,7 +25,7 @@ const copyBatch = 200
 // files, which stay in the data folder.
 func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err error) {
 	if from == to {
-		return fault.New(fault.Invalid, "--from and --to name the same store")
+		return fault.New(fault.Invalid, "--from and --to name the same store; name another one with --to")
 	}
 	for flag, address := range map[string]string{"--from": from, "--to": to} {
 		if strings.Contains(address, "://") && !isDatabase(address) {
@@ -133,7 +133,7 @@ func (k *storeCopier) refuseForeignStreams(ctx context.Context, list []canon.Str
 		held, err := streamsOf(ctx, r)
 		for _, s := range held {
 			if !slices.Contains(list, s) {
-				return fault.New(fault.Conflict, "the target holds %s, which the source does not; copy into an empty store", s)
+				return fault.New(fault.Conflict, "the target contains %s, which the source does not; copy into an empty store", s)
 			}
 		}
 		return err
@@ -157,7 +157,7 @@ func (k *storeCopier) copyStream(ctx context.Context, s canon.StreamID) error {
 		}
 		if have.Seq > 0 && next == have.Seq {
 			if len(commits) == 0 || commits[0].Hash != have.Hash {
-				return fault.New(fault.Conflict, "the target's chain is another one; copy into an empty store")
+				return fault.New(fault.Conflict, "the target contains another chain; copy into an empty store")
 			}
 			commits = commits[1:]
 		}
@@ -364,7 +364,7 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 	// The target may have access records of its own, of calls made to it earlier.
 	if !slices.Equal(chains[0], chains[1]) || segments[1].Records < segments[0].Records {
 		return fault.New(fault.Conflict,
-			"the chains differ: something was written to the source meanwhile; stop its processes and copy again")
+			"the chains differ because the source was written to during the copy; stop its processes and copy again")
 	}
 	rows := 0
 	for _, v := range chains[0] {
@@ -378,7 +378,7 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 		}
 		rows += n
 	}
-	fmt.Fprintf(k.out, "proved equal: %d chains with %d commits, %d rows\n", len(chains[0]), commitsOf(chains[0]), rows)
+	fmt.Fprintf(k.out, "verified as equal: %d chains with %d commits, %d rows\n", len(chains[0]), commitsOf(chains[0]), rows)
 	return nil
 }
 

@@ -37,7 +37,7 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 		d.checkServer(ctx, url)
 	}
 	if d.bad > 0 {
-		return fmt.Errorf("what is marked BAD needs mending: %d", d.bad)
+		return fmt.Errorf("%d checks failed; they are marked BAD", d.bad)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (d *doctor) checkStore(ctx context.Context, a *App) {
 			good++
 		}
 	}
-	d.printCheck("keys", err, "%d good of %d", good, len(keys))
+	d.printCheck("keys", err, "%d accepted of %d", good, len(keys))
 }
 
 // reportAgents prints the kinds that agents may propose in a world without asking a person, and the
@@ -123,7 +123,7 @@ func (d *doctor) reportAgents(ctx context.Context, a *App, w canon.World) {
 	if kinds := proposal.Unproven(w.Settings); len(kinds) > 0 {
 		without += ", but for " + strings.Join(kinds, ", ")
 	}
-	d.printCheck("agents in "+w.Slug, nil, "what cites a context is judged by the gates; what cites none %s", without)
+	d.printCheck("agents in "+w.Slug, nil, "a proposal that cites a context is judged by the gates; one that cites none %s", without)
 	err := a.runAsOperator(ctx, w.ID, "list_standing", access.Read, func(g access.Grant) error {
 		lines, err := a.Proposals.StandingLines(ctx, g)
 		for _, line := range lines {

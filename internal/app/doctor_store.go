@@ -13,17 +13,17 @@ import (
 
 // Pool holds the settings of connections to a PostgreSQL database.
 type Pool struct {
-	Connections      int           `yaml:"connections" default:"16" doc:"Connections that each process opens to the database at most, besides one to listen: at least 4. All processes together must stay below the server's max_connections."`
-	StatementTimeout time.Duration `yaml:"statement_timeout" default:"30s" doc:"How long one statement may take; the server ends it then."`
-	WriteWait        time.Duration `yaml:"write_wait" default:"30s" doc:"How long a write waits for those of other processes, before its caller is told to repeat it."`
+	Connections      int           `yaml:"connections" default:"16" doc:"Highest number of connections from each process to the database, without the one that listens: at least 4. All processes together must stay below the server's max_connections."`
+	StatementTimeout time.Duration `yaml:"statement_timeout" default:"30s" doc:"Time limit of one statement, after which the server cancels it."`
+	WriteWait        time.Duration `yaml:"write_wait" default:"30s" doc:"Time that a write waits for writes of other processes, before it is refused and can be repeated."`
 }
 
 func (p Pool) validate() error {
 	switch {
 	case p.Connections != 0 && p.Connections < 4:
-		return errors.New("pool.connections: at least 4")
+		return errors.New("pool.connections: set at least 4")
 	case p.StatementTimeout < 0 || p.WriteWait < 0:
-		return errors.New("pool: times are above 0s")
+		return errors.New("pool: set statement_timeout and write_wait to more than 0s")
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (d *doctor) checkDatabaseAndDisks(ctx context.Context, a *App) {
 		return
 	}
 	if place == "" {
-		d.printCheck("disk of the database", nil, "cannot be seen from here; watch it on its own machine")
+		d.printCheck("disk of the database", nil, "cannot be measured from here; watch it on its own machine")
 		return
 	}
 	d.checkDisk("disk of the database", string(place))
@@ -73,7 +73,7 @@ func (d *doctor) checkDatabaseAndDisks(ctx context.Context, a *App) {
 func (d *doctor) checkDisk(title, dir string) {
 	free, total, err := disk.Free(dir)
 	if err != nil {
-		d.printCheck(title, nil, "cannot be seen: %v", err)
+		d.printCheck(title, nil, "cannot be measured: %v", err)
 		return
 	}
 	switch {

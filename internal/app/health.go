@@ -66,7 +66,7 @@ func (a *App) CheckStore(ctx context.Context) {
 	case found != "":
 		a.checkState.set(storeDamaged)
 		a.store.MarkDamaged(found)
-		a.logger.Error("the store is damaged; nothing is written to it from now on", "found", found, "do",
+		a.logger.Error("the store is damaged; all writes are refused from now on", "found", found, "do",
 			repairAdvice(a.Config))
 	case err != nil:
 		a.checkState.set(storeUnchecked)
@@ -75,7 +75,7 @@ func (a *App) CheckStore(ctx context.Context) {
 		}
 	default:
 		a.checkState.set(storeSound)
-		a.logger.Info("the store was checked and is sound", "took", time.Since(started).Round(time.Millisecond))
+		a.logger.Info("the store was checked and has no fault", "took", time.Since(started).Round(time.Millisecond))
 	}
 }
 
@@ -147,7 +147,7 @@ func paced[T any](p *pace, all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for v, err := range all {
 			if err == nil && p.ctx.Err() != nil {
-				err = fmt.Errorf("the check was ended: %w", p.ctx.Err())
+				err = fmt.Errorf("the check was interrupted: %w", p.ctx.Err())
 			}
 			if !yield(v, err) || err != nil {
 				return

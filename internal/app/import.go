@@ -88,7 +88,7 @@ func (a *App) importVault(ctx context.Context, g access.Grant, path string, o Im
 	}
 	defer root.Close()
 	if source.File != "" {
-		return s, fault.New(fault.Invalid, "import: %s is a file; name the folder of the vault that it lies in", path)
+		return s, fault.New(fault.Invalid, "import: %s is a file; name the folder of its vault", path)
 	}
 	o.Vault.Options, o.Vault.GMFolders = source, a.Config.Import.GMFolders
 	return vault.Import(ctx, a.Canon, g, root.FS(), o.Vault)

@@ -19,21 +19,21 @@ type Issuers []Issuer
 // Issuer configures an outside issuer; identity.Issuer explains the fields. docs/config.md is
 // generated from the doc tags.
 type Issuer struct {
-	Name         string            `yaml:"name" doc:"A word, such as entra. Its people are the subjects entra:… here, in memberships and labels too."`
-	Issuer       string            `yaml:"issuer" doc:"The iss claim of its tokens, to the letter. Its keys are found by its OpenID configuration. https only, but for loopback."`
-	Audience     commaOrList       `yaml:"audience" doc:"The aud claim: what this server is registered as with the issuer. A list: any of them."`
-	JWKSURL      string            `yaml:"jwks_url" doc:"Address of its key set, where it has no OpenID configuration."`
-	Algorithms   commaOrList       `yaml:"algorithms" doc:"RS256, ES256. Empty: both. No others are taken."`
-	SubjectClaim string            `yaml:"subject_claim" doc:"Claim that says who it is; default sub. A name, or a JSON pointer such as /realm_access/roles."`
-	RolesClaim   string            `yaml:"roles_claim" doc:"Claim with the values that roles speaks of; default roles. A list of texts, or texts parted by spaces."`
-	Roles        map[string]string `yaml:"roles" doc:"What each value gives: user, gm or admin, or gm@world for one world."`
-	Everyone     string            `yaml:"everyone" doc:"Role that each good token gives; empty: none."`
-	MaxRole      string            `yaml:"max_role" doc:"Highest role that a token can give; default user."`
-	Worlds       commaOrList       `yaml:"worlds" doc:"Worlds where roles without a world are good. Empty: those that the subject is a member of."`
-	WorldClaim   string            `yaml:"world_claim" doc:"Claim that names the world, or worlds, that a token is for. Empty: a token is for all that its roles open."`
-	Actor        string            `yaml:"actor" doc:"person or ai; default ai. Neither may approve proposals or be the operator."`
-	Surfaces     commaOrList       `yaml:"surfaces" doc:"The only surfaces that its tokens open. Empty: all."`
-	RateClass    string            `yaml:"rate_class" doc:"Limits profile of its people; empty: the default one."`
+	Name         string            `yaml:"name" doc:"Name of the issuer in one word, such as entra. Its users are the subjects entra:… here, also in memberships and labels."`
+	Issuer       string            `yaml:"issuer" doc:"The exact iss claim of its tokens. Its keys are found by its OpenID configuration. Only https, except on loopback."`
+	Audience     commaOrList       `yaml:"audience" doc:"The aud claim: the name under which this server is registered with the issuer. With a list, any of them."`
+	JWKSURL      string            `yaml:"jwks_url" doc:"Address of its key set, if it has no OpenID configuration."`
+	Algorithms   commaOrList       `yaml:"algorithms" doc:"RS256 or ES256. Empty: both. Others are not accepted."`
+	SubjectClaim string            `yaml:"subject_claim" doc:"Claim with the subject; default sub. A name, or a JSON pointer such as /realm_access/roles."`
+	RolesClaim   string            `yaml:"roles_claim" doc:"Claim with the values that the setting roles maps; default roles. A list of texts, or one text of words with spaces between them."`
+	Roles        map[string]string `yaml:"roles" doc:"Role for each value: user, gm or admin, or gm@world for one world."`
+	Everyone     string            `yaml:"everyone" doc:"Role that every valid token gives. Empty: none."`
+	MaxRole      string            `yaml:"max_role" doc:"Highest role that a token can give. Default: user."`
+	Worlds       commaOrList       `yaml:"worlds" doc:"Worlds in which roles without a world are valid. Empty: the worlds that the subject is a member of."`
+	WorldClaim   string            `yaml:"world_claim" doc:"Claim with the world or worlds of a token. Empty: a token is valid for all worlds that its roles open."`
+	Actor        string            `yaml:"actor" doc:"person or ai; default ai. Neither can approve proposals or be the operator."`
+	Surfaces     commaOrList       `yaml:"surfaces" doc:"Surfaces that its tokens open. Empty: all."`
+	RateClass    string            `yaml:"rate_class" doc:"Profile of rate limits for its users. Empty: the default one."`
 }
 
 // commaOrList is a list that may be written as one text with commas.
@@ -55,7 +55,7 @@ func (l *Issuers) UnmarshalYAML(n *yaml.Node) error {
 		known[reflect.TypeFor[Issuer]().Field(i).Tag.Get("yaml")] = true
 	}
 	if n.Kind != yaml.SequenceNode {
-		return errors.New("must be a list of issuers")
+		return errors.New("must be a list of issuers; docs/config.md has an example")
 	}
 	for _, one := range n.Content {
 		for i := 0; one.Kind == yaml.MappingNode && i+1 < len(one.Content); i += 2 {
@@ -127,7 +127,7 @@ func roleOr(text string, fallback access.Role) (access.Role, error) {
 	}
 	r, ok := access.ParseRole(text)
 	if !ok || r == access.RoleNone {
-		return r, fmt.Errorf("%q is no role; use user, gm or admin", text)
+		return r, fmt.Errorf("%q is not a role; write user, gm or admin", text)
 	}
 	return r, nil
 }

@@ -17,20 +17,20 @@ import (
 // balancer stops sending it calls. Then it ends streams, whose clients reconnect to another
 // process, accepts no more connections, and gives the open calls the time Calls to end.
 type Drain struct {
-	Notice time.Duration `yaml:"notice" default:"0s" doc:"How long a server that is stopping still takes calls, with /readyz saying no: longer than a balancer takes to see it. Behind one: 5s."`
-	Calls  time.Duration `yaml:"calls" default:"10s" doc:"How long the calls under way then may take to end; what is left is cut off."`
+	Notice time.Duration `yaml:"notice" default:"0s" doc:"Time for which a stopping server still accepts calls while /readyz reports that it is not ready. Behind a load balancer set it longer than the balancer's check interval, such as 5s."`
+	Calls  time.Duration `yaml:"calls" default:"10s" doc:"Time limit for the running calls after that. Calls that take longer are cancelled."`
 }
 
 // validate returns an error for settings with invalid values.
 func (d Drain) validate() error {
 	if d.Notice < 0 || d.Calls < 0 || d.Notice > 10*time.Minute || d.Calls > 10*time.Minute {
-		return errors.New("drain: notice and calls are 0s to 10m")
+		return errors.New("drain: set notice and calls to 0s to 10m")
 	}
 	return nil
 }
 
 // errStopping is the readiness error while the server drains.
-var errStopping = fault.New(fault.Unavailable, "the server is stopping; another takes its calls")
+var errStopping = fault.New(fault.Unavailable, "the server is stopping; send the call again, and another server takes it")
 
 // drainState records whether the server has begun to drain.
 type drainState struct{ begun atomic.Bool }

@@ -11,10 +11,10 @@ import (
 
 // Lore configures which cards are lore, and the model for semantic search.
 type Lore struct {
-	Types          []string `yaml:"types" doc:"Further types of cards that are facts where they have a codename, as Cardtype=fact_type."`
-	EmbeddingURL   string   `yaml:"embedding_url" doc:"Base address of an OpenAI-compatible embedding endpoint for semantic-search-lore, as http://127.0.0.1:11434/v1. Facts of every level are sent there. Empty: none."`
-	EmbeddingModel string   `yaml:"embedding_model" doc:"Its model."`
-	EmbeddingKey   string   `yaml:"embedding_key" doc:"Its key; better set by the variable than in a file."`
+	Types          []string `yaml:"types" doc:"Further card types whose cards with a codename are facts, as Cardtype=fact_type."`
+	EmbeddingURL   string   `yaml:"embedding_url" doc:"Base address of an OpenAI-compatible embedding endpoint for semantic-search-lore, such as http://127.0.0.1:11434/v1. Facts of every level are sent to it. Empty: none."`
+	EmbeddingModel string   `yaml:"embedding_model" doc:"Model of the embedding endpoint."`
+	EmbeddingKey   string   `yaml:"embedding_key" doc:"Key of the embedding endpoint. Set it with the variable rather than in a file."`
 }
 
 var factTypeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -26,13 +26,13 @@ func (c Lore) toConfig() (lore.Config, error) {
 		card, fact, ok := strings.Cut(t, "=")
 		card, fact = strings.TrimSpace(card), strings.TrimSpace(fact)
 		if !ok || card == "" || !factTypeForm.MatchString(fact) {
-			return out, fmt.Errorf("lore.types: %q is not Cardtype=fact_type, such as Recipe=recipe", t)
+			return out, fmt.Errorf("lore.types: %q does not have the form Cardtype=fact_type; write it as in Recipe=recipe", t)
 		}
 		out.Types[card] = fact
 	}
 	if c.EmbeddingURL == "" {
 		if c.EmbeddingModel != "" || c.EmbeddingKey != "" {
-			return out, fmt.Errorf("lore.embedding_url: needed where embedding_model or embedding_key is set")
+			return out, fmt.Errorf("lore.embedding_url: is missing, although embedding_model or embedding_key is set; set it too")
 		}
 		return out, nil
 	}

@@ -22,18 +22,18 @@ import (
 // Model configures the language model that parts may ask. Without a provider no model is asked;
 // rules and phrases take its place.
 type Model struct {
-	Provider        string        `yaml:"provider" doc:"Who is asked: openai; compatible, for any endpoint that speaks as OpenAI does, such as Ollama, vLLM, LM Studio, llama.cpp or Gemini; or anthropic. Empty: no model, and rules and phrases do without. See docs/models.md."`
-	URL             string        `yaml:"url" doc:"Base address of the endpoint with its version, as http://127.0.0.1:11434/v1: https, or http on loopback. Empty: the provider's own."`
+	Provider        string        `yaml:"provider" doc:"Provider of the model: openai; compatible, for any endpoint with OpenAI's interface, such as Ollama, vLLM, LM Studio, llama.cpp or Gemini; or anthropic. Empty: no model; rules and fixed phrases are used instead. See docs/models.md."`
+	URL             string        `yaml:"url" doc:"Base address of the endpoint with its version, such as http://127.0.0.1:11434/v1. It must use https, except on loopback. Empty: the provider's own."`
 	Name            string        `yaml:"name" doc:"Name of the model, as the provider writes it."`
-	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that holds the provider's key."`
-	KeyFile         string        `yaml:"key_file" doc:"File that holds the provider's key, in place of key_env."`
-	Uses            []string      `yaml:"uses" default:"players,intents,moderation,ambience" doc:"What the model is asked for: players (what AI players say), intents (utterances that rules are unsure of, in classify-intent), moderation (texts that the policy's terms let through, in moderate-content), ambience (drafts of atmosphere), plans (plans of the studio, in plan_create; not on unless named here), gate (moderation of all proposals; while the model does not answer, none passes)."`
-	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"How long a question may take, with all its attempts: 1s to 10m."`
-	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts where the endpoint is busy or breaks off: 0 to 10."`
-	MaxTokens       int           `yaml:"max_tokens" default:"1024" doc:"Most tokens of an answer, thinking included: 16 to 32768."`
-	Concurrency     int           `yaml:"concurrency" default:"4" doc:"Questions at once; others wait: 1 to 256."`
-	PromptPrice     float64       `yaml:"prompt_price" doc:"Dollars for a million tokens of prompts, for the reckoning of get-ai-usage."`
-	CompletionPrice float64       `yaml:"completion_price" doc:"Dollars for a million tokens of answers."`
+	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that contains the provider's key."`
+	KeyFile         string        `yaml:"key_file" doc:"File that contains the provider's key. Use it instead of key_env."`
+	Uses            []string      `yaml:"uses" default:"players,intents,moderation,ambience" doc:"Uses of the model: players (the messages of AI players), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts that contain none of the policy's terms, in moderate-content), ambience (drafts of atmosphere), plans (plans of the studio, in plan_create; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
+	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"Time limit of a request with all its attempts, 1s to 10m."`
+	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts if the endpoint is busy or interrupts its answer, 0 to 10."`
+	MaxTokens       int           `yaml:"max_tokens" default:"1024" doc:"Highest number of tokens in an answer, including its reasoning, 16 to 32768."`
+	Concurrency     int           `yaml:"concurrency" default:"4" doc:"Concurrent requests, 1 to 256. Further requests wait."`
+	PromptPrice     float64       `yaml:"prompt_price" doc:"Dollars per million tokens of prompts, for the costs in get-ai-usage."`
+	CompletionPrice float64       `yaml:"completion_price" doc:"Dollars per million tokens of answers."`
 }
 
 // The uses of a model.
@@ -52,17 +52,17 @@ var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForA
 func (c Model) validate() error {
 	if c.Provider == "" {
 		if c.URL+c.Name+c.KeyEnv+c.KeyFile != "" {
-			return fmt.Errorf("model.provider: needed where another setting of model is set; use %s, %s or %s", model.OpenAI,
+			return fmt.Errorf("model.provider: is missing, although another setting of model is set; set %s, %s or %s", model.OpenAI,
 				model.Compatible, model.Anthropic)
 		}
 		return nil
 	}
 	if c.KeyEnv != "" && c.KeyFile != "" {
-		return errors.New("model.key_file: the key is in key_env or in key_file, not in both")
+		return errors.New("model.key_file: set only one of key_env and key_file")
 	}
 	for _, use := range c.Uses {
 		if !slices.Contains(modelUses, use) {
-			return fmt.Errorf("model.uses: %q is none; there are %s", use, strings.Join(modelUses, ", "))
+			return fmt.Errorf("model.uses: %q is not a use; name some of %s", use, strings.Join(modelUses, ", "))
 		}
 	}
 	for _, b := range []struct {
@@ -70,14 +70,14 @@ func (c Model) validate() error {
 		is, least, most int
 	}{{"retries", c.Retries, 0, 10}, {"max_tokens", c.MaxTokens, 16, 32768}, {"concurrency", c.Concurrency, 1, 256}} {
 		if b.is < b.least || b.is > b.most {
-			return fmt.Errorf("model.%s: %d is not between %d and %d", b.name, b.is, b.least, b.most)
+			return fmt.Errorf("model.%s: %d is out of range; set a number from %d to %d", b.name, b.is, b.least, b.most)
 		}
 	}
 	if c.Timeout < time.Second || c.Timeout > 10*time.Minute {
-		return fmt.Errorf("model.timeout: %s is not between 1s and 10m", c.Timeout)
+		return fmt.Errorf("model.timeout: %s is out of range; set 1s to 10m", c.Timeout)
 	}
 	if !(c.PromptPrice >= 0 && c.CompletionPrice >= 0 && c.PromptPrice+c.CompletionPrice < 1e6) {
-		return errors.New("model.prompt_price, model.completion_price: are dollars for a million tokens, 0 or more")
+		return errors.New("model.prompt_price, model.completion_price: set dollars per million tokens, 0 or more")
 	}
 	_, err := c.newClient("")
 	return err
@@ -116,7 +116,7 @@ func (c Model) readKey() (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > 4096 || strings.ContainsFunc(text,
 		func(r rune) bool { return r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return "", fmt.Errorf("%s: does not hold a key, which is one word", setting)
+		return "", fmt.Errorf("%s: must contain only the key, which is one word", setting)
 	}
 	return text, nil
 }
@@ -209,12 +209,12 @@ func acceptLine(text string) (string, error) {
 	return text, nil
 }
 
-var errNoLine = fault.New(fault.Rule, "the model gave something else than a line")
+var errNoLine = fault.New(fault.Rule, "the model did not answer with one line")
 
 // checkModel asks the configured model for a test answer.
 func (d *doctor) checkModel(ctx context.Context, c Model) {
 	if c.Provider == "" {
-		d.printCheck("model", nil, "none is configured; rules and phrases do without")
+		d.printCheck("model", nil, "none is configured; rules and fixed phrases are used instead")
 		return
 	}
 	key, err := c.readKey()

@@ -14,7 +14,7 @@ import (
 
 // Admin configures the address that serves operators on this machine.
 type Admin struct {
-	Address string `yaml:"address" doc:"Loopback address, as 127.0.0.1:6060, at which serve offers Go's profiles (net/http/pprof) and nothing else. It asks for no key: every user of this machine can read them, and a dump of the heap or of goroutines can hold content. Empty: none."`
+	Address string `yaml:"address" doc:"Loopback address, such as 127.0.0.1:6060, at which serve offers only Go's profiles (net/http/pprof). No key is needed: every user of this machine can read them, and a dump of the heap or of goroutines can contain content. Empty: none."`
 }
 
 // validate refuses an address that others can reach.
@@ -23,10 +23,10 @@ func (a Admin) validate() error {
 		return nil
 	}
 	if _, port, err := net.SplitHostPort(a.Address); err != nil || port == "" {
-		return fmt.Errorf("admin.address: %q is not host:port; use 127.0.0.1:6060", a.Address)
+		return fmt.Errorf("admin.address: %q does not have the form host:port; write it as 127.0.0.1:6060", a.Address)
 	}
 	if !isLoopback(a.Address) {
-		return fmt.Errorf("admin.address: %s can be reached by others, and profiles can hold content; use 127.0.0.1:6060",
+		return fmt.Errorf("admin.address: other machines can reach %s, and profiles can contain content; use 127.0.0.1:6060",
 			a.Address)
 	}
 	return nil
@@ -56,13 +56,13 @@ func (a *App) serveProfiles() (stop func(), err error) {
 		return nil, fmt.Errorf("admin.address: %w", err)
 	}
 	if !isLoopback(listener.Addr().String()) { // a hosts file may give localhost any address
-		return nil, errors.Join(fmt.Errorf("admin.address: %s is %s, which others can reach; use 127.0.0.1", at,
+		return nil, errors.Join(fmt.Errorf("admin.address: %s is %s, which other machines can reach; use 127.0.0.1", at,
 			listener.Addr()), listener.Close())
 	}
 	server := &http.Server{Handler: newProfileHandler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.Serve(listener) }() // Close ends it
-	a.logger.Warn("profiles are served to every user of this machine; they can hold content", "url", "http://"+
+	a.logger.Warn("profiles are served to every user of this machine; they can contain content", "url", "http://"+
 		listener.Addr().String()+"/debug/pprof/")
 	return func() { _ = server.Close(); <-done }, nil
 }
@@ -79,7 +79,7 @@ func newProfileHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from := r.Header.Get("Sec-Fetch-Site")
 		if !isLoopback(r.Host) || r.Header.Get("Origin") != "" || from != "" && from != "none" && from != "same-origin" {
-			http.Error(w, "profiles are for programs and persons on this machine; ask at 127.0.0.1", http.StatusForbidden)
+			http.Error(w, "profiles are served only on this machine; use the address 127.0.0.1", http.StatusForbidden)
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.URL.Path != "/debug/pprof/symbol" {

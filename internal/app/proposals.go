@@ -26,18 +26,18 @@ import (
 
 // Proposals configures the gates that judge proposals.
 type Proposals struct {
-	PlayerMinute int           `yaml:"player_minute" default:"6" doc:"Proposals of one purpose for one player a minute."`
-	PlayerHour   int           `yaml:"player_hour" default:"60" doc:"Proposals of one purpose for one player an hour."`
-	KeyMinute    int           `yaml:"key_minute" default:"30" doc:"Proposals of one key a minute."`
-	WorldMinute  int           `yaml:"world_minute" default:"600" doc:"Proposals in a world a minute."`
-	TokensDay    int           `yaml:"tokens_day" default:"200000" doc:"Tokens in the texts of one purpose in a world a day."`
-	Compared     int           `yaml:"compared" default:"500" doc:"Accepted proposals of a kind and scope that a new one is compared with."`
-	Within       time.Duration `yaml:"within" default:"720h" doc:"How old those may be."`
-	Distance     int           `yaml:"distance" default:"3" doc:"SimHash distance up to which two texts are near the same."`
-	Likeness     float64       `yaml:"likeness" default:"0.85" doc:"Share of three-word runs from which two texts are near the same."`
-	Life         time.Duration `yaml:"life" default:"168h" doc:"How long a proposal waits for a person."`
-	Review       []string      `yaml:"review" doc:"Kinds that wait for a person, besides those that do by themselves: ambience, npc_dialogue."`
-	Trusted      []string      `yaml:"trusted_imports" doc:"Formats whose imports are the world's own text, such as markdown. A proposal that rests on text from any other import waits for a person."`
+	PlayerMinute int           `yaml:"player_minute" default:"6" doc:"Proposals of one purpose for one player per minute."`
+	PlayerHour   int           `yaml:"player_hour" default:"60" doc:"Proposals of one purpose for one player per hour."`
+	KeyMinute    int           `yaml:"key_minute" default:"30" doc:"Proposals of one key per minute."`
+	WorldMinute  int           `yaml:"world_minute" default:"600" doc:"Proposals in a world per minute."`
+	TokensDay    int           `yaml:"tokens_day" default:"200000" doc:"Tokens in the texts of one purpose in a world per day."`
+	Compared     int           `yaml:"compared" default:"500" doc:"Number of accepted proposals of the same kind and scope that a new one is compared with."`
+	Within       time.Duration `yaml:"within" default:"720h" doc:"Highest age of the proposals that a new one is compared with."`
+	Distance     int           `yaml:"distance" default:"3" doc:"SimHash distance up to which two texts count as nearly equal."`
+	Likeness     float64       `yaml:"likeness" default:"0.85" doc:"Share of common three-word sequences from which two texts count as nearly equal."`
+	Life         time.Duration `yaml:"life" default:"168h" doc:"Time for which a proposal waits for a person, before it expires."`
+	Review       []string      `yaml:"review" doc:"Further kinds of proposals that wait for a person: ambience, npc_dialogue."`
+	Trusted      []string      `yaml:"trusted_imports" doc:"Import formats whose text is trusted as the world's own, such as markdown. A proposal that cites text from any other import waits for a person."`
 }
 
 func (c Proposals) toLimits() proposal.Limits {
@@ -150,7 +150,7 @@ func (s authors) Author(ctx context.Context, subject access.Subject, key string)
 		}
 	}
 	return access.Caller{},
-		fault.New(fault.Denied, "whoever asked for this is not known any more; it must be asked for anew")
+		fault.New(fault.Denied, "the author of this proposal has no valid key any more; the proposal must be made again")
 }
 
 // ResumeProposals applies, in every world, the proposals that were accepted but not applied before
@@ -170,7 +170,7 @@ func (a *App) resumeWorldProposals(ctx context.Context, w canon.World) error {
 	return a.runAsOperator(ctx, w.ID, "resume_proposals", access.Propose, func(g access.Grant) error {
 		n, err := a.Proposals.Resume(ctx, g)
 		if n > 0 {
-			a.logger.Info("what was accepted before is carried out", "world", w.Slug, "proposals", n)
+			a.logger.Info("proposals that were accepted before the start are applied", "world", w.Slug, "proposals", n)
 		}
 		if err != nil {
 			return fmt.Errorf("proposals of %s: %w", w.Slug, err)

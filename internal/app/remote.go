@@ -23,7 +23,7 @@ type RemoteOptions struct {
 // output.
 func ServeRemote(ctx context.Context, c Config, o RemoteOptions, s Streams) error {
 	if o.Key == "" {
-		return fault.New(fault.Invalid, "the variable %q holds no API key; name one that does with --api-key-env", o.KeyVar)
+		return fault.New(fault.Invalid, "the variable %q contains no API key; name the variable that contains it with --api-key-env", o.KeyVar)
 	}
 	r := remote.Config{URL: o.URL, Key: o.Key, Role: o.Role, World: o.World, Issuer: c.Token.Issuer}
 	switch len(o.Surfaces) {
@@ -31,7 +31,7 @@ func ServeRemote(ctx context.Context, c Config, o RemoteOptions, s Streams) erro
 	case 1:
 		r.Surface = o.Surfaces[0]
 	default:
-		return fault.BadField("surface", "with --remote name one surface, or none for all that the key opens")
+		return fault.BadField("surface", "with --remote name one surface, or none for all surfaces of the key")
 	}
 	bridge, err := remote.New(ctx, r)
 	if err != nil {

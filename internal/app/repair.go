@@ -50,12 +50,12 @@ const repairRoom = 3
 func Repair(ctx context.Context, c Config, acceptLoss bool, out io.Writer) (err error) {
 	if c.Database != "" {
 		return fault.New(fault.Rule,
-			"the store is in PostgreSQL, whose own tools repair it: restore a backup with pg_restore, then run loregate audit verify and loregate rebuild")
+			"the store is in PostgreSQL and is repaired with its own tools: restore a backup with pg_restore, then run loregate audit verify and loregate rebuild")
 	}
 	r := repairRun{ctx: ctx, config: c, work: filepath.Join(c.Data, repairFolder), out: out}
 	defer func() { err = disk.Explain(c.Data, err) }()
 	if fileExists(filepath.Join(r.work, repairReady)) {
-		fmt.Fprintln(out, "going on with a repair that was cut off")
+		fmt.Fprintln(out, "continuing an interrupted repair")
 		return r.swapFiles()
 	}
 	held, err := r.lockStoreFiles()
@@ -96,7 +96,7 @@ func (r *repairRun) lockStoreFiles() (held []*os.File, err error) {
 			err = fault.New(fault.NotFound, "there is no store in %s; name its folder with --data", r.config.Data)
 		case errors.Is(err, errHeld):
 			err = fault.New(fault.Conflict,
-				"another process has the store open: stop the server and every client that runs loregate mcp on %s, then repair again", r.config.Data)
+				"another process has opened the store: stop the server and every client that runs loregate mcp on %s, then repair again", r.config.Data)
 		}
 		if err != nil {
 			for _, f := range held {
@@ -224,7 +224,7 @@ func (r *repairRun) rebuildAndProve(folder string) (err error) {
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "recovered and proved: %d chains with %d commits, %d access records\n", len(streams),
+	fmt.Fprintf(r.out, "recovered and verified: %d chains with %d commits, %d access records\n", len(streams),
 		commitsOf(streams), v.Records)
 	return nil
 }
@@ -308,7 +308,7 @@ func (r *repairRun) checkLosses(acceptLoss bool) error {
 	serious := slices.ContainsFunc(r.lost, func(l sqlite.Loss) bool { return !l.Dispensable })
 	if serious && !acceptLoss {
 		return fault.New(fault.Rule,
-			"what is listed as lost cannot be recovered: restore a backup, or go on without it with --accept-loss. Nothing was changed")
+			"the data listed as lost cannot be recovered: restore a backup, or repair without this data with --accept-loss. Nothing was changed")
 	}
 	keep := "damaged-" + time.Now().UTC().Format("20060102T150405Z")
 	return r.writeMarker(repairReady, keep)
@@ -361,7 +361,7 @@ func (r *repairRun) swapFiles() error {
 	if err := os.RemoveAll(r.work); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "the store in %s is repaired; the damaged files are kept in %s: remove them when you have looked at the store\n", r.config.Data, keep)
+	fmt.Fprintf(r.out, "the store in %s is repaired; the damaged files are kept in %s: remove them when you have checked the store\n", r.config.Data, keep)
 	return syncFolder(r.config.Data)
 }
 
@@ -388,5 +388,5 @@ func errRepairing(dir string) error {
 		return nil
 	}
 	return fault.New(fault.Unavailable,
-		"a repair of the store in %s was cut off: run loregate repair --data %s, which goes on with it", dir, dir)
+		"a repair of the store in %s was interrupted: run loregate repair --data %s, which continues it", dir, dir)
 }

@@ -55,7 +55,7 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 		summary, err := vault.Import(ctx, a.Canon, g, sample.Files(),
 			vault.Options{Options: exchange.Options{Label: "sample", Level: access.LevelUser, Progress: progress}, Native: true})
 		if err == nil && len(summary.Problems) > 0 {
-			a.logger.Warn("the sample world came in with problems", "first", summary.Problems[0].String(), "count",
+			a.logger.Warn("the sample world was imported with problems", "first", summary.Problems[0].String(), "count",
 				len(summary.Problems))
 		}
 		return err
@@ -79,15 +79,15 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 
 // Print prints the keys and, for each client, the line that connects it.
 func (s *Sample) Print(w io.Writer, url string) {
-	fmt.Fprintf(w, "The sample world %q is loaded. Its keys are shown only now:\n\n", s.World.Title)
+	fmt.Fprintf(w, "The sample world %q is loaded. Its keys are shown only this once:\n\n", s.World.Title)
 	for _, k := range s.Keys {
 		fmt.Fprintf(w, "  %-6s %s\n", k.Role, k.Secret)
 	}
 	key := s.Keys[0].Secret
-	fmt.Fprint(w, "\nPaste one of these to connect a client (as user; put in another key for another role):\n\n")
+	fmt.Fprint(w, "\nRun one of these commands to connect a client (as user; use another key for another role):\n\n")
 	printClients(w, clientsAt(url, key))
 	fmt.Fprintf(w, `
-Or look around with curl:
+Or send a request with curl:
 
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/api/mcp/cards?q=rent&limit=5"
 

@@ -26,7 +26,7 @@ func (a *App) Listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", a.Config.Addr)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("%s is in use, by another Loregate perhaps; stop it, or choose another address with --addr",
+			return nil, fmt.Errorf("%s is in use, perhaps by another Loregate; stop that program, or choose another address with --addr",
 				a.Config.Addr)
 		}
 		return nil, fmt.Errorf("%w; choose another address with --addr", err)
@@ -54,7 +54,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 	defer stopEvents()
 	defer a.sweepForks(ctx)()
 	if err := a.ResumeProposals(ctx); err != nil {
-		a.logger.Error("accepted proposals wait to be carried out", "error", err)
+		a.logger.Error("accepted proposals could not be applied yet; they are tried again", "error", err)
 	}
 	if err := a.store.Writable(ctx); err != nil {
 		a.logger.Error("reads are served; writes are refused", "error", err)
@@ -95,7 +95,7 @@ func (a *App) serveListener(server *http.Server, listener net.Listener) context.
 // stopServing stops the server and its streams, as described at Drain.
 func (a *App) stopServing(ctx context.Context, s *composedServer, server *http.Server, ended context.Context) error {
 	d := a.Config.Drain
-	a.logger.Info("stopping: not ready any more, open calls may end; a second signal stops at once", "notice", d.Notice,
+	a.logger.Info("stopping: new calls are refused, running calls may end; a second signal stops at once", "notice", d.Notice,
 		"calls", d.Calls)
 	s.leaving.announceStop(d.Notice, ended.Done())
 	s.endStreams() // streams do not end by themselves
@@ -104,7 +104,7 @@ func (a *App) stopServing(ctx context.Context, s *composedServer, server *http.S
 	err := server.Shutdown(within)
 	s.stop()
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.logger.Warn("calls were cut off that had not ended in time", "calls", d.Calls)
+		a.logger.Warn("calls that did not end in time were cancelled", "calls", d.Calls)
 		err = server.Close()
 	}
 	<-ended.Done()
@@ -116,7 +116,7 @@ func (c Config) mayListen() error {
 	if c.Loopback() || c.BehindProxy || c.TLS.Cert != "" {
 		return nil
 	}
-	return fmt.Errorf("addr %s can be reached by others, and keys would travel in the clear; set tls.cert and tls.key, or behind_proxy: true where a proxy ends TLS", c.Addr)
+	return fmt.Errorf("other machines can reach addr %s, and keys would be sent unencrypted; set tls.cert and tls.key, or behind_proxy: true if a proxy terminates TLS", c.Addr)
 }
 
 // Handler returns the handler of all HTTP routes. stop ends the goroutines behind it.

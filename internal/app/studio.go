@@ -20,16 +20,16 @@ import (
 
 // Studio holds the permissions of the studio and the location of its programs.
 type Studio struct {
-	Blender          string   `yaml:"blender" default:"blender" doc:"Blender's program: a name on the path, or a file."`
-	Godot            string   `yaml:"godot" default:"godot3-server" doc:"Godot's headless program: a name on the path, or a file."`
-	Unreal           string   `yaml:"unreal" doc:"Address of an Unreal editor's Remote Control, as http://127.0.0.1:30010; double: the recorded protocol, for tests. Empty: none."`
-	UnrealProject    string   `yaml:"unreal_project" doc:"Folder of the Unreal project, where exports are handed over."`
-	UnrealRecord     string   `yaml:"unreal_record" doc:"File to write each exchange with the Unreal editor to, for owners of one who want to say what it answers."`
-	AllowDestructive bool     `yaml:"allow_destructive" doc:"Let admins overwrite files and assets, call by call, with confirm."`
-	Tools            []string `yaml:"tools" doc:"The only tools that may be called. Empty: all."`
-	Targets          []string `yaml:"targets" doc:"The only targets that may be used, by kind or name. Empty: all."`
-	Workers          bool     `yaml:"workers" doc:"Leave runs to worker processes (loregate studio worker) on the same store and data folder, in place of running programs in this process."`
-	Roots            []string `yaml:"roots" doc:"Folders that exports may be written below, as name=folder; a path then begins with the name."`
+	Blender          string   `yaml:"blender" default:"blender" doc:"Program of Blender: a name on the PATH, or a file."`
+	Godot            string   `yaml:"godot" default:"godot3-server" doc:"Headless program of Godot: a name on the PATH, or a file."`
+	Unreal           string   `yaml:"unreal" doc:"Address of the Remote Control of an Unreal editor, such as http://127.0.0.1:30010. The value double replays a recorded protocol, for tests. Empty: none."`
+	UnrealProject    string   `yaml:"unreal_project" doc:"Folder of the Unreal project, in which exports are passed on."`
+	UnrealRecord     string   `yaml:"unreal_record" doc:"File to record all messages to and from the Unreal editor, to report the editor's answers."`
+	AllowDestructive bool     `yaml:"allow_destructive" doc:"Allow admins to overwrite files and assets, if the call has confirm."`
+	Tools            []string `yaml:"tools" doc:"Tools that may be called. Empty: all."`
+	Targets          []string `yaml:"targets" doc:"Targets that may be used, by kind or name. Empty: all."`
+	Workers          bool     `yaml:"workers" doc:"Leave runs to worker processes (loregate studio worker) on the same store and data folder, instead of starting programs from this process."`
+	Roots            []string `yaml:"roots" doc:"Folders for exports, as name=folder. The path of an export begins with the name."`
 }
 
 // Check returns an error for settings with invalid values.
@@ -37,7 +37,7 @@ func (c Studio) Check() error {
 	for _, r := range c.Roots {
 		if name, dir, ok := strings.Cut(r, "="); !ok || name == "" || strings.ContainsAny(name, "/\\.") ||
 			!filepath.IsAbs(dir) {
-			return fmt.Errorf("studio.roots: %q is not name=/absolute/folder", r)
+			return fmt.Errorf("studio.roots: %q does not have the form name=/absolute/folder; write it so", r)
 		}
 	}
 	return nil

@@ -109,14 +109,14 @@ func (k *killRun) wantedCommits() int {
 	return n
 }
 
-var commitsLine = regexp.MustCompile(`(?m)^world:\S+: (\d+) commits, whole$`)
+var commitsLine = regexp.MustCompile(`(?m)^world:\S+: (\d+) commits, chain intact$`)
 
 // countCommits verifies the store and returns the number of commits of the world's stream.
 func countCommits(t testing.TB, at string) int {
 	t.Helper()
 	out := mustRun(t, at, "audit", "verify")
 	m := commitsLine.FindStringSubmatch(out)
-	if m == nil || !strings.Contains(out, "processes, whole") {
+	if m == nil || !strings.Contains(out, "processes, chains intact") {
 		t.Fatalf("audit verify says: %s", out)
 	}
 	n, _ := strconv.Atoi(m[1])

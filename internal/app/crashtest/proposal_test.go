@@ -239,7 +239,7 @@ func (u *proposer) resume(ctx context.Context, s *server) error {
 	return nil
 }
 
-var headLine = regexp.MustCompile(`(?m)^(world|proposals):\S+: (\d+) commits, whole$`)
+var headLine = regexp.MustCompile(`(?m)^(world|proposals):\S+: (\d+) commits, chain intact$`)
 
 // streamLengths returns the lengths of the world's verified stream and of its ledger of
 // proposals.

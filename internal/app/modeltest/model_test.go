@@ -357,11 +357,11 @@ func TestSettings(t *testing.T) {
 		env  []string
 		want string
 	}{
-		{[]string{"LOREGATE_MODEL_NAME=m"}, "model.provider: needed"},
+		{[]string{"LOREGATE_MODEL_NAME=m"}, "model.provider: is missing"},
 		{[]string{"LOREGATE_MODEL_PROVIDER=llama", "LOREGATE_MODEL_NAME=m"}, "model.provider: \"llama\""},
 		{[]string{"LOREGATE_MODEL_PROVIDER=openai"}, "model.name:"},
 		{[]string{"LOREGATE_MODEL_PROVIDER=compatible", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_URL=http://10.1.2.3/v1"},
-			"in the clear"},
+			"unencrypted"},
 		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_USES=players,narrator"},
 			"model.uses: \"narrator\""},
 		{[]string{"LOREGATE_MODEL_PROVIDER=openai", "LOREGATE_MODEL_NAME=m", "LOREGATE_MODEL_TIMEOUT=1h"}, "model.timeout:"},

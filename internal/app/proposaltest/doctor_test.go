@@ -34,7 +34,7 @@ func TestDoctorShowsTheRulesForAgents(t *testing.T) {
 			}
 		}
 	}
-	tells("ok agents in lendwater what cites a context is judged by the gates; what cites none waits for a person ok")
+	tells("ok agents in lendwater a proposal that cites a context is judged by the gates; one that cites none waits for a person ok")
 	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0"})
 	if err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func TestACopyIsABackupToo(t *testing.T) {
 	p.stop()
 	back := newInstance(t, "")
 	if out := i.run("copy", "--from", lastValue(i, "LOREGATE_DATABASE"), "--to", back.data); !strings.Contains(out,
-		"proved equal") {
+		"verified as equal") {
 		t.Error(out)
 	}
 	i.copyFiles(back)

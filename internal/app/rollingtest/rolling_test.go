@@ -98,7 +98,7 @@ func TestCallsThatDoNotEndAreCutOff(t *testing.T) {
 	p := i.serve(freeAddr(t))
 	beginCall(t, p.addr, i.key())
 	p.stop()
-	if !strings.Contains(p.log(), "cut off") {
+	if !strings.Contains(p.log(), "were cancelled") {
 		t.Errorf("said %s", p.log())
 	}
 }

@@ -125,7 +125,7 @@ func TestACopyToPostgresAndBackIsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("from %s to %s: %v", way[0], way[1], err)
 		}
-		if !strings.Contains(report, "proved equal: 2 chains with 6 commits") {
+		if !strings.Contains(report, "verified as equal: 2 chains with 6 commits") {
 			t.Errorf("from %s to %s: %s", way[0], way[1], report)
 		}
 	}
@@ -151,7 +151,7 @@ func TestCopyUpdatesAnOlderCopy(t *testing.T) {
 	}
 	shut()
 	report, err := copyStore(t, here, there)
-	if err != nil || !strings.Contains(report, "proved equal: 3 chains with 7 commits") {
+	if err != nil || !strings.Contains(report, "verified as equal: 3 chains with 7 commits") {
 		t.Errorf("%s, %v", report, err)
 	}
 }

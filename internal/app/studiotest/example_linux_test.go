@@ -24,7 +24,7 @@ func TestExamplePlansPassCheck(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if said, err := check(files...); err != nil || strings.Count(said, "its digest is the golden one") != len(files) &&
+	if said, err := check(files...); err != nil || strings.Count(said, "the digest is the golden one") != len(files) &&
 		!strings.Contains(said, "there is no golden digest for") {
 		t.Errorf("examples: %v\n%s", err, said)
 	}
