@@ -79,7 +79,7 @@ type Admission struct {
 func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, error) {
 	if g.recorder != nil {
 		if err := g.recorder.Reserve(); err != nil {
-			e := fault.New(fault.Unavailable, "the access log cannot take another record; try again shortly")
+			e := fault.New(fault.Unavailable, "the access log cannot store another record; try again shortly")
 			e.RetryAfter = time.Second
 			return nil, e.Because(err)
 		}
@@ -104,11 +104,11 @@ func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
 	}
 	switch {
 	case c.Audience != "" && c.Audience != r.Audience:
-		return fault.New(fault.Denied, "a token to play with does not open %s; use a key that does", r.Operation)
+		return fault.New(fault.Denied, "a play token does not open %s; use a key that opens it", r.Operation)
 	case !c.MayUse(r.Surface, r.Operation):
-		return fault.New(fault.Denied, "this key does not open %s; use a key that does", r.Operation)
+		return fault.New(fault.Denied, "this key does not open %s; use a key that opens it", r.Operation)
 	case r.Operator && !c.Operator:
-		return fault.New(fault.Denied, "%s is for the instance's operator", r.Operation)
+		return fault.New(fault.Denied, "%s is only for the instance's operator; use the operator's key", r.Operation)
 	case r.MinRole == RoleNone:
 		return nil
 	case role == RoleNone:

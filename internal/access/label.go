@@ -133,11 +133,11 @@ func (a *Label) UnmarshalText(b []byte) error {
 // subjects in a label's text, and so are unprintable characters.
 func CheckSubject(s Subject) error {
 	if s == "" || len(s) > 100 {
-		return fmt.Errorf("a subject has 1 to 100 characters")
+		return fmt.Errorf("a subject must have 1 to 100 characters")
 	}
 	for _, r := range s {
 		if r <= ' ' || r == ',' || r == 0x7f || r > 0x2fff {
-			return fmt.Errorf("a subject is letters, digits and marks such as . - _ @, without spaces or commas")
+			return fmt.Errorf("a subject must consist of letters, digits and marks such as . - _ @, without spaces or commas")
 		}
 	}
 	return nil

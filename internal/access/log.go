@@ -28,7 +28,7 @@ type LogConfig struct {
 
 // Reasons for which a Log refuses a call.
 var (
-	ErrLogFull   = errors.New("access: the log holds as many records as it may, and the store has not taken them")
+	ErrLogFull   = errors.New("access: the log is full, and the store does not take its records")
 	ErrLogClosed = errors.New("access: the log is closed")
 )
 
@@ -154,7 +154,7 @@ func (l *Log) reportFlush(err error) {
 		l.cfg.Logger.Error("access records cannot be stored; calls are refused once the buffer is full", "error", err,
 			"waiting", l.Depth())
 	case err == nil && l.failing:
-		l.cfg.Logger.Info("access records are stored again")
+		l.cfg.Logger.Info("access records can be stored again")
 	}
 	l.failing = err != nil
 }

@@ -134,7 +134,7 @@ func (s Segment) findDefect(prev Segment) string {
 	case s.Seq != prev.Seq+1:
 		return fmt.Sprintf("it is missing; number %d follows %d", s.Seq, prev.Seq)
 	case s.Prev != prev.Hash:
-		return "it does not continue the segment before it"
+		return "it does not follow the segment before it"
 	case s.Hash != s.computeHash():
 		return "its records do not match its hash"
 	case s.Count != bytes.Count(s.Body, []byte("\n")):

@@ -68,7 +68,7 @@ func (l *Limits) Share(ctx context.Context, with Shared, log *slog.Logger) {
 			err = with.Forget(ctx, l.now())
 		}
 		if err != nil && !failing && ctx.Err() == nil {
-			log.Warn("limits hold for this process alone while others cannot be told", "error", err)
+			log.Warn("limits are counted for this process alone while other processes cannot be reached", "error", err)
 		}
 		failing = err != nil
 	}

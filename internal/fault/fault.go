@@ -174,7 +174,7 @@ func Show(err error, correlation string) Envelope {
 	if !errors.As(err, &e) || e.Kind == Internal {
 		return Envelope{Body{
 			Code:    Internal.Code(),
-			Message: "something failed on our side; report the correlation id",
+			Message: "the server failed; report the correlation id to its operator",
 			Details: map[string]any{"correlation_id": correlation},
 		}}
 	}

@@ -45,9 +45,9 @@ func TestShow(t *testing.T) {
 		want string
 	}{
 		{errors.New("SQL logic error near SECRET"),
-			`{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
+			`{"error":{"code":"internal_error","message":"the server failed; report the correlation id to its operator","details":{"correlation_id":"c1"},"retryable":false}}`},
 		{fault.New(fault.Internal, "SECRET"),
-			`{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
+			`{"error":{"code":"internal_error","message":"the server failed; report the correlation id to its operator","details":{"correlation_id":"c1"},"retryable":false}}`},
 		{fault.BadField("name", "is needed").Because(errors.New("SECRET")),
 			`{"error":{"code":"validation_error","message":"name: is needed","validation_errors":[{"field":"name","error":"is needed"}],"retryable":false}}`},
 		{limited, `{"error":{"code":"rate_limited","message":"too many calls","details":{"limit":"calls","retry_after_seconds":2},"retryable":true}}`},

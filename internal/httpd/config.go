@@ -113,7 +113,7 @@ const (
 // New makes the handler. It fails if two routes are the same.
 func New(c Config) (http.Handler, error) {
 	if c.Engine == nil || c.Auth == nil {
-		return nil, errors.New("httpd: Engine and Auth are needed")
+		return nil, errors.New("httpd: Engine and Auth must be set")
 	}
 	if c.Now == nil {
 		c.Now = time.Now

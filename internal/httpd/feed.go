@@ -83,7 +83,7 @@ type events struct {
 
 // errRights ends a stream whose reader's rights have changed since it was opened.
 var errRights = fault.New(fault.Unauthorized,
-	"the rights of the stream's reader have changed; open it anew with a token that is good")
+	"the rights of the stream's reader have changed; open it again with a valid token")
 
 // sendAll writes messages until the reader goes, its rights change, or the server stops.
 func (e *events) sendAll(ctx context.Context, cancel func()) error {

@@ -129,11 +129,11 @@ func (f *fields) ifMatch(lines []string) error {
 		if !f.o.Writes() {
 			return nil
 		}
-		return fault.BadField("If-Match", "is not taken here; leave it out")
+		return fault.BadField("If-Match", "is not accepted here; leave it out")
 	}
 	tag := strings.TrimPrefix(strings.TrimSpace(lines[0]), "W/")
 	if len(lines) > 1 || strings.Contains(tag, ",") || !utf8.ValidString(tag) {
-		return fault.BadField("If-Match", "takes one entity tag")
+		return fault.BadField("If-Match", "must be one entity tag")
 	}
 	f.json = appendMember(f.json, "if_match", encodeTyped(s, strings.Trim(tag, `"`)))
 	return nil

@@ -148,7 +148,7 @@ func (s *server) readBody(x *exchange, limit, named int64) ([]byte, error) {
 }
 
 func tooLarge(limit int64) error {
-	return fault.New(fault.TooLarge, "the body is larger than the %d bytes that are taken here; send less at once",
+	return fault.New(fault.TooLarge, "the body is larger than %d bytes; send less at once",
 		limit).With("limit_bytes", limit)
 }
 
@@ -161,14 +161,14 @@ func bodyFault(err error, limit int64) error {
 	case errors.As(err, &max):
 		return tooLarge(limit)
 	}
-	return fault.New(fault.Invalid, "the body did not arrive whole; send it again").Because(err)
+	return fault.New(fault.Invalid, "the body did not arrive completely; send it again").Because(err)
 }
 
 // readForm reads a multipart form: the file, and text fields beside it. The engine enforces the
 // file's limit; this bounds the whole form a little above it.
 func (s *server) readForm(x *exchange, in *fields, r *op.Request, boundary string, limit int64) error {
 	if boundary == "" {
-		return newRefusal(http.StatusUnsupportedMediaType, "the form has no boundary")
+		return newRefusal(http.StatusUnsupportedMediaType, "the form has no boundary; send it as multipart/form-data with one")
 	}
 	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, limit+bodyLeftover)
 	parts, err := x.r.MultipartReader()

@@ -182,15 +182,15 @@ func (s *server) checkAccess(x *exchange, origins *http.CrossOriginProtection) e
 		return nil
 	}
 	if len(s.AllowFrom) > 0 && !isInRanges(x.client, s.AllowFrom) {
-		return fault.New(fault.Denied, "this address may not call; ask the operator to add it to allow_from")
+		return fault.New(fault.Denied, "calls from this address are refused; ask the operator to add it to allow_from")
 	}
 	if !s.isHostAllowed(x.r.Host) {
 		return fault.New(fault.Denied,
-			"this server does not answer to the host %q; ask the operator to add it to the allowed hosts",
+			"calls to the host %q are refused; ask the operator to add it to allowed_hosts",
 			markup.Shorten(x.r.Host, 100))
 	}
 	if err := origins.Check(x.r); err != nil || !s.isOriginAllowed(x.r) {
-		return fault.New(fault.Denied, "this page's origin may not call; ask the operator to add it to the allowed origins")
+		return fault.New(fault.Denied, "calls from this page's origin are refused; ask the operator to add it to allowed_origins")
 	}
 	return nil
 }

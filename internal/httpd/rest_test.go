@@ -196,7 +196,7 @@ func TestUploads(t *testing.T) {
 		{"base64 over the cap", encoded(big), []string{"Content-Type: application/json"}, 413, `"limit_bytes":1048576`},
 		{"not base64", `{"data":"%%%"}`, []string{"Content-Type: application/json"}, 400, `must be base64`},
 		{"no file", `{}`, []string{"Content-Type: application/json"}, 400, `"field":"data"`},
-		{"form cut short", body[:3000], []string{kind}, 400, `did not arrive whole`},
+		{"form cut short", body[:3000], []string{kind}, 400, `did not arrive completely`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := s.ask(route, tc.body, tc.headers...)

@@ -32,7 +32,7 @@ func newRouter() *router { return &router{root: &branch{}} }
 func (t *router) add(pattern string, h handler) error {
 	method, path, ok := strings.Cut(pattern, " ")
 	if !ok || !strings.HasPrefix(path, "/") {
-		return fmt.Errorf("httpd: route %q is not METHOD /path", pattern)
+		return fmt.Errorf("httpd: route %q must have the form METHOD /path", pattern)
 	}
 	at, l := t.root, &leaf{pattern: pattern, serve: h}
 	for part := range strings.SplitSeq(path[1:], "/") {

@@ -99,14 +99,14 @@ func (s *server) dispatchRequest(x *exchange) {
 			x.w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		s.writeError(x, "", newRefusal(http.StatusMethodNotAllowed, "%s is not possible here; use %s",
+		s.writeError(x, "", newRefusal(http.StatusMethodNotAllowed, "the method %s is not allowed here; use %s",
 			markup.Shorten(x.r.Method, 20), strings.Join(allowed, ", ")))
 	case s.Console != nil && !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/mcp"):
 		x.route = "console"
 		s.Console.ServeHTTP(x.w, x.r)
 	default:
 		s.writeError(x, "",
-			fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists what there is"))
+			fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists all addresses"))
 	}
 }
 
@@ -187,7 +187,7 @@ func (s *server) serveMetadata(x *exchange, vars map[string]string) {
 	base, path := s.baseURL(x), "/mcp"
 	if name, ok := vars["surface"]; ok {
 		if !s.hasSurface(name) {
-			s.writeError(x, "", fault.New(fault.NotFound, "there is no such surface"))
+			s.writeError(x, "", fault.New(fault.NotFound, "there is no such surface; leave the surface out"))
 			return
 		}
 		path += "/" + url.PathEscape(name)
@@ -237,7 +237,7 @@ func (s *server) checkReady(x *exchange) error {
 		return nil
 	}
 	s.Logger.WarnContext(ctx, "not ready", "correlation_id", x.correlation, "error", err)
-	e := fault.New(fault.Unavailable, "a part that is needed does not answer; try again shortly")
+	e := fault.New(fault.Unavailable, "a required part of the server does not respond; try again shortly")
 	if said := (*fault.Error)(nil); errors.As(err, &said) && said.Kind == fault.Unavailable {
 		e.Message = said.Message
 	}
@@ -265,13 +265,13 @@ func (s *server) servePing(x *exchange, _ map[string]string) {
 // numbers include hidden content.
 func (s *server) serveMetrics(x *exchange, _ map[string]string) {
 	if s.Metrics == nil {
-		s.writeError(x, "", fault.New(fault.NotFound, "metrics are not set up"))
+		s.writeError(x, "", fault.New(fault.NotFound, "this server has no metrics"))
 		return
 	}
 	if !s.isLocal(x) {
 		c, err := s.authenticate(x, "")
 		if err == nil && !c.Operator {
-			err = fault.New(fault.Denied, "metrics are for the instance's operator")
+			err = fault.New(fault.Denied, "metrics are only for the instance's operator; use the operator's key")
 		}
 		if err != nil {
 			s.writeError(x, "", err)

@@ -29,11 +29,11 @@ func (in *authIn) checkFields() error {
 	case in.Username == "" && in.Password == "":
 		return in.checkKey()
 	case in.APIKey != "":
-		return fault.BadField("api_key", "give either api_key and role, or username and password")
+		return fault.BadField("api_key", "send either api_key and role, or username and password")
 	case in.Username == "":
-		return fault.BadField("username", "is required with password; it is the subject of the key")
+		return fault.BadField("username", "is missing; with password send the subject of the key")
 	case in.Password == "":
-		return fault.BadField("password", "is required with username; it is an API key")
+		return fault.BadField("password", "is missing; with username send an API key")
 	}
 	in.APIKey = in.Password
 	return nil
@@ -41,7 +41,7 @@ func (in *authIn) checkFields() error {
 
 func (in *authIn) checkKey() error {
 	missing := &fault.Error{Kind: fault.Invalid,
-		Message: `give {"api_key": "lg_…", "role": "user"}, or {"username": "…", "password": "lg_…"}`}
+		Message: `send {"api_key": "lg_…", "role": "user"}, or {"username": "…", "password": "lg_…"}`}
 	for _, f := range []struct{ name, value string }{{"api_key", in.APIKey}, {"role", in.Role}} {
 		if f.value == "" {
 			missing.Fields = append(missing.Fields, fault.Field{Field: f.name, Error: "is required"})
@@ -69,7 +69,7 @@ func (s *server) exchangeKey(x *exchange, _ map[string]string) {
 		role, _ := access.ParseRole(in.Role) // without a role the token has the key's highest
 		issued, err := s.Auth.Exchange(ctx, in.APIKey, role, in.World)
 		if err == nil && in.Username != "" && !strings.EqualFold(in.Username, string(issued.Subject)) {
-			err = identity.Unknown("the key stands for another subject")
+			err = identity.Unknown("the key belongs to another subject")
 		}
 		if err := ChargeWrong(s.Limiter, x.client, err); err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func tokenPaths() map[string]any {
 		"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}}}
 	auth := object{
 		"operationId": "get_token", "summary": "Get a token for an API key", "tags": []string{"auth"}, "security": []any{},
-		"description": "Gives a token of a role, at most the key's own, for one world or for all that the key opens. Send api_key and role, or the key as password with its subject as username; without a role the token has the key's highest.",
+		"description": "Returns a token with a role, at most the role of the key, for one world or for all worlds that the key opens. Send api_key and role, or the key as password and its subject as username. Without a role the token has the highest role of the key.",
 		"requestBody": object{"required": true, "content": content(nil,
 			object{"api_key": text, "username": text, "password": text, "role": role, "world": text})},
 		"responses": object{"default": failed, "201": object{"description": "Issued.", "content": content(
@@ -106,7 +106,7 @@ func tokenPaths() map[string]any {
 				"expires_at": object{"type": "string", "format": "date-time"}})}},
 	}
 	keys := object{
-		"operationId": "get_keys", "summary": "Keys that tokens are verified with", "tags": []string{"auth"},
+		"operationId": "get_keys", "summary": "Keys that verify tokens", "tags": []string{"auth"},
 		"security": []any{},
 		"responses": object{"default": failed, "200": object{"description": "A JSON Web Key Set.",
 			"content": object{"application/jwk-set+json": object{"schema": object{"type": "object"}}}}},

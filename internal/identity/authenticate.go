@@ -68,7 +68,7 @@ func (e *cachedCredential) isFresh(epoch uint64, now time.Time, poll time.Durati
 
 func (e *cachedCredential) checkUsable(audience string, now time.Time) error {
 	if (audience == AudiencePlay) != (e.key.Audience == AudiencePlay) {
-		return newRefusal(ErrInvalid, "meant for another audience")
+		return newRefusal(ErrInvalid, "it is for another audience")
 	}
 	if e.outside != nil {
 		return e.outside.checkTimes(now) // its audience was checked against its issuer's configuration
@@ -78,7 +78,7 @@ func (e *cachedCredential) checkUsable(audience string, now time.Time) error {
 			return err
 		}
 		if !slices.Contains(e.claims.Audience, audience) {
-			return newRefusal(ErrInvalid, "meant for another audience")
+			return newRefusal(ErrInvalid, "it is for another audience")
 		}
 	}
 	if !e.key.Good(now) {
@@ -96,7 +96,7 @@ func (s *Service) loadCredential(ctx context.Context, bearer string, previous *c
 	switch {
 	case LooksLikeKey(bearer):
 		if !s.cfg.AllowKeyAsBearer {
-			return nil, newRefusal(ErrInvalid, "an API key is not taken as bearer here")
+			return nil, newRefusal(ErrInvalid, "an API key is not accepted as bearer token here")
 		}
 		if e.key, err = s.goodKey(ctx, bearer, now); err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func Unknown(why string) error { return newRefusal(ErrInvalid, why) }
 func (s *Service) goodSecret(ctx context.Context, prefix, text string, now time.Time) (Key, error) {
 	h, ok := secretHash(prefix, text)
 	if !ok {
-		return Key{}, newRefusal(ErrInvalid, "not of its kind's form")
+		return Key{}, newRefusal(ErrInvalid, "the secret does not have the form of its kind")
 	}
 	k, ok, err := s.cfg.Store.KeyByHash(ctx, h)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Service) keyOfToken(ctx context.Context, c *claims) (Key, error) {
 		return Key{}, newUnavailable(err)
 	}
 	if !ok || k.Subject != c.Subject || k.Audience != "" {
-		return Key{}, newRefusal(ErrInvalid, "its key is unknown, or another subject's")
+		return Key{}, newRefusal(ErrInvalid, "its key is unknown, or belongs to another subject")
 	}
 	return k, s.checkMaker(ctx, k)
 }

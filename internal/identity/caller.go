@@ -17,7 +17,7 @@ func (s *Service) CallerOf(ctx context.Context, keyID string) (access.Caller, er
 	}
 	if !ok || !k.Good(s.cfg.Now()) {
 		return access.Caller{},
-			fault.New(fault.Denied, "the key that asked for this is not good any more; it must be asked for anew")
+			fault.New(fault.Denied, "the key that asked for this is no longer valid; ask again with a valid key")
 	}
 	return s.callerOfKey(ctx, k, nil)
 }

@@ -17,7 +17,7 @@ var (
 )
 
 var refusals = map[error]string{
-	ErrMissing: "credentials are needed; send Authorization: Bearer with a token from POST /api/mcp/auth",
+	ErrMissing: "credentials are missing; send Authorization: Bearer with a token from POST /api/mcp/auth",
 	ErrInvalid: "these credentials are not valid; get a token from POST /api/mcp/auth with a current API key",
 	ErrExpired: "the token has expired; get a new one from POST /api/mcp/auth",
 }
@@ -30,7 +30,7 @@ func newRefusal(reason error, detail string) error {
 
 // newUnavailable returns the error for a store or world that did not answer.
 func newUnavailable(err error) error {
-	e := fault.New(fault.Unavailable, "identities cannot be read just now; try again shortly")
+	e := fault.New(fault.Unavailable, "keys and tokens cannot be checked now; try again shortly")
 	e.RetryAfter = time.Second
 	return e.Because(err)
 }

@@ -30,7 +30,7 @@ func (s *Service) Exchange(ctx context.Context, apiKey string, role access.Role,
 		return Issued{}, err
 	}
 	if role < access.RoleNone || role > access.RoleAdmin {
-		return Issued{}, fault.BadField("role", "is user, gm or admin")
+		return Issued{}, fault.BadField("role", "must be user, gm or admin")
 	}
 	whole, err := s.callerOfKey(ctx, k, nil)
 	if err != nil {

@@ -52,12 +52,12 @@ func (s *Service) Invite(ctx context.Context, spec InvitationSpec) (Invitation, 
 func (i InvitationSpec) checkFields() error {
 	var f faults
 	f.addUnless(!i.World.IsZero(), "world", "is needed")
-	f.addUnless(i.Role >= access.RoleUser && i.Role <= access.RoleAdmin, "role", "is user, gm or admin")
+	f.addUnless(i.Role >= access.RoleUser && i.Role <= access.RoleAdmin, "role", "must be user, gm or admin")
 	f.addError("by", access.CheckSubject(i.By))
 	if i.Subject != "" {
 		f.addError("subject", access.CheckSubject(i.Subject))
 	}
-	f.addUnless(i.Life > 0 && i.Life <= MaxInvitationLife, "life", "is at most 90 days")
+	f.addUnless(i.Life > 0 && i.Life <= MaxInvitationLife, "life", "must be at most 90 days")
 	return f.toError()
 }
 
@@ -108,7 +108,7 @@ func (s *Service) Accept(ctx context.Context, code string, subject access.Subjec
 		return Membership{}, none
 	}
 	if s.cfg.Joiner == nil {
-		return Membership{}, fault.New(fault.Rule, "this instance takes no invitations")
+		return Membership{}, fault.New(fault.Rule, "this instance has no invitations; ask its operator for a key")
 	}
 	now := s.cfg.Now().UTC()
 	i, ok, err := s.cfg.Store.InvitationByHash(ctx, hash)

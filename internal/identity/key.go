@@ -110,28 +110,28 @@ func (k KeySpec) checkFields(now time.Time) error {
 	var f faults
 	f.checkName("name", k.Name)
 	f.addError("subject", access.CheckSubject(k.Subject))
-	f.addUnless(k.Actor == access.Person || k.Actor == access.AI, "actor", "is person or ai")
-	f.addUnless(k.MaxRole >= access.RoleUser && k.MaxRole <= access.RoleAdmin, "max_role", "is user, gm or admin")
-	f.addUnless(len(k.Worlds) <= maxWorlds, "worlds", "a key names at most 1,000 worlds")
+	f.addUnless(k.Actor == access.Person || k.Actor == access.AI, "actor", "must be person or ai")
+	f.addUnless(k.MaxRole >= access.RoleUser && k.MaxRole <= access.RoleAdmin, "max_role", "must be user, gm or admin")
+	f.addUnless(len(k.Worlds) <= maxWorlds, "worlds", "a key can name at most 1,000 worlds")
 	for w, r := range k.Worlds {
-		f.addUnless(!w.IsZero(), "worlds", "the zero id is no world")
-		f.addUnless(r >= access.RoleUser && r <= k.MaxRole, "worlds", "a world's role is user up to max_role")
+		f.addUnless(!w.IsZero(), "worlds", "the zero id is not the id of a world")
+		f.addUnless(r >= access.RoleUser && r <= k.MaxRole, "worlds", "the role in a world must be from user to max_role")
 	}
 	f.checkWords("surfaces", k.Surfaces, maxSurfaces)
 	f.checkWords("operations", k.Operations, maxOperations)
-	f.addUnless(k.RateClass == "" || isWord(k.RateClass), "rate_class", "is the name of a limits profile")
-	f.addUnless(k.Expires.IsZero() || k.Expires.After(now), "expires", "lies in the past")
+	f.addUnless(k.RateClass == "" || isWord(k.RateClass), "rate_class", "must be the name of a limits profile")
+	f.addUnless(k.Expires.IsZero() || k.Expires.After(now), "expires", "must be in the future")
 	f.addUnless(k.Audience == "", "audience", "play tokens are issued, not created")
-	f.addUnless(k.Seat == "" || isSeat(k.Seat), "seat", "is game/player, at most 100 characters")
+	f.addUnless(k.Seat == "" || isSeat(k.Seat), "seat", "must have the form game/player, at most 100 characters")
 	f.addUnless(k.Seat == "" || slices.Equal(k.Surfaces, []string{SeatSurface}), "surfaces",
-		"a key bound to a seat opens the surface alignment only")
-	f.addUnless(k.Seat == "" || !k.Operator && !k.Approve, "seat", "a key bound to a seat has no other capability")
+		"a key bound to a seat can open only the surface alignment")
+	f.addUnless(k.Seat == "" || !k.Operator && !k.Approve, "seat", "a key bound to a seat can have no other rights")
 	if err := f.toError(); err != nil {
 		return err
 	}
 	if k.Actor == access.AI && (k.Approve || k.Operator) {
 		return fault.New(fault.Rule,
-			"a key for an AI never gets approve or operator; make it for a person, or leave them out")
+			"a key for an AI cannot have approve or operator; create it for a person, or leave them out")
 	}
 	return nil
 }
@@ -156,17 +156,17 @@ func (f *faults) checkName(field, s string) {
 	f.addUnless(n >= 1 && n <= maxName, field, "has 1 to 100 characters")
 	for _, r := range s {
 		if !unicode.IsPrint(r) {
-			f.addUnless(false, field, "holds characters that cannot be printed")
+			f.addUnless(false, field, "must not contain characters that cannot be printed")
 			return
 		}
 	}
 }
 
 func (f *faults) checkWords(field string, words []string, most int) {
-	f.addUnless(len(words) <= most, field, "has too many entries")
+	f.addUnless(len(words) <= most, field, "has too many entries; give fewer")
 	for _, w := range words {
 		if !isWord(w) {
-			f.addUnless(false, field, "entries are letters, digits, ., - and _")
+			f.addUnless(false, field, "entries must consist of letters, digits, ., - and _")
 			return
 		}
 	}

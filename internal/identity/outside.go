@@ -89,7 +89,7 @@ func newOutsiders(c Config) (outsiders, error) {
 			return nil, fmt.Errorf("issuer %q: %w", i.Name, err)
 		}
 		if i.Issuer == c.Issuer || all[i.Issuer] != nil || names[i.Name] {
-			return nil, fmt.Errorf("issuer %q: the name or the address is in use already; give each its own", i.Name)
+			return nil, fmt.Errorf("issuer %q: another issuer has the same name or address; give each its own", i.Name)
 		}
 		names[i.Name] = true
 		all[i.Issuer] = &outsider{Issuer: i, keys: newOutsideKeys(i, c)}
@@ -121,21 +121,21 @@ func (i Issuer) normalize() Issuer {
 func (i Issuer) checkFields() error {
 	switch {
 	case !isWord(i.Name) || len(i.Name) > 20:
-		return errors.New("name: a word of up to 20 small letters, digits, ., - and _")
+		return errors.New("name: set a word of up to 20 lower-case letters, digits, ., - and _")
 	case len(i.Audiences) == 0 || slices.Contains(i.Audiences, ""):
-		return errors.New("audience: name whom its tokens are for, as the issuer has this server registered")
+		return errors.New("audience: set the name under which this server is registered with the issuer")
 	case i.Everyone > access.RoleAdmin || i.MaxRole > access.RoleAdmin:
-		return errors.New("a role is user, gm or admin")
+		return errors.New("a role must be user, gm or admin")
 	case len(i.Grants) > maxGrants:
-		return fmt.Errorf("roles: at most %d", maxGrants)
+		return fmt.Errorf("roles: set at most %d", maxGrants)
 	case i.Actor != access.Person && i.Actor != access.AI:
-		return errors.New("actor: person or ai")
+		return errors.New("actor: set person or ai")
 	case i.RateClass != "" && !isWord(i.RateClass):
-		return errors.New("rate_class: the name of a limits profile")
+		return errors.New("rate_class: set the name of a limits profile")
 	}
 	for _, a := range i.Algorithms {
 		if a != jwa.RS256().String() && a != jwa.ES256().String() {
-			return fmt.Errorf("algorithms: RS256 and ES256 are taken, %q is not", a)
+			return fmt.Errorf("algorithms: %q is not supported; set RS256 or ES256", a)
 		}
 	}
 	for value, g := range i.Grants {
@@ -160,12 +160,12 @@ func (i Issuer) checkFields() error {
 func checkFetchable(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("%q is no address such as https://login.example/realms/lore", shortenAddress(address))
+		return fmt.Errorf("%q is not an address; write it as https://login.example/realms/lore", shortenAddress(address))
 	}
 	if u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("%q must begin with https://; without it only loopback addresses are fetched from",
+	return fmt.Errorf("%q must begin with https://; only loopback addresses may use http://",
 		shortenAddress(address))
 }
 

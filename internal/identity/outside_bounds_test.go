@@ -274,7 +274,7 @@ func TestTheBoundsOfAnIssuer(t *testing.T) {
 	name, address := many[1], many[1]
 	name.Name, address.Issuer = many[0].Name, many[0].Issuer
 	for _, second := range []identity.Issuer{name, address} {
-		if err := tryIssuers(t, many[0], second); err == nil || !strings.Contains(err.Error(), "in use") {
+		if err := tryIssuers(t, many[0], second); err == nil || !strings.Contains(err.Error(), "the same name or address") {
 			t.Errorf("%+v: %v", second, err)
 		}
 	}

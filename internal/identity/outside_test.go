@@ -589,10 +589,10 @@ func TestIssuersThatAreRefused(t *testing.T) {
 		"keys over http":    {func(i *identity.Issuer) { i.KeysURL = "http://10.0.0.1/keys" }, "https"},
 		"keys in a file":    {func(i *identity.Issuer) { i.KeysURL = "file:///etc/passwd" }, "jwks_url"},
 		"with a password":   {func(i *identity.Issuer) { i.Issuer = "https://a:b@login.example" }, "issuer"},
-		"HS256":             {func(i *identity.Issuer) { i.Algorithms = []string{"HS256"} }, "RS256 and ES256"},
-		"none":              {func(i *identity.Issuer) { i.Algorithms = []string{"none"} }, "RS256 and ES256"},
+		"HS256":             {func(i *identity.Issuer) { i.Algorithms = []string{"HS256"} }, "set RS256 or ES256"},
+		"none":              {func(i *identity.Issuer) { i.Algorithms = []string{"none"} }, "set RS256 or ES256"},
 		"a role of nothing": {func(i *identity.Issuer) { i.Grants = map[string]identity.RoleGrant{"x": {}} }, "roles"},
-		"ourselves":         {func(i *identity.Issuer) { i.Issuer, i.KeysURL = "loregate", "https://x.example" }, "in use"},
+		"ourselves":         {func(i *identity.Issuer) { i.Issuer, i.KeysURL = "loregate", "https://x.example" }, "the same name or address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := good

@@ -84,7 +84,7 @@ func (k *outsideKeys) findVerifier(ctx context.Context, name keyName, now time.T
 		return key, nil
 	}
 	if err := k.lastFailure(); err != nil {
-		e := fault.New(fault.Unavailable, "the keys of the token's issuer cannot be fetched just now; try again shortly")
+		e := fault.New(fault.Unavailable, "the keys of the token's issuer cannot be fetched now; try again shortly")
 		e.RetryAfter = keysFirst
 		return nil, e.Because(err)
 	}
@@ -129,7 +129,7 @@ func (k *outsideKeys) refresh(ctx context.Context, now time.Time) {
 	if err == nil {
 		k.set.Store(&keySet{keys: keys, fetched: now})
 	} else {
-		k.log.Error("the keys of an outside issuer cannot be fetched; those known stay in use", "issuer", k.issuer.Name,
+		k.log.Error("the keys of an outside issuer cannot be fetched; the known keys stay in use", "issuer", k.issuer.Name,
 			"error", err)
 	}
 	k.mu.Lock()
@@ -170,10 +170,10 @@ func (k *outsideKeys) discoverSet(ctx context.Context) (string, error) {
 		Keys   string `json:"jwks_uri"`
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
-		return "", errors.New("its OpenID configuration is no JSON, or says something twice")
+		return "", errors.New("its OpenID configuration is not JSON, or has a member twice")
 	}
 	if said.Issuer != k.issuer.Issuer {
-		return "", fmt.Errorf("its OpenID configuration is that of %q; configure the issuer as it names itself",
+		return "", fmt.Errorf("its OpenID configuration has the issuer %q; set the issuer to that name",
 			shortenAddress(said.Issuer))
 	}
 	if err := checkFetchable(said.Keys); err != nil {
@@ -194,11 +194,11 @@ func (k *outsideKeys) get(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s; redirects are not followed", address, res.Status)
+		return nil, fmt.Errorf("%s answers with %s; redirects are not followed", address, res.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxFetched+1))
 	if err == nil && len(body) > maxFetched {
-		err = fmt.Errorf("%s answers more than %d KiB", address, maxFetched>>10)
+		err = fmt.Errorf("%s answers with more than %d KiB", address, maxFetched>>10)
 	}
 	return body, err
 }
@@ -210,7 +210,7 @@ func readKeys(body []byte) (map[keyName]any, error) {
 		Keys []jsontext.Value `json:"keys"`
 	}
 	if err := json.Unmarshal(body, &set); err != nil {
-		return nil, errors.New("the key set is no JSON, or says something twice")
+		return nil, errors.New("the key set is not JSON, or has a member twice")
 	}
 	if len(set.Keys) > maxOutsiders {
 		return nil, fmt.Errorf("the key set has more than %d keys", maxOutsiders)
@@ -228,7 +228,7 @@ func readKeys(body []byte) (map[keyName]any, error) {
 		seen[name], keys[name] = true, key
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the key set holds no RSA key of 2,048 bits or more and no P-256 key that has a kid and verifies signatures")
+		return nil, errors.New("the key set contains no RSA key of 2,048 bits or more and no P-256 key with a kid for verifying signatures")
 	}
 	return keys, nil
 }

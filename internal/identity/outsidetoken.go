@@ -92,7 +92,7 @@ func (o *outsider) verify(ctx context.Context, token string, now time.Time) (*ou
 	}
 	payload, err := jws.Verify([]byte(token), jws.WithKey(alg, key), jws.WithCompact())
 	if err != nil {
-		return nil, newOutsideRefusal(ErrInvalid, "its signature does not hold")
+		return nil, newOutsideRefusal(ErrInvalid, "its signature is not valid")
 	}
 	t, err := o.readClaims(payload)
 	if err != nil {
@@ -105,15 +105,15 @@ func (o *outsider) verify(ctx context.Context, token string, now time.Time) (*ou
 func (o *outsider) parseHeader(raw []byte) (keyName, error) {
 	var h outsideHeader
 	if err := json.Unmarshal(raw, &h); err != nil {
-		return keyName{}, newOutsideRefusal(ErrInvalid, "malformed header, or a member twice")
+		return keyName{}, newOutsideRefusal(ErrInvalid, "its header is malformed, or has a member twice")
 	}
 	for _, v := range []jsontext.Value{h.JKU, h.JWK, h.X5U, h.X5C, h.Crit, h.B64, h.Enc, h.Zip} {
 		if v != nil {
-			return keyName{}, newOutsideRefusal(ErrInvalid, "its header asks for more than a kid")
+			return keyName{}, newOutsideRefusal(ErrInvalid, "its header has more members than a kid")
 		}
 	}
 	if !slices.Contains(o.Algorithms, h.Alg) || !slices.Contains(outsideTypes, h.Typ) {
-		return keyName{}, newOutsideRefusal(ErrInvalid, "not of the issuer's algorithms, or not an access token")
+		return keyName{}, newOutsideRefusal(ErrInvalid, "it has another algorithm than the issuer's, or is not an access token")
 	}
 	if h.KID == "" || len(h.KID) > maxKID {
 		return keyName{}, newOutsideRefusal(ErrInvalid, "no kid")
@@ -125,7 +125,7 @@ func (o *outsider) parseHeader(raw []byte) (keyName, error) {
 func (o *outsider) readClaims(payload []byte) (*outsideToken, error) {
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(payload, &all); err != nil || all == nil {
-		return nil, newOutsideRefusal(ErrInvalid, "malformed claims, or one twice")
+		return nil, newOutsideRefusal(ErrInvalid, "its claims are malformed, or one of them occurs twice")
 	}
 	t := &outsideToken{by: o}
 	if err := t.readTimes(all); err != nil {
@@ -138,7 +138,7 @@ func (o *outsider) readClaims(payload []byte) (*outsideToken, error) {
 	var aud audience
 	if json.Unmarshal(all["aud"], &aud) != nil || !slices.ContainsFunc(o.Audiences,
 		func(a string) bool { return slices.Contains(aud, a) }) {
-		return nil, newOutsideRefusal(ErrInvalid, "meant for another audience")
+		return nil, newOutsideRefusal(ErrInvalid, "it is for another audience")
 	}
 	var name string
 	if json.Unmarshal(findClaim(all, o.SubjectClaim), &name) != nil || name == "" {
@@ -146,7 +146,7 @@ func (o *outsider) readClaims(payload []byte) (*outsideToken, error) {
 	}
 	t.subject = o.subjectOf(name)
 	if err := access.CheckSubject(t.subject); err != nil {
-		return nil, newOutsideRefusal(ErrInvalid, "its subject cannot be one here")
+		return nil, newOutsideRefusal(ErrInvalid, "its subject is not valid here")
 	}
 	t.values = textsOfClaim(findClaim(all, o.RolesClaim))
 	if o.WorldClaim != "" {
@@ -186,9 +186,9 @@ func (t *outsideToken) checkTimes(now time.Time) error {
 		if errors.Is(err, ErrExpired) {
 			return newOutsideRefusal(ErrExpired, "exp")
 		}
-		return newOutsideRefusal(ErrInvalid, "nbf or iat lies ahead")
+		return newOutsideRefusal(ErrInvalid, "nbf or iat is in the future")
 	case c.Expires-begun > int64(MaxOutsideLife/time.Second):
-		return newOutsideRefusal(ErrInvalid, "it lives too long")
+		return newOutsideRefusal(ErrInvalid, "its lifetime is too long")
 	}
 	return nil
 }
@@ -306,7 +306,7 @@ func (s *Service) narrowToClaim(ctx context.Context, c *access.Caller, t *outsid
 
 // newOutsideRefusal is newRefusal for a token of an outside issuer.
 func newOutsideRefusal(reason error, detail string) error {
-	text := "this token is not valid here; get another from its issuer"
+	text := "this token is not valid here; get a new one from its issuer"
 	if reason == ErrExpired {
 		text = "the token has expired; get a new one from its issuer"
 	}

@@ -116,7 +116,7 @@ func (s *Service) findMaker(ctx context.Context, id string) (Key, error) {
 		return k, newUnavailable(err)
 	}
 	if !ok || !k.Good(s.cfg.Now()) {
-		return k, newRefusal(ErrInvalid, "the key that it was made with is revoked or expired")
+		return k, newRefusal(ErrInvalid, "the key that created it is revoked or expired")
 	}
 	return k, nil
 }
@@ -125,11 +125,11 @@ func (p PlaySpec) checkFields() error {
 	var f faults
 	f.addError("subject", access.CheckSubject(p.Subject))
 	f.addUnless(!p.World.IsZero(), "world", "is needed")
-	f.addUnless(p.Actor == "" || p.Actor == access.Person || p.Actor == access.AI, "actor", "is person or ai")
-	f.addUnless(p.Player != uuid.Nil || p.Seat != "", "player", "a play token is for a player or for a seat")
-	f.addUnless(p.Seat == "" || isSeat(p.Seat), "seat", "is game/player, at most 100 characters")
+	f.addUnless(p.Actor == "" || p.Actor == access.Person || p.Actor == access.AI, "actor", "must be person or ai")
+	f.addUnless(p.Player != uuid.Nil || p.Seat != "", "player", "a play token must be for a player or for a seat")
+	f.addUnless(p.Seat == "" || isSeat(p.Seat), "seat", "must have the form game/player, at most 100 characters")
 	f.checkWords("operations", p.Operations, maxOperations)
-	f.addUnless(p.Life >= 0 && p.Life <= MaxPlayLife, "life", "is at most 90 days")
+	f.addUnless(p.Life >= 0 && p.Life <= MaxPlayLife, "life", "must be at most 90 days")
 	return f.toError()
 }
 

@@ -50,7 +50,7 @@ type Store interface {
 }
 
 // ErrExists is returned by a Store if an id or a hash is in use.
-var ErrExists = errors.New("identity: the id or hash is in use")
+var ErrExists = errors.New("identity: the id or hash is already used")
 
 // Membership is a subject's role in a world.
 type Membership struct {

@@ -95,7 +95,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Life = DefaultLife
 	}
 	if c.Life < MinLife || c.Life > MaxLife {
-		return c, fmt.Errorf("identity: tokens live %s to %s, not %s", MinLife, MaxLife, c.Life)
+		return c, fmt.Errorf("identity: the lifetime of tokens must be %s to %s, not %s", MinLife, MaxLife, c.Life)
 	}
 	if c.Issuer == "" {
 		c.Issuer = "loregate"

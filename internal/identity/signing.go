@@ -183,7 +183,7 @@ func (r *keyring) loadKeys(ctx context.Context, now time.Time) error {
 func parsePEM(b []byte) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode(b)
 	if block == nil || block.Type != pemType {
-		return nil, errors.New("identity: a stored signing key is no PEM")
+		return nil, errors.New("identity: a stored signing key is not PEM")
 	}
 	k, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *Service) RotateSigningKey(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if !added {
-		return "", fault.New(fault.Conflict, "another process rotated the signing key just now; nothing more is to be done")
+		return "", fault.New(fault.Conflict, "another process has just rotated the signing key; you need not do it again")
 	}
 	return k.kid, nil
 }

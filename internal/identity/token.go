@@ -63,7 +63,7 @@ func (c *claims) checkContent(issuer string) error {
 	case c.Expires <= 0 || c.NotBefore <= 0 || c.IssuedAt <= 0:
 		return newRefusal(ErrInvalid, "a time is missing")
 	case c.Expires-c.IssuedAt > int64(MaxLife/time.Second):
-		return newRefusal(ErrInvalid, "it lives too long")
+		return newRefusal(ErrInvalid, "its lifetime is too long")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (s *Service) verifyToken(ctx context.Context, token string, now time.Time) 
 	}
 	payload, err := jws.Verify([]byte(token), jws.WithKey(jwa.RS256(), key), jws.WithCompact())
 	if err != nil {
-		return nil, newRefusal(ErrInvalid, "its signature does not hold")
+		return nil, newRefusal(ErrInvalid, "its signature is not valid")
 	}
 	var c claims
 	if err := decodeStrict(payload, &c); err != nil {
@@ -149,7 +149,7 @@ func parseHeader(token string) (header, error) {
 		return h, err
 	}
 	if h.Alg != jwa.RS256().String() || h.Typ != "" && h.Typ != "JWT" {
-		return h, newRefusal(ErrInvalid, "not an RS256 JWT")
+		return h, newRefusal(ErrInvalid, "it is not an RS256 JWT")
 	}
 	if h.KID == "" || len(h.KID) > 100 {
 		return h, newRefusal(ErrInvalid, "no kid")
@@ -161,7 +161,7 @@ func parseHeader(token string) (header, error) {
 func splitCompact(token string) (raw [3][]byte, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return raw, newRefusal(ErrInvalid, "not a compact token")
+		return raw, newRefusal(ErrInvalid, "it is not a compact token")
 	}
 	for i, p := range parts {
 		b, err := base64.RawURLEncoding.Strict().DecodeString(p)
@@ -177,7 +177,7 @@ func splitCompact(token string) (raw [3][]byte, err error) {
 // repeated.
 func decodeStrict(b []byte, into any) error {
 	if err := json.Unmarshal(b, into, json.RejectUnknownMembers(true)); err != nil {
-		return newRefusal(ErrInvalid, "malformed JSON, or a member twice or unknown")
+		return newRefusal(ErrInvalid, "its JSON is malformed, or has a member that is unknown or occurs twice")
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (s *Service) poll(ctx context.Context) {
 		}
 		s.watch.expireKeys(s.cfg.Now())
 		if err != nil && !failing && ctx.Err() == nil {
-			s.cfg.Logger.Error("identities cannot be read; revocations by other processes are delayed", "error", err)
+			s.cfg.Logger.Error("keys and tokens cannot be read; revocations by other processes take effect late", "error", err)
 		}
 		failing = err != nil
 	}

@@ -148,7 +148,7 @@ func (r *Runner) keepLease() {
 			if err == nil {
 				last = time.Now()
 			} else if r.ctx.Err() == nil {
-				r.log.Warn("cannot keep the job lease", "error", err)
+				r.log.Warn("the lease of a job cannot be renewed", "error", err)
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (r *Runner) endJob(j Job, result any, err error) Job {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 5*time.Second)
 	defer cancel()
 	if err := r.store.PutJob(ctx, j); err != nil {
-		r.log.Error("cannot keep the end of a job", "job", j.ID, "error", err)
+		r.log.Error("the result of a job cannot be stored", "job", j.ID, "error", err)
 	}
 	return j
 }

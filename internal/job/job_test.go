@@ -89,9 +89,9 @@ func TestProblemOfAFailedJob(t *testing.T) {
 	}{
 		{"a fault", func(context.Context) (any, error) { return nil, fault.New(fault.Rule, "no terms") }, "no terms"},
 		{"an error of ours", func(context.Context) (any, error) { return nil, errors.New("SECRET") },
-			"something failed on our side; report the correlation id"},
+			"the server failed; report the correlation id to its operator"},
 		{"a panic", func(context.Context) (any, error) { panic("SECRET") },
-			"something failed on our side; report the correlation id"},
+			"the server failed; report the correlation id to its operator"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRunner(t, openStore(t), nil)

@@ -53,7 +53,7 @@ func (s *Server) newAsker(c *call, req *mcp.CallToolRequest) (*asker, error) {
 	}
 	plain, ok := s.seal.openBox(req.Params.RequestState, a.bindingData())
 	if !ok || stdjson.Unmarshal(plain, &a.state) != nil {
-		return nil, fault.BadField("requestState", "is not what this call was asked with; call again without it")
+		return nil, fault.BadField("requestState", "does not belong to this call; call again without it")
 	}
 	if s.cfg.Now().Unix() > a.state.Expires {
 		return nil, fault.BadField("requestState", "has expired; call again without it")
@@ -113,7 +113,7 @@ func (a *asker) askInRounds(f op.Form) (op.Reaction, error) {
 	result, ok := given.(*mcp.ElicitResult)
 	if !ok || result == nil {
 		return op.Reaction{}, fault.BadField("inputResponses."+f.Key,
-			"must be the result of an elicitation; answer what was asked")
+			"must be the result of an elicitation; answer the question")
 	}
 	r, err := reactionFrom(f, result)
 	if err != nil {

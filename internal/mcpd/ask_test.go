@@ -296,10 +296,10 @@ func TestRequestStateIsBoundToCall(t *testing.T) {
 		{"no answer", "user", "cog", state(r.RequestState), boatForm.Message},
 		{"another kind of answer", "user", "cog", strings.Replace(answers, `"action":"accept"`, `"roots":[]`,
 			1) + state(r.RequestState), "inputResponses.boat"},
-		{"for another call", "user", "hulk", answers + state(r.RequestState), "is not what this call was asked with"},
-		{"of another caller", "other", "cog", answers + state(r.RequestState), "is not what this call was asked with"},
-		{"changed", "user", "cog", answers + state(string(bad)), "is not what this call was asked with"},
-		{"of no kind", "user", "cog", answers + state("x"), "is not what this call was asked with"},
+		{"for another call", "user", "hulk", answers + state(r.RequestState), "does not belong to this call"},
+		{"of another caller", "other", "cog", answers + state(r.RequestState), "does not belong to this call"},
+		{"changed", "user", "cog", answers + state(string(bad)), "does not belong to this call"},
+		{"of no kind", "user", "cog", answers + state("x"), "does not belong to this call"},
 	} {
 		if got := y.round(row.token, row.boat, row.more); !strings.Contains(got.body, row.want) {
 			t.Errorf("%s: %s", row.name, got.body)

@@ -31,7 +31,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, tooLarge(limit)
 	}
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the body ended early; send it again").Because(err)
+		return nil, fault.New(fault.Invalid, "the body ended too early; send it again").Because(err)
 	}
 	return in.Bytes(), nil
 }
@@ -40,7 +40,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 const maxReserved = 64 << 10
 
 func tooLarge(limit int64) error {
-	return fault.New(fault.TooLarge, "a message may have %d bytes; send less, or upload files over REST",
+	return fault.New(fault.TooLarge, "a message can have at most %d bytes; send less, or upload files over REST",
 		limit).With("limit", limit)
 }
 
@@ -48,7 +48,7 @@ func tooLarge(limit int64) error {
 // twice in one object, or nested too deep.
 func checkJSON(message []byte) error {
 	if jsonDepth(message) > maxDepth {
-		return fmt.Errorf("JSON nests deeper than %d", maxDepth)
+		return fmt.Errorf("JSON is nested more than %d deep", maxDepth)
 	}
 	if !jsontext.Value(message).IsValid() {
 		return errNotJSON

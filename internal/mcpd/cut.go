@@ -48,7 +48,7 @@ func (s *Server) takeContinuation(r *op.Request, c *call) (g continuation, err e
 		return g, nil // the engine reports the fault
 	}
 	bad := func(field string) error {
-		return fault.BadField(field, "is not from a cut result, or that is not kept any more; make the first call again")
+		return fault.BadField(field, "does not belong to a shortened result, or the rest of it is no longer stored; make the first call again")
 	}
 	if v, ok := args[fromArgument]; ok && (json.Unmarshal(v, &g.from) != nil || len(g.from) == 0 ||
 		len(g.from) > maxPlace) {
@@ -89,7 +89,7 @@ func (s *Server) callWhole(ctx context.Context, r op.Request, c *call) (*op.Answ
 		whole, ok := s.kept.findKept(g.rest, r.Operation, c)
 		if !ok {
 			return nil, fault.BadField(restArgument,
-				"the rest of that result is not kept any more; see what the call did before you make it again")
+				"the rest of that result is no longer stored; check the effect of the call before you make it again")
 		}
 		return s.cutAnswer(&op.Answer{Output: whole}, r, g, c)
 	}
@@ -124,7 +124,7 @@ func (s *Server) mayWrite(tool string) bool {
 func (s *Server) cutAnswer(a *op.Answer, r op.Request, g continuation, c *call) (*op.Answer, error) {
 	part, place, err := cutJSON(jsontext.Value(a.Output), g.from, s.cfg.MaxText-maxRepeated-512)
 	if err != nil {
-		return nil, fault.BadField(fromArgument, "is no place in this result; make the first call again")
+		return nil, fault.BadField(fromArgument, "is not a place in this result; make the first call again")
 	}
 	cut := *a
 	cut.Output = stdjson.RawMessage(part)
@@ -233,7 +233,7 @@ func cutText(text string, from, budget int) (part string, next int) {
 }
 
 // textNote returns the note at the end of a part that is not the last.
-func textNote(how string) string { return "\n\n[Cut here. " + how + "]" }
+func textNote(how string) string { return "\n\n[Shortened here. " + how + "]" }
 
 // fromFragment begins the fragment with which a resource's URI asks for a later part.
 const fromFragment = "#_from="
@@ -252,7 +252,7 @@ func (s *Server) cutContent(uri string, content op.Content, from []any) (op.Cont
 	if value := jsontext.Value(content.Text); strings.Contains(content.MIME, "json") && value.IsValid() {
 		part, place, err := cutJSON(value, from, budget)
 		if err != nil {
-			return content, nil, fault.BadField("uri", "asks for a part that is not there; read it without %s", fromFragment)
+			return content, nil, fault.BadField("uri", "asks for a part that does not exist; read the resource without %s", fromFragment)
 		}
 		if content.Text = string(part); place == nil {
 			return content, nil, nil

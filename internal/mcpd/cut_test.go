@@ -70,7 +70,7 @@ func TestUnpagedResultsAreCut(t *testing.T) {
 		if len(c.Text) > 32<<10 {
 			t.Fatalf("a part has %d bytes", len(c.Text))
 		}
-		part, _, _ := strings.Cut(c.Text, "\n\n[Cut here.")
+		part, _, _ := strings.Cut(c.Text, "\n\n[Shortened here.")
 		got.WriteString(part)
 		next, more := c.Meta["next"].(map[string]any)
 		if !more {

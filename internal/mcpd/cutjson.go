@@ -11,7 +11,7 @@ import (
 // maxPlace bounds the depth of a place in a value.
 const maxPlace = 32
 
-var errNoPlace = errors.New("mcpd: no such place")
+var errNoPlace = errors.New("mcpd: the result has no such place")
 
 // cutJSON returns the part of a value that begins at a place and takes about budget bytes, and the
 // place where the next part begins; nil after the last. A part of an object has all its members:

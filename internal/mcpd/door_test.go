@@ -301,7 +301,7 @@ func TestInstructionsStayShort(t *testing.T) {
 		}
 	})
 	text := s.connect(t, older, "user", "/mcp", nil).InitializeResult().Instructions
-	if len(text) > 1000 || !strings.Contains(text[:512], "what to do next.") {
+	if len(text) > 1000 || !strings.Contains(text[:512], "names the next step.") {
 		t.Errorf("%d characters: %s", len(text), text)
 	}
 }

@@ -219,11 +219,11 @@ func (o *outlet) reserve(uri string) (*subscription, error) {
 	limit := o.f.s.cfg.MaxListens
 	switch {
 	case o.closed:
-		return nil, fault.New(fault.Unavailable, "this session has ended; begin another")
+		return nil, fault.New(fault.Unavailable, "this session has ended; start a new one")
 	case o.subs[uri] != nil:
 		return nil, nil
 	case len(o.subs) >= limit:
-		return nil, fault.New(fault.TooLarge, "a session may subscribe to %d resources; unsubscribe from some",
+		return nil, fault.New(fault.TooLarge, "a session can subscribe to at most %d resources; unsubscribe from some",
 			limit).With("limit", limit)
 	}
 	sub := &subscription{uri: uri}

@@ -109,7 +109,7 @@ func (s *Server) admitRequest(r *http.Request, correlation string) (*visit, erro
 		return &visit{caller: c, correlation: correlation, baseURL: baseURL(r), request: r}, nil
 	}
 	if s.surfaces[name] == nil || !canUseSurface(c, name) {
-		return nil, fault.New(fault.NotFound, "no such surface; use /mcp for all that this key opens")
+		return nil, fault.New(fault.NotFound, "no such surface; use /mcp for all surfaces that this key opens")
 	}
 	return &visit{caller: c, scope: newScope(name), correlation: correlation, baseURL: baseURL(r), request: r}, nil
 }
@@ -129,7 +129,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	probe := &http.Request{Method: http.MethodPost, Host: r.Host, URL: r.URL, Header: r.Header}
 	if err := s.origins.Check(probe); err != nil {
 		return fault.New(fault.Denied,
-			"requests from this origin are refused; list it among the allowed origins").Because(err)
+			"requests from this origin are refused; ask the operator to add it to allowed_origins").Because(err)
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func TestLongResultIsCutWithNextCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	notice, ok := res.Content[0].(*mcp.TextContent)
-	if !ok || !strings.HasPrefix(notice.Text, "This answer is cut") ||
+	if !ok || !strings.HasPrefix(notice.Text, "This answer is shortened") ||
 		!strings.Contains(notice.Text, `"tool":"long_page"`) {
 		t.Fatalf("the first line does not tell that it is cut: %+v", res.Content[0])
 	}

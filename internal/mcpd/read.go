@@ -162,7 +162,7 @@ func (s *Server) cutPrompt(text *op.PromptText, p *mcp.GetPromptParams, from int
 		args = map[string]string{}
 	}
 	args[fromArgument] = strconv.Itoa(next)
-	text.Text += textNote("Get this prompt again with the further argument " + fromArgument + "=" + args[fromArgument] +
+	text.Text += textNote("Get this prompt again with the additional argument " + fromArgument + "=" + args[fromArgument] +
 		" for what follows.")
 	return map[string]any{"truncated": true, "next": map[string]any{"method": "prompts/get", "name": p.Name,
 		"arguments": args}}
@@ -179,7 +179,7 @@ func (s *Server) promptSurface(c *call, name string) string {
 // completeArgument returns values that the caller may see.
 func (s *Server) completeArgument(ctx context.Context, p *mcp.CompleteParams, c *call) (mcp.Result, error) {
 	if p.Ref == nil || p.Argument.Name == "" {
-		return nil, s.toProtocolError(c, fault.BadField("ref", "ref and argument.name are needed"))
+		return nil, s.toProtocolError(c, fault.BadField("ref", "ref and argument.name are missing; send both"))
 	}
 	r := op.CompleteRequest{Variable: p.Argument.Name, Prefix: p.Argument.Value}
 	surfaces, at := c.scope.engineSurfaces(), 0

@@ -111,9 +111,9 @@ func cutNotice(output []byte) string {
 	if json.Unmarshal(output, &cut) != nil || !cut.Truncated {
 		return ""
 	}
-	notice := "This answer is cut: it does not hold everything. Never write it back as if it were whole."
+	notice := "This answer is shortened. Never write it back as if it were complete."
 	if len(cut.Next) > 0 {
-		notice += " The call that goes on: " + string(cut.Next)
+		notice += " The call that continues it: " + string(cut.Next)
 	}
 	return notice
 }
@@ -199,7 +199,7 @@ func rpcErrorAs(err error, shown fault.Envelope) *jsonrpc.Error {
 
 // unknownTool is the answer for tools that do not exist or that the caller may not use.
 func unknownTool(name, correlation string) error {
-	return rpcError(fault.New(fault.NotFound, "unknown tool %q; tools/list shows those there are", name), correlation)
+	return rpcError(fault.New(fault.NotFound, "unknown tool %q; tools/list shows all tools", name), correlation)
 }
 
 // noMethod is the answer for methods that are not served.

@@ -66,13 +66,13 @@ func (s *sealer) openCursor(list, account, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
-	bad := fault.BadField("cursor", "is not a cursor of this list; begin again without one")
+	bad := fault.BadField("cursor", "is not a cursor of this list; start again without a cursor")
 	plain, ok := s.openBox(cursor, cursorBinding(list, account))
 	if !ok || len(plain) != 16 {
 		return 0, bad
 	}
 	if s.now().Unix() > int64(binary.BigEndian.Uint64(plain)) {
-		return 0, fault.BadField("cursor", "has expired; begin again without one")
+		return 0, fault.BadField("cursor", "has expired; start again without a cursor")
 	}
 	return int(binary.BigEndian.Uint64(plain[8:])), nil
 }

@@ -115,7 +115,7 @@ func (l *line) scanLines(r *bufio.Reader) {
 	}
 }
 
-var errLongLine = fmt.Errorf("a message may have %d bytes", maxLine)
+var errLongLine = fmt.Errorf("a message can have at most %d bytes", maxLine)
 
 // readLine reads up to the next newline. A line that is too long is skipped.
 func readLine(r *bufio.Reader) ([]byte, error) {
@@ -209,7 +209,7 @@ func (l *line) readMessage(text []byte) jsonrpc.Message {
 		return nil
 	}
 	if text[0] == '[' {
-		l.refuseLine(jsonrpc.CodeInvalidRequest, "batches are not served; send one message a line")
+		l.refuseLine(jsonrpc.CodeInvalidRequest, "batches are not supported; send one message per line")
 		return nil
 	}
 	if l.answerDirectly(text) {

@@ -60,7 +60,9 @@ type Asker interface {
 // Asking is the error that ends a handler whose question must be sent to the client.
 type Asking struct{ Form Form }
 
-func (a *Asking) Error() string { return "op: the call goes on when it is answered: " + a.Form.Message }
+func (a *Asking) Error() string {
+	return "op: the call continues when the client answers: " + a.Form.Message
+}
 
 // Ask puts a form to the person behind the call; see [Asker]. If nobody can be asked, the outcome
 // is Unasked.
@@ -125,18 +127,18 @@ func (b Blank) read(given any) (string, error) {
 	text, ok := given.(string)
 	switch {
 	case given != nil && !ok:
-		return "", fault.BadField("answer."+b.Name, "must be a text; call again, and answer the question as it is put")
+		return "", fault.BadField("answer."+b.Name, "must be a text; call again, and answer with a text")
 	case b.Options == nil && utf8.RuneCountInString(text) > b.lengthLimit():
-		return "", fault.BadField("answer."+b.Name, "is longer than %d characters; call again, and say it shorter",
+		return "", fault.BadField("answer."+b.Name, "is longer than %d characters; call again with a shorter answer",
 			b.lengthLimit())
 	case b.Options == nil:
 		text = strings.TrimSpace(markup.Clean(text))
 	case text != "" && !slices.Contains(b.Options, text):
-		return "", fault.BadField("answer."+b.Name, "is none of the %d that were offered; call again, and choose one of them",
+		return "", fault.BadField("answer."+b.Name, "is not one of the %d choices; call again, and choose one of them",
 			len(b.Options))
 	}
 	if text == "" && !b.Optional {
-		return "", fault.BadField("answer."+b.Name, "is needed; answer the question, or decline it")
+		return "", fault.BadField("answer."+b.Name, "is missing; answer the question, or decline it")
 	}
 	return text, nil
 }

@@ -16,13 +16,13 @@ var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*$`)
 func checkOperation(o *Operation, surface string, wrong *problems) {
 	bad := func(format string, args ...any) { wrong.add("operation "+o.Name+": "+format, args...) }
 	if !namePattern.MatchString(o.Name) || len(o.Name) < 2 || len(o.Name) > 64 {
-		bad("a name is words of small letters joined by _, - or ., 2 to 64 characters")
+		bad("the name must be words of lower-case letters and digits joined by _, - or ., 2 to 64 characters")
 	}
 	if o.Title == "" || o.Doc == "" {
-		bad("Title and Doc are needed")
+		bad("Title and Doc must be set")
 	}
 	if !slices.Contains(o.Surfaces, surface) {
-		bad("Surfaces does not name %s, which offers it", surface)
+		bad("Surfaces must contain %s, which offers it", surface)
 	}
 	switch o.Effect {
 	case access.Read, access.Write, access.Destroy, access.Propose:
@@ -30,17 +30,17 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 		bad("Effect is needed")
 	}
 	if o.Target != "" && !o.declaresField(o.Target) {
-		bad("Target %s is no input field", o.Target)
+		bad("Target %s is not an input field", o.Target)
 	}
 	if order := o.Out.PropertyOrder; o.Unwrap != "" && (len(order) == 0 || order[0] != o.Unwrap) {
-		bad("Bare %s must be the output's first field", o.Unwrap)
+		bad("Unwrap %s must be the first field of the output", o.Unwrap)
 	}
 	if o.BodyLimit > 0 && o.upload == "" {
-		bad("BodyLimit is for an input with a []byte field")
+		bad("BodyLimit needs an input with a []byte field")
 	}
 	for _, name := range propertyNames(o.In) {
 		if o.In.Properties[name].Description == "" {
-			bad("input field %s has no jsonschema tag that says what it is", name)
+			bad("input field %s needs a description in a jsonschema tag", name)
 		}
 	}
 	for _, e := range o.Examples {
@@ -89,19 +89,19 @@ func checkRoutes(list []*Operation, wrong *problems) {
 		for _, r := range o.Routes() {
 			method, path, _ := strings.Cut(r.Route, " ")
 			if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, method) || !strings.HasPrefix(path, "/api/") {
-				bad("%q is not METHOD /api/…", r.Route)
+				bad("%q must have the form METHOD /api/…", r.Route)
 			}
 			if method == "GET" && o.Effect != access.Read {
-				bad("%q: GET only reads", r.Route)
+				bad("%q: the method GET is only for reads", r.Route)
 			}
 			for _, v := range pathVars(r.Route) {
 				if !o.declaresField(v) {
-					bad("%q: {%s} is no input field", r.Route, v)
+					bad("%q: {%s} is not an input field", r.Route, v)
 				}
 			}
 			key := variable.ReplaceAllString(r.Route, "{}")
 			if other := taken[key]; other != "" {
-				bad("%q is taken by %s", r.Route, other)
+				bad("%q is already the route of %s", r.Route, other)
 			}
 			taken[key] = o.Name
 		}
@@ -110,7 +110,7 @@ func checkRoutes(list []*Operation, wrong *problems) {
 
 func checkResource(r *Resource, before []*Resource, wrong *problems) {
 	if r.Name == "" || r.Title == "" || r.Doc == "" || r.MIME == "" || r.Read == nil || len(r.Surfaces) == 0 {
-		wrong.add("resource %s: Name, Title, Doc, MIME, Surfaces and Read are needed", r.Template)
+		wrong.add("resource %s: Name, Title, Doc, MIME, Surfaces and Read must be set", r.Template)
 	}
 	if slices.ContainsFunc(before, func(x *Resource) bool { return x.Template == r.Template || x.Name == r.Name }) {
 		wrong.add("resource %s is declared twice", r.Name)
@@ -119,7 +119,7 @@ func checkResource(r *Resource, before []*Resource, wrong *problems) {
 
 func checkPrompt(p *Prompt, before []*Prompt, wrong *problems) {
 	if p.Name == "" || p.Title == "" || p.Doc == "" || p.Render == nil || len(p.Surfaces) == 0 {
-		wrong.add("prompt %s: Name, Title, Doc, Surfaces and Render are needed", p.Name)
+		wrong.add("prompt %s: Name, Title, Doc, Surfaces and Render must be set", p.Name)
 	}
 	if slices.ContainsFunc(before, func(x *Prompt) bool { return x.Name == p.Name }) {
 		wrong.add("prompt %s is declared twice", p.Name)

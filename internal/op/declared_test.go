@@ -41,26 +41,26 @@ func TestWrongDeclarations(t *testing.T) {
 		want     string
 	}{
 		{"nothing is wrong", one(func(*op.Spec) {}), ""},
-		{"name", one(func(s *op.Spec) { s.Name = "GetCard" }), "words of small letters"},
-		{"no text", one(func(s *op.Spec) { s.Doc = "" }), "Title and Doc are needed"},
+		{"name", one(func(s *op.Spec) { s.Name = "GetCard" }), "words of lower-case letters"},
+		{"no text", one(func(s *op.Spec) { s.Doc = "" }), "Title and Doc must be set"},
 		{"no effect", one(func(s *op.Spec) { s.Effect = "" }), "Effect is needed"},
-		{"other surface", one(func(s *op.Spec) { s.Surfaces = []string{"world"} }), "does not name archive"},
-		{"target", one(func(s *op.Spec) { s.Target = "card" }), "Target card is no input field"},
-		{"route", one(func(s *op.Spec) { s.Route = "FETCH /x" }), "is not METHOD /api/"},
-		{"variable", one(func(s *op.Spec) { s.Route = "GET /api/{card}" }), "{card} is no input field"},
-		{"GET that writes", one(func(s *op.Spec) { s.Route, s.Effect = "GET /api/{name}", access.Write }), "GET only reads"},
-		{"body of no file", one(func(s *op.Spec) { s.BodyLimit = 1 }), "BodyLimit is for"},
+		{"other surface", one(func(s *op.Spec) { s.Surfaces = []string{"world"} }), "must contain archive"},
+		{"target", one(func(s *op.Spec) { s.Target = "card" }), "Target card is not an input field"},
+		{"route", one(func(s *op.Spec) { s.Route = "FETCH /x" }), "must have the form METHOD /api/"},
+		{"variable", one(func(s *op.Spec) { s.Route = "GET /api/{card}" }), "{card} is not an input field"},
+		{"GET that writes", one(func(s *op.Spec) { s.Route, s.Effect = "GET /api/{name}", access.Write }), "GET is only for reads"},
+		{"body of no file", one(func(s *op.Spec) { s.BodyLimit = 1 }), "BodyLimit needs"},
 		{"example", one(func(s *op.Spec) { s.Examples = []op.Example{{Title: "Bad", Input: `{"limit":0}`}} }),
 			"limit: must be at least 1; name: is required"},
 		{"undocumented field", []op.Surface{{Name: "archive",
 			Operations: []*op.Operation{op.Define(spec("get_card", access.Read, access.RoleUser), nop[undocumented])}}},
-			"input field name has no jsonschema tag"},
+			"input field name needs a description"},
 		{"twice", []op.Surface{{Name: "archive", Operations: []*op.Operation{
 			op.Define(spec("get_card", access.Read, access.RoleUser), echo),
 			op.Define(spec("get_card", access.Read, access.RoleUser), echo)}}}, "declared twice"},
 		{"resource", []op.Surface{{Name: "archive", Resources: []*op.Resource{{Template: "a://{x}{y}", Name: "r"}}}},
-			"variables x and y touch"},
-		{"prompt", []op.Surface{{Name: "archive", Prompts: []*op.Prompt{{Name: "p"}}}}, "Render are needed"},
+			"variables x and y need text between them"},
+		{"prompt", []op.Surface{{Name: "archive", Prompts: []*op.Prompt{{Name: "p"}}}}, "Render must be set"},
 	} {
 		_, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{}, Surfaces: tc.surfaces})
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
@@ -71,7 +71,7 @@ func TestWrongDeclarations(t *testing.T) {
 	a.Route, b.Route = "GET /api/x/{name}", "GET /api/x/{sort}"
 	_, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Worlds: &twoWorlds{},
 		Surfaces: []op.Surface{{Name: "archive", Operations: []*op.Operation{op.Define(a, echo), op.Define(b, echo)}}}})
-	if err == nil || !strings.Contains(err.Error(), "is taken by one") {
+	if err == nil || !strings.Contains(err.Error(), "is already the route of one") {
 		t.Errorf("two routes that match the same: %v", err)
 	}
 }

@@ -125,7 +125,7 @@ func (f *Feed) openInTime(ctx context.Context, c *Call, r FeedRequest) (messages
 		cancel(nil)
 	}
 	if err == nil && opening.Err() != nil {
-		err = fault.New(fault.Unavailable, "this took too long and was stopped; try again")
+		err = fault.New(fault.Unavailable, "the call took too long and was stopped; try again")
 	}
 	return messages, toTimeoutFault(opening, err)
 }
@@ -142,9 +142,9 @@ func (s *Stream) Close(err error) {
 func checkFeed(f *Feed, surface string, wrong *problems) {
 	bad := func(format string, args ...any) { wrong.add("feed "+f.Name+": "+format, args...) }
 	if !namePattern.MatchString(f.Name) || f.Title == "" || f.Doc == "" || f.Open == nil {
-		bad("Name, Title, Doc and Open are needed")
+		bad("Name, Title, Doc and Open must be set")
 	}
 	if !slices.Contains(f.Surfaces, surface) {
-		bad("Surfaces does not name %s, which offers it", surface)
+		bad("Surfaces must contain %s, which offers it", surface)
 	}
 }

@@ -83,7 +83,7 @@ func (in *inference) inferKind(t reflect.Type) (*jsonschema.Schema, error) {
 	case t == timeType:
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}, nil
 	case t == durationType:
-		return nil, fmt.Errorf("time.Duration has no agreed JSON form; use a number and say its unit in the name")
+		return nil, fmt.Errorf("time.Duration has no agreed JSON form; use a number, with its unit in the name")
 	case t == bytesType:
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
 	case t == rawType || t == valueType || t.Kind() == reflect.Interface || implementsAny(t, jsonTypes):
@@ -141,7 +141,7 @@ func (in *inference) inferNullable(t reflect.Type) (*jsonschema.Schema, error) {
 func (in *inference) inferStruct(t reflect.Type) (*jsonschema.Schema, error) {
 	if in.open[t] {
 		if t.Name() == "" {
-			return nil, fmt.Errorf("%s recurs without a name", t)
+			return nil, fmt.Errorf("%s is recursive and has no name", t)
 		}
 		in.recurs[t] = t.Name()
 		return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}, nil

@@ -87,7 +87,7 @@ func (o *Operation) checkFileSize(n *node, upload []byte) error {
 	if o.BodyLimit == 0 || int64(size) <= o.BodyLimit {
 		return nil
 	}
-	return fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here",
+	return fault.New(fault.TooLarge, "the file is larger than %d bytes; send a smaller one",
 		o.BodyLimit).With("limit_bytes", o.BodyLimit)
 }
 
@@ -123,7 +123,7 @@ func (o *Operation) takeEngineFields(n *node, in *input, f *faults) {
 		return
 	}
 	if v.kind != '"' || in.key != "" && in.key != v.text {
-		f.add(&fieldPath{name: name, index: -1}, "must be a string, the same as in the header")
+		f.add(&fieldPath{name: name, index: -1}, "must be a string, equal to the one in the header")
 	}
 	in.key = v.text
 }
@@ -137,7 +137,7 @@ func (in *input) setWorldArg(v node, field string, f *faults) {
 	case v.kind != '"':
 		f.add(at, "must be a string, not %s", kindWord(&v))
 	case in.world != "" && in.world != v.text:
-		f.add(at, "differs from the world that the request names")
+		f.add(at, "differs from the world in the address of the request; send only one of them")
 	default:
 		in.world, in.worldArg = v.text, true
 	}
@@ -170,7 +170,7 @@ func checkKey(key string, f *faults) {
 		f.add(at, "takes at most %d characters", maxKey)
 	}
 	if slices.ContainsFunc([]rune(markup.Shorten(key, 4*maxKey)), unicode.IsControl) {
-		f.add(at, "must not hold control characters")
+		f.add(at, "must not contain control characters")
 	}
 }
 

@@ -72,7 +72,7 @@ func (l *Local) pickOperation(c access.Caller, r Request) (*Operation, string, s
 // refuseUnknown answers a call of an operation that does not exist for the caller. The error is the
 // same for every reason; the call counts against the limits and is recorded.
 func (l *Local) refuseUnknown(ctx context.Context, c access.Caller, r Request, surface, name string) error {
-	err := fault.New(fault.NotFound, "there is no operation %q here; list the operations to see what there is",
+	err := fault.New(fault.NotFound, "there is no operation %q here; list the operations to find one",
 		markup.Shorten(r.Operation, 64))
 	c.Surfaces, c.Operations = nil, nil
 	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: name, Surface: surface, Effect: access.Read,
@@ -165,7 +165,7 @@ func (l *Local) notFoundNote(ctx context.Context, g access.Grant, o *Operation, 
 	if near := l.near(ctx, g, target); len(near) > 0 {
 		said += "; near it are " + strings.Join(near, ", ")
 	}
-	return said + "; search for the name, or list what there is, to get an id"
+	return said + "; search for the name, or use a list, to get an id"
 }
 
 func noProgress(float64, float64, string) {}
@@ -173,7 +173,7 @@ func noProgress(float64, float64, string) {}
 func (l *Local) divertWrite(ctx context.Context, o *Operation, call *Call, r Request, in input) (a *Answer, err error) {
 	if l.diverter == nil {
 		return nil, fault.New(fault.Denied,
-			"this key may only propose, and proposals are not set up here; ask for a key that writes")
+			"this key can only propose, and this server takes no proposals; use a key that can write")
 	}
 	body := in.json
 	if r.Upload != nil {
@@ -210,7 +210,7 @@ func toTimeoutFault(ctx context.Context, err error) error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
-		e := fault.New(fault.Unavailable, "this took too long and was stopped; ask for less, or try again")
+		e := fault.New(fault.Unavailable, "the call took too long and was stopped; ask for less, or try again")
 		e.RetryAfter = time.Second
 		return e.Because(err)
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:

@@ -254,7 +254,7 @@ func TestIdempotencyKeyAndHash(t *testing.T) {
 	for _, bad := range []string{`{"name":"A","idempotency_key":3}`, `{"name":"A","idempotency_key":"other"}`} {
 		_, err := b.Invoke(context.Background(), as(access.RoleUser),
 			op.Request{Operation: "make", Input: []byte(bad), IdempotencyKey: "k"})
-		if faultsOf(err) != "idempotency_key: must be a string, the same as in the header" {
+		if faultsOf(err) != "idempotency_key: must be a string, equal to the one in the header" {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

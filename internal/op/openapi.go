@@ -145,7 +145,7 @@ func answerContent(o *Operation, out *jsonschema.Schema) object {
 func feedItem(f *Feed) object {
 	text := &jsonschema.Schema{Type: "string"}
 	list := []any{newParameter("header", "Last-Event-ID",
-		&jsonschema.Schema{Type: "string", Description: "Go on after this message."}, false)}
+		&jsonschema.Schema{Type: "string", Description: "Continue after this message."}, false)}
 	for part := range strings.SplitSeq(f.Route, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
 			list = append(list, newParameter("path", strings.TrimSuffix(name, "}"), text, true))
@@ -162,7 +162,7 @@ func feedItem(f *Feed) object {
 		"operationId": f.Name, "summary": f.Title, "description": words, "tags": f.Surfaces[:min(1, len(f.Surfaces))],
 		"parameters": list,
 		"responses": object{
-			"200": object{"description": "Messages, until one of both ends goes.",
+			"200": object{"description": "Messages, until the client or the server closes the stream.",
 				"content": object{"text/event-stream": object{"schema": text}}},
 			"default": object{"description": "Refused or failed.",
 				"content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},

@@ -35,7 +35,7 @@ const maxCompletions = 100
 // GetPrompt renders a prompt. A prompt that the caller may not use does not exist for it.
 func (l *Local) GetPrompt(ctx context.Context, c access.Caller, r PromptRequest) (text PromptText, err error) {
 	p := l.findPrompt(c, r.Surface, r.Name)
-	none := fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", markup.Shorten(r.Name, 64))
+	none := fault.New(fault.NotFound, "there is no prompt %q; list the prompts to find one", markup.Shorten(r.Name, 64))
 	if p == nil {
 		return text, l.refuseAbsent(ctx, c, r.Ask, "prompts/get", access.ClassCall, none)
 	}
@@ -83,7 +83,7 @@ func (l *Local) Complete(ctx context.Context, c access.Caller, r CompleteRequest
 	item, complete := l.findCompleter(c, r)
 	if complete == nil {
 		none := fault.New(fault.NotFound,
-			"there is nothing of that name to complete; list the prompts and templates to see what there is")
+			"no prompt or template has this name; list the prompts and templates to find one")
 		return nil, l.refuseAbsent(ctx, c, r.Ask, "completion/complete", access.ClassResource, none)
 	}
 	err = l.runGuarded(ctx, c, r.Ask, item, func(ctx context.Context, call *Call) (int, error) {

@@ -97,21 +97,21 @@ func (r ReadTags) Check(c *Call, h Held, t ReadTag, full bool) error {
 	number := err == nil
 	switch {
 	case full && t.Partial():
-		return h.staleFault("if_match is of a read that was cut, and writing it back as the whole would lose the rest")
+		return h.staleFault("if_match comes from a shortened answer, and writing that answer back would lose the rest")
 	case t == "" && agent:
 		return h.unreadFault("is missing")
 	case t == "" || number && uint32(n) == h.Version && !agent:
 		return nil
 	case number && uint32(n) == h.Version:
-		return h.unreadFault("is a number, which does not tell that you have read all of the content")
+		return h.unreadFault("is a number, which does not show that you have read the whole content")
 	case number:
-		return fault.New(fault.Stale, "%q is at version %d, not %d; read it again and repeat the change on what it holds now",
+		return fault.New(fault.Stale, "%q has version %d, not %d; read it again and repeat the change on the present content",
 			h.Name, h.Version, n).
 			With("current_version", h.Version)
 	case t == r.Whole(h) || t == r.Part(h):
 		return nil
 	}
-	return h.staleFault(fmt.Sprintf("if_match is not of the present version, which is %d", h.Version))
+	return h.staleFault(fmt.Sprintf("if_match belongs to an earlier version; the present one is %d", h.Version))
 }
 
 // staleFault refuses a write that is not based on the whole present content.
@@ -121,7 +121,7 @@ func (h Held) staleFault(why string) error {
 
 // unreadFault refuses an agent's full write without proof that the agent has read the content.
 func (h Held) unreadFault(why string) error {
-	return fault.BadField("if_match", "%s: this would replace all that %q holds; %s", why, h.Name, h.remedyText())
+	return fault.BadField("if_match", "%s: this would replace the whole content of %q; %s", why, h.Name, h.remedyText())
 }
 
 // remedyText describes how to get the tag that a full write needs, and how to do without.

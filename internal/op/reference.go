@@ -19,7 +19,7 @@ import (
 func Reference(surfaces []Surface) map[string][]byte {
 	pages := map[string][]byte{}
 	var index bytes.Buffer
-	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | what it answers | operations | resources | prompts |\n|---|---|---|---|---|\n")
+	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | purpose | operations | resources | prompts |\n|---|---|---|---|---|\n")
 	for _, s := range surfaces {
 		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d | %d |\n", s.Title, s.Name, tableCell(s.Doc), len(s.Operations),
 			len(s.Resources), len(s.Prompts))
@@ -33,7 +33,7 @@ func renderPage(s Surface) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\nGenerated from the declarations; do not edit.\n\n%s\n\n", s.Title, s.Doc)
 	if len(s.Operations) > 0 {
-		b.WriteString("| operation | route | least role | effect |\n|---|---|---|---|\n")
+		b.WriteString("| operation | route | lowest role | effect |\n|---|---|---|---|\n")
 		for _, o := range s.Operations {
 			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, strings.ReplaceAll(o.Name, ".", ""), codeSpan(o.Route),
 				roleText(o), o.Effect)

@@ -77,7 +77,7 @@ func (l *Local) runGuarded(ctx context.Context, c access.Caller, ask Ask, item g
 }
 
 func noResource(uri string) error {
-	return fault.New(fault.NotFound, "there is no resource %q; list the resources and templates to see what there is",
+	return fault.New(fault.NotFound, "there is no resource %q; list the resources and templates to find one",
 		markup.Shorten(uri, 300))
 }
 

@@ -40,7 +40,7 @@ func TestReadResource(t *testing.T) {
 			if c.Text != tc.want || (tc.want == "") != (fault.KindOf(err) == fault.NotFound) {
 				t.Errorf("got %q, %v", c.Text, err)
 			}
-			if want := fmt.Sprintf("not_found: there is no resource %q; list the resources and templates to see what there is",
+			if want := fmt.Sprintf("not_found: there is no resource %q; list the resources and templates to find one",
 				tc.uri); tc.want == "" && err.Error() != want {
 				t.Errorf("says why: %v", err)
 			}

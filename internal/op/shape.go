@@ -58,7 +58,7 @@ func (c *compiler) compileShape(s *jsonschema.Schema) (*shape, error) {
 	if s.Ref != "" {
 		target := c.root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
 		if target == nil {
-			return nil, fmt.Errorf("reference %q leads nowhere", s.Ref)
+			return nil, fmt.Errorf("reference %q has no target", s.Ref)
 		}
 		return c.compileShape(target)
 	}

@@ -152,7 +152,7 @@ func parseJSON(data []byte) (node, error) {
 
 func (p *parser) expectEnd() error {
 	if _, err := p.dec.ReadToken(); err != io.EOF {
-		return cmp.Or(err, errors.New("there is more after the JSON value"))
+		return cmp.Or(err, errors.New("there is more text after the JSON value"))
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (p *parser) readValue(n *node, at *fieldPath, depth int) error {
 	case '"':
 		n.text = tok.String()
 		if strings.IndexByte(n.text, 0) >= 0 {
-			p.faults.add(at, "must not hold the character NUL")
+			p.faults.add(at, "must not contain the character NUL")
 		}
 	case '0':
 		n.text = tok.String()
@@ -204,7 +204,7 @@ func (p *parser) readChildren(n *node, at *fieldPath, depth int) error {
 			m.name = tok.String()
 			place.name, place.index = m.name, -1
 			if strings.IndexByte(m.name, 0) >= 0 {
-				p.faults.add(at, "has a name that holds the character NUL")
+				p.faults.add(at, "has a name that contains the character NUL")
 			}
 			if seen.isRepeat(n, m.name) {
 				p.faults.add(&place, "is given twice")

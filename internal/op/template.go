@@ -31,7 +31,7 @@ func parseTemplate(s string) (template, error) {
 	}
 	for i, text := range t.text[1:max(len(t.text)-1, 1)] {
 		if text == "" {
-			return t, fmt.Errorf("variables %s and %s touch", t.vars[i], t.vars[i+1])
+			return t, fmt.Errorf("variables %s and %s need text between them", t.vars[i], t.vars[i+1])
 		}
 	}
 	return t, nil

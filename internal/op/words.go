@@ -67,7 +67,7 @@ func unknownFieldText(name string, known []string) string {
 		return fmt.Sprintf("is not known; did you mean %q?", near)
 	}
 	if len(known) == 0 {
-		return "is not known; this takes no fields"
+		return "is not known; there are no fields here"
 	}
 	return "is not known; the fields are " + strings.Join(known, ", ")
 }
@@ -119,7 +119,7 @@ func suggestionText(n *node, enum []any) string {
 
 // idWords describes the form of an id and, from the field's description, the object it identifies.
 func idWords(hint string) string {
-	said := "must be an id such as 01920000-0000-7000-8000-000000000001, as lists and searches give it"
+	said := "must be an id such as 01920000-0000-7000-8000-000000000001; lists and searches return ids"
 	if hint != "" {
 		said += " (" + strings.TrimRight(firstSentence(hint), ". ") + ")"
 	}
@@ -135,7 +135,7 @@ func patternWords(s *jsonschema.Schema) string {
 	case strings.Contains(s.Pattern, "[0-9a-fA-F]{8}-"):
 		return idWords(s.Description)
 	}
-	said := "has a form that is not taken"
+	said := "does not have an allowed form"
 	if signs := signsOf(s.Pattern); signs != "" {
 		said += ": use " + signs
 	}
@@ -227,7 +227,7 @@ func formWords(s *jsonschema.Schema) string {
 		}
 	}
 	if len(forms) == 0 {
-		return "breaks a rule of this field: " + cmp.Or(strings.TrimRight(s.Description, ". "), "see the example")
+		return "violates a rule of this field: " + cmp.Or(strings.TrimRight(s.Description, ". "), "see the example")
 	}
 	return "must be " + strings.Join(forms, ", or ")
 }

@@ -51,7 +51,7 @@ func (l *Local) homeWorld(ctx context.Context, c access.Caller, asked string) (a
 		}
 	}
 	return access.WorldID{},
-		fault.New(fault.Denied, "this token is for another world; leave the world out, or get a token for the one you mean")
+		fault.New(fault.Denied, "this token is for another world; leave the world out, or get a token for that world")
 }
 
 // soleWorld returns the one world where the caller has a role, if that is known without a look-up.

@@ -139,7 +139,7 @@ func (r *relay) handleMessage(text []byte) {
 	}
 	m := &message{text: text}
 	if err := json.Unmarshal(text, m); err != nil {
-		r.writeMessage([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not a JSON-RPC 2.0 message; send one a line"}}`))
+		r.writeMessage([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not a JSON-RPC 2.0 message; send one message per line"}}`))
 		return
 	}
 	switch {
@@ -205,7 +205,7 @@ func (r *relay) answerCall(ctx context.Context, m *message) {
 		return // a client that cancelled gets no answer
 	case err == nil && answer == nil:
 		err = fault.New(fault.Unavailable,
-			"the server's answer broke off; ask again, and look first whether a write was done")
+			"the server's answer was interrupted; before you repeat a write, check if it took effect")
 	}
 	if err != nil {
 		answer = failureAnswer(m, err)

@@ -57,13 +57,13 @@ func New(ctx context.Context, c Config) (*Bridge, error) {
 func newBridge(c Config) (*Bridge, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
-		return nil, fmt.Errorf("remote: %q is not the address of an API; use https://host/api/mcp", c.URL)
+		return nil, fmt.Errorf("remote: %q is not the address of an API; write it as https://host/api/mcp", c.URL)
 	}
 	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return nil, fmt.Errorf("remote: the key would travel in the clear to %s; use https", u.Host)
+		return nil, fmt.Errorf("remote: the key would be sent to %s unencrypted; use https", u.Host)
 	}
 	if c.Key == "" {
-		return nil, errors.New("remote: an API key is needed")
+		return nil, errors.New("remote: the API key is missing; name the variable that contains it")
 	}
 	if c.Issuer == "" {
 		c.Issuer = "loregate"

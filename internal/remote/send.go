@@ -64,7 +64,7 @@ func (e *Bridge) doRequest(ctx context.Context, method, address string, header m
 	body []byte) (*reply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the call cannot be put into a request").Because(err)
+		return nil, fault.New(fault.Invalid, "the call cannot be encoded as a request").Because(err)
 	}
 	req.Header.Set("Accept", "application/json")
 	for name, value := range header {
@@ -90,7 +90,7 @@ func newUnreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return fault.New(fault.Unavailable, "the call was cancelled").Because(err)
 	}
-	f := fault.New(fault.Unavailable, "the server does not answer; check its address, or try again")
+	f := fault.New(fault.Unavailable, "the server does not respond; check its address, or try again")
 	f.RetryAfter = time.Second
 	return f.Because(err)
 }

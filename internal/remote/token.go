@@ -89,11 +89,11 @@ func (e *Bridge) renewToken(ctx context.Context) error {
 		Token string `json:"token"`
 	}
 	if err := json.Unmarshal(r.body, &issued); err != nil || issued.Token == "" {
-		return fault.New(fault.Unavailable, "the server gave no token; is %s the address of its API?", e.base+apiPath)
+		return fault.New(fault.Unavailable, "the server returned no token; check that %s is the address of its API", e.base+apiPath)
 	}
 	expires, keys, err := e.verifyToken(ctx, issued.Token)
 	if err != nil {
-		return fault.New(fault.Unauthorized, "the server's token does not hold: %s; do not trust this address",
+		return fault.New(fault.Unauthorized, "the server's token is not valid: %s; do not trust this address",
 			oneLine(err)).Because(err)
 	}
 	e.token.put(issued.Token, expires, keys)
@@ -132,7 +132,7 @@ func (e *Bridge) verifyToken(ctx context.Context, token string) (time.Time, jwk.
 	}
 	payload, err := jws.Verify([]byte(token), jws.WithKey(jwa.RS256(), key), jws.WithCompact())
 	if err != nil {
-		return time.Time{}, nil, errors.New("its signature does not hold")
+		return time.Time{}, nil, errors.New("its signature is not valid")
 	}
 	expires, err := e.checkClaims(payload)
 	return expires, keys, err

@@ -139,7 +139,7 @@ func (r *relay) followServer() {
 func (r *relay) doMessage(ctx context.Context, method string, m *message, token string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.endpointURL(), bytes.NewReader(m.text))
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the call cannot be put into a request").Because(err)
+		return nil, fault.New(fault.Invalid, "the call cannot be encoded as a request").Because(err)
 	}
 	h := req.Header
 	h.Set("Authorization", "Bearer "+token)
