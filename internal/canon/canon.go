@@ -60,7 +60,7 @@ func (c *Canon) Now() time.Time { return c.commitTime() }
 func (c *Canon) commitTime() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
 
 // errClosed is returned for the zero Grant: no Guard admitted the call.
-var errClosed = fault.New(fault.Internal, "the canon was asked without a grant")
+var errClosed = fault.New(fault.Internal, "the canon was called without a grant")
 
 // Read runs f on one snapshot of the grant's world, seen through the grant's view. The Snapshot is
 // valid only inside f.

@@ -56,7 +56,7 @@ var builtin = []Type{
 		Text: TextMarkdown},
 	{Name: "PlainText", Codename: "plain_text", Description: "Text without markup", Common: true, Text: TextPlain},
 	{Name: "Phrase", Codename: "phrase", Description: "One line of text", Common: true, Text: TextPlain},
-	{Name: TypePointer, Codename: "pointer", Description: "A list of cards, one a line", Common: true, Text: TextItems},
+	{Name: TypePointer, Codename: "pointer", Description: "A list of cards, one per line", Common: true, Text: TextItems},
 	{Name: "List", Codename: "list", Description: "An ordered list of items", Common: true, Text: TextItems},
 	{Name: "Nest list", Codename: "nest_list", Description: "A list of nested cards", Text: TextItems},
 	{Name: "Link list", Codename: "link_list", Description: "A list of links", Text: TextItems},
@@ -72,33 +72,33 @@ var builtin = []Type{
 	{Name: "Email template", Codename: "email_template", Description: "A message with placeholders"},
 	{Name: TypeFile, Codename: "file", Description: "An attached file", Text: TextFile},
 	{Name: TypeImage, Codename: "image", Description: "An attached picture", Text: TextFile},
-	{Name: TypeCardtype, Codename: "cardtype", Description: "A card that is a type of cards", Common: true},
-	{Name: "Set", Codename: "set", Description: "A set of cards that a rule speaks of"},
-	{Name: "Setting", Codename: "setting", Description: "A setting that a rule gives a value"},
-	{Name: "User", Codename: "user", Description: "Somebody with an account"},
+	{Name: TypeCardtype, Codename: "cardtype", Description: "A card that defines a type of cards", Common: true},
+	{Name: "Set", Codename: "set", Description: "A set of cards that a rule applies to"},
+	{Name: "Setting", Codename: "setting", Description: "A setting to which a rule gives a value"},
+	{Name: "User", Codename: "user", Description: "A person with an account"},
 	{Name: "Role", Codename: "role", Description: "A role of users"},
 	{Name: "Character", Codename: "character", Description: "A person or creature with a name and a will", Common: true},
-	{Name: "Location", Codename: "location", Description: "A place that can be stood in", Common: true},
-	{Name: "Realm", Codename: "realm", Description: "A region that holds places", Common: true},
+	{Name: "Location", Codename: "location", Description: "A place where characters can be", Common: true},
+	{Name: "Realm", Codename: "realm", Description: "A region that contains places", Common: true},
 	{Name: "Faction", Codename: "faction", Description: "A group that acts together", Common: true},
-	{Name: "Item", Codename: "item", Description: "A thing that can be held", Common: true},
-	{Name: "Artifact", Codename: "artifact", Description: "A thing with a story of its own", Common: true},
+	{Name: "Item", Codename: "item", Description: "A thing that a character can hold", Common: true},
+	{Name: "Artifact", Codename: "artifact", Description: "A thing with its own story", Common: true},
 	{Name: "Creature", Codename: "creature", Description: "A kind of creature", Common: true},
-	{Name: "Event", Codename: "event", Description: "Something that happened or will", Common: true},
-	{Name: "Quest", Codename: "quest", Description: "Something to be done, in steps", Common: true},
+	{Name: "Event", Codename: "event", Description: "A past or future event", Common: true},
+	{Name: "Quest", Codename: "quest", Description: "A task with steps", Common: true},
 	{Name: "Session", Codename: "session", Description: "One evening of play", Common: true},
 	{Name: "Player", Codename: "player", Description: "A player's character"},
 	{Name: "Lore", Codename: "lore", Description: "A fact of the world", Common: true},
-	{Name: "Clue", Codename: "clue", Description: "Something that points at a secret"},
+	{Name: "Clue", Codename: "clue", Description: "A clue to a secret"},
 	{Name: "Organization", Codename: "organization", Description: "A body with members, rules or a seat"},
 	{Name: "Document", Codename: "document", Description: "A letter, book or record that exists in the world"},
-	{Name: "Entity", Codename: "entity", Description: "Somebody or something of a campaign that fits no other type"},
+	{Name: "Entity", Codename: "entity", Description: "A person or thing in a campaign that fits no other type"},
 	{Name: "Timeline Event", Codename: "timeline_event",
-		Description: "Something that happened at a date of the campaign's calendar", Text: TextMarkdown},
+		Description: "An event at a date in the campaign's calendar", Text: TextMarkdown},
 	{Name: "Relationship Type", Codename: "relationship_type", Description: "A way in which two entities can be related",
 		Text: TextPlain},
 	{Name: "Canon Conflict", Codename: "canon_conflict",
-		Description: "What two sources say differently, until the GM decides", Text: TextData},
+		Description: "A contradiction between two sources, until the GM decides", Text: TextData},
 }
 
 // builtinByKey maps the keys of a built-in type's name and codename to its index in builtin.
@@ -219,7 +219,7 @@ func (c *Canon) checkFields(t Type, fields json.RawMessage) error {
 	}
 	schema, err := c.schemas.compile(t.Schema)
 	if err != nil {
-		return fieldsFault("the schema of type %s cannot be read; mend the type card's field \"schema\" first", t.Name)
+		return fieldsFault("the schema of type %s cannot be read; correct the field \"schema\" of the type's card first", t.Name)
 	}
 	value := map[string]any{}
 	if fields != nil {
@@ -228,7 +228,7 @@ func (c *Canon) checkFields(t Type, fields json.RawMessage) error {
 		}
 	}
 	if err := schema.Validate(value); err != nil {
-		return fieldsFault("does not fit type %s: %v", t.Name, err)
+		return fieldsFault("does not match type %s: %v", t.Name, err)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func checkCodename(s string) error {
 
 func checkContent(s string) error {
 	if len(s) > MaxContent {
-		return fault.New(fault.TooLarge, "a card's content holds at most %d bytes; this one has %d", MaxContent, len(s))
+		return fault.New(fault.TooLarge, "a card's content can have at most %d bytes; this one has %d", MaxContent, len(s))
 	}
 	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 		return fault.BadField("content", "must be UTF-8 text without NUL")
@@ -87,7 +87,7 @@ func checkRefs(c Card, content string) error {
 		n += len(markup.Items(content))
 	}
 	if n > MaxRefs {
-		return fault.BadField("content", "holds more than %d links, nests and tags: part it into several cards", MaxRefs)
+		return fault.BadField("content", "has more than %d links, nests and tags; divide it into several cards", MaxRefs)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func mergeFields(base, patch json.RawMessage) (json.RawMessage, error) {
 		return nil, fault.BadField("fields", "%v", err)
 	}
 	if len(out) > MaxFields {
-		return nil, fault.New(fault.TooLarge, "fields hold at most %d bytes of JSON; these have %d", MaxFields, len(out))
+		return nil, fault.New(fault.TooLarge, "fields can have at most %d bytes of JSON; these have %d", MaxFields, len(out))
 	}
 	return out, nil
 }

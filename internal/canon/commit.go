@@ -18,7 +18,7 @@ import (
 const idempotencyLife = 24 * time.Hour
 
 // errMoved marks a conflict that planning again may resolve.
-var errMoved = errors.New("canon: what the plan read has moved")
+var errMoved = errors.New("canon: a card that the plan read has changed")
 
 func isMoved(err error) bool { return errors.Is(err, errMoved) }
 
@@ -49,7 +49,7 @@ func mayCommit(g access.Grant) error {
 }
 
 // errDryRun rolls back the transaction of a dry run.
-var errDryRun = errors.New("canon: rehearsed")
+var errDryRun = errors.New("canon: dry run")
 
 // commitTo commits a ChangeSet to a world, unless the idempotency key was used before.
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID,

@@ -72,7 +72,7 @@ func (e Event) checkLimits() error {
 		return fault.BadField("event.actor.kind", "use player, npc, system or ai")
 	}
 	if len(e.Payload) > MaxPayload {
-		return fault.New(fault.TooLarge, "an event's payload holds at most %d bytes; this one has %d", MaxPayload,
+		return fault.New(fault.TooLarge, "an event's payload can have at most %d bytes; this one has %d", MaxPayload,
 			len(e.Payload))
 	}
 	return nil
@@ -116,7 +116,7 @@ func (p *Plan) Event(e Event) error {
 // same Key from the last seven days, EventOnce returns that event with sent set and plans nothing.
 func (p *Plan) EventOnce(e Event) (earlier StoredEvent, sent bool, err error) {
 	if e.Key == "" {
-		return StoredEvent{}, false, fault.BadField("event.key", "an event that may be sent again needs a key")
+		return StoredEvent{}, false, fault.BadField("event.key", "an event that can be sent again needs a key")
 	}
 	earlier, sent, err = findRecentEvent(p.ctx, p.r, p.visibility, e.Key, p.canon.commitTime())
 	if err != nil || sent {

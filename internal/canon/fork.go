@@ -108,7 +108,7 @@ func stepLen(changes []Change) int {
 func (f *forkWriter) checkNotAbandoned(ctx context.Context, r Reader) error {
 	w, ok, err := First(r.Worlds(ctx, WorldQuery{ID: f.id}))
 	if err == nil && (!ok || w.Slug != unfinishedSlug(f.id)) {
-		err = fault.New(fault.Conflict, "this fork stood still for so long that it was given up; fork the world again")
+		err = fault.New(fault.Conflict, "this fork made no progress for too long and was discarded; fork the world again")
 	}
 	return err
 }

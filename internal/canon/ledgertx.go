@@ -21,7 +21,7 @@ type LedgerTx struct {
 // errLedgerDiverged is the error of Since if the records that the caller read before are not the
 // stored ones.
 var errLedgerDiverged = fault.New(fault.Conflict,
-	"the ledger is not the one that was read before; read it from its beginning").Because(errMoved)
+	"the ledger was replaced since the last read; read it from its beginning").Because(errMoved)
 
 // Since yields the records after a head that the caller read before, in order. It yields an error
 // that Moved recognises if the ledger does not contain that head, for example because the caller

@@ -203,7 +203,7 @@ func (p *Plan) SetLabel(c Card, own access.Label) (Card, error) {
 func (p *Plan) Trash(c Card) error {
 	p.dependOn(c)
 	if c.Codename != "" && p.world.Settings.KeepCodenames {
-		return ruleFault("name", "%q has a codename, which others rely on; remove the codename first", c.Name)
+		return ruleFault("name", "%q has a codename, which other cards may use; remove the codename first", c.Name)
 	}
 	p.planCard(ActTrash, &c)
 	p.gone[c.ID] = true
@@ -221,7 +221,7 @@ func (p *Plan) releaseName(key markup.Key, id CardID) {
 // Restore takes a card out of the trash, with everything that was put there with it.
 func (p *Plan) Restore(c Card) (Card, error) {
 	if !c.Trashed() || c.TrashRoot != c.ID {
-		return Card{}, ruleFault("name", "%q did not go to the trash by itself; restore the card it went with", c.Name)
+		return Card{}, ruleFault("name", "%q went to the trash together with a card above it; restore that card", c.Name)
 	}
 	p.dependOn(c)
 	if !c.Parent.IsZero() {
@@ -253,7 +253,7 @@ func (p *Plan) writeContent(c *Card, content string, file []byte) error {
 		b = []byte(content)
 		p.text[c.ID] = content
 	} else if len(file) > MaxFile {
-		return fault.New(fault.TooLarge, "an attachment holds at most %d bytes; this one has %d", MaxFile, len(file))
+		return fault.New(fault.TooLarge, "an attachment can have at most %d bytes; this one has %d", MaxFile, len(file))
 	}
 	c.Content, c.Size, c.Length = Hash{}, len(b), len(b)
 	if file == nil {
@@ -270,7 +270,7 @@ func (p *Plan) writeContent(c *Card, content string, file []byte) error {
 // do that.
 func (p *Plan) Purge(c Card, v Version) error {
 	if !p.grant.Caller().Operator {
-		return fault.New(fault.Denied, "bodies are erased by the instance's operator")
+		return fault.New(fault.Denied, "only the instance's operator can erase content")
 	}
 	if v.Content == (Hash{}) || v.Purged {
 		return nil

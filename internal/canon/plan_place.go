@@ -41,7 +41,7 @@ func (p *Plan) placeNewCard(n NewCard, own access.Label) (parent Card, part stri
 	}
 	parts, above := markup.Parts(n.Name), len(parent.Key.Parts())
 	if !ok || len(parts) <= above || markup.KeyOf(markup.Join(parts[:above]...)) != parent.Key {
-		return Card{}, "", ruleFault("name", "the card does not lie below the one it is put under")
+		return Card{}, "", ruleFault("name", "the card's name does not begin with the name of the card above it")
 	}
 	p.dependOn(parent)
 	return parent, markup.Join(parts[above:]...), nil

@@ -32,7 +32,7 @@ type Verified struct {
 // store's.
 func (c *Canon) Verify(ctx context.Context, g access.Grant) (list []Verified, err error) {
 	if !g.Valid() || !g.Caller().Operator {
-		return nil, fault.New(fault.Denied, "streams are verified by the instance's operator")
+		return nil, fault.New(fault.Denied, "only the instance's operator can verify streams")
 	}
 	return VerifyStreams(ctx, c.store)
 }
@@ -72,11 +72,11 @@ func verifyStream(ctx context.Context, r Reader, head StreamHead) (Verified, err
 		case commit.Prev != v.Head:
 			return v, &Broken{s, commit.Seq, "does not follow the commit before it"}
 		case Chain(commit.Prev, commit.Body) != commit.Hash:
-			return v, &Broken{s, commit.Seq, "its bytes do not have its hash"}
+			return v, &Broken{s, commit.Seq, "its bytes do not match its hash"}
 		case err != nil:
 			return v, &Broken{s, commit.Seq, "cannot be read"}
 		case rec.Seq != commit.Seq || rec.Stream != s || rec.ID != commit.ID:
-			return v, &Broken{s, commit.Seq, "says it is another commit"}
+			return v, &Broken{s, commit.Seq, "contains the id of another commit"}
 		}
 		v.Commits, v.Head = v.Commits+1, commit.Hash
 	}
@@ -112,7 +112,7 @@ func (c *Canon) Stale(ctx context.Context) (list []access.WorldID, err error) {
 // everything as it was.
 func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, repair Repair) (out Rebuilt, err error) {
 	if !g.Valid() || !g.Caller().Operator {
-		return Rebuilt{}, fault.New(fault.Denied, "tables are rebuilt by the instance's operator")
+		return Rebuilt{}, fault.New(fault.Denied, "only the instance's operator can rebuild tables")
 	}
 	err = c.store.Write(ctx, func(tx Tx) error {
 		out = Rebuilt{}

@@ -21,7 +21,7 @@ func (c *Canon) Reset(ctx context.Context, g access.Grant, w access.WorldID) (re
 		return Receipt{}, errClosed
 	}
 	if !g.Caller().Operator && (g.World() != w || g.Role() < access.RoleAdmin) {
-		return Receipt{}, fault.New(fault.Denied, "a fork is brought back by the world's admin").With("required_role",
+		return Receipt{}, fault.New(fault.Denied, "only the world's admin can reset a fork").With("required_role",
 			"admin")
 	}
 	if err := mayCommit(g); err != nil {
@@ -91,7 +91,7 @@ func traceFork(ctx context.Context, r Reader, w access.WorldID) (forked, now *tr
 		return nil, nil, fault.New(fault.NotFound, "no such world")
 	}
 	if world.Origin.IsZero() {
-		return nil, nil, ruleFault("world", "%s is no fork; make one with world fork, and bring that back", world.Slug)
+		return nil, nil, ruleFault("world", "%s is not a fork; only worlds created by world fork can be reset", world.Slug)
 	}
 	forked, now = newTrace(), newTrace()
 	op, making := "", true
@@ -150,7 +150,7 @@ func planReset(ctx context.Context, r Reader, w access.WorldID, forked, now *tra
 			b.addChange(Change{Layer: l})
 		}
 	}
-	return ChangeSet{Changes: b.changes, Note: "brought back to what it was forked from"}, nil
+	return ChangeSet{Changes: b.changes, Note: "reset to the state in which it was forked"}, nil
 }
 
 func sortedIDs[K ~[16]byte, V any](m map[K]V) []K {

@@ -8,7 +8,7 @@ import "loregate/internal/markup"
 // stay. A card that moved only because a card above it moved keeps its place.
 func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	if v.Purged {
-		return Card{}, ruleFault("to_version", "the body of that version was erased")
+		return Card{}, ruleFault("to_version", "the content of that version was erased; choose another version")
 	}
 	if c.Trashed() {
 		return Card{}, ruleFault("name", "the card is in the trash; restore it first, then choose a version")

@@ -361,7 +361,7 @@ func (s *Snapshot) Layers(ctx context.Context, q LayerQuery) ([]Layer, error) {
 // Members lists the world's members. Only the world's admins may call it.
 func (s *Snapshot) Members(ctx context.Context) ([]Member, error) {
 	if s.grant.Role() < access.RoleAdmin {
-		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
+		return nil, fault.New(fault.Denied, "only the world's admin can list the members").With("required_role", "admin")
 	}
 	return s.r.Members(ctx, MemberQuery{World: s.visibility.World})
 }

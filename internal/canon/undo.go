@@ -36,7 +36,7 @@ func (p *Plan) Undo(change uuid.UUID) error {
 		}
 		found = true
 		if rec.Changes[i].Card == nil {
-			return ruleFault("id", "that change is not about cards; undo it with the operation that made it")
+			return ruleFault("id", "that change is not about cards; take it back with the operation that made it")
 		}
 		if err := p.undoCard(cards[0], *rec.Changes[i].Card, rec, absent); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 		c = *now
 	}
 	if c.Seq != rec.Seq {
-		return fault.New(fault.Conflict, "%q was changed again since; undo the later changes first",
+		return fault.New(fault.Conflict, "%q was changed again later; undo the later changes first",
 			c.Name).With("name", c.Name)
 	}
 	switch im.Act {
@@ -158,7 +158,7 @@ func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 		return err
 	}
 	if before.Purged {
-		return ruleFault("id", "the body before that change was erased")
+		return ruleFault("id", "the content before that change was erased, so it cannot be undone")
 	}
 	_, err := p.revertOne(c, before)
 	return err

@@ -39,7 +39,7 @@ func (c *Canon) planNewWorld(ctx context.Context, g access.Grant, n NewWorld, or
 		return set, errClosed
 	}
 	if !g.Caller().Operator {
-		return set, fault.New(fault.Denied, "worlds are made by the instance's operator")
+		return set, fault.New(fault.Denied, "only the instance's operator can create worlds")
 	}
 	if !slugForm.MatchString(n.Slug) {
 		return set, fault.BadField("slug", "use 1 to 63 of a-z, 0-9 and '-'")
@@ -72,7 +72,7 @@ func (c *Canon) planNewWorld(ctx context.Context, g access.Grant, n NewWorld, or
 func checkNoWorld(ctx context.Context, r Reader) error {
 	all, err := r.Worlds(ctx, WorldQuery{All: true})
 	if err == nil && len(all) > 0 {
-		err = fault.New(fault.Conflict, "there is a world already; use it, or make another by name")
+		err = fault.New(fault.Conflict, "there is already a world; use it, or create another one with a name")
 	}
 	return err
 }
@@ -189,7 +189,7 @@ func (c *Canon) Memberships(ctx context.Context, s access.Subject) (list []Membe
 // Configure changes the world's title and settings.
 func (p *Plan) Configure(title string, s Settings) error {
 	if p.grant.Role() < access.RoleAdmin {
-		return fault.New(fault.Denied, "a world is configured by its admin").With("required_role", "admin")
+		return fault.New(fault.Denied, "only the world's admin can configure it").With("required_role", "admin")
 	}
 	if err := checkSettings(s); err != nil {
 		return err
@@ -220,7 +220,7 @@ func checkSettings(s Settings) error {
 // SetMember gives a subject a role in the world, or removes it with RoleNone.
 func (p *Plan) SetMember(s access.Subject, role access.Role, player CardID) error {
 	if p.grant.Role() < access.RoleAdmin {
-		return fault.New(fault.Denied, "members are managed by the world's admin").With("required_role", "admin")
+		return fault.New(fault.Denied, "only the world's admin can manage its members").With("required_role", "admin")
 	}
 	if err := access.CheckSubject(s); err != nil {
 		return fault.BadField("subject", "%v", err)
