@@ -74,7 +74,7 @@ type Agents struct {
 // New returns Agents.
 func New(c Config) (*Agents, error) {
 	if c.Invoker == nil || c.Prompts == nil {
-		return nil, errors.New("agent: Invoker and Prompts are needed")
+		return nil, errors.New("agent: Invoker and Prompts must be set")
 	}
 	if c.Policy == nil {
 		p, err := safety.Published(safety.Current)

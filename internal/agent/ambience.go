@@ -134,7 +134,7 @@ func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access
 	}
 	out.LocationID = p.Location.ID
 	if m.Ambient.Present && m.Ambient.ScopeID == p.Location.ID { // a realm's layer applies where a place has none
-		out.Status, out.Why = "skipped", "the place has a live ambient layer of its own"
+		out.Status, out.Why = "skipped", "the place already has an active ambient layer"
 		return out, nil
 	}
 	return t.proposeAmbience(ctx, out, *p, m)
@@ -273,7 +273,7 @@ func (d *drafter) generateText(ctx context.Context, n int) (string, error) {
 		return "", refused
 	}
 	if err != nil {
-		a.cfg.Logger.WarnContext(ctx, "the model did not answer; phrases are put together instead", "error", err)
+		a.cfg.Logger.WarnContext(ctx, "the model did not answer; fixed phrases are used instead", "error", err)
 		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
 	}
 	return strings.TrimSpace(answer.Text), nil

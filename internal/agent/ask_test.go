@@ -258,7 +258,7 @@ func TestQuestionsAreNotLogged(t *testing.T) {
 	s.classify("classify-intent", "utterance", "onward PROMPTMARK")
 	s.classify("moderate-content", "text", "PROMPTMARK")
 	must(t, s.usage.Flush(t.Context()))
-	if strings.Contains(logs.String(), "MARK") || !strings.Contains(logs.String(), "no answer of use") {
+	if strings.Contains(logs.String(), "MARK") || !strings.Contains(logs.String(), "no usable answer") {
 		t.Errorf("the log: %s", logs)
 	}
 }

@@ -14,12 +14,12 @@ func (a *Agents) Operations(surfaces ...string) []*op.Operation {
 	return []*op.Operation{
 		op.Define(spec(op.Spec{
 			Name: "classify-intent", Title: "Classify an utterance", Route: "POST /api/classification/intent",
-			Doc:      "Tell what an utterance of a player's wants, such as move, look or talk, and how sure that is. To read a whole command, with what it acts on, use parse-command.",
+			Doc:      "Classify the intent of a player's utterance, such as move, look or talk, with a confidence. To parse a whole command with its objects, use parse-command.",
 			Examples: []op.Example{{Title: "A step", Input: `{"utterance": "go north"}`}},
 		}, "Classification-classifyIntent"), a.classifyIntent),
 		op.Define(spec(op.Spec{
 			Name: "moderate-content", Title: "Moderate a text", Route: "POST /api/classification/moderation",
-			Doc:      "Tell whether a text would be blocked or flagged in this world, and for what. Proposals are judged by the same policy.",
+			Doc:      "Check if a text would be blocked or flagged in this world, and by which categories. Proposals are judged by the same policy.",
 			Examples: []op.Example{{Title: "A harmless line", Input: `{"text": "The tide comes in."}`}},
 		}, "Classification-moderateContent"), a.moderateContent),
 	}

@@ -18,13 +18,13 @@ const minConfidence = 0.5
 const unknownIntent = "unknown"
 
 type classifyIn struct {
-	Utterance string `json:"utterance" maxlen:"2000" jsonschema:"What was said or typed."`
+	Utterance string `json:"utterance" maxlen:"2000" jsonschema:"The words of the player."`
 }
 
 type classifyOut struct {
-	Intent     string  `json:"intent" jsonschema:"What it wants; unknown where nothing takes it."`
+	Intent     string  `json:"intent" jsonschema:"The intent; unknown if none fits."`
 	Confidence float64 `json:"confidence" jsonschema:"From 0 to 1."`
-	Skipped    string  `json:"modelSkipped,omitzero" jsonschema:"Why rules answered where a model should have: rate_limited (its budget is used up) or unavailable. Left out else."`
+	Skipped    string  `json:"modelSkipped,omitzero" jsonschema:"Reason why rules answered instead of the model: rate_limited (its budget is used up) or unavailable."`
 }
 
 // classifyIntent classifies an utterance by rules, and asks a model if they are unsure and a model
@@ -87,7 +87,7 @@ func acceptIntent(acts []string) func(string) (string, error) {
 	}
 }
 
-var errNoIntent = fault.New(fault.Rule, "the model named no intent, or was surer than can be")
+var errNoIntent = fault.New(fault.Rule, "the model named no intent, or a confidence out of range")
 
 // objectSchema returns the schema of an object with exactly these members.
 func objectSchema(members map[string]any) map[string]any {

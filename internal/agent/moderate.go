@@ -27,10 +27,10 @@ type moderateIn struct {
 }
 
 type moderateOut struct {
-	Flagged       bool     `json:"flagged" jsonschema:"Whether it would be blocked or flagged."`
-	Categories    []string `json:"categories" jsonschema:"For what."`
+	Flagged       bool     `json:"flagged" jsonschema:"True if the text would be blocked or flagged."`
+	Categories    []string `json:"categories" jsonschema:"The categories that apply."`
 	PolicyVersion string   `json:"policyVersion"`
-	Skipped       string   `json:"modelSkipped,omitzero" jsonschema:"Why the policy's terms judged alone where a model should have, too: rate_limited (its budget is used up) or unavailable. Left out else."`
+	Skipped       string   `json:"modelSkipped,omitzero" jsonschema:"Reason why only the policy's terms judged, without the model: rate_limited (its budget is used up) or unavailable."`
 }
 
 // moderateContent judges a text by the policy's terms. If they do not block it and a model is
@@ -66,7 +66,7 @@ func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn)
 func (a *Agents) Moderate(ctx context.Context, p safety.Passage) ([]string, error) {
 	id, err := uuid.Parse(p.World)
 	if err != nil {
-		return nil, fault.New(fault.Internal, "agent: %q is no world", p.World)
+		return nil, fault.New(fault.Internal, "agent: %q is not a world", p.World)
 	}
 	found, err := a.judgeTexts(ctx, access.WorldID(id), p.Texts)
 	if err != nil {

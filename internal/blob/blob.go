@@ -43,7 +43,7 @@ func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // UnmarshalText parses the output of String, and nothing else.
 func (s *Sum) UnmarshalText(b []byte) error {
 	if len(b) != 2*len(s) {
-		return fmt.Errorf("a SHA-256 is %d hexadecimal digits", 2*len(s))
+		return fmt.Errorf("a SHA-256 must have %d hexadecimal digits", 2*len(s))
 	}
 	_, err := hex.Decode(s[:], b)
 	return err
@@ -244,7 +244,7 @@ func copySum(ctx context.Context, w io.Writer, r io.Reader, limit int64) (Ref, e
 		return Ref{}, fmt.Errorf("blob: %w", err)
 	}
 	if limit > 0 && n > limit {
-		return Ref{}, fault.New(fault.TooLarge, "the file is larger than the %d bytes that are kept here",
+		return Ref{}, fault.New(fault.TooLarge, "the file is larger than %d bytes; send a smaller one",
 			limit).With("limit_bytes", limit)
 	}
 	return Ref{Sum(h.Sum(nil)), n}, nil
@@ -265,7 +265,7 @@ func (s *stoppable) Read(p []byte) (int, error) {
 
 // newAbsent returns the error for a sum without a blob.
 func newAbsent(sum Sum) error {
-	return fault.New(fault.NotFound, "no file with SHA-256 %s is kept here", sum)
+	return fault.New(fault.NotFound, "no file with SHA-256 %s is stored here", sum)
 }
 
 // Stat returns a blob's size; fault.NotFound if the blob does not exist.
@@ -304,7 +304,7 @@ func (s *Store) Bytes(sum Sum) ([]byte, error) {
 }
 
 // ErrDamaged means that stored bytes do not match their sum.
-var ErrDamaged = errors.New("blob: kept bytes are damaged; restore them from a backup or make them again")
+var ErrDamaged = errors.New("blob: stored bytes are damaged; restore them from a backup or create them again")
 
 type checked struct {
 	f    *os.File

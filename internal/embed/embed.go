@@ -43,10 +43,10 @@ type Client struct {
 func New(c Config) (*Client, error) {
 	base, err := url.Parse(c.URL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, fmt.Errorf("embed: %q is no http or https address", c.URL)
+		return nil, fmt.Errorf("embed: %q is not an http or https address", c.URL)
 	}
 	if c.Model == "" {
-		return nil, errors.New("embed: the name of a model is needed")
+		return nil, errors.New("embed: set the name of a model")
 	}
 	if c.HTTP == nil {
 		c.HTTP = &http.Client{Timeout: 30 * time.Second,
@@ -76,7 +76,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	for _, v := range out {
 		if len(v) != len(out[0]) {
-			return nil, unavailableError("the embedding endpoint gave vectors of several lengths", nil)
+			return nil, unavailableError("the embedding endpoint returned vectors of different lengths", nil)
 		}
 	}
 	return out, nil
@@ -97,11 +97,11 @@ func (c *Client) embedBatch(ctx context.Context, texts []string) ([][]float32, e
 	}
 	res, err := c.cfg.HTTP.Do(req)
 	if err != nil {
-		return nil, unavailableError("the embedding endpoint does not answer", err)
+		return nil, unavailableError("the embedding endpoint does not respond", err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, unavailableError(fmt.Sprintf("the embedding endpoint answers with status %d; look at its address, model and key", res.StatusCode), nil)
+		return nil, unavailableError(fmt.Sprintf("the embedding endpoint answers with status %d; check its address, model and key", res.StatusCode), nil)
 	}
 	return decodeAnswer(io.LimitReader(res.Body, maxAnswer), len(texts))
 }
@@ -120,7 +120,7 @@ func decodeAnswer(r io.Reader, n int) ([][]float32, error) {
 	out := make([][]float32, n)
 	for _, d := range answer.Data {
 		if d.Index < 0 || d.Index >= n || len(d.Embedding) == 0 || out[d.Index] != nil {
-			return nil, unavailableError("the embedding endpoint's answer is not about what was asked", nil)
+			return nil, unavailableError("the embedding endpoint's answer does not match the request", nil)
 		}
 		out[d.Index] = d.Embedding
 	}

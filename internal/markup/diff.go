@@ -189,7 +189,7 @@ func cutDiff(diff string) string {
 		for cut > 0 && diff[cut]&0xc0 == 0x80 {
 			cut--
 		}
-		return diff[:cut] + "\n\\ The diff is longer than is shown.\n"
+		return diff[:cut] + "\n\\ The rest of the diff is left out.\n"
 	}
-	return diff[:cut] + "\\ The diff is longer than is shown.\n"
+	return diff[:cut] + "\\ The rest of the diff is left out.\n"
 }

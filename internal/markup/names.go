@@ -182,7 +182,7 @@ func characterFault(decoded string) string {
 		case r == utf8.RuneError:
 			return "The name contains a character that could not be read (U+FFFD)."
 		case isUnseen(r) && !isNeeded(runes, i):
-			return fmt.Sprintf("The name cannot contain characters that are not seen (it has U+%04X).", r)
+			return fmt.Sprintf("The name cannot contain invisible characters (it has U+%04X).", r)
 		}
 	}
 	return ""

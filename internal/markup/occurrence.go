@@ -33,7 +33,7 @@ func (o *Occurrence) UnmarshalJSON(b []byte) error {
 	}
 	n, err := strconv.Atoi(word)
 	if err != nil || n < 1 {
-		return fmt.Errorf("must be a number from 1, or first, last or all")
+		return fmt.Errorf("must be a number from 1 up, or first, last or all")
 	}
 	*o = Occurrence(n)
 	return nil

@@ -43,7 +43,7 @@ type Patch struct {
 	Find            string     `json:"find,omitempty" jsonschema:"find_replace: literal text to find; it must occur exactly once unless occurrence is given"`
 	Replace         string     `json:"replace,omitempty" jsonschema:"find_replace: literal text that takes its place; empty removes it"`
 	Occurrence      Occurrence `json:"occurrence,omitzero" jsonschema:"find_replace: which occurrence to replace, counted from 1; or first, last or all"`
-	Separator       *string    `json:"separator,omitzero" jsonschema:"append, prepend: what stands between the old and the new text; by default a new line where there is none"`
+	Separator       *string    `json:"separator,omitzero" jsonschema:"append, prepend: text between the old and the new text; by default a line break if there is none"`
 	Add             []string   `json:"add,omitempty" jsonschema:"items: names to add at the end; those already there stay where they are"`
 	Remove          []string   `json:"remove,omitempty" jsonschema:"items: names to remove"`
 	Pattern         string     `json:"pattern,omitempty" jsonschema:"regex: RE2 pattern of at most 500 characters"`
@@ -207,7 +207,7 @@ func (p Patch) findReplace(content string) (Result, error) {
 	case n == 0:
 		return Result{}, patchFault("find", "The text does not occur in the content; copy it from there exactly.")
 	case p.Occurrence == 0 && n > 1:
-		return Result{}, patchFault("find", "The text occurs %d times; say which with occurrence, or find a longer piece.", n)
+		return Result{}, patchFault("find", "The text occurs %d times; choose one with occurrence, or find a longer text.", n)
 	case nth > n:
 		return Result{}, patchFault("occurrence", "The text occurs only %d times.", n)
 	case p.Occurrence == AllOccurrences:

@@ -43,7 +43,7 @@ func (p Patch) compilePattern(content string) (*finder, error) {
 	case utf8.RuneCountInString(p.Pattern) > MaxPattern:
 		return nil, patchFault("pattern", "The pattern is longer than %d characters.", MaxPattern)
 	case p.MaxMatches < 0 || p.MaxMatches > MaxRegexMatches:
-		return nil, patchFault("max_matches", "The value must lie between 1 and %d.", MaxRegexMatches)
+		return nil, patchFault("max_matches", "The value must be between 1 and %d.", MaxRegexMatches)
 	case len(content) > maxRegexInput:
 		return nil, patchFault("pattern",
 			"The content is longer than the %d MiB that a pattern may search; use another mode.", maxRegexInput>>20)

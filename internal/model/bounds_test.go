@@ -108,7 +108,7 @@ func TestLongestAnswer(t *testing.T) {
 	} {
 		c, _ := client(t, serve(t, say(200, tc.body)), model.Config{Provider: tc.provider})
 		a, err := complete(t, c, "")
-		if (err == nil) != tc.taken || (a.Text != "") != tc.taken || !tc.taken && !strings.Contains(err.Error(), "longer") {
+		if (err == nil) != tc.taken || (a.Text != "") != tc.taken || !tc.taken && !strings.Contains(err.Error(), "too long") {
 			t.Errorf("%s: %d bytes, %v", tc.name, len(a.Text), err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestProviderErrorCodes(t *testing.T) {
 		{"no money", model.Anthropic, 403, `{"type":"error","error":{"type":"billing_error","message":"` + leaked + `"}}`,
 			"cannot pay"},
 		{"a key that may not", model.Compatible, 403, `{"error":{"message":"` + leaked + `"}}`, "model.key_env"},
-		{"fields that are not taken", model.Compatible, 422, leaked, "does the model take chat messages"},
+		{"fields that are not taken", model.Compatible, 422, leaked, "check that the model accepts chat messages"},
 		{"nothing, and well", model.Compatible, 204, "", "status 204"},
 		{"a turn that goes on", model.Anthropic, 200, message(leaked, "pause_turn"), "cut off"},
 	} {
@@ -357,11 +357,11 @@ func TestOpenBreakerReturnsRetryAfter(t *testing.T) {
 // Connection errors are reported in this package's own words.
 func TestConnectionErrors(t *testing.T) {
 	for says, with := range map[string]error{
-		"is not found":      &net.OpError{Op: "dial", Err: &net.DNSError{Err: leaked, Name: leaked}},
-		"is it running":     &net.OpError{Op: "dial", Err: errors.New(leaked)},
-		"broke off":         &net.OpError{Op: "read", Err: errors.New(leaked)},
-		"the certificate":   &tls.CertificateVerificationError{Err: errors.New(leaked)},
-		"broke off its ans": errors.New(leaked),
+		"is not found":             &net.OpError{Op: "dial", Err: &net.DNSError{Err: leaked, Name: leaked}},
+		"check that it is running": &net.OpError{Op: "dial", Err: errors.New(leaked)},
+		"interrupted":              &net.OpError{Op: "read", Err: errors.New(leaked)},
+		"the certificate":          &tls.CertificateVerificationError{Err: errors.New(leaked)},
+		"interrupted its ans":      errors.New(leaked),
 	} {
 		c := carried(t, &carrier{answer: func(*http.Request) (*http.Response, error) { return nil, with }}, model.Config{})
 		if _, err := complete(t, c, ""); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), says) {

@@ -73,10 +73,10 @@ const (
 func New(c Config) (*Client, error) {
 	w, ok := wires[c.Provider]
 	if !ok {
-		return nil, fmt.Errorf("provider: %q is none; use %s, %s or %s", c.Provider, OpenAI, Compatible, Anthropic)
+		return nil, fmt.Errorf("provider: %q is not a provider; set %s, %s or %s", c.Provider, OpenAI, Compatible, Anthropic)
 	}
 	if c.Name == "" {
-		return nil, errors.New("name: the name of a model is needed, as its provider writes it")
+		return nil, errors.New("name: set the name of a model, as its provider writes it")
 	}
 	if c.URL == "" {
 		c.URL = w.baseURL()
@@ -124,7 +124,7 @@ func (c *Client) Host() string { return c.host }
 // a refusal. The Completion counts the tokens spent, also beside an error.
 func (c *Client) Complete(ctx context.Context, r agent.Request) (agent.Completion, error) {
 	if len(r.Prompt) > maxPrompt {
-		return agent.Completion{}, fault.New(fault.TooLarge, "the prompt has %d bytes; a model is sent %d at most",
+		return agent.Completion{}, fault.New(fault.TooLarge, "the prompt has %d bytes; at most %d are sent to a model",
 			len(r.Prompt), maxPrompt)
 	}
 	check, err := newValidator(r.Schema)
@@ -255,11 +255,11 @@ func parseEndpoint(text string) (*url.URL, error) {
 	base, err := url.Parse(text)
 	switch {
 	case err != nil || base.Hostname() == "" || base.Scheme != "http" && base.Scheme != "https":
-		return nil, errors.New("url: must be an https address with its version, as https://api.openai.com/v1")
+		return nil, errors.New("url: must be an https address with its version, such as https://api.openai.com/v1")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return nil, errors.New("url: holds more than a host and a path; a key belongs in key_env or key_file")
+		return nil, errors.New("url: must contain only a host and a path; put a key into key_env or key_file")
 	case base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, fmt.Errorf("url: %s would be sent keys and texts in the clear; use https, or a tunnel that ends on 127.0.0.1", base.Hostname())
+		return nil, fmt.Errorf("url: keys and texts would be sent to %s unencrypted; use https, or a tunnel that ends on 127.0.0.1", base.Hostname())
 	}
 	return base, nil
 }

@@ -181,7 +181,7 @@ func TestUnusableAnswers(t *testing.T) {
 		{"chat: cut off", model.OpenAI, "", say(200, chat(leaked, "length")), fault.Rule, "model.max_tokens", true},
 		{"chat: refusal", model.OpenAI, "", say(200, refusal), fault.Rule, "refuses", true},
 		{"chat: filtered", model.OpenAI, "", say(200, chat(leaked, "content_filter")), fault.Rule, "refuses", true},
-		{"chat: no choices", model.OpenAI, "", say(200, `{"choices":[]}`), fault.Rule, "no message", true},
+		{"chat: no choices", model.OpenAI, "", say(200, `{"choices":[]}`), fault.Rule, "without a message", true},
 		{"chat: not JSON", model.OpenAI, "", say(200, "<html>"+leaked), fault.Rule, "model.url", true},
 		{"chat: JSON of another kind", model.OpenAI, "", say(200, `{"choices":"`+leaked+`"}`), fault.Rule,
 			"model.provider", true},
@@ -194,8 +194,8 @@ func TestUnusableAnswers(t *testing.T) {
 		{"chat: two values", model.OpenAI, yesOrNo, say(200, chat(`{"answer":"yes"} {"answer":"no"}`, "stop")), fault.Rule,
 			"form", true},
 		{"chat: a long text", model.OpenAI, "", say(200, chat(strings.Repeat("x", 70<<10), "stop")), fault.Rule,
-			"longer", true},
-		{"chat: a huge answer", model.OpenAI, "", say(200, strings.Repeat(leaked, 200_000)), fault.Rule, "longer", true},
+			"too long", true},
+		{"chat: a huge answer", model.OpenAI, "", say(200, strings.Repeat(leaked, 200_000)), fault.Rule, "too long", true},
 		{"chat: thinking without an end", model.Compatible, yesOrNo, say(200, chat("<think>"+leaked, "stop")), fault.Rule,
 			"form", true},
 		{"messages: cut off", model.Anthropic, "", say(200, message(leaked, "max_tokens")), fault.Rule,
@@ -212,7 +212,7 @@ func TestUnusableAnswers(t *testing.T) {
 		{"no money", model.OpenAI, "", say(429, `{"error":{"message":"`+leaked+`","code":"insufficient_quota"}}`), fault.Rule,
 			"quota", false},
 		{"a long prompt", model.OpenAI, "", say(400, `{"error":{"message":"`+leaked+`","code":"context_length_exceeded"}}`),
-			fault.Rule, "longer than the model takes", false},
+			fault.Rule, "too long for the model", false},
 		{"a bad request", model.Compatible, "", say(400, `{"error":{"message":"`+leaked+`","code":400}}`), fault.Rule,
 			"status 400", false},
 		{"a status that is none", model.Compatible, "", say(501, leaked), fault.Rule, "status 501", false},
@@ -438,8 +438,8 @@ func TestConfigErrors(t *testing.T) {
 		{model.Config{Provider: "compatible", Name: "m"}, "url:"},
 		{model.Config{Provider: "gemini", Name: "m"}, "provider:"},
 		{model.Config{Provider: "openai"}, "name:"},
-		{model.Config{Provider: "compatible", Name: "m", URL: "http://model.example/v1"}, "in the clear"},
-		{model.Config{Provider: "compatible", Name: "m", URL: "http://127.0.0.1.example/v1"}, "in the clear"},
+		{model.Config{Provider: "compatible", Name: "m", URL: "http://model.example/v1"}, "unencrypted"},
+		{model.Config{Provider: "compatible", Name: "m", URL: "http://127.0.0.1.example/v1"}, "unencrypted"},
 		{model.Config{Provider: "compatible", Name: "m", URL: "https://me:" + key + "@model.example/v1"}, "key_env"},
 		{model.Config{Provider: "compatible", Name: "m", URL: "https://model.example/v1?key=" + key}, "key_env"},
 		{model.Config{Provider: "compatible", Name: "m", URL: "file:///etc/passwd"}, "url:"},
@@ -467,7 +467,7 @@ func TestCheck(t *testing.T) {
 	nobody := serve(t, say(200, ""))
 	c, _ := client(t, nobody, model.Config{})
 	nobody.Close()
-	if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "is it running") {
+	if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "check that it is running") {
 		t.Error(err)
 	}
 }

@@ -41,15 +41,15 @@ type reply struct {
 
 // The errors of unusable answers.
 var (
-	errCutOff     = fault.New(fault.Rule, "the model's answer was cut off; raise model.max_tokens")
+	errCutOff     = fault.New(fault.Rule, "the model's answer was too long and was cut off; raise model.max_tokens")
 	errRefused    = fault.New(fault.Rule, "the model refuses to answer")
-	errNoJSON     = fault.New(fault.Rule, "the endpoint's answer is not of its kind; look at model.provider and model.url")
-	errNothing    = fault.New(fault.Rule, "the endpoint answered with no message")
-	errTooLong    = fault.New(fault.Rule, "the model's answer is longer than is taken")
-	errUnfit      = fault.New(fault.Rule, "the model's answer does not have the form that it was asked for")
+	errNoJSON     = fault.New(fault.Rule, "the endpoint's answer does not have the provider's format; check model.provider and model.url")
+	errNothing    = fault.New(fault.Rule, "the endpoint answered without a message")
+	errTooLong    = fault.New(fault.Rule, "the model's answer is too long")
+	errUnfit      = fault.New(fault.Rule, "the model's answer does not have the requested form")
 	errBadRequest = fault.New(fault.Rule,
-		"the endpoint refuses the request (status 400); does the model take chat messages, and so many tokens?")
-	errDropped = fault.New(fault.Unavailable, "the endpoint broke off its answer")
+		"the endpoint refuses the request (status 400); check that the model accepts chat messages and model.max_tokens")
+	errDropped = fault.New(fault.Unavailable, "the endpoint interrupted its answer")
 )
 
 // newValidator returns a function that validates a text against a schema; nil accepts any text. The

@@ -46,7 +46,7 @@ func (r *breaker) noteResult(ctx context.Context, now time.Time, err error) {
 }
 
 func breakerOpenError(left time.Duration) error {
-	e := fault.New(fault.Unavailable, "the model has not answered several times in a row; it is asked again in %d s",
+	e := fault.New(fault.Unavailable, "the model failed to answer several times in a row; it is called again in %d s",
 		fault.RetrySeconds(left))
 	e.RetryAfter = left
 	return e

@@ -36,7 +36,7 @@ func isLoopback(host string) bool {
 func (c *Client) sendOnce(ctx context.Context, body []byte) (answer reply, pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
 	if err != nil {
-		return answer, 0, fault.New(fault.Internal, "model: the request cannot be made")
+		return answer, 0, fault.New(fault.Internal, "model: the request cannot be created")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
@@ -77,11 +77,11 @@ func (c *Client) unreachableError(ctx context.Context, err error) error {
 	)
 	switch {
 	case errors.As(err, &name):
-		return fault.New(fault.Unavailable, "%s is not found; look at model.url", c.host).Because(errors.New("no such host"))
+		return fault.New(fault.Unavailable, "%s is not found; check model.url", c.host).Because(errors.New("no such host"))
 	case errors.As(err, &cert):
-		return fault.New(fault.Unavailable, "the certificate of %s is not good", c.host).Because(errors.New("certificate"))
+		return fault.New(fault.Unavailable, "the certificate of %s is not valid", c.host).Because(errors.New("certificate"))
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return fault.New(fault.Unavailable, "%s does not answer; is it running, and is model.url right?",
+		return fault.New(fault.Unavailable, "%s does not respond; check that it is running, and check model.url",
 			c.host).Because(errors.New("no connection"))
 	}
 	return errDropped
@@ -89,14 +89,14 @@ func (c *Client) unreachableError(ctx context.Context, err error) error {
 
 // timeoutError returns the error of a call that timed out or was canceled.
 func timeoutError(ctx context.Context) error {
-	return fault.New(fault.Unavailable, "the model did not answer in time; model.timeout may be raised").Because(ctx.Err())
+	return fault.New(fault.Unavailable, "the model did not answer in time; raise model.timeout if this happens often").Because(ctx.Err())
 }
 
 // providerErrors maps error codes of the providers that are more specific than a status.
 var providerErrors = map[string]*fault.Error{
 	"insufficient_quota":      fault.New(fault.Rule, "the account of the model's key has used up its quota"),
 	"billing_error":           fault.New(fault.Rule, "the account of the model's key cannot pay"),
-	"context_length_exceeded": fault.New(fault.Rule, "the prompt is longer than the model takes"),
+	"context_length_exceeded": fault.New(fault.Rule, "the prompt is too long for the model"),
 	"content_filter":          errRefused,
 }
 
@@ -112,20 +112,20 @@ func (c *Client) statusError(res *http.Response) error {
 	status := res.StatusCode
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fault.New(fault.Rule, "%s refuses the key (status %d); look at model.key_env or model.key_file",
+		return fault.New(fault.Rule, "%s refuses the key (status %d); check model.key_env or model.key_file",
 			c.host, status)
 	case status == http.StatusNotFound:
 		return fault.New(fault.Rule,
-			"%s knows no such model or address (status 404); look at model.name and model.url", c.host)
+			"%s has no such model or address (status 404); check model.name and model.url", c.host)
 	case status >= 300 && status < 400:
 		return fault.New(fault.Rule,
-			"%s answers with a redirect, which is not followed; set model.url to where the model is", c.host)
+			"%s answers with a redirect, which is not followed; set model.url to the address of the model", c.host)
 	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
 		return errBadRequest
 	case isTemporary(res):
 		return fault.New(fault.Unavailable, "%s cannot answer now (status %d)", c.host, status)
 	}
-	return fault.New(fault.Rule, "%s refuses the request (status %d); does the model take such requests?", c.host, status)
+	return fault.New(fault.Rule, "%s refuses the request (status %d); check that the model supports it", c.host, status)
 }
 
 // isTemporary reports whether a status may be different on a retry.

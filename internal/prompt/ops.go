@@ -17,25 +17,25 @@ func Operations(r *Registry, surface string) []*op.Operation {
 	return []*op.Operation{
 		op.Define(spec(op.Spec{
 			Name: "list-prompts", Title: "List prompt templates", Route: "GET /api/prompts",
-			Doc:      "See which prompt templates there are, by tag if you like: of each its latest version and the versions before.",
+			Doc:      "List the prompt templates, optionally by tag, with their latest and earlier versions.",
 			Examples: []op.Example{{Title: "Those for ambience", Input: `{"tag": "ambience"}`}},
 		}), r.listPrompts),
 		op.Define(spec(op.Spec{
 			Name: "get-prompt", Title: "Read a prompt template", Route: "GET /api/prompts/{id}", Target: "id",
-			Doc: "Read a prompt template: its latest version, or the one of a version or hash. The hash is what a proposal names as templateHash; it is also the ETag.",
+			Doc: "Read a prompt template: its latest version, or the one with a version number or hash. The hash is the templateHash of a proposal, and the ETag.",
 			Examples: []op.Example{{Title: "The latest", Input: `{"id": "ambience"}`},
 				{Title: "One version", Input: `{"id": "ambience", "version": "1.0.0"}`}},
 		}), r.getPrompt),
 		op.Define(spec(op.Spec{
 			Name: "render-prompt", Title: "Render a prompt template", Route: "POST /api/prompts/{id}/render", Target: "id",
-			Doc:      "See the very text that a template gives for values of its variables.",
+			Doc:      "Get the exact text that a template gives for values of its variables.",
 			Examples: []op.Example{{Title: "With its defaults", Input: `{"id": "ambience", "variables": {"context": "[]"}}`}},
 		}), r.renderPrompt),
 	}
 }
 
 type listIn struct {
-	Tag string `json:"tag,omitzero" maxlen:"64" jsonschema:"Only templates that bear this tag."`
+	Tag string `json:"tag,omitzero" maxlen:"64" jsonschema:"Only templates with this tag."`
 }
 
 type listedPrompt struct {
@@ -58,14 +58,14 @@ func (r *Registry) listPrompts(_ context.Context, _ *op.Call, in listIn) (listOu
 
 type templateRef struct {
 	ID      string `json:"id" minlen:"1" maxlen:"64" jsonschema:"Id of the template."`
-	Version string `json:"version,omitzero" maxlen:"20" jsonschema:"A version; the latest where neither it nor a hash is given."`
-	Hash    string `json:"hash,omitzero" maxlen:"64" jsonschema:"The hash of a version; not beside version."`
+	Version string `json:"version,omitzero" maxlen:"20" jsonschema:"Version number; default the latest version."`
+	Hash    string `json:"hash,omitzero" maxlen:"64" jsonschema:"Hash of a version; not together with version."`
 }
 
 func (r *Registry) pickVersion(w templateRef) (*Template, error) {
 	switch {
 	case w.Version != "" && w.Hash != "":
-		return nil, fault.BadField("hash", "give a version or a hash, not both")
+		return nil, fault.BadField("hash", "send a version or a hash, not both")
 	case w.Hash != "":
 		return r.ByHash(w.ID, w.Hash)
 	}
@@ -91,7 +91,7 @@ func (r *Registry) getPrompt(_ context.Context, c *op.Call, in templateRef) (get
 
 type renderIn struct {
 	templateRef
-	Variables map[string]string `json:"variables,omitzero" jsonschema:"Values by name of variable."`
+	Variables map[string]string `json:"variables,omitzero" jsonschema:"Values of the variables, by name."`
 }
 
 type renderOut struct {

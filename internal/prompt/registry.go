@@ -131,7 +131,7 @@ func (r *Registry) addTemplate(t *Template, pins map[string]string) error {
 			was, t.hash)
 	}
 	if _, ok := r.findVersion(t.Metadata.ID, t.Metadata.Version); ok {
-		return fmt.Errorf("prompt: %s is there twice", id)
+		return fmt.Errorf("prompt: %s occurs twice", id)
 	}
 	pins[id] = t.hash
 	r.all, r.byHash[t.hash] = append(r.all, t), t
@@ -157,10 +157,10 @@ func (r *Registry) Get(id, version string) (*Template, error) {
 		return t, nil
 	}
 	if version != "" {
-		return nil, fault.New(fault.NotFound, "there is no prompt %q of version %q; list the prompts to see what there is",
+		return nil, fault.New(fault.NotFound, "there is no prompt %q with the version %q; list the prompts to find one",
 			id, version)
 	}
-	return nil, fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", id)
+	return nil, fault.New(fault.NotFound, "there is no prompt %q; list the prompts to find one", id)
 }
 
 // ByHash returns the template with an id and a hash. Its error is fault.NotFound.
@@ -169,7 +169,7 @@ func (r *Registry) ByHash(id, hash string) (*Template, error) {
 		return t, nil
 	}
 	return nil, fault.New(fault.NotFound,
-		"there is no prompt %q with this hash; list the prompts to see what there is", id)
+		"there is no prompt %q with this hash; list the prompts to find one", id)
 }
 
 // List returns the latest version of each template with a tag ("" for all), by id.

@@ -80,27 +80,27 @@ func (t *Template) checkTemplate() error {
 	var wrong []error
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	if !idForm.MatchString(t.Metadata.ID) {
-		bad("metadata.id is a-z, 0-9 and '-', 64 characters at most")
+		bad("metadata.id must consist of a-z, 0-9 and '-', at most 64 characters")
 	}
 	if !versionForm.MatchString(t.Metadata.Version) {
-		bad("metadata.version is MAJOR.MINOR.PATCH")
+		bad("metadata.version must have the form MAJOR.MINOR.PATCH")
 	}
 	if t.Metadata.Name == "" || t.Metadata.Description == "" {
-		bad("metadata.name and metadata.description are needed")
+		bad("metadata.name and metadata.description must be set")
 	}
 	if t.Template == "" || len(t.Template) > maxTemplate {
-		bad("template has 1 to %d bytes", maxTemplate)
+		bad("template must have 1 to %d bytes", maxTemplate)
 	}
 	declared := map[string]bool{}
 	for _, v := range t.Variables {
 		if declared[v.Name] || !placeholder.MatchString("["+v.Name+"]") {
-			bad("variable %q is no name, or declared twice", v.Name)
+			bad("variable %q is not a valid name, or is declared twice", v.Name)
 		}
 		if declared[v.Name] = true; v.Required && v.DefaultValue != nil {
-			bad("variable %q is required and has a default", v.Name)
+			bad("variable %q must not be required and have a default", v.Name)
 		}
 		if !strings.Contains(t.Template, "["+v.Name+"]") {
-			bad("variable %q does not stand in the template", v.Name)
+			bad("variable %q does not occur in the template", v.Name)
 		}
 	}
 	for _, m := range placeholder.FindAllStringSubmatch(t.Template, -1) {
@@ -151,7 +151,7 @@ func (t *Template) Render(values map[string]string) (string, error) {
 	}
 	for name := range values {
 		if !slices.ContainsFunc(t.Variables, func(v Variable) bool { return v.Name == name }) {
-			wrong = append(wrong, fault.Field{Field: "variables." + name, Error: "is not known to this template"})
+			wrong = append(wrong, fault.Field{Field: "variables." + name, Error: "is not a variable of this template; get-prompt lists them"})
 		}
 	}
 	if len(wrong) > 0 {

@@ -284,7 +284,7 @@ func Load(dir string) (_ *Index, _ Position, err error) {
 
 func loadPart(dir string, d partOnDisk) (*part, error) {
 	if d.Level <= 0 || filepath.Base(d.File) != d.File || filepath.Ext(d.File) != segmentSuffix {
-		return nil, fmt.Errorf("%w: its manifest names %q", ErrDamaged, d.File)
+		return nil, fmt.Errorf("%w: its manifest contains %q", ErrDamaged, d.File)
 	}
 	s, unmap, err := mapSegment(filepath.Join(dir, d.File))
 	if err != nil {
@@ -295,7 +295,7 @@ func loadPart(dir string, d partOnDisk) (*part, error) {
 	}
 	p := &part{segment: s, unmap: unmap, file: d.File, sum: d.Sum}
 	if len(d.Dead) != 0 && len(d.Dead) != (s.n+63)/64*8 {
-		return nil, errors.Join(fmt.Errorf("%w: its manifest and %s do not fit", ErrDamaged, d.File), unmap())
+		return nil, errors.Join(fmt.Errorf("%w: its manifest and %s do not match", ErrDamaged, d.File), unmap())
 	}
 	for doc := range uint32(s.n) {
 		if len(d.Dead) > 0 && d.Dead[doc/8]&(1<<(doc%8)) != 0 {

@@ -46,7 +46,7 @@ type Source interface {
 
 // ErrBehind is returned by Library.Find while an index is far behind its world, for example after
 // its files were lost.
-var ErrBehind = errors.New("search: the index of the world is being made")
+var ErrBehind = errors.New("search: the index of the world is being built")
 
 // Library keeps the indexes of a store's worlds. An index is built when the world is first
 // searched, or after many changes. A Library is safe for concurrent use, and several processes may

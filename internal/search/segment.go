@@ -94,7 +94,7 @@ func openSegment(data []byte) (*segment, error) {
 		fits = fits && len(s.dicts[i].words) == 4*s.dicts[i].size()+4
 	}
 	if !fits {
-		return nil, fmt.Errorf("%w: its parts do not fit", ErrDamaged)
+		return nil, fmt.Errorf("%w: its parts do not match", ErrDamaged)
 	}
 	return s, nil
 }

@@ -27,7 +27,7 @@ func NewLogger(c LogConfig) (*slog.Logger, error) {
 	var level slog.Level
 	if c.Level != "" {
 		if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-			return nil, fmt.Errorf("telemetry: log level %q; use debug, info, warn or error", c.Level)
+			return nil, fmt.Errorf("telemetry: %q is not a log level; set debug, info, warn or error", c.Level)
 		}
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: cleaner{content: c.Content}.replaceAttr}
@@ -37,7 +37,7 @@ func NewLogger(c LogConfig) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(c.Out, o)), nil
 	}
-	return nil, fmt.Errorf("telemetry: log format %q; use text or json", c.Format)
+	return nil, fmt.Errorf("telemetry: %q is not a log format; set text or json", c.Format)
 }
 
 // Attributes in secretNames are never logged. Those in contentNames are logged only if content

@@ -54,14 +54,14 @@ func NewMetrics(l Labels) *Metrics {
 		registry: prometheus.NewRegistry(),
 		calls: newCounter("loregate_calls_total", "Calls by operation, surface and outcome.", "operation", "surface",
 			"code"),
-		seconds:  newHistogram("loregate_call_seconds", "Seconds a call took.", callBuckets, "operation"),
+		seconds:  newHistogram("loregate_call_seconds", "Duration of calls in seconds.", callBuckets, "operation"),
 		refusals: newCounter("loregate_refusals_total", "Calls refused by a limit.", "limit"),
-		store: newHistogram("loregate_store_seconds", "Seconds a read or write of the store took.", storeBuckets,
+		store: newHistogram("loregate_store_seconds", "Duration of reads and writes of the store in seconds.", storeBuckets,
 			"action"),
 		search: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "loregate_search_seconds",
-			Help: "Seconds a search took.", Buckets: callBuckets}),
+			Help: "Duration of searches in seconds.", Buckets: callBuckets}),
 		budget: newCounter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
-		runs:   newCounter("loregate_runs_total", "Studio runs that came to a state.", "state"),
+		runs:   newCounter("loregate_runs_total", "Studio runs by the state that they reached.", "state"),
 	}
 	m.Know(l)
 	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs,
@@ -144,9 +144,9 @@ func (m *Metrics) Queue(queue string, depth func() int) error {
 		return nil
 	}
 	if !slices.Contains(m.allowed["queue"], queue) {
-		return fmt.Errorf("telemetry: %q is not one of the queues that are measured", queue)
+		return fmt.Errorf("telemetry: %q is not a measured queue", queue)
 	}
-	return m.registerGauge("loregate_queue_depth", "What waits, by queue.", prometheus.Labels{"queue": queue}, depth)
+	return m.registerGauge("loregate_queue_depth", "Waiting entries, by queue.", prometheus.Labels{"queue": queue}, depth)
 }
 
 // AccessBuffer registers the gauge of access records that are not durable yet.
@@ -154,7 +154,7 @@ func (m *Metrics) AccessBuffer(depth func() int) error {
 	if m == nil {
 		return nil
 	}
-	return m.registerGauge("loregate_access_buffer", "Access records that are not durable yet, open calls among them.",
+	return m.registerGauge("loregate_access_buffer", "Access records that are not durable yet, including those of running calls.",
 		nil, depth)
 }
 

@@ -71,7 +71,7 @@ func TestLogLevels(t *testing.T) {
 		}
 	}
 	for _, c := range []telemetry.LogConfig{{Level: "loud"}, {Format: "xml"}} {
-		if _, err := telemetry.NewLogger(c); err == nil || !strings.Contains(err.Error(), "use") {
+		if _, err := telemetry.NewLogger(c); err == nil || !strings.Contains(err.Error(), "; set ") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

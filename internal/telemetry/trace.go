@@ -64,7 +64,7 @@ func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
 func collectorURL(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("telemetry: %q is no address for traces; use one like http://127.0.0.1:4318", endpoint)
+		return "", fmt.Errorf("telemetry: %q is not an address for traces; write it as http://127.0.0.1:4318", endpoint)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/v1/traces"

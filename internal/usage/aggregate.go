@@ -27,15 +27,15 @@ type Group struct {
 	TokensCompletion int     `json:"tokensCompletion"`
 	CostMicroUSD     int64   `json:"costMicroUsd"`
 	LatencyMS        Latency `json:"latencyMs"`
-	RejectedRate     float64 `json:"rejectedRate" jsonschema:"Of those that were validated, the share that was rejected."`
+	RejectedRate     float64 `json:"rejectedRate" jsonschema:"Share of the validated proposals that was rejected."`
 	FlaggedRate      float64 `json:"flaggedRate" jsonschema:"Share that moderation flagged."`
 	CacheHits        int     `json:"cacheHits"`
 	Retries          int     `json:"retries"`
 	ToolCalls        int     `json:"toolCalls"`
-	Grams            int     `json:"grams" jsonschema:"Three-word runs of texts."`
-	DistinctGrams    int     `json:"distinctGrams" jsonschema:"Different ones among them: how varied the texts are."`
-	RecallSamples    int     `json:"recallSamples" jsonschema:"Retrievals whose answer was known."`
-	RecallMean       float64 `json:"recallMean" jsonschema:"Share of the known answers that they found."`
+	Grams            int     `json:"grams" jsonschema:"Three-word sequences in the texts."`
+	DistinctGrams    int     `json:"distinctGrams" jsonschema:"Different three-word sequences; the more, the more varied the texts."`
+	RecallSamples    int     `json:"recallSamples" jsonschema:"Retrievals with known correct answers."`
+	RecallMean       float64 `json:"recallMean" jsonschema:"Share of the correct answers that they found."`
 }
 
 // Latency holds percentiles of the calls' durations, in milliseconds to one decimal.

@@ -39,7 +39,7 @@ func (n Name) String() string {
 // MarshalText returns a name's JSON form.
 func (n Name) MarshalText() ([]byte, error) {
 	if n.String() == "" {
-		return nil, fmt.Errorf("usage: %d is no name", n)
+		return nil, fmt.Errorf("usage: %d is not a name", n)
 	}
 	return []byte(n.String()), nil
 }
@@ -52,7 +52,7 @@ func (n *Name) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("usage: %q is no name", b)
+	return fmt.Errorf("usage: %q is not a name", b)
 }
 
 // Outcome is the result of validating a model's text.
@@ -111,7 +111,7 @@ func (e Event) validate() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("usage: %s: %q is no purpose", e.Name, e.Purpose)
+	return fmt.Errorf("usage: %s: %q is not a purpose", e.Name, e.Purpose)
 }
 
 func decodeBatch(payload json.RawMessage) ([]Event, error) {

@@ -12,23 +12,23 @@ import (
 // Operations returns the operation that serves the aggregates over REST, on the given surface.
 func (r *Recorder) Operations(surface string) []*op.Operation {
 	return []*op.Operation{op.Define(op.Spec{
-		Name: "get-ai-usage", Title: "What models cost and how they did", Surfaces: []string{surface}, Effect: access.Read,
+		Name: "get-ai-usage", Title: "Costs and results of models", Surfaces: []string{surface}, Effect: access.Read,
 		MinRole: access.RoleGM, NoTool: true,
 		Route: "GET /api/telemetry/ai-usage",
-		Doc: "Count the calls to models and moderation in a time, by purpose, model, hour or day: tokens, cost, latency, what was rejected and flagged, cache hits, how varied the texts are. " +
-			"Aggregates only: no content is kept of a call.",
+		Doc: "Count the calls to models and moderation in a period, by purpose, model, hour or day: tokens, cost, latency, rejections, flags, cache hits and variety of the texts. " +
+			"Only aggregates: the content of calls is not stored.",
 		Examples: []op.Example{{Title: "By purpose", Input: `{"groupBy": "purpose"}`},
-			{Title: "What was judged of dialogue",
+			{Title: "Verdicts on dialogue by day",
 				Input: `{"purpose": "npc_dialogue", "eventType": "AI.Proposal.Judged", "groupBy": "day"}`}},
 	}, r.getUsage)}
 }
 
 type usageIn struct {
-	Since     time.Time `json:"since,omitzero" jsonschema:"From when on; a day ago where it is not said."`
-	Until     time.Time `json:"until,omitzero" jsonschema:"Until when; now where it is not said."`
-	Purpose   string    `json:"purpose,omitzero" enum:"ambience,npc_dialogue,quest_seed,narration,classification,retrieval,planning" jsonschema:"Only calls of a purpose."`
-	EventType string    `json:"eventType,omitzero" enum:"AI.Model.Called,AI.Cache.Answered,AI.Proposal.Judged,AI.Content.Moderated,AI.Intent.Classified,AI.Lore.Retrieved,AI.Budget.Warned,AI.Budget.Refused" jsonschema:"Only events of a name."`
-	GroupBy   string    `json:"groupBy,omitzero" enum:"purpose,model,hour,day" jsonschema:"What to count apart."`
+	Since     time.Time `json:"since,omitzero" jsonschema:"Start of the period; default a day ago."`
+	Until     time.Time `json:"until,omitzero" jsonschema:"End of the period; default now."`
+	Purpose   string    `json:"purpose,omitzero" enum:"ambience,npc_dialogue,quest_seed,narration,classification,retrieval,planning" jsonschema:"Only calls with this purpose."`
+	EventType string    `json:"eventType,omitzero" enum:"AI.Model.Called,AI.Cache.Answered,AI.Proposal.Judged,AI.Content.Moderated,AI.Intent.Classified,AI.Lore.Retrieved,AI.Budget.Warned,AI.Budget.Refused" jsonschema:"Only events with this name."`
+	GroupBy   string    `json:"groupBy,omitzero" enum:"purpose,model,hour,day" jsonschema:"Count each value of this separately."`
 }
 
 type usageOut struct {
@@ -52,7 +52,7 @@ func (r *Recorder) getUsage(ctx context.Context, c *op.Call, in usageIn) (usageO
 	}
 	if in.EventType != "" {
 		if err := q.Name.UnmarshalText([]byte(in.EventType)); err != nil {
-			return usageOut{}, fault.BadField("eventType", "is no event; there are the names that the schema lists")
+			return usageOut{}, fault.BadField("eventType", "is not an event; the schema lists the names of events")
 		}
 	}
 	if in.Until.IsZero() {

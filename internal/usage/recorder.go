@@ -52,7 +52,7 @@ const (
 // New returns a Recorder and starts its writer.
 func New(c Config) (*Recorder, error) {
 	if c.Canon == nil || c.Guard == nil {
-		return nil, errors.New("usage: Canon and Guard are needed")
+		return nil, errors.New("usage: Canon and Guard must be set")
 	}
 	if c.Every == 0 {
 		c.Every = time.Second
@@ -77,7 +77,7 @@ func New(c Config) (*Recorder, error) {
 // dropped; tests detect that.
 func (r *Recorder) Record(w access.WorldID, e Event) {
 	if err := e.validate(); err != nil {
-		r.cfg.Logger.Error("an event of usage was left out", "error", err)
+		r.cfg.Logger.Error("a usage event was dropped", "error", err)
 		return
 	}
 	if e.At.IsZero() {
@@ -123,7 +123,7 @@ func (r *Recorder) run() {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if err := r.Flush(ctx); err != nil {
-			r.cfg.Logger.Error("usage could not be written; it waits", "error", err)
+			r.cfg.Logger.Error("usage events could not be written; they are tried again", "error", err)
 		}
 		cancel()
 	}
@@ -136,7 +136,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	r.waiting, r.count, r.lost = map[access.WorldID][]Event{}, 0, 0
 	r.mu.Unlock()
 	if lost > 0 {
-		r.cfg.Logger.ErrorContext(ctx, "events of usage were left out: too many waited for the store", "events", lost)
+		r.cfg.Logger.ErrorContext(ctx, "usage events were dropped: too many waited for the store", "events", lost)
 	}
 	var errs []error
 	for w, events := range all {
