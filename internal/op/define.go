@@ -115,11 +115,11 @@ func shownInput(o *Operation) *jsonschema.Schema {
 	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
 	if !o.NoWorld && !o.declaresField("campaign_id") {
 		add("world", &jsonschema.Schema{Type: "string",
-			Description: "Slug or id of the world; needed only if the key opens several."})
+			Description: "Slug or id of the world; needed only where the key opens several."})
 	}
 	if o.takesKey() && !o.declaresField("idempotencyKey") {
 		add("idempotency_key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
-			Description: "A text of your choice. Repeating the call with the same text has no second effect."})
+			Description: "A text of your choice: repeating the call with it has no second effect."})
 	}
 	return s
 }
