@@ -39,7 +39,7 @@ func Example() {
 
 func recipes(t testing.TB) *library {
 	t.Helper()
-	lib, err := embedded()
+	lib, err := loadRecipes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 
 // placeProps places the props that the words name, in alphabetical order.
 func (y *yard) placeProps() {
-	for _, name := range slices.Sorted(maps.Keys(y.read.things)) {
+	for _, name := range slices.Sorted(maps.Keys(y.named)) {
 		if y.lib.Things[name].Parts != nil && (name != "boat" || y.lib.Places[y.read.kind].Boats) {
-			y.strewProps(name, y.read.things[name]-y.counts[name], y.front, true)
+			y.strewProps(name, y.named[name]-y.counts[name], y.front, true)
 		}
 	}
 }
@@ -37,9 +37,7 @@ func (y *yard) strewProps(name string, n int, area [4]float64, named bool) {
 			return
 		}
 		y.addObject(name, mesh, at, rnd.Between(0, 2*math.Pi), rnd.Between(0.92, 1.1))
-		if t.Lamp > 0 && y.style.Dark {
-			y.addLamp(at.Add(scene.Vec{0, 0, t.Lamp}), 90)
-		}
+		y.lightLamp(t, at, 1)
 	}
 }
 
@@ -61,6 +59,11 @@ func (y *yard) addStand(st *stand) {
 	if room := y.eval(st.Room, t.Room*size); room > 0 {
 		y.takeDisc(at[0], at[1], room)
 	}
+	y.lightLamp(t, at, size)
+}
+
+// lightLamp adds the light of a thing's lamp in the dark.
+func (y *yard) lightLamp(t thing, at scene.Vec, size float64) {
 	if t.Lamp > 0 && y.style.Dark {
 		y.addLamp(at.Add(scene.Vec{0, 0, t.Lamp * size}), 90)
 	}

@@ -49,7 +49,7 @@ func TestGolden(t *testing.T) {
 			styles += " night overcast"
 		}
 		for _, style := range strings.Fields(styles) {
-			word := strings.Replace(kind, "house", "cottage", boolToInt(kind == "house"))
+			word := strings.Replace(kind, "house", "cottage", int(truth(kind == "house")))
 			hash("place "+kind+" "+style, Brief{Words: word + " " + word + " " + word, Style: style},
 				Brief{Title: "The " + word, Text: "A place" + crowd, Words: word + crowd, Style: style})
 		}

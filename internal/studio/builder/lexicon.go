@@ -47,7 +47,11 @@ func (lib *library) parseBrief(b Brief) reading {
 				}
 			}
 			if thing := lib.thingByWord[toSingular(w)]; thing != "" {
-				r.things[thing] = max(lib.countBefore(words[:at], w), r.things[thing]*boolToInt(i < 2))
+				n := lib.countBefore(words[:at], w)
+				if i < 2 {
+					n = max(n, r.things[thing])
+				}
+				r.things[thing] = n
 			}
 		}
 	}
@@ -67,13 +71,6 @@ func (lib *library) kindByTerrain(terrain string) string {
 		}
 	}
 	return "house"
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // bestKind returns the kind with the highest score; among equal ones the first by name.

@@ -169,8 +169,8 @@ func (v *values) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode(&v.rows)
 }
 
-// embedded returns the recipes of the program.
-var embedded = sync.OnceValues(func() (*library, error) {
+// loadRecipes loads the recipes of the program, once.
+var loadRecipes = sync.OnceValues(func() (*library, error) {
 	files, err := fs.Sub(recipeFiles, "recipes")
 	if err != nil {
 		return nil, err

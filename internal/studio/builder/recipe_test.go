@@ -66,7 +66,7 @@ func checkSteps(t *testing.T, lib *library, name string, steps []step) {
 		for _, has := range []bool{st.Steps != nil, st.Object != "", st.Land != nil, st.Headland != nil, st.Stand != nil,
 			st.Strew != nil, st.Plant != nil, st.Title != nil, st.Light != nil, st.Take != nil, st.Dry != nil,
 			st.Frame != nil, st.View != nil} {
-			given += boolToInt(has)
+			given += int(truth(has))
 		}
 		if given != 1 {
 			t.Errorf("%s: step %d does %d things", name, i, given)
@@ -81,7 +81,7 @@ func checkParts(t *testing.T, lib *library, name string, parts []part, aliases m
 		for _, has := range []bool{p.Box != nil, p.Frustum != nil, p.Quad != nil, p.Cylinder != nil, p.Cone != nil,
 			p.Sphere != nil, p.Torus != nil, p.Gable != nil, p.Lathe != nil, p.Surface != nil, p.Mesh != nil, p.Use != "",
 			p.Parts != nil} {
-			given += boolToInt(has)
+			given += int(truth(has))
 		}
 		if given != 1 {
 			t.Errorf("%s: part %d has %d shapes", name, i, given)
@@ -110,19 +110,14 @@ func checkParts(t *testing.T, lib *library, name string, parts []part, aliases m
 	}
 }
 
-// Every place can be built in every style, and every thing with every seed.
-func TestRecipesBuild(t *testing.T) {
+// Every thing can be built alone.
+func TestThingsBuild(t *testing.T) {
 	lib := recipes(t)
-	for _, p := range lib.Places {
-		for _, s := range lib.Styles {
-			built(t, Brief{Words: p.Words[0] + " with 60 tables, 60 boats and 60 stalls", Style: s.Name, Seed: 3})
-		}
-	}
 	for name, thing := range lib.Things {
 		if len(thing.Words) == 0 {
 			continue
 		}
-		for seed := range uint64(20) {
+		for seed := range uint64(10) {
 			s := newScope(lib, seed)
 			p := &piece{}
 			s.addThing(p, &part{Use: name})

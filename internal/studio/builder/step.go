@@ -93,12 +93,13 @@ func (y *yard) addStep(st *step) {
 		at := y.evalVec(st.Take)
 		y.takeDisc(at[0], at[1], at[2])
 	default:
-		y.addView(st)
+		y.setView(st)
 	}
 }
 
-// addView does the steps that add nothing to the scene.
-func (y *yard) addView(st *step) {
+// setView does the steps that add nothing to the scene, but decide what is seen, and where things
+// can stand.
+func (y *yard) setView(st *step) {
 	switch {
 	case st.Dry != nil:
 		y.dry = func(px, py float64) bool {

@@ -30,7 +30,7 @@ type Painter interface {
 
 // Build builds a place.
 func Build(b Brief, p Painter) (Built, error) {
-	lib, err := embedded()
+	lib, err := loadRecipes()
 	if err != nil {
 		return Built{}, err
 	}
