@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"loregate/internal/canon"
 )
 
@@ -22,11 +20,6 @@ func derivedID(parts ...string) (id [16]byte) {
 // from, and its key in that collection.
 func CardID(format, label string, key ...string) canon.CardID {
 	return canon.CardID(derivedID(append([]string{format, label}, key...)...))
-}
-
-// MarkdownID derives the id of a card from its place in a folder of Markdown notes.
-func MarkdownID(label, place string) canon.CardID {
-	return CardID("markdown", label, norm.NFC.String(place))
 }
 
 // ChildID derives the id of a child card that is written inside its parent's note.

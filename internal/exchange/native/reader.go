@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -68,7 +69,7 @@ func (x *Reader) Add(n *markdown.Note) error {
 	}
 	var ok bool
 	if s.ID, ok = x.parseID(n, "id"); !ok {
-		s.ID = exchange.MarkdownID(x.Options.Label, n.Path)
+		s.ID = CardID(x.Options.Label, n.Path)
 	}
 	if s.Root = n.Text("parent") == "none"; !s.Root {
 		s.Parent, _ = x.parseID(n, "parent")
@@ -96,6 +97,11 @@ func (x *Reader) Add(n *markdown.Note) error {
 	x.addTags(n, s)
 	x.readGraph(n, s)
 	return nil
+}
+
+// CardID derives the id of a card without an id of its own from its place in a folder of notes.
+func CardID(label, place string) canon.CardID {
+	return exchange.CardID("markdown", label, norm.NFC.String(place))
 }
 
 func (x *Reader) parseID(n *markdown.Note, key string) (canon.CardID, bool) {

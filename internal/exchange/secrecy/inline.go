@@ -116,13 +116,13 @@ func (l *inlineScanner) readForumPart(s string) (inner string, n int, why exchan
 		l.unclosed[name] = true
 		return "", 0, why
 	}
-	return inner, n, exchange.Mark{Rule: ruleBlock, What: "[" + name + "]"}
+	return inner, n, exact(ruleBlock, "["+name+"]")
 }
 
 // readSpoiler reads a spoiler such as >!…!< within its paragraph. A spoiler at the start of a line
 // may be unclosed; it then extends to the end of that line.
 func (l *inlineScanner) readSpoiler(body string, at int) (inner string, n int, why exchange.Mark) {
-	why = exchange.Mark{Rule: ruleBlock, What: ">!"}
+	why = exact(ruleBlock, ">!")
 	s := body[at+2:]
 	if l.close < at+2 {
 		l.close = len(body)

@@ -124,7 +124,7 @@ func keyMarks(name, key string, v any, said truth) []exchange.Mark {
 	if exchange.HasKey(titleKeys, key) {
 		for _, text := range exchange.TextsOf(v) {
 			if isExact(text) && key != "title" {
-				return []exchange.Mark{{Rule: RuleFrontMatter, What: name + ": " + text}}
+				return []exchange.Mark{exact(RuleFrontMatter, name+": "+text)}
 			}
 			if FindWord(text, key != "title") != "" {
 				return []exchange.Mark{{Rule: RuleFrontMatter, What: name + ": " + markup.Clip(text, 60), Doubt: true}}
@@ -205,7 +205,7 @@ func tagMarks(tag string) []exchange.Mark {
 	tag = strings.Trim(tag, "#/ ")
 	for part := range strings.SplitSeq(tag, "/") {
 		if isExact(part) {
-			return []exchange.Mark{{Rule: ruleTag, What: "#" + tag}}
+			return []exchange.Mark{exact(ruleTag, "#"+tag)}
 		}
 	}
 	if FindWord(tag, false) != "" {
@@ -249,11 +249,11 @@ func textMarks(n *markdown.Note) (all []exchange.Mark) {
 func NoteMarks(n *markdown.Note) (level access.Level, all []exchange.Mark) {
 	level = access.LevelUser
 	if n.Broken {
-		all = append(all, exchange.Mark{Rule: ruleBroken, What: ""})
+		all = append(all, exact(ruleBroken, ""))
 	}
 	if l, ok := access.ParseLevel(strings.ToLower(n.Text("level"))); ok && l > access.LevelUser {
 		level = l
-		all = append(all, exchange.Mark{Rule: ruleLevel, What: n.Text("level")})
+		all = append(all, exact(ruleLevel, n.Text("level")))
 	}
 	for _, k := range exchange.SortedKeys(n.Meta) {
 		if l, ok := access.ParseLevel(strings.ToLower(n.Text(k))); ok && exchange.HasKey(levelKeys, markup.PartKey(k)) {
@@ -275,7 +275,7 @@ func NameMarks(name string) []exchange.Mark {
 	parts := strings.Split(name, "+")
 	for _, part := range parts[1:] {
 		if key := markup.PartKey(part); key == "gm" || key == "dm" {
-			return []exchange.Mark{{Rule: rulePlusGM, What: ""}}
+			return []exchange.Mark{exact(rulePlusGM, "")}
 		}
 	}
 	if word := FindWord(name, false); word != "" {

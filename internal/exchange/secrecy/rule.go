@@ -28,6 +28,9 @@ const (
 	ruleLabel       = "label"
 )
 
+// exact returns a mark that can only mean a secret.
+func exact(rule, what string) exchange.Mark { return exchange.Mark{Rule: rule, What: what} }
+
 // Rule describes one way in which an import recognises secrets.
 type Rule struct{ Name, Exact, Suspicious string }
 

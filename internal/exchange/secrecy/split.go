@@ -60,7 +60,7 @@ func (h *Result) takeMarked(body string, keep func(string)) string {
 	inline := inlineScanner{unclosed: map[string]bool{}}
 	for at := 0; at < len(body); {
 		if n := code.CodeLength(at); n > 0 {
-			if word := h.secretBlock(body[at : at+n]); word != "" && h.isHidden(exchange.Mark{Rule: ruleBlock, What: word}) {
+			if word := h.secretBlock(body[at : at+n]); word != "" && h.isHidden(exact(ruleBlock, word)) {
 				keep(body[at : at+n])
 			} else {
 				out.WriteString(body[at : at+n])
@@ -109,10 +109,10 @@ func (t *elementScanner) readMarked(body string, at int) (inner string, n int, c
 	switch {
 	case strings.HasPrefix(s, "%%"):
 		inner, left, closed := strings.Cut(s[2:], "%%")
-		return inner, len(s) - len(left), closed, exchange.Mark{Rule: ruleComment, What: "%%"}
+		return inner, len(s) - len(left), closed, exact(ruleComment, "%%")
 	case strings.HasPrefix(s, "<!--"):
 		inner, left, closed := strings.Cut(s[4:], "-->")
-		return inner, len(s) - len(left), closed, exchange.Mark{Rule: ruleComment, What: "<!-- -->"}
+		return inner, len(s) - len(left), closed, exact(ruleComment, "<!-- -->")
 	case s[0] != '<' || at < t.seen || len(s) < 2 || (s[1]|0x20) < 'a' || (s[1]|0x20) > 'z':
 		return "", 0, false, why
 	}
@@ -123,7 +123,7 @@ func (t *elementScanner) readMarked(body string, at int) (inner string, n int, c
 	name, length, why := secretTag(window)
 	if length == 0 {
 		if t.unclosed++; t.unclosed > maxUnclosed {
-			return s, len(s), false, exchange.Mark{Rule: ruleElement, What: "too many tags that do not end"}
+			return s, len(s), false, exact(ruleElement, "too many tags that do not end")
 		}
 	}
 	t.seen = at + length
@@ -144,18 +144,18 @@ func secretTag(s string) (name string, length int, why exchange.Mark) {
 	length = len(z.Raw())
 	t := z.Token()
 	if isExact(t.Data) {
-		return t.Data, length, exchange.Mark{Rule: ruleElement, What: "<" + t.Data + ">"}
+		return t.Data, length, exact(ruleElement, "<"+t.Data+">")
 	}
 	for _, a := range t.Attr {
 		switch {
 		case a.Key == "hidden", a.Key == "style" && hiddenStyle.MatchString(a.Val):
-			return t.Data, length, exchange.Mark{Rule: ruleElement, What: a.Key}
+			return t.Data, length, exact(ruleElement, a.Key)
 		case a.Key != "class" && !strings.HasPrefix(a.Key, "data-"):
 			continue
 		}
 		for _, class := range strings.Fields(a.Val) {
 			if isExact(class) {
-				return t.Data, length, exchange.Mark{Rule: ruleElement, What: a.Key + "=" + strings.ToLower(class)}
+				return t.Data, length, exact(ruleElement, a.Key+"="+strings.ToLower(class))
 			}
 		}
 	}
@@ -206,11 +206,11 @@ func readMarkedLine(s string) (inner string, n int, closed bool, why exchange.Ma
 	}
 	head := s[:min(len(s), 2000)]
 	if m := definitionForm.FindStringSubmatch(head); m != nil {
-		return m[1], len(m[0]), true, exchange.Mark{Rule: ruleComment, What: "[//]: #"}
+		return m[1], len(m[0]), true, exact(ruleComment, "[//]: #")
 	}
 	if m := containerForm.FindStringSubmatch(head); m != nil && isExact(m[2]) {
 		inner, n, closed = readUntil(s, len(m[0]), func(line string) bool { return strings.TrimSpace(line) == m[1] })
-		return inner, n, closed, exchange.Mark{Rule: ruleBlock, What: m[1] + " " + m[2]}
+		return inner, n, closed, exact(ruleBlock, m[1]+" "+m[2])
 	}
 	if inner, n, why = readAdmonition(s, head); n > 0 {
 		return inner, n, true, why
@@ -220,13 +220,13 @@ func readMarkedLine(s string) (inner string, n int, closed bool, why exchange.Ma
 			return strings.HasPrefix(strings.TrimSpace(line), "{{") && strings.Contains(line, "/") &&
 				strings.Contains(line, m[1])
 		})
-		return inner, n, closed, exchange.Mark{Rule: ruleBlock, What: "{{ " + m[1] + " }}"}
+		return inner, n, closed, exact(ruleBlock, "{{ "+m[1]+" }}")
 	}
 	if liquidComment.MatchString(head) {
 		if end := endLiquid.FindStringIndex(s); end != nil {
-			return s[:end[1]], end[1], true, exchange.Mark{Rule: ruleComment, What: "{% comment %}"}
+			return s[:end[1]], end[1], true, exact(ruleComment, "{% comment %}")
 		}
-		return s, len(s), false, exchange.Mark{Rule: ruleComment, What: "{% comment %}"}
+		return s, len(s), false, exact(ruleComment, "{% comment %}")
 	}
 	return "", 0, false, why
 }
@@ -280,9 +280,9 @@ func calloutMark(kind, title string) (exchange.Mark, bool) {
 	shown := "[!" + strings.ToLower(strings.TrimSpace(kind)) + "]"
 	switch {
 	case isExact(kind) || FindWord(kind, true) != "" || isExact(options):
-		return exchange.Mark{Rule: ruleCallout, What: shown}, true
+		return exact(ruleCallout, shown), true
 	case isExact(title):
-		return exchange.Mark{Rule: ruleCallout, What: shown + " " + strings.TrimSpace(title)}, true
+		return exact(ruleCallout, shown+" "+strings.TrimSpace(title)), true
 	case FindWord(kind, false) != "" || FindWord(title, true) != "" || FindWord(options, true) != "":
 		return exchange.Mark{Rule: ruleCallout, What: shown + " " + markup.Clip(strings.TrimSpace(title), 60), Doubt: true}, true
 	}

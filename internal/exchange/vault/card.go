@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/native"
 	"loregate/internal/exchange/secrecy"
 	"loregate/internal/markup"
 )
@@ -30,7 +31,7 @@ var programTypes = []string{canon.TypeCardtype, "Set", "Setting", "User", "Role"
 // addNote adds the cards of one note: its own card, its tags and, if the note hides text from
 // readers, a GM child.
 func (f *reader) addNote(ctx context.Context, n *note) error {
-	s := &exchange.Sheet{File: n.Path, ID: exchange.MarkdownID(f.v.o.Label, n.Path), Name: n.name,
+	s := &exchange.Sheet{File: n.Path, ID: native.CardID(f.v.o.Label, n.Path), Name: n.name,
 		Label: access.NewLabel(n.level)}
 	known := []string{"tags", "tag"}
 	if _, ok := access.ParseLevel(strings.ToLower(n.Text("level"))); ok {
@@ -158,7 +159,7 @@ func (f *reader) addFolders() {
 		if slices.ContainsFunc(f.c.ByKey[key], func(s *exchange.Sheet) bool { return s.Label.Level <= levels[key] }) {
 			continue
 		}
-		f.c.Add(&exchange.Sheet{File: names[key], ID: exchange.MarkdownID(f.v.o.Label, "folder:"+string(key)),
+		f.c.Add(&exchange.Sheet{File: names[key], ID: native.CardID(f.v.o.Label, "folder:"+string(key)),
 			Name: names[key], Folder: true,
 			Label: access.NewLabel(levels[key]), Body: exchange.PlainBody("")})
 	}
@@ -176,7 +177,7 @@ func (f *reader) addAttachments() {
 		if slices.Contains(imageExtensions, strings.ToLower(path.Ext(file))) {
 			typ = canon.TypeImage
 		}
-		f.c.Add(&exchange.Sheet{File: file, ID: exchange.MarkdownID(f.v.o.Label, "file:"+file), Name: name, Type: typ,
+		f.c.Add(&exchange.Sheet{File: file, ID: native.CardID(f.v.o.Label, "file:"+file), Name: name, Type: typ,
 			Label:  access.NewLabel(max(f.v.o.Level, f.shown[file], f.fileLevel(file))),
 			Fields: exchange.EncodeFields(map[string]any{"file_name": path.Base(file)}), Data: exchange.FileData(f.v.files,
 				file)})
