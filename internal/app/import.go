@@ -132,7 +132,7 @@ func openSource(path string, from Importing) (root *os.Root, o exchange.Options,
 // explainUnreadable returns an error that tells a person why a path cannot be read.
 func explainUnreadable(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Invalid, "import: there is nothing at %q; name the file or folder to read", path).Because(err)
+		return fault.New(fault.Invalid, "import: %q does not exist; give a file or folder", path).Because(err)
 	}
 	return fault.New(fault.Invalid, "import: %q cannot be read (%v)", path, errors.Unwrap(err)).Because(err)
 }

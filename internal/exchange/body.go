@@ -35,13 +35,13 @@ func FileData(files fs.FS, file string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if info, err := fs.Stat(files, file); err != nil || info.Size() > canon.MaxFile {
 			if err == nil {
-				err = fmt.Errorf("longer than %d bytes", canon.MaxFile)
+				err = fmt.Errorf("it is longer than %d bytes", canon.MaxFile)
 			}
 			return nil, err
 		}
 		data, err := fs.ReadFile(files, file)
 		if err == nil && len(data) == 0 {
-			err = errors.New("empty")
+			err = errors.New("it is empty")
 		}
 		return data, err
 	}

@@ -110,7 +110,7 @@ func (g *graphPlanner) findEnd(e *Edge, at End) (canon.Card, bool, error) {
 		card, ok, err = g.p.Has(at.Name)
 	}
 	if err == nil && !ok {
-		g.t.addProblem(e.File, "a link %s names %q, which is not there; left out", e.Kind, at.Name)
+		g.t.addProblem(e.File, "a link %s leads to %q, which does not exist; left out", e.Kind, at.Name)
 	}
 	return card, ok, err
 }

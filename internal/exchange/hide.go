@@ -157,16 +157,16 @@ func (c *Choices) CheckUnused() error {
 		case o.used:
 		case o.exact:
 			return fault.New(fault.Invalid,
-				"open: %q is marked as secret where it stands, which is no suspicion; take the mark out of the notes", o.text)
+				"open: %q is an exact mark and no suspicion; remove the mark from the notes", o.text)
 		default:
 			return fault.New(fault.Invalid,
-				"open: nothing that is suspected is called %q; a dry run lists what is, under \"hidden, please confirm\"", o.text)
+				"open: there is no suspicion called %q; a dry run lists the suspicions under \"hidden, please confirm\"", o.text)
 		}
 	}
 	for _, k := range c.confirm {
 		if !k.used {
 			return fault.New(fault.Invalid,
-				"confirm: there is no folder, note or suspicion called %q; a dry run lists what is suspected", k.text)
+				"confirm: there is no folder, note or suspicion called %q; a dry run lists the suspicions", k.text)
 		}
 	}
 	return nil

@@ -43,12 +43,12 @@ func (c *Collection) CheckStarter(ctx context.Context, l *canon.Snapshot, name s
 			places = append(places, s.FullName())
 		}
 	}
-	hint := "no place comes in that players see"
+	hint := "the import contains no place that players see"
 	if len(places) > 0 {
-		hint = "places that come in: " + strings.Join(places, ", ")
+		hint = "places in the import: " + strings.Join(places, ", ")
 	}
 	return fault.New(fault.Invalid,
-		"starter-location: players cannot begin at %q, which is no place (a card of type Location) that they see; %s",
+		"starter-location: players cannot begin at %q: it is not a place (a card of type Location) that they see; %s",
 		name, hint)
 }
 

@@ -51,7 +51,7 @@ const maxShown = 100
 func (s Summary) String() string {
 	var b strings.Builder
 	if s.DryRun {
-		b.WriteString("Nothing was changed: this is what would be.\n")
+		b.WriteString("Dry run: nothing was changed. A real import would give:\n")
 	}
 	if s.Export {
 		fmt.Fprintf(&b, "%d cards in %d files", s.Cards, s.Files)
@@ -78,7 +78,7 @@ func (s Summary) String() string {
 	if len(s.Problems) == 0 {
 		return b.String()
 	}
-	b.WriteString("To look at:\n")
+	b.WriteString("Please check:\n")
 	for i, p := range s.Problems {
 		if i == maxShown {
 			fmt.Fprintf(&b, "  and %d more\n", len(s.Problems)-maxShown)
@@ -113,7 +113,8 @@ func (s Summary) printHides(b *strings.Builder) {
 		doubts = len(s.Hides)
 	}
 	if doubts > 0 {
-		b.WriteString("Hidden, please confirm: these only look secret, and are for the GM until you say --open (players may see it) or --confirm (it is secret) with the words in quotes:\n")
+		b.WriteString("Hidden, please confirm: these only look secret. They are for the GM until you repeat the import\n" +
+			"with --open (players may see it) or --confirm (it is secret) and the words in quotes:\n")
 		printHides(b, s.Hides[:doubts])
 	}
 	if doubts < len(s.Hides) {
@@ -152,7 +153,7 @@ func (s Summary) printMentions(b *strings.Builder) {
 	if len(s.Mentions) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "Players read of hidden cards in %d places (--hide-links makes links plain text; names stay):\n",
+	fmt.Fprintf(b, "Texts for players name or link hidden cards in %d places (--hide-links turns the links into plain text; names stay):\n",
 		len(s.Mentions))
 	for _, m := range s.Mentions[:min(len(s.Mentions), maxShown)] {
 		verb := "names"

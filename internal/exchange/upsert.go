@@ -17,7 +17,7 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 	}
 	parent, name, ok := w.findParent(p, t, s)
 	if !ok {
-		t.addProblem(s.File, "left out with the card above it")
+		t.addProblem(s.File, "left out, because the card above it was left out")
 		return nil
 	}
 	if !s.Parent.IsZero() && parent.ID.IsZero() {
@@ -28,7 +28,7 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 		if found && markup.KeyOf(name).HasPrefix(above.Key) && markup.KeyOf(name) != above.Key {
 			parent = above
 		} else {
-			t.addProblem(s.File, "the card it lies below is not there; comes in for the GM only")
+			t.addProblem(s.File, "its parent card does not exist; the card is for the GM only")
 			s.Label = s.Label.Meet(access.NewLabel(access.LevelGM))
 		}
 	}
@@ -42,7 +42,7 @@ func (w *Writer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *Sheet
 	if !found {
 		if _, trashed, err := p.Trashed(ctx, s.ID); err != nil || trashed {
 			if err == nil {
-				t.addProblem(s.File, "its card is in the trash and stays there; restore it, and import again")
+				t.addProblem(s.File, "its card is in the trash and stays there; to update it, restore it and import again")
 			}
 			return err
 		}
@@ -144,13 +144,13 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 			if err != nil {
 				return canon.Card{}, err
 			}
-			t.addProblem(s.File, "the codename %q is taken by %q; comes in without it", n.Codename, other.Name)
+			t.addProblem(s.File, "the codename %q belongs to %q; the card has none", n.Codename, other.Name)
 			n.Codename = ""
 		}
 	}
 	card, err := p.Create(n)
 	if fault.KindOf(err) == fault.Rule && n.File == nil && n.Type != "" && n.Type != canon.TypeRichText {
-		t.addProblem(s.File, "type %s does not take it (%s); comes in as RichText", n.Type, errorText(err))
+		t.addProblem(s.File, "the type %s does not accept the content (%s); the card is RichText", n.Type, errorText(err))
 		n.Type = canon.TypeRichText
 		card, err = p.Create(n)
 	}

@@ -36,7 +36,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 			}
 		}
 		if !s.HasCards() {
-			return s.EmptyError("no file holds the nodes of a world")
+			return s.EmptyError("no file contains the nodes of a world")
 		}
 		return nil
 	})
@@ -66,10 +66,10 @@ func (x *worldFile) readNodes(ctx context.Context, data []byte) error {
 		n := &node{Entry: e, kind: cardType(e)}
 		switch {
 		case x.nodes[e.Key] != nil:
-			x.reportNode(n, "is there twice; left out")
+			x.reportNode(n, "occurs twice; left out")
 			continue
 		case n.kind == "":
-			x.reportNode(n, "is neither a room nor an agent nor an object; left out")
+			x.reportNode(n, "is not a room, agent or object; left out")
 			continue
 		}
 		x.nodes[e.Key] = n
@@ -112,7 +112,7 @@ func (n *node) idNumber() string {
 func (x *worldFile) addNode(ctx context.Context, n *node) (err error) {
 	name := n.Text("name")
 	if record.CardName(name) == "" {
-		x.reportNode(n, "has no name; its id stands for it")
+		x.reportNode(n, "has no name; its id is used as the name")
 		name = n.Key
 	}
 	n.sheet, err = x.s.Add(ctx, record.Card{Key: []string{x.file, n.Key}, File: fmt.Sprintf("%s:%d", x.file, n.Line),
@@ -172,14 +172,14 @@ func (x *worldFile) linkContainer(n *node) {
 	x.checkContents(n)
 	if in == "" || in == rootContainer {
 		if n.kind != "Location" {
-			x.reportNode(n, "stands nowhere")
+			x.reportNode(n, "is in no container")
 		}
 		return
 	}
 	holder := x.nodes[in]
 	switch {
 	case holder == nil:
-		x.reportNode(n, "stands in %q, which is not there", in)
+		x.reportNode(n, "is in %q, which does not exist", in)
 	case n.kind == "Location":
 		x.s.AddEdge(x.file, "within", n.sheet, holder.sheet, nil)
 	case n.kind == "Character":
@@ -195,9 +195,9 @@ func (x *worldFile) checkContents(n *node) {
 	for _, key := range exchange.SortedKeys(n.Object("contained_nodes")) {
 		inner := x.nodes[key]
 		if inner == nil {
-			x.reportNode(n, "contains %q, which is not there", key)
+			x.reportNode(n, "contains %q, which does not exist", key)
 		} else if at := exchange.TextOf(inner.Object("container_node")["target_id"]); at != n.Key {
-			x.reportNode(n, "contains %q, which says that it is in %q", key, at)
+			x.reportNode(n, "contains %q, whose container is %q", key, at)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (x *worldFile) addExits(n *node) {
 	}
 	neighbours := n.Object("neighbors")
 	if neighbours == nil && n.Data["neighbors"] != nil {
-		x.reportNode(n, "has neighbors that are no object; left out")
+		x.reportNode(n, "has neighbors that are not an object; left out")
 	}
 	for _, key := range exchange.SortedKeys(neighbours) {
 		way, _ := neighbours[key].(map[string]any)
@@ -228,7 +228,7 @@ func (x *worldFile) addExits(n *node) {
 		}
 		to := x.nodes[target]
 		if to == nil || to.kind != "Location" {
-			x.reportNode(n, "leads to %q, which is no room here; left out", target)
+			x.reportNode(n, "leads to %q, which is not a room of this file; left out", target)
 			continue
 		}
 		x.addExit(n, to, way)
@@ -247,9 +247,9 @@ func (x *worldFile) addExit(n, to *node, way map[string]any) {
 	}
 	switch {
 	case want == "":
-		x.reportNode(n, "leads to %q in no direction; it is %q now", to.Key, direction)
+		x.reportNode(n, "has an exit to %q without a direction; the direction is now %q", to.Key, direction)
 	case direction != want:
-		x.reportNode(n, "leads %s to two places; the way to %q is %q now", want, to.Key, direction)
+		x.reportNode(n, "has two exits %s; the direction of the one to %q is now %q", want, to.Key, direction)
 	}
 	attrs := map[string]any{"direction": direction}
 	if text := exchange.TextOf(way["examine_desc"]); text != "" {

@@ -46,7 +46,7 @@ func Parse(path string, data []byte) *Note {
 	if end < 0 {
 		n.Broken = true
 		n.Body = text
-		n.AddReport(1, "front matter does not end; the whole file is taken as text, for the GM only")
+		n.AddReport(1, "the front matter has no end; the whole file is imported as text, for the GM only")
 		return n
 	}
 	head := text[4:end]
@@ -54,7 +54,7 @@ func Parse(path string, data []byte) *Note {
 	n.Line = 1 + strings.Count(text[:len(text)-len(n.Body)], "\n")
 	if len(head) > maxMeta {
 		n.Broken = true
-		n.AddReport(1, "front matter is longer than %d bytes; the note comes in without it, for the GM only", maxMeta)
+		n.AddReport(1, "the front matter is longer than %d bytes; the note is imported without it, for the GM only", maxMeta)
 		return n
 	}
 	n.readMeta(head)
@@ -80,7 +80,7 @@ func (n *Note) readJSON() {
 	line, rest, _ := strings.Cut(text[d.InputOffset():], "\n")
 	if err != nil || strings.TrimSpace(line) != "" || deeperThan(meta, maxYAMLDepth) {
 		n.Broken = true
-		n.AddReport(1, "the file begins with JSON that cannot be read as front matter; it is taken as text, for the GM only")
+		n.AddReport(1, "the file begins with JSON that cannot be read as front matter; the file is imported as text, for the GM only")
 		return
 	}
 	n.Meta, n.Body = meta, rest
@@ -125,7 +125,7 @@ func (n *Note) readMeta(head string) {
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
 		n.Broken = true
 		line, why := exchange.YAMLProblem(err)
-		n.AddReport(max(line, 1)+1, "front matter is not YAML (%s); the note comes in without it, for the GM only", why)
+		n.AddReport(max(line, 1)+1, "the front matter is not YAML (%s); the note is imported without it, for the GM only", why)
 		return
 	}
 	if len(doc.Content) == 0 {
@@ -133,7 +133,7 @@ func (n *Note) readMeta(head string) {
 	}
 	if doc.Content[0].Kind != yaml.MappingNode {
 		n.Broken = true
-		n.AddReport(2, "front matter is not a list of names and values; the note comes in without it, for the GM only")
+		n.AddReport(2, "the front matter is not a list of names and values; the note is imported without it, for the GM only")
 		return
 	}
 	n.Meta, _ = n.metaValue(doc.Content[0], 0).(map[string]any)
@@ -147,7 +147,7 @@ const maxYAMLDepth = 64
 // stay text. Of duplicate keys the last counts, and the duplicate is reported.
 func (n *Note) metaValue(node *yaml.Node, depth int) any {
 	if depth > maxYAMLDepth {
-		n.AddReport(node.Line+1, "nested deeper than %d; left out", maxYAMLDepth)
+		n.AddReport(node.Line+1, "a value is nested deeper than %d levels; left out", maxYAMLDepth)
 		return nil
 	}
 	switch node.Kind {
@@ -156,11 +156,11 @@ func (n *Note) metaValue(node *yaml.Node, depth int) any {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key := node.Content[i].Value
 			if node.Content[i].Kind != yaml.ScalarNode || key == "<<" {
-				n.AddReport(node.Content[i].Line+1, "a key that is not text; left out")
+				n.AddReport(node.Content[i].Line+1, "a key is not text; left out")
 				continue
 			}
 			if _, again := m[key]; again {
-				n.AddReport(node.Content[i].Line+1, "%q is set twice; the last one counts", key)
+				n.AddReport(node.Content[i].Line+1, "%q is set twice; the last value counts", key)
 			}
 			m[key] = n.metaValue(node.Content[i+1], depth+1)
 		}
@@ -175,7 +175,7 @@ func (n *Note) metaValue(node *yaml.Node, depth int) any {
 		if node.Alias != nil && node.Alias.Kind == yaml.ScalarNode {
 			return scalarValue(node.Alias)
 		}
-		n.AddReport(node.Line+1, "a YAML alias; left out")
+		n.AddReport(node.Line+1, "a YAML alias of a list or object; left out")
 		return nil
 	}
 	return scalarValue(node)

@@ -34,7 +34,7 @@ func (n *Note) ExtraFields(known ...string) (json.RawMessage, error) {
 		switch {
 		case v == nil || slices.Contains(known, k):
 		case strings.HasPrefix(k, "*") || strings.HasPrefix(k, "+"):
-			n.AddReport(0, "%q would name a card below this one; left out", k)
+			n.AddReport(0, "%q would be the name of a card below this one; left out", k)
 		default:
 			rest[k] = exchange.RestoreLinks(v)
 		}

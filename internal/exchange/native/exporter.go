@@ -102,7 +102,7 @@ func (x *exporter) writePages(ctx context.Context, out *folder, tell func(done, 
 			return err
 		}
 		if !ok {
-			x.reportPage(p.path+".md", "does not read back as it is")
+			x.reportPage(p.path+".md", "cannot be imported again without changes")
 		}
 		if err := out.writeFile(p.path+".md", text); err != nil {
 			return err

@@ -42,7 +42,7 @@ type manifest struct {
 // and, unless overwrite is set, one with files that were edited since the last export.
 func openFolder(dir string, overwrite bool) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fault.New(fault.Invalid, "the folder cannot be made").Because(err)
+		return nil, fault.New(fault.Invalid, "the folder cannot be created").Because(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -100,7 +100,7 @@ func (f *folder) checkContents(overwrite bool) error {
 	case err != nil:
 		return fault.New(fault.Invalid, "the folder cannot be read").Because(err)
 	case len(strange) > 0:
-		return fault.New(fault.Conflict, "the folder holds files that no export wrote (%s); choose an empty folder",
+		return fault.New(fault.Conflict, "the folder contains files that no export wrote (%s); choose an empty folder",
 			exchange.FirstNames(strange))
 	case len(edited) > 0 && !overwrite:
 		return fault.New(fault.Conflict,
@@ -176,7 +176,7 @@ func (f *folder) replaceFile(p string, data []byte) error {
 }
 
 func (f *folder) writeError(err error) error {
-	return fault.New(fault.Unavailable, "the folder cannot be written; look at its space and rights").Because(err)
+	return fault.New(fault.Unavailable, "the folder cannot be written; check the free space and the permissions").Because(err)
 }
 
 func (f *folder) writeManifest(files map[string]string) error {

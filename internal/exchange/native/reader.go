@@ -120,7 +120,7 @@ func (x *Reader) parseLabel(n *markdown.Note, m map[string]any) access.Label {
 	if text := exchange.TextOf(m["level"]); text != "" || m["level"] != nil {
 		var ok bool
 		if level, ok = access.ParseLevel(text); !ok {
-			n.AddReport(0, "level %q is not user, gm or admin; taken as gm", text)
+			n.AddReport(0, "level %q is not user, gm or admin; gm is used", text)
 			level = access.LevelGM
 		}
 	}
@@ -178,7 +178,7 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 	if file := n.Text("file"); file != "" {
 		at := path.Join(path.Dir(n.Path), file)
 		if !fs.ValidPath(at) || strings.Contains(file, "/") {
-			n.AddReport(0, "file %q does not lie beside the note; left out", file)
+			n.AddReport(0, "file %q is not in the folder of the note; left out", file)
 			at = ""
 		}
 		s.Data = exchange.FileData(x.Files, at)
@@ -190,7 +190,7 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 	case format == "json":
 		var text string
 		if err := json.Unmarshal([]byte(body), &text); err != nil {
-			n.AddReport(n.Line, "the text is not a JSON string; taken as it stands")
+			n.AddReport(n.Line, "the text is not a JSON string; it is imported as written")
 			text = body
 		}
 		body = text
@@ -199,7 +199,7 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 		h := secrecy.Split(body, nil)
 		if h.UnclosedAt >= 0 {
 			n.AddReport(n.Line+strings.Count(body[:h.UnclosedAt], "\n"),
-				"something hidden begins here and does not end; all that follows is for the GM")
+				"a hidden part begins here and has no end; all text after it is for the GM")
 		}
 		if h.Secret != "" {
 			body, secret = h.Open, h.Secret

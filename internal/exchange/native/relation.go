@@ -66,7 +66,7 @@ func (x *Reader) readPassages(n *markdown.Note, key, other string, add func(exch
 		}
 		name := exchange.TextOf(more[other])
 		if name == "" {
-			n.AddReport(0, "the way %s of %s leads nowhere; left out", direction, key)
+			n.AddReport(0, "%[2]s: the direction %[1]s names no place; left out", direction, key)
 			continue
 		}
 		x.setEdgeLabel(n, more, add(namedEnd(name), attrs))
@@ -90,7 +90,7 @@ func (x *Reader) readLinks(n *markdown.Note, here exchange.End, add func(string,
 		}
 		kind := exchange.TextOf(m["kind"])
 		if kind == "" || to.Name == "" && to.ID.IsZero() {
-			n.AddReport(0, "a link without kind or to; left out")
+			n.AddReport(0, "a link has no kind or no to; left out")
 			continue
 		}
 		attrs, _ := m["attrs"].(map[string]any)
@@ -113,7 +113,7 @@ func (x *Reader) readLayers(n *markdown.Note, s *exchange.Sheet) {
 		o.From, err1 = parseTick(m["from"])
 		o.To, err2 = parseTick(m["to"])
 		if o.Kind == "" || err1 != nil || err2 != nil {
-			n.AddReport(0, "a layer without kind, or whose from or to is no number; left out")
+			n.AddReport(0, "a layer has no kind, or its from or to is not a number; left out")
 			continue
 		}
 		if id, err := uuid.Parse(exchange.TextOf(m["id"])); err == nil {

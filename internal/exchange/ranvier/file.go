@@ -87,7 +87,7 @@ func readEntities[T any, P entityPointer[T]](l *list, known map[string]P, a *are
 			l.x.s.AddProblem(l.file, node.Line, "has no id; left out")
 			continue
 		case known[t.ref] != nil:
-			l.x.s.AddProblem(l.file, node.Line, "%q is there twice; left out", t.ref)
+			l.x.s.AddProblem(l.file, node.Line, "%q occurs twice; left out", t.ref)
 			continue
 		}
 		known[t.ref] = p

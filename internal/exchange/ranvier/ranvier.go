@@ -168,7 +168,7 @@ func (x *reader) readArea(files fs.FS, dir string) {
 		r.area = a
 	}
 	if pools := path.Join(dir, "loot-pools.yml"); fileExists(files, pools) {
-		x.s.AddProblem(pools, 0, "what defeated foes leave behind is the engine's matter; left out")
+		x.s.AddProblem(pools, 0, "loot is not imported; left out")
 	}
 }
 

@@ -95,7 +95,7 @@ func (x *reader) addCharacters(ctx context.Context, r *room, placed map[string]i
 	for _, p := range r.NPCs {
 		npc := x.npcs[p.ID]
 		if npc == nil {
-			x.s.AddProblem(r.file, r.line, "room %q: npc %q is not there", r.ref, p.ID)
+			x.s.AddProblem(r.file, r.line, "room %q: npc %q does not exist", r.ref, p.ID)
 			continue
 		}
 		again[p.ID]++
@@ -136,7 +136,7 @@ func (x *reader) addUnplaced(ctx context.Context, placed map[string]int) error {
 			if placed[n.ref] > 0 {
 				continue
 			}
-			x.s.AddProblem(n.file, n.line, "npc %q stands in no room", n.ref)
+			x.s.AddProblem(n.file, n.line, "npc %q is in no room", n.ref)
 			sh, err := x.s.Add(ctx, x.characterRecord(n))
 			if err != nil {
 				return err
@@ -159,7 +159,7 @@ func (x *reader) linkItems(by *entity, holder *exchange.Sheet, items []placement
 	for _, ref := range order {
 		item := x.items[ref]
 		if item == nil {
-			x.s.AddProblem(by.file, by.line, "%q: item %q is not there", by.ref, ref)
+			x.s.AddProblem(by.file, by.line, "%q: item %q does not exist", by.ref, ref)
 			continue
 		}
 		x.s.AddEdge(by.file, "holds", holder, item.sheet, map[string]any{"quantity": count[ref]})
@@ -171,7 +171,7 @@ func (x *reader) addListedExits(r *room) {
 	for _, e := range r.Exits {
 		to := x.rooms[e.Room]
 		if to == nil {
-			x.s.AddProblem(r.file, r.line, "room %q: the exit %s leads to %q, which is not there; left out", r.ref,
+			x.s.AddProblem(r.file, r.line, "room %q: the exit %s leads to %q, which does not exist; left out", r.ref,
 				e.Direction, e.Room)
 			continue
 		}
@@ -182,7 +182,7 @@ func (x *reader) addListedExits(r *room) {
 			continue
 		}
 		if direction != want {
-			x.s.AddProblem(r.file, r.line, "room %q: the exit %q to %q is %q now", r.ref, e.Direction, e.Room, direction)
+			x.s.AddProblem(r.file, r.line, "room %q: the direction %q of the exit to %q is now %q", r.ref, e.Direction, e.Room, direction)
 		}
 		x.addExit(r, to, direction, stripColours(e.Leave))
 	}

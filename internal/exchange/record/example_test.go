@@ -36,6 +36,6 @@ func Example() {
 	// 1 files: 2 cards created, 0 updated, 0 unchanged.
 	// Players see 2 of these cards; 0 are for the GM, 0 for admins.
 	// Players begin at "Inn" (--starter-location changes it).
-	// To look at:
-	//   towns.json:1: is not a record; left out
+	// Please check:
+	//   towns.json:1: the record is not an object; left out
 }

@@ -25,11 +25,11 @@ func TestRealSources(t *testing.T) {
 		problems []string
 		then     func(*scene)
 	}{
-		{"srd-2014", srd.Import, 2317, []string{"233 names that another card bears got longer"}, rulesBecomeCards},
-		{"light-worlds", light.Import, 223, []string{`complex_world.json:310: "bathroom pot_61" stands nowhere`},
+		{"srd-2014", srd.Import, 2317, []string{"233 names were taken by other cards and made longer"}, rulesBecomeCards},
+		{"light-worlds", light.Import, 223, []string{`complex_world.json:310: "bathroom pot_61" is in no container`},
 			func(*scene) {}},
 		{"ranvier-areas", ranvier.Import, 50,
-			[]string{`areas/limbo/rooms.yml:56: "limbo:training2": item "craft:greenplant" is not there`}, areasBecomePlaces},
+			[]string{`areas/limbo/rooms.yml:56: "limbo:training2": item "craft:greenplant" does not exist`}, areasBecomePlaces},
 	} {
 		t.Run(tc.folder, func(t *testing.T) {
 			root, err := os.OpenRoot(exchangetest.RealData(t, tc.folder))
@@ -133,13 +133,13 @@ func TestBrokenSources(t *testing.T) {
 			"5e-SRD-Levels.json":  `[{"index": "bard-1", "level": 1, "class": {"index": "bard", "url": "/bard"}}]`,
 			"5e-SRD-Mystery.json": `[]`,
 		}, "Fog Light", []string{
-			"5e-SRD-Spells.json:3: is not a record", "5e-SRD-Spells.json:4: a record without index",
-			"5e-SRD-Spells.json:6: breaks off",
-			`5e-SRD-Levels.json:1: level "bard-1" is of no class`, "5e-SRD-Mystery.json: is not a file of the rules",
+			"5e-SRD-Spells.json:3: the record is not an object", "5e-SRD-Spells.json:4: the record has no index",
+			"5e-SRD-Spells.json:6: cannot be read further",
+			`5e-SRD-Levels.json:1: level "bard-1" belongs to no class`, "5e-SRD-Mystery.json: is not a file of the rules",
 		}},
 		{"srd: a syntax error", srd.Import, map[string]string{
 			"5e-SRD-Rules.json": "[\n {\"index\": \"a\", \"name\": \"A\"},\n {\"index\" \"b\"}\n]",
-		}, "A", []string{"5e-SRD-Rules.json:3: breaks off"}},
+		}, "A", []string{"5e-SRD-Rules.json:3: cannot be read further"}},
 		{"light: nodes that are nothing, ways that lead nowhere", light.Import, map[string]string{
 			"w.json": `{"agents": [], "nodes": {
 "a_1": {"room": true, "name": "Yard", "desc": "x", "neighbors": {"b_2": {"target_id": "b_2", "label": "path to the north"}, "c_3": {"target_id": "c_3"}, "d_4": {"target_id": "d_4", "label": "north"}}},
@@ -151,13 +151,13 @@ func TestBrokenSources(t *testing.T) {
 "h_8": {"agent": true, "name": "hen"}}}`,
 			"x.json": `{"rooms": []}`, "y.json": `[1]`,
 		}, "Barn Den egg hen Yard", []string{
-			`w.json:2: "a_1" leads to "c_3", which is no room here`,
-			`w.json:2: "a_1" leads north to two places; the way to "d_4" is "in" now`,
-			`w.json:3: "b_2" contains "e_5", which says that it is in "a_1"`,
-			`w.json:3: "b_2" contains "f_6", which is not there`,
-			`w.json:6: "g_7" is neither a room`, `w.json:7: "h_8" stands in "z_9", which is not there`,
-			`w.json:8: "h_8" is there twice`,
-			`x.json: holds no "nodes"`, "y.json:1: is not what the format holds",
+			`w.json:2: "a_1" leads to "c_3", which is not a room of this file`,
+			`w.json:2: "a_1" has two exits north; the direction of the one to "d_4" is now "in"`,
+			`w.json:3: "b_2" contains "e_5", whose container is "a_1"`,
+			`w.json:3: "b_2" contains "f_6", which does not exist`,
+			`w.json:6: "g_7" is not a room`, `w.json:7: "h_8" is in "z_9", which does not exist`,
+			`w.json:8: "h_8" occurs twice`,
+			`x.json: has no member "nodes"`, "y.json:1: is not an object",
 		}},
 		{"ranvier: what cannot be read, what is not there", ranvier.Import, map[string]string{
 			"town/manifest.yml": "title: Town",
@@ -166,13 +166,13 @@ func TestBrokenSources(t *testing.T) {
 			"town/items.yml":    "a: b",
 			"bad/manifest.yml":  "title: [",
 		}, "Dog Gate Inn Town", []string{
-			`town/rooms.yml:1: room "town:gate": the exit "Sideways" to "town:inn" is "in" now`,
-			`the exit up leads to "town:sky", which is not there`,
-			`town/rooms.yml:1: room "town:gate": npc "town:cat" is not there`, "town/rooms.yml:7: has no id",
+			`town/rooms.yml:1: room "town:gate": the direction "Sideways" of the exit to "town:inn" is now "in"`,
+			`the exit up leads to "town:sky", which does not exist`,
+			`town/rooms.yml:1: room "town:gate": npc "town:cat" does not exist`, "town/rooms.yml:7: has no id",
 			"town/rooms.yml:10: cannot unmarshal",
-			`town/rooms.yml:13: "town:gate" is there twice`, "town/items.yml:1: is not a list",
-			`town/npcs.yml:1: npc "town:dog" stands in no room`,
-			`town/npcs.yml:1: "town:dog": item "town:bone" is not there`, "bad/manifest.yml:1:",
+			`town/rooms.yml:13: "town:gate" occurs twice`, "town/items.yml:1: is not a list",
+			`town/npcs.yml:1: npc "town:dog" is in no room`,
+			`town/npcs.yml:1: "town:dog": item "town:bone" does not exist`, "bad/manifest.yml:1:",
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

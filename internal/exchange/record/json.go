@@ -45,7 +45,7 @@ func (r *jsonReader) reportBroken(err error) {
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = syntax.Offset - 1
 	}
-	r.s.AddProblem(r.file, lineAt(r.data, at), "breaks off: %s; what follows is left out", jsonWhy(err))
+	r.s.AddProblem(r.file, lineAt(r.data, at), "cannot be read further: %s; the rest is left out", jsonWhy(err))
 }
 
 func jsonWhy(err error) string {
@@ -75,7 +75,7 @@ func (r *jsonReader) enterMember(key string) bool {
 			return false
 		}
 	}
-	r.s.AddProblem(r.file, 0, "holds no %q; left out", key)
+	r.s.AddProblem(r.file, 0, "has no member %q; left out", key)
 	return false
 }
 
@@ -86,7 +86,7 @@ func (r *jsonReader) openDelim(want json.Delim) bool {
 		return false
 	}
 	if t != want {
-		r.s.AddProblem(r.file, r.nextLine(), "is not what the format holds here; left out")
+		r.s.AddProblem(r.file, r.nextLine(), "is not an object, as the format requires; left out")
 		return false
 	}
 	return true
@@ -109,7 +109,7 @@ func (r *jsonReader) eachEntry(take func(Entry)) {
 		return
 	}
 	if t != json.Delim('[') && t != json.Delim('{') {
-		r.s.AddProblem(r.file, r.nextLine(), "holds no list of records; left out")
+		r.s.AddProblem(r.file, r.nextLine(), "is not a list of records; left out")
 		return
 	}
 	for r.d.More() {
@@ -129,7 +129,7 @@ func (r *jsonReader) eachEntry(take func(Entry)) {
 		}
 		e.Data = exchange.ParseObject(string(raw))
 		if e.Data == nil {
-			r.s.AddProblem(r.file, e.Line, "is not a record; left out")
+			r.s.AddProblem(r.file, e.Line, "the record is not an object; left out")
 			continue
 		}
 		take(e)

@@ -64,8 +64,8 @@ func (s *Source) reportRenamed() {
 	for _, told := range []struct {
 		why   string
 		names []string
-	}{{"names that another card bears got longer", s.renamed},
-		{"names lost characters that no card's name can have, and are aliases", s.dropped}} {
+	}{{"names were taken by other cards and made longer", s.renamed},
+		{"names lost characters that a card name cannot have, and are kept as aliases", s.dropped}} {
 		if len(told.names) > 0 {
 			s.AddProblem("names", 0, "%d %s: %s", len(told.names), told.why, exchange.FirstNames(told.names))
 		}
@@ -103,9 +103,9 @@ func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 	}
 	if plain := strings.TrimSpace(r.Name); plain != sh.Name && r.Above == nil && plain != "" {
 		if base := CardName(r.Name); base != strings.Join(strings.Fields(plain), " ") {
-			s.dropped = append(s.dropped, fmt.Sprintf("%q is %q", plain, sh.Name))
+			s.dropped = append(s.dropped, fmt.Sprintf("%q became %q", plain, sh.Name))
 		} else if sh.Name != base {
-			s.renamed = append(s.renamed, fmt.Sprintf("%q is %q", plain, sh.Name))
+			s.renamed = append(s.renamed, fmt.Sprintf("%q became %q", plain, sh.Name))
 		}
 		aliases, _ := r.Fields["aliases"].([]string)
 		r.Fields = WithField(r.Fields, "aliases", append(aliases, plain))
@@ -220,11 +220,11 @@ const maxSource = 64 << 20
 func (s *Source) ReadFile(files fs.FS, name string) ([]byte, bool) {
 	info, err := fs.Stat(files, name)
 	if err == nil && !info.Mode().IsRegular() { // reading a pipe would block, and a device has no end
-		s.AddProblem(name, 0, "not a plain file; left out")
+		s.AddProblem(name, 0, "is not a regular file; left out")
 		return nil, false
 	}
 	if err == nil && info.Size() > maxSource {
-		s.AddProblem(name, 0, "longer than %d MiB; left out", maxSource>>20)
+		s.AddProblem(name, 0, "is larger than %d MiB; left out", maxSource>>20)
 		return nil, false
 	}
 	data, err := fs.ReadFile(files, name)
@@ -235,7 +235,7 @@ func (s *Source) ReadFile(files fs.FS, name string) ([]byte, bool) {
 	s.Files++
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		s.AddProblem(name, 0, "is not UTF-8; what cannot be read is replaced")
+		s.AddProblem(name, 0, "is not UTF-8; invalid bytes are replaced")
 		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
 	}
 	return data, true
@@ -251,7 +251,7 @@ func (s *Source) JSONFiles(files fs.FS) ([]string, error) {
 
 // EmptyError returns the error for a folder without data of the format.
 func (s *Source) EmptyError(what string) error {
-	return fault.New(fault.Invalid, "there is nothing to import: %s", what)
+	return fault.New(fault.Invalid, "the import found no data: %s", what)
 }
 
 // Paragraphs converts plain text to HTML, one paragraph per block.

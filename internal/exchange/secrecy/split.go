@@ -123,7 +123,7 @@ func (t *elementScanner) readMarked(body string, at int) (inner string, n int, c
 	name, length, why := secretTag(window)
 	if length == 0 {
 		if t.unclosed++; t.unclosed > maxUnclosed {
-			return s, len(s), false, exact(ruleElement, "too many tags that do not end")
+			return s, len(s), false, exact(ruleElement, "too many unclosed tags")
 		}
 	}
 	t.seen = at + length

@@ -112,7 +112,7 @@ func (x *reader) readFiles(ctx context.Context, files fs.FS) error {
 func (x *reader) addRecord(ctx context.Context, r ruleEntry) error {
 	index := r.Text("index")
 	if index == "" {
-		x.s.AddProblem(r.File, r.Line, "a record without index; left out")
+		x.s.AddProblem(r.File, r.Line, "the record has no index; left out")
 		return nil
 	}
 	if r.kind == kindLevel {
@@ -121,7 +121,7 @@ func (x *reader) addRecord(ctx context.Context, r ruleEntry) error {
 	}
 	name := r.Text("name")
 	if record.CardName(name) == "" {
-		x.s.AddProblem(r.File, r.Line, "%q has no name; its index stands for it", index)
+		x.s.AddProblem(r.File, r.Line, "%q has no name; its index is used as the name", index)
 		name = index
 	}
 	return x.addCard(ctx, r, record.Card{Key: []string{r.kind, index}, Name: name, Suffixes: r.nameSuffixes(),
@@ -133,7 +133,7 @@ func (x *reader) addLevels(ctx context.Context) error {
 	for _, r := range x.levels {
 		class := x.byURL[exchange.TextOf(r.Object("class")["url"])]
 		if class == nil {
-			x.s.AddProblem(r.File, r.Line, "level %q is of no class that is here; left out", r.Text("index"))
+			x.s.AddProblem(r.File, r.Line, "level %q belongs to no class of this folder; left out", r.Text("index"))
 			continue
 		}
 		name := "Level " + r.Text("level")

@@ -56,7 +56,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reader, o 
 		}
 		switch {
 		case errors.Is(err, errLongLine):
-			t.reportLine(lines.number, "longer than %d bytes; left out", maxTurnLine)
+			t.reportLine(lines.number, "is longer than %d bytes; left out", maxTurnLine)
 			continue
 		case err != nil:
 			if done := t.commitBatch(ctx); done != nil {
@@ -89,7 +89,7 @@ func newTurnLines(r io.Reader) (*turnLines, error) {
 	if magic, err := b.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, fault.New(fault.Invalid, "the file is not whole gzip").Because(err)
+			return nil, fault.New(fault.Invalid, "the file is not complete gzip data").Because(err)
 		}
 		r = z
 	} else {
@@ -114,13 +114,13 @@ func (l *turnLines) next() ([]byte, error) {
 	}
 	switch {
 	case l.left.N == 0:
-		return nil, fault.New(fault.TooLarge, "the record holds more than %d MiB; import it in parts", maxTurns>>20)
+		return nil, fault.New(fault.TooLarge, "the record contains more than %d MiB; import it in parts", maxTurns>>20)
 	case errors.Is(err, io.EOF) && len(line) > 0, err == nil:
 		return line, nil
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
 	}
-	return nil, fault.New(fault.Invalid, "the file breaks off in line %d: it cannot be unpacked further",
+	return nil, fault.New(fault.Invalid, "the file cannot be read beyond line %d",
 		l.number).Because(err)
 }
 
@@ -142,7 +142,7 @@ func (t *turns) reportLine(line int, format string, args ...any) {
 	}
 	why := fmt.Sprintf(format, args...)
 	if t.reports == maxTurnReports {
-		why = "and more lines that could not be read"
+		why = "more lines could not be read"
 	}
 	t.sum.Problems = append(t.sum.Problems, exchange.Problem{File: t.o.Label, Line: line, Why: why})
 }
@@ -160,12 +160,12 @@ func (t *turns) addLine(number int, line []byte) {
 	for _, err := range []error{json.Unmarshal(m[turnEpisode], &ep), json.Unmarshal(m[turnNumber], &n),
 		unmarshalOptional(m[turnSpeakers], &names), unmarshalOptional(m[turnText], &text)} {
 		if err != nil {
-			t.reportLine(number, "lacks ep or n, or holds them in another form; left out")
+			t.reportLine(number, "has no valid ep or n, or names or text of another type; left out")
 			return
 		}
 	}
 	if n < 0 || markup.CheckName(ep) != nil || len(markup.Parts(ep)) != 1 {
-		t.reportLine(number, "%q cannot be the name of an episode, or %d the number of a turn; left out", ep, n)
+		t.reportLine(number, "%q is not a valid name of an episode, or %d not a valid number of a turn; left out", ep, n)
 		return
 	}
 	s := &exchange.Sheet{File: t.o.Label + ":" + strconv.Itoa(number),
@@ -173,7 +173,7 @@ func (t *turns) addLine(number int, line []byte) {
 		Above: t.episodeSheet(ep), Name: fmt.Sprintf("%04d", n), Type: "PlainText", Label: t.o.CardLabel(),
 		Fields: turnFields(m, names)}
 	if t.seen[s.ID] {
-		t.reportLine(number, "turn %d of %s stands there twice; left out", n, ep)
+		t.reportLine(number, "turn %d of %s occurs twice; left out", n, ep)
 		return
 	}
 	t.seen[s.ID] = true

@@ -48,10 +48,10 @@ nonsense
 	}
 	want := []string{
 		"play:4: is not a JSON object; left out",
-		"play:5: lacks ep or n, or holds them in another form; left out",
-		`play:6: "a/b" cannot be the name of an episode, or 1 the number of a turn; left out`,
-		"play:7: turn 1 of E1 stands there twice; left out",
-		"play:8: longer than 1048576 bytes; left out",
+		"play:5: has no valid ep or n, or names or text of another type; left out",
+		`play:6: "a/b" is not a valid name of an episode, or 1 not a valid number of a turn; left out`,
+		"play:7: turn 1 of E1 occurs twice; left out",
+		"play:8: is longer than 1048576 bytes; left out",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("problems %q\nwant %q", got, want)

@@ -60,7 +60,7 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 		f.v.findMentions(n, body, string(s.Fields), n.name)
 		if h.UnclosedAt >= 0 {
 			n.AddReport(n.Line+strings.Count(n.Body[:h.UnclosedAt], "\n"),
-				"something hidden begins here and does not end; all that follows is for the GM")
+				"a hidden part begins here and has no end; all text after it is for the GM")
 		}
 	} else {
 		body = keepComments(body)
@@ -170,7 +170,7 @@ func (f *reader) addAttachments() {
 	for _, file := range f.order {
 		name := f.v.fileName(file)
 		if f.c.ByKey[markup.KeyOf(name)] != nil {
-			f.c.AddProblem(file, 0, "a card is called %q already; the file is left out", name)
+			f.c.AddProblem(file, 0, "another card is already called %q; the file is left out", name)
 			continue
 		}
 		typ := canon.TypeFile
@@ -206,6 +206,6 @@ func (f *reader) reportUnused() {
 		}
 	}
 	for _, kind := range exchange.SortedKeys(left) {
-		f.c.AddProblem(kind, 0, "files that no note shows: %d; left out", left[kind])
+		f.c.AddProblem(kind, 0, "%d files that no note shows; left out", left[kind])
 	}
 }

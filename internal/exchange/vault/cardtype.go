@@ -63,13 +63,13 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 		typ, key := given[word], markup.PartKey(word)
 		if key == "" {
 			return nil, fault.New(fault.Invalid,
-				"types: %q is no folder, tag or type; give WORD=TYPE, as Settlements=Location", word)
+				"types: %q is not a folder, tag or type; write WORD=TYPE, for example Settlements=Location", word)
 		}
 		if typ != "" {
 			found, err := l.Type(ctx, typ)
 			if err != nil || found.Text != canon.TextHTML || exchange.HasKey(programTypes, markup.PartKey(typ)) {
 				return nil, fault.New(fault.Invalid,
-					"types: there is no type of card %q for notes; there are %s and the world's own", typ,
+					"types: notes cannot have the card type %q; use one of %s, or a type of the world", typ,
 					strings.Join(exchange.SortedKeys(typeWords), ", "))
 			}
 			typ = found.Name
@@ -214,7 +214,7 @@ func (t *typer) listUses() []exchange.TypeUse {
 func (t *typer) checkUnusedWords() error {
 	for _, key := range exchange.SortedKeys(t.given) {
 		if !t.used[key] {
-			return fault.New(fault.Invalid, "types: no folder, tag or type here is called %q", key)
+			return fault.New(fault.Invalid, "types: the vault has no folder, tag or type %q", key)
 		}
 	}
 	return nil

@@ -29,7 +29,8 @@ func Example() {
 	// Types of cards (--types WORD=TYPE changes them):
 	//   folder Places: 1 Location
 	// Players begin at "Old Mill" (--starter-location changes it).
-	// Hidden, please confirm: these only look secret, and are for the GM until you say --open (players may see it) or --confirm (it is secret) with the words in quotes:
+	// Hidden, please confirm: these only look secret. They are for the GM until you repeat the import
+	// with --open (players may see it) or --confirm (it is secret) and the words in quotes:
 	//   folder "GM": 1 notes and files
 	// Hidden by marks:
 	//   comment "%%": 1 parts of notes

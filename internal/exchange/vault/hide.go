@@ -55,7 +55,7 @@ func (v *vault) checkUnusedFolders() error {
 	for _, name := range v.o.GMFolders {
 		if name = strings.Trim(strings.TrimSpace(name), "/"); name != "" && !v.gmUsed[name] {
 			return fault.New(fault.Invalid,
-				"import.gm_folders: there is no folder %q; name folders as they are called, by name or path from the top of the vault", name)
+				"import.gm_folders: there is no folder %q; give the name of a folder, or its path from the top of the vault", name)
 		}
 	}
 	return nil

@@ -57,7 +57,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		return sum, err
 	}
 	if len(v.notes) == 0 {
-		return sum, fault.New(fault.Invalid, "the folder holds no Markdown note (*.md); name the folder of the vault itself")
+		return sum, fault.New(fault.Invalid, "the folder contains no Markdown note (*.md); give the folder of the vault")
 	}
 	v.indexNotes()
 	want := exchange.NewCollection()

@@ -80,7 +80,7 @@ func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
 
 func (v *vault) reportRename(n *note, was string) {
 	if n.name != was {
-		n.AddReport(0, "another file is called %q too; this one becomes %q", was, n.name)
+		n.AddReport(0, "another file has the name %q; this card is called %q", was, n.name)
 	}
 }
 
@@ -88,7 +88,7 @@ func (v *vault) reportRename(n *note, was string) {
 func (v *vault) reportDropped(n *note) {
 	written := path.Base(n.Stem())
 	if name := exchange.PlainName(written); name != strings.Join(strings.Fields(norm.NFC.String(written)), " ") {
-		n.AddReport(0, "%q cannot be a card's name as it is; the card is called %q", written, name)
+		n.AddReport(0, "%q is not a valid card name; the card is called %q", written, name)
 	}
 }
 

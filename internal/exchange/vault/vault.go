@@ -66,7 +66,7 @@ func readVault(files fs.FS, o Options) (*vault, error) {
 		}
 		if !d.Type().IsRegular() {
 			if !d.IsDir() {
-				v.reportFile(p, "not a plain file (links are not followed); left out")
+				v.reportFile(p, "is not a regular file (symbolic links are not followed); left out")
 			}
 			return nil
 		}
@@ -81,7 +81,7 @@ func readVault(files fs.FS, o Options) (*vault, error) {
 		}
 		v.notes = append(v.notes, n)
 		if text += len(n.Body); text > maxText || len(v.notes) > maxNotes {
-			return fault.New(fault.TooLarge, "the folder holds more than %d notes or %d MiB of text; import it in parts",
+			return fault.New(fault.TooLarge, "the folder contains more than %d notes or %d MiB of text; import it in parts",
 				maxNotes, maxText>>20)
 		}
 		return nil
@@ -105,7 +105,7 @@ func (v *vault) reportUnreadable(p string, err error) error {
 
 func (v *vault) skipEntry(p string, d fs.DirEntry) error {
 	if !strings.HasPrefix(d.Name(), ".") {
-		v.reportFile(p, "deeper than %d folders; left out", maxFolders)
+		v.reportFile(p, "lies below more than %d folders; left out", maxFolders)
 	}
 	if d.IsDir() {
 		return fs.SkipDir
@@ -119,7 +119,7 @@ func (v *vault) readNote(p string, d fs.DirEntry) *note {
 		limit *= 2 // the escaped text of a card and its fields
 	}
 	if info, err := d.Info(); err == nil && info.Size() > limit {
-		v.reportFile(p, "longer than %d bytes; left out", limit)
+		v.reportFile(p, "is longer than %d bytes; left out", limit)
 		return nil
 	}
 	data, err := fs.ReadFile(v.files, p)
