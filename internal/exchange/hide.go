@@ -10,7 +10,7 @@ import (
 
 // Mark is a reason to hide a note, or a part of it, from players.
 type Mark struct {
-	Rule  string // name of a rule in Rules
+	Rule  string // name of a rule, for example one of secrecy.Rules
 	What  string // the folder's path, word, tag or key that matched
 	Doubt bool   // a suspicion that the user should confirm
 }
@@ -42,7 +42,7 @@ func newChoice(text string) *choice {
 	return &choice{text: text, folded: FoldCase(strings.Trim(strings.TrimSpace(text), "/"))}
 }
 
-// Choices decides which marks hide, and counts them.
+// Choices decide which marks hide, and count them.
 type Choices struct {
 	open, confirm []*choice
 	hides         map[Mark]*Hide
@@ -50,7 +50,8 @@ type Choices struct {
 	seen          map[string]bool // marks already counted, by mark and file
 }
 
-// NewChoices returns a chooser with the items of Open and Confirm.
+// NewChoices returns the choices with the items of Open, which show suspicions, and of Confirm,
+// which keep them secret.
 func NewChoices(open, confirm []string) *Choices {
 	c := &Choices{hides: map[Mark]*Hide{}, seen: map[string]bool{}}
 	for _, text := range open {

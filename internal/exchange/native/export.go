@@ -1,11 +1,15 @@
 package native
 
 import (
+	"cmp"
 	"context"
+	"path"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/markup"
 )
 
 // Options configure an export. The zero value exports all cards that the grant sees.
@@ -48,4 +52,95 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
 		return out.finishExport()
 	})
 	return sum, err
+}
+
+// loadWorld reads all cards, links and layers of the snapshot, but no contents.
+func (x *exporter) loadWorld(ctx context.Context) error {
+	x.byID, x.byKey, x.children = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{},
+		map[canon.CardID][]canon.Card{}
+	x.links, x.layers = map[canon.CardID][]canon.Link{}, map[canon.CardID][]canon.Layer{}
+	x.folded, x.places = map[canon.CardID]bool{}, pathAllocator{map[string]bool{}}
+	for c, err := range x.snapshot.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return err
+		}
+		x.cards = append(x.cards, c)
+		x.byID[c.ID] = c
+		x.byKey[c.Key] = append(x.byKey[c.Key], c)
+		x.children[c.Parent] = append(x.children[c.Parent], c)
+	}
+	slices.SortFunc(x.cards, func(a, b canon.Card) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Label.Level, b.Label.Level), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	for l, err := range x.snapshot.AllLinks(ctx, canon.LinkQuery{}) {
+		if err != nil {
+			return err
+		}
+		x.links[l.From] = append(x.links[l.From], l)
+	}
+	for _, c := range x.cards {
+		layers, err := x.snapshot.Layers(ctx, canon.LayerQuery{Card: c.ID})
+		if err != nil {
+			return err
+		}
+		if len(layers) > 0 {
+			x.layers[c.ID] = layers
+		}
+	}
+	return nil
+}
+
+// countWithheld counts the cards that the grant sees and the export leaves out. Only GMs and admins
+// get this count.
+func (x *exporter) countWithheld(ctx context.Context, all *canon.Snapshot) error {
+	if all.View().Level < access.LevelGM || all.View() == x.snapshot.View() {
+		return nil
+	}
+	n := 0
+	for _, err := range all.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	x.sum.Withheld = n - len(x.cards)
+	return nil
+}
+
+// writePages writes all pages and attachments.
+func (x *exporter) writePages(ctx context.Context, out *folder, tell func(done, total int)) error {
+	x.sum.Cards = len(x.cards)
+	for i, c := range x.cards {
+		if tell != nil && (i+1)%100 == 0 {
+			tell(i+1, len(x.cards))
+		}
+		if x.folded[c.ID] {
+			continue
+		}
+		p, file, err := x.buildPage(ctx, c)
+		if err != nil {
+			return err
+		}
+		text, ok := p.renderNote(ctx)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !ok {
+			x.reportPage(p.path+".md", "cannot be imported again without changes")
+		}
+		if err := out.writeFile(p.path+".md", text); err != nil {
+			return err
+		}
+		x.sum.Files++
+		if p.file != "" {
+			x.sum.Files++
+			if err := out.writeFile(path.Join(path.Dir(p.path), p.file), file); err != nil {
+				return err
+			}
+		}
+	}
+	if tell != nil {
+		tell(len(x.cards), len(x.cards))
+	}
+	return nil
 }

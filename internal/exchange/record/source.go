@@ -22,11 +22,12 @@ import (
 // A record never updates an existing card of the same name from another source: it gets a longer
 // name instead. A record that was imported before keeps its card's name.
 type Source struct {
+	Options exchange.Options
+	Files   int // number of files that were read
+
 	format     string // name of the format; part of derived ids
-	Options    exchange.Options
 	snapshot   *canon.Snapshot
 	collection *exchange.Collection
-	Files      int
 	taken      map[markup.Key]bool
 	codes      map[string]bool
 

@@ -13,16 +13,15 @@ import (
 	"loregate/internal/fault"
 )
 
-// Options configure the import of a vault. The zero value imports a foreign vault for
-// everyone.
+// Options configure the import of a vault. The zero value imports a foreign vault for everyone.
 type Options struct {
 	exchange.Options
-	// GMFolders are folders whose notes are for the GM, in addition to those found by Rules. A
+	// GMFolders are folders whose notes are for the GM, in addition to those found by secrecy.Rules. A
 	// folder is named by its path, or by its base name at any depth; base names are compared as
 	// card names are. It is an error to name a folder that does not exist.
 	GMFolders []string
 	// Open and Confirm decide suspicions: Open makes them visible, Confirm keeps them secret. They
-	// name a file, a folder, a rule, or a mark as in Hide. Confirm also accepts folders and notes
+	// name a file, a folder, a rule, or a mark as in exchange.Hide. Confirm also accepts folders and notes
 	// that are not suspected. It is an error if an item matches nothing.
 	Open, Confirm []string
 	// HideLinks turns links to hidden notes into plain text in texts that players read.
@@ -46,9 +45,9 @@ const (
 	FolderNone  FolderUse = "none"
 )
 
-// Import imports a folder of Markdown into the grant's world. It reads our own dialect and
-// the vaults of other programs. The Summary reports everything that could not be imported
-// unchanged. If the import stops with an error, the parts committed before it remain.
+// Import imports a folder of Markdown into the grant's world. It reads our own dialect and the vaults
+// of other programs. The Summary reports everything that could not be imported unchanged. If the
+// import stops with an error, the parts committed before it remain.
 func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o Options) (exchange.Summary, error) {
 	sum := exchange.Summary{DryRun: g.Request().DryRun}
