@@ -198,7 +198,7 @@ func (a *finding) withIndex(f func(*search.Index) error) error {
 	err = find(a.ctx, search.ID(a.visibility.World), from, f)
 	if errors.Is(err, search.ErrBehind) {
 		return (&fault.Error{Kind: fault.Unavailable, RetryAfter: 2 * time.Second,
-			Message: "the search index of this world is being made; try again in a moment"}).Because(err)
+			Message: "the search index of this world is being built; try again in a moment"}).Because(err)
 	}
 	return err
 }
@@ -400,7 +400,7 @@ func (f *Finder) Verify(ctx context.Context) (faults []string, err error) {
 	wrong, err := f.Library.Verify(ctx)
 	for _, dir := range wrong {
 		faults = append(faults, "the search index in "+dir+
-			" differs from its world; remove the folder, and the index is made anew")
+			" differs from its world; remove the folder, and the index is built again")
 	}
 	return faults, err
 }

@@ -35,12 +35,13 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 		}
 		from, living = from+"c.id = "+sc.Add(uuidOf(q.ID)), sqlstore.TrashCond(s.View, "c")
 	case len(q.IDs) > 0:
-		from, order = "unnest("+sc.Add(sqlstore.RawIDs(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id",
-			" ORDER BY f.n"
+		ids := sc.Add(sqlstore.RawIDs(q.IDs))
+		from, order = "unnest("+ids+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id", " ORDER BY f.n"
 	case q.Key != "":
 		return r.findByKey(ctx, sc, s.View, q)
 	case q.Alias != "":
-		from, order = "aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = $1 AND a.key = "+sc.Add(string(q.Alias)), orderByLabel
+		from = "aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = $1 AND a.key = " + sc.Add(string(q.Alias))
+		order = orderByLabel
 	case q.Codename != "":
 		from, order = from+"c.codename <> '' AND c.codename = "+sc.Add(q.Codename), " ORDER BY c.level, c.id LIMIT 1"
 	case q.OldKey != "":
@@ -51,8 +52,8 @@ func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.Card
 	default:
 		return nil, nil
 	}
-	return r.QueryCards(ctx, sc.World, fmt.Sprintf("SELECT %s FROM %s AND c.w = $1 AND %s AND %s%s", dialect.Columns.Card, from,
-		living, sc.Visible("c"), order), sc.Args...)
+	return r.QueryCards(ctx, sc.World, fmt.Sprintf("SELECT %s FROM %s AND c.w = $1 AND %s AND %s%s",
+		dialect.Columns.Card, from, living, sc.Visible("c"), order), sc.Args...)
 }
 
 // smallBody is the largest body, in bytes, that is read along with its card.
@@ -61,7 +62,8 @@ const smallBody = 16 << 10
 // findByKey returns the living cards with a key, in the order of orderByLabel. Usually one card has
 // the key, so sorting here is cheap. For a query with Prefetch it also reads the data that is
 // needed next, to save a round trip: the bodies, and whether the cards have visible children.
-func (r *reader) findByKey(ctx context.Context, sc sqlstore.Scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
+func (r *reader) findByKey(ctx context.Context, sc sqlstore.Scope, view access.View,
+	q canon.CardQuery) ([]canon.Card, error) {
 	from := "c.key = " + sc.Add(string(q.Key)) + " AND " + sc.Living("c")
 	if r.Writes() || !q.Prefetch { // writes of the transaction may change both
 		cards, err := r.QueryCards(ctx, sc.World, "SELECT "+dialect.Columns.Card+" FROM cards c WHERE "+from, sc.Args...)
@@ -140,8 +142,8 @@ func (r *reader) listExceptNames(ctx context.Context, s canon.Visibility, f cano
 	columns, order := sqlstore.OrderBy(f.Sort)
 	var rids []int64
 	n, offset, limit := 0, max(p.Offset, 0), max(p.Limit, 0)
-	rows := r.c.Query(ctx, "SELECT "+columns+", c.name FROM cards c WHERE "+sc.Living("c")+sc.FilterCards(f)+" ORDER BY "+order,
-		sc.Args...)
+	sql := "SELECT " + columns + ", c.name FROM cards c WHERE " + sc.Living("c") + sc.FilterCards(f) + " ORDER BY " + order
+	rows := r.c.Query(ctx, sql, sc.Args...)
 	for rows.Next() && (n <= canon.CountCap || len(rids) < limit) {
 		if markup.MatchGlob(f.NotName, rows.Text(strings.Count(columns, ",")+1)) {
 			continue
@@ -183,8 +185,8 @@ func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.C
 			WHERE below.depth < %s AND %s)`, root, sc.Living("c"), sc.CardExists(root), sc.Add(int64(depth)), sc.Living("c"))
 	from := walk + " SELECT %s FROM below b JOIN cards c ON c.rid = b.rid"
 	n := len(sc.Args)
-	list, err := r.QueryCards(ctx, sc.World, fmt.Sprintf(from, dialect.Columns.Card)+` ORDER BY b.depth, b.way COLLATE "C"`+
-		sc.AddPage(p), sc.Args...)
+	list, err := r.QueryCards(ctx, sc.World, fmt.Sprintf(from, dialect.Columns.Card)+
+		` ORDER BY b.depth, b.way COLLATE "C"`+sc.AddPage(p), sc.Args...)
 	return sqlstore.WithTotal(list, err, p, func() (canon.Total, error) {
 		return r.CountRows(ctx, walk+" SELECT 1 FROM below", sc.Args[:n]...)
 	})

@@ -29,12 +29,13 @@ var dialect = &sqlstore.Dialect{
 		}
 		return "c.fold LIKE " + a.Add(pattern)
 	},
-	SortedArms:    true,
-	WorldAdded:    "INSERT INTO searched (w) VALUES ($1) ON CONFLICT DO NOTHING",
-	CommitsFrom:   selectCommits + "s = $1 AND seq >= $2 ORDER BY seq LIMIT $3",
-	CommitByID:    selectCommits + "s = $1 AND id = $2 ORDER BY seq LIMIT 1",
-	CommitAt:      "SELECT seq FROM commits WHERE s = $1 AND at <= $2 ORDER BY at DESC, seq DESC LIMIT 1",
-	InsertCommit:  "INSERT INTO commits (s, seq, id, at, by, op, body, prev, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+	SortedArms:  true,
+	WorldAdded:  "INSERT INTO searched (w) VALUES ($1) ON CONFLICT DO NOTHING",
+	CommitsFrom: selectCommits + "s = $1 AND seq >= $2 ORDER BY seq LIMIT $3",
+	CommitByID:  selectCommits + "s = $1 AND id = $2 ORDER BY seq LIMIT 1",
+	CommitAt:    "SELECT seq FROM commits WHERE s = $1 AND at <= $2 ORDER BY at DESC, seq DESC LIMIT 1",
+	InsertCommit: "INSERT INTO commits (s, seq, id, at, by, op, body, prev, hash) " +
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 	UpdateHead:    "UPDATE streams SET seq = $2, hash = $3 WHERE s = $1",
 	DeleteCommits: "DELETE FROM commits WHERE s = $1",
 }

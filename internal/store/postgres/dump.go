@@ -17,10 +17,12 @@ func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table)
 // readDocs reads lines of the table "search".
 func (r *reader) readDocs(ctx context.Context, w int64, lo, hi []byte) (list []sqlstore.SearchLine, err error) {
 	var labels []sqlstore.LabelRef
-	rows := r.c.Query(ctx, "SELECT card, level, label, name, body FROM docs WHERE w = $1 AND name IS NOT NULL AND card BETWEEN $2 AND $3",
-		w, lo, hi)
+	rows := r.c.Query(ctx,
+		"SELECT card, level, label, name, body FROM docs WHERE w = $1 AND name IS NOT NULL AND card BETWEEN $2 AND $3", w,
+		lo, hi)
 	for rows.Next() {
-		list = append(list, sqlstore.SearchLine{Card: sqlstore.ReadID[canon.CardID](rows, 0), Name: rows.Text(3), Text: rows.Text(4)})
+		list = append(list, sqlstore.SearchLine{Card: sqlstore.ReadID[canon.CardID](rows, 0), Name: rows.Text(3),
+			Text: rows.Text(4)})
 		labels = append(labels, sqlstore.LabelRef{Level: rows.Int(1), Label: rows.Int(2)})
 	}
 	if err := rows.Close(); err != nil {

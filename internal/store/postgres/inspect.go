@@ -81,7 +81,7 @@ func inspectDurability(ctx context.Context, c *conn) (all []Finding, err error) 
 	f.Detail = strings.Join(seen, " ")
 	if len(off) > 0 {
 		f.Problem = "off: " + strings.Join(off, ", ") +
-			". A power cut can lose or spoil what was acknowledged; set them on in postgresql.conf, then SELECT pg_reload_conf()"
+			". A power cut can lose or damage acknowledged writes; set them to on in postgresql.conf, then run SELECT pg_reload_conf()"
 	}
 	return []Finding{f}, err
 }
@@ -90,7 +90,7 @@ func inspectSchema(ctx context.Context, c *conn) ([]Finding, error) {
 	n, err := sqlstore.QueryInt(ctx, c, "SELECT max(version_id) FROM goose_db_version WHERE is_applied")
 	f := Finding{What: "migrations", Detail: fmt.Sprintf("schema %d of %d", n, schemaVersion)}
 	if n != schemaVersion {
-		f.Problem = "the schema is not this program's; start one serve of this version, which migrates"
+		f.Problem = "the schema is not the one of this program; start one server of this version, which migrates it"
 	}
 	return []Finding{f}, err
 }
@@ -112,11 +112,11 @@ func (s *Store) inspectConnections(ctx context.Context, c *conn) (all []Finding,
 // inspectWaits finds a session that has waited long for a lock, or one that keeps a transaction
 // open without doing anything. It does not show the statements of others.
 func inspectWaits(ctx context.Context, c *conn) (all []Finding, err error) {
-	f := Finding{What: "locks", Detail: "nobody waits long"}
+	f := Finding{What: "locks", Detail: "no session waits long"}
 	err = sqlstore.Each(ctx, c, func(r sqlstore.Row) error {
 		pid, secs := r.Int(0), r.Int(1)
 		if by := r.Text(2); by != "" {
-			f.Problem = fmt.Sprintf("session %d has waited for %d s on %s; see SELECT * FROM pg_stat_activity, and end what hangs with SELECT pg_terminate_backend(%s)", pid, secs, by, by)
+			f.Problem = fmt.Sprintf("session %d has waited for %d s on %s; look at SELECT * FROM pg_stat_activity, and end the session that blocks it with SELECT pg_terminate_backend(%s)", pid, secs, by, by)
 		} else {
 			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.Text(3), secs, pid)
 		}
@@ -133,7 +133,7 @@ func inspectAge(ctx context.Context, c *conn) ([]Finding, error) {
 	n, err := sqlstore.QueryInt(ctx, c, "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
 	f := Finding{What: "vacuum", Detail: fmt.Sprintf("oldest transaction %d million ago", n/1_000_000)}
 	if n > oldestXIDs {
-		f.Problem = "old rows are not cleared, and the server will stop to take writes; run VACUUM (FREEZE) and see why autovacuum does not"
+		f.Problem = "old rows are not cleared, and the server will stop accepting writes; run VACUUM (FREEZE), and find out why autovacuum does not run"
 	}
 	return []Finding{f}, err
 }
@@ -157,7 +157,7 @@ func (s *Store) inspectClock(ctx context.Context, now func() time.Time) (Finding
 	f := Finding{What: "clock", Detail: fmt.Sprintf("the server's is %s ahead of this machine's, give or take %s",
 		skew.Round(time.Millisecond), (after.Sub(before) / 2).Round(time.Millisecond))}
 	if skew.Abs()-after.Sub(before) > mostSkew {
-		f.Problem = fmt.Sprintf("the clocks differ by %s, and leases and tokens go by them; have both machines set theirs by NTP (timedatectl set-ntp true)", skew.Abs().Round(100*time.Millisecond))
+		f.Problem = fmt.Sprintf("the clocks differ by %s, and leases and tokens depend on them; synchronize both machines by NTP (timedatectl set-ntp true)", skew.Abs().Round(100*time.Millisecond))
 	}
 	return f, toFault(err)
 }
@@ -185,15 +185,15 @@ func Remedy(err error) string {
 	case errors.As(err, &e):
 		return remedies[e.Code]
 	case errors.As(err, &dns):
-		return "no machine has the name " + strconv.Quote(dns.Name) + "; see that it is spelled right"
+		return "no machine has the name " + strconv.Quote(dns.Name) + "; check its spelling"
 	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused"):
 		return "nothing listens there; start PostgreSQL (systemctl start postgresql), or name its host and port"
 	case errors.As(err, &connect) && strings.Contains(connect.Error(), "no such file"):
 		return "there is no socket there; start PostgreSQL (systemctl start postgresql), or name host=/var/run/postgresql"
 	case errors.As(err, &connect):
-		return "the server cannot be reached, or does not answer in time; see host, port, firewall and sslmode"
+		return "the server cannot be reached, or does not answer in time; check host, port, firewall and sslmode"
 	case errors.Is(err, pgx.ErrNoRows):
-		return "the database holds something else; make an empty one with createdb"
+		return "the database holds other tables; create an empty one with createdb"
 	}
 	return ""
 }
@@ -201,9 +201,9 @@ func Remedy(err error) string {
 // remedies maps error codes to remedies. Codes: PostgreSQL's manual, appendix A.
 var remedies = map[string]string{
 	"28P01": "the password is wrong or missing; put it into ~/.pgpass, PGPASSWORD or LOREGATE_DATABASE",
-	"28000": "the server does not let this user in from here; see pg_hba.conf, and make the user with createuser",
-	"3D000": "there is no such database; make it with: createdb --encoding=UTF8 --owner=USER NAME",
-	"42501": "the user may not make tables there; make it the owner: ALTER DATABASE name OWNER TO user, or GRANT CREATE ON SCHEMA public TO user",
+	"28000": "the server does not let this user in from here; check pg_hba.conf, and create the user with createuser",
+	"3D000": "there is no such database; create it with: createdb --encoding=UTF8 --owner=USER NAME",
+	"42501": "the user may not create tables there; make it the owner: ALTER DATABASE name OWNER TO user, or GRANT CREATE ON SCHEMA public TO user",
 	"53300": "the server has no connection left; raise max_connections, or lower pool.connections of each process",
 	"57P03": "the server is starting or stopping; try again shortly",
 	"58P01": "the extension pg_trgm is not on the server; install PostgreSQL's contrib package (Debian: it is in postgresql-15)",

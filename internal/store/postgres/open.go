@@ -119,7 +119,7 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 		return fault.New(fault.Unavailable, "PostgreSQL %d is too old; 14 or later is needed", version/10000)
 	}
 	if encoding != "UTF8" {
-		return fault.New(fault.Unavailable, "the database's encoding is %s; make it with ENCODING 'UTF8'", encoding)
+		return fault.New(fault.Unavailable, "the database's encoding is %s; create it with ENCODING 'UTF8'", encoding)
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	}
 	t.c.enqueue(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)),
 		sqlstore.HashValue(c.Content), int64(c.Size), int64(c.Length),
-		sqlstore.JSONValue(c.Fields), sqlstore.OwnText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), of.Level, of.Label, int64(c.Rev),
-		int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
+		sqlstore.JSONValue(c.Fields), sqlstore.OwnText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), of.Level, of.Label,
+		int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
 		sqlstore.Millis(c.CreatedAt), string(c.CreatedBy), sqlstore.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq),
 		sqlstore.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)

@@ -45,7 +45,7 @@ func (s source) State(ctx context.Context) (at search.State, err error) {
 	_, err = sqlstore.One(ctx, s.r.c, func(r sqlstore.Row) error {
 		at = search.State{Tag: r.Text(0), Epoch: r.Int(1), Gen: r.Int(2), Scrub: r.Int(3)}
 		return nil
-	}, "SELECT tag, epoch, coalesce((SELECT max(d.gen) FROM docs d WHERE d.w = s.W), 0), scrub FROM searched s WHERE w = $1", s.W)
+	}, "SELECT tag, epoch, coalesce((SELECT max(d.gen) FROM docs d WHERE d.w = s.w), 0), scrub FROM searched s WHERE w = $1", s.W)
 	return finder.WithRowFormat(at), err
 }
 

@@ -52,7 +52,6 @@ func TestIdleSnapshotsAreEnded(t *testing.T) {
 			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'").Scan(&open); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

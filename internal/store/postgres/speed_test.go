@@ -14,6 +14,7 @@ import (
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/storetest"
+	"loregate/internal/wait"
 )
 
 var (
@@ -99,7 +100,7 @@ func awaitListeners(t *testing.T, raw *pgx.Conn, stores int) {
 		if n >= stores {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		wait.For(t.Context(), 10*time.Millisecond)
 	}
 }
 

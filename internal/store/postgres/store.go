@@ -59,12 +59,19 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", toFault(err))
 	}
-	s := &Store{cfg: cfg, pool: pool}
+	s := &Store{cfg: cfg, pool: pool, calls: sqlstore.Calls{Closed: errClosed}}
 	if err := s.prepareDatabase(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open the database: %w", toFault(err))
 	}
-	s.Service = sqlstore.NewService(serviceDatabase{s})
+	s.Service = sqlstore.NewService(sqlstore.Database{
+		Snapshot: func(ctx context.Context, f func(sqlstore.Conn) error) error {
+			return s.read(ctx, func(c *conn) error { return f(c) })
+		},
+		Change: func(ctx context.Context, f func(sqlstore.Conn) error) error {
+			return s.write(ctx, func(t *tx) error { return f(t.c) })
+		},
+	})
 	s.spares.init(pool)
 	s.watch.init(s)
 	s.finder = newFinder(s)
@@ -96,14 +103,6 @@ func (s *Store) prepareDatabase(ctx context.Context) error {
 	return nil
 }
 
-// beginCall counts a call as running, or refuses it after Close.
-func (s *Store) beginCall() error {
-	if !s.calls.Begin() {
-		return errClosed
-	}
-	return nil
-}
-
 // beginRead is sent together with the first query, which takes the snapshot.
 const beginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
@@ -112,7 +111,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.beginCall(); err != nil {
+	if err := s.calls.Begin(); err != nil {
 		return err
 	}
 	defer s.calls.End()

@@ -19,7 +19,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.beginCall(); err != nil {
+	if err := s.calls.Begin(); err != nil {
 		return err
 	}
 	defer s.calls.End()

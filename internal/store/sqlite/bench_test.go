@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/wait"
 )
 
 // benchSizes returns the numbers of cards to run benchmarks with. LOREGATE_BENCH_CARDS adds one,
@@ -63,7 +64,7 @@ func openLoaded(b *testing.B, n int) (*Store, *prose) {
 		if !errors.Is(err, fault.Unavailable) { // the index is being built
 			b.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		wait.For(b.Context(), 100*time.Millisecond)
 	}
 }
 

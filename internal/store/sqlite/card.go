@@ -90,7 +90,8 @@ func (l lookUp) buildStatement(sc *sqlstore.Scope) string {
 	case byAlias:
 		from = "aliases a CROSS JOIN cards c ON c.rid = a.rid WHERE a.w = $1 AND a.key = " + arg
 	case byCodename:
-		from, order = "cards c WHERE c.w = $1 AND c.codename = "+arg+" AND c.codename <> ''", " ORDER BY c.level, c.id LIMIT 1"
+		from, order = "cards c WHERE c.w = $1 AND c.codename = "+arg+" AND c.codename <> ''",
+			" ORDER BY c.level, c.id LIMIT 1"
 	case byOldKey:
 		from, order = formerKeyJoin(sc, arg), " ORDER BY old.ended DESC, c.id"
 	case byTrashRoot:

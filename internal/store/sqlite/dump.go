@@ -23,7 +23,8 @@ func (r *reader) readDocs(ctx context.Context, of sqlstore.Source, lo, hi []byte
 	var labels []sqlstore.LabelRef
 	var sums [][]byte
 	rows := r.c.Query(ctx,
-		"SELECT card, level, label, sum FROM docs WHERE w = $1 AND card >= $2 AND card <= $3 AND sum IS NOT NULL", of.W, lo, hi)
+		"SELECT card, level, label, sum FROM docs WHERE w = $1 AND card >= $2 AND card <= $3 AND sum IS NOT NULL",
+		of.W, lo, hi)
 	for rows.Next() {
 		list = append(list, sqlstore.SearchLine{Card: sqlstore.ReadID[canon.CardID](rows, 0)})
 		labels = append(labels, sqlstore.LabelRef{Level: rows.Int(1), Label: rows.Int(2)})

@@ -158,9 +158,9 @@ func killWriter(t *testing.T, path string, after time.Duration) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Errorf("it has not begun: %v", err)
 	}
-	time.Sleep(after)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Errorf("it ended by itself: %v", err)
+	kill := time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // fails if it has ended, which is reported below
+	_ = cmd.Wait()                                                   // the error is that it was killed
+	if kill.Stop() {
+		t.Error("it ended by itself")
 	}
-	_ = cmd.Wait() // the error is that it was killed
 }

@@ -17,7 +17,7 @@ import (
 // free space and without the keys that sign tokens. It reads one snapshot and then the records;
 // writes continue meanwhile. If it fails, it leaves no file.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
-	if err := s.beginCall(); err != nil {
+	if err := s.calls.Begin(); err != nil {
 		return err
 	}
 	defer s.calls.End()

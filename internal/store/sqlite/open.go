@@ -159,7 +159,7 @@ func (p pragma) set(ctx context.Context, c *conn) error {
 	}
 	// mmap_size returns no row if SQLite was built without memory mapping.
 	if got != p.want && (got != "" || p.want != "0") {
-		return fmt.Errorf("this SQLite did not take %s = %s (it says %q)", p.name, p.value, got)
+		return fmt.Errorf("this SQLite does not accept %s = %s (the value is %q)", p.name, p.value, got)
 	}
 	return nil
 }

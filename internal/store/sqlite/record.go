@@ -60,14 +60,14 @@ func (f *recordFile) open(ctx context.Context) error {
 	return nil
 }
 
-// Snapshot runs a function on one state of the file.
-func (f *recordFile) Snapshot(ctx context.Context, do func(sqlstore.Conn) error) error {
-	return f.runInTx(ctx, "BEGIN", func(c *conn) error { return do(c) })
-}
-
-// Change runs a function with no other writer running and returns when its effects are durable.
-func (f *recordFile) Change(ctx context.Context, do func(sqlstore.Conn) error) error {
-	return f.runInTx(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return do(c) })
+// service returns the tables of the file.
+func (f *recordFile) service() *sqlstore.Service {
+	run := func(begin string) func(context.Context, func(sqlstore.Conn) error) error {
+		return func(ctx context.Context, do func(sqlstore.Conn) error) error {
+			return f.runInTx(ctx, begin, func(c *conn) error { return do(c) })
+		}
+	}
+	return sqlstore.NewService(sqlstore.Database{Snapshot: run("BEGIN"), Change: run("BEGIN IMMEDIATE")})
 }
 
 func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) error) (err error) {
@@ -75,7 +75,7 @@ func (f *recordFile) runInTx(ctx context.Context, begin string, do func(*conn) e
 		f.health.noteOutcome(f.cfg, err)
 		err = f.cfg.toFault(err)
 	}()
-	if err := f.s.beginCall(); err != nil {
+	if err := f.s.calls.Begin(); err != nil {
 		return err
 	}
 	defer f.s.calls.End()
@@ -143,7 +143,7 @@ func (s *Store) AppendSegment(ctx context.Context, one access.Segment) error {
 	if here {
 		return s.Service.AppendSegment(ctx, one)
 	}
-	return sqlstore.NewService(s.records).AppendSegment(ctx, one)
+	return s.records.service().AppendSegment(ctx, one)
 }
 
 // hasRecordsOf reports whether the store's own file has records of a process. The result is cached,
@@ -165,7 +165,7 @@ func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, e
 
 // recordStores returns the two places of records, the older one first.
 func (s *Store) recordStores() []*sqlstore.Service {
-	return []*sqlstore.Service{s.Service, sqlstore.NewService(s.records)}
+	return []*sqlstore.Service{s.Service, s.records.service()}
 }
 
 // Segments yields a process's segments from a number on, in order. If a backup has replaced the

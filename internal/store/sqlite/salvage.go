@@ -24,26 +24,26 @@ type keptTable struct {
 var kept = []keptTable{
 	{name: "world_ids", what: "worlds"},
 	{name: "commits", what: "commits"},
-	{name: "streams", what: "heads of streams, which follow from the commits"},
+	{name: "streams", what: "heads of streams, which are rebuilt from the commits"},
 	{name: "bodies", what: "texts of cards"},
 	{name: "api_keys", what: "API keys"},
 	{name: "invitations", what: "invitations"},
 	{name: "identity_generation", what: "the count of changes to keys", dispensable: true},
-	{name: "access_processes", what: "processes that access records are of"},
+	{name: "access_processes", what: "processes that have access records"},
 	{name: "access_segments", what: "segments of access records"},
 	{name: "signing_keys", what: "keys that sign tokens: clients fetch new tokens", dispensable: true},
-	{name: "secrets", what: "secrets that processes share: clients begin their sessions and lists anew",
+	{name: "secrets", what: "secrets that processes share: clients start new sessions and lists",
 		dispensable: true},
-	{name: "repeats", what: "idempotency keys: a call that is repeated now may be done twice", dispensable: true},
+	{name: "repeats", what: "idempotency keys: a call that is repeated now may take effect twice", dispensable: true},
 	{name: "jobs", what: "jobs", dispensable: true},
 	{name: "job_owners", what: "marks of processes that run jobs", dispensable: true},
-	{name: "deliveries", what: "deliveries of events under way: they may be made twice, or not", dispensable: true},
-	{name: "delivery_cursors", what: "how far events were handed on: they may be handed on twice", dispensable: true},
+	{name: "deliveries", what: "deliveries of events in progress: an event may be delivered twice, or not at all", dispensable: true},
+	{name: "delivery_cursors", what: "positions of event handlers: events may be delivered twice", dispensable: true},
 }
 
 // keptRecords lists the tables of the record file.
 var keptRecords = []keptTable{
-	{name: "access_processes", what: "processes that access records are of"},
+	{name: "access_processes", what: "processes that have access records"},
 	{name: "access_segments", what: "segments of access records"},
 }
 
@@ -326,7 +326,7 @@ func (v *salvage) removeDamagedTexts() error {
 	if err := sqlstore.Each(v.ctx, v.dst, func(r sqlstore.Row) error {
 		if sha256.Sum256(r.Bytes(2)) != [32]byte(sqlstore.ReadHash(r, 1)) {
 			wrong = append(wrong, r.Int(0))
-			v.noteLoss(false, "texts of cards: the one with the hash %s is damaged", sqlstore.ReadHash(r, 1))
+			v.noteLoss(false, "texts of cards: the text with hash %s is damaged", sqlstore.ReadHash(r, 1))
 		}
 		return nil
 	}, "SELECT rowid, hash, body FROM bodies"); err != nil {

@@ -58,9 +58,17 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	}
 	s = &Store{
 		cfg:     cfg,
+		calls:   sqlstore.Calls{Closed: errClosed},
 		readers: newPool(cfg.Readers),
 	}
-	s.Service = sqlstore.NewService(serviceDatabase{s})
+	s.Service = sqlstore.NewService(sqlstore.Database{
+		Snapshot: func(ctx context.Context, f func(sqlstore.Conn) error) error {
+			return s.read(ctx, func(c *conn) error { return f(c) })
+		},
+		Change: func(ctx context.Context, f func(sqlstore.Conn) error) error {
+			return s.write(ctx, func(t *tx) error { return f(t.c) })
+		},
+	})
 	if s.records, err = openRecords(ctx, s); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
@@ -116,14 +124,6 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 	}
 }
 
-// beginCall counts a call as running, or refuses it after Close.
-func (s *Store) beginCall() error {
-	if !s.calls.Begin() {
-		return errClosed
-	}
-	return nil
-}
-
 // read runs f on a snapshot of the file.
 func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	defer func() {
@@ -132,7 +132,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 		}
 		err = s.cfg.toFault(err)
 	}()
-	if err := s.beginCall(); err != nil {
+	if err := s.calls.Begin(); err != nil {
 		return err
 	}
 	defer s.calls.End()

@@ -270,7 +270,7 @@ func TestCachedWorldIsDroppedOnRollback(t *testing.T) {
 		for i, write := range []func(){fail, func() { mustWrite(t, s, func(tx canon.Tx) { checkTitle(t, tx, "old") }) }} {
 			behind.Go(write)
 			for s.writes.Waiting() <= i {
-				time.Sleep(time.Millisecond)
+				runtime.Gosched()
 			}
 		}
 	})

@@ -57,7 +57,7 @@ func (s schema) backupFunc(ctx context.Context, c *conn, cfg Config) func(at int
 		if err := writeCopy(ctx, c, recordPath(cfg.Path), path, proveOldCopy); err != nil {
 			return err
 		}
-		cfg.Log.Info("the store is upgraded; its backup is kept", "from", at, "to", s.version, "backup", path)
+		cfg.Log.Info("upgrading the store; a backup of its old format was written", "from", at, "to", s.version, "backup", path)
 		return nil
 	}
 }

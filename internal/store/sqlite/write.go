@@ -28,7 +28,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 		s.health.noteOutcome(s.cfg, err)
 		err = s.cfg.toFault(err)
 	}()
-	if err := s.beginCall(); err != nil {
+	if err := s.calls.Begin(); err != nil {
 		return err
 	}
 	defer s.calls.End()

@@ -2,22 +2,24 @@ package sqlstore
 
 import "sync"
 
-// Calls counts the running calls of a store, so that closing it waits for them. The zero value is
-// open.
+// Calls counts the running calls of a store, so that closing it waits for them.
 type Calls struct {
+	Closed error // returned by Begin after Close
+
 	running sync.WaitGroup
 	mu      sync.Mutex // guards closed, and running against Close
 	closed  bool
 }
 
-// Begin counts a call, which ends with End; false after Close.
-func (c *Calls) Begin() bool {
+// Begin counts a call, which ends with End. After Close it refuses the call.
+func (c *Calls) Begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.closed {
-		c.running.Add(1)
+	if c.closed {
+		return c.Closed
 	}
-	return !c.closed
+	c.running.Add(1)
+	return nil
 }
 
 // End ends a call.

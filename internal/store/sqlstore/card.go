@@ -51,7 +51,8 @@ func (sc *Scope) FilterCards(f canon.Filter) (where string) {
 	if f.Roots {
 		where += " AND " + sc.Dialect.NoParent
 	}
-	where += sc.between("c.updated", f.UpdatedSince, f.UpdatedBefore) + sc.between("c.created", f.CreatedSince, f.CreatedBefore)
+	where += sc.between("c.updated", f.UpdatedSince, f.UpdatedBefore)
+	where += sc.between("c.created", f.CreatedSince, f.CreatedBefore)
 	if f.NotName != "" && sc.Dialect.NotNamed != "" {
 		and(sc.Dialect.NotNamed, sc.Add(f.NotName))
 	}

@@ -91,10 +91,11 @@ func (r *Reader) QueryCards(ctx context.Context, world access.WorldID, sql strin
 }
 
 // QueryCardsWith runs a query that has more columns after Columns.Card. It calls more, if it is not
-// nil, with each card, which has no label yet, and its row.
+// nil, with each card, whose label may be missing, and its row.
 func (r *Reader) QueryCardsWith(ctx context.Context, world access.WorldID,
 	more func(canon.Card, Row), sql string, args ...any) ([]canon.Card, error) {
 	var list []canon.Card
+	var unknown []int // places in list of the cards whose labels must be queried
 	var labels []LabelRef
 	var err error
 	rows := r.Conn.Query(ctx, sql, args...)
@@ -102,8 +103,12 @@ func (r *Reader) QueryCardsWith(ctx context.Context, world access.WorldID,
 		var c canon.Card
 		var label LabelRef
 		c, label, err = ScanCard(rows)
+		known := false
+		if c.Label, known = r.knownLabel(label); !known {
+			unknown, labels = append(unknown, len(list)), append(labels, label)
+		}
 		c.World = world
-		list, labels = append(list, c), append(labels, label)
+		list = append(list, c)
 		if more != nil {
 			more(c, rows)
 		}
@@ -114,7 +119,7 @@ func (r *Reader) QueryCardsWith(ctx context.Context, world access.WorldID,
 	if err != nil {
 		return nil, err
 	}
-	return list, r.ResolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+	return list, r.ResolveLabels(ctx, labels, func(i int, l access.Label) { list[unknown[i]].Label = l })
 }
 
 // scanVersion reads the columns of Columns.Version, and the labels of the version and of its former

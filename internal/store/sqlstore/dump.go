@@ -125,8 +125,9 @@ func toAnys[T any](list []T) []any {
 // if there are none, and where to go on; nil if there are no more.
 func (d dumper) readRange(table, column string, after []byte) (lo, hi, last []byte, err error) {
 	n := 0
-	rows := d.r.Conn.Query(d.ctx, fmt.Sprintf("SELECT DISTINCT %[1]s FROM %s WHERE w = $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]d",
-		column, table, dumpGroup), d.w, after)
+	rows := d.r.Conn.Query(d.ctx, fmt.Sprintf(
+		"SELECT DISTINCT %[1]s FROM %s WHERE w = $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]d", column, table, dumpGroup),
+		d.w, after)
 	for rows.Next() {
 		if hi = rows.Bytes(0); n == 0 {
 			lo = hi

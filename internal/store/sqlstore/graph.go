@@ -22,7 +22,8 @@ func (r *Reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	from := " FROM refs f " + r.Dialect.Join + " cards c ON c.w = f.w AND c.id = f.from_card WHERE f.w = $1 AND " + sc.Living("c")
+	from := " FROM refs f " + r.Dialect.Join + " cards c ON c.w = f.w AND c.id = f.from_card WHERE f.w = $1 AND " +
+		sc.Living("c")
 	if q.From.IsZero() {
 		from += " AND f.target = " + sc.Add(string(q.Target))
 	} else {
@@ -59,8 +60,8 @@ func (r *Reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) (
 		return canon.Wanted{Key: markup.Key(r.Text(0)), Count: int(r.Int(1)), Name: r.Text(2)}, nil
 	}, fmt.Sprintf(`SELECT t.target, t.n, (SELECT f.name FROM refs f%s %s cards c ON c.w = f.w AND c.id = f.from_card
 		WHERE f.w = $1 AND f.target = t.target AND f.kind = 1 AND %s AND %s ORDER BY f.from_card, f.ord LIMIT 1)
-		FROM (%s ORDER BY n DESC, target%s) t ORDER BY t.n DESC, t.target`, r.Dialect.IndexedBy("refs_target"), r.Dialect.Join,
-		notTags("c"), sc.Living("c"), from, sc.AddPage(p)), sc.Args...)
+		FROM (%s ORDER BY n DESC, target%s) t ORDER BY t.n DESC, t.target`, r.Dialect.IndexedBy("refs_target"),
+		r.Dialect.Join, notTags("c"), sc.Living("c"), from, sc.AddPage(p)), sc.Args...)
 	return WithTotal(list, err, p, func() (canon.Total, error) { return r.CountRows(ctx, from, used...) })
 }
 
@@ -82,9 +83,10 @@ func (r *Reader) selectWanted(ctx context.Context, sc *Scope) (query string, use
 	}
 	return fmt.Sprintf(`SELECT target, CAST(sum(n) AS bigint) AS n FROM (%s UNION ALL
 		SELECT f.target, count(DISTINCT c.id) FROM cards c %s refs f ON f.w = c.w AND f.from_card = c.id AND f.kind = 1
-		WHERE %s AND %s AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.w = $1 AND t.target = f.target AND t.least <= %d) GROUP BY f.target) a
-		WHERE target NOT IN (SELECT c.key FROM cards c WHERE %[3]s) GROUP BY target`, byLevel, r.Dialect.Join, byName, notTags("c"),
-		sc.Top), sc.Args, nil
+		WHERE %s AND %s AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.w = $1 AND t.target = f.target AND t.least <= %d)
+		GROUP BY f.target) a
+		WHERE target NOT IN (SELECT c.key FROM cards c WHERE %[3]s) GROUP BY target`, byLevel, r.Dialect.Join, byName,
+		notTags("c"), sc.Top), sc.Args, nil
 }
 
 // notTags returns the condition that a card is not a tag list.
@@ -238,7 +240,8 @@ func (r *Reader) expandFrontier(ctx context.Context, sc Scope, q canon.ReachQuer
 	if q.Both {
 		next += " UNION SELECT l.from_card " + fmt.Sprintf(r.Dialect.FromLinks, "l.to_card", frontier) + where
 	}
-	return r.QueryCards(ctx, sc.World, fmt.Sprintf(`SELECT %s FROM (SELECT DISTINCT id FROM (%s) a) n %s cards c ON c.w = $1 AND c.id = n.id
+	return r.QueryCards(ctx, sc.World, fmt.Sprintf(`SELECT %s FROM (SELECT DISTINCT id FROM (%s) a) n
+		%s cards c ON c.w = $1 AND c.id = n.id
 		WHERE NOT (%s) AND %s ORDER BY c.key, c.id LIMIT %d`, r.Dialect.Columns.Card, next, r.Dialect.Join,
 		fmt.Sprintf(r.Dialect.InIDs, "c.id", known), sc.Living("c"), q.Limit-len(seen)+1), sc.Args...)
 }

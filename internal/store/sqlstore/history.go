@@ -44,8 +44,8 @@ func (r *Reader) VersionByCount(ctx context.Context, s canon.Visibility, id cano
 	card := sc.Add(id[:])
 	level := min(max(s.View.Level, access.LevelUser), access.LevelAdmin)
 	count := fmt.Sprintf(`CASE WHEN (SELECT c.level FROM cards c WHERE c.w = $1 AND c.id = %[1]s) > %[2]d
-		THEN CASE (SELECT c.level FROM cards c WHERE c.w = $1 AND c.id = %[1]s) WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[3]d END`,
-		card, s.View.Level, level)
+		THEN CASE (SELECT c.level FROM cards c WHERE c.w = $1 AND c.id = %[1]s) WHEN 2 THEN v.c2 ELSE v.c3 END
+		ELSE v.c%[3]d END`, card, s.View.Level, level)
 	return canon.First(r.QueryVersionsFor(ctx, s, "SELECT "+r.Dialect.Columns.Version+sc.FromHistory(s.View, card)+
 		" AND "+count+" = "+sc.Add(int64(n))+" ORDER BY v.rev LIMIT 1", sc.Args...))
 }

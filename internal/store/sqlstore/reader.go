@@ -69,16 +69,25 @@ const unlabelled = -1
 // LabelRef holds the label columns of a row. The label is resolved after the query has ended.
 type LabelRef struct{ Level, Label int64 }
 
-// ResolveLabel returns the label that a row's level and label columns encode.
-func (r *Reader) ResolveLabel(ctx context.Context, of LabelRef) (access.Label, error) {
+// knownLabel returns the label that a row's level and label columns encode, if it need not be
+// queried.
+func (r *Reader) knownLabel(of LabelRef) (l access.Label, known bool) {
 	switch of.Label {
 	case 0:
-		return access.Label{Level: access.Level(of.Level)}, nil
+		return access.Label{Level: access.Level(of.Level)}, true
 	case unlabelled:
-		return access.Label{}, nil
+		return access.Label{}, true
 	}
 	if l, ok := r.caches.labels.Load(of.Label); ok {
-		return l.(access.Label), nil
+		return l.(access.Label), true
+	}
+	return access.Label{}, false
+}
+
+// resolveLabel returns the label that a row's level and label columns encode.
+func (r *Reader) resolveLabel(ctx context.Context, of LabelRef) (access.Label, error) {
+	if l, known := r.knownLabel(of); known {
+		return l, nil
 	}
 	rows := r.Conn.Query(ctx, "SELECT text FROM labels WHERE label = $1", of.Label)
 	text := ""
@@ -101,7 +110,7 @@ func (r *Reader) ResolveLabel(ctx context.Context, of LabelRef) (access.Label, e
 // ResolveLabels resolves the labels of rows, in order, and passes each to set.
 func (r *Reader) ResolveLabels(ctx context.Context, list []LabelRef, set func(int, access.Label)) error {
 	for i, of := range list {
-		l, err := r.ResolveLabel(ctx, of)
+		l, err := r.resolveLabel(ctx, of)
 		if err != nil {
 			return err
 		}

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Database is the store that contains the tables.
-type Database interface {
+// Database is the store that contains the tables. Both functions must be set.
+type Database struct {
 	// Snapshot runs f on one state of the tables.
-	Snapshot(ctx context.Context, f func(Conn) error) error
+	Snapshot func(ctx context.Context, f func(Conn) error) error
 	// Change runs f with no other writer running and returns when its effects are durable. If f
 	// fails, nothing is changed.
-	Change(ctx context.Context, f func(Conn) error) error
+	Change func(ctx context.Context, f func(Conn) error) error
 }
 
 // Service reads and writes the tables of one store.

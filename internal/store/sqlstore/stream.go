@@ -162,7 +162,8 @@ func (t Tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		return err
 	}
 	if c.Seq != at.Head.Seq+1 || c.Prev != at.Head.Hash || c.Seq >= maxCommits {
-		return fmt.Errorf("%s: commit %d does not follow commit %d of stream %s", t.r.Dialect.Name, c.Seq, at.Head.Seq, c.Stream)
+		return fmt.Errorf("%s: commit %d does not follow commit %d of stream %s", t.r.Dialect.Name, c.Seq, at.Head.Seq,
+			c.Stream)
 	}
 	if at.Number == 0 {
 		if at.Number, err = QueryInt(ctx, t.r.Conn, "INSERT INTO streams (name, seq) VALUES ($1, 0) RETURNING s",
@@ -175,8 +176,8 @@ func (t Tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	if body == nil {
 		body = []byte{}
 	}
-	if err := t.r.Conn.Put(ctx, t.r.Dialect.InsertCommit, at.Number, uint64(c.Seq), c.ID[:], Millis(c.At), string(c.By), c.Op,
-		body, HashValue(c.Prev), HashValue(c.Hash)); err != nil {
+	if err := t.r.Conn.Put(ctx, t.r.Dialect.InsertCommit, at.Number, uint64(c.Seq), c.ID[:], Millis(c.At), string(c.By),
+		c.Op, body, HashValue(c.Prev), HashValue(c.Hash)); err != nil {
 		return err
 	}
 	if err := t.r.Conn.Put(ctx, t.r.Dialect.UpdateHead, at.Number, uint64(c.Seq), HashValue(c.Hash)); err != nil {
@@ -197,11 +198,11 @@ const keptAfterExpiry = 7 * 24 * time.Hour
 
 // PutRepeat stores a used key and deletes a few that expired long ago.
 func (t Tx) PutRepeat(ctx context.Context, p canon.Repeat) error {
-	if err := t.r.Conn.Put(ctx, `INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (account, key) DO UPDATE SET input = $3, stream = $4, seq = $5, expires = $6`,
-		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), Millis(p.Expires)); err != nil {
+	if err := t.r.Conn.Put(ctx, putRepeat, p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq),
+		Millis(p.Expires)); err != nil {
 		return err
 	}
 	return t.r.Conn.Put(ctx, `DELETE FROM repeats WHERE (account, key) IN
-		(SELECT account, key FROM repeats WHERE expires < $1 ORDER BY expires LIMIT 4)`, Millis(p.Expires.Add(-keptAfterExpiry)))
+		(SELECT account, key FROM repeats WHERE expires < $1 ORDER BY expires LIMIT 4)`,
+		Millis(p.Expires.Add(-keptAfterExpiry)))
 }

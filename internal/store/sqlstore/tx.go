@@ -120,12 +120,13 @@ func Upsert(table string, keys int, columns string) string {
 var (
 	putWorld   = Upsert("worlds", 1, "w, slug, title, settings, created, origin, origin_seq")
 	putMember  = Upsert("members", 2, "w, subject, role, player")
-	putVersion = Upsert("versions", 3, "w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key, type, type_key, "+
-		"content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label")
+	putRepeat  = Upsert("repeats", 2, "account, key, input, stream, seq, expires")
+	putVersion = Upsert("versions", 3, "w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key, type, "+
+		"type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label")
 	putLink  = Upsert("links", 3, "w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock")
 	putLayer = Upsert("layers", 3, "w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at")
-	putEvent = Upsert("events", 2, "w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation, key, version, "+
-		"payload, level, label")
+	putEvent = Upsert("events", 2, "w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation, key, "+
+		"version, payload, level, label")
 )
 
 // PutWorld writes a world's row. It looks first whether the slug is free: while the writer lock is
@@ -179,7 +180,8 @@ func (t Tx) BodyInUse(ctx context.Context, world access.WorldID, h canon.Hash) (
 	if err != nil || w == 0 {
 		return false, err
 	}
-	used, err := QueryInt(ctx, t.r.Conn, "SELECT 1 FROM versions WHERE w = $1 AND content = $2 AND NOT purged LIMIT 1", w, h[:])
+	used, err := QueryInt(ctx, t.r.Conn, "SELECT 1 FROM versions WHERE w = $1 AND content = $2 AND NOT purged LIMIT 1",
+		w, h[:])
 	return used != 0, err
 }
 
@@ -240,7 +242,8 @@ func (t Tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, t
 
 // EndLink ends the current state of a link at a commit.
 func (t Tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
-	return t.endState(ctx, w, "UPDATE links SET until = $3 WHERE w = $1 AND id = $2 AND "+t.r.Dialect.Plain+"until = 0", id, to)
+	return t.endState(ctx, w, "UPDATE links SET until = $3 WHERE w = $1 AND id = $2 AND "+t.r.Dialect.Plain+"until = 0",
+		id, to)
 }
 
 // EndLayer ends the current state of a layer at a commit.
