@@ -1,4 +1,5 @@
-// Package archtest checks the project's imports against a table.
+// Package archtest checks the project's imports against a table, and that packages have examples and
+// tests do not sleep.
 package archtest
 
 import (

@@ -41,8 +41,6 @@ type answerCache struct {
 	moment  MomentFunc
 	answers *otter.Cache[question, cachedAnswer]
 	door    doorkeeper
-
-	hits, asked atomic.Uint64
 }
 
 // doorkeeper remembers a hash of each question asked lately. Two questions that share a slot
@@ -111,7 +109,6 @@ func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in inp
 	q, answered := questionOf(c, r, in), false
 	if momentErr := k.moment(ctx, c.Grant.World(), func(now Moment) {
 		answered = true
-		k.asked.Add(1)
 		var again bool
 		if a, again = k.findCurrent(q, now); a == nil {
 			a, err = k.computeAnswer(ctx, q, now, again, run)
@@ -133,7 +130,6 @@ func (k *answerCache) findCurrent(q question, now Moment) (a *Answer, again bool
 		k.answers.Invalidate(q)
 		return nil, true
 	}
-	k.hits.Add(1)
 	answer := had.answer
 	return &answer, true
 }
@@ -149,15 +145,6 @@ func (k *answerCache) computeAnswer(ctx context.Context, q question, now Moment,
 		k.answers.Set(q, cachedAnswer{*a, basis})
 	}
 	return a, err
-}
-
-// KeptHits returns the number of calls answered from the cache and the number of all calls of
-// operations that declare Kept.
-func (l *Local) KeptHits() (hits, asked uint64) {
-	if l.kept == nil {
-		return 0, 0
-	}
-	return l.kept.hits.Load(), l.kept.asked.Load()
 }
 
 // isCacheable reports whether an answer can be given again: it is not a question, and its reply
