@@ -60,11 +60,11 @@ func (d *Dispatcher) deliverEvent(ctx context.Context, one job.Delivery) error {
 	case failure == nil:
 		one.State, one.Problem = job.DeliveryProcessed, ""
 	case one.Attempts >= maxRetries:
-		one.State, one.Attempts, one.Problem = job.DeliveryDead, one.Attempts+1, Redacted(failure.Error())
+		one.State, one.Attempts, one.Problem = job.DeliveryDead, one.Attempts+1, redact(failure.Error())
 		d.cfg.Logger.Error("an event is laid aside as a dead letter", "handler", one.Handler, "event",
-			Redacted(one.Event.String()), "error", one.Problem)
+			redact(one.Event.String()), "error", one.Problem)
 	default:
-		one.State, one.Problem = job.DeliveryFailed, Redacted(failure.Error())
+		one.State, one.Problem = job.DeliveryFailed, redact(failure.Error())
 		one.Due = one.Changed.Add(firstRetry << one.Attempts)
 		one.Attempts++
 	}
@@ -100,8 +100,8 @@ func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery
 
 var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{8}([0-9a-fA-F]{4})`)
 
-// Redacted returns a text in which only the last four characters of each id are left.
-func Redacted(text string) string { return uuids.ReplaceAllString(markup.Clip(text, 500), "…$1") }
+// redact returns a text in which only the last four characters of each id are left.
+func redact(text string) string { return uuids.ReplaceAllString(markup.Clip(text, 500), "…$1") }
 
 // DeadLetter is a delivery that has failed for good, as it is shown: with redacted ids.
 type DeadLetter struct {
@@ -120,7 +120,7 @@ func (d *Dispatcher) DeadLetters(ctx context.Context, w access.WorldID) ([]DeadL
 	list, err := d.cfg.Deliveries.Dead(ctx, w, maxDead)
 	out := make([]DeadLetter, len(list))
 	for i, one := range list {
-		out[i] = DeadLetter{Redacted(one.Event.String()), one.Handler, one.Attempts, one.Problem, one.Changed}
+		out[i] = DeadLetter{redact(one.Event.String()), one.Handler, one.Attempts, one.Problem, one.Changed}
 	}
 	return out, err
 }
@@ -134,7 +134,7 @@ func (d *Dispatcher) Replay(ctx context.Context, w access.WorldID, event string)
 	}
 	for _, one := range list {
 		id := one.Event.String()
-		if event != "" && event != id && event != id[len(id)-4:] && event != Redacted(id) {
+		if event != "" && event != id && event != id[len(id)-4:] && event != redact(id) {
 			continue
 		}
 		ok, err := d.cfg.Deliveries.Revive(ctx, w, one.Event, one.Handler, d.cfg.Now())

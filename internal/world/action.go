@@ -108,7 +108,7 @@ func AnswerOf(t Card, d Action) string {
 
 // Quote returns the line that somebody says, as a sentence.
 func Quote(who, line string) string {
-	line, _ = Shorten(markup.Clean(line), MaxText)
+	line, _ = CutText(markup.Clean(line), MaxText)
 	return who + " says: “" + line + "”"
 }
 

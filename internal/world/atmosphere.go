@@ -17,9 +17,6 @@ const (
 	LayerLighting = "lighting"
 )
 
-// LayerKinds lists all kinds of layers.
-var LayerKinds = []string{LayerBase, LayerAmbient, LayerDynamic, LayerWeather, LayerLighting}
-
 // slot is one part of an atmosphere: the effective layer of a kind, or the default value if there
 // is no layer.
 type slot struct {
@@ -74,7 +71,7 @@ func slotOf(found map[string]canon.Layer, kind string) slot {
 	if !ok {
 		return slot{Defaulted: layerDefaults[kind] != "", Value: layerDefaults[kind]}
 	}
-	value, whole := Shorten(markup.Clean(l.Text), MaxText)
+	value, whole := CutText(markup.Clean(l.Text), MaxText)
 	at, card, from := l.At, l.Card, l.FromTick
 	s := slot{Present: true, Value: value, ValueTruncated: whole > 0, ScopeID: &card, AuthoredAt: &at,
 		EffectiveFromTick: &from}

@@ -72,7 +72,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 		"e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301": strings.Repeat("e\u0301", 10),
 		"ab": "ab",
 	} {
-		short, whole := world.Shorten(text, 20)
+		short, whole := world.CutText(text, 20)
 		if utf8.RuneCountInString(short) > 20 || !utf8.ValidString(short) ||
 			!strings.HasPrefix(text, strings.TrimSuffix(short, "…")) {
 			t.Errorf("%q: %q", text, short)
@@ -88,7 +88,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 		strings.Repeat(" ", 40),
 		strings.Repeat("\n", 40)} {
 		for max := range 6 {
-			if short, _ := world.Shorten(text, max+1); utf8.RuneCountInString(short) > max+1 {
+			if short, _ := world.CutText(text, max+1); utf8.RuneCountInString(short) > max+1 {
 				t.Errorf("%q to %d: %q", text, max+1, short)
 			}
 		}

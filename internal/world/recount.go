@@ -75,7 +75,7 @@ func (m *AsOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([
 		if err != nil {
 			return nil, err
 		}
-		out[i].Text, _ = Shorten(text, MaxText)
+		out[i].Text, _ = CutText(text, MaxText)
 		switch n := len(e.Payload); {
 		case n == 0:
 		case n > maxPayload || n > room:
@@ -194,21 +194,26 @@ func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (stri
 	case command.Rest:
 		return who + "sleeps.", nil
 	}
+	return recountHandling(d, who, what, to), nil
+}
+
+// recountHandling describes an act on things.
+func recountHandling(d Action, who, what, to string) string {
 	does := map[command.Verb]string{command.Drop: "puts down " + what, command.Use: "uses " + what,
 		command.Throw:  "throws " + what,
 		command.Attack: "strikes"}[d.Verb]
 	switch {
 	case does == "":
-		return "", nil
+		return ""
 	case d.Effect == "unlocked":
-		return who + "opens the way " + d.Direction.Phrase() + " with " + what + ".", nil
+		return who + "opens the way " + d.Direction.Phrase() + " with " + what + "."
 	case d.Verb == command.Attack && what != "":
-		return who + "strikes " + to + " with " + what + ".", nil
+		return who + "strikes " + to + " with " + what + "."
 	case to != "":
 		return who + does + map[command.Verb]string{command.Drop: " in ", command.Use: " on ", command.Throw: " at ",
-			command.Attack: " "}[d.Verb] + to + ".", nil
+			command.Attack: " "}[d.Verb] + to + "."
 	}
-	return who + does + ".", nil
+	return who + does + "."
 }
 
 // recountTalk describes an utterance and the answer to it.

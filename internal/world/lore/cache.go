@@ -67,16 +67,16 @@ type readerFacts struct {
 }
 
 // get returns the facts that the reader of a snapshot searches, as of the snapshot.
-func (s *cache) get(ctx context.Context, lore *Lore, snap *canon.Snapshot) (readerFacts, error) {
+func (c *cache) get(ctx context.Context, lore *Lore, snap *canon.Snapshot) (readerFacts, error) {
 	level := levelKey{snap.World().ID, snap.View().Level, snap.World().Settings.Language()}
 	own := ownKey{level.world, snap.View(), level.language}
-	base, mine := s.loadEntries(level, own)
+	base, mine := c.loadEntries(level, own)
 	if base == nil || mine == nil || base.at != snap.Now() || mine.at != snap.Now() {
 		var err error
 		if base, mine, err = lore.refreshEntries(ctx, snap, base, mine); err != nil {
 			return readerFacts{}, err
 		}
-		s.storeEntries(level, own, base, mine)
+		c.storeEntries(level, own, base, mine)
 	}
 	return readerFacts{level.language, base.crowded, base.index, mine.docs}, nil
 }
@@ -84,12 +84,12 @@ func (s *cache) get(ctx context.Context, lore *Lore, snap *canon.Snapshot) (read
 // loadEntries returns the cached entries for a level and a reader, which may be of an older or
 // newer commit; nil if there are none. A reader that has no facts of its own gets an empty entry
 // that is valid at the commit of base.
-func (s *cache) loadEntries(level levelKey, own ownKey) (base, mine *cacheEntry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ages++
-	if base = s.level[level]; base != nil {
-		base.age = s.ages
+func (c *cache) loadEntries(level levelKey, own ownKey) (base, mine *cacheEntry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ages++
+	if base = c.level[level]; base != nil {
+		base.age = c.ages
 	}
 	if own.hasNoOwn() {
 		mine = &cacheEntry{}
@@ -98,8 +98,8 @@ func (s *cache) loadEntries(level levelKey, own ownKey) (base, mine *cacheEntry)
 		}
 		return base, mine
 	}
-	if mine = s.own[own]; mine != nil {
-		mine.age = s.ages
+	if mine = c.own[own]; mine != nil {
+		mine.age = c.ages
 	}
 	return base, mine
 }
@@ -107,22 +107,22 @@ func (s *cache) loadEntries(level levelKey, own ownKey) (base, mine *cacheEntry)
 // hasNoOwn reports whether a view sees no facts through being named.
 func (k ownKey) hasNoOwn() bool { return k.view.Subject == "" || k.view.Level >= access.LevelAdmin }
 
-func (s *cache) storeEntries(level levelKey, own ownKey, base, mine *cacheEntry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ages++
-	base.age, mine.age = s.ages, s.ages
-	if s.level == nil {
-		s.level, s.own = map[levelKey]*cacheEntry{}, map[ownKey]*cacheEntry{}
+func (c *cache) storeEntries(level levelKey, own ownKey, base, mine *cacheEntry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ages++
+	base.age, mine.age = c.ages, c.ages
+	if c.level == nil {
+		c.level, c.own = map[levelKey]*cacheEntry{}, map[ownKey]*cacheEntry{}
 	}
-	if there := s.level[level]; there == nil || there.at <= base.at {
-		s.level[level] = base
+	if there := c.level[level]; there == nil || there.at <= base.at {
+		c.level[level] = base
 	}
-	if there := s.own[own]; !own.hasNoOwn() && (there == nil || there.at <= mine.at) {
-		s.own[own] = mine
+	if there := c.own[own]; !own.hasNoOwn() && (there == nil || there.at <= mine.at) {
+		c.own[own] = mine
 	}
-	dropOldest(s.level, maxLevels)
-	dropOldest(s.own, maxOwn)
+	dropOldest(c.level, maxLevels)
+	dropOldest(c.own, maxOwn)
 }
 
 // dropOldest deletes the least recently used entries until at most most are left.

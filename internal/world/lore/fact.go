@@ -135,7 +135,7 @@ type shortener struct{ cut map[string]int }
 func (s shortener) shortenValue(path string, v any, depth int) any {
 	switch v := v.(type) {
 	case string:
-		text, whole := world.Shorten(markup.Clean(v), world.MaxText)
+		text, whole := world.CutText(markup.Clean(v), world.MaxText)
 		if whole > 0 {
 			s.cut[path] = whole
 		}

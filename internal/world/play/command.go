@@ -194,17 +194,8 @@ func (h *Host) commitAct(ctx context.Context,
 	}
 	var first dueClocks
 	if err = act(false); errors.As(err, &first) {
-		if first.clock {
-			if err := h.world.StepClockIfDue(ctx, part("-clock")); err != nil {
-				return done, err
-			}
-		}
-		if first.player {
-			r, err := h.reconcilePlayer(ctx, part("-wait"), player)
-			if err != nil {
-				return done, err
-			}
-			done.waited = r.Change
+		if done.waited, err = h.setClocks(ctx, part, player, first); err != nil {
+			return done, err
 		}
 		err = act(true)
 	}
@@ -221,6 +212,21 @@ func (h *Host) commitAct(ctx context.Context,
 		done.met = r.Change
 	}
 	return done, err
+}
+
+// setClocks sets the clocks that are due before an act. It returns the change that set the player's.
+func (h *Host) setClocks(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID,
+	due dueClocks) (uuid.UUID, error) {
+	if due.clock {
+		if err := h.world.StepClockIfDue(ctx, part("-clock")); err != nil {
+			return uuid.Nil, err
+		}
+	}
+	if !due.player {
+		return uuid.Nil, nil
+	}
+	r, err := h.reconcilePlayer(ctx, part("-wait"), player)
+	return r.Change, err
 }
 
 // findDueClocks returns the clocks that must be set before the act. An act that not everybody may

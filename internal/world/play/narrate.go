@@ -198,7 +198,7 @@ func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, err
 	if err != nil {
 		return "", err
 	}
-	text, _ = world.Shorten(strings.Join(strings.Fields(text), " "), world.MaxText)
+	text, _ = world.CutText(strings.Join(strings.Fields(text), " "), world.MaxText)
 	if t.IsType(world.TypePlayer) && text == "" {
 		text = t.Title() + " is a traveller like you."
 	}
@@ -297,7 +297,7 @@ func (m narrator) tellUse(ctx context.Context, d world.Action) (string, error) {
 		}
 		var f usable
 		if world.DecodeFields(t.Fields, &f); ok && f.Use != "" {
-			text, _ := world.Shorten(markup.Clean(f.Use), world.MaxText)
+			text, _ := world.CutText(markup.Clean(f.Use), world.MaxText)
 			return text, nil
 		}
 	}

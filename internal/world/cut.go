@@ -11,11 +11,11 @@ import (
 // MaxText bounds the characters of a text in a context, unless the caller asks for another bound.
 const MaxText = 512
 
-// Shorten returns a text of at most max characters and, if it was cut, the length of the
+// CutText returns a text of at most max characters and, if it was cut, the length of the
 // original in characters, else 0. The result ends with a whole sentence. If the first sentence is
 // too long, it ends with a whole word and "…". If the first word is too long too, it ends inside
 // that word.
-func Shorten(s string, max int) (string, int) {
+func CutText(s string, max int) (string, int) {
 	head := markup.Clip(s, max)
 	if len(head) == len(s) {
 		return s, 0
@@ -76,7 +76,7 @@ func wholeLetters(text, rest string) string {
 
 // cutField shortens a field's text. If it does, it notes the full length.
 func cutField(noted *map[string]int, field, text string, max int) string {
-	short, whole := Shorten(text, max)
+	short, whole := CutText(text, max)
 	if whole > 0 {
 		if *noted == nil {
 			*noted = map[string]int{}
