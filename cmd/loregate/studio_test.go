@@ -49,7 +49,7 @@ func TestStudioPlan(t *testing.T) {
 	}{
 		{"build an inn with ten barrels at dusk and render it",
 			[]string{"# Proposed by rules.", "# Run it with: loregate studio run ", "style: dusk", "# assumed: "}, true},
-		{"hello there", []string{"# question: What shall be done?"}, false},
+		{"hello there", []string{"# question: What should be done?"}, false},
 	} {
 		var out, errOut bytes.Buffer
 		if code := run([]string{"studio", "plan", "--data", data, row.intent}, &out, &errOut); code != 0 {

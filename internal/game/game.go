@@ -113,7 +113,7 @@ func (s *Service) Surface() op.Surface {
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Alignment",
-		Doc:        "The social game Alignment as one seat reads it; there is nothing to do here but read.",
+		Doc:        "The social game Alignment, read from one seat; this surface only reads.",
 		Operations: s.listOperations(),
 		Resources:  []*op.Resource{s.gameResource()},
 		Feeds:      []*op.Feed{s.gameFeed()},

@@ -26,11 +26,11 @@ func (s *Service) listOperations() []*op.Operation {
 }
 
 type createIn struct {
-	Seconds  rule.Seconds `json:"seconds,omitzero" jsonschema:"How long the phases last; each that is left out has its usual length."`
+	Seconds  rule.Seconds `json:"seconds,omitzero" jsonschema:"Durations of the phases; each omitted one has its default."`
 	Days     int          `json:"days,omitzero" jsonschema:"The last day." min:"1" max:"10"`
-	Mandate  string       `json:"mandate,omitzero" jsonschema:"The mandate of the game; drawn where it is left out." enum:"aggressive_growth,total_transparency,security_lockdown"`
-	Messages int          `json:"messages,omitzero" jsonschema:"How many messages a player may write in a day." min:"1" max:"500"`
-	AI       int          `json:"ai_players,omitzero" jsonschema:"Seats to fill with AI players at once." min:"0" max:"10"`
+	Mandate  string       `json:"mandate,omitzero" jsonschema:"The mandate of the game; drawn at random if omitted." enum:"aggressive_growth,total_transparency,security_lockdown"`
+	Messages int          `json:"messages,omitzero" jsonschema:"Maximum number of messages that a player may write in a day." min:"1" max:"500"`
+	AI       int          `json:"ai_players,omitzero" jsonschema:"Number of seats to fill with AI players immediately." min:"0" max:"10"`
 }
 
 type gameOut struct {
@@ -43,8 +43,8 @@ type gameOut struct {
 func (s *Service) createGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201, Effect: access.Write,
-		Doc: "Opens a game of Alignment, of which you are the host: only you start it, advance it by hand, remove players and give out seats anew. " +
-			"It needs 6 to 10 players: let people join, and fill the rest with AI players.",
+		Doc: "Open a game of Alignment. You are its host: only you can start it, advance it manually, remove players and reissue seats. " +
+			"It needs 6 to 10 players: let people join, and fill the other seats with AI players.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
 	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
 		t, err := s.makeGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days,
@@ -97,10 +97,10 @@ type gameID struct {
 
 type joinIn struct {
 	gameID
-	Name     string `json:"name,omitzero" jsonschema:"What the others call the player; AI players get one where it is left out." maxlen:"100"`
-	JobTitle string `json:"job_title,omitzero" jsonschema:"A title beside the name, for show." maxlen:"100"`
-	As       string `json:"as,omitzero" jsonschema:"Who plays: a person in a browser, an AI player of this server, or a client of yours over MCP. The host alone seats others than persons." enum:"person,ai,mcp" default:"person"`
-	Host     bool   `json:"host,omitzero" jsonschema:"The seat may start, advance and remove too. Only the host can give that."`
+	Name     string `json:"name,omitzero" jsonschema:"Name of the player; AI players get one if it is omitted." maxlen:"100"`
+	JobTitle string `json:"job_title,omitzero" jsonschema:"A title shown with the name, without effect." maxlen:"100"`
+	As       string `json:"as,omitzero" jsonschema:"Kind of player: a person in a browser, an AI player of this server, or your own client over MCP. Only the host can seat AI players and clients." enum:"person,ai,mcp" default:"person"`
+	Host     bool   `json:"host,omitzero" jsonschema:"The seat may also start, advance and remove. Only the host can grant this."`
 }
 
 type joinOut struct {
@@ -114,8 +114,8 @@ type joinOut struct {
 func (s *Service) joinGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "join_game", Title: "Join a game", Route: "POST /api/games/{id}/join", Status: 201, Effect: access.Write,
-		Doc: "Takes the next seat of a game in its lobby and gives what opens it: a token for a person, a key for a client over MCP. " +
-			"Both are shown once; the host can issue them anew. Repeating the call with its idempotency key issues them anew too.",
+		Doc: "Take the next seat of a game in its lobby and get its credential: a token for a person, a key for a client over MCP. " +
+			"Both are shown only once; the host can reissue them. Repeating the call with its idempotency key reissues them too.",
 		Examples: []op.Example{{Title: "Ada joins", Input: `{"id":"g-00112233aabbccdd","name":"Ada"}`}},
 	}, func(ctx context.Context, c *op.Call, in joinIn) (joinOut, error) {
 		t, p, err := s.findGame(ctx, c.Grant, in.ID)
@@ -124,10 +124,10 @@ func (s *Service) joinGame() *op.Operation {
 		}
 		switch {
 		case p.seat != 0:
-			return joinOut{}, fault.New(fault.Rule, "this token has a seat already; join with a key")
+			return joinOut{}, fault.New(fault.Rule, "this token already has a seat; join with a key")
 		case (in.As != "person" || in.Host) && !p.host:
 			return joinOut{},
-				fault.New(fault.Denied, "only the host seats AI players, clients and hosts; leave `as` and `host` out")
+				fault.New(fault.Denied, "only the host can seat AI players, clients and hosts; omit `as` and `host`")
 		}
 		return s.seatJoiner(ctx, c, t, in)
 	})
@@ -171,7 +171,7 @@ func (s *Service) startGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start", Effect: access.Write,
 		Audience: "play",
-		Doc:      "Ends the lobby: deals roles and begins the first day. For the host, once 6 to 10 players have joined.",
+		Doc:      "End the lobby: deal the roles and begin the first day. For the host, once 6 to 10 players have joined.",
 		Examples: []op.Example{{Title: "Start", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in gameID) (gameOut, error) {
 		t, p, err := s.hostOf(ctx, c.Grant, in.ID)
@@ -186,15 +186,15 @@ func (s *Service) startGame() *op.Operation {
 
 type seatIn struct {
 	gameID
-	Player string `json:"player_id" jsonschema:"The player whose token is lost."`
+	Player string `json:"player_id" jsonschema:"Player who lost the token."`
 }
 
 func (s *Service) seatToken() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "reissue_seat", Title: "Reissue a seat's token", Route: "POST /api/games/{id}/seats/{player_id}/token",
 		Effect: access.Write, Audience: "play",
-		Doc:      "Gives a new token or key for a seat and ends the old one. For the host, when a player has lost it.",
-		Examples: []op.Example{{Title: "Ada has lost her link", Input: `{"id":"g-00112233aabbccdd","player_id":"p1"}`}},
+		Doc:      "Get a new token or key for a seat and revoke the old one. For the host, if a player has lost it.",
+		Examples: []op.Example{{Title: "Ada lost her link", Input: `{"id":"g-00112233aabbccdd","player_id":"p1"}`}},
 	}, func(ctx context.Context, c *op.Call, in seatIn) (joinOut, error) {
 		t, _, err := s.hostOf(ctx, c.Grant, in.ID)
 		if err != nil {
@@ -203,7 +203,7 @@ func (s *Service) seatToken() *op.Operation {
 		state, _ := t.currentState()
 		seat, ok := rule.ParseSeat(in.Player)
 		if !ok || int(seat) > state.Public.Seated {
-			return joinOut{}, fault.BadField("player_id", "is nobody at this table")
+			return joinOut{}, fault.BadField("player_id", "is not a player at this table")
 		}
 		as := state.Secret.Seats.Of(seat).Played
 		if as == rule.ByProgram {
@@ -224,7 +224,7 @@ func (s *Service) listGames() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play",
 		Unwrap: "games",
-		Doc:    "Lists the games that you host in this world, or the one that your seat is at, the newest first, at most 100.",
+		Doc:    "List the games that you host in this world, or the game of your seat, newest first, at most 100.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {
 		who := c.Grant.Caller()
 		seated, _, bound := seatOf(who.Seat)

@@ -15,17 +15,17 @@ import (
 
 type commandIn struct {
 	gameID
-	Type    string `json:"type" jsonschema:"What to do. What is legal now stands in the game's you.legal." enum:"chat,status,pulse,vote,night_action,exit_interview,advance,remove"`
-	Text    string `json:"text,omitzero" jsonschema:"Of a chat message, status, pulse answer or private feedback; 500 characters." maxlen:"4000"`
-	Channel string `json:"channel,omitzero" jsonschema:"Who reads a chat message." enum:"public,aligned,direct" default:"public"`
-	To      string `json:"to,omitzero" jsonschema:"Player that a direct message is for, or that a public one is about."`
-	Choice  string `json:"choice,omitzero" jsonschema:"Of a vote: YES, NO or a player; left out, the vote is taken back."`
+	Type    string `json:"type" jsonschema:"Action to take. The legal actions are in the game's you.legal." enum:"chat,status,pulse,vote,night_action,exit_interview,advance,remove"`
+	Text    string `json:"text,omitzero" jsonschema:"Text of a chat message, status, pulse answer or private feedback; at most 500 characters." maxlen:"4000"`
+	Channel string `json:"channel,omitzero" jsonschema:"Readers of a chat message." enum:"public,aligned,direct" default:"public"`
+	To      string `json:"to,omitzero" jsonschema:"Recipient of a direct message, or subject of a public one."`
+	Choice  string `json:"choice,omitzero" jsonschema:"Vote: YES, NO or a player; if omitted, the vote is withdrawn."`
 	Action  string `json:"action,omitzero" jsonschema:"At night: mine, project, bargain, convert or the role's ability. Of an exit interview: handoff, feedback or burn."`
-	Target  string `json:"target,omitzero" jsonschema:"Player that the action is about."`
-	Second  string `json:"second,omitzero" jsonschema:"Second player of an action that takes two."`
-	Pick    string `json:"pick,omitzero" jsonschema:"What else an ability chooses: a crisis, a part of the report."`
-	Status  string `json:"status,omitzero" jsonschema:"Last status of who leaves; 20 characters."`
-	Player  string `json:"player_id,omitzero" jsonschema:"Whom the host removes."`
+	Target  string `json:"target,omitzero" jsonschema:"Target of the action."`
+	Second  string `json:"second,omitzero" jsonschema:"Second target of an action that takes two."`
+	Pick    string `json:"pick,omitzero" jsonschema:"Other choice of an ability: a crisis, or a part of the report."`
+	Status  string `json:"status,omitzero" jsonschema:"Last status of a player who leaves; at most 20 characters."`
+	Player  string `json:"player_id,omitzero" jsonschema:"Player that the host removes."`
 }
 
 type commandOut struct {
@@ -38,8 +38,8 @@ func (s *Service) commandGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write,
 		Audience: "play", Class: access.ClassCommand,
-		Doc: "Does something in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, take your leave; and as its host: advance, remove. " +
-			"A command that is not legal now is refused with what is.",
+		Doc: "Act in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, leave; as its host: advance, remove. " +
+			"A command that is not legal now is refused, with the legal ones.",
 		Examples: []op.Example{
 			{Title: "Say something", Input: `{"id":"g-00112233aabbccdd","type":"chat","text":"Good morning."}`},
 			{Title: "Nominate", Input: `{"id":"g-00112233aabbccdd","type":"vote","choice":"p4"}`},
@@ -103,7 +103,7 @@ func (in *commandIn) toCommand(p place) (rule.Command, error) {
 func (s *Service) getGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "get_game", Title: "See a game", Route: "GET /api/games/{id}", Effect: access.Read, Audience: "play",
-		Doc:      "Shows a game as your seat sees it: what is public, and your own secrets, with what you may do now. The host without a seat sees what is public.",
+		Doc:      "Get a game as your seat sees it: its public state, your own secrets, and your legal actions. A host without a seat sees the public state.",
 		Examples: []op.Example{{Title: "See", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in gameID) (view.Own, error) {
 		t, p, err := s.partOf(ctx, c.Grant, in.ID)
@@ -127,8 +127,8 @@ func viewOf(state *rule.State, seat rule.Seat, of func(*rule.State, rule.Seat) v
 
 type replayIn struct {
 	gameID
-	After int `json:"after,omitzero" jsonschema:"Number of the last event that you have." min:"0"`
-	Limit int `json:"limit,omitzero" jsonschema:"How many events to give." min:"1" max:"2000" default:"500"`
+	After int `json:"after,omitzero" jsonschema:"Number of the last event that you received." min:"0"`
+	Limit int `json:"limit,omitzero" jsonschema:"Maximum number of events to return." min:"1" max:"2000" default:"500"`
 }
 
 type replayed struct {
@@ -150,7 +150,7 @@ func (s *Service) replayGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "replay_game", Title: "Replay a game", Route: "GET /api/games/{id}/replay", Effect: access.Read,
 		Audience: "play",
-		Doc:      "Gives all events of a game that is over, secrets and all, in order: for its players, its host, and game masters of its world.",
+		Doc:      "Get all events of a finished game in order, including the secrets: for its players, its host, and game masters of its world.",
 		Examples: []op.Example{{Title: "From the beginning", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in replayIn) (replayOut, error) {
 		t, p, err := s.findGame(ctx, c.Grant, in.ID)
@@ -163,7 +163,7 @@ func (s *Service) replayGame() *op.Operation {
 			return replayOut{}, errNoGame()
 		}
 		if !over {
-			return replayOut{}, fault.New(fault.Rule, "the game goes on; it can be replayed when it is over")
+			return replayOut{}, fault.New(fault.Rule, "the game is still running; it can be replayed when it is over")
 		}
 		out := replayOut{GameID: t.id, Winner: string(state.Public.Winner), Events: []replayed{}, Total: int(seq)}
 		for rec, err := range s.cfg.Ledgers.Records(ctx, c.Grant, t.stream, canon.Seq(in.After+1)) {

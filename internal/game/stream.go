@@ -30,11 +30,11 @@ func (s *Service) gameFeed() *op.Feed {
 	return &op.Feed{
 		Name: "game_stream", Title: "Follow a game", Surfaces: []string{Surface}, MinRole: access.RoleUser, Audience: "play",
 		Route: "GET /api/games/{id}/stream",
-		Doc: "Follows a game as your seat sees it. It begins with the present view and all chat after the message that you name (Last-Event-ID), " +
-			"and goes on with each change of what you see.",
+		Doc: "Follow a game as your seat sees it. It begins with the present view and all chat after a given message (Last-Event-ID), " +
+			"and continues with each change of your view.",
 		Kinds: []op.FeedKind{
-			{Event: "view", Doc: "The game as get_game shows it, with an empty chat_log, and the server's time as now. It replaces the one before."},
-			{Event: "chat", Doc: "Chat messages that follow on those before: {messages}."},
+			{Event: "view", Doc: "The game as get_game returns it, with an empty chat_log, and the server's time as now. It replaces the previous one."},
+			{Event: "chat", Doc: "New chat messages, after the previous ones: {messages}."},
 		},
 		Open: s.openStream,
 	}

@@ -83,7 +83,7 @@ func (t *table) setState(state rule.State, seq canon.Seq) {
 
 // errNoGame is the error for a game that does not exist, or that the caller has no place in.
 func errNoGame() error {
-	return fault.New(fault.NotFound, "there is no such game for you; use the token of a seat at it")
+	return fault.New(fault.NotFound, "there is no such game for you; use the token of one of its seats")
 }
 
 // openGame returns a game that is up to date with its ledger.
@@ -164,7 +164,7 @@ func (s *Service) doCommand(ctx context.Context, g access.Grant, t *table, c rul
 			return canon.Receipt{}, err
 		}
 	}
-	e := fault.New(fault.Unavailable, "too many things happen in this game at once; try again")
+	e := fault.New(fault.Unavailable, "too many commands are running in this game; try again")
 	e.RetryAfter = time.Second
 	return canon.Receipt{}, e
 }

@@ -83,7 +83,7 @@ func stopCause(ctx context.Context, t ticket) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	return Fail(TimedOut, "no worker has taken the run; start one with: loregate studio worker --target %s",
+	return Fail(TimedOut, "no worker has started the run; start a worker with: loregate studio worker --target %s",
 		strings.Join(t.Kinds, ","))
 }
 

@@ -223,12 +223,12 @@ func (s *Studio) loadRun(ctx context.Context, g access.Grant, id string) (Run, e
 }
 
 func runNotFound(id string) error {
-	return fault.New(fault.NotFound, "there is no run %q; list_runs shows those there are", markup.Shorten(id, 60))
+	return fault.New(fault.NotFound, "there is no run %q; list_runs lists the runs", markup.Shorten(id, 60))
 }
 
 // findArtifact finds an artifact of a recorded run by its id.
 func (s *Studio) findArtifact(ctx context.Context, g access.Grant, id string) (Artifact, error) {
-	none := fault.New(fault.NotFound, "there is no artifact %q; get_run lists those of a run", markup.Shorten(id, 80))
+	none := fault.New(fault.NotFound, "there is no artifact %q; get_run lists the artifacts of a run", markup.Shorten(id, 80))
 	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return Artifact{}, err

@@ -89,7 +89,7 @@ func (s *Studio) draftPlan(ctx context.Context, c *op.Call, g access.Grant, said
 			in, asked = in.withAnswers(d.open, r.Values), r.Outcome
 		case op.Dismissed:
 			return d, Fail(Cancelled,
-				"the question was dismissed, and no plan was made; call again with card, or say more in intent")
+				"the question was dismissed, so no plan was made; call again with card, or with more detail in intent")
 		default:
 			d.asked = r.Outcome
 			return d, nil
@@ -111,7 +111,7 @@ func (d *draft) toForm(key string) op.Form {
 	return f
 }
 
-var blankTitles = map[topic]string{topicIntent: "What shall be done", topicDescription: "What shall be built",
+var blankTitles = map[topic]string{topicIntent: "Task", topicDescription: "Place to build",
 	topicCard: "Place", topicEngine: "Engine"}
 
 // maxAnswer bounds an answer, in characters.

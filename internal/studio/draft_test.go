@@ -203,7 +203,7 @@ func TestModelProposesPlan(t *testing.T) {
 		{"what destroys", call(`{"tool": "export_asset", "with": {"format": "glb", "path": "out/x.glb", "overwrite": true}}`),
 			nil, "unusable", "overwrite"},
 		{"what confirms itself", call(`{"tool": "export_asset", "confirm": true, "with": {"format": "glb"}}`), nil,
-			"unusable", "only a person confirms"},
+			"unusable", "only a person may confirm"},
 		{"what is the plan's to say", call(`{"tool": "render_preview", "with": {"audience": "user", "world": "other"}}`), nil,
 			"unusable", "world"},
 		{"more calls than the budget", call(strings.Repeat(`{"tool": "render_preview"},`, 6) + `{"tool": "render_preview"}`),

@@ -18,17 +18,17 @@ type Head struct {
 	ToolName        string     `json:"tool_name"`
 	ToolVersion     string     `json:"tool_version"`
 	RequestID       string     `json:"request_id"`
-	RunID           string     `json:"run_id,omitzero" jsonschema:"The run, for get_run; a dry run has none."`
+	RunID           string     `json:"run_id,omitzero" jsonschema:"Id of the run, for get_run; a dry run has none."`
 	TraceID         string     `json:"trace_id"`
 	SpanID          string     `json:"span_id"`
 	Status          string     `json:"status" enum:"ok,error"`
 	DryRun          bool       `json:"dry_run,omitzero"`
-	Cached          bool       `json:"cached,omitzero" jsonschema:"An earlier run's artifacts are given; nothing was done."`
+	Cached          bool       `json:"cached,omitzero" jsonschema:"The artifacts are those of an earlier run; nothing was done."`
 	Artifacts       []Artifact `json:"artifacts"`
 	Warnings        []string   `json:"warnings"`
 	Error           *Failure   `json:"error,omitzero"`
 	Target          TargetInfo `json:"target"`
-	Diff            *Diff      `json:"diff,omitzero" jsonschema:"Of a dry run: what would change."`
+	Diff            *Diff      `json:"diff,omitzero" jsonschema:"Of a dry run: the changes."`
 }
 
 // Envelope is the reply of every tool.
@@ -42,27 +42,27 @@ type Artifact struct {
 	ID      string    `json:"id" jsonschema:"For get_artifact."`
 	Name    string    `json:"name" jsonschema:"File name."`
 	Kind    string    `json:"kind" jsonschema:"export, texture, heightmap, placements, preview, manifest, report, level, script."`
-	Path    string    `json:"path" jsonschema:"Where it lies, below the data folder."`
+	Path    string    `json:"path" jsonschema:"Its path below the data folder."`
 	SHA256  blob.Sum  `json:"sha256"`
-	Content *blob.Sum `json:"content_sha256,omitzero" jsonschema:"Of a picture: of its pixels."`
+	Content *blob.Sum `json:"content_sha256,omitzero" jsonschema:"Of a picture: hash of its pixels."`
 	Bytes   int64     `json:"bytes"`
 	Media   string    `json:"media_type"`
 }
 
 // TargetInfo identifies the target that a call was carried out on.
 type TargetInfo struct {
-	Kind    string `json:"kind" jsonschema:"blender, godot, unreal or protocol-double, which is no engine."`
+	Kind    string `json:"kind" jsonschema:"blender, godot, unreal, or protocol-double, which is not an engine."`
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
 // Diff is the result of a dry run.
 type Diff struct {
-	Before  string   `json:"digest_before" jsonschema:"Of all that the target holds."`
-	Would   string   `json:"digest_then" jsonschema:"What it would be."`
-	After   string   `json:"digest_after" jsonschema:"What it is after the dry run: the same as before."`
-	Added   []string `json:"added" jsonschema:"Names that would be new, the first hundred."`
-	Removed []string `json:"removed" jsonschema:"Names that would be gone, the first hundred."`
+	Before  string   `json:"digest_before" jsonschema:"Hash of the target's whole content."`
+	Would   string   `json:"digest_then" jsonschema:"Hash after the changes."`
+	After   string   `json:"digest_after" jsonschema:"Hash after the dry run: the same as before."`
+	Added   []string `json:"added" jsonschema:"Names that would be added, the first hundred."`
+	Removed []string `json:"removed" jsonschema:"Names that would be removed, the first hundred."`
 }
 
 // Run is one execution of a tool or of a plan. Its record never changes.

@@ -95,15 +95,15 @@ func failureOf(err error) *Failure {
 	case errors.As(err, &f):
 		return f
 	case errors.Is(err, context.DeadlineExceeded):
-		return Fail(TimedOut, "the call took longer than timeout_s allows; ask for less, or allow more").Because(err)
+		return Fail(TimedOut, "the call took longer than timeout_s; reduce the work, or allow more time").Because(err)
 	case errors.Is(err, context.Canceled):
-		return Fail(Cancelled, "the run was cancelled; nothing of it was kept").Because(err)
+		return Fail(Cancelled, "the run was cancelled; none of its changes were kept").Because(err)
 	case errors.As(err, &known) && known.Kind != fault.Internal:
 		f = Fail(codeByKind[known.Kind], "%s", known.Message).Because(err)
 		f.Retryable, f.Details = known.Kind == fault.Unavailable, known.Details
 		return f
 	}
-	return Fail(InternalError, "something failed on our side; the log has it under the run's id").Because(err)
+	return Fail(InternalError, "something failed on our side; the log has the cause under the run's id").Because(err)
 }
 
 // toFault converts a failure to the error type of the transports, with the code and, if head is not

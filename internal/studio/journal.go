@@ -164,10 +164,10 @@ func (j *Journal[E]) Undo(run, target string) (bool, error) {
 	case !slices.ContainsFunc(j.all, is):
 		return false, nil
 	case i < 0:
-		return false, Fail(Validation, "run %s left nothing in %s that is there now", run, target)
+		return false, Fail(Validation, "nothing that run %s made in %s exists now", run, target)
 	}
 	later := j.Runs()[i+1:]
 	slices.Reverse(later)
-	return false, Fail(Validation, "later runs rest on it; take these back first, in this order: %s",
+	return false, Fail(Validation, "later runs depend on it; undo these first, in this order: %s",
 		strings.Join(later, ", "))
 }

@@ -77,7 +77,7 @@ func (w *Work) Keep(ctx context.Context, n OutputFile, data []byte) (string, err
 func (w *Work) KeepFile(ctx context.Context, n OutputFile, file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return "", Fail(ExecFailed, "%s: the file that was to be made is not there", w.Tool).Because(err)
+		return "", Fail(ExecFailed, "%s: the expected file was not written", w.Tool).Because(err)
 	}
 	defer f.Close()
 	return w.keepArtifact(ctx, n, f)
@@ -90,7 +90,7 @@ func (w *Work) keepArtifact(ctx context.Context, n OutputFile, r io.Reader) (str
 	}
 	ref, err := w.files.Blobs.Put(ctx, r, maxArtifact)
 	if err != nil {
-		return "", Fail(IOFailed, "an artifact could not be kept").Because(err)
+		return "", Fail(IOFailed, "an artifact could not be stored").Because(err)
 	}
 	name := fmt.Sprintf("%d-%s", len(w.run.Artifacts)+1, FileName(n.Name))
 	w.run.Artifacts = append(w.run.Artifacts, Artifact{ID: id, Name: FileName(n.Name), Kind: n.Kind,

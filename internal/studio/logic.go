@@ -17,7 +17,7 @@ var (
 // Rules parses sentences of the form "when it is entered, say Mind the step". The error for a
 // sentence that is not understood has its number and the allowed forms.
 func Rules(text string) ([]LogicNode, error) {
-	const can = "say: when it starts, is entered or is left, or every N seconds, then show, hide or toggle NODE, say WORDS, rotate NODE by DEGREES, move NODE by METRES"
+	const can = "write: when it starts, is entered or is left, or every N seconds, then show, hide or toggle NODE, say WORDS, rotate NODE by DEGREES, move NODE by METRES"
 	var rules []LogicNode
 	for i, s := range sentenceForm.FindAllString(text, 41) {
 		if s = strings.TrimSpace(s); s == "" {

@@ -59,7 +59,7 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 	}
 	data, err = w.files.Blobs.Bytes(m.SHA256)
 	if err != nil {
-		return m, nil, Fail(IOFailed, "the export that manifest %s is of is not there any more",
+		return m, nil, Fail(IOFailed, "the export of manifest %s no longer exists",
 			markup.Shorten(manifest, 60)).Because(err)
 	}
 	return m, data, nil

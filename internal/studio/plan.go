@@ -78,7 +78,7 @@ func ParsePlan(data []byte) (Plan, error) {
 		return Plan{}, Fail(Validation, "the plan cannot be read: %s", yamlErrorText.Replace(err.Error()))
 	}
 	if p.Name == "" {
-		return Plan{}, Fail(Validation, "name: a plan has one")
+		return Plan{}, Fail(Validation, "name: a plan needs a name")
 	}
 	return p, nil
 }
@@ -115,7 +115,7 @@ func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 	}
 	switch {
 	case len(p.Calls) == 0:
-		bad("calls", "a plan has at least one")
+		bad("calls", "a plan needs at least one")
 	case len(p.Calls) > most:
 		return req, Fail(OverBudget, "the plan has %d calls; its budget allows %d", len(p.Calls), most)
 	}
@@ -142,7 +142,7 @@ func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 		for i, w := range wrong {
 			parts[i] = w.Field + ": " + w.Error
 		}
-		return req, &fault.Error{Kind: fault.Invalid, Code: string(Validation), Message: "the plan is not right: " +
+		return req, &fault.Error{Kind: fault.Invalid, Code: string(Validation), Message: "the plan is invalid: " +
 			strings.Join(parts, "; "), Fields: wrong}
 	}
 	whole, err := json.Marshal(p.hashInput())
@@ -189,7 +189,7 @@ func (s *Studio) callFromPlan(p Plan, c PlanCall, i int) (call, error) {
 	}
 	for _, name := range optionFields {
 		if with[name] != nil {
-			return call{}, Fail(Validation, "%s is the plan's to say, not a call's", name)
+			return call{}, Fail(Validation, "%s is set by the plan, not by a call", name)
 		}
 	}
 	if _, own := with["seed"]; !own {
@@ -238,7 +238,7 @@ func checkRefs(with map[string]any, i int) error {
 			_, _ = fmt.Sscan(m[1], &n) // the pattern matches only digits
 		}
 		if m == nil || n > i || n < 1 {
-			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name,
+			return Fail(Validation, "%s: %q is not a reference to an earlier step; write $2.manifest or $last.manifest", name,
 				markup.Shorten(text, 60))
 		}
 	}

@@ -33,7 +33,7 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 	s.addEngineCalls(&d, said, card)
 	if len(d.Calls) == 0 {
 		d.addQuestion(question{topic: topicIntent,
-			text: "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot."})
+			text: "What should be done? For example: build PLACE at dusk, render it, export it to glb, import it into godot."})
 	}
 	return d, nil
 }
@@ -182,7 +182,7 @@ func cardNames(found canon.SearchResult) []string {
 // askWhichPlace makes a question that asks for one of several places.
 func askWhichPlace(meant string, names []string) *question {
 	return &question{topic: topicCard, options: names,
-		text: fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", meant, strings.Join(names, ", "))}
+		text: fmt.Sprintf("Which place does %q mean: %s? Name it with card.", meant, strings.Join(names, ", "))}
 }
 
 // ofForm matches "the tavern of Mosswell": a place that the words describe, followed by the name of
@@ -204,7 +204,7 @@ func findDescribedPlace(ctx context.Context, snap *canon.Snapshot,
 	switch len(names) {
 	case 0:
 		return "", &question{topic: topicCard, optional: true,
-			text: fmt.Sprintf("There is no place that %q could be; which card is meant, or shall it be built from the words alone? Say so with card, or leave the name out.", m[0])}, nil
+			text: fmt.Sprintf("No place matches %q. Name its card with card, or leave the name out to build from the words alone.", m[0])}, nil
 	case 1:
 		return names[0], nil, nil
 	}
@@ -233,9 +233,9 @@ func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
 			with["style"] = said.style
 		}
 		if card == "" && said.rest == "" {
-			p.addQuestion(question{topic: topicDescription, text: "What shall be built? Name a place, or say what is there."})
+			p.addQuestion(question{topic: topicDescription, text: "What should be built? Name a place, or describe it."})
 		}
-		p.addAssumption("the scene is begun anew; undo_run brings back what was there")
+		p.addAssumption("the scene is replaced; undo_run restores the old one")
 		add("generate_scene", with)
 	}
 	if said.render {
@@ -243,7 +243,7 @@ func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
 	}
 	if said.format == "" && said.engine != "" {
 		said.format = "glb"
-		p.addAssumption("what an engine takes in is exported as glb")
+		p.addAssumption("assets for an engine are exported as glb")
 	}
 	if said.format != "" && len(p.Calls) > 0 {
 		add("export_asset", map[string]any{"format": said.format})
@@ -261,7 +261,7 @@ func (s *Studio) addEngineCalls(p *draft, said intent, card string) {
 		switch doers := s.adaptersFor(t); len(doers) {
 		case 0:
 			p.addQuestion(question{topic: topicEngine, options: []string{leaveOutEngine},
-				text: "No engine is set up here; leave import, populate and profile out."})
+				text: "No engine is configured here; leave out import, populate and profile."})
 			return
 		case 1:
 			engine = doers[0]
@@ -283,7 +283,7 @@ func (s *Studio) addEngineCalls(p *draft, said intent, card string) {
 			With: map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at+1), "name": asset}})
 	}
 	if said.strew != "" {
-		p.addAssumption("what is strewn is %s itself, at most 50 times within 300 m", asset)
+		p.addAssumption("instances of %s itself are placed, at most 50 within 300 m", asset)
 		p.Calls = append(p.Calls, PlanCall{Tool: "populate_level", Target: engine,
 			With: map[string]any{"asset": asset, "density": 0.0004, "area": []float64{-150, -150, 150, 150},
 				"budget_max_instances": 50}})

@@ -49,19 +49,19 @@ func (p Policy) checkCall(t *Tool, target string, role access.Role, input raw, c
 	kind, _, _ := strings.Cut(target, ":")
 	switch {
 	case len(p.Tools) > 0 && !slices.Contains(p.Tools, t.Name):
-		return Fail(PolicyDenied, "the policy does not allow %s here; its owner can, with studio.tools", t.Name)
+		return Fail(PolicyDenied, "the policy does not allow %s here; the operator can allow it with the setting studio.tools", t.Name)
 	case len(p.Targets) > 0 && !slices.Contains(p.Targets, target) && !slices.Contains(p.Targets, kind):
-		return Fail(PolicyDenied, "the policy does not allow the target %s here; its owner can, with studio.targets", target)
+		return Fail(PolicyDenied, "the policy does not allow the target %s here; the operator can allow it with the setting studio.targets", target)
 	case !t.Destroys(input):
 		return nil
 	case !p.AllowDestructive:
 		return Fail(PolicyDenied,
-			"%s would overwrite what is there, which the policy forbids; its owner can allow it, with studio.allow_destructive", t.Name)
+			"%s would overwrite existing content, which the policy forbids; the operator can allow it with the setting studio.allow_destructive", t.Name)
 	case role < access.RoleAdmin:
-		return Fail(PolicyDenied, "%s would overwrite what is there, which only an admin may ask for", t.Name)
+		return Fail(PolicyDenied, "%s would overwrite existing content, which only an admin may do", t.Name)
 	case !confirm:
 		return Fail(Confirmation,
-			"%s would overwrite what is there; repeat the call with confirm: true if that is meant", t.Name)
+			"%s would overwrite existing content; to do so, repeat the call with confirm: true", t.Name)
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ func checkPath(p string) error {
 	case strings.ContainsFunc(p, func(r rune) bool {
 		return unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Cf, r)
 	}):
-		return bad("holds characters that are not shown")
+		return bad("contains invisible characters")
 	case strings.ContainsAny(p, `\:*?"<>|`):
 		return bad(`holds one of \ : * ? " < > |`)
 	case !filepath.IsLocal(filepath.FromSlash(p)) || path.Clean(p) != p || strings.HasPrefix(p, "."):
-		return bad("leads outside, or takes a detour")
+		return bad("is not a plain path below its root")
 	}
 	for part := range strings.SplitSeq(p, "/") {
 		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") ||
@@ -104,7 +104,7 @@ func (p Policy) findRoot(at string) (dir, rest string, err error) {
 	dir, ok := p.Roots[root]
 	if !ok || rest == "" {
 		return "", "", Fail(PolicyDenied,
-			"path %q is below none of the allowed file roots (%s); their owner sets them, with studio.roots",
+			"path %q is not below an allowed file root (%s); the operator sets the roots with studio.roots",
 			markup.Shorten(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
 	}
 	return dir, rest, nil
@@ -129,7 +129,7 @@ func (p Policy) openRoot(at string, overwrite bool) (root *os.Root, rest string,
 		return nil, "", err
 	}
 	if root, err = os.OpenRoot(dir); err != nil {
-		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", markup.Shorten(at, 80)).Because(err)
+		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; create its folder", markup.Shorten(at, 80)).Because(err)
 	}
 	if err := checkFree(root, rest, overwrite); err != nil {
 		_ = root.Close() // it was opened only for reading
@@ -154,14 +154,14 @@ func checkFree(root *os.Root, rest string, overwrite bool) error {
 			switch {
 			case !strings.EqualFold(e.Name(), name):
 			case e.Name() != name:
-				return Fail(Validation, "path %q differs from a file that is there in case alone; choose another name",
+				return Fail(Validation, "path %q differs from an existing file only in case; choose another name",
 					markup.Shorten(rest, 80))
 			case e.Type()&fs.ModeSymlink != 0:
-				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", markup.Shorten(rest, 80))
+				return Fail(PolicyDenied, "path %q contains a symbolic link; links are not followed", markup.Shorten(rest, 80))
 			case last && !e.Type().IsRegular():
 				return Fail(Validation, "path %q is a folder", markup.Shorten(rest, 80))
 			case last && !overwrite:
-				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", markup.Shorten(rest, 80))
+				return Fail(Validation, "path %q already exists; choose another name, or set overwrite", markup.Shorten(rest, 80))
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (p Policy) writeFile(at string, data []byte, overwrite bool) error {
 	defer root.Close()
 	if d := path.Dir(rest); d != "." {
 		if err := root.MkdirAll(d, 0o755); err != nil {
-			return Fail(IOFailed, "the folder of %q cannot be made", markup.Shorten(at, 80)).Because(err)
+			return Fail(IOFailed, "the folder of %q cannot be created", markup.Shorten(at, 80)).Because(err)
 		}
 	}
 	if err := root.WriteFile(rest+".part", data, 0o644); err != nil {

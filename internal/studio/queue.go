@@ -117,7 +117,7 @@ func (o order) toRequest() (request, error) {
 	for _, c := range o.Calls {
 		t, ok := toolNamed(c.Tool)
 		if !ok {
-			return r, Fail(ToolNotFound, "this worker has no tool %q; it is of another version", c.Tool)
+			return r, Fail(ToolNotFound, "this worker has no tool %q; it has another version", c.Tool)
 		}
 		r.calls = append(r.calls, call{tool: t, input: c.Input, target: c.Target, confirm: c.Confirm, seed: c.Seed})
 	}

@@ -143,7 +143,7 @@ func TestWorkerDoesRunsOfAnotherProcess(t *testing.T) {
 func TestWorkerTakesOnlyItsTargetKinds(t *testing.T) {
 	tm := newTeam(t)
 	tm.paper.version = "" // a process that only queues runs needs no program
-	if out := fmt.Sprint(tm.do(access.RoleUser, "list_targets", `{}`)); !strings.Contains(out, "left to workers") ||
+	if out := fmt.Sprint(tm.do(access.RoleUser, "list_targets", `{}`)); !strings.Contains(out, "workers execute its runs") ||
 		strings.Contains(out, "buy some") {
 		t.Errorf("targets: %s", out)
 	}

@@ -53,7 +53,7 @@ var reference = regexp.MustCompile(`^\$(last|[1-9][0-9]?)\.([a-z_]+)$`)
 func (x *executor) resolveRefs(input raw) (raw, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil {
-		return nil, Fail(Validation, "the input is no object")
+		return nil, Fail(Validation, "the input is not an object")
 	}
 	found := false
 	for name, v := range fields {
@@ -123,7 +123,7 @@ func canonicalInput(tool string, input []byte) (raw, blob.Sum, error) {
 	d := json.NewDecoder(strings.NewReader(string(input)))
 	d.UseNumber()
 	if err := d.Decode(&fields); err != nil {
-		return nil, blob.Sum{}, Fail(Validation, "the input is no object")
+		return nil, blob.Sum{}, Fail(Validation, "the input is not an object")
 	}
 	for _, name := range optionFields {
 		delete(fields, name)
@@ -138,8 +138,8 @@ type Stale struct {
 	Tool      string   `json:"tool_name"`
 	Card      string   `json:"card"`
 	Was       uint32   `json:"built_from_version"`
-	Is        uint32   `json:"current_version" jsonschema:"0: the card is gone, or out of the audience's sight."`
-	Artifacts []string `json:"artifacts" jsonschema:"What the run made, as name and id."`
+	Is        uint32   `json:"current_version" jsonschema:"0: the card was deleted, or the audience cannot see it."`
+	Artifacts []string `json:"artifacts" jsonschema:"Artifacts of the run, as name and id."`
 }
 
 // findStale compares the cards that runs were built from with their current versions, each as the

@@ -122,7 +122,7 @@ func (x *executor) progressTo(live *liveRun) func(done, total float64, message s
 // checkRequest refuses requests that are never allowed, before any card or target is read.
 func (x *executor) checkRequest() error {
 	if major, _, _ := strings.Cut(x.req.Protocol, "."); x.req.Protocol != "" && major != "1" {
-		return Fail(Validation, "protocol_version: %s is not spoken here; this is %s", x.req.Protocol, Protocol)
+		return Fail(Validation, "protocol_version: %s is not supported; this server has %s", x.req.Protocol, Protocol)
 	}
 	if len(x.req.calls) > x.policy.callLimit() {
 		return Fail(OverBudget, "the plan has %d calls; at most %d are allowed", len(x.req.calls), x.policy.callLimit())
@@ -166,7 +166,7 @@ func newRun(id uuid.UUID, tool, version string, hash blob.Sum, how common) *Run 
 func (x *executor) carryOut(ctx context.Context) (err error) {
 	x.dir = filepath.Join(x.Studio.dir, "scratch", x.run.ID.String())
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
-		return Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
+		return Fail(IOFailed, "the folder for exchanging files cannot be created").Because(err)
 	}
 	defer os.RemoveAll(x.dir)
 	if x.run.Undoes != "" {
@@ -240,7 +240,7 @@ func (s *Studio) adapterOf(target string) (Adapter, error) {
 	kind, _, _ := strings.Cut(target, ":")
 	i := slices.IndexFunc(s.adapters, func(a Adapter) bool { return a.Kind() == kind })
 	if i < 0 {
-		return nil, Fail(TargetGone, "there is no %s here any more", kind)
+		return nil, Fail(TargetGone, "%s no longer exists here", kind)
 	}
 	return s.adapters[i], nil
 }
@@ -333,7 +333,7 @@ func (x *executor) runStep(ctx context.Context, i int) (err error) {
 		return err
 	}
 	if !c.tool.Mutates && st.After != before {
-		return Fail(ExecFailed, "%s changed its target, which it must not; its result is not kept", c.tool.Name)
+		return Fail(ExecFailed, "%s changed its target, although it only reads; its result was discarded", c.tool.Name)
 	}
 	if x.run.dry {
 		return x.fillDiff(ctx, txn, st, names)
@@ -355,7 +355,7 @@ func (x *executor) doCall(ctx context.Context, i int, c call, st *Step, txn Txn)
 		x.progress(float64(i)+part, total, c.tool.Name+": "+message)
 	}
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
-		return Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
+		return Fail(IOFailed, "the folder for exchanging files cannot be created").Because(err)
 	}
 	if err := x.loadCard(ctx, w); err != nil {
 		return err
@@ -400,7 +400,7 @@ func (x *executor) checkAudience(ctx context.Context, txn Txn, target string) er
 	for _, run := range holder.Runs() {
 		if id, err := uuid.Parse(run); err == nil && b.runs[id].audience > level {
 			return Fail(PolicyDenied,
-				"the target %s holds what a run for %s left, which a run for %s must not use; use another target, as %s:NAME, or begin with replace: true",
+				"the target %s contains the result of a run for %s, which a run for %s must not use; use another target, such as %s:NAME, or set replace: true",
 				target, b.runs[id].audience, x.req.Audience, strings.SplitN(target, ":", 2)[0])
 		}
 	}
@@ -412,7 +412,7 @@ func (x *executor) checkArtifacts(st *Step) error {
 	for _, a := range x.run.Artifacts[st.From:] {
 		ref, err := x.blobs.Stat(a.SHA256)
 		if err != nil || ref.Size != a.Bytes {
-			return Fail(IOFailed, "artifact %s is not there after it was made", a.Name).Because(err)
+			return Fail(IOFailed, "artifact %s was made and is missing", a.Name).Because(err)
 		}
 	}
 	return nil
@@ -472,7 +472,7 @@ func (x *executor) rollback(ctx context.Context) error {
 			i := slices.IndexFunc(x.run.Steps, func(s Step) bool { return s.Target == txn.Info() })
 			after, err := txn.Digest(ctx)
 			if err == nil && i >= 0 && after != x.run.Steps[i].Before {
-				err = Fail(ExecFailed, "the dry run left a trace in %s", name)
+				err = Fail(ExecFailed, "the dry run changed %s", name)
 			}
 			errs = append(errs, err)
 			x.run.diff.After = after
@@ -518,13 +518,13 @@ func (x *executor) endRun(ctx context.Context, err error) error {
 	}
 	err = x.recordEvent(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run)
 	if errors.Is(err, errEnded) {
-		return Fail(Cancelled, "the run was ended by somebody else; nothing of this attempt was kept")
+		return Fail(Cancelled, "the run was ended by another process; nothing of this attempt was kept")
 	}
 	if err != nil {
-		return Fail(IOFailed, "the run could not be recorded, so that nothing of it counts").Because(err)
+		return Fail(IOFailed, "the run could not be recorded, so it has no effect").Because(err)
 	}
 	if err := x.writeManifest(); err != nil {
-		x.logger.WarnContext(ctx, "a run's folder is not complete; its record and files are", "run", x.run.ID, "error", err)
+		x.logger.WarnContext(ctx, "a run's folder is incomplete; its record and its files are complete", "run", x.run.ID, "error", err)
 	}
 	return nil
 }

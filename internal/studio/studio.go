@@ -204,7 +204,7 @@ var targetForm = regexp.MustCompile(`^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_-]{0,39})?$`
 func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 	if name != "" {
 		if !targetForm.MatchString(name) {
-			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets shows the kinds",
+			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets lists the kinds",
 				markup.Shorten(name, 60))
 		}
 		kind, _, _ := strings.Cut(name, ":")
@@ -223,7 +223,7 @@ func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 	}
 	switch len(fit) {
 	case 0:
-		return nil, "", Fail(NotSupported, "no target here carries out %s", t.Name)
+		return nil, "", Fail(NotSupported, "no target here supports %s", t.Name)
 	case 1:
 		return fit[0], fit[0].Kind(), nil
 	}
@@ -231,12 +231,12 @@ func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 	for _, a := range fit {
 		names = append(names, a.Kind())
 	}
-	return nil, "", Fail(Validation, "target: several fit; name one of %s", strings.Join(names, ", "))
+	return nil, "", Fail(Validation, "target: several are possible; name one of %s", strings.Join(names, ", "))
 }
 
 func checkSupport(a Adapter, t *Tool) error {
 	if sup := a.Tools()[t.Name]; !sup.Does {
-		return Fail(NotSupported, "%s does not carry out %s: %s", a.Kind(), t.Name, sup.Note)
+		return Fail(NotSupported, "%s does not support %s: %s", a.Kind(), t.Name, sup.Note)
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (s *Studio) openSlot(w access.WorldID, a Adapter, name string) (*slot, erro
 	}
 	dir := filepath.Join(s.dir, "targets", w.String(), strings.ReplaceAll(name, ":", "_"))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, Fail(IOFailed, "the target's folder cannot be made").Because(err)
+		return nil, Fail(IOFailed, "the target's folder cannot be created").Because(err)
 	}
 	target, err := a.Open(Place{World: w, Name: name, Dir: dir, Files: s.newKeeper(nil)})
 	if err != nil {

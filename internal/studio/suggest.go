@@ -123,7 +123,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 		Calls: p.Calls, Source: byModel + s.model.Name()}
 	for i, c := range p.Calls {
 		if c.Confirm {
-			return p, Fail(Validation, "calls[%d].confirm: only a person confirms", i)
+			return p, Fail(Validation, "calls[%d].confirm: only a person may confirm", i)
 		}
 		if kind, _, _ := strings.Cut(in.Target, ":"); in.Target != "" && slices.Contains([]string{"", kind}, c.Target) {
 			if _, _, err := s.resolveTarget(toolOrEmpty(c.Tool), in.Target); err == nil {

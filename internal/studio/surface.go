@@ -18,7 +18,7 @@ func (s *Studio) Surface() op.Surface {
 	ops := slices.Concat(s.toolOps(), s.planOps(), s.runOps(), s.helpOps())
 	return op.Surface{
 		Name: Surface, Title: "Studio",
-		Doc:        "From lore to scenes: build places in Blender, take them into engines, and keep the record of what was built from which card.",
+		Doc:        "From lore to scenes: build places in Blender, import them into engines, and record which card each scene was built from.",
 		Operations: ops,
 		Feeds:      []*op.Feed{s.runFeed()},
 	}

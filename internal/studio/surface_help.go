@@ -22,8 +22,8 @@ type command struct {
 	Name        string           `json:"name"`
 	Version     string           `json:"version"`
 	Title       string           `json:"title"`
-	Destructive bool             `json:"destructive" jsonschema:"Some inputs destroy something: they need confirm."`
-	Mutates     bool             `json:"mutates" jsonschema:"It changes its target; undo_run takes that back."`
+	Destructive bool             `json:"destructive" jsonschema:"Some inputs overwrite existing content: they need confirm."`
+	Mutates     bool             `json:"mutates" jsonschema:"It changes its target; undo_run reverts the change."`
 	Adapters    []adapterSupport `json:"adapters"`
 }
 
@@ -31,11 +31,11 @@ type command struct {
 type adapterSupport struct {
 	Adapter string `json:"adapter"`
 	Does    bool   `json:"does"`
-	Note    string `json:"note" jsonschema:"How, or why not."`
+	Note    string `json:"note" jsonschema:"How it is supported, or the reason why not."`
 }
 
 type helpIn struct {
-	Command string `json:"command_name" maxlen:"60" jsonschema:"A tool, from mcp.list_commands."`
+	Command string `json:"command_name" maxlen:"60" jsonschema:"Name of a tool, from mcp.list_commands."`
 }
 
 type helpOut struct {
@@ -56,11 +56,11 @@ type exampleOut struct {
 // clients refuse dots.
 func (s *Studio) helpOps() []*op.Operation {
 	list := op.Spec{Name: "mcp.list_commands", Title: "List commands",
-		Doc:      "Use it to see the studio's tools, their versions, and which program carries each out.",
+		Doc:      "List the studio's tools, their versions, and the programs that support each.",
 		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools",
 		Examples: []op.Example{{Title: "All", Input: `{}`}}}
 	help := op.Spec{Name: "mcp.help", Title: "Explain a command",
-		Doc:      "Use it to get a tool's definition: schemas, examples, policy, and how each program carries it out.",
+		Doc:      "Get a tool's definition: schemas, examples, policy, and its support in each program.",
 		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser,
 		Route: "GET /api/studio/tools/{command_name}", Target: "command_name",
 		Examples: []op.Example{{Title: "A tool", Input: `{"command_name": "generate_scene"}`}}}

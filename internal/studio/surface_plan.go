@@ -14,19 +14,19 @@ import (
 )
 
 type planCreateIn struct {
-	Intent   string `json:"intent" minlen:"3" maxlen:"1000" jsonschema:"What is wanted, in a sentence: build the tavern of Mosswell with ten barrels and export it to glb."`
-	Card     string `json:"card,omitzero" maxlen:"255" jsonschema:"The place that is meant, where the words do not name it."`
-	Target   string `json:"target,omitzero" maxlen:"60" jsonschema:"Target of the scene, as blender:tavern."`
+	Intent   string `json:"intent" minlen:"3" maxlen:"1000" jsonschema:"The task, in a sentence: build the tavern of Mosswell with ten barrels and export it to glb."`
+	Card     string `json:"card,omitzero" maxlen:"255" jsonschema:"The place, if the words do not name it."`
+	Target   string `json:"target,omitzero" maxlen:"60" jsonschema:"Target of the scene, such as blender:tavern."`
 	Audience string `json:"audience,omitzero" enum:"user,gm" default:"gm" jsonschema:"Who may see the plan and its runs."`
-	Seed     int64  `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"What all chance follows from."`
-	Budget   Budget `json:"budget,omitzero" jsonschema:"What executing it may take at most."`
+	Seed     int64  `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"Seed of all random choices."`
+	Budget   Budget `json:"budget,omitzero" jsonschema:"Upper bounds for its execution."`
 }
 
 type planOut struct {
 	Plan      Plan     `json:"plan"`
-	Source    string   `json:"source,omitzero" jsonschema:"Who proposes it: rules, or model: and the model's name. Left out of plans that somebody wrote."`
-	Assumed   []string `json:"assumptions" jsonschema:"What was taken for granted where the words leave it open."`
-	Questions []string `json:"questions" jsonschema:"What must be answered before it can be executed; empty where it can."`
+	Source    string   `json:"source,omitzero" jsonschema:"Source of the plan: rules, or model: and the model's name. Absent from plans that a caller wrote."`
+	Assumed   []string `json:"assumptions" jsonschema:"Assumptions where the words leave something open."`
+	Questions []string `json:"questions" jsonschema:"Questions that must be answered before it can be executed; empty if it can be executed."`
 	Valid     bool     `json:"valid"`
 	Problems  []string `json:"problems"`
 }
@@ -34,9 +34,9 @@ type planOut struct {
 // createdOut is a new plan, with the way it came about.
 type createdOut struct {
 	planOut
-	Asked      string `json:"asked,omitzero" jsonschema:"What became of the questions where your client could put them to a person: answered, declined or unanswered. Left out where it could not, and where there were none."`
-	Skipped    string `json:"model_skipped,omitzero" jsonschema:"Why the rules' plan stands where a model should have made one: rate_limited (its budget is used up), over_budget (the plan's own does not allow a question), unavailable, unusable (what it proposed was no plan that could be executed), or no_plan (it gave none before the questions were put). Left out else."`
-	ModelFault string `json:"model_fault,omitzero" jsonschema:"What was wrong with the model's plan."`
+	Asked      string `json:"asked,omitzero" jsonschema:"Outcome of the questions if your client could ask a person: answered, declined or unanswered. Absent if it could not, or if there were no questions."`
+	Skipped    string `json:"model_skipped,omitzero" jsonschema:"Reason why the plan comes from the rules and not from a model: rate_limited (the model's budget is used up), over_budget (the plan's own budget does not allow a call to the model), unavailable, unusable (its proposal was not an executable plan), or no_plan (it proposed none before the questions were asked). Otherwise absent."`
+	ModelFault string `json:"model_fault,omitzero" jsonschema:"The error in the model's plan."`
 }
 
 type planIDIn struct {
@@ -44,15 +44,15 @@ type planIDIn struct {
 }
 
 type planCheckIn struct {
-	Plan Plan `json:"plan" jsonschema:"A plan, as plan_create gives them."`
+	Plan Plan `json:"plan" jsonschema:"Id of a plan, from plan_create."`
 }
 
 type planRunIn struct {
-	Plan      string `json:"plan_id,omitzero" maxlen:"60" jsonschema:"A plan that plan_create made. Needed where no plan is given."`
-	Given     *Plan  `json:"plan,omitzero" jsonschema:"A plan to execute as it is."`
-	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Rehearse every call on the target and leave it as it was. Calls that need files of earlier steps cannot be rehearsed and are left out, with a warning."`
-	Confirm   bool   `json:"confirm,omitzero" jsonschema:"You mean what the plan destroys."`
-	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same one with the same plan gives the first run again."`
+	Plan      string `json:"plan_id,omitzero" maxlen:"60" jsonschema:"Id of a plan from plan_create. Required unless plan is given."`
+	Given     *Plan  `json:"plan,omitzero" jsonschema:"The plan to execute."`
+	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Try every call on the target and leave the target unchanged. Calls that need files of earlier steps cannot be tried and are left out, with a warning."`
+	Confirm   bool   `json:"confirm,omitzero" jsonschema:"Confirm that the plan may overwrite existing content."`
+	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same text with the same plan returns the first run."`
 }
 
 // stepOut is the result of one call of a plan.
@@ -73,24 +73,24 @@ func (s *Studio) planOps() []*op.Operation {
 			MinRole: access.RoleUser, Route: route}
 	}
 	create := read("plan_create", "Plan a scene",
-		"Use it to turn a sentence into a plan of tool calls: build, furnish, render, export, import. Nothing is done; look the plan over and execute it. "+
-			"Where something needed is missing it asks the person behind your client, or in questions of its answer. A configured model may propose the plan; source says who did.", "POST /api/studio/plans")
+		"Turn a sentence into a plan of tool calls: build, furnish, render, export, import. Nothing is executed; check the plan, then execute it. "+
+			"If something is missing, it asks the person behind your client, or returns questions. A configured model may propose the plan; source names its author.", "POST /api/studio/plans")
 	create.Effect, create.MinRole, create.Status, create.Interactive = access.Write, access.RoleGM, 201, true
 	create.Examples = []op.Example{{Title: "A place",
 		Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}
 	validate := read("plan_validate", "Check a plan",
-		"Use it to check a plan against the tools' schemas, the policy and the budget, without keeping or doing anything.",
+		"Check a plan against the tools' schemas, the policy and the budget, without storing or executing it.",
 		"POST /api/studio/plans/validate")
 	validate.MinRole = access.RoleGM
 	validate.Examples = []op.Example{{Title: "One call",
 		Input: `{"plan": {"name": "A cube", "seed": 1, "calls": [{"tool": "add_object", "with": {"object_type": "cube", "location": [0, 0, 1]}}]}}`}}
 	run := read("plan_execute", "Execute a plan",
-		"Use it to carry a plan out as one run: all of its calls or none. With dry_run it says what would change.",
+		"Execute a plan as one run: all of its calls or none. With dry_run it returns the changes.",
 		"POST /api/studio/plans/execute")
 	run.Effect, run.MinRole, run.Timeout, run.Interactive = access.Destroy, access.RoleGM, toolLimit, true
 	run.Examples = []op.Example{{Title: "Rehearse",
 		Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000", "dry_run": true}`}}
-	get := read("plan_get", "Show a plan", "Use it to see a plan that was made, with its questions.",
+	get := read("plan_get", "Show a plan", "Get a plan that was made, with its questions.",
 		"GET /api/studio/plans/{plan_id}")
 	get.Examples = []op.Example{{Title: "A plan", Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000"}`}}
 	return []*op.Operation{op.Define(create, s.planCreate), op.Define(validate, s.planValidate),
@@ -155,10 +155,10 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 			return e, err
 		}
 	default:
-		return e, fault.BadField("plan_id", "give a plan_id or a plan, one of them")
+		return e, fault.BadField("plan_id", "give either plan_id or plan")
 	}
 	if len(p.Questions) > 0 {
-		return e, fault.BadField("plan_id", "the plan has open questions: %s Make it anew with the answers", p.Questions[0])
+		return e, fault.BadField("plan_id", "the plan has open questions: %s Create it again with the answers", p.Questions[0])
 	}
 	run, err := s.runPlan(ctx, c, p, in)
 	if run == nil {
@@ -191,7 +191,7 @@ func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) 
 		req.calls, skipped = splitDryRunnable(req.calls)
 	}
 	if len(req.calls) == 0 {
-		return nil, Fail(NotSupported, "no call of this plan can be rehearsed before the others are done")
+		return nil, Fail(NotSupported, "no call of this plan can be tried before the others are done")
 	}
 	run, err := s.executeRequest(ctx, c.Grant, req, c.Progress)
 	if run != nil && len(skipped) > 0 {
@@ -213,7 +213,7 @@ func splitDryRunnable(calls []call) (keep []call, skipped []string) {
 			}
 		}
 		if lost[c.target] {
-			skipped = append(skipped, c.tool.Name+" on "+c.target+" was not rehearsed: it needs what an earlier call makes")
+			skipped = append(skipped, c.tool.Name+" on "+c.target+" was not tried: it needs the result of an earlier call")
 			continue
 		}
 		keep = append(keep, c)

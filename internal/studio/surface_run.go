@@ -29,8 +29,8 @@ type targetOut struct {
 	Kind    string   `json:"kind" jsonschema:"blender, godot, unreal or protocol-double."`
 	Version string   `json:"version,omitzero"`
 	Ready   bool     `json:"ready"`
-	Missing string   `json:"missing,omitzero" jsonschema:"What to do to have it."`
-	Waiting int      `json:"waiting" jsonschema:"Runs in its queue here, the one under way among them."`
+	Missing string   `json:"missing,omitzero" jsonschema:"How to make it available."`
+	Waiting int      `json:"waiting" jsonschema:"Runs in its queue here, including the current one."`
 	Tools   []string `json:"tools"`
 }
 
@@ -39,7 +39,7 @@ type runsIn struct {
 	Status string `json:"status,omitzero" enum:"queued,running,ok,error" jsonschema:"Only runs in this state."`
 	Card   string `json:"card,omitzero" maxlen:"255" jsonschema:"Only runs built from a card of this name."`
 	Limit  int    `json:"limit,omitzero" default:"20" min:"1" max:"200" jsonschema:"Most runs."`
-	Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Where to start."`
+	Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Entries to skip."`
 }
 
 // runRow is one run in a list.
@@ -66,25 +66,25 @@ type runIn struct {
 }
 
 type runOut struct {
-	Run      json.RawMessage `json:"run" jsonschema:"The run's manifest: inputs, versions, hashes, steps, artifacts, sources."`
+	Run      json.RawMessage `json:"run" jsonschema:"Manifest of the run: inputs, versions, hashes, steps, artifacts, sources."`
 	UndoneBy string          `json:"undone_by,omitzero"`
 }
 
 type artifactIn struct {
 	ID       string `json:"artifact_id" maxlen:"80" jsonschema:"The artifact."`
-	MaxBytes int    `json:"max_bytes,omitzero" default:"65536" min:"0" max:"4194304" jsonschema:"Give the bytes only of a file of at most this size; pictures are shown besides."`
+	MaxBytes int    `json:"max_bytes,omitzero" default:"65536" min:"0" max:"4194304" jsonschema:"Return the bytes only if the file is at most this large; pictures are also shown."`
 }
 
 type artifactOut struct {
 	Artifact
-	Data []byte `json:"content_base64,omitempty" jsonschema:"The bytes, where the file is small enough."`
+	Data []byte `json:"content_base64,omitempty" jsonschema:"The bytes, if the file is small enough."`
 	Note string `json:"note,omitzero"`
 }
 
 type undoIn struct {
-	Run       string `json:"run_id" maxlen:"60" jsonschema:"The run to take back: the latest on its targets."`
-	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Only say whether it can be."`
-	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice, as in every tool."`
+	Run       string `json:"run_id" maxlen:"60" jsonschema:"Id of the run to undo: the latest on its targets."`
+	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Only check whether it can be undone."`
+	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same text with the same input returns the first run."`
 }
 
 type undoOut struct {
@@ -93,7 +93,7 @@ type undoOut struct {
 
 type cancelOut struct {
 	Run       string `json:"run_id"`
-	Cancelled bool   `json:"cancelled" jsonschema:"false where it had ended already."`
+	Cancelled bool   `json:"cancelled" jsonschema:"false if it had already ended."`
 }
 
 type staleOut struct {
@@ -108,31 +108,31 @@ func (s *Studio) runOps() []*op.Operation {
 	}
 	const id = "0190d0a0-0000-7000-8000-000000000000"
 	targets := read("list_targets", "List targets",
-		"Use it to see which authoring programs can be used here, what each carries out, and what to install for the others.",
+		"List the authoring programs that can be used here, their tools, and the software to install for the others.",
 		"GET /api/studio/targets", `{}`)
 	cancel := read("cancel_run", "Cancel a run",
-		"Use it to stop a run that is under way; its target goes back to what it was.",
+		"Stop a run in progress; its target is restored.",
 		"POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`)
 	cancel.Effect, cancel.MinRole, cancel.Idempotent = access.Write, access.RoleGM, true
-	undo := read("undo_run", "Take a run back",
-		"Use it to take back what a run did to its target, the latest run first. Its artifacts and its record stay.",
+	undo := read("undo_run", "Undo a run",
+		"Undo the changes of a run to its target, the latest run first. Its artifacts and its record are kept.",
 		"POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`)
 	undo.Effect, undo.MinRole, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
 	verify := read("verify_run", "Repeat and compare a run",
-		"Use it to run a run again, beside its target and on the state it began with, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
+		"Repeat a run on a copy of its target's initial state, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
 	verify.MinRole, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
 	return []*op.Operation{
 		op.Define(targets, s.listTargets),
-		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.",
+		op.Define(read("list_runs", "List runs", "Find runs: of a tool, in a state, or built from a card.",
 			"GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
-		op.Define(read("get_run", "Show a run", "Use it to see all that is recorded of a run, or how far it is.",
+		op.Define(read("get_run", "Show a run", "Get the full record of a run, or its progress.",
 			"GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`), s.getRun),
 		op.Define(withRESTFile(read("get_artifact", "Get an artifact",
-			"Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}",
+			"Get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}",
 			`{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
 		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
 		op.Define(read("list_stale", "List what is out of date",
-			"Use it to see which runs were built from a card that has changed since.", "GET /api/studio/stale", `{}`),
+			"List the runs that were built from a card that has changed since.", "GET /api/studio/stale", `{}`),
 			s.listStale),
 	}
 }
@@ -162,7 +162,7 @@ func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targe
 		}
 		switch {
 		case err != nil && s.handsOver():
-			t.Missing = "it is not in this process; runs are left to workers, which must have it: loregate studio worker --target " + a.Kind()
+			t.Missing = "it is not in this process; workers execute its runs: loregate studio worker --target " + a.Kind()
 		case err != nil:
 			t.Missing = failureOf(err).Message
 		}
@@ -361,7 +361,7 @@ func (s *Studio) undoRun(ctx context.Context, c *op.Call, in undoIn) (e Envelope
 		return e, err
 	}
 	if run.Status != "ok" || run.Undoes != "" {
-		return e, fault.New(fault.Rule, "run %s left nothing to take back: it is %s", in.Run,
+		return e, fault.New(fault.Rule, "run %s has nothing to undo: it is %s", in.Run,
 			cmp.Or(run.Error.codeText(), "itself an undo"))
 	}
 	req := request{tool: "undo_run", version: "1.0.0", undoes: in.Run,
@@ -374,7 +374,7 @@ func (s *Studio) undoRun(ctx context.Context, c *op.Call, in undoIn) (e Envelope
 		}
 	}
 	if len(req.targets) == 0 {
-		return e, fault.New(fault.Rule, "run %s changed no target; there is nothing to take back", in.Run)
+		return e, fault.New(fault.Rule, "run %s changed no target; there is nothing to undo", in.Run)
 	}
 	done, err := s.executeRequest(ctx, c.Grant, req, c.Progress)
 	if done == nil {
@@ -400,10 +400,10 @@ func (s *Studio) listStale(ctx context.Context, c *op.Call, _ struct{}) (staleOu
 
 // runFeed makes the feed that follows a run.
 func (s *Studio) runFeed() *op.Feed {
-	return &op.Feed{Name: "follow_run", Title: "Follow a run", Doc: "How far a run is, and how it ended.",
+	return &op.Feed{Name: "follow_run", Title: "Follow a run", Doc: "Progress and result of a run.",
 		Surfaces: []string{Surface},
 		MinRole:  access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
-		Kinds: []op.FeedKind{{Event: "progress", Doc: "How far it is: done, total, message."},
+		Kinds: []op.FeedKind{{Event: "progress", Doc: "Progress: done, total, message."},
 			{Event: "ended", Doc: "The run's status and error."}},
 		Open: func(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
 			if l, ok := s.findLive(c.Grant, vars["run_id"]); ok {

@@ -64,7 +64,7 @@ func (s *Studio) lockAllTargets(ctx context.Context) (release func(), err error)
 	for _, name := range locks {
 		unlock, err := lockFile(ctx, name)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = Fail(TargetGone, "runs are under way; sweep when they have ended")
+			err = Fail(TargetGone, "there are runs in progress; sweep when they have ended")
 		}
 		if err != nil {
 			return release, err

@@ -24,14 +24,14 @@ type Example struct{ Title, Input string }
 
 // common has the fields that every tool's input has.
 type common struct {
-	Target    string `json:"target,omitzero" maxlen:"60" jsonschema:"Target by name, from list_targets, as blender or blender:tavern; may be left out where exactly one fits."`
-	Seed      int64  `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"What all chance follows from: the same seed gives the same result."`
-	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Check everything and say what would change; change nothing."`
-	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same one with the same input gives the first run again."`
-	Timeout   int    `json:"timeout_s,omitzero" default:"300" min:"1" max:"3600" jsonschema:"Seconds after which the run is stopped and its target left as it was."`
-	Protocol  string `json:"protocol_version,omitzero" pattern:"^[0-9]+\\.[0-9]+\\.[0-9]+$" jsonschema:"Version of the envelope that you speak; another major version is refused."`
-	Audience  string `json:"audience,omitzero" enum:"user,gm" default:"gm" jsonschema:"Who may see the run; cards are read as they may. A run for user shows players what was built."`
-	Confirm   bool   `json:"confirm,omitzero" jsonschema:"You know that this destroys something, and mean it."`
+	Target    string `json:"target,omitzero" maxlen:"60" jsonschema:"Target from list_targets, such as blender or blender:tavern; may be omitted if exactly one is possible."`
+	Seed      int64  `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"Seed of all random choices: the same seed gives the same result."`
+	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Check everything and return the changes; change nothing."`
+	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same text with the same input returns the first run."`
+	Timeout   int    `json:"timeout_s,omitzero" default:"300" min:"1" max:"3600" jsonschema:"Seconds after which the run is stopped and its target left unchanged."`
+	Protocol  string `json:"protocol_version,omitzero" pattern:"^[0-9]+\\.[0-9]+\\.[0-9]+$" jsonschema:"Version of the envelope that you use; another major version is refused."`
+	Audience  string `json:"audience,omitzero" enum:"user,gm" default:"gm" jsonschema:"Lowest role that may see the run; cards are read with its rights. Players can see a run for user."`
+	Confirm   bool   `json:"confirm,omitzero" jsonschema:"Confirm that existing content may be overwritten."`
 }
 
 func (c common) commonFields() common { return c }
@@ -41,31 +41,31 @@ type (
 	// SceneIn asks for a scene.
 	SceneIn struct {
 		common
-		Description string `json:"description,omitzero" maxlen:"4000" jsonschema:"What to build, in words: an inn by the sea at dusk, ten barrels. Needed where no card is given; added to the card's text where one is."`
+		Description string `json:"description,omitzero" maxlen:"4000" jsonschema:"Description of the place: an inn by the sea at dusk, ten barrels. Required unless card is given; otherwise added to the card's text."`
 		Card        string `json:"card,omitzero" maxlen:"255" jsonschema:"A Location card of the canon to build: by name, codename as :codename, or id as ~id."`
-		Style       string `json:"style,omitzero" enum:"day,dusk,night,overcast" jsonschema:"The light; default what the words say, else day."`
-		Replace     bool   `json:"replace,omitzero" jsonschema:"Begin with an empty scene. undo_run brings the old one back."`
+		Style       string `json:"style,omitzero" enum:"day,dusk,night,overcast" jsonschema:"The light; default from the words, otherwise day."`
+		Replace     bool   `json:"replace,omitzero" jsonschema:"Start with an empty scene. undo_run restores the old one."`
 	}
 	// SceneOut is a scene that was built.
 	SceneOut struct {
-		SceneID     string   `json:"scene_id" jsonschema:"Prefix of the names of all that belongs to the scene."`
+		SceneID     string   `json:"scene_id" jsonschema:"Prefix of the names of all objects of the scene."`
 		Objects     int      `json:"objects_created"`
 		Collections int      `json:"collections_created"`
 		PlanID      string   `json:"plan_id,omitzero"`
-		Kind        string   `json:"kind" jsonschema:"What sort of place was understood."`
-		Features    []string `json:"features" jsonschema:"What was understood of the words, as 10 barrel."`
+		Kind        string   `json:"kind" jsonschema:"Detected kind of place."`
+		Features    []string `json:"features" jsonschema:"Details detected in the words, such as 10 barrel."`
 		Triangles   int      `json:"triangles"`
 	}
 	// ObjectIn asks for one object.
 	ObjectIn struct {
 		common
-		Type     string     `json:"object_type" enum:"cube,sphere,cylinder,cone,plane,torus,text,light,camera,empty" jsonschema:"What to add. Solids are 2 m across and stand with their middle at location."`
-		Name     string     `json:"name,omitzero" maxlen:"55" pattern:"^[A-Za-z0-9][A-Za-z0-9 _.-]*$" jsonschema:"Its name; taken names are refused. Default the type and a number."`
+		Type     string     `json:"object_type" enum:"cube,sphere,cylinder,cone,plane,torus,text,light,camera,empty" jsonschema:"Object to add. Solids are 2 m across, with their center at location."`
+		Name     string     `json:"name,omitzero" maxlen:"55" pattern:"^[A-Za-z0-9][A-Za-z0-9 _.-]*$" jsonschema:"Its name; a name in use is refused. Default the type and a number."`
 		Location [3]float64 `json:"location" min:"-100000" max:"100000" jsonschema:"Metres: X, Y, Z, with Z up."`
 		Rotation [3]float64 `json:"rotation,omitzero" min:"-36000" max:"36000" jsonschema:"Degrees about X, Y, Z."`
 		Scale    [3]float64 `json:"scale,omitzero" min:"-10000" max:"10000" jsonschema:"Default 1, 1, 1."`
 		Material string     `json:"material,omitzero" maxlen:"55" jsonschema:"A material of the scene."`
-		Text     string     `json:"text,omitzero" maxlen:"200" jsonschema:"For a text: the words."`
+		Text     string     `json:"text,omitzero" maxlen:"200" jsonschema:"Words of a text object."`
 	}
 	// ObjectOut is an object that was added.
 	ObjectOut struct {
@@ -78,20 +78,20 @@ type (
 		Width     float64 `json:"width" min:"1" max:"20000" jsonschema:"Metres along X."`
 		Height    float64 `json:"height" min:"1" max:"20000" jsonschema:"Metres along Y."`
 		Detail    string  `json:"detail_level" enum:"low,medium,high" jsonschema:"Points along a side: 129, 257 or 513; for Unreal 505, 1009 or 2017."`
-		Amplitude float64 `json:"amplitude,omitzero" default:"20" min:"0" max:"5000" jsonschema:"Metres between the lowest and the highest that there can be."`
+		Amplitude float64 `json:"amplitude,omitzero" default:"20" min:"0" max:"5000" jsonschema:"Maximum difference in height, in metres."`
 		Name      string  `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9][A-Za-z0-9 _.-]*$" default:"Terrain" jsonschema:"Name of the terrain."`
 	}
 	// TerrainOut is a terrain that was made.
 	TerrainOut struct {
 		Asset      string         `json:"terrain_asset"`
 		Parameters map[string]any `json:"parameters"`
-		Heightmap  string         `json:"heightmap" jsonschema:"Id of the heightmap artifact: grey, 16 bits, north up."`
+		Heightmap  string         `json:"heightmap" jsonschema:"Id of the heightmap artifact: greyscale, 16 bits, north up."`
 	}
 	// TextureIn asks for a painted texture on an object.
 	TextureIn struct {
 		common
-		Object string `json:"object_name" maxlen:"60" jsonschema:"The object that gets it."`
-		Type   string `json:"texture_type" enum:"stone,wood,grass,sand,metal,fabric" jsonschema:"What it is a surface of."`
+		Object string `json:"object_name" maxlen:"60" jsonschema:"Object to paint."`
+		Type   string `json:"texture_type" enum:"stone,wood,grass,sand,metal,fabric" jsonschema:"Material of the surface."`
 		Size   int    `json:"size,omitzero" default:"512" enum:"64,128,256,512,1024,2048" jsonschema:"Pixels along a side."`
 	}
 	// TextureOut is a texture that was painted and assigned.
@@ -102,33 +102,33 @@ type (
 	// PopulateIn asks for many instances of one asset.
 	PopulateIn struct {
 		common
-		Level   string     `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level, in an engine."`
-		Asset   string     `json:"asset" maxlen:"200" jsonschema:"What to place: an object of the scene, or an imported asset."`
-		Density float64    `json:"density" min:"0.000001" max:"100" jsonschema:"How many on a square metre."`
-		Area    [4]float64 `json:"area,omitzero" min:"-20000" max:"20000" jsonschema:"Least X, least Y, greatest X, greatest Y in metres; default 20 m by 20 m about the origin."`
-		Most    int        `json:"budget_max_instances,omitzero" default:"1000" min:"1" max:"20000" jsonschema:"Never place more than this; what is left out is a warning."`
-		Ground  string     `json:"ground,omitzero" maxlen:"60" jsonschema:"A terrain of the scene to stand on; default the plane at height 0."`
+		Level   string     `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"Level in an engine."`
+		Asset   string     `json:"asset" maxlen:"200" jsonschema:"Object of the scene, or imported asset, to place."`
+		Density float64    `json:"density" min:"0.000001" max:"100" jsonschema:"Instances per square metre."`
+		Area    [4]float64 `json:"area,omitzero" min:"-20000" max:"20000" jsonschema:"Minimum X, minimum Y, maximum X, maximum Y in metres; default 20 m by 20 m around the origin."`
+		Most    int        `json:"budget_max_instances,omitzero" default:"1000" min:"1" max:"20000" jsonschema:"Maximum number of instances; a warning counts those left out."`
+		Ground  string     `json:"ground,omitzero" maxlen:"60" jsonschema:"Terrain of the scene to place them on; default the plane at height 0."`
 	}
 	// PopulateOut describes the instances that were placed.
 	PopulateOut struct {
 		Created    int    `json:"placements_created"`
-		Placements string `json:"placements" jsonschema:"Id of the artifact: where each one stands, as JSON."`
+		Placements string `json:"placements" jsonschema:"Id of the artifact with the position of each instance, as JSON."`
 	}
 	// ExportIn asks for a file.
 	ExportIn struct {
 		common
-		Object    string `json:"object_name,omitzero" maxlen:"60" jsonschema:"One object, or a scene_id for all of that scene; default everything."`
-		Format    string `json:"format" enum:"glb,gltf,obj,fbx" jsonschema:"gltf and obj come as one zip of their files."`
-		Path      string `json:"path,omitzero" maxlen:"400" jsonschema:"Besides the artifact, a file to write below one of the allowed file roots, as exports/tavern.glb."`
+		Object    string `json:"object_name,omitzero" maxlen:"60" jsonschema:"One object, or a scene_id for the whole scene; default everything."`
+		Format    string `json:"format" enum:"glb,gltf,obj,fbx" jsonschema:"gltf and obj are returned as one zip of their files."`
+		Path      string `json:"path,omitzero" maxlen:"400" jsonschema:"Also write a file below an allowed file root, such as exports/tavern.glb."`
 		Textures  *bool  `json:"include_textures,omitzero" jsonschema:"Default true."`
-		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Write over a file at path. That is destructive: it needs confirm, and the policy's leave."`
+		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Overwrite a file at path. That is destructive: it needs confirm, and the policy must allow it."`
 	}
 	// ExportOut describes an exported file, as read back from the file.
 	ExportOut struct {
 		Export    string   `json:"export" jsonschema:"Id of the artifact."`
 		Manifest  string   `json:"manifest" jsonschema:"Id of the manifest artifact, for import_asset."`
 		Format    string   `json:"format"`
-		Unit      float64  `json:"unit_scale" jsonschema:"Metres in one unit."`
+		Unit      float64  `json:"unit_scale" jsonschema:"Metres per unit."`
 		Up        string   `json:"up_axis"`
 		Forward   string   `json:"forward_axis"`
 		Materials []string `json:"materials"`
@@ -140,9 +140,9 @@ type (
 	ImportIn struct {
 		common
 		Level     string `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level that the asset is for."`
-		Manifest  string `json:"manifest" maxlen:"80" jsonschema:"Id of an export's manifest artifact; in a plan, $last is that of the step before."`
+		Manifest  string `json:"manifest" maxlen:"80" jsonschema:"Id of an export's manifest artifact; in a plan, $last means the previous step."`
 		Name      string `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9_]+$" jsonschema:"Name of the asset; default from the export."`
-		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Put it in the place of an asset of that name. That is destructive: it needs confirm, and the policy's leave."`
+		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Replace an asset with this name. That is destructive: it needs confirm, and the policy must allow it."`
 	}
 	// ImportOut lists the assets that the engine imported.
 	ImportOut struct {
@@ -160,8 +160,8 @@ type (
 	BlueprintIn struct {
 		common
 		Name  string      `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z][A-Za-z0-9_]*$" default:"Logic" jsonschema:"Name of the script."`
-		Logic string      `json:"logic_description,omitzero" maxlen:"2000" jsonschema:"Sentences of: when it starts / is entered / is left / every N seconds, show / hide / toggle / say / rotate / move. Needed where no graph is given."`
-		Graph []LogicNode `json:"graph,omitzero" maxitems:"40" jsonschema:"The same as nodes."`
+		Logic string      `json:"logic_description,omitzero" maxlen:"2000" jsonschema:"Sentences of: when it starts / is entered / is left / every N seconds, show / hide / toggle / say / rotate / move. Required unless graph is given."`
+		Graph []LogicNode `json:"graph,omitzero" maxitems:"40" jsonschema:"The same as a graph of nodes."`
 	}
 	// LogicNode is one rule: an event and the action on it.
 	LogicNode struct {
@@ -175,14 +175,14 @@ type (
 	// BlueprintOut is a script that was written.
 	BlueprintOut struct {
 		Files  []string `json:"files_modified"`
-		Status string   `json:"compile_status" enum:"ok,error,unchecked" jsonschema:"ok only where the engine itself checked it."`
+		Status string   `json:"compile_status" enum:"ok,error,unchecked" jsonschema:"ok only if the engine itself checked it."`
 		Errors []string `json:"compile_errors"`
 	}
 	// ProfileIn asks for a measurement.
 	ProfileIn struct {
 		common
 		Level  string `json:"level_name" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" jsonschema:"The level to measure."`
-		Frames int    `json:"frames,omitzero" default:"60" min:"1" max:"2000" jsonschema:"Frames to measure over."`
+		Frames int    `json:"frames,omitzero" default:"60" min:"1" max:"2000" jsonschema:"Frames to measure."`
 	}
 	// ProfileOut is a measurement. Values that could not be measured are absent.
 	ProfileOut struct {
@@ -196,7 +196,7 @@ type (
 		Camera  string `json:"camera,omitzero" maxlen:"60" jsonschema:"A camera of the scene; default its main one."`
 		Width   int    `json:"width,omitzero" default:"960" min:"16" max:"3840" jsonschema:"Pixels."`
 		Height  int    `json:"height,omitzero" default:"540" min:"16" max:"2160" jsonschema:"Pixels."`
-		Samples int    `json:"samples,omitzero" default:"32" min:"1" max:"1024" jsonschema:"Light paths a pixel: more is smoother and slower."`
+		Samples int    `json:"samples,omitzero" default:"32" min:"1" max:"1024" jsonschema:"Light paths per pixel: more is smoother and slower."`
 	}
 	// RenderOut is a picture.
 	RenderOut struct {
@@ -207,15 +207,15 @@ type (
 	// ListIn asks for the objects of a target.
 	ListIn struct {
 		common
-		Prefix string `json:"prefix,omitzero" maxlen:"60" jsonschema:"Only names that begin so, such as a scene_id."`
+		Prefix string `json:"prefix,omitzero" maxlen:"60" jsonschema:"Only names with this prefix, such as a scene_id."`
 		Limit  int    `json:"limit,omitzero" default:"100" min:"1" max:"1000" jsonschema:"Most objects."`
-		Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Where to start."`
+		Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Entries to skip."`
 	}
 	// ListOut lists the objects of a target.
 	ListOut struct {
 		Objects []Object `json:"objects"`
 		Total   int      `json:"total"`
-		Digest  string   `json:"digest" jsonschema:"Hash of all that the target holds."`
+		Digest  string   `json:"digest" jsonschema:"Hash of the target's whole content."`
 	}
 	// Object is an object in a scene or level.
 	Object struct {
@@ -242,43 +242,43 @@ func neverDestroys(raw) bool { return false }
 // tools lists all tools in the order in which they are shown.
 var tools = []Tool{
 	{Name: "generate_scene", Version: "1.2.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
-		Doc: "Use it to build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that frames it all. " +
-			"What the words name is what is built: an anchor, ten barrels, forty stumps, a bell. With a card the run remembers its version, so that a later edit shows the scene as stale.",
+		Doc: "Build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that shows the whole place. " +
+			"Objects named in the words are built: an anchor, ten barrels, forty stumps, a bell. With a card, the run records its version, so that the scene is listed as stale after an edit.",
 		Examples: []Example{{"From a card", `{"card": "The Dry Anchor", "seed": 7, "replace": true}`},
 			{"From words", `{"description": "A lighthouse on a cliff at dusk with two boats", "seed": 3}`}}},
 	{Name: "add_object", Version: "1.0.0", Title: "Add an object", Mutates: true, Destroys: neverDestroys,
-		Doc:      "Use it to add one thing to a scene: a solid, a text, a light, a camera or an empty. A name that is taken is refused.",
+		Doc:      "Add one object to a scene: a solid, a text, a light, a camera or an empty. A name in use is refused.",
 		Examples: []Example{{"A cube", `{"object_type": "cube", "name": "Crate 1", "location": [2, 0, 1]}`}}},
 	{Name: "generate_terrain", Version: "1.0.0", Title: "Make land", Mutates: true, Destroys: neverDestroys,
-		Doc: "Use it to make land: hills and ridges as a mesh and a 16-bit heightmap, from a size, a detail and a seed.",
+		Doc: "Generate land: hills and ridges as a mesh and a 16-bit heightmap, from a size, a detail and a seed.",
 		Examples: []Example{{"Small hills",
 			`{"width": 200, "height": 200, "detail_level": "low", "amplitude": 12, "seed": 4}`}}},
 	{Name: "generate_texture", Version: "1.0.0", Title: "Paint a surface", Mutates: true, Destroys: neverDestroys,
-		Doc:      "Use it to give an object a painted surface that tiles: base colour and normal map.",
+		Doc:      "Give an object a painted surface that tiles: base colour and normal map.",
 		Examples: []Example{{"Stone", `{"object_name": "Crate 1", "texture_type": "stone", "size": 256}`}}},
-	{Name: "populate_level", Version: "1.0.0", Title: "Place many of one thing", Mutates: true, Destroys: neverDestroys,
-		Doc: "Use it to strew instances of one asset over an area, apart from one another, from a density and a seed.",
-		Examples: []Example{{"Barrels about a yard",
+	{Name: "populate_level", Version: "1.0.0", Title: "Place many instances", Mutates: true, Destroys: neverDestroys,
+		Doc: "Scatter instances of one asset over an area, apart from one another, from a density and a seed.",
+		Examples: []Example{{"Barrels around a yard",
 			`{"asset": "dry_anchor", "density": 0.01, "area": [-40, -40, 40, 40], "budget_max_instances": 50, "seed": 2}`}}},
 	{Name: "export_asset", Version: "1.0.0", Title: "Export", Files: true, Destroys: hasOverwrite,
-		Doc:      "Use it to write a scene or an object as GLB, glTF, OBJ or FBX, with a manifest that says its units, axes, materials and hashes. What the file holds is read back from the file.",
+		Doc:      "Export a scene or an object as GLB, glTF, OBJ or FBX, with a manifest of its units, axes, materials and hashes. The manifest is read back from the file.",
 		Examples: []Example{{"Everything as GLB", `{"format": "glb"}`}}},
 	{Name: "import_asset", Version: "1.0.0", Title: "Import into an engine", Mutates: true, Files: true,
 		Destroys: hasOverwrite,
-		Doc:      "Use it to take an export into an engine's project by its manifest. What the engine made of it is counted in the engine, and held against the manifest.",
+		Doc:      "Import an export into an engine's project by its manifest. The result is counted in the engine and compared with the manifest.",
 		Examples: []Example{{"The last export", `{"manifest": "0190d0a0-0000-7000-8000-000000000000.2"}`}}},
 	{Name: "generate_blueprint", Version: "1.0.0", Title: "Write behaviour", Mutates: true, Destroys: neverDestroys,
-		Doc: "Use it to write behaviour for a level from sentences or a graph: what happens on start, on entering, leaving or a timer. The engine checks it; it is never run here.",
+		Doc: "Write behaviour for a level from sentences or a graph: actions on start, on entering, on leaving or on a timer. The engine checks it; it is never run here.",
 		Examples: []Example{{"A greeting",
 			`{"name": "Greeter", "logic_description": "When it is entered, say Mind the step. Every 5 seconds, toggle Lamp."}`}}},
 	{Name: "profile_performance", Version: "1.0.0", Title: "Measure a level", Destroys: neverDestroys,
-		Doc:      "Use it to measure a level in its engine: time to load, time of a frame, nodes, memory; with what it was measured on.",
+		Doc:      "Measure a level in its engine: time to load, time per frame, nodes, memory; with the hardware that it was measured on.",
 		Examples: []Example{{"Sixty frames", `{"level_name": "main"}`}}},
 	{Name: "render_preview", Version: "1.0.0", Title: "Render a picture", Destroys: neverDestroys,
-		Doc:      "Use it to see a scene: a PNG through one of its cameras, which clients that show pictures show.",
+		Doc:      "Render a scene through one of its cameras, as a PNG that clients can show.",
 		Examples: []Example{{"A small picture", `{"width": 320, "height": 180, "samples": 8}`}}},
 	{Name: "list_objects", Version: "1.0.0", Title: "List a scene's objects", Destroys: neverDestroys,
-		Doc:      "Use it to see what a scene or level holds: names, types, places and sizes.",
+		Doc:      "List the objects of a scene or level: names, types, positions and sizes.",
 		Examples: []Example{{"The first hundred", `{}`}}},
 }
 

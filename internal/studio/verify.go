@@ -88,7 +88,7 @@ func (s *Studio) verifyByID(ctx context.Context, g access.Grant, id string,
 func (s *Studio) rerunAndCompare(ctx context.Context, g access.Grant, run Run,
 	progress func(done, total float64, message string)) (v Verdict, err error) {
 	if run.Status != "ok" || run.Undoes != "" {
-		return v, Fail(Validation, "run %s is %s; only what went well and made something can be run again", run.ID,
+		return v, Fail(Validation, "run %s is %s; only a successful run with results can be repeated", run.ID,
 			run.Status)
 	}
 	x, release, err := s.newRerun(ctx, g, run, progress)
@@ -118,7 +118,7 @@ func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run,
 		Warnings: []string{}, Sources: []Source{}}
 	x.dir = filepath.Join(s.dir, "scratch", x.run.ID.String())
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
-		return x, release, Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
+		return x, release, Fail(IOFailed, "the folder for exchanging files cannot be created").Because(err)
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(x.dir) }) // if this fails, a later start removes the folder
 	before, err := s.runsBefore(ctx, g, run.ID)
@@ -179,7 +179,7 @@ func (s *Studio) forkTarget(ctx context.Context, g access.Grant, name, dir strin
 	defer release()
 	own := filepath.Join(dir, "fork-"+strings.ReplaceAll(name, ":", "_"))
 	if err := os.MkdirAll(own, 0o700); err != nil {
-		return nil, Fail(IOFailed, "the folder for a copy cannot be made").Because(err)
+		return nil, Fail(IOFailed, "the folder for a copy cannot be created").Because(err)
 	}
 	return sl.target.Fork(ctx, Place{World: g.World(), Name: name, Dir: own, Files: s.newKeeper(nil)}, keep)
 }
@@ -192,7 +192,7 @@ func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 		return err
 	}
 	if before != was.Before {
-		return Fail(TargetGone, "the state of %s before step %d cannot be made again: its program is %s, it was %s",
+		return Fail(TargetGone, "the state of %s before step %d cannot be restored: its program is %s, it was %s",
 			was.Target.Name, i+1, txn.Info().Version, was.Target.Version)
 	}
 	x.run.Steps = append(x.run.Steps, Step{Tool: was.Tool, Version: toolOrEmpty(was.Tool).Version, Target: txn.Info(),
@@ -207,7 +207,7 @@ func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 		txn); err != nil {
 		var stale *fault.Error
 		if errors.As(err, &stale) && stale.Kind == fault.NotFound {
-			return Fail(Validation, "step %d rests on something that is gone: %s", i+1, stale.Message)
+			return Fail(Validation, "step %d depends on something that no longer exists: %s", i+1, stale.Message)
 		}
 		return err
 	}

@@ -134,7 +134,7 @@ func (s *Studio) handleDelivery(ctx context.Context, d job.Delivery, lease time.
 	if open && !off {
 		switch err := s.doUnderLease(ctx, d, t, lease); {
 		case errors.Is(err, errLeaseLost):
-			s.logger.Warn("a run was let go, for its lease had ended", "run", t.ID)
+			s.logger.Warn("a run was abandoned because its lease had ended", "run", t.ID)
 			return nil
 		case errors.Is(err, errWorkerStops):
 			d.Due = s.now()
@@ -157,7 +157,7 @@ func (s *Studio) settleDelivery(ctx context.Context, d job.Delivery) error {
 func (s *Studio) doUnderLease(ctx context.Context, d job.Delivery, t ticket, lease time.Duration) error {
 	if d.Fence > maxAttempts {
 		return s.recordRefusal(ctx, d.World, t, Fail(TargetGone,
-			"%d workers ended in the middle of it; look into their logs, then ask anew", maxAttempts))
+			"%d workers ended during the run; read their logs, then repeat the call", maxAttempts))
 	}
 	doing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)

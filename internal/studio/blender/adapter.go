@@ -49,14 +49,14 @@ func (a *Adapter) Tools() map[string]studio.Support {
 		"export_asset":        does("read back after it is written"),
 		"render_preview":      does("Cycles on the processor, in a process of its own"),
 		"list_objects":        does("from the scene itself"),
-		"import_asset":        not("Blender is where assets come from; import them into an engine"),
-		"generate_blueprint":  not("behaviour belongs to an engine"),
+		"import_asset":        not("assets are made in Blender; import them into an engine"),
+		"generate_blueprint":  not("behaviour needs an engine"),
 		"profile_performance": not("levels are measured in an engine"),
 	}
 }
 
 // install is the advice in the error when Blender is missing.
-const install = "Blender is not installed; on Debian: apt-get install -y --no-install-recommends blender python3-numpy libegl1 libgl1-mesa-dri; or set studio.blender to where it is"
+const install = "Blender is not installed; on Debian: apt-get install -y --no-install-recommends blender python3-numpy libegl1 libgl1-mesa-dri; or set studio.blender to its path"
 
 // findBinary finds the program.
 func (a *Adapter) findBinary() (string, error) { return studio.Program(a.config.Binary, install) }
@@ -73,7 +73,7 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 		out, err := cmd.Output()
 		if err != nil {
 			return studio.TargetInfo{}, studio.Fail(studio.TargetGone,
-				"Blender does not run; try %s --background --version by hand", path).Because(err)
+				"Blender does not run; try the command %s --background --version", path).Because(err)
 		}
 		first, _, _ := strings.Cut(string(out), "\n")
 		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(),

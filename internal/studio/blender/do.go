@@ -34,7 +34,7 @@ var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (
 func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	m, ok := toolMethods[w.Tool]
 	if !ok {
-		return nil, studio.Fail(studio.NotSupported, "blender does not carry out %s: %s", w.Tool,
+		return nil, studio.Fail(studio.NotSupported, "blender does not support %s: %s", w.Tool,
 			x.adapter.Tools()[w.Tool].Note)
 	}
 	return m(x, ctx, w)
@@ -61,7 +61,7 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	if in.Description == "" && w.Card == nil {
 		return nil, studio.Fail(studio.Validation,
-			"description: give a description or a card, so that there is something to build")
+			"description: give a description or a card to build from")
 	}
 	brief := builder.Brief{Words: in.Description, Style: in.Style, Seed: w.Seed}
 	if w.Card != nil {
@@ -126,7 +126,7 @@ func (x *txn) addObject(ctx context.Context, w *studio.Work) (any, error) {
 		s.Object(name, "", "", t)
 	case "text":
 		if in.Text == "" {
-			return nil, studio.Fail(studio.Validation, "text: a text has words")
+			return nil, studio.Fail(studio.Validation, "text: a text needs words")
 		}
 		s.Text(name, in.Text, in.Material, "", 1, t)
 	default:
@@ -157,7 +157,7 @@ func (x *txn) checkPresent(ctx context.Context, names ...string) error {
 			found = found || n == want
 		}
 		if !found {
-			return studio.Fail(studio.ExecFailed, "%q is not in the scene after it was made", want)
+			return studio.Fail(studio.ExecFailed, "%q is missing from the scene after it was added", want)
 		}
 	}
 	return nil
@@ -230,7 +230,7 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	if err := x.checkPresent(ctx, in.Object); err != nil {
 		return nil, studio.Fail(studio.Validation,
-			"object_name: there is no %q in the scene; list_objects shows what there is", in.Object)
+			"object_name: there is no %q in the scene; list_objects lists the objects", in.Object)
 	}
 	pair := texture.Paint(in.Type, in.Size, w.Seed)
 	s := &scene.Script{}
@@ -254,7 +254,7 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
 		ids = append(ids, id)
 		sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(png))
 		if err != nil {
-			return nil, studio.Fail(studio.IOFailed, "the texture cannot be kept").Because(err)
+			return nil, studio.Fail(studio.IOFailed, "the texture cannot be stored").Because(err)
 		}
 		s.Image(name+" "+half.kind, sum, half.linear)
 	}
@@ -287,7 +287,7 @@ func (x *txn) populateScene(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	list, cut := studio.Strew(in, w.Seed, ground)
 	if cut > 0 {
-		w.Warn(fmt.Sprintf("%d more would have fitted the density; budget_max_instances leaves them out", cut))
+		w.Warn(fmt.Sprintf("%d more instances fit the density; budget_max_instances leaves them out", cut))
 	}
 	at := make([]scene.Transform, len(list))
 	for i, p := range list {
@@ -320,7 +320,7 @@ func (x *txn) groundHeights(name string) (func(px, py float64) float64, error) {
 	}
 	height, err := scene.Heights(data)
 	if err != nil {
-		return nil, studio.Fail(studio.Validation, "ground: %q is no terrain: %v", name, err)
+		return nil, studio.Fail(studio.Validation, "ground: %q is not a terrain: %v", name, err)
 	}
 	return height, nil
 }
@@ -358,7 +358,7 @@ func (x *txn) meshOf(name string) ([]byte, error) {
 		return m.Data, nil
 	}
 	return nil, studio.Fail(studio.Validation,
-		"ground: there is no terrain %q in the scene; generate_terrain makes one", name)
+		"ground: there is no terrain %q in the scene; create one with generate_terrain", name)
 }
 
 // listObjects lists the objects of the scene.
@@ -404,7 +404,7 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	if !hasCamera(cameras, in.Camera) {
 		return nil, studio.Fail(studio.Validation,
-			"camera: there is no camera %q in the scene; generate_scene makes one, and add_object", in.Camera)
+			"camera: there is no camera %q in the scene; create one with generate_scene or add_object", in.Camera)
 	}
 	if w.Dry {
 		return out, nil
@@ -467,7 +467,7 @@ func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return studio.Fail(studio.ExecFailed, "Blender failed at the picture").Because(fmt.Errorf("%w; it said: %s",
+		return studio.Fail(studio.ExecFailed, "Blender failed to render the picture").Because(fmt.Errorf("%w; it said: %s",
 			err, said))
 	}
 	return nil
@@ -502,7 +502,7 @@ func (p *painter) Painted(kind string) (color, normal string, err error) {
 			pair[i], _, err = p.files.Put(p.ctx, bytes.NewReader(png))
 		}
 		if err != nil {
-			return "", "", studio.Fail(studio.IOFailed, "a surface cannot be kept").Because(err)
+			return "", "", studio.Fail(studio.IOFailed, "a surface cannot be stored").Because(err)
 		}
 	}
 	p.adapter.mu.Lock()

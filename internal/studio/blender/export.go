@@ -103,7 +103,7 @@ func (x *txn) findExportNames(ctx context.Context, name string) ([]string, error
 	}
 	if len(part) == 0 {
 		return nil, studio.Fail(studio.Validation,
-			"object_name: there is no object or scene %q; list_objects shows what there is", name)
+			"object_name: there is no object or scene %q; list_objects lists the objects", name)
 	}
 	return part, nil
 }
@@ -113,7 +113,7 @@ func (x *txn) writeExport(ctx context.Context, w *studio.Work, format string, na
 	textures bool) (string, error) {
 	dir := filepath.Join(w.Dir, "export")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", studio.Fail(studio.IOFailed, "the folder for the export cannot be made").Because(err)
+		return "", studio.Fail(studio.IOFailed, "the folder for the export cannot be created").Because(err)
 	}
 	file := filepath.Join(dir, "scene."+format)
 	w.Progress(0, 1, "writing "+format)
@@ -142,7 +142,7 @@ func inspectExport(out *studio.ExportOut, dir string, data []byte) error {
 		}
 	}
 	if err != nil {
-		return studio.Fail(studio.ExecFailed, "what Blender wrote is no sound %s", out.Format).Because(err)
+		return studio.Fail(studio.ExecFailed, "Blender wrote an invalid %s", out.Format).Because(err)
 	}
 	out.Nodes, out.Triangles = info.Nodes, info.Triangles
 	if info.Materials != nil {

@@ -64,7 +64,7 @@ func (t *target) startSession(ctx context.Context) error {
 	}
 	if t.scratch == "" {
 		if t.scratch, err = os.MkdirTemp("", "loregate-blender-"); err != nil {
-			return studio.Fail(studio.IOFailed, "no temporary folder can be made").Because(err)
+			return studio.Fail(studio.IOFailed, "no temporary folder can be created").Because(err)
 		}
 	}
 	t.session, err = startSession(ctx, binary, t.scratch)
@@ -73,7 +73,7 @@ func (t *target) startSession(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return studio.Fail(studio.TargetGone, "Blender did not start; try %s --background --version by hand",
+		return studio.Fail(studio.TargetGone, "Blender did not start; try the command %s --background --version",
 			binary).Because(err)
 	}
 	t.sessionState = ""
@@ -153,7 +153,7 @@ func (t *target) locateBlob(o raw) (raw, error) {
 	sum, _ := fields["blob"].(string)
 	file, err := t.at.Files.Path(sum)
 	if err != nil {
-		return nil, studio.Fail(studio.IOFailed, "bytes that the scene is made of are not there").Because(err)
+		return nil, studio.Fail(studio.IOFailed, "bytes of the scene are missing").Because(err)
 	}
 	delete(fields, "blob")
 	fields["file"] = file
@@ -174,7 +174,7 @@ func (t *target) toFailure(ctx context.Context, err error) error {
 			return context.Cause(ctx)
 		}
 		return studio.Fail(studio.TargetGone,
-			"Blender ended in the middle of the call; its scene is kept as it was before, try again").
+			"Blender ended during the call; its scene is unchanged, try again").
 			Because(fmt.Errorf("%w; it said: %s", err, said))
 	case ctx.Err() != nil:
 		t.interrupted = true
@@ -182,7 +182,7 @@ func (t *target) toFailure(ctx context.Context, err error) error {
 	case errors.As(err, &refused) && refused.Code == "REFUSED":
 		return studio.Fail(studio.Validation, "%s", refused.Text).Because(err)
 	case errors.As(err, &refused):
-		return studio.Fail(studio.ExecFailed, "Blender failed at the operation").Because(err)
+		return studio.Fail(studio.ExecFailed, "Blender failed to carry out the operation").Because(err)
 	}
 	return err
 }
@@ -300,7 +300,7 @@ func (x *txn) storeLargeData(ctx context.Context, ops []raw) ([]raw, error) {
 		}
 		sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(data))
 		if err != nil {
-			return nil, studio.Fail(studio.IOFailed, "bytes of the scene cannot be kept").Because(err)
+			return nil, studio.Fail(studio.IOFailed, "bytes of the scene cannot be stored").Because(err)
 		}
 		delete(fields, "data")
 		fields["blob"] = mustJSON(sum)

@@ -66,7 +66,7 @@ const (
 )
 
 // ErrFormat is wrapped by every error about an invalid file.
-var ErrFormat = errors.New("gltf: not a sound file")
+var ErrFormat = errors.New("gltf: not a valid file")
 
 func formatErrorf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))

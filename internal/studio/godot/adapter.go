@@ -54,7 +54,7 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	}
 }
 
-const install = "Godot 3 is not installed; on Debian: apt-get install -y --no-install-recommends godot3-server; or set studio.godot to where it is"
+const install = "Godot 3 is not installed; on Debian: apt-get install -y --no-install-recommends godot3-server; or set studio.godot to its path"
 
 // findBinary finds the program.
 func (a *Adapter) findBinary() (string, error) { return studio.Program(a.config.Binary, install) }
@@ -71,7 +71,7 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 		out, err := cmd.Output() // the exit status is ignored: only the text matters
 		version := strings.TrimSpace(string(out))
 		if version == "" {
-			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try %s --version by hand",
+			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try the command %s --version",
 				path).Because(err)
 		}
 		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: version}, nil

@@ -28,7 +28,7 @@ var toolMethods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (
 func (t *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	m, ok := toolMethods[w.Tool]
 	if !ok {
-		return nil, studio.Fail(studio.NotSupported, "godot does not carry out %s: %s", w.Tool,
+		return nil, studio.Fail(studio.NotSupported, "godot does not support %s: %s", w.Tool,
 			t.adapter.Tools()[w.Tool].Note)
 	}
 	return m(t, ctx, w)
@@ -49,14 +49,14 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if m.Format != "glb" {
-		return nil, studio.Fail(studio.NotSupported, "godot imports glb here; the manifest is of a %s, export it as glb",
+		return nil, studio.Fail(studio.NotSupported, "godot imports only glb here; the manifest is of a %s, so export it as glb",
 			m.Format)
 	}
 	name := cmp.Or(in.Name, m.AssetName())
 	file := assetFile(name)
 	if t.files[file] != "" && t.files[file] != m.SHA256.String() && !in.Overwrite {
 		return nil, studio.Fail(studio.Validation,
-			"name: there is another asset %q already; choose another name, or ask to overwrite it", name)
+			"name: there is already another asset %q; choose another name, or set overwrite", name)
 	}
 	if err := t.putFile(ctx, file, data); err != nil {
 		return nil, err
@@ -186,12 +186,12 @@ func (t *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if t.files[assetFile(in.Asset)] == "" {
-		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; there is %s", in.Asset,
+		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; its assets are %s", in.Asset,
 			t.listAssets())
 	}
 	if in.Ground != "" {
 		return nil, studio.Fail(studio.NotSupported,
-			"ground: Godot levels are populated on the plane at height 0; leave it out")
+			"ground: Godot levels are populated on the plane at height 0; omit this field")
 	}
 	l, err := t.loadLevel(in.Level)
 	if err != nil {
@@ -199,7 +199,7 @@ func (t *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	list, cut := studio.Strew(in, w.Seed, func(float64, float64) float64 { return 0 })
 	if cut > 0 {
-		w.Warn(fmt.Sprintf("%d more would have fitted the density; budget_max_instances leaves them out", cut))
+		w.Warn(fmt.Sprintf("%d more instances fit the density; budget_max_instances leaves them out", cut))
 	}
 	l.Groups = append(l.Groups, group{Asset: in.Asset, Placements: list})
 	if err := t.putLevel(ctx, in.Level, l); err != nil {

@@ -36,7 +36,7 @@ func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work) (any, error) {
 	out := studio.BlueprintOut{Files: []string{file}, Status: "ok", Errors: compileErrors(string(said))}
 	if failed != nil || len(out.Errors) > 0 {
 		out.Status = "error"
-		w.Warn("the engine does not accept the script; it is kept, to be looked at")
+		w.Warn("the engine does not accept the script; it is kept so that you can read it")
 	}
 	_, err = w.Keep(ctx, studio.OutputFile{Kind: "script", Name: filepath.Base(file), Media: "text/plain"}, script)
 	return out, err

@@ -132,7 +132,7 @@ func (t *txn) layOutFiles() error {
 		}
 	}
 	if err != nil {
-		return studio.Fail(studio.IOFailed, "the project's files cannot be laid out").Because(err)
+		return studio.Fail(studio.IOFailed, "the project's files cannot be restored").Because(err)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 // Heights reads a packed mesh made by Grid and returns a function for the height at a point. Points
 // beyond the edges get the height of the nearest edge.
 func Heights(packed []byte) (func(x, y float64) float64, error) {
-	errNone := errors.New("its mesh is no grid")
+	errNone := errors.New("its mesh is not a grid")
 	if len(packed) < 16 {
 		return nil, errNone
 	}

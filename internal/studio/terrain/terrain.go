@@ -43,7 +43,7 @@ func CheckLandscape(side int) error {
 		}
 	}
 	return fault.BadField("side",
-		"a landscape cannot have a side of %d; 505, 1009, 2017 and 4033 are sides it can have", side)
+		"a landscape cannot have a side of %d; use 505, 1009, 2017 or 4033", side)
 }
 
 // Make makes land. side is at least 2; the number of octaves of noise depends on it.

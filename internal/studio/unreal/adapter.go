@@ -93,7 +93,7 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	for _, path := range requiredRoutes {
 		if !slices.ContainsFunc(i.Routes, func(r route) bool { return strings.EqualFold(r.Path, path) }) {
 			return out, studio.Fail(studio.Missing,
-				"the Unreal editor does not serve %s; turn the Remote Control API plugin on", path)
+				"the Unreal editor does not serve %s; enable the Remote Control API plugin", path)
 		}
 	}
 	out.Version = "remote control"
@@ -128,7 +128,7 @@ func (a *Adapter) callBridge(ctx context.Context, operation string, arguments, o
 	var failed *studio.Failure
 	if errors.As(err, &failed) && failed.Code == studio.ExecFailed {
 		return studio.Fail(studio.Missing,
-			"the project has no bridge script; put loregate_bridge.py into its Content/Python folder").Because(err)
+			"the project has no bridge script; copy loregate_bridge.py to its Content/Python folder").Because(err)
 	}
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (a *Adapter) callBridge(ctx context.Context, operation string, arguments, o
 		Error  string          `json:"error"`
 	}
 	if err := json.Unmarshal([]byte(said.Value), &result); err != nil {
-		return studio.Fail(studio.ExecFailed, "the bridge script answered with something else than was agreed").Because(err)
+		return studio.Fail(studio.ExecFailed, "the bridge script's answer does not follow the protocol").Because(err)
 	}
 	if !result.OK {
 		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation, markup.Clip(result.Error, 200))
@@ -170,7 +170,7 @@ func (t *target) Begin(ctx context.Context, _ func(string) bool) (studio.Txn, er
 
 // Fork is not supported: there is only one editor, and a person uses it.
 func (t *target) Fork(context.Context, studio.Place, func(string) bool) (studio.Target, error) {
-	return nil, studio.Fail(studio.NotSupported, "an Unreal project cannot be copied to run something again")
+	return nil, studio.Fail(studio.NotSupported, "an Unreal project cannot be copied to repeat a run")
 }
 
 // Close does nothing: the studio did not start the editor.
@@ -216,7 +216,7 @@ func (x *txn) Names(ctx context.Context) ([]string, error) {
 
 // Undo is not supported: the editor has its own undo history.
 func (x *txn) Undo(context.Context, string) error {
-	return studio.Fail(studio.NotSupported, "take it back in the editor, with its undo")
+	return studio.Fail(studio.NotSupported, "undo it in the editor")
 }
 
 // Commit does nothing: the editor has applied the changes already.

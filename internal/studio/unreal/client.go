@@ -70,7 +70,7 @@ func (c *client) sendRequest(ctx context.Context, method, path string, in, out a
 			return context.Cause(ctx)
 		}
 		return studio.Fail(studio.TargetGone,
-			"no Unreal editor answers at studio.unreal; start it with the Remote Control API plugin on").Because(err)
+			"no Unreal editor answers at studio.unreal; start it with the Remote Control API plugin enabled").Because(err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, answerLimit))
@@ -97,7 +97,7 @@ func decodeAnswer(path string, status int, b []byte, out any) error {
 		return nil
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return studio.Fail(studio.ExecFailed, "the Unreal editor answered %s with something else than was documented",
+		return studio.Fail(studio.ExecFailed, "the Unreal editor's answer to %s does not follow its documentation",
 			path).Because(err)
 	}
 	return nil

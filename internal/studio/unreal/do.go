@@ -23,10 +23,10 @@ var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (
 func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	m, ok := toolMethods[w.Tool]
 	if !ok {
-		return nil, studio.Fail(studio.NotSupported, "unreal does not carry out %s: %s", w.Tool, x.Tools()[w.Tool].Note)
+		return nil, studio.Fail(studio.NotSupported, "unreal does not support %s: %s", w.Tool, x.Tools()[w.Tool].Note)
 	}
 	if x.info.Kind == DoubleKind {
-		w.Warn("this is the protocol double: no Unreal did anything")
+		w.Warn("this is the protocol double: no Unreal editor was used")
 	}
 	return m(x, ctx, w)
 }
@@ -49,11 +49,11 @@ func (x *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	if asset == "" {
 		return nil, studio.Fail(studio.Validation,
-			"asset: there is no asset %q below /Game/Loregate; list_objects shows what there is", in.Asset)
+			"asset: there is no asset %q below /Game/Loregate; list_objects lists the assets", in.Asset)
 	}
 	list, cut := studio.Strew(in, w.Seed, func(float64, float64) float64 { return 0 })
 	if cut > 0 {
-		w.Warn(fmt.Sprintf("%d more would have fitted the density; budget_max_instances leaves them out", cut))
+		w.Warn(fmt.Sprintf("%d more instances fit the density; budget_max_instances leaves them out", cut))
 	}
 	if w.Dry {
 		return studio.PopulateOut{Created: len(list)}, nil
@@ -103,7 +103,7 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if m.Format != "glb" && m.Format != "fbx" {
-		return nil, studio.Fail(studio.NotSupported, "unreal imports glb and fbx here; the manifest is of a %s", m.Format)
+		return nil, studio.Fail(studio.NotSupported, "unreal imports only glb and fbx here; the manifest is of a %s", m.Format)
 	}
 	name := cmp.Or(in.Name, m.AssetName())
 	if w.Dry {
@@ -123,7 +123,7 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	if len(said.Paths) == 0 {
 		return nil, studio.Fail(studio.ExecFailed, "the Unreal editor imported nothing of %s", m.Name)
 	}
-	w.Warn("nodes and triangles were not counted: Remote Control does not tell them")
+	w.Warn("nodes and triangles were not counted: Remote Control does not return them")
 	return studio.ImportOut{Assets: said.Paths}, nil
 }
 
@@ -134,7 +134,7 @@ func (x *txn) writeExport(name string, data []byte) error {
 	}
 	if x.config.Project == "" {
 		return studio.Fail(studio.Missing,
-			"set studio.unreal_project to the project's folder, so that exports can be handed over")
+			"set studio.unreal_project to the project's folder, into which exports are written")
 	}
 	root, err := os.OpenRoot(x.config.Project)
 	if err != nil {
@@ -145,7 +145,7 @@ func (x *txn) writeExport(name string, data []byte) error {
 		err = root.WriteFile(filepath.Join("Loregate", name), data, 0o644)
 	}
 	if err != nil {
-		return studio.Fail(studio.IOFailed, "the export cannot be put into the Unreal project").Because(err)
+		return studio.Fail(studio.IOFailed, "the export cannot be written to the Unreal project").Because(err)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (d *Double) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return newResponse(r, http.StatusNotFound,
-		[]byte(`{"errorMessage":"the protocol double was never told of this request"}`)), nil
+		[]byte(`{"errorMessage":"the protocol double has no answer to this request"}`)), nil
 }
 
 func newResponse(r *http.Request, status int, body []byte) *http.Response {
