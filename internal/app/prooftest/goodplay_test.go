@@ -194,5 +194,5 @@ var unequipped = map[string]string{
 	// Without a run that made something there is nothing to fetch, undo or repeat.
 	"get_artifact": "there is no artifact", "undo_run": "run", "verify_run": "run",
 	// A game ends only after hours of its own clock.
-	"replay_game": "the game goes on",
+	"replay_game": "the game is still running",
 }

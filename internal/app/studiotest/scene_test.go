@@ -247,7 +247,7 @@ func TestUnrealDoubleIsLabelled(t *testing.T) {
 	}
 	_, run := g.call("get_run", map[string]any{"run_id": e["run_id"]})
 	b, _ := json.Marshal(run)
-	if !strings.Contains(string(b), `"kind":"protocol-double"`) || !strings.Contains(string(b), "no Unreal did anything") {
+	if !strings.Contains(string(b), `"kind":"protocol-double"`) || !strings.Contains(string(b), "no Unreal editor was used") {
 		t.Errorf("the record: %s", b)
 	}
 	page, err := os.ReadFile("../../../docs/studio.md")
