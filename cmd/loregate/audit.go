@@ -74,7 +74,8 @@ func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
 				res.Different)
 		}
 		if different > 0 && !r.Repair {
-			return fmt.Errorf("%d of %d worlds differ from their streams; run loregate rebuild --repair to keep the tables made from the streams", different, len(results))
+			return fmt.Errorf("%d of %d worlds differ from their streams; run loregate rebuild --repair to keep the tables "+
+				"made from the streams", different, len(results))
 		}
 		return nil
 	})

@@ -49,7 +49,8 @@ func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 	key := os.Getenv(c.KeyEnv)
 	if key == "" {
 		return fault.New(fault.Invalid,
-			"the variable %s contains no API key; create one with: loregate key create bench --role admin, put it into a variable, and name the variable with --api-key-env", c.KeyEnv)
+			"the variable %s contains no API key; create one with: loregate key create bench --role admin, put it into a "+
+				"variable, and name the variable with --api-key-env", c.KeyEnv)
 	}
 	var urls []string
 	for _, u := range c.URL {

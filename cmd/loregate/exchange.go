@@ -58,12 +58,14 @@ func (i importCmd) checkFlags() error {
 			"import: name the folder or file after the format, as in: loregate import markdown ./vault")
 	}
 	if i.Format != "markdown" && (len(i.Open)+len(i.Confirm)+len(i.Types) > 0 || i.HideLinks) {
-		return fault.New(fault.Invalid, "import: --open, --confirm, --hide-links and --types work only with markdown; leave them out for %s",
+		return fault.New(fault.Invalid,
+			"import: --open, --confirm, --hide-links and --types work only with markdown; leave them out for %s",
 			i.Format)
 	}
 	if i.Starter != "" && (i.Format == "turns" || i.Format == "srd") {
 		return fault.New(fault.Invalid,
-			"import: %s contains no places; set the starter location with: loregate world configure WORLD --starter-location PLACE", i.Format)
+			"import: %s contains no places; set the starter location with: loregate world configure WORLD "+
+				"--starter-location PLACE", i.Format)
 	}
 	return nil
 }

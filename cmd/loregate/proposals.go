@@ -82,10 +82,11 @@ type proposalRow struct {
 	CreatedUtc                                            time.Time
 }
 
-var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED SUMMARY CHANGE", func(p proposalRow) []string {
-	return []string{p.ProposalID, p.Kind, p.Status, p.Author, formatMinute(p.CreatedUtc), cellText(p.What),
-		cellText(p.Change)}
-}}
+var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED SUMMARY CHANGE",
+	func(p proposalRow) []string {
+		return []string{p.ProposalID, p.Kind, p.Status, p.Author, formatMinute(p.CreatedUtc), cellText(p.What),
+			cellText(p.Change)}
+	}}
 
 // cellText prepares a text of another author for one cell of a table: on one line, without control
 // characters; "-" for an empty text.
@@ -215,7 +216,8 @@ func (s shownProposal) print(out io.Writer) error {
 		return nil
 	}
 	_, err := fmt.Fprintf(out,
-		"\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note \u2026\n", formatMinute(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
+		"\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note "+
+			"\u2026\n", formatMinute(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
 	return err
 }
 

@@ -64,7 +64,8 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 			made.Print(out, url)
 		} else if s.Sample {
 			fmt.Fprintln(os.Stderr,
-				"The data folder already contains a world. Its keys were shown when they were created; create new ones with: loregate key create")
+				"The data folder already contains a world. Its keys were shown when they were created; create new ones with: "+
+					"loregate key create")
 		}
 		fmt.Fprintf(os.Stderr, "Loregate serves %s (MCP at %s/mcp, REST at %s/api/mcp). Stop it with Ctrl-C.\n", url,
 			url, url)

@@ -221,7 +221,8 @@ func (r studioRunCmd) print(out io.Writer, data string, e json.RawMessage) error
 		fmt.Fprintln(out, "warning:", w)
 	}
 	if v.DryRun {
-		fmt.Fprintf(out, "Dry run: %d names would be added, %d removed; the target was not changed (%s).\n", len(v.Diff.Added),
+		fmt.Fprintf(out, "Dry run: %d names would be added, %d removed; the target was not changed (%s).\n",
+			len(v.Diff.Added),
 			len(v.Diff.Removed), clipHash(v.Diff.After))
 		return nil
 	}
@@ -332,7 +333,8 @@ func (c studioCheckCmd) compareGolden(ctx context.Context, a *app.App, file stri
 	case !ok:
 		return "ok; there is no golden digest for " + program, nil
 	case want != v.Diff.Would:
-		return "", fmt.Errorf("the digest for %s is %s, but the plan has %s; if the change is intended, run check --update", program, v.Diff.Would, want)
+		return "", fmt.Errorf("the digest for %s is %s, but the plan has %s; if the change is intended, run check --update",
+			program, v.Diff.Would, want)
 	}
 	return "ok; the digest is the golden one for " + program, nil
 }

@@ -78,7 +78,8 @@ func (a *Agents) askModel(ctx context.Context, q Question, text string, event *u
 	switch {
 	case err != nil:
 		event.Outcome = usage.Rejected
-		a.cfg.Logger.WarnContext(ctx, "the model gave no usable answer; rules and fixed phrases are used instead", "purpose", q.Purpose,
+		a.cfg.Logger.WarnContext(ctx, "the model gave no usable answer; rules and fixed phrases are used instead", "purpose",
+			q.Purpose,
 			"error", err)
 	case used != done.Text:
 		event.Outcome = usage.Modified
@@ -109,7 +110,8 @@ func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.Worl
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnTimeout)
 		defer cancel()
 		if err := a.cfg.Usage.Return(ctx, w, r.Purpose, most-done.TokensPrompt-done.TokensCompletion); err != nil {
-			a.cfg.Logger.WarnContext(ctx, "unused tokens could not be given back to the budget", "purpose", r.Purpose, "error", err)
+			a.cfg.Logger.WarnContext(ctx, "unused tokens could not be given back to the budget", "purpose", r.Purpose, "error",
+				err)
 		}
 	}
 	return done, nil, err

@@ -44,7 +44,8 @@ func (a *App) resolveWorld(ctx context.Context, name string) (access.WorldID, er
 	}
 	switch len(all) {
 	case 0:
-		return access.WorldID{}, fault.New(fault.NotFound, "there is no world yet; create one with: loregate world create NAME")
+		return access.WorldID{}, fault.New(fault.NotFound,
+			"there is no world yet; create one with: loregate world create NAME")
 	case 1:
 		return all[0].ID, nil
 	}
@@ -314,7 +315,8 @@ func (a *App) Verify(ctx context.Context) (report string, err error) {
 			return err
 		}
 		v, err := access.VerifySegments(ctx, a.store)
-		fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, chains intact\n", v.Records, v.Segments, v.Processes)
+		fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, chains intact\n", v.Records, v.Segments,
+			v.Processes)
 		return err
 	})
 	return b.String(), err

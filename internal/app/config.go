@@ -360,7 +360,8 @@ var removedSettings = map[string]string{
 
 func readMap(file string, node *yaml.Node, prefix string, known map[string]setting, groups map[string]bool) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s:%d: %q must contain settings; see docs/config.md", file, node.Line, strings.TrimSuffix(prefix, "."))
+		return fmt.Errorf("%s:%d: %q must contain settings; see docs/config.md", file, node.Line, strings.TrimSuffix(prefix,
+			"."))
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {

@@ -52,8 +52,10 @@ func (c Config) PrintConnect(w io.Writer, key string) {
 	fmt.Fprintf(w, "\nThe key is shown only now. While `loregate serve` runs, connect a client with one of these:\n\n")
 	printClients(w, clientsAt(url, key))
 	if !c.keyAsBearer() {
-		fmt.Fprintf(w, "\nThis server accepts tokens and not keys: set allow_key_as_bearer to yes, or get a token for half an hour:\n\n")
-		fmt.Fprintf(w, "  curl -s %s/api/mcp/auth -H 'Content-Type: application/json' -d '{\"api_key\":\"%s\",\"role\":\"user\"}'\n", url, key)
+		fmt.Fprintf(w, "\nThis server accepts tokens and not keys: set allow_key_as_bearer to yes, or get a token for "+
+			"half an hour:\n\n")
+		fmt.Fprintf(w, "  curl -s %s/api/mcp/auth -H 'Content-Type: application/json' -d "+
+			"'{\"api_key\":\"%s\",\"role\":\"user\"}'\n", url, key)
 	}
 	fmt.Fprintln(w)
 }

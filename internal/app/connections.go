@@ -50,7 +50,8 @@ func (l Limits) maxPerAddress() int {
 }
 
 // tooMany is the complete answer, because nothing of the request is read.
-const tooMany = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+const tooMany = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Type: " +
+	"application/json\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 // Accept returns the next connection within the limits.
 func (b *limitedListener) Accept() (net.Conn, error) {

@@ -43,7 +43,8 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
 	k := storeCopier{src: src, dst: dst, out: out}
-	for _, step := range []func(context.Context) error{k.noteStaleWorlds, k.copyStreams, k.rebuildTables, k.copyKeysAndInvitations, k.copyAccessRecords, k.proveEqual} {
+	for _, step := range []func(context.Context) error{k.noteStaleWorlds, k.copyStreams, k.rebuildTables,
+		k.copyKeysAndInvitations, k.copyAccessRecords, k.proveEqual} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -378,7 +379,8 @@ func (k *storeCopier) proveEqual(ctx context.Context) error {
 		}
 		rows += n
 	}
-	fmt.Fprintf(k.out, "verified as equal: %d chains with %d commits, %d rows\n", len(chains[0]), commitsOf(chains[0]), rows)
+	fmt.Fprintf(k.out, "verified as equal: %d chains with %d commits, %d rows\n", len(chains[0]), commitsOf(chains[0]),
+		rows)
 	return nil
 }
 

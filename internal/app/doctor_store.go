@@ -80,7 +80,8 @@ func (d *doctor) checkDisk(title, dir string) {
 	case free < disk.LeastRoom:
 		err = disk.Full(dir, errors.New("writes are refused"))
 	case free < minFreeDisk:
-		err = fmt.Errorf("%d MB of %d MB are free in %s: make room before it is full; writes are refused then, and nothing is lost", free>>20, total>>20, filepath.Clean(dir))
+		err = fmt.Errorf("%d MB of %d MB are free in %s: make room before it is full; writes are refused then, and "+
+			"nothing is lost", free>>20, total>>20, filepath.Clean(dir))
 	}
 	d.printCheck(title, err, "%d MB of %d MB free", free>>20, total>>20)
 }

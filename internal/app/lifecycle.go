@@ -30,7 +30,8 @@ func (d Drain) validate() error {
 }
 
 // errStopping is the readiness error while the server drains.
-var errStopping = fault.New(fault.Unavailable, "the server is stopping; send the call again, and another server takes it")
+var errStopping = fault.New(fault.Unavailable,
+	"the server is stopping; send the call again, and another server takes it")
 
 // drainState records whether the server has begun to drain.
 type drainState struct{ begun atomic.Bool }

@@ -32,7 +32,8 @@ func (c Lore) toConfig() (lore.Config, error) {
 	}
 	if c.EmbeddingURL == "" {
 		if c.EmbeddingModel != "" || c.EmbeddingKey != "" {
-			return out, fmt.Errorf("lore.embedding_url: is missing, although embedding_model or embedding_key is set; set it too")
+			return out, fmt.Errorf("lore.embedding_url: is missing, although embedding_model or embedding_key is set; set " +
+				"it too")
 		}
 		return out, nil
 	}

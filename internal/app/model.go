@@ -52,7 +52,8 @@ var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForA
 func (c Model) validate() error {
 	if c.Provider == "" {
 		if c.URL+c.Name+c.KeyEnv+c.KeyFile != "" {
-			return fmt.Errorf("model.provider: is missing, although another setting of model is set; set %s, %s or %s", model.OpenAI,
+			return fmt.Errorf("model.provider: is missing, although another setting of model is set; set %s, %s or %s",
+				model.OpenAI,
 				model.Compatible, model.Anthropic)
 		}
 		return nil

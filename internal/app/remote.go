@@ -23,7 +23,8 @@ type RemoteOptions struct {
 // output.
 func ServeRemote(ctx context.Context, c Config, o RemoteOptions, s Streams) error {
 	if o.Key == "" {
-		return fault.New(fault.Invalid, "the variable %q contains no API key; name the variable that contains it with --api-key-env", o.KeyVar)
+		return fault.New(fault.Invalid,
+			"the variable %q contains no API key; name the variable that contains it with --api-key-env", o.KeyVar)
 	}
 	r := remote.Config{URL: o.URL, Key: o.Key, Role: o.Role, World: o.World, Issuer: c.Token.Issuer}
 	switch len(o.Surfaces) {

@@ -50,7 +50,8 @@ const repairRoom = 3
 func Repair(ctx context.Context, c Config, acceptLoss bool, out io.Writer) (err error) {
 	if c.Database != "" {
 		return fault.New(fault.Rule,
-			"the store is in PostgreSQL and is repaired with its own tools: restore a backup with pg_restore, then run loregate audit verify and loregate rebuild")
+			"the store is in PostgreSQL and is repaired with its own tools: restore a backup with pg_restore, then run "+
+				"loregate audit verify and loregate rebuild")
 	}
 	r := repairRun{ctx: ctx, config: c, work: filepath.Join(c.Data, repairFolder), out: out}
 	defer func() { err = disk.Explain(c.Data, err) }()
@@ -96,7 +97,8 @@ func (r *repairRun) lockStoreFiles() (held []*os.File, err error) {
 			err = fault.New(fault.NotFound, "there is no store in %s; name its folder with --data", r.config.Data)
 		case errors.Is(err, errHeld):
 			err = fault.New(fault.Conflict,
-				"another process has opened the store: stop the server and every client that runs loregate mcp on %s, then repair again", r.config.Data)
+				"another process has opened the store: stop the server and every client that runs loregate mcp on %s, then "+
+					"repair again", r.config.Data)
 		}
 		if err != nil {
 			for _, f := range held {
@@ -308,7 +310,8 @@ func (r *repairRun) checkLosses(acceptLoss bool) error {
 	serious := slices.ContainsFunc(r.lost, func(l sqlite.Loss) bool { return !l.Dispensable })
 	if serious && !acceptLoss {
 		return fault.New(fault.Rule,
-			"the data listed as lost cannot be recovered: restore a backup, or repair without this data with --accept-loss. Nothing was changed")
+			"the data listed as lost cannot be recovered: restore a backup, or repair without this data with --accept-loss. "+
+				"Nothing was changed")
 	}
 	keep := "damaged-" + time.Now().UTC().Format("20060102T150405Z")
 	return r.writeMarker(repairReady, keep)
@@ -361,7 +364,8 @@ func (r *repairRun) swapFiles() error {
 	if err := os.RemoveAll(r.work); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "the store in %s is repaired; the damaged files are kept in %s: remove them when you have checked the store\n", r.config.Data, keep)
+	fmt.Fprintf(r.out, "the store in %s is repaired; the damaged files are kept in %s: remove them when you have "+
+		"checked the store\n", r.config.Data, keep)
 	return syncFolder(r.config.Data)
 }
 

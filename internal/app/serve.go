@@ -26,7 +26,8 @@ func (a *App) Listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", a.Config.Addr)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("%s is in use, perhaps by another Loregate; stop that program, or choose another address with --addr",
+			return nil, fmt.Errorf("%s is in use, perhaps by another Loregate; stop that program, or choose another address "+
+				"with --addr",
 				a.Config.Addr)
 		}
 		return nil, fmt.Errorf("%w; choose another address with --addr", err)
@@ -95,7 +96,8 @@ func (a *App) serveListener(server *http.Server, listener net.Listener) context.
 // stopServing stops the server and its streams, as described at Drain.
 func (a *App) stopServing(ctx context.Context, s *composedServer, server *http.Server, ended context.Context) error {
 	d := a.Config.Drain
-	a.logger.Info("stopping: new calls are refused, running calls may end; a second signal stops at once", "notice", d.Notice,
+	a.logger.Info("stopping: new calls are refused, running calls may end; a second signal stops at once", "notice",
+		d.Notice,
 		"calls", d.Calls)
 	s.leaving.announceStop(d.Notice, ended.Done())
 	s.endStreams() // streams do not end by themselves
@@ -116,7 +118,8 @@ func (c Config) mayListen() error {
 	if c.Loopback() || c.BehindProxy || c.TLS.Cert != "" {
 		return nil
 	}
-	return fmt.Errorf("other machines can reach addr %s, and keys would be sent unencrypted; set tls.cert and tls.key, or behind_proxy: true if a proxy terminates TLS", c.Addr)
+	return fmt.Errorf("other machines can reach addr %s, and keys would be sent unencrypted; set tls.cert and "+
+		"tls.key, or behind_proxy: true if a proxy terminates TLS", c.Addr)
 }
 
 // Handler returns the handler of all HTTP routes. stop ends the goroutines behind it.

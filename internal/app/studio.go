@@ -80,7 +80,8 @@ func (a *App) studioQueue() *studio.Queue {
 	// Reading the queue many times a minute is not recorded.
 	quiet := access.NewGuard(access.Config{Now: a.now, Logger: a.logger})
 	return &studio.Queue{Deliveries: a.store, HandOver: a.Config.Studio.Workers,
-		Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
+		Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string,
+			f func(access.Grant) error) error {
 			guard, effect, caller := a.Guard, access.Write, systemCaller()
 			if operation == studio.ReadQueue {
 				guard, effect = quiet, access.Read

@@ -19,7 +19,8 @@ func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err 
 	if c.Database != "" {
 		if !confirmed {
 			return fault.New(fault.Invalid,
-				"back the database up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; afterwards running processes of the older version refuse writes until you restart them with this version")
+				"back the database up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; "+
+					"afterwards running processes of the older version refuse writes until you restart them with this version")
 		}
 		p := c.postgresConfig()
 		p.Upgrade = true

@@ -219,7 +219,8 @@ func (c *Canon) checkFields(t Type, fields json.RawMessage) error {
 	}
 	schema, err := c.schemas.compile(t.Schema)
 	if err != nil {
-		return fieldsFault("the schema of type %s cannot be read; correct the field \"schema\" of the type's card first", t.Name)
+		return fieldsFault("the schema of type %s cannot be read; correct the field \"schema\" of the type's card first",
+			t.Name)
 	}
 	value := map[string]any{}
 	if fields != nil {

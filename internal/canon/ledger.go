@@ -98,7 +98,8 @@ func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s Strea
 		return Receipt{}, err
 	}
 	if head.Seq != after {
-		return Receipt{}, fault.New(fault.Conflict, "another writer changed the ledger first; read it again and repeat").Because(errMoved)
+		return Receipt{}, fault.New(fault.Conflict,
+			"another writer changed the ledger first; read it again and repeat").Because(errMoved)
 	}
 	receipt := Receipt{At: c.commitTime()}
 	req := g.Request()

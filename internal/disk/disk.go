@@ -17,8 +17,10 @@ const LeastRoom = 1 << 20
 // Full returns the error for a write into a folder whose disk is full.
 func Full(dir string, cause error) *fault.Error {
 	e := fault.Error{Kind: fault.Unavailable, RetryAfter: time.Second,
-		Message: "the disk is full: writes are refused until there is space, and no acknowledged write is lost; ask the operator to free space, and try again"}
-	return e.Because(fmt.Errorf("free space on the disk of %s%s, or move the folder to a larger disk; a running server then continues by itself: %w", absolutePath(dir), freeText(dir), cause))
+		Message: "the disk is full: writes are refused until there is space, and no acknowledged write is lost; ask the " +
+			"operator to free space, and try again"}
+	return e.Because(fmt.Errorf("free space on the disk of %s%s, or move the folder to a larger disk; a running "+
+		"server then continues by itself: %w", absolutePath(dir), freeText(dir), cause))
 }
 
 // Explain returns err as the error of Full if it means that the disk of a folder is full; other

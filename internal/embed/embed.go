@@ -101,7 +101,8 @@ func (c *Client) embedBatch(ctx context.Context, texts []string) ([][]float32, e
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, unavailableError(fmt.Sprintf("the embedding endpoint answers with status %d; check its address, model and key", res.StatusCode), nil)
+		return nil, unavailableError(fmt.Sprintf("the embedding endpoint answers with status %d; check its address, "+
+			"model and key", res.StatusCode), nil)
 	}
 	return decodeAnswer(io.LimitReader(res.Body, maxAnswer), len(texts))
 }

@@ -168,7 +168,8 @@ func bodyFault(err error, limit int64) error {
 // file's limit; this bounds the whole form a little above it.
 func (s *server) readForm(x *exchange, in *fields, r *op.Request, boundary string, limit int64) error {
 	if boundary == "" {
-		return newRefusal(http.StatusUnsupportedMediaType, "the form has no boundary; send it as multipart/form-data with one")
+		return newRefusal(http.StatusUnsupportedMediaType,
+			"the form has no boundary; send it as multipart/form-data with one")
 	}
 	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, limit+bodyLeftover)
 	parts, err := x.r.MultipartReader()

@@ -190,7 +190,8 @@ func (s *server) checkAccess(x *exchange, origins *http.CrossOriginProtection) e
 			markup.Shorten(x.r.Host, 100))
 	}
 	if err := origins.Check(x.r); err != nil || !s.isOriginAllowed(x.r) {
-		return fault.New(fault.Denied, "calls from this page's origin are refused; ask the operator to add it to allowed_origins")
+		return fault.New(fault.Denied,
+			"calls from this page's origin are refused; ask the operator to add it to allowed_origins")
 	}
 	return nil
 }

@@ -97,7 +97,9 @@ func tokenPaths() map[string]any {
 		"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}}}
 	auth := object{
 		"operationId": "get_token", "summary": "Get a token for an API key", "tags": []string{"auth"}, "security": []any{},
-		"description": "Returns a token with a role, at most the role of the key, for one world or for all worlds that the key opens. Send api_key and role, or the key as password and its subject as username. Without a role the token has the highest role of the key.",
+		"description": "Returns a token with a role, at most the role of the key, for one world or for all worlds that " +
+			"the key opens. Send api_key and role, or the key as password and its subject as username. Without a role the " +
+			"token has the highest role of the key.",
 		"requestBody": object{"required": true, "content": content(nil,
 			object{"api_key": text, "username": text, "password": text, "role": role, "world": text})},
 		"responses": object{"default": failed, "201": object{"description": "Issued.", "content": content(

@@ -228,7 +228,8 @@ func readKeys(body []byte) (map[keyName]any, error) {
 		seen[name], keys[name] = true, key
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the key set contains no RSA key of 2,048 bits or more and no P-256 key with a kid for verifying signatures")
+		return nil, errors.New("the key set contains no RSA key of 2,048 bits or more and no P-256 key with a kid for " +
+			"verifying signatures")
 	}
 	return keys, nil
 }

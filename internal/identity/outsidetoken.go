@@ -113,7 +113,8 @@ func (o *outsider) parseHeader(raw []byte) (keyName, error) {
 		}
 	}
 	if !slices.Contains(o.Algorithms, h.Alg) || !slices.Contains(outsideTypes, h.Typ) {
-		return keyName{}, newOutsideRefusal(ErrInvalid, "it has another algorithm than the issuer's, or is not an access token")
+		return keyName{}, newOutsideRefusal(ErrInvalid,
+			"it has another algorithm than the issuer's, or is not an access token")
 	}
 	if h.KID == "" || len(h.KID) > maxKID {
 		return keyName{}, newOutsideRefusal(ErrInvalid, "no kid")

@@ -28,8 +28,9 @@ var (
 	ErrTooLong  = errors.New("the text is longer than 2 MiB: convert it in pieces")
 	ErrTooDeep  = errors.New("the text is nested too deeply: remove lists or quotes inside one another")
 	ErrTooDense = errors.New("a paragraph has too many brackets or stars for its length: divide it with blank lines")
-	ErrTooWide  = fmt.Errorf("a table has more than %d columns, or the tables of the text have more than %d cells, spans counted: split them", maxColumns, maxCells)
-	ErrTooMuch  = fmt.Errorf("the converted text would be longer than %d MiB: repeat fewer references", maxConverted>>20)
+	ErrTooWide  = fmt.Errorf("a table has more than %d columns, or the tables of the text have more than %d cells, "+
+		"spans counted: split them", maxColumns, maxCells)
+	ErrTooMuch = fmt.Errorf("the converted text would be longer than %d MiB: repeat fewer references", maxConverted>>20)
 )
 
 // Refuses reports whether a conversion failed because of the text, with one of the errors above,

@@ -48,7 +48,8 @@ func (s *Server) takeContinuation(r *op.Request, c *call) (g continuation, err e
 		return g, nil // the engine reports the fault
 	}
 	bad := func(field string) error {
-		return fault.BadField(field, "does not belong to a shortened result, or the rest of it is no longer stored; make the first call again")
+		return fault.BadField(field,
+			"does not belong to a shortened result, or the rest of it is no longer stored; make the first call again")
 	}
 	if v, ok := args[fromArgument]; ok && (json.Unmarshal(v, &g.from) != nil || len(g.from) == 0 ||
 		len(g.from) > maxPlace) {
@@ -252,7 +253,8 @@ func (s *Server) cutContent(uri string, content op.Content, from []any) (op.Cont
 	if value := jsontext.Value(content.Text); strings.Contains(content.MIME, "json") && value.IsValid() {
 		part, place, err := cutJSON(value, from, budget)
 		if err != nil {
-			return content, nil, fault.BadField("uri", "asks for a part that does not exist; read the resource without %s", fromFragment)
+			return content, nil, fault.BadField("uri", "asks for a part that does not exist; read the resource without %s",
+				fromFragment)
 		}
 		if content.Text = string(part); place == nil {
 			return content, nil, nil

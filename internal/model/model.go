@@ -259,7 +259,8 @@ func parseEndpoint(text string) (*url.URL, error) {
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("url: must contain only a host and a path; put a key into key_env or key_file")
 	case base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, fmt.Errorf("url: keys and texts would be sent to %s unencrypted; use https, or a tunnel that ends on 127.0.0.1", base.Hostname())
+		return nil, fmt.Errorf("url: keys and texts would be sent to %s unencrypted; use https, or a tunnel that ends on "+
+			"127.0.0.1", base.Hostname())
 	}
 	return base, nil
 }

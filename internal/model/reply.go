@@ -41,9 +41,10 @@ type reply struct {
 
 // The errors of unusable answers.
 var (
-	errCutOff     = fault.New(fault.Rule, "the model's answer was too long and was cut off; raise model.max_tokens")
-	errRefused    = fault.New(fault.Rule, "the model refuses to answer")
-	errNoJSON     = fault.New(fault.Rule, "the endpoint's answer does not have the provider's format; check model.provider and model.url")
+	errCutOff  = fault.New(fault.Rule, "the model's answer was too long and was cut off; raise model.max_tokens")
+	errRefused = fault.New(fault.Rule, "the model refuses to answer")
+	errNoJSON  = fault.New(fault.Rule,
+		"the endpoint's answer does not have the provider's format; check model.provider and model.url")
 	errNothing    = fault.New(fault.Rule, "the endpoint answered without a message")
 	errTooLong    = fault.New(fault.Rule, "the model's answer is too long")
 	errUnfit      = fault.New(fault.Rule, "the model's answer does not have the requested form")

@@ -89,7 +89,8 @@ func (c *Client) unreachableError(ctx context.Context, err error) error {
 
 // timeoutError returns the error of a call that timed out or was canceled.
 func timeoutError(ctx context.Context) error {
-	return fault.New(fault.Unavailable, "the model did not answer in time; raise model.timeout if this happens often").Because(ctx.Err())
+	return fault.New(fault.Unavailable,
+		"the model did not answer in time; raise model.timeout if this happens often").Because(ctx.Err())
 }
 
 // providerErrors maps error codes of the providers that are more specific than a status.

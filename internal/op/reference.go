@@ -19,7 +19,8 @@ import (
 func Reference(surfaces []Surface) map[string][]byte {
 	pages := map[string][]byte{}
 	var index bytes.Buffer
-	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | purpose | operations | resources | prompts |\n|---|---|---|---|---|\n")
+	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | purpose | " +
+		"operations | resources | prompts |\n|---|---|---|---|---|\n")
 	for _, s := range surfaces {
 		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d | %d |\n", s.Title, s.Name, tableCell(s.Doc), len(s.Operations),
 			len(s.Resources), len(s.Prompts))

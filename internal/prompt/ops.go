@@ -22,7 +22,8 @@ func Operations(r *Registry, surface string) []*op.Operation {
 		}), r.listPrompts),
 		op.Define(spec(op.Spec{
 			Name: "get-prompt", Title: "Read a prompt template", Route: "GET /api/prompts/{id}", Target: "id",
-			Doc: "Read a prompt template: its latest version, or the one with a version number or hash. The hash is the templateHash of a proposal, and the ETag.",
+			Doc: "Read a prompt template: its latest version, or the one with a version number or hash. The hash is the " +
+				"templateHash of a proposal, and the ETag.",
 			Examples: []op.Example{{Title: "The latest", Input: `{"id": "ambience"}`},
 				{Title: "One version", Input: `{"id": "ambience", "version": "1.0.0"}`}},
 		}), r.getPrompt),

@@ -151,7 +151,8 @@ func (t *Template) Render(values map[string]string) (string, error) {
 	}
 	for name := range values {
 		if !slices.ContainsFunc(t.Variables, func(v Variable) bool { return v.Name == name }) {
-			wrong = append(wrong, fault.Field{Field: "variables." + name, Error: "is not a variable of this template; get-prompt lists them"})
+			wrong = append(wrong, fault.Field{Field: "variables." + name,
+				Error: "is not a variable of this template; get-prompt lists them"})
 		}
 	}
 	if len(wrong) > 0 {

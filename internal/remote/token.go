@@ -89,7 +89,8 @@ func (e *Bridge) renewToken(ctx context.Context) error {
 		Token string `json:"token"`
 	}
 	if err := json.Unmarshal(r.body, &issued); err != nil || issued.Token == "" {
-		return fault.New(fault.Unavailable, "the server returned no token; check that %s is the address of its API", e.base+apiPath)
+		return fault.New(fault.Unavailable, "the server returned no token; check that %s is the address of its API",
+			e.base+apiPath)
 	}
 	expires, keys, err := e.verifyToken(ctx, issued.Token)
 	if err != nil {

@@ -154,7 +154,8 @@ func (m *Metrics) AccessBuffer(depth func() int) error {
 	if m == nil {
 		return nil
 	}
-	return m.registerGauge("loregate_access_buffer", "Access records that are not durable yet, including those of running calls.",
+	return m.registerGauge("loregate_access_buffer",
+		"Access records that are not durable yet, including those of running calls.",
 		nil, depth)
 }
 

@@ -15,7 +15,8 @@ func (r *Recorder) Operations(surface string) []*op.Operation {
 		Name: "get-ai-usage", Title: "Costs and results of models", Surfaces: []string{surface}, Effect: access.Read,
 		MinRole: access.RoleGM, NoTool: true,
 		Route: "GET /api/telemetry/ai-usage",
-		Doc: "Count the calls to models and moderation in a period, by purpose, model, hour or day: tokens, cost, latency, rejections, flags, cache hits and variety of the texts. " +
+		Doc: "Count the calls to models and moderation in a period, by purpose, model, hour or day: tokens, cost, " +
+			"latency, rejections, flags, cache hits and variety of the texts. " +
 			"Only aggregates: the content of calls is not stored.",
 		Examples: []op.Example{{Title: "By purpose", Input: `{"groupBy": "purpose"}`},
 			{Title: "Verdicts on dialogue by day",
