@@ -44,12 +44,12 @@ func TestReferenceOfSettings(t *testing.T) {
 
 Made from the code; do not edit by hand.
 
-Flags beat the environment, which beats the file (` + "`--config FILE` or `LOREGATE_CONFIG`" + `), which beats
-the defaults. The file is YAML; dots in a name are levels of it. A name that is not here stops the
-start, with the nearest known name. Variables that begin with ` + "`LOREGATE_KEY`" + ` are left to clients;
-` + "`LOREGATE_WORLD`" + ` is the world that commands mean where none is named and there are several.
+Flags override the environment, which overrides the file (` + "`--config FILE` or `LOREGATE_CONFIG`" + `), which
+overrides the defaults. The file is YAML; the dots in the name of a setting are its levels. If a name is unknown, the
+program does not start, and names the nearest known setting. Variables that begin with ` + "`LOREGATE_KEY`" + ` are
+reserved for clients. ` + "`LOREGATE_WORLD`" + ` is the world of a command that names none, if there are several.
 
-| setting | variable | default | what it does |
+| setting | variable | default | meaning |
 |---|---|---|---|
 `)
 	var c Config
@@ -70,19 +70,19 @@ start, with the nearest known name. Variables that begin with ` + "`LOREGATE_KEY
 	b.WriteString(`
 ## Outside issuers
 
-Who signs in with Entra ID, Auth0, Keycloak or another that publishes its keys may come with its tokens:
-each entry of ` + "`issuers`" + ` says whom to believe and what that opens. Tokens are signed with RS256 or ES256, name
-one of the configured audiences, and live a day at most. Keys are fetched from the configured issuer alone, never from
-an address that a token names, over https and without following redirects; they are kept for an hour, looked
-for anew at most once a minute when a token names one that is not known, and stay in use while the issuer does not answer.
-Clients find the issuers in /.well-known/oauth-protected-resource.
+Users who sign in with Entra ID, Auth0, Keycloak or another service that publishes its keys can use its tokens. Each
+entry of ` + "`issuers`" + ` names such an issuer and the roles that its tokens give. Tokens must be signed with RS256 or
+ES256, name one of the configured audiences, and live at most a day. Keys are fetched only from the configured issuer,
+never from an address in a token, over https and without following redirects. They are cached for an hour, fetched again
+at most once a minute if a token names an unknown key, and stay in use while the issuer does not respond. Clients find
+the issuers in /.well-known/oauth-protected-resource.
 
-Such a caller has no key here, so there is none to revoke: remove its subject from the world
-(` + "`loregate world member remove WORLD entra:…`" + `), which lowers every token within a second, or end it at the issuer.
-What it proposes and a person approves later is carried out with what its latest good token gave, as far as the
-process saw one, else with its membership.
+Such a caller has no key here that could be revoked. To revoke its access, remove its subject from the world
+(` + "`loregate world member remove WORLD entra:…`" + `), which lowers the rights of every token within a second, or end the
+access at the issuer. A proposal of the caller that a person approves later is applied with the rights of the caller's
+latest valid token, if this process has seen one, otherwise with the rights of its membership.
 
-| setting | what it does |
+| setting | meaning |
 |---|---|
 `)
 	issuer := reflect.TypeFor[Issuer]()
