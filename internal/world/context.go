@@ -21,8 +21,10 @@ func (w *World) contextOperations() []*op.Operation {
 		healthOperation("health", ""),
 		ContextTool(w, op.Spec{
 			Name: "get-location-context", Title: "Everything about a place",
-			Doc: "Read a place for narration: its description, exits and their destinations, realms, mood, the people and things there, and recent events. " +
-				"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null if there is no such place.",
+			Doc: "Read a place for narration: its description, exits and their destinations, realms, mood, the people and " +
+				"things there, and recent events. " +
+				"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null if there " +
+				"is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location-context",
 			Meta: ToolID("WorldContext-getLocationContext"),
 			Examples: []op.Example{{Title: "Where players begin", Input: `{}`},
@@ -30,14 +32,16 @@ func (w *World) contextOperations() []*op.Operation {
 		}, locationContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-player-context", Title: "Everything about a player",
-			Doc:      "Read a player's place, the people and things there, its inventory, its clock and its recent events, before you tell it anything. null if there is no such player.",
+			Doc: "Read a player's place, the people and things there, its inventory, its clock and its recent events, " +
+				"before you tell it anything. null if there is no such player.",
 			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context",
 			Meta:     ToolID("WorldContext-getPlayerContext"),
 			Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 		}, playerContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-atmosphere", Title: "Weather, light and mood of a place",
-			Doc: "Read the weather, light and mood of a place at a tick. A layer on the place takes precedence over one on its realms, and a small realm over a large one; " +
+			Doc: "Read the weather, light and mood of a place at a tick. A layer on the place takes precedence over one on " +
+				"its realms, and a small realm over a large one; " +
 				"without a layer they are clear, daylight and calm.",
 			Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/atmosphere",
 			Meta:     ToolID("WorldContext-getAtmosphere"),
@@ -45,14 +49,16 @@ func (w *World) contextOperations() []*op.Operation {
 		}, atmosphereOf),
 		ContextTool(w, op.Spec{
 			Name: "get-spatial-context", Title: "Places near a place",
-			Doc:      "Read the places that can be reached from a place by exits, to a depth of 1 to 5, each with the shortest path. null if there is no such place.",
+			Doc: "Read the places that can be reached from a place by exits, to a depth of 1 to 5, each with the " +
+				"shortest path. null if there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/spatial-context",
 			Meta:     ToolID("WorldContext-getSpatialContext"),
 			Examples: []op.Example{{Title: "Three steps around the starting place", Input: `{"depth": 3}`}},
 		}, spatialContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-recent-events", Title: "Recent events",
-			Doc:      "List the recent events at a place or of a player, latest first, each with a sentence that describes it. Empty if there is no such place or player.",
+			Doc: "List the recent events at a place or of a player, latest first, each with a sentence that describes " +
+				"it. Empty if there is no such place or player.",
 			Surfaces: onWorld, Unwrap: "items", Target: "scopeId", Route: "GET /api/world/recent-events",
 			Meta: ToolID("WorldContext-getRecentEvents"),
 			Examples: []op.Example{{Title: "At a place",
@@ -60,7 +66,8 @@ func (w *World) contextOperations() []*op.Operation {
 		}, recentEventsOf),
 		ContextTool(w, op.Spec{
 			Name: "get-location", Title: "One place",
-			Doc:      "Read the name, description and tags of a place. get-location-context gives more in one call. null if there is no such place.",
+			Doc: "Read the name, description and tags of a place. get-location-context gives more in one call. null if " +
+				"there is no such place.",
 			Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location",
 			Meta:     ToolID("World-getLocation"),
 			Examples: []op.Example{{Title: "Where players begin", Input: `{}`}},

@@ -91,7 +91,8 @@ func (l *Lore) Surface() op.Surface {
 			}, l.searchLore),
 			op.Define(op.Spec{
 				Name: "semantic-search-lore", Title: "Search the lore by meaning",
-				Doc: "Find facts of the world by words, names and similar names, and by meaning if the server has an embedding model, best first. " +
+				Doc: "Find facts of the world by words, names and similar names, and by meaning if the server has an embedding " +
+					"model, best first. " +
 					"Without such a model it finds the same facts as search-lore.",
 				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser,
 				Route: "GET /api/lore/semantic-search", Meta: world.ToolID("Lore-semanticSearchLore"),

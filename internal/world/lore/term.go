@@ -69,7 +69,8 @@ func runePairs(run []rune) []string {
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields("a an and are as at be been but by did do does for from had has have he her him his how i if in into is it its " +
-		"me my no not of on or our she so some such that the their them then there they this those to too was we were what when where which " +
+		"me my no not of on or our she so some such that the their them then there they this those to too was we were what " +
+		"when where which " +
 		"who whom whose why will with you your about all any being doing having") {
 		m[w] = true
 	}

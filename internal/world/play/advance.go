@@ -16,8 +16,10 @@ import (
 func (h *Host) advanceOperation() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "advance-time", Title: "Advance world time",
-		Doc: "Advance the world's clock for everybody, by hours and minutes or to a tick. A player's clock follows when the player acts again, and the player is told that it waited. " +
-			"Nothing else advances the world faster than real time: acts of players move only their own clocks, at most an hour ahead.",
+		Doc: "Advance the world's clock for everybody, by hours and minutes or to a tick. A player's clock follows when " +
+			"the player acts again, and the player is told that it waited. " +
+			"Nothing else advances the world faster than real time: acts of players move only their own clocks, at most an " +
+			"hour ahead.",
 		Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleGM, Route: "POST /api/world/time",
 		Meta: world.ToolID("World-advanceTime"),
 		Examples: []op.Example{{Title: "A night", Input: `{"hours": 8}`},

@@ -20,7 +20,8 @@ type parseIn struct {
 func (h *Host) parseOperation() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "parse-command", Title: "Read a player's command",
-		Doc: "Parse a player's text into acts, in order, before their results are decided. With playerId or locationId it also lists the names that mean several things at that place, or none. " +
+		Doc: "Parse a player's text into acts, in order, before their results are decided. With playerId or locationId it " +
+			"also lists the names that mean several things at that place, or none. " +
 			"If needsClarification is true, ask the player.",
 		Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, Route: "POST /api/world/parse-command",
 		Meta: world.ToolID("IntentParser-parseCommand"),

@@ -20,7 +20,8 @@ import (
 func (h *Host) playerFeed() *op.Feed {
 	return &op.Feed{
 		Name: "follow_player", Title: "Events around a player",
-		Doc:      "Follow the events of a player and of its place. Each message is an event as in the answer of send_command; the player's own events have a narration.",
+		Doc: "Follow the events of a player and of its place. Each message is an event as in the answer of " +
+			"send_command; the player's own events have a narration.",
 		Surfaces: onWorld, MinRole: access.RoleUser, Audience: audiencePlay, Route: "GET /api/players/{id}/stream",
 		Kinds: []op.FeedKind{{Event: "event", Doc: "an event"}},
 		Open:  h.openStream,
