@@ -49,7 +49,7 @@ func TestDoctorShowsTheRulesForAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Close(t.Context())
-	tells("what cites none waits for a person, but for ambience",
+	tells("one that cites none waits for a person, but for ambience",
 		"standing approval: canon_change update_card of Rent Quay and below, 10 an hour, by local")
 
 	old := filepath.Join(t.TempDir(), "loregate.yaml")
