@@ -29,7 +29,7 @@ func TestARollingRestartLosesNoCall(t *testing.T) {
 	i.serve(there)
 	f.waitForCalls()
 	f.end()
-	if out := i.run("audit", "verify"); !strings.Contains(out, "whole") {
+	if out := i.run("audit", "verify"); !strings.Contains(out, "chains intact") {
 		t.Error(out)
 	}
 }
