@@ -139,6 +139,7 @@ func (r *reader) prefetchCards(ctx context.Context, ask []batchQuery, w int64, n
 	}
 	if err := r.c.queryBatch(ctx, ask); err != nil {
 		r.prefetched = prefetched{cleared: r.prefetched.cleared}
+		r.ForgetStreams()
 		return err
 	}
 	if err := r.ResolveLabels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {

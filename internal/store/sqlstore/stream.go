@@ -171,16 +171,17 @@ func (t Tx) Append(ctx context.Context, c canon.StoredCommit) error {
 			return err
 		}
 	}
-	t.r.ForgetStreams()
 	body := c.Body
 	if body == nil {
 		body = []byte{}
 	}
-	if err := t.r.Conn.Put(ctx, t.r.Dialect.InsertCommit, at.Number, uint64(c.Seq), c.ID[:], Millis(c.At), string(c.By),
-		c.Op, body, HashValue(c.Prev), HashValue(c.Hash)); err != nil {
-		return err
+	err = t.r.Conn.Put(ctx, t.r.Dialect.InsertCommit, at.Number, uint64(c.Seq), c.ID[:], Millis(c.At), string(c.By),
+		c.Op, body, HashValue(c.Prev), HashValue(c.Hash))
+	if err == nil {
+		err = t.r.Conn.Put(ctx, t.r.Dialect.UpdateHead, at.Number, uint64(c.Seq), HashValue(c.Hash))
 	}
-	if err := t.r.Conn.Put(ctx, t.r.Dialect.UpdateHead, at.Number, uint64(c.Seq), HashValue(c.Hash)); err != nil {
+	if err != nil {
+		t.r.ForgetStreams()
 		return err
 	}
 	at.Head = canon.Head{Seq: c.Seq, Hash: c.Hash}
