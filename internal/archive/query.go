@@ -174,7 +174,8 @@ func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error)
 		if err != nil {
 			return queryOut{}, err
 		}
-		out.Items[i] = queryItem{c.Name, c.Type, c.ID, surface.Stamp(c.UpdatedAt), openingText(c.Type, content, summaryLength)}
+		out.Items[i] = queryItem{c.Name, c.Type, c.ID, surface.Stamp(c.UpdatedAt),
+			openingText(c.Type, content, summaryLength)}
 	}
 	return out, nil
 }

@@ -23,8 +23,8 @@ type summary struct {
 }
 
 func summaryFromCard(l *canon.Snapshot, c canon.Card) summary {
-	return summary{Name: c.Name, ID: c.ID, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt), Version: c.Version(l.View()),
-		ContentLength: c.Length, Level: shownLevel(l, c.Label)}
+	return summary{Name: c.Name, ID: c.ID, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt),
+		Version: c.Version(l.View()), ContentLength: c.Length, Level: shownLevel(l, c.Label)}
 }
 
 func summariesFromCards(l *canon.Snapshot, cards []canon.Card) []summary {

@@ -69,8 +69,9 @@ func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCa
 		return statsOut{}, err
 	}
 	lower := strings.ToLower(content)
-	out := statsOut{Name: c.Name, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt), Characters: utf8.RuneCountInString(content),
-		Words: len(strings.Fields(canon.PlainText(c.Type, content))), Sections: len(headingsOf(c.Type, content)),
+	out := statsOut{Name: c.Name, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt),
+		Characters: utf8.RuneCountInString(content),
+		Words:      len(strings.Fields(canon.PlainText(c.Type, content))), Sections: len(headingsOf(c.Type, content)),
 		External: strings.Count(lower, "<a ") + strings.Count(content, "]("),
 		Images:   strings.Count(lower, "<img") + strings.Count(content, "!["), Children: below.Count}
 	out.External -= strings.Count(content, "![") // a picture in Markdown is no link

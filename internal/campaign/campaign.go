@@ -72,7 +72,8 @@ func New(c Config) (op.Surface, error) {
 // defineGMRead is surface.DefineRead for operations that only the GM may call.
 func defineGMRead[In, Out any](d *deps, s op.Spec,
 	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
-	return surface.DefineRead(d.Kit, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (out Out, err error) {
+	return surface.DefineRead(d.Kit, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call,
+		in In) (out Out, err error) {
 		if err := requireGM(c, s.Name); err != nil {
 			return out, err
 		}

@@ -69,7 +69,8 @@ func conflictOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (conflict,
 	e, _, err := l.ByID(ctx, d.Entity)
 	out := conflict{c.ID, d.Entity, e.Name, markup.Clean(d.Field), []claim{}, d.Status, d.Resolution}
 	for _, v := range d.Values {
-		out.Values = append(out.Values, claim{json.RawMessage(markup.Clean(string(v.Value))), markup.Clean(v.Source), v.Standing})
+		out.Values = append(out.Values, claim{json.RawMessage(markup.Clean(string(v.Value))), markup.Clean(v.Source),
+			v.Standing})
 	}
 	return out, err
 }

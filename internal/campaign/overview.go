@@ -47,7 +47,8 @@ const settingSystem = "system"
 var roleWords = map[access.Role]string{access.RoleUser: "player", access.RoleGM: "gm", access.RoleAdmin: "admin"}
 
 func campaignOf(w canon.World, role access.Role) campaign {
-	return campaign{w.ID.String(), w.Slug, markup.Clean(cmp.Or(w.Title, w.Slug)), markup.Clean(w.Settings.Extra[settingSystem]),
+	return campaign{w.ID.String(), w.Slug, markup.Clean(cmp.Or(w.Title, w.Slug)),
+		markup.Clean(w.Settings.Extra[settingSystem]),
 		roleWords[role]}
 }
 

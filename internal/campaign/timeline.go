@@ -59,8 +59,8 @@ func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]eve
 		if err != nil {
 			return nil, err
 		}
-		out[i] = event{c.ID, markup.Clean(d.Date), cmp.Or(markup.Clean(d.Precision), unknown), toMarkdown(ctx, c.Type, content),
-			involved[c.ID], shownTo(l, c.Label)}
+		out[i] = event{c.ID, markup.Clean(d.Date), cmp.Or(markup.Clean(d.Precision), unknown),
+			toMarkdown(ctx, c.Type, content), involved[c.ID], shownTo(l, c.Label)}
 		if out[i].Entities == nil {
 			out[i].Entities = []mention{}
 		}

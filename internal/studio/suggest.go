@@ -118,8 +118,9 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 	if err != nil {
 		return p, err
 	}
-	p = Plan{Name: markup.Shorten(markup.OneLine(p.Name), 60), Doc: markup.Shorten(markup.OneLine(p.Doc), maxFault), Intent: in.Intent,
-		Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
+	p = Plan{Name: markup.Shorten(markup.OneLine(p.Name), 60), Doc: markup.Shorten(markup.OneLine(p.Doc), maxFault),
+		Intent: in.Intent,
+		Seed:   in.Seed, Audience: in.Audience, Budget: in.Budget,
 		Calls: p.Calls, Source: byModel + s.model.Name()}
 	for i, c := range p.Calls {
 		if c.Confirm {
