@@ -32,7 +32,7 @@ func TestTextPart(t *testing.T) {
 func TestCutTextFits(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a\"\n\x01ä", 300)
-	for _, budget := range []int{0, surface.Overhead + 1000, surface.Overhead + 2000, surface.Overhead + 1 << 20} {
+	for _, budget := range []int{0, surface.Overhead + 1000, surface.Overhead + 2000, surface.Overhead + 1<<20} {
 		part, end, cut := surface.CutText(text, 7, budget)
 		if !strings.HasPrefix(text, part) || end != 7+len([]rune(part)) || cut != (part != text) {
 			t.Errorf("budget %d: %d bytes to %d, cut %t", budget, len(part), end, cut)

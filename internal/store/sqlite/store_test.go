@@ -21,6 +21,7 @@ import (
 	"loregate/internal/markup"
 	"loregate/internal/raceenabled"
 	"loregate/internal/store/sqlstore"
+	"loregate/internal/store/storetest"
 	"loregate/internal/store/words"
 )
 
@@ -506,4 +507,51 @@ func TestPageCachesStayInBudget(t *testing.T) {
 	if all*pageKiB != 9600 {
 		t.Errorf("all connections may hold %d pages of %d KiB, want 9600 KiB", all, pageKiB)
 	}
+}
+
+// A number of a discarded world's label is not given to another label, since another process may
+// have cached its meaning.
+func TestDiscardKeepsNumbersOfLabels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	one, other := openTest(t, path), openTest(t, path)
+	named := func(subject access.Subject) access.Label { return access.NewLabel(access.LevelGM, subject) }
+	see := func(world access.WorldID, subject access.Subject) {
+		t.Helper()
+		err := other.Read(t.Context(), func(r canon.Reader) error {
+			v := canon.Visibility{World: world, View: access.View{Level: access.LevelAdmin}}
+			cards, _, err := r.Cards(t.Context(), v, canon.Filter{}, canon.Page{Limit: 2})
+			if len(cards) != 1 || !slices.Equal(cards[0].Label.Subjects, []access.Subject{subject}) {
+				t.Errorf("not one card of %s: %v", subject, cards)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	put := func(world access.WorldID, subject access.Subject) {
+		t.Helper()
+		err := one.Write(t.Context(), func(tx canon.Tx) error {
+			c := storetest.Card(1, "Quay", named(subject))
+			c.World = world
+			return tx.PutCard(t.Context(), c)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := access.WorldID{1}, access.WorldID{2}
+	put(first, "ann")
+	see(first, "ann")
+	for left := true; left; {
+		err := one.Write(t.Context(), func(tx canon.Tx) (err error) {
+			left, err = tx.Discard(t.Context(), first, 1000)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(second, "bob")
+	see(second, "bob")
 }

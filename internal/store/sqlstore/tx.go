@@ -260,7 +260,9 @@ func (t Tx) endState(ctx context.Context, world access.WorldID, update string, i
 	return t.r.Conn.Put(ctx, update, w, id[:], uint64(to))
 }
 
-// DiscardStream deletes a world's stream and the rows beside its projected tables.
+// DiscardStream deletes a world's stream and the rows beside its projected tables. It keeps the label
+// with the highest number: SQLite would give that number to the next label, and other processes may
+// have cached its old meaning.
 func (t Tx) DiscardStream(ctx context.Context, id access.WorldID, w int64) error {
 	stream := canon.WorldStream(id)
 	at, err := t.r.StreamRow(ctx, stream)
@@ -274,7 +276,7 @@ func (t Tx) DiscardStream(ctx context.Context, id access.WorldID, w int64) error
 	}{
 		{t.r.Dialect.DeleteCommits, at.Number},
 		{"DELETE FROM streams WHERE s = $1", at.Number}, {"DELETE FROM repeats WHERE stream = $1", string(stream)},
-		{"DELETE FROM searched WHERE w = $1", w}, {"DELETE FROM labels WHERE w = $1", w},
+		{"DELETE FROM searched WHERE w = $1", w}, {"DELETE FROM labels WHERE w = $1 AND label < (SELECT max(label) FROM labels)", w},
 		{"DELETE FROM label_subjects WHERE w = $1", w},
 	} {
 		if err := t.r.Conn.Put(ctx, s.sql, s.arg); err != nil {
