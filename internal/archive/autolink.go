@@ -33,7 +33,7 @@ func linkWrites(d *deps) []*op.Operation {
 type linkIn struct {
 	namedCard
 	Mode          string   `json:"mode,omitzero" enum:"suggest,apply" default:"suggest" jsonschema:"suggest lists the links; apply writes them, which needs the role gm."`
-	DryRun        bool     `json:"dry_run,omitzero" default:"true" jsonschema:"With mode apply: only show what would change."`
+	DryRun        bool     `json:"dry_run,omitzero" default:"true" jsonschema:"With mode apply: only show the changes."`
 	MinTermLength int      `json:"min_term_length,omitzero" default:"4" min:"2" max:"100" jsonschema:"Characters of the shortest name to link."`
 	Scope         string   `json:"scope,omitzero" maxlen:"1020" jsonschema:"Link only to cards whose names begin with this."`
 	IncludeTypes  []string `json:"include_types,omitzero" maxitems:"50" minlen:"1" maxlen:"255" jsonschema:"Link only to cards of these types."`
@@ -65,7 +65,7 @@ type linkOut struct {
 	Applied     int              `json:"applied" jsonschema:"Links that were made."`
 	Version     uint32           `json:"version"`
 	ChangeID    string           `json:"change_id,omitzero" jsonschema:"Id of the change; undo_change reverts it."`
-	Diff        string           `json:"diff,omitzero" jsonschema:"Of mode apply: what changes."`
+	Diff        string           `json:"diff,omitzero" jsonschema:"Of mode apply: the changes."`
 
 	in      linkIn
 	terms   int    // number of names that were searched for

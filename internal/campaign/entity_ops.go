@@ -227,7 +227,7 @@ func (in entityUpdateIn) checkReadTag(ctx context.Context, d *deps, c *op.Call, 
 type entityDeleteIn struct {
 	inCampaign
 	EntityID ref  `json:"entity_id" jsonschema:"Id of the entity; entity_search finds it."`
-	DryRun   bool `json:"dry_run,omitzero" jsonschema:"Only count what would be deleted."`
+	DryRun   bool `json:"dry_run,omitzero" jsonschema:"Only count the objects that would be deleted."`
 }
 
 type entityDeleted struct {

@@ -9,23 +9,12 @@ import (
 	"testing"
 )
 
-// Bars of fused relatives among the words of texts: the product's errors, help texts, descriptions
-// and log messages.
-const (
-	textsBar = 10e-4
-	// laterBar is for the packages of later. 0: their figure is printed and fails nothing.
-	laterBar = 0
-)
+// textsBar is the bar of fused relatives among the words of texts: the product's errors, help texts,
+// descriptions and log messages.
+const textsBar = 10e-4
 
-// later are the packages whose texts are rewritten last.
-var later = []string{"world", "exchange", "proposal", "archive", "campaign", "studio", "game", "store"}
-
-// isLater reports whether a source belongs to a package of later, or to one below it.
-func (s source) isLater() bool {
-	below, ok := strings.CutPrefix(s.dir, "internal/")
-	name, _, _ := strings.Cut(below, "/")
-	return ok && slices.Contains(later, name)
-}
+// prose are the packages and files whose texts are prose of a world and speech of its people.
+var prose = []string{"internal/game/player", "internal/game/rule", "internal/agent/compose.go"}
 
 // texts calls f with the string literals of at least four words in a source, struct tags among
 // them.
@@ -48,14 +37,10 @@ func (s source) texts(f func(at token.Pos, text string, words int)) {
 
 // TestTextsNameTheirNouns measures the texts that the product's users and operators read.
 func TestTextsNameTheirNouns(t *testing.T) {
-	var now, then figure
+	var f figure
 	for _, s := range sources(t) {
-		if s.test {
+		if s.test || strings.HasSuffix(s.dir, "test") || slices.Contains(prose, s.dir) || slices.Contains(prose, s.path) {
 			continue
-		}
-		f := &now
-		if s.isLater() {
-			f = &then
 		}
 		s.texts(func(at token.Pos, text string, words int) {
 			f.all += words
@@ -65,10 +50,5 @@ func TestTextsNameTheirNouns(t *testing.T) {
 			}
 		})
 	}
-	now.hold(t, "what, whatever, whoever and whom among the words of texts", textsBar)
-	if laterBar > 0 {
-		then.hold(t, "the same in the packages of later", laterBar)
-	} else {
-		t.Logf("the same in the packages of later: %d of %d words", then.found, then.all)
-	}
+	f.hold(t, "what, whatever, whoever and whom among the words of texts", textsBar)
 }
