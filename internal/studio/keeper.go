@@ -73,16 +73,6 @@ func (w *Work) Keep(ctx context.Context, n OutputFile, data []byte) (string, err
 	return w.keepArtifact(ctx, n, bytes.NewReader(data))
 }
 
-// KeepFile is Keep for a file that the call made.
-func (w *Work) KeepFile(ctx context.Context, n OutputFile, file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", Fail(ExecFailed, "%s: the expected file was not written", w.Tool).Because(err)
-	}
-	defer f.Close()
-	return w.keepArtifact(ctx, n, f)
-}
-
 func (w *Work) keepArtifact(ctx context.Context, n OutputFile, r io.Reader) (string, error) {
 	id := fmt.Sprintf("%s.%d", w.run.ID, len(w.run.Artifacts)+1)
 	if w.Dry {

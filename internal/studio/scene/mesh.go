@@ -72,11 +72,6 @@ func (m *Mesh) At(o *Mesh, p Vec, slot int) *Mesh {
 	return m.Add(o, func(v Vec) Vec { return v.Add(p) }, slot)
 }
 
-// AtTurned appends another mesh, turned about Z and moved to p.
-func (m *Mesh) AtTurned(o *Mesh, p Vec, angle float64, slot int) *Mesh {
-	return m.Add(o, func(v Vec) Vec { return v.Turned(angle).Add(p) }, slot)
-}
-
 // Bounds returns the lowest and the highest corner of the mesh's bounding box.
 func (m *Mesh) Bounds() (low, high Vec) {
 	low, high = Vec{math.Inf(1), math.Inf(1), math.Inf(1)}, Vec{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
@@ -86,15 +81,6 @@ func (m *Mesh) Bounds() (low, high Vec) {
 		}
 	}
 	return low, high
-}
-
-// Triangles returns the number of triangles after splitting all faces.
-func (m *Mesh) Triangles() int {
-	n := 0
-	for _, f := range m.F {
-		n += len(f.V) - 2
-	}
-	return n
 }
 
 // faceNormal returns a face's normal by Newell's method; its length is not 1.

@@ -16,9 +16,6 @@ type Pair struct {
 	Normal *image.RGBA // tangent space, Y up (OpenGL), as glTF has it
 }
 
-// Known reports whether a kind can be painted.
-func Known(kind string) bool { return kinds[kind] != nil }
-
 // Paint makes a surface of size by size pixels; size is a power of two from 16 to 4096. The kind
 // must be Known.
 func Paint(kind string, size int, seed uint64) Pair {
