@@ -40,7 +40,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}
-		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.Importing{Level: level, DryRun: i.DryRun,
+		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun,
 			Starter: i.Starter, Progress: progress("importing"),
 			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
 		if err != nil {

@@ -29,7 +29,7 @@ type Streams struct {
 // runAsOperator runs f as one request of the operator in a world (the zero id for the instance).
 func (a *App) runAsOperator(ctx context.Context, w access.WorldID, operation string, effect access.Effect,
 	f func(access.Grant) error) error {
-	return a.As(ctx, Operator(), access.Request{Operation: operation, Effect: effect, Operator: true, World: w}, f)
+	return a.WithGrant(ctx, Operator(), access.Request{Operation: operation, Effect: effect, Operator: true, World: w}, f)
 }
 
 // resolveWorld resolves a world for the command line: by slug or UUID, or the only world if name is

@@ -24,15 +24,15 @@ import (
 func (a *App) openUsage(o Options) (err error) {
 	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Spent: a.metrics.Budget,
 		Now: a.now, Logger: a.logger}
-	if o.Still {
+	if o.Deterministic {
 		c.Every = usage.WhenTold
 	}
 	a.usage, err = usage.New(c)
 	return err
 }
 
-// Settle writes pending usage figures, which are otherwise written periodically: see Options.Still.
-func (a *App) Settle(ctx context.Context) error { return a.usage.Flush(ctx) }
+// FlushUsage writes pending usage figures, which are otherwise written periodically: see Options.Deterministic.
+func (a *App) FlushUsage(ctx context.Context) error { return a.usage.Flush(ctx) }
 
 // Budgets are the limits on tokens spent on models.
 type Budgets struct {
@@ -127,7 +127,7 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (st
 	if name == "" {
 		return "", nil
 	}
-	err := a.As(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser},
+	err := a.WithGrant(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser},
 		func(g access.Grant) error {
 			return a.Canon.Read(ctx, g, func(s *canon.Snapshot) error {
 				c, err := s.Find(ctx, name)

@@ -47,13 +47,13 @@ type Options struct {
 	Random  func([]byte)                   // randomness of games; nil is crypto/rand
 	Secrets func([]byte)                   // randomness of new keys of the store; nil is crypto/rand
 	Logger  *slog.Logger
-	// Still makes background work independent of the machine's clock: a job ends before the call
+	// Deterministic makes background work independent of the machine's clock: a job ends before the call
 	// that starts it is answered, no phase of a game ends by itself, and pending usage figures are
-	// written only by Settle. It is for tests that compare answers.
-	Still bool
-	// Fresh disables the cache of answers. It is for tests that compare cached answers with
+	// written only by FlushUsage. It is for tests that compare answers.
+	Deterministic bool
+	// NoAnswerCache disables the cache of answers. It is for tests that compare cached answers with
 	// computed ones.
-	Fresh bool
+	NoAnswerCache bool
 }
 
 // idGenerator returns a function that draws ids for a purpose.
@@ -95,7 +95,7 @@ type App struct {
 	metrics    *telemetry.Metrics
 	tracing    *telemetry.Tracing
 	logger     *slog.Logger
-	still      bool // Options.Still
+	still      bool // Options.Deterministic
 	now        func() time.Time
 	secrets    func([]byte)
 }
@@ -112,7 +112,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if o.NewID == nil {
 		o.NewID = func(string) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets, still: o.Still}
+	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets, still: o.Deterministic}
 	defer func() {
 		if err != nil {
 			a.Close(context.WithoutCancel(ctx))
@@ -138,7 +138,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		return a, err
 	}
 	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.idGenerator("job"),
-		Logger: o.Logger, Inline: o.Still}); err != nil {
+		Logger: o.Logger, Inline: o.Deterministic}); err != nil {
 		return a, err
 	}
 	if err := a.openSurfaces(ctx, c, o); err != nil {
@@ -222,14 +222,14 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openGames(ctx, o); err != nil {
 		return err
 	}
-	a.metrics.Know(labelsOf(a.Surfaces))
+	a.metrics.AllowLabels(labelsOf(a.Surfaces))
 	if err := a.measureQueues(); err != nil {
 		return err
 	}
 	ops := op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals,
-		Observer: observer{a.metrics, a.tracing}, Near: a.similarNames, Moment: a.readMoment, KeptBytes: a.Config.keptBytes()}
-	if o.Fresh {
-		ops.Moment = nil
+		Observer: observer{a.metrics, a.tracing}, Near: a.similarNames, WorldState: a.readWorldState, CacheBytes: a.Config.keptBytes()}
+	if o.NoAnswerCache {
+		ops.WorldState = nil
 	}
 	a.Ops, err = op.NewLocal(ops)
 	return err
@@ -302,9 +302,9 @@ func Local(role access.Role) access.Caller {
 		Unlimited: true}
 }
 
-// As runs f with a grant for one request of the command line in a world (the zero id for the
+// WithGrant runs f with a grant for one request of the command line in a world (the zero id for the
 // instance), and records the request.
-func (a *App) As(ctx context.Context, c access.Caller, r access.Request, f func(access.Grant) error) error {
+func (a *App) WithGrant(ctx context.Context, c access.Caller, r access.Request, f func(access.Grant) error) error {
 	r.Correlation = uuid.Must(uuid.NewV7()).String()
 	ad, err := a.Guard.Admit(ctx, c, r)
 	if err != nil {
@@ -368,7 +368,7 @@ type joiner struct{ app *App }
 func (j joiner) Join(ctx context.Context, m identity.Membership, invitedBy access.Subject) error {
 	by := access.Caller{Subject: invitedBy, EveryRole: access.RoleAdmin, Unlimited: true}
 	r := access.Request{Operation: "accept_invitation", Effect: access.Write, MinRole: access.RoleAdmin, World: m.World}
-	return j.app.As(ctx, by, r, func(g access.Grant) error {
+	return j.app.WithGrant(ctx, by, r, func(g access.Grant) error {
 		_, err := j.app.Canon.Update(ctx, g, func(p *canon.Plan) error {
 			return p.SetMember(m.Subject, m.Role, canon.CardID(m.Player))
 		})

@@ -41,7 +41,7 @@ func (a *App) closeGames() {
 }
 
 // hostGames runs the games in progress until stop is called. AI players read over MCP, like all
-// other players. With Options.Still it runs no games, because their phases end by the machine's
+// other players. With Options.Deterministic it runs no games, because their phases end by the machine's
 // clock.
 func (a *App) hostGames(ctx context.Context, server *mcpd.Server) (stop func()) {
 	if a.still {

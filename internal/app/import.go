@@ -19,8 +19,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// Importing holds the options of an import. A format ignores options that it does not know.
-type Importing struct {
+// ImportOptions holds the options of an import. A format ignores options that it does not know.
+type ImportOptions struct {
 	Level    access.Level // minimum level of imported cards
 	DryRun   bool
 	Starter  string // place where players begin; "" chooses one if the world has none
@@ -29,7 +29,7 @@ type Importing struct {
 }
 
 // importer imports the folder or file at path with a grant.
-type importer func(ctx context.Context, g access.Grant, path string, o Importing) (exchange.Summary, error)
+type importer func(ctx context.Context, g access.Grant, path string, o ImportOptions) (exchange.Summary, error)
 
 // importers maps the name of each format to its importer.
 func (a *App) importers() map[string]importer {
@@ -43,7 +43,7 @@ func (a *App) importers() map[string]importer {
 }
 
 // Import imports the folder or file at path, which is in the named format, into a world.
-func (a *App) Import(ctx context.Context, format, world, path string, o Importing) (s exchange.Summary, err error) {
+func (a *App) Import(ctx context.Context, format, world, path string, o ImportOptions) (s exchange.Summary, err error) {
 	read, ok := a.importers()[format]
 	if !ok {
 		return s, fmt.Errorf("import: there is no format %q", format)
@@ -69,7 +69,7 @@ func (a *App) Import(ctx context.Context, format, world, path string, o Importin
 // importFiles returns the importer of a format that reads a folder of files, or one of them.
 func (a *App) importFiles(read func(context.Context, *canon.Canon, access.Grant, fs.FS,
 	exchange.Options) (exchange.Summary, error)) importer {
-	return func(ctx context.Context, g access.Grant, path string, o Importing) (s exchange.Summary, err error) {
+	return func(ctx context.Context, g access.Grant, path string, o ImportOptions) (s exchange.Summary, err error) {
 		root, source, err := openSource(path, o)
 		if err != nil {
 			return s, err
@@ -80,7 +80,7 @@ func (a *App) importFiles(read func(context.Context, *canon.Canon, access.Grant,
 }
 
 // importVault imports a vault of Markdown notes.
-func (a *App) importVault(ctx context.Context, g access.Grant, path string, o Importing) (s exchange.Summary,
+func (a *App) importVault(ctx context.Context, g access.Grant, path string, o ImportOptions) (s exchange.Summary,
 	err error) {
 	root, source, err := openSource(path, o)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *App) importVault(ctx context.Context, g access.Grant, path string, o Im
 }
 
 // importTurns imports a record of play from a file of JSON lines, plain or compressed with gzip.
-func (a *App) importTurns(ctx context.Context, g access.Grant, file string, o Importing) (s exchange.Summary,
+func (a *App) importTurns(ctx context.Context, g access.Grant, file string, o ImportOptions) (s exchange.Summary,
 	err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *App) importTurns(ctx context.Context, g access.Grant, file string, o Im
 
 // openSource opens a folder, or the folder of a file. The folder's name is the label, so a file
 // gets the same ids whether it is imported alone or with the rest of its folder.
-func openSource(path string, from Importing) (root *os.Root, o exchange.Options, err error) {
+func openSource(path string, from ImportOptions) (root *os.Root, o exchange.Options, err error) {
 	o = exchange.Options{Level: from.Level, Starter: from.Starter, Progress: from.Progress}
 	full, err := filepath.Abs(path)
 	if err != nil {

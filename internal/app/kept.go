@@ -11,17 +11,17 @@ import (
 // keptBytes returns the size of the cache of answers in bytes: a sixteenth of the memory.
 func (c Config) keptBytes() int { return c.Memory << 20 / 16 }
 
-// readMoment calls f with the current op.Moment of a world.
-func (a *App) readMoment(ctx context.Context, w access.WorldID, f func(op.Moment)) error {
-	return a.Canon.Moment(ctx, w, func(m canon.Moment) { f(momentAdapter{m}) })
+// readWorldState calls f with the current op.WorldState of a world.
+func (a *App) readWorldState(ctx context.Context, w access.WorldID, f func(op.WorldState)) error {
+	return a.Canon.WorldState(ctx, w, func(m canon.WorldState) { f(worldStateAdapter{m}) })
 }
 
-// momentAdapter adapts a canon.Moment to op.Moment.
-type momentAdapter struct{ in canon.Moment }
+// worldStateAdapter adapts a canon.WorldState to op.WorldState.
+type worldStateAdapter struct{ in canon.WorldState }
 
-func (m momentAdapter) Begin() op.Basis { return m.in.Begin() }
+func (m worldStateAdapter) Begin() op.ReadSet { return m.in.Begin() }
 
-func (m momentAdapter) Stands(b op.Basis, level access.Level) bool {
-	basis, ok := b.(*canon.Basis)
-	return ok && m.in.Stands(basis, level)
+func (m worldStateAdapter) IsCurrent(b op.ReadSet, level access.Level) bool {
+	basis, ok := b.(*canon.ReadSet)
+	return ok && m.in.IsCurrent(basis, level)
 }

@@ -16,9 +16,9 @@ import (
 
 func cardReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
-		Name:  "get_card",
-		Kept:  true,
-		Title: "Read a card",
+		Name:      "get_card",
+		Cacheable: true,
+		Title:     "Read a card",
 		Doc: "Read one card when you know its name: content, type, fields, links and version. " +
 			"Over MCP, long content is returned in parts: next is the call for the next part; full returns all of it. Send etag as if_match when you write the whole content. rendered returns HTML with nested cards shown in place; " +
 			"with_children adds the names of the cards below it. A card is also found by a name that it had before a rename.",

@@ -14,21 +14,21 @@ import (
 func typeReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "list_types",
-			Kept:  true,
-			Title: "List card types",
-			Doc:   "List the types that cards can have, before you create a card or filter by type.",
-			Route: "GET /api/mcp/types",
+			Name:      "list_types",
+			Cacheable: true,
+			Title:     "List card types",
+			Doc:       "List the types that cards can have, before you create a card or filter by type.",
+			Route:     "GET /api/mcp/types",
 			Examples: []op.Example{{Title: "All types", Input: `{}`},
 				{Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
 		}, listTypes),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "get_type",
-			Kept:     true,
-			Title:    "Look up a card type",
-			Doc:      "Look up one card type by name or codename: its id, its description, and the schema of its fields.",
-			Route:    "GET /api/mcp/types/{name}",
-			Examples: []op.Example{{Title: "RichText", Input: `{"name": "RichText"}`}},
+			Name:      "get_type",
+			Cacheable: true,
+			Title:     "Look up a card type",
+			Doc:       "Look up one card type by name or codename: its id, its description, and the schema of its fields.",
+			Route:     "GET /api/mcp/types/{name}",
+			Examples:  []op.Example{{Title: "RichText", Input: `{"name": "RichText"}`}},
 		}, getType),
 	}
 }

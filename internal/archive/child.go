@@ -15,9 +15,9 @@ import (
 
 func childReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
-		Name:  "list_children",
-		Kept:  true,
-		Title: "List the cards below a card",
+		Name:      "list_children",
+		Cacheable: true,
+		Title:     "List the cards below a card",
 		Doc: "List the cards below a card: names, types and ids, without content. " +
 			"Children come in the order of a parent that lists them (a Pointer or List), then by creation; with depth above 1, generation by generation.",
 		Route:  "GET /api/mcp/cards/{name}/children",

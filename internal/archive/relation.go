@@ -12,9 +12,9 @@ import (
 func relationReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "get_relationships",
-			Kept:  true,
-			Title: "Relations of a card",
+			Name:      "get_relationships",
+			Cacheable: true,
+			Title:     "Relations of a card",
 			Doc: "List the cards that refer to a card, or the cards that it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
 				"linked_by (cards that link to it), links (cards it links to), nests (cards it shows in place), nested_in (cards that show it in place).",
 			Route:    "GET /api/mcp/cards/{name}/relations",
@@ -23,12 +23,12 @@ func relationReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "Who mentions this card", Input: `{"name": "Oda Tarn", "kind": "referers"}`}},
 		}, getRelationships),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "wanted_cards",
-			Kept:     true,
-			Title:    "Wanted cards",
-			Doc:      "List the names that texts link to and that have no card yet, most wanted first.",
-			Route:    "GET /api/mcp/wanted",
-			Examples: []op.Example{{Title: "The ten most wanted", Input: `{"limit": 10}`}},
+			Name:      "wanted_cards",
+			Cacheable: true,
+			Title:     "Wanted cards",
+			Doc:       "List the names that texts link to and that have no card yet, most wanted first.",
+			Route:     "GET /api/mcp/wanted",
+			Examples:  []op.Example{{Title: "The ten most wanted", Input: `{"limit": 10}`}},
 		}, wantedCards),
 	}
 }

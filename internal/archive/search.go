@@ -14,9 +14,9 @@ import (
 
 func searchReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
-		Name:  "search_cards",
-		Kept:  true,
-		Title: "Search cards",
+		Name:      "search_cards",
+		Cacheable: true,
+		Title:     "Search cards",
 		Doc: "Find cards when you do not know the exact name, by words in names (the default, fast) or in content, or list them by filters. " +
 			"search_in content or both ranks by relevance and gives a snippet of each card; it finds more and takes longer than names. " +
 			"Without q it lists the cards that pass the filters. Answers have no content: read a card with get_card.",

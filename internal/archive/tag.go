@@ -16,22 +16,22 @@ import (
 func tagReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "get_tags",
-			Kept:  true,
-			Title: "List tags",
-			Doc:   "List the tags and the number of cards with each, most used first, or the tags of one card.",
-			Route: "GET /api/mcp/tags",
+			Name:      "get_tags",
+			Cacheable: true,
+			Title:     "List tags",
+			Doc:       "List the tags and the number of cards with each, most used first, or the tags of one card.",
+			Route:     "GET /api/mcp/tags",
 			Examples: []op.Example{
 				{Title: "Tags of the wiki", Input: `{}`},
 				{Title: "Tags of one card", Input: `{"name": "Oda Tarn"}`},
 			},
 		}, getTags),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "search_by_tags",
-			Kept:     true,
-			Title:    "Find cards by several tags",
-			Doc:      "Find the cards that have all of several tags, or any of them.",
-			Examples: []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},
+			Name:      "search_by_tags",
+			Cacheable: true,
+			Title:     "Find cards by several tags",
+			Doc:       "Find the cards that have all of several tags, or any of them.",
+			Examples:  []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},
 		}, searchByTags),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "suggest_tags",

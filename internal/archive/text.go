@@ -14,9 +14,9 @@ import (
 func textReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "get_card_outline",
-			Kept:  true,
-			Title: "Outline of a card",
+			Name:      "get_card_outline",
+			Cacheable: true,
+			Title:     "Outline of a card",
 			Doc: "List the headings of a long card before you read it. " +
 				"Give a heading's offset and length to get_card as content_offset and max_content_length to read only that section.",
 			Route:    "GET /api/mcp/cards/{name}/outline",

@@ -19,9 +19,9 @@ import (
 func entityReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "entity_search",
-			Kept:  true,
-			Title: "Search entities",
+			Name:      "entity_search",
+			Cacheable: true,
+			Title:     "Search entities",
 			Doc: "Find people, places, things and factions of the campaign by words of their name, alias, description or attributes, by type and by tags; without query it lists them. " +
 				"A misspelt name finds entities with similar names. Answers are short: read an entity with entity_get.",
 			Route: "GET /api/campaigns/{campaign_id}/entities",
@@ -32,9 +32,9 @@ func entityReads(d *deps) []*op.Operation {
 			},
 		}, entitySearch),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "entity_get",
-			Kept:  true,
-			Title: "Read an entity",
+			Name:      "entity_get",
+			Cacheable: true,
+			Title:     "Read an entity",
 			Doc: "Read one entity of the campaign when you know its id: description, attributes, tags and relationships, as far as you may see them. " +
 				"The GM also gets notes, secret attributes, and the players who know of it.",
 			Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}",

@@ -273,7 +273,7 @@ func planLink(ctx context.Context, p *canon.Plan, at relationKey, terms relation
 			"they already have a relationship of this type; delete it first, or use another type").With("relationship_id", old.ID)
 	}
 	id := canon.LinkIDOf(kindRelation, at.from.String(), at.to.String(), at.Name)
-	p.Rest(canon.Link{ID: id})
+	p.DependOnLink(canon.Link{ID: id})
 	attrs, err := json.Marshal(relationAttrs{at.Name, at.Inverse, at.Symmetric, terms.tone, terms.strength})
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn)
 			if err != nil {
 				return err
 			}
-			p.Rest(k)
+			p.DependOnLink(k)
 			p.Unlink(k)
 			return nil
 		},

@@ -232,7 +232,7 @@ func (t revealMode) applyTo(ctx context.Context, p *canon.Plan, field string, id
 	if k.Label, err = t.label(k.Label, to); err != nil {
 		return err
 	}
-	p.Rest(k)
+	p.DependOnLink(k)
 	_, err = p.Link(k)
 	return err
 }

@@ -137,7 +137,7 @@ func TestConcurrentLinkMovesAreReplanned(t *testing.T) {
 					l = list[0]
 				}
 				from = append(from, l.Since)
-				p.Rest(l)
+				p.DependOnLink(l)
 				if meanwhile != nil {
 					meanwhile()
 					meanwhile = nil
@@ -192,7 +192,7 @@ func TestHiddenLinkCausesNoConflict(t *testing.T) {
 		return err
 	})
 	s.as("user").must(func(p *canon.Plan) error {
-		p.Rest(canon.Link{ID: id})
+		p.DependOnLink(canon.Link{ID: id})
 		_, err := p.Link(canon.Link{ID: id, Kind: "exit", From: a.ID, To: a.ID})
 		return err
 	})

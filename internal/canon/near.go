@@ -25,8 +25,8 @@ type Likeness struct{ trigrams []trigram }
 // LikenessTo returns a Likeness to a text.
 func LikenessTo(text string) Likeness { return Likeness{trigramsOf(text)} }
 
-// Runs returns the trigrams of a name that Likeness compares, sorted.
-func Runs(name string) []string {
+// Trigrams returns the trigrams of a name that Likeness compares, sorted.
+func Trigrams(name string) []string {
 	runs := trigramsOf(name)
 	list := make([]string, len(runs))
 	for i, r := range runs {

@@ -97,7 +97,7 @@ func TestRepeatedTrigramCountsOnce(t *testing.T) {
 		t.Errorf("names of 4 runs, of which both have 2: %v", n)
 	}
 	want := []string{"\x02\U0001F409b", "b\x01\x01", "b\U0001F409b", "\U0001F409b\x01", "\U0001F409b\U0001F409"}
-	if got := canon.Runs("\U0001F409b\U0001F409b"); !slices.Equal(got, want) {
+	if got := canon.Trigrams("\U0001F409b\U0001F409b"); !slices.Equal(got, want) {
 		t.Errorf("runs %q, want %q", got, want)
 	}
 }

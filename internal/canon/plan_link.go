@@ -115,10 +115,10 @@ func (p *Plan) Layer(l Layer) (LayerID, error) {
 	return l.ID, nil
 }
 
-// Rest makes the plan depend on a link: the commit is refused if the link has changed. Of two plans
+// DependOnLink makes the plan depend on a link: the commit is refused if the link has changed. Of two plans
 // that change the same link, the later one is thus planned again. A link with Since 0 means that no
 // link with that id is visible.
-func (p *Plan) Rest(l Link) {
+func (p *Plan) DependOnLink(l Link) {
 	mark := ReadMark{Link: l.ID, Since: l.Since}
 	if !slices.Contains(p.set.Reads, mark) {
 		p.set.Reads = append(p.set.Reads, mark)

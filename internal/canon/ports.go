@@ -162,8 +162,8 @@ type SearchQuery struct {
 	Listed bool
 }
 
-// LooksInto returns which of the columns name and content are searched.
-func (q SearchQuery) LooksInto() (name, content bool) {
+// SearchedColumns returns which of the columns name and content are searched.
+func (q SearchQuery) SearchedColumns() (name, content bool) {
 	none := !q.InName && !q.InContent && !q.InFields
 	return q.InName || none, q.InContent || none
 }

@@ -16,7 +16,7 @@ import (
 // and a commit that erases one touches all parts.
 type basisReader struct {
 	r Reader
-	b *Basis
+	b *ReadSet
 }
 
 var _ Reader = (*basisReader)(nil)

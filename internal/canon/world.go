@@ -141,7 +141,7 @@ func (c *Canon) cachedWorlds(ctx context.Context) (list []World, mark Mark, know
 	if !ok {
 		return nil, Mark{}, false
 	}
-	if b, _ := ctx.Value(basisKey{}).(*Basis); b != nil {
+	if b, _ := ctx.Value(basisKey{}).(*ReadSet); b != nil {
 		return nil, mark, false
 	}
 	if l := c.worlds.Load(); l != nil && l.mark == mark {

@@ -106,7 +106,7 @@ func (s *site) cards(prefix string) (names []string) {
 		s.t.Fatal(err)
 	}
 	r := access.Request{Operation: "test", Effect: access.Read, World: w.ID}
-	err = s.app.As(s.t.Context(), who, r, func(g access.Grant) error {
+	err = s.app.WithGrant(s.t.Context(), who, r, func(g access.Grant) error {
 		return s.app.Canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 			for offset := 0; ; offset += 100 {
 				list, _, err := l.Cards(s.t.Context(), canon.Filter{NameContains: prefix}, canon.Page{Offset: offset, Limit: 100})

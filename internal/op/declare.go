@@ -39,9 +39,9 @@ type Spec struct {
 	Target    string        // input field that names the target of the call; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
 	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for other effects
-	// Kept: the answer depends only on the input, the caller and the world's canon, not on the
+	// Cacheable: the answer depends only on the input, the caller and the world's canon, not on the
 	// time, chance or other state. It may be cached until the cards it was read from change.
-	Kept bool
+	Cacheable bool
 
 	// Interactive: the handler may report progress or ask the person behind the call. Other
 	// handlers can do neither, so a transport may answer them in one piece.

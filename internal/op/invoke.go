@@ -118,7 +118,7 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	}
 	ctx, cancel := o.withDeadline(ctx)
 	defer cancel()
-	if l.kept != nil && o.Kept && r.Upload == nil {
+	if l.kept != nil && o.Cacheable && r.Upload == nil {
 		return l.kept.answerCall(ctx, call, r, in,
 			func(ctx context.Context) (*Answer, error) { return l.computeAnswer(ctx, o, call, r, in) })
 	}

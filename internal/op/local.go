@@ -37,10 +37,10 @@ type Config struct {
 	Observer Observer // nil: calls are not measured
 	// Near returns a few names visible to the grant that resemble a text; nil: no suggestions.
 	Near func(ctx context.Context, g access.Grant, text string) []string
-	// Moment reads the present state of a world; nil: no answers are kept. KeptBytes bounds their
+	// WorldState reads the present state of a world; nil: no answers are kept. CacheBytes bounds their
 	// size.
-	Moment    MomentFunc
-	KeptBytes int
+	WorldState WorldStateFunc
+	CacheBytes int
 }
 
 // Local invokes operations in this process. It is safe for concurrent use.
@@ -71,9 +71,9 @@ func NewLocal(c Config) (*Local, error) {
 	if c.Guard == nil {
 		return nil, errors.New("op: a Guard is needed")
 	}
-	if c.Moment != nil && c.KeptBytes > 0 {
+	if c.WorldState != nil && c.CacheBytes > 0 {
 		var err error
-		if l.kept, err = newAnswerCache(c.KeptBytes, c.Moment); err != nil {
+		if l.kept, err = newAnswerCache(c.CacheBytes, c.WorldState); err != nil {
 			return nil, fmt.Errorf("op: kept answers: %w", err)
 		}
 	}

@@ -63,14 +63,14 @@ func NewMetrics(l Labels) *Metrics {
 		budget: newCounter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
 		runs:   newCounter("loregate_runs_total", "Studio runs by the state that they reached.", "state"),
 	}
-	m.Know(l)
+	m.AllowLabels(l)
 	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// Know replaces the values that labels may have. Call it at start, before anything is counted.
-func (m *Metrics) Know(l Labels) {
+// AllowLabels replaces the values that labels may have. Call it at start, before anything is counted.
+func (m *Metrics) AllowLabels(l Labels) {
 	m.allowed = map[string][]string{
 		"operation": l.Operations, "surface": l.Surfaces, "code": l.Codes, "limit": l.Limits,
 		"queue": l.Queues, "purpose": l.Purposes, "state": l.Runs, "action": {"read", "write"},

@@ -220,7 +220,7 @@ func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x exitP
 	}
 	own := canon.Link{ID: canon.LinkIDOf(LinkExit, from.String(), string(x.Direction)), Kind: LinkExit, From: from, To: to,
 		Attrs: attrs, Label: label}
-	p.Rest(own)
+	p.DependOnLink(own)
 	p.Cause(e.ID)
 	_, err = p.Link(own)
 	return err

@@ -29,7 +29,7 @@ func rulesStage(b *testing.B) (*stage, *target) {
 	}
 	s := serve(b, b.TempDir())
 	if _, err := s.app.Import(b.Context(), "srd", worldName, rules,
-		app.Importing{Level: access.LevelUser}); err != nil {
+		app.ImportOptions{Level: access.LevelUser}); err != nil {
 		b.Fatal(err)
 	}
 	return s, s.getTarget(func(n int64) string { return "/api/lore/search?query=" + url.QueryEscape(queries[int(n)%len(queries)]) })

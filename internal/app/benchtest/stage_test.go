@@ -115,7 +115,7 @@ func openApp(b *testing.B, dir string) *app.App {
 	c.Proposals.PlayerMinute, c.Proposals.PlayerHour, c.Proposals.KeyMinute, c.Proposals.WorldMinute,
 		c.Proposals.TokensDay = noLimit, noLimit, noLimit, noLimit, noLimit
 	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler),
-		Fresh: os.Getenv("BENCH_FRESH") == "1"})
+		NoAnswerCache: os.Getenv("BENCH_FRESH") == "1"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func fill(b *testing.B, a *app.App, w access.WorldID, p *prose, n int) {
 
 func hasCard(b *testing.B, a *app.App, w access.WorldID, name string) (found bool) {
 	b.Helper()
-	err := a.As(b.Context(), author, access.Request{Operation: "fill", World: w}, func(g access.Grant) error {
+	err := a.WithGrant(b.Context(), author, access.Request{Operation: "fill", World: w}, func(g access.Grant) error {
 		return a.Canon.Read(b.Context(), g, func(s *canon.Snapshot) (err error) {
 			_, found, err = s.Exists(b.Context(), name)
 			return err
@@ -257,7 +257,7 @@ func create(plan *canon.Plan, name string, l access.Level, text string) error {
 func change(b *testing.B, a *app.App, w access.WorldID, f func(*canon.Plan) error) {
 	b.Helper()
 	r := access.Request{Operation: "fill", Effect: access.Write, World: w}
-	err := a.As(b.Context(), author, r, func(g access.Grant) error {
+	err := a.WithGrant(b.Context(), author, r, func(g access.Grant) error {
 		_, err := a.Canon.Update(b.Context(), g, f)
 		return err
 	})

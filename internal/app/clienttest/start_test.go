@@ -45,7 +45,7 @@ func fill(t testing.TB, a *app.App, w canon.World, cards int) {
 	t.Helper()
 	author := access.Caller{Subject: "filler", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
 	for at := 0; at < cards; at += 500 {
-		err := a.As(t.Context(), author, access.Request{Operation: "fill", Effect: access.Write, World: w.ID},
+		err := a.WithGrant(t.Context(), author, access.Request{Operation: "fill", Effect: access.Write, World: w.ID},
 			func(g access.Grant) error {
 				_, err := a.Canon.Update(t.Context(), g, func(p *canon.Plan) error {
 					for i := at; i < min(at+500, cards); i++ {

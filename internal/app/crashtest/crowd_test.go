@@ -209,7 +209,7 @@ func (c *crowd) emitEvent() {
 		return
 	}
 	payload := fmt.Sprintf(`{"fromId":%q,"toId":%q,"direction":"north"}`, c.places[0], c.places[1])
-	err = c.in.app.As(c.t.Context(), app.Operator(), access.Request{Operation: "tell", Effect: access.Write,
+	err = c.in.app.WithGrant(c.t.Context(), app.Operator(), access.Request{Operation: "tell", Effect: access.Write,
 		World: worlds[0].ID}, func(g access.Grant) error {
 		_, err := c.in.app.Canon.Update(c.t.Context(), g, func(p *canon.Plan) error {
 			return p.Event(canon.Event{Type: "World.Exit.Created", Scope: "global:world", Payload: []byte(payload), Version: 1})
@@ -372,7 +372,7 @@ func (c *crowd) wantSteps(game string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	err = c.in.app.As(c.t.Context(), app.Operator(), access.Request{Operation: "audit", Surface: "alignment",
+	err = c.in.app.WithGrant(c.t.Context(), app.Operator(), access.Request{Operation: "audit", Surface: "alignment",
 		Effect: access.Read, World: worlds[0].ID}, func(g access.Grant) error {
 		for rec, err := range c.in.app.Canon.Records(c.t.Context(), g, canon.LedgerStream("game", game), 1) {
 			if err != nil {

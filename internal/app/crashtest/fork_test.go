@@ -106,7 +106,7 @@ func createStones(ctx context.Context, t *testing.T, a *app.App, name string, n 
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = a.As(ctx, app.Operator(), access.Request{Operation: "create", Effect: access.Write, Operator: true, World: w.ID},
+	err = a.WithGrant(ctx, app.Operator(), access.Request{Operation: "create", Effect: access.Write, Operator: true, World: w.ID},
 		func(g access.Grant) error {
 			_, err := a.Canon.Update(ctx, g, func(p *canon.Plan) error {
 				for i := range n {

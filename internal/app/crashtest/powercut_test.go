@@ -137,7 +137,7 @@ func (d *recording) clerksAt(t *testing.T, cut int) (clerks []*clerk) {
 // countAppCommits counts the commits of the verified streams.
 func countAppCommits(ctx context.Context, a *app.App) (int, error) {
 	n := 0
-	err := a.As(ctx, app.Operator(), access.Request{Operation: "audit_verify", Effect: access.Read, Operator: true},
+	err := a.WithGrant(ctx, app.Operator(), access.Request{Operation: "audit_verify", Effect: access.Read, Operator: true},
 		func(g access.Grant) error {
 			streams, err := a.Canon.Verify(ctx, g)
 			for _, s := range streams {

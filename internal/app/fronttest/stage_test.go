@@ -93,7 +93,7 @@ func (s *stage) key(role access.Role) (secret, id string) {
 func (s *stage) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	r := access.Request{Operation: "test", Effect: access.Write, World: s.world, Correlation: uuid.NewString()}
-	err := s.app.As(s.t.Context(), app.Operator(), r, func(g access.Grant) error {
+	err := s.app.WithGrant(s.t.Context(), app.Operator(), r, func(g access.Grant) error {
 		_, err := s.app.Canon.Update(s.t.Context(), g, plan)
 		return err
 	})

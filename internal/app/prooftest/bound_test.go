@@ -276,7 +276,7 @@ func (s *costMeter) overwriteCards(kind string) {
 	s.t.Helper()
 	text := hostileTexts[kind](storedSize)
 	var names []string
-	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Read, World: s.world},
+	err := s.app.WithGrant(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Read, World: s.world},
 		func(g access.Grant) error {
 			return s.app.Canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 				cards, _, err := l.Cards(s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})

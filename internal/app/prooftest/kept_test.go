@@ -30,7 +30,7 @@ func testKeptAnswers(t *testing.T, on string) {
 	k.near = len(k.asked)
 	for _, o := range s.app.Ops.All() {
 		switch {
-		case o.Kept:
+		case o.Cacheable:
 			k.asked = append(k.asked, k.questions(o)...)
 		case o.Writes() && !o.NoWorld && !o.Operator:
 			k.writes = append(k.writes, o)
@@ -80,7 +80,7 @@ type question struct {
 func (s *stage) openAgain(fresh bool) *app.App {
 	s.t.Helper()
 	o := s.options
-	o.Fresh = fresh
+	o.NoAnswerCache = fresh
 	a, err := app.Open(s.t.Context(), s.app.Config, o)
 	if err != nil {
 		s.t.Fatal(err)

@@ -227,7 +227,7 @@ func newStage(t testing.TB, on string) *stage {
 	c.Studio.Blender, c.Studio.Godot = filepath.Join(c.Data, "no-blender"), filepath.Join(c.Data, "no-godot")
 	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.options = app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,
-		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger, Still: true}
+		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger, Deterministic: true}
 	var err error
 	if s.app, err = app.Open(t.Context(), c, s.options); err != nil {
 		t.Fatal(err)
@@ -305,7 +305,7 @@ var (
 // settleApp does the background work that the last call left.
 func (s *stage) settleApp() {
 	s.t.Helper()
-	if err := s.app.Settle(s.t.Context()); err != nil {
+	if err := s.app.FlushUsage(s.t.Context()); err != nil {
 		s.t.Error(err)
 	}
 }
@@ -349,7 +349,7 @@ func (s *stage) doForAnswer(by access.Caller, operation string, input any) (*op.
 // commitPlan commits a plan that no operation can make, as the keeper.
 func (s *stage) commitPlan(f func(*canon.Plan) error) {
 	s.t.Helper()
-	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Write, World: s.world},
+	err := s.app.WithGrant(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Write, World: s.world},
 		func(g access.Grant) error {
 			_, err := s.app.Canon.Update(s.t.Context(), g, f)
 			return err

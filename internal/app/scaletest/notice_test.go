@@ -150,7 +150,7 @@ var noticeKinds = []noticeKind{
 		p.do(p.key, "POST", "/api/players", map[string]any{"name": "Mira"}, &made)
 		return p.stream(made.Token, "/api/players/"+made.Player.ID+"/stream"), func(n int) string {
 			mark := fmt.Sprintf("mark-%d.", n)
-			err := p.here.app.As(p.here.t.Context(), app.Operator(),
+			err := p.here.app.WithGrant(p.here.t.Context(), app.Operator(),
 				access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
 					_, err := p.here.app.Canon.Update(p.here.t.Context(), g, func(p *canon.Plan) error {
 						return p.Event(canon.Event{Type: "NPC.Tick", Scope: "player:" + made.Player.ID,
@@ -254,7 +254,7 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 		t.Helper()
 		worlds, err := here.app.Canon.Worlds(t.Context())
 		if err == nil {
-			err = here.app.As(t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write,
+			err = here.app.WithGrant(t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write,
 				World: worlds[0].ID}, func(g access.Grant) error {
 				_, err := here.app.Canon.Update(t.Context(), g,
 					func(p *canon.Plan) error { return p.SetMember("member", role, canon.CardID{}) })

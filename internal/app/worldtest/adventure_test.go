@@ -26,7 +26,7 @@ func (h *stage) readAdventure(name string) (parts []part) {
 		h.t.Fatal(err)
 	}
 	r := access.Request{Operation: "read", Effect: access.Read, World: w.ID}
-	err = h.app.As(h.t.Context(), app.Local(access.RoleUser), r, func(g access.Grant) error {
+	err = h.app.WithGrant(h.t.Context(), app.Local(access.RoleUser), r, func(g access.Grant) error {
 		return h.app.Canon.Read(h.t.Context(), g, func(s *canon.Snapshot) error {
 			quest, err := s.Find(h.t.Context(), name)
 			if err != nil {

@@ -46,15 +46,15 @@ func TestImportedWorldsCanBePlayed(t *testing.T) {
 			if _, err := h.app.CreateWorld(t.Context(), canon.NewWorld{Slug: slug}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := h.app.Import(t.Context(), tc.format, slug, dir, app.Importing{Level: access.LevelUser,
+			if _, err := h.app.Import(t.Context(), tc.format, slug, dir, app.ImportOptions{Level: access.LevelUser,
 				Starter: "No Such Place"}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Mill") {
 				t.Errorf("players would begin nowhere: %v", err)
 			}
-			dry, err := h.app.Import(t.Context(), tc.format, slug, dir, app.Importing{Level: access.LevelUser, DryRun: true})
+			dry, err := h.app.Import(t.Context(), tc.format, slug, dir, app.ImportOptions{Level: access.LevelUser, DryRun: true})
 			if err != nil || dry.Starter != "Mill" {
 				t.Errorf("a dry run has players begin at %q, %v", dry.Starter, err)
 			}
-			sum, err := h.app.Import(t.Context(), tc.format, slug, dir, app.Importing{Level: access.LevelUser})
+			sum, err := h.app.Import(t.Context(), tc.format, slug, dir, app.ImportOptions{Level: access.LevelUser})
 			if err != nil || sum.Starter != "Mill" {
 				t.Fatalf("players begin at %q, %v", sum.Starter, err)
 			}

@@ -130,7 +130,7 @@ func (h *stage) reachable(role access.Role) map[string]string {
 	}
 	out := map[string]string{}
 	r := access.Request{Operation: "walk", Effect: access.Read, World: w.ID}
-	err = h.app.As(h.t.Context(), app.Local(role), r, func(g access.Grant) error {
+	err = h.app.WithGrant(h.t.Context(), app.Local(role), r, func(g access.Grant) error {
 		return h.app.Canon.Read(h.t.Context(), g, func(s *canon.Snapshot) error {
 			start, err := s.Find(h.t.Context(), w.Settings.Starter)
 			if err != nil {

@@ -225,7 +225,7 @@ func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.
 	p.Offset, p.Limit = max(p.Offset, 0), max(p.Limit, 0)
 	a.listed = q.Listed
 	ask := a.indexQuery(terms)
-	ask.Name, ask.Text = q.LooksInto()
+	ask.Name, ask.Text = q.SearchedColumns()
 	ask.Fields = q.InFields
 	if !out.Ranked {
 		ask.Compare = compareBy(q.Filter.Sort)

@@ -18,7 +18,7 @@ const maxCompared = 300
 // findAlike returns the rows of the cards whose names share most trigrams with a text, at least the
 // given part of the text's, and of the cards visible only by name.
 func (a *finding) findAlike(text string, part float64) (rows [][]byte, err error) {
-	marks := canon.Runs(text)
+	marks := canon.Trigrams(text)
 	for i, run := range marks {
 		marks[i] = runMark + run
 	}

@@ -178,7 +178,7 @@ const (
 func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key) *search.Doc {
 	d := &search.Doc{ID: search.ID(c.ID), Level: level, Marks: []string{typeMark + string(markup.KeyOf(c.Type))}}
 	for _, name := range c.Names() {
-		for _, run := range canon.Runs(name) {
+		for _, run := range canon.Trigrams(name) {
 			d.Marks = append(d.Marks, runMark+run)
 		}
 	}

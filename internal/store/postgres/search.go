@@ -16,7 +16,7 @@ func newFinder(s *Store) *finder.Finder {
 	return sqlstore.NewFinder(sqlstore.LibraryConfig{Dir: s.cfg.Search, Log: s.cfg.Log, Changed: s.Changed,
 		Read: func(ctx context.Context, f func(*sqlstore.Reader, sqlstore.Sources) error) error {
 			return s.read(ctx, func(c *conn) error {
-				r := newReader(s, c)
+				r := newUnindexedReader(s, c)
 				return f(&r.Reader, r)
 			})
 		}})

@@ -207,9 +207,14 @@ type reader struct {
 }
 
 func newReader(s *Store, c *conn) *reader {
-	r := &reader{Reader: sqlstore.NewReader(c, dialect, &s.caches), c: c}
+	r := newUnindexedReader(s, c)
 	r.SnapshotFinder = s.finder.Bind(r)
 	return r
+}
+
+// newUnindexedReader returns a reader that cannot search. The search indexes are built through it.
+func newUnindexedReader(s *Store, c *conn) *reader {
+	return &reader{Reader: sqlstore.NewReader(c, dialect, &s.caches), c: c}
 }
 
 var _ canon.Reader = (*reader)(nil)

@@ -167,7 +167,7 @@ func Spelt(ask []Term, columns ...string) bool {
 
 // ColumnsOf returns the texts of a document that a query searches.
 func ColumnsOf(q canon.SearchQuery, name, text string, fields json.RawMessage) (columns []string) {
-	inName, inContent := q.LooksInto()
+	inName, inContent := q.SearchedColumns()
 	if inName {
 		columns = append(columns, name)
 	}

@@ -79,7 +79,7 @@ func (s *turn) strikeTarget(to world.Card, blow int) error {
 	if f.Beaten {
 		return cannot("beaten", "%s has had enough of you already.", to.Title())
 	}
-	s.plan.Rest(l)
+	s.plan.DependOnLink(l)
 	f.Wounds += blow
 	f.Beaten = f.Wounds >= toughnessOf(to)
 	target := world.NewObjectRef(to, 0)

@@ -107,7 +107,7 @@ func (s *turn) transferItem(c world.Held, n int64, to canon.CardID) error {
 		return cannot("too_few", "There are only %d of %s.", c.Quantity, c.Name)
 	}
 	s.narrowLabel(c.Card)
-	s.plan.Rest(c.Link)
+	s.plan.DependOnLink(c.Link)
 	if rest := c.Quantity - n; rest > 0 {
 		left := c.Link
 		left.Attrs = mergeAttrs(left.Attrs, quantityAttrs(rest))
@@ -134,7 +134,7 @@ func (s *turn) addToHolder(c world.Held, n int64, to canon.CardID) error {
 		own = links[0]
 		has = world.QuantityOf(own)
 	}
-	s.plan.Rest(own)
+	s.plan.DependOnLink(own)
 	own.Attrs = mergeAttrs(own.Attrs, quantityAttrs(has+n))
 	_, err = s.plan.Link(own)
 	return err
@@ -177,7 +177,7 @@ func (s *turn) planGive() error {
 		return err
 	}
 	if ok {
-		s.plan.Rest(at)
+		s.plan.DependOnLink(at)
 	}
 	if err := s.handOver(to.ID); err != nil {
 		return err

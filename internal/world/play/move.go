@@ -38,7 +38,7 @@ func (s *turn) goThrough(way world.Exit) error {
 		return cannot("no_exit", "There is no way %s from here.", way.Direction.Phrase())
 	}
 	s.narrowLabel(dest)
-	s.plan.Rest(way.Link)
+	s.plan.DependOnLink(way.Link)
 	from := s.place.ID
 	s.to, s.travel = dest, way.TravelDurationMs
 	s.action.From, s.action.To, s.action.Direction = &from, way.To, way.Direction

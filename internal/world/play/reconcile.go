@@ -71,7 +71,7 @@ func (s *turn) planAnchor(links []canon.Link, anchor int64) error {
 			own = l
 		}
 	}
-	s.plan.Rest(own)
+	s.plan.DependOnLink(own)
 	if world.PresenceOf(own).Clock >= anchor {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (s *turn) planUse() error {
 
 // consumeOne removes one of a thing.
 func (s *turn) consumeOne(c world.Held) error {
-	s.plan.Rest(c.Link)
+	s.plan.DependOnLink(c.Link)
 	s.action.Effect = "consumed"
 	if c.Quantity <= 1 {
 		s.plan.Unlink(c.Link)
@@ -145,7 +145,7 @@ func (s *turn) openExit(way world.Exit, key world.Card) error {
 		if a.LockState != "locked" {
 			continue
 		}
-		s.plan.Rest(l)
+		s.plan.DependOnLink(l)
 		l.Attrs = mergeAttrs(l.Attrs, json.RawMessage(`{"lockState":"unlocked"}`))
 		if _, err := s.plan.Link(l); err != nil {
 			return err

@@ -13,11 +13,13 @@ type stillWorld struct{ touched int }
 
 type stillBasis struct{ at int }
 
-func (stillBasis) Rest(ctx context.Context) context.Context { return ctx }
-func (stillBasis) Lasts() bool                              { return true }
+func (stillBasis) Record(ctx context.Context) context.Context { return ctx }
+func (stillBasis) IsCacheable() bool                          { return true }
 
-func (w *stillWorld) Begin() op.Basis                        { return stillBasis{w.touched} }
-func (w *stillWorld) Stands(b op.Basis, _ access.Level) bool { return b.(stillBasis).at == w.touched }
+func (w *stillWorld) Begin() op.ReadSet { return stillBasis{w.touched} }
+func (w *stillWorld) IsCurrent(b op.ReadSet, _ access.Level) bool {
+	return b.(stillBasis).at == w.touched
+}
 
 // TestAnswerIsKeptFromTheSecondCall mixes several questions: an answer asked for once is not kept;
 // an answer kept before a commit is kept again after one call.
@@ -25,10 +27,10 @@ func TestAnswerIsKeptFromTheSecondCall(t *testing.T) {
 	t.Parallel()
 	world, computed := &stillWorld{}, 0
 	counted := spec("get_counted", access.Read, access.RoleUser)
-	counted.Kept = true
+	counted.Cacheable = true
 	b := newBench(t, func(c *op.Config) {
-		c.KeptBytes = 1 << 20
-		c.Moment = func(_ context.Context, _ access.WorldID, f func(op.Moment)) error {
+		c.CacheBytes = 1 << 20
+		c.WorldState = func(_ context.Context, _ access.WorldID, f func(op.WorldState)) error {
 			f(world)
 			return nil
 		}

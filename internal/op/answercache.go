@@ -12,33 +12,33 @@ import (
 	"loregate/internal/access"
 )
 
-// Basis collects the parts of a world that an answer was read from.
-type Basis interface {
-	// Rest returns a context whose reads are recorded in the basis.
-	Rest(ctx context.Context) context.Context
-	// Lasts reports whether an answer read on it may be kept.
-	Lasts() bool
+// ReadSet collects the parts of a world that an answer was read from.
+type ReadSet interface {
+	// Record returns a context whose reads are recorded in the basis.
+	Record(ctx context.Context) context.Context
+	// IsCacheable reports whether an answer read on it may be kept.
+	IsCacheable() bool
 }
 
-// Moment is the state of a world at the time of a call.
-type Moment interface {
+// WorldState is the state of a world at the time of a call.
+type WorldState interface {
 	// Begin returns a basis for the reads from now on.
-	Begin() Basis
-	// Stands reports whether an answer on a basis is still the answer that a view of this level
+	Begin() ReadSet
+	// IsCurrent reports whether an answer on a basis is still the answer that a view of this level
 	// would get.
-	Stands(b Basis, level access.Level) bool
+	IsCurrent(b ReadSet, level access.Level) bool
 }
 
-// MomentFunc passes the present state of a world to a function. Reads that the function makes on a
-// Basis of the Moment may return the world's state at that time.
-type MomentFunc func(context.Context, access.WorldID, func(Moment)) error
+// WorldStateFunc passes the present state of a world to a function. Reads that the function makes on a
+// ReadSet of the WorldState may return the world's state at that time.
+type WorldStateFunc func(context.Context, access.WorldID, func(WorldState)) error
 
 // answerCache caches answers of operations that declare Kept. Each call checks the present state of
 // the world: a cached answer is used only while no commit has touched the parts it was read from.
 // An answer is stored from the second time that its question is asked: most are asked once, and
 // storing an answer costs a tenth of computing it.
 type answerCache struct {
-	moment  MomentFunc
+	moment  WorldStateFunc
 	answers *otter.Cache[question, cachedAnswer]
 	door    doorkeeper
 }
@@ -85,7 +85,7 @@ type question struct {
 
 type cachedAnswer struct {
 	answer Answer
-	basis  Basis
+	basis  ReadSet
 }
 
 // weight returns about how many bytes a cached answer takes.
@@ -94,7 +94,7 @@ func (k cachedAnswer) weight() int { return len(k.answer.Output) + len(k.answer.
 // maxCachedAnswer bounds the bytes of one cached answer.
 const maxCachedAnswer = 64 << 10
 
-func newAnswerCache(bytes int, moment MomentFunc) (*answerCache, error) {
+func newAnswerCache(bytes int, moment WorldStateFunc) (*answerCache, error) {
 	answers, err := otter.New(&otter.Options[question, cachedAnswer]{
 		MaximumWeight: uint64(bytes),
 		Weigher:       func(_ question, k cachedAnswer) uint32 { return uint32(k.weight()) },
@@ -107,7 +107,7 @@ func newAnswerCache(bytes int, moment MomentFunc) (*answerCache, error) {
 func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in input,
 	run func(context.Context) (*Answer, error)) (a *Answer, err error) {
 	q, answered := questionOf(c, r, in), false
-	if momentErr := k.moment(ctx, c.Grant.World(), func(now Moment) {
+	if momentErr := k.moment(ctx, c.Grant.World(), func(now WorldState) {
 		answered = true
 		var again bool
 		if a, again = k.findCurrent(q, now); a == nil {
@@ -121,12 +121,12 @@ func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in inp
 
 // findCurrent returns the cached answer to a question if it is still current, else nil. again
 // reports whether the question was asked before.
-func (k *answerCache) findCurrent(q question, now Moment) (a *Answer, again bool) {
+func (k *answerCache) findCurrent(q question, now WorldState) (a *Answer, again bool) {
 	had, again := k.answers.GetIfPresent(q)
 	switch {
 	case !again:
 		return nil, k.door.hasSeen(q)
-	case !now.Stands(had.basis, q.view.Level):
+	case !now.IsCurrent(had.basis, q.view.Level):
 		k.answers.Invalidate(q)
 		return nil, true
 	}
@@ -136,11 +136,11 @@ func (k *answerCache) findCurrent(q question, now Moment) (a *Answer, again bool
 
 // computeAnswer calls run, and caches the answer if the question was asked before and the answer
 // may be cached.
-func (k *answerCache) computeAnswer(ctx context.Context, q question, now Moment, again bool,
+func (k *answerCache) computeAnswer(ctx context.Context, q question, now WorldState, again bool,
 	run func(context.Context) (*Answer, error)) (*Answer, error) {
 	basis := now.Begin()
-	a, err := run(basis.Rest(ctx))
-	if again && err == nil && basis.Lasts() && a.isCacheable() {
+	a, err := run(basis.Record(ctx))
+	if again && err == nil && basis.IsCacheable() && a.isCacheable() {
 		a.Output, a.Older = slices.Clip(a.Output), slices.Clip(a.Older)
 		k.answers.Set(q, cachedAnswer{*a, basis})
 	}

@@ -14,9 +14,9 @@ func TestBasisReadsTheSnapshotOfItsMoment(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
 	gm.create("Town", "Old.")
-	content := func(basis *canon.Basis) (text string) {
+	content := func(basis *canon.ReadSet) (text string) {
 		t.Helper()
-		if err := s.canon.Read(basis.Rest(t.Context()), gm.grant, func(snap *canon.Snapshot) error {
+		if err := s.canon.Read(basis.Record(t.Context()), gm.grant, func(snap *canon.Snapshot) error {
 			c, err := snap.Find(t.Context(), "Town")
 			if err == nil {
 				text, err = snap.Content(t.Context(), c)
@@ -27,8 +27,8 @@ func TestBasisReadsTheSnapshotOfItsMoment(t *testing.T) {
 		}
 		return text
 	}
-	var basis *canon.Basis
-	if err := s.canon.Moment(t.Context(), s.world, func(m canon.Moment) {
+	var basis *canon.ReadSet
+	if err := s.canon.WorldState(t.Context(), s.world, func(m canon.WorldState) {
 		basis = m.Begin()
 		gm.must(func(p *canon.Plan) error {
 			c, err := p.Card("Town")
@@ -44,7 +44,7 @@ func TestBasisReadsTheSnapshotOfItsMoment(t *testing.T) {
 				t.Errorf("in the moment: %q", text)
 			}
 		}
-		if err := s.canon.Read(basis.Rest(t.Context()), gm.grant, func(*canon.Snapshot) error {
+		if err := s.canon.Read(basis.Record(t.Context()), gm.grant, func(*canon.Snapshot) error {
 			if text := content(basis); text != "New." { // in a snapshot of its own
 				t.Errorf("beside a look: %q", text)
 			}
@@ -58,8 +58,8 @@ func TestBasisReadsTheSnapshotOfItsMoment(t *testing.T) {
 	if text := content(basis); text != "New." {
 		t.Errorf("after the moment: %q", text)
 	}
-	if err := s.canon.Moment(t.Context(), s.world, func(m canon.Moment) {
-		if m.Stands(basis, access.LevelGM) {
+	if err := s.canon.WorldState(t.Context(), s.world, func(m canon.WorldState) {
+		if m.IsCurrent(basis, access.LevelGM) {
 			t.Error("what was read before the commit stands")
 		}
 	}); err != nil {
@@ -89,19 +89,19 @@ func TestStaleSnapshotIsNotReused(t *testing.T) {
 	late := &lateStore{Store: memory.New()}
 	s := newSceneOn(t, late)
 	gm := s.as("gm")
-	moment := func(f func(canon.Moment)) {
+	moment := func(f func(canon.WorldState)) {
 		t.Helper()
-		if err := s.canon.Moment(t.Context(), s.world, f); err != nil {
+		if err := s.canon.WorldState(t.Context(), s.world, f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	moment(func(canon.Moment) {})
+	moment(func(canon.WorldState) {})
 	late.hook = func() {
 		gm.create("Town", "New.")
-		moment(func(canon.Moment) {})
+		moment(func(canon.WorldState) {})
 	}
-	moment(func(m canon.Moment) {
-		if err := s.canon.Read(m.Begin().Rest(t.Context()), gm.grant, func(snap *canon.Snapshot) error {
+	moment(func(m canon.WorldState) {
+		if err := s.canon.Read(m.Begin().Record(t.Context()), gm.grant, func(snap *canon.Snapshot) error {
 			_, err := snap.Find(t.Context(), "Town")
 			return err
 		}); err != nil {

@@ -8,10 +8,10 @@ import (
 	"loregate/internal/markup"
 )
 
-// Basis records the parts of a world that an answer was computed from. The answer stays valid until
+// ReadSet records the parts of a world that an answer was computed from. The answer stays valid until
 // a commit touches one of them. An answer that also reads data which is no part of the world, such
 // as a ledger, must not be kept.
-type Basis struct {
+type ReadSet struct {
 	world access.WorldID
 	from  *sharedReader // reader to use first; nil if there is none
 
@@ -23,7 +23,7 @@ type Basis struct {
 	parts       map[string]bool // see cardPart, keyPart and belowPart
 }
 
-// The parts of a world that a Basis and generations distinguish: a card, by its id; the set of
+// The parts of a world that a ReadSet and generations distinguish: a card, by its id; the set of
 // cards with a key; the set of children of a card.
 func cardPart(id CardID) string      { return "c" + string(id[:]) }
 func keyPart(key markup.Key) string  { return "k" + string(key) }
@@ -34,7 +34,7 @@ const maxParts = 64
 
 // addParts records parts that the answer depends on. Beyond maxParts the answer depends on the
 // whole world.
-func (b *Basis) addParts(parts ...string) {
+func (b *ReadSet) addParts(parts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.parts)+len(parts) > maxParts {
@@ -53,15 +53,15 @@ func (b *Basis) addParts(parts ...string) {
 }
 
 // noteWorld records a read of a world. If whole is set, the answer depends on everything in it.
-func (b *Basis) noteWorld(w access.WorldID, whole bool) {
+func (b *ReadSet) noteWorld(w access.WorldID, whole bool) {
 	b.mu.Lock()
 	b.wholeWorld = b.wholeWorld || whole
 	b.uncacheable = b.uncacheable || w != b.world
 	b.mu.Unlock()
 }
 
-// Lasts reports whether the answer may be kept at all.
-func (b *Basis) Lasts() bool {
+// IsCacheable reports whether the answer may be kept at all.
+func (b *ReadSet) IsCacheable() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return !b.uncacheable
@@ -70,14 +70,14 @@ func (b *Basis) Lasts() bool {
 type basisKey struct{}
 
 // Rest returns a context in which the canon records its reads in the basis.
-func (b *Basis) Rest(ctx context.Context) context.Context {
+func (b *ReadSet) Record(ctx context.Context) context.Context {
 	return context.WithValue(ctx, basisKey{}, b)
 }
 
-// read is Store.Read. If the context has a Basis, the reads are recorded in it and use the reader
-// of its Moment when that is free.
+// read is Store.Read. If the context has a ReadSet, the reads are recorded in it and use the reader
+// of its WorldState when that is free.
 func (c *Canon) read(ctx context.Context, f func(Reader) error) error {
-	b, _ := ctx.Value(basisKey{}).(*Basis)
+	b, _ := ctx.Value(basisKey{}).(*ReadSet)
 	if b == nil {
 		return c.store.Read(ctx, f)
 	}
@@ -101,9 +101,9 @@ func (s *sharedReader) close() {
 	s.r = nil // a basis that is kept must not keep the reader alive
 }
 
-// Moment is the state of a world at the start of a call, with the parts that commits have touched
+// WorldState is the state of a world at the start of a call, with the parts that commits have touched
 // so far.
-type Moment struct {
+type WorldState struct {
 	world access.WorldID
 	at    Seq
 	in    *generations
@@ -111,15 +111,15 @@ type Moment struct {
 	from  *sharedReader // reader that read the head of the world; nil if no read was needed
 }
 
-// Begin returns a basis for the reads from now on, until the function that received the Moment
+// Begin returns a basis for the reads from now on, until the function that received the WorldState
 // returns.
-func (m Moment) Begin() *Basis {
-	return &Basis{world: m.world, at: m.at, epoch: m.epoch, from: m.from}
+func (m WorldState) Begin() *ReadSet {
+	return &ReadSet{world: m.world, at: m.at, epoch: m.epoch, from: m.from}
 }
 
-// Stands reports whether an answer with this basis is still valid for a view of the given level.
+// IsCurrent reports whether an answer with this basis is still valid for a view of the given level.
 // Changes above that level do not affect the answer.
-func (m Moment) Stands(b *Basis, level access.Level) bool {
+func (m WorldState) IsCurrent(b *ReadSet, level access.Level) bool {
 	if b.world != m.world || b.epoch != m.epoch {
 		return false
 	}
@@ -173,9 +173,9 @@ const (
 	maxWorlds = 256
 )
 
-// Moment follows a world's stream to its head and calls f with the Moment there. Reads in f that
-// are recorded in a Basis use the snapshot that the head was read from, or a later one.
-func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) error {
+// WorldState follows a world's stream to its head and calls f with the WorldState there. Reads in f that
+// are recorded in a ReadSet use the snapshot that the head was read from, or a later one.
+func (c *Canon) WorldState(ctx context.Context, w access.WorldID, f func(WorldState)) error {
 	g := c.followed.generationsOf(w)
 	mark, marked := c.storeMark()
 	before, m, same := g.currentMoment(w, mark, marked)
@@ -210,14 +210,14 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 	return err
 }
 
-// momentAt follows the stream to the head of a snapshot and returns the Moment there.
-func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) (Moment, error) {
+// momentAt follows the stream to the head of a snapshot and returns the WorldState there.
+func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) (WorldState, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.followTo(ctx, r, w, before, head); err != nil {
-		return Moment{}, err
+		return WorldState{}, err
 	}
-	return Moment{world: w, at: min(head.Seq, g.head.Seq), in: g, epoch: g.epoch}, nil
+	return WorldState{world: w, at: min(head.Seq, g.head.Seq), in: g, epoch: g.epoch}, nil
 }
 
 // noteMark reports whether the stream was followed exactly to head. If so, it keeps the mark that
@@ -255,12 +255,12 @@ func (f *followed) generationsOf(w access.WorldID) *generations {
 	return g
 }
 
-// currentMoment returns the number of the last followed commit and the Moment there. The last
+// currentMoment returns the number of the last followed commit and the WorldState there. The last
 // result is true if the store's mark shows that nothing was committed since.
-func (g *generations) currentMoment(w access.WorldID, mark Mark, marked bool) (Seq, Moment, bool) {
+func (g *generations) currentMoment(w access.WorldID, mark Mark, marked bool) (Seq, WorldState, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.head.Seq, Moment{world: w, at: g.head.Seq, in: g, epoch: g.epoch}, marked && g.marked && mark == g.mark
+	return g.head.Seq, WorldState{world: w, at: g.head.Seq, in: g, epoch: g.epoch}, marked && g.marked && mark == g.mark
 }
 
 // Mark identifies a state of a store; two states have different marks.
