@@ -121,7 +121,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if err := makeFolder(c.Data, syncFolder); err != nil {
 		return a, fmt.Errorf("data folder: %w", disk.Explain(c.Data, err))
 	}
-	if a.store, err = openStore(ctx, c); err != nil {
+	if a.store, err = openStore(ctx, c, o.Logger); err != nil {
 		return a, err
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -43,19 +44,22 @@ type store interface {
 	Size(ctx context.Context) (string, error)
 }
 
-// openStore opens the configured database, or the store in the data folder.
-func openStore(ctx context.Context, c Config) (store, error) {
+// openStore opens the configured database, or the store in the data folder. A nil logger is
+// slog.Default.
+func openStore(ctx context.Context, c Config, logger *slog.Logger) (store, error) {
 	if c.Database == "" {
 		if err := errRepairing(c.Data); err != nil {
 			return nil, err
 		}
-		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB()})
+		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.pageCacheKiB(), Log: logger})
 		if err != nil {
 			return nil, err
 		}
 		return embedded{s}, nil
 	}
-	s, err := postgres.Open(ctx, c.postgresConfig())
+	p := c.postgresConfig()
+	p.Log = logger
+	s, err := postgres.Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}

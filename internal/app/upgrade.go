@@ -33,7 +33,7 @@ func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err 
 			return err
 		}
 	} else {
-		s, err := openStore(ctx, c)
+		s, err := openStore(ctx, c, nil)
 		if err != nil {
 			return err
 		}
