@@ -71,6 +71,7 @@ func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	failed := make(chan error, 1)
 	go func() { // a read of a pipe cannot be interrupted: this may last until the process ends
 		defer close(lines)
+		defer close(failed)
 		scanner := bufio.NewScanner(in)
 		scanner.Buffer(make([]byte, 64<<10), maxLine)
 		for scanner.Scan() {

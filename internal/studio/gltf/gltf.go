@@ -123,9 +123,12 @@ func Parse(text, bin []byte) (Info, error) {
 			info.Vertices += d.Accessors[p.Attributes["POSITION"]].Count
 		}
 	}
-	for _, im := range d.Images {
+	for i, im := range d.Images {
 		if im.BufferView != nil {
 			v := d.BufferViews[*im.BufferView]
+			if v.ByteOffset+v.ByteLength > len(bin) {
+				return Info{}, formatErrorf("image %d", i)
+			}
 			sum := sha256.Sum256(bin[v.ByteOffset : v.ByteOffset+v.ByteLength])
 			info.Images = append(info.Images, hex.EncodeToString(sum[:]))
 		}

@@ -31,16 +31,17 @@ func TestCounts(t *testing.T) {
 func TestUnsoundFilesAreRefused(t *testing.T) {
 	good := glb(whole, make([]byte, 48))
 	for what, b := range map[string][]byte{"nothing": nil, "a torn file": good[:len(good)-1],
-		"a short buffer": glb(whole, make([]byte, 8)),
-		"a cycle":        glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"children":[0]}]}`, nil),
-		"a lost node":    glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[7]}]}`, nil),
-		"a lost mesh":    glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":3}]}`, nil),
-		"a long view":    glb(`{"asset":{"version":"2.0"},"scenes":[{}],"bufferViews":[{"buffer":0,"byteLength":99}],"buffers":[{"byteLength":4}]}`, make([]byte, 4)),
-		"a huge offset":  glb(`{"asset":{"version":"2.0"},"scenes":[{}],"bufferViews":[{"buffer":0,"byteOffset":9223372036854775807,"byteLength":9}],"buffers":[{"byteLength":4}]}`, make([]byte, 4)),
-		"another age":    glb(`{"asset":{"version":"1.0"},"scenes":[{}]}`, nil),
-		"no scene":       glb(`{"asset":{"version":"2.0"}}`, nil),
-		"a lost image":   glb(`{"asset":{"version":"2.0"},"scenes":[{}],"images":[{"bufferView":2}]}`, nil),
-		"uneven corners": glb(`{"asset":{"version":"2.0"},"scenes":[{}],"meshes":[{"primitives":[{"attributes":{"POSITION":0,"NORMAL":1}}]}],"accessors":[{"componentType":5126,"count":3,"type":"VEC3"},{"componentType":5126,"count":4,"type":"VEC3"}]}`, nil)} {
+		"a short buffer":         glb(whole, make([]byte, 8)),
+		"a cycle":                glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"children":[0]}]}`, nil),
+		"a lost node":            glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[7]}]}`, nil),
+		"a lost mesh":            glb(`{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":3}]}`, nil),
+		"a long view":            glb(`{"asset":{"version":"2.0"},"scenes":[{}],"bufferViews":[{"buffer":0,"byteLength":99}],"buffers":[{"byteLength":4}]}`, make([]byte, 4)),
+		"a huge offset":          glb(`{"asset":{"version":"2.0"},"scenes":[{}],"bufferViews":[{"buffer":0,"byteOffset":9223372036854775807,"byteLength":9}],"buffers":[{"byteLength":4}]}`, make([]byte, 4)),
+		"another age":            glb(`{"asset":{"version":"1.0"},"scenes":[{}]}`, nil),
+		"no scene":               glb(`{"asset":{"version":"2.0"}}`, nil),
+		"a lost image":           glb(`{"asset":{"version":"2.0"},"scenes":[{}],"images":[{"bufferView":2}]}`, nil),
+		"an image without bytes": glb(`{"asset":{"version":"2.0"},"scenes":[{}],"images":[{"bufferView":0}],"bufferViews":[{"buffer":0,"byteLength":4}],"buffers":[{"byteLength":4}]}`, nil),
+		"uneven corners":         glb(`{"asset":{"version":"2.0"},"scenes":[{}],"meshes":[{"primitives":[{"attributes":{"POSITION":0,"NORMAL":1}}]}],"accessors":[{"componentType":5126,"count":3,"type":"VEC3"},{"componentType":5126,"count":4,"type":"VEC3"}]}`, nil)} {
 		if _, err := ParseGLB(b); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", what, err)
 		}
