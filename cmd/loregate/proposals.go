@@ -20,7 +20,7 @@ import (
 type proposalsCmd struct {
 	List    proposalsListCmd    `cmd:"" help:"List proposals, latest first."`
 	Show    proposalsShowCmd    `cmd:"" help:"Show a proposal: its changes, and the verdict of every gate."`
-	Approve proposalsApproveCmd `cmd:"" help:"Accept a pending proposal, exactly as shown."`
+	Approve proposalsApproveCmd `cmd:"" help:"Accept a pending proposal. With --hash, only if it is still as shown."`
 	Reject  proposalsRejectCmd  `cmd:"" help:"Reject a pending proposal."`
 
 	Standing proposalsStandingCmd `cmd:"" help:"Manage standing approvals: proposals of one kind that are accepted without asking you."`

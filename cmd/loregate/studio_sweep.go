@@ -32,7 +32,7 @@ func (s studioSweepCmd) Run(ctx context.Context, out io.Writer) error {
 		}
 		did := "can be deleted; repeat with --delete"
 		if s.Delete {
-			did = "were taken away"
+			did = "were deleted"
 		}
 		_, err = fmt.Fprintf(out, "%d unused files of %d bytes %s.\n", len(swept.Files), swept.Bytes, did)
 		return err

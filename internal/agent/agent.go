@@ -18,8 +18,8 @@ import (
 type Provider interface {
 	// Model returns the exact name of the model.
 	Model() string
-	// Complete answers a prompt. After a fault.Unavailable the request may be repeated later. The
-	// Completion counts the tokens spent, also beside an error.
+	// Complete answers a prompt. It returns fault.Unavailable if a later attempt may succeed. The
+	// Completion counts the tokens spent even if the error is not nil.
 	Complete(ctx context.Context, r Request) (Completion, error)
 }
 
@@ -39,7 +39,7 @@ type Completion struct {
 	Text                           string
 	TokensPrompt, TokensCompletion int
 	CostMicroUSD                   int64
-	Retries                        int // attempts that failed before
+	Retries                        int // failed attempts before this answer
 }
 
 // Config configures Agents. Invoker and Prompts are required.

@@ -14,7 +14,7 @@ type cacheKey struct {
 	world, purpose, context, template string
 }
 
-// cache holds texts by cacheKey. It evicts the least recently used one.
+// cache holds up to size texts and evicts the least recently used. It is safe for concurrent use.
 type cache struct {
 	size  int
 	mu    sync.Mutex // guards the fields below

@@ -54,7 +54,7 @@ func spanOf(m moment, g grain) span {
 	return span{m, m + width - 1, g}
 }
 
-// coarserStarts returns the moments at which the coarser dates that contain m begin.
+// coarserStarts returns the starts of the year, month and day that contain m, without m itself.
 func coarserStarts(m moment) []moment {
 	var out []moment
 	for _, width := range []moment{perYear, perMonth, perDay} {
@@ -164,7 +164,8 @@ func (c calendar) parseNumeric(words []string) (span, bool, error) {
 	return s, err == nil, err
 }
 
-// parseWorded parses dates with the name of a month or an era.
+// parseWorded parses dates with a month's name, an era, or both: 14 March 1926, March 14 1926,
+// March 1926, 44 BC.
 func (c calendar) parseWorded(words []string) (span, error) {
 	first := 1
 	if era, ok := c.eras[words[len(words)-1]]; ok {
@@ -177,12 +178,12 @@ func (c calendar) parseWorded(words []string) (span, error) {
 			month = m
 			continue
 		}
-		n, ok := parseSigned(strings.TrimRight(strings.TrimSuffix(w, "."), "sthndr"))
+		n, ok := parseSigned(strings.TrimRight(strings.TrimSuffix(w, "."), "sthndr")) // 1st, 2nd, 3rd, 14th
+		dayIsNext := len(words) == 3 && day == 0 && (month == 0 || c.monthNumber(words[0]) > 0)
 		switch {
 		case !ok:
 			return span{}, errNoDate
-		case day == 0 && month == 0 && len(words) == 3, day == 0 && month > 0 && len(words) == 3 &&
-			c.monthNumber(words[0]) > 0:
+		case dayIsNext:
 			day = n
 		case year == nil:
 			year = &n
@@ -200,7 +201,7 @@ func (c calendar) parseWorded(words []string) (span, error) {
 // inEra converts a year of an era to a year of the calendar; first is the era's first year.
 func inEra(year, first int) int {
 	if first < 0 {
-		return first + 1 - year
+		return first + 1 - year // years of a negative era count backwards
 	}
 	return year + first - 1
 }

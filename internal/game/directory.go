@@ -36,8 +36,8 @@ type directory struct {
 	byGame map[string]*entry
 }
 
-// lookUp reads the directory to its end, and returns the entries that keep accepts, newest first.
-func (s *Service) lookUp(ctx context.Context, g access.Grant, keep func(*entry) bool) ([]entry, error) {
+// readDirectory reads the directory to its end, and returns the entries that keep accepts, newest first.
+func (s *Service) readDirectory(ctx context.Context, g access.Grant, keep func(*entry) bool) ([]entry, error) {
 	s.mu.Lock()
 	from := s.list.seq + 1
 	s.mu.Unlock()
@@ -87,20 +87,20 @@ func (d *directory) foldRecord(rec canon.Record) error {
 }
 
 // appendEntry appends an event to the directory.
-func (s *Service) appendEntry(ctx context.Context, g access.Grant, what string, e entry) error {
+func (s *Service) appendEntry(ctx context.Context, g access.Grant, eventType string, e entry) error {
 	payload, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
 	for range tries {
-		if _, err = s.lookUp(ctx, g, func(*entry) bool { return false }); err != nil {
+		if _, err = s.readDirectory(ctx, g, func(*entry) bool { return false }); err != nil {
 			return err
 		}
 		s.mu.Lock()
 		seq := s.list.seq
 		s.mu.Unlock()
 		_, err = s.cfg.Ledgers.Append(ctx, g, directoryStream, seq,
-			[]canon.Event{{Type: what, Scope: string(directoryStream), Payload: payload}})
+			[]canon.Event{{Type: eventType, Scope: string(directoryStream), Payload: payload}})
 		if !canon.Moved(err) {
 			return err
 		}
@@ -108,8 +108,8 @@ func (s *Service) appendEntry(ctx context.Context, g access.Grant, what string, 
 	return err
 }
 
-// makeGame creates a game.
-func (s *Service) makeGame(ctx context.Context, g access.Grant, settings rule.Settings) (*table, error) {
+// addGame creates a game. It lists the game in the directory first.
+func (s *Service) addGame(ctx context.Context, g access.Grant, settings rule.Settings) (*table, error) {
 	var seed rule.Seed
 	s.cfg.Random(seed[:])
 	host := g.Caller().Subject
@@ -117,8 +117,8 @@ func (s *Service) makeGame(ctx context.Context, g access.Grant, settings rule.Se
 	if _, err := rule.Decide(rule.State{}, c, s.nowMillis(), rule.NewDice(seed, 0)); err != nil {
 		return nil, err // before anything is stored
 	}
-	unkeyed := g.Part("directory", g.Request().InputHash)
-	if err := s.appendEntry(ctx, unkeyed, "opened", entry{Game: c.ID, World: g.World(), Host: host}); err != nil {
+	part := g.Part("directory", g.Request().InputHash)
+	if err := s.appendEntry(ctx, part, "opened", entry{Game: c.ID, World: g.World(), Host: host}); err != nil {
 		return nil, err
 	}
 	t := newTable(c.ID)

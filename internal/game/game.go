@@ -63,9 +63,9 @@ type Config struct {
 
 // Service is the surface. Close it.
 type Service struct {
-	cfg     Config
-	news    *bell   // rings when any game has changed
-	looking lookout // reads for changes by other processes
+	cfg   Config
+	news  *bell        // rings when any game has changed
+	polls pollRecorder // reads for changes by other processes
 
 	mu     sync.Mutex
 	tables map[string]*table // games in memory. Guarded by mu
@@ -94,7 +94,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	}
 	s := &Service{cfg: c, news: newBell(), tables: map[string]*table{}}
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.looking.guard, s.looking.now = c.Guard, c.Now
+	s.polls.guard, s.polls.now = c.Guard, c.Now
 	s.work.Go(s.followLedgers)
 	return s, nil
 }
@@ -104,7 +104,7 @@ func (s *Service) Close() {
 	s.closed.Do(func() {
 		s.stop()
 		s.work.Wait()
-		s.looking.close()
+		s.polls.close()
 	})
 }
 

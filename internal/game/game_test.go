@@ -172,7 +172,7 @@ func (s *stage) seated() string {
 func (s *stage) state(process int, game string) rule.State {
 	s.t.Helper()
 	var t *table
-	if err := s.both[process].looking.runLook(s.t.Context(), func(g access.Grant) (found bool, err error) {
+	if err := s.both[process].polls.poll(s.t.Context(), func(g access.Grant) (found bool, err error) {
 		t, err = s.both[process].openGame(s.t.Context(), g, game)
 		return true, err
 	}); err != nil {

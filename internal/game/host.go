@@ -31,8 +31,8 @@ func (s *Service) Run(ctx context.Context, dial Dial) {
 	for {
 		changed, news := s.cfg.Ledgers.Changed(), s.news.waitChan()
 		var open []entry
-		err := s.looking.runLook(ctx, func(g access.Grant) (found bool, err error) {
-			open, err = s.lookUp(ctx, g, func(e *entry) bool { return !e.closed && !hosted[e.Game] })
+		err := s.polls.poll(ctx, func(g access.Grant) (found bool, err error) {
+			open, err = s.readDirectory(ctx, g, func(e *entry) bool { return !e.closed && !hosted[e.Game] })
 			return len(open) > 0, err
 		})
 		if err != nil && ctx.Err() == nil {
@@ -85,7 +85,7 @@ const (
 func (s *Service) openBegun(ctx context.Context, id string) *table {
 	for absent := 0; absent < beginTries; {
 		var t *table
-		err := s.looking.runLook(ctx, func(g access.Grant) (found bool, err error) {
+		err := s.polls.poll(ctx, func(g access.Grant) (found bool, err error) {
 			t, err = s.openGame(ctx, g, id)
 			if err != nil && fault.KindOf(err) == fault.NotFound {
 				absent++

@@ -47,7 +47,7 @@ func (s *Service) createGame() *op.Operation {
 			"It needs 6 to 10 players: let people join, and fill the other seats with AI players.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
 	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
-		t, err := s.makeGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days,
+		t, err := s.addGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days,
 			Mandate: rule.Mandate(in.Mandate), Messages: in.Messages})
 		if err != nil {
 			return gameOut{}, err
@@ -228,7 +228,7 @@ func (s *Service) listGames() *op.Operation {
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {
 		who := c.Grant.Caller()
 		seated, _, bound := seatOf(who.Seat)
-		mine, err := s.lookUp(ctx, c.Grant, func(e *entry) bool {
+		mine, err := s.readDirectory(ctx, c.Grant, func(e *entry) bool {
 			return bound && e.Game == seated || who.Seat == "" && e.World == c.Grant.World() && e.Host == who.Subject
 		})
 		out := gamesOut{Games: []gameOut{}}

@@ -43,11 +43,11 @@ func nameOf(c rule.Command) string {
 	return "night_action"
 }
 
-// lookout admits and records the reads by which the service notices other processes' changes. Each
+// pollRecorder admits and records the reads by which the service notices other processes' changes. Each
 // read that finds something, or fails, is a separate access. Reads that find nothing share an
 // admission for up to a minute: recording each would wake the other processes, and their records
 // this one.
-type lookout struct {
+type pollRecorder struct {
 	guard *access.Guard
 	now   func() time.Time
 
@@ -62,16 +62,16 @@ type keptAdmission struct {
 	since time.Time
 }
 
-// emptyFor is the time for which one admission serves reads that find nothing.
-const emptyFor = time.Minute
+// maxAdmissionAge is the time for which one admission may serve reads that find nothing.
+const maxAdmissionAge = time.Minute
 
-// runLook admits and runs a read; found reports whether it found anything.
-func (o *lookout) runLook(ctx context.Context, at func(access.Grant) (found bool, err error)) error {
+// poll admits and runs a read; found reports whether it found anything.
+func (o *pollRecorder) poll(ctx context.Context, read func(access.Grant) (found bool, err error)) error {
 	a, err := o.nextAdmission(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := at(a.Grant)
+	found, err := read(a.Grant)
 	if found || err != nil || !o.keepAdmission(a) {
 		a.Done(ctx, 0, err)
 	}
@@ -79,18 +79,18 @@ func (o *lookout) runLook(ctx context.Context, at func(access.Grant) (found bool
 }
 
 // keepAdmission keeps an admission for the next read. It returns false if the admission is too old
-// or the lookout is closed.
-func (o *lookout) keepAdmission(a keptAdmission) bool {
+// or the pollRecorder is closed.
+func (o *pollRecorder) keepAdmission(a keptAdmission) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || o.now().Sub(a.since) >= emptyFor {
+	if o.closed || o.now().Sub(a.since) >= maxAdmissionAge {
 		return false
 	}
 	o.kept = append(o.kept, a)
 	return true
 }
 
-func (o *lookout) nextAdmission(ctx context.Context) (keptAdmission, error) {
+func (o *pollRecorder) nextAdmission(ctx context.Context) (keptAdmission, error) {
 	o.mu.Lock()
 	if n := len(o.kept); n > 0 {
 		a := o.kept[n-1]
@@ -105,7 +105,7 @@ func (o *lookout) nextAdmission(ctx context.Context) (keptAdmission, error) {
 }
 
 // close ends the kept admissions. A read that is still running ends its own.
-func (o *lookout) close() {
+func (o *pollRecorder) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true

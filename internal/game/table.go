@@ -251,7 +251,7 @@ func (s *Service) refreshAll(ctx context.Context) error {
 	s.mu.Unlock()
 	for _, t := range all {
 		_, before := t.currentState()
-		if err := s.looking.runLook(ctx, func(g access.Grant) (found bool, err error) {
+		if err := s.polls.poll(ctx, func(g access.Grant) (found bool, err error) {
 			err = s.refreshTable(ctx, g, t)
 			_, after := t.currentState()
 			return after != before, err

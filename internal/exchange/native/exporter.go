@@ -26,7 +26,7 @@ type exporter struct {
 	children map[canon.CardID][]canon.Card
 	links    map[canon.CardID][]canon.Link
 	layers   map[canon.CardID][]canon.Layer
-	folded   map[canon.CardID]bool // tags cards that are written into their parents' pages
+	folded   map[canon.CardID]bool // child cards whose tags are written in the parent's page
 	places   pathAllocator
 }
 

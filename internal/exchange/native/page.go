@@ -47,16 +47,17 @@ func (l *metaObject) set(key string, v any) {
 	l.values[key] = v
 }
 
-// renderNote writes a page so that reading it gives the same card. It tries Markdown first, then
-// HTML, then JSON. ok is false if none of them preserves everything.
+// renderNote writes a page so that reading it gives the same card. It tries the candidate formats
+// in order, then all of them again with every string quoted. ok is false if none preserves
+// everything.
 func (p *page) renderNote(ctx context.Context) (out []byte, ok bool) {
-	for _, careful := range []bool{false, true} {
+	for _, quoteAll := range []bool{false, true} {
 		for _, format := range p.candidateFormats() {
-			body, can := p.bodyText(ctx, format)
-			if !can {
+			body, encodable := p.bodyText(ctx, format)
+			if !encodable {
 				continue
 			}
-			out = p.encodeNote(format, body, careful)
+			out = p.encodeNote(format, body, quoteAll)
 			if p.isReversible(ctx, out) {
 				return out, true
 			}
@@ -65,6 +66,8 @@ func (p *page) renderNote(ctx context.Context) (out []byte, ok bool) {
 	return out, false
 }
 
+// candidateFormats returns the formats to try, the most readable first. "" is Markdown for an HTML
+// card, and the card's own text otherwise.
 func (p *page) candidateFormats() []string {
 	if canon.TextOf(p.card.Type) == canon.TextHTML {
 		return []string{"", "html", "json"}
@@ -84,9 +87,9 @@ func (p *page) bodyText(ctx context.Context, format string) (string, bool) {
 	return p.text, true
 }
 
-// encodeNote returns the bytes of the file. careful quotes every string and writes objects as JSON.
-func (p *page) encodeNote(format, body string, careful bool) []byte {
-	w := metaWriter{careful: careful}
+// encodeNote returns the bytes of the file. quoteAll quotes every string and writes objects as JSON.
+func (p *page) encodeNote(format, body string, quoteAll bool) []byte {
+	w := metaWriter{quoteAll: quoteAll}
 	c := p.card
 	w.put("loregate", json.Number("1"))
 	w.put("name", c.Name)
@@ -128,8 +131,8 @@ func (p *page) encodeNote(format, body string, careful bool) []byte {
 
 // metaWriter collects the nodes of front matter.
 type metaWriter struct {
-	careful bool
-	nodes   []*yaml.Node
+	quoteAll bool
+	nodes    []*yaml.Node
 }
 
 func (w *metaWriter) put(key string, v any) {
@@ -165,7 +168,7 @@ func (w *metaWriter) putFields(fields json.RawMessage) {
 	if len(all) == 0 {
 		return
 	}
-	if w.careful {
+	if w.quoteAll {
 		w.put("fields", string(fields))
 		return
 	}
@@ -184,10 +187,10 @@ func (w *metaWriter) putObjects(key string, lines []metaObject) {
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, l := range lines {
-		item := metaWriter{careful: w.careful}
+		item := metaWriter{quoteAll: w.quoteAll}
 		for _, k := range l.keys {
 			v := l.values[k]
-			if m, ok := v.(map[string]any); ok && w.careful {
+			if m, ok := v.(map[string]any); ok && w.quoteAll {
 				v = string(exchange.EncodeFields(m))
 			}
 			item.put(k, v)
@@ -235,7 +238,7 @@ func (w *metaWriter) yamlNode(v any) *yaml.Node {
 
 func (w *metaWriter) scalarNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	if w.careful || strings.TrimSpace(s) != s || strings.ContainsFunc(s,
+	if w.quoteAll || strings.TrimSpace(s) != s || strings.ContainsFunc(s,
 		func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0xfeff }) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
