@@ -118,8 +118,8 @@ func (f *fields) addQuery(raw string, r *op.Request) error {
 	return nil
 }
 
-// ifMatch turns the header into the operation's if_match. A write without that field would ignore
-// the caller's condition, and refuses it instead.
+// ifMatch sets the operation's if_match from the If-Match header. A write without that field is
+// refused, because it would ignore the caller's condition.
 func (f *fields) ifMatch(lines []string) error {
 	if len(lines) == 0 || lines[0] == "*" {
 		return nil
@@ -198,6 +198,7 @@ func (f *fields) buildObject(body []byte) []byte {
 	}
 	after := bytes.TrimLeft(body[1:], " \t\r\n")
 	if len(after) > 0 && after[0] == '}' {
+		// Each member ends with a comma. Before "}" the last one has nothing to separate.
 		members = members[:len(members)-1]
 	}
 	return slices.Concat([]byte{'{'}, members, after)

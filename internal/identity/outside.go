@@ -188,9 +188,9 @@ func shortenAddress(s string) string {
 }
 
 // outsideClient returns a client for fetching keys. It follows no redirects and times out after
-// fetchWithin.
+// fetchTimeout.
 func outsideClient(base http.RoundTripper) *http.Client {
-	return &http.Client{Transport: base, Timeout: fetchWithin,
+	return &http.Client{Transport: base, Timeout: fetchTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 

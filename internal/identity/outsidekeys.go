@@ -25,14 +25,14 @@ import (
 
 // Times and sizes for fetching keys.
 const (
-	keysFresh    = time.Hour       // a set older than this is fetched again
-	keysPause    = time.Minute     // the shortest time between two attempts, even if tokens name unknown kids
-	keysFirst    = 5 * time.Second // the same while there is no set yet
-	fetchWithin  = 5 * time.Second
-	maxFetched   = 256 << 10
-	maxOutsiders = 200 // keys in a set
-	leastRSA     = 2048
-	mostRSA      = 8192
+	keysMaxAge       = time.Hour       // a set older than this is fetched again
+	retryPause       = time.Minute     // the shortest time between two attempts, even if tokens name unknown kids
+	firstRetryPause  = 5 * time.Second // retryPause while there is no set yet
+	fetchTimeout     = 5 * time.Second
+	maxResponseBytes = 256 << 10
+	maxKeysInSet     = 200 // keys in a set
+	minRSABits       = 2048
+	maxRSABits       = 8192
 )
 
 // outsideKeys holds the keys that an outside issuer publishes. If a fetch fails, the previous set
@@ -85,7 +85,7 @@ func (k *outsideKeys) findVerifier(ctx context.Context, name keyName, now time.T
 	}
 	if err := k.lastFailure(); err != nil {
 		e := fault.New(fault.Unavailable, "the keys of the token's issuer cannot be fetched now; try again shortly")
-		e.RetryAfter = keysFirst
+		e.RetryAfter = firstRetryPause
 		return nil, e.Because(err)
 	}
 	return nil, newOutsideRefusal(ErrInvalid, "unknown kid")
@@ -102,12 +102,12 @@ func (k *outsideKeys) knownKey(name keyName) any {
 // key.
 func (k *outsideKeys) isDue(known bool, now time.Time) bool {
 	set := k.set.Load()
-	if known && now.Sub(set.fetched) < keysFresh {
+	if known && now.Sub(set.fetched) < keysMaxAge {
 		return false
 	}
-	pause := keysPause
+	pause := retryPause
 	if set == nil {
-		pause = keysFirst
+		pause = firstRetryPause
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -123,7 +123,7 @@ func (k *outsideKeys) lastFailure() error {
 // refresh fetches the set. The fetch continues when the caller's ctx is cancelled, since others
 // wait for it. The caller holds fetching.
 func (k *outsideKeys) refresh(ctx context.Context, now time.Time) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*fetchWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*fetchTimeout)
 	defer cancel()
 	keys, err := k.fetchSet(ctx)
 	if err == nil {
@@ -196,9 +196,9 @@ func (k *outsideKeys) get(ctx context.Context, address string) ([]byte, error) {
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answers with %s; redirects are not followed", address, res.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxFetched+1))
-	if err == nil && len(body) > maxFetched {
-		err = fmt.Errorf("%s answers with more than %d KiB", address, maxFetched>>10)
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponseBytes+1))
+	if err == nil && len(body) > maxResponseBytes {
+		err = fmt.Errorf("%s answers with more than %d KiB", address, maxResponseBytes>>10)
 	}
 	return body, err
 }
@@ -212,8 +212,8 @@ func readKeys(body []byte) (map[keyName]any, error) {
 	if err := json.Unmarshal(body, &set); err != nil {
 		return nil, errors.New("the key set is not JSON, or has a member twice")
 	}
-	if len(set.Keys) > maxOutsiders {
-		return nil, fmt.Errorf("the key set has more than %d keys", maxOutsiders)
+	if len(set.Keys) > maxKeysInSet {
+		return nil, fmt.Errorf("the key set has more than %d keys", maxKeysInSet)
 	}
 	keys, seen := map[keyName]any{}, map[keyName]bool{}
 	for _, raw := range set.Keys {
@@ -249,7 +249,7 @@ func readKey(raw []byte) (name keyName, key any, ok bool) {
 	switch k.KeyType() {
 	case jwa.RSA():
 		var public rsa.PublicKey
-		if jwk.Export(k, &public) != nil || public.N.BitLen() < leastRSA || public.N.BitLen() > mostRSA {
+		if jwk.Export(k, &public) != nil || public.N.BitLen() < minRSABits || public.N.BitLen() > maxRSABits {
 			return name, nil, false
 		}
 		name.alg, key = jwa.RS256().String(), &public

@@ -3,6 +3,7 @@ package op
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,7 +65,7 @@ func OpenAPI(info APIInfo) []byte {
 	return append(b, '\n')
 }
 
-// apiDoc collects the shared schemas of a document: those that recur.
+// apiDoc collects a document's components.schemas: the schemas that operations refer to by $ref.
 type apiDoc struct{ schemas object }
 
 func (d *apiDoc) describeOperation(o *Operation) object {
@@ -197,8 +198,8 @@ func (d *apiDoc) listParameters(o *Operation, in *jsonschema.Schema) []any {
 	}
 	if o.Method() == "GET" || o.Method() == "DELETE" {
 		for _, name := range propertyNames(in) {
-			if !containsString(inPath, name) && name != "if_match" {
-				list = append(list, newParameter("query", name, in.Properties[name], containsString(in.Required, name)))
+			if !slices.Contains(inPath, name) && name != "if_match" {
+				list = append(list, newParameter("query", name, in.Properties[name], slices.Contains(in.Required, name)))
 			}
 		}
 	}
@@ -242,12 +243,12 @@ func requestBody(o *Operation, in *jsonschema.Schema) object {
 	own.Properties = map[string]*jsonschema.Schema{}
 	own.Required, own.PropertyOrder = nil, nil
 	for _, name := range propertyNames(in) {
-		if containsString(o.PathVars(), name) || name == "if_match" {
+		if slices.Contains(o.PathVars(), name) || name == "if_match" {
 			continue
 		}
 		own.Properties[name] = in.Properties[name]
 		own.PropertyOrder = append(own.PropertyOrder, name)
-		if containsString(in.Required, name) {
+		if slices.Contains(in.Required, name) {
 			own.Required = append(own.Required, name)
 		}
 	}
@@ -299,13 +300,4 @@ func errorSchema() *jsonschema.Schema {
 		panic("op: " + err.Error())
 	}
 	return s
-}
-
-func containsString(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

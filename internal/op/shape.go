@@ -25,8 +25,8 @@ type shape struct {
 	order    []string // of props, for suggestions and missing fields
 	required []string
 	defaults []member
-	closed   bool // unknown members are faults
-	others   *shape
+	closed   bool   // refuse unknown members
+	others   *shape // of unknown members; nil accepts any, unless closed
 	items    *shape
 
 	enum               []any
@@ -151,7 +151,8 @@ func hasRareKeywords(s *jsonschema.Schema) bool {
 		s.PatternProperties != nil || s.PropertyNames != nil || s.PrefixItems != nil
 }
 
-// checkValue checks a value in one walk. It changes the value only as Define documents.
+// checkValue checks a value and everything in it, and adds each fault to f. It changes the value only
+// as Define documents.
 func (s *shape) checkValue(n *node, at *fieldPath, f *faults) {
 	before := len(f.list)
 	s.convertValue(n)

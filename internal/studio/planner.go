@@ -220,8 +220,8 @@ func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
 		p.addAssumption("the land is 200 m by 200 m at low detail")
 		add("generate_terrain", map[string]any{"width": 200, "height": 200, "detail_level": "low"})
 	}
-	if said.build && !said.terrain || card != "" || said.rest != "" && (said.render || said.format != "") &&
-		!said.terrain {
+	described := said.rest != "" && (said.render || said.format != "")
+	if card != "" || !said.terrain && (said.build || described) {
 		with := map[string]any{"replace": true}
 		if card != "" {
 			with["card"] = card

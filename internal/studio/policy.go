@@ -168,7 +168,7 @@ func checkFree(root *os.Root, rest string, overwrite bool) error {
 	return nil
 }
 
-// writeFile writes a file next to the path first and then renames it to the path.
+// writeFile writes to a temporary file beside the path and renames it, so that a reader never sees half a file.
 func (p Policy) writeFile(at string, data []byte, overwrite bool) error {
 	root, rest, err := p.openRoot(at, overwrite)
 	if err != nil {

@@ -53,11 +53,11 @@ func (r reader) hasTag(s canon.Visibility, id canon.CardID, tag markup.Key) bool
 func (r reader) Refs(_ context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
 	var all []canon.RefRow
 	for _, row := range r.visibleRefs(s) {
-		asked := row.Ref.Target == q.Target
+		matches := row.Ref.Target == q.Target
 		if !q.From.IsZero() {
-			asked = row.Ref.From == q.From
+			matches = row.Ref.From == q.From
 		}
-		if asked && (q.Kind == 0 || row.Ref.Kind == q.Kind) {
+		if matches && (q.Kind == 0 || row.Ref.Kind == q.Kind) {
 			all = append(all, row)
 		}
 	}
