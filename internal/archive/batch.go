@@ -237,7 +237,7 @@ func appliedResult(ctx context.Context, l *canon.Snapshot, s *step, r canon.Rece
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return batchResult{}, err
 	}
-	if err != nil || checkNameGate(l, s.name) != nil {
+	if err != nil || checkNameRules(l, s.name) != nil {
 		return batchResult{Status: "ok", Name: s.name}, nil
 	}
 	return batchResult{Status: "ok", Name: card.Name, ID: &card.ID, Version: card.Version(l.View())}, nil

@@ -80,7 +80,7 @@ type typeIn struct {
 }
 
 func getType(ctx context.Context, l *canon.Snapshot, _ *op.Call, in typeIn) (cardType, error) {
-	if err := checkNameGate(l, in.Name); err != nil {
+	if err := checkNameRules(l, in.Name); err != nil {
 		return cardType{}, err
 	}
 	t, err := l.Type(ctx, in.Name)

@@ -41,7 +41,7 @@ type fetchIn struct {
 
 func (d *deps) uploadFromURL(ctx context.Context, _ *deps, c *op.Call, in fetchIn) (uploadOut, error) {
 	// A caller who may not use the name is refused before anything is fetched.
-	if err := d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkNameGate(l, in.Name) }); err != nil {
+	if err := d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkNameRules(l, in.Name) }); err != nil {
 		return uploadOut{}, err
 	}
 	data, name, err := d.fetcher.get(ctx, in.URL)

@@ -14,10 +14,10 @@ type namedCard struct {
 	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name of the card, such as Games+Hero, or ~ID or :codename."`
 }
 
-// checkNameGate denies a name that the world's name rules place above the caller's level, before
+// checkNameRules denies a name that the world's name rules place above the caller's level, before
 // any card is read. The refusal reveals nothing, because it does not depend on whether such a card
 // exists. Ids and codenames pass.
-func checkNameGate(l *canon.Snapshot, name string) error {
+func checkNameRules(l *canon.Snapshot, name string) error {
 	level := l.NameLevel(name)
 	if l.View().Level >= level {
 		return nil
@@ -29,9 +29,9 @@ func checkNameGate(l *canon.Snapshot, name string) error {
 		With("required_role", access.Role(level).String())
 }
 
-// findCard checks a name argument at the name gate and finds the card.
+// findCard checks a name argument against the name rules and finds the card.
 func findCard(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
-	if err := checkNameGate(l, name); err != nil {
+	if err := checkNameRules(l, name); err != nil {
 		return canon.Card{}, err
 	}
 	return l.Find(ctx, name)
@@ -46,7 +46,7 @@ type nameMatch struct {
 
 // resolveName is findCard that also returns homonyms and knows former names.
 func resolveName(ctx context.Context, l *canon.Snapshot, name string) (nameMatch, error) {
-	if err := checkNameGate(l, name); err != nil {
+	if err := checkNameRules(l, name); err != nil {
 		return nameMatch{}, err
 	}
 	if isHandle(name) {

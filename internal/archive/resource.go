@@ -25,7 +25,7 @@ func newResources(d *deps) []*op.Resource {
 	}}
 }
 
-// readCardResource gives the same error for hidden and for missing cards: it has no name gate.
+// readCardResource gives the same error for hidden and for missing cards: it does not check the name rules.
 func (d *deps) readCardResource(ctx context.Context, c *op.Call, vars map[string]string) (op.Content, error) {
 	return surface.Read(ctx, d.Kit, c, func(l *canon.Snapshot) (op.Content, error) {
 		card, err := l.Find(ctx, vars["name"])

@@ -112,7 +112,7 @@ func templateName(typ string) string { return markup.Join(typ, "*type", "*defaul
 
 func getTemplate(ctx context.Context, l *canon.Snapshot, _ *op.Call, in templateIn) (templateOut, error) {
 	name := templateName(in.Type)
-	if err := checkNameGate(l, name); err != nil {
+	if err := checkNameRules(l, name); err != nil {
 		return templateOut{}, err
 	}
 	out := templateOut{Type: markup.Clean(in.Type), Card: markup.Clean(name)}

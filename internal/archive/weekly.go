@@ -59,7 +59,7 @@ func createWeeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) 
 		return out, p.Err()
 	}
 	err = d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		if err := checkNameGate(l, out.Name); err != nil {
+		if err := checkNameRules(l, out.Name); err != nil {
 			return err
 		}
 		if level > l.View().Level {

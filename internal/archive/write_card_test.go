@@ -288,7 +288,7 @@ func TestRepeatedCallsAreAnsweredWithTheCurrentVisibility(t *testing.T) {
 	if f := s.As("gm").asked("update_card", `{"name": "Well", "content": "x"}`, withKey("k2")); f.Kind != fault.NotFound {
 		t.Errorf("a repeated call whose card is out of sight: %v", f)
 	}
-	// A caller whose role was lowered is checked again at the name gate.
+	// A caller whose role was lowered is checked again against the name rules.
 	low := s.As("gm")
 	s.Do("gm", "create_card", `{"name": "Pit+GM"}`, withKey("k3"))
 	low.caller.Roles = map[access.WorldID]access.Role{s.world: access.RoleUser}

@@ -223,7 +223,7 @@ func cardFromField(value json.RawMessage) (in cardIn, ok bool) {
 	return cardIn{Type: object.Type, Level: object.Level, textIn: textIn{object.Content, object.MarkdownContent}}, true
 }
 
-// nameArgs returns all name arguments of a sheet, for the name gate.
+// nameArgs returns all name arguments of a sheet, for the check against the name rules.
 func (s *sheet) nameArgs() []string {
 	list := append([]string{s.name}, s.drops...)
 	for i := range s.parts {

@@ -36,11 +36,11 @@ func defineWrite[In, Out any](d *deps, s op.Spec,
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (Out, error) { return handle(ctx, d, c, in) })
 }
 
-// checkNames returns a check of the name arguments of a change at the name gate.
+// checkNames returns a check of the name arguments of a change against the name rules.
 func checkNames(names ...string) func(*canon.Snapshot) error {
 	return func(l *canon.Snapshot) error {
 		for _, n := range names {
-			if err := checkNameGate(l, n); err != nil {
+			if err := checkNameRules(l, n); err != nil {
 				return err
 			}
 		}

@@ -81,7 +81,7 @@ func (c *Canon) read(ctx context.Context, f func(Reader) error) error {
 	if b == nil {
 		return c.store.Read(ctx, f)
 	}
-	rest := func(r Reader) error { return f(&basisReader{r: r, b: b}) }
+	rest := func(r Reader) error { return f(&recordingReader{r: r, b: b}) }
 	if b.from != nil && b.from.mu.TryLock() {
 		defer b.from.mu.Unlock()
 		return rest(b.from.r)

@@ -94,8 +94,8 @@ func openCards(ctx context.Context, r canon.Reader, s canon.Visibility, q canon.
 			return nil, err
 		}
 		found = append(found, string(body))
-		for _, sight := range []canon.Visibility{s, {World: s.World, View: access.View{Level: access.LevelUser}}} {
-			_, total, err := r.Descendants(ctx, sight, c.ID, 1, canon.Page{})
+		for _, visible := range []canon.Visibility{s, {World: s.World, View: access.View{Level: access.LevelUser}}} {
+			_, total, err := r.Descendants(ctx, visible, c.ID, 1, canon.Page{})
 			if err != nil {
 				return nil, err
 			}
