@@ -34,7 +34,7 @@ func revealOps(d *deps) []*op.Operation {
 			Name:  "unreveal",
 			Title: "Revoke a revelation",
 			Doc: "Hide revealed objects again, from all players or from named ones. For the GM. " +
-				"Players may remember what they read in the meantime.",
+				"Players may remember the texts that they read in the meantime.",
 			Route: "POST /api/campaigns/{campaign_id}/unreveal",
 			Examples: []op.Example{
 				{Title: "A relationship, from everybody",

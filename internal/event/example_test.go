@@ -15,10 +15,10 @@ import (
 func ExampleDispatcher() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "event")
-	must(err)
+	panicOnError(err)
 	defer os.RemoveAll(dir)
 	store, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(dir, "canon.db")})
-	must(err)
+	panicOnError(err)
 	defer store.Close()
 	wiki := canon.New(canon.Config{Store: store})
 	guard := access.NewGuard(access.Config{})
@@ -36,24 +36,24 @@ func ExampleDispatcher() {
 				fmt.Println("heard", e.Type)
 				return nil
 			}}}})
-	must(err)
+	panicOnError(err)
 	var harbour canon.World
-	must(act(ctx, access.WorldID{}, "create_world", "", func(g access.Grant) (err error) {
+	panicOnError(act(ctx, access.WorldID{}, "create_world", "", func(g access.Grant) (err error) {
 		harbour, err = wiki.CreateWorld(ctx, g, canon.NewWorld{Slug: "harbour", Title: "Harbour"})
 		return err
 	}))
-	must(act(ctx, harbour.ID, "ring", "", func(g access.Grant) error {
+	panicOnError(act(ctx, harbour.ID, "ring", "", func(g access.Grant) error {
 		_, err := wiki.Update(ctx, g, func(p *canon.Plan) error { return p.Event(canon.Event{Type: "Bell.Rung"}) })
 		return err
 	}))
 	for range 2 { // the second round has nothing to deliver
 		_, err = events.Round(ctx)
-		must(err)
+		panicOnError(err)
 	}
 	// Output: heard Bell.Rung
 }
 
-func must(err error) {
+func panicOnError(err error) {
 	if err != nil {
 		panic(err)
 	}

@@ -131,7 +131,7 @@ func (s *Studio) runOps() []*op.Operation {
 			"Get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}",
 			`{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
 		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
-		op.Define(read("list_stale", "List what is out of date",
+		op.Define(read("list_stale", "List outdated runs",
 			"List the runs that were built from a card that has changed since.", "GET /api/studio/stale", `{}`),
 			s.listStale),
 	}

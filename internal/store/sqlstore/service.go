@@ -38,10 +38,10 @@ func (s *Service) Secret(ctx context.Context, name string, fresh []byte) (kept [
 func findOne[T any](ctx context.Context, db Database,
 	read func(Row) (T, error), sql string, args ...any) (one T, found bool, err error) {
 	err = db.Snapshot(ctx, func(c Conn) error {
-		all, err := queryAll(ctx, c, read, sql, args...)
-		if found = len(all) > 0; found {
-			one = all[0]
-		}
+		found, err = One(ctx, c, func(r Row) (err error) {
+			one, err = read(r)
+			return err
+		}, sql, args...)
 		return err
 	})
 	return one, found, err

@@ -275,8 +275,10 @@ func (t Tx) DiscardStream(ctx context.Context, id access.WorldID, w int64) error
 		arg any
 	}{
 		{t.r.Dialect.DeleteCommits, at.Number},
-		{"DELETE FROM streams WHERE s = $1", at.Number}, {"DELETE FROM repeats WHERE stream = $1", string(stream)},
-		{"DELETE FROM searched WHERE w = $1", w}, {"DELETE FROM labels WHERE w = $1 AND label < (SELECT max(label) FROM labels)", w},
+		{"DELETE FROM streams WHERE s = $1", at.Number},
+		{"DELETE FROM repeats WHERE stream = $1", string(stream)},
+		{"DELETE FROM searched WHERE w = $1", w},
+		{"DELETE FROM labels WHERE w = $1 AND label < (SELECT max(label) FROM labels)", w},
 		{"DELETE FROM label_subjects WHERE w = $1", w},
 	} {
 		if err := t.r.Conn.Put(ctx, s.sql, s.arg); err != nil {

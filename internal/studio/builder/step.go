@@ -97,8 +97,8 @@ func (y *yard) addStep(st *step) {
 	}
 }
 
-// setView does the steps that add nothing to the scene, but decide what is seen, and where things
-// can stand.
+// setView does the steps that add nothing to the scene, but decide which part of it is visible, and
+// where things can stand.
 func (y *yard) setView(st *step) {
 	switch {
 	case st.Dry != nil:

@@ -21,38 +21,38 @@ func Example() {
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
 	admit := func(w access.WorldID) access.Grant {
 		admission, err := guard.Admit(ctx, keeper, access.Request{Operation: "example", Effect: access.Write, World: w})
-		must(err)
+		panicOnError(err)
 		return admission.Grant
 	}
 	harbour, err := wiki.CreateWorld(ctx, admit(access.WorldID{}), canon.NewWorld{Slug: "harbour", Title: "Harbour"})
-	must(err)
+	panicOnError(err)
 	_, err = wiki.Update(ctx, admit(harbour.ID), func(p *canon.Plan) error {
 		_, err := p.Create(canon.NewCard{Name: "The Kept Lamp", Type: "Artifact", Codename: "lamp",
 			Content: "<p>It has burned since the founding.</p>"})
 		return err
 	})
-	must(err)
+	panicOnError(err)
 	places, err := world.New(world.Config{Canon: wiki})
-	must(err)
+	panicOnError(err)
 	facts, err := lore.New(lore.Config{World: places, Canon: wiki})
-	must(err)
+	panicOnError(err)
 	calls, err := op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{facts.Surface()},
 		Worlds: optest.SoleWorld(harbour.ID)})
-	must(err)
+	panicOnError(err)
 	answer, err := calls.Invoke(ctx, keeper, op.Request{Operation: "search-lore",
 		Input: json.RawMessage(`{"query": "burning lamps"}`)})
-	must(err)
+	panicOnError(err)
 	var found struct {
 		Items []struct{ FactID, Type, Snippet string }
 	}
-	must(json.Unmarshal(answer.Output, &found))
+	panicOnError(json.Unmarshal(answer.Output, &found))
 	for _, f := range found.Items {
 		fmt.Printf("%s (%s): %s\n", f.FactID, f.Type, f.Snippet)
 	}
 	// Output: lamp (artifact): It has burned since the founding.
 }
 
-func must(err error) {
+func panicOnError(err error) {
 	if err != nil {
 		panic(err)
 	}

@@ -28,30 +28,30 @@ func Example() {
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
 	admit := func(w access.WorldID) access.Grant {
 		admission, err := guard.Admit(ctx, keeper, access.Request{Operation: "example", Effect: access.Write, World: w})
-		must(err)
+		panicOnError(err)
 		return admission.Grant
 	}
 	harbour, err := wiki.CreateWorld(ctx, admit(access.WorldID{}),
 		canon.NewWorld{Slug: "harbour", Title: "Harbour", Settings: canon.Settings{Starter: "Quay"}})
-	must(err)
+	panicOnError(err)
 	_, err = wiki.Update(ctx, admit(harbour.ID), func(p *canon.Plan) error {
 		_, err := p.Create(canon.NewCard{Name: "Quay", Type: world.TypeLocation, Content: "<p>A bell hangs here.</p>"})
 		return err
 	})
-	must(err)
+	panicOnError(err)
 	places, err := world.New(world.Config{Canon: wiki})
-	must(err)
+	panicOnError(err)
 	host, err := play.New(play.Config{World: places, Canon: wiki, Tokens: noTokens{}})
-	must(err)
+	panicOnError(err)
 	calls, err := op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{places.Surface(host.Surface())},
 		Worlds: optest.SoleWorld(harbour.ID)})
-	must(err)
+	panicOnError(err)
 	call := func(name string, input map[string]string, out any) {
 		text, err := json.Marshal(input)
-		must(err)
+		panicOnError(err)
 		answer, err := calls.Invoke(ctx, keeper, op.Request{Operation: name, Input: text, Transport: "rest"})
-		must(err)
-		must(json.Unmarshal(answer.Output, out))
+		panicOnError(err)
+		panicOnError(json.Unmarshal(answer.Output, out))
 	}
 	var made struct{ Player struct{ ID string } }
 	call("create_player", map[string]string{"name": "Mira"}, &made)
@@ -61,7 +61,7 @@ func Example() {
 	// Output: Quay. A bell hangs here. There is no way out.
 }
 
-func must(err error) {
+func panicOnError(err error) {
 	if err != nil {
 		panic(err)
 	}
