@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench bench-scale conformance fuzz proof docs
+.PHONY: test quick run build bench bench-scale conformance fuzz proof docs dist
 
 test:
 	./scripts/test.sh
@@ -30,6 +30,9 @@ fuzz:
 
 proof:
 	./scripts/proof.sh
+
+dist:
+	./scripts/dist.sh
 
 docs:
 	$(GO) test ./internal/app -run 'Golden|Reference' -update

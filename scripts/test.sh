@@ -6,13 +6,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 
-ugly=$(gofmt -l cmd internal)
+ugly=$(gofmt -l cmd internal packaging)
 if [ -n "$ugly" ]; then
 	echo "gofmt would change:" $ugly >&2
 	exit 1
 fi
 "$go" vet ./...
 "$go" tool staticcheck ./...
+# The module that writes the packages of a release.
+(cd packaging && "$go" vet . && "$go" test .)
 # Vet has looked already, and nobody debugs these programs: that is a minute of linking.
 quick=(-vet=off -ldflags=-w)
 # SQLite's code, which is translated C and guards its memory by locks of its own, is not

@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	_ "golang.org/x/crypto/x509roots/fallback" // root certificates where the system has none, as in a container
 
 	"loregate/internal/app"
 	"loregate/internal/fault"
