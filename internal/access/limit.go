@@ -26,9 +26,10 @@ type Profile map[Class]Rate
 // The names of the built-in profiles. An unknown name means the default profile.
 const (
 	ProfileDefault = "default"
-	ProfileSample  = "sample" // for a person who plays with the sample world
-	ProfilePlay    = "play"   // for play tokens: a stream, reads and commands at a person's pace
-	ProfileNone    = "none"   // no limits: stdio
+	ProfileSample  = "sample"  // for a person who plays with the sample world
+	ProfilePlay    = "play"    // for play tokens: a stream, reads and commands at a person's pace
+	ProfileConsole = "console" // for people on the pages, each of which makes several calls
+	ProfileNone    = "none"    // no limits: stdio
 )
 
 // DefaultProfiles returns the rates of the section Limits of the mcp-and-rest contract.
@@ -49,6 +50,9 @@ func DefaultProfiles() map[string]Profile {
 		},
 		ProfilePlay: {
 			ClassCall: {PerMinute: 120, PerSecond: 10},
+		},
+		ProfileConsole: {
+			ClassCall: {PerMinute: 600, PerSecond: 40}, ClassWrite: {PerMinute: 60},
 		},
 		ProfileNone: {
 			ClassCall: {PerMinute: -1}, ClassResource: {PerMinute: -1}, ClassList: {PerMinute: -1},

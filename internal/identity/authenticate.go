@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,8 +18,8 @@ const MaxBearer = 8 << 10
 
 // Authenticate returns the caller of a bearer credential: a token, or an API key where the
 // configuration allows it. audience is the audience that the token must name; "" is the first
-// configured one. API keys have no audience. A play token is accepted with AudiencePlay only, and
-// no other credential is accepted with it. The errors are fault.Unauthorized, which errors.Is tells
+// configured one. API keys have no audience. A play token is accepted with AudiencePlay only, and a
+// session with AudienceConsole only; no other credential is accepted with these. The errors are fault.Unauthorized, which errors.Is tells
 // apart as ErrMissing, ErrExpired and ErrInvalid, and fault.Unavailable. Repeated calls are cheap:
 // call it before each delivery on an open stream, since roles change.
 func (s *Service) Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error) {
@@ -67,8 +68,10 @@ func (e *cachedCredential) isFresh(epoch uint64, now time.Time, poll time.Durati
 }
 
 func (e *cachedCredential) checkUsable(audience string, now time.Time) error {
-	if (audience == AudiencePlay) != (e.key.Audience == AudiencePlay) {
-		return newRefusal(ErrInvalid, "it is for another audience")
+	if special := audience == AudiencePlay || audience == AudienceConsole; special || e.key.Audience != "" {
+		if audience != e.key.Audience {
+			return newRefusal(ErrInvalid, "it is for another audience")
+		}
 	}
 	if e.outside != nil {
 		return e.outside.checkTimes(now) // its audience was checked against its issuer's configuration
@@ -103,6 +106,10 @@ func (s *Service) loadCredential(ctx context.Context, bearer string, previous *c
 		}
 	case LooksLikePlay(bearer):
 		if e.key, err = s.goodSecret(ctx, playPrefix, bearer, now); err != nil {
+			return nil, err
+		}
+	case strings.HasPrefix(bearer, sessionPrefix):
+		if e.key, err = s.goodSecret(ctx, sessionPrefix, bearer, now); err != nil {
 			return nil, err
 		}
 	case previous != nil && previous.outside == nil:

@@ -28,14 +28,14 @@ func newCaller(k Key, c *claims, memberships []Membership) access.Caller {
 		Surfaces:   k.Surfaces,
 		Operations: k.Operations,
 		RateClass:  k.RateClass,
-		Audience:   k.Audience,
+		Audience:   audienceOfCaller(k),
 		Player:     k.Player,
 		Seat:       k.Seat,
 	}
 	if k.Operator && person && len(k.Worlds) == 0 {
 		caller.EveryRole = ceiling
 	}
-	if k.Seat != "" && k.Audience == "" {
+	if k.Seat != "" && caller.Audience == "" {
 		caller.Surfaces = []string{SeatSurface}
 	}
 	if c != nil {
@@ -43,6 +43,15 @@ func newCaller(k Key, c *claims, memberships []Membership) access.Caller {
 		narrowToWorld(&caller, c.World.WorldID)
 	}
 	return caller
+}
+
+// audienceOfCaller returns the audience that the holder of a key is restricted to. A session opens
+// the whole API: only where it may be used is restricted.
+func audienceOfCaller(k Key) string {
+	if k.Audience == AudienceConsole {
+		return ""
+	}
+	return k.Audience
 }
 
 func rolesOf(k Key, ceiling access.Role, memberships []Membership) map[access.WorldID]access.Role {

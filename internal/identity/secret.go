@@ -16,6 +16,9 @@ const (
 	codePrefix = "lgi_"
 	playPrefix = "lgp_"
 
+	sessionPrefix = "lgs_"
+	signInPrefix  = "lgc_"
+
 	secretBytes = 20
 	secretChars = 32
 )
