@@ -35,5 +35,6 @@ dist:
 	./scripts/dist.sh
 
 docs:
+	$(GO) tool templ generate -path internal/console
 	$(GO) test ./internal/app -run 'Golden|Reference' -update
 	$(GO) test ./internal/archtest -run Picture -update

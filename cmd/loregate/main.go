@@ -35,6 +35,8 @@ type cli struct {
 	Serve serveCmd `cmd:"" group:"serve" help:"Serve MCP and REST over HTTP."`
 	MCP   mcpCmd   `cmd:"" group:"serve" name:"mcp" help:"Serve MCP on standard input and output, for a local client."`
 
+	Open openCmd `cmd:"" group:"serve" help:"Print a link that signs you in on the pages of a running server."`
+
 	World     worldCmd     `cmd:"" group:"worlds" help:"Create, list, configure and fork worlds, and manage their members."`
 	Import    importCmd    `cmd:"" group:"worlds" help:"Import a world from files, such as a vault of Markdown notes."`
 	Export    exportCmd    `cmd:"" group:"worlds" help:"Export a world to files."`

@@ -62,6 +62,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 		url := cfg.URL(addr)
 		if made != nil {
 			made.Print(out, url)
+			printSignIn(ctx, out, a, url)
 		} else if s.Sample {
 			fmt.Fprintln(os.Stderr,
 				"The data folder already contains a world. Its keys were shown when they were created; create new ones with: "+

@@ -72,6 +72,18 @@ type Caller struct {
 // Role returns the caller's role in a world, or RoleNone.
 func (c Caller) Role(w WorldID) Role { return max(c.Roles[w], c.EveryRole) }
 
+// Lower returns the caller with at most a role in every world, for looking at a world as that role
+// sees it. It has none of the rights beside roles.
+func (c Caller) Lower(most Role) Caller {
+	roles := make(map[WorldID]Role, len(c.Roles))
+	for w, r := range c.Roles {
+		roles[w] = min(r, most)
+	}
+	c.Roles, c.EveryRole = roles, min(c.EveryRole, most)
+	c.Operator, c.Approve = false, false
+	return c
+}
+
 // SeveralWorlds reports whether the caller may have a role in more than one world.
 func (c Caller) SeveralWorlds() bool { return c.EveryRole > RoleNone || len(c.Roles) > 1 }
 

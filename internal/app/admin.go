@@ -202,16 +202,8 @@ func (a *App) Invite(ctx context.Context, world string, role access.Role, good t
 // CreateKey creates a key for worlds by name. Without names it opens the only world; an operator's
 // key without names opens all.
 func (a *App) CreateKey(ctx context.Context, spec identity.KeySpec, names []string) (secret, id string, err error) {
-	spec.Worlds = map[access.WorldID]access.Role{}
-	if len(names) == 0 && !spec.Operator {
-		names = []string{""}
-	}
-	for _, name := range names {
-		w, err := a.resolveWorld(ctx, name)
-		if err != nil {
-			return "", "", err
-		}
-		spec.Worlds[w] = spec.MaxRole
+	if err := a.resolveWorlds(ctx, &spec, names); err != nil {
+		return "", "", err
 	}
 	err = a.runAsOperator(ctx, access.WorldID{}, "create_key", access.Write, func(g access.Grant) error {
 		spec.CreatedBy = g.Caller().Subject
@@ -220,6 +212,23 @@ func (a *App) CreateKey(ctx context.Context, spec identity.KeySpec, names []stri
 		return err
 	})
 	return secret, id, err
+}
+
+// resolveWorlds fills in the worlds that a key opens. No names are the only world or, for an operator,
+// all worlds.
+func (a *App) resolveWorlds(ctx context.Context, spec *identity.KeySpec, names []string) error {
+	spec.Worlds = map[access.WorldID]access.Role{}
+	if len(names) == 0 && !spec.Operator {
+		names = []string{""}
+	}
+	for _, name := range names {
+		w, err := a.resolveWorld(ctx, name)
+		if err != nil {
+			return err
+		}
+		spec.Worlds[w] = spec.MaxRole
+	}
+	return nil
 }
 
 // Purge erases the body of a version of a card.

@@ -20,12 +20,12 @@ func TestBrowsersGetTheFrontPage(t *testing.T) {
 		status               int
 		page                 bool
 	}{
-		{"GET", "/", browser, 200, true}, {"GET", "/", "*/*", 200, true}, {"HEAD", "/", browser, 200, true},
+		{"GET", "/connect", browser, 200, true}, {"GET", "/connect", "*/*", 200, true}, {"HEAD", "/connect", browser, 200, true},
 		{"GET", "/mcp", browser, 200, true}, {"GET", "/mcp/campaign", browser, 200, true},
 		{"GET", "/mcp", "text/event-stream", 401, false}, {"GET", "/mcp", "application/json, text/event-stream", 401, false},
 		{"GET", "/mcp", "text/html, text/event-stream", 401, false}, {"POST", "/mcp", browser, 401, false},
 		{"GET", "/mcp", "", 401, false},
-		{"GET", "//", browser, 404, false}, {"GET", "/index.html", browser, 404, false}, {"POST", "/", browser, 405, false},
+		{"POST", "/connect", browser, 405, false},
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(row.method, row.path, nil)
@@ -40,6 +40,26 @@ func TestBrowsersGetTheFrontPage(t *testing.T) {
 		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") ||
 			strings.Contains(policy, "unsafe") {
 			t.Errorf("%+v: policy %q", row, policy)
+		}
+	}
+}
+
+// A person who is not signed in is sent to the page to sign in, and returns from there.
+func TestPagesNeedASession(t *testing.T) {
+	h, stop, err := declared(t).Handler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for path, want := range map[string]string{
+		"/": "/sign-in", "/w/main/Rent%20Quay": "/sign-in?to=%2Fw%2Fmain%2FRent%2520Quay", "/account": "/sign-in?to=%2Faccount",
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", path, nil)
+		r.Host = "localhost:8420"
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
+			t.Errorf("%s: %d %s, want %s", path, w.Code, w.Header().Get("Location"), want)
 		}
 	}
 }

@@ -165,6 +165,10 @@ func (a *App) composeServer(ctx context.Context) (*composedServer, error) {
 		Origins: a.Config.Origins,
 		Now:     a.now, Logger: a.logger, Page: frontPage(), Routes: []httpd.Route{gamePage()},
 	}
+	if c.Console, err = a.consolePages(ctx); err != nil {
+		mcp.Close()
+		return nil, err
+	}
 	for _, r := range a.Config.AllowFrom {
 		c.AllowFrom = append(c.AllowFrom, netip.MustParsePrefix(r))
 	}

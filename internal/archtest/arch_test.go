@@ -80,6 +80,7 @@ var mayImport = map[string][]string{
 	"proposal":              {"canon", "op", "prompt", "safety", "markup", "access", "fault"},
 	"proposal/kind":         {"proposal", "canon", "op", "safety", "access", "fault"},
 	"mcpd":                  {"op", "identity", "access", "fault", "wait", "markup"},
+	"console":               {"op", "identity", "access", "fault", "markup"},
 	"httpd":                 {"op", "identity", "access", "fault", "markup"},
 	"store/group":           {"fault"},
 	"store/memory":          {"canon", "markup", "access", "fault", "stem"},

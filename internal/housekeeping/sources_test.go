@@ -51,6 +51,9 @@ var parseSources = sync.OnceValues(func() (all []source, err error) {
 		if err != nil {
 			return err
 		}
+		if ast.IsGenerated(f) {
+			return nil
+		}
 		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			return err

@@ -58,8 +58,8 @@ type Config struct {
 	PerAddress int
 	MCP        http.Handler // serves /mcp and /mcp/{surface}, and authenticates itself; nil for none
 	Console    http.Handler // serves paths without a route; nil for none
-	// Page writes the page for a person who opens the address base in a browser: at /, and at /mcp
-	// if the request asks for a page. Nil for none.
+	// Page writes the page about connecting a client to the address base: at /connect, and at /mcp if
+	// the request asks for a page. Nil for none.
 	Page   func(w http.ResponseWriter, base string)
 	Routes []Route
 

@@ -42,7 +42,7 @@ func (s *server) addRoutes() error {
 		fixed = append(fixed, struct {
 			pattern string
 			serve   handler
-		}{"GET /", s.servePage})
+		}{"GET /connect", s.servePage})
 	}
 	for _, f := range fixed {
 		if err := s.router.add(f.pattern, f.serve); err != nil {
@@ -74,7 +74,7 @@ func (s *server) dispatchRequest(x *exchange) {
 	path := x.r.URL.Path
 	if s.MCP != nil && (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) {
 		if s.Page != nil && asksForPage(x.r) {
-			x.route = "GET /"
+			x.route = "GET /connect"
 			s.servePage(x, nil)
 			return
 		}
@@ -103,6 +103,10 @@ func (s *server) dispatchRequest(x *exchange) {
 			markup.Shorten(x.r.Method, 20), strings.Join(allowed, ", ")))
 	case s.Console != nil && !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/mcp"):
 		x.route = "console"
+		x.withClient()
+		if !x.proxied {
+			x.r.Header.Del("X-Forwarded-Proto") // only a trusted proxy knows
+		}
 		s.Console.ServeHTTP(x.w, x.r)
 	default:
 		s.writeError(x, "",

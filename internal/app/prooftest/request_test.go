@@ -22,6 +22,7 @@ type request struct {
 	path      string
 	header    []string // as "Name: value"
 	body      string
+	page      bool // sent by a browser, with the cookie of a session
 }
 
 func (r request) String() string {
@@ -55,7 +56,10 @@ func (s *stage) send(who string, r request) reply {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	if who != "" {
+	switch {
+	case who != "" && r.page:
+		req.Header.Set("Cookie", s.cookieOf(who))
+	case who != "":
 		req.Header.Set("Authorization", "Bearer "+s.keys[who])
 	}
 	for _, h := range r.header {
@@ -82,13 +86,42 @@ func (s *stage) send(who string, r request) reply {
 	return reply{res.StatusCode, strings.Join(lines, "\n"), string(b)}
 }
 
+// cookieOf signs somebody in on the pages, once for a stage, and returns the cookie of the session.
+func (s *stage) cookieOf(who string) string {
+	s.t.Helper()
+	if s.cookies[who] == "" {
+		form := url.Values{"secret": {s.keys[who]}}
+		req, err := http.NewRequestWithContext(s.t.Context(), "POST", s.url+"/sign-in", strings.NewReader(form.Encode()))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req.Host = host
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		res, err := client.Do(req)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_ = res.Body.Close() // a redirect has no body
+		if len(res.Cookies()) != 1 {
+			s.t.Fatalf("signing in as %s: %s", who, res.Status)
+		}
+		s.cookies[who] = res.Cookies()[0].Name + "=" + res.Cookies()[0].Value
+	}
+	return s.cookies[who]
+}
+
+// pageRequest opens a page.
+func pageRequest(path string) request {
+	return request{operation: "page", method: "GET", path: path, page: true, header: []string{"Accept: text/html"}}
+}
+
 // client follows no redirects, so that the server's own answers are compared.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // randomTexts matches random texts in answers: cursors and references, each sealed with a new
 // nonce, ids of traces, secrets that are shown once, and names of backups, which depend on the
 // bytes of the store. Their lengths are not random.
-var randomTexts = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+|loregate-[0-9a-f]{16}\.db`)
+var randomTexts = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+|name="once" value="[0-9a-f-]+|loregate-[0-9a-f]{16}\.db`)
 
 // masked returns the reply without its random texts.
 func (r reply) masked() string { return maskRandom(r.String()) }

@@ -185,6 +185,7 @@ type stage struct {
 	url     string
 	world   access.WorldID
 	keys    map[string]string // keys and tokens by their holders
+	cookies map[string]string // of their sessions on the pages
 	logs    *syncBuffer
 	traces  *syncBuffer
 	options app.Options
@@ -215,7 +216,7 @@ func configOn(t testing.TB, on string) app.Config {
 // newStage opens the product on an empty store of a kind, with one empty world.
 func newStage(t testing.TB, on string) *stage {
 	t.Helper()
-	s := &stage{t: t, src: newSource(), keys: map[string]string{}, logs: &syncBuffer{}, traces: &syncBuffer{}}
+	s := &stage{t: t, src: newSource(), keys: map[string]string{}, cookies: map[string]string{}, logs: &syncBuffer{}, traces: &syncBuffer{}}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(s.traces, r.Body)
 	}))

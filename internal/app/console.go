@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+
+	"loregate/internal/access"
+	"loregate/internal/console"
+	"loregate/internal/httpd"
+	"loregate/internal/identity"
+)
+
+// instanceSecret names the bytes that tell the cookies of this store's servers from those of others.
+const instanceSecret = "console cookies"
+
+// consolePages returns the handler of the pages for people.
+func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
+	instance, err := a.sharedSecret(ctx, instanceSecret, 4)
+	if err != nil {
+		return nil, err
+	}
+	limits := meteredLimits{a.limits, a.metrics}
+	return console.New(console.Config{
+		Engine: a.Ops, Sessions: a.Identity, Instance: hex.EncodeToString(instance), Logger: a.logger,
+		Wrong: func(r *http.Request, err error) error { return httpd.ChargeWrong(limits, httpd.ClientOf(r), err) },
+	}), nil
+}
+
+// SignInLink creates a link that signs one person in on the pages, once, within ten minutes. base is
+// the server's address. The code stands in the fragment, which browsers do not send.
+func (a *App) SignInLink(ctx context.Context, base string, spec identity.KeySpec, worlds []string) (string, error) {
+	if err := a.resolveWorlds(ctx, &spec, worlds); err != nil {
+		return "", err
+	}
+	var code string
+	err := a.runAsOperator(ctx, access.WorldID{}, "sign_in_link", access.Write, func(g access.Grant) (err error) {
+		spec.CreatedBy = g.Caller().Subject
+		code, err = a.Identity.CreateSignIn(ctx, spec)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return base + "/sign-in#" + code, nil
+}

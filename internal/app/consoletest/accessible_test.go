@@ -1,0 +1,91 @@
+package consoletest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"loregate/internal/access"
+)
+
+// axeVersion is the version of axe-core, which checks pages against WCAG 2.2 AA.
+const axeVersion = "4.14.1"
+
+// loadAxe returns the script of axe-core. It is fetched with npm, once on a machine.
+func loadAxe(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(os.TempDir(), "loregate-axe-"+axeVersion)
+	path := filepath.Join(dir, "package", "axe.min.js")
+	if script, err := os.ReadFile(path); err == nil {
+		return string(script)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "npm pack --silent axe-core@"+axeVersion+" && tar xzf axe-core-*.tgz")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if os.Getenv("REQUIRE_ENGINES") == "1" {
+			t.Fatalf("axe-core cannot be fetched: %v\n%s", err, out)
+		}
+		t.Skip("axe-core cannot be fetched with npm; the pages are not checked for accessibility")
+	}
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
+}
+
+// checkAxe reports each rule that the page breaks.
+func (p *tab) checkAxe(script, page string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(p.base + page))
+	p.waits(`document.readyState === "complete"`, "the page is loaded")
+	p.eval(script + "; 0")
+	result := p.eval(`axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => { window.axeResult = JSON.stringify(r.violations.map((v) => ({id: v.id, help: v.help, nodes: v.nodes.map((n) => n.html).slice(0, 3)}))) }); 0`)
+	_ = result
+	p.waits("!!window.axeResult", "axe is done")
+	var found []struct {
+		ID, Help string
+		Nodes    []string
+	}
+	if err := json.Unmarshal([]byte(p.eval("window.axeResult")), &found); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, v := range found {
+		p.t.Errorf("%s: %s: %s\n%s", page, v.ID, v.Help, strings.Join(v.Nodes, "\n"))
+	}
+	if wide := p.eval(`document.documentElement.scrollWidth <= innerWidth`); wide != "true" {
+		p.t.Errorf("%s is wider than the screen", page)
+	}
+}
+
+// TestPagesAreAccessible checks each page at the widths of a phone and of a desk, light and dark.
+func TestPagesAreAccessible(t *testing.T) {
+	t.Parallel()
+	script := loadAxe(t)
+	s := newStage(t)
+	for _, width := range []int64{390, 1920} {
+		p := newTab(t, s.base, width)
+		p.allow("404 for ")
+		p.checkAxe(script, "/sign-in")
+		p.signIn(s.link(access.RoleAdmin))
+		if width > 1000 {
+			p.dark()
+		}
+		for name, page := range map[string]string{
+			"cards": "/w/lendwater", "found": "/w/lendwater?q=rent", "card": "/w/lendwater/Rent%20Quay", "as-player": "/w/lendwater/Rent%20Quay?as=user",
+			"edit": "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "history": "/history/lendwater/Rent%20Quay",
+			"changes": "/changes/lendwater", "proposals": "/proposals/lendwater", "account": "/account", "missing": "/w/lendwater/Nobody",
+		} {
+			p.checkAxe(script, page)
+			p.shoot(name + "-" + p.eval("innerWidth"))
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package consoletest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// tab is a tab of a headless Chromium. It collects what a page must not do: console errors, failed
+// requests, and requests to another origin.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu  sync.Mutex
+	bad []string // guarded by mu
+	may []string // parts of complaints that the test provokes; guarded by mu
+}
+
+// newTab starts Chromium, or skips the test if it is not installed; with REQUIRE_ENGINES=1 it fails.
+func newTab(t *testing.T, base string, width int64) *tab {
+	t.Helper()
+	path := findChromium()
+	if path == "" {
+		if os.Getenv("REQUIRE_ENGINES") == "1" {
+			t.Fatal("there is no Chromium; apt-get install chromium")
+		}
+		t.Skip("there is no Chromium; the pages are not tried in a browser")
+	}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun}
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	ctx, late := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(late)
+	p := &tab{t: t, ctx: ctx, base: base}
+	p.do(chromedp.EmulateViewport(width, 900))
+	go p.watchRequests()
+	go p.watchFailures()
+	go p.watchConsole()
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	p.must(err)
+	t.Cleanup(p.checkQuiet)
+	return p
+}
+
+func findChromium() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func (p *tab) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	p.must(chromedp.Do(p.ctx, steps...))
+}
+
+func (p *tab) complain(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bad = append(p.bad, text)
+}
+
+func (p *tab) watchRequests() {
+	for e, err := range chromedp.Events(p.ctx, network.RequestWillBeSent) {
+		if err != nil {
+			return
+		}
+		u, err := url.Parse(e.Request.URL)
+		if err != nil || u.Scheme == "data" || u.Scheme == "about" || u.Scheme == "chrome" || strings.HasPrefix(e.Request.URL, p.base) {
+			continue
+		}
+		p.complain("a request to another origin: %s", e.Request.URL)
+	}
+}
+
+func (p *tab) watchFailures() {
+	for e, err := range chromedp.Events(p.ctx, network.ResponseReceived) {
+		if err != nil {
+			return
+		}
+		if e.Response.Status >= 400 {
+			p.complain("%d for %s", e.Response.Status, e.Response.URL)
+		}
+	}
+}
+
+func (p *tab) watchConsole() {
+	for e, err := range chromedp.Events(p.ctx, runtime.ExceptionThrown) {
+		if err != nil {
+			return
+		}
+		p.complain("a script failed: %s", e.ExceptionDetails.Text)
+	}
+}
+
+// allow names a complaint that the test provokes.
+func (p *tab) allow(part string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.may = append(p.may, part)
+}
+
+func (p *tab) checkQuiet() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+next:
+	for _, b := range p.bad {
+		for _, m := range p.may {
+			if strings.Contains(b, m) {
+				continue next
+			}
+		}
+		p.t.Error(b)
+	}
+}
+
+// open opens an address of the server.
+func (p *tab) open(path string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(p.base + path))
+}
+
+// text returns the text of the page's main part.
+func (p *tab) text() string {
+	p.t.Helper()
+	text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	p.must(err)
+	return text
+}
+
+// eval returns the value of an expression in the page.
+func (p *tab) eval(expression string) string {
+	p.t.Helper()
+	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[any](expression))
+	p.must(err)
+	return fmt.Sprint(value)
+}
+
+// wants waits until the page shows a text.
+func (p *tab) wants(text string) {
+	p.t.Helper()
+	p.waits(fmt.Sprintf("document.body.innerText.includes(%q)", text), "the page shows "+text)
+}
+
+// waits waits until an expression holds.
+func (p *tab) waits(expression, what string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 15*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression))
+	for err != nil && ctx.Err() == nil { // the page was left meanwhile
+		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression))
+	}
+	if err != nil {
+		p.t.Fatalf("waiting until %s: %v; at %s:\n%s", what, err, p.eval("location.href"), p.text())
+	}
+}
+
+// click clicks the link or button that reads as text.
+func (p *tab) click(text string) {
+	p.t.Helper()
+	before := p.eval("location.href + performance.timeOrigin")
+	got := p.eval(fmt.Sprintf(`(() => {
+		const all = [...document.querySelectorAll("a, button, summary")].filter((e) => e.innerText.trim() === %q && e.offsetParent);
+		if (all.length === 0) return "missing";
+		all[0].click();
+		return all[0].tagName;
+	})()`, text))
+	if got == "missing" {
+		p.t.Fatalf("nothing reads %q at %s:\n%s", text, p.eval("location.href"), p.text())
+	}
+	if got != "SUMMARY" {
+		p.waits(fmt.Sprintf(`document.readyState === "complete" && location.href + performance.timeOrigin !== %q`, before), "a click on "+text+" loads a page")
+	}
+}
+
+// fill sets a field of a form.
+func (p *tab) fill(selector, value string) {
+	p.t.Helper()
+	p.eval(fmt.Sprintf(`(() => { const f = document.querySelector(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})) })()`,
+		selector, value))
+}
+
+// signIn signs in by a link.
+func (p *tab) signIn(link string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(link))
+	p.waits(`location.pathname !== "/sign-in" && document.readyState === "complete"`, "the link signs in")
+}
+
+// dark shows pages as with a dark system.
+func (p *tab) dark() {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+	p.must(err)
+}
+
+// shoot saves a picture of the page if PICTURES names a folder.
+func (p *tab) shoot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("PICTURES")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	p.must(err)
+	p.must(os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}

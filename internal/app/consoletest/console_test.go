@@ -1,0 +1,194 @@
+package consoletest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/app/apptest"
+	"loregate/internal/identity"
+)
+
+// stage is the served sample world.
+type stage struct {
+	t    *testing.T
+	app  *app.App
+	base string
+	keys map[access.Role]string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	data := t.TempDir()
+	sample := apptest.Sample(t, data)
+	a, shut := apptest.Open(t, apptest.Config(t, data), apptest.Quiet())
+	t.Cleanup(shut)
+	at, stop := apptest.Serve(t, a, "")
+	t.Cleanup(stop)
+	s := &stage{t: t, app: a, base: "http://" + strings.TrimPrefix(at, "http://"), keys: map[access.Role]string{}}
+	for _, k := range sample.Keys {
+		s.keys[k.Role] = k.Secret
+	}
+	return s
+}
+
+// link returns a sign-in link for a person.
+func (s *stage) link(role access.Role) string {
+	s.t.Helper()
+	link, err := s.app.SignInLink(s.t.Context(), s.base, identity.KeySpec{Name: "test", Subject: access.Subject("person-" + role.String()),
+		Actor: access.Person, MaxRole: role, Approve: role >= access.RoleGM}, []string{app.SampleWorld})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return link
+}
+
+// rest makes a call over REST.
+func (s *stage) rest(role access.Role, method, path, body string) map[string]any {
+	s.t.Helper()
+	status, answer := apptest.Send(s.t, method, s.base+path, s.keys[role], body)
+	if status >= 300 {
+		s.t.Fatalf("%s %s: %d %s", method, path, status, answer)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(answer, &out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+func TestAGameMasterReadsEditsAndHides(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := newTab(t, s.base, 1280)
+	p.signIn(s.link(access.RoleAdmin))
+	p.wants("Lendwater")
+	if fragment := p.eval("location.hash + history.length"); strings.Contains(fragment, "lgc_") {
+		t.Error("the code stays in the address")
+	}
+	p.fill(".filters input[name=q]", "tariff board")
+	p.waits(`[...document.querySelectorAll("#cards mark")].some((m) => /tariff/i.test(m.innerText))`, "hits are marked while typing")
+	p.shoot("search")
+	p.click("Rent Quay")
+	p.wants("front doorstep")
+	p.shoot("card")
+	p.click("The Dry Anchor")
+	p.wants("The Dry Anchor")
+	p.open("/w/lendwater/Rent%20Quay")
+	p.click("Edit")
+	p.shoot("edit")
+	p.fill("#content", "<p>Closed for the spring tide. See [[Ossel Minor]] & [[Rent Stone|the stone]].</p>")
+	p.click("Save")
+	p.wants("Closed for the spring tide")
+	if class := p.eval(`[...document.querySelectorAll(".text a")].find((a) => a.innerText === "Ossel Minor").className`); class != "wanted" {
+		t.Errorf("a link to no card has the class %q", class)
+	}
+	p.click("History")
+	p.click("Difference")
+	p.wants("+")
+	p.shoot("history")
+	p.click("Restore")
+	p.wants("front doorstep")
+
+	p.click("Edit")
+	p.click("Who sees it, and deleting")
+	p.eval(`document.querySelector("#level").value = "gm"`)
+	p.click("Set")
+	p.wants("GM only")
+	p.allow("404 for " + s.base + "/w/lendwater/Rent%20Quay?as=user")
+	p.click("As a player")
+	p.wants("There is no card of this name")
+	p.shoot("player")
+	p.open("/w/lendwater?q=Rent+Quay&as=user")
+	if strings.Contains(p.eval(`[...document.querySelectorAll("#cards a")].map((a) => a.innerText).join("|")`)+"|", "Rent Quay|") {
+		t.Error("a player still finds the hidden card")
+	}
+	p.open("/changes/lendwater")
+	p.click("Undo")
+	p.open("/w/lendwater/Rent%20Quay?as=user")
+	p.wants("front doorstep")
+}
+
+func TestTwoPeopleWriteTheSameCard(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleGM))
+	p.open("/edit/lendwater/Rent%20Stone")
+	s.rest(access.RoleAdmin, "PATCH", "/api/mcp/cards/Rent%20Stone", `{"content": "<p>Theirs.</p>"}`)
+	p.fill("#content", "<p>Mine.</p>")
+	p.allow("/edit/lendwater/Rent%20Stone")
+	p.click("Save")
+	p.wants("Somebody has changed this card")
+	p.wants("Theirs.")
+	p.shoot("stale")
+	p.click("Save")
+	p.wants("Mine.")
+}
+
+func TestAProposalIsDecidedFromItsPage(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	advisory, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "helper", Subject: "helper", MaxRole: access.RoleGM, Advisory: true},
+		[]string{app.SampleWorld})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"One bell, cracked.", "Two bells, cracked."} {
+		status, answer := apptest.Send(t, "PATCH", s.base+"/api/mcp/cards/Rent%20Stone", advisory, `{"content": "<p>`+text+`</p>"}`)
+		if status != http.StatusAccepted && status != http.StatusOK {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+	p := newTab(t, s.base, 1280)
+	p.signIn(s.link(access.RoleGM))
+	p.click("Proposals")
+	p.wants("Rent Stone")
+	p.shoot("proposals")
+	p.eval(`[...document.querySelectorAll(".rows a")].at(-1).click()`)
+	p.wants("One bell, cracked.")
+	p.wants("invariant")
+	p.shoot("proposal")
+	p.click("Approve exactly this")
+	p.wants("accepted")
+	p.open("/w/lendwater/Rent%20Stone")
+	p.wants("One bell, cracked.")
+	p.click("Proposals")
+	if strings.Contains(p.text(), "Rent Stone") {
+		p.eval(`document.querySelector(".rows a").click()`)
+		p.wants("Two bells")
+		p.fill("#note", "One is enough.")
+		p.click("Reject")
+		p.wants("One is enough.")
+	}
+}
+
+// TestStoredTextDoesNothing opens a card whose text tries to run scripts, to make requests by htmx, and
+// to load from elsewhere.
+func TestStoredTextDoesNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	hostile := `<p hx-get="/changes/lendwater" hx-trigger="load" data-hx-post="/sign-out" data-hx-trigger="load">x</p>` +
+		`<script>document.title = "pwned"</script><img src="https://elsewhere.example/a.png" onerror="document.title = 'pwned'">` +
+		`<a href="javascript:document.title='pwned'">click</a><style>body{display:none}</style>[["><script>x</script>]] [[javascript:alert(1)]]`
+	body, _ := json.Marshal(map[string]any{"name": `Trap "><script>document.title='pwned'<script>`, "content": hostile,
+		"fields": map[string]string{"<b>bold</b>": "<script>document.title='pwned'</script>"}})
+	made := s.rest(access.RoleAdmin, "POST", "/api/mcp/cards", string(body))
+	p := newTab(t, s.base, 1280)
+	p.signIn(s.link(access.RoleGM))
+	for _, path := range []string{"/w/lendwater/~" + made["id"].(string), "/w/lendwater?q=Trap", "/changes/lendwater", "/edit/lendwater/~" + made["id"].(string)} {
+		p.open(path)
+		p.waits(`document.readyState === "complete"`, "it loads")
+		if title := p.eval("document.title"); strings.Contains(title, "pwned") && !strings.Contains(title, "script") {
+			t.Errorf("%s: a script ran", path)
+		}
+	}
+	if got := p.eval(`(async () => (await fetch("/account")).status)()`); got == "" {
+		t.Error("signed out by a stored text")
+	}
+	p.open("/account")
+	p.wants("Sessions")
+}

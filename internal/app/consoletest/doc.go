@@ -1,0 +1,2 @@
+// Package consoletest tries the pages for people in a browser, on the served product.
+package consoletest

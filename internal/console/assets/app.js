@@ -1,0 +1,46 @@
+// What pages do beyond links and forms. Everything works without it, but for signing in by a link.
+"use strict";
+
+// A sign-in link carries its code in the fragment, which no server sees: it is sent by the form.
+const signIn = document.getElementById("sign-in");
+function sendCode() {
+  if (!signIn || location.hash.length < 2) return;
+  signIn.elements.secret.value = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname + location.search);
+  signIn.submit();
+}
+addEventListener("hashchange", sendCode); // the link may be pasted into this page's address
+sendCode();
+
+// Unsaved text survives a reload. Signing out clears the storage.
+const text = document.querySelector("textarea[data-draft]");
+if (text) {
+  const key = "draft " + text.dataset.draft;
+  const kept = localStorage.getItem(key);
+  if (kept !== null && kept !== text.value) {
+    const note = document.createElement("p");
+    note.className = "hint";
+    const restore = document.createElement("button");
+    restore.type = "button";
+    restore.className = "small";
+    restore.textContent = "Restore it";
+    restore.addEventListener("click", () => { text.value = kept; note.remove(); });
+    note.append("There is unsaved text of yours. ", restore);
+    text.before(note);
+  }
+  text.addEventListener("input", () => localStorage.setItem(key, text.value));
+  text.form.addEventListener("submit", () => localStorage.removeItem(key));
+}
+
+// Keys: / searches, e edits.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  if (event.key === "/") {
+    const find = document.getElementById("find");
+    if (find) { event.preventDefault(); find.focus(); }
+  }
+  if (event.key === "e") {
+    const edit = [...document.querySelectorAll(".tabs a")].find((a) => a.pathname.startsWith("/edit/"));
+    if (edit) { event.preventDefault(); edit.click(); }
+  }
+});

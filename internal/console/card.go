@@ -1,0 +1,184 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+// card is what pages show of a card.
+type card struct {
+	Name       string                     `json:"name"`
+	ID         string                     `json:"id"`
+	Type       string                     `json:"type"`
+	Level      string                     `json:"level"` // "" for players, who know of no levels
+	Version    uint32                     `json:"version"`
+	ETag       json.RawMessage            `json:"etag"`
+	UpdatedAt  time.Time                  `json:"updated_at"`
+	Content    string                     `json:"content"`
+	Fields     map[string]json.RawMessage `json:"fields"`
+	Links      []string                   `json:"links"`
+	ChildCount int                        `json:"child_count"`
+	Snippet    string                     `json:"snippet"`
+}
+
+// cardRef names another card.
+type cardRef struct {
+	Name   string `json:"name"`
+	ID     string `json:"id"`
+	Type   string `json:"type"`
+	Level  string `json:"level"`
+	Exists bool   `json:"exists"`
+}
+
+// field is one value beside a card's text.
+type field struct{ Name, Value string }
+
+// listFields returns the fields of a card by name, as people read them.
+func (c card) listFields() []field {
+	var list []field
+	for _, name := range slices.Sorted(maps.Keys(c.Fields)) {
+		list = append(list, field{strings.ReplaceAll(name, "_", " "), readable(c.Fields[name])})
+	}
+	return list
+}
+
+// readable returns a JSON value as text: texts and lists of texts without marks, others as JSON.
+func readable(value json.RawMessage) string {
+	var text string
+	var list []string
+	switch {
+	case json.Unmarshal(value, &text) == nil:
+		return text
+	case json.Unmarshal(value, &list) == nil:
+		return strings.Join(list, ", ")
+	}
+	return string(value)
+}
+
+// readCard reads the card that the address names.
+func (v *visit) readCard(more fields) (card, error) {
+	in := fields{"name": v.r.PathValue("name"), "full": true}
+	maps.Copy(in, more)
+	return call[card](v, "get_card", in)
+}
+
+// showCard shows one card. A card that was renamed is shown at its present address.
+func (s *server) showCard(v *visit) error {
+	asked := v.r.PathValue("name")
+	c, err := v.readCard(fields{"rendered": true})
+	if errors.Is(err, fault.NotFound) {
+		return v.write(http.StatusNotFound, missingPage(v.frame(asked), asked))
+	}
+	if err != nil {
+		return err
+	}
+	if asked != c.Name && !strings.HasPrefix(asked, "~") {
+		return v.redirect(addressOf("w", v.world, addressName(c.Name, c.ID)))
+	}
+	below := related{}
+	if c.ChildCount > 0 {
+		if below, err = call[related](v, "list_children", fields{"name": asked, "limit": 100}); err != nil {
+			return err
+		}
+	}
+	links, err := call[related](v, "get_relationships", fields{"name": asked, "kind": "links", "limit": 100})
+	if err != nil {
+		return err
+	}
+	from, err := call[related](v, "get_relationships", fields{"name": asked, "kind": "referers", "limit": 40})
+	if err != nil {
+		return err
+	}
+	f := v.frame(c.Name)
+	text, err := showText(c.Content, c.Name, f, links.isMissing)
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, cardPage(f, c, text, around{below.Children, below.Total, from.Cards, from.Total}))
+}
+
+// related are the cards that a card is connected to.
+type related struct {
+	Cards    []cardRef `json:"cards"`
+	Children []cardRef `json:"children"`
+	Total    int       `json:"total"`
+}
+
+// around are the cards that a card's page lists beside its text.
+type around struct {
+	Below      []cardRef
+	BelowTotal int
+	From       []cardRef
+	FromTotal  int
+}
+
+// isMissing reports whether a linked name is known to belong to no card.
+func (l related) isMissing(name string) bool {
+	return slices.ContainsFunc(l.Cards, func(c cardRef) bool { return !c.Exists && strings.EqualFold(c.Name, name) })
+}
+
+type versionList struct {
+	Name     string    `json:"name"`
+	Versions []version `json:"versions"`
+	page
+}
+
+// version is one line of a card's history.
+type version struct {
+	Version   int       `json:"version"`
+	At        time.Time `json:"at"`
+	By        string    `json:"by"`
+	Operation string    `json:"operation"`
+	Level     string    `json:"level"`
+	Current   bool      `json:"current"`
+	Trashed   bool      `json:"trashed"`
+	Purged    bool      `json:"purged"`
+}
+
+// showHistory lists a card's versions or, with from and to in the address, shows what differs.
+func (s *server) showHistory(v *visit) error {
+	name := v.r.PathValue("name")
+	q := v.r.URL.Query()
+	list, err := call[versionList](v, "get_card_history", v.paged(fields{"name": name}))
+	if err != nil {
+		return err
+	}
+	var d *difference
+	if q.Get("to") != "" {
+		in := fields{"name": name, "to": numberOf(q.Get("to"))}
+		if q.Get("from") != "" {
+			in["from"] = numberOf(q.Get("from"))
+		}
+		found, err := call[difference](v, "diff_card", in)
+		if err != nil {
+			return err
+		}
+		d = &found
+	}
+	return v.write(http.StatusOK, historyPage(v.frame(list.Name), name, list, d))
+}
+
+// difference is what two versions of a card differ in.
+type difference struct {
+	From      int      `json:"from"`
+	To        int      `json:"to"`
+	Changed   []string `json:"changed"`
+	Diff      string   `json:"diff"`
+	Truncated bool     `json:"truncated"`
+}
+
+// restoreVersion writes an earlier version again.
+func (s *server) restoreVersion(v *visit) error {
+	name := v.r.PathValue("name")
+	if _, err := call[card](v, "restore_card", fields{"name": name, "to_version": numberOf(v.r.PostFormValue("version"))}); err != nil {
+		return err
+	}
+	return v.redirect(addressOf("w", v.world, name))
+}

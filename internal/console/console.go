@@ -1,0 +1,188 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+	"loregate/internal/op"
+)
+
+// Engine invokes operations. It is *op.Local.
+type Engine interface {
+	Invoke(ctx context.Context, c access.Caller, r op.Request) (*op.Answer, error)
+}
+
+// Sessions keeps the sessions of people. It is *identity.Service.
+type Sessions interface {
+	OpenSession(ctx context.Context, secret string) (identity.Key, string, error)
+	RenewSession(ctx context.Context, token string) (string, error)
+	Sessions(ctx context.Context, subject access.Subject) ([]identity.Key, error)
+	Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error)
+	RevokeKey(ctx context.Context, id string) error
+}
+
+// Config has the parts of a console. All fields but Logger are needed.
+type Config struct {
+	Engine   Engine
+	Sessions Sessions
+	// Instance tells the cookies of several servers on one host apart, since cookies ignore ports.
+	Instance string
+	// Wrong counts a failed attempt to sign in against the address that it came from, and returns the
+	// error to show.
+	Wrong  func(r *http.Request, err error) error
+	Logger *slog.Logger // slog.Default when nil
+}
+
+type server struct {
+	Config
+	mux *http.ServeMux
+}
+
+// New returns the handler of the console's pages.
+func New(c Config) http.Handler {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	s := &server{Config: c, mux: http.NewServeMux()}
+	s.mux.HandleFunc("GET /assets/{file}", serveAsset)
+	s.mux.HandleFunc("GET /sign-in", s.showSignIn)
+	s.mux.HandleFunc("POST /sign-in", s.signIn)
+	s.mux.HandleFunc("POST /sign-out", s.signOut)
+	for pattern, h := range map[string]pageHandler{
+		"GET /{$}":                          s.showHome,
+		"GET /account":                      s.showAccount,
+		"POST /account/end":                 s.endSessions,
+		"GET /w/{world}":                    s.showCards,
+		"GET /w/{world}/{name...}":          s.showCard,
+		"GET /new/{world}":                  s.showNew,
+		"POST /new/{world}":                 s.createCard,
+		"GET /edit/{world}/{name...}":       s.showEdit,
+		"POST /edit/{world}/{name...}":      s.updateCard,
+		"POST /level/{world}/{name...}":     s.setLevel,
+		"POST /delete/{world}/{name...}":    s.deleteCard,
+		"GET /history/{world}/{name...}":    s.showHistory,
+		"POST /restore/{world}/{name...}":   s.restoreVersion,
+		"GET /changes/{world}":              s.showChanges,
+		"POST /changes/{world}/{id}/undo":   s.undoChange,
+		"GET /proposals/{world}":            s.showProposals,
+		"GET /proposals/{world}/{id}":       s.showProposal,
+		"POST /proposals/{world}/{id}/{do}": s.decideProposal,
+	} {
+		s.mux.HandleFunc(pattern, s.withSession(h))
+	}
+	return s
+}
+
+// policy allows what the pages need, and nothing from elsewhere: no inline script, no frame.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// maxForm bounds a form: a card of the greatest length, with each byte encoded as three.
+const maxForm = 4 << 20
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, forms would be sent with the origin null
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	s.mux.ServeHTTP(w, r)
+}
+
+// visit is one request of a person who is signed in.
+type visit struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	s      *server
+	caller access.Caller // as the page shows the world
+	as     string        // role to which the caller is lowered by the address; "" if it is not
+	world  string        // slug of the world in the address; "" if there is none
+}
+
+type pageHandler func(v *visit) error
+
+// errWrongForm is the error for a form that cannot be read.
+var errWrongForm = fault.New(fault.Invalid, "the form could not be read, or is larger than 4 MiB; shorten the text")
+
+// withSession answers requests of people who are signed in, and sends others to the sign-in page.
+func (s *server) withSession(h pageHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{w: w, r: r, s: s, world: r.PathValue("world")}
+		err := s.findCaller(v)
+		if errors.Is(err, fault.Unauthorized) {
+			s.sendToSignIn(w, r)
+			return
+		}
+		if err == nil && r.Method == http.MethodPost && r.ParseForm() != nil {
+			err = errWrongForm
+		}
+		if err == nil {
+			err = v.lower(r.FormValue("as"))
+		}
+		if err == nil {
+			err = h(v)
+		}
+		if err != nil {
+			v.showError(err)
+		}
+	}
+}
+
+// lower lowers the caller to a role, so that the page shows what that role sees. The role is never
+// raised, and a lowered caller decides on nothing.
+func (v *visit) lower(role string) error {
+	if role == "" {
+		return nil
+	}
+	r, ok := access.ParseRole(role)
+	if !ok || r != access.RoleUser && r != access.RoleGM {
+		return fault.BadField("as", "must be user or gm")
+	}
+	v.caller, v.as = v.caller.Lower(r), role
+	return nil
+}
+
+// call invokes an operation in the visit's world and decodes its output. in is encoded as JSON; nil
+// is no input.
+func call[Out any](v *visit, operation string, in any) (out Out, err error) {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return out, err
+	}
+	if in == nil {
+		input = nil
+	}
+	r := op.Request{Operation: operation, Input: input, World: v.world, Transport: "console",
+		Correlation: v.r.Header.Get("X-Correlation-Id"), IdempotencyKey: v.r.PostFormValue("once")}
+	a, err := v.s.Engine.Invoke(v.r.Context(), v.caller, r)
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(a.Output, &out)
+}
+
+// fields is the input of an operation by name. Empty strings are left out.
+type fields map[string]any
+
+func (f fields) with(name, value string) fields {
+	if value != "" {
+		f[name] = value
+	}
+	return f
+}
+
+// showError shows an error as a page.
+func (v *visit) showError(err error) {
+	kind := fault.KindOf(err)
+	if kind == fault.Internal {
+		v.s.Logger.ErrorContext(v.r.Context(), "a page failed", "path", v.r.Pattern, "error", err)
+	}
+	status := kind.HTTPStatus()
+	e := fault.Show(err, v.r.Header.Get("X-Correlation-Id"))
+	v.write(status, errorPage(v.frame("That did not work"), status, e.Error.Message, e.Error.ValidationErrors))
+}

@@ -1,0 +1,22 @@
+// Package console serves pages for people: they sign in, read and search cards, edit them, see their
+// history, and decide on proposals.
+//
+// Its invariant: a page gets its data only by invoking operations as the caller of its session, or as
+// that caller with a lower role. What a page shows, an agent with the same rights can read.
+//
+// Pages are HTML from typed components (the .templ files; `go tool templ generate` writes the Go code
+// beside them). Reading, searching and forms work without scripts; htmx replaces parts of pages where
+// it runs. Every state of a page is in its address:
+//
+//	/                          worlds
+//	/w/{world}                 cards: list, filters, search
+//	/w/{world}/{name}          one card; a card whose name is no path is at /w/{world}/~ID
+//	/edit/{world}/{name}       its form; /new/{world} is that of a new card
+//	/history/{world}/{name}    its versions; with from and to, the difference of two
+//	/changes/{world}           recent changes
+//	/proposals/{world}[/{id}]  proposals
+//	/account                   sessions
+//	/sign-in, /sign-out
+//
+// The query parameter as=user or as=gm shows a page as that role sees it.
+package console

@@ -1,0 +1,83 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"loregate/internal/access"
+)
+
+// frame is what stands around each page of a person who is signed in.
+type frame struct {
+	Title   string
+	Subject access.Subject
+	World   string // slug; "" on pages that belong to no world
+	As      string // role to which the page is lowered; "" if it is not
+	Path    string // address of the page without its query
+}
+
+func (v *visit) frame(title string) frame {
+	return frame{Title: title, Subject: v.caller.Subject, World: v.world, As: v.as, Path: v.r.URL.EscapedPath()}
+}
+
+// write sends a page. Errors of the connection are nobody's to see.
+func (v *visit) write(status int, page templ.Component) error {
+	writePage(v.w, status, page)
+	return nil
+}
+
+func writePage(w http.ResponseWriter, status int, page templ.Component) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_ = page.Render(context.Background(), w) // a client that has disconnected needs no page
+}
+
+// redirect sends the browser to another page of the console, keeping the lowered role.
+func (v *visit) redirect(to string) error {
+	http.Redirect(v.w, v.r, asRole(to, v.as), http.StatusSeeOther)
+	return nil
+}
+
+// asRole adds the lowered role to an address.
+func asRole(address, as string) string {
+	if as == "" {
+		return address
+	}
+	if strings.Contains(address, "?") {
+		return address + "&as=" + as
+	}
+	return address + "?as=" + as
+}
+
+// link returns an address of the frame's world, in the lowered role of the page.
+func (f frame) link(kind string, rest ...string) templ.SafeURL {
+	return templ.SafeURL(asRole(addressOf(kind, f.World, rest...), f.As))
+}
+
+// addressOf returns the address of a page of a world.
+func addressOf(kind, world string, rest ...string) string {
+	a := "/" + kind + "/" + url.PathEscape(world)
+	for _, r := range rest {
+		a += "/" + url.PathEscape(r)
+	}
+	return a
+}
+
+// card returns the address of a card's page of a kind: w, edit, history.
+func (f frame) card(kind, name, id string) templ.SafeURL { return f.link(kind, addressName(name, id)) }
+
+// addressName returns the last part of a card's address: its name or, if a browser or a router would
+// take that for something else, its id.
+func addressName(name, id string) string {
+	if id != "" && (name != strings.Trim(path.Clean("/"+name), "/") || strings.HasPrefix(name, "~") || strings.HasPrefix(name, ":")) {
+		return "~" + id
+	}
+	return name
+}
+
+func queryEscape(s string) string { return url.QueryEscape(s) }

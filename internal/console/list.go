@@ -1,0 +1,137 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// page is where a list stands.
+type page struct {
+	Total      int  `json:"total"`
+	AtLeast    bool `json:"total_is_lower_bound"`
+	Limit      int  `json:"limit"`
+	Offset     int  `json:"offset"`
+	NextOffset *int `json:"next_offset"`
+}
+
+// paged adds the part of a list that the address asks for.
+func (v *visit) paged(in fields) fields {
+	in["limit"] = 50
+	if offset := v.r.URL.Query().Get("offset"); offset != "" {
+		in["offset"] = numberOf(offset)
+	}
+	return in
+}
+
+// numberOf returns the number that a text shows, or the text, which the operation then refuses with
+// the name of its field.
+func numberOf(text string) any {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	return text
+}
+
+// world is a world that the person may enter.
+type world struct {
+	Slug string `json:"slug"`
+	Name string `json:"name"`
+	Role string `json:"role"`
+}
+
+// showHome lists the person's worlds. Who has one world enters it at once.
+func (s *server) showHome(v *visit) error {
+	list, err := call[struct {
+		Campaigns []world `json:"campaigns"`
+	}](v, "campaign_list", nil)
+	if err != nil {
+		return err
+	}
+	if len(list.Campaigns) == 1 {
+		return v.redirect(addressOf("w", list.Campaigns[0].Slug))
+	}
+	return v.write(http.StatusOK, homePage(v.frame("Worlds"), list.Campaigns))
+}
+
+// cardList is a page of cards, and how it was asked for.
+type cardList struct {
+	Cards  []card `json:"cards"`
+	Ranked bool   `json:"ranked"`
+	page
+	Query, Type, Tag string `json:"-"`
+	Types            []typeUse
+}
+
+// typeUse is a type of card that the world uses.
+type typeUse struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// showCards lists or searches cards.
+func (s *server) showCards(v *visit) error {
+	q := v.r.URL.Query()
+	in := v.paged(fields{"not_name": "*+tags"}).with("type", q.Get("type")).with("tag", q.Get("tag"))
+	if words := q.Get("q"); words != "" {
+		in["q"], in["search_in"], in["highlight"], in["limit"] = words, "both", true, 30
+	} else {
+		in["sort"] = "updated_at"
+	}
+	list, err := call[cardList](v, "search_cards", in)
+	if err != nil {
+		return err
+	}
+	list.Query, list.Type, list.Tag = q.Get("q"), q.Get("type"), q.Get("tag")
+	site, err := call[siteContext](v, "get_site_context", nil)
+	if err != nil {
+		return err
+	}
+	list.Types = site.Types
+	for i, c := range list.Cards {
+		list.Cards[i].Snippet = showSnippet(v.r.Context(), c.Snippet)
+	}
+	f := v.frame(site.World)
+	return v.write(http.StatusOK, cardsPage(f, list, site))
+}
+
+// siteContext is the overview of a world.
+type siteContext struct {
+	World string    `json:"world"`
+	Role  string    `json:"role"`
+	Cards int       `json:"cards"`
+	Types []typeUse `json:"types"`
+}
+
+// changeList is a page of recent changes.
+type changeList struct {
+	Changes []change `json:"changes"`
+	page
+}
+
+type change struct {
+	ID        string    `json:"id"`
+	CardID    string    `json:"card_id"`
+	Name      string    `json:"name"`
+	Type      string    `json:"type"`
+	Version   int       `json:"version"`
+	At        time.Time `json:"at"`
+	By        string    `json:"by"`
+	Operation string    `json:"operation"`
+	Level     string    `json:"level"`
+}
+
+func (s *server) showChanges(v *visit) error {
+	list, err := call[changeList](v, "recent_changes", v.paged(fields{}))
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, changesPage(v.frame("Recent changes"), list))
+}
+
+func (s *server) undoChange(v *visit) error {
+	if _, err := call[struct{}](v, "undo_change", fields{"id": v.r.PathValue("id")}); err != nil {
+		return err
+	}
+	return v.redirect(addressOf("changes", v.world))
+}

@@ -1,0 +1,137 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+)
+
+// cookieName returns the name of the session cookie. On https it has the prefix that makes browsers
+// refuse a cookie from another host or over http.
+func (s *server) cookieName(r *http.Request) string {
+	if isHTTPS(r) {
+		return "__Host-loregate-" + s.Instance
+	}
+	return "loregate-" + s.Instance
+}
+
+// isHTTPS reports whether the browser reached the server over https. The outer layers remove the
+// header if the peer is no trusted proxy.
+func isHTTPS(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+func (s *server) setCookie(w http.ResponseWriter, r *http.Request, token string, maxAge int) {
+	http.SetCookie(w, &http.Cookie{Name: s.cookieName(r), Value: token, Path: "/", MaxAge: maxAge, HttpOnly: true,
+		Secure: isHTTPS(r), SameSite: http.SameSiteLaxMode})
+}
+
+// findCaller fills in the caller of the visit's session. A session that has used up half of its life
+// is renewed. The error is fault.Unauthorized if there is no session.
+func (s *server) findCaller(v *visit) (err error) {
+	cookie, err := v.r.Cookie(s.cookieName(v.r))
+	if err != nil {
+		return fault.New(fault.Unauthorized, "sign in first")
+	}
+	token := cookie.Value
+	if v.caller, err = s.Sessions.Authenticate(v.r.Context(), token, identity.AudienceConsole); err != nil {
+		return err
+	}
+	if v.r.Method != http.MethodGet {
+		return nil
+	}
+	renewed, err := s.Sessions.RenewSession(v.r.Context(), token)
+	if err != nil || renewed == "" {
+		return err
+	}
+	s.setCookie(v.w, v.r, renewed, int(identity.SessionLife.Seconds()))
+	v.caller, err = s.Sessions.Authenticate(v.r.Context(), renewed, identity.AudienceConsole)
+	return err
+}
+
+// sendToSignIn sends a person to the sign-in page, which returns to the same address afterwards.
+func (s *server) sendToSignIn(w http.ResponseWriter, r *http.Request) {
+	to := "/sign-in"
+	if r.Method == http.MethodGet && r.URL.Path != "/" {
+		to += "?to=" + queryEscape(r.URL.RequestURI())
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// showSignIn shows the form. A secret in the fragment of its address never reaches the server's log:
+// a script fills it in and sends the form.
+func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
+	writePage(w, http.StatusOK, signInPage(localPath(r.URL.Query().Get("to")), ""))
+}
+
+// signIn exchanges a key or a sign-in code for a session.
+func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
+	to := localPath(r.PostFormValue("to"))
+	_, token, err := s.Sessions.OpenSession(r.Context(), strings.TrimSpace(r.PostFormValue("secret")))
+	if errors.Is(err, fault.Unauthorized) {
+		if err = s.Wrong(r, err); errors.Is(err, fault.Unauthorized) {
+			writePage(w, http.StatusUnauthorized, signInPage(to, "This key or code does not work. Codes work once, for ten "+
+				"minutes; ask for a new one, or use a key."))
+			return
+		}
+	}
+	if err != nil {
+		writePage(w, fault.KindOf(err).HTTPStatus(), signInPage(to, fault.Show(err, "").Error.Message))
+		return
+	}
+	s.setCookie(w, r, token, int(identity.SessionLife.Seconds()))
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// signOut ends the session in the store, so that a copy of the cookie is worthless, and has the
+// browser forget what it keeps for this host.
+func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
+	v := &visit{w: w, r: r, s: s}
+	if err := s.findCaller(v); err == nil {
+		if err := s.Sessions.RevokeKey(r.Context(), v.caller.Key); err != nil {
+			v.showError(err)
+			return
+		}
+	}
+	s.setCookie(w, r, "", -1)
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
+	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+}
+
+// localPath returns a path of this server: to, or / if to would lead elsewhere.
+func localPath(to string) string {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		return "/"
+	}
+	return to
+}
+
+// showAccount lists the person's sessions.
+func (s *server) showAccount(v *visit) error {
+	open, err := s.Sessions.Sessions(v.r.Context(), v.caller.Subject)
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, accountPage(v.frame("Account"), open, v.caller))
+}
+
+// endSessions ends one session of the person, or all but the present one.
+func (s *server) endSessions(v *visit) error {
+	open, err := s.Sessions.Sessions(v.r.Context(), v.caller.Subject)
+	if err != nil {
+		return err
+	}
+	which := v.r.PostFormValue("session")
+	for _, k := range open {
+		if k.ID != which && (which != "others" || k.ID == v.caller.Key) {
+			continue
+		}
+		if err := s.Sessions.RevokeKey(v.r.Context(), k.ID); err != nil {
+			return err
+		}
+	}
+	return v.redirect("/account")
+}
