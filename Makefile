@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench bench-scale conformance fuzz proof docs dist
+.PHONY: test quick run build bench bench-scale conformance fuzz proof docs dist pictures
 
 test:
 	./scripts/test.sh
@@ -30,6 +30,9 @@ fuzz:
 
 proof:
 	./scripts/proof.sh
+
+pictures:
+	PICTURES=$(CURDIR)/docs/images/pages $(GO) test ./internal/app/consoletest -run 'GameMaster|Proposal' -count=1
 
 dist:
 	./scripts/dist.sh

@@ -85,7 +85,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			"changes": "/changes/lendwater", "proposals": "/proposals/lendwater", "account": "/account", "missing": "/w/lendwater/Nobody",
 		} {
 			p.checkAxe(script, page)
-			p.shoot(name + "-" + p.eval("innerWidth"))
+			p.look(name + "-" + p.eval("innerWidth"))
 		}
 	}
 }

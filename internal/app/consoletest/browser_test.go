@@ -224,10 +224,14 @@ func (p *tab) dark() {
 	p.must(err)
 }
 
-// shoot saves a picture of the page if PICTURES names a folder.
-func (p *tab) shoot(name string) {
+// shoot saves a picture of the page for the docs if PICTURES names a folder.
+func (p *tab) shoot(name string) { p.save(os.Getenv("PICTURES"), name) }
+
+// look saves a picture of the page to be looked at, if LOOK names a folder.
+func (p *tab) look(name string) { p.save(os.Getenv("LOOK"), name) }
+
+func (p *tab) save(dir, name string) {
 	p.t.Helper()
-	dir := os.Getenv("PICTURES")
 	if dir == "" {
 		return
 	}
