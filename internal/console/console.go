@@ -71,6 +71,10 @@ func New(c Config) http.Handler {
 		"GET /changes/{world}":              s.showChanges,
 		"POST /changes/{world}/{id}/undo":   s.undoChange,
 		"GET /proposals/{world}":            s.showProposals,
+		"GET /play/world/{world}":           s.showPlay,
+		"POST /play/world/{world}":          s.createPlayer,
+		"GET /play/world/{world}/{id}":      s.showPlayer,
+		"POST /play/world/{world}/{id}":     s.sendCommand,
 		"GET /proposals/{world}/{id}":       s.showProposal,
 		"POST /proposals/{world}/{id}/{do}": s.decideProposal,
 	} {

@@ -15,6 +15,7 @@
 //	/history/{world}/{name}    its versions; with from and to, the difference of two
 //	/changes/{world}           recent changes
 //	/proposals/{world}[/{id}]  proposals
+//	/play/world/{world}[/{id}] play as a player of the world
 //	/account                   sessions
 //	/sign-in, /sign-out
 //

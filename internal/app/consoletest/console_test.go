@@ -192,3 +192,27 @@ func TestStoredTextDoesNothing(t *testing.T) {
 	p.open("/account")
 	p.wants("Sessions")
 }
+
+// TestAPlayerPlaysOnAPhone walks, talks and takes things by typing and by buttons, and comes back.
+func TestAPlayerPlaysOnAPhone(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	p := newTab(t, s.base, 390)
+	p.signIn(s.link(access.RoleUser))
+	p.click("Play")
+	p.fill("#name", "Ada Finch")
+	p.click("Begin")
+	p.wants("Rent Quay.")
+	p.fill("#text", "look at the tariff board")
+	p.eval(`document.querySelector("#act .primary").click()`)
+	p.waits(`document.querySelectorAll(".turn").length === 2`, "the turn is added to the log")
+	p.eval(`document.querySelector('[data-act][value="go north"]').click()`)
+	p.wants("You go north")
+	p.waits(`document.querySelector("#here h2").innerText === "Fishgate Market"`, "the side shows the new place")
+	p.look("play")
+	if n := p.eval(`document.querySelectorAll(".turn").length + " " + document.querySelector("#text").value`); n != "3 " {
+		t.Errorf("turns and what is left in the field: %q", n)
+	}
+	p.open("/play/world/lendwater")
+	p.wants("Fishgate Market.")
+}

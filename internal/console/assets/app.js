@@ -32,6 +32,21 @@ if (text) {
   text.form.addEventListener("submit", () => localStorage.removeItem(key));
 }
 
+// In play, the text is sent as it was typed, the field is emptied, and the newest turn is in sight.
+const act = document.getElementById("act");
+const field = document.getElementById("text");
+if (act) {
+  act.addEventListener("htmx:after:request", () => { field.value = ""; field.focus(); });
+  document.addEventListener("htmx:after:swap", () => act.scrollIntoView({ block: "end" }));
+  document.addEventListener("click", (event) => {
+    const way = event.target.closest("[data-act]");
+    if (!way) return;
+    event.preventDefault();
+    field.value = way.value;
+    act.requestSubmit();
+  });
+}
+
 // Keys: / searches, e edits.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;

@@ -1,0 +1,150 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/fault"
+)
+
+// keepPlayer is how long a browser remembers its player.
+const keepPlayer = 365 * 24 * time.Hour
+
+var errNoPlayer = fault.New(fault.NotFound, "there is no such player in this world; begin as a new one")
+
+// playing is what the page of a player shows.
+type playing struct {
+	Player    thing   `json:"player"`
+	Location  place   `json:"location"`
+	Inventory []thing `json:"inventory"`
+	NPCs      []thing `json:"npcs"`
+	Items     []thing `json:"items"`
+	Exits     []exit  `json:"-"`
+	Turn      *turn   `json:"-"` // the command that was just carried out; nil when the page is opened
+	Once      string  `json:"-"`
+}
+
+type thing struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Quantity int    `json:"quantity"`
+}
+
+type place struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+type exit struct {
+	Direction string `json:"direction"`
+}
+
+// turn is a player's text and the world's answer.
+type turn struct {
+	Text      string `json:"-"`
+	Narration string `json:"narration"`
+}
+
+// suggestions are texts that the player could type here.
+func (p playing) suggestions() []string {
+	list := []string{"look", "inventory"}
+	for _, x := range p.Exits {
+		list = append(list, "go "+x.Direction)
+	}
+	for _, x := range p.NPCs {
+		list = append(list, "talk to "+x.Name, "examine "+x.Name)
+	}
+	for _, x := range p.Items {
+		list = append(list, "take "+x.Name, "examine "+x.Name)
+	}
+	for _, x := range p.Inventory {
+		list = append(list, "drop "+x.Name)
+	}
+	return list
+}
+
+// playerCookie remembers the player of a world, so that a person comes back to it.
+const playerCookie = "loregate-player"
+
+func playAddress(world string, rest ...string) string {
+	return addressOf("play", "world", slices.Concat([]string{world}, rest)...)
+}
+
+// showPlay asks for the name of a new player, or goes on with the one that this browser played last.
+func (s *server) showPlay(v *visit) error {
+	if c, err := v.r.Cookie(playerCookie); err == nil {
+		if _, err := v.readPlaying(c.Value); err == nil {
+			return v.redirect(playAddress(v.world, c.Value))
+		}
+	}
+	return v.write(http.StatusOK, startPage(v.frame("Play"), draft{Once: uuid.NewString()}))
+}
+
+func (s *server) createPlayer(v *visit) error {
+	name := v.r.PostFormValue("name")
+	made, err := call[struct {
+		Player thing `json:"player"`
+	}](v, "create_player", fields{"name": name})
+	if problem, list := problemOf(err); problem != "" {
+		return v.write(http.StatusBadRequest, startPage(v.frame("Play"),
+			draft{Name: name, Problem: problem, Problems: list, Once: uuid.NewString()}))
+	}
+	if err != nil {
+		return err
+	}
+	http.SetCookie(v.w, &http.Cookie{Name: playerCookie, Value: made.Player.ID, Path: playAddress(v.world),
+		MaxAge: int(keepPlayer.Seconds()), HttpOnly: true, Secure: isHTTPS(v.r), SameSite: http.SameSiteLaxMode})
+	return v.redirect(playAddress(v.world, made.Player.ID))
+}
+
+// readPlaying reads a player's place and what is there.
+func (v *visit) readPlaying(id string) (p playing, err error) {
+	context, err := call[struct {
+		Item *playing `json:"item"`
+	}](v, "get-player-context", fields{"playerId": id, "maxChars": 2000})
+	if err != nil {
+		return p, err
+	}
+	if context.Item == nil {
+		return p, errNoPlayer
+	}
+	p = *context.Item
+	p.Once = uuid.NewString()
+	exits, err := call[struct {
+		Exits []exit `json:"exits"`
+	}](v, "list-exits", fields{"locationId": p.Location.ID})
+	p.Exits = exits.Exits
+	return p, err
+}
+
+func (s *server) showPlayer(v *visit) error {
+	p, err := v.readPlaying(v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, playPage(v.frame(p.Player.Name), p))
+}
+
+// sendCommand carries out a player's text. The answer is the page with the turn in its log; htmx takes
+// the turn from it, and what is here now.
+func (s *server) sendCommand(v *visit) error {
+	id, text := v.r.PathValue("id"), v.r.PostFormValue("text")
+	done, err := call[turn](v, "send_command", fields{"id": id, "text": text})
+	if problem, _ := problemOf(err); problem != "" {
+		done, err = turn{Narration: problem}, nil
+	}
+	if err != nil {
+		return err
+	}
+	p, err := v.readPlaying(id)
+	if err != nil {
+		return err
+	}
+	done.Text = text
+	p.Turn = &done
+	return v.write(http.StatusOK, playPage(v.frame(p.Player.Name), p))
+}
