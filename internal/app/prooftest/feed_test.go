@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -185,7 +186,9 @@ func playCalls(id string, turn int) []request {
 	return [][]request{{
 		read("world://location/" + id), prompt("narrate-location", map[string]any{"location": id}),
 		read("imagineer://campaigns/lendwater/entities/" + id),
+		pageRequest("/play/world/lendwater/" + url.PathEscape(id)),
 	}, {
+		pageRequest("/proposals/lendwater/" + url.PathEscape(id)),
 		read("world://fact/" + id), prompt("what-do-players-know", map[string]any{"entity": id}),
 		complete("world://location/{id}", "id", id[:min(4, len(id))]),
 	}, {
