@@ -153,7 +153,9 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 	if o.Profile != "" && o.Profile != access.ProfileSample {
 		// Its rates come from SampleDefaults, which a configuration overrides.
 		maps.Copy(profiles[access.ProfileDefault], access.DefaultProfiles()[o.Profile])
-		profiles[access.ProfileConsole] = profiles[access.ProfileDefault]
+	}
+	if profiles[access.ProfileDefault][access.ClassCall].PerMinute < 0 {
+		profiles[access.ProfileConsole] = profiles[access.ProfileDefault] // calls are not limited
 	}
 	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
 	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID("process").String(),
