@@ -36,10 +36,11 @@ func (a actor) names(name string) (list []string) {
 		if err != nil {
 			return err
 		}
-		feed, _, err := snap.Feed(ctx, canon.FeedQuery{Card: c.ID, Page: canon.Page{Limit: 100}})
+		feed, _, err := snap.Feed(ctx, canon.FeedQuery{Page: canon.Page{Limit: 100}})
 		if err != nil {
 			return err
 		}
+		feed = slices.DeleteFunc(feed, func(v canon.Version) bool { return v.Card != c.ID })
 		for i, v := range versions {
 			list = append(list, v.Name)
 			one, err := snap.VersionOf(ctx, c, snap.Number(c, v))

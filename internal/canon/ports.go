@@ -267,22 +267,19 @@ type FeedQuery struct {
 	Since, Before time.Time // inclusive, exclusive
 	Type          string    // type of the version, compared by key
 	Author        access.Subject
-	Card          CardID // zero for all cards
 	Page          Page
 }
 
 // LinkQuery asks for current links whose label and both ends are visible. Zero fields do not
 // narrow. AsOf asks for the links that were current just after a commit, between cards that are
-// visible now. Links are ordered by id or, if Newest is set, latest written first (by Since, then
-// the higher id first).
+// visible now. Links are ordered by id.
 type LinkQuery struct {
-	From, To   CardID
-	Froms, Tos []CardID // any of them
-	IDs        []LinkID // any of them
-	Kinds      []string
-	AsOf       Seq
-	Newest     bool
-	Page       Page
+	From, To CardID
+	Froms    []CardID // any of them
+	IDs      []LinkID // any of them
+	Kinds    []string
+	AsOf     Seq
+	Page     Page
 }
 
 // ReachQuery asks which cards can be reached from a card along visible links.
@@ -316,7 +313,6 @@ type LayerQuery struct {
 	Cards  []CardID
 	Active bool
 	Tick   int64
-	Kind   string
 	AsOf   Seq
 }
 
@@ -328,7 +324,7 @@ type EventQuery struct {
 	Actor         string // id of the event's actor
 	Key           string
 	ID            uuid.UUID // of the commit
-	After, Before Seq       // both exclusive
+	After         Seq       // exclusive
 	AsOf          Seq       // only events up to this commit
 	Oldest        bool
 	Page          Page

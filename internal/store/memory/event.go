@@ -36,7 +36,6 @@ func matchesEvent(q canon.EventQuery, e canon.StoredEvent) bool {
 		(q.Key == "" || q.Key == e.Key) &&
 		(q.ID == uuid.Nil || q.ID == e.ID) &&
 		(q.After == 0 || e.Seq > q.After) &&
-		(q.Before == 0 || e.Seq < q.Before) &&
 		(q.AsOf == 0 || e.Seq <= q.AsOf)
 }
 

@@ -141,19 +141,14 @@ func (r reader) Links(_ context.Context, s canon.Visibility, q canon.LinkQuery) 
 			all = append(all, l)
 		}
 	}
-	slices.SortFunc(all, func(a, b canon.Link) int {
-		if q.Newest {
-			return cmp.Or(cmp.Compare(b.Since, a.Since), bytes.Compare(b.ID[:], a.ID[:]))
-		}
-		return bytes.Compare(a.ID[:], b.ID[:])
-	})
+	slices.SortFunc(all, func(a, b canon.Link) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	out, total := cutPage(all, q.Page)
 	return out, total, nil
 }
 
 func matchesLink(q canon.LinkQuery, l canon.Link) bool {
 	return (q.From.IsZero() || q.From == l.From) && (q.To.IsZero() || q.To == l.To) &&
-		(len(q.Froms) == 0 || slices.Contains(q.Froms, l.From)) && (len(q.Tos) == 0 || slices.Contains(q.Tos, l.To)) &&
+		(len(q.Froms) == 0 || slices.Contains(q.Froms, l.From)) &&
 		(len(q.IDs) == 0 || slices.Contains(q.IDs, l.ID)) && (len(q.Kinds) == 0 || slices.Contains(q.Kinds, l.Kind))
 }
 
@@ -188,7 +183,7 @@ func (r reader) Layers(_ context.Context, s canon.Visibility, q canon.LayerQuery
 		if len(q.IDs) > 0 {
 			of = slices.Contains(q.IDs, l.ID)
 		}
-		if ok && of && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || isActive(l, q.Tick)) {
+		if ok && of && (!q.Active || isActive(l, q.Tick)) {
 			out = append(out, l)
 		}
 	}

@@ -66,15 +66,8 @@ func (r reader) VersionByRev(_ context.Context, w access.WorldID, id canon.CardI
 }
 
 func (r reader) Feed(_ context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
-	cards := r.livingCards(s)
-	if !q.Card.IsZero() {
-		cards = nil
-		if c, ok := r.findVisible(s, q.Card); ok {
-			cards = []canon.Card{c}
-		}
-	}
 	var all []canon.Version
-	for _, c := range cards {
+	for _, c := range r.livingCards(s) {
 		for _, v := range r.versionsOf(s, c.ID) {
 			if matchesFeed(q, v) {
 				all = append(all, v)

@@ -138,7 +138,7 @@ func (r *Reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuer
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	ofCards := inIDs(&sc, "l.from_card", q.Froms) + inIDs(&sc, "l.to_card", q.Tos)
+	ofCards := inIDs(&sc, "l.from_card", q.Froms)
 	if !q.From.IsZero() {
 		ofCards += " AND l.from_card = " + sc.Add(q.From[:])
 	}
@@ -147,13 +147,10 @@ func (r *Reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuer
 	}
 	from := " FROM links l WHERE l.w = $1" + ofCards + inIDs(&sc, "l.id", q.IDs)
 	kind, order := "l.kind", "l.id"
-	if q.Newest {
-		order = "l.since DESC, l.id DESC"
-	}
 	if ofCards != "" {
 		// A card has few links, a kind and a world have many. A planner without statistics would
 		// choose the index by kind or by id, since they need no sorting.
-		kind, order = r.Dialect.Plain+kind, strings.ReplaceAll(order, "l.", r.Dialect.Plain+"l.")
+		kind, order = r.Dialect.Plain+kind, r.Dialect.Plain+order
 	}
 	from += sc.inTexts(kind, q.Kinds)
 	if len(q.IDs) > 0 && q.AsOf == 0 {
@@ -186,9 +183,6 @@ func (r *Reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQu
 		where = inIDs(&sc, "l.card", q.Cards)
 	default:
 		return nil, nil
-	}
-	if q.Kind != "" {
-		where += " AND l.kind = " + sc.Add(q.Kind)
 	}
 	if q.Active {
 		where += fmt.Sprintf(" AND l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", sc.Add(q.Tick))

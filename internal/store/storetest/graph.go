@@ -319,7 +319,6 @@ func testLayers(t *testing.T, open func(*testing.T) canon.Store) {
 		{"after its last tick", AsUser, canon.LayerQuery{Card: CardID(1), Active: true, Tick: 201}, []int{1}},
 		{"before time", AsUser, canon.LayerQuery{Card: CardID(1), Active: true, Tick: -1}, nil},
 		{"at tick 0", AsAlice, canon.LayerQuery{Card: CardID(1), Active: true}, []int{3, 1}},
-		{"of a kind", AsUser, canon.LayerQuery{Card: CardID(1), Kind: "weather"}, []int{2}},
 		{"as of 1", AsUser, canon.LayerQuery{Card: CardID(1), AsOf: 1}, []int{5, 1}},
 		{"as of 3", AsUser, canon.LayerQuery{Card: CardID(1), AsOf: 3}, []int{3, 1}},
 		{"as of 3, before time", AsUser, canon.LayerQuery{Card: CardID(1), AsOf: 3, Active: true, Tick: -50}, []int{3}},

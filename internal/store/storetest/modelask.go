@@ -187,7 +187,7 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 	case 8:
 		q := canon.EventQuery{Types: pickOne(m, nil, nil, []string{"moved"}, []string{"said", "moved"}),
 			Scopes: pickOne(m, nil, []string{""}, []string{"place:1", "place:2"}),
-			Key:    pickOne(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)), Before: pickOne(m, 0, canon.Seq(m.rng.IntN(60))),
+			Key:    pickOne(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)),
 			AsOf:   pickOne(m, 0, canon.Seq(m.rng.IntN(60))),
 			Oldest: m.chance(50), Page: p}
 		return fmt.Sprintf("Events %+v", q), func(r canon.Reader) (any, error) {
@@ -217,9 +217,6 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 		}
 	case 2:
 		q := canon.FeedQuery{Page: p, Type: pickOne(m, "", "", "lore"), Author: pickOne(m, access.Subject(""), "", "bob")}
-		if m.chance(30) {
-			q.Card = id
-		}
 		if m.chance(30) {
 			q.Since = Time(m.rng.IntN(int(m.seq)/4 + 1))
 		}
@@ -251,16 +248,12 @@ func (m *model) randomRowQuery(s canon.Visibility) (string, queryFunc) {
 		if m.chance(20) {
 			q.Froms = []canon.CardID{m.pickCardID(), m.pickCardID(), m.pickCardID(), id}
 		}
-		if m.chance(20) {
-			q.Tos = []canon.CardID{m.pickCardID(), m.pickCardID(), m.pickCardID(), id}
-		}
-		q.Newest = m.chance(30)
 		return fmt.Sprintf("Links %+v", q), func(r canon.Reader) (any, error) {
 			all, total, err := r.Links(ctx, s, q)
 			return withTotal{nonNil(all), total}, err
 		}
 	case 5:
-		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)), Kind: pickOne(m, "", "base"),
+		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)),
 			AsOf: pickOne(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
 		if q.Tick%3 == 0 {
 			q.Card, q.Cards = canon.CardID{}, []canon.CardID{CardID(1 + int(q.Tick)), id}
