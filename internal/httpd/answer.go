@@ -118,7 +118,7 @@ func (s *server) writeAnswer(x *exchange, o *op.Operation, a *op.Answer) {
 		h.Set("X-Context-Ref", ref) // MCP has it in _meta: a proposal cites the answer by it
 	}
 	reads := x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
-	if reads && (r.NotModified || r.ETag != "" && matchesETag(x.r.Header.Values("If-None-Match"), r.ETag)) {
+	if reads && r.ETag != "" && matchesETag(x.r.Header.Values("If-None-Match"), r.ETag) {
 		x.w.WriteHeader(http.StatusNotModified)
 		return
 	}

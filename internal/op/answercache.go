@@ -151,7 +151,7 @@ func (k *answerCache) computeAnswer(ctx context.Context, q question, now WorldSt
 // holds nothing but an ETag and a note.
 func (a *Answer) isCacheable() bool {
 	r := a.Reply
-	plain := r.Status == 0 && r.Location == "" && !r.Replayed && !r.NotModified && !r.Diverted && r.File == nil &&
+	plain := r.Status == 0 && r.Location == "" && !r.Replayed && !r.Diverted && r.File == nil &&
 		r.Images == nil && r.Meta == nil
 	return a.Asks == nil && plain && len(a.Output)+len(a.Older) <= maxCachedAnswer
 }

@@ -14,12 +14,11 @@ import (
 
 // Spec is the declaration of an operation: everything except its types and code.
 type Spec struct {
-	Name       string   // snake_case; also the MCP tool's name
-	Title      string   // a few words for people
-	Doc        string   // the first sentence tells when to use it; the rest, how
-	Surfaces   []string // surfaces that offer it; the first is its home
-	Version    string   // "" is "1"
-	Deprecated string   // the replacement to use; "" while current
+	Name     string   // snake_case; also the MCP tool's name
+	Title    string   // a few words for people
+	Doc      string   // the first sentence tells when to use it; the rest, how
+	Surfaces []string // surfaces that offer it; the first is its home
+	Version  string   // "" is "1"
 
 	Effect     access.Effect
 	MinRole    access.Role  // RoleNone: any authenticated caller
@@ -129,16 +128,15 @@ const (
 
 // Reply holds the headers, status and other data sent beside an output.
 type Reply struct {
-	Status      int            // 0 is the Spec's
-	ETag        string         // without quotes
-	Location    string         // path of the created object
-	Replayed    bool           // answered from an earlier use of the idempotency key
-	NotModified bool           // If-None-Match held; the output is not sent over REST
-	Diverted    bool           // the write became a proposal: the output is the Diverter's, not of the operation's Out
-	File        *File          // sent by REST in place of the output
-	Note        string         // text that MCP shows in place of a null output
-	Images      []File         // shown by MCP beside the output
-	Meta        map[string]any // goes with an MCP result as its _meta
+	Status   int            // 0 is the Spec's
+	ETag     string         // without quotes
+	Location string         // path of the created object
+	Replayed bool           // answered from an earlier use of the idempotency key
+	Diverted bool           // the write became a proposal: the output is the Diverter's, not of the operation's Out
+	File     *File          // sent by REST in place of the output
+	Note     string         // text that MCP shows in place of a null output
+	Images   []File         // shown by MCP beside the output
+	Meta     map[string]any // goes with an MCP result as its _meta
 }
 
 // File is a file to download.

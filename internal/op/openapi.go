@@ -84,9 +84,6 @@ func (d *apiDoc) describeOperation(o *Operation) object {
 				"content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
 		},
 	}
-	if o.Deprecated != "" {
-		m["deprecated"] = true
-	}
 	if o.Method() != "GET" && o.Method() != "DELETE" {
 		m["requestBody"] = requestBody(o, in)
 	}
@@ -179,9 +176,6 @@ func accessWords(o *Operation) string {
 		words = "\n\nFor the instance's operator."
 	case o.MinRole == access.RoleNone:
 		words = "\n\nFor any authenticated caller."
-	}
-	if o.Deprecated != "" {
-		words += " Deprecated: " + o.Deprecated
 	}
 	return words
 }

@@ -75,9 +75,6 @@ func writeOperation(b *bytes.Buffer, o *Operation, surface string) {
 		return
 	}
 	fmt.Fprintf(b, "**%s.** %s\n\n", strings.TrimSuffix(o.Title, "."), o.Doc)
-	if o.Deprecated != "" {
-		fmt.Fprintf(b, "Deprecated: %s\n\n", o.Deprecated)
-	}
 	facts := []string{"version " + cmp.Or(o.Version, "1"), string(o.Effect), "role " + roleText(o), "limit class " +
 		string(cmp.Or(o.Class, access.ClassCall))}
 	if o.Route != "" {
