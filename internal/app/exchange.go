@@ -16,7 +16,7 @@ func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access
 		return s, err
 	}
 	err = a.runAsOperator(ctx, id, "export_markdown", access.Read, func(g access.Grant) error {
-		s, err = native.Export(ctx, a.Canon, g.As(role.Level()), dir, native.Options{Progress: progress})
+		s, err = native.Export(ctx, a.Canon, g.As(role.Level()), dir, progress)
 		return err
 	})
 	return s, err

@@ -19,7 +19,6 @@ type Summary struct {
 	Links     int // links and layers that were created or changed
 	Attached  int // files that became File or Image cards
 	Hidden    int // secrets moved out of readable cards into GM children
-	Withheld  int // cards that an export left out of its view; set only for gm and admin
 	Problems  []Problem
 	Hides     []Hide               // of an import: counts by the mark that hides; suspicions first
 	Mentions  []Mention            // of an import: texts that players read and that name or link hidden cards
@@ -61,8 +60,7 @@ func (s Summary) String() string {
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Links, "links and layers"}, {s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"},
-		{s.Withheld, "withheld from this view"}} {
+	}{{s.Links, "links and layers"}, {s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}} {
 		if n.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", n.count, n.what)
 		}

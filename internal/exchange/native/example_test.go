@@ -28,7 +28,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	summary, err := native.Export(ctx, world, owner, dir, native.Options{})
+	summary, err := native.Export(ctx, world, owner, dir, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

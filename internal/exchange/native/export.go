@@ -12,41 +12,24 @@ import (
 	"loregate/internal/markup"
 )
 
-// Options configure an export. The zero value exports all cards that the grant sees.
-type Options struct {
-	// As is the level of the export's audience; zero means the grant's own view.
-	As access.Level
-	// Overwrite lets an export replace files that were edited since the last one.
-	Overwrite bool
-	// Progress, if set, is called after every batch.
-	Progress func(done, total int)
-}
-
-// Export writes the cards that the grant sees, or that the audience o.As sees, into a
-// folder: one note per card, in our own dialect. The same canon gives the same bytes. The folder
-// may hold only files whose names begin with a dot and the files of an earlier export, which are
-// replaced.
+// Export writes the cards that the grant sees into a folder: one note per card, in our own dialect.
+// The same canon gives the same bytes. The folder may hold only files whose names begin with a dot
+// and the files of an earlier export, which are replaced unless they were edited since. progress,
+// if it is not nil, is called after every batch.
 func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
-	o Options) (exchange.Summary, error) {
+	progress func(done, total int)) (exchange.Summary, error) {
 	sum := exchange.Summary{Export: true}
-	out, err := openFolder(dir, o.Overwrite)
+	out, err := openFolder(dir)
 	if err != nil {
 		return sum, err
 	}
 	defer out.close()
 	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
-		view := l
-		if o.As != access.LevelNone {
-			view = l.As(o.As)
-		}
-		x := &exporter{snapshot: view, sum: &sum}
+		x := &exporter{snapshot: l, sum: &sum}
 		if err := x.loadWorld(ctx); err != nil {
 			return err
 		}
-		if err := x.countWithheld(ctx, l); err != nil {
-			return err
-		}
-		if err := x.writePages(ctx, out, o.Progress); err != nil {
+		if err := x.writePages(ctx, out, progress); err != nil {
 			return err
 		}
 		return out.finishExport()
@@ -87,23 +70,6 @@ func (x *exporter) loadWorld(ctx context.Context) error {
 			x.layers[c.ID] = layers
 		}
 	}
-	return nil
-}
-
-// countWithheld counts the cards that the grant sees and the export leaves out. Only GMs and admins
-// get this count.
-func (x *exporter) countWithheld(ctx context.Context, all *canon.Snapshot) error {
-	if all.View().Level < access.LevelGM || all.View() == x.snapshot.View() {
-		return nil
-	}
-	n := 0
-	for _, err := range all.AllCards(ctx, canon.Filter{}) {
-		if err != nil {
-			return err
-		}
-		n++
-	}
-	x.sum.Withheld = n - len(x.cards)
 	return nil
 }
 

@@ -39,8 +39,8 @@ type manifest struct {
 }
 
 // openFolder prepares a folder for an export. It refuses a folder with files that no export wrote
-// and, unless overwrite is set, one with files that were edited since the last export.
-func openFolder(dir string, overwrite bool) (*folder, error) {
+// and one with files that were edited since the last export.
+func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fault.New(fault.Invalid, "the folder cannot be created").Because(err)
 	}
@@ -49,7 +49,7 @@ func openFolder(dir string, overwrite bool) (*folder, error) {
 		return nil, fault.New(fault.Invalid, "the folder cannot be opened").Because(err)
 	}
 	f := &folder{root: root, previous: map[string]string{}, current: map[string]string{}, dirs: map[string]bool{".": true}}
-	if err := f.checkContents(overwrite); err != nil {
+	if err := f.checkContents(); err != nil {
 		f.close()
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (f *folder) close() {
 	_ = f.root.Close()
 }
 
-func (f *folder) checkContents(overwrite bool) error {
+func (f *folder) checkContents() error {
 	if err := f.loadManifest(); err != nil {
 		return err
 	}
@@ -102,9 +102,9 @@ func (f *folder) checkContents(overwrite bool) error {
 	case len(strange) > 0:
 		return fault.New(fault.Conflict, "the folder contains files that no export wrote (%s); choose an empty folder",
 			exchange.FirstNames(strange))
-	case len(edited) > 0 && !overwrite:
+	case len(edited) > 0:
 		return fault.New(fault.Conflict,
-			"files were changed since the last export (%s); import them first, then export with overwrite",
+			"files were changed since the last export (%s); import them, and choose an empty folder",
 			exchange.FirstNames(edited))
 	}
 	return nil

@@ -168,7 +168,7 @@ func readable(t testing.TB, c *canon.Canon, g access.Grant) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := native.Export(t.Context(), c, g, dir, native.Options{}); err != nil {
+	if _, err := native.Export(t.Context(), c, g, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

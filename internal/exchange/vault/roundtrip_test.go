@@ -17,9 +17,9 @@ import (
 	"loregate/internal/fault"
 )
 
-func (s *scene) export(who, dir string, o native.Options) exchange.Summary {
+func (s *scene) export(who, dir string) exchange.Summary {
 	s.T.Helper()
-	sum, err := native.Export(s.T.Context(), s.Canon, s.As(who), dir, o)
+	sum, err := native.Export(s.T.Context(), s.Canon, s.As(who), dir, nil)
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -48,12 +48,12 @@ func wantSame(t testing.TB, got, want []string) {
 func wantRoundTrip(t *testing.T, s *scene) {
 	t.Helper()
 	dir := t.TempDir()
-	sum := s.export("admin", dir, native.Options{})
+	sum := s.export("admin", dir)
 	for _, p := range sum.Problems {
 		t.Errorf("export: %s", p)
 	}
 	bytes := exchangetest.FolderText(t, dir)
-	s.export("admin", dir, native.Options{})
+	s.export("admin", dir)
 	if again := exchangetest.FolderText(t, dir); again != bytes {
 		t.Errorf("a second export differs")
 	}
@@ -66,7 +66,7 @@ func wantRoundTrip(t *testing.T, s *scene) {
 		t.Errorf("importing again: %s", exchangetest.FirstLine(again))
 	}
 	other := t.TempDir()
-	fresh.export("admin", other, native.Options{})
+	fresh.export("admin", other)
 	wantSame(t, sortedLines(exchangetest.FolderText(t, other)), sortedLines(bytes))
 }
 
@@ -175,7 +175,7 @@ func TestExportKeepsLevelsOfNameRules(t *testing.T) {
 	s := newScene(t)
 	s.Create(canon.NewCard{Name: "Town+GM+Plot", Content: "plot"})
 	dir := t.TempDir()
-	s.export("admin", dir, native.Options{})
+	s.export("admin", dir)
 	fresh := newScene(t)
 	_, err := fresh.Canon.Update(t.Context(), fresh.As("admin"), func(p *canon.Plan) error {
 		return p.Configure("open", canon.Settings{GMParts: []string{"other"}})
@@ -223,7 +223,7 @@ func TestSharedCardsComeBackHidden(t *testing.T) {
 	alice := access.NewLabel(access.LevelGM, "alice")
 	s.Create(canon.NewCard{Name: "Letter", Content: "for Alice", Label: &alice})
 	dir := t.TempDir()
-	s.export("alice", dir, native.Options{})
+	s.export("alice", dir)
 	fresh := newScene(t)
 	fresh.importDir("admin", dir, Options{})
 	fresh.WantSees(map[string]string{"user Letter": "-", "gm Letter": "RichText gm for Alice"})
