@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"studio/texture": {"studio/noise"},
 	"studio/scene":   {"fault"},
 	"studio/gltf":    {},
-	"studio/terrain": {"fault", "studio/noise", "studio/scene"},
+	"studio/terrain": {"studio/noise", "studio/scene"},
 	"studio/builder": {"markup", "studio/noise", "studio/scene"},
 	"studio/blender": {"studio", "studio/builder", "studio/gltf", "studio/scene", "studio/terrain", "studio/texture"},
 	"game/rule":      {"markup", "fault"},

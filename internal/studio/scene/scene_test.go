@@ -18,7 +18,6 @@ func Example() {
 // Solids are closed: each edge occurs once in either direction.
 func TestSolidsAreClosed(t *testing.T) {
 	for name, m := range map[string]*Mesh{"box": Box(1, 2, 3), "frustum": Frustum(2, 2, 1, 1, 3),
-		"prism":    Prism([][2]float64{{0, 0}, {2, 0}, {1, 2}}, 1),
 		"cylinder": Cylinder(1, 2, 12), "cone": Cone(1, 2, 12), "sphere": Sphere(1, 12, 8), "torus": Torus(1, 0.3, 12, 6)} {
 		edges := map[[2]int]int{}
 		for _, f := range m.F {

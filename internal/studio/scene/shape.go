@@ -25,26 +25,6 @@ func Quad(w, d float64) *Mesh {
 		F: []Face{{V: []int{0, 1, 2, 3}}}}
 }
 
-// Prism extrudes a polygon (counter-clockwise from above) to a height.
-func Prism(outline [][2]float64, h float64) *Mesh {
-	m, n := &Mesh{}, len(outline)
-	foot, top := make([]int, n), make([]int, n)
-	for i, p := range outline {
-		m.V = append(m.V, Vec{p[0], p[1], 0})
-		foot[n-1-i] = i
-	}
-	for i, p := range outline {
-		m.V = append(m.V, Vec{p[0], p[1], h})
-		top[i] = n + i
-	}
-	m.F = append(m.F, Face{V: foot}, Face{V: top})
-	for i := range n {
-		j := (i + 1) % n
-		m.F = append(m.F, Face{V: []int{i, j, n + j, n + i}})
-	}
-	return m
-}
-
 // Gable makes a roof over a rectangle: its ridge is parallel to X, and it overhangs the walls by
 // eaves. Slots: 0 the roof, 1 the gable ends.
 func Gable(w, d, h, eaves float64) *Mesh {

@@ -11,7 +11,6 @@ import (
 	"image"
 	"image/png"
 
-	"loregate/internal/fault"
 	"loregate/internal/studio/noise"
 	"loregate/internal/studio/scene"
 )
@@ -27,24 +26,6 @@ type Land struct {
 
 // Sides is the number of heights along an edge, by level of detail.
 var Sides = map[string]int{"low": 129, "medium": 257, "high": 513}
-
-// LandscapeSides is the number of heights along an edge for Unreal's landscapes, by level of
-// detail: components times sections times quads, plus one.
-var LandscapeSides = map[string]int{"low": 505, "medium": 1009, "high": 2017}
-
-// CheckLandscape refuses a side that an Unreal landscape cannot have.
-func CheckLandscape(side int) error {
-	for _, quads := range []int{7, 15, 31, 63, 127, 255} {
-		for _, sections := range []int{1, 2} {
-			per := quads * sections
-			if n := (side - 1) / per; side > per && (side-1)%per == 0 && n <= 32 {
-				return nil
-			}
-		}
-	}
-	return fault.BadField("side",
-		"a landscape cannot have a side of %d; use 505, 1009, 2017 or 4033", side)
-}
 
 // Make makes land. side is at least 2; the number of octaves of noise depends on it.
 func Make(seed uint64, side int, width, depth, amplitude float64) *Land {
@@ -75,18 +56,6 @@ func Make(seed uint64, side int, width, depth, amplitude float64) *Land {
 		}
 	}
 	return l
-}
-
-// At returns the height in metres at a point, given as fractions of the sides from 0 to 1.
-func (l *Land) At(u, v float64) float64 {
-	n := float64(l.Side - 1)
-	x, y := min(max(u, 0), 1)*n, min(max(v, 0), 1)*n
-	xi, yi := min(int(x), l.Side-2), min(int(y), l.Side-2)
-	fx, fy := x-float64(xi), y-float64(yi)
-	h := func(x, y int) float64 { return float64(l.Heights[y*l.Side+x]) }
-	low := h(xi, yi) + float64((h(xi+1, yi)-h(xi, yi))*fx)
-	high := h(xi, yi+1) + float64((h(xi+1, yi+1)-h(xi, yi+1))*fx)
-	return (low + float64((high-low)*fy)) / 65535 * l.Amplitude
 }
 
 // Mesh returns the land as a surface centred at the origin; its lowest possible height is 0.

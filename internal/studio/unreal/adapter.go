@@ -2,7 +2,6 @@ package unreal
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,12 +13,6 @@ import (
 	"loregate/internal/markup"
 	"loregate/internal/studio"
 )
-
-//go:embed bridge.py
-var bridge []byte
-
-// Bridge returns the script that a project needs for importing and measuring.
-func Bridge() []byte { return slices.Clone(bridge) }
 
 // Config locates the editor. Exactly one of Address and Double is set.
 type Config struct {
