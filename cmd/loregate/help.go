@@ -49,8 +49,7 @@ func normalizeArgs(args []string) []string {
 
 // commandOf returns the command that a wrong command line selected, with the program's name.
 func commandOf(err error) string {
-	var p *kong.ParseError
-	if errors.As(err, &p) && p.Context != nil {
+	if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context != nil {
 		if at := p.Context.Selected(); at != nil {
 			return "loregate " + at.Path()
 		}

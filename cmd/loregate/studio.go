@@ -48,8 +48,7 @@ func (w studioCommon) invoke(ctx context.Context, a *app.App, operation string, 
 	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Surface: studio.Surface, Input: b,
 		World:       world,
 		Correlation: uuid.NewString(), Transport: "cli", Progress: stepProgress()})
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*fault.Error](err); ok {
 		delete(known.Details, "envelope") // the envelope is for programs
 	}
 	if err != nil {

@@ -230,8 +230,7 @@ func (d *doctor) checkModel(ctx context.Context, c Model) {
 	}
 	started := time.Now()
 	err = m.Check(ctx)
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		err = errors.New(f.Message) // the message tells the person how to mend it; the code is for programs
 	}
 	d.printCheck("model", err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))

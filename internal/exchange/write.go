@@ -177,8 +177,7 @@ func (w *Writer) readSheet(ctx context.Context, s *Sheet) (size int) {
 
 // errorText returns an error's message without file paths and system error codes.
 func errorText(err error) string {
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Message
 	}
 	for errors.Unwrap(err) != nil {

@@ -124,8 +124,7 @@ func (e *Error) Is(target error) bool {
 
 // KindOf returns the kind of err, or Internal if it has none.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
 	return Internal

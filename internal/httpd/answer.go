@@ -38,13 +38,11 @@ func newRefusal(code int, format string, args ...any) error {
 func (s *server) writeError(x *exchange, operation string, err error) {
 	kind := fault.KindOf(err)
 	code := kind.HTTPStatus()
-	var own *status
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*status](err); ok {
 		code = own.code
 	}
 	h := x.w.Header()
-	var f *fault.Error
-	if errors.As(err, &f) && f.RetryAfter > 0 {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.RetryAfter > 0 {
 		h.Set("Retry-After", formatInt(fault.RetrySeconds(f.RetryAfter)))
 	} else if kind == fault.Unavailable || kind == fault.RateLimited {
 		h.Set("Retry-After", "1")

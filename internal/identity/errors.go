@@ -62,8 +62,7 @@ func Challenge(err error, style Style) string {
 
 // neededScope returns the role that would suffice, if the refusal names one.
 func neededScope(err error) string {
-	var e *fault.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		role, _ := e.Details["required_role"].(string)
 		return role
 	}

@@ -144,12 +144,10 @@ func traceWrites(ctx context.Context) (context.Context, func() int) {
 }
 
 func failedAnswer(err error) answer {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return answer{code: "no_connection", says: err.Error(), unsent: true}
 	}
-	var slow net.Error
-	if errors.As(err, &slow) && slow.Timeout() {
+	if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
 		return answer{code: "timeout", says: err.Error()}
 	}
 	return answer{code: "connection_lost", says: err.Error()}

@@ -96,8 +96,7 @@ func (s *Server) serveDirectly(w http.ResponseWriter, r *http.Request, v *visit,
 
 // statusOf returns the HTTP status that the SDK would choose for a response in the modern era.
 func statusOf(err error) int {
-	var e *jsonrpc.Error
-	if errors.As(err, &e) && e.Code == jsonrpc.CodeInvalidParams {
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == jsonrpc.CodeInvalidParams {
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

@@ -128,8 +128,7 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 // computeAnswer calls the handler of an operation that is not diverted.
 func (l *Local) computeAnswer(ctx context.Context, o *Operation, call *Call, r Request, in input) (*Answer, error) {
 	out, err := o.callHandler(ctx, call, in.json, r.Upload)
-	var asking *Asking
-	if errors.As(err, &asking) {
+	if asking, ok := errors.AsType[*Asking](err); ok {
 		return &Answer{Asks: &asking.Form}, nil
 	}
 	if err != nil {
@@ -204,8 +203,7 @@ func (o *Operation) withDeadline(ctx context.Context) (context.Context, context.
 // toTimeoutFault turns the error of a call that hit its deadline or was cancelled into a fault that
 // tells the caller how to react. Other errors are returned as they are.
 func toTimeoutFault(ctx context.Context, err error) error {
-	var f *fault.Error
-	if errors.As(err, &f) && f.Kind != fault.Internal {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind != fault.Internal {
 		return err
 	}
 	switch {

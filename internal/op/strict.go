@@ -246,8 +246,7 @@ func syntaxText(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the JSON ends too early"
 	}
-	var s *jsontext.SyntacticError
-	if errors.As(err, &s) {
+	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return fmt.Sprintf("broken JSON at byte %d: %s", s.ByteOffset, markup.Shorten(cmp.Or(s.Err, err).Error(), 120))
 	}
 	return markup.Shorten(err.Error(), 120)

@@ -57,8 +57,7 @@ func (s *Service) applyChange(ctx context.Context, w authoredChange) (uuid.UUID,
 		return uuid.Nil, err
 	}
 	receipt, err := s.commitChange(ctx, a.Grant, w)
-	var done alreadyApplied
-	if errors.As(err, &done) {
+	if done, ok := errors.AsType[alreadyApplied](err); ok {
 		receipt.Change, err = done.event, nil
 	}
 	a.Done(ctx, 0, err)

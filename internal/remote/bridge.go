@@ -239,8 +239,7 @@ func (r *relay) deliverMessage(ctx context.Context, m *message) (answer []byte, 
 }
 
 func retryAfterOf(err error) time.Duration {
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.RetryAfter
 	}
 	return 0

@@ -115,8 +115,7 @@ func (f *Failure) toFault(head *Head) error {
 	}
 	e := fault.New(kind, "%s", f.Message).Because(f)
 	e.Code = string(f.Code)
-	var known *fault.Error
-	if errors.As(f.cause, &known) {
+	if known, ok := errors.AsType[*fault.Error](f.cause); ok {
 		e.Fields = known.Fields
 	}
 	for k, v := range f.Details {

@@ -126,8 +126,7 @@ func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 		made, err := s.callFromPlan(p, c, i)
 		if err == nil {
 			err = s.policy.checkCall(made.tool, made.target, role, made.input, made.confirm)
-			var f *Failure
-			if errors.As(err, &f) && f.Code != Validation {
+			if f, ok := errors.AsType[*Failure](err); ok && f.Code != Validation {
 				return req, f.With("call", i+1)
 			}
 		}
@@ -165,8 +164,7 @@ func (p Plan) hashInput() any {
 // callFaults converts the error of a call into errors of the plan's fields.
 func callFaults(i int, c PlanCall, err error) []fault.Field {
 	at := fmt.Sprintf("calls[%d]", i)
-	var known *fault.Error
-	if errors.As(err, &known) && len(known.Fields) > 0 {
+	if known, ok := errors.AsType[*fault.Error](err); ok && len(known.Fields) > 0 {
 		list := make([]fault.Field, len(known.Fields))
 		for k, f := range known.Fields {
 			list[k] = fault.Field{Field: at + ".with." + f.Field, Error: f.Error}

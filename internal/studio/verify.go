@@ -205,8 +205,7 @@ func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 	}
 	if err := x.doCall(ctx, i, call{tool: toolOrEmpty(was.Tool), target: was.Target.Name, seed: common.Seed}, st,
 		txn); err != nil {
-		var stale *fault.Error
-		if errors.As(err, &stale) && stale.Kind == fault.NotFound {
+		if stale, ok := errors.AsType[*fault.Error](err); ok && stale.Kind == fault.NotFound {
 			return Fail(Validation, "step %d depends on something that no longer exists: %s", i+1, stale.Message)
 		}
 		return err

@@ -164,8 +164,7 @@ func checkFormat(at int) error {
 
 func readFormat(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
 	err = pool.QueryRow(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&at)
-	var e *pgconn.PgError
-	if errors.As(err, &e) && e.Code == undefinedTable {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable {
 		return 0, nil
 	}
 	return at, err
@@ -233,8 +232,7 @@ func toFault(err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
 	var e *pgconn.PgError

@@ -177,8 +177,7 @@ var _ canon.Tx = (*tx)(nil)
 // noteWrite stores the error of a write that the server refused because it has no room or is
 // read-only.
 func (s *Store) noteWrite(err error) {
-	var e *pgconn.PgError
-	if errors.As(err, &e) && (strings.HasPrefix(e.Code, "53") || e.Code == readOnly) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (strings.HasPrefix(e.Code, "53") || e.Code == readOnly) {
 		refused := toFault(err)
 		s.refused.Store(&refused)
 	}

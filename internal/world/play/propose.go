@@ -161,8 +161,7 @@ func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label
 	if err == nil {
 		err = s.planAction()
 	}
-	var no *impossible
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[*impossible](err); ok {
 		e := fault.BadField("actionEnvelope", "%s", no.text)
 		e.Kind = fault.Rule
 		return canon.Event{}, e
