@@ -47,6 +47,16 @@ func (c proposalsCommon) callIn(ctx context.Context, a *app.App, world, operatio
 	return answer.Output, nil
 }
 
+// withGiven adds the flags that have a value to an operation's input.
+func withGiven(input map[string]any, flags map[string]string) map[string]any {
+	for name, value := range flags {
+		if value != "" {
+			input[name] = value
+		}
+	}
+	return input
+}
+
 type proposalsListCmd struct {
 	proposalsCommon
 	listing
@@ -58,17 +68,8 @@ type proposalsListCmd struct {
 
 func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
 	return p.withApp(ctx, func(a *app.App) error {
-		input := map[string]any{"limit": p.Limit}
-		if p.Status != "" {
-			input["status"] = p.Status
-		}
-		if p.Kind != "" {
-			input["kind"] = p.Kind
-		}
-		if p.Before != "" {
-			input["before"] = p.Before
-		}
-		raw, err := p.callAnyWorld(ctx, a, "list-proposals", input)
+		raw, err := p.callAnyWorld(ctx, a, "list-proposals", withGiven(map[string]any{"limit": p.Limit},
+			map[string]string{"status": p.Status, "kind": p.Kind, "before": p.Before}))
 		if err != nil {
 			return err
 		}
@@ -394,14 +395,8 @@ type standingGiveCmd struct {
 }
 
 func (s standingGiveCmd) Run(ctx context.Context, out io.Writer) error {
-	input := map[string]any{"kind": s.Kind, "perHour": s.PerHour}
-	if s.Operation != "" {
-		input["operation"] = s.Operation
-	}
-	if s.Under != "" {
-		input["under"] = s.Under
-	}
-	return s.callStanding(ctx, out, s.listing, "give-standing-approval", input)
+	return s.callStanding(ctx, out, s.listing, "give-standing-approval", withGiven(
+		map[string]any{"kind": s.Kind, "perHour": s.PerHour}, map[string]string{"operation": s.Operation, "under": s.Under}))
 }
 
 type standingEndCmd struct {
@@ -411,9 +406,6 @@ type standingEndCmd struct {
 }
 
 func (s standingEndCmd) Run(ctx context.Context, out io.Writer) error {
-	input := map[string]any{}
-	if s.ID != "" {
-		input["id"] = s.ID
-	}
-	return s.callStanding(ctx, out, s.listing, "end-standing-approvals", input)
+	return s.callStanding(ctx, out, s.listing, "end-standing-approvals",
+		withGiven(map[string]any{}, map[string]string{"id": s.ID}))
 }

@@ -90,14 +90,11 @@ type planAnswer struct {
 func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
 	return p.withApp(ctx, func(a *app.App) error {
 		var made json.RawMessage
-		input := map[string]any{"intent": p.Intent, "seed": p.Seed}
-		if p.Card != "" {
-			input["card"] = p.Card
-		}
 		if err := p.ensureWorld(ctx, a); err != nil {
 			return err
 		}
-		if err := p.invoke(ctx, a, "plan_create", input, &made); err != nil {
+		if err := p.invoke(ctx, a, "plan_create", withGiven(map[string]any{"intent": p.Intent, "seed": p.Seed},
+			map[string]string{"card": p.Card}), &made); err != nil {
 			return err
 		}
 		if p.JSON {

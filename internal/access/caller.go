@@ -1,6 +1,7 @@
 package access
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -101,4 +102,14 @@ func (c Caller) Account() string {
 		return c.Key
 	}
 	return "subject:" + string(c.Subject)
+}
+
+// SameRights reports whether two callers are the same and have the same rights. Only TokenExpires
+// may differ. An open stream ends when this is no longer true for its caller.
+func (c Caller) SameRights(b Caller) bool {
+	return c.Subject == b.Subject && c.Key == b.Key && c.Actor == b.Actor && c.Audience == b.Audience &&
+		c.Player == b.Player && c.Seat == b.Seat &&
+		c.EveryRole == b.EveryRole && c.Operator == b.Operator && c.Approve == b.Approve && c.Advisory == b.Advisory &&
+		c.Home == b.Home && c.RateClass == b.RateClass && c.Unlimited == b.Unlimited && maps.Equal(c.Roles, b.Roles) &&
+		slices.Equal(c.Surfaces, b.Surfaces) && slices.Equal(c.Operations, b.Operations)
 }
