@@ -43,7 +43,7 @@ type Log struct {
 	stop context.CancelFunc // cancels the flusher's calls of the store
 
 	mu       sync.Mutex
-	reserved int      // guarded by mu: rooms reserved and not yet used
+	reserved int      // guarded by mu: places reserved in the buffer, and not yet used
 	queue    []Record // guarded by mu: recorded, and not yet taken by the flusher
 	taken    int      // guarded by mu: taken by the flusher, and not yet durable
 	closed   bool     // guarded by mu

@@ -239,18 +239,18 @@ func (l *loader) putEvents(p *canon.Plan) error {
 		return err
 	}
 	for _, e := range l.file.events {
-		h := eventDraft{eventFields: eventFields{Date: e.Date, Precision: e.Precision}, description: e.Text, known: e.Known}
+		draft := eventDraft{eventFields: eventFields{Date: e.Date, Precision: e.Precision}, description: e.Text, known: e.Known}
 		for _, name := range e.Entities {
 			id, err := l.entityRef(name)
 			if err != nil {
 				return err
 			}
-			h.entities = append(h.entities, id)
+			draft.entities = append(draft.entities, id)
 		}
-		if err := h.setDate(cal, e.Sort); err != nil {
+		if err := draft.setDate(cal, e.Sort); err != nil {
 			return fmt.Errorf("%s: %w", e.Date, err)
 		}
-		c, err := h.createEvent(l.ctx, p)
+		c, err := draft.createEvent(l.ctx, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Date, err)
 		}

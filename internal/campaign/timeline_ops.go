@@ -114,8 +114,8 @@ type timelineAddIn struct {
 }
 
 func (in timelineAddIn) toEventDraft(cal calendar) (eventDraft, error) {
-	h := eventDraft{eventFields{in.Date, in.Precision, 0}, in.Description, in.EntityIDs, in.IsPlayerKnown}
-	return h, h.setDate(cal, in.Sort)
+	draft := eventDraft{eventFields{in.Date, in.Precision, 0}, in.Description, in.EntityIDs, in.IsPlayerKnown}
+	return draft, draft.setDate(cal, in.Sort)
 }
 
 func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (event, error) {
@@ -125,11 +125,11 @@ func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (ev
 			if err != nil {
 				return err
 			}
-			h, err := in.toEventDraft(cal)
+			draft, err := in.toEventDraft(cal)
 			if err != nil {
 				return err
 			}
-			card, err := h.createEvent(ctx, p)
+			card, err := draft.createEvent(ctx, p)
 			p.Target(card.ID)
 			return err
 		},
@@ -183,24 +183,24 @@ func (in timelineUpdateIn) planUpdate(ctx context.Context, p *canon.Plan, card c
 	if err != nil {
 		return err
 	}
-	h := eventDraft{eventFields: eventFields{now[0].Date, now[0].Precision, sortOf(card)}, description: content}
-	setIfGiven(&h.Date, in.Date)
-	setIfGiven(&h.Precision, in.Precision)
-	setIfGiven(&h.description, in.Description)
+	draft := eventDraft{eventFields: eventFields{now[0].Date, now[0].Precision, sortOf(card)}, description: content}
+	setIfGiven(&draft.Date, in.Date)
+	setIfGiven(&draft.Precision, in.Precision)
+	setIfGiven(&draft.description, in.Description)
 	if in.Date != nil || in.Precision != nil || in.Sort != nil {
 		cal, err := calendarOf(ctx, p.Snapshot)
 		if err != nil {
 			return err
 		}
-		if err := h.setDate(cal, in.Sort); err != nil {
+		if err := draft.setDate(cal, in.Sort); err != nil {
 			return err
 		}
 	}
-	fields, err := h.fieldsJSON()
+	fields, err := draft.fieldsJSON()
 	if err != nil {
 		return err
 	}
-	text := markup.Clean(h.description)
+	text := markup.Clean(draft.description)
 	if card, err = p.Update(card, canon.Edit{Content: &text, Fields: fields}); err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (in timelineUpdateIn) planUpdate(ctx context.Context, p *canon.Plan, card c
 			return err
 		}
 	}
-	return retitleEvent(ctx, p, card, h.cardTitle())
+	return retitleEvent(ctx, p, card, draft.cardTitle())
 }
 
 // setIfGiven sets *to if a value is given.

@@ -178,7 +178,7 @@ func (c *Canon) Update(ctx context.Context, g access.Grant, plan func(*Plan) err
 		if err == nil {
 			receipt.seen = planned.cacheAfterCreate(receipt)
 		}
-		if !isMoved(err) {
+		if !Moved(err) {
 			return receipt, err
 		}
 	}

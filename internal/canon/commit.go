@@ -20,7 +20,9 @@ const idempotencyLife = 24 * time.Hour
 // errMoved marks a conflict that planning again may resolve.
 var errMoved = errors.New("canon: a card that the plan read has changed")
 
-func isMoved(err error) bool { return errors.Is(err, errMoved) }
+// Moved reports whether err is a conflict because the data that a write depends on has changed.
+// Reading again and repeating the write may then succeed.
+func Moved(err error) bool { return errors.Is(err, errMoved) }
 
 // movedFault is the conflict for a plan that read cards or links which have changed since.
 func movedFault() error {

@@ -11,7 +11,7 @@ import (
 )
 
 // A step of a fork is one commit of up to forkStep changes with up to forkBytes of content.
-// It takes about as long as other writers wait for one another anyway.
+// Such a step delays other writers about as much as an ordinary commit of a batch does.
 const (
 	forkStep  = 50
 	forkBytes = 256 << 10

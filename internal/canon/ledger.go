@@ -119,10 +119,6 @@ func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s Strea
 		Stream:    s, Seq: receipt.Seq, Expires: receipt.At.Add(idempotencyLife)})
 }
 
-// Moved reports whether err is a conflict because the data that a write depends on has changed.
-// Reading again and repeating the write may then succeed.
-func Moved(err error) bool { return isMoved(err) }
-
 // Records yields the commits of a ledger from a number on, in order. It may include commits that
 // are appended while it runs.
 func (c *Canon) Records(ctx context.Context, g access.Grant, s StreamID, from Seq) iter.Seq2[Record, error] {

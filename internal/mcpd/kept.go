@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Bounds of the answers that are kept for calls that continue them.
+// Bounds of the kept answers.
 const (
 	keptFor  = 5 * time.Minute
 	keptSize = 32 << 20 // bytes in total; the oldest are dropped first
 )
 
-// keptAnswers holds answers to calls that cannot be repeated: writes, and calls with long input.
-// Only the credential that made the call can read the rest.
+// keptAnswers holds answers that were too long for one result, of calls that cannot be repeated:
+// writes, and calls with long input. A further call reads the rest of an answer, with the same
+// credential only.
 type keptAnswers struct {
 	now    func() time.Time
 	random func([]byte)
@@ -31,6 +32,7 @@ type keptAnswer struct {
 
 func callOwner(c *call) string { return string(c.caller.Subject) + "\x00" + c.caller.Key }
 
+// keepBytes keeps the answer to a call and returns the id under which findKept finds it.
 func (k *keptAnswers) keepBytes(output []byte, tool string, c *call) string {
 	var b [12]byte
 	k.random(b[:])
@@ -46,6 +48,7 @@ func (k *keptAnswers) keepBytes(output []byte, tool string, c *call) string {
 	return a.id
 }
 
+// findKept returns a kept answer of a tool; false if there is none that the caller may read.
 func (k *keptAnswers) findKept(id, tool string, c *call) ([]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

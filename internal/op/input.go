@@ -155,8 +155,8 @@ func (o *Operation) setGuardFields(n *node, in *input) {
 	}
 }
 
-// isTarget reports whether a text may be recorded as a target. If the field holds an id, only an id
-// may, lest a record keep other text that somebody wrote in its place.
+// isTarget reports whether a text may be recorded as a target. In a field for ids only an id may
+// be: a caller could send private text there, which a record must not keep.
 func isTarget(s *jsonschema.Schema, text string) bool {
 	return s.Format != "uuid" || uuid.Validate(text) == nil
 }

@@ -65,7 +65,7 @@ type OutputFile struct {
 	Kind    string
 	Name    string
 	Media   string
-	Content *blob.Sum // hash of the part that must repeat; nil: all bytes
+	Content *blob.Sum // hash of the part that a repeated run must reproduce; nil means all bytes
 }
 
 // Keep stores bytes as an artifact of the run and returns its id. In a dry run it stores nothing.

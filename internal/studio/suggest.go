@@ -56,8 +56,8 @@ const (
 	skippedNoPlan      = "no_plan"
 )
 
-// skipReasonAfterQuestion returns the reason why the rules' plan is used in a round whose question
-// was put before: a usable plan of the model would have left no question.
+// skipReasonAfterQuestion returns the reason why the rules' plan is used after a person has answered
+// a question. A question is asked only if the model proposed no usable plan.
 func (s *Studio) skipReasonAfterQuestion() string {
 	if s.model == nil {
 		return ""

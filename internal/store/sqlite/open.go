@@ -245,7 +245,7 @@ func (s schema) upgradeInTx(ctx context.Context, c *conn, from int64) (err error
 			return err
 		}
 		if at, err = sqlstore.QueryInt(ctx, c, "PRAGMA user_version"); err == nil && at != s.version {
-			err = fmt.Errorf("the store says that it has format %d, and its list of migrations that it has format %d: restore a backup", at, s.version)
+			err = fmt.Errorf("the store's user_version is format %d, but its list of migrations ends at format %d: restore a backup", at, s.version)
 		}
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ func describeCode(code int, dir string) (message, remedy string) {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return "another process keeps the store busy; try again", ""
 	case lib.SQLITE_IOERR:
-		return "the disk that the store is on fails; ask the operator to look at it, and try again",
+		return "the store's disk fails; ask the operator to look at it, and try again",
 			"copy " + dir + " to another disk before anything else, look for errors of the disk in the system's log, then run loregate doctor on the copy"
 	case lib.SQLITE_CANTOPEN:
 		return "the store's file cannot be opened; ask the operator to look at it, and try again",

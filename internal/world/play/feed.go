@@ -32,7 +32,7 @@ func (h *Host) playerFeed() *op.Feed {
 const streamBatch = 100
 
 // openStream opens a stream that starts after an event that the reader has received. Without one,
-// or if that event is not found, it starts at present.
+// or if that event is not found, it starts with the next event.
 func (h *Host) openStream(ctx context.Context, c *op.Call, vars map[string]string,
 	after string) (iter.Seq2[op.Message, error], error) {
 	player, err := h.findOwnPlayer(ctx, c.Grant, vars["id"])

@@ -23,37 +23,37 @@ type eventDraft struct {
 
 // setDate parses the date and sets the sort value. The date may be any text only if the precision
 // is unknown or the caller gives a sort value.
-func (h *eventDraft) setDate(cal calendar, sort *int64) error {
-	h.Date = strings.TrimSpace(markup.Clean(h.Date))
-	switch s, err := cal.parseDate(h.Date); {
+func (draft *eventDraft) setDate(cal calendar, sort *int64) error {
+	draft.Date = strings.TrimSpace(markup.Clean(draft.Date))
+	switch s, err := cal.parseDate(draft.Date); {
 	case sort != nil:
-		h.Sort = moment(*sort)
-	case h.Precision == unknown:
-		h.Sort = undated
+		draft.Sort = moment(*sort)
+	case draft.Precision == unknown:
+		draft.Sort = undated
 	case err != nil:
 		return fault.BadField("date", "%v; else give sort, or precision unknown", err)
-	case h.Precision == "year":
-		h.Sort = s.from - mod(s.from, perYear)
-	case h.Precision == "month" && s.grain >= toMonth:
-		h.Sort = s.from - mod(s.from, perMonth)
-	case h.Precision == "month", h.Precision == "exact" && s.grain < toDay:
+	case draft.Precision == "year":
+		draft.Sort = s.from - mod(s.from, perYear)
+	case draft.Precision == "month" && s.grain >= toMonth:
+		draft.Sort = s.from - mod(s.from, perMonth)
+	case draft.Precision == "month", draft.Precision == "exact" && s.grain < toDay:
 		return fault.BadField("precision", "is finer than the date; write the date in full, or choose a coarser precision")
 	default:
-		h.Sort = s.from
+		draft.Sort = s.from
 	}
 	return nil
 }
 
 // cardTitle returns the name of the event's card.
-func (h eventDraft) cardTitle() string {
-	text, _ := markup.Truncate(markup.Text(h.description), 80)
+func (draft eventDraft) cardTitle() string {
+	text, _ := markup.Truncate(markup.Text(draft.description), 80)
 	name := strings.Map(func(r rune) rune {
 		switch r {
 		case '/', '+', '\n', '\t':
 			return ' '
 		}
 		return r
-	}, markup.Clean(h.Date+" "+text))
+	}, markup.Clean(draft.Date+" "+text))
 	// signs with a meaning at the beginning of a name
 	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), "~:* ")
 	if markup.CheckName(name) != nil {
@@ -62,32 +62,32 @@ func (h eventDraft) cardTitle() string {
 	return name
 }
 
-func (h eventDraft) fieldsJSON() (json.RawMessage, error) { return json.Marshal(h.eventFields) }
+func (draft eventDraft) fieldsJSON() (json.RawMessage, error) { return json.Marshal(draft.eventFields) }
 
-func (h eventDraft) eventLabel() access.Label {
-	if h.known {
+func (draft eventDraft) eventLabel() access.Label {
+	if draft.known {
 		return access.NewLabel(access.LevelUser)
 	}
 	return access.NewLabel(access.LevelGM)
 }
 
 // createEvent plans the event's card and its links.
-func (h eventDraft) createEvent(ctx context.Context, p *canon.Plan) (canon.Card, error) {
-	fields, err := h.fieldsJSON()
+func (draft eventDraft) createEvent(ctx context.Context, p *canon.Plan) (canon.Card, error) {
+	fields, err := draft.fieldsJSON()
 	if err != nil {
 		return canon.Card{}, err
 	}
-	label := h.eventLabel()
-	name, err := freeName(ctx, p, h.cardTitle(), label, canon.CardID{})
+	label := draft.eventLabel()
+	name, err := freeName(ctx, p, draft.cardTitle(), label, canon.CardID{})
 	if err != nil {
 		return canon.Card{}, err
 	}
-	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: markup.Clean(h.description), Fields: fields,
+	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: markup.Clean(draft.description), Fields: fields,
 		Label: &label, Root: true})
 	if err != nil {
 		return canon.Card{}, err
 	}
-	return c, setInvolved(ctx, p, c, h.entities)
+	return c, setInvolved(ctx, p, c, draft.entities)
 }
 
 // setInvolved plans links from an event to the given entities, and removes its links to others.
