@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench bench-scale conformance fuzz proof docs dist pictures
+.PHONY: test quick run build bench bench-scale conformance fuzz proof judge docs dist pictures
 
 test:
 	./scripts/test.sh
@@ -36,6 +36,9 @@ pictures:
 
 dist:
 	./scripts/dist.sh
+
+judge:
+	./scripts/judge.sh
 
 docs:
 	$(GO) tool templ generate -path internal/console

@@ -1,0 +1,180 @@
+package judgetest
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bar is the least value of a figure, or the greatest if atMost.
+type bar struct {
+	row, measure string
+	value        float64
+	atMost       bool
+}
+
+// bars are the values that the product should reach without a model, in the order of the page.
+var bars = []bar{
+	{"commands", "exact", 0.92, false},
+	{"commands", "clarification F1", 0.8, false},
+	{"intents", "right", 0.9, false},
+	{"moderation", "precision", 0.9, false},
+	{"moderation", "recall", 0.9, false},
+	{"moderation", "traps", 0.9, false},
+	{"claims", "false ones refused", 0.9, false},
+	{"claims", "true ones refused", 0.03, true},
+	{"duplicates", "paraphrase AUC", 0.93, false},
+	{"search", "nDCG@10", 0.74, false},
+	{"search", "typo", 0.95, false},
+	{"search", "alias", 0.73, false},
+	{"search", "paraphrase", 0.43, false},
+	{"planner", "right", 0.85, false},
+}
+
+// text returns the bar as the page shows it.
+func (b bar) text() string {
+	if b.atMost {
+		return "≤ " + percent(b.value)
+	}
+	return "≥ " + percent(b.value)
+}
+
+// maxGap is the difference between the halves above which it is a finding.
+const maxGap = 0.05
+
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
+
+// TestMain writes the page after the tests if JUDGE_PAGE names it.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path := os.Getenv("JUDGE_PAGE"); path != "" {
+		old, _ := os.ReadFile(path) // the first run finds no page
+		page := formatPage(figures.list, string(old), os.Getenv("JUDGE_COMMIT"), os.Getenv("JUDGE_DATE"))
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+const pageHead = `# Judgement
+
+How well the product decides by itself, measured by ` + "`make judge`" + ` on cases whose authors do not know the rules. Authors of
+rules may read the development half. The locked half comes from other sources and nobody who writes a rule sees it; it is
+read from ` + "`internal/app/judgetest/cases/locked`" + ` or from the folder in ` + "`JUDGE_LOCKED`" + `. A gap of more than five points between
+the halves is a finding, and marked. The figures are those of the product without a model.
+
+`
+
+const logHead = `## Runs of the locked half
+
+| date | commit | figures |
+|---|---|---|
+`
+
+// formatPage returns the page with the figures of this run. It keeps the log of the old page, and adds
+// a line to it if the locked half was measured.
+func formatPage(list []figure, old, commit, date string) string {
+	var b strings.Builder
+	b.WriteString(pageHead)
+	b.WriteString("| row | measure | bar | development | locked | cases | commit |\n|---|---|---|---|---|---|---|\n")
+	for _, want := range bars {
+		writeRow(&b, list, want.row, want.measure, want.text(), commit)
+	}
+	b.WriteString("\n## By kind\n\nThese figures have no bar of their own.\n\n")
+	b.WriteString("| row | measure | bar | development | locked | cases | commit |\n|---|---|---|---|---|---|---|\n")
+	for _, f := range withoutBar(list) {
+		writeRow(&b, list, f.row, f.measure, "–", commit)
+	}
+	b.WriteString("\n" + logHead)
+	_, log, _ := strings.Cut(old, logHead)
+	b.WriteString(log)
+	if line := logLine(list); line != "" {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", date, commit, line)
+	}
+	return b.String()
+}
+
+// withoutBar returns one figure for each row and measure that has no bar, sorted.
+func withoutBar(list []figure) (kinds []figure) {
+	for _, f := range list {
+		same := func(g figure) bool { return g.row == f.row && g.measure == f.measure }
+		if !slices.ContainsFunc(bars, func(b bar) bool { return b.row == f.row && b.measure == f.measure }) &&
+			!slices.ContainsFunc(kinds, same) {
+			kinds = append(kinds, f)
+		}
+	}
+	slices.SortFunc(kinds, func(x, y figure) int {
+		return strings.Compare(x.row+"\x00"+x.measure, y.row+"\x00"+y.measure)
+	})
+	return kinds
+}
+
+// find returns the figure of a half.
+func find(list []figure, half, row, measure string) (figure, bool) {
+	i := slices.IndexFunc(list, func(f figure) bool { return f.half == half && f.row == row && f.measure == measure })
+	if i < 0 {
+		return figure{}, false
+	}
+	return list[i], true
+}
+
+func writeRow(b *strings.Builder, list []figure, row, measure, least, commit string) {
+	dev, inDev := find(list, development, row, measure)
+	lock, inLock := find(list, locked, row, measure)
+	if !inDev && !inLock {
+		fmt.Fprintf(b, "| %s | %s | %s | not measured | not measured | | |\n", row, measure, least)
+		return
+	}
+	texts, counts := [2]string{"not measured", "not measured"}, [2]string{"0", "0"}
+	if inDev {
+		texts[0], counts[0] = percent(dev.value), fmt.Sprint(dev.n)
+	}
+	if inLock {
+		texts[1], counts[1] = percent(lock.value), fmt.Sprint(lock.n)
+	}
+	if gap := lock.value - dev.value; inDev && inLock && math.Abs(gap) > maxGap {
+		texts[1] += fmt.Sprintf(" (**gap %+.1f**)", 100*gap)
+	}
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s + %s | %s |\n", row, measure, least, texts[0], texts[1], counts[0],
+		counts[1], commit)
+}
+
+// logLine returns the figures of the locked half that have a bar, or "".
+func logLine(list []figure) string {
+	var parts []string
+	for _, want := range bars {
+		if f, ok := find(list, locked, want.row, want.measure); ok {
+			parts = append(parts, fmt.Sprintf("%s %s %s", want.row, want.measure, percent(f.value)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func TestPageMarksGapsAndKeepsItsLog(t *testing.T) {
+	list := []figure{
+		{development, "commands", "exact", 0.9, 10}, {locked, "commands", "exact", 0.8, 20},
+		{development, "commands", "exact: typo", 0.5, 4}, {development, "intents", "right", 0.9, 3},
+		{locked, "intents", "right", 0.88, 3},
+	}
+	first := formatPage(list, "", "abc", "2026-01-31")
+	page := formatPage(list[:1], first, "def", "2026-02-01")
+	for _, want := range []string{
+		"| commands | exact | ≥ 92.0% | 90.0% | 80.0% (**gap -10.0**) | 10 + 20 | abc |\n",
+		"| commands | exact: typo | – | 50.0% | not measured | 4 + 0 | abc |\n",
+		"| intents | right | ≥ 90.0% | 90.0% | 88.0% | 3 + 3 | abc |\n",
+		"| claims | true ones refused | ≤ 3.0% | not measured | not measured | | |\n",
+		"| 2026-01-31 | abc | commands exact 80.0%, intents right 88.0% |\n",
+	} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the page lacks %q:\n%s", want, first)
+		}
+	}
+	if !strings.Contains(page, "| 2026-01-31 | abc |") || strings.Contains(page, "2026-02-01") {
+		t.Errorf("a run without the locked half keeps the log as it is:\n%s", page)
+	}
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Measures how well the product decides by itself, on both halves of the cases, and writes
+# docs/judgement.md. Each run of the locked half adds a line to the log in that page.
+#
+#   JUDGE_LOCKED  folder of the locked half (default: internal/app/judgetest/cases/locked)
+#   JUDGE_ONLY    pattern of tests; then the page is printed and not kept
+set -euo pipefail
+cd "$(dirname "$0")/.."
+go=${GO:-go} page=docs/judgement.md
+if [ -n "${JUDGE_LOCKED:-}" ]; then
+	JUDGE_LOCKED=$(realpath "$JUDGE_LOCKED")
+	export JUDGE_LOCKED
+fi
+
+commit=$(git rev-parse --short HEAD)
+[ -z "$(git status --porcelain -- cmd internal go.mod go.sum)" ] || commit="$commit and changes"
+if [ -n "${JUDGE_ONLY:-}" ]; then
+	page=$(mktemp)
+	trap 'rm -f "$page"' EXIT
+fi
+
+JUDGE_PAGE=$(realpath "$page") JUDGE_COMMIT=$commit JUDGE_DATE=$(date -u +%F) \
+	"$go" test -count=1 -timeout 60m -run "${JUDGE_ONLY:-.}" ./internal/app/judgetest
+sed -n '/^| row/,/^$/p' "$page"
