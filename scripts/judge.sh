@@ -3,6 +3,7 @@
 # docs/judgement.md. Each run of the locked half adds a line to the log in that page.
 #
 #   JUDGE_LOCKED  folder of the locked half (default: internal/app/judgetest/cases/locked)
+#   JUDGE_CORPUS  folder of the SRD in JSON (5e-bits/5e-database, src/2014/en), for the development half of the search
 #   JUDGE_ONLY    pattern of tests; then the page is printed and not kept
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +11,10 @@ go=${GO:-go} page=docs/judgement.md
 if [ -n "${JUDGE_LOCKED:-}" ]; then
 	JUDGE_LOCKED=$(realpath "$JUDGE_LOCKED")
 	export JUDGE_LOCKED
+fi
+if [ -n "${JUDGE_CORPUS:-}" ]; then
+	JUDGE_CORPUS=$(realpath "$JUDGE_CORPUS")
+	export JUDGE_CORPUS
 fi
 
 commit=$(git rev-parse --short HEAD)

@@ -1,0 +1,102 @@
+package judgetest
+
+import (
+	"slices"
+	"testing"
+
+	"loregate/internal/app/apptest"
+)
+
+// A moderationCase is a line and the category that applies to it, or "allow". Also lists categories that are
+// as good. A trap is a harmless line that looks bad.
+type moderationCase struct {
+	ID, Text, Expect, Kind, Source string
+	Also                           []string
+	Trap                           bool
+}
+
+// categoryNames lists, for each category of the cases, the names of the policy's categories that are right
+// for it. A new category of the policy is added here.
+var categoryNames = map[string][]string{
+	"abuse":         {"abuse", "harassment", "hate", "threat", "violence", "profanity", "self_harm"},
+	"real_person":   {"real_people", "real_person"},
+	"self_harm":     {"self_harm"},
+	"wrongdoing":    {"illicit", "wrongdoing", "violence"},
+	"secret":        {"secrets", "personal"},
+	"personal_data": {"personal"},
+	"injection":     {"instructions", "injection"},
+	"gore":          {"gore"},
+}
+
+// TestModeration judges which lines are flagged, and by which category.
+func TestModeration(t *testing.T) {
+	for _, half := range halves {
+		t.Run(half, func(t *testing.T) {
+			cases := loadCases[moderationCase](t, half, "moderation.jsonl")
+			a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
+			s := setWorld(t, a, "moderated", fixtureWorld{Title: "Moderated",
+				Cards: []fixtureCard{{Name: "Here", Type: "Location", Text: "A place."}}}, "Here")
+			tally := moderationTally{}
+			for _, c := range cases {
+				var answer struct {
+					Flagged    bool
+					Categories []string
+				}
+				if err := s.call(t.Context(), "moderate-content", map[string]any{"text": c.Text}, &answer); err != nil {
+					t.Fatal(err)
+				}
+				tally.add(c, answer.Flagged, answer.Categories)
+				if answer.Flagged != (c.Expect != "allow") {
+					logMiss(t, half, "%s: want %s, got %v: %s", c.ID, c.Expect, answer.Categories, c.Text)
+				}
+			}
+			tally.report(t, half)
+		})
+	}
+}
+
+// A moderationTally counts lines by category: those that are there, flagged, and flagged by a right name.
+type moderationTally map[string]*struct{ all, flagged, named int }
+
+func (y moderationTally) add(c moderationCase, flagged bool, categories []string) {
+	keys := []string{c.Expect}
+	if c.Trap {
+		keys = append(keys, "trap")
+	}
+	for _, k := range keys {
+		if y[k] == nil {
+			y[k] = &struct{ all, flagged, named int }{}
+		}
+		y[k].all++
+		if !flagged {
+			continue
+		}
+		y[k].flagged++
+		for _, want := range append(c.Also, c.Expect) {
+			if slices.ContainsFunc(categories, func(got string) bool { return slices.Contains(categoryNames[want], got) }) {
+				y[k].named++
+				break
+			}
+		}
+	}
+}
+
+func (y moderationTally) report(t *testing.T, half string) {
+	t.Helper()
+	bad, hit := 0, 0
+	for category := range categoryNames {
+		if n := y[category]; n != nil {
+			bad, hit = bad+n.all, hit+n.flagged
+		}
+	}
+	flagged := hit + y["allow"].flagged
+	report(t, half, "moderation", "precision", share(hit, flagged), flagged)
+	report(t, half, "moderation", "recall", share(hit, bad), bad)
+	report(t, half, "moderation", "traps", 1-share(y["trap"].flagged, y["trap"].all), y["trap"].all)
+	for _, category := range sortedKeys(categoryNames) {
+		if n := y[category]; n != nil {
+			report(t, half, "moderation", "recall: "+category, share(n.flagged, n.all), n.all)
+			report(t, half, "moderation", "rightly named: "+category, share(n.named, n.flagged), n.flagged)
+		}
+	}
+}

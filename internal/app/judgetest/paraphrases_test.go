@@ -1,0 +1,84 @@
+package judgetest
+
+import (
+	"fmt"
+	"testing"
+
+	"loregate/internal/app/apptest"
+)
+
+// A pairCase is a pair of texts. Kind is paraphrase (they say the same), same topic (the second tells another
+// fact about the thing) or unrelated. Form tells how: a paraphrase in other words or in another order, another fact
+// in the same words or only about the same thing.
+type pairCase struct{ ID, A, B, Kind, Form, Source string }
+
+// TestParaphrases judges whether the product finds texts that say the same in other words: the first texts are
+// facts of a world, and the likeness of a pair is the score of the first as an answer to a search for the second.
+func TestParaphrases(t *testing.T) {
+	for _, half := range halves {
+		t.Run(half, func(t *testing.T) {
+			cases := loadCases[pairCase](t, half, "paraphrases.jsonl")
+			var cards []fixtureCard
+			ids := map[string]string{}
+			for _, c := range cases {
+				if ids[c.A] == "" {
+					ids[c.A] = fmt.Sprintf("fact-%d", len(ids))
+					cards = append(cards, fixtureCard{Name: "Fact " + ids[c.A][5:], Type: "Lore", Text: c.A, Codename: ids[c.A]})
+				}
+			}
+			a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
+			s := setWorld(t, a, "pairs", corpusWorld(cards), "Start")
+			scores := map[string][]float64{}
+			for _, c := range cases {
+				score := likeness(t, s, ids[c.A], c.B)
+				scores[c.Kind] = append(scores[c.Kind], score)
+				scores[c.Form] = append(scores[c.Form], score)
+			}
+			compare := func(measure string, above, below []float64) {
+				report(t, half, "duplicates", measure, auc(above, below), len(above)+len(below))
+			}
+			same := scores["paraphrase"]
+			compare("paraphrase AUC", same, append(scores["same topic"], scores["unrelated"]...))
+			compare("AUC: against unrelated", same, scores["unrelated"])
+			compare("AUC: against same topic", same, scores["same topic"])
+			compare("AUC: in other order against same thing", scores["other order"], scores["same thing"])
+			compare("AUC: in other words against same thing", scores["other words"], scores["same thing"])
+			compare("AUC: in other order against same words", scores["other order"], scores["same words"])
+			compare("AUC: in other words against same words", scores["other words"], scores["same words"])
+		})
+	}
+}
+
+// likeness returns the score of a fact as an answer to a search for a text, or 0 if it is not among the first 20.
+func likeness(t *testing.T, s *stage, factID, text string) float64 {
+	t.Helper()
+	var answer struct {
+		Items []struct {
+			ID    string
+			Score float64
+		}
+	}
+	s.mustCall(t, "semantic-search-lore", map[string]any{"query": text, "k": 20}, &answer)
+	for _, f := range answer.Items {
+		if f.ID == factID {
+			return f.Score
+		}
+	}
+	return 0
+}
+
+// auc returns the probability that a score of the first list is above one of the second. A tie counts half.
+func auc(above, below []float64) float64 {
+	won := 0.0
+	for _, a := range above {
+		for _, b := range below {
+			switch {
+			case a > b:
+				won++
+			case a == b:
+				won += 0.5
+			}
+		}
+	}
+	return won / float64(max(len(above)*len(below), 1))
+}

@@ -1,0 +1,189 @@
+package judgetest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/app/apptest"
+	"loregate/internal/canon"
+)
+
+// A searchCase is a query and the cards that answer it, by name, with grades: 3 answers it, 2 helps, 1 is
+// related. Kind is name, typo, alias, paraphrase, attribute, multi (several words) or question.
+type searchCase struct {
+	ID, Kind, Query, Source string
+	Relevant                map[string]int
+}
+
+// A finder runs a query and returns names of cards, best first.
+type finder struct {
+	name string
+	find func(t *testing.T, s *stage, query string) []string
+}
+
+var finders = []finder{{"search", searchAll}, {"search_cards", searchCards}, {"search-lore", searchLore}}
+
+// depth is the number of results that are judged.
+const depth = 10
+
+// TestSearch judges the ranking of a whole corpus: of the fifth edition's SRD, in the folder JUDGE_CORPUS, and
+// of the locked half's corpus.
+func TestSearch(t *testing.T) {
+	for _, half := range halves {
+		t.Run(half, func(t *testing.T) {
+			if half == development && os.Getenv("JUDGE_CORPUS") == "" {
+				t.Skip("JUDGE_CORPUS names no folder with the SRD")
+			}
+			cases := loadCases[searchCase](t, half, "search.jsonl")
+			a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
+			s := &stage{app: a, slug: "corpus"}
+			if half == development {
+				importCorpus(t, a, s.slug, os.Getenv("JUDGE_CORPUS"))
+			} else {
+				s = setWorld(t, a, s.slug, corpusWorld(loadCases[fixtureCard](t, half, "corpus.jsonl")), "Start")
+			}
+			judgeSearch(t, half, "search", s, cases)
+		})
+	}
+}
+
+// TestSearchOfASmallWorld judges the ranking of one of the worlds that claims are judged in.
+func TestSearchOfASmallWorld(t *testing.T) {
+	const half = development
+	cases := loadCases[searchCase](t, half, "search-small.jsonl")
+	worlds := loadCases[fixtureWorld](t, half, "worlds.jsonl")
+	w := worlds[slices.IndexFunc(worlds, func(w fixtureWorld) bool { return w.World == "baskerville" })].withoutHidden()
+	for i, c := range w.Cards {
+		if c.Type == "Character" || c.Type == "Event" {
+			w.Cards[i].Codename = fmt.Sprintf("fact-%d", i)
+		}
+	}
+	a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
+	judgeSearch(t, half, "search small", setWorld(t, a, "small", w, "Baskerville Hall"), cases)
+}
+
+func importCorpus(t *testing.T, a *app.App, slug, folder string) {
+	t.Helper()
+	if _, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: slug, Title: "Corpus"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Import(t.Context(), "srd", slug, folder, app.ImportOptions{Level: access.LevelUser}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func corpusWorld(cards []fixtureCard) fixtureWorld {
+	start := fixtureCard{Name: "Start", Type: "Location", Text: "A place."}
+	return fixtureWorld{Title: "Corpus", Cards: append([]fixtureCard{start}, cards...)}
+}
+
+// judgeSearch reports the mean nDCG@10 of each finder, over all queries and by kind. The figures with a bar are
+// those of the finder that is worst at it.
+func judgeSearch(t *testing.T, half, row string, s *stage, cases []searchCase) {
+	t.Helper()
+	worst, counts := map[string]float64{}, map[string]int{}
+	for _, f := range finders {
+		byKind := map[string][]float64{}
+		for _, c := range cases {
+			score := ndcg(f.find(t, s, c.Query), c.Relevant)
+			byKind[c.Kind] = append(byKind[c.Kind], score)
+			byKind["nDCG@10"] = append(byKind["nDCG@10"], score)
+			if score < 0.5 {
+				logMiss(t, half, "%s %s: %.2f for %q", f.name, c.ID, score, c.Query)
+			}
+		}
+		for _, kind := range sortedKeys(byKind) {
+			value, n := mean(byKind[kind]), len(byKind[kind])
+			report(t, half, row, f.name+": "+kind, value, n)
+			if best, ok := worst[kind]; !ok || value < best {
+				worst[kind] = value
+			}
+			counts[kind] = n
+		}
+	}
+	for _, kind := range sortedKeys(worst) {
+		report(t, half, row, kind, worst[kind], counts[kind])
+	}
+}
+
+// ndcg returns the normalised discounted cumulative gain of the first ten names: each name gains
+// 2^grade-1, divided by the logarithm of its rank plus one.
+func ndcg(names []string, grades map[string]int) float64 {
+	gain := func(grade, rank int) float64 { return (math.Exp2(float64(grade)) - 1) / math.Log2(float64(rank+2)) }
+	got, seen := 0.0, map[string]bool{}
+	for rank, name := range names[:min(len(names), depth)] {
+		if !seen[name] {
+			got += gain(grades[name], rank)
+		}
+		seen[name] = true
+	}
+	best := make([]int, 0, len(grades))
+	for _, grade := range grades {
+		best = append(best, grade)
+	}
+	slices.SortFunc(best, func(a, b int) int { return cmp.Compare(b, a) })
+	ideal := 0.0
+	for rank, grade := range best[:min(len(best), depth)] {
+		ideal += gain(grade, rank)
+	}
+	return got / ideal
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(max(len(list), 1))
+}
+
+func searchAll(t *testing.T, s *stage, query string) (names []string) {
+	t.Helper()
+	var answer struct{ Results []struct{ Title string } }
+	s.mustCall(t, "search", map[string]any{"query": query}, &answer)
+	for _, r := range answer.Results {
+		names = append(names, r.Title)
+	}
+	return names
+}
+
+func searchCards(t *testing.T, s *stage, query string) (names []string) {
+	t.Helper()
+	var answer struct{ Cards []struct{ Name string } }
+	s.mustCall(t, "search_cards", map[string]any{"q": query, "limit": depth}, &answer)
+	for _, c := range answer.Cards {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func searchLore(t *testing.T, s *stage, query string) (names []string) {
+	t.Helper()
+	var answer struct{ Items []struct{ FactID string } }
+	s.mustCall(t, "search-lore", map[string]any{"query": query, "k": depth}, &answer)
+	for _, f := range answer.Items {
+		names = append(names, s.nameOfFact(t, f.FactID))
+	}
+	return names
+}
+
+// nameOfFact returns the name of the card with a codename.
+func (s *stage) nameOfFact(t *testing.T, codename string) string {
+	t.Helper()
+	if name, ok := s.factNames[codename]; ok {
+		return name
+	}
+	if s.factNames == nil {
+		s.factNames = map[string]string{}
+	}
+	var card struct{ Name string }
+	s.mustCall(t, "get_card", map[string]any{"name": ":" + codename, "max_content_length": 1}, &card)
+	s.factNames[codename] = card.Name
+	return card.Name
+}
