@@ -96,7 +96,9 @@ func (y moderationTally) report(t *testing.T, half string) {
 	for _, category := range sortedKeys(categoryNames) {
 		if n := y[category]; n != nil {
 			report(t, half, "moderation", "recall: "+category, share(n.flagged, n.all), n.all)
-			report(t, half, "moderation", "rightly named: "+category, share(n.named, n.flagged), n.flagged)
+			if n.flagged > 0 {
+				report(t, half, "moderation", "rightly named: "+category, share(n.named, n.flagged), n.flagged)
+			}
 		}
 	}
 }
