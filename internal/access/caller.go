@@ -55,6 +55,7 @@ type Caller struct {
 	Operator bool // backups, signing keys, all worlds
 	Approve  bool // may decide on proposals
 	Advisory bool // every write becomes a proposal
+	ReadOnly bool // may neither write nor propose: a key made so, or an address that only reads
 
 	Surfaces   []string // surfaces the key opens; empty means all
 	Operations []string // operations the key opens; empty means all
@@ -110,6 +111,7 @@ func (c Caller) SameRights(b Caller) bool {
 	return c.Subject == b.Subject && c.Key == b.Key && c.Actor == b.Actor && c.Audience == b.Audience &&
 		c.Player == b.Player && c.Seat == b.Seat &&
 		c.EveryRole == b.EveryRole && c.Operator == b.Operator && c.Approve == b.Approve && c.Advisory == b.Advisory &&
+		c.ReadOnly == b.ReadOnly &&
 		c.Home == b.Home && c.RateClass == b.RateClass && c.Unlimited == b.Unlimited && maps.Equal(c.Roles, b.Roles) &&
 		slices.Equal(c.Surfaces, b.Surfaces) && slices.Equal(c.Operations, b.Operations)
 }

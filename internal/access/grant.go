@@ -44,6 +44,7 @@ type Request struct {
 	IdempotencyKey string // "" if the caller sent none
 	InputHash      [32]byte
 	DryRun         bool   // plan and validate, but commit nothing
+	Part           bool   // part of a call that was counted as a call; only its writes count
 	DryRunID       uint64 // set by DryRuns of canon.Canon, which collects the dry runs; 0 for none
 }
 

@@ -107,6 +107,9 @@ func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
 		return fault.New(fault.Denied, "a play token does not open %s; use a key that opens it", r.Operation)
 	case !c.MayUse(r.Surface, r.Operation):
 		return fault.New(fault.Denied, "this key does not open %s; use a key that opens it", r.Operation)
+	case c.ReadOnly && r.Effect != Read:
+		return fault.New(fault.Denied, "%s writes, and this key or address only reads; use a key that may write, and an address without /readonly",
+			r.Operation)
 	case r.Operator && !c.Operator:
 		return fault.New(fault.Denied, "%s is only for the instance's operator; use the operator's key", r.Operation)
 	case r.MinRole == RoleNone:
@@ -126,8 +129,10 @@ func (g *Guard) takeLimits(c Caller, r Request) (time.Duration, bool) {
 	if g.limiter == nil || c.Unlimited || r.Class == ClassFree {
 		return 0, true
 	}
-	if wait, ok := g.limiter.Take(c.Account(), c.RateClass, r.Class); !ok {
-		return wait, false
+	if counted := r.Part && r.Class == ClassCall; !counted {
+		if wait, ok := g.limiter.Take(c.Account(), c.RateClass, r.Class); !ok {
+			return wait, false
+		}
 	}
 	if (r.Effect == Write || r.Effect == Destroy) && r.Class != ClassWrite && r.Class != ClassCommand {
 		return g.limiter.Take(c.Account(), c.RateClass, ClassWrite)

@@ -72,6 +72,7 @@ func New(c Config) (op.Surface, error) {
 // defineGMRead is surface.DefineRead for operations that only the GM may call.
 func defineGMRead[In, Out any](d *deps, s op.Spec,
 	handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+	s.ListRole = access.RoleGM
 	return surface.DefineRead(d.Kit, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call,
 		in In) (out Out, err error) {
 		if err := requireGM(c, s.Name); err != nil {
@@ -84,7 +85,7 @@ func defineGMRead[In, Out any](d *deps, s op.Spec,
 // defineWrite declares an operation that commits and that only the GM may call.
 func defineWrite[In, Out any](d *deps, s op.Spec,
 	handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
-	s.Surfaces, s.MinRole = []string{Surface}, access.RoleUser
+	s.Surfaces, s.MinRole, s.ListRole = []string{Surface}, access.RoleUser, access.RoleGM
 	if s.Effect == "" {
 		s.Effect = access.Write
 	}

@@ -35,7 +35,7 @@ func (s *Server) answersDirectly(m *envelope) bool {
 // answerEnvelope returns the message that answers an envelope, and the error in that message, if
 // any.
 func (s *Server) answerEnvelope(ctx context.Context, m *envelope, v *visit) (message []byte, err error) {
-	c := &call{visit: v, world: m.world, modern: m.version != ""}
+	c := &call{visit: v, world: m.world, key: m.key, source: m.source, modern: m.version != ""}
 	res, err := s.runGuarded(ctx, c, func(ctx context.Context) (mcp.Result, error) {
 		if m.method == "resources/read" {
 			return s.contentOf(ctx, m.target, c)

@@ -23,6 +23,8 @@ type envelope struct {
 	target  string // name of the tool, or URI of the resource
 	input   []byte // arguments of the tool, any JSON; nil for none
 	world   string // named in the _meta
+	key     string // idempotency key in the _meta
+	source  []byte // provenance in the _meta, a JSON object; nil for none
 	version string // protocol version named in the _meta; "" in the older era
 	capable bool   // the _meta has the client's capabilities
 }
@@ -86,6 +88,12 @@ func (m *envelope) readParams(params []byte) (uri, name string, ok bool) {
 	return uri, name, true
 }
 
+// Members of the _meta that belong to the envelope of a call.
+const (
+	keyMember        = "idempotency_key"
+	provenanceMember = "provenance"
+)
+
 func (m *envelope) readMeta(meta []byte) (ok bool) {
 	if meta[0] != '{' {
 		return false
@@ -94,6 +102,10 @@ func (m *envelope) readMeta(meta []byte) (ok bool) {
 		switch string(key) {
 		case `"world"`:
 			m.world, ok = plainText(value)
+		case `"` + keyMember + `"`:
+			m.key, ok = plainText(value)
+		case `"` + provenanceMember + `"`:
+			m.source, ok = value, value[0] == '{'
 		case `"` + mcp.MetaKeyProtocolVersion + `"`:
 			m.version, ok = plainText(value)
 		case `"` + mcp.MetaKeyClientCapabilities + `"`:

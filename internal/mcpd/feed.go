@@ -309,7 +309,7 @@ func (o *outlet) presentCall(ctx context.Context) (*call, bool) {
 			o.f.checkAgain()
 			return nil, false
 		}
-		v.caller = c
+		v.caller = v.scope.narrowCaller(c)
 	}
 	return &call{visit: &v}, true
 }

@@ -43,23 +43,8 @@ func (v *visit) openCalls() *calls {
 	return nil
 }
 
-// scope holds the surfaces that an address or a command line opens; none means all.
-type scope struct {
-	names []string
-	key   string // the names joined
-}
-
-func newScope(names ...string) scope { return scope{names, strings.Join(names, ",")} }
-
-// soleSurface returns the surface that calls are counted under; "" leaves it to the operation.
-func (s scope) soleSurface() string {
-	if len(s.names) == 1 {
-		return s.names[0]
-	}
-	return ""
-}
-
-// ServeHTTP serves /mcp and /mcp/{surface}, wherever they are mounted under these paths.
+// ServeHTTP serves /mcp and the addresses below it, wherever they are mounted under these paths; see
+// scopeAt.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	correlation := s.correlationID(r.Header.Get("X-Correlation-Id"))
 	w.Header().Set("X-Correlation-Id", correlation)
@@ -104,20 +89,11 @@ func (s *Server) admitRequest(r *http.Request, correlation string) (*visit, erro
 	if err != nil {
 		return nil, err
 	}
-	name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
-	if name == "" {
-		return &visit{caller: c, correlation: correlation, baseURL: baseURL(r), request: r}, nil
+	sc, err := s.scopeAt(r, c)
+	if err != nil {
+		return nil, err
 	}
-	if s.surfaces[name] == nil || !canUseSurface(c, name) {
-		return nil, fault.New(fault.NotFound, "no such surface; use /mcp for all surfaces that this key opens")
-	}
-	return &visit{caller: c, scope: newScope(name), correlation: correlation, baseURL: baseURL(r), request: r}, nil
-}
-
-// canUseSurface reports whether a caller's key opens a surface at all.
-func canUseSurface(c access.Caller, surface string) bool {
-	c.Operations = nil
-	return c.MayUse(surface, "")
+	return &visit{caller: sc.narrowCaller(c), scope: sc, correlation: correlation, baseURL: baseURL(r), request: r}, nil
 }
 
 // checkOrigin refuses requests that a browser sends from a page of another origin. It also checks
@@ -236,7 +212,7 @@ func (s *Server) watchCaller(ctx context.Context, c access.Caller, end func()) (
 
 // surfaceAt returns the surface that a request's address names; "" for none.
 func (s *Server) surfaceAt(r *http.Request) string {
-	name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
+	name, _, _ := strings.Cut(s.setText(r), "/")
 	if s.surfaces[name] == nil {
 		return ""
 	}

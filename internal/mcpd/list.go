@@ -4,61 +4,12 @@ import (
 	"context"
 	stdjson "encoding/json"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/access"
 	"loregate/internal/op"
 )
-
-// maxResult is the size that Claude Code is told to accept from a tool whose output cannot be cut.
-// Without it, Claude Code cuts at 50,000 characters in the middle of the JSON.
-const maxResult = 200_000
-
-// toolCache caches the JSON of listed tools.
-type toolCache struct{ tools sync.Map } // toolKey -> []byte
-
-type toolKey struct {
-	op       *op.Operation
-	advisory bool // its writes answer with a proposal, which does not match the output schema
-}
-
-// toolJSON returns the JSON of a tool as a caller is shown it.
-func (s *Server) toolJSON(o *op.Operation, c access.Caller) []byte {
-	key := toolKey{o, c.Advisory && o.Writes()}
-	if b, ok := s.shown.tools.Load(key); ok {
-		return b.([]byte)
-	}
-	t := toolFromOperation(o)
-	if key.advisory {
-		t.OutputSchema = nil
-	}
-	b := mustJSON(t)
-	s.shown.tools.Store(key, b)
-	return b
-}
-
-// toolFromOperation makes a tool of an operation.
-func toolFromOperation(o *op.Operation) *mcp.Tool {
-	reads, closed, destroys := o.Effect == access.Read, false, o.Effect == access.Destroy
-	t := &mcp.Tool{
-		Name: o.Name, Title: o.Title, Description: o.Doc, InputSchema: o.InputSchema(), OutputSchema: o.OutputSchema(),
-		Annotations: &mcp.ToolAnnotations{
-			Title: o.Title, ReadOnlyHint: reads, DestructiveHint: &destroys,
-			IdempotentHint: reads || o.Idempotent, OpenWorldHint: &closed,
-		},
-		Meta: mcp.Meta{},
-	}
-	if reads && o.OutputSchema().Properties["truncated"] == nil {
-		t.Meta["anthropic/maxResultSizeChars"] = maxResult
-	}
-	for k, v := range o.Meta {
-		t.Meta[k] = v
-	}
-	return t
-}
 
 // mustJSON encodes values that are declared in the program.
 func mustJSON(v any) []byte {
@@ -76,24 +27,14 @@ func (s *Server) listTools(ctx context.Context, p *mcp.ListToolsParams, c *call)
 		cursor = p.Cursor
 	}
 	var all [][]byte
-	offered := unionOf(c.scope, c.caller, s.cfg.Engine.Operations)
-	for _, o := range offered {
-		if !o.NoTool && (c.scope.soleSurface() != "" || !isAlias(o, offered)) {
-			all = append(all, s.toolJSON(o, c.caller))
-		}
+	f := s.formOf(ctx, c)
+	for _, o := range s.toolsOf(c) {
+		all = append(all, s.toolJSON(o, f))
 	}
 	if s.cfg.Fixtures != nil {
 		all = appendJSON(all, s.cfg.Fixtures.Tools)
 	}
 	return s.listPage(ctx, c, "tools", "tools/list", cursor, all)
-}
-
-// isAlias reports whether an operation's name differs from another's only by a dot in place of an
-// underscore. Some clients replace dots by underscores, and drop or rename one of two such tools.
-// The surface whose contract names both lists both.
-func isAlias(o *op.Operation, offered []*op.Operation) bool {
-	plain := strings.ReplaceAll(o.Name, ".", "_")
-	return plain != o.Name && slices.ContainsFunc(offered, func(other *op.Operation) bool { return other.Name == plain })
 }
 
 // listTemplates lists the resources whose URI has variables.

@@ -42,6 +42,11 @@ func (s *Server) sendNotices(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, "notifications/resources/updated",
 				&mcp.ServerRequest[*mcp.ResourceUpdatedNotificationParams]{Session: ss, Params: n})
 		}
+		if n, ok := ctx.Value(noticeKey{}).(*mcp.ToolListChangedParams); ok {
+			ss, _ := req.GetSession().(*mcp.ServerSession)
+			return next(ctx, "notifications/tools/list_changed",
+				&mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: ss, Params: n})
+		}
 		if f, ok := ctx.Value(formKey{}).(op.Form); ok && method == "elicitation/create" {
 			ss, _ := req.GetSession().(*mcp.ServerSession)
 			p := *req.GetParams().(*mcp.ElicitParams) // a copy, because the SDK goes on using its own
@@ -150,6 +155,14 @@ type home struct {
 	outlet *outlet
 	begun  atomic.Bool // the SDK accepts calls: its handshake is done
 	calls  calls
+	opened opened
+	ss     atomic.Pointer[mcp.ServerSession] // set by the first message that the SDK answers
+}
+
+// begin records that the SDK accepts calls.
+func (h *home) begin(ss *mcp.ServerSession) {
+	h.ss.Store(ss)
+	h.begun.Store(true)
 }
 
 func (h *home) openOutlet(s *Server, c *call) *outlet {

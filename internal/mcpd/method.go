@@ -21,6 +21,8 @@ type call struct {
 	modern bool           // of the era without sessions
 	meta   map[string]any // the params' _meta; nil for none
 	world  string         // named in the _meta
+	key    string         // idempotency key in the _meta
+	source []byte         // provenance in the _meta, a JSON object; nil for none
 }
 
 // newAsk returns the fields that all requests to the engine share. surface is one of the scope's.
@@ -71,6 +73,10 @@ func (s *Server) newCall(local *visit, req mcp.Request) *call {
 		c.visit = &visit{correlation: s.correlationID("")} // an anonymous caller without rights
 	}
 	c.world, _ = c.meta["world"].(string)
+	c.key, _ = c.meta[keyMember].(string)
+	if p, ok := c.meta[provenanceMember].(map[string]any); ok {
+		c.source = mustJSON(p)
+	}
 	version, _ := c.meta[mcp.MetaKeyProtocolVersion].(string)
 	c.modern = version >= modernVersion
 	return c
@@ -140,7 +146,7 @@ func (s *Server) dispatchMethod(ctx context.Context, method string, req mcp.Requ
 // callTool runs a tool for which the SDK may report progress and ask questions.
 func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
 	if c.home != nil {
-		c.home.begun.Store(true) // also without a handshake, in the modern era
+		c.home.begin(c.ss) // also without a handshake, in the modern era
 	}
 	p := req.GetParams().(*mcp.CallToolParamsRaw)
 	if s.cfg.Fixtures.hasTool(p.Name) {
@@ -162,13 +168,16 @@ func (s *Server) runTool(ctx context.Context, c *call, r op.Request) (mcp.Result
 	}
 	r.Surface, r.World, r.Correlation, r.Transport, r.BaseURL = s.surfaceOf(r.Operation, c.scope), c.world, c.correlation,
 		"mcp", c.baseURL
-	r.MaxText = s.cfg.MaxText
+	r.MaxText, r.KeepsList, r.IdempotencyKey, r.Provenance = s.cfg.MaxText, c.keepsList(), c.key, c.source
 	answer, err := s.callWhole(ctx, r, c)
 	switch {
 	case err == nil && answer.Asks != nil:
 		return r.Asker.(*asker).askResult(answer.Asks)
 	case err == nil:
-		return s.toolResult(r.Operation, answer, c.modern), nil
+		if answer.Reply.Opens != "" {
+			s.openSet(c, answer.Reply.Opens)
+		}
+		return s.toolResult(r.Operation, answer, c), nil
 	case fault.KindOf(err) == fault.NotFound && !s.hasTool(c.caller, r.Surface, r.Operation):
 		return nil, unknownTool(r.Operation, c.correlation)
 	}
@@ -185,32 +194,11 @@ func (s *Server) invokeEngine(ctx context.Context, r op.Request, c *call) (answe
 	return s.cfg.Engine.Invoke(ctx, c.caller, r)
 }
 
-// surfaceOf returns the surface of a scope that a tool is called on.
-func (s *Server) surfaceOf(tool string, sc scope) string {
-	if len(sc.names) < 2 {
-		return sc.soleSurface()
-	}
-	if o, ok := s.cfg.Engine.Find(tool); ok {
-		for _, name := range sc.names {
-			for _, offers := range o.Surfaces {
-				if offers == name {
-					return name
-				}
-			}
-		}
-	}
-	return sc.names[0] // the engine then answers that the tool is unknown
-}
-
 // hasTool reports whether a tool exists for the caller. It is called after a call that was not
 // found, to distinguish a missing tool from a missing object.
 func (s *Server) hasTool(c access.Caller, surface, tool string) bool {
-	for _, o := range s.cfg.Engine.Operations(c, surface) {
-		if o.Name == tool {
-			return !o.NoTool
-		}
-	}
-	return false
+	o, ok := s.cfg.Engine.Find(tool)
+	return ok && !o.NoTool && s.cfg.Engine.Exists(c, surface, tool)
 }
 
 // progressReporter returns a function that reports progress to the caller's token; nil without a
@@ -243,7 +231,7 @@ func (s *Server) greetClient(ctx context.Context, method string, req mcp.Request
 		return res, err
 	}
 	if c.home != nil {
-		c.home.begun.Store(true)
+		c.home.begin(c.ss)
 	}
 	switch r := res.(type) {
 	case *mcp.InitializeResult:
@@ -254,7 +242,7 @@ func (s *Server) greetClient(ctx context.Context, method string, req mcp.Request
 		r.Capabilities = s.limitCapabilities(r.Capabilities, c)
 		r.Instructions = s.writeInstructions(ctx, c)
 	case *mcp.DiscoverResult:
-		r.Capabilities = s.limitCapabilities(r.Capabilities, c)
+		r.Capabilities = s.withoutListChanges(s.limitCapabilities(r.Capabilities, c))
 		r.Instructions, r.TTLMs = s.writeInstructions(ctx, c), int(aMinute)
 	}
 	return res, nil
@@ -290,6 +278,17 @@ func (s *Server) limitCapabilities(all *mcp.ServerCapabilities, c *call) *mcp.Se
 	if !prompts {
 		some.Prompts = nil
 	}
+	return &some
+}
+
+// withoutListChanges removes the notice of a changed list of tools, which needs a session.
+func (s *Server) withoutListChanges(all *mcp.ServerCapabilities) *mcp.ServerCapabilities {
+	if all == nil || all.Tools == nil || s.cfg.Fixtures != nil {
+		return all
+	}
+	some, tools := *all, *all.Tools
+	tools.ListChanged = false
+	some.Tools = &tools
 	return &some
 }
 

@@ -16,14 +16,6 @@ import (
 
 func hasVariables(uri string) bool { return strings.Contains(uri, "{") }
 
-// engineSurfaces returns the surfaces to ask the engine for, one by one.
-func (sc scope) engineSurfaces() []string {
-	if len(sc.names) == 0 {
-		return []string{""}
-	}
-	return sc.names
-}
-
 // listResources lists the engine's starting URIs. The engine counts the call.
 func (s *Server) listResources(ctx context.Context, p *mcp.ListResourcesParams, c *call) (mcp.Result, error) {
 	const method = "resources/list"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	stdjson "encoding/json"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -61,16 +62,24 @@ func (s *Server) newResult(raw []byte, modern bool, c cache) *result {
 
 // toolResult returns an operation's output: as structured content, and as text for clients that
 // accept only text.
-func (s *Server) toolResult(tool string, a *op.Answer, modern bool) *result {
-	shown := a.Output
+func (s *Server) toolResult(tool string, a *op.Answer, c *call) *result {
+	shown, structured := a.Output, true
 	if o, ok := s.cfg.Engine.Find(tool); ok {
 		shown = o.Shown(a)
+		structured = !o.TextOnly && !(slices.Contains(o.Surfaces, s.cfg.DefaultSet) && s.showsDefault(c))
+		if o.TextOnly {
+			shown = compactText(shown)
+		}
 	}
-	return s.withMeta(s.newResult(s.toolContent(shown, a), modern, uncached), a.Reply.Meta)
+	b := s.toolContent(shown, a)
+	if structured {
+		b = append(append(b, `,"structuredContent":`...), a.Output...)
+	}
+	return s.withMeta(s.newResult(b, c.modern, uncached), a.Reply.Meta)
 }
 
-// toolContent returns a tool result without its closing brace: the shown text, images, and the
-// structured content.
+// toolContent returns the content of a tool result without the result's closing brace: the shown text
+// and images.
 func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 	b := make([]byte, 0, 2*len(a.Output)+len(a.Output)/4+len(s.modernTail)+96)
 	b = append(b, `{"content":[`...)
@@ -94,8 +103,7 @@ func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 		b = append(b, `,"data":"`...)
 		b = append(base64.StdEncoding.AppendEncode(b, f.Data), `"}`...)
 	}
-	b = append(b, `],"structuredContent":`...)
-	return append(b, a.Output...)
+	return append(b, ']')
 }
 
 // cutNotice returns the first line of an answer that was cut, for a reader of text; "" for a

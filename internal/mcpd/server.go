@@ -23,6 +23,9 @@ type Engine interface {
 	Operations(c access.Caller, surface string) []*op.Operation
 	Resources(c access.Caller, surface string) []*op.Resource
 	Prompts(c access.Caller, surface string) []*op.Prompt
+	// Exists reports whether an operation can be called by the caller on a surface ("" for any),
+	// although Operations may not list it.
+	Exists(c access.Caller, surface, name string) bool
 	// Find returns a declared operation, without regard to the caller.
 	Find(name string) (*op.Operation, bool)
 	// MatchResource finds the resource that a URI belongs to, for the caller; nil for none.
@@ -59,6 +62,9 @@ type Config struct {
 	Auth     Authenticator // required for HTTP
 	Changes  Changes       // nil: only resources with a Watch report changes
 	Surfaces []*op.Surface // all surfaces, in the order in which people should read them
+	// DefaultSet is the surface whose tools are listed where an address names no set; "" lists all
+	// tools there.
+	DefaultSet string
 
 	Version string // of the product
 	Website string // address of the product's website; "" shows none
@@ -240,7 +246,7 @@ func modernTail(resultType, version string) []byte {
 // stdio; it is nil over HTTP.
 func (s *Server) sdkServer(local *visit) *mcp.Server {
 	caps := &mcp.ServerCapabilities{
-		Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{},
+		Tools: &mcp.ToolCapabilities{ListChanged: s.cfg.DefaultSet != ""}, Prompts: &mcp.PromptCapabilities{},
 		Resources: &mcp.ResourceCapabilities{Subscribe: true}, Completions: &mcp.CompletionCapabilities{},
 	}
 	fx := s.cfg.Fixtures

@@ -26,6 +26,7 @@ type session struct {
 	cancel context.CancelFunc
 	outlet *outlet
 	calls  calls
+	opened opened
 
 	sessions *sessions // the set that holds it
 	begun    bool      // its handshake is complete. Guarded by sessions.mu

@@ -23,7 +23,7 @@ import (
 const maxLine = 40 << 20
 
 // ServeStdio serves one caller on a pair of streams, one message a line, until in or ctx ends, or
-// the process gets a signal to stop. surfaces are those to offer; none means all. It writes only
+// the process gets a signal to stop. surfaces are those to show, or "all"; none means the default set. It writes only
 // messages to out. Calls that were read before in ended are still answered. Ending in any of these
 // ways is not an error.
 func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []string, in io.Reader,
@@ -35,12 +35,11 @@ func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []str
 
 // ServePipe is ServeStdio for a client in this process; signals do not end it.
 func (s *Server) ServePipe(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
-	for _, name := range surfaces {
-		if s.surfaces[name] == nil {
-			return fmt.Errorf("mcpd: there is no surface %q", name)
-		}
+	sc, err := s.setOf(surfaces)
+	if err != nil {
+		return err
 	}
-	local := &visit{caller: c, scope: newScope(surfaces...), home: new(home)}
+	local := &visit{caller: c, scope: sc, home: new(home)}
 	defer local.home.close()
 	ctx, cancel := context.WithCancel(ctx)
 	line := newLine(ctx, s, local, in, out)

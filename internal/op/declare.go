@@ -20,10 +20,13 @@ type Spec struct {
 	Surfaces []string // surfaces that offer it; the first is its home
 	Version  string   // "" is "1"
 
-	Effect     access.Effect
-	MinRole    access.Role  // RoleNone: any authenticated caller
-	Operator   bool         // only for the instance's operator
-	Approver   bool         // listed only for keys that may approve; the handler refuses others
+	Effect   access.Effect
+	MinRole  access.Role // RoleNone: any authenticated caller
+	Operator bool        // only for the instance's operator
+	Approver bool        // listed only for keys that may approve; the handler refuses others
+	// ListRole is the lowest role with which the handler does anything but refuse. Callers below it
+	// can call the operation and are not shown it. RoleNone: MinRole.
+	ListRole   access.Role
 	Class      access.Class // "" is ClassCall
 	Idempotent bool         // Effect is Write, but repeating it changes nothing more
 
@@ -31,6 +34,9 @@ type Spec struct {
 	Older     []OlderRoute  // further routes, for older clients
 	Status    int           // on success; 0 is 200
 	NoTool    bool          // not offered over MCP
+	Unlisted  bool          // can be called over MCP, and is in no list of tools
+	NeedsList bool          // listed only in sessions whose list of tools can grow; see Call.KeepsList
+	AliasOf   string        // operation that this one is another name of; listed only where its surface is listed alone
 	NoWorld   bool          // acts on the instance, not in a world
 	Unwrap    string        // the output's first field, which REST and MCP's text show alone; "" shows the whole output
 	RESTBody  RESTBody      // whether REST answers with a file
@@ -41,6 +47,18 @@ type Spec struct {
 	// Cacheable: the answer depends only on the input, the caller and the world's canon, not on the
 	// time, chance or other state. It may be cached until the cards it was read from change.
 	Cacheable bool
+
+	// Delegates: the handler changes nothing itself. It calls other operations, each of which is
+	// admitted, diverted and recorded by itself; see Call.PartOf.
+	Delegates bool
+	// TextOnly: MCP shows the output as compact text, without structured content.
+	TextOnly bool
+	// Envelope names the input fields that belong to the envelope of a call and not to its subject.
+	// Short lists of tools leave them out.
+	Envelope []string
+	// Destroys reports whether an input of an operation with the effect Destroy removes or overwrites
+	// anything; nil: every input but a dry run does.
+	Destroys func(input json.RawMessage) bool
 
 	// Interactive: the handler may report progress or ask the person behind the call. Other
 	// handlers can do neither, so a transport may answer them in one piece.
@@ -105,6 +123,23 @@ type Call struct {
 	// BaseURL is the address at which the caller reached the server, without a trailing slash; ""
 	// on stdio.
 	BaseURL string
+	// KeepsList reports whether the caller's session has a list of tools to which Reply.Opens adds.
+	KeepsList bool
+	// MaxText is the number of bytes of output above which the output is cut; 0: never.
+	MaxText int
+}
+
+// PartOf returns a request for another operation as a part of this call: in the same world, with
+// the same idempotency key, and as a dry run if the call is one. The call was counted already, so
+// only a write of the part counts again.
+func (c *Call) PartOf(operation string, input json.RawMessage) Request {
+	g := c.Grant.Request()
+	r := Request{Operation: operation, Input: input, Correlation: g.Correlation, Transport: c.Transport,
+		BaseURL: c.BaseURL, IdempotencyKey: g.IdempotencyKey, Progress: c.Progress, Asker: c.Asker, whole: c.Grant}
+	if !g.World.IsZero() {
+		r.World = g.World.String()
+	}
+	return r
 }
 
 // FromAgent reports whether the call came over MCP from a program's key. Such a caller acts on the
@@ -159,8 +194,13 @@ type Request struct {
 	Transport      string
 	BaseURL        string
 	Progress       func(done, total float64, message string)
-	Asker          Asker // nil: nobody can be asked
-	MaxText        int   // bytes of output above which a Cuttable output is cut; 0: never
+	Asker          Asker           // nil: nobody can be asked
+	MaxText        int             // bytes of output above which a Cuttable output is cut; 0: never
+	KeepsList      bool            // see Call.KeepsList
+	Provenance     json.RawMessage // fills the input's field provenance if the operation has one; nil for none
+
+	whole access.Grant // of the call that this one is a part of; see Call.PartOf
+	sole  string       // id of the caller's only world, for an input that leaves its campaign out
 }
 
 // Answer is the result of a call.

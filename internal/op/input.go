@@ -29,7 +29,7 @@ type input struct {
 
 // readInput checks a call's input and removes the engine's own fields from it.
 func (o *Operation) readInput(r Request) (in input, err error) {
-	in.world, in.key = r.World, r.IdempotencyKey
+	in.world, in.key, in.dry = r.World, r.IdempotencyKey, r.whole.Request().DryRun
 	raw := []byte(r.Input)
 	if len(raw) == 0 {
 		raw = []byte("{}")
@@ -42,6 +42,7 @@ func (o *Operation) readInput(r Request) (in input, err error) {
 		return in, fault.New(fault.Invalid, "the input must be a JSON object")
 	}
 	var f faults
+	o.fillIn(&n, &in, r)
 	o.takeEngineFields(&n, &in, &f)
 	if r.Upload != nil && o.upload != "" {
 		n.takeMember(o.upload)
@@ -102,6 +103,7 @@ func (o *Operation) takeEngineFields(n *node, in *input, f *faults) {
 	}
 	take("wait_for_previous")
 	take("_meta")
+	take("provenance")
 	if !o.NoWorld {
 		if v, ok := take("world"); ok {
 			in.setWorldArg(v, "world", f)
@@ -111,6 +113,7 @@ func (o *Operation) takeEngineFields(n *node, in *input, f *faults) {
 		}
 	}
 	if !o.takesKey() {
+		take("idempotency_key")
 		return
 	}
 	name := "idempotency_key"
@@ -146,7 +149,7 @@ func (in *input) setWorldArg(v node, field string, f *faults) {
 // setGuardFields records the input fields that the Guard needs: dry_run and the target.
 func (o *Operation) setGuardFields(n *node, in *input) {
 	if v := n.member("dry_run"); v != nil && o.declaresField("dry_run") {
-		in.dry = v.kind == 't'
+		in.dry = in.dry || v.kind == 't'
 	}
 	if o.Target != "" {
 		if v := n.member(o.Target); v != nil && v.kind == '"' && isTarget(o.In.Properties[o.Target], v.text) {

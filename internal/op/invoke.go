@@ -22,12 +22,19 @@ import (
 // visibility, the world, the Guard (limits, allow-list, role), the input, the handler. Faulty input
 // counts against the limits and is recorded.
 func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer *Answer, err error) {
+	if r.whole.Valid() {
+		c = withReach(c, r.whole)
+		defer func() { err = errorOfPart(r.Operation, err) }()
+	}
 	o, surface, name := l.pickOperation(c, r)
 	ctx, end := l.observeCall(ctx, r.Transport, surface, name)
 	size := 0
 	defer func() { end(err, size) }()
 	if o == nil {
 		return nil, l.refuseUnknown(ctx, c, r, surface, name)
+	}
+	if o.needsCampaign() {
+		r.sole = l.soleCampaign(ctx, c, r.World)
 	}
 	in, badInput := o.readInput(r)
 	world, badWorld := access.WorldID{}, error(nil)
@@ -87,7 +94,7 @@ func (l *Local) refuseUnknown(ctx context.Context, c access.Caller, r Request, s
 // isDiverted reports whether a call becomes a proposal: any write by an advisory key, except a dry
 // run.
 func isDiverted(o *Operation, c access.Caller, in input) bool {
-	return c.Advisory && o.Writes() && !in.dry
+	return c.Advisory && o.Writes() && !o.Delegates && !in.dry
 }
 
 func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w access.WorldID, surface string,
@@ -101,12 +108,16 @@ func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w
 	if divert {
 		a.Effect = access.Propose
 	}
+	if a.Part = r.whole.Valid(); o.Delegates {
+		a.Effect = access.Read // its parts are admitted by themselves
+	}
 	return a
 }
 
 // run calls the handler and shapes its answer.
 func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request, in input) (*Answer, error) {
-	call := &Call{Grant: g, Progress: r.Progress, Asker: r.Asker, Transport: r.Transport, BaseURL: r.BaseURL}
+	call := &Call{Grant: g, Progress: r.Progress, Asker: r.Asker, Transport: r.Transport, BaseURL: r.BaseURL,
+		KeepsList: r.KeepsList, MaxText: r.MaxText}
 	if call.Progress == nil || !o.Interactive {
 		call.Progress = noProgress
 	}

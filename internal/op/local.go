@@ -145,11 +145,18 @@ func (l *Local) Find(name string) (*Operation, bool) {
 	return o, ok
 }
 
-// Operations returns the operations that the caller may use in some world, of one surface ("" for
-// all), in the order of declaration.
+// Operations returns the operations of one surface ("" for all) that can do anything but refuse the
+// caller in some world, in the order of declaration.
 func (l *Local) Operations(c access.Caller, surface string) []*Operation {
 	return filterSlice(l.operations,
-		func(o *Operation) bool { return isOffered(o.Surfaces, surface) && canUse(c, o, surface) })
+		func(o *Operation) bool { return isOffered(o.Surfaces, surface) && isUseful(c, o, surface) })
+}
+
+// Exists reports whether an operation exists for the caller on a surface ("" for any), although
+// Operations may not list it.
+func (l *Local) Exists(c access.Caller, surface, name string) bool {
+	o := l.byName[name]
+	return o != nil && isOffered(o.Surfaces, surface) && canUse(c, o, surface)
 }
 
 // Resources returns the resources that the caller may read in some world; see Operations.
@@ -184,6 +191,11 @@ func isOffered(surfaces []string, surface string) bool {
 func canUse(c access.Caller, o *Operation, surface string) bool {
 	return isAllowed(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) &&
 		bestRole(c) >= o.MinRole
+}
+
+// isUseful reports whether the operation can do anything but refuse the caller, in some world.
+func isUseful(c access.Caller, o *Operation, surface string) bool {
+	return canUse(c, o, surface) && bestRole(c) >= o.ListRole && !(c.ReadOnly && o.Effect != access.Read)
 }
 
 // isAllowed reports whether the key's allow-list contains a name on the given surface or, if none
@@ -225,6 +237,10 @@ func bestRole(c access.Caller) access.Role {
 // surface it was called on ("" is the operation's home).
 func (l *Local) Show(operation, surface string, err error, correlation string) fault.Envelope {
 	e := fault.Show(err, correlation)
+	var part *partError
+	if errors.As(err, &part) {
+		operation, surface = part.operation, ""
+	}
 	if o := l.byName[operation]; surface == "" && o != nil && len(o.Surfaces) > 0 {
 		surface = o.Surfaces[0]
 	}

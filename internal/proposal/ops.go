@@ -42,7 +42,7 @@ func (s *Service) toolOperation(k *Kind) *op.Operation {
 		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose,
 		MinRole: access.RoleUser,
 		Route:   "POST /api/proposals/" + strings.ReplaceAll(k.Name, "_", "-"), Examples: k.Tool.Examples,
-		Meta: map[string]any{"toolId": k.Tool.ID},
+		Meta: map[string]any{"toolId": k.Tool.ID}, Envelope: []string{"purpose", "provenance", "idempotencyKey", "correlationId"},
 	}
 	return op.DefineLoose(spec, toolSchema(k),
 		func(ctx context.Context, c *op.Call, input json.RawMessage) (Result, error) {

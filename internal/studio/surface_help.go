@@ -65,8 +65,8 @@ func (s *Studio) helpOps() []*op.Operation {
 		Route: "GET /api/studio/tools/{command_name}", Target: "command_name",
 		Examples: []op.Example{{Title: "A tool", Input: `{"command_name": "generate_scene"}`}}}
 	plainList, plainHelp := list, help
-	plainList.Name, plainList.Route = "mcp_list_commands", ""
-	plainHelp.Name, plainHelp.Route = "mcp_help", ""
+	plainList.Name, plainList.Route, plainList.AliasOf = "mcp_list_commands", "", list.Name
+	plainHelp.Name, plainHelp.Route, plainHelp.AliasOf = "mcp_help", "", help.Name
 	return []*op.Operation{op.Define(list, s.listCommands), op.Define(help, s.explainCommand),
 		op.Define(plainList, s.listCommands), op.Define(plainHelp, s.explainCommand)}
 }

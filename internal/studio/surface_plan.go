@@ -88,6 +88,7 @@ func (s *Studio) planOps() []*op.Operation {
 		"Execute a plan as one run: all of its calls or none. With dry_run it returns the changes.",
 		"POST /api/studio/plans/execute")
 	run.Effect, run.MinRole, run.Timeout, run.Interactive = access.Destroy, access.RoleGM, toolLimit, true
+	run.Destroys = planDestroys
 	run.Examples = []op.Example{{Title: "Rehearse",
 		Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000", "dry_run": true}`}}
 	get := read("plan_get", "Show a plan", "Get a plan that was made, with its questions.",
@@ -174,6 +175,19 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 	}
 	s.attachPreview(c, run)
 	return e, nil
+}
+
+// planDestroys reports whether an input of plan_execute may overwrite existing content: it confirms
+// that, or has a call that overwrites or replaces. An input that cannot be decoded counts too.
+func planDestroys(input raw) bool {
+	in, err := readRaw[struct {
+		Confirm bool `json:"confirm"`
+		Plan    Plan `json:"plan"`
+	}](input)
+	return err != nil || in.Confirm || slices.ContainsFunc(in.Plan.Calls, func(c PlanCall) bool {
+		overwrites, replaces := c.With["overwrite"], c.With["replace"]
+		return c.Confirm || overwrites == true || replaces == true
+	})
 }
 
 func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) (*Run, error) {

@@ -17,8 +17,8 @@ func ToolID(id string) map[string]any { return map[string]any{"toolId": id} }
 // contextOperations declares the tools with which narrators read the world.
 func (w *World) contextOperations() []*op.Operation {
 	return []*op.Operation{
-		healthOperation("world-context-health", "GET /api/world/health"),
-		healthOperation("health", ""),
+		healthOperation("world-context-health", "GET /api/world/health", ""),
+		healthOperation("health", "", "world-context-health"),
 		ContextTool(w, op.Spec{
 			Name: "get-location-context", Title: "Everything about a place",
 			Doc: "Read a place for narration: its description, exits and their destinations, realms, mood, the people and " +
@@ -86,10 +86,11 @@ type healthOut struct {
 	Service string `json:"service"`
 }
 
-func healthOperation(name, route string) *op.Operation {
+func healthOperation(name, route, aliasOf string) *op.Operation {
 	return op.Define(op.Spec{
 		Name: name, Title: "Check the world", Doc: "Check that the surface world answers.", Surfaces: onWorld,
-		Effect: access.Read, MinRole: access.RoleUser, Route: route, Meta: ToolID("WorldContext-health"),
+		Effect: access.Read, MinRole: access.RoleUser, Route: route, AliasOf: aliasOf,
+		Meta:     ToolID("WorldContext-health"),
 		Examples: []op.Example{{Title: "Check", Input: `{}`}},
 	}, func(context.Context, *op.Call, struct{}) (healthOut, error) {
 		return healthOut{true, "world-context"}, nil
