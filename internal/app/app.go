@@ -225,6 +225,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openGames(ctx, o); err != nil {
 		return err
 	}
+	tools := a.openFront(o)
 	a.metrics.AllowLabels(labelsOf(a.Surfaces))
 	if err := a.measureQueues(); err != nil {
 		return err
@@ -234,8 +235,11 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if o.NoAnswerCache {
 		ops.WorldState = nil
 	}
-	a.Ops, err = op.NewLocal(ops)
-	return err
+	if a.Ops, err = op.NewLocal(ops); err != nil {
+		return err
+	}
+	tools.Connect(a.Ops)
+	return nil
 }
 
 func labelsOf(surfaces []op.Surface) telemetry.Labels {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"loregate/internal/access"
+	"loregate/internal/front"
 	"loregate/internal/httpd"
 	"loregate/internal/identity"
 	"loregate/internal/mcpd"
@@ -217,7 +218,7 @@ func (c Config) allowedHosts() []string {
 
 func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 	c := mcpd.Config{
-		Engine: engine, Auth: bearers{a.Identity, meteredLimits{a.limits, a.metrics}, a.Config}, Changes: a.Canon,
+		Engine: engine, DefaultSet: front.Surface, Auth: bearers{a.Identity, meteredLimits{a.limits, a.metrics}, a.Config}, Changes: a.Canon,
 		Version: a.Version, Website: Website, Origins: a.Config.Origins, Now: a.now, Logger: a.logger,
 		Worlds: func(ctx context.Context, c access.Caller) []string {
 			names, _ := worlds{a.Canon}.Names(ctx, c) // without names only the instructions are shorter

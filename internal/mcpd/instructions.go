@@ -56,7 +56,7 @@ func worldWords(names []string) string {
 func (s *Server) usableSurfaces(c *call) []*op.Surface {
 	var list []*op.Surface
 	for _, f := range s.cfg.Surfaces {
-		if len(c.scope.names) > 0 && !slices.Contains(c.scope.names, f.Name) {
+		if f.Name == s.cfg.DefaultSet || len(c.scope.names) > 0 && !slices.Contains(c.scope.names, f.Name) {
 			continue
 		}
 		if len(s.cfg.Engine.Operations(c.caller, f.Name)) > 0 {

@@ -150,7 +150,7 @@ func (l *Local) computeAnswer(ctx context.Context, o *Operation, call *Call, r R
 		return nil, err
 	}
 	a := &Answer{Output: output, Reply: call.Reply}
-	if o.Unwrap != "" && string(o.Shown(a)) == "null" {
+	if o.Unwrap != "" && a.Reply.Note == "" && string(o.Shown(a)) == "null" {
 		a.Reply.Note = l.notFoundNote(ctx, call.Grant, o, in.target)
 	}
 	if older, ok := out.(Older); ok && r.Transport == "rest" {

@@ -53,7 +53,7 @@ func (s *Service) draftChange(in canonChangeIn) (Draft, error) {
 	if s.cfg.Operation != nil {
 		o, _ = s.cfg.Operation(in.Op.Name)
 	}
-	if o == nil || !o.Writes() || o.NoWorld || o.Operator {
+	if o == nil || !o.Writes() || o.Delegates || o.NoWorld || o.Operator {
 		return nil, fault.BadField("op.name",
 			"is not a write operation on a world that can be proposed; list the operations to see which exist")
 	}

@@ -1,0 +1,74 @@
+package front
+
+import (
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/op"
+)
+
+type askIn struct {
+	Claim string `json:"claim" minlen:"2" maxlen:"500" alias:"question" jsonschema:"One statement or question about the world."`
+	Limit int    `json:"limit,omitzero" default:"5" min:"1" max:"20" jsonschema:"Most facts, and most pages."`
+}
+
+// askOut holds the places of the canon that speak of a claim. It gives no verdict.
+type askOut struct {
+	Facts []factFound `json:"facts,omitempty"`
+	Pages []pageFound `json:"pages,omitempty"`
+	Note  string      `json:"note"`
+}
+
+type factFound struct {
+	Fact string `json:"fact" jsonschema:"Id of the fact, the source to cite."`
+	Type string `json:"type,omitzero"`
+	Text string `json:"text"`
+}
+
+type pageFound struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Text  string `json:"text,omitzero"`
+}
+
+func (f *Front) askOp() *op.Operation {
+	return define(op.Spec{
+		Name: "ask_canon", Title: "What the canon says", Effect: access.Read,
+		Doc:      "Check a claim, or find an answer, before you state it: the facts and pages of the canon that speak of it, with their sources.",
+		Examples: []op.Example{{Title: "A claim", Input: `{"claim": "The rent of Lendwater is paid to the sea."}`}},
+	}, f.ask)
+}
+
+func (f *Front) ask(ctx context.Context, c *op.Call, in askIn) (out askOut, err error) {
+	facts, err := invoke[struct {
+		Items []struct {
+			ID      string `json:"factId"`
+			Type    string `json:"type"`
+			Snippet string `json:"snippet"`
+		} `json:"items"`
+	}](ctx, f, c, "search-lore", args{"query": in.Claim, "k": in.Limit})
+	if err != nil {
+		return out, err
+	}
+	for _, x := range facts.Items {
+		out.Facts = append(out.Facts, factFound{x.ID, x.Type, x.Snippet})
+	}
+	pages, err := invoke[struct {
+		Results []struct {
+			pageFound
+			Snippet string `json:"snippet"`
+		} `json:"results"`
+	}](ctx, f, c, "search", args{"query": in.Claim})
+	if err != nil {
+		return out, err
+	}
+	for _, p := range pages.Results[:min(len(pages.Results), in.Limit)] {
+		p.pageFound.Text = cutSentence(p.Text+p.Snippet, 300)
+		out.Pages = append(out.Pages, p.pageFound)
+	}
+	out.Note = "Found, not judged: compare the claim with these sources. Read one whole with fetch."
+	if len(out.Facts)+len(out.Pages) == 0 {
+		out.Note = "Nothing that you may see speaks of it. The canon neither confirms nor denies it; try other words with search."
+	}
+	return out, nil
+}

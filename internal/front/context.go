@@ -1,0 +1,144 @@
+package front
+
+import (
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+type contextIn struct {
+	Place    string `json:"place,omitzero" maxlen:"1020" jsonschema:"Name of a place; by default where players begin."`
+	Player   string `json:"player,omitzero" maxlen:"1020" jsonschema:"Instead: name of a player, for what is around it."`
+	MaxChars int    `json:"max_chars,omitzero" default:"1500" min:"100" max:"8000" jsonschema:"Longest description."`
+}
+
+// contextOut is the scene around a place or player. Rows name things; ids are found by name.
+type contextOut struct {
+	Place       string   `json:"place,omitzero"`
+	Player      string   `json:"player,omitzero"`
+	Description string   `json:"description,omitzero"`
+	Cut         bool     `json:"description_cut,omitzero"`
+	Mood        string   `json:"mood,omitzero"`
+	Exits       []exit   `json:"exits,omitempty"`
+	Realms      []string `json:"realms,omitempty"`
+	Tags        []string `json:"tags,omitempty"`
+	Players     []string `json:"players_here,omitempty"`
+	People      []string `json:"people_here,omitempty"`
+	Things      []string `json:"things_here,omitempty"`
+	Carries     []string `json:"carries,omitempty"`
+	Events      []string `json:"recent_events,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
+	Tick        int64    `json:"tick"`
+	Ref         string   `json:"contextRef,omitzero" jsonschema:"Send it with a proposal that rests on this."`
+}
+
+type exit struct {
+	Direction   string `json:"direction"`
+	To          string `json:"to,omitzero"`
+	Description string `json:"description,omitzero"`
+	State       string `json:"state,omitzero"`
+}
+
+func (f *Front) contextOp() *op.Operation {
+	return define(op.Spec{
+		Name: "context", Title: "The scene for a narrator", Effect: access.Read,
+		Doc:      "Get everything that a narrator needs of a scene: place, mood, exits, people, things and recent events. Its contextRef goes with propose.",
+		Examples: []op.Example{{Title: "A place", Input: `{"place": "Rent Quay"}`}, {Title: "Where players begin", Input: `{}`}},
+	}, f.context)
+}
+
+// scene is the part of both context answers that the set shows.
+type scene struct {
+	Ref      string    `json:"contextRef"`
+	Tick     int64     `json:"tick"`
+	Location *location `json:"location"`
+	Player   row       `json:"player"`
+	Exits    []struct {
+		Direction    string `json:"direction"`
+		To           string `json:"toLocationName"`
+		Description  string `json:"description"`
+		Lock         string `json:"lockState"`
+		Availability string `json:"availability"`
+	} `json:"exits"`
+	Realms    map[string][]row `json:"realms"`
+	Tags      []string         `json:"narrativeTags"`
+	Ambient   struct{ Value string }
+	Players   []row    `json:"nearbyPlayers"`
+	NPCs      []row    `json:"npcs"`
+	Items     []row    `json:"items"`
+	Inventory []row    `json:"inventory"`
+	Warnings  []string `json:"warnings"`
+	Events    []struct {
+		Text string `json:"text"`
+	} `json:"recentEvents"`
+}
+
+type location struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Cut         map[string]int `json:"fieldTruncations"`
+}
+
+func (f *Front) context(ctx context.Context, c *op.Call, in contextIn) (out contextOut, err error) {
+	if in.Place != "" && in.Player != "" {
+		return out, fault.BadField("player", "give either place or player; for example {\"place\": \"Rent Quay\"}")
+	}
+	operation, field, name := "get-location-context", "locationId", in.Place
+	if in.Player != "" {
+		operation, field, name = "get-player-context", "playerId", in.Player
+	}
+	query := args{"maxChars": in.MaxChars}
+	if name != "" {
+		card, err := f.findCard(ctx, c, name)
+		if err != nil {
+			return out, err
+		}
+		query[field] = card.ID
+	}
+	found, err := invoke[struct {
+		Item *scene `json:"item"`
+	}](ctx, f, c, operation, query)
+	if err != nil {
+		return out, err
+	}
+	if found.Item == nil {
+		return out, fault.New(fault.NotFound, "%q is not a %s; browse shows what it is", name,
+			map[bool]string{true: "player", false: "place"}[in.Player != ""])
+	}
+	return found.Item.show(), nil
+}
+
+// show returns the scene as the set shows it.
+func (s *scene) show() contextOut {
+	out := contextOut{Player: s.Player.Name, Mood: s.Ambient.Value, Tags: s.Tags, Players: namesOf(s.Players),
+		People: namesOf(s.NPCs), Things: namesOf(s.Items), Carries: namesOf(s.Inventory), Warnings: s.Warnings,
+		Tick: s.Tick, Ref: s.Ref}
+	if s.Location != nil {
+		out.Place, out.Description, out.Cut = s.Location.Name, s.Location.Description, s.Location.Cut["description"] > 0
+	}
+	for _, e := range s.Exits {
+		state := e.Lock
+		if state == "" && e.Availability != "hard" {
+			state = e.Availability
+		}
+		out.Exits = append(out.Exits, exit{e.Direction, e.To, e.Description, state})
+	}
+	for _, kind := range []string{"geographic", "political", "weather", "functional"} {
+		out.Realms = append(out.Realms, namesOf(s.Realms[kind])...)
+	}
+	for _, e := range s.Events {
+		if e.Text != "" {
+			out.Events = append(out.Events, e.Text)
+		}
+	}
+	return out
+}
+
+func namesOf(rows []row) (names []string) {
+	for _, r := range rows {
+		names = append(names, r.Name)
+	}
+	return names
+}

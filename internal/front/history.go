@@ -1,0 +1,136 @@
+package front
+
+import (
+	"context"
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/op"
+)
+
+type historyIn struct {
+	Name    string `json:"name,omitzero" maxlen:"1020" jsonschema:"Card; without it, the latest changes of the world."`
+	Version int    `json:"version,omitzero" min:"1" jsonschema:"Read the card as it was at this version."`
+	Compare int    `json:"compare,omitzero" min:"1" jsonschema:"Show what changed from this version to version, or to now."`
+	Since   string `json:"since,omitzero" maxlen:"40" jsonschema:"Without name: changes from this time or date on."`
+	Offset  int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries, or characters of a text, to skip."`
+}
+
+type historyOut struct {
+	Name     string   `json:"name,omitzero"`
+	Versions []change `json:"versions,omitempty"`
+	Changes  []change `json:"changes,omitempty"`
+	Version  int      `json:"version,omitzero"`
+	At       string   `json:"at,omitzero"`
+	By       string   `json:"by,omitzero"`
+	Changed  []string `json:"changed,omitempty"`
+	Diff     string   `json:"diff,omitzero"`
+	Content  string   `json:"content,omitzero"`
+	More     string   `json:"more,omitzero"`
+}
+
+// change is a row of a history.
+type change struct {
+	Version   int    `json:"version,omitzero"`
+	Name      string `json:"name,omitzero"`
+	At        string `json:"at"`
+	By        string `json:"by,omitzero"`
+	Operation string `json:"operation,omitzero"`
+	ID        string `json:"change_id,omitzero"`
+	Trashed   bool   `json:"trashed,omitzero"`
+}
+
+// textLimit is the number of characters of a text in an answer. Codex cuts results at 12,000, in
+// the middle.
+const textLimit = 8000
+
+func (f *Front) historyOp() *op.Operation {
+	return define(op.Spec{
+		Name: "history", Title: "What changed", Effect: access.Read, Target: "name",
+		Doc: "See who changed a card and when, read it as it was, or compare two versions. Without a name: the latest changes of the world.",
+		Examples: []op.Example{{Title: "A card's versions", Input: `{"name": "Rent Quay"}`},
+			{Title: "The latest changes", Input: `{}`}},
+	}, f.history)
+}
+
+func (f *Front) history(ctx context.Context, c *op.Call, in historyIn) (historyOut, error) {
+	switch {
+	case in.Name == "":
+		return f.recentChanges(ctx, c, in)
+	case in.Compare > 0:
+		return f.compare(ctx, c, in)
+	case in.Version > 0:
+		return f.readVersion(ctx, c, in)
+	}
+	page, err := invoke[struct {
+		Name     string   `json:"name"`
+		Versions []change `json:"versions"`
+		Next     *int     `json:"next_offset"`
+	}](ctx, f, c, "get_card_history", args{"name": in.Name, "limit": rowLimit, "offset": in.Offset})
+	out := historyOut{Name: page.Name, Versions: page.Versions}
+	for i := range out.Versions {
+		out.Versions[i].ID = ""
+		if out.Versions[i].Name == page.Name {
+			out.Versions[i].Name = ""
+		}
+	}
+	if page.Next != nil {
+		out.More = fmt.Sprintf(`history {"name":%q,"offset":%d}`, page.Name, *page.Next)
+	}
+	return out, err
+}
+
+func (f *Front) recentChanges(ctx context.Context, c *op.Call, in historyIn) (historyOut, error) {
+	query := args{"limit": rowLimit, "offset": in.Offset}
+	set(query, "since", in.Since)
+	page, err := invoke[struct {
+		Changes []struct {
+			change
+			ID string `json:"id"`
+		} `json:"changes"`
+		Next *int `json:"next_offset"`
+	}](ctx, f, c, "recent_changes", query)
+	var out historyOut
+	for _, row := range page.Changes {
+		row.change.ID, row.Version = row.ID, 0 // undo_change takes the id
+		out.Changes = append(out.Changes, row.change)
+	}
+	if page.Next != nil {
+		out.More = fmt.Sprintf(`history {"since":%q,"offset":%d}`, in.Since, *page.Next)
+	}
+	return out, err
+}
+
+func (f *Front) compare(ctx context.Context, c *op.Call, in historyIn) (historyOut, error) {
+	query := args{"name": in.Name, "from": in.Compare, "offset": in.Offset}
+	set(query, "to", in.Version)
+	d, err := invoke[struct {
+		Name    string   `json:"name"`
+		To      int      `json:"to"`
+		Changed []string `json:"changed"`
+		Diff    string   `json:"diff"`
+	}](ctx, f, c, "diff_card", query)
+	out := historyOut{Name: d.Name, Changed: d.Changed}
+	var end int
+	if out.Diff, end = cutLines(d.Diff, textLimit); end > 0 {
+		out.More = fmt.Sprintf(`history {"name":%q,"compare":%d,"version":%d,"offset":%d}`, d.Name, in.Compare, d.To,
+			in.Offset+end)
+	}
+	return out, err
+}
+
+func (f *Front) readVersion(ctx context.Context, c *op.Call, in historyIn) (historyOut, error) {
+	v, err := invoke[struct {
+		Name    string `json:"name"`
+		At      string `json:"at"`
+		By      string `json:"by"`
+		Content string `json:"content"`
+	}](ctx, f, c, "get_revision", args{"name": in.Name, "version": in.Version, "max_content_length": textLimit + 1,
+		"content_offset": in.Offset})
+	out := historyOut{Name: v.Name, Version: in.Version, At: v.At, By: v.By}
+	var end int
+	if out.Content, end = cutText(v.Content, textLimit); end > 0 {
+		out.More = fmt.Sprintf(`history {"name":%q,"version":%d,"offset":%d}`, v.Name, in.Version, in.Offset+end)
+	}
+	return out, err
+}

@@ -1,0 +1,140 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+type writeIn struct {
+	Name    string          `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Card to change, or new name; + joins a child to its parent."`
+	Content *string         `json:"content,omitzero" maxlen:"1048576" jsonschema:"Whole content as Markdown. Changing a card needs if_match."`
+	Append  string          `json:"append,omitzero" maxlen:"100000" jsonschema:"Markdown to add at the end."`
+	Find    string          `json:"find,omitzero" maxlen:"10000" jsonschema:"Exact text to change, with replace."`
+	Replace *string         `json:"replace,omitzero" maxlen:"100000" jsonschema:"Text in its place."`
+	Type    string          `json:"type,omitzero" maxlen:"255" jsonschema:"Card type, such as Character."`
+	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values by name; null removes one."`
+	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`
+	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of get_card."`
+	DryRun  bool            `json:"dry_run,omitzero" jsonschema:"Only show what would change."`
+}
+
+type writeOut struct {
+	Did      string `json:"did"`
+	Name     string `json:"name"`
+	ID       string `json:"id,omitzero"`
+	Type     string `json:"type,omitzero"`
+	Version  int    `json:"version,omitzero"`
+	ETag     any    `json:"etag,omitzero"`
+	Change   string `json:"change_id,omitzero"`
+	Diff     string `json:"diff,omitzero"`
+	Proposal string `json:"proposal,omitzero" jsonschema:"Id of the proposal that the write became."`
+}
+
+func nameIn(a args) string {
+	name, _ := a["name"].(string)
+	return name
+}
+
+func (f *Front) writeOp() *op.Operation {
+	return define(op.Spec{
+		Name: "write", Title: "Create or change a card", Effect: access.Write, Target: "name",
+		Doc:      "Create a card, or change one: append, find and replace, set fields, or give the whole content. dry_run shows the change first; history shows it later.",
+		Examples: []op.Example{{Title: "Add a sentence", Input: `{"name": "Rent Quay", "append": "The nets are dry.", "dry_run": true}`}},
+	}, f.write)
+}
+
+func (f *Front) write(ctx context.Context, c *op.Call, in writeIn) (writeOut, error) {
+	patch, err := in.patch()
+	if err != nil {
+		return writeOut{}, err
+	}
+	found, err := f.findCard(ctx, c, in.Name)
+	switch {
+	case err == nil:
+		return f.change(ctx, c, in, found, patch)
+	case fault.KindOf(err) != fault.NotFound || patch != nil && in.Find != "":
+		return writeOut{}, err
+	}
+	return f.create(ctx, c, in)
+}
+
+// patch returns the change of a part of the content; nil for none.
+func (in writeIn) patch() (args, error) {
+	ways := 0
+	for _, given := range []bool{in.Content != nil, in.Append != "", in.Find != "" || in.Replace != nil} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return nil, fault.BadField("content", "give one of content, append, or find with replace; for example {\"name\": \"Rent Quay\", \"append\": \"The nets are dry.\"}")
+	case (in.Find != "") != (in.Replace != nil):
+		return nil, fault.BadField("find", "and replace go together; replace \"\" removes the text")
+	case in.Find != "":
+		return args{"mode": "find_replace", "find": in.Find, "replace": *in.Replace}, nil
+	case in.Append != "":
+		return args{"mode": "append", "content": in.Append}, nil
+	}
+	return nil, nil
+}
+
+func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundCard, patch args) (writeOut, error) {
+	if in.Level != "" {
+		return writeOut{}, fault.BadField("level", "is for new cards, and %q exists; set_card_level changes the level of a card", found.Name)
+	}
+	a := args{"name": "~" + found.ID}
+	if in.Content != nil {
+		a["markdown_content"] = *in.Content
+	}
+	if patch != nil {
+		a["patch"] = patch
+	}
+	if in.Fields != nil {
+		a["fields"] = in.Fields
+	}
+	if in.IfMatch != nil {
+		a["if_match"] = in.IfMatch
+	}
+	set(a, "type", in.Type)
+	if len(a) == 1 {
+		return writeOut{}, fault.BadField("content", "nothing to change is given, and %q exists; give content, append, find, fields or type", found.Name)
+	}
+	return f.wrote(ctx, c, "update_card", "changed", a)
+}
+
+func (f *Front) create(ctx context.Context, c *op.Call, in writeIn) (writeOut, error) {
+	a := args{"name": in.Name}
+	set(a, "markdown_content", in.Append)
+	if in.Content != nil {
+		a["markdown_content"] = *in.Content
+	}
+	if in.Fields != nil {
+		a["fields"] = in.Fields
+	}
+	set(a, "type", in.Type)
+	set(a, "level", in.Level)
+	return f.wrote(ctx, c, "create_card", "created", a)
+}
+
+// wrote makes a write, and says what became of it: an advisory key's write is a proposal.
+func (f *Front) wrote(ctx context.Context, c *op.Call, operation, did string, a args) (out writeOut, err error) {
+	answer, err := f.invokeRaw(ctx, c, operation, a)
+	if err != nil {
+		return out, err
+	}
+	if answer.Reply.Diverted {
+		p, err := proposalOf(answer)
+		return writeOut{Did: p.did(), Name: nameIn(a), Proposal: p.ID}, err
+	}
+	err = decode(answer.Output, &out)
+	out.Did, out.Diff = did, ""
+	if c.Grant.Request().DryRun {
+		out.Did, out.Change, out.ETag = "would be "+did, "", nil
+	}
+	return out, err
+}
