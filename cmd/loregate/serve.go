@@ -75,7 +75,8 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 
 type mcpCmd struct {
 	common
-	Surface   []string `help:"Surfaces to offer, by name. Default: all." placeholder:"NAME,…"`
+	Tools     []string `help:"Tools to list: default, all, or those of surfaces such as archive,world." default:"default" aliases:"surface" placeholder:"SET,…"`
+	ReadOnly  bool     `help:"List nothing that writes, and refuse it."`
 	Role      string   `help:"Highest role of the client: user, gm or admin. The client is not authenticated." enum:"user,gm,admin" default:"user"`
 	World     string   `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	Seat      string   `help:"Seat in a game of Alignment, such as g-…/p3. The client can read this seat and nothing else." placeholder:"GAME/PLAYER"`
@@ -92,18 +93,19 @@ func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		return app.ServeRemote(ctx, cfg, app.RemoteOptions{URL: m.Remote, Key: os.Getenv(m.APIKeyEnv), KeyVar: m.APIKeyEnv,
-			Role: role, World: m.World, Surfaces: m.Surface}, streams)
+			Role: role, World: m.World, Tools: m.Tools, ReadOnly: m.ReadOnly}, streams)
 	}
 	return m.withApp(ctx, func(a *app.App) error {
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}
-		caller, surfaces := app.Local(role), m.Surface
+		caller, tools := app.Local(role), m.Tools
 		if m.Seat != "" {
-			caller, surfaces = app.AtSeat(m.Seat)
+			caller, tools = app.AtSeat(m.Seat)
 			m.World = "" // a game belongs to no world, so LOREGATE_WORLD is ignored
 		}
-		return a.ServeStdio(ctx, caller, m.World, surfaces, streams)
+		caller.ReadOnly = m.ReadOnly
+		return a.ServeStdio(ctx, caller, m.World, tools, streams)
 	})
 }
 

@@ -255,7 +255,8 @@ type keyCreateCmd struct {
 	Actor     string        `help:"Actor of the calls: person or ai." enum:"person,ai" default:"ai"`
 	Role      string        `help:"Highest role: user, gm or admin." enum:"user,gm,admin" default:"user"`
 	World     []string      `env:"LOREGATE_WORLD" help:"Worlds that the key opens, by slug or UUID. Default: the only world." placeholder:"WORLD"`
-	Surface   []string      `help:"Surfaces that the key opens, such as archive. Default: all." placeholder:"NAME"`
+	Tools     []string      `help:"Tools that the key opens: all, default, or those of surfaces such as archive,world." default:"all" aliases:"surface" placeholder:"SET,…"`
+	ReadOnly  bool          `help:"Refuse everything that writes or proposes."`
 	Operation []string      `help:"Operations that the key opens, from loregate ops. Default: all." placeholder:"NAME"`
 	RateClass string        `help:"Profile of rate limits." placeholder:"NAME"`
 	Expires   time.Duration `help:"Expire the key after this duration, for example 720h. Default: never." placeholder:"DURATION"`
@@ -270,12 +271,16 @@ func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
 		k.Subject = subjectOf(k.Name)
 	}
 	spec := identity.KeySpec{Name: k.Name, Subject: access.Subject(k.Subject), Actor: access.Actor(k.Actor), MaxRole: role,
-		Surfaces: k.Surface, Operations: k.Operation, RateClass: k.RateClass, Advisory: k.Advisory, Approve: k.Approve,
-		Operator: k.Operator}
+		Operations: k.Operation, RateClass: k.RateClass, Advisory: k.Advisory, Approve: k.Approve,
+		Operator: k.Operator, ReadOnly: k.ReadOnly}
 	if k.Expires > 0 {
 		spec.Expires = time.Now().Add(k.Expires)
 	}
 	return k.withApp(ctx, func(a *app.App) error {
+		var err error
+		if spec.Surfaces, err = a.SurfacesOf(k.Tools); err != nil {
+			return err
+		}
 		secret, id, err := a.CreateKey(ctx, spec, k.World)
 		if err != nil {
 			return err
@@ -314,7 +319,8 @@ func (k keyRow) describeExtras() (words []string) {
 	for _, w := range []struct {
 		holds bool
 		word  string
-	}{{k.Operator, "operator"}, {k.Approve, "approves"}, {k.Advisory, "proposes only"}, {k.Seat != "", "seat " + k.Seat},
+	}{{k.Operator, "operator"}, {k.Approve, "approves"}, {k.Advisory, "proposes only"}, {k.ReadOnly, "reads only"},
+		{k.Seat != "", "seat " + k.Seat},
 		{len(k.Surfaces) > 0, strings.Join(k.Surfaces, "+")}, {len(k.Operations) > 0, strings.Join(k.Operations, "+")},
 		{k.RateClass != "", "limits " + k.RateClass}, {!k.Expires.IsZero(), "until " + formatMinute(k.Expires)}} {
 		if w.holds {

@@ -2,8 +2,11 @@ package app
 
 import (
 	"crypto/rand"
+	"slices"
+	"strings"
 
 	"loregate/internal/archive"
+	"loregate/internal/fault"
 	"loregate/internal/front"
 	"loregate/internal/op"
 )
@@ -28,3 +31,21 @@ func (a *App) openFront(o Options) *front.Front {
 }
 
 var _ front.Engine = (*op.Local)(nil)
+
+// SurfacesOf returns the surfaces that a key for a set of tools opens; nil for all. An unknown name
+// is an error.
+func (a *App) SurfacesOf(tools []string) ([]string, error) {
+	if len(tools) == 0 || slices.Equal(tools, []string{"all"}) {
+		return nil, nil
+	}
+	var names []string
+	for _, s := range a.Surfaces {
+		names = append(names, s.Name)
+	}
+	for _, t := range tools {
+		if !slices.Contains(names, t) {
+			return nil, fault.BadField("tools", "%q is no set; name all, or any of %s", t, strings.Join(names, ", "))
+		}
+	}
+	return tools, nil
+}

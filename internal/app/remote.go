@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/front"
 	"loregate/internal/remote"
 )
 
@@ -16,7 +18,8 @@ type RemoteOptions struct {
 	KeyVar   string // environment variable that Key came from, for messages
 	Role     access.Role
 	World    string
-	Surfaces []string // at most one; none means all that the key opens
+	Tools    []string // default, all, or surfaces; none is the default
+	ReadOnly bool
 }
 
 // ServeRemote serves the tools, prompts and resources of another server on standard input and
@@ -26,13 +29,10 @@ func ServeRemote(ctx context.Context, c Config, o RemoteOptions, s Streams) erro
 		return fault.New(fault.Invalid,
 			"the variable %q contains no API key; name the variable that contains it with --api-key-env", o.KeyVar)
 	}
-	r := remote.Config{URL: o.URL, Key: o.Key, Role: o.Role, World: o.World, Issuer: c.Token.Issuer}
-	switch len(o.Surfaces) {
-	case 0:
-	case 1:
-		r.Surface = o.Surfaces[0]
-	default:
-		return fault.BadField("surface", "with --remote name one surface, or none for all surfaces of the key")
+	r := remote.Config{URL: o.URL, Key: o.Key, Role: o.Role, World: o.World, Issuer: c.Token.Issuer,
+		Tools: o.Tools, ReadOnly: o.ReadOnly}
+	if slices.Equal(r.Tools, []string{front.Surface}) {
+		r.Tools = nil // servers of earlier versions know only the address without a set
 	}
 	bridge, err := remote.New(ctx, r)
 	if err != nil {

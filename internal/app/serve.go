@@ -231,8 +231,9 @@ func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 	return addFixtures(c)
 }
 
-// ServeStdio serves MCP to one caller on standard input and output.
-func (a *App) ServeStdio(ctx context.Context, c access.Caller, world string, surfaces []string, s Streams) error {
+// ServeStdio serves MCP to one caller on standard input and output. tools are the surfaces whose
+// tools are listed, or default, or all.
+func (a *App) ServeStdio(ctx context.Context, c access.Caller, world string, tools []string, s Streams) error {
 	var engine mcpd.Engine = a.Ops
 	if world != "" {
 		id, err := worlds{a.Canon}.Resolve(ctx, c, world)
@@ -246,7 +247,7 @@ func (a *App) ServeStdio(ctx context.Context, c access.Caller, world string, sur
 		return err
 	}
 	defer server.Close()
-	return server.ServeStdio(ctx, c, surfaces, s.In, s.Out)
+	return server.ServeStdio(ctx, c, tools, s.In, s.Out)
 }
 
 // bearers authenticates MCP over HTTP by the Authorization header.

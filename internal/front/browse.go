@@ -49,8 +49,8 @@ type happening struct {
 }
 
 type worldOut struct {
-	World    string `json:"title"`
-	Role     string `json:"your_role"`
+	World    string `json:"world"`
+	Role     string `json:"role"`
 	Cards    int    `json:"cards"`
 	TopCards []row  `json:"top_cards,omitempty"`
 	Types    []struct {

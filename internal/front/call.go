@@ -120,6 +120,9 @@ func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn
 	if c.OverMCP() {
 		r.MaxText = callText
 	}
+	if bytes.Contains(in.Arguments, []byte(`"full"`)) {
+		r.MaxText = c.MaxText // a whole text is wanted, as far as the transport goes
+	}
 	a, err := f.engine.Invoke(ctx, c.Grant.Caller(), r)
 	if err != nil {
 		return out, err

@@ -20,7 +20,7 @@ import (
 
 type findIn struct {
 	Words string `json:"words" minlen:"2" maxlen:"300" alias:"query" jsonschema:"What you want to do, or an operation's name."`
-	Limit int    `json:"limit,omitzero" default:"4" min:"1" max:"20" jsonschema:"Most operations."`
+	Limit int    `json:"limit,omitzero" default:"3" min:"1" max:"20" jsonschema:"Most operations."`
 }
 
 type findOut struct {
@@ -99,6 +99,9 @@ func describe(o *op.Operation, c access.Caller) operationFound {
 	}
 	if len(o.Examples) > 0 && len(o.Examples[0].Input) < 300 {
 		d.Example = o.Examples[0].Input
+		if !c.SeveralWorlds() {
+			d.Example = string(withoutMembers(json.RawMessage(d.Example), "campaign_id"))
+		}
 	}
 	return d
 }
@@ -127,7 +130,9 @@ func kindOf(s *jsonschema.Schema) string {
 		}
 		return strings.Join(words, "|")
 	case s.Properties != nil || s.Items != nil || s.AnyOf != nil || s.Ref != "":
-		if b, err := json.Marshal(s); err == nil && len(b) <= 2000 {
+		plain := *s
+		plain.Description = "" // it follows
+		if b, err := json.Marshal(&plain); err == nil && len(b) <= 2000 {
 			return "schema " + string(b)
 		}
 	}

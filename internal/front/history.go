@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"loregate/internal/access"
@@ -19,7 +20,7 @@ type historyIn struct {
 type historyOut struct {
 	Name     string   `json:"name,omitzero"`
 	Versions []change `json:"versions,omitempty"`
-	Changes  []change `json:"changes,omitempty"`
+	Changes  []commit `json:"changes,omitempty"`
 	Version  int      `json:"version,omitzero"`
 	At       string   `json:"at,omitzero"`
 	By       string   `json:"by,omitzero"`
@@ -32,12 +33,20 @@ type historyOut struct {
 // change is a row of a history.
 type change struct {
 	Version   int    `json:"version,omitzero"`
-	Name      string `json:"name,omitzero"`
+	Name      string `json:"name,omitzero" jsonschema:"Its name then, if it was another one."`
 	At        string `json:"at"`
 	By        string `json:"by,omitzero"`
 	Operation string `json:"operation,omitzero"`
-	ID        string `json:"change_id,omitzero"`
 	Trashed   bool   `json:"trashed,omitzero"`
+}
+
+// commit is a change of one or more cards.
+type commit struct {
+	At        string `json:"at"`
+	By        string `json:"by,omitzero"`
+	Operation string `json:"operation,omitzero"`
+	Cards     string `json:"cards"`
+	ID        string `json:"change_id" jsonschema:"undo_change takes it."`
 }
 
 // textLimit is the number of characters of a text in an answer. Codex cuts results at 12,000, in
@@ -69,7 +78,6 @@ func (f *Front) history(ctx context.Context, c *op.Call, in historyIn) (historyO
 	}](ctx, f, c, "get_card_history", args{"name": in.Name, "limit": rowLimit, "offset": in.Offset})
 	out := historyOut{Name: page.Name, Versions: page.Versions}
 	for i := range out.Versions {
-		out.Versions[i].ID = ""
 		if out.Versions[i].Name == page.Name {
 			out.Versions[i].Name = ""
 		}
@@ -85,18 +93,26 @@ func (f *Front) recentChanges(ctx context.Context, c *op.Call, in historyIn) (hi
 	set(query, "since", in.Since)
 	page, err := invoke[struct {
 		Changes []struct {
-			change
-			ID string `json:"id"`
+			commit
+			Name string `json:"name"`
+			ID   string `json:"id"`
 		} `json:"changes"`
 		Next *int `json:"next_offset"`
 	}](ctx, f, c, "recent_changes", query)
 	var out historyOut
 	for _, row := range page.Changes {
-		row.change.ID, row.Version = row.ID, 0 // undo_change takes the id
-		out.Changes = append(out.Changes, row.change)
+		if n := len(out.Changes); n > 0 && out.Changes[n-1].ID == row.ID {
+			out.Changes[n-1].Cards += ", " + row.Name
+			continue
+		}
+		row.commit.ID, row.Cards = row.ID, row.Name
+		out.Changes = append(out.Changes, row.commit)
 	}
 	if page.Next != nil {
-		out.More = fmt.Sprintf(`history {"since":%q,"offset":%d}`, in.Since, *page.Next)
+		next := args{"offset": *page.Next}
+		set(next, "since", in.Since)
+		b, _ := json.Marshal(next)
+		out.More = "history " + string(b)
 	}
 	return out, err
 }

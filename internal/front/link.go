@@ -44,6 +44,9 @@ func (f *Front) link(ctx context.Context, c *op.Call, in linkIn) (out linkOut, e
 	if in.To == "" {
 		found, err := invoke[linkOut](ctx, f, c, "auto_link", args{"name": in.From})
 		found.Did = "suggested; write or link makes them"
+		if len(found.Suggestions) == 0 {
+			found.Did = "nothing to link: every name in the text is a link, or names no card"
+		}
 		return found, err
 	}
 	from, err := f.findCard(ctx, c, in.From)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 )
 
@@ -18,7 +20,7 @@ type writeIn struct {
 	Type    string          `json:"type,omitzero" maxlen:"255" jsonschema:"Card type, such as Character."`
 	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values by name; null removes one."`
 	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`
-	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of get_card."`
+	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of a whole card, from call_operation get_card with full."`
 	DryRun  bool            `json:"dry_run,omitzero" jsonschema:"Only show what would change."`
 }
 
@@ -92,6 +94,9 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 		a["markdown_content"] = *in.Content
 	}
 	if patch != nil {
+		if err := fitPatch(ctx, c, found, patch); err != nil {
+			return writeOut{}, err
+		}
 		a["patch"] = patch
 	}
 	if in.Fields != nil {
@@ -105,6 +110,23 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 		return writeOut{}, fault.BadField("content", "nothing to change is given, and %q exists; give content, append, find, fields or type", found.Name)
 	}
 	return f.wrote(ctx, c, "update_card", "changed", a)
+}
+
+// fitPatch gives a patch the form of the card's content, and lets a dry run show the difference.
+func fitPatch(ctx context.Context, c *op.Call, found foundCard, patch args) error {
+	if c.Grant.Request().DryRun {
+		patch["dry_run"] = true
+	}
+	text, ok := patch["content"].(string)
+	if !ok || canon.TextOf(found.Type) != canon.TextHTML {
+		return nil
+	}
+	html, err := markup.ToHTML(ctx, text)
+	if err != nil {
+		return fault.BadField("append", "cannot be converted to the HTML of this card").Because(err)
+	}
+	patch["content"] = html
+	return nil
 }
 
 func (f *Front) create(ctx context.Context, c *op.Call, in writeIn) (writeOut, error) {
@@ -132,9 +154,12 @@ func (f *Front) wrote(ctx context.Context, c *op.Call, operation, did string, a 
 		return writeOut{Did: p.did(), Name: nameIn(a), Proposal: p.ID}, err
 	}
 	err = decode(answer.Output, &out)
-	out.Did, out.Diff = did, ""
+	out.Did = did
 	if c.Grant.Request().DryRun {
-		out.Did, out.Change, out.ETag = "would be "+did, "", nil
+		out.Did, out.Change, out.ETag, out.Version = "would be "+did, "", nil, 0
+		if operation == "create_card" {
+			out.ID = ""
+		}
 	}
 	return out, err
 }

@@ -25,6 +25,7 @@ func newCaller(k Key, c *claims, memberships []Membership) access.Caller {
 		Operator:   k.Operator && person && !lowered,
 		Approve:    k.Approve && person,
 		Advisory:   k.Advisory,
+		ReadOnly:   k.ReadOnly,
 		Surfaces:   k.Surfaces,
 		Operations: k.Operations,
 		RateClass:  k.RateClass,

@@ -97,6 +97,7 @@ type KeySpec struct {
 	RateClass  string                         `json:"rate_class,omitempty"` // limits profile
 	Expires    time.Time                      `json:"expires,omitzero"`     // zero: never
 	Advisory   bool                           `json:"advisory,omitempty"`   // writes become proposals
+	ReadOnly   bool                           `json:"read_only,omitempty"`  // writes and proposals are refused
 	Audience   string                         `json:"audience,omitempty"`   // AudiencePlay: the key behind a play token
 	Player     uuid.UUID                      `json:"player,omitzero"`      // acts as this player card only
 	// "game/player": opens that seat and nothing else

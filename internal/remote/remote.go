@@ -18,12 +18,13 @@ import (
 
 // Config configures a Bridge. URL, Key and Role must be set.
 type Config struct {
-	URL     string // of the server's API, such as https://lore.example/api/mcp
-	Key     string // API key
-	Role    access.Role
-	World   string // slug or UUID; "" is every world that the key opens
-	Issuer  string // the iss that tokens must have; "" is loregate
-	Surface string // the surface that is offered; "" is all that the key opens
+	URL      string // of the server's API, such as https://lore.example/api/mcp
+	Key      string // API key
+	Role     access.Role
+	World    string   // slug or UUID; "" is every world that the key opens
+	Issuer   string   // the iss that tokens must have; "" is loregate
+	Tools    []string // the set that is listed: surfaces, or all; none is the default set
+	ReadOnly bool     // nothing can be written
 
 	// nil: a client that follows no redirects and times out after a minute
 	HTTP  *http.Client
@@ -87,10 +88,18 @@ const apiPath = "/api/mcp"
 
 // endpointURL returns the URL to which messages are sent.
 func (b *Bridge) endpointURL() string {
-	if b.cfg.Surface == "" {
-		return b.base + "/mcp"
+	address := b.base + "/mcp"
+	words := make([]string, len(b.cfg.Tools))
+	for i, word := range b.cfg.Tools {
+		words[i] = url.PathEscape(word)
 	}
-	return b.base + "/mcp/" + url.PathEscape(b.cfg.Surface)
+	if set := strings.Join(words, "+"); set != "" {
+		address += "/" + set
+	}
+	if b.cfg.ReadOnly {
+		address += "/readonly"
+	}
+	return address
 }
 
 func isLoopback(host string) bool {
