@@ -19,7 +19,7 @@ func knowledgeOps(d *deps) []*op.Operation {
 		Doc: "Get exactly the answer that a player gets from one of the reads, before or after a revelation. For the GM. " +
 			"subject is a player to whom something was revealed by name; without it, the answer is that for any player.",
 		Route:    "POST /api/campaigns/{campaign_id}/preview",
-		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser,
+		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, ListRole: access.RoleGM,
 		Examples: []op.Example{
 			{Title: "One player's search",
 				Input: `{"campaign_id": "ashlar-pass", "subject": "player-ada", "tool": "entity_search", "arguments": {"query": "matron"}}`},

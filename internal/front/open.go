@@ -13,8 +13,9 @@ type openIn struct {
 }
 
 type openOut struct {
-	Opened string   `json:"opened"`
+	Opened string   `json:"opened,omitzero"`
 	Tools  []string `json:"tools"`
+	Note   string   `json:"note,omitzero"`
 }
 
 func (f *Front) openOp() *op.Operation {
@@ -28,7 +29,7 @@ func (f *Front) openOp() *op.Operation {
 
 func (f *Front) open(_ context.Context, c *op.Call, in openIn) (out openOut, err error) {
 	caller := c.Grant.Caller()
-	out = openOut{Opened: in.Set, Tools: []string{}}
+	out = openOut{Tools: []string{}}
 	var sets []string
 	for _, s := range f.engine.Surfaces() {
 		tools := f.engine.Operations(caller, s.Name)
@@ -48,10 +49,10 @@ func (f *Front) open(_ context.Context, c *op.Call, in openIn) (out openOut, err
 	switch {
 	case len(out.Tools) == 0:
 		return out, fault.BadField("set", "is not a surface with tools for you; there are %s", joinWords(sets))
-	case !c.KeepsList:
-		return out, fault.New(fault.Unavailable,
-			"this connection keeps no list of tools; connect to /mcp/%s+%s, or use %s and its doors", Surface, in.Set, findTool)
+	case c.KeepsList:
+		out.Opened, c.Reply.Opens = in.Set, in.Set
+	default:
+		out.Note = "This connection keeps no list of tools: connect to /mcp/" + Surface + "+" + in.Set + ", or use " + findTool + "."
 	}
-	c.Reply.Opens = in.Set
 	return out, nil
 }

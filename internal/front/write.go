@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -94,7 +95,7 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 		a["markdown_content"] = *in.Content
 	}
 	if patch != nil {
-		if err := fitPatch(ctx, c, found, patch); err != nil {
+		if err := fitPatch(ctx, found, patch); err != nil {
 			return writeOut{}, err
 		}
 		a["patch"] = patch
@@ -109,14 +110,26 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 	if len(a) == 1 {
 		return writeOut{}, fault.BadField("content", "nothing to change is given, and %q exists; give content, append, find, fields or type", found.Name)
 	}
-	return f.wrote(ctx, c, "update_card", "changed", a)
+	out, err := f.wrote(ctx, c, "update_card", "changed", a)
+	if c.Grant.Request().DryRun {
+		out.Diff = patch.show()
+	}
+	return out, err
 }
 
-// fitPatch gives a patch the form of the card's content, and lets a dry run show the difference.
-func fitPatch(ctx context.Context, c *op.Call, found foundCard, patch args) error {
-	if c.Grant.Request().DryRun {
-		patch["dry_run"] = true
+// show returns the lines that a patch removes and adds.
+func (a args) show() string {
+	var lines []string
+	for _, part := range []struct{ sign, name string }{{"- ", "find"}, {"+ ", "replace"}, {"+ ", "content"}} {
+		if text, _ := a[part.name].(string); text != "" {
+			lines = append(lines, part.sign+strings.ReplaceAll(text, "\n", "\n"+part.sign))
+		}
 	}
+	return strings.Join(lines, "\n")
+}
+
+// fitPatch gives the text of a patch the form of the card's content.
+func fitPatch(ctx context.Context, found foundCard, patch args) error {
 	text, ok := patch["content"].(string)
 	if !ok || canon.TextOf(found.Type) != canon.TextHTML {
 		return nil

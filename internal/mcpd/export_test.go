@@ -27,3 +27,6 @@ func ReadEnvelope(message []byte) (Envelope, bool) {
 	}
 	return Envelope{m.rpcID(), m.method, m.target, m.world, m.version, m.input, m.isOfOneEra()}, true
 }
+
+// CompactText is the text of an output that is shown without structured content.
+var CompactText = compactText

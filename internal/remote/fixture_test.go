@@ -99,7 +99,7 @@ func (s *site) breaks(n, status int, headers ...string) {
 	s.between(func(w http.ResponseWriter, r *http.Request) bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if n == 0 || r.URL.Path != "/mcp" || r.Method != http.MethodPost {
+		if n == 0 || r.URL.Path != "/mcp/all" || r.Method != http.MethodPost {
 			return false
 		}
 		n--
@@ -119,7 +119,7 @@ func (s *site) between(f func(w http.ResponseWriter, r *http.Request) bool) {
 
 // calls counts the requests since between, except those for tokens.
 func (s *site) config() remote.Config {
-	return remote.Config{URL: s.server.URL + "/api/mcp", Key: s.key, Role: access.RoleGM, Now: s.clock,
+	return remote.Config{URL: s.server.URL + "/api/mcp", Tools: []string{"all"}, Key: s.key, Role: access.RoleGM, Now: s.clock,
 		Sleep: func(_ context.Context, d time.Duration) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *site) direct() client {
 	s.t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(s.t.Context(),
 		&mcp.StreamableClientTransport{
-			Endpoint: s.server.URL + "/mcp", HTTPClient: &http.Client{Transport: tokenTransport{s.key}}}, nil)
+			Endpoint: s.server.URL + "/mcp/all", HTTPClient: &http.Client{Transport: tokenTransport{s.key}}}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func (s *site) calls() (calls, tokens int) {
 		switch line {
 		case "POST /api/mcp/auth":
 			tokens++
-		case "POST /mcp":
+		case "POST /mcp/all":
 			calls++
 		}
 	}

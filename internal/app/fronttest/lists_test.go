@@ -130,9 +130,11 @@ func TestAnEmptySurfaceListsNoTools(t *testing.T) {
 			t.Errorf("%s: %v %v", method, result, failed)
 		}
 	}
-	if _, failed := m.ask("tools/call", map[string]any{"name": "get_card"}); failed == nil ||
-		!strings.Contains(failed["message"].(string), "get_card") {
-		t.Errorf("a call: %v", failed)
+	for name, arguments := range map[string]any{"reveal_all": map[string]any{}, "delete_card": map[string]any{"name": "Gate"}} {
+		_, failed := m.ask("tools/call", map[string]any{"name": name, "arguments": arguments})
+		if failed == nil || !strings.Contains(failed["message"].(string), name) {
+			t.Errorf("%s, which does not exist for this key: %v", name, failed)
+		}
 	}
 }
 
@@ -186,7 +188,7 @@ func TestCampaignErrorCodesAreUpperCase(t *testing.T) {
 func TestToolNamesDifferForClients(t *testing.T) {
 	s := open(t, nil)
 	key, _ := s.key(access.RoleAdmin)
-	tools, ok := s.connect("/mcp", key).pages("tools/list", "tools")
+	tools, ok := s.connect("/mcp/all", key).pages("tools/list", "tools")
 	if !ok {
 		t.Fatal("no list")
 	}

@@ -1,0 +1,218 @@
+package front_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/front"
+	"loregate/internal/op"
+)
+
+func TestPartsAreRecordedAndCountedOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.ask(s.with(access.RoleUser, nil), "browse", `{"name": "Quay", "view": "children"}`)
+	want := []string{"get_card ok", "list_children ok", "browse ok"}
+	if got := s.records.operations(); !slices.Equal(got, want) {
+		t.Errorf("recorded %v, want %v", got, want)
+	}
+	s.refused(s.with(access.RoleUser, nil), "history", `{"name": "Nowhere"}`, fault.NotFound, "Nowhere")
+	want = []string{"get_card_history not_found", "history not_found"}
+	if got := s.records.operations(); !slices.Equal(got, want) {
+		t.Errorf("recorded %v, want %v", got, want)
+	}
+}
+
+func TestBrowseShowsWhatLiesAround(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	got := fmt.Sprint(s.ask(s.with(access.RoleUser, nil), "browse", `{"name": "quay"}`))
+	for _, part := range []string{"Quay+sign", "links:[Mill]", "name:Quay"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s is not in %s", part, got)
+		}
+	}
+	if got := fmt.Sprint(s.ask(s.with(access.RoleUser, nil), "browse", `{"name": "Mill"}`)); !strings.Contains(got,
+		"linked_by:[map[name:Quay") {
+		t.Errorf("who links to the mill is not in %s", got)
+	}
+}
+
+func TestWriteCreatesAndChanges(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := s.with(access.RoleUser, nil)
+	for _, row := range []struct{ input, did, content string }{
+		{`{"name": "Quay", "append": "Nets *dry*.", "dry_run": true}`, "would be changed", "Wet stones"},
+		{`{"name": "Quay", "append": "Nets *dry*."}`, "changed", "<em>dry</em>"},
+		{`{"name": "Quay", "find": "Wet", "replace": "Cold"}`, "changed", "Cold stones"},
+		{`{"name": "Weir", "content": "A *weir*.", "dry_run": true}`, "would be created", ""},
+		{`{"name": "Weir", "content": "A *weir*."}`, "created", "<em>weir</em>"},
+	} {
+		if got := s.ask(c, "write", row.input)["did"]; got != row.did {
+			t.Errorf("%s: %v, want %s", row.input, got, row.did)
+		}
+		name := "Quay"
+		if strings.Contains(row.input, "Weir") {
+			name = "Weir"
+		}
+		a, err := s.call(c, "get_card", `{"name": "`+name+`"}`)
+		if row.content == "" {
+			if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("a dry run left a card: %v", err)
+			}
+		} else if err != nil || !strings.Contains(string(a.Output), row.content) {
+			t.Errorf("after %s: %v, want %s", row.input, a, row.content)
+		}
+	}
+	for input, field := range map[string]string{
+		`{"name": "Quay", "content": "a", "append": "b"}`: "content: give one",
+		`{"name": "Quay", "find": "a"}`:                   "find: and replace",
+		`{"name": "Quay"}`:                                "content: nothing to change",
+		`{"name": "Quay", "content": "all new"}`:          "if_match",
+		`{"name": "Quay", "append": "x", "level": "gm"}`:  "level: is for new cards",
+	} {
+		s.refused(c, "write", input, fault.Invalid, field)
+	}
+}
+
+func TestDoorsOpenWhatTheCallerMayUse(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	user, admin := s.with(access.RoleUser, nil), s.with(access.RoleAdmin, nil)
+	if got := fmt.Sprint(s.ask(user, "call_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`)); !strings.Contains(got,
+		"Wet stones") {
+		t.Errorf("a call through the door: %s", got)
+	}
+	for _, row := range []struct {
+		who         access.Caller
+		door, input string
+		kind        fault.Kind
+		text        string
+	}{
+		{user, "call_operation", `{"operation": "create_card", "arguments": {"name": "X"}}`, fault.Invalid, "change_by_operation"},
+		{user, "change_by_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "call_operation"},
+		{user, "change_by_operation", `{"operation": "delete_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "no operation"},
+		{user, "call_operation", `{"operation": "delete_card"}`, fault.Invalid, "no operation"},
+		{admin, "change_by_operation", `{"operation": "delete_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "destroys nothing"},
+		{user, "call_operation", `{"operation": "browse"}`, fault.Invalid, "call it by its name"},
+		{user, "call_operation", `{"operation": "call_operation", "arguments": {"operation": "get_card"}}`, fault.Invalid, "by its name"},
+		{user, "call_operation", `{"operation": "get_card", "arguments": {"nam": "Quay"}}`, fault.Invalid, "name"},
+		{user, "call_operation", `{"operation": "get_crad"}`, fault.Invalid, "no operation"},
+	} {
+		s.refused(row.who, row.door, row.input, row.kind, row.text)
+	}
+	if got := fmt.Sprint(s.ask(admin, "change_by_operation",
+		`{"operation": "delete_card", "arguments": {"name": "Quay", "dry_run": true}}`)); !strings.Contains(got, "deleted:false") {
+		t.Errorf("a dry run destroys nothing: %s", got)
+	}
+}
+
+// What an unknown operation's answer says must not tell a hidden operation from an absent one.
+func TestHiddenOperationsAreAbsent(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	user := s.with(access.RoleUser, nil)
+	text := func(name string) string {
+		_, err := s.call(user, "call_operation", `{"operation": "`+name+`"}`)
+		return strings.ReplaceAll(fault.Show(err, "").Error.Message, name, "NAME")
+	}
+	if hidden, absent := text("list_trash"), text("trash_list"); hidden != absent {
+		t.Errorf("hidden %q, absent %q", hidden, absent)
+	}
+	for _, words := range []string{"list_trash", "trash", "back up the instance"} {
+		if got := fmt.Sprint(s.ask(user, "find_operation", `{"words": "`+words+`"}`)); strings.Contains(got, "list_trash") ||
+			strings.Contains(got, "create_backup") {
+			t.Errorf("%s finds %s", words, got)
+		}
+	}
+}
+
+func TestFindOperation(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	admin := s.with(access.RoleAdmin, nil)
+	for words, want := range map[string]string{
+		"rename_tag": "rename_tag", "Rename Tag": "rename_tag", "compare two versions of a page": "diff_card",
+		"bring a deleted card back from the trash": "restore_card", "move a card to another name": "rename_card",
+		"find and replace everywhere": "replace_everywhere", "undo what I changed": "undo_change",
+		"statistics": "get_card_stats",
+	} {
+		found := s.ask(admin, "find_operation", `{"words": "`+words+`"}`)["operations"].([]any)
+		var names []string
+		for _, one := range found {
+			names = append(names, one.(map[string]any)["operation"].(string))
+		}
+		if !slices.Contains(names, want) {
+			t.Errorf("%q finds %v, want %s", words, names, want)
+		}
+	}
+	none := s.ask(admin, "find_operation", `{"words": "zzz qqq"}`)
+	if len(none["operations"].([]any)) != 0 || !strings.Contains(none["note"].(string), "archive") {
+		t.Errorf("words that fit nothing: %v", none)
+	}
+}
+
+// A key's binding limits calls, also those through the doors.
+func TestBindingsLimitTheDoors(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	set := s.with(access.RoleUser, func(c *access.Caller) { c.Surfaces = []string{front.Surface} })
+	one := s.with(access.RoleUser, func(c *access.Caller) { c.Operations = []string{"call_operation", "get_tags"} })
+	reads := s.with(access.RoleUser, func(c *access.Caller) { c.ReadOnly = true })
+	wiki := s.with(access.RoleUser, func(c *access.Caller) { c.Surfaces = []string{"archive"} })
+
+	s.ask(set, "call_operation", `{"operation": "get_tags"}`)
+	s.ask(set, "browse", `{"name": "Quay"}`)
+	s.refused(set, "get_tags", `{}`, fault.NotFound, "no operation")
+	s.ask(one, "call_operation", `{"operation": "get_tags"}`)
+	s.refused(one, "call_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "no operation")
+	s.refused(one, "browse", `{"name": "Quay"}`, fault.NotFound, "no operation")
+	s.refused(wiki, "browse", `{"name": "Quay"}`, fault.NotFound, "no operation")
+	for tool, input := range map[string]string{
+		"write": `{"name": "Quay", "append": "x"}`, "create_card": `{"name": "X"}`, "link": `{"from": "Quay", "to": "Mill"}`,
+		"change_by_operation": `{"operation": "create_card", "arguments": {"name": "X"}}`,
+	} {
+		s.refused(reads, tool, input, fault.Denied, "only reads")
+	}
+	s.ask(reads, "browse", `{"name": "Quay"}`)
+}
+
+// A repeated call has no second effect, although the tool itself commits nothing.
+func TestIdempotencyKeysReachTheParts(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := s.with(access.RoleUser, nil)
+	for n := range 2 {
+		a, err := s.ops.Invoke(context.Background(), c, op.Request{Operation: "write", IdempotencyKey: "once", Transport: "mcp",
+			Input: []byte(`{"name": "Quay", "append": "Once."}`)})
+		if err != nil || a.Reply.Replayed != (n == 1) {
+			t.Errorf("call %d: %v, %v", n, a, err)
+		}
+	}
+	if got := fmt.Sprint(s.ask(c, "get_card", `{"name": "Quay"}`)["content"]); strings.Count(got, "Once.") != 1 {
+		t.Errorf("written twice: %s", got)
+	}
+}
+
+func TestRoll(t *testing.T) {
+	t.Parallel()
+	s := open(t) // whose randomness is all zeros: each die shows its lowest side
+	c := s.with(access.RoleUser, nil)
+	for dice, want := range map[string]float64{
+		"d20": 1, "2d6+3": 5, " 3D6 - 1 ": 2, "d%": 1, "4dF": -4, "4d6kh3": 3, "2d20kl1+1d4": 2, "7": 7, "2-d4": 1,
+		"1d10000": 1, "200d2": 200,
+	} {
+		if got := s.ask(c, "roll", fmt.Sprintf(`{"dice": %q}`, dice))["total"]; got != want {
+			t.Errorf("%s: %v, want %v", dice, got, want)
+		}
+	}
+	for _, dice := range []string{"x", "2d", "d0", "0d6", "201d6", "100d6+101d6", "1d10001", "2d6 3d6", "2d6+", "--2", "2d6k", "²d6"} {
+		s.refused(c, "roll", fmt.Sprintf(`{"dice": %q}`, dice), fault.Invalid, "dice")
+	}
+}
