@@ -34,7 +34,8 @@ type pageFound struct {
 func (f *Front) askOp() *op.Operation {
 	return define(op.Spec{
 		Name: "ask_canon", Title: "What the canon says", Effect: access.Read,
-		Doc:      "Check a claim, or find an answer, before you state it: the facts and pages of the canon that speak of it, with their sources.",
+		Doc: "Check whether a statement is true in this world, or get the answer to a question, before you say it: the facts and pages that speak of it, with sources. " +
+			"It finds evidence and leaves the verdict to you.",
 		Examples: []op.Example{{Title: "A claim", Input: `{"claim": "The rent of Lendwater is paid to the sea."}`}},
 	}, f.ask)
 }

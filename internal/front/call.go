@@ -37,7 +37,7 @@ type nextCall struct {
 func (f *Front) callOp() *op.Operation {
 	return define(op.Spec{
 		Name: callTool, Title: "Call an operation that reads", Effect: access.Read, Unwrap: "result",
-		Doc:      "Call an operation that find_operation found and that only reads.",
+		Doc:      "Call an operation that find_operation found and that only reads. It changes nothing.",
 		Examples: []op.Example{{Title: "The tags of the wiki", Input: `{"operation": "get_tags", "arguments": {"limit": 5}}`}},
 	}, f.call)
 }
@@ -46,9 +46,9 @@ func (f *Front) changeOp() *op.Operation {
 	return define(op.Spec{
 		Name: changeTool, Title: "Call an operation that changes something", Effect: access.Write, Unwrap: "result",
 		Interactive: true,
-		Doc:         "Call an operation that find_operation found and that writes or proposes. Operations that delete or overwrite are on their own surface.",
+		Doc:         "Call an operation that find_operation found and that writes, builds or proposes. Operations that delete or overwrite are tools of their own surface.",
 		Examples: []op.Example{{Title: "Only show a change",
-			Input: `{"operation": "rename_tag", "arguments": {"tag": "low-ward", "new_tag": "quayside", "dry_run": true}}`}},
+			Input: `{"operation": "rename_tag", "arguments": {"from": "history", "to": "chronicle", "dry_run": true}}`}},
 	}, f.changeByCall)
 }
 
@@ -84,7 +84,7 @@ func (f *Front) changeByCall(ctx context.Context, c *op.Call, in callIn) (callOu
 func (f *Front) target(c *op.Call, in callIn) (*op.Operation, error) {
 	caller := c.Grant.Caller()
 	reach := caller
-	reach.Surfaces = nil // op.Invoke refuses what the key does not open
+	reach.Surfaces = nil // its admission refuses what the key does not open
 	o, ok := f.engine.Find(in.Operation)
 	switch {
 	case !ok || o.NoTool || !f.engine.Exists(reach, "", in.Operation):

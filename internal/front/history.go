@@ -56,7 +56,8 @@ const textLimit = 8000
 func (f *Front) historyOp() *op.Operation {
 	return define(op.Spec{
 		Name: "history", Title: "What changed", Effect: access.Read, Target: "name",
-		Doc: "See who changed a card and when, read it as it was, or compare two versions. Without a name: the latest changes of the world.",
+		Doc: "See who edited a page and when, read an older revision, or show the difference between two. " +
+			"Without a name: the latest edits of the world, with the ids that undo_change takes.",
 		Examples: []op.Example{{Title: "A card's versions", Input: `{"name": "Rent Quay"}`},
 			{Title: "The latest changes", Input: `{}`}},
 	}, f.history)

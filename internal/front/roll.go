@@ -28,7 +28,7 @@ type rollOut struct {
 func (f *Front) rollOp() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "roll", Title: "Roll dice", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true, TextOnly: true,
-		Doc:      "Throw dice fairly, for a check, damage or chance.",
+		Doc:      "Throw dice, or draw a random number, for a check, damage, initiative or luck.",
 		Examples: []op.Example{{Title: "Two dice and a bonus", Input: `{"dice": "2d6+3"}`}},
 	}, f.roll)
 }

@@ -45,7 +45,8 @@ func nameIn(a args) string {
 func (f *Front) writeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "write", Title: "Create or change a card", Effect: access.Write, Target: "name",
-		Doc:      "Create a card, or change one: append, find and replace, set fields, or give the whole content. dry_run shows the change first; history shows it later.",
+		Doc: "Create a page, such as a character, place or note, or edit one: add a paragraph, find and replace words, set fields, or give the whole text. " +
+			"dry_run shows the change and makes none; history shows it later.",
 		Examples: []op.Example{{Title: "Add a sentence", Input: `{"name": "Rent Quay", "append": "The nets are dry.", "dry_run": true}`}},
 	}, f.write)
 }

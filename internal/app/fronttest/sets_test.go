@@ -147,6 +147,27 @@ func (m *mcp) call(tool string, arguments any) (text string, failed bool) {
 	return text, failed
 }
 
+// Connectors read the JSON of search as text; other clients of its surface get both forms.
+func TestSearchSendsJSONAsText(t *testing.T) {
+	s := open(t, generous)
+	s.fill(1)
+	key, _ := s.key(access.RoleUser)
+	for path, both := range map[string]bool{"/mcp": false, "/mcp/archive": true, "/mcp/all": true} {
+		result, _ := s.connect(path, key).ask("tools/call", map[string]any{"name": "search",
+			"arguments": map[string]any{"query": "Gate"}})
+		text, _ := result["content"].([]any)[0].(map[string]any)["text"].(string)
+		var found struct {
+			Results []struct{ ID, Title, URL string }
+		}
+		if err := json.Unmarshal([]byte(text), &found); err != nil || len(found.Results) == 0 || found.Results[0].Title != "Gate" {
+			t.Errorf("%s: %s, %v", path, text, err)
+		}
+		if got := result["structuredContent"] != nil; got != both {
+			t.Errorf("%s: structured content is sent: %v", path, got)
+		}
+	}
+}
+
 // A set limits listing alone; /readonly limits calling too.
 func TestSetsLimitListsAndReadonlyLimitsCalls(t *testing.T) {
 	s := open(t, generous)
