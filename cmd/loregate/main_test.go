@@ -62,6 +62,9 @@ func TestCommandLineFaults(t *testing.T) {
 		{"unknown command", "srve", 2, "serve"},
 		{"unknown flag", "serve --smaple", 2, "--sample"},
 		{"bad role", "mcp --role king", 2, "user"},
+		{"unknown set", "mcp --tools nowhere", 1, "archive"},
+		{"unknown set by the older name", "mcp --surface nowhere", 1, "archive"},
+		{"key for an unknown set", "key create x --tools nowhere", 1, "archive"},
 		{"unknown setting", "doctor --config bad.yaml", 1, `did you mean "addr"`},
 		{"no such operation", "call nothing_here {}", 1, "nothing_here"},
 		{"input that is no JSON", "call get_card {", 1, "JSON"},
@@ -194,6 +197,8 @@ func TestKeySubjectFromName(t *testing.T) {
 	for _, args := range [][]string{
 		{"world", "create", "mine"},
 		{"key", "create", "my agent", "--role", "gm", "--world", "mine"},
+		{"key", "create", "reader", "--tools", "archive,world", "--read-only", "--world", "mine"},
+		{"key", "create", "modest", "--tools", "default", "--world", "mine"},
 		{"key", "create", "ada", "--actor", "person", "--approve", "--expires", "720h", "--world", "mine"},
 	} {
 		if got := loregate(t, dir, "", args...); got.code != 0 {
@@ -201,7 +206,7 @@ func TestKeySubjectFromName(t *testing.T) {
 		}
 	}
 	people := loregate(t, dir, "", "key", "list")
-	for _, want := range []string{"my agent", "my-agent", "mine", "approves, until "} {
+	for _, want := range []string{"my agent", "my-agent", "mine", "approves, until ", "reads only, archive+world", "default"} {
 		if !strings.Contains(people.stdout, want) {
 			t.Errorf("key list lacks %q:\n%s", want, people.stdout)
 		}
@@ -212,7 +217,7 @@ func TestKeySubjectFromName(t *testing.T) {
 		State   string   `json:"state"`
 	}
 	programs := loregate(t, dir, "", "key", "list", "--json")
-	if err := json.Unmarshal([]byte(programs.stdout), &rows); err != nil || len(rows) != 2 ||
+	if err := json.Unmarshal([]byte(programs.stdout), &rows); err != nil || len(rows) != 4 ||
 		rows[0].Subject != "my-agent" || rows[0].State != "good" || len(rows[0].Slugs) != 1 {
 		t.Errorf("%v %+v\n%s", err, rows, programs.stdout)
 	}

@@ -234,6 +234,9 @@ func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 // ServeStdio serves MCP to one caller on standard input and output. tools are the surfaces whose
 // tools are listed, or default, or all.
 func (a *App) ServeStdio(ctx context.Context, c access.Caller, world string, tools []string, s Streams) error {
+	if _, err := a.SurfacesOf(tools); err != nil {
+		return err
+	}
 	var engine mcpd.Engine = a.Ops
 	if world != "" {
 		id, err := worlds{a.Canon}.Resolve(ctx, c, world)

@@ -12,6 +12,9 @@
 // are encoded several times over. Both routes give the same answers. Package op runs operations,
 // identity determines callers, and access applies limits.
 //
+// An address or a command line names the set of tools that is listed (scope.go), each in a form for
+// its readers (toolform.go). A set restricts listings; openset.go adds to the list of a session.
+//
 // A handler's question to the person behind a client is sent as an elicitation (ask.go).
 //
 // A message over HTTP passes front (panics, origin, caller, body, session). It then goes through

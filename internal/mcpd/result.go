@@ -207,7 +207,7 @@ func rpcErrorAs(err error, shown fault.Envelope) *jsonrpc.Error {
 
 // unknownTool is the answer for tools that do not exist or that the caller may not use.
 func unknownTool(name, correlation string) error {
-	return rpcError(fault.New(fault.NotFound, "unknown tool %q; tools/list shows all tools", name), correlation)
+	return rpcError(fault.New(fault.NotFound, "unknown tool %q; tools/list shows the tools of this address, and /mcp/all lists every tool", name), correlation)
 }
 
 // noMethod is the answer for methods that are not served.
