@@ -151,6 +151,9 @@ func (s *Server) opensSeveral(ctx context.Context, c access.Caller) bool {
 
 // surfaceOf returns the surface of a scope that a tool is called on; "" if none of them offers it.
 func (s *Server) surfaceOf(tool string, sc scope) string {
+	if len(sc.names) == 0 {
+		return ""
+	}
 	o, ok := s.cfg.Engine.Find(tool)
 	for _, name := range sc.names {
 		if ok && slices.Contains(o.Surfaces, name) {
