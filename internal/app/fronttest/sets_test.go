@@ -201,7 +201,10 @@ func TestSetsLimitListsAndReadonlyLimitsCalls(t *testing.T) {
 func TestKeysAreBoundToSets(t *testing.T) {
 	s := open(t, generous)
 	s.fill(1)
-	first := func(key string) string { names, _ := s.tools("/mcp", key); return names[0] + fmt.Sprint(len(names) > 20) }
+	first := func(key string) string {
+		names, _ := s.tools("/mcp", key)
+		return names[0] + fmt.Sprint(len(names) > 20)
+	}
 	archive := s.bound(access.RoleUser, func(k *identity.KeySpec) { k.Surfaces = []string{"archive"} })
 	if got := first(archive); got != "get_cardtrue" {
 		t.Errorf("a key for the archive is shown %s at /mcp", got)
