@@ -2,7 +2,6 @@ package front
 
 import (
 	"context"
-	"fmt"
 
 	"loregate/internal/access"
 	"loregate/internal/op"
@@ -29,7 +28,7 @@ type browseOut struct {
 	Ways      []way       `json:"ways,omitempty"`
 	Relations []string    `json:"relations,omitempty"`
 	Timeline  []happening `json:"timeline,omitempty"`
-	More      string      `json:"more,omitzero"`
+	More      []string    `json:"more,omitempty" jsonschema:"Calls that continue the lists."`
 }
 
 type row struct {
@@ -127,7 +126,7 @@ func (f *Front) addChildren(ctx context.Context, c *op.Call, card foundCard, in 
 		Next     *int  `json:"next_offset"`
 	}](ctx, f, c, "list_children", args{"name": "~" + card.ID, "depth": in.Depth, "limit": rowLimit, "offset": in.Offset})
 	if out.Children = page.Children; page.Next != nil {
-		out.More = nextBrowse(card, "children", *page.Next)
+		out.More = append(out.More, nextBrowse(card, "children", *page.Next))
 	}
 	return err
 }
@@ -141,15 +140,17 @@ func (f *Front) addLinks(ctx context.Context, c *op.Call, card foundCard, in bro
 	if in.Offset == 0 {
 		out.Links = card.Links[:min(len(card.Links), rowLimit)]
 	}
-	if out.LinkedBy = page.Cards; page.Next != nil && out.More == "" {
-		out.More = nextBrowse(card, "links", *page.Next)
+	if out.LinkedBy = page.Cards; page.Next != nil {
+		out.More = append(out.More, nextBrowse(card, "links", *page.Next))
 	}
 	return err
 }
 
 // nextBrowse returns the call that continues a list.
 func nextBrowse(card foundCard, view string, offset int) string {
-	return fmt.Sprintf(`browse {"name":%q,"view":%q,"offset":%d}`, card.Name, view, offset)
+	a := args{"view": view, "offset": offset}
+	set(a, "name", card.Name)
+	return callText("browse", a)
 }
 
 // placeType is the type of cards that have ways to others.
@@ -232,7 +233,7 @@ func (f *Front) addTimeline(ctx context.Context, c *op.Call, card foundCard, in 
 		out.Timeline = append(out.Timeline, happening{e.Date, cutSentence(e.Description, 400), joinWords(who)})
 	}
 	if page.Next != nil {
-		out.More = nextBrowse(card, "timeline", *page.Next)
+		out.More = append(out.More, nextBrowse(card, "timeline", *page.Next))
 	}
 	return nil
 }

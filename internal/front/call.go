@@ -110,15 +110,15 @@ func destroys(o *op.Operation, input json.RawMessage) bool {
 	return o.Destroys == nil || o.Destroys(input)
 }
 
-// callText is the number of bytes above which the output of a called operation is cut. Codex cuts
+// callBytes is the number of bytes above which the output of a called operation is cut. Codex cuts
 // results at 12,000 characters, in the middle.
-const callText = 10_000
+const callBytes = 10_000
 
 // pass invokes an operation with the arguments of a call.
 func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn) (out callOut, err error) {
 	r := c.PartOf(o.Name, in.Arguments)
 	if c.OverMCP() {
-		r.MaxText = callText
+		r.MaxText = callBytes
 	}
 	if bytes.Contains(in.Arguments, []byte(`"full"`)) {
 		r.MaxText = c.MaxText // a whole text is wanted, as far as the transport goes

@@ -19,7 +19,7 @@ type contextOut struct {
 	Place       string   `json:"place,omitzero"`
 	Player      string   `json:"player,omitzero"`
 	Description string   `json:"description,omitzero"`
-	Cut         bool     `json:"description_cut,omitzero"`
+	More        string   `json:"more,omitzero" jsonschema:"The call that gives the whole description."`
 	Mood        string   `json:"mood,omitzero"`
 	Exits       []exit   `json:"exits,omitempty"`
 	Realms      []string `json:"realms,omitempty"`
@@ -77,6 +77,7 @@ type scene struct {
 }
 
 type location struct {
+	ID          string         `json:"id"`
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
 	Cut         map[string]int `json:"fieldTruncations"`
@@ -117,7 +118,10 @@ func (s *scene) show() contextOut {
 		People: namesOf(s.NPCs), Things: namesOf(s.Items), Carries: namesOf(s.Inventory), Warnings: s.Warnings,
 		Tick: s.Tick, Ref: s.Ref}
 	if s.Location != nil {
-		out.Place, out.Description, out.Cut = s.Location.Name, s.Location.Description, s.Location.Cut["description"] > 0
+		out.Place, out.Description = s.Location.Name, s.Location.Description
+		if s.Location.Cut["description"] > 0 {
+			out.More = callText("fetch", args{"id": s.Location.ID})
+		}
 	}
 	for _, e := range s.Exits {
 		state := e.Lock

@@ -2,6 +2,7 @@ package front_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -214,5 +215,41 @@ func TestRoll(t *testing.T) {
 	}
 	for _, dice := range []string{"x", "2d", "d0", "0d6", "201d6", "100d6+101d6", "1d10001", "2d6 3d6", "2d6+", "--2", "2d6k", "²d6"} {
 		s.refused(c, "roll", fmt.Sprintf(`{"dice": %q}`, dice), fault.Invalid, "dice")
+	}
+}
+
+// A long text ends at a sentence, and the call beside it gives the rest without loss.
+func TestLongTextsContinue(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	sentence := "The água of the quay is “black” and slow today. "
+	text := strings.TrimSpace(strings.Repeat(sentence, 400))
+	if _, err := s.call(operator, "create_card", fmt.Sprintf(`{"name": "Ännals \"of\" the quay", "type": "Markdown", "content": %q}`,
+		text)); err != nil {
+		t.Fatal(err)
+	}
+	whole, next := "", map[string]any{"name": `Ännals "of" the quay`, "version": 1}
+	for range 10 {
+		input, err := json.Marshal(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := s.ask(s.with(access.RoleUser, nil), "history", string(input))
+		part := out["content"].(string)
+		whole += part
+		more, ok := out["more"].(string)
+		if !ok {
+			break
+		}
+		if !strings.HasSuffix(part, "today.") {
+			t.Errorf("a part ends with %q", part[len(part)-20:])
+		}
+		next = nil
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(more, "history ")), &next); err != nil {
+			t.Fatalf("%s: %v", more, err)
+		}
+	}
+	if whole != text {
+		t.Errorf("the parts have %d bytes, the text %d", len(whole), len(text))
 	}
 }

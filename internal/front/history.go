@@ -2,8 +2,6 @@ package front
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"loregate/internal/access"
 	"loregate/internal/op"
@@ -84,7 +82,7 @@ func (f *Front) history(ctx context.Context, c *op.Call, in historyIn) (historyO
 		}
 	}
 	if page.Next != nil {
-		out.More = fmt.Sprintf(`history {"name":%q,"offset":%d}`, page.Name, *page.Next)
+		out.More = callText("history", args{"name": page.Name, "offset": *page.Next})
 	}
 	return out, err
 }
@@ -112,8 +110,7 @@ func (f *Front) recentChanges(ctx context.Context, c *op.Call, in historyIn) (hi
 	if page.Next != nil {
 		next := args{"offset": *page.Next}
 		set(next, "since", in.Since)
-		b, _ := json.Marshal(next)
-		out.More = "history " + string(b)
+		out.More = callText("history", next)
 	}
 	return out, err
 }
@@ -130,8 +127,7 @@ func (f *Front) compare(ctx context.Context, c *op.Call, in historyIn) (historyO
 	out := historyOut{Name: d.Name, Changed: d.Changed}
 	var end int
 	if out.Diff, end = cutLines(d.Diff, textLimit); end > 0 {
-		out.More = fmt.Sprintf(`history {"name":%q,"compare":%d,"version":%d,"offset":%d}`, d.Name, in.Compare, d.To,
-			in.Offset+end)
+		out.More = callText("history", args{"name": d.Name, "compare": in.Compare, "version": d.To, "offset": in.Offset + end})
 	}
 	return out, err
 }
@@ -147,7 +143,7 @@ func (f *Front) readVersion(ctx context.Context, c *op.Call, in historyIn) (hist
 	out := historyOut{Name: v.Name, Version: in.Version, At: v.At, By: v.By}
 	var end int
 	if out.Content, end = cutText(v.Content, textLimit); end > 0 {
-		out.More = fmt.Sprintf(`history {"name":%q,"version":%d,"offset":%d}`, v.Name, in.Version, in.Offset+end)
+		out.More = callText("history", args{"name": v.Name, "version": in.Version, "offset": in.Offset + end})
 	}
 	return out, err
 }

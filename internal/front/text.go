@@ -1,11 +1,21 @@
 package front
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
 	"loregate/internal/markup"
 )
+
+// callText returns a call of a tool as a model reads it.
+func callText(tool string, a args) string {
+	b, err := json.Marshal(a)
+	if err != nil {
+		return tool // its arguments are texts and numbers
+	}
+	return tool + " " + string(b)
+}
 
 func joinWords(words []string) string { return strings.Join(words, ", ") }
 

@@ -89,6 +89,7 @@ func TestClientsPropose(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			at := serve(t, access.RoleUser, cards)
 			makePlayer(t, at)
+			at.url += "/all" // the model calls the surfaces' tools by name
 			last := time.Time{}
 			for i := range talks {
 				m := newModel(t, proposing(t.Context(), i, &last))

@@ -65,8 +65,8 @@ func fill(t testing.TB, a *app.App, w canon.World, cards int) {
 }
 
 // TestClientsKeepTheirTools starts every client ten times in a row, on default limits, with a
-// world of 20,000 cards. Each time the client must offer its model all tools, and get an answer
-// from one.
+// world of 20,000 cards. Each time the client must offer its model all tools of the default set, and
+// get an answer from one, and through one from an operation that is not listed.
 func TestClientsKeepTheirTools(t *testing.T) {
 	programs(t)
 	starts, cards := number("CLIENT_STARTS", 10), number("CLIENT_CARDS", 20_000)
@@ -76,8 +76,12 @@ func TestClientsKeepTheirTools(t *testing.T) {
 			fewest := -1
 			for i := range starts {
 				m := newModel(t, func(t talk) step {
-					if len(t.results) == 0 && slices.Contains(t.tools, "get_card") {
-						return step{tool: "get_card", args: object{"name": "Rent Quay"}}
+					switch {
+					case len(t.results) == 0 && slices.Contains(t.tools, "browse"):
+						return step{tool: "browse", args: object{"name": "Rent Quay"}}
+					case len(t.results) == 1 && slices.Contains(t.tools, "call_operation"):
+						return step{tool: "call_operation", args: object{"operation": "get_card",
+							"arguments": object{"name": "Rent Quay"}}}
 					}
 					return step{say: "done"}
 				})
@@ -93,8 +97,12 @@ func TestClientsKeepTheirTools(t *testing.T) {
 				if len(seen.tools) != fewest {
 					t.Errorf("start %d: %d tools were offered, %d before", i+1, len(seen.tools), fewest)
 				}
-				if len(seen.results) != 1 || !strings.Contains(seen.results[0], "Rent Quay") {
-					t.Errorf("start %d: the card's answer did not reach the model: %.600q", i+1, seen.results)
+				if len(seen.tools) > 16 {
+					t.Errorf("start %d: %d tools were offered: %v", i+1, len(seen.tools), seen.tools)
+				}
+				if len(seen.results) != 2 || !strings.Contains(seen.results[0], "Fishgate Market") ||
+					!strings.Contains(seen.results[1], "content: <p>The front doorstep") {
+					t.Errorf("start %d: the answers did not reach the model: %.900q", i+1, seen.results)
 				}
 			}
 			t.Logf("%s: %d starts, %d tools each, %d cards", c.name, starts, fewest, cards)
