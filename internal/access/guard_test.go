@@ -70,7 +70,13 @@ func TestAdmit(t *testing.T) {
 		"above her role": {anna(), access.Request{World: here, MinRole: access.RoleAdmin}, fault.Denied},
 		"a world that is not hers": {anna(), access.Request{World: elsewhere, MinRole: access.RoleUser},
 			fault.NotFound},
-		"no world":              {anna(), access.Request{MinRole: access.RoleUser}, fault.NotFound},
+		"no world": {anna(), access.Request{MinRole: access.RoleUser}, fault.NotFound},
+		"a read by a key that only reads": {change(func(c *access.Caller) { c.ReadOnly = true }),
+			access.Request{World: here, MinRole: access.RoleUser, Effect: access.Read}, nil},
+		"a write by a key that only reads": {change(func(c *access.Caller) { c.ReadOnly = true }),
+			access.Request{World: here, MinRole: access.RoleUser, Effect: access.Write}, fault.Denied},
+		"a proposal by a key that only reads": {change(func(c *access.Caller) { c.ReadOnly = true }),
+			access.Request{World: here, MinRole: access.RoleUser, Effect: access.Propose}, fault.Denied},
 		"what asks for no role": {anna(), access.Request{World: elsewhere}, nil},
 		"nobody": {access.Caller{}, access.Request{World: here, MinRole: access.RoleUser},
 			fault.NotFound},
@@ -259,6 +265,32 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 		a.Done(context.Background(), 0, row.err)
 		if logged := strings.Contains(log.String(), "c-7"); logged != row.logged {
 			t.Errorf("%v: logged %q", row.err, log.String())
+		}
+	}
+}
+
+// A part of a call was counted with the call; its write counts as one all the same.
+func TestPartsCountAsWritesOnly(t *testing.T) {
+	for name, row := range map[string]struct {
+		request access.Request
+		want    []access.Class
+	}{
+		"a read":               {access.Request{Effect: access.Read, Class: access.ClassCall}, nil},
+		"a write":              {access.Request{Effect: access.Write, Class: access.ClassCall}, []access.Class{access.ClassWrite}},
+		"a player's command":   {access.Request{Effect: access.Write, Class: access.ClassCommand}, []access.Class{access.ClassCommand}},
+		"a read of a resource": {access.Request{Effect: access.Read, Class: access.ClassResource}, []access.Class{access.ClassResource}},
+	} {
+		m := &meter{}
+		row.request.Part = true
+		if _, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), anna(), row.request); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got []access.Class
+		for _, one := range m.asked {
+			got = append(got, one.class)
+		}
+		if !slices.Equal(got, row.want) {
+			t.Errorf("%s counts as %v, want %v", name, got, row.want)
 		}
 	}
 }

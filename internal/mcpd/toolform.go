@@ -96,8 +96,9 @@ func withoutWords(s *jsonschema.Schema) *jsonschema.Schema {
 		if s == nil {
 			return
 		}
-		if s.Description != "Any JSON value." { // a schema without any member is true, which Claude Code refuses
-			s.Description = ""
+		words := s.Description
+		if s.Description = ""; string(mustJSON(s)) == "true" {
+			s.Description = words // Claude Code refuses the schema true, and with it every tool of the list
 		}
 		for _, all := range []map[string]*jsonschema.Schema{s.Properties, s.Defs} {
 			for _, sub := range all {

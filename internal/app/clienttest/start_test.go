@@ -101,7 +101,7 @@ func TestClientsKeepTheirTools(t *testing.T) {
 					t.Errorf("start %d: %d tools were offered: %v", i+1, len(seen.tools), seen.tools)
 				}
 				if len(seen.results) != 2 || !strings.Contains(seen.results[0], "Fishgate Market") ||
-					!strings.Contains(seen.results[1], "content: <p>The front doorstep") {
+					!strings.Contains(seen.results[1], "The front doorstep of") {
 					t.Errorf("start %d: the answers did not reach the model: %.900q", i+1, seen.results)
 				}
 			}

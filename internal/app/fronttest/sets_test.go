@@ -105,6 +105,11 @@ func TestAddressesNameSets(t *testing.T) {
 					t.Errorf("%s: %s shows %s to a key of one world", path, tool["name"], field)
 				}
 			}
+			for _, schema := range []string{"inputSchema", "outputSchema"} {
+				if at := bareSchema(tool[schema]); at != "" {
+					t.Errorf("%s: %s of %s has the schema true at %s, which Claude Code refuses", path, schema, tool["name"], at)
+				}
+			}
 			full := strings.HasPrefix(path, "/mcp/all")
 			o, _ := s.app.Ops.Find(tool["name"].(string))
 			if shown := tool["outputSchema"] != nil; shown != (full && !o.TextOnly) {
@@ -131,6 +136,31 @@ func TestAddressesNameSets(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
 	}
+}
+
+// bareSchema returns the place of a property whose schema is no object; "" if there is none.
+func bareSchema(schema any) string {
+	s, _ := schema.(map[string]any)
+	properties, _ := s["properties"].(map[string]any)
+	for name, p := range properties {
+		if _, ok := p.(map[string]any); !ok {
+			return name
+		}
+		if at := bareSchema(p); at != "" {
+			return name + "." + at
+		}
+	}
+	return bareItems(s["items"])
+}
+
+func bareItems(items any) string {
+	if items == nil {
+		return ""
+	}
+	if _, ok := items.(map[string]any); !ok {
+		return "items"
+	}
+	return bareSchema(items)
 }
 
 // call calls a tool and returns its text. failed is true for an error of any kind.

@@ -32,7 +32,7 @@ func fullKey(id string) identity.Key {
 			Name: "Größe · " + id, Subject: "anna", Actor: access.Person, MaxRole: access.RoleAdmin,
 			Worlds:   map[access.WorldID]access.Role{{1}: access.RoleGM, {2}: access.RoleUser},
 			Surfaces: []string{"archive", "world"}, Operations: []string{"get_card"}, RateClass: "sample",
-			Expires: start.Add(time.Hour), Advisory: true, Player: uuid.UUID{7}, Seat: "g/p",
+			Expires: start.Add(time.Hour), Advisory: true, ReadOnly: true, Player: uuid.UUID{7}, Seat: "g/p",
 			Approve: true, Operator: true, CreatedBy: "root",
 		},
 	}
