@@ -34,7 +34,8 @@ type pageFound struct {
 func (f *Front) askOp() *op.Operation {
 	return define(op.Spec{
 		Name: "ask_canon", Title: "What the canon says", Effect: access.Read,
-		Doc: "Check whether a statement is true in this world, or get the answer to a question, before you say it: the facts and pages that speak of it, with sources. " +
+		Doc: "Check whether a statement is true in this world, or get the answer to a question, before you say it: the " +
+			"facts and pages that speak of it, with sources. " +
 			"It finds evidence and leaves the verdict to you.",
 		Examples: []op.Example{{Title: "A claim", Input: `{"claim": "The rent of Lendwater is paid to the sea."}`}},
 	}, f.ask)
@@ -69,7 +70,8 @@ func (f *Front) ask(ctx context.Context, c *op.Call, in askIn) (out askOut, err 
 	}
 	out.Note = "Found, not judged: compare the claim with these sources. Read one whole with fetch."
 	if len(out.Facts)+len(out.Pages) == 0 {
-		out.Note = "Nothing that you may see speaks of it. The canon neither confirms nor denies it; try other words with search."
+		out.Note = "Nothing that you may see speaks of it. The canon neither confirms nor denies it; try other words with " +
+			"search."
 	}
 	return out, nil
 }

@@ -64,7 +64,8 @@ const rowLimit = 40
 func (f *Front) browseOp() *op.Operation {
 	return define(op.Spec{
 		Name: "browse", Title: "Look around", Effect: access.Read, Target: "name",
-		Doc: "See what lies around a name: the pages below it, links to and from it, neighbouring places and ways there, family, friends and enemies, and a chronology of events by date. " +
+		Doc: "See what lies around a name: the pages below it, links to and from it, neighbouring places and ways there, " +
+			"family, friends and enemies, and a chronology of events by date. " +
 			"Without a name: an overview of the whole world, its biggest pages and their kinds.",
 		Examples: []op.Example{{Title: "A place and its surroundings", Input: `{"name": "Rent Quay"}`},
 			{Title: "All events", Input: `{"view": "timeline"}`}},

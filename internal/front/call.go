@@ -37,8 +37,9 @@ type nextCall struct {
 func (f *Front) callOp() *op.Operation {
 	return define(op.Spec{
 		Name: callTool, Title: "Call an operation that reads", Effect: access.Read, Unwrap: "result",
-		Doc:      "Call an operation that find_operation found and that only reads. It changes nothing.",
-		Examples: []op.Example{{Title: "The tags of the wiki", Input: `{"operation": "get_tags", "arguments": {"limit": 5}}`}},
+		Doc: "Call an operation that find_operation found and that only reads. It changes nothing.",
+		Examples: []op.Example{{Title: "The tags of the wiki",
+			Input: `{"operation": "get_tags", "arguments": {"limit": 5}}`}},
 	}, f.call)
 }
 
@@ -46,7 +47,8 @@ func (f *Front) changeOp() *op.Operation {
 	return define(op.Spec{
 		Name: changeTool, Title: "Call an operation that changes something", Effect: access.Write, Unwrap: "result",
 		Interactive: true,
-		Doc:         "Call an operation that find_operation found and that writes, builds or proposes. Operations that delete or overwrite are tools of their own surface.",
+		Doc: "Call an operation that find_operation found and that writes, builds or proposes. Operations that " +
+			"delete or overwrite are tools of their own surface.",
 		Examples: []op.Example{{Title: "Only show a change",
 			Input: `{"operation": "rename_tag", "arguments": {"from": "history", "to": "chronicle", "dry_run": true}}`}},
 	}, f.changeByCall)
@@ -73,7 +75,8 @@ func (f *Front) changeByCall(ctx context.Context, c *op.Call, in callIn) (callOu
 		return callOut{}, fault.BadField("operation", "%s only reads; call it by %s", o.Name, callTool)
 	case o.Effect == access.Destroy && destroys(o, in.Arguments):
 		return callOut{}, fault.BadField("operation",
-			"%s can remove or overwrite data, and this tool destroys nothing; call %s itself, after %s {\"set\":%q} or at /mcp/%s",
+			"%s can remove or overwrite data, and this tool destroys nothing; call %s itself, after %s {\"set\":%q} or at "+
+				"/mcp/%s",
 			o.Name, o.Name, openTool, o.Surfaces[0], o.Surfaces[0])
 	}
 	return f.pass(ctx, c, o, in)

@@ -44,9 +44,11 @@ type exit struct {
 func (f *Front) contextOp() *op.Operation {
 	return define(op.Spec{
 		Name: "context", Title: "The scene for a narrator", Effect: access.Read,
-		Doc: "Get all that a narrator needs to describe a scene: the place, its weather and mood, exits, who and what is there, and what just happened; or the surroundings and belongings of a player. " +
+		Doc: "Get all that a narrator needs to describe a scene: the place, its weather and mood, exits, who and what is " +
+			"there, and what just happened; or the surroundings and belongings of a player. " +
 			"Its contextRef goes with propose.",
-		Examples: []op.Example{{Title: "A place", Input: `{"place": "Rent Quay"}`}, {Title: "Where players begin", Input: `{}`}},
+		Examples: []op.Example{{Title: "A place", Input: `{"place": "Rent Quay"}`}, {Title: "Where players begin",
+			Input: `{}`}},
 	}, f.context)
 }
 

@@ -47,10 +47,14 @@ const (
 func (f *Front) findOp() *op.Operation {
 	words := &catalogue{}
 	return op.Define(op.Spec{
-		Name: findTool, Title: "Find an operation", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true, TextOnly: true,
+		Name: findTool, Title: "Find an operation", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
+		TextOnly: true,
 		Doc: "Find any other operation by what it does, with its arguments and the tool that calls it. " +
-			"There are more than a hundred: tags, labels and secrecy, trash and undo, bulk edits, queries, renaming, files, spoilers; game sessions, what players know, revealing secrets, contradictions, factions and calendars; weather, time, players and their commands; " +
-			"review of proposals; plans, 3D scenes, terrain, textures and renders in Blender and Godot; games of social deduction; backups and costs.",
+			"There are more than a hundred: tags, labels and secrecy, trash and undo, bulk edits, queries, renaming, files, " +
+			"spoilers; game sessions, what players know, revealing secrets, contradictions, factions and calendars; " +
+			"weather, time, players and their commands; " +
+			"review of proposals; plans, 3D scenes, terrain, textures and renders in Blender and Godot; games of social " +
+			"deduction; backups and costs.",
 		Examples: []op.Example{{Title: "By purpose", Input: `{"words": "reveal a secret to the players"}`}},
 	}, func(_ context.Context, c *op.Call, in findIn) (findOut, error) { return f.find(c, words, in) })
 }

@@ -86,7 +86,8 @@ func TestDoorsOpenWhatTheCallerMayUse(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	user, admin := s.with(access.RoleUser, nil), s.with(access.RoleAdmin, nil)
-	if got := fmt.Sprint(s.ask(user, "call_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`)); !strings.Contains(got,
+	if got := fmt.Sprint(s.ask(user, "call_operation",
+		`{"operation": "get_card", "arguments": {"name": "Quay"}}`)); !strings.Contains(got,
 		"Wet stones") {
 		t.Errorf("a call through the door: %s", got)
 	}
@@ -96,20 +97,26 @@ func TestDoorsOpenWhatTheCallerMayUse(t *testing.T) {
 		kind        fault.Kind
 		text        string
 	}{
-		{user, "call_operation", `{"operation": "create_card", "arguments": {"name": "X"}}`, fault.Invalid, "change_by_operation"},
-		{user, "change_by_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "call_operation"},
-		{user, "change_by_operation", `{"operation": "delete_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "no operation"},
+		{user, "call_operation", `{"operation": "create_card", "arguments": {"name": "X"}}`, fault.Invalid,
+			"change_by_operation"},
+		{user, "change_by_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`, fault.Invalid,
+			"call_operation"},
+		{user, "change_by_operation", `{"operation": "delete_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "no " +
+			"operation"},
 		{user, "call_operation", `{"operation": "delete_card"}`, fault.Invalid, "no operation"},
-		{admin, "change_by_operation", `{"operation": "delete_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "destroys nothing"},
+		{admin, "change_by_operation", `{"operation": "delete_card", "arguments": {"name": "Quay"}}`, fault.Invalid,
+			"destroys nothing"},
 		{user, "call_operation", `{"operation": "browse"}`, fault.Invalid, "call it by its name"},
-		{user, "call_operation", `{"operation": "call_operation", "arguments": {"operation": "get_card"}}`, fault.Invalid, "by its name"},
+		{user, "call_operation", `{"operation": "call_operation", "arguments": {"operation": "get_card"}}`, fault.Invalid,
+			"by its name"},
 		{user, "call_operation", `{"operation": "get_card", "arguments": {"nam": "Quay"}}`, fault.Invalid, "name"},
 		{user, "call_operation", `{"operation": "get_crad"}`, fault.Invalid, "no operation"},
 	} {
 		s.refused(row.who, row.door, row.input, row.kind, row.text)
 	}
 	if got := fmt.Sprint(s.ask(admin, "change_by_operation",
-		`{"operation": "delete_card", "arguments": {"name": "Quay", "dry_run": true}}`)); !strings.Contains(got, "deleted:false") {
+		`{"operation": "delete_card", "arguments": {"name": "Quay", "dry_run": true}}`)); !strings.Contains(got,
+		"deleted:false") {
 		t.Errorf("a dry run destroys nothing: %s", got)
 	}
 }
@@ -172,7 +179,8 @@ func TestBindingsLimitTheDoors(t *testing.T) {
 	s.ask(set, "browse", `{"name": "Quay"}`)
 	s.refused(set, "get_tags", `{}`, fault.NotFound, "no operation")
 	s.ask(one, "call_operation", `{"operation": "get_tags"}`)
-	s.refused(one, "call_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "no operation")
+	s.refused(one, "call_operation", `{"operation": "get_card", "arguments": {"name": "Quay"}}`, fault.Invalid, "no "+
+		"operation")
 	s.refused(one, "browse", `{"name": "Quay"}`, fault.NotFound, "no operation")
 	s.refused(wiki, "browse", `{"name": "Quay"}`, fault.NotFound, "no operation")
 	for tool, input := range map[string]string{
@@ -190,8 +198,9 @@ func TestIdempotencyKeysReachTheParts(t *testing.T) {
 	s := open(t)
 	c := s.with(access.RoleUser, nil)
 	for n := range 2 {
-		a, err := s.ops.Invoke(context.Background(), c, op.Request{Operation: "write", IdempotencyKey: "once", Transport: "mcp",
-			Input: []byte(`{"name": "Quay", "append": "Once."}`)})
+		a, err := s.ops.Invoke(context.Background(), c, op.Request{Operation: "write", IdempotencyKey: "once",
+			Transport: "mcp",
+			Input:     []byte(`{"name": "Quay", "append": "Once."}`)})
 		if err != nil || a.Reply.Replayed != (n == 1) {
 			t.Errorf("call %d: %v, %v", n, a, err)
 		}
@@ -213,7 +222,8 @@ func TestRoll(t *testing.T) {
 			t.Errorf("%s: %v, want %v", dice, got, want)
 		}
 	}
-	for _, dice := range []string{"x", "2d", "d0", "0d6", "201d6", "100d6+101d6", "1d10001", "2d6 3d6", "2d6+", "--2", "2d6k", "²d6"} {
+	for _, dice := range []string{"x", "2d", "d0", "0d6", "201d6", "100d6+101d6", "1d10001", "2d6 3d6", "2d6+", "--2",
+		"2d6k", "²d6"} {
 		s.refused(c, "roll", fmt.Sprintf(`{"dice": %q}`, dice), fault.Invalid, "dice")
 	}
 }
@@ -224,8 +234,9 @@ func TestLongTextsContinue(t *testing.T) {
 	s := open(t)
 	sentence := "The água of the quay is “black” and slow today. "
 	text := strings.TrimSpace(strings.Repeat(sentence, 400))
-	if _, err := s.call(operator, "create_card", fmt.Sprintf(`{"name": "Ännals \"of\" the quay", "type": "Markdown", "content": %q}`,
-		text)); err != nil {
+	if _, err := s.call(operator, "create_card",
+		fmt.Sprintf(`{"name": "Ännals \"of\" the quay", "type": "Markdown", "content": %q}`,
+			text)); err != nil {
 		t.Fatal(err)
 	}
 	whole, next := "", map[string]any{"name": `Ännals "of" the quay`, "version": 1}

@@ -127,7 +127,8 @@ func (f *Front) compare(ctx context.Context, c *op.Call, in historyIn) (historyO
 	out := historyOut{Name: d.Name, Changed: d.Changed}
 	var end int
 	if out.Diff, end = cutLines(d.Diff, textLimit); end > 0 {
-		out.More = callText("history", args{"name": d.Name, "compare": in.Compare, "version": d.To, "offset": in.Offset + end})
+		out.More = callText("history", args{"name": d.Name, "compare": in.Compare, "version": d.To,
+			"offset": in.Offset + end})
 	}
 	return out, err
 }

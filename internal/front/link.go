@@ -35,7 +35,8 @@ type suggestion struct {
 func (f *Front) linkOp() *op.Operation {
 	return define(op.Spec{
 		Name: "link", Title: "Connect two things", Effect: access.Write, Target: "from",
-		Doc:      "Connect one thing of the world with another: how two people or factions are related, or a reference in a page's text; or suggest which names in a page could be linked.",
+		Doc: "Connect one thing of the world with another: how two people or factions are related, or a reference in " +
+			"a page's text; or suggest which names in a page could be linked.",
 		Examples: []op.Example{{Title: "Suggestions", Input: `{"from": "Rent Quay"}`}},
 	}, f.link)
 }

@@ -22,7 +22,8 @@ func (f *Front) openOp() *op.Operation {
 	return op.Define(op.Spec{
 		Name: openTool, Title: "Add a surface's tools", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
 		TextOnly: true, NeedsList: true,
-		Doc:      "Add all tools of a surface to this session's list, also those that delete. Only if your client reloads a changed list; otherwise use find_operation.",
+		Doc: "Add all tools of a surface to this session's list, also those that delete. Only if your client reloads " +
+			"a changed list; otherwise use find_operation.",
 		Examples: []op.Example{{Title: "The studio", Input: `{"set": "studio"}`}},
 	}, f.open)
 }
@@ -52,7 +53,8 @@ func (f *Front) open(_ context.Context, c *op.Call, in openIn) (out openOut, err
 	case c.KeepsList:
 		out.Opened, c.Reply.Opens = in.Set, in.Set
 	default:
-		out.Note = "This connection keeps no list of tools: connect to /mcp/" + Surface + "+" + in.Set + ", or use " + findTool + "."
+		out.Note = "This connection keeps no list of tools: connect to /mcp/" + Surface + "+" + in.Set + ", or use " +
+			"" + findTool + "."
 	}
 	return out, nil
 }

@@ -37,7 +37,8 @@ type proposed struct {
 func (f *Front) proposeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "propose", Title: "Propose something", Effect: access.Propose,
-		Doc: "Suggest something that the world's rules, and where needed a person, accept or reject: a sound or smell of a place, what a character says, a quest, an event, what a player does, or any edit that you may not make yourself.",
+		Doc: "Suggest something that the world's rules, and where needed a person, accept or reject: a sound or smell of " +
+			"a place, what a character says, a quest, an event, what a player does, or any edit that you may not make yourself.",
 		Examples: []op.Example{{Title: "A sound",
 			Input: `{"kind": "ambience", "details": {"locationId": "Rent Quay", "layerType": "ambient", "text": "Ropes creak."}}`}},
 	}, f.propose)

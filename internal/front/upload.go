@@ -28,8 +28,9 @@ type uploadOut struct {
 func (f *Front) uploadOp() *op.Operation {
 	return define(op.Spec{
 		Name: "upload", Title: "Add a file or picture", Effect: access.Write, Target: "name",
-		Doc:      "Attach a picture, map, sound or other file of at most 25 MiB to a page; other pages can show it.",
-		Examples: []op.Example{{Title: "A text", Input: `{"name": "Tide table", "data": "SGlnaCB3YXRlciBhdCBub29uLg==", "filename": "tides.txt"}`}},
+		Doc: "Attach a picture, map, sound or other file of at most 25 MiB to a page; other pages can show it.",
+		Examples: []op.Example{{Title: "A text",
+			Input: `{"name": "Tide table", "data": "SGlnaCB3YXRlciBhdCBub29uLg==", "filename": "tides.txt"}`}},
 	}, f.upload)
 }
 

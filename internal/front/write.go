@@ -45,9 +45,11 @@ func nameIn(a args) string {
 func (f *Front) writeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "write", Title: "Create or change a card", Effect: access.Write, Target: "name",
-		Doc: "Create a page, such as a character, place or note, or edit one: add a paragraph, find and replace words, set fields, or give the whole text. " +
+		Doc: "Create a page, such as a character, place or note, or edit one: add a paragraph, find and replace words, " +
+			"set fields, or give the whole text. " +
 			"dry_run shows the change and makes none; history shows it later.",
-		Examples: []op.Example{{Title: "Add a sentence", Input: `{"name": "Rent Quay", "append": "The nets are dry.", "dry_run": true}`}},
+		Examples: []op.Example{{Title: "Add a sentence",
+			Input: `{"name": "Rent Quay", "append": "The nets are dry.", "dry_run": true}`}},
 	}, f.write)
 }
 
@@ -76,7 +78,8 @@ func (in writeIn) patch() (args, error) {
 	}
 	switch {
 	case ways > 1:
-		return nil, fault.BadField("content", "give one of content, append, or find with replace; for example {\"name\": \"Rent Quay\", \"append\": \"The nets are dry.\"}")
+		return nil, fault.BadField("content", "give one of content, append, or find with replace; for example {\"name\": "+
+			"\"Rent Quay\", \"append\": \"The nets are dry.\"}")
 	case (in.Find != "") != (in.Replace != nil):
 		return nil, fault.BadField("find", "and replace go together; replace \"\" removes the text")
 	case in.Find != "":
@@ -89,7 +92,8 @@ func (in writeIn) patch() (args, error) {
 
 func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundCard, patch args) (writeOut, error) {
 	if in.Level != "" {
-		return writeOut{}, fault.BadField("level", "is for new cards, and %q exists; set_card_level changes the level of a card", found.Name)
+		return writeOut{}, fault.BadField("level", "is for new cards, and %q exists; set_card_level changes the level of "+
+			"a card", found.Name)
 	}
 	a := args{"name": "~" + found.ID}
 	if in.Content != nil {
@@ -109,7 +113,8 @@ func (f *Front) change(ctx context.Context, c *op.Call, in writeIn, found foundC
 	}
 	set(a, "type", in.Type)
 	if len(a) == 1 {
-		return writeOut{}, fault.BadField("content", "nothing to change is given, and %q exists; give content, append, find, fields or type", found.Name)
+		return writeOut{}, fault.BadField("content", "nothing to change is given, and %q exists; give content, append, "+
+			"find, fields or type", found.Name)
 	}
 	out, err := f.wrote(ctx, c, "update_card", "changed", a)
 	if c.Grant.Request().DryRun {

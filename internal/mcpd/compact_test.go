@@ -16,7 +16,8 @@ func TestCompactText(t *testing.T) {
 		{`[]`, "nothing"},
 		{`{"note":"Only this."}`, "Only this."},
 		{`{"name":"Quay","n":3,"yes":true,"no":false,"gone":null}`, "name: Quay\nn: 3\nyes: true\nno: false"},
-		{`{"at":"2026-03-06T18:30:00.123Z","x":0.123456,"y":12.0,"z":1e3}`, "at: 2026-03-06T18:30:00Z\nx: 0.123\ny: 12\nz: 1000"},
+		{`{"at":"2026-03-06T18:30:00.123Z","x":0.123456,"y":12.0,"z":1e3}`, "at: 2026-03-06T18:30:00Z\nx: 0.123\ny: " +
+			"12\nz: 1000"},
 		{`{"text":"one\ntwo","x":1}`, "text:\none\ntwo\nx: 1"},
 		{`{"tags":["a","b"]}`, "tags: a, b"},
 		{`{"tags":["a, b","c"]}`, "tags:\n  - a, b\n  - c"},

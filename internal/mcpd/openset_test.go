@@ -16,7 +16,8 @@ import (
 // withSets serves a default set, which has a tool that opens another set.
 func withSets(t *testing.T) option {
 	spec := func(name, surface string) op.Spec {
-		return op.Spec{Name: name, Title: name, Doc: "Use it to " + name + ".", Surfaces: []string{surface}, Effect: access.Read,
+		return op.Spec{Name: name, Title: name, Doc: "Use it to " + name + ".", Surfaces: []string{surface},
+			Effect:  access.Read,
 			NoWorld: true}
 	}
 	opens := spec("open", "default")
@@ -128,7 +129,8 @@ func TestOutputSchemasAreSentToThoseWhoAsk(t *testing.T) {
 		meta mcp.Meta
 		want bool
 	}{
-		{"/mcp", nil, false}, {"/mcp/more", nil, false}, {"/mcp/all", nil, true}, {"/mcp/more", mcp.Meta{"outputSchemas": true}, true},
+		{"/mcp", nil, false}, {"/mcp/more", nil, false}, {"/mcp/all", nil, true}, {"/mcp/more",
+			mcp.Meta{"outputSchemas": true}, true},
 	} {
 		list, err := s.connect(t, older, "user", row.path, nil).ListTools(t.Context(), &mcp.ListToolsParams{Meta: row.meta})
 		if err != nil {

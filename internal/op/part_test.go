@@ -68,7 +68,8 @@ func TestInputsAreFilledIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := access.Caller{Subject: "ann", Roles: map[access.WorldID]access.Role{worldA: access.RoleUser}}
-	two := access.Caller{Subject: "ann", Roles: map[access.WorldID]access.Role{worldA: access.RoleUser, worldB: access.RoleUser}}
+	two := access.Caller{Subject: "ann", Roles: map[access.WorldID]access.Role{worldA: access.RoleUser,
+		worldB: access.RoleUser}}
 	sole := worldA.String()
 	for name, row := range map[string]struct {
 		caller     access.Caller
@@ -76,11 +77,13 @@ func TestInputsAreFilledIn(t *testing.T) {
 		provenance string
 		want       string // "" for an error
 	}{
-		"one world":                     {one, `{}`, "", `{"campaign_id":"` + sole + `"}`},
-		"several worlds":                {two, `{}`, "", ""},
-		"provenance beside":             {one, `{}`, `{"model":"m"}`, `{"campaign_id":"` + sole + `","provenance":{"model":"m"}}`},
-		"provenance in both, the input": {one, `{"provenance":"p"}`, `{"model":"m"}`, `{"campaign_id":"` + sole + `","provenance":"p"}`},
-		"a key on any call":             {one, `{"idempotency_key":"k"}`, "", `{"campaign_id":"` + sole + `"}`},
+		"one world":      {one, `{}`, "", `{"campaign_id":"` + sole + `"}`},
+		"several worlds": {two, `{}`, "", ""},
+		"provenance beside": {one, `{}`, `{"model":"m"}`,
+			`{"campaign_id":"` + sole + `","provenance":{"model":"m"}}`},
+		"provenance in both, the input": {one, `{"provenance":"p"}`, `{"model":"m"}`,
+			`{"campaign_id":"` + sole + `","provenance":"p"}`},
+		"a key on any call": {one, `{"idempotency_key":"k"}`, "", `{"campaign_id":"` + sole + `"}`},
 	} {
 		a, err := l.Invoke(t.Context(), row.caller, op.Request{Operation: "tell", Input: json.RawMessage(row.input),
 			Provenance: json.RawMessage(row.provenance)})

@@ -189,7 +189,8 @@ func TestSearchSendsJSONAsText(t *testing.T) {
 		var found struct {
 			Results []struct{ ID, Title, URL string }
 		}
-		if err := json.Unmarshal([]byte(text), &found); err != nil || len(found.Results) == 0 || found.Results[0].Title != "Gate" {
+		if err := json.Unmarshal([]byte(text), &found); err != nil || len(found.Results) == 0 ||
+			found.Results[0].Title != "Gate" {
 			t.Errorf("%s: %s, %v", path, text, err)
 		}
 		if got := result["structuredContent"] != nil; got != both {
@@ -213,7 +214,8 @@ func TestSetsLimitListsAndReadonlyLimitsCalls(t *testing.T) {
 		"create_card": {"name": "Weir"}, "write": {"name": "Weir"}, "propose": {"kind": "quest", "details": map[string]any{}},
 		"change_by_operation": {"operation": "create_card", "arguments": map[string]any{"name": "Weir"}},
 	} {
-		if text, failed := s.connect("/mcp/readonly", key).call(tool, arguments); !failed || !strings.Contains(text, "only reads") {
+		if text, failed := s.connect("/mcp/readonly", key).call(tool, arguments); !failed || !strings.Contains(text,
+			"only reads") {
 			t.Errorf("%s at /mcp/readonly: %s", tool, text)
 		}
 	}
@@ -252,7 +254,8 @@ func TestKeysAreBoundToSets(t *testing.T) {
 		t.Errorf("the set's key calls get_card through a door: %s", text)
 	}
 	reads := s.bound(access.RoleGM, func(k *identity.KeySpec) { k.ReadOnly = true })
-	if names, _ := s.tools("/mcp/all", reads); slices.Contains(names, "create_card") || !slices.Contains(names, "get_card") {
+	if names, _ := s.tools("/mcp/all", reads); slices.Contains(names, "create_card") || !slices.Contains(names,
+		"get_card") {
 		t.Errorf("a key that only reads is shown %v", names)
 	}
 	if text, failed := s.connect("/mcp", reads).call("create_card", map[string]any{"name": "Weir"}); !failed ||
@@ -301,7 +304,8 @@ func TestOpenSetAddsToTheList(t *testing.T) {
 	s := open(t, generous)
 	key, _ := s.key(access.RoleAdmin)
 	m := s.connect("/mcp", key)
-	if text, failed := m.call("open_set", map[string]any{"set": "lore"}); failed || !strings.Contains(text, "search-lore") {
+	if text, failed := m.call("open_set", map[string]any{"set": "lore"}); failed || !strings.Contains(text,
+		"search-lore") {
 		t.Fatalf("open_set: %s", text)
 	}
 	items, _ := m.pages("tools/list", "tools")
@@ -311,7 +315,8 @@ func TestOpenSetAddsToTheList(t *testing.T) {
 	if names, _ := s.tools("/mcp", key); slices.Contains(names, "search-lore") {
 		t.Error("another session has the set too")
 	}
-	if text, failed := m.call("open_set", map[string]any{"set": "nowhere"}); !failed || !strings.Contains(text, "archive") {
+	if text, failed := m.call("open_set", map[string]any{"set": "nowhere"}); !failed || !strings.Contains(text,
+		"archive") {
 		t.Errorf("an unknown set: %s", text)
 	}
 }
@@ -326,13 +331,15 @@ func TestEnvelopeFieldsAreAcceptedEverywhere(t *testing.T) {
 	key, _ := s.key(access.RoleUser)
 	m := s.connect("/mcp", key)
 	for n := range 2 {
-		_, failed := m.ask("tools/call", map[string]any{"name": "write", "arguments": map[string]any{"name": "Gate", "append": "Once."},
+		_, failed := m.ask("tools/call", map[string]any{"name": "write", "arguments": map[string]any{"name": "Gate",
+			"append": "Once."},
 			"_meta": map[string]any{"idempotency_key": "k1", "world": "mire"}})
 		if failed != nil {
 			t.Fatal(n, failed)
 		}
 	}
-	if text, _ := m.call("get_card", map[string]any{"name": "Gate", "idempotency_key": "x", "world": "mire"}); strings.Count(text,
+	if text, _ := m.call("get_card", map[string]any{"name": "Gate", "idempotency_key": "x",
+		"world": "mire"}); strings.Count(text,
 		"Once.") != 1 {
 		t.Errorf("two writes with one key: %s", text)
 	}
