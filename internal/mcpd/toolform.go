@@ -124,9 +124,6 @@ func toolFromOperation(o *op.Operation) *mcp.Tool {
 		},
 		Meta: mcp.Meta{},
 	}
-	if o.Deprecated != "" {
-		t.Description += " Deprecated: " + o.Deprecated
-	}
 	if reads && o.OutputSchema().Properties["truncated"] == nil {
 		t.Meta["anthropic/maxResultSizeChars"] = maxResult
 	}

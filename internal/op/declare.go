@@ -172,6 +172,7 @@ type Reply struct {
 	Note     string         // text that MCP shows in place of a null output
 	Images   []File         // shown by MCP beside the output
 	Meta     map[string]any // goes with an MCP result as its _meta
+	Opens    string         // surface whose tools the session's list shows from now on; "" for none
 }
 
 // File is a file to download.
