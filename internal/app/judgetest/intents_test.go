@@ -1,0 +1,93 @@
+package judgetest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/app/apptest"
+	"loregate/internal/world/command"
+)
+
+// intentCase is an utterance with the intents that a referee would accept.
+type intentCase struct {
+	ID     string   `json:"id"`
+	Text   string   `json:"text"`
+	Kind   string   `json:"kind"`
+	Source string   `json:"source"`
+	Want   []string `json:"want"` // verbs of commands, or unknown
+}
+
+// unknownIntent is the intent of an utterance that asks for no act.
+const unknownIntent = "unknown"
+
+// house is the served sample world without limits and without a model.
+type house struct {
+	url  string
+	keys map[access.Role]string
+}
+
+// serve serves the sample world until the end of the test.
+func serve(t *testing.T) *house {
+	t.Helper()
+	c := apptest.Config(t, t.TempDir())
+	made := apptest.Sample(t, c.Data)
+	a, _ := apptest.Open(t, c, apptest.Quiet())
+	addr, _ := apptest.Serve(t, a, "")
+	h := &house{url: "http://" + addr, keys: map[access.Role]string{}}
+	for _, k := range made.Keys {
+		h.keys[k.Role] = k.Secret
+	}
+	return h
+}
+
+// post calls an operation of the sample world, and returns the status and the answer.
+func (h *house) post(t *testing.T, role access.Role, path string, in any) (int, []byte) {
+	t.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apptest.Send(t, http.MethodPost, h.url+path+"?world="+app.SampleWorld, h.keys[role], string(body))
+}
+
+func TestIntents(t *testing.T) {
+	h := serve(t)
+	for _, half := range halves {
+		t.Run(half, func(t *testing.T) {
+			var all, sure ratio // sure: answers with a confidence of at least one half
+			kinds := map[string]*ratio{}
+			for _, c := range loadCases[intentCase](t, half, "intents.jsonl") {
+				for _, w := range c.Want {
+					if w != unknownIntent && !slices.Contains(command.Verbs, command.Verb(w)) {
+						t.Errorf("case %s is malformed", c.ID)
+					}
+				}
+				status, answer := h.post(t, access.RoleUser, "/api/classification/intent", map[string]string{"utterance": c.Text})
+				var got struct {
+					Intent     string
+					Confidence float64
+				}
+				if err := json.Unmarshal(answer, &got); err != nil || status != http.StatusOK {
+					t.Fatalf("case %s: status %d, %v", c.ID, status, err)
+				}
+				right := slices.Contains(c.Want, got.Intent)
+				all.add(right)
+				if got.Confidence >= 0.5 && got.Intent != unknownIntent {
+					sure.add(right)
+				}
+				countKind(kinds, c.Kind).add(right)
+				if !right {
+					logMiss(t, half, "%s %s %q: got %s (%.2f), want %v", c.ID, c.Kind, c.Text, got.Intent,
+						got.Confidence, c.Want)
+				}
+			}
+			report(t, half, "intents", "right", all.value(), all.all)
+			report(t, half, "intents", "right where it is sure", sure.value(), sure.all)
+			reportKinds(t, half, "intents", "right", kinds)
+		})
+	}
+}
