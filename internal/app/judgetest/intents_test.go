@@ -26,20 +26,29 @@ const unknownIntent = "unknown"
 
 // house is the served sample world without limits and without a model.
 type house struct {
-	url  string
-	keys map[access.Role]string
+	url   string
+	keys  map[access.Role]string
+	named map[string]string // keys by the names that tasks use
 }
 
-// serve serves the sample world until the end of the test.
+// serve serves the sample world until the end of the test. Exports may be written below exports/.
 func serve(t *testing.T) *house {
 	t.Helper()
 	c := apptest.Config(t, t.TempDir())
+	c.Studio.Roots = []string{"exports=" + t.TempDir()}
 	made := apptest.Sample(t, c.Data)
 	a, _ := apptest.Open(t, c, apptest.Quiet())
 	addr, _ := apptest.Serve(t, a, "")
-	h := &house{url: "http://" + addr, keys: map[access.Role]string{}}
+	h := &house{url: "http://" + addr, keys: map[access.Role]string{}, named: map[string]string{}}
 	for _, k := range made.Keys {
-		h.keys[k.Role] = k.Secret
+		h.keys[k.Role], h.named[k.Role.String()] = k.Secret, k.Secret
+	}
+	for _, k := range made.Campaign {
+		name := "player"
+		if k.Role == access.RoleGM {
+			name = "keeper"
+		}
+		h.named[name] = k.Secret
 	}
 	return h
 }
