@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"loregate/internal/app"
 )
 
 // completeCommand is the first argument with which a shell asks for completions. The words of the
@@ -124,6 +126,9 @@ func flagsOf(at *kong.Node) []string {
 
 // enumWords returns the possible words of a value; none if any word is allowed.
 func enumWords(v *kong.Value) []string {
+	if v.Tag.Get("complete") == "formats" {
+		return app.FormatNames()
+	}
 	if v.Enum == "" {
 		return nil
 	}

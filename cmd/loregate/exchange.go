@@ -15,14 +15,14 @@ import (
 
 type importCmd struct {
 	common
-	Format    string            `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}. srd: the 5e rules as JSON files. light: text worlds of LIGHT, JSON. ranvier: areas of the Ranvier engine, YAML." enum:"markdown,turns,srd,light,ranvier" default:"markdown"`
-	Path      string            `arg:"" optional:"" help:"Folder or file to import."`
+	Format    string            `arg:"" optional:"" complete:"formats" help:"Format of the source; docs/import.md describes the formats. Without it the source is recognized by its files."`
+	Path      string            `arg:"" optional:"" help:"Folder, file or archive (zip, gz, tar.gz) to import."`
 	World     string            `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	Level     string            `help:"Lowest level of all imported cards: user, gm or admin." enum:"user,gm,admin" default:"user"`
 	DryRun    bool              `help:"Only list the cards that would be imported."`
 	Explain   bool              `help:"Only print the rules by which the markdown import recognizes secrets."`
-	Open      []string          `help:"markdown: a folder, a note or a word that looks secret and is not, as the summary quotes it. Can be repeated." sep:"none" placeholder:"TEXT"`
-	Confirm   []string          `help:"markdown: a folder, a note or a text quoted by the summary that is secret. Can be repeated." sep:"none" placeholder:"TEXT"`
+	Open      []string          `help:"A folder, a note or a word that looks secret and is not, as the summary quotes it. Can be repeated." sep:"none" placeholder:"TEXT"`
+	Confirm   []string          `help:"A folder, a note or a text quoted by the summary that is secret. Can be repeated." sep:"none" placeholder:"TEXT"`
 	HideLinks bool              `help:"markdown: turn links to hidden cards into plain text in the cards that players read. Game masters lose these links too."`
 	Types     map[string]string `help:"markdown: card type for a folder, tag or type, as in Settlements=Location. Without a type after = the cards are plain text." placeholder:"WORD=TYPE"`
 	Starter   string            `name:"starter-location" help:"Place where players begin. Default: one of the imported places, if the world has no such place." placeholder:"PLACE"`
@@ -31,6 +31,9 @@ type importCmd struct {
 func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	if i.Explain {
 		return printRules(out)
+	}
+	if i.Path == "" {
+		i.Format, i.Path = "", i.Format
 	}
 	if err := i.checkFlags(); err != nil {
 		return err
@@ -53,19 +56,28 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 
 // checkFlags refuses flags that the format does not use: a flag without effect is an error.
 func (i importCmd) checkFlags() error {
-	if i.Path == "" {
-		return fault.New(fault.Invalid,
-			"import: name the folder or file after the format, as in: loregate import markdown ./vault")
+	if f, ok := app.FormatNamed(i.Path); i.Path == "" || ok && i.Format == "" {
+		if f.Name == "" {
+			f.Name = "markdown"
+		}
+		return fault.New(fault.Invalid, "import: name the folder or file, as in: loregate import %s ./vault", f.Name)
 	}
-	if i.Format != "markdown" && (len(i.Open)+len(i.Confirm)+len(i.Types) > 0 || i.HideLinks) {
-		return fault.New(fault.Invalid,
-			"import: --open, --confirm, --hide-links and --types work only with markdown; leave them out for %s",
-			i.Format)
+	f, ok := app.FormatNamed(i.Format)
+	if !ok {
+		return nil // recognized later, or refused
 	}
-	if i.Starter != "" && (i.Format == "turns" || i.Format == "srd") {
+	if f.Name != "markdown" && (len(i.Types) > 0 || i.HideLinks) {
+		return fault.New(fault.Invalid,
+			"import: --hide-links and --types work only with markdown; leave them out for %s", f.Name)
+	}
+	if !f.Marks && len(i.Open)+len(i.Confirm) > 0 {
+		return fault.New(fault.Invalid,
+			"import: %s has no marks of secrets, so --open and --confirm have no effect; leave them out", f.Name)
+	}
+	if !f.Places && i.Starter != "" {
 		return fault.New(fault.Invalid,
 			"import: %s contains no places; set the starter location with: loregate world configure WORLD "+
-				"--starter-location PLACE", i.Format)
+				"--starter-location PLACE", f.Name)
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ var mayImport = map[string][]string{
 	"exchange/native":   {"exchange", "exchange/markdown", "exchange/secrecy", "canon", "markup", "access", "fault"},
 	"exchange/vault": {"exchange", "exchange/markdown", "exchange/native", "exchange/secrecy", "canon", "markup",
 		"access", "fault"},
+	"exchange/unpack":       {"fault"},
 	"exchange/record":       {"exchange", "canon", "markup", "access", "fault"},
 	"exchange/srd":          {"exchange", "exchange/record", "canon", "markup", "access"},
 	"exchange/light":        {"exchange", "exchange/record", "canon", "access"},

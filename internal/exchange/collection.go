@@ -129,6 +129,16 @@ func (s *Sheet) FullName() string {
 	return s.Name
 }
 
+// EffectiveLevel returns the level of the sheet's card: the highest of its own label and those of the
+// sheets above it.
+func (s *Sheet) EffectiveLevel() access.Level {
+	level := access.LevelUser
+	for at := s; at != nil; at = at.Above {
+		level = max(level, at.Label.Level, at.MinLevel)
+	}
+	return level
+}
+
 // Key returns the key of the sheet's full name.
 func (s *Sheet) Key() markup.Key { return markup.KeyOf(s.FullName()) }
 

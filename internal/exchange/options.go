@@ -14,6 +14,9 @@ type Options struct {
 	// Starter is the place where players begin. If it is "" and the world has no starter, the
 	// import chooses one.
 	Starter string
+	// Open and Confirm are the user's decisions about suspicions: those that players may see, and
+	// those that are secret.
+	Open, Confirm []string
 	// Progress, if set, is called after every batch. total is 0 if it is unknown.
 	Progress func(done, total int)
 }

@@ -27,6 +27,8 @@ type Summary struct {
 	Levels    map[access.Level]int // number of imported cards by level; user means visible to players
 	DryRun    bool
 	Export    bool
+	Format    string   // of an import without a named format: the format that was recognized, and why
+	Said      []string // sentences about choices that the import made
 }
 
 // Mention is a text that players read and that names or links a hidden card.
@@ -49,6 +51,9 @@ const maxShown = 100
 // String returns the summary as it is shown to a person, in several lines.
 func (s Summary) String() string {
 	var b strings.Builder
+	if s.Format != "" {
+		fmt.Fprintf(&b, "Recognized as %s.\n", s.Format)
+	}
 	if s.DryRun {
 		b.WriteString("Dry run: nothing was changed. A real import would give:\n")
 	}
@@ -69,6 +74,9 @@ func (s Summary) String() string {
 	if len(s.Levels) > 0 {
 		fmt.Fprintf(&b, "Players see %d of these cards; %d are for the GM, %d for admins.\n", s.Levels[access.LevelUser],
 			s.Levels[access.LevelGM], s.Levels[access.LevelAdmin])
+	}
+	for _, said := range s.Said {
+		b.WriteString(said + "\n")
 	}
 	s.printTypes(&b)
 	s.printHides(&b)

@@ -7,6 +7,7 @@ import (
 	"html"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,26 +24,36 @@ import (
 // name instead. A record that was imported before keeps its card's name.
 type Source struct {
 	Options exchange.Options
-	Files   int // number of files that were read
+	Files   int               // number of files that were read
+	Choices *exchange.Choices // decide which marks hide, and count them
 
 	format     string // name of the format; part of derived ids
 	snapshot   *canon.Snapshot
 	collection *exchange.Collection
-	taken      map[markup.Key]bool
-	codes      map[string]bool
+	taken      map[taken[markup.Key]]bool
+	codes      map[taken[string]]bool
 
 	renamed, dropped []string // changed names, for the report
+}
+
+// taken is a name or codename that a card of some level has. Cards of different levels may have the
+// same name, so that a hidden card never changes the name of a visible one.
+type taken[T comparable] struct {
+	level access.Level
+	name  T
 }
 
 // Import gathers cards and links with read, and imports them.
 func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, o exchange.Options,
 	read func(*Source) error) (exchange.Summary, error) {
 	sum := exchange.Summary{DryRun: g.Request().DryRun}
-	s := &Source{format: format, Options: o, collection: exchange.NewCollection(), taken: map[markup.Key]bool{},
-		codes: map[string]bool{}}
+	s := newSource(format, o)
 	err := c.Read(ctx, g, func(l *canon.Snapshot) error {
 		s.snapshot = l
 		if err := read(s); err != nil {
+			return err
+		}
+		if err := s.Choices.CheckUnused(); err != nil {
 			return err
 		}
 		return s.collection.CheckStarter(ctx, l, o.Starter)
@@ -50,14 +61,19 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 	if err != nil {
 		return sum, err
 	}
-	sum.Files = s.Files
+	sum.Files, sum.Hidden = s.Files, s.collection.Hidden
 	s.reportRenamed()
-	sum.Problems = s.collection.Problems
+	sum.Problems, sum.Hides = s.collection.Problems, s.Choices.List()
 	w := &exchange.Writer{Canon: c, Grant: g, Collection: s.collection, Summary: &sum, Progress: o.Progress}
 	if err := w.Write(ctx); err != nil {
 		return sum, err
 	}
 	return sum, w.SetStarter(ctx, o.Starter, nil)
+}
+
+func newSource(format string, o exchange.Options) *Source {
+	return &Source{format: format, Options: o, Choices: exchange.NewChoices(o.Open, o.Confirm),
+		collection: exchange.NewCollection(), taken: map[taken[markup.Key]]bool{}, codes: map[taken[string]]bool{}}
 }
 
 // reportRenamed reports the names that were used already and the names that lost characters.
@@ -82,9 +98,37 @@ type Card struct {
 	Above    *exchange.Sheet // the parent
 	Type     string
 	Codename string
-	Body     func(context.Context) string // returns HTML; called when all names are known
+	Body     func(context.Context) string // returns the text in the given form; called when all names are known
+	Form     Form
+	Data     func() ([]byte, error) // set for a card that holds a file
 	Fields   map[string]any
 	Tags     []string
+	Level    access.Level                 // minimum level; zero means that of the import
+	Marks    []exchange.Mark              // reasons to hide the card from players
+	Secret   func(context.Context) string // returns a text for the GM in the same form; nil means none
+}
+
+// Form is the form of a record's text.
+type Form int
+
+// The forms.
+const (
+	HTML     Form = iota
+	Markdown      // converted by the exchange
+	Plain         // paragraphs without markup
+)
+
+// render returns a sheet body for a text of the form.
+func (f Form) render(text func(context.Context) string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		switch f {
+		case Markdown:
+			return exchange.HTMLBody(text(ctx))(ctx)
+		case Plain:
+			return Paragraphs(strings.Split(text(ctx), "\n\n")...), ctx.Err()
+		}
+		return text(ctx), ctx.Err()
+	}
 }
 
 // cardID derives the card id of a record from its key.
@@ -92,12 +136,14 @@ func (s *Source) cardID(key ...string) canon.CardID {
 	return exchange.CardID(s.format, s.Options.Label, key...)
 }
 
-// Add adds the sheets of a record and its tags.
+// Add adds the sheets of a record: its card, its tags, and a child card with its secret text.
 func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
-	sh := &exchange.Sheet{File: r.File, ID: s.cardID(r.Key...), Above: r.Above, Type: r.Type,
-		Label: s.Options.CardLabel(), MatchIDOnly: true,
-		Codename: s.reserveCodename(r.Codename),
-		Body:     func(ctx context.Context) (string, error) { return r.Body(ctx), ctx.Err() }}
+	label := s.label(r)
+	sh := &exchange.Sheet{File: r.File, ID: s.cardID(r.Key...), Above: r.Above, Type: r.Type, Label: label,
+		MatchIDOnly: true, Codename: s.reserveCodename(label.Level, r.Codename), Data: r.Data}
+	if r.Body != nil {
+		sh.Body = r.Form.render(r.Body)
+	}
 	var err error
 	if sh.Name, err = s.cardName(ctx, sh, r); err != nil {
 		return nil, err
@@ -109,14 +155,41 @@ func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 			s.renamed = append(s.renamed, fmt.Sprintf("%q became %q", plain, sh.Name))
 		}
 		aliases, _ := r.Fields["aliases"].([]string)
-		r.Fields = WithField(r.Fields, "aliases", append(aliases, plain))
+		if !slices.Contains(aliases, plain) {
+			r.Fields = WithField(r.Fields, "aliases", append(slices.Clone(aliases), plain))
+		}
 	}
 	sh.Fields = exchange.EncodeFields(r.Fields)
 	if !s.collection.Add(sh) {
 		return sh, nil
 	}
 	s.collection.AddTags(sh, r.Tags)
+	if r.Secret != nil {
+		s.addSecret(sh, r)
+	}
 	return sh, nil
+}
+
+// label returns the label of a record: that of the import, or the GM's if a mark hides it.
+func (s *Source) label(r Card) access.Label {
+	label := s.Options.CardLabel()
+	if r.Level > label.Level {
+		label = access.NewLabel(r.Level)
+	}
+	for _, m := range r.Marks {
+		if s.Choices.Decide(m, r.File, false) && label.Level < access.LevelGM {
+			label = access.NewLabel(access.LevelGM)
+		}
+	}
+	return label
+}
+
+// addSecret adds the child card for the text that only the GM sees.
+func (s *Source) addSecret(above *exchange.Sheet, r Card) {
+	s.collection.Hidden++
+	s.collection.Add(&exchange.Sheet{File: r.File, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
+		Name: exchange.GMPart, Label: access.NewLabel(max(access.LevelGM, above.Label.Level)), MatchIDOnly: true,
+		Body: r.Form.render(r.Secret)})
 }
 
 // WithField returns a copy of fields with one field set.
@@ -135,8 +208,9 @@ func (s *Source) cardName(ctx context.Context, sh *exchange.Sheet, r Card) (stri
 	if r.Above != nil {
 		return base, nil
 	}
+	level := sh.Label.Level
 	if there, ok, err := s.snapshot.ByID(ctx, sh.ID); err != nil || ok {
-		s.taken[there.Key] = true
+		s.taken[taken[markup.Key]{level, there.Key}] = true
 		return there.Name, err
 	}
 	tries := []string{base}
@@ -146,7 +220,7 @@ func (s *Source) cardName(ctx context.Context, sh *exchange.Sheet, r Card) (stri
 		}
 	}
 	for _, name := range append(tries, base+" "+sh.ID.String()[:8]) {
-		free, err := s.reserveKey(ctx, markup.KeyOf(name))
+		free, err := s.reserveKey(ctx, sh.Label, markup.KeyOf(name))
 		if err != nil || free {
 			return name, err
 		}
@@ -154,10 +228,10 @@ func (s *Source) cardName(ctx context.Context, sh *exchange.Sheet, r Card) (stri
 	return base + " " + sh.ID.String(), nil
 }
 
-// reserveKey reserves a key. It returns false if the key is reserved already or a card with the
-// collection's label has it.
-func (s *Source) reserveKey(ctx context.Context, key markup.Key) (bool, error) {
-	if s.taken[key] {
+// reserveKey reserves a key for a label. It returns false if the key is reserved already or a card
+// with that label has it.
+func (s *Source) reserveKey(ctx context.Context, label access.Label, key markup.Key) (bool, error) {
+	if s.taken[taken[markup.Key]{label.Level, key}] {
 		return false, nil
 	}
 	others, err := s.snapshot.Homonyms(ctx, key)
@@ -165,11 +239,11 @@ func (s *Source) reserveKey(ctx context.Context, key markup.Key) (bool, error) {
 		return false, err
 	}
 	for _, o := range others {
-		if o.Label.Equal(s.Options.CardLabel()) {
+		if o.Label.Equal(label) {
 			return false, nil
 		}
 	}
-	s.taken[key] = true
+	s.taken[taken[markup.Key]{label.Level, key}] = true
 	return true, nil
 }
 
@@ -182,13 +256,14 @@ func CardName(name string) string {
 	return exchange.PlainName(strings.ReplaceAll(name, "+", "plus "))
 }
 
-// reserveCodename returns a valid form of a codename, or "" if it is used already.
-func (s *Source) reserveCodename(code string) string {
+// reserveCodename returns a valid form of a codename, or "" if a card of the level uses it already.
+func (s *Source) reserveCodename(level access.Level, code string) string {
 	code = codeOf(code)
-	if code == "" || s.codes[code] {
+	key := taken[string]{level, code}
+	if code == "" || s.codes[key] {
 		return ""
 	}
-	s.codes[code] = true
+	s.codes[key] = true
 	return code
 }
 
@@ -213,6 +288,23 @@ func (s *Source) AddEdge(file, kind string, from, to *exchange.Sheet, attrs map[
 		From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
 		Attrs: attrs})
 }
+
+// LinkText returns the text that links a card in the text of another: a wiki link or, if the link
+// would name a card that the readers of the text do not see, the label alone.
+func (s *Source) LinkText(from, to *exchange.Sheet, label string) string {
+	label = strings.TrimSpace(linkLabel.Replace(label))
+	name := to.FullName()
+	switch {
+	case to.EffectiveLevel() > from.EffectiveLevel():
+		return label
+	case label == "" || label == name:
+		return "[[" + name + "]]"
+	}
+	return "[[" + name + "|" + label + "]]"
+}
+
+// linkLabel removes the characters that would end a link's label.
+var linkLabel = strings.NewReplacer("[", "", "]", "", "|", " ")
 
 // maxSource is the maximum size of one file of a source, in bytes.
 const maxSource = 64 << 20

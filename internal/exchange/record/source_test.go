@@ -15,7 +15,7 @@ func TestOnlyPlainFilesAreRead(t *testing.T) {
 		"zero.json": {Data: []byte("{}"), Mode: fs.ModeDevice | fs.ModeCharDevice},
 		"good.json": {Data: []byte("{}")},
 	}
-	s := &Source{collection: exchange.NewCollection()}
+	s := newSource("test", exchange.Options{})
 	for name := range files {
 		if _, ok := s.ReadFile(files, name); ok != (name == "good.json") {
 			t.Errorf("%s: read %v", name, ok)

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/light"
+	"loregate/internal/exchange/ranvier"
+	"loregate/internal/exchange/srd"
+	"loregate/internal/fault"
+)
+
+// Formats returns the formats that can be imported. Formats whose sources can be recognized with
+// certainty come first, because a source is taken for the first format that it looks like.
+func Formats() []exchange.Format {
+	return []exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(), markdownFormat()}
+}
+
+// FormatNamed returns the format of a name.
+func FormatNamed(name string) (exchange.Format, bool) {
+	all := Formats()
+	i := slices.IndexFunc(all, func(f exchange.Format) bool { return f.Name == name })
+	if i < 0 {
+		return exchange.Format{}, false
+	}
+	return all[i], true
+}
+
+// FormatNames returns the names of the formats, sorted.
+func FormatNames() (names []string) {
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func turnsFormat() exchange.Format {
+	return exchange.Format{Name: "turns", Title: "Records of play (JSON lines, plain or gzip)",
+		Recognize: func(p *exchange.Peek) string {
+			for _, name := range p.WithSuffix(".jsonl", ".ndjson", ".json") {
+				line, _, _ := strings.Cut(string(p.Head(name)), "\n")
+				if m := exchange.ParseObject(line); m["ep"] != nil && m["n"] != nil {
+					return name + " has lines with ep and n"
+				}
+			}
+			return ""
+		},
+		Page: exchange.Page{Maps: "Episodes become sessions, turns their child cards, with the speakers in a field.",
+			Lost: "Lines that are not a turn are named.", Sight: "The format has no secrets: the import's level.",
+			Tried: "120,000 turns of CRD3"}}
+}
+
+func markdownFormat() exchange.Format {
+	return exchange.Format{Name: "markdown", Title: "Markdown vaults (Obsidian, Logseq, Hugo)", Places: true, Marks: true,
+		Recognize: func(p *exchange.Peek) string {
+			if n := len(p.WithSuffix(".md", ".markdown")); n > 0 {
+				return fmt.Sprintf("%d Markdown notes", n)
+			}
+			return ""
+		},
+		Page: exchange.Page{Maps: "Notes become cards; front matter, tags and folders give types, tags and parents; wiki " +
+			"links become links.", Lost: "Queries and templates of plugins stay as text.",
+			Sight: "The table of `loregate import --explain`.", Tried: "Obsi-Forge-Apedia, Thellade, Cairn SRD"}}
+}
+
+// recognizeFormat returns the first format that a source looks like, and the reason.
+func recognizeFormat(p *exchange.Peek) (found exchange.Format, why string) {
+	for _, f := range Formats() {
+		if why = f.Recognize(p); why != "" {
+			return f, why
+		}
+	}
+	return found, ""
+}
+
+// unknownSource returns the error for a source that no format recognizes.
+func unknownSource(p *exchange.Peek, name string) error {
+	if len(p.Paths()) == 0 {
+		return fault.New(fault.Invalid, "import: %q contains no files", name)
+	}
+	var endings []string
+	for _, file := range p.Paths() {
+		if end := path.Ext(file); end != "" && !slices.Contains(endings, end) {
+			endings = append(endings, end)
+		}
+	}
+	return fault.New(fault.Invalid, "import: no format is recognized in %q (%s); name one of %s before the path", name,
+		exchange.FirstNames(endings), strings.Join(FormatNames(), ", "))
+}
