@@ -105,8 +105,8 @@ func printRules(out io.Writer) error {
 
 type exportCmd struct {
 	common
-	Format string `arg:"" help:"markdown: a vault of Markdown notes." enum:"markdown"`
-	Path   string `arg:"" help:"Folder to write to. It is created if it does not exist, and refused if it contains other files."`
+	Format string `arg:"" help:"markdown: a folder of Markdown notes. lorebook: world info as JSON. character, character-v2: character cards as JSON, version 3 or 2." enum:"markdown,lorebook,character,character-v2"`
+	Path   string `arg:"" help:"Folder or file to write to. A folder is created if it does not exist, and refused if it contains other files."`
 	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	As     string `help:"Export the cards that this role sees: user, gm or admin." enum:"user,gm,admin" default:"user"`
 }
@@ -114,7 +114,7 @@ type exportCmd struct {
 func (e exportCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(e.As) // kong checked it
 	return e.withApp(ctx, func(a *app.App) error {
-		summary, err := a.ExportMarkdown(ctx, e.World, e.Path, role, progress("exporting"))
+		summary, err := a.Export(ctx, e.Format, e.World, e.Path, role, progress("exporting"))
 		if err != nil {
 			return err
 		}

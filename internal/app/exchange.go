@@ -2,21 +2,56 @@ package app
 
 import (
 	"context"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/lorebook"
 	"loregate/internal/exchange/native"
+	"loregate/internal/fault"
 )
 
-// ExportMarkdown writes the part of a world that is visible to a role to a folder.
-func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access.Role,
+// exporter writes the cards that a grant sees.
+type exporter func(ctx context.Context, a *App, g access.Grant, path string, progress func(done, total int)) (
+	exchange.Summary, error)
+
+// exporters maps the name of each format that is written to its exporter.
+var exporters = map[string]exporter{
+	"markdown": func(ctx context.Context, a *App, g access.Grant, path string,
+		progress func(done, total int)) (exchange.Summary, error) {
+		return native.Export(ctx, a.Canon, g, path, progress)
+	},
+	"lorebook": func(ctx context.Context, a *App, g access.Grant, path string,
+		_ func(done, total int)) (exchange.Summary, error) {
+		return lorebook.Export(ctx, a.Canon, g, path)
+	},
+	"character": func(ctx context.Context, a *App, g access.Grant, path string,
+		_ func(done, total int)) (exchange.Summary, error) {
+		return lorebook.ExportCharacters(ctx, a.Canon, g, path, lorebook.SpecV3)
+	},
+	"character-v2": func(ctx context.Context, a *App, g access.Grant, path string,
+		_ func(done, total int)) (exchange.Summary, error) {
+		return lorebook.ExportCharacters(ctx, a.Canon, g, path, lorebook.SpecV2)
+	},
+}
+
+// ExportNames returns the names of the formats that are written, sorted.
+func ExportNames() []string { return exchange.SortedKeys(exporters) }
+
+// Export writes the part of a world that is visible to a role, in the named format.
+func (a *App) Export(ctx context.Context, format, world, path string, role access.Role,
 	progress func(done, total int)) (s exchange.Summary, err error) {
+	write := exporters[format]
+	if write == nil {
+		return s, fault.New(fault.Invalid, "export: there is no format %q; the formats are %s", format,
+			strings.Join(ExportNames(), ", "))
+	}
 	id, err := a.resolveWorld(ctx, world)
 	if err != nil {
 		return s, err
 	}
-	err = a.runAsOperator(ctx, id, "export_markdown", access.Read, func(g access.Grant) error {
-		s, err = native.Export(ctx, a.Canon, g.As(role.Level()), dir, progress)
+	err = a.runAsOperator(ctx, id, "export_"+format, access.Read, func(g access.Grant) error {
+		s, err = write(ctx, a, g.As(role.Level()), path, progress)
 		return err
 	})
 	return s, err

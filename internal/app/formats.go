@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/light"
+	"loregate/internal/exchange/lorebook"
 	"loregate/internal/exchange/ranvier"
 	"loregate/internal/exchange/srd"
 	"loregate/internal/fault"
@@ -16,7 +17,8 @@ import (
 // Formats returns the formats that can be imported. Formats whose sources can be recognized with
 // certainty come first, because a source is taken for the first format that it looks like.
 func Formats() []exchange.Format {
-	return []exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(), markdownFormat()}
+	return slices.Concat([]exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat()},
+		lorebook.Formats(), []exchange.Format{markdownFormat()})
 }
 
 // FormatNamed returns the format of a name.

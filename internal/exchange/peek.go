@@ -156,3 +156,6 @@ func (s *Shape) Text(member string) string {
 func (s *Shape) Begins(member string, with byte) bool {
 	return len(s.Members[member]) > 0 && s.Members[member][0] == with
 }
+
+// Whole returns the content of a file of at most 64 MiB.
+func (p *Peek) Whole(name string) ([]byte, error) { return p.readFile(name, maxPeekJSON) }

@@ -201,27 +201,34 @@ func (o *oracle) tryRandom(who string, n int) {
 	}
 }
 
-// checkExports exports the world for each audience.
+// checkExports exports the world for each audience in each format.
 func (o *oracle) checkExports() {
 	o.t.Helper()
 	for who, role := range map[string]access.Role{"user": access.RoleUser, "gm": access.RoleGM} {
-		dir := filepath.Join(o.t.TempDir(), who)
-		summary, err := o.app.ExportMarkdown(o.t.Context(), "lendwater", dir, role, nil)
-		if err != nil {
-			o.t.Errorf("export as %s: %v", who, err)
+		for _, format := range app.ExportNames() {
+			o.checkExport(who, role, format)
 		}
-		o.checkAnswer(who, request{operation: "export"}, summary.String())
-		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return nil //nolint:nilerr // an empty export makes no folder
-			}
-			b, err := os.ReadFile(path)
-			o.checkAnswer(who, request{operation: "export"}, path+"\n"+string(b))
-			return err
-		})
-		if err != nil {
-			o.t.Error(err)
+	}
+}
+
+func (o *oracle) checkExport(who string, role access.Role, format string) {
+	o.t.Helper()
+	dir := filepath.Join(o.t.TempDir(), who)
+	summary, err := o.app.Export(o.t.Context(), format, "lendwater", dir, role, nil)
+	if err != nil {
+		o.t.Errorf("export of %s as %s: %v", format, who, err)
+	}
+	o.checkAnswer(who, request{operation: "export"}, summary.String())
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // an empty export makes no folder
 		}
+		b, err := os.ReadFile(path)
+		o.checkAnswer(who, request{operation: "export"}, path+"\n"+string(b))
+		return err
+	})
+	if err != nil {
+		o.t.Error(err)
 	}
 }
 

@@ -33,6 +33,7 @@ type Source struct {
 	taken      map[taken[markup.Key]]bool
 	codes      map[taken[string]]bool
 
+	said             []string // sentences for the summary
 	renamed, dropped []string // changed names, for the report
 }
 
@@ -64,6 +65,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 	sum.Files, sum.Hidden = s.Files, s.collection.Hidden
 	s.reportRenamed()
 	sum.Problems, sum.Hides = s.collection.Problems, s.Choices.List()
+	sum.Said = s.said
 	w := &exchange.Writer{Canon: c, Grant: g, Collection: s.collection, Summary: &sum, Progress: o.Progress}
 	if err := w.Write(ctx); err != nil {
 		return sum, err
@@ -125,7 +127,7 @@ func (f Form) render(text func(context.Context) string) func(context.Context) (s
 		case Markdown:
 			return exchange.HTMLBody(text(ctx))(ctx)
 		case Plain:
-			return Paragraphs(strings.Split(text(ctx), "\n\n")...), ctx.Err()
+			return PlainHTML(text(ctx)), ctx.Err()
 		}
 		return text(ctx), ctx.Err()
 	}
@@ -311,6 +313,20 @@ const maxSource = 64 << 20
 
 // ReadFile returns the text of a file. It reports a file that cannot be read and returns false.
 func (s *Source) ReadFile(files fs.FS, name string) ([]byte, bool) {
+	data, ok := s.ReadBytes(files, name)
+	if !ok {
+		return nil, false
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) {
+		s.AddProblem(name, 0, "is not UTF-8; invalid bytes are replaced")
+		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
+	}
+	return data, true
+}
+
+// ReadBytes returns the content of a file. It reports a file that cannot be read and returns false.
+func (s *Source) ReadBytes(files fs.FS, name string) ([]byte, bool) {
 	info, err := fs.Stat(files, name)
 	if err == nil && !info.Mode().IsRegular() { // reading a pipe would block, and a device has no end
 		s.AddProblem(name, 0, "is not a regular file; left out")
@@ -326,11 +342,6 @@ func (s *Source) ReadFile(files fs.FS, name string) ([]byte, bool) {
 		return nil, false
 	}
 	s.Files++
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if !utf8.Valid(data) {
-		s.AddProblem(name, 0, "is not UTF-8; invalid bytes are replaced")
-		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
-	}
 	return data, true
 }
 
@@ -356,6 +367,23 @@ func Paragraphs(blocks ...string) string {
 		}
 	}
 	return b.String()
+}
+
+// PlainHTML converts a text without markup to HTML: blank lines separate paragraphs, and brackets and
+// braces are not taken for links and nests.
+func PlainHTML(text string) string {
+	return plainBrackets.Replace(Paragraphs(strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n")...))
+}
+
+var plainBrackets = strings.NewReplacer("[[", "&#91;&#91;", "{{", "&#123;&#123;")
+
+// Relabel replaces the label of the source, for sources that name themselves. Ids then do not depend
+// on the name of a folder.
+func (s *Source) Relabel(label string) { s.Options.Label = label }
+
+// Say adds a sentence about a choice of the import to the summary.
+func (s *Source) Say(format string, args ...any) {
+	s.said = append(s.said, fmt.Sprintf(format, args...))
 }
 
 // lineAt returns the number of the line that contains an offset.

@@ -1,0 +1,142 @@
+package lorebook
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+	"loregate/internal/markup"
+)
+
+// ruleNoMarks is the rule that hides text of formats without marks of secrets.
+const ruleNoMarks = "no marks of secrets"
+
+// Names of the things that the rule hides.
+const (
+	hidesEntries = "entries of lorebooks"
+	hidesPrompts = "prompts of characters"
+)
+
+// fieldEntry is the field of a card with the entry as written, and fieldHints the one with its rules.
+const (
+	fieldEntry = "lorebook"
+	fieldHints = "activation"
+)
+
+// Import imports lorebooks: each becomes a card, and its entries become facts of type Lore with their
+// keys as aliases and the rules of their activation in the field activation.
+func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o exchange.Options) (exchange.Summary,
+	error) {
+	return record.Import(ctx, c, g, "lorebook", o, func(s *record.Source) error {
+		s.Relabel("") // a book is identified by its name, wherever its file lies
+		for _, name := range sourceFiles(files, o, ".json", ".story", ".lorebook") {
+			data, ok := s.ReadFile(files, name)
+			if !ok {
+				continue
+			}
+			if b := parseBook(stemOf(name), data); b != nil {
+				if _, err := addBook(ctx, s, name, b); err != nil {
+					return err
+				}
+			} else {
+				s.AddProblem(name, 0, "is not a lorebook; left out")
+			}
+		}
+		if !s.HasCards() {
+			return s.EmptyError("no file is a lorebook")
+		}
+		return nil
+	})
+}
+
+// sourceFiles returns the files of the given endings, or the only file of the options.
+func sourceFiles(files fs.FS, o exchange.Options, suffixes ...string) []string {
+	if o.File != "" {
+		return []string{o.File}
+	}
+	return exchange.NewPeek(files, "").WithSuffix(suffixes...)
+}
+
+func stemOf(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
+
+// parseBook returns the book in a JSON file, or nil.
+func parseBook(name string, data []byte) *book {
+	if m := exchange.ParseObject(string(data)); m != nil {
+		if d := bookDialect(m); d != "" {
+			return readBook(d, name, m)
+		}
+		return nil
+	}
+	list, _ := exchange.ParseObject(`{"list": ` + string(data) + "}")["list"].([]any)
+	if d := listDialect(list); d != "" {
+		return readBook(d, name, list)
+	}
+	return nil
+}
+
+// addBook adds the cards of a book.
+func addBook(ctx context.Context, s *record.Source, file string, b *book) (*exchange.Sheet, error) {
+	marks := []exchange.Mark{{Rule: ruleNoMarks, What: hidesEntries, Doubt: true}}
+	head, err := s.Add(ctx, record.Card{Key: []string{"book", b.name}, File: file, Name: b.name,
+		Suffixes: []string{"lorebook"}, Type: "Document", Form: record.Plain, Marks: marks,
+		Body:   func(context.Context) string { return b.text },
+		Fields: map[string]any{fieldEntry: map[string]any{"dialect": b.dialect, "rest": b.rest, "text": b.text}}})
+	if err != nil {
+		return nil, err
+	}
+	empty := 0
+	for _, e := range b.entries {
+		if strings.TrimSpace(e.text) == "" && len(e.keys) == 0 {
+			empty++
+			continue
+		}
+		if err := addEntry(ctx, s, file, head, b, e, marks); err != nil {
+			return nil, err
+		}
+	}
+	if empty > 0 {
+		s.AddProblem(file, 0, "%d entries have neither text nor keys; left out", empty)
+	}
+	return head, nil
+}
+
+func addEntry(ctx context.Context, s *record.Source, file string, head *exchange.Sheet, b *book, e *entry,
+	marks []exchange.Mark) error {
+	title := e.title
+	if record.CardName(title) == "" {
+		title = b.name + " " + e.id
+	}
+	fields := map[string]any{fieldHints: e.hints, fieldEntry: map[string]any{"book": b.name, "dialect": b.dialect,
+		"entry": e.raw, "text": e.text}}
+	if aliases := nameKeys(e.keys, title); len(aliases) > 0 {
+		fields["aliases"] = aliases
+	}
+	if long := exchange.EncodeFields(fields); len(long) > canon.MaxFields {
+		s.AddProblem(file, 0, "the entry %q has more data than a card holds; its rules are left out", title)
+		fields = map[string]any{}
+	}
+	sh, err := s.Add(ctx, record.Card{Key: []string{"entry", b.name, e.id}, File: file, Name: title,
+		Suffixes: []string{b.name, b.name + " " + e.id}, Type: "Lore", Codename: "lore-" + b.name + "-" + e.id,
+		Form: record.Plain, Fields: fields, Marks: marks, Body: func(context.Context) string { return e.text }})
+	if err == nil {
+		s.AddEdge(file, "member_of", sh, head, nil)
+	}
+	return err
+}
+
+// nameKeys returns the keys that can be names of the card, without its title.
+func nameKeys(keys []string, title string) (names []string) {
+	for _, k := range keys {
+		if markup.CheckName(k) == nil && len(markup.Parts(k)) == 1 && markup.KeyOf(k) != markup.KeyOf(title) &&
+			!slices.Contains(names, k) {
+			names = append(names, k)
+		}
+	}
+	return names
+}
