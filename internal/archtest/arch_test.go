@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"exchange/srd":          {"exchange", "exchange/record", "canon", "markup", "access"},
 	"exchange/light":        {"exchange", "exchange/record", "canon", "access"},
 	"exchange/ranvier":      {"exchange", "exchange/record", "canon", "access"},
+	"exchange/foundry":      {"exchange", "exchange/record", "canon", "access"},
 	"exchange/lorebook":     {"exchange", "exchange/record", "canon", "markup", "access", "fault"},
 	"exchange/turns":        {"exchange", "canon", "markup", "access", "fault"},
 	"exchange/exchangetest": {"exchange", "canon", "op/optest", "access", "store/memory"},

@@ -308,6 +308,13 @@ func (s *Source) LinkText(from, to *exchange.Sheet, label string) string {
 // linkLabel removes the characters that would end a link's label.
 var linkLabel = strings.NewReplacer("[", "", "]", "", "|", " ")
 
+// AddGMEdge adds a link between two sheets that players do not see.
+func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
+	s.AddEdge(file, kind, from, to, attrs)
+	gm := access.NewLabel(access.LevelGM)
+	s.collection.Edges[len(s.collection.Edges)-1].Label = &gm
+}
+
 // maxSource is the maximum size of one file of a source, in bytes.
 const maxSource = 64 << 20
 
