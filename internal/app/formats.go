@@ -10,6 +10,7 @@ import (
 	"loregate/internal/exchange/foundry"
 	"loregate/internal/exchange/light"
 	"loregate/internal/exchange/lorebook"
+	"loregate/internal/exchange/mapgen"
 	"loregate/internal/exchange/ranvier"
 	"loregate/internal/exchange/srd"
 	"loregate/internal/fault"
@@ -19,7 +20,7 @@ import (
 // certainty come first, because a source is taken for the first format that it looks like.
 func Formats() []exchange.Format {
 	return slices.Concat([]exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(), foundry.Format()},
-		lorebook.Formats(), []exchange.Format{markdownFormat()})
+		lorebook.Formats(), mapgen.Formats(), []exchange.Format{markdownFormat()})
 }
 
 // FormatNamed returns the format of a name.

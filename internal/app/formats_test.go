@@ -16,6 +16,7 @@ func TestSourcesAreRecognized(t *testing.T) {
 		"srd-2014": "srd", "srd-2014/5e-SRD-Spells.json": "srd", "light-worlds": "light",
 		"light-worlds/simple_world.json": "light", "ranvier-areas": "ranvier", "obsi-forge-apedia": "markdown",
 		"thellade-slice": "markdown", "cairn-srd": "markdown", "crd3-campaign1/turns.jsonl.gz": "turns",
+		"azgaar-json/example": "azgaar", "azgaar-maps": "azgaar", "watabou": "watabou", "watabou/mfcg.json": "watabou",
 		"cairn-foundry": "foundry", "azure-compendia/packs/journals": "foundry",
 	} {
 		t.Run(source, func(t *testing.T) {

@@ -72,6 +72,7 @@ var mayImport = map[string][]string{
 	"exchange/light":        {"exchange", "exchange/record", "canon", "access"},
 	"exchange/ranvier":      {"exchange", "exchange/record", "canon", "access"},
 	"exchange/foundry":      {"exchange", "exchange/record", "canon", "access"},
+	"exchange/mapgen":       {"exchange", "exchange/record", "exchange/unpack", "canon", "access", "fault"},
 	"exchange/lorebook":     {"exchange", "exchange/record", "canon", "markup", "access", "fault"},
 	"exchange/turns":        {"exchange", "canon", "markup", "access", "fault"},
 	"exchange/exchangetest": {"exchange", "canon", "op/optest", "access", "store/memory"},

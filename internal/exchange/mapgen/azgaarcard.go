@@ -1,0 +1,343 @@
+package mapgen
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+)
+
+// azgaarCards adds the cards of one map.
+type azgaarCards struct {
+	*azgaarMap
+	s     *record.Source
+	world *exchange.Sheet
+	// by their numbers
+	state, province, culture, religion, burg map[int]*exchange.Sheet
+	used                                     map[string]bool // notes that a card shows
+}
+
+// importAzgaarMap adds the cards of a map. Ids follow the map's own id, so that a later version of the map
+// updates them.
+func importAzgaarMap(ctx context.Context, s *record.Source, m *azgaarMap) (err error) {
+	if m.id != "" {
+		s.Relabel(m.id)
+	}
+	x := &azgaarCards{azgaarMap: m, s: s, used: map[string]bool{}}
+	if x.world, err = s.Add(ctx, record.Card{Key: []string{"map"}, File: m.file, Name: m.title(), Type: "Realm",
+		Suffixes: []string{"map"}, Codename: "azgaar-" + m.id, Fields: map[string]any{"realmType": "world", "scope": "GLOBAL",
+			"azgaar": map[string]any{"version": m.version, "distanceUnit": m.unit, "distanceScale": m.scale}},
+		Body: func(context.Context) string { return "" }}); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{x.addCultures, x.addReligions, x.addStates, x.addProvinces,
+		x.addBurgs, x.addMarkers, x.addRivers, x.addNotes, x.addMapPicture} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	x.linkStates()
+	x.addRoutes()
+	return nil
+}
+
+// kept returns the members of a thing that are kept as data: all but the pictures' and the texts'.
+func kept(m map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range m {
+		switch k {
+		case "coa", "name", "fullName", "cells", "points", "campaigns", "military", "diplomacy", "pole", "rural", "urban":
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// addThing adds the card of a thing with a number. Its note follows the given text.
+func (x *azgaarCards) addThing(ctx context.Context, kind, typ string, m map[string]any, fields map[string]any,
+	text string) (*exchange.Sheet, error) {
+	i := numberOf(m["i"])
+	name := exchange.TextOf(m["fullName"])
+	if name == "" {
+		name = exchange.TextOf(m["name"])
+	}
+	noteName, note := x.noteFor(kind, i)
+	if note != "" {
+		x.used[kind+strconv.Itoa(i)] = true
+	}
+	if name == "" {
+		name = noteName
+	}
+	if name == "" {
+		name = fmt.Sprintf("%s %d", kind, i)
+	}
+	if short := exchange.TextOf(m["name"]); short != "" && short != name {
+		fields["aliases"] = []string{short}
+	}
+	fields["azgaar"] = kept(m)
+	return x.s.Add(ctx, record.Card{Key: []string{kind, strconv.Itoa(i)}, File: fmt.Sprintf("%s %s %d", x.file, kind, i),
+		Name: name, Suffixes: []string{kind, kind + " " + strconv.Itoa(i)}, Type: typ, Fields: fields,
+		Codename: fmt.Sprintf("azgaar-%s-%s-%d", x.id, kind, i),
+		Body:     func(context.Context) string { return record.Paragraphs(text) + noteHTML(note) }})
+}
+
+// noteHTML returns the text of a note, which is HTML or plain.
+func noteHTML(note string) string {
+	if strings.Contains(note, "</") || strings.Contains(note, "<br") {
+		return note
+	}
+	return record.PlainHTML(note)
+}
+
+// sentence joins words that are not empty with a full stop.
+func sentence(format string, words ...string) string {
+	args := make([]any, len(words))
+	for i, w := range words {
+		if w == "" {
+			return ""
+		}
+		args[i] = w
+	}
+	return fmt.Sprintf(format, args...) + " "
+}
+
+func (x *azgaarCards) addCultures(ctx context.Context) (err error) {
+	x.culture = map[int]*exchange.Sheet{}
+	for _, m := range x.cultures {
+		if numberOf(m["i"]) == 0 {
+			continue
+		}
+		text := sentence("A culture of the type %s.", exchange.TextOf(m["type"]))
+		if x.culture[numberOf(m["i"])], err = x.addThing(ctx, "culture", "Lore", m, map[string]any{"factType": "culture"},
+			text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *azgaarCards) addReligions(ctx context.Context) (err error) {
+	x.religion = map[int]*exchange.Sheet{}
+	for _, m := range x.religions {
+		if numberOf(m["i"]) == 0 {
+			continue
+		}
+		text := sentence("%s: %s.", exchange.TextOf(m["type"]), exchange.TextOf(m["form"])) +
+			sentence("Deity: %s.", exchange.TextOf(m["deity"]))
+		if x.religion[numberOf(m["i"])], err = x.addThing(ctx, "religion", "Lore", m, map[string]any{"factType": "religion"},
+			text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *azgaarCards) addStates(ctx context.Context) error {
+	x.state = map[int]*exchange.Sheet{}
+	for _, m := range x.states {
+		i := numberOf(m["i"])
+		if i == 0 {
+			continue // the lands of nobody
+		}
+		text := sentence("%s, %s.", exchange.TextOf(m["form"]), exchange.TextOf(m["formName"]))
+		for _, c := range exchange.ObjectsOf(m["campaigns"]) {
+			text += sentence("%s (from %s).", exchange.TextOf(c["name"]), exchange.TextOf(c["start"]))
+		}
+		sh, err := x.addThing(ctx, "state", "Realm", m, map[string]any{"realmType": "political", "scope": "MACRO"}, text)
+		if err != nil {
+			return err
+		}
+		x.state[i] = sh
+		x.s.AddEdge(x.file, "within", sh, x.world, nil)
+		if c := x.culture[numberOf(m["culture"])]; c != nil {
+			x.s.AddEdge(x.file, "relationship", sh, c, map[string]any{"type": "culture"})
+		}
+	}
+	return nil
+}
+
+func (x *azgaarCards) addProvinces(ctx context.Context) error {
+	x.province = map[int]*exchange.Sheet{}
+	for _, m := range x.provinces {
+		i := numberOf(m["i"])
+		if i == 0 {
+			continue
+		}
+		sh, err := x.addThing(ctx, "province", "Realm", m, map[string]any{"realmType": "political", "scope": "REGIONAL"}, "")
+		if err != nil {
+			return err
+		}
+		x.province[i] = sh
+		x.s.AddEdge(x.file, "within", sh, x.realmOf(m), nil)
+	}
+	return nil
+}
+
+// realmOf returns the state of a thing, or the world if it has none.
+func (x *azgaarCards) realmOf(m map[string]any) *exchange.Sheet {
+	if sh := x.state[numberOf(m["state"])]; sh != nil {
+		return sh
+	}
+	return x.world
+}
+
+// features are the members of a burg that say what it has.
+var features = []struct{ member, name string }{{"citadel", "a citadel"}, {"walls", "walls"}, {"plaza", "a marketplace"},
+	{"temple", "a temple"}, {"shanty", "a shanty town"}, {"port", "a port"}}
+
+func (x *azgaarCards) addBurgs(ctx context.Context) error {
+	x.burg = map[int]*exchange.Sheet{}
+	for _, m := range x.burgs {
+		i := numberOf(m["i"])
+		if i == 0 {
+			continue
+		}
+		people := int(floatOf(m["population"]) * x.people)
+		text := fmt.Sprintf("%d inhabitants. ", people)
+		if floatOf(m["capital"]) > 0 {
+			text = "A capital of " + text
+		}
+		var has []string
+		for _, f := range features {
+			if floatOf(m[f.member]) > 0 {
+				has = append(has, f.name)
+			}
+		}
+		if len(has) > 0 {
+			text += "It has " + strings.Join(has, ", ") + "."
+		}
+		sh, err := x.addThing(ctx, "burg", "Location", m, map[string]any{"population": people}, text)
+		if err != nil {
+			return err
+		}
+		x.burg[i] = sh
+		in := x.realmOf(m)
+		if x.provinceAt != nil {
+			if p := x.province[x.provinceAt(numberOf(m["cell"]))]; p != nil {
+				in = p
+			}
+		}
+		x.s.AddEdge(x.file, "within", sh, in, nil)
+	}
+	return nil
+}
+
+func (x *azgaarCards) addMarkers(ctx context.Context) error {
+	for _, m := range x.markers {
+		m["name"] = strings.TrimSpace(exchange.TextOf(m["name"]))
+		if name, _ := x.noteFor("marker", numberOf(m["i"])); name != "" {
+			m["name"] = name
+		} else if m["name"] == "" {
+			m["name"] = strings.ReplaceAll(exchange.TextOf(m["type"]), "-", " ")
+		}
+		sh, err := x.addThing(ctx, "marker", "Location", m, map[string]any{"placeType": m["type"]}, "")
+		if err != nil {
+			return err
+		}
+		in := x.world
+		if x.provinceAt != nil {
+			if p := x.province[x.provinceAt(numberOf(m["cell"]))]; p != nil {
+				in = p
+			}
+		}
+		x.s.AddEdge(x.file, "within", sh, in, nil)
+	}
+	return nil
+}
+
+func (x *azgaarCards) addRivers(ctx context.Context) error {
+	river := map[int]*exchange.Sheet{}
+	for _, m := range x.rivers {
+		length := x.kilometres(floatOf(m["length"]))
+		sh, err := x.addThing(ctx, "river", "Lore", m, map[string]any{"factType": "geography"},
+			fmt.Sprintf("%s, %.0f km long.", exchange.TextOf(m["type"]), length))
+		if err != nil {
+			return err
+		}
+		river[numberOf(m["i"])] = sh
+	}
+	for _, m := range x.rivers {
+		into, from := river[numberOf(m["parent"])], river[numberOf(m["i"])]
+		if into != nil && into != from {
+			x.s.AddEdge(x.file, "relationship", from, into, map[string]any{"type": "flows into"})
+		}
+	}
+	return nil
+}
+
+// addNotes adds the notes that describe none of the imported things, such as regiments.
+func (x *azgaarCards) addNotes(ctx context.Context) error {
+	for _, n := range x.notes {
+		id := exchange.TextOf(n["id"])
+		text, _ := n["legend"].(string)
+		if id == "" || x.used[id] || strings.TrimSpace(text) == "" {
+			continue
+		}
+		x.used[id] = true
+		if _, err := x.s.Add(ctx, record.Card{Key: []string{"note", id}, File: x.file + " note " + id, Type: "Lore",
+			Name: exchange.TextOf(n["name"]), Suffixes: []string{id}, Codename: "azgaar-" + x.id + "-" + id,
+			Fields: map[string]any{"factType": "note", "azgaar": map[string]any{"id": id}},
+			Body:   func(context.Context) string { return noteHTML(text) }}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *azgaarCards) addMapPicture(ctx context.Context) error {
+	if len(x.svg) == 0 || len(x.svg) > canon.MaxFile {
+		return nil
+	}
+	pins := []any{}
+	for _, m := range x.burgs {
+		if sh := x.burg[numberOf(m["i"])]; sh != nil {
+			pins = append(pins, map[string]any{"x": m["x"], "y": m["y"], "card": sh.ID.String()})
+		}
+	}
+	fields := map[string]any{"file_name": x.title() + ".svg", "pins": pins}
+	if len(exchange.EncodeFields(fields)) > canon.MaxFields {
+		x.s.AddProblem(x.file, 0, "the map has more pins than a card holds; the picture has none")
+		delete(fields, "pins")
+	}
+	_, err := x.s.Add(ctx, record.Card{Key: []string{"picture"}, File: x.file, Name: "map", Above: x.world,
+		Type: canon.TypeImage, Data: func() ([]byte, error) { return x.svg, nil }, Fields: fields})
+	return err
+}
+
+// relations are the words of diplomacy that become links between states.
+var relations = map[string]string{"Ally": "allied_with", "Enemy": "at_war_with"}
+
+// linkStates links states with their neighbours, allies and enemies.
+func (x *azgaarCards) linkStates() {
+	for _, m := range x.states {
+		from := x.state[numberOf(m["i"])]
+		if from == nil {
+			continue
+		}
+		near, _ := m["neighbors"].([]any)
+		for _, v := range near {
+			if to := x.state[numberOf(v)]; to != nil && to != from {
+				x.s.AddEdge(x.file, "borders", from, to, nil)
+			}
+		}
+		diplomacy, _ := m["diplomacy"].([]any)
+		for i, v := range diplomacy {
+			word, _ := v.(string)
+			if to := x.state[i]; to != nil && relations[word] != "" {
+				x.s.AddEdge(x.file, relations[word], from, to, nil)
+			}
+		}
+	}
+	for _, m := range x.burgs {
+		if sh := x.burg[numberOf(m["i"])]; sh != nil {
+			if c := x.culture[numberOf(m["culture"])]; c != nil {
+				x.s.AddEdge(x.file, "relationship", sh, c, map[string]any{"type": "culture"})
+			}
+		}
+	}
+}
