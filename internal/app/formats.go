@@ -13,14 +13,16 @@ import (
 	"loregate/internal/exchange/mapgen"
 	"loregate/internal/exchange/ranvier"
 	"loregate/internal/exchange/srd"
+	"loregate/internal/exchange/textworld"
 	"loregate/internal/fault"
 )
 
 // Formats returns the formats that can be imported. Formats whose sources can be recognized with
 // certainty come first, because a source is taken for the first format that it looks like.
 func Formats() []exchange.Format {
-	return slices.Concat([]exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(), foundry.Format()},
-		lorebook.Formats(), mapgen.Formats(), []exchange.Format{markdownFormat()})
+	return slices.Concat([]exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(),
+		foundry.Format()},
+		lorebook.Formats(), mapgen.Formats(), textworld.Formats(), []exchange.Format{markdownFormat()})
 }
 
 // FormatNamed returns the format of a name.
@@ -59,7 +61,8 @@ func turnsFormat() exchange.Format {
 }
 
 func markdownFormat() exchange.Format {
-	return exchange.Format{Name: "markdown", Title: "Markdown vaults (Obsidian, Logseq, Hugo)", Places: true, Marks: true,
+	return exchange.Format{Name: "markdown", Title: "Markdown vaults (Obsidian, Logseq, Hugo)", Places: true,
+		Marks: true,
 		Recognize: func(p *exchange.Peek) string {
 			if n := len(p.WithSuffix(".md", ".markdown")); n > 0 {
 				return fmt.Sprintf("%d Markdown notes", n)

@@ -27,7 +27,8 @@ type ImportOptions struct {
 // Import imports the folder, file or archive at path into a world. If format is "", the source is
 // recognized by its files. A source that is recognized as another format than the named one is
 // refused.
-func (a *App) Import(ctx context.Context, format, world, path string, o ImportOptions) (s exchange.Summary, err error) {
+func (a *App) Import(ctx context.Context, format, world, path string, o ImportOptions) (s exchange.Summary,
+	err error) {
 	src, err := unpack.Open(path, unpack.Limits{})
 	if err != nil {
 		return s, err
@@ -79,8 +80,9 @@ func chooseFormat(name, path string, src *unpack.Source) (f exchange.Format, fou
 // importSource imports an open source in a format.
 func (a *App) importSource(ctx context.Context, g access.Grant, f exchange.Format, path string, src *unpack.Source,
 	o ImportOptions) (exchange.Summary, error) {
-	source := exchange.Options{Label: src.Label, File: src.File, Level: o.Level, Starter: o.Starter, Progress: o.Progress,
-		Open: o.Vault.Open, Confirm: o.Vault.Confirm}
+	source := exchange.Options{Label: src.Label, File: src.File, Level: o.Level, Starter: o.Starter,
+		Progress: o.Progress,
+		Open:     o.Vault.Open, Confirm: o.Vault.Confirm}
 	switch f.Name {
 	case "markdown":
 		if source.File != "" {

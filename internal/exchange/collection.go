@@ -80,6 +80,7 @@ type Collection struct {
 	Overlays []*Overlay
 	Hidden   int // number of secrets taken out of readable cards
 	Problems []Problem
+	Begin    *Sheet // where players begin in the source; nil if it does not say
 
 	ByKey map[markup.Key][]*Sheet
 	byID  map[canon.CardID]*Sheet

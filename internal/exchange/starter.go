@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -52,7 +53,8 @@ func (c *Collection) CheckStarter(ctx context.Context, l *canon.Snapshot, name s
 		name, hint)
 }
 
-// findStarter returns the name of the best connected imported place: the one with most exits, then
+// findStarter returns the name of the place that the source names, if players see it, or else of the
+// best connected imported place: the one with most exits, then
 // most other links and references, then the first. It returns "" if no place was imported.
 func (c *Collection) findStarter(mentioned map[markup.Key]int) string {
 	ways := map[*Sheet]int{}
@@ -68,6 +70,9 @@ func (c *Collection) findStarter(mentioned map[markup.Key]int) string {
 	}
 	var best *Sheet
 	most := -1
+	if b := c.Begin; b != nil && b.isPlace() && (!b.done || b.card.Label.Level <= access.LevelUser) {
+		best, most = b, math.MaxInt
+	}
 	for _, s := range c.Sheets {
 		n := ways[s] + mentioned[s.Key()]
 		if s.isPlace() && n > most && (!s.done || s.card.Label.Level <= access.LevelUser) {

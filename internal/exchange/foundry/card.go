@@ -100,7 +100,8 @@ func (x *reader) addCard(ctx context.Context, d *document, typ string, text cont
 	if system["identified"] == false && d.collection == "items" {
 		marks = append(marks, exchange.Mark{Rule: ruleItem})
 	}
-	fields := map[string]any{"foundry": map[string]any{"id": d.id, "type": d.data["type"], "system": plainData(system, 0)}}
+	fields := map[string]any{"foundry": map[string]any{"id": d.id, "type": d.data["type"], "system": plainData(system,
+		0)}}
 	switch {
 	case level >= ownerObserve || level <= 0:
 	case limited > 0 && level >= limited:
@@ -212,7 +213,8 @@ func numberOr(v any, or int) int {
 }
 
 // addPage adds a page below its entry. names are the names of the entry's earlier pages.
-func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document, inherited int, names map[string]bool) error {
+func (x *reader) addPage(ctx context.Context, above *exchange.Sheet, p *document, inherited int,
+	names map[string]bool) error {
 	level, marks := p.ownership(inherited)
 	if level > 0 && level < ownerObserve {
 		marks = append(marks, exchange.Mark{Rule: ruleOwnership, What: "limited"})

@@ -285,7 +285,10 @@ func (x *reader) resolveKids() {
 					d.kids[member] = append(d.kids[member], kid)
 				}
 			}
-			slices.SortStableFunc(d.kids[member], func(a, b *document) int { return numberOf(a.data["sort"]) - numberOf(b.data["sort"]) })
+			slices.SortStableFunc(d.kids[member], func(a,
+				b *document) int {
+				return numberOf(a.data["sort"]) - numberOf(b.data["sort"])
+			})
 		}
 		if d.collection == "adventures" {
 			for _, member := range exchange.SortedKeys(parts) {

@@ -39,7 +39,8 @@ func writeLevel(t testing.TB, dir string, records map[string]string) {
 func writeWorld(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "world.json"), []byte(`{"id": "lendwater", "title": "Lendwater"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "world.json"), []byte(`{"id": "lendwater", "title": "Lendwater"}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	writeLevel(t, filepath.Join(dir, "data", "journal"), map[string]string{
@@ -60,8 +61,10 @@ func writeWorld(t testing.TB) string {
 		"!scenes.notes!S1.N1":  `{"_id": "N1", "entryId": "J1", "pageId": "P1", "x": 10, "y": 20}`,
 		"!scenes.tokens!S1.T1": `{"_id": "T1", "actorId": "A2", "hidden": true}`,
 	})
-	writeLevel(t, filepath.Join(dir, "data", "folders"), map[string]string{"!folders!F1": `{"_id": "F1", "name": "River", "type": "JournalEntry"}`})
-	writeLevel(t, filepath.Join(dir, "data", "users"), map[string]string{"!users!u1": `{"_id": "u1", "name": "hashedpassword"}`})
+	writeLevel(t, filepath.Join(dir, "data", "folders"),
+		map[string]string{"!folders!F1": `{"_id": "F1", "name": "River", "type": "JournalEntry"}`})
+	writeLevel(t, filepath.Join(dir, "data", "users"),
+		map[string]string{"!users!u1": `{"_id": "u1", "name": "hashedpassword"}`})
 	return dir
 }
 
@@ -83,7 +86,8 @@ func TestWorldFolder(t *testing.T) {
 		"user Mira":             "Character user ",
 		"user Tess":             "Creature user <p>Smith.</p>\n",
 	})
-	for who, words := range map[string][]string{"user": {"Salt", "Spy", "hollow", "Bell", "Oar", "gmPlan", `"value":7`, "appears_in", "hashed"},
+	for who, words := range map[string][]string{"user": {"Salt", "Spy", "hollow", "Bell", "Oar", "gmPlan", `"value":7`,
+		"appears_in", "hashed"},
 		"admin": {"hashed", "gmPlan"}} {
 		text := strings.Join(s.Listing(who), "\n")
 		for _, word := range words {
@@ -98,12 +102,14 @@ func TestWorldFolder(t *testing.T) {
 	if got := s.Linked("gm", "Tess", "appears_in", ""); len(got) != 1 {
 		t.Errorf("Tess appears in %v", got)
 	}
-	for _, said := range []string{`ownership "none": 1 notes`, `ownership "shared with single users"`, "secret section: 1 parts", "users: this collection is not imported"} {
+	for _, said := range []string{`ownership "none": 1 notes`, `ownership "shared with single users"`,
+		"secret section: 1 parts", "users: this collection is not imported"} {
 		if !strings.Contains(sum.String(), said) {
 			t.Errorf("%q is missing from\n%s", said, sum)
 		}
 	}
-	if again := s.Import(Import, os.DirFS(dir), exchange.Options{Label: "y"}); again.Created+again.Updated+again.Links > 0 {
+	if again := s.Import(Import, os.DirFS(dir),
+		exchange.Options{Label: "y"}); again.Created+again.Updated+again.Links > 0 {
 		t.Errorf("importing again: %s", again)
 	}
 }
@@ -138,9 +144,11 @@ func TestPacksAreForTheGM(t *testing.T) {
 		"a pack for players":      {manifest("OBSERVER"), true, ""},
 		"a pack for the GM":       {manifest("NONE"), false, `ownership "pack packs/goods"`},
 		"a recovered world":       {os.DirFS(recovered), false, "was recovered"},
-		"an exported document":    {fstest.MapFS{"fvtt-Item-salt-I1.json": {Data: []byte(item)}}, false, "unknown ownership"},
+		"an exported document": {fstest.MapFS{"fvtt-Item-salt-I1.json": {Data: []byte(item)}}, false,
+			"unknown ownership"},
 		"JSON lines": {fstest.MapFS{"module.json": {Data: []byte(`{}`)}, "packs/goods.db": {Data: []byte(
-			strings.Replace(item, "White", "Grey", 1) + "\n" + item + "\n" + `{"_id": "I2", "name": "Gone", "type": "item", "img": "", "system": {}}` + "\n" + `{"_id": "I2", "$$deleted": true}`)}}, false, "unknown ownership"},
+			strings.Replace(item, "White", "Grey",
+				1) + "\n" + item + "\n" + `{"_id": "I2", "name": "Gone", "type": "item", "img": "", "system": {}}` + "\n" + `{"_id": "I2", "$$deleted": true}`)}}, false, "unknown ownership"},
 		"an adventure": {fstest.MapFS{"fvtt-Adventure-a.json": {Data: []byte(`{"_id": "V1", "name": "Adventure", "items": [` + item + `]}`)}}, false, "unknown ownership"},
 	} {
 		s := scene(t)
@@ -161,13 +169,15 @@ func TestPacksAreForTheGM(t *testing.T) {
 
 func TestSecretSections(t *testing.T) {
 	for text, want := range map[string][2]string{
-		`a<section class="secret">b</section>c`:                             {"ac", `<section class="secret">b</section>`},
-		`a<SECTION id=1 CLASS='note secret x'>b`:                            {"a", `<SECTION id=1 CLASS='note secret x'>b`},
-		`a<section class="secrets">b</section>`:                             {`a<section class="secrets">b</section>`, ""},
-		`<!-- <section class="secret"> -->a`:                                {`<!-- <section class="secret"> -->a`, ""},
-		`<section class="secret revealed">b</section>`:                      {`<section class="secret revealed">b</section>`, ""},
-		`<p title="<section class='secret'>">a</p>`:                         {`<p title="<section class='secret'>">a</p>`, ""},
-		`<section class="a"><section class="secret">b</section>c</section>`: {`<section class="a">c</section>`, `<section class="secret">b</section>`},
+		`a<section class="secret">b</section>c`:        {"ac", `<section class="secret">b</section>`},
+		`a<SECTION id=1 CLASS='note secret x'>b`:       {"a", `<SECTION id=1 CLASS='note secret x'>b`},
+		`a<section class="secrets">b</section>`:        {`a<section class="secrets">b</section>`, ""},
+		`<!-- <section class="secret"> -->a`:           {`<!-- <section class="secret"> -->a`, ""},
+		`<section class="secret revealed">b</section>`: {`<section class="secret revealed">b</section>`, ""},
+		`<p title="<section class='secret'>">a</p>`: {`<p title="<section class='secret'>">a</p>`,
+			""},
+		`<section class="a"><section class="secret">b</section>c</section>`: {`<section class="a">c</section>`,
+			`<section class="secret">b</section>`},
 	} {
 		if visible, secret, _ := splitSecrets(text); visible != want[0] || secret != want[1] {
 			t.Errorf("%s: %q, %q", text, visible, secret)
@@ -188,7 +198,8 @@ func TestRealPacks(t *testing.T) {
 		if _, _, ok := s.Content("gm", tc.card); !ok || sum.Created < tc.cards || len(s.Listing("user")) > 0 {
 			t.Errorf("%s: %v\n%s", tc.folder, ok, sum)
 		}
-		if again := s.Import(Import, files, exchange.Options{Label: tc.folder}); again.Created+again.Updated+again.Links > 0 {
+		if again := s.Import(Import, files,
+			exchange.Options{Label: tc.folder}); again.Created+again.Updated+again.Links > 0 {
 			t.Errorf("importing again: %s", exchangetest.FirstLine(again))
 		}
 	}
@@ -209,7 +220,8 @@ func FuzzDatabase(f *testing.F) {
 		s := scene(t)
 		// only panics and visible cards are failures
 		_, _ = Import(t.Context(), s.Canon, s.As("admin"), fstest.MapFS{"p/CURRENT": {Data: []byte("MANIFEST-000000\n")},
-			"p/MANIFEST-000000": {Data: manifest}, "p/000001.log": {Data: log}, "p/000003.ldb": {Data: log}}, exchange.Options{})
+			"p/MANIFEST-000000": {Data: manifest}, "p/000001.log": {Data: log}, "p/000003.ldb": {Data: log}},
+			exchange.Options{})
 		if got := s.Listing("user"); len(got) > 0 {
 			t.Errorf("a user sees %v", got)
 		}

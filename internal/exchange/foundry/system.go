@@ -99,7 +99,8 @@ func actorType(d *document) string {
 
 func itemType(d *document) string {
 	switch d.data["type"] {
-	case "spell", "spellbook", "feat", "class", "subclass", "race", "background", "skill", "ability", "condition", "action":
+	case "spell", "spellbook", "feat", "class", "subclass", "race", "background", "skill", "ability", "condition",
+		"action":
 		return "Lore"
 	}
 	return "Item"

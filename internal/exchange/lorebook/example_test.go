@@ -14,7 +14,8 @@ func Example() {
 	world, owner := exchangetest.NewWorld()
 	files := fstest.MapFS{"river.json": {Data: []byte(
 		`{"entries": {"0": {"uid": 0, "key": ["mill"], "comment": "Old Mill", "content": "The mill turns."}}}`)}}
-	summary, err := lorebook.Import(context.Background(), world, owner, files, exchange.Options{Open: []string{"entries of lorebooks"}})
+	summary, err := lorebook.Import(context.Background(), world, owner, files,
+		exchange.Options{Open: []string{"entries of lorebooks"}})
 	if err != nil {
 		fmt.Println(err)
 		return

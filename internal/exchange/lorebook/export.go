@@ -209,7 +209,8 @@ func worldInfoFile(head storedEntry, list []any) map[string]any {
 
 // ExportCharacters writes the characters that a grant sees to a folder, as JSON files of version 3 of
 // the character card or, for spec "chara_card_v2", of version 2.
-func ExportCharacters(ctx context.Context, c *canon.Canon, g access.Grant, dir, spec string) (exchange.Summary, error) {
+func ExportCharacters(ctx context.Context, c *canon.Canon, g access.Grant, dir, spec string) (exchange.Summary,
+	error) {
 	return export(ctx, c, g, dir, func(x *exporter) error {
 		for card, err := range x.view.AllCards(ctx, canon.Filter{Type: "Character"}) {
 			if err != nil {

@@ -56,7 +56,8 @@ func TestWorldInfoReturns(t *testing.T) {
 	if sum, err := Export(t.Context(), s.Canon, s.As("user"), dir+"3"); err != nil || sum.Files != 0 {
 		t.Errorf("a player exports %v, %v", sum, err)
 	}
-	if _, err := Export(t.Context(), s.Canon, s.As("gm"), dir); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := Export(t.Context(), s.Canon, s.As("gm"), dir); err == nil || !strings.Contains(err.Error(),
+		"not empty") {
 		t.Errorf("a folder with files: %v", err)
 	}
 }

@@ -48,7 +48,8 @@ func TestWorldInfoBecomesFacts(t *testing.T) {
 		c.Codename != "lore-river-10" {
 		t.Errorf("%s %s %q", c.Type, c.Codename, text)
 	}
-	for _, part := range []string{`"aliases":["the mill"]`, `"logic":"not-any"`, `"position":"depth"`, `"probability":80`,
+	for _, part := range []string{`"aliases":["the mill"]`, `"logic":"not-any"`, `"position":"depth"`,
+		`"probability":80`,
 		`"group":"places"`, `"strange":{"a":1}`, `"keys":["the mill","/mills?/i"]`} {
 		if !strings.Contains(string(c.Fields), part) {
 			t.Errorf("%s is missing from %s", part, c.Fields)
@@ -115,17 +116,21 @@ func pngOf(texts ...[2]string) []byte {
 }
 
 func TestCharacterCards(t *testing.T) {
-	v3 := strings.NewReplacer("chara_card_v2", "chara_card_v3", "A ferrywoman.", "A ferrywoman, newer.").Replace(characterV2)
+	v3 := strings.NewReplacer("chara_card_v2", "chara_card_v3", "A ferrywoman.",
+		"A ferrywoman, newer.").Replace(characterV2)
 	for name, tc := range map[string]struct {
 		files   fs.FS
 		text    string
 		picture bool
 	}{
-		"V1 without spec": {file("m.json", `{"name": "Mira", "description": "A ferrywoman.", "personality": "dry", "first_mes": "Mind the step.", "scenario": "She knows of the drowned bell.", "mes_example": ""}`),
+		"V1 without spec": {file("m.json",
+			`{"name": "Mira", "description": "A ferrywoman.", "personality": "dry", "first_mes": "Mind the step.", "scenario": "She knows of the drowned bell.", "mes_example": ""}`),
 			"A ferrywoman.", false},
-		"V2 as JSON":            {file("m.json", characterV2), "A ferrywoman.", false},
-		"V3 beats V2 in a PNG":  {file("m.png", string(pngOf([2]string{"Chara", characterV2}, [2]string{"ccv3", v3}))), "A ferrywoman, newer.", true},
-		"V3 before V2 in a PNG": {file("m.png", string(pngOf([2]string{"ccv3", v3}, [2]string{"chara", characterV2}))), "A ferrywoman, newer.", true},
+		"V2 as JSON": {file("m.json", characterV2), "A ferrywoman.", false},
+		"V3 beats V2 in a PNG": {file("m.png", string(pngOf([2]string{"Chara", characterV2}, [2]string{"ccv3", v3}))),
+			"A ferrywoman, newer.", true},
+		"V3 before V2 in a PNG": {file("m.png", string(pngOf([2]string{"ccv3", v3}, [2]string{"chara", characterV2}))),
+			"A ferrywoman, newer.", true},
 		"CHARX": {fstest.MapFS{"card.json": {Data: []byte(strings.Replace(v3, `"creator"`,
 			`"assets": [{"type": "icon", "name": "main", "uri": "embeded://assets/m.png", "ext": "png"}], "creator"`, 1))},
 			"assets/m.png": {Data: pngOf()}, "module.risum": {Data: []byte{1}}}, "A ferrywoman, newer.", true},
@@ -133,7 +138,8 @@ func TestCharacterCards(t *testing.T) {
 		s := scene(t)
 		sum := s.Import(ImportCharacters, tc.files, exchange.Options{})
 		c, text, ok := s.Content("user", "Mira")
-		if !ok || c.Type != "Character" || !strings.Contains(text, "<p>"+tc.text+"</p>") || !strings.Contains(text, "Mind the step.") {
+		if !ok || c.Type != "Character" || !strings.Contains(text, "<p>"+tc.text+"</p>") || !strings.Contains(text,
+			"Mind the step.") {
 			t.Errorf("%s: %s %q %s", name, c.Type, text, sum)
 		}
 		secret := strings.Join(s.Listing("user"), "\n")
@@ -164,15 +170,19 @@ func TestBrokenCards(t *testing.T) {
 		data []byte
 		says string
 	}{
-		"a picture that is cut off":       {whole[:60], "cut off"},
-		"a chunk longer than the picture": {append(bytes.Clone(pngMagic), 0xff, 0xff, 0xff, 0xff, 't', 'E', 'X', 't', 0, 0, 0, 0), "cut off"},
-		"a card that is not base64":       {bytes.Replace(whole, []byte("chara\x00"), []byte("chara\x00!"), 1)[:], "base64"},
-		"a picture without a card":        {pngOf(), "no data"},
-		"another JSON file":               {[]byte(`{"name": "x"}`), "no data"},
+		"a picture that is cut off": {whole[:60], "cut off"},
+		"a chunk longer than the picture": {append(bytes.Clone(pngMagic), 0xff, 0xff, 0xff, 0xff, 't', 'E', 'X', 't', 0, 0,
+			0, 0), "cut off"},
+		"a card that is not base64": {bytes.Replace(whole, []byte("chara\x00"), []byte("chara\x00!"), 1)[:],
+			"base64"},
+		"a picture without a card": {pngOf(), "no data"},
+		"another JSON file":        {[]byte(`{"name": "x"}`), "no data"},
 	} {
 		s := scene(t)
-		_, err := ImportCharacters(t.Context(), s.Canon, s.As("admin"), file("m.png", string(tc.data)), exchange.Options{File: "m.png"})
-		if err == nil || !strings.Contains(err.Error(), tc.says) && name != "a card that is not base64" || len(s.Listing("admin")) > 0 {
+		_, err := ImportCharacters(t.Context(), s.Canon, s.As("admin"), file("m.png", string(tc.data)),
+			exchange.Options{File: "m.png"})
+		if err == nil || !strings.Contains(err.Error(), tc.says) && name != "a card that is not base64" ||
+			len(s.Listing("admin")) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

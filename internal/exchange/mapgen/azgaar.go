@@ -198,7 +198,8 @@ func parseAzgaarJSON(name string, data []byte) (*azgaarMap, error) {
 	if f := floatOf(settings["populationRate"]); f > 0 {
 		m.people = f
 	}
-	for member, list := range map[string]*[]map[string]any{"cultures": &m.cultures, "states": &m.states, "burgs": &m.burgs,
+	for member, list := range map[string]*[]map[string]any{"cultures": &m.cultures, "states": &m.states,
+		"burgs":     &m.burgs,
 		"religions": &m.religions, "provinces": &m.provinces, "rivers": &m.rivers, "markers": &m.markers,
 		"routes": &m.routes} {
 		all, _ := pack[member].([]any)

@@ -29,7 +29,8 @@ func importAzgaarMap(ctx context.Context, s *record.Source, m *azgaarMap) (err e
 	}
 	x := &azgaarCards{azgaarMap: m, s: s, used: map[string]bool{}}
 	if x.world, err = s.Add(ctx, record.Card{Key: []string{"map"}, File: m.file, Name: m.title(), Type: "Realm",
-		Suffixes: []string{"map"}, Codename: "azgaar-" + m.id, Fields: map[string]any{"realmType": "world", "scope": "GLOBAL",
+		Suffixes: []string{"map"}, Codename: "azgaar-" + m.id, Fields: map[string]any{"realmType": "world",
+			"scope":  "GLOBAL",
 			"azgaar": map[string]any{"version": m.version, "distanceUnit": m.unit, "distanceScale": m.scale}},
 		Body: func(context.Context) string { return "" }}); err != nil {
 		return err
@@ -129,7 +130,8 @@ func (x *azgaarCards) addReligions(ctx context.Context) (err error) {
 		}
 		text := sentence("%s: %s.", exchange.TextOf(m["type"]), exchange.TextOf(m["form"])) +
 			sentence("Deity: %s.", exchange.TextOf(m["deity"]))
-		if x.religion[numberOf(m["i"])], err = x.addThing(ctx, "religion", "Lore", m, map[string]any{"factType": "religion"},
+		if x.religion[numberOf(m["i"])], err = x.addThing(ctx, "religion", "Lore", m,
+			map[string]any{"factType": "religion"},
 			text); err != nil {
 			return err
 		}
@@ -168,7 +170,8 @@ func (x *azgaarCards) addProvinces(ctx context.Context) error {
 		if i == 0 {
 			continue
 		}
-		sh, err := x.addThing(ctx, "province", "Realm", m, map[string]any{"realmType": "political", "scope": "REGIONAL"}, "")
+		sh, err := x.addThing(ctx, "province", "Realm", m, map[string]any{"realmType": "political", "scope": "REGIONAL"},
+			"")
 		if err != nil {
 			return err
 		}
@@ -187,7 +190,8 @@ func (x *azgaarCards) realmOf(m map[string]any) *exchange.Sheet {
 }
 
 // features are the members of a burg that say what it has.
-var features = []struct{ member, name string }{{"citadel", "a citadel"}, {"walls", "walls"}, {"plaza", "a marketplace"},
+var features = []struct{ member, name string }{{"citadel", "a citadel"}, {"walls", "walls"}, {"plaza",
+	"a marketplace"},
 	{"temple", "a temple"}, {"shanty", "a shanty town"}, {"port", "a port"}}
 
 func (x *azgaarCards) addBurgs(ctx context.Context) error {

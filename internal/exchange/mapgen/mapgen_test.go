@@ -36,10 +36,12 @@ func TestRealMaps(t *testing.T) {
 		s, files := exchangetest.NewOn(t, sqlitetest.Open(t)), os.DirFS(exchangetest.RealData(t, "azgaar-maps"))
 		sum := s.Import(ImportAzgaar, files, exchange.Options{Label: "x", File: tc.file})
 		t.Log(exchangetest.FirstLine(sum))
-		if sum.Created < tc.cards || !strings.Contains(sum.String(), tc.says) || !strings.Contains(sum.String(), tc.begins) {
+		if sum.Created < tc.cards || !strings.Contains(sum.String(), tc.says) || !strings.Contains(sum.String(),
+			tc.begins) {
 			t.Errorf("%s", sum)
 		}
-		if again := s.Import(ImportAzgaar, files, exchange.Options{Label: "y", File: tc.file}); again.Created+again.Updated+again.Links > 0 {
+		if again := s.Import(ImportAzgaar, files, exchange.Options{Label: "y",
+			File: tc.file}); again.Created+again.Updated+again.Links > 0 {
 			t.Errorf("importing again: %s", again)
 		}
 		if !tc.exits {
@@ -57,7 +59,8 @@ func TestRealMaps(t *testing.T) {
 		}
 	}
 	s := scene(t)
-	sum := s.Import(ImportAzgaar, os.DirFS(exchangetest.RealData(t, "azgaar-json/example")), exchange.Options{Label: "lists"})
+	sum := s.Import(ImportAzgaar, os.DirFS(exchangetest.RealData(t, "azgaar-json/example")),
+		exchange.Options{Label: "lists"})
 	if sum.Created < 550 {
 		t.Errorf("lists: %s", sum)
 	}
@@ -90,7 +93,8 @@ func TestFormsOfAMap(t *testing.T) {
 	w.Close()
 	for name, data := range map[string][]byte{
 		"CRLF": crlf, "LF": []byte(strings.ReplaceAll(string(crlf), "\r\n", "\n")), "gzip": zipped.Bytes(),
-		"base64": []byte(base64.StdEncoding.EncodeToString(crlf)), "a date first": []byte(strings.Replace(string(crlf), "1.106|File", "2025-01-02|File", 1)),
+		"base64": []byte(base64.StdEncoding.EncodeToString(crlf)), "a date first": []byte(strings.Replace(string(crlf),
+			"1.106|File", "2025-01-02|File", 1)),
 	} {
 		s := scene(t)
 		sum := s.Import(ImportAzgaar, file("w.map", data), exchange.Options{})
@@ -101,7 +105,8 @@ func TestFormsOfAMap(t *testing.T) {
 			t.Errorf("%s: from Puya: %v", name, got)
 		}
 		for card, want := range map[string]string{"Puya": "Location user <p>A capital of 1000 inhabitants. It has a port.</p>\n",
-			"Drowned Bell": "Location user <p>It rings.<br/>At night.</p>\n", "First": "Lore user <p>Old.</p>\n", "Gone": "-"} {
+			"Drowned Bell": "Location user <p>It rings.<br/>At night.</p>\n", "First": "Lore user <p>Old.</p>\n",
+			"Gone": "-"} {
 			if got := s.See("user", card); got != want {
 				t.Errorf("%s: %s is %q", name, card, got)
 			}
@@ -114,7 +119,8 @@ func TestFormsOfAMap(t *testing.T) {
 		} else if _, ok := got["Shore County"]; !ok {
 			t.Errorf("%s: Puya lies within %v", name, got)
 		}
-		if c, _, ok := s.Content("user", "Lendwater+map"); !ok || c.Type != "Image" || !strings.Contains(string(c.Fields), `"x":20`) {
+		if c, _, ok := s.Content("user", "Lendwater+map"); !ok || c.Type != "Image" || !strings.Contains(string(c.Fields),
+			`"x":20`) {
 			t.Errorf("%s: no picture: %s", name, sum)
 		}
 		if why := recognizeAzgaar(exchange.NewPeek(file("w.map", data), "")); why == "" {
@@ -125,7 +131,8 @@ func TestFormsOfAMap(t *testing.T) {
 
 func TestFullJSON(t *testing.T) {
 	s := scene(t)
-	files := file("w.json", []byte(`{"info": {"version": "1.108", "mapName": "Lendwater", "mapId": 5}, "settings": {"distanceUnit": "mi", "distanceScale": "3", "populationRate": 1000},
+	files := file("w.json",
+		[]byte(`{"info": {"version": "1.108", "mapName": "Lendwater", "mapId": 5}, "settings": {"distanceUnit": "mi", "distanceScale": "3", "populationRate": 1000},
 		"pack": {"burgs": [{}, {"i": 1, "name": "Puya", "cell": 0, "state": 1, "population": 1}], "states": [{"i": 0}, {"i": 1, "name": "Lend"}], "cells": [{"i": 0, "province": 0}]}, "notes": []}`))
 	sum := s.Import(ImportAzgaar, files, exchange.Options{})
 	if sum.Created != 3 || s.See("user", "Puya") != "Location user <p>1000 inhabitants.</p>\n" {
@@ -143,7 +150,8 @@ func TestBrokenMapsChangeNothing(t *testing.T) {
 		"JSON of another kind": `{"x": 1}`, "half a gzip": "\x1f\x8b\x08",
 	} {
 		s := scene(t)
-		if _, err := ImportAzgaar(t.Context(), s.Canon, s.As("admin"), file("w.map", []byte(data)), exchange.Options{File: "w.map"}); err == nil || len(s.Listing("admin")) > 0 {
+		if _, err := ImportAzgaar(t.Context(), s.Canon, s.As("admin"), file("w.map", []byte(data)),
+			exchange.Options{File: "w.map"}); err == nil || len(s.Listing("admin")) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -160,7 +168,8 @@ func TestWatabou(t *testing.T) {
 	if got := s.Walk("user", "Hall"); len(got) < 18 {
 		t.Errorf("%d rooms are reached: %v", len(got), got)
 	}
-	if again := s.Import(ImportWatabou, files, exchange.Options{Label: "w"}); again.Created+again.Updated+again.Links > 0 {
+	if again := s.Import(ImportWatabou, files,
+		exchange.Options{Label: "w"}); again.Created+again.Updated+again.Links > 0 {
 		t.Errorf("importing again: %s", again)
 	}
 	for _, name := range []string{"mfcg.json", "dwellings.json"} {

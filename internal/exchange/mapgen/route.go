@@ -117,11 +117,13 @@ func (q *tripQueue) Pop() any {
 // no routes.
 func (x *azgaarCards) addRoutes() {
 	if len(x.routes) == 0 {
-		x.s.AddProblem(x.file, 0, "the map has no routes (version %s; maps have them from 1.99 on); its places have no exits",
+		x.s.AddProblem(x.file, 0,
+			"the map has no routes (version %s; maps have them from 1.99 on); its places have no exits",
 			x.version)
 		return
 	}
-	if _, known := map[string]bool{"mi": true, "km": true, "lg": true, "vr": true, "nmi": true, "nlg": true}[x.unit]; !known {
+	if _, known := map[string]bool{"mi": true, "km": true, "lg": true, "vr": true, "nmi": true,
+		"nlg": true}[x.unit]; !known {
 		x.s.AddProblem(x.file, 0, "the unit of distance %q is not known; travel times take it for kilometres", x.unit)
 	}
 	roads, burgAt := x.readRoutes(), map[int]int{}

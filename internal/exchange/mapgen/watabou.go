@@ -56,8 +56,10 @@ type watabou struct {
 	directions record.UsedDirections
 }
 
-func (x *watabou) addPlace(ctx context.Context, typ, key, name string, suffix string, fields map[string]any) (*exchange.Sheet, error) {
-	return x.s.Add(ctx, record.Card{Key: []string{x.file, key}, File: x.file, Name: name, Suffixes: []string{suffix, key},
+func (x *watabou) addPlace(ctx context.Context, typ, key, name string, suffix string,
+	fields map[string]any) (*exchange.Sheet, error) {
+	return x.s.Add(ctx, record.Card{Key: []string{x.file, key}, File: x.file, Name: name, Suffixes: []string{suffix,
+		key},
 		Type: typ, Codename: "watabou-" + x.title + "-" + key, Fields: fields,
 		Body: func(context.Context) string { return "" }})
 }
@@ -83,7 +85,8 @@ func (x *watabou) addTown(ctx context.Context, features []map[string]any) error 
 			counts[id] = len(shapes)
 		}
 	}
-	town, err := x.addPlace(ctx, "Realm", "town", x.title, "town", map[string]any{"realmType": "settlement", "scope": "LOCAL",
+	town, err := x.addPlace(ctx, "Realm", "town", x.title, "town", map[string]any{"realmType": "settlement",
+		"scope":   "LOCAL",
 		"watabou": map[string]any{"generator": values["generator"], "version": values["version"], "counts": counts}})
 	if err != nil {
 		return err
@@ -178,13 +181,15 @@ var sides = map[string]struct {
 
 // addDwelling adds a dwelling and its rooms, with exits through doors and stairs.
 func (x *watabou) addDwelling(ctx context.Context, floors []map[string]any) error {
-	house, err := x.addPlace(ctx, "Realm", "dwelling", x.title, "dwelling", map[string]any{"realmType": "building", "scope": "MICRO"})
+	house, err := x.addPlace(ctx, "Realm", "dwelling", x.title, "dwelling", map[string]any{"realmType": "building",
+		"scope": "MICRO"})
 	if err != nil {
 		return err
 	}
 	room := map[gridCell]*exchange.Sheet{}
 	slices.SortStableFunc(floors, func(a, b map[string]any) int {
-		return cmp.Compare(max(numberOf(a["level"]), -numberOf(a["level"])*2), max(numberOf(b["level"]), -numberOf(b["level"])*2))
+		return cmp.Compare(max(numberOf(a["level"]), -numberOf(a["level"])*2), max(numberOf(b["level"]),
+			-numberOf(b["level"])*2))
 	})
 	for _, f := range floors {
 		level := numberOf(f["level"])
@@ -193,7 +198,8 @@ func (x *watabou) addDwelling(ctx context.Context, floors []map[string]any) erro
 			if name == "" {
 				name = fmt.Sprintf("%s, floor %d, room %d", x.title, level, n+1)
 			}
-			sh, err := x.addPlace(ctx, "Location", fmt.Sprintf("floor %d room %d", level, n), name, fmt.Sprintf("floor %d", level), nil)
+			sh, err := x.addPlace(ctx, "Location", fmt.Sprintf("floor %d room %d", level, n), name, fmt.Sprintf("floor %d",
+				level), nil)
 			if err != nil {
 				return err
 			}

@@ -308,6 +308,10 @@ func (s *Source) LinkText(from, to *exchange.Sheet, label string) string {
 // linkLabel removes the characters that would end a link's label.
 var linkLabel = strings.NewReplacer("[", "", "]", "", "|", " ")
 
+// BeginAt names the place where the source's own players begin. An import that chooses the starter place
+// takes it if players see it.
+func (s *Source) BeginAt(place *exchange.Sheet) { s.collection.Begin = place }
+
 // AddGMEdge adds a link between two sheets that players do not see.
 func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
 	s.AddEdge(file, kind, from, to, attrs)

@@ -91,7 +91,8 @@ func TestArchivesAreFolders(t *testing.T) {
 		paths string
 	}{
 		{"world.zip", zipOf(t, "a.md", "b/c.md"), "world", "a.md b/c.md"},
-		{"w.zip", zipOf(t, "vault/", "vault/a.md", "vault/b/c.md", "__MACOSX/vault/._a.md", "vault/.DS_Store"), "vault", "a.md b/c.md"},
+		{"w.zip", zipOf(t, "vault/", "vault/a.md", "vault/b/c.md", "__MACOSX/vault/._a.md", "vault/.DS_Store"), "vault",
+			"a.md b/c.md"},
 		{"w.tar.gz", gzipOf(tarOf(t, tar.Header{Name: "./", Typeflag: tar.TypeDir, Mode: 0o755},
 			tar.Header{Name: "./a.md", Size: 3, Mode: 0o644})), "w", "a.md"},
 		{"w.tgz", gzipOf(tarOf(t, tar.Header{Name: "x/a.md", Size: 3, Mode: 0o644})), "x", "a.md"},
@@ -135,8 +136,10 @@ func TestHostileArchivesAreRefusedByName(t *testing.T) {
 		{"too many", "w.zip", zipOf(t, "a", "b", "c", "d"), small, "3 entries"},
 		{"too large", "w.zip", zipOf(t, strings.Repeat("a", 900), strings.Repeat("b", 900)), small, "MiB"},
 		{"cut off", "w.zip", bomb[:len(bomb)-5], Limits{}, "complete zip"},
-		{"a symbolic link", "w.tar", tarOf(t, tar.Header{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"}), Limits{}, "link or a device"},
-		{"a hard link", "w.tar", tarOf(t, tar.Header{Name: "a", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}), Limits{}, "link or a device"},
+		{"a symbolic link", "w.tar", tarOf(t, tar.Header{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"}),
+			Limits{}, "link or a device"},
+		{"a hard link", "w.tar", tarOf(t, tar.Header{Name: "a", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}),
+			Limits{}, "link or a device"},
 		{"a device node", "w.tar", tarOf(t, tar.Header{Name: "a", Typeflag: tar.TypeBlock}), Limits{}, "link or a device"},
 		{"a large tar", "w.tar", tarOf(t, tar.Header{Name: "a", Size: 2000}), small, "MiB"},
 		{"a bomb", "w.json.gz", gzipOf(make([]byte, 64<<20)), Limits{}, "100 times larger"},
@@ -152,7 +155,8 @@ func TestHostileArchivesAreRefusedByName(t *testing.T) {
 
 func TestDecodeIsBounded(t *testing.T) {
 	text := strings.Repeat("1.99|a map with many cells\r\n", 20)
-	coded := base64.StdEncoding.EncodeToString(gzipOf([]byte(strings.Repeat("cells, ", 40) + text + string(make([]byte, 9)))))
+	coded := base64.StdEncoding.EncodeToString(gzipOf([]byte(strings.Repeat("cells, ", 40) + text + string(make([]byte,
+		9)))))
 	if got, err := Decode([]byte(coded), 1<<20); err != nil || !strings.Contains(string(got), "1.99|a map") {
 		t.Errorf("base64 of gzip: %q %v", got, err)
 	}
