@@ -8,11 +8,14 @@ import (
 
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/foundry"
+	"loregate/internal/exchange/graph"
 	"loregate/internal/exchange/light"
 	"loregate/internal/exchange/lorebook"
 	"loregate/internal/exchange/mapgen"
+	"loregate/internal/exchange/mediawiki"
 	"loregate/internal/exchange/ranvier"
 	"loregate/internal/exchange/srd"
+	"loregate/internal/exchange/table"
 	"loregate/internal/exchange/textworld"
 	"loregate/internal/fault"
 )
@@ -21,8 +24,9 @@ import (
 // certainty come first, because a source is taken for the first format that it looks like.
 func Formats() []exchange.Format {
 	return slices.Concat([]exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(),
-		foundry.Format()},
-		lorebook.Formats(), mapgen.Formats(), textworld.Formats(), []exchange.Format{markdownFormat()})
+		foundry.Format(), graph.Format()},
+		lorebook.Formats(), mapgen.Formats(), textworld.Formats(),
+		[]exchange.Format{mediawiki.Format(), markdownFormat(), table.Format()})
 }
 
 // FormatNamed returns the format of a name.

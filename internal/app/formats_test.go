@@ -17,8 +17,9 @@ func TestSourcesAreRecognized(t *testing.T) {
 		"light-worlds/simple_world.json": "light", "ranvier-areas": "ranvier", "obsi-forge-apedia": "markdown",
 		"thellade-slice": "markdown", "cairn-srd": "markdown", "crd3-campaign1/turns.jsonl.gz": "turns",
 		"azgaar-json/example": "azgaar", "azgaar-maps": "azgaar", "watabou": "watabou", "watabou/mfcg.json": "watabou",
-		"evennia-tutorial": "evennia", "twee-chapbook": "twee", "twee-chapbook/links.twee": "twee",
-		"cairn-foundry": "foundry", "azure-compendia/packs/journals": "foundry",
+		"mcp-memory": "memory", "mediawiki-tiny": "mediawiki", "evennia-tutorial": "evennia", "twee-chapbook": "twee",
+		"twee-chapbook/links.twee": "twee",
+		"cairn-foundry":            "foundry", "azure-compendia/packs/journals": "foundry",
 	} {
 		t.Run(source, func(t *testing.T) {
 			at := filepath.Join("..", "..", "..", "shared", "data", filepath.FromSlash(source))

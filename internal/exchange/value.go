@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +20,19 @@ func TextOf(v any) string {
 	}
 	return ""
 }
+
+// FloatOf returns a number of a source that was decoded with its numbers as written, or a text that is
+// a number, or 0.
+func FloatOf(v any) float64 {
+	f, err := strconv.ParseFloat(TextOf(v), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// IntOf is FloatOf without the part behind the point, at most a billion.
+func IntOf(v any) int { return int(max(min(FloatOf(v), 1e9), -1e9)) }
 
 // ListOf returns a value as a list. Unlike List it does not split text at commas, because card
 // names may contain them.

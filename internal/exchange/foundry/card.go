@@ -22,7 +22,7 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 		x.readSource()
 		s.Relabel(x.world) // the ids of documents are random: they identify them in every pack
 		for _, d := range x.docs {
-			if err := x.addCards(ctx, d); err != nil {
+			if err := x.addDocumentCards(ctx, d); err != nil {
 				return err
 			}
 		}
@@ -64,8 +64,8 @@ func (c *content) add(x *reader, file, heading, text string, gm bool) {
 	}
 }
 
-// addCards adds the cards of one document.
-func (x *reader) addCards(ctx context.Context, d *document) error {
+// addDocumentCards adds the cards of one document.
+func (x *reader) addDocumentCards(ctx context.Context, d *document) error {
 	var text content
 	var err error
 	switch d.collection {
@@ -209,7 +209,7 @@ func numberOr(v any, or int) int {
 	if v == nil {
 		return or
 	}
-	return numberOf(v)
+	return exchange.IntOf(v)
 }
 
 // addPage adds a page below its entry. names are the names of the entry's earlier pages.

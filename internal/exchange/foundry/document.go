@@ -2,7 +2,6 @@ package foundry
 
 import (
 	"bytes"
-	"encoding/json"
 	"io/fs"
 	"maps"
 	"path"
@@ -287,7 +286,7 @@ func (x *reader) resolveKids() {
 			}
 			slices.SortStableFunc(d.kids[member], func(a,
 				b *document) int {
-				return numberOf(a.data["sort"]) - numberOf(b.data["sort"])
+				return exchange.IntOf(a.data["sort"]) - exchange.IntOf(b.data["sort"])
 			})
 		}
 		if d.collection == "adventures" {
@@ -315,12 +314,6 @@ func (x *reader) kidOf(d *document, member string, v any) *document {
 		return &document{collection: member, id: exchange.TextOf(m["_id"]), file: d.file, data: m, sight: d.sight}
 	}
 	return x.byKey[d.collection+"."+member+"!"+d.id+"."+exchange.TextOf(v)]
-}
-
-func numberOf(v any) int {
-	n, _ := v.(json.Number)
-	f, _ := n.Float64()
-	return int(max(min(f, 1e9), -1e9))
 }
 
 // at returns the value at a path of members.

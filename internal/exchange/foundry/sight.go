@@ -58,7 +58,7 @@ func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
 	}
 	level := 0
 	if n, ok := own["default"].(json.Number); ok {
-		level = numberOf(n)
+		level = exchange.IntOf(n)
 	} else if inherited > 0 {
 		level = ownerInherit
 	}
@@ -69,7 +69,7 @@ func (d *document) worldOwnership(inherited int) (int, []exchange.Mark) {
 		return level, nil
 	}
 	for user, v := range own {
-		if user != "default" && numberOf(v) >= ownerLimited {
+		if user != "default" && exchange.IntOf(v) >= ownerLimited {
 			return 0, []exchange.Mark{{Rule: ruleOwnership, What: "shared with single users"}}
 		}
 	}

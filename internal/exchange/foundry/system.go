@@ -122,7 +122,7 @@ func tableRows(d *document) string {
 	rows := slices.Clone(d.kids["results"])
 	from := func(r *document) int {
 		if list := listOf(r.data["range"]); len(list) > 0 {
-			return numberOf(list[0])
+			return exchange.IntOf(list[0])
 		}
 		return 0
 	}

@@ -3,7 +3,6 @@ package mapgen
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -192,10 +191,10 @@ func parseAzgaarJSON(name string, data []byte) (*azgaarMap, error) {
 	settings, _ := all["settings"].(map[string]any)
 	m := &azgaarMap{file: name, version: exchange.TextOf(info["version"]), id: exchange.TextOf(info["mapId"]),
 		name: exchange.TextOf(info["mapName"]), unit: exchange.TextOf(settings["distanceUnit"]), scale: 1, people: 1000}
-	if f := floatOf(settings["distanceScale"]); f > 0 {
+	if f := exchange.FloatOf(settings["distanceScale"]); f > 0 {
 		m.scale = f
 	}
-	if f := floatOf(settings["populationRate"]); f > 0 {
+	if f := exchange.FloatOf(settings["populationRate"]); f > 0 {
 		m.people = f
 	}
 	for member, list := range map[string]*[]map[string]any{"cultures": &m.cultures, "states": &m.states,
@@ -213,7 +212,7 @@ func parseAzgaarJSON(name string, data []byte) (*azgaarMap, error) {
 			return 0
 		}
 		c, _ := cells[cell].(map[string]any)
-		return int(floatOf(c["province"]))
+		return int(exchange.FloatOf(c["province"]))
 	}
 	return m, nil
 }
@@ -239,14 +238,6 @@ func readLists(s *record.Source, files fs.FS, p *exchange.Peek) *azgaarMap {
 	}
 	return m
 }
-
-func floatOf(v any) float64 {
-	n, _ := v.(json.Number)
-	f, _ := n.Float64() // not a number: 0
-	return f
-}
-
-func numberOf(v any) int { return int(max(min(floatOf(v), 1e9), -1e9)) }
 
 // kilometres returns the length of a distance on the map, which is in pixels.
 func (m *azgaarMap) kilometres(pixels float64) float64 {

@@ -62,7 +62,7 @@ func kept(m map[string]any) map[string]any {
 // addThing adds the card of a thing with a number. Its note follows the given text.
 func (x *azgaarCards) addThing(ctx context.Context, kind, typ string, m map[string]any, fields map[string]any,
 	text string) (*exchange.Sheet, error) {
-	i := numberOf(m["i"])
+	i := exchange.IntOf(m["i"])
 	name := exchange.TextOf(m["fullName"])
 	if name == "" {
 		name = exchange.TextOf(m["name"])
@@ -110,11 +110,11 @@ func sentence(format string, words ...string) string {
 func (x *azgaarCards) addCultures(ctx context.Context) (err error) {
 	x.culture = map[int]*exchange.Sheet{}
 	for _, m := range x.cultures {
-		if numberOf(m["i"]) == 0 {
+		if exchange.IntOf(m["i"]) == 0 {
 			continue
 		}
 		text := sentence("A culture of the type %s.", exchange.TextOf(m["type"]))
-		if x.culture[numberOf(m["i"])], err = x.addThing(ctx, "culture", "Lore", m, map[string]any{"factType": "culture"},
+		if x.culture[exchange.IntOf(m["i"])], err = x.addThing(ctx, "culture", "Lore", m, map[string]any{"factType": "culture"},
 			text); err != nil {
 			return err
 		}
@@ -125,12 +125,12 @@ func (x *azgaarCards) addCultures(ctx context.Context) (err error) {
 func (x *azgaarCards) addReligions(ctx context.Context) (err error) {
 	x.religion = map[int]*exchange.Sheet{}
 	for _, m := range x.religions {
-		if numberOf(m["i"]) == 0 {
+		if exchange.IntOf(m["i"]) == 0 {
 			continue
 		}
 		text := sentence("%s: %s.", exchange.TextOf(m["type"]), exchange.TextOf(m["form"])) +
 			sentence("Deity: %s.", exchange.TextOf(m["deity"]))
-		if x.religion[numberOf(m["i"])], err = x.addThing(ctx, "religion", "Lore", m,
+		if x.religion[exchange.IntOf(m["i"])], err = x.addThing(ctx, "religion", "Lore", m,
 			map[string]any{"factType": "religion"},
 			text); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (x *azgaarCards) addReligions(ctx context.Context) (err error) {
 func (x *azgaarCards) addStates(ctx context.Context) error {
 	x.state = map[int]*exchange.Sheet{}
 	for _, m := range x.states {
-		i := numberOf(m["i"])
+		i := exchange.IntOf(m["i"])
 		if i == 0 {
 			continue // the lands of nobody
 		}
@@ -156,7 +156,7 @@ func (x *azgaarCards) addStates(ctx context.Context) error {
 		}
 		x.state[i] = sh
 		x.s.AddEdge(x.file, "within", sh, x.world, nil)
-		if c := x.culture[numberOf(m["culture"])]; c != nil {
+		if c := x.culture[exchange.IntOf(m["culture"])]; c != nil {
 			x.s.AddEdge(x.file, "relationship", sh, c, map[string]any{"type": "culture"})
 		}
 	}
@@ -166,7 +166,7 @@ func (x *azgaarCards) addStates(ctx context.Context) error {
 func (x *azgaarCards) addProvinces(ctx context.Context) error {
 	x.province = map[int]*exchange.Sheet{}
 	for _, m := range x.provinces {
-		i := numberOf(m["i"])
+		i := exchange.IntOf(m["i"])
 		if i == 0 {
 			continue
 		}
@@ -183,7 +183,7 @@ func (x *azgaarCards) addProvinces(ctx context.Context) error {
 
 // realmOf returns the state of a thing, or the world if it has none.
 func (x *azgaarCards) realmOf(m map[string]any) *exchange.Sheet {
-	if sh := x.state[numberOf(m["state"])]; sh != nil {
+	if sh := x.state[exchange.IntOf(m["state"])]; sh != nil {
 		return sh
 	}
 	return x.world
@@ -197,18 +197,18 @@ var features = []struct{ member, name string }{{"citadel", "a citadel"}, {"walls
 func (x *azgaarCards) addBurgs(ctx context.Context) error {
 	x.burg = map[int]*exchange.Sheet{}
 	for _, m := range x.burgs {
-		i := numberOf(m["i"])
+		i := exchange.IntOf(m["i"])
 		if i == 0 {
 			continue
 		}
-		people := int(floatOf(m["population"]) * x.people)
+		people := int(exchange.FloatOf(m["population"]) * x.people)
 		text := fmt.Sprintf("%d inhabitants. ", people)
-		if floatOf(m["capital"]) > 0 {
+		if exchange.FloatOf(m["capital"]) > 0 {
 			text = "A capital of " + text
 		}
 		var has []string
 		for _, f := range features {
-			if floatOf(m[f.member]) > 0 {
+			if exchange.FloatOf(m[f.member]) > 0 {
 				has = append(has, f.name)
 			}
 		}
@@ -222,7 +222,7 @@ func (x *azgaarCards) addBurgs(ctx context.Context) error {
 		x.burg[i] = sh
 		in := x.realmOf(m)
 		if x.provinceAt != nil {
-			if p := x.province[x.provinceAt(numberOf(m["cell"]))]; p != nil {
+			if p := x.province[x.provinceAt(exchange.IntOf(m["cell"]))]; p != nil {
 				in = p
 			}
 		}
@@ -234,7 +234,7 @@ func (x *azgaarCards) addBurgs(ctx context.Context) error {
 func (x *azgaarCards) addMarkers(ctx context.Context) error {
 	for _, m := range x.markers {
 		m["name"] = strings.TrimSpace(exchange.TextOf(m["name"]))
-		if name, _ := x.noteFor("marker", numberOf(m["i"])); name != "" {
+		if name, _ := x.noteFor("marker", exchange.IntOf(m["i"])); name != "" {
 			m["name"] = name
 		} else if m["name"] == "" {
 			m["name"] = strings.ReplaceAll(exchange.TextOf(m["type"]), "-", " ")
@@ -245,7 +245,7 @@ func (x *azgaarCards) addMarkers(ctx context.Context) error {
 		}
 		in := x.world
 		if x.provinceAt != nil {
-			if p := x.province[x.provinceAt(numberOf(m["cell"]))]; p != nil {
+			if p := x.province[x.provinceAt(exchange.IntOf(m["cell"]))]; p != nil {
 				in = p
 			}
 		}
@@ -257,16 +257,16 @@ func (x *azgaarCards) addMarkers(ctx context.Context) error {
 func (x *azgaarCards) addRivers(ctx context.Context) error {
 	river := map[int]*exchange.Sheet{}
 	for _, m := range x.rivers {
-		length := x.kilometres(floatOf(m["length"]))
+		length := x.kilometres(exchange.FloatOf(m["length"]))
 		sh, err := x.addThing(ctx, "river", "Lore", m, map[string]any{"factType": "geography"},
 			fmt.Sprintf("%s, %.0f km long.", exchange.TextOf(m["type"]), length))
 		if err != nil {
 			return err
 		}
-		river[numberOf(m["i"])] = sh
+		river[exchange.IntOf(m["i"])] = sh
 	}
 	for _, m := range x.rivers {
-		into, from := river[numberOf(m["parent"])], river[numberOf(m["i"])]
+		into, from := river[exchange.IntOf(m["parent"])], river[exchange.IntOf(m["i"])]
 		if into != nil && into != from {
 			x.s.AddEdge(x.file, "relationship", from, into, map[string]any{"type": "flows into"})
 		}
@@ -299,7 +299,7 @@ func (x *azgaarCards) addMapPicture(ctx context.Context) error {
 	}
 	pins := []any{}
 	for _, m := range x.burgs {
-		if sh := x.burg[numberOf(m["i"])]; sh != nil {
+		if sh := x.burg[exchange.IntOf(m["i"])]; sh != nil {
 			pins = append(pins, map[string]any{"x": m["x"], "y": m["y"], "card": sh.ID.String()})
 		}
 	}
@@ -319,13 +319,13 @@ var relations = map[string]string{"Ally": "allied_with", "Enemy": "at_war_with"}
 // linkStates links states with their neighbours, allies and enemies.
 func (x *azgaarCards) linkStates() {
 	for _, m := range x.states {
-		from := x.state[numberOf(m["i"])]
+		from := x.state[exchange.IntOf(m["i"])]
 		if from == nil {
 			continue
 		}
 		near, _ := m["neighbors"].([]any)
 		for _, v := range near {
-			if to := x.state[numberOf(v)]; to != nil && to != from {
+			if to := x.state[exchange.IntOf(v)]; to != nil && to != from {
 				x.s.AddEdge(x.file, "borders", from, to, nil)
 			}
 		}
@@ -338,8 +338,8 @@ func (x *azgaarCards) linkStates() {
 		}
 	}
 	for _, m := range x.burgs {
-		if sh := x.burg[numberOf(m["i"])]; sh != nil {
-			if c := x.culture[numberOf(m["culture"])]; c != nil {
+		if sh := x.burg[exchange.IntOf(m["i"])]; sh != nil {
+			if c := x.culture[exchange.IntOf(m["culture"])]; c != nil {
 				x.s.AddEdge(x.file, "relationship", sh, c, map[string]any{"type": "culture"})
 			}
 		}

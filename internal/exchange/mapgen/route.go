@@ -45,9 +45,9 @@ func (m *azgaarMap) readRoutes() roadMap {
 			if len(p) < 3 {
 				continue
 			}
-			cell := numberOf(p[2])
+			cell := exchange.IntOf(p[2])
 			if _, ok := r.at[cell]; !ok {
-				r.at[cell] = cellPoint{floatOf(p[0]), floatOf(p[1])}
+				r.at[cell] = cellPoint{exchange.FloatOf(p[0]), exchange.FloatOf(p[1])}
 			}
 			if last >= 0 && last != cell {
 				d := math.Hypot(r.at[cell].x-r.at[last].x, r.at[cell].y-r.at[last].y)
@@ -129,9 +129,9 @@ func (x *azgaarCards) addRoutes() {
 	roads, burgAt := x.readRoutes(), map[int]int{}
 	byNumber := map[int]map[string]any{}
 	for _, m := range x.burgs {
-		if x.burg[numberOf(m["i"])] != nil {
-			burgAt[numberOf(m["cell"])] = numberOf(m["i"])
-			byNumber[numberOf(m["i"])] = m
+		if x.burg[exchange.IntOf(m["i"])] != nil {
+			burgAt[exchange.IntOf(m["cell"])] = exchange.IntOf(m["i"])
+			byNumber[exchange.IntOf(m["i"])] = m
 		}
 	}
 	all, alone := roads.allTrips(burgAt, x.kilometres)
@@ -212,8 +212,8 @@ func isReached(from map[int][]trip, a, b int, hours float64) bool {
 
 // addTrip adds the exit of one trip. It returns false if the place has no direction left.
 func (x *azgaarCards) addTrip(directions record.UsedDirections, from, to map[string]any, t trip) bool {
-	a, b := x.burg[numberOf(from["i"])], x.burg[numberOf(to["i"])]
-	want := compass(floatOf(to["x"])-floatOf(from["x"]), floatOf(from["y"])-floatOf(to["y"]))
+	a, b := x.burg[exchange.IntOf(from["i"])], x.burg[exchange.IntOf(to["i"])]
+	want := compass(exchange.FloatOf(to["x"])-exchange.FloatOf(from["x"]), exchange.FloatOf(from["y"])-exchange.FloatOf(to["y"]))
 	direction, ok := directions.Take(a, want)
 	if !ok {
 		return false

@@ -121,7 +121,7 @@ func ringOf(v any) (ring [][2]float64) {
 	points, _ := rings[0].([]any)
 	for _, p := range points {
 		if xy, _ := p.([]any); len(xy) >= 2 {
-			ring = append(ring, [2]float64{floatOf(xy[0]), floatOf(xy[1])})
+			ring = append(ring, [2]float64{exchange.FloatOf(xy[0]), exchange.FloatOf(xy[1])})
 		}
 	}
 	return ring
@@ -170,7 +170,7 @@ type gridCell struct{ level, i, j int }
 
 func cellOf(level int, v any) gridCell {
 	m, _ := v.(map[string]any)
-	return gridCell{level, numberOf(m["i"]), numberOf(m["j"])}
+	return gridCell{level, exchange.IntOf(m["i"]), exchange.IntOf(m["j"])}
 }
 
 // sides are the steps to the neighbouring cell: i counts rows to the south, j columns to the east.
@@ -188,11 +188,11 @@ func (x *watabou) addDwelling(ctx context.Context, floors []map[string]any) erro
 	}
 	room := map[gridCell]*exchange.Sheet{}
 	slices.SortStableFunc(floors, func(a, b map[string]any) int {
-		return cmp.Compare(max(numberOf(a["level"]), -numberOf(a["level"])*2), max(numberOf(b["level"]),
-			-numberOf(b["level"])*2))
+		return cmp.Compare(max(exchange.IntOf(a["level"]), -exchange.IntOf(a["level"])*2), max(exchange.IntOf(b["level"]),
+			-exchange.IntOf(b["level"])*2))
 	})
 	for _, f := range floors {
-		level := numberOf(f["level"])
+		level := exchange.IntOf(f["level"])
 		for n, r := range exchange.ObjectsOf(f["rooms"]) {
 			name := exchange.TextOf(r["name"])
 			if name == "" {
@@ -217,7 +217,7 @@ func (x *watabou) addDwelling(ctx context.Context, floors []map[string]any) erro
 
 // addDoors adds the exits of one floor.
 func (x *watabou) addDoors(f map[string]any, room map[gridCell]*exchange.Sheet) {
-	level := numberOf(f["level"])
+	level := exchange.IntOf(f["level"])
 	for _, d := range exchange.ObjectsOf(f["doors"]) {
 		edge, _ := d["edge"].(map[string]any)
 		from := cellOf(level, edge["cell"])

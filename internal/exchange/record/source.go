@@ -322,6 +322,9 @@ func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs ma
 // maxSource is the maximum size of one file of a source, in bytes.
 const maxSource = 64 << 20
 
+// maxDump is the maximum size of a file that holds a whole wiki or world, in bytes.
+const maxDump = 512 << 20
+
 // ReadFile returns the text of a file. It reports a file that cannot be read and returns false.
 func (s *Source) ReadFile(files fs.FS, name string) ([]byte, bool) {
 	data, ok := s.ReadBytes(files, name)
@@ -338,13 +341,23 @@ func (s *Source) ReadFile(files fs.FS, name string) ([]byte, bool) {
 
 // ReadBytes returns the content of a file. It reports a file that cannot be read and returns false.
 func (s *Source) ReadBytes(files fs.FS, name string) ([]byte, bool) {
+	return s.readUpTo(files, name, maxSource)
+}
+
+// ReadWhole returns the text of a file that may be as large as a dump of a whole wiki, otherwise like
+// ReadBytes.
+func (s *Source) ReadWhole(files fs.FS, name string) ([]byte, bool) {
+	return s.readUpTo(files, name, maxDump)
+}
+
+func (s *Source) readUpTo(files fs.FS, name string, limit int64) ([]byte, bool) {
 	info, err := fs.Stat(files, name)
 	if err == nil && !info.Mode().IsRegular() { // reading a pipe would block, and a device has no end
 		s.AddProblem(name, 0, "is not a regular file; left out")
 		return nil, false
 	}
-	if err == nil && info.Size() > maxSource {
-		s.AddProblem(name, 0, "is larger than %d MiB; left out", maxSource>>20)
+	if err == nil && info.Size() > limit {
+		s.AddProblem(name, 0, "is larger than %d MiB; left out", limit>>20)
 		return nil, false
 	}
 	data, err := fs.ReadFile(files, name)

@@ -27,7 +27,7 @@ func ImportEvennia(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 			for _, c := range batchCommands(string(data)) {
 				x.run(c)
 			}
-			if err := x.addCards(ctx); err != nil {
+			if err := x.addThings(ctx); err != nil {
 				return err
 			}
 		}
@@ -251,8 +251,8 @@ func unwrap(text string) string {
 	return colourMark.ReplaceAllString(strings.Join(parts, "\n\n"), "")
 }
 
-// addCards adds the cards of all rooms and objects.
-func (x *evennia) addCards(ctx context.Context) (err error) {
+// addThings adds the cards of all rooms and objects.
+func (x *evennia) addThings(ctx context.Context) (err error) {
 	for i, t := range x.all {
 		kind, typ := "object", "Item"
 		if t.room {

@@ -27,7 +27,7 @@ func ImportTwee(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS
 			}
 			x := &story{s: s, file: name, byName: map[string]*passageText{}}
 			x.read(string(data))
-			if err := x.addCards(ctx); err != nil {
+			if err := x.addPassages(ctx); err != nil {
 				return err
 			}
 		}
@@ -125,7 +125,7 @@ func (x *story) readStory() {
 	}
 }
 
-func (x *story) addCards(ctx context.Context) error {
+func (x *story) addPassages(ctx context.Context) error {
 	for _, p := range x.all {
 		var err error
 		p.sheet, err = x.s.Add(ctx, record.Card{Key: []string{x.file, p.name}, File: fmt.Sprintf("%s:%d", x.file, p.line),

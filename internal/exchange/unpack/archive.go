@@ -149,14 +149,23 @@ func (n *names) addFolder(dir, entry string) error {
 	return nil
 }
 
-// openGzip unpacks a gzip file in memory: either a tar file or one file.
+// openGzip unpacks a gzip file.
 func openGzip(r io.Reader, size int64, name string, l Limits) (*zip.Reader, error) {
-	data, err := gunzip(r, l.Memory)
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "import: %s is not complete gzip data", name).Because(err)
+	}
+	return openPacked(z, size, name, l)
+}
+
+// openPacked unpacks one stream in memory: either a tar file or one file.
+func openPacked(r io.Reader, size int64, name string, l Limits) (*zip.Reader, error) {
+	data, err := readLimited(r, l.Memory)
 	if err != nil {
 		if fault.KindOf(err) == fault.TooLarge {
 			return nil, l.tooLarge(name, l.Memory)
 		}
-		return nil, fault.New(fault.Invalid, "import: %s is not complete gzip data", name).Because(err)
+		return nil, fault.New(fault.Invalid, "import: %s is not complete gzip or bzip2 data", name).Because(err)
 	}
 	if err := l.checkGrowth(name, size, int64(len(data))); err != nil {
 		return nil, err
@@ -175,16 +184,21 @@ func openGzip(r io.Reader, size int64, name string, l Limits) (*zip.Reader, erro
 	return m.finish()
 }
 
+// readLimited reads a stream of at most limit bytes.
+func readLimited(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, fault.New(fault.TooLarge, "the file contains more than %d MiB", limit>>20)
+	}
+	return data, err
+}
+
 func gunzip(r io.Reader, limit int64) ([]byte, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(z, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return nil, fault.New(fault.TooLarge, "the file contains more than %d MiB", limit>>20)
-	}
-	return data, err
+	return readLimited(z, limit)
 }
 
 // openTar reads a tar file into memory.

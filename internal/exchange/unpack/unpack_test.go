@@ -144,7 +144,9 @@ func TestHostileArchivesAreRefusedByName(t *testing.T) {
 		{"a large tar", "w.tar", tarOf(t, tar.Header{Name: "a", Size: 2000}), small, "MiB"},
 		{"a bomb", "w.json.gz", gzipOf(make([]byte, 64<<20)), Limits{}, "100 times larger"},
 		{"a gzip over the limit", "w.json.gz", gzipOf(make([]byte, 2000)), small, "MiB"},
-		{"half a gzip", "w.json.gz", gzipOf(make([]byte, 2000))[:20], Limits{}, "complete gzip"},
+		{"a file of 7-Zip", "w.7z", []byte("7z\xbc\xaf\x27\x1c0000"), Limits{}, "unpack it"},
+		{"half a bzip2", "w.xml.bz2", []byte("BZh91AY&SY"), Limits{}, "complete gzip or bzip2"},
+		{"half a gzip", "w.json.gz", gzipOf(make([]byte, 2000))[:20], Limits{}, "complete gzip or"},
 	} {
 		s, _, err := openAll(t, tc.file, tc.data, tc.limit)
 		if s != nil || err == nil || !strings.Contains(err.Error(), tc.says) {

@@ -1,0 +1,186 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+)
+
+// entity is a node of the graph.
+type entity struct {
+	name, kind   string
+	observations []string
+	line         int
+	sheet        *exchange.Sheet
+}
+
+// relation is an edge of the graph.
+type relation struct {
+	from, to, kind string
+	line           int
+}
+
+// reader reads one file.
+type reader struct {
+	s         *record.Source
+	file      string
+	entities  []*entity
+	byName    map[string]*entity
+	relations []relation
+}
+
+// Import imports knowledge graphs. An entity becomes a card of the type that its entityType names, with
+// its observations as a list; a relation becomes a relationship.
+func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o exchange.Options) (exchange.Summary,
+	error) {
+	return record.Import(ctx, c, g, "memory", o, func(s *record.Source) error {
+		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".jsonl", ".json", ".ndjson") {
+			data, ok := s.ReadFile(files, name)
+			if !ok {
+				continue
+			}
+			x := &reader{s: s, file: name, byName: map[string]*entity{}}
+			x.readValues(data)
+			if err := x.addEntities(ctx); err != nil {
+				return err
+			}
+		}
+		if !s.HasCards() {
+			return s.EmptyError("no line is an entity with a name and an entityType")
+		}
+		return nil
+	})
+}
+
+// readValues reads the JSON values of a file. Usually each has a line of its own; a line may hold two, and
+// a file may be one list or one object. After a broken value reading goes on with the next line.
+func (x *reader) readValues(data []byte) {
+	for at := 0; at < len(data); {
+		d := json.NewDecoder(bytes.NewReader(data[at:]))
+		d.UseNumber()
+		for {
+			start := at + int(d.InputOffset())
+			var v any
+			err := d.Decode(&v)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			line := 1 + bytes.Count(data[:start], []byte("\n")) + leadingLines(data[start:])
+			if err == nil {
+				x.readValue(v, line)
+				continue
+			}
+			x.s.AddProblem(x.file, line, "is not JSON; left out")
+			start += len(data[start:]) - len(bytes.TrimLeft(data[start:], " \t\r\n"))
+			next := bytes.IndexByte(data[start:], '\n')
+			if next < 0 {
+				return
+			}
+			at = start + next + 1
+			break
+		}
+	}
+}
+
+// leadingLines returns the number of line ends before the first value.
+func leadingLines(data []byte) int {
+	return bytes.Count(data[:len(data)-len(bytes.TrimLeft(data, " \t\r\n"))], []byte("\n"))
+}
+
+// readValue reads a list, an entity or a relation.
+func (x *reader) readValue(v any, line int) {
+	if list, ok := v.([]any); ok {
+		for _, inner := range list {
+			x.readValue(inner, line)
+		}
+		return
+	}
+	m, _ := v.(map[string]any)
+	entities, many := m["entities"].([]any)
+	relations, _ := m["relations"].([]any)
+	text := func(k string) string { return exchange.TextOf(m[k]) }
+	switch {
+	case many:
+		x.readValue(entities, line)
+		x.readValue(relations, line)
+	case text("from") != "" && text("to") != "":
+		x.relations = append(x.relations, relation{text("from"), text("to"), text("relationType"), line})
+	case text("name") != "":
+		e := &entity{name: text("name"), kind: text("entityType"), line: line,
+			observations: exchange.ListOf(m["observations"])}
+		if old := x.byName[e.name]; old != nil {
+			x.s.AddProblem(x.file, line, "the entity %q occurs twice; its observations are joined", e.name)
+			old.observations = append(old.observations, e.observations...)
+			return
+		}
+		x.byName[e.name] = e
+		x.entities = append(x.entities, e)
+	default:
+		x.s.AddProblem(x.file, line, "is neither an entity nor a relation; left out")
+	}
+}
+
+func (x *reader) addEntities(ctx context.Context) (err error) {
+	for _, e := range x.entities {
+		typ, fields := record.TypeFor(e.kind)
+		fields["memory"] = map[string]any{"entityType": e.kind}
+		if e.sheet, err = x.s.Add(ctx, record.Card{Key: []string{e.name}, File: fmt.Sprintf("%s:%d", x.file, e.line),
+			Name: e.name, Suffixes: []string{e.kind}, Type: typ, Codename: "memory-" + e.name, Fields: fields,
+			Form: record.Markdown, Body: func(context.Context) string { return e.list() }}); err != nil {
+			return err
+		}
+	}
+	var dangling []string
+	for _, r := range x.relations {
+		from, to := x.byName[r.from], x.byName[r.to]
+		if from == nil || to == nil {
+			dangling = append(dangling, fmt.Sprintf("line %d, %s to %s", r.line, r.from, r.to))
+			continue
+		}
+		x.s.AddEdge(x.file, "relationship", from.sheet, to.sheet, map[string]any{"type": r.kind})
+	}
+	if len(dangling) > 0 {
+		x.s.AddProblem(x.file, 0, "%d relations name entities that are not there; left out: %s", len(dangling),
+			exchange.FirstNames(dangling))
+	}
+	return nil
+}
+
+// list returns the observations as a list in Markdown.
+func (e *entity) list() string {
+	var b strings.Builder
+	for _, o := range e.observations {
+		b.WriteString("- " + strings.ReplaceAll(o, "\n", "\n  ") + "\n")
+	}
+	return b.String()
+}
+
+// Format returns the description of this format.
+func Format() exchange.Format {
+	return exchange.Format{Name: "memory", Title: "knowledge graphs of the MCP memory server (JSON lines)",
+		Import: Import,
+		Recognize: func(p *exchange.Peek) string {
+			for _, name := range p.WithSuffix(".jsonl", ".json", ".ndjson") {
+				head := p.Head(name)
+				if bytes.Contains(head, []byte(`"entityType"`)) || bytes.Contains(head, []byte(`"relationType"`)) {
+					return name + " has entities with an entityType"
+				}
+			}
+			return ""
+		},
+		Page: exchange.Page{Maps: "Entities become cards of the type that their entityType names, observations a list, " +
+			"relations relationships.",
+			Lost:  "Lines that are not JSON, and relations to entities that are not there, are named.",
+			Sight: "The format has no secrets: the import's level.",
+			Tried: "memory.jsonl of oshliaer/server-memory-editor"}}
+}

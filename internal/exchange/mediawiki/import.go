@@ -1,0 +1,259 @@
+package mediawiki
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"html"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+	"loregate/internal/fault"
+)
+
+// The namespaces that become cards.
+const (
+	spaceMain     = 0
+	spaceCategory = 14
+	spaceTemplate = 10
+)
+
+// wiki is the import of one dump.
+type wiki struct {
+	s       *record.Source
+	file    string
+	pages   []*article
+	byTitle map[string]*article
+	aliases map[string][]string // titles of redirects, by the title of their page
+	skipped map[int]int         // pages by namespace
+	words   words
+}
+
+// article is a page that becomes a card.
+type article struct {
+	page
+	text  text
+	line  int
+	sheet *exchange.Sheet
+}
+
+// Import imports dumps of MediaWiki: pages become cards, redirects aliases, categories tags, and the values
+// of an infobox fields. Talk, users and files are counted.
+func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o exchange.Options) (exchange.Summary,
+	error) {
+	return record.Import(ctx, c, g, "mediawiki", o, func(s *record.Source) error {
+		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".xml") {
+			data, ok := s.ReadWhole(files, name)
+			if !ok {
+				continue
+			}
+			x := &wiki{s: s, file: name, byTitle: map[string]*article{}, aliases: map[string][]string{},
+				skipped: map[int]int{}}
+			x.words = words{category: []string{"category", "kategorie", "categoría", "catégorie"}, file: []string{"file",
+				"image", "datei", "fichier", "archivo"}}
+			x.readNames(data)
+			if err := x.read(data); err != nil {
+				return err
+			}
+			if err := x.addArticles(ctx); err != nil {
+				return err
+			}
+		}
+		if !s.HasCards() {
+			return s.EmptyError("no file is a dump with pages")
+		}
+		return nil
+	})
+}
+
+// readNames reads the names of the namespaces in the wiki's language from the head of the dump.
+func (x *wiki) readNames(data []byte) {
+	head := string(data[:min(len(data), 16<<10)])
+	for _, n := range []struct {
+		key  string
+		into *[]string
+	}{{`key="14"`, &x.words.category}, {`key="6"`, &x.words.file}} {
+		if _, rest, ok := strings.Cut(head, n.key); ok {
+			if _, rest, ok = strings.Cut(rest, ">"); ok {
+				name, _, _ := strings.Cut(rest, "<")
+				*n.into = append(*n.into, html.UnescapeString(strings.TrimSpace(name)))
+			}
+		}
+	}
+}
+
+func (x *wiki) read(data []byte) error {
+	before := 0
+	line, err := readDump(bytes.NewReader(data), func(p page, line int) {
+		before++
+		x.addPage(p, line)
+	})
+	switch {
+	case err == nil:
+	case before == 0:
+		return fault.New(fault.Invalid, "%s is not a dump of MediaWiki: it cannot be read beyond line %d", x.file,
+			line).Because(err)
+	default:
+		x.s.AddProblem(x.file, line, "cannot be read further: the rest is left out")
+	}
+	return nil
+}
+
+func (x *wiki) addPage(p page, line int) {
+	p.Title = strings.TrimSpace(strings.ReplaceAll(p.Title, "_", " "))
+	newest := p.newest()
+	a := &article{page: p, text: splitText(newest.Text, x.words), line: line}
+	if p.Redirect != nil && a.text.redirect == "" {
+		a.text.redirect = p.Redirect.Title
+	}
+	isText := newest.Model == "" || newest.Model == "wikitext"
+	switch {
+	case p.Title == "":
+		x.s.AddProblem(x.file, line, "the page has no title; left out")
+	case p.Space != spaceMain && p.Space != spaceCategory && p.Space != spaceTemplate || !isText:
+		x.skipped[p.Space]++
+	case a.text.redirect != "":
+		target, _, _ := strings.Cut(a.text.redirect, "#")
+		if p.Space == spaceMain {
+			x.aliases[titleKey(target)] = append(x.aliases[titleKey(target)], p.Title)
+		}
+	case p.Space == spaceTemplate || p.Space == spaceCategory && strings.TrimSpace(a.text.body) == "":
+		x.skipped[p.Space]++
+	default:
+		if x.byTitle[titleKey(p.Title)] != nil {
+			x.s.AddProblem(x.file, line, "a second page is called %q", p.Title)
+		} else {
+			x.byTitle[titleKey(p.Title)] = a
+		}
+		x.pages = append(x.pages, a)
+	}
+}
+
+// titleKey returns the form in which titles are compared: the first letter does not count, and underscores
+// are spaces.
+func titleKey(title string) string {
+	title = strings.Join(strings.Fields(strings.ReplaceAll(title, "_", " ")), " ")
+	if title == "" {
+		return ""
+	}
+	r := []rune(title)
+	return strings.ToUpper(string(r[0])) + string(r[1:])
+}
+
+func (x *wiki) addArticles(ctx context.Context) error {
+	targets := map[string]*article{}
+	for key, a := range x.byTitle {
+		targets[key] = a
+	}
+	for key, titles := range x.aliases {
+		for _, t := range titles {
+			if x.byTitle[key] != nil && targets[titleKey(t)] == nil {
+				targets[titleKey(t)] = x.byTitle[key]
+			}
+		}
+	}
+	for _, a := range x.pages {
+		fields := map[string]any{}
+		if list := x.aliases[titleKey(a.Title)]; len(list) > 0 && x.byTitle[titleKey(a.Title)] == a {
+			fields["aliases"] = list
+		}
+		if len(a.text.fields) > 0 {
+			fields["infobox"] = a.text.fields
+		}
+		var tags []string
+		for _, c := range a.text.categories {
+			tags = append(tags, exchange.TagName(record.CardName(c)))
+		}
+		var err error
+		a.sheet, err = x.s.Add(ctx, record.Card{Key: []string{cmp.Or(a.ID, a.Title), a.Title}, File: fmt.Sprintf("%s:%d",
+			x.file, a.line),
+			Name: a.Title, Suffixes: []string{"page " + a.ID}, Type: typeFor(a.text.fields), Fields: fields, Tags: tags,
+			Body: func(context.Context) string {
+				return toHTML(a.text.body, func(target, label string) string { return x.link(a, targets, target, label) })
+			}})
+		if err != nil {
+			return err
+		}
+	}
+	x.reportSkipped(targets)
+	return nil
+}
+
+// typeFor returns the type of card that the name of an infobox names.
+func typeFor(fields map[string]any) string {
+	name, _ := fields["infobox"].(string)
+	for _, word := range strings.Fields(strings.ToLower(strings.ReplaceAll(name, "_", " "))) {
+		if typ, _ := record.TypeFor(word); word != "infobox" && typ != "Lore" {
+			return typ
+		}
+	}
+	return "Lore"
+}
+
+// link returns the link to another page. Links to files, other wikis and missing pages become their label.
+func (x *wiki) link(from *article, targets map[string]*article, target, label string) string {
+	page, _, _ := strings.Cut(strings.TrimPrefix(target, ":"), "#")
+	if to := targets[titleKey(page)]; to != nil {
+		if label == "" {
+			label = strings.TrimPrefix(target, ":")
+		}
+		return x.s.LinkText(from.sheet, to.sheet, label)
+	}
+	if space, _, ok := strings.Cut(target, ":"); ok && hasWord(x.words.file, space) {
+		return ""
+	}
+	return html.EscapeString(cmp.Or(label[strings.LastIndexByte(label, '|')+1:], target))
+}
+
+// spaceNames are the names of the namespaces that are left out.
+var spaceNames = map[int]string{1: "talk pages", 2: "pages of users", 3: "talk pages of users",
+	4: "pages about the wiki",
+	6: "pages of files", 8: "messages of the program", 10: "templates", 14: "empty categories", 828: "modules"}
+
+func (x *wiki) reportSkipped(targets map[string]*article) {
+	for _, ns := range slices.Sorted(func(yield func(int) bool) {
+		for n := range x.skipped {
+			if !yield(n) {
+				return
+			}
+		}
+	}) {
+		x.s.AddProblem(x.file, 0, "%d %s are left out", x.skipped[ns], cmp.Or(spaceNames[ns],
+			fmt.Sprintf("pages of the namespace %d", ns)))
+	}
+	var lost []string
+	for _, key := range exchange.SortedKeys(x.aliases) {
+		if targets[key] == nil {
+			lost = append(lost, x.aliases[key]...)
+		}
+	}
+	if len(lost) > 0 {
+		x.s.AddProblem(x.file, 0, "%d redirects lead to no page; left out: %s", len(lost), exchange.FirstNames(lost))
+	}
+}
+
+// Format returns the description of this format.
+func Format() exchange.Format {
+	return exchange.Format{Name: "mediawiki", Title: "MediaWiki and Fandom dumps (XML, plain, gz or bz2)",
+		Import: Import,
+		Recognize: func(p *exchange.Peek) string {
+			for _, name := range p.WithSuffix(".xml") {
+				if bytes.Contains(p.Head(name), []byte("<mediawiki")) {
+					return name + " is a dump"
+				}
+			}
+			return ""
+		},
+		Page: exchange.Page{Maps: "Pages become cards, redirects aliases, categories tags, values of an infobox fields; " +
+			"headings, lists, emphasis and links are converted.",
+			Lost: "Older revisions, talk, users, files and templates; templates in a text and tables stay as they are written; " +
+				"references. 7z must be unpacked first.",
+			Sight: "A wiki has no secrets: the import's level.",
+			Tried: "the dump of two pages of spencermountain/dumpster-dive"}}
+}

@@ -1,0 +1,121 @@
+package mediawiki
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"loregate/internal/access"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/exchangetest"
+	"loregate/internal/store/memory"
+)
+
+const dump = `<mediawiki><siteinfo><namespaces><namespace key="14" case="x">Kategoreja</namespace></namespaces></siteinfo>
+<page><title>Weir</title><ns>0</ns><id>1</id><sha1>misplaced</sha1>
+<revision><id>3</id><timestamp>2024-01-02T00:00:00Z</timestamp><text xml:space="preserve">{{Infobox town
+| name = Weir
+| ruler = [[Mira|the ''ferrywoman'']]
+| people = {{formatnum:1200}}
+}}
+'''Weir''' is a town.&lt;ref&gt;gone&lt;/ref&gt; See [[mira]] and [[Drowned Bell|the bell]], [[File:x.png]] [https://x.example site].
+== Places ==
+* mill
+** wheel
+# ferry
+{{quote|a}} {| class="x" &lt;script&gt;
+{|
+! a
+|}
+[[Kategoreja:Towns]] [[category:River_towns|w]]</text></revision>
+<revision><id>2</id><timestamp>2020-01-02T00:00:00Z</timestamp><text>Old.</text></revision></page>
+<page><title>Mira</title><ns>0</ns><id>2</id><revision><text>Rows.</text></revision></page>
+<page><title>Ferrywoman</title><ns>0</ns><id>4</id><revision><text>  # redirect  [[ Mira ]]</text></revision></page>
+<page><title>Nowhere</title><ns>0</ns><id>5</id><redirect title="Gone" /><revision><text>#REDIRECT [[Gone]]</text></revision></page>
+<page><title>Mira</title><ns>0</ns><id>9</id><revision><text>A second.</text></revision></page>
+<page><title>Talk:Mira</title><ns>1</ns><id>6</id><revision><text>x</text></revision></page>
+<page><title>Cut</title><ns>0</ns><revision><text>Half`
+
+func TestDump(t *testing.T) {
+	s := exchangetest.NewOn(t, memory.New())
+	files := exchangetest.Files(map[string]string{"w.xml": dump})
+	sum := s.Import(Import, files, exchange.Options{Label: "x"})
+	want := "Location user <p><b>Weir</b> is a town. See [[Mira|mira]] and the bell,  <a href=\"https://x.example\">site</a>.</p>\n<h2>Places</h2>\n" +
+		"<ul><li>mill</li><ul><li>wheel</li></ul></ul><ol><li>ferry</li></ol>\n<p>&#123;&#123;quote|a}} {| class=&#34;x&#34; </p>\n<pre>{|\n! a\n|}</pre>\n"
+	s.WantSees(map[string]string{"user Weir": want, "user Mira": "Lore user <p>Rows.</p>\n",
+		"user Mira (page 9)": "Lore user <p>A second.</p>\n"})
+	c, _, _ := s.Content("user", "Weir")
+	for _, part := range []string{`"ruler":"the ferrywoman"`, `"infobox":"Infobox town"`} {
+		if !strings.Contains(string(c.Fields), part) {
+			t.Errorf("%s is missing from %s", part, c.Fields)
+		}
+	}
+	if c, _, _ := s.Content("user", "Mira"); !strings.Contains(string(c.Fields), `"aliases":["Ferrywoman"]`) {
+		t.Errorf("aliases %s", c.Fields)
+	}
+	if _, text, _ := s.Content("user", "Weir+tags"); !strings.Contains(text, "River towns") || !strings.Contains(text,
+		"Towns") {
+		t.Errorf("tags %q", text)
+	}
+	for _, said := range []string{"1 talk pages are left out", "redirects lead to no page; left out: Nowhere",
+		`a second page is called "Mira"`, "cannot be read further"} {
+		if !strings.Contains(sum.String(), said) {
+			t.Errorf("%q is missing from\n%s", said, sum)
+		}
+	}
+	if again := s.Import(Import, files, exchange.Options{Label: "x"}); again.Created+again.Updated+again.Links > 0 {
+		t.Errorf("importing again: %s", again)
+	}
+}
+
+func TestHostileDumps(t *testing.T) {
+	for name, text := range map[string]string{
+		"not XML":  "hello",
+		"entities": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><mediawiki><page><title>&b;</title></mediawiki>`,
+		"no page":  "<mediawiki></mediawiki>", "nesting": strings.Repeat("<a>", 20_000),
+	} {
+		s := exchangetest.NewOn(t, memory.New())
+		if _, err := Import(t.Context(), s.Canon, s.As("admin"), exchangetest.Files(map[string]string{"w.xml": text}),
+			exchange.Options{}); err == nil ||
+			len(s.Listing("admin")) > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRealDump(t *testing.T) {
+	s, files := exchangetest.NewOn(t, memory.New()), os.DirFS(exchangetest.RealData(t, "mediawiki-tiny"))
+	sum := s.Import(Import, files, exchange.Options{Label: "w"})
+	t.Log(sum)
+	if _, text, ok := s.Content("user", "Hello"); !ok || !strings.Contains(text, "<h2>The header</h2>") {
+		t.Errorf("Hello: %q", text)
+	}
+}
+
+// FuzzDumps checks that no bytes cause a panic, or cards that players see against the level.
+func FuzzDumps(f *testing.F) {
+	f.Add(dump)
+	f.Fuzz(func(t *testing.T, text string) {
+		s := exchangetest.NewOn(t, memory.New())
+		page := "<mediawiki><page><title>A</title><ns>0</ns><revision><text>" + text + "</text></revision></page></mediawiki>"
+		// only panics and visible cards are failures
+		_, _ = Import(t.Context(), s.Canon, s.As("admin"), fstest.MapFS{"a.xml": {Data: []byte(text)},
+			"b.xml": {Data: []byte(page)}},
+			exchange.Options{Level: access.LevelGM})
+		if got := s.Listing("user"); len(got) > 0 {
+			t.Errorf("a user sees %v", got)
+		}
+	})
+}
+
+func Example() {
+	world, owner := exchangetest.NewWorld()
+	files := exchangetest.Files(map[string]string{"w.xml": "<mediawiki><page><title>Weir</title><ns>0</ns><id>1</id>" +
+		"<revision><text>A '''town'''.</text></revision></page></mediawiki>"})
+	summary, err := Import(context.Background(), world, owner, files, exchange.Options{Label: "example"})
+	fmt.Println(summary.Created, err)
+	// Output: 1 <nil>
+}
