@@ -157,7 +157,7 @@ func insertLinks(content string, links []linkSuggestion) string {
 // returns the number of names that it searched for.
 func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content string,
 	in linkIn) (found []linkSuggestion, looked int, err error) {
-	kind := canon.TextOf(card.Type)
+	kind := card.TextKind()
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
 		return nil, 0, fault.BrokenRule("name", "cards of type %s have no running text in which to insert links", card.Type)
 	}
@@ -254,7 +254,7 @@ func loadLinkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, cont
 // nests.
 func linkedKeys(card canon.Card, content string) map[markup.Key]bool {
 	keys := map[markup.Key]bool{card.Key: true}
-	for _, r := range markup.Refs(content) {
+	for _, r := range canon.RefsIn(card.TextKind(), content) {
 		if !r.External {
 			keys[markup.KeyOf(markup.Resolve(r.Target, card.Name))] = true
 		}

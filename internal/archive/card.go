@@ -203,8 +203,8 @@ const shownLinks = 100
 // exist.
 func linkNames(c canon.Card, content string) (names []string, more int) {
 	names = []string{}
-	kind := canon.TextOf(c.Type)
-	if kind == canon.TextData || kind != canon.TextItems && !strings.Contains(content, "[[") {
+	kind := c.TextKind()
+	if kind == canon.TextData || kind != canon.TextItems && !strings.ContainsAny(content, "[") {
 		return names, 0
 	}
 	seen := map[markup.Key]bool{}
@@ -227,7 +227,7 @@ func linkNames(c canon.Card, content string) (names []string, more int) {
 		}
 		return names, more
 	}
-	for _, r := range markup.Refs(content) {
+	for _, r := range canon.RefsIn(kind, content) {
 		if r.Kind == markup.LinkRef && !r.External {
 			add(r.Target)
 		}

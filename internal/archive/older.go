@@ -58,7 +58,7 @@ type olderHeading struct {
 // Older adds the card's type, and the position and format of each heading.
 func (o outlineOut) Older() any {
 	format := "html"
-	if canon.TextOf(o.typ) == canon.TextMarkdown {
+	if o.kind == canon.TextMarkdown {
 		format = "markdown"
 	}
 	list := make([]olderHeading, len(o.Headings))

@@ -28,7 +28,7 @@ func (patchIn) Schema(s *jsonschema.Schema) {
 
 // applyTo applies the patch to the content of card c.
 func (in patchIn) applyTo(ctx context.Context, c canon.Card, content string) (markup.Result, error) {
-	kind := canon.TextOf(c.Type)
+	kind := c.TextKind()
 	switch {
 	case kind == canon.TextFile:
 		return markup.Result{},

@@ -175,7 +175,7 @@ func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error)
 			return queryOut{}, err
 		}
 		out.Items[i] = queryItem{c.Name, c.Type, c.ID, surface.Stamp(c.UpdatedAt),
-			openingText(c.Type, content, summaryLength)}
+			openingText(c.TextKind(), content, summaryLength)}
 	}
 	return out, nil
 }
@@ -198,9 +198,9 @@ func (s selection) listMatching(ctx context.Context, l *canon.Snapshot, p page) 
 }
 
 // openingText returns the beginning of a card's plain text on one line.
-func openingText(typ, content string, n int) string {
+func openingText(kind canon.TextKind, content string, n int) string {
 	head, _ := markup.Truncate(content, 8*n) // tags and links take more space in the source than in the plain text
-	return markup.Snippet(canon.PlainText(typ, head), nil, markup.SnippetOptions{Max: n})
+	return markup.Snippet(canon.PlainText(kind, head), nil, markup.SnippetOptions{Max: n})
 }
 
 type queriesIn struct{ page }

@@ -88,7 +88,7 @@ func (r *renderer) cardHTML(ctx context.Context, c canon.Card, items []markup.Ne
 	r.size += len(text)
 	r.open = append(r.open, c.ID)
 	defer func() { r.open = r.open[:len(r.open)-1] }()
-	switch canon.TextOf(c.Type) {
+	switch c.TextKind() {
 	case canon.TextFile:
 		return fileLink(c), nil
 	case canon.TextData:

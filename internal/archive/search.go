@@ -220,6 +220,6 @@ func (in searchIn) snippetOf(ctx context.Context, l *canon.Snapshot, c canon.Car
 	if strings.Contains(in.Q, "*") {
 		mode = markup.Substring
 	}
-	return markup.Snippet(canon.PlainText(c.Type, content), terms, markup.SnippetOptions{Mark: in.Highlight,
+	return markup.Snippet(canon.PlainText(c.TextKind(), content), terms, markup.SnippetOptions{Mark: in.Highlight,
 		Find: markup.FindOptions{Mode: mode, CaseSensitive: in.CaseSensitive, FoldAccents: !in.CaseSensitive}}), nil
 }

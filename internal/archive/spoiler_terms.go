@@ -31,7 +31,7 @@ const (
 // has lists, its other lines are searched for as well, except headings and lines that end in a
 // colon, and reported as unread: only their author knows whether they are terms.
 func readTerms(c canon.Card, content string) termList {
-	lines, listed := termLines(c.Type, content)
+	lines, listed := termLines(c.TextKind(), content)
 	var t termList
 	seen := map[string]bool{}
 	for _, line := range lines {
@@ -66,8 +66,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r)
 
 // termLines returns the lines of a card; listed is true if only its list items are certain to be
 // terms.
-func termLines(typ, content string) (lines []markup.Line, listed bool) {
-	kind := canon.TextOf(typ)
+func termLines(kind canon.TextKind, content string) (lines []markup.Line, listed bool) {
 	switch kind {
 	case canon.TextMarkdown: // parsed from the source
 		lines = splitTableRows(markup.Lines(content))

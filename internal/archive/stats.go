@@ -71,7 +71,7 @@ func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCa
 	lower := strings.ToLower(content)
 	out := statsOut{Name: c.Name, Type: c.Type, UpdatedAt: surface.Stamp(c.UpdatedAt),
 		Characters: utf8.RuneCountInString(content),
-		Words:      len(strings.Fields(canon.PlainText(c.Type, content))), Sections: len(headingsOf(c.Type, content)),
+		Words:      len(strings.Fields(canon.PlainText(c.TextKind(), content))), Sections: len(headingsOf(c.TextKind(), content)),
 		External: strings.Count(lower, "<a ") + strings.Count(content, "]("),
 		Images:   strings.Count(lower, "<img") + strings.Count(content, "!["), Children: below.Count}
 	out.External -= strings.Count(content, "![") // a picture in Markdown is no link
@@ -81,7 +81,7 @@ func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCa
 		}
 	}
 	out.Paragraphs = max(out.Paragraphs, strings.Count(lower, "<p>")+strings.Count(lower, "<p "))
-	for _, r := range markup.Refs(content) {
+	for _, r := range canon.RefsIn(c.TextKind(), content) {
 		switch {
 		case r.External:
 			out.External++

@@ -214,7 +214,7 @@ func suggestTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in suggestI
 	if err != nil {
 		return suggestOut{}, err
 	}
-	text := markup.Fold(c.Name + "\n" + canon.PlainText(c.Type, content))
+	text := markup.Fold(c.Name + "\n" + canon.PlainText(c.TextKind(), content))
 	list, err := rankSuggestions(ctx, known, own, text, lent, in.Limit)
 	return suggestOut{c.Name, list}, err
 }

@@ -51,6 +51,7 @@ type outlineIn struct {
 
 type outlineOut struct {
 	typ           string
+	kind          canon.TextKind
 	Name          string    `json:"name"`
 	Headings      []heading `json:"headings"`
 	ContentLength int       `json:"content_length"`
@@ -66,8 +67,8 @@ func getCardOutline(ctx context.Context, l *canon.Snapshot, _ *op.Call, in outli
 	if err != nil {
 		return outlineOut{}, err
 	}
-	out := outlineOut{typ: c.Type, Name: c.Name, ContentLength: utf8.RuneCountInString(content)}
-	all := headingsOf(c.Type, content)
+	out := outlineOut{typ: c.Type, kind: c.TextKind(), Name: c.Name, ContentLength: utf8.RuneCountInString(content)}
+	all := headingsOf(c.TextKind(), content)
 	list := make([]heading, len(all))
 	for i, h := range all {
 		end := out.ContentLength
@@ -80,8 +81,8 @@ func getCardOutline(ctx context.Context, l *canon.Snapshot, _ *op.Call, in outli
 	return out, nil
 }
 
-func headingsOf(typ, content string) []markup.Heading {
-	switch canon.TextOf(typ) {
+func headingsOf(kind canon.TextKind, content string) []markup.Heading {
+	switch kind {
 	case canon.TextHTML:
 		return markup.Outline(content)
 	case canon.TextMarkdown:

@@ -172,7 +172,11 @@ func redirectRefs(source canon.Card, content, old, now string) string {
 		}
 		return markup.Join(append([]string{now}, parts[n:]...)...), true
 	}
-	content = markup.RewriteRefs(content, func(r markup.Ref) (string, bool) {
+	rewrite := markup.RewriteRefs
+	if source.TextKind() == canon.TextMarkdown {
+		rewrite = markup.RewriteMarkdownRefs
+	}
+	content = rewrite(content, func(r markup.Ref) (string, bool) {
 		if r.External {
 			return "", false
 		}

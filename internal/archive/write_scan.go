@@ -79,7 +79,7 @@ func (f *findings) scanCard(ctx context.Context, l *canon.Snapshot, c canon.Card
 	}
 	f.cards++
 	for _, in := range []struct{ place, text string }{
-		{"", canon.PlainText(c.Type, content)}, {"its source", sourceText(c.Type, content)}, {"its name", c.Part},
+		{"", canon.PlainText(c.TextKind(), content)}, {"its source", sourceText(c.TextKind(), content)}, {"its name", c.Part},
 		{"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
 	} {
 		if err := f.scanText(ctx, c, in.place, in.text, folded, limit); err != nil {
@@ -90,10 +90,12 @@ func (f *findings) scanCard(ctx context.Context, l *canon.Snapshot, c canon.Card
 }
 
 // sourceText returns the parts of a card's source that are not in its plain text.
-func sourceText(typ, content string) string {
-	switch canon.TextOf(typ) {
-	case canon.TextHTML, canon.TextItems, canon.TextMarkdown:
+func sourceText(kind canon.TextKind, content string) string {
+	switch kind {
+	case canon.TextHTML, canon.TextItems:
 		return markup.Unshown(content)
+	case canon.TextMarkdown:
+		return content
 	}
 	return ""
 }

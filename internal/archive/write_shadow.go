@@ -10,7 +10,6 @@ import (
 	nethtml "golang.org/x/net/html"
 
 	"loregate/internal/canon"
-	"loregate/internal/markup"
 )
 
 // A shadow is a text of the same length in bytes as a card's content in which everything that must
@@ -26,7 +25,7 @@ const (
 // shadowOf returns the shadow of content.
 func shadowOf(kind canon.TextKind, content string) string {
 	b := []byte(content)
-	for _, r := range markup.Refs(content) {
+	for _, r := range canon.RefsIn(kind, content) {
 		blotRange(b, r.Start, r.End, glue)
 	}
 	blotAll(b, wikiComment, glue)

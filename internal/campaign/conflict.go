@@ -135,7 +135,7 @@ func factsOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes
 		return nil, err
 	}
 	out := map[string]json.RawMessage{"name": jsonString(c.Name), "entity_type": jsonString(kindOf(c)),
-		"description": jsonString(toMarkdown(ctx, c.Type, content))}
+		"description": jsonString(toMarkdown(ctx, c.TextKind(), content))}
 	for _, a := range []attributes{fields, secrets} {
 		for k, v := range a {
 			out["attributes."+k] = v

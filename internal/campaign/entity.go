@@ -127,7 +127,7 @@ func partsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (f entityPart
 	if err != nil {
 		return f, err
 	}
-	f.notes, f.noteText = notes, toMarkdown(ctx, notes.Type, content)
+	f.notes, f.noteText = notes, toMarkdown(ctx, notes.TextKind(), content)
 	var own struct {
 		Session *int `json:"discovered_session"`
 	}
@@ -318,7 +318,7 @@ func describeEntity(ctx context.Context, l *canon.Snapshot, c canon.Card) (entit
 		SourceDocument:   markup.Clean(fields.stringValue(fieldSource)),
 		SourceConfidence: markup.Clean(fields.stringValue(fieldConfidence)),
 		Version:          c.Version(l.View()), UpdatedAt: surface.Stamp(c.UpdatedAt)}
-	if e.Description, e.DescriptionCut = markup.Truncate(toMarkdown(ctx, c.Type, content),
+	if e.Description, e.DescriptionCut = markup.Truncate(toMarkdown(ctx, c.TextKind(), content),
 		maxDescription); e.DescriptionCut {
 		e.Description = strings.TrimSpace(e.Description)
 	}

@@ -173,7 +173,7 @@ func (d *deps) entityGet(ctx context.Context, l *canon.Snapshot, c *op.Call, in 
 		if err != nil {
 			return entity{}, err
 		}
-		e.Description, e.DescriptionCut = toMarkdown(ctx, card.Type, content), false
+		e.Description, e.DescriptionCut = toMarkdown(ctx, card.TextKind(), content), false
 	}
 	held := e.heldEntity(l)
 	e.part = d.tags.Part(held)

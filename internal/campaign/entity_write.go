@@ -73,7 +73,7 @@ func (d entityDraft) createEntity(ctx context.Context, p *canon.Plan, open bool)
 	}
 	n := canon.NewCard{Name: strings.TrimSpace(*d.name), Type: typesOf(*d.kind)[0], Fields: fields, Label: &label}
 	if d.description != nil {
-		if n.Content, err = storedFromMarkdown(ctx, "description", n.Type, *d.description); err != nil {
+		if n.Content, err = storedFromMarkdown(ctx, "description", canon.TextOf(n.Type), *d.description); err != nil {
 			return canon.Card{}, err
 		}
 	}
@@ -149,14 +149,15 @@ func (d entityDraft) toEdit(ctx context.Context, p *canon.Plan, c canon.Card,
 	if err != nil {
 		return e, err
 	}
-	now := toMarkdown(ctx, c.Type, content)
+	kind := canon.KindOf(typ, c.Format)
+	now := toMarkdown(ctx, c.TextKind(), content)
 	switch {
 	case d.description != nil && *d.description != now:
-		text, err := storedFromMarkdown(ctx, "description", typ, *d.description)
+		text, err := storedFromMarkdown(ctx, "description", kind, *d.description)
 		e.Content = &text
 		return e, err
-	case canon.TextOf(typ) != canon.TextOf(c.Type):
-		text, err := storedFromMarkdown(ctx, "description", typ, now)
+	case kind != c.TextKind():
+		text, err := storedFromMarkdown(ctx, "description", kind, now)
 		e.Content = &text
 		return e, err
 	}

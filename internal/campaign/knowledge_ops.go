@@ -152,7 +152,7 @@ func (k knowledge) describeKnown(ctx context.Context, c canon.Card, out *knowled
 		return err
 	}
 	e := knownEntity{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]},
-		Description: toMarkdown(ctx, v.Type, content), Attributes: fields.forReaders()}
+		Description: toMarkdown(ctx, v.TextKind(), content), Attributes: fields.forReaders()}
 	maps.Copy(e.Attributes, secrets.forReaders())
 	if e.Relationships, err = k.knownRelations(ctx, c); err != nil {
 		return err

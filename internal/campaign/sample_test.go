@@ -79,7 +79,7 @@ func (a actor) inSight() (names []string, texts map[string]string) {
 				return err
 			}
 			names = append(names, c.Name)
-			texts[c.Name] = canon.PlainText(c.Type, content) + "\n" + string(c.Fields)
+			texts[c.Name] = canon.PlainText(c.TextKind(), content) + "\n" + string(c.Fields)
 		}
 		return err
 	})

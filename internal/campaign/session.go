@@ -91,7 +91,7 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 	}
 	r := sessionFieldsOf(c.Fields)
 	s := session{ID: c.ID, Number: r.Number, Date: markup.Clean(r.Date), Status: markup.Clean(r.Status),
-		Stage: markup.Clean(r.Stage), Recap: toMarkdown(ctx, c.Type, content)}
+		Stage: markup.Clean(r.Stage), Recap: toMarkdown(ctx, c.TextKind(), content)}
 	if l.View().Level < access.LevelGM {
 		s.setNotes(r.Published)
 		return s, nil
@@ -108,7 +108,7 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 		return s, nil
 	}
 	if content, err = l.Content(ctx, part); err == nil {
-		*s.PrepNotes = toMarkdown(ctx, part.Type, content)
+		*s.PrepNotes = toMarkdown(ctx, part.TextKind(), content)
 	}
 	return s, err
 }
@@ -154,12 +154,12 @@ func (in sessionIn) mergeInto(r sessionFields) sessionFields {
 	return r
 }
 
-// storedRecap returns the recap in its stored form, or nil if none was given.
-func (in sessionIn) storedRecap(ctx context.Context) (*string, error) {
+// storedRecap returns the recap as content of a kind, or nil if none was given.
+func (in sessionIn) storedRecap(ctx context.Context, kind canon.TextKind) (*string, error) {
 	if in.Recap == nil {
 		return nil, nil
 	}
-	text, err := storedFromMarkdown(ctx, "recap", typeSession, *in.Recap)
+	text, err := storedFromMarkdown(ctx, "recap", kind, *in.Recap)
 	return &text, err
 }
 
@@ -175,7 +175,7 @@ func (in sessionIn) createSession(ctx context.Context, p *canon.Plan) (canon.Car
 		}
 		r.Number, r.Sort = last+1, last+1
 	}
-	recap, err := in.storedRecap(ctx)
+	recap, err := in.storedRecap(ctx, canon.TextOf(typeSession))
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -250,7 +250,7 @@ func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn)
 }
 
 func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon.Card) error {
-	recap, err := in.storedRecap(ctx)
+	recap, err := in.storedRecap(ctx, card.TextKind())
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, er
 	if err != nil {
 		return "", err
 	}
-	text, cut := markup.Truncate(markup.Clean(canon.PlainText(c.Type, content)), excerptLength)
+	text, cut := markup.Truncate(markup.Clean(canon.PlainText(c.TextKind(), content)), excerptLength)
 	if cut {
 		text += "…"
 	}
@@ -57,8 +57,8 @@ func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, er
 }
 
 // toMarkdown returns a card's content as Markdown.
-func toMarkdown(ctx context.Context, typ, content string) string {
-	switch canon.TextOf(typ) {
+func toMarkdown(ctx context.Context, kind canon.TextKind, content string) string {
+	switch kind {
 	case canon.TextHTML:
 		if md, err := markup.ToMarkdown(ctx, content); err == nil {
 			return markup.Clean(md)
@@ -70,9 +70,9 @@ func toMarkdown(ctx context.Context, typ, content string) string {
 	return markup.Clean(content)
 }
 
-// storedFromMarkdown converts Markdown to the form in which a type stores it.
-func storedFromMarkdown(ctx context.Context, field, typ, md string) (string, error) {
-	if canon.TextOf(typ) != canon.TextHTML {
+// storedFromMarkdown converts Markdown to content of a kind.
+func storedFromMarkdown(ctx context.Context, field string, kind canon.TextKind, md string) (string, error) {
+	if kind != canon.TextHTML {
 		return markup.Clean(md), nil
 	}
 	html, err := markup.ToHTML(ctx, md)

@@ -60,7 +60,7 @@ func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]eve
 			return nil, err
 		}
 		out[i] = event{c.ID, markup.Clean(d.Date), cmp.Or(markup.Clean(d.Precision), unknown),
-			toMarkdown(ctx, c.Type, content), involved[c.ID], shownTo(l, c.Label)}
+			toMarkdown(ctx, c.TextKind(), content), involved[c.ID], shownTo(l, c.Label)}
 		if out[i].Entities == nil {
 			out[i].Entities = []mention{}
 		}

@@ -85,6 +85,7 @@ type Card struct {
 	Codename string // stable id; "" if there is no codename
 
 	Type    string          // name of the type as written
+	Format  TextFormat      `json:",omitzero"` // of the content; see TextKind
 	Content Hash            // of the content's bytes
 	Size    int             // bytes of content
 	Length  int             // characters of content
@@ -143,6 +144,7 @@ type Version struct {
 	Name    string       // compound name when it was written, or when it was last opened to more viewers
 	Former  FormerName   `json:",omitzero"` // name when it was written, if Name is a different one
 	Type    string
+	Format  TextFormat `json:",omitzero"`
 	Content Hash
 	Size    int
 	Length  int

@@ -83,6 +83,7 @@ type CardImage struct {
 	Part     string          `json:"part"`
 	Codename string          `json:"codename,omitempty"`
 	Type     string          `json:"type"`
+	Format   TextFormat      `json:"text_format,omitzero"` // streams of before have none: HTML
 	Content  Hash            `json:"content,omitzero"`
 	Size     int             `json:"size,omitempty"`
 	Length   int             `json:"length,omitempty"`

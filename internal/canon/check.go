@@ -72,17 +72,18 @@ func checkContent(s string) error {
 // checkRefs bounds the number of references in a card's content. It first counts everything that
 // might be a reference, which suffices for most texts.
 func checkRefs(c Card, content string) error {
-	most := strings.Count(content, "[[") + strings.Count(content, "{{")
+	most := strings.Count(content, "[[") + strings.Count(content, "{{") + strings.Count(content, "](")
 	if HoldsTags(c.Key) {
 		most += 1 + strings.Count(content, "\n") + strings.Count(content, "<li")
 	}
 	if most <= MaxRefs {
 		return nil
 	}
-	if kind := TextOf(c.Type); kind == TextData || kind == TextFile {
+	kind := c.TextKind()
+	if kind == TextData || kind == TextFile {
 		return nil
 	}
-	n := markup.CountRefs(content, MaxRefs)
+	n := countRefs(kind, content, MaxRefs)
 	if HoldsTags(c.Key) && n <= MaxRefs {
 		n += len(markup.Items(content))
 	}

@@ -27,6 +27,7 @@ type NewCard struct {
 	ID       CardID
 	Name     string
 	Type     string
+	Format   TextFormat // of the content
 	Content  string
 	File     []byte // for types that hold a file; Content is then empty
 	Fields   json.RawMessage
@@ -60,7 +61,7 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if n.ID, err = p.freeID(n.ID); err != nil {
 		return Card{}, err
 	}
-	c := Card{World: p.world.ID, ID: n.ID, Part: part, Type: typ.Name, Own: own}
+	c := Card{World: p.world.ID, ID: n.ID, Part: part, Type: typ.Name, Format: n.Format, Own: own}
 	p.placeCard(&c, parent)
 	if err := p.checkLevels(c, typ); err != nil {
 		return Card{}, err
@@ -81,6 +82,7 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 // card's fields, where null removes one; if Replace is set, they replace them.
 type Edit struct {
 	Type     *string
+	Format   *TextFormat
 	Content  *string
 	File     []byte
 	Fields   json.RawMessage
@@ -101,13 +103,16 @@ func (p *Plan) Update(c Card, e Edit) (Card, error) {
 		return Card{}, err
 	}
 	c.Type = typ.Name
+	if e.Format != nil {
+		c.Format = *e.Format
+	}
 	if err := p.checkLevels(c, typ); err != nil {
 		return Card{}, err
 	}
 	if err := p.applyEdit(&c, typ, e); err != nil {
 		return Card{}, err
 	}
-	if c.Type != before.Type || c.Content != before.Content || c.Codename != before.Codename ||
+	if c.Type != before.Type || c.Format != before.Format || c.Content != before.Content || c.Codename != before.Codename ||
 		string(c.Fields) != string(before.Fields) {
 		p.planCard(ActUpdate, &c)
 	}

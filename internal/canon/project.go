@@ -122,7 +122,7 @@ func (p *projector) projectCard(ctx context.Context, im CardImage) error {
 		return err
 	}
 	c := old
-	c.World, c.ID, c.Part, c.Codename, c.Type = p.world, im.ID, im.Part, im.Codename, im.Type
+	c.World, c.ID, c.Part, c.Codename, c.Type, c.Format = p.world, im.ID, im.Part, im.Codename, im.Type, im.Format
 	p.partsBelow = p.partsBelow || len(markup.Parts(c.Part)) > 1
 	c.Content, c.Size, c.Length, c.Fields, c.Own = im.Content, im.Size, im.Length, im.Fields, im.Own
 	placeUnder(&c, parent, settings)
@@ -197,7 +197,7 @@ func (p *projector) putVersion(ctx context.Context, c Card, trashed bool) error 
 	}
 	return p.tx.PutVersion(ctx, Version{
 		World: p.world, Card: c.ID, Rev: c.Rev, From: p.rec.Seq, Counts: c.Counts, Label: c.Label,
-		Name: c.Name, Type: c.Type, Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields,
+		Name: c.Name, Type: c.Type, Format: c.Format, Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields,
 		Trashed: trashed, At: p.rec.At, By: p.rec.By, Op: p.rec.Op, Change: p.rec.ID,
 	})
 }
@@ -237,7 +237,7 @@ func (p *projector) projectPurge(ctx context.Context, im PurgeImage) error {
 		return err
 	}
 	if ok && !c.Trashed() && c.Rev == im.Rev {
-		if err := p.indexContent(ctx, c, TextOf(c.Type), ""); err != nil {
+		if err := p.indexContent(ctx, c, c.TextKind(), ""); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // indexCard writes the data derived from a card's content: its references and its search text.
 func (p *projector) indexCard(ctx context.Context, c Card) error {
 	content := ""
-	kind := TextOf(c.Type)
+	kind := c.TextKind()
 	if kind != TextFile && c.Content != (Hash{}) {
 		b, ok := p.fresh[c.Content]
 		if !ok {
@@ -44,7 +44,7 @@ func (p *projector) indexContent(ctx context.Context, c Card, kind TextKind, con
 		return err
 	}
 	names := strings.Join(append([]string{c.Name}, c.Aliases()...), "\n")
-	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(c.Type, content), Derived: kind != TextFile})
+	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(kind, content), Derived: kind != TextFile})
 }
 
 // unindexCard removes a card's references and search text.
@@ -55,11 +55,13 @@ func (p *projector) unindexCard(ctx context.Context, c Card) error {
 	return p.tx.Index(ctx, c, nil)
 }
 
-// PlainText returns a card's content as readable text without markup, for search and excerpts.
-func PlainText(typ, content string) string {
-	switch TextOf(typ) {
-	case TextHTML, TextItems, TextMarkdown:
+// PlainText returns content of a kind as readable text without markup, for search and excerpts.
+func PlainText(kind TextKind, content string) string {
+	switch kind {
+	case TextHTML, TextItems:
 		return markup.Text(content)
+	case TextMarkdown:
+		return markup.MarkdownText(content)
 	case TextFile:
 		return ""
 	}
@@ -111,7 +113,7 @@ func refsOf(c Card, kind TextKind, content string) []Ref {
 			refs = append(refs, Ref{From: c.ID, Kind: kind, Target: key, Name: name, Order: len(refs)})
 		}
 	}
-	for _, r := range markup.Refs(content) {
+	for _, r := range RefsIn(kind, content) {
 		switch {
 		case r.External:
 		case r.Kind == markup.NestRef:

@@ -48,7 +48,7 @@ func (p *Plan) renameAs(c Card, v Version) (Card, error) {
 
 // revertOne gives a card the type, content and fields of a version.
 func (p *Plan) revertOne(c Card, v Version) (Card, error) {
-	e := Edit{Type: &v.Type, Fields: v.Fields, Replace: true}
+	e := Edit{Type: &v.Type, Format: &v.Format, Fields: v.Fields, Replace: true}
 	if v.Content != c.Content {
 		b, err := p.Bytes(p.ctx, v.Content)
 		if err != nil {

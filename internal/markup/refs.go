@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"net/url"
 	"strings"
 	"unicode"
 )
@@ -23,7 +24,10 @@ type Ref struct {
 	Start, End int    // byte range in the content, brackets included
 	External   bool   // a link to an address: /…, http:, https: or mailto:
 
-	targetStart, targetEnd int // byte range of Target in the content
+	targetStart, targetEnd int    // byte range of Target in the content
+	part                   string // the heading or block of the target that Markdown names
+	markdown               bool   // written as in Markdown notes
+	encoded                bool   // the target is an address, in which spaces are %20
 }
 
 // Refs returns the links and nests of a card's content in order, none inside another. The grammar:
@@ -52,12 +56,20 @@ func Refs(content string) []Ref {
 // are preserved byte for byte. A new target that could not be read back as the same ref is ignored:
 // a blank one, one with '|' or brackets, or one with a '#' that would make a nest a comment.
 func RewriteRefs(content string, f func(Ref) (newTarget string, ok bool)) string {
+	return rewriteRefs(content, Refs(content), f)
+}
+
+// rewriteRefs is RewriteRefs for given refs.
+func rewriteRefs(content string, refs []Ref, f func(Ref) (newTarget string, ok bool)) string {
 	var b strings.Builder
 	done := 0
-	for _, r := range Refs(content) {
+	for _, r := range refs {
 		target, ok := f(r)
 		if !ok || target == r.Target || !r.canHold(target) {
 			continue
+		}
+		if r.encoded {
+			target = url.PathEscape(target)
 		}
 		b.WriteString(content[done:r.targetStart])
 		b.WriteString(target)

@@ -11,7 +11,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/canon"
-	"loregate/internal/markup"
 )
 
 // loadCard loads the card named by a call as the audience may read it, and adds it to the run's
@@ -38,7 +37,7 @@ func (x *executor) loadCard(ctx context.Context, w *Work) error {
 		if c.Fields != nil {
 			_ = json.Unmarshal(c.Fields, &fields) // a terrain that is not a string is ignored
 		}
-		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: markup.Text(content), Terrain: fields.Terrain,
+		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: canon.PlainText(c.TextKind(), content), Terrain: fields.Terrain,
 			Version: c.Version(snap.View())}
 		w.run.Sources = append(w.run.Sources, Source{Card: w.Card.ID, Name: c.Name, Version: w.Card.Version})
 		return nil

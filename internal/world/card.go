@@ -17,6 +17,7 @@ type Card struct {
 	ID      canon.CardID
 	Name    string
 	Type    string
+	Format  canon.TextFormat
 	Fields  json.RawMessage
 	Content canon.Hash
 	Label   access.Label
@@ -24,11 +25,11 @@ type Card struct {
 
 // CardOf returns a present card.
 func CardOf(c canon.Card) Card {
-	return Card{c.ID, c.Name, c.Type, c.Fields, c.Content, c.Label}
+	return Card{c.ID, c.Name, c.Type, c.Format, c.Fields, c.Content, c.Label}
 }
 
 func cardAtFromVersion(v canon.Version) Card {
-	return Card{v.Card, v.Name, v.Type, v.Fields, v.Content, v.Label}
+	return Card{v.Card, v.Name, v.Type, v.Format, v.Fields, v.Content, v.Label}
 }
 
 // IsType reports whether a card is of a type.
@@ -168,15 +169,15 @@ func (m *AsOf) ReadText(ctx context.Context, t Card) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return PlainText(ctx, t.Type, content), nil
+	return PlainText(ctx, canon.KindOf(t.Type, t.Format), content), nil
 }
 
 // PlainText returns content without markup.
-func PlainText(ctx context.Context, typ, content string) string {
+func PlainText(ctx context.Context, kind canon.TextKind, content string) string {
 	if content == "" {
 		return ""
 	}
-	switch canon.TextOf(typ) {
+	switch kind {
 	case canon.TextData, canon.TextFile:
 		return ""
 	case canon.TextMarkdown:

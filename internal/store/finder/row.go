@@ -16,7 +16,7 @@ import (
 )
 
 // rowFormat marks indexes whose rows are encoded as in this program.
-const rowFormat = "/2"
+const rowFormat = "/3"
 
 // WithRowFormat adds the row format to the tag of a world's state, so that indexes with rows in
 // another format are not used.
@@ -52,6 +52,7 @@ const (
 const (
 	isCoded = 1 << iota
 	isFilled
+	isMarkdown
 )
 
 // rowOf encodes a card whose label has the given level.
@@ -76,6 +77,9 @@ func rowOf(c *canon.Card, level access.Level) []byte {
 	}
 	if c.Length > 0 || len(c.Fields) > 0 {
 		flags |= isFilled
+	}
+	if c.Format == canon.FormatMarkdown {
+		flags |= isMarkdown
 	}
 	b = append(append(append(b, flags), replaceNUL(c.Type)...), 0)
 	return append(b, names...)
@@ -120,6 +124,9 @@ func (r row) listedCard(w access.WorldID) canon.Card {
 		UpdatedAt: r.timeAt(atUpdated), CreatedAt: r.timeAt(atCreated),
 		Content: canon.Hash(r.fixed[atContent:][:32]), Size: int(r.intAt(atSize)), Length: int(r.intAt(atLength)),
 		Label: access.NewLabel(access.Level(r.fixed[atLevel])),
+	}
+	if r.fixed[atFlags]&isMarkdown != 0 {
+		c.Format = canon.FormatMarkdown
 	}
 	for i := range c.Counts {
 		c.Counts[i] = binary.BigEndian.Uint32(r.fixed[atCounts+4*i:])

@@ -87,7 +87,7 @@ func (s source) queryChanges(ctx context.Context, where string, args ...any) ([]
 		case row.Int(at+4) != 0:
 			one.Doc = &canon.SearchDoc{Name: row.Text(at + 5), Text: row.Text(at + 6)}
 		default:
-			one.Doc = &canon.SearchDoc{Name: c.Name, Text: canon.PlainText(c.Type, string(row.Bytes(at+7)))}
+			one.Doc = &canon.SearchDoc{Name: c.Name, Text: canon.PlainText(c.TextKind(), string(row.Bytes(at+7)))}
 		}
 		list = append(list, one)
 		return err
@@ -158,7 +158,7 @@ func (r *reader) readDocument(ctx context.Context, w int64, sum []byte,
 		return d, found, err
 	}
 	b, _, err := r.Body(ctx, c.World, c.Content)
-	d = canon.SearchDoc{Name: c.Name, Text: canon.PlainText(c.Type, string(b))}
+	d = canon.SearchDoc{Name: c.Name, Text: canon.PlainText(c.TextKind(), string(b))}
 	return d, bytes.Equal(docSum(&d), sum), err
 }
 
@@ -288,7 +288,7 @@ func (t *tx) needsText(ctx context.Context, w int64, c canon.Card, doc *canon.Se
 	}
 	keep := true
 	_, err := sqlstore.One(ctx, t.c, func(r sqlstore.Row) error {
-		keep = canon.PlainText(c.Type, string(r.Bytes(0))) != doc.Text
+		keep = canon.PlainText(c.TextKind(), string(r.Bytes(0))) != doc.Text
 		return nil
 	}, "SELECT body FROM bodies WHERE w = $1 AND hash = $2", w, c.Content[:])
 	return keep, err

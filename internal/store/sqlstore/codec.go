@@ -78,6 +78,7 @@ func ScanCard(r Row) (canon.Card, LabelRef, error) {
 		CreatedAt: Time(r.Int(18)), CreatedBy: access.Subject(r.Text(19)),
 		UpdatedAt: Time(r.Int(20)), UpdatedBy: access.Subject(r.Text(21)),
 		Seq: canon.Seq(r.Int(22)), TrashedAt: Time(r.Int(23)), TrashRoot: ReadID[canon.CardID](r, 24),
+		Format: canon.TextFormat(r.Int(25)),
 	}
 	own, err := parseOwn(r.Text(9))
 	c.Own = own
@@ -133,7 +134,7 @@ func scanVersion(world access.WorldID, r Row) (v canon.Version, label, former La
 		Content: ReadHash(r, 11), Size: int(r.Int(12)), Length: int(r.Int(13)), Fields: r.Bytes(14),
 		Trashed: r.Int(15) != 0, Purged: r.Int(16) != 0,
 		At: Time(r.Int(17)), By: access.Subject(r.Text(18)), Op: r.Text(19),
-		Change: ReadID[uuid.UUID](r, 20), Former: canon.FormerName{Name: r.Text(21)},
+		Change: ReadID[uuid.UUID](r, 20), Former: canon.FormerName{Name: r.Text(21)}, Format: canon.TextFormat(r.Int(24)),
 	}, LabelRef{r.Int(7), r.Int(8)}, LabelRef{r.Int(22), r.Int(23)}
 }
 

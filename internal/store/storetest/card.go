@@ -24,6 +24,7 @@ func testCards(t *testing.T, open func(*testing.T) canon.Store) {
 func testRoundTrip(t *testing.T, s canon.Store) {
 	full := With(Card(1, "Straße “日本”+🐉 naïve", AdminBoth), "héllo")
 	full.Codename, full.Type, full.Own = "fact:1", "Lore fact", GM
+	full.Format = canon.FormatMarkdown
 	full.Fields = json.RawMessage(`{"b":1,"a":"<&>\u2028","n":1.50,"nested":{"z":[],"y":null}}`)
 	full.Rev, full.Counts, full.Seq = math.MaxUint32, canon.Counts{1, 2, 3}, 1<<40
 	full.CreatedBy, full.UpdatedBy = "ann@example.org", "bob"

@@ -99,7 +99,7 @@ func With(c canon.Card, body string) canon.Card {
 func Version(c canon.Card) canon.Version {
 	return canon.Version{
 		World: c.World, Card: c.ID, Rev: c.Rev, From: c.Seq, Counts: c.Counts, Label: c.Label, Name: c.Name,
-		Type: c.Type, Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Trashed: c.Trashed(),
+		Type: c.Type, Format: c.Format, Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Trashed: c.Trashed(),
 		At: c.UpdatedAt, By: c.UpdatedBy, Op: "test", Change: UUID(int(c.Seq)),
 	}
 }

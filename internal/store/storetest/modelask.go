@@ -410,7 +410,7 @@ func listOf(hits []canon.Hit) (list []canon.Hit) {
 	for _, h := range hits {
 		c := h.Card
 		list = append(list, canon.Hit{Names: h.Names, Card: canon.Card{
-			World: c.World, ID: c.ID, Parent: c.Parent, Key: c.Key, Name: c.Name, Type: c.Type, Content: c.Content, Size: c.Size,
+			World: c.World, ID: c.ID, Parent: c.Parent, Key: c.Key, Name: c.Name, Type: c.Type, Format: c.Format, Content: c.Content, Size: c.Size,
 			Length: c.Length, UpdatedAt: c.UpdatedAt, CreatedAt: c.CreatedAt, Counts: c.Counts,
 			Label: access.NewLabel(c.Label.Level),
 		}})

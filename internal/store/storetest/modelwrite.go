@@ -109,6 +109,7 @@ func (m *model) createCard(w access.WorldID, living []canon.Card) []change {
 
 // randomizeCard sets a random type, content, fields and codename.
 func (m *model) randomizeCard(c *canon.Card) {
+	c.Format = pickOne(m, canon.FormatHTML, canon.FormatMarkdown)
 	c.Type = pickOne(m, "RichText", "rich text", "Lore", "Lores", "Place")
 	c.Fields = pickOne(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`),
 		json.RawMessage(`{"c":["Lanterns","the ferry"]}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),

@@ -266,5 +266,5 @@ func (l *Lore) readDoc(ctx context.Context, snap *canon.Snapshot, c canon.Card) 
 		return nil, err
 	}
 	kind, _ := l.factType(world.CardOf(c))
-	return newDoc(c, kind, world.PlainText(ctx, c.Type, content), snap.World().Settings.Language()), nil
+	return newDoc(c, kind, world.PlainText(ctx, c.TextKind(), content), snap.World().Settings.Language()), nil
 }

@@ -84,7 +84,7 @@ func (l *Lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in searchIn,
 		for i := range found {
 			if err == nil {
 				found[i].text, err = snap.Content(ctx, found[i].card)
-				found[i].text = world.PlainText(ctx, found[i].card.Type, found[i].text)
+				found[i].text = world.PlainText(ctx, found[i].card.TextKind(), found[i].text)
 			}
 		}
 		return found, err
