@@ -36,6 +36,7 @@ type deps struct {
 
 	logger  *slog.Logger
 	fetcher *fetcher
+	forms   *formCache
 }
 
 // New returns the surface.
@@ -43,8 +44,12 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
+	forms, err := newFormCache()
+	if err != nil {
+		return op.Surface{}, err
+	}
 	d := &deps{Kit: surface.Kit{Name: Surface, Canon: c.Canon}, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags,
-		logger: cmp.Or(c.Logger, slog.Default()), fetcher: newFetcher(c.Fetch)}
+		logger: cmp.Or(c.Logger, slog.Default()), fetcher: newFetcher(c.Fetch), forms: forms}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

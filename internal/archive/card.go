@@ -35,11 +35,12 @@ func cardReads(d *deps) []*op.Operation {
 
 type getCardIn struct {
 	namedCard
-	WithChildren     bool `json:"with_children,omitzero" jsonschema:"Add the cards directly below: names, types and ids."`
-	Rendered         bool `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place."`
-	MaxContentLength int  `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Maximum number of characters of content to return; default 8000 over MCP, otherwise all."`
-	ContentOffset    int  `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
-	Full             bool `json:"full,omitzero" jsonschema:"Return all content from content_offset on; max_content_length is ignored."`
+	WithChildren     bool   `json:"with_children,omitzero" jsonschema:"Add the cards directly below: names, types and ids."`
+	Rendered         bool   `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place."`
+	Format           string `json:"format,omitzero" enum:"html,markdown" jsonschema:"Form of content; default the card's text_format, over REST html."`
+	MaxContentLength int    `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Maximum number of characters of content to return; default 8000 over MCP, otherwise all."`
+	ContentOffset    int    `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
+	Full             bool   `json:"full,omitzero" jsonschema:"Return all content from content_offset on; max_content_length is ignored."`
 }
 
 // fullCard is a card with all details.
@@ -48,6 +49,8 @@ type fullCard struct {
 	Next      *surface.NextCall `json:"next,omitzero"`
 	summary
 	ETag       op.ReadTag      `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. A tag that begins with partial belongs to content that was cut or rendered; a write of the whole content refuses it."`
+	TextFormat string          `json:"text_format,omitzero" jsonschema:"Form in which the text is stored: html or markdown."`
+	Format     string          `json:"format,omitzero" jsonschema:"Form of content, if it is not text_format."`
 	Content    string          `json:"content"`
 	Fields     json.RawMessage `json:"fields"`
 	Codename   string          `json:"codename"`
@@ -101,7 +104,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 	}
 	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
 		CreatedAt: surface.Stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered,
-		url: c.BaseURL + cardPath(s.card.Name)}
+		url: c.BaseURL + cardPath(s.card.Name), TextFormat: formName(s.card.TextKind())}
 	if len(s.others) > 0 {
 		out.Homonyms = summariesFromCards(l, s.others)
 	}
@@ -110,9 +113,12 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 		return fullCard{}, err
 	}
 	if in.Rendered {
-		if content, err = renderCard(ctx, l, s.card); err != nil {
-			return fullCard{}, err
-		}
+		content, err = renderCard(ctx, l, s.card)
+	} else {
+		content, err = d.otherForm(ctx, c, s.card, content, in.Format, &out)
+	}
+	if err != nil {
+		return fullCard{}, err
 	}
 	out.goOn = func(offset int) *surface.NextCall { return surface.CallOn(l, "get_card", in.nextArgs(offset)) }
 	held := op.Held{Marks: marksOf(l, s.card)}
@@ -125,6 +131,21 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 	}
 	c.Reply.ETag = out.httpTag(in)
 	return out, nil
+}
+
+// otherForm returns content in the form that a call asks for.
+func (d *deps) otherForm(ctx context.Context, c *op.Call, card canon.Card, content, asked string,
+	out *fullCard) (string, error) {
+	own, running := formOf(card.TextKind())
+	want, given := canon.ParseFormat(asked)
+	if !given {
+		want = usualForm(c, card.Type, own)
+	}
+	if !running || want == own {
+		return content, nil
+	}
+	out.Format = want.String()
+	return d.forms.render(ctx, card, own, content)
 }
 
 // setContentPart sets the requested part of the content.
@@ -159,6 +180,9 @@ func (in getCardIn) nextArgs(offset int) map[string]any {
 	args := map[string]any{"name": in.Name, "content_offset": offset}
 	if in.Rendered {
 		args["rendered"] = true
+	}
+	if in.Format != "" {
+		args["format"] = in.Format
 	}
 	if in.Full {
 		args["full"] = true

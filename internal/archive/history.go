@@ -53,6 +53,7 @@ type version struct {
 	ChangeID      string         `json:"change_id" jsonschema:"Id of the change that wrote it, as in recent_changes."`
 	Name          string         `json:"name" jsonschema:"The card's name when it was written."`
 	Type          string         `json:"type"`
+	TextFormat    string         `json:"text_format,omitzero" jsonschema:"Form of the content: html or markdown."`
 	ContentLength int            `json:"content_length"`
 	Current       bool           `json:"current,omitzero"`
 	Trashed       bool           `json:"trashed,omitzero" jsonschema:"This change put the card in the trash."`
@@ -65,7 +66,7 @@ type version struct {
 func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
 	return version{Version: l.Number(c, v), At: surface.Stamp(v.At), By: v.By, Operation: v.Op,
 		ChangeID: v.Change.String(), Name: v.Name,
-		Type: v.Type, ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged,
+		Type: v.Type, TextFormat: formName(v.TextKind()), ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged,
 		Level: shownLevel(l, v.Label)}
 }
 
@@ -194,7 +195,7 @@ type diffOut struct {
 	Name    string   `json:"name"`
 	From    uint32   `json:"from"`
 	To      uint32   `json:"to"`
-	Changed []string `json:"changed" jsonschema:"Aspects that differ: name, type, content, fields, level."`
+	Changed []string `json:"changed" jsonschema:"Aspects that differ: name, type, text_format, content, fields, level."`
 	Diff    string   `json:"diff" jsonschema:"Unified diff of the content; empty if it is the same."`
 	Offset  int      `json:"offset,omitzero"`
 }
@@ -256,6 +257,7 @@ func changedAspects(l *canon.Snapshot, a, b canon.Version) []string {
 	}{
 		{"name", a.Name != b.Name},
 		{"type", a.Type != b.Type},
+		{"text_format", a.Format != b.Format},
 		{"content", a.Content != b.Content},
 		{"fields", string(a.Fields) != string(b.Fields)},
 		{"level", shownLevel(l, a.Label) != shownLevel(l, b.Label)},

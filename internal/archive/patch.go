@@ -3,8 +3,6 @@ package archive
 import (
 	"context"
 	"errors"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -26,9 +24,9 @@ func (patchIn) Schema(s *jsonschema.Schema) {
 	s.Properties["mode"] = &mode
 }
 
-// applyTo applies the patch to the content of card c.
-func (in patchIn) applyTo(ctx context.Context, c canon.Card, content string) (markup.Result, error) {
-	kind := c.TextKind()
+// applyTo applies the patch to content of a kind of card c.
+func (in patchIn) applyTo(ctx context.Context, c canon.Card, kind canon.TextKind,
+	content string) (markup.Result, error) {
 	switch {
 	case kind == canon.TextFile:
 		return markup.Result{},
@@ -36,8 +34,9 @@ func (in patchIn) applyTo(ctx context.Context, c canon.Card, content string) (ma
 	case in.Mode == markup.ItemsMode && kind != canon.TextItems && markup.PartKey(markup.Right(c.Name)) != "tag":
 		return markup.Result{}, fault.BrokenRule("patch.mode", "only Pointer and List cards and tags have items; %q is of type %s",
 			c.Name, c.Type)
-	case in.Mode == markup.Section && kind == canon.TextMarkdown:
-		return in.markdownSection(content)
+	case kind == canon.TextMarkdown:
+		r, err := in.ApplyToMarkdown(ctx, content)
+		return r, patchFault(err)
 	}
 	r, err := in.Apply(ctx, content)
 	return r, patchFault(err)
@@ -50,64 +49,4 @@ func patchFault(err error) error {
 		return err
 	}
 	return fault.BadField("patch."+p.Field, "%s", p.Message)
-}
-
-// markdownSection is the mode section for Markdown, whose headings begin with '#'. It replaces the
-// text under the heading up to the next heading or, with IncludeNested, up to the next heading of
-// the same or a higher level. If the new content begins with the same heading, the heading is
-// replaced too.
-func (in patchIn) markdownSection(content string) (markup.Result, error) {
-	// Applying to an empty text reports a misplaced or missing field; that the heading is missing
-	// is not an error here.
-	if _, err := in.Apply(context.Background(), ""); err != nil {
-		var p *markup.PatchError
-		if errors.As(err, &p) && (p.Field != "heading" || strings.TrimSpace(in.Heading) == "") {
-			return markup.Result{}, patchFault(err)
-		}
-	}
-	all, at := markdownHeadings(content), -1
-	for i, h := range all {
-		if markup.Fold(h.Text) != markup.Fold(strings.TrimSpace(in.Heading)) {
-			continue
-		}
-		if at >= 0 {
-			return markup.Result{}, fault.BadField("patch.heading", "several headings have this text; use replace_between")
-		}
-		at = i
-	}
-	if at < 0 {
-		return markup.Result{}, fault.BadField("patch.heading", "no heading has this text; get_card_outline lists the headings")
-	}
-	h := all[at]
-	from := len(markup.Clip(content, h.Offset))
-	to, start := len(content), from
-	for _, next := range all[at+1:] {
-		if !in.IncludeNested || next.Level <= h.Level {
-			to = len(markup.Clip(content, next.Offset))
-			break
-		}
-	}
-	if line := strings.IndexByte(content[from:to], '\n'); line >= 0 {
-		start = from + line + 1
-	} else {
-		start = to
-	}
-	own := markdownHeadings(in.Content)
-	if len(own) > 0 && own[0].Offset == 0 && markup.Fold(own[0].Text) == markup.Fold(h.Text) {
-		start = from
-	}
-	head := content[:start]
-	if in.Content != "" && head != "" && !strings.HasSuffix(head, "\n") {
-		head += "\n"
-	}
-	return markup.Result{Content: head + endParagraph(in.Content, content[to:]) + content[to:], Matches: 1}, nil
-}
-
-// endParagraph returns text with a blank line appended if that is needed for next to begin on a new
-// line.
-func endParagraph(text, next string) string {
-	if r, _ := utf8.DecodeLastRuneInString(text); text == "" || r == '\n' || next == "" {
-		return text
-	}
-	return text + "\n\n"
 }

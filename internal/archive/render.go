@@ -98,7 +98,7 @@ func (r *renderer) cardHTML(ctx context.Context, c canon.Card, items []markup.Ne
 	case canon.TextPlain:
 		return r.expandNests(ctx, paragraphsHTML(text), c.Name)
 	case canon.TextMarkdown:
-		body, err := markup.ToHTML(ctx, text)
+		body, err := markup.HTMLView.Render(ctx, text)
 		if err != nil && !markup.Refuses(err) {
 			return "", err
 		}

@@ -208,9 +208,9 @@ func (a actor) Call(name, input string, more ...func(*op.Request)) answer {
 
 // WantFault makes a call that must fail with the given code, and returns the text shown to the
 // caller.
-func (a actor) WantFault(code, name, input string) string {
+func (a actor) WantFault(code, name, input string, more ...func(*op.Request)) string {
 	a.s.t.Helper()
-	got, err := a.invoke(name, input)
+	got, err := a.invoke(name, input, more...)
 	if err == nil {
 		a.s.t.Fatalf("%s %s as %s: want %s, got %s", name, input, a.caller.Subject, code, got.Output)
 	}

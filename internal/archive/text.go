@@ -86,42 +86,9 @@ func headingsOf(kind canon.TextKind, content string) []markup.Heading {
 	case canon.TextHTML:
 		return markup.Outline(content)
 	case canon.TextMarkdown:
-		return markdownHeadings(content)
+		return markup.MarkdownOutline(content)
 	}
 	return nil
-}
-
-// markdownHeadings returns the headings that begin with '#' outside fenced code.
-func markdownHeadings(content string) []markup.Heading {
-	var out []markup.Heading
-	offset, fence := 0, ""
-	for line := range strings.Lines(content) {
-		text := strings.TrimLeft(line, " ")
-		switch {
-		case fence != "":
-			if strings.HasPrefix(text, fence) {
-				fence = ""
-			}
-		case strings.HasPrefix(text, "```"), strings.HasPrefix(text, "~~~"):
-			fence = text[:3]
-		case len(line)-len(text) < 4:
-			if h, ok := markdownHeading(strings.TrimSpace(text)); ok {
-				h.Offset = offset
-				out = append(out, h)
-			}
-		}
-		offset += utf8.RuneCountInString(line)
-	}
-	return out
-}
-
-func markdownHeading(line string) (markup.Heading, bool) {
-	text := strings.TrimLeft(line, "#")
-	level := len(line) - len(text)
-	if level == 0 || level > 6 || text != "" && text[0] != ' ' && text[0] != '\t' {
-		return markup.Heading{}, false
-	}
-	return markup.Heading{Level: level, Text: strings.TrimSpace(strings.TrimRight(text, "# \t"))}, true
 }
 
 type findIn struct {
@@ -161,10 +128,7 @@ func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (
 	if err != nil {
 		return findOut{}, err
 	}
-	shown := content
-	if kind := canon.TextOf(c.Type); kind == canon.TextHTML || kind == canon.TextItems {
-		shown = blankTags(content)
-	}
+	shown, quoted, place := searchable(c.TextKind(), content)
 	all := markup.FindAll(shown, in.Q, markup.FindOptions{Mode: markup.FindMode(in.MatchMode),
 		CaseSensitive: in.CaseSensitive,
 		FoldAccents:   !in.CaseSensitive, Limit: maxMatches + 1})
@@ -174,12 +138,34 @@ func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (
 		Matches: make([]textMatch, len(matches)), paged: pg}
 	at, chars := 0, 0
 	for i, m := range matches {
-		chars += utf8.RuneCountInString(content[at:m.Start])
-		at = m.Start
-		out.Matches[i] = textMatch{chars, content[m.Start:m.End], textBefore(shown[:m.Start], in.Context),
+		start := place.SourceOffset(m.Start)
+		chars += utf8.RuneCountInString(content[min(at, start):start])
+		at = max(at, start)
+		out.Matches[i] = textMatch{chars, quoted[m.Start:m.End], textBefore(shown[:m.Start], in.Context),
 			textAfter(shown[m.End:], in.Context)}
 	}
 	return out, nil
+}
+
+// placer finds the place in a source of a byte of its text.
+type placer interface{ SourceOffset(offset int) int }
+
+// samePlace is the placer of a text with the offsets of its source.
+type samePlace struct{}
+
+func (samePlace) SourceOffset(offset int) int { return offset }
+
+// searchable returns the text of content in which find_in_card searches, and the text of the same length
+// that it quotes.
+func searchable(kind canon.TextKind, content string) (shown, quoted string, place placer) {
+	switch kind {
+	case canon.TextHTML, canon.TextItems:
+		return blankTags(content), content, samePlace{}
+	case canon.TextMarkdown:
+		p := markup.MarkdownPlain(content)
+		return p.Text, p.Text, p
+	}
+	return content, content, samePlace{}
 }
 
 // blankTags overwrites tags and comments with spaces, byte for byte, so that offsets in the result

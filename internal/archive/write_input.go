@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,30 +23,12 @@ const (
 
 // textIn is the content in an operation's input.
 type textIn struct {
-	Content         *string `json:"content,omitzero" jsonschema:"Content in its stored form: HTML for RichText, Markdown for Markdown, one item per line for Pointer and List. Links are [[Name]] or [[Name|text]]."`
+	Content         *string `json:"content,omitzero" jsonschema:"Content in the form of the card: HTML for RichText, Markdown for Markdown, one item per line for Pointer and List. Links are [[Name]] or [[Name|text]]."`
 	MarkdownContent *string `json:"markdown_content,omitzero" jsonschema:"Content as Markdown; converted for types that store HTML. Not together with content."`
+	formIn
 }
 
 func (t textIn) hasContent() bool { return t.Content != nil || t.MarkdownContent != nil }
-
-// toStored returns the given text in the form in which a type stores it.
-func (t textIn) toStored(ctx context.Context, typ string) (*string, error) {
-	switch {
-	case !t.hasContent():
-		return nil, nil
-	case canon.TextOf(typ) == canon.TextFile:
-		return nil, fault.BrokenRule("content", "cards of type %s contain a file; send it with upload_attachment", typ)
-	case t.Content != nil:
-		return t.Content, nil
-	case canon.TextOf(typ) != canon.TextHTML:
-		return t.MarkdownContent, nil
-	}
-	html, err := markup.ToHTML(ctx, *t.MarkdownContent)
-	if err != nil {
-		return nil, conversionFault("markdown_content", err)
-	}
-	return &html, nil
-}
 
 // cardIn is the input for a card without its name.
 type cardIn struct {
@@ -101,12 +82,18 @@ func (p *problems) checkText(path string, t textIn) {
 	if t.Content != nil && t.MarkdownContent != nil {
 		p.Add(path+"markdown_content", "give either content or markdown_content")
 	}
+	if t.MarkdownContent != nil && t.Format == "html" {
+		p.Add(path+"format", "markdown_content is Markdown; give the HTML as content")
+	}
 }
 
 // checkPatch checks that a patch is not given together with the whole content.
 func (p *problems) checkPatch(field string, patch *patchIn, t textIn) {
 	if patch != nil && t.hasContent() {
 		p.Add(field, "give either a patch or the whole content")
+	}
+	if patch != nil && t.TextFormat != "" {
+		p.Add(field, "give either a patch or a text_format")
 	}
 }
 
@@ -210,6 +197,8 @@ func cardFromField(value json.RawMessage) (in cardIn, ok bool) {
 		Type            string  `json:"type"`
 		Content         *string `json:"content"`
 		MarkdownContent *string `json:"markdown_content"`
+		Format          string  `json:"format"`
+		TextFormat      string  `json:"text_format"`
 		Level           string  `json:"level"`
 	}
 	d := json.NewDecoder(strings.NewReader(string(value)))
@@ -220,7 +209,13 @@ func cardFromField(value json.RawMessage) (in cardIn, ok bool) {
 	if _, known := access.ParseLevel(object.Level); object.Level != "" && !known {
 		return cardIn{}, false
 	}
-	return cardIn{Type: object.Type, Level: object.Level, textIn: textIn{object.Content, object.MarkdownContent}}, true
+	for _, name := range []string{object.Format, object.TextFormat} {
+		if _, known := canon.ParseFormat(name); name != "" && !known {
+			return cardIn{}, false
+		}
+	}
+	return cardIn{Type: object.Type, Level: object.Level, textIn: textIn{object.Content, object.MarkdownContent,
+		formIn{object.Format, object.TextFormat}}}, true
 }
 
 // nameArgs returns all name arguments of a sheet, for the check against the name rules.

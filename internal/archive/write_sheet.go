@@ -57,7 +57,13 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 	if err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
-	content, err := w.contentFor(s, canon.Card{Name: name, Type: typ.Name})
+	blank := canon.Card{Name: name, Type: typ.Name}
+	made := blank
+	if err := s.text.setFormat(&made); err != nil {
+		return canon.Card{}, fault.Below(s.path, err)
+	}
+	n.Format = made.Format
+	content, err := w.contentFor(s, blank, made)
 	if err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
@@ -75,21 +81,26 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 	return card, w.writeParts(s, card)
 }
 
-// contentFor returns the new content of a card; nil leaves it as it is.
-func (w *writer) contentFor(s *sheet, c canon.Card) (*string, error) {
-	if s.patch == nil {
-		return s.text.toStored(w.ctx, c.Type)
-	}
+// contentFor returns the new content of a card that has the type and format of is after the write; nil
+// leaves it as it is.
+func (w *writer) contentFor(s *sheet, was, is canon.Card) (*string, error) {
 	before := ""
-	if !c.ID.IsZero() {
+	if !was.ID.IsZero() && (s.patch != nil || s.text.hasContent() || was.Format != is.Format) &&
+		was.TextKind() != canon.TextFile {
 		var err error
-		if before, err = w.plan.Text(c); err != nil {
+		if before, err = w.plan.Text(was); err != nil {
 			return nil, err
 		}
 	}
-	r, err := s.patch.applyTo(w.ctx, c, before)
-	w.patched = r
-	return &r.Content, err
+	switch {
+	case s.patch != nil:
+		return w.patchedContent(s, is, before)
+	case s.text.hasContent() && was.TextKind() == is.TextKind():
+		return w.storedContent(s.text, is, before)
+	case s.text.hasContent():
+		return w.storedContent(s.text, is, "")
+	}
+	return w.convertStored(was, is, before)
 }
 
 // updateCard changes a card and writes its parts.
@@ -110,11 +121,17 @@ func (w *writer) updateCard(s *sheet, c canon.Card) (canon.Card, error) {
 		}
 		e.Type, after.Type = &typ.Name, typ.Name
 	}
+	if err := s.text.setFormat(&after); err != nil {
+		return canon.Card{}, fault.Below(s.path, err)
+	}
+	if after.Format != c.Format {
+		e.Format = &after.Format
+	}
 	if err := checkFileType(c.Type, after.Type, s); err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
 	var err error
-	if e.Content, err = w.contentFor(s, after); err != nil {
+	if e.Content, err = w.contentFor(s, c, after); err != nil {
 		return canon.Card{}, fault.Below(s.path, err)
 	}
 	edit := func() (err error) { c, err = w.plan.Update(c, e); return err }

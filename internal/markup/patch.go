@@ -75,13 +75,23 @@ func patchFault(field, format string, args ...any) error {
 // Apply applies the patch to content and returns the result, or a *PatchError. All modes except
 // regex are linear. Regex stops soon after ctx ends, also with a *PatchError.
 func (p Patch) Apply(ctx context.Context, content string) (Result, error) {
+	return p.applyWith(ctx, content, p.replaceSection)
+}
+
+// ApplyToMarkdown is Apply for Markdown, whose headings are lines.
+func (p Patch) ApplyToMarkdown(ctx context.Context, content string) (Result, error) {
+	return p.applyWith(ctx, content, p.replaceMarkdownSection)
+}
+
+func (p Patch) applyWith(ctx context.Context, content string,
+	section func(content string) (Result, error)) (Result, error) {
 	if err := p.checkFields(); err != nil {
 		return Result{}, err
 	}
 	if len(content) > MaxPatchInput {
 		return Result{}, patchFault("mode", "The content is longer than the %d MiB that can be patched.", MaxPatchInput>>20)
 	}
-	r, err := p.applyMode(ctx, content)
+	r, err := p.applyMode(ctx, content, section)
 	if err != nil {
 		return Result{}, err
 	}
@@ -94,12 +104,13 @@ func (p Patch) Apply(ctx context.Context, content string) (Result, error) {
 	return r, nil
 }
 
-func (p Patch) applyMode(ctx context.Context, content string) (Result, error) {
+func (p Patch) applyMode(ctx context.Context, content string,
+	section func(content string) (Result, error)) (Result, error) {
 	switch p.Mode {
 	case ReplaceBetween:
 		return p.replaceBetween(content)
 	case Section:
-		return p.replaceSection(content)
+		return section(content)
 	case FindReplace:
 		return p.findReplace(content)
 	case Append:
