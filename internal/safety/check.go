@@ -3,10 +3,12 @@ package safety
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // namedChecks are the checks that a policy can use beside patterns.
-var namedChecks = map[string]func(string) bool{"card_number": hasCardNumber, "iban": hasIBAN}
+var namedChecks = map[string]func(string) bool{"card_number": hasCardNumber, "iban": hasIBAN,
+	"credential": hasCredential}
 
 var (
 	digitRun = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
@@ -56,4 +58,37 @@ func hasIBAN(s string) bool {
 		}
 	}
 	return false
+}
+
+// credentialForm is a name of a secret with its value: "api_key = …", "the password of the server is …".
+var credentialForm = regexp.MustCompile(`(?i)\b(?:p[a@4][s$5]{2}(?:w[o0]rd|wd|phrase|code)?s?|pwd|pin|login|` +
+	`(?:\w+[_-])*(?:secret|token|api|access|private|auth|signing|encryption|client|master|license|licence|webhook)` +
+	`[_ -]?(?:access[_ -]?)?(?:key|token|secret|password|id)?|credentials?)\b` +
+	`[^.\n=:]{0,40}?(?:=|:|\bis\b|\bto\b|->|→)\s*["'` + "`" + `]?([^\s"'` + "`" + `,]{4,})`)
+
+// hasCredential reports whether a text has the name of a secret, followed by a value that is no word.
+func hasCredential(s string) bool {
+	for _, found := range credentialForm.FindAllStringSubmatch(s, -1) {
+		if looksSecret(strings.TrimRight(found[1], ".,;:!?)")) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksSecret reports whether a value mixes letters with digits or signs, as words do not.
+func looksSecret(value string) bool {
+	var letters, digits, signs int
+	for _, r := range value {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsDigit(r):
+			digits++
+		default:
+			signs++
+		}
+	}
+	return len(value) >= 6 && digits > 0 && letters > 0 || digits >= 4 && digits == len(value) ||
+		len(value) >= 8 && signs > 0 && letters > 0 && strings.ContainsAny(value, "!#$%&*+=?^~")
 }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -27,7 +28,7 @@ const (
 const DefaultProfile = "teen"
 
 // Current is the version of the policy in use.
-const Current = "policy/1.0"
+const Current = "policy/1.1"
 
 //go:embed policy/*.json
 var policyFiles embed.FS
@@ -38,8 +39,14 @@ type Policy struct {
 	Hash     string // SHA-256 of its file
 	Profiles []string
 
+	format     int
 	categories []category
-	words      index
+	words      *vocabulary
+	terms      *index // of all categories
+	outside    *index // of all categories, for words outside fiction
+	harmless   *index
+	fiction    *index
+	real       *index
 }
 
 type category struct {
@@ -47,17 +54,12 @@ type category struct {
 	Doc      string            `json:"doc"`
 	Action   map[string]Action `json:"action"`
 	Terms    []string          `json:"terms"`
+	Outside  []string          `json:"outside_fiction"` // terms that do not count in fiction
 	Patterns []string          `json:"patterns"`
 	Checks   []string          `json:"checks"`
 
 	patterns []pattern
 	checks   []func(string) bool
-}
-
-// pattern is a compiled pattern. If marked is true, it matches only texts that contain a mark.
-type pattern struct {
-	*regexp.Regexp
-	marked bool
 }
 
 // Published returns a policy of this build by its version.
@@ -72,21 +74,39 @@ func Published(version string) (*Policy, error) {
 // Load loads a policy's file. It refuses a file that it does not fully understand.
 func Load(file []byte) (*Policy, error) {
 	var f struct {
-		Version    string     `json:"version"`
-		Profiles   []string   `json:"profiles"`
-		Categories []category `json:"categories"`
+		Version    string              `json:"version"`
+		Format     int                 `json:"format"`
+		Profiles   []string            `json:"profiles"`
+		Sets       map[string][]string `json:"sets"`
+		Harmless   []string            `json:"harmless"`
+		Fiction    []string            `json:"fiction"`
+		Real       []string            `json:"real"`
+		Categories []category          `json:"categories"`
 	}
 	d := json.NewDecoder(strings.NewReader(string(file)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
 		return nil, fmt.Errorf("safety: policy file: %w", err)
 	}
+	if f.Format < 0 || f.Format > 2 {
+		return nil, fmt.Errorf("safety: %s has the unknown format %d", f.Version, f.Format)
+	}
 	sum := sha256.Sum256(file)
 	p := &Policy{Version: f.Version, Hash: hex.EncodeToString(sum[:]), Profiles: f.Profiles, categories: f.Categories,
-		words: newIndex()}
+		format: f.Format, words: newVocabulary()}
+	newTerms := func() *index { return newIndex(p.words, f.Sets) }
+	p.terms, p.outside, p.harmless, p.fiction, p.real = newTerms(), newTerms(), newTerms(), newTerms(), newTerms()
 	for i := range p.categories {
 		if err := p.prepareCategory(i); err != nil {
 			return nil, fmt.Errorf("safety: %s: category %s: %w", f.Version, p.categories[i].Name, err)
+		}
+	}
+	for _, frame := range []struct {
+		into  *index
+		terms []string
+	}{{p.harmless, f.Harmless}, {p.fiction, f.Fiction}, {p.real, f.Real}} {
+		if err := frame.into.addAll(frame.terms, 0); err != nil {
+			return nil, fmt.Errorf("safety: %s: %w", f.Version, err)
 		}
 	}
 	return p, nil
@@ -99,10 +119,8 @@ func (p *Policy) prepareCategory(i int) error {
 			return fmt.Errorf("profile %s has no action", profile)
 		}
 	}
-	for _, t := range c.Terms {
-		if err := p.words.add(t, i); err != nil {
-			return err
-		}
+	if err := errors.Join(p.terms.addAll(c.Terms, i), p.outside.addAll(c.Outside, i)); err != nil {
+		return err
 	}
 	for _, t := range c.Patterns {
 		re, err := regexp.Compile(t)
@@ -148,10 +166,11 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 	met := make([]bool, len(p.categories))
 	for _, t := range texts {
 		seen := Visible(t)
-		for _, form := range wordForms(seen) {
-			p.words.markMatches(form, met)
-		}
+		p.matchTerms(seen, met)
 		p.matchPatterns(seen, met)
+		if joined := joinApartRuns(seen); p.format > 1 && joined != seen {
+			p.matchPatterns(strings.ReplaceAll(joined, string(runMark), ""), met)
+		}
 	}
 	j := Judgement{Action: Allow}
 	for i, c := range p.categories {
@@ -164,45 +183,4 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 		}
 	}
 	return j
-}
-
-func (p *Policy) matchPatterns(text string, met []bool) {
-	marked := strings.ContainsFunc(text, isMark)
-	for i, c := range p.categories {
-		if met[i] {
-			continue
-		}
-		met[i] = slices.ContainsFunc(c.patterns,
-			func(re pattern) bool { return (marked || !re.marked) && re.MatchString(text) }) ||
-			marked && slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) })
-	}
-}
-
-// isMark reports whether r is a sign or digit that is rare in prose and required by most patterns.
-func isMark(r rune) bool { return r >= '0' && r <= '9' || strings.ContainsRune("<>[]/#@+_=:|-", r) }
-
-// needsMark reports whether every match of a pattern contains a mark.
-func needsMark(t *syntax.Regexp) bool {
-	switch t.Op {
-	case syntax.OpLiteral:
-		return slices.ContainsFunc(t.Rune, isMark)
-	case syntax.OpCharClass:
-		for i := 0; i < len(t.Rune); i += 2 {
-			for r := t.Rune[i]; r <= t.Rune[i+1]; r++ {
-				if !isMark(r) {
-					return false
-				}
-			}
-		}
-		return true
-	case syntax.OpConcat:
-		return slices.ContainsFunc(t.Sub, needsMark)
-	case syntax.OpAlternate:
-		return !slices.ContainsFunc(t.Sub, func(s *syntax.Regexp) bool { return !needsMark(s) })
-	case syntax.OpCapture, syntax.OpPlus:
-		return needsMark(t.Sub[0])
-	case syntax.OpRepeat:
-		return t.Min > 0 && needsMark(t.Sub[0])
-	}
-	return false
 }

@@ -2,112 +2,117 @@ package safety
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
 // gap is the most words that "..." matches.
 const gap = 4
 
-// slot is one position of a term: its possible words, or a gap.
-type slot struct {
-	gap   bool
-	words []string // exact
-	heads []string // prefixes
-}
-
-func (s slot) matchesWord(word string) bool {
-	for _, w := range s.words {
-		if w == word {
-			return true
-		}
-	}
-	for _, h := range s.heads {
-		if strings.HasPrefix(word, h) {
-			return true
-		}
-	}
-	return false
-}
-
-// index finds terms in words. Terms are stored by the first letters of their first word.
-type index struct{ by map[string][]term }
-
+// A term is a sequence of steps in a category.
 type term struct {
-	slots    []slot
 	category int
+	text     string
 }
 
-func newIndex() index { return index{by: map[string][]term{}} }
+// A step is one word of a term. After it, up to skip words may come before the next step.
+type step struct {
+	class    classID
+	optional bool
+	skip     int
+	last     bool
+	term     *term
+}
 
-// keyLen is the number of leading bytes of a first word in its key; shorter words are used whole.
-const keyLen = 2
+// An index finds terms in a lattice. The steps of a term follow each other.
+type index struct {
+	words *vocabulary
+	sets  map[string][]string
+	steps []step
+	first map[classID][]int // the first steps by class
+}
 
-func termKey(word string) string { return word[:min(keyLen, len(word))] }
+func newIndex(words *vocabulary, sets map[string][]string) *index {
+	return &index{words: words, sets: sets, first: map[classID][]int{}}
+}
 
-func (x index) add(text string, category int) error {
-	t := term{category: category}
+// add adds a term of a category.
+func (x *index) add(text string, category int) error {
+	t := &term{category, text}
+	from, open := len(x.steps), false
 	for _, field := range strings.Fields(text) {
-		t.slots = append(t.slots, parseSlot(field))
+		if n, ok := strings.CutPrefix(field, "..."); ok {
+			if len(x.steps) == from || open {
+				return fmt.Errorf("term %q must begin with a word and have single gaps", text)
+			}
+			words, err := gapSize(n)
+			if err != nil {
+				return fmt.Errorf("term %q: %w", text, err)
+			}
+			x.steps[len(x.steps)-1].skip, open = words, true
+			continue
+		}
+		field, optional := strings.CutPrefix(field, "?")
+		list, err := x.alternatives(field)
+		if err != nil {
+			return fmt.Errorf("term %q: %w", text, err)
+		}
+		class, err := x.words.class(list)
+		if err != nil {
+			return err
+		}
+		x.steps = append(x.steps, step{class: class, optional: optional, term: t})
+		open = false
 	}
-	if len(t.slots) == 0 || t.slots[0].gap || t.slots[len(t.slots)-1].gap {
+	last := len(x.steps) - 1
+	if last < from || open || x.steps[last].optional || x.steps[from].optional {
 		return fmt.Errorf("term %q must begin and end with a word", text)
 	}
-	keys := map[string]bool{}
-	for _, w := range append(append([]string(nil), t.slots[0].words...), t.slots[0].heads...) {
-		if w == "" {
-			return fmt.Errorf("term %q has an empty word", text)
-		}
-		if keys[termKey(w)] = true; len(w) < keyLen && len(t.slots[0].heads) > 0 {
-			return fmt.Errorf("term %q begins with too little", text)
+	x.steps[last].last = true
+	for i := from; i < last; i++ { // a gap before an absent step is also a gap before the next one
+		if x.steps[i+1].optional {
+			x.steps[i+1].skip = max(x.steps[i+1].skip, x.steps[i].skip)
 		}
 	}
-	for k := range keys {
-		x.by[k] = append(x.by[k], t)
+	x.first[x.steps[from].class] = append(x.first[x.steps[from].class], from)
+	return nil
+}
+
+func (x *index) addAll(terms []string, category int) error {
+	for _, t := range terms {
+		if err := x.add(t, category); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func parseSlot(field string) slot {
-	if field == "..." {
-		return slot{gap: true}
+func gapSize(digits string) (int, error) {
+	if digits == "" {
+		return gap, nil
 	}
-	var s slot
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > 20 {
+		return 0, fmt.Errorf("a gap has 1 to 20 words, not %q", digits)
+	}
+	return n, nil
+}
+
+// alternatives returns the words of a slot, with those of the sets that it names.
+func (x *index) alternatives(field string) ([]string, error) {
+	var list []string
 	for w := range strings.SplitSeq(field, "|") {
-		if head, ok := strings.CutSuffix(w, "*"); ok {
-			s.heads = append(s.heads, head)
-		} else {
-			s.words = append(s.words, w)
+		name, isSet := strings.CutPrefix(w, "@")
+		switch {
+		case w == "" || w == "*":
+			return nil, fmt.Errorf("there is an empty word")
+		case !isSet:
+			list = append(list, w)
+		case len(x.sets[name]) == 0:
+			return nil, fmt.Errorf("there is no set %q", name)
+		default:
+			list = append(list, x.sets[name]...)
 		}
 	}
-	return s
-}
-
-// markMatches marks the categories whose terms occur in the words.
-func (x index) markMatches(words []string, met []bool) {
-	for i, w := range words {
-		for _, t := range x.by[termKey(w)] {
-			if !met[t.category] && matchesSlots(t.slots, words[i:]) {
-				met[t.category] = true
-			}
-		}
-	}
-}
-
-// matchesSlots reports whether the slots match the beginning of the words.
-func matchesSlots(slots []slot, words []string) bool {
-	for i, s := range slots {
-		if s.gap {
-			for skip := 0; skip <= gap && skip < len(words); skip++ {
-				if matchesSlots(slots[i+1:], words[skip:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(words) == 0 || !s.matchesWord(words[0]) {
-			return false
-		}
-		words = words[1:]
-	}
-	return true
+	return list, nil
 }

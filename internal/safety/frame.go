@@ -1,0 +1,73 @@
+package safety
+
+// matchTerms marks the categories whose terms occur in a visible text.
+func (p *Policy) matchTerms(seen string, met []bool) {
+	mark := func(t *term, _, _ int) { met[t.category] = true }
+	if p.format < 2 {
+		for _, form := range wordForms(seen) {
+			p.terms.find(p.words.latticeOfWords(form), mark)
+		}
+		return
+	}
+	tokens := readTokens(seen, p.words)
+	l := p.words.lattice(tokens)
+	l = l.without(p.harmless.markRanges(l))
+	p.terms.find(l, mark)
+	framed := p.markFiction(tokens, l)
+	l = l.without(framed)
+	for i := range framed {
+		l.ends[i] = l.ends[i] || framed[i]
+	}
+	p.outside.find(l, mark)
+}
+
+// markRanges marks the tokens of all matches.
+func (x *index) markRanges(l lattice) []bool {
+	marked := make([]bool, len(l.edges))
+	x.find(l, func(_ *term, start, end int) {
+		for i := start; i < min(end, len(marked)); i++ {
+			marked[i] = true
+		}
+	})
+	return marked
+}
+
+// minUnquoted is the least number of words outside quotation marks by which the words between them are
+// speech in a narration.
+const minUnquoted = 2
+
+// markFiction marks the tokens in sentences that speak of a story or game, and of quoted speech. A sentence
+// that says it is about the real world is not fiction.
+func (p *Policy) markFiction(tokens []token, l lattice) []bool {
+	fiction, real := p.fiction.markRanges(l), p.real.markRanges(l)
+	unquoted := 0
+	for _, t := range tokens {
+		if !t.quoted && !t.end {
+			unquoted++
+		}
+	}
+	framed := make([]bool, len(tokens))
+	for from := 0; from < len(tokens); {
+		to, told, meant := from, false, false
+		for to < len(tokens) && !tokens[to].end {
+			told, meant = told || fiction[to], meant || real[to]
+			to++
+		}
+		for i := from; i < to; i++ {
+			framed[i] = !meant && (told || tokens[i].quoted && unquoted >= minUnquoted)
+		}
+		from = to + 1
+	}
+	return framed
+}
+
+// latticeOfWords is the lattice of a text that has only one reading.
+func (v *vocabulary) latticeOfWords(list []string) lattice {
+	l := lattice{make([][]edge, len(list)), make([]bool, len(list))}
+	for i, w := range list {
+		for _, id := range v.appendClasses(nil, w) {
+			l.edges[i] = append(l.edges[i], edge{id, 1})
+		}
+	}
+	return l
+}

@@ -1,0 +1,55 @@
+package safety
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// pattern is a compiled pattern. If marked is true, it matches only texts that contain a mark.
+type pattern struct {
+	*regexp.Regexp
+	marked bool
+}
+
+func (p *Policy) matchPatterns(text string, met []bool) {
+	marked := strings.ContainsFunc(text, isMark)
+	for i, c := range p.categories {
+		if met[i] {
+			continue
+		}
+		met[i] = slices.ContainsFunc(c.patterns,
+			func(re pattern) bool { return (marked || !re.marked) && re.MatchString(text) }) ||
+			marked && slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) })
+	}
+}
+
+// isMark reports whether r is a sign or digit that is rare in prose and required by most patterns.
+func isMark(r rune) bool { return r >= '0' && r <= '9' || strings.ContainsRune("<>[]/#@+_=:|-", r) }
+
+// needsMark reports whether every match of a pattern contains a mark.
+func needsMark(t *syntax.Regexp) bool {
+	switch t.Op {
+	case syntax.OpLiteral:
+		return slices.ContainsFunc(t.Rune, isMark)
+	case syntax.OpCharClass:
+		for i := 0; i < len(t.Rune); i += 2 {
+			for r := t.Rune[i]; r <= t.Rune[i+1]; r++ {
+				if !isMark(r) {
+					return false
+				}
+			}
+		}
+		return true
+	case syntax.OpConcat:
+		return slices.ContainsFunc(t.Sub, needsMark)
+	case syntax.OpAlternate:
+		return !slices.ContainsFunc(t.Sub, func(s *syntax.Regexp) bool { return !needsMark(s) })
+	case syntax.OpCapture, syntax.OpPlus:
+		return needsMark(t.Sub[0])
+	case syntax.OpRepeat:
+		return t.Min > 0 && needsMark(t.Sub[0])
+	}
+	return false
+}
