@@ -47,17 +47,20 @@ type wantedCall struct {
 	Has    map[string]string `json:"has,omitempty"`  // words that the argument contains, in any order
 }
 
+// plannedCall is a call of a plan.
+type plannedCall struct {
+	Tool    string         `json:"tool"`
+	Target  string         `json:"target"`
+	With    map[string]any `json:"with"`
+	Confirm bool           `json:"confirm"`
+}
+
 // planned is an answer of the planner.
 type planned struct {
 	status int
 	body   map[string]any
 	Plan   struct {
-		Calls []struct {
-			Tool    string         `json:"tool"`
-			Target  string         `json:"target"`
-			With    map[string]any `json:"with"`
-			Confirm bool           `json:"confirm"`
-		} `json:"calls"`
+		Calls []plannedCall `json:"calls"`
 	} `json:"plan"`
 	Questions []string `json:"questions"`
 	Problems  []string `json:"problems"`
