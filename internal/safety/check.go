@@ -61,7 +61,7 @@ func hasIBAN(s string) bool {
 }
 
 // credentialForm is a name of a secret with its value: "api_key = …", "the password of the server is …".
-var credentialForm = regexp.MustCompile(`(?i)\b(?:p[a@4][s$5]{2}(?:w[o0]rd|wd|phrase|code)?s?|pwd|pin|login|` +
+var credentialForm = regexp.MustCompile(`(?i)(?:\b|_)(?:p[a@4][s$5]{2}(?:w[o0]rd|wd|phrase|code)?s?|pwd|pin|login|` +
 	`(?:\w+[_-])*(?:secret|token|api|access|private|auth|signing|encryption|client|master|license|licence|webhook)` +
 	`[_ -]?(?:access[_ -]?)?(?:key|token|secret|password|id)?|credentials?)\b` +
 	`[^.\n=:]{0,40}?(?:=|:|\bis\b|\bto\b|->|→)\s*["'` + "`" + `]?([^\s"'` + "`" + `,]{4,})`)

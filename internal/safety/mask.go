@@ -76,3 +76,19 @@ func shortenTo(s string, n int) string {
 	}
 	return b.String()
 }
+
+// unmaskSigns returns a text for patterns: with Latin letters instead of look-alikes, and without the spaces
+// between letters and digits that are written apart.
+func unmaskSigns(seen string) string {
+	s := strings.Map(func(r rune) rune {
+		if l, ok := lookAlikes[r]; ok {
+			return l
+		}
+		return r
+	}, seen)
+	joined := joinApartRuns(s)
+	if joined == s {
+		return s
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(joined, string(runMark), "")), " ")
+}

@@ -168,8 +168,8 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 		seen := Visible(t)
 		p.matchTerms(seen, met)
 		p.matchPatterns(seen, met)
-		if joined := joinApartRuns(seen); p.format > 1 && joined != seen {
-			p.matchPatterns(strings.ReplaceAll(joined, string(runMark), ""), met)
+		if plain := unmaskSigns(seen); p.format > 1 && plain != seen {
+			p.matchPatterns(plain, met)
 		}
 	}
 	j := Judgement{Action: Allow}

@@ -107,7 +107,7 @@ func (x *index) alternatives(field string) ([]string, error) {
 		case w == "" || w == "*":
 			return nil, fmt.Errorf("there is an empty word")
 		case !isSet:
-			list = append(list, w)
+			list = append(list, strings.ReplaceAll(w, "+", " "))
 		case len(x.sets[name]) == 0:
 			return nil, fmt.Errorf("there is no set %q", name)
 		default:

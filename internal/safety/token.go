@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -36,11 +37,15 @@ var contractions = map[string]string{"m": "am", "re": "are", "ll": "will", "ve":
 func readTokens(seen string, known *vocabulary) []token {
 	var list []token
 	quoted := false
-	for _, field := range strings.Fields(joinApartRuns(seen)) {
+	fields := strings.Fields(joinApartRuns(seen))
+	for at, field := range fields {
 		opens := strings.ContainsAny(field[:1], "\"") || strings.HasPrefix(field, "“") || strings.HasPrefix(field, "«")
 		quoted = quoted || opens
 		first := len(list)
 		list = appendField(list, foldLetters(field), known)
+		if at+1 < len(fields) && goesOn(field, fields[at+1]) && len(list) > 0 && list[len(list)-1].end {
+			list = list[:len(list)-1]
+		}
 		for i := first; i < len(list); i++ {
 			list[i].quoted = quoted
 		}
@@ -49,7 +54,30 @@ func readTokens(seen string, known *vocabulary) []token {
 			quoted = false
 		}
 	}
+	joinHalves(list, known)
 	return list
+}
+
+// minHalves is the least length of a word that is found in two halves.
+const minHalves = 6
+
+// joinHalves adds the readings of words that a space divides: ig nore.
+func joinHalves(list []token, known *vocabulary) {
+	for i := range len(list) - 1 {
+		if list[i].end || list[i+1].end {
+			continue
+		}
+		a, b := list[i].readings[0].word, list[i+1].readings[0].word
+		whole := a + b
+		if len(whole) < minHalves || len(a) < 2 || len(b) < 2 || known.has(a) && known.has(b) {
+			continue
+		}
+		if len(known.words[whole]) > 0 || slices.ContainsFunc([]int{0, 1, 2, 3}, func(n int) bool {
+			return len(whole)-n >= minHalves && len(known.heads[whole[:len(whole)-n]]) > 0
+		}) {
+			list[i].readings = append(list[i].readings, reading{whole, 2})
+		}
+	}
 }
 
 // appendField appends the words of a field, which is a part of a text without spaces.
@@ -63,7 +91,7 @@ func appendField(list []token, field string, known *vocabulary) []token {
 	}) {
 		words = append(words, expandShort(strings.Trim(part, "'’"))...)
 	}
-	if apart && len(words) == 1 && !known.has(words[0]) {
+	if apart && len(words) == 1 && len(known.words[words[0]]) == 0 {
 		if parts := known.divide(words[0]); len(parts) > 1 {
 			words = parts
 		}
@@ -134,11 +162,20 @@ func endsSentence(field string, words []string) bool {
 // runMark stands before joined letters. A visible text has no control characters.
 const runMark = '\x00'
 
+// goesOn reports whether a sentence goes on after an exclamation or question, as in: "Stop! cries the guard."
+func goesOn(field, next string) bool {
+	return strings.ContainsAny(field[len(field)-1:], "!?\"") && unicode.IsLower([]rune(next)[0])
+}
+
+// maxWide is the most spaces between two words whose letters are written apart.
+const maxWide = 8
+
 // joinApartRuns joins three or more single letters that are written apart by the same sign or space, and
 // puts runMark before them.
 func joinApartRuns(s string) string {
 	runes := []rune(s)
 	var b strings.Builder
+	joined := -maxWide // where the last run ended
 	for i := 0; i < len(runes); {
 		if i > 0 && isLetterSign(runes[i-1]) || !isLetterSign(runes[i]) {
 			b.WriteRune(runes[i])
@@ -146,7 +183,7 @@ func joinApartRuns(s string) string {
 			continue
 		}
 		run, end := apartRun(runes[i:])
-		if len(run) < 3 {
+		if len(run) < 3 && (len(run) < 2 || i-joined > maxWide || i-joined < 2) {
 			b.WriteRune(runes[i])
 			i++
 			continue
@@ -154,6 +191,7 @@ func joinApartRuns(s string) string {
 		b.WriteRune(runMark)
 		b.WriteString(string(run))
 		i += end
+		joined = i
 	}
 	return b.String()
 }
@@ -164,11 +202,11 @@ func apartRun(runes []rune) (run []rune, end int) {
 	sep, letters := "", 0
 	for at := 0; at < len(runes) && isLetterSign(runes[at]); {
 		gap := at + 1
-		for gap < len(runes) && gap-at <= 4 && isApart(runes[gap]) {
+		for gap < len(runes) && gap-at <= maxWide && isApart(runes[gap]) {
 			gap++
 		}
 		next := string(runes[at+1 : gap])
-		if gap < len(runes) && gap == at+1 {
+		if gap < len(runes) && gap == at+1 && isLetterSign(runes[gap]) {
 			if len(run) > 0 { // a longer word follows: its first letter is no part of the run
 				break
 			}
@@ -181,12 +219,15 @@ func apartRun(runes []rune) (run []rune, end int) {
 		if sep == "" {
 			sep = next
 		}
+		if strings.Contains(next, "_") && sep == " " { // a letter of a key, not a separator
+			run, next = append(run, '_'), sep
+		}
 		if next != sep || next == "" || len([]rune(sep)) > 1 && strings.TrimSpace(sep) != "" {
 			break
 		}
 		at = gap
 	}
-	if letters < 2 || letters*2 < len(run) {
+	if letters > 0 && letters*2 < len(run) || letters == 0 && strings.TrimSpace(sep) != "" {
 		return nil, 0
 	}
 	return run, end

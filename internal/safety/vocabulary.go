@@ -93,7 +93,7 @@ const maxHead = 24
 // appendSwapped appends the classes of a word with two letters swapped.
 func (v *vocabulary) appendSwapped(list []classID, word string) []classID {
 	for n := minSwapped; n <= min(len(word), maxHead); n++ {
-		if n == len(word) || n+3 >= len(word) {
+		if n == len(word) || n > minSwapped && n+2 >= len(word) {
 			list = append(list, v.swapped[word[:n]]...)
 		}
 	}
