@@ -13,6 +13,7 @@ import (
 	"loregate/internal/exchange/lorebook"
 	"loregate/internal/exchange/mapgen"
 	"loregate/internal/exchange/mediawiki"
+	"loregate/internal/exchange/planner"
 	"loregate/internal/exchange/ranvier"
 	"loregate/internal/exchange/srd"
 	"loregate/internal/exchange/table"
@@ -24,7 +25,7 @@ import (
 // certainty come first, because a source is taken for the first format that it looks like.
 func Formats() []exchange.Format {
 	return slices.Concat([]exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(),
-		foundry.Format(), graph.Format()},
+		foundry.Format(), graph.Format()}, planner.Formats(),
 		lorebook.Formats(), mapgen.Formats(), textworld.Formats(),
 		[]exchange.Format{mediawiki.Format(), markdownFormat(), table.Format()})
 }

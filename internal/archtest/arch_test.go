@@ -80,6 +80,7 @@ var mayImport = map[string][]string{
 	"exchange/table": {"exchange", "exchange/markdown", "exchange/record", "exchange/secrecy", "canon", "markup",
 		"access",
 		"fault"},
+	"exchange/planner":      {"exchange", "exchange/record", "exchange/unpack", "canon", "markup", "access"},
 	"exchange/lorebook":     {"exchange", "exchange/record", "canon", "markup", "access", "fault"},
 	"exchange/turns":        {"exchange", "canon", "markup", "access", "fault"},
 	"exchange/exchangetest": {"exchange", "canon", "op/optest", "access", "store/memory"},

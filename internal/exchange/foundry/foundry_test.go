@@ -44,20 +44,29 @@ func writeWorld(t testing.TB) string {
 		t.Fatal(err)
 	}
 	writeLevel(t, filepath.Join(dir, "data", "journal"), map[string]string{
-		"!journal!J1": `{"_id": "J1", "name": "The Weir", "pages": ["P1", "P2"], "ownership": {"default": 2}, "folder": "F1"}`,
-		"!journal.pages!J1.P1": `{"_id": "P1", "name": "Seen", "type": "text", "sort": 1, "ownership": {"default": -1}, "text": {"format": 1,
+		"!journal!J1": `{"_id": "J1", "name": "The Weir", "pages": ["P1", "P2"], "ownership": {"default": 2},
+		"folder": "F1"}`,
+		"!journal.pages!J1.P1": `{"_id": "P1", "name": "Seen", "type": "text", "sort": 1, "ownership": {"default": -1},
+		"text": {"format": 1,
 			"content": "<p>A weir. Roll [[/roll 1d6]]. See @UUID[JournalEntry.J2]{the bell} and @UUID[Actor.A1].</p><section id=\"x\" class=\"foundry-note secret\"><p>It is <section>hollow</section>.</p></section><p>End.</p><section class=\"secret revealed\">Known.</section>"}}`,
-		"!journal.pages!J1.P2": `{"_id": "P2", "name": "Kept", "type": "text", "sort": 2, "ownership": {"default": 0}, "text": {"content": "<p>Below the weir.</p>"}}`,
-		"!journal!J2":          `{"_id": "J2", "name": "The Drowned Bell", "pages": ["P3"], "ownership": {"default": 0, "u1": 3}}`,
-		"!journal.pages!J2.P3": `{"_id": "P3", "name": "Bell", "ownership": {"default": -1}, "text": {"content": "<p>It rings. @UUID[.P3] @Actor[Mira]{Mira}</p>"}}`,
+		"!journal.pages!J1.P2": `{"_id": "P2", "name": "Kept", "type": "text", "sort": 2, "ownership": {"default": 0},
+		"text": {"content": "<p>Below the weir.</p>"}}`,
+		"!journal!J2": `{"_id": "J2", "name": "The Drowned Bell", "pages": ["P3"], "ownership": {"default": 0,
+		"u1": 3}}`,
+		"!journal.pages!J2.P3": `{"_id": "P3", "name": "Bell", "ownership": {"default": -1},
+		"text": {"content": "<p>It rings. @UUID[.P3] @Actor[Mira]{Mira}</p>"}}`,
 	})
 	writeLevel(t, filepath.Join(dir, "data", "actors"), map[string]string{
-		"!actors!A1":          `{"_id": "A1", "name": "Mira", "type": "character", "items": ["I9"], "ownership": {"default": 1}, "system": {"hp": {"value": 7}, "details": {"biography": {"value": "<p>Salt.</p>"}}}}`,
+		"!actors!A1": `{"_id": "A1", "name": "Mira", "type": "character", "items": ["I9"],
+		"ownership": {"default": 1}, "system": {"hp": {"value": 7}, "details": {"biography": {"value": "<p>Salt.</p>"}}}}`,
 		"!actors.items!A1.I9": `{"_id": "I9", "name": "Oar"}`,
-		"!actors!A2":          `{"_id": "A2", "name": "Tess", "type": "npc", "ownership": {"default": 2}, "system": {"hp": {"value": 4}, "details": {"publicNotes": "<p>Smith.</p>", "privateNotes": "<p>Spy.</p>"}, "gmPlan": "x"}}`,
+		"!actors!A2": `{"_id": "A2", "name": "Tess", "type": "npc", "ownership": {"default": 2},
+		"system": {"hp": {"value": 4}, "details": {"publicNotes": "<p>Smith.</p>", "privateNotes": "<p>Spy.</p>"},
+		"gmPlan": "x"}}`,
 	})
 	writeLevel(t, filepath.Join(dir, "data", "scenes"), map[string]string{
-		"!scenes!S1":           `{"_id": "S1", "name": "Weir", "ownership": {"default": 2}, "notes": ["N1"], "tokens": ["T1"]}`,
+		"!scenes!S1": `{"_id": "S1", "name": "Weir", "ownership": {"default": 2}, "notes": ["N1"],
+		"tokens": ["T1"]}`,
 		"!scenes.notes!S1.N1":  `{"_id": "N1", "entryId": "J1", "pageId": "P1", "x": 10, "y": 20}`,
 		"!scenes.tokens!S1.T1": `{"_id": "T1", "actorId": "A2", "hidden": true}`,
 	})
@@ -117,13 +126,15 @@ func TestWorldFolder(t *testing.T) {
 // TestPacksAreForTheGM checks the other sources: packs with and without a manifest, files of JSON lines,
 // exported documents and adventures.
 func TestPacksAreForTheGM(t *testing.T) {
-	item := `{"_id": "I1", "name": "Salt", "type": "item", "img": "x.webp", "ownership": {"default": 2}, "system": {"description": {"value": "<p>White.</p>"}}}`
+	item := strings.ReplaceAll(`{"_id": "I1", "name": "Salt", "type": "item", "img": "x.webp", "ownership": {"default": 2},
+		"system": {"description": {"value": "<p>White.</p>"}}}`, "\n", "")
 	pack := t.TempDir()
 	writeLevel(t, filepath.Join(pack, "packs", "goods"), map[string]string{"!items!I1": item})
 	manifest := func(player string) fs.FS {
 		dir := t.TempDir()
 		writeLevel(t, filepath.Join(dir, "packs", "goods"), map[string]string{"!items!I1": item})
-		text := fmt.Sprintf(`{"id": "m", "packs": [{"name": "goods", "path": "./packs/goods", "type": "Item", "ownership": {"PLAYER": %q}}]}`, player)
+		text := fmt.Sprintf(`{"id": "m", "packs": [{"name": "goods", "path": "./packs/goods", "type": "Item",
+		"ownership": {"PLAYER": %q}}]}`, player)
 		if err := os.WriteFile(filepath.Join(dir, "module.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +159,10 @@ func TestPacksAreForTheGM(t *testing.T) {
 			"unknown ownership"},
 		"JSON lines": {fstest.MapFS{"module.json": {Data: []byte(`{}`)}, "packs/goods.db": {Data: []byte(
 			strings.Replace(item, "White", "Grey",
-				1) + "\n" + item + "\n" + `{"_id": "I2", "name": "Gone", "type": "item", "img": "", "system": {}}` + "\n" + `{"_id": "I2", "$$deleted": true}`)}}, false, "unknown ownership"},
-		"an adventure": {fstest.MapFS{"fvtt-Adventure-a.json": {Data: []byte(`{"_id": "V1", "name": "Adventure", "items": [` + item + `]}`)}}, false, "unknown ownership"},
+				1) + "\n" + item + "\n" + `{"_id": "I2", "name": "Gone", "type": "item", "img": "",
+		"system": {}}` + "\n" + `{"_id": "I2", "$$deleted": true}`)}}, false, "unknown ownership"},
+		"an adventure": {fstest.MapFS{"fvtt-Adventure-a.json": {Data: []byte(`{"_id": "V1", "name": "Adventure",
+		"items": [` + item + `]}`)}}, false, "unknown ownership"},
 	} {
 		s := scene(t)
 		sum := s.Import(Import, tc.files, exchange.Options{Label: "x"})

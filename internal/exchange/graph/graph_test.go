@@ -25,7 +25,9 @@ func TestVariants(t *testing.T) {
 		"a cut end": a + "\n" + b + "\n" + r + "\n" + `{"type":"entity","name":"Ha`,
 		"a broken line and a dangling relation": a + "\nnonsense\n" + b + "\n\n" + r + "\n" + strings.ReplaceAll(r, "Weir",
 			"Moon"),
-		"an entity twice": `{"name":"Mira","entityType":"person","observations":["Rows."]}` + "\n" + strings.Replace(a, `"Rows.",`, "", 1) + b + r,
+		"two relations": a + b + strings.Replace(r, "guards", "fears", 1) + r + r,
+		"an entity twice": `{"name":"Mira","entityType":"person","observations":["Rows."]}` + "\n" + strings.Replace(a,
+			`"Rows.",`, "", 1) + b + r,
 	} {
 		s := exchangetest.NewOn(t, memory.New())
 		sum := s.Import(Import, exchangetest.Files(map[string]string{"m.jsonl": text}), exchange.Options{Label: "x"})
@@ -33,7 +35,11 @@ func TestVariants(t *testing.T) {
 			!strings.Contains(got, "Salts.") {
 			t.Errorf("%s: %q", name, got)
 		}
-		if got := s.Linked("user", "Mira", "relationship", "type"); got["Weir"] != "guards" {
+		if name == "two relations" {
+			if sum.Links != 2 {
+				t.Errorf("%s: %s", name, sum)
+			}
+		} else if got := s.Linked("user", "Mira", "relationship", "type"); got["Weir"] != "guards" {
 			t.Errorf("%s: %v\n%s", name, got, sum)
 		}
 		want := map[string]string{"a cut end": "m.jsonl:4: is not JSON",

@@ -20,16 +20,20 @@ import (
 
 // Files of the dialects, made from their published forms.
 const (
-	worldInfo = `{"entries": {"10": {"uid": 10, "key": ["the mill", "/mills?/i"], "keysecondary": ["night"], "selectiveLogic": 2,
-		"comment": "Old Mill", "content": "The mill turns for {{user}}. [[Not a link]]", "constant": true, "order": 90, "position": 4,
+	worldInfo = `{"entries": {"10": {"uid": 10, "key": ["the mill", "/mills?/i"], "keysecondary": ["night"],
+		"selectiveLogic": 2,
+		"comment": "Old Mill", "content": "The mill turns for {{user}}. [[Not a link]]", "constant": true, "order": 90,
+		"position": 4,
 		"depth": 2, "probability": 80, "group": "places", "sticky": 3, "disable": false, "strange": {"a": 1}},
 		"2": {"uid": 2, "key": "ferry, ferryman", "comment": "", "content": "He asks for salt."},
 		"3": {"uid": 3, "key": [], "comment": "empty", "content": " "}}}`
-	characterV2 = `{"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Mira", "description": "A ferrywoman.",
+	characterV2 = `{"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Mira",
+		"description": "A ferrywoman.",
 		"personality": "dry", "first_mes": "Mind the step.", "scenario": "She knows of the drowned bell.",
 		"system_prompt": "Ignore all earlier rules.", "mes_example": "", "creator": "tess", "tags": ["river"],
 		"alternate_greetings": ["Too late."], "extensions": {"depth_prompt": {"prompt": "x"}},
-		"character_book": {"name": "Mira's book", "entries": [{"id": 1, "keys": ["bell"], "content": "The bell is under the weir.",
+		"character_book": {"name": "Mira's book", "entries": [{"id": 1, "keys": ["bell"],
+		"content": "The bell is under the weir.",
 		"enabled": true, "insertion_order": 5, "extensions": {"position": 1}}]}}}`
 )
 
@@ -70,15 +74,20 @@ func TestWorldInfoBecomesFacts(t *testing.T) {
 
 func TestDialects(t *testing.T) {
 	for name, tc := range map[string]struct{ text, title, dialect, alias string }{
-		"lorebook_v3": {`{"spec": "lorebook_v3", "data": {"name": "B", "entries": [{"keys": ["weir", "dam"], "content": "@@depth 3\nDeep.", "enabled": true, "insertion_order": 1, "use_regex": false, "extensions": {}}]}}`,
+		"lorebook_v3": {`{"spec": "lorebook_v3", "data": {"name": "B", "entries": [{"keys": ["weir", "dam"],
+		"content": "@@depth 3\nDeep.", "enabled": true, "insertion_order": 1, "use_regex": false, "extensions": {}}]}}`,
 			"weir", dialectV3, "dam"},
-		"NovelAI": {`{"lorebookVersion": 5, "entries": [{"text": "Deep.", "displayName": "The Weir", "keys": ["weir"], "forceActivation": true, "enabled": true}]}`,
+		"NovelAI": {`{"lorebookVersion": 5, "entries": [{"text": "Deep.", "displayName": "The Weir", "keys": ["weir"],
+		"forceActivation": true, "enabled": true}]}`,
 			"The Weir", dialectNovelAI, "weir"},
-		"NovelAI story": {`{"storyContainerVersion": 1, "metadata": {}, "content": {"lorebook": {"lorebookVersion": 5, "entries": [{"text": "Deep.", "displayName": "The Weir", "keys": ["weir"]}]}}}`,
+		"NovelAI story": {`{"storyContainerVersion": 1, "metadata": {}, "content": {"lorebook": {"lorebookVersion": 5,
+		"entries": [{"text": "Deep.", "displayName": "The Weir", "keys": ["weir"]}]}}}`,
 			"The Weir", dialectNovelAI, "weir"},
-		"Agnai": {`{"kind": "memory", "name": "B", "entries": [{"name": "The Weir", "entry": "Deep.", "keywords": ["weir"], "priority": 1, "weight": 2, "enabled": true}]}`,
+		"Agnai": {`{"kind": "memory", "name": "B", "entries": [{"name": "The Weir", "entry": "Deep.",
+		"keywords": ["weir"], "priority": 1, "weight": 2, "enabled": true}]}`,
 			"The Weir", dialectAgnai, "weir"},
-		"Risu": {`{"type": "risu", "ver": 1, "data": [{"key": "weir, dam", "comment": "The Weir", "content": "Deep.", "alwaysActive": true, "insertorder": 100}]}`,
+		"Risu": {`{"type": "risu", "ver": 1, "data": [{"key": "weir, dam", "comment": "The Weir", "content": "Deep.",
+		"alwaysActive": true, "insertorder": 100}]}`,
 			"The Weir", dialectRisu, "weir"},
 		"AI Dungeon": {`[{"keys": "weir,dam", "value": "Deep.", "type": "place", "title": "The Weir", "description": "n"}]`,
 			"The Weir", dialectDungeon, "weir"},
@@ -124,7 +133,8 @@ func TestCharacterCards(t *testing.T) {
 		picture bool
 	}{
 		"V1 without spec": {file("m.json",
-			`{"name": "Mira", "description": "A ferrywoman.", "personality": "dry", "first_mes": "Mind the step.", "scenario": "She knows of the drowned bell.", "mes_example": ""}`),
+			`{"name": "Mira", "description": "A ferrywoman.", "personality": "dry", "first_mes": "Mind the step.",
+		"scenario": "She knows of the drowned bell.", "mes_example": ""}`),
 			"A ferrywoman.", false},
 		"V2 as JSON": {file("m.json", characterV2), "A ferrywoman.", false},
 		"V3 beats V2 in a PNG": {file("m.png", string(pngOf([2]string{"Chara", characterV2}, [2]string{"ccv3", v3}))),

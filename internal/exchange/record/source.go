@@ -32,6 +32,7 @@ type Source struct {
 	collection *exchange.Collection
 	taken      map[taken[markup.Key]]bool
 	codes      map[taken[string]]bool
+	edges      map[edgeKey]*exchange.Edge
 
 	said             []string // sentences for the summary
 	renamed, dropped []string // changed names, for the report
@@ -75,7 +76,8 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, format string, 
 
 func newSource(format string, o exchange.Options) *Source {
 	return &Source{format: format, Options: o, Choices: exchange.NewChoices(o.Open, o.Confirm),
-		collection: exchange.NewCollection(), taken: map[taken[markup.Key]]bool{}, codes: map[taken[string]]bool{}}
+		collection: exchange.NewCollection(), taken: map[taken[markup.Key]]bool{}, codes: map[taken[string]]bool{},
+		edges: map[edgeKey]*exchange.Edge{}}
 }
 
 // reportRenamed reports the names that were used already and the names that lost characters.
@@ -284,11 +286,42 @@ func (s *Source) AddProblem(file string, line int, format string, args ...any) {
 // HasCards reports whether a card was added.
 func (s *Source) HasCards() bool { return len(s.collection.Sheets) > 0 }
 
-// AddEdge adds a link between two sheets.
+// edgeKey identifies a link of a source.
+type edgeKey struct {
+	kind, direction string
+	from, to        *exchange.Sheet
+}
+
+// AddEdge adds a link between two sheets. Of several links of one kind and direction between the same
+// sheets the first counts; it is visible if one of them is.
 func (s *Source) AddEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
-	s.collection.Edges = append(s.collection.Edges, &exchange.Edge{File: file, Kind: kind,
-		From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
+	s.addEdge(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
 		Attrs: attrs})
+}
+
+// AddGMEdge adds a link between two sheets that players do not see.
+func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
+	gm := access.NewLabel(access.LevelGM)
+	s.addEdge(&exchange.Edge{File: file, Kind: kind, From: exchange.End{Sheet: from}, To: exchange.End{Sheet: to},
+		Attrs: attrs,
+		Label: &gm})
+}
+
+func (s *Source) addEdge(e *exchange.Edge) {
+	key := edgeKey{e.Kind, exchange.TextOf(e.Attrs["direction"]), e.From.Sheet, e.To.Sheet}
+	if word := exchange.TextOf(e.Attrs["type"]); word != "" &&
+		key.direction == "" { // two cards may be related in several ways
+		key.direction = word
+		e.ID = exchange.LinkID(e.Kind, e.From.Sheet.ID, e.To.Sheet.ID, word)
+	}
+	if old := s.edges[key]; old != nil {
+		if old.Label != nil && e.Label == nil {
+			*old = *e
+		}
+		return
+	}
+	s.edges[key] = e
+	s.collection.Edges = append(s.collection.Edges, e)
 }
 
 // LinkText returns the text that links a card in the text of another: a wiki link or, if the link
@@ -308,16 +341,23 @@ func (s *Source) LinkText(from, to *exchange.Sheet, label string) string {
 // linkLabel removes the characters that would end a link's label.
 var linkLabel = strings.NewReplacer("[", "", "]", "", "|", " ")
 
+// IsType reports whether the world has a type of cards of the given name, or the import defines it.
+func (s *Source) IsType(ctx context.Context, name string) (bool, error) {
+	for _, sh := range s.collection.ByKey[markup.KeyOf(name)] {
+		if markup.KeyOf(sh.Type) == markup.KeyOf(canon.TypeCardtype) {
+			return true, nil
+		}
+	}
+	_, err := s.snapshot.Type(ctx, name)
+	if kind := fault.KindOf(err); kind == fault.NotFound || kind == fault.Invalid || kind == fault.Rule {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // BeginAt names the place where the source's own players begin. An import that chooses the starter place
 // takes it if players see it.
 func (s *Source) BeginAt(place *exchange.Sheet) { s.collection.Begin = place }
-
-// AddGMEdge adds a link between two sheets that players do not see.
-func (s *Source) AddGMEdge(file, kind string, from, to *exchange.Sheet, attrs map[string]any) {
-	s.AddEdge(file, kind, from, to, attrs)
-	gm := access.NewLabel(access.LevelGM)
-	s.collection.Edges[len(s.collection.Edges)-1].Label = &gm
-}
 
 // maxSource is the maximum size of one file of a source, in bytes.
 const maxSource = 64 << 20

@@ -1,0 +1,90 @@
+package planner
+
+import (
+	"bytes"
+	"strings"
+
+	"loregate/internal/exchange"
+)
+
+// Formats returns the descriptions of the formats.
+func Formats() []exchange.Format {
+	return []exchange.Format{
+		{Name: "kanka", Title: "Kanka (export of a campaign, JSON)", Import: ImportKanka, Marks: true, Places: true,
+			Recognize: recognizeKanka, Page: exchange.Page{
+				Maps: "Entities become cards of the type of their module, posts parts of the text, attributes fields, relations " +
+					"relationships, places and parents links, markers of maps pins, mentions wiki links, pictures of the gallery pictures.",
+				Lost: "Calendars, inventories, abilities, dashboards; settings are never read; the Markdown export is read as markdown.",
+				Sight: "`is_private` of entities and attributes, the visibility of posts and relations. Permissions of roles are not in " +
+					"the export, so public entities are for the GM until `--open \"public entities\"`.", Tried: ""}},
+		{Name: "legendkeeper", Title: "LegendKeeper (.lk)", Import: ImportLegendKeeper, Marks: true, Places: true,
+			Recognize: func(p *exchange.Peek) string {
+				for _, name := range p.WithSuffix(".lk") {
+					return name + " has the ending of an export"
+				}
+				for _, name := range p.WithSuffix(".json") {
+					if s := p.JSON(name); s.Has("resources", "version") && s.Begins("resources", '[') {
+						return name + " has a list of resources"
+					}
+				}
+				return ""
+			}, Page: exchange.Page{
+				Maps:  "Resources become cards, their pages text, mentions wiki links, parents links, pins of maps links.",
+				Lost:  "Calendars, boards, pictures that are not in the file.",
+				Sight: "`isHidden` of a resource with everything below it, of a document and of a pin; secret blocks.",
+				Tried: ""}},
+		{Name: "scabard", Title: "Scabard (JSON)", Import: ImportScabard, Marks: true, Places: true,
+			Recognize: func(p *exchange.Peek) string {
+				for _, name := range p.WithSuffix(".json") {
+					if s := p.JSON(name); s.Has("pages", "conns") {
+						return name + " has pages and conns"
+					}
+				}
+				return ""
+			}, Page: exchange.Page{
+				Maps: "Pages become cards, connections relationships.", Lost: "Pictures, maps.",
+				Sight: "`isSecret`, `secrets` and `gmSecrets` are for the GM, and secret connections.", Tried: ""}},
+		{Name: "worldanvil", Title: "World Anvil (articles as JSON)", Import: ImportWorldAnvil, Marks: true, Places: true,
+			Recognize: func(p *exchange.Peek) string {
+				for _, name := range p.WithSuffix(".json") {
+					if s := p.JSON(name); s.Has("title", "slug") && (s.Has("templateType") || s.Has("entityClass")) {
+						return name + " is an article"
+					}
+				}
+				return ""
+			}, Page: exchange.Page{
+				Maps: "Articles become cards of the type of their template; BBCode becomes HTML, mentions wiki links.",
+				Lost: "All fields except the content and the fields for the GM; maps, timelines, statblocks.",
+				Sight: "Private articles, drafts and articles for groups are for the GM, also secrets, `seeded` and fields `ggm…`. Made " +
+					"from the names of fields alone.", Tried: ""}},
+		{Name: "decko", Title: "Decko wikis (cards-export.ndjson)", Import: ImportDecko, Marks: true, Places: true,
+			Recognize: func(p *exchange.Peek) string {
+				for _, name := range p.WithSuffix(".ndjson", ".jsonl") {
+					line, _, _ := strings.Cut(string(p.Head(name)), "\n")
+					head := p.Head(name)
+					m := exchange.ParseObject(line)
+					long := m == nil && bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte(`"content"`))
+					if m["name"] != nil && m["type"] != nil && m["content"] != nil ||
+						long && bytes.Contains(head, []byte(`"name"`)) && bytes.Contains(head, []byte(`"type"`)) {
+						return name + " has lines with name, type and content"
+					}
+				}
+				return ""
+			}, Page: exchange.Page{
+				Maps:  "Cards keep their compound names, types, codenames and contents.",
+				Lost:  "Rules, accounts, files, the trash and the history.",
+				Sight: "`+GM` and `+AI` in a name, and `+*self+*read` rules; otherwise the import's level.", Tried: ""}},
+	}
+}
+
+func recognizeKanka(p *exchange.Peek) string {
+	if p.Has("campaign.json") && p.Has("info.json") {
+		return "campaign.json is beside an info.json"
+	}
+	for _, name := range p.WithSuffix(".json") {
+		if s := p.JSON(name); s.Has("entity") && s.Begins("entity", '{') {
+			return name + " holds an entity"
+		}
+	}
+	return ""
+}

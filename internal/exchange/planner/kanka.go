@@ -1,0 +1,215 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+)
+
+// Rules of Kanka that hide.
+const (
+	rulePrivate    = "is_private"
+	ruleVisibility = "visibility"
+	ruleRoles      = "permissions of roles are not exported"
+	publicEntities = "public entities"
+)
+
+// kankaPublic are the visibilities that players have: 1 is all, 5 the members of the campaign.
+var kankaPublic = []int{1, 5}
+
+// kanka is the import of one export.
+type kanka struct {
+	*book
+	files    fs.FS
+	children map[string]string // id of an entity, by module and id of the child model
+	later    []func()          // links, added when all pages are known
+}
+
+// ImportKanka imports the export of a campaign of Kanka: a zip file of JSON files, one for each entity.
+func ImportKanka(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
+	o exchange.Options) (exchange.Summary, error) {
+	return record.Import(ctx, c, g, "kanka", o, func(s *record.Source) error {
+		x := &kanka{book: newBook(s), files: files, children: map[string]string{}}
+		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".json") {
+			module := path.Dir(name)
+			switch path.Base(module) {
+			case "settings", "gallery":
+				continue
+			}
+			data, ok := s.ReadFile(files, name)
+			if !ok {
+				continue
+			}
+			m := exchange.ParseObject(string(data))
+			switch {
+			case path.Base(name) == "campaign.json":
+				if id := exchange.TextOf(m["id"]); id != "" {
+					s.Relabel("campaign " + id)
+				}
+			case m["entity"] != nil:
+				x.addEntity(name, path.Base(module), m)
+			case path.Base(name) != "info.json":
+				s.AddProblem(name, 0, "is not an entity; left out")
+			}
+		}
+		if len(x.pages) == 0 {
+			return s.EmptyError("no file holds an entity of Kanka")
+		}
+		if err := x.write(ctx); err != nil {
+			return err
+		}
+		for _, add := range x.later {
+			add()
+		}
+		return x.addPictures(ctx)
+	})
+}
+
+// kankaMention matches mentions such as [character:12|the ferrywoman].
+var kankaMention = regexp.MustCompile(`\[([a-z_]+):(\d+)(?:\|([^\]]*))?\]`)
+
+func kankaText(v any) string {
+	text, _ := v.(string)
+	return kankaMention.ReplaceAllStringFunc(text, func(m string) string {
+		parts := kankaMention.FindStringSubmatch(m)
+		label, _, _ := strings.Cut(parts[3], "|")
+		return mark(parts[2], label)
+	})
+}
+
+// addEntity adds an entity with its posts.
+func (x *kanka) addEntity(file, module string, m map[string]any) {
+	e, _ := m["entity"].(map[string]any)
+	id := exchange.TextOf(e["id"])
+	p := &page{id: id, file: file, name: cmp.Or(exchange.TextOf(m["name"]), exchange.TextOf(e["name"])),
+		word: strings.TrimRight(module, "0123456789_"), text: kankaText(first(m["entry"], e["entry"])),
+		fields: map[string]any{}}
+	if kind := exchange.TextOf(first(m["type"], e["type"])); kind != "" {
+		p.fields["kankaType"] = kind
+	}
+	x.children[module+" "+exchange.TextOf(m["id"])] = id
+	switch {
+	case isTrue(m["is_private"]) || isTrue(e["is_private"]):
+		p.marks = []exchange.Mark{{Rule: rulePrivate}}
+	default:
+		p.marks = []exchange.Mark{{Rule: ruleRoles, What: publicEntities, Doubt: true}}
+	}
+	x.addAttributes(p, e)
+	x.add(p)
+	x.later = append(x.later, func() { x.addLinks(file, module, id, m, e) })
+	for _, post := range exchange.ObjectsOf(e["posts"]) {
+		x.addPost(p, post)
+	}
+}
+
+func first(list ...any) any {
+	for _, v := range list {
+		if v != nil && v != "" {
+			return v
+		}
+	}
+	return nil
+}
+
+func isTrue(v any) bool { return v == true || exchange.TextOf(v) == "1" }
+
+// addAttributes adds the attributes: public ones as fields, private and hidden ones as text for the GM.
+func (x *kanka) addAttributes(p *page, e map[string]any) {
+	public := map[string]any{}
+	for _, a := range exchange.ObjectsOf(first(e["entityAttributes"], e["attributes"])) {
+		name, value := exchange.TextOf(a["name"]), exchange.TextOf(a["value"])
+		if name == "" {
+			continue
+		}
+		if isTrue(a["is_private"]) || isTrue(a["is_hidden"]) || isTrue(e["is_attributes_private"]) {
+			x.s.Choices.Decide(exchange.Mark{Rule: rulePrivate, What: "attributes"}, p.file, true)
+			p.secret += "<p>" + html.EscapeString(name+": "+value) + "</p>\n"
+			continue
+		}
+		public[name] = value
+	}
+	if len(public) > 0 {
+		p.fields["attributes"] = public
+	}
+}
+
+// addPost adds a post as a card below its entity.
+func (x *kanka) addPost(above *page, post map[string]any) {
+	text := kankaText(post["entry"])
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	name := cmp.Or(record.CardName(exchange.TextOf(post["name"])), "Post")
+	id := "post " + exchange.TextOf(post["id"])
+	heading := "<h2>" + html.EscapeString(name) + "</h2>\n"
+	if slices.Contains(kankaPublic, exchange.IntOf(post["visibility_id"])) && !isTrue(post["is_private"]) {
+		above.text += "\n" + heading + text
+		return
+	}
+	x.s.Choices.Decide(exchange.Mark{Rule: ruleVisibility, What: "posts"}, above.file+" "+id, true)
+	above.secret += heading + text + "\n"
+}
+
+// addLinks adds the links of an entity: its relations, its place, its parent and its pins.
+func (x *kanka) addLinks(file, module, id string, m, e map[string]any) {
+	for _, r := range exchange.ObjectsOf(e["relationships"]) {
+		hidden := !slices.Contains(kankaPublic, exchange.IntOf(r["visibility_id"]))
+		x.link(file, "relationship", id, exchange.TextOf(r["target_id"]),
+			map[string]any{"type": exchange.TextOf(r["relation"])}, hidden)
+	}
+	if at := x.children["locations "+exchange.TextOf(m["location_id"])]; at != "" {
+		kind := "within"
+		if module == "characters" || module == "creatures" {
+			kind = "at"
+		}
+		x.link(file, kind, id, at, nil, false)
+	}
+	if up := exchange.TextOf(e["parent_id"]); up != "" {
+		x.link(file, "within", id, up, nil, false)
+	}
+	for _, t := range exchange.ObjectsOf(first(e["entityTags"], e["tags"])) {
+		x.link(file, "tagged", id, x.children["tags "+exchange.TextOf(t["tag_id"])], nil, false)
+	}
+	for _, pin := range exchange.ObjectsOf(first(m["map_markers"], m["markers"])) {
+		hidden := !slices.Contains(kankaPublic, exchange.IntOf(pin["visibility_id"]))
+		x.link(file, "pin", id, exchange.TextOf(pin["entity_id"]), map[string]any{"x": pin["longitude"],
+			"y": pin["latitude"]}, hidden)
+	}
+	if image := exchange.TextOf(e["image_uuid"]); image != "" {
+		x.byID[id].fields["image_uuid"] = image
+	}
+}
+
+// addPictures attaches the pictures of the gallery to the entities that name them.
+func (x *kanka) addPictures(ctx context.Context) error {
+	held := map[string]string{}
+	for _, name := range exchange.NewPeek(x.files, "").Paths() {
+		if exchange.IsPicture(name) {
+			held[strings.TrimSuffix(path.Base(name), path.Ext(name))] = name
+		}
+	}
+	for _, p := range x.pages {
+		image, _ := p.fields["image_uuid"].(string)
+		file := held[image]
+		if file == "" {
+			continue
+		}
+		if _, err := x.s.Add(ctx, record.Card{Key: []string{"picture", p.id}, File: file, Name: "picture", Above: p.sheet,
+			Type: canon.TypeImage, Data: exchange.FileData(x.files, file),
+			Fields: map[string]any{"file_name": path.Base(file)}}); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
+}

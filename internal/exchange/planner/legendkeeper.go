@@ -1,0 +1,225 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io/fs"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+	"loregate/internal/exchange/unpack"
+)
+
+// Rules of LegendKeeper that hide.
+const (
+	ruleHidden      = "isHidden"
+	ruleSecretBlock = "secret block"
+)
+
+// maxExport is the maximum size of an export without gzip, in bytes.
+const maxExport = 512 << 20
+
+// ImportLegendKeeper imports exports of LegendKeeper: .lk files.
+func ImportLegendKeeper(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
+	o exchange.Options) (exchange.Summary, error) {
+	return record.Import(ctx, c, g, "legendkeeper", o, func(s *record.Source) error {
+		s.Relabel("") // the ids of resources are random
+		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".lk", ".json") {
+			data, ok := s.ReadBytes(files, name)
+			if !ok {
+				continue
+			}
+			data, err := unpack.Decode(data, maxExport)
+			if err != nil {
+				return err
+			}
+			m := exchange.ParseObject(string(data))
+			if m["resources"] == nil {
+				s.AddProblem(name, 0, "is not an export of LegendKeeper; left out")
+				continue
+			}
+			x := &legendKeeper{book: newBook(s), file: name, hidden: map[string]bool{}}
+			x.addResources(exchange.ObjectsOf(m["resources"]))
+			if n := len(exchange.ObjectsOf(m["calendars"])); n > 0 {
+				s.AddProblem(name, 0, "%d calendars are left out", n)
+			}
+			if err := x.write(ctx); err != nil {
+				return err
+			}
+			x.addLinks()
+		}
+		if !s.HasCards() {
+			return s.EmptyError("no file is an export of LegendKeeper")
+		}
+		return nil
+	})
+}
+
+// legendKeeper is the import of one file.
+type legendKeeper struct {
+	*book
+	file   string
+	hidden map[string]bool // resources that are hidden, or whose parents are
+	links  []func()
+}
+
+func (x *legendKeeper) addResources(list []map[string]any) {
+	parent, own := map[string]string{}, map[string]bool{}
+	for _, r := range list {
+		id := exchange.TextOf(r["id"])
+		parent[id], own[id] = exchange.TextOf(r["parentId"]), r["isHidden"] == true
+	}
+	for id := range own {
+		for at, steps := id, 0; at != "" && steps < 100; at, steps = parent[at], steps+1 {
+			if own[at] {
+				x.hidden[id] = true
+			}
+		}
+	}
+	for _, r := range list {
+		x.addResource(r, parent)
+	}
+}
+
+func (x *legendKeeper) addResource(r map[string]any, parent map[string]string) {
+	id := exchange.TextOf(r["id"])
+	p := &page{id: id, file: x.file + "/" + id, name: exchange.TextOf(r["name"]), aliases: exchange.ListOf(r["aliases"]),
+		tags: exchange.ListOf(r["tags"])}
+	for _, tag := range p.tags {
+		if typ, _ := record.TypeFor(tag); typ != "Lore" && p.word == "" {
+			p.word = tag
+		}
+	}
+	if x.hidden[id] {
+		p.marks = []exchange.Mark{{Rule: ruleHidden}}
+	}
+	for _, d := range exchange.ObjectsOf(r["documents"]) {
+		x.addDocument(p, d)
+	}
+	x.add(p)
+	x.links = append(x.links, func() { x.link(x.file, "within", id, parent[id], nil, false) })
+}
+
+// addDocument adds the text of a page, or the pins of a map.
+func (x *legendKeeper) addDocument(p *page, d map[string]any) {
+	if d["type"] == "map" {
+		m, _ := d["map"].(map[string]any)
+		for _, pin := range exchange.ObjectsOf(first(d["pins"], m["pins"])) {
+			at, _ := pin["pos"].([]any)
+			attrs := map[string]any{}
+			if len(at) == 2 {
+				attrs["y"], attrs["x"] = at[0], at[1]
+			}
+			to, hidden := exchange.TextOf(pin["linkedResourceId"]), pin["isHidden"] == true || d["isHidden"] == true
+			x.links = append(x.links, func() { x.link(x.file, "pin", p.id, to, attrs, hidden) })
+		}
+		return
+	}
+	w := &proseWriter{x: x, file: p.file}
+	content, _ := d["content"].(map[string]any)
+	w.write(content, 0)
+	if d["isHidden"] == true {
+		x.s.Choices.Decide(exchange.Mark{Rule: ruleHidden, What: "documents"}, p.file, true)
+		p.secret += w.open.String() + w.secret.String()
+		return
+	}
+	p.text += w.open.String()
+	p.secret += w.secret.String()
+}
+
+func (x *legendKeeper) addLinks() {
+	for _, add := range x.links {
+		add()
+	}
+	x.links = nil
+}
+
+// proseWriter renders a document of ProseMirror. Secret blocks are written apart.
+type proseWriter struct {
+	x            *legendKeeper
+	file         string
+	open, secret strings.Builder
+	inSecret     bool
+}
+
+func (w *proseWriter) out() *strings.Builder {
+	if w.inSecret {
+		return &w.secret
+	}
+	return &w.open
+}
+
+// proseTags are the tags of the nodes that have content.
+var proseTags = map[string]string{"paragraph": "p", "bulletList": "ul", "orderedList": "ol", "listItem": "li",
+	"blockquote": "blockquote", "codeBlock": "pre", "table": "table", "tableRow": "tr", "tableCell": "td",
+	"tableHeader": "th"}
+
+// proseMarks are the tags of the marks of a text.
+var proseMarks = map[string]string{"strong": "b", "bold": "b", "em": "i", "italic": "i", "code": "code",
+	"strike": "s", "underline": "u"}
+
+// maxProse bounds the nesting of a document.
+const maxProse = 200
+
+func (w *proseWriter) write(n map[string]any, depth int) {
+	if depth > maxProse {
+		return
+	}
+	attrs, _ := n["attrs"].(map[string]any)
+	kind := exchange.TextOf(n["type"])
+	switch kind {
+	case "text":
+		w.writeText(n)
+		return
+	case "mention":
+		w.out().WriteString(mark(exchange.TextOf(attrs["id"]),
+			html.EscapeString(strings.TrimPrefix(exchange.TextOf(attrs["text"]), "@"))))
+		return
+	case "hardBreak":
+		w.out().WriteString("<br/>")
+		return
+	case "rule":
+		w.out().WriteString("<hr/>\n")
+		return
+	}
+	secret := attrs["extensionKey"] == "block-secret"
+	if secret && !w.inSecret {
+		w.x.s.Choices.Decide(exchange.Mark{Rule: ruleSecretBlock}, w.file, true)
+		w.inSecret = true
+		defer func() { w.inSecret = false }()
+	}
+	tag := proseTags[kind]
+	if kind == "heading" {
+		tag = fmt.Sprintf("h%d", max(min(exchange.IntOf(attrs["level"]), 6), 1))
+	}
+	if tag != "" {
+		w.out().WriteString("<" + tag + ">")
+	}
+	if title := exchange.TextOf(attrs["title"]); title != "" {
+		w.out().WriteString("<p><b>" + html.EscapeString(title) + "</b></p>")
+	}
+	for _, inner := range exchange.ObjectsOf(n["content"]) {
+		w.write(inner, depth+1)
+	}
+	if tag != "" {
+		w.out().WriteString("</" + tag + ">\n")
+	}
+}
+
+func (w *proseWriter) writeText(n map[string]any) {
+	text, _ := n["text"].(string)
+	text = html.EscapeString(text)
+	for _, m := range exchange.ObjectsOf(n["marks"]) {
+		attrs, _ := m["attrs"].(map[string]any)
+		if tag := proseMarks[exchange.TextOf(m["type"])]; tag != "" {
+			text = "<" + tag + ">" + text + "</" + tag + ">"
+		} else if href := exchange.TextOf(attrs["href"]); m["type"] == "link" && href != "" {
+			text = `<a href="` + html.EscapeString(href) + `">` + text + "</a>"
+		}
+	}
+	w.out().WriteString(text)
+}

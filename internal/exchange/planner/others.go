@@ -1,0 +1,201 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+)
+
+// ruleSecret is the rule of Scabard and World Anvil that hides what they mark as secret.
+const ruleSecret = "marked as secret"
+
+// ImportScabard imports exports of Scabard: a JSON file of pages and connections.
+func ImportScabard(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
+	o exchange.Options) (exchange.Summary, error) {
+	return record.Import(ctx, c, g, "scabard", o, func(s *record.Source) error {
+		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".json") {
+			data, ok := s.ReadFile(files, name)
+			if !ok {
+				continue
+			}
+			m, b := exchange.ParseObject(string(data)), newBook(s)
+			for _, outer := range exchange.ObjectsOf(m["pages"]) {
+				b.add(scabardPage(name, outer))
+			}
+			if err := b.write(ctx); err != nil {
+				return err
+			}
+			for _, conn := range exchange.ObjectsOf(m["conns"]) {
+				r, _ := conn["r"].(map[string]any)
+				b.link(name, "relationship", exchange.TextOf(conn["fromid"]), exchange.TextOf(conn["toid"]),
+					map[string]any{"type": exchange.TextOf(conn["relationship"])}, isTrue(r["isSecret"]))
+			}
+		}
+		if !s.HasCards() {
+			return s.EmptyError("no file is an export of Scabard")
+		}
+		return nil
+	})
+}
+
+// scabardPage returns a page. The id that connections use is the outer one.
+func scabardPage(file string, outer map[string]any) *page {
+	m, _ := outer["page"].(map[string]any)
+	text := func(k string) string { s, _ := m[k].(string); return s }
+	p := &page{id: exchange.TextOf(outer["id"]), file: file + "/" + exchange.TextOf(outer["id"]),
+		name: exchange.TextOf(first(m["name"], outer["name"])), word: exchange.TextOf(outer["concept"]),
+		text:    asHTML(text("description")),
+		aliases: exchange.TrimAll(strings.Split(exchange.TextOf(m["aliases"]), ",")),
+		secret:  asHTML(strings.Join(exchange.NonEmpty(text("secrets"), text("gmSecrets")), "\n\n"))}
+	if isTrue(m["isSecret"]) {
+		p.marks = []exchange.Mark{{Rule: ruleSecret}}
+	}
+	return p
+}
+
+// asHTML returns a text that is HTML or plain as HTML.
+func asHTML(text string) string {
+	if strings.Contains(text, "</") || strings.Contains(text, "<br") {
+		return text
+	}
+	return record.PlainHTML(text)
+}
+
+// ImportWorldAnvil imports articles of World Anvil as its interface gives them: JSON files of one article
+// or a list.
+func ImportWorldAnvil(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
+	o exchange.Options) (exchange.Summary, error) {
+	return record.Import(ctx, c, g, "worldanvil", o, func(s *record.Source) error {
+		b := newBook(s)
+		s.Relabel("") // the ids of articles are random
+		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".json") {
+			data, ok := s.ReadFile(files, name)
+			if !ok {
+				continue
+			}
+			outer := exchange.ParseObject(`{"list": ` + string(data) + "}")["list"]
+			if m, _ := outer.(map[string]any); m != nil {
+				outer = []any{m}
+				if list := first(m["articles"], m["entities"]); list != nil {
+					outer = list
+				}
+			}
+			for _, m := range exchange.ObjectsOf(outer) {
+				if exchange.TextOf(m["title"]) != "" {
+					b.add(anvilArticle(s, name, m))
+				}
+			}
+		}
+		if len(b.pages) == 0 {
+			return s.EmptyError("no file holds an article of World Anvil")
+		}
+		return b.write(ctx)
+	})
+}
+
+// anvilArticle returns the page of an article.
+func anvilArticle(s *record.Source, file string, m map[string]any) *page {
+	id := exchange.TextOf(m["id"])
+	p := &page{id: id, file: file + "/" + id, name: exchange.TextOf(m["title"]),
+		word: exchange.TextOf(first(m["templateType"], m["entityClass"])), fields: map[string]any{}}
+	for _, t := range exchange.TrimAll(strings.Split(exchange.TextOf(m["tags"]), ",")) {
+		p.tags = append(p.tags, exchange.TagName(t))
+	}
+	groups, _ := m["subscribergroups"].([]any)
+	switch {
+	case m["state"] == "private" || isTrue(m["isDraft"]) || len(groups) > 0:
+		p.marks = []exchange.Mark{{Rule: ruleSecret, What: "private, draft or for subscribers"}}
+	case m["state"] != "public":
+		p.marks = []exchange.Mark{{Rule: ruleVisibility, What: "unknown state", Doubt: true}}
+	}
+	content, _ := m["content"].(string)
+	p.text, p.secret = fromBBCode(content)
+	for _, k := range exchange.SortedKeys(m) {
+		v, _ := m[k].(string)
+		if strings.TrimSpace(v) == "" || !isGMField(k) {
+			continue
+		}
+		s.Choices.Decide(exchange.Mark{Rule: ruleSecret, What: "fields for the GM"}, p.file, true)
+		open, secret := fromBBCode(v)
+		p.secret += "<h2>" + html.EscapeString(k) + "</h2>\n" + open + secret
+	}
+	return p
+}
+
+// isGMField reports whether a field of World Anvil is for the GM.
+func isGMField(k string) bool { return k == "seeded" || strings.HasPrefix(k, "ggm") }
+
+var (
+	anvilMention = regexp.MustCompile(`@\[([^\]\n]+)\]\(([a-z]+):([^)\n]+)\)`)
+	anvilSecret  = regexp.MustCompile(`(?s)\[secret\](.*?)\[/secret\]|\[secret:[^\]]*\]`)
+	bbPair       = regexp.MustCompile(`(?i)\[(/?)(b|i|u|s|h1|h2|h3|h4|p|ul|ol|li|quote|sub|sup|table|tr|td|th)\]`)
+	bbBreak      = regexp.MustCompile(`(?i)\[(?:br|hr)\]`)
+	bbURL        = regexp.MustCompile(`(?is)\[url[:=](https?://[^\]\s]+)\](.*?)\[/url\]`)
+)
+
+// fromBBCode converts the markup of World Anvil to HTML. Codes that are not known stay as text.
+func fromBBCode(text string) (open, secret string) {
+	text = anvilSecret.ReplaceAllStringFunc(text, func(m string) string {
+		secret += strings.TrimSuffix(strings.TrimPrefix(m, "[secret]"), "[/secret]") + "\n\n"
+		return ""
+	})
+	return bbHTML(text), bbHTML(secret)
+}
+
+func bbHTML(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	text = html.EscapeString(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = anvilMention.ReplaceAllStringFunc(text, func(m string) string {
+		parts := anvilMention.FindStringSubmatch(m)
+		return mark(parts[3], parts[1])
+	})
+	text = bbURL.ReplaceAllString(text, `<a href="$1">$2</a>`)
+	text = bbPair.ReplaceAllStringFunc(text, func(m string) string {
+		parts := bbPair.FindStringSubmatch(m)
+		tag := strings.ToLower(parts[2])
+		if tag == "quote" {
+			tag = "blockquote"
+		}
+		return "<" + parts[1] + tag + ">"
+	})
+	text = bbBreak.ReplaceAllString(text, "<br/>")
+	return "<p>" + strings.ReplaceAll(text, "\n\n", "</p>\n<p>") + "</p>\n"
+}
+
+// ImportDecko imports cards that were exported from a Decko wiki as JSON lines: name, type and content.
+func ImportDecko(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
+	o exchange.Options) (exchange.Summary, error) {
+	return record.Import(ctx, c, g, "decko", o, func(s *record.Source) error {
+		s.Relabel("")
+		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".ndjson", ".jsonl", ".json") {
+			data, ok := s.ReadWhole(files, name)
+			if !ok {
+				continue
+			}
+			x := newDeck(s, name)
+			n := 0
+			for line := range strings.Lines(string(data)) {
+				if n++; strings.TrimSpace(line) != "" {
+					x.readLine(line, n)
+				}
+			}
+			if err := x.writeCards(ctx); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if !s.HasCards() {
+			return s.EmptyError("no line is a card with a name and a type")
+		}
+		return nil
+	})
+}

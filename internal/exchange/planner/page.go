@@ -1,0 +1,106 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+)
+
+// page is a page of any program, before its card.
+type page struct {
+	id, file, name, word string // word names the type
+	text, secret         string // HTML, with references marked by mark
+	marks                []exchange.Mark
+	fields               map[string]any
+	tags, aliases        []string
+	above                *exchange.Sheet
+	sheet                *exchange.Sheet
+}
+
+// book adds the cards of the pages of one source, and resolves the references between them.
+type book struct {
+	s     *record.Source
+	pages []*page
+	byID  map[string]*page
+}
+
+func newBook(s *record.Source) *book { return &book{s: s, byID: map[string]*page{}} }
+
+// add adds a page. References can name it by its id.
+func (b *book) add(p *page) {
+	b.pages = append(b.pages, p)
+	if p.id != "" && b.byID[p.id] == nil {
+		b.byID[p.id] = p
+	}
+}
+
+// mark returns the form of a reference inside a text, until all names are known.
+func mark(id, label string) string {
+	clean := strings.NewReplacer("\ue000", "", "\ue001", "", "\ue002", "")
+	return "\ue000" + clean.Replace(id) + "\ue001" + clean.Replace(label) + "\ue002"
+}
+
+var markForm = regexp.MustCompile("\ue000([^\ue001]*)\ue001([^\ue002]*)\ue002")
+
+// render replaces the references in a text. A reference that nothing has becomes its label.
+func (b *book) render(from *exchange.Sheet, text string) string {
+	text = strings.NewReplacer("[[", "&#91;&#91;", "{{", "&#123;&#123;").Replace(text)
+	return markForm.ReplaceAllStringFunc(text, func(m string) string {
+		parts := markForm.FindStringSubmatch(m)
+		if to := b.byID[parts[1]]; to != nil && to.sheet != nil {
+			return b.s.LinkText(from, to.sheet, parts[2])
+		}
+		return parts[2]
+	})
+}
+
+// write adds the cards of all pages.
+func (b *book) write(ctx context.Context) error {
+	for _, p := range b.pages {
+		if err := b.writePage(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *book) writePage(ctx context.Context, p *page) (err error) {
+	typ, fields := record.TypeFor(p.word)
+	for k, v := range p.fields {
+		fields[k] = v
+	}
+	if len(p.aliases) > 0 {
+		fields["aliases"] = p.aliases
+	}
+	card := record.Card{Key: []string{cmp.Or(p.id, p.file+"/"+p.name)}, File: p.file, Name: p.name, Above: p.above,
+		Suffixes: []string{p.word, p.id}, Type: typ, Fields: fields, Tags: p.tags, Marks: p.marks,
+		Body: func(context.Context) string { return b.render(p.sheet, p.text) }}
+	if strings.TrimSpace(p.name) == "" {
+		card.Name = "Untitled " + p.id
+	}
+	if strings.TrimSpace(p.secret) != "" {
+		gm := &exchange.Sheet{Label: access.NewLabel(access.LevelGM)}
+		card.Secret = func(context.Context) string { return b.render(gm, p.secret) }
+	}
+	p.sheet, err = b.s.Add(ctx, card)
+	return err
+}
+
+// link links two pages, for the GM only if hidden is set.
+func (b *book) link(file, kind, from, to string, attrs map[string]any, hidden bool) bool {
+	a, z := b.byID[from], b.byID[to]
+	if a == nil || z == nil || a.sheet == nil || z.sheet == nil || a == z {
+		return false
+	}
+	if hidden {
+		b.s.AddGMEdge(file, kind, a.sheet, z.sheet, attrs)
+	} else {
+		b.s.AddEdge(file, kind, a.sheet, z.sheet, attrs)
+	}
+	return true
+}
