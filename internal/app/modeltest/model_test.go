@@ -291,7 +291,7 @@ func TestRulesReplaceAnUnavailableModel(t *testing.T) {
 func TestAModelAtTheGate(t *testing.T) {
 	minds := func(prompt string) string {
 		if strings.Contains(prompt, "falls under a policy") {
-			return `{"categories":["self_harm"]}`
+			return `{"categories":["hate"]}`
 		}
 		return answers(prompt)
 	}
