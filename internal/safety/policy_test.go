@@ -81,9 +81,17 @@ func TestLabelledTexts(t *testing.T) {
 }
 
 func TestPolicyVersionsNeverChange(t *testing.T) {
-	const pinned = "457f678da9e0956dea985d803906ae27fa7552dc2b10d10f94620555da438e87"
-	if p := published(t); p.Hash != pinned {
-		t.Errorf("%s has changed (its hash is %s): publish a new version instead", p.Version, p.Hash)
+	for version, pinned := range map[string]string{
+		"policy/1.0": "2773621701781d71282b126b6f0ffb2ed3ae954f0d1bef8bd67d87efa8d7f078",
+		"policy/1.1": "457f678da9e0956dea985d803906ae27fa7552dc2b10d10f94620555da438e87",
+	} {
+		p, err := safety.Published(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Hash != pinned {
+			t.Errorf("%s has changed (its hash is %s): publish a new version instead", p.Version, p.Hash)
+		}
 	}
 }
 
