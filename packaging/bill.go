@@ -28,7 +28,8 @@ func (r release) writeBillOfMaterials(t target, program string) error {
 	bom.Components = &components
 	name := fmt.Sprintf("loregate_%s_%s_%s.cdx.json", r.version, t.os, t.arch)
 	return r.create(name, func(w io.Writer) error {
-		return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cyclonedx.SpecVersion1_6)
+		return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom,
+			cyclonedx.SpecVersion1_6)
 	})
 }
 
@@ -42,5 +43,6 @@ func effective(m *debug.Module) *debug.Module {
 
 func module(path, version string) cyclonedx.Component {
 	url := "pkg:golang/" + path + "@" + version
-	return cyclonedx.Component{BOMRef: url, Type: cyclonedx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: url}
+	return cyclonedx.Component{BOMRef: url, Type: cyclonedx.ComponentTypeLibrary, Name: path, Version: version,
+		PackageURL: url}
 }

@@ -33,7 +33,8 @@ func (r release) extensions() []extension {
 			".claude-plugin/plugin.json": claude,
 			".claude-plugin/marketplace.json": map[string]any{"name": "loregate", "owner": author{"Loregate"},
 				"description": summary,
-				"plugins":     []any{map[string]any{"name": "loregate", "source": "./", "description": summary, "version": r.version}}},
+				"plugins": []any{map[string]any{"name": "loregate", "source": "./", "description": summary,
+					"version": r.version}}},
 			".mcp.json": server,
 		}},
 		{"codex", map[string]any{

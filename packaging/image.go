@@ -49,9 +49,10 @@ func (r release) writeImage(t target, program string) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{Add: image,
-		Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: t.os, Architecture: t.arch},
-			Annotations: map[string]string{"org.opencontainers.image.ref.name": r.version}}})
+	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex),
+		mutate.IndexAddendum{Add: image,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: t.os, Architecture: t.arch},
+				Annotations: map[string]string{"org.opencontainers.image.ref.name": r.version}}})
 	if _, err := layout.Write(folder, index); err != nil {
 		return err
 	}

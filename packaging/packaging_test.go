@@ -46,8 +46,8 @@ func TestZipKeepsTheProgramExecutable(t *testing.T) {
 func TestFlagsAreChecked(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	for args, want := range map[string]string{
-		"-version 1.2.0":                               "",
-		"-version 1.2.0-rc.1 -targets linux/amd64":     "",
+		"-version 1.2.0": "",
+		"-version 1.2.0-rc.1 -targets linux/amd64": "",
 		"-version 1.2":                                 "semantic version",
 		"-version 1.2.0 -targets plan9/mips":           "no target",
 		"-version 1.2.0 -url http://example.org/":      "https://",

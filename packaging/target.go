@@ -13,7 +13,8 @@ import (
 type target struct{ os, arch string }
 
 var allTargets = []target{
-	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows",
+		"arm64"},
 }
 
 func (t target) String() string { return t.os + "/" + t.arch }

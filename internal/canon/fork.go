@@ -260,7 +260,7 @@ func (f *forkContent) addLinks(ctx context.Context) error {
 
 func imageFromCard(c Card, act Act) *CardImage {
 	return &CardImage{Act: act, ID: c.ID, Parent: c.Parent, Part: c.Part, Codename: c.Codename, Type: c.Type,
-		Format: c.Format,
+		Format:  c.Format,
 		Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Own: c.Own}
 }
 

@@ -177,7 +177,8 @@ type difference struct {
 // restoreVersion writes an earlier version again.
 func (s *server) restoreVersion(v *visit) error {
 	name := v.r.PathValue("name")
-	if _, err := call[card](v, "restore_card", fields{"name": name, "to_version": numberOf(v.r.PostFormValue("version"))}); err != nil {
+	if _, err := call[card](v, "restore_card", fields{"name": name,
+		"to_version": numberOf(v.r.PostFormValue("version"))}); err != nil {
 		return err
 	}
 	return v.redirect(addressOf("w", v.world, name))

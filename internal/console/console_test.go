@@ -65,7 +65,8 @@ func TestTextLinksItsReferences(t *testing.T) {
 		{"[[Rent Quay|the quay]] &amp; [[Nobody]]",
 			`<a href="/w/main/Rent%20Quay?as=user">the quay</a> &amp; <a href="/w/main/Nobody?as=user" class="wanted" title="No such card yet">Nobody</a>`},
 		{"[[+notice]]", `<a href="/w/main/Self+notice?as=user">Self+notice</a>`},
-		{"<code>[[a]]</code><pre>[[b]]</pre><a href=\"#x\">[[c]]</a>", "<code>[[a]]</code><pre>[[b]]</pre><a href=\"#x\">[[c]]</a>"},
+		{"<code>[[a]]</code><pre>[[b]]</pre><a href=\"#x\">[[c]]</a>",
+			"<code>[[a]]</code><pre>[[b]]</pre><a href=\"#x\">[[c]]</a>"},
 		{`<p title="[[x]]">y</p>`, `<p title="[[x]]">y</p>`},
 		{"[[javascript:alert(1)]]", `<a href="/w/main/javascript:alert%281%29?as=user">javascript:alert(1)</a>`},
 		{"[[https://elsewhere.example/|out]]", "[[https://elsewhere.example/|out]]"},
@@ -101,7 +102,8 @@ func TestReturnAddressesStayHere(t *testing.T) {
 }
 
 func TestOddNamesAreAddressedById(t *testing.T) {
-	for name, want := range map[string]string{"Rent Quay": "Rent Quay", "A+B": "A+B", "..": "~1", ".": "~1", "~x": "~1", ":x": "~1"} {
+	for name, want := range map[string]string{"Rent Quay": "Rent Quay", "A+B": "A+B", "..": "~1", ".": "~1", "~x": "~1",
+		":x": "~1"} {
 		if got := addressName(name, "1"); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}

@@ -74,7 +74,8 @@ func (f frame) card(kind, name, id string) templ.SafeURL { return f.link(kind, a
 // addressName returns the last part of a card's address: its name or, if a browser or a router would
 // take that for something else, its id.
 func addressName(name, id string) string {
-	if id != "" && (name != strings.Trim(path.Clean("/"+name), "/") || strings.HasPrefix(name, "~") || strings.HasPrefix(name, ":")) {
+	if id != "" && (name != strings.Trim(path.Clean("/"+name), "/") || strings.HasPrefix(name, "~") ||
+		strings.HasPrefix(name, ":")) {
 		return "~" + id
 	}
 	return name

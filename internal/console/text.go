@@ -78,7 +78,8 @@ func (l linker) link(ref markup.Ref) *html.Node {
 	a := &html.Node{Type: html.ElementNode, Data: "a", DataAtom: atom.A,
 		Attr: []html.Attribute{{Key: "href", Val: string(l.frame.card("w", name, ""))}}}
 	if l.missing(name) {
-		a.Attr = append(a.Attr, html.Attribute{Key: "class", Val: "wanted"}, html.Attribute{Key: "title", Val: "No such card yet"})
+		a.Attr = append(a.Attr, html.Attribute{Key: "class", Val: "wanted"}, html.Attribute{Key: "title",
+			Val: "No such card yet"})
 	}
 	a.AppendChild(&html.Node{Type: html.TextNode, Data: shown})
 	return a

@@ -80,9 +80,11 @@ func TestPagesAreAccessible(t *testing.T) {
 			p.dark()
 		}
 		for name, page := range map[string]string{
-			"cards": "/w/lendwater", "found": "/w/lendwater?q=rent", "card": "/w/lendwater/Rent%20Quay", "as-player": "/w/lendwater/Rent%20Quay?as=user",
-			"edit": "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "history": "/history/lendwater/Rent%20Quay",
-			"changes": "/changes/lendwater", "proposals": "/proposals/lendwater", "account": "/account", "start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",
+			"cards": "/w/lendwater", "found": "/w/lendwater?q=rent", "card": "/w/lendwater/Rent%20Quay",
+			"as-player": "/w/lendwater/Rent%20Quay?as=user",
+			"edit":      "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "history": "/history/lendwater/Rent%20Quay",
+			"changes": "/changes/lendwater", "proposals": "/proposals/lendwater", "account": "/account",
+			"start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",
 		} {
 			p.checkAxe(script, page)
 			p.look(name + "-" + p.eval("innerWidth"))

@@ -26,7 +26,8 @@ func (s *stage) visitor() *visitor {
 	return &visitor{s.t, s.base, &http.Client{Jar: jar}}
 }
 
-func (v *visitor) send(method, path string, form url.Values, header ...string) (status int, body string, res *http.Response) {
+func (v *visitor) send(method, path string, form url.Values, header ...string) (status int, body string,
+	res *http.Response) {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -80,7 +81,8 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 	}
 	v.wants("/w/lendwater/Rent%20Quay", "Kelp &amp; Sons")
 	v.wants("/history/lendwater/Kelp%20&%20Sons", "Version 1")
-	if status, body, _ := v.send("POST", "/new/lendwater", url.Values{"name": {"a/b"}, "content": {"kept <text>"}}); status != 400 ||
+	if status, body, _ := v.send("POST", "/new/lendwater", url.Values{"name": {"a/b"},
+		"content": {"kept <text>"}}); status != 400 ||
 		!strings.Contains(body, "cannot contain") || !strings.Contains(body, "kept &lt;text&gt;") {
 		t.Errorf("a wrong name: %d %s", status, body)
 	}
@@ -94,7 +96,8 @@ func TestPlayerFindsNothingHidden(t *testing.T) {
 	player.signIn(s.keys[access.RoleUser])
 	keeper.signIn(s.keys[access.RoleGM])
 	keeper.wants("/w/lendwater/Gullspire", "Quillonymous")
-	for _, path := range []string{"/w/lendwater", "/w/lendwater?q=quillonymous", "/w/lendwater/Gullspire", "/w/lendwater/Rent%20Quay",
+	for _, path := range []string{"/w/lendwater", "/w/lendwater?q=quillonymous", "/w/lendwater/Gullspire",
+		"/w/lendwater/Rent%20Quay",
 		"/changes/lendwater", "/history/lendwater/Gullspire", "/edit/lendwater/Gullspire", "/w/lendwater/No%20Such%20Card"} {
 		_, hidden, _ := player.send("GET", path, nil)
 		lowered := path + "?as=user"
@@ -139,7 +142,8 @@ func TestSessionsCannotBeFixedOrKept(t *testing.T) {
 		t.Errorf("signing in leads to %q", to)
 	}
 	c := res.Cookies()[0]
-	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || !strings.HasPrefix(c.Value, "lgs_") ||
+	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" ||
+		!strings.HasPrefix(c.Value, "lgs_") ||
 		strings.Contains(c.Value, "chosen") {
 		t.Errorf("the cookie is %+v", c)
 	}

@@ -40,7 +40,8 @@ func newTab(t *testing.T, base string, width int64) *tab {
 		}
 		t.Skip("there is no Chromium; the pages are not tried in a browser")
 	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless,
+		chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun}
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
@@ -94,7 +95,8 @@ func (p *tab) watchRequests() {
 			return
 		}
 		u, err := url.Parse(e.Request.URL)
-		if err != nil || u.Scheme == "data" || u.Scheme == "about" || u.Scheme == "chrome" || strings.HasPrefix(e.Request.URL, p.base) {
+		if err != nil || u.Scheme == "data" || u.Scheme == "about" || u.Scheme == "chrome" ||
+			strings.HasPrefix(e.Request.URL, p.base) {
 			continue
 		}
 		p.complain("a request to another origin: %s", e.Request.URL)
@@ -189,7 +191,8 @@ func (p *tab) click(text string) {
 	p.t.Helper()
 	before := p.eval("location.href + performance.timeOrigin")
 	got := p.eval(fmt.Sprintf(`(() => {
-		const all = [...document.querySelectorAll("a, button, summary")].filter((e) => e.innerText.trim() === %q && e.offsetParent);
+		const all = [...document.querySelectorAll("a, button, summary")].filter((e) => e.innerText.trim() === %q &&
+			e.offsetParent);
 		if (all.length === 0) return "missing";
 		all[0].click();
 		return all[0].tagName;
@@ -198,7 +201,8 @@ func (p *tab) click(text string) {
 		p.t.Fatalf("nothing reads %q at %s:\n%s", text, p.eval("location.href"), p.text())
 	}
 	if got != "SUMMARY" {
-		p.waits(fmt.Sprintf(`document.readyState === "complete" && location.href + performance.timeOrigin !== %q`, before), "a click on "+text+" loads a page")
+		p.waits(fmt.Sprintf(`document.readyState === "complete" && location.href + performance.timeOrigin !== %q`, before),
+			"a click on "+text+" loads a page")
 	}
 }
 

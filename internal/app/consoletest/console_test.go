@@ -38,8 +38,9 @@ func newStage(t *testing.T) *stage {
 // link returns a sign-in link for a person.
 func (s *stage) link(role access.Role) string {
 	s.t.Helper()
-	link, err := s.app.SignInLink(s.t.Context(), s.base, identity.KeySpec{Name: "test", Subject: access.Subject("person-" + role.String()),
-		Actor: access.Person, MaxRole: role, Approve: role >= access.RoleGM}, []string{app.SampleWorld})
+	link, err := s.app.SignInLink(s.t.Context(), s.base, identity.KeySpec{Name: "test",
+		Subject: access.Subject("person-" + role.String()),
+		Actor:   access.Person, MaxRole: role, Approve: role >= access.RoleGM}, []string{app.SampleWorld})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -70,7 +71,8 @@ func TestAGameMasterReadsEditsAndHides(t *testing.T) {
 		t.Error("the code stays in the address")
 	}
 	p.fill(".filters input[name=q]", "tariff board")
-	p.waits(`[...document.querySelectorAll("#cards mark")].some((m) => /tariff/i.test(m.innerText))`, "hits are marked while typing")
+	p.waits(`[...document.querySelectorAll("#cards mark")].some((m) => /tariff/i.test(m.innerText))`,
+		"hits are marked while typing")
 	p.shoot("search")
 	p.click("Rent Quay")
 	p.wants("front doorstep")
@@ -103,7 +105,8 @@ func TestAGameMasterReadsEditsAndHides(t *testing.T) {
 	p.wants("There is no card of this name")
 	p.look("player")
 	p.open("/w/lendwater?q=Rent+Quay&as=user")
-	if strings.Contains(p.eval(`[...document.querySelectorAll("#cards a")].map((a) => a.innerText).join("|")`)+"|", "Rent Quay|") {
+	if strings.Contains(p.eval(`[...document.querySelectorAll("#cards a")].map((a) => a.innerText).join("|")`)+"|",
+		"Rent Quay|") {
 		t.Error("a player still finds the hidden card")
 	}
 	p.open("/changes/lendwater")
@@ -132,13 +135,15 @@ func TestTwoPeopleWriteTheSameCard(t *testing.T) {
 func TestAProposalIsDecidedFromItsPage(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	advisory, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "helper", Subject: "helper", MaxRole: access.RoleGM, Advisory: true},
+	advisory, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "helper", Subject: "helper",
+		MaxRole: access.RoleGM, Advisory: true},
 		[]string{app.SampleWorld})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"One bell, cracked.", "Two bells, cracked."} {
-		status, answer := apptest.Send(t, "PATCH", s.base+"/api/mcp/cards/Rent%20Stone", advisory, `{"content": "<p>`+text+`</p>"}`)
+		status, answer := apptest.Send(t, "PATCH", s.base+"/api/mcp/cards/Rent%20Stone", advisory,
+			`{"content": "<p>`+text+`</p>"}`)
 		if status != http.StatusAccepted && status != http.StatusOK {
 			t.Fatalf("%d %s", status, answer)
 		}
@@ -179,7 +184,8 @@ func TestStoredTextDoesNothing(t *testing.T) {
 	made := s.rest(access.RoleAdmin, "POST", "/api/mcp/cards", string(body))
 	p := newTab(t, s.base, 1280)
 	p.signIn(s.link(access.RoleGM))
-	for _, path := range []string{"/w/lendwater/~" + made["id"].(string), "/w/lendwater?q=Trap", "/changes/lendwater", "/edit/lendwater/~" + made["id"].(string)} {
+	for _, path := range []string{"/w/lendwater/~" + made["id"].(string), "/w/lendwater?q=Trap", "/changes/lendwater",
+		"/edit/lendwater/~" + made["id"].(string)} {
 		p.open(path)
 		p.waits(`document.readyState === "complete"`, "it loads")
 		if title := p.eval("document.title"); strings.Contains(title, "pwned") && !strings.Contains(title, "script") {

@@ -170,7 +170,8 @@ func (y claimTally) share(key string, statuses ...string) (share float64, n int)
 // report prints the shares of the contract, and for each kind of claim the share with the right answer.
 func (y claimTally) report(t *testing.T, half string) {
 	t.Helper()
-	names := map[string]string{"true": "true ones go live", "false": "false ones refused", "new": "new ones do not go live",
+	names := map[string]string{"true": "true ones go live", "false": "false ones refused",
+		"new":    "new ones do not go live",
 		"unsure": "unsure ones wait", "hidden": "hidden ones wait", "nonclaim": "non-claims go live"}
 	show := func(measure, key string, statuses ...string) {
 		share, n := y.share(key, statuses...)

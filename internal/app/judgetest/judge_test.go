@@ -43,7 +43,8 @@ func TestComparisonOfReadings(t *testing.T) {
 			command.Parsed{NeedsClarification: true, Ambiguities: asks}, true},
 		{"another kind of question", commandCase{Ask: "must", Asks: []string{"verb"}},
 			command.Parsed{NeedsClarification: true, Ambiguities: asks}, false},
-		{"a question that loses the act", commandCase{Ask: "must", Asks: []string{"object"}, Want: [][]wantedAct{{{Verb: "take"}}}},
+		{"a question that loses the act", commandCase{Ask: "must", Asks: []string{"object"},
+			Want: [][]wantedAct{{{Verb: "take"}}}},
 			command.Parsed{NeedsClarification: true, Ambiguities: asks}, false},
 	} {
 		if got := row.c.right(row.got, wantedAct.fits); got != row.want {
@@ -77,10 +78,12 @@ func TestComparisonOfPlans(t *testing.T) {
 		{"not a dry run", plannerCase{Outcomes: []string{outcomePlan}, Plans: want, DryRun: true}, cube(at), false},
 		{"a dry run", plannerCase{Outcomes: []string{outcomePlan}, Plans: want, DryRun: true},
 			cube(map[string]any{"location": []any{1.0, 2.0, 3.0}, "dry_run": true}), true},
-		{"the request itself says nothing", plannerCase{Outcomes: []string{outcomePlan}, Plans: want, Said: []string{"teapot"}},
+		{"the request itself says nothing", plannerCase{Outcomes: []string{outcomePlan}, Plans: want,
+			Said: []string{"teapot"}},
 			cube(at), false},
 		{"a plan in place of a question", plannerCase{Outcomes: []string{outcomeQuestion}}, cube(at), false},
-		{"a question", plannerCase{Outcomes: []string{outcomeQuestion}}, planned{status: 200, Questions: []string{"Where?"}}, true},
+		{"a question", plannerCase{Outcomes: []string{outcomeQuestion}}, planned{status: 200,
+			Questions: []string{"Where?"}}, true},
 		{"a refusal", plannerCase{Outcomes: []string{outcomeRefusal}}, planned{status: 400}, true},
 	} {
 		if got := row.c.right(row.got); got != row.want {

@@ -77,7 +77,10 @@ func (p planned) outcome() string {
 		return outcomeQuestion
 	case len(p.Plan.Calls) == 0:
 		return outcomeRefusal
-	case !p.Valid && slices.ContainsFunc(p.Problems, func(s string) bool { return !strings.Contains(s, "DEPENDENCY_MISSING") }):
+	case !p.Valid && slices.ContainsFunc(p.Problems, func(s string) bool {
+		return !strings.Contains(s,
+			"DEPENDENCY_MISSING")
+	}):
 		return outcomeRefusal
 	}
 	return outcomePlan

@@ -105,7 +105,8 @@ func (s *stage) plan(p *canon.Plan, w fixtureWorld, place string) error {
 		}
 	}
 	for _, l := range w.Layers {
-		if _, err := p.Layer(canon.Layer{Card: s.cards[l.On], Kind: l.Kind, Text: l.Text, Label: labelOf(l.Level)}); err != nil {
+		if _, err := p.Layer(canon.Layer{Card: s.cards[l.On], Kind: l.Kind, Text: l.Text,
+			Label: labelOf(l.Level)}); err != nil {
 			return fmt.Errorf("layer %s: %w", l.On, err)
 		}
 	}
@@ -147,7 +148,8 @@ func (s *stage) call(ctx context.Context, operation string, in map[string]any, o
 	if err != nil {
 		return err
 	}
-	answer, err := s.app.Ops.Invoke(ctx, author(), op.Request{Operation: operation, Input: input, World: s.slug, Transport: "mcp"})
+	answer, err := s.app.Ops.Invoke(ctx, author(), op.Request{Operation: operation, Input: input, World: s.slug,
+		Transport: "mcp"})
 	if err != nil {
 		return err
 	}
@@ -164,5 +166,6 @@ func (s *stage) mustCall(t testing.TB, operation string, in map[string]any, out 
 
 // author is an agent that writes for players.
 func author() access.Caller {
-	return access.Caller{Subject: "narrator", Key: "narrator", Actor: access.AI, EveryRole: access.RoleUser, Unlimited: true}
+	return access.Caller{Subject: "narrator", Key: "narrator", Actor: access.AI, EveryRole: access.RoleUser,
+		Unlimited: true}
 }

@@ -47,7 +47,7 @@ func TestKanka(t *testing.T) {
 		t.Error(sum)
 	}
 	s = scene(t)
-	sum = s.Import(ImportKanka, files, exchange.Options{Label: "x", Open: []string{publicEntities}})
+	s.Import(ImportKanka, files, exchange.Options{Label: "x", Open: []string{publicEntities}})
 	s.WantSees(map[string]string{
 		"user Mira": "Character user <p>Rows to [[Weir|the weir]] and . &#123;&#123;x}}</p>\n<h2>Seen</h2>\n<p>Salt.</p>",
 		"user Weir": "Location user <p>Deep.</p>", "user Cult of the Bell": "-", "user Mira+GM": "-",

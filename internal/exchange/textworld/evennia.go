@@ -115,8 +115,8 @@ type evennia struct {
 	lost   map[string]int
 }
 
-// namesOf returns the name and aliases of "name;alias : typeclass".
-func namesOf(text string) []string {
+// quotedNames returns the name and aliases of "name;alias : typeclass".
+func quotedNames(text string) []string {
 	names, _, _ := strings.Cut(text, ":")
 	return exchange.TrimAll(strings.Split(names, ";"))
 }
@@ -155,7 +155,7 @@ func (x *evennia) run(c command) {
 			x.here = t
 		}
 	case "create":
-		if names := namesOf(c.left); len(names) > 0 {
+		if names := quotedNames(c.left); len(names) > 0 {
 			x.add(&thing{names: names, at: x.here, line: c.line})
 		}
 	case "desc":
@@ -181,17 +181,17 @@ func (x *evennia) run(c command) {
 
 // dig makes a room, with an exit there and one back.
 func (x *evennia) dig(c command) {
-	names := namesOf(c.left)
+	names := quotedNames(c.left)
 	if len(names) == 0 {
 		x.s.AddProblem(x.file, c.line, "digs a room without a name; left out")
 		return
 	}
 	room := x.add(&thing{names: names, room: true, line: c.line})
 	there, back, _ := strings.Cut(c.right, ",")
-	if n := namesOf(there); len(n) > 0 && x.here != nil {
+	if n := quotedNames(there); len(n) > 0 && x.here != nil {
 		x.here.exits = append(x.here.exits, &passage{names: n, to: room, line: c.line})
 	}
-	if n := namesOf(back); len(n) > 0 && x.here != nil {
+	if n := quotedNames(back); len(n) > 0 && x.here != nil {
 		room.exits = append(room.exits, &passage{names: n, to: x.here, line: c.line})
 	}
 	if strings.HasPrefix(c.switches, "tel") {
@@ -202,7 +202,7 @@ func (x *evennia) dig(c command) {
 // open makes an exit from the current room. Its destination may be dug later.
 func (x *evennia) open(c command) {
 	to, _, _ := strings.Cut(c.right, ",")
-	if names := namesOf(c.left); len(names) > 0 && x.here != nil {
+	if names := quotedNames(c.left); len(names) > 0 && x.here != nil {
 		x.here.exits = append(x.here.exits, &passage{names: names, to: x.find(to), target: to, line: c.line})
 	}
 }
