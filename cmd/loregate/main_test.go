@@ -171,7 +171,7 @@ func TestShellCompletion(t *testing.T) {
 		{"world member add --role ", "user gm admin"},
 		{"world member add --data gm --role ", "user gm admin"},
 		{"world member add north --role a", "admin"},
-		{"import m", "markdown"},
+		{"import m", "markdown mediawiki memory"},
 		{"import markdown ", ""},
 		{"export --as ", "user gm admin"},
 		{"serve --sa", "--sample"},

@@ -37,11 +37,13 @@ var downgradeStatements = map[string][]string{
 		"DROP TABLE targets", "DROP TRIGGER streams_mark", "ALTER TABLE streams DROP COLUMN mark",
 		"UPDATE versions SET name = was_name, key = was_key WHERE was_name <> ''",
 		"DROP INDEX versions_was", "DROP TABLE stale",
+		"ALTER TABLE cards DROP COLUMN format", "ALTER TABLE versions DROP COLUMN format",
 		"ALTER TABLE versions DROP COLUMN was_name", "ALTER TABLE versions DROP COLUMN was_key",
 		"ALTER TABLE versions DROP COLUMN was_level", "ALTER TABLE versions DROP COLUMN was_label",
 		"DELETE FROM goose_db_version WHERE version_id >= 7", "PRAGMA user_version = 6",
 	},
 	"postgres": {
+		"ALTER TABLE cards DROP COLUMN format", "ALTER TABLE versions DROP COLUMN format",
 		"DROP TABLE searched", "ALTER TABLE docs DROP COLUMN gen", "DROP SEQUENCE docs_gen",
 		"DELETE FROM docs WHERE name IS NULL",
 		"ALTER TABLE docs ADD COLUMN fname text, ADD COLUMN fbody text, ALTER COLUMN name SET NOT NULL, ALTER COLUMN body SET NOT NULL",

@@ -243,6 +243,7 @@ func TestUpgradeKeepsFormerKeys(t *testing.T) {
 		"DROP TRIGGER cards_renamed", "DROP TABLE former_keys", "CREATE INDEX versions_key ON versions (w, key, card)",
 		"ALTER TABLE searched ADD COLUMN gen INTEGER NOT NULL DEFAULT 0",
 		"UPDATE searched SET gen = (SELECT max(gen) FROM docs)",
+		"ALTER TABLE cards DROP COLUMN format", "ALTER TABLE versions DROP COLUMN format",
 		"ALTER TABLE cards DROP COLUMN body", "DELETE FROM goose_db_version WHERE version_id >= 11",
 		"PRAGMA user_version = 10",
 	} {
