@@ -34,19 +34,10 @@ func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, err
 	if err := spec.checkFields(now); err != nil {
 		return Key{}, "", err
 	}
-	secret, err := newSecret(keyPrefix, s.cfg.Random)
-	if err != nil {
-		return Key{}, "", err
-	}
-	hash, _ := secretHash(keyPrefix, secret)
 	if err := s.bindToMaker(ctx, &spec); err != nil {
 		return Key{}, "", err
 	}
-	k := Key{ID: s.cfg.NewID(), Hash: hash, KeySpec: spec, Created: now}
-	if err := s.cfg.Store.AddKey(ctx, k); err != nil {
-		return Key{}, "", newUnavailable(err)
-	}
-	return k, secret, nil
+	return s.addSecret(ctx, keyPrefix, s.cfg.NewID(), spec)
 }
 
 // Keys lists all keys, by creation, without their hashes. It leaves out the keys behind play

@@ -40,18 +40,12 @@ func (s *Service) IssuePlay(ctx context.Context, spec PlaySpec) (token, id strin
 	if err := spec.checkFields(); err != nil {
 		return "", "", err
 	}
-	if token, err = newSecret(playPrefix, s.cfg.Random); err != nil {
+	behind := spec.keySpec(s.cfg.Now().UTC())
+	if err := s.bindToMaker(ctx, &behind); err != nil {
 		return "", "", err
 	}
-	hash, _ := secretHash(playPrefix, token)
-	k := Key{ID: s.cfg.NewID(), Hash: hash, KeySpec: spec.keySpec(s.cfg.Now().UTC()), Created: s.cfg.Now().UTC()}
-	if err := s.bindToMaker(ctx, &k.KeySpec); err != nil {
-		return "", "", err
-	}
-	if err := s.cfg.Store.AddKey(ctx, k); err != nil {
-		return "", "", newUnavailable(err)
-	}
-	return token, k.ID, nil
+	k, token, err := s.addSecret(ctx, playPrefix, s.cfg.NewID(), behind)
+	return token, k.ID, err
 }
 
 // PlayTokens lists the keys behind play tokens, by creation, without hashes. A token whose maker

@@ -112,7 +112,7 @@ func (s *Service) addSession(ctx context.Context, id string, spec KeySpec, maker
 	return s.addSecret(ctx, sessionPrefix, id, spec)
 }
 
-// addSecret stores a key with a new secret. The error is ErrExists if the id is in use.
+// addSecret stores a key with a new secret. errors.Is finds ErrExists in the error if the id is in use.
 func (s *Service) addSecret(ctx context.Context, prefix, id string, spec KeySpec) (Key, string, error) {
 	secret, err := newSecret(prefix, s.cfg.Random)
 	if err != nil {
@@ -120,9 +120,7 @@ func (s *Service) addSecret(ctx context.Context, prefix, id string, spec KeySpec
 	}
 	hash, _ := secretHash(prefix, secret)
 	k := Key{ID: id, Hash: hash, KeySpec: spec, Created: s.cfg.Now().UTC()}
-	if err := s.cfg.Store.AddKey(ctx, k); errors.Is(err, ErrExists) {
-		return Key{}, "", err
-	} else if err != nil {
+	if err := s.cfg.Store.AddKey(ctx, k); err != nil {
 		return Key{}, "", newUnavailable(err)
 	}
 	return k, secret, nil
