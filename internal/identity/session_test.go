@@ -121,6 +121,18 @@ func TestSessionIsRenewedByUseAndEndsWhenIdle(t *testing.T) {
 	wantRefused(t, err, identity.ErrInvalid)
 }
 
+// TestSessionOfAKeyThatEndsSoonIsNotRenewed: its life is shorter from the start, which is no reason to
+// replace it at each use.
+func TestSessionOfAKeyThatEndsSoonIsNotRenewed(t *testing.T) {
+	f := newFixture(t)
+	_, secret := f.key(identity.KeySpec{Expires: start.Add(10 * 24 * time.Hour)})
+	_, token := f.session(secret)
+	f.add(24 * time.Hour)
+	if renewed, err := f.RenewSession(context.Background(), token); err != nil || renewed != "" {
+		t.Errorf("%q, %v", renewed, err)
+	}
+}
+
 func TestSessionsAreListedAndEndOneByOne(t *testing.T) {
 	f := newFixture(t)
 	k, secret := f.key(identity.KeySpec{})
