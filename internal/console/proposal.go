@@ -55,7 +55,7 @@ type previewItem struct {
 
 type decision struct {
 	By   string    `json:"by"`
-	At   time.Time `json:"at"`
+	At   time.Time `json:"atUtc"`
 	Note string    `json:"note"`
 }
 

@@ -159,6 +159,9 @@ func TestAProposalIsDecidedFromItsPage(t *testing.T) {
 	p.shoot("proposal")
 	p.click("Approve exactly this")
 	p.wants("accepted")
+	if strings.Contains(p.text(), "0001") {
+		t.Errorf("the time of the decision is missing:\n%s", p.text())
+	}
 	p.open("/w/lendwater/Rent%20Stone")
 	p.wants("One bell, cracked.")
 	p.click("Proposals")
