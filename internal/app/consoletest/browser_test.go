@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,10 +15,12 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"loregate/internal/app/apptest"
 )
 
-// tab is a tab of a headless Chromium. It collects what a page must not do: console errors, failed
-// requests, and requests to another origin.
+// tab is a tab of a headless Chromium. It collects the faults of pages: console errors, failed requests,
+// and requests to another origin.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
@@ -30,17 +31,10 @@ type tab struct {
 	may []string // parts of complaints that the test provokes; guarded by mu
 }
 
-// newTab starts Chromium, or skips the test if it is not installed; with REQUIRE_ENGINES=1 it fails.
+// newTab starts Chromium; see apptest.Chromium for a machine without it.
 func newTab(t *testing.T, base string, width int64) *tab {
 	t.Helper()
-	path := findChromium()
-	if path == "" {
-		if os.Getenv("REQUIRE_ENGINES") == "1" {
-			t.Fatal("there is no Chromium; apt-get install chromium")
-		}
-		t.Skip("there is no Chromium; the pages are not tried in a browser")
-	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless,
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(apptest.Chromium(t)), chromedp.NoSandbox, chromedp.Headless,
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun}
@@ -59,15 +53,6 @@ func newTab(t *testing.T, base string, width int64) *tab {
 	p.must(err)
 	t.Cleanup(p.checkQuiet)
 	return p
-}
-
-func findChromium() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 func (p *tab) must(err error) {

@@ -27,22 +27,10 @@ type browser struct {
 	base string // URL of its DevTools
 }
 
-// newBrowser starts Chromium, or skips the test if it is not installed; with REQUIRE_ENGINES=1
-// it fails instead.
+// newBrowser starts Chromium; see apptest.Chromium for a machine without it.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil && path == "" {
-			path = p
-		}
-	}
-	if path == "" {
-		if os.Getenv("REQUIRE_ENGINES") == "1" {
-			t.Fatal("there is no Chromium; apt-get install chromium")
-		}
-		t.Skip("there is no Chromium; the page is not tried in a browser")
-	}
+	path := apptest.Chromium(t)
 	dir, err := os.MkdirTemp("", "chromium")
 	if err != nil {
 		t.Fatal(err)
