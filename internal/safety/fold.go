@@ -67,7 +67,7 @@ func wordForms(seen string) [][]string {
 	if joined := joinApart(list[len(list)-1]); joined != nil {
 		list = append(list, joined)
 	}
-	if short := shortenRuns(text); short != text {
+	if short := shortenTo(text, 1); short != text {
 		list = append(list, splitWords(short))
 	}
 	return list
@@ -113,25 +113,4 @@ func joinApart(list []string) []string {
 		return nil
 	}
 	return out
-}
-
-// shortenRuns replaces three or more of the same letter by one.
-func shortenRuns(s string) string {
-	var b strings.Builder
-	runes := []rune(s)
-	for i := 0; i < len(runes); {
-		end := i
-		for end < len(runes) && runes[end] == runes[i] {
-			end++
-		}
-		n := end - i
-		if n >= 3 && unicode.IsLetter(runes[i]) {
-			n = 1
-		}
-		for range n {
-			b.WriteRune(runes[i])
-		}
-		i = end
-	}
-	return b.String()
 }
