@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"strings"
 )
 
@@ -97,9 +98,7 @@ func (x extension) entries() ([]entry, error) {
 func merge(documents ...map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, d := range documents {
-		for name, value := range d {
-			out[name] = value
-		}
+		maps.Copy(out, d)
 	}
 	return out
 }
