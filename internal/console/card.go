@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/op"
 )
 
 // card is what pages show of a card.
@@ -19,11 +20,10 @@ type card struct {
 	Type       string                     `json:"type"`
 	Level      string                     `json:"level"` // "" for players, who know of no levels
 	Version    uint32                     `json:"version"`
-	ETag       json.RawMessage            `json:"etag"`
+	ETag       op.ReadTag                 `json:"etag"`
 	UpdatedAt  time.Time                  `json:"updated_at"`
 	Content    string                     `json:"content"`
 	Fields     map[string]json.RawMessage `json:"fields"`
-	Links      []string                   `json:"links"`
 	ChildCount int                        `json:"child_count"`
 	Snippet    string                     `json:"snippet"`
 }
@@ -32,7 +32,6 @@ type card struct {
 type cardRef struct {
 	Name   string `json:"name"`
 	ID     string `json:"id"`
-	Type   string `json:"type"`
 	Level  string `json:"level"`
 	Exists bool   `json:"exists"`
 }

@@ -83,7 +83,7 @@ func New(c Config) http.Handler {
 	return s
 }
 
-// policy allows what the pages need, and nothing from elsewhere: no inline script, no frame.
+// policy lets pages load scripts, styles and pictures of this server, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 

@@ -1,10 +1,8 @@
 package console
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -72,10 +70,7 @@ func (s *server) showEdit(v *visit) error {
 func (s *server) updateCard(v *visit) error {
 	form := v.r.PostForm
 	d := draft{Content: form.Get("content"), IfMatch: form.Get("if_match"), Once: form.Get("once")}
-	in := fields{"name": v.r.PathValue("name"), "content": d.Content}
-	if d.IfMatch != "" {
-		in["if_match"] = json.RawMessage(quotedUnlessJSON(d.IfMatch))
-	}
+	in := fields{"name": v.r.PathValue("name"), "content": d.Content}.with("if_match", d.IfMatch)
 	written, err := call[card](v, "update_card", in)
 	if err == nil {
 		return v.redirect(addressOf("w", v.world, addressName(written.Name, written.ID)))
@@ -92,14 +87,6 @@ func (s *server) updateCard(v *visit) error {
 		d.Stale, d.Problem, d.IfMatch, d.Once = true, "", string(present.ETag), uuid.NewString()
 	}
 	return v.write(fault.KindOf(err).HTTPStatus(), editPage(v.frame(present.Name), d))
-}
-
-// quotedUnlessJSON returns a form's text as JSON: the JSON that it is, or a JSON string.
-func quotedUnlessJSON(text string) string {
-	if json.Valid([]byte(text)) {
-		return text
-	}
-	return strconv.Quote(text)
 }
 
 // problemOf returns the message of an error that the person can mend in the form, else "".

@@ -80,5 +80,3 @@ func addressName(name, id string) string {
 	}
 	return name
 }
-
-func queryEscape(s string) string { return url.QueryEscape(s) }

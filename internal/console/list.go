@@ -10,7 +10,6 @@ import (
 type page struct {
 	Total      int  `json:"total"`
 	AtLeast    bool `json:"total_is_lower_bound"`
-	Limit      int  `json:"limit"`
 	Offset     int  `json:"offset"`
 	NextOffset *int `json:"next_offset"`
 }
@@ -40,7 +39,7 @@ type world struct {
 	Role string `json:"role"`
 }
 
-// showHome lists the person's worlds. Who has one world enters it at once.
+// showHome lists the person's worlds. A person with one world enters it at once.
 func (s *server) showHome(v *visit) error {
 	list, err := call[struct {
 		Campaigns []world `json:"campaigns"`
@@ -98,8 +97,6 @@ func (s *server) showCards(v *visit) error {
 // siteContext is the overview of a world.
 type siteContext struct {
 	World string    `json:"world"`
-	Role  string    `json:"role"`
-	Cards int       `json:"cards"`
 	Types []typeUse `json:"types"`
 }
 

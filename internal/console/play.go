@@ -15,7 +15,7 @@ const keepPlayer = 365 * 24 * time.Hour
 
 var errNoPlayer = fault.New(fault.NotFound, "there is no such player in this world; begin as a new one")
 
-// playing is what the page of a player shows.
+// playing holds the data of a player's page.
 type playing struct {
 	Player    thing   `json:"player"`
 	Location  place   `json:"location"`
@@ -24,13 +24,11 @@ type playing struct {
 	Items     []thing `json:"items"`
 	Exits     []exit  `json:"-"`
 	Turn      *turn   `json:"-"` // the command that was just carried out; nil when the page is opened
-	Once      string  `json:"-"`
 }
 
 type thing struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Quantity int    `json:"quantity"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 type place struct {
@@ -101,7 +99,7 @@ func (s *server) createPlayer(v *visit) error {
 	return v.redirect(playAddress(v.world, made.Player.ID))
 }
 
-// readPlaying reads a player's place and what is there.
+// readPlaying reads a player's place, the people and things there, and the ways out.
 func (v *visit) readPlaying(id string) (p playing, err error) {
 	context, err := call[struct {
 		Item *playing `json:"item"`
@@ -113,7 +111,6 @@ func (v *visit) readPlaying(id string) (p playing, err error) {
 		return p, errNoPlayer
 	}
 	p = *context.Item
-	p.Once = uuid.NewString()
 	exits, err := call[struct {
 		Exits []exit `json:"exits"`
 	}](v, "list-exits", fields{"locationId": p.Location.ID})
@@ -130,7 +127,7 @@ func (s *server) showPlayer(v *visit) error {
 }
 
 // sendCommand carries out a player's text. The answer is the page with the turn in its log; htmx takes
-// the turn from it, and what is here now.
+// the turn from it, and the column beside the log.
 func (s *server) sendCommand(v *visit) error {
 	id, text := v.r.PathValue("id"), v.r.PostFormValue("text")
 	done, err := call[turn](v, "send_command", fields{"id": id, "text": text})

@@ -19,7 +19,6 @@ type proposalView struct {
 	Expires  *time.Time      `json:"expiresUtc"`
 	What     string          `json:"what"`
 	Change   string          `json:"change"`
-	Purpose  string          `json:"purpose"`
 	Payload  json.RawMessage `json:"payload"`
 	Issues   []fault.Field   `json:"issues"`
 	Refused  *rejection      `json:"rejection"`
@@ -31,11 +30,10 @@ type proposalView struct {
 
 // rejection tells why a proposal was refused.
 type rejection struct {
-	Gate    string `json:"gate"`
 	Message string `json:"message"`
 }
 
-// verdict is what one gate said.
+// verdict is the verdict of one gate.
 type verdict struct {
 	Gate   string   `json:"gate"`
 	Passed bool     `json:"passed"`

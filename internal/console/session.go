@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"loregate/internal/fault"
@@ -56,7 +57,7 @@ func (s *server) findCaller(v *visit) (err error) {
 func (s *server) sendToSignIn(w http.ResponseWriter, r *http.Request) {
 	to := "/sign-in"
 	if r.Method == http.MethodGet && r.URL.Path != "/" {
-		to += "?to=" + queryEscape(r.URL.RequestURI())
+		to += "?to=" + url.QueryEscape(r.URL.RequestURI())
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
