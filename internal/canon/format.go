@@ -76,8 +76,11 @@ func countRefs(kind TextKind, content string, most int) (n int) {
 		return markup.CountRefs(content, most)
 	}
 	for _, r := range markup.MarkdownRefs(content) {
-		if !r.External {
-			n++
+		if r.External {
+			continue
+		}
+		if n++; n > most {
+			break
 		}
 	}
 	return n
