@@ -23,6 +23,7 @@ type card struct {
 	ETag       op.ReadTag                 `json:"etag"`
 	UpdatedAt  time.Time                  `json:"updated_at"`
 	Content    string                     `json:"content"`
+	TextFormat string                     `json:"text_format"` // html or markdown; "" for other texts
 	Fields     map[string]json.RawMessage `json:"fields"`
 	ChildCount int                        `json:"child_count"`
 	Snippet    string                     `json:"snippet"`

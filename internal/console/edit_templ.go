@@ -160,9 +160,9 @@ func editPage(f frame, d draft) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
-			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(formatHint(d.Card.Type))
+			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(formatHint(d.Card))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `edit.templ`, Line: 23, Col: 44}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `edit.templ`, Line: 23, Col: 39}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 			if templ_7745c5c3_Err != nil {
@@ -396,9 +396,9 @@ func newPage(f frame, d draft) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var23 string
-			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(formatHint(d.Type))
+			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(formatHint(card{Type: d.Type}))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `edit.templ`, Line: 72, Col: 39}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `edit.templ`, Line: 72, Col: 51}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {
@@ -489,11 +489,12 @@ func levelSelect(level string) templ.Component {
 	})
 }
 
-// formatHint tells in which form a type keeps its text.
-func formatHint(cardType string) string {
-	switch cardType {
-	case "Markdown":
+// formatHint tells in which form a card keeps its text.
+func formatHint(c card) string {
+	if c.TextFormat == "markdown" || c.Type == "Markdown" {
 		return "Markdown."
+	}
+	switch c.Type {
 	case "PlainText", "Phrase":
 		return "Plain text."
 	case "Pointer", "List":
