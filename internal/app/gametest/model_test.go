@@ -40,8 +40,8 @@ func TestPromptsContainOnlyTheSeatsTable(t *testing.T) {
 		c.Model.Provider, c.Model.URL, c.Model.Name, c.Model.KeyFile = "compatible", fake.URL, "fake-1", fake.KeyFile
 	})
 	g := h.newGame(object{"mandate": "aggressive_growth", "days": 3, "messages": 100,
-		"seconds": object{"sitrep": 0.1, "pulse_check": 1.5, "discussion": 4, "extension": 0.1, "nomination": 1.5, "trial": 1,
-			"verdict": 0.5, "night": 1}}, 5, 1, 3)
+		"seconds": object{"sitrep": 0.1, "pulse_check": 1.5, "discussion": 4, "extension": 0.1, "overtime": 2, "nomination": 1.5,
+			"trial": 1, "verdict": 0.5, "night": 1}}, 5, 1, 3)
 	reader := g.client(g.seats[5].Key, modern, nil)
 	if err := reader.Subscribe(t.Context(), &mcp.SubscribeParams{URI: g.uri()}); err != nil {
 		t.Fatal(err)
