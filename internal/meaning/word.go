@@ -1,0 +1,140 @@
+package meaning
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxSenses is the number of senses of a word that count, the most frequent first. Rarer senses add more noise than
+// they find.
+const maxSenses = 3
+
+// nearSenses is maxSenses for a choice among few words, which rules most wrong senses out.
+const nearSenses = 8
+
+// endings are the regular endings of each part of speech, with the endings of the base form (morphy, section 7 of
+// WordNet's manual).
+var endings = [partCount][][2]string{
+	Noun: {{"s", ""}, {"ses", "s"}, {"xes", "x"}, {"zes", "z"}, {"ches", "ch"}, {"shes", "sh"}, {"men", "man"},
+		{"ies", "y"}},
+	Verb:      {{"s", ""}, {"ies", "y"}, {"es", "e"}, {"es", ""}, {"ed", "e"}, {"ed", ""}, {"ing", "e"}, {"ing", ""}},
+	Adjective: {{"er", ""}, {"est", ""}, {"er", "e"}, {"est", "e"}},
+}
+
+// Lemma returns the base form of a word as a part of speech: "go" for the verb "went". It returns "" if WordNet does
+// not have the word as that part of speech. The word is in lower case; a compound has spaces.
+func Lemma(word string, part Part) string {
+	n := loadNetwork()
+	if base, ok := n.forms[part][strings.ReplaceAll(word, " ", "_")]; ok {
+		return strings.ReplaceAll(base, "_", " ")
+	}
+	if _, ok := n.has(word, part); ok {
+		return word
+	}
+	for _, e := range endings[part] {
+		stem, ok := strings.CutSuffix(word, e[0])
+		if !ok || len(stem) < 2 {
+			continue
+		}
+		if _, ok := n.has(stem+e[1], part); ok {
+			return stem + e[1]
+		}
+		// A doubled consonant: "hopped" is a form of "hop".
+		if short := stem[:len(stem)-1]; part == Verb && e[1] == "" && stem[len(stem)-1] == short[len(short)-1] {
+			if _, ok := n.has(short, part); ok {
+				return short
+			}
+		}
+	}
+	return ""
+}
+
+// Synonyms returns the words that share one of the three most frequent senses of a word, in any form, as a part of
+// speech: the words of its most frequent sense first, each once, without the word itself.
+func Synonyms(word string, part Part) []string {
+	n, synsets := sensesOf(word, part)
+	return n.membersOf(synsets[:min(len(synsets), maxSenses)], part, Lemma(word, part))
+}
+
+// Broader returns the words of the next broader senses of a word as a part of speech: "move" for the verb "walk".
+// Their order is that of the word's senses.
+func Broader(word string, part Part) []string {
+	n, synsets := sensesOf(word, part)
+	return n.membersOf(n.broaderOf(synsets[:min(len(synsets), maxSenses)]), part, Lemma(word, part))
+}
+
+// Canonical returns the word among known ones that is nearest in meaning to a word as a part of speech: the word's
+// base form; else a synonym in one of its senses, the most frequent first; else a word of a broader sense, at most
+// three steps up. The first nearSenses senses count. ok is false if there is none.
+func Canonical(word string, part Part, known func(string) bool) (near string, ok bool) {
+	lemma := Lemma(word, part)
+	if lemma == "" || known(lemma) {
+		return lemma, lemma != ""
+	}
+	n, synsets := sensesOf(word, part)
+	synsets = synsets[:min(len(synsets), nearSenses)]
+	for range 4 {
+		words := n.membersOf(synsets, part, lemma)
+		if i := slices.IndexFunc(words, known); i >= 0 {
+			return words[i], true
+		}
+		synsets = n.broaderOf(synsets)
+	}
+	return "", false
+}
+
+// Derived returns the words that are derived from a base form or that it is derived from, of any part of speech:
+// "destruction" for "destroy".
+func Derived(lemma string) []string {
+	n := loadNetwork()
+	return n.related(lemma, n.derived)
+}
+
+// Opposites returns the opposites of a base form, of any part of speech: "close" for "open".
+func Opposites(lemma string) []string {
+	n := loadNetwork()
+	return n.related(lemma, n.opposite)
+}
+
+func (n *network) related(lemma string, l lists) (words []string) {
+	if i, ok := n.number(lemma); ok {
+		for _, w := range l.at(i) {
+			words = append(words, n.word(w))
+		}
+	}
+	return words
+}
+
+// sensesOf returns the synsets of a word in any form, the most frequent first.
+func sensesOf(word string, part Part) (*network, []uint32) {
+	n := loadNetwork()
+	i, ok := n.number(Lemma(word, part))
+	if !ok {
+		return n, nil
+	}
+	return n, n.synsets[part].at(i)
+}
+
+// membersOf returns the words of synsets, each once, without one.
+func (n *network) membersOf(synsets []uint32, part Part, without string) (words []string) {
+	for _, s := range synsets {
+		for _, m := range n.members[part].at(s) {
+			if w := n.word(m); w != without && !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+		}
+	}
+	return words
+}
+
+// broaderOf returns the next broader synsets, each once.
+func (n *network) broaderOf(synsets []uint32) (out []uint32) {
+	for _, s := range synsets {
+		for _, b := range n.broader.at(s) {
+			if !slices.Contains(out, b) {
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}

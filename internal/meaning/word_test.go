@@ -1,0 +1,65 @@
+package meaning
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestLemma(t *testing.T) {
+	for _, tt := range []struct {
+		word string
+		part Part
+		want string
+	}{
+		{"went", Verb, "go"}, {"hopped", Verb, "hop"}, {"pulling", Verb, "pull"}, {"carries", Verb, "carry"},
+		{"wolves", Noun, "wolf"}, {"foxes", Noun, "fox"}, {"mice", Noun, "mouse"}, {"better", Adjective, "good"},
+		{"look up", Verb, "look up"}, {"xyzzy", Verb, ""}, {"", Noun, ""}, {"s", Noun, "s"}, {"go\n", Verb, ""},
+	} {
+		if got := Lemma(tt.word, tt.part); got != tt.want {
+			t.Errorf("Lemma(%q, %d) = %q, want %q", tt.word, tt.part, got, tt.want)
+		}
+	}
+}
+
+func TestRelations(t *testing.T) {
+	for _, tt := range []struct {
+		words []string
+		want  string
+	}{
+		{Synonyms("shut", Verb), "close"}, {Synonyms("autumns", Noun), "fall"}, {Broader("stroll", Verb), "walk"},
+		{Derived("destroy"), "destruction"}, {Opposites("open"), "shut"}, {Opposites("north"), "south"},
+	} {
+		if !slices.Contains(tt.words, tt.want) {
+			t.Errorf("%q is missing in %q", tt.want, tt.words)
+		}
+	}
+	if got := slices.Concat(Synonyms("xyzzy", Noun), Broader("xyzzy", Noun), Derived("xyzzy"), Opposites("xyzzy")); got != nil {
+		t.Errorf("an unknown word has relations: %q", got)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	known := []string{"take", "go", "give", "examine", "close", "throw", "kill", "eat"}
+	for word, want := range map[string]string{"grab": "take", "taking": "take", "march": "go", "scrutinize": "examine",
+		"shut": "close", "hurled": "throw", "murder": "kill", "hand": "give", "xyzzy": "", "snore": ""} {
+		got, ok := Canonical(word, Verb, func(w string) bool { return slices.Contains(known, w) })
+		if got != want || ok != (want != "") {
+			t.Errorf("Canonical(%q) = %q, %t, want %q", word, got, ok, want)
+		}
+	}
+}
+
+func BenchmarkLoadNetwork(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		readNetwork()
+	}
+}
+
+func BenchmarkSynonyms(b *testing.B) {
+	loadNetwork()
+	b.ReportAllocs()
+	for b.Loop() {
+		Synonyms("scrutinized", Verb)
+	}
+}

