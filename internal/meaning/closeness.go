@@ -1,0 +1,148 @@
+package meaning
+
+import (
+	"math"
+	"slices"
+)
+
+// Weights of relations between two words, relative to equal words at 1. Word vectors give their cosine.
+const (
+	ofSynonym = 0.8
+	ofDerived = 0.8
+	ofBroader = 0.6
+)
+
+// Constants of Closeness. On the judged pairs of the development half, values between 0 and 1 for the first and
+// between 0.1 and 0.6 for the second give an AUC of 0.95 to 0.96.
+const (
+	alreadyEqual = 0.7 // weight of a word that explains a different word although its equal is there
+	priorWords   = 0.3 // weight of words that count as explained from the start
+	maxTokens    = 64  // words of a text that count
+)
+
+// Closeness estimates from 0 to 1 whether two sentences say the same. Words that both have prove little: "the well
+// tastes of salt" and "the well is deep" share most of theirs. Therefore only the words that differ count: for each,
+// how near in meaning the nearest word of the other sentence is. Sentences without a known word have closeness 0.
+func Closeness(a, b string) float64 { return Prepare(a).Closeness(Prepare(b)) }
+
+// A Sentence is a text prepared for comparisons. It never changes.
+type Sentence struct{ tokens []token }
+
+// token is a word of a sentence.
+type token struct {
+	components string  // of its vector; "" if unknown
+	length     float64 // of its vector
+	weight     float64
+	bases      []string // the word and its base forms
+	related    []near
+}
+
+// near is a word that WordNet relates to a token.
+type near struct {
+	word   string
+	weight float64
+}
+
+// Prepare returns a sentence for comparisons: the first maxTokens of its words.
+func Prepare(text string) Sentence {
+	var s Sentence
+	for word := range wordsOf(text) {
+		if functionWords[word] {
+			continue
+		}
+		if s.tokens = append(s.tokens, newToken(word)); len(s.tokens) == maxTokens {
+			break
+		}
+	}
+	return s
+}
+
+func newToken(word string) token {
+	t := token{bases: []string{word}}
+	t.components, t.weight = vectors.findWord(word)
+	t.length = math.Sqrt(float64(dotOf(t.components, t.components)))
+	for part := range partCount {
+		base := Lemma(word, part)
+		if base == "" {
+			continue
+		}
+		if base != word {
+			t.bases = append(t.bases, base)
+		}
+		t.relate(Synonyms(base, part), ofSynonym)
+		t.relate(Derived(base), ofDerived)
+		t.relate(Broader(base, part), ofBroader)
+	}
+	return t
+}
+
+func (t *token) relate(words []string, weight float64) {
+	for _, w := range words {
+		t.related = append(t.related, near{w, weight})
+	}
+}
+
+// nearness returns how near two words are in meaning, 1 for forms of the same word.
+func (t *token) nearness(o *token) float64 {
+	for _, base := range t.bases {
+		if slices.Contains(o.bases, base) {
+			return 1
+		}
+	}
+	nearest := max(t.relationTo(o), o.relationTo(t))
+	if t.components != "" && o.components != "" {
+		nearest = max(nearest, float64(dotOf(t.components, o.components))/(t.length*o.length))
+	}
+	return nearest
+}
+
+func (t *token) relationTo(o *token) (weight float64) {
+	for _, n := range t.related {
+		if n.weight > weight && slices.Contains(o.bases, n.word) {
+			weight = n.weight
+		}
+	}
+	return weight
+}
+
+// Closeness is the function Closeness for prepared sentences.
+func (s Sentence) Closeness(o Sentence) float64 {
+	if len(s.tokens) == 0 || len(o.tokens) == 0 {
+		return 0
+	}
+	nearness := make([][]float64, len(s.tokens))
+	equal, equalOther := make([]bool, len(s.tokens)), make([]bool, len(o.tokens))
+	for i := range s.tokens {
+		nearness[i] = make([]float64, len(o.tokens))
+		for j := range o.tokens {
+			nearness[i][j] = s.tokens[i].nearness(&o.tokens[j])
+			if nearness[i][j] == 1 {
+				equal[i], equalOther[j] = true, true
+			}
+		}
+	}
+	one := explained(s.tokens, equal, equalOther, func(i, j int) float64 { return nearness[i][j] })
+	other := explained(o.tokens, equalOther, equal, func(j, i int) float64 { return nearness[i][j] })
+	return (one + other) / 2
+}
+
+// explained returns the part of the words without an equal that other words explain.
+func explained(tokens []token, equal, equalOther []bool, nearness func(i, j int) float64) float64 {
+	sum, all := priorWords, priorWords
+	for i := range tokens {
+		if equal[i] {
+			continue
+		}
+		best := 0.0
+		for j, taken := range equalOther {
+			n := nearness(i, j)
+			if taken {
+				n *= alreadyEqual
+			}
+			best = max(best, n)
+		}
+		sum += tokens[i].weight * best
+		all += tokens[i].weight
+	}
+	return sum / all
+}
