@@ -21,18 +21,18 @@ const (
 // halves lists the halves in the order of the table in docs/judgement.md.
 var halves = []string{development, locked}
 
-// casesDir returns the folder of a half, or "" if this run does not read that half: only make judge
-// reads the locked one.
-func casesDir(half string) string {
+// caseFiles returns the files of a half, or nil if this run does not read that half: only make judge
+// reads the locked one, from cases/locked.sealed or from the folder in JUDGE_LOCKED.
+func caseFiles(half string) (fs.FS, error) {
 	switch {
 	case half != locked:
-		return filepath.Join("cases", half)
-	case os.Getenv("JUDGE_PAGE") == "":
-		return ""
+		return os.DirFS(filepath.Join("cases", half)), nil
+	case !whole():
+		return nil, nil
 	case os.Getenv("JUDGE_LOCKED") != "":
-		return os.Getenv("JUDGE_LOCKED")
+		return os.DirFS(os.Getenv("JUDGE_LOCKED")), nil
 	}
-	return filepath.Join("cases", locked)
+	return openSealed()
 }
 
 // loadCases reads the cases of a half from a file such as commands.jsonl. It skips the test if this
@@ -41,11 +41,14 @@ func casesDir(half string) string {
 // that a log never shows a locked case.
 func loadCases[T any](t *testing.T, half, name string) []T {
 	t.Helper()
-	dir := casesDir(half)
-	if dir == "" {
+	files, err := caseFiles(half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files == nil {
 		t.Skipf("the %s half is read by make judge only", half)
 	}
-	b, err := os.ReadFile(filepath.Join(dir, name))
+	b, err := fs.ReadFile(files, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("there is no file %s of the %s half: nothing is measured", name, half)
 	}

@@ -4,8 +4,8 @@
 // Its rule: the author of a rule does not write the cases. Cases come from public data, from
 // generators that know no rule, and from mutations of real text. They have two halves. Authors of
 // rules may read cases/development. The locked half comes from sources that the development half
-// does not touch; nobody who writes a rule sees it, and it is not part of the sources: make judge
-// reads it from cases/locked, or from the folder in JUDGE_LOCKED. Each run of the locked half is
+// does not touch, and nobody who writes a rule sees it: it is sealed in cases/locked.sealed, and make
+// judge opens it, or reads the folder in JUDGE_LOCKED. Each run of the locked half is
 // logged in docs/judgement.md. A gap of more than five points between the halves is a finding.
 //
 // A file of cases has one JSON object a line. Every case has an id, the expected answer, its source

@@ -65,7 +65,7 @@ const pageHead = `# Judgement
 
 How well the product decides by itself, measured by ` + "`make judge`" + ` on cases whose authors do not know the rules. Authors of
 rules may read the development half. The locked half comes from other sources and nobody who writes a rule sees it; it is
-read from ` + "`internal/app/judgetest/cases/locked`" + ` or from the folder in ` + "`JUDGE_LOCKED`" + `. A gap of more than five points between
+sealed in ` + "`internal/app/judgetest/cases/locked.sealed`" + `, or read from the folder in ` + "`JUDGE_LOCKED`" + `. A gap of more than five points between
 the halves is a finding, and marked. The figures are those of the product without a model.
 
 `

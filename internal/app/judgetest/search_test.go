@@ -1,10 +1,12 @@
 package judgetest
 
 import (
+	"archive/zip"
 	"cmp"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -32,19 +34,19 @@ var finders = []finder{{"search", searchAll}, {"search_cards", searchCards}, {"s
 // depth is the number of results that are judged.
 const depth = 10
 
-// TestSearch judges the ranking of a whole corpus: of the fifth edition's SRD, in the folder JUDGE_CORPUS, and
-// of the locked half's corpus.
+// TestSearch judges the ranking of a whole corpus: of the fifth edition's SRD, in cases/development/srd.zip or the
+// folder JUDGE_CORPUS, and of the locked half's corpus.
 func TestSearch(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			if half == development && os.Getenv("JUDGE_CORPUS") == "" {
-				t.Skip("JUDGE_CORPUS names no folder with the SRD")
+			if half == development && !whole() && os.Getenv("JUDGE_CORPUS") == "" {
+				t.Skip("the whole SRD is searched by make judge, or if JUDGE_CORPUS names its folder")
 			}
 			cases := loadCases[searchCase](t, half, "search.jsonl")
 			a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
 			s := &stage{app: a, slug: "corpus"}
 			if half == development {
-				importCorpus(t, a, s.slug, os.Getenv("JUDGE_CORPUS"))
+				importCorpus(t, a, s.slug, srdFolder(t))
 			} else {
 				s = setWorld(t, a, s.slug, corpusWorld(loadCases[fixtureCard](t, half, "corpus.jsonl")), "Start")
 			}
@@ -66,6 +68,24 @@ func TestSearchOfASmallWorld(t *testing.T) {
 	}
 	a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
 	judgeSearch(t, half, "search small", setWorld(t, a, "small", w, "Baskerville Hall"), cases)
+}
+
+// srdFolder returns the folder with the SRD in JSON.
+func srdFolder(t *testing.T) string {
+	t.Helper()
+	if folder := os.Getenv("JUDGE_CORPUS"); folder != "" {
+		return folder
+	}
+	archive, err := zip.OpenReader(filepath.Join("cases", development, "srd.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, archive); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 func importCorpus(t *testing.T, a *app.App, slug, folder string) {
