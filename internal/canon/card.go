@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -43,11 +44,15 @@ func (h Hash) String() string {
 // MarshalText encodes the hash in hexadecimal.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText decodes hexadecimal; empty text is the zero Hash.
+// UnmarshalText decodes 64 hexadecimal digits; empty text is the zero Hash.
 func (h *Hash) UnmarshalText(b []byte) error {
-	if len(b) == 0 {
+	switch len(b) {
+	case 0:
 		*h = Hash{}
 		return nil
+	case hex.EncodedLen(len(h)):
+	default:
+		return fault.New(fault.Invalid, "a hash has %d hexadecimal digits, not %d bytes", hex.EncodedLen(len(h)), len(b))
 	}
 	_, err := hex.Decode(h[:], b)
 	return err

@@ -244,6 +244,19 @@ func (s *Scene) Import(read Importer, files fs.FS, o exchange.Options) exchange.
 	return sum
 }
 
+// CheckHostile imports hostile files for the GM. Errors are welcome: only a panic fails the test, or a card
+// that players see.
+func CheckHostile(t *testing.T, store canon.Store, files fs.FS, importers ...Importer) {
+	t.Helper()
+	s := NewOn(t, store)
+	for _, read := range importers {
+		_, _ = read(t.Context(), s.Canon, s.As("admin"), files, exchange.Options{Level: access.LevelGM})
+	}
+	if got := s.Listing("user"); len(got) > 0 {
+		t.Errorf("a user sees %v", got)
+	}
+}
+
 // Linked returns the cards to which a card has links of a kind, each with one attribute of its
 // link.
 func (s *Scene) Linked(who, from, kind, attr string) map[string]string {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/store/memory"
@@ -185,14 +184,7 @@ func FuzzMaps(f *testing.F) {
 	f.Add([]byte(`{"features": [{"id": "districts", "geometries": [{"name": "A", "coordinates": [[[0, 1], [1, 1]]]}]}]}`))
 	f.Add([]byte(`{"floors": [{"level": 0, "rooms": [{"cells": [{"i": 1, "j": 1}]}], "doors": [{"edge": {"cell": {"i": 1}, "dir": "w"}}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := scene(t)
-		for _, read := range []exchangetest.Importer{ImportAzgaar, ImportWatabou} {
-			// only panics and visible cards are failures
-			_, _ = read(t.Context(), s.Canon, s.As("admin"), fstest.MapFS{"w.map": {Data: data}, "w.json": {Data: data}},
-				exchange.Options{Level: access.LevelGM})
-		}
-		if got := s.Listing("user"); len(got) > 0 {
-			t.Errorf("a user sees %v", got)
-		}
+		exchangetest.CheckHostile(t, memory.New(), fstest.MapFS{"w.map": {Data: data}, "w.json": {Data: data}},
+			ImportAzgaar, ImportWatabou)
 	})
 }

@@ -92,6 +92,10 @@ func kankaText(v any) string {
 func (x *kanka) addEntity(file, module string, m map[string]any) {
 	e, _ := m["entity"].(map[string]any)
 	id := exchange.TextOf(e["id"])
+	if id == "" {
+		x.s.AddProblem(file, 0, "its entity has no id; left out. Export the campaign again, or add the id")
+		return
+	}
 	p := &page{id: id, file: file, name: cmp.Or(exchange.TextOf(m["name"]), exchange.TextOf(e["name"])),
 		word: strings.TrimRight(module, "0123456789_"), text: kankaText(first(m["entry"], e["entry"])),
 		fields: map[string]any{}}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/store/memory"
@@ -73,6 +73,21 @@ func TestKanka(t *testing.T) {
 	if again := s.Import(ImportKanka, files, exchange.Options{Label: "y",
 		Open: []string{publicEntities}}); again.Created+again.Updated+again.Links > 0 {
 		t.Errorf("importing again: %s", again)
+	}
+}
+
+func TestKankaEntityWithoutID(t *testing.T) {
+	files := exchangetest.Files(map[string]string{"campaign.json": "{}",
+		"characters/mira_11.json": `{"name": "Mira", "entity": {"image_uuid": "u1"}}`})
+	s := scene(t)
+	const why = "characters/mira_11.json: its entity has no id"
+	if _, err := ImportKanka(t.Context(), s.Canon, s.As("admin"), files, exchange.Options{}); err == nil ||
+		!strings.Contains(err.Error(), why) {
+		t.Errorf("alone: %v", err)
+	}
+	maps.Copy(files, exchangetest.Files(map[string]string{"locations/weir_12.json": kankaExport["locations/weir_12.json"]}))
+	if sum := s.Import(ImportKanka, files, exchange.Options{}); sum.Created != 1 || !strings.Contains(sum.String(), why) {
+		t.Error(sum)
 	}
 }
 
@@ -185,21 +200,14 @@ func TestEmptySources(t *testing.T) {
 // FuzzPlanners checks that no bytes cause a panic, or cards that players see against the level.
 func FuzzPlanners(f *testing.F) {
 	f.Add(kankaExport["characters/mira_11.json"])
+	f.Add(`{"name": "A", "entity": {"image_uuid": "u"}}`) // an entity without an id
 	f.Add(`{"version": 1, "resources": [{"id": "a", "parentId": "a", "documents": [{"content": {"type": "doc",
 		"content": [{"type": "text", "text": "x"}]}}]}]}`)
 	f.Add(`{"title": "a", "slug": "b", "content": "[b]@[a](b:c)[/b][secret:1]", "pages": [{"id": 1,
 		"page": {"name": "x"}}], "name": "A+B", "type": "x"}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		s := scene(t)
-		for _, read := range []exchangetest.Importer{ImportKanka, ImportLegendKeeper, ImportScabard, ImportWorldAnvil,
-			ImportDecko} {
-			// only panics and visible cards are failures
-			_, _ = read(t.Context(), s.Canon, s.As("admin"), fstest.MapFS{"m/a.json": {Data: []byte(text)}},
-				exchange.Options{Level: access.LevelGM})
-		}
-		if got := s.Listing("user"); len(got) > 0 {
-			t.Errorf("a user sees %v", got)
-		}
+		exchangetest.CheckHostile(t, memory.New(), exchangetest.Files(map[string]string{"m/a.json": text}), ImportKanka,
+			ImportLegendKeeper, ImportScabard, ImportWorldAnvil, ImportDecko)
 	})
 }
 

@@ -417,8 +417,12 @@ func (s *Source) JSONFiles(files fs.FS) ([]string, error) {
 	return fs.Glob(files, "*.json")
 }
 
-// EmptyError returns the error for a folder without data of the format.
+// EmptyError returns the error for a folder without data of the format. It names the first problem, which
+// may be the reason.
 func (s *Source) EmptyError(what string) error {
+	if list := s.collection.Problems; len(list) > 0 {
+		return fault.New(fault.Invalid, "the import found no data: %s. %s", what, list[0])
+	}
 	return fault.New(fault.Invalid, "the import found no data: %s", what)
 }
 

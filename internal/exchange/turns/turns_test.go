@@ -3,7 +3,9 @@ package turns
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,9 +15,11 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/fault"
+	"loregate/internal/store/memory"
 )
 
 func (s *scene) importTurns(text string, o exchange.Options) exchange.Summary {
@@ -92,6 +96,20 @@ func TestBrokenArchiveIsReported(t *testing.T) {
 	if _, _, ok := s.Content("user", "E1+0000"); !ok {
 		t.Error("what could be read did not come in")
 	}
+}
+
+// FuzzTurns checks that no bytes cause a panic, or cards that players see against the level.
+func FuzzTurns(f *testing.F) {
+	f.Add([]byte(`{"ep": "E1", "n": 0, "names": ["MATT"], "text": "Hello [[there]]"}`))
+	f.Add([]byte(`{"ep": "E1+gm", "n": -1e99, "names": [null, {}]}` + "\n{}\n[]"))
+	f.Add([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(ctx context.Context, c *canon.Canon, g access.Grant, _ fs.FS, o exchange.Options) (exchange.Summary,
+			error) {
+			return Import(ctx, c, g, bytes.NewReader(data), o)
+		}
+		exchangetest.CheckHostile(t, memory.New(), nil, read)
+	})
 }
 
 func TestRealTurns(t *testing.T) {
