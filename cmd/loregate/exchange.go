@@ -40,9 +40,6 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	level, _ := access.ParseLevel(i.Level) // kong checked it
 	return i.withApp(ctx, func(a *app.App) error {
-		if err := a.EnsureWorld(ctx); err != nil {
-			return err
-		}
 		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun,
 			Starter: i.Starter, Progress: progress("importing"),
 			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
@@ -105,7 +102,7 @@ func printRules(out io.Writer) error {
 
 type exportCmd struct {
 	common
-	Format string `arg:"" help:"markdown: a folder of Markdown notes. lorebook: world info as JSON. character, character-v2: character cards as JSON, version 3 or 2." enum:"markdown,lorebook,character,character-v2"`
+	Format string `arg:"" help:"markdown: a folder of Markdown notes. lore: one file with the whole world, or with the part that --as names. lorebook: world info as JSON. character, character-v2: character cards as JSON, version 3 or 2." enum:"markdown,lore,lorebook,character,character-v2"`
 	Path   string `arg:"" help:"Folder or file to write to. A folder is created if it does not exist, and refused if it contains other files."`
 	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	As     string `help:"Export the cards that this role sees: user, gm or admin." enum:"user,gm,admin" default:"user"`

@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/lorebook"
 	"loregate/internal/exchange/native"
 	"loregate/internal/fault"
@@ -20,6 +21,10 @@ var exporters = map[string]exporter{
 	"markdown": func(ctx context.Context, a *App, g access.Grant, path string,
 		progress func(done, total int)) (exchange.Summary, error) {
 		return native.Export(ctx, a.Canon, g, path, progress)
+	},
+	"lore": func(ctx context.Context, a *App, g access.Grant, path string,
+		progress func(done, total int)) (exchange.Summary, error) {
+		return bundle.Export(ctx, a.Canon, g, path, progress)
 	},
 	"lorebook": func(ctx context.Context, a *App, g access.Grant, path string,
 		_ func(done, total int)) (exchange.Summary, error) {

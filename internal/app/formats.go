@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/foundry"
 	"loregate/internal/exchange/graph"
 	"loregate/internal/exchange/light"
@@ -24,7 +25,7 @@ import (
 // Formats returns the formats that can be imported. Formats whose sources can be recognized with
 // certainty come first, because a source is taken for the first format that it looks like.
 func Formats() []exchange.Format {
-	return slices.Concat([]exchange.Format{srd.Format(), light.Format(), ranvier.Format(), turnsFormat(),
+	return slices.Concat([]exchange.Format{bundle.Format(), srd.Format(), light.Format(), ranvier.Format(), turnsFormat(),
 		foundry.Format(), graph.Format()}, planner.Formats(),
 		lorebook.Formats(), mapgen.Formats(), textworld.Formats(),
 		[]exchange.Format{mediawiki.Format(), markdownFormat(), table.Format()})

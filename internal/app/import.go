@@ -38,7 +38,7 @@ func (a *App) Import(ctx context.Context, format, world, path string, o ImportOp
 	if err != nil {
 		return s, err
 	}
-	id, err := a.resolveWorld(ctx, world)
+	id, err := a.targetWorld(ctx, f, world)
 	if err != nil {
 		return s, err
 	}
@@ -51,6 +51,22 @@ func (a *App) Import(ctx context.Context, format, world, path string, o ImportOp
 	})
 	s.DryRun, s.Format = o.DryRun, found
 	return s, err
+}
+
+// targetWorld returns the world to import into; the zero id if the format brings its own. It creates the
+// first world of an empty store.
+func (a *App) targetWorld(ctx context.Context, f exchange.Format, name string) (access.WorldID, error) {
+	if f.Whole {
+		if name != "" {
+			return access.WorldID{}, fault.BadField("world",
+				"%s brings its own world; leave out --world and LOREGATE_WORLD", f.Title)
+		}
+		return access.WorldID{}, nil
+	}
+	if err := a.EnsureWorld(ctx); err != nil {
+		return access.WorldID{}, err
+	}
+	return a.resolveWorld(ctx, name)
 }
 
 // chooseFormat returns the named format, or the recognized one and a sentence about it.

@@ -69,6 +69,7 @@ var mayImport = map[string][]string{
 	"exchange/vault": {"exchange", "exchange/markdown", "exchange/native", "exchange/secrecy", "canon", "markup",
 		"access", "fault"},
 	"exchange/unpack":    {"fault"},
+	"exchange/bundle":    {"exchange", "canon", "access", "fault"},
 	"exchange/record":    {"exchange", "canon", "markup", "access", "fault"},
 	"exchange/srd":       {"exchange", "exchange/record", "canon", "markup", "access"},
 	"exchange/light":     {"exchange", "exchange/record", "canon", "access"},

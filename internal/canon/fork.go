@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -188,6 +189,9 @@ type forkContent struct {
 	members []Change
 	changes []Change        // cards, layers and links
 	done    map[CardID]bool // cards in changes
+	view    bool            // labels include the effect of the name rules
+	relaxed bool            // of a view: a card is open although the default name rules would hide it
+	latest  time.Time       // of a view: the time of the latest version
 }
 
 // addCards adds all living cards with their layers, each card after its parent.
@@ -224,7 +228,15 @@ func (f *forkContent) addPlaceable(ctx context.Context, cards []Card) (wait []Ca
 			continue
 		}
 		f.done[c.ID] = true
-		f.changes = append(f.changes, Change{Card: imageFromCard(c, ActCreate)})
+		im := imageFromCard(c, ActCreate)
+		if f.view {
+			im.Own = c.Label
+			f.relaxed = f.relaxed || Settings{}.nameLevel(c.Key) > c.Label.Level
+			if c.UpdatedAt.After(f.latest) {
+				f.latest = c.UpdatedAt
+			}
+		}
+		f.changes = append(f.changes, Change{Card: im})
 		added = append(added, c.ID)
 	}
 	return wait, f.addLayers(ctx, added)

@@ -18,6 +18,7 @@ type Format struct {
 	// Import imports a folder, or the one file of it that the options name.
 	Import func(context.Context, *canon.Canon, access.Grant, fs.FS, Options) (Summary, error)
 	Places bool // it contains places: the option Starter applies
+	Whole  bool // it brings its own world: Import gets a grant of the operator for no world
 	Marks  bool // it has suspicions: the options Open and Confirm apply
 	Page   Page
 }

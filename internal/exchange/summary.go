@@ -29,6 +29,7 @@ type Summary struct {
 	Export    bool
 	Format    string   // of an import without a named format: the format that was recognized, and why
 	Said      []string // sentences about choices that the import made
+	Result    string   // of a format that carries whole worlds: the sentence in place of the counts
 }
 
 // Mention is a text that players read and that names or links a hidden card.
@@ -57,9 +58,12 @@ func (s Summary) String() string {
 	if s.DryRun {
 		b.WriteString("Dry run: nothing was changed. A real import would give:\n")
 	}
-	if s.Export {
+	switch {
+	case s.Result != "":
+		b.WriteString(s.Result)
+	case s.Export:
 		fmt.Fprintf(&b, "%d cards in %d files", s.Cards, s.Files)
-	} else {
+	default:
 		fmt.Fprintf(&b, "%d files: %d cards created, %d updated, %d unchanged", s.Files, s.Created, s.Updated, s.Unchanged)
 	}
 	for _, n := range []struct {

@@ -25,18 +25,27 @@ type Scene struct {
 	Guard *access.Guard
 	World access.WorldID
 	now   time.Time
-	ids   optest.IDs
 }
 
 // NewOn returns a scene with an empty world in a store.
 func NewOn(t testing.TB, store canon.Store) *Scene {
 	t.Helper()
+	ids := optest.IDs{}
+	return newOn(t, store, "main", func(canon.StreamID) uuid.UUID { return ids.Next() })
+}
+
+// NewNamed returns a scene with an empty world of a slug. Its ids are not those of any other scene.
+func NewNamed(t testing.TB, store canon.Store, slug string) *Scene {
+	t.Helper()
+	return newOn(t, store, slug, nil)
+}
+
+func newOn(t testing.TB, store canon.Store, slug string, newID func(canon.StreamID) uuid.UUID) *Scene {
 	s := &Scene{T: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	tick := func() time.Time { s.now = s.now.Add(time.Millisecond); return s.now }
-	s.Canon = canon.New(canon.Config{Store: store, Now: tick,
-		NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
+	s.Canon = canon.New(canon.Config{Store: store, Now: tick, NewID: newID})
 	s.Guard = access.NewGuard(access.Config{Now: tick})
-	s.World = s.newWorld("main")
+	s.World = s.newWorld(slug)
 	return s
 }
 

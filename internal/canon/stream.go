@@ -1,0 +1,253 @@
+package canon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// WorldStreamData is a world outside of a store: the stream of its canon and the contents that it names.
+// Everything else follows from them.
+type WorldStreamData struct {
+	World    World
+	Commits  iter.Seq2[[]byte, error] // the records in JSON, from the first commit on
+	Contents iter.Seq2[[]byte, error] // each content once, in the order of their hashes; erased ones are missing
+	Manifest StreamManifest
+}
+
+// StreamManifest is everything that must be true of a world's stream after it was copied.
+type StreamManifest struct {
+	Commits  int
+	Head     Hash // of the last commit
+	Contents int
+	// Tables are the digests of the tables that follow from the stream without any derived texts; nil if
+	// the source has no such tables.
+	Tables map[Table]Hash
+}
+
+// streamTables are the tables whose rows depend on the stream alone. References and searchable texts also
+// depend on the program that reads them out of the contents.
+var streamTables = []Table{"world", "members", "cards", "versions", "links", "layers", "events"}
+
+// ExportStream calls f with a world's whole stream, as it is in one snapshot. It needs an operator's
+// grant, because the stream holds everything: hidden cards, their history, members and the trash.
+func (c *Canon) ExportStream(ctx context.Context, g access.Grant, w access.WorldID,
+	f func(WorldStreamData) error) error {
+	if !g.Valid() || !g.Caller().Operator {
+		return fault.New(fault.Denied, "only the instance's operator can export a world with everything that is hidden")
+	}
+	return c.read(ctx, func(r Reader) error {
+		world, ok, err := finishedWorld(ctx, r, w)
+		if err != nil || !ok {
+			return fmt.Errorf("canon: world %s: present %t: %w", w, ok, err)
+		}
+		head, err := r.Head(ctx, WorldStream(w))
+		if err != nil {
+			return err
+		}
+		named, err := namedContents(ctx, r, w)
+		if err != nil {
+			return err
+		}
+		d := WorldStreamData{World: world, Contents: storedContents(ctx, r, w, named),
+			Commits: func(yield func([]byte, error) bool) {
+				for commit, err := range r.Commits(ctx, WorldStream(w), 1) {
+					if !yield(commit.Body, err) {
+						return
+					}
+				}
+			},
+			Manifest: StreamManifest{Commits: int(head.Seq), Head: head.Hash, Contents: len(named), Tables: map[Table]Hash{}}}
+		for _, t := range streamTables {
+			sum, err := Digest(ctx, r, w, t)
+			if err != nil {
+				return err
+			}
+			d.Manifest.Tables[t] = sum.Sum
+		}
+		return f(d)
+	})
+}
+
+// namedContents returns the hashes of the contents that a world's stream names and that are not erased,
+// sorted.
+func namedContents(ctx context.Context, r Reader, w access.WorldID) (list []Hash, err error) {
+	named := map[Hash]bool{}
+	for commit, err := range r.Commits(ctx, WorldStream(w), 1) {
+		if err != nil {
+			return nil, err
+		}
+		rec, err := commit.Record()
+		if err != nil {
+			return nil, err
+		}
+		for _, ch := range rec.Changes {
+			if ch.Card == nil || ch.Card.Content == (Hash{}) || named[ch.Card.Content] {
+				continue
+			}
+			named[ch.Card.Content] = true
+			_, stored, err := r.Body(ctx, w, ch.Card.Content)
+			if err != nil {
+				return nil, err
+			}
+			if stored {
+				list = append(list, ch.Card.Content)
+			}
+		}
+	}
+	slices.SortFunc(list, compareHashes)
+	return list, nil
+}
+
+func compareHashes(a, b Hash) int { return slices.Compare(a[:], b[:]) }
+
+// storedContents yields the contents of the hashes.
+func storedContents(ctx context.Context, r Reader, w access.WorldID, list []Hash) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, h := range list {
+			b, ok, err := r.Body(ctx, w, h)
+			if err == nil && !ok {
+				err = fmt.Errorf("canon: the content %s is gone", h)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// ExportView calls f with a new world that holds the part of the grant's world which the grant sees: its
+// living cards with their layers and links, under their ids, without history and members. Nothing in it
+// depends on anything that the grant does not see. The id of the new world follows from its contents.
+func (c *Canon) ExportView(ctx context.Context, g access.Grant, f func(WorldStreamData) error) error {
+	if !g.Valid() {
+		return errClosed
+	}
+	return c.read(ctx, func(r Reader) error {
+		world, ok, err := finishedWorld(ctx, r, g.World())
+		if err != nil || !ok {
+			return fmt.Errorf("canon: world %s: present %t: %w", g.World(), ok, err)
+		}
+		x := &forkContent{r: r, all: Visibility{world.ID, g.View()}, done: map[CardID]bool{}, view: true, latest: world.CreatedAt}
+		if err := x.addCards(ctx); err != nil {
+			return err
+		}
+		if err := x.addLinks(ctx); err != nil {
+			return err
+		}
+		named, err := x.dropErased(ctx, world.ID)
+		if err != nil {
+			return err
+		}
+		first, err := x.openImage(ctx, world)
+		if err != nil {
+			return err
+		}
+		d, err := x.newStream(first, world.Slug)
+		if err != nil {
+			return err
+		}
+		d.Contents, d.Manifest.Contents = storedContents(ctx, r, world.ID, named), len(named)
+		return f(d)
+	})
+}
+
+// dropErased removes erased contents from the collected cards. It returns the hashes of the others, sorted.
+func (f *forkContent) dropErased(ctx context.Context, w access.WorldID) (list []Hash, err error) {
+	stored := map[Hash]bool{}
+	for _, ch := range f.changes {
+		if ch.Card == nil || ch.Card.Content == (Hash{}) {
+			continue
+		}
+		ok, known := stored[ch.Card.Content]
+		if !known {
+			if _, ok, err = f.r.Body(ctx, w, ch.Card.Content); err != nil {
+				return nil, err
+			}
+			if stored[ch.Card.Content] = ok; ok {
+				list = append(list, ch.Card.Content)
+			}
+		}
+		if !ok {
+			ch.Card.Content, ch.Card.Size, ch.Card.Length = Hash{}, 0, 0
+		}
+	}
+	slices.SortFunc(list, compareHashes)
+	return list, nil
+}
+
+// openImage returns the settings of a world that every member may know. Labels of a view hold the effect of
+// the name rules, so the rules are left out; the default ones are switched off if they would hide a card.
+func (f *forkContent) openImage(ctx context.Context, w World) (WorldImage, error) {
+	im := WorldImage{Title: w.Title, Settings: Settings{Description: w.Settings.Description}}
+	if lang := w.Settings.Extra[LanguageSetting]; lang != "" {
+		im.Settings.Extra = map[string]string{LanguageSetting: lang}
+	}
+	if f.relaxed {
+		im.Settings.GMParts = []string{}
+	}
+	if w.Settings.Starter == "" {
+		return im, nil
+	}
+	_, seen, err := First(f.r.FindCards(ctx, f.all, CardQuery{Key: markup.KeyOf(w.Settings.Starter)}))
+	if seen {
+		im.Settings.Starter = w.Settings.Starter
+	}
+	return im, err
+}
+
+// exportSubject is the author of the commits of a view.
+const exportSubject access.Subject = "export"
+
+// newStream returns the collected changes as the stream of a new world. All ids that it makes follow from
+// the changes.
+func (f *forkContent) newStream(first WorldImage, slug string) (d WorldStreamData, err error) {
+	content, err := json.Marshal([]any{slug, first, f.changes})
+	if err != nil {
+		return d, fmt.Errorf("canon: encode world: %w", err)
+	}
+	d.World = World{ID: access.WorldID(hashID(content)), Title: first.Title, Settings: first.Settings}
+	d.World.Slug = slug[:min(len(slug), 54)] + "-" + d.World.ID.String()[:8]
+	first.Slug = d.World.Slug
+	var commits [][]byte
+	head, rest := Head{}, append([]Change{{World: &first}}, f.changes...)
+	for len(rest) > 0 {
+		n := stepLen(rest)
+		rec := Record{Stream: WorldStream(d.World.ID), Seq: head.Seq + 1, At: f.latest, By: exportSubject,
+			Role: access.RoleAdmin, Op: "export_view", Changes: rest[:n]}
+		rec.ID = hashID(binary.BigEndian.AppendUint64(d.World.ID[:], uint64(rec.Seq)))
+		b, err := json.Marshal(rec)
+		if err != nil {
+			return d, fmt.Errorf("canon: encode commit: %w", err)
+		}
+		head, rest = Head{Seq: rec.Seq, Hash: Chain(head.Hash, b)}, rest[n:]
+		commits = append(commits, b)
+	}
+	d.Commits = func(yield func([]byte, error) bool) {
+		for _, b := range commits {
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+	d.Manifest = StreamManifest{Commits: len(commits), Head: head.Hash}
+	return d, nil
+}
+
+// hashID returns a UUIDv8 made from the SHA-256 of bytes.
+func hashID(b []byte) (id uuid.UUID) {
+	sum := sha256.Sum256(b)
+	copy(id[:], sum[:])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id
+}

@@ -1,0 +1,170 @@
+package bundle
+
+import (
+	"archive/zip"
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/fault"
+)
+
+// Version is the version of the form of bundles.
+const Version = 1
+
+// The entries.
+const (
+	manifestFile = "manifest.json"
+	commitsFile  = "commits.jsonl"
+	contentsFile = "contents.bin"
+)
+
+// Manifest describes a bundle.
+type Manifest struct {
+	Lore     int                        `json:"lore"` // Version
+	World    access.WorldID             `json:"world"`
+	Slug     string                     `json:"slug"`
+	Title    string                     `json:"title,omitempty"`
+	Sees     string                     `json:"sees"` // the role whose view it holds; "everything" for a whole world
+	Commits  int                        `json:"commits"`
+	Head     canon.Hash                 `json:"head"` // hash of the last commit
+	Contents int                        `json:"contents"`
+	Tables   map[canon.Table]canon.Hash `json:"tables,omitempty"`
+}
+
+// everything is the value of Manifest.Sees of a whole world.
+const everything = "everything"
+
+// Export writes a bundle to a new file. For an admin it holds the whole world with its history, its trash
+// and its members; for a lower role it is a new world with the parts that the role sees.
+func Export(ctx context.Context, c *canon.Canon, g access.Grant, path string,
+	progress func(done, total int)) (sum exchange.Summary, err error) {
+	write := func(sees string) func(canon.WorldStreamData) error {
+		return func(d canon.WorldStreamData) (err error) {
+			f, err := createFile(path)
+			if err != nil {
+				return err
+			}
+			defer func() { err = f.close(err) }()
+			sum, err = writeBundle(f, d, sees, progress)
+			return err
+		}
+	}
+	if g.View().Level >= access.LevelAdmin {
+		err = c.ExportStream(ctx, g, g.World(), write(everything))
+	} else {
+		err = c.ExportView(ctx, g, write(g.View().Level.String()))
+	}
+	return sum, err
+}
+
+// newFile is a file that gets its name once it is complete.
+type newFile struct {
+	*os.File
+	name string
+}
+
+func createFile(name string) (*newFile, error) {
+	if _, err := os.Lstat(name); err == nil {
+		return nil, fault.New(fault.Conflict, "export: %s exists already; name a new file", name)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".lore-*")
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "export: the folder of %s cannot be written to", name).Because(err)
+	}
+	return &newFile{f, name}, nil
+}
+
+// close names the file, or removes it after an error.
+func (f *newFile) close(err error) error {
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.File.Close()); err == nil {
+		return os.Rename(f.Name(), f.name)
+	}
+	return errors.Join(err, os.Remove(f.Name()))
+}
+
+func writeBundle(w io.Writer, d canon.WorldStreamData, sees string,
+	progress func(done, total int)) (exchange.Summary, error) {
+	sum := exchange.Summary{Export: true, Files: 1}
+	z := zip.NewWriter(w)
+	m := Manifest{Lore: Version, World: d.World.ID, Slug: d.World.Slug, Title: d.World.Title, Sees: sees,
+		Commits: d.Manifest.Commits, Head: d.Manifest.Head, Contents: d.Manifest.Contents, Tables: d.Manifest.Tables}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return sum, fmt.Errorf("bundle: encode manifest: %w", err)
+	}
+	if err := writeEntry(z, manifestFile, func(w *bufio.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	}); err != nil {
+		return sum, err
+	}
+	done, total := 0, m.Commits+m.Contents
+	step := func() {
+		if done++; progress != nil {
+			progress(done, total)
+		}
+	}
+	if err := writeEntry(z, commitsFile, func(w *bufio.Writer) error {
+		for body, err := range d.Commits {
+			if err != nil {
+				return err
+			}
+			_, _ = w.Write(body)
+			if err := w.WriteByte('\n'); err != nil {
+				return err
+			}
+			step()
+		}
+		return nil
+	}); err != nil {
+		return sum, err
+	}
+	if err := writeEntry(z, contentsFile, func(w *bufio.Writer) error {
+		for b, err := range d.Contents {
+			if err != nil {
+				return err
+			}
+			writeContent(w, b)
+			step()
+		}
+		return nil
+	}); err != nil {
+		return sum, err
+	}
+	sum.Result = fmt.Sprintf("The world %s as seen by %s: %d commits, %d contents, last commit %s", m.Slug, m.Sees,
+		m.Commits, m.Contents, m.Head)
+	return sum, z.Close()
+}
+
+// writeEntry writes an entry whose header depends on nothing but its name.
+func writeEntry(z *zip.Writer, name string, write func(*bufio.Writer) error) error {
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// writeContent writes a content with the line before it. The writer keeps an error for Flush.
+func writeContent(w *bufio.Writer, b []byte) {
+	fmt.Fprintf(w, "%x %d\n", sha256.Sum256(b), len(b))
+	_, _ = w.Write(b)
+	_ = w.WriteByte('\n')
+}
