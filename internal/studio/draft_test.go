@@ -226,7 +226,7 @@ func TestModelProposesPlan(t *testing.T) {
 			stands != (out["source"] == "model:fake-1") || !stands != (out["source"] == "rules") {
 			t.Errorf("%s: %v", row.name, out)
 		}
-		if want := map[bool]string{true: `"style":"night"`, false: `"replace":true`}[stands]; !strings.Contains(calls(out),
+		if want := map[bool]string{true: `"style":"night"`, false: `"card":"Mosswell"`}[stands]; !strings.Contains(calls(out),
 			want) || out["valid"] != true || plan["seed"] != 7.0 {
 			t.Errorf("%s: %v", row.name, out)
 		}

@@ -29,10 +29,12 @@ type Plan struct {
 	Seed     int64      `json:"seed" yaml:"seed,omitempty"`             // default for calls without one
 	Audience string     `json:"audience,omitempty" yaml:"audience,omitempty"`
 	Budget   Budget     `json:"budget,omitzero" yaml:"budget,omitempty"`
+	DryRun   bool       `json:"dry_run,omitempty" yaml:"dry_run,omitempty"` // executing it changes nothing
 	Calls    []PlanCall `json:"calls" yaml:"calls"`
 	// "rules", or "model:" and its name; "" for a plan that a person wrote
 	Source    string   `json:"source,omitempty" yaml:"-"`
 	Assumed   []string `json:"assumptions,omitempty" yaml:"-"`
+	Ignored   []string `json:"not_understood,omitempty" yaml:"-"` // parts of the request that no call carries out
 	Questions []string `json:"questions,omitempty" yaml:"-"`
 	// by "KIND VERSION": expected digest of the target after the calls
 	Golden map[string]string `json:"golden,omitempty" yaml:"golden,omitempty"`

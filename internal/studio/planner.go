@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -10,131 +11,229 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/studio/builder"
+	"loregate/internal/studio/phrase"
 )
 
-// proposeByRules makes a plan of a sentence by rules: a phrase grammar over the tools and the
-// canon's places. An ambiguity becomes a question, and each assumption is listed. The plan is as
-// untrusted as any other.
+// proposeByRules makes a plan of a request by rules: a phrase grammar over the tools and the canon's
+// places. An ambiguity becomes a question, each assumption is listed, and so is each part of the
+// request that no call carries out. The plan is as untrusted as any other.
 func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequest) (draft, error) {
 	d := draft{Plan: Plan{Name: markup.Shorten(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience,
 		Budget: in.Budget, Source: byRules}}
-	said := parseIntent(in.Intent)
-	if in.noEngine {
-		said.engine, said.strew, said.profile = "", "", false
+	err := s.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		names, err := findNames(ctx, snap, in)
+		if err != nil {
+			return err
+		}
+		said := phrase.Parse(in.Intent, names)
+		d.Ignored, d.DryRun = said.Ignored, said.DryRun
+		d.Seed = cmp.Or(in.Seed, said.Seed)
+		if in.Card != "" && !slices.ContainsFunc(said.Acts, isScene) {
+			said.Acts = slices.Insert(said.Acts, 0, phrase.Act{Tool: "generate_scene", With: map[string]any{}})
+		}
+		for _, q := range said.Asks {
+			d.addQuestion(question{topic: topicByAsk[q.About], text: q.Text})
+		}
+		if said.Replace && !slices.ContainsFunc(said.Acts, isScene) {
+			d.addQuestion(question{topic: topicIntent,
+				text: "What is built in place of the scene? A scene is emptied only to build another one; undo_run takes back a run."})
+		}
+		return s.addCalls(ctx, snap, &d, said, in)
+	})
+	if err == nil && len(d.Calls) == 0 && len(d.Questions) == 0 {
+		d.addQuestion(question{topic: topicIntent,
+			text: "What should be done? For example: build PLACE at dusk, render it, export it to glb, import it into godot."})
 	}
-	card, open, err := s.findPlace(ctx, g, in, said.rest)
+	return d, err
+}
+
+// topicByAsk maps the topics of the grammar to those of a plan.
+var topicByAsk = map[string]topic{phrase.AboutTask: topicIntent, phrase.AboutScene: topicDescription}
+
+func isScene(a phrase.Act) bool { return a.Tool == "generate_scene" }
+
+// engineTools are the tools that work on an engine's level.
+var engineTools = []string{"import_asset", "generate_blueprint", "profile_performance"}
+
+// addCalls adds the calls of a parsed request.
+func (s *Studio) addCalls(ctx context.Context, snap *canon.Snapshot, d *draft, said phrase.Reading, in planRequest) error {
+	said.Acts = addImport(said, in.noEngine)
+	card := ""
+	for _, a := range said.Acts {
+		if isScene(a) {
+			name, err := s.addScene(ctx, snap, d, said, a, in)
+			if err != nil {
+				return err
+			}
+			card = cmp.Or(name, card)
+			continue
+		}
+		for _, text := range a.Assumed {
+			d.addAssumption("%s", text)
+		}
+		if path, ok := a.With["path"].(string); ok {
+			if _, _, err := s.policy.findRoot(path); err != nil {
+				return err
+			}
+		}
+		target, ok := s.chooseTarget(d, said, a, in)
+		if !ok {
+			continue
+		}
+		if a.Tool == "import_asset" {
+			a.With = importOf(d, card)
+		}
+		d.Calls = append(d.Calls, PlanCall{Tool: a.Tool, Target: target, With: a.With})
+	}
+	return nil
+}
+
+// addImport returns the acts with the import that a named engine means, and with the export that an
+// import needs. Without an engine it leaves out the acts on one.
+func addImport(said phrase.Reading, noEngine bool) []phrase.Act {
+	acts := said.Acts
+	onEngine := func(a phrase.Act) bool {
+		return slices.Contains(engineTools, a.Tool) || a.Tool == "populate_level" || a.Tool == "list_objects"
+	}
+	if noEngine {
+		return slices.DeleteFunc(acts, func(a phrase.Act) bool { return slices.Contains(engineTools, a.Tool) })
+	}
+	if said.Engine != "" && len(acts) > 0 && !slices.ContainsFunc(acts, onEngine) {
+		acts = append(acts, phrase.Act{Tool: "import_asset"})
+	}
+	at := slices.IndexFunc(acts, func(a phrase.Act) bool { return a.Tool == "import_asset" })
+	if at >= 0 && !slices.ContainsFunc(acts[:at], func(a phrase.Act) bool { return a.Tool == "export_asset" }) {
+		acts = slices.Insert(acts, at, phrase.Act{Tool: "export_asset", With: map[string]any{"format": "glb"},
+			Assumed: []string{"assets for an engine are exported as glb"}})
+	}
+	return acts
+}
+
+// importOf returns the input of an import of the last export.
+func importOf(d *draft, card string) map[string]any {
+	at := 0
+	for i, c := range d.Calls {
+		if c.Tool == "export_asset" {
+			at = i + 1
+		}
+	}
+	return map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at),
+		"name": cmp.Or(strings.ReplaceAll(FileName(card), "-", "_"), "scene")}
+}
+
+// addScene adds the call that builds a scene, and returns the card that it is built from.
+func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, said phrase.Reading, a phrase.Act,
+	in planRequest) (card string, err error) {
+	var open *question
+	switch {
+	case in.Card != "":
+		c, err := findBuildable(ctx, snap, in.Card)
+		if err != nil {
+			return "", err
+		}
+		card = c.Name
+	case a.Place != "":
+		card, open, err = findPlaceInside(ctx, snap, a.Place, a.Words)
+	case a.Words != "" && !in.noCard:
+		card, open, err = s.findDescribedPlace(ctx, snap, d, a.Words)
+	}
 	if err != nil {
-		return d, err
+		return "", err
 	}
 	if open != nil {
 		d.addQuestion(*open)
 	}
-	s.addSceneCalls(&d, said, card, in.Target)
-	s.addEngineCalls(&d, said, card)
-	if len(d.Calls) == 0 {
-		d.addQuestion(question{topic: topicIntent,
-			text: "What should be done? For example: build PLACE at dusk, render it, export it to glb, import it into godot."})
+	with := a.With
+	if card != "" {
+		with["card"] = card
 	}
-	return d, nil
+	if a.Words != "" {
+		with["description"] = a.Words
+		unknown, err := builder.Unknown(strings.ReplaceAll(a.Words, card, ""))
+		if err != nil {
+			return "", err
+		}
+		d.Ignored = append(d.Ignored, unknown...)
+	}
+	if said.Replace {
+		with["replace"] = true
+		d.addAssumption("the scene is replaced; undo_run restores the old one")
+	}
+	if card == "" && a.Words == "" && len(d.Questions) == 0 {
+		d.addQuestion(question{topic: topicDescription, text: "What should be built? Name a place, or describe it."})
+	}
+	d.Calls = append(d.Calls, PlanCall{Tool: a.Tool, Target: cmp.Or(in.Target, said.Target), With: with})
+	return card, nil
 }
 
-// intent is a parsed sentence.
-type intent struct {
-	build, render, terrain, profile bool
-	format                          string // of an export; "" without an export
-	engine                          string // "", "godot", "unreal", or "?" if an engine is wanted but not named
-	style                           string
-	strew                           string // "it" if instances are to be strewn, else ""
-	rest                            string // the words that describe the scene to build
-}
-
-var (
-	verbs = map[string]*regexp.Regexp{
-		"build":   regexp.MustCompile(`(?i)\b(build|make|create|generate|model|construct)\b`),
-		"render":  regexp.MustCompile(`(?i)\b(render|picture|preview|screenshot|show me)\b`),
-		"terrain": regexp.MustCompile(`(?i)\b(terrain|landscape|heightmap)\b`),
-		"profile": regexp.MustCompile(`(?i)\b(profile|measure|benchmark)\b`),
-	}
-	exportForm = regexp.MustCompile(`(?i)\bexport\b(?:[^.;]*?\b(glb|gltf|obj|fbx)\b)?`)
-	formatForm = regexp.MustCompile(`(?i)\b(?:to|as|in) (?:an? )?(glb|gltf|obj|fbx)\b`)
-	engineForm = regexp.MustCompile(`(?i)\b(?:import\b[^.;]*|into |to |in )(godot|unreal)\b`)
-	importForm = regexp.MustCompile(`(?i)\bimport\b`)
-	styleForm  = regexp.MustCompile(`(?i)\b(?:at|by|in) (dusk|night|day|daylight|overcast)\b`)
-	strewForm  = regexp.MustCompile(`(?i)\b(?:populate|strew|scatter)\b(?: it| the level)?(?: with)? ?([a-z ]{0,30})`)
-	clauseForm = regexp.MustCompile(`(?i)[,;.]\s*|\s+(?:and|then)\s+(?:then\s+)?`)
-	verbHead   = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct|export|render|import|show)\s*(?:me\s+)?(?:a (?:scene|picture|preview) of\s+)?(?:\b(?:it|them|this|that|everything|a picture|a preview|the scene)\b)?\s*`)
-)
-
-// parseIntent parses a sentence clause by clause.
-func parseIntent(text string) intent {
-	said := intent{build: verbs["build"].MatchString(text), render: verbs["render"].MatchString(text),
-		terrain: verbs["terrain"].MatchString(text), profile: verbs["profile"].MatchString(text)}
-	if m := exportForm.FindStringSubmatch(text); m != nil {
-		said.format = strings.ToLower(m[1])
-		if said.format == "" {
-			said.format = "glb"
+// chooseTarget returns the target of a call: the named one, an engine for tools that work on one,
+// else the only one that fits. It asks if the tool needs an engine and there is none.
+func (s *Studio) chooseTarget(d *draft, said phrase.Reading, a phrase.Act, in planRequest) (target string, ok bool) {
+	named := cmp.Or(in.Target, said.Target)
+	t, _ := toolNamed(a.Tool)
+	fit := s.adaptersFor(t)
+	kind, _, _ := strings.Cut(named, ":")
+	engines := slices.DeleteFunc(slices.Clone(fit), func(k string) bool {
+		scene, _ := toolNamed("generate_scene")
+		return slices.Contains(s.adaptersFor(scene), k)
+	})
+	onEngine := slices.Contains(engineTools, a.Tool) || said.Engine != "" && a.Tool != "export_asset" && a.Tool != "render_preview"
+	switch {
+	case named != "" && slices.Contains(fit, kind):
+		return named, true
+	case len(fit) == 0 && slices.Contains(engineTools, a.Tool):
+		d.addQuestion(question{topic: topicEngine, options: []string{leaveOutEngine},
+			text: "No engine is configured here; leave out import, behaviour and profile."})
+		return "", false
+	case len(fit) < 2:
+		return "", true
+	case onEngine && slices.Contains(engines, said.Engine):
+		return said.Engine, true
+	case onEngine && len(engines) > 0:
+		if len(engines) > 1 {
+			d.addAssumption("the engine is %s, of %s", engines[0], strings.Join(engines, ", "))
 		}
-	} else if m := formatForm.FindStringSubmatch(text); m != nil {
-		said.format = strings.ToLower(m[1])
+		return engines[0], true
 	}
-	if m := engineForm.FindStringSubmatch(text); m != nil {
-		said.engine = strings.ToLower(m[1])
-	} else if importForm.MatchString(text) {
-		said.engine = "?"
-	}
-	if m := styleForm.FindStringSubmatch(text); m != nil {
-		said.style = strings.TrimSuffix(strings.ToLower(m[1]), "light")
-	}
-	if m := strewForm.FindStringSubmatch(text); m != nil {
-		said.strew = "it"
-	}
-	var keep []string
-	for _, clause := range clauseForm.Split(text, -1) {
-		if strewForm.MatchString(clause) || verbs["profile"].MatchString(clause) {
-			continue
-		}
-		clause = engineForm.ReplaceAllString(formatForm.ReplaceAllString(clause, ""), "")
-		if clause = strings.TrimSpace(verbHead.ReplaceAllString(clause, "")); clause != "" {
-			keep = append(keep, clause)
-		}
-	}
-	said.rest = strings.Join(keep, ", ")
-	return said
+	return fit[0], true
 }
 
 var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
 
-// findPlace finds the card of the place to build. That is the card named in the request, or the
-// longest run of words that is a place's name, or a place inside that one that the words describe.
-// With several candidates it returns a question.
-func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest,
-	words string) (card string, open *question, err error) {
-	err = s.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
-		if in.Card != "" {
-			c, err := findBuildable(ctx, snap, in.Card)
-			card = c.Name
-			return err
+// codenameForm matches the codename of a card.
+var codenameForm = regexp.MustCompile(`(?:^|\s)(:[a-z][a-z0-9-]*)`)
+
+// findNames finds the names of places in a request: the longest runs of up to six words. A single
+// word without a capital counts behind "the" or a verb, not behind "a".
+func findNames(ctx context.Context, snap *canon.Snapshot, in planRequest) (names []phrase.Name, err error) {
+	if in.Card != "" || in.noCard {
+		return nil, nil
+	}
+	text := in.Intent
+	for _, m := range codenameForm.FindAllStringSubmatchIndex(text, 4) {
+		if c, err := findBuildable(ctx, snap, text[m[2]:m[3]]); err == nil {
+			names = append(names, phrase.Name{Start: m[2], End: m[3], Card: c.Name})
 		}
-		if in.noCard {
-			return nil
-		}
-		spans := nameWord.FindAllStringIndex(words, 40)
-		for n := min(len(spans), 6); n > 0; n-- {
-			for i := 0; i+n <= len(spans); i++ {
-				c, ok, err := snap.Exists(ctx, words[spans[i][0]:spans[i+n-1][1]])
-				if err != nil {
-					return err
-				}
-				if ok && c.Type == "Location" && (n > 1 || c.Name[0] == words[spans[i][0]]) {
-					card, open, err = findPlaceInside(ctx, snap, c, words)
-					return err
-				}
+	}
+	spans := nameWord.FindAllStringIndex(text, 60)
+	for i := 0; i < len(spans); i++ {
+		for n := min(len(spans)-i, 6); n > 0; n-- {
+			start, end := spans[i][0], spans[i+n-1][1]
+			c, ok, err := snap.Exists(ctx, text[start:end])
+			if err != nil {
+				return nil, err
 			}
+			capital := strings.ToLower(text[start:start+1]) != text[start:start+1]
+			if !ok || c.Type != "Location" && c.Type != "Realm" || n == 1 && !capital && !strings.Contains(text[start:end], "-") {
+				continue
+			}
+			names = append(names, phrase.Name{Start: start, End: end, Card: c.Name})
+			i += n - 1
+			break
 		}
-		card, open, err = findDescribedPlace(ctx, snap, words)
-		return err
-	})
-	return card, open, err
+	}
+	return names, nil
 }
 
 // findBuildable finds a card that a scene can be built from. Its error is that of a missing card,
@@ -150,25 +249,31 @@ func findBuildable(ctx context.Context, snap *canon.Snapshot, name string) (cano
 // findPlaceInside resolves "the tavern of Mosswell" where Mosswell is a place itself: it finds a
 // place whose name contains "tavern" and that mentions Mosswell. Without a match the outer place is
 // built, with the words as its description.
-func findPlaceInside(ctx context.Context, snap *canon.Snapshot, outer canon.Card,
-	words string) (card string, open *question, err error) {
+func findPlaceInside(ctx context.Context, snap *canon.Snapshot, outer, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
-	if m == nil || markup.KeyOf(m[2]) != outer.Key {
-		return outer.Name, nil, nil
+	if m == nil || markup.KeyOf(m[2]) != markup.KeyOf(outer) {
+		return outer, nil, nil
 	}
-	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true,
-		Filter: canon.Filter{Type: "Location", NameContains: m[1]}}, canon.Page{Limit: 4})
-	if err != nil {
+	names, err := searchPlaces(ctx, snap, m[1]+" "+m[2], canon.Filter{Type: "Location", NameContains: m[1]})
+	switch {
+	case err != nil:
 		return "", nil, err
-	}
-	names := cardNames(found)
-	switch len(names) {
-	case 0:
-		return outer.Name, nil, nil
-	case 1:
+	case len(names) == 0:
+		return outer, nil, nil
+	case len(names) == 1:
 		return names[0], nil, nil
 	}
-	return "", askWhichPlace(m[0], append(names, outer.Name)), nil
+	return "", askWhichPlace(m[0], append(names, outer)), nil
+}
+
+// searchPlaces returns the names of the first places that match.
+func searchPlaces(ctx context.Context, snap *canon.Snapshot, q string, f canon.Filter) ([]string, error) {
+	found, err := snap.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: f.NameContains == "" || strings.Contains(q, " "),
+		Filter: f}, canon.Page{Limit: 4})
+	if err != nil {
+		return nil, err
+	}
+	return cardNames(found), nil
 }
 
 func cardNames(found canon.SearchResult) []string {
@@ -189,107 +294,46 @@ func askWhichPlace(meant string, names []string) *question {
 // another card that it belongs to.
 var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
-func findDescribedPlace(ctx context.Context, snap *canon.Snapshot,
+var (
+	// knownForm matches the head of "the market": a place that the speaker takes to be known.
+	knownForm = regexp.MustCompile(`^(?i:the) ([\p{L}]{3,})(?:$|[ ,](?i:with|at|by|and)\b)`)
+	// properForm matches a name at the start of a description.
+	properForm = regexp.MustCompile(`^(?:the )?(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)*)`)
+)
+
+// findDescribedPlace finds the place that words describe: "the tavern in Mosswell", or "the market"
+// where one name has this word. A name that no place has becomes a question.
+func (s *Studio) findDescribedPlace(ctx context.Context, snap *canon.Snapshot, d *draft,
 	words string) (card string, open *question, err error) {
-	m := ofForm.FindStringSubmatch(words)
-	if m == nil {
+	meant, query, filter := "", "", canon.Filter{Type: "Location"}
+	if m := ofForm.FindStringSubmatch(words); m != nil {
+		meant, query = m[0], m[1]+" "+m[2]
+	} else if m := properForm.FindStringSubmatch(words); m != nil {
+		return "", askNoPlace(m[1]), nil
+	} else if m := knownForm.FindStringSubmatch(words); m != nil {
+		query, filter.NameContains = m[1], m[1]
+	} else {
 		return "", nil, nil
 	}
-	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true,
-		Filter: canon.Filter{Type: "Location"}}, canon.Page{Limit: 4})
-	if err != nil {
+	names, err := searchPlaces(ctx, snap, query, filter)
+	switch {
+	case err != nil:
 		return "", nil, err
-	}
-	names := cardNames(found)
-	switch len(names) {
-	case 0:
-		return "", &question{topic: topicCard, optional: true,
-			text: fmt.Sprintf("No place matches %q. Name its card with card, or leave the name out to build from the words alone.", m[0])}, nil
-	case 1:
+	case len(names) == 0 && meant == "":
+		return "", nil, nil
+	case len(names) == 0:
+		return "", askNoPlace(meant), nil
+	case len(names) == 1:
+		if meant == "" {
+			d.addAssumption("%q is %s", query, names[0])
+		}
 		return names[0], nil, nil
 	}
-	return "", askWhichPlace(m[0], names), nil
+	return "", askWhichPlace(cmp.Or(meant, query), names), nil
 }
 
-// addSceneCalls adds the calls on the scene.
-func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
-	add := func(tool string, with map[string]any) {
-		p.Calls = append(p.Calls, PlanCall{Tool: tool, Target: target, With: with})
-	}
-	if said.terrain {
-		p.addAssumption("the land is 200 m by 200 m at low detail")
-		add("generate_terrain", map[string]any{"width": 200, "height": 200, "detail_level": "low"})
-	}
-	described := said.rest != "" && (said.render || said.format != "")
-	if card != "" || !said.terrain && (said.build || described) {
-		with := map[string]any{"replace": true}
-		if card != "" {
-			with["card"] = card
-		}
-		if said.rest != "" {
-			with["description"] = said.rest
-		}
-		if said.style != "" {
-			with["style"] = said.style
-		}
-		if card == "" && said.rest == "" {
-			p.addQuestion(question{topic: topicDescription, text: "What should be built? Name a place, or describe it."})
-		}
-		p.addAssumption("the scene is replaced; undo_run restores the old one")
-		add("generate_scene", with)
-	}
-	if said.render {
-		add("render_preview", nil)
-	}
-	if said.format == "" && said.engine != "" {
-		said.format = "glb"
-		p.addAssumption("assets for an engine are exported as glb")
-	}
-	if said.format != "" && len(p.Calls) > 0 {
-		add("export_asset", map[string]any{"format": said.format})
-	}
-}
-
-// addEngineCalls adds the calls on an engine.
-func (s *Studio) addEngineCalls(p *draft, said intent, card string) {
-	if said.engine == "" && said.strew == "" && !said.profile {
-		return
-	}
-	engine := said.engine
-	if engine == "" || engine == "?" {
-		t, _ := toolNamed("import_asset")
-		switch doers := s.adaptersFor(t); len(doers) {
-		case 0:
-			p.addQuestion(question{topic: topicEngine, options: []string{leaveOutEngine},
-				text: "No engine is configured here; leave out import, populate and profile."})
-			return
-		case 1:
-			engine = doers[0]
-		default:
-			engine = "godot"
-			if !slices.Contains(doers, engine) {
-				engine = doers[0]
-			}
-			p.addAssumption("the engine is %s, of %s", engine, strings.Join(doers, ", "))
-		}
-	}
-	asset := strings.ReplaceAll(FileName(card), "-", "_")
-	if card == "" {
-		asset = "scene"
-	}
-	at := slices.IndexFunc(p.Calls, func(c PlanCall) bool { return c.Tool == "export_asset" })
-	if at >= 0 {
-		p.Calls = append(p.Calls, PlanCall{Tool: "import_asset", Target: engine,
-			With: map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at+1), "name": asset}})
-	}
-	if said.strew != "" {
-		p.addAssumption("instances of %s itself are placed, at most 50 within 300 m", asset)
-		p.Calls = append(p.Calls, PlanCall{Tool: "populate_level", Target: engine,
-			With: map[string]any{"asset": asset, "density": 0.0004, "area": []float64{-150, -150, 150, 150},
-				"budget_max_instances": 50}})
-	}
-	if said.profile {
-		p.Calls = append(p.Calls, PlanCall{Tool: "profile_performance", Target: engine,
-			With: map[string]any{"level_name": "main"}})
-	}
+// askNoPlace makes a question about a name that no place has.
+func askNoPlace(name string) *question {
+	return &question{topic: topicCard, optional: true,
+		text: fmt.Sprintf("No place matches %q. Name its card with card, or leave the name out to build from the words alone.", name)}
 }

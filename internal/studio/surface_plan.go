@@ -115,7 +115,8 @@ func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (c
 func (s *Studio) checkPlan(p Plan, role access.Role) planOut {
 	out := planOut{Plan: p, Source: p.Source, Assumed: p.Assumed, Questions: p.Questions, Problems: []string{}}
 	if _, err := s.requestFromPlan(p, role); err != nil && len(p.Questions) == 0 {
-		out.Problems = append(out.Problems, failureOf(err).Message)
+		failed := failureOf(err)
+		out.Problems = append(out.Problems, string(failed.Code)+": "+failed.Message)
 	}
 	out.Valid = len(out.Questions) == 0 && len(out.Problems) == 0
 	return out
@@ -199,9 +200,9 @@ func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) 
 	if err != nil {
 		return nil, err
 	}
-	req.DryRun, req.RequestID = in.DryRun, in.RequestID
+	req.DryRun, req.RequestID = in.DryRun || p.DryRun, in.RequestID
 	var skipped []string
-	if in.DryRun {
+	if req.DryRun {
 		req.calls, skipped = splitDryRunnable(req.calls)
 	}
 	if len(req.calls) == 0 {

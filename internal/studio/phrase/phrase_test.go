@@ -1,0 +1,108 @@
+package phrase
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// show writes a reading on one line.
+func show(r Reading) string {
+	var parts []string
+	for _, a := range r.Acts {
+		part := a.Tool + fmt.Sprint(a.With)[3:]
+		if a.Words != "" {
+			part += " " + a.Words
+		}
+		parts = append(parts, part)
+	}
+	for _, q := range r.Asks {
+		parts = append(parts, "ask "+q.About)
+	}
+	if len(r.Ignored) > 0 {
+		parts = append(parts, fmt.Sprintf("ignored %q", r.Ignored))
+	}
+	if r.DryRun {
+		parts = append(parts, "dry")
+	}
+	if r.Replace {
+		parts = append(parts, "replace")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func TestParse(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"design a throne room with a long carpet", "generate_scene[] a throne room with a long carpet"},
+		{"add two cubes at 0,0,1 and 4,0,1",
+			"add_object[location:[0 0 1] object_type:cube]; add_object[location:[4 0 1] object_type:cube]"},
+		{"add a cube of 4 m, 3 m north and 2 m up", "add_object[location:[0 3 2] object_type:cube scale:[2 2 2]]"},
+		{"put a cone 5 metres tall at 100 cm, 0, 0", "add_object[location:[1 0 0] object_type:cone scale:[1 1 2.5]]"},
+		{"create a red cube at 0,0,1", `add_object[location:[0 0 1] object_type:cube]; ignored ["red"]`},
+		{"build a castle, then add a cube at 0,0,1 and paint it with stone", "generate_scene[] a castle; " +
+			"add_object[location:[0 0 1] name:Cube 1 object_type:cube]; generate_texture[object_name:Cube 1 texture_type:stone]"},
+		{"paint Door blue", "ask task"},
+		{"create a 500 x 400 m landscape, low detail", "generate_terrain[detail_level:low height:400 width:500]"},
+		{"sprinkle 30 copies of Bush on Terrain",
+			"populate_level[asset:Bush budget_max_instances:30 density:0.075 ground:Terrain]"},
+		{"write everything to exports/all.obj", "export_asset[format:obj path:exports/all.obj]"},
+		{"export it as stl", "ask task"},
+		{"render a wide picture, 1920 pixels wide and 1080 pixels high", "render_preview[height:1080 width:1920]"},
+		{"before exporting as glb, render a picture", "render_preview[]; export_asset[format:glb]"},
+		{"render it, but first list the objects", "list_objects[]; render_preview[]"},
+		{"render it without exporting", "render_preview[]"},
+		{"do not apply it, just tell me what building a mill would do", "generate_scene[] a mill; dry"},
+		{"build a mill in place of the old scene", "generate_scene[] a mill; replace"},
+		{"build a mill and keep the old scene", "generate_scene[] a mill"},
+		{"on leaving, hide Gate", "generate_blueprint[logic_description:When it is left, hide Gate]"},
+		{"make something spooky", "generate_scene[]; ask scene"},
+		{"make the sky blue", "ask task"},
+		{"delete the cube", "ask task"},
+		{"sing a song", `ignored ["sing a song"]`},
+		{"Baue ein Dorf mit acht Häusern bei Nacht", "generate_scene[style:night] ein village with 8 houses"},
+		{"peins Mur avec de la pierre", "generate_texture[object_name:Mur texture_type:stone]"},
+		{"crea un terreno de 100 por 100 metros", "generate_terrain[detail_level:low height:100 width:100]"},
+	} {
+		if got := show(Parse(row.text, nil)); got != row.want {
+			t.Errorf("%q\n got %s\nwant %s", row.text, got, row.want)
+		}
+	}
+}
+
+// Each line of the vocabulary has a class and phrases that can be found again.
+func TestVocabulary(t *testing.T) {
+	for line := range strings.Lines(lexiconText) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		head, list, _ := strings.Cut(line, ":")
+		class, value, ok := strings.Cut(head, " ")
+		if !ok || list == "" {
+			t.Errorf("%q is no line CLASS VALUE: PHRASES", line)
+		}
+		for phrase := range strings.SplitSeq(list, ",") {
+			if words().phrases[strings.Join(strings.Fields(fold(phrase)), " ")][class] != value &&
+				!slices.Contains([]string{"det", "prep"}, class) {
+				t.Errorf("%q stands in two lines of class %s", phrase, class)
+			}
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"build an inn, render it at 640x360; export to exports/a.glb", "add 3 cubes at (1, 2", `"'„“«`,
+		"scatter 1e9 of of of over x x x", "x 1 y 2 z", "when it is entered, say", "before after first not then and"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 1000 {
+			return
+		}
+		r := Parse(s, []Name{{Start: 0, End: len(s) / 2, Card: "Inn"}})
+		if again := Parse(s, []Name{{Start: 0, End: len(s) / 2, Card: "Inn"}}); show(again) != show(r) {
+			t.Errorf("%q is read in two ways", s)
+		}
+	})
+}

@@ -1,0 +1,296 @@
+package phrase
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Act is a call of a tool that the words ask for.
+type Act struct {
+	Tool   string
+	Target string // engine or "" if the words name none
+	With   map[string]any
+	// Place is the card that a generate_scene names, and Words the rest of its description. In an
+	// export_asset or render_preview, Place and Words name a scene that must be built first.
+	Place, Words string
+	Assumed      []string
+}
+
+// Ask is a question about something that the words leave open or that no tool can do.
+type Ask struct {
+	About string // one of the constants
+	Text  string
+}
+
+// The topics of an Ask.
+const (
+	AboutTask  = "task"
+	AboutScene = "scene"
+)
+
+// Reading is a parsed request.
+type Reading struct {
+	Acts    []Act
+	DryRun  bool // nothing may be applied
+	Replace bool // the scene is emptied first
+	Engine  string
+	Target  string
+	Seed    int64
+	Asks    []Ask
+	Ignored []string // parts of the request that no act carries out
+
+	text   string
+	rules  []string // sentences of behaviour
+	script string   // name of the script
+}
+
+// Parse parses a request. Names are the places that it names, by their position.
+func Parse(text string, names []Name) Reading {
+	r := Reading{text: text}
+	tokens := tokenize(text, names)
+	tokens = r.readBehaviour(tokens)
+	tokens = r.removeModes(tokens)
+	for _, c := range splitClauses(tokens) {
+		r.readClause(c)
+	}
+	if len(r.rules) > 0 {
+		with := map[string]any{"logic_description": strings.Join(r.rules, ". ")}
+		if r.script != "" {
+			with["name"] = r.script
+		}
+		r.Acts = append(r.Acts, Act{Tool: "generate_blueprint", With: with})
+	}
+	return r
+}
+
+// ask adds a question.
+func (r *Reading) ask(about, format string, args ...any) {
+	r.Asks = append(r.Asks, Ask{about, fmt.Sprintf(format, args...)})
+}
+
+// readClause adds the act of a clause.
+func (r *Reading) readClause(c clause) {
+	in := c.tokens
+	if c.negated || firstContent(in) == len(in) && !slices.ContainsFunc(in, func(t token) bool { return t.has("pron") }) {
+		return
+	}
+	if i := slices.IndexFunc(in, func(t token) bool { return t.low == "godot" || t.low == "unreal" }); i >= 0 {
+		r.Engine = in[i].low
+	}
+	at := firstVerb(in)
+	verb, rest := "", in
+	if at >= 0 {
+		verb = in[at].is["verb"]
+		if verb == "" || in[at].has("want") && verb == "" {
+			verb = "build"
+		}
+		rest = slices.Concat(in[:at], in[at+1:])
+		if at == firstContent(in) {
+			rest = in[at+1:]
+		}
+	}
+	r.readVerb(verb, rest, in)
+}
+
+// readVerb adds the act of a verb.
+func (r *Reading) readVerb(verb string, rest, in []token) {
+	head, _ := headNoun(rest)
+	texture := slices.IndexFunc(rest, func(t token) bool { return t.is["noun"] == "texture" }) >= 0
+	switch {
+	case verb == "no" || verb == "run" || verb == "script" || verb == "write" && !hasFormat(rest):
+		r.ask(AboutTask, "%q is not supported: there is no tool for it. undo_run takes back a run.", r.spanOf(in))
+	case verb == "export" || verb == "write":
+		r.readExport(rest)
+	case verb == "import":
+		r.Acts = append(r.Acts, Act{Tool: "import_asset"})
+	case verb == "list" || verb == "build" && head.isVerb("list") || verb == "build" && len(rest) > 0 && listed(rest):
+		r.readList(rest)
+	case verb == "profile":
+		r.readProfile(rest)
+	case verb == "scatter" || slices.ContainsFunc(rest, func(t token) bool { return t.is["copies"] != "" }):
+		r.readScatter(rest)
+	case verb == "paint" || (verb == "build" || verb == "add") && (texture || slices.ContainsFunc(rest,
+		func(t token) bool { return t.has("look") })) || verb == "add" && isPaint(rest):
+		r.readTexture(verb, rest)
+	case verb == "render" || verb == "build" && head.isVerb("render"):
+		r.readRender(rest)
+	case objectType(head) != "" && (verb != "" || in[0].has("article") || in[0].isNumber() || head.low == in[0].low):
+		r.readObject(rest)
+	case head.is["noun"] == "terrain" && (verb != "" || hasDimension(rest)):
+		r.readTerrain(rest)
+	case verb == "add":
+		r.ask(AboutTask, "No tool adds %q: the objects are %s. To build a place, describe it with build.", r.spanOf(rest),
+			strings.Join(objectTypes(), ", "))
+	case verb == "build" && namesObject(rest):
+		r.ask(AboutTask, "No tool does %q: add_object makes %s, and no tool changes an object but for its surface.", r.spanOf(in),
+			strings.Join(objectTypes(), ", "))
+	case verb == "replace" || verb == "build" && len(rest) > 1 && rest[len(rest)-1].has("colour") &&
+		(rest[0].has("det") || rest[0].has("pron")) && !rest[0].has("article"):
+		r.ask(AboutTask, "%q is not supported: no tool changes or colours a thing that is there.", r.spanOf(in))
+	case verb == "build":
+		r.readScene(rest)
+	case hasPlaceWords(in):
+		r.readScene(in)
+	case len(in) > 0 && hasFormat(in) && len(in) <= 3:
+		r.readExport(in)
+	default:
+		r.addIgnored(in)
+	}
+}
+
+// addIgnored records a part of the request that no act carries out.
+func (r *Reading) addIgnored(in []token) {
+	if s := r.spanOf(in); s != "" {
+		r.Ignored = append(r.Ignored, s)
+	}
+}
+
+// objectTypes lists the objects that add_object makes.
+func objectTypes() (list []string) {
+	for _, n := range valuesOf("noun") {
+		if objectType(token{is: classes{"noun": n}}) != "" {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// isPaint reports whether tokens put a material on an object: "grass on Terrain".
+func isPaint(in []token) bool {
+	i := firstContent(in)
+	return i < len(in) && in[i].has("material") && slices.ContainsFunc(in[i:], func(t token) bool { return t.has("onto") })
+}
+
+// namesObject reports whether tokens are about one named object rather than about a place.
+func namesObject(in []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return t.has("named") || t.is["object"] == "_" && t.low != "scene" })
+}
+
+// listed reports whether tokens ask for a list of objects: "a list of all objects".
+func listed(in []token) bool {
+	i := firstContent(in)
+	return i < len(in) && in[i].isVerb("list")
+}
+
+// hasPlaceWords reports whether a clause without a verb describes a scene: it begins with an
+// indefinite article or a number, or with the name of a place.
+func hasPlaceWords(in []token) bool {
+	if len(in) == 0 || slices.ContainsFunc(in, func(t token) bool { return t.low == "for" && len(in) < 3 }) {
+		return false
+	}
+	return len(in) > 1 && (in[0].has("article") || in[0].has("number")) && !in[1].has("vague") || in[0].kind == kindName
+}
+
+// hasFormat reports whether tokens name a format of files or a path.
+func hasFormat(in []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return formats[t.low] != "" || t.kind == kindPath })
+}
+
+// hasDimension reports whether tokens hold a length.
+func hasDimension(in []token) bool {
+	return slices.ContainsFunc(in, token.isNumber) || slices.ContainsFunc(in, func(t token) bool { return t.has("level") })
+}
+
+// spanOf returns the part of the sentence from the first to the last token, without lead words.
+func (r *Reading) spanOf(in []token) string {
+	in = trimTokens(in)
+	if len(in) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(r.text[in[0].start:in[len(in)-1].end])
+}
+
+// trimTokens removes lead words and marks from both ends.
+func trimTokens(in []token) []token {
+	idle := func(t token) bool {
+		return t.kind == kindMark && t.low != ")" && t.low != "(" || t.has("lead") || t.has("then") || t.has("and") || t.has("but")
+	}
+	for len(in) > 0 && idle(in[0]) {
+		in = in[1:]
+	}
+	for len(in) > 0 && idle(in[len(in)-1]) {
+		in = in[:len(in)-1]
+	}
+	return in
+}
+
+// readScene adds a generate_scene.
+func (r *Reading) readScene(in []token) {
+	a := Act{Tool: "generate_scene", With: map[string]any{}}
+	var keep []token
+	for i, t := range in {
+		switch {
+		case t.has("or"):
+			r.ask(AboutScene, "Which one is meant by %q? Name one place.", r.spanOf(in))
+		case t.kind == kindName && a.Place == "":
+			a.Place = t.text
+			if len(keep) > 1 && keep[len(keep)-1].has("prep") { // "the tavern of Mosswell"
+				keep = append(keep, t)
+			}
+		case t.has("style"):
+			a.With["style"] = t.is["style"]
+		case t.low == "godot" || t.low == "unreal":
+			keep = dropTrailing(keep)
+		case i+1 < len(in) && t.has("prep") && in[i+1].has("style"):
+		default:
+			keep = append(keep, t)
+		}
+	}
+	a.Words = r.describe(keep)
+	if a.Place == "" && isVague(keep) {
+		r.ask(AboutScene, "What should be built? Name a place, or describe it.")
+		a.Words = ""
+	}
+	r.Acts = append(r.Acts, a)
+}
+
+// dropTrailing removes prepositions from the end.
+func dropTrailing(in []token) []token {
+	for len(in) > 0 && in[len(in)-1].has("prep") {
+		in = in[:len(in)-1]
+	}
+	return in
+}
+
+// isVague reports whether tokens say nothing about a place: "it", "something nice with water".
+func isVague(in []token) bool {
+	i := slices.IndexFunc(in, func(t token) bool {
+		return t.kind == kindQuote || t.kind == kindWord && !t.has("pron") && !t.has("det") && !t.has("lead") && !t.has("prep") &&
+			!t.has("then") && !t.has("level") && !t.isNumber() && (!t.has("vague") || t.is["vague"] == "thing")
+	})
+	return i < 0 || in[i].has("vague")
+}
+
+// describe writes the words of a description, with the words of other languages in English.
+func (r *Reading) describe(in []token) string {
+	for len(in) > 0 && (in[0].has("pron") && !in[0].has("article") || in[0].has("lead") || in[0].kind == kindMark ||
+		in[0].low == "of" || in[0].has("then")) {
+		in = in[1:]
+	}
+	in = trimTokens(in)
+	for i := 0; i+1 < len(in) && in[i].has("det") && in[i+1].low == "scene"; {
+		in = in[2:]
+		if len(in) > 0 && in[0].has("prep") && in[0].low == "of" {
+			in = in[1:]
+		}
+	}
+	var b strings.Builder
+	for i, t := range in {
+		if i > 0 && (t.start > in[i-1].end) {
+			b.WriteByte(' ')
+		}
+		switch word, number := t.is["word"], t.is["number"]; {
+		case t.kind == kindWord && word != "":
+			b.WriteString(word)
+		case t.kind == kindWord && number != "" && !slices.Contains(englishNumbers, t.low):
+			b.WriteString(number)
+		default:
+			b.WriteString(r.text[t.start:t.end])
+		}
+	}
+	return b.String()
+}
+
+// englishNumbers are the number words that a description keeps.
+var englishNumbers = strings.Fields("one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty eighty hundred")

@@ -1,0 +1,176 @@
+package phrase
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The kinds of tokens.
+const (
+	kindWord   = "word"
+	kindNumber = "number"
+	kindQuote  = "quote"  // text is what stands in the quotation marks
+	kindName   = "name"   // a name that the caller found; text is the card's name
+	kindPath   = "path"   // of a file
+	kindTarget = "target" // such as blender:tavern
+	kindMark   = "mark"   // punctuation
+)
+
+// token is a word or phrase of the sentence.
+type token struct {
+	kind       string
+	text, low  string // low is folded
+	num        float64
+	is         classes
+	start, end int // in the sentence
+}
+
+func (t token) has(class string) bool { _, ok := t.is[class]; return ok }
+
+// isVerb reports whether a token is the given verb.
+func (t token) isVerb(verb string) bool { return t.is["verb"] == verb }
+
+var (
+	pathForm   = regexp.MustCompile(`^(?:[A-Za-z][\w+.-]*:)?[~\w.\-]*[/\\][^\s,;"'()]*|^~[\w.\-]*|^[\p{L}\p{N}_\-]+\.(?i:glb|gltf|obj|fbx|stl|usdz?|ply|dae|blend)\b`)
+	targetForm = regexp.MustCompile(`^(?:blender|godot|unreal):[\p{L}\p{N}_-]+`)
+	quoteForm  = regexp.MustCompile(`^(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?:$|[^\p{L}]))`)
+	numberForm = regexp.MustCompile(`^-?\d+(?:\.\d+)?`)
+	wordPiece  = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_'’-]*`)
+)
+
+// Name is a name in a sentence that the caller knows.
+type Name struct {
+	Start, End int // in bytes
+	Card       string
+}
+
+// maxTokens bounds the tokens of a request; the rest is not read.
+const maxTokens = 400
+
+// tokenize splits a sentence into tokens and joins the phrases of the vocabulary.
+func tokenize(text string, names []Name) []token {
+	var out []token
+	for at := 0; at < len(text) && len(out) < maxTokens; {
+		if i := slices.IndexFunc(names, func(n Name) bool { return n.Start == at && n.End > at }); i >= 0 {
+			out = append(out, token{kind: kindName, text: names[i].Card, start: at, end: names[i].End})
+			at = names[i].End
+			continue
+		}
+		t, n := nextToken(text[at:], at > 0 && isLetter(text[:at]), len(out) > 0 && out[len(out)-1].kind == kindNumber)
+		if t.kind != "" {
+			t.start, t.end = at, at+n
+			out = append(out, t)
+		}
+		at += n
+	}
+	return joinPhrases(out)
+}
+
+// isLetter reports whether a text ends with a letter or digit.
+func isLetter(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// nextToken returns the first token of a text and its length in bytes. The kind of space is "".
+func nextToken(s string, afterLetter, afterNumber bool) (token, int) {
+	r, n := utf8.DecodeRuneInString(s)
+	if unicode.IsSpace(r) {
+		return token{}, n
+	}
+	if m := quoteForm.FindStringSubmatch(s); m != nil && !afterLetter {
+		inner := strings.Join(m[1:], "")
+		open := utf8.RuneLen(r)
+		end := open
+		if r == '„' || r == '“' {
+			end = len("”")
+		}
+		return token{kind: kindQuote, text: strings.TrimSpace(inner)}, open + len(inner) + end
+	}
+	if afterNumber && (r == 'x' || r == 'X' || r == '×') && (len(s) == n || s[n] == ' ' || s[n] == '-' || s[n] >= '0' && s[n] <= '9') {
+		return token{kind: kindWord, text: "x", low: "x"}, n
+	}
+	for _, p := range []struct {
+		kind string
+		form *regexp.Regexp
+	}{{kindTarget, targetForm}, {kindPath, pathForm}, {kindNumber, numberForm}, {kindWord, wordPiece}} {
+		if p.kind != kindNumber && afterLetter && p.kind != kindWord {
+			continue
+		}
+		m := p.form.FindString(s)
+		if m == "" {
+			continue
+		}
+		t := token{kind: p.kind, text: m, low: fold(m)}
+		if p.kind == kindPath {
+			t.text = strings.TrimRight(m, ".!?")
+			return t, len(t.text)
+		}
+		if p.kind == kindNumber {
+			t.num = parseNumber(m)
+		}
+		return t, len(m)
+	}
+	return token{kind: kindMark, text: s[:n], low: s[:n]}, n
+}
+
+// joinPhrases makes one token of each longest phrase of the vocabulary.
+func joinPhrases(in []token) []token {
+	lex := words()
+	var out []token
+	for i := 0; i < len(in); {
+		n, is := 0, classes(nil)
+		for k := min(lex.longest[in[i].low], len(in)-i); k > 0 && in[i].kind == kindWord; k-- {
+			key, ok := phraseKey(in[i : i+k])
+			if is, ok = lex.phrases[key], ok && lex.phrases[key] != nil; ok {
+				n = k
+				break
+			}
+		}
+		if n == 0 {
+			t := in[i]
+			if t.kind == kindWord && len(t.low) > 4 { // a plural has the classes of its singular
+				t.is = lex.phrases[strings.TrimSuffix(t.low, "s")]
+			}
+			out = append(out, t)
+			i++
+			continue
+		}
+		t := in[i]
+		t.is, t.end = is, in[i+n-1].end
+		parts := make([]string, n)
+		for k := range parts {
+			parts[k] = in[i+k].text
+		}
+		t.text = strings.Join(parts, " ")
+		t.low = fold(t.text)
+		if v, ok := is["number"]; ok {
+			t.num = parseNumber(v)
+		}
+		out = append(out, t)
+		i += n
+	}
+	return out
+}
+
+// phraseKey returns the key of a phrase, or false if it holds something that is no word.
+func phraseKey(list []token) (string, bool) {
+	parts := make([]string, len(list))
+	for i, t := range list {
+		if t.kind != kindWord {
+			return "", false
+		}
+		parts[i] = t.low
+	}
+	return strings.Join(parts, " "), true
+}
+
+// isNumber reports whether a token is a number in digits or words.
+func (t token) isNumber() bool { return t.kind == kindNumber || t.has("number") }
+
+// formatNumber formats a number for an answer.
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
