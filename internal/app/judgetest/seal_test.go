@@ -30,7 +30,7 @@ var sealKey = sha256.Sum256([]byte("loregate: who writes a rule does not read th
 
 var (
 	sealFrom = flag.String("seal", "", "write cases/locked.sealed from this folder; run with -run TestSealFlags")
-	unsealTo = flag.String("unseal", "", "write the files of cases/locked.sealed to this folder; run with -run TestSealFlags")
+	unsealTo = flag.String("unseal", "", "write the files of the seal to this folder; run with -run TestSealFlags")
 )
 
 func newSealCipher() (cipher.AEAD, error) {
