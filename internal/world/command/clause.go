@@ -6,94 +6,224 @@ import (
 )
 
 // parseClause parses one clause: first its verb, then its arguments.
-func (p *parser) parseClause(words []word) {
+func (p *parser) parseClause(words []word, h head, j joint) {
 	at := Span{words[0].start, words[len(words)-1].end}
-	words, mods := skipLead(words)
-	if len(words) == 0 {
-		p.addAmbiguity("verb", at, verbNames, true)
+	h.at, h.end, h.unclear = min(h.at, len(words)), min(h.end, len(words)), min(h.unclear, len(words)-1)
+	switch {
+	case h.negated:
+		p.addRemark(words)
+		p.rememberName(words[h.end:])
+		return
+	case h.remark:
+		p.addRemark(words)
+		p.rememberName(words)
+		return
+	case h.direction:
+		rest, more := pickManner(words[h.at:])
+		p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: append(h.mods, more...), Confidence: 1}, at)
 		return
 	}
-	if words[0].kind == quoted {
-		p.add(Intent{Verb: Talk, Modifiers: append(mods, words[0].raw), Confidence: 0.8}, at)
-		return
-	}
-	if d, sure, ok := p.bareDirection(words); ok {
-		p.add(Intent{Verb: Move, Direction: d, Modifiers: mods, Confidence: sure}, at)
-		return
-	}
-	m, ok := findVerb(words)
-	if !ok {
-		var options []string
-		if m, options, ok = typoVerb(words[0].fold); !ok {
-			if options == nil {
-				options = verbNames
-			}
-			p.addAmbiguity("verb", Span{words[0].start, words[0].end}, options, true)
+	rest := words[h.end:]
+	if !h.ok {
+		if words[0].kind == quoted {
+			p.add(Intent{Verb: Talk, Modifiers: append(h.mods, words[0].raw), Confidence: 0.8}, at)
+			return
+		}
+		if p.parseGoal(words, h, at) {
+			return
+		}
+		if u, n, ok := p.mendVerb(words, &h, j); ok {
+			h.usage, h.end = u, h.at+n
+			rest = words[h.end:]
+		} else {
 			return
 		}
 	}
-	rest, more := pickManner(words[m.words:])
-	p.parseArguments(m, words[:m.words], rest, Intent{Verb: m.verb, Confidence: m.sure,
-		Modifiers: append(mods, more...)}, at)
+	rest, more := pickManner(rest)
+	i := Intent{Confidence: h.usage.sure, Modifiers: append(h.mods, more...)}
+	p.parseArguments(h.usage, words[h.at:h.end], rest, i, at)
 }
 
-// skipLead cuts off the words before the verb. It returns the adverbs of manner among them as
-// modifiers.
-func skipLead(words []word) (rest []word, mods []string) {
-	for len(words) > 0 && words[0].kind == plainWord {
-		if m, isVerb := findVerb(words); isVerb && (m.words > 1 || len(words) == 1 || !fillerWords[words[0].fold]) {
-			break
-		}
-		switch {
-		case mannerWords[words[0].fold]:
-			mods = append(mods, words[0].fold)
-		case !fillerWords[words[0].fold]:
-			return words, mods
-		}
-		words = words[1:]
+// parseGoal parses a clause without a verb that tells where to go: "to the castle", "west". It
+// reports whether it is one.
+func (p *parser) parseGoal(words []word, h head, at Span) bool {
+	rest := words[h.at:]
+	if len(rest) == 0 {
+		return false
 	}
-	return words, mods
+	if len(rest) == 1 {
+		if d, ok := typoDirection(rest[0].fold); ok && rest[0].known.verb == nil {
+			p.add(Intent{Verb: Move, Direction: d, Modifiers: h.mods, Confidence: 0.75}, at)
+			return true
+		}
+	}
+	lead := words[:h.at]
+	goal := slices.ContainsFunc(lead, func(w word) bool { return w.oneOf("to", "straight", "back") })
+	switch {
+	case rest[0].is(numberClass) && len(rest) > 2 && rest[1].is(wayClass):
+		goal = true
+	}
+	switch rest[0].fold {
+	case "into", "through", "onto", "towards", "toward", "across", "onward", "onwards", "forward", "to", "over", "along":
+		goal = true
+	case "out", "off", "back":
+		goal = len(rest) > 1
+	}
+	if !goal || rest[len(rest)-1].kind != plainWord || rest[0].known == unknown {
+		return false
+	}
+	p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: h.mods, Confidence: 0.75}, at)
+	return true
 }
 
-// pickManner takes the adverbs of manner out of the rest of a clause.
+// mendVerb returns the verb that the unclear word of a clause is a typo of. If there is none, it
+// asks for the verb, or takes the clause for a remark.
+func (p *parser) mendVerb(words []word, h *head, j joint) (u *usage, n int, ok bool) {
+	if h.unclear < 0 {
+		p.addRemark(words)
+		return nil, 0, false
+	}
+	h.at = h.unclear
+	w := words[h.at]
+	rest := words[h.at+1:]
+	var options []string
+	if w.kind == plainWord && w.known.class&^speltClass == 0 {
+		if u, n, options = typoVerb(words[h.at:]); u != nil {
+			return u, n, true
+		}
+	}
+	order := w.known == unknown && startsArgument(rest) && !slices.ContainsFunc(words[:h.at], func(w word) bool {
+		return w.is(subjectClass | beClass)
+	})
+	if len(options) > 1 && (!j.soft || !j.more) || order || !j.soft && w.known.class&^speltClass == 0 {
+		if len(options) == 0 {
+			options = verbNames
+		}
+		p.addAmbiguity("verb", Span{w.start, w.end}, options, true)
+		p.rememberName(rest)
+		return nil, 0, false
+	}
+	p.addRemark(words)
+	p.rememberName(words)
+	return nil, 0, false
+}
+
+// rememberName keeps the thing that is named in a clause without an act, since "it" may mean it.
+func (p *parser) rememberName(words []word) {
+	for i, w := range words {
+		if w.is(articleClass) && i+1 < len(words) && words[i+1].known.class == 0 {
+			n := i + 1
+			for n < len(words) && words[n].kind == plainWord && words[n].known.class&grammarClasses == 0 &&
+				(n == i+1 || words[n].known.verb == nil || words[n].known.verb.noun) {
+				n++
+			}
+			p.lastNamed = joinWords(words[i:n])
+			return
+		}
+	}
+}
+
+// pickManner takes the adverbs of manner and the courtesies out of the rest of a clause.
 func pickManner(words []word) (rest []word, mods []string) {
-	if !slices.ContainsFunc(words, func(w word) bool { return w.kind == plainWord && mannerWords[w.fold] }) {
+	isTaken := func(w word) bool { return w.is(mannerClass) || w.is(courtesyClass) }
+	if !slices.ContainsFunc(words, isTaken) {
 		return words, nil
 	}
-	for _, w := range words {
-		if w.kind == plainWord && mannerWords[w.fold] {
+	for i, w := range words {
+		switch {
+		case w.is(courtesyClass),
+			i+1 < len(words) && words[i+1].is(mannerClass) && w.oneOf("very", "quite", "as", "so", "really"):
+		case w.is(mannerClass):
 			mods = append(mods, w.fold)
-			continue
+		default:
+			rest = append(rest, w)
 		}
-		rest = append(rest, w)
 	}
 	return rest, mods
 }
 
-// bareDirection parses a clause that consists of a direction only.
-func (p *parser) bareDirection(words []word) (Direction, float64, bool) {
-	if len(words) == 2 && words[0].fold == "back" && words[1].fold == "out" {
-		return "out", 0.9, true
+// withParticle returns the usage of a verb with a particle after its object: "put it down".
+func withParticle(said, rest []word) (*usage, []word) {
+	e, _ := readVerbForm(said[0].fold, said[0].known)
+	if e == nil || len(said) > 1 || len(e.phrases) == 0 {
+		return nil, rest
 	}
-	if len(words) != 1 {
-		return "", 0, false
+	for i := 1; i < len(rest); i++ {
+		if !rest[i].is(particleClass) || i+1 < len(rest) && !rest[i+1].is(prepositionClass) && rest[i+1].kind == plainWord {
+			continue
+		}
+		for _, h := range e.phrases {
+			if len(h.words) == 2 && h.words[1] == rest[i].fold && !h.usage.lead {
+				return h.usage, slices.Delete(slices.Clone(rest), i, i+1)
+			}
+		}
 	}
-	if d, ok := directionWords[words[0].fold]; ok {
-		return d, 1, true
+	return nil, rest
+}
+
+// lightVerb returns the usage of the noun after a verb that means nothing by itself.
+func lightVerb(said, rest []word) (u *usage, left []word) {
+	if len(said) > 1 || len(rest) < 2 {
+		return nil, rest
 	}
-	if _, isVerb := findVerb(words); isVerb {
-		return "", 0, false
+	switch e, _ := readVerbForm(said[0].fold, said[0].known); e {
+	case lexicon()["take"], lexicon()["have"], lexicon()["give"], lexicon()["make"], lexicon()["get"], lexicon()["do"]:
+	default:
+		return nil, rest
 	}
-	d, ok := typoDirection(words[0].fold)
-	return d, 0.75, ok
+	for i := 0; i < len(rest); i++ {
+		if rest[i].fold != "a" && rest[i].fold != "an" && rest[i].fold != "some" && rest[i].fold != "another" {
+			continue
+		}
+		for n := i + 1; n < len(rest) && n <= i+3; n++ {
+			if rest[n].kind != plainWord {
+				break
+			}
+			if rest[n].is(lightClass) && rest[n].known.verb != nil &&
+				(n+1 == len(rest) || rest[n+1].is(prepositionClass|particleClass) || rest[n+1].kind != plainWord) {
+				return rest[n].known.verb, slices.Concat(rest[:i:i], rest[n+1:])
+			}
+		}
+		return nil, rest
+	}
+	return nil, rest
 }
 
 // parseArguments parses the rest of a clause according to its verb.
-func (p *parser) parseArguments(m verbMatch, said, rest []word, i Intent, at Span) {
-	switch m.verb {
+func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) {
+	rest = cutExceptions(rest)
+	verb := verbOf(u, rest)
+	if d, used := readDirection(rest); verb == Use && d != "" && used == len(rest) ||
+		(verb == Take || verb == Use || verb == Move) && isWay(said, rest) {
+		i.Verb = Move
+		p.parseMove(said, rest, i, at)
+		return
+	}
+	if other, left := lightVerb(said, rest); other != nil {
+		u, rest = other, left
+	} else if other, left := withParticle(said, rest); other != nil {
+		u, rest = other, left
+	}
+	if i.Verb == "" {
+		i.Verb = verbOf(u, rest)
+	}
+	if purpose := purposeOf(i.Verb, rest); purpose > 0 {
+		p.parsePurpose(rest, purpose, i, at)
+		return
+	}
+	if (i.Verb == Look || i.Verb == Examine) && len(rest) > 0 {
+		if own, n := findUsage(rest); own != nil && own.core && own.acts[alone] == Inventory && n == len(rest) {
+			i.Verb = Inventory
+		}
+	}
+	switch i.Verb {
 	case Move:
 		p.parseMove(said, rest, i, at)
-	case Inventory, Flee, Rest, Defend:
+	case Inventory:
+		p.add(i, at)
+	case Flee:
+		p.parseFlight(rest, i, at)
+	case Rest, Defend:
 		p.parseBare(rest, i, at)
 	case Talk:
 		p.parseTalk(said, rest, i, at)
@@ -104,56 +234,125 @@ func (p *parser) parseArguments(m verbMatch, said, rest []word, i Intent, at Spa
 	}
 }
 
-// parseMove parses a destination: a direction, "back", or the name of a place.
-func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
-	head := said[0].fold
-	for len(rest) > 0 && rest[0].kind == plainWord &&
-		(rest[0].fold == "to" || rest[0].fold == "toward" || rest[0].fold == "towards" ||
-			rest[0].fold == "the" || rest[0].fold == "straight" || rest[0].fold == "for") {
-		rest = rest[1:]
+// purposeOf returns the place of the "to" before what a thing is used for: use the sword to attack.
+// It is 0 if there is none.
+func purposeOf(v Verb, rest []word) int {
+	if v != Use && v != Take && v != Move {
+		return 0
 	}
-	if len(said) > 1 && said[len(said)-1].fold == "back" || head == "return" || len(rest) > 0 && rest[0].fold == "back" {
-		if len(rest) > 0 && rest[0].fold == "back" {
-			rest = rest[1:]
-		}
-		i.Modifiers = append(i.Modifiers, "back")
-	}
-	if len(rest) > 0 && rest[0].kind == plainWord {
-		if d, ok := directionWords[rest[0].fold]; ok {
-			rest, i.Direction = rest[1:], d
-		} else if d, ok := typoDirection(rest[0].fold); ok && len(rest) == 1 {
-			rest, i.Direction, i.Confidence = nil, d, min(i.Confidence, 0.75)
+	for i := 1; i+1 < len(rest); i++ {
+		if rest[i].fold == "to" && startsBase(rest[i+1:]) && rest[i+1].raw == rest[i+1].fold {
+			return i
 		}
 	}
-	if i.Direction == "" && len(said) > 1 && (said[1].fold == "in" || said[1].fold == "into") {
-		i.Direction = "in"
+	return 0
+}
+
+// parsePurpose parses an act with the purpose that begins at a place of its arguments. What a thing
+// is used for is the act, and the thing is its instrument.
+func (p *parser) parsePurpose(rest []word, at int, i Intent, span Span) {
+	to := rest[at+1:]
+	h := readHead(to)
+	if i.Verb != Use || !h.ok {
+		p.parseArguments(usageAs(i.Verb), []word{{known: unknown}}, rest[:at], i, span)
+		return
 	}
-	if i.Direction == "" && (head == "leave" || head == "exit" || len(said) > 1 && said[1].fold == "out") &&
-		len(rest) == 0 {
-		i.Direction = "out"
+	began := len(p.out.Intents)
+	tool := p.resolveNoun(rest[:at])
+	with := word{kind: plainWord, raw: "with", fold: "with", known: lexicon()["with"]}
+	p.parseArguments(h.usage, to[h.at:h.end], slices.Concat(to[h.end:], []word{with}, rest[:at]),
+		Intent{Modifiers: i.Modifiers, Confidence: min(i.Confidence, h.usage.sure)}, span)
+	if len(p.out.Intents) > began && tool != "" {
+		p.lastNamed = tool
 	}
-	object, targets := splitObject(rest)
-	i.DirectObject, i.Targets = p.resolveNoun(object, at), p.resolveNouns(targets, at)
-	if i.DirectObject == "" && len(i.Targets) > 0 {
-		i.DirectObject, i.Targets = i.Targets[0], i.Targets[1:]
+}
+
+// parseFlight parses a direction or the danger of a flight.
+func (p *parser) parseFlight(rest []word, i Intent, at Span) {
+	r := readRoute(rest)
+	if len(r.toward) > 0 {
+		i.Direction = r.toward[0]
 	}
-	if i.Direction == "" && i.DirectObject == "" && !slices.Contains(i.Modifiers, "back") {
-		p.addAmbiguity("direction", at, nil, true)
-		i.Confidence = min(i.Confidence, 0.4)
-	}
+	i.DirectObject, i.Targets = p.resolveNoun(r.name), p.resolveNouns(r.more)
 	p.add(i, at)
+}
+
+// verbOf returns the act of a verb with its arguments.
+func verbOf(u *usage, rest []word) Verb {
+	way := alone
+	if len(rest) > 0 {
+		way = withObject
+		if rest[0].is(prepositionClass) {
+			way = beforePreposition
+		}
+		for i, w := range rest[1:] {
+			if way == withObject && i+2 < len(rest) {
+				switch w.fold {
+				case "at", "toward", "towards":
+					way = withObjectAt
+				case "to":
+					way = withObjectTo
+				}
+			}
+		}
+	}
+	v := u.act(way)
+	if v == "" {
+		for _, way := range [...]int{withObject, beforePreposition, alone} {
+			if v = u.acts[way]; v != "" {
+				break
+			}
+		}
+	}
+	return v
+}
+
+// cutExceptions drops the things that are excepted: all but the map.
+func cutExceptions(rest []word) []word {
+	for i, w := range rest {
+		if i > 0 && (w.oneOf("except", "but", "excluding", "save", "besides", "apart") ||
+			w.fold == "other" && i+1 < len(rest) && rest[i+1].fold == "than") {
+			return rest[:i]
+		}
+	}
+	return rest
+}
+
+// isWay reports whether a thing that is taken or used leads somewhere: "take the stairs down".
+func isWay(said, rest []word) bool {
+	switch said[0].fold {
+	case "take", "use", "follow", "try", "taking", "using", "takes", "uses":
+	default:
+		return false
+	}
+	way, toward := false, false
+	for _, w := range rest {
+		if w.kind != plainWord || w.is(jointClass) || w.oneOf("with", "from") {
+			return false
+		}
+		way = way || w.is(wayClass) || w.is(numberClass)
+		toward = toward || w.known.toward != ""
+	}
+	return toward && (way || len(rest) == 1) || len(rest) == 2 && rest[1].fold == "stairs"
 }
 
 // parseBare parses an act that needs no object but may have one.
 func (p *parser) parseBare(rest []word, i Intent, at Span) {
-	if i.Verb != Inventory && len(rest) > 0 {
-		if d, ok := directionWords[rest[0].fold]; ok && len(rest) == 1 {
+	if len(rest) > 0 {
+		if d, used := readDirection(rest); d != "" && used == len(rest) && i.Verb != Rest {
 			i.Direction = d
 			p.add(i, at)
 			return
 		}
 		object, targets := splitObject(rest)
-		i.DirectObject, i.Targets = p.resolveNoun(object, at), p.resolveNouns(targets, at)
+		if i.Verb == Rest {
+			i.Modifiers = append(i.Modifiers, joinWords(rest))
+		} else {
+			i.DirectObject, i.Targets = p.resolveNoun(object), p.resolveNouns(targets)
+		}
+	}
+	if i.DirectObject == "" && len(i.Targets) > 0 && i.Verb != Defend {
+		i.DirectObject, i.Targets = i.Targets[0], i.Targets[1:]
 	}
 	p.add(i, at)
 }
@@ -161,6 +360,13 @@ func (p *parser) parseBare(rest []word, i Intent, at Span) {
 // parseTalk parses the person spoken to, and the words said or the topic asked about.
 func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 	var speech []string
+	for n, w := range rest {
+		if w.kind == colon {
+			speech = append(speech, joinWords(rest[n+1:]))
+			rest = rest[:n]
+			break
+		}
+	}
 	kept := rest[:0:0]
 	for _, w := range rest {
 		if w.kind == quoted {
@@ -169,116 +375,214 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 		}
 		kept = append(kept, w)
 	}
-	groups := groupByPreposition(kept)
-	saying := said[0].fold == "say" || said[0].fold == "shout" || said[0].fold == "whisper" || said[0].fold == "answer"
-	for n, g := range groups {
-		text := joinWords(g.words)
-		switch {
-		case g.by == "about" || g.by == "for":
+	saying := verbHas(said, sayingClass)
+	var met [][]word
+	for n, g := range groupByPreposition(kept) {
+		switch text := joinWords(g.words); {
+		case g.by == "about" || g.by == "for" || g.by == "of" || g.by == "over" || g.by == "that" ||
+			g.by == "to" && met != nil && !saying:
 			speech = append(speech, strings.TrimSpace(g.by+" "+text))
 		case n == 0 && g.by == "" && saying && len(said) == 1:
 			speech = append(speech, text)
-		case i.DirectObject == "":
-			i.DirectObject = p.resolveNoun(g.words, at)
+		case met == nil:
+			name, told := cutSpeech(g.words, verbHas(said, tellingClass))
+			met = splitList(name)
+			if told != "" {
+				speech = append(speech, told)
+			}
 		default:
 			i.Targets = append(i.Targets, text)
 		}
 	}
 	i.Modifiers = append(i.Modifiers, speech...)
-	if i.DirectObject == "" && len(speech) == 0 {
+	if len(met) == 0 && len(speech) == 0 && verbHas(said, partnerClass) {
 		p.addAmbiguity("target", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
 	}
-	p.add(i, at)
+	if len(met) == 0 {
+		p.add(i, at)
+		return
+	}
+	for _, name := range met {
+		one := i
+		one.Targets, one.Modifiers = slices.Clone(i.Targets), slices.Clone(i.Modifiers)
+		one.DirectObject = p.resolvePerson(name)
+		p.add(one, at)
+	}
+}
+
+// cutSpeech divides "smith that the bandit is here" and "jailer to open the cell" into the name
+// and the words.
+func cutSpeech(words []word, tells bool) (name []word, told string) {
+	for i := 1; i < len(words); i++ {
+		if w := words[i]; w.fold == "that" || w.is(whClass) || w.fold == "if" || w.kind == comma && tells {
+			return words[:i], joinWords(words[i:])
+		}
+	}
+	return words, ""
 }
 
 // parseLook parses the object looked at. No object means the place itself.
 func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
-	if len(rest) == 1 && rest[0].kind == plainWord {
-		if d, ok := directionWords[rest[0].fold]; ok {
-			i.Direction = d
-			p.add(i, at)
-			return
-		}
+	if d, used := readDirection(rest); d != "" && used == len(rest) {
+		i.Direction = d
+		p.add(i, at)
+		return
 	}
+	rest = cutQuestion(rest)
 	groups := groupByPreposition(rest)
 	for n, g := range groups {
 		if g.by == "" || n == 0 || i.DirectObject == "" {
 			for k, object := range splitList(g.words) {
 				if k == 0 && i.DirectObject == "" {
-					i.DirectObject = p.resolveNoun(object, at)
+					i.DirectObject = p.resolveNoun(object)
 					continue
 				}
-				if name := p.resolveNoun(object, at); name != "" {
+				if name := p.resolveNoun(object); name != "" {
 					i.Targets = append(i.Targets, name)
 				}
 			}
 			continue
 		}
-		if name := p.resolveNoun(g.words, at); name != "" {
+		if name := p.resolveNoun(g.words); name != "" {
 			i.Targets = append(i.Targets, name)
 		}
 	}
+	last := said[len(said)-1]
 	if len(said) > 1 && i.Verb == Examine {
 		i.Modifiers = append(i.Modifiers, said[1].fold)
 	}
-	if i.DirectObject == "" && i.Verb == Examine {
-		i.Verb = Look
+	if i.DirectObject == "" && len(i.Targets) == 0 && len(p.out.Ambiguities) == 0 {
+		if len(rest) > 0 && !isAround(rest) || last.is(prepositionClass) && last.fold != "around" ||
+			i.Verb == Examine && !said[0].oneOf("examine", "x") {
+			p.addAmbiguity("object", at, nil, true)
+			i.Confidence = min(i.Confidence, 0.4)
+		} else if i.Verb == Examine {
+			i.Verb = Look
+		}
 	}
 	p.add(i, at)
+}
+
+// isAround reports whether the words after a look mean the place itself.
+func isAround(rest []word) bool {
+	return !slices.ContainsFunc(rest, func(w word) bool {
+		switch w.fold {
+		case "around", "about", "round", "here", "all", "there", "over":
+			return false
+		}
+		return true
+	})
+}
+
+// cutQuestion drops the words of a question before a name: see what's in the cupboard.
+func cutQuestion(rest []word) []word {
+	if len(rest) == 0 || !rest[0].is(whClass) {
+		return rest
+	}
+	for len(rest) > 0 && rest[0].is(whClass|beClass|prepositionClass|subjectClass) {
+		rest = rest[1:]
+	}
+	return rest
 }
 
 // parseHandling parses an act on things: the object, and the target or instrument. Several objects
 // joined by "and" become several acts.
 func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
-	rest = dropParticle(said, rest)
-	object, targets := splitObject(rest)
-	i.Targets = p.resolveNouns(targets, at)
-	if i.Verb == Give && len(targets) == 0 {
-		object, i.Targets = recipientFirst(object)
+	object, targets := splitObject(p.keepName(i.Verb, said, rest))
+	with := said[0].known.verb != nil && said[0].known.verb.with && len(rest) > 0 && rest[0].oneOf("with", "against")
+	if n := len(object); n > 1 && len(object[n-1].fold) < 3 && isCompass(object[n-1].toward()) &&
+		(i.Verb == Use || i.Verb == Attack) {
+		i.Direction, object = object[n-1].toward(), object[:n-1]
+	}
+	if i.Verb == Give && !slices.ContainsFunc(targets, func(c chunk) bool { return c.by == "to" }) {
+		var to []word
+		if object, to = recipientFirst(object); to != nil {
+			targets = append([]chunk{{"to", to}}, targets...)
+		}
+	}
+	if i.Verb == Give {
+		targets = dropPlaces(targets)
 	}
 	objects := splitList(object)
 	if len(objects) == 0 {
+		i.Targets = p.resolveNouns(targets)
+		if (i.Verb == Use || i.Verb == Attack && with) && len(i.Targets) > 0 {
+			i.DirectObject, i.Targets = i.Targets[0], i.Targets[1:]
+			p.add(i, at)
+			return
+		}
 		p.addAmbiguity("object", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
 		p.add(i, at)
 		return
 	}
-	if i.Verb == Give && len(i.Targets) == 0 {
+	if i.Verb == Give && len(targets) == 0 && !said[0].oneOf("pay", "sell", "show", "trade") {
 		p.addAmbiguity("target", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
 	}
+	first := true
 	for _, o := range objects {
 		one := i
-		one.Targets, one.Modifiers = slices.Clone(i.Targets), slices.Clone(i.Modifiers)
-		if one.DirectObject = p.resolveNoun(o, at); one.DirectObject == "" {
-			continue
+		one.Modifiers = slices.Clone(i.Modifiers)
+		one.DirectObject = p.resolveNoun(o)
+		if first {
+			i.Targets = p.resolveNouns(targets)
+			first = false
 		}
+		if one.DirectObject == "" {
+			one.Confidence = min(one.Confidence, 0.4)
+		}
+		one.Targets = slices.Clone(i.Targets)
 		p.add(one, at)
 	}
 }
 
-// dropParticle removes the second part of a verb that comes after its object: "up" in "pick it up".
-func dropParticle(said, rest []word) []word {
-	if len(rest) < 2 || len(said) > 1 {
+// dropPlaces drops the places of a recipient: to the man in the bed.
+func dropPlaces(targets []chunk) []chunk {
+	for i, c := range targets {
+		if c.by == "to" {
+			return targets[:i+1]
+		}
+	}
+	return targets
+}
+
+// keepName returns the rest of a clause in which "to" and "for" inside a title do not divide: the
+// ticket to LIGHT.
+func (p *parser) keepName(v Verb, said, rest []word) []word {
+	if len(rest) < 3 || !rest[0].is(articleClass) {
 		return rest
 	}
-	last := rest[len(rest)-1].fold
-	if last == "up" && said[0].fold == "pick" || last == "down" && (said[0].fold == "put" || said[0].fold == "set") ||
-		last == "on" && (said[0].fold == "turn" || said[0].fold == "put") || last == "away" && said[0].fold == "throw" ||
-		last == "over" && said[0].fold == "hand" {
-		return rest[:len(rest)-1]
+	last := len(rest)
+	if v == Give || v == Throw { // their last "to" or "at" is for the goal
+		for last--; last > 0 && rest[last].fold != "to" && rest[last].fold != "at"; last-- {
+		}
+	}
+	for i := 2; i < last && i+1 < len(rest); i++ {
+		next := rest[i+1]
+		if rest[i].fold == "to" && next.kind == plainWord && next.raw != next.fold && !next.is(articleClass) {
+			rest = slices.Clone(rest)
+			rest[i].known = unknown
+		}
 	}
 	return rest
 }
 
-// recipientFirst parses "give her the lamp" and "give Oda the lamp": an article or a possessive
-// after the first word separates the recipient from the object.
-func recipientFirst(words []word) (object []word, targets []string) {
+// recipientFirst parses "give her the lamp" and "give Oda the lamp": an article, a number or a
+// possessive after the first word separates the recipient from the object.
+func recipientFirst(words []word) (object, to []word) {
 	for n := 1; n < len(words); n++ {
-		if articles[words[n].fold] && words[n].kind == plainWord {
-			return words[n:], []string{joinWords(words[:n])}
+		w := words[n]
+		if w.kind != plainWord {
+			return words, nil
 		}
+		if w.is(articleClass|numberClass) || w.raw[0] >= '0' && w.raw[0] <= '9' || w.oneOf("it", "them") {
+			return words[n:], words[:n]
+		}
+	}
+	if len(words) == 2 && words[0].is(pronounClass) && words[1].kind == plainWord {
+		return words[1:], words[:1]
 	}
 	return words, nil
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ const (
 	plainWord wordKind = iota
 	quoted             // speech between quotation marks, as one word
 	comma
+	colon
 	stop // mark that ends a sentence
 )
 
@@ -25,12 +27,27 @@ type word struct {
 	fold  string
 	start int // in characters
 	end   int
+	known *entry // never nil
+}
+
+// unknown is the entry of words that the parser does not know.
+var unknown = &entry{}
+
+// number is the entry of words that begin with a digit.
+var number = &entry{class: numberClass}
+
+// is reports whether a word belongs to one of some classes.
+func (w word) is(c class) bool { return w.kind == plainWord && w.known.class&c != 0 }
+
+// oneOf reports whether a word is one of some folded words.
+func (w word) oneOf(folds ...string) bool {
+	return w.kind == plainWord && slices.Contains(folds, w.fold)
 }
 
 // lex splits a command into words. Control, format and unknown characters separate words. It passes
 // over the text once, and the words are slices of it.
 func lex(text string) []word {
-	l := lexer{rest: text}
+	l, words := lexer{rest: text}, lexicon()
 	out := make([]word, 0, len(text)/5+1) // a word has about five letters
 	for l.rest != "" {
 		from, start := l.rest, l.at
@@ -39,15 +56,22 @@ func lex(text string) []word {
 		case isWordRune(r):
 			l.skipWord()
 			raw := from[:len(from)-len(l.rest)]
-			out = append(out, word{plainWord, raw, foldWord(raw), start, l.at})
+			fold := foldWord(raw)
+			if len(raw) == 1 {
+				fold = l.skipShortDirection(fold)
+			}
+			out = append(out, word{plainWord, raw, fold, start, l.at, lookUp(words, fold)})
 		case closingQuote(r) != 0:
 			if said := strings.TrimSpace(l.readUntil(closingQuote(r))); said != "" {
-				out = append(out, word{quoted, said, "", start, l.at})
+				out = append(out, word{quoted, said, "", start, l.at, unknown})
 			}
 		case r == ',':
-			out = append(out, word{comma, ",", ",", start, l.at})
-		case strings.ContainsRune(".;!?\n", r):
-			out = append(out, word{stop, ".", ".", start, l.at})
+			out = append(out, word{comma, ",", ",", start, l.at, unknown})
+		case r == ':':
+			out = append(out, word{colon, ":", ":", start, l.at, unknown})
+		case strings.ContainsRune(".;!?\n—–", r) || r == '-' && len(out) > 0 && strings.HasPrefix(l.rest, "-") ||
+			r == '-' && strings.HasPrefix(l.rest, " ") && len(out) > 0:
+			out = append(out, word{stop, string(r), ".", start, l.at, unknown})
 		}
 	}
 	return out
@@ -57,6 +81,30 @@ func lex(text string) []word {
 type lexer struct {
 	rest string
 	at   int // characters read
+}
+
+func lookUp(words map[string]*entry, fold string) *entry {
+	if e := words[fold]; e != nil {
+		return e
+	}
+	if fold[0] >= '0' && fold[0] <= '9' {
+		return number
+	}
+	return unknown
+}
+
+// skipShortDirection reads the rest of "s.e." after its first letter, and returns the folded word.
+func (l *lexer) skipShortDirection(first string) string {
+	if (first != "n" && first != "s") || len(l.rest) < 3 || l.rest[0] != '.' || l.rest[2] != '.' {
+		return first
+	}
+	if second := l.rest[1] | 0x20; second == 'e' || second == 'w' {
+		if r, _ := utf8.DecodeRuneInString(l.rest[3:]); !isWordRune(r) {
+			l.rest, l.at = l.rest[3:], l.at+3
+			return first + string(rune(second))
+		}
+	}
+	return first
 }
 
 // next reads one character.
@@ -124,115 +172,4 @@ func isFolded(s string) bool {
 		}
 	}
 	return true
-}
-
-// clauseEnd returns the number of words of the first clause, including the joint that ends it.
-func clauseEnd(words []word, ways bool) int {
-	ways = ways || isMove(words)
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		then := thenLength(words[i:])
-		switch {
-		case w.kind == stop:
-			return i + 1
-		case then > 0:
-			return i + then
-		case i == 0 || w.kind != comma && w.fold != "and" && w.fold != "&":
-			continue
-		case isClauseStart(words[i+1:], ways):
-			return i + 1
-		}
-		for i+1 < len(words) && isListJoint(words[i+1]) { // no clause begins after these joints
-			i++
-		}
-	}
-	return len(words)
-}
-
-// isListJoint reports whether a word separates the entries of a list.
-func isListJoint(w word) bool { return w.kind == comma || w.fold == "and" }
-
-// thenLength returns the number of words of a joint such as "and then" at the beginning of words,
-// or 0 if there is none.
-func thenLength(words []word) int {
-	n := 0
-	for n < len(words) && isListJoint(words[n]) {
-		n++
-	}
-	if n == len(words) {
-		return 0
-	}
-	switch words[n].fold {
-	case "then", "afterwards", "afterward", "next", "finally":
-		return n + 1
-	case "after":
-		if n+1 < len(words) && (words[n+1].fold == "that" || words[n+1].fold == "this") {
-			return n + 2
-		}
-	}
-	return 0
-}
-
-// isClauseStart reports whether a new clause starts here, after a comma or an "and". A bare
-// direction starts one only after a move.
-func isClauseStart(words []word, ways bool) bool {
-	words = trimJoints(words)
-	for len(words) > 1 && (words[0].kind == plainWord) && (fillerWords[words[0].fold] || mannerWords[words[0].fold]) {
-		words = words[1:]
-	}
-	if len(words) == 0 || words[0].kind != plainWord {
-		return false
-	}
-	if _, ok := findVerb(words); ok {
-		return true
-	}
-	if _, ok := directionWords[words[0].fold]; ok {
-		return ways
-	}
-	return false
-}
-
-// trimTail removes joints from the end.
-func trimTail(words []word) []word {
-	for len(words) > 0 && words[len(words)-1].isJoint() {
-		words = words[:len(words)-1]
-	}
-	return words
-}
-
-// isJoint reports whether a word only joins clauses.
-func (w word) isJoint() bool {
-	return w.kind == comma || w.kind == stop || w.kind == plainWord &&
-		(w.fold == "and" || w.fold == "then" || w.fold == "&" ||
-			w.fold == "afterwards" || w.fold == "afterward" || w.fold == "finally")
-}
-
-// isMove reports whether a clause is a command to go somewhere.
-func isMove(words []word) bool {
-	for len(words) > 0 && (words[0].kind != plainWord || fillerWords[words[0].fold] || mannerWords[words[0].fold]) {
-		words = words[1:]
-	}
-	if len(words) == 0 {
-		return false
-	}
-	if _, ok := directionWords[words[0].fold]; ok {
-		return true
-	}
-	v, ok := findVerb(words)
-	return ok && v.verb == Move
-}
-
-// trimJoints removes joints from both ends.
-func trimJoints(words []word) []word {
-	for len(words) > 0 && words[0].isJoint() {
-		words = words[1:]
-	}
-	words = trimTail(words)
-	if n := len(words); n > 1 && words[n-1].fold == "next" {
-		words = words[:n-1]
-	}
-	if n := len(words); n > 2 && words[n-2].fold == "after" && words[n-1].fold == "that" {
-		words = words[:n-2]
-	}
-	return words
 }

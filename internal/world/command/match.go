@@ -69,7 +69,7 @@ func isSimilar(a, b string) bool {
 func BareWords(name string) []string {
 	var out []string
 	for _, w := range lex(name) {
-		if w.kind == plainWord && !articles[w.fold] {
+		if !w.is(articleClass) && w.kind == plainWord {
 			out = append(out, w.fold)
 		}
 	}
@@ -128,8 +128,8 @@ func splitSentences(text string) []string {
 
 // DirectionOf returns the direction that a word means, such as "n" or "northward".
 func DirectionOf(word string) (Direction, bool) {
-	d, ok := directionWords[foldWord(word)]
-	return d, ok
+	e := lookUp(lexicon(), foldWord(word))
+	return e.toward, e.toward != "" && !e.adjacent
 }
 
 // MeansHere reports whether a name means the place itself.

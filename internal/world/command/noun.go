@@ -15,16 +15,23 @@ type chunk struct {
 func groupByPreposition(words []word) []chunk {
 	var out []chunk
 	by, from := "", 0
+	apart := true // the word in front is no preposition
 	end := func(at int) {
 		if at > from {
-			out = append(out, chunk{by, words[from:at:at]})
+			if c := (chunk{by, words[from:at:at]}); !isTime(c) {
+				out = append(out, c)
+			}
 		}
 	}
 	for i, w := range words {
-		if w.kind == plainWord && prepositions[w.fold] {
-			end(i)
-			by, from = w.fold, i+1
+		if !w.is(prepositionClass) {
+			apart = apart || w.fold != "of" && w.fold != "front" && w.fold != "next"
+			continue
 		}
+		if end(i); apart || w.fold != "to" {
+			by = w.fold
+		}
+		from, apart = i+1, false
 	}
 	end(len(words))
 	return out
@@ -52,7 +59,7 @@ func splitList(words []word) [][]word {
 		}
 	}
 	for i, w := range words {
-		if w.kind == comma || w.kind == plainWord && (w.fold == "and" || w.fold == "&") {
+		if w.kind == comma || w.kind == plainWord && w.oneOf("and", "&") {
 			end(i)
 			from = i + 1
 		}
@@ -62,15 +69,20 @@ func splitList(words []word) [][]word {
 }
 
 // resolveNoun returns the name that words form, without articles. A pronoun resolves to the last
-// named object.
-func (p *parser) resolveNoun(words []word, at Span) string {
-	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
-		words = words[1:]
-	}
+// named object; without one, the name is "" and an ambiguity is added.
+func (p *parser) resolveNoun(words []word) string {
+	words = trimArticles(words)
 	if len(words) == 0 {
 		return ""
 	}
-	if len(words) == 1 && words[0].kind == plainWord && (pronouns[words[0].fold] || words[0].fold == "her") {
+	if len(words) == 1 && words[0].is(pronounClass) || words[0].fold == "her" && len(words) == 1 {
+		if words[0].fold == "there" {
+			return ""
+		}
+		person := words[0].oneOf("him", "her")
+		if person && p.lastMet != "" {
+			return p.lastMet
+		}
 		if p.lastNamed == "" {
 			p.addAmbiguity("pronoun", Span{words[0].start, words[0].end}, nil, true)
 		}
@@ -79,27 +91,68 @@ func (p *parser) resolveNoun(words []word, at Span) string {
 	return joinWords(words)
 }
 
-func (p *parser) resolveNouns(groups []chunk, at Span) []string {
+// resolvePerson is resolveNoun for somebody spoken to.
+func (p *parser) resolvePerson(words []word) string {
+	name := p.resolveNoun(words)
+	if name != "" {
+		p.lastMet = name
+	}
+	return name
+}
+
+// resolveNouns returns the names of targets. A person that a pronoun means stays as typed if nobody
+// was named.
+func (p *parser) resolveNouns(groups []chunk) []string {
 	var out []string
 	for _, g := range groups {
-		if name := p.resolveNoun(g.words, at); name != "" {
-			out = append(out, name)
+		words := trimArticles(g.words)
+		if len(words) == 1 && words[0].oneOf("her", "him", "them") && p.lastMet == "" && g.by == "to" {
+			out = append(out, words[0].raw)
+			continue
+		}
+		for _, entry := range splitList(words) {
+			if name := p.resolveNoun(entry); name != "" {
+				out = append(out, name)
+			}
 		}
 	}
 	return out
 }
 
-// joinWords joins words as typed, without articles at the beginning.
-func joinWords(words []word) string {
-	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
+// isTime reports whether a part of a clause tells how long or for whom: for a while, for me.
+func isTime(g chunk) bool {
+	if len(g.words) == 0 {
+		return true
+	}
+	switch last := g.words[len(g.words)-1].fold; last {
+	case "me", "us", "while", "hour", "hours", "minutes", "minute", "moment", "once", "care", "hurry", "way", "caution", "speed":
+		return g.by == "for" || g.by == "with" || g.by == "in" || g.by == "on" || g.by == "at" || g.by == "by"
+	}
+	return false
+}
+
+// trimArticles removes the articles in front of a name.
+func trimArticles(words []word) []word {
+	for len(words) > 1 && (words[0].is(articleClass) || words[0].fold == "of") {
 		words = words[1:]
 	}
-	if len(words) == 1 && words[0].kind != comma && words[0].kind != stop {
+	if len(words) == 1 && words[0].is(articleClass) && !words[0].is(pronounClass) && words[0].fold != "her" {
+		return nil
+	}
+	return words
+}
+
+// joinWords joins words as typed, without articles at the beginning.
+func joinWords(words []word) string {
+	if words = trimArticles(words); len(words) == 0 {
+		return ""
+	}
+	if len(words) == 1 && words[0].kind != comma && words[0].kind != colon {
 		return words[0].raw
 	}
 	var b strings.Builder
 	for _, w := range words {
-		if w.kind == comma || w.kind == stop {
+		if w.kind == comma || w.kind == colon {
 			continue
 		}
 		if b.Len() > 0 {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,7 +11,7 @@ import (
 
 // Version is the version of the rules that parse commands. It changes whenever the same text
 // may be parsed differently.
-const Version = "rules/1.0"
+const Version = "rules/2.0"
 
 // Bounds of a command.
 const (
@@ -95,7 +96,7 @@ const minConfidence = 0.5
 // a place is up to the caller. Text beyond MaxLength characters is ignored.
 func Parse(text string) Parsed {
 	text = markup.Clip(text, MaxLength)
-	p := parser{out: Parsed{RawText: text, Intents: []Intent{}, Ambiguities: []Ambiguity{}, ParseVersion: Version}}
+	p := parser{out: Parsed{RawText: text, Intents: []Intent{}, Ambiguities: []Ambiguity{}, ParseVersion: Version}, at: -1}
 	p.run(lex(text))
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
 		p.addAmbiguity("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)
@@ -124,16 +125,32 @@ type parser struct {
 	out       Parsed
 	overflow  bool
 	lastNamed string // the last named object, which "it" means; "" if none yet
+	lastMet   string // the last named person, whom "her" means; "" if none yet
 	moving    bool   // the last act was a move, so a bare direction continues it
+	at        int    // place of the next act, or -1 for the end
+	from      int    // place of the first act of the last clause
+	remark    *Span  // the first part that asks for no act
 }
 
+// run parses the words of a command, sentence by sentence.
 func (p *parser) run(words []word) {
-	for words = trimTail(words); len(words) > 0; {
-		n := clauseEnd(words, p.moving)
-		if c := trimJoints(words[:n]); len(c) > 0 {
-			p.parseClause(c)
+	for len(words) > 0 && !p.overflow {
+		n := 0
+		for n < len(words) && words[n].kind != stop {
+			n++
 		}
-		words = words[n:]
+		sentence := trimJoints(words[:n])
+		asked := n < len(words) && words[n].raw == "?"
+		words = words[min(n+1, len(words)):]
+		if len(sentence) > 0 {
+			p.parseSentence(sentence, asked)
+		}
+	}
+	for i := range p.out.Intents {
+		p.out.Intents[i].Order = i
+	}
+	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 && p.remark != nil {
+		p.addAmbiguity("verb", *p.remark, verbNames, true)
 	}
 }
 
@@ -146,11 +163,22 @@ func (p *parser) add(i Intent, at Span) {
 		}
 		return
 	}
-	i.Order = len(p.out.Intents)
-	p.out.Intents = append(p.out.Intents, i)
+	if p.at < 0 {
+		p.out.Intents = append(p.out.Intents, i)
+	} else {
+		p.out.Intents = slices.Insert(p.out.Intents, p.at, i)
+		p.at++
+	}
 	p.moving = i.Verb == Move
 	if i.DirectObject != "" {
 		p.lastNamed = i.DirectObject
+	}
+}
+
+// addRemark notes a part of a command that asks for no act.
+func (p *parser) addRemark(words []word) {
+	if p.remark == nil {
+		p.remark = &Span{words[0].start, words[len(words)-1].end}
 	}
 }
 

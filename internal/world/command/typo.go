@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -43,6 +44,30 @@ func (s slips) nearWords(typed string) []string {
 	return out
 }
 
+// slipCost returns how unlikely a typo is: letters that are swapped or doubled are the likeliest, then
+// those that are missing or added.
+func slipCost(typed, known string) int {
+	switch {
+	case len(typed) == len(known):
+		for i := range len(typed) - 1 {
+			if typed[i] != known[i] {
+				if typed[i] == known[i+1] && typed[i+1] == known[i] {
+					return 0
+				}
+				break
+			}
+		}
+		return 2
+	case len(typed) == len(known)+1:
+		for i := 1; i < len(typed); i++ {
+			if typed[i] == typed[i-1] && typed[:i]+typed[i+1:] == known {
+				return 0
+			}
+		}
+	}
+	return 1
+}
+
 // eachForm calls f with a word, then with each of its forms with one letter left out. A form is
 // valid only until the next call.
 func eachForm(w string, f func(form []byte)) {
@@ -75,37 +100,38 @@ func oneSlip(a, b string) bool {
 	return false
 }
 
-// verbSlips contains the single-word verbs of four letters or more.
-var verbSlips = newSlips(func() (known []string) {
-	for first, list := range phrasesByHead {
-		if utf8.RuneCountInString(first) >= 4 && slices.ContainsFunc(list,
-			func(h verbPhrase) bool { return len(h.words) == 1 }) {
-			known = append(known, first)
-		}
-	}
-	slices.Sort(known)
-	return known
-}())
+// verbSlips contains the single-word verbs of wordList of four letters or more.
+var verbSlips = sync.OnceValue(func() slips {
+	return newSlips(wordsWhere(func(e *entry) bool { return e.verb != nil && e.verb.core }))
+})
 
 // directionSlips contains the directions of four letters or more.
-var directionSlips = newSlips(func() (known []string) {
-	for name := range directionWords {
-		if len(name) >= 4 {
-			known = append(known, name)
+var directionSlips = sync.OnceValue(func() slips {
+	return newSlips(wordsWhere(func(e *entry) bool { return e.toward != "" && !e.adjacent }))
+})
+
+// wordsWhere returns the words of four letters or more whose entry fits, sorted.
+func wordsWhere(fits func(*entry) bool) (known []string) {
+	for w, e := range lexicon() {
+		if fits(e) && utf8.RuneCountInString(w) >= 4 {
+			known = append(known, w)
 		}
 	}
 	slices.Sort(known)
 	return known
-}())
+}
+
+// isSpelt reports whether a word is no typo.
+func isSpelt(w string) bool { return lookUp(lexicon(), w).class&speltClass != 0 }
 
 // typoDirection returns the direction that a word is a typo of, if there is only one.
 func typoDirection(w string) (Direction, bool) {
-	if utf8.RuneCountInString(w) < 4 || otherVerbs[w] {
+	if utf8.RuneCountInString(w) < 4 || isSpelt(w) {
 		return "", false
 	}
 	var found Direction
-	for _, k := range directionSlips.nearWords(w) {
-		d := directionWords[k]
+	for _, k := range directionSlips().nearWords(w) {
+		d := lexicon()[k].toward
 		if found != "" && d != found {
 			return "", false
 		}
@@ -114,21 +140,41 @@ func typoDirection(w string) (Direction, bool) {
 	return found, found != ""
 }
 
-// typoVerb returns the verb that a word is a typo of, if there is only one. options are all verbs
-// that it may be.
-func typoVerb(w string) (m verbMatch, options []string, ok bool) {
-	if utf8.RuneCountInString(w) < 3 || otherVerbs[w] {
-		return verbMatch{}, nil, false
+// typoVerb returns the verb that the first word is a typo of, with its number of words, if there is
+// only one. options are all verbs that it may be. A verb that makes a phrase with the next word goes
+// first: "lok at" is "look at".
+func typoVerb(words []word) (u *usage, n int, options []string) {
+	typed := words[0].fold
+	if utf8.RuneCountInString(typed) < 3 || isSpelt(typed) {
+		return nil, 0, nil
 	}
-	for _, k := range verbSlips.nearWords(w) {
-		for _, h := range phrasesByHead[k] {
-			if len(h.words) == 1 {
-				m = verbMatch{h.match.verb, 0.75, 1}
-				if !slices.Contains(options, string(m.verb)) {
-					options = append(options, string(m.verb))
-				}
-			}
+	best := 9
+	for _, k := range verbSlips().nearWords(typed) {
+		e := lexicon()[k]
+		cost := 2 * slipCost(typed, k)
+		if phrase, m := findPhrase(e, words); m > 1 && phrase.core {
+			mended := *phrase
+			mended.sure = 0.75
+			return &mended, m, []string{string(phrase.acts[withObject])}
+		}
+		if e.verb == nil || !e.verb.core {
+			continue
+		}
+		if e.verb.sure < 1 {
+			cost++ // the names of the fourteen acts go first
+		}
+		if cost < best {
+			best, options, u = cost, nil, nil
+		}
+		if v := string(e.verb.acts[withObject]); cost == best && !slices.Contains(options, v) {
+			options = append(options, v)
+			mended := *e.verb
+			mended.sure = 0.75
+			u, n = &mended, 1
 		}
 	}
-	return m, options, len(options) == 1
+	if len(options) != 1 {
+		return nil, 0, options
+	}
+	return u, n, options
 }

@@ -1,0 +1,237 @@
+package command
+
+// head is the beginning of a clause: the words before its verb, and the verb.
+type head struct {
+	usage     *usage
+	at, end   int // words of the verb
+	ok        bool
+	direction bool     // a direction in place of a verb
+	negated   bool     // the act is not to be done
+	remark    bool     // the clause tells something and asks for nothing
+	form      form     // of the verb
+	mods      []string // adverbs before the verb
+	unclear   int      // the word that is in place of a verb
+}
+
+// leadReader passes over the words before a verb.
+type leadReader struct {
+	words   []word
+	at      int
+	head    head
+	subject bool // a subject was read
+	be      bool // a form of "be" was read after it
+}
+
+// readHead reads the words before the verb of a clause: courtesies, subjects, auxiliaries, verbs of
+// intention ("decide to"), remarks before a subject ("I think we should"). It stops at a comma or
+// joint. It passes over each word once or twice.
+func readHead(words []word) head {
+	r := leadReader{words: words}
+	r.head.unclear = -1
+	for r.at < len(words) {
+		w := words[r.at]
+		if w.kind != plainWord || w.is(jointClass) && r.at > 0 {
+			break
+		}
+		if w.is(subordinateClass) && !r.head.ok && (r.at == 0 || !r.subject) {
+			r.head.remark = true
+			break
+		}
+		if n := r.leadWords(w); n > 0 {
+			r.at += n
+			continue
+		}
+		if r.readVerb(w) {
+			return r.head
+		}
+		if !r.restart() {
+			break
+		}
+	}
+	r.head.at, r.head.end = r.at, r.at
+	if r.head.unclear < 0 && r.at < len(words) && words[r.at].kind == plainWord && !words[r.at].is(jointClass) {
+		r.head.unclear = r.at
+	}
+	return r.head
+}
+
+// leadWords returns the number of words at the current place that only lead to the verb of an act.
+func (r *leadReader) leadWords(w word) int {
+	rest := r.words[r.at+1:]
+	u, n := findUsage(r.words[r.at:])
+	if u != nil && n > 1 {
+		if u.lead {
+			return n
+		}
+		return 0
+	}
+	switch {
+	case w.is(negationClass):
+		r.head.negated = true
+	case w.is(quitClass):
+		if len(rest) == 0 || startsArgument(rest) && rest[0].fold != "to" && rest[0].fold != "of" {
+			return 0
+		}
+		r.head.negated = true
+	case w.is(mannerClass):
+		r.head.mods = append(r.head.mods, w.fold)
+	case w.is(subjectClass) && len(r.words) > 1:
+		r.subject = true
+		r.be = r.be || w.is(beClass)
+	case w.is(beClass):
+		r.be = true
+	case w.is(desireClass) && startsArgument(rest) && rest[0].fold != "to":
+		return 0
+	case w.is(fillerClass|auxiliaryClass) && (len(rest) > 0 || u == nil) && !(u != nil && u.core && startsArgument(rest)):
+	case u != nil && len(rest) > 0:
+		return r.controlWords(w, u, rest)
+	default:
+		return 0
+	}
+	return 1
+}
+
+// controlWords returns the number of words of a verb that only takes another one: "decide to" go,
+// "start" going.
+func (r *leadReader) controlWords(w word, u *usage, rest []word) int {
+	i := skipAdverbs(rest)
+	if i == len(rest) || verbHas([]word{w}, tellingClass) {
+		return 0
+	}
+	if rest[i].fold == "to" && startsBase(rest[i+1:]) && (u.acts[alone] != Move || rest[i+1].raw == rest[i+1].fold) {
+		return i + 2
+	}
+	if u.control && rest[i].known.class&grammarClasses == 0 {
+		if e, f := readVerbForm(rest[i].fold, rest[i].known); e != nil && f == ingForm && e.verb.isAct() {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// readVerb reads the verb at the current word, if there is one that is an act.
+func (r *leadReader) readVerb(w word) bool {
+	words := r.words[r.at:]
+	u, n := findUsage(words)
+	if w.toward() != "" && n < 2 && u == nil || w.toward() != "" && n < 2 && len(words) == 1 {
+		r.head.direction, r.head.at, r.head.end = true, r.at, r.at
+		return true
+	}
+	f := baseForm
+	if r.be && r.at > 0 && r.words[r.at-1].is(beClass) && w.known.verb != nil {
+		return false // it is best
+	}
+	if u == nil && w.known.class&(grammarClasses|mannerClass) == 0 {
+		var e *entry
+		if e, f = readVerbForm(w.fold, w.known); e != nil {
+			if u, n = findPhrase(e, words); u != nil && u.noun && f == thirdForm && !r.subject {
+				u = nil
+			}
+		}
+	}
+	if u == nil && w.is(desireClass) && startsArgument(words[1:]) {
+		u, n = lexicon()["take"].verb, 1
+	}
+	if u == nil || !u.isAct() {
+		return false
+	}
+	if rest := words[n:]; u.noun && n == 1 && !u.core && f == baseForm {
+		if len(rest) > 0 && !startsArgument(rest) && r.at == 0 && !telegraphic(rest) ||
+			len(rest) == 0 && u.acts[alone] == "" {
+			return false
+		}
+	}
+	r.head.usage, r.head.at, r.head.end, r.head.ok, r.head.form = u, r.at, r.at+n, true, f
+	return true
+}
+
+// telegraphic reports whether words may be the object of a verb without an article: one noun.
+func telegraphic(rest []word) bool {
+	return len(rest) == 1 || rest[1].is(prepositionClass|jointClass) || rest[1].kind != plainWord
+}
+
+// findPhrase is findUsage for an inflected first word.
+func findPhrase(e *entry, words []word) (*usage, int) {
+	for _, h := range e.phrases {
+		if hasPhrase(words, h.words) {
+			return h.usage, len(h.words)
+		}
+	}
+	if e.verb != nil {
+		return e.verb, 1
+	}
+	return nil, 0
+}
+
+// startsArgument reports whether words begin as the argument of a verb does: the, it, two, with.
+func startsArgument(words []word) bool {
+	return len(words) > 0 && (words[0].kind != plainWord ||
+		words[0].is(articleClass|pronounClass|numberClass|prepositionClass|particleClass|mannerClass) || words[0].toward() != "")
+}
+
+// startsBase reports whether words begin with the base form of a verb after adverbs.
+func startsBase(words []word) bool {
+	words = words[skipAdverbs(words):]
+	if len(words) == 0 {
+		return false
+	}
+	if words[0].is(articleClass) || words[0].toward() != "" {
+		return false
+	}
+	u, n := findUsage(words)
+	return words[0].fold == "be" ||
+		u != nil && (u.isAct() || u.control) && (!u.noun || n > 1 || u.core || startsArgument(words[n:]))
+}
+
+func skipAdverbs(words []word) int {
+	n := 0
+	for n < len(words) && (words[n].is(mannerClass) || words[n].is(fillerClass) && !words[n].is(prepositionClass)) {
+		n++
+	}
+	return n
+}
+
+// restart passes to a place further on where a clause may begin again: a subject ("I guess I
+// will"), the verb after "is to" ("my plan is to leave"), or the verb of somebody ("the thief steals").
+func (r *leadReader) restart() bool {
+	if r.head.unclear < 0 {
+		r.head.unclear = r.at
+	}
+	be, does := r.be, false
+	for i := r.at + 1; i < len(r.words); i++ {
+		w, rest := r.words[i], r.words[i+1:]
+		if w.kind != plainWord {
+			return false
+		}
+		if w.is(jointClass) && i > r.at {
+			return false
+		}
+		if w.is(beClass) {
+			be = true
+			if does && startsBase(rest) {
+				r.at = i + 1
+				return true
+			}
+			continue
+		}
+		if w.oneOf("do", "thing", "move") {
+			does = true
+		}
+		if w.is(subjectClass) && !w.is(pronounClass) && w.fold != "who" && len(rest) > 0 {
+			r.at, r.subject = i, true
+			return true
+		}
+		if w.fold == "to" && (be || r.subject || i <= 2) && startsBase(rest) {
+			r.at = i + 1
+			return true
+		}
+		if i-r.at <= 2 && r.words[r.at].is(articleClass) && r.at == 0 && !be {
+			e, f := readVerbForm(w.fold, w.known)
+			if e != nil && f == thirdForm && e.verb != nil && e.verb.isAct() && startsArgument(rest) {
+				r.at, r.subject = i, true
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,328 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// parseSentence parses a sentence: a question, words to somebody, or a chain of clauses.
+func (p *parser) parseSentence(words []word, asked bool) {
+	p.at, p.from = -1, len(p.out.Intents)
+	if len(words) == 1 && words[0].kind == quoted {
+		p.parseQuoted(words[0])
+		return
+	}
+	if rest, ok := p.parseQuestion(words, asked); ok {
+		return
+	} else {
+		words = rest
+	}
+	if p.parseAddress(words) {
+		return
+	}
+	first, pending, started := len(p.out.Intents), -1, false
+	for len(words) > 0 && !p.overflow {
+		j := readJoint(words, started)
+		started = true
+		if words = words[j.words:]; len(words) == 0 {
+			return
+		}
+		h := readHead(words)
+		n := clauseEnd(words, h, p.moving)
+		began := len(p.out.Intents)
+		switch {
+		case pending >= 0:
+			p.at, pending = pending, -1
+		case j.first:
+			p.at = min(first, began)
+		case j.after:
+			p.at = min(p.from, began)
+		default:
+			p.from = began
+		}
+		j.more = n < len(words)
+		p.parseClause(words[:n], h, j)
+		p.at = -1
+		if j.leadsBefore {
+			pending = began
+		}
+		words = words[n:]
+	}
+}
+
+// parseQuoted parses a command that is quoted as a whole: a plain order is done, other words are
+// said.
+func (p *parser) parseQuoted(w word) {
+	if inner := lex(w.raw); len(inner) <= 2 {
+		if h := readHead(inner); len(inner) > 0 && (h.ok && h.usage.core || inner[0].toward() != "") {
+			p.parseSentence(inner, false)
+			return
+		}
+	}
+	p.add(Intent{Verb: Talk, Modifiers: []string{w.raw}, Confidence: 0.8}, Span{w.start, w.end})
+}
+
+// joint is the words between two clauses.
+type joint struct {
+	words       int
+	more        bool // more clauses follow in the sentence
+	soft        bool // a comma only: what follows may be a remark
+	after       bool // this clause is done before the clause in front of it
+	leadsBefore bool // this clause is done after the clause behind it
+	first       bool // this clause is done before all others
+}
+
+// readJoint reads the words that join a clause to the one in front of it.
+func readJoint(words []word, started bool) joint {
+	j := joint{soft: true}
+	for j.words < len(words) {
+		w := words[j.words]
+		rest := words[j.words+1:]
+		switch {
+		case w.kind == comma || w.kind == colon:
+		case w.kind != plainWord:
+			return j
+		case w.is(jointClass) || w.oneOf("finally", "lastly", "afterwards", "afterward", "next", "last"):
+			j.soft = j.soft && !w.is(jointClass)
+			if w.fold == "but" && len(rest) > 0 && rest[0].fold == "first" {
+				j.first = true
+			}
+		case w.oneOf("after", "before") && len(rest) > 0 && (rest[0].oneOf("that", "this")):
+			j.first = j.first || w.fold == "before"
+			j.words++
+		default:
+			return readOrder(words, j, started)
+		}
+		j.words++
+	}
+	return j
+}
+
+// readOrder reads an order word at the beginning of a clause: after, before, once, when.
+func readOrder(words []word, j joint, started bool) joint {
+	rest := words[j.words:]
+	n := 0
+	switch rest[0].fold {
+	case "after", "once", "having", "when", "whenever":
+		n = 1
+	case "before":
+		n = 1
+	case "prior":
+		if len(rest) > 1 && rest[1].fold == "to" {
+			n = 2
+		}
+	case "as":
+		if len(rest) > 2 && rest[1].fold == "soon" && rest[2].fold == "as" {
+			n = 3
+		}
+	}
+	if n == 0 || !startsEvent(rest[n:]) {
+		return j
+	}
+	leading := !started || j.words > 0 && words[j.words-1].kind == comma
+	if rest[0].oneOf("before", "prior") {
+		j.leadsBefore = leading
+	} else {
+		j.after = !leading
+	}
+	j.words += n
+	return j
+}
+
+// startsEvent reports whether words tell an act: leaving, you drop the sword, I am done resting.
+func startsEvent(words []word) bool {
+	if len(words) == 0 {
+		return false
+	}
+	if words[0].is(subjectClass) && len(words) > 1 {
+		return true
+	}
+	e, f := readVerbForm(words[0].fold, words[0].known)
+	return e != nil && (f == ingForm || f == pastForm) && e.verb != nil
+}
+
+// parseAddress parses words to somebody: "robot, go north". It reports whether there are any.
+func (p *parser) parseAddress(words []word) bool {
+	at := slices.IndexFunc(words, func(w word) bool { return w.kind == comma })
+	if at < 1 || at > 4 || at == len(words)-1 || slices.ContainsFunc(words[:at], func(w word) bool {
+		return w.kind != plainWord || w.known.class&(grammarClasses&^(articleClass|numberClass)|mannerClass) != 0 ||
+			w.toward() != ""
+	}) {
+		return false
+	}
+	last := words[at-1]
+	if last.is(titleClass|remarkClass) || strings.HasSuffix(last.fold, "ly") || words[0].oneOf("any", "the") {
+		return false
+	}
+	if v := words[0].known.verb; v != nil && (!v.noun || at > 1) || len(words[0].known.phrases) > 0 && v != nil {
+		return false
+	}
+	if !startsClause(words[at+1:], true, true) && !words[at+1].is(fillerClass|subjectClass|auxiliaryClass|negationClass) {
+		if at+2 != len(words) || words[at+1].known.verb == nil {
+			return false
+		}
+	}
+	if words[at+1].is(subjectClass) && !words[at+1].is(auxiliaryClass) && words[at+1].fold != "you" {
+		return false
+	}
+	name := joinWords(words[:at])
+	said := joinWords(words[at+1:])
+	p.lastMet = name
+	p.add(Intent{Verb: Talk, DirectObject: name, Modifiers: []string{said}, Confidence: 0.8},
+		Span{words[0].start, words[len(words)-1].end})
+	return true
+}
+
+// toward returns the direction that a word means by itself, or "".
+func (w word) toward() Direction {
+	if w.kind != plainWord || w.known.adjacent {
+		return ""
+	}
+	return w.known.toward
+}
+
+// clauseEnd returns the number of words of the clause whose head was read.
+func clauseEnd(words []word, h head, moving bool) int {
+	from := 1
+	if h.ok {
+		from = max(1, h.end)
+	}
+	ways := h.ok && h.usage.acts[alone] == Move || h.direction || moving
+	speech := h.ok && verbHas(words[h.at:h.end], tellingClass)
+	loose, target := !h.ok && !h.direction, false // target: a preposition was read
+	for i := from; i < len(words); i++ {
+		w, rest := words[i], words[i+1:]
+		switch {
+		case w.kind == comma:
+			if loose || !speech && startsClause(rest, ways, target) || isTag(rest) {
+				return i
+			}
+		case w.kind == colon || w.kind != plainWord:
+		case w.is(jointClass):
+			if speech && w.fold != "then" {
+				continue
+			}
+			if w.fold == "then" || loose && w.fold != "so" || startsClause(rest, ways, target || w.fold != "and") {
+				if w.fold == "so" && len(rest) > 0 && !rest[0].is(subjectClass) || w.fold == "while" {
+					continue
+				}
+				return i
+			}
+		case speech:
+		case w.oneOf("at", "with", "to"):
+			target = true
+		case w.oneOf("before", "after", "once", "when", "while", "prior"):
+			if startsEvent(rest) || w.fold == "after" && len(rest) > 0 && rest[0].fold == "that" ||
+				w.fold == "prior" && len(rest) > 1 && startsEvent(rest[1:]) {
+				return i
+			}
+		case w.is(breakClass):
+			if len(rest) > 0 {
+				return i
+			}
+		}
+	}
+	return len(words)
+}
+
+// isTag reports whether words after a comma only end a sentence: please, thank you, will you.
+func isTag(words []word) bool {
+	return len(words) > 0 && len(words) <= 3 && !slices.ContainsFunc(words, func(w word) bool {
+		return !w.is(fillerClass|auxiliaryClass|subjectClass|mannerClass|courtesyClass|titleClass) &&
+			w.fold != "thank" && w.fold != "thanks" && w.fold != "friend"
+	})
+}
+
+// verbHas reports whether the verb of a clause belongs to a class.
+func verbHas(said []word, c class) bool {
+	e, _ := readVerbForm(said[0].fold, said[0].known)
+	return e != nil && e.class&c != 0
+}
+
+// startsClause reports whether a clause starts here, after a comma or an "and". A bare direction
+// starts one only after a move. sure is false after an "and" that may continue a list.
+func startsClause(words []word, ways, sure bool) bool {
+	words = trimJoints(words)
+	for len(words) > 1 && words[0].is(fillerClass|mannerClass|auxiliaryClass|negationClass|subjectClass) {
+		if words[0].is(subjectClass|negationClass) && !words[0].is(pronounClass) || words[0].is(auxiliaryClass) {
+			return true
+		}
+		if words[0].is(pronounClass) || words[0].is(articleClass) {
+			return words[0].is(subjectClass) && words[0].fold != "it" && words[0].fold != "there"
+		}
+		words = words[1:]
+	}
+	if len(words) == 0 || words[0].kind != plainWord || words[0].is(articleClass) {
+		return false
+	}
+	if words[0].toward() != "" {
+		return ways
+	}
+	return startsWithVerb(words, sure) || words[0].is(subordinateClass|negationClass|quitClass) && len(words) > 1
+}
+
+// startsWithVerb reports whether words begin with a verb, and not with a name of a list. sure tells
+// that no list is continued.
+func startsWithVerb(words []word, sure bool) bool {
+	if len(words) == 0 || words[0].kind != plainWord {
+		return false
+	}
+	u, n := findUsage(words)
+	if u == nil {
+		if len(words) > 1 && words[0].known == unknown && words[1].is(articleClass) {
+			return true // an unknown verb, or a misspelt one
+		}
+		e, f := readVerbForm(words[0].fold, words[0].known)
+		return e != nil && f == ingForm && e.verb != nil && len(words) > 1
+	}
+	if n == len(words) && u.acts[alone] == "" {
+		return false
+	}
+	if !u.noun || n > 1 || sure && n == len(words) {
+		return u.isAct() || u.control
+	}
+	return n < len(words) && (words[n].fold == "back" || words[n].toward() != "" ||
+		words[n].is(articleClass|pronounClass|numberClass|prepositionClass))
+}
+
+// findUsage returns the longest verb phrase at the beginning of words, and its number of words.
+func findUsage(words []word) (*usage, int) {
+	e := words[0].known
+	for _, h := range e.phrases {
+		if hasPhrase(words, h.words) {
+			return h.usage, len(h.words)
+		}
+	}
+	if e.verb != nil {
+		return e.verb, 1
+	}
+	return nil, 0
+}
+
+func hasPhrase(words []word, phrase []string) bool {
+	if len(words) < len(phrase) {
+		return false
+	}
+	for i := len(phrase) - 1; i > 0; i-- {
+		if words[i].kind != plainWord || words[i].fold != phrase[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// trimJoints removes joints from both ends.
+func trimJoints(words []word) []word {
+	for len(words) > 0 && words[0].isJoint() {
+		words = words[1:]
+	}
+	for len(words) > 0 && words[len(words)-1].isJoint() {
+		words = words[:len(words)-1]
+	}
+	return words
+}
+
+// isJoint reports whether a word only joins clauses.
+func (w word) isJoint() bool {
+	return w.kind == comma || w.kind == stop || w.kind == colon || w.is(jointClass) && w.fold != "but" && w.fold != "while"
+}
