@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"loregate/internal/op"
 )
 
 var update = flag.Bool("update", false, "write golden files and generated pages")
@@ -139,7 +138,7 @@ func declared(t *testing.T) *App {
 }
 
 func TestReferencePages(t *testing.T) {
-	for name, page := range op.Reference(declared(t).Surfaces) {
+	for name, page := range renderReference(declared(t).Surfaces) {
 		golden(t, "docs/reference/"+name, page)
 	}
 }

@@ -38,7 +38,7 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 	if o.BodyLimit > 0 && o.upload == "" {
 		bad("BodyLimit needs an input with a []byte field")
 	}
-	for _, name := range propertyNames(o.In) {
+	for _, name := range PropertyNames(o.In) {
 		if o.In.Properties[name].Description == "" {
 			bad("input field %s needs a description in a jsonschema tag", name)
 		}

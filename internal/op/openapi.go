@@ -191,7 +191,7 @@ func (d *apiDoc) listParameters(o *Operation, in *jsonschema.Schema) []any {
 		list = append(list, newParameter("path", name, in.Properties[name], true))
 	}
 	if o.Method() == "GET" || o.Method() == "DELETE" {
-		for _, name := range propertyNames(in) {
+		for _, name := range PropertyNames(in) {
 			if !slices.Contains(inPath, name) && name != "if_match" {
 				list = append(list, newParameter("query", name, in.Properties[name], slices.Contains(in.Required, name)))
 			}
@@ -236,7 +236,7 @@ func requestBody(o *Operation, in *jsonschema.Schema) object {
 	own := *in
 	own.Properties = map[string]*jsonschema.Schema{}
 	own.Required, own.PropertyOrder = nil, nil
-	for _, name := range propertyNames(in) {
+	for _, name := range PropertyNames(in) {
 		if slices.Contains(o.PathVars(), name) || name == "if_match" {
 			continue
 		}

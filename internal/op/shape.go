@@ -100,7 +100,7 @@ func (c *compiler) compileParts(p *shape, s *jsonschema.Schema) (err error) {
 	if len(s.Properties) > 0 {
 		p.props = make(map[string]*shape, len(s.Properties))
 	}
-	for _, name := range propertyNames(s) {
+	for _, name := range PropertyNames(s) {
 		sub := s.Properties[name]
 		if p.props[name], err = c.compileShape(sub); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -116,8 +116,8 @@ func (c *compiler) compileParts(p *shape, s *jsonschema.Schema) (err error) {
 	return nil
 }
 
-// propertyNames returns the properties of a schema in the order in which they are shown.
-func propertyNames(s *jsonschema.Schema) []string {
+// PropertyNames returns the properties of a schema in the order in which they are shown.
+func PropertyNames(s *jsonschema.Schema) []string {
 	names := slices.Clone(s.PropertyOrder)
 	var rest []string
 	for name := range s.Properties {

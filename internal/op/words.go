@@ -252,3 +252,10 @@ func faultFromDecode(err error) error {
 	}
 	return fault.BadField(path.String(), "%s", why)
 }
+
+func firstSentence(s string) string {
+	if i := strings.Index(s, ". "); i >= 0 {
+		return s[:i+1]
+	}
+	return s
+}

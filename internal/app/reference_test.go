@@ -1,4 +1,4 @@
-package op
+package app
 
 import (
 	"bytes"
@@ -12,11 +12,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"loregate/internal/access"
+	"loregate/internal/op"
 )
 
-// Reference returns the reference in Markdown, by file name: index.md and a page for each surface.
+// renderReference returns the reference in Markdown, by file name: index.md and a page for each surface.
 // The same declarations give the same bytes.
-func Reference(surfaces []Surface) map[string][]byte {
+func renderReference(surfaces []op.Surface) map[string][]byte {
 	pages := map[string][]byte{}
 	var index bytes.Buffer
 	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | purpose | " +
@@ -30,7 +31,7 @@ func Reference(surfaces []Surface) map[string][]byte {
 	return pages
 }
 
-func renderPage(s Surface) []byte {
+func renderPage(s op.Surface) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\nGenerated from the declarations; do not edit.\n\n%s\n\n", s.Title, s.Doc)
 	if len(s.Operations) > 0 {
@@ -68,10 +69,11 @@ func renderPage(s Surface) []byte {
 	return append(bytes.TrimRight(b.Bytes(), "\n"), '\n')
 }
 
-func writeOperation(b *bytes.Buffer, o *Operation, surface string) {
+func writeOperation(b *bytes.Buffer, o *op.Operation, surface string) {
 	fmt.Fprintf(b, "## %s\n\n", o.Name)
 	if home := o.Surfaces[0]; home != surface {
-		fmt.Fprintf(b, "%s See [%s](%s.md#%s).\n\n", firstSentence(o.Doc), home, home, o.Name)
+		first, _, _ := strings.Cut(strings.TrimSuffix(o.Doc, "."), ". ")
+		fmt.Fprintf(b, "%s See [%s](%s.md#%s).\n\n", first+".", home, home, o.Name)
 		return
 	}
 	fmt.Fprintf(b, "**%s.** %s\n\n", strings.TrimSuffix(o.Title, "."), o.Doc)
@@ -104,7 +106,7 @@ func writeTable(b *bytes.Buffer, title string, s *jsonschema.Schema) {
 		return
 	}
 	fmt.Fprintf(b, "| %s | type | |\n|---|---|---|\n", title)
-	for _, name := range propertyNames(s) {
+	for _, name := range op.PropertyNames(s) {
 		p := s.Properties[name]
 		kind := typeOf(p)
 		if slices.Contains(s.Required, name) && title == "Input" {
@@ -145,7 +147,11 @@ func boundsText(s *jsonschema.Schema) string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	add(of.Enum != nil, "one of %s", enumWords(of.Enum))
+	var words []string
+	for _, e := range of.Enum {
+		words = append(words, fmt.Sprint(e))
+	}
+	add(words != nil, "one of %s", strings.Join(words, ", "))
 	if of.Minimum != nil {
 		add(true, "at least %s", formatNumber(*of.Minimum))
 	}
@@ -168,7 +174,7 @@ func boundsText(s *jsonschema.Schema) string {
 // formatNumber formats a bound without an exponent.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-func roleText(o *Operation) string {
+func roleText(o *op.Operation) string {
 	switch {
 	case o.Operator:
 		return "operator"
@@ -188,11 +194,4 @@ func codeSpan(s string) string {
 // tableCell escapes a text for one cell of a table.
 func tableCell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s)
-}
-
-func firstSentence(s string) string {
-	if i := strings.Index(s, ". "); i >= 0 {
-		return s[:i+1]
-	}
-	return s
 }
