@@ -3,11 +3,12 @@ package loadtest
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // ServerCPU is the processor time of the servers' processes during the load.
@@ -24,14 +25,27 @@ type cpuTime struct{ user, system time.Duration }
 // process with the same pid.
 type process struct {
 	pid   int
-	began string
+	began uint64 // in ticks since the machine's start
 }
 
+// tick is the unit of processor time in /proc: USER_HZ is 100 on every Linux.
+const tick = 10 * time.Millisecond
+
 // ProcessTime returns the processor time of a process of this machine, in steps of 10 ms. ok is
-// false if there is no such process, or the system does not provide the figure.
+// false if there is no such process, or the system does not provide the figure: it needs Linux's
+// /proc.
 func ProcessTime(pid int) (took time.Duration, ok bool) {
 	c, _, ok := processTime(pid)
 	return c.user + c.system, ok
+}
+
+func processTime(pid int) (c cpuTime, p process, ok bool) {
+	of, err := procfs.NewProc(pid)
+	if err != nil {
+		return c, p, false
+	}
+	s, err := of.Stat()
+	return cpuTime{time.Duration(s.UTime) * tick, time.Duration(s.STime) * tick}, process{pid, s.Starttime}, err == nil
 }
 
 // cpuMeter measures the processor time of processes since its creation.
@@ -61,29 +75,50 @@ func meterServers(urls []string) *cpuMeter {
 	return &m
 }
 
-// serverAt finds the process that listens at a URL's address, which must be loopback.
-func serverAt(address string) (process, bool) {
+// serverAt finds the one process that listens at a URL's address, which must be loopback.
+func serverAt(address string) (p process, ok bool) {
+	sockets := listeningSockets(address)
+	all, err := procfs.AllProcs()
+	if err != nil || len(sockets) == 0 {
+		return p, false
+	}
+	for _, one := range all {
+		open, err := one.FileDescriptorTargets()
+		if err != nil || !slices.ContainsFunc(open, func(f string) bool { return slices.Contains(sockets, f) }) {
+			continue // it has ended, or is another user's
+		}
+		if ok {
+			return process{}, false
+		}
+		_, p, ok = processTime(one.PID)
+	}
+	return p, ok
+}
+
+// listeningSockets returns the sockets that listen at a URL's loopback address, by their names in
+// /proc.
+func listeningSockets(address string) (sockets []string) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return process{}, false
+		return nil
 	}
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	if err != nil {
-		return process{}, false
-	}
-	ips, err := net.LookupIP(u.Hostname())
-	if err != nil {
-		return process{}, false
-	}
-	for _, ip := range ips {
-		if at, ok := netip.AddrFromSlice(ip); ok && ip.IsLoopback() {
-			if p, found := serverProcess(netip.AddrPortFrom(at.Unmap(), uint16(port))); found {
-				return p, true
-			}
+	ips, _ := net.LookupIP(u.Hostname())
+	fs, _ := procfs.NewDefaultFS()
+	four, _ := fs.NetTCP()
+	six, _ := fs.NetTCP6()
+	for _, s := range slices.Concat(four, six) {
+		if s.St == listening && strconv.FormatUint(s.LocalPort, 10) == u.Port() &&
+			slices.ContainsFunc(ips, func(ip net.IP) bool {
+				return ip.IsLoopback() && (s.LocalAddr.IsUnspecified() || s.LocalAddr.Equal(ip))
+			}) {
+			sockets = append(sockets, fmt.Sprintf("socket:[%d]", s.Inode))
 		}
 	}
-	return process{}, false
+	return sockets
 }
+
+// listening is the state of a listening socket in /proc/net/tcp.
+const listening = 0x0a
 
 // read returns the processor time since the start, or nil if one of the processes has ended.
 func (m *cpuMeter) read(calls int64) *ServerCPU {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -143,7 +142,7 @@ func TestUnmeasurableServers(t *testing.T) {
 	}
 	// Another process of the same pid, later.
 	m := meterServers([]string{h.url})
-	m.of[0].began += "0"
+	m.of[0].began++
 	if c := m.read(1); c != nil {
 		t.Errorf("of another process: %+v", c)
 	}
@@ -170,21 +169,5 @@ func TestUnmeasurableServers(t *testing.T) {
 	defer func() { _ = heir.Process.Kill(); _ = heir.Wait() }()
 	if m := meterServers([]string{url}); m != nil {
 		t.Errorf("a shared socket: %+v", m)
-	}
-}
-
-func TestKernelAddresses(t *testing.T) {
-	for text, want := range map[string]string{
-		"0100007F:20E4": "127.0.0.1:8420", "00000000:0050": "0.0.0.0:80",
-		"00000000000000000000000001000000:20E4": "[::1]:8420", "0000000000000000FFFF00000100007F:1F90": "127.0.0.1:8080",
-	} {
-		if got, ok := kernelAddress(text); !ok || got != netip.MustParseAddrPort(want) {
-			t.Errorf("%s is %s, %t; want %s", text, got, ok, want)
-		}
-	}
-	for _, text := range []string{"", ":", "0100007F", "0100007:20E4", "0100007F:XX", "0100:20E4", "0100007F:20E4F"} {
-		if got, ok := kernelAddress(text); ok {
-			t.Errorf("%q is %s", text, got)
-		}
 	}
 }
