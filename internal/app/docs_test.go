@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
 )
 
 var update = flag.Bool("update", false, "write golden files and generated pages")

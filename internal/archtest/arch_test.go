@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"studio/blender": {"studio", "studio/builder", "studio/gltf", "studio/scene", "studio/terrain", "studio/texture"},
 	"game/rule":      {"markup", "fault"},
 	"game/view":      {"game/rule"},
-	"game/player":    {"game/rule", "game/view", "markup"},
+	"game/player":    {"game/rule", "game/view", "markup", "wait"},
 	"game/page":      {"access"},
 	"game":           {"canon", "op", "access", "fault", "wait", "game/rule", "game/view", "game/player"},
 	"embed":          {"fault"},

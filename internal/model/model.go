@@ -56,7 +56,7 @@ type Client struct {
 	endpoint   string
 	host       string
 	slots      chan struct{}
-	breaker    breaker
+	breaker    wait.Breaker
 	schemaless atomic.Bool // the endpoint does not support schemas
 }
 
@@ -172,7 +172,7 @@ func (c *Client) askWithRetries(ctx context.Context, r agent.Request) (answer re
 	if err != nil {
 		return answer, 0, err
 	}
-	if left := c.breaker.timeLeft(c.cfg.Now()); left > 0 {
+	if left := c.breaker.Left(c.cfg.Now()); left > 0 {
 		return answer, 0, breakerOpenError(left)
 	}
 	select {
@@ -191,7 +191,7 @@ func (c *Client) askWithRetries(ctx context.Context, r agent.Request) (answer re
 			break
 		}
 	}
-	c.breaker.noteResult(ctx, c.cfg.Now(), err)
+	c.noteResult(ctx, err)
 	return answer, retries, err
 }
 

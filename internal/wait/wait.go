@@ -1,4 +1,4 @@
-// Package wait waits for time to pass.
+// Package wait waits for time to pass, and keeps callers from waiting in vain.
 //
 // Its invariant: the end of the context ends every wait, and no timer is left behind.
 package wait

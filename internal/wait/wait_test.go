@@ -41,3 +41,22 @@ func TestWaitEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestBreakerOpens checks that only three failures in a row open a Breaker, and for its rest.
+func TestBreakerOpens(t *testing.T) {
+	var b wait.Breaker
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, failed := range []bool{true, true, false, true, true} {
+		if b.Note(now, failed, time.Minute); b.Left(now) > 0 {
+			t.Fatalf("open after result %d", i)
+		}
+	}
+	b.Note(now, true, time.Minute)
+	if left := b.Left(now); left != time.Minute {
+		t.Errorf("open for %s", left)
+	}
+	now = now.Add(time.Minute)
+	if b.Note(now, true, time.Minute); b.Left(now) > 0 {
+		t.Error("one failure opens it again")
+	}
+}

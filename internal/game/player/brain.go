@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -13,6 +12,7 @@ import (
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
 	"loregate/internal/markup"
+	"loregate/internal/wait"
 )
 
 // Reader reads the public table as the seat sees it. Over MCP it is a client of the surface's only
@@ -52,7 +52,7 @@ type Brain struct {
 	// Patience is the longest time that a model may take; 0 is 20 s.
 	Patience time.Duration
 
-	breaker breaker
+	breaker wait.Breaker
 }
 
 // SeedOf returns the seed of a seat's phrases.
@@ -71,11 +71,11 @@ func (b *Brain) Answer(ctx context.Context) string {
 }
 
 func (b *Brain) sayText(ctx context.Context, task string, phrase func(*view.Table) string) string {
-	if !b.breaker.isClosed(b.Now()) {
+	if b.breaker.Left(b.Now()) > 0 {
 		return ""
 	}
 	text, err := b.thinkText(ctx, task, phrase)
-	b.breaker.noteResult(b.Now(), err)
+	b.breaker.Note(b.Now(), err != nil, time.Minute)
 	if err != nil {
 		return ""
 	}
@@ -151,33 +151,3 @@ func tableText(t view.Table) string {
 }
 
 var brackets = strings.NewReplacer("<", `\u003c`, ">", `\u003e`)
-
-// breaker opens after three failures in a row, for a minute.
-type breaker struct {
-	mu       sync.Mutex
-	failures int       // in a row. Guarded by mu
-	until    time.Time // guarded by mu
-}
-
-const (
-	maxFailures = 3
-	silence     = time.Minute
-)
-
-func (b *breaker) isClosed(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return !now.Before(b.until)
-}
-
-func (b *breaker) noteResult(now time.Time, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err == nil {
-		b.failures = 0
-		return
-	}
-	if b.failures++; b.failures >= maxFailures {
-		b.failures, b.until = 0, now.Add(silence)
-	}
-}
