@@ -43,23 +43,13 @@ type reader struct {
 // its observations as a list; a relation becomes a relationship.
 func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o exchange.Options) (exchange.Summary,
 	error) {
-	return record.Import(ctx, c, g, "memory", o, func(s *record.Source) error {
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".jsonl", ".json", ".ndjson") {
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+	return record.Walk{Format: "memory", Suffixes: []string{".jsonl", ".json", ".ndjson"},
+		Empty: "no line is an entity with a name and an entityType",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
 			x := &reader{s: s, file: name, byName: map[string]*entity{}}
 			x.readValues(data)
-			if err := x.addEntities(ctx); err != nil {
-				return err
-			}
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no line is an entity with a name and an entityType")
-		}
-		return nil
-	})
+			return x.addEntities(ctx)
+		}}.Import(ctx, c, g, files, o)
 }
 
 // readValues reads the JSON values of a file. Usually each has a line of its own; a line may hold two, and

@@ -19,33 +19,21 @@ import (
 // ImportWatabou imports towns and dwellings of Watabou's generators, as JSON.
 func ImportWatabou(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "watabou", o, func(s *record.Source) error {
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".json") {
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+	return record.Walk{Format: "watabou", Suffixes: []string{".json"},
+		Empty: "no file is a town or dwelling of Watabou's generators",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
 			m := exchange.ParseObject(string(data))
 			x := &watabou{s: s, file: name, title: strings.TrimSuffix(path.Base(name), path.Ext(name)),
 				directions: record.UsedDirections{}}
-			var err error
 			switch {
 			case m["features"] != nil:
-				err = x.addTown(ctx, exchange.ObjectsOf(m["features"]))
+				return x.addTown(ctx, exchange.ObjectsOf(m["features"]))
 			case m["floors"] != nil:
-				err = x.addDwelling(ctx, exchange.ObjectsOf(m["floors"]))
-			default:
-				s.AddProblem(name, 0, "is neither a town nor a dwelling; left out")
+				return x.addDwelling(ctx, exchange.ObjectsOf(m["floors"]))
 			}
-			if err != nil {
-				return err
-			}
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no file is a town or dwelling of Watabou's generators")
-		}
-		return nil
-	})
+			s.AddProblem(name, 0, "is neither a town nor a dwelling; left out")
+			return nil
+		}}.Import(ctx, c, g, files, o)
 }
 
 // watabou adds the cards of one file. The files contain no name of the town, so it is that of the file.

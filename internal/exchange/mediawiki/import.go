@@ -47,12 +47,9 @@ type article struct {
 // of an infobox fields. Talk, users and files are counted.
 func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o exchange.Options) (exchange.Summary,
 	error) {
-	return record.Import(ctx, c, g, "mediawiki", o, func(s *record.Source) error {
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".xml") {
-			data, ok := s.ReadWhole(files, name)
-			if !ok {
-				continue
-			}
+	return record.Walk{Format: "mediawiki", Suffixes: []string{".xml"}, Open: (*record.Source).ReadWhole,
+		Empty: "no file is a dump with pages",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
 			x := &wiki{s: s, file: name, byTitle: map[string]*article{}, aliases: map[string][]string{},
 				skipped: map[int]int{}}
 			x.words = words{category: []string{"category", "kategorie", "categoría", "catégorie"}, file: []string{"file",
@@ -61,15 +58,8 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 			if err := x.read(data); err != nil {
 				return err
 			}
-			if err := x.addArticles(ctx); err != nil {
-				return err
-			}
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no file is a dump with pages")
-		}
-		return nil
-	})
+			return x.addArticles(ctx)
+		}}.Import(ctx, c, g, files, o)
 }
 
 // readNames reads the names of the namespaces in the wiki's language from the head of the dump.

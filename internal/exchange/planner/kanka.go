@@ -39,18 +39,16 @@ type kanka struct {
 // ImportKanka imports the export of a campaign of Kanka: a zip file of JSON files, one for each entity.
 func ImportKanka(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "kanka", o, func(s *record.Source) error {
-		x := &kanka{book: newBook(s), files: files, children: map[string]string{}}
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".json") {
-			module := path.Dir(name)
-			switch path.Base(module) {
-			case "settings", "gallery":
-				continue
+	x := &kanka{book: newBook(nil), files: files, children: map[string]string{}}
+	return record.Walk{Format: "kanka", Suffixes: []string{".json"}, Empty: "no file holds an entity of Kanka",
+		Open: func(s *record.Source, files fs.FS, name string) ([]byte, bool) {
+			if module := path.Base(path.Dir(name)); module == "settings" || module == "gallery" {
+				return nil, false
 			}
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+			return s.ReadFile(files, name)
+		},
+		Add: func(_ context.Context, s *record.Source, name string, data []byte) error {
+			x.s = s
 			m := exchange.ParseObject(string(data))
 			switch {
 			case path.Base(name) == "campaign.json":
@@ -58,22 +56,21 @@ func ImportKanka(ctx context.Context, c *canon.Canon, g access.Grant, files fs.F
 					s.Relabel("campaign " + id)
 				}
 			case m["entity"] != nil:
-				x.addEntity(name, path.Base(module), m)
+				x.addEntity(name, path.Base(path.Dir(name)), m)
 			case path.Base(name) != "info.json":
 				s.AddProblem(name, 0, "is not an entity; left out")
 			}
-		}
-		if len(x.pages) == 0 {
-			return s.EmptyError("no file holds an entity of Kanka")
-		}
-		if err := x.write(ctx); err != nil {
-			return err
-		}
-		for _, add := range x.later {
-			add()
-		}
-		return x.addPictures(ctx)
-	})
+			return nil
+		},
+		Finish: func(ctx context.Context, _ *record.Source) error {
+			if err := x.write(ctx); err != nil {
+				return err
+			}
+			for _, add := range x.later {
+				add()
+			}
+			return x.addPictures(ctx)
+		}}.Import(ctx, c, g, files, o)
 }
 
 // kankaMention matches mentions such as [character:12|the ferrywoman].

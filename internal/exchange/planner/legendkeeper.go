@@ -26,13 +26,10 @@ const maxExport = 512 << 20
 // ImportLegendKeeper imports exports of LegendKeeper: .lk files.
 func ImportLegendKeeper(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "legendkeeper", o, func(s *record.Source) error {
-		s.Relabel("") // the ids of resources are random
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".lk", ".json") {
-			data, ok := s.ReadBytes(files, name)
-			if !ok {
-				continue
-			}
+	return record.Walk{Format: "legendkeeper", Suffixes: []string{".lk", ".json"}, Open: (*record.Source).ReadBytes,
+		Empty: "no file is an export of LegendKeeper",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
+			s.Relabel("") // the ids of resources are random
 			data, err := unpack.Decode(data, maxExport)
 			if err != nil {
 				return err
@@ -40,7 +37,7 @@ func ImportLegendKeeper(ctx context.Context, c *canon.Canon, g access.Grant, fil
 			m := exchange.ParseObject(string(data))
 			if m["resources"] == nil {
 				s.AddProblem(name, 0, "is not an export of LegendKeeper; left out")
-				continue
+				return nil
 			}
 			x := &legendKeeper{book: newBook(s), file: name, hidden: map[string]bool{}}
 			x.addResources(exchange.ObjectsOf(m["resources"]))
@@ -51,12 +48,8 @@ func ImportLegendKeeper(ctx context.Context, c *canon.Canon, g access.Grant, fil
 				return err
 			}
 			x.addLinks()
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no file is an export of LegendKeeper")
-		}
-		return nil
-	})
+			return nil
+		}}.Import(ctx, c, g, files, o)
 }
 
 // legendKeeper is the import of one file.

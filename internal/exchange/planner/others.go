@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"fmt"
 	"html"
 	"io/fs"
 	"regexp"
@@ -20,12 +19,8 @@ const ruleSecret = "marked as secret"
 // ImportScabard imports exports of Scabard: a JSON file of pages and connections.
 func ImportScabard(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "scabard", o, func(s *record.Source) error {
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".json") {
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+	return record.Walk{Format: "scabard", Suffixes: []string{".json"}, Empty: "no file is an export of Scabard",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
 			m, b := exchange.ParseObject(string(data)), newBook(s)
 			for _, outer := range exchange.ObjectsOf(m["pages"]) {
 				b.add(scabardPage(name, outer))
@@ -38,12 +33,8 @@ func ImportScabard(ctx context.Context, c *canon.Canon, g access.Grant, files fs
 				b.link(name, "relationship", exchange.TextOf(conn["fromid"]), exchange.TextOf(conn["toid"]),
 					map[string]any{"type": exchange.TextOf(conn["relationship"])}, isTrue(r["isSecret"]))
 			}
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no file is an export of Scabard")
-		}
-		return nil
-	})
+			return nil
+		}}.Import(ctx, c, g, files, o)
 }
 
 // scabardPage returns a page. The id that connections use is the outer one.
@@ -73,14 +64,11 @@ func asHTML(text string) string {
 // or a list.
 func ImportWorldAnvil(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "worldanvil", o, func(s *record.Source) error {
-		b := newBook(s)
-		s.Relabel("") // the ids of articles are random
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".json") {
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+	b := newBook(nil)
+	return record.Walk{Format: "worldanvil", Suffixes: []string{".json"}, Empty: "no file holds an article of World Anvil",
+		Add: func(_ context.Context, s *record.Source, name string, data []byte) error {
+			b.s = s
+			s.Relabel("") // the ids of articles are random
 			outer := exchange.ParseObject(`{"list": ` + string(data) + "}")["list"]
 			if m, _ := outer.(map[string]any); m != nil {
 				outer = []any{m}
@@ -93,12 +81,10 @@ func ImportWorldAnvil(ctx context.Context, c *canon.Canon, g access.Grant, files
 					b.add(anvilArticle(s, name, m))
 				}
 			}
-		}
-		if len(b.pages) == 0 {
-			return s.EmptyError("no file holds an article of World Anvil")
-		}
-		return b.write(ctx)
-	})
+			return nil
+		},
+		Finish: func(ctx context.Context, _ *record.Source) error { return b.write(ctx) },
+	}.Import(ctx, c, g, files, o)
 }
 
 // anvilArticle returns the page of an article.
@@ -175,27 +161,16 @@ func bbHTML(text string) string {
 // ImportDecko imports cards that were exported from a Decko wiki as JSON lines: name, type and content.
 func ImportDecko(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "decko", o, func(s *record.Source) error {
-		s.Relabel("")
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".ndjson", ".jsonl", ".json") {
-			data, ok := s.ReadWhole(files, name)
-			if !ok {
-				continue
-			}
-			x := newDeck(s, name)
-			n := 0
+	return record.Walk{Format: "decko", Suffixes: []string{".ndjson", ".jsonl", ".json"}, Open: (*record.Source).ReadWhole,
+		Empty: "no line is a card with a name and a type",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
+			s.Relabel("")
+			x, n := newDeck(s, name), 0
 			for line := range strings.Lines(string(data)) {
 				if n++; strings.TrimSpace(line) != "" {
 					x.readLine(line, n)
 				}
 			}
-			if err := x.writeCards(ctx); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no line is a card with a name and a type")
-		}
-		return nil
-	})
+			return x.writeCards(ctx)
+		}}.Import(ctx, c, g, files, o)
 }

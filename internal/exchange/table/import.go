@@ -49,16 +49,15 @@ const mappingSuffix = ".mapping.json"
 // use of a column; a file such as towns.csv.mapping.json, {"Ruler": "link", "Pop": "field"}, overrides them.
 func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o exchange.Options) (exchange.Summary,
 	error) {
-	return record.Import(ctx, c, g, "table", o, func(s *record.Source) error {
-		var all []*rows
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(suffixes...) {
+	var all []*rows
+	return record.Walk{Format: "table", Suffixes: suffixes, Empty: "no file is a table with rows",
+		Open: func(s *record.Source, files fs.FS, name string) ([]byte, bool) {
 			if strings.HasSuffix(name, mappingSuffix) {
-				continue
+				return nil, false
 			}
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+			return s.ReadFile(files, name)
+		},
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
 			parse := parseDelimited
 			if strings.Contains(path.Ext(name), "json") {
 				parse = parseLines
@@ -71,19 +70,15 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o 
 			if err := x.chooseUses(files); err != nil {
 				return err
 			}
-			if err := x.addRows(ctx); err != nil {
-				return err
-			}
 			all = append(all, x)
-		}
-		for _, x := range all {
-			x.addLinks(all)
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no file is a table with rows")
-		}
-		return nil
-	})
+			return x.addRows(ctx)
+		},
+		Finish: func(context.Context, *record.Source) error {
+			for _, x := range all {
+				x.addLinks(all)
+			}
+			return nil
+		}}.Import(ctx, c, g, files, o)
 }
 
 var suffixes = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".json"}

@@ -17,25 +17,14 @@ import (
 // and describe them are carried out as if a builder had typed them. All others are counted.
 func ImportEvennia(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "evennia", o, func(s *record.Source) error {
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".ev") {
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+	return record.Walk{Format: "evennia", Suffixes: []string{".ev"}, Empty: "no file ending in .ev digs a room",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
 			x := &evennia{s: s, file: name, byName: map[string]*thing{}, lost: map[string]int{}}
 			for _, c := range batchCommands(string(data)) {
 				x.run(c)
 			}
-			if err := x.addThings(ctx); err != nil {
-				return err
-			}
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no file ending in .ev digs a room")
-		}
-		return nil
-	})
+			return x.addThings(ctx)
+		}}.Import(ctx, c, g, files, o)
 }
 
 // command is a command of a batch file.

@@ -19,23 +19,13 @@ import (
 // links; scripts and style sheets are left out.
 func ImportTwee(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	o exchange.Options) (exchange.Summary, error) {
-	return record.Import(ctx, c, g, "twee", o, func(s *record.Source) error {
-		for _, name := range exchange.NewPeek(files, o.File).WithSuffix(".twee", ".tw") {
-			data, ok := s.ReadFile(files, name)
-			if !ok {
-				continue
-			}
+	return record.Walk{Format: "twee", Suffixes: []string{".twee", ".tw"},
+		Empty: "no file contains a passage, which begins with two colons",
+		Add: func(ctx context.Context, s *record.Source, name string, data []byte) error {
 			x := &story{s: s, file: name, byName: map[string]*passageText{}}
 			x.read(string(data))
-			if err := x.addPassages(ctx); err != nil {
-				return err
-			}
-		}
-		if !s.HasCards() {
-			return s.EmptyError("no file contains a passage, which begins with two colons")
-		}
-		return nil
-	})
+			return x.addPassages(ctx)
+		}}.Import(ctx, c, g, files, o)
 }
 
 // passageText is a passage of a story.
