@@ -19,7 +19,8 @@ type importCmd struct {
 	Path      string            `arg:"" optional:"" help:"Folder, file or archive (zip, gz, tar.gz) to import."`
 	World     string            `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	Level     string            `help:"Lowest level of all imported cards: user, gm or admin." enum:"user,gm,admin" default:"user"`
-	DryRun    bool              `help:"Only list the cards that would be imported."`
+	DryRun    bool              `help:"Only list the cards that would be imported, with the hash of this plan."`
+	Plan      string            `help:"Hash that --dry-run printed: import exactly that, or nothing if the source, the options or the world have changed." placeholder:"HASH"`
 	Explain   bool              `help:"Only print the rules by which the markdown import recognizes secrets."`
 	Open      []string          `help:"A folder, a note or a word that looks secret and is not, as the summary quotes it. Can be repeated." sep:"none" placeholder:"TEXT"`
 	Confirm   []string          `help:"A folder, a note or a text quoted by the summary that is secret. Can be repeated." sep:"none" placeholder:"TEXT"`
@@ -40,7 +41,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	level, _ := access.ParseLevel(i.Level) // kong checked it
 	return i.withApp(ctx, func(a *app.App) error {
-		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun,
+		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun, Plan: i.Plan,
 			Starter: i.Starter, Progress: progress("importing"),
 			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
 		if err != nil {

@@ -19,9 +19,10 @@ import (
 type ImportOptions struct {
 	Level    access.Level // minimum level of imported cards
 	DryRun   bool
+	Plan     string // the hash of the dry run that the import must repeat exactly; "" binds it to none
 	Starter  string // place where players begin; "" chooses one if the world has none
 	Vault    vault.Options
-	Progress func(done, total int)
+	Progress func(done, total int) `json:"-"`
 }
 
 // Import imports the folder, file or archive at path into a world. If format is "", the source is
@@ -42,6 +43,10 @@ func (a *App) Import(ctx context.Context, format, world, path string, o ImportOp
 	if err != nil {
 		return s, err
 	}
+	plan, err := a.checkImportPlan(ctx, f, id, src, o)
+	if err != nil {
+		return s, err
+	}
 	err = a.runAsOperator(ctx, id, "import_"+f.Name, access.Write, func(g access.Grant) error {
 		if o.DryRun {
 			g = g.DryRun()
@@ -49,7 +54,7 @@ func (a *App) Import(ctx context.Context, format, world, path string, o ImportOp
 		s, err = a.importSource(ctx, g, f, path, src, o)
 		return err
 	})
-	s.DryRun, s.Format = o.DryRun, found
+	s.DryRun, s.Format, s.Plan = o.DryRun, found, plan
 	return s, err
 }
 

@@ -18,7 +18,7 @@ type Options struct {
 	// those that are secret.
 	Open, Confirm []string
 	// Progress, if set, is called after every batch. total is 0 if it is unknown.
-	Progress func(done, total int)
+	Progress func(done, total int) `json:"-"`
 }
 
 // CardLabel returns the label of a card that the source does not hide.

@@ -29,6 +29,7 @@ type Summary struct {
 	Export    bool
 	Format    string   // of an import without a named format: the format that was recognized, and why
 	Said      []string // sentences about choices that the import made
+	Plan      string   // of a dry run: the hash that binds an import to it
 	Result    string   // of a format that carries whole worlds: the sentence in place of the counts
 }
 
@@ -85,18 +86,25 @@ func (s Summary) String() string {
 	s.printTypes(&b)
 	s.printHides(&b)
 	s.printMentions(&b)
+	s.printProblems(&b)
+	if s.DryRun && s.Plan != "" {
+		fmt.Fprintf(&b, "To import exactly this, replace --dry-run by: --plan %s\n", s.Plan)
+	}
+	return b.String()
+}
+
+func (s Summary) printProblems(b *strings.Builder) {
 	if len(s.Problems) == 0 {
-		return b.String()
+		return
 	}
 	b.WriteString("Please check:\n")
 	for i, p := range s.Problems {
 		if i == maxShown {
-			fmt.Fprintf(&b, "  and %d more\n", len(s.Problems)-maxShown)
+			fmt.Fprintf(b, "  and %d more\n", len(s.Problems)-maxShown)
 			break
 		}
-		fmt.Fprintf(&b, "  %s\n", p)
+		fmt.Fprintf(b, "  %s\n", p)
 	}
-	return b.String()
 }
 
 // printTypes lists the words that set the types of cards.

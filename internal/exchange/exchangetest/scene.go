@@ -243,12 +243,19 @@ func (s *Scene) Walk(who, from string) map[string]bool {
 // Importer imports the files of a folder.
 type Importer = func(context.Context, *canon.Canon, access.Grant, fs.FS, exchange.Options) (exchange.Summary, error)
 
-// Import imports files as an admin.
+// Import imports files as an admin. It runs a dry run before and checks that it gives the same summary.
 func (s *Scene) Import(read Importer, files fs.FS, o exchange.Options) exchange.Summary {
 	s.T.Helper()
+	dry, err := read(s.T.Context(), s.Canon, s.As("admin").DryRun(), files, o)
+	if err != nil {
+		s.T.Fatal(err)
+	}
 	sum, err := read(s.T.Context(), s.Canon, s.As("admin"), files, o)
 	if err != nil {
 		s.T.Fatal(err)
+	}
+	if dry.DryRun = false; dry.String() != sum.String() {
+		s.T.Errorf("the dry run says\n%s\nand the import\n%s", dry, sum)
 	}
 	return sum
 }

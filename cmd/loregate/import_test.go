@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// runIn runs the command in a folder and fails the test if the exit code is not the expected one.
+func runIn(t *testing.T, dir string, code int, args string) string {
+	t.Helper()
+	got := loregate(t, dir, "", strings.Fields(args)...)
+	if got.code != code {
+		t.Fatalf("loregate %s: exit %d, want %d\n%s%s", args, got.code, code, got.stdout, got.err)
+	}
+	return got.stdout + got.err
+}
+
+func writeFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestImportIsItsDryRun(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, dir, "towns.csv", "name,type,ruler\nWeir,Location,Mira\nMira,Character,\n")
+	plan := func() string {
+		out := runIn(t, dir, 0, "import table towns.csv --dry-run")
+		m := regexp.MustCompile(`--plan ([0-9a-f]{32})\n`).FindStringSubmatch(out)
+		if m == nil {
+			t.Fatalf("no plan in\n%s", out)
+		}
+		return m[1]
+	}
+	first := plan()
+	if again := plan(); again != first {
+		t.Errorf("the same dry run has the plans %s and %s", first, again)
+	}
+	for what, args := range map[string]string{"another level": "--level gm", "another option": "--starter-location Weir"} {
+		if out := runIn(t, dir, 1, "import table towns.csv --plan "+first+" "+args); !strings.Contains(out, "changed since") {
+			t.Errorf("%s: %s", what, out)
+		}
+	}
+	writeFile(t, dir, "towns.csv", "name,type,ruler\nWeir,Location,Mira\nMira,Character,x\n")
+	if out := runIn(t, dir, 1, "import table towns.csv --plan "+first); !strings.Contains(out, "changed since") {
+		t.Errorf("another source: %s", out)
+	}
+	second := plan()
+	if out := runIn(t, dir, 0, "import table towns.csv --plan "+second); !strings.Contains(out, "2 cards created") {
+		t.Error(out)
+	}
+	if out := runIn(t, dir, 1, "import table towns.csv --plan "+second); !strings.Contains(out, "changed since") {
+		t.Errorf("another world: %s", out)
+	}
+}
+
+func TestBundleOnTheCommandLine(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, dir, "towns.csv", "name,type\nWeir,Location\n")
+	runIn(t, dir, 0, "import towns.csv")
+	runIn(t, dir, 0, "export lore main.lore --as admin")
+	if out := runIn(t, dir, 1, "export lore main.lore --as admin"); !strings.Contains(out, "exists already") {
+		t.Error(out)
+	}
+	out := runIn(t, dir, 0, "import main.lore --data other --dry-run")
+	if !strings.Contains(out, "Recognized as Bundles of Loregate") || !strings.Contains(out, "Dry run") {
+		t.Error(out)
+	}
+	runIn(t, dir, 0, "import main.lore --data other")
+	if out := runIn(t, dir, 0, "import main.lore --data other"); !strings.Contains(out, ": 0 of ") {
+		t.Error(out)
+	}
+	runIn(t, dir, 0, "export lore again.lore --as admin --data other")
+	a, b := readFile(t, dir, "main.lore"), readFile(t, dir, "again.lore")
+	if !bytes.Equal(a, b) {
+		t.Error("the world that came in leaves with other bytes")
+	}
+	for args, says := range map[string]string{"--world main": "brings its own world", "--level gm": "leave out --level"} {
+		if out := runIn(t, dir, 1, "import main.lore --data other "+args); !strings.Contains(out, says) {
+			t.Errorf("%s: %s", args, out)
+		}
+	}
+	runIn(t, dir, 0, "export lore players.lore")
+	if out := runIn(t, dir, 0, "import players.lore"); !strings.Contains(out, "as seen by user") {
+		t.Error(out)
+	}
+}
+
+func readFile(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
