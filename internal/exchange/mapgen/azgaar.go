@@ -30,6 +30,7 @@ type azgaarMap struct {
 	states, provinces, cultures, religions, burgs, rivers, markers, routes, notes []map[string]any
 	provinceAt                                                                    func(cell int) int // 0 if unknown
 	svg                                                                           []byte
+	options                                                                       map[string]any // of the program
 }
 
 // The records of a .map file that are read. The first number is the line.
@@ -173,6 +174,7 @@ func (m *azgaarMap) readSettings(line string) {
 	}
 	for i, f := range fields {
 		if strings.HasPrefix(f, "{") && i+1 < len(fields) {
+			m.options = exchange.ParseObject(f)
 			m.name = strings.TrimSpace(fields[i+1])
 			return
 		}
@@ -191,6 +193,7 @@ func parseAzgaarJSON(name string, data []byte) (*azgaarMap, error) {
 	settings, _ := all["settings"].(map[string]any)
 	m := &azgaarMap{file: name, version: exchange.TextOf(info["version"]), id: exchange.TextOf(info["mapId"]),
 		name: exchange.TextOf(info["mapName"]), unit: exchange.TextOf(settings["distanceUnit"]), scale: 1, people: 1000}
+	m.options, _ = settings["options"].(map[string]any)
 	if f := exchange.FloatOf(settings["distanceScale"]); f > 0 {
 		m.scale = f
 	}

@@ -19,6 +19,7 @@ type azgaarCards struct {
 	// by their numbers
 	state, province, culture, religion, burg map[int]*exchange.Sheet
 	used                                     map[string]bool // notes that a card shows
+	wars                                     []war
 }
 
 // importAzgaarMap adds the cards of a map. Ids follow the map's own id, so that a later version of the map
@@ -36,7 +37,7 @@ func importAzgaarMap(ctx context.Context, s *record.Source, m *azgaarMap) (err e
 		return err
 	}
 	for _, step := range []func(context.Context) error{x.addCultures, x.addReligions, x.addStates, x.addProvinces,
-		x.addBurgs, x.addMarkers, x.addRivers, x.addNotes, x.addMapPicture} {
+		x.addBurgs, x.addTime, x.addMarkers, x.addRivers, x.addNotes, x.addMapPicture} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -149,6 +150,7 @@ func (x *azgaarCards) addStates(ctx context.Context) error {
 		text := sentence("%s, %s.", exchange.TextOf(m["form"]), exchange.TextOf(m["formName"]))
 		for _, c := range exchange.ObjectsOf(m["campaigns"]) {
 			text += sentence("%s (from %s).", exchange.TextOf(c["name"]), exchange.TextOf(c["start"]))
+			x.noteCampaign(c, i)
 		}
 		sh, err := x.addThing(ctx, "state", "Realm", m, map[string]any{"realmType": "political", "scope": "MACRO"}, text)
 		if err != nil {

@@ -15,7 +15,7 @@ func Formats() []exchange.Format {
 		{Name: "azgaar", Title: "Azgaar's Fantasy Map Generator (.map, full JSON)", Import: ImportAzgaar, Places: true,
 			Recognize: recognizeAzgaar, Page: exchange.Page{
 				Maps: "States and provinces become realms, burgs and markers places, cultures, religions, rivers and notes lore; " +
-					"routes become exits with travel times (roads 5, trails 3.5, ships 8 km an hour); the map a picture with pins.",
+					"routes become exits with travel times (roads 5, trails 3.5, ships 8 km an hour); the map a picture with pins; the era the world's calendar and campaigns events of the timeline.",
 				Lost: "Coats of arms, military, zones, biomes and heights. Maps before 1.99 have no routes: their places have " +
 					"no exits.", Sight: noSecrets,
 				Tried: "maps of 1.95.05 and 1.106.7 (phazingazrael/Terra-Logger), lists of tabone/azgaar-obsidian-plugin"}},

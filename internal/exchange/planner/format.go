@@ -13,10 +13,24 @@ func Formats() []exchange.Format {
 		{Name: "kanka", Title: "Kanka (export of a campaign, JSON)", Import: ImportKanka, Marks: true, Places: true,
 			Recognize: recognizeKanka, Page: exchange.Page{
 				Maps: "Entities become cards of the type of their module, posts parts of the text, attributes fields, relations " +
-					"relationships, places and parents links, markers of maps pins, mentions wiki links, pictures of the gallery pictures.",
-				Lost: "Calendars, inventories, abilities, dashboards; settings are never read; the Markdown export is read as markdown.",
+					"relationships, places and parents links, markers of maps pins, mentions wiki links, pictures of the gallery pictures. " +
+					"The first calendar becomes the world's calendar, reminders and dated events become events of the timeline.",
+				Lost: "Other calendars' dates, moons, seasons, inventories, abilities, dashboards; settings are never read; the Markdown export is read as markdown.",
 				Sight: "`is_private` of entities and attributes, the visibility of posts and relations. Permissions of roles are not in " +
 					"the export, so public entities are for the GM until `--open \"public entities\"`.", Tried: ""}},
+		{Name: "fantasy-calendar", Title: "Fantasy-Calendar (JSON)", Import: ImportFantasyCalendar, Marks: true,
+			Recognize: func(p *exchange.Peek) string {
+				for _, name := range p.WithSuffix(".json") {
+					if s := p.JSON(name); s.Has("static_data", "dynamic_data") {
+						return name + " has static_data and dynamic_data"
+					}
+				}
+				return ""
+			}, Page: exchange.Page{
+				Maps: "The calendar becomes the world's calendar (codename `calendar`): its months, intercalary days, weekdays and " +
+					"eras date the timeline. Events with one date become events of the timeline.",
+				Lost:  "Recurring events, leap days, moons, seasons, the clock and the weather.",
+				Sight: "Hidden events are for the GM.", Tried: "the Gregorian preset of fantasycalendar/Fantasy-Calendar"}},
 		{Name: "legendkeeper", Title: "LegendKeeper (.lk)", Import: ImportLegendKeeper, Marks: true, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".lk") {

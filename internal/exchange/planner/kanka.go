@@ -31,9 +31,11 @@ var kankaPublic = []int{1, 5}
 // kanka is the import of one export.
 type kanka struct {
 	*book
-	files    fs.FS
-	children map[string]string // id of an entity, by module and id of the child model
-	later    []func()          // links, added when all pages are known
+	files      fs.FS
+	children   map[string]string // id of an entity, by module and id of the child model
+	later      []func()          // links, added when all pages are known
+	first      string            // id of the calendar that dates the timeline, as a child model
+	happenings []kankaHappening
 }
 
 // ImportKanka imports the export of a campaign of Kanka: a zip file of JSON files, one for each entity.
@@ -68,6 +70,9 @@ func ImportKanka(ctx context.Context, c *canon.Canon, g access.Grant, files fs.F
 			}
 			for _, add := range x.later {
 				add()
+			}
+			if err := x.addHappenings(ctx); err != nil {
+				return err
 			}
 			return x.addPictures(ctx)
 		}}.Import(ctx, c, g, files, o)
@@ -107,6 +112,14 @@ func (x *kanka) addEntity(file, module string, m map[string]any) {
 		p.marks = []exchange.Mark{{Rule: ruleRoles, What: publicEntities, Doubt: true}}
 	}
 	x.addAttributes(p, e)
+	if module == "calendars" {
+		p.calendar = kankaCalendar(m)
+		x.first = cmp.Or(x.first, exchange.TextOf(m["id"]))
+	}
+	x.noteReminders(p, e)
+	if at, ok := record.ParseDate(exchange.TextOf(m["date"])); ok && module == "events" {
+		x.happenings = append(x.happenings, kankaHappening{page: p, at: at, name: p.name, key: "event " + id})
+	}
 	x.add(p)
 	x.later = append(x.later, func() { x.addLinks(file, module, id, m, e) })
 	for _, post := range exchange.ObjectsOf(e["posts"]) {

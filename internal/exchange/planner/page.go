@@ -19,6 +19,7 @@ type page struct {
 	fields               map[string]any
 	tags, aliases        []string
 	above                *exchange.Sheet
+	calendar             *record.Calendar // set for a calendar
 	sheet                *exchange.Sheet
 }
 
@@ -86,6 +87,9 @@ func (b *book) writePage(ctx context.Context, p *page) (err error) {
 	if strings.TrimSpace(p.secret) != "" {
 		gm := &exchange.Sheet{Label: access.NewLabel(access.LevelGM)}
 		card.Secret = func(context.Context) string { return b.render(gm, p.secret) }
+	}
+	if p.calendar != nil {
+		p.calendar.Fill(b.s, &card)
 	}
 	p.sheet, err = b.s.Add(ctx, card)
 	return err

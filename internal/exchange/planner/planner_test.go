@@ -203,11 +203,13 @@ func FuzzPlanners(f *testing.F) {
 	f.Add(`{"name": "A", "entity": {"image_uuid": "u"}}`) // an entity without an id
 	f.Add(`{"version": 1, "resources": [{"id": "a", "parentId": "a", "documents": [{"content": {"type": "doc",
 		"content": [{"type": "text", "text": "x"}]}}]}]}`)
+	f.Add(`{"static_data": {"year_data": {"timespans": [{"name": 1}]}}, "events": [{"data": {"date": [1e9, -5, 1]}}],
+		"entity": {"id": 1, "reminders": [{"year": -1e99, "month": {}}]}, "months": "[", "date": "--"}`)
 	f.Add(`{"title": "a", "slug": "b", "content": "[b]@[a](b:c)[/b][secret:1]", "pages": [{"id": 1,
 		"page": {"name": "x"}}], "name": "A+B", "type": "x"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		exchangetest.CheckHostile(t, memory.New(), exchangetest.Files(map[string]string{"m/a.json": text}), ImportKanka,
-			ImportLegendKeeper, ImportScabard, ImportWorldAnvil, ImportDecko)
+			ImportLegendKeeper, ImportScabard, ImportWorldAnvil, ImportDecko, ImportFantasyCalendar)
 	})
 }
 

@@ -34,6 +34,7 @@ type Source struct {
 	codes      map[taken[string]]bool
 	edges      map[edgeKey]*exchange.Edge
 
+	dated            bool     // a calendar was added that dates the timeline
 	said             []string // sentences for the summary
 	renamed, dropped []string // changed names, for the report
 }
