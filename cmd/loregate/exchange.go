@@ -26,6 +26,9 @@ type importCmd struct {
 	Confirm   []string          `help:"A folder, a note or a text quoted by the summary that is secret. Can be repeated." sep:"none" placeholder:"TEXT"`
 	HideLinks bool              `help:"markdown: turn links to hidden cards into plain text in the cards that players read. Game masters lose these links too."`
 	Types     map[string]string `help:"markdown: card type for a folder, tag or type, as in Settlements=Location. Without a type after = the cards are plain text." placeholder:"WORD=TYPE"`
+	Folders   string            `help:"markdown: use of a note's folders: tags of the card, parents (parts of its name), or none." enum:"tags,parents,none" default:"tags"`
+	Prune     bool              `help:"markdown: move cards to the trash whose notes or files are gone since the last import of the vault."`
+	AllFiles  bool              `help:"markdown: also import the files that no note names, for the GM."`
 	Starter   string            `name:"starter-location" help:"Place where players begin. Default: one of the imported places, if the world has no such place." placeholder:"PLACE"`
 }
 
@@ -43,7 +46,8 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	return i.withApp(ctx, func(a *app.App) error {
 		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun, Plan: i.Plan,
 			Starter: i.Starter, Progress: progress("importing"),
-			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
+			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types,
+				Folders: vault.FolderUse(i.Folders), Prune: i.Prune, AllFiles: i.AllFiles}})
 		if err != nil {
 			return err
 		}
@@ -64,9 +68,10 @@ func (i importCmd) checkFlags() error {
 	if !ok {
 		return nil // recognized later, or refused
 	}
-	if f.Name != "markdown" && (len(i.Types) > 0 || i.HideLinks) {
-		return fault.New(fault.Invalid,
-			"import: --hide-links and --types work only with markdown; leave them out for %s", f.Name)
+	if f.Name != "markdown" && (len(i.Types) > 0 || i.HideLinks || i.Prune || i.AllFiles || i.Folders == "parents" ||
+		i.Folders == "none") {
+		return fault.New(fault.Invalid, "import: --hide-links, --types, --folders, --prune and --all-files work only "+
+			"with markdown; leave them out for %s", f.Name)
 	}
 	if !f.Marks && len(i.Open)+len(i.Confirm) > 0 {
 		return fault.New(fault.Invalid,
@@ -104,7 +109,7 @@ func printRules(out io.Writer) error {
 type exportCmd struct {
 	common
 	Format string `arg:"" help:"markdown: a folder of Markdown notes. lore: one file with the whole world, or with the part that --as names. lorebook: world info as JSON. character, character-v2: character cards as JSON, version 3 or 2." enum:"markdown,lore,lorebook,character,character-v2"`
-	Path   string `arg:"" help:"Folder or file to write to. A folder is created if it does not exist, and refused if it contains other files."`
+	Path   string `arg:"" help:"Folder or file to write to. A folder is created if it does not exist, and refused if it contains other files, unless it is a copy of the imported vault."`
 	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	As     string `help:"Export the cards that this role sees: user, gm or admin." enum:"user,gm,admin" default:"user"`
 }

@@ -75,8 +75,9 @@ func markdownFormat() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Notes become cards; front matter, tags and folders give types, tags and parents; wiki " +
-			"links become links.", Lost: "Queries and templates of plugins stay as text.",
+		Page: exchange.Page{Maps: "Notes become cards whose text is their Markdown as written; front matter, tags and " +
+			"folders give types, tags and parents. An export as GM writes the same files, with the changes made here.",
+			Lost:  "Files that no note names, unless --all-files is given.",
 			Sight: "The table of `loregate import --explain`.", Tried: "Obsi-Forge-Apedia, Thellade, Cairn SRD"}}
 }
 

@@ -16,12 +16,13 @@ import (
 type Sheet struct {
 	File        string // its source, for reports
 	ID          canon.CardID
-	Name        string       // full name; if Above is set, only the part below it
-	Above       *Sheet       // the parent's sheet; nil: found by name
-	Parent      canon.CardID // id of the parent, if the file names it
-	Root        bool         // has no parent, even if cards with the names above exist
-	MinLevel    access.Level // minimum level, independent of this world's name rules
-	Type        string       // "" keeps an existing card's type
+	Name        string           // full name; if Above is set, only the part below it
+	Above       *Sheet           // the parent's sheet; nil: found by name
+	Parent      canon.CardID     // id of the parent, if the file names it
+	Root        bool             // has no parent, even if cards with the names above exist
+	MinLevel    access.Level     // minimum level, independent of this world's name rules
+	Type        string           // "" keeps an existing card's type
+	Format      canon.TextFormat // of the body
 	Body        func(context.Context) (string, error)
 	Data        func() ([]byte, error) // set for a card that holds a file
 	Fields      json.RawMessage

@@ -134,7 +134,7 @@ func (s *Sheet) effectiveLabel(p *canon.Plan, parent canon.Card, name string) ac
 
 func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *Sheet, parent canon.Card,
 	name string) (canon.Card, error) {
-	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, File: s.Content.file, Fields: s.Fields,
+	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file, Fields: s.Fields,
 		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text
@@ -193,6 +193,9 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 
 func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, error) {
 	e := canon.Edit{Content: s.Content.Text, File: s.Content.file, Fields: s.Fields, Replace: s.Exact}
+	if s.Content.Text != nil {
+		e.Format = &s.Format
+	}
 	typ := s.Content.Type
 	if typ == "" && canon.TextOf(card.Type) != canon.TextHTML {
 		typ = canon.TypeRichText
@@ -215,6 +218,6 @@ func (w *Writer) newEdit(p *canon.Plan, s *Sheet, card canon.Card) (canon.Edit, 
 }
 
 func isSameCard(a, b canon.Card) bool {
-	return a.Type == b.Type && a.Content == b.Content && a.Codename == b.Codename &&
+	return a.Type == b.Type && a.Format == b.Format && a.Content == b.Content && a.Codename == b.Codename &&
 		string(a.Fields) == string(b.Fields) && a.Own.Equal(b.Own)
 }

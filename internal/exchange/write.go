@@ -17,8 +17,14 @@ type Writer struct {
 	Canon      *canon.Canon
 	Grant      access.Grant
 	Collection *Collection
-	Summary    *Summary                // counts of the written cards are added to it
-	Progress   func(done, total int)   // if set, called after every commit
+	Summary    *Summary              // counts of the written cards are added to it
+	Progress   func(done, total int) // if set, called after every commit
+	// Known is the memory of an earlier import of the same source; nil: there is none. Sheets that it
+	// knows are not planned again, and changes made here are not overwritten.
+	Known      map[canon.CardID]Memory
+	Remembered map[canon.CardID]Memory // the memory of this import, once it is written
+	Conflicts  map[*Sheet]bool         // sheets whose cards were changed here and at the source
+	there      map[canon.CardID]canon.Card
 	claimed    map[canon.CardID]*Sheet // cards that earlier commits matched with a sheet
 	commits    int                     // number of commits so far
 	steps      int                     // progress, out of total
@@ -34,6 +40,9 @@ const (
 // Write writes all cards, then the links and layers. Parents are written before their children.
 func (w *Writer) Write(ctx context.Context) error {
 	w.Collection.Arrange()
+	if err := w.loadKnown(ctx); err != nil {
+		return err
+	}
 	w.total = len(w.Collection.Sheets) + len(w.Collection.Edges) + len(w.Collection.Overlays)
 	if err := w.importCards(ctx); err != nil {
 		return err
@@ -58,6 +67,8 @@ type tally struct {
 	problems                                     []Problem
 	claimed                                      map[canon.CardID]*Sheet
 	got                                          map[*Sheet]canon.Card
+	digests                                      map[*Sheet]digest // of the sheets in got
+	conflicts, resolved                          []*Sheet
 }
 
 func (t *tally) addProblem(file, format string, args ...any) {
@@ -70,7 +81,8 @@ func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) erro
 	w.commits++
 	part := w.Grant.Part(strconv.Itoa(w.commits), w.Grant.Request().InputHash)
 	_, err := w.Canon.Update(ctx, part, func(p *canon.Plan) error {
-		t = &tally{claimed: map[canon.CardID]*Sheet{}, got: map[*Sheet]canon.Card{}}
+		t = &tally{claimed: map[canon.CardID]*Sheet{}, got: map[*Sheet]canon.Card{},
+			digests: map[*Sheet]digest{}}
 		return plan(p, t)
 	})
 	if err != nil || t == nil { // no tally: an earlier attempt of the same call already made the commit
@@ -91,34 +103,78 @@ func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) erro
 	for s, c := range t.got {
 		s.card, s.done = c, true
 	}
-	w.countLevels(t)
+	w.rememberCards(t)
+	for s, c := range t.got {
+		w.countLevel(s, c)
+	}
 	return nil
 }
 
-// countLevels counts the committed cards by their level. A dry run stores no cards whose labels
-// later cards could inherit, so each label is combined with those of the sheets above it.
-func (w *Writer) countLevels(t *tally) {
+// rememberCards adds the cards of a commit to the memory. A card in conflict keeps its old memory,
+// so that the conflict is found again.
+func (w *Writer) rememberCards(t *tally) {
+	if w.Remembered == nil || w.Grant.Request().DryRun {
+		return
+	}
+	for s, c := range t.got {
+		m := Memory{Sheet: t.digests[s], Card: digestCard(c)}
+		if c.ID != s.ID {
+			m.ID = c.ID
+		}
+		w.Remembered[s.ID] = m
+	}
+	for _, s := range t.resolved { // the card stays changed
+		m := w.Remembered[s.ID]
+		m.Card = w.Known[s.ID].Card
+		w.Remembered[s.ID] = m
+	}
+	for _, s := range t.conflicts {
+		w.Remembered[s.ID] = w.Known[s.ID]
+		if w.Conflicts == nil {
+			w.Conflicts = map[*Sheet]bool{}
+		}
+		w.Conflicts[s] = true
+	}
+}
+
+// countLevel counts an imported card by its level. A dry run stores no cards whose labels
+// later cards could inherit, so the label is combined with those of the sheets above it.
+func (w *Writer) countLevel(s *Sheet, c canon.Card) {
 	if w.Summary.Levels == nil {
 		w.Summary.Levels = map[access.Level]int{}
 	}
-	for s, c := range t.got {
-		label := c.Label
-		for above := s.Above; above != nil; above = above.Above {
-			label = label.Meet(above.card.Label)
-		}
-		w.Summary.Levels[label.Level]++
+	label := c.Label
+	for above := s.Above; above != nil; above = above.Above {
+		label = label.Meet(above.card.Label)
 	}
+	w.Summary.Levels[label.Level]++
 }
 
 func (w *Writer) importCards(ctx context.Context) error {
 	for rest := w.Collection.Sheets; len(rest) > 0; {
 		n, size := 0, 0
-		for n < len(rest) && n < batchCards && size < batchBytes {
-			size += w.readSheet(ctx, rest[n])
+		var batch []*Sheet
+		for n < len(rest) && len(batch) < batchCards && size < batchBytes {
+			s := rest[n]
 			n++
+			bytes := w.readSheet(ctx, s)
+			if w.keepKnown(s) {
+				s.Content = Content{}
+				continue
+			}
+			size += bytes
+			batch = append(batch, s)
 		}
-		if err := w.putSheets(ctx, rest[:n]); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if n > len(batch) {
+			w.addSteps(n - len(batch))
+		}
+		if len(batch) > 0 {
+			if err := w.putSheets(ctx, batch); err != nil {
+				return err
+			}
 		}
 		rest = rest[n:]
 	}
@@ -138,7 +194,14 @@ func (w *Writer) WriteBatch(ctx context.Context, batch []*Sheet) error {
 func (w *Writer) putSheets(ctx context.Context, batch []*Sheet) error {
 	err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
 		for _, s := range batch {
-			if err := w.putSheet(ctx, p, t, s); err != nil {
+			if w.Remembered != nil {
+				t.digests[s] = digestSheet(s) // before the plan changes its label
+			}
+			put := w.putSheet
+			if w.isConflict(s) {
+				put = w.putConflict
+			}
+			if err := put(ctx, p, t, s); err != nil {
 				return fmt.Errorf("%s: %w", s.File, err)
 			}
 		}
@@ -184,4 +247,10 @@ func errorText(err error) string {
 		err = errors.Unwrap(err)
 	}
 	return err.Error()
+}
+
+// WriteSheet reads the content of one sheet and writes its card.
+func (w *Writer) WriteSheet(ctx context.Context, s *Sheet) error {
+	w.readSheet(ctx, s)
+	return w.WriteBatch(ctx, []*Sheet{s})
 }

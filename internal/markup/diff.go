@@ -26,6 +26,11 @@ func Diff(a, b string) string {
 		return ""
 	}
 	left, right := splitLines(a), splitLines(b)
+	return cutDiff(formatHunks(left, right, lineEdits(left, right)))
+}
+
+// lineEdits returns the edits between two lists of lines, in order.
+func lineEdits(left, right []string) []edit {
 	head, tail := sharedEnds(left, right)
 	x, y := left[head:len(left)-tail], right[head:len(right)-tail]
 	edits := []edit{{0, len(x), 0, len(y)}}
@@ -38,7 +43,7 @@ func Diff(a, b string) string {
 		e := &edits[i]
 		e.a1, e.a2, e.b1, e.b2 = e.a1+head, e.a2+head, e.b1+head, e.b2+head
 	}
-	return cutDiff(formatHunks(left, right, edits))
+	return edits
 }
 
 // splitLines returns the lines of a text with their newlines. The last line gets one too.

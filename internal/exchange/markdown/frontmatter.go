@@ -16,6 +16,7 @@ import (
 type Note struct {
 	Path    string // slash-separated, relative to the vault
 	Meta    map[string]any
+	Head    string // everything before the body: a byte order mark and the front matter
 	Body    string
 	Line    int  // line of the file where the body begins
 	Broken  bool // the front matter could not be read; invalid YAML is kept in raw
@@ -31,12 +32,29 @@ func (n *Note) AddReport(line int, format string, args ...any) {
 // maxMeta is the maximum size of front matter, in bytes.
 const maxMeta = 1 << 20
 
-// Parse parses a Markdown file. It converts line ends to "\n", drops a byte order mark and
-// replaces invalid UTF-8 and NUL by U+FFFD.
+// byteOrderMark stands at the start of some files.
+const byteOrderMark = "\ufeff"
+
+// Normalize returns the text of a file: with "\n" as its line ends, and with U+FFFD in place of invalid
+// UTF-8 and NUL.
+func Normalize(data []byte) string {
+	text := strings.ToValidUTF8(string(data), "\ufffd")
+	if !strings.ContainsAny(text, "\r\x00") {
+		return text
+	}
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(text)
+}
+
+// Parse parses a Markdown file, after Normalize. The head and the body are the whole text.
 func Parse(path string, data []byte) *Note {
+	whole := Normalize(data)
+	n := parseText(path, strings.TrimPrefix(whole, byteOrderMark))
+	n.Head = whole[:len(whole)-len(n.Body)]
+	return n
+}
+
+func parseText(path, text string) *Note {
 	n := &Note{Path: path, Meta: map[string]any{}, Line: 1}
-	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\ufeff"), "\ufffd")
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(text)
 	if !strings.HasPrefix(text, "---\n") {
 		n.Body = text
 		n.readJSON()

@@ -12,23 +12,29 @@ import (
 	"loregate/internal/markup"
 )
 
-// Export writes the cards that the grant sees into a folder: one note per card, in our own dialect.
-// The same canon gives the same bytes. The folder may hold only files whose names begin with a dot
-// and the files of an earlier export, which are replaced unless they were edited since. progress,
-// if it is not nil, is called after every batch.
+// Export writes the cards that the grant sees into a folder. Cards that came from a vault are written
+// as the vault's notes and files, at their paths; all others as one note per card, in our own dialect.
+// The same canon gives the same bytes. The folder may hold only files whose names begin with a dot,
+// the files of an earlier export and those of the vault, which are replaced unless they were edited
+// since. If the world has cards from a vault, other files stay too. progress, if it is not nil, is
+// called after every batch.
 func Export(ctx context.Context, c *canon.Canon, g access.Grant, dir string,
 	progress func(done, total int)) (exchange.Summary, error) {
 	sum := exchange.Summary{Export: true}
-	out, err := openFolder(dir)
-	if err != nil {
-		return sum, err
-	}
-	defer out.close()
-	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
+	err := c.Read(ctx, g, func(l *canon.Snapshot) error {
 		x := &exporter{snapshot: l, sum: &sum}
 		if err := x.loadWorld(ctx); err != nil {
 			return err
 		}
+		if err := x.loadSources(ctx); err != nil {
+			return err
+		}
+		out, err := openFolder(dir, x.hashes)
+		if err != nil {
+			return err
+		}
+		defer out.close()
+		x.placeVault(out.strange)
 		if err := x.writePages(ctx, out, progress); err != nil {
 			return err
 		}
@@ -81,6 +87,12 @@ func (x *exporter) writePages(ctx context.Context, out *folder, tell func(done, 
 			tell(i+1, len(x.cards))
 		}
 		if x.folded[c.ID] {
+			continue
+		}
+		if at := x.paths[c.ID]; at != "" {
+			if err := x.writeVaultFile(ctx, out, at, c); err != nil {
+				return err
+			}
 			continue
 		}
 		p, file, err := x.buildPage(ctx, c)

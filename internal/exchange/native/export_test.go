@@ -109,7 +109,7 @@ func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	s := newScene(t)
 	s.Create(canon.NewCard{Name: "A", Content: "a"})
 	dir := t.TempDir()
-	f, err := openFolder(dir)
+	f, err := openFolder(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,9 @@ type exporter struct {
 	layers   map[canon.CardID][]canon.Layer
 	folded   map[canon.CardID]bool // child cards whose tags are written in the parent's page
 	places   pathAllocator
+	origins  map[canon.CardID]*Origin // notes of vaults
+	paths    map[canon.CardID]string  // of the files of vaults, by card
+	hashes   map[string]string        // of the files of vaults at the last import, by path
 }
 
 // buildPage builds the page of a card and returns the bytes of its attachment.

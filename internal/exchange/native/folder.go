@@ -2,8 +2,6 @@ package native
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -21,6 +19,8 @@ import (
 type folder struct {
 	root     *os.Root
 	previous map[string]string // SHA-256 by path; "" for files of an interrupted export
+	vault    map[string]string // SHA-256 of the files of imported vaults, by path
+	strange  []string          // files that neither an export wrote nor a vault had
 	current  map[string]string
 	dirs     map[string]bool
 	journal  *os.File // paths of the files that this export writes, one a line
@@ -38,9 +38,10 @@ type manifest struct {
 	Files    map[string]string `json:"files"`
 }
 
-// openFolder prepares a folder for an export. It refuses a folder with files that no export wrote
-// and one with files that were edited since the last export.
-func openFolder(dir string) (*folder, error) {
+// openFolder prepares a folder for an export. It refuses a folder with files that were edited since
+// the last export or import. It also refuses one with files that no export wrote, unless the export
+// contains files of a vault: these may lie beside others.
+func openFolder(dir string, vault map[string]string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fault.New(fault.Invalid, "the folder cannot be created").Because(err)
 	}
@@ -48,7 +49,7 @@ func openFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the folder cannot be opened").Because(err)
 	}
-	f := &folder{root: root, previous: map[string]string{}, current: map[string]string{}, dirs: map[string]bool{".": true}}
+	f := &folder{root: root, previous: map[string]string{}, vault: vault, current: map[string]string{}, dirs: map[string]bool{".": true}}
 	if err := f.checkContents(); err != nil {
 		f.close()
 		return nil, err
@@ -71,7 +72,7 @@ func (f *folder) checkContents() error {
 	if err := f.loadManifest(); err != nil {
 		return err
 	}
-	var strange, edited []string
+	var edited []string
 	err := fs.WalkDir(f.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || p == "." {
 			return err
@@ -86,12 +87,13 @@ func (f *folder) checkContents() error {
 			return nil
 		}
 		sum, ours := f.previous[p]
-		if !ours || !d.Type().IsRegular() {
-			strange = append(strange, p)
+		imported, fromVault := f.vault[p]
+		if !ours && !fromVault || !d.Type().IsRegular() {
+			f.strange = append(f.strange, p)
 			return nil
 		}
 		data, err := f.root.ReadFile(p)
-		if err == nil && sum != "" && sum != hexDigest(data) {
+		if now := HashOf(data); err == nil && now != imported && (!ours || sum != "" && sum != now) {
 			edited = append(edited, p)
 		}
 		return err
@@ -99,12 +101,12 @@ func (f *folder) checkContents() error {
 	switch {
 	case err != nil:
 		return fault.New(fault.Invalid, "the folder cannot be read").Because(err)
-	case len(strange) > 0:
+	case len(f.strange) > 0 && len(f.vault) == 0:
 		return fault.New(fault.Conflict, "the folder contains files that no export wrote (%s); choose an empty folder",
-			exchange.FirstNames(strange))
+			exchange.FirstNames(f.strange))
 	case len(edited) > 0:
 		return fault.New(fault.Conflict,
-			"files were changed since the last export (%s); import them, and choose an empty folder",
+			"files were changed since the last export or import (%s); import them, or choose an empty folder",
 			exchange.FirstNames(edited))
 	}
 	return nil
@@ -142,14 +144,9 @@ func (f *folder) loadJournal() {
 	}
 }
 
-func hexDigest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
 // writeFile writes a file atomically. It leaves a file alone that already has these bytes.
 func (f *folder) writeFile(p string, data []byte) error {
-	f.current[p] = hexDigest(data)
+	f.current[p] = HashOf(data)
 	if there, err := f.root.ReadFile(p); err == nil && bytes.Equal(there, data) {
 		return nil
 	}
@@ -195,12 +192,15 @@ func (f *folder) finishExport() error {
 		kept[exchange.FoldCase(p)] = true
 	}
 	var gone []string
-	for p := range f.previous {
-		if _, ok := f.current[p]; !ok {
-			gone = append(gone, p)
+	for _, files := range []map[string]string{f.previous, f.vault} {
+		for p := range files {
+			if _, ok := f.current[p]; !ok {
+				gone = append(gone, p)
+			}
 		}
 	}
 	slices.Sort(gone)
+	gone = slices.Compact(gone)
 	for _, p := range gone {
 		if kept[exchange.FoldCase(p)] && f.isSameFile(p) {
 			continue
@@ -231,7 +231,7 @@ func (f *folder) isSameFile(p string) bool {
 		return false
 	}
 	for q, sum := range f.current {
-		if exchange.FoldCase(q) == exchange.FoldCase(p) && sum == hexDigest(data) {
+		if exchange.FoldCase(q) == exchange.FoldCase(p) && sum == HashOf(data) {
 			a, err1 := f.root.Stat(p)
 			b, err2 := f.root.Stat(q)
 			return err1 == nil && err2 == nil && os.SameFile(a, b)

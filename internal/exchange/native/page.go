@@ -69,7 +69,7 @@ func (p *page) renderNote(ctx context.Context) (out []byte, ok bool) {
 // candidateFormats returns the formats to try, the most readable first. "" is Markdown for an HTML
 // card, and the card's own text otherwise.
 func (p *page) candidateFormats() []string {
-	if canon.TextOf(p.card.Type) == canon.TextHTML {
+	if p.card.TextKind() == canon.TextHTML {
 		return []string{"", "html", "json"}
 	}
 	return []string{"", "json"}
@@ -80,7 +80,7 @@ func (p *page) bodyText(ctx context.Context, format string) (string, bool) {
 	case format == "json":
 		b, err := json.Marshal(p.text)
 		return string(b), err == nil
-	case format == "" && canon.TextOf(p.card.Type) == canon.TextHTML:
+	case format == "" && p.card.TextKind() == canon.TextHTML:
 		md, err := markup.ToMarkdown(ctx, p.text)
 		return md, err == nil
 	}
@@ -110,6 +110,9 @@ func (p *page) encodeNote(format, body string, quoteAll bool) []byte {
 		}
 	}
 	w.putFields(c.Fields)
+	if c.Format != canon.FormatHTML {
+		w.put("text_format", c.Format.String())
+	}
 	w.putNonEmpty("format", format)
 	w.putNonEmpty("file", p.file)
 	w.putObjects("links", p.links)
@@ -254,7 +257,7 @@ func (p *page) isReversible(ctx context.Context, out []byte) bool {
 		return false
 	}
 	s := c.Sheets[0]
-	if s.Name != p.card.Name || s.ID != p.card.ID || s.Type != p.card.Type || s.Codename != p.card.Codename ||
+	if s.Name != p.card.Name || s.ID != p.card.ID || s.Type != p.card.Type || s.Format != p.card.Format || s.Codename != p.card.Codename ||
 		!s.Label.Equal(p.label) || !sameJSON(s.Fields, p.card.Fields) || len(c.Edges) != len(p.links) ||
 		len(c.Overlays) != len(p.layers) {
 		return false

@@ -31,6 +31,7 @@ import (
 //	                                   if it has no parent
 //	tags, tags_id                      the card X+tags, if it is nothing but a list
 //	aliases                            the field aliases
+//	text_format                        "markdown" if the card's text is Markdown; default HTML
 //	format                             of the text: "html" or "json" (a JSON string); by default
 //	                                   Markdown for HTML cards, unchanged text for others
 //	file                               the attachment, in the same folder as the note
@@ -52,7 +53,7 @@ type Reader struct {
 // dialectKeys are the keys of the dialect. All other keys are kept in the card's fields.
 var dialectKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent",
 	"codename", "tags", "tags_id",
-	"aliases", "fields", "format", "file", "links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
+	"aliases", "fields", "format", "text_format", "file", "links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
 
 // relations are the keys that list links from a card. Each is also the kind of its links.
 var relations = []string{"within", "member_of", "at", "on_route", "vassal_of", "allied_with", "at_war_with"}
@@ -185,7 +186,12 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 		return ""
 	}
 	body := strings.TrimSuffix(n.Body, "\n")
-	kind := canon.TextOf(s.Type)
+	if f, ok := canon.ParseFormat(n.Text("text_format")); ok {
+		s.Format = f
+	} else if n.Meta["text_format"] != nil {
+		n.AddReport(0, "text_format %q is not html or markdown; html is used", n.Text("text_format"))
+	}
+	kind := canon.KindOf(s.Type, s.Format)
 	switch format := n.Text("format"); {
 	case format == "json":
 		var text string
@@ -201,9 +207,7 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 			n.AddReport(n.Line+strings.Count(body[:h.UnclosedAt], "\n"),
 				"a hidden part begins here and has no end; all text after it is for the GM")
 		}
-		if h.Secret != "" {
-			body, secret = h.Open, h.Secret
-		}
+		body, secret = h.Open, h.Secret()
 		if kind == canon.TextHTML {
 			s.Body = exchange.HTMLBody(body)
 			return secret
@@ -216,8 +220,9 @@ func (x *Reader) readContent(n *markdown.Note, s *exchange.Sheet) (secret string
 func (x *Reader) addSecret(n *markdown.Note, above *exchange.Sheet, secret string) {
 	gm := &exchange.Sheet{File: n.Path, ID: exchange.ChildID(above.ID, "hidden"), Above: above, Name: exchange.GMPart +
 		"+Hidden",
-		Type:  canon.TypeRichText,
-		Label: access.NewLabel(access.LevelGM), Body: exchange.HTMLBody(secret)}
+		Type:   canon.TypeRichText,
+		Format: canon.FormatMarkdown,
+		Label:  access.NewLabel(access.LevelGM), Body: exchange.PlainBody(secret)}
 	if x.Collection.Add(gm) {
 		x.Collection.Hidden++
 	}

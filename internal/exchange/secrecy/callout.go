@@ -29,24 +29,17 @@ func calloutMark(kind, title string) (exchange.Mark, bool) {
 	return exchange.Mark{}, false
 }
 
-// takeCallouts takes out the block quotes that begin with a secret callout, at any depth. A nested
-// callout ends where its own depth ends.
-func (h *Result) takeCallouts(text string, keep func(string)) string {
+// findCallouts finds the block quotes that begin with a secret callout, at any depth. A nested callout
+// ends where its own depth ends.
+func (h *Result) findCallouts(text string) (found []span) {
 	if !strings.Contains(text, "[!") {
-		return text
+		return nil
 	}
 	code := markdown.NewCodeScanner(text)
-	var out, taken []string
-	depth := 0
-	end := func() {
-		if depth > 0 {
-			keep(strings.Join(taken, "\n"))
-		}
-		taken, depth = nil, 0
-	}
+	depth, last := 0, "" // of the callout: its depth, and its last line without the quote
 	for at := 0; at < len(text); {
 		line, _, _ := strings.Cut(text[at:], "\n")
-		next := at + len(line) + 1
+		next := min(at+len(line)+1, len(text))
 		m, secret := calloutForm.FindStringSubmatch(line), false
 		if m != nil {
 			why, marked := calloutMark(m[2], m[3])
@@ -54,37 +47,30 @@ func (h *Result) takeCallouts(text string, keep func(string)) string {
 		}
 		switch {
 		case secret && (depth == 0 || strings.Count(m[1], ">") <= depth):
-			end()
-			depth = strings.Count(m[1], ">")
-			if m[3] != "" {
-				taken = append(taken, "**"+m[3]+"**", "")
-			}
-		case depth > 0 && isCalloutLine(line, depth, taken):
-			taken = append(taken, stripQuotes(line, depth))
+			depth, last = strings.Count(m[1], ">"), ""
+			found = append(found, span{at, next})
+		case depth > 0 && isCalloutLine(line, depth, last):
+			last = stripQuotes(line, depth)
+			found[len(found)-1].to = next
 		default:
-			end()
+			depth = 0
 			if n := code.FenceLength(at); n > 0 {
-				line, next = strings.TrimSuffix(text[at:at+n], "\n"), at+n
+				next = at + n
 			}
-			out = append(out, line)
 		}
 		at = next
 	}
-	end()
-	if strings.HasSuffix(text, "\n") {
-		out = append(out, "")
-	}
-	return strings.Join(out, "\n")
+	return found
 }
 
 // isCalloutLine reports whether a line belongs to a callout of the given depth: it is quoted at
-// least as deeply, or continues the paragraph of the line before.
-func isCalloutLine(line string, depth int, taken []string) bool {
+// least as deeply, or continues the paragraph of the line before, last.
+func isCalloutLine(line string, depth int, last string) bool {
 	quotes, rest := quoteDepth(line)
 	if quotes >= depth {
 		return true
 	}
-	return strings.TrimSpace(rest) != "" && len(taken) > 0 && strings.TrimSpace(taken[len(taken)-1]) != ""
+	return strings.TrimSpace(rest) != "" && strings.TrimSpace(last) != ""
 }
 
 func quoteDepth(line string) (n int, rest string) {

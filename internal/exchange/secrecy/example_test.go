@@ -12,9 +12,9 @@ func ExampleSplit() {
 		fmt.Println("found:", m.Rule)
 		return true
 	})
-	fmt.Printf("players read: %q\nthe GM reads: %q\n", parts.Open, parts.Secret)
+	fmt.Printf("players read: %q\nthe GM reads: %q\n", parts.Open, parts.Secret())
 	// Output:
 	// found: comment
 	// players read: "The mill turns. "
-	// the GM reads: "The miller is a spy."
+	// the GM reads: "%%The miller is a spy.%%"
 }

@@ -23,42 +23,41 @@ var (
 // maxInline is the maximum length of a field in brackets and of a spoiler, in bytes.
 const maxInline = 8192
 
-// readInline reads a secret part that begins at offset at. It returns the contents and the length,
-// 0 if there is none.
-func (l *inlineScanner) readInline(body string, at int) (inner string, n int, why exchange.Mark) {
+// readInline returns the length of the secret part that begins at offset at, 0 if there is none.
+func (l *inlineScanner) readInline(body string, at int) (n int, why exchange.Mark) {
 	s := body[at:]
 	switch s[0] {
 	case '(':
 		return readSecretField(s)
 	case '[':
-		if inner, n, why = readSecretField(s); n > 0 {
-			return inner, n, why
+		if n, why = readSecretField(s); n > 0 {
+			return n, why
 		}
 		return l.readForumPart(s)
 	case '>':
 		if !strings.HasPrefix(s, ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) < 0 {
 			// Otherwise the '>' ends a tag.
-			return "", 0, why
+			return 0, why
 		}
 		return l.readSpoiler(body, at)
 	}
-	return "", 0, why
+	return 0, why
 }
 
 // readSecretField reads a Dataview field in brackets with a secret word in its key and a text as
 // its value. A field with a yes or no is about the whole note and is not read here.
-func readSecretField(s string) (inner string, n int, why exchange.Mark) {
+func readSecretField(s string) (n int, why exchange.Mark) {
 	m := bracketField.FindStringSubmatch(s[:min(len(s), 64)])
 	if m == nil || FindWord(m[2], true) == "" {
-		return "", 0, why
+		return 0, why
 	}
 	line, _, _ := strings.Cut(s[:min(len(s), maxInline)], "\n")
 	n = bracketEnd(line)
-	inner = strings.TrimSuffix(line[1:n], map[byte]string{'[': "]", '(': ")"}[s[0]])
+	inner := strings.TrimSuffix(line[1:n], map[byte]string{'[': "]", '(': ")"}[s[0]])
 	if _, value, _ := strings.Cut(inner, "::"); truthOf(strings.TrimSpace(value)) != isText {
-		return "", 0, why
+		return 0, why
 	}
-	return inner, n, exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[2]) + "::", Doubt: !isExact(m[2])}
+	return n, exchange.Mark{Rule: ruleLabel, What: strings.TrimSpace(m[2]) + "::", Doubt: !isExact(m[2])}
 }
 
 // bracketEnd returns the offset after the bracket that closes the one at the start of a line, or
@@ -84,14 +83,14 @@ func bracketEnd(line string) int {
 
 // readForumPart reads a part in tags such as [spoiler]…[/spoiler], however nested. An unclosed tag
 // is plain text, as in "[GM] The real story".
-func (l *inlineScanner) readForumPart(s string) (inner string, n int, why exchange.Mark) {
+func (l *inlineScanner) readForumPart(s string) (n int, why exchange.Mark) {
 	first := forumOpening.FindStringSubmatchIndex(s[:min(len(s), 300)])
 	if first == nil || first[2] != first[3] {
-		return "", 0, why
+		return 0, why
 	}
 	name := strings.ToLower(s[first[4]:first[5]])
 	if l.unclosed[name] || !isExact(name) {
-		return "", 0, why
+		return 0, why
 	}
 	depth, from := 0, 0
 	for from < len(s) {
@@ -99,13 +98,13 @@ func (l *inlineScanner) readForumPart(s string) (inner string, n int, why exchan
 		if m == nil {
 			break
 		}
-		start, end := from+m[0], from+m[1]
+		end := from + m[1]
 		if strings.EqualFold(s[from+m[4]:from+m[5]], name) {
 			if m[2] == m[3] {
 				depth++
 			} else {
 				depth--
-				inner, n = s[first[1]:start], end
+				n = end
 			}
 		}
 		if from = end; depth == 0 {
@@ -114,14 +113,14 @@ func (l *inlineScanner) readForumPart(s string) (inner string, n int, why exchan
 	}
 	if n == 0 {
 		l.unclosed[name] = true
-		return "", 0, why
+		return 0, why
 	}
-	return inner, n, exact(ruleBlock, "["+name+"]")
+	return n, exact(ruleBlock, "["+name+"]")
 }
 
 // readSpoiler reads a spoiler such as >!…!< within its paragraph. A spoiler at the start of a line
 // may be unclosed; it then extends to the end of that line.
-func (l *inlineScanner) readSpoiler(body string, at int) (inner string, n int, why exchange.Mark) {
+func (l *inlineScanner) readSpoiler(body string, at int) (n int, why exchange.Mark) {
 	why = exact(ruleBlock, ">!")
 	s := body[at+2:]
 	if l.close < at+2 {
@@ -131,23 +130,23 @@ func (l *inlineScanner) readSpoiler(body string, at int) (inner string, n int, w
 		}
 	}
 	if i := l.close - at - 2; i < min(len(s), maxInline) && !strings.Contains(s[:i], "\n\n") {
-		return s[:i], i + 4, why
+		return i + 4, why
 	}
 	if at == 0 || body[at-1] == '\n' {
-		inner, _, _ = strings.Cut(s, "\n")
-		return inner, len(inner) + 2, why
+		line, _, _ := strings.Cut(s, "\n")
+		return len(line) + 2, why
 	}
-	return "", 0, why
+	return 0, why
 }
 
 var admonitionForm = regexp.MustCompile(`^([ \t]*)(?:!!!|\?\?\?)\+?[ \t]+([\pL_-]{1,40}(?:[ \t]+[\pL_-]{1,40}){0,9})?[ \t]*(?:"([^"\n]*)")?[ \t]*(?:\n|$)`)
 
 // readAdmonition reads a secret admonition of MkDocs, such as !!! secret "Title", with the indented
 // lines below it.
-func readAdmonition(s, head string) (inner string, n int, why exchange.Mark) {
+func readAdmonition(s, head string) (n int, why exchange.Mark) {
 	m := admonitionForm.FindStringSubmatch(head)
 	if m == nil {
-		return "", 0, why
+		return 0, why
 	}
 	kinds := strings.Fields(m[2])
 	secret := isExact(m[3])
@@ -155,10 +154,9 @@ func readAdmonition(s, head string) (inner string, n int, why exchange.Mark) {
 		secret = secret || isExact(kind)
 	}
 	if !secret && FindWord(m[2], true) == "" && FindWord(m[3], true) == "" {
-		return "", 0, why
+		return 0, why
 	}
 	n = len(m[0])
-	var lines strings.Builder
 	for at := n; at < len(s); {
 		line, _, _ := strings.Cut(s[at:], "\n")
 		at = min(at+len(line)+1, len(s))
@@ -169,8 +167,7 @@ func readAdmonition(s, head string) (inner string, n int, why exchange.Mark) {
 			break
 		}
 		n = at
-		lines.WriteString(strings.TrimSpace(line) + "\n")
 	}
-	return lines.String(), n, exchange.Mark{Rule: ruleBlock, What: "!!! " + strings.TrimSpace(m[2]+" "+markup.Clip(m[3],
+	return n, exchange.Mark{Rule: ruleBlock, What: "!!! " + strings.TrimSpace(m[2]+" "+markup.Clip(m[3],
 		60)), Doubt: !secret}
 }

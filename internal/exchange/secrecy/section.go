@@ -17,52 +17,44 @@ var (
 
 // section is a part of a text that is being taken out.
 type section struct {
-	quotes int // depth of the block quotes around it
-	level  int // level of its heading; 0 for a paragraph or list item
-	indent int // indent of its list item; -1 for a paragraph
-	lines  []string
+	quotes int    // depth of the block quotes around it
+	level  int    // level of its heading; 0 for a paragraph or list item
+	indent int    // indent of its list item; -1 for a paragraph
+	last   string // its last line without the quotes
 }
 
-// takeSections takes out the text below secret headings, up to the next heading of the same or a
+// findSections finds the text below secret headings, up to the next heading of the same or a
 // higher rank, and the paragraphs and list items that begin with a secret label. A section in a
 // block quote ends with the quote.
-func (h *Result) takeSections(text string, keep func(string)) string {
-	code := markdown.NewCodeScanner(text)
-	var out []string
-	var taking *section
-	end := func() {
-		if taking != nil {
-			keep(strings.Join(taking.lines, "\n"))
-		}
-		taking = nil
+func (h *Result) findSections(text string) (found []span) {
+	if h.hides == nil {
+		return nil
 	}
+	code := markdown.NewCodeScanner(text)
+	var taking *section
 	for at := 0; at < len(text); {
 		line, _, _ := strings.Cut(text[at:], "\n")
-		next := at + len(line) + 1
+		next := min(at+len(line)+1, len(text))
 		if n := code.FenceLength(at); n > 0 {
 			line, next = strings.TrimSuffix(text[at:at+n], "\n"), at+n
 		} else {
-			after, _, _ := strings.Cut(text[min(next, len(text)):], "\n")
+			after, _, _ := strings.Cut(text[next:], "\n")
 			begun := h.beginSection(line, after)
 			if taking != nil && taking.isEndedBy(line, after) {
-				end()
+				taking = nil
 			}
 			if begun != nil && taking == nil {
 				taking = begun
+				found = append(found, span{at, at})
 			}
 		}
 		if taking != nil {
-			taking.lines = append(taking.lines, stripQuotes(line, taking.quotes))
-		} else {
-			out = append(out, line)
+			taking.last = stripQuotes(line, taking.quotes)
+			found[len(found)-1].to = next
 		}
 		at = next
 	}
-	end()
-	if strings.HasSuffix(text, "\n") {
-		out = append(out, "")
-	}
-	return strings.Join(out, "\n")
+	return found
 }
 
 // headingOf returns the level and text of a heading in either notation. The level is 0 if the line
@@ -126,5 +118,5 @@ func (s *section) isEndedBy(line, after string) bool {
 	case listForm.MatchString(line):
 		return indentOf(line) <= s.indent
 	}
-	return strings.TrimSpace(line) != "" && indentOf(line) <= s.indent && strings.TrimSpace(s.lines[len(s.lines)-1]) == ""
+	return strings.TrimSpace(line) != "" && indentOf(line) <= s.indent && strings.TrimSpace(s.last) == ""
 }

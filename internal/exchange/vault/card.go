@@ -1,9 +1,10 @@
 package vault
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,14 @@ type reader struct {
 	types    *typer
 	shown    map[string]access.Level // attachments shown by cards, with the lowest level of those cards
 	order    []string
+	notes    map[*exchange.Sheet]*native.Origin
+	files    map[*exchange.Sheet]*native.File
+	moved    map[*note]canon.CardID // ids of notes that the last import had at another path
+}
+
+func newReader(v *vault, l *canon.Snapshot, types *typer) *reader {
+	return &reader{v: v, c: exchange.NewCollection(), snapshot: l, types: types, shown: map[string]access.Level{},
+		notes: map[*exchange.Sheet]*native.Origin{}, files: map[*exchange.Sheet]*native.File{}}
 }
 
 // programTypes are the card types that a note's front matter cannot choose.
@@ -32,7 +41,10 @@ var programTypes = []string{canon.TypeCardtype, "Set", "Setting", "User", "Role"
 // readers, a GM child.
 func (f *reader) addNote(ctx context.Context, n *note) error {
 	s := &exchange.Sheet{File: n.Path, ID: native.CardID(f.v.o.Label, n.Path), Name: n.name,
-		Label: access.NewLabel(n.level)}
+		Format: canon.FormatMarkdown, Label: access.NewLabel(n.level)}
+	if id, ok := f.moved[n]; ok {
+		s.ID = id
+	}
 	known := []string{"tags", "tag"}
 	if _, ok := access.ParseLevel(strings.ToLower(n.Text("level"))); ok {
 		known = append(known, "level")
@@ -44,37 +56,53 @@ func (f *reader) addNote(ctx context.Context, n *note) error {
 		known = append(known, "type")
 	}
 	open := max(n.level, f.snapshot.NameLevel(n.name)) < access.LevelGM
-	hiddenFields := ""
+	var under map[string]any
 	if open {
-		hiddenFields = f.v.takeFields(n)
+		under = f.v.takeFields(n)
 		f.v.replaceFieldLinks(n, n.Meta)
 	}
-	var err error
-	if s.Fields, err = n.ExtraFields(known...); err != nil {
-		return err
-	}
-	body, secret := n.Body, ""
+	f.showFields(n.Meta, n.level)
+	f.showFields(under, access.LevelGM)
+	h := secrecy.Result{Open: n.Body, UnclosedAt: -1}
 	if open {
-		h := secrecy.Split(n.Body, func(m exchange.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
-		body, secret = h.Open, strings.Trim(hiddenFields+"\n\n"+h.Secret, "\n")
-		f.v.findMentions(n, body, string(s.Fields), n.name)
+		h = secrecy.Split(n.Body, func(m exchange.Mark) bool { return f.v.choices.Decide(m, n.Path, true) })
 		if h.UnclosedAt >= 0 {
 			n.AddReport(n.Line+strings.Count(n.Body[:h.UnclosedAt], "\n"),
 				"a hidden part begins here and has no end; all text after it is for the GM")
 		}
-	} else {
-		body = keepComments(body)
 	}
+	shown, signs := f.v.findReferences(n, h.Open, n.level)
+	f.showFiles(shown, n.level)
+	text, parts := cutText(h, signs)
+	var err error
+	if s.Fields, err = n.ExtraFields(known...); err != nil {
+		return err
+	}
+	if open {
+		f.v.findMentions(n, text, string(s.Fields), n.name)
+	}
+	s.Body = exchange.PlainBody(text)
+	o := n.origin
+	o.Name, o.Type, o.Level, o.Fields = s.Name, cmp.Or(s.Type, canon.TypeRichText), n.level, s.Fields
+	o.Open, o.Parts = hashOf(text), parts
 	n.Body = ""
-	s.Body = f.noteHTML(n, body, n.level)
 	if !f.c.Add(s) {
 		return nil
 	}
-	if secret != "" {
-		f.addSecret(n, s, secret)
+	f.notes[s] = o
+	if len(h.Parts) > 0 || len(under) > 0 {
+		f.addSecret(n, s, h.Secret(), under)
 	}
 	f.addTags(n, s)
 	return nil
+}
+
+// hashOf returns the hash that the canon gives to a text.
+func hashOf(text string) (h canon.Hash) {
+	if text != "" {
+		h = sha256.Sum256([]byte(text))
+	}
+	return h
 }
 
 // knowsType reports whether a card type exists and has HTML content, so that a note can become a
@@ -87,40 +115,43 @@ func (f *reader) knowsType(ctx context.Context, name string) bool {
 	return err == nil && t.Text == canon.TextHTML
 }
 
-var htmlComment = regexp.MustCompile(`(?s)<!--(.*?)-->`)
-
-// keepComments turns HTML comments into %% comments, which conversion keeps. It is used for notes
-// that only the GM reads.
-func keepComments(body string) string {
-	if !strings.Contains(body, "<!--") {
-		return body
-	}
-	return htmlComment.ReplaceAllString(body, "%%$1%%")
-}
-
-// noteHTML returns a function that converts a note's text to HTML, with its links rewritten. See
-// exchange.HTMLBody.
-func (f *reader) noteHTML(n *note, body string, level access.Level) func(context.Context) (string, error) {
-	text, shown := f.v.rewriteText(n, body, level)
-	for _, file := range shown {
+// showFiles notes that readers of a level see attachments.
+func (f *reader) showFiles(files []string, level access.Level) {
+	for _, file := range files {
 		if _, ok := f.shown[file]; !ok {
 			f.order = append(f.order, file)
 			f.shown[file] = level
 		}
 		f.shown[file] = min(f.shown[file], level)
 	}
-	return exchange.HTMLBody(text)
 }
 
-func (f *reader) addSecret(n *note, above *exchange.Sheet, secret string) {
+// showFields is showFiles for the attachments that front matter names.
+func (f *reader) showFields(meta map[string]any, level access.Level) {
+	for _, key := range exchange.SortedKeys(meta) {
+		for _, text := range exchange.TextsOf(exchange.RestoreLinks(meta[key])) {
+			if file := f.v.fileInField(text); file != "" {
+				f.showFiles([]string{file}, level)
+			}
+		}
+	}
+}
+
+// addSecret adds the card with the hidden parts and fields of a note.
+func (f *reader) addSecret(n *note, above *exchange.Sheet, secret string, under map[string]any) {
 	gm := &exchange.Sheet{File: n.Path, ID: exchange.ChildID(above.ID, exchange.GMPart), Above: above,
-		Name: exchange.GMPart, Type: canon.TypeRichText,
-		Label: access.NewLabel(access.LevelGM), MatchIDOnly: true, Body: f.noteHTML(n, secret, access.LevelGM)}
+		Name: exchange.GMPart, Type: canon.TypeRichText, Format: canon.FormatMarkdown,
+		Label: access.NewLabel(access.LevelGM), MatchIDOnly: true, Body: exchange.PlainBody(secret),
+		Fields: exchange.EncodeFields(under)}
 	for f.c.ByKey[gm.Key()] != nil {
 		gm.Name += "+Hidden"
 	}
+	shown, _ := f.v.findReferences(n, secret, access.LevelGM)
+	f.showFiles(shown, access.LevelGM)
 	if f.c.Add(gm) {
 		f.c.Hidden++
+		o := f.notes[above]
+		o.Hidden, o.Secret, o.Under = gm.ID, hashOf(secret), gm.Fields
 	}
 }
 
@@ -132,6 +163,7 @@ func (f *reader) addTags(n *note, above *exchange.Sheet) {
 		}
 	}
 	f.c.AddTags(above, tags)
+	f.notes[above].Tags = markup.Items(markup.SetItems(tags))
 }
 
 // addFolders adds cards for the folders that occur in note names and have no note of their own.
@@ -167,6 +199,9 @@ func (f *reader) addFolders() {
 
 // addAttachments adds cards for the files that cards show.
 func (f *reader) addAttachments() {
+	if f.v.o.AllFiles {
+		f.showUnused()
+	}
 	for _, file := range f.order {
 		name := f.v.fileName(file)
 		if f.c.ByKey[markup.KeyOf(name)] != nil {
@@ -174,15 +209,34 @@ func (f *reader) addAttachments() {
 			continue
 		}
 		typ := canon.TypeFile
-		if slices.Contains(imageExtensions, strings.ToLower(path.Ext(file))) {
+		if exchange.IsPicture(file) {
 			typ = canon.TypeImage
 		}
-		f.c.Add(&exchange.Sheet{File: file, ID: native.CardID(f.v.o.Label, "file:"+file), Name: name, Type: typ,
+		s := &exchange.Sheet{File: file, ID: native.CardID(f.v.o.Label, "file:"+file), Name: name, Type: typ,
 			Label:  access.NewLabel(max(f.v.o.Level, f.shown[file], f.fileLevel(file))),
-			Fields: exchange.EncodeFields(map[string]any{"file_name": path.Base(file)}), Data: exchange.FileData(f.v.files,
-				file)})
+			Fields: exchange.EncodeFields(map[string]any{"file_name": path.Base(file)})}
+		if f.c.Add(s) {
+			from := &native.File{Path: file}
+			f.files[s] = from
+			s.Data = func() ([]byte, error) {
+				data, err := exchange.FileData(f.v.files, file)()
+				from.Hash = native.HashOf(data)
+				return data, err
+			}
+		}
 	}
 	f.reportUnused()
+}
+
+// showUnused makes the files that no note names visible to the GM.
+func (f *reader) showUnused() {
+	for _, name := range exchange.SortedKeys(f.v.attached) {
+		for _, file := range f.v.attached[name] {
+			if _, ok := f.shown[file]; !ok {
+				f.showFiles([]string{file}, access.LevelGM)
+			}
+		}
+	}
 }
 
 func (f *reader) fileLevel(file string) access.Level {
@@ -191,8 +245,6 @@ func (f *reader) fileLevel(file string) access.Level {
 	}
 	return access.LevelUser
 }
-
-var imageExtensions = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif"}
 
 // reportUnused reports the number of files that were left out because no card shows them, by file
 // extension.
@@ -206,6 +258,6 @@ func (f *reader) reportUnused() {
 		}
 	}
 	for _, kind := range exchange.SortedKeys(left) {
-		f.c.AddProblem(kind, 0, "%d files that no note shows; left out", left[kind])
+		f.c.AddProblem(kind, 0, "%d files that no note names; left out (--all-files imports them for the GM)", left[kind])
 	}
 }

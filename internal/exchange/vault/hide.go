@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -71,24 +70,15 @@ func (v *vault) isFileHidden(file string) bool {
 	return hidden
 }
 
-// takeFields removes the secret fields from a note's front matter and returns them as Markdown.
-func (v *vault) takeFields(n *note) string {
-	var b strings.Builder
+// takeFields removes the secret fields from a note's front matter and returns them.
+func (v *vault) takeFields(n *note) map[string]any {
+	taken := map[string]any{}
 	for _, k := range exchange.SortedKeys(n.Meta) {
-		if !secrecy.IsSecretField(k, n.Meta[k]) || !v.choices.Decide(exchange.Mark{Rule: secrecy.RuleFrontMatter, What: k},
-			n.Path, true) {
-			continue
+		if secrecy.IsSecretField(k, n.Meta[k]) &&
+			v.choices.Decide(exchange.Mark{Rule: secrecy.RuleFrontMatter, What: k}, n.Path, true) {
+			taken[k] = exchange.RestoreLinks(n.Meta[k])
+			delete(n.Meta, k)
 		}
-		fmt.Fprintf(&b, "**%s:**\n\n", k)
-		if list, ok := n.Meta[k].([]any); ok {
-			for _, item := range list {
-				b.WriteString("- " + strings.Join(strings.Fields(strings.Join(exchange.TextsOf(item), " ")), " ") + "\n")
-			}
-			b.WriteByte('\n')
-		} else {
-			b.WriteString(strings.Join(exchange.TextsOf(n.Meta[k]), "\n\n") + "\n\n")
-		}
-		delete(n.Meta, k)
 	}
-	return b.String()
+	return taken
 }

@@ -132,7 +132,7 @@ func TestSuspicionsNeedConfirmation(t *testing.T) {
 	sum = s.importAs("admin", secretFactions(), Options{Open: []string{"03b Secret Factions"},
 		Confirm: []string{"Town/Secret Door"}})
 	if text := sum.String(); strings.Contains(text, "please confirm") ||
-		s.See("user", "F7") != "Faction user <p>SECRET</p>" || s.See("user", "Secret Door") != "-" {
+		s.See("user", "F7") != "Faction user SECRET" || s.See("user", "Secret Door") != "-" {
 		t.Errorf("%s", text)
 	}
 	// A choice to confirm wins over one to open, and may name a folder that no rule suspects.
@@ -185,7 +185,7 @@ func TestMentionsOfHiddenCards(t *testing.T) {
 	}
 	s = newScene(t)
 	s.importAs("admin", v, Options{Folders: FolderNone, HideLinks: true})
-	if got := s.See("user", "Inn"); got != "RichText user <p>See him, Plot and map.</p>" {
+	if got := s.See("user", "Inn"); got != "RichText user See him, Plot and map." {
 		t.Error(got)
 	}
 	c, _, _ := s.Content("user", "Inn")

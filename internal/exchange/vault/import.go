@@ -31,6 +31,11 @@ type Options struct {
 	Types map[string]string
 	// Folders selects the use of a foreign note's folders.
 	Folders FolderUse
+	// Prune moves cards to the trash whose notes or files are gone since the last import, unless they
+	// were changed here.
+	Prune bool
+	// AllFiles also imports the files that no note names. Only the GM sees these.
+	AllFiles bool
 	// Native reads every file in our own dialect, even without the key loregate.
 	Native bool
 }
@@ -40,8 +45,8 @@ type FolderUse string
 
 // The values of FolderUse.
 const (
-	FolderTags  FolderUse = "tags"  // tags of the card; the default
-	FolderNames FolderUse = "names" // parts of the card's name
+	FolderTags  FolderUse = "tags"    // tags of the card; the default
+	FolderNames FolderUse = "parents" // parts of the card's name
 	FolderNone  FolderUse = "none"
 )
 
@@ -59,13 +64,21 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		return sum, fault.New(fault.Invalid, "the folder contains no Markdown note (*.md); give the folder of the vault")
 	}
 	v.indexNotes()
-	want := exchange.NewCollection()
+	var f *reader
+	var m *lastImport
 	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
 		types, err := newTyper(ctx, l, o.Types)
 		if err != nil {
 			return err
 		}
-		f := &reader{v: v, c: want, snapshot: l, types: types, shown: map[string]access.Level{}}
+		if m, err = loadMemory(ctx, l, o.Label); err != nil {
+			return err
+		}
+		f = newReader(v, l, types)
+		if f.moved, err = m.findMoved(ctx, l, v); err != nil {
+			return err
+		}
+		want := f.c
 		x := &native.Reader{Files: files, Options: o.Options, IsHidden: v.isInGMFolder, Collection: want}
 		if err := collectNotes(ctx, v, f, x); err != nil {
 			return err
@@ -78,13 +91,21 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		return sum, err
 	}
 	sum.Hides, sum.Mentions = v.choices.List(), v.mentions.list
+	want := f.c
 	sum.Files, sum.Hidden = len(v.notes), want.Hidden
 	sum.Problems = append(v.problems, want.Problems...)
 	for _, n := range v.notes {
 		sum.Problems = append(sum.Problems, n.Reports...)
 	}
 	w := &exchange.Writer{Canon: c, Grant: g, Collection: want, Summary: &sum, Progress: o.Progress}
+	if len(f.notes) > 0 {
+		m.dropFields(f)
+		w.Known = m.source.Cards
+	}
 	if err := w.Write(ctx); err != nil || o.Native {
+		return sum, err
+	}
+	if err := m.finish(ctx, f, w, o); err != nil {
 		return sum, err
 	}
 	return sum, w.SetStarter(ctx, o.Starter, v.linked)

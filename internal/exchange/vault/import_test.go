@@ -34,52 +34,52 @@ func TestNoteBecomesCards(t *testing.T) {
 		sees  map[string]string
 	}{
 		{"text and tags", map[string]string{"Town/Old Mill.md": "---\ntags: ['#Status/Blank', river]\nbuilt: 08 Nightveil -128 PR\n---\nIt *turns*.\n"}, Options{},
-			map[string]string{"user Old Mill": "RichText user <p>It <em>turns</em>.</p>",
+			map[string]string{"user Old Mill": "RichText user It *turns*.\n",
 				"user Old Mill+tags": "Pointer user [[Status/Blank]]\n[[river]]\n[[Town]]"}},
 		{"folders as names", map[string]string{"Town/Old Mill.md": "x"}, Options{Folders: FolderNames},
-			map[string]string{"user Town+Old Mill": "RichText user <p>x</p>", "user Town": "RichText user ",
+			map[string]string{"user Town+Old Mill": "RichText user x", "user Town": "RichText user ",
 				"user Town+Old Mill+tags": "-"}},
 		{"a secret", map[string]string{"Mill.md": "open\n\n> [!secret]\n> *hidden*\n\nopen %%too%%"}, Options{},
-			map[string]string{"user Mill": "RichText user <p>open</p>\n<p>open</p>", "user Mill+GM": "-",
-				"gm Mill+GM": "RichText gm <p>too</p>\n<p><em>hidden</em></p>"}},
+			map[string]string{"user Mill": "RichText user open\n\n\nopen ", "user Mill+GM": "-",
+				"gm Mill+GM": "RichText gm > [!secret]\n> *hidden*\n\n%%too%%"}},
 		{"a secret in a secret note stays", map[string]string{"GM/Mill.md": "a %%b%%"}, Options{},
-			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a %%b%%</p>", "gm Mill+GM": "-",
+			map[string]string{"user Mill": "-", "gm Mill": "RichText gm a %%b%%", "gm Mill+GM": "-",
 				"user Mill+tags": "-"}},
 		{"a folder of the GM, named otherwise", map[string]string{"a/secret factions/x/Mill.md": "a"},
 			Options{GMFolders: []string{"Secret Factions"}, Folders: FolderNone},
-			map[string]string{"user Mill": "-", "gm Mill": "Faction gm <p>a</p>"}},
+			map[string]string{"user Mill": "-", "gm Mill": "Faction gm a"}},
 		{"a level for all", map[string]string{"Mill.md": "a"}, Options{Options: exchange.Options{Level: access.LevelGM}},
-			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a</p>"}},
+			map[string]string{"user Mill": "-", "gm Mill": "RichText gm a"}},
 		{"a level of a character", map[string]string{"Hero.md": "---\nlevel: 5\n---\na"}, Options{},
-			map[string]string{"user Hero": "RichText user <p>a</p>"}},
+			map[string]string{"user Hero": "RichText user a"}},
 		{"a level", map[string]string{"Hero.md": "---\nlevel: GM\n---\na"}, Options{},
-			map[string]string{"user Hero": "-", "gm Hero": "RichText gm <p>a</p>"}},
+			map[string]string{"user Hero": "-", "gm Hero": "RichText gm a"}},
 		{"broken front matter", map[string]string{"Hero.md": "---\na: [b\nc: }\n---\na"}, Options{},
-			map[string]string{"user Hero": "-", "gm Hero": "RichText gm <p>a</p>"}},
+			map[string]string{"user Hero": "-", "gm Hero": "RichText gm a"}},
 		{"a type of HTML", map[string]string{"Hero.md": "---\ntype: character\n---\na"}, Options{},
-			map[string]string{"user Hero": "Character user <p>a</p>"}},
+			map[string]string{"user Hero": "Character user a"}},
 		{"a type for programs", map[string]string{"Hero.md": "---\ntype: Cardtype\n---\na"}, Options{},
-			map[string]string{"user Hero": "RichText user <p>a</p>"}},
+			map[string]string{"user Hero": "RichText user a"}},
 		{"a nested type", map[string]string{"Hero.md": "---\ntype: npc/villain\n---\na"}, Options{},
-			map[string]string{"user Hero": "Character user <p>a</p>"}},
+			map[string]string{"user Hero": "Character user a"}},
 		{"an unknown type", map[string]string{"Hero.md": "---\ntype: humanoid\n---\na"}, Options{},
-			map[string]string{"user Hero": "RichText user <p>a</p>"}},
+			map[string]string{"user Hero": "RichText user a"}},
 		{"links", map[string]string{"a/One.md": "[[two]] [[b/Two|t]] [x](../b/Two.md#h) [[Two#Part]] [[Zwei]] [[#Here]] [[None/There]] `[[code]]` {{x}}", "b/Two.md": "---\naliases: Zwei\n---\n"},
 			Options{Folders: FolderNone},
-			map[string]string{"user One": `RichText user <p>[[Two|two]] [[Two|t]] [[Two|x]] [[Two|Two > Part]] [[Two|Zwei]] [[One|Here]] [[There]] <code>\[[code]]</code> \{{x}}</p>`}},
+			map[string]string{"user One": "RichText user [[two]] [[b/Two|t]] [x](../b/Two.md#h) [[Two#Part]] [[Zwei]] [[#Here]] [[None/There]] `[[code]]` {{x}}"}},
 		{"links to the hidden say no more than they said",
 			map[string]string{"One.md": "[[Zwei]] [x](GM/two.md)", "GM/Two.md": "---\naliases: [Zwei]\n---\nx"},
-			Options{Folders: FolderNone}, map[string]string{"user One": `RichText user <p>[[Zwei]] [[two|x]]</p>`}},
+			Options{Folders: FolderNone}, map[string]string{"user One": `RichText user [[Zwei]] [x](GM/two.md)`}},
 		{"hidden and open notes of one name", map[string]string{"GM/Heir.md": "the baker", "Town/Heir.md": "nobody knows"},
 			Options{Folders: FolderNone},
-			map[string]string{"user Heir": "RichText user <p>nobody knows</p>"}},
+			map[string]string{"user Heir": "RichText user nobody knows"}},
 		{"two notes of one name", map[string]string{"a/x/Inn.md": "1", "b/x/Inn.md": "2", "Inn.md": "3"},
 			Options{Folders: FolderNone},
-			map[string]string{"user Inn": "RichText user <p>3</p>", "user a+x+Inn": "RichText user <p>1</p>",
-				"user b+x+Inn": "RichText user <p>2</p>"}},
+			map[string]string{"user Inn": "RichText user 3", "user a+x+Inn": "RichText user 1",
+				"user b+x+Inn": "RichText user 2"}},
 		{"attachments", map[string]string{"A.md": "![[map.png]] ![x](art/b%20c.pdf)", "map.png": "\x89PNG\r\n\x1a\n",
 			"art/b c.pdf": "%PDF", "c.txt": "x"}, Options{},
-			map[string]string{"user A": "RichText user <p>{{map.png}} {{b c.pdf}}</p>",
+			map[string]string{"user A": "RichText user ![[map.png]] ![x](art/b%20c.pdf)",
 				"user map.png": "Image user \x89PNG\r\n\x1a\n", "user b c.pdf": "File user %PDF", "user c.txt": "-"}},
 		{"an attachment of a secret", map[string]string{"A.md": "%% ![[map.png]] %%", "map.png": "x"}, Options{},
 			map[string]string{"user map.png": "-", "gm map.png": "Image gm x"}},
@@ -87,10 +87,10 @@ func TestNoteBecomesCards(t *testing.T) {
 			map[string]string{"A.md": "%% ![[map.png]] %%", "B.md": "![[map.png]]", "map.png": "x"}, Options{},
 			map[string]string{"user map.png": "Image user x"}},
 		{"hard names", map[string]string{"a+b.md": "1", "[x]|{y}.md": "2", "!!!.md": "3"}, Options{},
-			map[string]string{"user a b": "RichText user <p>1</p>", "user x y": "RichText user <p>2</p>"}},
+			map[string]string{"user a b": "RichText user 1", "user x y": "RichText user 2"}},
 		{"our own dialect hides what is typed into it",
 			map[string]string{"A.md": "---\nloregate: 1\nname: A\n---\nopen %%hidden%%"}, Options{},
-			map[string]string{"user A": "RichText user <p>open</p>", "gm A+GM+Hidden": "RichText gm <p>hidden</p>",
+			map[string]string{"user A": "RichText user <p>open</p>", "gm A+GM+Hidden": "RichText gm %%hidden%%",
 				"user A+GM+Hidden": "-"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -146,21 +146,21 @@ func TestImportingAgainUpdates(t *testing.T) {
 
 	v["Mill.md"] = "new %%t%%"
 	sum := s.importAs("admin", v, Options{Options: exchange.Options{Label: "v"}})
-	s.WantSees(map[string]string{"user The Mill": "RichText user <p>new</p>", "user Mill": "-",
-		"gm The Mill+GM": "RichText gm <p>t</p>", "admin Inn": "-"})
+	s.WantSees(map[string]string{"user The Mill": "RichText user new ", "user Mill": "-",
+		"gm The Mill+GM": "RichText gm %%t%%", "admin Inn": "-"})
 	if sum.Updated != 2 || sum.Created != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Why, "trash") {
 		t.Errorf("%s", sum)
 	}
 
 	v["Mill.md"] = "---\nsecret: true\n---\nthe heir lies here"
 	s.importAs("admin", v, Options{Options: exchange.Options{Label: "v"}})
-	s.WantSees(map[string]string{"user The Mill": "-", "gm The Mill": "RichText gm <p>the heir lies here</p>"})
+	s.WantSees(map[string]string{"user The Mill": "-", "gm The Mill": "RichText gm the heir lies here"})
 	s.Edit("The Mill", func(p *canon.Plan, c canon.Card) error {
 		_, err := p.SetLabel(c, access.NewLabel(access.LevelUser))
 		return err
 	})
 	for _, text := range s.Versions("user", "The Mill") {
-		if text != "<p>the heir lies here</p>" && strings.Contains(text, "heir") {
+		if text != "the heir lies here" && strings.Contains(text, "heir") {
 			t.Errorf("the past shows %q", text)
 		}
 	}
@@ -190,8 +190,8 @@ func TestImportLeavesHiddenCardsAlone(t *testing.T) {
 	s.importAs("admin", map[string]string{"Heir.md": "nobody knows", "Mill.md": "yours %%s%%", "GM/Town.md": "hidden"},
 		Options{Folders: FolderNone})
 	s.Create(canon.NewCard{Name: "Town", Content: "open"})
-	s.WantSees(map[string]string{"user Heir": "RichText user <p>nobody knows</p>", "gm Mill+GM": "RichText gm my notes",
-		"user Mill": "RichText user <p>yours</p>", "user Town": "RichText user open"})
+	s.WantSees(map[string]string{"user Heir": "RichText user nobody knows", "gm Mill+GM": "RichText gm my notes",
+		"user Mill": "RichText user yours ", "user Town": "RichText user open"})
 	s.importAs("admin", map[string]string{"GM/Town.md": "---\ntags: a\n---\nstill hidden"},
 		Options{Folders: FolderNone})
 	s.WantSees(map[string]string{"user Town": "RichText user open", "user Town+tags": "-"})
@@ -228,7 +228,9 @@ func TestDryRunCountsLevels(t *testing.T) {
 	}
 	s.importAs("admin", v, Options{Options: exchange.Options{Label: "v"}})
 	cards := func(who string) int {
-		return len(slices.DeleteFunc(s.Listing(who), func(line string) bool { return !strings.HasPrefix(line, "card ") }))
+		return len(slices.DeleteFunc(s.Listing(who), func(line string) bool {
+			return !strings.HasPrefix(line, "card ") || strings.Contains(line, "vault_source")
+		}))
 	}
 	want := map[access.Level]int{access.LevelUser: cards("user"), access.LevelGM: cards("gm") - cards("user")}
 	if !maps.Equal(dry.Levels, want) {
@@ -244,8 +246,8 @@ func TestAUserImportsNothingSecret(t *testing.T) {
 	s := newScene(t)
 	sum := s.importAs("user", map[string]string{"A.md": "a %%b%%", "GM/B.md": "---\ntags: x\n---\nb", "C.md": "c"},
 		Options{Folders: FolderNone})
-	s.WantSees(map[string]string{"user A": "RichText user <p>a</p>", "admin A+GM": "-", "admin B": "-",
-		"admin B+tags": "-", "user C": "RichText user <p>c</p>"})
+	s.WantSees(map[string]string{"user A": "RichText user a ", "admin A+GM": "-", "admin B": "-",
+		"admin B+tags": "-", "user C": "RichText user c"})
 	if len(sum.Problems) != 3 {
 		t.Errorf("%s", sum)
 	}
@@ -287,11 +289,11 @@ func TestHostileVaults(t *testing.T) {
 			s := newScene(t)
 			v := newTestVault(t, exchangetest.Files(vault))
 			v.indexNotes()
-			f := &reader{v: v, c: exchange.NewCollection(), shown: map[string]access.Level{}}
 			for _, n := range v.notes {
 				h := secrecy.Split(n.Body, func(exchange.Mark) bool { return true })
-				v.rewriteText(n, h.Open, n.level)
-				f.noteHTML(n, h.Secret, access.LevelGM)
+				_, signs := v.findReferences(n, h.Open, n.level)
+				cutText(h, signs)
+				v.findReferences(n, h.Secret(), access.LevelGM)
 			}
 			if len(vault) < 100 {
 				s.importAs("admin", vault, Options{})
@@ -328,7 +330,7 @@ func TestRefusedCardsAreReported(t *testing.T) {
 		"Named.md": "---\nloregate: 1\nname: Named\ncodename: code\n---\nx",
 		"Typed.md": "---\nloregate: 1\nname: Typed\ntype: Nonesuch\n---\nx", "Ok.md": "x",
 		"Bad.md": "---\nloregate: 1\nname: a/b\nlevel: none\n---\nx"}, Options{})
-	s.WantSees(map[string]string{"user Ok": "RichText user <p>x</p>", "user Named": "RichText user <p>x</p>",
+	s.WantSees(map[string]string{"user Ok": "RichText user x", "user Named": "RichText user <p>x</p>",
 		"user Typed": "RichText user <p>x</p>", "admin Big": "-"})
 	if len(sum.Problems) != 5 {
 		t.Errorf("%s", sum)

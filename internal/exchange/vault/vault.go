@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/markdown"
+	"loregate/internal/exchange/native"
 	"loregate/internal/exchange/secrecy"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
@@ -20,6 +21,8 @@ type note struct {
 	*markdown.Note
 	name  string       // of its card; set by indexNotes
 	level access.Level // minimum level of its readers; set by indexNotes
+
+	origin *native.Origin // its file, for the export
 }
 
 // vault is a folder of notes that were read, named and indexed.
@@ -127,7 +130,14 @@ func (v *vault) readNote(p string, d fs.DirEntry) *note {
 		v.reportFile(p, "cannot be read; left out")
 		return nil
 	}
-	return &note{Note: markdown.Parse(p, data)}
+	n := &note{Note: markdown.Parse(p, data), origin: &native.Origin{File: native.File{Path: p, Hash: native.HashOf(data)}}}
+	text := n.Head + n.Body
+	n.origin.Head = strings.Clone(n.Head) // does not keep the body
+	n.origin.CRLF = strings.Contains(string(data), "\r\n")
+	if !n.origin.Gives(text, data) {
+		n.origin.Raw = data
+	}
+	return n
 }
 
 // isNative reports whether a note is in our own dialect.

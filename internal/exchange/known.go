@@ -1,0 +1,220 @@
+package exchange
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Memory is what an import remembers of a card: the sheet that it wrote, and the card after that.
+type Memory struct {
+	Sheet digest       `json:"sheet"`
+	Card  digest       `json:"card"`
+	ID    canon.CardID `json:"id,omitzero"` // of the card, if the sheet's id is another
+}
+
+// digest is the beginning of a SHA-256.
+type digest []byte
+
+func digestOf(v ...any) digest {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil // never equal to a remembered one
+	}
+	sum := sha256.Sum256(b)
+	return sum[:16]
+}
+
+func (d digest) equal(other digest) bool { return len(d) > 0 && slices.Equal(d, other) }
+
+// digestSheet returns the digest of everything that a sheet writes. Its content must have been read.
+func digestSheet(s *Sheet) digest {
+	above := canon.CardID{}
+	if s.Above != nil {
+		above = s.Above.ID
+	}
+	return digestOf(s.Name, above, s.Parent, s.Root, s.MinLevel, s.Content.Type, s.Format, s.Content.Text,
+		sha256.Sum256(s.Content.file), s.Fields, s.Codename, s.Label, s.Exact, s.Items)
+}
+
+// digestCard returns the digest of the parts of a card that an import replaces. Its name and its
+// level are none: an import keeps names, and only raises levels.
+func digestCard(c canon.Card) digest {
+	return digestOf(c.Type, c.Format, c.Content, c.Fields, c.Codename)
+}
+
+// loadKnown reads the living cards that an earlier import of the same source wrote.
+func (w *Writer) loadKnown(ctx context.Context) error {
+	w.Remembered = map[canon.CardID]Memory{}
+	if len(w.Known) == 0 {
+		return nil
+	}
+	w.there = map[canon.CardID]canon.Card{}
+	return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
+		for c, err := range l.AllCards(ctx, canon.Filter{}) {
+			if err != nil {
+				return err
+			}
+			w.there[c.ID] = c
+		}
+		return nil
+	})
+}
+
+// knownCard returns the memory of a sheet and its card. ok is false if the card must be planned.
+func (w *Writer) knownCard(s *Sheet) (k Memory, card canon.Card, ok bool) {
+	if k, ok = w.Known[s.ID]; !ok {
+		return k, card, false
+	}
+	id := s.ID
+	if !k.ID.IsZero() {
+		id = k.ID
+	}
+	card, ok = w.there[id]
+	return k, card, ok
+}
+
+// keepKnown handles a sheet whose card needs no plan: the source is as it was, so that the card stays,
+// even if it was changed here.
+func (w *Writer) keepKnown(s *Sheet) bool {
+	k, card, ok := w.knownCard(s)
+	if !ok || !k.Sheet.equal(digestSheet(s)) {
+		return false
+	}
+	w.Remembered[s.ID] = k
+	s.card, s.done = card, true
+	if w.claimed == nil {
+		w.claimed = map[canon.CardID]*Sheet{}
+	}
+	w.claimed[card.ID] = s
+	w.Summary.Unchanged++
+	w.countLevel(s, card)
+	return true
+}
+
+// isConflict reports whether a card was changed both here and at the source since the last import.
+func (w *Writer) isConflict(s *Sheet) bool {
+	k, card, ok := w.knownCard(s)
+	if !ok || s.Folder || k.IsOf(card) {
+		return false
+	}
+	return !s.isContentOf(card)
+}
+
+// isContentOf reports whether a card already has the sheet's content.
+func (s *Sheet) isContentOf(c canon.Card) bool {
+	data := s.Content.file
+	if s.Content.Text != nil {
+		data = []byte(*s.Content.Text)
+	}
+	return len(data) == 0 && c.Content == canon.Hash{} || c.Content == sha256.Sum256(data) && c.Format == s.Format
+}
+
+// conflictPart is the name part, below a card, of the card with the source's text in a conflict.
+const conflictPart = GMPart + "+Conflict"
+
+// ConflictID returns the id of the card with the source's text in a conflict about a card.
+func ConflictID(card canon.CardID) canon.CardID { return ChildID(card, conflictPart) }
+
+// putConflict leaves a card as it is and writes the source's text beside it, for the GM. A card for
+// higher levels at the source gets that level. If the text beside it was put into the trash, the
+// conflict is resolved.
+func (w *Writer) putConflict(ctx context.Context, p *canon.Plan, t *tally, s *Sheet) error {
+	_, card, _ := w.knownCard(s)
+	was := card
+	card, err := p.SetLabel(card, card.Own.Meet(s.Label))
+	if err != nil {
+		return reportRefusal(t, s.File, err)
+	}
+	t.claimed[card.ID], t.got[s] = s, card
+	if isSameCard(was, card) {
+		t.unchanged++
+	} else {
+		t.updated++
+	}
+	beside := &Sheet{File: s.File, ID: ConflictID(card.ID), Above: s, Name: conflictPart, Type: s.Content.Type,
+		Format: s.Format, Fields: s.Fields, Label: access.NewLabel(access.LevelGM), MatchIDOnly: true,
+		Content: s.Content, Data: s.Data}
+	if seen, trashed, err := p.Trashed(ctx, beside.ID); err != nil || trashed && beside.isContentOf(seen) {
+		t.resolved = append(t.resolved, s)
+		return err
+	}
+	t.conflicts = append(t.conflicts, s)
+	t.addProblem(s.File, "changed here and at the source; the card stays as it is, and the source's text is in %q: "+
+		"put what you want into the card, put that one into the trash, and import again",
+		markup.Join(card.Name, conflictPart))
+	counts := *t
+	err = w.putSheet(ctx, p, t, beside)
+	t.created, t.updated, t.unchanged, t.attached = counts.created, counts.updated, counts.unchanged, counts.attached
+	delete(t.got, beside)
+	return err
+}
+
+// FindGone returns the remembered cards that the source no longer has and that still live.
+func (w *Writer) FindGone() (gone []canon.Card) {
+	for id, k := range w.Known {
+		if _, ok := w.Remembered[id]; ok || w.Collection.byID[id] != nil {
+			continue
+		}
+		if !k.ID.IsZero() {
+			id = k.ID
+		}
+		if c, ok := w.there[id]; ok && w.claimed[id] == nil {
+			gone = append(gone, c)
+		}
+	}
+	slices.SortFunc(gone, func(a, b canon.Card) int { return slices.Compare(a.ID[:], b.ID[:]) })
+	return gone
+}
+
+// TrashGone puts cards of FindGone into the trash, except those that were changed here, which are
+// reported. file returns the source of a card.
+func (w *Writer) TrashGone(ctx context.Context, gone []canon.Card, file func(canon.Card) string) (n int, err error) {
+	states := map[canon.CardID]digest{}
+	for id, k := range w.Known {
+		if !k.ID.IsZero() {
+			id = k.ID
+		}
+		states[id] = k.Card
+	}
+	for batch := range slices.Chunk(gone, batchCards) {
+		trashed := 0
+		err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
+			trashed = 0
+			for _, c := range batch {
+				now, ok, err := p.Has("~" + c.ID.String())
+				if err != nil {
+					return err
+				}
+				switch {
+				case !ok:
+				case !states[c.ID].equal(digestCard(now)):
+					t.addProblem(file(c), "is gone at the source, but %q was changed here; it stays", c.Name)
+				default:
+					if err := p.Trash(now); err != nil {
+						if err := reportRefusal(t, file(c), err); err != nil {
+							return fmt.Errorf("%s: %w", c.Name, err)
+						}
+						continue
+					}
+					trashed++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
+		}
+		n += trashed
+	}
+	return n, nil
+}
+
+// IsOf reports whether a card is as the import left it.
+func (m Memory) IsOf(c canon.Card) bool { return m.Card.equal(digestCard(c)) }

@@ -1,0 +1,288 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/markdown"
+	"loregate/internal/exchange/secrecy"
+	"loregate/internal/markup"
+)
+
+// rebuildNote returns the bytes of a note of a vault: those of the last import, with the changes that
+// were made to its cards since then at their places.
+func (x *exporter) rebuildNote(ctx context.Context, o *Origin, c canon.Card) ([]byte, error) {
+	text, was, err := x.textThenAndNow(ctx, o.Open, c.Content)
+	if err != nil {
+		return nil, err
+	}
+	child, hasChild := x.byID[o.Hidden]
+	secret, secretWas, err := x.textThenAndNow(ctx, o.Secret, child.Content)
+	if err != nil {
+		return nil, err
+	}
+	head, err := x.rebuildHead(ctx, o, c, child, hasChild)
+	if err != nil {
+		return nil, err
+	}
+	return o.encode(head + joinParts(o.Parts, was, text, secretWas, secret)), nil
+}
+
+// textThenAndNow returns a card's text of today, and the one that it had after the import.
+func (x *exporter) textThenAndNow(ctx context.Context, then, now canon.Hash) (is, was string, err error) {
+	b, err := x.snapshot.Bytes(ctx, now)
+	if err != nil || then == now {
+		return string(b), string(b), err
+	}
+	a, err := x.snapshot.Bytes(ctx, then)
+	return string(b), string(a), err
+}
+
+// joinParts puts the hidden parts of a note back to their places in its text. Both the text and the
+// text of the hidden parts may have changed since the import, when they were was and secretWas.
+func joinParts(parts []HiddenPart, was, text, secretWas, secret string) string {
+	if len(parts) == 0 {
+		return text
+	}
+	var at, from []int
+	for _, p := range parts {
+		at = append(at, p.At)
+		if p.Text == "" {
+			from = append(from, p.From)
+		}
+	}
+	at, from = markup.MapOffsets(was, text, at), append(markup.MapOffsets(secretWas, secret, from), len(secret))
+	if len(from) > 1 {
+		from[0] = 0 // text added before the first part belongs to it
+	}
+	var b strings.Builder
+	place, n := 0, 0
+	for i, p := range parts {
+		b.WriteString(text[place:at[i]])
+		place = at[i]
+		if p.Text != "" {
+			b.WriteString(p.Text)
+			continue
+		}
+		part := secret[from[n]:from[n+1]]
+		if n++; n < len(from)-1 {
+			part = strings.TrimSuffix(part, secrecy.PartSeparator)
+		}
+		b.WriteString(part)
+	}
+	return b.String() + text[place:]
+}
+
+// encode returns the file with a text, with the line ends and odd bytes of the note's file.
+func (o *Origin) encode(text string) []byte {
+	switch {
+	case o.Raw == nil && o.CRLF:
+		return []byte(strings.ReplaceAll(text, "\n", "\r\n"))
+	case o.Raw == nil:
+		return []byte(text)
+	}
+	lines := rawLines(o.Raw)
+	starts, was := []int{0}, markdown.Normalize(o.Raw)
+	for _, line := range lines {
+		starts = append(starts, starts[len(starts)-1]+len(markdown.Normalize(line)))
+	}
+	ends := "\n"
+	if n := bytes.Count(o.Raw, []byte("\r\n")); 2*n > bytes.Count(o.Raw, []byte("\n")) {
+		ends = "\r\n"
+	}
+	places := markup.MapOffsets(was, text, starts)
+	var out bytes.Buffer
+	at := 0
+	for i, line := range lines {
+		if from, to := places[i], places[i+1]; from >= at && text[from:to] == was[starts[i]:starts[i+1]] {
+			out.WriteString(strings.ReplaceAll(text[at:from], "\n", ends))
+			out.Write(line)
+			at = to
+		}
+	}
+	out.WriteString(strings.ReplaceAll(text[at:], "\n", ends))
+	return out.Bytes()
+}
+
+// rawLines returns the lines of a file with their ends: "\n", "\r\n" or "\r".
+func rawLines(data []byte) (lines [][]byte) {
+	for len(data) > 0 {
+		n := bytes.IndexAny(data, "\r\n") + 1
+		switch {
+		case n == 0:
+			n = len(data)
+		case data[n-1] == '\r' && n < len(data) && data[n] == '\n':
+			n++
+		}
+		lines, data = append(lines, data[:n]), data[n:]
+	}
+	return lines
+}
+
+// rebuildHead returns a note's front matter with the changes since the import. Changes that it
+// cannot show are reported.
+func (x *exporter) rebuildHead(ctx context.Context, o *Origin, c, child canon.Card, hasChild bool) (string, error) {
+	changes := map[string]any{}
+	addChanges(changes, o.Fields, c.Fields)
+	if hasChild {
+		addChanges(changes, o.Under, child.Fields)
+	} else {
+		addChanges(changes, o.Under, nil)
+	}
+	if c.Own.Level > max(o.Level, access.LevelUser) {
+		changes["level"] = c.Own.Level.String()
+	}
+	if c.Type != o.Type {
+		changes["type"] = c.Type
+	}
+	tags, _, err := x.foldTags(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	note := markdown.Parse(o.Path, []byte(o.Head))
+	if !slices.Equal(tags, o.Tags) {
+		changes["tags"] = changedTags(note.Tags(), o.Tags, tags)
+	}
+	if len(c.Own.Subjects) > 0 || len(x.links[c.ID])+len(x.layers[c.ID]) > 0 || c.Codename != "" {
+		x.reportPage(o.Path, "the card's links, layers, codename and subjects have no place in the note")
+	}
+	if len(changes) == 0 {
+		return o.Head, nil
+	}
+	head, ok := setMeta(o.Head, changes)
+	if !ok {
+		x.reportPage(o.Path, "the changes to %s cannot be written into its front matter; it stays as it was",
+			strings.Join(exchange.SortedKeys(changes), ", "))
+		return o.Head, nil
+	}
+	return head, nil
+}
+
+// addChanges adds the members of a JSON object that changed; those that are gone are nil.
+func addChanges(changes map[string]any, was, is json.RawMessage) {
+	before, now := exchange.ParseObject(string(was)), exchange.ParseObject(string(is))
+	for k := range before {
+		if _, ok := now[k]; !ok {
+			changes[k] = nil
+		}
+	}
+	for k, v := range now {
+		if !bytes.Equal(exchange.EncodeFields(map[string]any{k: v}), exchange.EncodeFields(map[string]any{k: before[k]})) {
+			changes[k] = v
+		}
+	}
+}
+
+// changedTags returns the tags of a note after the card's tags changed. Tags of the card that do not
+// stand in the note, such as those of its folders, are not added.
+func changedTags(note, was, is []string) any {
+	var all []any
+	for _, tag := range note {
+		if slices.Contains(is, tag) || !slices.Contains(was, tag) {
+			all = append(all, tag)
+		}
+	}
+	for _, tag := range is {
+		if !slices.Contains(was, tag) && !slices.Contains(note, tag) {
+			all = append(all, tag)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// setMeta sets members of YAML front matter, or removes those that are nil, and leaves all other
+// lines as they are. ok is false if the front matter cannot be changed.
+func setMeta(head string, changes map[string]any) (out string, ok bool) {
+	text := strings.TrimPrefix(head, "\ufeff")
+	mark := head[:len(head)-len(text)]
+	if text == "" {
+		text = "---\n---\n"
+	}
+	inner, isYAML := strings.CutPrefix(text, "---\n")
+	if !isYAML {
+		return "", false
+	}
+	end := strings.LastIndex(strings.TrimRight("\n"+inner, "\n"), "\n") // of the line that ends it
+	inner, last := inner[:end], inner[end:]
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(inner), &doc) != nil {
+		return "", false
+	}
+	var members []*yaml.Node
+	if len(doc.Content) > 0 {
+		if members = doc.Content[0].Content; doc.Content[0].Kind != yaml.MappingNode || doc.Content[0].Style&yaml.FlowStyle != 0 {
+			return "", false
+		}
+	}
+	lines := strings.SplitAfter(inner, "\n")
+	bottom := len(lines) - 1 // the last is empty
+	done := map[string]bool{}
+	for i := len(members) - 2; i >= 0; i -= 2 {
+		key, from := members[i].Value, members[i].Line-1
+		to := bottom
+		if i+2 < len(members) {
+			to = members[i+2].Line - 1
+		}
+		for to > from+1 && isCommentLine(lines[to-1]) {
+			to--
+		}
+		value, changed := changes[key]
+		if !changed || done[key] {
+			continue
+		}
+		done[key] = true
+		lines = slices.Replace(lines, from, to, metaLine(key, value, members[i+1].Style&yaml.FlowStyle))
+		bottom -= to - from - 1
+	}
+	var added strings.Builder
+	for _, key := range exchange.SortedKeys(changes) {
+		if !done[key] {
+			added.WriteString(metaLine(key, changes[key], 0))
+		}
+	}
+	out = mark + "---\n" + strings.Join(lines, "") + added.String() + last
+	return out, !markdown.Parse("", []byte(out)).Broken
+}
+
+func isCommentLine(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || line[0] == '#'
+}
+
+// metaLine returns the lines of a member of front matter, or "" if its value is nil.
+func metaLine(key string, value any, style yaml.Style) string {
+	if value == nil {
+		return ""
+	}
+	var w metaWriter
+	w.put(key, value)
+	if w.nodes[1].Kind == yaml.SequenceNode {
+		w.nodes[1].Style |= style
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if e.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: w.nodes}) != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// Gives reports whether the note's text gives the bytes of its file without Raw.
+func (o *Origin) Gives(text string, data []byte) bool {
+	if o.CRLF {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text == string(data)
+}

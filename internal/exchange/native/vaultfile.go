@@ -1,0 +1,101 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"path"
+
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/markup"
+)
+
+// loadSources reads the memories of all imports of vaults that the snapshot shows.
+func (x *exporter) loadSources(ctx context.Context) error {
+	x.origins, x.paths, x.hashes = map[canon.CardID]*Origin{}, map[canon.CardID]string{}, map[string]string{}
+	for _, c := range x.cards {
+		if !isSourceCard(c) {
+			continue
+		}
+		s, err := LoadSource(ctx, x.snapshot, c)
+		if err != nil {
+			return err
+		}
+		x.folded[c.ID] = true
+		for id, o := range s.Notes {
+			x.origins[id], x.hashes[o.Path] = o, o.Hash
+			if child, ok := x.byID[o.Hidden]; ok && child.Parent == id {
+				x.folded[child.ID] = true
+			}
+		}
+		for id, f := range s.Files {
+			x.paths[id], x.hashes[f.Path] = f.Path, f.Hash
+		}
+		x.foldUnwritten(s)
+	}
+	return nil
+}
+
+// foldUnwritten leaves out the cards of folders, if they are as they were imported, and the source's
+// texts of conflicts.
+func (x *exporter) foldUnwritten(s *Source) {
+	for _, id := range s.Folders {
+		m := s.Cards[id]
+		if c, ok := x.byID[cmp.Or(m.ID, id)]; ok && m.IsOf(c) {
+			x.folded[c.ID] = true
+		}
+	}
+	for id := range s.Cards {
+		if beside, ok := x.byID[exchange.ConflictID(cmp.Or(s.Cards[id].ID, id))]; ok {
+			x.folded[beside.ID] = true
+			x.reportPage(beside.Name, "is the source's text of a conflict; it is not written")
+		}
+	}
+}
+
+// placeVault reserves the paths of the vaults' files, and those of files that must stay.
+func (x *exporter) placeVault(strange []string) {
+	for _, p := range strange {
+		x.places.reservePath(trimNote(p))
+		x.places.reservePath(p)
+	}
+	for _, p := range exchange.SortedKeys(x.hashes) {
+		x.places.reservePath(trimNote(p))
+		x.places.reservePath(p)
+	}
+	for _, c := range x.cards {
+		o := x.origins[c.ID]
+		if o == nil {
+			continue
+		}
+		if x.paths[c.ID] = o.Path; c.Name != o.Name {
+			at := path.Join(path.Dir(o.Path), pathSegment(lastPart(c.Name)))
+			if at+path.Ext(o.Path) == o.Path || !x.places.reservePath(at) {
+				continue
+			}
+			x.paths[c.ID] = at + path.Ext(o.Path)
+		}
+	}
+}
+
+func trimNote(p string) string { return p[:len(p)-len(path.Ext(p))] }
+
+func lastPart(name string) string {
+	parts := markup.Parts(name)
+	return parts[len(parts)-1]
+}
+
+// writeVaultFile writes the file of a vault that a card came from.
+func (x *exporter) writeVaultFile(ctx context.Context, out *folder, at string, c canon.Card) (err error) {
+	var data []byte
+	if o := x.origins[c.ID]; o != nil {
+		data, err = x.rebuildNote(ctx, o, c)
+	} else {
+		data, err = x.snapshot.Bytes(ctx, c.Content)
+	}
+	if err != nil {
+		return err
+	}
+	x.sum.Files++
+	return out.writeFile(at, data)
+}

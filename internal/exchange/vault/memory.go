@@ -1,0 +1,218 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/native"
+)
+
+// lastImport is the memory of the last import of a vault, and of this one.
+type lastImport struct {
+	source   *native.Source
+	card     canon.Card // that holds it; zero if there is none
+	writable bool       // the importer may keep a memory: it sees cards of the GM
+}
+
+func loadMemory(ctx context.Context, l *canon.Snapshot, label string) (m *lastImport, err error) {
+	m = &lastImport{writable: l.View().Level >= access.LevelGM}
+	if m.writable {
+		if m.card, _, err = l.ByID(ctx, native.SourceID(label)); err != nil {
+			return nil, err
+		}
+	}
+	m.source, err = native.LoadSource(ctx, l, m.card)
+	return m, err
+}
+
+// findMoved returns the ids of notes at new paths that are notes of the last import: those whose
+// file has the same bytes as one that is gone, or the name that its card has now.
+func (m *lastImport) findMoved(ctx context.Context, l *canon.Snapshot, v *vault) (map[*note]canon.CardID, error) {
+	there, byHash, byName := map[string]bool{}, map[string]canon.CardID{}, map[string]canon.CardID{}
+	for _, n := range v.notes {
+		there[n.Path] = true
+	}
+	for id, o := range m.source.Notes {
+		if there[o.Path] {
+			continue
+		}
+		byHash[o.Hash] = id
+		c, ok, err := l.ByID(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if ok && c.Name != o.Name {
+			byName[c.Name] = id
+		}
+	}
+	moved, used := map[*note]canon.CardID{}, map[canon.CardID]bool{}
+	for _, n := range v.notes {
+		if len(byHash) == 0 || v.isNative(n) || m.source.Notes[native.CardID(v.o.Label, n.Path)] != nil {
+			continue
+		}
+		for _, id := range []canon.CardID{byName[n.name], byHash[n.origin.Hash]} {
+			if !id.IsZero() && !used[id] && moved[n].IsZero() {
+				moved[n], used[id] = id, true
+			}
+		}
+	}
+	return moved, nil
+}
+
+// dropFields makes notes remove the fields that their front matter no longer has.
+func (m *lastImport) dropFields(f *reader) {
+	for s := range f.notes {
+		was := m.source.Notes[s.ID]
+		if was == nil {
+			continue
+		}
+		now := exchange.ParseObject(string(s.Fields))
+		gone := false
+		for key := range exchange.ParseObject(string(was.Fields)) {
+			if _, ok := now[key]; !ok {
+				if now == nil {
+					now = map[string]any{}
+				}
+				now[key], gone = nil, true
+			}
+		}
+		if gone {
+			s.Fields = exchange.EncodeFields(now)
+		}
+	}
+}
+
+// finish handles the notes that are gone at the source, and stores the memory of this import.
+func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, o Options) error {
+	if !m.writable || len(f.notes) == 0 {
+		return nil
+	}
+	kept, err := m.trashGone(ctx, f, w, o)
+	if err != nil || w.Grant.Request().DryRun {
+		return err
+	}
+	next := &native.Source{Loregate: 1, Notes: map[canon.CardID]*native.Origin{}, Files: map[canon.CardID]native.File{},
+		Cards: w.Remembered}
+	for _, c := range kept {
+		id := m.sheetID(c.ID)
+		next.Cards[id] = m.source.Cards[id]
+		if o := m.source.Notes[c.ID]; o != nil {
+			next.Notes[c.ID] = o
+		}
+		if from, ok := m.source.Files[c.ID]; ok {
+			next.Files[c.ID] = from
+		}
+	}
+	idOf := func(s *exchange.Sheet) (id canon.CardID, ok bool) {
+		known, ok := w.Remembered[s.ID]
+		return cmp.Or(known.ID, s.ID), ok
+	}
+	for s, o := range f.notes {
+		id, ok := idOf(s)
+		if was := m.source.Notes[id]; w.Conflicts[s] && was != nil {
+			o = was
+		} else if hidden, has := w.Remembered[o.Hidden]; has {
+			o.Hidden = cmp.Or(hidden.ID, o.Hidden)
+		}
+		if known, had := m.source.Cards[s.ID]; !ok && had { // its card is in the trash
+			next.Cards[s.ID], ok = known, true
+		}
+		if ok {
+			next.Notes[id] = o
+		}
+	}
+	for _, s := range f.c.Sheets {
+		if s.Folder {
+			next.Folders = append(next.Folders, s.ID)
+		}
+	}
+	for s, from := range f.files {
+		if id, ok := idOf(s); ok {
+			next.Files[id] = *from
+			if w.Conflicts[s] {
+				next.Files[id] = m.source.Files[id]
+			}
+		}
+	}
+	return m.write(ctx, next, w, o)
+}
+
+// sheetID returns the id under which a card is remembered.
+func (m *lastImport) sheetID(card canon.CardID) canon.CardID {
+	if _, ok := m.source.Cards[card]; ok {
+		return card
+	}
+	for id, k := range m.source.Cards {
+		if k.ID == card {
+			return id
+		}
+	}
+	return card
+}
+
+// trashGone moves the cards to the trash that the source no longer has: those of notes that are
+// still there at once, such as their hidden parts, the others only if the options say so. It returns
+// the cards that stay.
+func (m *lastImport) trashGone(ctx context.Context, f *reader, w *exchange.Writer, o Options) (kept []canon.Card, err error) {
+	there := map[canon.CardID]bool{}
+	for s := range f.notes {
+		there[cmp.Or(w.Remembered[s.ID].ID, s.ID)] = true
+	}
+	fileOf := func(c canon.Card) string {
+		if note := m.source.Notes[c.ID]; note != nil {
+			return note.Path
+		}
+		return cmp.Or(m.source.Files[c.ID].Path, c.Name)
+	}
+	var gone, waiting []canon.Card
+	for _, c := range w.FindGone() {
+		if o.Prune || there[c.Parent] {
+			gone = append(gone, c)
+		} else {
+			waiting = append(waiting, c)
+		}
+	}
+	if len(waiting) > 0 {
+		var files []string
+		for _, c := range waiting {
+			if m.source.Notes[c.ID] != nil || m.source.Files[c.ID].Path != "" {
+				files = append(files, fileOf(c))
+			}
+		}
+		slices.Sort(files)
+		w.Summary.Said = append(w.Summary.Said, fmt.Sprintf(
+			"Gone at the source: %d notes and files (%s). Their cards stay; --prune moves them to the trash.", len(files),
+			exchange.FirstNames(files)))
+	}
+	n, err := w.TrashGone(ctx, gone, fileOf)
+	if n > 0 {
+		w.Summary.Said = append(w.Summary.Said, fmt.Sprintf("%d cards that are gone at the source were moved to the trash.", n))
+	}
+	return waiting, err
+}
+
+// write stores the memory, if it changed.
+func (m *lastImport) write(ctx context.Context, next *native.Source, w *exchange.Writer, o Options) error {
+	was, err1 := json.Marshal(m.source)
+	is, err2 := json.Marshal(next)
+	if err1 == nil && err2 == nil && string(was) == string(is) && !m.card.ID.IsZero() {
+		return nil
+	}
+	s, err := next.Sheet(o.Label, o.Level)
+	if err != nil {
+		return err
+	}
+	quiet := &exchange.Writer{Canon: w.Canon, Grant: w.Grant.Part("source", w.Grant.Request().InputHash),
+		Summary: &exchange.Summary{}}
+	if err := quiet.WriteSheet(ctx, s); err != nil {
+		return err
+	}
+	w.Summary.Problems = append(w.Summary.Problems, quiet.Summary.Problems...)
+	return nil
+}
