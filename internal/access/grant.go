@@ -36,6 +36,7 @@ type Request struct {
 	Class     Class
 	MinRole   Role   // lowest role in World; RoleNone admits any caller
 	Operator  bool   // only the instance's operator is admitted
+	People    bool   // only a person's credential is admitted, and none that may only propose
 	Audience  string // audience of credentials that may call it, apart from those for the whole API; "" means none
 	World     WorldID
 	Target    string // name of the target, for the access record; never content

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/member"
 	"loregate/internal/wait"
 	"loregate/internal/world"
 )
@@ -229,6 +230,15 @@ func (a *App) resolveWorlds(ctx context.Context, spec *identity.KeySpec, names [
 		spec.Worlds[w] = spec.MaxRole
 	}
 	return nil
+}
+
+// openMembers adds the surface on which people manage a world's members and keys.
+func (a *App) openMembers() {
+	var names []string
+	for _, s := range a.Surfaces {
+		names = append(names, s.Name)
+	}
+	a.Surfaces = append(a.Surfaces, member.New(member.Config{Canon: a.Canon, Identity: a.Identity, Surfaces: names, Now: a.now}))
 }
 
 // Purge erases the body of a version of a card.

@@ -225,6 +225,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openGames(ctx, o); err != nil {
 		return err
 	}
+	a.openMembers()
 	tools := a.openFront(o)
 	a.metrics.AllowLabels(labelsOf(a.Surfaces))
 	if err := a.measureQueues(); err != nil {

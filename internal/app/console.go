@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"net/http"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/console"
@@ -23,6 +25,11 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 	limits := meteredLimits{a.limits, a.metrics}
 	return console.New(console.Config{
 		Engine: a.Ops, Sessions: a.Identity, Instance: hex.EncodeToString(instance), Logger: a.logger,
+		PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
+		TitleOf: func(ctx context.Context, w access.WorldID) (string, error) {
+			world, err := a.Canon.World(ctx, w)
+			return cmp.Or(world.Title, world.Slug), err
+		},
 		Wrong: func(r *http.Request, err error) error { return httpd.ChargeWrong(limits, httpd.ClientOf(r), err) },
 	}), nil
 }

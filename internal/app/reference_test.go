@@ -175,6 +175,9 @@ func boundsText(s *jsonschema.Schema) string {
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func roleText(o *op.Operation) string {
+	if o.People {
+		return o.MinRole.String() + ", a person"
+	}
 	switch {
 	case o.Operator:
 		return "operator"

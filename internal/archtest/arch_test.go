@@ -96,6 +96,7 @@ var mayImport = map[string][]string{
 	"proposal":              {"canon", "op", "prompt", "safety", "markup", "access", "fault"},
 	"proposal/kind":         {"proposal", "canon", "op", "safety", "access", "fault"},
 	"mcpd":                  {"op", "identity", "access", "fault", "wait", "markup"},
+	"member":                {"surface", "canon", "op", "identity", "access", "fault"},
 	"console":               {"op", "identity", "access", "fault", "markup"},
 	"httpd":                 {"op", "identity", "access", "fault", "markup"},
 	"store/group":           {"fault"},

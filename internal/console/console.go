@@ -25,6 +25,9 @@ type Sessions interface {
 	Sessions(ctx context.Context, subject access.Subject) ([]identity.Key, error)
 	Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error)
 	RevokeKey(ctx context.Context, id string) error
+	FindInvitation(ctx context.Context, code string) (identity.Invitation, error)
+	Accept(ctx context.Context, code string, subject access.Subject) (identity.Membership, error)
+	Join(ctx context.Context, code, name string) (identity.Key, string, error)
 }
 
 // Config has the parts of a console. All fields but Logger are needed.
@@ -35,8 +38,13 @@ type Config struct {
 	Instance string
 	// Wrong counts a failed attempt to sign in against the address that it came from, and returns the
 	// error to show.
-	Wrong  func(r *http.Request, err error) error
-	Logger *slog.Logger // slog.Default when nil
+	Wrong func(r *http.Request, err error) error
+	// TitleOf returns the title of a world, for somebody who was invited to it.
+	TitleOf func(ctx context.Context, w access.WorldID) (string, error)
+	// PublicURL is the address at which browsers reach the server, without a trailing slash; "" takes it
+	// from each request.
+	PublicURL string
+	Logger    *slog.Logger // slog.Default when nil
 }
 
 type server struct {
@@ -54,6 +62,8 @@ func New(c Config) http.Handler {
 	s.mux.HandleFunc("GET /sign-in", s.showSignIn)
 	s.mux.HandleFunc("POST /sign-in", s.signIn)
 	s.mux.HandleFunc("POST /sign-out", s.signOut)
+	s.mux.HandleFunc("GET /join", s.showJoin)
+	s.mux.HandleFunc("POST /join", s.join)
 	for pattern, h := range map[string]pageHandler{
 		"GET /{$}":                          s.showHome,
 		"GET /account":                      s.showAccount,
@@ -77,6 +87,10 @@ func New(c Config) http.Handler {
 		"POST /play/world/{world}/{id}":     s.sendCommand,
 		"GET /proposals/{world}/{id}":       s.showProposal,
 		"POST /proposals/{world}/{id}/{do}": s.decideProposal,
+		"GET /members/{world}":              s.showMembers,
+		"POST /members/{world}/{do}":        s.changeMembers,
+		"GET /keys/{world}":                 s.showKeys,
+		"POST /keys/{world}/{do}":           s.changeKeys,
 	} {
 		s.mux.HandleFunc(pattern, s.withSession(h))
 	}

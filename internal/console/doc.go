@@ -1,5 +1,5 @@
 // Package console serves pages for people: they sign in, read and search cards, edit them, see their
-// history, and decide on proposals.
+// history, decide on proposals, and manage who may enter.
 //
 // Its invariant: a page gets its data only by invoking operations as the caller of its session, or as
 // that caller with a lower role. What a page shows, an agent with the same rights can read.
@@ -16,8 +16,9 @@
 //	/changes/{world}           recent changes
 //	/proposals/{world}[/{id}]  proposals
 //	/play/world/{world}[/{id}] play as a player of the world
+//	/members/{world}           members and invitations; /keys/{world} keys of programs
 //	/account                   sessions
-//	/sign-in, /sign-out
+//	/sign-in, /sign-out, /join
 //
 // The query parameter as=user or as=gm shows a page as that role sees it.
 package console

@@ -19,10 +19,12 @@ type frame struct {
 	World   string // slug; "" on pages that belong to no world
 	As      string // role to which the page is lowered; "" if it is not
 	Path    string // address of the page without its query
+	Manages bool   // the person may invite others to some world
 }
 
 func (v *visit) frame(title string) frame {
-	return frame{Title: title, Subject: v.caller.Subject, World: v.world, As: v.as, Path: v.r.URL.EscapedPath()}
+	return frame{Title: title, Subject: v.caller.Subject, World: v.world, As: v.as, Path: v.r.URL.EscapedPath(),
+		Manages: managesWorlds(v.caller)}
 }
 
 // write sends a page. Errors of the connection are nobody's to see.

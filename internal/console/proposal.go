@@ -98,7 +98,7 @@ func (s *server) decideProposal(v *visit) error {
 	case "reject":
 		_, err = call[proposalView](v, "reject-proposal", in)
 	default:
-		err = fault.New(fault.NotFound, "there is nothing at this address")
+		err = errNothingHere
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -184,7 +185,7 @@ func (s *Service) keyOfToken(ctx context.Context, c *claims) (Key, error) {
 }
 
 func (s *Service) callerOfKey(ctx context.Context, k Key, c *claims) (access.Caller, error) {
-	m, err := s.cfg.Worlds.Memberships(ctx, k.Subject)
+	m, err := s.cfg.Worlds.Memberships(ctx, cmp.Or(k.Behalf, k.Subject))
 	if err != nil {
 		return access.Caller{}, newUnavailable(err)
 	}

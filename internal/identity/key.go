@@ -57,6 +57,39 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	return all, nil
 }
 
+// KeyOf returns a key by its id, without its hash. Keys behind sessions, codes and play tokens are not
+// found.
+func (s *Service) KeyOf(ctx context.Context, id string) (Key, error) {
+	k, ok, err := s.cfg.Store.KeyByID(ctx, id)
+	if err != nil {
+		return Key{}, newUnavailable(err)
+	}
+	if !ok || k.Audience != "" {
+		return Key{}, errNoKey
+	}
+	k.Hash = Hash{}
+	return k, nil
+}
+
+// RotateKey replaces the secret of a key: a new key has its rights, and the old one ends.
+func (s *Service) RotateKey(ctx context.Context, id string) (Key, string, error) {
+	old, err := s.KeyOf(ctx, id)
+	if err != nil {
+		return Key{}, "", err
+	}
+	if !old.Good(s.cfg.Now()) {
+		return Key{}, "", fault.New(fault.Rule, "this key has ended; create a new one")
+	}
+	k, secret, err := s.addSecret(ctx, keyPrefix, s.cfg.NewID(), old.KeySpec)
+	if err != nil {
+		return Key{}, "", err
+	}
+	k.Hash = Hash{}
+	return k, secret, s.RevokeKey(ctx, id)
+}
+
+var errNoKey = fault.New(fault.NotFound, "no key has this id; `loregate key list` shows them")
+
 // RevokeKey ends a key, its tokens, the play tokens and keys that were made with it, and the
 // streams that watch any of them: in this process before it returns, in others within a second. An
 // id that names no key is fault.NotFound; revoking a revoked key is no error.
@@ -66,7 +99,7 @@ func (s *Service) RevokeKey(ctx context.Context, id string) error {
 		return newUnavailable(err)
 	}
 	if !found {
-		return fault.New(fault.NotFound, "no key has this id; `loregate key list` shows them")
+		return errNoKey
 	}
 	s.epoch.Add(1)
 	s.watch.endKey(id)

@@ -105,6 +105,9 @@ type KeySpec struct {
 	Approve   bool           `json:"approve,omitempty"`  // never with an AI
 	Operator  bool           `json:"operator,omitempty"` // never with an AI
 	CreatedBy access.Subject `json:"created_by,omitempty"`
+	// Behalf is the person for whom a program acts under a subject of its own. The key's roles are at
+	// most those that this person has as a member today.
+	Behalf access.Subject `json:"behalf,omitempty"`
 	// MadeWith is the id of the key that this one was made with through the API. It ends when that
 	// key does.
 	MadeWith string `json:"made_with,omitempty"`
@@ -133,7 +136,8 @@ const (
 	InvitationWithdrawn InvitationState = "withdrawn"
 )
 
-// Invitation makes one holder of its code a member of a world, once.
+// Invitation makes holders of its code members of a world: Uses of them, each once. A Store keeps each
+// of its places as an invitation of one use.
 type Invitation struct {
 	ID      string          `json:"id"`
 	Hash    Hash            `json:"-"`
@@ -145,4 +149,6 @@ type Invitation struct {
 	Created time.Time       `json:"created"`
 	Expires time.Time       `json:"expires"`
 	Closed  time.Time       `json:"closed,omitzero"` // when it was accepted or withdrawn
+	Uses    int             `json:"uses"`            // not stored
+	Used    int             `json:"used"`            // not stored
 }

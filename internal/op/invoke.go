@@ -100,7 +100,7 @@ func isDiverted(o *Operation, c access.Caller, in input) bool {
 func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w access.WorldID, surface string,
 	divert bool) access.Request {
 	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: minRole,
-		Operator: o.Operator, Audience: o.Audience,
+		Operator: o.Operator, People: o.People, Audience: o.Audience,
 		World: w, Target: in.target, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry}
 	if a.Class == "" {
 		a.Class = access.ClassCall

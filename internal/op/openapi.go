@@ -177,6 +177,9 @@ func accessWords(o *Operation) string {
 	case o.MinRole == access.RoleNone:
 		words = "\n\nFor any authenticated caller."
 	}
+	if o.People {
+		words += " Only for people, not for the keys of programs."
+	}
 	return words
 }
 

@@ -84,6 +84,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			"as-player": "/w/lendwater/Rent%20Quay?as=user",
 			"edit":      "/edit/lendwater/Rent%20Quay", "new": "/new/lendwater", "history": "/history/lendwater/Rent%20Quay",
 			"changes": "/changes/lendwater", "proposals": "/proposals/lendwater", "account": "/account",
+			"members": "/members/lendwater", "keys": "/keys/lendwater", "join": "/join",
 			"start": "/play/world/lendwater", "missing": "/w/lendwater/Nobody",
 		} {
 			p.checkAxe(script, page)

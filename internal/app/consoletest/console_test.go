@@ -47,6 +47,13 @@ func (s *stage) link(role access.Role) string {
 	return link
 }
 
+// code returns the code of a sign-in link.
+func (s *stage) code(role access.Role) string {
+	s.t.Helper()
+	_, code, _ := strings.Cut(s.link(role), "#")
+	return code
+}
+
 // rest makes a call over REST.
 func (s *stage) rest(role access.Role, method, path, body string) map[string]any {
 	s.t.Helper()

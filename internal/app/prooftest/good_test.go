@@ -205,8 +205,42 @@ var afterCall = map[string][]example{
 	"end-standing-approvals": {given("id", "$standing", "world", "lendwater")},
 	"canon_acknowledge":      {after(newConflict("ack"), inCampaign("conflict_id", "$"))},
 	"canon_resolve":          {after(newConflict("res"), inCampaign("conflict_id", "$", "resolution", "keep"))},
+	"set_member_role":        {after(newMember, given("subject", "$", "role", "gm"))},
+	"end_membership":         {after(newMember, given("subject", "$"))},
+	"create_sign_in_link":    {after(newMember, given("subject", "$"))},
+	"withdraw_invitation":    {after(newInvitation, given("id", "$"))},
+	"rotate_key":             {after(newKeyID, given("id", "$"))},
+	"end_key":                {after(newKeyID, given("id", "$"))},
 	"join_game":              {given("id", "$lobby", "name", "Bea")},
 	"start_game":             {after(newFullLobby, given("id", "$")), given("id", "$lobby")},
+}
+
+// newMember makes a member of the world.
+func newMember(s *story) (subject string) {
+	s.tellVisible(func() {
+		if err := s.app.SetMember(s.t.Context(), "lendwater", "visitor", access.RoleUser, ""); err != nil {
+			s.t.Fatal(err)
+		}
+	})
+	return "visitor"
+}
+
+// newInvitation makes an invitation and returns its id.
+func newInvitation(s *story) (id string) {
+	s.tellVisible(func() {
+		made, _ := s.do(keeper, "create_invitation", map[string]any{})["invitation"].(map[string]any)
+		id, _ = made["id"].(string)
+	})
+	return id
+}
+
+// newKeyID makes a key and returns its id.
+func newKeyID(s *story) (id string) {
+	s.tellVisible(func() {
+		made, _ := s.do(keeper, "create_key", map[string]any{"name": "scribe"})["key"].(map[string]any)
+		id, _ = made["id"].(string)
+	})
+	return id
 }
 
 // partlyVisibleChange returns the id of the last change that is partly visible.

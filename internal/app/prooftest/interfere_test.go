@@ -288,6 +288,8 @@ func otherCalls(known namePool, turn int) []request {
 		pageRequest("/w/lendwater?as=user"), pageRequest("/w/lendwater?q=the&offset=30"), pageRequest("/changes/lendwater"),
 		pageRequest("/changes/lendwater?as=user"), pageRequest("/proposals/lendwater"),
 		pageRequest("/proposals/lendwater?status=accepted"), pageRequest("/new/lendwater"), pageRequest("/w/nowhere"),
+		pageRequest("/members/lendwater"), pageRequest("/members/lendwater?as=user"), pageRequest("/keys/lendwater"),
+		pageRequest("/join"),
 		{operation: "nothing", method: "GET", path: "/api/nothing"},
 		{operation: "method", method: "PUT", path: "/api/mcp/cards"},
 		{operation: "surface", method: "POST", path: "/mcp/otherland", body: "{}"},

@@ -1,13 +1,15 @@
 // What pages do beyond links and forms. Everything works without it, but for signing in by a link.
 "use strict";
 
-// A sign-in link carries its code in the fragment, which no server sees: it is sent by the form.
-const signIn = document.getElementById("sign-in");
+// A link that signs in or invites carries its code in the fragment, which no server sees: it is sent by
+// the form.
+const codeForm = document.querySelector("#sign-in, #join");
 function sendCode() {
-  if (!signIn || location.hash.length < 2) return;
-  signIn.elements.secret.value = location.hash.slice(1);
+  const into = codeForm && (codeForm.elements.secret || codeForm.elements.code);
+  if (!into || location.hash.length < 2) return;
+  into.value = location.hash.slice(1);
   history.replaceState(null, "", location.pathname + location.search);
-  signIn.submit();
+  codeForm.submit();
 }
 addEventListener("hashchange", sendCode); // the link may be pasted into this page's address
 sendCode();
