@@ -20,7 +20,7 @@ type openCmd struct {
 
 // printSignIn prints the link with which the person who started the sample opens its pages.
 func printSignIn(ctx context.Context, out io.Writer, a *app.App, url string) {
-	link, err := a.SignInLink(ctx, url, ownerSpec(access.RoleAdmin), nil)
+	link, err := a.SignInLink(ctx, identity.PagesURL(url), ownerSpec(access.RoleAdmin), nil)
 	if err != nil {
 		return // the keys sign in as well
 	}
@@ -42,7 +42,7 @@ func (o openCmd) Run(ctx context.Context, out io.Writer) error {
 		spec := ownerSpec(role)
 		spec.Subject = access.Subject(o.Subject)
 		spec.Operator = spec.Operator && len(o.World) == 0
-		link, err := a.SignInLink(ctx, o.URL, spec, o.World)
+		link, err := a.SignInLink(ctx, identity.PagesURL(o.URL), spec, o.World)
 		if err == nil {
 			_, err = fmt.Fprintf(out, "%s\n", link)
 		}

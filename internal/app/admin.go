@@ -15,6 +15,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/front"
 	"loregate/internal/identity"
 	"loregate/internal/member"
 	"loregate/internal/wait"
@@ -234,11 +235,18 @@ func (a *App) resolveWorlds(ctx context.Context, spec *identity.KeySpec, names [
 
 // openMembers adds the surface on which people manage a world's members and keys.
 func (a *App) openMembers() {
-	var names []string
+	a.Surfaces = append(a.Surfaces, member.New(member.Config{Canon: a.Canon, Identity: a.Identity,
+		Surfaces: a.programSurfaces(), Now: a.now}))
+}
+
+// programSurfaces returns the surfaces with tools, to which people can limit a program.
+func (a *App) programSurfaces() (names []string) {
 	for _, s := range a.Surfaces {
-		names = append(names, s.Name)
+		if s.Name != member.Surface && s.Name != front.Surface {
+			names = append(names, s.Name)
+		}
 	}
-	a.Surfaces = append(a.Surfaces, member.New(member.Config{Canon: a.Canon, Identity: a.Identity, Surfaces: names, Now: a.now}))
+	return names
 }
 
 // Purge erases the body of a version of a card.

@@ -130,7 +130,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 			studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface,
 			game.Ledger: game.Surface,
 		}})
-	if err := a.openAccess(c, o); err != nil {
+	if err := a.openAccess(ctx, c, o); err != nil {
 		return a, err
 	}
 	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TraceConfig{Endpoint: c.Tracing.Endpoint,
@@ -148,7 +148,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 }
 
 // openAccess creates the parts that authenticate and limit callers, and the access log.
-func (a *App) openAccess(c Config, o Options) (err error) {
+func (a *App) openAccess(ctx context.Context, c Config, o Options) (err error) {
 	profiles := map[string]access.Profile{access.ProfileDefault: c.Limits.defaultProfile()}
 	if o.Profile != "" && o.Profile != access.ProfileSample {
 		// Its rates come from SampleDefaults, which a configuration overrides.
@@ -169,10 +169,14 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	clients, err := a.sharedSecret(ctx, clientSecret, sha256.Size)
+	if err != nil {
+		return err
+	}
 	a.Identity, err = identity.New(identity.Config{
 		Store: a.store.Identity(), Worlds: worlds{a.Canon}, Joiner: joiner{a},
 		Issuer: c.Token.Issuer, Audiences: c.tokenAudiences(), Life: c.Token.Life,
-		AllowKeyAsBearer: c.keyAsBearer(), Outside: outside, Now: o.Now, Logger: o.Logger,
+		ClientSecret: clients, AllowKeyAsBearer: c.keyAsBearer(), Outside: outside, Now: o.Now, Logger: o.Logger,
 		NewID: func() string { return o.NewID("identity").String() },
 	})
 	return err

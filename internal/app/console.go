@@ -16,6 +16,9 @@ import (
 // instanceSecret names the bytes that tell the cookies of this store's servers from those of others.
 const instanceSecret = "console cookies"
 
+// clientSecret names the key that authenticates the ids of clients, for all processes on the store.
+const clientSecret = "ids of clients"
+
 // consolePages returns the handler of the pages for people.
 func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 	instance, err := a.sharedSecret(ctx, instanceSecret, 4)
@@ -25,7 +28,7 @@ func (a *App) consolePages(ctx context.Context) (http.Handler, error) {
 	limits := meteredLimits{a.limits, a.metrics}
 	return console.New(console.Config{
 		Engine: a.Ops, Sessions: a.Identity, Instance: hex.EncodeToString(instance), Logger: a.logger,
-		PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
+		Surfaces: a.programSurfaces(), PublicURL: strings.TrimRight(a.Config.PublicURL, "/"),
 		TitleOf: func(ctx context.Context, w access.WorldID) (string, error) {
 			world, err := a.Canon.World(ctx, w)
 			return cmp.Or(world.Title, world.Slug), err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -159,7 +160,7 @@ func (a *App) composeServer(ctx context.Context) (*composedServer, error) {
 	stopping := make(chan struct{})
 	c := httpd.Config{
 		Stopping: stopping,
-		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics},
+		Engine:   a.Ops, Auth: a.Identity, Grants: a.Identity, Limiter: meteredLimits{a.limits, a.metrics},
 		PerAddress: a.Config.Limits.maxPerAddress(), Proxies: a.Config.trustedProxies(), MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: s.leaving.wrapReady(a.Ready), StoreState: a.checkState.String, Version: a.Version,
 		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.allowedHosts(),
@@ -261,19 +262,23 @@ type bearers struct {
 }
 
 func (b bearers) Authenticate(ctx context.Context, r *http.Request) (access.Caller, error) {
-	c, err := b.identity.Authenticate(ctx, httpd.Bearer(r), "")
+	c, err := b.identity.AuthenticateAt(ctx, httpd.Bearer(r), b.baseURL(r)+r.URL.Path)
 	return c, httpd.ChargeWrong(b.limiter, httpd.ClientOf(r), err)
 }
 
 func (b bearers) Challenge(r *http.Request, err error) string {
-	base := b.config.PublicURL
-	if base == "" {
-		base = "http://" + r.Host
-		if r.TLS != nil || r.URL.Scheme == "https" {
-			base = "https://" + r.Host
-		}
+	return identity.Challenge(err, identity.Style{Metadata: b.baseURL(r) + "/.well-known/oauth-protected-resource" + r.URL.Path})
+}
+
+// baseURL returns the address at which the caller reached the server.
+func (b bearers) baseURL(r *http.Request) string {
+	if b.config.PublicURL != "" {
+		return strings.TrimRight(b.config.PublicURL, "/")
 	}
-	return identity.Challenge(err, identity.Style{Metadata: base + "/.well-known/oauth-protected-resource" + r.URL.Path})
+	if r.TLS != nil || r.URL.Scheme == "https" {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 func (b bearers) Watch(ctx context.Context, key string) (<-chan struct{}, func()) {

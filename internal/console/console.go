@@ -27,6 +27,10 @@ type Sessions interface {
 	RevokeKey(ctx context.Context, id string) error
 	FindInvitation(ctx context.Context, code string) (identity.Invitation, error)
 	Accept(ctx context.Context, code string, subject access.Subject) (identity.Membership, error)
+	FindClient(id string) (identity.Client, error)
+	UsedClient(ctx context.Context, id string, c identity.Client) (bool, error)
+	CreateCode(ctx context.Context, c identity.Consent) (string, error)
+	Grants(ctx context.Context, person access.Subject) ([]identity.Key, error)
 	Join(ctx context.Context, code, name string) (identity.Key, string, error)
 }
 
@@ -44,6 +48,7 @@ type Config struct {
 	// PublicURL is the address at which browsers reach the server, without a trailing slash; "" takes it
 	// from each request.
 	PublicURL string
+	Surfaces  []string     // that a client may be limited to
 	Logger    *slog.Logger // slog.Default when nil
 }
 
@@ -68,6 +73,9 @@ func New(c Config) http.Handler {
 		"GET /{$}":                          s.showHome,
 		"GET /account":                      s.showAccount,
 		"POST /account/end":                 s.endSessions,
+		"POST /account/end-grant":           s.endGrant,
+		"GET /authorize":                    s.showConsent,
+		"POST /authorize":                   s.decideConsent,
 		"GET /w/{world}":                    s.showCards,
 		"GET /w/{world}/{name...}":          s.showCard,
 		"GET /new/{world}":                  s.showNew,

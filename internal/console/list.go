@@ -34,6 +34,7 @@ func numberOf(text string) any {
 
 // world is a world that the person may enter.
 type world struct {
+	ID   string `json:"id"`
 	Slug string `json:"slug"`
 	Name string `json:"name"`
 	Role string `json:"role"`

@@ -53,9 +53,15 @@ func (s *server) findCaller(v *visit) (err error) {
 	return err
 }
 
-// sendToSignIn sends a person to the sign-in page, which returns to the same address afterwards.
+// sendToSignIn sends a person to the sign-in page, which returns to the same address afterwards. A client
+// opens the page of consent at the address that it knows; on a loopback address people sign in at another
+// host, see identity.PagesHost.
 func (s *server) sendToSignIn(w http.ResponseWriter, r *http.Request) {
 	to := "/sign-in"
+	if r.URL.Path == "/authorize" && r.Method == http.MethodGet && identity.PagesURL(s.originOf(r)) != s.originOf(r) {
+		http.Redirect(w, r, identity.PagesURL(s.originOf(r))+r.URL.RequestURI(), http.StatusSeeOther)
+		return
+	}
 	if r.Method == http.MethodGet && r.URL.Path != "/" {
 		to += "?to=" + url.QueryEscape(r.URL.RequestURI())
 	}
@@ -116,7 +122,11 @@ func (s *server) showAccount(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.write(http.StatusOK, accountPage(v.frame("Account"), open, v.caller))
+	grants, err := s.Sessions.Grants(v.r.Context(), v.caller.Subject)
+	if err != nil {
+		return err
+	}
+	return v.write(http.StatusOK, accountPage(v.frame("Account"), open, v.caller, showGrants(grants)))
 }
 
 // endSessions ends one session of the person, or all but the present one.

@@ -49,6 +49,8 @@ type Route struct {
 type Config struct {
 	Engine *op.Local
 	Auth   Authenticator
+	// Grants lets clients sign in by the consent of people; nil for no such clients.
+	Grants Grants
 	// Guard records attempts to get a token; nil records none.
 	Guard *access.Guard
 	// Limiter counts POST /api/mcp/auth by key, and wrong keys and tokens in any request by

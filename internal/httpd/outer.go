@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/identity"
 	"loregate/internal/markup"
 )
 
@@ -202,7 +203,7 @@ func (s *server) isHostAllowed(host string) bool {
 		name = h
 	}
 	name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, "[]")), ".")
-	if name == "localhost" {
+	if name == "localhost" || name == identity.PagesHost {
 		return true
 	}
 	if a, err := netip.ParseAddr(name); err == nil && a.IsLoopback() {

@@ -186,7 +186,7 @@ func TestFixedRoutes(t *testing.T) {
 		{"GET /.well-known/jwks.json", 200, `{"keys":[]}`},
 		{"GET /api/mcp/.well-known/jwks.json", 200, `{"keys":[]}`},
 		{"GET /.well-known/oauth-protected-resource", 200,
-			`{"resource":"http://localhost:8420/mcp","resource_name":"Loregate","jwks_uri":"http://localhost:8420/.well-known/jwks.json","scopes_supported":["user","gm","admin"],"bearer_methods_supported":["header"]}`},
+			`{"resource":"http://localhost:8420/mcp","resource_name":"Loregate","jwks_uri":"http://localhost:8420/.well-known/jwks.json","scopes_supported":["user"],"bearer_methods_supported":["header"]}`},
 		{"GET /.well-known/oauth-protected-resource/mcp", 200, `"resource":"http://localhost:8420/mcp"`},
 		{"GET /.well-known/oauth-protected-resource/mcp/archive", 200, `"resource":"http://localhost:8420/mcp/archive"`},
 		{"GET /.well-known/oauth-protected-resource/mcp/nothing", 404, `not_found`},

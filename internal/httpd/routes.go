@@ -1,11 +1,11 @@
 package httpd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 	"time"
 
@@ -37,6 +37,12 @@ func (s *server) addRoutes() error {
 		{"GET /.well-known/oauth-protected-resource", s.serveMetadata},
 		{"GET /.well-known/oauth-protected-resource/mcp", s.serveMetadata},
 		{"GET /.well-known/oauth-protected-resource/mcp/{surface}", s.serveMetadata},
+		{"GET /.well-known/oauth-protected-resource/mcp/{surface}/readonly", s.serveMetadata},
+	}
+	for pattern, serve := range s.oauthRoutes() {
+		if err := s.router.add(pattern, serve); err != nil {
+			return err
+		}
 	}
 	if s.Page != nil {
 		fixed = append(fixed, struct {
@@ -187,19 +193,35 @@ type protectedResource struct {
 	Methods              []string `json:"bearer_methods_supported"`
 }
 
+// serveMetadata describes /mcp, or an address below it that has its own metadata at the same path.
 func (s *server) serveMetadata(x *exchange, vars map[string]string) {
-	base, path := s.baseURL(x), "/mcp"
-	if name, ok := vars["surface"]; ok {
-		if !s.hasSurface(name) {
-			s.writeError(x, "", fault.New(fault.NotFound, "there is no such surface; leave the surface out"))
-			return
-		}
-		path += "/" + url.PathEscape(name)
+	base := s.baseURL(x)
+	path := strings.TrimPrefix(x.r.URL.EscapedPath(), "/.well-known/oauth-protected-resource")
+	if name, ok := vars["surface"]; ok && !s.isAddress(name) {
+		s.writeError(x, "", fault.New(fault.NotFound, "there is no such surface; leave the surface out"))
+		return
+	}
+	servers := s.AuthorizationServers
+	if s.Grants != nil && len(servers) == 0 {
+		servers = []string{base}
 	}
 	s.writeJSON(x, http.StatusOK, protectedResource{
-		Resource: base + path, Name: "Loregate", AuthorizationServers: s.AuthorizationServers,
-		JWKS: base + "/.well-known/jwks.json", Scopes: []string{"user", "gm", "admin"}, Methods: []string{"header"},
+		Resource: base + cmp.Or(path, "/mcp"), Name: "Loregate", AuthorizationServers: servers,
+		JWKS: base + "/.well-known/jwks.json", Scopes: []string{identity.LeastScope}, Methods: []string{"header"},
 	})
+}
+
+// isAddress reports whether a path below /mcp names surfaces, joined by a plus, or all or only reads.
+func (s *server) isAddress(name string) bool {
+	if name == "all" || name == "readonly" {
+		return true
+	}
+	for one := range strings.SplitSeq(name, "+") {
+		if !s.hasSurface(one) {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *server) hasSurface(name string) bool {

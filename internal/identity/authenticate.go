@@ -24,6 +24,16 @@ const MaxBearer = 8 << 10
 // apart as ErrMissing, ErrExpired and ErrInvalid, and fault.Unavailable. Repeated calls are cheap:
 // call it before each delivery on an open stream, since roles change.
 func (s *Service) Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error) {
+	return s.authenticate(ctx, bearer, audience, "")
+}
+
+// AuthenticateAt is Authenticate for the API at an address that clients get tokens for. It also accepts the
+// access tokens of grants, if they were issued for exactly this resource.
+func (s *Service) AuthenticateAt(ctx context.Context, bearer, resource string) (access.Caller, error) {
+	return s.authenticate(ctx, bearer, "", resource)
+}
+
+func (s *Service) authenticate(ctx context.Context, bearer, audience, resource string) (access.Caller, error) {
 	switch {
 	case bearer == "":
 		return access.Caller{}, newRefusal(ErrMissing, "no bearer")
@@ -46,7 +56,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer, audience string) (ac
 		}
 		s.cache.put(digest, e)
 	}
-	if err := e.checkUsable(audience, now); err != nil {
+	if err := e.checkUsable(audience, resource, now); err != nil {
 		return access.Caller{}, err
 	}
 	return e.caller, nil
@@ -68,8 +78,10 @@ func (e *cachedCredential) isFresh(epoch uint64, now time.Time, poll time.Durati
 	return e.epoch == epoch && age >= 0 && age < poll
 }
 
-func (e *cachedCredential) checkUsable(audience string, now time.Time) error {
-	if special := audience == AudiencePlay || audience == AudienceConsole; special || e.key.Audience != "" {
+func (e *cachedCredential) checkUsable(audience, resource string, now time.Time) error {
+	if e.key.Audience == AudienceGrant {
+		audience = resource
+	} else if special := audience == AudiencePlay || audience == AudienceConsole; special || e.key.Audience != "" {
 		if audience != e.key.Audience {
 			return newRefusal(ErrInvalid, "it is for another audience")
 		}
@@ -178,7 +190,7 @@ func (s *Service) keyOfToken(ctx context.Context, c *claims) (Key, error) {
 	if err != nil {
 		return Key{}, newUnavailable(err)
 	}
-	if !ok || k.Subject != c.Subject || k.Audience != "" {
+	if !ok || k.Subject != c.Subject || k.Audience != "" && k.Audience != AudienceGrant {
 		return Key{}, newRefusal(ErrInvalid, "its key is unknown, or belongs to another subject")
 	}
 	return k, s.checkMaker(ctx, k)

@@ -42,6 +42,14 @@ type Style struct {
 	Metadata string
 }
 
+// scope returns the scope that a client should ask for, if it can ask for any.
+func (s Style) scope() string {
+	if s.Metadata == "" {
+		return ""
+	}
+	return LeastScope
+}
+
 // Challenge returns the value of the WWW-Authenticate header for an error, or "" if the error has
 // no challenge. A 401 has one, and so has the 403 of a role that is too low.
 func Challenge(err error, style Style) string {
@@ -49,11 +57,12 @@ func Challenge(err error, style Style) string {
 	case errors.Is(err, ErrExpired) && style.Metadata == "":
 		return formatChallenge("error", "expired")
 	case errors.Is(err, ErrExpired):
-		return formatChallenge("error", "invalid_token", "error_description", "expired", "resource_metadata", style.Metadata)
+		return formatChallenge("error", "invalid_token", "error_description", "expired", "resource_metadata",
+			style.Metadata, "scope", style.scope())
 	case errors.Is(err, ErrMissing):
-		return formatChallenge("resource_metadata", style.Metadata)
+		return formatChallenge("resource_metadata", style.Metadata, "scope", style.scope())
 	case errors.Is(err, fault.Unauthorized):
-		return formatChallenge("error", "invalid_token", "resource_metadata", style.Metadata)
+		return formatChallenge("error", "invalid_token", "resource_metadata", style.Metadata, "scope", style.scope())
 	case errors.Is(err, fault.Denied):
 		return formatChallenge("error", "insufficient_scope", "scope", neededScope(err), "resource_metadata", style.Metadata)
 	}

@@ -85,23 +85,36 @@ func highestRole(c access.Caller, k Key, w access.WorldID) access.Role {
 
 func (s *Service) issueToken(ctx context.Context, k Key, role access.Role, w access.WorldID,
 	now time.Time) (Issued, error) {
+	return s.signFor(ctx, k, tokenTerms{role, w, s.cfg.Audiences, s.cfg.Life}, now)
+}
+
+// tokenTerms are the claims of a token that do not follow from its key.
+type tokenTerms struct {
+	role     access.Role
+	world    access.WorldID
+	audience audience
+	life     time.Duration
+}
+
+// signFor issues a token for a key. It does not outlive the key.
+func (s *Service) signFor(ctx context.Context, k Key, t tokenTerms, now time.Time) (Issued, error) {
 	signer, err := s.ring.loadSigner(ctx)
 	if err != nil {
 		return Issued{}, err
 	}
 	now = now.Truncate(time.Second)
-	ends := now.Add(s.cfg.Life)
+	ends := now.Add(t.life)
 	if !k.Expires.IsZero() && k.Expires.Before(ends) {
 		ends = k.Expires.Truncate(time.Second)
 	}
 	token, err := signToken(claims{
-		Issuer: s.cfg.Issuer, Audience: audience(s.cfg.Audiences), Subject: k.Subject, Role: role,
-		World: worldClaim{w}, Key: k.ID, IssuedAt: now.Unix(), NotBefore: now.Unix(),
+		Issuer: s.cfg.Issuer, Audience: t.audience, Subject: k.Subject, Role: t.role,
+		World: worldClaim{t.world}, Key: k.ID, IssuedAt: now.Unix(), NotBefore: now.Unix(),
 		Expires: ends.Unix(), ID: s.cfg.NewID(),
 	}, signer)
 	if err != nil {
 		return Issued{}, err
 	}
-	return Issued{Token: token, TokenType: "Bearer", Subject: k.Subject, Role: role,
+	return Issued{Token: token, TokenType: "Bearer", Subject: k.Subject, Role: t.role,
 		ExpiresIn: int(ends.Sub(now) / time.Second), ExpiresAt: ends}, nil
 }

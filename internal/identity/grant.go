@@ -46,10 +46,10 @@ func newCaller(k Key, c *claims, memberships []Membership) access.Caller {
 	return caller
 }
 
-// audienceOfCaller returns the audience that the holder of a key is restricted to. A session opens
-// the whole API: only where it may be used is restricted.
+// audienceOfCaller returns the audience that the holder of a key is restricted to. A session and a grant
+// open the whole API: only where they may be used is restricted.
 func audienceOfCaller(k Key) string {
-	if k.Audience == AudienceConsole {
+	if k.Audience == AudienceConsole || k.Audience == AudienceGrant {
 		return ""
 	}
 	return k.Audience

@@ -40,31 +40,48 @@ func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, err
 	return s.addSecret(ctx, keyPrefix, s.cfg.NewID(), spec)
 }
 
-// Keys lists all keys, by creation, without their hashes. It leaves out the keys behind play
-// tokens.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) {
-	var all []Key
+// Keys lists all keys with a secret, by creation, without their hashes. It leaves out the keys behind
+// sessions, play tokens and grants.
+func (s *Service) Keys(ctx context.Context) ([]Key, error) { return s.listKeys(ctx, "") }
+
+// listKeys lists the keys of an audience by creation, without their hashes.
+func (s *Service) listKeys(ctx context.Context, audience string) (all []Key, err error) {
 	for k, err := range s.cfg.Store.Keys(ctx) {
 		if err != nil {
 			return nil, newUnavailable(err)
 		}
-		if k.Audience != "" {
-			continue
+		if k.Audience == audience {
+			k.Hash = Hash{}
+			all = append(all, k)
 		}
-		k.Hash = Hash{}
-		all = append(all, k)
 	}
 	return all, nil
 }
 
-// KeyOf returns a key by its id, without its hash. Keys behind sessions, codes and play tokens are not
-// found.
+// KeysOfWorld lists the keys and grants that open a world by its name, by creation, without their hashes.
+func (s *Service) KeysOfWorld(ctx context.Context, w access.WorldID) (all []Key, err error) {
+	for _, audience := range []string{"", AudienceGrant} {
+		list, err := s.listKeys(ctx, audience)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range list {
+			if _, opens := k.Worlds[w]; opens && k.Good(s.cfg.Now()) {
+				all = append(all, k)
+			}
+		}
+	}
+	return all, nil
+}
+
+// KeyOf returns a key or a grant by its id, without its hash. Keys behind sessions, codes and play tokens
+// are not found.
 func (s *Service) KeyOf(ctx context.Context, id string) (Key, error) {
 	k, ok, err := s.cfg.Store.KeyByID(ctx, id)
 	if err != nil {
 		return Key{}, newUnavailable(err)
 	}
-	if !ok || k.Audience != "" {
+	if !ok || k.Audience != "" && k.Audience != AudienceGrant {
 		return Key{}, errNoKey
 	}
 	k.Hash = Hash{}
@@ -77,8 +94,8 @@ func (s *Service) RotateKey(ctx context.Context, id string) (Key, string, error)
 	if err != nil {
 		return Key{}, "", err
 	}
-	if !old.Good(s.cfg.Now()) {
-		return Key{}, "", fault.New(fault.Rule, "this key has ended; create a new one")
+	if !old.Good(s.cfg.Now()) || old.Audience != "" {
+		return Key{}, "", fault.New(fault.Rule, "this key has ended or has no secret; create a new one")
 	}
 	k, secret, err := s.addSecret(ctx, keyPrefix, s.cfg.NewID(), old.KeySpec)
 	if err != nil {

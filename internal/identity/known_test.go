@@ -265,7 +265,7 @@ func TestTheBoundsOfAKey(t *testing.T) {
 func TestAChallengeIsOneLine(t *testing.T) {
 	err := fault.New(fault.Unauthorized, "x")
 	got := identity.Challenge(err, identity.Style{Metadata: "https://a~ \x1f\r\n\"\\\x7f\u00e9\u2028b"})
-	if want := `Bearer error="invalid_token", resource_metadata="https://a~ b"`; got != want {
+	if want := `Bearer error="invalid_token", resource_metadata="https://a~ b", scope="user"`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

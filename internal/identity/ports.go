@@ -108,6 +108,7 @@ type KeySpec struct {
 	// Behalf is the person for whom a program acts under a subject of its own. The key's roles are at
 	// most those that this person has as a member today.
 	Behalf access.Subject `json:"behalf,omitempty"`
+	OAuth  *OAuthKey      `json:"oauth,omitempty"` // of a grant and its secrets
 	// MadeWith is the id of the key that this one was made with through the API. It ends when that
 	// key does.
 	MadeWith string `json:"made_with,omitempty"`

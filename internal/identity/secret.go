@@ -19,6 +19,9 @@ const (
 	sessionPrefix = "lgs_"
 	signInPrefix  = "lgc_"
 
+	grantCodePrefix = "lga_"
+	refreshPrefix   = "lgr_"
+
 	secretBytes = 20
 	secretChars = 32
 )

@@ -31,6 +31,10 @@ type Config struct {
 	Outside []Issuer
 	Fetch   http.RoundTripper // fetches their keys; http.DefaultTransport when nil
 
+	// ClientSecret authenticates the ids of clients that register; all processes on a store have the same.
+	// Without it no client can sign in.
+	ClientSecret []byte
+
 	// Poll is the interval for noticing other processes' changes, and the longest time that a
 	// cached caller goes unchecked. 0 is 400 ms, which even with a slow store stays within the
 	// promised second.

@@ -324,9 +324,9 @@ func TestChallenges(t *testing.T) {
 	}{
 		{nil, "", ""},
 		{refusal(old), `Bearer error="expired"`,
-			`Bearer error="invalid_token", error_description="expired", resource_metadata="` + meta + `"`},
-		{refusal("x.y.z"), `Bearer error="invalid_token"`, `Bearer error="invalid_token", resource_metadata="` + meta + `"`},
-		{refusal(""), `Bearer`, `Bearer resource_metadata="` + meta + `"`},
+			`Bearer error="invalid_token", error_description="expired", resource_metadata="` + meta + `", scope="user"`},
+		{refusal("x.y.z"), `Bearer error="invalid_token"`, `Bearer error="invalid_token", resource_metadata="` + meta + `", scope="user"`},
+		{refusal(""), `Bearer`, `Bearer resource_metadata="` + meta + `", scope="user"`},
 		{fault.New(fault.Denied, "no"), `Bearer error="insufficient_scope"`,
 			`Bearer error="insufficient_scope", resource_metadata="` + meta + `"`},
 		{denied, `Bearer error="insufficient_scope", scope="gm"`,
@@ -342,7 +342,7 @@ func TestChallenges(t *testing.T) {
 		}
 	}
 	split := identity.Challenge(refusal(""), identity.Style{Metadata: "https://x\"\r\nSet-Cookie: a"})
-	if split != `Bearer resource_metadata="https://xSet-Cookie: a"` {
+	if split != `Bearer resource_metadata="https://xSet-Cookie: a", scope="user"` {
 		t.Errorf("a header can be split: %q", split)
 	}
 }

@@ -85,12 +85,10 @@ type keysOut struct {
 }
 
 func (d *deps) listKeys(ctx context.Context, c *op.Call, _ struct{}) (out keysOut, err error) {
-	all, err := d.Identity.Keys(ctx)
 	w := c.Grant.Request().World
+	all, err := d.Identity.KeysOfWorld(ctx, w)
 	for _, k := range all {
-		if _, opens := k.Worlds[w]; opens && k.Good(d.Now()) {
-			out.Keys = append(out.Keys, showKey(k, w))
-		}
+		out.Keys = append(out.Keys, showKey(k, w))
 	}
 	out.Surfaces = d.Surfaces
 	return out, err

@@ -25,7 +25,7 @@ type Identity interface {
 	CreateKey(ctx context.Context, spec identity.KeySpec) (identity.Key, string, error)
 	RotateKey(ctx context.Context, id string) (identity.Key, string, error)
 	RevokeKey(ctx context.Context, id string) error
-	Keys(ctx context.Context) ([]identity.Key, error)
+	KeysOfWorld(ctx context.Context, w access.WorldID) ([]identity.Key, error)
 	KeyOf(ctx context.Context, id string) (identity.Key, error)
 	Invalidate()
 }

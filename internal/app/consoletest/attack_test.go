@@ -1,6 +1,7 @@
 package consoletest
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -16,6 +17,7 @@ type visitor struct {
 	t    *testing.T
 	base string
 	http *http.Client
+	host string // named in requests; "" is that of base
 }
 
 func (s *stage) visitor() *visitor {
@@ -23,7 +25,7 @@ func (s *stage) visitor() *visitor {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &visitor{s.t, s.base, &http.Client{Jar: jar}}
+	return &visitor{t: s.t, base: s.base, http: &http.Client{Jar: jar}}
 }
 
 func (v *visitor) send(method, path string, form url.Values, header ...string) (status int, body string,
@@ -33,6 +35,7 @@ func (v *visitor) send(method, path string, form url.Values, header ...string) (
 	if err != nil {
 		v.t.Fatal(err)
 	}
+	r.Host = cmp.Or(v.host, r.Host)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for _, h := range header {
 		name, value, _ := strings.Cut(h, ": ")

@@ -1,0 +1,154 @@
+package identity
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"loregate/internal/fault"
+)
+
+// Bounds of a client's registration.
+const (
+	maxRedirects    = 10
+	maxRedirectText = 2000 // characters of all redirect addresses
+	// RegistrationLife is the time in which a registration must be used for the first time.
+	RegistrationLife = time.Hour
+)
+
+// Client is a program that asks people for access (OAuth 2.1, a public client). Its id contains its
+// registration, authenticated by the instance's secret, so that registrations need no storage and a flood
+// of them fills nothing. The id is base64url(JSON) "." base64url(HMAC-SHA-256 of the JSON).
+type Client struct {
+	Name      string   `json:"n"`
+	Redirects []string `json:"r"`
+	Issued    int64    `json:"t"` // seconds since 1970
+}
+
+// RegisterClient returns the id of a client with these redirect addresses (RFC 7591). The errors are
+// fault.Invalid, with the field client_name or redirect_uris.
+func (s *Service) RegisterClient(name string, redirects []string) (id string, c Client, err error) {
+	if name == "" {
+		name = "unnamed client"
+	}
+	c = Client{Name: name, Redirects: redirects, Issued: s.cfg.Now().Unix()}
+	var f faults
+	f.checkName("client_name", name)
+	f.addUnless(len(redirects) >= 1 && len(redirects) <= maxRedirects, "redirect_uris", "must be 1 to 10 addresses")
+	total := 0
+	for _, r := range redirects {
+		total += len(r)
+		f.addUnless(isRedirect(r), "redirect_uris",
+			"must be https, or http on 127.0.0.1, [::1] or localhost, without a fragment or a user")
+	}
+	f.addUnless(total <= maxRedirectText, "redirect_uris", "must have at most 2,000 characters together")
+	if err := f.toError(); err != nil {
+		return "", c, err
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return "", c, err
+	}
+	return base64.RawURLEncoding.EncodeToString(text) + "." + base64.RawURLEncoding.EncodeToString(s.clientMAC(text)), c, nil
+}
+
+func (s *Service) clientMAC(text []byte) []byte {
+	h := hmac.New(sha256.New, s.cfg.ClientSecret)
+	h.Write(text)
+	return h.Sum(nil)
+}
+
+// errNoClient does not tell a forged id from one of another instance.
+var errNoClient = fault.New(fault.NotFound, "this client is not registered here; let it register again")
+
+// FindClient returns the client of an id that RegisterClient returned.
+func (s *Service) FindClient(id string) (Client, error) {
+	var c Client
+	text, mac, _ := strings.Cut(id, ".")
+	body, err1 := base64.RawURLEncoding.Strict().DecodeString(text)
+	sum, err2 := base64.RawURLEncoding.Strict().DecodeString(mac)
+	if err1 != nil || err2 != nil || len(s.cfg.ClientSecret) == 0 || !hmac.Equal(sum, s.clientMAC(body)) {
+		return c, errNoClient
+	}
+	if err := json.Unmarshal(body, &c); err != nil {
+		return c, errNoClient
+	}
+	return c, nil
+}
+
+// clientHash returns the text under which a client's id is stored.
+func clientHash(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// isRedirect reports whether an address may be registered (RFC 8252, sections 7.3 and 8.4): https, or http
+// on a loopback host.
+func isRedirect(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(text, "#") ||
+		strings.ContainsAny(text, "\\\r\n\t \"'<>;,") {
+		return false
+	}
+	return u.Scheme == "https" || u.Scheme == "http" && IsLoopbackHost(u.Hostname())
+}
+
+// IsLoopbackHost reports whether a host name is this machine's: localhost, a name below it, or a loopback
+// address.
+func IsLoopbackHost(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
+}
+
+// PagesHost is the host of the pages on a loopback address. Cookies ignore ports: on 127.0.0.1 or localhost
+// any program that listens there would get the cookie of a session, also the one that a client's answer is
+// sent to. Browsers resolve names below localhost themselves; programs may not.
+const PagesHost = "loregate.localhost"
+
+// PagesURL returns the address of the pages for the address of a server.
+func PagesURL(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" || !IsLoopbackHost(u.Hostname()) {
+		return base
+	}
+	port := u.Port()
+	if u.Host = PagesHost; port != "" {
+		u.Host = net.JoinHostPort(PagesHost, port)
+	}
+	return u.String()
+}
+
+// Accepts reports whether answers to the client may go to an address: one of its redirect addresses,
+// exactly; on a loopback host, with any port (RFC 8252, section 7.3).
+func (c Client) Accepts(redirect string) bool {
+	if !isRedirect(redirect) {
+		return false
+	}
+	for _, r := range c.Redirects {
+		if r == redirect || withoutPort(r) != "" && withoutPort(r) == withoutPort(redirect) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutPort returns an address on a loopback host without its port; "" for any other address.
+func withoutPort(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" || !IsLoopbackHost(u.Hostname()) {
+		return ""
+	}
+	u.Host = u.Hostname()
+	return u.String()
+}
