@@ -44,7 +44,8 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	level, _ := access.ParseLevel(i.Level) // kong checked it
 	return i.withApp(ctx, func(a *app.App) error {
-		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun, Plan: i.Plan,
+		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun,
+			Plan:    i.Plan,
 			Starter: i.Starter, Progress: progress("importing"),
 			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types,
 				Folders: vault.FolderUse(i.Folders), Prune: i.Prune, AllFiles: i.AllFiles}})

@@ -47,7 +47,7 @@ func TestStudioPlan(t *testing.T) {
 		say    []string
 		good   bool
 	}{
-		{"build an inn with ten barrels at dusk and render it",
+		{"build an inn with ten barrels at dusk, render it and export it",
 			[]string{"# Proposed by rules.", "# Run it with: loregate studio run ", "style: dusk", "# assumed: "}, true},
 		{"hello there", []string{"# question: What should be done?"}, false},
 	} {

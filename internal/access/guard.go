@@ -113,7 +113,8 @@ func (g *Guard) checkAdmission(c Caller, r Request, role Role) error {
 	case r.Operator && !c.Operator:
 		return fault.New(fault.Denied, "%s is only for the instance's operator; use the operator's key", r.Operation)
 	case r.People && (c.Actor != Person || c.Advisory):
-		return fault.New(fault.Denied, "%s is only for people; sign in on the pages, or use a person's key that may write", r.Operation)
+		return fault.New(fault.Denied, "%s is only for people; sign in on the pages, or use a person's key that may write",
+			r.Operation)
 	case r.MinRole == RoleNone:
 		return nil
 	case role == RoleNone:

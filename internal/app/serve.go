@@ -219,7 +219,8 @@ func (c Config) allowedHosts() []string {
 
 func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 	c := mcpd.Config{
-		Engine: engine, DefaultSet: front.Surface, Auth: bearers{a.Identity, meteredLimits{a.limits, a.metrics}, a.Config}, Changes: a.Canon,
+		Engine: engine, DefaultSet: front.Surface, Auth: bearers{a.Identity, meteredLimits{a.limits, a.metrics},
+			a.Config}, Changes: a.Canon,
 		Version: a.Version, Website: Website, Origins: a.Config.Origins, Now: a.now, Logger: a.logger,
 		Worlds: func(ctx context.Context, c access.Caller) []string {
 			names, _ := worlds{a.Canon}.Names(ctx, c) // without names only the instructions are shorter

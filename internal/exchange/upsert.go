@@ -134,7 +134,8 @@ func (s *Sheet) effectiveLabel(p *canon.Plan, parent canon.Card, name string) ac
 
 func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *Sheet, parent canon.Card,
 	name string) (canon.Card, error) {
-	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file, Fields: s.Fields,
+	n := canon.NewCard{ID: s.ID, Name: name, Type: s.Content.Type, Format: s.Format, File: s.Content.file,
+		Fields:   s.Fields,
 		Codename: s.Codename, Label: &s.Label, Parent: parent.ID, Root: s.Root, Orphan: s.Exact || s.Above != nil}
 	if s.Content.Text != nil {
 		n.Content = *s.Content.Text

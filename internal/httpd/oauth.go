@@ -163,7 +163,8 @@ func (s *server) issueTokens(x *exchange, _ map[string]string) {
 	ctx, client, resource := x.r.Context(), form.Get("client_id"), form.Get("resource")
 	switch form.Get("grant_type") {
 	case "authorization_code":
-		t, err = s.Grants.RedeemCode(ctx, client, form.Get("code"), form.Get("redirect_uri"), form.Get("code_verifier"), resource)
+		t, err = s.Grants.RedeemCode(ctx, client, form.Get("code"), form.Get("redirect_uri"), form.Get("code_verifier"),
+			resource)
 	case "refresh_token":
 		t, err = s.Grants.RefreshGrant(ctx, client, form.Get("refresh_token"), resource)
 	default:
@@ -172,7 +173,8 @@ func (s *server) issueTokens(x *exchange, _ map[string]string) {
 		return
 	}
 	if errors.Is(err, identity.ErrGrant) {
-		if limited := ChargeWrong(s.Limiter, x.client, identity.Unknown("a code or refresh token")); fault.KindOf(limited) == fault.RateLimited {
+		if limited := ChargeWrong(s.Limiter, x.client,
+			identity.Unknown("a code or refresh token")); fault.KindOf(limited) == fault.RateLimited {
 			err = limited
 		}
 	}

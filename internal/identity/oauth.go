@@ -188,7 +188,8 @@ func (s *Service) issueGrant(ctx context.Context, grant Key, id string) (Tokens,
 	if err != nil {
 		return Tokens{}, err
 	}
-	issued, err := s.signFor(ctx, grant, tokenTerms{grant.MaxRole, access.WorldID{}, audience{grant.OAuth.Resource}, AccessLife}, now)
+	issued, err := s.signFor(ctx, grant, tokenTerms{grant.MaxRole, access.WorldID{}, audience{grant.OAuth.Resource},
+		AccessLife}, now)
 	if err != nil {
 		return Tokens{}, err
 	}

@@ -170,7 +170,8 @@ func findMember(list []canon.Member, subject access.Subject) (canon.Member, erro
 			return m, nil
 		}
 	}
-	return canon.Member{}, fault.New(fault.NotFound, "no member of this world has this name; list the members to find one").
+	return canon.Member{}, fault.New(fault.NotFound,
+		"no member of this world has this name; list the members to find one").
 		With("field", "subject")
 }
 

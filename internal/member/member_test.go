@@ -116,12 +116,13 @@ func TestAKeyHasNoMoreThanItsMaker(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	k, err := d.keys.KeyOf(t.Context(), c.Key)
-	if err != nil || k.Behalf != "keeper" || k.Expires.Sub(time.Now()) > 48*time.Hour {
+	if err != nil || k.Behalf != "keeper" || time.Until(k.Expires) > 48*time.Hour {
 		t.Errorf("%+v, %v", k, err)
 	}
 	for input, field := range map[string]string{`{"name": "x", "surfaces": ["elsewhere"]}`: "surfaces",
 		`{"name": "x", "days": 3651}`: "days", `{"name": ""}`: "name"} {
-		if _, err := d.call(keeper, "create_key", input); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), field) {
+		if _, err := d.call(keeper, "create_key", input); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(),
+			field) {
 			t.Errorf("%s: %v", input, err)
 		}
 	}

@@ -97,7 +97,8 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 func TestPlayerFindsNothingHidden(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.rest(access.RoleAdmin, "POST", "/api/mcp/cards", `{"name": "Gullspire", "content": "Quillonymous [[Rent Quay]]", "level": "gm"}`)
+	s.rest(access.RoleAdmin, "POST", "/api/mcp/cards",
+		`{"name": "Gullspire", "content": "Quillonymous [[Rent Quay]]", "level": "gm"}`)
 	player, keeper := s.visitor(), s.visitor()
 	player.signIn(s.keys[access.RoleUser])
 	keeper.signIn(s.keys[access.RoleGM])

@@ -146,7 +146,8 @@ func TestAKeyIsMadeRotatedAndEnded(t *testing.T) {
 	if read, write := try(secret, "GET", ""), try(secret, "PATCH", `{"content": "x"}`); read != 200 || write != 403 {
 		t.Errorf("reading %d, writing %d", read, write)
 	}
-	if status, body := apptest.Send(t, "POST", s.base+"/api/keys", secret, `{"name": "another"}`); status != http.StatusForbidden {
+	if status, body := apptest.Send(t, "POST", s.base+"/api/keys", secret,
+		`{"name": "another"}`); status != http.StatusForbidden {
 		t.Errorf("a program makes a key: %d %s", status, body)
 	}
 	p.submit(`document.querySelector('[aria-label="New secret for scribe"]').form`, "")

@@ -66,7 +66,8 @@ func TestARealClientSignsIn(t *testing.T) {
 	if session == nil {
 		return
 	}
-	read, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card", Arguments: map[string]any{"name": "Rent Quay"}})
+	read, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card",
+		Arguments: map[string]any{"name": "Rent Quay"}})
 	if err != nil || read.IsError {
 		t.Fatalf("%v %v", read, err)
 	}
@@ -86,7 +87,8 @@ func TestARealClientSignsIn(t *testing.T) {
 	person.look("grants")
 	person.submit(`document.querySelector('[aria-label="End the access of Quill"]').form`, "")
 	ended := time.Now()
-	if _, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card", Arguments: map[string]any{"name": "Rent Quay"}}); err == nil || !strings.Contains(err.Error(), "has to ask again") {
+	if _, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_card",
+		Arguments: map[string]any{"name": "Rent Quay"}}); err == nil || !strings.Contains(err.Error(), "has to ask again") {
 		t.Errorf("after its access has ended, the client's call gives: %v", err)
 	}
 	if took := time.Since(ended); took > time.Second {
@@ -115,7 +117,8 @@ func (s *stage) connect(back *callback, visit func(address string)) *mcp.ClientS
 				if cookies := r.Cookies(); len(cookies) > 0 {
 					s.t.Errorf("the client got cookies: %v", cookies)
 				}
-				return &auth.AuthorizationResult{Code: r.FormValue("code"), State: r.FormValue("state"), Iss: r.FormValue("iss")}, nil
+				return &auth.AuthorizationResult{Code: r.FormValue("code"), State: r.FormValue("state"),
+					Iss: r.FormValue("iss")}, nil
 			case <-time.After(15 * time.Second):
 				return nil, fmt.Errorf("no answer came")
 			}
@@ -124,7 +127,8 @@ func (s *stage) connect(back *callback, visit func(address string)) *mcp.ClientS
 		s.t.Fatal(err)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "quill", Version: "1"}, nil)
-	session, err := client.Connect(s.t.Context(), &mcp.StreamableClientTransport{Endpoint: s.base + "/mcp", OAuthHandler: handler}, nil)
+	session, err := client.Connect(s.t.Context(), &mcp.StreamableClientTransport{Endpoint: s.base + "/mcp",
+		OAuthHandler: handler}, nil)
 	if err != nil {
 		s.t.Error(err)
 		return nil
@@ -198,7 +202,8 @@ func (g *signer) request(changes ...string) url.Values {
 // allow consents, and returns the answer to the client.
 func (g *signer) allow(changes ...string) url.Values {
 	g.t.Helper()
-	form := g.request(append([]string{"decision", "allow", "world", "lendwater", "role", "user", "may", "propose"}, changes...)...)
+	form := g.request(append([]string{"decision", "allow", "world", "lendwater", "role", "user", "may", "propose"},
+		changes...)...)
 	status, body, res := g.send("POST", "/authorize", form)
 	to, err := url.Parse(res.Header.Get("Location"))
 	if err != nil || status != 303 || !strings.HasPrefix(to.String(), g.redirect+"?") {
@@ -338,7 +343,8 @@ func TestACodeWorksOnce(t *testing.T) {
 			t.Errorf("the token at %s: %d, want %d", path, got, want)
 		}
 	}
-	if status, _, _ := g.send("GET", "/api/mcp/cards/Rent%20Quay", nil, fmt.Sprint("Authorization: Bearer ", first["access_token"])); status != 401 {
+	if status, _, _ := g.send("GET", "/api/mcp/cards/Rent%20Quay", nil, fmt.Sprint("Authorization: Bearer ",
+		first["access_token"])); status != 401 {
 		t.Errorf("the token at another resource: %d", status)
 	}
 	if got := g.call("/mcp", first["refresh_token"]); got != 401 {
@@ -375,7 +381,8 @@ func TestRefreshTokensRotate(t *testing.T) {
 	g := s.newSigner(access.RoleGM)
 	_, first := g.tokens("code", g.allow().Get("code"))
 	status, second := g.refresh(first["refresh_token"], "resource", "")
-	if status != 200 || second["refresh_token"] == first["refresh_token"] || g.call("/mcp", second["access_token"]) != 200 {
+	if status != 200 || second["refresh_token"] == first["refresh_token"] || g.call("/mcp",
+		second["access_token"]) != 200 {
 		t.Fatalf("%d %v", status, second)
 	}
 	if status, answer := g.refresh(first["refresh_token"]); status != 400 || answer["error"] != "invalid_grant" {
@@ -419,9 +426,11 @@ func TestConsentCannotBeForged(t *testing.T) {
 	}
 	stranger := s.visitor()
 	stranger.http.CheckRedirect = g.http.CheckRedirect
-	for host, want := range map[string]string{"": identity.PagesURL(s.base) + "/authorize?", identity.PagesHost: "/sign-in?to=%2Fauthorize"} {
+	for host, want := range map[string]string{"": identity.PagesURL(s.base) + "/authorize?",
+		identity.PagesHost: "/sign-in?to=%2Fauthorize"} {
 		stranger.host = host
-		if _, _, res := stranger.send("GET", "/authorize?"+form.Encode(), nil); !strings.HasPrefix(res.Header.Get("Location"), want) {
+		if _, _, res := stranger.send("GET", "/authorize?"+form.Encode(),
+			nil); !strings.HasPrefix(res.Header.Get("Location"), want) {
 			t.Errorf("without a session at %q: %v", host, res.Header)
 		}
 	}
@@ -438,12 +447,14 @@ func TestConsentCannotBeForged(t *testing.T) {
 func TestRegistrationsAreChecked(t *testing.T) {
 	t.Parallel()
 	g := newStage(t).newSigner(access.RoleUser)
-	for _, body := range []string{`{"redirect_uris": []}`, `{}`, `[]`, `{"redirect_uris": ["http://elsewhere.example/cb"]}`,
+	for _, body := range []string{`{"redirect_uris": []}`, `{}`, `[]`,
+		`{"redirect_uris": ["http://elsewhere.example/cb"]}`,
 		`{"redirect_uris": ["javascript:alert(1)"]}`, `{"redirect_uris": ["https://x.example/#a"]}`,
 		`{"redirect_uris": ["https://u@x.example/"]}`, `{"redirect_uris": ["http://127.0.0.1.elsewhere.example/"]}`,
 		`{"redirect_uris": ["https://x.example/"], "client_name": "a\u0007b"}`,
 		`{"redirect_uris": ["https://x.example/` + strings.Repeat("x", 2000) + `"]}`} {
-		if status, answer := g.post("/oauth/register", "application/json", body); status != 400 || !strings.Contains(answer, `"error":"invalid_`) {
+		if status, answer := g.post("/oauth/register", "application/json", body); status != 400 ||
+			!strings.Contains(answer, `"error":"invalid_`) {
 			t.Errorf("%.60s: %d %s", body, status, answer)
 		}
 	}
@@ -455,7 +466,8 @@ func TestDiscovery(t *testing.T) {
 	s := newStage(t)
 	port := s.base[strings.LastIndex(s.base, ":"):]
 	for _, origin := range []string{s.base, "http://localhost" + port} {
-		for _, path := range []string{"/mcp", "/mcp/archive", "/mcp/archive+world", "/mcp/readonly", "/mcp/archive/readonly"} {
+		for _, path := range []string{"/mcp", "/mcp/archive", "/mcp/archive+world", "/mcp/readonly",
+			"/mcp/archive/readonly"} {
 			for _, method := range []string{"GET", "HEAD", "POST"} {
 				r, err := http.NewRequestWithContext(t.Context(), method, origin+path, nil)
 				if err != nil {
@@ -471,12 +483,14 @@ func TestDiscovery(t *testing.T) {
 					t.Errorf("%s %s: %d %s, want %s", method, path, res.StatusCode, got, want)
 				}
 			}
-			meta, err := oauthex.GetProtectedResourceMetadata(t.Context(), origin+"/.well-known/oauth-protected-resource"+path, origin+path, http.DefaultClient)
+			meta, err := oauthex.GetProtectedResourceMetadata(t.Context(),
+				origin+"/.well-known/oauth-protected-resource"+path, origin+path, http.DefaultClient)
 			if err != nil || meta.AuthorizationServers[0] != origin {
 				t.Errorf("%s: %+v, %v", path, meta, err)
 			}
 		}
-		as, err := oauthex.GetAuthServerMeta(t.Context(), origin+"/.well-known/oauth-authorization-server", origin, http.DefaultClient)
+		as, err := oauthex.GetAuthServerMeta(t.Context(), origin+"/.well-known/oauth-authorization-server", origin,
+			http.DefaultClient)
 		if err != nil || as.AuthorizationEndpoint != origin+"/authorize" {
 			t.Errorf("%+v, %v", as, err)
 		}

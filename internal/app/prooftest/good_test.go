@@ -50,7 +50,10 @@ func outputOf(operation, member string, input map[string]any) func(s *story) str
 // have.
 func outputAs(role access.Role, operation, member string, input map[string]any) func(s *story) string {
 	return func(s *story) (text string) {
-		s.tellVisible(func() { text, _ = s.do(newAuthor(role.String(), access.RoleAdmin), operation, input)[member].(string) })
+		s.tellVisible(func() {
+			text, _ = s.do(newAuthor(role.String(), access.RoleAdmin), operation,
+				input)[member].(string)
+		})
 		return text
 	}
 }

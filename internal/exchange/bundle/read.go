@@ -40,7 +40,7 @@ func Format() exchange.Format {
 				"sees, without history and members.",
 			Lost:  "Proposals, games, studio runs, access records, keys and idempotency keys stay behind.",
 			Sight: "Labels are part of the world. A bundle for a role holds nothing that the role does not see.",
-			Tried: "SRD 5.1, Thellade, tbaMUD; between SQLite, PostgreSQL and memory"}}
+			Tried: "worlds of tests, between SQLite, PostgreSQL and memory"}}
 }
 
 // Import adds the world of a bundle to the store, with a grant of the operator. A bundle that is not as it was

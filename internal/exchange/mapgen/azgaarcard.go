@@ -115,7 +115,8 @@ func (x *azgaarCards) addCultures(ctx context.Context) (err error) {
 			continue
 		}
 		text := sentence("A culture of the type %s.", exchange.TextOf(m["type"]))
-		if x.culture[exchange.IntOf(m["i"])], err = x.addThing(ctx, "culture", "Lore", m, map[string]any{"factType": "culture"},
+		if x.culture[exchange.IntOf(m["i"])], err = x.addThing(ctx, "culture", "Lore", m,
+			map[string]any{"factType": "culture"},
 			text); err != nil {
 			return err
 		}

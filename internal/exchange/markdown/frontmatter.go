@@ -143,7 +143,8 @@ func (n *Note) readMeta(head string) {
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
 		n.Broken = true
 		line, why := exchange.YAMLProblem(err)
-		n.AddReport(max(line, 1)+1, "the front matter is not YAML (%s); the note is imported without it, for the GM only", why)
+		n.AddReport(max(line, 1)+1, "the front matter is not YAML (%s); the note is imported without it, for the GM only",
+			why)
 		return
 	}
 	if len(doc.Content) == 0 {

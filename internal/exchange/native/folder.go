@@ -49,7 +49,8 @@ func openFolder(dir string, vault map[string]string) (*folder, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the folder cannot be opened").Because(err)
 	}
-	f := &folder{root: root, previous: map[string]string{}, vault: vault, current: map[string]string{}, dirs: map[string]bool{".": true}}
+	f := &folder{root: root, previous: map[string]string{}, vault: vault, current: map[string]string{},
+		dirs: map[string]bool{".": true}}
 	if err := f.checkContents(); err != nil {
 		f.close()
 		return nil, err

@@ -257,7 +257,8 @@ func (p *page) isReversible(ctx context.Context, out []byte) bool {
 		return false
 	}
 	s := c.Sheets[0]
-	if s.Name != p.card.Name || s.ID != p.card.ID || s.Type != p.card.Type || s.Format != p.card.Format || s.Codename != p.card.Codename ||
+	if s.Name != p.card.Name || s.ID != p.card.ID || s.Type != p.card.Type || s.Format != p.card.Format ||
+		s.Codename != p.card.Codename ||
 		!s.Label.Equal(p.label) || !sameJSON(s.Fields, p.card.Fields) || len(c.Edges) != len(p.links) ||
 		len(c.Overlays) != len(p.layers) {
 		return false

@@ -221,7 +221,8 @@ func setMeta(head string, changes map[string]any) (out string, ok bool) {
 	}
 	var members []*yaml.Node
 	if len(doc.Content) > 0 {
-		if members = doc.Content[0].Content; doc.Content[0].Kind != yaml.MappingNode || doc.Content[0].Style&yaml.FlowStyle != 0 {
+		if members = doc.Content[0].Content; doc.Content[0].Kind != yaml.MappingNode ||
+			doc.Content[0].Style&yaml.FlowStyle != 0 {
 			return "", false
 		}
 	}

@@ -100,13 +100,15 @@ func LoadSource(ctx context.Context, l *canon.Snapshot, c canon.Card) (*Source, 
 }
 
 func isSourceCard(c canon.Card) bool {
-	return c.Type == canon.TypeFile && c.Label.Level >= access.LevelGM && strings.Contains(string(c.Fields), `"`+sourceField+`":1`)
+	return c.Type == canon.TypeFile && c.Label.Level >= access.LevelGM && strings.Contains(string(c.Fields),
+		`"`+sourceField+`":1`)
 }
 
 // isVaultPath reports whether an import can have read a file at this path. Files and folders whose
 // names begin with a dot, such as .git, are not read.
 func isVaultPath(p string) bool {
-	return fs.ValidPath(p) && p != "." && !strings.HasPrefix(p, ".") && !strings.Contains(p, "/.") && !strings.Contains(p, `\`)
+	return fs.ValidPath(p) && p != "." && !strings.HasPrefix(p, ".") && !strings.Contains(p, "/.") &&
+		!strings.Contains(p, `\`)
 }
 
 // Sheet returns the sheet of the card that holds the Source.

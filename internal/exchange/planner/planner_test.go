@@ -26,7 +26,8 @@ var kankaExport = map[string]string{
 		"visibility_id": 4}],
 		"entityAttributes": [{"name": "Age", "value": "40"}, {"name": "Debt", "value": "900", "is_private": 1},
 		{"name": "Oath", "value": "yes", "is_hidden": true}],
-		"relationships": [{"target_id": 12, "relation": "guards", "visibility_id": 1}, {"target_id": 13, "relation": "serves", "visibility_id": 3}]}}`,
+		"relationships": [{"target_id": 12, "relation": "guards", "visibility_id": 1}, {"target_id": 13,
+			"relation": "serves", "visibility_id": 3}]}}`,
 	"locations/weir_12.json": `{"id": 5, "name": "Weir", "entity": {"id": 12, "entry": "<p>Deep.</p>"}}`,
 	"organisations/cult_13.json": `{"id": 2, "name": "Cult of the Bell", "is_private": true, "entity": {"id": 13,
 		"entry": "<p>Rings.</p>"}}`,
@@ -96,7 +97,8 @@ func prose(nodes string) string { return `{"type": "doc", "content": [` + nodes 
 func TestLegendKeeper(t *testing.T) {
 	s := scene(t)
 	files := exchangetest.Files(map[string]string{"w.lk": `{"version": 1, "calendars": [{}], "resources": [
-		{"id": "a", "name": "Weir", "tags": ["location"], "aliases": ["Dam"], "documents": [{"type": "page", "content": ` + prose(
+		{"id": "a", "name": "Weir", "tags": ["location"], "aliases": ["Dam"], "documents": [{"type": "page",
+			"content": ` + prose(
 		`{"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "Deep <x>"}]},
 		 {"type": "paragraph", "content": [{"type": "text", "text": "See ", "marks": [{"type": "strong"}]},
 		{"type": "mention", "attrs": {"id": "b", "text": "@Vault"}}, {"type": "mention", "attrs": {"id": "d",
@@ -104,7 +106,8 @@ func TestLegendKeeper(t *testing.T) {
 		 {"type": "bodiedExtension", "attrs": {"extensionKey": "block-secret"}, "content": [{"type": "paragraph",
 		"content": [{"type": "text", "text": "The bell."}]}]},
 		 {"type": "codeBlock", "content": [{"type": "text", "text": "x = 1"}]}`) + `},
-		 {"type": "page", "isHidden": true, "content": ` + prose(`{"type": "paragraph", "content": [{"type": "text", "text": "Kept."}]}`) + `},
+		 {"type": "page", "isHidden": true, "content": ` + prose(`{"type": "paragraph", "content": [{"type": "text",
+			"text": "Kept."}]}`) + `},
 		 {"type": "map", "map": {"pins": [{"pos": [4, 3], "linkedResourceId": "d"}, {"pos": [1, 1],
 		"linkedResourceId": "d", "isHidden": true}]}}]},
 		{"id": "b", "name": "Vault", "isHidden": true, "parentId": "a"}, {"id": "c", "name": "Chest", "parentId": "b"},
@@ -133,7 +136,8 @@ func TestScabardAndWorldAnvil(t *testing.T) {
 		"gmSecrets": "It rings.", "aliases": "Dam"}},
 		{"concept": "Character", "id": 6, "page": {"name": "Mira", "description": "Rows.", "isSecret": true}},
 		{"concept": "Item", "id": 7, "page": {"name": "Oar"}}],
-		"conns": [{"fromid": 5, "toid": 7, "relationship": "holds", "r": {"isSecret": true}}, {"fromid": 7, "toid": 5, "relationship": "lies at"}]}`}), exchange.Options{Label: "x"})
+		"conns": [{"fromid": 5, "toid": 7, "relationship": "holds", "r": {"isSecret": true}}, {"fromid": 7, "toid": 5,
+			"relationship": "lies at"}]}`}), exchange.Options{Label: "x"})
 	s.WantSees(map[string]string{"user Weir": "Location user <p>Deep.</p>\n",
 		"gm Weir+GM": "RichText gm <p>The bell.</p>\n<p>It rings.</p>\n", "user Mira": "-"})
 	if got := s.Linked("user", "Oar", "relationship", "type"); got["Weir"] != "lies at" {
@@ -149,7 +153,8 @@ func TestScabardAndWorldAnvil(t *testing.T) {
 		"content": "A [b]deep[/b] <x> place of @[Mira](person:2) and @[Tess](person:3).[secret]Bell.[/secret]\n\nEnd.",
 		"seeded": "Rings.", "ggmnotes": "Old.", "subscribergroups": []},
 		{"id": "2", "title": "Mira", "slug": "mira", "state": "private", "templateType": "person", "content": "Rows."},
-		{"id": "3", "title": "Tess", "slug": "tess", "templateType": "person", "content": "Smith."}]`}), exchange.Options{Label: "x", Open: []string{"unknown state"}})
+		{"id": "3", "title": "Tess", "slug": "tess", "templateType": "person",
+			"content": "Smith."}]`}), exchange.Options{Label: "x", Open: []string{"unknown state"}})
 	s.WantSees(map[string]string{"user Weir": "Location user <p>A <b>deep</b> &lt;x&gt; place of Mira and [[Tess]].</p>\n<p>End.</p>\n",
 		"gm Weir+GM": "RichText gm <p>Bell.</p>\n<p></p>\n<h2>ggmnotes</h2>\n<p>Old.</p>\n<h2>seeded</h2>\n<p>Rings.</p>\n", "user Mira": "-", "user Tess": "Character user <p>Smith.</p>\n"})
 }

@@ -128,7 +128,8 @@ func (s *Source) AddHappening(ctx context.Context, h Happening) error {
 		s.AddProblem(h.File, 0, "the date of %q is outside of the timeline; left out", h.Name)
 		return nil
 	}
-	sh, err := s.Add(ctx, Card{Key: append([]string{"happening"}, h.Key...), File: h.File, Name: h.At.String() + " " + h.Name,
+	sh, err := s.Add(ctx, Card{Key: append([]string{"happening"}, h.Key...), File: h.File,
+		Name:     h.At.String() + " " + h.Name,
 		Suffixes: []string{"event"}, Type: "Timeline Event", Fields: h.At.fields(), Level: h.Level, Marks: h.Marks,
 		Body: func(context.Context) string { return plainMarkdown.Replace(cmp.Or(h.Text, h.Name)) }})
 	if err != nil {

@@ -24,7 +24,8 @@ func calloutMark(kind, title string) (exchange.Mark, bool) {
 	case isExact(title):
 		return exact(ruleCallout, shown+" "+strings.TrimSpace(title)), true
 	case FindWord(kind, false) != "" || FindWord(title, true) != "" || FindWord(options, true) != "":
-		return exchange.Mark{Rule: ruleCallout, What: shown + " " + markup.Clip(strings.TrimSpace(title), 60), Doubt: true}, true
+		return exchange.Mark{Rule: ruleCallout, What: shown + " " + markup.Clip(strings.TrimSpace(title), 60),
+			Doubt: true}, true
 	}
 	return exchange.Mark{}, false
 }

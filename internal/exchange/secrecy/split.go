@@ -215,7 +215,8 @@ func secretTag(s string) (name string, length int, why exchange.Mark) {
 			summary, _, _ := strings.Cut(m[1], "</summary")
 			summary = markup.Clip(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
 			if FindWord(summary, true) != "" {
-				return t.Data, length, exchange.Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60), Doubt: !isExact(summary)}
+				return t.Data, length, exchange.Mark{Rule: ruleElement, What: "details: " + markup.Clip(summary, 60),
+					Doubt: !isExact(summary)}
 			}
 		}
 	}

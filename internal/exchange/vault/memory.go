@@ -159,7 +159,8 @@ func (m *lastImport) sheetID(card canon.CardID) canon.CardID {
 // trashGone moves the cards to the trash that the source no longer has: those of notes that are
 // still there at once, such as their hidden parts, the others only if the options say so. It returns
 // the cards that stay.
-func (m *lastImport) trashGone(ctx context.Context, f *reader, w *exchange.Writer, o Options) (kept []canon.Card, err error) {
+func (m *lastImport) trashGone(ctx context.Context, f *reader, w *exchange.Writer, o Options) (kept []canon.Card,
+	err error) {
 	there := map[canon.CardID]bool{}
 	for s := range f.notes {
 		there[cmp.Or(w.Remembered[s.ID].ID, s.ID)] = true
@@ -192,7 +193,8 @@ func (m *lastImport) trashGone(ctx context.Context, f *reader, w *exchange.Write
 	}
 	n, err := w.TrashGone(ctx, gone, fileOf)
 	if n > 0 {
-		w.Summary.Said = append(w.Summary.Said, fmt.Sprintf("%d cards that are gone at the source were moved to the trash.", n))
+		w.Summary.Said = append(w.Summary.Said,
+			fmt.Sprintf("%d cards that are gone at the source were moved to the trash.", n))
 	}
 	return waiting, err
 }

@@ -130,7 +130,8 @@ func (v *vault) readNote(p string, d fs.DirEntry) *note {
 		v.reportFile(p, "cannot be read; left out")
 		return nil
 	}
-	n := &note{Note: markdown.Parse(p, data), origin: &native.Origin{File: native.File{Path: p, Hash: native.HashOf(data)}}}
+	n := &note{Note: markdown.Parse(p, data), origin: &native.Origin{File: native.File{Path: p,
+		Hash: native.HashOf(data)}}}
 	text := n.Head + n.Body
 	n.origin.Head = strings.Clone(n.Head) // does not keep the body
 	n.origin.CRLF = strings.Contains(string(data), "\r\n")

@@ -269,7 +269,8 @@ func TestBothSidesChanged(t *testing.T) {
 	if text := sum.String(); strings.Contains(text, "changed here") || !strings.Contains(text, "1 cards that are gone") {
 		t.Error(text)
 	}
-	s.WantSees(map[string]string{"user Mill": "RichText user both\n", "admin Quay": "-", "user Inn": "RichText user kept\n"})
+	s.WantSees(map[string]string{"user Mill": "RichText user both\n", "admin Quay": "-",
+		"user Inn": "RichText user kept\n"})
 	s.export("gm", other)
 	wantFiles(t, other, map[string]string{"Mill.md": "both\n", "Inn.md": "kept\n"})
 }

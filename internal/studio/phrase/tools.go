@@ -163,8 +163,8 @@ func (r *Reading) readScatter(in []token) {
 		count, in = in[i].num, slices.Concat(in[:i], in[i+1:])
 	}
 	a.With["asset"], in = scattered(in)
-	if ground, rest := nameAfter(in, "onto"); ground != "" && isCapital(ground) {
-		a.With["ground"], in = ground, rest
+	if ground, _ := nameAfter(in, "onto"); ground != "" && isCapital(ground) {
+		a.With["ground"] = ground
 	}
 	r.setDensity(&a, count)
 	if a.With["asset"] == "" {
