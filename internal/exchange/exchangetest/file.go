@@ -21,17 +21,17 @@ func Files(texts map[string]string) fstest.MapFS {
 	return m
 }
 
-// RealData returns a folder of real data: below the folder that LOREGATE_DATA names, or else in
+// RealData returns a folder of real data: below the folder that REAL_DATA names, or else in
 // shared/data next to the repository, as seen from a package two folders below internal. It skips
 // the test if the folder does not exist.
 func RealData(t testing.TB, name string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", name)
-	if data := os.Getenv("LOREGATE_DATA"); data != "" {
+	if data := os.Getenv("REAL_DATA"); data != "" {
 		dir = filepath.Join(data, name)
 	}
 	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no real data: ../shared/data/%s is not beside the repository, nor below LOREGATE_DATA", name)
+		t.Skipf("no real data: ../shared/data/%s is not beside the repository, nor below REAL_DATA", name)
 	}
 	return dir
 }
