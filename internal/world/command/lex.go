@@ -87,7 +87,7 @@ func lookUp(words map[string]*entry, fold string) *entry {
 	if e := words[fold]; e != nil {
 		return e
 	}
-	if fold[0] >= '0' && fold[0] <= '9' {
+	if fold != "" && fold[0] >= '0' && fold[0] <= '9' { // a lone accent folds to nothing
 		return number
 	}
 	return unknown

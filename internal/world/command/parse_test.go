@@ -132,7 +132,7 @@ func TestVerbTypos(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"go north then look at the well", "give Oda the lamp", "say \"x", "take it", "n, and, then",
-		"\x00\xff", "pick up", strings.Repeat("and ", 200)} {
+		"\x00\xff", "\u0339", "pick up", strings.Repeat("and ", 200)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
