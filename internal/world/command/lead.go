@@ -1,5 +1,10 @@
 package command
 
+import (
+	"slices"
+	"strings"
+)
+
 // head is the beginning of a clause: the words before its verb, and the verb.
 type head struct {
 	usage     *usage
@@ -33,12 +38,14 @@ func readHead(words []word) head {
 		if w.kind != plainWord || w.is(jointClass) && r.at > 0 {
 			break
 		}
-		if w.is(subordinateClass) && !r.head.ok && (r.at == 0 || !r.subject) {
+		if w.is(subordinateClass) && (r.at == 0 || !r.subject) || r.at == 0 && r.isAdjunct() {
 			r.head.remark = true
 			break
 		}
 		if n := r.leadWords(w); n > 0 {
-			r.at += n
+			if r.at += n; r.head.remark {
+				break
+			}
 			continue
 		}
 		if r.readVerb(w) {
@@ -55,11 +62,35 @@ func readHead(words []word) head {
 	return r.head
 }
 
+// isAdjunct reports whether the words up to the first comma only tell how or why another act is done:
+// in a flash, to be safe, feeling brave.
+func (r *leadReader) isAdjunct() bool {
+	end := 1
+	for end < len(r.words) && r.words[end].kind == plainWord {
+		end++
+	}
+	if end < 2 || end+1 >= len(r.words) || r.words[end].kind != comma {
+		return false
+	}
+	first, second, next := r.words[0], r.words[1], r.words[end+1]
+	switch {
+	case first.oneOf("in", "inside", "outside"):
+		return second.kind == plainWord && second.toward() == "" && !second.oneOf("to", "then")
+	case first.fold == "to":
+		return startsBase(r.words[1:])
+	case !next.is(subjectClass):
+		return false
+	}
+	e, f := readVerbForm(first.fold, first.known)
+	return e != nil && f == ingForm && e.verb != nil
+}
+
 // leadWords returns the number of words at the current place that only lead to the verb of an act.
 func (r *leadReader) leadWords(w word) int {
 	rest := r.words[r.at+1:]
 	u, n := findUsage(r.words[r.at:])
-	if u != nil && n > 1 {
+	if u != nil && (n > 1 || u.lead) {
+		r.head.remark = r.head.remark || u.aside
 		if u.lead {
 			return n
 		}
@@ -69,9 +100,12 @@ func (r *leadReader) leadWords(w word) int {
 	case w.is(negationClass):
 		r.head.negated = true
 	case w.is(quitClass):
-		if len(rest) == 0 || startsArgument(rest) && rest[0].fold != "to" && rest[0].fold != "of" {
+		if len(rest) == 0 || startsArgument(rest) && !rest[0].oneOf("to", "of") &&
+			!w.oneOf("skip", "ignore", "avoid", "forget") {
 			return 0
 		}
+		r.head.negated = true
+	case w.fold == "no" && len(rest) > 0 && (rest[0].oneOf("need", "more") || startsEvent(rest)):
 		r.head.negated = true
 	case w.is(mannerClass):
 		r.head.mods = append(r.head.mods, w.fold)
@@ -80,6 +114,9 @@ func (r *leadReader) leadWords(w word) int {
 		r.be = r.be || w.is(beClass)
 	case w.is(beClass):
 		r.be = true
+	case r.be && w.oneOf("off", "on"):
+	case w.known == unknown && isAdverb(w.fold):
+		r.head.mods = append(r.head.mods, w.fold)
 	case w.is(desireClass) && startsArgument(rest) && rest[0].fold != "to":
 		return 0
 	case w.is(fillerClass|auxiliaryClass) && (len(rest) > 0 || u == nil) && !(u != nil && u.core && startsArgument(rest)):
@@ -91,17 +128,24 @@ func (r *leadReader) leadWords(w word) int {
 	return 1
 }
 
+// isAdverb reports whether a word that the parser does not know has the form of an adverb.
+func isAdverb(w string) bool { return len(w) > 4 && strings.HasSuffix(w, "ly") }
+
 // controlWords returns the number of words of a verb that only takes another one: "decide to" go,
 // "start" going.
 func (r *leadReader) controlWords(w word, u *usage, rest []word) int {
 	i := skipAdverbs(rest)
+	if i+2 < len(rest) && (rest[i].fold == "you" && rest[i+1].fold == "to" && startsBase(rest[i+2:]) ||
+		rest[i].fold == "that" && rest[i+1].fold == "you") {
+		return i + 3 // I ask you to go
+	}
 	if i == len(rest) || verbHas([]word{w}, tellingClass) {
 		return 0
 	}
 	if rest[i].fold == "to" && startsBase(rest[i+1:]) && (u.acts[alone] != Move || rest[i+1].raw == rest[i+1].fold) {
 		return i + 2
 	}
-	if u.control && rest[i].known.class&grammarClasses == 0 {
+	if u.control && (rest[i].known.class&grammarClasses == 0 || rest[i].fold == "going") {
 		if e, f := readVerbForm(rest[i].fold, rest[i].known); e != nil && f == ingForm && e.verb.isAct() {
 			return i + 1
 		}
@@ -113,12 +157,19 @@ func (r *leadReader) controlWords(w word, u *usage, rest []word) int {
 func (r *leadReader) readVerb(w word) bool {
 	words := r.words[r.at:]
 	u, n := findUsage(words)
+	isSelf := func(o word) bool { return o.oneOf("i", "we") }
+	if w.is(prepositionClass) && len(words) > 1 && words[1].is(articleClass) && slices.ContainsFunc(words, isSelf) {
+		return false // in a flash I run
+	}
+	if isCompass(w.toward()) && len(w.fold) < 3 && len(words) > 1 && words[1].is(articleClass) && !w.is(prepositionClass) {
+		return false // "se the lamp" is no direction
+	}
 	if w.toward() != "" && n < 2 && u == nil || w.toward() != "" && n < 2 && len(words) == 1 {
 		r.head.direction, r.head.at, r.head.end = true, r.at, r.at
 		return true
 	}
 	f := baseForm
-	if r.be && r.at > 0 && r.words[r.at-1].is(beClass) && w.known.verb != nil {
+	if r.be && r.words[r.at-1].is(beClass) && w.known.verb != nil && !(r.at > 1 && r.words[r.at-2].fold == "do") {
 		return false // it is best
 	}
 	if u == nil && w.known.class&(grammarClasses|mannerClass) == 0 {
@@ -132,22 +183,17 @@ func (r *leadReader) readVerb(w word) bool {
 	if u == nil && w.is(desireClass) && startsArgument(words[1:]) {
 		u, n = lexicon()["take"].verb, 1
 	}
-	if u == nil || !u.isAct() {
-		return false
+	if u == nil || !u.isAct() || n < len(words) && words[n].is(beClass) && !words[n].is(subjectClass) {
+		return false // what I want is …
 	}
 	if rest := words[n:]; u.noun && n == 1 && !u.core && f == baseForm {
-		if len(rest) > 0 && !startsArgument(rest) && r.at == 0 && !telegraphic(rest) ||
-			len(rest) == 0 && u.acts[alone] == "" {
+		if len(rest) > 0 && !startsArgument(rest) && r.at == 0 && (u.name || len(rest) > 1 && rest[1].known.class == 0) ||
+			len(rest) == 0 && !slices.Contains([]Verb{Move, Rest, Flee, Look}, u.acts[alone]) {
 			return false
 		}
 	}
 	r.head.usage, r.head.at, r.head.end, r.head.ok, r.head.form = u, r.at, r.at+n, true, f
 	return true
-}
-
-// telegraphic reports whether words may be the object of a verb without an article: one noun.
-func telegraphic(rest []word) bool {
-	return len(rest) == 1 || rest[1].is(prepositionClass|jointClass) || rest[1].kind != plainWord
 }
 
 // findPhrase is findUsage for an inflected first word.
@@ -197,7 +243,7 @@ func (r *leadReader) restart() bool {
 	if r.head.unclear < 0 {
 		r.head.unclear = r.at
 	}
-	be, does := r.be, false
+	be, does := r.be, r.words[r.at].fold == "do"
 	for i := r.at + 1; i < len(r.words); i++ {
 		w, rest := r.words[i], r.words[i+1:]
 		if w.kind != plainWord {
@@ -208,6 +254,10 @@ func (r *leadReader) restart() bool {
 		}
 		if w.is(beClass) {
 			be = true
+			if len(rest) > 1 && rest[0].fold == "off" {
+				r.at, r.be = i+1, true
+				return true
+			}
 			if does && startsBase(rest) {
 				r.at = i + 1
 				return true
@@ -216,6 +266,9 @@ func (r *leadReader) restart() bool {
 		}
 		if w.oneOf("do", "thing", "move") {
 			does = true
+		}
+		if w.is(subjectClass) && len(rest) == 1 && rest[0].known.verb != nil && rest[0].known.verb.acts[alone] == Move {
+			return false // to the market I go
 		}
 		if w.is(subjectClass) && !w.is(pronounClass) && w.fold != "who" && len(rest) > 0 {
 			r.at, r.subject = i, true

@@ -65,6 +65,8 @@ func lex(text string) []word {
 			if said := strings.TrimSpace(l.readUntil(closingQuote(r))); said != "" {
 				out = append(out, word{quoted, said, "", start, l.at, unknown})
 			}
+		case r == '&' || r == '+':
+			out = append(out, word{plainWord, "and", "and", start, l.at, lookUp(words, "and")})
 		case r == ',':
 			out = append(out, word{comma, ",", ",", start, l.at, unknown})
 		case r == ':':
@@ -74,7 +76,26 @@ func lex(text string) []word {
 			out = append(out, word{stop, string(r), ".", start, l.at, unknown})
 		}
 	}
-	return out
+	return joinPairs(out)
+}
+
+// joinPairs reads "as well as", "along with" and "together with" as "and".
+func joinPairs(words []word) []word {
+	for i := 1; i+1 < len(words); i++ {
+		w, n := &words[i], 0
+		switch {
+		case w.fold == "" || w.fold[0] != 'a' && w.fold[0] != 't':
+		case w.oneOf("along", "together") && words[i+1].fold == "with":
+			n = 1
+		case w.fold == "as" && i+2 < len(words) && words[i+1].fold == "well" && words[i+2].fold == "as":
+			n = 2
+		}
+		if n > 0 {
+			words[i].fold, words[i].raw, words[i].known = "and", "and", lexicon()["and"]
+			words = slices.Delete(words, i+1, i+1+n)
+		}
+	}
+	return words
 }
 
 // lexer is a position in a text.

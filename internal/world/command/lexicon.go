@@ -38,6 +38,8 @@ const (
 	tellingClass                       // tell, ask: introduce words that are said
 	sayingClass                        // say, shout: their object is the words said
 	partnerClass                       // talk, greet: need somebody spoken to
+	greetingClass                      // hello, thanks: no act in front of another one
+	goalClass                          // go, walk: need a direction or a place
 	speltClass                         // no typos of verbs or directions
 	nounClass                          // verbs that are more often nouns
 )
@@ -49,7 +51,7 @@ var classes = map[string]class{"article": articleClass, "pronoun": pronounClass,
 	"subordinate": subordinateClass, "break": breakClass, "wh": whClass, "way": wayClass, "nowhere": nowhereClass,
 	"route": routeClass, "joint": jointClass, "number": numberClass, "desire": desireClass, "light": lightClass,
 	"remark": remarkClass, "title": titleClass, "telling": tellingClass, "saying": sayingClass, "partner": partnerClass,
-	"spelt": speltClass}
+	"goal": goalClass, "greeting": greetingClass, "spelt": speltClass}
 
 // grammarClasses are the classes of words that are no verbs, whatever the table of verbs says.
 const grammarClasses = articleClass | pronounClass | subjectClass | auxiliaryClass | beClass | fillerClass |
@@ -57,6 +59,7 @@ const grammarClasses = articleClass | pronounClass | subjectClass | auxiliaryCla
 
 // entry is a word that the parser knows.
 type entry struct {
+	text     string
 	class    class
 	toward   Direction // "north" of north and northern
 	adjacent bool      // northern: a direction only before a name
@@ -71,8 +74,10 @@ type usage struct {
 	sure    float64
 	core    bool // of wordList, not of the table
 	noun    bool // more often a noun than a verb
+	name    bool // hardly ever a verb
 	control bool // takes another verb: try to, start going
 	with    bool // makes sense with a preposition and no object: fight with
+	aside   bool // the rest of the clause asks for nothing either
 	lead    bool // no act, but words before one: "be so kind as to"
 }
 
@@ -106,7 +111,10 @@ var actLetters = map[byte]Verb{'m': Move, 'l': Look, 'x': Examine, 't': Take, 'd
 	'a': Attack, 'f': Defend, 'h': Throw, 'e': Flee, 'r': Rest}
 
 // lexicon returns the words that the parser knows, by their folded form.
-var lexicon = sync.OnceValue(func() map[string]*entry {
+var lexicon = sync.OnceValue(buildLexicon)
+
+// buildLexicon reads wordList and verbTable.
+func buildLexicon() map[string]*entry {
 	all := make(map[string]*entry, 1<<14)
 	for line := range strings.Lines(wordList) {
 		if key, list, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); ok && line[0] != '#' {
@@ -121,6 +129,12 @@ var lexicon = sync.OnceValue(func() map[string]*entry {
 	}
 	for line := range strings.Lines(verbTable) {
 		if code, verbs, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ":"); ok && line[0] != '#' {
+			if code == "spelt" {
+				for text := range strings.SplitSeq(verbs, ",") {
+					entryOf(all, text).class |= speltClass
+				}
+				continue
+			}
 			u := usageOf(code)
 			for text := range strings.SplitSeq(verbs, ",") {
 				if first, _, _ := strings.Cut(text, " "); isOverridden(all[first], text, u) {
@@ -138,7 +152,7 @@ var lexicon = sync.OnceValue(func() map[string]*entry {
 		}
 	}
 	return all
-})
+}
 
 // addWord adds an entry of wordList.
 func addWord(all map[string]*entry, kind, name, text string) {
@@ -152,6 +166,8 @@ func addWord(all map[string]*entry, kind, name, text string) {
 		addVerb(all, text, u)
 	case "lead":
 		addVerb(all, text, &usage{lead: true})
+	case "aside":
+		addVerb(all, text, &usage{lead: true, aside: true})
 	case "noun":
 		entryOf(all, text).class |= nounClass
 	case "class":
@@ -176,6 +192,8 @@ func isOverridden(first *entry, text string, u *usage) bool {
 		return false
 	case len(text) > 0 && !strings.Contains(text, " "):
 		return first.class&grammarClasses != 0 || first.toward != ""
+	case strings.HasSuffix(text, "ing"): // keep going
+		return true
 	case first.verb != nil && first.verb.core && first.verb.acts[alone] == Move:
 		return u.acts[alone] != Flee
 	}
@@ -185,15 +203,17 @@ func isOverridden(first *entry, text string, u *usage) bool {
 func entryOf(all map[string]*entry, w string) *entry {
 	e := all[w]
 	if e == nil {
-		e = &entry{}
+		e = &entry{text: w}
 		all[w] = e
 	}
 	return e
 }
 
-// usageOf reads a code of verbTable: five letters of acts, then N for a noun and C for control.
+// usageOf reads a code of verbTable: five letters of acts, then the letters of flags.
 func usageOf(code string) *usage {
-	u := &usage{sure: 0.9, noun: strings.Contains(code[5:], "N"), control: strings.Contains(code[5:], "C")}
+	u := &usage{sure: 0.9, noun: strings.ContainsAny(code[5:], "NM"), name: strings.Contains(code[5:], "M"),
+		control: strings.Contains(code[5:], "C"),
+		with:    strings.Contains(code[5:], "W")}
 	for i := range u.acts {
 		u.acts[i] = actLetters[code[i]]
 	}
@@ -210,7 +230,7 @@ func addVerb(all map[string]*entry, text string, u *usage) {
 			e.verb = u
 		case e.verb.core && !u.core:
 			e.verb.control = e.verb.control || u.control
-			e.verb.with = u.acts[beforePreposition] != ""
+			e.verb.with = u.with || u.acts[beforePreposition] == Use
 		}
 		return
 	}

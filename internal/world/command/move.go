@@ -11,7 +11,7 @@ func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 	if len(said) > 0 {
 		head = said[0].fold
 		if e, _ := readVerbForm(head, said[0].known); e != nil {
-			head = baseOf(e, head)
+			head = e.text
 		}
 	}
 	r := readRoute(rest)
@@ -24,16 +24,24 @@ func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 	if i.DirectObject == "" && len(i.Targets) > 0 {
 		i.DirectObject, i.Targets = i.Targets[0], i.Targets[1:]
 	}
+	last := said
+	if len(rest) > 0 {
+		last = rest
+	}
+	if i.DirectObject == "" && len(r.toward) == 0 && len(last) > 0 &&
+		last[len(last)-1].oneOf("through", "across", "over") {
+		i.DirectObject = p.lastNamed
+	}
 	if len(r.toward) == 0 {
 		if d := impliedDirection(head, said, r); d != "" {
 			r.toward = []Direction{d}
 		}
 	}
 	if len(r.toward) == 0 && i.DirectObject == "" && !slices.Contains(i.Modifiers, "back") && !r.way {
-		if !hasPronoun(rest) {
-			p.addAmbiguity("direction", at, nil, true)
+		if !hasPronoun(rest) && (len(said) == 0 || len(rest) > 0 || verbHas(said, goalClass)) {
+			p.addAmbiguity("direction", at, r.options, true)
+			i.Confidence = min(i.Confidence, 0.4)
 		}
-		i.Confidence = min(i.Confidence, 0.4)
 	}
 	if len(r.toward) < 2 {
 		if len(r.toward) == 1 {
@@ -61,16 +69,6 @@ func hasPronoun(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.is(pronounClass) })
 }
 
-// baseOf returns the base form of the verbs that imply a direction.
-func baseOf(e *entry, typed string) string {
-	for _, v := range [...]string{"leave", "exit", "climb", "ascend", "descend", "return", "enter", "go", "get"} {
-		if lexicon()[v] == e {
-			return v
-		}
-	}
-	return typed
-}
-
 // impliedDirection returns the direction that a verb implies: leave, climb.
 func impliedDirection(head string, said []word, r route) Direction {
 	second := ""
@@ -94,13 +92,14 @@ func impliedDirection(head string, said []word, r route) Direction {
 
 // route is the argument of a move.
 type route struct {
-	toward []Direction
-	name   []word  // the place or thing moved to or through
-	more   []chunk // other names
-	back   bool
-	way    bool // only a door or path is named
-	mended bool // the direction was misspelt
-	times  int
+	toward  []Direction
+	name    []word  // the place or thing moved to or through
+	more    []chunk // other names
+	back    bool
+	way     bool // only a door or path is named
+	mended  bool // the direction was misspelt
+	times   int
+	options []string // the directions that a misspelt word may be
 }
 
 // readRoute reads directions and names. A door or path beside a direction is no name.
@@ -108,7 +107,7 @@ func readRoute(words []word) route {
 	var r route
 	words = r.cutTimes(words)
 	words = cutSelf(words)
-	var kept []word
+	kept := make([]word, 0, len(words))
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		rest := words[i+1:]
@@ -117,6 +116,10 @@ func readRoute(words []word) route {
 			if w.kind == comma && len(kept) > 0 {
 				kept = append(kept, w)
 			}
+		case w.fold == "in" && len(rest) > 3 && rest[1].fold == "direction" && rest[2].fold == "of":
+			i += 3
+		case w.fold == "as" && len(kept) == 0 && len(r.toward) > 0:
+			words = words[:i] // as fast as you can
 		case w.oneOf("back", "backwards"):
 			r.back = true
 		case w.known.toward != "" && isCompass(w.known.toward):
@@ -131,7 +134,8 @@ func readRoute(words []word) route {
 			i += max(used, 1) - 1
 		case w.toward() != "" && i > 0 && words[i-1].is(articleClass) && len(rest) > 0 && rest[0].kind == plainWord &&
 			!rest[0].is(prepositionClass|jointClass):
-			kept = append(kept, w, rest[0]) // the outside castle
+			w.known = unknown // the outside castle
+			kept = append(kept, w, rest[0])
 			i++
 		case w.toward() != "":
 			if w.fold == "up" && len(rest) > 0 && rest[0].oneOf("to", "towards") &&
@@ -165,8 +169,13 @@ func (r *route) readNames(kept, words []word) {
 	if len(r.toward) == 0 {
 		content := slices.DeleteFunc(slices.Clone(kept), func(w word) bool { return w.is(articleClass | prepositionClass) })
 		if len(content) == 1 {
-			if d, ok := typoDirection(content[0].fold); ok {
+			d, options := typoDirection(content[0].fold)
+			if d != "" {
 				r.toward, r.mended = []Direction{d}, true
+				return
+			}
+			if len(options) > 0 && content[0].known == unknown {
+				r.options = options
 				return
 			}
 		}

@@ -121,7 +121,7 @@ func (p *parser) resolveNouns(groups []chunk) []string {
 
 // isTime reports whether a part of a clause tells how long or for whom: for a while, for me.
 func isTime(g chunk) bool {
-	if len(g.words) == 0 {
+	if len(g.words) == 0 || g.by == "until" || g.by == "till" || g.by == "during" {
 		return true
 	}
 	switch last := g.words[len(g.words)-1].fold; last {

@@ -11,7 +11,7 @@ import (
 
 // Version is the version of the rules that parse commands. It changes whenever the same text
 // may be parsed differently.
-const Version = "rules/2.0"
+const Version = "rules/2.1"
 
 // Bounds of a command.
 const (
@@ -96,7 +96,7 @@ const minConfidence = 0.5
 // a place is up to the caller. Text beyond MaxLength characters is ignored.
 func Parse(text string) Parsed {
 	text = markup.Clip(text, MaxLength)
-	p := parser{out: Parsed{RawText: text, Intents: []Intent{}, Ambiguities: []Ambiguity{}, ParseVersion: Version}, at: -1}
+	p := parser{out: Parsed{RawText: text, Intents: make([]Intent, 0, 2), Ambiguities: []Ambiguity{}, ParseVersion: Version}, at: -1}
 	p.run(lex(text))
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
 		p.addAmbiguity("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)
@@ -130,6 +130,7 @@ type parser struct {
 	at        int    // place of the next act, or -1 for the end
 	from      int    // place of the first act of the last clause
 	remark    *Span  // the first part that asks for no act
+	thanks    *Span  // thanks, which are an act if nothing else is
 }
 
 // run parses the words of a command, sentence by sentence.
@@ -145,6 +146,9 @@ func (p *parser) run(words []word) {
 		if len(sentence) > 0 {
 			p.parseSentence(sentence, asked)
 		}
+	}
+	if p.thanks != nil && len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
+		p.add(Intent{Verb: Talk, Confidence: 0.8}, *p.thanks)
 	}
 	for i := range p.out.Intents {
 		p.out.Intents[i].Order = i

@@ -17,17 +17,25 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 		second = words[1]
 	}
 	switch {
+	case w.oneOf("when", "whenever", "while") && !asked:
+		return words, false
 	case w.is(whClass) && len(words) > 1 || w.is(whClass) && asked:
 		if w.oneOf("what", "who") && second.is(subjectClass) && !asked && second.fold != "is" && !isOwning(words) {
 			return words, false // what I want is to …
 		}
 	case w.oneOf("could", "can", "would", "will", "won't", "couldn't", "can't", "wouldn't") && second.fold == "you":
 		return words[2:], false
+	case w.fold == "do" && second.fold == "you" && len(words) > 3 && words[2].oneOf("mind", "think"):
+		return words[3:], false
+	case w.oneOf("may", "might", "could") && second.oneOf("i", "we"):
+		return words[1:], false
 	case w.oneOf("could", "can", "may", "shall", "might") && second.is(subjectClass):
 		if h := readHead(words[1:]); h.ok && (w.fold == "shall" || hasFold(words, "please") ||
 			slices.Contains([]Verb{Look, Examine, Inventory}, h.usage.acts[withObject])) {
 			return words[1:], false
 		}
+	case w.oneOf("would", "could", "is", "will") && second.fold == "it" && requestAt(words) > 0:
+		return words[requestAt(words):], false
 	case (w.is(beClass) || w.is(auxiliaryClass) && w.known.verb == nil || w.oneOf("do", "have")) &&
 		(second.is(subjectClass|articleClass|pronounClass) || second.fold == "there") && !w.is(subjectClass) &&
 		(asked || w.is(beClass) || second.is(subjectClass) && w.fold != "have"):
@@ -39,6 +47,16 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 	}
 	p.answer(words, at)
 	return nil, true
+}
+
+// requestAt returns where the request begins in "would it be possible to open the door", or 0.
+func requestAt(words []word) int {
+	for i := 2; i+1 < len(words); i++ {
+		if words[i].fold == "to" && startsBase(words[i+1:]) || words[i].fold == "if" && words[i+1].is(subjectClass) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func hasFold(words []word, fold string) bool {

@@ -20,6 +20,7 @@ func (p *parser) parseSentence(words []word, asked bool) {
 	if p.parseAddress(words) {
 		return
 	}
+	words = cutMatrix(words)
 	first, pending, started := len(p.out.Intents), -1, false
 	for len(words) > 0 && !p.overflow {
 		j := readJoint(words, started)
@@ -29,6 +30,9 @@ func (p *parser) parseSentence(words []word, asked bool) {
 		}
 		h := readHead(words)
 		n := clauseEnd(words, h, p.moving)
+		if j.event {
+			n = eventEnd(words[:n], h)
+		}
 		began := len(p.out.Intents)
 		switch {
 		case pending >= 0:
@@ -50,6 +54,22 @@ func (p *parser) parseSentence(words []word, asked bool) {
 	}
 }
 
+// cutMatrix cuts off the words before what somebody is asked to do: I would be grateful if you went.
+func cutMatrix(words []word) []word {
+	courteous := false
+	for i, w := range words {
+		switch {
+		case w.oneOf("would", "i'd", "it'd", "we'd", "appreciate", "grateful"):
+			courteous = true
+		case w.kind != plainWord:
+			return words
+		case courteous && i > 1 && i+2 < len(words) && w.fold == "if" && words[i+1].is(subjectClass):
+			return words[i+1:]
+		}
+	}
+	return words
+}
+
 // parseQuoted parses a command that is quoted as a whole: a plain order is done, other words are
 // said.
 func (p *parser) parseQuoted(w word) {
@@ -68,6 +88,7 @@ type joint struct {
 	more        bool // more clauses follow in the sentence
 	soft        bool // a comma only: what follows may be a remark
 	after       bool // this clause is done before the clause in front of it
+	event       bool // this clause only tells when the clause behind it is done
 	leadsBefore bool // this clause is done after the clause behind it
 	first       bool // this clause is done before all others
 }
@@ -103,8 +124,12 @@ func readOrder(words []word, j joint, started bool) joint {
 	rest := words[j.words:]
 	n := 0
 	switch rest[0].fold {
-	case "after", "once", "having", "when", "whenever":
+	case "after", "once", "having":
 		n = 1
+	case "when", "whenever":
+		if slices.ContainsFunc(rest, func(w word) bool { return w.oneOf("done", "finished") }) {
+			n = 1
+		}
 	case "before":
 		n = 1
 	case "prior":
@@ -120,6 +145,7 @@ func readOrder(words []word, j joint, started bool) joint {
 		return j
 	}
 	leading := !started || j.words > 0 && words[j.words-1].kind == comma
+	j.event = leading
 	if rest[0].oneOf("before", "prior") {
 		j.leadsBefore = leading
 	} else {
@@ -162,6 +188,9 @@ func (p *parser) parseAddress(words []word) bool {
 			return false
 		}
 	}
+	if _, f := readVerbForm(words[0].fold, words[0].known); f == ingForm || f == pastForm && at > 1 {
+		return false
+	}
 	if words[at+1].is(subjectClass) && !words[at+1].is(auxiliaryClass) && words[at+1].fold != "you" {
 		return false
 	}
@@ -192,17 +221,18 @@ func clauseEnd(words []word, h head, moving bool) int {
 	loose, target := !h.ok && !h.direction, false // target: a preposition was read
 	for i := from; i < len(words); i++ {
 		w, rest := words[i], words[i+1:]
+		sure := target || i == h.end // no list goes on here
 		switch {
 		case w.kind == comma:
-			if loose || !speech && startsClause(rest, ways, target) || isTag(rest) {
+			if loose || !speech && startsClause(rest, ways, sure) || isTag(rest) {
 				return i
 			}
 		case w.kind == colon || w.kind != plainWord:
 		case w.is(jointClass):
-			if speech && w.fold != "then" {
+			if speech && w.fold != "then" && !isGreeting(words[h.at:i]) {
 				continue
 			}
-			if w.fold == "then" || loose && w.fold != "so" || startsClause(rest, ways, target || w.fold != "and") {
+			if w.fold == "then" || loose && w.fold != "so" || startsClause(rest, ways, sure || w.fold != "and") {
 				if w.fold == "so" && len(rest) > 0 && !rest[0].is(subjectClass) || w.fold == "while" {
 					continue
 				}
@@ -225,11 +255,32 @@ func clauseEnd(words []word, h head, moving bool) int {
 	return len(words)
 }
 
+// eventEnd returns where a clause such as "before going north" ends if no comma ends it: in front of
+// the next verb.
+func eventEnd(words []word, h head) int {
+	for i := h.end + 1; h.ok && i < len(words); i++ {
+		if u, _ := findUsage(words[i:]); u != nil && u.core && !u.noun && !words[i-1].is(articleClass|prepositionClass) &&
+			words[i].toward() == "" {
+			return i
+		}
+	}
+	return len(words)
+}
+
+// isGreeting reports whether the words said before an "and" are a greeting: say hello and leave.
+func isGreeting(said []word) bool {
+	return len(said) > 1 && said[0].is(sayingClass) &&
+		(said[1].known.verb != nil && said[1].known.verb.acts[alone] == Talk || said[1].is(fillerClass))
+}
+
 // isTag reports whether words after a comma only end a sentence: please, thank you, will you.
 func isTag(words []word) bool {
-	return len(words) > 0 && len(words) <= 3 && !slices.ContainsFunc(words, func(w word) bool {
+	if len(words) == 0 || len(words) > 3 {
+		return false
+	}
+	return words[len(words)-1].is(titleClass) && !words[0].is(articleClass) || !slices.ContainsFunc(words, func(w word) bool {
 		return !w.is(fillerClass|auxiliaryClass|subjectClass|mannerClass|courtesyClass|titleClass) &&
-			w.fold != "thank" && w.fold != "thanks" && w.fold != "friend"
+			!w.oneOf("thank", "thanks")
 	})
 }
 

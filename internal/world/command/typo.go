@@ -10,13 +10,15 @@ import (
 // or replaced, or two neighbours swapped. It stores every known word under itself and under each of
 // its forms with one letter left out.
 type slips struct {
-	forms   map[string][]string
-	longest int // length of the longest known word, in bytes
+	forms    map[string][]string
+	anagrams map[string][]string // known words by their first letter and their letters in order
+	longest  int                 // length of the longest known word, in bytes
 }
 
 func newSlips(known []string) slips {
-	s := slips{forms: map[string][]string{}}
+	s := slips{forms: map[string][]string{}, anagrams: map[string][]string{}}
 	for _, k := range known {
+		s.anagrams[sortLetters(k)] = append(s.anagrams[sortLetters(k)], k)
 		s.longest = max(s.longest, len(k))
 		eachForm(k, func(form []byte) {
 			if !slices.Contains(s.forms[string(form)], k) {
@@ -40,8 +42,18 @@ func (s slips) nearWords(typed string) []string {
 			}
 		}
 	})
+	if len(out) == 0 && len(typed) > 4 {
+		out = slices.Clone(s.anagrams[sortLetters(typed)])
+	}
 	slices.Sort(out)
 	return out
+}
+
+// sortLetters returns a word with the letters after the first one in order.
+func sortLetters(w string) string {
+	b := []byte(w)
+	slices.Sort(b[min(1, len(b)):])
+	return string(b)
 }
 
 // slipCost returns how unlikely a typo is: letters that are swapped or doubled are the likeliest, then
@@ -100,20 +112,24 @@ func oneSlip(a, b string) bool {
 	return false
 }
 
-// verbSlips contains the single-word verbs of wordList of four letters or more.
+// verbSlips contains the single-word verbs of wordList of four letters or more, and "use".
 var verbSlips = sync.OnceValue(func() slips {
-	return newSlips(wordsWhere(func(e *entry) bool { return e.verb != nil && e.verb.core }))
+	return newSlips(wordsWhere(func(w string, e *entry) bool {
+		return e.verb != nil && e.verb.core && (len(w) > 3 || len(w) == 3 && e.verb.sure == 1)
+	}))
 })
 
 // directionSlips contains the directions of four letters or more.
 var directionSlips = sync.OnceValue(func() slips {
-	return newSlips(wordsWhere(func(e *entry) bool { return e.toward != "" && !e.adjacent }))
+	return newSlips(wordsWhere(func(w string, e *entry) bool {
+		return e.toward != "" && !e.adjacent && len(w) > 3
+	}))
 })
 
-// wordsWhere returns the words of four letters or more whose entry fits, sorted.
-func wordsWhere(fits func(*entry) bool) (known []string) {
+// wordsWhere returns the words that fit, sorted.
+func wordsWhere(fits func(string, *entry) bool) (known []string) {
 	for w, e := range lexicon() {
-		if fits(e) && utf8.RuneCountInString(w) >= 4 {
+		if fits(w, e) {
 			known = append(known, w)
 		}
 	}
@@ -124,20 +140,23 @@ func wordsWhere(fits func(*entry) bool) (known []string) {
 // isSpelt reports whether a word is no typo.
 func isSpelt(w string) bool { return lookUp(lexicon(), w).class&speltClass != 0 }
 
-// typoDirection returns the direction that a word is a typo of, if there is only one.
-func typoDirection(w string) (Direction, bool) {
-	if utf8.RuneCountInString(w) < 4 || isSpelt(w) {
-		return "", false
+// typoDirection returns the direction that a word is a typo of, if one is nearest. options are all
+// directions that it may be.
+func typoDirection(w string) (found Direction, options []string) {
+	if utf8.RuneCountInString(w) < 3 || isSpelt(w) {
+		return "", nil
 	}
-	var found Direction
+	best := 9
 	for _, k := range directionSlips().nearWords(w) {
 		d := lexicon()[k].toward
-		if found != "" && d != found {
-			return "", false
+		switch cost := slipCost(w, k); {
+		case cost < best:
+			best, found, options = cost, d, []string{string(d)}
+		case cost == best && !slices.Contains(options, string(d)):
+			found, options = "", append(options, string(d))
 		}
-		found = d
 	}
-	return found, found != ""
+	return found, options
 }
 
 // typoVerb returns the verb that the first word is a typo of, with its number of words, if there is
@@ -145,7 +164,8 @@ func typoDirection(w string) (Direction, bool) {
 // first: "lok at" is "look at".
 func typoVerb(words []word) (u *usage, n int, options []string) {
 	typed := words[0].fold
-	if utf8.RuneCountInString(typed) < 3 || isSpelt(typed) {
+	n = utf8.RuneCountInString(typed)
+	if n < 2 || n < 3 && !startsArgument(words[1:]) || isSpelt(typed) && !startsArgument(words[1:]) {
 		return nil, 0, nil
 	}
 	best := 9
@@ -161,7 +181,7 @@ func typoVerb(words []word) (u *usage, n int, options []string) {
 			continue
 		}
 		if e.verb.sure < 1 {
-			cost++ // the names of the fourteen acts go first
+			cost += 3 // the names of the fourteen acts go first
 		}
 		if cost < best {
 			best, options, u = cost, nil, nil
