@@ -1,13 +1,19 @@
 package markup
 
+import "slices"
+
 // MapOffsets returns the places in b of sorted offsets in a. An offset in lines that the texts share
 // moves with them. Of a changed run of lines, the same beginning and the same end count too; an
-// offset between these comes to the start of the new text in between.
+// offset between these comes to the start of the new text in between. An offset beyond a is its end.
 func MapOffsets(a, b string, offsets []int) []int {
-	out := make([]int, 0, len(offsets))
-	if a == b {
-		return append(out, offsets...)
+	offsets = slices.Clone(offsets)
+	for i := range offsets {
+		offsets[i] = min(offsets[i], len(a))
 	}
+	if a == b {
+		return offsets
+	}
+	out := make([]int, 0, len(offsets))
 	left, right := splitLines(a), splitLines(b)
 	a, b = a+"\n", b+"\n"         // as splitLines does
 	line, fromA, fromB := 0, 0, 0 // the first line after the last edit, and its offset in both texts

@@ -13,6 +13,8 @@ func TestMapOffsets(t *testing.T) {
 		want []int
 	}{
 		{"one\ntwo\n", "one\ntwo\n", []int{0, 4, 8}, []int{0, 4, 8}},
+		{"one", "one", []int{2, 9}, []int{2, 3}},
+		{"one", "two\none", []int{9}, []int{7}},
 		{"one\ntwo\n", "zero\none\ntwo\n", []int{0, 4, 8}, []int{5, 9, 13}},
 		{"one\ntwo\nthree", "one\nthree", []int{4, 6, 8, 13}, []int{4, 4, 4, 9}},
 		{"a lamp burns\n", "a red lamp burns\n", []int{2, 6, 12}, []int{2, 10, 16}},

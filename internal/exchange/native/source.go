@@ -87,7 +87,7 @@ func LoadSource(ctx context.Context, l *canon.Snapshot, c canon.Card) (*Source, 
 		return nil, fmt.Errorf("the card %q cannot be read: %w", c.Name, err)
 	}
 	for id, o := range s.Notes {
-		if o == nil || !isVaultPath(o.Path) {
+		if o == nil || !isVaultPath(o.Path) || !areInOrder(o.Parts) {
 			delete(s.Notes, id)
 		}
 	}
@@ -97,6 +97,20 @@ func LoadSource(ctx context.Context, l *canon.Snapshot, c canon.Card) (*Source, 
 		}
 	}
 	return s, nil
+}
+
+// areInOrder reports whether an import can have cut these parts out of a note, one after the other.
+func areInOrder(parts []HiddenPart) bool {
+	at, from := 0, 0
+	for _, p := range parts {
+		if p.At < at || p.Text == "" && p.From < from {
+			return false
+		}
+		if at = p.At; p.Text == "" {
+			from = p.From
+		}
+	}
+	return true
 }
 
 func isSourceCard(c canon.Card) bool {
