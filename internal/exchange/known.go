@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -72,11 +73,7 @@ func (w *Writer) knownCard(s *Sheet) (k Memory, card canon.Card, ok bool) {
 	if k, ok = w.Known[s.ID]; !ok {
 		return k, card, false
 	}
-	id := s.ID
-	if !k.ID.IsZero() {
-		id = k.ID
-	}
-	card, ok = w.there[id]
+	card, ok = w.there[cmp.Or(k.ID, s.ID)]
 	return k, card, ok
 }
 
@@ -162,9 +159,7 @@ func (w *Writer) FindGone() (gone []canon.Card) {
 		if _, ok := w.Remembered[id]; ok || w.Collection.byID[id] != nil {
 			continue
 		}
-		if !k.ID.IsZero() {
-			id = k.ID
-		}
+		id = cmp.Or(k.ID, id)
 		if c, ok := w.there[id]; ok && w.claimed[id] == nil {
 			gone = append(gone, c)
 		}
@@ -178,10 +173,7 @@ func (w *Writer) FindGone() (gone []canon.Card) {
 func (w *Writer) TrashGone(ctx context.Context, gone []canon.Card, file func(canon.Card) string) (n int, err error) {
 	states := map[canon.CardID]digest{}
 	for id, k := range w.Known {
-		if !k.ID.IsZero() {
-			id = k.ID
-		}
-		states[id] = k.Card
+		states[cmp.Or(k.ID, id)] = k.Card
 	}
 	for batch := range slices.Chunk(gone, batchCards) {
 		trashed := 0

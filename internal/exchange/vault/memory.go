@@ -1,10 +1,12 @@
 package vault
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"loregate/internal/access"
@@ -38,7 +40,10 @@ func (m *lastImport) findMoved(ctx context.Context, l *canon.Snapshot, v *vault)
 	for _, n := range v.notes {
 		there[n.Path] = true
 	}
-	for id, o := range m.source.Notes {
+	for _, id := range slices.SortedFunc(maps.Keys(m.source.Notes), func(a, b canon.CardID) int {
+		return bytes.Compare(a[:], b[:])
+	}) {
+		o := m.source.Notes[id]
 		if there[o.Path] {
 			continue
 		}
