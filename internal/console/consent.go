@@ -214,7 +214,7 @@ func (s *server) rightsOf(c consent) (spec identity.KeySpec, err error) {
 	}
 	may := form.Get("may")
 	return identity.KeySpec{MaxRole: role, Worlds: map[access.WorldID]access.Role{id: role}, Surfaces: form["surfaces"],
-		ReadOnly: may == "read", Advisory: may != "write" && may != "read"}, nil
+		ReadOnly: may == identity.MayRead, Advisory: may != identity.MayWrite && may != identity.MayRead}, nil
 }
 
 // ownRole returns the role that campaign_list names.
@@ -276,14 +276,7 @@ type grant struct {
 
 func showGrants(keys []identity.Key) (list []grant) {
 	for _, k := range keys {
-		g := grant{k.ID, k.Name, k.MaxRole.String(), "write", k.Created}
-		switch {
-		case k.ReadOnly:
-			g.May = "read"
-		case k.Advisory:
-			g.May = "propose"
-		}
-		list = append(list, g)
+		list = append(list, grant{k.ID, k.Name, k.MaxRole.String(), k.May(), k.Created})
 	}
 	return list
 }

@@ -73,7 +73,7 @@ func (s *server) changeMembers(v *visit) error {
 	var err error
 	switch v.r.PathValue("do") {
 	case "invite":
-		p.LinkFor = "Send this link to whom you invite. It is shown only now."
+		p.LinkFor = "Send this link to the people you invite. It is shown only now."
 		p.Link, err = v.createLink("create_invitation", fields{"uses": numberOf(form.Get("uses")),
 			"days": numberOf(form.Get("days"))}.with("role", form.Get("role")), "/join")
 	case "withdraw":
@@ -186,7 +186,7 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// followsMemberships reports whether the visit's session opens whatever worlds its person is a member of.
+// followsMemberships reports whether the visit's session opens all worlds of which its person is a member.
 func (s *server) followsMemberships(v *visit) bool {
 	open, err := s.Sessions.Sessions(v.r.Context(), v.caller.Subject)
 	if err != nil {
@@ -215,6 +215,12 @@ type programKey struct {
 	Others   bool       `json:"others"`
 }
 
+// createdKey is a key just made, with its secret.
+type createdKey struct {
+	Key    programKey `json:"key"`
+	Secret string     `json:"secret"`
+}
+
 // keyList holds the data of the page of keys.
 type keyList struct {
 	Keys     []programKey `json:"keys"`
@@ -240,10 +246,7 @@ func (v *visit) showKeyList(status int, shown keyList) error {
 // changeKeys carries out a form of the page of keys.
 func (s *server) changeKeys(v *visit) error {
 	form := v.r.PostForm
-	var made struct {
-		Key    programKey `json:"key"`
-		Secret string     `json:"secret"`
-	}
+	var made createdKey
 	var err error
 	switch v.r.PathValue("do") {
 	case "create":
@@ -254,15 +257,9 @@ func (s *server) changeKeys(v *visit) error {
 		if days := form.Get("days"); days != "" {
 			in["days"] = numberOf(days)
 		}
-		made, err = call[struct {
-			Key    programKey `json:"key"`
-			Secret string     `json:"secret"`
-		}](v, "create_key", in)
+		made, err = call[createdKey](v, "create_key", in)
 	case "rotate":
-		made, err = call[struct {
-			Key    programKey `json:"key"`
-			Secret string     `json:"secret"`
-		}](v, "rotate_key", fields{"id": form.Get("id")})
+		made, err = call[createdKey](v, "rotate_key", fields{"id": form.Get("id")})
 	case "end":
 		if _, err = call[struct{}](v, "end_key", fields{"id": form.Get("id")}); err == nil {
 			return v.redirect(addressOf("keys", v.world))

@@ -88,6 +88,24 @@ func (s *Service) KeyOf(ctx context.Context, id string) (Key, error) {
 	return k, nil
 }
 
+// The values of KeySpec.May.
+const (
+	MayRead    = "read"
+	MayPropose = "propose"
+	MayWrite   = "write"
+)
+
+// May returns the most that a key may do in a world: read, propose changes, or write.
+func (k KeySpec) May() string {
+	switch {
+	case k.ReadOnly:
+		return MayRead
+	case k.Advisory:
+		return MayPropose
+	}
+	return MayWrite
+}
+
 // RotateKey replaces the secret of a key: a new key has its rights, and the old one ends.
 func (s *Service) RotateKey(ctx context.Context, id string) (Key, string, error) {
 	old, err := s.KeyOf(ctx, id)

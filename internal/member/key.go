@@ -41,13 +41,6 @@ func keyOps(d *deps) []*op.Operation {
 	}
 }
 
-// The values of key.May.
-const (
-	mayRead    = "read"
-	mayPropose = "propose"
-	mayWrite   = "write"
-)
-
 type key struct {
 	ID       string     `json:"id"`
 	Name     string     `json:"name"`
@@ -64,14 +57,8 @@ type key struct {
 
 func showKey(k identity.Key, w access.WorldID) key {
 	shown := key{ID: k.ID, Name: k.Name, Subject: string(k.Subject), Actor: string(k.Actor),
-		Role: k.Worlds[w].String(), May: mayWrite, Surfaces: k.Surfaces, By: string(k.CreatedBy), Created: k.Created,
+		Role: k.Worlds[w].String(), May: k.May(), Surfaces: k.Surfaces, By: string(k.CreatedBy), Created: k.Created,
 		Others: len(k.Worlds) > 1}
-	switch {
-	case k.ReadOnly:
-		shown.May = mayRead
-	case k.Advisory:
-		shown.May = mayPropose
-	}
 	if !k.Expires.IsZero() {
 		shown.Expires = &k.Expires
 	}
@@ -124,7 +111,7 @@ func (d *deps) createKey(ctx context.Context, c *op.Call, in keyIn) (out created
 	w, maker := c.Grant.Request().World, c.Grant.Caller().Subject
 	spec := identity.KeySpec{Name: in.Name, Subject: subject, Actor: access.AI, MaxRole: role,
 		Worlds: map[access.WorldID]access.Role{w: role}, Surfaces: in.Surfaces, CreatedBy: maker, Behalf: maker,
-		Advisory: in.May == mayPropose, ReadOnly: in.May == mayRead}
+		Advisory: in.May == identity.MayPropose, ReadOnly: in.May == identity.MayRead}
 	if in.Days > 0 {
 		spec.Expires = d.Now().Add(time.Duration(in.Days) * 24 * time.Hour)
 	}
