@@ -189,7 +189,7 @@ func (s *Service) Join(ctx context.Context, code, name string) (session Key, tok
 	return s.addSession(ctx, s.cfg.NewID(), PersonSpec(subject), "")
 }
 
-// PersonSpec returns the rights of a person's session: those of the memberships, whatever they are then.
+// PersonSpec returns the rights of a person's session: at each call, those of the memberships of then.
 func PersonSpec(subject access.Subject) KeySpec {
 	return KeySpec{Name: "session", Subject: subject, Actor: access.Person, MaxRole: access.RoleAdmin, Approve: true}
 }

@@ -40,7 +40,7 @@ type OAuthKey struct {
 	Resource  string `json:"resource"`            // RFC 8707
 }
 
-// Consent is what a person allowed a client.
+// Consent holds the rights that a person gave to a client.
 type Consent struct {
 	Client    string // its id
 	Redirect  string
@@ -65,7 +65,7 @@ type Tokens struct {
 // of a grant are those that the person chose.
 const LeastScope = "user"
 
-// ErrGrant is returned for a code or a refresh token that is not accepted, whatever the reason.
+// ErrGrant is returned for a code or a refresh token that is not accepted, for any reason.
 var ErrGrant = errors.New("identity: the code or refresh token is unknown, used, expired or for another client")
 
 // CreateCode stores a person's consent and returns the code that the client exchanges for tokens. The

@@ -105,7 +105,7 @@ type KeySpec struct {
 	Approve   bool           `json:"approve,omitempty"`  // never with an AI
 	Operator  bool           `json:"operator,omitempty"` // never with an AI
 	CreatedBy access.Subject `json:"created_by,omitempty"`
-	// Behalf is the person for whom a program acts under a subject of its own. The key's roles are at
+	// Behalf is the person on whose behalf a program acts under a subject of its own. The key's roles are at
 	// most those that this person has as a member today.
 	Behalf access.Subject `json:"behalf,omitempty"`
 	OAuth  *OAuthKey      `json:"oauth,omitempty"` // of a grant and its secrets

@@ -23,7 +23,7 @@ func (p *tab) invite(role, people string) string {
 	return p.eval(`document.querySelector("#secret-text").value`)
 }
 
-// TestAPlayerIsInvitedByLink invites two people, of whom one accepts on a phone, gets another role, and is
+// TestAPlayerIsInvitedByLink invites two people. One accepts on a phone, gets another role, and is
 // taken out of the world.
 func TestAPlayerIsInvitedByLink(t *testing.T) {
 	t.Parallel()

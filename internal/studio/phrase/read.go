@@ -82,7 +82,7 @@ func (r *Reading) readClause(c clause) {
 	verb, rest := "", in
 	if at >= 0 {
 		verb = in[at].is["verb"]
-		if verb == "" || in[at].has("want") && verb == "" {
+		if verb == "" {
 			verb = "build"
 		}
 		rest = slices.Concat(in[:at], in[at+1:])

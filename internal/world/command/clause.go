@@ -65,12 +65,8 @@ func (p *parser) parseGoal(words []word, h head, at Span) bool {
 			return true
 		}
 	}
-	lead := words[:h.at]
-	goal := slices.ContainsFunc(lead, func(w word) bool { return w.oneOf("to", "straight", "back") })
-	switch {
-	case rest[0].is(numberClass) && len(rest) > 2 && rest[1].is(wayClass):
-		goal = true
-	}
+	goal := slices.ContainsFunc(words[:h.at], func(w word) bool { return w.oneOf("to", "straight", "back") }) ||
+		rest[0].is(numberClass) && len(rest) > 2 && rest[1].is(wayClass)
 	switch rest[0].fold {
 	case "into", "through", "onto", "towards", "toward", "across", "onward", "onwards", "forward", "to", "over", "along":
 		goal = true
@@ -283,7 +279,7 @@ func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) 
 	}
 }
 
-// purposeOf returns the place of the "to" before what a thing is used for: use the sword to attack.
+// purposeOf returns the place of the "to" that begins the purpose of a thing: use the sword to attack.
 // It is 0 if there is none.
 func purposeOf(v Verb, rest []word) int {
 	if v != Use && v != Take && v != Move {

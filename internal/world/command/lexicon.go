@@ -53,7 +53,7 @@ var classes = map[string]class{"article": articleClass, "pronoun": pronounClass,
 	"remark": remarkClass, "title": titleClass, "telling": tellingClass, "saying": sayingClass, "partner": partnerClass,
 	"goal": goalClass, "greeting": greetingClass, "spelt": speltClass}
 
-// grammarClasses are the classes of words that are no verbs, whatever the table of verbs says.
+// grammarClasses are the classes of words that are no verbs, also if the table of verbs has them.
 const grammarClasses = articleClass | pronounClass | subjectClass | auxiliaryClass | beClass | fillerClass |
 	negationClass | prepositionClass | particleClass | subordinateClass | whClass | jointClass | numberClass
 

@@ -119,7 +119,7 @@ func (p *parser) resolveNouns(groups []chunk) []string {
 	return out
 }
 
-// isTime reports whether a part of a clause tells how long or for whom: for a while, for me.
+// isTime reports whether a part of a clause tells the time or the person that an act is for: for a while, for me.
 func isTime(g chunk) bool {
 	if len(g.words) == 0 || g.by == "until" || g.by == "till" || g.by == "during" {
 		return true

@@ -125,7 +125,7 @@ type parser struct {
 	out       Parsed
 	overflow  bool
 	lastNamed string // the last named object, which "it" means; "" if none yet
-	lastMet   string // the last named person, whom "her" means; "" if none yet
+	lastMet   string // the last named person: "her" means this one; "" if none yet
 	moving    bool   // the last act was a move, so a bare direction continues it
 	at        int    // place of the next act, or -1 for the end
 	from      int    // place of the first act of the last clause
