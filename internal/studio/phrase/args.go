@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // formats are the formats of an export by the words for them.
@@ -52,7 +54,10 @@ func readName(in []token) (name string, n int) {
 }
 
 // isCapital reports whether a word begins with a capital letter.
-func isCapital(s string) bool { return s != "" && strings.ToLower(s[:1]) != s[:1] }
+func isCapital(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r)
+}
 
 // length is a number of the request in metres.
 type length struct {
