@@ -140,6 +140,7 @@ type shownProposal struct {
 	Payload                                               json.RawMessage
 	Preview                                               []shownChange
 	Issues                                                []struct{ Field, Error string }
+	MayRepeat                                             []struct{ Name, Text string }
 	Verdicts                                              []struct {
 		Gate   string
 		Passed bool
@@ -190,6 +191,9 @@ func (s shownProposal) print(out io.Writer) error {
 	}
 	for _, i := range s.Issues {
 		fmt.Fprintf(out, "Note: %s\n", replaceControls(strings.TrimPrefix(i.Field+": "+i.Error, ": ")))
+	}
+	for _, r := range s.MayRepeat {
+		fmt.Fprintf(out, "May repeat: %s: %s\n", cellText(r.Name), cellText(r.Text))
 	}
 	for _, c := range s.Preview {
 		c.print(out)

@@ -93,7 +93,7 @@ var mayImport = map[string][]string{
 	"agent":                 {"proposal", "prompt", "safety", "usage", "op", "markup", "access", "fault"},
 	"model":                 {"agent", "fault", "wait"},
 	"safety":                {},
-	"proposal":              {"canon", "op", "prompt", "safety", "markup", "access", "fault"},
+	"proposal":              {"canon", "op", "prompt", "safety", "meaning", "markup", "access", "fault"},
 	"proposal/kind":         {"proposal", "canon", "op", "safety", "access", "fault"},
 	"mcpd":                  {"op", "identity", "access", "fault", "wait", "markup"},
 	"member":                {"surface", "canon", "op", "identity", "access", "fault"},

@@ -26,7 +26,11 @@ type proposalView struct {
 	Preview  []previewItem   `json:"preview"`
 	Hash     string          `json:"expectedHash"`
 	Decision *decision       `json:"decision"`
+	Repeats  []repeat        `json:"mayRepeat"`
 }
+
+// repeat is a text that the proposal may repeat in other words.
+type repeat struct{ Name, Text string }
 
 // rejection tells why a proposal was refused.
 type rejection struct {

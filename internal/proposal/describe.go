@@ -86,20 +86,25 @@ func diffCounts(item PreviewItem) string {
 
 // firstLine returns the beginning of the proposed text on one line, or other if there is no text.
 func (j *judgedEvent) firstLine(s *Service, other string) string {
-	k := s.kinds[kindName(j.Kind)]
-	if k == nil {
-		return other
-	}
-	draft, err := k.decode(j.Payload)
-	if err != nil {
-		return other
-	}
-	for _, t := range draft.Texts() {
+	for _, t := range s.textsOf(j) {
 		if line := markup.OneLine(t.Text); line != "" {
 			return "\u201c" + clipText(line, maxLine) + "\u201d"
 		}
 	}
 	return other
+}
+
+// textsOf returns the texts of a recorded proposal, or none if its form is no longer known.
+func (s *Service) textsOf(j *judgedEvent) []Text {
+	k := s.kinds[kindName(j.Kind)]
+	if k == nil {
+		return nil
+	}
+	draft, err := k.decode(j.Payload)
+	if err != nil {
+		return nil
+	}
+	return draft.Texts()
 }
 
 // clipText shortens a text to at most n characters.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 )
@@ -195,6 +196,7 @@ type proposalOut struct {
 	Verdicts     []verdictOut    `json:"verdicts"`
 	Preview      []PreviewItem   `json:"preview,omitempty" jsonschema:"The change that it would make."`
 	ExpectedHash string          `json:"expectedHash,omitempty" jsonschema:"The hash that an approval sends."`
+	MayRepeat    []repeat        `json:"mayRepeat,omitempty" jsonschema:"While it waits: texts that it may repeat in other words, nearest first. Only a hint: they may also say the opposite."`
 	Decision     *decisionOut    `json:"decision,omitempty"`
 	EventID      string          `json:"eventId,omitempty"`
 }
@@ -232,6 +234,13 @@ func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (p
 		out.Expires, out.ExpectedHash = &until, hex.EncodeToString(j.Expected[:])
 		if !s.cfg.Now().Before(until) {
 			out.Status, out.ExpectedHash = Expired, ""
+		}
+		err := s.cfg.Canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) (err error) {
+			out.MayRepeat, err = findRepeats(ctx, audienceOf(snap, j.Outcome), s.textsOf(j), j.Scope)
+			return err
+		})
+		if err != nil {
+			return out, err
 		}
 	}
 	if d := e.decided; d != nil {

@@ -20,6 +20,7 @@ import (
 
 type got struct {
 	ProposalID, Kind, Status, Author, ExpectedHash, EventID string
+	MayRepeat                                               []struct{ Name, Text string }
 	Preview                                                 []proposal.PreviewItem
 	Verdicts                                                []struct {
 		Gate, Version, InputHash, Code string

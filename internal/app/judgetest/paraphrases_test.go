@@ -13,7 +13,8 @@ import (
 type pairCase struct{ ID, A, B, Kind, Form, Source string }
 
 // TestParaphrases judges whether the product finds texts that say the same in other words: the first texts are
-// facts of a world, and the likeness of a pair is the score of the first as an answer to a search for the second.
+// facts of a world, the second is proposed, and the likeness of a pair is the closeness of the first in the hint
+// that the person who decides on the second gets.
 func TestParaphrases(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
@@ -26,11 +27,14 @@ func TestParaphrases(t *testing.T) {
 					cards = append(cards, fixtureCard{Name: "Fact " + ids[c.A][5:], Type: "Lore", Text: c.A, Codename: ids[c.A]})
 				}
 			}
-			a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
+			config := apptest.Config(t, t.TempDir())
+			limits := &config.Proposals
+			limits.PlayerMinute, limits.PlayerHour, limits.KeyMinute = len(cases), len(cases), len(cases)
+			a, _ := apptest.Open(t, config, apptest.Quiet())
 			s := setWorld(t, a, "pairs", corpusWorld(cards), "Start")
 			scores := map[string][]float64{}
 			for _, c := range cases {
-				score := likeness(t, s, ids[c.A], c.B)
+				score := likeness(t, s, "Fact "+ids[c.A][5:], c.B)
 				scores[c.Kind] = append(scores[c.Kind], score)
 				scores[c.Form] = append(scores[c.Form], score)
 			}
@@ -49,19 +53,25 @@ func TestParaphrases(t *testing.T) {
 	}
 }
 
-// likeness returns the score of a fact as an answer to a search for a text, or 0 if it is not among the first 20.
-func likeness(t *testing.T, s *stage, factID, text string) float64 {
+// likeness returns the closeness of a fact in the hint of a waiting proposal, or 0 if the hint does not name it.
+func likeness(t *testing.T, s *stage, fact, text string) float64 {
 	t.Helper()
+	var waiting struct{ ProposalID, Status string }
+	s.mustCall(t, "propose-quest", map[string]any{"seedSpec": map[string]any{"title": "And Then", "hook": text,
+		"objectives": []any{map[string]any{"id": "a", "text": "Do it."}}}}, &waiting)
+	if waiting.Status != "pending_review" {
+		return 0
+	}
 	var answer struct {
-		Items []struct {
-			ID    string
-			Score float64
+		MayRepeat []struct {
+			Name      string
+			Closeness float64
 		}
 	}
-	s.mustCall(t, "semantic-search-lore", map[string]any{"query": text, "k": 20}, &answer)
-	for _, f := range answer.Items {
-		if f.ID == factID {
-			return f.Score
+	s.mustCall(t, "get-proposal", map[string]any{"proposalId": waiting.ProposalID}, &answer)
+	for _, r := range answer.MayRepeat {
+		if r.Name == fact {
+			return r.Closeness
 		}
 	}
 	return 0

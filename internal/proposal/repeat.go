@@ -1,0 +1,142 @@
+package proposal
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/meaning"
+)
+
+// A repeat is a text that a waiting proposal may repeat in other words. It is a hint to the person who decides, and
+// no gate uses it: by meaning alone, "was poisoned" is near to "was cured".
+type repeat struct {
+	Name      string  `json:"name" jsonschema:"Name of the card that has the text, or type of the event."`
+	ID        string  `json:"id" jsonschema:"Id of the card or event."`
+	Text      string  `json:"text" jsonschema:"The sentence that may be repeated."`
+	Closeness float64 `json:"closeness" min:"0" max:"1" jsonschema:"How near its meaning is."`
+}
+
+// Bounds of the hints. On the judged pairs of the development half, a closeness of 0.35 has 68 of 70 paraphrases, 21 of
+// 70 other facts about the same thing and 6 of 35 unrelated texts.
+const (
+	minCloseness   = 0.35
+	maxRepeats     = 7
+	repeatWords    = 8   // words of a proposal that cards are searched for
+	repeatHits     = 20  // cards for each word
+	repeatFacts    = 200 // facts that are compared although they share no word with the proposal
+	repeatEvents   = 50
+	repeatTexts    = 8 // sentences of a proposal, or of a text, that are compared
+	repeatSentence = 300
+)
+
+// findRepeats returns texts that a proposal may repeat, nearest first. It reads only data that the readers of the
+// proposal's result see, so the hint is the same for everyone who may see the proposal.
+func findRepeats(ctx context.Context, snap *canon.Snapshot, texts []Text, scope string) ([]repeat, error) {
+	f := repeatFinder{seen: map[canon.CardID]bool{}}
+	var words []string
+	for _, t := range texts {
+		f.proposed = append(f.proposed, prepareSentences(t.Text)...)
+		words = append(words, contentWords(t.Text)...)
+	}
+	if len(f.proposed) == 0 {
+		return nil, nil
+	}
+	f.proposed = f.proposed[:min(len(f.proposed), repeatTexts)]
+	err := f.compareCards(ctx, snap, words[:min(len(words), repeatWords)])
+	if err != nil {
+		return nil, err
+	}
+	events, _, err := snap.Events(ctx, canon.EventQuery{Scopes: []string{scope}, Page: canon.Page{Limit: repeatEvents}})
+	for _, e := range events {
+		for _, t := range TextsOf("", e.Payload) {
+			f.compare(e.Type, e.ID.String(), t.Text)
+		}
+	}
+	slices.SortStableFunc(f.found, func(a, b repeat) int { return cmp.Compare(b.Closeness, a.Closeness) })
+	return f.found[:min(len(f.found), maxRepeats)], err
+}
+
+// audienceOf returns a snapshot as the readers of a proposal's result see it.
+func audienceOf(snap *canon.Snapshot, l access.Label) *canon.Snapshot {
+	if l.Level <= access.LevelUser {
+		return snap.AsAnyPlayer()
+	}
+	return snap.As(min(l.Level, snap.View().Level))
+}
+
+// repeatFinder collects texts that are near to the sentences of a proposal.
+type repeatFinder struct {
+	proposed []meaning.Sentence
+	seen     map[canon.CardID]bool
+	found    []repeat
+}
+
+// compareCards compares the cards that contain a word, and the first facts by name.
+func (f *repeatFinder) compareCards(ctx context.Context, snap *canon.Snapshot, words []string) error {
+	facts, _, err := snap.Cards(ctx, canon.Filter{Coded: true}, canon.Page{Limit: repeatFacts})
+	if err != nil {
+		return err
+	}
+	for _, w := range words {
+		r, err := snap.Search(ctx, canon.SearchQuery{Q: w, Mode: canon.MatchStem}, canon.Page{Limit: repeatHits})
+		if err != nil {
+			return err
+		}
+		for _, h := range r.Hits {
+			facts = append(facts, h.Card)
+		}
+	}
+	for _, c := range facts {
+		if f.seen[c.ID] {
+			continue
+		}
+		f.seen[c.ID] = true
+		text, err := snap.Content(ctx, c)
+		if err != nil {
+			return err
+		}
+		f.compare(c.Name, c.ID.String(), canon.PlainText(c.TextKind(), text))
+	}
+	return nil
+}
+
+// compare adds the sentence of a text that is nearest to the proposal, if it is near.
+func (f *repeatFinder) compare(name, id, text string) {
+	best := repeat{Name: name, ID: id}
+	n := 0
+	for s := range meaning.Sentences(text) {
+		if n++; n > repeatTexts || len(s) > repeatSentence {
+			break
+		}
+		known := meaning.Prepare(s)
+		for _, p := range f.proposed {
+			if c := p.Closeness(known); c > best.Closeness {
+				best.Text, best.Closeness = s, math.Round(c*100)/100
+			}
+		}
+	}
+	if best.Closeness >= minCloseness {
+		f.found = append(f.found, best)
+	}
+}
+
+func prepareSentences(text string) (list []meaning.Sentence) {
+	for s := range meaning.Sentences(text) {
+		if list = append(list, meaning.Prepare(s)); len(list) == repeatTexts {
+			break
+		}
+	}
+	return list
+}
+
+// contentWords returns the longest words of a text, which tell most about its subject.
+func contentWords(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\n.,;:!?\"'“”’()-—", r) })
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return slices.Compact(words)
+}
