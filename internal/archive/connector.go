@@ -18,9 +18,10 @@ import (
 func connectorReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "search",
-			Title:    "Search the wiki",
-			Doc:      "Search names and text of the whole wiki, and get ids to read with fetch. search_cards does the same with filters and pages.",
+			Name:  "search",
+			Title: "Search the wiki",
+			Doc: "Search the whole wiki by any words, a question or a name, also misspelt, and get ids to read with fetch, best first. " +
+				"Words in double quotes must occur together. search_cards does the same with filters, pages and snippets.",
 			Examples: []op.Example{{Title: "Search", Input: `{"query": "the founder's lamp"}`}},
 		}, connectorSearch),
 		surface.DefineRead(d.Kit, op.Spec{
@@ -45,18 +46,22 @@ type connectorHit struct {
 
 type connectorResults struct {
 	Results []connectorHit `json:"results"`
+	Note    string         `json:"note,omitzero"`
 }
 
 // connectorLimit is the highest number of hits that search returns.
 const connectorLimit = 20
 
 func connectorSearch(ctx context.Context, l *canon.Snapshot, c *op.Call, in connectorQuery) (connectorResults, error) {
-	result, err := l.Search(ctx, canon.SearchQuery{Q: in.Query, InName: true, InContent: true, Mode: canon.MatchSubstring},
+	result, err := l.Search(ctx, canon.SearchQuery{Q: in.Query, Mode: canon.MatchRelevance},
 		canon.Page{Limit: connectorLimit})
 	if err != nil {
 		return connectorResults{}, err
 	}
-	out := connectorResults{make([]connectorHit, len(result.Hits))}
+	out := connectorResults{Results: make([]connectorHit, len(result.Hits))}
+	if out.Note, err = noteOf(ctx, l, in.Query, result); err != nil {
+		return connectorResults{}, err
+	}
 	for i, h := range result.Hits {
 		out.Results[i] = connectorHit{h.Card.ID, h.Card.Name, addressOf(c, h.Card.Name)}
 	}

@@ -166,6 +166,6 @@ var questions = map[string][]string{
 	"get_site_context": {`{}`},
 	"get_type":         {`{"name": "Conspiracy"}`, `{"name": "Conspirator"}`},
 	"get_attachment":   {`{"name": "Map"}`, `{"name": "Chart"}`},
-	"search":           {`{"query": "lamp"}`, `{"query": "conspiracy"}`},
+	"search":           {`{"query": "lamp"}`, `{"query": "conspiracy"}`, `{"query": "lanp conspirasy valt"}`},
 	"fetch":            {`{"id": "Inn"}`, `{"id": "Vault"}`},
 }

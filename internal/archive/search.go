@@ -1,7 +1,10 @@
 package archive
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -17,12 +20,14 @@ func searchReads(d *deps) []*op.Operation {
 		Name:      "search_cards",
 		Cacheable: true,
 		Title:     "Search cards",
-		Doc: "Find cards when you do not know the exact name, by words in names (the default, fast) or in content, or list them by filters. " +
-			"search_in content or both ranks by relevance and gives a snippet of each card; it finds more and takes longer than names. " +
+		Doc: "Find cards when you do not know the exact name, or list them by filters. q is any words, a question, or a name, also " +
+			"misspelt: cards that have some of the words in name, text or fields come best first, with a snippet. " +
+			"fuzzy false, search_in or match_mode find the words exactly as typed instead: all of them, in names (fast) or in content. " +
 			"Without q it lists the cards that pass the filters. Answers have no content: read a card with get_card.",
 		Route: "GET /api/mcp/cards",
 		Examples: []op.Example{
-			{Title: "By a part of the name", Input: `{"q": "quay"}`},
+			{Title: "By any words", Input: `{"q": "who owns the quay"}`},
+			{Title: "By a part of the name", Input: `{"q": "quay", "fuzzy": false}`},
 			{Title: "By words in the text, hits marked",
 				Input: `{"q": "the rent", "search_in": "content", "match_mode": "phrase", "highlight": true}`},
 			{Title: "Below a card, without GM pages", Input: `{"prefix": "The Kept Light+", "not_name": "*+GM*", "limit": 20}`},
@@ -85,8 +90,9 @@ var sortWords = map[string]canon.Sort{
 
 type searchIn struct {
 	Q             string `json:"q,omitzero" maxlen:"500" jsonschema:"Words to search for; leave it out to list by filters alone."`
-	SearchIn      string `json:"search_in,omitzero" enum:"name,content,both" default:"name" jsonschema:"Where to look."`
-	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" default:"substring" jsonschema:"How words match."`
+	Fuzzy         *bool  `json:"fuzzy,omitzero" jsonschema:"true: any of the words, in any form, also misspelt, by relevance. false: exactly the words, as search_in and match_mode say. Default: true unless one of search_in, match_mode, case_sensitive or a sort other than relevance is given."`
+	SearchIn      string `json:"search_in,omitzero" enum:"name,content,both" jsonschema:"Where to look for exact words; default name. With fuzzy true, all places are searched."`
+	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" jsonschema:"How exact words match; default substring."`
 	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Match case and accents exactly."`
 	Highlight     bool   `json:"highlight,omitzero" jsonschema:"Mark the hits in snippets with <mark>; the snippet is then HTML."`
 	Snippets      bool   `json:"snippets,omitzero" default:"true" jsonschema:"false leaves out the snippets, which halves the time of a search in content."`
@@ -120,11 +126,12 @@ type foundCard struct {
 type searchOut struct {
 	Cards []foundCard `json:"cards"`
 	paged
-	Ranked bool `json:"ranked" jsonschema:"The order is by relevance."`
+	Ranked bool   `json:"ranked" jsonschema:"The order is by relevance."`
+	Note   string `json:"note,omitzero" jsonschema:"Words that no card has, and those searched instead; the nearest names if nothing was found."`
 }
 
 func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn) (searchOut, error) {
-	if err := in.checkFilters(); err != nil {
+	if err := errors.Join(in.checkFilters(), in.checkFuzzy()); err != nil {
 		return searchOut{}, err
 	}
 	if tags, any, ok := tagQuery(in.Q); ok {
@@ -139,6 +146,11 @@ func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn
 	}
 	out := searchOut{Cards: make([]foundCard, len(result.Hits)),
 		paged: pagedAt(in.toPage(), result.Total, len(result.Hits)), Ranked: result.Ranked}
+	if in.isFuzzy() {
+		if out.Note, err = noteOf(ctx, l, in.Q, result); err != nil {
+			return searchOut{}, err
+		}
+	}
 	if in.hasSnippets() {
 		if err := l.PrefetchContents(ctx, result.Hits); err != nil {
 			return searchOut{}, err
@@ -149,7 +161,7 @@ func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn
 		if !in.hasSnippets() {
 			continue
 		}
-		if out.Cards[i].Snippet, err = in.snippetOf(ctx, l, h.Card); err != nil {
+		if out.Cards[i].Snippet, err = in.snippetOf(ctx, l, h.Card, result.Terms); err != nil {
 			return searchOut{}, err
 		}
 	}
@@ -176,7 +188,56 @@ func (in searchIn) isListing() bool {
 	if strings.TrimSpace(in.Q) == "" {
 		return true
 	}
-	return in.SearchIn == "name" && in.MatchMode == "substring" && !in.CaseSensitive && in.Sort != "relevance"
+	return !in.isFuzzy() && in.where() == "name" && cmp.Or(in.MatchMode, "substring") == "substring" && !in.CaseSensitive &&
+		in.Sort != "relevance"
+}
+
+// isFuzzy reports whether the search is by relevance.
+func (in searchIn) isFuzzy() bool {
+	if in.Fuzzy != nil {
+		return *in.Fuzzy
+	}
+	return in.SearchIn == "" && in.MatchMode == "" && !in.CaseSensitive && (in.Sort == "" || in.Sort == "relevance")
+}
+
+// where returns where exact words are searched.
+func (in searchIn) where() string { return cmp.Or(in.SearchIn, "name") }
+
+// checkFuzzy refuses a search by relevance with an option of an exact one.
+func (in searchIn) checkFuzzy() error {
+	switch {
+	case !in.isFuzzy() || strings.TrimSpace(in.Q) == "":
+	case in.CaseSensitive:
+		return fault.BadField("case_sensitive", "goes with exact words only: leave out fuzzy, or give false")
+	case in.MatchMode != "":
+		return fault.BadField("match_mode", "goes with exact words only: leave out fuzzy, or give false; quote a phrase in q")
+	case in.Sort != "" && in.Sort != "relevance":
+		return fault.BadField("sort", "must be relevance if fuzzy is true")
+	}
+	return nil
+}
+
+// noteOf tells which words of a query were searched as other words, and the nearest names if
+// nothing was found.
+func noteOf(ctx context.Context, l *canon.Snapshot, q string, r canon.SearchResult) (string, error) {
+	var notes []string
+	for _, m := range r.Mended {
+		if len(m.By) == 0 {
+			notes = append(notes, fmt.Sprintf("No card has the word %q.", m.Word))
+		} else {
+			notes = append(notes, fmt.Sprintf("No card has the word %q; searched instead: %s.", m.Word, strings.Join(m.By, ", ")))
+		}
+	}
+	if r.Total.Count == 0 {
+		near, err := l.Near(ctx, markup.Clip(q, 255), 3)
+		if err != nil {
+			return "", err
+		}
+		if len(near) > 0 {
+			notes = append(notes, "The nearest names are "+strings.Join(near, ", ")+".")
+		}
+	}
+	return strings.Join(notes, " "), nil
 }
 
 func listByFilter(ctx context.Context, l *canon.Snapshot, in searchIn) (searchOut, error) {
@@ -194,29 +255,36 @@ func listByFilter(ctx context.Context, l *canon.Snapshot, in searchIn) (searchOu
 }
 
 func (in searchIn) toQuery() canon.SearchQuery {
+	mode := cmp.Or(canon.MatchMode(in.MatchMode), canon.MatchSubstring)
+	if in.isFuzzy() {
+		mode = canon.MatchRelevance
+	}
 	return canon.SearchQuery{
-		Q: in.Q, InName: in.SearchIn != "content", InContent: in.SearchIn != "name",
-		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.searchFilter(), Listed: true,
+		Q: in.Q, InName: in.where() != "content", InContent: in.where() != "name",
+		Mode: mode, CaseSensitive: in.CaseSensitive, Filter: in.searchFilter(), Listed: true,
 	}
 }
 
-func (in searchIn) hasSnippets() bool { return in.SearchIn != "name" && in.Snippets }
+func (in searchIn) hasSnippets() bool { return (in.isFuzzy() || in.where() != "name") && in.Snippets }
 
 // snippetOf returns the part of a card's plain text with the most hits. In plain text markup never
-// matches and is never cut in half.
-func (in searchIn) snippetOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
+// matches and is never cut in half. found are the texts that a search by relevance looked for.
+func (in searchIn) snippetOf(ctx context.Context, l *canon.Snapshot, c canon.Card, found []string) (string, error) {
 	content, err := contentOf(ctx, l, c)
 	if err != nil {
 		return "", err
 	}
 	terms := []string{in.Q}
-	if in.MatchMode != "phrase" {
+	switch {
+	case in.isFuzzy():
+		terms = found
+	case in.MatchMode != "phrase":
 		terms = strings.Fields(in.Q)
 		for i, t := range terms {
 			terms[i] = strings.TrimRight(t, "*")
 		}
 	}
-	mode := markup.FindMode(in.MatchMode)
+	mode := cmp.Or(markup.FindMode(in.MatchMode), markup.Substring)
 	if strings.Contains(in.Q, "*") {
 		mode = markup.Substring
 	}

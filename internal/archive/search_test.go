@@ -24,21 +24,40 @@ func aCoast(s *scene) *scene {
 	return s
 }
 
-func TestNamesAreSearchedByDefault(t *testing.T) {
+func TestNamesAreSearchedExactly(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		aCoast(s)
-		s.As("user").Call("search_cards", `{"q": "coast"}`).WantNames("cards",
+		s.As("user").Call("search_cards", `{"q": "coast", "fuzzy": false}`).WantNames("cards",
 			"Games+Coast, Games+Coast+Ferry, Games+Coast+Lamp").
 			Want("total", 3).Want("limit", 50).Want("offset", 0).Want("next_offset", nil).Want("ranked", false).Lacks("snippet",
 			"level", "GM")
-		s.As("gm").Call("search_cards", `{"q": "coast"}`).Want("total", 5).Want("cards.0.level", "user")
-		s.As("user").Call("search_cards", `{"q": "lamp"}`).WantNames("cards", "Games+Coast+Lamp")
-		s.As("user").Call("search_cards", `{"q": "oas"}`).Want("total", 3)
+		s.As("gm").Call("search_cards", `{"q": "coast", "search_in": "name"}`).Want("total", 5).Want("cards.0.level", "user")
+		s.As("user").Call("search_cards", `{"q": "lamp", "fuzzy": false}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"q": "oas", "match_mode": "substring"}`).Want("total", 3)
 		s.As("user").Call("search_cards", `{"q": "oas", "match_mode": "whole_word"}`).Want("total", 0)
 		s.As("user").Call("search_cards", `{"q": "coast lamp", "match_mode": "phrase"}`).WantNames("cards",
 			"Games+Coast+Lamp").Lacks("snippet")
 		s.As("user").Call("search_cards", `{"q": "LAMP", "case_sensitive": true}`).Want("total", 0)
 		s.As("user").Call("search_cards", `{}`).Want("total", 5)
+	})
+}
+
+func TestWordsAreSearchedByRelevanceByDefault(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		aCoast(s)
+		got := s.As("user").Call("search_cards", `{"q": "lamps burn", "highlight": true}`)
+		got.Want("total", 3).Want("ranked", true).Want("cards.0.name", "Games+Coast+Lamp").Lacks("note", "Wreck", "lie")
+		if snippet := got.Each("cards", "snippet")[0]; !strings.Contains(snippet, "<mark>lamp</mark>, <mark>Lamp</mark>, <mark>lamp") {
+			s.t.Errorf("the snippet marks nothing: %s", snippet)
+		}
+		s.As("user").Call("search_cards", `{"q": "fery"}`).WantNames("cards", "Games+Coast+Ferry").
+			Want("note", `No card has the word "fery"; searched instead: ferry.`)
+		s.As("user").Call("search_cards", `{"q": "gamsmanship"}`).WantNames("cards", "Gamesmanship")
+		s.As("user").Call("search_cards", `{"q": "wreck"}`).Want("total", 0).Want("note", `No card has the word "wreck".`)
+		s.As("gm").Call("search_cards", `{"q": "wreck"}`).WantNames("cards", "Games+Coast+Wreck").Lacks("note")
+		s.As("user").WantFault("validation_error", "search_cards", `{"q": "lamp", "fuzzy": true, "match_mode": "phrase"}`)
+		s.As("user").WantFault("validation_error", "search_cards", `{"q": "lamp", "fuzzy": true, "sort": "name"}`)
+		s.As("user").Call("search_cards", `{"q": "lamps", "fuzzy": true, "search_in": "name"}`).Want("total", 3)
 	})
 }
 
@@ -99,7 +118,7 @@ func TestFiltersNarrow(t *testing.T) {
 func TestPagesAddUpToTheTotal(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		aCoast(s)
-		for _, call := range []string{`"q": "a"`, `"q": "lamp", "search_in": "content"`, `"type": "Location"`} {
+		for _, call := range []string{`"q": "a", "fuzzy": false`, `"q": "lamp"`, `"q": "lamp", "search_in": "content"`, `"type": "Location"`} {
 			var names []string
 			total := 0
 			for offset, steps := "0", 0; offset != "" && steps < 20; steps++ {
@@ -145,7 +164,7 @@ func TestListsAreCutWithTheExactNextCall(t *testing.T) {
 func TestTheConnectorPairSearchesAndFetches(t *testing.T) {
 	s := aCoast(newScene(t))
 	got := s.As("user").Call("search", `{"query": "ferry lamp"}`, reached("https://wiki.example"))
-	got.Want("results.0.title", "Games+Coast+Ferry").Want("results.#", 1).
+	got.Want("results.0.title", "Games+Coast+Ferry").Want("results.#", 3).Lacks("GM", "lie").
 		Want("results.0.url", "https://wiki.example/api/mcp/cards/Games+Coast+Ferry")
 	page := s.As("user").Call("fetch", `{"id": "`+got.Text("results.0.id")+`"}`)
 	page.Want("title", "Games+Coast+Ferry").Want("text", "The ferry has a LAMP.").Want("metadata.type", "Location").

@@ -127,6 +127,7 @@ const (
 	MatchWord      MatchMode = "whole_word" // each word is a whole word; word* is a prefix
 	MatchPhrase    MatchMode = "phrase"     // the words in sequence
 	MatchStem      MatchMode = "stem"       // each word in any of its forms
+	MatchRelevance MatchMode = "relevance"  // any of the words, in any form; see SearchQuery
 )
 
 // SearchQuery is a full-text search of living cards. Q is words as typed. All of them must match,
@@ -135,16 +136,26 @@ const (
 //
 // Text consists of tokens: runs of letters, numbers and private-use characters, in lower case, with
 // accents of Latin letters removed (FTS5's unicode61 with remove_diacritics 2).
+//
 //   - MatchWord: each token of Q is a token of the text. If a word ends in '*', its last token is a
 //     prefix.
+//
 //   - MatchPhrase: the tokens of Q follow each other in one column.
+//
 //   - MatchSubstring: each word of Q, split at white space, is part of a token. A word of several
 //     tokens ("ell-ca") spans consecutive tokens of one column: the first one ends with the word's
 //     first token, the last one begins with its last. A word of a single token under three
 //     characters is a prefix of a token.
+//
 //   - MatchStem: for each token of Q, a token of the text has the same stem in Language, by the
 //     algorithms of the Snowball project. Both also begin with the same letters: those of the stem
 //     without its last two, but at least two.
+//
+//   - MatchRelevance: any word of Q is in the name, the text or the AttributeText, in any form as for
+//     MatchStem, or Q resembles a name. Texts in double quotes must occur as for MatchPhrase. A word
+//     that no visible card has is replaced by words that are spelt alike. Hits are always ordered by
+//     relevance, and all columns are searched. A card that only has words of the card above it
+//     follows that card.
 //
 // If CaseSensitive is set, each word of Q (without a '*' at its end), or for MatchPhrase the
 // trimmed Q itself, must also occur literally in the text of a selected column.
@@ -185,6 +196,15 @@ type SearchResult struct {
 	Hits   []Hit
 	Total  Total
 	Ranked bool
+	Terms  []string  // texts that a query by relevance looked for, to mark them in excerpts
+	Mended []Mending // words of a query by relevance that no visible card has, in their order
+}
+
+// Mending is a word of a query that no card has, with the words that were searched instead: those
+// that are spelt most alike. There are none if no word is.
+type Mending struct {
+	Word string
+	By   []string
 }
 
 // WorldQuery selects worlds by the one field that is set. The zero query finds none.

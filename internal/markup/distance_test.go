@@ -15,3 +15,21 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestSlips(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"lamp", "lamp", 0}, {"lamp", "lmap", 1}, {"lamp", "lap", 1}, {"lamp", "clamp", 1}, {"lamp", "limp", 1},
+		{"lamp", "lipm", 2}, {"", "abc", 3}, {"größe", "grosse", 3}} {
+		if got := Slips([]rune(tc.a), []rune(tc.b), 4); got != tc.want {
+			t.Errorf("%q to %q takes %d, want %d", tc.a, tc.b, got, tc.want)
+		}
+		if got := Slips([]rune(tc.b), []rune(tc.a), 4); got != tc.want {
+			t.Errorf("%q to %q takes %d, want %d", tc.b, tc.a, got, tc.want)
+		}
+	}
+	if got := Slips([]rune("lamplighter"), []rune("ferry"), 2); got <= 2 {
+		t.Errorf("two different words are %d letters apart, want more than 2", got)
+	}
+}

@@ -99,6 +99,7 @@ func (x *Index) hasDocs(docs []Doc) bool {
 		return l == nil || !slices.ContainsFunc(l.parts, func(p *part) bool {
 			doc, ok := p.findDoc(d.ID)
 			return ok && !p.isDead(doc) && p.docLength(doc) == want.docLength(at) &&
+				p.nameLength(doc) == want.nameLength(at) &&
 				bytes.Equal(p.docRow(doc), want.docRow(at)) && slices.Equal(p.docTerms(doc), want.docTerms(at))
 		})
 	})

@@ -17,6 +17,9 @@ type Doc struct {
 	Name, Text string
 	// Fields is a column that is searched only if the query asks for it.
 	Fields string
+	// Attributes are words that only a RankQuery searches: the type of the card and the short values
+	// of its fields.
+	Attributes string
 	// Marks are labels that queries can filter by. They are compared exactly.
 	Marks []string
 	// Row is returned with a hit. Hits of equal score are ordered by the bytes of their rows, then

@@ -212,7 +212,7 @@ func mergeSegments(ctx context.Context, in scratch, segments []*segment, dead []
 				continue
 			}
 			renumbered[i][doc] = uint32(w.seg.n)
-			w.addDoc(p.docID(doc), uint32(p.docLength(doc)), p.docRow(doc))
+			w.addDoc(p.docID(doc), uint32(p.nameLength(doc)), uint32(p.docLength(doc)), p.docRow(doc))
 		}
 	}
 	var terms [len(w.dicts)][][]uint32 // by dictionary and segment: the new number of each term

@@ -18,12 +18,14 @@ import (
 //	ids       16 bytes per document
 //	byID      uint32 per document: the documents in the order of their ids
 //	lengths   uint32 per document: the number of tokens of name and text together
+//	names     a byte per document: the number of tokens of the name, at most 255
 //	rows      uint32 per document and one more: where its row begins in rowData
 //	rowData   rows to show and sort documents by, as the caller encoded them
 //	forward   uint32 per document and one more: where its terms begin in terms
 //	terms     the numbers of a document's terms, rising, as uvarints of the differences:
-//	          those of name and text, 0, those of the name, 0, the marks, 0, those of the fields
-//	four dictionaries, of name and text, of names, of marks and of fields:
+//	          those of name and text, 0, those of the name, 0, the marks, 0, those of the fields, 0, those of the
+//	          attributes
+//	five dictionaries, of name and text, of names, of marks, of fields and of attributes:
 //	 words    uint32 per term and one more: where it begins in wordData
 //	 wordData the terms, sorted by bytes, each followed by '\n'
 //	 grams    the grams of the terms, see gram.go
@@ -44,6 +46,7 @@ type segment struct {
 	ids     []byte
 	byID    []byte
 	lengths []byte
+	names   []byte
 	rows    []byte
 	rowData []byte
 	forward []byte
@@ -57,12 +60,13 @@ const (
 	ofNames
 	ofMarks
 	ofFields
+	ofAttributes
 	dictionaries
 )
 
 const (
-	magic         = "LGSEG\x00\x00\x05"
-	sectionsTotal = 7 + dictionaries*11
+	magic         = "LGSEG\x00\x00\x06"
+	sectionsTotal = 8 + dictionaries*11
 	headerSize    = len(magic) + 8 + sectionsTotal*16 + 8
 )
 
@@ -88,7 +92,7 @@ func openSegment(data []byte) (*segment, error) {
 		*part = data[from : from+size : from+size]
 		at += 16
 	}
-	fits := len(s.ids) == 16*s.n && len(s.byID) == 4*s.n && len(s.lengths) == 4*s.n && len(s.rows) == 4*s.n+4 &&
+	fits := len(s.ids) == 16*s.n && len(s.byID) == 4*s.n && len(s.lengths) == 4*s.n && len(s.names) == s.n && len(s.rows) == 4*s.n+4 &&
 		len(s.forward) == 4*s.n+4
 	for i := range s.dicts {
 		fits = fits && len(s.dicts[i].words) == 4*s.dicts[i].size()+4
@@ -103,7 +107,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // sections returns the sections of a segment in the order in which they are stored.
 func (s *segment) sections() []*[]byte {
-	list := []*[]byte{&s.ids, &s.byID, &s.lengths, &s.rows, &s.rowData, &s.forward, &s.terms}
+	list := []*[]byte{&s.ids, &s.byID, &s.lengths, &s.names, &s.rows, &s.rowData, &s.forward, &s.terms}
 	for i := range s.dicts {
 		d := &s.dicts[i]
 		list = append(list, &d.words, &d.wordData, &d.grams, &d.gramTerms, &d.lists, &d.docs, &d.spots, &d.skips, &d.tops,
@@ -117,6 +121,9 @@ func uint32At(b []byte, i int) int { return int(binary.LittleEndian.Uint32(b[4*i
 func (s *segment) docID(doc uint32) (id ID) { return ID(s.ids[16*doc : 16*doc+16]) }
 
 func (s *segment) docLength(doc uint32) int { return uint32At(s.lengths, int(doc)) }
+
+// nameLength returns the number of tokens of a document's name, at most 255.
+func (s *segment) nameLength(doc uint32) int { return int(s.names[doc]) }
 
 func (s *segment) docRow(doc uint32) []byte {
 	return s.rowData[uint32At(s.rows, int(doc)):uint32At(s.rows, int(doc)+1)]

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type builder struct {
 
 type builtDoc struct {
 	id     ID
+	name   uint32 // tokens of the name
 	length uint32
 	row    []byte
 }
@@ -33,7 +35,7 @@ type gatheredTerm struct {
 }
 
 func newBuilder() *builder {
-	return &builder{dicts: [dictionaries]map[string]*gatheredTerm{{}, {}, {}, {}}}
+	return &builder{dicts: [dictionaries]map[string]*gatheredTerm{{}, {}, {}, {}, {}}}
 }
 
 func (b *builder) add(d *Doc) {
@@ -44,7 +46,7 @@ func (b *builder) add(d *Doc) {
 		gatheredFor(b.dicts[ofAll], token, n).lastEntry().inName++
 		at++
 	}
-	length := at
+	name, length := at, at
 	at = 0
 	for token := range words.Tokens(d.Text) {
 		gatheredFor(b.dicts[ofAll], token, n).addPosition(at)
@@ -56,10 +58,13 @@ func (b *builder) add(d *Doc) {
 		gatheredFor(b.dicts[ofFields], token, n).addPosition(at)
 		at++
 	}
+	for token := range words.Tokens(d.Attributes) {
+		gatheredFor(b.dicts[ofAttributes], token, n).lastEntry().text = 1
+	}
 	for _, mark := range d.Marks {
 		gatheredFor(b.dicts[ofMarks], []byte(strings.ReplaceAll(mark, "\n", " ")), n).lastEntry().text = 1
 	}
-	b.docs = append(b.docs, builtDoc{d.ID, length, d.Row})
+	b.docs = append(b.docs, builtDoc{d.ID, name, length, d.Row})
 }
 
 // gatheredFor returns the gathered term of a token, with an entry for the document doc.
@@ -89,7 +94,7 @@ func (g *gatheredTerm) addPosition(at uint32) {
 func (b *builder) buildSegment() *segment {
 	w := newWriter(scratch{})
 	for _, d := range b.docs {
-		w.addDoc(d.id, d.length, d.row)
+		w.addDoc(d.id, d.name, d.length, d.row)
 	}
 	for i, terms := range b.dicts {
 		w.dicts[i].forward = make([][]uint32, len(b.docs))
@@ -214,11 +219,12 @@ func (w *writer) allSpools() []*spool {
 	return list
 }
 
-func (w *writer) addDoc(id ID, length uint32, row []byte) {
+func (w *writer) addDoc(id ID, name, length uint32, row []byte) {
 	s := &w.seg
 	s.n++
 	s.ids = append(s.ids, id[:]...)
 	s.lengths = binary.LittleEndian.AppendUint32(s.lengths, length)
+	s.names = append(s.names, byte(min(name, math.MaxUint8)))
 	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(w.rowData.len()))
 	w.rowData.b = append(w.rowData.b, row...)
 	w.rowData.spill()

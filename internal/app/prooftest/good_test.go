@@ -95,7 +95,7 @@ var aimedAtCards = map[string][]example{
 		given("name", "Old Ferry"), given("name", "Annals", "content_offset", 8000),
 		given("name", "Sunken Bell Crypt", "rendered", true, "with_children", true),
 		given("name", ":oda")},
-	"search_cards": {given("q", "lantern", "search_in", "both", "highlight", true), given("q", "place"),
+	"search_cards": {given("q", "lantern", "search_in", "both", "highlight", true), given("q", "place"), given("q", "lantren mist which ferri"),
 		given("sort", "updated_at"), given("q", "ferry mist", "search_in", "content", "limit", 7,
 			"offset", 7),
 		given("tag", "history"), given("type", "Lore", "sort", "created_at"),

@@ -206,6 +206,9 @@ func (a *finding) withIndex(f func(*search.Index) error) error {
 // Search implements canon.Finder.
 func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery,
 	p canon.Page) (canon.SearchResult, error) {
+	if q.Mode == canon.MatchRelevance {
+		return f.searchRelevant(ctx, s, q, p)
+	}
 	out := canon.SearchResult{Ranked: isRanked(q.Filter.Sort)}
 	terms := words.Terms(q)
 	if len(terms) == 0 {

@@ -16,7 +16,7 @@ import (
 )
 
 // rowFormat marks indexes whose rows are encoded as in this program.
-const rowFormat = "/3"
+const rowFormat = "/4"
 
 // WithRowFormat adds the row format to the tag of a world's state, so that indexes with rows in
 // another format are not used.
@@ -201,6 +201,7 @@ func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key)
 	if doc != nil {
 		d.Name, d.Text, d.Fields = doc.Name, doc.Text, canon.FieldText(c.Fields)
 	}
+	d.Attributes = canon.AttributeText(c.Type, c.Fields)
 	d.Row = rowOf(c, access.Level(level))
 	return d
 }

@@ -116,6 +116,9 @@ func allIn(ask []term, columns ...string) bool {
 
 func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuery,
 	p canon.Page) (canon.SearchResult, error) {
+	if q.Mode == canon.MatchRelevance {
+		return r.searchRelevant(s, q, p), nil
+	}
 	ask := parseTerms(q)
 	if len(ask) == 0 {
 		return canon.SearchResult{Ranked: isRankSort(q)}, nil

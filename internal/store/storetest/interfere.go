@@ -246,8 +246,8 @@ func askLists(e viewReader, p canon.Page, add adder) {
 
 func askSearches(e viewReader, p canon.Page, add adder) {
 	for _, q := range slices.Concat(seenWords, []string{"secret", "once", "lantern ferry", "lantern rare", "word1",
-		"place", "antern", "la"}) {
-		for _, mode := range []canon.MatchMode{word, part, phrase} {
+		"place", "antern", "la", "lanterm ferri", "secrat hiden"}) {
+		for _, mode := range []canon.MatchMode{word, part, phrase, canon.MatchRelevance} {
 			res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: mode}, p)
 			add("Search", err, q, mode, res)
 		}

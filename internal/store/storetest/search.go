@@ -93,6 +93,7 @@ func testSearch(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("languages", func(t *testing.T) { testLanguages(t, open(t)) })
 	t.Run("pages", func(t *testing.T) { testSearchPages(t, s) })
 	t.Run("counts", func(t *testing.T) { testSearchCounts(t, open(t)) })
+	t.Run("relevance", func(t *testing.T) { testRelevance(t, open(t)) })
 	t.Run("order", func(t *testing.T) { testSearchOrder(t, open(t)) })
 	t.Run("seen by being named", func(t *testing.T) { testNamedLast(t, open(t)) })
 	t.Run("index", func(t *testing.T) { testReindex(t, open(t)) })

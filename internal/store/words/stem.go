@@ -3,8 +3,6 @@ package words
 import (
 	"strings"
 	"unicode/utf8"
-
-	"loregate/internal/stem"
 )
 
 // Shared returns the prefix that a token must have to fit a piece of a stem. It is the stem without
@@ -23,7 +21,7 @@ func (p Piece) Shared() string {
 func ofStem(language, text string) (out []Term) {
 	for word := range strings.FieldsSeq(text) {
 		for _, token := range List(word) {
-			out = append(out, Term{[]Piece{{How: Stem, Text: stem.Of(language, token), Language: language}},
+			out = append(out, Term{[]Piece{StemPiece(language, token)},
 				strings.TrimRight(word, "*")})
 		}
 	}

@@ -50,27 +50,3 @@ func (x *index) rankQuery(query string, more ...[]ranked) []ranked {
 	}
 	return fuseRankings(append(lists, more...)...)
 }
-
-// letterSlips returns the number of letters that must be inserted, deleted, replaced or swapped
-// with the next one to turn a into b.
-func letterSlips(a, b []rune) int {
-	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		now[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			now[j+1] = min(last[j+1]+1, now[j]+1, last[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				now[j+1] = min(now[j+1], before[j-1]+1)
-			}
-		}
-		before, last, now = last, now, before
-	}
-	return last[len(b)]
-}

@@ -234,7 +234,7 @@ func (x *index) slipsOf(t string) []term {
 		if len(c)-len(r) > allowed || len(r)-len(c) > allowed {
 			continue
 		}
-		if d := letterSlips(r, c); d <= allowed {
+		if d := markup.Slips(r, c, allowed); d <= allowed {
 			found = append(found, term{x.vocab[v], 1 / float64(1+d)})
 		}
 	}

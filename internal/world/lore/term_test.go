@@ -38,21 +38,6 @@ func TestStopWordsCountOnlyAlone(t *testing.T) {
 	}
 }
 
-func TestLetterSlips(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"lamp", "lamp", 0}, {"lamp", "lmap", 1}, {"lamp", "lap", 1}, {"lamp", "clamp", 1}, {"lamp", "limp", 1},
-		{"lamp", "lipm", 2}, {"", "abc", 3}, {"größe", "grosse", 3}} {
-		if got := letterSlips([]rune(tc.a), []rune(tc.b)); got != tc.want {
-			t.Errorf("%q to %q takes %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-		if got := letterSlips([]rune(tc.b), []rune(tc.a)); got != tc.want {
-			t.Errorf("%q to %q takes %d, want %d", tc.b, tc.a, got, tc.want)
-		}
-	}
-}
-
 func TestFusion(t *testing.T) {
 	a := []ranked{{1, 9}, {2, 8}, {3, 7}}
 	b := []ranked{{2, 0.5}, {1, 0.4}}
