@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"store/group":           {"fault"},
 	"store/memory":          {"canon", "markup", "access", "fault", "stem"},
 	"store/words":           {"canon", "stem"},
-	"store/finder":          {"canon", "search", "store/words", "markup", "access", "fault"},
+	"store/finder":          {"canon", "meaning", "search", "store/words", "markup", "access", "fault"},
 	"store/sqlstore":        {"canon", "search", "store/finder", "identity", "job", "markup", "access"},
 	"store/sqlite": {"canon", "disk", "search", "store/finder", "store/group", "markup", "access", "fault",
 		"store/sqlstore"},

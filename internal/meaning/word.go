@@ -63,6 +63,16 @@ func Broader(word string, part Part) []string {
 	return n.membersOf(n.broaderOf(synsets[:min(len(synsets), maxSenses)]), part, Lemma(word, part))
 }
 
+// Narrower returns the words of the next narrower senses of the most frequent sense of a word as a
+// part of speech: "lion" for the noun "big cat".
+func Narrower(word string, part Part) (words []string) {
+	n, synsets := sensesOf(word, part)
+	if len(synsets) == 0 {
+		return nil
+	}
+	return n.membersOf(n.narrower.at(synsets[0]), part, Lemma(word, part))
+}
+
 // Canonical returns the word among known ones that is nearest in meaning to a word as a part of speech: the word's
 // base form; else a synonym in one of its senses, the most frequent first; else a word of a broader sense, at most
 // three steps up. The first nearSenses senses count. ok is false if there is none.

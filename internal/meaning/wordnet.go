@@ -48,6 +48,7 @@ type network struct {
 	derived  lists            // words by word
 	opposite lists            // words by word
 	broader  lists            // synsets by synset
+	narrower lists            // synsets by synset
 	forms    [partCount]map[string]string
 }
 
@@ -91,6 +92,7 @@ func decodeNetwork(data []byte) *network {
 	n.derived = d.decodeLists(words)
 	n.opposite = d.decodeLists(words)
 	n.broader = d.decodeLists(int(d.uvarint()))
+	n.narrower = n.broader.inverse(len(n.broader.ends))
 	for part := range n.forms {
 		var block []byte
 		block, d.left = cutBlock(d.left)

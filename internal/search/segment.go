@@ -203,7 +203,7 @@ func (d *dictionary) fittingTerms(p words.Piece) (terms []int) {
 		return d.termsContaining([]byte(p.Text + "\n"))
 	case words.Inside:
 		return d.termsContaining([]byte(p.Text))
-	case words.Stem:
+	case words.Stem, words.Form:
 		shared := p.Shared()
 		for i := d.seek(shared); i < d.size() && bytes.HasPrefix(d.termText(i), []byte(shared)); i++ {
 			if p.Fits(string(d.termText(i))) {

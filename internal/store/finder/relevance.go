@@ -13,13 +13,15 @@ import (
 )
 
 // Bounds and weights of a search by relevance. The weights come from the judged queries of the
-// development half, see docs/judgement.md.
+// development half, see docs/judgement.md. The words of the best hit count as 1.
 const (
-	rankedHead = 200  // best hits that names can move
-	maxNear    = 50   // cards with a similar name that are ranked without a common word
-	nearEnough = 0.35 // least likeness of such a name
-	nameShare  = 1.0  // the share of a name in a score, relative to the words at 1
-	sideShare  = 0.3  // the factor of a side card whose card is found too
+	rankedHead   = 200  // best hits that names can move
+	maxNear      = 50   // cards with a similar name that are ranked without a common word
+	nearEnough   = 0.35 // least likeness of such a name
+	nameShare    = 1.0  // score of the whole query as a name
+	synonymShare = 0.7  // score of a name that means the same as the whole query
+	pairWeight   = 1.5  // weight of an attribute with its number, relative to a word
+	sideShare    = 0.3  // factor of a side card whose card is found too
 )
 
 // searchRelevant answers a query by relevance: any of the words, weighted, in any form, and names
@@ -54,7 +56,8 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 	}); err != nil {
 		return out, err
 	}
-	items := fuseHits(ranking, near, a.sideOf(q.Language, asked, ranking))
+	fusion := fusion{near: near, synonyms: synonymsOf(q.Language, markup.Fold(q.Q)), isSide: sideTest(q.Language, asked, ranking)}
+	items := fusion.fuseHits(ranking)
 	for _, word := range asked.Words {
 		if by, ok := ranking.Mended[word]; ok {
 			out.Mended = append(out.Mended, canon.Mending{Word: word, By: by})
@@ -83,7 +86,7 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 func (a *finding) keepNamed(q canon.SearchQuery, asked words.Asked) {
 	var terms []words.Term
 	for _, w := range asked.Words {
-		terms = append(terms, words.Term{Row: []words.Piece{words.StemPiece(q.Language, w)}})
+		terms = append(terms, words.Term{Row: []words.Piece{words.FormPiece(q.Language, w)}})
 	}
 	a.named = slices.DeleteFunc(a.named, func(n Named) bool {
 		if n.Doc == nil {
@@ -101,11 +104,11 @@ func (a *finding) rankQuery(language string, asked words.Asked) search.RankQuery
 	ask := search.RankQuery{Phrases: asked.Phrases, Level: q.Level, Marks: q.Marks, Among: q.Among, Keep: q.Keep}
 	for _, w := range asked.Words {
 		ask.Words = append(ask.Words, search.RankWord{Text: w, Mendable: true, Language: language,
-			Variants: []search.Variant{{Piece: words.StemPiece(language, w), Weight: 1}}})
+			Variants: variantsOf(language, w)})
 	}
 	for _, pair := range asked.Pairs {
 		ask.Words = append(ask.Words, search.RankWord{Text: pair,
-			Variants: []search.Variant{{Piece: words.Piece{Text: pair}, Weight: 1}}})
+			Variants: []search.Variant{{Piece: words.Piece{Text: pair}, Weight: pairWeight}}})
 	}
 	return ask
 }
@@ -149,10 +152,17 @@ func likenessOf(like canon.Likeness, b []byte) (most float64) {
 	return most
 }
 
+// fusion is the data by which hits are ordered beside their words.
+type fusion struct {
+	near     map[search.ID]float64 // likeness of names to the query
+	synonyms []string              // folded names that mean the same as the query
+	isSide   func(row []byte) bool
+}
+
 // fuseHits orders hits by their words and names together. Hits beyond the head follow in the order
 // of their words. A side card never stands before the card above it.
-func fuseHits(r search.Ranking, near map[search.ID]float64, isSide func(row []byte) bool) []item {
-	most := 0.0
+func (f fusion) fuseHits(r search.Ranking) []item {
+	most := 1e-9
 	if len(r.Hits) > 0 {
 		most = r.Hits[0].Score
 	}
@@ -169,34 +179,47 @@ func fuseHits(r search.Ranking, near map[search.ID]float64, isSide func(row []by
 	}
 	items := make([]item, 0, len(head)+len(r.Hits))
 	for _, h := range head {
-		score := h.Score / max(most, 1e-9)
-		if like, ok := near[h.ID]; ok {
-			score += nameShare * like
-		}
-		if in[search.ID(readRow(h.Row).parentID())] && isSide(h.Row) {
+		score := h.Score/most + f.nameScore(h)
+		if in[search.ID(readRow(h.Row).parentID())] && f.isSide(h.Row) {
 			score *= sideShare
 		}
 		items = append(items, item{canon.CardID(h.ID), h.Row, score})
 	}
 	slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(y.score, x.score), compareKeys(x.row, y.row)) })
-	items = parentsFirst(items, isSide)
+	items = f.parentsFirst(items)
 	for _, h := range r.Hits[min(len(r.Hits), rankedHead):] {
 		if !in[h.ID] {
-			items = append(items, item{canon.CardID(h.ID), h.Row, min(h.Score/max(most, 1e-9), items[len(items)-1].score)})
+			items = append(items, item{canon.CardID(h.ID), h.Row, min(h.Score/most, items[len(items)-1].score)})
 		}
 	}
 	return items
 }
 
-// sideOf returns a function that reports whether a card was found only by the words of the card
+// nameScore returns the part of a card's score that comes from its names.
+func (f fusion) nameScore(h search.Hit) float64 {
+	score := nameShare * max(0, f.near[h.ID]-nearEnough) / (1 - nearEnough)
+	if len(f.synonyms) == 0 || score >= synonymShare {
+		return score
+	}
+	if slices.ContainsFunc(readRow(h.Row).nameList(), func(n string) bool { return slices.Contains(f.synonyms, markup.Fold(n)) }) {
+		return synonymShare
+	}
+	return score
+}
+
+// sideTest returns a function that reports whether a card was found only by the words of the card
 // above it: its own part of the name has none. A list of tags is always one.
-func (a *finding) sideOf(language string, asked words.Asked, r search.Ranking) func(row []byte) bool {
+func sideTest(language string, asked words.Asked, r search.Ranking) func(row []byte) bool {
 	var terms []words.Term
 	add := func(p words.Piece) { terms = append(terms, words.Term{Row: []words.Piece{p}}) }
 	for _, w := range asked.Words {
-		add(words.StemPiece(language, w))
+		add(words.FormPiece(language, w))
 		for _, by := range r.Mended[w] {
-			add(words.StemPiece(language, by))
+			if start, ok := strings.CutSuffix(by, "*"); ok {
+				add(words.Piece{How: words.Begins, Text: start})
+			} else {
+				add(words.FormPiece(language, by))
+			}
 		}
 	}
 	return func(b []byte) bool {
@@ -207,7 +230,7 @@ func (a *finding) sideOf(language string, asked words.Asked, r search.Ranking) f
 }
 
 // parentsFirst moves each card before the first of its side cards.
-func parentsFirst(items []item, isSide func(row []byte) bool) []item {
+func (f fusion) parentsFirst(items []item) []item {
 	at := make(map[canon.CardID]int, len(items))
 	for i, x := range items {
 		at[x.id] = i
@@ -220,7 +243,7 @@ func parentsFirst(items []item, isSide func(row []byte) bool) []item {
 			return
 		}
 		done[i] = true
-		if parent, ok := at[readRow(items[i].row).parentID()]; ok && isSide(items[i].row) {
+		if parent, ok := at[readRow(items[i].row).parentID()]; ok && f.isSide(items[i].row) {
 			add(parent, max(score, items[i].score))
 		}
 		items[i].score = max(score, items[i].score)

@@ -89,9 +89,9 @@ func isDigits(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// StemPiece returns the piece that any form of a token fits.
-func StemPiece(language, token string) Piece {
-	return Piece{How: Stem, Text: stem.Of(language, token), Language: language}
+// FormPiece returns the piece that the forms of a token fit.
+func FormPiece(language, token string) Piece {
+	return Piece{How: Form, Text: stem.Of(language, token), Language: language}
 }
 
 // Beginning returns the letters that a token and its stem share, to mark the token's forms in a text.

@@ -20,6 +20,7 @@ const (
 	Begins            // the token begins with the text
 	Ends              // the token ends with the text
 	Stem              // the text is the stem of the token
+	Form              // as Stem, for a token that differs little from it: a narrower Shared, and few more letters
 )
 
 // Piece is a condition on one token.
@@ -38,11 +39,15 @@ func (p Piece) Fits(token string) bool {
 		return strings.HasPrefix(token, p.Text)
 	case Ends:
 		return strings.HasSuffix(token, p.Text)
-	case Stem:
-		return strings.HasPrefix(token, p.Shared()) && stem.Of(p.Language, token) == p.Text
+	case Stem, Form:
+		return strings.HasPrefix(token, p.Shared()) && (p.How == Stem || len(token) <= len(p.Text)+formLetters) &&
+			stem.Of(p.Language, token) == p.Text
 	}
 	return token == p.Text
 }
+
+// formLetters is the greatest number of bytes that a Form has more than its stem.
+const formLetters = 6
 
 // Term is one search term: pieces that consecutive tokens must fit.
 type Term struct {
