@@ -102,8 +102,9 @@ func (x *exporter) exportParent(c canon.Card) string {
 // The child then gets no page of its own. id is zero if an import derives the same id.
 func (x *exporter) foldTags(ctx context.Context, c canon.Card) (tags []string, id canon.CardID, err error) {
 	for _, t := range x.children[c.ID] {
+		derived := t.ID == exchange.ChildID(c.ID, exchange.TagsPart)
 		plain := t.Part == exchange.TagsPart && t.Type == canon.TypePointer && t.Fields == nil && t.Codename == "" &&
-			t.Own.Equal(access.NewLabel(access.LevelUser)) && len(x.byKey[t.Key]) == 1 && t.Key == c.Key+"+"+
+			t.Own.Equal(access.NewLabel(access.LevelUser)) && (derived || len(x.byKey[t.Key]) == 1) && t.Key == c.Key+"+"+
 			markup.KeyOf(exchange.TagsPart) &&
 			len(x.children[t.ID])+len(x.links[t.ID])+len(x.layers[t.ID]) == 0
 		if !plain {
@@ -121,7 +122,7 @@ func (x *exporter) foldTags(ctx context.Context, c canon.Card) (tags []string, i
 			continue
 		}
 		x.folded[t.ID] = true
-		if t.ID != exchange.ChildID(c.ID, exchange.TagsPart) {
+		if !derived {
 			id = t.ID
 		}
 		return items, id, nil

@@ -68,7 +68,8 @@ func (x *exporter) placeVault(strange []string) {
 		if o == nil {
 			continue
 		}
-		if x.paths[c.ID] = o.Path; c.Name != o.Name {
+		// The parts above follow the cards that they name, which may be written in another way.
+		if x.paths[c.ID] = o.Path; lastPart(c.Name) != lastPart(o.Name) {
 			at := path.Join(path.Dir(o.Path), pathSegment(lastPart(c.Name)))
 			if at+path.Ext(o.Path) == o.Path || !x.places.reservePath(at) {
 				continue

@@ -274,3 +274,23 @@ func TestBothSidesChanged(t *testing.T) {
 	s.export("gm", other)
 	wantFiles(t, other, map[string]string{"Mill.md": "both\n", "Inn.md": "kept\n"})
 }
+
+// TestNotesOfAlikeNamesComeBack imports notes whose cards get the names of other cards in part: of a parent
+// with another spelling, and of a hidden card with tags of its own.
+func TestNotesOfAlikeNamesComeBack(t *testing.T) {
+	files := map[string]string{
+		"~ Town.md":       "the town",
+		"Town/x/Gates.md": "1",
+		"Town/x/Gate.md":  "2",
+		"Other/Gate.md":   "3",
+		"Inns/Mill.md":    "---\ntags: \n- \nbuilt: 1\n---\nopen",
+		"GM/mill.md":      "---\ntags: [plot]\n---\nhidden",
+	}
+	dir := writeVault(t, files)
+	s := newScene(t)
+	s.importDir("admin", dir, Options{})
+	for _, p := range s.export("gm", dir).Problems {
+		t.Error(p)
+	}
+	wantFiles(t, dir, files)
+}
