@@ -41,6 +41,9 @@ func TestImportIsItsDryRun(t *testing.T) {
 	if again := plan(); again != first {
 		t.Errorf("the same dry run has the plans %s and %s", first, again)
 	}
+	if out := runIn(t, dir, 0, "world list"); strings.Contains(out, "main") {
+		t.Errorf("a dry run creates a world: %s", out)
+	}
 	for what, args := range map[string]string{"another level": "--level gm", "another option": "--starter-location Weir"} {
 		if out := runIn(t, dir, 1, "import table towns.csv --plan "+first+" "+args); !strings.Contains(out, "changed since") {
 			t.Errorf("%s: %s", what, out)

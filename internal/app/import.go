@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,19 +49,67 @@ func (a *App) Import(ctx context.Context, format, world, path string, o ImportOp
 	if err != nil {
 		return s, err
 	}
-	err = a.runAsOperator(ctx, id, "import_"+f.Name, access.Write, func(g access.Grant) error {
+	switch isFirst := id.IsZero() && !f.Whole; {
+	case isFirst && o.DryRun:
+		s, err = a.dryRunFirst(ctx, f, path, src, o)
+	case isFirst:
+		s, err = a.importFirst(ctx, f, path, src, o)
+	default:
+		s, err = a.importInto(ctx, id, f, path, src, o)
+	}
+	s.DryRun, s.Format, s.Plan = o.DryRun, found, plan
+	return s, err
+}
+
+// importInto imports an open source into a world.
+func (a *App) importInto(ctx context.Context, w access.WorldID, f exchange.Format, path string, src *unpack.Source,
+	o ImportOptions) (s exchange.Summary, err error) {
+	err = a.runAsOperator(ctx, w, "import_"+f.Name, access.Write, func(g access.Grant) error {
 		if o.DryRun {
 			g = g.DryRun()
 		}
 		s, err = a.importSource(ctx, g, f, path, src, o)
 		return err
 	})
-	s.DryRun, s.Format, s.Plan = o.DryRun, found, plan
 	return s, err
 }
 
-// targetWorld returns the world to import into; the zero id if the format brings its own. It creates the
-// first world of an empty store.
+// importFirst creates the first world of an empty store and imports an open source into it.
+func (a *App) importFirst(ctx context.Context, f exchange.Format, path string, src *unpack.Source,
+	o ImportOptions) (s exchange.Summary, err error) {
+	if err := a.EnsureWorld(ctx); err != nil {
+		return s, err
+	}
+	id, err := a.resolveWorld(ctx, FirstWorld)
+	if err != nil {
+		return s, err
+	}
+	return a.importInto(ctx, id, f, path, src, o)
+}
+
+// dryRunFirst is importFirst in an empty store of its own, so that this one stays empty.
+func (a *App) dryRunFirst(ctx context.Context, f exchange.Format, path string, src *unpack.Source,
+	o ImportOptions) (s exchange.Summary, err error) {
+	dir, err := os.MkdirTemp("", "loregate-dry-run")
+	if err != nil {
+		return s, fmt.Errorf("dry run: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c, err := LoadConfig("", nil)
+	if err != nil {
+		return s, err
+	}
+	c.Data, c.Import = dir, a.Config.Import
+	other, err := Open(ctx, c, Options{Version: a.Version, Now: a.now, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return s, err
+	}
+	defer other.Close(context.WithoutCancel(ctx))
+	return other.importFirst(ctx, f, path, src, o)
+}
+
+// targetWorld returns the world to import into. It is the zero id if the format brings its own or if
+// there is no world yet.
 func (a *App) targetWorld(ctx context.Context, f exchange.Format, name string) (access.WorldID, error) {
 	if f.Whole {
 		if name != "" {
@@ -68,7 +118,7 @@ func (a *App) targetWorld(ctx context.Context, f exchange.Format, name string) (
 		}
 		return access.WorldID{}, nil
 	}
-	if err := a.EnsureWorld(ctx); err != nil {
+	if all, err := a.Canon.Worlds(ctx); err != nil || len(all) == 0 && (name == "" || name == FirstWorld) {
 		return access.WorldID{}, err
 	}
 	return a.resolveWorld(ctx, name)
