@@ -62,6 +62,9 @@ func (c *CodeScanner) CodeLength(at int) int {
 // FenceLength returns the length of the fenced block that begins at the line at offset at, or 0.
 func (c *CodeScanner) FenceLength(at int) int {
 	s := c.text[at:]
+	if !mayBeFence(s) {
+		return 0
+	}
 	m := fenceForm.FindStringSubmatch(s[:min(len(s), 2000)])
 	if m == nil {
 		return 0
@@ -88,6 +91,12 @@ func (c *CodeScanner) FenceLength(at int) int {
 	return 0
 }
 
+// mayBeFence reports whether a line may begin with a fence. Few do, and fenceForm takes longer.
+func mayBeFence(s string) bool {
+	s = strings.TrimLeft(s[:min(len(s), 6)], " ")
+	return strings.HasPrefix(s, "```") || strings.HasPrefix(s, "~~~")
+}
+
 // FenceLanguage returns the first word after the fence of a fenced block, or "" if there is none.
 func FenceLanguage(code string) string {
 	fence := fenceForm.FindString(code)
@@ -106,14 +115,18 @@ func WithoutCode(text string) string {
 	}
 	code := NewCodeScanner(text)
 	var b strings.Builder
+	from := 0
 	for at := 0; at < len(text); {
-		if n := code.CodeLength(at); n > 0 {
-			b.WriteString("\n")
-			at += n
+		n := code.CodeLength(at)
+		if n == 0 {
+			at++
 			continue
 		}
-		b.WriteByte(text[at])
-		at++
+		b.WriteString(text[from:at])
+		b.WriteByte('\n')
+		at += n
+		from = at
 	}
+	b.WriteString(text[from:])
 	return b.String()
 }

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"loregate/internal/exchange"
 )
@@ -80,12 +81,28 @@ func (n *Note) AllTags() []string {
 	return append(tags, InlineTags(WithoutCode(n.Body))...)
 }
 
-var inlineTagForm = regexp.MustCompile(`(?:^|[\s(,;>*_])#([\pL][\pL\pN_/-]*)`)
-
-// InlineTags returns the tags in a text that contains no code, without '#'.
+// InlineTags returns the tags in a text that contains no code, without '#'. A tag begins at the start of
+// the text, or after a blank or one of "(,;>*_", with a letter.
 func InlineTags(text string) (tags []string) {
-	for _, m := range inlineTagForm.FindAllStringSubmatch(text, -1) {
-		tags = append(tags, m[1])
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '#')
+		if i < 0 {
+			return tags
+		}
+		begins := at+i == 0 || i > 0 && strings.IndexByte(" \t\n\f\r(,;>*_", text[at+i-1]) >= 0
+		if at += i + 1; !begins {
+			continue
+		}
+		if r, _ := utf8.DecodeRuneInString(text[at:]); !unicode.IsLetter(r) {
+			continue
+		}
+		end := strings.IndexFunc(text[at:], func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && r != '/' && r != '-'
+		})
+		if end < 0 {
+			end = len(text) - at
+		}
+		tags = append(tags, text[at:at+end])
+		at += end
 	}
-	return tags
 }

@@ -230,6 +230,9 @@ func textMarks(n *markdown.Note) (all []exchange.Mark) {
 			all = append(all, tagMarks(tag)...)
 		}
 	}
+	if !strings.Contains(text, "::") {
+		return all
+	}
 	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
 		value := strings.TrimSpace(m[2])
 		if key := markup.PartKey(m[1]); truthOf(value) != isText || exchange.HasKey(levelKeys, key) ||

@@ -60,8 +60,13 @@ func (h *Result) findSections(text string) (found []span) {
 // headingOf returns the level and text of a heading in either notation. The level is 0 if the line
 // is not a heading.
 func headingOf(line, after string) (level int, text string) {
-	if m := headingForm.FindStringSubmatch(line); m != nil {
-		return len(m[1]), m[2]
+	if strings.Contains(line, "#") {
+		if m := headingForm.FindStringSubmatch(line); m != nil {
+			return len(m[1]), m[2]
+		}
+	}
+	if !strings.ContainsAny(after, "=-") {
+		return 0, ""
 	}
 	if m := underlineForm.FindString(after); m != "" && strings.TrimSpace(line) != "" && !listForm.MatchString(line) &&
 		!strings.HasPrefix(strings.TrimSpace(line), "|") {
@@ -84,6 +89,9 @@ func (h *Result) beginSection(line, after string) *section {
 			return nil
 		}
 		return &section{quotes: quotes, level: level}
+	}
+	if !strings.Contains(line, ":") {
+		return nil
 	}
 	m := labelForm.FindStringSubmatch(line)
 	if m == nil || m[1] == "" && !isExact(m[2]) || FindWord(m[2], true) == "" ||
