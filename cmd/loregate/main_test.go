@@ -240,7 +240,7 @@ func TestEmptyListsPrintAsLists(t *testing.T) {
 func TestOpsExplainsAnOperation(t *testing.T) {
 	dir := t.TempDir()
 	got := loregate(t, dir, "", "ops", "search_cards")
-	for _, want := range []string{"GET /api/mcp/cards", "highlight", `loregate call search_cards '{"q":"quay"}'`} {
+	for _, want := range []string{"GET /api/mcp/cards", "highlight", `loregate call search_cards '{"q":"who owns the quay"}'`} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("lacks %q:\n%s%s", want, got.stdout, got.err)
 		}
