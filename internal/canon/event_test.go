@@ -196,6 +196,21 @@ func TestHiddenLinkCausesNoConflict(t *testing.T) {
 		_, err := p.Link(canon.Link{ID: id, Kind: "exit", From: a.ID, To: a.ID})
 		return err
 	})
+	s.as("user").must(func(p *canon.Plan) error {
+		mine := canon.Link{ID: id, Kind: "exit", From: a.ID, To: a.ID}
+		gone := canon.Link{ID: canon.LinkIDOf("exit", "south"), Kind: "exit", From: a.ID, To: canon.CardID{1}}
+		if err := p.PrefetchLinks([]canon.Link{mine, gone}); err != nil {
+			return err
+		}
+		if _, err := p.Link(gone); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a link to a card that does not exist: %v", err)
+		}
+		got, err := p.Link(mine)
+		if got == id {
+			t.Error("a prefetched plan replaces a hidden link")
+		}
+		return err
+	})
 	s.wantRebuilt()
 }
 

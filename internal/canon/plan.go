@@ -22,6 +22,9 @@ type Plan struct {
 	now  map[CardID]*Card      // changed cards in their new state
 	gone map[CardID]bool       // cards that the plan puts in the trash
 	text map[CardID]string     // content that the plan writes
+
+	present map[CardID]bool // cards that PrefetchLinks found
+	hidden  map[LinkID]bool // links that PrefetchLinks looked up: whether they exist and are hidden
 }
 
 func newPlan(ctx context.Context, s *Snapshot) *Plan {

@@ -36,9 +36,54 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 	return l.ID, nil
 }
 
+// PrefetchLinks reads in a few queries all that Link reads for these links. It is for plans of many links.
+func (p *Plan) PrefetchLinks(links []Link) error {
+	var ends []CardID
+	var ids []LinkID
+	for _, l := range links {
+		ends = append(ends, l.From, l.To)
+		if l.ID != (LinkID{}) {
+			ids = append(ids, l.ID)
+		}
+	}
+	slices.SortFunc(ends, func(a, b CardID) int { return slices.Compare(a[:], b[:]) })
+	cards, err := p.ByIDs(p.ctx, slices.Compact(ends))
+	if err != nil {
+		return err
+	}
+	if p.present == nil {
+		p.present, p.hidden = map[CardID]bool{}, map[LinkID]bool{}
+	}
+	for _, c := range cards {
+		p.present[c.ID] = true
+	}
+	for _, id := range ids {
+		p.hidden[id] = false // no such link
+	}
+	everything := Visibility{p.world.ID, access.View{Level: access.LevelAll}}
+	for _, look := range []struct {
+		as     Visibility
+		hidden bool
+	}{{everything, true}, {p.visibility, false}} {
+		if len(ids) == 0 {
+			return nil
+		}
+		there, _, err := p.r.Links(p.ctx, look.as, LinkQuery{IDs: ids, Page: Page{Limit: len(ids), Uncounted: true}})
+		if err != nil {
+			return err
+		}
+		ids = ids[:0]
+		for _, l := range there {
+			p.hidden[l.ID] = look.hidden
+			ids = append(ids, l.ID)
+		}
+	}
+	return nil
+}
+
 // checkPresent refuses a card that is neither visible nor created by the plan.
 func (p *Plan) checkPresent(id CardID) error {
-	if _, planned := p.now[id]; planned {
+	if _, planned := p.now[id]; planned || p.present[id] {
 		return nil
 	}
 	_, ok, err := p.ByID(p.ctx, id)
@@ -65,6 +110,9 @@ func (p *Plan) checkLabel(l *access.Label) error {
 func (p *Plan) hiddenLink(id LinkID) (bool, error) {
 	if id == (LinkID{}) {
 		return false, nil
+	}
+	if hidden, known := p.hidden[id]; known {
+		return hidden, nil
 	}
 	if _, ok, err := findLink(p.ctx, p.r, p.visibility, id); err != nil || ok {
 		return false, err

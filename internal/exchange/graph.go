@@ -13,28 +13,20 @@ import (
 const batchLinks = 500
 
 func (w *Writer) importLinks(ctx context.Context) error {
-	return inBatches(ctx, w, w.Collection.Edges, func(g *graphPlanner, e *Edge) error { return g.planLink(ctx, e) })
+	return inBatches(ctx, w, w.Collection.Edges, (*graphPlanner).planLinks)
 }
 
 func (w *Writer) importLayers(ctx context.Context) error {
-	return inBatches(ctx, w, w.Collection.Overlays, func(g *graphPlanner, o *Overlay) error {
-		return g.planLayer(ctx,
-			o)
-	})
+	return inBatches(ctx, w, w.Collection.Overlays, (*graphPlanner).planLayers)
 }
 
-// inBatches commits links or layers in batches, with one call of plan for each.
-func inBatches[T any](ctx context.Context, w *Writer, all []T, plan func(*graphPlanner, T) error) error {
+// inBatches commits links or layers in batches, with one call of plan for each batch.
+func inBatches[T any](ctx context.Context, w *Writer, all []T, plan func(*graphPlanner, context.Context, []T) error) error {
 	for batch := range slices.Chunk(all, batchLinks) {
 		err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
-			g := &graphPlanner{w: w, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{},
+			g := &graphPlanner{w: w, p: p, t: t, links: map[canon.LinkID]canon.Link{},
 				layers: map[canon.CardID]map[canon.LayerID]canon.Layer{}}
-			for _, item := range batch {
-				if err := plan(g, item); err != nil {
-					return err
-				}
-			}
-			return nil
+			return plan(g, ctx, batch)
 		})
 		if err != nil {
 			return err
@@ -49,44 +41,84 @@ type graphPlanner struct {
 	w      *Writer
 	p      *canon.Plan
 	t      *tally
-	links  map[canon.CardID]map[canon.LinkID]canon.Link
+	links  map[canon.LinkID]canon.Link // that leave the cards of the batch, with those that the plan adds
 	layers map[canon.CardID]map[canon.LayerID]canon.Layer
 }
 
-func (g *graphPlanner) planLink(ctx context.Context, e *Edge) error {
+func (g *graphPlanner) planLinks(ctx context.Context, batch []*Edge) error {
+	var links []canon.Link
+	var files []string
+	for _, e := range batch {
+		l, ok, err := g.newLink(e)
+		if err != nil {
+			return err
+		}
+		if ok {
+			links, files = append(links, l), append(files, e.File)
+		}
+	}
+	if len(links) == 0 {
+		return nil
+	}
+	if err := g.loadLinks(ctx, links); err != nil {
+		return err
+	}
+	for i, l := range links {
+		if err := g.planLink(l, files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newLink returns the link of an edge; ok is false if one of its ends is missing.
+func (g *graphPlanner) newLink(e *Edge) (l canon.Link, ok bool, err error) {
 	from, ok, err := g.findEnd(e, e.From)
 	if err != nil || !ok {
-		return err
+		return l, false, err
 	}
 	to, ok, err := g.findEnd(e, e.To)
 	if err != nil || !ok {
-		return err
+		return l, false, err
 	}
 	label := from.Label.Meet(to.Label)
 	if e.Label != nil {
 		label = *e.Label
 	}
-	l := canon.Link{ID: e.ID, Kind: e.Kind, From: from.ID, To: to.ID, Attrs: EncodeFields(e.Attrs), Label: label}
+	l = canon.Link{ID: e.ID, Kind: e.Kind, From: from.ID, To: to.ID, Attrs: EncodeFields(e.Attrs), Label: label}
 	if l.ID == (canon.LinkID{}) {
 		l.ID = LinkID(l.Kind, from.ID, to.ID, TextOf(e.Attrs["direction"]))
 	}
-	there, err := g.linksFrom(ctx, from.ID)
-	if err != nil {
-		return err
+	return l, true, nil
+}
+
+// loadLinks reads all that planLink needs of the links of a batch.
+func (g *graphPlanner) loadLinks(ctx context.Context, links []canon.Link) error {
+	var froms []canon.CardID
+	for _, l := range links {
+		froms = append(froms, l.From)
 	}
-	if old, ok := there[l.ID]; ok && old.Kind == l.Kind && old.To == l.To && old.Label.Equal(l.Label) &&
+	slices.SortFunc(froms, func(a, b canon.CardID) int { return slices.Compare(a[:], b[:]) })
+	for l, err := range g.p.AllLinks(ctx, canon.LinkQuery{Froms: slices.Compact(froms)}) {
+		if err != nil {
+			return err
+		}
+		g.links[l.ID] = l
+	}
+	return g.p.PrefetchLinks(links)
+}
+
+func (g *graphPlanner) planLink(l canon.Link, file string) error {
+	if old, ok := g.links[l.ID]; ok && old.From == l.From && old.Kind == l.Kind && old.To == l.To && old.Label.Equal(l.Label) &&
 		string(old.Attrs) == string(l.Attrs) {
 		return nil
 	}
-	if g.w.Grant.Request().DryRun { // the cards at both ends may exist only in the dry run
-		there[l.ID] = l
-		g.t.links++
-		return nil
+	if !g.w.Grant.Request().DryRun { // in a dry run the cards at both ends may not exist
+		if _, err := g.p.Link(l); err != nil {
+			return reportRefusal(g.t, file, err)
+		}
 	}
-	if _, err := g.p.Link(l); err != nil {
-		return reportRefusal(g.t, e.File, err)
-	}
-	there[l.ID] = l
+	g.links[l.ID] = l
 	g.t.links++
 	return nil
 }
@@ -117,19 +149,13 @@ func (g *graphPlanner) findEnd(e *Edge, at End) (canon.Card, bool, error) {
 	return card, ok, err
 }
 
-func (g *graphPlanner) linksFrom(ctx context.Context, from canon.CardID) (map[canon.LinkID]canon.Link, error) {
-	if there := g.links[from]; there != nil {
-		return there, nil
-	}
-	there := map[canon.LinkID]canon.Link{}
-	for l, err := range g.p.AllLinks(ctx, canon.LinkQuery{From: from}) {
-		if err != nil {
-			return nil, err
+func (g *graphPlanner) planLayers(ctx context.Context, batch []*Overlay) error {
+	for _, o := range batch {
+		if err := g.planLayer(ctx, o); err != nil {
+			return err
 		}
-		there[l.ID] = l
 	}
-	g.links[from] = there
-	return there, nil
+	return nil
 }
 
 func (g *graphPlanner) planLayer(ctx context.Context, o *Overlay) error {

@@ -56,13 +56,19 @@ func (w *Writer) loadKnown(ctx context.Context) error {
 	if len(w.Known) == 0 {
 		return nil
 	}
-	w.there = map[canon.CardID]canon.Card{}
+	known := map[canon.CardID]bool{}
+	for id, k := range w.Known {
+		known[cmp.Or(k.ID, id)] = true
+	}
+	w.there = make(map[canon.CardID]canon.Card, len(known))
 	return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
 		for c, err := range l.AllCards(ctx, canon.Filter{}) {
 			if err != nil {
 				return err
 			}
-			w.there[c.ID] = c
+			if known[c.ID] {
+				w.there[c.ID] = c
+			}
 		}
 		return nil
 	})
