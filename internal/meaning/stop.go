@@ -14,3 +14,7 @@ var functionWords = func() map[string]bool {
 	}
 	return m
 }()
+
+// IsFunctionWord reports whether a word, in lower case, carries no meaning of its own: an article, a pronoun, a
+// preposition, a form of be, have or do.
+func IsFunctionWord(word string) bool { return functionWords[word] }

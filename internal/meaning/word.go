@@ -148,3 +148,28 @@ func (n *network) broaderOf(synsets []uint32) (out []uint32) {
 	}
 	return out
 }
+
+// isASenses is the number of senses of a word that IsA looks at.
+const isASenses = 2
+
+// IsA reports whether one of the two most frequent senses of a word, in any form, is a kind of another word's sense: a
+// "messenger" is a "person", to "stroll" is to "travel". A word is of its own kind.
+func IsA(word string, part Part, kind string) bool {
+	n, synsets := sensesOf(word, part)
+	i, ok := n.number(kind)
+	if !ok {
+		return false
+	}
+	synsets = slices.Clone(synsets[:min(len(synsets), isASenses)])
+	for at := 0; at < len(synsets); at++ {
+		if slices.Contains(n.members[part].at(synsets[at]), i) {
+			return true
+		}
+		for _, b := range n.broader.at(synsets[at]) {
+			if !slices.Contains(synsets, b) {
+				synsets = append(synsets, b)
+			}
+		}
+	}
+	return false
+}

@@ -25,7 +25,7 @@ func (s *Service) checkInvariant(ctx context.Context, c *candidate) (o outcome, 
 		if c.recorded == nil {
 			c.rec.World = snap.Now()
 		}
-		if o, err = s.checkDraft(ctx, c, State{Snapshot: snap, At: c.asOf}); err != nil || o.refused != nil {
+		if o, err = s.checkDraft(ctx, c, State{Snapshot: snap, At: c.asOf, Basis: c.rec.Basis}); err != nil || o.refused != nil {
 			return err
 		}
 		if c.recorded == nil && c.sources.refusal == "" && s.exceptionReason(c) == "" {
@@ -69,7 +69,7 @@ func (s *Service) checkDraft(ctx context.Context, c *candidate, world State) (ou
 	if err != nil {
 		return o, err
 	}
-	c.finding = found
+	c.finding, c.rec.Basis = found, found.Basis
 	o.issues = append(o.issues, found.Issues...)
 	if len(o.issues) == 0 {
 		return o, nil

@@ -69,9 +69,10 @@ type Text struct {
 
 // Finding is the result of a check.
 type Finding struct {
-	Issues []Issue      // empty if the draft is valid
-	Label  access.Label // the label of the result
-	Review string       // why a person must look at it regardless of the policy; "" for no reason
+	Issues []Issue        // empty if the draft is valid
+	Label  access.Label   // the label of the result
+	Review string         // why a person must look at it regardless of the policy; "" for no reason
+	Basis  []canon.CardID // cards that the check found by search, for a replay
 }
 
 // Sanitizer is a Draft whose one text is stored in another form than it was sent in.
@@ -83,7 +84,14 @@ type Drafter interface{ QuestDraft() json.RawMessage }
 // State is the world that a check reads: the current one, or the one just after a commit.
 type State struct {
 	*canon.Snapshot
-	At canon.Seq // 0 is now
+	At    canon.Seq      // 0 is now
+	Basis []canon.CardID // for a replay: the cards that the check found then, since a search only finds those of today
+}
+
+// For returns the state as the readers of a result with a label see it. It never shows more than the state itself.
+func (s State) For(l access.Label) State {
+	s.Snapshot = audienceOf(s.Snapshot, l)
+	return s
 }
 
 // Card is a card as a State shows it.

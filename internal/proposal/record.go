@@ -32,13 +32,14 @@ type judgedEvent struct {
 	Diverted   bool            `json:"diverted,omitempty"` // made from an advisory key's write
 	Tokens     int             `json:"tokens,omitempty"`
 
-	World    canon.Seq    `json:"world_seq"` // the world's commit that it was judged on
-	Outcome  access.Label `json:"outcome,omitzero"`
-	Verdicts []Verdict    `json:"verdicts"`
-	Status   Status       `json:"status"` // accepted, pending_review or rejected
-	Issues   []Issue      `json:"issues,omitempty"`
-	Refused  *Rejection   `json:"rejection,omitempty"`
-	Prompt   string       `json:"prompt_hash,omitempty"` // of the prompt that was rendered again
+	World    canon.Seq      `json:"world_seq"`       // the world's commit that it was judged on
+	Basis    []canon.CardID `json:"basis,omitempty"` // cards that the kind's check found by search
+	Outcome  access.Label   `json:"outcome,omitzero"`
+	Verdicts []Verdict      `json:"verdicts"`
+	Status   Status         `json:"status"` // accepted, pending_review or rejected
+	Issues   []Issue        `json:"issues,omitempty"`
+	Refused  *Rejection     `json:"rejection,omitempty"`
+	Prompt   string         `json:"prompt_hash,omitempty"` // of the prompt that was rendered again
 
 	Standing uuid.UUID     `json:"standing,omitzero"` // the standing approval that let it through
 	Preview  []PreviewItem `json:"preview,omitempty"` // of a pending proposal

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/meaning"
@@ -54,7 +56,9 @@ func findRepeats(ctx context.Context, snap *canon.Snapshot, texts []Text, scope 
 	events, _, err := snap.Events(ctx, canon.EventQuery{Scopes: []string{scope}, Page: canon.Page{Limit: repeatEvents}})
 	for _, e := range events {
 		for _, t := range TextsOf("", e.Payload) {
-			f.compare(e.Type, e.ID.String(), t.Text)
+			if uuid.Validate(t.Text) != nil { // an id has letters, but no meaning
+				f.compare(e.Type, e.ID.String(), t.Text)
+			}
 		}
 	}
 	slices.SortStableFunc(f.found, func(a, b repeat) int { return cmp.Compare(b.Closeness, a.Closeness) })
@@ -136,7 +140,8 @@ func prepareSentences(text string) (list []meaning.Sentence) {
 
 // contentWords returns the longest words of a text, which tell most about its subject.
 func contentWords(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\n.,;:!?\"'“”’()-—", r) })
+	words := strings.FieldsFunc(strings.ToLower(text),
+		func(r rune) bool { return strings.ContainsRune(" \t\n.,;:!?\"'“”’()-—", r) })
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return slices.Compact(words)
 }

@@ -24,7 +24,8 @@ func TestParaphrases(t *testing.T) {
 			for _, c := range cases {
 				if ids[c.A] == "" {
 					ids[c.A] = fmt.Sprintf("fact-%d", len(ids))
-					cards = append(cards, fixtureCard{Name: "Fact " + ids[c.A][5:], Type: "Lore", Text: c.A, Codename: ids[c.A]})
+					cards = append(cards, fixtureCard{Name: "Fact " + ids[c.A][5:], Type: "Lore", Text: c.A,
+						Codename: ids[c.A]})
 				}
 			}
 			config := apptest.Config(t, t.TempDir())

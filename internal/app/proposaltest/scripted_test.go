@@ -165,10 +165,9 @@ func TestAModelProposesFromShownResults(t *testing.T) {
 				t.Errorf("ambience: %s", got)
 			}
 
-			who := m.callTool("search_cards", map[string]any{"type": "Character", "limit": 1})
 			player := m.callTool("get-player-context", map[string]any{"playerId": m.findShown(m.callTool("search_cards",
 				map[string]any{"type": "Player", "limit": 1}), "cards", "id")})
-			got = m.callTool("propose-npc-dialogue", map[string]any{"npcId": m.findShown(who, "cards", "id"),
+			got = m.callTool("propose-npc-dialogue", map[string]any{"npcId": m.findShown(player, "npcs", "id"),
 				"playerId": m.findShown(player, "player", "id"), "draftText": client.line,
 				"contextRef": m.findShown(player, "contextRef")})
 			if !strings.Contains(got, `"status":"accepted"`) {

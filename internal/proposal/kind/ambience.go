@@ -53,7 +53,7 @@ func (a ambience) Check(ctx context.Context, s proposal.State) (proposal.Finding
 		i.add("toTick", "is before fromTick")
 	}
 	if place, ok := i.checkCard("locationId", a.LocationID, "place", typeLocation); ok {
-		i.checkClaims("text", a.Text, a.cfg, place.ID)
+		i.checkClaims("text", a.Text, a.cfg.Directions, scene{place: place.ID, weather: a.LayerType == "weather"})
 	}
 	return i.finding()
 }

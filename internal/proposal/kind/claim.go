@@ -1,281 +1,307 @@
 package kind
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"loregate/internal/canon"
-	"loregate/internal/safety"
+	"loregate/internal/claim"
+	"loregate/internal/markup"
+	"loregate/internal/meaning"
+	"loregate/internal/proposal"
 )
 
-// A text may embellish the canon but must not add to it by a claim. Each sentence is searched for
-// four kinds of claim: a new exit, a thing to take, an arrival, a death. A sentence that denies,
-// doubts, hopes, asks or reports hearsay makes no claim, nor does one that agrees with the canon.
+// A text may embellish the canon but must not contradict it or add to it by a claim: see docs/gates.md. Claims are
+// judged as the readers of the text see the canon, so that no answer depends on what is hidden from them.
 
-// hedges are words that mark a sentence as making no claim.
-var hedges = wordSet("if might may could would perhaps maybe almost rumour rumours rumor rumors heard supposedly seems seem seemed imagine imagined dream dreams dreamt dreamed " +
-	"wish hope hoped no not never nobody nothing none neither nor without unless until till whether would should when whenever legend legends story stories tale tales song songs")
-
-// hearsay are phrases that mark a sentence as making no claim.
-var hearsay = [][]string{
-	{"they", "say"}, {"it", "is", "said"}, {"some", "say"}, {"people", "say"}, {"as", "though"}, {"as", "if"},
-	{"used", "to"}, {"believe"}, {"so", "they", "tell"}, {"word", "is"}, {"is", "said", "to"},
-	{"long", "ago"}, {"once", "upon"}, {"in", "the", "old", "days"},
+// scene is where a text is said or seen.
+type scene struct {
+	place    canon.CardID // zero: where the speaker is
+	speaker  canon.CardID // zero for a narrator
+	listener canon.CardID // zero if unknown
+	weather  bool         // the text itself is to be the weather of the place
 }
 
-var (
-	wayNouns = wordSet("door doors doorway passage passages passageway tunnel tunnels stair stairs staircase stairway steps path pathway trail gate gateway archway hatch trapdoor portal bridge corridor ladder exit shaft")
-	wayVerbs = wordSet("opens open opened leads lead leading led runs run goes appears appeared descends descend ascends ascend climbs climb winds stretches yawns gapes stands")
-	indef    = wordSet("a an another new hidden secret unseen forgotten")
-	upWords  = wordSet("climb climbs ascends ascend upward upwards up")
-	dnWords  = wordSet("descends descend downward downwards down below beneath")
-
-	takeVerbs = wordSet("find finds found pick picks pocket pockets receive receives discover grab gain acquire get obtain")
-	comings   = wordSet("arrives arrive arrived enters enter entered lands land landed emerges emerged")
-	// moods are subjects such as weather and light, whose coming and going is no arrival of a
-	// character.
-	moods = wordSet("mist fog rain wind tide night dawn dusk day evening morning winter spring summer autumn light dark darkness shadow shadows smell scent smoke snow frost cold warmth silence quiet sound sounds " +
-		"noise echo storm cloud clouds sun moon stars thunder lightning air breeze draught chill heat hush bell bells boat boats ferry ferries news letter letters season water sea gull gulls birds bird")
-	pronouns = wordSet("it that which who he she they you we i this those these there")
-	beVerbs  = wordSet("is are was were lies lie lay")
-	killed   = wordSet("murdered killed slain slaughtered")
-)
-
-func wordSet(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
-
-// checkClaims adds an issue for the first claim of a text that the canon does not confirm. place is
-// the place where the text is said or seen, or the zero id if unknown.
-func (i *inspection) checkClaims(field, text string, c Config, place canon.CardID) {
-	var exits []string
-	if !place.IsZero() {
-		exits = i.exitDirections(place)
-	}
-	for _, s := range splitSentences(text) {
-		words := safety.Fold(s)
-		if isHedged(words) || strings.HasSuffix(strings.TrimSpace(s), "?") {
-			continue
-		}
-		switch {
-		case claimsWay(words, c.Directions, exits):
-			i.add(field, "claims an exit that the canon does not have; leave it out, or tell it as rumour")
-		case claimsThing(words):
-			i.add(field, "claims that there is a thing to take; leave it out")
-		case claimsDeath(words) && !i.knownDead(s):
-			i.add(field, "claims a death that the canon does not have; leave it out, or tell it as rumour")
-		case claimsArrival(words) && !i.isHere(s, place):
-			i.add(field, "claims that somebody arrives who is not here in the canon; leave it out")
-		default:
-			continue
-		}
+// checkClaims judges the claims of a text. It adds an issue for one that the canon denies or that would add to it, or
+// else a reason for a person to look at one that the canon does not settle.
+func (i *inspection) checkClaims(field, text string, directions []string, s scene) {
+	if i.err != nil {
 		return
 	}
+	l := &claimLoader{inspection: i, audience: i.world.For(i.label), at: map[canon.CardID]int{}}
+	w := l.load(text, s)
+	w.Directions = directions
+	if i.err != nil {
+		return
+	}
+	worst, ok := claim.Worst(claim.Check(text, w))
+	said := quoteClaim(worst.Text)
+	switch {
+	case !ok:
+	case worst.Truth == claim.False && worst.Predicate == claim.Speaks:
+		i.add(field, "cannot be said: "+worst.Source)
+	case worst.Truth == claim.False:
+		i.add(field, fmt.Sprintf("claims %s, but %s; correct it, or tell it as rumour", said, worst.Source))
+	case worst.Truth == claim.New:
+		i.add(field, newClaims[worst.Predicate])
+	case worst.Predicate == claim.Speaks:
+		i.review = "waits for a person: the canon does not say where the speaker is"
+	default:
+		i.review = fmt.Sprintf("waits for a person: the canon does not say whether this is so: %s", said)
+	}
 }
 
-// splitSentences splits a text after each character that ends a statement.
-func splitSentences(text string) []string {
-	var list []string
-	from := 0
-	for at, r := range text {
-		if strings.ContainsRune(".!?;:\n", r) {
-			list = append(list, text[from:at+1])
-			from = at + len(string(r))
+// newClaims are the issues for claims that add to the canon.
+var newClaims = map[claim.Predicate]string{
+	claim.Leads:   "claims an exit that the canon does not have; leave it out, or tell it as rumour",
+	claim.Open:    "claims an exit that the canon does not have; leave it out, or tell it as rumour",
+	claim.Gives:   "claims that there is a thing to take; leave it out",
+	claim.Dead:    "claims a death that the canon does not have; leave it out, or tell it as rumour",
+	claim.Arrives: "claims that somebody arrives who is not here in the canon; leave it out",
+}
+
+// quoteClaim quotes a sentence on one line, shortened.
+func quoteClaim(text string) string {
+	return "\u201c" + markup.Clip(markup.OneLine(text), maxQuoted) + "\u201d"
+}
+
+// Bounds of the part of the canon that a text is compared with.
+const (
+	maxQuoted    = 120
+	claimWords   = 32  // words of a text that names are searched for
+	claimNames   = 8   // cards for each word
+	claimHere    = 100 // links to a place
+	claimCards   = 160
+	claimParents = 5 // places around a place
+)
+
+// claimTypes maps types of cards to classes of entities.
+var claimTypes = map[string]claim.Class{
+	"location": claim.Place, "character": claim.Person, "creature": claim.Person, "npc": claim.Person,
+	"person": claim.Person, "player": claim.Person,
+	"item": claim.Thing, "artifact": claim.Thing, "faction": claim.Group, "event": claim.Other, "lore": claim.Other,
+}
+
+// claimLoader reads the part of the canon that a text may be about.
+type claimLoader struct {
+	*inspection
+	audience proposal.State
+	world    claim.World
+	cards    []proposal.Card // by entity
+	at       map[canon.CardID]int
+}
+
+// load reads the place with its exits, people and weather, and the cards whose names have words in common with a text,
+// with the links of all these.
+func (l *claimLoader) load(text string, s scene) *claim.World {
+	l.world = claim.World{Place: claim.None, Speaker: claim.None, Listener: claim.None, At: map[int]int{},
+		Holder: map[int]int{},
+		Within: map[int]int{}, WeatherLayer: s.weather}
+	l.world.Speaker, l.world.Listener = l.add(s.speaker), l.add(s.listener)
+	for _, who := range []canon.CardID{s.speaker, s.listener} {
+		if s.place.IsZero() && !who.IsZero() {
+			s.place = l.placeOf(who)
 		}
 	}
-	return append(list, text[from:])
-}
-
-func isHedged(words []string) bool {
-	if slices.ContainsFunc(words, func(w string) bool { return hedges[w] }) {
-		return true
+	l.world.Place = l.add(s.place)
+	for _, id := range l.findNamed(text) {
+		l.add(id)
 	}
-	return slices.ContainsFunc(hearsay, func(run []string) bool { return runAt(words, run) >= 0 })
+	l.loadPlace(s.place)
+	l.loadLinks()
+	return &l.world
 }
 
-// runAt returns the index of consecutive words, or -1.
-func runAt(words, run []string) int {
-	for i := 0; i+len(run) <= len(words); i++ {
-		if slices.Equal(words[i:i+len(run)], run) {
-			return i
+// add adds the entity of a card and returns its number; None if the audience does not see it.
+func (l *claimLoader) add(id canon.CardID) int {
+	if e, ok := l.at[id]; ok {
+		return e
+	}
+	if id.IsZero() || l.err != nil || len(l.cards) == claimCards {
+		return claim.None
+	}
+	c, ok, err := l.audience.Card(l.ctx, id)
+	if l.err = err; !ok || err != nil {
+		return claim.None
+	}
+	e := claim.Entity{Name: c.Name[strings.LastIndexByte(c.Name, '+')+1:], Class: claimTypes[strings.ToLower(c.Type)]}
+	if len(c.Fields) > 0 && json.Unmarshal(c.Fields, &e.Fields) != nil {
+		e.Fields = nil
+	}
+	if list, ok := e.Fields["aliases"].([]any); ok {
+		for _, a := range list {
+			if name, ok := a.(string); ok {
+				e.Aliases = append(e.Aliases, name)
+			}
 		}
 	}
-	return -1
+	l.at[c.ID] = len(l.cards)
+	l.cards = append(l.cards, c)
+	l.world.Entities = append(l.world.Entities, e)
+	return len(l.cards) - 1
 }
 
-// claimsWay reports whether a sentence claims a way in a direction without an exit, or a new way.
-func claimsWay(words, directions, exits []string) bool {
-	noun := slices.IndexFunc(words, func(w string) bool { return wayNouns[w] })
-	if noun < 0 || !slices.ContainsFunc(words, func(w string) bool { return wayVerbs[w] }) &&
-		runAt(words, []string{"there", "is"}) < 0 && runAt(words, []string{"has", "appeared"}) < 0 {
-		return false
+// findNamed returns the cards whose names share a word with a text. Names are searched at present; a replay uses the
+// cards that were found when the proposal was judged.
+func (l *claimLoader) findNamed(text string) []canon.CardID {
+	if l.inspection.world.At != 0 {
+		return l.inspection.world.Basis
 	}
-	toward := directionsIn(words, directions)
-	if len(toward) > 0 {
-		return slices.ContainsFunc(toward, func(d string) bool { return !slices.Contains(exits, d) })
+	var types []string
+	for t := range claimTypes {
+		types = append(types, t)
 	}
-	before := words[max(0, noun-3):noun]
-	return slices.ContainsFunc(before, func(w string) bool { return indef[w] })
+	slices.Sort(types)
+	var found []canon.CardID
+	for _, word := range wordsToFind(text) {
+		r, err := l.audience.Search(l.ctx, canon.SearchQuery{Q: word, InName: true, Mode: canon.MatchStem, Listed: true,
+			Filter: canon.Filter{Types: types}}, canon.Page{Limit: claimNames})
+		if l.err = cmp.Or(l.err, err); l.err != nil {
+			return nil
+		}
+		for _, h := range r.Hits {
+			if !slices.Contains(found, h.Card.ID) {
+				found = append(found, h.Card.ID)
+			}
+		}
+	}
+	l.basis = append(l.basis, found...)
+	return found
 }
 
-// directionsIn returns the directions in a sentence.
-func directionsIn(words, directions []string) []string {
-	var list []string
-	for _, w := range words {
-		switch {
-		case w == "in" || w == "out": // too common to mean an exit
-		case slices.Contains(directions, w):
-			list = append(list, w)
-		case upWords[w]:
-			list = append(list, "up")
-		case dnWords[w] && w != "below" && w != "beneath":
-			list = append(list, "down")
+// wordsToFind returns the words of a text that may be part of a name, in their order, each once.
+func wordsToFind(text string) (list []string) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text),
+		func(r rune) bool { return strings.ContainsRune(" \t\n.,;:!?\"“”‘’'()[]—–-/", r) }) {
+		if len(word) < 3 && !meaning.IsA(word, meaning.Noun, "entity") || meaning.IsFunctionWord(word) ||
+			slices.Contains(list, word) {
+			continue
+		}
+		if list = append(list, word); len(list) == claimWords {
+			break
 		}
 	}
 	return list
 }
 
-// claimsThing reports whether a sentence gives the player a thing or offers one to take.
-func claimsThing(words []string) bool {
-	for _, run := range [][]string{{"for", "the", "taking"}, {"is", "yours", "now"}, {"is", "now", "yours"},
-		{"take", "this"}, {"i", "give", "you", "this"}, {"have", "this"}} {
-		if runAt(words, run) >= 0 {
-			return true
+// placeOf returns the location of a card, or the zero id if the audience does not see it there.
+func (l *claimLoader) placeOf(who canon.CardID) canon.CardID {
+	for _, k := range l.links(canon.LinkQuery{From: who, Kinds: []string{"at", "within"}}) {
+		if e := l.add(k.To); e != claim.None && l.world.Entities[e].Class == claim.Place {
+			return k.To
 		}
 	}
-	for i, w := range words {
-		if w == "you" && i+1 < len(words) && takeVerbs[words[i+1]] && i+2 < len(words) &&
-			(slices.Contains([]string{"a", "an", "the", "it", "up", "some", "this", "that", "one"}, words[i+2])) {
-			return true
-		}
-	}
-	return false
+	return canon.CardID{}
 }
 
-// claimsDeath reports whether a sentence says that somebody is dead.
-func claimsDeath(words []string) bool {
-	for i, w := range words {
-		next := ""
-		if i+1 < len(words) {
-			next = words[i+1]
-		}
-		switch {
-		case beVerbs[w] && (next == "dead" || killed[next]):
-			return i > 0 && !moods[words[i-1]]
-		case w == "been" && killed[next], w == "has" && next == "died", w == "have" && next == "died":
-			return true
-		case (w == "corpse" || w == "body") && next == "of":
-			return true
+// loadPlace adds what is at a place and next to it.
+func (l *claimLoader) loadPlace(place canon.CardID) {
+	if l.world.Place == claim.None {
+		return
+	}
+	l.world.Entities[l.world.Place].Near = true
+	for _, x := range l.links(canon.LinkQuery{From: place, Kinds: []string{"exit"}}) {
+		if to := l.add(x.To); to != claim.None {
+			l.world.Entities[to].Near = true
 		}
 	}
-	return false
+	for _, x := range l.links(canon.LinkQuery{To: place, Kinds: []string{"at", "within"},
+		Page: canon.Page{Limit: claimHere}}) {
+		if who := l.add(x.From); who != claim.None {
+			l.world.Entities[who].Near = true
+		}
+	}
+	if l.err != nil {
+		return
+	}
+	layers, err := l.audience.Layers(l.ctx, canon.LayerQuery{Card: place, AsOf: l.audience.At})
+	l.err = err
+	for _, y := range layers {
+		if y.Kind == "weather" {
+			l.world.Weather = append(l.world.Weather, y.Text)
+		}
+	}
 }
 
-// claimsArrival reports whether a sentence says that somebody arrives.
-func claimsArrival(words []string) bool {
-	verb := slices.IndexFunc(words, func(w string) bool { return comings[w] })
-	for _, run := range [][]string{{"has", "arrived"}, {"have", "arrived"}, {"has", "come"}, {"walks", "in"},
-		{"strides", "in"}, {"steps", "in"}, {"bursts", "in"}, {"rides", "in"}} {
-		if at := runAt(words, run); at >= 0 && (verb < 0 || at < verb) {
-			verb = at
+// loadLinks adds the links of all entities, and the entities at their other ends.
+func (l *claimLoader) loadLinks() {
+	var froms []canon.CardID
+	for _, c := range l.cards {
+		froms = append(froms, c.ID)
+	}
+	links := l.links(canon.LinkQuery{Froms: froms, Kinds: []string{"exit", "at", "within", "holds", "relationship"}})
+	for e, c := range l.cards[:len(froms)] {
+		switch l.world.Entities[e].Class {
+		case claim.Thing:
+			links = append(links, l.links(canon.LinkQuery{To: c.ID, Kinds: []string{"holds"}})...)
+		case claim.Person:
+			links = append(links, l.links(canon.LinkQuery{To: c.ID, Kinds: []string{"relationship"}})...)
 		}
 	}
-	if verb <= 0 {
-		return false
+	seen := map[canon.LinkID]bool{}
+	for _, k := range links {
+		if !seen[k.ID] {
+			seen[k.ID] = true
+			l.addLink(k)
+		}
 	}
-	subject := words[:verb]
-	if len(subject) == 1 && pronouns[subject[0]] {
-		return false
+	for range claimParents {
+		l.loadParents()
 	}
-	return !slices.ContainsFunc(subject, func(w string) bool { return moods[w] })
 }
 
-// properNames returns the runs of capitalised words in a sentence, and at each word the longest run
-// first.
-func properNames(sentence string) []string {
-	var list []string
-	var run []string
-	flush := func() {
-		for len(run) > 0 {
-			for n := len(run); n > 0; n-- {
-				list = append(list, strings.Join(run[:n], " "))
-			}
-			run = run[1:]
-		}
+func (l *claimLoader) links(q canon.LinkQuery) []canon.Link {
+	if l.err != nil {
+		return nil
 	}
-	for w := range strings.FieldsSeq(sentence) {
-		w = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
-		if r := []rune(w); len(r) > 0 && unicode.IsUpper(r[0]) {
-			run = append(run, w)
-			continue
-		}
-		flush()
-	}
-	flush()
-	return list[:min(len(list), maxNames)]
+	list, err := l.audience.Links(l.ctx, q)
+	l.err = err
+	return list
 }
 
-// maxNames bounds the look-ups for one sentence.
-const maxNames = 12
-
-// knownDead reports whether a sentence names somebody who is dead in the canon.
-func (i *inspection) knownDead(sentence string) bool {
-	for _, name := range properNames(sentence) {
-		found, ok := i.findByName(name)
-		if !ok {
-			continue
-		}
-		var fields map[string]any
-		if json.Unmarshal(found, &fields) != nil {
-			continue
-		}
-		for _, f := range []string{"died", "dead", "deceased", "death"} {
-			if v, ok := fields[f]; ok && v != false && v != "" {
-				return true
-			}
-		}
-		if s, ok := fields["status"].(string); ok && strings.EqualFold(s, "dead") {
-			return true
-		}
+func (l *claimLoader) addLink(k canon.Link) {
+	from, to := l.add(k.From), l.add(k.To)
+	if from == claim.None || to == claim.None {
+		return
 	}
-	return false
+	var attrs struct{ Direction, LockState, Type string }
+	_ = json.Unmarshal(k.Attrs, &attrs) // attributes of another form say nothing
+	w := &l.world
+	place := w.Entities[to].Class == claim.Place
+	switch {
+	case k.Kind == "exit":
+		w.Exits = append(w.Exits, claim.Exit{From: from, To: to, Direction: attrs.Direction, Lock: attrs.LockState})
+	case k.Kind == "holds":
+		w.Holder[to] = from
+	case k.Kind == "relationship":
+		w.Relations = append(w.Relations, claim.Relation{From: from, To: to, Type: attrs.Type})
+	case place && w.Entities[from].Class == claim.Place:
+		w.Within[from] = to
+	case place:
+		w.At[from] = to
+	}
 }
 
-// findByName returns the fields of the card with a name.
-func (i *inspection) findByName(name string) (json.RawMessage, bool) {
-	if i.err != nil {
-		return nil, false
-	}
-	c, ok, err := i.world.Exists(i.ctx, name)
-	if err != nil || !ok {
-		i.err = err
-		return nil, false
-	}
-	found, ok, err := i.world.Card(i.ctx, c.ID)
-	i.err = err
-	return found.Fields, ok
-}
-
-// isHere reports whether a sentence names somebody who is at a place in the canon.
-func (i *inspection) isHere(sentence string, place canon.CardID) bool {
-	for _, name := range properNames(sentence) {
-		if i.err != nil {
-			return false
-		}
-		c, ok, err := i.world.Exists(i.ctx, name)
-		if i.err = err; !ok {
-			continue
-		}
-		if at, ok := i.placeOf(c.ID); ok && at == place {
-			return true
+// loadParents adds the places around the places that somebody is at.
+func (l *claimLoader) loadParents() {
+	var froms []canon.CardID
+	for _, at := range l.world.At {
+		if _, ok := l.world.Within[at]; !ok {
+			froms = append(froms, l.cards[at].ID)
 		}
 	}
-	return false
+	for _, at := range l.world.Within {
+		if _, ok := l.world.Within[at]; !ok {
+			froms = append(froms, l.cards[at].ID)
+		}
+	}
+	if len(froms) == 0 {
+		return
+	}
+	for _, k := range l.links(canon.LinkQuery{Froms: froms, Kinds: []string{"within"}}) {
+		l.addLink(k)
+	}
 }

@@ -57,8 +57,7 @@ func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding
 		i.add("playerId", "is a hidden player, so nobody would hear the line; reveal it first, or choose another player")
 	}
 	if ok {
-		place, _ := i.placeOf(npc.ID)
-		i.checkClaims("draftText", d.DraftText, d.cfg, place)
+		i.checkClaims("draftText", d.DraftText, d.cfg.Directions, scene{speaker: npc.ID, listener: player.ID})
 	}
 	return i.finding()
 }

@@ -55,6 +55,8 @@ type inspection struct {
 	ctx    context.Context
 	world  proposal.State
 	issues []proposal.Issue
+	review string         // why a person must look at it; "" for no reason
+	basis  []canon.CardID // cards that were found by search
 	label  access.Label
 	err    error
 }
@@ -69,7 +71,7 @@ func (i *inspection) add(field, why string) {
 
 // finding returns the collected result.
 func (i *inspection) finding() (proposal.Finding, error) {
-	return proposal.Finding{Issues: i.issues, Label: i.label}, i.err
+	return proposal.Finding{Issues: i.issues, Label: i.label, Review: i.review, Basis: i.basis}, i.err
 }
 
 // checkCard looks up a reference. A card of another type, a hidden card and a missing card give the
@@ -129,16 +131,6 @@ func (i *inspection) listLinks(q canon.LinkQuery) []canon.Link {
 	var list []canon.Link
 	list, i.err = i.world.Links(i.ctx, q)
 	return list
-}
-
-// placeOf returns the location of a card.
-func (i *inspection) placeOf(who canon.CardID) (canon.CardID, bool) {
-	for _, l := range i.listLinks(canon.LinkQuery{From: who, Kinds: []string{"at", "within"}}) {
-		if found, ok, err := i.world.Card(i.ctx, l.To); err == nil && ok && strings.EqualFold(found.Type, typeLocation) {
-			return found.ID, true
-		}
-	}
-	return canon.CardID{}, false
 }
 
 // cleanText returns a text in its stored form: without invisible characters, and with runs of white

@@ -1,0 +1,195 @@
+package claim
+
+import (
+	"fmt"
+	"slices"
+
+	"loregate/internal/meaning"
+)
+
+// hereWords tell that something is at the place of the text.
+var hereWords = []string{"here", "hereabouts", "near you", "near me", "near us", "beside me", "beside you",
+	"beside us", "next to me", "next to you", "with us", "behind you", "behind me",
+	"at my side", "at your side", "in this place", "in this very place", "in this room", "over there",
+	"in front of you", "before you", "right there", "close by", "among us", "in our midst", "across from you"}
+
+// standing are verbs of being at a place.
+var standing = wordSet("be stand sit lie lean wait rest stay kneel crouch hide live dwell linger loiter sleep " +
+	"squat perch lurk pace work hover remain camp lodge drink eat watch")
+
+// readHere reads that a person is here, or at another place.
+func readHere(c *clause, w *World) (list []Claim) {
+	here := slices.ContainsFunc(hereWords, func(p string) bool { return hasRun(c.tokens, p) })
+	for _, v := range c.verbs() {
+		who, ok := c.subjectOf(w, v, Person)
+		if !ok {
+			who, ok = c.presented(w, v, here)
+		}
+		if !ok || who.entity == w.Listener || who.entity == w.Speaker || c.order || v.passive {
+			continue
+		}
+		was := v.tense == past || v.tense == participle || v.perfect
+		at, there := c.placeAfter(w, v)
+		switch {
+		case there && (standing[v.lemma] || was && (visiting[v.lemma])) && v.modal == "":
+			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: at, Denied: v.denied, Past: was})
+		case here && (standing[v.lemma] || v.tense == present || v.tense == progressive) && v.modal == "":
+			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place, Denied: v.denied,
+				Past: was})
+		case here && was && visiting[v.lemma]:
+			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place, Past: true})
+		case w.Speaker == None && !was && !lasting[v.lemma] && v.modal == "" && !v.denied && v.at-who.to <= 2 &&
+			!absent[v.lemma]:
+			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place})
+		}
+	}
+	return list
+}
+
+// absent are verbs whose subject need not be in view.
+var absent = wordSet("lead rule command own govern love hate know remember hail reign belong live dwell watch " +
+	"come arrive enter")
+
+// visiting are verbs that tell in the past that somebody was at a place.
+var visiting = wordSet("be spend pass stay sleep visit come stop rest wander sit stand wait hide live")
+
+// presented returns the person that a verb presents after itself: "here stands the milk man", "that is Barrymore".
+func (c *clause) presented(w *World, v verb, here bool) (mention, bool) {
+	if !here || v.first > 2 || !standing[v.lemma] {
+		return mention{}, false
+	}
+	m, ok := c.objectOf(w, v, Person)
+	return m, ok && !c.hasPrepositionBetween(v.at, m.from)
+}
+
+// placeAfter returns the place that a preposition names after a verb. "This place" is the place of the text.
+func (c *clause) placeAfter(w *World, v verb) (int, bool) {
+	for _, m := range c.named {
+		if m.from > v.at && w.Entities[m.entity].Class == Place && placing[c.wordBefore(m.from)] {
+			return m.entity, true
+		}
+	}
+	for _, noun := range []string{"this place", "this town", "this village", "this house", "this room"} {
+		if at := runAt(c.tokens, noun); at > v.at && w.Place != None {
+			return w.Place, true
+		}
+	}
+	return None, false
+}
+
+var placing = wordSet("at in on inside outside near by within over through under upon")
+
+// judgeHere judges whether somebody is at a place, or comes there.
+func judgeHere(c Claim, w *World) (Truth, string) {
+	at, placed := w.At[c.Subject]
+	if c.Subject == None { // a person whom the canon does not have
+		return New, ""
+	}
+	switch {
+	case w.dead(c.Subject) && !c.Denied && !c.Past:
+		return False, w.name(c.Subject) + " is dead"
+	case c.Past && placed && w.isWithin(at, c.Object):
+		return True, ""
+	case c.Past || !placed || c.Object == None:
+		return Unsure, ""
+	case w.isWithin(at, c.Object) != c.Denied:
+		return True, ""
+	}
+	return False, fmt.Sprintf("%s is at %s", w.name(c.Subject), w.name(at))
+}
+
+// coming are verbs of arrival.
+var (
+	coming  = wordSet("arrive enter appear emerge approach return land")
+	inwards = wordSet("in into inside through up over towards toward here")
+)
+
+// readArrives reads that somebody comes to the place of the text.
+func readArrives(c *clause, w *World) (list []Claim) {
+	for _, v := range c.verbs() {
+		recent := v.tense == present || v.perfect || v.tense == progressive
+		if c.order || v.denied || v.passive || v.modal != "" || !recent || !c.isArrival(v) {
+			continue
+		}
+		who, ok := c.subjectOf(w, v, Person)
+		if !ok && v.first <= 2 && hasWord(c.tokens[:v.first], inwards) {
+			who, ok = c.objectOf(w, v, Person)
+		}
+		if ok {
+			if who.entity != w.Listener && who.entity != w.Speaker {
+				list = append(list, Claim{Predicate: Arrives, Subject: who.entity, Object: w.Place})
+			}
+			continue
+		}
+		if noun, ok := c.somebodyBefore(v.first); ok && (coming[v.lemma] || isSomebody(noun)) {
+			list = append(list, Claim{Predicate: Arrives, Subject: None, Object: w.Place, Word: noun})
+		}
+	}
+	return list
+}
+
+// isArrival reports whether a verb tells of coming to where the text is.
+func (c *clause) isArrival(v verb) bool {
+	if coming[v.lemma] {
+		return true
+	}
+	after := c.tokens[v.at+1 : min(v.at+3, len(c.tokens))]
+	before := c.tokens[max(0, v.first-1):v.first]
+	return (v.lemma == "come" || v.lemma == "burst" || meaning.IsA(v.lemma, meaning.Verb, "travel")) &&
+		(hasWord(after, inwards) || hasWord(before, inwards))
+}
+
+// headBefore returns the head noun of the phrase before a token: "stranger" in "a stranger in a red coat arrives".
+func (c *clause) headBefore(end int) (string, bool) {
+	for i := end - 1; i >= 0; i-- {
+		if w := c.tokens[i].word; prepositions[w] && w != "of" || w == "and" {
+			end = i
+		}
+	}
+	head := ""
+	for i := 0; i < end; i++ {
+		if c.tokens[i].word == "of" && head != "" && !isGroup(head) {
+			break
+		}
+		if isNoun(c.tokens[i].word) && !isAdverb(c.tokens[i].word) {
+			head = nounOf(c.tokens[i].word)
+		}
+	}
+	return head, head != ""
+}
+
+// somebodyBefore returns the noun or name of somebody whom the canon does not have, before a token.
+func (c *clause) somebodyBefore(end int) (string, bool) {
+	noun, ok := c.headBefore(end)
+	if ok && isSomebody(noun) {
+		return noun, true
+	}
+	// A lone word with a capital and no article is a name, unless it is one of a substance or of weather.
+	if end != 1 || !c.tokens[0].upper || c.tokens[0].mark || len(c.named) > 0 && c.named[0].from == 0 ||
+		lowSubjects[c.tokens[0].word] {
+		return "", false
+	}
+	if ok && noun == c.tokens[0].word && !notSomebody[noun] && isAny(noun, "artifact", "animal", "plant") {
+		return noun, true
+	}
+	return c.tokens[0].word, !ok && verbOf(c.tokens[0].word) == ""
+}
+
+var lowSubjects = wordSet("it that which who he she they you we i this those these there somebody someone nobody " +
+	"everyone everybody nothing something everything one none all both here where")
+
+func isGroup(noun string) bool { return meaning.IsA(noun, meaning.Noun, "social group") }
+
+// isSomebody reports whether a noun stands for a person, a group of them or a being of legend.
+func isSomebody(noun string) bool {
+	return !notSomebody[noun] && isAny(noun, "person", "social group", "imaginary being")
+}
+
+// isAny reports whether a noun is of one of several kinds.
+func isAny(noun string, kinds ...string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return meaning.IsA(noun, meaning.Noun, kind) })
+}
+
+// notSomebody are nouns that mean a person in a sense that is not meant.
+var notSomebody = wordSet("star one light draft draught party company evening night day sea world land wave case " +
+	"shower summer hand sun moon wind")

@@ -1,0 +1,249 @@
+package claim
+
+import (
+	"slices"
+	"strings"
+
+	"loregate/internal/meaning"
+)
+
+// A statement is a sentence, or the part of one, that asserts something. Its clauses are the runs of words between
+// marks.
+type statement struct {
+	text    string
+	tokens  []token
+	named   []mention // in tokens
+	clauses []clause
+}
+
+// A clause is a run of words between marks.
+type clause struct {
+	tokens []token
+	named  []mention
+	order  bool // it asks for an act: its verb comes first
+}
+
+// hedges are words of a sentence that asserts nothing: it tells of what may be, is wished, feared or said.
+var hedges = wordSet("might may could would perhaps maybe possibly probably supposedly allegedly reportedly seem " +
+	"seems seemed imagine imagined dream dreams dreamt dreamed " +
+	"wish wishes wished hope hopes hoped wonder wonders doubt doubts guess suppose afraid fear fears feared " +
+	"dread whether legend legends tale tales song songs rumour rumours " +
+	"rumor rumors gossip whisper whispers whispered hearsay ballad ballads story stories pretend pretends almost " +
+	"nearly")
+
+// reported are verbs of speech. Their subject vouches for what follows, not the text.
+var reported = wordSet("say says said saying tell tells told claim claims claimed heard swear swears swore " +
+	"believe believes believed think thinks thought reckon reckons mutter mutters insist insists")
+
+// conditions are words that begin a part of a sentence that is not asserted.
+var conditions = wordSet("if unless until till when whenever once before lest suppose supposing provided")
+
+// comparisons begin a part of a sentence that compares.
+var comparisons = []string{"as if", "as though", "like a", "like an", "like the", "like old", "like some", "like one",
+	"as a", "used to"}
+
+// reader reads the statements of a text and remembers whom pronouns mean.
+type reader struct {
+	world  *World
+	names  *names
+	person int
+	thing  int
+	place  int
+}
+
+func newReader(w *World) *reader {
+	return &reader{world: w, names: newNames(w), person: None, thing: None, place: None}
+}
+
+// statements returns the asserting sentences of a text.
+func (r *reader) statements(text string) (list []statement) {
+	for s := range meaning.Sentences(withoutQuotes(text)) {
+		tokens := tokensOf(s)
+		if st, ok := r.statement(s, tokens); ok {
+			list = append(list, st)
+		}
+	}
+	return list
+}
+
+// statement returns the asserting part of a sentence. A sentence that asserts nothing still tells whom the pronouns
+// of the next one mean.
+func (r *reader) statement(text string, tokens []token) (statement, bool) {
+	asserted := tokens
+	if !asserts(tokens) {
+		asserted = nil
+	}
+	st := statement{text: strings.TrimSpace(text), tokens: cutUnasserted(asserted)}
+	st.named = r.resolve(st.tokens)
+	if asserted == nil {
+		r.resolve(tokens)
+		return st, false
+	}
+	st.clauses = st.split()
+	return st, len(st.tokens) > 0
+}
+
+// asserts reports whether a sentence asserts anything.
+func asserts(tokens []token) bool {
+	if len(tokens) == 0 || slices.ContainsFunc(tokens[max(0, len(tokens)-3):],
+		func(t token) bool { return t.word == "?" }) {
+		return false
+	}
+	first := tokens[0].word
+	if conditions[first] && !isDirection(tokens) || slices.Contains([]string{"should", "were", "had"}, first) ||
+		hasWord(tokens, hedges) {
+		return false
+	}
+	at := slices.IndexFunc(tokens, func(t token) bool { return reported[t.word] })
+	return at < 0 || at > 0 && tokens[at-1].word == "not" && !hasRun(tokens, "they say")
+}
+
+// isDirection reports whether a sentence tells the way in the form of a condition: "if you want the mill, go east".
+func isDirection(tokens []token) bool {
+	for i, t := range tokens {
+		if t.word == "you" && i+1 < len(tokens) && wayWishes[tokens[i+1].word] {
+			return true
+		}
+	}
+	return false
+}
+
+var wayWishes = wordSet("want need seek look wish mean like go head are 're")
+
+// cutUnasserted cuts comparisons and conditions off a sentence.
+func cutUnasserted(tokens []token) []token {
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i-1].mark && conditions[tokens[i].word] {
+			return tokens[:i-1]
+		}
+		for _, c := range comparisons {
+			if runAt(tokens[i:min(i+2, len(tokens))], c) == 0 && !subjects[tokens[i-1].word] {
+				return tokens[:i]
+			}
+		}
+	}
+	return tokens
+}
+
+var subjects = wordSet("i you he she we they")
+
+// split returns the runs of words between marks.
+func (s *statement) split() (list []clause) {
+	from := 0
+	cut := func(to int) {
+		if to > from {
+			c := clause{tokens: s.tokens[from:to]}
+			for _, m := range s.named {
+				if m.from >= from && m.to <= to {
+					m.from, m.to = m.from-from, m.to-from
+					c.named = append(c.named, m)
+				}
+			}
+			c.order = isOrder(c)
+			list = append(list, c)
+		}
+		from = to + 1
+	}
+	for i, t := range s.tokens {
+		if t.mark && t.word != "'" {
+			cut(i)
+		}
+	}
+	cut(len(s.tokens))
+	return list
+}
+
+// isOrder reports whether a clause begins with a verb in its base form.
+func isOrder(c clause) bool {
+	at := 0
+	for at < len(c.tokens) && orderLeads[c.tokens[at].word] {
+		at++
+	}
+	if at == len(c.tokens) || len(c.named) > 0 && c.named[0].from == at {
+		return false
+	}
+	w := c.tokens[at].word
+	return !notVerbs[w] && verbOf(w) == w && (!isNoun(w) || orders[w])
+}
+
+var (
+	orderLeads = wordSet("here please and then so just now do not never always come")
+	orders     = wordSet("take keep have go ask look find bring tell mind hand give follow watch wait open close " +
+		"try hold see walk leave climb")
+	notVerbs = wordSet("is are was were has had does did will shall can must")
+)
+
+// resolve returns the mentions in tokens, pronouns among them, and remembers the last ones.
+func (r *reader) resolve(tokens []token) (all []mention) {
+	found := r.names.findMentions(tokens)
+	for i := 0; i < len(tokens); i++ {
+		if len(found) > 0 && found[0].from == i {
+			m := found[0]
+			found = found[1:]
+			if !r.isPossessor(tokens, m) {
+				r.remember(m.entity)
+			}
+			all = append(all, m)
+			i = m.to - 1
+			continue
+		}
+		if e := r.pronoun(tokens[i].word); e != None {
+			all = append(all, mention{from: i, to: i + 1, entity: e, pronoun: true})
+		}
+	}
+	return all
+}
+
+// isPossessor reports whether a mention stands before 's: "the butler's keys".
+func (r *reader) isPossessor(tokens []token, m mention) bool {
+	return m.to < len(tokens) && tokens[m.to].word == "'s"
+}
+
+func (r *reader) remember(e int) {
+	switch r.world.Entities[e].Class {
+	case Person:
+		r.person = e
+	case Thing:
+		r.thing = e
+	case Place:
+		r.place = e
+	}
+}
+
+// pronoun returns the entity that a pronoun means, or None.
+func (r *reader) pronoun(word string) int {
+	switch word {
+	case "i", "me", "my", "mine", "myself":
+		return r.world.Speaker
+	case "you", "your", "yours":
+		return r.world.Listener
+	case "he", "she", "him", "her", "his", "hers", "himself", "herself":
+		return r.person
+	case "it":
+		return r.thing
+	}
+	return None
+}
+
+// withoutQuotes removes quotations.
+func withoutQuotes(text string) string {
+	var b strings.Builder
+	open, from := false, 0
+	for at, r := range text {
+		switch {
+		case !open && (r == '“' || r == '"' || r == '«'):
+			b.WriteString(text[from:at])
+			open, from = true, at
+		case open && (r == '”' || r == '"' || r == '»'):
+			open, from = false, at+len(string(r))
+			b.WriteByte(' ')
+		}
+	}
+	if open && strings.Count(text, `"`) == 1 { // a lone mark, such as inches
+		return text
+	}
+	if !open {
+		b.WriteString(text[from:])
+	}
+	return b.String()
+}

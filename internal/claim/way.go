@@ -1,0 +1,362 @@
+package claim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var (
+	wayNouns = wordSet("way ways door doors doorway passage passages passageway tunnel tunnels stair stairs " +
+		"staircase stairway step steps path pathway paths trail track road lane street gate gates gateway " +
+		"archway arch hatch trapdoor portal " +
+		"bridge corridor ladder exit exits shaft hallway alley walk entrance opening route hole hall")
+	wayVerbs = wordSet("lead go run open take bring come lie reach end find climb descend ascend wind continue " +
+		"get connect walk head follow emerge be stand pass drop slope appear")
+	indefinite = wordSet("a an another new hidden secret unseen forgotten second also")
+)
+
+// directionWords are words that mean a direction wherever they stand.
+var directionWords = map[string]string{"upstairs": "up", "upwards": "up", "upward": "up", "downstairs": "down",
+	"downwards": "down", "downward": "down",
+	"inside": "in", "indoors": "in", "outside": "out", "outdoors": "out", "northward": "north", "northwards": "north",
+	"southward": "south", "southwards": "south",
+	"eastward": "east", "eastwards": "east", "westward": "west", "westwards": "west", "northern": "north",
+	"southern": "south", "eastern": "east", "western": "west",
+	"north-east": "northeast", "north-west": "northwest", "south-east": "southeast", "south-west": "southwest"}
+
+// particles mean a direction only after a verb of going or a way.
+var particles = map[string]string{"up": "up", "down": "down", "in": "in", "out": "out", "into": "in"}
+
+// directionsIn returns the directions in a list of tokens.
+func directionsIn(tokens []token, w *World) (list []string) {
+	for i, t := range tokens {
+		d := directionWords[t.word]
+		if d == "" && (len(t.word) > 4 || t.word == "east" || t.word == "west") && slices.Contains(w.Directions,
+			t.word) {
+			d = t.word
+		}
+		if p := particles[t.word]; d == "" && p != "" && i > 0 && t.word != "into" && isDirectionAt(tokens, i) {
+			d = p
+		}
+		if climbs := climbing[verbOf(t.word)]; d == "" && climbs != "" {
+			d = climbs
+		}
+		if d != "" && !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// isDirectionAt reports whether a particle means a direction: after a way, or after a verb of going and before no
+// other goal.
+func isDirectionAt(tokens []token, i int) bool {
+	before := tokens[i-1].word
+	if wayNouns[before] {
+		return true
+	}
+	if !goVerbs[verbOf(before)] || tokens[i].word == "in" && i+1 < len(tokens) && articles[tokens[i+1].word] {
+		return false
+	}
+	lead := tokens[max(0, i-6) : i-1]
+	for at := len(lead) - 1; at >= 0; at-- {
+		if lead[at].mark {
+			lead = lead[at+1:]
+			break
+		}
+	}
+	return len(lead) == 0 || hasWord(lead, wayNouns) || hasWord(lead, wordSet("you to can cannot"))
+}
+
+var goVerbs = wordSet("go lead run climb walk come head get step pass")
+
+var climbing = map[string]string{"ascend": "up", "descend": "down"}
+
+// readLeads reads that a way leads from the place of the text in a direction, or to another place. A sentence with
+// several directions is read in parts.
+func readLeads(s *statement, w *World) (list []Claim) {
+	if len(directionsIn(s.tokens, w)) < 2 {
+		return readLead(s, w)
+	}
+	for _, part := range s.parts() {
+		list = append(list, readLead(&part, w)...)
+	}
+	return list
+}
+
+// parts splits a statement at marks and before "and".
+func (s *statement) parts() (list []statement) {
+	from := 0
+	for i := 0; i <= len(s.tokens); i++ {
+		if i < len(s.tokens) && !s.tokens[i].mark && s.tokens[i].word != "and" {
+			continue
+		}
+		part := statement{text: s.text, tokens: s.tokens[from:i]}
+		for _, m := range s.named {
+			if m.from >= from && m.to <= i {
+				m.from, m.to = m.from-from, m.to-from
+				part.named = append(part.named, m)
+			}
+		}
+		list = append(list, part)
+		from = i + 1
+	}
+	return list
+}
+
+func readLead(s *statement, w *World) (list []Claim) {
+	if w.Place == None {
+		return nil
+	}
+	all := clause{tokens: s.tokens, named: s.named}
+	directions := directionsIn(s.tokens, w)
+	to, from := s.destination(w)
+	way, verb := hasWord(s.unnamed(), wayNouns), false
+	denied := s.deniesWay()
+	for _, v := range all.verbs() {
+		if v.tense == past || v.passive {
+			continue
+		}
+		verb, denied = verb || wayVerbs[v.lemma], denied || v.denied
+	}
+	if denied {
+		if len(directions) == 1 && way && (to == None || to == from) && s.deniesWay() {
+			return []Claim{{Predicate: Leads, Subject: from, Object: None, Word: directions[0], Denied: true}}
+		}
+		return nil
+	}
+	switch {
+	case !verb || len(directions) > 1:
+		return nil
+	case to != None && to != from && len(directions) == 1 && (way || s.tellsWay(w)):
+		return []Claim{{Predicate: Leads, Subject: from, Object: to, Word: directions[0]}}
+	case to != None && to != from && way && s.leadsOn():
+		return []Claim{{Predicate: Leads, Subject: from, Object: to}}
+	case to == None && way && from == w.Place && s.opensWay(len(directions)):
+		word := ""
+		if len(directions) == 1 {
+			word = directions[0]
+		}
+		return []Claim{{Predicate: Leads, Subject: from, Object: None, Word: word}}
+	}
+	return nil
+}
+
+// deniesWay reports whether a sentence says that there is no way: "no door leads north".
+func (s *statement) deniesWay() bool {
+	for i, t := range s.tokens {
+		if wayNouns[t.word] && hasWord(s.tokens[max(0, i-3):i], wordSet("no neither never")) {
+			return true
+		}
+	}
+	return false
+}
+
+// unnamed returns the tokens outside of names.
+func (s *statement) unnamed() (list []token) {
+	for i, t := range s.tokens {
+		if !slices.ContainsFunc(s.named, func(m mention) bool { return m.from <= i && i < m.to }) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// tellsWay reports whether a sentence without a way tells how to go: "to the north you come to the mill".
+func (s *statement) tellsWay(w *World) bool {
+	for i, t := range s.tokens {
+		if t.word == "you" || goVerbs[t.word] && (i == 0 || s.tokens[i-1].mark || s.tokens[i-1].word == "to") {
+			return true
+		}
+		if t.word == "lies" || t.word == "is" || t.word == "stands" {
+			return !slices.ContainsFunc(s.named, func(m mention) bool {
+				return w.Entities[m.entity].Class == Person || w.Entities[m.entity].Class == Thing
+			})
+		}
+	}
+	return false
+}
+
+// leadsOn reports whether a verb tells where a way goes.
+func (s *statement) leadsOn() bool {
+	return slices.ContainsFunc(s.tokens, func(t token) bool {
+		switch verbOf(t.word) {
+		case "lead", "run", "go", "open", "wind", "descend", "ascend", "climb", "connect", "reach", "end":
+			return true
+		}
+		return false
+	})
+}
+
+// opensWay reports whether a sentence without a destination tells of a way: one that it introduces, or that goes in a
+// direction.
+func (s *statement) opensWay(directions int) bool {
+	list := s.unnamed()
+	noun := slices.IndexFunc(list, func(t token) bool {
+		return wayNouns[t.word] && t.word != "hall" && t.word != "walk" && t.word != "street" && t.word != "way" ||
+			t.word == "way" && directions > 0
+	})
+	if noun < 0 {
+		return false
+	}
+	introduces := hasWord(list[max(0, noun-3):noun], indefinite) && !s.comparesTo(noun)
+	return directions > 0 && (s.leadsOn() || introduces || hasRun(list, "there is") || hasWord(list, wordSet(""+
+		"appears stretches yawns stands"))) ||
+		introduces && (s.leadsOn() || hasWord(list, wordSet("appears yawns gapes appeared opened opens stands")))
+}
+
+// comparesTo reports whether a noun is said of a subject: "my heart is an open door".
+func (s *statement) comparesTo(noun int) bool {
+	for i, t := range s.unnamed()[:noun] {
+		if beForms[t.word] && i > 0 && s.tokens[0].word != "there" && s.tokens[0].word != "here" {
+			return true
+		}
+	}
+	return false
+}
+
+// destination returns the place that a sentence tells the way to, and the place from which.
+func (s *statement) destination(w *World) (to, from int) {
+	to, from = None, w.Place
+	c := clause{tokens: s.tokens, named: s.named}
+	for _, m := range s.named {
+		switch {
+		case w.Entities[m.entity].Class != Place || m.pronoun:
+		case c.wordBefore(m.from) == "from" || m.entity == w.Place && hasRun(s.tokens[max(0, m.from-2):m.from], "of"):
+			from = m.entity
+		case m.entity == w.Place:
+		case to != None && to != m.entity && c.wordBefore(m.from) != "to" && c.wordBefore(m.from) != "lies":
+		default:
+			to = m.entity
+		}
+	}
+	return to, from
+}
+
+// judgeLeads judges whether an exit leads to a place. An exit that the canon does not show would be new.
+func judgeLeads(c Claim, w *World) (Truth, string) {
+	if c.Word == "" {
+		if c.Object == None {
+			return New, ""
+		}
+		if _, ok := w.exitTo(c.Subject, c.Object); ok {
+			return True, ""
+		}
+		return New, ""
+	}
+	x, ok := w.exit(c.Subject, c.Word)
+	switch {
+	case c.Denied && ok:
+		return False, fmt.Sprintf("%s has an exit %s", w.name(c.Subject), c.Word)
+	case c.Denied:
+		return True, ""
+	case !ok:
+		return New, ""
+	case c.Object == None || x.To == c.Object:
+		return True, ""
+	}
+	return False, fmt.Sprintf("the exit %s of %s leads to %s", c.Word, w.name(c.Subject), w.name(x.To))
+}
+
+var (
+	lockWords = wordSet("locked bolted barred sealed fastened padlocked latched chained blocked bricked")
+	openWords = wordSet("open opened unlocked ajar unbarred unbolted unlatched unfastened")
+	goWords   = wordSet("go pass walk leave enter get step exit")
+)
+
+// readOpen reads whether an exit of the place is open or locked.
+func readOpen(s *statement, w *World) (list []Claim) {
+	direction, ok := s.exitMeant(w)
+	if !ok {
+		return nil
+	}
+	for i, t := range s.tokens {
+		locked, told := false, false
+		denied := hasWord(s.tokens[max(0, i-4):i], denials)
+		switch {
+		case lockWords[t.word], t.word == "shut" && hasWord(s.tokens, wordSet("fast tight firmly")):
+			locked, told = true, true
+		case openWords[t.word] && i > 0 && !articles[s.tokens[i-1].word] && (t.word != "open" || stands(s.tokens[:i])):
+			told = true
+		case goWords[t.word] && i > 0 && slices.ContainsFunc(s.tokens[max(0, i-3):i],
+			func(t token) bool { return t.word == "can" || t.word == "cannot" }):
+			told, denied = true, denied || hasWord(s.tokens[max(0, i-3):i], wordSet("cannot"))
+		}
+		if told {
+			state := "open"
+			if locked != denied {
+				state = "locked"
+			}
+			return []Claim{{Predicate: Open, Subject: w.Place, Object: None, Word: state + " " + direction}}
+		}
+	}
+	return nil
+}
+
+// stands reports whether the last verb before "open" is one of being: "stands wide open", "is open".
+func stands(before []token) bool {
+	for i := len(before) - 1; i >= 0 && i >= len(before)-4; i-- {
+		switch verbOf(before[i].word) {
+		case "be", "stand", "lie", "swing", "leave", "hang", "remain", "stay", "find":
+			return true
+		}
+		if beForms[before[i].word] {
+			return true
+		}
+	}
+	return false
+}
+
+// exitMeant returns the direction of the exit that a sentence is about: that of its direction, of the place behind it,
+// or of the only exit with a lock.
+func (s *statement) exitMeant(w *World) (string, bool) {
+	if d := directionsIn(s.tokens, w); len(d) == 1 {
+		_, ok := w.exit(w.Place, d[0])
+		return d[0], ok
+	}
+	for _, m := range s.named {
+		if w.Entities[m.entity].Class != Place {
+			continue
+		}
+		if x, ok := w.exitTo(w.Place, m.entity); ok {
+			return x.Direction, true
+		}
+	}
+	var locks []string
+	for _, x := range w.Exits {
+		if x.From == w.Place && x.Lock != "" {
+			locks = append(locks, x.Direction)
+		}
+	}
+	for i, t := range s.unnamed() {
+		if (t.word == "door" || t.word == "gate" || t.word == "hatch") && i > 0 && (s.tokens[i-1].word == "the" ||
+			s.tokens[i-1].word == "this" || s.tokens[i-1].word == "that") {
+			return first(locks), len(locks) == 1
+		}
+	}
+	return "", false
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// judgeOpen judges whether an exit is open or locked.
+func judgeOpen(c Claim, w *World) (Truth, string) {
+	state, direction, _ := strings.Cut(c.Word, " ")
+	x, ok := w.exit(c.Subject, direction)
+	switch {
+	case !ok:
+		return New, ""
+	case x.Lock == "" && state == "open", x.Lock == "locked" && state == "locked", x.Lock == "unlocked" &&
+		state == "open":
+		return True, ""
+	case x.Lock == "":
+		return Unsure, ""
+	}
+	return False, fmt.Sprintf("the exit %s of %s is %s", direction, w.name(c.Subject), x.Lock)
+}
