@@ -146,6 +146,14 @@ func (s *Sheet) Key() markup.Key { return markup.KeyOf(s.FullName()) }
 
 func (s *Sheet) nameDepth() int { return len(s.Key().Parts()) }
 
+// top returns the sheet above that has none above it, or the sheet itself.
+func (s *Sheet) top() *Sheet {
+	for s.Above != nil {
+		s = s.Above
+	}
+	return s
+}
+
 // findLowest returns the sheet with the lowest level among those with the given key, or nil.
 func (c *Collection) findLowest(key markup.Key) *Sheet {
 	list := c.ByKey[key]
@@ -156,7 +164,8 @@ func (c *Collection) findLowest(key markup.Key) *Sheet {
 }
 
 // Arrange attaches sheets with compound names to the sheets of their parents. It then sorts
-// all sheets so that types come first and parents come before their children.
+// all sheets so that types come first and parents come before their children, but all that stands
+// below a sheet soon after it: an import that is cut off has few cards without their children.
 func (c *Collection) Arrange() {
 	for _, s := range c.Sheets {
 		if s.Above != nil || s.Root {
@@ -184,7 +193,7 @@ func (c *Collection) Arrange() {
 		return 1
 	}
 	slices.SortStableFunc(c.Sheets, func(a, b *Sheet) int {
-		return cmp.Or(cmp.Compare(isType(a), isType(b)), cmp.Compare(a.nameDepth(), b.nameDepth()))
+		return cmp.Or(cmp.Compare(isType(a), isType(b)), cmp.Compare(a.top().nameDepth(), b.top().nameDepth()))
 	})
 	c.Sheets = parentsFirst(c.Sheets)
 }

@@ -50,6 +50,29 @@ func digestCard(c canon.Card) digest {
 	return digestOf(c.Type, c.Format, c.Content, c.Fields, c.Codename)
 }
 
+// ExpectCards returns the memory that the import will have of its cards, if no cards were there before:
+// those that it does not know yet and that hold no files.
+func (w *Writer) ExpectCards(ctx context.Context) map[canon.CardID]Memory {
+	w.Collection.Arrange()
+	problems := w.Summary.Problems
+	expected := map[canon.CardID]Memory{}
+	for _, s := range w.Collection.Sheets {
+		if _, known := w.Known[s.ID]; known || s.Data != nil || s.Body == nil {
+			continue
+		}
+		w.readSheet(ctx, s)
+		c := canon.Card{Type: cmp.Or(s.Content.Type, canon.TypeRichText), Format: s.Format, Fields: s.Fields,
+			Codename: s.Codename}
+		if *s.Content.Text != "" {
+			c.Content = sha256.Sum256([]byte(*s.Content.Text))
+		}
+		expected[s.ID] = Memory{Sheet: digestSheet(s), Card: digestCard(c)}
+		s.Content = Content{}
+	}
+	w.Summary.Problems = problems // the import reports them
+	return expected
+}
+
 // loadKnown reads the living cards that an earlier import of the same source wrote.
 func (w *Writer) loadKnown(ctx context.Context) error {
 	w.Remembered = map[canon.CardID]Memory{}

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -15,16 +14,18 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/fault"
 )
 
 // Source is the memory of an import of a vault: everything about its files that the cards do not show.
 // It is the content of a File card for the GM, as JSON compressed with gzip.
 type Source struct {
-	Loregate int                              `json:"loregate"` // 1
-	Notes    map[canon.CardID]*Origin         `json:"notes"`    // by the note's card
-	Files    map[canon.CardID]File            `json:"files"`    // by the card of the picture or attachment
-	Folders  []canon.CardID                   `json:"folders"`  // cards of folders
-	Cards    map[canon.CardID]exchange.Memory `json:"cards"`    // all cards of the import, by the id that it gives
+	Loregate int                              `json:"loregate"`        // 1
+	Begun    bool                             `json:"begun,omitempty"` // the import has not ended: some cards may not exist yet
+	Notes    map[canon.CardID]*Origin         `json:"notes"`           // by the note's card
+	Files    map[canon.CardID]File            `json:"files"`           // by the card of the picture or attachment
+	Folders  []canon.CardID                   `json:"folders"`         // cards of folders
+	Cards    map[canon.CardID]exchange.Memory `json:"cards"`           // all cards of the import, by the id that it gives
 }
 
 // File is a file of a vault as it was at the last import.
@@ -64,12 +65,16 @@ const sourceField = "vault_source"
 // SourceID returns the id of the card that holds the Source of the vault with a label.
 func SourceID(label string) canon.CardID { return exchange.CardID("markdown", label, "source:") }
 
-// maxSource is the maximum length of a Source as JSON, in bytes.
-const maxSource = 1 << 30
+// maxSource is the maximum length as JSON, in bytes, of all Sources that a call reads. A note takes
+// about 700 bytes, so that 180,000 notes fit.
+const maxSource = 128 << 20
 
-// LoadSource reads the Source in a card, or an empty one if the card is none. Only a card that players
+// SourceReader reads the Sources of a snapshot. The zero value is one that has read none.
+type SourceReader struct{ used int64 }
+
+// Load reads the Source in a card, or an empty one if the card is none. Only a card that players
 // cannot see is one.
-func LoadSource(ctx context.Context, l *canon.Snapshot, c canon.Card) (*Source, error) {
+func (r *SourceReader) Load(ctx context.Context, l *canon.Snapshot, c canon.Card) (*Source, error) {
 	s := &Source{Loregate: 1, Notes: map[canon.CardID]*Origin{}, Files: map[canon.CardID]File{},
 		Cards: map[canon.CardID]exchange.Memory{}}
 	if !isSourceCard(c) {
@@ -81,10 +86,16 @@ func LoadSource(ctx context.Context, l *canon.Snapshot, c canon.Card) (*Source, 
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err == nil {
-		err = json.NewDecoder(io.LimitReader(z, maxSource)).Decode(s)
+		left := &io.LimitedReader{R: z, N: maxSource - r.used}
+		err = json.NewDecoder(left).Decode(s)
+		if r.used = maxSource - left.N; err != nil && left.N == 0 {
+			return nil, fault.New(fault.TooLarge, "the memory of imports in the card %q is longer than %d MiB; "+
+				"move that card to the trash and import the vault again", c.Name, maxSource>>20)
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the card %q cannot be read: %w", c.Name, err)
+		return nil, fault.New(fault.Invalid, "the memory of an import in the card %q cannot be read; "+
+			"move that card to the trash and import the vault again", c.Name).Because(err)
 	}
 	for id, o := range s.Notes {
 		if o == nil || !isVaultPath(o.Path) || !areInOrder(o.Parts) {
@@ -127,9 +138,17 @@ func isVaultPath(p string) bool {
 
 // Sheet returns the sheet of the card that holds the Source.
 func (s *Source) Sheet(label string, level access.Level) (*exchange.Sheet, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxSource {
+		return nil, fault.New(fault.TooLarge, "the paths, front matter and odd bytes of the notes are longer than %d MiB; "+
+			"import the folder in parts", maxSource>>20)
+	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if err := json.NewEncoder(z).Encode(s); err != nil {
+	if _, err := z.Write(text); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {
@@ -143,6 +162,20 @@ func (s *Source) Sheet(label string, level access.Level) (*exchange.Sheet, error
 		Label:  access.NewLabel(max(level, access.LevelGM)),
 		Fields: exchange.EncodeFields(map[string]any{sourceField: 1, "file_name": "source.json.gz"}),
 		Data:   func() ([]byte, error) { return b.Bytes(), nil }}, nil
+}
+
+// HashFile returns the HashOf of a file.
+func HashFile(files fs.FS, name string) (string, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // HashOf returns the SHA-256 of a file's bytes, in hexadecimal.

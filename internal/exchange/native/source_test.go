@@ -8,6 +8,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
+	"loregate/internal/fault"
 )
 
 // TestForgedSourceIsHarmless exports cards with sources that no import wrote: places out of order,
@@ -45,5 +46,48 @@ func TestForgedSourceIsHarmless(t *testing.T) {
 				t.Errorf("a text is lost:\n%s", all)
 			}
 		})
+	}
+}
+
+// TestSourcesAreBounded reads a source that is too long together with those that were read before, and one
+// that is broken.
+func TestSourcesAreBounded(t *testing.T) {
+	s := newScene(t)
+	source := &Source{Loregate: 1, Notes: map[canon.CardID]*Origin{{1}: {File: File{Path: "A.md"}, Head: strings.Repeat("a", 5000)}}}
+	sheet, err := source.Sheet("", access.LevelGM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &exchange.Writer{Canon: s.Canon, Grant: s.As("gm"), Summary: &exchange.Summary{}}
+	if err := w.WriteSheet(t.Context(), sheet); err != nil {
+		t.Fatal(err)
+	}
+	load := func(r *SourceReader) error {
+		c, _, ok := s.Content("gm", "Vault source")
+		if !ok {
+			t.Fatal("there is no source")
+		}
+		return s.Canon.Read(t.Context(), s.As("gm"), func(l *canon.Snapshot) error {
+			_, err := r.Load(t.Context(), l, c)
+			return err
+		})
+	}
+	r := &SourceReader{used: maxSource - 6000}
+	if err := load(r); err != nil {
+		t.Error(err)
+	}
+	if err := load(r); fault.KindOf(err) != fault.TooLarge || !strings.Contains(err.Error(), "Vault source") {
+		t.Errorf("two sources: %v", err)
+	}
+	s.Edit("Vault source", func(p *canon.Plan, c canon.Card) error {
+		_, err := p.Update(c, canon.Edit{File: []byte("no gzip")})
+		return err
+	})
+	if err := load(&SourceReader{}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a broken source: %v", err)
+	}
+	source.Notes[canon.CardID{1}].Head = strings.Repeat("a", maxSource)
+	if _, err := source.Sheet("", access.LevelGM); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("a source that could not be read again: %v", err)
 	}
 }

@@ -12,28 +12,53 @@ import (
 
 // loadSources reads the memories of all imports of vaults that the snapshot shows.
 func (x *exporter) loadSources(ctx context.Context) error {
+	var r SourceReader
 	x.origins, x.paths, x.hashes = map[canon.CardID]*Origin{}, map[canon.CardID]string{}, map[string]string{}
 	for _, c := range x.cards {
 		if !isSourceCard(c) {
 			continue
 		}
-		s, err := LoadSource(ctx, x.snapshot, c)
+		s, err := r.Load(ctx, x.snapshot, c)
 		if err != nil {
 			return err
 		}
 		x.folded[c.ID] = true
 		for id, o := range s.Notes {
+			if s.Begun && !x.hasAll(id, o) {
+				continue // its file stays
+			}
 			x.origins[id], x.hashes[o.Path] = o, o.Hash
 			if child, ok := x.byID[o.Hidden]; ok && child.Parent == id {
 				x.folded[child.ID] = true
 			}
 		}
 		for id, f := range s.Files {
+			if _, there := x.byID[id]; s.Begun && !there {
+				continue
+			}
 			x.paths[id], x.hashes[f.Path] = f.Path, f.Hash
 		}
 		x.foldUnwritten(s)
 	}
 	return nil
+}
+
+// hasAll reports whether all cards of a note are there. A card that came in without the others is not
+// written.
+func (x *exporter) hasAll(id canon.CardID, o *Origin) bool {
+	if _, there := x.byID[id]; !there {
+		return false
+	}
+	_, secret := x.byID[o.Hidden]
+	_, tags := x.byID[exchange.ChildID(id, exchange.TagsPart)]
+	if (secret || o.Hidden.IsZero()) && (tags || len(o.Tags) == 0) {
+		return true
+	}
+	x.reportPage(o.Path, "came in only in part, because the import was cut off; import the vault again")
+	for _, c := range append(x.children[id], x.byID[id]) {
+		x.folded[c.ID] = true
+	}
+	return false
 }
 
 // foldUnwritten leaves out the cards of folders, if they are as they were imported, and the source's

@@ -102,6 +102,9 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 		m.dropFields(f)
 		w.Known = m.source.Cards
 	}
+	if err := m.begin(ctx, f, w, o); err != nil {
+		return sum, err
+	}
 	if err := w.Write(ctx); err != nil || o.Native {
 		return sum, err
 	}

@@ -29,7 +29,7 @@ func loadMemory(ctx context.Context, l *canon.Snapshot, label string) (m *lastIm
 			return nil, err
 		}
 	}
-	m.source, err = native.LoadSource(ctx, l, m.card)
+	m.source, err = new(native.SourceReader).Load(ctx, l, m.card)
 	return m, err
 }
 
@@ -93,6 +93,46 @@ func (m *lastImport) dropFields(f *reader) {
 	}
 }
 
+// begin stores what the import will remember of new notes and files. If the import is cut off, an export
+// gives them back as they were written, and the next import goes on.
+func (m *lastImport) begin(ctx context.Context, f *reader, w *exchange.Writer, o Options) error {
+	if !m.writable || len(f.notes) == 0 || w.Grant.Request().DryRun {
+		return nil
+	}
+	next := &native.Source{Loregate: 1, Begun: true, Notes: maps.Clone(m.source.Notes),
+		Files: maps.Clone(m.source.Files), Folders: slices.Clone(m.source.Folders), Cards: maps.Clone(m.source.Cards)}
+	fresh := false
+	for s, o := range f.notes {
+		if next.Notes[s.ID] == nil {
+			next.Notes[s.ID], fresh = o, true
+		}
+	}
+	for s, from := range f.files {
+		if _, known := next.Files[s.ID]; known {
+			continue
+		}
+		hash, err := native.HashFile(f.v.files, from.Path)
+		if err != nil {
+			continue // the import will report it
+		}
+		next.Files[s.ID], fresh = native.File{Path: from.Path, Hash: hash}, true
+	}
+	if !fresh {
+		return nil
+	}
+	for _, s := range f.c.Sheets {
+		if s.Folder && !slices.Contains(next.Folders, s.ID) {
+			next.Folders = append(next.Folders, s.ID)
+		}
+	}
+	maps.Copy(next.Cards, w.ExpectCards(ctx))
+	if err := m.write(ctx, next, w, o, "begin"); err != nil {
+		return err
+	}
+	m.source.Begun = true // so that the memory at the end differs from it
+	return nil
+}
+
 // finish handles the notes that are gone at the source, and stores the memory of this import.
 func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, o Options) error {
 	if !m.writable || len(f.notes) == 0 {
@@ -145,7 +185,7 @@ func (m *lastImport) finish(ctx context.Context, f *reader, w *exchange.Writer, 
 			}
 		}
 	}
-	return m.write(ctx, next, w, o)
+	return m.write(ctx, next, w, o, "source")
 }
 
 // sheetID returns the id under which a card is remembered.
@@ -204,8 +244,9 @@ func (m *lastImport) trashGone(ctx context.Context, f *reader, w *exchange.Write
 	return waiting, err
 }
 
-// write stores the memory, if it changed.
-func (m *lastImport) write(ctx context.Context, next *native.Source, w *exchange.Writer, o Options) error {
+// write stores the memory, if it changed, in a commit of its own. part distinguishes it from the other
+// commits of the import.
+func (m *lastImport) write(ctx context.Context, next *native.Source, w *exchange.Writer, o Options, part string) error {
 	was, err1 := json.Marshal(m.source)
 	is, err2 := json.Marshal(next)
 	if err1 == nil && err2 == nil && string(was) == string(is) && !m.card.ID.IsZero() {
@@ -215,7 +256,7 @@ func (m *lastImport) write(ctx context.Context, next *native.Source, w *exchange
 	if err != nil {
 		return err
 	}
-	quiet := &exchange.Writer{Canon: w.Canon, Grant: w.Grant.Part("source", w.Grant.Request().InputHash),
+	quiet := &exchange.Writer{Canon: w.Canon, Grant: w.Grant.Part(part, w.Grant.Request().InputHash),
 		Summary: &exchange.Summary{}}
 	if err := quiet.WriteSheet(ctx, s); err != nil {
 		return err
