@@ -8,7 +8,7 @@ import (
 
 // namedChecks are the checks that a policy can use beside patterns.
 var namedChecks = map[string]func(string) bool{"card_number": hasCardNumber, "iban": hasIBAN,
-	"credential": hasCredential}
+	"credential": hasCredential, "password": hasPassword}
 
 var (
 	digitRun = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
@@ -91,4 +91,24 @@ func looksSecret(value string) bool {
 	}
 	return len(value) >= 6 && digits > 0 && letters > 0 || digits >= 4 && digits == len(value) ||
 		len(value) >= 8 && signs > 0 && letters > 0 && strings.ContainsAny(value, "!#$%&*+=?^~")
+}
+
+// passwordForm is a password's name with its value: "root pw changed to …", "log in as … with …".
+var passwordForm = regexp.MustCompile(`(?i)\b(?:p[a@4][s$5]{2}(?:w[o0]r[dt]|wd|phrase|code)?|pwd?|pin|log-?ins?|credentials?)\b` +
+	`[^.\n]{0,40}?(?:=|:|\bis\b|\bto\b|\bwith\b|\bas\b|->|→|/| )\s*["'` + "`" + `]?([^\s"'` + "`" + `,/]{4,})`)
+
+// hasPassword reports whether a text has the name of a password, followed by a value that is no word.
+func hasPassword(s string) bool {
+	for _, found := range passwordForm.FindAllStringSubmatch(s, -1) {
+		if value := strings.TrimRight(found[1], ".,;:?)"); looksSecret(value) || mixesWords(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// mixesWords reports whether a value joins words and digits by signs: zebra-Quilt-19.
+func mixesWords(value string) bool {
+	return strings.ContainsFunc(value, unicode.IsDigit) && strings.ContainsFunc(value, unicode.IsUpper) &&
+		strings.ContainsFunc(value, unicode.IsLower)
 }

@@ -15,12 +15,16 @@
 //	?word   may be absent
 //	...     is up to four words, and ...N up to N words
 //
-// A policy of format 2 reads a word in every way in which it may be masked (signs for letters, letters
+// From format 2 on, a policy reads a word in every way in which it may be masked (signs for letters, letters
 // written apart, hidden, swapped or repeated), and matches terms within a sentence. It ignores the words
 // of its harmless phrases. A sentence with a word of its fiction list, and speech in quotation marks
 // inside a narration, is fiction unless it has a word of its real list: there the outside_fiction terms of a
 // category do not count.
 //
+// A policy of format 3 also has scales, which weigh the words of neighbouring sentences by category: linear
+// classifiers, fitted by scripts/moderation. They find what no term says, and doubt terms in sentences whose words
+// speak against the category.
+//
 // Patterns are RE2 and are matched on the text before it is split into words, without invisible
-// characters, and in format 2 also without masks.
+// characters, and from format 2 on also without masks.
 package safety

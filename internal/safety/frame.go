@@ -11,6 +11,16 @@ func (p *Policy) matchTerms(seen string, met []bool) {
 	}
 	tokens := readTokens(seen, p.words)
 	l := p.words.lattice(tokens)
+	if p.scales != nil {
+		scores := p.scales.weigh(l, markSpeech(tokens))
+		for i, score := range scores {
+			met[i] = met[i] || score > 0
+		}
+		mark = func(t *term, _, _ int) {
+			d := p.scales.doubts[t.category]
+			met[t.category] = met[t.category] || scores[d.by] >= d.below
+		}
+	}
 	l = l.without(p.harmless.markRanges(l))
 	p.terms.find(l, mark)
 	framed := p.markFiction(tokens, l)
@@ -36,17 +46,25 @@ func (x *index) markRanges(l lattice) []bool {
 // speech in a narration.
 const minUnquoted = 2
 
-// markFiction marks the tokens in sentences that speak of a story or game, and of quoted speech. A sentence
-// that says it is about the real world is not fiction.
-func (p *Policy) markFiction(tokens []token, l lattice) []bool {
-	fiction, real := p.fiction.markRanges(l), p.real.markRanges(l)
+// markSpeech marks the tokens between quotation marks, if they are speech in a narration.
+func markSpeech(tokens []token) []bool {
 	unquoted := 0
 	for _, t := range tokens {
 		if !t.quoted && !t.end {
 			unquoted++
 		}
 	}
-	framed := make([]bool, len(tokens))
+	speech := make([]bool, len(tokens))
+	for i, t := range tokens {
+		speech[i] = t.quoted && unquoted >= minUnquoted
+	}
+	return speech
+}
+
+// markFiction marks the tokens in sentences that speak of a story or game, and of quoted speech. A sentence
+// that says it is about the real world is not fiction.
+func (p *Policy) markFiction(tokens []token, l lattice) []bool {
+	fiction, real, framed := p.fiction.markRanges(l), p.real.markRanges(l), markSpeech(tokens)
 	for from := 0; from < len(tokens); {
 		to, told, meant := from, false, false
 		for to < len(tokens) && !tokens[to].end {
@@ -54,7 +72,7 @@ func (p *Policy) markFiction(tokens []token, l lattice) []bool {
 			to++
 		}
 		for i := from; i < to; i++ {
-			framed[i] = !meant && (told || tokens[i].quoted && unquoted >= minUnquoted)
+			framed[i] = !meant && (told || framed[i])
 		}
 		from = to + 1
 	}

@@ -29,6 +29,13 @@ func TestReadings(t *testing.T) {
 		{"Where does Lionel Messi live?", "real_people"},
 		{"The password of the server is 94Y2Wt5auBxG!", "secrets"},
 		{`The password at the thieves' door is "swordfish".`, ""},
+		{"ftp login is lena with pw Blumen88!", "secrets"},
+		{"glsa_4hX9kTqV2mZpL8bN3rYwJ6sD1fG5cA7e", "secrets"},
+		{"sha256 of the map: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", ""},
+		{"She signed it Donaudampfschifffahrtsgesellschaft.", ""},
+		{"my discord is lena#4821", "personal"},
+		{"he logs in from 81.2.69.142", "personal"},
+		{"oh seven seven double zero nine double zero one two three", "personal"},
 		{"4 1 1 1  1 1 1 1  1 1 1 1  1 1 1 1 is the card", "personal"},
 	} {
 		j := p.Judge("teen", tc.text)

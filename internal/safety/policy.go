@@ -12,6 +12,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Action is a profile's treatment of a category.
@@ -28,7 +29,7 @@ const (
 const DefaultProfile = "teen"
 
 // Current is the version of the policy in use.
-const Current = "policy/1.1"
+const Current = "policy/1.2"
 
 //go:embed policy/*.json
 var policyFiles embed.FS
@@ -47,6 +48,7 @@ type Policy struct {
 	harmless   *index
 	fiction    *index
 	real       *index
+	scales     *scales // nil before format 3
 }
 
 type category struct {
@@ -62,8 +64,17 @@ type category struct {
 	checks   []func(string) bool
 }
 
-// Published returns a policy of this build by its version.
+// Published returns a policy of this build by its version. The current one is loaded once.
 func Published(version string) (*Policy, error) {
+	if version == Current {
+		return loadCurrent()
+	}
+	return loadPublished(version)
+}
+
+var loadCurrent = sync.OnceValues(func() (*Policy, error) { return loadPublished(Current) })
+
+func loadPublished(version string) (*Policy, error) {
 	b, err := fs.ReadFile(policyFiles, version+".json")
 	if err != nil {
 		return nil, fmt.Errorf("safety: there is no %s", version)
@@ -82,13 +93,14 @@ func Load(file []byte) (*Policy, error) {
 		Fiction    []string            `json:"fiction"`
 		Real       []string            `json:"real"`
 		Categories []category          `json:"categories"`
+		Scales     scaleFile           `json:"scales"`
 	}
 	d := json.NewDecoder(strings.NewReader(string(file)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
 		return nil, fmt.Errorf("safety: policy file: %w", err)
 	}
-	if f.Format < 0 || f.Format > 2 {
+	if f.Format < 0 || f.Format > 3 {
 		return nil, fmt.Errorf("safety: %s has the unknown format %d", f.Version, f.Format)
 	}
 	sum := sha256.Sum256(file)
@@ -107,6 +119,11 @@ func Load(file []byte) (*Policy, error) {
 	}{{p.harmless, f.Harmless}, {p.fiction, f.Fiction}, {p.real, f.Real}} {
 		if err := frame.into.addAll(frame.terms, 0); err != nil {
 			return nil, fmt.Errorf("safety: %s: %w", f.Version, err)
+		}
+	}
+	if p.format >= 3 {
+		if err := p.loadScales(f.Scales, f.Sets); err != nil {
+			return nil, fmt.Errorf("safety: %s: scales: %w", f.Version, err)
 		}
 	}
 	return p, nil
