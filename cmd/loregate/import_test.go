@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"loregate/internal/exchange/exchangetest"
 )
 
 // runIn runs the command in a folder and fails the test if the exit code is not the expected one.
@@ -101,4 +103,45 @@ func readFile(t *testing.T, dir, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestTheCommandsOfTheImportPage follows docs/import.md with files of others: each format's commands are run
+// as they stand there, on the file in place of the example.
+func TestTheCommandsOfTheImportPage(t *testing.T) {
+	page := readText(t, "docs/import.md")
+	for format, data := range map[string]string{"srd": "srd-2014/5e-SRD-Spells.json", "light": "light-worlds",
+		"ranvier": "ranvier-areas", "foundry": "cairn-foundry", "memory": "mcp-memory", "azgaar": "azgaar-maps",
+		"watabou": "watabou", "evennia": "evennia-tutorial", "twee": "twee-chapbook", "mediawiki": "mediawiki-tiny",
+		"markdown": "thellade-slice"} {
+		t.Run(format, func(t *testing.T) {
+			source := exchangetest.RealData(t, data)
+			_, section, ok := strings.Cut(page, "\n## "+format+"\n")
+			if !ok {
+				t.Fatal("the page has no such section")
+			}
+			section, _, _ = strings.Cut(section, "\n## ")
+			dir := t.TempDir()
+			runIn(t, dir, 0, "world create mine")
+			lines := 0
+			for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+				for line := range strings.Lines(block[1]) {
+					args := strings.Fields(strings.TrimPrefix(line, "loregate "))
+					if args[0] == "import" {
+						args[2] = source
+					}
+					got := loregate(t, dir, "", args...)
+					if lines++; got.code != 0 {
+						t.Errorf("%s: exit %d\n%s%s", line, got.code, got.stdout, got.err)
+					}
+					if dry := strings.Contains(line, "--dry-run"); dry && !strings.Contains(got.stdout, "--plan ") ||
+						args[0] == "import" && strings.Contains(got.stdout, " 0 cards created, 0 updated") {
+						t.Errorf("%s:\n%s", line, got.stdout)
+					}
+				}
+			}
+			if lines < 2 {
+				t.Errorf("the section has %d commands", lines)
+			}
+		})
+	}
 }

@@ -61,8 +61,12 @@ func turnsFormat() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Episodes become sessions, turns their child cards, with the speakers in a field.",
-			Lost: "Lines that are not a turn are named.", Sight: "The format has no secrets: the import's level.",
+		Page: exchange.Page{
+			Get: "Write a JSON object for each turn on a line of its own: `ep` (episode), `n` (number), `names` " +
+				"(speakers) and `text`. The file may be packed with gzip.",
+			Example: "./turns.jsonl.gz",
+			Maps:    "Episodes become sessions, turns their child cards, with the speakers in a field.",
+			Lost:    "Lines that are not a turn are named.", Sight: "The format has no secrets: the import's level.",
 			Tried: "120,000 turns of CRD3"}}
 }
 
@@ -75,8 +79,11 @@ func markdownFormat() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Notes become cards whose text is their Markdown as written; front matter, tags and " +
-			"folders give types, tags and parents. An export as GM writes the same files, with the changes made here.",
+		Page: exchange.Page{
+			Get:     "Take the folder of the vault, or a zip of it.",
+			Example: "./vault",
+			Maps: "Notes become cards whose text is their Markdown as written; front matter, tags and " +
+				"folders give types, tags and parents. An export as GM writes the same files, with the changes made here.",
 			Lost:  "Files that no note names, unless --all-files is given.",
 			Sight: "The table of `loregate import --explain`.", Tried: "Obsi-Forge-Apedia, Thellade, Cairn SRD"}}
 }

@@ -25,8 +25,10 @@ type Format struct {
 
 // Page is the documentation of a format: plain sentences for a table.
 type Page struct {
-	Maps  string // the parts of the source and the cards that they become
-	Lost  string // the parts that are left out or changed
-	Sight string // the rules that decide who sees a card
-	Tried string // real files that were imported; "" if none could be had
+	Get     string // how a person gets a file of the format, in sentences
+	Example string // a path for the commands
+	Maps    string // the parts of the source and the cards that they become
+	Lost    string // the parts that are left out or changed
+	Sight   string // the rules that decide who sees a card
+	Tried   string // real files that were imported; "" if none could be had
 }

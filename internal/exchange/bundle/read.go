@@ -35,6 +35,8 @@ func Format() exchange.Format {
 			return ""
 		},
 		Page: exchange.Page{
+			Get:     "`loregate export lore ./mine.lore --world mine --as admin` writes one.",
+			Example: "./mine.lore",
 			Maps: "The world comes in as it was exported, with the same ids, history and hashes, and is compared with the " +
 				"hashes in the bundle. `export lore --as user` or `--as gm` writes a new world with the parts that the role " +
 				"sees, without history and members.",

@@ -21,19 +21,24 @@ func Files(texts map[string]string) fstest.MapFS {
 	return m
 }
 
-// RealData returns a folder of real data: below the folder that REAL_DATA names, or else in
-// shared/data next to the repository, as seen from a package two folders below internal. It skips
-// the test if the folder does not exist.
+// RealData returns a folder of real data: below the folder that REAL_DATA names, or else in shared/data
+// next to the repository. It skips the test if the folder does not exist.
 func RealData(t testing.TB, name string) string {
 	t.Helper()
-	dir := filepath.Join("..", "..", "..", "..", "shared", "data", name)
-	if data := os.Getenv("REAL_DATA"); data != "" {
-		dir = filepath.Join(data, name)
+	places := []string{filepath.Join(os.Getenv("REAL_DATA"), name)}
+	if os.Getenv("REAL_DATA") == "" {
+		places = nil
+		for up := ".."; len(places) < 6; up = filepath.Join("..", up) {
+			places = append(places, filepath.Join(up, "shared", "data", name))
+		}
 	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no real data: ../shared/data/%s is not beside the repository, nor below REAL_DATA", name)
+	for _, dir := range places {
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
 	}
-	return dir
+	t.Skipf("no real data: ../shared/data/%s is not beside the repository, nor below REAL_DATA", name)
+	return ""
 }
 
 // FirstLine returns the first line of a summary.

@@ -11,6 +11,9 @@ import (
 func Format() exchange.Format {
 	return exchange.Format{Name: "foundry", Title: "Foundry VTT (worlds, compendia, exported JSON; v10 to v13)",
 		Import: Import, Recognize: recognize, Marks: true, Places: true, Page: exchange.Page{
+			Get: "Close the world in Foundry and copy its folder `Data/worlds/WORLD`, or the folder `packs` of a " +
+				"module. A document's menu has *Export Data* for its JSON.",
+			Example: "./my-world",
 			Maps: "Journals and their pages become documents, actors characters and creatures, items items and lore, " +
 				"scenes places with pins, tables documents; folders become tags; links by UUID become wiki links.",
 			Lost: "Macros, playlists, decks, walls and effects; pictures outside the source; positions of tokens. Databases " +

@@ -168,8 +168,11 @@ func Format() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Entities become cards of the type that their entityType names, observations a list, " +
-			"relations relationships.",
+		Page: exchange.Page{
+			Get:     "Take the file that `MEMORY_FILE_PATH` of the server names.",
+			Example: "./memory.jsonl",
+			Maps: "Entities become cards of the type that their entityType names, observations a list, " +
+				"relations relationships.",
 			Lost:  "Lines that are not JSON, and relations to entities that are not there, are named.",
 			Sight: "The format has no secrets: the import's level.",
 			Tried: "memory.jsonl of oshliaer/server-memory-editor"}}

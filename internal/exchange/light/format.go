@@ -17,8 +17,11 @@ func Format() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Rooms become places with exits, agents characters in their room, objects items held by " +
-			"a room, an agent or a container.", Lost: "Exits beyond twelve of one room; nodes that are not a room, an agent " +
-			"or an object.", Sight: "The format has no secrets: the import's level.",
+		Page: exchange.Page{
+			Get:     "Take the JSON of a world, one file or a folder of them.",
+			Example: "./light",
+			Maps: "Rooms become places with exits, agents characters in their room, objects items held by " +
+				"a room, an agent or a container.", Lost: "Exits beyond twelve of one room; nodes that are not a room, an agent " +
+				"or an object.", Sight: "The format has no secrets: the import's level.",
 			Tried: "the worlds of facebookresearch/LIGHT"}}
 }

@@ -11,6 +11,8 @@ func Formats() []exchange.Format {
 	return []exchange.Format{
 		{Name: "character", Title: "character cards (V1 to V3 as JSON, PNG or CHARX)", Import: ImportCharacters,
 			Recognize: recognizeCharacter, Marks: true, Page: exchange.Page{
+				Get:     "Take the card as it was downloaded: the PNG itself, JSON, or CHARX.",
+				Example: "./hero.png",
 				Maps: "A card becomes a character with picture, description, personality and greeting; its book a lorebook. " +
 					"Exported again as JSON of version 3 or 2.",
 				Lost: "Assets that are not pictures; extensions over 256 KiB; scripts do nothing.",
@@ -19,6 +21,9 @@ func Formats() []exchange.Format {
 				Tried: "the card and the world info that SillyTavern ships (not part of the tests: AGPL)"}},
 		{Name: "lorebook", Title: "lorebooks (SillyTavern world info, lorebook_v3, NovelAI, Agnai, Risu, AI Dungeon)",
 			Import: Import, Recognize: recognizeBook, Marks: true, Page: exchange.Page{
+				Get: "In SillyTavern, open *World Info* and export it. The other programs export lorebooks, memory " +
+					"books and story cards as JSON.",
+				Example: "./world-info.json",
 				Maps: "Entries become facts with their keys as aliases; rules of activation stand in the field activation; " +
 					"members that are not known are kept. Exported again as world info.",
 				Lost:  "Entries with neither text nor keys. Regular expressions among the keys are no aliases.",

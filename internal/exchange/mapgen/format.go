@@ -14,6 +14,8 @@ func Formats() []exchange.Format {
 	return []exchange.Format{
 		{Name: "azgaar", Title: "Azgaar's Fantasy Map Generator (.map, full JSON)", Import: ImportAzgaar, Places: true,
 			Recognize: recognizeAzgaar, Page: exchange.Page{
+				Get:     "In the generator, save the map to your machine (`.map`), or export it as full JSON.",
+				Example: "./world.map",
 				Maps: "States and provinces become realms, burgs and markers places, cultures, religions, rivers and notes lore; " +
 					"routes become exits with travel times (roads 5, trails 3.5, ships 8 km an hour); the map a picture with pins; the era the world's calendar and campaigns events of the timeline.",
 				Lost: "Coats of arms, military, zones, biomes and heights. Maps before 1.99 have no routes: their places have " +
@@ -21,6 +23,8 @@ func Formats() []exchange.Format {
 				Tried: "maps of 1.95.05 and 1.106.7 (phazingazrael/Terra-Logger), lists of tabone/azgaar-obsidian-plugin"}},
 		{Name: "watabou", Title: "Watabou's towns and dwellings (JSON)", Import: ImportWatabou, Places: true,
 			Recognize: recognizeWatabou, Page: exchange.Page{
+				Get:     "In the generator, open the menu by a right click and export the town or dwelling as JSON.",
+				Example: "./town.json",
 				Maps: "A town becomes a realm, its districts places with exits where they share a border; the rooms of a dwelling " +
 					"places with exits through doors and stairs.",
 				Lost:  "Buildings, walls and trees are only counted. The files contain no name of the town: it is the file's.",

@@ -240,8 +240,11 @@ func Format() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Pages become cards, redirects aliases, categories tags, values of an infobox fields; " +
-			"headings, lists, emphasis and links are converted.",
+		Page: exchange.Page{
+			Get:     "Take a dump of the wiki, or save pages from its page `Special:Export`.",
+			Example: "./wiki.xml.gz",
+			Maps: "Pages become cards, redirects aliases, categories tags, values of an infobox fields; " +
+				"headings, lists, emphasis and links are converted.",
 			Lost: "Older revisions, talk, users, files and templates; templates in a text and tables stay as they are written; " +
 				"references. 7z must be unpacked first.",
 			Sight: "A wiki has no secrets: the import's level.",

@@ -12,6 +12,9 @@ func Formats() []exchange.Format {
 	return []exchange.Format{
 		{Name: "kanka", Title: "Kanka (export of a campaign, JSON)", Import: ImportKanka, Marks: true, Places: true,
 			Recognize: recognizeKanka, Page: exchange.Page{
+				Get: "In Kanka, open the campaign's *Export*, ask for one, and download the zip. Do not choose " +
+					"Markdown.",
+				Example: "./kanka.zip",
 				Maps: "Entities become cards of the type of their module, posts parts of the text, attributes fields, relations " +
 					"relationships, places and parents links, markers of maps pins, mentions wiki links, pictures of the gallery pictures. " +
 					"The first calendar becomes the world's calendar, reminders and dated events become events of the timeline.",
@@ -27,6 +30,8 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
+				Get:     "Export the calendar as JSON.",
+				Example: "./calendar.json",
 				Maps: "The calendar becomes the world's calendar (codename `calendar`): its months, intercalary days, weekdays and " +
 					"eras date the timeline. Events with one date become events of the timeline.",
 				Lost:  "Recurring events, leap days, moons, seasons, the clock and the weather.",
@@ -43,10 +48,12 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
-				Maps:  "Resources become cards, their pages text, mentions wiki links, parents links, pins of maps links.",
-				Lost:  "Calendars, boards, pictures that are not in the file.",
-				Sight: "`isHidden` of a resource with everything below it, of a document and of a pin; secret blocks.",
-				Tried: ""}},
+				Get:     "Export the project as `.lk`.",
+				Example: "./world.lk",
+				Maps:    "Resources become cards, their pages text, mentions wiki links, parents links, pins of maps links.",
+				Lost:    "Calendars, boards, pictures that are not in the file.",
+				Sight:   "`isHidden` of a resource with everything below it, of a document and of a pin; secret blocks.",
+				Tried:   ""}},
 		{Name: "scabard", Title: "Scabard (JSON)", Import: ImportScabard, Marks: true, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".json") {
@@ -56,7 +63,9 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
-				Maps: "Pages become cards, connections relationships.", Lost: "Pictures, maps.",
+				Get:     "Export the campaign as JSON.",
+				Example: "./scabard.json",
+				Maps:    "Pages become cards, connections relationships.", Lost: "Pictures, maps.",
 				Sight: "`isSecret`, `secrets` and `gmSecrets` are for the GM, and secret connections.", Tried: ""}},
 		{Name: "worldanvil", Title: "World Anvil (articles as JSON)", Import: ImportWorldAnvil, Marks: true, Places: true,
 			Recognize: func(p *exchange.Peek) string {
@@ -67,8 +76,10 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
-				Maps: "Articles become cards of the type of their template; BBCode becomes HTML, mentions wiki links.",
-				Lost: "All fields except the content and the fields for the GM; maps, timelines, statblocks.",
+				Get:     "Save the articles as JSON, in the form in which World Anvil's programming interface answers.",
+				Example: "./articles",
+				Maps:    "Articles become cards of the type of their template; BBCode becomes HTML, mentions wiki links.",
+				Lost:    "All fields except the content and the fields for the GM; maps, timelines, statblocks.",
 				Sight: "Private articles, drafts and articles for groups are for the GM, also secrets, `seeded` and fields `ggm…`. Made " +
 					"from the names of fields alone.", Tried: ""}},
 		{Name: "decko", Title: "Decko wikis (cards-export.ndjson)", Import: ImportDecko, Marks: true, Places: true,
@@ -85,9 +96,11 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
-				Maps:  "Cards keep their compound names, types, codenames and contents.",
-				Lost:  "Rules, accounts, files, the trash and the history.",
-				Sight: "`+GM` and `+AI` in a name, and `+*self+*read` rules; otherwise the import's level.", Tried: ""}},
+				Get:     "Export the cards as JSON lines, one card on a line.",
+				Example: "./cards-export.ndjson",
+				Maps:    "Cards keep their compound names, types, codenames and contents.",
+				Lost:    "Rules, accounts, files, the trash and the history.",
+				Sight:   "`+GM` and `+AI` in a name, and `+*self+*read` rules; otherwise the import's level.", Tried: ""}},
 	}
 }
 

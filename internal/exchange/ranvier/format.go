@@ -17,7 +17,10 @@ func Format() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Areas become realms, rooms places with exits and doors, npcs characters where they are " +
-			"placed, items and quests cards.", Lost: "Scripts and loot pools.",
+		Page: exchange.Page{
+			Get:     "Take the folder `areas` of a bundle.",
+			Example: "./areas",
+			Maps: "Areas become realms, rooms places with exits and doors, npcs characters where they are " +
+				"placed, items and quests cards.", Lost: "Scripts and loot pools.",
 			Sight: "The format has no secrets: the import's level.", Tried: "RanvierMUD/bundle-example-areas"}}
 }

@@ -19,7 +19,10 @@ func Format() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Monsters become creatures, equipment items, magic items artifacts, and spells, classes " +
-			"and rules lore with a codename.", Lost: "Nothing: all other members are kept in the field srd.",
+		Page: exchange.Page{
+			Get:     "Take the files `5e-SRD-….json` of 5e-bits/5e-database, one or a folder of them.",
+			Example: "./5e-srd",
+			Maps: "Monsters become creatures, equipment items, magic items artifacts, and spells, classes " +
+				"and rules lore with a codename.", Lost: "Nothing: all other members are kept in the field srd.",
 			Sight: "The format has no secrets: the import's level.", Tried: "5e-bits/5e-database, edition of 2014"}}
 }

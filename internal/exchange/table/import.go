@@ -368,9 +368,13 @@ func Format() exchange.Format {
 			}
 			return ""
 		},
-		Page: exchange.Page{Maps: "Rows become cards. Columns such as name, type, description, tags, aliases and parent are " +
-			"recognized; columns of names of rows become relationships; all others fields of a sniffed type. A file " +
-			"`TABLE.csv.mapping.json` overrides this.", Lost: "Rows without a name, cells beyond the last named column.",
+		Page: exchange.Page{
+			Get: "Save the table as CSV or TSV in UTF-8, with names of columns in its first line; or as JSON " +
+				"lines, one object on a line.",
+			Example: "./towns.csv",
+			Maps: "Rows become cards. Columns such as name, type, description, tags, aliases and parent are " +
+				"recognized; columns of names of rows become relationships; all others fields of a sniffed type. A file " +
+				"`TABLE.csv.mapping.json` overrides this.", Lost: "Rows without a name, cells beyond the last named column.",
 			Sight: "Columns such as `gm_notes`, `visibility`, `secret` by the table of `--explain`; otherwise the import's level.",
 			Tried: ""}}
 }

@@ -18,6 +18,8 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
+				Get:     "Take the folder `lib/world` of the server.",
+				Example: "./lib/world",
 				Maps: "Zones become realms, rooms places with exits, doors and keys, mobiles characters where zones put them, " +
 					"objects items held by rooms, mobiles and containers. Players begin at room 3001.",
 				Lost:  "Scripts, shops, quests, combat values, codes for colours; one character stands for all of its kind in a room.",
@@ -30,6 +32,8 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
+				Get:     "Take a file of batch commands of the game.",
+				Example: "./world.ev",
 				Maps: "The commands dig, open, create, desc, detail and lock are carried out: rooms become places, objects items " +
 					"in their room.", Lost: "All other commands are counted; Python in batch files is not run.",
 				Sight: "The format has no secrets: the import's level.", Tried: "the tutorial world of evennia/evennia"}},
@@ -42,6 +46,8 @@ func Formats() []exchange.Format {
 				}
 				return ""
 			}, Page: exchange.Page{
+				Get:     "In Twine, build the story as Twee.",
+				Example: "./story.twee",
 				Maps: "Passages become places with exits to the passages that they link; tags stay; players begin at the start of " +
 					"the story.", Lost: "Scripts and style sheets; macros stay as text.",
 				Sight: "The format has no secrets: the import's level.", Tried: "the demos of klembot/chapbook"}},

@@ -36,6 +36,20 @@ var typeWords = map[string][]string{
 	"Document": {"document", "letter", "handout", "book"},
 }
 
+// TypeWord lists the words that make notes cards of a type.
+type TypeWord struct {
+	Type  string
+	Words []string
+}
+
+// TypeWords returns the built-in table of types, sorted by type.
+func TypeWords() (all []TypeWord) {
+	for _, typ := range exchange.SortedKeys(typeWords) {
+		all = append(all, TypeWord{typ, slices.Clone(typeWords[typ])})
+	}
+	return all
+}
+
 // typeKeys are the front matter keys that classify a note, in order of precedence.
 var typeKeys = []string{"type", "note_type", "notetype", "card_type", "cardtype", "kind", "category", "categories",
 	"class", "fileclass", "noteicon"}

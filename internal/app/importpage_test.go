@@ -1,0 +1,96 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/secrecy"
+	"loregate/internal/exchange/vault"
+)
+
+// importIntro is the beginning of docs/import.md.
+const importIntro = "# Import a world\n\nMade from the code; do not edit by hand.\n\n" +
+	"A world comes in from a folder, a file or an archive (zip, gz, tar.gz), and what is secret there is secret here. Each\n" +
+	"format below has its steps. [table.md](table.md) goes on from there to a table with players. The same\n" +
+	"steps work for all formats:\n\n" +
+	"1. `loregate world create mine` creates the world, if it does not exist.\n" +
+	"2. `loregate import PATH --world mine --dry-run` changes nothing. It names the format that it recognized, the number of\n" +
+	"   cards that players would see, all that it hides and by which mark, and every part that it would leave out or change.\n" +
+	"3. Decide about the things under *Hidden, please confirm*: `--open TEXT` shows them to players, `--confirm TEXT` keeps\n" +
+	"   them hidden. `--level gm` hides the whole import.\n" +
+	"4. Repeat the command with `--plan HASH` in place of `--dry-run`. The dry run printed the hash. The import then does\n" +
+	"   exactly what was shown, or nothing if the source, the options or the world have changed.\n" +
+	"5. `loregate export markdown ./as-players-see-it --world mine --as user` shows what players can read.\n\n" +
+	"A later import of the same source updates the same cards. If an import is cut off, repeat it: it goes on.\n" +
+	"Text that was imported counts as written by a stranger: a proposal that rests on it waits for a person, unless\n" +
+	"`proposals.trusted_imports` names its format ([config.md](config.md)).\n\n" +
+	"## Formats\n\n| format | for | goes out too | tried with |\n|---|---|---|---|\n"
+
+// renderImportPage returns docs/import.md.
+func renderImportPage() []byte {
+	b := bytes.NewBufferString(importIntro)
+	outs := map[string]string{"markdown": "yes", "lore": "yes", "lorebook": "yes", "character": "yes"}
+	for _, f := range Formats() {
+		tried := f.Page.Tried
+		if tried == "" {
+			tried = "*untried*: made from the published form, no real file could be had"
+		}
+		fmt.Fprintf(b, "| [%s](#%[1]s) | %s | %s | %s |\n", f.Name, tableCell(f.Title), outs[f.Name], tableCell(tried))
+	}
+	for _, f := range Formats() {
+		writeFormat(b, f)
+	}
+	writeTypes(b)
+	writeSecrets(b)
+	return b.Bytes()
+}
+
+func writeFormat(b *bytes.Buffer, f exchange.Format) {
+	p := f.Page
+	world := " --world mine"
+	if f.Whole {
+		world = ""
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s\n\n", f.Name, strings.ToUpper(f.Title[:1])+f.Title[1:], p.Get)
+	call := "loregate import " + f.Name + " " + p.Example + world
+	fmt.Fprintf(b, "```sh\n%s --dry-run\n%s\n```\n\n", call, call)
+	fmt.Fprintf(b, "- **Becomes.** %s\n- **Stays behind.** %s\n- **Who sees it.** %s\n", p.Maps, p.Lost, p.Sight)
+	switch f.Name {
+	case "markdown", "lore", "lorebook", "character":
+		at := p.Example
+		if f.Name == "character" {
+			at = "./hero.json"
+		}
+		fmt.Fprintf(b, "\nBack again:\n\n```sh\nloregate export %s %s%s --as gm\n```\n", f.Name, at, " --world mine")
+	}
+}
+
+func writeTypes(b *bytes.Buffer) {
+	b.WriteString("\n## Types of notes\n\nA note of a vault becomes a card of a type by its front matter (`type:` and the like), else its tags, else its\n" +
+		"folders from the innermost out. `--types WORD=TYPE` overrides the table. Plurals match too.\n\n| type | words |\n|---|---|\n")
+	for _, t := range vault.TypeWords() {
+		fmt.Fprintf(b, "| %s | %s |\n", t.Type, strings.Join(t.Words, ", "))
+	}
+}
+
+func writeSecrets(b *bytes.Buffer) {
+	b.WriteString("\n## Secrets of vaults\n\nThese marks hide a note or a part of it from players. Things that only look secret are hidden too, and wait under\n" +
+		"*Hidden, please confirm*. `loregate import --explain` prints this table with the secret words of each language.\n\n" +
+		"| mark | secret | looks secret |\n|---|---|---|\n")
+	for _, r := range secrecy.Rules() {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", r.Name, tableCell(r.Exact), tableCell(r.Suspicious))
+	}
+}
+
+func TestReferenceOfImports(t *testing.T) {
+	for _, f := range Formats() {
+		p := f.Page
+		if p.Get == "" || p.Example == "" || p.Maps == "" || p.Lost == "" || p.Sight == "" {
+			t.Errorf("the page of %s lacks a part: %+v", f.Name, p)
+		}
+	}
+	golden(t, "docs/import.md", renderImportPage())
+}
