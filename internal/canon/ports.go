@@ -264,8 +264,8 @@ type RefRow struct {
 	Card Card
 }
 
-// Wanted is the target of a RefLink for which no visible card exists, with the number of visible
-// cards that refer to it. Lists of tags, X+tags, do not count as references here. Listed by Count,
+// Wanted is the target of a RefLink that is neither the name nor an alias of a visible card, with the
+// number of visible cards that refer to it. Lists of tags, X+tags, do not count as references here. Listed by Count,
 // greatest first, then by key.
 type Wanted struct {
 	Key   markup.Key

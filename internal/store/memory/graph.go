@@ -107,7 +107,8 @@ func (r reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([
 	}
 	var all []canon.Wanted
 	for _, t := range links.sortByCount() {
-		if there, _ := r.FindCards(ctx, s, canon.CardQuery{Key: t.key}); len(there) == 0 {
+		there, _ := r.FindCards(ctx, s, canon.CardQuery{Key: t.key})
+		if aliased, _ := r.FindCards(ctx, s, canon.CardQuery{Alias: t.key}); len(there)+len(aliased) == 0 {
 			all = append(all, canon.Wanted{Key: t.key, Name: first[t.key].Name, Count: len(t.cards)})
 		}
 	}

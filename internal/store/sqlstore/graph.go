@@ -65,28 +65,32 @@ func (r *Reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) (
 	return WithTotal(list, err, p, func() (canon.Total, error) { return r.CountRows(ctx, from, used...) })
 }
 
-// selectWanted returns a query for the targets that have no visible card, with the number of
-// visible cards that link to each, and the arguments that it uses. Cards visible only by name are
-// counted in addition to those that the level sees; they are few.
+// selectWanted returns a query for the targets that are neither the name nor an alias of a visible
+// card, with the number of visible cards that link to each, and the arguments that it uses. Cards
+// visible only by name are counted in addition to those that the level sees; they are few.
 func (r *Reader) selectWanted(ctx context.Context, sc *Scope) (query string, used []any, err error) {
 	byLevel := "SELECT target, CAST(0 AS bigint) AS n FROM targets WHERE w = $1 AND false"
 	if sc.Top > access.LevelNone {
 		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = $1 AND n%[1]d > 0 AND least > %[1]d", sc.Top)
 	}
+	unlessAlias := func(query string) string {
+		return fmt.Sprintf("SELECT target, n FROM (%s) q WHERE NOT EXISTS (SELECT 1 FROM aliases a %s cards k ON k.rid = a.rid "+
+			"WHERE a.w = $1 AND a.key = q.target AND %s)", query, r.Dialect.Join, sc.Living("k"))
+	}
 	if !sc.Named {
-		return byLevel, sc.Args, nil
+		return unlessAlias(byLevel), sc.Args, nil
 	}
 	byName := "c.w = $1 AND c.trashed = 0 AND " + sc.NamedOnly("c")
 	if n, err := QueryInt(ctx, r.Conn, "SELECT 1 FROM cards c"+r.Dialect.IndexedBy("cards_named")+" WHERE "+byName+
 		" LIMIT 1", sc.Args...); err != nil || n == 0 {
-		return byLevel, sc.Args[:1], err
+		return unlessAlias(byLevel), sc.Args, err
 	}
-	return fmt.Sprintf(`SELECT target, CAST(sum(n) AS bigint) AS n FROM (%s UNION ALL
+	return unlessAlias(fmt.Sprintf(`SELECT target, CAST(sum(n) AS bigint) AS n FROM (%s UNION ALL
 		SELECT f.target, count(DISTINCT c.id) FROM cards c %s refs f ON f.w = c.w AND f.from_card = c.id AND f.kind = 1
 		WHERE %s AND %s AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.w = $1 AND t.target = f.target AND t.least <= %d)
 		GROUP BY f.target) a
 		WHERE target NOT IN (SELECT c.key FROM cards c WHERE %[3]s) GROUP BY target`, byLevel, r.Dialect.Join, byName,
-		notTags("c"), sc.Top), sc.Args, nil
+		notTags("c"), sc.Top)), sc.Args, nil
 }
 
 // notTags returns the condition that a card is not a tag list.

@@ -17,6 +17,11 @@ func refTo(kind canon.RefKind, name string) canon.Ref {
 	return canon.Ref{Kind: kind, Target: markup.KeyOf(name), Name: name}
 }
 
+func withAlias(c canon.Card, alias string) canon.Card {
+	c.Fields = fmt.Appendf(nil, `{"aliases":[%q]}`, alias)
+	return c
+}
+
 const (
 	link = canon.RefLink
 	nest = canon.RefNest
@@ -28,10 +33,13 @@ func testRefs(t *testing.T, open func(*testing.T) canon.Store) {
 	a, b, gm := Card(1, "A", Open), Card(2, "B", Open), Card(3, "C", GM)
 	aTags, bTags := Under(a, Card(4, "A+tags", Open)), Under(b, Card(5, "B+tags", GM))
 	orphan := Under(a, Card(6, "A+missing+tags", Open))
-	Put(t, s, b, a, gm, aTags, bTags, orphan, Card(8, "Below", GM))
+	Put(t, s, b, a, gm, aTags, bTags, orphan, Card(8, "Below", GM), withAlias(Card(9, "Open", Open), "Aliased"),
+		withAlias(Card(10, "Plotter", GM), "Before"), withAlias(Card(11, "Hers", GMAlice), "C"),
+		Trashed(withAlias(Card(12, "Lost", Open), "Zed"), Card(12, "", Open), 9))
 	write(t, s, func(tx Writer) {
 		tx.Refs(a, refTo(link, "Replaced"))
-		tx.Refs(a, refTo(link, "Zed"), refTo(nest, "B"), refTo(link, "b"), refTo(link, "Zeds"), refTo(link, "C"))
+		tx.Refs(a, refTo(link, "Zed"), refTo(nest, "B"), refTo(link, "b"), refTo(link, "Zeds"), refTo(link, "C"),
+			refTo(link, "Aliased"))
 		tx.Refs(b, refTo(link, "zed"), refTo(link, "Before"), refTo(link, "Below"), refTo(nest, "Nested"), refTo(link, "A"))
 		tx.Refs(gm, refTo(link, "zed"), refTo(link, "B"))
 		tx.Refs(aTags, refTo(tag, "Sea Port"), refTo(tag, "ruins"), refTo(link, "Linked"))
@@ -62,7 +70,7 @@ func testRefQueries(t *testing.T, s canon.Store) {
 		q    canon.RefQuery
 		want string // source card, order, target
 	}{
-		{"from a card by kind, then order", AsUser, canon.RefQuery{From: CardID(1)}, "A0:zed A2:b A3:zed A4:c A1:b"},
+		{"from a card by kind, then order", AsUser, canon.RefQuery{From: CardID(1)}, "A0:zed A2:b A3:zed A4:c A5:aliased A1:b"},
 		{"of one kind", AsUser, canon.RefQuery{From: CardID(1), Kind: nest}, "A1:b"},
 		{"to a target by source, then kind", AsUser, canon.RefQuery{Target: "b"}, "A2:b A1:b"},
 		{"to a target, for the gm", AsGM, canon.RefQuery{Target: "b"}, "A2:b A1:b C1:b"},
@@ -125,7 +133,9 @@ func testWanted(t *testing.T, s canon.Store) {
 	}{
 		{AsUser, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 2}, {Key: "before", Name: "Before", Count: 1},
 			{Key: "below", Name: "Below", Count: 1}, {Key: "c", Name: "C", Count: 1}}, 4},
-		{AsGM, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 3}, {Key: "before", Name: "Before", Count: 1}}, 2},
+		{AsGM, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 3}}, 1},
+		{AsAlice, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 2}, {Key: "before", Name: "Before", Count: 1},
+			{Key: "below", Name: "Below", Count: 1}}, 3},
 		{AsUser, canon.Page{Limit: 2, Offset: 1}, []canon.Wanted{{Key: "before", Name: "Before", Count: 1},
 			{Key: "below", Name: "Below", Count: 1}}, 4},
 		// no row carries the total, so it is counted separately
