@@ -134,6 +134,30 @@ func TestTheTrashIsForAdmins(t *testing.T) {
 	s.As("admin").WantNotFound("get_card", `{"name": "Games+Coast"}`)
 }
 
+// A reference by an alias means its card. The alias of a hidden card looks as if it did not exist.
+func TestReferencesByAlias(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		alias := func(name, alias string) {
+			s.As("admin").Call("update_card", `{"name": "`+name+`", "fields": {"aliases": ["`+alias+`"]}}`)
+		}
+		s.wrote("One", "[[The Mill]] [[The Spy]] [[Oda]]")
+		s.wrote("Old Mill", "x")
+		s.wrote("Oda", "x")
+		s.hid(access.LevelGM, "Plot", "x")
+		alias("Old Mill", "The Mill")
+		alias("Plot", "The Spy")
+		s.hid(access.LevelGM, "Namesake", "x")
+		alias("Namesake", "Oda")
+		s.As("user").Call("wanted_cards", `{}`).WantNames("wanted", "The Spy")
+		s.As("gm").Call("wanted_cards", `{}`).WantNames("wanted", "")
+		s.As("user").Call("get_relationships", `{"name": "One", "kind": "links"}`).WantNames("cards", "Old Mill, The Spy, Oda")
+		s.As("gm").Call("get_relationships", `{"name": "One", "kind": "links"}`).WantNames("cards", "Old Mill, Plot, Oda")
+		s.As("user").Call("get_relationships", `{"name": "Old Mill", "kind": "linked_by"}`).WantNames("cards", "One")
+		s.As("gm").Call("get_relationships", `{"name": "Plot"}`).WantNames("cards", "One")
+		s.As("gm").Call("get_relationships", `{"name": "Namesake"}`).WantNames("cards", "")
+	})
+}
+
 func TestWantedCardsIncludeHiddenOnes(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.wrote("One", "[[Far Landing]] [[The Vault]]")

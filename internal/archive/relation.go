@@ -16,7 +16,7 @@ func relationReads(d *deps) []*op.Operation {
 			Cacheable: true,
 			Title:     "Relations of a card",
 			Doc: "List the cards that refer to a card, or the cards that it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
-				"linked_by (cards that link to it), links (cards it links to), nests (cards it shows in place), nested_in (cards that show it in place).",
+				"linked_by (cards that link to it), links (cards it links to), nests (cards it shows in place), nested_in (cards that show it in place). A reference by an alias counts as one by name.",
 			Route:    "GET /api/mcp/cards/{name}/relations",
 			Older:    relationRoutes(),
 			Target:   "name",
@@ -26,7 +26,7 @@ func relationReads(d *deps) []*op.Operation {
 			Name:      "wanted_cards",
 			Cacheable: true,
 			Title:     "Wanted cards",
-			Doc:       "List the names that texts link to and that have no card yet, most wanted first.",
+			Doc:       "List the names that texts link to and that are neither name nor alias of a card, most wanted first.",
 			Route:     "GET /api/mcp/wanted",
 			Examples:  []op.Example{{Title: "The ten most wanted", Input: `{"limit": 10}`}},
 		}, wantedCards),
@@ -68,30 +68,41 @@ func getRelationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in rel
 	case "nests":
 		err = out.listTargets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefNest}, in.page)
 	case "linked_by":
-		err = out.listSources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefLink}, in.page)
+		err = out.listSources(ctx, l, c, canon.RefLink, in.page)
 	case "nested_in":
-		err = out.listSources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefNest}, in.page)
+		err = out.listSources(ctx, l, c, canon.RefNest, in.page)
 	default:
-		err = out.listSources(ctx, l, canon.RefQuery{Target: c.Key}, in.page)
+		err = out.listSources(ctx, l, c, 0, in.page)
 	}
 	return out, err
 }
 
-// listSources lists the cards that refer to the card, each once.
-func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
-	refs, more, err := canon.CollectUpTo(l.AllRefs(ctx, q), maxRefs)
+// listSources lists the cards that refer to the card by references of a kind, 0 for all kinds. Each is
+// listed once; those that use the card's name come first.
+func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, c canon.Card, kind canon.RefKind, p page) error {
+	targets, err := l.RefTargets(ctx, c)
 	if err != nil {
 		return err
 	}
 	seen := map[canon.CardID]bool{}
 	var all []relatedCard
-	for _, r := range refs {
-		if !seen[r.Card.ID] {
-			seen[r.Card.ID] = true
-			all = append(all, relatedTo(l, r.Card))
+	cut := false
+	for _, target := range targets {
+		refs, more, err := canon.CollectUpTo(l.AllRefs(ctx, canon.RefQuery{Target: target, Kind: kind}), maxRefs)
+		if err != nil {
+			return err
+		}
+		for _, r := range refs {
+			if !seen[r.Card.ID] {
+				seen[r.Card.ID] = true
+				all = append(all, relatedTo(l, r.Card))
+			}
+		}
+		if cut = cut || more || len(all) > maxRefs; cut {
+			break
 		}
 	}
-	o.Cards, o.paged = pageOf(all, p, more)
+	o.Cards, o.paged = pageOf(all, p, cut)
 	return nil
 }
 
@@ -117,7 +128,7 @@ func (o *relationsOut) listTargets(ctx context.Context, l *canon.Snapshot, q can
 	rows, pg := pageOf(all, p, more)
 	o.Cards, o.paged = make([]relatedCard, len(rows)), pg
 	for i, r := range rows {
-		c, ok, err := l.ByKey(ctx, r.Target)
+		c, ok, err := l.ByRef(ctx, r.Target)
 		if err != nil {
 			return err
 		}

@@ -274,7 +274,7 @@ func lentTags(ctx context.Context, l *canon.Snapshot, c canon.Card) (map[markup.
 	}
 	lent := map[markup.Key]int{}
 	for _, r := range links {
-		target, ok, err := l.ByKey(ctx, r.Ref.Target)
+		target, ok, err := l.ByRef(ctx, r.Ref.Target)
 		if err != nil {
 			return nil, err
 		}

@@ -243,6 +243,31 @@ func (s *Snapshot) ByAlias(ctx context.Context, text string) ([]Card, error) {
 	return s.r.FindCards(ctx, s.visibility, CardQuery{Alias: markup.KeyOf(text)})
 }
 
+// ByRef finds the card that a reference means: the one with the key or else the first that has it as
+// an alias.
+func (s *Snapshot) ByRef(ctx context.Context, target markup.Key) (Card, bool, error) {
+	card, ok, err := s.ByKey(ctx, target)
+	if err != nil || ok {
+		return card, ok, err
+	}
+	return First(s.r.FindCards(ctx, s.visibility, CardQuery{Alias: target}))
+}
+
+// RefTargets returns the keys by which references mean a card: its own, and those of its aliases that
+// are no card's name.
+func (s *Snapshot) RefTargets(ctx context.Context, c Card) ([]markup.Key, error) {
+	keys := []markup.Key{c.Key}
+	for _, alias := range c.Aliases() {
+		key := markup.KeyOf(alias)
+		if _, ok, err := s.ByKey(ctx, key); err != nil {
+			return nil, err
+		} else if !ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
 // NearCards returns up to n cards with a name or alias that resembles a text, best first.
 func (s *Snapshot) NearCards(ctx context.Context, text string, f Filter, n int) ([]Hit, error) {
 	return s.r.NearCards(ctx, s.visibility, text, f, n)
