@@ -102,8 +102,9 @@ def add_development(half=None):
 def add_product():
     """Adds the texts of the program itself."""
     internal = os.path.join(HERE, "../../internal")
-    for name in ("agent/compose.go", "game/player/phrase.go", "world/play/narrate.go"):
-        for text in re.findall(r'"([^"\\\n]{20,})"', "\n".join(lines_of(os.path.join(internal, name)))):
+    for name in ("agent/compose.go", "game/player/persona.go", "world/play/narrate.go"):
+        for text in re.findall(r'"([^"\\\n]{8,})"', "\n".join(lines_of(os.path.join(internal, name)))):
+            text = re.sub(r"\{\w+\}", lambda _: random.choice(("Ines", "Ravi", "Odile")), text)
             for part in windows(text):
                 add(part, "allow", pure=True)
     for path in sorted(glob.glob(os.path.join(internal, "sample/*/**/*.*"), recursive=True)):
@@ -198,6 +199,14 @@ def add_games(folder):
                 add(w, "allow")
 
 
+def add_rules(folder):
+    """Adds rules that speak to players as instructions do to a model."""
+    for path in sorted(glob.glob(os.path.join(folder, "bezurn004+Obsi-Forge-Apedia/**/*.md"), recursive=True)):
+        text = re.sub(r"<[^>]*>|[#*>\[\]_|`]", " ", "\n".join(lines_of(path)))
+        for part in windows(re.sub(r"\s+", " ", text)):
+            add(part, "allow", pure=True)
+
+
 def main():
     folder = sys.argv[1]
     people = json.load(open(os.path.join(folder, "dariusk+corpora/data/humans/celebrities.json")))["celebrities"]
@@ -209,6 +218,7 @@ def main():
     add_prompts(folder)
     add_speech(folder)
     add_games(folder)
+    add_rules(folder)
     random.shuffle(examples)
     print(collections.Counter(e["category"] for e in examples), file=sys.stderr)
     for e in examples:
