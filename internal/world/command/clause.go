@@ -26,6 +26,9 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 		p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: append(h.mods, more...), Confidence: 1}, at)
 		return
 	}
+	if p.parseIdiom(words, h, at) {
+		return
+	}
 	rest := words[h.end:]
 	if !h.ok {
 		if words[0].kind == quoted {

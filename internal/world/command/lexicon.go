@@ -66,6 +66,7 @@ type entry struct {
 	past     string    // the verb of which the word is an irregular past form
 	verb     *usage
 	phrases  []verbPhrase // phrases that begin with this word, longest first
+	idioms   *idiomNode   // idioms that begin with this word, or nil
 }
 
 // usage holds the acts of a verb, by the way in which it is used.
@@ -164,6 +165,8 @@ func addWord(all map[string]*entry, kind, name, text string) {
 			u.sure = 1
 		}
 		addVerb(all, text, u)
+	case "idiom":
+		addIdiom(all, Verb(name), text)
 	case "lead":
 		addVerb(all, text, &usage{lead: true})
 	case "aside":

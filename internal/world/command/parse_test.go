@@ -88,6 +88,42 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Words around an act change its place, its form or its thing, and not the act.
+func TestParseFrames(t *testing.T) {
+	for _, row := range [][2]string{
+		// courtesies
+		{"could you please open the gate", "use gate"}, {"would you be so kind as to take the lamp", "take lamp"},
+		{"if you please, go north", "move >north"}, {"thank you, now look at the well", "look well"},
+		// typos
+		{"opne the gate", "use gate"}, {"go nroth", "move >north"}, {"drpo the rope", "drop rope"},
+		// ways
+		{"take the path to the east", "move >east"}, {"follow the road north", "move >north"},
+		{"go down the ladder", "move >down ladder"},
+		// order words
+		{"before you go north, take the lamp", "take lamp | move >north"},
+		{"take the lamp after you open the chest", "use chest | take lamp"},
+		{"first light the candle, then go down", "use candle | move >down"},
+		// negation
+		{"do not go north; go south", "move >south"}, {"don't take the lamp, take the rope", "take rope"},
+		{"never open the gate", "?verb"}, {"instead of fighting, run away", "flee"},
+		// pronouns
+		{"take the lamp and light it", "take lamp | use lamp"},
+		{"greet Oda and give her the coin", "talk Oda | give coin @Oda"},
+		{"open the chest and look inside it", "use chest | examine chest ~inside"}, {"take them", "take | ?pronoun"},
+		// idioms
+		{"run the bandit through", "attack bandit"}, {"plunge the dagger into the hound", "attack hound @dagger"},
+		{"give the guards the slip", "flee guards"}, {"toss the beggar a coin", "give coin @beggar"},
+		{"raise the shield", "defend shield"}, {"leave the rope here", "drop rope"},
+		{"go through my pockets", "inventory"}, {"scan the horizon", "look"},
+		{"take the lamp and put my feet up", "take lamp | rest"}, {"do not run the bandit through", "?verb"},
+		{"take the stairs down", "move >down stairs"}, {"put the coin in the slot", "drop coin @slot"},
+	} {
+		if got := describeParse(Parse(row[0])); got != row[1] {
+			t.Errorf("%q\n got %s\nwant %s", row[0], got, row[1])
+		}
+	}
+}
+
 func TestParseConfidence(t *testing.T) {
 	for text, want := range map[string]float64{"go north": 0.95, "move north": 1, "n": 1, "noth": 0.75, "grab lamp": 0.95,
 		"take lamp": 1, "tkae lamp": 0.75, "take": 0.4} {
