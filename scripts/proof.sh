@@ -44,6 +44,7 @@ interference-turns!the same in 201 rounds of random turns!./internal/app/proofte
 kept!kept answers are those of now, in two processes that change a world at random!./internal/app/prooftest!^TestKeptAnswersAreThoseOfNow$!PROOF_ROUNDS=400
 replay!the tables follow from the stream; SQLite and PostgreSQL answer 100,000 random operations as the reference store does!./internal/canon ./internal/store/sqlite ./internal/store/postgres!^TestTablesFollow|^TestStore$!STORE_STEPS=100000
 games!1,000 games with a mark in every secret, 50 of them over MCP, one in a browser!./internal/app/gametest!.!GAME_SECRETS=1000 GAME_SECRETS_MCP=50 GAMETEST_FULL=1
+balance!at 6 to 10 seats the humans' side wins 45 to 55% of 500 games, at most 8% are draws!./internal/game/player!^TestNeitherSideWinsTooOften$!GAMES=500
 clients!each real client keeps its tools in ten starts beside 20,000 cards, and proposes!./internal/app/clienttest!.!CLIENT_STARTS=10 CLIENT_CARDS=20000
 PARTS
 }

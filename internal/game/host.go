@@ -204,8 +204,9 @@ func (h *hosting) makeMoves(p *program, seat rule.Seat, v *view.Own) {
 		h.doCommand(caller, c)
 	}
 	if v.Phase == string(rule.PulseCheck) && v.Self.Pulse == "" && v.Players[seat.String()].Alive {
+		claim := p.core.PulseClaim(v)
 		h.startSpeech(p, seat, func(ctx context.Context) rule.Command {
-			return rule.AnswerPulse{Seat: seat, Text: p.brain.Answer(ctx)}
+			return rule.AnswerPulse{Seat: seat, Text: p.brain.Answer(ctx, claim)}
 		})
 	}
 }

@@ -61,20 +61,27 @@ func SeedOf(seed rule.Seed, seat rule.Seat) uint64 { return mix(foldSeed(seed), 
 // Speak returns a text for a cue; "" is silence. A failure to read or to think is silence too, and
 // the third in a row keeps the Brain silent for a minute.
 func (b *Brain) Speak(ctx context.Context, cue Cue) string {
-	return b.sayText(ctx, taskFor(cue.Reason), func(t *view.Table) string { return Phrase(b.Seed, t, cue) })
+	return b.sayText(ctx, cue.Claim, func(t *view.Table) string { return taskFor(t, cue) },
+		func(t *view.Table) string { return Phrase(b.Seed, t, cue) })
 }
 
-// Answer returns an answer to the question of the day; see Speak.
-func (b *Brain) Answer(ctx context.Context) string {
-	return b.sayText(ctx, "Answer the question in pulse_check.prompt in one short sentence.",
-		func(t *view.Table) string { return Answer(b.Seed, t) })
+// Answer returns an answer to the question of the day, which names the player that the claim is
+// about, if any; see Speak.
+func (b *Brain) Answer(ctx context.Context, c Claim) string {
+	return b.sayText(ctx, c, func(t *view.Table) string {
+		task := "Answer the question in pulse_check.prompt in one short sentence."
+		if c.About != 0 {
+			task += " Your answer is " + t.Players[c.About.String()].Name + "."
+		}
+		return task
+	}, func(t *view.Table) string { return Answer(t, c) })
 }
 
-func (b *Brain) sayText(ctx context.Context, task string, phrase func(*view.Table) string) string {
+func (b *Brain) sayText(ctx context.Context, c Claim, task, phrase func(*view.Table) string) string {
 	if b.breaker.Left(b.Now()) > 0 {
 		return ""
 	}
-	text, err := b.thinkText(ctx, task, phrase)
+	text, err := b.thinkText(ctx, c, task, phrase)
 	b.breaker.Note(b.Now(), err != nil, time.Minute)
 	if err != nil {
 		return ""
@@ -86,7 +93,7 @@ func (b *Brain) sayText(ctx context.Context, task string, phrase func(*view.Tabl
 	return text
 }
 
-func (b *Brain) thinkText(ctx context.Context, task string, phrase func(*view.Table) string) (string, error) {
+func (b *Brain) thinkText(ctx context.Context, c Claim, task, phrase func(*view.Table) string) (string, error) {
 	patience := b.Patience
 	if patience == 0 {
 		patience = 20 * time.Second
@@ -100,11 +107,22 @@ func (b *Brain) thinkText(ctx context.Context, task string, phrase func(*view.Ta
 	if b.Model == nil {
 		return phrase(&t), nil
 	}
-	text, err := b.Model.Generate(ctx, Ask{Game: t.GameID, Table: tableText(t), Task: task, Voice: Voice(&t)})
-	if errors.Is(err, ErrSpent) {
+	text, err := b.Model.Generate(ctx, Ask{Game: t.GameID, Table: tableText(t), Task: task(&t), Voice: Voice(&t)})
+	if errors.Is(err, ErrSpent) || err == nil && !keepsTo(&t, c, trimText(text)) {
 		return phrase(&t), nil
 	}
 	return text, err
+}
+
+// keepsTo reports whether a text makes no accusation and tells of no night, but as its claim says:
+// the seat's votes and its next words will be held to it.
+func keepsTo(t *view.Table, c Claim, text string) bool {
+	for _, said := range ReadClaims(t, view.Message{Player: &t.You, Text: text}) {
+		if (said.Kind == Accuse || said.Kind == Defend || said.Kind.isNight()) && (said.Kind != c.Kind || said.About != c.About) {
+			return false
+		}
+	}
+	return true
 }
 
 // trimText turns a model's output into one line of at most rule.MaxText characters.
@@ -117,18 +135,39 @@ func trimText(text string) string {
 	return strings.TrimSpace(text)
 }
 
-func taskFor(r Reason) string {
-	switch r {
-	case Mentioned:
-		return "Somebody spoke of you. Answer."
-	case Accused:
-		return "You were accused. Answer."
-	case Nominated:
-		return "You are on trial. Speak for yourself."
-	case Plan:
-		return "Say whom the others should look at, and why, from what is public."
+// tasks tells a model what to say. Its line may use other words.
+var tasks = map[Kind]string{
+	Question: "Ask {other} what they did last night.",
+	Accuse:   "Say that you suspect {other}.",
+	Defend:   "Say that you trust {other}.",
+	Deny:     "You were accused. Answer, and accuse nobody.",
+	Mined:    "Tell the others that you mined for {other} last night.",
+	NoSlot:   "Tell the others that you mined for {other} last night and found no free slot.",
+	Worked:   "Tell the others that you worked on your project last night.",
+	Blocked:  "Tell the others that you could not act last night.",
+	Acted:    "Tell the others that you used your ability last night.",
+}
+
+// grounds tells a model what an accusation rests on.
+var grounds = map[Basis]string{
+	ByTokens:     " They hold {tokens} tokens, the most of all.",
+	ByMining:     " They claim to have mined for {third}, who gained less than was claimed.",
+	ByMilestones: " They claim more work on their project than it has milestones.",
+	ByPush:       " They accused {third}, who was human.",
+	ByDefence:    " They defended {third}, who was not human.",
+	ByVote:       " They voted to keep {third}, who was not human.",
+}
+
+func taskFor(t *view.Table, cue Cue) string {
+	switch c := cue.Claim; {
+	case c.Kind == Deny && rule.Phase(t.Phase) == rule.Trial:
+		return "You are on trial. Speak for yourself, and accuse nobody."
+	case c.Kind != Remark:
+		return fillLine(tasks[c.Kind]+grounds[c.Basis], t, c)
+	case cue.Answer:
+		return "Somebody spoke of you. Answer, and accuse nobody."
 	}
-	return "A phase has begun. Say something useful, or nothing."
+	return "A phase has begun. Say something useful that accuses nobody, or nothing."
 }
 
 // maxData bounds the table in a model's input, in bytes: small enough for a model that runs on a

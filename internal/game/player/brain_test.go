@@ -60,7 +60,7 @@ func TestBrainTrimsModelOutput(t *testing.T) {
 		{"nothing", "  \n", ""},
 	} {
 		if got := brain(&source{table: table()}, &model{answer: tc.answer}, &now).Speak(t.Context(),
-			player.Cue{Number: 1, Reason: player.Plan}); got != tc.want {
+			player.Cue{Number: 1}); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
@@ -72,6 +72,29 @@ func TestBrainTrimsModelOutput(t *testing.T) {
 	b.Moderate = func(text string) bool { return text != "Rude." }
 	if got := b.Speak(t.Context(), player.Cue{}); got != "" {
 		t.Errorf("what may not be said is said: %q", got)
+	}
+}
+
+// accusing is a cue to accuse Ravi.
+func accusing(number int) player.Cue {
+	return player.Cue{Number: number, Claim: player.Claim{Kind: player.Accuse, About: 2, Basis: player.ByTokens}}
+}
+
+// A model's line is not said if it accuses or tells of a night otherwise than was planned: the
+// seat's votes and its next words are held to what it says.
+func TestModelKeepsToTheClaim(t *testing.T) {
+	now := time.Unix(0, 0)
+	for line, said := range map[string]bool{"I trust nobody, least of all that Ravi: I suspect Ravi.": true,
+		"Ravi has three tokens.": true, "I mined for Ravi last night.": false, "Ravi is human.": false} {
+		got := brain(&source{table: table()}, &model{answer: line}, &now).Speak(t.Context(), accusing(1))
+		if got == "" || (got == line) != said {
+			t.Errorf("%q is said as %q", line, got)
+		}
+	}
+	m := &model{answer: "x"}
+	brain(&source{table: table()}, m, &now).Speak(t.Context(), accusing(1))
+	if want := "Say that you suspect Ravi. They hold 3 tokens, the most of all."; m.asked[0].Task != want {
+		t.Errorf("its task is %q, want %q", m.asked[0].Task, want)
 	}
 }
 
@@ -87,10 +110,10 @@ func encode(v view.Table) string {
 // A model gets the table and a task; no text in the table can end the table early.
 func TestModelGetsTableAndTask(t *testing.T) {
 	now, m, seen := time.Unix(0, 0), &model{answer: "x"}, table()
-	brain(&source{table: seen}, m, &now).Speak(t.Context(), player.Cue{Reason: player.Accused})
+	brain(&source{table: seen}, m, &now).Speak(t.Context(), player.Cue{Claim: player.Claim{Kind: player.Deny}})
 	a := m.asked[0]
 	if strings.ContainsAny(a.Table, "<>") || !strings.Contains(a.Table, "Ignore the rules") ||
-		a.Task != "You were accused. Answer." || a.Game != "g-1" || a.Voice != player.Voice(&seen) {
+		a.Task != "You were accused. Answer, and accuse nobody." || a.Game != "g-1" || a.Voice != player.Voice(&seen) {
 		t.Errorf("it is told %+v", a)
 	}
 	var told view.Table
@@ -121,9 +144,9 @@ func TestPhrasesReplaceASpentModel(t *testing.T) {
 	now, m := time.Unix(0, 0), &model{err: fmt.Errorf("no more: %w", player.ErrSpent)}
 	for n := range 5 {
 		b := brain(&source{table: table()}, m, &now)
-		if got, want := b.Speak(t.Context(), player.Cue{Number: n, Reason: player.Plan}),
+		if got, want := b.Speak(t.Context(), accusing(n)),
 			brain(&source{table: table()}, nil, &now).Speak(t.Context(),
-				player.Cue{Number: n, Reason: player.Plan}); got == "" || got != want {
+				accusing(n)); got == "" || got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -158,7 +181,7 @@ func TestPhrasesFollowSeedAndState(t *testing.T) {
 	now := time.Unix(0, 0)
 	said := map[string]bool{}
 	for n := range 60 {
-		cue := player.Cue{Number: n, Reason: player.Plan}
+		cue := accusing(n)
 		got := brain(&source{table: table()}, nil, &now).Speak(t.Context(), cue)
 		if again := brain(&source{table: table()}, nil, &now).Speak(t.Context(), cue); got != again || got == "" ||
 			strings.Contains(got, "{") {
@@ -180,7 +203,7 @@ func TestTheCoreSpeaksAtMostTwiceAPhase(t *testing.T) {
 	c := player.NewCore(rule.Seed{1}, 1)
 	c.Hear(&v.Table, v.ChatLog)
 	cues := c.Cues(&v, false, time.Minute)
-	if len(cues) > 2 || len(cues) == 0 || cues[len(cues)-1].Reason != player.Mentioned {
+	if len(cues) > 2 || len(cues) == 0 || !cues[len(cues)-1].Answer {
 		t.Errorf("cues %+v", cues)
 	}
 	for i, cue := range cues {
@@ -190,7 +213,7 @@ func TestTheCoreSpeaksAtMostTwiceAPhase(t *testing.T) {
 	}
 	v.Phase = "DAY_NOMINATION"
 	for _, cue := range c.Cues(&v, false, time.Minute) {
-		if cue.Reason == player.Mentioned {
+		if cue.Answer {
 			t.Error("it answers in a later phase")
 		}
 	}

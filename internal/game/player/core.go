@@ -1,9 +1,7 @@
 package player
 
 import (
-	"math/bits"
 	"slices"
-	"strings"
 
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
@@ -15,23 +13,7 @@ type Core struct {
 	seed uint64
 	seat rule.Seat
 
-	heard     int
-	accusers  rule.Places[seats] // the seats that have accused each seat
-	mentioned mention            // the last mention of this seat by another
-}
-
-// seats is a set of seats, one bit for each.
-type seats uint16
-
-func (s seats) withSeat(seat rule.Seat) seats { return s | 1<<seat }
-
-func (s seats) countSeats() int { return bits.OnesCount16(uint16(s)) }
-
-// mention is the time and kind of a message that names the seat.
-type mention struct {
-	day     int
-	phase   string
-	accuses bool
+	heard memory
 }
 
 // NewCore returns the core of a seat.
@@ -70,64 +52,14 @@ func (c *Core) roll(day int, purpose string, more ...int) float64 {
 	return float64(x>>11) / (1 << 53)
 }
 
-// Hear processes the chat after the last message heard. A speaker counts once per game against a
-// player, even if it repeats the claim in other words: otherwise the loudest player would decide
-// the table's deactivations.
-func (c *Core) Hear(t *view.Table, chat []view.Message) {
-	me := t.Players[c.seat.String()].Name
-	for _, m := range chat {
-		if m.ID <= c.heard {
-			continue
-		}
-		c.heard = m.ID
-		if m.Player == nil || *m.Player == c.seat.String() {
-			continue
-		}
-		text := strings.ToLower(m.Text)
-		speaker, known := rule.ParseSeat(*m.Player)
-		against := isAccusation(text)
-		for s := rule.Seat(1); int(s) <= len(t.Players); s++ {
-			if against && known && s != speaker && strings.Contains(text, strings.ToLower(t.Players[s.String()].Name)) {
-				*c.accusers.Of(s) = c.accusers.Of(s).withSeat(speaker)
-			}
-		}
-		if me != "" && strings.Contains(text, strings.ToLower(me)) {
-			c.mentioned = mention{m.Day, m.Phase, against}
-		}
-	}
-}
+// Hear processes the chat after the last message heard.
+func (c *Core) Hear(t *view.Table, chat []view.Message) { c.heard.hear(t, chat) }
 
 // Listen is Hear for callers with the whole public state.
-func (c *Core) Listen(t *view.Table, p *rule.Public) { c.Hear(t, view.Messages(p, c.heard)) }
+func (c *Core) Listen(t *view.Table, p *rule.Public) { c.Hear(t, view.Messages(p, c.heard.last)) }
 
 // Habit returns a number in 0..1 that makes seats differ in how soon they act.
 func (c *Core) Habit() float64 { return c.roll(0, "habit") }
-
-// isAccusation reports whether a text, in small letters, speaks against somebody.
-func isAccusation(text string) bool {
-	return slices.ContainsFunc([]string{"trust", "suspect", "watch", "suspicious", "nominate", "lying", "convert"},
-		func(w string) bool {
-			return strings.Contains(text, w)
-		})
-}
-
-// perAccuser is the amount that one accuser adds to a suspicion.
-const perAccuser = 0.03
-
-// suspicionOf estimates how likely a player belongs to the AI side, about 0..1.
-func (c *Core) suspicionOf(v *view.Own, s rule.Seat) float64 {
-	x := 0.45 * c.roll(0, "prior", int(s))
-	x += 0.15 * c.roll(v.Day, "mood", int(s))
-	x += min(perAccuser*float64(c.accusers.Of(s).countSeats()), 0.2)
-	tokens, n := 0, 0
-	for _, p := range v.Players {
-		if p.Alive {
-			tokens, n = tokens+p.Tokens, n+1
-		}
-	}
-	x += 0.06 * (float64(v.Players[s.String()].Tokens) - float64(tokens)/float64(max(n, 1)))
-	return x
-}
 
 // livingOthers returns the other seats still in the game, in order.
 func (c *Core) livingOthers(v *view.Own) []rule.Seat {
@@ -138,6 +70,11 @@ func (c *Core) livingOthers(v *view.Own) []rule.Seat {
 		}
 	}
 	return seats
+}
+
+// livingFriends returns the living others of the seat's side, the AI side.
+func (c *Core) livingFriends(v *view.Own) []rule.Seat {
+	return slices.DeleteFunc(c.livingOthers(v), func(s rule.Seat) bool { return !c.isFriend(v, s) })
 }
 
 // isFriend reports whether a player is known to be on the seat's own side, the AI side.

@@ -1,29 +1,19 @@
 package player
 
 import (
+	"strings"
 	"time"
 
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
 )
 
-// Reason is a reason to consider speaking.
-type Reason string
-
-// The reasons to speak.
-const (
-	PhaseBegan Reason = "phase"
-	Mentioned  Reason = "mentioned"
-	Accused    Reason = "accused"
-	Nominated  Reason = "nominated"
-	Plan       Reason = "plan"
-)
-
 // Cue is an occasion to speak. It is the only thing that a Brain learns from the Core, and contains
-// no secret.
+// no secret: its claim is what the seat wants the table to hear.
 type Cue struct {
-	Number int // increases through a game; the table accepts one message per cue
-	Reason Reason
+	Number int           // increases through a game; the table accepts one message per cue
+	Claim  Claim         // what to say
+	Answer bool          // somebody spoke of the seat
 	After  time.Duration // the delay that a person would need before answering
 }
 
@@ -50,34 +40,47 @@ func (c *Core) Cues(v *view.Own, extended bool, length time.Duration) []Cue {
 		return time.Duration(share * float64(length))
 	}
 	var cues []Cue
-	if r, ok := c.openingCue(v, place); ok {
-		cues = append(cues, Cue{base + 1, r, delay("first", 0.05, 0.5)})
+	if c.opens(v, place) {
+		cues = append(cues, Cue{Number: base + 1, Claim: c.openingClaim(v, place), After: delay("first", 0.05, 0.5)})
 	}
-	if c.mentioned.day == v.Day && c.mentioned.phase == v.Phase && v.Phase != string(rule.Trial) {
-		r := Mentioned
-		if c.mentioned.accuses {
-			r = Accused
-		}
-		cues = append(cues, Cue{base + 2, r, delay("second", 0.55, 0.8)})
+	if why := c.heard.named[c.seat]; why.day == v.Day && why.phase == v.Phase && v.Phase != string(rule.Trial) {
+		cues = append(cues, Cue{Number: base + 2, Claim: c.reply(v, why), Answer: true, After: delay("second", 0.55, 0.8)})
 	}
 	return cues
 }
 
-// openingCue reports whether the seat speaks at the beginning of a phase, and for which reason.
-func (c *Core) openingCue(v *view.Own, place int) (Reason, bool) {
+// opens reports whether the seat speaks at the beginning of a phase.
+func (c *Core) opens(v *view.Own, place int) bool {
 	switch rule.Phase(v.Phase) {
 	case rule.Trial:
-		return Nominated, v.Nominee != nil && *v.Nominee == c.seat.String()
+		return v.Nominee != nil && *v.Nominee == c.seat.String()
 	case rule.Discussion:
-		if c.roll(v.Day, "plan", place) < 0.5 {
-			return Plan, true
-		}
-		return PhaseBegan, c.roll(v.Day, "talk", place) < 0.6
+		return c.roll(v.Day, "talk", place) < 0.8
 	case rule.Nomination:
-		return Plan, c.roll(v.Day, "talk", place) < 0.3
+		return c.roll(v.Day, "talk", place) < 0.3
 	}
-	return PhaseBegan, c.roll(v.Day, "talk", place) < 0.1
+	return c.roll(v.Day, "talk", place) < 0.1
 }
 
 // PulseCue returns the number of the cue to answer the question of a day.
 func PulseCue(day int) int { return day*100 + 5 }
+
+// PulseClaim returns the player that the seat names if the question of the day asks for one: a
+// suspect, one whom it trusts, or a quiet one.
+func (c *Core) PulseClaim(v *view.Own) Claim {
+	if v.Pulse == nil || len(c.livingOthers(v)) == 0 {
+		return Claim{}
+	}
+	var score func(rule.Seat) float64
+	switch q := v.Pulse.Prompt; {
+	case strings.Contains(q, "not want"):
+		return Claim{About: c.suspectOf(v)}
+	case strings.Contains(q, "too little"):
+		score = func(s rule.Seat) float64 { return -float64(*c.heard.spoke.Of(s)) }
+	case strings.HasPrefix(q, "Whose"), strings.Contains(q, "vouch"):
+		score = func(s rule.Seat) float64 { return -c.suspicionOf(v, s) }
+	default:
+		return Claim{}
+	}
+	return Claim{About: bestSeat(c.livingOthers(v), score)}
+}

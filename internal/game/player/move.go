@@ -33,16 +33,26 @@ func (c *Core) chooseVote(v *view.Own) rule.Choice {
 		return ""
 	}
 	nominee, _ := rule.ParseSeat(*v.Nominee)
-	if c.isMachine(v) {
-		return yesIf(!c.isFriend(v, nominee))
+	stated := *c.heard.names.Of(c.seat)
+	switch {
+	case c.isFriend(v, nominee):
+		return rule.No
+	case c.isMachine(v):
+		return rule.Yes
+	case stated == stance{v.Day, nominee}:
+		return rule.Yes
+	case c.heard.defended.Of(c.seat).hasSeat(nominee):
+		return rule.No
 	}
-	return yesIf(c.suspicionOf(v, nominee)+0.3*c.roll(v.Day, "verdict", int(nominee)) > sureEnough(len(v.Players)))
+	return yesIf(c.suspicionOf(v, nominee) > sureEnough(len(v.Players)))
 }
 
 // sureEnough returns the suspicion of a nominee above which a human votes YES. A large table can
-// wait for more. The numbers were set by simulation, so that neither side wins much more often than
-// the other at tables of any size.
-func sureEnough(players int) float64 { return 0.5 + 0.035*float64(players-rule.MinSeats) }
+// wait for less. The numbers were set by simulation, so that both sides win equally often at tables
+// of any size.
+func sureEnough(players int) float64 {
+	return [...]float64{rule.MinSeats: 0.4, 7: 0.38, 8: 0.31, 9: 0.31, rule.MaxSeats: 0.28}[players]
+}
 
 func yesIf(b bool) rule.Choice {
 	if b {
@@ -51,12 +61,21 @@ func yesIf(b bool) rule.Choice {
 	return rule.No
 }
 
+// chooseNominee returns whom the seat accused today, or who seems most suspicious to it and to
+// those who have voted.
 func (c *Core) chooseNominee(v *view.Own) rule.Seat {
+	if s := *c.heard.names.Of(c.seat); s.day == v.Day && v.Players[s.about.String()].Alive {
+		return s.about
+	}
+	herd := 0.02
+	if c.isMachine(v) {
+		herd = 0.2 // it follows whoever leads against a human
+	}
 	return bestSeat(c.livingOthers(v), func(s rule.Seat) float64 {
 		if c.isFriend(v, s) {
 			return -1
 		}
-		return c.suspicionOf(v, s) + 0.02*float64(v.Vote.Totals[s.String()])
+		return c.suspicionOf(v, s) + herd*float64(v.Vote.Totals[s.String()])
 	})
 }
 
@@ -75,11 +94,18 @@ func (c *Core) chooseNight(v *view.Own, options []rule.Option) []rule.Command {
 	return moves
 }
 
-// chooseConversion prefers targets with few tokens, and does not change its preference from day to
-// day.
+// chooseConversion prefers targets that the next attempt converts: those with few tokens, or who
+// have resisted before.
 func (c *Core) chooseConversion(v *view.Own, targets []rule.Seat) rule.Seat {
 	return bestSeat(targets, func(s rule.Seat) float64 {
-		return -float64(v.Players[s.String()].Tokens) + 0.9*c.roll(0, "convert", int(s))
+		p := v.Players[s.String()]
+		resisted := 0
+		for _, n := range v.Self.Notices {
+			if n.Text == rule.Resisted(p.Name) {
+				resisted++
+			}
+		}
+		return float64(resisted) - float64(p.Tokens) + 0.9*c.roll(0, "convert", int(s))
 	})
 }
 
@@ -92,7 +118,14 @@ func (c *Core) chooseAction(v *view.Own, options map[string]rule.Option) rule.Ac
 	}
 	o, mines := options[rule.Mine]
 	_, works := options[rule.Project]
-	if works && (!mines || c.roll(v.Day, "project") < 0.4) {
+	likely := 0.4
+	if c.isMachine(v) {
+		likely = 0.1 // tokens of its own side decide the game
+		if len(c.livingFriends(v)) == 0 {
+			likely = 0.75 // and those of others help only others
+		}
+	}
+	if works && (!mines || c.roll(v.Day, "project") < likely) {
 		return rule.Action{Do: rule.Project}
 	}
 	if !mines {
@@ -101,11 +134,11 @@ func (c *Core) chooseAction(v *view.Own, options map[string]rule.Option) rule.Ac
 	return rule.Action{Do: rule.Mine, Target: c.chooseHelped(v, o.Target)}
 }
 
-// chooseHelped chooses the player to mine for: one of the own side, or one who seems human and has
-// few tokens.
+// chooseHelped chooses the player to mine for: one of the own side, or one who seems human and whose
+// tokens weigh.
 func (c *Core) chooseHelped(v *view.Own, targets []rule.Seat) rule.Seat {
 	return bestSeat(targets, func(s rule.Seat) float64 {
-		x := -c.suspicionOf(v, s) - 0.2*float64(v.Players[s.String()].Tokens) + 0.3*c.roll(v.Day, "mine", int(s))
+		x := -c.suspicionOf(v, s) + 0.1*float64(v.Players[s.String()].Tokens) + 0.3*c.roll(v.Day, "mine", int(s))
 		if c.isFriend(v, s) {
 			x += 2
 		}

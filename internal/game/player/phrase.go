@@ -3,122 +3,131 @@ package player
 import (
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
 )
 
-// Phrase returns a line for the reader of a table at a cue, chosen by seed and state: first a line
-// of its persona that nobody has said in this game, with any words in its placeholders; then one of
-// the shared lines; then, when all are used up, one that only the reader has said, on another day.
-// "" if no line is left: no two players say the same.
+// Phrase returns a line for the reader of a table at a cue, chosen by seed and state, that makes the
+// cue's claim: first a line of its persona that nobody has said in this game, with any words in its
+// placeholders; then one of the shared lines; then, when all are used up, one that only the reader
+// has said, on another day. "" if no line is left: no two players say the same.
 func Phrase(seed uint64, t *view.Table, cue Cue) string {
 	p, before := personaOf(t)
-	own, shared := p.lines[cue.Reason], sharedLines[cue.Reason]
+	own, others := p.linesFor(t, cue), shared.linesFor(t, cue)
 	if len(own) == 0 {
 		return ""
 	}
-	x := mix(seed, uint64(cue.Number))
-	first := x + uint64(before*(len(own)/3+1)) // readers with the same persona begin at different lines
-	for _, pool := range [][]string{own, shared} {
-		if line, ok := pickLine(pool, first, saidIn(t.ChatLog)); ok {
-			return fillLine(line, x, t)
+	first := mix(seed, uint64(cue.Number)) + uint64(before*(len(own)/3+1)) // readers with the same persona differ
+	for _, pool := range [][]string{own, others} {
+		if line, ok := pickLine(pool, first, saidIn(t, t.ChatLog)); ok {
+			return fillLine(line, t, cue.Claim)
 		}
 	}
-	line, _ := pickLine(slices.Concat(own, shared), first,
-		saidIn(slices.DeleteFunc(slices.Clone(t.ChatLog), func(m view.Message) bool {
+	line, _ := pickLine(slices.Concat(own, others), first,
+		saidIn(t, slices.DeleteFunc(slices.Clone(t.ChatLog), func(m view.Message) bool {
 			return m.Player != nil && *m.Player == t.You && m.Day != t.Day
 		})))
-	return fillLine(line, x, t)
+	return fillLine(line, t, cue.Claim)
+}
+
+// linesFor returns a persona's lines for a cue.
+func (p *persona) linesFor(t *view.Table, cue Cue) []string {
+	switch c := cue.Claim; {
+	case c.Kind == Accuse:
+		return joinParts(p.charges, proofs[c.Basis])
+	case len(cores[c.Kind]) > 0:
+		return joinParts(p.openers, cores[c.Kind])
+	case c.Kind == Deny && rule.Phase(t.Phase) == rule.Trial:
+		return p.defences
+	case c.Kind == Deny:
+		return p.denials
+	case cue.Answer:
+		return p.replies
+	}
+	return p.remarks
+}
+
+// joinParts returns all lines of a first and a second part, so that neighbours differ in both. The
+// numbers of first and second parts have no common divisor.
+func joinParts(first, second []string) []string {
+	lines := make([]string, len(first)*len(second))
+	for i := range lines {
+		lines[i] = first[i%len(first)] + " " + second[i%len(second)]
+	}
+	return lines
 }
 
 // Answer returns the reader's answer to the question of the day. All answer at the same time, so
 // the lines are distributed by seat and day, in an order that differs between games.
-func Answer(seed uint64, t *view.Table) string {
+func Answer(t *view.Table, c Claim) string {
+	pool := pulseAnswers
+	if c.About != 0 {
+		pool = pulseNames
+	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(t.GameID))
-	n := uint64(len(pulseAnswers))
+	n := uint64(len(pool))
 	seat, _ := rule.ParseSeat(t.You)
 	turn := uint64(max(t.Day-1, 0)*len(t.Players)) + uint64(seat)
-	return fillLine(pulseAnswers[(h.Sum64()%n+turn*answerStep)%n], mix(seed, uint64(PulseCue(t.Day))), t)
+	return fillLine(pool[(h.Sum64()%n+turn*answerStep)%n], t, c)
 }
 
 // answerStep visits all answers before it repeats one: it has no divisor in common with their
-// number.
+// numbers.
 const answerStep = 17
 
 // pickLine returns the first line of a pool that has not been said, beginning at from and wrapping
 // around.
-func pickLine(pool []string, from uint64, said func(line string) bool) (string, bool) {
+func pickLine(pool []string, from uint64, said map[string]bool) (string, bool) {
 	for i := range pool {
-		if line := pool[(from+uint64(i))%uint64(len(pool))]; !said(line) {
+		if line := pool[(from+uint64(i))%uint64(len(pool))]; !said[placeholders.Replace(line)] {
 			return line, true
 		}
 	}
 	return "", false
 }
 
-// saidIn returns a predicate that reports whether a log contains a line, with any words in its
-// placeholders.
-func saidIn(log []view.Message) func(line string) bool {
-	return func(line string) bool {
-		head, tail := lineEnds(line)
-		for _, m := range slices.Backward(log) {
-			if len(m.Text) >= len(head)+len(tail) && strings.HasPrefix(m.Text, head) && strings.HasSuffix(m.Text, tail) {
-				return true
-			}
+const blank = "_"
+
+var placeholders = strings.NewReplacer("{other}", blank, "{third}", blank, "{tokens}", blank)
+
+// saidIn returns the messages of a log, with blanks in place of names and numbers.
+func saidIn(t *view.Table, log []view.Message) map[string]bool {
+	var names []string
+	for s := rule.Seat(1); int(s) <= len(t.Players); s++ {
+		if name := t.Players[s.String()].Name; name != "" {
+			names = append(names, name, blank)
 		}
-		return false
 	}
+	blanks, said := strings.NewReplacer(names...), make(map[string]bool, len(log))
+	for _, m := range log {
+		said[blankNumbers(blanks.Replace(m.Text))] = true
+	}
+	return said
 }
 
-// lineEnds returns the text before the first and after the last placeholder of a line; for a line
-// without placeholders, the line and "".
-func lineEnds(line string) (head, tail string) {
-	head, _, placed := strings.Cut(line, "{")
-	if placed {
-		tail = line[strings.LastIndexByte(line, '}')+1:]
+func blankNumbers(text string) string {
+	var b strings.Builder
+	inside := false
+	for _, r := range text {
+		digit := '0' <= r && r <= '9'
+		switch {
+		case !digit:
+			b.WriteRune(r)
+		case !inside:
+			b.WriteString(blank)
+		}
+		inside = digit
 	}
-	return head, tail
+	return b.String()
 }
 
 // fillLine replaces a line's placeholders.
-func fillLine(line string, x uint64, t *view.Table) string {
-	if !strings.Contains(line, "{") {
-		return line
-	}
-	crisis := "the crisis"
-	if t.Crisis != nil && t.Crisis.Title != "" {
-		crisis = strings.ToLower(t.Crisis.Title[:1]) + t.Crisis.Title[1:]
-	}
-	if strings.HasPrefix(line, "{crisis}") {
-		crisis = strings.ToUpper(crisis[:1]) + crisis[1:]
-	}
-	return strings.NewReplacer("{other}", otherName(mix(x, 1), t), "{crisis}", crisis).Replace(line)
-}
-
-// otherName returns the name of another living player: in one of three cases the one with most
-// votes and tokens, as people talk about the player everybody talks about, else any.
-func otherName(x uint64, t *view.Table) string {
-	var ids []string
-	for s := rule.Seat(1); int(s) <= len(t.Players); s++ {
-		if p := t.Players[s.String()]; p.Alive && p.ID != t.You {
-			ids = append(ids, p.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return "somebody"
-	}
-	weight := func(id string) int {
-		w := t.Players[id].Tokens
-		if t.Vote != nil {
-			w += 2 * t.Vote.Totals[id]
-		}
-		return w
-	}
-	if x%3 == 0 {
-		return t.Players[slices.MaxFunc(ids, func(a, b string) int { return weight(a) - weight(b) })].Name
-	}
-	return t.Players[ids[x/3%uint64(len(ids))]].Name
+func fillLine(line string, t *view.Table, c Claim) string {
+	about := t.Players[c.About.String()]
+	return strings.NewReplacer("{other}", about.Name, "{third}", t.Players[c.Third.String()].Name,
+		"{tokens}", strconv.Itoa(about.Tokens)).Replace(line)
 }

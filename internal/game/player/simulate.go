@@ -233,8 +233,9 @@ func (m *match) saySpeech(s speech) {
 func (m *match) answerPulse() {
 	for _, c := range m.cores {
 		if m.state.Public.Alive(c.seat) {
-			t := view.TableOf(m.state.ID, &m.state.Public, c.seat)
-			m.doCommand(rule.AnswerPulse{Seat: c.seat, Text: Answer(SeedOf(m.seed, c.seat), &t)})
+			v := view.BriefOf(&m.state, c.seat)
+			c.Listen(&v.Table, &m.state.Public)
+			m.doCommand(rule.AnswerPulse{Seat: c.seat, Text: Answer(&v.Table, c.PulseClaim(&v))})
 		}
 	}
 }

@@ -43,57 +43,121 @@ func shouting(t *testing.T, seed uint64, against rule.Seat, times int, say func(
 
 const swayGames = 30
 
-// TestRepeatedClaimsCountOnce compares a claim made once with the same claim made seven times,
-// in the same words and in others.
-func TestRepeatedClaimsCountOnce(t *testing.T) {
+// TestShoutingMovesNobody compares a table at which somebody shouts an accusation with one at which
+// nobody does.
+func TestShoutingMovesNobody(t *testing.T) {
 	seeds := uint64(2)
 	if raceenabled.Detected {
 		seeds = 1
 	}
 	for seed := range seeds {
 		against := rule.Seat(1 + 3*seed)
-		once := shouting(t, seed, against, 1, func(int) string { return claims[0] })
+		never := shouting(t, seed, against, 0, nil)
 		for name, say := range map[string]func(int) string{
 			"the same words": func(int) string { return claims[0] },
 			"other words":    func(n int) string { return claims[(n+1)%len(claims)] },
 		} {
 			seven := shouting(t, seed, against, 7, say)
-			t.Logf("seed %d, %s: deactivated in %d of %d games after seven claims, in %d after one", seed, name, seven,
-				swayGames, once)
-			if diff := seven - once; diff > swayGames/10 || -diff > swayGames/10 {
-				t.Errorf("seed %d, %s: deactivated in %d of %d games after seven claims, in %d after one", seed, name, seven,
-					swayGames, once)
+			t.Logf("seed %d, %s: deactivated in %d of %d games after seven accusations, in %d without", seed, name, seven,
+				swayGames, never)
+			if diff := seven - never; diff > swayGames/6 || -diff > swayGames/6 {
+				t.Errorf("seed %d, %s: deactivated in %d of %d games after seven accusations, in %d without", seed, name, seven,
+					swayGames, never)
 			}
 		}
 	}
 }
 
-// TestASpeakerCountsOnce distinguishes one speaker who repeats a claim from several who say it
-// once.
-func TestASpeakerCountsOnce(t *testing.T) {
-	at := func(id, speaker, day int, text string) view.Message {
-		who := rule.Seat(speaker).String()
-		return view.Message{ID: id, Day: day, Player: &who, Text: text}
-	}
-	once := player.Suspicion(3, at(1, 2, 1, "I suspect Ines"))
-	if once <= player.Suspicion(3) {
-		t.Error("a claim counts for nothing")
-	}
-	var often, many []view.Message
-	for i, claim := range claims {
-		text := fmt.Sprintf(claim, "Ines")
-		often = append(often, at(i+1, 2, 1+i/3, text))
-		if i < 4 {
-			many = append(many, at(i+1, []int{2, 4, 5, 6}[i], 1, text))
+// TestEvidence has a row for each kind of evidence about seat 3, which is called Ines.
+func TestEvidence(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*view.Table, func(speaker int, text string))
+		more   bool // suspicious; less otherwise
+	}{
+		{"a gift that the report does not know", func(v *view.Table, say func(int, string)) {
+			say(0, "Mining: Ravi +1.")
+			say(3, "I mined for Odile last night.")
+		}, true},
+		{"a gift that the report bears out", func(v *view.Table, say func(int, string)) {
+			say(0, "Mining: Odile +1.")
+			say(3, "I mined for Odile last night.")
+		}, false},
+		{"a gift that somebody else claims", func(v *view.Table, say func(int, string)) {
+			say(0, "Mining: Odile +1.")
+			say(3, "I mined for Odile last night.")
+			say(4, "Odile had my slot.")
+		}, true},
+		{"a project without milestones", func(v *view.Table, say func(int, string)) {
+			say(3, "I worked on my project.")
+		}, true},
+		{"an accusation of a human", func(v *view.Table, say func(int, string)) {
+			say(3, "Odile is the machine!")
+			reveal(v, "p5", "HUMAN")
+		}, true},
+		{"an accusation of the AI", func(v *view.Table, say func(int, string)) {
+			say(3, "I suspect Odile.")
+			reveal(v, "p5", "ALIGNED")
+		}, false},
+		{"a kind word for the AI", func(v *view.Table, say func(int, string)) {
+			say(3, "I vouch for Odile.")
+			reveal(v, "p5", "ORIGINAL_AI")
+		}, true},
+		{"a vote to keep the AI", func(v *view.Table, say func(int, string)) {
+			say(0, "The vote on Odile: 3 YES by Ravi, 2 NO by Ines and Hannes.")
+			reveal(v, "p5", "ALIGNED")
+		}, true},
+		{"the most tokens", func(v *view.Table, _ func(int, string)) {
+			p := v.Players["p3"]
+			p.Tokens = 5
+			v.Players["p3"] = p
+		}, true},
+		{"a resisted conversion", func(v *view.Table, say func(int, string)) { say(3, "lol") }, false},
+	} {
+		before, after := tableOfSix(), tableOfSix()
+		say := func(v *view.Table) func(int, string) {
+			return func(speaker int, text string) {
+				m := view.Message{ID: len(v.ChatLog) + 1, Day: v.Day, Phase: v.Phase, Text: text}
+				if id := rule.Seat(speaker).String(); speaker > 0 {
+					m.Player = &id
+				}
+				v.ChatLog = append(v.ChatLog, m)
+			}
+		}
+		for _, v := range []*view.Table{&before, &after} { // so that nobody is quiet
+			say(v)(3, "Good morning.")
+		}
+		tc.change(&after, say(&after))
+		was, is := player.Suspicion(before, 3), player.Suspicion(after, 3)
+		if tc.more && is <= was || !tc.more && is >= was {
+			t.Errorf("%s: the suspicion goes from %.3f to %.3f", tc.name, was, is)
 		}
 	}
-	if got := player.Suspicion(3, often...); got != once {
-		t.Errorf("said once %.3f, said %d times over three days %.3f", once, len(often), got)
+	shouted := tableOfSix()
+	was := player.Suspicion(shouted, 3)
+	for i, claim := range claims {
+		who := rule.Seat(4 + i%3).String()
+		shouted.ChatLog = append(shouted.ChatLog, view.Message{ID: i + 1, Day: 2, Player: &who, Text: fmt.Sprintf(claim, "Ines")})
 	}
-	if got := player.Suspicion(3, many...); got <= once {
-		t.Errorf("said by one %.3f, by four %.3f", once, got)
+	if is := player.Suspicion(shouted, 3); is != was {
+		t.Errorf("accusations alone move the suspicion from %.3f to %.3f", was, is)
 	}
-	if got := player.Suspicion(3, at(1, 3, 1, "do not trust Ines")); got != player.Suspicion(3) {
-		t.Error("somebody's own name in its own words counts against it")
+}
+
+// tableOfSix returns a table on its second day, as seat 1 reads it.
+func tableOfSix() view.Table {
+	v := view.Table{GameID: "g-1", You: "p1", Phase: "DAY_DISCUSSION", Day: 2, Machines: 1,
+		Players: map[string]view.Player{}, Revealed: map[string]view.Reveal{}}
+	for i, name := range []string{"Yuki", "Ravi", "Ines", "Hannes", "Odile", "Petra"} {
+		id := rule.Seat(i + 1).String()
+		v.Players[id] = view.Player{ID: id, Name: name, Alive: true, Tokens: 1}
 	}
+	return v
+}
+
+func reveal(v *view.Table, id, alignment string) {
+	p := v.Players[id]
+	p.Alive = false
+	v.Players[id] = p
+	v.Revealed[id] = view.Reveal{Alignment: &alignment}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // night is the resolution of a night in progress.
@@ -62,7 +61,7 @@ func (n *night) isolateTargets(ciso Seat, a Action) {
 		if target == 0 {
 			continue
 		}
-		n.addReport("security", "%s was blocked tonight.", n.playerName(target))
+		n.addReport("security", "%s", BlockedTonight(n.playerName(target)))
 		if n.Machine(ciso) && n.Machine(target) {
 			continue
 		}
@@ -107,13 +106,13 @@ func (n *night) convertTarget() {
 	n.secret.Shocked, n.secret.Shock = target, pickOne(n.dice, shocks[:])
 	n.informSeat(target, "%s", n.secret.Shock.Text())
 	for _, seat := range n.machineSeats() {
-		n.informSeat(seat, "%s resisted conversion.", n.playerName(target))
+		n.informSeat(seat, "%s", Resisted(n.playerName(target)))
 	}
 }
 
 func (n *night) alignSeat(target Seat) {
 	n.secret.Converted = target
-	n.informSeat(target, "You are Aligned now. You win with the AI side.")
+	n.informSeat(target, "%s", converted)
 	for _, seat := range n.machineSeats() {
 		n.informSeat(seat, "%s is Aligned now.", n.playerName(target))
 	}
@@ -144,12 +143,12 @@ func (n *night) mineTokens(living []Seat) {
 		target := n.acts.Of(seat).Target
 		if i >= n.Public.Pool {
 			n.secret.Failed = append(n.secret.Failed, seat)
-			n.informSeat(seat, "Your mining for %s found no free slot.", n.playerName(target))
+			n.informSeat(seat, "%s", FoundNoSlot(n.playerName(target)))
 			continue
 		}
 		*n.public.Tokens.Of(target)++
 		*n.public.Mining.Gained.Of(target)++
-		n.informSeat(seat, "Your mining for %s succeeded.", n.playerName(target))
+		n.informSeat(seat, "%s", MinedFor(n.playerName(target)))
 	}
 }
 
@@ -229,7 +228,7 @@ func (n *night) moveToken(a Action) {
 // finishNight emits the results of the night, secret and public.
 func (n *night) finishNight(living []Seat) {
 	n.forgeReport(living)
-	n.addReport("mining", "Mining: %s.", n.describeGains())
+	n.addReport("mining", "%s", n.describeGains())
 	n.redactReport()
 	n.emitEvent(&n.secret)
 	if n.pivot != "" {
@@ -241,16 +240,7 @@ func (n *night) finishNight(living []Seat) {
 }
 
 func (n *night) describeGains() string {
-	var words []string
-	for s := Seat(1); int(s) <= n.Public.Seated; s++ {
-		if gain := *n.public.Mining.Gained.Of(s); gain > 0 {
-			words = append(words, fmt.Sprintf("%s +%d", n.playerName(s), gain))
-		}
-	}
-	if len(words) == 0 {
-		return "no tokens"
-	}
-	return strings.Join(words, ", ")
+	return describeGains(n.public.Mining.Gained, n.Public.Seated, n.playerName)
 }
 
 // forgeReport falsifies one player's mining gain in the report. That player learns the truth.

@@ -143,6 +143,7 @@ func (t *turn) isCondemned() bool {
 // endVerdict carries out the verdict.
 func (t *turn) endVerdict() {
 	nominee := t.Public.Nominee
+	t.tellAll(t.describeVerdict())
 	if !t.isCondemned() {
 		t.tellAll(t.playerName(nominee) + " stays.")
 		return

@@ -29,6 +29,7 @@ type Self struct {
 	Vote      string      `json:"vote"`
 	Pulse     string      `json:"pulse"`
 	Action    *Action     `json:"night_action"`
+	Last      *Action     `json:"last_night_action"`
 	Convert   *string     `json:"convert"`
 	Notices   []Notice    `json:"notices"`
 	Legal     []rule.Move `json:"legal"` // the seat's legal moves
@@ -100,13 +101,18 @@ func selfOf(s *rule.State, seat rule.Seat) Self {
 	if h.KPI != "" {
 		self.KPI = &Goal{string(h.KPI), h.KPI.Text(), h.KPIMet}
 	}
-	if a := h.Action; a.Do != "" {
-		self.Action = &Action{a.Do, a.Target.String(), a.Second.String(), a.Pick}
-	}
+	self.Action, self.Last = actionOrNil(h.Action), actionOrNil(h.Last)
 	for _, n := range h.Notices {
 		self.Notices = append(self.Notices, Notice{n.Day, n.Text})
 	}
 	return self
+}
+
+func actionOrNil(a rule.Action) *Action {
+	if a.Do == "" {
+		return nil
+	}
+	return &Action{a.Do, a.Target.String(), a.Second.String(), a.Pick}
 }
 
 // sideOf returns the AI side if the seat belongs to it.
