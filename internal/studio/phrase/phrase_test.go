@@ -62,6 +62,17 @@ func TestParse(t *testing.T) {
 		{"sing a song", `ignored ["sing a song"]`},
 		{"Baue ein Dorf mit acht Häusern bei Nacht", "generate_scene[style:night] ein village with 8 houses"},
 		{"peins Mur avec de la pierre", "generate_texture[object_name:Mur texture_type:stone]"},
+		{"show me the plan for building a mill, without running it", "generate_scene[] a mill; dry"},
+		{"as a test, build a mill, but make no changes", "generate_scene[] a mill; dry"},
+		{"preview what exporting everything as glb would do", "export_asset[format:glb]; dry"},
+		{"name all objects starting with rock", "list_objects[prefix:rock]"},
+		{"test the performance of main over 60 frames", "profile_performance[frames:60 level_name:main]"},
+		{"cover the ground with Bush, at most 25", "populate_level[asset:Bush budget_max_instances:25 density:0.0625]"},
+		{"render a video of the harbour", "ask task"},
+		{"Füge eine Kugel an der Stelle 1, 2, 3 ein", "add_object[location:[1 2 3] object_type:sphere]"},
+		{"Exportiere die Szene nach exports/x.fbx", "export_asset[format:fbx path:exports/x.fbx]"},
+		{"montre tous les objets", "list_objects[]"},
+		{"construis un moulin, mais n'applique rien", "generate_scene[] un mill; dry"},
 		{"crea un terreno de 100 por 100 metros", "generate_terrain[detail_level:low height:100 width:100]"},
 	} {
 		if got := show(Parse(row.text, nil)); got != row.want {
