@@ -10,13 +10,16 @@ import (
 const (
 	pageSize    = 1000
 	versionPage = 200
+	maxGrowth   = 16
 )
 
-// pages yields the rows of a listing, which it reads in pages of size rows. It reads a page only
-// when the loop needs its first row. An error ends the sequence.
+// pages yields the rows of a listing, which it reads in pages: the first of size rows, each later one
+// twice as long, up to maxGrowth times size. A store passes over all rows before a page, so that
+// pages of one size would take quadratic time. It reads a page only when the loop needs its first
+// row. An error ends the sequence.
 func pages[T any](ctx context.Context, size int, list func(Page) ([]T, Total, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for page := (Page{Limit: size, Uncounted: true}); ; page.Offset += size {
+		for page := (Page{Limit: size, Uncounted: true}); ; {
 			rows, err := listPage(ctx, page, list)
 			if err != nil {
 				var none T
@@ -28,9 +31,11 @@ func pages[T any](ctx context.Context, size int, list func(Page) ([]T, Total, er
 					return
 				}
 			}
-			if len(rows) < size {
+			if len(rows) < page.Limit {
 				return
 			}
+			page.Offset += page.Limit
+			page.Limit = min(2*page.Limit, maxGrowth*size)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (l *numbers) list(p Page) (rows []int, _ Total, _ error) {
 	return rows, Total{}, nil
 }
 
-// TestPages reads listings in pages of two rows.
+// TestPages reads listings in pages of two rows, then four, then eight.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -40,11 +40,11 @@ func TestPages(t *testing.T) {
 	}{
 		{"nothing", numbers{n: 0}, 0, nil, []int{0}, nil},
 		{"less than a page", numbers{n: 1}, 0, []int{0}, []int{0}, nil},
-		{"a last page in part", numbers{n: 5}, 0, []int{0, 1, 2, 3, 4}, []int{0, 2, 4}, nil},
-		{"a full last page", numbers{n: 4}, 0, []int{0, 1, 2, 3}, []int{0, 2, 4}, nil},
+		{"a last page in part", numbers{n: 7}, 0, []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 2, 6}, nil},
+		{"a full last page", numbers{n: 6}, 0, []int{0, 1, 2, 3, 4, 5}, []int{0, 2, 6}, nil},
 		{"a break in a page", numbers{n: 9}, 3, []int{0, 1, 2}, []int{0, 2}, nil},
 		{"a break at the end of a page", numbers{n: 9}, 2, []int{0, 1}, []int{0}, nil},
-		{"an error in the middle", numbers{n: 9, failAt: 4}, 0, []int{0, 1, 2, 3}, []int{0, 2, 4}, errListing},
+		{"an error in the middle", numbers{n: 9, failAt: 6}, 0, []int{0, 1, 2, 3, 4, 5}, []int{0, 2, 6}, errListing},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []int
@@ -90,7 +90,7 @@ func TestPagesEndWithTheirContext(t *testing.T) {
 
 func TestCollect(t *testing.T) {
 	t.Parallel()
-	whole, broken := numbers{n: 5}, numbers{n: 9, failAt: 4}
+	whole, broken := numbers{n: 5}, numbers{n: 9, failAt: 2}
 	if all, err := Collect(pages(t.Context(), 2, whole.list)); err != nil || len(all) != 5 {
 		t.Error(all, err)
 	}

@@ -247,10 +247,12 @@ func (m *lastImport) trashGone(ctx context.Context, f *reader, w *exchange.Write
 // write stores the memory, if it changed, in a commit of its own. part distinguishes it from the other
 // commits of the import.
 func (m *lastImport) write(ctx context.Context, next *native.Source, w *exchange.Writer, o Options, part string) error {
-	was, err1 := json.Marshal(m.source)
-	is, err2 := json.Marshal(next)
-	if err1 == nil && err2 == nil && string(was) == string(is) && !m.card.ID.IsZero() {
-		return nil
+	if !m.card.ID.IsZero() && !m.source.Begun && !next.Begun {
+		was, err1 := json.Marshal(m.source)
+		is, err2 := json.Marshal(next)
+		if err1 == nil && err2 == nil && bytes.Equal(was, is) {
+			return nil
+		}
 	}
 	s, err := next.Sheet(o.Label, o.Level)
 	if err != nil {
