@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -79,46 +82,93 @@ func (x *exporter) loadWorld(ctx context.Context) error {
 	return nil
 }
 
+// Limits of a chunk, whose pages are rendered at a time. Rendering takes most of the time of an export,
+// because it reads each page again to check it.
+const (
+	chunkCards = 64
+	chunkBytes = 8 << 20
+)
+
+// rendered is a page with its bytes, or a file of a vault, which has no page.
+type rendered struct {
+	path string // of the file of a vault
+	text []byte
+	page *page
+	file []byte // the page's attachment
+	ok   bool   // the page can be imported again without changes
+}
+
 // writePages writes all pages and attachments.
 func (x *exporter) writePages(ctx context.Context, out *folder, tell func(done, total int)) error {
 	x.sum.Cards = len(x.cards)
-	for i, c := range x.cards {
-		if tell != nil && (i+1)%100 == 0 {
-			tell(i+1, len(x.cards))
+	for at := 0; at < len(x.cards); {
+		n, size := 0, 0
+		for at+n < len(x.cards) && n < chunkCards && size < chunkBytes {
+			size += x.cards[at+n].Size
+			n++
 		}
+		if err := x.writeChunk(ctx, out, x.cards[at:at+n]); err != nil {
+			return err
+		}
+		if at += n; tell != nil {
+			tell(at, len(x.cards))
+		}
+	}
+	return nil
+}
+
+// writeChunk builds the pages of cards, renders them on all cores, and writes them in order.
+func (x *exporter) writeChunk(ctx context.Context, out *folder, cards []canon.Card) error {
+	var all []*rendered
+	for _, c := range cards {
 		if x.folded[c.ID] {
 			continue
 		}
-		if at := x.paths[c.ID]; at != "" {
-			if err := x.writeVaultFile(ctx, out, at, c); err != nil {
-				return err
-			}
-			continue
+		r := &rendered{path: x.paths[c.ID]}
+		var err error
+		if r.path != "" {
+			r.text, err = x.vaultFile(ctx, c)
+		} else {
+			r.page, r.file, err = x.buildPage(ctx, c)
 		}
-		p, file, err := x.buildPage(ctx, c)
 		if err != nil {
 			return err
 		}
-		text, ok := p.renderNote(ctx)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if !ok {
-			x.reportPage(p.path+".md", "cannot be imported again without changes")
-		}
-		if err := out.writeFile(p.path+".md", text); err != nil {
-			return err
-		}
-		x.sum.Files++
-		if p.file != "" {
-			x.sum.Files++
-			if err := out.writeFile(path.Join(path.Dir(p.path), p.file), file); err != nil {
-				return err
-			}
+		all = append(all, r)
+	}
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for _, r := range all {
+		if r.page != nil {
+			workers.Go(func() error {
+				r.text, r.ok = r.page.renderNote(ctx)
+				return ctx.Err()
+			})
 		}
 	}
-	if tell != nil {
-		tell(len(x.cards), len(x.cards))
+	if err := workers.Wait(); err != nil {
+		return err
+	}
+	for _, r := range all {
+		if err := x.writeRendered(out, r); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+func (x *exporter) writeRendered(out *folder, r *rendered) error {
+	x.sum.Files++
+	p := r.page
+	if p == nil {
+		return out.writeFile(r.path, r.text)
+	}
+	if !r.ok {
+		x.reportPage(p.path+".md", "cannot be imported again without changes")
+	}
+	if err := out.writeFile(p.path+".md", r.text); err != nil || p.file == "" {
+		return err
+	}
+	x.sum.Files++
+	return out.writeFile(path.Join(path.Dir(p.path), p.file), r.file)
 }

@@ -111,17 +111,10 @@ func lastPart(name string) string {
 	return parts[len(parts)-1]
 }
 
-// writeVaultFile writes the file of a vault that a card came from.
-func (x *exporter) writeVaultFile(ctx context.Context, out *folder, at string, c canon.Card) (err error) {
-	var data []byte
+// vaultFile returns the bytes of the file of a vault that a card came from.
+func (x *exporter) vaultFile(ctx context.Context, c canon.Card) ([]byte, error) {
 	if o := x.origins[c.ID]; o != nil {
-		data, err = x.rebuildNote(ctx, o, c)
-	} else {
-		data, err = x.snapshot.Bytes(ctx, c.Content)
+		return x.rebuildNote(ctx, o, c)
 	}
-	if err != nil {
-		return err
-	}
-	x.sum.Files++
-	return out.writeFile(at, data)
+	return x.snapshot.Bytes(ctx, c.Content)
 }
