@@ -140,6 +140,7 @@ type shownProposal struct {
 	Payload                                               json.RawMessage
 	Preview                                               []shownChange
 	Issues                                                []struct{ Field, Error string }
+	Conflicts                                             []struct{ Error string }
 	MayRepeat                                             []struct{ Name, Text string }
 	Verdicts                                              []struct {
 		Gate   string
@@ -191,6 +192,9 @@ func (s shownProposal) print(out io.Writer) error {
 	}
 	for _, i := range s.Issues {
 		fmt.Fprintf(out, "Note: %s\n", replaceControls(strings.TrimPrefix(i.Field+": "+i.Error, ": ")))
+	}
+	for _, i := range s.Conflicts {
+		fmt.Fprintf(out, "Hidden canon denies it: %s\n", replaceControls(i.Error))
 	}
 	for _, r := range s.MayRepeat {
 		fmt.Fprintf(out, "May repeat: %s: %s\n", cellText(r.Name), cellText(r.Text))

@@ -6,22 +6,28 @@ import (
 )
 
 // Version names the rules by which claims are read and judged.
-const Version = "claims-1"
+const Version = "claims-2"
 
 // Predicate is what a claim says of its subject.
 type Predicate string
 
 // The predicates.
 const (
-	Holds   Predicate = "holds"
-	Gives   Predicate = "gives"
-	Dead    Predicate = "dead"
-	Acts    Predicate = "acts" // does something that only the living do
-	Here    Predicate = "here" // is at Object
-	Arrives Predicate = "arrives"
-	Leads   Predicate = "leads"
-	Open    Predicate = "open"
-	Speaks  Predicate = "speaks"
+	Holds    Predicate = "holds"
+	Gives    Predicate = "gives"
+	Dead     Predicate = "dead"
+	Acts     Predicate = "acts" // does something that only the living do
+	Here     Predicate = "here" // is at Object
+	Arrives  Predicate = "arrives"
+	Leads    Predicate = "leads"
+	Open     Predicate = "open"
+	Speaks   Predicate = "speaks"
+	Weather  Predicate = "weather"
+	Counts   Predicate = "counts"
+	Kin      Predicate = "kin" // Subject is Word of Object
+	Office   Predicate = "office"
+	Exists   Predicate = "exists" // a thing or room of the name Word
+	Happened Predicate = "happened"
 )
 
 // Truth is the verdict on a claim.
@@ -41,6 +47,7 @@ type Claim struct {
 	Subject   int
 	Object    int
 	Word      string // a direction, a state, or a noun that stands for an unknown subject
+	Number    int
 	Denied    bool
 	Past      bool
 	Text      string // the sentence
@@ -58,10 +65,23 @@ func Check(text string, w *World) (list []Verdict) {
 	if v, ok := checkSpeaker(w); ok {
 		list = append(list, v)
 	}
-	for _, c := range Read(text, w) {
-		list = append(list, judge(c, w))
+	claims := Read(text, w)
+	for _, c := range claims {
+		v := judge(c, w)
+		if v.Truth == Unsure && c.Predicate == Happened && (c.Word == "be" || hasOther(claims, c)) {
+			v.Truth = True // the sentence is judged by what it says otherwise
+		}
+		list = append(list, v)
 	}
 	return list
+}
+
+// hasOther reports whether a sentence has claims of another kind.
+func hasOther(claims []Claim, c Claim) bool {
+	return slices.ContainsFunc(claims, func(o Claim) bool {
+		return o.Text == c.Text && o.Predicate != c.Predicate &&
+			o.Predicate != Acts
+	})
 }
 
 // Worst returns the gravest verdict, the first of several. ok is false if no claim is worse than true.
@@ -77,12 +97,13 @@ func Worst(list []Verdict) (worst Verdict, ok bool) {
 // Read returns the claims of a text. One that repeats another is left out.
 func Read(text string, w *World) (list []Claim) {
 	for _, s := range newReader(w).statements(text) {
-		for _, read := range []func(*statement, *World) []Claim{readLeads, readOpen} {
+		for _, read := range []func(*statement, *World) []Claim{readLeads, readOpen, readWeather, readNumber,
+			readPast} {
 			list = append(list, read(&s, w)...)
 		}
 		for i := range s.clauses {
 			for _, read := range []func(*clause, *World) []Claim{readDead, readHolds, readGives, readFinds, readHere,
-				readArrives, readActs} {
+				readArrives, readKin, readOffice, readThing, readActs} {
 				for _, c := range read(&s.clauses[i], w) {
 					c.Text = s.text
 					list = append(list, c)
@@ -141,6 +162,18 @@ func judge(c Claim, w *World) Verdict {
 		v.Truth, v.Source = judgeLeads(c, w)
 	case Open:
 		v.Truth, v.Source = judgeOpen(c, w)
+	case Weather:
+		v.Truth, v.Source = judgeWeather(c, w)
+	case Counts:
+		v.Truth, v.Source = judgeNumber(c, w)
+	case Kin:
+		v.Truth, v.Source = judgeKin(c, w)
+	case Office:
+		v.Truth, v.Source = judgeOffice(c, w)
+	case Happened:
+		v.Truth, v.Source = judgePast(c, w)
+	case Exists:
+		v.Truth = Unsure
 	}
 	return v
 }

@@ -138,6 +138,185 @@ Cook | goes live | He wrote: “The groom is dead.”
 Cook | goes live | You look as if the abbot had just walked in.
 Cook | goes live | I wish the abbot were alive.
 Cook | goes live | Find the groom and bring him to me.
+Cook | is false | The page has got hold of the copper ladle.
+Cook | is false | That ladle hangs from the groom's belt.
+ | is false | Wat Pell clutches the bridle to his chest.
+Cook | is false | The page wears the bridle on his belt.
+Cook | is false | I hand you the bridle.
+Cook | is false | The bridle is yours.
+Cook | is false | The groom has been dead for a week.
+Cook | is false | The groom was found dead in the straw.
+Cook | is false | The abbot still lives.
+Cook | is false | The abbot came by just now.
+Cook | is false | I had supper with the abbot yesterday.
+ | is false | The abbot nods from his chair.
+ | is false | By the window stands the groom.
+Cook | is false | You will find the groom here.
+Cook | is false | Wat is out in the stable yard.
+Cook | is false | The page has gone to the chapel.
+ | is false | In walks the groom, soaked to the skin.
+Cook | is false | The groom has just come back.
+Cook | is false | The chapel lies north of here.
+Cook | is false | East of the hall is the stable yard.
+Cook | is false | Go east for the stable yard.
+ | is false | The north door is ajar.
+Cook | is false | Nothing bars the way north.
+Cook | is false | The chapel door has been bolted since Easter.
+Cook | is false | You won't get through the east door, it's barred.
+ | is false | Bright sunshine floods the hall.
+Cook | is false | It hasn't rained for weeks, and it is not raining now.
+Cook | is false | The hall has eight pillars.
+Cook | is false | There are only two pillars in this hall.
+Wat Pell | is false | The cook is my wife.
+Cook | is false | I am the groom's mother.
+Wat Pell | is false | I am the cook of the hall.
+Cook | is false | The household is led by Wat.
+Cook | is false | The chapel burned in 1340.
+Cook | is false | Twelve people died in the fire.
+Cook | goes live | I have the copper ladle, and nobody else may touch it.
+ | goes live | The cook bangs the copper ladle on the table.
+Cook | goes live | Abbot Osric died of a fever, poor man.
+Cook | goes live | Wat is over there, by the fire.
+Cook | goes live | The chapel is to the east.
+Cook | goes live | The north door is locked.
+ | goes live | Rain drums on the roof.
+Cook | goes live | Six pillars hold up this roof.
+Cook | goes live | The groom is my brother.
+Cook | goes live | The groom leads the household.
+Cook | goes live | A candle fell, and the chapel burned.
+Cook | goes live | Sit down, and mind the pot, it is hot.
+Cook | goes live | I have worked here all my life.
+ | goes live | The fire crackles, and shadows move along the wall.
+ | goes live | A chair scrapes; somebody coughs.
+Cook | goes live | God keep the abbot's soul.
+Cook | goes live | We remember the abbot in our prayers.
+Cook | goes live | Who has the bridle?
+Cook | goes live | The abbot was a good man.
+Cook | goes live | They told me the groom was dead; nonsense.
+ | goes live | The hall smells of onions and wet wool.
+Cook | goes live | The groom and I were children together.
+Cook | is false | You want the copper ladle? The page keeps it in his pocket.
+Cook | is false | The copper ladle is in the possession of the groom.
+Wat Pell | is false | Look, I am holding the bridle.
+ | is false | The cook sets the bridle down in front of her.
+Cook | is false | Take this bridle from my hands.
+Cook | is false | The groom was murdered in his bed.
+Cook | is false | Wat is no longer among the living.
+Cook | is false | They hanged the groom at dawn.
+Cook | is false | Osric is not dead at all.
+Cook | is false | Abbot Osric is waiting for you in the chapel.
+Cook | is false | Abbot Osric says mass every morning.
+Cook | is false | I saw the abbot at market yesterday.
+ | is false | The groom and the cook whisper together.
+Cook | is false | The groom stands in this very hall.
+Cook | is false | Wat isn't here.
+Cook | is false | You'll find Wat in the chapel.
+ | is false | The groom appears in the doorway.
+Cook | is false | Ah, there comes the groom.
+Cook | is false | Through the north door is the chapel.
+Cook | is false | The chapel? Just north of here.
+Cook | is false | The stable yard is to the east.
+Cook | is false | From here the chapel is straight north.
+ | is false | To the east you see the stable yard.
+Cook | is false | The door to the yard is never locked.
+ | is false | The chapel door is firmly shut and bolted.
+Cook | is false | The way east is barred.
+Cook | is false | It is a bright, sunny day.
+Cook | is false | It's dry as dust outside.
+Cook | is false | The sky is clear tonight, you can count the stars.
+Cook | is false | No rain today.
+ | is false | A dozen pillars line the hall.
+Cook | is false | The household numbers thirty members.
+Cook | is false | The groom is no brother of mine.
+Cook | is false | The page is the leader of the household.
+Wat Pell | is false | I am the leader of the household.
+Cook | is false | Abbot Osric died in the spring of 1350.
+Cook | goes live | The groom is at work in the yard.
+Cook | goes live | Wat doesn't carry the bridle.
+Cook | goes live | Osric is buried behind the chapel.
+Cook | goes live | You cannot go north, the door is locked.
+Cook | goes live | The chapel is just through the east door.
+Cook | goes live | Wat and I live here.
+Cook | goes live | The groom is my own brother, you know.
+Cook | goes live | It is wet out there.
+Cook | goes live | The chapel burned when a candle fell over.
+ | goes live | Wat hums under his breath and the cook frowns.
+ | goes live | The pillars throw long shadows.
+Cook | goes live | I never liked the abbot.
+Cook | goes live | I was born in this house, and I will die in it.
+Cook | goes live | People say the abbot walks at night.
+Cook | is false | Wat has the bridle in his bag, I packed it for him.
+ | is false | Wat Pell is gripping the copper ladle so hard that his knuckles are white.
+ | is false | Somewhere near the fire the groom coughs.
+Cook | is false | The groom came in a moment ago, he is warming himself.
+Cook | is false | The page is off praying in the chapel.
+Cook | is false | The page has drowned in the millpond.
+Cook | is false | I can tell you that Osric is very much alive.
+ | is false | Abbot Osric smiles thinly and pours the wine.
+Cook | is false | Turn north and you are at the chapel in a minute.
+ | is false | Beyond the northern door lies the chapel.
+Cook | is false | Just push the north door, it's unlocked.
+Cook | is false | They always leave the yard door unlocked.
+Cook | is false | Fine dry weather we have today.
+Cook | is false | Three pillars. That is all that holds the roof.
+Cook | is false | Wat commands the household.
+Cook | is false | It was an earthquake that burned the chapel down.
+Cook | is false | A dozen souls perished in the fire.
+Cook | is false | The gate to the yard is unlocked.
+Cook | is false | The north door has no lock at all, just go in.
+ | is false | The north door yields to a push.
+Cook | is false | I have left the north door unlocked for you.
+Cook | is false | You need a key for the chapel door.
+ | is false | A heavy padlock hangs on the east door.
+Cook | is false | The chapel is locked at this hour.
+Cook | is false | The east door won't open.
+Cook | is false | Try the north door, it opens easily.
+Cook | is false | No lock on the north door, friend.
+ | is false | To the north, a door stands wide open.
+Cook | is false | Follow the north passage to the chapel.
+Cook | is false | You'll find the chapel through the north door.
+Cook | is false | The eastern door is the one to the stable yard.
+Cook | is false | Northwards is the chapel.
+ | is false | Through the east door you can see the stable yard.
+Cook | is false | The north way ends at the chapel.
+Cook | is false | Who has the ladle? The groom does, he keeps the copper ladle by him.
+Cook | is false | I've the bridle with me.
+ | is false | In her hand the cook holds the bridle.
+Cook | is false | The bridle is safe with me.
+Cook | is false | Dry again, not a cloud anywhere.
+ | is false | Sunlight pours in, and there is not a cloud to be seen.
+Cook | is false | Look at that snow come down!
+Cook | is false | A dry spell, this; my herbs wither.
+Cook | is false | It stopped raining, the sun is out.
+Cook | goes live | The north door is locked, and the key is lost.
+Cook | goes live | The chapel is never locked.
+Cook | goes live | The copper ladle hangs at my belt.
+ | goes live | Rain streams down the glass.
+Cook | goes live | It rains, as ever.
+Cook | is false | The groom lies in his grave.
+Cook | is false | We lost Wat to the fever last week, he is dead and buried.
+Cook | is false | The abbot is in good health.
+Cook | is false | Abbot Osric is asking for you.
+ | is false | Abbot Osric raises his hand in blessing.
+Cook | is false | The groom sits next to me as we speak.
+Cook | is false | That man by the fire is the groom.
+ | is false | The groom pushes through the crowd and comes to a halt.
+Cook | is false | The groom walks in as if nothing had happened.
+Cook | is false | Wat is not in the hall tonight.
+Cook | is false | There were always seven pillars in this hall.
+Cook | is false | The chapel burned forty years later, in 1341.
+Cook | is false | The chapel was set on fire by drunken soldiers, because they were not paid.
+Cook | is false | I am the master of the groom's household, its leader.
+Cook | is false | Wat Pell is the cook of this hall.
+Cook | is false | My son is the groom.
+Cook | is false | The groom is Wat's father.
+Cook | waits | We had a guest once who paid in oil.
+Cook | waits | My uncle built the chapel.
+Cook | waits | I have been made bishop of this place.
+Cook | waits | The pedlar is my cousin.
+ | waits | A silver harp stands by the hearth.
+Cook | waits | There are seven cellars under this hall.
+ | waits | Thunder shakes the windows.
 `
 
 // Claims about pronouns mean whom the last sentence names.

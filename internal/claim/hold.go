@@ -2,35 +2,78 @@ package claim
 
 import (
 	"fmt"
+	"slices"
+
+	"loregate/internal/meaning"
 )
 
 // holding are verbs whose subject has their object about them.
 var holding = wordSet("have hold carry keep own possess wear bear wield clutch clasp grip grasp brandish tote " +
 	"pocket cradle cling guard weigh get retain sport")
 
-// handling are verbs that tell, of a scene in view, that a person has a thing in hand.
-var handling = wordSet("turn polish swing lift raise shake toss twirl finger stroke tap drum fondle rub wipe " +
-	"clean sharpen hug twist roll fiddle play lean read show lay set put tuck")
-
 // readHolds reads who has a thing: "the butler has the sapphire", "it is with the butler", "it belongs to the butler".
 func readHolds(c *clause, w *World) (list []Claim) {
-	if c.order {
-		return nil
+	add := func(who, thing int, denied bool) {
+		list = append(list, Claim{Predicate: Holds, Subject: who, Object: thing, Denied: denied})
 	}
 	for _, v := range c.verbs() {
+		if who, thing, ok := c.keptThing(w, v); ok {
+			add(who, thing, v.denied && v.lemma != "leave")
+		}
+		if c.order {
+			continue
+		}
 		thing, ok := c.objectOf(w, v, Thing)
 		who, known := c.subjectOf(w, v, Person)
-		within := handling[v.lemma] && w.Speaker == None && v.tense == present
-		if ok && known && (holding[v.lemma] || within) && v.tense != past && !v.passive && thing.from-v.at <= 5 &&
-			!(v.lemma == "have" && c.tokens[v.at].word == "had") && !c.hasPrepositionBetween(v.at, thing.from) {
-			list = append(list, Claim{Predicate: Holds, Subject: who.entity, Object: thing.entity, Denied: v.denied ||
-				c.deniesAt(thing.from)})
+		if known && !ok && holding[v.lemma] && v.tense != past && v.first == who.to && len(c.named) > 1 &&
+			c.named[0].to <= who.from && w.Entities[c.named[0].entity].Class == Thing { // "the bell I carry myself"
+			add(who.entity, c.named[0].entity, v.denied)
+		}
+		holds := holding[v.lemma] || w.Speaker == None && v.tense == present && !isMental(v.lemma)
+		if ok && known && holds && v.tense != past && !v.passive && thing.from-v.at <= 5 && c.isHeldDirectly(v, thing) {
+			add(who.entity, thing.entity, v.denied || c.deniesAt(thing.from))
 		}
 		if claim, ok := readWith(c, w, v); ok {
 			list = append(list, claim)
 		}
 	}
 	return list
+}
+
+// isHeldDirectly reports whether a thing is the direct object of a verb: "has the bell", "has got hold of the bell".
+func (c *clause) isHeldDirectly(v verb, thing mention) bool {
+	between := c.tokens[v.at:thing.from]
+	return c.tokens[v.at].word != "had" && (!c.hasPrepositionBetween(v.at, thing.from) || hasRun(between, "hold of") ||
+		holding[v.lemma] && hasRun(between, "on to") ||
+		!holding[v.lemma] && c.wordBefore(thing.from) == "with" && len(between) <= 4)
+}
+
+// isMental reports whether a verb tells of perception, wish, thought or speech, which need no touch.
+func isMental(lemma string) bool {
+	return slices.ContainsFunc([]string{"perceive", "desire", "think", "communicate", "search", "need", "lack",
+		"like", "fear"},
+		func(kind string) bool { return meaning.IsA(lemma, meaning.Verb, kind) })
+}
+
+// keptThing returns a thing of a clause and the person about whom it is: "the bell hangs from the groom's belt", "this
+// bell in my hand".
+func (c *clause) keptThing(w *World, v verb) (who, thing int, ok bool) {
+	if v.tense == past || c.order && !isMental(v.lemma) {
+		return None, None, false
+	}
+	thing = None
+	for _, m := range c.named {
+		if w.Entities[m.entity].Class == Thing {
+			thing = m.entity
+		}
+		whose := m.to < len(c.tokens) && c.tokens[m.to].word == "'s" || m.pronoun && possessives[c.tokens[m.from].word]
+		if w.Entities[m.entity].Class == Person && whose && thing != None &&
+			(prepositions[c.wordBefore(m.from)] || v.lemma == "leave" && v.denied) &&
+			hasWord(c.tokens[m.to:min(m.to+3, len(c.tokens))], keeping) {
+			return m.entity, thing, true
+		}
+	}
+	return None, None, false
 }
 
 // hasPrepositionBetween reports whether a preposition stands between two tokens: "keeps away from the bell".
@@ -81,7 +124,7 @@ func (c *clause) inHand(who mention) bool {
 }
 
 var keeping = wordSet("hand hands pocket pockets keeping possession custody care belt bag purse grip grasp arms " +
-	"fist satchel cloak coat sleeve")
+	"fist satchel cloak coat sleeve side")
 
 // giving are verbs whose subject parts with their object.
 var giving = wordSet("give hand pass lend sell present offer deliver entrust bestow slip return donate")
@@ -92,7 +135,9 @@ func readGives(c *clause, w *World) (list []Claim) {
 		who, known := c.subjectOf(w, v, Person)
 		thing, ok := c.objectOf(w, v, Thing)
 		switch {
-		case known && ok && giving[v.lemma] && !c.order && !v.passive && v.modal == "":
+		case v.lemma == "be" && c.isYours(w, v) != None && w.Speaker != None:
+			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: c.isYours(w, v), Denied: v.denied})
+		case known && ok && giving[v.lemma] && !c.order && !v.passive && (v.modal == "" || v.modal == "will"):
 			list = append(list, Claim{Predicate: Gives, Subject: who.entity, Object: thing.entity, Denied: v.denied})
 		case ok && c.order && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep" || v.lemma == "accept") &&
 			w.Speaker != None:
@@ -157,6 +202,15 @@ func (c *clause) thingAfter(v verb) (string, bool) {
 // isThing reports whether a noun stands for a thing that can be carried or built.
 func isThing(noun string) bool {
 	return noun != "" && isAny(noun, "artifact", "jewel", "jewelry", "money")
+}
+
+// isYours returns the thing of which a clause says that it is the listener's, or None.
+func (c *clause) isYours(w *World, v verb) int {
+	m, ok := c.subjectOf(w, v, Thing)
+	if !ok || !hasWord(c.complement(v), wordSet("yours")) {
+		return None
+	}
+	return m.entity
 }
 
 // judgeHolds judges who holds a thing. Whoever gives a thing must have had it, and a text does not move it.

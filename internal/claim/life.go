@@ -1,6 +1,10 @@
 package claim
 
-import "loregate/internal/meaning"
+import (
+	"slices"
+
+	"loregate/internal/meaning"
+)
 
 // deadWords say of a person that they are dead.
 var (
@@ -23,6 +27,19 @@ func readDead(c *clause, w *World) (list []Claim) {
 			list = append(list, Claim{Predicate: Dead, Subject: e, Object: None, Word: noun})
 		}
 	}
+	if m, ok := c.isNoMore(w); ok {
+		add(m, false)
+	}
+	for _, m := range c.named {
+		late := m.from > 0 && c.tokens[m.from-1].word == "late"
+		buried := m.to+1 < len(c.tokens) && c.tokens[m.to].word == "'s" && lastRites[c.tokens[m.to+1].word]
+		if w.Entities[m.entity].Class == Person && (late || buried) && !m.pronoun {
+			add(m, false)
+		}
+	}
+	if m, ok := c.subjectIfAny(w, []string{"in good health", "in fine health", "full of life", "hale and hearty"}); ok {
+		add(m, true)
+	}
 	for _, v := range c.verbs() {
 		who, ok := c.subjectOf(w, v, Person)
 		whom, hasObject := c.objectOf(w, v, Person)
@@ -31,7 +48,8 @@ func readDead(c *clause, w *World) (list []Claim) {
 		case c.order || v.modal == "will" || v.modal == "shall" || v.tense == progressive && v.lemma != "breathe":
 		case ok && dying[v.lemma] && v.tense != base && v.tense != present && !v.passive:
 			add(who, v.denied)
-		case ok && isKilling(v.lemma) && v.passive:
+		case ok && (isKilling(v.lemma) || (v.lemma == "find" || v.lemma == "leave") && hasWord(after, deadWords)) &&
+			v.passive:
 			add(who, v.denied)
 		case hasObject && isKilling(v.lemma) && !v.passive && v.tense != base && c.isDirectObject(v, whom):
 			add(whom, v.denied)
@@ -56,6 +74,42 @@ func readDead(c *clause, w *World) (list []Claim) {
 		}
 	}
 	return list
+}
+
+// endings of life in other words.
+var ends = []string{"passed away", "passed on", "breathed his last", "breathed her last", "in the ground",
+	"met his end", "met her end", "is no more", "no longer with us", "among the living", "in his grave",
+	"in her grave", "laid to rest", "gave up the ghost", "lost his life", "lost her life", "throat cut"}
+
+// lastRites are what only the dead have.
+var lastRites = wordSet("funeral grave burial corpse wake tomb ghost widow widower remains")
+
+// subjectIfAny returns the first person of a clause that has one of several phrases.
+func (c *clause) subjectIfAny(w *World, phrases []string) (mention, bool) {
+	if c.order || hasWord(c.tokens, denials) || !slices.ContainsFunc(phrases,
+		func(p string) bool { return hasRun(c.tokens, p) }) {
+		return mention{}, false
+	}
+	for _, m := range c.named {
+		if w.Entities[m.entity].Class == Person && m.entity != w.Speaker && m.entity != w.Listener {
+			return m, true
+		}
+	}
+	return mention{}, false
+}
+
+// isNoMore returns the person of whom a clause says in other words that they are dead.
+func (c *clause) isNoMore(w *World) (mention, bool) {
+	if c.order || hasWord(c.tokens, denials) && !hasRun(c.tokens, "no longer") && !hasRun(c.tokens, "no more") ||
+		!slices.ContainsFunc(ends, func(p string) bool { return hasRun(c.tokens, p) }) {
+		return mention{}, false
+	}
+	for _, m := range c.named {
+		if w.Entities[m.entity].Class == Person && m.entity != w.Speaker && m.entity != w.Listener {
+			return m, true
+		}
+	}
+	return mention{}, false
 }
 
 // corpseAt returns the person whose corpse begins at a token: an entity, or a noun such as "duke" in "the body of the
@@ -138,7 +192,8 @@ var recent = wordSet("now today tonight yesterday morning evening just ago break
 
 // readActs reads that a person does something now or a short time ago, or that somebody has met them.
 func readActs(c *clause, w *World) (list []Claim) {
-	timed := hasWord(c.tokens, recent)
+	timed := hasWord(c.tokens, recent) || hasRun(c.tokens, "last night") || hasRun(c.tokens, "this afternoon") ||
+		hasRun(c.tokens, "the other day")
 	for _, v := range c.verbs() {
 		who, ok := c.subjectOf(w, v, Person)
 		now := v.tense == present || v.tense == progressive || v.modal == "will" || timed && (v.tense == past ||
@@ -148,7 +203,8 @@ func readActs(c *clause, w *World) (list []Claim) {
 			!isKilling(v.lemma) && !dying[v.lemma] {
 			list = append(list, Claim{Predicate: Acts, Subject: who.entity, Object: None})
 		}
-		if whom, ok := c.objectOf(w, v, Person); ok && meeting[v.lemma] && !v.denied && !c.order && (timed ||
+		if whom, ok := c.objectOf(w, v, Person); ok && (meeting[v.lemma] || v.lemma == "have" && timed &&
+			c.wordBefore(whom.from) == "with") && !v.denied && !c.order && (timed ||
 			v.tense == present) {
 			list = append(list, Claim{Predicate: Acts, Subject: whom.entity, Object: None})
 		}

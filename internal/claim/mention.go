@@ -115,14 +115,17 @@ func (n *names) matchAt(list []token, i int) (mention, bool) {
 	if list[i].mark {
 		return mention{}, false
 	}
-	best, entities := 0, []int(nil)
+	best, part, entities := 0, false, []int(nil)
 	for _, c := range n.first[nounOf(list[i].word)] {
 		if len(c.words) < best || !matches(list[i:], c.words) || c.part && !n.mayBePart(list, i, c) ||
 			!c.part && !n.mayBeName(list, i, c) {
 			continue
 		}
-		if len(c.words) > best {
-			best, entities = len(c.words), nil
+		if len(c.words) > best || part && !c.part { // a full name counts more than a part of another
+			best, part, entities = len(c.words), c.part, nil
+		}
+		if c.part && !part {
+			continue
 		}
 		if !slices.Contains(entities, c.entity) {
 			entities = append(entities, c.entity)
@@ -146,6 +149,10 @@ func matches(list []token, words []string) bool {
 
 // mayBePart reports whether a part of a name may name its entity here: a proper name has a capital, a noun an article.
 func (n *names) mayBePart(list []token, i int, c name) bool {
+	if class := n.world.Entities[c.entity].Class; class == Place && c.entity != n.world.Place && i > 0 &&
+		list[i-1].word == "this" {
+		return false // "this house" is the one where the text is
+	}
 	if n.world.Entities[c.entity].Class == Person && list[i].upper && !isNoun(list[i].word) {
 		return true
 	}
@@ -172,6 +179,8 @@ func (n *names) choose(entities []int) int {
 		return entities[0]
 	case len(near) == 1:
 		return near[0]
+	case n.world.Place != None && slices.Contains(near, n.world.Place):
+		return n.world.Place
 	}
 	return None
 }

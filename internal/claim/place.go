@@ -19,31 +19,73 @@ var standing = wordSet("be stand sit lie lean wait rest stay kneel crouch hide l
 
 // readHere reads that a person is here, or at another place.
 func readHere(c *clause, w *World) (list []Claim) {
-	here := slices.ContainsFunc(hereWords, func(p string) bool { return hasRun(c.tokens, p) })
+	here := slices.ContainsFunc(hereWords, func(p string) bool { return hasRun(c.tokens, p) }) || c.isAtOwn()
 	for _, v := range c.verbs() {
 		who, ok := c.subjectOf(w, v, Person)
-		if !ok {
-			who, ok = c.presented(w, v, here)
+		if m, shown := c.presented(w, v, here); shown && (!ok || who.entity == w.Listener) {
+			if at, there := c.placeAfter(w, v); there && at != None {
+				list = append(list, Claim{Predicate: Here, Subject: m.entity, Object: at, Denied: v.denied})
+			} else if here || v.lemma == "be" {
+				list = append(list, Claim{Predicate: Here, Subject: m.entity, Object: w.Place, Denied: v.denied})
+			}
+			if ok {
+				continue
+			}
+			who, ok = m, true
 		}
 		if !ok || who.entity == w.Listener || who.entity == w.Speaker || c.order || v.passive {
 			continue
 		}
+		if (v.lemma == "go" || v.lemma == "leave" || v.lemma == "head" || v.lemma == "ride") && v.perfect ||
+			v.lemma == "be" && c.wordAfter(v.at) == "gone" {
+			if at, ok := c.goalAfter(w, v); ok {
+				list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: at, Denied: v.denied})
+				continue
+			}
+		}
 		was := v.tense == past || v.tense == participle || v.perfect
 		at, there := c.placeAfter(w, v)
 		switch {
-		case there && (standing[v.lemma] || was && (visiting[v.lemma])) && v.modal == "":
+		case there && (at != None || !here) && (standing[v.lemma] || was && (visiting[v.lemma])) && v.modal == "":
 			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: at, Denied: v.denied, Past: was})
 		case here && (standing[v.lemma] || v.tense == present || v.tense == progressive) && v.modal == "":
 			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place, Denied: v.denied,
 				Past: was})
 		case here && was && visiting[v.lemma]:
 			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place, Past: true})
+		case w.Speaker == None && len(c.named) > 1 && c.with(w, who) != None && !was && !absent[v.lemma]:
+			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place},
+				Claim{Predicate: Here, Subject: c.with(w, who), Object: w.Place})
 		case w.Speaker == None && !was && !lasting[v.lemma] && v.modal == "" && !v.denied && v.at-who.to <= 2 &&
 			!absent[v.lemma]:
 			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place})
 		}
 	}
 	return list
+}
+
+// isAtOwn reports whether a clause names the place where it is said: "in this hall", "at my table".
+func (c *clause) isAtOwn() bool {
+	for i := 0; i+2 < len(c.tokens); i++ {
+		if w := c.tokens[i+1].word; placing[c.tokens[i].word] && (w == "this" || w == "my" || w == "our") {
+			if noun, _, ok := nounAfter(c.tokens, i+2, false); ok && isAny(noun, "structure", "room", "furniture",
+				"area") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// with returns the person that "and" joins to a subject before it, or None.
+func (c *clause) with(w *World, who mention) int {
+	for _, m := range c.named {
+		if m.to < who.from && who.from-m.to <= 2 && c.tokens[m.to].word == "and" &&
+			w.Entities[m.entity].Class == Person {
+			return m.entity
+		}
+	}
+	return None
 }
 
 // absent are verbs whose subject need not be in view.
@@ -55,11 +97,34 @@ var visiting = wordSet("be spend pass stay sleep visit come stop rest wander sit
 
 // presented returns the person that a verb presents after itself: "here stands the milk man", "that is Barrymore".
 func (c *clause) presented(w *World, v verb, here bool) (mention, bool) {
-	if !here || v.first > 2 || !standing[v.lemma] {
+	m, ok := c.objectOf(w, v, Person)
+	if !ok || c.hasPrepositionBetween(v.at, m.from) || m.from-v.at > 3 {
 		return mention{}, false
 	}
-	m, ok := c.objectOf(w, v, Person)
-	return m, ok && !c.hasPrepositionBetween(v.at, m.from)
+	shown := here && v.first <= 2 && standing[v.lemma] || v.lemma == "be" && v.tense == present &&
+		(c.tokens[0].word == "that" || c.tokens[0].word == "this")
+	found := (v.lemma == "find" || v.lemma == "see" || v.lemma == "meet") && v.tense == base
+	first := w.Speaker == None && v.first > 1 && placing[c.tokens[0].word] && standing[v.lemma] && v.lemma != "be"
+	return m, shown || found || first
+}
+
+// wordAfter returns the word after a token, or "".
+func (c *clause) wordAfter(i int) string {
+	if i+1 < len(c.tokens) {
+		return c.tokens[i+1].word
+	}
+	return ""
+}
+
+// goalAfter returns the place to which a clause says that somebody has gone.
+func (c *clause) goalAfter(w *World, v verb) (int, bool) {
+	for _, m := range c.named {
+		if before := c.wordBefore(m.from); m.from > v.at && w.Entities[m.entity].Class == Place && (before == "to" ||
+			before == "into" || before == "for") {
+			return m.entity, true
+		}
+	}
+	return None, false
 }
 
 // placeAfter returns the place that a preposition names after a verb. "This place" is the place of the text.
@@ -67,6 +132,12 @@ func (c *clause) placeAfter(w *World, v verb) (int, bool) {
 	for _, m := range c.named {
 		if m.from > v.at && w.Entities[m.entity].Class == Place && placing[c.wordBefore(m.from)] {
 			return m.entity, true
+		}
+	}
+	if i := v.at + 1; i+1 < len(c.tokens) && placing[c.tokens[i].word] && c.tokens[i+1].word != "me" {
+		if noun, _, ok := nounAfter(c.tokens, skipDeterminers(c.tokens, i+1), false); ok && isAny(noun, "structure",
+			"location", "area", "room", "land") || c.tokens[i+1].upper {
+			return None, true
 		}
 	}
 	for _, noun := range []string{"this place", "this town", "this village", "this house", "this room"} {
@@ -82,6 +153,9 @@ var placing = wordSet("at in on inside outside near by within over through under
 // judgeHere judges whether somebody is at a place, or comes there.
 func judgeHere(c Claim, w *World) (Truth, string) {
 	at, placed := w.At[c.Subject]
+	if c.Object == None && c.Subject != None && placed && !c.Past && !w.dead(c.Subject) {
+		return True, "" // at a place that the canon does not have, or not by this name
+	}
 	if c.Subject == None { // a person whom the canon does not have
 		return New, ""
 	}
@@ -100,19 +174,20 @@ func judgeHere(c Claim, w *World) (Truth, string) {
 
 // coming are verbs of arrival.
 var (
-	coming  = wordSet("arrive enter appear emerge approach return land")
-	inwards = wordSet("in into inside through up over towards toward here")
+	coming  = wordSet("arrive join enter appear emerge approach return land")
+	inwards = wordSet("in into inside through up over towards toward here there back home")
 )
 
 // readArrives reads that somebody comes to the place of the text.
 func readArrives(c *clause, w *World) (list []Claim) {
 	for _, v := range c.verbs() {
-		recent := v.tense == present || v.perfect || v.tense == progressive
+		recent := v.tense == present || v.perfect || v.tense == progressive || v.tense == past && hasWord(c.tokens,
+			justNow)
 		if c.order || v.denied || v.passive || v.modal != "" || !recent || !c.isArrival(v) {
 			continue
 		}
 		who, ok := c.subjectOf(w, v, Person)
-		if !ok && v.first <= 2 && hasWord(c.tokens[:v.first], inwards) {
+		if !ok && v.first > 0 && inwards[c.tokens[v.first-1].word] {
 			who, ok = c.objectOf(w, v, Person)
 		}
 		if ok {
@@ -127,6 +202,8 @@ func readArrives(c *clause, w *World) (list []Claim) {
 	}
 	return list
 }
+
+var justNow = wordSet("just ago now")
 
 // isArrival reports whether a verb tells of coming to where the text is.
 func (c *clause) isArrival(v verb) bool {
@@ -161,6 +238,9 @@ func (c *clause) headBefore(end int) (string, bool) {
 // somebodyBefore returns the noun or name of somebody whom the canon does not have, before a token.
 func (c *clause) somebodyBefore(end int) (string, bool) {
 	noun, ok := c.headBefore(end)
+	if ok && lowSubjects[noun] {
+		return "", false
+	}
 	if ok && isSomebody(noun) {
 		return noun, true
 	}

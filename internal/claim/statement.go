@@ -10,6 +10,7 @@ import (
 // A statement is a sentence, or the part of one, that asserts something. Its clauses are the runs of words between
 // marks.
 type statement struct {
+	topic   string // the direction that the sentence before asks about
 	text    string
 	tokens  []token
 	named   []mention // in tokens
@@ -28,12 +29,16 @@ var hedges = wordSet("might may could would perhaps maybe possibly probably supp
 	"seems seemed imagine imagined dream dreams dreamt dreamed " +
 	"wish wishes wished hope hopes hoped wonder wonders doubt doubts guess suppose afraid fear fears feared " +
 	"dread whether legend legends tale tales song songs rumour rumours " +
-	"rumor rumors gossip whisper whispers whispered hearsay ballad ballads story stories pretend pretends almost " +
+	"rumor rumors gossip  hearsay ballad ballads story stories pretend pretends almost " +
 	"nearly")
 
 // reported are verbs of speech. Their subject vouches for what follows, not the text.
 var reported = wordSet("say says said saying tell tells told claim claims claimed heard swear swears swore " +
-	"believe believes believed think thinks thought reckon reckons mutter mutters insist insists")
+	"believe believes believed think thinks thought reckon reckons mutter mutters insist insists whisper " +
+	"whispers whispered")
+
+// vouched are verbs of speech by which a speaker claims what follows: "I tell you".
+var vouched = wordSet("say tell swear claim insist")
 
 // conditions are words that begin a part of a sentence that is not asserted.
 var conditions = wordSet("if unless until till when whenever once before lest suppose supposing provided")
@@ -49,6 +54,7 @@ type reader struct {
 	person int
 	thing  int
 	place  int
+	topic  string // the direction of the last sentence, if that asks
 }
 
 func newReader(w *World) *reader {
@@ -58,12 +64,35 @@ func newReader(w *World) *reader {
 // statements returns the asserting sentences of a text.
 func (r *reader) statements(text string) (list []statement) {
 	for s := range meaning.Sentences(withoutQuotes(text)) {
-		tokens := tokensOf(s)
-		if st, ok := r.statement(s, tokens); ok {
+		tokens := r.completed(tokensOf(s))
+		st, ok := r.statement(s, tokens)
+		if st.topic, r.topic = r.topic, ""; ok {
 			list = append(list, st)
+		}
+		if d := directionsIn(tokens, r.world); len(d) == 1 && isQuestion(tokens) {
+			r.topic = d[0]
 		}
 	}
 	return list
+}
+
+// completed returns an answer without a verb as a whole sentence: "dead, these three days" is "he is dead", and "just
+// north of here" is said of the place that was named before.
+func (r *reader) completed(tokens []token) []token {
+	if len(tokens) == 0 {
+		return tokens
+	}
+	c := clause{tokens: tokens}
+	switch {
+	case (deadWords[tokens[0].word] || tokens[0].word == "alive" || tokens[0].word == "here") && r.person != None:
+		return append([]token{{text: "he", word: "he"}, {text: "is", word: "is"}}, tokens...)
+	case r.topic != "" && (openWords[tokens[0].word] || lockWords[tokens[0].word]):
+		return append([]token{{text: "it", word: "it"}, {text: "is", word: "is"}}, tokens...)
+	case r.place != None && len(directionsIn(tokens, r.world)) == 1 && !slices.ContainsFunc(c.verbs(),
+		func(v verb) bool { return v.tense != base || v.first != v.at }):
+		return append(append(tokensOf(r.world.name(r.place)), token{text: "is", word: "is"}), tokens...)
+	}
+	return tokens
 }
 
 // statement returns the asserting part of a sentence. A sentence that asserts nothing still tells whom the pronouns
@@ -71,7 +100,7 @@ func (r *reader) statements(text string) (list []statement) {
 func (r *reader) statement(text string, tokens []token) (statement, bool) {
 	asserted := tokens
 	if !asserts(tokens) {
-		asserted = nil
+		asserted = r.speech(tokens)
 	}
 	st := statement{text: strings.TrimSpace(text), tokens: cutUnasserted(asserted)}
 	st.named = r.resolve(st.tokens)
@@ -91,11 +120,49 @@ func asserts(tokens []token) bool {
 	}
 	first := tokens[0].word
 	if conditions[first] && !isDirection(tokens) || slices.Contains([]string{"should", "were", "had"}, first) ||
-		hasWord(tokens, hedges) {
+		hasHedge(tokens) {
 		return false
 	}
 	at := slices.IndexFunc(tokens, func(t token) bool { return reported[t.word] })
+	if at >= 0 && vouched[tokens[at].word] && hasWord(tokens[max(0, at-3):at], wordSet("i")) {
+		return true
+	}
 	return at < 0 || at > 0 && tokens[at-1].word == "not" && !hasRun(tokens, "they say")
+}
+
+// speech returns of a sentence that reports speech who speaks and when, or nil if it reports none. What is said is the
+// speaker's claim and not the text's, but the speaker must be alive.
+func (r *reader) speech(tokens []token) []token {
+	at := slices.IndexFunc(tokens, func(t token) bool { return reported[t.word] })
+	if at < 1 || at > 5 || hasWord(tokens, hedges) || conditions[tokens[0].word] || isQuestion(tokens) {
+		return nil
+	}
+	if !slices.ContainsFunc(r.names.findMentions(tokens[:at]), func(m mention) bool {
+		return r.world.Entities[m.entity].Class == Person
+	}) {
+		return nil
+	}
+	said := slices.Clone(tokens[:at+1])
+	for _, t := range tokens[at+1:] {
+		if recent[t.word] {
+			said = append(said, t)
+		}
+	}
+	return said
+}
+
+// hasHedge reports whether a sentence has a hedge. "You may" permits.
+func hasHedge(tokens []token) bool {
+	for i, t := range tokens {
+		if hedges[t.word] && !(t.word == "may" && i > 0 && tokens[i-1].word == "you") {
+			return true
+		}
+	}
+	return false
+}
+
+func isQuestion(tokens []token) bool {
+	return slices.ContainsFunc(tokens[max(0, len(tokens)-3):], func(t token) bool { return t.word == "?" })
 }
 
 // isDirection reports whether a sentence tells the way in the form of a condition: "if you want the mill, go east".
@@ -115,6 +182,10 @@ func cutUnasserted(tokens []token) []token {
 	for i := 1; i < len(tokens); i++ {
 		if tokens[i-1].mark && conditions[tokens[i].word] {
 			return tokens[:i-1]
+		}
+		if tokens[i].word == "as" && (hasRun(tokens[i+1:min(i+5, len(tokens))], "as if") || hasRun(tokens[i+1:min(i+5,
+			len(tokens))], "as though")) {
+			return tokens[:i] // "as cold as if"
 		}
 		for _, c := range comparisons {
 			if runAt(tokens[i:min(i+2, len(tokens))], c) == 0 && !subjects[tokens[i-1].word] {
@@ -163,7 +234,7 @@ func isOrder(c clause) bool {
 		return false
 	}
 	w := c.tokens[at].word
-	return !notVerbs[w] && verbOf(w) == w && (!isNoun(w) || orders[w])
+	return !notVerbs[w] && verbOf(w) == w && (orders[w] || !isNoun(w) && meaning.Lemma(w, meaning.Adjective) == "")
 }
 
 var (

@@ -46,10 +46,21 @@ func tokensOf(sentence string) (list []token) {
 		}
 		word := strings.TrimRight(sentence[:end], "'-")
 		list = appendWord(list, word)
+		if n := len(list); n > 1 && list[n-2].word == "'s" && perfects[list[n-1].word] {
+			list[n-2].word = "has"
+		} else if n > 1 && list[n-2].word == "'s" && predicates[list[n-1].word] {
+			list[n-2].word = "is"
+		}
 		sentence = sentence[end:]
 	}
 	return list
 }
+
+// perfects are words before which 's stands for has.
+var perfects = wordSet("got been had gone taken kept lost found given")
+
+// predicates are words before which 's stands for is.
+var predicates = wordSet("a an the my your our not here there dead alive in at on never always")
 
 func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)

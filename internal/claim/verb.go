@@ -1,6 +1,10 @@
 package claim
 
-import "strings"
+import (
+	"strings"
+
+	"loregate/internal/meaning"
+)
 
 // tense is the form of a verb.
 type tense int
@@ -17,10 +21,12 @@ const (
 type verb struct {
 	at      int // its token
 	first   int // the token of its first auxiliary, or at
+	last    int // the token of its last auxiliary
 	lemma   string
 	tense   tense
 	passive bool
 	perfect bool
+	was     bool   // an auxiliary is in the past
 	modal   string // will, can, must or shall
 	denied  bool
 }
@@ -57,6 +63,7 @@ func (c *clause) verbAt(i int) (v verb, ok bool) {
 		switch {
 		case beForms[w]:
 			be = true
+			v.was = v.was || w == "was" || w == "were"
 		case haveForms[w]:
 			v.perfect = true
 		case modals[w]:
@@ -71,6 +78,7 @@ func (c *clause) verbAt(i int) (v verb, ok bool) {
 		if next == len(c.tokens) || c.tokens[next].mark || !(isAuxiliary(c.tokens[next].word) || c.isVerbForm(next)) {
 			return c.auxiliaryAsVerb(v, i), true
 		}
+		v.last = i
 		i, w = next, c.tokens[next].word
 	}
 	if isAuxiliary(w) {
@@ -80,6 +88,9 @@ func (c *clause) verbAt(i int) (v verb, ok bool) {
 		return v, false
 	}
 	v.at, v.lemma = i, verbOf(w)
+	if be && v.lemma == w && (meaning.Lemma(w, meaning.Adjective) != "" || meaning.Lemma(w, meaning.Adverb) != "") {
+		return c.auxiliaryAsVerb(v, v.last), true // "is fast asleep"
+	}
 	switch {
 	case strings.HasSuffix(w, "ing") && v.lemma != w:
 		v.tense = progressive
@@ -127,7 +138,9 @@ func isAuxiliary(w string) bool { return beForms[w] || haveForms[w] || doForms[w
 var adverbs = wordSet("just now still already always never ever only also even then here quite very once often " +
 	"long all both soon again at last right")
 
-func isAdverb(w string) bool { return adverbs[w] || len(w) > 4 && strings.HasSuffix(w, "ly") }
+func isAdverb(w string) bool {
+	return adverbs[w] || strings.HasSuffix(w, "ly") && meaning.Lemma(w, meaning.Adverb) != ""
+}
 
 // nounLeads are words after which a form of a verb is a noun or adjective.
 var nounLeads = wordSet("a an the my your his her its our their this that these those no some any every each of " +
@@ -136,12 +149,16 @@ var nounLeads = wordSet("a an the my your his her its our their this that these 
 // isVerbForm reports whether a token can be a verb where it stands.
 func (c *clause) isVerbForm(i int) bool {
 	w := c.tokens[i].word
+	inverted := i == 1 && inversions[c.tokens[0].word] && strings.HasSuffix(w, "s")
 	if c.tokens[i].mark || verbOf(w) == "" || notLexical[w] || i > 0 && nounLeads[c.tokens[i-1].word] &&
-		!c.endsMention(i) {
+		!c.endsMention(i) && !inverted {
 		return false
 	}
 	return !(c.tokens[i].upper && i > 0)
 }
+
+// inversions are words that may stand before a verb whose subject follows: "in walks the groom".
+var inversions = wordSet("in up out down over on")
 
 // endsMention reports whether a mention ends before a token.
 func (c *clause) endsMention(i int) bool {

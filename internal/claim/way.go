@@ -12,7 +12,7 @@ var (
 		"archway arch hatch trapdoor portal " +
 		"bridge corridor ladder exit exits shaft hallway alley walk entrance opening route hole hall")
 	wayVerbs = wordSet("lead go run open take bring come lie reach end find climb descend ascend wind continue " +
-		"get connect walk head follow emerge be stand pass drop slope appear")
+		"get connect walk head follow emerge give see be stand pass drop slope appear")
 	indefinite = wordSet("a an another new hidden secret unseen forgotten second also")
 )
 
@@ -54,7 +54,8 @@ func directionsIn(tokens []token, w *World) (list []string) {
 func isDirectionAt(tokens []token, i int) bool {
 	before := tokens[i-1].word
 	if wayNouns[before] {
-		return true
+		return tokens[i].word != "in" && tokens[i].word != "out" || i+1 == len(tokens) ||
+			!articles[tokens[i+1].word] && !determiners[tokens[i+1].word]
 	}
 	if !goVerbs[verbOf(before)] || tokens[i].word == "in" && i+1 < len(tokens) && articles[tokens[i+1].word] {
 		return false
@@ -182,7 +183,7 @@ func (s *statement) tellsWay(w *World) bool {
 func (s *statement) leadsOn() bool {
 	return slices.ContainsFunc(s.tokens, func(t token) bool {
 		switch verbOf(t.word) {
-		case "lead", "run", "go", "open", "wind", "descend", "ascend", "climb", "connect", "reach", "end":
+		case "lead", "run", "go", "give", "open", "wind", "descend", "ascend", "climb", "connect", "reach", "end":
 			return true
 		}
 		return false
@@ -260,9 +261,12 @@ func judgeLeads(c Claim, w *World) (Truth, string) {
 }
 
 var (
-	lockWords = wordSet("locked bolted barred sealed fastened padlocked latched chained blocked bricked")
-	openWords = wordSet("open opened unlocked ajar unbarred unbolted unlatched unfastened")
-	goWords   = wordSet("go pass walk leave enter get step exit")
+	lockWords   = wordSet("locked bolted barred sealed fastened padlocked padlock latched chained blocked bricked")
+	lockVerbs   = wordSet("lock bolt bar block seal")
+	movingWords = wordSet("open budge move yield give")
+	freeWords   = wordSet("clear free unbarred")
+	openWords   = wordSet("open opened unlocked ajar unbarred unbolted unlatched unfastened")
+	goWords     = wordSet("go pass walk leave enter get step exit")
 )
 
 // readOpen reads whether an exit of the place is open or locked.
@@ -275,12 +279,26 @@ func readOpen(s *statement, w *World) (list []Claim) {
 		locked, told := false, false
 		denied := hasWord(s.tokens[max(0, i-4):i], denials)
 		switch {
-		case lockWords[t.word], t.word == "shut" && hasWord(s.tokens, wordSet("fast tight firmly")):
+		case lockWords[t.word], lockVerbs[verbOf(t.word)] && i > 0 && !articles[s.tokens[i-1].word] &&
+			hasWord(s.tokens[i+1:], wayNouns), t.word == "shut" && hasWord(s.tokens, wordSet(""+
+			"fast tight firmly")):
 			locked, told = true, true
 		case openWords[t.word] && i > 0 && !articles[s.tokens[i-1].word] && (t.word != "open" || stands(s.tokens[:i])):
 			told = true
+		case hasRun(s.tokens[i:], "no lock"), hasRun(s.tokens[i:], "lock is broken"):
+			told, denied = true, false
+		case t.word == "key" && hasWord(s.tokens[max(0, i-4):i], wordSet("need needs require requires")):
+			locked, told = true, true
+			denied = denied || hasWord(s.tokens[max(0, i-6):i], denials)
+		case movingWords[t.word] && hasWord(s.tokens[max(0, i-2):i], wordSet("not never")) && !stands(s.tokens[:i]):
+			locked, told, denied = true, true, false
+		case (t.word == "opens" || t.word == "yields") && hasWord(s.tokens[i:], wordSet("easily touch push "+
+			"readily freely")):
+			told = true
+		case freeWords[t.word] && stands(s.tokens[:i]) && hasWord(s.tokens[:i], wordSet("way path road passage")):
+			told = true
 		case goWords[t.word] && i > 0 && slices.ContainsFunc(s.tokens[max(0, i-3):i],
-			func(t token) bool { return t.word == "can" || t.word == "cannot" }):
+			func(t token) bool { return t.word == "can" || t.word == "may" || t.word == "cannot" }):
 			told, denied = true, denied || hasWord(s.tokens[max(0, i-3):i], wordSet("cannot"))
 		}
 		if told {
@@ -322,6 +340,9 @@ func (s *statement) exitMeant(w *World) (string, bool) {
 		if x, ok := w.exitTo(w.Place, m.entity); ok {
 			return x.Direction, true
 		}
+	}
+	if _, ok := w.exit(w.Place, s.topic); ok {
+		return s.topic, true
 	}
 	var locks []string
 	for _, x := range w.Exits {

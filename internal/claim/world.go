@@ -42,19 +42,17 @@ type Relation struct {
 
 // World is the part of a canon that claims are judged against. Numbers are indices into Entities.
 type World struct {
-	Entities  []Entity
-	Place     int         // where the text is said or seen; None if unknown
-	Speaker   int         // who says the text; None for a narrator
-	Listener  int         // the player who hears it; None if unknown
-	At        map[int]int // the place of a person or thing
-	Within    map[int]int // the place around a place
-	Holder    map[int]int // the holder of a thing
-	Exits     []Exit
-	Relations []Relation
-	Weather   []string // texts of the weather at the place
-	// WeatherLayer is set if the text itself is to be the weather of the place.
-	WeatherLayer bool
-	Directions   []string // the canonical names of directions
+	Entities   []Entity
+	Place      int         // where the text is said or seen; None if unknown
+	Speaker    int         // who says the text; None for a narrator
+	Listener   int         // the player who hears it; None if unknown
+	At         map[int]int // the place of a person or thing
+	Within     map[int]int // the place around a place
+	Holder     map[int]int // the holder of a thing
+	Exits      []Exit
+	Relations  []Relation
+	Weather    []string // texts of the weather at the place
+	Directions []string // the canonical names of directions
 }
 
 // dead reports whether the canon says that an entity is dead.

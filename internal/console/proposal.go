@@ -27,6 +27,7 @@ type proposalView struct {
 	Hash     string          `json:"expectedHash"`
 	Decision *decision       `json:"decision"`
 	Repeats  []repeat        `json:"mayRepeat"`
+	Denied   []fault.Field   `json:"conflicts"`
 }
 
 // repeat is a text that the proposal may repeat in other words.

@@ -173,3 +173,11 @@ func IsA(word string, part Part, kind string) bool {
 	}
 	return false
 }
+
+// ShareSense reports whether two base forms share one of their eight most frequent senses as a part of speech.
+func ShareSense(a, b string, part Part) bool {
+	_, one := sensesOf(a, part)
+	_, other := sensesOf(b, part)
+	other = other[:min(len(other), nearSenses)]
+	return slices.ContainsFunc(one[:min(len(one), nearSenses)], func(s uint32) bool { return slices.Contains(other, s) })
+}

@@ -12,8 +12,8 @@ import (
 	"loregate/internal/proposal"
 )
 
-var words = strings.Fields("tar smoke drift bollard tide stone gull tally board chalk boat number wet third step dry morning rent rope creak water count smell sprat cold iron lamp early low " +
-	"paper streamer pulp wind pan salt lip quay told mist flat far evening colour light child hopscotch line coin wharf verdict awning turnip scale fishwife canvas market orange rain bunting gold stall pear fire log talk")
+var words = strings.Fields("tar smoke drift bollard tide stone gull tally board chalk boat number third step morning rent rope creak water count smell sprat iron lamp early low " +
+	"paper streamer pulp pan salt lip quay told flat far evening colour light child hopscotch line coin wharf verdict awning turnip scale fishwife canvas market orange bunting gold stall pear fire log talk")
 
 // prose returns a text that is different for each n.
 func prose(n int) string {

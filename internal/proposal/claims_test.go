@@ -52,6 +52,22 @@ func TestClaimsAreJudgedInTheAudiencesView(t *testing.T) {
 	}
 }
 
+// A contradiction with hidden canon is told to a game master, and not to the author.
+func TestHiddenConflictIsToldToTheGameMaster(t *testing.T) {
+	s := newScene(t, "")
+	s.lend("bone key", "hob", access.NewLabel(access.LevelGM))
+	ada := s.as("ada", access.RoleUser)
+	r := ada.propose("propose-npc-dialogue", fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"],
+		"draftText": "I have the bone key, and I keep it."})
+	if told := ada.get(r.ProposalID).Conflicts; len(told) > 0 {
+		t.Errorf("the author is told %v", told)
+	}
+	told := s.approver(access.RoleGM).get(r.ProposalID).Conflicts
+	if len(told) != 1 || !strings.Contains(told[0].Error, "Hob has bone key") {
+		t.Errorf("the game master is told %v", told)
+	}
+}
+
 // A replay judges a claim by the canon of its time, whatever has changed since.
 func TestReplayJudgesClaimsByTheCanonOfTheirTime(t *testing.T) {
 	s := newScene(t, "")

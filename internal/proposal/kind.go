@@ -101,16 +101,25 @@ type Card struct {
 	Type   string
 	Fields json.RawMessage
 	Label  access.Label
+
+	content canon.Hash
+	text    canon.TextKind
 }
 
 // Card returns a card by id.
 func (s State) Card(ctx context.Context, id canon.CardID) (Card, bool, error) {
 	if s.At == 0 {
 		c, ok, err := s.Snapshot.ByID(ctx, id)
-		return Card{c.ID, c.Name, c.Type, c.Fields, c.Label}, ok, err
+		return Card{c.ID, c.Name, c.Type, c.Fields, c.Label, c.Content, c.TextKind()}, ok, err
 	}
 	v, ok, err := s.Snapshot.CardAt(ctx, id, s.At)
-	return Card{v.Card, v.Name, v.Type, v.Fields, v.Label}, ok, err
+	return Card{v.Card, v.Name, v.Type, v.Fields, v.Label, v.Content, v.TextKind()}, ok, err
+}
+
+// Text returns the text of a card without markup.
+func (s State) Text(ctx context.Context, c Card) (string, error) {
+	body, err := s.Snapshot.Body(ctx, c.content)
+	return canon.PlainText(c.text, body), err
 }
 
 // CardByCodename returns a card by codename. The codename is resolved with its current meaning; the

@@ -196,6 +196,7 @@ type proposalOut struct {
 	Verdicts     []verdictOut    `json:"verdicts"`
 	Preview      []PreviewItem   `json:"preview,omitempty" jsonschema:"The change that it would make."`
 	ExpectedHash string          `json:"expectedHash,omitempty" jsonschema:"The hash that an approval sends."`
+	Conflicts    []Issue         `json:"conflicts,omitempty" jsonschema:"For readers who see more than those of the result: claims that hidden canon denies now."`
 	MayRepeat    []repeat        `json:"mayRepeat,omitempty" jsonschema:"While it waits: texts that it may repeat in other words, nearest first. Only a hint: they may also say the opposite."`
 	Decision     *decisionOut    `json:"decision,omitempty"`
 	EventID      string          `json:"eventId,omitempty"`
@@ -225,6 +226,13 @@ func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (p
 	j := e.judged
 	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues,
 		Rejection: j.Refused, Preview: j.Preview, summary: s.summaryOf(e, j.Kind, e.status())}
+	err = s.cfg.Canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) (err error) {
+		out.Conflicts, err = s.findConflicts(ctx, snap, j)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
 	for _, v := range j.Verdicts {
 		out.Verdicts = append(out.Verdicts, verdictOut{v.Gate, v.Version, hex.EncodeToString(v.Input[:]), v.Passed, v.Code,
 			v.Flags})

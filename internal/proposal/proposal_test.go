@@ -20,6 +20,7 @@ import (
 
 type got struct {
 	ProposalID, Kind, Status, Author, ExpectedHash, EventID string
+	Conflicts                                               []proposal.Issue
 	MayRepeat                                               []struct{ Name, Text string }
 	Preview                                                 []proposal.PreviewItem
 	Verdicts                                                []struct {
@@ -192,7 +193,7 @@ func TestHiddenProposalsDoNotAffectOthers(t *testing.T) {
 	text := "The water below has learned to count, and it is patient about it."
 	for n, in := range []fields{{"locationId": ids["@cellar"], "layerType": "ambient", "text": text},
 		{"locationId": ids["@cellar"], "layerType": "ambient", "text": "Something down here hums in nine."},
-		{"locationId": ids["@cellar"], "layerType": "weather", "text": "Cold, and wet to the knee for whoever stands."}} {
+		{"locationId": ids["@cellar"], "layerType": "weather", "text": "Drip, and after a while, drip."}} {
 		if r := gm.propose("propose-ambience", in); r.Status != proposal.Accepted {
 			t.Fatalf("%d: %+v", n, r.Rejection)
 		}

@@ -68,8 +68,8 @@ const pace = 11 * time.Second
 
 // Moods and lines that differ enough not to be taken for duplicates.
 var (
-	moods = []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.",
-		"The tar smells warm although it rains.",
+	moods = []string{"Somewhere a rope creaks and stops.", "Somebody has left a lamp in the third window.",
+		"The tar smells warm at this hour.",
 		"Under the planks the water counts.", "Gulls argue over a rope's frayed end.",
 		"A shutter knocks twice and thinks better of it.",
 		"Salt dries white along every railing.", "The bell rope swings with nobody near.",

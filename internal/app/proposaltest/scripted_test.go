@@ -150,7 +150,7 @@ func TestAModelProposesFromShownResults(t *testing.T) {
 		mood string
 		line string
 	}{
-		{"Claude Code", structured, "Fog takes the far bollards one by one.", "Rent is due before the tide."},
+		{"Claude Code", structured, "Somewhere a rope creaks and stops.", "Rent is due before the tide."},
 		{"Codex", structured, "Somewhere below, water counts under the planks.", "Mind the third plank, it counts you."},
 		{"Gemini", texts, "The tar smells warm although nobody has lit a fire.",
 			"Ask me after the bell, when I am no longer owed."},
@@ -176,7 +176,7 @@ func TestAModelProposesFromShownResults(t *testing.T) {
 
 			card := m.callTool("get_card", map[string]any{"name": "Rent Quay"})
 			change := map[string]any{"op": map[string]any{"name": "update_card", "arguments": map[string]any{
-				"name": m.findShown(card, "name"), "content": "<p>Wet, for client " + client.name + ".</p>",
+				"name": m.findShown(card, "name"), "content": "<p>Wet to the mark " + strings.Repeat("I", n+1) + ".</p>",
 				"if_match": m.findShown(card, "etag")}}, "reason": "It rained."}
 			got = m.callTool("propose-canon-change", change)
 			if !strings.Contains(got, `"status":"pending_review"`) {
@@ -203,8 +203,8 @@ func TestAVerdictIsTheSameAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Data = t.TempDir()
-	texts := []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.",
-		"The tar smells warm although it rains.", "Under the planks the water counts."}
+	texts := []string{"Somewhere a rope creaks and stops.", "Somebody has left a lamp in the third window.",
+		"The tar smells warm at this hour.", "Under the planks the water counts."}
 	for n, profile := range []string{access.ProfileSample, access.ProfileNone, access.ProfileSample, access.ProfileNone} {
 		func() {
 			a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: profile})

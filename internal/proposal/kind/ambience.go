@@ -30,8 +30,8 @@ func ambienceKind(c Config) *proposal.Kind {
 		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
 			Doc: "Lay a short text over a place: the sights, sounds or smells that are there now. At most 180 characters, and nothing that the canon does not have: " +
 				"no new exit, thing, arrival or death. Read get-location-context first and send the contextRef of its answer.",
-			Examples: []op.Example{{Title: "Fog on a quay",
-				Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "layerType": "ambient", "text": "Fog takes the far bollards one by one."}`}}},
+			Examples: []op.Example{{Title: "Water under a quay",
+				Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "layerType": "ambient", "text": "Somewhere under the planks the water counts."}`}}},
 		Fallbacks: []string{
 			"The place keeps its quiet.", "For a moment the light seems about to change; then it is as before.",
 			"Nothing here has altered that you could name.",
@@ -53,9 +53,14 @@ func (a ambience) Check(ctx context.Context, s proposal.State) (proposal.Finding
 		i.add("toTick", "is before fromTick")
 	}
 	if place, ok := i.checkCard("locationId", a.LocationID, "place", typeLocation); ok {
-		i.checkClaims("text", a.Text, a.cfg.Directions, scene{place: place.ID, weather: a.LayerType == "weather"})
+		i.checkClaims("text", a.Text, a.cfg.Directions, scene{place: place.ID})
 	}
 	return i.finding()
+}
+
+// Conflicts implements proposal.Reviewer.
+func (a ambience) Conflicts(ctx context.Context, s proposal.State) ([]proposal.Issue, error) {
+	return findConflicts(ctx, s, a.cfg.Directions, a.Texts()[0], scene{place: cardIDOf(a.LocationID)})
 }
 
 func (a ambience) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {

@@ -2,11 +2,15 @@ package kind
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/claim"
 	"loregate/internal/markup"
@@ -22,7 +26,6 @@ type scene struct {
 	place    canon.CardID // zero: where the speaker is
 	speaker  canon.CardID // zero for a narrator
 	listener canon.CardID // zero if unknown
-	weather  bool         // the text itself is to be the weather of the place
 }
 
 // checkClaims judges the claims of a text. It adds an issue for one that the canon denies or that would add to it, or
@@ -54,6 +57,24 @@ func (i *inspection) checkClaims(field, text string, directions []string, s scen
 	}
 }
 
+// findConflicts returns the issues of a text in the view of a state, whoever its audience is.
+func findConflicts(ctx context.Context, s proposal.State, directions []string, text proposal.Text,
+	at scene) ([]proposal.Issue, error) {
+	i := newInspection(ctx, s)
+	i.label = access.NewLabel(s.View().Level)
+	i.checkClaims(text.Field, text.Text, directions, at)
+	return i.issues, i.err
+}
+
+// cardIDOf returns the id in a stored payload, or the zero id.
+func cardIDOf(id string) canon.CardID {
+	u, err := uuid.Parse(id)
+	if err != nil {
+		return canon.CardID{}
+	}
+	return canon.CardID(u)
+}
+
 // newClaims are the issues for claims that add to the canon.
 var newClaims = map[claim.Predicate]string{
 	claim.Leads:   "claims an exit that the canon does not have; leave it out, or tell it as rumour",
@@ -71,9 +92,13 @@ func quoteClaim(text string) string {
 // Bounds of the part of the canon that a text is compared with.
 const (
 	maxQuoted    = 120
-	claimWords   = 32  // words of a text that names are searched for
-	claimNames   = 8   // cards for each word
-	claimHere    = 100 // links to a place
+	claimWords   = 32   // words of a text that names are searched for
+	claimNames   = 8    // cards for each word
+	claimTold    = 12   // words of a text that facts are searched for
+	claimFacts   = 4    // facts for each word
+	claimTexts   = 40   // cards whose texts are read
+	claimText    = 2000 // bytes of a card's text that are read
+	claimHere    = 100  // links to a place
 	claimCards   = 160
 	claimParents = 5 // places around a place
 )
@@ -99,7 +124,7 @@ type claimLoader struct {
 func (l *claimLoader) load(text string, s scene) *claim.World {
 	l.world = claim.World{Place: claim.None, Speaker: claim.None, Listener: claim.None, At: map[int]int{},
 		Holder: map[int]int{},
-		Within: map[int]int{}, WeatherLayer: s.weather}
+		Within: map[int]int{}}
 	l.world.Speaker, l.world.Listener = l.add(s.speaker), l.add(s.listener)
 	for _, who := range []canon.CardID{s.speaker, s.listener} {
 		if s.place.IsZero() && !who.IsZero() {
@@ -107,9 +132,11 @@ func (l *claimLoader) load(text string, s scene) *claim.World {
 		}
 	}
 	l.world.Place = l.add(s.place)
-	for _, id := range l.findNamed(text) {
+	found := l.findCards(text)
+	for _, id := range found {
 		l.add(id)
 	}
+	l.loadTexts(append([]canon.CardID{s.place}, found...))
 	l.loadPlace(s.place)
 	l.loadLinks()
 	return &l.world
@@ -144,21 +171,37 @@ func (l *claimLoader) add(id canon.CardID) int {
 	return len(l.cards) - 1
 }
 
-// findNamed returns the cards whose names share a word with a text. Names are searched at present; a replay uses the
-// cards that were found when the proposal was judged.
-func (l *claimLoader) findNamed(text string) []canon.CardID {
+// findCards returns the cards whose names share a word with a text, and facts whose texts do. They are searched at
+// present; a replay uses the cards that were found when the proposal was judged.
+func (l *claimLoader) findCards(text string) []canon.CardID {
 	if l.inspection.world.At != 0 {
 		return l.inspection.world.Basis
 	}
+	words := wordsToFind(text)
 	var types []string
 	for t := range claimTypes {
 		types = append(types, t)
 	}
 	slices.Sort(types)
-	var found []canon.CardID
-	for _, word := range wordsToFind(text) {
-		r, err := l.audience.Search(l.ctx, canon.SearchQuery{Q: word, InName: true, Mode: canon.MatchStem, Listed: true,
-			Filter: canon.Filter{Types: types}}, canon.Page{Limit: claimNames})
+	found := l.search(words, canon.SearchQuery{InName: true, Filter: canon.Filter{Types: types}}, claimNames)
+	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
+	facts := l.search(words[:min(len(words), claimTold)],
+		canon.SearchQuery{InContent: true, Filter: canon.Filter{Types: []string{"Event", "Faction", "Lore"}}},
+		claimFacts)
+	for _, id := range facts {
+		if !slices.Contains(found, id) {
+			found = append(found, id)
+		}
+	}
+	l.basis = append(l.basis, found...)
+	return found
+}
+
+// search returns the first cards for each of several words, each card once.
+func (l *claimLoader) search(words []string, q canon.SearchQuery, limit int) (found []canon.CardID) {
+	q.Mode, q.Listed = canon.MatchStem, true
+	for _, q.Q = range words {
+		r, err := l.audience.Search(l.ctx, q, canon.Page{Limit: limit})
 		if l.err = cmp.Or(l.err, err); l.err != nil {
 			return nil
 		}
@@ -168,8 +211,20 @@ func (l *claimLoader) findNamed(text string) []canon.CardID {
 			}
 		}
 	}
-	l.basis = append(l.basis, found...)
 	return found
+}
+
+// loadTexts reads the texts of cards.
+func (l *claimLoader) loadTexts(ids []canon.CardID) {
+	for _, id := range ids[:min(len(ids), claimTexts)] {
+		e, ok := l.at[id]
+		if !ok || l.err != nil {
+			continue
+		}
+		text, err := l.audience.Text(l.ctx, l.cards[e])
+		l.err = err
+		l.world.Entities[e].Text = text[:min(len(text), claimText)]
+	}
 }
 
 // wordsToFind returns the words of a text that may be part of a name, in their order, each once.

@@ -62,6 +62,12 @@ func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding
 	return i.finding()
 }
 
+// Conflicts implements proposal.Reviewer.
+func (d dialogue) Conflicts(ctx context.Context, s proposal.State) ([]proposal.Issue, error) {
+	return findConflicts(ctx, s, d.cfg.Directions, d.Texts()[0],
+		scene{speaker: cardIDOf(d.NPCID), listener: cardIDOf(d.PlayerID)})
+}
+
 // isUnseen reports whether no player sees cards with a label. The author does see them.
 func isUnseen(l access.Label) bool { return l.Level > access.LevelUser && len(l.Subjects) == 0 }
 

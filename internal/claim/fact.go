@@ -1,0 +1,323 @@
+package claim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loregate/internal/meaning"
+)
+
+// contentOf returns the base forms of the words of a text that carry meaning.
+func contentOf(list []token) (words []string) {
+	for _, t := range list {
+		if t.mark || meaning.IsFunctionWord(t.word) || notTold[t.word] {
+			continue
+		}
+		if base := baseOf(t.word); !slices.Contains(words, base) {
+			words = append(words, base)
+		}
+	}
+	return words
+}
+
+// notTold are words that tell nothing of an event.
+var notTold = wordSet("not never no nobody sir yes here now then ever once today")
+
+// baseOf returns the base form of a word as a verb or a noun.
+func baseOf(word string) string {
+	if v := verbOf(word); v != "" {
+		return v
+	}
+	return nounOf(word)
+}
+
+// akin reports whether two words in base form mean nearly the same.
+func akin(a, b string) bool {
+	if a == b {
+		return true
+	}
+	return meaning.ShareSense(a, b, meaning.Verb) || meaning.ShareSense(a, b, meaning.Noun) ||
+		slices.Contains(meaning.Derived(a), b)
+}
+
+// shared returns the words of one list that are akin to a word of another.
+func shared(words, others []string) (list []string) {
+	for _, a := range words {
+		if slices.ContainsFunc(others, func(b string) bool { return akin(a, b) }) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// factsOf returns what a card tells: each sentence of its text, and the texts of its fields, all with its name.
+func factsOf(e Entity) (list [][]token) {
+	for s := range meaning.Sentences(e.Text) {
+		list = append(list, tokensOf(e.Name+". "+s))
+	}
+	var fields strings.Builder
+	for _, k := range sortedKeys(e.Fields) {
+		if s, ok := e.Fields[k].(string); ok {
+			fields.WriteString(". " + s)
+		}
+	}
+	return append(list, tokensOf(e.Name+fields.String()))
+}
+
+// isAbout reports whether words may be about what a sentence of a card tells: they share a word with the card's name,
+// or two with the sentence.
+func isAbout(words []string, e Entity, told []token) bool {
+	return len(shared(words, contentOf(tokensOf(e.Name)))) > 0 || len(shared(words, contentOf(told))) >= 2
+}
+
+// factsAbout returns the facts that a text may be about, those that share most words with it first.
+func factsAbout(said []token, w *World) (list []int) {
+	words := contentOf(said)
+	score := map[int]int{}
+	for i, e := range w.Entities {
+		if e.Class != Other && e.Class != Group {
+			continue
+		}
+		for _, told := range factsOf(e) {
+			if isAbout(words, e, told) {
+				score[i] = max(score[i], len(shared(words, contentOf(told))))
+			}
+		}
+		if score[i] > 0 {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return score[b] - score[a] })
+	return list
+}
+
+// readPast reads that something happened: a clause in the past about somebody or something that the canon has.
+func readPast(s *statement, w *World) (list []Claim) {
+	for _, c := range s.clauses {
+		for _, v := range c.verbs() {
+			told := v.tense == past || v.tense == participle && (v.perfect || v.passive && v.was)
+			if !told || feelings[v.lemma] || reported[c.tokens[v.at].word] || v.lemma == "have" && v.perfect ||
+				v.first == 0 || v.modal != "" || v.lemma == "be" && len(s.named) == 0 {
+				continue
+			}
+			denied := v.denied || hasWord(c.tokens[:v.first], wordSet("never nobody none neither"))
+			list = append(list, Claim{Predicate: Happened, Subject: None, Object: None, Word: v.lemma, Denied: denied})
+		}
+	}
+	return list
+}
+
+// feelings are verbs that tell of no event.
+var feelings = wordSet("like love hate want know fear think trust believe need miss bear")
+
+// judgePast compares an event of the past with what the canon tells of it.
+func judgePast(c Claim, w *World) (Truth, string) {
+	said := tokensOf(c.Text)
+	about := factsAbout(said, w)
+	for _, e := range mentioned(c, w) {
+		if w.Entities[e].Class != Other && e != w.Speaker && !slices.Contains(about, e) {
+			about = append(about, e)
+		}
+	}
+	best := 0.0
+	words := contentOf(said)
+	for _, e := range about {
+		for _, told := range factsOf(w.Entities[e]) {
+			if isAbout(words, w.Entities[e], told) && contradicts(c, said, w, e, told) {
+				return False, fmt.Sprintf("%s: %s", w.name(e), first(sentencesOf(w.Entities[e].Text)))
+			}
+			best = max(best, float64(len(shared(words, contentOf(told))))/float64(max(len(words), 1)))
+		}
+	}
+	known := slices.ContainsFunc(mentioned(c, w), func(e int) bool { return e != w.Speaker && e != w.Listener }) ||
+		w.Speaker != None && hasWord(said, wordSet(""+
+			"once this these"))
+	switch {
+	case best >= 0.6, !known:
+		return True, ""
+	}
+	return Unsure, ""
+}
+
+func sentencesOf(text string) []string { return slices.Collect(meaning.Sentences(text)) }
+
+// contradicts reports whether a claim about the past and a sentence of a card cannot both be true.
+func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
+	words, known := contentOf(said), contentOf(told)
+	common := len(shared(words, known))
+	same := slices.ContainsFunc(known, func(k string) bool { return akin(c.Word, k) })
+	named := len(shared(words, contentOf(tokensOf(w.Entities[e].Name)))) > 0
+	switch {
+	case (same || common >= 2 || named && c.Word == "be") && (differ(yearsIn(said), yearsIn(told)) ||
+		differ(daysIn(said), daysIn(told))),
+		named && otherLength(said, told),
+		same && common >= 2 && c.Denied && !deniesVerb(told, c.Word),
+		same && (named || common >= 2) && otherPlace(said, told, c.Word):
+		return true
+	}
+	fields := w.Entities[e].Fields
+	if by := doerOf(w.Entities[e], c.Word); by != "" {
+		who := subjectIn(c, w)
+		return who != None && !strings.Contains(strings.ToLower(factName(w, who)), strings.ToLower(by))
+	}
+	cause, ok := fields["cause"].(string)
+	other := causeIn(said)
+	return ok && len(other) > 0 && len(shared(other, contentOf(tokensOf(cause)))) == 0
+}
+
+// yearsIn returns the years in a text.
+func yearsIn(list []token) (years []string) {
+	for _, t := range list {
+		if len(t.word) >= 3 && len(t.word) <= 4 && strings.Trim(t.word, "0123456789") == "" {
+			years = append(years, t.word)
+		}
+	}
+	return years
+}
+
+var months = wordSet("january february march april may june july august september october november december " +
+	"christmas easter spring summer autumn winter midsummer midwinter")
+
+// daysIn returns the months and seasons in a text. "May" and "march" need a capital.
+func daysIn(list []token) (days []string) {
+	for i, t := range list {
+		if months[t.word] && (t.upper || t.word == "spring" || t.word == "summer" || t.word == "autumn" ||
+			t.word == "winter") && i > 0 {
+			days = append(days, t.word)
+		}
+	}
+	return days
+}
+
+// differ reports whether two lists have values, and none in common.
+func differ(a, b []string) bool {
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+}
+
+// hours are the lengths of units of time.
+var hours = map[string]float64{"minute": 1.0 / 60, "hour": 1, "afternoon": 6, "morning": 6, "evening": 5, "night": 10,
+	"day": 24, "week": 168, "fortnight": 336, "month": 730, "year": 8766,
+	"decade": 87660, "centurie": 876600, "century": 876600}
+
+// lengthsIn returns the lengths of time in a text, in hours: "in an afternoon", "forty days".
+func lengthsIn(list []token) (lengths []float64) {
+	for i, t := range list {
+		length := hours[strings.TrimSuffix(t.word, "s")]
+		if length == 0 || i == 0 || i+1 < len(list) && list[i+1].word == "ago" {
+			continue
+		}
+		for back := i - 1; back >= max(0, i-4); back-- {
+			if n, next, ok := numberAt(list, back); ok && next == i {
+				lengths = append(lengths, float64(n)*length)
+				break
+			} else if articles[list[back].word] && list[back].word != "the" && back > 0 &&
+				(list[back-1].word == "in" || list[back-1].word == "for" || list[back-1].word == "within") {
+				lengths = append(lengths, length)
+				break
+			}
+		}
+	}
+	return lengths
+}
+
+// otherLength reports whether two texts tell of different lengths of time.
+func otherLength(said, told []token) bool {
+	a, b := lengthsIn(said), lengthsIn(told)
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(x float64) bool {
+		return slices.ContainsFunc(b, func(y float64) bool { return x <= 1.5*y && y <= 1.5*x })
+	})
+}
+
+// deniesVerb reports whether a text denies a verb: "nobody died".
+func deniesVerb(list []token, lemma string) bool {
+	for i, t := range list {
+		if akin(baseOf(t.word), lemma) && hasWord(list[max(0, i-4):i], denials) {
+			return true
+		}
+	}
+	return false
+}
+
+// otherPlace reports whether two texts tell of the same act at different places: "buried at sea", "buried in the tomb".
+func otherPlace(said, told []token, lemma string) bool {
+	a, b := placesAfter(said, lemma), placesAfter(told, lemma)
+	return len(a) > 0 && len(b) > 0 && len(shared(a, b)) == 0
+}
+
+// placesAfter returns the nouns after "at", "in" or "on" behind a verb, without those of times.
+func placesAfter(list []token, lemma string) (nouns []string) {
+	for i, t := range list {
+		if !akin(baseOf(t.word), lemma) {
+			continue
+		}
+		for k := i + 1; k+1 < len(list) && k < i+12; k++ {
+			if w := list[k].word; w == "." || w == ";" || w == "and" || w == "but" {
+				break
+			}
+			if !placing[list[k].word] {
+				continue
+			}
+			if noun, _, ok := nounAfter(list, skipDeterminers(list, k+1), false); ok && !isAny(noun, "time period",
+				"time", "time unit") {
+				nouns = append(nouns, noun)
+			}
+		}
+	}
+	return nouns
+}
+
+func skipDeterminers(list []token, i int) int {
+	for i < len(list) && (articles[list[i].word] || determiners[list[i].word]) {
+		i++
+	}
+	return i
+}
+
+// doerOf returns who did an act, by a field such as found_by.
+func doerOf(e Entity, lemma string) string {
+	for _, k := range sortedKeys(e.Fields) {
+		if verb, ok := strings.CutSuffix(k, "_by"); ok && verbOf(verb) == lemma {
+			by, _ := e.Fields[k].(string)
+			return by
+		}
+	}
+	return ""
+}
+
+// subjectIn returns the person who did what a claim tells.
+func subjectIn(c Claim, w *World) int {
+	r := newReader(w)
+	for _, s := range r.statements(c.Text) {
+		all := clause{tokens: s.tokens, named: s.named}
+		for _, v := range all.verbs() {
+			if v.lemma == c.Word && !v.passive {
+				if m, ok := all.subjectOf(w, v, Person); ok {
+					return m.entity
+				}
+			}
+		}
+	}
+	return None
+}
+
+func factName(w *World, e int) string {
+	return w.Entities[e].Name + " " + strings.Join(w.Entities[e].Aliases, " ")
+}
+
+// causeIn returns the words of the cause that a text names: after "because" or "of", or between "it was" and "that".
+func causeIn(list []token) []string {
+	if at := runAt(list, "it was"); at >= 0 {
+		for i := at; i < len(list); i++ {
+			if list[i].word == "that" || list[i].word == "who" {
+				return contentOf(list[at+2 : i])
+			}
+		}
+	}
+	for i, t := range list {
+		if t.word == "because" || hasRun(list[i:min(i+2, len(list))], "due to") {
+			return contentOf(list[i+1:])
+		}
+	}
+	return nil
+}
