@@ -93,6 +93,14 @@ func TestParseFrames(t *testing.T) {
 	for _, row := range [][2]string{
 		// courtesies
 		{"could you please open the gate", "use gate"}, {"would you be so kind as to take the lamp", "take lamp"},
+		{"pretty please attack the hound", "attack hound"}, {"don't hesitate to take the key", "take key"},
+		{"be a good fellow and open the door", "use door"}, {"I kneel and examine the footprints", "examine footprints"},
+		{"without a sound I go north", "move >north"}, {"once more I try to open the door", "use door"},
+		{"restart the game", "?verb"},
+		// words to somebody
+		{"horse, go east", "talk horse ~go east"}, {"okay robot, push the button", "talk robot ~push the button"},
+		{"Kyle: go north", "talk Kyle ~go north"}, {"well, take the lamp", "take lamp"},
+		{"please, take the lamp, go north", "take lamp | move >north"},
 		{"if you please, go north", "move >north"}, {"thank you, now look at the well", "look well"},
 		// typos
 		{"opne the gate", "use gate"}, {"go nroth", "move >north"}, {"drpo the rope", "drop rope"},

@@ -20,7 +20,7 @@ func (p *parser) parseSentence(words []word, asked bool) {
 	if p.parseAddress(words) {
 		return
 	}
-	words = cutMatrix(words)
+	words = cutAdjunct(cutMatrix(words))
 	first, pending, started := len(p.out.Intents), -1, false
 	for len(words) > 0 && !p.overflow {
 		j := readJoint(words, started)
@@ -68,6 +68,30 @@ func cutMatrix(words []word) []word {
 		}
 	}
 	return words
+}
+
+// cutAdjunct cuts off the words that tell how or when something is done, in front of the one who does it: without a
+// sound I go north.
+func cutAdjunct(words []word) []word {
+	if len(words) < 4 || !words[0].oneOf("without", "with", "in", "once", "as", "for", "on", "at") {
+		return words
+	}
+	at := 0
+	for i, w := range words {
+		switch {
+		case w.kind != plainWord:
+			return words
+		case at == 0 && i > 1 && w.oneOf("i", "we", "i'll", "we'll"):
+			at = i
+		}
+	}
+	if at == 0 {
+		return words
+	}
+	if h := readHead(words[at:]); !h.ok && !h.direction || h.negated || h.remark || h.form != baseForm {
+		return words
+	}
+	return words[at:]
 }
 
 // parseQuoted parses a command that is quoted as a whole: a plain order is done, other words are
@@ -169,7 +193,11 @@ func startsEvent(words []word) bool {
 
 // parseAddress parses words to somebody: "robot, go north". It reports whether there are any.
 func (p *parser) parseAddress(words []word) bool {
-	at := slices.IndexFunc(words, func(w word) bool { return w.kind == comma })
+	for len(words) > 3 && (words[0].is(fillerClass|courtesyClass) && !words[0].oneOf("let", "lets", "let's", "lemme", "try") &&
+		words[0].toward() == "" || words[0].kind == comma) {
+		words = words[1:]
+	}
+	at := slices.IndexFunc(words, func(w word) bool { return w.kind == comma || w.kind == colon })
 	if at < 1 || at > 4 || at == len(words)-1 || slices.ContainsFunc(words[:at], func(w word) bool {
 		return w.kind != plainWord || w.known.class&(grammarClasses&^(articleClass|numberClass)|mannerClass) != 0 ||
 			w.toward() != ""
@@ -180,7 +208,10 @@ func (p *parser) parseAddress(words []word) bool {
 	if last.is(titleClass|remarkClass) || strings.HasSuffix(last.fold, "ly") || words[0].oneOf("any", "the") {
 		return false
 	}
-	if v := words[0].known.verb; v != nil && (!v.noun || at > 1) || len(words[0].known.phrases) > 0 && v != nil {
+	if v := words[0].known.verb; v != nil && (!v.noun || at > 1 || len(words[0].known.phrases) > 0 && v.core) {
+		return false
+	}
+	if words[at].kind == colon && (words[0].known != unknown || words[0].raw == words[0].fold) {
 		return false
 	}
 	if !startsClause(words[at+1:], true, true) && !words[at+1].is(fillerClass|subjectClass|auxiliaryClass|negationClass) {
