@@ -25,8 +25,8 @@ import (
 // Formats returns the formats that can be imported. Formats whose sources can be recognized with
 // certainty come first, because a source is taken for the first format that it looks like.
 func Formats() []exchange.Format {
-	return slices.Concat([]exchange.Format{bundle.Format(), srd.Format(), light.Format(), ranvier.Format(), turnsFormat(),
-		foundry.Format(), graph.Format()}, planner.Formats(),
+	return slices.Concat([]exchange.Format{bundle.Format(), light.Format(), ranvier.Format(), turnsFormat(),
+		foundry.Format(), graph.Format()}, srd.Formats(), planner.Formats(),
 		lorebook.Formats(), mapgen.Formats(), textworld.Formats(),
 		[]exchange.Format{mediawiki.Format(), markdownFormat(), table.Format()})
 }

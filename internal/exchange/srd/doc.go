@@ -1,5 +1,5 @@
-// Package srd imports the rules reference of the fifth edition in the format of the 5e-bits project.
+// Package srd imports the rules of the fifth edition in the formats of the 5e-bits project and of Open5e.
 //
-// Its invariant: every member of a record is in the card's text or in its field srd. The package
+// Its invariant: every member of a record of 5e-bits is in the card's text or in its field srd. The package
 // reads no rules from them.
 package srd
