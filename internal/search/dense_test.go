@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"loregate/internal/raceenabled"
 )
 
 // TestFrequentTermsMatchScan searches terms that most documents have: in names and in texts, with
@@ -55,7 +57,7 @@ func TestFrequentTermsMatchScan(t *testing.T) {
 	if dense == 0 {
 		t.Fatal("no term is dense")
 	}
-	for n := range 150 {
+	for n := range raceenabled.Share(150, 5) {
 		q, shown := randomQuery(r)
 		wantScan(t, x, living, q, fmt.Sprintf("question %d: %s", n, shown))
 	}

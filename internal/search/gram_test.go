@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"loregate/internal/raceenabled"
 )
 
 // TestGramsMatchScan looks up pieces of terms, with and without the end of the term, and random
@@ -21,7 +23,7 @@ func TestGramsMatchScan(t *testing.T) {
 		return string(word)
 	}
 	var text strings.Builder
-	for range 40_000 {
+	for range raceenabled.Share(40_000, 4) {
 		text.WriteString(random() + " ")
 	}
 	b := newBuilder()
@@ -31,7 +33,7 @@ func TestGramsMatchScan(t *testing.T) {
 		t.Fatalf("%d bytes of terms, and no runs", len(d.wordData))
 	}
 	found := 0
-	for range 3000 {
+	for range raceenabled.Share(3000, 20) {
 		piece := string(d.termText(r.IntN(d.size()))) + "\n"
 		if r.IntN(4) == 0 {
 			piece = random()
@@ -54,7 +56,7 @@ func TestGramsMatchScan(t *testing.T) {
 func TestLongListsMatchScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	x, living := New(), map[ID]Doc{}
-	for round := range 12 {
+	for round := range raceenabled.Share(12, 3) {
 		var docs []Doc
 		for range 400 {
 			d := randomDoc(r, r.Uint64N(1500))
