@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"event":          {"canon", "job", "markup", "access", "fault", "wait"},
 	"world":          {"canon", "op", "markup", "access", "fault", "event", "world/command"},
 	"world/command":  {"markup"},
-	"world/lore":     {"world", "canon", "op", "stem", "markup", "access", "fault"},
+	"world/lore":     {"world", "canon", "op", "markup", "access", "fault", "wait"},
 	"world/play":     {"world", "world/command", "canon", "event", "op", "proposal", "markup", "access", "fault"},
 	"world/worldtest": {"world", "world/command", "world/play", "canon", "event", "job", "op", "op/optest",
 		"access", "fault", "store/sqlite/sqlitetest"},

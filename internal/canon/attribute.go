@@ -11,9 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// AttributeText returns the attributes of a card as words to search: its type, and the names and
-// short values of its fields. A whole number is also joined with each word of its field's name, so
-// that "level 3" can be found. It skips addresses and aliases, and lists of objects.
+// AttributeText returns the attributes of a card as words to search: its type, the short values of its
+// fields, and the names of fields that are true. A whole number is also joined with each word of its
+// field's name, so that "level 3" can be found; other names of fields would match too many cards. It
+// skips addresses and aliases.
 func AttributeText(typ string, fields json.RawMessage) string {
 	var own map[string]any
 	if len(fields) > 0 && json.Unmarshal(fields, &own) != nil {
@@ -38,6 +39,9 @@ func (a *attributes) addObject(object map[string]any, depth int) {
 			continue
 		}
 		values, isList := object[name].([]any)
+		if isList && depth > 0 {
+			continue // such lists are long, and say little of the card
+		}
 		if !isList {
 			values = []any{object[name]}
 		}
@@ -52,19 +56,17 @@ func (a *attributes) addValue(name string, v any, depth int) {
 	switch v := v.(type) {
 	case map[string]any:
 		if depth < attributeDeep {
-			a.texts = append(a.texts, words)
 			a.addObject(v, depth+1)
 		}
 	case string:
 		if utf8.RuneCountInString(v) <= maxAttribute && !strings.Contains(v, "/") {
-			a.texts = append(a.texts, words, v)
+			a.texts = append(a.texts, v)
 		}
 	case bool:
 		if v {
 			a.texts = append(a.texts, words)
 		}
 	case float64:
-		a.texts = append(a.texts, words)
 		if v == math.Trunc(v) && math.Abs(v) < 1e9 {
 			number := strconv.Itoa(int(v))
 			a.texts = append(a.texts, number)

@@ -11,7 +11,7 @@ import (
 
 // Bounds and weights of the words that are searched beside a word of a query.
 const (
-	relatedWeight = 0.3
+	relatedWeight = 0.25
 	maxRelated    = 16
 	// meaningLanguage is the language that package meaning knows.
 	meaningLanguage = "en"

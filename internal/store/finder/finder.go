@@ -113,11 +113,11 @@ func (a *finding) passesFilter(c canon.Card) bool {
 	return a.filter.Fits(c) && (a.filter.Tag == "" || a.bearers[c.ID])
 }
 
-// rowFilter returns passesFilter for index rows, without the types and the tag, by which the index
-// query is restricted otherwise. It is nil if nothing else restricts the cards.
+// rowFilter returns passesFilter for index rows, without the types, the tag and the codename, by which
+// the index query is restricted otherwise. It is nil if nothing else restricts the cards.
 func (a *finding) rowFilter() func(row []byte) bool {
 	rest := a.filter
-	rest.Type, rest.Types, rest.Tag = "", nil, ""
+	rest.Type, rest.Types, rest.Tag, rest.Coded = "", nil, "", false
 	if !rest.Narrows() {
 		return nil
 	}
@@ -132,6 +132,9 @@ func (a *finding) indexQuery(terms []words.Term) search.Query {
 	}
 	if len(a.filter.Types) > 0 {
 		q.Marks = append(q.Marks, typeMarks(a.filter.Types...))
+	}
+	if a.filter.Coded {
+		q.Marks = append(q.Marks, []string{codedMark})
 	}
 	for _, run := range trigrams(markup.Fold(a.filter.NameContains)) {
 		q.Marks = append(q.Marks, []string{runMark + run})

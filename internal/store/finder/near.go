@@ -37,19 +37,19 @@ func (a *finding) findAlike(text string, part float64) (rows [][]byte, err error
 	return rows, err
 }
 
-// rowFilterTyped is rowFilter including the types and the tag. Many cards share few types: each
+// rowFilterTyped is rowFilter including the types, the tag and the codename. Many cards share few types: each
 // type is compared once.
 func (a *finding) rowFilterTyped() func(row []byte) bool {
 	types := canon.Filter{Type: a.filter.Type, Types: a.filter.Types}
 	keep := a.rowFilter()
-	tagged := a.filter.Tag != ""
-	if !types.Narrows() && !tagged {
+	tagged, coded := a.filter.Tag != "", a.filter.Coded
+	if !types.Narrows() && !tagged && !coded {
 		return keep
 	}
 	fits := map[string]bool{}
 	return func(b []byte) bool {
 		r := readRow(b)
-		if tagged && !a.bearers[r.cardID()] {
+		if tagged && !a.bearers[r.cardID()] || coded && r.fixed[atFlags]&isCoded == 0 {
 			return false
 		}
 		ok, known := fits[string(r.kind)]

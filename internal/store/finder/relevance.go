@@ -92,7 +92,8 @@ func (a *finding) keepNamed(q canon.SearchQuery, asked words.Asked) {
 		if n.Doc == nil {
 			return true
 		}
-		columns := []string{n.Doc.Name, n.Doc.Text, canon.AttributeText(n.Card.Type, n.Card.Fields)}
+		columns := []string{n.Doc.Name, n.Doc.Text, canon.FieldText(n.Card.Fields),
+			canon.AttributeText(n.Card.Type, n.Card.Fields)}
 		return !slices.ContainsFunc(terms, func(t words.Term) bool { return t.In(columns...) }) ||
 			!words.AllIn(asked.Phrases, columns...)
 	})

@@ -16,7 +16,7 @@ import (
 )
 
 // rowFormat marks indexes whose rows are encoded as in this program.
-const rowFormat = "/4"
+const rowFormat = "/5"
 
 // WithRowFormat adds the row format to the tag of a world's state, so that indexes with rows in
 // another format are not used.
@@ -172,12 +172,13 @@ func compareBy(by canon.Sort) func(a, b []byte) int {
 }
 
 // Marks of documents: the card's type, the trigrams of its names, with their ends marked as for
-// canon.Likeness, the first letter of its name, and the tags that a tag list gives its parent.
+// canon.Likeness, the first letter of its name, whether it has a codename, and the tags that a tag list gives its parent.
 const (
 	typeMark  = "t"
 	runMark   = "r"
 	startMark = "s"
 	tagMark   = "g"
+	codedMark = "c"
 )
 
 // Document returns the index entry of a living card with a label of the given level. doc is its
@@ -192,6 +193,9 @@ func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key)
 	for _, r := range markup.Fold(c.Name) {
 		d.Marks = append(d.Marks, startMark+string(r))
 		break
+	}
+	if c.Codename != "" {
+		d.Marks = append(d.Marks, codedMark)
 	}
 	if len(markup.Parts(c.Part)) == 1 { // otherwise the card above it does not exist
 		for _, tag := range tags {

@@ -41,7 +41,7 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 		if !ok || !s.View.Sees(d.label) {
 			continue
 		}
-		text := splitTokens(d.Name + "\n" + d.Text + "\n" + canon.AttributeText(c.Type, c.Fields))
+		text := searchedTokens(d, c)
 		m := match{Hit: canon.Hit{Card: c, Names: c.Names()}, named: s.View.Level < d.label.Level}
 		for _, has := range conditions {
 			if slices.ContainsFunc(text, has) {
@@ -72,6 +72,10 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 	return out
 }
 
+func searchedTokens(d doc, c canon.Card) []string {
+	return splitTokens(strings.Join([]string{d.Name, d.Text, canon.FieldText(c.Fields), canon.AttributeText(c.Type, c.Fields)}, "\n"))
+}
+
 func relevantWords(text string) []string {
 	var long, short []string
 	for _, t := range splitTokens(text) {
@@ -91,7 +95,7 @@ func relevantWords(text string) []string {
 func (r reader) visibleTokens(s canon.Visibility) (tokens []string) {
 	for _, c := range r.livingCards(s) {
 		if d, ok := r.s.docs.get(cardKey{s.World, c.ID}); ok && s.View.Level >= d.label.Level {
-			tokens = append(tokens, splitTokens(d.Name+"\n"+d.Text+"\n"+canon.AttributeText(c.Type, c.Fields))...)
+			tokens = append(tokens, searchedTokens(d, c)...)
 		}
 	}
 	return tokens

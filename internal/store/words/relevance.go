@@ -33,8 +33,8 @@ func Ask(text string) (a Asked) {
 	}
 	var full, empty []string
 	for field := range strings.FieldsFuncSeq(text, isBetweenWords) {
-		word, _, _ := strings.Cut(strings.Trim(field, "'"), "'") // without the s of a possessive
-		for _, token := range List(word) {
+		word := strings.TrimSuffix(strings.ToLower(strings.Trim(field, "'")), "'s")
+		for _, token := range splitDense(List(word)) {
 			if stopWords[token] {
 				empty = append(empty, token)
 			} else {
@@ -89,8 +89,34 @@ func isDigits(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// FormPiece returns the piece that the forms of a token fit.
+// splitDense replaces each token that begins in a script without spaces by its pairs of neighbouring
+// characters, since such a token may be a whole sentence.
+func splitDense(tokens []string) (out []string) {
+	for _, t := range tokens {
+		letters := []rune(t)
+		if len(letters) < 3 || !isDense(letters[0]) {
+			out = append(out, t)
+			continue
+		}
+		for i := range min(len(letters)-1, maxAsked) {
+			out = append(out, string(letters[i:i+2]))
+		}
+	}
+	return out
+}
+
+// isDense reports whether a character is of a script without spaces.
+func isDense(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
+}
+
+// FormPiece returns the piece that the forms of a token fit. In a script without spaces, it may be a
+// part of one.
 func FormPiece(language, token string) Piece {
+	if first, _ := utf8.DecodeRuneInString(token); isDense(first) {
+		return Piece{How: Inside, Text: token}
+	}
 	return Piece{How: Form, Text: stem.Of(language, token), Language: language}
 }
 

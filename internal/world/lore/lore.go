@@ -41,8 +41,6 @@ type Lore struct {
 	canon     *canon.Canon
 	types     map[markup.Key]string // fact types by type of card
 	typeNames []string
-	maxFacts  int // most facts that an index holds
-	cache     cache
 	vectors   *vectors // nil without an Embedder
 }
 
@@ -54,7 +52,7 @@ func New(c Config) (*Lore, error) {
 	all := maps.Clone(factTypes)
 	maps.Copy(all, c.Types)
 	l := &Lore{world: c.World, canon: c.Canon, types: map[markup.Key]string{},
-		typeNames: slices.Sorted(maps.Keys(all)), maxFacts: maxIndexed}
+		typeNames: slices.Sorted(maps.Keys(all))}
 	for name, kind := range all {
 		l.types[markup.KeyOf(name)] = kind
 	}

@@ -295,51 +295,28 @@ func TestFactsSharedByNameComeLast(t *testing.T) {
 	alice.Call("get-canonical-fact", `{"factId": "zeta"}`).Is("item.fields.name", "Zeta")
 }
 
-// TestLargeWorldIsSearchedInStore runs queries in a world that has more facts than an index holds.
-func TestLargeWorldIsSearchedInStore(t *testing.T) {
+// TestLoreSearchUsesWorldLanguage searches for other forms of words, before and after the world's
+// language is set.
+func TestLoreSearchUsesWorldLanguage(t *testing.T) {
 	s := newLoreScene(t)
-	s.lore.maxFacts = 3
-	for _, tc := range []struct{ query, first string }{
-		{"boots", "war"}, {"the Light", "lamp"}, {"poplr war", "war"}, {"trims nothing lamps", "faction-wick"},
-		{"Heron", "heron"},
-	} {
-		if got := found(s.As("user"), tc.query); len(got) == 0 || got[0] != tc.first {
-			t.Errorf("%q finds %v, want %s first", tc.query, got, tc.first)
+	s.fact("haus", "Ortschaft", "Zwanzig Wohnungen aus Holz.", `{"herold": ["Schmiede"]}`, access.LevelUser)
+	s.fact("turm", "東京塔", "古い港の灯台", "", access.LevelUser)
+	want := func(query string, want ...string) {
+		t.Helper()
+		if got := found(s.As("user"), query); !slices.Equal(got, want) {
+			t.Errorf("%q finds %q, want %q", query, got, want)
 		}
 	}
-	got := found(s.As("user"), "xyzzysecret lampwick")
-	if slices.Contains(got, "secret") || slices.Contains(got, "notes") {
-		t.Errorf("a user finds %v", got)
-	}
-	s.As("user").Call("search-lore", `{"query": "boots"}`).Is("items.0.snippet",
-		"Six hundred men came for the rent and went home without boots.")
-}
-
-// TestLoreSearchUsesWorldLanguage searches for other forms of words, in an index and in the store,
-// before and after the world's language is set.
-func TestLoreSearchUsesWorldLanguage(t *testing.T) {
-	for name, most := range map[string]int{"index": maxIndexed, "store": 0} {
-		t.Run(name, func(t *testing.T) {
-			s := newLoreScene(t)
-			s.lore.maxFacts = most
-			s.fact("haus", "Ortschaft", "Zwanzig Wohnungen aus Holz.", `{"herold": ["Schmiede"]}`, access.LevelUser)
-			want := func(query string, want ...string) {
-				t.Helper()
-				if got := found(s.As("user"), query); !slices.Equal(got, want) {
-					t.Errorf("%q finds %q, want %q", query, got, want)
-				}
-			}
-			want("lamp burns", found(s.As("user"), "lamps burning")...)
-			want("wohnung")
-			s.Change(func(p *canon.Plan) error {
-				set := p.World().Settings
-				set.Extra = map[string]string{canon.LanguageSetting: "de"}
-				return p.Configure("Main", set)
-			})
-			want("wohnung", "haus")
-			want("schmied", "haus")
-		})
-	}
+	want("lamp burns", found(s.As("user"), "lamps burning")...)
+	want("港の灯台", "turm")
+	want("hölzer")
+	s.Change(func(p *canon.Plan) error {
+		set := p.World().Settings
+		set.Extra = map[string]string{canon.LanguageSetting: "de"}
+		return p.Configure("Main", set)
+	})
+	want("hölzer", "haus")
+	want("schmieden", "haus")
 }
 
 // TestSearchDuringWrites searches during writes, for the race detector.
@@ -419,7 +396,12 @@ func TestSearchByMeaning(t *testing.T) {
 		t.Errorf("%d texts were embedded again", len(model.asked)-n)
 	}
 	model.fails = errors.New("down")
-	user.Call("semantic-search-lore", `{"query": "boots"}`).Is("items.0.id", "war")
+	for _, query := range []string{"boots", "boots war", "war", "the boots"} {
+		user.Call("semantic-search-lore", `{"query": "`+query+`"}`).Is("items.0.id", "war")
+	}
+	if asked := len(model.asked) - n; asked != 3 {
+		t.Errorf("a model that is down was asked %d times, want 3", asked)
+	}
 }
 
 func TestFactResource(t *testing.T) {

@@ -2,7 +2,6 @@ package lore
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"math"
 	"os"
@@ -19,7 +18,6 @@ import (
 	"loregate/internal/raceenabled"
 	"loregate/internal/sample"
 	"loregate/internal/store/sqlite/sqlitetest"
-	"loregate/internal/world/worldtest"
 )
 
 // judged is a query and its relevant facts, graded 1 to 3.
@@ -84,7 +82,6 @@ func (j judged) ndcg(ranking []string) float64 {
 type library struct {
 	*loreScene
 	rules bool
-	index *index
 }
 
 func newLibrary(t testing.TB) *library {
@@ -103,50 +100,19 @@ func newLibrary(t testing.TB) *library {
 			t.Fatal(err)
 		}
 	}
-	readAs(b.Scene, "user", func(snap *canon.Snapshot) error {
-		s, err := b.lore.cache.get(ctx, b.lore, snap)
-		b.index = s.index
-		return err
-	})
 	return b
 }
 
-// readAs reads the world as the named actor.
-func readAs(s *worldtest.Scene, who string, f func(*canon.Snapshot) error) {
-	s.T.Helper()
-	if err := s.Canon.Read(context.Background(), s.Grant(who), f); err != nil {
-		s.T.Fatal(err)
-	}
-}
-
-// rankings returns the rankings that are compared, by name.
-func (b *library) rankings() map[string]func(query string) []ranked {
-	return map[string]func(string) []ranked{
-		"words": func(q string) []ranked {
-			var terms []term
-			for _, t := range queryTerms("en", q) {
-				terms = append(terms, term{t, 1})
-			}
-			return b.index.rankByWords(terms)
-		},
-		"fused": func(q string) []ranked { return b.index.rankQuery(q) },
-	}
-}
-
-// meanNDCG returns the mean nDCG@10 of a ranking over the queries that take accepts, and the value
+// meanNDCG returns the mean nDCG@10 of the search over the queries that take accepts, and the value
 // of each query.
-func (b *library) meanNDCG(rank func(string) []ranked, take func(judged) bool) (mean float64, each map[string]float64) {
+func (b *library) meanNDCG(take func(judged) bool) (mean float64, each map[string]float64) {
 	each = map[string]float64{}
 	n := 0
 	for _, j := range judgements(b.T) {
 		if j.rules() && !b.rules || !take(j) {
 			continue
 		}
-		var ids []string
-		for _, r := range rank(j.query) {
-			ids = append(ids, b.index.docs[r.doc].card.Codename)
-		}
-		each[j.query] = j.ndcg(ids)
+		each[j.query] = j.ndcg(found(b.As("user"), j.query, `"k": 10`))
 		mean += each[j.query]
 		n++
 	}
@@ -169,45 +135,19 @@ func TestLoreSearchRelevance(t *testing.T) {
 	if n := len(judgements(t)); n < 60 {
 		t.Errorf("%d queries are judged, want 60", n)
 	}
-	known := map[string]bool{}
-	for _, d := range b.index.docs {
-		known[d.card.Codename] = true
-	}
-	for _, j := range judgements(t) {
-		for id := range j.grades {
-			if !known[id] && (b.rules || !j.rules()) {
-				t.Errorf("%q: there is no fact %s", j.query, id)
-			}
-		}
-	}
 	means := map[string]float64{}
-	for name, rank := range b.rankings() {
-		for kind, take := range queryKinds {
-			mean, each := b.meanNDCG(rank, take)
-			t.Logf("%s, %s queries: nDCG@10 %.3f", name, kind, mean)
-			means[name+" "+kind] = mean
-			for _, q := range slices.Sorted(maps.Keys(each)) {
-				if testing.Verbose() && kind == "all" && each[q] < 0.5 {
-					t.Logf("  %.2f %s", each[q], q)
-				}
+	for kind, take := range queryKinds {
+		mean, each := b.meanNDCG(take)
+		t.Logf("%s queries: nDCG@10 %.3f", kind, mean)
+		means[kind] = mean
+		for _, q := range slices.Sorted(maps.Keys(each)) {
+			if testing.Verbose() && kind == "all" && each[q] < 0.5 {
+				t.Logf("  %.2f %s", each[q], q)
 			}
 		}
 	}
-	if means["fused sample"] < 0.86 || b.rules && means["fused all"] < 0.79 || means["fused all"] <= means["words all"] {
+	if means["sample"] < 0.86 || b.rules && means["all"] < 0.79 {
 		t.Errorf("the search finds less than it did: %v", means)
-	}
-}
-
-// BenchmarkLoreRelevance reports nDCG@10 of the ranking by words and of the fused ranking.
-func BenchmarkLoreRelevance(b *testing.B) {
-	l := newLibrary(b)
-	for b.Loop() {
-		for name, rank := range l.rankings() {
-			for kind, take := range queryKinds {
-				mean, _ := l.meanNDCG(rank, take)
-				b.ReportMetric(mean, "nDCG@10-"+name+"-"+kind)
-			}
-		}
 	}
 }
 
@@ -220,7 +160,6 @@ func BenchmarkSearchLore(b *testing.B) {
 		i++
 		l.As("user").Call("search-lore", `{"query": `+strconv.Quote(queries[i%len(queries)].query)+`}`)
 	}
-	b.ReportMetric(float64(len(l.index.docs)), "facts")
 }
 
 // BenchmarkSearchLoreAfterACommit measures the first search after a change of another card.
@@ -233,12 +172,5 @@ func BenchmarkSearchLoreAfterACommit(b *testing.B) {
 		l.Edit("Rent Quay", canon.Edit{Content: new("<p>" + strconv.Itoa(i) + "</p>")})
 		b.StartTimer()
 		l.As("user").Call("search-lore", `{"query": "brass flood mark"}`)
-	}
-}
-
-func BenchmarkNewLoreIndex(b *testing.B) {
-	docs := newLibrary(b).index.docs
-	for b.Loop() {
-		newIndex("en", docs)
 	}
 }

@@ -2,7 +2,7 @@ package lore
 
 import (
 	"context"
-	"slices"
+	"math"
 	"strings"
 
 	"loregate/internal/canon"
@@ -32,7 +32,7 @@ type hitsOut struct {
 func (l *Lore) searchLore(ctx context.Context, c *op.Call, in searchIn) (out hitsOut, err error) {
 	out.Items = []hit{}
 	err = l.searchFacts(ctx, c, in, nil, func(snap *canon.Snapshot, f match) {
-		out.Items = append(out.Items, hit{f.card.Codename, f.kind, f.score, f.snippetFor(in.Query),
+		out.Items = append(out.Items, hit{f.card.Codename, f.kind, f.score, f.snippet(),
 			f.card.Version(snap.View())})
 	})
 	return out, err
@@ -52,7 +52,7 @@ type nearHitsOut struct {
 func (l *Lore) semanticSearch(ctx context.Context, c *op.Call, in searchIn) (out nearHitsOut, err error) {
 	out.Items = []nearHit{}
 	err = l.searchFacts(ctx, c, in, l.vectors, func(_ *canon.Snapshot, f match) {
-		out.Items = append(out.Items, nearHit{f.card.Codename, f.score, f.snippetFor(in.Query)})
+		out.Items = append(out.Items, nearHit{f.card.Codename, f.score, f.snippet()})
 	})
 	return out, err
 }
@@ -73,59 +73,49 @@ func (l *Lore) searchFacts(ctx context.Context, c *op.Call, in searchIn, v *vect
 	})
 }
 
-// rankFacts returns the best facts for a query that are visible to the caller, best first.
+// rankFacts returns the best facts for a query that are visible to the caller, best first. Facts
+// that are shared with the caller by name come last, without a score.
 func (l *Lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in searchIn, v *vectors) ([]match, error) {
-	s, err := l.cache.get(ctx, l, snap)
+	q := canon.SearchQuery{Q: in.Query, Mode: canon.MatchRelevance, Filter: l.factsFilter()}
+	result, err := snap.Search(ctx, q, canon.Page{Limit: fusedDepth})
 	if err != nil {
 		return nil, err
 	}
-	if s.crowded {
-		found, err := l.searchStore(ctx, snap, in.Query, in.K)
-		for i := range found {
-			if err == nil {
-				found[i].text, err = snap.Content(ctx, found[i].card)
-				found[i].text = world.PlainText(ctx, found[i].card.TextKind(), found[i].text)
-			}
-		}
-		return found, err
-	}
-	var more [][]ranked
+	hits := result.Hits
 	if v != nil {
-		more = append(more, v.rankByVector(ctx, s.index, in.Query))
-	}
-	var found []match
-	for _, r := range s.index.rankQuery(in.Query, more...) {
-		if d := s.index.docs[r.doc]; len(found) < in.K {
-			found = append(found, match{d.card, d.kind, r.score, d.text})
+		if hits, err = v.addByVector(ctx, snap, l.factsFilter(), in.Query, hits); err != nil {
+			return nil, err
 		}
 	}
-	return append(found, s.findOwn(in.Query, in.K-len(found))...), nil
+	hits = hits[:min(len(hits), in.K)]
+	if err := snap.PrefetchContents(ctx, hits); err != nil {
+		return nil, err
+	}
+	found := make([]match, len(hits))
+	for i, h := range hits {
+		kind, _ := l.factType(world.CardOf(h.Card))
+		found[i] = match{card: h.Card, kind: kind, score: math.Round(h.Score/max(hits[0].Score, 1e-9)*1e4) / 1e4, terms: result.Terms}
+		if found[i].text, err = textOf(ctx, snap, h.Card); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
-// findOwn returns up to most facts outside the index that contain a word of the query, in the order
-// of their names. Only this reader sees them, so they have no score and no statistics.
-func (s readerFacts) findOwn(query string, most int) (found []match) {
-	terms := queryTerms(s.language, query)
-	for _, d := range s.own {
-		if len(found) < most && slices.ContainsFunc(terms, func(t string) bool { return d.inName[t]+d.inBody[t] > 0 }) {
-			found = append(found, match{d.card, d.kind, 0, d.text})
-		}
-	}
-	return found
+// fusedDepth is the number of hits by words that vectors are compared with.
+const fusedDepth = 100
+
+func textOf(ctx context.Context, snap *canon.Snapshot, c canon.Card) (string, error) {
+	content, err := snap.Content(ctx, c)
+	return world.PlainText(ctx, c.TextKind(), content), err
 }
 
 // maxSnippet bounds the length of a snippet, in characters.
 const maxSnippet = 200
 
-// snippetFor returns the piece of the fact's text with the most words of the query.
-func (f match) snippetFor(query string) string {
-	var words []string
-	for _, w := range foldedWords(query) {
-		if !stopWords[w] {
-			words = append(words, w)
-		}
-	}
-	text := markup.Snippet(markup.Clean(f.text), words,
+// snippet returns the piece of the fact's text with the most words of the query.
+func (f match) snippet() string {
+	text := markup.Snippet(markup.Clean(f.text), f.terms,
 		markup.SnippetOptions{Max: maxSnippet - 2, Find: markup.FindOptions{FoldAccents: true}})
 	return markup.Clip(text, maxSnippet)
 }
@@ -135,5 +125,6 @@ type match struct {
 	card  canon.Card
 	kind  string
 	score float64
-	text  string // "" if it has not been read
+	text  string
+	terms []string // of the query, for the snippet
 }
