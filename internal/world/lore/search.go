@@ -77,7 +77,11 @@ func (l *Lore) searchFacts(ctx context.Context, c *op.Call, in searchIn, v *vect
 // that are shared with the caller by name come last, without a score.
 func (l *Lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in searchIn, v *vectors) ([]match, error) {
 	q := canon.SearchQuery{Q: in.Query, Mode: canon.MatchRelevance, Filter: l.factsFilter()}
-	result, err := snap.Search(ctx, q, canon.Page{Limit: fusedDepth})
+	limit := in.K
+	if v != nil {
+		limit = fusedDepth
+	}
+	result, err := snap.Search(ctx, q, canon.Page{Limit: limit})
 	if err != nil {
 		return nil, err
 	}
