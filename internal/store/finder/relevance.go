@@ -59,7 +59,7 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 	fusion := fusion{near: near, synonyms: synonymsOf(q.Language, markup.Fold(q.Q)), isSide: sideTest(q.Language, asked, ranking)}
 	items := fusion.fuseHits(ranking)
 	for _, word := range asked.Words {
-		if by, ok := ranking.Mended[word]; ok {
+		if by, ok := ranking.Mended[word]; ok && !(isPaired(word, asked.Pairs) && len(by) > 0) {
 			out.Mended = append(out.Mended, canon.Mending{Word: word, By: by})
 			for _, w := range by {
 				out.Terms = append(out.Terms, strings.Trim(w, "*"))
@@ -80,6 +80,12 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 	}
 	out.Hits, err = a.readHits(cutPage(items, p))
 	return out, err
+}
+
+// isPaired reports whether a word stands beside a number of the query. It may be known only as the
+// name of a field with a number, as in "level 3".
+func isPaired(word string, pairs []string) bool {
+	return slices.ContainsFunc(pairs, func(p string) bool { return strings.HasPrefix(p, canon.AttributePair(word, "")) })
 }
 
 // keepNamed keeps those cards visible only by name that have any of the words and all phrases.

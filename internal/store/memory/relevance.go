@@ -72,8 +72,17 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 	return out
 }
 
+// searchedTokens returns the tokens of a card that a search by relevance finds. The word of an
+// attribute with a number is one too.
 func searchedTokens(d doc, c canon.Card) []string {
-	return splitTokens(strings.Join([]string{d.Name, d.Text, canon.FieldText(c.Fields), canon.AttributeText(c.Type, c.Fields)}, "\n"))
+	tokens := splitTokens(strings.Join([]string{d.Name, d.Text, canon.FieldText(c.Fields),
+		canon.AttributeText(c.Type, c.Fields)}, "\n"))
+	for _, t := range tokens {
+		if word, _, ok := strings.Cut(t, canon.AttributePair("", "")); ok {
+			tokens = append(tokens, word)
+		}
+	}
+	return tokens
 }
 
 func relevantWords(text string) []string {
