@@ -21,7 +21,8 @@ func connectorReads(d *deps) []*op.Operation {
 			Name:  "search",
 			Title: "Search the wiki",
 			Doc: "Search the whole wiki by any words, a question or a name, also misspelt, and get ids to read with fetch, best first. " +
-				"Words in double quotes must occur together. search_cards does the same with filters, pages and snippets.",
+				"Words in double quotes must occur together; type:Character, tag:founder, level:gm and in:\"Rent Quay\" narrow the search. " +
+				"search_cards does the same with filters, pages and snippets.",
 			Examples: []op.Example{{Title: "Search", Input: `{"query": "the founder's lamp"}`}},
 		}, connectorSearch),
 		surface.DefineRead(d.Kit, op.Spec{
@@ -53,15 +54,15 @@ type connectorResults struct {
 const connectorLimit = 20
 
 func connectorSearch(ctx context.Context, l *canon.Snapshot, c *op.Call, in connectorQuery) (connectorResults, error) {
-	result, err := l.Search(ctx, canon.SearchQuery{Q: in.Query, Mode: canon.MatchRelevance},
-		canon.Page{Limit: connectorLimit})
+	a, err := parseAsked(ctx, l, in.Query)
 	if err != nil {
 		return connectorResults{}, err
 	}
-	out := connectorResults{Results: make([]connectorHit, len(result.Hits))}
-	if out.Note, err = noteOf(ctx, l, in.Query, result); err != nil {
+	result, notes, err := searchAsked(ctx, l, a, canon.Page{Limit: connectorLimit})
+	if err != nil {
 		return connectorResults{}, err
 	}
+	out := connectorResults{Results: make([]connectorHit, len(result.Hits)), Note: strings.Join(notes, " ")}
 	for i, h := range result.Hits {
 		out.Results[i] = connectorHit{h.Card.ID, h.Card.Name, addressOf(c, h.Card.Name)}
 	}

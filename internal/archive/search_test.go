@@ -161,6 +161,35 @@ func TestListsAreCutWithTheExactNextCall(t *testing.T) {
 	}
 }
 
+func TestSearchIsNarrowedByFilters(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		aCoast(s)
+		s.wrote("Games+Coast+Lamp+tags", "<p>Light</p>")
+		for _, c := range []struct{ query, titles, note string }{
+			{"lamp type:location", "Games+Coast+Ferry", ""},
+			{"lamp type:Locaton", "Games+Coast+Ferry", `No card has the type "Locaton"; searched with Location.`},
+			{"lamps tag:light", "Games+Coast+Lamp", ""},
+			{`lamp in:"Games+Coast" type:Item`, "Games+Coast+Lamp", ""},
+			{`ferry in:Gmes`, "Games+Coast+Ferry", `There is no card "Gmes"; looked in Games.`},
+			{"type:Location", "Games+Coast+Ferry", ""},
+			{"ferry level:gm", "Games+Coast+Ferry", "No card found passes level:gm; this is the answer without it."},
+			{"ferry level:all", "Games+Coast+Ferry", `There is no level "all": the levels are user, gm and admin.`},
+			{"ferry type:Xyzzy", "Games+Coast+Ferry", `No card has the type "Xyzzy"; the filter was left out.`},
+		} {
+			got := s.As("user").Call("search", `{"query": `+asJSON(c.query)+`}`)
+			if titles := strings.Join(got.Each("results", "title"), ", "); titles != c.titles {
+				s.t.Errorf("%q finds %q, want %q", c.query, titles, c.titles)
+			}
+			if note, _ := got.At("note"); c.note != "" && note != c.note || c.note == "" && note != nil {
+				s.t.Errorf("%q has the note %v, want %q", c.query, note, c.note)
+			}
+		}
+		if got := s.As("gm").Call("search", `{"query": "lamp level:gm"}`).Each("results", "title"); len(got) != 2 {
+			s.t.Errorf("the gm finds %q of the level gm", got)
+		}
+	})
+}
+
 func TestTheConnectorPairSearchesAndFetches(t *testing.T) {
 	s := aCoast(newScene(t))
 	got := s.As("user").Call("search", `{"query": "ferry lamp"}`, reached("https://wiki.example"))

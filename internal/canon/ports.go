@@ -168,6 +168,8 @@ type SearchQuery struct {
 	Language      string // of stems, as an ISO 639-1 code; Snapshot.Search sets the language of the world
 	CaseSensitive bool
 	Filter        Filter
+	// Level, if set, leaves only cards whose label has this level in an answer by relevance.
+	Level access.Level
 	// Listed allows the cards of hits to hold only the data of a list: world, id, parent, key,
 	// name, type, hash, size and length of the content, times, counts and the label's level.
 	Listed bool

@@ -62,6 +62,7 @@ type finding struct {
 	filter     canon.Filter
 	bearers    map[canon.CardID]bool // visible cards that have the filter's tag, if it has one
 	named      []Named               // cards visible only by name that pass the filter
+	level      access.Level          // of all hits of a search by relevance; 0 for any
 	listed     bool                  // build hits from index rows, without reading the cards
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/search"
@@ -38,6 +39,7 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 		return out, err
 	}
 	a.listed = q.Listed
+	a.level = q.Level
 	a.keepNamed(q, asked)
 	p.Offset, p.Limit = max(p.Offset, 0), max(p.Limit, 0)
 	var ranking search.Ranking
@@ -95,7 +97,7 @@ func (a *finding) keepNamed(q canon.SearchQuery, asked words.Asked) {
 		terms = append(terms, words.Term{Row: []words.Piece{words.FormPiece(q.Language, w)}})
 	}
 	a.named = slices.DeleteFunc(a.named, func(n Named) bool {
-		if n.Doc == nil {
+		if n.Doc == nil || a.level != 0 && n.Card.Label.Level != a.level {
 			return true
 		}
 		columns := []string{n.Doc.Name, n.Doc.Text, canon.FieldText(n.Card.Fields),
@@ -108,6 +110,12 @@ func (a *finding) keepNamed(q canon.SearchQuery, asked words.Asked) {
 // rankQuery returns the query of the index, restricted by the filter.
 func (a *finding) rankQuery(language string, asked words.Asked) search.RankQuery {
 	q := a.indexQuery(nil)
+	if a.level != 0 {
+		rest := q.Keep
+		q.Keep = func(b []byte) bool {
+			return access.Level(readRow(b).fixed[atLevel]) == a.level && (rest == nil || rest(b))
+		}
+	}
 	ask := search.RankQuery{Phrases: asked.Phrases, Level: q.Level, Marks: q.Marks, Among: q.Among, Keep: q.Keep}
 	for _, w := range asked.Words {
 		ask.Words = append(ask.Words, search.RankWord{Text: w, Mendable: true, Language: language,

@@ -38,7 +38,7 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 	var hits []match
 	for _, c := range r.filterCards(s, q.Filter) {
 		d, ok := r.s.docs.get(cardKey{s.World, c.ID})
-		if !ok || !s.View.Sees(d.label) {
+		if !ok || !s.View.Sees(d.label) || q.Level != 0 && c.Label.Level != q.Level {
 			continue
 		}
 		text := searchedTokens(d, c)
