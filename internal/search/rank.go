@@ -205,13 +205,18 @@ func (r *ranker) rankPart(p *searchedPart) error {
 	if err != nil {
 		return err
 	}
+	worst, _ := r.top.minScore()
+	least := uint32(min(worst*scoreScale, math.MaxUint32))
 	for doc, score := range sum.counts {
 		if score == 0 || p.isDead(uint32(doc)) || allowed != nil && !isSet(allowed, uint32(doc)) ||
 			r.q.Keep != nil && !r.q.Keep(p.docRow(uint32(doc))) {
 			continue
 		}
 		r.total++
-		r.top.offer(candidate{score: float64(score) / scoreScale, part: p, doc: uint32(doc)})
+		if score >= least && r.top.offer(candidate{score: float64(score) / scoreScale, part: p, doc: uint32(doc)}) {
+			worst, _ := r.top.minScore()
+			least = uint32(worst * scoreScale)
+		}
 	}
 	for _, id := range r.ask.Also {
 		doc, ok := p.findDoc(id)
@@ -244,6 +249,9 @@ func (r *ranker) addScores(p *part, w openWord, n int, sum []uint32) error {
 			}
 		}
 	}
+	if len(cursors) == 1 {
+		return r.addList(p, &cursors[0], w.variants[cursors[0].variant].weight, sum)
+	}
 	weights := make([]float64, len(w.variants))
 	for steps := 1; len(cursors) > 0; steps++ {
 		if steps%checkEvery == 0 && r.ctx.Err() != nil {
@@ -274,6 +282,20 @@ func (r *ranker) addScores(p *part, w openWord, n int, sum []uint32) error {
 		sum[doc] += uint32(best*scoreScale) + 1
 	}
 	return nil
+}
+
+// addList is addScores for a word with a single list, whose cursor is at its first entry.
+func (r *ranker) addList(p *part, c *rankCursor, most float64, sum []uint32) error {
+	for steps := 1; ; steps++ {
+		if steps%checkEvery == 0 && r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		weight := r.weightOf(p, c.dict, c.last)
+		sum[c.last.doc] += uint32(most*weight/(weight+bm25K1)*scoreScale) + 1
+		if !c.next() {
+			return nil
+		}
+	}
 }
 
 // weightOf returns the weight of a term in a document, before saturation.

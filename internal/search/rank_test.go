@@ -86,6 +86,7 @@ func BenchmarkRank(b *testing.B) {
 	x, word := library(b, 100_000)
 	for _, n := range []int{1, 2, 5, 12} {
 		b.Run(fmt.Sprintf("%d words", n), func(b *testing.B) {
+			began := spent()
 			for b.Loop() {
 				var list []string
 				for range n {
@@ -95,6 +96,7 @@ func BenchmarkRank(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64((spent()-began).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
 	b.Run("a misspelt word", func(b *testing.B) {
