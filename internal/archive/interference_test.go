@@ -166,8 +166,8 @@ var questions = map[string][]string{
 	"get_site_context": {`{}`},
 	"get_type":         {`{"name": "Conspiracy"}`, `{"name": "Conspirator"}`},
 	"get_attachment":   {`{"name": "Map"}`, `{"name": "Chart"}`},
-	"search":           {`{"query": "lamp"}`, `{"query": "conspiracy"}`, `{"query": "lanp conspirasy valt"}`,
+	"search": {`{"query": "lamp"}`, `{"query": "conspiracy"}`, `{"query": "lanp conspirasy valt"}`,
 		`{"query": "lamp type:Conspirac"}`, `{"query": "lamp tag:Liar"}`, `{"query": "level:gm lamp"}`, `{"query": "lamp in:Valt"}`,
 		`{"query": "type:Character"}`},
-	"fetch":            {`{"id": "Inn"}`, `{"id": "Vault"}`},
+	"fetch": {`{"id": "Inn"}`, `{"id": "Vault"}`},
 }
