@@ -41,7 +41,7 @@ func village() *World {
 		numbers["The Chapel"], "east", "unlocked"}}
 	w.Relations = []Relation{{numbers["Wat Pell"], numbers["Cook"], "child of"}, {numbers["Cook"],
 		numbers["The Groom"], "sibling of"}}
-	w.Weather = []string{"Steady rain."}
+	w.Weather = "Steady rain."
 	w.Place = numbers["Great Hall"]
 	for _, near := range []string{"Great Hall", "Stable Yard", "The Chapel", "Cook", "Wat Pell"} {
 		w.Entities[numbers[near]].Near = true
@@ -310,6 +310,57 @@ Cook | is false | I am the master of the groom's household, its leader.
 Cook | is false | Wat Pell is the cook of this hall.
 Cook | is false | My son is the groom.
 Cook | is false | The groom is Wat's father.
+Cook | is false | The groom and I are married.
+Cook | is false | The bridle? Wat has it, under lock and key.
+Cook | is false | Wat showed me the bridle this morning, he wears it on a string.
+Cook | is false | Wat has the bridle on him.
+ | is false | Wat shows you the bridle.
+Cook | is false | I am handing you the bridle.
+ | is false | Abbot Osric waves from the window.
+Cook | is false | Abbot Osric will sing for us tonight.
+Cook | is false | The abbot is upstairs.
+Cook | is false | Wat is dead; a horse kicked him.
+Cook | is false | I am talking to the groom right now.
+ | is false | The groom warms his hands at the fire.
+ | is false | The groom is among the guests.
+Cook | is false | The groom has just stepped in.
+Cook | is false | The chapel is north of us.
+Cook | is false | Past the north door begins the chapel.
+Cook | is false | The path north leads to the chapel.
+ | is false | The east door is fastened with a chain.
+Cook | is false | Nobody gets out to the east, it is locked.
+ | is false | The door north stands unlocked.
+Cook | is false | It is bolted, the east door.
+Cook | is false | Not a cloud in sight.
+Cook | is false | Such heat, and no rain for a month.
+Cook | is false | The roof rests on two pillars.
+Cook | is false | The groom is my father.
+Cook | is false | The chapel burned in the year 1320.
+Cook | is false | The chapel burned down; three nuns died.
+Cook | goes live | The copper ladle is mine, hands off.
+Cook | goes live | Wat wants the bridle, but the groom keeps it.
+ | goes live | The cook lifts the copper ladle and tastes.
+ | goes live | Wat dreams of the bridle.
+Cook | goes live | Abbot Osric lies in the chapel.
+Cook | goes live | Since the abbot died we say our own prayers.
+ | goes live | The abbot's chair stands empty.
+Cook | goes live | The groom works in the stable yard all day.
+Cook | goes live | The groom sleeps in the yard, near his horses.
+ | goes live | Wat stands by the door and waits for the groom.
+ | goes live | A draught creeps in under the door.
+Cook | goes live | Go north, but you need the key.
+Cook | goes live | East takes you to the chapel.
+Cook | goes live | To the north is the stable yard, behind a locked door.
+Cook | goes live | This rain will never end.
+Cook | goes live | Nine of us eat here every day.
+Cook | goes live | Wat calls me mother.
+Cook | goes live | The groom has charge of the household.
+Cook | goes live | In 1301 we lost the chapel to a fire.
+Cook | goes live | I am cook of the hall.
+Cook | goes live | Take a seat, take some soup, take your time.
+Cook | goes live | My feet are killing me.
+Cook | goes live | I would kill for a warm bed.
+Cook | goes live | You look half dead, sit.
 Cook | waits | We had a guest once who paid in oil.
 Cook | waits | My uncle built the chapel.
 Cook | waits | I have been made bishop of this place.

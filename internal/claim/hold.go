@@ -29,6 +29,10 @@ func readHolds(c *clause, w *World) (list []Claim) {
 			c.named[0].to <= who.from && w.Entities[c.named[0].entity].Class == Thing { // "the bell I carry myself"
 			add(who.entity, c.named[0].entity, v.denied)
 		}
+		if known && ok && v.denied && (v.lemma == "part" || v.lemma == "separate") &&
+			c.wordBefore(thing.from) == "with" {
+			add(who.entity, thing.entity, false) // "never parts with the bell"
+		}
 		holds := holding[v.lemma] || w.Speaker == None && v.tense == present && !isMental(v.lemma)
 		if ok && known && holds && v.tense != past && !v.passive && thing.from-v.at <= 5 && c.isHeldDirectly(v, thing) {
 			add(who.entity, thing.entity, v.denied || c.deniesAt(thing.from))
@@ -50,7 +54,8 @@ func (c *clause) isHeldDirectly(v verb, thing mention) bool {
 
 // isMental reports whether a verb tells of perception, wish, thought or speech, which need no touch.
 func isMental(lemma string) bool {
-	return slices.ContainsFunc([]string{"perceive", "desire", "think", "communicate", "search", "need", "lack",
+	return slices.ContainsFunc([]string{"perceive", "look", "watch", "desire", "think", "communicate", "search",
+		"need", "lack",
 		"like", "fear"},
 		func(kind string) bool { return meaning.IsA(lemma, meaning.Verb, kind) })
 }
@@ -137,6 +142,8 @@ func readGives(c *clause, w *World) (list []Claim) {
 		switch {
 		case v.lemma == "be" && c.isYours(w, v) != None && w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: c.isYours(w, v), Denied: v.denied})
+		case ok && giving[v.lemma] && v.at > 1 && hasRun(c.tokens[v.at-2:v.at], "let me") && w.Speaker != None:
+			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity})
 		case known && ok && giving[v.lemma] && !c.order && !v.passive && (v.modal == "" || v.modal == "will"):
 			list = append(list, Claim{Predicate: Gives, Subject: who.entity, Object: thing.entity, Denied: v.denied})
 		case ok && c.order && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep" || v.lemma == "accept") &&
@@ -207,7 +214,7 @@ func isThing(noun string) bool {
 // isYours returns the thing of which a clause says that it is the listener's, or None.
 func (c *clause) isYours(w *World, v verb) int {
 	m, ok := c.subjectOf(w, v, Thing)
-	if !ok || !hasWord(c.complement(v), wordSet("yours")) {
+	if !ok || !hasWord(c.complement(v), wordSet("yours")) && !hasRun(c.tokens[v.at:], "for you") {
 		return None
 	}
 	return m.entity

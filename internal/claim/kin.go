@@ -211,6 +211,13 @@ func readOffice(c *clause, w *World) (list []Claim) {
 			}
 			continue
 		}
+		if m, after := c.objectOf(w, v, Person); after && v.lemma == "be" && v.tense == present && m.from-v.at <= 2 {
+			if words := c.officeBefore(v); words != "" {
+				list = append(list, Claim{Predicate: Office, Subject: m.entity, Object: None, Word: words,
+					Denied: v.denied})
+				continue
+			}
+		}
 		who, ok := c.subjectOf(w, v, Person)
 		if !ok || c.order || v.tense == past && v.lemma != "be" || who.entity == w.Listener {
 			continue
@@ -257,6 +264,20 @@ func (c *clause) officeAfter(v verb) (string, bool) {
 	return strings.Join(words, " "), office
 }
 
+// officeBefore returns the words of an office before a verb: "the head of the household is Wat".
+func (c *clause) officeBefore(v verb) string {
+	var words []string
+	for _, t := range c.tokens[:v.first] {
+		if !meaning.IsFunctionWord(t.word) && isNoun(t.word) && !isAdverb(t.word) {
+			words = append(words, nounOf(t.word))
+		}
+	}
+	if len(words) < 2 || !isOffice(words[0]) {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
 // isTitleAt reports whether a noun for a person is used as a title: without an article, or with the one that it
 // belongs to: "is abbot of the temple", "is the warden of the bridge".
 func (c *clause) isTitleAt(v verb, i int) bool {
@@ -280,40 +301,24 @@ func judgeOffice(c Claim, w *World) (Truth, string) {
 	words := strings.Fields(c.Word)
 	if c.Object != None {
 		words = append(words, contentOf(tokensOf(w.name(c.Object)))...)
-		if holder, ok := leaderOf(c, w); ok {
-			if holder == c.Subject != c.Denied {
-				return True, ""
-			}
-			return False, fmt.Sprintf("%s is %s of %s", w.name(holder), c.Word, w.name(c.Object))
-		}
+	}
+	if truth, source, ok := judgeLeader(c, words, w); ok {
+		return truth, source
 	}
 	source := ""
 	for i, e := range w.Entities {
-		if e.Class == Group && len(words) > 1 && len(shared(words[1:], contentOf(tokensOf(e.Name)))) > 0 {
-			group := c
-			group.Object = i
-			if holder, ok := leaderOf(group, w); ok && officeVerbsHave(words[0]) {
-				if holder == c.Subject != c.Denied {
-					return True, ""
-				}
-				return False, fmt.Sprintf("%s is %s of %s", w.name(holder), words[0], e.Name)
-			}
-		}
 		if e.Class != Person {
 			continue
 		}
 		for _, office := range officesOf(e) {
 			known := contentOf(tokensOf(office))
-			if !sameOffice(words, known) {
-				continue
-			}
-			if i == c.Subject {
-				if c.Denied {
-					return False, fmt.Sprintf("%s is %s", e.Name, office)
-				}
+			switch {
+			case !sameOffice(words, known):
+			case i == c.Subject && c.Denied:
+				return False, fmt.Sprintf("%s is %s", e.Name, office)
+			case i == c.Subject:
 				return True, ""
-			}
-			if len(words) > 1 || len(known) == 1 {
+			case len(words) > 1 || len(known) == 1:
 				source = fmt.Sprintf("%s is %s", e.Name, office)
 			}
 		}
@@ -329,8 +334,24 @@ func judgeOffice(c Claim, w *World) (Truth, string) {
 	return Unsure, ""
 }
 
-// officeVerbsHave reports whether a noun is that of a leader of groups.
-func officeVerbsHave(noun string) bool { return isAny(noun, "leader", "head", "ruler", "commander") }
+// judgeLeader judges who leads a group that the words of an office name. ok is false if they name none.
+func judgeLeader(c Claim, words []string, w *World) (truth Truth, source string, ok bool) {
+	for i, e := range w.Entities {
+		leader := leaderOf(e)
+		named := len(words) > 1 && len(shared(words[1:], contentOf(tokensOf(e.Name)))) > 0 && isLeading(words[0])
+		if leader == "" || i != c.Object && !(e.Class == Group && named) {
+			continue
+		}
+		if isNamed(w.Entities[c.Subject], leader) != c.Denied {
+			return True, "", true
+		}
+		return False, fmt.Sprintf("the leader of %s is %s", e.Name, leader), true
+	}
+	return True, "", false
+}
+
+// isLeading reports whether a noun is that of a leader of groups.
+func isLeading(noun string) bool { return isAny(noun, "leader", "head", "ruler", "commander") }
 
 // tells reports whether a card has a word.
 func tells(e Entity, word string) bool {
@@ -339,16 +360,23 @@ func tells(e Entity, word string) bool {
 	})
 }
 
-// leaderOf returns the leader that a group names in its fields.
-func leaderOf(c Claim, w *World) (int, bool) {
+// leaderOf returns the name of the leader in a group's fields, or "".
+func leaderOf(e Entity) string {
 	for _, name := range []string{"leader", "head", "captain", "ruler", "owner", "commander"} {
-		if s, ok := w.Entities[c.Object].Fields[name].(string); ok {
-			if found := newNames(w).findMentions(tokensOf("the " + s)); len(found) > 0 {
-				return found[0].entity, true
-			}
+		if s, ok := e.Fields[name].(string); ok && s != "" {
+			return s
 		}
 	}
-	return None, false
+	return ""
+}
+
+// isNamed reports whether a name is one of an entity.
+func isNamed(e Entity, name string) bool {
+	key := func(s string) string {
+		return strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "the ")
+	}
+	return key(e.Name) == key(name) || slices.ContainsFunc(e.Aliases,
+		func(a string) bool { return key(a) == key(name) })
 }
 
 func officesOf(e Entity) (list []string) {

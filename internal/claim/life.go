@@ -33,6 +33,10 @@ func readDead(c *clause, w *World) (list []Claim) {
 	for _, m := range c.named {
 		late := m.from > 0 && c.tokens[m.from-1].word == "late"
 		buried := m.to+1 < len(c.tokens) && c.tokens[m.to].word == "'s" && lastRites[c.tokens[m.to+1].word]
+		if m.to+2 < len(c.tokens) && c.tokens[m.to].word == "'s" && c.tokens[m.to+1].word == "body" {
+			v := verbOf(c.tokens[m.to+2].word)
+			buried = v == "hang" || v == "lie" || v == "float" || v == "swing"
+		}
 		if w.Entities[m.entity].Class == Person && (late || buried) && !m.pronoun {
 			add(m, false)
 		}
@@ -190,6 +194,9 @@ var meeting = wordSet("meet see speak talk visit miss hear greet ask follow serv
 var recent = wordSet("now today tonight yesterday morning evening just ago breakfast lunch dinner supper week " +
 	"tomorrow recently lately minute moment hour")
 
+// whereabouts are words by which somebody is alive: "he is upstairs".
+var whereabouts = wordSet("upstairs downstairs outside inside here away home abroad asleep awake busy hungry waiting")
+
 // readActs reads that a person does something now or a short time ago, or that somebody has met them.
 func readActs(c *clause, w *World) (list []Claim) {
 	timed := hasWord(c.tokens, recent) || hasRun(c.tokens, "last night") || hasRun(c.tokens, "this afternoon") ||
@@ -201,6 +208,9 @@ func readActs(c *clause, w *World) (list []Claim) {
 		if ok && !v.passive && !v.denied && !c.order && now && (!lasting[v.lemma] || timed && v.lemma != "be" ||
 			v.lemma == "walk" && w.Speaker == None) &&
 			!isKilling(v.lemma) && !dying[v.lemma] {
+			list = append(list, Claim{Predicate: Acts, Subject: who.entity, Object: None})
+		}
+		if ok && v.lemma == "be" && v.tense == present && !v.denied && whereabouts[c.wordAfter(v.at)] {
 			list = append(list, Claim{Predicate: Acts, Subject: who.entity, Object: None})
 		}
 		if whom, ok := c.objectOf(w, v, Person); ok && (meeting[v.lemma] || v.lemma == "have" && timed &&

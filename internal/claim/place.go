@@ -25,7 +25,7 @@ func readHere(c *clause, w *World) (list []Claim) {
 		if m, shown := c.presented(w, v, here); shown && (!ok || who.entity == w.Listener) {
 			if at, there := c.placeAfter(w, v); there && at != None {
 				list = append(list, Claim{Predicate: Here, Subject: m.entity, Object: at, Denied: v.denied})
-			} else if here || v.lemma == "be" {
+			} else if here || v.lemma == "be" || w.Speaker == None {
 				list = append(list, Claim{Predicate: Here, Subject: m.entity, Object: w.Place, Denied: v.denied})
 			}
 			if ok {
@@ -33,8 +33,16 @@ func readHere(c *clause, w *World) (list []Claim) {
 			}
 			who, ok = m, true
 		}
+		if m, met := c.objectOf(w, v, Person); met && ok && who.entity == w.Speaker && meeting[v.lemma] &&
+			v.tense == progressive &&
+			!v.was && !v.denied {
+			list = append(list, Claim{Predicate: Here, Subject: m.entity, Object: w.Place})
+		}
 		if !ok || who.entity == w.Listener || who.entity == w.Speaker || c.order || v.passive {
 			continue
+		}
+		if w.dead(who.entity) && resting[v.lemma] {
+			continue // the dead lie where they are buried
 		}
 		if (v.lemma == "go" || v.lemma == "leave" || v.lemma == "head" || v.lemma == "ride") && v.perfect ||
 			v.lemma == "be" && c.wordAfter(v.at) == "gone" {
@@ -53,6 +61,8 @@ func readHere(c *clause, w *World) (list []Claim) {
 				Past: was})
 		case here && was && visiting[v.lemma]:
 			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place, Past: true})
+		case w.Speaker == None && v.lemma == "be" && !was && !v.denied && beside[c.wordAfter(v.at)]:
+			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place})
 		case w.Speaker == None && len(c.named) > 1 && c.with(w, who) != None && !was && !absent[v.lemma]:
 			list = append(list, Claim{Predicate: Here, Subject: who.entity, Object: w.Place},
 				Claim{Predicate: Here, Subject: c.with(w, who), Object: w.Place})
@@ -87,6 +97,11 @@ func (c *clause) with(w *World, who mention) int {
 	}
 	return None
 }
+
+var resting = wordSet("lie rest sleep")
+
+// beside are prepositions of a place in a scene.
+var beside = wordSet("among by near beside behind at")
 
 // absent are verbs whose subject need not be in view.
 var absent = wordSet("lead rule command own govern love hate know remember hail reign belong live dwell watch " +

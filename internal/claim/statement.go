@@ -258,7 +258,10 @@ func (r *reader) resolve(tokens []token) (all []mention) {
 			i = m.to - 1
 			continue
 		}
-		if e := r.pronoun(tokens[i].word); e != None {
+		if e := r.pronoun(tokens[i].word); e != None || tokens[i].word == "who" && i > 0 && r.person != None {
+			if e == None {
+				e = r.person // "the smith, who has it"
+			}
 			all = append(all, mention{from: i, to: i + 1, entity: e, pronoun: true})
 		}
 	}

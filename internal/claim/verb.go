@@ -195,7 +195,7 @@ func (c *clause) subjectOf(w *World, v verb, class Class) (mention, bool) {
 			possessives[c.tokens[m.from].word] {
 			return mention{}, false
 		}
-		if k > 0 && m.from > 0 && prepositions[c.wordBefore(m.from)] && !c.joins(c.named[k-1], m) {
+		if m.from > 0 && prepositions[c.wordBefore(m.from)] && (k == 0 || !c.joins(c.named[k-1], m)) {
 			continue
 		}
 		return m, true

@@ -12,7 +12,7 @@ var (
 		"archway arch hatch trapdoor portal " +
 		"bridge corridor ladder exit exits shaft hallway alley walk entrance opening route hole hall")
 	wayVerbs = wordSet("lead go run open take bring come lie reach end find climb descend ascend wind continue " +
-		"get connect walk head follow emerge give see be stand pass drop slope appear")
+		"get connect walk head follow emerge give see begin start be stand pass drop slope appear")
 	indefinite = wordSet("a an another new hidden secret unseen forgotten second also")
 )
 
@@ -53,6 +53,9 @@ func directionsIn(tokens []token, w *World) (list []string) {
 // other goal.
 func isDirectionAt(tokens []token, i int) bool {
 	before := tokens[i-1].word
+	if i+1 < len(tokens) && tokens[i+1].word == "of" {
+		return false // "out of the hall"
+	}
 	if wayNouns[before] {
 		return tokens[i].word != "in" && tokens[i].word != "out" || i+1 == len(tokens) ||
 			!articles[tokens[i+1].word] && !determiners[tokens[i+1].word]
@@ -170,7 +173,7 @@ func (s *statement) tellsWay(w *World) bool {
 		if t.word == "you" || goVerbs[t.word] && (i == 0 || s.tokens[i-1].mark || s.tokens[i-1].word == "to") {
 			return true
 		}
-		if t.word == "lies" || t.word == "is" || t.word == "stands" {
+		if tells := wordSet("lies is stands begins opens starts gives"); tells[t.word] {
 			return !slices.ContainsFunc(s.named, func(m mention) bool {
 				return w.Entities[m.entity].Class == Person || w.Entities[m.entity].Class == Thing
 			})

@@ -162,6 +162,14 @@ func inSomebody(list []token, i int) bool {
 			"voice soul")[after[2].word]
 }
 
+// skyHints are words of phrases for the weather: "blue sky", "not a breath".
+var skyHints = wordSet("sky skies breath drop glass")
+
+// MayTellWeather reports whether a text has a word of the weather.
+func MayTellWeather(text string) bool {
+	return slices.ContainsFunc(tokensOf(text), func(t token) bool { return skyBase(t.word) != "" || skyHints[t.word] })
+}
+
 // readWeather reads what the weather is at the place.
 func readWeather(s *statement, w *World) []Claim {
 	all := clause{tokens: s.tokens, named: s.named}
@@ -192,10 +200,10 @@ func joinSkies(list []sky) string {
 
 // judgeWeather compares the weather of a text with that of the place.
 func judgeWeather(c Claim, w *World) (Truth, string) {
-	if len(w.Weather) == 0 {
+	text := w.Weather
+	if text == "" {
 		return Unsure, ""
 	}
-	text := strings.Join(w.Weather, " ")
 	known, without := skiesIn(tokensOf(text), true)
 	for _, k := range without {
 		if k == wind {

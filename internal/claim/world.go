@@ -51,7 +51,7 @@ type World struct {
 	Holder     map[int]int // the holder of a thing
 	Exits      []Exit
 	Relations  []Relation
-	Weather    []string // texts of the weather at the place
+	Weather    string   // the weather at the place, "" if unknown
 	Directions []string // the canonical names of directions
 }
 

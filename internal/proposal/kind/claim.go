@@ -138,6 +138,9 @@ func (l *claimLoader) load(text string, s scene) *claim.World {
 	}
 	l.loadTexts(append([]canon.CardID{s.place}, found...))
 	l.loadPlace(s.place)
+	if claim.MayTellWeather(text) {
+		l.loadWeather(s.place)
+	}
 	l.loadLinks()
 	return &l.world
 }
@@ -269,15 +272,24 @@ func (l *claimLoader) loadPlace(place canon.CardID) {
 			l.world.Entities[who].Near = true
 		}
 	}
-	if l.err != nil {
+}
+
+// loadWeather reads the weather of a place: its latest layer of that kind. Only the world's clock tells whether a layer
+// with a beginning or an end is in force, so such weather counts as unknown.
+func (l *claimLoader) loadWeather(place canon.CardID) {
+	if l.world.Place == claim.None || l.err != nil {
 		return
 	}
 	layers, err := l.audience.Layers(l.ctx, canon.LayerQuery{Card: place, AsOf: l.audience.At})
 	l.err = err
-	for _, y := range layers {
-		if y.Kind == "weather" {
-			l.world.Weather = append(l.world.Weather, y.Text)
+	for _, y := range layers { // latest written first
+		if y.Kind != "weather" {
+			continue
 		}
+		if y.FromTick == 0 && y.ToTick == 0 {
+			l.world.Weather = y.Text
+		}
+		return
 	}
 }
 
