@@ -166,8 +166,8 @@ func (f *reader) addTags(n *note, above *exchange.Sheet) {
 	f.notes[above].Tags = markup.Items(markup.SetItems(tags))
 }
 
-// addFolders adds cards for the folders that occur in note names and have no note of their own.
-// Such a card is visible to everyone who may read one of the notes below it.
+// addFolders adds cards for the folders that occur in the names of notes and files and have no note of
+// their own. Such a card is visible to everyone who may read one of the cards below it.
 func (f *reader) addFolders() {
 	levels, names := map[markup.Key]access.Level{}, map[markup.Key]string{}
 	var order []markup.Key

@@ -135,9 +135,9 @@ func collectNotes(ctx context.Context, v *vault, f *reader, x *native.Reader) er
 			return err
 		}
 	}
+	f.addAttachments()
 	if strangers {
 		f.addFolders()
 	}
-	f.addAttachments()
 	return nil
 }

@@ -276,7 +276,7 @@ func TestBothSidesChanged(t *testing.T) {
 }
 
 // TestNotesOfAlikeNamesComeBack imports notes whose cards get the names of other cards in part: of a parent
-// with another spelling, and of a hidden card with tags of its own.
+// with another spelling, and of a hidden card with tags of its own. Two pictures have the same name.
 func TestNotesOfAlikeNamesComeBack(t *testing.T) {
 	files := map[string]string{
 		"~ Town.md":       "the town",
@@ -284,7 +284,10 @@ func TestNotesOfAlikeNamesComeBack(t *testing.T) {
 		"Town/x/Gate.md":  "2",
 		"Other/Gate.md":   "3",
 		"Inns/Mill.md":    "---\ntags: \n- \nbuilt: 1\n---\nopen",
-		"GM/mill.md":      "---\ntags: [plot]\n---\nhidden",
+		"GM/mill.md":      "---\ntags: [plot]\n---\nhidden ![[b/x.png]]",
+		"Gallery.md":      "![[a/x.png]]",
+		"a/x.png":         "\x89PNG\r\n\x1a\na",
+		"b/x.png":         "\x89PNG\r\n\x1a\nb",
 	}
 	dir := writeVault(t, files)
 	s := newScene(t)
