@@ -121,6 +121,8 @@ func TestParseFrames(t *testing.T) {
 		// idioms
 		{"run the bandit through", "attack bandit"}, {"plunge the dagger into the hound", "attack hound @dagger"},
 		{"give the guards the slip", "flee guards"}, {"toss the beggar a coin", "give coin @beggar"},
+		{"set the lamp on the table", "use lamp @table"}, {"sic the dog on the bandit", "attack bandit @dog"},
+		{"what does this room look like", "look"}, {"I'm going to bed", "rest"},
 		{"raise the shield", "defend shield"}, {"leave the rope here", "drop rope"},
 		{"go through my pockets", "inventory"}, {"scan the horizon", "look"},
 		{"take the lamp and put my feet up", "take lamp | rest"}, {"do not run the bandit through", "?verb"},

@@ -87,6 +87,9 @@ func (p *parser) answer(words []word, at Span) {
 	switch {
 	case isOwning(words):
 		i.Verb = Inventory
+	case hasFold(words, "look") && (w == "what" || w == "how") && idiomSets()["scene"][words[len(words)-2].fold],
+		hasFold(words, "look") && w == "what" && len(words) > 3 && idiomSets()["scene"][words[len(words)-3].fold]:
+		i.Verb = Look // what does this room look like
 	case words[0].oneOf("where", "where's", "who", "who's") || slices.ContainsFunc(words, func(w word) bool {
 		return w.oneOf("here", "there", "see", "around")
 	}):
@@ -110,7 +113,7 @@ func (p *parser) answer(words []word, at Span) {
 			rest = rest[1:]
 		}
 		i.DirectObject = joinWords(rest)
-		if i.DirectObject == "" {
+		if i.DirectObject == "" || idiomSets()["scene"][rest[len(rest)-1].fold] {
 			i.Verb = Look
 		}
 	default:
