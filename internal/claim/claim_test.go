@@ -361,6 +361,12 @@ Cook | goes live | Take a seat, take some soup, take your time.
 Cook | goes live | My feet are killing me.
 Cook | goes live | I would kill for a warm bed.
 Cook | goes live | You look half dead, sit.
+Cook | goes live | Nobody was killed when the chapel burned.
+Cook | goes live | Wat will carry the bridle to the yard later.
+Cook | goes live | Keep the ladle out of the fire, Wat!
+Cook | goes live | The groom is never here at this hour.
+Cook | goes live | You won't get into the yard without a key.
+Cook | goes live | Lock the east door when you leave.
 Cook | waits | We had a guest once who paid in oil.
 Cook | waits | My uncle built the chapel.
 Cook | waits | I have been made bishop of this place.

@@ -95,13 +95,16 @@ func factsAbout(said []token, w *World) (list []int) {
 // readPast reads that something happened: a clause in the past about somebody or something that the canon has.
 func readPast(s *statement, w *World) (list []Claim) {
 	for _, c := range s.clauses {
+		from := 0 // behind the verb before
 		for _, v := range c.verbs() {
+			lead := c.tokens[min(from, v.first):v.first]
+			from = v.at + 1
 			told := v.tense == past || v.tense == participle && (v.perfect || v.passive && v.was)
 			if !told || feelings[v.lemma] || reported[c.tokens[v.at].word] || v.lemma == "have" && v.perfect ||
 				v.first == 0 || v.modal != "" || v.lemma == "be" && len(s.named) == 0 {
 				continue
 			}
-			denied := v.denied || hasWord(c.tokens[:v.first], wordSet("never nobody none neither"))
+			denied := v.denied || hasWord(lead, wordSet("never nobody none neither"))
 			list = append(list, Claim{Predicate: Happened, Subject: None, Object: None, Word: v.lemma, Denied: denied})
 		}
 	}

@@ -34,7 +34,7 @@ func readHolds(c *clause, w *World) (list []Claim) {
 			add(who.entity, thing.entity, false) // "never parts with the bell"
 		}
 		holds := holding[v.lemma] || w.Speaker == None && v.tense == present && !isMental(v.lemma)
-		if ok && known && holds && v.tense != past && !v.passive && thing.from-v.at <= 5 && c.isHeldDirectly(v, thing) {
+		if ok && known && holds && v.tense != past && v.modal == "" && !v.passive && thing.from-v.at <= 5 && c.isHeldDirectly(v, thing) {
 			add(who.entity, thing.entity, v.denied || c.deniesAt(thing.from))
 		}
 		if claim, ok := readWith(c, w, v); ok {
@@ -146,7 +146,7 @@ func readGives(c *clause, w *World) (list []Claim) {
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity})
 		case known && ok && giving[v.lemma] && !c.order && !v.passive && (v.modal == "" || v.modal == "will"):
 			list = append(list, Claim{Predicate: Gives, Subject: who.entity, Object: thing.entity, Denied: v.denied})
-		case ok && c.order && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep" || v.lemma == "accept") &&
+		case ok && c.order && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep" && thing.to == len(c.tokens) || v.lemma == "accept") &&
 			w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity, Denied: v.denied})
 		}
