@@ -238,7 +238,7 @@ func TestErrorsAreInWords(t *testing.T) {
 		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}},
 			`did you mean \"search_in\"?`},
 		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}},
-			`for example {\"q\": \"quay\"}`},
+			`for example {\"q\": \"who owns the quay\"}`},
 		{exchange{Method: "POST", Path: "/run_query", Body: json.RawMessage(`{"name":"a","limit":1e999}`)},
 			`the number 1e999 is out of range`},
 		{exchange{Method: "POST", Path: "/cards", Body: json.RawMessage(`{"name":"A","fields":{"x":-1e999}}`)}, `fields.x`},
