@@ -217,11 +217,17 @@ func (in searchIn) checkFuzzy() error {
 	return nil
 }
 
+// maxMendedNotes is the number of words without a card that a note names.
+const maxMendedNotes = 5
+
 // noteOf tells which words of a query were searched as other words, and the nearest names if
 // nothing was found.
 func noteOf(ctx context.Context, l *canon.Snapshot, q string, r canon.SearchResult) (string, error) {
 	var notes []string
-	for _, m := range r.Mended {
+	if r.Cut {
+		notes = append(notes, "The query has more words than are searched; only the first ones count.")
+	}
+	for _, m := range r.Mended[:min(len(r.Mended), maxMendedNotes)] {
 		if len(m.By) == 0 {
 			notes = append(notes, fmt.Sprintf("No card has the word %q.", m.Word))
 		} else {

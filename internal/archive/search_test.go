@@ -1,11 +1,13 @@
 package archive
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // aCoast is a small wiki with hidden cards among the others.
@@ -159,6 +161,16 @@ func TestListsAreCutWithTheExactNextCall(t *testing.T) {
 	if n+len(rest.Each("cards", "name")) != 60 {
 		t.Errorf("%d and %d cards of 60", n, len(rest.Each("cards", "name")))
 	}
+}
+
+func TestALongQuerySaysThatItIsCut(t *testing.T) {
+	s := aCoast(newSceneOn(t, sqlitetest.Open(t)))
+	query := "lamp"
+	for i := range 40 {
+		query += fmt.Sprint(" coast", i)
+	}
+	s.As("user").Call("search", `{"query": "`+query+`"}`).Has("only the first ones count")
+	s.As("user").Call("search", `{"query": "lamp coast"}`).Lacks("only the first ones count")
 }
 
 func TestSearchIsNarrowedByFilters(t *testing.T) {

@@ -199,6 +199,7 @@ type SearchResult struct {
 	Total  Total
 	Ranked bool
 	Terms  []string  // texts that a query by relevance looked for, to mark them in excerpts
+	Cut    bool      // a query by relevance had more words than are searched
 	Mended []Mending // words of a query by relevance that no visible card has, in their order
 }
 

@@ -60,6 +60,7 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 	}
 	fusion := fusion{near: near, synonyms: synonymsOf(q.Language, markup.Fold(q.Q)), isSide: sideTest(q.Language, asked, ranking)}
 	items := fusion.fuseHits(ranking)
+	out.Cut = asked.Cut
 	for _, word := range asked.Words {
 		if by, ok := ranking.Mended[word]; ok && !(isPaired(word, asked.Pairs) && len(by) > 0) {
 			out.Mended = append(out.Mended, canon.Mending{Word: word, By: by})
