@@ -49,7 +49,7 @@ func (i *inspection) checkClaims(field, text string, directions []string, s scen
 	case worst.Truth == claim.False:
 		i.add(field, fmt.Sprintf("claims %s, but %s; correct it, or tell it as rumour", said, worst.Source))
 	case worst.Truth == claim.New:
-		i.add(field, newClaims[worst.Predicate])
+		i.add(field, cmp.Or(newClaims[worst.Predicate], "adds to the canon by a claim; leave it out, or tell it as rumour"))
 	case worst.Predicate == claim.Speaks:
 		i.review = "waits for a person: the canon does not say where the speaker is"
 	default:
