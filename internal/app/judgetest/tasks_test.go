@@ -87,3 +87,47 @@ func TestChecksOfTasksFitTheSample(t *testing.T) {
 		})
 	}
 }
+
+// solved reports whether the picker's work and answers fulfil a task.
+func (c taskCase) solved(t *testing.T, h *house, p *picker) bool {
+	t.Helper()
+	for _, a := range c.Answer {
+		if !strings.Contains(p.shown.String(), a) {
+			return false
+		}
+	}
+	check := c.Check
+	check.Path = strings.ReplaceAll(check.Path, "{plan_id}", p.planID())
+	return check.succeeds(t, h)
+}
+
+func TestTasks(t *testing.T) {
+	for _, half := range halves {
+		t.Run(half, func(t *testing.T) {
+			var solved ratio
+			areas := map[string]*ratio{}
+			var listed, worked int64
+			for _, task := range loadCases[taskCase](t, half, "tasks.jsonl") {
+				h := serve(t)
+				for _, c := range task.Setup {
+					c.do(t, h)
+				}
+				p := connectPicker(t, h, task.Key, half)
+				p.solve(requestOf(task))
+				right := task.solved(t, h, p)
+				solved.add(right)
+				countKind(areas, task.Area).add(right)
+				listed += p.listed
+				worked += p.wire.bytes.Load() - p.listed
+				if !right {
+					logMiss(t, half, "%s %q: not solved after %d calls", task.ID, task.Text, p.calls)
+				}
+			}
+			report(t, half, "tasks", "solved", solved.value(), solved.all)
+			reportKinds(t, half, "tasks", "solved", areas)
+			n := int64(solved.all)
+			t.Logf("%s: %d of %d solved; bytes a task: list %d (about %d tokens), calls %d (about %d tokens)", half,
+				solved.right, solved.all, listed/n, listed/n/4, worked/n, worked/n/4)
+		})
+	}
+}
