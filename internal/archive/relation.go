@@ -26,7 +26,7 @@ func relationReads(d *deps) []*op.Operation {
 			Name:      "wanted_cards",
 			Cacheable: true,
 			Title:     "Wanted cards",
-			Doc:       "List the names that texts link to and that are neither name nor alias of a card, most wanted first.",
+			Doc:       "List the missing pages: names that texts link to and that are neither name nor alias of a card, most wanted first.",
 			Route:     "GET /api/mcp/wanted",
 			Examples:  []op.Example{{Title: "The ten most wanted", Input: `{"limit": 10}`}},
 		}, wantedCards),

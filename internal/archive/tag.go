@@ -19,7 +19,7 @@ func tagReads(d *deps) []*op.Operation {
 			Name:      "get_tags",
 			Cacheable: true,
 			Title:     "List tags",
-			Doc:       "List the tags and the number of cards with each, most used first, or the tags of one card.",
+			Doc:       "List the tags (labels) and the number of cards (pages) with each, most used first, or the tags of one card.",
 			Route:     "GET /api/mcp/tags",
 			Examples: []op.Example{
 				{Title: "Tags of the wiki", Input: `{}`},

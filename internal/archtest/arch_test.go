@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 		"access", "fault", "store/sqlite/sqlitetest"},
 	"surface":           {"canon", "op", "markup", "access"},
 	"archive":           {"surface", "canon", "op", "job", "markup", "access", "fault"},
-	"front":             {"canon", "op", "markup", "stem", "access", "fault"},
+	"front":             {"canon", "op", "markup", "meaning", "stem", "access", "fault"},
 	"campaign":          {"surface", "canon", "op", "markup", "access", "fault"},
 	"exchange":          {"canon", "markup", "access", "fault"},
 	"exchange/markdown": {"exchange"},

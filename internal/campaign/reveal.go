@@ -18,7 +18,7 @@ func revealOps(d *deps) []*op.Operation {
 		defineWrite(d, op.Spec{
 			Name:  "reveal",
 			Title: "Reveal to players",
-			Doc: "Reveal entities, secret attributes, relationships or timeline events to all players or to named ones. For the GM. " +
+			Doc: "Let players know of entities, secret attributes, relationships or timeline events: all players, or named ones. For the GM. " +
 				"Only the current version is revealed; older versions stay hidden. With session_id it counts as learnt in that session.",
 			Route: "POST /api/campaigns/{campaign_id}/reveal",
 			Examples: []op.Example{

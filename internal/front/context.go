@@ -9,7 +9,7 @@ import (
 )
 
 type contextIn struct {
-	Place    string `json:"place,omitzero" maxlen:"1020" jsonschema:"Name of a place; by default where players begin."`
+	Place    string `json:"place,omitzero" maxlen:"1020" jsonschema:"Name of a place; by default where new players begin."`
 	Player   string `json:"player,omitzero" maxlen:"1020" jsonschema:"Instead: name of a player, for what is around it."`
 	MaxChars int    `json:"max_chars,omitzero" default:"1500" min:"100" max:"8000" jsonschema:"Longest description."`
 }
@@ -44,7 +44,7 @@ type exit struct {
 func (f *Front) contextOp() *op.Operation {
 	return define(op.Spec{
 		Name: "context", Title: "The scene for a narrator", Effect: access.Read,
-		Doc: "Get all that a narrator needs to describe a scene: the place, its weather and mood, exits, who and what is " +
+		Doc: "Get all that a narrator needs to describe a scene: the place, its weather, light and mood, the ways out, who and what is " +
 			"there, and what just happened; or the surroundings and belongings of a player. " +
 			"Its contextRef goes with propose.",
 		Examples: []op.Example{{Title: "A place", Input: `{"place": "Rent Quay"}`}, {Title: "Where players begin",

@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/meaning"
 	"loregate/internal/op"
 	"loregate/internal/stem"
 )
@@ -224,7 +225,7 @@ func stems(text string) (list []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		if len(w) < 2 || isCommon(w) {
+		if len(w) < 2 || meaning.IsFunctionWord(w) {
 			continue
 		}
 		if s := stem.Of("english", w); !slices.Contains(list, s) {
@@ -232,17 +233,6 @@ func stems(text string) (list []string) {
 		}
 	}
 	return list
-}
-
-// isCommon reports whether a word tells nothing about an operation.
-func isCommon(w string) bool {
-	switch w {
-	case "the", "an", "of", "to", "in", "on", "for", "and", "or", "is", "are", "it", "its", "with", "by", "from", "that",
-		"this", "what", "which", "how", "do", "does", "can", "me", "my", "you", "your", "all", "any", "as", "at", "be", "if",
-		"not", "one", "want", "please", "them", "their", "they", "there", "was", "has", "have", "into", "up", "so":
-		return true
-	}
-	return false
 }
 
 // notFound is the error for an operation that does not exist for the caller.

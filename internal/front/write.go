@@ -14,10 +14,10 @@ import (
 
 type writeIn struct {
 	Name    string          `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Card to change, or new name; + joins a child to its parent."`
-	Content *string         `json:"content,omitzero" maxlen:"1048576" jsonschema:"Whole content as Markdown. Changing a card needs if_match."`
+	Content *string         `json:"content,omitzero" maxlen:"1048576" jsonschema:"Whole text as Markdown. Changing a card needs if_match."`
 	Append  string          `json:"append,omitzero" maxlen:"100000" jsonschema:"Markdown to add at the end."`
-	Find    string          `json:"find,omitzero" maxlen:"10000" jsonschema:"Exact text to change, with replace."`
-	Replace *string         `json:"replace,omitzero" maxlen:"100000" jsonschema:"Text in its place."`
+	Find    string          `json:"find,omitzero" maxlen:"10000" jsonschema:"Exact words to change, with replace."`
+	Replace *string         `json:"replace,omitzero" maxlen:"100000" jsonschema:"Words in their place."`
 	Type    string          `json:"type,omitzero" maxlen:"255" jsonschema:"Card type, such as Character."`
 	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values by name; null removes one."`
 	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`

@@ -43,8 +43,8 @@ type gameOut struct {
 func (s *Service) createGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201, Effect: access.Write,
-		Doc: "Open a game of Alignment. You are its host: only you can start it, advance it manually, remove players and reissue seats. " +
-			"It needs 6 to 10 players: let people join, and fill the other seats with AI players.",
+		Doc: "Open a game of Alignment, a social deduction game with secret roles. You are its host: only you can start it, advance it manually, remove players and reissue seats. " +
+			"It needs 6 to 10 players: let people join, and fill the other seats with AI players, which the computer plays.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
 	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
 		t, err := s.addGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days,

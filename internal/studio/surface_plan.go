@@ -73,7 +73,7 @@ func (s *Studio) planOps() []*op.Operation {
 			MinRole: access.RoleUser, Route: route}
 	}
 	create := read("plan_create", "Plan a scene",
-		"Turn a sentence into a plan of tool calls: build, furnish, render, export, import. Nothing is executed; check the plan, then execute it. "+
+		"Turn a sentence into a plan of a 3D model, a draft of tool calls: build, furnish, render, export, import. Nothing is executed; check the plan, then execute it. "+
 			"If something is missing, it asks the person behind your client, or returns questions. A configured model may propose the plan; source names its author.", "POST /api/studio/plans")
 	create.Effect, create.MinRole, create.Status, create.Interactive = access.Write, access.RoleGM, 201, true
 	create.Examples = []op.Example{{Title: "A place",

@@ -21,7 +21,7 @@ func (w *World) contextOperations() []*op.Operation {
 		healthOperation("health", "", "world-context-health"),
 		ContextTool(w, op.Spec{
 			Name: "get-location-context", Title: "Everything about a place",
-			Doc: "Read a place for narration: its description, exits and their destinations, realms, mood, the people and " +
+			Doc: "Read a place for narration: its description, exits (the ways out) and where they lead, realms, mood, the people and " +
 				"things there, and recent events. " +
 				"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null if there " +
 				"is no such place.",
@@ -33,14 +33,14 @@ func (w *World) contextOperations() []*op.Operation {
 		ContextTool(w, op.Spec{
 			Name: "get-player-context", Title: "Everything about a player",
 			Doc: "Read a player's place, the people and things there, its inventory, its clock and its recent events, " +
-				"before you tell it anything. null if there is no such player.",
+				"before you narrate to that player. null if there is no such player.",
 			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context",
 			Meta:     ToolID("WorldContext-getPlayerContext"),
 			Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 		}, playerContextOf),
 		ContextTool(w, op.Spec{
 			Name: "get-atmosphere", Title: "Weather, light and mood of a place",
-			Doc: "Read the weather, light and mood of a place at a tick. A layer on the place takes precedence over one on " +
+			Doc: "Read how it is outdoors at a place: the weather, the light and the mood at a tick. A layer on the place takes precedence over one on " +
 				"its realms, and a small realm over a large one; " +
 				"without a layer they are clear, daylight and calm.",
 			Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/atmosphere",
