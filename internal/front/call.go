@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,7 +17,7 @@ import (
 
 type callIn struct {
 	Operation string          `json:"operation" minlen:"1" maxlen:"64" jsonschema:"Its name, from find_operation."`
-	Arguments json.RawMessage `json:"arguments,omitzero" jsonschema:"Its arguments, an object."`
+	Arguments json.RawMessage `json:"arguments,omitzero" jsonschema:"Its arguments, an object; names do for ids such as locationId."`
 }
 
 // Schema shows the arguments as an object; the operation itself checks them.
@@ -119,7 +120,11 @@ const callBytes = 10_000
 
 // pass invokes an operation with the arguments of a call.
 func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn) (out callOut, err error) {
-	r := c.PartOf(o.Name, in.Arguments)
+	input, err := f.inputOf(ctx, c, o, in.Arguments)
+	if err != nil {
+		return out, err
+	}
+	r := c.PartOf(o.Name, input)
 	if c.OverMCP() {
 		r.MaxText = callBytes
 	}
@@ -148,6 +153,31 @@ func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn
 	}
 	out.Result = o.Shown(a)
 	return out, nil
+}
+
+// inputOf returns the input of an operation that is called with arguments: names of cards become ids.
+func (f *Front) inputOf(ctx context.Context, c *op.Call, o *op.Operation, arguments json.RawMessage) (json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(arguments, &members) != nil {
+		return arguments, nil // the operation refuses them
+	}
+	texts := args{}
+	for name, raw := range members {
+		var text string
+		if o.In.Properties[name] != nil && json.Unmarshal(raw, &text) == nil {
+			texts[name] = text
+		}
+	}
+	ids, err := f.withIDs(ctx, c, texts)
+	if err != nil || maps.Equal(ids, texts) {
+		return arguments, err
+	}
+	for name := range ids {
+		if members[name], err = json.Marshal(ids[name]); err != nil {
+			return nil, fault.New(fault.Internal, "input of %s", o.Name).Because(err)
+		}
+	}
+	return json.Marshal(members)
 }
 
 // throughDoor returns the call of this set that makes the next call of a cut answer.

@@ -153,6 +153,10 @@ func kindOf(s *jsonschema.Schema) string {
 // catalogue holds the words of operations.
 type catalogue struct{ words sync.Map } // *op.Operation -> map[string]float64
 
+// lengthPart is the part of a score that depends on the number of words of an operation, as b of BM25:
+// a long description shares words by chance.
+const lengthPart = 0.3
+
 // rank returns the operations that share words with a text, best first: each word counts the more,
 // the fewer operations have it. The name of an operation finds it first.
 func (k *catalogue) rank(all []*op.Operation, text string) []*op.Operation {
@@ -170,11 +174,16 @@ func (k *catalogue) rank(all []*op.Operation, text string) []*op.Operation {
 	}
 	var hits []hit
 	asked := stems(text)
+	mean := 0.0
+	for i := range docs {
+		mean += float64(len(docs[i])) / float64(len(all))
+	}
 	for i, o := range all {
 		h := hit{o: o}
 		for _, w := range asked {
 			h.score += docs[i][w] * math.Log(1+float64(len(all))/float64(max(in[w], 1)))
 		}
+		h.score /= 1 - lengthPart + lengthPart*float64(len(docs[i]))/mean
 		if plain(o.Name) == plain(text) {
 			h.score = math.MaxFloat64
 		}

@@ -3,19 +3,19 @@ package front
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
-	"loregate/internal/fault"
 	"loregate/internal/op"
 )
 
 type proposeIn struct {
-	Kind    string         `json:"kind" enum:"change,ambience,dialogue,quest,event,action" jsonschema:"Subject of the proposal."`
-	Details map[string]any `json:"details" jsonschema:"change: op {name, arguments}, reason. ambience: locationId, layerType, text. dialogue: npcId, playerId, draftText. quest: seedSpec. event: type, payload. action: playerId, actionEnvelope. Names do for ids."`
-	Ref     string         `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"From context, if the text rests on it."`
+	Kind    string `json:"kind" enum:"change,ambience,dialogue,quest,event,action" jsonschema:"Subject of the proposal."`
+	Details args   `json:"details" jsonschema:"change: op {name, arguments}, reason. ambience: locationId, layerType, text. dialogue: npcId, playerId, draftText. quest: seedSpec. event: type, payload. action: playerId, actionEnvelope. Names do for ids."`
+	Ref     string `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"From context, if the text rests on it."`
 }
 
 // proposals maps a kind to the operation that proposes it.
@@ -45,25 +45,32 @@ func (f *Front) proposeOp() *op.Operation {
 }
 
 func (f *Front) propose(ctx context.Context, c *op.Call, in proposeIn) (out proposed, err error) {
-	a := args{}
-	for name, v := range in.Details {
+	a, err := f.withIDs(ctx, c, in.Details)
+	if err != nil {
+		return out, err
+	}
+	set(a, "contextRef", in.Ref)
+	return invoke[proposed](ctx, f, c, proposals[in.Kind], a)
+}
+
+// withIDs returns arguments with the id of a card where an argument that takes an id has the card's
+// name.
+func (f *Front) withIDs(ctx context.Context, c *op.Call, in args) (args, error) {
+	a := maps.Clone(in)
+	for name, v := range in {
 		text, isText := v.(string)
-		if !isText || !strings.HasSuffix(name, "Id") || uuid.Validate(text) == nil {
-			a[name] = v
+		if !isText || text == "" || !strings.HasSuffix(name, "Id") || uuid.Validate(text) == nil {
 			continue
 		}
 		card, err := f.findCard(ctx, c, text)
 		switch {
 		case err == nil:
 			a[name] = card.ID
-		case fault.KindOf(err) == fault.NotFound:
-			a[name] = v // it may be a codename; the proposal's own check answers
-		default:
-			return out, err
+		case !isAbsent(err): // else it may be a codename; the operation answers
+			return nil, err
 		}
 	}
-	set(a, "contextRef", in.Ref)
-	return invoke[proposed](ctx, f, c, proposals[in.Kind], a)
+	return a, nil
 }
 
 // proposalOf returns the proposal that a write with an advisory key became.
