@@ -1,5 +1,6 @@
 // Package judgetest measures how well the product decides by itself: how it reads commands and
-// intents, moderates, judges claims, searches, and plans scenes.
+// intents, moderates, judges claims, searches, and plans scenes. It also measures how many tasks a model
+// solves that picks tools from the default list by their words alone.
 //
 // Its rule: the author of a rule does not write the cases. Cases come from public data, from
 // generators that know no rule, and from mutations of real text. They have two halves. Authors of

@@ -32,9 +32,10 @@ const (
 // maxPickerCalls is the number of calls that the picker makes for a task at most.
 const maxPickerCalls = 6
 
-// picker is a scripted model. It sees names, descriptions and input schemas of the tools, and the
-// words and details of a task. It picks the tool that shares the rarest words with the task, and
-// gives each detail to the argument that shares words with its key. It knows no synonyms.
+// picker is a scripted model. It sees names, descriptions, input schemas and the read-only mark of the
+// tools, and the words and details of a task. It picks the tool that shares the rarest words with the
+// task, and gives each detail to the argument that shares words with its key. Of synonyms it knows
+// those of WordNet. It cannot judge an answer.
 type picker struct {
 	t      *testing.T
 	half   string
@@ -52,7 +53,7 @@ type offer struct {
 	name, door string
 	says       map[string]float64 // weights of the stems of its texts
 	fields     []argument
-	reads      bool
+	reads      bool // changes nothing
 }
 
 type argument struct {
@@ -203,7 +204,7 @@ func (o *offer) addTaken(line string) {
 // takesID reports whether an argument takes an id, by its name.
 func takesID(name string) bool {
 	words := wordsIn(name)
-	return len(words) > 0 && words[len(words)-1] == "id"
+	return len(words) > 0 && (words[len(words)-1] == "id" || words[len(words)-1] == "ids")
 }
 
 // needsID reports whether a tool requires an id.
@@ -278,8 +279,8 @@ const synonymWeight = 0.4
 func requestOf(c taskCase) request {
 	q := request{text: c.Text, asks: isQuestion(c.Text), words: map[string]float64{}, given: c.Given}
 	text := c.Text
-	for _, value := range c.Given {
-		if s, ok := value.(string); ok {
+	for _, key := range sortedKeys(c.Given) {
+		if s, ok := c.Given[key].(string); ok {
 			text = strings.ReplaceAll(strings.ReplaceAll(text, "\""+s+"\"", " "), s, " ")
 		}
 	}
@@ -443,7 +444,7 @@ func marshal(v any) string {
 	return string(b)
 }
 
-// call makes a call, directly or through a door, and keeps the answer.
+// call makes a call, directly or through a door. It keeps the answer and returns its first text.
 func (p *picker) call(o offer, in map[string]any) (answer string, failed bool) {
 	p.t.Helper()
 	key := o.name + marshal(in)
@@ -460,12 +461,15 @@ func (p *picker) call(o offer, in map[string]any) (answer string, failed bool) {
 	if err != nil {
 		return err.Error(), true
 	}
-	for _, c := range r.Content {
-		if text, ok := c.(*mcp.TextContent); ok {
-			answer += text.Text
+	for i, c := range r.Content {
+		text, ok := c.(*mcp.TextContent)
+		if !ok {
+			continue
+		}
+		if p.shown.WriteString(text.Text + "\n"); i == 0 {
+			answer = text.Text
 		}
 	}
-	p.shown.WriteString(answer + "\n")
 	logMiss(p.t, p.half, "%s %s: %v %.300s", o.name, marshal(in), r.IsError, answer)
 	head, _, _ := strings.Cut(answer, ":")
 	empty := slices.Contains([]string{"null", "nothing", "0", "{}", "[]"}, strings.TrimSpace(head))
@@ -479,6 +483,10 @@ func (q request) fill(o offer, hints map[string]bool) (in map[string]any, ok boo
 	keys := q.keys
 	var best map[string]string
 	bestScore := -1.0
+	least := 0.01
+	if slices.ContainsFunc(o.fields, q.isTask) {
+		least = 2 // the task says the details too; only words that fit well give them twice
+	}
 	var assign func(i int, score float64, taken map[string]string)
 	assign = func(i int, score float64, taken map[string]string) {
 		if i == len(keys) {
@@ -488,15 +496,16 @@ func (q request) fill(o offer, hints map[string]bool) (in map[string]any, ok boo
 			return
 		}
 		for _, f := range o.fields {
-			if taken[f.name] == "" && f.accept(q.given[keys[i]]) != nil && q.fit(keys[i], f, hints) > 0 {
-				taken[f.name] = keys[i]
-				fit := q.fit(keys[i], f, hints)
-				if f.required {
-					fit += 0.01 * float64(len(keys)-i) // the first detail is the subject
-				}
-				assign(i+1, score+fit, taken)
-				delete(taken, f.name)
+			fit := q.fit(keys[i], f, hints)
+			if taken[f.name] != "" || f.accept(q.given[keys[i]]) == nil || fit < least || q.isTask(f) {
+				continue
 			}
+			if f.required {
+				fit += 0.01 * float64(len(keys)-i) // the first detail is the subject
+			}
+			taken[f.name] = keys[i]
+			assign(i+1, score+fit, taken)
+			delete(taken, f.name)
 		}
 		assign(i+1, score, taken)
 	}
@@ -528,6 +537,23 @@ func (q request) fill(o offer, hints map[string]bool) (in map[string]any, ok boo
 	return in, true
 }
 
+// isTask reports whether an argument takes a task in words: it requires a sentence, and no detail is
+// one.
+func (q request) isTask(f argument) bool {
+	if !f.required || !f.words[stem.Of("english", "sentence")] {
+		return false
+	}
+	for _, v := range q.given {
+		if s, ok := v.(string); ok && isLong(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// isLong reports whether a detail is a text rather than a name.
+func isLong(s string) bool { return strings.Count(s, " ") > 3 }
+
 // saidOf returns the value of a list of values that the request names.
 func (q request) saidOf(f argument) string {
 	for _, e := range f.enum {
@@ -552,7 +578,7 @@ func (q request) fit(key string, f argument, hints map[string]bool) float64 {
 		return 0
 	}
 	score := 0.1 + 3*float64(countCommon(k, name)) + 1.5*float64(countCommon(k, f.words)) + 2*float64(countCommon(name, hints))
-	for w := range f.words {
+	for _, w := range sortedKeys(f.words) { // sorted, so that sums are the same in every run
 		if weight := q.words[w]; name[w] {
 			score += 3 * weight
 		} else {
@@ -565,7 +591,7 @@ func (q request) fit(key string, f argument, hints map[string]bool) float64 {
 	if len(f.enum) > 0 {
 		score += 4
 	}
-	if s, ok := q.given[key].(string); ok && f.long == (strings.Count(s, " ") > 3) {
+	if s, ok := q.given[key].(string); ok && f.long == isLong(s) {
 		score++
 	}
 	return score
@@ -610,12 +636,13 @@ func (a argument) accept(v any) any {
 	return nil
 }
 
+var somePlan = regexp.MustCompile(`plan_id\W+(` + someID.String() + `)`)
+
 // planID returns the plan_id of the last answer that has one.
 func (p *picker) planID() string {
-	shown := p.shown.String()
-	_, rest, found := strings.Cut(shown[max(strings.LastIndex(shown, `"plan_id":"`), 0):], `"plan_id":"`)
-	if id, _, ok := strings.Cut(rest, `"`); found && ok {
-		return id
+	all := somePlan.FindAllStringSubmatch(p.shown.String(), -1)
+	if len(all) == 0 {
+		return ""
 	}
-	return ""
+	return all[len(all)-1][1]
 }
