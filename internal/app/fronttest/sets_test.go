@@ -230,6 +230,36 @@ func TestSetsLimitListsAndReadonlyLimitsCalls(t *testing.T) {
 	}
 }
 
+// A hidden card's name is no id: it is answered like a name that no card has.
+func TestDoorsTakeNamesForIDs(t *testing.T) {
+	s := open(t, generous)
+	s.fill(1)
+	hidden := access.NewLabel(access.LevelGM)
+	s.change(func(p *canon.Plan) error {
+		for _, c := range []canon.NewCard{{Name: "North Pier", Type: "Location"},
+			{Name: "Sunk Vault", Type: "Location", Label: &hidden}} {
+			if _, err := p.Create(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	key, _ := s.key(access.RoleUser)
+	m := s.connect("/mcp", key)
+	read := func(name string) string {
+		text, _ := m.call("call_operation", map[string]any{"operation": "get-location",
+			"arguments": map[string]any{"locationId": name}})
+		text, _, _ = strings.Cut(text, `{"contextRef"`) // it is sealed, and never the same
+		return strings.ReplaceAll(text, name, "NAME")
+	}
+	if got := read("north pier"); strings.HasPrefix(got, "null") || !strings.Contains(got, "North Pier") {
+		t.Errorf("by its name: %s", got)
+	}
+	if hidden, absent := read("Sunk Vault"), read("Dark Attic"); hidden != absent {
+		t.Errorf("hidden %s, absent %s", hidden, absent)
+	}
+}
+
 func TestKeysAreBoundToSets(t *testing.T) {
 	s := open(t, generous)
 	s.fill(1)
