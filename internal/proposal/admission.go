@@ -62,6 +62,7 @@ type tracked struct {
 	scope   string
 	status  Status
 	outcome access.Label
+	bare    bool // it cites no context
 	at      time.Time
 	sig     signature     // dropped when no gate compares with it any more
 	decided *decidedEvent // the last decision; nil for none
@@ -161,7 +162,7 @@ func (a *admission) foldJudged(s *Service, e ledgerEntry, now time.Time) {
 		a.used[j.Author.Account+"\x00"+j.Idempotency] = &usedKey{j.ID, j.Input, e.at}
 	}
 	st := &tracked{id: j.ID, change: e.change, kind: kindName(j.Kind), hash: j.Hash, author: j.Author, scope: j.Scope,
-		status: j.Status, outcome: j.Outcome, at: e.at}
+		status: j.Status, outcome: j.Outcome, bare: !j.Provenance.citesContext(), at: e.at}
 	a.byID[j.ID] = st
 	if j.Status == Rejected {
 		return

@@ -50,11 +50,12 @@ func (a *admission) findRepeated(s *Service, c *candidate) (*tracked, error) {
 
 // mayRepeat reports whether a candidate repeats an earlier proposal of the same payload, and its
 // author may know of it: one of their own that still waits, or an accepted one whose outcome they
-// can see.
+// can see. One that waits because it cites no context is not repeated by one that does.
 func (c *candidate) mayRepeat(st *tracked, life time.Duration) bool {
 	switch st.status {
 	case Pending:
-		return st.author.isCaller(c.grant.Caller()) && c.view.Level >= st.author.Level && c.now.Sub(st.at) < life
+		return st.author.isCaller(c.grant.Caller()) && c.view.Level >= st.author.Level && c.now.Sub(st.at) < life &&
+			!(st.bare && c.common.Provenance.citesContext())
 	case Accepted:
 		return !c.kind.Repeats && c.view.Sees(st.outcome)
 	}

@@ -7,6 +7,23 @@ import (
 	"loregate/internal/proposal"
 )
 
+// A text that waits because it cites no context may be proposed again with one.
+func TestContextComesLater(t *testing.T) {
+	bot := newScene(t, "").as("ai-bot", access.RoleUser)
+	text := ambience("The rope remembers every knot it has had.")
+	for _, want := range []proposal.Status{proposal.Pending, "duplicate"} {
+		if r := bot.propose("propose-ambience", text); r.Status != want {
+			t.Errorf("without a context: %+v", r)
+		}
+	}
+	text["contextRef"] = goodRef
+	for _, want := range []proposal.Status{proposal.Accepted, "duplicate"} {
+		if r := bot.propose("propose-ambience", text); r.Status != want {
+			t.Errorf("with a context: %+v, %+v", r, r.Rejection)
+		}
+	}
+}
+
 // An agent's text that cites a context is accepted. Without a context it waits for a person, unless
 // the world's stored settings exempt its kind. No hash is required.
 func TestContextRefIsEnough(t *testing.T) {
