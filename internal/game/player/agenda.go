@@ -7,12 +7,20 @@ import (
 	"loregate/internal/game/view"
 )
 
-// suspectOf returns whom the seat accuses today, and votes against: the one whom it has accused
-// aloud today, or the most suspicious one. A member of the AI side plays a human's part: it
-// never names one of its own. 0 is nobody.
-func (c *Core) suspectOf(v *view.Own) rule.Seat {
+// accusedToday returns the living player that the seat has accused aloud today; 0 if there is none.
+func (c *Core) accusedToday(v *view.Own) rule.Seat {
 	if s := *c.heard.names.Of(c.seat); s.day == v.Day && v.Players[s.about.String()].Alive {
 		return s.about
+	}
+	return 0
+}
+
+// suspectOf returns the player that the seat accuses today: the one that it has accused aloud, or the
+// most suspicious one. A member of the AI side plays a human's part: it never names one of its own.
+// 0 is nobody.
+func (c *Core) suspectOf(v *view.Own) rule.Seat {
+	if s := c.accusedToday(v); s != 0 {
+		return s
 	}
 	return bestSeat(c.livingOthers(v), func(s rule.Seat) float64 {
 		if c.isFriend(v, s) {

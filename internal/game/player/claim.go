@@ -69,8 +69,8 @@ var words = struct{ against, trust, not, mine, failed, project, blocked, ability
 	night:   []string{"night", "mine", "mined", "project", "tokens"},
 }
 
-// ReadClaims returns the claims in a message of a player, in order. Whoever wrote it, its text is
-// read alike: a program is held to the words that its model chose.
+// ReadClaims returns the claims in a message of a player, in order. The texts of people
+// and programs are read alike: a program is held to the words that its model chose.
 func ReadClaims(t *view.Table, m view.Message) []Claim {
 	speaker, ok := rule.ParseSeat(deref(m.Player))
 	if !ok {

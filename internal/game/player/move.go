@@ -33,13 +33,12 @@ func (c *Core) chooseVote(v *view.Own) rule.Choice {
 		return ""
 	}
 	nominee, _ := rule.ParseSeat(*v.Nominee)
-	stated := *c.heard.names.Of(c.seat)
 	switch {
 	case c.isFriend(v, nominee):
 		return rule.No
 	case c.isMachine(v):
 		return rule.Yes
-	case stated == stance{v.Day, nominee}:
+	case c.accusedToday(v) == nominee:
 		return rule.Yes
 	case c.heard.defended.Of(c.seat).hasSeat(nominee):
 		return rule.No
@@ -61,15 +60,15 @@ func yesIf(b bool) rule.Choice {
 	return rule.No
 }
 
-// chooseNominee returns whom the seat accused today, or who seems most suspicious to it and to
-// those who have voted.
+// chooseNominee returns the player that the seat accused today, or the one that seems most suspicious
+// to it and to those who have voted.
 func (c *Core) chooseNominee(v *view.Own) rule.Seat {
-	if s := *c.heard.names.Of(c.seat); s.day == v.Day && v.Players[s.about.String()].Alive {
-		return s.about
+	if s := c.accusedToday(v); s != 0 {
+		return s
 	}
 	herd := 0.02
 	if c.isMachine(v) {
-		herd = 0.2 // it follows whoever leads against a human
+		herd = 0.2 // it follows the others against a human
 	}
 	return bestSeat(c.livingOthers(v), func(s rule.Seat) float64 {
 		if c.isFriend(v, s) {

@@ -21,8 +21,9 @@ func Phrase(seed uint64, t *view.Table, cue Cue) string {
 		return ""
 	}
 	first := mix(seed, uint64(cue.Number)) + uint64(before*(len(own)/3+1)) // readers with the same persona differ
+	said := saidIn(t, t.ChatLog)
 	for _, pool := range [][]string{own, others} {
-		if line, ok := pickLine(pool, first, saidIn(t, t.ChatLog)); ok {
+		if line, ok := pickLine(pool, first, said); ok {
 			return fillLine(line, t, cue.Claim)
 		}
 	}

@@ -45,7 +45,7 @@ func (m *memory) evidence(t *view.Table, s rule.Seat) []finding {
 	if above := float64(own) - float64(tokens)/float64(max(living, 1)); above > 0.5 && own == most {
 		found = append(found, finding{ByTokens, 0, weightToken * above})
 	}
-	if m.spoke.Of(s) != nil && *m.spoke.Of(s)+quietAfterDays < t.Day {
+	if *m.spoke.Of(s)+quietAfterDays < t.Day {
 		found = append(found, finding{ByHunch, 0, weightQuiet})
 	}
 	if *m.garbled.Of(s) > 0 && *m.garbled.Of(s) >= t.Day-1 {
