@@ -67,7 +67,8 @@ func Check(text string, w *World) (list []Verdict) {
 	}
 	claims := Read(text, w)
 	for _, c := range claims {
-		v := judge(c, w)
+		v := Verdict{Claim: c}
+		v.Truth, v.Source = judges[c.Predicate](c, w)
 		if v.Truth == Unsure && c.Predicate == Happened && (c.Word == "be" || hasOther(claims, c)) {
 			v.Truth = True // the sentence is judged by what it says otherwise
 		}
@@ -143,37 +144,17 @@ func checkSpeaker(w *World) (Verdict, bool) {
 	return v, true
 }
 
-// judge compares a claim with the world.
-func judge(c Claim, w *World) Verdict {
-	v := Verdict{Claim: c}
-	switch c.Predicate {
-	case Holds, Gives:
-		v.Truth, v.Source = judgeHolds(c, w)
-	case Dead:
-		v.Truth, v.Source = judgeDead(c, w)
-	case Acts:
-		v.Truth, v.Source = True, ""
-		if w.dead(c.Subject) {
-			v.Truth, v.Source = False, w.name(c.Subject)+" is dead"
-		}
-	case Here, Arrives:
-		v.Truth, v.Source = judgeHere(c, w)
-	case Leads:
-		v.Truth, v.Source = judgeLeads(c, w)
-	case Open:
-		v.Truth, v.Source = judgeOpen(c, w)
-	case Weather:
-		v.Truth, v.Source = judgeWeather(c, w)
-	case Counts:
-		v.Truth, v.Source = judgeNumber(c, w)
-	case Kin:
-		v.Truth, v.Source = judgeKin(c, w)
-	case Office:
-		v.Truth, v.Source = judgeOffice(c, w)
-	case Happened:
-		v.Truth, v.Source = judgePast(c, w)
-	case Exists:
-		v.Truth = Unsure
+// judges has the judge of each predicate. It returns the truth of a claim, and its source if it is false.
+var judges = map[Predicate]func(Claim, *World) (Truth, string){
+	Holds: judgeHolds, Gives: judgeHolds, Dead: judgeDead, Acts: judgeActs, Here: judgeHere, Arrives: judgeHere,
+	Leads: judgeLeads, Open: judgeOpen, Weather: judgeWeather, Counts: judgeNumber, Kin: judgeKin, Office: judgeOffice,
+	Happened: judgePast, Exists: func(Claim, *World) (Truth, string) { return Unsure, "" },
+}
+
+// judgeActs judges whether somebody lives who acts.
+func judgeActs(c Claim, w *World) (Truth, string) {
+	if w.dead(c.Subject) {
+		return False, w.name(c.Subject) + " is dead"
 	}
-	return v
+	return True, ""
 }
