@@ -21,7 +21,7 @@ func Files(texts map[string]string) fstest.MapFS {
 	return m
 }
 
-// RealData returns a folder of real data: below the folder that REAL_DATA names, or else in shared/data
+// RealData returns the whole path of a folder of real data: below the folder that REAL_DATA names, or else in shared/data
 // next to the repository. It skips the test if the folder does not exist.
 func RealData(t testing.TB, name string) string {
 	t.Helper()
@@ -33,9 +33,14 @@ func RealData(t testing.TB, name string) string {
 		}
 	}
 	for _, dir := range places {
-		if _, err := os.Stat(dir); err == nil {
-			return dir
+		if _, err := os.Stat(dir); err != nil {
+			continue
 		}
+		whole, err := filepath.Abs(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return whole
 	}
 	t.Skipf("no real data: ../shared/data/%s is not beside the repository, nor below REAL_DATA", name)
 	return ""
