@@ -15,7 +15,11 @@ import (
 func adminWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:  "set_card_level",
+			Name: "set_card_level",
+			Asked: []string{"hide a page from players", "make a page secret", "let everyone see it",
+				"only game masters may read it", "publish a hidden article", "who is allowed to read", "conceal",
+				"nobody but us who lead may see a page", "let players see a page", "players should not read this",
+				"who sees it"},
 			Title: "Set who may see a card",
 			Doc: "Set who may see a card: everyone (user), game masters (gm) or admins, and, in addition, to named subjects. " +
 				"The cards below it are never visible to more readers. Lowering the level reveals only the current version, not the older ones.",
@@ -27,6 +31,7 @@ func adminWrites(d *deps) []*op.Operation {
 		}, setCardLevel),
 		defineWrite(d, op.Spec{
 			Name:  "delete_card",
+			Asked: []string{"throw a page away", "remove an article", "get rid of an entry", "erase a page"},
 			Title: "Delete a card",
 			Doc: "Move a card and everything below it to the trash; restore_card brings them back. " +
 				"dry_run lists the cards that would be deleted. If there are cards below it, confirm must repeat the card's name.",

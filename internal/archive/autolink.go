@@ -17,7 +17,9 @@ import (
 
 func linkWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
-		Name:  "auto_link",
+		Name: "auto_link",
+		Asked: []string{"turn names in a text into links", "which names should be linked",
+			"cross-reference an article", "make words clickable", "plain words that name other pages"},
 		Title: "Link the names in a card",
 		Doc: "Find the places where a card's text names other cards without a link, and suggest links. With mode apply and dry_run false, insert them. " +
 			"Only the first occurrence of a name is linked; longer names win. Text inside links, nests, tags, headings and code is not changed, " +

@@ -30,6 +30,7 @@ func backupWork(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name:  "create_backup",
+			Asked: []string{"make a safe copy of everything", "save all worlds", "snapshot of the data"},
 			Title: "Back up the instance",
 			Doc: "Make a consistent copy of all worlds, without the signing keys, while the instance keeps running. " +
 				"The copy is written to the folder backups of the data folder. To restore it, run loregate serve on a data folder that has the copy as its store.",
@@ -38,6 +39,7 @@ func backupWork(d *deps) []*op.Operation {
 		}, createBackup),
 		defineWrite(d, op.Spec{
 			Name:   "get_backup",
+			Asked:  []string{"is the safe copy ready", "how big is the snapshot"},
 			Title:  "Get a backup",
 			Doc:    "Get the state, size and SHA-256 of a backup. With download, REST answers with the copy itself.",
 			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", RESTBody: op.RESTEither, Operator: true, NoWorld: true,

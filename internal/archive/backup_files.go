@@ -23,6 +23,7 @@ func backupFiles(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
 			Name:   "list_backups",
+			Asked:  []string{"which safe copies are there", "saved snapshots"},
 			Title:  "List the backups",
 			Doc:    "List the copies of the instance in the folder backups, latest first.",
 			Effect: access.Read, Route: "GET /api/mcp/admin/backups", Operator: true, NoWorld: true,
@@ -41,6 +42,7 @@ func backupFiles(d *deps) []*op.Operation {
 		}, downloadBackup),
 		defineWrite(d, op.Spec{
 			Name:   "delete_backup",
+			Asked:  []string{"remove a safe copy", "discard a snapshot"},
 			Title:  "Delete a backup",
 			Doc:    "Delete a copy of the instance from the folder backups, permanently. list_backups lists the copies.",
 			Effect: access.Destroy, Route: "DELETE /api/mcp/admin/backups/{filename}", Operator: true, NoWorld: true,

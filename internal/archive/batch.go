@@ -17,7 +17,9 @@ const maxBatch = 100
 
 func batchWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
-		Name:  "batch_cards",
+		Name: "batch_cards",
+		Asked: []string{"several pages at once", "make many entries in one go", "bulk edit",
+			"import a list of articles", "bring several notes in as pages in one go", "put in a whole list of pages"},
 		Title: "Create and change many cards",
 		Doc: "Create and change up to 100 cards in one call. mode per_item (the default) commits the operations one by one, in order, and reports each result; " +
 			"mode transactional commits all or none. fetch_or_initialize updates an existing card or creates a missing one.",
@@ -32,13 +34,13 @@ func batchWrites(d *deps) []*op.Operation {
 }
 
 type batchIn struct {
-	Ops  []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The operations, in order."`
+	Ops  []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The cards to create or change, in order."`
 	Mode string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether operations are committed one by one, or all or none."`
 }
 
 // batchOp is one operation of a batch.
 type batchOp struct {
-	Action string `json:"action" enum:"create,update"`
+	Action string `json:"action,omitzero" enum:"create,update" jsonschema:"Default: update the card if it exists, otherwise create it."`
 	Name   string `json:"name" minlen:"1" maxlen:"1020"`
 	cardIn
 	Children          []childIn  `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write below it, nested at most 5 deep."`
@@ -97,6 +99,9 @@ func checkBatchRole(l *canon.Snapshot) error {
 }
 
 func readStep(in batchOp) step {
+	if in.Action == "" {
+		in.Action, in.FetchOrInitialize = "create", true
+	}
 	var p problems
 	s := step{sheet: p.readSheet("", in.Name, in.cardIn, in.Children), action: in.Action, orCreate: in.FetchOrInitialize}
 	s.patch, s.ifMatch = in.Patch, in.IfMatch

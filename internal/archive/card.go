@@ -16,7 +16,9 @@ import (
 
 func cardReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
-		Name:      "get_card",
+		Name: "get_card",
+		Asked: []string{"read the whole page", "show me an article's text, fields and kind", "written about it",
+			"open the entry", "tell me all about a page", "its text word for word"},
 		Cacheable: true,
 		Title:     "Read a card",
 		Doc: "Read one card when you know its name: content, type, fields, links and version. " +

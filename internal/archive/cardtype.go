@@ -14,7 +14,9 @@ import (
 func typeReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:      "list_types",
+			Name: "list_types",
+			Asked: []string{"kinds of pages are there", "sorts of entries", "which categories can a page be",
+				"sorts of pages could I make"},
 			Cacheable: true,
 			Title:     "List card types",
 			Doc:       "List the types that cards can have, before you create a card or filter by type.",
@@ -23,7 +25,9 @@ func typeReads(d *deps) []*op.Operation {
 				{Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
 		}, listTypes),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:      "get_type",
+			Name: "get_type",
+			Asked: []string{"which fields does a kind of page have", "form of a character sheet page",
+				"definition of a kind", "belongs into an entry of this sort"},
 			Cacheable: true,
 			Title:     "Look up a card type",
 			Doc:       "Look up one card type by name or codename: its id, its description, and the schema of its fields.",

@@ -19,6 +19,7 @@ func connectorReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:  "search",
+			Asked: []string{"find anything by words", "look something up", "who is", "which page tells about"},
 			Title: "Search the wiki",
 			Doc: "Search the whole wiki by any words, a question or a name, also misspelt, and get ids to read with fetch, best first. " +
 				"Words in double quotes must occur together; type:Character, tag:founder, level:gm and in:\"Rent Quay\" narrow the search. " +
@@ -27,6 +28,7 @@ func connectorReads(d *deps) []*op.Operation {
 		}, connectorSearch),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "fetch",
+			Asked:    []string{"full text of one page", "read the entry"},
 			Title:    "Fetch a page of the wiki",
 			Doc:      "Fetch the full text of one page that search found, by its id. get_card does the same by name.",
 			Target:   "id",

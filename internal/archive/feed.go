@@ -13,14 +13,19 @@ import (
 func feedReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "recent_changes",
+			Name: "recent_changes",
+			Asked: []string{"newest edits", "happened in the wiki lately", "who has been writing this week",
+				"latest activity", "which pages were touched today", "who altered something lately",
+				"since yesterday"},
 			Title:    "Recent changes",
 			Doc:      "List recent changes of the wiki, latest first, filtered by time, type or author.",
 			Route:    "GET /api/mcp/changes",
 			Examples: []op.Example{{Title: "Since a date", Input: `{"since": "2026-01-01", "limit": 20}`}},
 		}, recentChanges),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "list_trash",
+			Name: "list_trash",
+			Asked: []string{"thrown away pages", "deleted articles that can come back", "in the bin",
+				"discarded entries"},
 			Title:    "List the trash",
 			Doc:      "List the deleted cards that restore_card can restore, latest first.",
 			MinRole:  access.RoleAdmin,

@@ -23,6 +23,7 @@ import (
 func fetchWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "upload_from_url",
+		Asked: []string{"take a picture from the web", "store an image by its web address"},
 		Title: "Attach a file from an address",
 		Doc: "Fetch a file of at most 25 MiB over HTTPS and store it as upload_attachment does. " +
 			"Files are fetched only from hosts that the operator allows; by default from none.",

@@ -15,7 +15,9 @@ import (
 
 func fileReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
-		Name:     "get_file_url",
+		Name: "get_file_url",
+		Asked: []string{"address to download a picture", "link to the image or document",
+			"where can the drawing be fetched", "where does a picture lie"},
 		Title:    "Get a file's address",
 		Doc:      "Get the address from which the file of a File or Image card can be downloaded with the same key.",
 		Route:    "GET /api/mcp/cards/{name}/file_url",
@@ -23,7 +25,9 @@ func fileReads(d *deps) []*op.Operation {
 		NoTool:   true,
 		Examples: []op.Example{{Title: "Of a picture", Input: `{"name": "Map of Lendwater"}`}},
 	}, getFileURL), surface.DefineRead(d.Kit, op.Spec{
-		Name:  "get_attachment",
+		Name: "get_attachment",
+		Asked: []string{"look at the picture of a page", "size and kind of an image", "open the map or document",
+			"bytes of a picture"},
 		Title: "Get an attached file",
 		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 if there are at most max_bytes. " +
 			"Over REST the answer is the file itself.",

@@ -17,7 +17,9 @@ import (
 func historyReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "get_card_history",
+			Name: "get_card_history",
+			Asked: []string{"who edited a page and when", "earlier edits of an article", "list of past wordings",
+				"how often was it changed"},
 			Title: "History of a card",
 			Doc: "List who changed a card, when and how, latest first. " +
 				"Give a version to get_revision to read it, or two to diff_card to compare them.",
@@ -26,7 +28,10 @@ func historyReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "Versions of a card", Input: `{"name": "Rent Quay"}`}},
 		}, getCardHistory),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "get_revision",
+			Name: "get_revision",
+			Asked: []string{"how did the text read before", "the page as it was at first",
+				"earlier wording of an article", "original text", "how was it worded at first",
+				"earlier text of a page", "before it was altered"},
 			Title:    "Read an older version",
 			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content is returned in parts, as by get_card.",
 			Route:    "GET /api/mcp/cards/{name}/history/{version}",
@@ -34,7 +39,10 @@ func historyReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "The first version", Input: `{"name": "Rent Quay", "version": 1}`}},
 		}, getRevision),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "diff_card",
+			Name: "diff_card",
+			Asked: []string{"difference between two wordings", "added or removed by the last edit",
+				"compare old and new text", "before and after", "the last edit do to a page",
+				"which words were altered"},
 			Title:    "Compare two versions",
 			Doc:      "Compare two versions of a card: a unified diff of the content, and the other aspects that changed. Without versions, compare the current one with the one before.",
 			Route:    "GET /api/mcp/cards/{name}/diff",

@@ -15,7 +15,9 @@ import (
 func queryReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "run_query",
+			Name: "run_query",
+			Asked: []string{"stored lookups of the wiki", "run a saved list", "pages by exact filters",
+				"a prepared report"},
 			Title: "Run a query",
 			Doc: "List cards by exact filters, or run a named query of this wiki. " +
 				"Filters: name (contains), content (words), prefix, not_name, type, tag, updated_since, updated_before, created_since, created_before; at least one. " +
@@ -36,6 +38,7 @@ func queryReads(d *deps) []*op.Operation {
 		}, runNamedQuery),
 		surface.DefineRead(d.Kit, op.Spec{
 			Name:     "list_queries",
+			Asked:    []string{"which saved lookups exist", "prepared lists and reports", "stored searches"},
 			Title:    "List named queries",
 			Doc:      "List the named queries of this wiki and their placeholders, before you run one with run_query.",
 			Route:    "GET /api/mcp/queries",

@@ -12,7 +12,10 @@ import (
 func relationReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:      "get_relationships",
+			Name: "get_relationships",
+			Asked: []string{"which pages point to this one", "backlinks", "who mentions it",
+				"where is it referenced", "it point at", "pages that show it inside them",
+				"pages that speak of this one", "who refers to it", "all places where it comes up"},
 			Cacheable: true,
 			Title:     "Relations of a card",
 			Doc: "List the cards that refer to a card, or the cards that it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
@@ -23,7 +26,10 @@ func relationReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "Who mentions this card", Input: `{"name": "Oda Tarn", "kind": "referers"}`}},
 		}, getRelationships),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:      "wanted_cards",
+			Name: "wanted_cards",
+			Asked: []string{"missing pages", "names that nobody has written about yet", "dead links",
+				"articles still to be written", "red links", "gaps in the wiki",
+				"mentioned but not described anywhere"},
 			Cacheable: true,
 			Title:     "Wanted cards",
 			Doc:       "List the missing pages: names that texts link to and that are neither name nor alias of a card, most wanted first.",

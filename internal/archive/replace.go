@@ -15,7 +15,10 @@ import (
 
 func replaceWrites(d *deps) []*op.Operation {
 	return []*op.Operation{defineWrite(d, op.Spec{
-		Name:  "replace_everywhere",
+		Name: "replace_everywhere",
+		Asked: []string{"swap a word on all pages", "change a spelling across the whole wiki",
+			"correct a name throughout", "substitute a phrase in every article", "search and replace",
+			"everywhere it says one word, write another", "all over the wiki"},
 		Title: "Find and replace in many cards",
 		Doc: "Replace a text, or the matches of a regular expression, in all cards that you may see and change and that pass the filters. " +
 			"By default it only shows the changes; with dry_run false it makes all of them or none. undo_change reverts them.",

@@ -17,7 +17,10 @@ import (
 
 func searchReads(d *deps) []*op.Operation {
 	return []*op.Operation{surface.DefineRead(d.Kit, op.Spec{
-		Name:      "search_cards",
+		Name: "search_cards",
+		Asked: []string{"list pages of one kind", "articles edited or made since a date",
+			"look up entries by label or title start", "which pages mention these exact words", "filter the wiki",
+			"how many pages of a kind", "pages whose text has a phrase", "everything by topic", "newly made pages"},
 		Cacheable: true,
 		Title:     "Search cards",
 		Doc: "Find cards when you do not know the exact name, or list them by filters. q is any words, a question, or a name, also " +

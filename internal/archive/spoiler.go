@@ -18,7 +18,10 @@ import (
 func spoilerWork(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:  "spoiler_scan",
+			Name: "spoiler_scan",
+			Asked: []string{"do public pages give away secrets", "leaks of hidden words to players",
+				"did we betray a secret anywhere", "check that nothing is spoiled",
+				"does anything public tell too much", "secret words in the open"},
 			Title: "Scan for spoilers",
 			Doc: "Find out whether cards that players (or players' AIs) can read contain secret terms. Searches the text, fields and names of these cards. Takes the terms from one card and writes the findings, " +
 				"grouped by term, to another, which only game masters and up can read. A long scan continues in the background: get_job returns its state.",
@@ -28,6 +31,7 @@ func spoilerWork(d *deps) []*op.Operation {
 		}, spoilerScan),
 		defineWrite(d, op.Spec{
 			Name:   "get_job",
+			Asked:  []string{"is the long work finished", "progress of a scan", "result of work in the background"},
 			Title:  "Get a job",
 			Doc:    "Get the state and result of work that you started, such as a spoiler scan.",
 			Effect: access.Read, Route: "GET /api/mcp/jobs/{id}",

@@ -16,7 +16,9 @@ import (
 func statsReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "get_card_stats",
+			Name: "get_card_stats",
+			Asked: []string{"how long is an article", "number of words of a page",
+				"count letters, sections and pictures", "how long is a page", "how many words has a page"},
 			Title:    "Statistics of a card",
 			Doc:      "Get the size of a card before you read it: words, characters, sections, paragraphs, links and pictures.",
 			Route:    "GET /api/mcp/cards/{name}/stats",
@@ -24,14 +26,18 @@ func statsReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "How long is it?", Input: `{"name": "Rent Quay"}`}},
 		}, getCardStats),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "get_template",
+			Name: "get_template",
+			Asked: []string{"a new page of this kind look like", "starting text", "form to fill in",
+				"skeleton or pattern for a new entry", "a blank page of this kind hold", "pattern for a fresh page"},
 			Title:    "Initial text of a new card",
 			Doc:      "Get the initial text of new cards of a type: the content of the card TYPE+*type+*default.",
 			Route:    "GET /api/mcp/types/{type_name}/template",
 			Examples: []op.Example{{Title: "Of characters", Input: `{"type_name": "Character"}`}},
 		}, getTemplate),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "get_site_context",
+			Name: "get_site_context",
+			Asked: []string{"overview of the whole wiki", "this world about", "the biggest pages and kinds",
+				"how do names and secrecy work here"},
 			Title:    "Overview of this wiki",
 			Doc:      "Get an overview before you write: the top cards, the types and tags in use, and how names and levels work here.",
 			Route:    "GET /api/mcp/site-context",

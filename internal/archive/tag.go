@@ -16,7 +16,10 @@ import (
 func tagReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:      "get_tags",
+			Name: "get_tags",
+			Asked: []string{"labels in use and how often", "keywords by popularity",
+				"which labels does a page carry", "all categories", "most frequent marks",
+				"under which headings is a page sorted", "how many pages carry a label"},
 			Cacheable: true,
 			Title:     "List tags",
 			Doc:       "List the tags (labels) and the number of cards (pages) with each, most used first, or the tags of one card.",
@@ -27,14 +30,18 @@ func tagReads(d *deps) []*op.Operation {
 			},
 		}, getTags),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:      "search_by_tags",
+			Name: "search_by_tags",
+			Asked: []string{"pages that carry two labels at once", "articles with all of these keywords",
+				"entries in both categories", "marked with either label"},
 			Cacheable: true,
 			Title:     "Find cards by several tags",
 			Doc:       "Find the cards that have all of several tags, or any of them.",
 			Examples:  []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},
 		}, searchByTags),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "suggest_tags",
+			Name: "suggest_tags",
+			Asked: []string{"which labels would fit this page", "recommend keywords for an article",
+				"categories it should have"},
 			Title:    "Suggest tags for a card",
 			Doc:      "Get existing tags that fit a card and that it does not have yet: those that its text mentions, and those of the cards it links to.",
 			Target:   "name",

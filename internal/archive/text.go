@@ -14,7 +14,9 @@ import (
 func textReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:      "get_card_outline",
+			Name: "get_card_outline",
+			Asked: []string{"headings of a long article", "table of contents", "chapters and sections of a page",
+				"structure of a text"},
 			Cacheable: true,
 			Title:     "Outline of a card",
 			Doc: "List the headings of a long card before you read it. " +
@@ -24,7 +26,10 @@ func textReads(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "Headings of a card", Input: `{"name": "A Short History of the Lease"}`}},
 		}, getCardOutline),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "find_in_card",
+			Name: "find_in_card",
+			Asked: []string{"where in one article does a word occur", "passages of a page with a phrase",
+				"look inside a page for a term", "quote the spot", "in which passage does it say",
+				"how often does a word occur on a page"},
 			Title: "Find in a card",
 			Doc: "Find the places of a text in one card, with the surrounding words, without reading the whole card. " +
 				"HTML tags never match. Use an offset as content_offset of get_card.",

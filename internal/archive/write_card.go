@@ -13,7 +13,9 @@ import (
 func cardWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:  "create_card",
+			Name: "create_card",
+			Asked: []string{"new page", "start an article", "write an entry about somebody", "add a note",
+				"write down something new"},
 			Title: "Create a card",
 			Doc: "Create a card, optionally with child cards. A name that a card of the same level already has is refused; use update_card for that card. " +
 				"For a compound name such as Games+Hero, missing parents are created too. Existing child cards are updated.",
@@ -26,7 +28,9 @@ func cardWrites(d *deps) []*op.Operation {
 			},
 		}, createCard),
 		defineWrite(d, op.Spec{
-			Name:  "update_card",
+			Name: "update_card",
+			Asked: []string{"edit a page", "alter an article's fields or kind", "put something into a field",
+				"rewrite the text", "correct an entry", "label a page", "put a label on a page", "alter a page"},
 			Title: "Change a card",
 			Doc: "Change a card's content, fields or type. To change part of a long card, send a patch instead of the whole content. " +
 				"if_match is the etag from get_card: the change is refused if the card was changed since. An agent must send it with new content or markdown_content, from a read that was not cut.",

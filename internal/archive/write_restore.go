@@ -17,7 +17,11 @@ import (
 func restoreWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:  "restore_card",
+			Name: "restore_card",
+			Asked: []string{"bring back a deleted page", "recover from the bin",
+				"return an article to an earlier wording", "go back to how it was", "un-delete",
+				"roll back to its first state", "page back to its second wording", "get a thrown away page back",
+				"rescue from the bin"},
 			Title: "Restore a card",
 			Doc: "Restore a card from the trash, with everything that was deleted with it. With to_version, revert a card to the name, type, content, fields and children of an older version. " +
 				"list_trash lists the deleted cards, get_card_history the versions of a card.",
@@ -28,7 +32,10 @@ func restoreWrites(d *deps) []*op.Operation {
 			},
 		}, restoreCard),
 		defineWrite(d, op.Spec{
-			Name:  "undo_change",
+			Name: "undo_change",
+			Asked: []string{"take back my last edit", "that was a mistake, reverse it", "cancel an edit",
+				"put it back as before", "take that edit back", "somebody scribbled nonsense, revert it",
+				"undo vandalism"},
 			Title: "Undo a change",
 			Doc: "Revert one change with a new change. recent_changes and every write return its id. " +
 				"Refused if later changes depend on it. Only an admin can undo a change that only an admin can make.",
@@ -168,7 +175,29 @@ func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 }
 
 type undoIn struct {
-	ID string `json:"id" minlen:"1" maxlen:"64" jsonschema:"The change."`
+	ID   string `json:"id,omitzero" maxlen:"64" jsonschema:"The change."`
+	Name string `json:"name,omitzero" maxlen:"1020" jsonschema:"In place of id: a card, to take back its latest change."`
+}
+
+// findChange returns the id of the change that is meant.
+func (in undoIn) findChange(ctx context.Context, l *canon.Snapshot) (uuid.UUID, error) {
+	if in.ID == "" && in.Name != "" {
+		card, err := findCard(ctx, l, in.Name)
+		if err != nil {
+			return uuid.UUID{}, err
+		}
+		latest, _, err := l.Versions(ctx, card.ID, canon.Page{Limit: 1})
+		if err != nil || len(latest) == 0 {
+			return uuid.UUID{}, err
+		}
+		return latest[0].Change, nil
+	}
+	id, err := uuid.Parse(in.ID)
+	if err != nil || len(in.ID) != 36 {
+		return uuid.UUID{}, fault.BadField("id",
+			"is the id of a change, as recent_changes lists it; or give the name of a card")
+	}
+	return id, nil
 }
 
 type undoOut struct {
@@ -178,19 +207,22 @@ type undoOut struct {
 }
 
 func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, error) {
-	id, err := uuid.Parse(in.ID)
-	if err != nil || len(in.ID) != 36 {
-		return undoOut{}, fault.BadField("id", "is the id of a change, as recent_changes lists it")
-	}
+	var id uuid.UUID
 	return surface.Commit(ctx, d.Kit, c, surface.Change[undoOut]{
-		Plan: func(p *canon.Plan) error {
+		Plan: func(p *canon.Plan) (err error) {
+			if id, err = in.findChange(ctx, p.Snapshot); err != nil {
+				return err
+			}
 			if err := p.Undo(id); err != nil {
 				return err
 			}
 			return checkUndo(p)
 		},
 		Reply: func(l *canon.Snapshot, r canon.Receipt) (undoOut, error) {
-			out := undoOut{ChangeID: changeID(r), Undone: id.String(), Cards: []summary{}}
+			out := undoOut{ChangeID: changeID(r), Undone: in.ID, Cards: []summary{}}
+			if id != uuid.Nil { // else the call is repeated
+				out.Undone = id.String()
+			}
 			seen := map[canon.CardID]bool{}
 			for _, id := range r.Targets {
 				card, ok, err := l.ByID(ctx, id)

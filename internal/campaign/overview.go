@@ -14,7 +14,9 @@ import (
 func campaignOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		op.Define(op.Spec{
-			Name:     "campaign_list",
+			Name: "campaign_list",
+			Asked: []string{"which tables do I play at", "my games and my part in them", "rules are we using",
+				"which adventure am I in", "am I player or master"},
 			Title:    "List campaigns",
 			Doc:      "List your campaigns with their game systems and your role in each: player or GM. Start here.",
 			Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
@@ -22,7 +24,9 @@ func campaignOps(d *deps) []*op.Operation {
 			Examples: []op.Example{{Title: "Mine", Input: `{}`}},
 		}, d.campaignList),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:     "campaign_get",
+			Name: "campaign_get",
+			Asked: []string{"summary of our table", "how many people, places and evenings are recorded",
+				"the story about", "how many people and things does our story have"},
 			Title:    "Read a campaign",
 			Doc:      "Get the description of a campaign, and the number of its entities, relationships, sessions and timeline events that you may see.",
 			Route:    "GET /api/campaigns/{campaign_id}",

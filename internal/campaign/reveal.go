@@ -16,14 +16,19 @@ import (
 func revealOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:  "reveal",
+			Name: "reveal",
+			Asked: []string{"tell the table they have found out", "players now know it",
+				"let everybody learn a secret", "disclose, unveil or share with the group", "the party discovers it",
+				"make known", "give the handout", "one player, and nobody else, learns of it",
+				"from now on they may see it", "let a single player in on it", "they come upon it",
+				"show it to them"},
 			Title: "Reveal to players",
 			Doc: "Let players know of entities, secret attributes, relationships or timeline events: all players, or named ones. For the GM. " +
 				"Only the current version is revealed; older versions stay hidden. With session_id it counts as learnt in that session.",
 			Route: "POST /api/campaigns/{campaign_id}/reveal",
 			Examples: []op.Example{
 				{Title: "A person, to all",
-					Input: `{"campaign_id": "ashlar-pass", "items": [{"entity_id": "01920000-0000-7000-8000-000000000001"}]}`},
+					Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001"}`},
 				{Title: "Their secret, to one player",
 					Input: `{"campaign_id": "ashlar-pass", "items": [{"secret_of": "01920000-0000-7000-8000-000000000001"}], "to": ["player-ada"], "session_id": "01920000-0000-7000-8000-000000000005"}`},
 			},
@@ -31,7 +36,10 @@ func revealOps(d *deps) []*op.Operation {
 			return in.commitReveal(ctx, d, c, modeReveal)
 		}),
 		defineWrite(d, op.Spec{
-			Name:  "unreveal",
+			Name: "unreveal",
+			Asked: []string{"take it back, they should not know", "hide from players again",
+				"forget that they found out", "make secret again", "they should not know any more",
+				"it was too early, conceal it"},
 			Title: "Revoke a revelation",
 			Doc: "Hide revealed objects again, from all players or from named ones. For the GM. " +
 				"Players may remember the texts that they read in the meantime.",
@@ -48,7 +56,7 @@ func revealOps(d *deps) []*op.Operation {
 
 // item is one object to reveal.
 type item struct {
-	EntityID       ref `json:"entity_id,omitzero" jsonschema:"An entity."`
+	EntityID       ref `json:"entity_id,omitzero" jsonschema:"The person, thing or other subject that they learn of."`
 	SecretOf       ref `json:"secret_of,omitzero" jsonschema:"The secret attributes of this entity."`
 	RelationshipID ref `json:"relationship_id,omitzero" jsonschema:"A relationship; players see it if they see both ends."`
 	EventID        ref `json:"event_id,omitzero" jsonschema:"A timeline event."`
@@ -68,7 +76,8 @@ func (i item) givenIDs() map[string]ref {
 
 type revealIn struct {
 	inCampaign
-	Items     []item   `json:"items" minitems:"1" maxitems:"100" jsonschema:"Objects to reveal or hide; each item names one."`
+	item
+	Items     []item   `json:"items,omitzero" maxitems:"100" jsonschema:"Several objects, in place of one; each item names one."`
 	To        audience `json:"to,omitzero" jsonschema:"all players, the default, or a list of subjects."`
 	SessionID ref      `json:"session_id,omitzero" jsonschema:"The session in which it was learnt; an entity without discovered_session gets its number."`
 	DryRun    bool     `json:"dry_run,omitzero" jsonschema:"Only check."`
@@ -125,8 +134,20 @@ func narrowLabel(own access.Label, to audience) (access.Label, error) {
 	return access.NewLabel(own.Level, left...), nil
 }
 
+// withOne returns the input with the object that is given alone as an item.
+func (in revealIn) withOne() revealIn {
+	if in.item != (item{}) {
+		in.Items = append([]item{in.item}, in.Items...)
+	}
+	return in
+}
+
 func (in revealIn) checkItems() error {
 	var p problems
+	if len(in.Items) == 0 {
+		p.Add("entity_id",
+			"nothing is named; give entity_id, secret_of, relationship_id or event_id, or a list of items")
+	}
 	in.To.checkSubjects(&p)
 	for i, it := range in.Items {
 		if n := len(it.givenIDs()); n != 1 {
@@ -139,6 +160,7 @@ func (in revealIn) checkItems() error {
 
 // commitReveal changes the visibility of all items in one commit.
 func (in revealIn) commitReveal(ctx context.Context, d *deps, c *op.Call, t revealMode) (revealOut, error) {
+	in = in.withOne()
 	if err := in.checkItems(); err != nil {
 		return revealOut{}, err
 	}

@@ -18,7 +18,9 @@ import (
 func sessionOps(d *deps) []*op.Operation {
 	return []*op.Operation{
 		defineWrite(d, op.Spec{
-			Name:  "session_create",
+			Name: "session_create",
+			Asked: []string{"schedule the next evening", "our next meeting", "plan game night",
+				"prepare the coming sitting", "we meet again on a date", "set down our next game evening"},
 			Title: "Plan a session",
 			Doc:   "Create the record of a session. For the GM. Without a number it becomes the next session. Players see its number, date, status and recap; only the GM sees its notes.",
 			Route: "POST /api/campaigns/{campaign_id}/sessions", Status: 201,
@@ -28,7 +30,10 @@ func sessionOps(d *deps) []*op.Operation {
 			},
 		}, sessionCreate),
 		defineWrite(d, op.Spec{
-			Name:  "session_update",
+			Name: "session_update",
+			Asked: []string{"notes of last night", "write the recap", "the evening is over",
+				"mark a sitting as played", "publish happened at the table", "the game evening took place",
+				"tell the players happened last time", "put down came to pass"},
 			Title: "Update a session",
 			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. Players read the recap, and play_notes and actual_notes as they were when publish_notes was last set. The players' knowledge as of a session is everything revealed before it was COMPLETED, and everything revealed with its session_id.",
 			Route: "PATCH /api/campaigns/{campaign_id}/sessions/{session_id}", Target: "session_id",
@@ -38,7 +43,9 @@ func sessionOps(d *deps) []*op.Operation {
 			},
 		}, sessionUpdate),
 		surface.DefineRead(d.Kit, op.Spec{
-			Name:  "session_list",
+			Name: "session_list",
+			Asked: []string{"past evenings of play", "recaps so far", "happened last time", "when did we meet",
+				"previously", "how often have we played", "when do we play next", "became of our last evening"},
 			Title: "List sessions",
 			Doc:   "List the sessions of the campaign by number, with their recaps and published notes; the GM gets all notes.",
 			Route: "GET /api/campaigns/{campaign_id}/sessions",

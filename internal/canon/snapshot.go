@@ -104,17 +104,24 @@ func (s Settings) gmParts() []string {
 	return keys
 }
 
-// Find resolves a name argument: "~ID", ":codename" or a name. A name finds the visible card with
-// the lowest label. The error is fault.NotFound, with similar visible names.
+// Find resolves a name argument: "~ID", ":codename", a name or an alias. A name finds the visible
+// card with the lowest label, an alias the only visible card that has it. The error is fault.NotFound,
+// with similar visible names.
 func (s *Snapshot) Find(ctx context.Context, name string) (Card, error) {
 	card, ok, err := s.findByName(ctx, name)
-	if err != nil {
-		return Card{}, err
+	if err != nil || ok {
+		return card, err
 	}
-	if !ok {
-		return Card{}, s.notFoundFault(ctx, name)
+	if !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, ":") {
+		cards, err := s.ByAlias(ctx, name)
+		if err != nil {
+			return Card{}, err
+		}
+		if len(cards) == 1 {
+			return cards[0], nil
+		}
 	}
-	return card, nil
+	return Card{}, s.notFoundFault(ctx, name)
 }
 
 // Exists is Find for callers that can continue without the card.
@@ -166,7 +173,7 @@ func (s *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error)
 
 // notFoundFault is the error for both absent and hidden cards.
 func (s *Snapshot) notFoundFault(ctx context.Context, name string) error {
-	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards",
+	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search",
 		markup.Clean(markup.Clip(name, 255)))
 	if near, err := s.r.NearNames(ctx, s.visibility, markup.Clip(name, 255), 3); err == nil && len(near) > 0 {
 		return e.With("did_you_mean", near)

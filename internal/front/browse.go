@@ -8,11 +8,11 @@ import (
 )
 
 type browseIn struct {
-	Name   string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name, ~ID or :codename; without it, the world as a whole."`
+	Name   string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name of a place, person or page; without it, the world as a whole."`
 	View   string `json:"view,omitzero" enum:"around,children,links,map,timeline" default:"around" jsonschema:"around: below, linked and connected. map: places and people nearby. timeline: events, of name or all."`
-	Depth  int    `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"Steps of children and map."`
-	From   string `json:"from,omitzero" maxlen:"100" jsonschema:"First date of a timeline."`
-	To     string `json:"to,omitzero" maxlen:"100" jsonschema:"Last date of a timeline."`
+	Depth  int    `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"Steps or moves away, of children and map."`
+	Since  string `json:"since,omitzero" maxlen:"100" alias:"from" jsonschema:"First date of a timeline."`
+	Until  string `json:"until,omitzero" maxlen:"100" alias:"to" jsonschema:"Last date of a timeline."`
 	Offset int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip."`
 }
 
@@ -213,8 +213,8 @@ func (f *Front) addRelations(ctx context.Context, c *op.Call, card foundCard, in
 func (f *Front) addTimeline(ctx context.Context, c *op.Call, card foundCard, in browseIn, out *browseOut) error {
 	query := args{"limit": rowLimit, "offset": in.Offset}
 	set(query, "entity_id", card.ID)
-	set(query, "start_date", in.From)
-	set(query, "end_date", in.To)
+	set(query, "start_date", in.Since)
+	set(query, "end_date", in.Until)
 	page, err := invoke[struct {
 		Events []struct {
 			Date        string `json:"date"`

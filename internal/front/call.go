@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -91,7 +92,7 @@ func (f *Front) target(c *op.Call, in callIn) (*op.Operation, error) {
 	reach.Surfaces = nil // its admission refuses what the key does not open
 	o, ok := f.engine.Find(in.Operation)
 	switch {
-	case !ok || o.NoTool || !f.engine.Exists(reach, "", in.Operation):
+	case !ok || o.NoTool && !o.ByDoor || !f.engine.Exists(reach, "", in.Operation):
 		return nil, f.notFound(c, in.Operation)
 	case o.Delegates || o.Surfaces[0] == Surface:
 		return nil, fault.BadField("operation", "%s is a tool of this list; call it by its name", o.Name)
@@ -157,27 +158,20 @@ func (f *Front) pass(ctx context.Context, c *op.Call, o *op.Operation, in callIn
 
 // inputOf returns the input of an operation that is called with arguments: names of cards become ids.
 func (f *Front) inputOf(ctx context.Context, c *op.Call, o *op.Operation, arguments json.RawMessage) (json.RawMessage, error) {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(arguments, &members) != nil {
+	d := json.NewDecoder(bytes.NewReader(arguments))
+	d.UseNumber()
+	var given args
+	if d.Decode(&given) != nil || given == nil {
 		return arguments, nil // the operation refuses them
 	}
-	texts := args{}
-	for name, raw := range members {
-		var text string
-		if o.In.Properties[name] != nil && json.Unmarshal(raw, &text) == nil {
-			texts[name] = text
-		}
-	}
-	ids, err := f.withIDs(ctx, c, texts)
-	if err != nil || maps.Equal(ids, texts) {
+	known := maps.Clone(given)
+	maps.DeleteFunc(known, func(name string, _ any) bool { return o.In.Properties[name] == nil })
+	ids, err := f.withIDs(ctx, c, known)
+	if err != nil || reflect.DeepEqual(ids, known) {
 		return arguments, err
 	}
-	for name := range ids {
-		if members[name], err = json.Marshal(ids[name]); err != nil {
-			return nil, fault.New(fault.Internal, "input of %s", o.Name).Because(err)
-		}
-	}
-	return json.Marshal(members)
+	maps.Copy(given, ids)
+	return json.Marshal(given)
 }
 
 // throughDoor returns the call of this set that makes the next call of a cut answer.

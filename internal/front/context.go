@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 
 	"loregate/internal/access"
@@ -20,7 +21,10 @@ type contextOut struct {
 	Player      string   `json:"player,omitzero"`
 	Description string   `json:"description,omitzero"`
 	More        string   `json:"more,omitzero" jsonschema:"The call that gives the whole description."`
+	Weather     string   `json:"weather,omitzero"`
+	Light       string   `json:"light,omitzero"`
 	Mood        string   `json:"mood,omitzero"`
+	Hour        string   `json:"time_of_day,omitzero"`
 	Exits       []exit   `json:"exits,omitempty"`
 	Realms      []string `json:"realms,omitempty"`
 	Tags        []string `json:"tags,omitempty"`
@@ -111,7 +115,30 @@ func (f *Front) context(ctx context.Context, c *op.Call, in contextIn) (out cont
 		return out, fault.New(fault.NotFound, "%q is not a %s; browse shows what it is", name,
 			map[bool]string{true: "player", false: "place"}[in.Player != ""])
 	}
-	return found.Item.show(), nil
+	out = found.Item.show()
+	if found.Item.Location != nil {
+		err = f.addAtmosphere(ctx, c, found.Item.Location.ID, &out)
+	}
+	return out, err
+}
+
+// addAtmosphere adds the weather, light, mood and time of day at a place.
+func (f *Front) addAtmosphere(ctx context.Context, c *op.Call, place string, out *contextOut) error {
+	type slot struct {
+		Value string `json:"value"`
+	}
+	air, err := invoke[struct {
+		Hour     string `json:"timeOfDay"`
+		Weather  slot   `json:"weather"`
+		Lighting slot   `json:"lighting"`
+		Ambient  slot   `json:"ambient"`
+	}](ctx, f, c, "get-atmosphere", args{"locationId": place})
+	if err != nil {
+		return ignoreAbsent(err)
+	}
+	out.Weather, out.Light, out.Hour = air.Weather.Value, air.Lighting.Value, air.Hour
+	out.Mood = cmp.Or(out.Mood, air.Ambient.Value)
+	return nil
 }
 
 // show returns the scene as the set shows it.

@@ -4,24 +4,19 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
-	"loregate/internal/meaning"
 	"loregate/internal/op"
-	"loregate/internal/stem"
 )
 
 type findIn struct {
 	Words string `json:"words" minlen:"2" maxlen:"300" alias:"query" jsonschema:"What you want to do, or an operation's name."`
-	Limit int    `json:"limit,omitzero" default:"3" min:"1" max:"20" jsonschema:"Most operations."`
+	Limit int    `json:"limit,omitzero" default:"4" min:"1" max:"20" jsonschema:"Most operations."`
 }
 
 type findOut struct {
@@ -32,6 +27,7 @@ type findOut struct {
 type operationFound struct {
 	Operation string   `json:"operation"`
 	Does      string   `json:"does"`
+	AskedAs   string   `json:"asked_as,omitzero" jsonschema:"A way to ask for it that is near to the words."`
 	CallBy    string   `json:"call_by"`
 	Takes     []string `json:"takes,omitempty" jsonschema:"Its arguments; * marks required ones."`
 	Example   string   `json:"example,omitzero"`
@@ -46,7 +42,6 @@ const (
 )
 
 func (f *Front) findOp() *op.Operation {
-	words := &catalogue{}
 	return op.Define(op.Spec{
 		Name: findTool, Title: "Find an operation", Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
 		TextOnly: true,
@@ -57,17 +52,19 @@ func (f *Front) findOp() *op.Operation {
 			"review of proposals; plans, 3D scenes, terrain, textures and renders in Blender and Godot; games of social " +
 			"deduction; backups and costs.",
 		Examples: []op.Example{{Title: "By purpose", Input: `{"words": "reveal a secret to the players"}`}},
-	}, func(_ context.Context, c *op.Call, in findIn) (findOut, error) { return f.find(c, words, in) })
+	}, f.find)
 }
 
-func (f *Front) find(c *op.Call, words *catalogue, in findIn) (out findOut, err error) {
+func (f *Front) find(_ context.Context, c *op.Call, in findIn) (out findOut, err error) {
 	caller := c.Grant.Caller()
 	all := f.reachable(caller)
-	found := words.rank(all, in.Words)
+	found := f.words.rank(all, in.Words)
 	found = found[:min(len(found), in.Limit)]
 	out.Operations = []operationFound{}
-	for _, o := range found {
-		out.Operations = append(out.Operations, describe(o, caller))
+	for _, h := range found {
+		d := describe(h.o, caller)
+		d.AskedAs = h.asked
+		out.Operations = append(out.Operations, d)
 	}
 	if len(found) == 0 {
 		var sets []string
@@ -87,7 +84,7 @@ func (f *Front) reachable(c access.Caller) []*op.Operation {
 		c.Surfaces = nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.engine.Operations(c, "")), func(o *op.Operation) bool {
-		return o.NoTool || o.Unlisted || o.AliasOf != "" || slices.Contains(o.Surfaces, Surface)
+		return o.NoTool && !o.ByDoor || o.Unlisted || o.AliasOf != "" || slices.Contains(o.Surfaces, Surface)
 	})
 }
 
@@ -129,6 +126,12 @@ func kindOf(s *jsonschema.Schema) string {
 	switch {
 	case s.Type == "array" && s.Items != nil && s.Items.Properties == nil:
 		return "list of " + kindOf(s.Items)
+	case len(s.AnyOf) > 0 && !slices.ContainsFunc(s.AnyOf, isObject):
+		var kinds []string
+		for _, a := range slices.Backward(s.AnyOf) {
+			kinds = append(kinds, kindOf(a))
+		}
+		return strings.Join(kinds, " or ")
 	case len(s.Enum) > 0:
 		var words []string
 		for _, e := range s.Enum {
@@ -150,106 +153,12 @@ func kindOf(s *jsonschema.Schema) string {
 	return kind
 }
 
-// catalogue holds the words of operations.
-type catalogue struct{ words sync.Map } // *op.Operation -> map[string]float64
-
-// lengthPart is the part of a score that depends on the number of words of an operation, as b of BM25:
-// a long description shares words by chance.
-const lengthPart = 0.3
-
-// rank returns the operations that share words with a text, best first: each word counts the more,
-// the fewer operations have it. The name of an operation finds it first.
-func (k *catalogue) rank(all []*op.Operation, text string) []*op.Operation {
-	in := map[string]int{}
-	docs := make([]map[string]float64, len(all))
-	for i, o := range all {
-		docs[i] = k.wordsOf(o)
-		for w := range docs[i] {
-			in[w]++
-		}
-	}
-	type hit struct {
-		o     *op.Operation
-		score float64
-	}
-	var hits []hit
-	asked := stems(text)
-	mean := 0.0
-	for i := range docs {
-		mean += float64(len(docs[i])) / float64(len(all))
-	}
-	for i, o := range all {
-		h := hit{o: o}
-		for _, w := range asked {
-			h.score += docs[i][w] * math.Log(1+float64(len(all))/float64(max(in[w], 1)))
-		}
-		h.score /= 1 - lengthPart + lengthPart*float64(len(docs[i]))/mean
-		if plain(o.Name) == plain(text) {
-			h.score = math.MaxFloat64
-		}
-		if h.score > 0 {
-			hits = append(hits, h)
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	found := make([]*op.Operation, len(hits))
-	for i, h := range hits {
-		found[i] = h.o
-	}
-	return found
-}
-
-// plain returns a name without separators and case.
-func plain(name string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
-}
-
-// wordsOf returns the words of an operation with their weights: name and title most, then the first
-// sentence of the description, the rest, and the fields.
-func (k *catalogue) wordsOf(o *op.Operation) map[string]float64 {
-	if w, ok := k.words.Load(o); ok {
-		return w.(map[string]float64)
-	}
-	weights := map[string]float64{}
-	add := func(text string, weight float64) {
-		for _, w := range stems(text) {
-			weights[w] = max(weights[w], weight)
-		}
-	}
-	first, rest, _ := strings.Cut(o.Doc, ". ")
-	add(o.Name, 3)
-	add(o.Title, 3)
-	add(first, 2)
-	add(rest, 1)
-	for name, p := range o.In.Properties {
-		add(name, 1)
-		add(p.Description, 0.5)
-	}
-	k.words.Store(o, weights)
-	return weights
-}
-
-// stems returns the stems of the words of a text, each once.
-func stems(text string) (list []string) {
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		if len(w) < 2 || meaning.IsFunctionWord(w) {
-			continue
-		}
-		if s := stem.Of("english", w); !slices.Contains(list, s) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
 // notFound is the error for an operation that does not exist for the caller.
 func (f *Front) notFound(c *op.Call, name string) error {
 	e := fault.BadField("operation", "there is no operation %q for you; find one with %s", name, findTool)
 	var near []string
-	for _, o := range (&catalogue{}).rank(f.reachable(c.Grant.Caller()), name) {
-		near = append(near, o.Name)
+	for _, h := range f.words.rank(f.reachable(c.Grant.Caller()), name) {
+		near = append(near, h.o.Name)
 	}
 	if len(near) > 0 {
 		near = near[:min(len(near), 3)]
@@ -258,3 +167,5 @@ func (f *Front) notFound(c *op.Call, name string) error {
 	}
 	return e
 }
+
+func isObject(s *jsonschema.Schema) bool { return s.Properties != nil }

@@ -35,6 +35,7 @@ type Config struct {
 type Front struct {
 	engine Engine
 	cfg    Config
+	words  catalogue
 }
 
 // New returns the set. Connect it to an engine before its first call.

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
 	"loregate/internal/op"
 )
 
 type linkIn struct {
 	From     string `json:"from" minlen:"1" maxlen:"1020" jsonschema:"Name of the card that the link is on."`
-	To       string `json:"to,omitzero" maxlen:"1020" jsonschema:"Name of the other one; without it, links are suggested for from's text."`
+	To       string `json:"to,omitzero" maxlen:"1020" jsonschema:"Name of the other one; without it, the names in the text of from become links."`
 	Type     string `json:"type,omitzero" maxlen:"100" jsonschema:"Relationship from from's side, such as ally of (game masters); without it, a link in the text."`
 	Tone     string `json:"tone,omitzero" enum:"friendly,hostile,neutral,romantic,professional,fearful,respectful,unknown" jsonschema:"Of a relationship."`
 	Strength int    `json:"strength,omitzero" min:"1" max:"10" jsonschema:"Of a relationship."`
@@ -36,19 +37,16 @@ func (f *Front) linkOp() *op.Operation {
 	return define(op.Spec{
 		Name: "link", Title: "Connect two things", Effect: access.Write, Target: "from",
 		Doc: "Connect one thing of the world with another: how two people or factions are related, or a reference in " +
-			"a page's text; or suggest which names in a page could be linked.",
-		Examples: []op.Example{{Title: "Suggestions", Input: `{"from": "Rent Quay"}`}},
+			"a page's text. With from alone: turn the names of other pages that a page mentions in plain words into " +
+			"links " +
+			"(game masters; others get suggestions).",
+		Examples: []op.Example{{Title: "Suggestions", Input: `{"from": "Rent Quay", "dry_run": true}`}},
 	}, f.link)
 }
 
 func (f *Front) link(ctx context.Context, c *op.Call, in linkIn) (out linkOut, err error) {
 	if in.To == "" {
-		found, err := invoke[linkOut](ctx, f, c, "auto_link", args{"name": in.From})
-		found.Did = "suggested; write or link makes them"
-		if len(found.Suggestions) == 0 {
-			found.Did = "nothing to link: every name in the text is a link, or names no card"
-		}
-		return found, err
+		return f.linkNames(ctx, c, in)
 	}
 	from, err := f.findCard(ctx, c, in.From)
 	if err != nil {
@@ -77,5 +75,30 @@ func (f *Front) link(ctx context.Context, c *op.Call, in linkIn) (out linkOut, e
 	}
 	err = json.Unmarshal(answer.Output, &out)
 	out.Did = map[bool]string{false: "related", true: "would be related"}[c.Grant.Request().DryRun]
+	return out, err
+}
+
+// linkNames links the names in the text of a card, or suggests links to callers who may not.
+func (f *Front) linkNames(ctx context.Context, c *op.Call, in linkIn) (out linkOut, err error) {
+	did := "linked"
+	answer, err := f.invokeRaw(ctx, c, "auto_link", args{"name": in.From, "mode": "apply", "dry_run": in.DryRun})
+	if fault.KindOf(err) == fault.Denied {
+		answer, err = f.invokeRaw(ctx, c, "auto_link", args{"name": in.From})
+		in.DryRun = true
+	}
+	if err != nil {
+		return out, err
+	}
+	if answer.Reply.Diverted {
+		p, err := proposalOf(answer)
+		return linkOut{Did: p.did(), Proposal: p.ID}, err
+	}
+	err = decode(answer.Output, &out)
+	if in.DryRun {
+		did = "suggested; write or link makes them"
+	}
+	if out.Did = did; len(out.Suggestions) == 0 {
+		out.Did = "nothing to link: every name in the text is a link, or names no card"
+	}
 	return out, err
 }

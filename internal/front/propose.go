@@ -1,21 +1,19 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/op"
 )
 
 type proposeIn struct {
-	Kind    string `json:"kind" enum:"change,ambience,dialogue,quest,event,action" jsonschema:"Subject of the proposal."`
-	Details args   `json:"details" jsonschema:"change: op {name, arguments}, reason. ambience: locationId, layerType, text. dialogue: npcId, playerId, draftText. quest: seedSpec. event: type, payload. action: playerId, actionEnvelope. Names do for ids."`
-	Ref     string `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"From context, if the text rests on it."`
+	Kind    string `json:"kind,omitzero" enum:"change,ambience,dialogue,quest,event,action" jsonschema:"Subject of the proposal; by default the one that the details fit."`
+	Details args   `json:"details" jsonschema:"change: name of a page, append (or find and replace), reason. ambience: place, text. dialogue: speaker, player, text. quest: title, hook, objectives. action: player, text. event: type, payload. Or the arguments of the operation itself."`
+	Ref     string `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"From context, as proof of the reading."`
 }
 
 // proposals maps a kind to the operation that proposes it.
@@ -45,32 +43,17 @@ func (f *Front) proposeOp() *op.Operation {
 }
 
 func (f *Front) propose(ctx context.Context, c *op.Call, in proposeIn) (out proposed, err error) {
-	a, err := f.withIDs(ctx, c, in.Details)
+	kind := cmp.Or(in.Kind, kindOfDetails(in.Details))
+	details, err := f.payload(ctx, c, kind, maps.Clone(in.Details))
+	if err != nil {
+		return out, err
+	}
+	a, err := f.withIDs(ctx, c, details)
 	if err != nil {
 		return out, err
 	}
 	set(a, "contextRef", in.Ref)
-	return invoke[proposed](ctx, f, c, proposals[in.Kind], a)
-}
-
-// withIDs returns arguments with the id of a card where an argument that takes an id has the card's
-// name.
-func (f *Front) withIDs(ctx context.Context, c *op.Call, in args) (args, error) {
-	a := maps.Clone(in)
-	for name, v := range in {
-		text, isText := v.(string)
-		if !isText || text == "" || !strings.HasSuffix(name, "Id") || uuid.Validate(text) == nil {
-			continue
-		}
-		card, err := f.findCard(ctx, c, text)
-		switch {
-		case err == nil:
-			a[name] = card.ID
-		case !isAbsent(err): // else it may be a codename; the operation answers
-			return nil, err
-		}
-	}
-	return a, nil
+	return invoke[proposed](ctx, f, c, proposals[kind], a)
 }
 
 // proposalOf returns the proposal that a write with an advisory key became.

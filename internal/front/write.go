@@ -13,12 +13,12 @@ import (
 )
 
 type writeIn struct {
-	Name    string          `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Card to change, or new name; + joins a child to its parent."`
-	Content *string         `json:"content,omitzero" maxlen:"1048576" jsonschema:"Whole text as Markdown. Changing a card needs if_match."`
+	Name    string          `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Title of the page to edit or create; + joins a child to its parent."`
+	Content *string         `json:"content,omitzero" maxlen:"1048576" jsonschema:"Whole text of a new page, in Markdown; to change a page it needs if_match."`
 	Append  string          `json:"append,omitzero" maxlen:"100000" jsonschema:"Markdown to add at the end."`
-	Find    string          `json:"find,omitzero" maxlen:"10000" jsonschema:"Exact words to change, with replace."`
-	Replace *string         `json:"replace,omitzero" maxlen:"100000" jsonschema:"Words in their place."`
-	Type    string          `json:"type,omitzero" maxlen:"255" jsonschema:"Card type, such as Character."`
+	Find    string          `json:"find,omitzero" maxlen:"10000" jsonschema:"Old words on the page, exactly as they are, to change."`
+	Replace *string         `json:"replace,omitzero" maxlen:"100000" jsonschema:"New words in place of find."`
+	Type    string          `json:"type,omitzero" maxlen:"255" jsonschema:"Kind of page, such as Character."`
 	Fields  map[string]any  `json:"fields,omitzero" jsonschema:"Values by name; null removes one."`
 	Level   string          `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card."`
 	IfMatch json.RawMessage `json:"if_match,omitzero" jsonschema:"etag of a whole card, from call_operation get_card with full."`
@@ -37,15 +37,11 @@ type writeOut struct {
 	Proposal string `json:"proposal,omitzero" jsonschema:"Id of the proposal that the write became."`
 }
 
-func nameIn(a args) string {
-	name, _ := a["name"].(string)
-	return name
-}
-
 func (f *Front) writeOp() *op.Operation {
 	return define(op.Spec{
 		Name: "write", Title: "Create or change a card", Effect: access.Write, Target: "name",
-		Doc: "Create a page, such as a character, place or note, or edit one: add a paragraph, find and replace words, " +
+		Doc: "Create a page, such as a character, place or note, or edit one and leave the rest as it is: " +
+			"add a sentence, find and replace words, " +
 			"set fields, or give the whole text. " +
 			"dry_run shows the change and makes none; history shows it later.",
 		Examples: []op.Example{{Title: "Add a sentence",
@@ -170,7 +166,7 @@ func (f *Front) wrote(ctx context.Context, c *op.Call, operation, did string, a 
 	}
 	if answer.Reply.Diverted {
 		p, err := proposalOf(answer)
-		return writeOut{Did: p.did(), Name: nameIn(a), Proposal: p.ID}, err
+		return writeOut{Did: p.did(), Name: nameOf(a["name"]), Proposal: p.ID}, err
 	}
 	err = decode(answer.Output, &out)
 	out.Did = did

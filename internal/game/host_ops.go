@@ -12,7 +12,7 @@ import (
 )
 
 // defineOperation declares an operation of the surface. No operation is a tool: over MCP the
-// surface can only be read.
+// surface can only be read. The doors of the default set call those that give no credential.
 func defineOperation[In, Out any](s op.Spec,
 	handle func(ctx context.Context, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.NoTool = []string{Surface}, true
@@ -42,7 +42,12 @@ type gameOut struct {
 
 func (s *Service) createGame() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201, Effect: access.Write,
+		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201,
+		Effect: access.Write, ByDoor: true,
+		Asked: []string{"open a table for a hidden roles party game",
+			"new round of a social deduction game with computer players", "set up a match",
+			"start a round with bots", "lay out seats", "lay the table for a hidden-roles diversion",
+			"six computer participants"},
 		Doc: "Open a game of Alignment, a social deduction game with secret roles. You are its host: only you can start it, advance it manually, remove players and reissue seats. " +
 			"It needs 6 to 10 players: let people join, and fill the other seats with AI players, which the computer plays.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
@@ -169,7 +174,10 @@ func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule
 
 func (s *Service) startGame() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start", Effect: access.Write,
+		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start",
+		Effect: access.Write, ByDoor: true,
+		Asked: []string{"deal the roles and begin", "close the lobby", "everybody is there, go",
+			"let the round begin"},
 		Audience: "play",
 		Doc:      "End the lobby: deal the roles and begin the first day. For the host, once 6 to 10 players have joined.",
 		Examples: []op.Example{{Title: "Start", Input: `{"id":"g-00112233aabbccdd"}`}},
@@ -222,7 +230,10 @@ const maxListed = 100
 
 func (s *Service) listGames() *op.Operation {
 	return defineOperation(op.Spec{
-		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play",
+		Name: "list_games", Title: "List your games", Route: "GET /api/games",
+		Effect: access.Read, ByDoor: true, Audience: "play",
+		Asked: []string{"which rounds do I host", "matches that are running", "tables open now",
+			"how far is the round that I laid out", "how many sit there", "is there a round going on"},
 		Unwrap: "games",
 		Doc:    "List the games that you host in this world, or the game of your seat, newest first, at most 100.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {

@@ -14,9 +14,12 @@ import (
 
 // Spec is the declaration of an operation: everything except its types and code.
 type Spec struct {
-	Name     string   // snake_case; also the MCP tool's name
-	Title    string   // a few words for people
-	Doc      string   // the first sentence tells when to use it; the rest, how
+	Name  string // snake_case; also the MCP tool's name
+	Title string // a few words for people
+	Doc   string // the first sentence tells when to use it; the rest, how
+	// Asked are phrases in which people ask for it, in words that name, title and Doc do not have.
+	// find_operation finds it by them; no list shows them.
+	Asked    []string
 	Surfaces []string // surfaces that offer it; the first is its home
 	Version  string   // "" is "1"
 
@@ -35,6 +38,7 @@ type Spec struct {
 	Older     []OlderRoute  // further routes, for older clients
 	Status    int           // on success; 0 is 200
 	NoTool    bool          // not offered over MCP
+	ByDoor    bool          // with NoTool: the doors of the default set call it over MCP all the same
 	Unlisted  bool          // can be called over MCP, and is in no list of tools
 	NeedsList bool          // listed only in sessions whose list of tools can grow; see Call.KeepsList
 	AliasOf   string        // operation that this one is another name of; listed only where its surface is listed alone

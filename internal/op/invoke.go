@@ -70,7 +70,8 @@ func (l *Local) pickOperation(c access.Caller, r Request) (*Operation, string, s
 		return nil, r.Surface, "unknown"
 	}
 	surface := pickSurface(c, o.Surfaces, r.Surface, o.Name)
-	if !isOffered(o.Surfaces, r.Surface) || r.Transport == "mcp" && (o.NoTool || !canUse(c, o, surface)) {
+	noTool := o.NoTool && !(o.ByDoor && r.whole.Valid())
+	if !isOffered(o.Surfaces, r.Surface) || r.Transport == "mcp" && (noTool || !canUse(c, o, surface)) {
 		return nil, surface, o.Name
 	}
 	return o, surface, o.Name

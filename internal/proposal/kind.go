@@ -39,6 +39,7 @@ type Tool struct {
 	ID       string // kept in _meta
 	Title    string
 	Doc      string
+	Asked    []string // as op.Spec's
 	Surfaces []string
 	Examples []op.Example
 }

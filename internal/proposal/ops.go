@@ -40,7 +40,8 @@ func (s *Service) toolOperation(k *Kind) *op.Operation {
 		panic("proposal: " + err.Error()) // Common is wrong; any test detects that
 	}
 	spec := op.Spec{
-		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose,
+		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Asked: k.Tool.Asked,
+		Surfaces: k.Tool.Surfaces, Effect: access.Propose,
 		MinRole: access.RoleUser,
 		Route:   "POST /api/proposals/" + strings.ReplaceAll(k.Name, "_", "-"), Examples: k.Tool.Examples,
 		Meta: map[string]any{"toolId": k.Tool.ID}, Envelope: []string{"purpose", "provenance", "idempotencyKey", "correlationId"},
@@ -100,16 +101,23 @@ func (s *Service) proposalOps() []*op.Operation {
 	return []*op.Operation{
 		op.Define(spec(access.Read, op.Spec{
 			Name: "get-proposal", Title: "Read a proposal", Route: "GET /api/proposals/{proposalId}", Target: "proposalId",
+			Asked: []string{"why was my suggestion refused", "became of I handed in", "verdict on my text",
+				"details of a waiting suggestion", "how was my suggestion judged", "which checks did it pass"},
 			Doc:      "Read a proposal: the verdict of every gate, the exact change that it would make while it waits, and the decision. You see your own proposals and those that you may decide on.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
 		}), s.getProposal),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "list-proposals", Title: "List proposals", Route: "GET /api/proposals",
+			Asked: []string{"waits for a decision", "my suggestions and how they fared", "offers still to be judged",
+				"everything handed in", "review queue", "still to be decided", "has anybody handed something in",
+				"how do my offers stand"},
 			Doc:      "List the proposals that you may see, latest first: your own, and those that you may decide on.",
 			Examples: []op.Example{{Title: "What waits", Input: `{"status": "pending_review"}`}},
 		}), s.listProposals),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "replay-proposal", Title: "Judge a proposal again", Route: "GET /api/proposals/{proposalId}/replay",
+			Asked: []string{"judge a suggestion once more", "would it be decided alike again",
+				"check an old verdict"},
 			Target:   "proposalId",
 			Doc:      "Render a proposal's prompt again, and judge it again on the world as it was then. The answer is that all is identical, or the first difference.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
@@ -118,6 +126,7 @@ func (s *Service) proposalOps() []*op.Operation {
 		}),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "approve-proposal", Title: "Approve a proposal", Route: "POST /api/proposals/{proposalId}/approve",
+			Asked:  []string{"accept a suggestion", "say yes to handed in", "let it through", "agree to an offer"},
 			Target: "proposalId", Approver: true,
 			Doc: "Apply a waiting proposal, exactly as get-proposal shows it. Send the expectedHash of that answer. Needs a key that may approve and is not its author's. The change is made with its author's rights.",
 			Examples: []op.Example{{Title: "As it was shown", Input: example +
@@ -127,6 +136,7 @@ func (s *Service) proposalOps() []*op.Operation {
 		}),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "reject-proposal", Title: "Reject a proposal", Route: "POST /api/proposals/{proposalId}/reject",
+			Asked:  []string{"turn a suggestion down", "say no to handed in", "decline an offer"},
 			Target: "proposalId", Approver: true,
 			Doc: "Refuse a waiting proposal for good. Needs a key that may approve and is not its author's.",
 			Examples: []op.Example{{Title: "With a reason", Input: example +
@@ -139,6 +149,8 @@ func (s *Service) proposalOps() []*op.Operation {
 		}),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "withdraw-proposal", Title: "Withdraw a proposal", Route: "POST /api/proposals/{proposalId}/withdraw",
+			Asked: []string{"take back my suggestion", "I changed my mind about I handed in", "cancel my offer",
+				"I no longer want I offered"},
 			Target:   "proposalId",
 			Doc:      "Take back your own proposal while it waits.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},

@@ -36,9 +36,10 @@ func newToolOp[In interface{ commonFields() common }, Out any](s *Studio, name s
 
 // toolSpec returns the operation spec of a tool.
 func (s *Studio) toolSpec(t *Tool) op.Spec {
-	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Surfaces: []string{Surface},
-		Version: t.Version,
-		Effect:  access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit,
+	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Asked: t.Asked,
+		Surfaces: []string{Surface},
+		Version:  t.Version,
+		Effect:   access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit,
 		Interactive: true, Destroys: t.Destroys,
 		Envelope: []string{"request_id", "timeout_s", "protocol_version"}}
 	if t.Destroys([]byte(`{"overwrite":true}`)) {

@@ -101,38 +101,46 @@ type staleOut struct {
 }
 
 func (s *Studio) runOps() []*op.Operation {
-	read := func(name, title, doc, route, example string) op.Spec {
+	read := func(name, title, doc, route, example string, asked ...string) op.Spec {
 		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read,
 			MinRole: access.RoleUser, Route: route,
-			Timeout: 30 * time.Second, Examples: []op.Example{{Title: "As it is used", Input: example}}}
+			Timeout: 30 * time.Second, Asked: asked, Examples: []op.Example{{Title: "As it is used", Input: example}}}
 	}
 	const id = "0190d0a0-0000-7000-8000-000000000000"
 	targets := read("list_targets", "List targets",
 		"List the authoring programs that can be used here, their tools, and the software to install for the others.",
-		"GET /api/studio/targets", `{}`)
+		"GET /api/studio/targets", `{}`,
+		"which 3D programs can be driven", "is Blender or Godot installed", "connected software", "available engines")
 	cancel := read("cancel_run", "Cancel a run",
 		"Stop a run in progress; its target is restored.",
-		"POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`)
+		"POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`,
+		"stop the build", "abort a job that takes too long")
 	cancel.Effect, cancel.MinRole, cancel.Idempotent = access.Write, access.RoleGM, true
 	undo := read("undo_run", "Undo a run",
 		"Undo the changes of a run to its target, the latest run first. Its artifacts and its record are kept.",
-		"POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`)
+		"POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`,
+		"take a build back", "scene as before the last build")
 	undo.Effect, undo.MinRole, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
 	verify := read("verify_run", "Repeat and compare a run",
-		"Repeat a run on a copy of its target's initial state, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
+		"Repeat a run on a copy of its target's initial state, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`,
+		"does it come out the same again", "repeat a build and compare", "reproducible")
 	verify.MinRole, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
 	return []*op.Operation{
 		op.Define(targets, s.listTargets),
 		op.Define(read("list_runs", "List runs", "Find runs: of a tool, in a state, or built from a card.",
-			"GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
+			"GET /api/studio/runs", `{"status": "ok", "limit": 5}`,
+			"builds so far", "earlier builds and whether they worked", "jobs of the studio", "failed builds"), s.listRuns),
 		op.Define(read("get_run", "Show a run", "Get the full record of a run, or its progress.",
-			"GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`), s.getRun),
+			"GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`,
+			"how did a build go", "progress of a job", "log of one build"), s.getRun),
 		op.Define(withRESTFile(read("get_artifact", "Get an artifact",
 			"Get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}",
-			`{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
+			`{"artifact_id": "`+id+`.1"}`,
+			"get the file that was made", "download the finished model or picture")), s.getArtifact),
 		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
 		op.Define(read("list_stale", "List outdated runs",
-			"List the runs that were built from a card that has changed since.", "GET /api/studio/stale", `{}`),
+			"List the runs that were built from a card that has changed since.", "GET /api/studio/stale", `{}`,
+			"models that no longer match their page", "models to build again", "outdated builds"),
 			s.listStale),
 	}
 }

@@ -11,8 +11,9 @@ type Tool struct {
 	Version string // version of the schema and behaviour; part of the cache key of results
 	Title   string
 	Doc     string
-	Mutates bool // changes its target; otherwise it only reads it or makes artifacts
-	Files   bool // touches files beyond artifacts
+	Asked   []string // as op.Spec's
+	Mutates bool     // changes its target; otherwise it only reads it or makes artifacts
+	Files   bool     // touches files beyond artifacts
 	// Destroys reports whether an input would overwrite or delete existing data: such calls need
 	// allow_destructive in the policy, confirm in the call, and an admin.
 	Destroys func(input raw) bool
@@ -242,42 +243,61 @@ func neverDestroys(raw) bool { return false }
 // tools lists all tools in the order in which they are shown.
 var tools = []Tool{
 	{Name: "generate_scene", Version: "1.2.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
+		Asked: []string{"model a place in 3D", "build a tavern with barrels", "construct a house, harbour or square",
+			"make a three-dimensional set", "stand a place up in 3D now"},
 		Doc: "Build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that shows the whole place. " +
 			"Objects named in the words are built: an anchor, ten barrels, forty stumps, a bell. With a card, the run records its version, so that the scene is listed as stale after an edit.",
 		Examples: []Example{{"From a card", `{"card": "The Dry Anchor", "seed": 7, "replace": true}`},
 			{"From words", `{"description": "A lighthouse on a cliff at dusk with two boats", "seed": 3}`}}},
 	{Name: "add_object", Version: "1.0.0", Title: "Add an object", Mutates: true, Destroys: neverDestroys,
+		Asked: []string{"put a lamp, cube, sphere or camera into the scene", "place one more thing",
+			"drop a crate there", "add lettering"},
 		Doc:      "Add one object to a scene: a solid, a text, a light, a camera or an empty. A name in use is refused.",
 		Examples: []Example{{"A cube", `{"object_type": "cube", "name": "Crate 1", "location": [2, 0, 1]}`}}},
 	{Name: "generate_terrain", Version: "1.0.0", Title: "Make land", Mutates: true, Destroys: neverDestroys,
+		Asked: []string{"hills, valley or mountains", "landscape", "ground with ridges", "make an island",
+			"bare land to build on"},
 		Doc: "Generate land: hills and ridges as a mesh and a 16-bit heightmap, from a size, a detail and a seed.",
 		Examples: []Example{{"Small hills",
 			`{"width": 200, "height": 200, "detail_level": "low", "amplitude": 12, "seed": 4}`}}},
 	{Name: "generate_texture", Version: "1.0.0", Title: "Paint a surface", Mutates: true, Destroys: neverDestroys,
+		Asked: []string{"paint wood, stone or moss on it", "give it a look of brick", "material and colours",
+			"surface pattern"},
 		Doc:      "Give an object a painted surface that tiles: base colour and normal map.",
 		Examples: []Example{{"Stone", `{"object_name": "Crate 1", "texture_type": "stone", "size": 256}`}}},
 	{Name: "populate_level", Version: "1.0.0", Title: "Place many instances", Mutates: true, Destroys: neverDestroys,
-		Doc: "Scatter instances of one asset over an area, apart from one another, from a density and a seed.",
+		Asked: []string{"scatter trees or rocks", "fill an area with copies", "plant a forest", "strew stones about"},
+		Doc:   "Scatter instances of one asset over an area, apart from one another, from a density and a seed.",
 		Examples: []Example{{"Barrels around a yard",
 			`{"asset": "dry_anchor", "density": 0.01, "area": [-40, -40, 40, 40], "budget_max_instances": 50, "seed": 2}`}}},
 	{Name: "export_asset", Version: "1.0.0", Title: "Export", Files: true, Destroys: hasOverwrite,
+		Asked: []string{"save the model as a file", "write out glb, obj or fbx", "hand the model to another program",
+			"download the model"},
 		Doc:      "Export a scene or an object as GLB, glTF, OBJ or FBX, with a manifest of its units, axes, materials and hashes. The manifest is read back from the file.",
 		Examples: []Example{{"Everything as GLB", `{"format": "glb"}`}}},
 	{Name: "import_asset", Version: "1.0.0", Title: "Import into an engine", Mutates: true, Files: true,
+		Asked:    []string{"bring a model into the engine", "load the saved model into Godot"},
 		Destroys: hasOverwrite,
 		Doc:      "Import an export into an engine's project by its manifest. The result is counted in the engine and compared with the manifest.",
 		Examples: []Example{{"The last export", `{"manifest": "0190d0a0-0000-7000-8000-000000000000.2"}`}}},
 	{Name: "generate_blueprint", Version: "1.0.0", Title: "Write behaviour", Mutates: true, Destroys: neverDestroys,
+		Asked: []string{"door opens when somebody comes near", "script behaviour of a level",
+			"trigger, timer and messages", "interactive logic"},
 		Doc: "Write behaviour for a level from sentences or a graph: actions on start, on entering, on leaving or on a timer. The engine checks it; it is never run here.",
 		Examples: []Example{{"A greeting",
 			`{"name": "Greeter", "logic_description": "When it is entered, say Mind the step. Every 5 seconds, toggle Lamp."}`}}},
 	{Name: "profile_performance", Version: "1.0.0", Title: "Measure a level", Destroys: neverDestroys,
+		Asked:    []string{"how fast does the level run", "frames per second", "is it too heavy", "loading time"},
 		Doc:      "Measure a level in its engine: time to load, time per frame, nodes, memory; with the hardware that it was measured on.",
 		Examples: []Example{{"Sixty frames", `{"level_name": "main"}`}}},
 	{Name: "render_preview", Version: "1.0.0", Title: "Render a picture", Destroys: neverDestroys,
+		Asked: []string{"show a picture of the model", "take a photo of the scene", "it look like",
+			"image from a camera", "let me look at modelled"},
 		Doc:      "Render a scene through one of its cameras, as a PNG that clients can show.",
 		Examples: []Example{{"A small picture", `{"width": 320, "height": 180, "samples": 8}`}}},
 	{Name: "list_objects", Version: "1.0.0", Title: "List a scene's objects", Destroys: neverDestroys,
+		Asked: []string{"in the scene", "names and positions of the things modelled", "inventory of a level",
+			"which things stand in the scene", "how many objects were modelled"},
 		Doc:      "List the objects of a scene or level: names, types, positions and sizes.",
 		Examples: []Example{{"The first hundred", `{}`}}},
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -92,8 +93,7 @@ type atmosphere struct {
 	Ambient    slot          `json:"ambient"`
 }
 
-// atmosphereOf returns the default atmosphere if there is no such place: every place without layers
-// has the same.
+// atmosphereOf returns the default atmosphere if the world has no starting place.
 func atmosphereOf(ctx context.Context, m *AsOf, in atPlace) (a atmosphere, err error) {
 	layers := map[string]canon.Layer{}
 	t, ok, err := m.FindPlace(ctx, in.LocationID)
@@ -101,7 +101,12 @@ func atmosphereOf(ctx context.Context, m *AsOf, in atPlace) (a atmosphere, err e
 		return a, err
 	}
 	where := &t
-	if !ok {
+	switch {
+	case !ok && in.LocationID != "":
+		return a, fault.New(fault.NotFound,
+			"there is no place %q; list-exits and get-spatial-context give ids of places",
+			markup.Clean(in.LocationID))
+	case !ok:
 		where = nil
 	}
 	if err := m.settleTick(ctx, where); err != nil {

@@ -52,8 +52,7 @@ func TestUnknownAndHiddenPlacesAreNull(t *testing.T) {
 		s.As("user").Call("list-exits", `{"locationId":"`+id+`"}`).Is("exits.#", 0)
 		s.As("user").Call("get-recent-events", `{"scope":"location","scopeId":"`+id+`"}`).Is("items.#", 0)
 		s.As("user").Call("get-player-context", `{"playerId":"`+id+`"}`).Is("item", nil)
-		s.As("user").Call("get-atmosphere", `{"locationId":"`+id+`"}`).Is("locationId", nil, "weather.value", "clear",
-			"lighting.value", "daylight", "ambient.value", "calm")
+		s.As("user").Fails("not_found", "get-atmosphere", `{"locationId":"`+id+`"}`)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
+	"loregate/internal/app/tasktest"
 	"loregate/internal/world/command"
 )
 
@@ -25,32 +26,12 @@ type intentCase struct {
 const unknownIntent = "unknown"
 
 // house is the served sample world without limits and without a model.
-type house struct {
-	url   string
-	keys  map[access.Role]string
-	named map[string]string // keys by the names that tasks use
-}
+type house struct{ *tasktest.World }
 
-// serve serves the sample world until the end of the test. Exports may be written below exports/.
+// serve serves the sample world until the end of the test.
 func serve(t *testing.T) *house {
 	t.Helper()
-	c := apptest.Config(t, t.TempDir())
-	c.Studio.Roots = []string{"exports=" + t.TempDir()}
-	made := apptest.Sample(t, c.Data)
-	a, _ := apptest.Open(t, c, apptest.Quiet())
-	addr, _ := apptest.Serve(t, a, "")
-	h := &house{url: "http://" + addr, keys: map[access.Role]string{}, named: map[string]string{}}
-	for _, k := range made.Keys {
-		h.keys[k.Role], h.named[k.Role.String()] = k.Secret, k.Secret
-	}
-	for _, k := range made.Campaign {
-		name := "player"
-		if k.Role == access.RoleGM {
-			name = "keeper"
-		}
-		h.named[name] = k.Secret
-	}
-	return h
+	return &house{tasktest.Serve(t)}
 }
 
 // post calls an operation of the sample world, and returns the status and the answer.
@@ -60,7 +41,7 @@ func (h *house) post(t *testing.T, role access.Role, path string, in any) (int, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apptest.Send(t, http.MethodPost, h.url+path+"?world="+app.SampleWorld, h.keys[role], string(body))
+	return apptest.Send(t, http.MethodPost, h.URL+path+"?world="+app.SampleWorld, h.Keys[role.String()], string(body))
 }
 
 func TestIntents(t *testing.T) {

@@ -29,6 +29,8 @@ func eventKind(c Config) *proposal.Kind {
 		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true,
 		Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId", "payload.npcId"},
 		Tool: proposal.Tool{Name: "enqueue-world-event", ID: "WorldMutation-enqueueWorldEvent", Title: "Propose an event",
+			Asked: []string{"let something happen in the world", "trigger a happening", "start an occurrence",
+				"signal to the handlers"},
 			Doc: "Propose to record an event of a known type in the world, for its handlers to process. A person decides.",
 			Examples: []op.Example{{Title: "Time passed for a character",
 				Input: `{"type": "NPC.Tick", "payload": {"mood": "patient"}}`}}},

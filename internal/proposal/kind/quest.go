@@ -40,6 +40,8 @@ func questKind(c Config) *proposal.Kind {
 		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review,
 		Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
 		Tool: proposal.Tool{Name: "propose-quest", ID: "WorldMutation-proposeQuest", Title: "Propose a quest",
+			Asked: []string{"offer an adventure", "errand or mission for the players", "job with goals and reward",
+				"task to hand out", "something for the players to do", "new errand"},
 			Doc: "Propose a quest: a title, a hook of at most 1,000 characters, and objectives, which may require others. Use only ids that the context and lore tools returned. A person decides.",
 			Examples: []op.Example{{Title: "Two steps",
 				Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},

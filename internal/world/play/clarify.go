@@ -20,6 +20,8 @@ type parseIn struct {
 func (h *Host) parseOperation() *op.Operation {
 	return op.Define(op.Spec{
 		Name: "parse-command", Title: "Read a player's command",
+		Asked: []string{"a player mean by this sentence", "take apart typed words into acts",
+			"understand a hero wants to do", "how would the game understand I type", "which acts are in a sentence"},
 		Doc: "Parse a player's text into acts, in order, before their results are decided. With playerId or locationId it " +
 			"also lists the names that mean several things at that place, or none. " +
 			"If needsClarification is true, ask the player.",

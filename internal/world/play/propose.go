@@ -24,6 +24,8 @@ func ActionKind() *proposal.Kind {
 		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true,
 		Refs: []string{"playerId"},
 		Tool: proposal.Tool{Name: "propose-action", ID: "WorldMutation-proposeAction", Title: "Propose an act of a player",
+			Asked: []string{"have a hero do something", "act on behalf of somebody's hero",
+				"let the adventurer walk", "somebody's hero goes, takes or looks"},
 			Doc: "Have a player do one act, as parse-command returned it. The rules decide its result; an act that cannot be " +
 				"done is refused. " +
 				"If the player is not yours, a person decides.",
