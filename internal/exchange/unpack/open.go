@@ -81,7 +81,7 @@ func explainUnreadable(name string, err error) error {
 }
 
 // archiveSuffixes are the endings of archives' names.
-var archiveSuffixes = []string{".zip", ".gz", ".tgz", ".tar", ".charx", ".lore", ".bz2"}
+var archiveSuffixes = []string{".zip", ".gz", ".tgz", ".tar", ".charx", ".lore", ".bz2", ".7z"}
 
 // stem returns a file's name without the endings of archives.
 func stem(name string) string {
@@ -132,8 +132,10 @@ func openArchive(f io.ReaderAt, size int64, name string, l Limits) (*zip.Reader,
 		return openTar(whole, size, name, l)
 	case bytes.HasPrefix(head, []byte("BZh")):
 		return openPacked(bzip2.NewReader(whole), size, name, l)
-	case bytes.HasPrefix(head, []byte("7z\xbc\xaf\x27\x1c")) || bytes.HasPrefix(head, []byte("\xfd7zXZ")):
-		return nil, fault.New(fault.Invalid, "import: %s is packed with 7-Zip or xz; unpack it and import the result", name)
+	case bytes.HasPrefix(head, []byte(sevenSignature)):
+		return openSevenZip(f, size, name, l)
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
+		return nil, fault.New(fault.Invalid, "import: %s is packed with xz; unpack it and import the result", name)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) ||
 		bytes.HasPrefix(head, []byte{0xff, 0xd8, 0xff}) && strings.HasSuffix(strings.ToLower(name), ".charx"):
 		return openZip(f, size, name, l) // a picture may precede the zip data of a .charx

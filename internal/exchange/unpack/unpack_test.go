@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -144,13 +146,68 @@ func TestHostileArchivesAreRefusedByName(t *testing.T) {
 		{"a large tar", "w.tar", tarOf(t, tar.Header{Name: "a", Size: 2000}), small, "MiB"},
 		{"a bomb", "w.json.gz", gzipOf(make([]byte, 64<<20)), Limits{}, "100 times larger"},
 		{"a gzip over the limit", "w.json.gz", gzipOf(make([]byte, 2000)), small, "MiB"},
-		{"a file of 7-Zip", "w.7z", []byte("7z\xbc\xaf\x27\x1c0000"), Limits{}, "unpack it"},
+		{"half a file of 7-Zip", "w.7z", []byte("7z\xbc\xaf\x27\x1c0000"), Limits{}, "complete 7-Zip"},
+		{"an encrypted file of 7-Zip", "w.7z", sampleOf(t, "encrypted.7z"), Limits{}, "encrypted"},
+		{"another method of 7-Zip", "w.7z", sampleOf(t, "ppmd.7z"), Limits{}, "method that cannot be read"},
+		{"a link in a file of 7-Zip", "w.7z", sevenOf([]byte{idHeader, idFiles, 1, idEmptyStream, 1, 0x80, idEmptyFile,
+			1, 0x80, idNames, 5, 0, 'a', 0, 0, 0, idAttributes, 6, 1, 0, 0, 0x80, 0xff, 0xa1, idEnd, idEnd}), Limits{},
+			"link or a device"},
+		{"a dictionary of 4 GiB", "w.7z", sevenOf([]byte{idHeader, idMainStreams, idPackInfo, 0, 1, idSize, 0, idEnd,
+			idUnpackInfo, idFolder, 1, 0, 1, 0x21, 0x21, 1, 40, idUnpackSize, 1, idEnd, idEnd, idFiles, 1, idNames, 5, 0, 'a', 0,
+			0, 0, idEnd, idEnd}), Limits{}, "method that cannot be read"},
+		{"a bomb of 7-Zip", "w.7z", sampleOf(t, "bomb.7z"), Limits{}, "100 times larger"},
+		{"a file of 7-Zip over the limit", "w.7z", sampleOf(t, "bomb.7z"), small, "MiB"},
+		{"four billion files of 7-Zip", "w.7z", sevenOf([]byte{idHeader, idFiles, 0xf0, 0xff, 0xff, 0xff, 0xff}), Limits{},
+			"MiB"},
+		{"a folder of 7-Zip beyond its end", "w.7z", sevenOf([]byte{idHeader, idMainStreams, idPackInfo, 0, 1, idSize, 99,
+			idEnd, idUnpackInfo, idFolder, 1, 0, 1, 1, 0, idUnpackSize, 99, idEnd, idEnd, idEnd}), Limits{}, "complete 7-Zip"},
+		{"a file of xz", "w.xz", []byte("\xfd7zXZ\x00"), Limits{}, "unpack it"},
 		{"half a bzip2", "w.xml.bz2", []byte("BZh91AY&SY"), Limits{}, "complete gzip or bzip2"},
 		{"half a gzip", "w.json.gz", gzipOf(make([]byte, 2000))[:20], Limits{}, "complete gzip or"},
 	} {
 		s, _, err := openAll(t, tc.file, tc.data, tc.limit)
 		if s != nil || err == nil || !strings.Contains(err.Error(), tc.says) {
 			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
+
+// sampleOf returns a file of testdata. They were made with 7za 16.02.
+func sampleOf(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// sevenOf returns a 7-Zip file that is nothing but a header.
+func sevenOf(header []byte) []byte {
+	start := binary.LittleEndian.AppendUint64(nil, 0)
+	start = binary.LittleEndian.AppendUint64(start, uint64(len(header)))
+	start = binary.LittleEndian.AppendUint32(start, crc32.ChecksumIEEE(header))
+	out := binary.LittleEndian.AppendUint32([]byte(sevenSignature+"\x00\x04"), crc32.ChecksumIEEE(start))
+	return append(append(out, start...), header...)
+}
+
+func TestFilesOf7ZipAreFolders(t *testing.T) {
+	for _, name := range []string{"lzma2.7z", "lzma.7z", "copy.7z", "deflate.7z", "bzip2.7z"} {
+		data := sampleOf(t, name)
+		s, paths, err := openAll(t, name, data, Limits{})
+		if err != nil || strings.Join(paths, " ") != "Mill.md empty.md notes/Weir.md" || s.Label != "vault" {
+			t.Errorf("%s: %v %v %v", name, paths, s, err)
+			continue
+		}
+		if text, _ := fs.ReadFile(s.Files, "notes/Weir.md"); string(text) != "The weir.\n" {
+			t.Errorf("%s: %q", name, text)
+		}
+		if name == "lzma.7z" { // bytes of its header are found by the header's sum
+			continue
+		}
+		data[40] ^= 1
+		if _, _, err := openAll(t, name, data, Limits{}); err == nil {
+			t.Errorf("%s: changed content came in", name)
 		}
 	}
 }
@@ -175,6 +232,9 @@ func FuzzOpen(f *testing.F) {
 	f.Add(zipOf(f, "a.md", "b/c.md"))
 	f.Add(tarOf(f, tar.Header{Name: "a", Size: 3}))
 	f.Add(gzipOf([]byte("x")))
+	for _, name := range []string{"lzma2.7z", "lzma.7z", "copy.7z", "deflate.7z", "bzip2.7z"} {
+		f.Add(sampleOf(f, name))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		z, err := openArchive(bytes.NewReader(data), int64(len(data)), "w.charx",
 			Limits{Files: 100, Bytes: 1 << 20, Memory: 1 << 20, Ratio: 100})
