@@ -1,7 +1,10 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,13 +79,23 @@ func TestBundleOnTheCommandLine(t *testing.T) {
 	if !strings.Contains(out, "Recognized as Bundles of Loregate") || !strings.Contains(out, "Dry run") {
 		t.Error(out)
 	}
-	runIn(t, dir, 0, "import main.lore --data other")
+	if out := runIn(t, dir, 0, "import main.lore --data other"); !strings.Contains(out, "not a key of this store") {
+		t.Error(out)
+	}
+	if out := runIn(t, dir, 0, "import main.lore"); !strings.Contains(out, "which is a key of this store") {
+		t.Error(out)
+	}
 	if out := runIn(t, dir, 0, "import main.lore --data other"); !strings.Contains(out, ": 0 of ") {
 		t.Error(out)
 	}
 	runIn(t, dir, 0, "export lore again.lore --as admin --data other")
-	a, b := readFile(t, dir, "main.lore"), readFile(t, dir, "again.lore")
-	if !bytes.Equal(a, b) {
+	a, b := entriesOf(t, dir, "main.lore"), entriesOf(t, dir, "again.lore")
+	if string(a["signature.jws"]) == string(b["signature.jws"]) {
+		t.Error("two stores gave the same signature")
+	}
+	delete(a, "signature.jws")
+	delete(b, "signature.jws")
+	if len(a) != 3 || !maps.EqualFunc(a, b, bytes.Equal) {
 		t.Error("the world that came in leaves with other bytes")
 	}
 	for args, says := range map[string]string{"--world main": "brings its own world", "--level gm": "leave out --level"} {
@@ -90,19 +103,58 @@ func TestBundleOnTheCommandLine(t *testing.T) {
 			t.Errorf("%s: %s", args, out)
 		}
 	}
+	a["manifest.json"] = append(a["manifest.json"], ' ')
+	a["signature.jws"] = []byte("e30..e30")
+	writeEntries(t, dir, "forged.lore", a)
+	if out := runIn(t, dir, 1, "import forged.lore --data third"); !strings.Contains(out, "does not belong to its manifest") {
+		t.Error(out)
+	}
+	delete(a, "signature.jws")
+	writeEntries(t, dir, "unsigned.lore", a)
+	if out := runIn(t, dir, 0, "import unsigned.lore --data third"); !strings.Contains(out, "is not signed") {
+		t.Error(out)
+	}
 	runIn(t, dir, 0, "export lore players.lore")
 	if out := runIn(t, dir, 0, "import players.lore"); !strings.Contains(out, "as seen by user") {
 		t.Error(out)
 	}
 }
 
-func readFile(t *testing.T, dir, name string) []byte {
+// entriesOf returns the entries of a zip file.
+func entriesOf(t *testing.T, dir, name string) map[string][]byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, name))
+	z, err := zip.OpenReader(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	defer z.Close()
+	out := map[string][]byte{}
+	for _, e := range z.File {
+		if out[e.Name], err = fs.ReadFile(z, e.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// writeEntries writes a zip file.
+func writeEntries(t *testing.T, dir, name string, entries map[string][]byte) {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for entry, data := range entries {
+		w, err := z.Create(entry)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, dir, name, b.String())
 }
 
 // TestTheCommandsOfTheImportPage follows docs/import.md with files of others: each format's commands are run

@@ -24,7 +24,7 @@ var exporters = map[string]exporter{
 	},
 	"lore": func(ctx context.Context, a *App, g access.Grant, path string,
 		progress func(done, total int)) (exchange.Summary, error) {
-		return bundle.Export(ctx, a.Canon, g, path, progress)
+		return bundle.Export(ctx, a.Canon, g, path, bundle.ExportOptions{Sealer: a.Identity, Progress: progress})
 	},
 	"lorebook": func(ctx context.Context, a *App, g access.Grant, path string,
 		_ func(done, total int)) (exchange.Summary, error) {

@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/exchange"
+	"loregate/internal/exchange/bundle"
 	"loregate/internal/exchange/turns"
 	"loregate/internal/exchange/unpack"
 	"loregate/internal/exchange/vault"
@@ -21,6 +22,7 @@ import (
 type ImportOptions struct {
 	Level    access.Level // minimum level of imported cards
 	DryRun   bool
+	History  bool   // import older versions too
 	Plan     string // the hash of the dry run that the import must repeat exactly; "" binds it to none
 	Starter  string // place where players begin; "" chooses one if the world has none
 	Vault    vault.Options
@@ -152,8 +154,8 @@ func chooseFormat(name, path string, src *unpack.Source) (f exchange.Format, fou
 func (a *App) importSource(ctx context.Context, g access.Grant, f exchange.Format, path string, src *unpack.Source,
 	o ImportOptions) (exchange.Summary, error) {
 	source := exchange.Options{Label: src.Label, File: src.File, Level: o.Level, Starter: o.Starter,
-		Progress: o.Progress,
-		Open:     o.Vault.Open, Confirm: o.Vault.Confirm}
+		Progress: o.Progress, History: o.History,
+		Open: o.Vault.Open, Confirm: o.Vault.Confirm}
 	switch f.Name {
 	case "markdown":
 		if source.File != "" {
@@ -161,6 +163,8 @@ func (a *App) importSource(ctx context.Context, g access.Grant, f exchange.Forma
 		}
 		o.Vault.Options, o.Vault.GMFolders = source, a.Config.Import.GMFolders
 		return vault.Import(ctx, a.Canon, g, src.Files, o.Vault)
+	case "lore":
+		return bundle.Import(ctx, a.Canon, g, src.Files, bundle.ImportOptions{Options: source, Sealer: a.Identity})
 	case "turns":
 		return a.importTurns(ctx, g, path, source)
 	}

@@ -103,7 +103,7 @@ func purge(t *testing.T, s *exchangetest.Scene, name, text string) {
 func export(t *testing.T, s *exchangetest.Scene, role string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "world.lore")
-	if _, err := Export(t.Context(), s.Canon, s.As(role), name, nil); err != nil {
+	if _, err := Export(t.Context(), s.Canon, s.As(role), name, ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -117,7 +117,7 @@ func importFile(t *testing.T, s *exchangetest.Scene, name string) (sum exchange.
 		return sum, err
 	}
 	defer src.Close()
-	return Import(t.Context(), s.Canon, s.As("operator"), src.Files, exchange.Options{})
+	return Import(t.Context(), s.Canon, s.As("operator"), src.Files, ImportOptions{})
 }
 
 func readFile(t *testing.T, name string) []byte {
@@ -137,7 +137,7 @@ func enter(t *testing.T, s *exchangetest.Scene, name string) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	m, err := readManifest(src.Files)
+	m, _, err := readManifest(src.Files)
 	if err != nil {
 		t.Fatal(err)
 	}

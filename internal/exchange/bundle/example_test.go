@@ -19,7 +19,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	world, owner := exchangetest.NewWorld()
 	name := filepath.Join(dir, "example.lore")
-	summary, err := bundle.Export(context.Background(), world, owner, name, nil)
+	summary, err := bundle.Export(context.Background(), world, owner, name, bundle.ExportOptions{})
 	fmt.Println(summary.Files, err)
 	z, err := zip.OpenReader(name)
 	if err != nil {

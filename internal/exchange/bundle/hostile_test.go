@@ -12,7 +12,6 @@ import (
 	"testing/fstest"
 
 	"loregate/internal/canon"
-	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/fault"
 	"loregate/internal/store/memory"
@@ -136,7 +135,7 @@ func wantRefused(t *testing.T, files fstest.MapFS, why string) {
 	t.Helper()
 	store := memory.New()
 	r := emptyScene(t, store)
-	_, err := Import(t.Context(), r.Canon, r.As("operator"), files, exchange.Options{})
+	_, err := Import(t.Context(), r.Canon, r.As("operator"), files, ImportOptions{})
 	if kind := fault.KindOf(err); kind != fault.Invalid && kind != fault.Conflict || !strings.Contains(err.Error(), why) {
 		t.Errorf("the error is %v, and not about %q", err, why)
 	}
@@ -227,7 +226,7 @@ func FuzzImport(f *testing.F) {
 		return err
 	})
 	name := filepath.Join(f.TempDir(), "w.lore")
-	if _, err := Export(f.Context(), s.Canon, s.As("operator"), name, nil); err != nil {
+	if _, err := Export(f.Context(), s.Canon, s.As("operator"), name, ExportOptions{}); err != nil {
 		f.Fatal(err)
 	}
 	whole := parts(f, name)
@@ -238,7 +237,7 @@ func FuzzImport(f *testing.F) {
 		p[commitsFile], p[contentsFile] = commits, contents
 		rechain(t, p)
 		r := emptyScene(t, memory.New())
-		_, err := Import(t.Context(), r.Canon, r.As("operator"), exchangetest.Files(p), exchange.Options{})
+		_, err := Import(t.Context(), r.Canon, r.As("operator"), exchangetest.Files(p), ImportOptions{})
 		list, werr := r.Canon.Worlds(t.Context())
 		if werr != nil || (err == nil) != (len(list) == 2) {
 			t.Errorf("%v leaves %d worlds (%v)", err, len(list), werr)

@@ -25,9 +25,9 @@ const (
 	maxCommits  = 100_000_000
 )
 
-// Format returns the description of the format.
+// Format returns the description of the format. Import needs a Sealer and is called by package app.
 func Format() exchange.Format {
-	return exchange.Format{Name: "lore", Title: "Bundles of Loregate (.lore)", Import: Import, Whole: true,
+	return exchange.Format{Name: "lore", Title: "Bundles of Loregate (.lore)", Whole: true,
 		Recognize: func(p *exchange.Peek) string {
 			if p.Has(manifestFile) && p.Has(commitsFile) && p.JSON(manifestFile).Has("lore", "head") {
 				return manifestFile + " names the version of a bundle"
@@ -38,7 +38,7 @@ func Format() exchange.Format {
 			Get:     "`loregate export lore ./mine.lore --world mine --as admin` writes one.",
 			Example: "./mine.lore",
 			Maps: "The world comes in as it was exported, with the same ids, history and hashes, and is compared with the " +
-				"hashes in the bundle. `export lore --as user` or `--as gm` writes a new world with the parts that the role " +
+				"hashes in the bundle. The manifest is signed with the key of the store that wrote it: the import names the key, and whether it is a key of this store. `export lore --as user` or `--as gm` writes a new world with the parts that the role " +
 				"sees, without history and members.",
 			Lost:  "Proposals, games, studio runs, access records, keys and idempotency keys stay behind.",
 			Sight: "Labels are part of the world. A bundle for a role holds nothing that the role does not see.",
@@ -48,12 +48,16 @@ func Format() exchange.Format {
 // Import adds the world of a bundle to the store, with a grant of the operator. A bundle that is not as it was
 // exported changes nothing.
 func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
-	o exchange.Options) (exchange.Summary, error) {
+	o ImportOptions) (exchange.Summary, error) {
 	sum := exchange.Summary{DryRun: g.Request().DryRun, Files: 1}
 	if o.Level > access.LevelUser {
 		return sum, fault.New(fault.Invalid, "import: the cards of a bundle keep their levels; leave out --level")
 	}
-	m, err := readManifest(files)
+	m, text, err := readManifest(files)
+	if err != nil {
+		return sum, err
+	}
+	signed, err := o.checkSeal(ctx, files, text)
 	if err != nil {
 		return sum, err
 	}
@@ -66,10 +70,44 @@ func Import(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS,
 	}
 	sum.Result = fmt.Sprintf("The world %s as seen by %s: %d of %d commits added, last commit %s, as the bundle names it",
 		got.World.Slug, m.Sees, got.Commits, m.Commits, m.Head)
+	sum.Said = append(sum.Said, signed)
 	for _, member := range got.Members {
 		sum.Said = append(sum.Said, fmt.Sprintf("Member: %s as %s.", member.Subject, member.Role))
 	}
 	return sum, nil
+}
+
+// ImportOptions are the options of Import. Without a Sealer no signature is verified.
+type ImportOptions struct {
+	exchange.Options
+	Sealer Sealer
+}
+
+// checkSeal returns a sentence about the signature of a manifest. A signature that is wrong refuses the bundle.
+func (o ImportOptions) checkSeal(ctx context.Context, files fs.FS, manifest []byte) (string, error) {
+	f, err := files.Open(sealFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "The bundle is not signed: nothing proves who wrote it.", nil
+	}
+	if err != nil || o.Sealer == nil {
+		return "The signature was not verified.", err
+	}
+	defer f.Close()
+	seal, err := io.ReadAll(io.LimitReader(f, maxManifest))
+	if err != nil {
+		return "", refuse("%s cannot be read", sealFile)
+	}
+	key, own, err := o.Sealer.VerifySeal(ctx, purpose, manifest, seal)
+	switch {
+	case fault.KindOf(err) == fault.Invalid:
+		return "", refuse("its signature does not belong to its manifest")
+	case err != nil:
+		return "", err
+	case own:
+		return fmt.Sprintf("Signed with the key %s, which is a key of this store.", key), nil
+	}
+	return fmt.Sprintf("Signed with the key %s, which is not a key of this store: compare it with the key that the export "+
+		"printed there.", key), nil
 }
 
 // refuse returns the error for a bundle that cannot be read.
@@ -78,25 +116,25 @@ func refuse(format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
-func readManifest(files fs.FS) (m Manifest, err error) {
+func readManifest(files fs.FS) (m Manifest, text []byte, err error) {
 	f, err := files.Open(manifestFile)
 	if err != nil {
-		return m, refuse("it has no %s", manifestFile)
+		return m, nil, refuse("it has no %s", manifestFile)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	text, err = io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err != nil || len(text) > maxManifest || json.Unmarshal(text, &m) != nil {
-		return m, refuse("%s cannot be read", manifestFile)
+		return m, nil, refuse("%s cannot be read", manifestFile)
 	}
 	switch {
 	case m.Lore > Version:
-		return m, fault.New(fault.Invalid, "import: the bundle has version %d; this program reads up to %d: update it",
+		return m, nil, fault.New(fault.Invalid, "import: the bundle has version %d; this program reads up to %d: update it",
 			m.Lore, Version)
 	case m.Lore < 1 || m.World.IsZero() || m.Commits < 1 || m.Commits > maxCommits || m.Contents < 0 ||
 		m.Contents > maxCommits || m.Head == (canon.Hash{}):
-		return m, refuse("%s names no world, commits or head", manifestFile)
+		return m, nil, refuse("%s names no world, commits or head", manifestFile)
 	}
-	return m, nil
+	return m, text, nil
 }
 
 // readEntry yields the items of an entry.

@@ -26,7 +26,23 @@ const (
 	manifestFile = "manifest.json"
 	commitsFile  = "commits.jsonl"
 	contentsFile = "contents.bin"
+	sealFile     = "signature.jws"
 )
+
+// purpose names what is signed, so that a signature is not valid for anything else.
+const purpose = "loregate-bundle"
+
+// Sealer signs manifests and verifies their signatures. Its key is a short text that people can compare.
+type Sealer interface {
+	Seal(ctx context.Context, purpose string, text []byte) (seal []byte, key string, err error)
+	VerifySeal(ctx context.Context, purpose string, text, seal []byte) (key string, own bool, err error)
+}
+
+// ExportOptions are the options of Export. Zero values sign nothing and report nothing.
+type ExportOptions struct {
+	Sealer   Sealer
+	Progress func(done, total int)
+}
 
 // Manifest describes a bundle.
 type Manifest struct {
@@ -47,7 +63,7 @@ const everything = "everything"
 // Export writes a bundle to a new file. For an admin it holds the whole world with its history, its trash
 // and its members; for a lower role it is a new world with the parts that the role sees.
 func Export(ctx context.Context, c *canon.Canon, g access.Grant, path string,
-	progress func(done, total int)) (sum exchange.Summary, err error) {
+	o ExportOptions) (sum exchange.Summary, err error) {
 	write := func(sees string) func(canon.WorldStreamData) error {
 		return func(d canon.WorldStreamData) (err error) {
 			f, err := createFile(path)
@@ -55,7 +71,7 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, path string,
 				return err
 			}
 			defer func() { err = f.close(err) }()
-			sum, err = writeBundle(f, d, sees, progress)
+			sum, err = writeBundle(ctx, f, d, sees, o)
 			return err
 		}
 	}
@@ -95,8 +111,8 @@ func (f *newFile) close(err error) error {
 	return errors.Join(err, os.Remove(f.Name()))
 }
 
-func writeBundle(w io.Writer, d canon.WorldStreamData, sees string,
-	progress func(done, total int)) (exchange.Summary, error) {
+func writeBundle(ctx context.Context, w io.Writer, d canon.WorldStreamData, sees string,
+	o ExportOptions) (exchange.Summary, error) {
 	sum := exchange.Summary{Export: true, Files: 1}
 	z := zip.NewWriter(w)
 	m := Manifest{Lore: Version, World: d.World.ID, Slug: d.World.Slug, Title: d.World.Title, Sees: sees,
@@ -105,16 +121,24 @@ func writeBundle(w io.Writer, d canon.WorldStreamData, sees string,
 	if err != nil {
 		return sum, fmt.Errorf("bundle: encode manifest: %w", err)
 	}
-	if err := writeEntry(z, manifestFile, func(w *bufio.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	}); err != nil {
+	text = append(text, '\n')
+	if err := writeBytes(z, manifestFile, text); err != nil {
 		return sum, err
+	}
+	if o.Sealer != nil {
+		seal, key, err := o.Sealer.Seal(ctx, purpose, text)
+		if err != nil {
+			return sum, err
+		}
+		if err := writeBytes(z, sealFile, seal); err != nil {
+			return sum, err
+		}
+		sum.Said = append(sum.Said, fmt.Sprintf("Signed with the key %s.", key))
 	}
 	done, total := 0, m.Commits+m.Contents
 	step := func() {
-		if done++; progress != nil {
-			progress(done, total)
+		if done++; o.Progress != nil {
+			o.Progress(done, total)
 		}
 	}
 	if err := writeEntry(z, commitsFile, func(w *bufio.Writer) error {
@@ -147,6 +171,13 @@ func writeBundle(w io.Writer, d canon.WorldStreamData, sees string,
 	sum.Result = fmt.Sprintf("The world %s as seen by %s: %d commits, %d contents, last commit %s", m.Slug, m.Sees,
 		m.Commits, m.Contents, m.Head)
 	return sum, z.Close()
+}
+
+func writeBytes(z *zip.Writer, name string, b []byte) error {
+	return writeEntry(z, name, func(w *bufio.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
 }
 
 // writeEntry writes an entry whose header depends on nothing but its name.
