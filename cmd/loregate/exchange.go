@@ -16,7 +16,7 @@ import (
 type importCmd struct {
 	common
 	Format    string            `arg:"" optional:"" complete:"formats" help:"Format of the source; docs/import.md describes the formats. Without it the source is recognized by its files."`
-	Path      string            `arg:"" optional:"" help:"Folder, file or archive (zip, gz, tar.gz) to import."`
+	Path      string            `arg:"" optional:"" help:"Folder, file or archive (zip, 7z, gz, tar.gz) to import."`
 	World     string            `env:"LOREGATE_WORLD" help:"World by slug or UUID. Default: the only world." placeholder:"WORLD"`
 	Level     string            `help:"Lowest level of all imported cards: user, gm or admin." enum:"user,gm,admin" default:"user"`
 	DryRun    bool              `help:"Only list the cards that would be imported, with the hash of this plan."`
@@ -29,6 +29,7 @@ type importCmd struct {
 	Folders   string            `help:"markdown: use of a note's folders: tags of the card, parents (parts of its name), or none." enum:"tags,parents,none" default:"tags"`
 	Prune     bool              `help:"markdown: move cards to the trash whose notes or files are gone since the last import of the vault."`
 	AllFiles  bool              `help:"markdown: also import the files that no note names, for the GM."`
+	History   bool              `help:"mediawiki: also import the older revisions of each page, as versions of its card."`
 	Starter   string            `name:"starter-location" help:"Place where players begin. Default: one of the imported places, if the world has no such place." placeholder:"PLACE"`
 }
 
@@ -45,7 +46,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	level, _ := access.ParseLevel(i.Level) // kong checked it
 	return i.withApp(ctx, func(a *app.App) error {
 		summary, err := a.Import(ctx, i.Format, i.World, i.Path, app.ImportOptions{Level: level, DryRun: i.DryRun,
-			Plan:    i.Plan,
+			Plan: i.Plan, History: i.History,
 			Starter: i.Starter, Progress: progress("importing"),
 			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types,
 				Folders: vault.FolderUse(i.Folders), Prune: i.Prune, AllFiles: i.AllFiles}})
@@ -77,6 +78,9 @@ func (i importCmd) checkFlags() error {
 	if !f.Marks && len(i.Open)+len(i.Confirm) > 0 {
 		return fault.New(fault.Invalid,
 			"import: %s has no marks of secrets, so --open and --confirm have no effect; leave them out", f.Name)
+	}
+	if !f.Past && i.History {
+		return fault.New(fault.Invalid, "import: %s has no older versions, so --history has no effect; leave it out", f.Name)
 	}
 	if !f.Places && i.Starter != "" {
 		return fault.New(fault.Invalid,

@@ -13,7 +13,7 @@ import (
 
 // importIntro is the beginning of docs/import.md.
 const importIntro = "# Import a world\n\nMade from the code; do not edit by hand.\n\n" +
-	"A world comes in from a folder, a file or an archive (zip, gz, tar.gz), and what is secret there is secret here. Each\n" +
+	"A world comes in from a folder, a file or an archive (zip, 7z, gz, tar.gz), and what is secret there is secret here. Each\n" +
 	"format below has its steps. [table.md](table.md) goes on from there to a table with players. The same\n" +
 	"steps work for all formats:\n\n" +
 	"1. `loregate world create mine` creates the world, if it does not exist.\n" +

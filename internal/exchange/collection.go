@@ -33,6 +33,8 @@ type Sheet struct {
 	Folder      bool // stands for a folder: an existing card is left unchanged
 	MatchIDOnly bool // does not update a card of the same name that has another id
 
+	Past []Past // the card's earlier versions, oldest first; those that it has already are left out
+
 	Content Content    // results of body and data
 	card    canon.Card // the imported card, valid once done is set
 	done    bool
@@ -43,6 +45,12 @@ type Content struct {
 	Type string
 	Text *string
 	file []byte
+}
+
+// Past is an earlier version of a card.
+type Past struct {
+	Body   func(context.Context) (string, error)
+	Fields json.RawMessage
 }
 
 // Edge describes a link to import.

@@ -17,6 +17,8 @@ type Options struct {
 	// Open and Confirm are the user's decisions about suspicions: those that players may see, and
 	// those that are secret.
 	Open, Confirm []string
+	// History also imports the older versions of each card, in the formats that have them.
+	History bool
 	// Progress, if set, is called after every batch. total is 0 if it is unknown.
 	Progress func(done, total int) `json:"-"`
 }

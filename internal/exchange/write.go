@@ -192,6 +192,9 @@ func (w *Writer) WriteBatch(ctx context.Context, batch []*Sheet) error {
 
 // putSheets creates or updates the cards of sheets that were read, in one commit.
 func (w *Writer) putSheets(ctx context.Context, batch []*Sheet) error {
+	if err := w.putPast(ctx, batch); err != nil {
+		return err
+	}
 	err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
 		for _, s := range batch {
 			if w.Remembered != nil {
@@ -212,6 +215,45 @@ func (w *Writer) putSheets(ctx context.Context, batch []*Sheet) error {
 	}
 	w.addSteps(len(batch))
 	return err
+}
+
+// putPast writes the earlier versions of the cards of sheets: one commit for the oldest of each, one for
+// the next, and so on.
+func (w *Writer) putPast(ctx context.Context, batch []*Sheet) error {
+	for age := 0; ; age++ {
+		var old []*Sheet
+		for _, s := range batch {
+			if age < len(s.Past) {
+				was := *s
+				was.Body, was.Fields, was.Past = s.Past[age].Body, s.Past[age].Fields, nil
+				w.readSheet(ctx, &was)
+				old = append(old, &was)
+			}
+		}
+		if len(old) == 0 {
+			return ctx.Err()
+		}
+		all := w.Summary
+		w.Summary = &Summary{}
+		err := w.commit(ctx, func(p *canon.Plan, t *tally) error {
+			for _, s := range old {
+				if err := w.putSheet(ctx, p, t, s); err != nil {
+					return fmt.Errorf("%s: %w", s.File, err)
+				}
+			}
+			return nil
+		})
+		part := w.Summary
+		w.Summary = all
+		all.Versions += part.Created + part.Updated
+		all.Problems = append(all.Problems, part.Problems...)
+		if err != nil {
+			return err
+		}
+		if !w.Grant.Request().DryRun { // the newest version will count as an update of a card that is new
+			all.Created, all.Updated = all.Created+part.Created, all.Updated-part.Created
+		}
+	}
 }
 
 // readSheet reads a sheet's content into s.ready and returns its size in bytes.

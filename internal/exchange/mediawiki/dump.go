@@ -1,14 +1,19 @@
 package mediawiki
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
+
+	"loregate/internal/exchange/record"
+	"loregate/internal/markup"
 )
 
-// page is a page of a dump with its newest revision.
+// page is a page of a dump with its revisions.
 type page struct {
 	Title    string `xml:"title"`
 	Space    int    `xml:"ns"`
@@ -20,21 +25,35 @@ type page struct {
 }
 
 type revision struct {
-	Time  string `xml:"timestamp"`
-	Text  string `xml:"text"`
-	Model string `xml:"model"`
+	ID     string `xml:"id"`
+	Time   string `xml:"timestamp"`
+	Author struct {
+		Name    string `xml:"username"`
+		Address string `xml:"ip"`
+	} `xml:"contributor"`
+	Comment string `xml:"comment"`
+	Text    string `xml:"text"`
+	Model   string `xml:"model"`
 }
 
-// newest returns the newest revision; the dumps of some wikis are not in order.
+// newest takes the newest revision out of the list and sorts the others, oldest first. The dumps of some
+// wikis are not in order. A revision without a time counts as the oldest.
 func (p *page) newest() (best revision) {
-	var at time.Time
-	for i, r := range p.Revisions {
-		t, err := time.Parse(time.RFC3339, strings.TrimSpace(r.Time))
-		if i == 0 || err == nil && t.After(at) {
-			best, at = r, t
-		}
+	at := func(r revision) time.Time {
+		t, _ := time.Parse(time.RFC3339, strings.TrimSpace(r.Time))
+		return t
+	}
+	slices.SortStableFunc(p.Revisions, func(a, b revision) int { return at(a).Compare(at(b)) })
+	if n := len(p.Revisions); n > 0 {
+		best, p.Revisions = p.Revisions[n-1], p.Revisions[:n-1]
 	}
 	return best
+}
+
+// origin returns the time and the author of a revision.
+func (r revision) origin() record.Revision {
+	return record.Revision{ID: strings.TrimSpace(r.ID), Time: strings.TrimSpace(r.Time),
+		Author: markup.Clean(cmp.Or(r.Author.Name, r.Author.Address)), Comment: markup.Clean(r.Comment)}
 }
 
 // maxPages is the maximum number of pages of a dump.

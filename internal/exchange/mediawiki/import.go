@@ -32,15 +32,17 @@ type wiki struct {
 	byTitle map[string]*article
 	aliases map[string][]string // titles of redirects, by the title of their page
 	skipped map[int]int         // pages by namespace
+	older   int                 // revisions that are left out
 	words   words
 }
 
 // article is a page that becomes a card.
 type article struct {
-	page
-	text  text
-	line  int
-	sheet *exchange.Sheet
+	page   // with the older revisions, if they are imported
+	newest revision
+	text   text
+	line   int
+	sheet  *exchange.Sheet
 }
 
 // Import imports dumps of MediaWiki: pages become cards, redirects aliases, categories tags, and the values
@@ -98,7 +100,11 @@ func (x *wiki) read(data []byte) error {
 func (x *wiki) addPage(p page, line int) {
 	p.Title = strings.TrimSpace(strings.ReplaceAll(p.Title, "_", " "))
 	newest := p.newest()
-	a := &article{page: p, text: splitText(newest.Text, x.words), line: line}
+	if !x.s.Options.History {
+		x.older += len(p.Revisions)
+		p.Revisions = nil
+	}
+	a := &article{page: p, newest: newest, text: splitText(newest.Text, x.words), line: line}
 	if p.Redirect != nil && a.text.redirect == "" {
 		a.text.redirect = p.Redirect.Title
 	}
@@ -149,12 +155,17 @@ func (x *wiki) addArticles(ctx context.Context) error {
 		}
 	}
 	for _, a := range x.pages {
-		fields := map[string]any{}
+		fields := a.text.newFields()
 		if list := x.aliases[titleKey(a.Title)]; len(list) > 0 && x.byTitle[titleKey(a.Title)] == a {
 			fields["aliases"] = list
 		}
-		if len(a.text.fields) > 0 {
-			fields["infobox"] = a.text.fields
+		var past []record.Past
+		for _, r := range a.Revisions {
+			was := splitText(r.Text, x.words)
+			past = append(past, record.Past{Revision: r.origin(), Fields: was.newFields(), Body: x.body(a, was, targets)})
+		}
+		if x.s.Options.History {
+			fields["revision"] = a.newest.origin()
 		}
 		var tags []string
 		for _, c := range a.text.categories {
@@ -164,15 +175,28 @@ func (x *wiki) addArticles(ctx context.Context) error {
 		a.sheet, err = x.s.Add(ctx, record.Card{Key: []string{cmp.Or(a.ID, a.Title), a.Title}, File: fmt.Sprintf("%s:%d",
 			x.file, a.line),
 			Name: a.Title, Suffixes: []string{"page " + a.ID}, Type: typeFor(a.text.fields), Fields: fields, Tags: tags,
-			Body: func(context.Context) string {
-				return toHTML(a.text.body, func(target, label string) string { return x.link(a, targets, target, label) })
-			}})
+			Past: past, Body: x.body(a, a.text, targets)})
 		if err != nil {
 			return err
 		}
 	}
 	x.reportSkipped(targets)
 	return nil
+}
+
+// body returns the text of a revision as HTML, once all names are known.
+func (x *wiki) body(a *article, t text, targets map[string]*article) func(context.Context) string {
+	return func(context.Context) string {
+		return toHTML(t.body, func(target, label string) string { return x.link(a, targets, target, label) })
+	}
+}
+
+// newFields returns the fields of a card with the values of the infobox.
+func (t text) newFields() map[string]any {
+	if len(t.fields) == 0 {
+		return map[string]any{}
+	}
+	return map[string]any{"infobox": t.fields}
 }
 
 // typeFor returns the type of card that the name of an infobox names.
@@ -217,6 +241,9 @@ func (x *wiki) reportSkipped(targets map[string]*article) {
 		x.s.AddProblem(x.file, 0, "%d %s are left out", x.skipped[ns], cmp.Or(spaceNames[ns],
 			fmt.Sprintf("pages of the namespace %d", ns)))
 	}
+	if x.older > 0 {
+		x.s.AddProblem(x.file, 0, "%d older revisions are left out; --history imports them", x.older)
+	}
 	var lost []string
 	for _, key := range exchange.SortedKeys(x.aliases) {
 		if targets[key] == nil {
@@ -230,8 +257,8 @@ func (x *wiki) reportSkipped(targets map[string]*article) {
 
 // Format returns the description of this format.
 func Format() exchange.Format {
-	return exchange.Format{Name: "mediawiki", Title: "MediaWiki and Fandom dumps (XML, plain, gz or bz2)",
-		Import: Import,
+	return exchange.Format{Name: "mediawiki", Title: "MediaWiki and Fandom dumps (XML, plain, gz, bz2 or 7z)",
+		Import: Import, Past: true,
 		Recognize: func(p *exchange.Peek) string {
 			for _, name := range p.WithSuffix(".xml") {
 				if bytes.Contains(p.Head(name), []byte("<mediawiki")) {
@@ -245,8 +272,9 @@ func Format() exchange.Format {
 			Example: "./wiki.xml.gz",
 			Maps: "Pages become cards, redirects aliases, categories tags, values of an infobox fields; " +
 				"headings, lists, emphasis and links are converted.",
-			Lost: "Older revisions, talk, users, files and templates; templates in a text and tables stay as they are written; " +
-				"references. 7z must be unpacked first.",
+			Lost: "Older revisions without `--history`; with it they become versions whose field revision names time, author " +
+				"and comment. Talk, users, files and templates; templates in a text and tables stay as they are written; " +
+				"references.",
 			Sight: "A wiki has no secrets: the import's level.",
 			Tried: "the dump of two pages of spencermountain/dumpster-dive"}}
 }

@@ -2,6 +2,7 @@ package mediawiki
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/exchangetest"
 	"loregate/internal/store/memory"
@@ -68,6 +70,74 @@ func TestDump(t *testing.T) {
 	}
 	if again := s.Import(Import, files, exchange.Options{Label: "x"}); again.Created+again.Updated+again.Links > 0 {
 		t.Errorf("importing again: %s", again)
+	}
+}
+
+// story returns a dump of a page with the given revisions, newest first as some wikis write them.
+func story(revisions ...int) string {
+	var b strings.Builder
+	b.WriteString("<mediawiki><page><title>Weir</title><ns>0</ns><id>1</id>")
+	for _, n := range revisions {
+		fmt.Fprintf(&b, "<revision><id>%d</id><timestamp>20%02d-01-02T00:00:00Z</timestamp><contributor><username>Author %[1]d"+
+			"</username></contributor><comment>change %[1]d</comment><text>Text %[1]d. [[Weir]]</text></revision>", n, n)
+	}
+	return b.String() + "</page></mediawiki>"
+}
+
+func TestRevisionsBecomeVersions(t *testing.T) {
+	s := exchangetest.NewOn(t, memory.New())
+	load := func(history bool, revisions ...int) exchange.Summary {
+		t.Helper()
+		return s.Import(Import, exchangetest.Files(map[string]string{"w.xml": story(revisions...)}),
+			exchange.Options{Label: "x", History: history})
+	}
+	versions := func() string {
+		t.Helper()
+		var told []string
+		if err := s.Canon.Read(t.Context(), s.As("user"), func(l *canon.Snapshot) error {
+			c, ok, err := l.Exists(t.Context(), "Weir")
+			if err != nil || !ok {
+				return err
+			}
+			list, _, err := l.Versions(t.Context(), c.ID, canon.Page{Limit: 100})
+			for _, v := range list {
+				text, err := l.Body(t.Context(), v.Content)
+				if err != nil {
+					return err
+				}
+				var f struct {
+					Revision struct{ Author, Time, Comment string }
+				}
+				if err := json.Unmarshal(v.Fields, &f); err != nil {
+					return err
+				}
+				told = append(told, fmt.Sprintf("%s %s %s %s", f.Revision.Time[:4], f.Revision.Author, f.Revision.Comment,
+					strings.TrimSpace(text)))
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(told, "\n")
+	}
+	of := func(n int) string {
+		return fmt.Sprintf("20%02d Author %[1]d change %[1]d <p>Text %[1]d. [[Weir]]</p>", n)
+	}
+	sum := load(true, 7, 5, 6)
+	if want := strings.Join([]string{of(7), of(6), of(5)}, "\n"); versions() != want || sum.Created != 1 ||
+		sum.Updated != 0 || sum.Versions != 2 {
+		t.Errorf("%s\n%s", versions(), sum)
+	}
+	if again := load(true, 7, 5, 6); again.Created+again.Updated+again.Versions > 0 {
+		t.Errorf("importing again: %s", again)
+	}
+	later := load(true, 9, 7, 5, 6, 8)
+	if want := strings.Join([]string{of(9), of(8), of(7), of(6), of(5)}, "\n"); versions() != want || later.Created != 0 ||
+		later.Updated != 1 || later.Versions != 1 {
+		t.Errorf("%s\n%s", versions(), later)
+	}
+	if sum := load(false, 9, 8); !strings.Contains(sum.String(), "1 older revisions are left out; --history imports them") {
+		t.Errorf("without --history: %s", sum)
 	}
 }
 

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"html"
 	"io/fs"
@@ -110,7 +111,51 @@ type Card struct {
 	Tags     []string
 	Level    access.Level                 // minimum level; zero means that of the import
 	Marks    []exchange.Mark              // reasons to hide the card from players
+	Past     []Past                       // earlier versions, oldest first
 	Secret   func(context.Context) string // returns a text for the GM in the same form; nil means none
+}
+
+// Past is an earlier version of a record.
+type Past struct {
+	Revision Revision
+	Body     func(context.Context) string
+	Fields   map[string]any
+}
+
+// Revision tells when, by whom and why a version was written at the source. It stands in the field
+// revision of each version of a card.
+type Revision struct {
+	ID      string `json:"id"`
+	Time    string `json:"time"`
+	Author  string `json:"author,omitempty"`
+	Comment string `json:"comment,omitempty"`
+}
+
+// fieldRevision is the field that holds the Revision of a card's version.
+const fieldRevision = "revision"
+
+// addPast adds the earlier versions that the card does not have yet.
+func (s *Source) addPast(ctx context.Context, sh *exchange.Sheet, r Card) error {
+	if len(r.Past) == 0 {
+		return nil
+	}
+	var there struct{ Revision Revision }
+	card, ok, err := s.snapshot.ByID(ctx, sh.ID)
+	if err != nil {
+		return err
+	}
+	if ok && json.Unmarshal(card.Fields, &there) != nil {
+		return nil // the fields were changed here, so that nothing tells which versions are new
+	}
+	known := slices.IndexFunc(r.Past, func(p Past) bool { return p.Revision.ID == there.Revision.ID })
+	if ok && known < 0 { // the card has the newest version, or came in without its history
+		return nil
+	}
+	for _, p := range r.Past[known+1:] {
+		sh.Past = append(sh.Past, exchange.Past{Body: r.Form.render(p.Body),
+			Fields: exchange.EncodeFields(WithField(p.Fields, fieldRevision, p.Revision))})
+	}
+	return nil
 }
 
 // Form is the form of a record's text.
@@ -167,6 +212,9 @@ func (s *Source) Add(ctx context.Context, r Card) (*exchange.Sheet, error) {
 	sh.Fields = exchange.EncodeFields(r.Fields)
 	if !s.collection.Add(sh) {
 		return sh, nil
+	}
+	if err := s.addPast(ctx, sh, r); err != nil {
+		return nil, err
 	}
 	s.collection.AddTags(sh, r.Tags)
 	if r.Secret != nil {
