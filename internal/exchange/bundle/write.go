@@ -29,7 +29,7 @@ const (
 	sealFile     = "signature.jws"
 )
 
-// purpose names what is signed, so that a signature is not valid for anything else.
+// purpose is the type of the signature, which is valid for nothing else.
 const purpose = "loregate-bundle"
 
 // Sealer signs manifests and verifies their signatures. Its key is a short text that people can compare.

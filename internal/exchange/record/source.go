@@ -122,8 +122,8 @@ type Past struct {
 	Fields   map[string]any
 }
 
-// Revision tells when, by whom and why a version was written at the source. It stands in the field
-// revision of each version of a card.
+// Revision is the origin of a version at the source. It stands in the field revision of each version of a
+// card.
 type Revision struct {
 	ID      string `json:"id"`
 	Time    string `json:"time"`
