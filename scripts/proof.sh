@@ -5,8 +5,10 @@
 #
 #   PROOF_PARTS  names of parts, in place of all that are not green yet
 #   PROOF_AGAIN  1 runs parts again that are green
-#   CLIENTS      folder of the programs of Claude Code, Gemini CLI and Codex; without it
-#                the part clients installs them with npm into a temporary folder
+#   CLIENTS      folder of the programs of Claude Code, Gemini CLI, Codex and mcpb; without it
+#                the parts clients and packages install them with npm into a temporary folder
+#   REAL_VAULTS  folders of the part vaults, as scripts/vaults.sh prints them, which fetches them
+#                if it is not set
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go} page=docs/proofs.md logs=${PROOF_LOGS:-proof-logs}
@@ -45,6 +47,8 @@ kept!kept answers are those of now, in two processes that change a world at rand
 replay!the tables follow from the stream; SQLite and PostgreSQL answer 100,000 random operations as the reference store does!./internal/canon ./internal/store/sqlite ./internal/store/postgres!^TestTablesFollow|^TestStore$!STORE_STEPS=100000
 games!1,000 games with a mark in every secret, 50 of them over MCP, one in a browser!./internal/app/gametest!.!GAME_SECRETS=1000 GAME_SECRETS_MCP=50 GAMETEST_FULL=1
 balance!at 6 to 10 seats the humans' side wins 45 to 55% of 500 games, at most 8% are draws!./internal/game/player!^TestNeitherSideWinsTooOften$!GAMES=500
+vaults!three vaults of others come back into git: nothing differs but 50 edits and an accepted proposal, players see no hidden line!./internal/app/vaulttest!^TestAVaultComesBackIntoGit$!LARGE_VAULTS=3
+packages!two builds give the same bytes; the clients' own programs take the bundle and the extensions!./internal/app/disttest!^TestClientsTakeThePackages$!
 clients!each real client keeps its tools in ten starts beside 20,000 cards, and proposes!./internal/app/clienttest!.!CLIENT_STARTS=10 CLIENT_CARDS=20000
 PARTS
 }
@@ -55,7 +59,7 @@ row() { grep -s "^| $1 |" "$page" || true; }
 # install_clients sets CLIENTS.
 install_clients() {
 	if [ -n "${CLIENTS:-}" ]; then return; fi
-	(cd "$work" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent @anthropic-ai/claude-code @google/gemini-cli @openai/codex)
+	(cd "$work" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent @anthropic-ai/claude-code @google/gemini-cli @openai/codex @anthropic-ai/mcpb)
 	export CLIENTS=$work/node_modules/.bin
 }
 
@@ -82,7 +86,10 @@ while IFS='!' read -r name proves packages tests environment; do
 		green=$((green + 1))
 		continue
 	fi
-	if [ "$name" = clients ]; then install_clients; fi
+	case $name in
+	clients | packages) install_clients ;;
+	vaults) if [ -z "${REAL_VAULTS:-}" ]; then REAL_VAULTS=$(./scripts/vaults.sh); export REAL_VAULTS; fi ;;
+	esac
 	echo "== $name: $proves"
 	began=$SECONDS status=0
 	# shellcheck disable=SC2086 # lists of words

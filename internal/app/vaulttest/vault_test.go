@@ -35,7 +35,8 @@ func git(t *testing.T, dir string, args ...string) string {
 
 // TestAVaultComesBackIntoGit imports vaults, edits them by an agent's accepted proposal and by their owner,
 // and exports them into a checkout. git diff shows the edits and nothing else, and the export for
-// players has no hidden line. REAL_VAULTS adds vaults of others: folders, separated as in PATH.
+// players has no hidden line. REAL_VAULTS adds vaults of others: folders, separated as in PATH. LARGE_VAULTS
+// is the number of them that must have more than 1,000 notes.
 func TestAVaultComesBackIntoGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git")
@@ -53,14 +54,22 @@ func TestAVaultComesBackIntoGit(t *testing.T) {
 			checkVault(t, rand.New(rand.NewPCG(1, 15)), exchangetest.RealData(t, name), false)
 		})
 	}
+	large := 0
 	for _, dir := range filepath.SplitList(os.Getenv("REAL_VAULTS")) {
-		t.Run(filepath.Base(dir), func(t *testing.T) { checkVault(t, rand.New(rand.NewPCG(1, 15)), dir, false) })
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			if checkVault(t, rand.New(rand.NewPCG(1, 15)), dir, false) > 1000 {
+				large++
+			}
+		})
+	}
+	if want := os.Getenv("LARGE_VAULTS"); want != "" && want != fmt.Sprint(large) {
+		t.Errorf("%d vaults of REAL_VAULTS have more than 1,000 notes, want %s", large, want)
 	}
 }
 
 // checkVault sends a vault through the product. In a sample nothing may be hidden that its reader shows;
-// the vaults of others have marks that the reader does not know.
-func checkVault(t *testing.T, r *rand.Rand, source string, isSample bool) {
+// the vaults of others have marks that the reader does not know. It returns the number of notes.
+func checkVault(t *testing.T, r *rand.Rand, source string, isSample bool) (notes int) {
 	checkout := t.TempDir()
 	if err := os.CopyFS(checkout, os.DirFS(source)); err != nil {
 		t.Fatal(err)
@@ -82,7 +91,7 @@ func checkVault(t *testing.T, r *rand.Rand, source string, isSample bool) {
 	export(t, a, checkout, access.RoleGM)
 	checkUntouched(t, checkout, before, sum.Files)
 	if t.Failed() {
-		return
+		return sum.Files
 	}
 	addr, _ := apptest.Serve(t, a, "")
 	o := &owner{t: t, r: r, url: "http://" + addr, key: newKey(t, a, identity.KeySpec{Name: "owner", Actor: access.Person,
@@ -93,6 +102,7 @@ func checkVault(t *testing.T, r *rand.Rand, source string, isSample bool) {
 	export(t, a, checkout, access.RoleGM)
 	checkDiff(t, checkout, o.want)
 	checkPlayers(t, a, read, vaultFiles(t, checkout), isSample)
+	return sum.Files
 }
 
 func newKey(t *testing.T, a *app.App, spec identity.KeySpec) string {
