@@ -160,40 +160,89 @@ func writeEntries(t *testing.T, dir, name string, entries map[string][]byte) {
 // TestTheCommandsOfTheImportPage follows docs/import.md with files of others: each format's commands are run
 // as they stand there, on the file in place of the example.
 func TestTheCommandsOfTheImportPage(t *testing.T) {
-	page := readText(t, "docs/import.md")
 	for format, data := range map[string]string{"srd": "srd-2014/5e-SRD-Spells.json", "light": "light-worlds",
 		"ranvier": "ranvier-areas", "foundry": "cairn-foundry", "memory": "mcp-memory", "azgaar": "azgaar-maps",
 		"watabou": "watabou", "evennia": "evennia-tutorial", "twee": "twee-chapbook", "mediawiki": "mediawiki-tiny",
 		"markdown": "thellade-slice"} {
+		t.Run(format, func(t *testing.T) { followImportPage(t, t.TempDir(), format, exchangetest.RealData(t, data)) })
+	}
+}
+
+// TestTheCommandsOfTheImportPageWordByWord runs the commands of the other formats without a change, on files
+// made from the published forms that stand at the paths of the examples.
+func TestTheCommandsOfTheImportPageWordByWord(t *testing.T) {
+	for format, files := range map[string]map[string]string{
+		"kanka": {"kanka.zip/campaign.json": `{"id": 7, "name": "Lendwater"}`, "kanka.zip/info.json": `{"kanka_version": "2.9"}`,
+			"kanka.zip/locations/weir_12.json": `{"id": 5, "name": "Weir", "entity": {"id": 12, "entry": "<p>Deep.</p>"}}`},
+		"legendkeeper": {"world.lk": `{"version": 1, "resources": [{"id": "a", "name": "Weir", "documents": []}]}`},
+		"scabard": {"scabard.json": `{"pages": [{"concept": "Place", "id": 5, "page": {"name": "Weir", ` +
+			`"description": "Deep."}}], "conns": []}`},
+		"worldanvil": {"articles/weir.json": `{"id": "1", "title": "Weir", "slug": "weir", "state": "public", ` +
+			`"templateType": "settlement", "content": "Deep."}`},
+		"decko":     {"cards-export.ndjson": `{"name": "Weir", "type": "RichText", "content": "Deep."}`},
+		"lorebook":  {"world-info.json": `{"entries": {"0": {"uid": 0, "key": ["weir"], "comment": "Weir", "content": "Deep."}}}`},
+		"circlemud": {"lib/world/wld/30.wld": "#3001\nThe Weir~\nDeep.\n~\n30 0 0 0 0 1\nS\n$~\n"},
+		"table":     {"towns.csv": "name,type\nWeir,Location\n"},
+	} {
 		t.Run(format, func(t *testing.T) {
-			source := exchangetest.RealData(t, data)
-			_, section, ok := strings.Cut(page, "\n## "+format+"\n")
-			if !ok {
-				t.Fatal("the page has no such section")
-			}
-			section, _, _ = strings.Cut(section, "\n## ")
-			dir := t.TempDir()
-			runIn(t, dir, 0, "world create mine")
-			lines := 0
-			for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
-				for line := range strings.Lines(block[1]) {
-					args := strings.Fields(strings.TrimPrefix(line, "loregate "))
-					if args[0] == "import" {
-						args[2] = source
+			dir, zips := t.TempDir(), map[string]map[string][]byte{}
+			for name, text := range files {
+				if archive, entry, ok := strings.Cut(name, ".zip/"); ok {
+					if zips[archive+".zip"] == nil {
+						zips[archive+".zip"] = map[string][]byte{}
 					}
-					got := loregate(t, dir, "", args...)
-					if lines++; got.code != 0 {
-						t.Errorf("%s: exit %d\n%s%s", line, got.code, got.stdout, got.err)
-					}
-					if dry := strings.Contains(line, "--dry-run"); dry && !strings.Contains(got.stdout, "--plan ") ||
-						args[0] == "import" && strings.Contains(got.stdout, " 0 cards created, 0 updated") {
-						t.Errorf("%s:\n%s", line, got.stdout)
-					}
+					zips[archive+".zip"][entry] = []byte(text)
+					continue
 				}
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				writeFile(t, dir, name, text)
 			}
-			if lines < 2 {
-				t.Errorf("the section has %d commands", lines)
+			for name, entries := range zips {
+				writeEntries(t, dir, name, entries)
 			}
+			followImportPage(t, dir, format, "")
 		})
+	}
+	t.Run("lore", func(t *testing.T) {
+		dir := t.TempDir()
+		runIn(t, dir, 0, "world create mine --data elsewhere")
+		runIn(t, dir, 0, "export lore ./mine.lore --world mine --as admin --data elsewhere")
+		runIn(t, dir, 0, "import lore ./mine.lore --dry-run")
+		runIn(t, dir, 0, "import lore ./mine.lore")
+		runIn(t, dir, 0, "export lore ./for-gms.lore --world mine --as gm")
+	})
+}
+
+// followImportPage runs the commands of a format's section in a folder, with the source in place of the
+// example if it is named.
+func followImportPage(t *testing.T, dir, format, source string) {
+	t.Helper()
+	_, section, ok := strings.Cut(readText(t, "docs/import.md"), "\n## "+format+"\n")
+	if !ok {
+		t.Fatal("the page has no such section")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	runIn(t, dir, 0, "world create mine")
+	lines := 0
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		for line := range strings.Lines(block[1]) {
+			args := strings.Fields(strings.TrimPrefix(line, "loregate "))
+			if args[0] == "import" && source != "" {
+				args[2] = source
+			}
+			got := loregate(t, dir, "", args...)
+			if lines++; got.code != 0 {
+				t.Errorf("%s: exit %d\n%s%s", line, got.code, got.stdout, got.err)
+			}
+			if dry := strings.Contains(line, "--dry-run"); dry && !strings.Contains(got.stdout, "--plan ") ||
+				args[0] == "import" && strings.Contains(got.stdout, " 0 cards created, 0 updated") {
+				t.Errorf("%s:\n%s", line, got.stdout)
+			}
+		}
+	}
+	if lines < 2 {
+		t.Errorf("the section has %d commands", lines)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/bundle"
+	"loregate/internal/exchange/graph"
 	"loregate/internal/exchange/lorebook"
 	"loregate/internal/exchange/native"
+	"loregate/internal/exchange/table"
 	"loregate/internal/fault"
 )
 
@@ -29,6 +31,14 @@ var exporters = map[string]exporter{
 	"lorebook": func(ctx context.Context, a *App, g access.Grant, path string,
 		_ func(done, total int)) (exchange.Summary, error) {
 		return lorebook.Export(ctx, a.Canon, g, path)
+	},
+	"table": func(ctx context.Context, a *App, g access.Grant, path string,
+		_ func(done, total int)) (exchange.Summary, error) {
+		return table.Export(ctx, a.Canon, g, path)
+	},
+	"memory": func(ctx context.Context, a *App, g access.Grant, path string,
+		_ func(done, total int)) (exchange.Summary, error) {
+		return graph.Export(ctx, a.Canon, g, path)
 	},
 	"character": func(ctx context.Context, a *App, g access.Grant, path string,
 		_ func(done, total int)) (exchange.Summary, error) {

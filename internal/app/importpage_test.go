@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -32,7 +33,8 @@ const importIntro = "# Import a world\n\nMade from the code; do not edit by hand
 // renderImportPage returns docs/import.md.
 func renderImportPage() []byte {
 	b := bytes.NewBufferString(importIntro)
-	outs := map[string]string{"markdown": "yes", "lore": "yes", "lorebook": "yes", "character": "yes"}
+	outs := map[string]string{"markdown": "yes", "lore": "yes", "lorebook": "yes", "character": "yes", "table": "yes",
+		"memory": "yes"}
 	for _, f := range Formats() {
 		tried := f.Page.Tried
 		if tried == "" {
@@ -59,11 +61,9 @@ func writeFormat(b *bytes.Buffer, f exchange.Format) {
 	fmt.Fprintf(b, "```sh\n%s --dry-run\n%s\n```\n\n", call, call)
 	fmt.Fprintf(b, "- **Becomes.** %s\n- **Stays behind.** %s\n- **Who sees it.** %s\n", p.Maps, p.Lost, p.Sight)
 	switch f.Name {
-	case "markdown", "lore", "lorebook", "character":
-		at := p.Example
-		if f.Name == "character" {
-			at = "./hero.json"
-		}
+	case "markdown", "lore", "lorebook", "character", "table", "memory":
+		at := cmp.Or(map[string]string{"character": "./heroes", "lorebook": "./books", "lore": "./for-gms.lore",
+			"table": "./world.csv", "memory": "./world.jsonl"}[f.Name], p.Example)
 		fmt.Fprintf(b, "\nBack again:\n\n```sh\nloregate export %s %s%s --as gm\n```\n", f.Name, at, " --world mine")
 	}
 }

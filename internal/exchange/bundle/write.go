@@ -6,16 +6,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
-	"loregate/internal/fault"
 )
 
 // Version is the version of the form of bundles.
@@ -65,14 +62,11 @@ const everything = "everything"
 func Export(ctx context.Context, c *canon.Canon, g access.Grant, path string,
 	o ExportOptions) (sum exchange.Summary, err error) {
 	write := func(sees string) func(canon.WorldStreamData) error {
-		return func(d canon.WorldStreamData) (err error) {
-			f, err := createFile(path)
-			if err != nil {
+		return func(d canon.WorldStreamData) error {
+			return exchange.WriteNewFile(path, func(f *os.File) (err error) {
+				sum, err = writeBundle(ctx, f, d, sees, o)
 				return err
-			}
-			defer func() { err = f.close(err) }()
-			sum, err = writeBundle(ctx, f, d, sees, o)
-			return err
+			})
 		}
 	}
 	if g.View().Level >= access.LevelAdmin {
@@ -81,34 +75,6 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, path string,
 		err = c.ExportView(ctx, g, write(g.View().Level.String()))
 	}
 	return sum, err
-}
-
-// newFile is a file that gets its name once it is complete.
-type newFile struct {
-	*os.File
-	name string
-}
-
-func createFile(name string) (*newFile, error) {
-	if _, err := os.Lstat(name); err == nil {
-		return nil, fault.New(fault.Conflict, "export: %s exists already; name a new file", name)
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".lore-*")
-	if err != nil {
-		return nil, fault.New(fault.Invalid, "export: the folder of %s cannot be written to", name).Because(err)
-	}
-	return &newFile{f, name}, nil
-}
-
-// close names the file, or removes it after an error.
-func (f *newFile) close(err error) error {
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.File.Close()); err == nil {
-		return os.Rename(f.Name(), f.name)
-	}
-	return errors.Join(err, os.Remove(f.Name()))
 }
 
 func writeBundle(ctx context.Context, w io.Writer, d canon.WorldStreamData, sees string,

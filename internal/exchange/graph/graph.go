@@ -172,7 +172,7 @@ func Format() exchange.Format {
 			Get:     "Take the file that `MEMORY_FILE_PATH` of the server names.",
 			Example: "./memory.jsonl",
 			Maps: "Entities become cards of the type that their entityType names, observations a list, " +
-				"relations relationships.",
+				"relations relationships. An export writes the cards with a text as entities.",
 			Lost:  "Lines that are not JSON, and relations to entities that are not there, are named.",
 			Sight: "The format has no secrets: the import's level.",
 			Tried: "memory.jsonl of oshliaer/server-memory-editor"}}

@@ -42,6 +42,9 @@ var headers = map[string]string{"name": useName, "title": useName, "label": useN
 	"text": useText, "description": useText, "content": useText, "body": useText, "desc": useText, "summary": useText,
 	"tag": useTags, "keyword": useTags, "alias": useAlias, "aka": useAlias, "parent": useParent, "within": useParent}
 
+// columnNotes is the column of notes that need no name of their column.
+const columnNotes = "gm_notes"
+
 // mappingSuffix is the ending of the file that says what to do with the columns of a table.
 const mappingSuffix = ".mapping.json"
 
@@ -272,7 +275,11 @@ func (x *rows) cardOf(r row, kinds map[string]string) record.Card {
 		case useText:
 			text = append(text, record.Block(v))
 		case useGM:
-			secret = append(secret, c+": "+record.Block(v))
+			note := record.Block(v)
+			if markup.PartKey(c) != markup.PartKey(columnNotes) {
+				note = c + ": " + note
+			}
+			secret = append(secret, note)
 		case useTags:
 			card.Tags = append(card.Tags, tagsIn(v)...)
 		case useAlias:
@@ -374,7 +381,10 @@ func Format() exchange.Format {
 			Example: "./towns.csv",
 			Maps: "Rows become cards. Columns such as name, type, description, tags, aliases and parent are " +
 				"recognized; columns of names of rows become relationships; all others fields of a sniffed type. A file " +
-				"`TABLE.csv.mapping.json` overrides this.", Lost: "Rows without a name, cells beyond the last named column.",
+				"`TABLE.csv.mapping.json` overrides this. An export writes the cards with a text, one in a row, as CSV, TSV or JSON " +
+				"lines by the end of the file's name; texts that programs would take for formulas begin with an apostrophe, which " +
+				"an import removes.", Lost: "Rows without a name, cells beyond the last named column. An export leaves out files, " +
+				"types, layers and links that are no relationships.",
 			Sight: "Columns such as `gm_notes`, `visibility`, `secret` by the table of `--explain`; otherwise the import's level.",
 			Tried: ""}}
 }

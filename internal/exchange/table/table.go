@@ -35,7 +35,8 @@ type table struct {
 func parseDelimited(s *record.Source, name string, data []byte) (*table, error) {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comma = separatorOf(data)
-	r.LazyQuotes, r.FieldsPerRecord, r.TrimLeadingSpace = true, -1, true
+	r.LazyQuotes, r.FieldsPerRecord = true, -1
+	r.TrimLeadingSpace = r.Comma != '\t' // it would take empty cells of TSV for space
 	head, err := r.Read()
 	if err != nil {
 		return nil, fault.New(fault.Invalid,
@@ -59,7 +60,7 @@ func parseDelimited(s *record.Source, name string, data []byte) (*table, error) 
 		m := map[string]any{}
 		for i, cell := range cells {
 			if i < len(t.columns) && strings.TrimSpace(cell) != "" {
-				m[t.columns[i]] = strings.TrimSpace(cell)
+				m[t.columns[i]] = unquoteFormula(strings.TrimSpace(cell))
 			}
 		}
 		if len(cells) > len(t.columns) {
@@ -90,7 +91,7 @@ func uniqueColumns(head []string) []string {
 	seen := map[string]bool{}
 	out := make([]string, len(head))
 	for i, name := range head {
-		if name = strings.TrimSpace(name); name == "" {
+		if name = unquoteFormula(strings.TrimSpace(name)); name == "" {
 			name = fmt.Sprintf("column %d", i+1)
 		}
 		for base, n := name, 2; seen[name]; n++ {

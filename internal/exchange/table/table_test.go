@@ -25,7 +25,7 @@ func TestTables(t *testing.T) {
 	sum := s.Import(Import, files, exchange.Options{Label: "x"})
 	s.WantSees(map[string]string{
 		"user Weir": "Location user <p>A <strong>town</strong>;\nwith mud.</p>", "user Vault": "-", "user Weir+GM": "-",
-		"gm Weir+GM": "RichText gm <p>gm_notes: The bell is here.</p>",
+		"gm Weir+GM": "RichText gm <p>The bell is here.</p>",
 		"gm Vault":   "Location gm <p>Gold.</p>", "user Mira": "Character user <p>Rows.</p>",
 	})
 	if c, _, _ := s.Content("user", "Weir"); string(c.Fields) != `{"Code":"007","Population":1200,"Walled":true}` {

@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+)
+
+// Export writes the cards that a grant sees to a new file of JSON lines: cards with a text as entities whose
+// observations are the items of their list or their paragraphs, relationships as relations.
+func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (sum exchange.Summary, err error) {
+	sum = exchange.Summary{Export: true, Files: 1}
+	var cards []*record.Written
+	if err := c.Read(ctx, g, func(l *canon.Snapshot) (err error) {
+		cards, err = record.ReadWritten(ctx, l, &sum)
+		return err
+	}); err != nil {
+		return sum, err
+	}
+	sum.Cards = len(cards)
+	return sum, exchange.WriteNewFile(name, func(f *os.File) error {
+		b := bufio.NewWriter(f)
+		lines := json.NewEncoder(b)
+		lines.SetEscapeHTML(false)
+		for _, w := range cards {
+			if err := lines.Encode(map[string]any{"type": "entity", "name": w.Card.Name, "entityType": kindOf(w),
+				"observations": observationsOf(w)}); err != nil {
+				return err
+			}
+		}
+		for _, w := range cards {
+			for _, kind := range exchange.SortedKeys(w.Links) {
+				for _, to := range w.Links[kind] {
+					if err := lines.Encode(map[string]any{"type": "relation", "from": w.Card.Name, "to": to,
+						"relationType": kind}); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return b.Flush()
+	})
+}
+
+// kindOf returns the entityType that a card was imported with, or its type.
+func kindOf(w *record.Written) string {
+	m, _ := w.Fields["memory"].(map[string]any)
+	return cmp.Or(exchange.TextOf(m["entityType"]), w.Card.Type)
+}
+
+// observationsOf returns the items of a text that is one list, or else its paragraphs.
+func observationsOf(w *record.Written) []string {
+	out := []string{}
+	text := strings.TrimSpace(w.Text + "\n\n" + w.Secret)
+	isList := strings.HasPrefix(text, "- ")
+	for line := range strings.Lines(text) {
+		isList = isList && (strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "  ") || strings.TrimSpace(line) == "")
+	}
+	if !isList {
+		return append(out, exchange.TrimAll(strings.Split(text, "\n\n"))...)
+	}
+	for item := range strings.SplitSeq("\n"+text, "\n- ") {
+		if item = strings.TrimSpace(strings.ReplaceAll(item, "\n  ", "\n")); item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}

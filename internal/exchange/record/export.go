@@ -1,0 +1,135 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/markup"
+)
+
+// Written is a card with a text, in the parts that formats of records have.
+type Written struct {
+	Card   canon.Card
+	Text   string // in Markdown
+	Secret string // the text of its child +GM, in Markdown
+	Tags   []string
+	Fields map[string]any
+	Within []string            // names of the cards that a link within leads to
+	Links  map[string][]string // names of related cards, by the type of the relationship
+}
+
+// ReadWritten returns the cards with a text that a snapshot sees, by name, and says how many others it
+// leaves out. Lists of tags and children named GM are parts of the card above them.
+func ReadWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) ([]*Written, error) {
+	var list []*Written
+	byID, parts, others := map[canon.CardID]*Written{}, []canon.Card{}, 0
+	for c, err := range l.AllCards(ctx, canon.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !c.Parent.IsZero() && (canon.HoldsTags(c.Key) || markup.PartKey(c.Part) == markup.PartKey(exchange.GMPart)):
+			parts = append(parts, c)
+		case isText(c):
+			w := &Written{Card: c, Links: map[string][]string{}}
+			byID[c.ID], list = w, append(list, w)
+		default:
+			others++
+		}
+	}
+	for _, w := range list {
+		if err := w.read(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range parts {
+		w := byID[c.Parent]
+		if w == nil {
+			others++
+			continue
+		}
+		text, err := readMarkdown(ctx, l, c)
+		if err != nil {
+			return nil, err
+		}
+		if !canon.HoldsTags(c.Key) {
+			w.Secret = text
+			continue
+		}
+		content, err := l.Content(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, tag := range markup.Items(content) {
+			if !slices.Contains(w.Tags, tag) {
+				w.Tags = append(w.Tags, tag)
+			}
+		}
+	}
+	if others > 0 {
+		sum.Problems = append(sum.Problems, exchange.Problem{File: "cards", Why: fmt.Sprintf("%d types, files, lists and other cards without a text of their own are left out", others)})
+	}
+	return list, readLinks(ctx, l, byID, sum)
+}
+
+// isText reports whether a card's content is a text.
+func isText(c canon.Card) bool {
+	switch canon.TextOf(c.Type) {
+	case canon.TextHTML, canon.TextMarkdown, canon.TextPlain:
+		return markup.KeyOf(c.Type) != markup.KeyOf(canon.TypeCardtype)
+	}
+	return false
+}
+
+func (w *Written) read(ctx context.Context, l *canon.Snapshot) (err error) {
+	if len(w.Card.Fields) > 0 {
+		if err := json.Unmarshal(w.Card.Fields, &w.Fields); err != nil {
+			return err
+		}
+	}
+	w.Text, err = readMarkdown(ctx, l, w.Card)
+	return err
+}
+
+func readMarkdown(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
+	text, err := l.Content(ctx, c)
+	if err != nil || c.TextKind() != canon.TextHTML || text == "" {
+		return text, err
+	}
+	return markup.ToMarkdown(ctx, text)
+}
+
+// readLinks adds the relationships and the links within.
+func readLinks(ctx context.Context, l *canon.Snapshot, byID map[canon.CardID]*Written, sum *exchange.Summary) error {
+	lost := 0
+	for link, err := range l.AllLinks(ctx, canon.LinkQuery{}) {
+		if err != nil {
+			return err
+		}
+		from, to := byID[link.From], byID[link.To]
+		var attrs struct{ Type string }
+		if len(link.Attrs) > 0 {
+			if err := json.Unmarshal(link.Attrs, &attrs); err != nil {
+				return err
+			}
+		}
+		switch {
+		case from == nil || to == nil:
+			lost++
+		case link.Kind == "within":
+			from.Within = append(from.Within, to.Card.Name)
+		case link.Kind == "relationship" && attrs.Type != "":
+			from.Links[attrs.Type] = append(from.Links[attrs.Type], to.Card.Name)
+		default:
+			lost++
+		}
+	}
+	if lost > 0 {
+		sum.Problems = append(sum.Problems, exchange.Problem{File: "links", Why: fmt.Sprintf("%d links that are neither relationships nor within are left out", lost)})
+	}
+	return nil
+}

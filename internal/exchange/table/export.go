@@ -1,0 +1,178 @@
+package table
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/exchange/record"
+	"loregate/internal/fault"
+)
+
+// The columns that an export begins with. Those without a value are left out.
+var firstColumns = []string{"id", "name", "type", "text", "tags", "aliases", "parent", columnNotes, "visibility"}
+
+// Export writes the cards that a grant sees to a new file: TSV or JSON lines by the end of its name, else CSV. Each
+// card is a row. Fields and relationships are columns of their names.
+func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (sum exchange.Summary, err error) {
+	sum = exchange.Summary{Export: true, Files: 1}
+	write := map[string]func(io.Writer, []string, []map[string]any) error{".csv": writeDelimited(','), "": writeDelimited(','),
+		".tsv": writeDelimited('\t'), ".jsonl": writeLines, ".ndjson": writeLines}[strings.ToLower(path.Ext(name))]
+	if write == nil {
+		return sum, fault.New(fault.Invalid, "export: the end of %s names no form of a table; use .csv, .tsv or .jsonl", name)
+	}
+	var cards []*record.Written
+	if err := c.Read(ctx, g, func(l *canon.Snapshot) (err error) {
+		cards, err = record.ReadWritten(ctx, l, &sum)
+		return err
+	}); err != nil {
+		return sum, err
+	}
+	sum.Cards = len(cards)
+	columns, rows := tabulate(cards)
+	return sum, exchange.WriteNewFile(name, func(f *os.File) error {
+		b := bufio.NewWriter(f)
+		if err := write(b, columns, rows); err != nil {
+			return err
+		}
+		return b.Flush()
+	})
+}
+
+// tabulate returns the rows of cards and the columns that they use.
+func tabulate(cards []*record.Written) (columns []string, rows []map[string]any) {
+	used := map[string]bool{}
+	for _, w := range cards {
+		row := rowOf(w)
+		for column := range row {
+			used[column] = true
+		}
+		rows = append(rows, row)
+	}
+	for _, column := range firstColumns {
+		if used[column] {
+			columns = append(columns, column)
+			delete(used, column)
+		}
+	}
+	return append(columns, exchange.SortedKeys(used)...), rows
+}
+
+func rowOf(w *record.Written) map[string]any {
+	row := map[string]any{}
+	set := func(column string, v any) {
+		if slices.Contains(firstColumns, column) { // of a field or relationship
+			column += " (field)"
+		}
+		row[column] = v
+	}
+	for k, v := range w.Fields {
+		if k != "aliases" && k != "id" {
+			set(k, v)
+		}
+	}
+	for kind, names := range w.Links {
+		set(kind, strings.Join(names, "; "))
+	}
+	row["id"] = cmp.Or(exchange.TextOf(w.Fields["id"]), w.Card.ID.String()) // the one that the source gave
+	row["name"], row["type"] = w.Card.Name, w.Card.Type
+	for column, text := range map[string]string{"text": strings.TrimSpace(w.Text), columnNotes: strings.TrimSpace(w.Secret),
+		"tags": strings.Join(w.Tags, "; "), "aliases": strings.Join(exchange.ListOf(w.Fields["aliases"]), "; "),
+		"parent": strings.Join(w.Within, "; ")} {
+		if text != "" {
+			row[column] = text
+		}
+	}
+	if level := w.Card.Label.Level; level > access.LevelUser {
+		row["visibility"] = level.String()
+	}
+	return row
+}
+
+// writeDelimited returns a function that writes rows with a separator.
+func writeDelimited(separator rune) func(io.Writer, []string, []map[string]any) error {
+	return func(to io.Writer, columns []string, rows []map[string]any) error {
+		w := csv.NewWriter(to)
+		w.Comma = separator
+		cells := make([]string, len(columns))
+		for i, column := range columns {
+			cells[i] = quoteFormula(column)
+		}
+		if err := w.Write(cells); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			for i, column := range columns {
+				cells[i] = cellOf(row[column])
+			}
+			if err := w.Write(cells); err != nil {
+				return err
+			}
+		}
+		w.Flush()
+		return w.Error()
+	}
+}
+
+// cellOf returns a value as the text of a cell.
+func cellOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return quoteFormula(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	b, _ := json.Marshal(v) // a part of a decoded JSON value
+	return string(b)
+}
+
+// formulaStarts are the characters with which a cell begins that a program takes for a formula.
+const formulaStarts = "=+-@\t\r"
+
+// quoteFormula puts an apostrophe before a text that programs would take for a formula. They do not show it,
+// and unquoteFormula removes it.
+func quoteFormula(text string) string {
+	if isFormula(text) && !isNumber(text) {
+		return "'" + text
+	}
+	return text
+}
+
+func unquoteFormula(text string) string {
+	if rest, ok := strings.CutPrefix(text, "'"); ok && isFormula(rest) {
+		return rest
+	}
+	return text
+}
+
+// isFormula reports whether a text begins like a formula, apostrophes aside.
+func isFormula(text string) bool {
+	text = strings.TrimLeft(text, "'")
+	return text != "" && strings.ContainsRune(formulaStarts, rune(text[0]))
+}
+
+func writeLines(to io.Writer, _ []string, rows []map[string]any) error {
+	lines := json.NewEncoder(to)
+	lines.SetEscapeHTML(false)
+	for _, row := range rows {
+		if err := lines.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
