@@ -106,7 +106,8 @@ func TestBundleOnTheCommandLine(t *testing.T) {
 	a["manifest.json"] = append(a["manifest.json"], ' ')
 	a["signature.jws"] = []byte("e30..e30")
 	writeEntries(t, dir, "forged.lore", a)
-	if out := runIn(t, dir, 1, "import forged.lore --data third"); !strings.Contains(out, "does not belong to its manifest") {
+	out = runIn(t, dir, 1, "import forged.lore --data third")
+	if !strings.Contains(out, "does not belong to its manifest") {
 		t.Error(out)
 	}
 	delete(a, "signature.jws")
@@ -172,15 +173,17 @@ func TestTheCommandsOfTheImportPage(t *testing.T) {
 // made from the published forms that stand at the paths of the examples.
 func TestTheCommandsOfTheImportPageWordByWord(t *testing.T) {
 	for format, files := range map[string]map[string]string{
-		"kanka": {"kanka.zip/campaign.json": `{"id": 7, "name": "Lendwater"}`, "kanka.zip/info.json": `{"kanka_version": "2.9"}`,
-			"kanka.zip/locations/weir_12.json": `{"id": 5, "name": "Weir", "entity": {"id": 12, "entry": "<p>Deep.</p>"}}`},
+		"kanka": {"kanka.zip/campaign.json": `{"id": 7, "name": "Lendwater"}`,
+			"kanka.zip/info.json":              `{"kanka_version": "2.9"}`,
+			"kanka.zip/locations/weir_12.json": `{"id": 5, "name": "Weir", "entity": {"id": 12, "entry": "Deep."}}`},
 		"legendkeeper": {"world.lk": `{"version": 1, "resources": [{"id": "a", "name": "Weir", "documents": []}]}`},
 		"scabard": {"scabard.json": `{"pages": [{"concept": "Place", "id": 5, "page": {"name": "Weir", ` +
 			`"description": "Deep."}}], "conns": []}`},
 		"worldanvil": {"articles/weir.json": `{"id": "1", "title": "Weir", "slug": "weir", "state": "public", ` +
 			`"templateType": "settlement", "content": "Deep."}`},
-		"decko":     {"cards-export.ndjson": `{"name": "Weir", "type": "RichText", "content": "Deep."}`},
-		"lorebook":  {"world-info.json": `{"entries": {"0": {"uid": 0, "key": ["weir"], "comment": "Weir", "content": "Deep."}}}`},
+		"decko": {"cards-export.ndjson": `{"name": "Weir", "type": "RichText", "content": "Deep."}`},
+		"lorebook": {"world-info.json": `{"entries": {"0": {"uid": 0, "key": ["weir"], "comment": "Weir", ` +
+			`"content": "Deep."}}}`},
 		"circlemud": {"lib/world/wld/30.wld": "#3001\nThe Weir~\nDeep.\n~\n30 0 0 0 0 1\nS\n$~\n"},
 		"table":     {"towns.csv": "name,type\nWeir,Location\n"},
 	} {

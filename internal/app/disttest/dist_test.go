@@ -67,7 +67,8 @@ func buildRelease(t *testing.T) string {
 	t.Helper()
 	dist := filepath.Join(t.TempDir(), "dist")
 	c := exec.CommandContext(t.Context(), "../../../scripts/dist.sh")
-	c.Env = append(os.Environ(), "DIST_DIR="+dist, "DIST_TARGETS="+runtime.GOOS+"/"+runtime.GOARCH)
+	c.Env = append(os.Environ(), "DIST_DIR="+dist, "DIST_TARGETS="+runtime.GOOS+"/"+runtime.GOARCH,
+		"SOURCE_DATE_EPOCH=1700000000")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("scripts/dist.sh: %v\n%s", err, out)
 	}

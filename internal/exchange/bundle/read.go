@@ -38,7 +38,8 @@ func Format() exchange.Format {
 			Get:     "`loregate export lore ./mine.lore --world mine --as admin` writes one.",
 			Example: "./mine.lore",
 			Maps: "The world comes in as it was exported, with the same ids, history and hashes, and is compared with the " +
-				"hashes in the bundle. The manifest is signed with the key of the store that wrote it: the import names the key, and whether it is a key of this store. `export lore --as user` or `--as gm` writes a new world with the parts that the role " +
+				"hashes in the bundle. The manifest is signed with the key of the store that wrote it: the import names the " +
+				"key, and whether it is a key of this store. `export lore --as user` or `--as gm` writes a new world with the parts that the role " +
 				"sees, without history and members.",
 			Lost:  "Proposals, games, studio runs, access records, keys and idempotency keys stay behind.",
 			Sight: "Labels are part of the world. A bundle for a role holds nothing that the role does not see.",

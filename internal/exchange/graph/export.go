@@ -31,7 +31,7 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (s
 		lines := json.NewEncoder(b)
 		lines.SetEscapeHTML(false)
 		for _, w := range cards {
-			if err := lines.Encode(map[string]any{"type": "entity", "name": w.Card.Name, "entityType": kindOf(w),
+			if err := lines.Encode(map[string]any{"type": "entity", "name": w.Card.Name, "entityType": entityTypeOf(w),
 				"observations": observationsOf(w)}); err != nil {
 				return err
 			}
@@ -50,8 +50,8 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (s
 	})
 }
 
-// kindOf returns the entityType that a card was imported with, or its type.
-func kindOf(w *record.Written) string {
+// entityTypeOf returns the entityType that a card was imported with, or its type.
+func entityTypeOf(w *record.Written) string {
 	m, _ := w.Fields["memory"].(map[string]any)
 	return cmp.Or(exchange.TextOf(m["entityType"]), w.Card.Type)
 }

@@ -71,7 +71,8 @@ func ReadWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 		}
 	}
 	if others > 0 {
-		sum.Problems = append(sum.Problems, exchange.Problem{File: "cards", Why: fmt.Sprintf("%d types, files, lists and other cards without a text of their own are left out", others)})
+		sum.Problems = append(sum.Problems, exchange.Problem{File: "cards", Why: fmt.Sprintf(
+			"%d types, files, lists and other cards without a text of their own are left out", others)})
 	}
 	return list, readLinks(ctx, l, byID, sum)
 }
@@ -129,7 +130,8 @@ func readLinks(ctx context.Context, l *canon.Snapshot, byID map[canon.CardID]*Wr
 		}
 	}
 	if lost > 0 {
-		sum.Problems = append(sum.Problems, exchange.Problem{File: "links", Why: fmt.Sprintf("%d links that are neither relationships nor within are left out", lost)})
+		sum.Problems = append(sum.Problems, exchange.Problem{File: "links", Why: fmt.Sprintf(
+			"%d links that are neither relationships nor within are left out", lost)})
 	}
 	return nil
 }
