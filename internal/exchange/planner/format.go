@@ -50,10 +50,11 @@ func Formats() []exchange.Format {
 			}, Page: exchange.Page{
 				Get:     "Export the project as `.lk`.",
 				Example: "./world.lk",
-				Maps:    "Resources become cards, their pages text, mentions wiki links, parents links, pins of maps links.",
-				Lost:    "Calendars, boards, pictures that are not in the file.",
-				Sight:   "`isHidden` of a resource with everything below it, of a document and of a pin; secret blocks.",
-				Tried:   ""}},
+				Maps: "Resources become cards, their pages text, mentions wiki links, parents links, pins of maps links; " +
+					"properties of the sidebar fields, and their links relationships.",
+				Lost:  "Calendars, timelines, boards and pictures, which the file only names; they are counted.",
+				Sight: "`isHidden` of a resource with everything below it, of a document, property and pin; secret blocks.",
+				Tried: ""}},
 		{Name: "scabard", Title: "Scabard (JSON)", Import: ImportScabard, Marks: true, Places: true,
 			Recognize: func(p *exchange.Peek) string {
 				for _, name := range p.WithSuffix(".json") {

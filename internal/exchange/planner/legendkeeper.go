@@ -1,10 +1,12 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -12,6 +14,7 @@ import (
 	"loregate/internal/exchange"
 	"loregate/internal/exchange/record"
 	"loregate/internal/exchange/unpack"
+	"loregate/internal/markup"
 )
 
 // Rules of LegendKeeper that hide.
@@ -48,6 +51,14 @@ func ImportLegendKeeper(ctx context.Context, c *canon.Canon, g access.Grant, fil
 				return err
 			}
 			x.addLinks()
+			for _, told := range []struct {
+				count int
+				what  string
+			}{{x.pictures, "pictures stand on the servers of LegendKeeper"}, {x.events, "events of timelines have no place here"}} {
+				if told.count > 0 {
+					s.AddProblem(name, 0, "%d %s; left out", told.count, told.what)
+				}
+			}
 			return nil
 		}}.Import(ctx, c, g, files, o)
 }
@@ -58,6 +69,8 @@ type legendKeeper struct {
 	file   string
 	hidden map[string]bool // resources that are hidden, or whose parents are
 	links  []func()
+
+	pictures, events int // that are left out
 }
 
 func (x *legendKeeper) addResources(list []map[string]any) {
@@ -93,8 +106,61 @@ func (x *legendKeeper) addResource(r map[string]any, parent map[string]string) {
 	for _, d := range exchange.ObjectsOf(r["documents"]) {
 		x.addDocument(p, d)
 	}
+	for _, property := range exchange.ObjectsOf(r["properties"]) {
+		x.addProperty(p, property)
+	}
 	x.add(p)
 	x.links = append(x.links, func() { x.link(x.file, "within", id, parent[id], nil, false) })
+}
+
+// addProperty adds a property of the sidebar: texts and rows as fields, links as relationships.
+func (x *legendKeeper) addProperty(p *page, property map[string]any) {
+	title, hidden := exchange.TextOf(property["title"]), property["isHidden"] == true
+	data, _ := property["data"].(map[string]any)
+	if exchange.TextOf(data["url"]) != "" {
+		x.pictures++
+	}
+	for _, item := range exchange.ObjectsOf(data["items"]) {
+		to := exchange.TextOf(item["resourceId"])
+		x.links = append(x.links, func() {
+			x.link(x.file, "relationship", p.id, to, map[string]any{"type": cmp.Or(title, "related to")}, hidden)
+		})
+	}
+	if p.fields == nil {
+		p.fields = map[string]any{}
+	}
+	for _, row := range rowsOf(property) {
+		w := &proseWriter{x: x, file: p.file}
+		w.write(row.value, 0)
+		text := strings.TrimSpace(markup.Text(markForm.ReplaceAllString(w.open.String(), "$2")))
+		switch {
+		case hidden && text != "":
+			x.s.Choices.Decide(exchange.Mark{Rule: ruleHidden, What: "properties"}, p.file, true)
+			p.secret += "<p>" + html.EscapeString(row.key+": "+text) + "</p>\n"
+		case text != "" && p.fields[row.key] == nil:
+			p.fields[row.key] = text
+		}
+		p.secret += w.secret.String()
+	}
+}
+
+// propertyRow is a text of a property with its key.
+type propertyRow struct {
+	key   string
+	value map[string]any
+}
+
+// rowsOf returns the texts of a property: one under its title, or one for each of its rows.
+func rowsOf(property map[string]any) (rows []propertyRow) {
+	data, _ := property["data"].(map[string]any)
+	if text, ok := data["fragment"].(map[string]any); ok {
+		rows = append(rows, propertyRow{exchange.TextOf(property["title"]), text})
+	}
+	for _, r := range exchange.ObjectsOf(first(data["rows"], property["rows"])) {
+		text, _ := r["value"].(map[string]any)
+		rows = append(rows, propertyRow{exchange.TextOf(r["key"]), text})
+	}
+	return slices.DeleteFunc(rows, func(r propertyRow) bool { return r.key == "" || r.value == nil })
 }
 
 // addDocument adds the text of a page, or the pins of a map.
@@ -114,6 +180,7 @@ func (x *legendKeeper) addDocument(p *page, d map[string]any) {
 	}
 	w := &proseWriter{x: x, file: p.file}
 	content, _ := d["content"].(map[string]any)
+	x.events += len(exchange.ObjectsOf(content["events"]))
 	w.write(content, 0)
 	if d["isHidden"] == true {
 		x.s.Choices.Decide(exchange.Mark{Rule: ruleHidden, What: "documents"}, p.file, true)
@@ -148,6 +215,7 @@ func (w *proseWriter) out() *strings.Builder {
 
 // proseTags are the tags of the nodes that have content.
 var proseTags = map[string]string{"paragraph": "p", "bulletList": "ul", "orderedList": "ol", "listItem": "li",
+	"taskList": "ul", "taskItem": "li",
 	"blockquote": "blockquote", "codeBlock": "pre", "table": "table", "tableRow": "tr", "tableCell": "td",
 	"tableHeader": "th"}
 
@@ -175,6 +243,13 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 	case "hardBreak":
 		w.out().WriteString("<br/>")
 		return
+	case "media":
+		w.x.pictures++
+		return
+	case "infoboxPmRow":
+		value, _ := attrs["value"].(map[string]any)
+		w.writeRows(value, depth)
+		return
 	case "rule":
 		w.out().WriteString("<hr/>\n")
 		return
@@ -192,6 +267,13 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 	if tag != "" {
 		w.out().WriteString("<" + tag + ">")
 	}
+	if kind == "taskItem" && attrs["state"] == "DONE" {
+		w.out().WriteString("done: ")
+	}
+	if attrs["extensionKey"] == "block-key-value" {
+		parameters, _ := attrs["parameters"].(map[string]any)
+		w.writeRows(parameters, depth)
+	}
 	if title := exchange.TextOf(attrs["title"]); title != "" {
 		w.out().WriteString("<p><b>" + html.EscapeString(title) + "</b></p>")
 	}
@@ -200,6 +282,14 @@ func (w *proseWriter) write(n map[string]any, depth int) {
 	}
 	if tag != "" {
 		w.out().WriteString("</" + tag + ">\n")
+	}
+}
+
+// writeRows writes the rows of a property that stands in a text.
+func (w *proseWriter) writeRows(property map[string]any, depth int) {
+	for _, row := range rowsOf(property) {
+		w.out().WriteString("<p><b>" + html.EscapeString(row.key) + "</b></p>\n")
+		w.write(row.value, depth+1)
 	}
 }
 

@@ -129,6 +129,44 @@ func TestLegendKeeper(t *testing.T) {
 	}
 }
 
+func TestLegendKeeperProperties(t *testing.T) {
+	s := scene(t)
+	text := func(words string) string {
+		return prose(`{"type": "paragraph", "content": [{"type": "text", "text": "` + words + `"}]}`)
+	}
+	secret := prose(`{"type": "paragraph", "content": [{"type": "text", "text": "Oak."}]}, {"type": "bodiedExtension",
+		"attrs": {"extensionKey": "block-secret"}, "content": [{"type": "infoboxPmRow", "attrs": {"value":
+		{"type": "KEY_VALUE", "title": "X", "data": {"rows": [{"key": "Trap", "value": ` + text("Needle.") + `}]}}}}]}`)
+	sum := s.Import(ImportLegendKeeper, exchangetest.Files(map[string]string{"w.lk": `{"version": 1, "resources": [
+		{"id": "a", "name": "Weir", "properties": [
+			{"type": "TEXT_FIELD", "title": "SUMMARY", "data": {"fragment": ` + text("A town.") + `}},
+			{"type": "TEXT_FIELD", "title": "Debt", "isHidden": true, "data": {"fragment": ` + text("900.") + `}},
+			{"type": "TEXT_FIELD", "title": "Chest", "data": {"fragment": ` + secret + `}},
+			{"type": "RESOURCE_LINK", "title": "Friends", "data": {"items": [{"resourceId": "b"}]}},
+			{"type": "RESOURCE_LINK", "title": "Spies", "isHidden": true, "data": {"items": [{"resourceId": "b"}]}},
+			{"type": "IMAGE", "title": "IMAGE", "data": {"url": "https://x.example/a.png"}}],
+		"documents": [{"type": "page", "content": ` + prose(`{"type": "extension", "attrs": {"extensionKey": "block-key-value",
+			"parameters": {"rows": [{"key": "Evasion", "value": `+text("12")+`}]}}},
+			{"type": "taskList", "content": [{"type": "taskItem", "attrs": {"state": "DONE"}, "content": [{"type": "text",
+			"text": "Row"}]}]}, {"type": "mediaSingle", "content": [{"type": "media", "attrs": {"url": "x"}}]}`) + `},
+			{"type": "time", "content": {"events": [{"id": "e"}, {"id": "f"}]}}]},
+		{"id": "b", "name": "Mira"}]}`}), exchange.Options{Label: "x"})
+	s.WantSees(map[string]string{
+		"user Weir":  "Lore user <p><b>Evasion</b></p>\n<p>12</p>\n<ul><li>done: Row</li>\n</ul>\n",
+		"gm Weir+GM": "RichText gm <p>Debt: 900.</p>\n<p><b>Trap</b></p>\n<p>Needle.</p>\n"})
+	if c, _, _ := s.Content("user", "Weir"); string(c.Fields) != `{"Chest":"Oak.","SUMMARY":"A town."}` {
+		t.Errorf("fields %s", c.Fields)
+	}
+	if got := s.Linked("user", "Weir", "relationship", "type"); got["Mira"] != "Friends" || len(got) != 1 {
+		t.Errorf("players see the relationships %v", got)
+	}
+	for _, said := range []string{"2 pictures stand on the servers", "2 events of timelines"} {
+		if !strings.Contains(sum.String(), said) {
+			t.Errorf("%q is missing from\n%s", said, sum)
+		}
+	}
+}
+
 func TestScabardAndWorldAnvil(t *testing.T) {
 	s := scene(t)
 	s.Import(ImportScabard, exchangetest.Files(map[string]string{"s.json": `{"pages": [
