@@ -15,12 +15,17 @@ func (p *parser) parseClause(words []word, h head, j joint) {
 		p.rememberName(words[h.end:])
 		return
 	case h.remark:
+		if idiomOf(words).end == len(words) && p.parseIdiom(words, head{at: 0}, at) {
+			return // after him
+		}
 		p.addRemark(words)
 		p.rememberName(words)
 		return
 	case h.direction && h.at == 0 && compassName(words, nil) == len(words):
 		p.addRemark(words) // north wind
 		return
+	case h.direction && idiomOf(words[h.at:]).end > 0 && p.parseIdiom(words, h, at):
+		return // out of here
 	case h.direction:
 		rest, more := pickManner(words[h.at:])
 		p.parseMove(nil, rest, Intent{Verb: Move, Modifiers: append(h.mods, more...), Confidence: 1}, at)
@@ -94,7 +99,7 @@ func (p *parser) mendVerb(words []word, h *head, j joint) (u *usage, n int, ok b
 	w := words[h.at]
 	rest := words[h.at+1:]
 	var options []string
-	if w.kind == plainWord && w.known.class&^speltClass == 0 {
+	if w.kind == plainWord && w.known.class&^speltClass == 0 && w.known.verb == nil {
 		if u, n, options = typoVerb(words[h.at:]); u != nil {
 			return u, n, true
 		}
@@ -235,10 +240,12 @@ func (p *parser) parseArguments(u *usage, said, rest []word, i Intent, at Span) 
 		case last.fold == "be", last.fold == "alone":
 			p.addRemark(rest)
 			return
-		case slices.ContainsFunc(rest, func(w word) bool { return w.oneOf("here", "on", "in", "there", "under", "with") }):
+		case slices.ContainsFunc(rest, func(w word) bool { return w.oneOf("here", "on", "in", "there", "under", "with") }),
+			isWareAt(rest):
 			u = usageAs(Drop)
 		}
 	}
+	u = sensedUsage(u, said, rest)
 	verb := verbOf(u, rest)
 	if purpose := purposeOf(verb, rest); purpose > 0 {
 		i.Verb = verb
@@ -462,8 +469,11 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 // cutSpeech divides "smith that the bandit is here" and "jailer to open the cell" into the name
 // and the words.
 func cutSpeech(words []word, tells bool) (name []word, told string) {
+	if len(words) > 1 && words[0].is(whClass) {
+		return nil, joinWords(words)
+	}
 	for i := 1; i < len(words); i++ {
-		if w := words[i]; w.fold == "that" || w.is(whClass) || w.fold == "if" || w.kind == comma && tells {
+		if w := words[i]; w.fold == "that" || w.is(whClass) || w.is(subjectClass) && !w.is(pronounClass|articleClass) || w.fold == "if" || w.kind == comma && tells {
 			return words[:i], joinWords(words[i:])
 		}
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,6 +15,9 @@ type idiomNode struct {
 	next map[string]*idiomNode
 	sets []string // parts in next that are sets
 }
+
+// nothing stands in wordList for the act of idioms that ask for none: roll for initiative.
+const nothing Verb = "nothing"
 
 // maxGap is the most words of an idiom's object or target.
 const maxGap = 5
@@ -127,7 +131,7 @@ func (m *idiomMatch) walk(n *idiomNode, at int, object, target []word) {
 		switch named := m.words[at : at+1]; {
 		case set == "weapon" && other == nil:
 			other = named
-		case (set == "coin" || set == "shield") && thing == nil:
+		case set != "weapon" && set != "blow" && set != "scene" && set != "bag" && set != "gear" && thing == nil:
 			thing = named
 		}
 		m.walk(n.next["@"+set], at+1, thing, other)
@@ -175,11 +179,19 @@ func (p *parser) parseIdiom(words []word, h head, at Span) bool {
 		return false
 	}
 	act, object := m.act, m.object
+	if act == nothing {
+		p.addRemark(words)
+		return true
+	}
 	rest, mods := pickManner(words[from-1+m.end:])
 	i := Intent{Verb: act, Modifiers: append(h.mods, mods...), Confidence: 0.9}
 	more, targets := splitObject(rest)
 	if object == nil && act != Rest && act != Inventory {
 		object = more
+	}
+	if act == Move {
+		p.parseMove(nil, slices.Concat(m.object, rest), i, at)
+		return true
 	}
 	i.DirectObject = p.resolveNoun(object)
 	if name := p.resolveNoun(m.target); name != "" {

@@ -69,10 +69,13 @@ func (r *leadReader) isAdjunct() bool {
 	for end < len(r.words) && r.words[end].kind == plainWord {
 		end++
 	}
-	if end < 2 || end+1 >= len(r.words) || r.words[end].kind != comma {
+	if end < 1 || end+1 >= len(r.words) || r.words[end].kind != comma {
 		return false
 	}
 	first, second, next := r.words[0], r.words[1], r.words[end+1]
+	if _, f := readVerbForm(first.fold, first.known); end == 1 && f != ingForm {
+		return false
+	}
 	switch {
 	case first.oneOf("in", "inside", "outside"):
 		return second.kind == plainWord && second.toward() == "" && !second.oneOf("to", "then")
@@ -100,7 +103,7 @@ func (r *leadReader) leadWords(w word) int {
 	case w.is(negationClass):
 		r.head.negated = true
 	case w.is(quitClass):
-		if len(rest) == 0 || startsArgument(rest) && !rest[0].oneOf("to", "of") &&
+		if len(rest) == 0 || idiomOf(r.words[r.at:]).end > 0 || startsArgument(rest) && !rest[0].oneOf("to", "of") &&
 			!w.oneOf("skip", "ignore", "avoid", "forget") {
 			return 0
 		}
@@ -117,7 +120,7 @@ func (r *leadReader) leadWords(w word) int {
 	case r.be && w.oneOf("off", "on"):
 	case w.known == unknown && isAdverb(w.fold):
 		r.head.mods = append(r.head.mods, w.fold)
-	case w.is(desireClass) && startsArgument(rest) && rest[0].fold != "to":
+	case r.isWish(w) && startsArgument(rest) && rest[0].fold != "to":
 		return 0
 	case w.is(fillerClass|auxiliaryClass) && (len(rest) > 0 || u == nil) && !(u != nil && u.core && startsArgument(rest)):
 	case u != nil && len(rest) > 0:
@@ -126,6 +129,11 @@ func (r *leadReader) leadWords(w word) int {
 		return 0
 	}
 	return 1
+}
+
+// isWish reports whether a word wishes for the thing behind it: want, I'd like.
+func (r *leadReader) isWish(w word) bool {
+	return w.is(desireClass) || w.oneOf("like", "fancy", "love") && r.at > 0 && r.words[r.at-1].oneOf("would", "i'd", "we'd")
 }
 
 // isAdverb reports whether a word that the parser does not know has the form of an adverb.
@@ -180,7 +188,7 @@ func (r *leadReader) readVerb(w word) bool {
 			}
 		}
 	}
-	if u == nil && w.is(desireClass) && startsArgument(words[1:]) {
+	if u == nil && r.isWish(w) && startsArgument(words[1:]) {
 		u, n = lexicon()["take"].verb, 1
 	}
 	if u == nil || !u.isAct() || n < len(words) && words[n].is(beClass) && !words[n].is(subjectClass) {
@@ -254,6 +262,9 @@ func (r *leadReader) restart() bool {
 		}
 		if w.is(beClass) {
 			be = true
+			if len(rest) > 0 && rest[0].fold == "about" {
+				return false // my phone is about to die
+			}
 			if len(rest) > 1 && rest[0].fold == "off" {
 				r.at, r.be = i+1, true
 				return true

@@ -8,7 +8,7 @@ import (
 )
 
 // class is a set of grammatical classes of a word.
-type class uint32
+type class uint64
 
 const (
 	articleClass     class = 1 << iota // the, my, some: words before a name that are ignored
@@ -42,6 +42,9 @@ const (
 	goalClass                          // go, walk: need a direction or a place
 	speltClass                         // no typos of verbs or directions
 	nounClass                          // verbs that are more often nouns
+	harmClass                          // cut, burn: attacks on a living being
+	motionClass                        // squeeze, roll: moves in front of a way
+	dativeClass                        // slip, throw: gives in front of somebody and a thing
 )
 
 // classes maps the names of classes in wordList.
@@ -51,7 +54,7 @@ var classes = map[string]class{"article": articleClass, "pronoun": pronounClass,
 	"subordinate": subordinateClass, "break": breakClass, "wh": whClass, "way": wayClass, "nowhere": nowhereClass,
 	"route": routeClass, "joint": jointClass, "number": numberClass, "desire": desireClass, "light": lightClass,
 	"remark": remarkClass, "title": titleClass, "telling": tellingClass, "saying": sayingClass, "partner": partnerClass,
-	"goal": goalClass, "greeting": greetingClass, "spelt": speltClass}
+	"goal": goalClass, "greeting": greetingClass, "spelt": speltClass, "harm": harmClass, "motion": motionClass, "dative": dativeClass}
 
 // grammarClasses are the classes of words that are no verbs, also if the table of verbs has them.
 const grammarClasses = articleClass | pronounClass | subjectClass | auxiliaryClass | beClass | fillerClass |
@@ -73,7 +76,8 @@ type entry struct {
 type usage struct {
 	acts    [5]Verb // by the ways to use a verb
 	sure    float64
-	core    bool // of wordList, not of the table
+	core    bool // of an act's list, not of the table
+	listed  bool // of another list of wordList
 	noun    bool // more often a noun than a verb
 	name    bool // hardly ever a verb
 	control bool // takes another verb: try to, start going
@@ -145,6 +149,7 @@ func buildLexicon() map[string]*entry {
 			}
 		}
 	}
+	limitWays(all)
 	for _, e := range all {
 		if e.class&nounClass != 0 && e.verb != nil {
 			u := *e.verb
@@ -155,9 +160,44 @@ func buildLexicon() map[string]*entry {
 	return all
 }
 
+// limitWays gives verbs the acts that wordList lists for some of their ways only.
+func limitWays(all map[string]*entry) {
+	for line := range strings.Lines(wordList) {
+		key, list, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		kind, name, _ := strings.Cut(key, " ")
+		var ways []int
+		switch kind {
+		case "alone":
+			ways = []int{alone, beforePreposition}
+		case "object":
+			ways = []int{withObject, withObjectAt, withObjectTo}
+		default:
+			continue
+		}
+		for text := range strings.SplitSeq(list, ", ") {
+			e := entryOf(all, text)
+			u := usage{sure: 0.9}
+			if e.verb != nil {
+				u = *e.verb
+			}
+			for _, way := range ways {
+				u.acts[way] = Verb(name)
+			}
+			e.verb = &u
+		}
+	}
+}
+
 // addWord adds an entry of wordList.
 func addWord(all map[string]*entry, kind, name, text string) {
 	switch kind {
+	case "verb":
+		u := usageAs(Verb(name))
+		u.sure, u.listed = 0.9, true
+		addVerb(all, text, u)
+		if !strings.Contains(text, " ") {
+			entryOf(all, text).class |= speltClass
+		}
 	case "act":
 		u := usageAs(Verb(name))
 		u.core = true
@@ -231,7 +271,7 @@ func addVerb(all map[string]*entry, text string, u *usage) {
 		switch {
 		case e.verb == nil:
 			e.verb = u
-		case e.verb.core && !u.core:
+		case (e.verb.core || e.verb.listed) && !u.core && !u.listed:
 			e.verb.control = e.verb.control || u.control
 			e.verb.with = u.with || u.acts[beforePreposition] == Use
 		}
@@ -276,6 +316,11 @@ func readVerbForm(fold string, e *entry) (*entry, form) {
 	}
 	if e != nil && e.past != "" {
 		return lexicon()[e.past], pastForm
+	}
+	if at := strings.LastIndexByte(fold, '-'); at > 0 { // karate-chop
+		if tail := lexicon()[fold[at+1:]]; tail != nil && tail.verb != nil && !tail.verb.noun {
+			return tail, baseForm
+		}
 	}
 	for _, ending := range [...]struct {
 		text string

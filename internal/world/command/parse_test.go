@@ -126,6 +126,14 @@ func TestParseFrames(t *testing.T) {
 		{"raise the shield", "defend shield"}, {"leave the rope here", "drop rope"},
 		{"go through my pockets", "inventory"}, {"scan the horizon", "look"},
 		{"take the lamp and put my feet up", "take lamp | rest"}, {"do not run the bandit through", "?verb"},
+		{"take the bus to the harbour", "move harbour"}, {"roll for initiative", "?verb"}, {"after the thief", "move thief"},
+		// kinds of things
+		{"burn the letter", "use letter"}, {"burn the goblin", "attack goblin"}, {"scratch his face", "attack face"},
+		{"squeeze through the gap", "move gap"}, {"hit the button", "use button"}, {"hit the guard", "attack guard"},
+		{"leave the lantern", "drop lantern"}, {"leave the town", "move >out town"},
+		{"slip the doorman a coin", "give coin @doorman"}, {"throw the doorman out", "drop doorman"},
+		{"persuade the guard to go north", "talk guard ~to go north"}, {"what's going on here?", "look"},
+		{"where are the exits?", "look"}, {"who's playing the bard?", "?verb"}, {"wizard, who are you?", "talk wizard ~who are you"},
 		{"take the stairs down", "move >down stairs"}, {"put the coin in the slot", "drop coin @slot"},
 	} {
 		if got := describeParse(Parse(row[0])); got != row[1] {

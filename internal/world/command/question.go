@@ -1,6 +1,9 @@
 package command
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // parseQuestion parses a sentence that asks something. It reports whether it is one. A request in
 // the form of a question is none: rest is the request.
@@ -12,6 +15,11 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 	}
 	at := Span{words[0].start, words[len(words)-1].end}
 	w := words[0]
+	if n := len(words); asked && n > 3 && words[n-2].kind == comma && (w.is(whClass) || words[1].fold == "you") &&
+		(idiomSets()["being"][words[n-1].fold] || words[n-1].raw != words[n-1].fold) {
+		p.add(Intent{Verb: Talk, DirectObject: words[n-1].raw, Modifiers: []string{joinWords(words[:n-2])}, Confidence: 0.8}, at)
+		return nil, true
+	}
 	second := word{known: unknown}
 	if len(words) > 1 {
 		second = words[1]
@@ -42,6 +50,8 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 		if w.fold == "do" && !asked && !second.is(subjectClass) || second.fold == "me" {
 			return words, false
 		}
+	case w.oneOf("anyone", "anybody", "anything", "someone", "somebody", "something") && asked,
+		w.is(beClass) && second.oneOf("anyone", "anybody", "anything", "someone", "something"):
 	default:
 		return words, false
 	}
@@ -59,42 +69,78 @@ func requestAt(words []word) int {
 	return 0
 }
 
+// isWhoDoes reports whether a question asks who does something: who's singing.
+func isWhoDoes(words []word) bool {
+	if !words[0].oneOf("who", "who's") || len(words) < 2 {
+		return false
+	}
+	next := words[1]
+	if next.is(beClass) && len(words) > 2 {
+		next = words[2]
+	}
+	return strings.HasSuffix(next.fold, "ing") && next.fold != "standing" && next.fold != "sitting"
+}
+
 func hasFold(words []word, fold string) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.fold == fold })
 }
 
 // isOwning reports whether a question is about the asker's possessions.
 func isOwning(words []word) bool {
-	me := false
+	me, owns, counted := false, false, words[0].fold == "how" && len(words) > 1 && words[1].oneOf("many", "much")
 	for _, w := range words {
 		switch w.fold {
 		case "i", "we", "my", "i'm", "i've", "me":
 			me = true
 		case "have", "carry", "carrying", "got", "hold", "holding", "own", "pockets", "inventory", "bag", "backpack", "pack",
-			"possession", "hands", "wearing", "left":
+			"possession", "hands", "wearing", "purse", "pouch", "satchel", "gear":
 			if me {
 				return true
 			}
+		case "left":
+			owns = true
+			if counted {
+				return true
+			}
+		case "collected", "gathered", "looted":
+			owns = true
 		}
 	}
-	return false
+	return me && owns
 }
 
 // answer adds the look, examination or inventory that answers a question. It asks back if none does.
 func (p *parser) answer(words []word, at Span) {
 	i := Intent{Confidence: 0.8}
 	w := words[0].fold
+	last := len(words) - 1
 	switch {
+	case slices.ContainsFunc(words, func(w word) bool { return w.oneOf("your", "yours", "yet") || idiomSets()["meta"][w.fold] }),
+		w == "how" && hasFold(words, "you"), w == "who" && hasFold(words, "you"):
+		p.addRemark(words)
+		return
+	case hasFold(words, "here") && isOwning(words) && hasFold(words, "got"):
+		i.Verb = Look // what have we got here
 	case isOwning(words):
 		i.Verb = Inventory
+	case w == "what" && last > 2 && words[1].oneOf("does", "do", "did") && words[2].is(articleClass) &&
+		words[last].oneOf("say", "read", "contain", "mean", "show", "depict") && idiomSets()["being"][words[last-1].fold] == false:
+		i.Verb, i.DirectObject = Examine, joinWords(words[2:last])
+	case w == "what" && last > 1 && words[last].oneOf("hear", "smell", "feel", "find") && words[last-1].oneOf("i", "we"),
+		hasFold(words, "going") && words[last].fold == "on", hasFold(words, "like") && words[last].oneOf("outside", "inside", "here"), words[last].fold == "happening",
+		w == "where" && words[last].oneOf("exits", "exit", "doors", "door"),
+		(w == "what" || w == "which") && words[last].oneOf("this", "here") && slices.ContainsFunc(words, func(w word) bool {
+			return idiomSets()["scene"][w.fold]
+		}):
+		i.Verb = Look
 	case hasFold(words, "look") && (w == "what" || w == "how") && idiomSets()["scene"][words[len(words)-2].fold],
 		hasFold(words, "look") && w == "what" && len(words) > 3 && idiomSets()["scene"][words[len(words)-3].fold]:
 		i.Verb = Look // what does this room look like
 	case words[0].oneOf("where", "where's", "who", "who's") || slices.ContainsFunc(words, func(w word) bool {
-		return w.oneOf("here", "there", "see", "around")
+		return w.oneOf("here", "there", "see", "around", "nearby", "interesting")
 	}):
 		if (w == "where" || w == "where's") && !hasFold(words, "i") && !hasFold(words, "we") ||
-			w == "who" && len(words) > 1 && !words[1].is(beClass) {
+			w == "who" && len(words) > 1 && !words[1].is(beClass) || isWhoDoes(words) {
 			p.addRemark(words)
 			return
 		}

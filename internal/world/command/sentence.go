@@ -205,6 +205,10 @@ func (p *parser) parseAddress(words []word) bool {
 		return false
 	}
 	last := words[at-1]
+	if isAddressee(words[:at]) {
+		p.addAddress(words, at)
+		return true
+	}
 	if last.is(titleClass|remarkClass) || strings.HasSuffix(last.fold, "ly") || words[0].oneOf("any", "the") {
 		return false
 	}
@@ -225,12 +229,26 @@ func (p *parser) parseAddress(words []word) bool {
 	if words[at+1].is(subjectClass) && !words[at+1].is(auxiliaryClass) && words[at+1].fold != "you" {
 		return false
 	}
-	name := joinWords(words[:at])
-	said := joinWords(words[at+1:])
-	p.lastMet = name
-	p.add(Intent{Verb: Talk, DirectObject: name, Modifiers: []string{said}, Confidence: 0.8},
-		Span{words[0].start, words[len(words)-1].end})
+	p.addAddress(words, at)
 	return true
+}
+
+// addAddress adds the words to somebody who is named in front of a comma.
+func (p *parser) addAddress(words []word, at int) {
+	p.lastMet = joinWords(words[:at])
+	p.add(Intent{Verb: Talk, DirectObject: p.lastMet, Modifiers: []string{joinWords(words[at+1:])}, Confidence: 0.8},
+		Span{words[0].start, words[len(words)-1].end})
+}
+
+// isAddressee reports whether words name somebody, even if they may be verbs.
+func isAddressee(words []word) bool {
+	last := words[len(words)-1]
+	if len(words) > 2 || last.is(pronounClass) || last.oneOf("duck", "fly", "bat", "bug", "her", "hunter") ||
+		len(words) == 2 && words[0].known.verb != nil {
+		return false
+	}
+	sets := idiomSets()
+	return sets["being"][last.fold] || sets["name"][last.fold] && len(words) == 1
 }
 
 // toward returns the direction that a word means by itself, or "".
