@@ -124,7 +124,7 @@ func (p *parser) answer(words []word, at Span) {
 	case isOwning(words):
 		i.Verb = Inventory
 	case w == "what" && last > 2 && words[1].oneOf("does", "do", "did") && words[2].is(articleClass) &&
-		words[last].oneOf("say", "read", "contain", "mean", "show", "depict") && idiomSets()["being"][words[last-1].fold] == false:
+		words[last].oneOf("say", "read", "contain", "mean", "show", "depict") && !idiomSets()["being"][words[last-1].fold]:
 		i.Verb, i.DirectObject = Examine, joinWords(words[2:last])
 	case w == "what" && last > 1 && words[last].oneOf("hear", "smell", "feel", "find") && words[last-1].oneOf("i", "we"),
 		hasFold(words, "going") && words[last].fold == "on", hasFold(words, "like") && words[last].oneOf("outside", "inside", "here"), words[last].fold == "happening",
