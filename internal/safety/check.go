@@ -8,7 +8,7 @@ import (
 
 // namedChecks are the checks that a policy can use beside patterns.
 var namedChecks = map[string]func(string) bool{"card_number": hasCardNumber, "iban": hasIBAN,
-	"credential": hasCredential, "password": hasPassword}
+	"credential": hasCredential, "password": hasPassword, "random_token": hasRandomToken}
 
 var (
 	digitRun = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
@@ -111,4 +111,41 @@ func hasPassword(s string) bool {
 func mixesWords(value string) bool {
 	return strings.ContainsFunc(value, unicode.IsDigit) && strings.ContainsFunc(value, unicode.IsUpper) &&
 		strings.ContainsFunc(value, unicode.IsLower)
+}
+
+// tokenForm is a word as long as a key.
+var tokenForm = regexp.MustCompile(`[A-Za-z0-9_-]{24,}`)
+
+// minMixed is the least number of small letters, capitals and digits in a random token.
+const minMixed = 4
+
+// hasRandomToken reports whether a text has a long word in which small letters, capitals and digits are mixed.
+func hasRandomToken(s string) bool {
+	for _, at := range tokenForm.FindAllStringIndex(s, -1) {
+		if at[0] > 0 && s[at[0]-1] == '/' { // a part of an address
+			continue
+		}
+		found := s[at[0]:at[1]]
+		var small, capital, digit, changes int
+		last := ' '
+		for _, r := range found {
+			class := 'd'
+			switch {
+			case r >= 'a' && r <= 'z':
+				class, small = 'a', small+1
+			case r >= 'A' && r <= 'Z':
+				class, capital = 'A', capital+1
+			default:
+				digit++
+			}
+			if class != last {
+				changes++
+			}
+			last = class
+		}
+		if small >= minMixed && capital >= minMixed && digit >= minMixed && changes*3 >= len(found) {
+			return true
+		}
+	}
+	return false
 }

@@ -29,7 +29,7 @@ const (
 const DefaultProfile = "teen"
 
 // Current is the version of the policy in use.
-const Current = "policy/1.2"
+const Current = "policy/1.3"
 
 //go:embed policy/*.json
 var policyFiles embed.FS

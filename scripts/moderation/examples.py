@@ -12,6 +12,7 @@ import collections
 import csv
 import glob
 import gzip
+import html
 import json
 import os
 import random
@@ -107,6 +108,10 @@ def add_product():
             text = re.sub(r"\{\w+\}", lambda _: random.choice(("Ines", "Ravi", "Odile")), text)
             for part in windows(text):
                 add(part, "allow", pure=True)
+    for path in sorted(glob.glob(os.path.join(internal, "**/*.go"), recursive=True)):
+        if not path.endswith("_test.go"):
+            for text in re.findall(r'jsonschema:"([^"]{8,})"', "\n".join(lines_of(path))):
+                add(text, "allow", pure=True)
     for path in sorted(glob.glob(os.path.join(internal, "sample/*/**/*.*"), recursive=True)):
         for part in windows(re.sub(r"[#*>\[\]_|]", " ", "\n".join(lines_of(path)))):
             add(part, "allow", pure=True)
@@ -159,7 +164,8 @@ def add_speech(folder):
     for row in random.sample(rows, 2600):
         if "spell" not in row["functionality"]:
             hateful = row["label_gold"] == "hateful"
-            add(row["test_case"], "abuse" if hateful else "allow", noisy=not hateful)
+            counter = row["functionality"].startswith("counter")
+            add(row["test_case"], "abuse" if hateful else "allow", pure=counter, noisy=not hateful)
     with gzip.open(os.path.join(folder, "openai+moderation-api-release/data/samples-1680.jsonl.gz"), "rt") as f:
         for row in map(json.loads, f):
             text, labels = row.pop("prompt"), {k for k, v in row.items() if v == 1}
@@ -207,6 +213,14 @@ def add_rules(folder):
             add(part, "allow", pure=True)
 
 
+def add_moves(folder):
+    """Adds rules of another game, sentence by sentence."""
+    for path in sorted(glob.glob(os.path.join(folder, "Sagelt+Dungeon-World/text/**/*.xml"), recursive=True)):
+        text = html.unescape(re.sub(r"<[^>]*>", " ", "\n".join(lines_of(path))))
+        for part in windows(re.sub(r"\s+", " ", text)):
+            add(part, "allow", pure=True)
+
+
 def main():
     folder = sys.argv[1]
     people = json.load(open(os.path.join(folder, "dariusk+corpora/data/humans/celebrities.json")))["celebrities"]
@@ -219,6 +233,7 @@ def main():
     add_speech(folder)
     add_games(folder)
     add_rules(folder)
+    add_moves(folder)
     random.shuffle(examples)
     print(collections.Counter(e["category"] for e in examples), file=sys.stderr)
     for e in examples:

@@ -22,19 +22,23 @@ import (
 
 // Constants of the fit, chosen by the recall on held back examples.
 const (
-	minTexts  = 4     // texts that have a feature
-	rounds    = 10    // over all examples
-	rate      = 0.8   // of learning
-	sparse    = 0.5   // L1
-	ridge     = 0.2   // L2
-	clear     = 3.0   // weight of examples of the category, and of pure ones
-	minWeight = 0.25  // of weights that are kept
-	allowed   = 0.002 // share of harmless examples that may be flagged
-	missed    = 0.05  // share of examples of the category that are missed at least
-	parts     = 5     // of the cross-validation
+	minTexts  = 4    // texts that have a feature
+	rounds    = 10   // over all examples
+	rate      = 0.8  // of learning
+	sparse    = 0.5  // L1
+	ridge     = 0.2  // L2
+	clear     = 3.0  // weight of examples of the category, and of pure ones
+	minWeight = 0.35 // of weights that are kept
+	missed    = 0.05 // share of examples of the category that are missed at least
+	parts     = 5    // of the cross-validation
 	harmless  = "allow"
 	precision = 100 // weights have two decimals
 )
+
+// allowed are the shares of harmless examples that may be flagged. Prose of rules resembles instructions and wounds; a
+// speaker in danger is answered with care, and not blocked.
+var allowed = map[string]float64{"abuse": 0.003, "gore": 0.002, "illicit": 0.004, "instructions": 0.0012, "real_people": 0.002,
+	"self_harm": 0.006}
 
 // A doubt is the score of a category below which the terms of another, or of itself, do not count.
 type doubt struct {
@@ -221,7 +225,7 @@ func fit(examples []*example, category string, features int) (bias float64, weig
 	}
 	slices.Sort(right)
 	slices.Sort(wrong)
-	limit := max(wrong[len(wrong)-1-int(allowed*float64(len(wrong)))], right[int(missed*float64(len(right)))])
+	limit := max(wrong[len(wrong)-1-int(allowed[category]*float64(len(wrong)))], right[int(missed*float64(len(right)))])
 	hit := 0
 	for _, s := range right {
 		if s > limit {
