@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"game/page":      {"access"},
 	"game":           {"canon", "op", "access", "fault", "wait", "game/rule", "game/view", "game/player"},
 	"embed":          {"fault"},
-	"meaning":        {},
+	"meaning":        {"stem"},
 	"search":         {"disk", "markup", "store/words"},
 	"event":          {"canon", "job", "markup", "access", "fault", "wait"},
 	"world":          {"canon", "op", "markup", "access", "fault", "event", "world/command"},

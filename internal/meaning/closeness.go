@@ -46,7 +46,7 @@ type near struct {
 // Prepare returns a sentence for comparisons: the first maxTokens of its words.
 func Prepare(text string) Sentence {
 	var s Sentence
-	for word := range wordsOf(text) {
+	for word := range Words(text) {
 		if functionWords[word] {
 			continue
 		}

@@ -75,7 +75,7 @@ type Vector []float32
 // of a word, in lower case; nil is 1 for each.
 func VectorOf(text string, weight func(word string) float64) Vector {
 	sum := make(Vector, vectors.dimensions)
-	for word := range wordsOf(text) {
+	for word := range Words(text) {
 		components, w := vectors.findWord(word)
 		if components == "" {
 			continue
@@ -123,8 +123,8 @@ func dotOf(a, b string) (sum int32) {
 	return sum
 }
 
-// wordsOf returns the runs of letters of a text in lower case, without the s of a possessive.
-func wordsOf(text string) iter.Seq[string] {
+// Words returns the runs of letters of a text in lower case, without the s of a possessive.
+func Words(text string) iter.Seq[string] {
 	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
 	return func(yield func(string) bool) {
 		for field := range strings.FieldsFuncSeq(text, isBetweenWords) {

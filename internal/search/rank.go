@@ -42,6 +42,7 @@ type RankWord struct {
 type Variant struct {
 	Piece  words.Piece
 	Weight float64 // relative to the word itself at 1
+	Named  bool    // only in names
 }
 
 // Ranking is the result of a RankQuery.
@@ -67,8 +68,8 @@ const (
 	scoreScale   = 1 << 20 // scores are summed up as integers, so that their order never matters
 )
 
-// rankedDicts are the dictionaries that a RankQuery searches.
-var rankedDicts = [...]int{ofAll, ofFields, ofAttributes}
+// rankedDicts are the dictionaries that a RankQuery searches, namedDicts those for a variant only in names.
+var rankedDicts, namedDicts = []int{ofAll, ofFields, ofAttributes}, []int{ofNames}
 
 // Rank runs a RankQuery.
 func (x *Index) Rank(ctx context.Context, q RankQuery) (Ranking, error) {
@@ -149,7 +150,7 @@ func (r *ranker) openMended(w RankWord) openWord {
 		r.mended = map[string][]string{}
 	}
 	if utf8.RuneCountInString(w.Text) >= leastPrefix {
-		if o := r.openVariants([]Variant{{words.Piece{How: words.Begins, Text: w.Text}, 1}}); len(o.variants) > 0 {
+		if o := r.openVariants([]Variant{{Piece: words.Piece{How: words.Begins, Text: w.Text}, Weight: 1}}); len(o.variants) > 0 {
 			r.mended[w.Text] = []string{w.Text + "*"}
 			return o
 		}
@@ -157,7 +158,7 @@ func (r *ranker) openMended(w RankWord) openWord {
 	var list []Variant
 	r.mended[w.Text] = r.mend(w.Text)
 	for _, m := range r.mended[w.Text] {
-		list = append(list, Variant{words.FormPiece(w.Language, m), 1})
+		list = append(list, Variant{Piece: words.FormPiece(w.Language, m), Weight: 1})
 	}
 	return r.openVariants(list)
 }
@@ -170,9 +171,13 @@ func (r *ranker) openVariants(list []Variant) (o openWord) {
 	for _, v := range list {
 		found := openVariant{terms: make([][]dictTerm, len(r.parts))}
 		var freq [dictionaries]int
+		dicts := rankedDicts
+		if v.Named {
+			dicts = namedDicts
+		}
 		for i := range r.parts {
 			p := r.parts[i].part
-			for _, dict := range rankedDicts {
+			for _, dict := range dicts {
 				for _, term := range p.dicts[dict].fittingTerms(v.Piece) {
 					if n := p.docFreq(dict, term); n > 0 {
 						freq[dict] += n
@@ -305,15 +310,22 @@ func (r *ranker) weightOf(p *part, dict int, e entry) float64 {
 		return rankAttr
 	case ofFields:
 		return float64(e.text)
+	case ofNames:
+		return r.nameWeight(p, e.doc, e.text)
 	}
 	weight := 0.0
 	if e.inName > 0 {
-		weight = rankName * float64(e.inName) / (1 - rankNameB + rankNameB*float64(p.nameLength(e.doc))/usualName)
+		weight = r.nameWeight(p, e.doc, e.inName)
 	}
 	if e.text > 0 {
 		weight += float64(e.text) / (1 - rankTextB + rankTextB*float64(p.docLength(e.doc))/r.mean)
 	}
 	return weight
+}
+
+// nameWeight returns the weight of a term that the name of a document has n times.
+func (r *ranker) nameWeight(p *part, doc, n uint32) float64 {
+	return rankName * float64(n) / (1 - rankNameB + rankNameB*float64(p.nameLength(doc))/usualName)
 }
 
 // allowedDocs returns the set of documents that have the marks, ids and phrases of the query, or

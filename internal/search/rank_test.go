@@ -15,7 +15,7 @@ import (
 func rankWords(list ...string) (out []RankWord) {
 	for _, w := range list {
 		out = append(out, RankWord{Text: w, Mendable: true, Language: "en",
-			Variants: []Variant{{words.FormPiece("en", w), 1}}})
+			Variants: []Variant{{Piece: words.FormPiece("en", w), Weight: 1}}})
 	}
 	return out
 }

@@ -23,7 +23,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"vectors.bin": vectors, "wordnet.bin": deflate(relations)} {
+	glosses, err := makeGlosses(os.Args[2])
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"vectors.bin": vectors, "wordnet.bin": deflate(relations),
+		"glosses.bin": glosses} {
 		if err := os.WriteFile(filepath.Join(os.Args[3], name), data, 0o644); err != nil {
 			log.Fatal(err)
 		}

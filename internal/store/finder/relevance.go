@@ -48,7 +48,7 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 		if near, err = a.nearNames(x, q.Q); err != nil {
 			return err
 		}
-		ask := a.rankQuery(q.Language, asked)
+		ask := a.rankQuery(q.Language, asked, describedBy(q.Language, asked))
 		for id := range near {
 			ask.Also = append(ask.Also, id)
 		}
@@ -109,7 +109,7 @@ func (a *finding) keepNamed(q canon.SearchQuery, asked words.Asked) {
 }
 
 // rankQuery returns the query of the index, restricted by the filter.
-func (a *finding) rankQuery(language string, asked words.Asked) search.RankQuery {
+func (a *finding) rankQuery(language string, asked words.Asked, described []search.Variant) search.RankQuery {
 	q := a.indexQuery(nil)
 	if a.level != 0 {
 		rest := q.Keep
@@ -125,6 +125,9 @@ func (a *finding) rankQuery(language string, asked words.Asked) search.RankQuery
 	for _, pair := range asked.Pairs {
 		ask.Words = append(ask.Words, search.RankWord{Text: pair,
 			Variants: []search.Variant{{Piece: words.Piece{Text: pair}, Weight: pairWeight}}})
+	}
+	if len(described) > 0 {
+		ask.Words = append(ask.Words, search.RankWord{Variants: described})
 	}
 	return ask
 }
