@@ -1,5 +1,5 @@
 // Package meaning compares words and texts by meaning, in English, without a model or a network: by word vectors and
-// by the relations of WordNet. The data are part of the program; scripts/meaning.sh makes them again.
+// by the relations and definitions of WordNet. The data are part of the program; scripts/meaning.sh makes them again.
 //
 // Its invariant: every result depends only on the arguments and on the data of the program. No text that is passed in
 // is kept.

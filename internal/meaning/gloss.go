@@ -62,8 +62,6 @@ type Described struct {
 // of lengthShare from 0.3 to 0.6 give the same result within 0.01.
 const (
 	describedSynonym = 0.6 // weight of a synonym in a definition, relative to the word at 1
-	describedDerived = 0.8
-	describedBroader = 0.4
 	leastCovered     = 0.4 // share of the description that a definition must have
 	lengthShare      = 0.3 // influence of a definition's length, as in BM25
 	usualLength      = 12
@@ -116,9 +114,9 @@ func (t *describeTally) addWord(word string) float64 {
 		most = glosses.weightOf(i)
 		t.addTerm(i, most)
 	}
-	for term, weight := range relatedStems(word) {
-		if i, ok := glosses.findTerm(term); ok && term != root && glosses.frequencyOf(i) < frequentTerm {
-			t.addTerm(i, weight*min(most, glosses.weightOf(i)))
+	for _, term := range relatedStems(word) {
+		if i, ok := glosses.findTerm(term); ok && glosses.frequencyOf(i) < frequentTerm {
+			t.addTerm(i, describedSynonym*min(most, glosses.weightOf(i)))
 		}
 	}
 	for _, i := range t.of {
@@ -148,25 +146,16 @@ func (t *describeTally) addTerm(term int, weight float64) {
 	}
 }
 
-// relatedStems returns the stems of single words that may stand for a word in a definition, with their weights.
-func relatedStems(word string) map[string]float64 {
-	weights := map[string]float64{}
-	relate := func(words []string, weight float64) {
-		for _, w := range words {
-			if !strings.Contains(w, " ") {
-				s := stem.Of("en", w)
-				weights[s] = max(weights[s], weight)
+// relatedStems returns the stems of single words that may stand for a word in a definition.
+func relatedStems(word string) (list []string) {
+	for part := range partCount {
+		for _, w := range Synonyms(word, part) {
+			if s := stem.Of("en", w); !strings.Contains(w, " ") && !slices.Contains(list, s) {
+				list = append(list, s)
 			}
 		}
 	}
-	for part := range partCount {
-		if base := Lemma(word, part); base != "" {
-			relate(Synonyms(base, part), describedSynonym)
-			relate(Derived(base), describedDerived)
-			relate(Broader(base, part), describedBroader)
-		}
-	}
-	return weights
+	return list
 }
 
 func (g glossary) findTerm(term string) (int, bool) {

@@ -63,16 +63,6 @@ func Broader(word string, part Part) []string {
 	return n.membersOf(n.broaderOf(synsets[:min(len(synsets), maxSenses)]), part, Lemma(word, part))
 }
 
-// Narrower returns the words of the next narrower senses of the most frequent sense of a word as a
-// part of speech: "lion" for the noun "big cat".
-func Narrower(word string, part Part) (words []string) {
-	n, synsets := sensesOf(word, part)
-	if len(synsets) == 0 {
-		return nil
-	}
-	return n.membersOf(n.narrower.at(synsets[0]), part, Lemma(word, part))
-}
-
 // Canonical returns the word among known ones that is nearest in meaning to a word as a part of speech: the word's
 // base form; else a synonym in one of its senses, the most frequent first; else a word of a broader sense, at most
 // three steps up. The first nearSenses senses count. ok is false if there is none.
@@ -180,4 +170,71 @@ func ShareSense(a, b string, part Part) bool {
 	_, other := sensesOf(b, part)
 	other = other[:min(len(other), nearSenses)]
 	return slices.ContainsFunc(one[:min(len(one), nearSenses)], func(s uint32) bool { return slices.Contains(other, s) })
+}
+
+// A Relative is a word that is related to another by its meaning.
+type Relative struct {
+	Word   string
+	Weight float64 // how near it is, relative to the word itself at 1
+}
+
+// Weights of relatives. Of the judged queries, greater and smaller ones by a third give the same result within 0.02.
+const (
+	akinSame     = 0.9
+	akinNarrower = 0.6
+	akinSibling  = 0.4
+	laterSense   = 0.8 // factor of each sense after the first
+	maxSiblings  = 200 // synsets with the same broader one
+)
+
+// akinBroader are the weights of broader words by the steps that lead to them.
+var akinBroader = [...]float64{0.6, 0.4, 0.25}
+
+// Relatives returns the words that are related to a noun or verb: synonyms, narrower and broader words up to three
+// steps, and words with the same broader word. Each has its greatest weight; the order is that of the relations.
+func Relatives(word string) []Relative {
+	var k kin
+	for part := Noun; part <= Verb; part++ {
+		n, synsets := sensesOf(word, part)
+		k.lemma, k.factor = Lemma(word, part), 1
+		for _, s := range synsets[:min(len(synsets), maxSenses)] {
+			k.add(n, part, []uint32{s}, akinSame)
+			k.add(n, part, n.narrower.at(s), akinNarrower)
+			up := []uint32{s}
+			for step, weight := range akinBroader {
+				up = n.broaderOf(up)
+				k.add(n, part, up, weight)
+				for _, b := range up {
+					if siblings := n.narrower.at(b); step == 0 {
+						k.add(n, part, siblings[:min(len(siblings), maxSiblings)], akinSibling)
+					}
+				}
+			}
+			k.factor *= laterSense
+		}
+	}
+	return k.list
+}
+
+// kin collects the relatives of a word.
+type kin struct {
+	lemma  string
+	factor float64 // of the present sense
+	list   []Relative
+	at     map[string]int
+}
+
+func (k *kin) add(n *network, part Part, synsets []uint32, weight float64) {
+	if k.at == nil {
+		k.at = map[string]int{}
+	}
+	for _, w := range n.membersOf(synsets, part, k.lemma) {
+		i, ok := k.at[w]
+		if !ok {
+			i = len(k.list)
+			k.at[w] = i
+			k.list = append(k.list, Relative{Word: w})
+		}
+		k.list[i].Weight = max(k.list[i].Weight, weight*k.factor)
+	}
 }

@@ -38,6 +38,19 @@ func TestRelations(t *testing.T) {
 	}
 }
 
+func TestRelatives(t *testing.T) {
+	weights := map[string]float64{}
+	for _, r := range Relatives("gorillas") {
+		weights[r.Word] = r.Weight
+	}
+	if weights["great ape"] <= weights["anthropoid ape"] || weights["chimpanzee"] == 0 || weights["gorilla"] != 0 {
+		t.Errorf("relatives of gorillas: %v", weights)
+	}
+	if got := Relatives("xyzzy"); got != nil {
+		t.Errorf("an unknown word has relatives: %v", got)
+	}
+}
+
 func TestCanonical(t *testing.T) {
 	known := []string{"take", "go", "give", "examine", "close", "throw", "kill", "eat"}
 	for word, want := range map[string]string{"grab": "take", "taking": "take", "march": "go", "scrutinize": "examine",

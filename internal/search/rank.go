@@ -35,6 +35,8 @@ type RankWord struct {
 	Variants []Variant
 	// Mendable allows other words that are spelt alike instead of a word that no document has.
 	Mendable bool
+	// Loose returns variants that count if no document has the others. It may be nil.
+	Loose    func() []Variant
 	Language string // of the stems of such words
 }
 
@@ -133,6 +135,9 @@ func (r *ranker) openWords() error {
 			return err
 		}
 		o := r.openVariants(w.Variants)
+		if w.Loose != nil && len(o.variants) == 0 {
+			o = r.openVariants(w.Loose())
+		}
 		if w.Mendable && len(o.variants) == 0 {
 			o = r.openMended(w)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/markup"
 	"loregate/internal/meaning"
 	"loregate/internal/search"
 	"loregate/internal/store/words"
@@ -13,10 +14,16 @@ import (
 const (
 	relatedWeight = 0.25
 	maxRelated    = 16
+	// Of the judged queries, weights from 0.6 to 1 give the same result within 0.02.
+	looseWeight = 0.8
+	sameFrom    = 0.6 // weight of a relative that means the same
+	headShare   = 0.7 // weight of the last word of a name, relative to the name
+	maxLoose    = 64
 	// Of the judged queries over the SRD, weights from 1 to 2 give the same result within 0.01.
 	describedWeight = 1.5
 	maxDescribed    = 100
-	leastDescribed  = 2 // words of a query that may describe a name
+	leastDescribed  = 2 // number of words of a query that may describe a name
+	mostDescribed   = 4
 	// meaningLanguage is the language that package meaning knows.
 	meaningLanguage = "en"
 )
@@ -37,10 +44,38 @@ func variantsOf(language, word string) []search.Variant {
 	return list
 }
 
+// looseVariantsOf returns the names that a word may stand for, if no name has the word: those of related things. Of a
+// name of several words, the last one counts.
+func looseVariantsOf(language, word string) (list []search.Variant) {
+	if language != meaningLanguage {
+		return nil
+	}
+	for _, r := range meaning.Relatives(word) {
+		w := r.Word
+		if i := strings.LastIndexAny(w, " -"); i >= 0 {
+			w, r.Weight = w[i+1:], r.Weight*headShare
+		}
+		if len(words.List(w)) != 1 {
+			continue
+		}
+		piece := words.FormPiece(language, w)
+		if i := slices.IndexFunc(list, func(v search.Variant) bool { return v.Piece == piece }); i >= 0 {
+			list[i].Weight = max(list[i].Weight, r.Weight*looseWeight)
+			continue
+		}
+		list = append(list, search.Variant{Piece: piece, Weight: looseWeight * r.Weight, Named: true})
+		if len(list) == maxLoose {
+			break
+		}
+	}
+	return list
+}
+
 // describedBy returns the names of the things that the words of a query describe: "pegasus" for "flying horse". Names
 // that no visible card has find nothing. A number describes nothing.
 func describedBy(language string, asked words.Asked) (list []search.Variant) {
-	if language != meaningLanguage || len(asked.Words) < leastDescribed || len(asked.Pairs) > 0 {
+	if language != meaningLanguage || len(asked.Words) < leastDescribed || len(asked.Words) > mostDescribed ||
+		len(asked.Pairs) > 0 {
 		return nil
 	}
 	add := func(name string, weight float64) {
@@ -80,14 +115,20 @@ func relatedTo(word string) (list []string) {
 	return slices.DeleteFunc(append(list, derived...), func(w string) bool { return len(words.List(w)) != 1 })
 }
 
-// synonymsOf returns the names that mean the same as a text of up to three words, or one kind of it.
-func synonymsOf(language, text string) (list []string) {
+// synonymsOf returns the folded names that mean nearly the same as a text of up to three words, each with its nearness
+// from 0 to 1.
+func synonymsOf(language, text string) map[string]float64 {
 	if language != meaningLanguage || strings.Count(text, " ") > 2 {
 		return nil
 	}
-	for part := meaning.Noun; part <= meaning.Adverb; part++ {
-		list = append(list, meaning.Synonyms(text, part)...)
-		list = append(list, meaning.Narrower(text, part)...)
+	names := map[string]float64{}
+	for _, r := range meaning.Relatives(text) {
+		names[markup.Fold(r.Word)] = min(1, r.Weight/sameFrom)
 	}
-	return list
+	for part := meaning.Adjective; part <= meaning.Adverb; part++ {
+		for _, w := range meaning.Synonyms(text, part) {
+			names[markup.Fold(w)] = 1
+		}
+	}
+	return names
 }

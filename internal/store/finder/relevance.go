@@ -19,6 +19,7 @@ const (
 	rankedHead   = 200  // best hits that names can move
 	maxNear      = 50   // cards with a similar name that are ranked without a common word
 	nearEnough   = 0.35 // least likeness of such a name
+	isName       = 0.75 // likeness of a name from which a query names it and does not describe it
 	nameShare    = 1.0  // score of the whole query as a name
 	synonymShare = 0.7  // score of a name that means the same as the whole query
 	pairWeight   = 1.5  // weight of an attribute with its number, relative to a word
@@ -48,9 +49,16 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 		if near, err = a.nearNames(x, q.Q); err != nil {
 			return err
 		}
-		ask := a.rankQuery(q.Language, asked, describedBy(q.Language, asked))
-		for id := range near {
+		ask := a.rankQuery(q.Language, asked)
+		nearest := 0.0
+		for id, score := range near {
 			ask.Also = append(ask.Also, id)
+			nearest = max(nearest, score)
+		}
+		if nearest < isName {
+			if list := describedBy(q.Language, asked); len(list) > 0 {
+				ask.Words = append(ask.Words, search.RankWord{Variants: list})
+			}
 		}
 		ask.Limit = max(rankedHead, p.Offset+p.Limit)
 		ranking, err = x.Rank(ctx, ask)
@@ -109,7 +117,7 @@ func (a *finding) keepNamed(q canon.SearchQuery, asked words.Asked) {
 }
 
 // rankQuery returns the query of the index, restricted by the filter.
-func (a *finding) rankQuery(language string, asked words.Asked, described []search.Variant) search.RankQuery {
+func (a *finding) rankQuery(language string, asked words.Asked) search.RankQuery {
 	q := a.indexQuery(nil)
 	if a.level != 0 {
 		rest := q.Keep
@@ -120,14 +128,11 @@ func (a *finding) rankQuery(language string, asked words.Asked, described []sear
 	ask := search.RankQuery{Phrases: asked.Phrases, Level: q.Level, Marks: q.Marks, Among: q.Among, Keep: q.Keep}
 	for _, w := range asked.Words {
 		ask.Words = append(ask.Words, search.RankWord{Text: w, Mendable: true, Language: language,
-			Variants: variantsOf(language, w)})
+			Variants: variantsOf(language, w), Loose: func() []search.Variant { return looseVariantsOf(language, w) }})
 	}
 	for _, pair := range asked.Pairs {
 		ask.Words = append(ask.Words, search.RankWord{Text: pair,
 			Variants: []search.Variant{{Piece: words.Piece{Text: pair}, Weight: pairWeight}}})
-	}
-	if len(described) > 0 {
-		ask.Words = append(ask.Words, search.RankWord{Variants: described})
 	}
 	return ask
 }
@@ -174,7 +179,7 @@ func likenessOf(like canon.Likeness, b []byte) (most float64) {
 // fusion is the data by which hits are ordered beside their words.
 type fusion struct {
 	near     map[search.ID]float64 // likeness of names to the query
-	synonyms []string              // folded names that mean the same as the query
+	synonyms map[string]float64    // folded names that mean nearly the same as the query, with their nearness
 	isSide   func(row []byte) bool
 }
 
@@ -220,8 +225,8 @@ func (f fusion) nameScore(h search.Hit) float64 {
 	if len(f.synonyms) == 0 || score >= synonymShare {
 		return score
 	}
-	if slices.ContainsFunc(readRow(h.Row).nameList(), func(n string) bool { return slices.Contains(f.synonyms, markup.Fold(n)) }) {
-		return synonymShare
+	for _, n := range readRow(h.Row).nameList() {
+		score = max(score, synonymShare*f.synonyms[markup.Fold(n)])
 	}
 	return score
 }
