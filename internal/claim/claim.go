@@ -6,7 +6,7 @@ import (
 )
 
 // Version names the rules by which claims are read and judged.
-const Version = "claims-4"
+const Version = "claims-5"
 
 // Predicate is what a claim says of its subject.
 type Predicate string
@@ -99,7 +99,7 @@ func Worst(list []Verdict) (worst Verdict, ok bool) {
 func Read(text string, w *World) (list []Claim) {
 	for _, s := range newReader(w).statements(text) {
 		for _, read := range []func(*statement, *World) []Claim{readLeads, readOpen, readWeather, readNumber,
-			readPast} {
+			readPast, readTitles, readGifts} {
 			list = append(list, read(&s, w)...)
 		}
 		for i := range s.clauses {

@@ -164,7 +164,16 @@ func contradicts(c Claim, said []token, w *World, e int, told []token) bool {
 		who := subjectIn(c, w)
 		return who != None && !strings.Contains(strings.ToLower(factName(w, who)), strings.ToLower(by))
 	}
+	if (same || named) && !c.Denied && otherDeath(said, told, c.Word) {
+		return true
+	}
 	cause, ok := fields["cause"].(string)
+	if ok && same && named && !c.Denied {
+		all := contentOf(tokensOf(w.Entities[e].Name + ". " + w.Entities[e].Text + ". " + cause))
+		if who := agentIn(said, c.Word); len(who) > 0 && len(shared(who, all)) == 0 {
+			return true
+		}
+	}
 	other := causeIn(said)
 	return ok && len(other) > 0 && len(shared(other, contentOf(tokensOf(cause)))) == 0
 }
@@ -230,6 +239,54 @@ func otherLength(said, told []token) bool {
 	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(x float64) bool {
 		return slices.ContainsFunc(b, func(y float64) bool { return x <= 1.5*y && y <= 1.5*x })
 	})
+}
+
+// otherDeath reports whether two texts tell of different deaths of somebody: "died of a fever", "was killed by robbers".
+func otherDeath(said, told []token, lemma string) bool {
+	if !dying[lemma] && !isKilling(lemma) {
+		return false
+	}
+	of := func(list []token) (words []string) {
+		for i, t := range list {
+			if v := verbOf(t.word); (dying[v] || v != "" && isKilling(v)) && i+1 < len(list) && (list[i+1].word == "of" ||
+				list[i+1].word == "from" || list[i+1].word == "by") {
+				return contentOf(list[i+2 : min(i+6, len(list))])
+			}
+		}
+		return nil
+	}
+	a, b := of(said), of(told)
+	if len(b) == 0 {
+		return false
+	}
+	manner := lemma != "die" && lemma != "perish" && lemma != "expire" && lemma != "bury" && lemma != "inter" && lemma != "entomb"
+	return len(a) > 0 && len(shared(a, b)) == 0 || len(a) == 0 && manner && !hasVerb(told, lemma)
+}
+
+func hasVerb(list []token, lemma string) bool {
+	return slices.ContainsFunc(list, func(t token) bool { return verbOf(t.word) == lemma })
+}
+
+// agentIn returns the words of the subject of an act in the past, directly before its verb.
+func agentIn(list []token, lemma string) []string {
+	for i, t := range list {
+		if verbOf(t.word) != lemma || i == 0 || t.word == lemma || i+1 == len(list) || list[i+1].mark {
+			continue
+		}
+		from := i
+		for from > 0 && !list[from-1].mark && i-from < 4 && !prepositions[list[from-1].word] &&
+			!isAuxiliary(list[from-1].word) && !conditions[list[from-1].word] {
+			from--
+		}
+		if isAuxiliary(list[i-1].word) {
+			if list[i+1].word == "by" || i+2 < len(list) && list[i+2].word == "by" {
+				return contentOf(list[i+2 : min(i+5, len(list))])
+			}
+			return nil
+		}
+		return contentOf(list[from:i])
+	}
+	return nil
 }
 
 // deniesVerb reports whether a text denies a verb: "nobody died".

@@ -132,7 +132,8 @@ var keeping = wordSet("hand hands pocket pockets keeping possession custody care
 	"fist satchel cloak coat sleeve side")
 
 // giving are verbs whose subject parts with their object.
-var giving = wordSet("give hand pass lend sell present offer deliver entrust bestow slip return donate")
+var giving = wordSet("give hand pass lend sell present offer deliver entrust bestow slip return donate " +
+	"trade swap exchange barter loan grant surrender transfer award bequeath gift")
 
 // readGives reads that a thing changes hands: "I give you the boot", "take the map from me", "the bell is yours".
 func readGives(c *clause, w *World) (list []Claim) {
@@ -140,19 +141,53 @@ func readGives(c *clause, w *World) (list []Claim) {
 		who, known := c.subjectOf(w, v, Person)
 		thing, ok := c.objectOf(w, v, Thing)
 		switch {
+		case v.lemma == "bring" && known && ok && who.entity == w.Speaker && hasWord(c.tokens[v.at:], wordSet("you")),
+			w.Speaker != None && ok && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep") && (v.modal == "can" ||
+				v.modal == "may" || v.modal == "must") && v.first > 0 && c.tokens[v.first-1].word == "you":
+			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity, Denied: v.denied})
 		case v.lemma == "be" && c.isYours(w, v) != None && w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: c.isYours(w, v), Denied: v.denied})
 		case ok && giving[v.lemma] && v.at > 1 && hasRun(c.tokens[v.at-2:v.at], "let me") && w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity})
-		case known && ok && giving[v.lemma] && !c.order && !v.passive && (v.modal == "" || v.modal == "will"):
+		case known && ok && giving[v.lemma] && !c.order && !v.passive && (v.modal == "" || v.modal == "will" || v.modal == "shall"):
 			list = append(list, Claim{Predicate: Gives, Subject: who.entity, Object: thing.entity, Denied: v.denied})
-		case ok && c.order && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep" && thing.to == len(c.tokens) || v.lemma == "accept") &&
+		case ok && c.order && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep" && thing.to == len(c.tokens) || v.lemma == "accept" || v.lemma == "wear") &&
 			w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity, Denied: v.denied})
 		}
 	}
 	return list
 }
+
+// readGifts reads that the speaker gives a thing in a sentence with another verb, or with none: "here, the bell, a
+// present", "I press the bell into your palm".
+func readGifts(s *statement, w *World) (list []Claim) {
+	if w.Speaker == None || hasWord(s.tokens, denials) {
+		return nil
+	}
+	for _, m := range s.named {
+		if w.Entities[m.entity].Class != Thing || m.pronoun {
+			continue
+		}
+		before, after := s.tokens[:m.from], s.tokens[m.to:]
+		shown := len(before) > 0 && len(before) <= 4 && before[0].word == "here" && (len(before) > 1 &&
+			(before[1].mark || beForms[before[1].word]))
+		put := slices.ContainsFunc(before, func(t token) bool { return putting[verbOf(t.word)] }) &&
+			hasWord(before, wordSet("i")) && (hasRun(after, "your hand") || hasRun(after, "your hands") ||
+			hasRun(after, "your palm") || hasRun(after, "your pocket") || hasRun(after, "your fingers"))
+		goes := hasRun(after[:min(len(after), 4)], "goes to you") || hasRun(after[:min(len(after), 5)], "belongs to you") ||
+			hasRun(before, "there you go") || hasRun(before, "there you are") || hasRun(before, "present of")
+		if shown || put || goes || hasWord(s.tokens, gifts) && hasWord(s.tokens, wordSet("my me i mine")) {
+			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: m.entity})
+		}
+	}
+	return list
+}
+
+var (
+	putting = wordSet("put press push thrust drop lay place slip tuck toss fold close")
+	gifts   = wordSet("gift compliments souvenir keepsake")
+)
 
 // taking are verbs by which somebody comes to have a thing.
 var taking = wordSet("find pick pocket receive discover grab gain acquire get obtain take win")

@@ -234,8 +234,11 @@ func readOffice(c *clause, w *World) (list []Claim) {
 			}
 		case (v.lemma == "be" || v.lemma == "become") && v.tense != past, v.passive && appointing[v.lemma]:
 			if words, ok := c.officeAfter(v); ok {
-				list = append(list, Claim{Predicate: Office, Subject: who.entity, Object: None, Word: words,
-					Denied: v.denied})
+				claim := Claim{Predicate: Office, Subject: who.entity, Object: None, Word: words, Denied: v.denied}
+				if hasWord(c.tokens[v.at+1:min(v.at+3, len(c.tokens))], wordSet("the")) {
+					claim.Number = 1 // there is one such office
+				}
+				list = append(list, claim)
 			}
 		}
 	}
@@ -318,7 +321,7 @@ func judgeOffice(c Claim, w *World) (Truth, string) {
 				return False, fmt.Sprintf("%s is %s", e.Name, office)
 			case i == c.Subject:
 				return True, ""
-			case len(words) > 1 || len(known) == 1:
+			case len(words) > 1 || len(known) == 1 || c.Number == 1:
 				source = fmt.Sprintf("%s is %s", e.Name, office)
 			}
 		}

@@ -14,7 +14,7 @@ var units = map[string]int{"no": 0, "zero": 0, "one": 1, "single": 1, "two": 2, 
 	"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "dozen": 12, "thirteen": 13, "fourteen": 14,
 	"fifteen": 15, "sixteen": 16, "seventeen": 17,
 	"eighteen": 18, "nineteen": 19, "twenty": 20, "score": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-	"seventy": 70, "eighty": 80, "ninety": 90}
+	"seventy": 70, "eighty": 80, "ninety": 90, "pair": 2, "couple": 2}
 
 var powers = map[string]int{"hundred": 100, "thousand": 1000, "million": 1_000_000}
 
@@ -22,6 +22,9 @@ var powers = map[string]int{"hundred": 100, "thousand": 1000, "million": 1_000_0
 func numberAt(list []token, i int) (n, next int, ok bool) {
 	total, part := 0, 0
 	start := i
+	if hasRun(list[i:min(i+3, len(list))], "half a dozen") {
+		return 6, i + 3, true
+	}
 	for ; i < len(list); i++ {
 		w := list[i].word
 		value, unit := units[w]
@@ -66,6 +69,9 @@ func countsIn(list []token) (out []count) {
 			i++
 			continue
 		}
+		if w := list[next-1].word; (w == "pair" || w == "couple") && next < len(list) && list[next].word == "of" {
+			next++
+		}
 		if next < len(list) && list[next].word == "of" && next+1 < len(list) && determiners[list[next+1].word] {
 			next += 2
 		}
@@ -87,7 +93,7 @@ func nounAfter(list []token, from int, many bool) (noun string, end int, ok bool
 		base := nounOf(w)
 		plural := base != w
 		if isNoun(w) && !isAdverb(w) && (many && (plural || plurals[w]) || !many && (i+1 == len(list) ||
-			list[i+1].mark || !isNoun(list[i+1].word) || verbOf(list[i+1].word) != "")) {
+			list[i+1].mark || !isNoun(list[i+1].word) || prepositions[list[i+1].word] || verbOf(list[i+1].word) != "")) {
 			return base, i + 1, true
 		}
 	}
@@ -106,14 +112,56 @@ func notCounted(noun string) bool {
 // readNumber reads numbers of things.
 func readNumber(s *statement, w *World) (list []Claim) {
 	for _, c := range countsIn(s.tokens) {
-		if c.n == 0 && !hasRun(s.tokens, "there are") && !hasRun(s.tokens, "there is") || slices.ContainsFunc(s.named,
+		if c.n == 0 && !hasRun(s.tokens, "there are") && !hasRun(s.tokens, "there is") && !hasWord(s.tokens[max(0,
+			c.at-2):c.at], wordSet("has have boasts")) || slices.ContainsFunc(s.named,
 			func(m mention) bool { return m.from <= c.at && c.at < m.to }) {
 			continue
 		}
 		list = append(list, Claim{Predicate: Counts, Subject: None, Object: None, Word: c.noun, Number: c.n,
 			Denied: c.at > 0 && s.tokens[c.at-1].word == "not"})
 	}
+	return append(list, readTotals(s, w)...)
+}
+
+// readTotals reads numbers that stand behind what they count, or count people without a noun: "the pillars number ten",
+// "we are nine", "twenty of us", "the household is twelve strong".
+func readTotals(s *statement, w *World) (list []Claim) {
+	add := func(n int, noun string) {
+		list = append(list, Claim{Predicate: Counts, Subject: None, Object: None, Word: noun, Number: n})
+	}
+	if hasWord(s.tokens, denials) && !hasRun(s.tokens, "no more") {
+		return nil
+	}
+	for i := range s.tokens {
+		n, next, ok := numberAt(s.tokens, i)
+		if !ok || n < 2 || i == 0 {
+			continue
+		}
+		after := s.tokens[next:min(next+2, len(s.tokens))]
+		ends := len(after) == 0 || after[0].mark || hasRun(after, "in number") || hasRun(after, "in all") || hasRun(after, "in the")
+		verb := s.tokens[i-1].word
+		switch noun := s.nounBefore(i - 1); {
+		case hasRun(after, "of us") || hasRun(after, "of them") || len(after) > 0 && after[0].word == "strong":
+			add(n, "member")
+		case ends && beForms[verb] && i > 1 && (s.tokens[i-2].word == "we" || s.tokens[i-2].word == "they"):
+			add(n, "member")
+		case ends && noun != "" && (beForms[verb] || verbOf(verb) == "number"):
+			add(n, noun)
+		}
+	}
 	return list
+}
+
+// nounBefore returns the plural noun that stands directly before a token, in base form, or "".
+func (s *statement) nounBefore(i int) string {
+	if i < 1 {
+		return ""
+	}
+	w := s.tokens[i-1].word
+	if base := nounOf(w); base != w && isNoun(w) {
+		return base
+	}
+	return ""
 }
 
 // judgeNumber compares a number with the numbers that the canon tells of the same things: of entities in the text, of the
@@ -126,14 +174,15 @@ func judgeNumber(c Claim, w *World) (Truth, string) {
 	}
 	source := ""
 	for _, e := range about {
-		if n, ok := deadIn(w.Entities[e]); ok && isAny(c.Word, "person", "people") && hasWord(said, fatal) {
+		if n, ok := deadIn(w.Entities[e]); ok && (isAny(c.Word, "person", "people") &&
+			hasWord(said, fatal) || c.Word == "life") {
 			if n == c.Number != c.Denied {
 				return True, ""
 			}
 			source = fmt.Sprintf("%s: %d dead", w.name(e), n)
 		}
 		for _, known := range countsOf(w.Entities[e]) {
-			if !sameNoun(known.noun, c.Word) && !(known.noun == "member" && isAny(c.Word, "person") &&
+			if !sameNoun(known.noun, c.Word) && !(known.noun == "member" && isAny(c.Word, "person", "people", "soul") &&
 				len(shared(contentOf(said), contentOf(tokensOf(w.name(e))))) > 0) {
 				continue
 			}

@@ -41,6 +41,9 @@ func readHere(c *clause, w *World) (list []Claim) {
 		if !ok || who.entity == w.Listener || who.entity == w.Speaker || c.order || v.passive {
 			continue
 		}
+		if _, office := c.officeAfter(v); office && v.lemma == "be" {
+			continue // "is the cook here"
+		}
 		if w.dead(who.entity) && resting[v.lemma] {
 			continue // the dead lie where they are buried
 		}
@@ -117,7 +120,8 @@ func (c *clause) presented(w *World, v verb, here bool) (mention, bool) {
 		return mention{}, false
 	}
 	shown := here && v.first <= 2 && standing[v.lemma] || v.lemma == "be" && v.tense == present &&
-		(c.tokens[0].word == "that" || c.tokens[0].word == "this")
+		(c.tokens[0].word == "that" || c.tokens[0].word == "this" || w.Speaker == None && v.first > 0 &&
+			c.tokens[v.first-1].word == "there")
 	found := (v.lemma == "find" || v.lemma == "see" || v.lemma == "meet") && v.tense == base
 	first := w.Speaker == None && v.first > 1 && placing[c.tokens[0].word] && standing[v.lemma] && v.lemma != "be"
 	return m, shown || found || first
@@ -202,7 +206,7 @@ func readArrives(c *clause, w *World) (list []Claim) {
 			continue
 		}
 		who, ok := c.subjectOf(w, v, Person)
-		if !ok && v.first > 0 && inwards[c.tokens[v.first-1].word] {
+		if !ok && v.first > 0 && (inwards[c.tokens[v.first-1].word] || c.isInverted(v)) {
 			who, ok = c.objectOf(w, v, Person)
 		}
 		if ok {
@@ -226,9 +230,23 @@ func (c *clause) isArrival(v verb) bool {
 		return true
 	}
 	after := c.tokens[v.at+1 : min(v.at+3, len(c.tokens))]
+	if v.lemma == "be" {
+		return v.tense == present && len(after) > 0 && (after[0].word == "back" || hasRun(c.tokens[v.at:], "way in") ||
+			hasRun(c.tokens[v.at:], "way here"))
+	}
+	if v.lemma == "come" && v.tense == progressive && len(after) == 0 {
+		return true
+	}
 	before := c.tokens[max(0, v.first-1):v.first]
 	return (v.lemma == "come" || v.lemma == "burst" || meaning.IsA(v.lemma, meaning.Verb, "travel")) &&
-		(hasWord(after, inwards) || hasWord(before, inwards))
+		(hasWord(after, inwards) || hasWord(before, inwards) || c.isInverted(v))
+}
+
+// isInverted reports whether a clause begins with a phrase of place, and the subject of a verb follows it: "through the
+// smoke comes the groom".
+func (c *clause) isInverted(v verb) bool {
+	return v.first > 1 && (prepositions[c.tokens[0].word] || inversions[c.tokens[0].word]) && len(c.named) > 0 && slices.ContainsFunc(c.named,
+		func(m mention) bool { return m.from > v.at && m.from-v.at <= 3 }) || v.first > 2 && c.tokens[0].word == "out"
 }
 
 // headBefore returns the head noun of the phrase before a token: "stranger" in "a stranger in a red coat arrives".

@@ -40,6 +40,11 @@ var reported = wordSet("say says said saying tell tells told claim claims claime
 // vouched are verbs of speech by which a speaker claims what follows: "I tell you".
 var vouched = wordSet("say tell swear claim insist")
 
+// hearsay are phrases of a sentence for which others vouch.
+var hearsay = []string{"according to", "has it that", "have it that", "word has it", "there is talk", "talk that",
+	"word is that", "word is", "they do say", "so they say", "by all accounts", "i hear", "i have heard", "so goes the",
+	"the way i heard"}
+
 // conditions are words that begin a part of a sentence that is not asserted.
 var conditions = wordSet("if unless until till when whenever once before lest suppose supposing provided")
 
@@ -98,6 +103,7 @@ func (r *reader) completed(tokens []token) []token {
 // statement returns the asserting part of a sentence. A sentence that asserts nothing still tells whom the pronouns
 // of the next one mean.
 func (r *reader) statement(text string, tokens []token) (statement, bool) {
+	tokens = cutTag(tokens)
 	asserted := tokens
 	if !asserts(tokens) {
 		asserted = r.speech(tokens)
@@ -112,6 +118,27 @@ func (r *reader) statement(text string, tokens []token) (statement, bool) {
 	return st, len(st.tokens) > 0
 }
 
+// cutTag cuts the question off a sentence that asserts something before it: "he is dead, isn't he?".
+func cutTag(tokens []token) []token {
+	if !isQuestion(tokens) || len(tokens) == 0 || isAuxiliary(tokens[0].word) || asking[tokens[0].word] {
+		return tokens
+	}
+	for i := len(tokens) - 1; i > 1; i-- {
+		if tokens[i].word == "," && len(tokens)-i <= maxTag {
+			if w := tokens[i+1].word; isAuxiliary(w) || w == "right" || w == "eh" || w == "no" || w == "see" {
+				return tokens[:i]
+			}
+			return tokens
+		}
+	}
+	return tokens
+}
+
+// maxTag is the greatest number of words and marks of a question that follows an assertion.
+const maxTag = 8
+
+var asking = wordSet("who whom whose what which where when why how")
+
 // asserts reports whether a sentence asserts anything.
 func asserts(tokens []token) bool {
 	if len(tokens) == 0 || slices.ContainsFunc(tokens[max(0, len(tokens)-3):],
@@ -119,6 +146,9 @@ func asserts(tokens []token) bool {
 		return false
 	}
 	first := tokens[0].word
+	if slices.ContainsFunc(hearsay, func(p string) bool { return hasRun(tokens, p) }) {
+		return false
+	}
 	if conditions[first] && !isDirection(tokens) || slices.Contains([]string{"should", "were", "had"}, first) ||
 		hasHedge(tokens) {
 		return false
@@ -154,7 +184,7 @@ func (r *reader) speech(tokens []token) []token {
 // hasHedge reports whether a sentence has a hedge. "You may" permits.
 func hasHedge(tokens []token) bool {
 	for i, t := range tokens {
-		if hedges[t.word] && !(t.word == "may" && i > 0 && tokens[i-1].word == "you") {
+		if hedges[t.word] && !(t.word == "may" && i > 0 && (tokens[i-1].word == "you" || t.upper)) {
 			return true
 		}
 	}

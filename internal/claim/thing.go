@@ -1,6 +1,10 @@
 package claim
 
-import "slices"
+import (
+	"slices"
+
+	"loregate/internal/meaning"
+)
 
 // existing are verbs by which a text puts a thing into a scene.
 var existing = wordSet("stand lie hang rest lean sit glitter gleam glint wait float hover be")
@@ -32,7 +36,7 @@ var making = wordSet("forge make build craft carve weave brew find")
 func (c *clause) startsWithPlace(v verb) bool {
 	w := c.tokens[0].word
 	return v.first > 0 && (w == "here" || w == "there" || placing[w] || w == "behind" || w == "beside" ||
-		w == "upstairs" || w == "downstairs" || w == "under")
+		w == "upstairs" || w == "downstairs" || w == "under" || w == "beneath" || w == "below" || w == "above")
 }
 
 // introduced returns the thing or room that an indefinite phrase, or a name that the canon does not have, introduces.
@@ -49,7 +53,7 @@ func (c *clause) introduced(from, to int) (string, bool) {
 		head := ""
 		for k := i + 1; k < to && !c.tokens[k].mark; k++ {
 			w := c.tokens[k].word
-			if (prepositions[w] && w != "of") || verbOf(w) != "" && !isNoun(w) || isRelativePronoun(w) {
+			if (prepositions[w] && w != "of") || verbOf(w) != "" && !isNoun(w) && !(k == i+1 && meaning.Lemma(w, meaning.Adjective) != "") || isRelativePronoun(w) {
 				break
 			}
 			if w == "of" && !isAny(head, "collection", "group", "large indefinite quantity") {

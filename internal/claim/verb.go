@@ -88,8 +88,8 @@ func (c *clause) verbAt(i int) (v verb, ok bool) {
 		return v, false
 	}
 	v.at, v.lemma = i, verbOf(w)
-	if be && v.lemma == w && (meaning.Lemma(w, meaning.Adjective) != "" || meaning.Lemma(w, meaning.Adverb) != "") {
-		return c.auxiliaryAsVerb(v, v.last), true // "is fast asleep"
+	if be && v.lemma == w && !sameForms[w] {
+		return c.auxiliaryAsVerb(v, v.last), true // "is fast asleep", "have been cook"
 	}
 	switch {
 	case strings.HasSuffix(w, "ing") && v.lemma != w:
@@ -107,6 +107,9 @@ func (c *clause) verbAt(i int) (v verb, ok bool) {
 	}
 	return v, true
 }
+
+// sameForms are verbs whose participle is their base form.
+var sameForms = wordSet("put set cut shut hit hurt let cast burst beset rid shed spread split come become run overcome")
 
 // auxiliaryAsVerb returns the verb to be, have or do that stands without another verb.
 func (c *clause) auxiliaryAsVerb(v verb, i int) verb {
@@ -190,6 +193,9 @@ func (c *clause) subjectOf(w *World, v verb, class Class) (mention, bool) {
 		m := c.named[k]
 		if m.to > v.first || w.Entities[m.entity].Class != class || objectForms[c.tokens[m.from].word] && m.pronoun {
 			continue
+		}
+		if m.from > 0 && m.pronoun && possessives[c.tokens[m.from].word] && c.tokens[m.from-1].word == "and" {
+			continue // "the groom and his dog"
 		}
 		if m.to < len(c.tokens) && c.tokens[m.to].word == "'s" && m.to < v.first-1 || m.pronoun &&
 			possessives[c.tokens[m.from].word] {

@@ -31,14 +31,14 @@ const (
 var skies = func() map[string][]sky {
 	m := map[string][]sky{}
 	for kind, words := range map[sky]string{
-		rain:    "rain rainfall rainstorm drizzle downpour cloudburst shower deluge raindrop rainy drizzly wet soggy pour sodden",
-		snow:    "snow snowfall blizzard snowstorm snowflake snowdrift snowy flurry",
+		rain:    "rain rainfall rainstorm drizzle downpour cloudburst shower deluge raindrop raindrops rainy drizzly wet soggy pour sodden",
+		snow:    "snow snowfall blizzard snowstorm snowflake flake snowdrift snowy flurry",
 		hail:    "hail hailstone sleet hailstorm",
 		fog:     "fog mist haze smog foggy misty hazy murk brume",
 		thunder: "thunder lightning thunderstorm thunderclap thundercloud",
 		wind:    "wind gale gust tempest breeze squall storm thunderstorm hurricane windy stormy blustery breezy blizzard rainstorm snowstorm",
 		calm:    "calm windless still motionless becalmed",
-		sun:     "sun sunshine sunlight sunny cloudless clear moonlight bright",
+		sun:     "sun sunshine sunlight sunny cloudless clear moonlight bright sunbeam sunlit sunburst starlight starlit sunrays fine fair lovely glorious",
 		dry:     "dry dusty drought parched arid cloudless",
 		warm:    "warm hot heat mild balmy sultry swelter warmth heatwave sunshine",
 		cold:    "cold frost chill icy freeze frosty chilly bitter snow blizzard frozen",
@@ -56,12 +56,12 @@ var storms = wordSet("thunderstorm rainstorm storm tempest")
 
 // descriptive words tell of the weather only beside a word for the day, the air or the sky.
 var descriptive = wordSet("wet dry still clear bright fair fine warm hot cold mild calm icy bitter dusty heat " +
-	"chill warmth frozen freeze soggy sodden pour motionless bitter chilly parched")
+	"chill warmth frozen freeze soggy sodden pour motionless bitter chilly parched lovely glorious")
 
 // skyNouns are what descriptive words of the weather are said of.
 var skyNouns = wordSet("it spell day night morning evening afternoon noon air sky weather season street heavens " +
 	"today " +
-	"tonight outside horizon dusk dawn sea")
+	"tonight outside road ground horizon dusk dawn sea")
 
 // conflicts are kinds of weather that exclude each other.
 var conflicts = [][2]sky{{rain, sun}, {rain, dry}, {rain, snow}, {rain, hail}, {snow, sun}, {snow, warm}, {snow, dry},
@@ -92,6 +92,9 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 		}
 	}
 	for phrase, kind := range map[string]sky{"not a breath": calm, "not a cloud": sun, "not a drop": dry,
+		"had a drop": dry, "seen a drop": dry, "no drop": dry, "sky is blue": sun, "skies are blue": sun,
+		"no clouds": sun, "no cloud": sun, "want of rain": dry, "lack of rain": dry, "stopped raining": dry, "not raining": dry,
+		"stopped snowing": dry, "no longer rains": dry, "no longer raining": dry,
 		"blue sky": sun, "blue skies": sun, "no wind": calm, "smooth as glass": calm,
 		"clear sky": sun, "no rain": dry} {
 		if hasRun(list, phrase) {
@@ -174,7 +177,8 @@ func MayTellWeather(text string) bool {
 func readWeather(s *statement, w *World) []Claim {
 	all := clause{tokens: s.tokens, named: s.named}
 	verbs := all.verbs()
-	if len(s.clauses) > 0 && s.clauses[0].order && s.tokens[0].word != "look" && s.tokens[0].word != "see" {
+	if len(s.clauses) > 0 && s.clauses[0].order && s.tokens[0].word != "look" && s.tokens[0].word != "see" &&
+		s.tokens[0].word != "mind" {
 		return nil
 	}
 	isPast := func(v verb) bool { return v.tense == past || v.was }
