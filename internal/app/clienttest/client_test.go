@@ -24,14 +24,14 @@ type server struct{ url, key string }
 
 // client is one of the real clients.
 type client struct {
-	name string
+	name, program string
 	// prepare writes the client's settings into a home folder of its own, and returns its
 	// command line and additional environment.
 	prepare func(t testing.TB, home string, at server, m *model) (args, environ []string)
 }
 
 var clients = []client{
-	{"claude", prepareClaude}, {"gemini", prepareGemini}, {"codex", prepareCodex},
+	{"claude", "claude", prepareClaude}, {"gemini", "gemini", prepareGemini}, {"codex", "codex", prepareCodex},
 }
 
 // programs returns the folder of the clients' programs. It skips the test if CLIENTS is not
@@ -52,7 +52,7 @@ func converse(t testing.TB, c client, at server, m *model, prompt string) string
 	args, environ := c.prepare(t, home, at, m)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(programs(t), c.name), append(args, prompt)...)
+	cmd := exec.CommandContext(ctx, filepath.Join(programs(t), c.program), append(args, prompt)...)
 	cmd.Dir = filepath.Join(home, "work")
 	if err := os.MkdirAll(cmd.Dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -88,6 +88,13 @@ func prepareClaude(t testing.TB, home string, at server, m *model) (args, enviro
 			filepath.Join(home, ".claude"),
 			"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false"}
+}
+
+// prepareDeferring prepares Claude Code that defers the tools of servers until its model has searched
+// for them.
+func prepareDeferring(t testing.TB, home string, at server, m *model) (args, environ []string) {
+	args, environ = prepareClaude(t, home, at, m)
+	return args, append(environ, "ENABLE_TOOL_SEARCH=true")
 }
 
 func prepareGemini(t testing.TB, home string, at server, m *model) (args, environ []string) {

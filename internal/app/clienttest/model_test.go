@@ -9,13 +9,24 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"loregate/internal/app/tasktest"
 )
 
 // talk is the part of a conversation that a client has shown its model: the names of the tools
-// that it may call, and the text of each tool result, in order.
+// that it may call, their definitions, and the text of each tool result, in order.
 type talk struct {
-	tools   []string
-	results []string
+	tools       []string
+	definitions []tasktest.Tool
+	results     []string
+	searches    int // answered searches for deferred tools; -1 if the client defers none
+}
+
+// define adds a tool that the client shows.
+func (t *talk) define(name, description string, schema json.RawMessage) {
+	t.tools = append(t.tools, name)
+	t.definitions = append(t.definitions, tasktest.Tool{Name: name, Description: description, Schema: schema,
+		Reads: tasktest.ReadsByWords(description)})
 }
 
 // step is the model's next action: a call of a tool, or its last words if tool is "".
@@ -64,7 +75,7 @@ func (m *model) note(what string) {
 // next returns the script's next step. For a request that offers none of the server's tools it
 // only says a word: clients also ask their model for titles and the like.
 func (m *model) next(t talk) step {
-	if len(t.tools) == 0 {
+	if len(t.tools) == 0 && t.searches < 0 {
 		return step{say: "ok"}
 	}
 	m.mu.Lock()
@@ -135,30 +146,44 @@ func mustJSON(v any) string {
 
 type object = map[string]any
 
+// searchTool is the tool by which Claude Code loads the tools that it defers.
+const searchTool = "ToolSearch"
+
 // anthropic serves the messages interface, which Claude Code uses.
 func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		Stream   bool
-		Tools    []struct{ Name string }
+		Stream bool
+		Tools  []struct {
+			Name, Description string
+			Schema            json.RawMessage `json:"input_schema"`
+		}
 		Messages []struct{ Content json.RawMessage }
 	}
 	if !m.read(w, r, &in) {
 		return
 	}
-	t := talk{}
+	t := talk{searches: -1}
 	for _, tool := range in.Tools {
+		if tool.Name == searchTool {
+			t.searches = 0
+		}
 		if name := serverName(tool.Name); name != "" {
-			t.tools = append(t.tools, name)
+			t.define(name, tool.Description, tool.Schema)
 		}
 	}
 	for _, message := range in.Messages {
 		var blocks []struct {
 			Type    string
+			ID      string `json:"tool_use_id"`
 			Content json.RawMessage
 		}
 		_ = json.Unmarshal(message.Content, &blocks) // a plain text has no result
 		for _, block := range blocks {
-			if block.Type == "tool_result" {
+			switch {
+			case block.Type != "tool_result":
+			case strings.HasPrefix(block.ID, searchTool):
+				t.searches++
+			default:
 				t.results = append(t.results, texts(block.Content))
 			}
 		}
@@ -170,6 +195,9 @@ func (m *model) anthropic(w http.ResponseWriter, r *http.Request) {
 		why = "tool_use"
 		block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(t.results)), "name": "mcp__loregate__" + s.tool,
 			"input": object{}}
+		if s.tool == searchTool {
+			block["id"], block["name"] = fmt.Sprintf("%s_%d", searchTool, t.searches), searchTool
+		}
 		delta = object{"type": "input_json_delta", "partial_json": mustJSON(s.args)}
 	}
 	message := object{"type": "message", "id": "msg_1", "role": "assistant", "model": "scripted", "content": []any{},
@@ -209,17 +237,20 @@ func (m *model) gemini(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		Tools []struct {
-			FunctionDeclarations []struct{ Name string }
+			FunctionDeclarations []struct {
+				Name, Description string
+				Schema            json.RawMessage `json:"parametersJsonSchema"`
+			}
 		}
 	}
 	if !m.read(w, r, &in) {
 		return
 	}
-	t := talk{}
+	t := talk{searches: -1}
 	for _, group := range in.Tools {
 		for _, tool := range group.FunctionDeclarations {
 			if name := serverName(tool.Name); name != "" {
-				t.tools = append(t.tools, name)
+				t.define(name, tool.Description, tool.Schema)
 			}
 		}
 	}
@@ -262,26 +293,29 @@ func (m *model) gemini(w http.ResponseWriter, r *http.Request) {
 
 // openAI serves the responses interface, which Codex uses.
 func (m *model) openAI(w http.ResponseWriter, r *http.Request) {
-	type tool struct {
-		Type, Name string
-		Tools      []struct{ Name string }
+	type function struct {
+		Name, Description string
+		Parameters        json.RawMessage
 	}
 	var in struct {
-		Tools []tool
+		Tools []struct {
+			function
+			Tools []function
+		}
 		Input json.RawMessage
 	}
 	if !m.read(w, r, &in) {
 		return
 	}
-	t, space := talk{}, ""
+	t, space := talk{searches: -1}, ""
 	for _, tool := range in.Tools {
 		if name := serverName(tool.Name); name != "" {
-			t.tools = append(t.tools, name)
+			t.define(name, tool.Description, tool.Parameters)
 		}
 		if strings.Contains(tool.Name, "loregate") && len(tool.Tools) > 0 {
 			space = tool.Name
 			for _, inner := range tool.Tools {
-				t.tools = append(t.tools, inner.Name)
+				t.define(inner.Name, inner.Description, inner.Parameters)
 			}
 		}
 	}

@@ -3,14 +3,19 @@ package tasktest
 import (
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os/exec"
 	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// meteredTransport sends a key, and counts the bytes of bodies in both directions.
+// meteredTransport sends a key, unless it is "", and counts the bytes of bodies in both directions.
 type meteredTransport struct {
 	key   string
 	bytes atomic.Int64
@@ -18,7 +23,9 @@ type meteredTransport struct {
 
 func (m *meteredTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+m.key)
+	if m.key != "" {
+		r.Header.Set("Authorization", "Bearer "+m.key)
+	}
 	m.bytes.Add(max(r.ContentLength, 0))
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil {
@@ -50,20 +57,57 @@ type Session struct {
 // Connect connects to an address of a world with one of its keys, and lists the tools.
 func (w *World) Connect(t testing.TB, path, key string) *Session {
 	t.Helper()
-	s := &Session{wire: &meteredTransport{key: w.Keys[key]}}
+	wire := &meteredTransport{key: w.Keys[key]}
+	return connect(t, wire, &mcp.StreamableClientTransport{Endpoint: w.URL + path, MaxRetries: -1,
+		DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: wire}})
+}
+
+// ConnectBy connects by a program that speaks MCP over its standard input and output, and reaches the
+// world through the meter.
+func ConnectBy(t testing.TB, m *Meter, program *exec.Cmd) *Session {
+	t.Helper()
+	return connect(t, m.wire, &mcp.CommandTransport{Command: program})
+}
+
+func connect(t testing.TB, wire *meteredTransport, over mcp.Transport) *Session {
+	t.Helper()
+	s := &Session{wire: wire}
 	var err error
-	s.client, err = mcp.NewClient(&mcp.Implementation{Name: "picker", Version: "1"}, nil).Connect(t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: w.URL + path, MaxRetries: -1, DisableStandaloneSSE: true,
-			HTTPClient: &http.Client{Transport: s.wire}}, nil)
+	s.client, err = mcp.NewClient(&mcp.Implementation{Name: "picker", Version: "1"}, nil).Connect(t.Context(), over, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = s.client.Close() }) // a program that does not end is killed
 	if s.Tools, err = listTools(t, s.client); err != nil {
 		t.Fatal(err)
 	}
 	s.Listed = s.wire.bytes.Load()
 	return s
 }
+
+// Meter is a proxy before a world that counts the bytes of bodies in both directions.
+type Meter struct {
+	URL  string
+	wire *meteredTransport
+}
+
+// Meter puts a proxy before a world until the end of the test.
+func (w *World) Meter(t testing.TB) *Meter {
+	t.Helper()
+	target, err := url.Parse(w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Meter{wire: &meteredTransport{}}
+	server := httptest.NewServer(&httputil.ReverseProxy{Transport: m.wire, FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ErrorLog: log.New(io.Discard, "", 0)})
+	t.Cleanup(server.Close)
+	m.URL = server.URL
+	return m
+}
+
+// Bytes returns the bytes so far.
+func (m *Meter) Bytes() int64 { return m.wire.bytes.Load() }
 
 func listTools(t testing.TB, client *mcp.ClientSession) (list []Tool, err error) {
 	for tool, err := range client.Tools(t.Context(), nil) {
