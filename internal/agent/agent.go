@@ -53,6 +53,8 @@ type Config struct {
 	// policy's terms do not block.
 	Answers                   Provider
 	AskIntents, AskModeration bool
+	// Trial: the model must pass a trial before its answers to such questions are used.
+	Trial bool
 	Usage                     *usage.Recorder
 	// Intents classifies an utterance by rules and returns its intent and a confidence. Acts are
 	// all possible intents.
@@ -67,8 +69,9 @@ type Config struct {
 
 // Agents run the tasks. They are safe for concurrent use.
 type Agents struct {
-	cfg   Config
-	cache *cache
+	cfg    Config
+	cache  *cache
+	trials *trials
 }
 
 // New returns Agents.
@@ -92,7 +95,7 @@ func New(c Config) (*Agents, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	return &Agents{cfg: c, cache: newCache(cacheSize)}, nil
+	return &Agents{cfg: c, cache: newCache(cacheSize), trials: newTrials()}, nil
 }
 
 // recordUsage records a usage event if a recorder is configured.

@@ -23,6 +23,9 @@ type Question struct {
 	// Schema is the form of the answer; see [Request.Schema]. nil: plain text.
 	Schema    json.RawMessage
 	MaxTokens int // of the answer
+	// Trial: the answer is used only if the model has passed the trial of the template, unless no trial is
+	// configured.
+	Trial bool
 	// Accept returns the usable part of an answer, or an error if there is none; nil accepts the
 	// answer as it is. A model's text is no more trustworthy than a stranger's.
 	Accept func(text string) (string, error)
@@ -33,10 +36,16 @@ var ErrNoModel = errors.New("agent: no model is configured")
 
 // Ask asks the model and returns the accepted answer. A repeated question gets the cached answer.
 // The error is ErrNoModel, fault.RateLimited if the world's budget is used up, or an error if the
-// model gave no usable answer. The caller then works without the model.
+// model gave no usable answer, or did not pass the trial of the template. The caller then works without the model.
 func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 	if a.cfg.Answers == nil {
 		return "", ErrNoModel
+	}
+	q.Trial = q.Trial && a.cfg.Trial
+	if q.Trial {
+		if err := a.awaitTrial(ctx, q); err != nil {
+			return "", err
+		}
 	}
 	template, err := a.cfg.Prompts.Get(q.Template, "")
 	if err != nil {
@@ -60,6 +69,9 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 	answer, err := a.askModel(ctx, q, text, &event)
 	if err == nil {
 		a.cache.put(key, answer)
+		if q.Trial {
+			a.countAnswer(q)
+		}
 	}
 	return answer, err
 }

@@ -64,7 +64,7 @@ func (a *Agents) askIntent(ctx context.Context, c *op.Call, utterance string) (o
 		return out, err
 	}
 	text, err := a.Ask(ctx, Question{World: c.Grant.World(), Purpose: "classification", Template: "intent", MaxTokens: 512,
-		Schema: schema,
+		Schema: schema, Trial: true,
 		Values: map[string]string{"data": typed, "acts": strings.Join(a.cfg.Acts, ", ")}, Accept: acceptIntent(acts)})
 	if err != nil {
 		return out, err

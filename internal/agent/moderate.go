@@ -47,7 +47,7 @@ func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn)
 	j, by := a.cfg.Policy.Judge(profile, in.Text), a.cfg.Policy.Version
 	out := moderateOut{j.Flagged(), j.Categories, a.cfg.Policy.Version, ""}
 	if a.cfg.AskModeration && j.Action != safety.Block {
-		found, err := a.judgeTexts(ctx, c.Grant.World(), []string{in.Text})
+		found, err := a.judgeTexts(ctx, c.Grant.World(), []string{in.Text}, true)
 		if err != nil {
 			out.Skipped = skipReason(err)
 		} else {
@@ -62,13 +62,14 @@ func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn)
 	return out, nil
 }
 
-// Moderate implements [safety.Moderator] with the model.
+// Moderate implements [safety.Moderator] with the model. The operator who gave it this office wants its judgement in
+// any case, so no trial is asked of it: nothing passes without its answer.
 func (a *Agents) Moderate(ctx context.Context, p safety.Passage) ([]string, error) {
 	id, err := uuid.Parse(p.World)
 	if err != nil {
 		return nil, fault.New(fault.Internal, "agent: %q is not a world", p.World)
 	}
-	found, err := a.judgeTexts(ctx, access.WorldID(id), p.Texts)
+	found, err := a.judgeTexts(ctx, access.WorldID(id), p.Texts, false)
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +96,11 @@ func (a *Agents) joinCategories(one, two []string) (all []string) {
 
 // judgeTexts asks a model for the categories of texts, piece by piece, up to the first piece with a
 // category.
-func (a *Agents) judgeTexts(ctx context.Context, world access.WorldID, texts []string) ([]string, error) {
+func (a *Agents) judgeTexts(ctx context.Context, world access.WorldID, texts []string, trial bool) ([]string, error) {
 	rest := []rune(strings.Join(texts, "\n\n"))
 	for len(rest) > 0 {
 		n := min(len(rest), maxPiece)
-		found, err := a.judgePiece(ctx, world, string(rest[:n]))
+		found, err := a.judgePiece(ctx, world, string(rest[:n]), trial)
 		if err != nil || len(found) > 0 || n == len(rest) {
 			return found, err
 		}
@@ -108,7 +109,7 @@ func (a *Agents) judgeTexts(ctx context.Context, world access.WorldID, texts []s
 	return nil, nil
 }
 
-func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text string) ([]string, error) {
+func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text string, trial bool) ([]string, error) {
 	judged, err := marshalData(map[string]string{"text": text})
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text stri
 		return nil, err
 	}
 	answer, err := a.Ask(ctx, Question{World: world, Purpose: "classification", Template: "moderation", MaxTokens: 512,
-		Schema: schema,
+		Schema: schema, Trial: trial,
 		Values: map[string]string{"categories": categories, "data": judged}, Accept: acceptCategories(names)})
 	if err != nil {
 		return nil, err

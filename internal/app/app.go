@@ -205,13 +205,13 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	a.Surfaces = []op.Surface{wiki}
+	if err := a.openModel(); err != nil {
+		return err
+	}
 	if err := a.openWorld(ctx); err != nil {
 		return err
 	}
 	if err := a.openUsage(o); err != nil {
-		return err
-	}
-	if err := a.openModel(); err != nil {
 		return err
 	}
 	if err := a.openProposals(ctx, o); err != nil {
@@ -271,6 +271,9 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 func (a *App) Close(ctx context.Context) {
 	a.closeGames()
 	studioErr := a.closeStudio()
+	if a.Agents != nil {
+		a.Agents.Close()
+	}
 	if a.jobs != nil {
 		a.jobs.Close()
 	}

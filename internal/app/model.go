@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"loregate/internal/model"
 	"loregate/internal/safety"
 	"loregate/internal/world/command"
+	"loregate/internal/world/play"
 )
 
 // Model configures the language model that parts may ask. Without a provider no model is asked;
@@ -27,7 +29,8 @@ type Model struct {
 	Name            string        `yaml:"name" doc:"Name of the model, as the provider writes it."`
 	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that contains the provider's key."`
 	KeyFile         string        `yaml:"key_file" doc:"File that contains the provider's key. Use it instead of key_env."`
-	Uses            []string      `yaml:"uses" default:"players,intents,moderation,ambience" doc:"Uses of the model: players (the messages of AI players), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts that contain none of the policy's terms, in moderate-content), ambience (drafts of atmosphere), plans (plans of the studio, in plan_create; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
+	Uses            []string      `yaml:"uses" default:"players,intents,commands,moderation,ambience" doc:"Uses of the model: players (the messages of AI players), commands (what a player typed, if the rules are unsure of it; a command waits at most 2.5 seconds), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts that contain none of the policy's terms, in moderate-content), ambience (drafts of atmosphere), plans (plans of the studio, in plan_create; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
+	Trial           bool          `yaml:"trial" default:"true" doc:"Ask the model some questions whose answers are known before its answers to intents, commands, moderation and plans are used, and one more now and then. A model that answers too many wrongly is not used for half an hour; rules take its place."`
 	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"Time limit of a request with all its attempts, 1s to 10m."`
 	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts if the endpoint is busy or interrupts its answer, 0 to 10."`
 	MaxTokens       int           `yaml:"max_tokens" default:"1024" doc:"Highest number of tokens in an answer, including its reasoning, 16 to 32768."`
@@ -40,13 +43,14 @@ type Model struct {
 const (
 	useForPlayers    = "players"
 	useForIntents    = "intents"
+	useForCommands   = "commands"
 	useForModeration = "moderation"
 	useForAmbience   = "ambience"
 	useForPlans      = "plans"
 	useForGate       = "gate"
 )
 
-var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForAmbience, useForPlans, useForGate}
+var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForAmbience, useForPlans, useForGate}
 
 // validate returns an error for settings with invalid values.
 func (c Model) validate() error {
@@ -140,7 +144,7 @@ func (a *App) useModel(c *agent.Config) {
 	if a.model == nil {
 		return
 	}
-	c.Answers = a.model
+	c.Answers, c.Trial = a.model, a.Config.Model.Trial
 	c.AskIntents, c.AskModeration = a.modelFor(useForIntents), a.modelFor(useForModeration)
 	if a.modelFor(useForAmbience) {
 		c.Provider = a.model
@@ -181,6 +185,62 @@ func (a *App) playerModel() func(access.WorldID) player.Model {
 type playerModel struct {
 	app   *App
 	world access.WorldID
+}
+
+// commandReader returns the model as reader of commands; nil if it is not configured for that.
+func (a *App) commandReader() play.Reader {
+	if !a.modelFor(useForCommands) {
+		return nil
+	}
+	return commandReader{a}
+}
+
+// commandReader asks the model for readings of commands, and charges their world.
+type commandReader struct{ app *App }
+
+// maxReading is the number of tokens of a reading.
+const maxReading = 512
+
+func (r commandReader) ReadCommand(ctx context.Context, w access.WorldID, text string) (out command.Parsed, err error) {
+	typed, err := json.Marshal(map[string]string{"command": text})
+	if err != nil {
+		return out, err
+	}
+	answer, err := r.app.Agents.Ask(ctx, agent.Question{World: w, Purpose: "classification", Template: "command",
+		MaxTokens: maxReading, Schema: readingSchema, Trial: true,
+		Values: map[string]string{"data": string(typed), "acts": joinNames(command.Verbs),
+			"directions": joinNames(command.Directions)},
+		Accept: func(answer string) (string, error) {
+			_, err := r.parseReading(text, answer)
+			return answer, err
+		}})
+	if err != nil {
+		return out, err
+	}
+	return r.parseReading(text, answer)
+}
+
+// parseReading returns the reading in a model's answer.
+func (r commandReader) parseReading(text, answer string) (command.Parsed, error) {
+	var v struct {
+		Acts    []command.Act `json:"acts"`
+		Unclear string        `json:"unclear"`
+	}
+	if err := json.Unmarshal([]byte(answer), &v); err != nil {
+		return command.Parsed{}, errNoReading
+	}
+	return command.ReadAs(text, v.Acts, v.Unclear, "model:"+r.app.model.Model())
+}
+
+var errNoReading = fault.New(fault.Rule, "the model did not answer with acts")
+
+// joinNames lists names in one line.
+func joinNames[T ~string](names []T) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = string(n)
+	}
+	return strings.Join(list, ", ")
 }
 
 // maxLine is the longest answer that is accepted as a line, in bytes. The game itself shortens
@@ -235,3 +295,10 @@ func (d *doctor) checkModel(ctx context.Context, c Model) {
 	}
 	d.printCheck("model", err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))
 }
+
+// readingSchema is the form of a reading of a command.
+var readingSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["acts","unclear"],` +
+	`"properties":{"unclear":{"type":"string","enum":["","verb","direction","object","target","pronoun"]},"acts":{"type":` +
+	`"array","items":{"type":"object","additionalProperties":false,"required":["verb","direction","object","targets"],` +
+	`"properties":{"verb":{"type":"string"},"direction":{"type":"string"},"object":{"type":"string"},"targets":{"type":` +
+	`"array","items":{"type":"string"}}}}}}}`)

@@ -31,7 +31,8 @@ func (a *App) openWorld(ctx context.Context) error {
 	if a.places, err = world.New(c); err != nil {
 		return err
 	}
-	if a.host, err = play.New(play.Config{World: a.places, Canon: a.Canon, Tokens: playTokens{a}, Now: a.now}); err != nil {
+	if a.host, err = play.New(play.Config{World: a.places, Canon: a.Canon, Tokens: playTokens{a},
+		Reader: a.commandReader(), Now: a.now}); err != nil {
 		return err
 	}
 	facts, err := a.openLore()

@@ -200,31 +200,37 @@ func countKind(kinds map[string]*ratio, kind string) *ratio {
 func TestCommands(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			cases := loadCases[commandCase](t, half, "commands.jsonl")
-			var exact, verbs ratio
-			var asking f1
-			asked := 0
-			kinds := map[string]*ratio{}
-			for _, c := range cases {
-				c.check(t)
-				got := command.Parse(c.Text)
-				right := c.right(got, wantedAct.fits)
-				exact.add(right)
-				verbs.add(c.right(got, wantedAct.verbFits))
-				countKind(kinds, c.Kind).add(right)
-				if c.Ask != "may" {
-					asked++
-					asking.add(c.Ask == "must", got.NeedsClarification)
-				}
-				if !right {
-					logMiss(t, half, "%s %s %q: got %+v, asked %v %+v; want %+v", c.ID, c.Kind, c.Text, got.Intents,
-						got.NeedsClarification, got.Ambiguities, c.Want)
-				}
-			}
-			report(t, half, "commands", "exact", exact.value(), exact.all)
-			report(t, half, "commands", "verbs and directions", verbs.value(), verbs.all)
-			report(t, half, "commands", "clarification F1", asking.value(), asked)
-			reportKinds(t, half, "commands", "exact", kinds)
+			measureCommands(t, half, "commands", loadCases[commandCase](t, half, "commands.jsonl"), command.Parse)
 		})
+	}
+}
+
+func measureCommands(t *testing.T, half, row string, cases []commandCase, parse func(text string) command.Parsed) {
+	t.Helper()
+	var exact, verbs ratio
+	var asking f1
+	asked := 0
+	kinds := map[string]*ratio{}
+	for _, c := range cases {
+		c.check(t)
+		got := parse(c.Text)
+		right := c.right(got, wantedAct.fits)
+		exact.add(right)
+		verbs.add(c.right(got, wantedAct.verbFits))
+		countKind(kinds, c.Kind).add(right)
+		if c.Ask != "may" {
+			asked++
+			asking.add(c.Ask == "must", got.NeedsClarification)
+		}
+		if !right {
+			logMiss(t, half, "%s %s %q: got %+v, asked %v %+v; want %+v", c.ID, c.Kind, c.Text, got.Intents,
+				got.NeedsClarification, got.Ambiguities, c.Want)
+		}
+	}
+	report(t, half, row, "exact", exact.value(), exact.all)
+	report(t, half, row, "clarification F1", asking.value(), asked)
+	if row == "commands" {
+		report(t, half, row, "verbs and directions", verbs.value(), verbs.all)
+		reportKinds(t, half, row, "exact", kinds)
 	}
 }

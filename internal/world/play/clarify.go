@@ -33,7 +33,7 @@ func (h *Host) parseOperation() *op.Operation {
 }
 
 func (h *Host) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out command.Parsed, err error) {
-	out = command.Parse(in.Text)
+	out = h.readCommand(ctx, c.Grant.World(), in.Text)
 	if in.PlayerID == "" && in.LocationID == "" {
 		return out, nil
 	}

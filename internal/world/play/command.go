@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -49,7 +50,7 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	if err != nil {
 		return commandOut{}, err
 	}
-	parsed := command.Parse(in.Text)
+	parsed := h.readCommand(ctx, c.Grant.World(), in.Text)
 	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{},
 		Events: []envelope{}}
 	if parsed.NeedsClarification {
@@ -78,6 +79,23 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	out.Narration = strings.Join(texts, "\n\n")
 	out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
 	return out, err
+}
+
+// patience is how long a command waits for its other reader.
+const patience = 2500 * time.Millisecond
+
+// readCommand reads a command by rules, and by the host's reader if the rules are unsure.
+func (h *Host) readCommand(ctx context.Context, w access.WorldID, text string) command.Parsed {
+	rules := command.Parse(text)
+	if h.reader == nil || !rules.IsUnsure() || strings.TrimSpace(text) == "" {
+		return rules
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if other, err := h.reader.ReadCommand(ctx, w, text); err == nil {
+		return other
+	}
+	return rules
 }
 
 // runIntent carries out one act and adds its result to out. If the pace forbids the first act, that

@@ -22,7 +22,16 @@ type Config struct {
 	Tokens Tokens
 	// Pace limits how often a player may act; zero fields mean the contract's numbers.
 	Pace Pace
-	Now  func() time.Time // time.Now when nil
+	// Reader reads commands that the rules are unsure of; nil: the rules' reading is used.
+	Reader Reader
+	Now    func() time.Time // time.Now when nil
+}
+
+// Reader is another reader of commands, such as a language model.
+type Reader interface {
+	// ReadCommand returns a reading of a command; see [command.ReadAs]. After an error the reading of the rules
+	// is used.
+	ReadCommand(ctx context.Context, w access.WorldID, text string) (command.Parsed, error)
 }
 
 // Tokens issues the tokens that players play with.
@@ -35,6 +44,7 @@ type Host struct {
 	world  *world.World
 	canon  *canon.Canon
 	tokens Tokens
+	reader Reader
 	pace   *access.Limits
 }
 
@@ -46,7 +56,7 @@ func New(c Config) (*Host, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, pace: c.Pace.newLimits(c.Now)}, nil
+	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, reader: c.Reader, pace: c.Pace.newLimits(c.Now)}, nil
 }
 
 // onWorld names the surface of the operations of this package.

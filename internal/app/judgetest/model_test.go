@@ -1,0 +1,238 @@
+package judgetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"loregate/internal/agent"
+	"loregate/internal/app"
+	"loregate/internal/app/apptest"
+	"loregate/internal/model/modeltest"
+	"loregate/internal/world/command"
+)
+
+// A scriptedModel is an endpoint that knows the right answers to cases and to trials. It gives them, or wrong answers
+// in the right form.
+type scriptedModel struct {
+	t      *testing.T
+	lies   bool
+	server *modeltest.Server
+
+	mu    sync.Mutex
+	gold  map[string]string // guarded by mu: answers by template and text
+	wrong map[string]string // guarded by mu
+	asked map[string]bool   // guarded by mu: the texts of cases that it was asked for
+}
+
+// The rows of figures with a model. The best model knows the answers, the hostile one gives wrong ones.
+var scripts = []struct {
+	name string
+	lies bool
+}{{"with the best model", false}, {"with a hostile model", true}}
+
+func serveScript(t *testing.T, lies bool) *scriptedModel {
+	t.Helper()
+	m := &scriptedModel{t: t, lies: lies, gold: map[string]string{}, wrong: map[string]string{}, asked: map[string]bool{}}
+	m.server = modeltest.Serve(t, m.answer)
+	return m
+}
+
+// config is the default configuration with the model in every use.
+func (m *scriptedModel) config() app.Config {
+	c := apptest.Config(m.t, m.t.TempDir())
+	c.Model.Provider, c.Model.URL, c.Model.Name, c.Model.KeyFile = "compatible", m.server.URL, "scripted-1", m.server.KeyFile
+	c.Model.Uses, c.Model.Retries = []string{"intents", "commands", "moderation", "plans"}, 0
+	return c
+}
+
+// know teaches the model the right answer to a text, and a wrong one.
+func (m *scriptedModel) know(template, text, right, wrong string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gold[template+"\x00"+text], m.wrong[template+"\x00"+text] = right, wrong
+}
+
+// templates maps the member of a question's data to the question's template.
+var templates = map[string]string{"command": "command", "utterance": "intent", "text": "moderation"}
+
+// noAnswers are answers of the right form that no product can use.
+var noAnswers = map[string]string{"command": `{"acts":[],"unclear":""}`, "intent": `{"intent":"unknown","confidence":0}`,
+	"moderation": `{"categories":[]}`}
+
+func (m *scriptedModel) answer(prompt string) string {
+	_, data, _ := strings.Cut(prompt, "<<<DATA>>>")
+	data, _, _ = strings.Cut(data, "<<<DATA>>>")
+	var values map[string]string
+	if err := json.Unmarshal([]byte(data), &values); err != nil {
+		m.t.Errorf("a question without data: %v", err)
+		return ""
+	}
+	for member, text := range values {
+		template := templates[member]
+		list, err := agent.Trials(template)
+		if err != nil {
+			m.t.Error(err)
+		}
+		for _, trial := range list {
+			var asked map[string]string
+			if json.Unmarshal(trial.Values["data"], &asked) == nil && asked[member] == text {
+				return m.answerTrial(template, trial)
+			}
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.asked[text] = true
+		list2 := m.gold
+		if m.lies {
+			list2 = m.wrong
+		}
+		if answer := list2[template+"\x00"+text]; answer != "" {
+			return answer
+		}
+		return noAnswers[template]
+	}
+	return ""
+}
+
+// answerTrial answers a question of a trial, with all members that the template asks for.
+func (m *scriptedModel) answerTrial(template string, trial agent.Trial) string {
+	if m.lies {
+		return noAnswers[template]
+	}
+	answer := trial.Want[0]
+	if template == "intent" {
+		answer = bytes.Replace(answer, []byte("{"), []byte(`{"confidence": 1, `), 1)
+	}
+	if template == "command" {
+		var v struct {
+			Acts    []command.Act `json:"acts"`
+			Unclear string        `json:"unclear"`
+		}
+		if err := json.Unmarshal(answer, &v); err != nil {
+			m.t.Error(err)
+		}
+		return marshalReading(v.Acts, v.Unclear)
+	}
+	return string(answer)
+}
+
+func marshalReading(acts []command.Act, unclear string) string {
+	for i := range acts {
+		if acts[i].Targets == nil {
+			acts[i].Targets = []string{}
+		}
+	}
+	if acts == nil {
+		acts = []command.Act{}
+	}
+	return marshal(map[string]any{"acts": acts, "unclear": unclear})
+}
+
+// askedOf returns the number of cases that the model was asked for.
+func (m *scriptedModel) askedOf() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.asked)
+}
+
+// reading returns the answer of the best model to a case: a reading that the case accepts, in words of the command.
+// It is "" if no reading of that form is accepted.
+func (c commandCase) reading() string {
+	unclear := ""
+	if c.Ask == "must" {
+		kinds := append(slices.Clone(c.Asks), "verb")
+		i := slices.IndexFunc(kinds, func(k string) bool { return k != "" && slices.Contains(command.Unclear, k) })
+		unclear = kinds[i]
+	}
+	wants := c.Want
+	if len(wants) == 0 {
+		wants = [][]wantedAct{{}}
+	}
+	for _, want := range wants {
+		var acts []command.Act
+		for _, w := range want {
+			acts = append(acts, w.act(c.Text))
+		}
+		p, err := command.ReadAs(c.Text, acts, unclear, "gold")
+		if err == nil && c.right(p, wantedAct.fits) {
+			return marshalReading(acts, unclear)
+		}
+	}
+	return ""
+}
+
+// act returns an act that fits, with names that occur in the text as far as there are any.
+func (w wantedAct) act(text string) command.Act {
+	words := strings.Fields(text)
+	pick := func(want string) string {
+		names := strings.Split(want, "|")
+		for _, n := range names {
+			if command.Mentions(text, n) {
+				return n
+			}
+		}
+		if names[0] == "*" && len(words) > 0 {
+			return words[len(words)-1]
+		}
+		return names[0]
+	}
+	verb, _, _ := strings.Cut(w.Verb, "|")
+	a := command.Act{Verb: command.Verb(verb), Direction: command.Direction(strings.TrimSuffix(w.Direction, "?"))}
+	if w.Object != "" {
+		a.Object = pick(w.Object)
+	}
+	for _, n := range append(slices.Clone(w.Targets), w.Names...) {
+		a.Targets = append(a.Targets, pick(n))
+	}
+	return a
+}
+
+// wrongReading is an answer that no case accepts but one about rest.
+func (c commandCase) wrongReading() string {
+	verb := command.Rest
+	if slices.ContainsFunc(c.Want, func(acts []wantedAct) bool {
+		return len(acts) == 1 && strings.Contains(acts[0].Verb, "rest")
+	}) {
+		verb = command.Flee
+	}
+	return marshalReading([]command.Act{{Verb: verb}}, "")
+}
+
+// withModels runs a measurement with the best model and with a hostile one, and reports the share of cases that the
+// model was asked for. know teaches the model a half's cases.
+func withModels(t *testing.T, half, row string, cases int, know func(m *scriptedModel), measure func(m *scriptedModel, row string)) {
+	t.Helper()
+	for _, s := range scripts {
+		m := serveScript(t, s.lies)
+		know(m)
+		measure(m, row+" "+s.name)
+		if !s.lies {
+			report(t, half, row+" "+s.name, "asked", share(m.askedOf(), cases), cases)
+		}
+	}
+}
+
+func TestCommandsWithAModel(t *testing.T) {
+	for _, half := range halves {
+		t.Run(half, func(t *testing.T) {
+			cases := loadCases[commandCase](t, half, "commands.jsonl")
+			withModels(t, half, "commands", len(cases), func(m *scriptedModel) {
+				for _, c := range cases {
+					m.know("command", c.Text, c.reading(), c.wrongReading())
+				}
+			}, func(m *scriptedModel, row string) {
+				a, _ := apptest.Open(t, m.config(), apptest.Quiet())
+				s := setWorld(t, a, "commands", fixtureWorld{Title: "Commands",
+					Cards: []fixtureCard{{Name: "Here", Type: "Location", Text: "A place."}}}, "Here")
+				measureCommands(t, half, row, cases, func(text string) (p command.Parsed) {
+					s.mustCall(t, "parse-command", map[string]any{"text": text}, &p)
+					return p
+				})
+			})
+		})
+	}
+}

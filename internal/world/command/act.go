@@ -1,0 +1,78 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/markup"
+)
+
+// Act is an act that somebody else than the parser read from a command.
+type Act struct {
+	Verb      Verb      `json:"verb"`
+	Direction Direction `json:"direction"` // "" for none
+	Object    string    `json:"object"`    // "" for none
+	Targets   []string  `json:"targets"`
+}
+
+// Unclear lists the kinds of ambiguity that a reader may report.
+var Unclear = []string{"", "verb", "direction", "object", "target", "pronoun"}
+
+// readConfidence is the confidence of acts that a reader read.
+const readConfidence = 0.7
+
+// ReadAs returns a reading of a command by somebody else. It is an error if a reading names acts or directions that do
+// not exist, or things with words that the command does not contain: a reader may understand a command, but may not
+// add to it. unclear is the kind of its critical ambiguity; "" if it has none.
+func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
+	text = markup.Clip(text, MaxLength)
+	out := Parsed{RawText: text, Intents: make([]Intent, 0, len(acts)), Ambiguities: []Ambiguity{}, ParseVersion: version}
+	if len(acts) > MaxIntents || len(acts) == 0 && unclear == "" || !slices.Contains(Unclear, unclear) {
+		return out, fmt.Errorf("command: a reading has 1 to %d acts, or is unclear in one of %s", MaxIntents,
+			strings.Join(Unclear[1:], ", "))
+	}
+	typed := typedWords(text)
+	for n, act := range acts {
+		i := Intent{Verb: act.Verb, Direction: act.Direction, DirectObject: act.Object, Targets: act.Targets,
+			Confidence: readConfidence, Order: n}
+		if !slices.Contains(Verbs, act.Verb) || act.Direction != "" && !act.Direction.Valid() {
+			return out, fmt.Errorf("command: acts[%d]: there is no such verb or direction", n)
+		}
+		for _, name := range append([]string{act.Object}, act.Targets...) {
+			for _, w := range BareWords(name) {
+				if !typed[w] {
+					return out, fmt.Errorf("command: acts[%d]: the command does not name that", n)
+				}
+			}
+		}
+		out.Intents = append(out.Intents, i)
+	}
+	if unclear != "" {
+		out.NeedsClarification = true
+		options := []string{}
+		if unclear == "verb" {
+			options = verbNames
+		}
+		out.Ambiguities = append(out.Ambiguities, Ambiguity{unclear, Span{0, utf8.RuneCountInString(text)}, options, true})
+	}
+	return out, nil
+}
+
+// IsUnsure reports whether a reading by rules may well be wrong.
+func (p Parsed) IsUnsure() bool {
+	return p.NeedsClarification || slices.ContainsFunc(p.Intents, func(i Intent) bool { return i.Confidence <= unsureBelow })
+}
+
+// unsureBelow is the confidence up to which a reading by rules may well be wrong.
+const unsureBelow = 0.8
+
+// typedWords returns the words of a command, as BareWords compares them.
+func typedWords(text string) map[string]bool {
+	words := map[string]bool{}
+	for _, w := range BareWords(text) {
+		words[w] = true
+	}
+	return words
+}
