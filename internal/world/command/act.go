@@ -60,13 +60,24 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 	return out, nil
 }
 
-// IsUnsure reports whether a reading by rules may well be wrong.
+// IsUnsure reports whether a reading by rules may well be wrong: it asks, its acts are not certain, or a name in it
+// looks like a part of a sentence.
 func (p Parsed) IsUnsure() bool {
-	return p.NeedsClarification || slices.ContainsFunc(p.Intents, func(i Intent) bool { return i.Confidence <= unsureBelow })
+	return p.NeedsClarification || slices.ContainsFunc(p.Intents, func(i Intent) bool {
+		return i.Confidence <= unsureBelow || isDoubtful(i.DirectObject) || slices.ContainsFunc(i.Targets, isDoubtful)
+	})
 }
 
 // unsureBelow is the confidence up to which a reading by rules may well be wrong.
 const unsureBelow = 0.8
+
+// isDoubtful reports whether a name contains words that names seldom contain.
+func isDoubtful(name string) bool {
+	words := trimArticles(lex(name))
+	return len(words) > 3 || slices.ContainsFunc(words, func(w word) bool {
+		return w.kind != plainWord || w.is(grammarClasses&^numberClass) && !w.oneOf("of", "and", "with", "all", "everything")
+	})
+}
 
 // typedWords returns the words of a command, as BareWords compares them.
 func typedWords(text string) map[string]bool {
