@@ -55,10 +55,10 @@ type Config struct {
 	AskIntents, AskModeration bool
 	// Trial: the model must pass a trial before its answers to such questions are used.
 	Trial bool
-	Usage                     *usage.Recorder
-	// Intents classifies an utterance by rules and returns its intent and a confidence. Acts are
-	// all possible intents.
-	Intents func(utterance string) (intent string, confidence float64)
+	Usage *usage.Recorder
+	// Intents classifies an utterance by rules. It returns the intent, a confidence, and whether the rules are
+	// unsure of it. Acts are all possible intents.
+	Intents func(utterance string) (intent string, confidence float64, unsure bool)
 	Acts    []string
 	// Profile returns the safety profile of a grant's world.
 	Profile func(ctx context.Context, g access.Grant) (string, error)

@@ -36,14 +36,14 @@ func hears(o *oracle, logs *strings.Builder) func(*agent.Config) {
 	return func(c *agent.Config) {
 		c.Answers, c.AskIntents, c.AskModeration, c.Acts = o, true, true, []string{"move", "look", "talk"}
 		c.Logger = slog.New(slog.NewTextHandler(logs, nil))
-		c.Intents = func(text string) (string, float64) {
+		c.Intents = func(text string) (string, float64, bool) {
 			if strings.HasPrefix(text, "go") {
-				return "move", 0.9
+				return "move", 0.9, false
 			}
 			if strings.HasPrefix(text, "perhaps") {
-				return "look", 0.3
+				return "look", 0.3, true
 			}
-			return "", 0
+			return "", 0, true
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestModelClassifiesUnsureUtterances(t *testing.T) {
 		{"rules are unsure", "perhaps a word", `{"intent":"talk","confidence":0.7}`,
 			classified{Intent: "talk", Confidence: 0.7}, 1},
 		{"the model knows nothing either", "perhaps another", `{"intent":"unknown","confidence":1}`,
-			classified{Intent: "look", Confidence: 0.3}, 1},
+			classified{Intent: "unknown", Confidence: 1}, 1},
 		{"an act that there is not", "perhaps", `{"intent":"delete_world","confidence":1}`,
 			classified{Intent: "look", Confidence: 0.3, Skipped: "unavailable"}, 1},
 		{"surer than can be", "perhaps", `{"intent":"talk","confidence":9}`,
@@ -267,7 +267,7 @@ func TestQuestionsAreNotLogged(t *testing.T) {
 func TestWithoutAModelRulesAnswer(t *testing.T) {
 	s := newScene(t, nil, func(c *agent.Config) {
 		c.AskIntents, c.AskModeration = true, true
-		c.Intents = func(string) (string, float64) { return "", 0 }
+		c.Intents = func(string) (string, float64, bool) { return "", 0, true }
 	})
 	if got := s.classify("classify-intent", "utterance", "onward!"); got.Intent != "unknown" || got.Skipped != "" {
 		t.Errorf("%+v", got)

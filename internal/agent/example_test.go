@@ -26,11 +26,11 @@ func Example() {
 		return
 	}
 	agents, err := agent.New(agent.Config{Invoker: operations, Prompts: prompts, Acts: []string{"move"},
-		Intents: func(utterance string) (string, float64) {
+		Intents: func(utterance string) (string, float64, bool) {
 			if strings.HasPrefix(utterance, "go ") {
-				return "move", 0.9
+				return "move", 0.9, false
 			}
-			return "", 0
+			return "", 0, true
 		}})
 	if err != nil {
 		fmt.Println(err)

@@ -11,9 +11,6 @@ import (
 	"loregate/internal/usage"
 )
 
-// minConfidence is the confidence below which a model is asked.
-const minConfidence = 0.5
-
 // unknownIntent is the intent of an utterance that has none.
 const unknownIntent = "unknown"
 
@@ -31,18 +28,17 @@ type classifyOut struct {
 // is configured.
 func (a *Agents) classifyIntent(ctx context.Context, c *op.Call, in classifyIn) (classifyOut, error) {
 	started := a.cfg.Now()
-	out, by := classifyOut{Intent: unknownIntent}, "rules"
+	out, by, unsure := classifyOut{Intent: unknownIntent}, "rules", true
 	if a.cfg.Intents != nil {
-		if intent, sure := a.cfg.Intents(in.Utterance); intent != "" {
-			out = classifyOut{Intent: intent, Confidence: sure}
+		var intent string
+		if intent, out.Confidence, unsure = a.cfg.Intents(in.Utterance); intent != "" {
+			out.Intent = intent
 		}
 	}
-	if a.cfg.AskIntents && out.Confidence < minConfidence && strings.TrimSpace(in.Utterance) != "" {
-		found, err := a.askIntent(ctx, c, in.Utterance)
-		switch {
-		case err != nil:
+	if a.cfg.AskIntents && unsure && strings.TrimSpace(in.Utterance) != "" {
+		if found, err := a.askIntent(ctx, c, in.Utterance); err != nil {
 			out.Skipped = skipReason(err)
-		case found.Intent != unknownIntent:
+		} else {
 			out, by = found, a.cfg.Answers.Model()
 		}
 	}

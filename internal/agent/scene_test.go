@@ -92,7 +92,7 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	must(t, err)
 	t.Cleanup(func() { _ = s.usage.Close(context.Background()) })
 	c := agent.Config{Invoker: s, Prompts: prompts, Provider: provider, Usage: s.usage,
-		Intents: func(string) (string, float64) { return "move", 0.9 }}
+		Intents: func(string) (string, float64, bool) { return "move", 0.9, false }}
 	for _, f := range with {
 		f(&c)
 	}

@@ -12,6 +12,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/event"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
 	"loregate/internal/usage"
@@ -73,13 +74,12 @@ func (i invoker) Invoke(ctx context.Context, c access.Caller, r op.Request) (*op
 }
 
 // intentOf returns the verb of an utterance and the confidence in it, by the rules for commands.
-func intentOf(utterance string) (string, float64) {
-	r := []rune(utterance)
-	parsed := command.Parse(string(r[:min(len(r), command.MaxLength)]))
-	if len(parsed.Intents) == 0 {
-		return "", 0
+func intentOf(utterance string) (intent string, confidence float64, unsure bool) {
+	parsed := command.Parse(markup.Clip(utterance, command.MaxLength))
+	if len(parsed.Intents) > 0 {
+		intent, confidence = string(parsed.Intents[0].Verb), parsed.Intents[0].Confidence
 	}
-	return string(parsed.Intents[0].Verb), parsed.Intents[0].Confidence
+	return intent, confidence, parsed.IsUnsure()
 }
 
 // safetyProfile returns the safety profile of a grant's world.

@@ -215,7 +215,7 @@ func askPlanner(t *testing.T, h *house, text string) (p planned) {
 }
 
 func TestPlanner(t *testing.T) {
-	h := serve(t)
+	h := serve(t, nil)
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
 			var all, codes ratio
