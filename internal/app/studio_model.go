@@ -31,7 +31,7 @@ func (m planModel) Plan(ctx context.Context, w access.WorldID, a studio.ModelAsk
 		return "", err
 	}
 	return m.app.Agents.Ask(ctx, agent.Question{World: w, Purpose: "planning", Template: planTemplate, Values: values,
-		MaxTokens: most, Accept: a.Accept})
+		MaxTokens: most, Trial: true, Accept: a.Accept})
 }
 
 // minPlanTokens is the length of the shortest useful plan, in tokens.

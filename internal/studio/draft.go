@@ -18,6 +18,8 @@ type draft struct {
 	asked   op.Outcome // outcome of the questions
 	skipped string     // why a model's plan is not used; see createdOut
 	fault   string     // the error in the model's plan
+	refusal string     // the model's reason why this cannot be planned
+	replace bool       // the request says that the scene is replaced
 }
 
 // question is an open question: the plan needs the answer and the intent does not give it.

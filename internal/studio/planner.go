@@ -27,7 +27,7 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 			return err
 		}
 		said := phrase.Parse(in.Intent, names)
-		d.Ignored, d.DryRun = said.Ignored, said.DryRun
+		d.Ignored, d.DryRun, d.replace = said.Ignored, said.DryRun, said.Replace
 		d.Seed = cmp.Or(in.Seed, said.Seed)
 		if in.Card != "" && !slices.ContainsFunc(said.Acts, isScene) {
 			said.Acts = slices.Insert(said.Acts, 0, phrase.Act{Tool: "generate_scene", With: map[string]any{}})

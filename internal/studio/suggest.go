@@ -65,11 +65,14 @@ func (s *Studio) skipReasonAfterQuestion() string {
 	return skippedNoPlan
 }
 
-// suggestPlan asks the model, if one is configured, and returns its plan if that is usable, else
-// the rules' plan. It fails only if the canon cannot be read or ctx has ended.
+// isUnsure reports whether the rules asked, found nothing to do, or did not understand a part of the request.
+func (d *draft) isUnsure() bool { return len(d.open) > 0 || len(d.Ignored) > 0 || len(d.Calls) == 0 }
+
+// suggestPlan asks the model, if one is configured and the rules are unsure, and returns its plan or its questions if
+// they are usable, else the rules' plan. It fails if the canon cannot be read, ctx has ended, or the model refuses.
 func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest,
 	rules draft) (draft, error) {
-	if s.model == nil {
+	if s.model == nil || !rules.isUnsure() {
 		return rules, nil
 	}
 	ask, err := s.modelAsk(ctx, g, in, planCard(rules.Plan))
@@ -78,7 +81,7 @@ func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Gra
 	}
 	var wrong error
 	ask.Accept = func(text string) (string, error) {
-		if _, wrong = s.modelPlan(ctx, role, g, in, text); wrong != nil {
+		if _, wrong = s.readSuggestion(ctx, role, g, in, rules, text); wrong != nil {
 			return "", errNoPlan
 		}
 		return text, nil
@@ -87,9 +90,9 @@ func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Gra
 	if ctx.Err() != nil {
 		return rules, ctx.Err()
 	}
-	var p Plan
+	var d draft
 	if err == nil { // the answer may be cached from a time with other places
-		p, wrong = s.modelPlan(ctx, role, g, in, text)
+		d, wrong = s.readSuggestion(ctx, role, g, in, rules, text)
 	}
 	switch {
 	case wrong != nil:
@@ -100,10 +103,64 @@ func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Gra
 		rules.skipped = skippedLimited
 	case err != nil:
 		rules.skipped = skippedUnavailable
+	case d.refusal != "":
+		return d, Fail(NotSupported, "%s cannot plan this: %s", s.model.Name(), d.refusal)
 	default:
-		return draft{Plan: p}, nil
+		return d, nil
 	}
 	return rules, nil
+}
+
+// suggestion is a model's answer if it is no plan.
+type suggestion struct {
+	Questions     []string `json:"questions"`
+	Refusal       string   `json:"refusal"`
+	NotUnderstood []string `json:"not_understood"`
+}
+
+// Bounds of the texts of a model in a plan.
+const (
+	maxSuggestedQuestions = 3
+	maxNotUnderstood      = 20
+)
+
+// readSuggestion reads a model's answer: a plan, questions or a refusal.
+func (s *Studio) readSuggestion(ctx context.Context, role access.Role, g access.Grant, in planRequest, rules draft,
+	text string) (draft, error) {
+	text = trimFence(text)
+	var said suggestion
+	var plain map[string]any
+	if json.Unmarshal([]byte(text), &said) == nil && json.Unmarshal([]byte(text), &plain) == nil {
+		delete(plain, "not_understood")
+		if b, err := json.Marshal(plain); err == nil {
+			text = string(b)
+		}
+	}
+	if said.Refusal != "" {
+		return draft{refusal: markup.Shorten(markup.OneLine(said.Refusal), maxFault)}, nil
+	}
+	d := draft{Plan: Plan{Name: rules.Name, Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
+		Source: byModel + s.model.Name()}}
+	for _, q := range said.Questions[:min(len(said.Questions), maxSuggestedQuestions)] {
+		d.addQuestion(question{topic: topicIntent, text: markup.Shorten(markup.OneLine(q), maxFault)})
+	}
+	if len(d.open) > 0 {
+		return d, nil
+	}
+	p, err := s.modelPlan(ctx, role, g, in, text)
+	if err != nil {
+		return draft{}, err
+	}
+	for i, c := range p.Calls {
+		if replaces, _ := c.With["replace"].(bool); replaces && !rules.replace {
+			return draft{}, Fail(Validation, "calls[%d].with.replace: the request does not say that the scene is replaced", i)
+		}
+	}
+	p.DryRun = rules.DryRun
+	for _, words := range said.NotUnderstood[:min(len(said.NotUnderstood), maxNotUnderstood)] {
+		p.Ignored = append(p.Ignored, markup.Shorten(markup.OneLine(words), maxFault))
+	}
+	return draft{Plan: p}, nil
 }
 
 // maxFault bounds the error text about a model's plan, because it quotes the plan.
@@ -114,7 +171,7 @@ const maxFault = 400
 // places. A plan with a confirmation is refused: only a person confirms.
 func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest,
 	text string) (Plan, error) {
-	p, err := ParsePlan([]byte(trimFence(text)))
+	p, err := ParsePlan([]byte(text))
 	if err != nil {
 		return p, err
 	}

@@ -1,7 +1,7 @@
 package judgetest
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -57,45 +57,52 @@ func (m *scriptedModel) know(template, text, right, wrong string) {
 }
 
 // templates maps the member of a question's data to the question's template.
-var templates = map[string]string{"command": "command", "utterance": "intent", "text": "moderation"}
+var templates = map[string]string{"command": "command", "utterance": "intent", "text": "moderation",
+	"intent": "studio-plan"}
 
 // noAnswers are answers of the right form that no product can use.
 var noAnswers = map[string]string{"command": `{"acts":[],"unclear":""}`, "intent": `{"intent":"unknown","confidence":0}`,
-	"moderation": `{"categories":[]}`}
+	"moderation": `{"categories":[]}`, "studio-plan": `{"name":"Nothing","calls":[]}`}
 
 func (m *scriptedModel) answer(prompt string) string {
 	_, data, _ := strings.Cut(prompt, "<<<DATA>>>")
 	data, _, _ = strings.Cut(data, "<<<DATA>>>")
-	var values map[string]string
-	if err := json.Unmarshal([]byte(data), &values); err != nil {
-		m.t.Errorf("a question without data: %v", err)
-		return ""
+	member, text := readQuestion(m.t, data)
+	template := templates[member]
+	list, err := agent.Trials(template)
+	if err != nil {
+		m.t.Error(err)
 	}
-	for member, text := range values {
-		template := templates[member]
-		list, err := agent.Trials(template)
-		if err != nil {
-			m.t.Error(err)
-		}
-		for _, trial := range list {
-			var asked map[string]string
-			if json.Unmarshal(trial.Values["data"], &asked) == nil && asked[member] == text {
+	for _, trial := range list {
+		for _, value := range trial.Values {
+			if _, asked := readQuestion(m.t, string(value)); asked == text {
 				return m.answerTrial(template, trial)
 			}
 		}
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.asked[text] = true
-		list2 := m.gold
-		if m.lies {
-			list2 = m.wrong
-		}
-		if answer := list2[template+"\x00"+text]; answer != "" {
-			return answer
-		}
-		return noAnswers[template]
 	}
-	return ""
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked[text] = true
+	answers := m.gold
+	if m.lies {
+		answers = m.wrong
+	}
+	return cmp.Or(answers[template+"\x00"+text], noAnswers[template])
+}
+
+// readQuestion returns the text that a question is about, and the name of its member in the question's data.
+func readQuestion(t *testing.T, data string) (member, text string) {
+	t.Helper()
+	var values map[string]any
+	if err := json.Unmarshal([]byte(data), &values); err != nil {
+		t.Errorf("a question without data: %v", err)
+	}
+	for member := range templates {
+		if text, ok := values[member].(string); ok {
+			return member, text
+		}
+	}
+	return "", ""
 }
 
 // answerTrial answers a question of a trial, with all members that the template asks for.
@@ -103,21 +110,29 @@ func (m *scriptedModel) answerTrial(template string, trial agent.Trial) string {
 	if m.lies {
 		return noAnswers[template]
 	}
-	answer := trial.Want[0]
-	if template == "intent" {
-		answer = bytes.Replace(answer, []byte("{"), []byte(`{"confidence": 1, `), 1)
+	var answer map[string]any
+	if err := json.Unmarshal(trial.Want[0], &answer); err != nil {
+		m.t.Error(err)
 	}
-	if template == "command" {
+	switch template {
+	case "intent":
+		answer["confidence"] = 1
+	case "command":
 		var v struct {
-			Acts    []command.Act `json:"acts"`
-			Unclear string        `json:"unclear"`
+			Acts    []command.Act
+			Unclear string
 		}
-		if err := json.Unmarshal(answer, &v); err != nil {
+		if err := json.Unmarshal(trial.Want[0], &v); err != nil {
 			m.t.Error(err)
 		}
 		return marshalReading(v.Acts, v.Unclear)
+	case "studio-plan":
+		answer["name"] = "A plan"
+		if answer["questions"] != nil {
+			answer["questions"] = []string{"What do you mean?"}
+		}
 	}
-	return string(answer)
+	return marshal(answer)
 }
 
 func marshalReading(acts []command.Act, unclear string) string {

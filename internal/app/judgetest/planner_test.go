@@ -215,35 +215,85 @@ func askPlanner(t *testing.T, h *house, text string) (p planned) {
 }
 
 func TestPlanner(t *testing.T) {
-	h := serve(t, nil)
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			var all, codes ratio
-			kinds := map[string]*ratio{}
-			for _, c := range loadCases[plannerCase](t, half, "planner.jsonl") {
-				if len(c.Outcomes) == 0 || slices.Contains(c.Outcomes, outcomePlan) != (len(c.Plans) > 0) {
-					t.Errorf("case %s is malformed", c.ID)
-				}
-				got := askPlanner(t, h, c.Text)
-				if got.status >= http.StatusInternalServerError {
-					t.Errorf("case %s: status %d", c.ID, got.status)
-				}
-				right := c.right(got)
-				all.add(right)
-				countKind(kinds, c.Kind).add(right)
-				if len(c.Codes) > 0 && got.outcome() == outcomeRefusal {
-					codes.add(slices.ContainsFunc(c.Codes, got.saysWord))
-				}
-				if !right {
-					logMiss(t, half, "%s %s %q: got %s, %+v; questions %q, problems %q; want %v %v", c.ID, c.Kind, c.Text,
-						got.outcome(), got.Plan.Calls, got.Questions, got.Problems, c.Outcomes, c.Plans)
-				}
-			}
-			report(t, half, "planner", "right", all.value(), all.all)
-			if codes.all > 0 {
-				report(t, half, "planner", "code of a refusal", codes.value(), codes.all)
-			}
-			reportKinds(t, half, "planner", "right", kinds)
+			measurePlanner(t, half, "planner", loadCases[plannerCase](t, half, "planner.jsonl"), serve(t, nil))
 		})
 	}
+}
+
+func TestPlannerWithAModel(t *testing.T) {
+	for _, half := range halves {
+		t.Run(half, func(t *testing.T) {
+			cases := loadCases[plannerCase](t, half, "planner.jsonl")
+			withModels(t, half, "planner", len(cases), func(m *scriptedModel) {
+				for _, c := range cases {
+					wrong := `{"name": "Wrong", "calls": [{"tool": "list_objects"}]}`
+					if strings.Contains(marshal(c.Plans), "list_objects") {
+						wrong = `{"name": "Wrong", "calls": [{"tool": "render_preview"}]}`
+					}
+					m.know("studio-plan", c.Text, c.suggestion(), wrong)
+				}
+			}, func(m *scriptedModel, row string) { measurePlanner(t, half, row, cases, serve(t, m)) })
+		})
+	}
+}
+
+// suggestion is the answer of the best model to a case.
+func (c plannerCase) suggestion() string {
+	switch {
+	case slices.Contains(c.Outcomes, outcomeQuestion):
+		return marshal(map[string]any{"questions": []string{"What do you mean by " + strings.Join(c.Said, ", ") + "?"}})
+	case slices.Contains(c.Outcomes, outcomeRefusal):
+		return marshal(map[string]any{"refusal": "No tool does that: " + strings.Join(c.Said, ", ")})
+	}
+	calls := []map[string]any{}
+	for _, w := range c.Plans[0] {
+		with := map[string]any{}
+		for name, value := range w.With {
+			with[name] = value
+		}
+		for name, words := range w.Has {
+			with[name] = words
+		}
+		call := map[string]any{"tool": w.Tool, "with": with}
+		if w.Target != "" {
+			call["target"] = w.Target
+		}
+		calls = append(calls, call)
+	}
+	return marshal(map[string]any{"name": "A plan", "calls": calls, "not_understood": c.Said})
+}
+
+func measurePlanner(t *testing.T, half, row string, cases []plannerCase, h *house) {
+	t.Helper()
+	var all, codes ratio
+	kinds := map[string]*ratio{}
+	for _, c := range cases {
+		if len(c.Outcomes) == 0 || slices.Contains(c.Outcomes, outcomePlan) != (len(c.Plans) > 0) {
+			t.Errorf("case %s is malformed", c.ID)
+		}
+		got := askPlanner(t, h, c.Text)
+		if got.status >= http.StatusInternalServerError {
+			t.Errorf("case %s: status %d", c.ID, got.status)
+		}
+		right := c.right(got)
+		all.add(right)
+		countKind(kinds, c.Kind).add(right)
+		if len(c.Codes) > 0 && got.outcome() == outcomeRefusal {
+			codes.add(slices.ContainsFunc(c.Codes, got.saysWord))
+		}
+		if !right {
+			logMiss(t, half, "%s %s %q: got %s, %+v; questions %q, problems %q; want %v %v", c.ID, c.Kind, c.Text,
+				got.outcome(), got.Plan.Calls, got.Questions, got.Problems, c.Outcomes, c.Plans)
+		}
+	}
+	report(t, half, row, "right", all.value(), all.all)
+	if row != "planner" {
+		return
+	}
+	if codes.all > 0 {
+		report(t, half, row, "code of a refusal", codes.value(), codes.all)
+	}
+	reportKinds(t, half, row, "right", kinds)
 }
