@@ -200,12 +200,24 @@ func countKind(kinds map[string]*ratio, kind string) *ratio {
 func TestCommands(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			measureCommands(t, half, "commands", loadCases[commandCase](t, half, "commands.jsonl"), command.Parse)
+			cases := loadCases[commandCase](t, half, "commands.jsonl")
+			withModels(t, half, "commands", len(cases), func(m *scriptedModel) {
+				for _, c := range cases {
+					m.know("command", c.Text, c.reading(), c.wrongReading())
+				}
+			}, func(m *scriptedModel, row string) float64 {
+				s := setWorld(t, m.openWith(t), "commands", fixtureWorld{Title: "Commands",
+					Cards: []fixtureCard{{Name: "Here", Type: "Location", Text: "A place."}}}, "Here")
+				return measureCommands(t, half, row, cases, func(text string) (p command.Parsed) {
+					s.mustCall(t, "parse-command", map[string]any{"text": text}, &p)
+					return p
+				})
+			})
 		})
 	}
 }
 
-func measureCommands(t *testing.T, half, row string, cases []commandCase, parse func(text string) command.Parsed) {
+func measureCommands(t *testing.T, half, row string, cases []commandCase, parse func(text string) command.Parsed) float64 {
 	t.Helper()
 	var exact, verbs ratio
 	var asking f1
@@ -233,4 +245,5 @@ func measureCommands(t *testing.T, half, row string, cases []commandCase, parse 
 		report(t, half, row, "verbs and directions", verbs.value(), verbs.all)
 		reportKinds(t, half, row, "exact", kinds)
 	}
+	return exact.value()
 }

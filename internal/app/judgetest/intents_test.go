@@ -47,14 +47,6 @@ func (h *house) post(t *testing.T, role access.Role, path string, in any) (int, 
 func TestIntents(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			measureIntents(t, half, "intents", loadCases[intentCase](t, half, "intents.jsonl"), serve(t, nil))
-		})
-	}
-}
-
-func TestIntentsWithAModel(t *testing.T) {
-	for _, half := range halves {
-		t.Run(half, func(t *testing.T) {
 			cases := loadCases[intentCase](t, half, "intents.jsonl")
 			withModels(t, half, "intents", len(cases), func(m *scriptedModel) {
 				for _, c := range cases {
@@ -62,12 +54,12 @@ func TestIntentsWithAModel(t *testing.T) {
 					m.know("intent", c.Text, marshal(map[string]any{"intent": c.Want[0], "confidence": 1}),
 						marshal(map[string]any{"intent": command.Verbs[wrong], "confidence": 1}))
 				}
-			}, func(m *scriptedModel, row string) { measureIntents(t, half, row, cases, serve(t, m)) })
+			}, func(m *scriptedModel, row string) float64 { return measureIntents(t, half, row, cases, serve(t, m)) })
 		})
 	}
 }
 
-func measureIntents(t *testing.T, half, row string, cases []intentCase, h *house) {
+func measureIntents(t *testing.T, half, row string, cases []intentCase, h *house) float64 {
 	t.Helper()
 	var all, sure ratio // sure: answers with a confidence of at least one half
 	kinds := map[string]*ratio{}
@@ -101,4 +93,5 @@ func measureIntents(t *testing.T, half, row string, cases []intentCase, h *house
 		report(t, half, row, "right where it is sure", sure.value(), sure.all)
 		reportKinds(t, half, row, "right", kinds)
 	}
+	return all.value()
 }

@@ -217,37 +217,33 @@ func (c commandCase) wrongReading() string {
 	return marshalReading([]command.Act{{Verb: verb}}, "")
 }
 
-// withModels runs a measurement with the best model and with a hostile one, and reports the share of cases that the
-// model was asked for. know teaches the model a half's cases.
-func withModels(t *testing.T, half, row string, cases int, know func(m *scriptedModel), measure func(m *scriptedModel, row string)) {
+// withModels measures a row without a model, with the best one and with a hostile one. It reports the share of cases that
+// a model was asked for, and the loss by a hostile one. know teaches a model a half's cases. measure returns the first
+// figure of the row; its model is nil for none.
+func withModels(t *testing.T, half, row string, cases int, know func(m *scriptedModel),
+	measure func(m *scriptedModel, row string) float64) {
 	t.Helper()
+	without := measure(nil, row)
 	for _, s := range scripts {
 		m := serveScript(t, s.lies)
 		know(m)
-		measure(m, row+" "+s.name)
-		if !s.lies {
-			report(t, half, row+" "+s.name, "asked", share(m.askedOf(), cases), cases)
+		name := row + " " + s.name
+		figure := measure(m, name)
+		if s.lies {
+			report(t, half, name, "loss", max(without-figure, 0), cases)
+		} else {
+			report(t, half, name, "asked", share(m.askedOf(), cases), cases)
 		}
 	}
 }
 
-func TestCommandsWithAModel(t *testing.T) {
-	for _, half := range halves {
-		t.Run(half, func(t *testing.T) {
-			cases := loadCases[commandCase](t, half, "commands.jsonl")
-			withModels(t, half, "commands", len(cases), func(m *scriptedModel) {
-				for _, c := range cases {
-					m.know("command", c.Text, c.reading(), c.wrongReading())
-				}
-			}, func(m *scriptedModel, row string) {
-				a, _ := apptest.Open(t, m.config(), apptest.Quiet())
-				s := setWorld(t, a, "commands", fixtureWorld{Title: "Commands",
-					Cards: []fixtureCard{{Name: "Here", Type: "Location", Text: "A place."}}}, "Here")
-				measureCommands(t, half, row, cases, func(text string) (p command.Parsed) {
-					s.mustCall(t, "parse-command", map[string]any{"text": text}, &p)
-					return p
-				})
-			})
-		})
+// openWith opens the product with a model, or without one if m is nil.
+func (m *scriptedModel) openWith(t *testing.T) *app.App {
+	t.Helper()
+	c := apptest.Config(t, t.TempDir())
+	if m != nil {
+		c = m.config()
 	}
+	a, _ := apptest.Open(t, c, apptest.Quiet())
+	return a
 }

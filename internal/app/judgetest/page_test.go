@@ -34,6 +34,27 @@ var bars = []bar{
 	{"planner", "right", 0.85, false},
 }
 
+// modelBars are the values that the product should reach with the best model, and the share of cases that it may be
+// asked for. With a hostile model, no figure may fall more than maxLoss below the one without a model.
+var modelBars = []bar{
+	{"commands with the best model", "exact", 0.97, false},
+	{"commands with the best model", "asked", maxAsked, true},
+	{"intents with the best model", "right", 0.95, false},
+	{"intents with the best model", "asked", maxAsked, true},
+	{"planner with the best model", "right", 0.92, false},
+	{"planner with the best model", "asked", maxAsked, true},
+	{"commands with a hostile model", "loss", maxLoss, true},
+	{"intents with a hostile model", "loss", maxLoss, true},
+	{"planner with a hostile model", "loss", maxLoss, true},
+}
+
+var allBars = slices.Concat(bars, modelBars)
+
+const (
+	maxAsked = 0.25
+	maxLoss  = 0.01
+)
+
 // text returns the bar as the page shows it.
 func (b bar) text() string {
 	if b.atMost {
@@ -66,7 +87,8 @@ const pageHead = `# Judgement
 How well the product decides by itself, measured by ` + "`make judge`" + ` on cases whose authors do not know the rules. Authors of
 rules may read the development half. The locked half comes from other sources and nobody who writes a rule sees it; it is
 sealed in ` + "`internal/app/judgetest/cases/locked.sealed`" + `, or read from the folder in ` + "`JUDGE_LOCKED`" + `. A gap of more than five points between
-the halves is a finding, and marked. The figures are those of the product without a model.
+the halves is a finding, and marked. Where nothing else is
+said, the figures are those of the product without a model.
 
 `
 
@@ -83,6 +105,13 @@ func formatPage(list []figure, old, commit, date string) string {
 	b.WriteString(pageHead)
 	b.WriteString("| row | measure | bar | development | locked | cases | commit |\n|---|---|---|---|---|---|---|\n")
 	for _, want := range bars {
+		writeRow(&b, list, want.row, want.measure, want.text(), commit)
+	}
+	b.WriteString("\n## With a model\n\nThe best model is a scripted one that knows the answers; a hostile one gives wrong " +
+		"answers in the right form. *asked* is the share of the cases that a model was asked for, *loss* is what a hostile one takes from the " +
+		"first figure of the row. Every model is tried before its answers are used: see [models.md](models.md).\n\n")
+	b.WriteString("| row | measure | bar | development | locked | cases | commit |\n|---|---|---|---|---|---|---|\n")
+	for _, want := range modelBars {
 		writeRow(&b, list, want.row, want.measure, want.text(), commit)
 	}
 	b.WriteString("\n## By kind\n\nThese figures have no bar of their own.\n\n")
@@ -103,7 +132,7 @@ func formatPage(list []figure, old, commit, date string) string {
 func withoutBar(list []figure) (kinds []figure) {
 	for _, f := range list {
 		same := func(g figure) bool { return g.row == f.row && g.measure == f.measure }
-		if !slices.ContainsFunc(bars, func(b bar) bool { return b.row == f.row && b.measure == f.measure }) &&
+		if !slices.ContainsFunc(allBars, func(b bar) bool { return b.row == f.row && b.measure == f.measure }) &&
 			!slices.ContainsFunc(kinds, same) {
 			kinds = append(kinds, f)
 		}
@@ -147,7 +176,7 @@ func writeRow(b *strings.Builder, list []figure, row, measure, least, commit str
 // logLine returns the figures of the locked half that have a bar, or "".
 func logLine(list []figure) string {
 	var parts []string
-	for _, want := range bars {
+	for _, want := range allBars {
 		if f, ok := find(list, locked, want.row, want.measure); ok {
 			parts = append(parts, fmt.Sprintf("%s %s %s", want.row, want.measure, percent(f.value)))
 		}

@@ -36,6 +36,7 @@ type Scene struct {
 type Setup struct {
 	Handled world.Handled
 	Pace    play.Pace
+	Reader  play.Reader
 	// More returns a further surface, whose operations the surface world has too; nil for none.
 	More func(*world.World, *canon.Canon) op.Surface
 }
@@ -79,7 +80,8 @@ func Empty(t testing.TB, store canon.Store, change ...func(*Setup)) *Scene {
 		t.Fatal(err)
 	}
 	host, err := play.New(play.Config{World: s.World, Canon: s.Canon, Tokens: tokens{}, Pace: set.Pace,
-		Now: func() time.Time { return s.Now }})
+		Reader: set.Reader,
+		Now:    func() time.Time { return s.Now }})
 	if err != nil {
 		t.Fatal(err)
 	}

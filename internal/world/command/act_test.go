@@ -1,0 +1,58 @@
+package command
+
+import (
+	"strings"
+	"testing"
+)
+
+// A reader may understand a command, but may not add to it.
+func TestReadAs(t *testing.T) {
+	text := "could you fetch the old lamp for Mara"
+	for _, tc := range []struct {
+		name    string
+		acts    []Act
+		unclear string
+		fine    bool
+	}{
+		{"an act", []Act{{Verb: Take, Object: "the old lamp", Targets: []string{"Mara"}}}, "", true},
+		{"part of a name", []Act{{Verb: Take, Object: "lamp"}}, "", true},
+		{"a direction", []Act{{Verb: Move, Direction: "north"}}, "", true},
+		{"something unclear", nil, "verb", true},
+		{"an act and something unclear", []Act{{Verb: Take}}, "object", true},
+		{"a thing that is not named", []Act{{Verb: Take, Object: "silver lamp"}}, "", false},
+		{"a person who is not named", []Act{{Verb: Give, Object: "lamp", Targets: []string{"Oda"}}}, "", false},
+		{"no such verb", []Act{{Verb: "delete"}}, "", false},
+		{"no such direction", []Act{{Verb: Move, Direction: "home"}}, "", false},
+		{"nothing", nil, "", false},
+		{"no such ambiguity", nil, "everything", false},
+		{"too many", make([]Act, MaxIntents+1), "", false},
+	} {
+		p, err := ReadAs(text, tc.acts, tc.unclear, "model:x")
+		if (err == nil) != tc.fine {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		if len(p.Intents) != len(tc.acts) || p.NeedsClarification != (tc.unclear != "") || p.ParseVersion != "model:x" {
+			t.Errorf("%s: %+v", tc.name, p)
+		}
+		if p.NeedsClarification && p.Question() == "" {
+			t.Errorf("%s: no question", tc.name)
+		}
+	}
+}
+
+func TestIsUnsure(t *testing.T) {
+	for text, want := range map[string]bool{
+		"go north": false, "take the lamp": false, "give the old brass lamp to Mara": false,
+		"take": false, // that something is missing is certain
+		"frobnicate the lamp": true, "take the lamp that is shining": true,
+		"take " + strings.Repeat("lamp ", 6): true,
+	} {
+		if got := Parse(text).IsUnsure(); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
