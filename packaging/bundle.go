@@ -34,7 +34,7 @@ type bundleServer struct {
 	Config     command `json:"mcp_config"`
 }
 
-// command is how a client starts the server.
+// command starts the server for a client.
 type command struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// release is what all files of one release have in common.
+// release holds the settings that all files of one release share.
 type release struct {
 	source    string    // root of the sources
 	out       string    // folder of the files; it is emptied first

@@ -99,7 +99,8 @@ func hasAll(want, got any) bool {
 }
 
 // errUnfit is the error of a question to a model that failed its trial.
-var errUnfit error = fault.New(fault.Unavailable, "the model answered too many trial questions wrongly; rules are used instead")
+var errUnfit error = fault.New(fault.Unavailable,
+	"the model answered too many trial questions wrongly; rules are used instead")
 
 // trialOf is the state of a template's trial.
 type trialOf struct {

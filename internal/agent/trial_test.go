@@ -91,7 +91,8 @@ func TestUnfitModelIsNotUsed(t *testing.T) {
 	m := &student{}
 	s := newTrialScene(t, m)
 	for range 2 {
-		if got := s.classify("classify-intent", "utterance", "a word with you"); got.Intent != "look" || got.Skipped != "unavailable" {
+		got := s.classify("classify-intent", "utterance", "a word with you")
+		if got.Intent != "look" || got.Skipped != "unavailable" {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -50,7 +50,8 @@ const (
 	useForGate       = "gate"
 )
 
-var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForAmbience, useForPlans, useForGate}
+var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForAmbience, useForPlans,
+	useForGate}
 
 // validate returns an error for settings with invalid values.
 func (c Model) validate() error {
@@ -298,7 +299,8 @@ func (d *doctor) checkModel(ctx context.Context, c Model) {
 
 // readingSchema is the form of a reading of a command.
 var readingSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["acts","unclear"],` +
-	`"properties":{"unclear":{"type":"string","enum":["","verb","direction","object","target","pronoun"]},"acts":{"type":` +
+	`"properties":{"unclear":{"type":"string","enum":["","verb","direction","object","target","pronoun"]},` +
+	`"acts":{"type":` +
 	`"array","items":{"type":"object","additionalProperties":false,"required":["verb","direction","object","targets"],` +
 	`"properties":{"verb":{"type":"string"},"direction":{"type":"string"},"object":{"type":"string"},"targets":{"type":` +
 	`"array","items":{"type":"string"}}}}}}}`)

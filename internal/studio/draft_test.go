@@ -210,6 +210,8 @@ func TestModelProposesPlan(t *testing.T) {
 			nil, "unusable", "7 calls"},
 		{"a step ahead", call(`{"tool": "generate_texture", "with": {"object_name": "$3.export", "texture_type": "wood"}}`),
 			nil, "unusable", "$3.export"},
+		{"a replacement that nobody wants",
+			call(`{"tool": "generate_scene", "with": {"card": "Mosswell", "replace": true}}`), nil, "unusable", "with.replace"},
 		{"down", "", errors.New("no route to SECRETHOST"), "unavailable", ""},
 		{"its budget is used up", "", fault.New(fault.RateLimited, "used up"), "rate_limited", ""},
 		{"over the plan's budget", "", studio.ErrOverBudget, "over_budget", ""},
@@ -218,7 +220,8 @@ func TestModelProposesPlan(t *testing.T) {
 		m := &suggester{answer: row.answer, err: row.err}
 		d.model, d.allow = m, true
 		d.open()
-		out := d.do(access.RoleAdmin, "plan_create", `{"intent": "build Mosswell", "seed": 7, "budget": {"calls": 6}}`)
+		out := d.do(access.RoleAdmin, "plan_create",
+			`{"intent": "build Mosswell with a gleebnock", "seed": 7, "budget": {"calls": 6}}`)
 		plan := out["plan"].(map[string]any)
 		why, _ := out["model_fault"].(string)
 		stands := row.skipped == ""
@@ -269,24 +272,46 @@ func TestModelSeesOnlyAudienceCards(t *testing.T) {
 	}
 }
 
-// The model is asked before the person, and again after the person's answer.
+// The model is asked before the person where the rules find nothing to do. A person alone decides between places.
 func TestModelIsAskedBeforeThePerson(t *testing.T) {
 	d := twoTaverns(t)
 	m := &suggester{answer: "no plan"}
-	p := &person{says: []op.Reaction{says("card", "Old Tavern of Mosswell")}}
+	p := &person{says: []op.Reaction{says("intent", "build the tavern in Mosswell"),
+		says("card", "Old Tavern of Mosswell")}}
 	d.model, d.asker = m, p
 	d.open()
-	out := d.do(access.RoleGM, "plan_create", `{"intent": "build the tavern in Mosswell"}`)
-	if len(m.asks) != 2 || len(p.forms) != 1 || out["model_skipped"] != "unusable" || out["asked"] != "answered" {
+	out := d.do(access.RoleGM, "plan_create", `{"intent": "do the usual"}`)
+	if len(m.asks) != 1 || len(p.forms) != 2 || out["asked"] != "answered" || !strings.Contains(calls(out), "Old Tavern") {
 		t.Errorf("asked %d times, %d forms: %v", len(m.asks), len(p.forms), out)
 	}
-	if !strings.Contains(m.asks[1].Wanted, `"card":"Old Tavern of Mosswell"`) {
-		t.Errorf("told %s", m.asks[1].Wanted)
-	}
 	m.answer = `{"name": "x", "calls": [{"tool": "generate_scene", "with": {"card": "New Tavern of Mosswell"}}]}`
-	p.says = []op.Reaction{says("card", "Old Tavern of Mosswell")}
-	if out := d.do(access.RoleGM, "plan_create", `{"intent": "build the tavern in Mosswell"}`); len(p.forms) != 1 ||
-		out["source"] != "model:fake-1" || out["valid"] != true {
+	out = d.do(access.RoleGM, "plan_create", `{"intent": "do the usual"}`)
+	if len(p.forms) != 2 || out["source"] != "model:fake-1" || out["valid"] != true {
+		t.Errorf("%v", out)
+	}
+}
+
+// A model may ask or refuse, and is not asked for what the rules understand.
+func TestModelAsksOrRefuses(t *testing.T) {
+	d := twoTaverns(t)
+	m := &suggester{answer: `{"questions": ["Which one?", "When?"], "calls": [{"tool": "render_preview"}]}`}
+	d.model = m
+	d.open()
+	out := d.do(access.RoleGM, "plan_create", `{"intent": "do the usual"}`)
+	if q := fmt.Sprint(out["questions"]); q != "[Which one? When?]" || out["valid"] != false || calls(out) != "[]" {
+		t.Errorf("%v: %s", out, calls(out))
+	}
+	m.answer = `{"refusal": "No tool sends\nmail."}`
+	_, err := d.ops.Invoke(t.Context(), d.caller(access.RoleGM), op.Request{Operation: "plan_create",
+		Surface: studio.Surface, Input: []byte(`{"intent": "do the usual"}`)})
+	var known *fault.Error
+	if !errors.As(err, &known) || known.Code != string(studio.NotSupported) ||
+		!strings.Contains(known.Message, "No tool sends mail.") {
+		t.Errorf("%v", err)
+	}
+	asked := len(m.asks)
+	out = d.do(access.RoleGM, "plan_create", `{"intent": "build Mosswell"}`)
+	if out["source"] != "rules" || len(m.asks) != asked {
 		t.Errorf("%v", out)
 	}
 }

@@ -150,7 +150,7 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 	}
 	if a.Words != "" {
 		with["description"] = a.Words
-		unknown, err := builder.Unknown(strings.ReplaceAll(a.Words, card, ""))
+		unknown, err := builder.Unknown(withoutWords(a.Words, card+" "+a.Place))
 		if err != nil {
 			return "", err
 		}
@@ -165,6 +165,14 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 	}
 	d.Calls = append(d.Calls, PlanCall{Tool: a.Tool, Target: cmp.Or(in.Target, said.Target), With: with})
 	return card, nil
+}
+
+// withoutWords returns a text without the words of a name.
+func withoutWords(text, name string) string {
+	named := strings.Fields(strings.ToLower(name))
+	return strings.Join(slices.DeleteFunc(strings.Fields(text), func(w string) bool {
+		return slices.Contains(named, strings.ToLower(strings.Trim(w, ".,;:!?")))
+	}), " ")
 }
 
 // chooseTarget returns the target of a call: the named one, an engine for tools that work on one,

@@ -217,7 +217,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-func measureCommands(t *testing.T, half, row string, cases []commandCase, parse func(text string) command.Parsed) float64 {
+func measureCommands(t *testing.T, half, row string, cases []commandCase,
+	parse func(text string) command.Parsed) float64 {
 	t.Helper()
 	var exact, verbs ratio
 	var asking f1

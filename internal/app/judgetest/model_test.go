@@ -36,7 +36,8 @@ var scripts = []struct {
 
 func serveScript(t *testing.T, lies bool) *scriptedModel {
 	t.Helper()
-	m := &scriptedModel{t: t, lies: lies, gold: map[string]string{}, wrong: map[string]string{}, asked: map[string]bool{}}
+	m := &scriptedModel{t: t, lies: lies, gold: map[string]string{}, wrong: map[string]string{},
+		asked: map[string]bool{}}
 	m.server = modeltest.Serve(t, m.answer)
 	return m
 }
@@ -44,7 +45,8 @@ func serveScript(t *testing.T, lies bool) *scriptedModel {
 // config is the default configuration with the model in every use.
 func (m *scriptedModel) config() app.Config {
 	c := apptest.Config(m.t, m.t.TempDir())
-	c.Model.Provider, c.Model.URL, c.Model.Name, c.Model.KeyFile = "compatible", m.server.URL, "scripted-1", m.server.KeyFile
+	c.Model.Provider, c.Model.URL, c.Model.Name = "compatible", m.server.URL, "scripted-1"
+	c.Model.KeyFile = m.server.KeyFile
 	c.Model.Uses, c.Model.Retries = []string{"intents", "commands", "moderation", "plans"}, 0
 	return c
 }
@@ -61,7 +63,8 @@ var templates = map[string]string{"command": "command", "utterance": "intent", "
 	"intent": "studio-plan"}
 
 // noAnswers are answers of the right form that no product can use.
-var noAnswers = map[string]string{"command": `{"acts":[],"unclear":""}`, "intent": `{"intent":"unknown","confidence":0}`,
+var noAnswers = map[string]string{"command": `{"acts":[],"unclear":""}`,
+	"intent":     `{"intent":"unknown","confidence":0}`,
 	"moderation": `{"categories":[]}`, "studio-plan": `{"name":"Nothing","calls":[]}`}
 
 func (m *scriptedModel) answer(prompt string) string {

@@ -107,9 +107,9 @@ func formatPage(list []figure, old, commit, date string) string {
 	for _, want := range bars {
 		writeRow(&b, list, want.row, want.measure, want.text(), commit)
 	}
-	b.WriteString("\n## With a model\n\nThe best model is a scripted one that knows the answers; a hostile one gives wrong " +
-		"answers in the right form. *asked* is the share of the cases that a model was asked for, *loss* is what a hostile one takes from the " +
-		"first figure of the row. Every model is tried before its answers are used: see [models.md](models.md).\n\n")
+	b.WriteString("\n## With a model\n\nThe best model is a scripted one that knows the answers; a hostile one " +
+		"gives wrong answers in the right form. *asked* is the share of the cases that a model was asked for, *loss* " +
+		"is what a hostile one takes from the first figure of the row. Every model is tried before its answers are used: see [models.md](models.md).\n\n")
 	b.WriteString("| row | measure | bar | development | locked | cases | commit |\n|---|---|---|---|---|---|---|\n")
 	for _, want := range modelBars {
 		writeRow(&b, list, want.row, want.measure, want.text(), commit)

@@ -59,7 +59,7 @@ func config(t *testing.T, fake *modeltest.Server) app.Config {
 	c := apptest.Config(t, t.TempDir())
 	if fake != nil {
 		c.Model.Provider, c.Model.URL, c.Model.Name, c.Model.KeyFile = "compatible", fake.URL, "fake-1", fake.KeyFile
-		c.Model.Retries, c.Model.PromptPrice, c.Model.CompletionPrice = 0, 1, 2
+		c.Model.Trial, c.Model.Retries, c.Model.PromptPrice, c.Model.CompletionPrice = false, 0, 1, 2
 	}
 	return c
 }

@@ -79,7 +79,7 @@ func TestAModelProposesPlans(t *testing.T) {
 			t.Errorf("%q: %+v", row.answer, got)
 		}
 	}
-	if got := h.plan(object{"intent": "build Rent Quay at night", "audience": "user",
+	if got := h.plan(object{"intent": "build Rent Quay at night, UTTERANCEMARK", "audience": "user",
 		"budget": object{"tokens": 100000, "money": 1}}); got.Skipped != "unavailable" && got.Source == "rules" {
 		t.Errorf("within its budget: %+v", got)
 	}
