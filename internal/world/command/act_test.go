@@ -47,7 +47,7 @@ func TestReadAs(t *testing.T) {
 func TestIsUnsure(t *testing.T) {
 	for text, want := range map[string]bool{
 		"go north": false, "take the lamp": false, "give the old brass lamp to Mara": false,
-		"take": false, // that something is missing is certain
+		"take":                false, // that something is missing is certain
 		"frobnicate the lamp": true, "take the lamp that is shining": true,
 		"take " + strings.Repeat("lamp ", 6): true,
 	} {
