@@ -42,13 +42,14 @@ func serveScript(t *testing.T, lies bool) *scriptedModel {
 	return m
 }
 
-// config is the default configuration with the model in every use.
-func (m *scriptedModel) config() app.Config {
-	c := apptest.Config(m.t, m.t.TempDir())
+// configure gives a configuration the model in every use; none if m is nil.
+func (m *scriptedModel) configure(c *app.Config) {
+	if m == nil {
+		return
+	}
 	c.Model.Provider, c.Model.URL, c.Model.Name = "compatible", m.server.URL, "scripted-1"
 	c.Model.KeyFile = m.server.KeyFile
 	c.Model.Uses, c.Model.Retries = []string{"intents", "commands", "moderation", "plans"}, 0
-	return c
 }
 
 // know teaches the model the right answer to a text, and a wrong one.
@@ -244,9 +245,7 @@ func withModels(t *testing.T, half, row string, cases int, know func(m *scripted
 func (m *scriptedModel) openWith(t *testing.T) *app.App {
 	t.Helper()
 	c := apptest.Config(t, t.TempDir())
-	if m != nil {
-		c = m.config()
-	}
+	m.configure(&c)
 	a, _ := apptest.Open(t, c, apptest.Quiet())
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"loregate/internal/access"
+	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 )
 
@@ -45,10 +46,13 @@ type World struct {
 }
 
 // Serve serves the sample world until the end of the test. Exports may be written below exports/.
-func Serve(t testing.TB) *World {
+func Serve(t testing.TB, change ...func(*app.Config)) *World {
 	t.Helper()
 	c := apptest.Config(t, t.TempDir())
 	c.Studio.Roots = []string{"exports=" + t.TempDir()}
+	for _, f := range change {
+		f(&c)
+	}
 	made := apptest.Sample(t, c.Data)
 	a, _ := apptest.Open(t, c, apptest.Quiet())
 	addr, _ := apptest.Serve(t, a, "")
