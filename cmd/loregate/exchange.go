@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -61,9 +62,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 // checkFlags refuses flags that the format does not use: a flag without effect is an error.
 func (i importCmd) checkFlags() error {
 	if f, ok := app.FormatNamed(i.Path); i.Path == "" || ok && i.Format == "" {
-		if f.Name == "" {
-			f.Name = "markdown"
-		}
+		f.Name = cmp.Or(f.Name, "markdown")
 		return fault.New(fault.Invalid, "import: name the folder or file, as in: loregate import %s ./vault", f.Name)
 	}
 	f, ok := app.FormatNamed(i.Format)

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,9 +92,7 @@ func (c common) loadConfig(defaults ...app.Default) (app.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	if c.Data != "" {
-		cfg.Data = c.Data
-	}
+	cfg.Data = cmp.Or(c.Data, cfg.Data)
 	if c.Database != "" {
 		cfg.Database = c.Database
 		if err := cfg.Check(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
@@ -56,9 +57,7 @@ const heapCheckEvery = 2 * time.Second
 // limit, which it returns. If asked is 0, it takes the current limit.
 func raiseHeapBound(asked int64) int64 {
 	bound := debug.SetMemoryLimit(-1)
-	if asked == 0 {
-		asked = bound
-	}
+	asked = cmp.Or(asked, bound)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	want := max(asked, int64(min(live[0].Value.Uint64(), math.MaxInt64/2))*2)

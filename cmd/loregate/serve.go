@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,9 +27,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if s.Addr != "" {
-		cfg.Addr = s.Addr
-	}
+	cfg.Addr = cmp.Or(s.Addr, cfg.Addr)
 	if err := cfg.Check(); err != nil {
 		return err
 	}

@@ -173,9 +173,7 @@ func (r studioRunCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		input["plan"] = plan
-		if r.World == "" {
-			r.World = plan.World
-		}
+		r.World = cmp.Or(r.World, plan.World)
 	}
 	return r.withApp(ctx, func(a *app.App) error {
 		var e json.RawMessage
@@ -287,9 +285,7 @@ func (c studioCheckCmd) checkFile(ctx context.Context, a *app.App, file string) 
 	if err != nil {
 		return "", err
 	}
-	if c.World == "" {
-		c.World = p.World
-	}
+	c.World = cmp.Or(c.World, p.World)
 	if err := c.ensureWorld(ctx, a); err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -99,10 +100,7 @@ func (c Caller) MayUse(surface, operation string) bool {
 
 // Account returns the account for limits and idempotency keys: the key, or else the subject.
 func (c Caller) Account() string {
-	if c.Key != "" {
-		return c.Key
-	}
-	return "subject:" + string(c.Subject)
+	return cmp.Or(c.Key, "subject:"+string(c.Subject))
 }
 
 // SameRights reports whether two callers are the same and have the same rights. Only TokenExpires

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -59,9 +60,7 @@ func NewGuard(c Config) *Guard {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return &Guard{limiter: c.Limiter, recorder: c.Recorder, now: c.Now, logger: c.Logger}
 }
 

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,9 +74,7 @@ func NewLog(c LogConfig) (*Log, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	ctx, stop := context.WithCancel(context.Background())
 	l := &Log{cfg: c, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 		stop: stop, flushing: make(chan struct{}, 1)}

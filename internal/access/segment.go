@@ -153,9 +153,7 @@ type TailOptions struct {
 // Tail yields the latest records of all processes, oldest first. If Follow is set, it continues
 // with new records. It ends without an error when ctx ends.
 func Tail(ctx context.Context, store SegmentStore, o TailOptions) iter.Seq2[Record, error] {
-	if o.Last == 0 {
-		o.Last = 20
-	}
+	o.Last = cmp.Or(o.Last, 20)
 	if o.Every <= 0 {
 		o.Every = time.Second
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -106,9 +107,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.NewID == nil {
 		o.NewID = func(string) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}

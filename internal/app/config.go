@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -241,22 +242,22 @@ func (s setting) set(text string) error {
 		v.SetString(text)
 	case bool:
 		var b bool
-		if b, err = strconv.ParseBool(orZero(text, "false")); err == nil {
+		if b, err = strconv.ParseBool(cmp.Or(text, "false")); err == nil {
 			v.SetBool(b)
 		}
 	case int:
 		var n int
-		if n, err = strconv.Atoi(orZero(text, "0")); err == nil {
+		if n, err = strconv.Atoi(cmp.Or(text, "0")); err == nil {
 			v.SetInt(int64(n))
 		}
 	case float64:
 		var f float64
-		if f, err = strconv.ParseFloat(orZero(text, "0"), 64); err == nil {
+		if f, err = strconv.ParseFloat(cmp.Or(text, "0"), 64); err == nil {
 			v.SetFloat(f)
 		}
 	case time.Duration:
 		var d time.Duration
-		if d, err = time.ParseDuration(orZero(text, "0s")); err == nil {
+		if d, err = time.ParseDuration(cmp.Or(text, "0s")); err == nil {
 			v.SetInt(int64(d))
 		}
 	case []string:
@@ -272,13 +273,6 @@ func (s setting) set(text string) error {
 		return fmt.Errorf("%s: %q cannot be read as %s", s.path, text, kindName(v.Interface()))
 	}
 	return nil
-}
-
-func orZero(text, zero string) string {
-	if text == "" {
-		return zero
-	}
-	return text
 }
 
 func commaList(text string) []string {

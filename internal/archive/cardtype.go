@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -71,9 +72,7 @@ func listTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call, in typesIn) (
 		all[i] = typeOf(t)
 		all[i].Schema = nil
 	}
-	if in.Limit == 0 {
-		in.Limit = max(len(all), 1)
-	}
+	in.Limit = cmp.Or(in.Limit, max(len(all), 1))
 	var out typesOut
 	out.Types, out.paged = pageOf(all, page(in), false)
 	return out, nil

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -116,10 +117,7 @@ func fileName(c canon.Card) string {
 		FileName string `json:"file_name"`
 	}
 	_ = json.Unmarshal(fieldsOf(c.Fields), &own) // a file_name that is no string is ignored
-	name := own.FileName
-	if name == "" {
-		name = c.Name
-	}
+	name := cmp.Or(own.FileName, c.Name)
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:"`, r) || r < ' ' {
 			return '_'

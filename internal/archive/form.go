@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -123,10 +124,7 @@ func (t textIn) setFormat(c *canon.Card) error {
 // storedContent returns the whole content of an input in the form in which a card stores it, nil if there
 // is none. before is the card's present source.
 func (w *writer) storedContent(t textIn, c canon.Card, before string) (*string, error) {
-	given := t.Content
-	if given == nil {
-		given = t.MarkdownContent
-	}
+	given := cmp.Or(t.Content, t.MarkdownContent)
 	own, running := formOf(c.TextKind())
 	switch {
 	case given == nil:

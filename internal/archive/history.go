@@ -229,9 +229,7 @@ func diffCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in diffIn) (di
 	if in.To == 0 {
 		in.To = c.Version(l.View())
 	}
-	if in.From == 0 {
-		in.From = max(in.To-1, 1)
-	}
+	in.From = cmp.Or(in.From, max(in.To-1, 1))
 	if in.From > in.To {
 		return diffOut{}, fault.BadField("from", "must not be later than to")
 	}

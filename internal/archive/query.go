@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -163,10 +164,7 @@ func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error)
 	if err := s.checkFilters(); err != nil {
 		return queryOut{}, err
 	}
-	p := page{s.Limit, s.Offset}
-	if p.Limit == 0 {
-		p.Limit = 50
-	}
+	p := page{cmp.Or(s.Limit, 50), s.Offset}
 	cards, total, err := s.listMatching(ctx, l, p)
 	if err != nil {
 		return queryOut{}, err

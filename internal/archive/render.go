@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html"
 	"net/url"
+	"slices"
 	"strings"
 
 	"loregate/internal/canon"
@@ -172,12 +173,7 @@ func (r *renderer) nestHTML(ctx context.Context, n markup.Nest, self string) (st
 }
 
 func (r *renderer) isOpen(id canon.CardID) bool {
-	for _, o := range r.open {
-		if o == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.open, id)
 }
 
 // itemsHTML renders a list: its items as links, or in place if the nest asks for that.

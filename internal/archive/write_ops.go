@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -27,9 +28,7 @@ func writeOperations(d *deps) []*op.Operation {
 func defineWrite[In, Out any](d *deps, s op.Spec,
 	handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces = []string{Surface}
-	if s.Effect == "" {
-		s.Effect = access.Write
-	}
+	s.Effect = cmp.Or(s.Effect, access.Write)
 	if !s.NoWorld {
 		s.MinRole = max(s.MinRole, access.RoleUser)
 	}

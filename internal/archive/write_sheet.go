@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -50,9 +51,7 @@ func (w *writer) createCard(s *sheet, name string) (canon.Card, error) {
 		label := access.NewLabel(s.level)
 		n.Label = &label
 	}
-	if n.Type == "" {
-		n.Type = canon.TypeRichText
-	}
+	n.Type = cmp.Or(n.Type, canon.TypeRichText)
 	typ, err := w.plan.Type(w.ctx, n.Type)
 	if err != nil {
 		return canon.Card{}, fault.Below(s.path, err)

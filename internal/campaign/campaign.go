@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -86,9 +87,7 @@ func defineGMRead[In, Out any](d *deps, s op.Spec,
 func defineWrite[In, Out any](d *deps, s op.Spec,
 	handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.MinRole, s.ListRole = []string{Surface}, access.RoleUser, access.RoleGM
-	if s.Effect == "" {
-		s.Effect = access.Write
-	}
+	s.Effect = cmp.Or(s.Effect, access.Write)
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
 		if err := requireGM(c, s.Name); err != nil {
 			return out, err

@@ -56,9 +56,7 @@ func attrsOf(l canon.Link) relationAttrs {
 	var b relationAttrs
 	_ = json.Unmarshal(l.Attrs, &b) // a link edited by hand may lack attributes
 	b.Type, b.Inverse, b.Tone = markup.Clean(b.Type), markup.Clean(b.Inverse), markup.Clean(b.Tone)
-	if b.Inverse == "" {
-		b.Inverse = b.Type
-	}
+	b.Inverse = cmp.Or(b.Inverse, b.Type)
 	return b
 }
 

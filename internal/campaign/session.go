@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -268,7 +269,7 @@ func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon
 	before := sessionFieldsOf(card.Fields)
 	after := in.mergeInto(before)
 	had := draftsOf(card, part)
-	drafts := draftNotes{firstGiven(in.PlayNotes, had.Play), firstGiven(in.ActualNotes, had.Actual)}
+	drafts := draftNotes{cmp.Or(in.PlayNotes, had.Play), cmp.Or(in.ActualNotes, had.Actual)}
 	after.Published, drafts = drafts.applyPublish(before.Published, in.Publish)
 	fields, err := after.mergeFields(card)
 	if err != nil {

@@ -96,11 +96,3 @@ func (r sessionFields) mergeFields(card canon.Card) (json.RawMessage, error) {
 	}
 	return json.Marshal(all)
 }
-
-// firstGiven returns a, or b if a is nil.
-func firstGiven(a, b *string) *string {
-	if a != nil {
-		return a
-	}
-	return b
-}

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,7 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 	if err != nil {
 		return World{}, err
 	}
-	if n.Title == "" {
-		n.Title = origin.Title
-	}
+	n.Title = cmp.Or(n.Title, origin.Title)
 	n.Settings = origin.Settings
 	last, err := c.planNewWorld(ctx, g, n, origin)
 	if err != nil {

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"strings"
@@ -43,9 +44,7 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if err := checkName("name", n.Name); err != nil {
 		return Card{}, err
 	}
-	if n.Type == "" {
-		n.Type = TypeRichText
-	}
+	n.Type = cmp.Or(n.Type, TypeRichText)
 	typ, err := p.Type(p.ctx, n.Type)
 	if err != nil {
 		return Card{}, err

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -71,10 +72,7 @@ type proposalList struct {
 
 // showProposals lists those that wait, or those of another status.
 func (s *server) showProposals(v *visit) error {
-	status := v.r.URL.Query().Get("status")
-	if status == "" {
-		status = "pending_review"
-	}
+	status := cmp.Or(v.r.URL.Query().Get("status"), "pending_review")
 	in := fields{"status": status, "limit": 30}.with("before", v.r.URL.Query().Get("before"))
 	list, err := call[proposalList](v, "list-proposals", in)
 	if err != nil {

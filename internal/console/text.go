@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -71,10 +72,7 @@ func (l linker) linkText(parent, n *html.Node) {
 
 func (l linker) link(ref markup.Ref) *html.Node {
 	name := markup.Resolve(ref.Target, l.self)
-	shown := ref.Text
-	if shown == "" {
-		shown = name
-	}
+	shown := cmp.Or(ref.Text, name)
 	a := &html.Node{Type: html.ElementNode, Data: "a", DataAtom: atom.A,
 		Attr: []html.Attribute{{Key: "href", Val: string(l.frame.card("w", name, ""))}}}
 	if l.missing(name) {

@@ -7,6 +7,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -179,9 +180,7 @@ func Show(err error, correlation string) Envelope {
 	}
 	b := Body{Code: e.Kind.Code(), Message: e.Message, Details: e.Details, ValidationErrors: e.Fields}
 	b.Retryable = e.Kind == RateLimited || e.Kind == Unavailable
-	if e.Code != "" {
-		b.Code = e.Code
-	}
+	b.Code = cmp.Or(e.Code, b.Code)
 	if e.RetryAfter > 0 {
 		b.Details = e.With("retry_after_seconds", RetrySeconds(e.RetryAfter)).Details
 	}

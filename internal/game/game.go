@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -89,9 +90,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Random == nil {
 		c.Random = func(b []byte) { _, _ = rand.Read(b) } // it never fails
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	s := &Service{cfg: c, news: newBell(), tables: map[string]*table{}}
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.polls.guard, s.polls.now = c.Guard, c.Now

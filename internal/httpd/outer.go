@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -42,9 +43,7 @@ func (m *meter) WriteHeader(status int) {
 }
 
 func (m *meter) Write(b []byte) (int, error) {
-	if m.status == 0 {
-		m.status = http.StatusOK
-	}
+	m.status = cmp.Or(m.status, http.StatusOK)
 	n, err := m.ResponseWriter.Write(b)
 	m.bytes += int64(n)
 	return n, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,12 +226,7 @@ func (s *server) isAddress(name string) bool {
 }
 
 func (s *server) hasSurface(name string) bool {
-	for _, f := range s.Engine.Surfaces() {
-		if f.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Engine.Surfaces(), func(f op.Surface) bool { return f.Name == name })
 }
 
 func (s *server) serveHealthz(x *exchange, _ map[string]string) {

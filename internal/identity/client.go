@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -36,9 +37,7 @@ type Client struct {
 // RegisterClient returns the id of a client with these redirect addresses (RFC 7591). The errors are
 // fault.Invalid, with the field client_name or redirect_uris.
 func (s *Service) RegisterClient(name string, redirects []string) (id string, c Client, err error) {
-	if name == "" {
-		name = "unnamed client"
-	}
+	name = cmp.Or(name, "unnamed client")
 	c = Client{Name: name, Redirects: redirects, Issued: s.cfg.Now().Unix()}
 	var f faults
 	f.checkName("client_name", name)

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"strconv"
@@ -34,12 +35,8 @@ type InvitationSpec struct {
 // operation checks whether By may invite to the world with that role. An invitation for several
 // people is stored as one for each of them; see placeHash.
 func (s *Service) Invite(ctx context.Context, spec InvitationSpec) (Invitation, string, error) {
-	if spec.Life == 0 {
-		spec.Life = DefaultInvitationLife
-	}
-	if spec.Uses == 0 {
-		spec.Uses = 1
-	}
+	spec.Life = cmp.Or(spec.Life, DefaultInvitationLife)
+	spec.Uses = cmp.Or(spec.Uses, 1)
 	if err := spec.checkFields(); err != nil {
 		return Invitation{}, "", err
 	}

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -147,9 +148,7 @@ func (k KeySpec) normalize() KeySpec {
 	k.Worlds = maps.Clone(k.Worlds)
 	k.Surfaces = sortedUnique(k.Surfaces)
 	k.Operations = sortedUnique(k.Operations)
-	if k.Actor == "" {
-		k.Actor = access.AI
-	}
+	k.Actor = cmp.Or(k.Actor, access.AI)
 	if !k.Expires.IsZero() {
 		k.Expires = k.Expires.UTC()
 	}

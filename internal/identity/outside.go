@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,18 +102,12 @@ func (i Issuer) normalize() Issuer {
 	if len(i.Algorithms) == 0 {
 		i.Algorithms = []string{jwa.RS256().String(), jwa.ES256().String()}
 	}
-	if i.SubjectClaim == "" {
-		i.SubjectClaim = "sub"
-	}
-	if i.RolesClaim == "" {
-		i.RolesClaim = "roles"
-	}
+	i.SubjectClaim = cmp.Or(i.SubjectClaim, "sub")
+	i.RolesClaim = cmp.Or(i.RolesClaim, "roles")
 	if i.MaxRole == access.RoleNone {
 		i.MaxRole = access.RoleUser
 	}
-	if i.Actor == "" {
-		i.Actor = access.AI
-	}
+	i.Actor = cmp.Or(i.Actor, access.AI)
 	i.Grants, i.Surfaces = maps.Clone(i.Grants), sortedUnique(i.Surfaces)
 	return i
 }

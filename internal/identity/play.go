@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -129,12 +130,8 @@ func (p PlaySpec) checkFields() error {
 
 // keySpec returns the key behind the token.
 func (p PlaySpec) keySpec(now time.Time) KeySpec {
-	if p.Actor == "" {
-		p.Actor = access.Person
-	}
-	if p.Life == 0 {
-		p.Life = DefaultPlayLife
-	}
+	p.Actor = cmp.Or(p.Actor, access.Person)
+	p.Life = cmp.Or(p.Life, DefaultPlayLife)
 	return KeySpec{
 		Name: "play", Subject: p.Subject, Actor: p.Actor, MaxRole: access.RoleUser, Audience: AudiencePlay,
 		Worlds:     map[access.WorldID]access.Role{p.World: access.RoleUser},

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -95,15 +96,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Store == nil || c.Worlds == nil {
 		return c, errors.New("identity: Store and Worlds must be set")
 	}
-	if c.Life == 0 {
-		c.Life = DefaultLife
-	}
+	c.Life = cmp.Or(c.Life, DefaultLife)
 	if c.Life < MinLife || c.Life > MaxLife {
 		return c, fmt.Errorf("identity: the lifetime of tokens must be %s to %s, not %s", MinLife, MaxLife, c.Life)
 	}
-	if c.Issuer == "" {
-		c.Issuer = "loregate"
-	}
+	c.Issuer = cmp.Or(c.Issuer, "loregate")
 	if len(c.Audiences) == 0 {
 		c.Audiences = []string{"loregate"}
 	}
@@ -129,9 +126,7 @@ func (c Config) withSources() Config {
 	if c.GenerateRSA == nil {
 		c.GenerateRSA = func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
 }
 

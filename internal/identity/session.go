@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -112,9 +113,7 @@ func (s *Service) addSession(ctx context.Context, id string, spec KeySpec, maker
 	if err := s.bindToMaker(ctx, &spec); err != nil {
 		return Key{}, "", err
 	}
-	if spec.RateClass == "" {
-		spec.RateClass = access.ProfileConsole
-	}
+	spec.RateClass = cmp.Or(spec.RateClass, access.ProfileConsole)
 	return s.addSecret(ctx, sessionPrefix, id, spec)
 }
 

@@ -172,9 +172,7 @@ func (r *keyring) loadKeys(ctx context.Context, now time.Time) error {
 		}
 		one.public = &one.private.PublicKey
 		st.keys[k.KID] = one
-		if st.latest == nil {
-			st.latest = one
-		}
+		st.latest = cmp.Or(st.latest, one)
 	}
 	r.state.Store(st)
 	return nil

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,18 +92,14 @@ const pulse = 10 * time.Second
 
 // New returns a Runner and fails the jobs that a stop interrupted.
 func New(ctx context.Context, c Config) (*Runner, error) {
-	if c.Workers == 0 {
-		c.Workers = 2
-	}
+	c.Workers = cmp.Or(c.Workers, 2)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.NewID == nil {
 		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &Runner{store: c.Store, now: c.Now, newID: c.NewID, log: c.Logger, alone: c.Inline,
 		owner: c.NewID().String(), slots: make(chan struct{}, c.Workers), ctx: run, stop: stop}

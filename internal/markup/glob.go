@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -196,12 +197,7 @@ func matchParts(pattern []globPart, parts []string) bool {
 
 func (g globPart) isMatch(key string) bool {
 	words := boundWords(key)
-	for _, f := range g.forms {
-		if isFormMatch(f, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.forms, func(f string) bool { return isFormMatch(f, words) })
 }
 
 // isFormMatch reports whether s matches a form: '*' is any run, '?' one character, '\' escapes the

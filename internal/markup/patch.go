@@ -3,6 +3,7 @@ package markup
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -161,11 +162,11 @@ func (p Patch) checkFields() error {
 		return patchFault("mode", "The mode must be replace_between, section, find_replace, append, prepend, items or regex.")
 	}
 	for _, f := range p.fieldRules() {
-		needed := hasMode(f.need, p.Mode)
+		needed := slices.Contains(f.need, p.Mode)
 		switch {
 		case needed && !f.set:
 			return patchFault(f.name, "The mode %s needs a %s that is not empty.", p.Mode, f.name)
-		case f.set && !needed && !hasMode(f.allow, p.Mode):
+		case f.set && !needed && !slices.Contains(f.allow, p.Mode):
 			return patchFault(f.name, "The field %s does not belong to the mode %s.", f.name, p.Mode)
 		}
 	}
@@ -181,15 +182,6 @@ func (p Patch) checkFields() error {
 		}
 	}
 	return nil
-}
-
-func hasMode(modes []PatchMode, m PatchMode) bool {
-	for _, x := range modes {
-		if x == m {
-			return true
-		}
-	}
-	return false
 }
 
 func (p Patch) replaceBetween(content string) (Result, error) {

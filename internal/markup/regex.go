@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"regexp"
@@ -90,10 +91,7 @@ func programSize(re *syntax.Regexp) int {
 }
 
 func (p Patch) replaceAll(ctx context.Context, find *finder, content string) (Result, error) {
-	limit := p.MaxMatches
-	if limit == 0 {
-		limit = MaxRegexMatches
-	}
+	limit := cmp.Or(p.MaxMatches, MaxRegexMatches)
 	var out []byte
 	done, n := 0, 0
 	for m := find.findNext(); m != nil; m = find.findNext() {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"encoding"
 	stdjson "encoding/json"
 	"fmt"
@@ -225,9 +226,7 @@ func walkFields(t reflect.Type, at []int, yield func(field) bool) bool {
 		if !sf.IsExported() || name == "-" {
 			continue
 		}
-		if name == "" {
-			name = sf.Name
-		}
+		name = cmp.Or(name, sf.Name)
 		optional := strings.Contains(","+opts+",", ",omitempty,") || strings.Contains(","+opts+",", ",omitzero,")
 		if !yield(field{sf, name, optional, index}) {
 			return false

@@ -110,9 +110,7 @@ func (l *Local) ReadResource(ctx context.Context, c access.Caller, r ResourceReq
 		}
 		return Content{}, hideDenied(err, noResource(r.URI))
 	}
-	if content.MIME == "" {
-		content.MIME = res.MIME
-	}
+	content.MIME = cmp.Or(content.MIME, res.MIME)
 	return content, nil
 }
 
@@ -205,9 +203,7 @@ func (l *Local) resourcesToList(c access.Caller, surfaces []string) (open []*Res
 // already is left out, unless the listed one is only Recent: then the new entry replaces it.
 func appendListed(items []Listed, res *Resource, listed []Listed) []Listed {
 	for _, one := range listed {
-		if one.MIME == "" {
-			one.MIME = res.MIME
-		}
+		one.MIME = cmp.Or(one.MIME, res.MIME)
 		at := slices.IndexFunc(items, func(other Listed) bool {
 			return other.URI == one.URI || one.Thing != "" && other.Thing == one.Thing
 		})

@@ -203,12 +203,7 @@ func collectChars(re *resyntax.Regexp, taken *[128]bool) bool {
 	if re.Op == resyntax.OpAnyChar || re.Op == resyntax.OpAnyCharNotNL {
 		return false
 	}
-	for _, sub := range re.Sub {
-		if !collectChars(sub, taken) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(re.Sub, func(sub *resyntax.Regexp) bool { return !collectChars(sub, taken) })
 }
 
 // formWords lists the forms that a schema with alternatives accepts.

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -72,10 +73,7 @@ func levelKeys(upTo access.Level, format string, args ...any) []string {
 // rateAccountOf returns the account whose budget a proposal counts against: its player, or its
 // author if it has no player.
 func rateAccountOf(j *judgedEvent) string {
-	if j.Player != "" {
-		return j.Player
-	}
-	return j.Author.Account
+	return cmp.Or(j.Player, j.Author.Account)
 }
 
 func tokenKey(l access.Level, p Purpose, at time.Time) string {

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -136,9 +137,7 @@ func (s State) CardByCodename(ctx context.Context, codename string) (Card, bool,
 // Links returns links of the state.
 func (s State) Links(ctx context.Context, q canon.LinkQuery) ([]canon.Link, error) {
 	q.AsOf = s.At
-	if q.Page.Limit == 0 {
-		q.Page.Limit = 500
-	}
+	q.Page.Limit = cmp.Or(q.Page.Limit, 500)
 	list, _, err := s.Snapshot.Links(ctx, q)
 	return list, err
 }

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,9 +104,7 @@ func New(c Config) (*Service, error) {
 	if c.Canon == nil || c.Guard == nil || c.Prompts == nil {
 		return nil, errors.New("proposal: Canon, Guard and Prompts are needed")
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Now == nil {
 		c.Now = time.Now
 	}

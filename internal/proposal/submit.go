@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -85,12 +86,8 @@ func (s *Service) newCandidate(g access.Grant, k *Kind, in Submission) *candidat
 	c.rec = judgedEvent{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload,
 		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
-	if c.rec.Purpose == "" {
-		c.rec.Purpose = k.Purpose
-	}
-	if in.CorrelationID != "" {
-		c.rec.Correlation = in.CorrelationID
-	}
+	c.rec.Purpose = cmp.Or(c.rec.Purpose, k.Purpose)
+	c.rec.Correlation = cmp.Or(in.CorrelationID, c.rec.Correlation)
 	return c
 }
 

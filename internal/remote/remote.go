@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,7 @@ func newBridge(c Config) (*Bridge, error) {
 	if c.Key == "" {
 		return nil, errors.New("remote: the API key is missing; name the variable that contains it")
 	}
-	if c.Issuer == "" {
-		c.Issuer = "loregate"
-	}
+	c.Issuer = cmp.Or(c.Issuer, "loregate")
 	if c.HTTP == nil {
 		c.HTTP = &http.Client{Timeout: time.Minute,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

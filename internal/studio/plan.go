@@ -2,6 +2,7 @@ package studio
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,9 +102,7 @@ func FormatPlan(p Plan) ([]byte, error) {
 func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 	req := request{tool: "plan_execute", version: "1.0.0", plan: p.ID,
 		common: common{Seed: p.Seed, Audience: p.Audience, Timeout: p.Budget.Seconds}}
-	if req.Audience == "" {
-		req.Audience = "gm"
-	}
+	req.Audience = cmp.Or(req.Audience, "gm")
 	if req.Timeout == 0 {
 		req.Timeout = s.policy.secondsLimit()
 	}

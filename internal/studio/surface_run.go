@@ -165,9 +165,7 @@ func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targe
 		info, err := a.Probe(ctx)
 		cancel()
 		t := targetOut{Name: name, Kind: a.Kind(), Version: info.Version, Ready: err == nil, Tools: []string{}}
-		if info.Kind != "" {
-			t.Kind = info.Kind
-		}
+		t.Kind = cmp.Or(info.Kind, t.Kind)
 		switch {
 		case err != nil && s.handsOver():
 			t.Missing = "it is not in this process; workers execute its runs: loregate studio worker --target " + a.Kind()

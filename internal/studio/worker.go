@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,9 +41,7 @@ func (s *Studio) Work(ctx context.Context, w Worker) error {
 	if w.Kinds == nil {
 		w.Kinds = s.Kinds()
 	}
-	if w.Lease == 0 {
-		w.Lease = 15 * time.Second
-	}
+	w.Lease = cmp.Or(w.Lease, 15*time.Second)
 	for ctx.Err() == nil {
 		changed := s.canon.Changed()
 		next, err := s.handleNext(ctx, w)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ type cleaner struct{ content bool }
 
 func (c cleaner) replaceAttr(_ []string, a slog.Attr) slog.Attr {
 	name := strings.ToLower(a.Key)
-	if containsName(secretNames, name) || !c.content && containsName(contentNames, name) {
+	if slices.Contains(secretNames, name) || !c.content && slices.Contains(contentNames, name) {
 		return slog.String(a.Key, removed)
 	}
 	switch a.Value.Kind() {
@@ -83,12 +84,3 @@ func cleanAny(v slog.Value) slog.Value {
 }
 
 func cleanText(s string) string { return secretText.ReplaceAllString(s, removed) }
-
-func containsName(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,15 +55,11 @@ func New(c Config) (*Recorder, error) {
 	if c.Canon == nil || c.Guard == nil {
 		return nil, errors.New("usage: Canon and Guard must be set")
 	}
-	if c.Every == 0 {
-		c.Every = time.Second
-	}
+	c.Every = cmp.Or(c.Every, time.Second)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, spending: map[access.WorldID]*totals{},
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if c.Every < 0 {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 
 	"loregate/internal/access"
@@ -126,10 +127,7 @@ type lengthInput struct {
 }
 
 func (f lengthInput) maxChars() int {
-	if f.MaxChars == 0 {
-		return MaxText
-	}
-	return f.MaxChars
+	return cmp.Or(f.MaxChars, MaxText)
 }
 
 // aboutPlace is the input of tools that describe a place.

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -94,10 +95,7 @@ func (b *Brain) sayText(ctx context.Context, c Claim, task, phrase func(*view.Ta
 }
 
 func (b *Brain) thinkText(ctx context.Context, c Claim, task, phrase func(*view.Table) string) (string, error) {
-	patience := b.Patience
-	if patience == 0 {
-		patience = 20 * time.Second
-	}
+	patience := cmp.Or(b.Patience, 20*time.Second)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	t, err := b.Reader.Read(ctx)

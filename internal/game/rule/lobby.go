@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,12 +34,8 @@ func (c Create) emitEvents(t *turn) error {
 			return fault.BadField("seconds", "a phase lasts between %v and %d seconds", minSeconds, maxSeconds)
 		}
 	}
-	if s.Days == 0 {
-		s.Days = maxDays
-	}
-	if s.Messages == 0 {
-		s.Messages = 120
-	}
+	s.Days = cmp.Or(s.Days, maxDays)
+	s.Messages = cmp.Or(s.Messages, 120)
 	switch {
 	case s.Days < 1 || s.Days > maxDays:
 		return fault.BadField("days", "is 1 to %d", maxDays)
@@ -97,9 +94,7 @@ func (c Reseat) emitEvents(t *turn) error {
 	}
 	h := t.hiddenOf(c.Seat)
 	e := &Seated{Seat: c.Seat, Owner: c.Owner, Played: c.Played, Host: h.Host}
-	if e.Played == "" {
-		e.Played = h.Played
-	}
+	e.Played = cmp.Or(e.Played, h.Played)
 	if e.Owner != h.Owner || e.Played != h.Played {
 		t.emitEvent(e)
 	}

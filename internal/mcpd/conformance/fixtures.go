@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -73,10 +74,7 @@ func Fixtures() *mcpd.Fixtures {
 }
 
 func (t fixture) newTool() *mcp.Tool {
-	schema := t.schema
-	if schema == "" {
-		schema = `{"type":"object"}`
-	}
+	schema := cmp.Or(t.schema, `{"type":"object"}`)
 	return &mcp.Tool{Name: t.name, Description: t.doc, InputSchema: json.RawMessage(schema)}
 }
 

@@ -121,10 +121,7 @@ func hadKey(view access.View, v canon.Version, key markup.Key) bool {
 
 // endOrMax makes ends of versions comparable: a version without an end ends last.
 func endOrMax(end canon.Seq) canon.Seq {
-	if end == 0 {
-		return ^canon.Seq(0)
-	}
-	return end
+	return cmp.Or(end, ^canon.Seq(0))
 }
 
 func (r reader) Cards(_ context.Context, s canon.Visibility, f canon.Filter,

@@ -106,12 +106,7 @@ func (t term) countMatches(columns []string) (n int) {
 }
 
 func allIn(ask []term, columns ...string) bool {
-	for _, t := range ask {
-		if !t.isIn(columns) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ask, func(t term) bool { return !t.isIn(columns) })
 }
 
 func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuery,

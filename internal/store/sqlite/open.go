@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -71,12 +72,8 @@ func (c Config) withDefaults() Config {
 	if c.Poll <= 0 {
 		c.Poll = 200 * time.Millisecond
 	}
-	if c.Check == 0 {
-		c.Check = 250 * time.Millisecond
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.Check = cmp.Or(c.Check, 250*time.Millisecond)
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return c
 }
 

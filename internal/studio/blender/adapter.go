@@ -1,6 +1,7 @@
 package blender
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +27,8 @@ type Adapter struct {
 
 // New makes the adapter. It starts no program.
 func New(c Config) *Adapter {
-	if c.Binary == "" {
-		c.Binary = "blender"
-	}
-	if c.Threads == 0 {
-		c.Threads = 2
-	}
+	c.Binary = cmp.Or(c.Binary, "blender")
+	c.Threads = cmp.Or(c.Threads, 2)
 	return &Adapter{config: c, painted: map[string][2]string{}}
 }
 

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"math"
 
 	"loregate/internal/studio/scene"
@@ -17,9 +18,7 @@ func (y *yard) addLighting() {
 	sun.Name, sun.Kind, sun.Into = y.id+" sun", "SUN", y.id
 	sun.Transform = scene.Transform{Location: toSun.Mul(60), Rotation: scene.LookAt(toSun, scene.Vec{})}
 	y.Light(sun)
-	if y.lens == 0 {
-		y.lens = 35
-	}
+	y.lens = cmp.Or(y.lens, 35)
 	t := scene.Frame(y.frame, y.from, y.lens)
 	if low := y.groundHeight(t.Location[0], t.Location[1]) + 1.2; t.Location[2] < low {
 		t.Location[2] = low

@@ -2,6 +2,7 @@ package godot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -29,9 +30,7 @@ type Adapter struct {
 
 // New makes the adapter. It starts no program.
 func New(c Config) *Adapter {
-	if c.Binary == "" {
-		c.Binary = "godot3-server"
-	}
+	c.Binary = cmp.Or(c.Binary, "godot3-server")
 	return &Adapter{config: c}
 }
 

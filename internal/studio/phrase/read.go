@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,10 +82,7 @@ func (r *Reading) readClause(c clause) {
 	at := firstVerb(in)
 	verb, rest := "", in
 	if at >= 0 {
-		verb = in[at].is["verb"]
-		if verb == "" {
-			verb = "build"
-		}
+		verb = cmp.Or(in[at].is["verb"], "build")
 		rest = slices.Concat(in[:at], in[at+1:])
 		if at == firstContent(in) {
 			rest = in[at+1:]

@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -51,12 +52,8 @@ func (r *Reading) readTerrain(in []token) {
 		width, height = 200, 200
 		a.Assumed = append(a.Assumed, "the land is 200 m by 200 m")
 	}
-	if width == 0 {
-		width = height
-	}
-	if height == 0 {
-		height = width
-	}
+	width = cmp.Or(width, height)
+	height = cmp.Or(height, width)
 	a.With["width"], a.With["height"] = width, height
 	if a.With["detail_level"] == nil {
 		a.With["detail_level"] = "low"

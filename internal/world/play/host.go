@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -120,12 +121,8 @@ const (
 )
 
 func (p Pace) newLimits(now func() time.Time) *access.Limits {
-	if p.Moves == 0 {
-		p.Moves = 30
-	}
-	if p.Looks == 0 {
-		p.Looks = 60
-	}
+	p.Moves = cmp.Or(p.Moves, 30)
+	p.Looks = cmp.Or(p.Looks, 60)
 	return access.NewLimits(access.LimitConfig{Profiles: map[string]access.Profile{
 		access.ProfileDefault: {classMove: {PerMinute: p.Moves}, classLook: {PerMinute: p.Looks}},
 	}}, now)

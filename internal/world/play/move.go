@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -97,9 +98,7 @@ func (s *turn) checkPassable(way world.Exit) error {
 	switch {
 	case way.Availability == world.ExitPending:
 		text := "Nothing leads " + way.Direction.Phrase() + " yet."
-		if way.Reason != "" {
-			text = way.Reason
-		}
+		text = cmp.Or(way.Reason, text)
 		return &impossible{reason: "pending", text: text, hint: &hint{s.player.ID, s.place.ID, way.Direction, way.Reason}}
 	case way.Availability == world.ExitForbidden && way.Reason != "":
 		return cannot("forbidden", "%s", way.Reason)
