@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/loadtest"
+	"loregate/internal/slicesx"
 )
 
 // benchCmd puts running servers under load. It does not open a store.
@@ -52,10 +53,7 @@ func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 			"the variable %s contains no API key; create one with: loregate key create bench --role admin, put it into a "+
 				"variable, and name the variable with --api-key-env", c.KeyEnv)
 	}
-	var urls []string
-	for _, u := range c.URL {
-		urls = append(urls, strings.TrimRight(u, "/"))
-	}
+	urls := slicesx.Map(c.URL, func(u string) string { return strings.TrimRight(u, "/") })
 	report, err := loadtest.Run(ctx, loadtest.Config{URLs: urls, Key: key, Role: c.Role, World: c.World, Seed: c.Seed,
 		Cards: c.Cards, Clients: c.Clients,
 		Rate: c.Rate, Duration: c.Duration, Calls: c.Calls, Mix: mix, Watchers: c.Watchers, Keep: c.Keep,

@@ -17,6 +17,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/studio"
 )
 
@@ -451,10 +452,7 @@ func printRuns(out io.Writer, list json.RawMessage) error {
 		if r.Undone != "" {
 			state += ", taken back"
 		}
-		var cards []string
-		for _, s := range r.Sources {
-			cards = append(cards, s.Name)
-		}
+		cards := slicesx.Map(r.Sources, func(s studio.Source) string { return s.Name })
 		fmt.Fprintf(out, "%s  %s  %-19s %-8s %s\n", formatMinute(r.Started), r.ID, r.Tool, state, strings.Join(cards, ", "))
 	}
 	if len(v.Runs) < v.Total {

@@ -15,6 +15,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 )
 
@@ -384,10 +385,7 @@ func (k keyTokensCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		rows := make([]tokenRow, len(tokens))
-		for i, t := range tokens {
-			rows[i] = tokenRow{t, stateOf(t.Key, time.Now())}
-		}
+		rows := slicesx.Map(tokens, func(t app.PlayToken) tokenRow { return tokenRow{t, stateOf(t.Key, time.Now())} })
 		return tokenTable.print(out, k.listing, rows)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/slicesx"
+
 	"github.com/google/uuid"
 )
 
@@ -83,12 +85,7 @@ func (a Label) Meet(b Label) Label {
 	if b.Level <= LevelUser {
 		return a
 	}
-	var both []Subject
-	for _, s := range a.Subjects {
-		if slices.Contains(b.Subjects, s) {
-			both = append(both, s)
-		}
-	}
+	both := slicesx.Filter(a.Subjects, func(s Subject) bool { return slices.Contains(b.Subjects, s) })
 	return Label{Level: max(a.Level, b.Level), Subjects: both}
 }
 
@@ -102,10 +99,7 @@ func (a Label) String() string {
 	if len(a.Subjects) == 0 {
 		return a.Level.String()
 	}
-	names := make([]string, len(a.Subjects))
-	for i, s := range a.Subjects {
-		names[i] = string(s)
-	}
+	names := slicesx.Map(a.Subjects, func(s Subject) string { return string(s) })
 	return a.Level.String() + ":" + strings.Join(names, ",")
 }
 

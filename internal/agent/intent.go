@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,10 +88,6 @@ var errNoIntent = fault.New(fault.Rule, "the model named no intent, or a confide
 
 // objectSchema returns the schema of an object with exactly these members.
 func objectSchema(members map[string]any) map[string]any {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(members))
 	return map[string]any{"type": "object", "properties": members, "required": names, "additionalProperties": false}
 }

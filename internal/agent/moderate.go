@@ -12,6 +12,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/safety"
+	"loregate/internal/slicesx"
 	"loregate/internal/usage"
 )
 
@@ -119,10 +120,7 @@ func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text stri
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(list))
-	for i, c := range list {
-		names[i] = c.Name
-	}
+	names := slicesx.Map(list, func(c safety.Category) string { return c.Name })
 	schema, err := json.Marshal(objectSchema(map[string]any{"categories": map[string]any{"type": "array",
 		"items": map[string]any{"type": "string", "enum": names}}}))
 	if err != nil {

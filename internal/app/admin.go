@@ -18,6 +18,7 @@ import (
 	"loregate/internal/front"
 	"loregate/internal/identity"
 	"loregate/internal/member"
+	"loregate/internal/slicesx"
 	"loregate/internal/wait"
 	"loregate/internal/world"
 )
@@ -51,10 +52,7 @@ func (a *App) resolveWorld(ctx context.Context, name string) (access.WorldID, er
 	case 1:
 		return all[0].ID, nil
 	}
-	var slugs []string
-	for _, w := range all {
-		slugs = append(slugs, w.Slug)
-	}
+	slugs := slicesx.Map(all, func(w canon.World) string { return w.Slug })
 	return access.WorldID{},
 		fault.BadField("world", "there are several worlds; name one of %s, with --world or in LOREGATE_WORLD",
 			strings.Join(slugs, ", "))

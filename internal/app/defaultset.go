@@ -9,6 +9,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/front"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 )
 
 // openFront adds the default set as a surface. It shares the wiki's search and fetch. Connect the
@@ -38,10 +39,7 @@ func (a *App) SurfacesOf(tools []string) ([]string, error) {
 	if len(tools) == 0 || slices.Equal(tools, []string{"all"}) {
 		return nil, nil
 	}
-	var names []string
-	for _, s := range a.Surfaces {
-		names = append(names, s.Name)
-	}
+	names := slicesx.Map(a.Surfaces, func(s op.Surface) string { return s.Name })
 	for _, t := range tools {
 		if !slices.Contains(names, t) {
 			return nil, fault.BadField("tools", "%q is no set; name all, or any of %s", t, strings.Join(names, ", "))

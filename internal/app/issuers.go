@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/identity"
+	"loregate/internal/slicesx"
 )
 
 // Issuers are outside issuers of tokens. In the file they are a list; in an environment variable,
@@ -70,10 +71,7 @@ func (l *Issuers) UnmarshalYAML(n *yaml.Node) error {
 
 // String returns the names of the issuers.
 func (l Issuers) String() string {
-	names := make([]string, len(l))
-	for i, one := range l {
-		names[i] = one.Name
-	}
+	names := slicesx.Map(l, func(one Issuer) string { return one.Name })
 	return strings.Join(names, ", ")
 }
 

@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/identity"
+	"loregate/internal/slicesx"
 )
 
 // PlayToken is a listed play token, without its secret.
@@ -28,10 +29,7 @@ func (a *App) PlayTokens(ctx context.Context) ([]PlayToken, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]PlayToken, len(keys))
-	for i, k := range keys {
-		list[i] = PlayToken{Key: k, Plays: k.Seat}
-	}
+	list := slicesx.Map(keys, func(k identity.Key) PlayToken { return PlayToken{Key: k, Plays: k.Seat} })
 	for _, w := range worlds {
 		names, err := a.playerNames(ctx, w.ID, keys)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // filterForm is a filter among the words of a query: type:Character or in:"Rent Quay".
@@ -58,10 +59,7 @@ func (a *asked) addFilter(ctx context.Context, l *canon.Snapshot, name, value st
 		return err
 	case "tag":
 		tags, _, err := l.Tags(ctx, "", canon.Page{Limit: canon.CountCap})
-		var list []tag
-		for _, t := range tags {
-			list = append(list, tag{t.Name, t.Count})
-		}
+		list := slicesx.Map(tags, func(t canon.TagCount) tag { return tag{t.Name, t.Count} })
 		a.Filter.Tag = a.knownValue("tag", value, list)
 		return err
 	case "in":

@@ -12,6 +12,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -79,11 +80,7 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 		return applyLinks(ctx, d, c, in)
 	}
 	err = d.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		card, err := findCard(ctx, l, in.Name)
-		if err != nil {
-			return err
-		}
-		content, err := contentOf(ctx, l, card)
+		card, content, err := findContent(ctx, l, in.Name)
 		if err != nil {
 			return err
 		}
@@ -294,11 +291,7 @@ func (t termSet) add(name string, root bool, shortest int) {
 }
 
 func foldedWords(text string, words []wordSpan) []string {
-	folded := make([]string, len(words))
-	for i, w := range words {
-		folded[i] = markup.Fold(text[w.start:w.end])
-	}
-	return folded
+	return slicesx.Map(words, func(w wordSpan) string { return markup.Fold(text[w.start:w.end]) })
 }
 
 // findLinks returns one link for each name that occurs in the shadow of a text, at its first

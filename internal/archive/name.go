@@ -37,6 +37,14 @@ func findCard(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, 
 	return l.Find(ctx, name)
 }
 
+// findContent finds a card as findCard does, and reads its content.
+func findContent(ctx context.Context, l *canon.Snapshot, name string) (c canon.Card, content string, err error) {
+	if c, err = findCard(ctx, l, name); err == nil {
+		content, err = contentOf(ctx, l, c)
+	}
+	return c, content, err
+}
+
 // nameMatch is the result of resolving a name.
 type nameMatch struct {
 	card        canon.Card

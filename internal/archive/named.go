@@ -3,6 +3,7 @@ package archive
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,12 +44,7 @@ func fillQuery(content string, args map[string]any) (selection, error) {
 		return selection{}, brokenQuery("is not one JSON object")
 	}
 	var s selection
-	keys := make([]string, 0, len(raw))
-	for k := range raw {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(raw)) {
 		v, err := fillValue(raw[k], args)
 		if err != nil {
 			return selection{}, brokenQuery("%s: %v", k, err)
@@ -73,12 +69,7 @@ func checkArgs(names []string, args map[string]any) error {
 			faults = append(faults, fault.Field{Field: "args." + n, Error: "is required by this query"})
 		}
 	}
-	given := make([]string, 0, len(args))
-	for n := range args {
-		given = append(given, n)
-	}
-	slices.Sort(given)
-	for _, n := range given {
+	for _, n := range slices.Sorted(maps.Keys(args)) {
 		at := "args." + markup.Clean(markup.Clip(n, 64))
 		if !slices.Contains(names, n) {
 			faults = append(faults, fault.Field{Field: at, Error: "this query has no such placeholder"})

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -40,10 +41,7 @@ type olderChild struct {
 
 // Older adds the time of each child's last change.
 func (o childrenOut) Older() any {
-	list := make([]olderChild, len(o.Children))
-	for i, c := range o.Children {
-		list[i] = olderChild{c, c.updated}
-	}
+	list := slicesx.Map(o.Children, func(c child) olderChild { return olderChild{c, c.updated} })
 	return struct {
 		Children []olderChild `json:"children"`
 	}{list}
@@ -61,10 +59,7 @@ func (o outlineOut) Older() any {
 	if o.kind == canon.TextMarkdown {
 		format = "markdown"
 	}
-	list := make([]olderHeading, len(o.Headings))
-	for i, h := range o.Headings {
-		list[i] = olderHeading{h, h.Offset, format}
-	}
+	list := slicesx.Map(o.Headings, func(h heading) olderHeading { return olderHeading{h, h.Offset, format} })
 	return struct {
 		Card     string         `json:"card"`
 		Type     string         `json:"type"`
@@ -120,10 +115,7 @@ func (v version) toAct() act {
 
 // Older adds the versions as acts.
 func (o historyOut) Older() any {
-	list := make([]act, len(o.Versions))
-	for i, v := range o.Versions {
-		list[i] = v.toAct()
-	}
+	list := slicesx.Map(o.Versions, version.toAct)
 	return struct {
 		Card      string `json:"card"`
 		Revisions []act  `json:"revisions"`
@@ -172,10 +164,7 @@ type olderTrashed struct {
 
 // Older adds the time of each card's deletion and the subject who deleted it.
 func (o trashOut) Older() any {
-	list := make([]olderTrashed, len(o.Cards))
-	for i, c := range o.Cards {
-		list[i] = olderTrashed{c, c.TrashedAt, c.By}
-	}
+	list := slicesx.Map(o.Cards, func(c trashedCard) olderTrashed { return olderTrashed{c, c.TrashedAt, c.By} })
 	return struct {
 		Cards []olderTrashed `json:"cards"`
 	}{list}
@@ -287,10 +276,7 @@ func (o linkOut) Older() any {
 		Found int `json:"suggestions_found"`
 		Cards int `json:"unique_cards_referenced"`
 	}
-	list := make([]olderSuggestion, len(o.Suggestions))
-	for i, s := range o.Suggestions {
-		list[i] = olderSuggestion{s, s.Target}
-	}
+	list := slicesx.Map(o.Suggestions, func(s linkSuggestion) olderSuggestion { return olderSuggestion{s, s.Target} })
 	return struct {
 		Card        string            `json:"card_name"`
 		Scope       string            `json:"scope"`

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -191,11 +192,7 @@ func (s selection) listMatching(ctx context.Context, l *canon.Snapshot, p page) 
 	}
 	found, err := l.Search(ctx, canon.SearchQuery{Q: s.Content, InContent: true, Mode: canon.MatchSubstring, Filter: f},
 		p.toCanonPage())
-	cards := make([]canon.Card, len(found.Hits))
-	for i, h := range found.Hits {
-		cards[i] = h.Card
-	}
-	return cards, found.Total, err
+	return slicesx.Map(found.Hits, func(h canon.Hit) canon.Card { return h.Card }), found.Total, err
 }
 
 // openingText returns the beginning of a card's plain text on one line.

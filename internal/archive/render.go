@@ -155,7 +155,7 @@ func (r *renderer) nestHTML(ctx context.Context, n markup.Nest, self string) (st
 	case "link", "closed":
 		return asLink(c.Name), nil
 	}
-	if len(r.open) > maxDepth || r.isOpen(c.ID) || r.size+c.Size > maxRendered {
+	if len(r.open) > maxDepth || slices.Contains(r.open, c.ID) || r.size+c.Size > maxRendered {
 		return asLink(c.Name), nil
 	}
 	body, err := r.cardHTML(ctx, c, n.Items)
@@ -170,10 +170,6 @@ func (r *renderer) nestHTML(ctx context.Context, n markup.Nest, self string) (st
 		return "<h3>" + escapeText(title) + "</h3>" + body, nil
 	}
 	return body, nil
-}
-
-func (r *renderer) isOpen(id canon.CardID) bool {
-	return slices.Contains(r.open, id)
 }
 
 // itemsHTML renders a list: its items as links, or in place if the nest asks for that.

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -28,11 +29,7 @@ func summaryFromCard(l *canon.Snapshot, c canon.Card) summary {
 }
 
 func summariesFromCards(l *canon.Snapshot, cards []canon.Card) []summary {
-	list := make([]summary, len(cards))
-	for i, c := range cards {
-		list[i] = summaryFromCard(l, c)
-	}
-	return list
+	return slicesx.Map(cards, func(c canon.Card) summary { return summaryFromCard(l, c) })
 }
 
 // shownLevel returns the level of a label if the caller may know of levels, else "".

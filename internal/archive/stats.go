@@ -62,11 +62,7 @@ type statsOut struct {
 }
 
 func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCard) (statsOut, error) {
-	c, err := findCard(ctx, l, in.Name)
-	if err != nil {
-		return statsOut{}, err
-	}
-	content, err := contentOf(ctx, l, c)
+	c, content, err := findContent(ctx, l, in.Name)
 	if err != nil {
 		return statsOut{}, err
 	}

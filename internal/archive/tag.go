@@ -10,6 +10,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -201,11 +202,7 @@ const (
 )
 
 func suggestTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in suggestIn) (suggestOut, error) {
-	c, err := findCard(ctx, l, in.Name)
-	if err != nil {
-		return suggestOut{}, err
-	}
-	content, err := contentOf(ctx, l, c)
+	c, content, err := findContent(ctx, l, in.Name)
 	if err != nil {
 		return suggestOut{}, err
 	}
@@ -253,11 +250,7 @@ func rankSuggestions(ctx context.Context, known []canon.TagCount, own []canon.Re
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b scored) int { return b.score - a.score })
-	out := []suggestion{}
-	for _, s := range all[:min(len(all), limit)] {
-		out = append(out, s.suggestion)
-	}
-	return out, nil
+	return slicesx.Map(all[:min(len(all), limit)], func(s scored) suggestion { return s.suggestion }), nil
 }
 
 // countMentions counts how often a folded text mentions a tag, in singular or as written.

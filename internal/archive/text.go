@@ -64,11 +64,7 @@ type outlineOut struct {
 }
 
 func getCardOutline(ctx context.Context, l *canon.Snapshot, _ *op.Call, in outlineIn) (outlineOut, error) {
-	c, err := findCard(ctx, l, in.Name)
-	if err != nil {
-		return outlineOut{}, err
-	}
-	content, err := contentOf(ctx, l, c)
+	c, content, err := findContent(ctx, l, in.Name)
 	if err != nil {
 		return outlineOut{}, err
 	}
@@ -125,11 +121,7 @@ type findOut struct {
 const maxMatches = 10_000
 
 func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (findOut, error) {
-	c, err := findCard(ctx, l, in.Name)
-	if err != nil {
-		return findOut{}, err
-	}
-	content, err := contentOf(ctx, l, c)
+	c, content, err := findContent(ctx, l, in.Name)
 	if err != nil {
 		return findOut{}, err
 	}

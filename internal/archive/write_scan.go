@@ -10,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // finding is a term in a card.
@@ -49,10 +50,7 @@ func scanForTerms(ctx context.Context, l *canon.Snapshot, in spoilerIn) (finding
 		return findings{}, fault.BrokenRule("terms_card", "%q lists %d terms; a scan takes 1 to %d", source.Name, len(f.terms),
 			maxScanTerms)
 	}
-	folded := make([]string, len(f.terms))
-	for i, t := range f.terms {
-		folded[i] = markup.Fold(t)
-	}
+	folded := slicesx.Map(f.terms, markup.Fold)
 	results, _, err := l.Exists(ctx, in.ResultsCard)
 	if err != nil {
 		return findings{}, err

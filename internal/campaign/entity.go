@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -345,9 +346,5 @@ func (e *entity) addForGM(ctx context.Context, l *canon.Snapshot, c canon.Card, 
 }
 
 func cleanAll(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = markup.Clean(s)
-	}
-	return out
+	return slicesx.Map(list, markup.Clean)
 }

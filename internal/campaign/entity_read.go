@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -150,11 +151,7 @@ func searchEntities(ctx context.Context, l *canon.Snapshot, q string, f canon.Fi
 }
 
 func cardsOf(hits []canon.Hit) []canon.Card {
-	cards := make([]canon.Card, len(hits))
-	for i, h := range hits {
-		cards[i] = h.Card
-	}
-	return cards
+	return slicesx.Map(hits, func(h canon.Hit) canon.Card { return h.Card })
 }
 
 type entityGetIn struct {

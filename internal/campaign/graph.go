@@ -5,6 +5,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 	"loregate/internal/surface"
 )
 
@@ -92,12 +93,7 @@ func (o mapOut) Cut(budget int) (any, map[string]any, bool) {
 	}
 	end := o.offset + keep
 	o.Nodes, o.Truncated, o.Next = o.Nodes[:keep], true, o.again(end)
-	var edges []edge
-	for _, e := range o.Relationships {
-		if e.late < end {
-			edges = append(edges, e)
-		}
-	}
+	edges := slicesx.Filter(o.Relationships, func(e edge) bool { return e.late < end })
 	o.Relationships = edges
 	return o, o.Next.Arguments, true
 }

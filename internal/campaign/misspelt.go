@@ -11,6 +11,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 const (
@@ -169,10 +170,7 @@ func checkSimilar(list []similarEntity) error {
 	if len(list) == 0 {
 		return nil
 	}
-	names := make([]string, len(list))
-	for i, s := range list {
-		names[i] = s.Name
-	}
+	names := slicesx.Map(list, func(s similarEntity) string { return s.Name })
 	e := fault.New(fault.Conflict,
 		"there are already similar entities: %s; use one of them, or repeat the call with allow_similar: true",
 		strings.Join(names, ", "))

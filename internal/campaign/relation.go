@@ -12,6 +12,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // kindRelation is the link kind of relationships.
@@ -121,11 +122,7 @@ func nearestTypes(all []relationType, name string) []string {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
-	names := make([]string, 0, 3)
-	for _, f := range found[:min(len(found), 3)] {
-		names = append(names, f.name)
-	}
-	return names
+	return slicesx.Map(found[:min(len(found), 3)], func(f near) string { return f.name })
 }
 
 // entityRelation is a relationship from the point of view of one end.

@@ -11,6 +11,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // kindInvolves is the kind of link from a timeline event to an entity.
@@ -73,10 +74,7 @@ func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (ma
 	if len(events) == 0 {
 		return nil, nil
 	}
-	ids := make([]canon.CardID, len(events))
-	for i, e := range events {
-		ids[i] = e.ID
-	}
+	ids := slicesx.Map(events, func(e canon.Card) canon.CardID { return e.ID })
 	q := canon.LinkQuery{Froms: ids, Kinds: []string{kindInvolves}}
 	links, _, err := canon.CollectUpTo(l.AllLinks(ctx, q), canon.CountCap)
 	if err != nil {
@@ -197,10 +195,7 @@ func (p period) eventsInvolving(ctx context.Context, l *canon.Snapshot, entity c
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]canon.CardID, len(links))
-	for i, k := range links {
-		ids[i] = k.From
-	}
+	ids := slicesx.Map(links, func(k canon.Link) canon.CardID { return k.From })
 	cards, err := l.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Snapshot is a snapshot of a world through one view. Every method shows only the data that the
@@ -97,11 +98,7 @@ func (s Settings) gmParts() []string {
 	if s.GMParts == nil {
 		return defaultGMParts
 	}
-	keys := make([]string, len(s.GMParts))
-	for i, p := range s.GMParts {
-		keys[i] = markup.PartKey(p)
-	}
-	return keys
+	return slicesx.Map(s.GMParts, markup.PartKey)
 }
 
 // Find resolves a name argument: "~ID", ":codename", a name or an alias. A name finds the visible

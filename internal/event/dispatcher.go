@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/job"
+	"loregate/internal/slicesx"
 	"loregate/internal/wait"
 )
 
@@ -203,11 +204,7 @@ func (d *Dispatcher) enqueueNew(ctx context.Context, w access.WorldID, h Handler
 }
 
 func eventTypeNames(types []Type) []string {
-	out := make([]string, len(types))
-	for i, t := range types {
-		out[i] = string(t)
-	}
-	return out
+	return slicesx.Map(types, func(t Type) string { return string(t) })
 }
 
 // readWorld reads a world as the system.

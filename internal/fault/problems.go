@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"loregate/internal/slicesx"
 )
 
 // BrokenRule is BadField for well-formed input that breaks a rule of the world.
@@ -46,10 +48,7 @@ func (p *Problems) Err() error {
 	if len(p.list) == 0 {
 		return nil
 	}
-	said := make([]string, 0, shownProblems+1)
-	for _, f := range p.list[:min(len(p.list), shownProblems)] {
-		said = append(said, f.Field+": "+f.Error)
-	}
+	said := slicesx.Map(p.list[:min(len(p.list), shownProblems)], func(f Field) string { return f.Field + ": " + f.Error })
 	if more := len(p.list) - len(said); more > 0 {
 		said = append(said, fmt.Sprintf("and %d more", more))
 	}

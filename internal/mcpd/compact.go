@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"loregate/internal/slicesx"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -186,9 +188,6 @@ func writeTable(b *strings.Builder, rows []value, indent string) {
 }
 
 func joinTexts(list []value, by string) string {
-	texts := make([]string, len(list))
-	for i, v := range list {
-		texts[i] = v.text
-	}
+	texts := slicesx.Map(list, func(v value) string { return v.text })
 	return strings.Join(texts, by)
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,7 +70,7 @@ func checkArgs(p *Prompt, args map[string]string) error {
 			f.add(&fieldPath{name: a.Name, index: -1}, "is required")
 		}
 	}
-	for _, name := range sortedKeys(args) {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(known, name) {
 			f.add(&fieldPath{name: name, index: -1}, "%s", unknownFieldText(name, known))
 		}

@@ -15,6 +15,7 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 var typeNames = map[string]string{"string": "a string", "integer": "a whole number", "number": "a number",
@@ -24,10 +25,7 @@ func typeWords(types []string) string {
 	if isNumericString(types) {
 		return typeNames[types[0]] + ", or its digits as a string"
 	}
-	words := make([]string, len(types))
-	for i, t := range types {
-		words[i] = typeNames[t]
-	}
+	words := slicesx.Map(types, func(t string) string { return typeNames[t] })
 	return strings.Join(words, " or ")
 }
 
@@ -53,10 +51,7 @@ func kindWord(n *node) string {
 }
 
 func enumWords(enum []any) string {
-	words := make([]string, len(enum))
-	for i, e := range enum {
-		words[i] = fmt.Sprint(e)
-	}
+	words := slicesx.Map(enum, func(e any) string { return fmt.Sprint(e) })
 	return strings.Join(words, ", ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"loregate/internal/safety"
+	"loregate/internal/slicesx"
 )
 
 // ProfileSetting is the key in a world's extra settings that names the profile of its safety
@@ -16,10 +17,7 @@ const ProfileSetting = "safety_profile"
 // checkSafety is the second gate. It judges the texts by the world's profile. If an external
 // moderator does not answer, the gate refuses. No snapshot is open while the moderator is asked.
 func (s *Service) checkSafety(ctx context.Context, c *candidate) (outcome, error) {
-	texts := make([]string, len(c.texts))
-	for i, t := range c.texts {
-		texts[i] = t.Text
-	}
+	texts := slicesx.Map(c.texts, func(t Text) string { return t.Text })
 	b, err := json.Marshal(texts)
 	if err != nil {
 		return outcome{}, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"loregate/internal/fault"
+	"loregate/internal/slicesx"
 )
 
 // checkSchema is the first gate. It lists every fault of the payload and of the members beside it.
@@ -16,10 +17,7 @@ func (s *Service) checkSchema(_ context.Context, c *candidate) (outcome, error) 
 		return o, nil
 	}
 	o.issues = append(issuesOf(c.beside), issuesOf(c.malformed)...)
-	list := make([]string, len(o.issues))
-	for i, is := range o.issues {
-		list[i] = is.Field
-	}
+	list := slicesx.Map(o.issues, func(is Issue) string { return is.Field })
 	why := fmt.Sprintf("the payload does not match the schema %s (%s)", c.kind.Schema(), strings.Join(list, ", "))
 	if c.beside != nil {
 		why = fmt.Sprintf("the members beside the payload are not valid (%s: %s)", o.issues[0].Field, o.issues[0].Error)
@@ -40,9 +38,5 @@ func issuesOf(err error) []Issue {
 	case len(f.Fields) == 0:
 		return []Issue{{Error: f.Message}}
 	}
-	list := make([]Issue, len(f.Fields))
-	for i, field := range f.Fields {
-		list[i] = Issue(field)
-	}
-	return list
+	return slicesx.Map(f.Fields, func(field fault.Field) Issue { return Issue(field) })
 }

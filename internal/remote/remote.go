@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"loregate/internal/access"
+	"loregate/internal/slicesx"
 	"loregate/internal/wait"
 )
 
@@ -88,10 +89,7 @@ const apiPath = "/api/mcp"
 // endpointURL returns the URL to which messages are sent.
 func (b *Bridge) endpointURL() string {
 	address := b.base + "/mcp"
-	words := make([]string, len(b.cfg.Tools))
-	for i, word := range b.cfg.Tools {
-		words[i] = url.PathEscape(word)
-	}
+	words := slicesx.Map(b.cfg.Tools, url.PathEscape)
 	if set := strings.Join(words, "+"); set != "" {
 		address += "/" + set
 	}

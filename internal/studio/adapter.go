@@ -117,6 +117,18 @@ func Read[T any](w *Work) (v T, err error) {
 	return v, err
 }
 
+// With returns a method of a transaction, a T, that decodes its call's input before it does the work.
+func With[T, In any](
+	do func(t T, ctx context.Context, w *Work, in In) (any, error)) func(T, context.Context, *Work) (any, error) {
+	return func(t T, ctx context.Context, w *Work) (any, error) {
+		in, err := Read[In](w)
+		if err != nil {
+			return nil, err
+		}
+		return do(t, ctx, w, in)
+	}
+}
+
 // Program finds a target's program by name or path and returns its absolute path. If it is not
 // installed, the error is a Failure with code Missing and the text install.
 func Program(name, install string) (string, error) {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"loregate/internal/slicesx"
 )
 
 // Entry is the change that one run made to a target, in its adapter's format.
@@ -106,11 +108,7 @@ func (j *Journal[E]) Active() []E { return j.active }
 
 // Runs returns the ids of the active runs.
 func (j *Journal[E]) Runs() []string {
-	runs := make([]string, len(j.active))
-	for i, e := range j.active {
-		runs[i] = entryRun(e)
-	}
-	return runs
+	return slicesx.Map(j.active, entryRun)
 }
 
 // Append adds an entry and syncs the file to disk.

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Plan is an ordered list of calls that can be reviewed before it is executed. As a file it is YAML
@@ -138,10 +139,7 @@ func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 		req.calls = append(req.calls, made)
 	}
 	if len(wrong) > 0 {
-		parts := make([]string, len(wrong))
-		for i, w := range wrong {
-			parts[i] = w.Field + ": " + w.Error
-		}
+		parts := slicesx.Map(wrong, func(w fault.Field) string { return w.Field + ": " + w.Error })
 		return req, &fault.Error{Kind: fault.Invalid, Code: string(Validation), Message: "the plan is invalid: " +
 			strings.Join(parts, "; "), Fields: wrong}
 	}
@@ -245,10 +243,7 @@ func checkRefs(with map[string]any, i int) error {
 }
 
 func toolNames() []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
-	}
+	names := slicesx.Map(tools, func(t Tool) string { return t.Name })
 	return slices.Sorted(slices.Values(names))
 }
 

@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/canon"
+	"loregate/internal/slicesx"
 )
 
 // loadCard loads the card named by a call as the audience may read it, and adds it to the run's
@@ -185,9 +186,5 @@ func currentVersion(ctx context.Context, snap *canon.Snapshot, src Source) (uint
 }
 
 func artifactNames(run Run) []string {
-	names := []string{}
-	for _, a := range run.Artifacts {
-		names = append(names, a.Name+" "+a.ID)
-	}
-	return names
+	return slicesx.Map(run.Artifacts, func(a Artifact) string { return a.Name + " " + a.ID })
 }

@@ -18,6 +18,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/blob"
+	"loregate/internal/slicesx"
 	"loregate/internal/telemetry"
 	"loregate/internal/wait"
 )
@@ -441,13 +442,7 @@ func subtractNames(a, b []string) []string {
 	for _, n := range b {
 		have[n] = true
 	}
-	var out []string
-	for _, n := range a {
-		if !have[n] {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slicesx.Filter(a, func(n string) bool { return !have[n] })
 }
 
 // undoWait bounds the time that rollback takes after a call was stopped.

@@ -23,6 +23,7 @@ import (
 	"loregate/internal/blob"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Config configures a Studio. Canon, Dir and Blobs are required.
@@ -100,10 +101,7 @@ func Open(c Config) (*Studio, error) {
 // versions, and the policy.
 func configHash(c Config) string {
 	type version struct{ Name, Version string }
-	var v []version
-	for _, t := range tools {
-		v = append(v, version{t.Name, t.Version})
-	}
+	v := slicesx.Map(tools, func(t Tool) version { return version{t.Name, t.Version} })
 	b, err := json.Marshal(struct {
 		Protocol string
 		Tools    []version
@@ -214,22 +212,14 @@ func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 		}
 		return nil, "", Fail(Validation, "target: there is no %q here; there is %s", kind, strings.Join(s.Kinds(), ", "))
 	}
-	var fit []Adapter
-	for _, a := range s.adapters {
-		if a.Tools()[t.Name].Does {
-			fit = append(fit, a)
-		}
-	}
+	fit := slicesx.Filter(s.adapters, func(a Adapter) bool { return a.Tools()[t.Name].Does })
 	switch len(fit) {
 	case 0:
 		return nil, "", Fail(NotSupported, "no target here supports %s", t.Name)
 	case 1:
 		return fit[0], fit[0].Kind(), nil
 	}
-	var names []string
-	for _, a := range fit {
-		names = append(names, a.Kind())
-	}
+	names := slicesx.Map(fit, Adapter.Kind)
 	return nil, "", Fail(Validation, "target: several are possible; name one of %s", strings.Join(names, ", "))
 }
 
@@ -242,11 +232,7 @@ func checkSupport(a Adapter, t *Tool) error {
 
 // Kinds returns the kinds of targets that are set up here.
 func (s *Studio) Kinds() []string {
-	var kinds []string
-	for _, a := range s.adapters {
-		kinds = append(kinds, a.Kind())
-	}
-	return kinds
+	return slicesx.Map(s.adapters, Adapter.Kind)
 }
 
 // openSlot returns the slot of a world's target, and opens the target at first use.

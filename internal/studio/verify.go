@@ -17,6 +17,7 @@ import (
 	"loregate/internal/blob"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/slicesx"
 )
 
 // Verdict is the result of repeating a run.
@@ -52,10 +53,7 @@ func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Ve
 	if err != nil {
 		return Verdict{}, err
 	}
-	var targets []string
-	for _, st := range run.Steps {
-		targets = append(targets, st.Target.Name)
-	}
+	targets := slicesx.Map(run.Steps, func(st Step) string { return st.Target.Name })
 	how := common{Audience: run.Audience, Timeout: s.policy.secondsLimit()}
 	t := s.newTicket(c.Grant, actVerify, newRun(s.newID(), "verify_run", "1.0.0", run.InputHash, how),
 		order{Tool: "verify_run", How: how}, targetKinds(targets))

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Card is a card as it was at the commit that a context shows.
@@ -83,11 +84,7 @@ func (m *AsOf) readCards(ctx context.Context, ids []canon.CardID) ([]Card, error
 		return m.cardsAsOf(ctx, cards)
 	}
 	versions, err := m.CardsAt(ctx, ids, m.Seq)
-	out := make([]Card, len(versions))
-	for i, v := range versions {
-		out[i] = cardAtFromVersion(v)
-	}
-	return out, err
+	return slicesx.Map(versions, cardAtFromVersion), err
 }
 
 // cardsAsOf returns cards of the snapshot as they were at the commit that m shows, in their order.
@@ -99,10 +96,7 @@ func (m *AsOf) cardsAsOf(ctx context.Context, cards []canon.Card) ([]Card, error
 		}
 		return out, nil
 	}
-	ids := make([]canon.CardID, len(cards))
-	for i, c := range cards {
-		ids[i] = c.ID
-	}
+	ids := slicesx.Map(cards, func(c canon.Card) canon.CardID { return c.ID })
 	return m.CardsByID(ctx, ids)
 }
 

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Names of card types, links and attributes, as described in the package doc.
@@ -202,10 +203,7 @@ func CheckStarter(ctx context.Context, snap *canon.Snapshot, name string) error 
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, p := range places {
-		names = append(names, p.Name)
-	}
+	names := slicesx.Map(places, func(p canon.Card) string { return p.Name })
 	if len(names) == 0 {
 		return fault.BadField("starter_location",
 			"there is no place called %q, and no place that players see; create a card of type %s first", name, TypeLocation)

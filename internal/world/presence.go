@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 	"loregate/internal/world/command"
 )
 
@@ -50,10 +51,7 @@ func (m *AsOf) CardsHere(ctx context.Context, place canon.CardID) ([]Card, error
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]canon.CardID, len(links))
-	for i, l := range links {
-		ids[i] = l.From
-	}
+	ids := slicesx.Map(links, func(l canon.Link) canon.CardID { return l.From })
 	return m.CardsByID(ctx, ids)
 }
 

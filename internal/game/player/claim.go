@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
+	"loregate/internal/slicesx"
 )
 
 // Claim is what a line says to the table. It is all that the Brain learns of the Core's plans, and
@@ -130,11 +131,7 @@ func readSentence(t *view.Table, speaker rule.Seat, sentence string) []Claim {
 	if kind == Accuse {
 		named = named[:1] // the others are its evidence
 	}
-	claims := make([]Claim, len(named))
-	for i, s := range named {
-		claims[i] = Claim{Kind: kind, About: s}
-	}
-	return claims
+	return slicesx.Map(named, func(s rule.Seat) Claim { return Claim{Kind: kind, About: s} })
 }
 
 // askedOf reads a question about the last night to the players that it names.
@@ -212,9 +209,5 @@ func namedIn(t *view.Table, text string, speaker rule.Seat) []rule.Seat {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b place) int { return a.at - b.at })
-	seats := make([]rule.Seat, len(found))
-	for i, p := range found {
-		seats[i] = p.seat
-	}
-	return seats
+	return slicesx.Map(found, func(p place) rule.Seat { return p.seat })
 }

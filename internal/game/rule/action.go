@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"loregate/internal/fault"
+	"loregate/internal/slicesx"
 )
 
 // Night actions besides a role's ability.
@@ -150,11 +151,5 @@ func (s *State) Convertible(seat Seat) []Seat {
 	if p.Phase != Night || !p.Alive(seat) || !s.Machine(seat) || p.Mandate == SecurityLockdown && p.Day%2 == 1 {
 		return nil
 	}
-	var targets []Seat
-	for _, other := range p.Living() {
-		if !s.Machine(other) {
-			targets = append(targets, other)
-		}
-	}
-	return targets
+	return slicesx.Filter(p.Living(), func(other Seat) bool { return !s.Machine(other) })
 }

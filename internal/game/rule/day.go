@@ -1,6 +1,10 @@
 package rule
 
-import "strconv"
+import (
+	"strconv"
+
+	"loregate/internal/slicesx"
+)
 
 // advancePhase ends the phase and begins the next.
 func (t *turn) advancePhase() {
@@ -130,12 +134,7 @@ func (t *turn) strikeCrisis() {
 	if c != IndexCorruption {
 		return
 	}
-	var hiddenRoles []Seat
-	for _, seat := range t.Public.Living() {
-		if t.Public.Revealed.Of(seat).Role == "" {
-			hiddenRoles = append(hiddenRoles, seat)
-		}
-	}
+	hiddenRoles := slicesx.Filter(t.Public.Living(), func(seat Seat) bool { return t.Public.Revealed.Of(seat).Role == "" })
 	if len(hiddenRoles) > 0 {
 		seat := pickOne(t.dice, hiddenRoles)
 		t.emitEvent(&RoleShown{seat, t.hiddenOf(seat).Role})
@@ -161,12 +160,7 @@ func (t *turn) updateLiaison() {
 	if !on {
 		return
 	}
-	var acted []Seat
-	for _, seat := range t.Public.Living() {
-		if t.hiddenOf(seat).Last.Do != "" {
-			acted = append(acted, seat)
-		}
-	}
+	acted := slicesx.Filter(t.Public.Living(), func(seat Seat) bool { return t.hiddenOf(seat).Last.Do != "" })
 	if len(acted) > 0 {
 		seat := pickOne(t.dice, acted)
 		t.tellAll("Liaison protocol: last night " + t.playerName(seat) + " chose " +
@@ -222,12 +216,7 @@ func (t *turn) rewardGuardians() {
 
 // revealTarget tells a player one target of the previous night.
 func (t *turn) revealTarget(seat Seat) {
-	var acted []Seat
-	for _, other := range t.otherSeats(seat) {
-		if t.hiddenOf(other).Last.Target != 0 {
-			acted = append(acted, other)
-		}
-	}
+	acted := slicesx.Filter(t.otherSeats(seat), func(other Seat) bool { return t.hiddenOf(other).Last.Target != 0 })
 	if len(acted) > 0 {
 		actor := pickOne(t.dice, acted)
 		t.tellSeat(seat, "Your goal is met: last night "+t.playerName(actor)+" chose "+

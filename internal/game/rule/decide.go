@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Command is a request to change a game.
@@ -60,10 +61,7 @@ func (t *turn) hiddenOf(s Seat) *Hidden  { return t.Secret.Seats.Of(s) }
 // newIllegal returns the error for a command that is illegal now; it lists the legal moves.
 func (t *turn) newIllegal(seat Seat, format string, args ...any) error {
 	legal := t.Legal(seat)
-	words := make([]string, len(legal))
-	for i, l := range legal {
-		words[i] = l.String()
-	}
+	words := slicesx.Map(legal, Move.String)
 	e := fault.New(fault.Rule, format, args...)
 	e.Message += "; legal now: " + strings.Join(words, ", ")
 	if len(words) == 0 {

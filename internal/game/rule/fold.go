@@ -33,7 +33,7 @@ func (e *PhaseBegan) applyOpen(p *Public, s *Secret) {
 	if e.Day != p.Day {
 		newDay(p, s)
 	}
-	p.Phase, p.Day, p.Ends, p.Vote = e.Phase, e.Day, e.Ends, Tally{Kind: voteOf(e.Phase)}
+	p.Phase, p.Day, p.Ends, p.Vote = e.Phase, e.Day, e.Ends, Tally{Kind: voteKinds[e.Phase]}
 	p.Extended = p.Extended || e.Extended
 	for i := range s.Seats {
 		s.Seats[i].Ballot = ""
@@ -56,17 +56,8 @@ func newDay(p *Public, s *Secret) {
 	}
 }
 
-func voteOf(p Phase) VoteKind {
-	switch p {
-	case Extension:
-		return VoteExtension
-	case Nomination:
-		return VoteNomination
-	case Verdict:
-		return VoteVerdict
-	}
-	return ""
-}
+// voteKinds maps the phases that vote to their kind of vote.
+var voteKinds = map[Phase]VoteKind{Extension: VoteExtension, Nomination: VoteNomination, Verdict: VoteVerdict}
 
 func (e *Counted) applyOpen(p *Public, _ *Secret) { p.Pool, p.Machines = e.Pool, e.Machines }
 

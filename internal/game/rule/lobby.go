@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loregate/internal/fault"
+	"loregate/internal/slicesx"
 )
 
 // Create is the first command of a game.
@@ -178,9 +179,6 @@ func (c Remove) emitEvents(t *turn) error {
 }
 
 func joinSeats(seats []Seat) string {
-	words := make([]string, len(seats))
-	for i, s := range seats {
-		words[i] = s.String()
-	}
+	words := slicesx.Map(seats, Seat.String)
 	return strings.Join(words, ", ")
 }

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"loregate/internal/fault"
+	"loregate/internal/slicesx"
 )
 
 // CastVote votes in the current vote. Voting again replaces the vote.
@@ -51,13 +52,7 @@ func (t *turn) checkChoice(c CastVote) error {
 }
 
 func (t *turn) otherSeats(seat Seat) []Seat {
-	var others []Seat
-	for _, s := range t.Public.Living() {
-		if s != seat {
-			others = append(others, s)
-		}
-	}
-	return others
+	return slicesx.Filter(t.Public.Living(), func(s Seat) bool { return s != seat })
 }
 
 // voteWeight returns the weight of a seat's vote.

@@ -1,7 +1,5 @@
 package rule
 
-import "slices"
-
 // Bounds of a table and of the players' texts.
 const (
 	MinSeats  = 6
@@ -47,26 +45,18 @@ const (
 // roles are the roles with an ability, in the order of the contract.
 var roles = [...]Role{EthicsVP, CTO, CISO, CEO, CFO, COO, PlatformsVP}
 
-// Ability returns the night action that only this role has; "" if it has no ability.
-func (r Role) Ability() string {
-	switch r {
-	case EthicsVP:
-		return "audit"
-	case CTO:
-		return "overclock"
-	case CISO:
-		return "isolate"
-	case CEO:
-		return "review"
-	case CFO:
-		return "reallocate"
-	case COO:
-		return "pivot"
-	case PlatformsVP:
-		return "hotfix"
-	}
-	return ""
+var abilities = map[Role]string{
+	EthicsVP:    "audit",
+	CTO:         "overclock",
+	CISO:        "isolate",
+	CEO:         "review",
+	CFO:         "reallocate",
+	COO:         "pivot",
+	PlatformsVP: "hotfix",
 }
+
+// Ability returns the night action that only this role has; "" if it has no ability.
+func (r Role) Ability() string { return abilities[r] }
 
 // Alignment is the side that a player belongs to.
 type Alignment string
@@ -144,16 +134,12 @@ func Crises() []Crisis {
 
 // Card returns the text shown for the crisis.
 func (c Crisis) Card() Card {
-	i := slices.IndexFunc(crises, func(x struct {
-		id   Crisis
-		card Card
-	}) bool {
-		return x.id == c
-	})
-	if i < 0 {
-		return Card{}
+	for _, known := range crises {
+		if known.id == c {
+			return known.card
+		}
 	}
-	return crises[i].card
+	return Card{}
 }
 
 // Mandate is a special rule that applies to a whole game.
@@ -169,18 +155,14 @@ const (
 // mandates are all mandates.
 var mandates = [...]Mandate{AggressiveGrowth, TotalTransparency, SecurityLockdown}
 
-// Card returns the text shown for the mandate.
-func (m Mandate) Card() Card {
-	switch m {
-	case AggressiveGrowth:
-		return Card{"Aggressive growth", "Everybody starts with 2 tokens; each night has one mining slot fewer."}
-	case TotalTransparency:
-		return Card{"Total transparency", "Who voted what is public, and there are no direct messages."}
-	case SecurityLockdown:
-		return Card{"Security lockdown", "A project needs 4 milestones, and nobody can be converted on odd nights."}
-	}
-	return Card{}
+var mandateCards = map[Mandate]Card{
+	AggressiveGrowth:  {"Aggressive growth", "Everybody starts with 2 tokens; each night has one mining slot fewer."},
+	TotalTransparency: {"Total transparency", "Who voted what is public, and there are no direct messages."},
+	SecurityLockdown:  {"Security lockdown", "A project needs 4 milestones, and nobody can be converted on odd nights."},
 }
+
+// Card returns the text shown for the mandate.
+func (m Mandate) Card() Card { return mandateCards[m] }
 
 // KPI is the secret goal of a human.
 type KPI string
@@ -196,22 +178,16 @@ const (
 
 var kpis = [...]KPI{Capitalist, Guardian, Inquisitor, Survivor, Scapegoat}
 
-// Text describes the goal and its reward.
-func (k KPI) Text() string {
-	switch k {
-	case Capitalist:
-		return "Hold the most tokens at the end. On the last day that adds 2 to your verdict vote."
-	case Guardian:
-		return "Keep the CISO active until day 4. You then learn one target of the night before."
-	case Inquisitor:
-		return "Vote for the deactivation of three who are deactivated. On the last day your verdict vote is doubled."
-	case Survivor:
-		return "Win with exactly one other human left, and nobody Aligned."
-	case Scapegoat:
-		return "Be deactivated without a single vote against it."
-	}
-	return ""
+var kpiTexts = map[KPI]string{
+	Capitalist: "Hold the most tokens at the end. On the last day that adds 2 to your verdict vote.",
+	Guardian:   "Keep the CISO active until day 4. You then learn one target of the night before.",
+	Inquisitor: "Vote for the deactivation of three who are deactivated. On the last day your verdict vote is doubled.",
+	Survivor:   "Win with exactly one other human left, and nobody Aligned.",
+	Scapegoat:  "Be deactivated without a single vote against it.",
 }
+
+// Text describes the goal and its reward.
+func (k KPI) Text() string { return kpiTexts[k] }
 
 // Shock is the effect of a failed conversion on its target on the next day.
 type Shock string
@@ -225,15 +201,11 @@ const (
 
 var shocks = [...]Shock{Garbled, Locked, Silent}
 
-// Text tells a player about its shock.
-func (s Shock) Text() string {
-	switch s {
-	case Garbled:
-		return "System shock: today some of your messages will come out garbled."
-	case Locked:
-		return "System shock: your ability is locked until tomorrow."
-	case Silent:
-		return "System shock: you cannot write to anyone today."
-	}
-	return ""
+var shockTexts = map[Shock]string{
+	Garbled: "System shock: today some of your messages will come out garbled.",
+	Locked:  "System shock: your ability is locked until tomorrow.",
+	Silent:  "System shock: you cannot write to anyone today.",
 }
+
+// Text tells a player about its shock.
+func (s Shock) Text() string { return shockTexts[s] }

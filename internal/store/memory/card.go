@@ -9,6 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // livingCards returns the living cards visible to the caller, by key and id.
@@ -134,13 +135,7 @@ func (r reader) Cards(_ context.Context, s canon.Visibility, f canon.Filter,
 
 // filterCards returns the living cards visible to the caller that pass a filter, by key and id.
 func (r reader) filterCards(s canon.Visibility, f canon.Filter) []canon.Card {
-	var out []canon.Card
-	for _, c := range r.livingCards(s) {
-		if r.matchesFilter(s, f, c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slicesx.Filter(r.livingCards(s), func(c canon.Card) bool { return r.matchesFilter(s, f, c) })
 }
 
 func (r reader) matchesFilter(s canon.Visibility, f canon.Filter, c canon.Card) bool {

@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/slicesx"
 )
 
 // Dump yields the rows of a world's table as lines of JSON, sorted.
@@ -91,9 +92,5 @@ func collectRows[K comparable, V any](t table[K, V], wanted func(K) bool, rows f
 func oneRow[V any](v V) []any { return []any{v} }
 
 func eachRow[V any](vs []V) []any {
-	out := make([]any, len(vs))
-	for i, v := range vs {
-		out[i] = v
-	}
-	return out
+	return slicesx.Map(vs, func(v V) any { return v })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"loregate/internal/slicesx"
 	"loregate/internal/store/sqlstore"
 )
 
@@ -178,10 +179,7 @@ func (c *conn) queryBatch(ctx context.Context, list []batchQuery) (err error) {
 	if ctx, err = c.statementContext(ctx); err != nil {
 		return err
 	}
-	statements := make([]statement, len(list))
-	for i, q := range list {
-		statements[i] = statement{q.sql, bindArgs(q.args)}
-	}
+	statements := slicesx.Map(list, func(q batchQuery) statement { return statement{q.sql, bindArgs(q.args)} })
 	results, err := c.startBatch(ctx, statements)
 	if err != nil {
 		return err

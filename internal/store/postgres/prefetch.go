@@ -13,6 +13,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 	"loregate/internal/store/sqlstore"
 )
 
@@ -179,11 +180,7 @@ func put[K comparable, V any](m *map[K]V, k K, v V) {
 }
 
 func keyStrings(keys []markup.Key) []string {
-	list := make([]string, len(keys))
-	for i, k := range keys {
-		list[i] = string(k)
-	}
-	return list
+	return slicesx.Map(keys, func(k markup.Key) string { return string(k) })
 }
 
 func hashesOf(hashes []canon.Hash) [][]byte {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"strings"
 
+	"loregate/internal/slicesx"
 	"loregate/internal/store/sqlstore"
 )
 
@@ -23,10 +24,7 @@ var dialect = &sqlstore.Dialect{
 	InIDs:     "%s IN (SELECT unhex(value) FROM json_each(%s))",
 	FromLinks: "FROM json_each(%[2]s) f CROSS JOIN links l ON l.w = $1 AND %[1]s = unhex(f.value) WHERE true",
 	InTexts: func(a *sqlstore.Args, column string, values []string) string {
-		marks := make([]string, len(values))
-		for i, v := range values {
-			marks[i] = a.Add(v)
-		}
+		marks := slicesx.Map(values, func(v string) string { return a.Add(v) })
 		return column + " IN (" + strings.Join(marks, ", ") + ")"
 	},
 	// There are many roots: the index of the sort order serves better than the one by parent.

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/slicesx"
 )
 
 // PutRefs replaces all references from a card.
@@ -30,10 +31,7 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 		}
 	}
 	// Unchanged references are left alone: triggers count the targets of changed ones.
-	rows := make([][4]any, len(refs))
-	for i, f := range refs {
-		rows[i] = [4]any{f.Order, f.Kind, f.Target, f.Name}
-	}
+	rows := slicesx.Map(refs, func(f canon.Ref) [4]any { return [4]any{f.Order, f.Kind, f.Target, f.Name} })
 	list, err := json.Marshal(rows)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 	"loregate/internal/store/finder"
 )
 
@@ -28,10 +29,7 @@ func (sc *Scope) FilterCards(f canon.Filter) (where string) {
 	if f.Type != "" {
 		and("c.type_key = %s", sc.Add(string(markup.KeyOf(f.Type))))
 	}
-	keys := make([]string, len(f.Types))
-	for i, t := range f.Types {
-		keys[i] = string(markup.KeyOf(t))
-	}
+	keys := slicesx.Map(f.Types, func(t string) string { return string(markup.KeyOf(t)) })
 	where += sc.inTexts("c.type_key", keys)
 	if f.Coded {
 		and("c.codename <> ''")

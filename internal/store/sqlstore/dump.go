@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/slicesx"
 )
 
 // dumpGroup is the number of ids whose rows are read before they are yielded.
@@ -114,11 +115,7 @@ func (d dumper) readRows(table canon.Table, after []byte) (rows []any, last []by
 }
 
 func toAnys[T any](list []T) []any {
-	out := make([]any, len(list))
-	for i, v := range list {
-		out[i] = v
-	}
-	return out
+	return slicesx.Map(list, func(v T) any { return v })
 }
 
 // readRange returns the first and the last of the next up to dumpGroup ids after the given one, nil

@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/slicesx"
 )
 
 // Args are the arguments of a statement that is being built.
@@ -113,11 +114,7 @@ func inIDs[T ~[16]byte](sc *Scope, column string, ids []T) string {
 
 // RawIDs converts ids to their common type.
 func RawIDs[T ~[16]byte](ids []T) [][16]byte {
-	list := make([][16]byte, len(ids))
-	for i, id := range ids {
-		list[i] = [16]byte(id)
-	}
-	return list
+	return slicesx.Map(ids, func(id T) [16]byte { return [16]byte(id) })
 }
 
 // inTexts returns the condition that a column has one of some values; "" without values.

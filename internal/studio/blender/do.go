@@ -24,10 +24,14 @@ import (
 
 // toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
-	"generate_scene": (*txn).buildScene, "add_object": (*txn).addObject, "generate_terrain": (*txn).makeTerrain,
-	"generate_texture": (*txn).paintTexture,
-	"populate_level":   (*txn).populateScene, "export_asset": (*txn).exportAsset, "render_preview": (*txn).renderPreview,
-	"list_objects": (*txn).listObjects,
+	"generate_scene":   studio.With((*txn).buildScene),
+	"add_object":       studio.With((*txn).addObject),
+	"generate_terrain": studio.With((*txn).makeTerrain),
+	"generate_texture": studio.With((*txn).paintTexture),
+	"populate_level":   studio.With((*txn).populateScene),
+	"export_asset":     studio.With((*txn).exportAsset),
+	"render_preview":   studio.With((*txn).renderPreview),
+	"list_objects":     studio.With((*txn).listObjects),
 }
 
 // Do carries out a call.
@@ -54,11 +58,7 @@ func (x *txn) countScene(ctx context.Context) (counts, error) {
 }
 
 // buildScene builds a place. The counts in its result come from Blender.
-func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.SceneIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) buildScene(ctx context.Context, w *studio.Work, in studio.SceneIn) (any, error) {
 	if in.Description == "" && w.Card == nil {
 		return nil, studio.Fail(studio.Validation,
 			"description: give a description or a card to build from")
@@ -98,11 +98,7 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
 }
 
 // addObject adds one object.
-func (x *txn) addObject(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ObjectIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) addObject(ctx context.Context, w *studio.Work, in studio.ObjectIn) (any, error) {
 	name := in.Name
 	if name == "" {
 		names, err := x.Names(ctx)
@@ -182,11 +178,7 @@ func newSolid(kind string) *scene.Mesh {
 }
 
 // makeTerrain makes a terrain, with its heightmap as an artifact.
-func (x *txn) makeTerrain(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.TerrainIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) makeTerrain(ctx context.Context, w *studio.Work, in studio.TerrainIn) (any, error) {
 	land := terrain.Make(w.Seed, terrain.Sides[in.Detail], in.Width, in.Height, in.Amplitude)
 	s := &scene.Script{}
 	s.Material(scene.Material{Name: in.Name, Color: [4]float64{0.16, 0.2, 0.08, 1}, Roughness: 0.95})
@@ -223,11 +215,7 @@ func decodeImage(png []byte) image.Image {
 }
 
 // paintTexture paints a texture and assigns it to an object.
-func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.TextureIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) paintTexture(ctx context.Context, w *studio.Work, in studio.TextureIn) (any, error) {
 	if err := x.checkPresent(ctx, in.Object); err != nil {
 		return nil, studio.Fail(studio.Validation,
 			"object_name: there is no %q in the scene; list_objects lists the objects", in.Object)
@@ -276,11 +264,7 @@ var (
 func clipName(s string, n int) string { return strings.TrimRight(s[:min(len(s), n)], " .-_") }
 
 // populateScene places instances of an object's mesh.
-func (x *txn) populateScene(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.PopulateIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) populateScene(ctx context.Context, w *studio.Work, in studio.PopulateIn) (any, error) {
 	ground, err := x.groundHeights(in.Ground)
 	if err != nil {
 		return nil, err
@@ -362,11 +346,7 @@ func (x *txn) meshOf(name string) ([]byte, error) {
 }
 
 // listObjects lists the objects of the scene.
-func (x *txn) listObjects(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ListIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) listObjects(ctx context.Context, w *studio.Work, in studio.ListIn) (any, error) {
 	rows, err := queryScene[[]listed](ctx, x.target, map[string]string{"op": "list"})
 	if err != nil {
 		return nil, err
@@ -392,11 +372,7 @@ func (x *txn) listObjects(ctx context.Context, w *studio.Work) (any, error) {
 }
 
 // renderPreview renders a picture in a process of its own, from a copy of the scene.
-func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.RenderIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.RenderIn) (any, error) {
 	out := studio.RenderOut{Width: in.Width, Height: in.Height}
 	cameras, err := queryScene[[]listed](ctx, x.target, map[string]string{"op": "list"})
 	if err != nil {

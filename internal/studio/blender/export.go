@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/slicesx"
 	"loregate/internal/studio"
 	"loregate/internal/studio/gltf"
 )
@@ -25,11 +26,7 @@ var mediaTypes = map[string]string{"glb": "model/gltf-binary", "gltf": "applicat
 	"fbx": "application/octet-stream"}
 
 // exportAsset exports the scene or a part of it, and reads the file back.
-func (x *txn) exportAsset(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ExportIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) exportAsset(ctx context.Context, w *studio.Work, in studio.ExportIn) (any, error) {
 	names, err := x.findExportNames(ctx, in.Object)
 	if err != nil {
 		return nil, err
@@ -95,12 +92,7 @@ func (x *txn) findExportNames(ctx context.Context, name string) ([]string, error
 	if slices.Contains(all, name) {
 		return []string{name}, nil
 	}
-	var part []string
-	for _, n := range all {
-		if strings.HasPrefix(n, name+" ") {
-			part = append(part, n)
-		}
-	}
+	part := slicesx.Filter(all, func(n string) bool { return strings.HasPrefix(n, name+" ") })
 	if len(part) == 0 {
 		return nil, studio.Fail(studio.Validation,
 			"object_name: there is no object or scene %q; list_objects lists the objects", name)

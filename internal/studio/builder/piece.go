@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"loregate/internal/slicesx"
 	"loregate/internal/studio/scene"
 )
 
@@ -79,10 +80,7 @@ func (s *scope) addThing(p *piece, use *part) {
 		}
 		aliases[name] = s.chooseMaterial(of, nil)
 	}
-	var given []entry[float64]
-	for _, b := range use.With {
-		given = append(given, entry[float64]{b.name, b.value(s)})
-	}
+	given := slicesx.Map(use.With, func(b entry[number]) entry[float64] { return entry[float64]{b.name, b.value(s)} })
 	mark, outer := len(s.vars), s.aliases
 	s.vars, s.aliases = append(s.vars, given...), aliases
 	for _, b := range t.Let {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 	"loregate/internal/studio/noise"
 	"loregate/internal/studio/scene"
 )
@@ -136,10 +137,7 @@ func (y *yard) useMesh(name string, p *piece) string {
 	full := y.id + " " + name
 	if !y.meshes[name] {
 		y.meshes[name] = true
-		mats := make([]string, len(p.mats))
-		for i, m := range p.mats {
-			mats[i] = y.useMaterial(m)
-		}
+		mats := slicesx.Map(p.mats, y.useMaterial)
 		y.Mesh(full, &p.m, mats...)
 	}
 	return full

@@ -14,14 +14,17 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/slicesx"
 	"loregate/internal/studio"
 )
 
 // toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (any, error){
-	"import_asset": (*txn).importAsset, "populate_level": (*txn).populateLevel,
-	"generate_blueprint":  (*txn).writeBlueprint,
-	"profile_performance": (*txn).profileLevel, "list_objects": (*txn).listFiles,
+	"import_asset":        studio.With((*txn).importAsset),
+	"populate_level":      studio.With((*txn).populateLevel),
+	"generate_blueprint":  studio.With((*txn).writeBlueprint),
+	"profile_performance": studio.With((*txn).profileLevel),
+	"list_objects":        studio.With((*txn).listFiles),
 }
 
 // Do carries out a call.
@@ -39,11 +42,7 @@ func (t *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 func assetFile(name string) string { return "assets/" + name + "/" + name + ".glb" }
 
 // importAsset imports an export and has the engine count its content.
-func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ImportIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (t *txn) importAsset(ctx context.Context, w *studio.Work, in studio.ImportIn) (any, error) {
 	m, data, err := w.Exported(ctx, in.Manifest)
 	if err != nil {
 		return nil, err
@@ -172,19 +171,12 @@ func (l *level) encodeTSCN(name string) []byte {
 }
 
 func formatNumbers(list ...float64) string {
-	text := make([]string, len(list))
-	for i, x := range list {
-		text[i] = fmt.Sprint(math.Round(x*1e4)/1e4 + 0)
-	}
+	text := slicesx.Map(list, func(x float64) string { return fmt.Sprint(math.Round(x*1e4)/1e4 + 0) })
 	return strings.Join(text, ", ")
 }
 
 // populateLevel places instances of an imported asset in a level.
-func (t *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.PopulateIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (t *txn) populateLevel(ctx context.Context, w *studio.Work, in studio.PopulateIn) (any, error) {
 	if t.files[assetFile(in.Asset)] == "" {
 		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; its assets are %s", in.Asset,
 			t.listAssets())
@@ -256,11 +248,7 @@ func (t *txn) listAssets() string {
 }
 
 // profileLevel measures a level.
-func (t *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ProfileIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (t *txn) profileLevel(ctx context.Context, w *studio.Work, in studio.ProfileIn) (any, error) {
 	if t.files["levels/"+in.Level+".tscn"] == "" {
 		return nil, studio.Fail(studio.Validation,
 			"level_name: there is no level %q in the project; import an asset into it first", in.Level)
@@ -280,11 +268,7 @@ func (t *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 }
 
 // listFiles lists the project's files.
-func (t *txn) listFiles(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ListIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (t *txn) listFiles(ctx context.Context, w *studio.Work, in studio.ListIn) (any, error) {
 	out := studio.ListOut{Objects: []studio.Object{}}
 	for _, name := range slices.Sorted(maps.Keys(t.files)) {
 		if !strings.HasPrefix(name, in.Prefix) {
@@ -296,6 +280,7 @@ func (t *txn) listFiles(ctx context.Context, w *studio.Work) (any, error) {
 			out.Objects = append(out.Objects, studio.Object{Name: name, Type: strings.TrimSuffix(kind, "s")})
 		}
 	}
-	out.Digest, err = t.Digest(ctx)
+	digest, err := t.Digest(ctx)
+	out.Digest = digest
 	return out, err
 }

@@ -7,19 +7,17 @@ import (
 	"regexp"
 	"strings"
 
+	"loregate/internal/slicesx"
 	"loregate/internal/studio"
 )
 
 // writeBlueprint writes behaviour as a script and has the engine check it. The script is made from
 // fixed templates; callers' text appears in it only as string literals, and the script is never
 // run.
-func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.BlueprintIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work, in studio.BlueprintIn) (any, error) {
 	rules := in.Graph
 	if len(rules) == 0 {
+		var err error
 		if rules, err = studio.Rules(in.Logic); err != nil {
 			return nil, err
 		}
@@ -45,11 +43,7 @@ func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work) (any, error) {
 var errorForm = regexp.MustCompile(`(?m)^SCRIPT ERROR: (.*)$`)
 
 func compileErrors(said string) []string {
-	list := []string{}
-	for _, m := range errorForm.FindAllStringSubmatch(said, 20) {
-		list = append(list, m[1])
-	}
-	return list
+	return slicesx.Map(errorForm.FindAllStringSubmatch(said, 20), func(m []string) string { return m[1] })
 }
 
 // formatScript makes a script from rules.

@@ -15,8 +15,10 @@ import (
 
 // toolMethods maps the tools to their methods.
 var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
-	"populate_level": (*txn).populateLevel, "import_asset": (*txn).importAsset, "profile_performance": (*txn).profileLevel,
-	"list_objects": (*txn).listAssets,
+	"populate_level":      studio.With((*txn).populateLevel),
+	"import_asset":        studio.With((*txn).importAsset),
+	"profile_performance": studio.With((*txn).profileLevel),
+	"list_objects":        studio.With((*txn).listAssets),
 }
 
 // Do carries out a call.
@@ -32,11 +34,7 @@ func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 }
 
 // populateLevel spawns actors with one documented call each.
-func (x *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.PopulateIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) populateLevel(ctx context.Context, w *studio.Work, in studio.PopulateIn) (any, error) {
 	f, err := x.searchAssets(ctx)
 	if err != nil {
 		return nil, err
@@ -93,11 +91,7 @@ func (x *txn) spawnActor(ctx context.Context, asset string, p studio.Placement) 
 }
 
 // importAsset writes an export to the project's folder and has the bridge import it.
-func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ImportIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) importAsset(ctx context.Context, w *studio.Work, in studio.ImportIn) (any, error) {
 	m, data, err := w.Exported(ctx, in.Manifest)
 	if err != nil {
 		return nil, err
@@ -151,11 +145,7 @@ func (x *txn) writeExport(name string, data []byte) error {
 }
 
 // profileLevel has the bridge load and measure a level.
-func (x *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ProfileIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) profileLevel(ctx context.Context, w *studio.Work, in studio.ProfileIn) (any, error) {
 	out := studio.ProfileOut{Measured: map[string]float64{}, On: x.info.Kind + " " + x.info.Version}
 	if err := x.callBridge(ctx, "profile", map[string]any{"level": in.Level, "frames": in.Frames},
 		&out.Measured); err != nil {
@@ -165,11 +155,7 @@ func (x *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 }
 
 // listAssets lists the assets below /Game/Loregate.
-func (x *txn) listAssets(ctx context.Context, w *studio.Work) (any, error) {
-	in, err := studio.Read[studio.ListIn](w)
-	if err != nil {
-		return nil, err
-	}
+func (x *txn) listAssets(ctx context.Context, w *studio.Work, in studio.ListIn) (any, error) {
 	f, err := x.searchAssets(ctx)
 	if err != nil {
 		return nil, err

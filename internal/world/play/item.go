@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -82,10 +83,7 @@ func (s *turn) listStock(from world.Card) ([]world.Held, error) {
 // pickFromStock returns the entry of a stock that a name means. If n is negative and there is no
 // name, it returns everything, up to maxAtOnce entries.
 func (s *turn) pickFromStock(name string, n int64, stock []world.Held, missing string) ([]world.Held, error) {
-	things := make([]world.Card, len(stock))
-	for i, c := range stock {
-		things[i] = c.Card
-	}
+	things := slicesx.Map(stock, func(c world.Held) world.Card { return c.Card })
 	if n < 0 && len(command.BareWords(name)) == 0 {
 		return stock[:min(len(stock), maxAtOnce)], nil
 	}

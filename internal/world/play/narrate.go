@@ -9,6 +9,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/event"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -182,10 +183,7 @@ func tellInventory(own []world.Held) string {
 	if len(own) == 0 {
 		return "You carry nothing."
 	}
-	names := make([]string, len(own))
-	for i, c := range own {
-		names[i] = countedName(c)
-	}
+	names := slicesx.Map(own, countedName)
 	return "You carry " + world.JoinNames(names, "and") + "."
 }
 
@@ -207,10 +205,7 @@ func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, err
 	}
 	inside, err := m.HeldItems(ctx, t.ID)
 	if err == nil && len(inside) > 0 && !world.IsAlive(t) {
-		names := make([]string, len(inside))
-		for i, c := range inside {
-			names[i] = countedName(c)
-		}
+		names := slicesx.Map(inside, countedName)
 		text += " It holds " + world.JoinNames(names, "and") + "."
 	}
 	return text, err

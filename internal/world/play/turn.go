@@ -8,6 +8,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/event"
+	"loregate/internal/slicesx"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 )
@@ -135,11 +136,7 @@ func (s *turn) cardsAround() ([]world.Card, error) {
 // carriedCards returns the things that the player has.
 func (s *turn) carriedCards() ([]world.Card, error) {
 	list, err := s.HeldItems(s.ctx, s.player.ID)
-	out := make([]world.Card, len(list))
-	for i, c := range list {
-		out[i] = c.Card
-	}
-	return out, err
+	return slicesx.Map(list, func(c world.Held) world.Card { return c.Card }), err
 }
 
 // findOne returns the only card that a typed name matches best. It is an *impossible error if there
@@ -215,9 +212,5 @@ func findMatches(typed string, among []world.Card) []world.Card {
 
 // titlesOf returns the titles of cards.
 func titlesOf(things []world.Card) []string {
-	out := make([]string, len(things))
-	for i, t := range things {
-		out[i] = t.Title()
-	}
-	return out
+	return slicesx.Map(things, world.Card.Title)
 }
