@@ -249,3 +249,11 @@ func (m *scriptedModel) openWith(t *testing.T) *app.App {
 	a, _ := apptest.Open(t, c, apptest.Quiet())
 	return a
 }
+
+func marshal(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
