@@ -241,7 +241,8 @@ func otherLength(said, told []token) bool {
 	})
 }
 
-// otherDeath reports whether two texts tell of different deaths of somebody: "died of a fever", "was killed by robbers".
+// otherDeath reports whether two texts tell of different deaths of somebody: "died of a fever", "was killed by
+// robbers".
 func otherDeath(said, told []token, lemma string) bool {
 	if !dying[lemma] && !isKilling(lemma) {
 		return false
@@ -259,7 +260,8 @@ func otherDeath(said, told []token, lemma string) bool {
 	if len(b) == 0 {
 		return false
 	}
-	manner := lemma != "die" && lemma != "perish" && lemma != "expire" && lemma != "bury" && lemma != "inter" && lemma != "entomb"
+	manner := lemma != "die" && lemma != "perish" && lemma != "expire" && lemma != "bury" && lemma != "inter" &&
+		lemma != "entomb"
 	return len(a) > 0 && len(shared(a, b)) == 0 || len(a) == 0 && manner && !hasVerb(told, lemma)
 }
 

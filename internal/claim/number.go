@@ -138,7 +138,8 @@ func readTotals(s *statement, w *World) (list []Claim) {
 			continue
 		}
 		after := s.tokens[next:min(next+2, len(s.tokens))]
-		ends := len(after) == 0 || after[0].mark || hasRun(after, "in number") || hasRun(after, "in all") || hasRun(after, "in the")
+		ends := len(after) == 0 || after[0].mark || hasRun(after, "in number") || hasRun(after, "in all") ||
+			hasRun(after, "in the")
 		verb := s.tokens[i-1].word
 		switch noun := s.nounBefore(i - 1); {
 		case hasRun(after, "of us") || hasRun(after, "of them") || len(after) > 0 && after[0].word == "strong":

@@ -93,7 +93,8 @@ func skiesIn(list []token, whole bool) (said, denied []sky) {
 	}
 	for phrase, kind := range map[string]sky{"not a breath": calm, "not a cloud": sun, "not a drop": dry,
 		"had a drop": dry, "seen a drop": dry, "no drop": dry, "sky is blue": sun, "skies are blue": sun,
-		"no clouds": sun, "no cloud": sun, "want of rain": dry, "lack of rain": dry, "stopped raining": dry, "not raining": dry,
+		"no clouds": sun, "no cloud": sun, "want of rain": dry, "lack of rain": dry, "stopped raining": dry,
+		"not raining":     dry,
 		"stopped snowing": dry, "no longer rains": dry, "no longer raining": dry,
 		"blue sky": sun, "blue skies": sun, "no wind": calm, "smooth as glass": calm,
 		"clear sky": sun, "no rain": dry} {

@@ -59,7 +59,8 @@ func TestWrongSealsAreRefused(t *testing.T) {
 		"too long": {"bundle", string(text), string(seal) + strings.Repeat("A", 16<<10)},
 		"two":      {"bundle", string(text), string(seal) + "." + sum},
 	} {
-		if _, _, err := f.VerifySeal(t.Context(), c.purpose, []byte(c.text), []byte(c.seal)); fault.KindOf(err) != fault.Invalid {
+		if _, _, err := f.VerifySeal(t.Context(), c.purpose, []byte(c.text),
+			[]byte(c.seal)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -221,9 +221,9 @@ func (c commandCase) wrongReading() string {
 	return marshalReading([]command.Act{{Verb: verb}}, "")
 }
 
-// withModels measures a row without a model, with the best one and with a hostile one. It reports the share of cases that
-// a model was asked for, and the loss by a hostile one. know teaches a model a half's cases. measure returns the first
-// figure of the row; its model is nil for none.
+// withModels measures a row without a model, with the best one and with a hostile one. It reports the share of
+// cases that a model was asked for, and the loss by a hostile one. know teaches a model a half's cases. measure
+// returns the first figure of the row; its model is nil for none.
 func withModels(t *testing.T, half, row string, cases int, know func(m *scriptedModel),
 	measure func(m *scriptedModel, row string) float64) {
 	t.Helper()

@@ -136,7 +136,8 @@ func TestRevisionsBecomeVersions(t *testing.T) {
 		later.Updated != 1 || later.Versions != 1 {
 		t.Errorf("%s\n%s", versions(), later)
 	}
-	if sum := load(false, 9, 8); !strings.Contains(sum.String(), "1 older revisions are left out; --history imports them") {
+	if sum := load(false, 9, 8); !strings.Contains(sum.String(),
+		"1 older revisions are left out; --history imports them") {
 		t.Errorf("without --history: %s", sum)
 	}
 }

@@ -41,7 +41,8 @@ func TestTablesComeBack(t *testing.T) {
 		if texts[0] != texts[1] {
 			t.Errorf("%s: the world came back as\n%s\nnot as\n%s", end, texts[1], texts[0])
 		}
-		for _, want := range []string{"hollow", "river; old mill", "The Weir; Weir Town", "1200", "**town** by [[Mira]]", "Cellar"} {
+		for _, want := range []string{"hollow", "river; old mill", "The Weir; Weir Town", "1200",
+			"**town** by [[Mira]]", "Cellar"} {
 			if !strings.Contains(texts[0], want) {
 				t.Errorf("%s: %q is missing from\n%s", end, want, texts[0])
 			}

@@ -60,8 +60,8 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 	return out, nil
 }
 
-// IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb, its acts are not certain, or a
-// name in it looks like a part of a sentence. It is sure that something is missing if it knows the verb.
+// IsUnsure reports whether a reading by rules may well be wrong: it does not know a verb, its acts are not
+// certain, or a name in it looks like a part of a sentence. It is sure that something is missing if it knows the verb.
 func (p Parsed) IsUnsure() bool {
 	return slices.ContainsFunc(p.Ambiguities, func(a Ambiguity) bool { return a.Critical && a.Kind == "verb" }) ||
 		slices.ContainsFunc(p.Intents, func(i Intent) bool {

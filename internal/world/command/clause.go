@@ -473,7 +473,8 @@ func cutSpeech(words []word, tells bool) (name []word, told string) {
 		return nil, joinWords(words)
 	}
 	for i := 1; i < len(words); i++ {
-		if w := words[i]; w.fold == "that" || w.is(whClass) || w.is(subjectClass) && !w.is(pronounClass|articleClass) || w.fold == "if" || w.kind == comma && tells {
+		if w := words[i]; w.fold == "that" || w.is(whClass) || w.is(subjectClass) && !w.is(pronounClass|articleClass) ||
+			w.fold == "if" || w.kind == comma && tells {
 			return words[:i], joinWords(words[i:])
 		}
 	}

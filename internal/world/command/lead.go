@@ -133,7 +133,8 @@ func (r *leadReader) leadWords(w word) int {
 
 // isWish reports whether a word wishes for the thing behind it: want, I'd like.
 func (r *leadReader) isWish(w word) bool {
-	return w.is(desireClass) || w.oneOf("like", "fancy", "love") && r.at > 0 && r.words[r.at-1].oneOf("would", "i'd", "we'd")
+	return w.is(desireClass) || w.oneOf("like", "fancy", "love") && r.at > 0 &&
+		r.words[r.at-1].oneOf("would", "i'd", "we'd")
 }
 
 // isAdverb reports whether a word that the parser does not know has the form of an adverb.

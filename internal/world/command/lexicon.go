@@ -54,7 +54,8 @@ var classes = map[string]class{"article": articleClass, "pronoun": pronounClass,
 	"subordinate": subordinateClass, "break": breakClass, "wh": whClass, "way": wayClass, "nowhere": nowhereClass,
 	"route": routeClass, "joint": jointClass, "number": numberClass, "desire": desireClass, "light": lightClass,
 	"remark": remarkClass, "title": titleClass, "telling": tellingClass, "saying": sayingClass, "partner": partnerClass,
-	"goal": goalClass, "greeting": greetingClass, "spelt": speltClass, "harm": harmClass, "motion": motionClass, "dative": dativeClass}
+	"goal": goalClass, "greeting": greetingClass, "spelt": speltClass, "harm": harmClass, "motion": motionClass,
+	"dative": dativeClass}
 
 // grammarClasses are the classes of words that are no verbs, also if the table of verbs has them.
 const grammarClasses = articleClass | pronounClass | subjectClass | auxiliaryClass | beClass | fillerClass |

@@ -133,7 +133,8 @@ func TestParseFrames(t *testing.T) {
 		{"leave the lantern", "drop lantern"}, {"leave the town", "move >out town"},
 		{"slip the doorman a coin", "give coin @doorman"}, {"throw the doorman out", "drop doorman"},
 		{"persuade the guard to go north", "talk guard ~to go north"}, {"what's going on here?", "look"},
-		{"where are the exits?", "look"}, {"who's playing the bard?", "?verb"}, {"wizard, who are you?", "talk wizard ~who are you"},
+		{"where are the exits?", "look"}, {"who's playing the bard?", "?verb"},
+		{"wizard, who are you?", "talk wizard ~who are you"},
 		{"take the stairs down", "move >down stairs"}, {"put the coin in the slot", "drop coin @slot"},
 	} {
 		if got := describeParse(Parse(row[0])); got != row[1] {

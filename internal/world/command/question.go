@@ -17,7 +17,8 @@ func (p *parser) parseQuestion(words []word, asked bool) (rest []word, ok bool) 
 	w := words[0]
 	if n := len(words); asked && n > 3 && words[n-2].kind == comma && (w.is(whClass) || words[1].fold == "you") &&
 		(idiomSets()["being"][words[n-1].fold] || words[n-1].raw != words[n-1].fold) {
-		p.add(Intent{Verb: Talk, DirectObject: words[n-1].raw, Modifiers: []string{joinWords(words[:n-2])}, Confidence: 0.8}, at)
+		p.add(Intent{Verb: Talk, DirectObject: words[n-1].raw, Modifiers: []string{joinWords(words[:n-2])},
+			Confidence: 0.8}, at)
 		return nil, true
 	}
 	second := word{known: unknown}
@@ -115,7 +116,9 @@ func (p *parser) answer(words []word, at Span) {
 	w := words[0].fold
 	last := len(words) - 1
 	switch {
-	case slices.ContainsFunc(words, func(w word) bool { return w.oneOf("your", "yours", "yet") || idiomSets()["meta"][w.fold] }),
+	case slices.ContainsFunc(words, func(w word) bool {
+		return w.oneOf("your", "yours", "yet") || idiomSets()["meta"][w.fold]
+	}),
 		w == "how" && hasFold(words, "you"), w == "who" && hasFold(words, "you"):
 		p.addRemark(words)
 		return
@@ -127,7 +130,8 @@ func (p *parser) answer(words []word, at Span) {
 		words[last].oneOf("say", "read", "contain", "mean", "show", "depict") && !idiomSets()["being"][words[last-1].fold]:
 		i.Verb, i.DirectObject = Examine, joinWords(words[2:last])
 	case w == "what" && last > 1 && words[last].oneOf("hear", "smell", "feel", "find") && words[last-1].oneOf("i", "we"),
-		hasFold(words, "going") && words[last].fold == "on", hasFold(words, "like") && words[last].oneOf("outside", "inside", "here"), words[last].fold == "happening",
+		hasFold(words, "going") && words[last].fold == "on", hasFold(words, "like") && words[last].oneOf("outside", "inside", "here"),
+		words[last].fold == "happening",
 		w == "where" && words[last].oneOf("exits", "exit", "doors", "door"),
 		(w == "what" || w == "which") && words[last].oneOf("this", "here") && slices.ContainsFunc(words, func(w word) bool {
 			return idiomSets()["scene"][w.fold]
