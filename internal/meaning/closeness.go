@@ -22,11 +22,15 @@ const (
 
 // Closeness estimates from 0 to 1 whether two sentences say the same. Words that both have prove little: "the well
 // tastes of salt" and "the well is deep" share most of theirs. Therefore only the words that differ count: for each,
-// how near in meaning the nearest word of the other sentence is. Sentences without a known word have closeness 0.
+// how near in meaning the nearest word of the other sentence is. Other numbers, a denial, an opposite and turned roles
+// lower the result. Sentences without a known word have closeness 0.
 func Closeness(a, b string) float64 { return Prepare(a).Closeness(Prepare(b)) }
 
 // A Sentence is a text prepared for comparisons. It never changes.
-type Sentence struct{ tokens []token }
+type Sentence struct {
+	tokens []token
+	frame  frame
+}
 
 // token is a word of a sentence.
 type token struct {
@@ -35,6 +39,7 @@ type token struct {
 	weight     float64
 	bases      []string // the word and its base forms
 	related    []near
+	opposites  []string
 }
 
 // near is a word that WordNet relates to a token.
@@ -45,7 +50,7 @@ type near struct {
 
 // Prepare returns a sentence for comparisons: the first maxTokens of its words.
 func Prepare(text string) Sentence {
-	var s Sentence
+	s := Sentence{frame: frameOf(text)}
 	for word := range Words(text) {
 		if functionWords[word] {
 			continue
@@ -71,6 +76,7 @@ func newToken(word string) token {
 		}
 		t.relate(Synonyms(base, part), ofSynonym)
 		t.relate(Derived(base), ofDerived)
+		t.opposites = append(t.opposites, Opposites(base)...)
 		t.relate(Broader(base, part), ofBroader)
 	}
 	return t
@@ -123,7 +129,7 @@ func (s Sentence) Closeness(o Sentence) float64 {
 	}
 	one := explained(s.tokens, equal, equalOther, func(i, j int) float64 { return nearness[i][j] })
 	other := explained(o.tokens, equalOther, equal, func(j, i int) float64 { return nearness[i][j] })
-	return (one + other) / 2
+	return (one + other) / 2 * s.contrast(o, equal, equalOther)
 }
 
 // explained returns the part of the words without an equal that other words explain.

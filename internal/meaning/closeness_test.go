@@ -21,6 +21,16 @@ func TestCloseness(t *testing.T) {
 			t.Errorf("%q: %.4f in one direction, %.4f in the other", pair[0], same, back)
 		}
 	}
+	for _, other := range []string{"The innkeeper sold his hammer to the smith.", "The smith never sold his hammer to the innkeeper.",
+		"The smith sold nine hammers to the innkeeper."} {
+		const counted = "The smith sold two hammers to the innkeeper."
+		if got, plain := Closeness(said, other), Closeness(said, "To the innkeeper, the smith sold his hammer."); got >= plain {
+			t.Errorf("%q: %.2f, in another order %.2f", other, got, plain)
+		}
+		if got := Closeness(counted, other); got > 0.8 {
+			t.Errorf("%q: %.2f", other, got)
+		}
+	}
 	if got := Closeness(said, said); got != 1 {
 		t.Errorf("a sentence and itself: %v, want 1", got)
 	}
