@@ -33,7 +33,7 @@ func wordSet(list string) map[string]bool {
 	return m
 }
 
-// frame is what a sentence has beside its words.
+// frame holds the numbers of a sentence, its denials and its form.
 type frame struct {
 	numbers []string
 	denials int
