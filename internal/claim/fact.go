@@ -241,8 +241,7 @@ func otherLength(said, told []token) bool {
 	})
 }
 
-// otherDeath reports whether two texts tell of different deaths of somebody: "died of a fever", "was killed by
-// robbers".
+// otherDeath reports whether two texts tell of different deaths: "died of a fever", "was killed by robbers".
 func otherDeath(said, told []token, lemma string) bool {
 	if !dying[lemma] && !isKilling(lemma) {
 		return false
@@ -260,10 +259,12 @@ func otherDeath(said, told []token, lemma string) bool {
 	if len(b) == 0 {
 		return false
 	}
-	manner := lemma != "die" && lemma != "perish" && lemma != "expire" && lemma != "bury" && lemma != "inter" &&
-		lemma != "entomb"
+	manner := !mannerless[lemma]
 	return len(a) > 0 && len(shared(a, b)) == 0 || len(a) == 0 && manner && !hasVerb(told, lemma)
 }
+
+// mannerless are verbs of death and burial that do not tell how somebody died.
+var mannerless = wordSet("die perish expire bury inter entomb")
 
 func hasVerb(list []token, lemma string) bool {
 	return slices.ContainsFunc(list, func(t token) bool { return verbOf(t.word) == lemma })

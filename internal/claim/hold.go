@@ -149,15 +149,19 @@ func readGives(c *clause, w *World) (list []Claim) {
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: c.isYours(w, v), Denied: v.denied})
 		case ok && giving[v.lemma] && v.at > 1 && hasRun(c.tokens[v.at-2:v.at], "let me") && w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity})
-		case known && ok && giving[v.lemma] && !c.order && !v.passive && (v.modal == "" || v.modal == "will" || v.modal == "shall"):
+		case known && ok && giving[v.lemma] && !c.order && !v.passive && v.modal != "can" && v.modal != "must" &&
+			v.modal != "should":
 			list = append(list, Claim{Predicate: Gives, Subject: who.entity, Object: thing.entity, Denied: v.denied})
-		case ok && c.order && (v.lemma == "take" || v.lemma == "have" || v.lemma == "keep" && thing.to == len(c.tokens) || v.lemma == "accept" || v.lemma == "wear") &&
+		case ok && c.order && (accepting[v.lemma] || v.lemma == "keep" && thing.to == len(c.tokens)) &&
 			w.Speaker != None:
 			list = append(list, Claim{Predicate: Gives, Subject: w.Speaker, Object: thing.entity, Denied: v.denied})
 		}
 	}
 	return list
 }
+
+// accepting are verbs by which somebody is asked to take a thing.
+var accepting = wordSet("take have accept wear")
 
 // readGifts reads that the speaker gives a thing in a sentence with another verb, or with none: "here, the bell, a
 // present", "I press the bell into your palm".

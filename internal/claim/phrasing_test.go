@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Each row is as in TestVerdicts: offices, gifts, numbers, past events, arrivals, weather and hearsay in many
-// phrasings.
+// Each row is as in TestVerdicts: offices, gifts, numbers, past events, arrivals, weather and hearsay.
 func TestPhrasings(t *testing.T) {
 	for _, row := range strings.Split(strings.TrimSpace(phrasingRows), "\n") {
 		f := strings.SplitN(row, " | ", 3)

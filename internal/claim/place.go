@@ -245,8 +245,8 @@ func (c *clause) isArrival(v verb) bool {
 // isInverted reports whether a clause begins with a phrase of place, and the subject of a verb follows it: "through the
 // smoke comes the groom".
 func (c *clause) isInverted(v verb) bool {
-	return v.first > 1 && (prepositions[c.tokens[0].word] || inversions[c.tokens[0].word]) && len(c.named) > 0 &&
-		slices.ContainsFunc(c.named, func(m mention) bool { return m.from > v.at && m.from-v.at <= 3 }) || v.first > 2 && c.tokens[0].word == "out"
+	return v.first > 1 && (prepositions[c.tokens[0].word] || inversions[c.tokens[0].word]) && slices.ContainsFunc(c.named,
+		func(m mention) bool { return m.from > v.at && m.from-v.at <= 3 }) || v.first > 2 && c.tokens[0].word == "out"
 }
 
 // headBefore returns the head noun of the phrase before a token: "stranger" in "a stranger in a red coat arrives".

@@ -53,7 +53,8 @@ func (c *clause) introduced(from, to int) (string, bool) {
 		head := ""
 		for k := i + 1; k < to && !c.tokens[k].mark; k++ {
 			w := c.tokens[k].word
-			if (prepositions[w] && w != "of") || verbOf(w) != "" && !isNoun(w) && !(k == i+1 && meaning.Lemma(w, meaning.Adjective) != "") || isRelativePronoun(w) {
+			hidden := k == i+1 && meaning.Lemma(w, meaning.Adjective) != "" // "a hidden chamber"
+			if (prepositions[w] && w != "of") || verbOf(w) != "" && !isNoun(w) && !hidden || isRelativePronoun(w) {
 				break
 			}
 			if w == "of" && !isAny(head, "collection", "group", "large indefinite quantity") {

@@ -31,18 +31,20 @@ const (
 var skies = func() map[string][]sky {
 	m := map[string][]sky{}
 	for kind, words := range map[sky]string{
-		rain:    "rain rainfall rainstorm drizzle downpour cloudburst shower deluge raindrop raindrops rainy drizzly wet soggy pour sodden",
+		rain: "rain rainfall rainstorm drizzle downpour cloudburst shower deluge raindrop rainy drizzly wet soggy " +
+			"pour sodden",
 		snow:    "snow snowfall blizzard snowstorm snowflake flake snowdrift snowy flurry",
 		hail:    "hail hailstone sleet hailstorm",
 		fog:     "fog mist haze smog foggy misty hazy murk brume",
 		thunder: "thunder lightning thunderstorm thunderclap thundercloud",
 		wind:    "wind gale gust tempest breeze squall storm thunderstorm hurricane windy stormy blustery breezy blizzard rainstorm snowstorm",
 		calm:    "calm windless still motionless becalmed",
-		sun:     "sun sunshine sunlight sunny cloudless clear moonlight bright sunbeam sunlit sunburst starlight starlit sunrays fine fair lovely glorious",
-		dry:     "dry dusty drought parched arid cloudless",
-		warm:    "warm hot heat mild balmy sultry swelter warmth heatwave sunshine",
-		cold:    "cold frost chill icy freeze frosty chilly bitter snow blizzard frozen",
-		cloud:   "cloud overcast cloudy",
+		sun: "sun sunshine sunlight sunny cloudless clear moonlight bright sunbeam " +
+			"sunlit sunburst starlight starlit sunrays fine fair lovely glorious",
+		dry:   "dry dusty drought parched arid cloudless",
+		warm:  "warm hot heat mild balmy sultry swelter warmth heatwave sunshine",
+		cold:  "cold frost chill icy freeze frosty chilly bitter snow blizzard frozen",
+		cloud: "cloud overcast cloudy",
 	} {
 		for _, w := range strings.Fields(words) {
 			m[w] = append(m[w], kind)

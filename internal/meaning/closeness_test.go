@@ -21,10 +21,12 @@ func TestCloseness(t *testing.T) {
 			t.Errorf("%q: %.4f in one direction, %.4f in the other", pair[0], same, back)
 		}
 	}
-	for _, other := range []string{"The innkeeper sold his hammer to the smith.", "The smith never sold his hammer to the innkeeper.",
+	for _, other := range []string{"The innkeeper sold his hammer to the smith.",
+		"The smith never sold his hammer to the innkeeper.",
 		"The smith sold nine hammers to the innkeeper."} {
 		const counted = "The smith sold two hammers to the innkeeper."
-		if got, plain := Closeness(said, other), Closeness(said, "To the innkeeper, the smith sold his hammer."); got >= plain {
+		got, plain := Closeness(said, other), Closeness(said, "To the innkeeper, the smith sold his hammer.")
+		if got >= plain {
 			t.Errorf("%q: %.2f, in another order %.2f", other, got, plain)
 		}
 		if got := Closeness(counted, other); got > 0.8 {

@@ -155,8 +155,8 @@ func (r *ranker) openMended(w RankWord) openWord {
 		r.mended = map[string][]string{}
 	}
 	if utf8.RuneCountInString(w.Text) >= leastPrefix {
-		if o := r.openVariants([]Variant{{Piece: words.Piece{How: words.Begins, Text: w.Text},
-			Weight: 1}}); len(o.variants) > 0 {
+		begins := words.Piece{How: words.Begins, Text: w.Text}
+		if o := r.openVariants([]Variant{{Piece: begins, Weight: 1}}); len(o.variants) > 0 {
 			r.mended[w.Text] = []string{w.Text + "*"}
 			return o
 		}
