@@ -141,3 +141,23 @@ func TestRenamingATypeUpdatesItsCards(t *testing.T) {
 	s.As("user").Call("get_card", `{"name": "Heron"}`).Want("type", "Vessel")
 	s.Do("user", "update_card", `{"name": "Heron", "content": "flies"}`).Want("type", "Vessel")
 }
+
+func TestTheLatestChangeOfACardIsUndoneByItsName(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Quay", "x")
+	s.wrote("Pier", "p")
+	s.Do("user", "update_card", `{"name": "Quay", "patch": {"mode": "append", "content": "y"}}`)
+	s.Do("user", "update_card", `{"name": "Pier", "patch": {"mode": "append", "content": "q"}}`)
+	s.Do("user", "undo_change", `{"name": "Quay"}`).WantNames("cards", "Quay")
+	s.As("user").reads("Quay", "x")
+	s.As("user").wantFields(fault.Invalid, "undo_change", `{}`, "id")
+	s.As("user").WantNotFound("undo_change", `{"name": "Nowhere"}`)
+}
+
+func TestAnAliasNamesACardThatAloneHasIt(t *testing.T) {
+	s := newDesk(t)
+	s.made(canon.NewCard{Name: "Rent Quay", Content: "x", Fields: []byte(`{"aliases": ["The Step", "Stones"]}`)},
+		canon.NewCard{Name: "Mill", Content: "m", Fields: []byte(`{"aliases": ["Stones"]}`)})
+	s.As("user").reads("the step", "x")
+	s.As("user").WantNotFound("get_card", `{"name": "Stones"}`)
+}

@@ -236,3 +236,14 @@ func TestAWorldMayRestrictBatchesToAdmins(t *testing.T) {
 	}
 	s.Do("admin", "batch_cards", in).wantBatch(0, 1, "ok")
 }
+
+func TestABatchNeedsNoActions(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Quay", "x")
+	s.Do("user", "batch_cards",
+		`{"ops": [{"name": "Rock", "content": "w"}, {"name": "Quay", "patch": {"mode": "append", "content": "y"}}]}`)
+	s.As("user").reads("Rock", "w")
+	if v := s.As("user").version("Quay"); v != 2 {
+		t.Errorf("the card that exists has version %d", v)
+	}
+}

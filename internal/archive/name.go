@@ -71,8 +71,8 @@ func resolveName(ctx context.Context, l *canon.Snapshot, name string) (nameMatch
 	if card, ok, err := l.Renamed(ctx, name); err != nil || ok {
 		return nameMatch{card: card, renamedFrom: markup.Clean(markup.Clip(name, markup.MaxNameLength))}, err
 	}
-	_, err = l.Find(ctx, name)
-	return nameMatch{}, err
+	card, err := l.Find(ctx, name) // by an alias, or the error for none
+	return nameMatch{card: card}, err
 }
 
 // isHandle reports whether a name argument is an id or a codename.

@@ -27,7 +27,7 @@ func TestAnEntityIsHiddenUntilRevealed(t *testing.T) {
 		ada.Call("entity_search", `{"query": "matron"}`).Want("total", 0)
 		ada.Call("campaign_get", `{}`).Want("stats.entities", 0).Want("role", "player").Want("system", "coc-7e")
 
-		gm.Call("reveal", `{"items": [{"entity_id": "`+id+`"}]}`).Want("items.0.known_to", "all")
+		gm.Call("reveal", `{"entity_id": "`+id+`"}`).Want("items.0.known_to", "all")
 		ada.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("attributes.age", 52).Want("tags.#", 2).Want("source_document",
 			"p. 4").
 			WantNo("attributes.secrets", "gm_notes", "discovered_session", "known_to", "secret_attributes", "secrets_known_to")

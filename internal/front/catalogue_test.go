@@ -1,0 +1,59 @@
+package front
+
+import (
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+	"loregate/internal/op"
+)
+
+func TestOperationsAreFoundByWaysToAsk(t *testing.T) {
+	t.Parallel()
+	define := func(name, doc string, e access.Effect, asked ...string) *op.Operation {
+		return &op.Operation{Spec: op.Spec{Name: name, Title: name, Doc: doc, Effect: e, Asked: asked},
+			In: &jsonschema.Schema{}}
+	}
+	all := []*op.Operation{
+		define("delete_card", "Move a card to the trash.", access.Destroy, "throw a page away"),
+		define("list_trash", "List the deleted cards.", access.Read, "thrown away pages", "contents of the bin"),
+		define("reveal", "Let players know of entities.", access.Write, "tell the table of a discovery"),
+	}
+	for words, want := range map[string]string{
+		"throw this page away": "delete_card", "which pages were thrown away?": "list_trash",
+		"inform the table of their discovery": "reveal", "list trash": "list_trash",
+	} {
+		hits := new(catalogue).rank(all, words)
+		if len(hits) == 0 || hits[0].o.Name != want {
+			t.Errorf("%q finds %v, want %s", words, hits, want)
+		}
+	}
+	if hits := new(catalogue).rank(all, "zzyzx"); len(hits) != 0 {
+		t.Errorf("a word without meaning finds %v", hits)
+	}
+	if hits := new(catalogue).rank(all, "contents of the bin"); hits[0].asked != "contents of the bin" {
+		t.Errorf("the way to ask is %q", hits[0].asked)
+	}
+}
+
+func TestKindsOfProposalsFollowFromTheirDetails(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		details args
+		want    string
+	}{
+		{args{"name": "Quay", "append": "Wet."}, "change"},
+		{args{"subject": "Quay", "text": "Wet."}, "change"},
+		{args{"where": "Quay", "text": "Gulls."}, "ambience"},
+		{args{"speaker": "Oda", "to": "Mira", "line": "Good day."}, "dialogue"},
+		{args{"npcId": "oda", "draftText": "Good day."}, "dialogue"},
+		{args{"title": "A bell", "hook": "It is gone.", "objectives": []any{}}, "quest"},
+		{args{"player": "Mira", "text": "go north"}, "action"},
+		{args{"type": "NPC.Tick", "payload": map[string]any{}}, "event"},
+	} {
+		if got := kindOfDetails(row.details); got != row.want {
+			t.Errorf("%v is a proposal of kind %s, want %s", row.details, got, row.want)
+		}
+	}
+}
