@@ -34,7 +34,7 @@ func batchWrites(d *deps) []*op.Operation {
 }
 
 type batchIn struct {
-	Ops  []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The cards to create or change, in order."`
+	Ops  []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The cards (pages, notes) to create or change, in order."`
 	Mode string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether operations are committed one by one, or all or none."`
 }
 

@@ -50,6 +50,9 @@ func (f *Front) writeOp() *op.Operation {
 }
 
 func (f *Front) write(ctx context.Context, c *op.Call, in writeIn) (writeOut, error) {
+	if in.Find != "" && in.Replace == nil && in.Append == "" {
+		in.Replace, in.Content = in.Content, nil // content is often given for the words in place of find
+	}
 	patch, err := in.patch()
 	if err != nil {
 		return writeOut{}, err
