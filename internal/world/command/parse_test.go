@@ -99,7 +99,8 @@ func TestParseFrames(t *testing.T) {
 		{"restart the game", "?verb"},
 		// words to somebody
 		{"horse, go east", "talk horse ~go east"}, {"okay robot, push the button", "talk robot ~push the button"},
-		{"Kyle: go north", "talk Kyle ~go north"}, {"well, take the lamp", "take lamp"},
+		{"Kyle: go north", "talk Kyle ~go north"}, {"open the gate, Vera", "talk Vera ~open the gate"},
+		{"Vera, dim the lights", "talk Vera ~dim the lights"}, {"take the lamp, Sword", "take lamp | take Sword"}, {"well, take the lamp", "take lamp"},
 		{"please, take the lamp, go north", "take lamp | move >north"},
 		{"if you please, go north", "move >north"}, {"thank you, now look at the well", "look well"},
 		// typos

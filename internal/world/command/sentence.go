@@ -17,6 +17,10 @@ func (p *parser) parseSentence(words []word, asked bool) {
 	} else {
 		words = rest
 	}
+	if n := len(words); n > 3 && words[n-1].isName() && words[n-2].kind == comma &&
+		!slices.ContainsFunc(words[:n-2], func(w word) bool { return w.kind == comma || w.isName() }) {
+		words = slices.Concat(words[n-1:], words[n-2:n-1], words[:n-2]) // open the gate, Vera
+	}
 	if p.parseAddress(words) {
 		return
 	}
@@ -237,7 +241,7 @@ func (p *parser) parseAddress(words []word) bool {
 func (p *parser) addAddress(words []word, at int) {
 	p.lastMet = joinWords(words[:at])
 	p.add(Intent{Verb: Talk, DirectObject: p.lastMet, Modifiers: []string{joinWords(words[at+1:])}, Confidence: 0.8},
-		Span{words[0].start, words[len(words)-1].end})
+		Span{min(words[0].start, words[at+1].start), max(words[at-1].end, words[len(words)-1].end)})
 }
 
 // isAddressee reports whether words name somebody, even if they may be verbs.
@@ -248,7 +252,13 @@ func isAddressee(words []word) bool {
 		return false
 	}
 	sets := idiomSets()
-	return sets["being"][last.fold] || sets["name"][last.fold] && len(words) == 1
+	return sets["being"][last.fold] || len(words) == 1 && (sets["name"][last.fold] || last.isName())
+}
+
+// isName reports whether a word is unknown and begins with a capital, as names do.
+func (w word) isName() bool {
+	return w.kind == plainWord && w.known == unknown && w.raw != w.fold && len(w.fold) > 2 &&
+		!strings.HasSuffix(w.fold, "ly") && !idiomSets()["ware"][w.fold]
 }
 
 // toward returns the direction that a word means by itself, or "".
