@@ -101,10 +101,6 @@ type backupCmd struct {
 func (b backupCmd) Run(ctx context.Context, out io.Writer) error {
 	return b.withApp(ctx, func(a *app.App) error {
 		sum, err := a.Backup(ctx, b.Path)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(out, "%s  %s\n", sum, b.Path)
-		return err
+		return printResult(out, err, "%s  %s\n", sum, b.Path)
 	})
 }

@@ -58,11 +58,7 @@ type replayCmd struct {
 func (r replayCmd) Run(ctx context.Context, out io.Writer) error {
 	return r.withApp(ctx, func(a *app.App) error {
 		n, err := a.ReplayEvents(ctx, r.World, r.Event)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(out, "%d delivered again; loregate events dead-letters lists those that failed once more\n", n)
-		return err
+		return printResult(out, err, "%d delivered again; loregate events dead-letters lists those that failed once more\n", n)
 	})
 }
 

@@ -51,11 +51,7 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 			Starter: i.Starter, Progress: progress("importing"),
 			Vault: vault.Options{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types,
 				Folders: vault.FolderUse(i.Folders), Prune: i.Prune, AllFiles: i.AllFiles}})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprint(out, summary)
-		return err
+		return printResult(out, err, "%v", summary)
 	})
 }
 
@@ -122,10 +118,6 @@ func (e exportCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(e.As) // kong checked it
 	return e.withApp(ctx, func(a *app.App) error {
 		summary, err := a.Export(ctx, e.Format, e.World, e.Path, role, progress("exporting"))
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprint(out, summary)
-		return err
+		return printResult(out, err, "%v", summary)
 	})
 }

@@ -39,6 +39,14 @@ func (t table[T]) print(out io.Writer, l listing, rows []T) error {
 	return w.Flush()
 }
 
+// printResult prints the result of a call, unless the call failed.
+func printResult(out io.Writer, err error, format string, args ...any) error {
+	if err == nil {
+		_, err = fmt.Fprintf(out, format, args...)
+	}
+	return err
+}
+
 // formatMinute formats a time for a list: UTC, to the minute; "-" for the zero time.
 func formatMinute(t time.Time) string {
 	if t.IsZero() {

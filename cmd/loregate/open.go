@@ -43,9 +43,6 @@ func (o openCmd) Run(ctx context.Context, out io.Writer) error {
 		spec.Subject = access.Subject(o.Subject)
 		spec.Operator = spec.Operator && len(o.World) == 0
 		link, err := a.SignInLink(ctx, identity.PagesURL(o.URL), spec, o.World)
-		if err == nil {
-			_, err = fmt.Fprintf(out, "%s\n", link)
-		}
-		return err
+		return printResult(out, err, "%s\n", link)
 	})
 }

@@ -136,11 +136,7 @@ type worldForkCmd struct {
 func (w worldForkCmd) Run(ctx context.Context, out io.Writer) error {
 	return w.withApp(ctx, func(a *app.App) error {
 		made, err := a.ForkWorld(ctx, w.Source, canon.NewWorld{Slug: w.Slug, Title: w.Title})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(out, "%s\t%s\n", made.Slug, made.ID)
-		return err
+		return printResult(out, err, "%s\t%s\n", made.Slug, made.ID)
 	})
 }
 
@@ -221,11 +217,7 @@ func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(m.Role) // kong checked it
 	return m.withApp(ctx, func(a *app.App) error {
 		code, err := a.Invite(ctx, m.World, role, m.Expires)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(out, code)
-		return err
+		return printResult(out, err, "%s\n", code)
 	})
 }
 
@@ -408,10 +400,6 @@ type signingRotateCmd struct{ common }
 func (s signingRotateCmd) Run(ctx context.Context, out io.Writer) error {
 	return s.withApp(ctx, func(a *app.App) error {
 		kid, err := a.Identity.RotateSigningKey(ctx)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(out, kid)
-		return err
+		return printResult(out, err, "%s\n", kid)
 	})
 }

@@ -2,18 +2,18 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/exchange/native"
 	"loregate/internal/fault"
 	"loregate/internal/front"
 	"loregate/internal/identity"
@@ -363,22 +363,8 @@ func (a *App) Backup(ctx context.Context, path string) (sum string, err error) {
 		if err := a.store.Backup(ctx, path); err != nil {
 			return err
 		}
-		sum, err = sumOf(path)
+		sum, err = native.HashFile(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 		return err
 	})
 	return sum, err
-}
-
-// sumOf returns the SHA-256 of a file, in hexadecimal.
-func sumOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

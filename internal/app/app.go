@@ -320,7 +320,13 @@ func Local(role access.Role) access.Caller {
 // instance), and records the request.
 func (a *App) WithGrant(ctx context.Context, c access.Caller, r access.Request, f func(access.Grant) error) error {
 	r.Correlation = uuid.Must(uuid.NewV7()).String()
-	ad, err := a.Guard.Admit(ctx, c, r)
+	return runAdmitted(ctx, a.Guard, c, r, f)
+}
+
+// runAdmitted runs f with the grant of a request that guard admits, and records the request.
+func runAdmitted(ctx context.Context, guard *access.Guard, c access.Caller, r access.Request,
+	f func(access.Grant) error) error {
+	ad, err := guard.Admit(ctx, c, r)
 	if err != nil {
 		return err
 	}

@@ -270,13 +270,8 @@ func (k *storeCopier) rebuildTables(ctx context.Context) error {
 // withOperatorGrant runs f with a grant of the local operator.
 func withOperatorGrant(ctx context.Context, f func(access.Grant) error) error {
 	guard := access.NewGuard(access.Config{})
-	ad, err := guard.Admit(ctx, Operator(), access.Request{Operation: "copy", Effect: access.Write, Operator: true})
-	if err != nil {
-		return err
-	}
-	err = f(ad.Grant)
-	ad.Done(ctx, 0, err)
-	return err
+	r := access.Request{Operation: "copy", Effect: access.Write, Operator: true}
+	return runAdmitted(ctx, guard, Operator(), r, f)
 }
 
 // copyKeysAndInvitations copies keys and invitations. Entries that the target already has stay as

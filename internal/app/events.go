@@ -29,15 +29,9 @@ func (a *App) openEvents() (err error) {
 			if operation == event.ReadOperation {
 				guard, effect = quiet, access.Read
 			}
-			ad, err := guard.Admit(ctx, systemCaller(), access.Request{Operation: operation, Effect: effect,
+			return runAdmitted(ctx, guard, systemCaller(), access.Request{Operation: operation, Effect: effect,
 				MinRole: access.RoleAdmin, World: w,
-				Correlation: uuid.Must(uuid.NewV7()).String(), IdempotencyKey: key})
-			if err != nil {
-				return err
-			}
-			err = f(ad.Grant)
-			ad.Done(ctx, 0, err)
-			return err
+				Correlation: uuid.Must(uuid.NewV7()).String(), IdempotencyKey: key}, f)
 		},
 	})
 	return err

@@ -92,15 +92,9 @@ func (a *App) studioQueue() *studio.Queue {
 					return err
 				}
 			}
-			ad, err := guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect,
+			return runAdmitted(ctx, guard, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect,
 				MinRole: access.RoleGM, World: w,
-				Correlation: uuid.Must(uuid.NewV7()).String()})
-			if err != nil {
-				return err
-			}
-			err = f(ad.Grant)
-			ad.Done(ctx, 0, err)
-			return err
+				Correlation: uuid.Must(uuid.NewV7()).String()}, f)
 		}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -193,12 +194,9 @@ func (s aiScope) isInScope(ctx context.Context, c canon.Card) (ok bool, err erro
 
 // onlyAI reports whether no part of a name other than ai raises its level.
 func onlyAI(l *canon.Snapshot, name string) bool {
-	for _, part := range markup.Parts(name) {
-		if markup.PartKey(part) != "ai" && l.NameLevel(part) > access.LevelUser {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(markup.Parts(name), func(part string) bool {
+		return markup.PartKey(part) != "ai" && l.NameLevel(part) > access.LevelUser
+	})
 }
 
 // resultsPage returns the content of the results card.

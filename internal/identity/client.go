@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,12 +135,9 @@ func (c Client) Accepts(redirect string) bool {
 	if !isRedirect(redirect) {
 		return false
 	}
-	for _, r := range c.Redirects {
-		if r == redirect || withoutPort(r) != "" && withoutPort(r) == withoutPort(redirect) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Redirects, func(r string) bool {
+		return r == redirect || withoutPort(r) != "" && withoutPort(r) == withoutPort(redirect)
+	})
 }
 
 // withoutPort returns an address on a loopback host without its port; "" for any other address.

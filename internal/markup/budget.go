@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 const (
@@ -36,12 +37,9 @@ var (
 // Refuses reports whether a conversion failed because of the text, with one of the errors above,
 // and not because its context ended.
 func Refuses(err error) bool {
-	for _, e := range []error{ErrTooLong, ErrTooDeep, ErrTooDense, ErrTooWide, ErrTooMuch} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{ErrTooLong, ErrTooDeep, ErrTooDense, ErrTooWide, ErrTooMuch}, func(e error) bool {
+		return errors.Is(err, e)
+	})
 }
 
 // budget counts the steps of one conversion. It ends the conversion when the steps are used up or

@@ -6,6 +6,7 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -236,12 +237,9 @@ func walkFields(t reflect.Type, at []int, yield func(field) bool) bool {
 }
 
 func implementsAny(t reflect.Type, list []reflect.Type) bool {
-	for _, i := range list {
-		if t.Implements(i) || reflect.PointerTo(t).Implements(i) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(i reflect.Type) bool {
+		return t.Implements(i) || reflect.PointerTo(t).Implements(i)
+	})
 }
 
 // specialFields finds the field that an upload fills and the field for unknown query parameters.

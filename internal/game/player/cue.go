@@ -62,9 +62,6 @@ func (c *Core) opens(v *view.Own, place int) bool {
 	return c.roll(v.Day, "talk", place) < 0.1
 }
 
-// PulseCue returns the number of the cue to answer the question of a day.
-func PulseCue(day int) int { return day*100 + 5 }
-
 // PulseClaim returns the player that the seat names if the question of the day asks for one: a
 // suspect, one whom it trusts, or a quiet one.
 func (c *Core) PulseClaim(v *view.Own) Claim {

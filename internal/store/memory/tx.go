@@ -109,19 +109,15 @@ func uniqueNames(c *canon.Card) []nameKey {
 }
 
 func (t tx) PutVersion(_ context.Context, v canon.Version) error {
-	key := cardKey{v.World, v.Card}
 	v.Fields = bytes.Clone(v.Fields)
 	v.At = storedTime(v.At)
-	old, _ := t.s.versions.get(key)
-	t.s.versions.put(key, withRow(old, v, func(a, b canon.Version) int { return cmp.Compare(a.Rev, b.Rev) }))
+	byRev := func(a, b canon.Version) int { return cmp.Compare(a.Rev, b.Rev) }
+	putRow(&t.s.versions, cardKey{v.World, v.Card}, v, byRev)
 	return nil
 }
 
 func (t tx) EndVersion(_ context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
-	key := cardKey{w, id}
-	if rows, ok := t.s.versions.get(key); ok {
-		t.s.versions.put(key, withEnd(rows, func(v *canon.Version) *canon.Seq { return &v.To }, to))
-	}
+	endRows(&t.s.versions, cardKey{w, id}, func(v *canon.Version) *canon.Seq { return &v.To }, to)
 	return nil
 }
 
@@ -146,35 +142,27 @@ func (t tx) Index(_ context.Context, c canon.Card, d *canon.SearchDoc) error {
 }
 
 func (t tx) PutLink(_ context.Context, l canon.Link) error {
-	key := linkKey{l.World, l.ID}
 	l.Attrs = bytes.Clone(l.Attrs)
 	l.At = storedTime(l.At)
-	old, _ := t.s.links.get(key)
-	t.s.links.put(key, withRow(old, l, func(a, b canon.Link) int { return cmp.Compare(a.Since, b.Since) }))
+	bySince := func(a, b canon.Link) int { return cmp.Compare(a.Since, b.Since) }
+	putRow(&t.s.links, linkKey{l.World, l.ID}, l, bySince)
 	return nil
 }
 
 func (t tx) EndLink(_ context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
-	key := linkKey{w, id}
-	if rows, ok := t.s.links.get(key); ok {
-		t.s.links.put(key, withEnd(rows, func(l *canon.Link) *canon.Seq { return &l.Until }, to))
-	}
+	endRows(&t.s.links, linkKey{w, id}, func(l *canon.Link) *canon.Seq { return &l.Until }, to)
 	return nil
 }
 
 func (t tx) PutLayer(_ context.Context, l canon.Layer) error {
-	key := layerKey{l.World, l.ID}
 	l.At = storedTime(l.At)
-	old, _ := t.s.layers.get(key)
-	t.s.layers.put(key, withRow(old, l, func(a, b canon.Layer) int { return cmp.Compare(a.Since, b.Since) }))
+	bySince := func(a, b canon.Layer) int { return cmp.Compare(a.Since, b.Since) }
+	putRow(&t.s.layers, layerKey{l.World, l.ID}, l, bySince)
 	return nil
 }
 
 func (t tx) EndLayer(_ context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
-	key := layerKey{w, id}
-	if rows, ok := t.s.layers.get(key); ok {
-		t.s.layers.put(key, withEnd(rows, func(l *canon.Layer) *canon.Seq { return &l.Until }, to))
-	}
+	endRows(&t.s.layers, layerKey{w, id}, func(l *canon.Layer) *canon.Seq { return &l.Until }, to)
 	return nil
 }
 
@@ -205,27 +193,31 @@ func (t tx) Discard(ctx context.Context, w access.WorldID, _ int) (left bool, er
 	return false, t.Clear(ctx, w)
 }
 
-// withRow returns sorted rows with row inserted, or replacing the row that compares equal. It does
-// not change the given rows.
-func withRow[T any](rows []T, row T, compare func(a, b T) int) []T {
+// putRow inserts a row among the sorted rows of a key, or replaces the row that compares equal.
+// Published states keep the rows that they had.
+func putRow[K comparable, T any](t *table[K, []T], key K, row T, compare func(a, b T) int) {
+	rows := slices.Clone(t.rows[key])
 	i, found := slices.BinarySearchFunc(rows, row, compare)
-	rows = slices.Clone(rows)
 	if found {
 		rows[i] = row
-		return rows
+	} else {
+		rows = slices.Insert(rows, i, row)
 	}
-	return slices.Insert(rows, i, row)
+	t.put(key, rows)
 }
 
-// withEnd returns a copy of rows in which those without an end now end at a commit.
-func withEnd[T any](rows []T, end func(*T) *canon.Seq, at canon.Seq) []T {
-	rows = slices.Clone(rows)
+// endRows ends the rows of a key that have no end yet at a commit. Published states keep the rows
+// that they had.
+func endRows[K comparable, T any](t *table[K, []T], key K, end func(*T) *canon.Seq, at canon.Seq) {
+	rows := slices.Clone(t.rows[key])
 	for i := range rows {
 		if e := end(&rows[i]); *e == 0 {
 			*e = at
 		}
 	}
-	return rows
+	if rows != nil {
+		t.put(key, rows)
+	}
 }
 
 // storedTime returns a time with the precision and zone that stores keep.

@@ -416,12 +416,9 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.Rende
 }
 
 func hasCamera(rows []listed, name string) bool {
-	for _, r := range rows {
-		if string(r[1]) == `"CAMERA"` && (name == "" || r.objectName() == name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(rows, func(r listed) bool {
+		return string(r[1]) == `"CAMERA"` && (name == "" || r.objectName() == name)
+	})
 }
 
 // runScript runs a script in a separate Blender, which is killed when ctx ends.
