@@ -40,7 +40,7 @@ var skies = func() map[string][]sky {
 		wind:    "wind gale gust tempest breeze squall storm thunderstorm hurricane windy stormy blustery breezy blizzard rainstorm snowstorm",
 		calm:    "calm windless still motionless becalmed",
 		sun: "sun sunshine sunlight sunny cloudless clear moonlight bright sunbeam " +
-			"sunlit sunburst starlight starlit sunrays fine fair lovely glorious",
+			"sunlit sunburst sunrays fine fair lovely glorious",
 		dry:   "dry dusty drought parched arid cloudless",
 		warm:  "warm hot heat mild balmy sultry swelter warmth heatwave sunshine",
 		cold:  "cold frost chill icy freeze frosty chilly bitter snow blizzard frozen",
