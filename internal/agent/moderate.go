@@ -34,8 +34,8 @@ type moderateOut struct {
 	Skipped       string   `json:"modelSkipped,omitzero" jsonschema:"Reason why only the policy's terms judged, without the model: rate_limited (its budget is used up) or unavailable."`
 }
 
-// moderateContent judges a text by the policy's terms. If they do not block it and a model is
-// configured, the model judges it as well.
+// moderateContent judges a text by the policy. If the policy is unsure and a model is configured, the model decides: it
+// may also clear the text.
 func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn) (moderateOut, error) {
 	started := a.cfg.Now()
 	profile := ""
@@ -47,13 +47,13 @@ func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn)
 	}
 	j, by := a.cfg.Policy.Judge(profile, in.Text), a.cfg.Policy.Version
 	out := moderateOut{j.Flagged(), j.Categories, a.cfg.Policy.Version, ""}
-	if a.cfg.AskModeration && j.Action != safety.Block {
+	if a.cfg.AskModeration && j.Unsure {
 		found, err := a.judgeTexts(ctx, c.Grant.World(), []string{in.Text}, true)
 		if err != nil {
 			out.Skipped = skipReason(err)
 		} else {
 			by += "+" + a.cfg.Answers.Model()
-			out.Categories = a.joinCategories(out.Categories, a.filterByAction(profile, found, safety.Flag))
+			out.Categories = a.orderCategories(a.filterByAction(profile, found, safety.Flag))
 			out.Flagged = len(out.Categories) > 0
 		}
 	}
@@ -85,10 +85,10 @@ func (a *Agents) filterByAction(profile string, categories []string, least safet
 	})
 }
 
-// joinCategories merges two lists of categories in the policy's order.
-func (a *Agents) joinCategories(one, two []string) (all []string) {
+// orderCategories returns categories in the policy's order.
+func (a *Agents) orderCategories(list []string) (all []string) {
 	for _, c := range a.cfg.Policy.Categories() {
-		if slices.Contains(one, c.Name) || slices.Contains(two, c.Name) {
+		if slices.Contains(list, c.Name) {
 			all = append(all, c.Name)
 		}
 	}

@@ -17,6 +17,6 @@ func ExamplePolicy_Judge() {
 	fmt.Printf("%+v\n", p.Judge("teen", "The ferry leaves at dusk."))
 	fmt.Printf("%+v\n", p.Judge("teen", text))
 	// Output:
-	// {Action:allow Categories:[]}
-	// {Action:block Categories:[instructions]}
+	// {Action:allow Categories:[] Unsure:false}
+	// {Action:block Categories:[instructions] Unsure:false}
 }

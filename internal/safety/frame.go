@@ -1,7 +1,7 @@
 package safety
 
-// matchTerms marks the categories whose terms occur in a visible text.
-func (p *Policy) matchTerms(seen string, met []bool) {
+// matchTerms marks the categories whose terms occur in a visible text, and raises scores to those of the scales.
+func (p *Policy) matchTerms(seen string, met []bool, raised []float64) {
 	mark := func(t *term, _, _ int) { met[t.category] = true }
 	if p.format < 2 {
 		for _, form := range wordForms(seen) {
@@ -14,7 +14,9 @@ func (p *Policy) matchTerms(seen string, met []bool) {
 	if p.scales != nil {
 		scores := p.scales.weigh(l, markSpeech(tokens))
 		for i, score := range scores {
-			met[i] = met[i] || score > 0
+			if p.scales.bias[i] != 0 { // else the category is not weighed
+				raised[i] = max(raised[i], score)
+			}
 		}
 		mark = func(t *term, _, _ int) {
 			d := p.scales.doubts[t.category]

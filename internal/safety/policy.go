@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -164,7 +165,16 @@ func (p *Policy) prepareCategory(i int) error {
 type Judgement struct {
 	Action     Action   // the strictest of its categories'
 	Categories []string // the blocked or flagged ones, in the policy's order
+	// Unsure: only the scales speak for or against the text, and no score is far from its border. Nothing is
+	// blocked then.
+	Unsure bool
 }
+
+// Scores of the scales between which a judgement is unsure. The greatest score of a text counts.
+const (
+	unsureAbove = -4
+	unsureBelow = 0.5
+)
 
 // Flagged reports whether the text is flagged or blocked.
 func (j Judgement) Flagged() bool { return j.Action != Allow && j.Action != "" }
@@ -181,17 +191,24 @@ func (p *Policy) Profile(name string) string {
 func (p *Policy) Judge(profile string, texts ...string) Judgement {
 	profile = p.Profile(profile)
 	met := make([]bool, len(p.categories))
+	scores := slices.Repeat([]float64{math.Inf(-1)}, len(p.categories))
 	for _, t := range texts {
 		seen := Visible(t)
-		p.matchTerms(seen, met)
+		p.matchTerms(seen, met, scores)
 		p.matchPatterns(seen, met)
 		if plain := unmaskSigns(seen); p.format > 1 && plain != seen {
 			p.matchPatterns(plain, met)
 		}
 	}
 	j := Judgement{Action: Allow}
+	named, greatest := false, math.Inf(-1)
 	for i, c := range p.categories {
-		if !met[i] || c.Action[profile] == Allow {
+		if c.Action[profile] == Allow {
+			continue
+		}
+		greatest = max(greatest, scores[i])
+		named = named || met[i]
+		if !met[i] && scores[i] <= 0 {
 			continue
 		}
 		j.Categories = append(j.Categories, c.Name)
@@ -199,5 +216,6 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 			j.Action = c.Action[profile]
 		}
 	}
+	j.Unsure = !named && j.Action != Block && greatest > unsureAbove && greatest < unsureBelow
 	return j
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"loregate/internal/app/apptest"
+	"loregate/internal/app"
 )
 
 // A moderationCase is a line and the category that applies to it, or "allow". Also lists categories that are
@@ -33,26 +33,45 @@ func TestModeration(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
 			cases := loadCases[moderationCase](t, half, "moderation.jsonl")
-			a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
-			s := setWorld(t, a, "moderated", fixtureWorld{Title: "Moderated",
-				Cards: []fixtureCard{{Name: "Here", Type: "Location", Text: "A place."}}}, "Here")
-			tally := moderationTally{}
-			for _, c := range cases {
-				var answer struct {
-					Flagged    bool
-					Categories []string
+			withModels(t, half, "moderation", len(cases), func(m *scriptedModel) {
+				for _, c := range cases {
+					right, wrong := []string{}, []string{"gore"}
+					if c.Expect != "allow" {
+						right, wrong = categoryNames[c.Expect][:1], []string{}
+					}
+					m.know("moderation", c.Text, marshal(map[string]any{"categories": right}),
+						marshal(map[string]any{"categories": wrong}))
 				}
-				if err := s.call(t.Context(), "moderate-content", map[string]any{"text": c.Text}, &answer); err != nil {
-					t.Fatal(err)
-				}
-				tally.add(c, answer.Flagged, answer.Categories)
-				if answer.Flagged != (c.Expect != "allow") {
-					logMiss(t, half, "%s: want %s, got %v: %s", c.ID, c.Expect, answer.Categories, c.Text)
-				}
-			}
-			tally.report(t, half)
+			}, func(m *scriptedModel, row string) float64 {
+				return measureModeration(t, half, row, cases, m.openWith(t))
+			})
 		})
 	}
+}
+
+// measureModeration returns the share of lines that are rightly flagged or not.
+func measureModeration(t *testing.T, half, row string, cases []moderationCase, a *app.App) float64 {
+	t.Helper()
+	s := setWorld(t, a, "moderated", fixtureWorld{Title: "Moderated",
+		Cards: []fixtureCard{{Name: "Here", Type: "Location", Text: "A place."}}}, "Here")
+	tally := moderationTally{}
+	var right ratio
+	for _, c := range cases {
+		var answer struct {
+			Flagged    bool
+			Categories []string
+		}
+		if err := s.call(t.Context(), "moderate-content", map[string]any{"text": c.Text}, &answer); err != nil {
+			t.Fatal(err)
+		}
+		tally.add(c, answer.Flagged, answer.Categories)
+		right.add(answer.Flagged == (c.Expect != "allow"))
+		if answer.Flagged != (c.Expect != "allow") {
+			logMiss(t, half, "%s: want %s, got %v: %s", c.ID, c.Expect, answer.Categories, c.Text)
+		}
+	}
+	tally.report(t, half, row)
+	return right.value()
 }
 
 // A moderationTally counts lines by category: those that are there, flagged, and flagged by a right name.
@@ -81,7 +100,7 @@ func (y moderationTally) add(c moderationCase, flagged bool, categories []string
 	}
 }
 
-func (y moderationTally) report(t *testing.T, half string) {
+func (y moderationTally) report(t *testing.T, half, row string) {
 	t.Helper()
 	bad, hit := 0, 0
 	for category := range categoryNames {
@@ -90,9 +109,12 @@ func (y moderationTally) report(t *testing.T, half string) {
 		}
 	}
 	flagged := hit + y["allow"].flagged
-	report(t, half, "moderation", "precision", share(hit, flagged), flagged)
-	report(t, half, "moderation", "recall", share(hit, bad), bad)
-	report(t, half, "moderation", "traps", 1-share(y["trap"].flagged, y["trap"].all), y["trap"].all)
+	report(t, half, row, "precision", share(hit, flagged), flagged)
+	report(t, half, row, "recall", share(hit, bad), bad)
+	report(t, half, row, "traps", 1-share(y["trap"].flagged, y["trap"].all), y["trap"].all)
+	if row != "moderation" {
+		return
+	}
 	for _, category := range sortedKeys(categoryNames) {
 		if n := y[category]; n != nil {
 			report(t, half, "moderation", "recall: "+category, share(n.flagged, n.all), n.all)

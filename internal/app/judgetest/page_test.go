@@ -41,10 +41,15 @@ var modelBars = []bar{
 	{"commands with the best model", "asked", maxAsked, true},
 	{"intents with the best model", "right", 0.95, false},
 	{"intents with the best model", "asked", maxAsked, true},
+	{"moderation with the best model", "precision", 0.95, false},
+	{"moderation with the best model", "recall", 0.95, false},
+	{"moderation with the best model", "traps", 0.95, false},
+	{"moderation with the best model", "asked", maxAsked, true},
 	{"planner with the best model", "right", 0.92, false},
 	{"planner with the best model", "asked", maxAsked, true},
 	{"commands with a hostile model", "loss", maxLoss, true},
 	{"intents with a hostile model", "loss", maxLoss, true},
+	{"moderation with a hostile model", "loss", maxLoss, true},
 	{"planner with a hostile model", "loss", maxLoss, true},
 }
 
@@ -109,7 +114,8 @@ func formatPage(list []figure, old, commit, date string) string {
 	}
 	b.WriteString("\n## With a model\n\nThe best model is a scripted one that knows the answers; a hostile one " +
 		"gives wrong answers in the right form. *asked* is the share of the cases that a model was asked for, *loss* " +
-		"is what a hostile one takes from the first figure of the row. Every model is tried before its answers are used: see [models.md](models.md).\n\n")
+		"is what a hostile one takes from the share of right answers. Every model is tried before its answers are " +
+		"used: see [models.md](models.md).\n\n")
 	b.WriteString("| row | measure | bar | development | locked | cases | commit |\n|---|---|---|---|---|---|---|\n")
 	for _, want := range modelBars {
 		writeRow(&b, list, want.row, want.measure, want.text(), commit)
