@@ -119,8 +119,12 @@ var tokenForm = regexp.MustCompile(`[A-Za-z0-9_-]{24,}`)
 // minMixed is the least number of small letters, capitals and digits in a random token.
 const minMixed = 4
 
-// hasRandomToken reports whether a text has a long word in which small letters, capitals and digits are mixed.
+// hasRandomToken reports whether a text has a long word in which small letters, capitals and digits are mixed. A text
+// that is nothing but this word is an identifier, such as the tag of a read.
 func hasRandomToken(s string) bool {
+	if !strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace) {
+		return false
+	}
 	for _, at := range tokenForm.FindAllStringIndex(s, -1) {
 		if at[0] > 0 && s[at[0]-1] == '/' { // a part of an address
 			continue
