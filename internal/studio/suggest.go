@@ -65,8 +65,8 @@ func (s *Studio) skipReasonAfterQuestion() string {
 	return skippedNoPlan
 }
 
-// isUnsure reports whether the rules found nothing to do, or did not understand a part of the request.
-func (d *draft) isUnsure() bool { return len(d.Ignored) > 0 || len(d.Calls) == 0 }
+// isUnsure reports whether the rules did not understand a part of the request.
+func (d *draft) isUnsure() bool { return len(d.Ignored) > 0 }
 
 // suggestPlan asks the model, if one is configured and the rules are unsure, and returns its plan or its questions if
 // they are usable, else the rules' plan. It fails if the canon cannot be read, ctx has ended, or the model refuses.
