@@ -2,7 +2,7 @@
 # Measures how well the product decides by itself, on both halves of the cases, and writes
 # docs/judgement.md. Each run of the locked half adds a line to the log in that page.
 #
-#   JUDGE_LOCKED  folder of the locked half (default: the seal internal/app/judgetest/cases/locked.sealed)
+#   JUDGE_LOCKED  folder or sealed file of the locked half (default: the seal internal/app/judgetest/cases/locked.sealed)
 #   JUDGE_CORPUS  folder of the SRD in JSON (5e-bits/5e-database, src/2014/en), for the development half of the search
 #                 (default: internal/app/judgetest/cases/development/srd.zip)
 #   JUDGE_ONLY    pattern of tests; then the page is printed and not kept

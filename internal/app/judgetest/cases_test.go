@@ -22,14 +22,14 @@ const (
 var halves = []string{development, locked}
 
 // caseFiles returns the files of a half, or nil if this run does not read that half: only make judge
-// reads the locked one, from cases/locked.sealed or from the folder in JUDGE_LOCKED.
+// reads the locked one, from cases/locked.sealed or from the folder or sealed file in JUDGE_LOCKED.
 func caseFiles(half string) (fs.FS, error) {
 	switch {
 	case half != locked:
 		return os.DirFS(filepath.Join("cases", half)), nil
 	case !whole():
 		return nil, nil
-	case os.Getenv("JUDGE_LOCKED") != "":
+	case os.Getenv("JUDGE_LOCKED") != "" && !isSealed(os.Getenv("JUDGE_LOCKED")):
 		return os.DirFS(os.Getenv("JUDGE_LOCKED")), nil
 	}
 	return openSealed()

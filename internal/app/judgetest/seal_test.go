@@ -20,8 +20,16 @@ import (
 	"testing/fstest"
 )
 
-// sealedFile holds the locked half: a zip archive, encrypted with AES-GCM, after its nonce.
-var sealedFile = filepath.Join("cases", "locked.sealed")
+// sealedFile holds the locked half: a zip archive, encrypted with AES-GCM, after its nonce. JUDGE_LOCKED may name
+// another one.
+var sealedFile = func() string {
+	if file := os.Getenv("JUDGE_LOCKED"); isSealed(file) {
+		return file
+	}
+	return filepath.Join("cases", "locked.sealed")
+}()
+
+func isSealed(file string) bool { return filepath.Ext(file) == ".sealed" }
 
 // sealKey is the key of sealedFile. It stands here in the open, because make judge must read the
 // locked half on every clone. The seal keeps an author of rules from seeing locked cases by accident,
@@ -29,7 +37,7 @@ var sealedFile = filepath.Join("cases", "locked.sealed")
 var sealKey = sha256.Sum256([]byte("loregate: who writes a rule does not read the locked half"))
 
 var (
-	sealFrom = flag.String("seal", "", "write cases/locked.sealed from this folder; run with -run TestSealFlags")
+	sealFrom = flag.String("seal", "", "write the sealed file from this folder; run with -run TestSealFlags")
 	unsealTo = flag.String("unseal", "", "write the files of the seal to this folder; run with -run TestSealFlags")
 )
 
