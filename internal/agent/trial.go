@@ -41,21 +41,34 @@ type Trial struct {
 }
 
 // Trials returns the questions of the trial for a template; none if its answers need no trial.
-func Trials(template string) (list []Trial, err error) {
-	b, err := trialFiles.ReadFile("trials/" + template + ".jsonl")
-	if err != nil {
-		return nil, nil // there is no trial
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	for d.More() {
-		var t Trial
-		if err := d.Decode(&t); err != nil {
-			return nil, fault.New(fault.Internal, "agent: the trial of %s: %v", template, err)
-		}
-		list = append(list, t)
-	}
-	return list, nil
+func Trials(template string) ([]Trial, error) {
+	all, err := readTrials()
+	return all[template], err
 }
+
+// readTrials reads the questions of all trials once.
+var readTrials = sync.OnceValues(func() (map[string][]Trial, error) {
+	all := map[string][]Trial{}
+	files, err := trialFiles.ReadDir("trials")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		b, err := trialFiles.ReadFile("trials/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		template := strings.TrimSuffix(f.Name(), ".jsonl")
+		for d := json.NewDecoder(bytes.NewReader(b)); d.More(); {
+			var t Trial
+			if err := d.Decode(&t); err != nil {
+				return nil, fault.New(fault.Internal, "agent: the trial of %s: %v", template, err)
+			}
+			all[template] = append(all[template], t)
+		}
+	}
+	return all, nil
+})
 
 // anyValue stands for any value in a wanted answer.
 const anyValue = "*"

@@ -66,8 +66,11 @@ func saidBy(name string) *World {
 var truths = map[Truth]string{True: "goes live", Unsure: "waits", New: "is new", False: "is false"}
 
 // Each row is a speaker, "" for a narrator, a text, and its verdict.
-func TestVerdicts(t *testing.T) {
-	for _, row := range strings.Split(strings.TrimSpace(verdictRows), "\n") {
+func TestVerdicts(t *testing.T) { checkVerdicts(t, verdictRows) }
+
+func checkVerdicts(t *testing.T, rows string) {
+	t.Helper()
+	for _, row := range strings.Split(strings.TrimSpace(rows), "\n") {
 		f := strings.SplitN(row, " | ", 3)
 		who, want, text := strings.TrimSpace(f[0]), f[1], f[2]
 		worst, _ := Worst(Check(text, saidBy(who)))

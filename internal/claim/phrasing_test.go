@@ -1,21 +1,9 @@
 package claim
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // Each row is as in TestVerdicts: offices, gifts, numbers, past events, arrivals, weather and hearsay.
-func TestPhrasings(t *testing.T) {
-	for _, row := range strings.Split(strings.TrimSpace(phrasingRows), "\n") {
-		f := strings.SplitN(row, " | ", 3)
-		who, want, text := strings.TrimSpace(f[0]), f[1], f[2]
-		worst, _ := Worst(Check(text, saidBy(who)))
-		if got := truths[worst.Truth]; got != want {
-			t.Errorf("%q by %q %s (%s, %s), want: it %s", text, who, got, worst.Predicate, worst.Source, want)
-		}
-	}
-}
+func TestPhrasings(t *testing.T) { checkVerdicts(t, phrasingRows) }
 
 const phrasingRows = `
 Wat Pell | is false | I'm the cook here, and don't you forget it.

@@ -33,7 +33,6 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 		return out, fmt.Errorf("command: a reading has 1 to %d acts, or is unclear in one of %s", MaxIntents,
 			strings.Join(Unclear[1:], ", "))
 	}
-	typed := typedWords(text)
 	for n, act := range acts {
 		i := Intent{Verb: act.Verb, Direction: act.Direction, DirectObject: act.Object, Targets: act.Targets,
 			Confidence: readConfidence, Order: n}
@@ -41,10 +40,8 @@ func ReadAs(text string, acts []Act, unclear, version string) (Parsed, error) {
 			return out, fmt.Errorf("command: acts[%d]: there is no such verb or direction", n)
 		}
 		for _, name := range append([]string{act.Object}, act.Targets...) {
-			for _, w := range BareWords(name) {
-				if !typed[w] {
-					return out, fmt.Errorf("command: acts[%d]: the command does not name that", n)
-				}
+			if len(BareWords(name)) > 0 && !Mentions(text, name) {
+				return out, fmt.Errorf("command: acts[%d]: the command does not name that", n)
 			}
 		}
 		out.Intents = append(out.Intents, i)
@@ -79,13 +76,4 @@ func isDoubtful(name string) bool {
 	return len(words) > 3 || slices.ContainsFunc(words, func(w word) bool {
 		return w.kind != plainWord || w.is(grammarClasses&^numberClass) && !w.oneOf("of", "and", "with", "all", "everything")
 	})
-}
-
-// typedWords returns the words of a command, as BareWords compares them.
-func typedWords(text string) map[string]bool {
-	words := map[string]bool{}
-	for _, w := range BareWords(text) {
-		words[w] = true
-	}
-	return words
 }
