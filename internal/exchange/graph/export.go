@@ -1,11 +1,10 @@
 package graph
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
+	"io"
 	"strings"
 
 	"loregate/internal/access"
@@ -16,38 +15,30 @@ import (
 
 // Export writes the cards that a grant sees to a new file of JSON lines: cards with a text as entities whose
 // observations are the items of their list or their paragraphs, relationships as relations.
-func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (sum exchange.Summary, err error) {
-	sum = exchange.Summary{Export: true, Files: 1}
-	var cards []*record.Written
-	if err := c.Read(ctx, g, func(l *canon.Snapshot) (err error) {
-		cards, err = record.ReadWritten(ctx, l, &sum)
-		return err
-	}); err != nil {
-		return sum, err
-	}
-	sum.Cards = len(cards)
-	return sum, exchange.WriteNewFile(name, func(f *os.File) error {
-		b := bufio.NewWriter(f)
-		lines := json.NewEncoder(b)
-		lines.SetEscapeHTML(false)
-		for _, w := range cards {
-			if err := lines.Encode(map[string]any{"type": "entity", "name": w.Card.Name, "entityType": entityTypeOf(w),
-				"observations": observationsOf(w)}); err != nil {
-				return err
-			}
+func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (exchange.Summary, error) {
+	return record.Export(ctx, c, g, name, writeGraph)
+}
+
+func writeGraph(to io.Writer, cards []*record.Written) error {
+	lines := json.NewEncoder(to)
+	lines.SetEscapeHTML(false)
+	for _, w := range cards {
+		if err := lines.Encode(map[string]any{"type": "entity", "name": w.Card.Name, "entityType": entityTypeOf(w),
+			"observations": observationsOf(w)}); err != nil {
+			return err
 		}
-		for _, w := range cards {
-			for _, kind := range exchange.SortedKeys(w.Links) {
-				for _, to := range w.Links[kind] {
-					if err := lines.Encode(map[string]any{"type": "relation", "from": w.Card.Name, "to": to,
-						"relationType": kind}); err != nil {
-						return err
-					}
+	}
+	for _, w := range cards {
+		for _, kind := range exchange.SortedKeys(w.Links) {
+			for _, to := range w.Links[kind] {
+				if err := lines.Encode(map[string]any{"type": "relation", "from": w.Card.Name, "to": to,
+					"relationType": kind}); err != nil {
+					return err
 				}
 			}
 		}
-		return b.Flush()
-	})
+	}
+	return nil
 }
 
 // entityTypeOf returns the entityType that a card was imported with, or its type.

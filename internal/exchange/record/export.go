@@ -1,11 +1,15 @@
 package record
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/markup"
@@ -22,9 +26,30 @@ type Written struct {
 	Links  map[string][]string // names of related cards, by the type of the relationship
 }
 
-// ReadWritten returns the cards with a text that a snapshot sees, by name, and says how many others it
+// Export writes the cards with a text that a grant sees to a new file, by a function for their form.
+func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string,
+	write func(to io.Writer, cards []*Written) error) (sum exchange.Summary, err error) {
+	sum = exchange.Summary{Export: true, Files: 1}
+	var cards []*Written
+	if err := c.Read(ctx, g, func(l *canon.Snapshot) (err error) {
+		cards, err = readWritten(ctx, l, &sum)
+		return err
+	}); err != nil {
+		return sum, err
+	}
+	sum.Cards = len(cards)
+	return sum, exchange.WriteNewFile(name, func(f *os.File) error {
+		b := bufio.NewWriter(f)
+		if err := write(b, cards); err != nil {
+			return err
+		}
+		return b.Flush()
+	})
+}
+
+// readWritten returns the cards with a text that a snapshot sees, by name, and says how many others it
 // leaves out. Lists of tags and children named GM are parts of the card above them.
-func ReadWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) ([]*Written, error) {
+func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) ([]*Written, error) {
 	var list []*Written
 	byID, parts, others := map[canon.CardID]*Written{}, []canon.Card{}, 0
 	for c, err := range l.AllCards(ctx, canon.Filter{}) {

@@ -1,13 +1,11 @@
 package table
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -25,28 +23,15 @@ var firstColumns = []string{"id", "name", "type", "text", "tags", "aliases", "pa
 
 // Export writes the cards that a grant sees to a new file: TSV or JSON lines by the end of its name, else CSV. Each
 // card is a row. Fields and relationships are columns of their names.
-func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (sum exchange.Summary, err error) {
-	sum = exchange.Summary{Export: true, Files: 1}
+func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string) (exchange.Summary, error) {
 	write := map[string]func(io.Writer, []string, []map[string]any) error{".csv": writeDelimited(','), "": writeDelimited(','),
 		".tsv": writeDelimited('\t'), ".jsonl": writeLines, ".ndjson": writeLines}[strings.ToLower(path.Ext(name))]
 	if write == nil {
-		return sum, fault.New(fault.Invalid, "export: the end of %s names no form of a table; use .csv, .tsv or .jsonl", name)
+		return exchange.Summary{Export: true, Files: 1}, fault.New(fault.Invalid, "export: the end of %s names no form of a table; use .csv, .tsv or .jsonl", name)
 	}
-	var cards []*record.Written
-	if err := c.Read(ctx, g, func(l *canon.Snapshot) (err error) {
-		cards, err = record.ReadWritten(ctx, l, &sum)
-		return err
-	}); err != nil {
-		return sum, err
-	}
-	sum.Cards = len(cards)
-	columns, rows := tabulate(cards)
-	return sum, exchange.WriteNewFile(name, func(f *os.File) error {
-		b := bufio.NewWriter(f)
-		if err := write(b, columns, rows); err != nil {
-			return err
-		}
-		return b.Flush()
+	return record.Export(ctx, c, g, name, func(to io.Writer, cards []*record.Written) error {
+		columns, rows := tabulate(cards)
+		return write(to, columns, rows)
 	})
 }
 
