@@ -36,6 +36,9 @@ func (f *folder) tryLock() (bool, error) {
 		return false, err
 	}
 	unlock, err := disk.TryLock(filepath.Join(f.path, lockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // removeOrphan has just removed the folder
+	}
 	f.unlock = unlock
 	return unlock != nil, err
 }
@@ -195,18 +198,41 @@ func (l *Library) removeOrphans(ctx context.Context) error {
 		}
 		return err
 	}
-	worlds, err := l.cfg.Worlds(ctx)
+	known, err := l.listFolders(ctx)
 	if err != nil {
 		return err
 	}
-	known := map[string]bool{}
-	for _, w := range worlds {
-		known[folderName(w)] = true
-	}
 	for _, e := range list {
-		if !known[e.Name()] {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(l.cfg.Dir, e.Name())))
+		if e.IsDir() && !known[e.Name()] {
+			err = errors.Join(err, l.removeOrphan(ctx, e.Name()))
 		}
 	}
 	return err
+}
+
+// listFolders returns the names of the folders of the store's worlds.
+func (l *Library) listFolders(ctx context.Context) (map[string]bool, error) {
+	worlds, err := l.cfg.Worlds(ctx)
+	known := make(map[string]bool, len(worlds))
+	for _, w := range worlds {
+		known[folderName(w)] = true
+	}
+	return known, err
+}
+
+// removeOrphan removes a folder, unless somebody writes there or its world exists by now: a world
+// may be created, and its index saved, at any time. The folder is renamed first, so that a writer
+// who comes meanwhile creates a new one.
+func (l *Library) removeOrphan(ctx context.Context, name string) error {
+	path := filepath.Join(l.cfg.Dir, name)
+	unlock, err := disk.TryLock(filepath.Join(path, lockName))
+	if err != nil || unlock == nil {
+		return err
+	}
+	gone := path + ".gone"
+	known, err := l.listFolders(ctx)
+	if err == nil && !known[name] {
+		err = errors.Join(os.Rename(path, gone), os.RemoveAll(gone))
+	}
+	return errors.Join(err, unlock())
 }

@@ -432,6 +432,38 @@ func TestFoldersOfOtherWorldsAreRemoved(t *testing.T) {
 	}
 }
 
+// TestFolderInUseIsNotRemoved: a folder whose world is not known stays while somebody holds its lock,
+// and if its world has been created before it is removed.
+func TestFolderInUseIsNotRemoved(t *testing.T) {
+	dir, late := t.TempDir(), ID{9}
+	asked := 0
+	l := &Library{cfg: LibraryConfig{Dir: dir, Worlds: func(context.Context) ([]ID, error) {
+		if asked++; asked == 1 {
+			return nil, nil
+		}
+		return []ID{late}, nil
+	}}}
+	held := newFolder(dir, theWorld)
+	if ok, err := held.tryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, folderName(late)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.removeOrphans(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 {
+		t.Errorf("there are %v, %v; want both", list, err)
+	}
+	if err := errors.Join(held.releaseLock(), l.removeOrphans(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 || list[0].Name() != folderName(late) {
+		t.Errorf("there are %v, %v; want the known world's alone", list, err)
+	}
+}
+
 // TestFindReturnsErrBehindUntilCaughtUp: while an index is built from many documents, Find returns
 // no partial results; when it is done, Find returns all.
 func TestFindReturnsErrBehindUntilCaughtUp(t *testing.T) {
