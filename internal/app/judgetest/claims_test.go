@@ -87,8 +87,11 @@ type claimJudge struct {
 func newClaimJudge(t *testing.T, half string) *claimJudge {
 	t.Helper()
 	j := &claimJudge{worlds: map[string]fixtureWorld{}}
-	for _, w := range loadCases[fixtureWorld](t, half, "worlds.jsonl") {
-		j.worlds[w.World] = w
+	// locked claims are about worlds of both halves
+	for _, h := range []string{development, half} {
+		for _, w := range loadCases[fixtureWorld](t, h, "worlds.jsonl") {
+			j.worlds[w.World] = w
+		}
 	}
 	j.app, _ = apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
 	return j

@@ -34,23 +34,33 @@ var finders = []finder{{"search", searchAll}, {"search_cards", searchCards}, {"s
 // depth is the number of results that are judged.
 const depth = 10
 
-// TestSearch judges the ranking of a whole corpus: of the fifth edition's SRD, in cases/development/srd.zip or the
-// folder JUDGE_CORPUS, and of the locked half's corpus.
+// A searchSet is a corpus in a world of its own, and the queries that it is searched by.
+type searchSet struct {
+	stage *stage
+	cases []searchCase
+}
+
+// TestSearch judges the ranking of whole corpora: both halves search the fifth edition's SRD, in
+// cases/development/srd.zip or the folder JUDGE_CORPUS, and the locked half searches a corpus of its own too.
 func TestSearch(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
 			if half == development && !whole() && os.Getenv("JUDGE_CORPUS") == "" {
 				t.Skip("the whole SRD is searched by make judge, or if JUDGE_CORPUS names its folder")
 			}
-			cases := loadCases[searchCase](t, half, "search.jsonl")
 			a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
-			s := &stage{app: a, slug: "corpus"}
+			srd := searchSet{stage: &stage{app: a, slug: "srd"}}
+			var sets []searchSet
 			if half == development {
-				importCorpus(t, a, s.slug, srdFolder(t))
+				srd.cases = loadCases[searchCase](t, half, "search.jsonl")
 			} else {
-				s = setWorld(t, a, s.slug, corpusWorld(loadCases[fixtureCard](t, half, "corpus.jsonl")), "Start")
+				srd.cases = loadCases[searchCase](t, half, "search-srd.jsonl")
+				corpus := corpusWorld(loadCases[fixtureCard](t, half, "corpus.jsonl"))
+				sets = append(sets, searchSet{setWorld(t, a, "corpus", corpus, "Start"),
+					loadCases[searchCase](t, half, "search.jsonl")})
 			}
-			judgeSearch(t, half, "search", s, cases)
+			importCorpus(t, a, srd.stage.slug, srdFolder(t))
+			judgeSearch(t, half, "search", append(sets, srd))
 		})
 	}
 }
@@ -67,7 +77,7 @@ func TestSearchOfASmallWorld(t *testing.T) {
 		}
 	}
 	a, _ := apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
-	judgeSearch(t, half, "search small", setWorld(t, a, "small", w, "Baskerville Hall"), cases)
+	judgeSearch(t, half, "search small", []searchSet{{setWorld(t, a, "small", w, "Baskerville Hall"), cases}})
 }
 
 // srdFolder returns the folder with the SRD in JSON.
@@ -105,17 +115,19 @@ func corpusWorld(cards []fixtureCard) fixtureWorld {
 
 // judgeSearch reports the mean nDCG@10 of each finder, over all queries and by kind. The figures with a bar are
 // those of the finder that is worst at it.
-func judgeSearch(t *testing.T, half, row string, s *stage, cases []searchCase) {
+func judgeSearch(t *testing.T, half, row string, sets []searchSet) {
 	t.Helper()
 	worst, counts := map[string]float64{}, map[string]int{}
 	for _, f := range finders {
 		byKind := map[string][]float64{}
-		for _, c := range cases {
-			score := ndcg(f.find(t, s, c.Query), c.Relevant)
-			byKind[c.Kind] = append(byKind[c.Kind], score)
-			byKind["nDCG@10"] = append(byKind["nDCG@10"], score)
-			if score < 0.5 {
-				logMiss(t, half, "%s %s: %.2f for %q", f.name, c.ID, score, c.Query)
+		for _, set := range sets {
+			for _, c := range set.cases {
+				score := ndcg(f.find(t, set.stage, c.Query), c.Relevant)
+				byKind[c.Kind] = append(byKind[c.Kind], score)
+				byKind["nDCG@10"] = append(byKind["nDCG@10"], score)
+				if score < 0.5 {
+					logMiss(t, half, "%s %s: %.2f for %q", f.name, c.ID, score, c.Query)
+				}
 			}
 		}
 		for _, kind := range sortedKeys(byKind) {
