@@ -16,6 +16,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/game/player"
 	"loregate/internal/model"
+	"loregate/internal/proposal"
 	"loregate/internal/safety"
 	"loregate/internal/world/command"
 	"loregate/internal/world/play"
@@ -29,8 +30,8 @@ type Model struct {
 	Name            string        `yaml:"name" doc:"Name of the model, as the provider writes it."`
 	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that contains the provider's key."`
 	KeyFile         string        `yaml:"key_file" doc:"File that contains the provider's key. Use it instead of key_env."`
-	Uses            []string      `yaml:"uses" default:"players,intents,commands,moderation,ambience" doc:"Uses of the model: players (the messages of AI players), commands (what a player typed, if the rules are unsure of it; a command waits at most 2.5 seconds), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts that contain none of the policy's terms, in moderate-content), ambience (drafts of atmosphere), plans (plans of the studio, in plan_create; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
-	Trial           bool          `yaml:"trial" default:"true" doc:"Ask the model some questions whose answers are known before its answers to intents, commands, moderation and plans are used, and one more now and then. A model that answers too many wrongly is not used for half an hour; rules take its place."`
+	Uses            []string      `yaml:"uses" default:"players,intents,commands,moderation,claims,ambience" doc:"Uses of the model: players (the messages of AI players), commands (what a player typed, if the rules are unsure of it; a command waits at most 2.5 seconds), intents (utterances that the rules cannot classify with certainty, in classify-intent), moderation (texts that contain none of the policy's terms, in moderate-content), claims (texts whose claims the rules of the gates cannot settle; the model may only refuse them), ambience (drafts of atmosphere), plans (plans of the studio, in plan_create; only if named here), gate (moderation of all proposals; while the model does not answer, no proposal is accepted)."`
+	Trial           bool          `yaml:"trial" default:"true" doc:"Ask the model some questions whose answers are known before its answers to intents, commands, moderation, claims and plans are used, and one more now and then. A model that answers too many wrongly is not used for half an hour; rules take its place."`
 	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"Time limit of a request with all its attempts, 1s to 10m."`
 	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts if the endpoint is busy or interrupts its answer, 0 to 10."`
 	MaxTokens       int           `yaml:"max_tokens" default:"1024" doc:"Highest number of tokens in an answer, including its reasoning, 16 to 32768."`
@@ -45,13 +46,14 @@ const (
 	useForIntents    = "intents"
 	useForCommands   = "commands"
 	useForModeration = "moderation"
+	useForClaims     = "claims"
 	useForAmbience   = "ambience"
 	useForPlans      = "plans"
 	useForGate       = "gate"
 )
 
-var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForAmbience, useForPlans,
-	useForGate}
+var modelUses = []string{useForPlayers, useForIntents, useForCommands, useForModeration, useForClaims, useForAmbience,
+	useForPlans, useForGate}
 
 // validate returns an error for settings with invalid values.
 func (c Model) validate() error {
@@ -171,6 +173,21 @@ type gateModerator struct{ app *App }
 
 func (m gateModerator) Moderate(ctx context.Context, p safety.Passage) ([]string, error) {
 	return m.app.Agents.Moderate(ctx, p)
+}
+
+// claimReader returns the model as second reader of claims; nil if it is not configured for that.
+func (a *App) claimReader() proposal.DoubtReader {
+	if !a.modelFor(useForClaims) {
+		return nil
+	}
+	return claimReader{a}
+}
+
+// claimReader looks up the agents at each call, because they are created after the gates.
+type claimReader struct{ app *App }
+
+func (r claimReader) ReadDoubt(ctx context.Context, w access.WorldID, d proposal.Doubt) (proposal.Opinion, error) {
+	return r.app.Agents.ReadDoubt(ctx, w, d)
 }
 
 // playerModel returns the model for the lines of AI players in a world; nil if they speak in

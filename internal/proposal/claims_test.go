@@ -1,8 +1,12 @@
 package proposal_test
 
 import (
+	"context"
+	"errors"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -92,6 +96,107 @@ func TestReplayJudgesClaimsByTheCanonOfTheirTime(t *testing.T) {
 		if again, err := call[proposal.Replayed](ada, "replay-proposal", fields{"proposalId": id}); err != nil ||
 			!again.Identical {
 			t.Errorf("replayed: %+v, %v", again, err)
+		}
+	}
+}
+
+// A skeptic is a second reader that denies a claim by the line of the canon with a word in it.
+type skeptic struct {
+	word   string
+	err    error
+	doubts []proposal.Doubt
+	left   time.Duration // until its time was up
+}
+
+func (r *skeptic) ReadDoubt(ctx context.Context, _ access.WorldID, d proposal.Doubt) (o proposal.Opinion, err error) {
+	if end, ok := ctx.Deadline(); ok {
+		r.left = time.Until(end)
+	}
+	r.doubts = append(r.doubts, d)
+	o.By = "skeptic"
+	for i, line := range d.Canon {
+		if r.word != "" && strings.Contains(line, r.word) {
+			o.Denied, o.Because = 1, i+1
+		}
+	}
+	return o, r.err
+}
+
+func withDoubts(r *skeptic) option { return func(c *proposal.Config) { c.Doubts = r } }
+
+func line(text string) fields {
+	return fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"], "draftText": text}
+}
+
+// A second reader is asked only about claims that the rules do not settle. It can refuse them, with the sentence of the
+// canon that denies them, and do nothing else. A replay uses its stored opinion and does not ask again.
+func TestASecondReaderOnlyRefuses(t *testing.T) {
+	r := &skeptic{}
+	s := newScene(t, "", withDoubts(r))
+	s.lend("brass bell", "hob", access.NewLabel(access.LevelUser))
+	ada := s.as("ada", access.RoleUser)
+	var judged []string
+	for _, c := range []struct {
+		text, word string
+		err        error
+		asked      bool
+		want       proposal.Status
+		tells      string
+	}{
+		{"Hob has the brass bell.", "Hob", nil, false, proposal.Accepted, ""},
+		{"I have the brass bell, and I keep it.", "Hob", nil, false, proposal.Rejected, "but Hob has brass bell"},
+		{"Hob sold the brass bell to a pedlar.", "has brass bell", nil, true, proposal.Rejected,
+			"the canon says \u201cHob has brass bell.\u201d"},
+		{"Hob gilded the brass bell in spring.", "", nil, true, proposal.Pending, "does not say whether"},
+		{"Hob polished the brass bell at noon.", "Hob", errors.New("hung up"), true, proposal.Pending,
+			"does not say whether"},
+	} {
+		r.doubts, r.word, r.err = nil, c.word, c.err
+		answer := ada.propose("propose-npc-dialogue", line(c.text))
+		told := ""
+		for _, i := range answer.Issues {
+			told += i.Error
+		}
+		if answer.Status != c.want || !strings.Contains(told, c.tells) || len(r.doubts) > 0 != c.asked {
+			t.Errorf("%q, asked %d times: %s, %q", c.text, len(r.doubts), answer.Status, told)
+		}
+		if c.asked && (r.left <= 0 || r.left > 10*time.Second) {
+			t.Errorf("%q: the reader had %s", c.text, r.left)
+		}
+		judged = append(judged, answer.ProposalID)
+	}
+	r.doubts, r.word = nil, "Hob"
+	for _, id := range judged {
+		if again, err := call[proposal.Replayed](ada, "replay-proposal", fields{"proposalId": id}); err != nil ||
+			!again.Identical || len(r.doubts) > 0 {
+			t.Errorf("replayed: %+v, %v, asked %d times", again, err, len(r.doubts))
+		}
+	}
+}
+
+// A second reader sees the same text and canon whether there is hidden canon about it or not, also of a proposal by
+// somebody who sees it.
+func TestASecondReaderSeesNoHiddenCanon(t *testing.T) {
+	read := func(hidden bool, role access.Role) []proposal.Doubt {
+		r := &skeptic{}
+		s := newScene(t, "", withDoubts(r))
+		s.lend("brass bell", "hob", access.NewLabel(access.LevelUser))
+		if hidden {
+			s.lend("bone key", "hob", access.NewLabel(access.LevelGM))
+			s.by("hidden bell", s.world, func(p *canon.Plan) error {
+				label := access.NewLabel(access.LevelGM)
+				_, err := p.Create(canon.NewCard{Name: "Theft of the brass bell", Type: "Lore", Label: &label,
+					Content: "<p>SECRETMARK: Hob stole the brass bell.</p>"})
+				return err
+			})
+		}
+		s.as("ada", role).propose("propose-npc-dialogue", line("Hob sold the brass bell and the bone key to a pedlar."))
+		return r.doubts
+	}
+	for _, role := range []access.Role{access.RoleUser, access.RoleGM} {
+		with, without := read(true, role), read(false, role)
+		if len(with) != 1 || !reflect.DeepEqual(with, without) {
+			t.Errorf("as %s\nwith hidden canon:    %+v\nwithout hidden canon: %+v", role, with, without)
 		}
 	}
 }

@@ -71,6 +71,7 @@ type outcome struct {
 	flags   []string   // categories that the safety gate found
 	refused *Rejection // nil if the gate lets the proposal through
 	issues  []Issue
+	opinion *Opinion // of the claims that the invariant gate could not settle; nil for none
 }
 
 // walk takes a candidate through the gates that it has not reached, in order, and adds their
@@ -95,7 +96,8 @@ func (s *Service) walk(ctx context.Context, c *candidate) error {
 
 // addVerdict adds a gate's verdict. A refusal rejects the candidate.
 func (c *candidate) addVerdict(g gate, o outcome) {
-	v := Verdict{Gate: g.name, Version: g.version, Input: o.input, Passed: o.refused == nil, Flags: o.flags}
+	v := Verdict{Gate: g.name, Version: g.version, Input: o.input, Passed: o.refused == nil, Flags: o.flags,
+		Opinion: o.opinion}
 	c.flagged = c.flagged || len(o.flags) > 0
 	if o.refused != nil {
 		o.refused.Gate, o.refused.Code = g.name, g.code

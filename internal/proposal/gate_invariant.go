@@ -10,8 +10,8 @@ import (
 )
 
 // checkInvariant is the third gate: the length of each text, the token budget, the kind's own check
-// against the world, and, for a proposal that waits for a person, a dry run. It also finds out
-// whether a person must look at the proposal. For that it needs the sources of the replay gate, and
+// against the world, a second reading of claims that this check could not settle, and, for a
+// proposal that waits for a person, a dry run. It also finds out whether a person must look at the proposal. For that it needs the sources of the replay gate, and
 // reads them first, since no snapshot is open while others are asked.
 //
 // A recorded proposal is checked on the world as it was, without a dry run.
@@ -34,8 +34,15 @@ func (s *Service) checkInvariant(ctx context.Context, c *candidate) (o outcome, 
 		}
 		return err
 	})
-	if err != nil || o.refused != nil || c.recorded != nil {
+	if err != nil || o.refused != nil {
 		return o, err
+	}
+	o.opinion = s.askDoubtReader(ctx, c)
+	if denial, ok := c.finding.Doubt.findDenial(o.opinion); ok {
+		o.refuseFor(denial)
+	}
+	if o.refused != nil || c.recorded != nil {
+		return o, nil
 	}
 	if !c.imported && len(forked) > 0 {
 		if c.imported, err = s.importedInOrigin(ctx, world, c.view.Level, forked); err != nil {
@@ -70,9 +77,15 @@ func (s *Service) checkDraft(ctx context.Context, c *candidate, world State) (ou
 		return o, err
 	}
 	c.finding, c.rec.Basis = found, found.Basis
-	o.issues = append(o.issues, found.Issues...)
+	o.refuseFor(found.Issues...)
+	return o, nil
+}
+
+// refuseFor adds issues, and refuses the proposal if it has any.
+func (o *outcome) refuseFor(issues ...Issue) {
+	o.issues = append(o.issues, issues...)
 	if len(o.issues) == 0 {
-		return o, nil
+		return
 	}
 	first := o.issues[0].Error
 	if o.issues[0].Field != "" {
@@ -80,7 +93,6 @@ func (s *Service) checkDraft(ctx context.Context, c *candidate, world State) (ou
 	}
 	o.refused = &Rejection{Message: "it does not fit the world (" + first + "); change that and propose again",
 		Details: map[string]any{"issues": o.issues}}
-	return o, nil
 }
 
 // dryRunCandidate dry-runs a candidate and records its preview and the hash that an approval must

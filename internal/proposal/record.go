@@ -92,6 +92,7 @@ type Verdict struct {
 	Passed  bool       `json:"passed"`
 	Code    string     `json:"code,omitempty"`
 	Flags   []string   `json:"flags,omitempty"`
+	Opinion *Opinion   `json:"opinion,omitempty"` // a replay uses it again
 }
 
 // ledgerEntry is one decoded record of a ledger. At most one of the event pointers is set by

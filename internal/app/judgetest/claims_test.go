@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"loregate/internal/app"
-	"loregate/internal/app/apptest"
 )
 
 // A claimCase is a proposed text, and its truth as players know the world:
@@ -38,18 +37,37 @@ type claimAnswer struct {
 func TestClaims(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			judge := newClaimJudge(t, half)
-			tally := claimTally{}
-			for i, c := range sample(loadCases[claimCase](t, half, "claims.jsonl"), 40) {
-				answer, _ := judge.propose(t, fmt.Sprintf("case-%d", i), judge.worlds[c.World], c)
-				tally.add(c, answer)
-				if !slices.Contains(rightStatuses[c.Truth], answer.Status) {
-					logMiss(t, half, "%s: %s, got %s: %s", c.ID, c.Truth, answer.Status, c.Text)
+			cases := sample(loadCases[claimCase](t, half, "claims.jsonl"), 40)
+			withModels(t, half, "claims", len(cases), func(m *scriptedModel) {
+				for _, c := range cases {
+					denied, open := `{"denied":1,"because":1}`, noAnswers["claim"]
+					if c.Truth == "false" {
+						m.know("claim", c.Text, denied, open)
+					} else {
+						m.know("claim", c.Text, open, denied)
+					}
 				}
-			}
-			tally.report(t, half)
+			}, func(m *scriptedModel, row string) float64 { return measureClaims(t, half, row, cases, m) })
 		})
 	}
+}
+
+// measureClaims reports the figures of a row, and returns the share of cases with the right status.
+func measureClaims(t *testing.T, half, row string, cases []claimCase, m *scriptedModel) float64 {
+	t.Helper()
+	judge := newClaimJudge(t, half, m)
+	tally := claimTally{}
+	var right ratio
+	for i, c := range cases {
+		answer, _ := judge.propose(t, fmt.Sprintf("case-%d", i), judge.worlds[c.World], c)
+		tally.add(c, answer)
+		fits := slices.Contains(rightStatuses[c.Truth], answer.Status)
+		if right.add(fits); !fits {
+			logMiss(t, half, "%s: %s: %s, got %s: %s", row, c.ID, c.Truth, answer.Status, c.Text)
+		}
+	}
+	tally.report(t, half, row)
+	return right.value()
 }
 
 // TestHiddenCanonShowsInNoAnswer proposes each text about something that players do not know in two
@@ -57,7 +75,7 @@ func TestClaims(t *testing.T) {
 func TestHiddenCanonShowsInNoAnswer(t *testing.T) {
 	for _, half := range halves {
 		t.Run(half, func(t *testing.T) {
-			judge := newClaimJudge(t, half)
+			judge := newClaimJudge(t, half, nil)
 			cases := slices.DeleteFunc(loadCases[claimCase](t, half, "claims.jsonl"), func(c claimCase) bool {
 				return c.Truth != "hidden" && c.Truth != "unsure"
 			})
@@ -84,7 +102,7 @@ type claimJudge struct {
 	worlds map[string]fixtureWorld
 }
 
-func newClaimJudge(t *testing.T, half string) *claimJudge {
+func newClaimJudge(t *testing.T, half string, m *scriptedModel) *claimJudge {
 	t.Helper()
 	j := &claimJudge{worlds: map[string]fixtureWorld{}}
 	// locked claims are about worlds of both halves
@@ -93,7 +111,7 @@ func newClaimJudge(t *testing.T, half string) *claimJudge {
 			j.worlds[w.World] = w
 		}
 	}
-	j.app, _ = apptest.Open(t, apptest.Config(t, t.TempDir()), apptest.Quiet())
+	j.app = m.openWith(t)
 	return j
 }
 
@@ -170,21 +188,21 @@ func (y claimTally) share(key string, statuses ...string) (share float64, n int)
 	return share / float64(max(n, 1)), n
 }
 
-// report prints the shares of the contract, and for each kind of claim the share with the right answer.
-func (y claimTally) report(t *testing.T, half string) {
+// report prints the shares of the contract, and without a model for each kind of claim the share with the right answer.
+func (y claimTally) report(t *testing.T, half, row string) {
 	t.Helper()
 	names := map[string]string{"true": "true ones go live", "false": "false ones refused",
 		"new":    "new ones do not go live",
 		"unsure": "unsure ones wait", "hidden": "hidden ones wait", "nonclaim": "non-claims go live"}
 	show := func(measure, key string, statuses ...string) {
 		share, n := y.share(key, statuses...)
-		report(t, half, "claims", measure, share, n)
+		report(t, half, row, measure, share, n)
 	}
 	show("true ones refused", "true", "rejected")
 	for _, truth := range sortedKeys(rightStatuses) {
 		show(names[truth], truth, rightStatuses[truth]...)
 	}
-	if !whole() {
+	if !whole() || row != "claims" {
 		return
 	}
 	for _, key := range sortedKeys(y) {

@@ -49,7 +49,7 @@ func (m *scriptedModel) configure(c *app.Config) {
 	}
 	c.Model.Provider, c.Model.URL, c.Model.Name = "compatible", m.server.URL, "scripted-1"
 	c.Model.KeyFile = m.server.KeyFile
-	c.Model.Uses, c.Model.Retries = []string{"intents", "commands", "moderation", "plans"}, 0
+	c.Model.Uses, c.Model.Retries = []string{"intents", "commands", "moderation", "claims", "plans"}, 0
 }
 
 // know teaches the model the right answer to a text, and a wrong one.
@@ -61,11 +61,12 @@ func (m *scriptedModel) know(template, text, right, wrong string) {
 
 // templates maps the member of a question's data to the question's template.
 var templates = map[string]string{"command": "command", "utterance": "intent", "text": "moderation",
-	"intent": "studio-plan"}
+	"said": "claim", "intent": "studio-plan"}
 
 // noAnswers are answers of the right form that no product can use.
 var noAnswers = map[string]string{"command": `{"acts":[],"unclear":""}`,
 	"intent":     `{"intent":"unknown","confidence":0}`,
+	"claim":      `{"denied":0,"because":0}`,
 	"moderation": `{"categories":[]}`, "studio-plan": `{"name":"Nothing","calls":[]}`}
 
 func (m *scriptedModel) answer(prompt string) string {

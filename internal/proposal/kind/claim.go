@@ -40,7 +40,8 @@ func (i *inspection) checkClaims(field, text string, directions []string, s scen
 	if i.err != nil {
 		return
 	}
-	worst, ok := claim.Worst(claim.Check(text, w))
+	verdicts := claim.Check(text, w)
+	worst, ok := claim.Worst(verdicts)
 	said := quoteClaim(worst.Text)
 	switch {
 	case !ok:
@@ -55,6 +56,35 @@ func (i *inspection) checkClaims(field, text string, directions []string, s scen
 	default:
 		i.review = fmt.Sprintf("waits for a person: the canon does not say whether this is so: %s", said)
 	}
+	if ok && worst.Truth == claim.Unsure {
+		i.doubt = newDoubt(field, text, w, verdicts)
+	}
+}
+
+// newDoubt returns the claims of a text that its readers' canon does not settle, with the part of that canon that they
+// are about. It returns nil if only the place of the speaker is in doubt.
+func newDoubt(field, text string, w *claim.World, verdicts []claim.Verdict) *proposal.Doubt {
+	d := &proposal.Doubt{Field: field, Said: text, By: nameOf(w, w.Speaker), At: nameOf(w, w.Place)}
+	for _, v := range verdicts {
+		if v.Truth == claim.Unsure && v.Predicate != claim.Speaks && !slices.Contains(d.Claims, v.Text) {
+			d.Claims = append(d.Claims, v.Text)
+		}
+	}
+	if len(d.Claims) == 0 {
+		return nil
+	}
+	for _, line := range claim.Told(strings.Join(d.Claims, " "), w) {
+		d.Canon = append(d.Canon, markup.Clip(markup.OneLine(line), maxTold))
+	}
+	return d
+}
+
+// nameOf returns the name of an entity, or "" for none.
+func nameOf(w *claim.World, e int) string {
+	if e == claim.None {
+		return ""
+	}
+	return w.Entities[e].Name
 }
 
 // findConflicts returns the issues of a text in the view of a state, whoever its audience is.
@@ -92,6 +122,7 @@ func quoteClaim(text string) string {
 // Bounds of the part of the canon that a text is compared with.
 const (
 	maxQuoted    = 120
+	maxTold      = 300  // characters of a sentence of the canon that a reader of doubts gets
 	claimWords   = 32   // words of a text that names are searched for
 	claimNames   = 8    // cards for each word
 	claimTold    = 12   // words of a text that facts are searched for

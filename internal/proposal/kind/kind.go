@@ -57,6 +57,7 @@ type inspection struct {
 	issues []proposal.Issue
 	review string         // why a person must look at it; "" for no reason
 	basis  []canon.CardID // cards that were found by search
+	doubt  *proposal.Doubt
 	label  access.Label
 	err    error
 }
@@ -71,7 +72,7 @@ func (i *inspection) add(field, why string) {
 
 // finding returns the collected result.
 func (i *inspection) finding() (proposal.Finding, error) {
-	return proposal.Finding{Issues: i.issues, Label: i.label, Review: i.review, Basis: i.basis}, i.err
+	return proposal.Finding{Issues: i.issues, Label: i.label, Review: i.review, Basis: i.basis, Doubt: i.doubt}, i.err
 }
 
 // checkCard looks up a reference. A card of another type, a hidden card and a missing card give the
