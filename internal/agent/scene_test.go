@@ -66,8 +66,8 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	t.Helper()
 	store := sqlitetest.Open(t)
 	s := &scene{t: t, guard: access.NewGuard(access.Config{})}
-	s.canon = canon.New(canon.Config{Store: store, Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface,
-		usage.LedgerKind: canon.AnySurface}})
+	s.canon = canon.New(canon.Config{Store: store, Ledgers: map[string][]string{proposal.LedgerKind: {canon.AnySurface},
+		usage.LedgerKind: {canon.AnySurface}}})
 	w, err := s.canon.CreateWorld(t.Context(), s.grant(access.Write), canon.NewWorld{Slug: "main", Title: "Main"})
 	must(t, err)
 	s.world, s.place = w.ID, canon.CardID(uuid.MustParse("01900000-0000-7000-8000-000000000001"))

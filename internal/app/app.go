@@ -125,9 +125,9 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now,
-		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string]string{
-			studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface,
-			game.Ledger: game.Surface,
+		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
+			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
+			game.Ledger: {game.Surface, game.PlaySurface},
 		}})
 	if err := a.openAccess(ctx, c, o); err != nil {
 		return a, err

@@ -30,7 +30,7 @@ func (a *App) openGames(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Surfaces = append(a.Surfaces, a.games.Surface())
+	a.Surfaces = append(a.Surfaces, a.games.Surfaces()...)
 	return nil
 }
 
@@ -111,11 +111,12 @@ func (s seats) Token(ctx context.Context, by access.Grant, seat string) (token, 
 		Subject: access.Subject("seat-" + seat), Seat: seat})
 }
 
-func (s seats) Key(ctx context.Context, by access.Grant, seat string) (secret, id string, err error) {
+func (s seats) Key(ctx context.Context, by access.Grant, seat string,
+	surfaces []string) (secret, id string, err error) {
 	k, secret, err := s.app.Identity.CreateKey(ctx, identity.KeySpec{Name: "seat " + seat,
 		Subject: access.Subject("seat-" + seat), Actor: access.AI,
 		MaxRole: access.RoleUser, Worlds: map[access.WorldID]access.Role{by.World(): access.RoleUser}, Seat: seat,
-		MadeWith: by.Caller().Key})
+		Surfaces: surfaces, MadeWith: by.Caller().Key})
 	return secret, k.ID, err
 }
 

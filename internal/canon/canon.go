@@ -21,7 +21,7 @@ type Config struct {
 	Store   Store
 	Now     func() time.Time
 	NewID   func(StreamID) uuid.UUID
-	Ledgers map[string]string // surface that may open each kind of ledger, or AnySurface; see LedgerStream
+	Ledgers map[string][]string // surfaces that may open each kind of ledger; AnySurface is all; see LedgerStream
 }
 
 // Canon is the only door to the data of every world. It is safe for concurrent use.
@@ -29,7 +29,7 @@ type Canon struct {
 	store    Store
 	now      func() time.Time
 	newID    func(StreamID) uuid.UUID
-	ledgers  map[string]string
+	ledgers  map[string][]string
 	schemas  schemaCache
 	followed followed
 	worlds   atomic.Pointer[worldList]

@@ -28,8 +28,8 @@ const ledgerBatch = 256
 // whole; its surface decides who may see which event.
 func (c *Canon) checkLedger(ctx context.Context, r Reader, g access.Grant, s StreamID) error {
 	kind, id, _ := strings.Cut(string(s), ":")
-	surface, known := c.ledgers[kind]
-	if !known || id == "" || surface != AnySurface && surface != g.Request().Surface {
+	opens := func(surface string) bool { return surface == AnySurface || surface == g.Request().Surface }
+	if id == "" || !slices.ContainsFunc(c.ledgers[kind], opens) {
 		return fault.New(fault.NotFound, "there is no such ledger")
 	}
 	name, _, _ := strings.Cut(id, "/")

@@ -31,7 +31,7 @@ func newSceneOn(t *testing.T, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.id,
-		Ledgers: map[string]string{"game": "alignment", "proposals": canon.AnySurface}})
+		Ledgers: map[string][]string{"game": {"alignment"}, "proposals": {canon.AnySurface}}})
 	s.guard = access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
 	w, err := s.canon.CreateWorld(t.Context(), s.as("operator").grant, canon.NewWorld{Slug: "main", Title: "Main"})
 	if err != nil {

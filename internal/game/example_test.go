@@ -22,7 +22,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	c := canon.New(canon.Config{Store: memory.New(), Ledgers: map[string]string{game.Ledger: game.Surface}})
+	c := canon.New(canon.Config{Store: memory.New(), Ledgers: map[string][]string{game.Ledger: {game.Surface, game.PlaySurface}}})
 	world, err := c.CreateWorld(ctx, admitted.Grant, canon.NewWorld{Slug: "main"})
 	if err != nil {
 		fmt.Println(err)
@@ -34,7 +34,7 @@ func Example() {
 		return
 	}
 	defer games.Close()
-	ops, err := op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{games.Surface()},
+	ops, err := op.NewLocal(op.Config{Guard: guard, Surfaces: games.Surfaces(),
 		Worlds: optest.SoleWorld(world.ID)})
 	if err != nil {
 		fmt.Println(err)
@@ -72,7 +72,7 @@ func (seats) Token(context.Context, access.Grant, string) (token, id string, err
 	return "a token to play with", "id-1", nil
 }
 
-func (seats) Key(context.Context, access.Grant, string) (secret, id string, err error) {
+func (seats) Key(context.Context, access.Grant, string, []string) (secret, id string, err error) {
 	return "a key for /mcp", "id-2", nil
 }
 

@@ -17,10 +17,12 @@ import (
 	"loregate/internal/op"
 )
 
-// Surface is the surface's name, Ledger the kind of its ledgers.
+// Surface and PlaySurface are the names of the surfaces: one reads the table, the other also acts in
+// a seat. Ledger is the kind of their ledgers.
 const (
-	Surface = "alignment"
-	Ledger  = "game"
+	Surface     = "alignment"
+	PlaySurface = "alignment-play"
+	Ledger      = "game"
 )
 
 // Ledgers stores games. [canon.Canon] implements it.
@@ -36,8 +38,8 @@ type Seats interface {
 	// Token issues a play token for a seat ("game/player") of the grant's world. The id revokes it.
 	// The token ends with the key of the grant's caller.
 	Token(ctx context.Context, by access.Grant, seat string) (token, id string, err error)
-	// Key creates an API key for a seat, for the MCP endpoint only.
-	Key(ctx context.Context, by access.Grant, seat string) (secret, id string, err error)
+	// Key creates an API key for a seat that opens the surfaces and nothing else.
+	Key(ctx context.Context, by access.Grant, seat string, surfaces []string) (secret, id string, err error)
 	// Revoke ends a token or key; an unknown id is no error.
 	Revoke(ctx context.Context, id string) error
 }
@@ -67,6 +69,7 @@ type Service struct {
 	cfg   Config
 	news  *bell        // rings when any game has changed
 	polls pollRecorder // reads for changes by other processes
+	waits *access.Slots
 
 	mu     sync.Mutex
 	tables map[string]*table // games in memory. Guarded by mu
@@ -91,7 +94,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		c.Random = func(b []byte) { _, _ = rand.Read(b) } // it never fails
 	}
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	s := &Service{cfg: c, news: newBell(), tables: map[string]*table{}}
+	s := &Service{cfg: c, news: newBell(), tables: map[string]*table{}, waits: access.NewSlots(maxWaits)}
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.polls.guard, s.polls.now = c.Guard, c.Now
 	s.work.Go(s.followLedgers)
@@ -107,16 +110,21 @@ func (s *Service) Close() {
 	})
 }
 
-// Surface returns the service's operations, resources and feeds.
-func (s *Service) Surface() op.Surface {
-	return op.Surface{
+// Surfaces returns the service's operations, resources and feeds.
+func (s *Service) Surfaces() []op.Surface {
+	return []op.Surface{{
 		Name:       Surface,
 		Title:      "Alignment",
 		Doc:        "The social game Alignment, read from one seat; this surface only reads.",
 		Operations: s.listOperations(),
 		Resources:  []*op.Resource{s.gameResource()},
 		Feeds:      []*op.Feed{s.gameFeed()},
-	}
+	}, {
+		Name:       PlaySurface,
+		Title:      "Play Alignment",
+		Doc:        "Play the social game Alignment alone in one seat: see, choose among the legal moves, act, and wait for the others.",
+		Operations: []*op.Operation{s.readTableOp(), s.listMovesOp(), s.makeMoveOp(), s.waitOp()},
+	}}
 }
 
 func (s *Service) nowMillis() rule.Millis { return rule.Millis(s.cfg.Now().UnixMilli()) }

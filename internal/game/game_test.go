@@ -67,7 +67,7 @@ func (k *tokens) Token(context.Context, access.Grant, string) (token, id string,
 	return fmt.Sprint("token-", n), fmt.Sprint("id-", n), nil
 }
 
-func (k *tokens) Key(ctx context.Context, g access.Grant, seat string) (secret, id string, err error) {
+func (k *tokens) Key(ctx context.Context, g access.Grant, seat string, _ []string) (secret, id string, err error) {
 	return k.Token(ctx, g, seat)
 }
 
@@ -95,7 +95,7 @@ func open(t *testing.T) *stage {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := canon.New(canon.Config{Store: store, Ledgers: map[string]string{Ledger: Surface}})
+		c := canon.New(canon.Config{Store: store, Ledgers: map[string][]string{Ledger: {Surface, PlaySurface}}})
 		if i == 0 {
 			s.makeWorld(c)
 		}
@@ -105,7 +105,7 @@ func open(t *testing.T) *stage {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.ops[i], err = op.NewLocal(op.Config{Guard: s.guard, Surfaces: []op.Surface{s.both[i].Surface()},
+		s.ops[i], err = op.NewLocal(op.Config{Guard: s.guard, Surfaces: s.both[i].Surfaces(),
 			Worlds: worlds{s.world}})
 		if err != nil {
 			t.Fatal(err)

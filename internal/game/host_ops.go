@@ -31,6 +31,7 @@ type createIn struct {
 	Mandate  string       `json:"mandate,omitzero" jsonschema:"The mandate of the game; drawn at random if omitted." enum:"aggressive_growth,total_transparency,security_lockdown"`
 	Messages int          `json:"messages,omitzero" jsonschema:"Maximum number of messages that a player may write in a day." min:"1" max:"500"`
 	AI       int          `json:"ai_players,omitzero" jsonschema:"Number of seats to fill with AI players immediately." min:"0" max:"10"`
+	Act      bool         `json:"clients_act,omitzero" jsonschema:"The keys of clients also act in their seats, at /mcp/alignment-play; otherwise they only read the table."`
 }
 
 type gameOut struct {
@@ -53,7 +54,7 @@ func (s *Service) createGame() *op.Operation {
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
 	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
 		t, err := s.addGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days,
-			Mandate: rule.Mandate(in.Mandate), Messages: in.Messages})
+			Mandate: rule.Mandate(in.Mandate), Messages: in.Messages, ClientsAct: in.Act})
 		if err != nil {
 			return gameOut{}, err
 		}
@@ -112,8 +113,8 @@ type joinOut struct {
 	GameID   string `json:"game_id"`
 	PlayerID string `json:"player_id"`
 	Token    string `json:"token"`   // of a person: for the page and the routes of a game. Shown once
-	MCPKey   string `json:"mcp_key"` // of a client: for /mcp/alignment. Shown once
-	Link     string `json:"link"`    // the page with the token, for a person
+	MCPKey   string `json:"mcp_key"` // of a client: for the address in link. Shown once
+	Link     string `json:"link"`    // for a person, the page with the token; for a client, the address of its surface
 }
 
 func (s *Service) joinGame() *op.Operation {
@@ -165,7 +166,10 @@ func (s *Service) issueSeat(ctx context.Context, c *op.Call, t *table, seat rule
 	secret, err := s.admitTo(ctx, c.Grant, t, seat, as)
 	switch as {
 	case rule.ByClient:
-		out.MCPKey = secret
+		out.MCPKey, out.Link = secret, c.BaseURL+"/mcp/"+Surface
+		if state, _ := t.currentState(); state.Settings.ClientsAct {
+			out.Link = c.BaseURL + "/mcp/" + PlaySurface
+		}
 	case rule.ByPerson:
 		out.Token, out.Link = secret, c.BaseURL+"/play/"+t.id+"#"+secret
 	}

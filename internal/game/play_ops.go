@@ -15,6 +15,11 @@ import (
 
 type commandIn struct {
 	gameID
+	moveIn
+}
+
+// moveIn is a command of a seat, or of the host, in words of the wire.
+type moveIn struct {
 	Type    string `json:"type" jsonschema:"Action to take. The legal actions are in the game's you.legal." enum:"chat,status,pulse,vote,night_action,exit_interview,advance,remove"`
 	Text    string `json:"text,omitzero" jsonschema:"Text of a chat message, status, pulse answer or private feedback; at most 500 characters." maxlen:"4000"`
 	Channel string `json:"channel,omitzero" jsonschema:"Readers of a chat message." enum:"public,aligned,direct" default:"public"`
@@ -53,22 +58,27 @@ func (s *Service) commandGame() *op.Operation {
 		if err != nil {
 			return commandOut{}, err
 		}
-		cmd, err := in.toCommand(p)
-		if err != nil {
-			return commandOut{}, err
-		}
-		receipt, err := s.doCommand(ctx, c.Grant, t, cmd)
-		c.Reply.Replayed = receipt.Replayed
-		if err != nil {
-			return commandOut{}, err
-		}
-		state, _ := t.currentState()
-		return commandOut{state.Public.Version, string(state.Public.Phase), state.Legal(p.seat)}, nil
+		return s.act(ctx, c, t, p, in.moveIn)
 	})
 }
 
+// act carries out a move of a caller in its place.
+func (s *Service) act(ctx context.Context, c *op.Call, t *table, p place, in moveIn) (commandOut, error) {
+	cmd, err := in.toCommand(p)
+	if err != nil {
+		return commandOut{}, err
+	}
+	receipt, err := s.doCommand(ctx, c.Grant, t, cmd)
+	c.Reply.Replayed = receipt.Replayed
+	if err != nil {
+		return commandOut{}, err
+	}
+	state, _ := t.currentState()
+	return commandOut{state.Public.Version, string(state.Public.Phase), state.Legal(p.seat)}, nil
+}
+
 // toCommand converts the input to a command of package rule.
-func (in *commandIn) toCommand(p place) (rule.Command, error) {
+func (in *moveIn) toCommand(p place) (rule.Command, error) {
 	host := in.Type == "advance" || in.Type == "remove"
 	switch {
 	case host && !p.host:

@@ -31,8 +31,12 @@ func seatOf(name string) (game string, seat rule.Seat, ok bool) {
 func (s *Service) findGame(ctx context.Context, g access.Grant, id string) (*table, place, error) {
 	c := g.Caller()
 	game, seat, bound := seatOf(c.Seat)
-	if c.Seat != "" && (!bound || game != id) {
+	switch {
+	case c.Seat != "" && (!bound || game != id):
 		return nil, place{}, errNoGame()
+	case bound && c.Audience == "" && !c.MayUse(PlaySurface, ""):
+		return nil, place{}, fault.New(fault.Denied,
+			"this seat's key only reads the table, at /mcp/alignment; the host lets keys act by clients_act when it creates a game")
 	}
 	t, err := s.openGame(ctx, g, id)
 	if err != nil {
@@ -101,7 +105,11 @@ func (s *Service) admitTo(ctx context.Context, g access.Grant, t *table, seat ru
 	var id string
 	switch as {
 	case rule.ByClient:
-		secret, id, err = s.cfg.Seats.Key(ctx, g, name)
+		surfaces := []string{Surface}
+		if state.Settings.ClientsAct {
+			surfaces = append(surfaces, PlaySurface)
+		}
+		secret, id, err = s.cfg.Seats.Key(ctx, g, name, surfaces)
 	case rule.ByPerson:
 		secret, id, err = s.cfg.Seats.Token(ctx, g, name)
 	}

@@ -36,7 +36,7 @@ func newCaller(k Key, c *claims, memberships []Membership) access.Caller {
 	if k.Operator && person && len(k.Worlds) == 0 {
 		caller.EveryRole = ceiling
 	}
-	if k.Seat != "" && caller.Audience == "" {
+	if k.Seat != "" && caller.Audience == "" && !areSeatSurfaces(k.Surfaces) {
 		caller.Surfaces = []string{SeatSurface}
 	}
 	if c != nil {

@@ -23,8 +23,12 @@ const (
 	maxSeat       = 100
 )
 
-// SeatSurface is the only surface that a key bound to a seat opens.
-const SeatSurface = "alignment"
+// SeatSurface and PlaySurface are the only surfaces that a key bound to a seat can open: the first
+// shows the table, the second also acts in the seat.
+const (
+	SeatSurface = "alignment"
+	PlaySurface = "alignment-play"
+)
 
 // CreateKey creates a key and returns its secret, which cannot be shown again. The errors are
 // fault.Invalid, which lists every invalid field, and fault.Rule if an AI would get a capability
@@ -181,8 +185,8 @@ func (k KeySpec) checkFields(now time.Time) error {
 	f.addUnless(k.Expires.IsZero() || k.Expires.After(now), "expires", "must be in the future")
 	f.addUnless(k.Audience == "", "audience", "play tokens are issued, not created")
 	f.addUnless(k.Seat == "" || isSeat(k.Seat), "seat", "must have the form game/player, at most 100 characters")
-	f.addUnless(k.Seat == "" || slices.Equal(k.Surfaces, []string{SeatSurface}), "surfaces",
-		"a key bound to a seat can open only the surface alignment")
+	f.addUnless(k.Seat == "" || areSeatSurfaces(k.Surfaces), "surfaces",
+		"a key bound to a seat can open only the surfaces alignment and alignment-play")
 	f.addUnless(k.Seat == "" || !k.Operator && !k.Approve, "seat", "a key bound to a seat can have no other rights")
 	if err := f.toError(); err != nil {
 		return err
@@ -246,6 +250,16 @@ func isWord(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= maxWord
+}
+
+// areSeatSurfaces reports whether a key bound to a seat may open the surfaces.
+func areSeatSurfaces(surfaces []string) bool {
+	for _, s := range surfaces {
+		if s != SeatSurface && s != PlaySurface {
+			return false
+		}
+	}
+	return len(surfaces) > 0
 }
 
 func isSeat(s string) bool {

@@ -181,6 +181,15 @@ func TestAKeyBoundToASeatOpensItsGameOnly(t *testing.T) {
 	if err != nil || c.MayUse("archive", "get_card") || !c.MayUse("alignment", "get_game") {
 		t.Errorf("it opens %v, %v", c.Surfaces, err)
 	}
+	_, secret = f.key(identity.KeySpec{Seat: "game/p1", Actor: access.AI,
+		Surfaces: []string{identity.SeatSurface, identity.PlaySurface}})
+	if c, err = f.caller(secret); err != nil || c.MayUse("archive", "get_card") || !c.MayUse("alignment-play", "make_move") {
+		t.Errorf("a key that acts opens %v, %v", c.Surfaces, err)
+	}
+	if _, _, err = f.CreateKey(context.Background(), identity.KeySpec{Name: "n", Subject: "s", Actor: access.AI,
+		MaxRole: access.RoleUser, Seat: "game/p1", Surfaces: []string{identity.PlaySurface, "archive"}}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a key of a seat opens the archive: %v", err)
+	}
 }
 
 func TestRevokeOfNoKey(t *testing.T) {

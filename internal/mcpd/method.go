@@ -258,10 +258,15 @@ func (s *Server) hasToolsAndPrompts(c *call) (tools, prompts bool) {
 		if len(c.scope.names) > 0 && !slices.Contains(c.scope.names, f.Name) || !canUseSurface(c.caller, f.Name) {
 			continue
 		}
-		tools = tools || slices.ContainsFunc(f.Operations, func(o *op.Operation) bool { return !o.NoTool })
+		tools = tools || hasTools(f)
 		prompts = prompts || len(f.Prompts) > 0
 	}
 	return tools, prompts
+}
+
+// hasTools reports whether a surface declares any tool.
+func hasTools(f *op.Surface) bool {
+	return slices.ContainsFunc(f.Operations, func(o *op.Operation) bool { return !o.NoTool })
 }
 
 // limitCapabilities removes the capabilities for which nothing is declared here. A client that

@@ -149,7 +149,8 @@ func (s *Server) opensSeveral(ctx context.Context, c access.Caller) bool {
 	return len(s.cfg.Worlds(ctx, c)) > 1
 }
 
-// surfaceOf returns the surface of a scope that a tool is called on; "" if none of them offers it.
+// surfaceOf returns the surface of a scope that a tool is called on; "" leaves it to the operation. A
+// surface without tools has none to call either, of others as little as its own.
 func (s *Server) surfaceOf(tool string, sc scope) string {
 	if len(sc.names) == 0 {
 		return ""
@@ -160,7 +161,7 @@ func (s *Server) surfaceOf(tool string, sc scope) string {
 			return name
 		}
 	}
-	if s.cfg.DefaultSet == "" {
+	if sole := s.surfaces[sc.soleSurface()]; s.cfg.DefaultSet == "" || sole != nil && !hasTools(sole) {
 		return sc.soleSurface()
 	}
 	return ""

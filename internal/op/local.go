@@ -190,7 +190,7 @@ func isOffered(surfaces []string, surface string) bool {
 // canUse reports whether the caller may use an operation in any world at all.
 func canUse(c access.Caller, o *Operation, surface string) bool {
 	return isAllowed(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) &&
-		bestRole(c) >= o.MinRole
+		(!o.Seated || c.Seat != "") && bestRole(c) >= o.MinRole
 }
 
 // isUseful reports whether the operation can do anything but refuse the caller, in some world.

@@ -88,7 +88,7 @@ func Example() {
 
 // worldWithQuay returns the canon of a new world with one card.
 func worldWithQuay(ctx context.Context) (*canon.Canon, *access.Guard, access.WorldID) {
-	lore := canon.New(canon.Config{Store: memory.New(), Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface}})
+	lore := canon.New(canon.Config{Store: memory.New(), Ledgers: map[string][]string{proposal.LedgerKind: {canon.AnySurface}}})
 	guard := access.NewGuard(access.Config{})
 	world, err := lore.CreateWorld(ctx, admitAnn(ctx, guard, access.Write, access.WorldID{}), canon.NewWorld{Slug: "main"})
 	if err != nil {

@@ -84,7 +84,7 @@ func newSceneOn(t testing.TB, store canon.Store, options ...option) *scene {
 	s := &scene{t: t, store: &fragile{Store: store}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		authors: map[access.Subject]access.Caller{}}
 	s.canon = canon.New(canon.Config{Store: s.store, Now: s.time,
-		Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface}})
+		Ledgers: map[string][]string{proposal.LedgerKind: {canon.AnySurface}}})
 	s.guard = access.NewGuard(access.Config{Now: s.time})
 	var err error
 	if s.prompts, err = prompt.Open(""); err != nil {

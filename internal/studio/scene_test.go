@@ -49,7 +49,7 @@ func newDeskWith(t testing.TB, allow bool) *desk {
 	d := &desk{t: t, data: t.TempDir(), log: &bytes.Buffer{}, allow: allow, roots: map[string]string{"out": t.TempDir()},
 		paper: &paper{kind: "blender", version: "1"}, guard: access.NewGuard(access.Config{})}
 	d.store = sqlitetest.OpenAt(t, filepath.Join(d.data, "canon.db"))
-	d.canon = canon.New(canon.Config{Store: d.store, Ledgers: map[string]string{studio.Ledger: studio.Surface}})
+	d.canon = canon.New(canon.Config{Store: d.store, Ledgers: map[string][]string{studio.Ledger: {studio.Surface}}})
 	w, err := d.canon.CreateWorld(t.Context(), d.grant(access.RoleAdmin), canon.NewWorld{Slug: "main", Title: "Main"})
 	if err != nil {
 		t.Fatal(err)

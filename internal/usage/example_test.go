@@ -13,7 +13,7 @@ import (
 // Each call of a model is one event; callers see sums of them.
 func ExampleRecorder() {
 	ctx, guard := context.Background(), access.NewGuard(access.Config{})
-	c := canon.New(canon.Config{Store: memory.New(), Ledgers: map[string]string{usage.LedgerKind: canon.AnySurface}})
+	c := canon.New(canon.Config{Store: memory.New(), Ledgers: map[string][]string{usage.LedgerKind: {canon.AnySurface}}})
 	grant := func(w access.WorldID) access.Grant {
 		call, err := guard.Admit(ctx, access.Caller{Subject: "gm", EveryRole: access.RoleAdmin, Operator: true},
 			access.Request{Effect: access.Write, World: w})

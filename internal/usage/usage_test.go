@@ -29,7 +29,7 @@ type desk struct {
 
 func newDesk(t *testing.T, store canon.Store, c Config) *desk {
 	t.Helper()
-	d := &desk{canon: canon.New(canon.Config{Store: store, Ledgers: map[string]string{LedgerKind: canon.AnySurface}}),
+	d := &desk{canon: canon.New(canon.Config{Store: store, Ledgers: map[string][]string{LedgerKind: {canon.AnySurface}}}),
 		guard: access.NewGuard(access.Config{})}
 	w, err := d.canon.CreateWorld(t.Context(), d.grant(t, access.WorldID{}), canon.NewWorld{Slug: "main", Title: "Main"})
 	if err != nil {
@@ -130,7 +130,7 @@ func TestSeek(t *testing.T) {
 	store := memory.New()
 	d := newDesk(t, store, Config{Now: func() time.Time { return now }, Every: time.Hour})
 	d.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return now },
-		Ledgers: map[string]string{LedgerKind: canon.AnySurface}})
+		Ledgers: map[string][]string{LedgerKind: {canon.AnySurface}}})
 	d.cfg.Canon = d.canon
 	for n := range 50 {
 		now = start.Add(time.Duration(n) * 10 * time.Minute)

@@ -41,13 +41,19 @@ type client struct {
 
 func (t *table) client(key, era string, seen func([]byte)) *client {
 	t.t.Helper()
+	return t.clientOf("alignment", key, era, seen)
+}
+
+// clientOf connects to a surface.
+func (t *table) clientOf(surface, key, era string, seen func([]byte)) *client {
+	t.t.Helper()
 	c := &client{heard: make(chan string, 10_000)}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
 			c.heard <- r.Params.URI
 		}})
 	var err error
-	c.ClientSession, err = sdk.Connect(t.t.Context(), &mcp.StreamableClientTransport{Endpoint: t.url() + "/mcp/alignment",
+	c.ClientSession, err = sdk.Connect(t.t.Context(), &mcp.StreamableClientTransport{Endpoint: t.url() + "/mcp/" + surface,
 		HTTPClient: &http.Client{Transport: bearer{key, seen}}, MaxRetries: -1},
 		&mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {

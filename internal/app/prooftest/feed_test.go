@@ -149,7 +149,8 @@ func (s *story) isStoryID(id string) bool {
 }
 
 // seatedCalls returns calls that players make: operations of the audience play and the resource
-// of a game, which is all that a client at its table can use. as has the caller of each.
+// of a game, which is all that a client at its table can use, and the moves of one that acts. as has
+// the caller of each.
 func seatedCalls(s *story) (list []request, as []string) {
 	add := func(who string, r request) { list, as = append(list, r), append(as, who) }
 	for _, who := range []string{"mira", "p1", "p6"} {
@@ -168,6 +169,18 @@ func seatedCalls(s *story) (list []request, as []string) {
 		own.path = "/mcp/alignment"
 		add(who, own)
 		add(who, mcpRequest("tools/list", nil))
+		for _, path := range []string{"/api/seat", "/api/seat/moves", "/api/seat/changes?seen=m0-00"} {
+			add(who, request{operation: "as-" + who, method: "GET", path: path})
+		}
+		for _, tool := range []string{"read_table", "list_moves", "wait_for_change", "make_move"} {
+			call := mcpRequest("tools/call", map[string]any{"name": tool,
+				"arguments": map[string]any{"type": "vote", "choice": "p1"}})
+			if tool != "make_move" {
+				call = mcpRequest("tools/call", map[string]any{"name": tool})
+			}
+			call.path = "/mcp/alignment-play"
+			add(who, call)
+		}
 	}
 	return list, as
 }

@@ -195,4 +195,6 @@ var unequipped = map[string]string{
 	"get_artifact": "there is no artifact", "undo_run": "run", "verify_run": "run",
 	// A game ends only after hours of its own clock.
 	"replay_game": "the game is still running",
+	// seatedCalls has the calls of those who have a seat.
+	"read_table": "no seat", "list_moves": "no seat", "wait_for_change": "no seat", "make_move": "no seat",
 }

@@ -295,7 +295,7 @@ func otherCalls(known namePool, turn int) []request {
 		{operation: "surface", method: "POST", path: "/mcp/otherland", body: "{}"},
 		{operation: "metadata", method: "GET", path: "/.well-known/oauth-protected-resource"},
 	}...)
-	for _, surface := range []string{"archive", "world", "lore", "studio", "campaign", "alignment"} {
+	for _, surface := range []string{"archive", "world", "lore", "studio", "campaign", "alignment", "alignment-play"} {
 		for _, method := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
 			r := mcpRequest(method, nil)
 			r.path += "/" + surface

@@ -193,7 +193,7 @@ func (s *story) tellGame() {
 	seconds := map[string]any{"sitrep": long, "pulse_check": long, "discussion": long, "extension": long,
 		"nomination": long, "trial": long, "verdict": long, "night": long}
 	game := s.doAndNote("game", s.who, "create_game", "game_id",
-		map[string]any{"seconds": seconds, "mandate": "total_transparency"})
+		map[string]any{"seconds": seconds, "mandate": "total_transparency", "clients_act": true})
 	for _, name := range []string{"p1", "p2", "p3", "p4", "p5", "p6"} {
 		s.tellVisible(func() {
 			in := map[string]any{"id": game, "name": "Player " + name}

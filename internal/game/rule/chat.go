@@ -135,14 +135,19 @@ func (c SetStatus) emitEvents(t *turn) error {
 	if err != nil {
 		return err
 	}
-	h := t.hiddenOf(c.Seat)
-	if !t.Public.Alive(c.Seat) || t.Public.Phase == Over || h.Shock == Silent || h.Written >= t.Settings.Messages {
+	if !t.MaySetStatus(c.Seat) {
 		return t.newIllegal(c.Seat, "you cannot change your status now")
 	}
 	if text != t.Public.Players.Of(c.Seat).Status {
 		t.emitEvent(&StatusSet{c.Seat, text})
 	}
 	return nil
+}
+
+// MaySetStatus reports whether a seat may change its status now.
+func (s *State) MaySetStatus(seat Seat) bool {
+	h := s.Secret.Seats.Of(seat)
+	return s.Public.Alive(seat) && s.Public.Phase != Over && h.Shock != Silent && h.Written < s.Settings.Messages
 }
 
 // AnswerPulse answers the question of the day; answers stay hidden until all are shown.

@@ -1,12 +1,10 @@
 package rule
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"loregate/internal/fault"
 	"loregate/internal/markup"
-	"loregate/internal/slicesx"
 )
 
 // Command is a request to change a game.
@@ -60,14 +58,9 @@ func (t *turn) hiddenOf(s Seat) *Hidden  { return t.Secret.Seats.Of(s) }
 
 // newIllegal returns the error for a command that is illegal now; it lists the legal moves.
 func (t *turn) newIllegal(seat Seat, format string, args ...any) error {
-	legal := t.Legal(seat)
-	words := slicesx.Map(legal, Move.String)
 	e := fault.New(fault.Rule, format, args...)
-	e.Message += "; legal now: " + strings.Join(words, ", ")
-	if len(words) == 0 {
-		e.Message += "nothing; wait for the next phase"
-	}
-	return e.With("legal", legal)
+	e.Message += "; legal now: " + t.LegalWords(seat)
+	return e.With("legal", t.Legal(seat))
 }
 
 // cleanLine turns a player's text into a single line of at most max characters.

@@ -1,6 +1,10 @@
 package rule
 
-import "strings"
+import (
+	"strings"
+
+	"loregate/internal/slicesx"
+)
 
 // Move is a kind of command that is legal now, and its legal arguments.
 type Move struct {
@@ -19,6 +23,15 @@ func (m Move) String() string {
 		return m.Type
 	}
 	return m.Type + " (" + strings.Join(words, ", ") + ")"
+}
+
+// LegalWords lists a seat's legal moves in a phrase.
+func (s *State) LegalWords(seat Seat) string {
+	words := slicesx.Map(s.Legal(seat), Move.String)
+	if len(words) == 0 {
+		return "nothing; wait for the next phase"
+	}
+	return strings.Join(words, ", ")
 }
 
 // Legal returns a seat's legal moves; they are empty for the zero Seat and for seats that are not
@@ -81,7 +94,12 @@ func (s *State) phaseMoves(seat Seat, moves []Move) []Move {
 		if targets := s.Convertible(seat); len(targets) > 0 {
 			actions = append(actions, Option{Action: "convert", Target: targets})
 		}
-		moves = append(moves, Move{Type: "night_action", Actions: actions})
+		if len(actions) > 0 {
+			moves = append(moves, Move{Type: "night_action", Actions: actions})
+		}
 	}
-	return append(moves, Move{Type: "status"})
+	if s.MaySetStatus(seat) {
+		moves = append(moves, Move{Type: "status"})
+	}
+	return moves
 }

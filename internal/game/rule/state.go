@@ -162,6 +162,8 @@ type Settings struct {
 	Days     int     `json:"days"`              // the last day; 0 is 10
 	Mandate  Mandate `json:"mandate,omitzero"`  // "" is drawn at random
 	Messages int     `json:"messages,omitzero"` // most messages of a player in a day; 0 is 120
+	// ClientsAct lets the keys of clients act in their seats. Otherwise they only read the table.
+	ClientsAct bool `json:"clients_act,omitzero"`
 }
 
 // Seconds are the durations of the phases. A zero is the default.

@@ -58,7 +58,7 @@ type Notice struct {
 
 // Whisper is a message that not all players read.
 type Whisper struct {
-	ID    int       `json:"id"`
+	ID    int       `json:"id"` // counts the messages that the seat reads, on both channels
 	Day   int       `json:"day"`
 	Phase string    `json:"phase"`
 	From  string    `json:"from"`
@@ -80,7 +80,9 @@ func BriefOf(s *rule.State, seat rule.Seat) Own {
 		Aligned: []Whisper{}}
 	side := s.Machine(seat)
 	for m := range s.Secret.Whispers.After(0) {
-		w := Whisper{m.ID, m.Day, string(m.Phase), m.From.String(), m.To.String(), m.Text, toTime(m.At)}
+		// The number in the log would tell how many messages others have sent.
+		w := Whisper{len(o.Direct) + len(o.Aligned) + 1, m.Day, string(m.Phase), m.From.String(), m.To.String(), m.Text,
+			toTime(m.At)}
 		switch {
 		case m.To == 0 && side:
 			o.Aligned = append(o.Aligned, w)
