@@ -145,7 +145,7 @@ func visitAudience(ctx context.Context, l *canon.Snapshot, scope string,
 	}
 	seen := l.As(level)
 	in := aiScope{l: seen, known: map[canon.CardID]bool{}}
-	for c, err := range seen.AllCards(ctx, canon.Filter{Sort: canon.SortName}) {
+	for c, err := range seen.AllCards(ctx, canon.Filter{Sort: canon.SortName, TagLists: true}) {
 		if ctx.Err() != nil {
 			return stoppedFault(ctx.Err())
 		}

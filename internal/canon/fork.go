@@ -196,7 +196,7 @@ type forkContent struct {
 // addCards adds all living cards with their layers, each card after its parent.
 func (f *forkContent) addCards(ctx context.Context) error {
 	wait, err := Collect(pages(ctx, pageSize, func(p Page) ([]Card, Total, error) {
-		return f.r.Cards(ctx, f.all, Filter{Sort: SortName}, p)
+		return f.r.Cards(ctx, f.all, Filter{Sort: SortName, TagLists: true}, p)
 	}))
 	if err != nil {
 		return err

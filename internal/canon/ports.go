@@ -75,14 +75,17 @@ type Filter struct {
 	CreatedSince  time.Time  // inclusive
 	CreatedBefore time.Time  // exclusive
 	Filled        bool       // only cards that have content or fields
-	Parent        CardID     // only direct children of this card; the visibility of the card itself is not checked
-	Roots         bool       // only cards without a parent
-	Sort          Sort       // "" means SortName, and in a search SortRank
+	// TagLists lets a listing include the lists of tags, X+tags, which listings and searches leave
+	// out otherwise. It cannot be set together with NameContains, NameStarts or Tag.
+	TagLists bool
+	Parent   CardID // only direct children of this card; the visibility of the card itself is not checked
+	Roots    bool   // only cards without a parent
+	Sort     Sort   // "" means SortName, and in a search SortRank
 }
 
 // Narrows reports whether the filter leaves anything out.
 func (f Filter) Narrows() bool {
-	f.Sort = ""
+	f.Sort, f.TagLists = "", false
 	return !reflect.DeepEqual(f, Filter{})
 }
 
@@ -90,7 +93,8 @@ func (f Filter) Narrows() bool {
 // tags.
 func (f Filter) Fits(c Card) bool {
 	switch {
-	case f.NameContains != "" && !strings.Contains(markup.Fold(c.Name), markup.Fold(f.NameContains)),
+	case !f.TagLists && c.IsTagList(),
+		f.NameContains != "" && !strings.Contains(markup.Fold(c.Name), markup.Fold(f.NameContains)),
 		f.NameStarts != "" && !strings.HasPrefix(markup.Fold(c.Name), markup.Fold(f.NameStarts)),
 		!c.Key.HasPrefix(f.Prefix),
 		f.Below != "" && (c.Key == f.Below || !c.Key.HasPrefix(f.Below)),
@@ -151,10 +155,11 @@ const (
 //     algorithms of the Snowball project. Both also begin with the same letters: those of the stem
 //     without its last two, but at least two.
 //
-//   - MatchRelevance: any word of Q is in the name, the text, the FieldText or the AttributeText, in any form as for
+//   - MatchRelevance: any word of Q is in the name, the text, the FieldText, the AttributeText or a tag, in any form as for
 //     MatchStem, or Q resembles a name. Texts in double quotes must occur as for MatchPhrase. A word
 //     that no visible card has is replaced by words that are spelt alike. Hits are always ordered by
-//     relevance, and all columns are searched. A card that only has words of the card above it
+//     relevance, and all columns are searched. The words of a list of tags count if the list has the
+//     card's label. A card that only has words of the card above it
 //     follows that card.
 //
 // If CaseSensitive is set, each word of Q (without a '*' at its end), or for MatchPhrase the
@@ -537,7 +542,8 @@ type Tx interface {
 	PutRefs(ctx context.Context, w access.WorldID, from CardID, refs []Ref) error
 	// Index replaces the searchable text of a card, in the partition of its world and level; nil
 	// removes it. The caller indexes a card again when its label changes, and removes its text when
-	// it is put in the trash.
+	// it is put in the trash. Index of a list of tags makes the words of the card above it follow; the
+	// caller indexes that card again when the list gets another name.
 	Index(ctx context.Context, c Card, doc *SearchDoc) error
 	PutLink(ctx context.Context, l Link) error
 	// EndLink closes the current state of a link at a commit. EndLink, EndLayer and EndVersion do

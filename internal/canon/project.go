@@ -172,6 +172,11 @@ func (p *projector) reviseCard(ctx context.Context, old Card, c *Card) error {
 	if err := p.putNewVersion(ctx, c); err != nil {
 		return err
 	}
+	if old.IsTagList() && !(c.IsTagList() && c.Parent == old.Parent) {
+		if err := p.indexAgain(ctx, old.Parent); err != nil {
+			return err
+		}
+	}
 	if old.ID.IsZero() {
 		return p.adoptOrphans(ctx, *c)
 	}

@@ -27,6 +27,15 @@ func (p *projector) indexCard(ctx context.Context, c Card) error {
 	return p.indexContent(ctx, c, kind, content)
 }
 
+// indexAgain indexes a card whose list of tags has gone elsewhere.
+func (p *projector) indexAgain(ctx context.Context, id CardID) error {
+	c, err := p.findParent(ctx, id)
+	if err != nil {
+		return err
+	}
+	return p.indexCard(ctx, c)
+}
+
 // loadBody returns a card's stored content. It returns nil for an erased version, even if the same
 // bytes were stored again for another card.
 func (p *projector) loadBody(ctx context.Context, c Card) ([]byte, error) {
@@ -99,6 +108,12 @@ const TagPart = "tag"
 
 // HoldsTags reports whether the card with this key lists the tags of the card above it.
 func HoldsTags(key markup.Key) bool { return strings.HasSuffix(string(key), "+"+TagPart) }
+
+// IsTagList reports whether a card is the list of tags of the card above it. Its text is versioned
+// like a card's, but it is a part of that card: see Filter.TagLists.
+func (c Card) IsTagList() bool {
+	return HoldsTags(c.Key) && !c.Parent.IsZero() && markup.KeyOf(c.Part) == TagPart
+}
 
 // refsOf returns the references in a card's content. A target name of more than 1024 bytes is no
 // reference.

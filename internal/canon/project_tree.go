@@ -53,7 +53,7 @@ func (p *projector) adoptOrphans(ctx context.Context, c Card) error {
 	}
 	own := markup.KeyOf(c.Part)
 	below := pages(ctx, pageSize, func(page Page) ([]Card, Total, error) {
-		return p.tx.Cards(ctx, p.all(), Filter{Below: c.Key}, page)
+		return p.tx.Cards(ctx, p.all(), Filter{Below: c.Key, TagLists: true}, page)
 	})
 	for o, err := range below { // adoption changes no key, so the pages stay the same
 		if err != nil {

@@ -187,7 +187,7 @@ func (b *resetPlan) putCard(act Act, im CardImage) {
 // card, so that the name is free when its original card gets it back.
 func (b *resetPlan) resetCards(ctx context.Context) error {
 	cards := pages(ctx, pageSize, func(p Page) ([]Card, Total, error) {
-		return b.r.Cards(ctx, b.visibility, Filter{}, p)
+		return b.r.Cards(ctx, b.visibility, Filter{TagLists: true}, p)
 	})
 	for c, err := range cards {
 		if err != nil {

@@ -72,7 +72,7 @@ type typeUse struct {
 // showCards lists or searches cards.
 func (s *server) showCards(v *visit) error {
 	q := v.r.URL.Query()
-	in := v.paged(fields{"not_name": "*+tags"}).with("type", q.Get("type")).with("tag", q.Get("tag"))
+	in := v.paged(fields{}).with("type", q.Get("type")).with("tag", q.Get("tag"))
 	if words := q.Get("q"); words != "" {
 		in["q"], in["search_in"], in["highlight"], in["limit"] = words, "both", true, 30
 	} else {

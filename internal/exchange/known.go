@@ -85,7 +85,7 @@ func (w *Writer) loadKnown(ctx context.Context) error {
 	}
 	w.there = make(map[canon.CardID]canon.Card, len(known))
 	return w.Canon.Read(ctx, w.Grant, func(l *canon.Snapshot) error {
-		for c, err := range l.AllCards(ctx, canon.Filter{}) {
+		for c, err := range l.AllCards(ctx, canon.Filter{TagLists: true}) {
 			if err != nil {
 				return err
 			}

@@ -178,7 +178,7 @@ func (s *Scene) Listing(who string) []string {
 	}
 	ctx := s.T.Context()
 	err := s.Canon.Read(ctx, s.As(who), func(l *canon.Snapshot) error {
-		for c, err := range l.AllCards(ctx, canon.Filter{}) {
+		for c, err := range l.AllCards(ctx, canon.Filter{TagLists: true}) {
 			if err != nil {
 				return err
 			}

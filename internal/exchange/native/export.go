@@ -52,7 +52,7 @@ func (x *exporter) loadWorld(ctx context.Context) error {
 		map[canon.CardID][]canon.Card{}
 	x.links, x.layers = map[canon.CardID][]canon.Link{}, map[canon.CardID][]canon.Layer{}
 	x.folded, x.places = map[canon.CardID]bool{}, pathAllocator{map[string]bool{}}
-	for c, err := range x.snapshot.AllCards(ctx, canon.Filter{}) {
+	for c, err := range x.snapshot.AllCards(ctx, canon.Filter{TagLists: true}) {
 		if err != nil {
 			return err
 		}

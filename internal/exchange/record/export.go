@@ -52,12 +52,12 @@ func Export(ctx context.Context, c *canon.Canon, g access.Grant, name string,
 func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) ([]*Written, error) {
 	var list []*Written
 	byID, parts, others := map[canon.CardID]*Written{}, []canon.Card{}, 0
-	for c, err := range l.AllCards(ctx, canon.Filter{}) {
+	for c, err := range l.AllCards(ctx, canon.Filter{TagLists: true}) {
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case !c.Parent.IsZero() && (canon.HoldsTags(c.Key) || markup.PartKey(c.Part) == markup.PartKey(exchange.GMPart)):
+		case c.IsTagList() || !c.Parent.IsZero() && markup.PartKey(c.Part) == markup.PartKey(exchange.GMPart):
 			parts = append(parts, c)
 		case isText(c):
 			w := &Written{Card: c, Links: map[string][]string{}}
@@ -81,7 +81,7 @@ func readWritten(ctx context.Context, l *canon.Snapshot, sum *exchange.Summary) 
 		if err != nil {
 			return nil, err
 		}
-		if !canon.HoldsTags(c.Key) {
+		if !c.IsTagList() {
 			w.Secret = text
 			continue
 		}

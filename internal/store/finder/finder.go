@@ -34,10 +34,12 @@ type Snapshot interface {
 	Writes() bool
 }
 
-// Named is a card with its searchable text; Doc is nil if the card is not indexed.
+// Named is a card with its searchable text and the names of its tags; Doc is nil if the card is not
+// indexed.
 type Named struct {
 	Card canon.Card
 	Doc  *canon.SearchDoc
+	Tags []string
 }
 
 // Finder searches a store's indexes. It is safe for concurrent use.
@@ -146,6 +148,9 @@ func (a *finding) indexQuery(terms []words.Term) search.Query {
 		for id := range a.bearers {
 			q.Among = append(q.Among, search.ID(id))
 		}
+	}
+	if q.Keep == nil && len(terms)+len(q.Marks) == 0 { // lists of tags have neither words nor these marks
+		q.Keep = func(b []byte) bool { return readRow(b).fixed[atFlags]&isTagList == 0 }
 	}
 	return q
 }

@@ -109,8 +109,7 @@ func (a *finding) keepNamed(q canon.SearchQuery, asked words.Asked) {
 		if n.Doc == nil || a.level != 0 && n.Card.Label.Level != a.level {
 			return true
 		}
-		columns := []string{n.Doc.Name, n.Doc.Text, canon.FieldText(n.Card.Fields),
-			canon.AttributeText(n.Card.Type, n.Card.Fields)}
+		columns := []string{n.Doc.Name, n.Doc.Text, canon.FieldText(n.Card.Fields), attributesOf(&n.Card, n.Tags)}
 		return !slices.ContainsFunc(terms, func(t words.Term) bool { return t.In(columns...) }) ||
 			!words.AllIn(asked.Phrases, columns...)
 	})
@@ -232,7 +231,7 @@ func (f fusion) nameScore(h search.Hit) float64 {
 }
 
 // sideTest returns a function that reports whether a card was found only by the words of the card
-// above it: its own part of the name has none. A list of tags is always one.
+// above it: its own part of the name has none.
 func sideTest(language string, asked words.Asked, r search.Ranking) func(row []byte) bool {
 	var terms []words.Term
 	add := func(p words.Piece) { terms = append(terms, words.Term{Row: []words.Piece{p}}) }
@@ -247,9 +246,8 @@ func sideTest(language string, asked words.Asked, r search.Ranking) func(row []b
 		}
 	}
 	return func(b []byte) bool {
-		r := readRow(b)
-		own := markup.Tag(r.ownName())
-		return canon.HoldsTags(markup.Key(r.key)) || !slices.ContainsFunc(terms, func(t words.Term) bool { return t.In(own) })
+		own := markup.Tag(readRow(b).ownName())
+		return !slices.ContainsFunc(terms, func(t words.Term) bool { return t.In(own) })
 	}
 }
 

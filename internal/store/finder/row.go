@@ -13,10 +13,11 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/search"
+	"loregate/internal/slicesx"
 )
 
 // rowFormat marks indexes whose rows are encoded as in this program.
-const rowFormat = "/5"
+const rowFormat = "/6"
 
 // WithRowFormat adds the row format to the tag of a world's state, so that indexes with rows in
 // another format are not used.
@@ -53,6 +54,7 @@ const (
 	isCoded = 1 << iota
 	isFilled
 	isMarkdown
+	isTagList
 )
 
 // rowOf encodes a card whose label has the given level.
@@ -80,6 +82,9 @@ func rowOf(c *canon.Card, level access.Level) []byte {
 	}
 	if c.Format == canon.FormatMarkdown {
 		flags |= isMarkdown
+	}
+	if c.IsTagList() {
+		flags |= isTagList
 	}
 	b = append(append(append(b, flags), replaceNUL(c.Type)...), 0)
 	return append(b, names...)
@@ -143,6 +148,9 @@ func (r row) filterCard() canon.Card {
 	if r.fixed[atFlags]&isFilled != 0 {
 		c.Length = max(c.Length, 1)
 	}
+	if r.fixed[atFlags]&isTagList != 0 {
+		c.Part = canon.TagPart
+	}
 	if at := r.intAt(atSort); at != canon.Unsorted {
 		c.Fields = json.RawMessage(`{"` + canon.FieldSort + `":` + strconv.FormatInt(at, 10) + `}`)
 	}
@@ -181,9 +189,17 @@ const (
 	codedMark = "c"
 )
 
+// TagList returns the index entry of a living list of tags with a label of the given level. Only its
+// tags find it.
+func TagList(c *canon.Card, level int, tags []markup.Key) *search.Doc {
+	marks := slicesx.Map(tags, func(tag markup.Key) string { return tagMark + string(tag) })
+	return &search.Doc{ID: search.ID(c.ID), Level: level, Marks: marks, Row: rowOf(c, access.Level(level))}
+}
+
 // Document returns the index entry of a living card with a label of the given level. doc is its
-// searchable text; nil if only its name can be searched. tags are its references of canon.RefTag.
-func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key) *search.Doc {
+// searchable text; nil if only its name can be searched. tags are the names of its tags that everyone who
+// sees it sees.
+func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []string) *search.Doc {
 	d := &search.Doc{ID: search.ID(c.ID), Level: level, Marks: []string{typeMark + string(markup.KeyOf(c.Type))}}
 	for _, name := range c.Names() {
 		for _, run := range canon.Trigrams(name) {
@@ -197,15 +213,16 @@ func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key)
 	if c.Codename != "" {
 		d.Marks = append(d.Marks, codedMark)
 	}
-	if len(markup.Parts(c.Part)) == 1 { // otherwise the card above it does not exist
-		for _, tag := range tags {
-			d.Marks = append(d.Marks, tagMark+string(tag))
-		}
-	}
 	if doc != nil {
 		d.Name, d.Text, d.Fields = doc.Name, doc.Text, canon.FieldText(c.Fields)
 	}
-	d.Attributes = canon.AttributeText(c.Type, c.Fields)
+	d.Attributes = attributesOf(c, tags)
 	d.Row = rowOf(c, access.Level(level))
 	return d
+}
+
+// attributesOf returns the attributes of a card as words to search; the names of its tags are among
+// them.
+func attributesOf(c *canon.Card, tags []string) string {
+	return strings.Join(append(tags, canon.AttributeText(c.Type, c.Fields)), "\n")
 }

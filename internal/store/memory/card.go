@@ -43,6 +43,11 @@ func (r reader) findVisible(s canon.Visibility, id canon.CardID) (canon.Card, bo
 	return *c, true
 }
 
+// listedCards returns the living cards that a search finds: livingCards without the lists of tags.
+func (r reader) listedCards(s canon.Visibility) []canon.Card {
+	return r.filterCards(s, canon.Filter{})
+}
+
 func byKey(a, b canon.Card) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), byID(a, b))
 }
@@ -214,7 +219,7 @@ func (r reader) trashedWith(s canon.Visibility, root canon.CardID) (out []canon.
 
 func (r reader) TypeUse(_ context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
-	for _, c := range r.livingCards(s) {
+	for _, c := range r.listedCards(s) {
 		use[string(markup.KeyOf(c.Type))]++
 	}
 	return use, nil

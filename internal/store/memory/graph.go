@@ -50,6 +50,22 @@ func (r reader) hasTag(s canon.Visibility, id canon.CardID, tag markup.Key) bool
 	return false
 }
 
+// tagNames returns the names of the tags that everyone who sees a card sees on it.
+func (r reader) tagNames(c canon.Card) (names []string) {
+	for key, list := range r.s.cards.all() {
+		if !list.IsTagList() || list.Parent != c.ID || list.Trashed() || key.world != c.World || !list.Label.Equal(c.Label) {
+			continue
+		}
+		refs, _ := r.s.refs.get(key)
+		for _, ref := range refs {
+			if ref.Kind == canon.RefTag {
+				names = append(names, ref.Name)
+			}
+		}
+	}
+	return names
+}
+
 func (r reader) Refs(_ context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
 	var all []canon.RefRow
 	for _, row := range r.visibleRefs(s) {

@@ -41,7 +41,7 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 		if !ok || !s.View.Sees(d.label) || q.Level != 0 && c.Label.Level != q.Level {
 			continue
 		}
-		text := searchedTokens(d, c)
+		text := r.searchedTokens(d, c)
 		m := match{Hit: canon.Hit{Card: c, Names: c.Names()}, named: s.View.Level < d.label.Level}
 		for _, has := range conditions {
 			if slices.ContainsFunc(text, has) {
@@ -57,7 +57,7 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 	}
 	for i, m := range hits {
 		own := splitTokens(markup.Tag(m.Card.Name))
-		isSide := canon.HoldsTags(m.Card.Key) || !slices.ContainsFunc(conditions,
+		isSide := !slices.ContainsFunc(conditions,
 			func(has func(string) bool) bool { return slices.ContainsFunc(own, has) })
 		if isSide && slices.ContainsFunc(hits, func(o match) bool { return o.Card.ID == m.Card.Parent }) {
 			hits[i].Score *= 0.3
@@ -74,9 +74,9 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 
 // searchedTokens returns the tokens of a card that a search by relevance finds. The word of an
 // attribute with a number is one too.
-func searchedTokens(d doc, c canon.Card) []string {
-	tokens := splitTokens(strings.Join([]string{d.Name, d.Text, canon.FieldText(c.Fields),
-		canon.AttributeText(c.Type, c.Fields)}, "\n"))
+func (r reader) searchedTokens(d doc, c canon.Card) []string {
+	tokens := splitTokens(strings.Join(append(r.tagNames(c), d.Name, d.Text, canon.FieldText(c.Fields),
+		canon.AttributeText(c.Type, c.Fields)), "\n"))
 	for _, t := range tokens {
 		if word, _, ok := strings.Cut(t, canon.AttributePair("", "")); ok {
 			tokens = append(tokens, word)
@@ -102,9 +102,9 @@ func relevantWords(text string) []string {
 
 // visibleTokens returns all tokens of the cards that everyone at the caller's level sees.
 func (r reader) visibleTokens(s canon.Visibility) (tokens []string) {
-	for _, c := range r.livingCards(s) {
+	for _, c := range r.listedCards(s) {
 		if d, ok := r.s.docs.get(cardKey{s.World, c.ID}); ok && s.View.Level >= d.label.Level {
-			tokens = append(tokens, searchedTokens(d, c)...)
+			tokens = append(tokens, r.searchedTokens(d, c)...)
 		}
 	}
 	return tokens

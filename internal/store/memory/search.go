@@ -205,7 +205,7 @@ func boolToInt(b bool) int {
 
 func (r reader) CompleteNames(_ context.Context, s canon.Visibility, prefix string, n int) ([]string, error) {
 	var out []string
-	for _, c := range r.livingCards(s) {
+	for _, c := range r.listedCards(s) {
 		if len(out) < n && strings.HasPrefix(markup.Fold(c.Name), markup.Fold(prefix)) && !slices.Contains(out, c.Name) {
 			out = append(out, c.Name)
 		}
@@ -235,7 +235,7 @@ func (r reader) NearNames(_ context.Context, s canon.Visibility, name string, n 
 	}
 	asked := []rune(markup.Fold(name))
 	var found []near
-	for _, c := range r.livingCards(s) {
+	for _, c := range r.listedCards(s) {
 		letters := []rune(markup.Fold(c.Name))
 		d := markup.Distance(asked, letters)
 		same := slices.ContainsFunc(found, func(f near) bool { return f.name == c.Name })

@@ -104,11 +104,10 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 	}, fmt.Sprintf(`SELECT %s, d.name, d.body FROM cards c
 		LEFT JOIN docs d ON d.w = c.w AND d.card = c.id AND d.level = c.level AND d.label = c.label
 		WHERE c.w = $1 AND c.trashed = 0 AND %s ORDER BY c.key, c.id`, dialect.Columns.Card, sc.NamedOnly("c")), sc.Args...)
-	list := make([]finder.Named, len(cards))
-	for i, c := range cards {
-		list[i] = finder.Named{Card: c, Doc: docs[i]}
+	if err != nil {
+		return nil, err
 	}
-	return list, err
+	return r.NamedWith(ctx, s.World, cards, docs)
 }
 
 // Text returns the searchable text of a card.
@@ -127,6 +126,9 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	w, of, err := t.EnsureLabel(ctx, c.World, c.Label)
 	if err != nil {
 		return err
+	}
+	if c.IsTagList() { // the card above it is found by its words
+		t.reindexCard(w, c.Parent)
 	}
 	if doc == nil {
 		t.c.enqueue("UPDATE docs SET gen = nextval('docs_gen'), level = 0, label = 0, name = NULL, body = NULL WHERE w = $1 AND card = $2", w, uuidOf(c.ID))

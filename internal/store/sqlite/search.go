@@ -112,18 +112,17 @@ func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named,
 	if err != nil {
 		return nil, err
 	}
-	list := make([]finder.Named, len(cards))
+	docs := make([]*canon.SearchDoc, len(cards))
 	for i, c := range cards {
-		list[i].Card = c
 		d, ok, err := r.indexedText(ctx, w, c)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			list[i].Doc = &d
+			docs[i] = &d
 		}
 	}
-	return list, nil
+	return r.NamedWith(ctx, s.World, cards, docs)
 }
 
 // Text returns the searchable text of a card.
@@ -229,6 +228,11 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	w, of, err := t.EnsureLabel(ctx, c.World, c.Label)
 	if err != nil {
 		return err
+	}
+	if c.IsTagList() { // the card above it is found by its words
+		if err := t.reindexCard(ctx, w, c.Parent); err != nil {
+			return err
+		}
 	}
 	if doc == nil {
 		return t.unindexCard(ctx, w, c.ID)

@@ -16,6 +16,9 @@ import (
 // leaves out NotName if the database cannot match globs.
 func (sc *Scope) FilterCards(f canon.Filter) (where string) {
 	and := func(format string, args ...any) { where += " AND " + fmt.Sprintf(format, args...) }
+	if !f.TagLists {
+		where += " AND " + listed("c")
+	}
 	if f.Prefix != "" {
 		// '+' sorts right before ',': a key between "p+" and "p," begins with "p+". The range
 		// around both is the one that the index is scanned by.
@@ -137,7 +140,8 @@ func (r *Reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]in
 		return use, err
 	}
 	rows := r.Conn.Query(ctx, sc.unionByLevel(
-		"SELECT c.type_key, count(*) FROM cards c WHERE c.w = $1 AND %s AND c.trashed = 0 GROUP BY c.type_key"), sc.Args...)
+		"SELECT c.type_key, count(*) FROM cards c WHERE c.w = $1 AND %s AND c.trashed = 0 AND "+escapeFormat(listed("c"))+
+			" GROUP BY c.type_key"), sc.Args...)
 	for rows.Next() {
 		use[rows.Text(0)] += int(rows.Int(1))
 	}

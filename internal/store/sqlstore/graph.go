@@ -98,6 +98,9 @@ func notTags(alias string) string {
 	return fmt.Sprintf("substr(%[1]s.key, length(%[1]s.key) - 3) <> '+tag'", alias)
 }
 
+// listed returns the condition that a card is one that listings show: no list of tags.
+func listed(alias string) string { return "(" + notTags(alias) + " OR " + alias + ".part LIKE '%+%')" }
+
 // tagListOf returns the condition that list is the card that lists the tags of bearer.
 func tagListOf(list, bearer string) string {
 	return list + ".key = " + bearer + ".key || '+" + canon.TagPart + "'"

@@ -9,6 +9,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/search"
+	"loregate/internal/slicesx"
 	"loregate/internal/store/finder"
 )
 
@@ -95,6 +96,39 @@ func (s Source) readTags(ctx context.Context, lists []canon.CardID) (map[canon.C
 	return found, rows.Close()
 }
 
+// tagNames returns the names of the tags that everyone who sees a card sees on it, for each of some cards.
+func (r *Reader) tagNames(ctx context.Context, w int64, cards []canon.CardID) (map[canon.CardID][]string, error) {
+	if len(cards) == 0 {
+		return nil, nil
+	}
+	found := map[canon.CardID][]string{}
+	rows := r.Conn.Query(ctx, fmt.Sprintf(`SELECT c.id, f.name FROM cards c %[1]s cards t ON t.w = c.w AND %s AND t.parent = c.id
+		AND t.trashed = 0 AND t.level = c.level AND t.label = c.label %[1]s refs f ON f.w = t.w AND f.from_card = t.id AND f.kind = 3
+		WHERE c.w = $1 AND `, r.Dialect.Join, tagListOf("t", "c"))+fmt.Sprintf(r.Dialect.InIDs, "c.id", "$2"),
+		w, r.Dialect.IDs(RawIDs(cards)))
+	for rows.Next() {
+		id := ReadID[canon.CardID](rows, 0)
+		found[id] = append(found[id], rows.Text(1))
+	}
+	return found, rows.Close()
+}
+
+// NamedWith returns cards that the caller sees only because their labels name the subject, with their
+// searchable texts and the names of their tags.
+func (r *Reader) NamedWith(ctx context.Context, world access.WorldID, cards []canon.Card,
+	docs []*canon.SearchDoc) ([]finder.Named, error) {
+	w, err := r.WorldNumber(ctx, world)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := r.tagNames(ctx, w, slicesx.Map(cards, func(c canon.Card) canon.CardID { return c.ID }))
+	list := make([]finder.Named, len(cards))
+	for i, c := range cards {
+		list[i] = finder.Named{Card: c, Doc: docs[i], Tags: tags[c.ID]}
+	}
+	return list, err
+}
+
 // Head implements search.Source.
 func (s Source) Head(ctx context.Context) (seq uint64, hash string, err error) {
 	h, err := s.r.Head(ctx, canon.WorldStream(s.ID))
@@ -152,13 +186,21 @@ type IndexRow struct {
 
 // IndexChanges converts stored search data to changes of the index.
 func (s Source) IndexChanges(ctx context.Context, list []IndexRow) ([]search.Change, error) {
-	var lists []canon.CardID
+	var lists, cards []canon.CardID
 	for _, row := range list {
-		if row.Card != nil && canon.HoldsTags(row.Card.Key) {
+		switch {
+		case row.Card == nil:
+		case row.Card.IsTagList():
 			lists = append(lists, row.ID)
+		default:
+			cards = append(cards, row.ID)
 		}
 	}
 	tags, err := s.readTags(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.r.tagNames(ctx, s.W, cards)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +212,11 @@ func (s Source) IndexChanges(ctx context.Context, list []IndexRow) ([]search.Cha
 		changes[i] = search.Change{Gen: row.Gen, ID: search.ID(row.ID)}
 		if row.Card != nil {
 			row.Card.World = s.ID
-			changes[i].Doc = finder.Document(row.Card, int(row.Level), row.Doc, tags[row.ID])
+			if row.Card.IsTagList() {
+				changes[i].Doc = finder.TagList(row.Card, int(row.Level), tags[row.ID])
+			} else {
+				changes[i].Doc = finder.Document(row.Card, int(row.Level), row.Doc, names[row.ID])
+			}
 		}
 	}
 	return changes, nil

@@ -200,7 +200,7 @@ func askLists(e viewReader, p canon.Page, add adder) {
 	for _, f := range []canon.Filter{
 		{}, {Sort: canon.SortUpdated}, {Sort: canon.SortCreated}, {NameContains: "place"}, {Type: "lore"},
 		{Type: "secret kind"},
-		{Tag: "tag 1"}, {Tag: "secret"}, {Roots: true}, {Prefix: "place_3_mist"}, {NotName: "*+tags"},
+		{Tag: "tag 1"}, {Tag: "secret"}, {Roots: true}, {Prefix: "place_3_mist"}, {TagLists: true},
 		{UpdatedSince: Time(30)},
 	} {
 		cards, total, err := e.r.Cards(ctx, e.s, f, p)

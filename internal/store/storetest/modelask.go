@@ -66,7 +66,7 @@ func (m *model) randomFilter() canon.Filter {
 	set(10, func() { f.Filled = true })
 	set(15, func() { f.Prefix = markup.KeyOf(m.pickName()) })
 	set(10, func() { f.Below = markup.KeyOf(m.pickName()) })
-	set(15, func() { f.NotName = pickOne(m, "*+tags", "*+GM*", "Hall*", "*moot", "?x", "x1", "*") })
+	set(15, func() { f.NotName = pickOne(m, "*+GM*", "Hall*", "*moot", "?x", "x1", "*") })
 	set(15, func() { f.Type = pickOne(m, "Rich Text", "lore", "places", "none") })
 	set(10, func() { f.Tag = pickOne(m, modelParts...) })
 	set(10, func() { f.UpdatedSince = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
@@ -77,6 +77,7 @@ func (m *model) randomFilter() canon.Filter {
 	set(10, func() { n := int64(m.rng.IntN(9) - 3); f.SortTo = &n })
 	set(10, func() { f.Parent = m.pickCardID() })
 	set(10, func() { f.Roots = true })
+	set(20, func() { f.TagLists = f.NameContains == "" && f.NameStarts == "" && f.Tag == "" })
 	return f
 }
 

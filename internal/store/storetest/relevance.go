@@ -3,6 +3,7 @@ package storetest
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"loregate/internal/access"
@@ -18,14 +19,15 @@ func testRelevance(t *testing.T, s canon.Store) {
 			at                 canon.Card
 		}{
 			{"Rent Quay", "Boats are moored here.", `{"aliases": ["The Landing"]}`, canon.Card{Label: Open}},
-			{"Rent Quay+tag", "Harbour", "", canon.Card{Label: Open}},
+			{"Rent Quay+tag", "Harbours", "", canon.Card{Label: Open}},
+			{"Rent Quay+tags", "Wreckers", "", canon.Card{Label: GM}},
 			{"Ferry", "The ferryman carries passengers from Rent Quay over the lake.", `{"crewSize": 3}`, canon.Card{Label: Open}},
 			{"Chandlery", "Ropes and lanterns are sold.", "", canon.Card{Label: Open}},
 			{"Cellar", "Smuggled lanthorn oil of the passenger", "", canon.Card{Label: GM}},
 			{"Lantern vault", "Rent is kept", "", canon.Card{Label: GMAlice}},
 		} {
 			c := Card(i+1, d.name, d.at.Label)
-			if d.name == "Rent Quay+tag" {
+			if strings.HasPrefix(d.name, "Rent Quay+") {
 				c.Parent = CardID(1)
 			}
 			if d.fields != "" {
@@ -37,6 +39,9 @@ func testRelevance(t *testing.T, s canon.Store) {
 				doc.Name += "\n" + alias
 			}
 			tx.Index(c, doc)
+			if c.IsTagList() {
+				tx.Refs(c, refTo(tag, d.text))
+			}
 		}
 	})
 	for _, c := range []struct {
@@ -46,7 +51,11 @@ func testRelevance(t *testing.T, s canon.Store) {
 		mended []canon.Mending
 	}{
 		{AsUser, "who carried passengers", []string{"Ferry"}, nil},
-		{AsUser, "rent quay", []string{"Rent Quay", "Ferry", "Rent Quay+tag"}, nil},
+		{AsUser, "rent quay", []string{"Rent Quay", "Ferry"}, nil},
+		{AsUser, "harbour", []string{"Rent Quay"}, nil},
+		{AsUser, "harboors", []string{"Rent Quay"}, []canon.Mending{{Word: "harboors", By: []string{"harbours"}}}},
+		{AsUser, "wreckers", nil, []canon.Mending{{Word: "wreckers"}}},
+		{AsGM, "wreckers", nil, []canon.Mending{{Word: "wreckers"}}},
 		{AsUser, "the landing", []string{"Rent Quay"}, nil},
 		{AsUser, "crew 3", []string{"Ferry"}, nil},
 		{AsUser, "lanttern", []string{"Chandlery"}, []canon.Mending{{Word: "lanttern", By: []string{"lanterns"}}}},
@@ -80,7 +89,6 @@ func testRelevance(t *testing.T, s canon.Store) {
 	}
 	readAs(t, s, AsUser, func(e viewReader) {
 		q := canon.SearchQuery{Q: `"rent quay" lake`, Mode: canon.MatchRelevance, Language: "en"}
-		q.Filter.NotName = "*+tag"
 		res, err := e.r.Search(e.ctx(), e.s, q, canon.Page{Limit: 20})
 		e.ok("Search", err)
 		if got := hitNames(res); !slices.Equal(got, []string{"Ferry", "Rent Quay"}) &&

@@ -63,7 +63,7 @@ func (s *turn) listLookTargets() ([]world.Card, error) {
 	all = append(append(all, own...), s.place)
 	parts, _, err := s.Descendants(s.ctx, s.place.ID, 1, canon.Page{Limit: 50})
 	for _, c := range parts {
-		if c.Key.Parts()[len(c.Key.Parts())-1] != "tag" {
+		if !c.IsTagList() {
 			all = append(all, world.CardOf(c))
 		}
 	}
