@@ -111,6 +111,12 @@ func (s seats) Token(ctx context.Context, by access.Grant, seat string) (token, 
 		Subject: access.Subject("seat-" + seat), Seat: seat})
 }
 
+func (s seats) Invitation(ctx context.Context, by access.Grant, seat string) (token string, err error) {
+	token, _, err = s.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: by.World(), MadeWith: by.Caller().Key,
+		Subject: access.Subject("seat-" + seat), Seat: seat, Operations: []string{"join_game"}})
+	return token, err
+}
+
 func (s seats) Key(ctx context.Context, by access.Grant, seat string,
 	surfaces []string) (secret, id string, err error) {
 	k, secret, err := s.app.Identity.CreateKey(ctx, identity.KeySpec{Name: "seat " + seat,

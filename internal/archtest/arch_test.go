@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"game/rule":      {"markup", "fault"},
 	"game/view":      {"game/rule"},
 	"game/player":    {"game/rule", "game/view", "markup", "wait"},
-	"game/page":      {"access"},
+	"game/page":      {"access", "game/rule"},
 	"game":           {"canon", "op", "access", "fault", "wait", "game/rule", "game/view", "game/player"},
 	"embed":          {"fault"},
 	"meaning":        {"stem"},

@@ -72,6 +72,10 @@ func (seats) Token(context.Context, access.Grant, string) (token, id string, err
 	return "a token to play with", "id-1", nil
 }
 
+func (seats) Invitation(context.Context, access.Grant, string) (token string, err error) {
+	return "a token to join with", nil
+}
+
 func (seats) Key(context.Context, access.Grant, string, []string) (secret, id string, err error) {
 	return "a key for /mcp", "id-2", nil
 }

@@ -38,6 +38,8 @@ type Seats interface {
 	// Token issues a play token for a seat ("game/player") of the grant's world. The id revokes it.
 	// The token ends with the key of the grant's caller.
 	Token(ctx context.Context, by access.Grant, seat string) (token, id string, err error)
+	// Invitation issues a play token that joins a game and does nothing else, as Token does.
+	Invitation(ctx context.Context, by access.Grant, seat string) (token string, err error)
 	// Key creates an API key for a seat that opens the surfaces and nothing else.
 	Key(ctx context.Context, by access.Grant, seat string, surfaces []string) (secret, id string, err error)
 	// Revoke ends a token or key; an unknown id is no error.
@@ -120,10 +122,11 @@ func (s *Service) Surfaces() []op.Surface {
 		Resources:  []*op.Resource{s.gameResource()},
 		Feeds:      []*op.Feed{s.gameFeed()},
 	}, {
-		Name:       PlaySurface,
-		Title:      "Play Alignment",
-		Doc:        "Play the social game Alignment alone in one seat: see, choose among the legal moves, act, and wait for the others.",
-		Operations: []*op.Operation{s.readTableOp(), s.listMovesOp(), s.makeMoveOp(), s.waitOp()},
+		Name:  PlaySurface,
+		Title: "Play Alignment",
+		Doc:   "Play the social game Alignment alone in one seat: see, choose among the legal moves, act, and wait for the others.",
+		Operations: []*op.Operation{s.readTableOp(), s.listMovesOp(), s.makeMoveOp(), s.waitOp(),
+			s.readRulesOp()},
 	}}
 }
 

@@ -67,6 +67,11 @@ func (k *tokens) Token(context.Context, access.Grant, string) (token, id string,
 	return fmt.Sprint("token-", n), fmt.Sprint("id-", n), nil
 }
 
+func (k *tokens) Invitation(ctx context.Context, g access.Grant, seat string) (token string, err error) {
+	token, _, err = k.Token(ctx, g, seat)
+	return token, err
+}
+
 func (k *tokens) Key(ctx context.Context, g access.Grant, seat string, _ []string) (secret, id string, err error) {
 	return k.Token(ctx, g, seat)
 }

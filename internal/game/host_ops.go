@@ -21,7 +21,8 @@ func defineOperation[In, Out any](s op.Spec,
 }
 
 func (s *Service) listOperations() []*op.Operation {
-	return []*op.Operation{s.createGame(), s.listGames(), s.joinGame(), s.startGame(), s.seatToken(), s.commandGame(),
+	return []*op.Operation{s.createGame(), s.listGames(), s.invitePlayer(), s.joinGame(), s.startGame(),
+		s.seatToken(), s.commandGame(),
 		s.getGame(), s.replayGame()}
 }
 
@@ -49,8 +50,10 @@ func (s *Service) createGame() *op.Operation {
 			"new round of a social deduction game with computer players", "set up a match",
 			"start a round with bots", "lay out seats", "lay the table for a hidden-roles diversion",
 			"six computer participants"},
-		Doc: "Open a game of Alignment, a social deduction game with secret roles. You are its host: only you can start it, advance it manually, remove players and reissue seats. " +
-			"It needs 6 to 10 players: let people join, and fill the other seats with AI players, which the computer plays.",
+		Doc: "Open a game of Alignment, a social deduction game with secret roles. You are its host: only you " +
+			"can start it, advance it manually, remove players and reissue seats. " +
+			"It needs 6 to 10 players: let people join, and fill the other seats with AI players, which the " +
+			"computer plays.",
 		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
 	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
 		t, err := s.addGame(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days,
@@ -101,6 +104,32 @@ type gameID struct {
 	ID string `json:"id" jsonschema:"The game's id."`
 }
 
+type inviteOut struct {
+	GameID string `json:"game_id"`
+	Link   string `json:"link"` // takes a seat, of anybody who opens it until the game starts
+}
+
+func (s *Service) invitePlayer() *op.Operation {
+	return defineOperation(op.Spec{
+		Name: "invite_player", Title: "Invite people to a game", Route: "POST /api/games/{id}/invitation", Status: 201,
+		Effect: access.Write, Audience: "play",
+		Doc: "Get a link by which people take the free seats of a game themselves, without a key, each under a " +
+			"name of their choice. " +
+			"For the host. It is of no use once the game has started.",
+		Examples: []op.Example{{Title: "A link for friends", Input: `{"id":"g-00112233aabbccdd"}`}},
+	}, func(ctx context.Context, c *op.Call, in gameID) (inviteOut, error) {
+		t, _, err := s.hostOf(ctx, c.Grant, in.ID)
+		if err != nil {
+			return inviteOut{}, err
+		}
+		if state, _ := t.currentState(); state.Public.Phase != rule.Lobby {
+			return inviteOut{}, fault.New(fault.Rule, "the game has begun; nobody can join it")
+		}
+		token, err := s.cfg.Seats.Invitation(ctx, c.Grant, invitationOf(t.id))
+		return inviteOut{t.id, c.BaseURL + "/play/" + t.id + "#" + token}, err
+	})
+}
+
 type joinIn struct {
 	gameID
 	Name     string `json:"name,omitzero" jsonschema:"Name of the player; AI players get one if it is omitted." maxlen:"100"`
@@ -120,17 +149,20 @@ type joinOut struct {
 func (s *Service) joinGame() *op.Operation {
 	return defineOperation(op.Spec{
 		Name: "join_game", Title: "Join a game", Route: "POST /api/games/{id}/join", Status: 201, Effect: access.Write,
-		Doc: "Take the next seat of a game in its lobby and get its credential: a token for a person, a key for a client over MCP. " +
-			"Both are shown only once; the host can reissue them. Repeating the call with its idempotency key reissues them too.",
+		Audience: "play",
+		Doc: "Take the next seat of a game in its lobby and get its credential: a token for a person, a key for " +
+			"a client over MCP. " +
+			"Both are shown only once; the host can reissue them. Repeating the call with its idempotency key " +
+			"reissues them too.",
 		Examples: []op.Example{{Title: "Ada joins", Input: `{"id":"g-00112233aabbccdd","name":"Ada"}`}},
 	}, func(ctx context.Context, c *op.Call, in joinIn) (joinOut, error) {
-		t, p, err := s.findGame(ctx, c.Grant, in.ID)
+		t, p, err := s.joinable(ctx, c.Grant, in.ID)
 		if err != nil {
 			return joinOut{}, err
 		}
 		switch {
-		case p.seat != 0:
-			return joinOut{}, fault.New(fault.Rule, "this token already has a seat; join with a key")
+		case p.seat != 0 && !(p.host && in.As == "ai"):
+			return joinOut{}, fault.New(fault.Rule, "this token already has a seat; join with a key or an invitation")
 		case (in.As != "person" || in.Host) && !p.host:
 			return joinOut{},
 				fault.New(fault.Denied, "only the host can seat AI players, clients and hosts; omit `as` and `host`")
@@ -183,7 +215,8 @@ func (s *Service) startGame() *op.Operation {
 		Asked: []string{"deal the roles and begin", "close the lobby", "everybody is there, go",
 			"let the round begin"},
 		Audience: "play",
-		Doc:      "End the lobby: deal the roles and begin the first day. For the host, once 6 to 10 players have joined.",
+		Doc: "End the lobby: deal the roles and begin the first day. For the host, once 6 to 10 players " +
+			"have joined.",
 		Examples: []op.Example{{Title: "Start", Input: `{"id":"g-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in gameID) (gameOut, error) {
 		t, p, err := s.hostOf(ctx, c.Grant, in.ID)

@@ -26,6 +26,19 @@ func seatOf(name string) (game string, seat rule.Seat, ok bool) {
 	return game, seat, ok && isGameID(game)
 }
 
+// invitationOf returns the seat of the holders of an invitation: it is no player's, so that they see
+// nothing of the game, and can only join it.
+func invitationOf(game string) string { return game + "/guest" }
+
+// joinable is findGame for callers who want a seat; those of an invitation have none yet.
+func (s *Service) joinable(ctx context.Context, g access.Grant, id string) (*table, place, error) {
+	if g.Caller().Seat != invitationOf(id) {
+		return s.findGame(ctx, g, id)
+	}
+	t, err := s.openGame(ctx, g, id)
+	return t, place{}, err
+}
+
 // findGame returns a game and the caller's place in it. A game of another world, or one that the
 // caller's seat does not belong to, is not found.
 func (s *Service) findGame(ctx context.Context, g access.Grant, id string) (*table, place, error) {
@@ -36,7 +49,8 @@ func (s *Service) findGame(ctx context.Context, g access.Grant, id string) (*tab
 		return nil, place{}, errNoGame()
 	case bound && c.Audience == "" && !c.MayUse(PlaySurface, ""):
 		return nil, place{}, fault.New(fault.Denied,
-			"this seat's key only reads the table, at /mcp/alignment; the host lets keys act by clients_act when it creates a game")
+			"this seat's key only reads the table, at /mcp/alignment; the host lets keys act by clients_act when "+
+				"it creates a game")
 	}
 	t, err := s.openGame(ctx, g, id)
 	if err != nil {

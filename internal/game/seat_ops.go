@@ -41,7 +41,8 @@ func defineSeated[In, Out any](sp op.Spec,
 func (s *Service) ownPart(ctx context.Context, g access.Grant) (*table, place, error) {
 	game, _, ok := seatOf(g.Caller().Seat)
 	if !ok {
-		return nil, place{}, fault.New(fault.Denied, "this key has no seat; the host of a game gives one by join_game, as mcp")
+		return nil, place{}, fault.New(fault.Denied, "this key has no seat; the host of a game gives one by "+
+			"join_game, as mcp")
 	}
 	return s.partOf(ctx, g, game)
 }
@@ -207,7 +208,8 @@ type seatMove struct {
 func (s *Service) listMovesOp() *op.Operation {
 	return defineSeated(op.Spec{
 		Name: "list_moves", Title: "List your legal moves", Route: "GET /api/seat/moves", Effect: access.Read,
-		Doc: "List every move that is legal for you now, with its legal arguments, and an input of make_move to begin from. " +
+		Doc: "List every move that is legal for you now, with its legal arguments, and an input of make_move to " +
+			"begin from. " +
 			"A vote, a status and a night action replace the earlier one until the phase ends.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (movesOut, error) {
 		t, p, err := s.ownPart(ctx, c.Grant)
@@ -247,7 +249,8 @@ func describeMove(state *rule.State, seat rule.Seat, m rule.Move) seatMove {
 	case "status":
 		out.Does, out.Send.Text = "Set the line beside your name.", "…"
 	case "night_action":
-		out.Does = "Choose what you do tonight, with a target, a second and a pick where the action lists them. Whoever may convert also names whom, by the action convert."
+		out.Does = "Choose what you do tonight, with a target, a second and a pick where the action lists them. " +
+			"Whoever may convert also names whom, by the action convert."
 		o := m.Actions[0]
 		out.Send.Action = o.Action
 		if len(o.Target) > 0 {
@@ -290,5 +293,22 @@ func (s *Service) makeMoveOp() *op.Operation {
 			bad.Message += "; legal now: " + state.LegalWords(p.seat)
 		}
 		return out, err
+	})
+}
+
+type rulesOut struct {
+	Rules string `json:"rules"`
+}
+
+func (s *Service) readRulesOp() *op.Operation {
+	return defineSeated(op.Spec{
+		Name: "read_rules", Title: "Read the rules", Route: "GET /api/seat/rules", Effect: access.Read, Unwrap: "rules",
+		Doc: "Read the rules of the game, once, before you play.",
+	}, func(context.Context, *op.Call, struct{}) (rulesOut, error) {
+		var b strings.Builder
+		for _, c := range rule.Guide() {
+			b.WriteString("# " + c.Title + "\n- " + strings.Join(c.Lines, "\n- ") + "\n")
+		}
+		return rulesOut{b.String()}, nil
 	})
 }

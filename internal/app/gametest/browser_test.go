@@ -280,6 +280,15 @@ func TestAGameInTheBrowser(t *testing.T) {
 		t.Fatalf("the game is not over: %s on day %d", v.Phase, v.Day)
 	}
 	checkGame(t, g, &v)
+	for _, p := range []*tab{ada, ben} {
+		if !p.waits(ctx, `document.querySelectorAll("#roles tr").length === 8 && document.querySelectorAll("#days li").length > 8`) {
+			t.Errorf("the page does not tell what happened: %s", p.eval(`document.querySelector("#after").innerText`))
+		}
+	}
+	if told := ada.eval(`document.querySelector("#after").innerText`); !strings.Contains(told, "Original AI") ||
+		!strings.Contains(told, "Nominations, ") {
+		t.Errorf("the page tells of the game: %s", told)
+	}
 	h.do(h.key, "POST", "/api/games/"+g.id+"/seats/p1/token", object{}, nil)
 	late := b.open(g.seats[0].Link)
 	if !late.waits(ctx,
@@ -294,13 +303,75 @@ func TestAGameInTheBrowser(t *testing.T) {
 	}
 }
 
+// TestPeopleJoinByALink lets a host invite on the page, somebody take a seat by the link and a name,
+// and everybody read the rules.
+func TestPeopleJoinByALink(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := open(t)
+	g := h.newGame(object{}, 1, 0, 0)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ada := b.open(g.seats[0].Link)
+	if !ada.waits(ctx, `document.querySelectorAll("#players li").length === 1`) || !ada.press(`[data-do="ai"]`) ||
+		!ada.waits(ctx, `document.querySelectorAll("#players li").length === 2`) || !ada.press(`[data-do="invite"]`) ||
+		!ada.waits(ctx, `!!document.querySelector("#invitation")`) {
+		t.Fatalf("the host cannot invite: %s", ada.eval(`document.body.innerText`))
+	}
+	shoot(t, ada, "lobby")
+	link := ada.eval(`document.querySelector("#invitation").value`)
+	ben := b.open(link)
+	if !ben.waits(ctx, `!document.querySelector("#join").hidden && location.hash === ""`) {
+		t.Fatalf("the link opens no form: %s", ben.eval(`document.body.innerText`))
+	}
+	if shown := ben.eval(`document.querySelectorAll("#players li").length`); shown != "0" {
+		t.Errorf("who has only an invitation sees %s players", shown)
+	}
+	shoot(t, ben, "invitation")
+	ben.types("#join-name", "Ben <i>B</i>")
+	if !ben.waits(ctx, `document.querySelectorAll("#players li").length === 3 && document.querySelector("#join").hidden`) ||
+		!ada.waits(ctx, `document.querySelector("#players").innerText.includes("Ben <i>B</i>")`) {
+		t.Fatalf("the guest gets no seat: %s", ben.eval(`document.body.innerText`))
+	}
+	ben.call("Page.reload", nil)
+	if !ben.waits(ctx, `document.querySelectorAll("#players li").length === 3`) {
+		t.Error("after a reload the seat is lost")
+	}
+	if rules := ben.eval(`document.querySelector("#rules").innerText`); !strings.Contains(rules, "Red team exercise") ||
+		!strings.Contains(rules, "51 of 100 tokens") || !strings.Contains(rules, "Ethics VP") {
+		t.Errorf("the page has the rules %s", rules)
+	}
+	invited := strings.SplitN(link, "#", 2)[1]
+	for _, tc := range []struct {
+		method, path string
+		in           any
+		want         int
+	}{
+		{"GET", "/api/games/" + g.id, nil, 403},
+		{"GET", "/api/games/" + g.id + "/stream", nil, 403},
+		{"POST", "/api/games/" + g.id + "/join", object{"name": "Eve", "host": true}, 403},
+		{"POST", "/api/games/" + g.id + "/join", object{"name": "Eve", "as": "ai"}, 403},
+		{"POST", "/api/games/" + h.newGame(object{}, 1, 0, 0).id + "/join", object{"name": "Eve"}, 404},
+	} {
+		if status, body := h.send(invited, tc.method, tc.path, tc.in); status != tc.want {
+			t.Errorf("an invitation on %s %s: %d %s, want %d", tc.method, tc.path, status, body, tc.want)
+		}
+	}
+	for _, p := range []*tab{ada, ben} {
+		if len(p.bad) > 0 {
+			t.Errorf("the page complains: %v", p.bad)
+		}
+	}
+}
+
 // wantSameGame compares a seat's view of a game after its server was killed with the view
 // before.
 func wantSameGame(t *testing.T, before, after view.Own) {
 	t.Helper()
 	if len(after.ChatLog) < len(before.ChatLog) || !reflect.DeepEqual(after.ChatLog[:len(before.ChatLog)],
 		before.ChatLog) {
-		t.Errorf("what was said before the kill is not what is there after it: %v and %v", before.ChatLog, after.ChatLog)
+		t.Errorf("what was said before the kill is not what is there after it: %v and "+
+			"%v", before.ChatLog, after.ChatLog)
 	}
 	if after.Version < before.Version || after.Self.Role != before.Self.Role ||
 		after.Self.Alignment != before.Self.Alignment {

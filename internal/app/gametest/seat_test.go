@@ -65,7 +65,7 @@ func TestAClientPlaysAWholeGame(t *testing.T) {
 	}
 	c := g.clientOf("alignment-play", g.seats[0].Key, modern, nil)
 	tools, err := c.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != 4 {
+	if err != nil || len(tools.Tools) != 5 {
 		t.Fatalf("tools: %+v, %v", tools, err)
 	}
 	g.begin()

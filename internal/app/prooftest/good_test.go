@@ -214,6 +214,7 @@ var afterCall = map[string][]example{
 	"withdraw_invitation":    {after(newInvitation, given("id", "$"))},
 	"rotate_key":             {after(newKeyID, given("id", "$"))},
 	"end_key":                {after(newKeyID, given("id", "$"))},
+	"invite_player":          {given("id", "$lobby")},
 	"join_game":              {given("id", "$lobby", "name", "Bea")},
 	"start_game":             {after(newFullLobby, given("id", "$")), given("id", "$lobby")},
 }

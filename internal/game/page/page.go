@@ -1,7 +1,7 @@
 // Package page serves the page on which a person plays Alignment: plain HTML, a style sheet and one
 // script, in one response.
 //
-// Its invariant: the page contains nothing of any game and no secret, so it is open to all. The
+// Its invariant: the page contains nothing of any game and no secret, only the rules, so it is open to all. The
 // seat's token is in the URL's fragment, which no browser sends; the script reads it there and uses
 // it to call the routes of the surface. Text of players enters the document as text, never as
 // markup.
@@ -11,16 +11,18 @@ import (
 	"crypto/sha256"
 	_ "embed" // for the parts of the page
 	"encoding/base64"
+	"html"
 	"net/http"
 	"strings"
 	"sync"
 
 	"loregate/internal/access"
+	"loregate/internal/game/rule"
 )
 
 var (
 	//go:embed page.html
-	html string
+	page string
 	//go:embed page.css
 	css string
 	//go:embed page.js
@@ -29,12 +31,25 @@ var (
 
 // assembled returns the page and its policy, assembled once.
 var assembled = sync.OnceValues(func() (body, policy string) {
-	body = strings.NewReplacer("/*style*/", css, "/*script*/", js).Replace(html)
+	body = strings.NewReplacer("/*style*/", css, "/*script*/", js, "<!--rules-->", rulesHTML()).Replace(page)
 	policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; " +
 		"script-src " + sourceHash(js) + "; style-src " + sourceHash(css) +
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 	return body, policy
 })
+
+// rulesHTML returns the rules of the game as they are read on the page.
+func rulesHTML() string {
+	var b strings.Builder
+	for _, c := range rule.Guide() {
+		b.WriteString("<h3>" + html.EscapeString(c.Title) + "</h3><ul>")
+		for _, line := range c.Lines {
+			b.WriteString("<li>" + html.EscapeString(line) + "</li>")
+		}
+		b.WriteString("</ul>")
+	}
+	return b.String()
+}
 
 // sourceHash returns the hash of an inline part as a content security policy writes it.
 func sourceHash(part string) string {

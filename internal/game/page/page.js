@@ -3,11 +3,12 @@
   const $ = id => document.getElementById(id);
   const game = decodeURIComponent(location.pathname.split('/')[2] || '');
   const store = 'alignment:' + game;
-  if (location.hash.length > 1) {
+  // Other fragments are places of the page.
+  if (location.hash.startsWith('#lgp_')) {
     sessionStorage.setItem(store, location.hash.slice(1));
     history.replaceState(null, '', location.pathname);
   }
-  const token = sessionStorage.getItem(store);
+  let token = sessionStorage.getItem(store);
   const base = '/api/games/' + encodeURIComponent(game);
   const phases = { LOBBY: 'Lobby', DAY_SITREP: 'Situation report', DAY_PULSE_CHECK: 'Pulse check', DAY_DISCUSSION: 'Discussion', DAY_EXTENSION: 'More time?',
     DAY_NOMINATION: 'Nomination', DAY_TRIAL: 'Trial', DAY_VERDICT: 'Verdict', NIGHT: 'Night', GAME_OVER: 'Game over' };
@@ -63,13 +64,13 @@
     try {
       const r = await fetch(base + path, { method: 'POST', cache: 'no-store',
         headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }, body: JSON.stringify(body || {}) });
+      const answer = await r.json().catch(() => null);
       if (!r.ok) {
-        const e = await r.json().catch(() => null);
-        problem(e && e.error ? e.error.message : 'The server answered ' + r.status + '.');
+        problem(answer && answer.error ? answer.error.message : 'The server answered ' + r.status + '.');
         return false;
       }
       problem('');
-      return true;
+      return answer || true;
     } catch {
       problem('The server cannot be reached.');
       return false;
@@ -84,6 +85,10 @@
         const headers = { Authorization: 'Bearer ' + token };
         if (heard) headers['Last-Event-ID'] = heard;
         const r = await fetch(base + '/stream', { headers, cache: 'no-store' });
+        if (r.status === 403) { // the token is an invitation
+          offerSeat();
+          return;
+        }
         if (r.status === 401 || r.status === 404) {
           closed('This link does not open a seat, or no longer. Ask the host for another.');
           return;
@@ -98,6 +103,21 @@
       backoff = Math.min(backoff * 2, 8000);
     }
   }
+  function offerSeat() {
+    closed('');
+    put('phase', 'Invitation');
+    put('waiting', 'You are invited. Choose a name, and take a seat.');
+    $('join').hidden = false;
+    $('join-name').focus();
+  }
+  $('join').addEventListener('submit', async e => {
+    e.preventDefault();
+    const seat = await call('/join', { name: $('join-name').value });
+    if (!seat) return;
+    sessionStorage.setItem(store, token = seat.token);
+    $('join').hidden = true;
+    follow();
+  });
   async function read(reader) {
     let text = '';
     for (;;) {
@@ -147,6 +167,7 @@
     drawSelf();
     drawMoves();
     drawChannels();
+    if (view.winner && $('after').hidden) tell();
   }
   function drawVote() {
     $('pulse').hidden = !view.pulse_check;
@@ -219,7 +240,7 @@
     if (changed) {
       drawn = key;
       const sets = y.legal.filter(m => m.type !== 'status').map(makers).filter(Boolean), own = y.legal.filter(m => m.type === 'status').map(makers);
-      if (y.host && view.current_phase === 'LOBBY') sets.unshift(choice('Lobby', [['start', 'Start the game']], () => call('/start')));
+      if (y.host && view.current_phase === 'LOBBY') sets.unshift(choice('Lobby', [['start', 'Start the game'], ['ai', 'Add an AI player'], ['invite', 'Invite people']], lobby));
       $('moves').replaceChildren(...sets);
       if (!own.length || !$('own').hasChildNodes()) $('own').replaceChildren(...own);
       put('hint', me && me.alive && hints[view.current_phase] || '');
@@ -229,6 +250,15 @@
     const chosen = { vote: y.vote, night: y.night_action && y.night_action.action };
     document.querySelectorAll('[data-vote]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.vote === chosen.vote)));
     document.querySelectorAll('[data-night]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.night === chosen.night || b.dataset.night === 'convert' && !!y.convert)));
+  }
+  async function lobby(what) {
+    if (what === 'start') return call('/start');
+    if (what === 'ai') return call('/join', { as: 'ai' });
+    const made = await call('/invitation');
+    if (!made || $('invitation')) return;
+    const link = el('input', { id: 'invitation', readonly: true, value: made.link, 'aria-label': 'Link that gives anybody a seat' });
+    $('moves').append(el('p', {}, 'Send this link to those who shall play:'), link);
+    link.select();
   }
   const makers = m => ({ vote: voteSet, night_action: nightSet, pulse: pulseSet, status: statusSet, exit_interview: exitSet,
     advance: () => view.current_phase === 'LOBBY' ? null : choice('Host', [['advance', 'End this phase']], () => act({ type: 'advance' })) }[m.type] || (() => null))(m);
@@ -254,6 +284,59 @@
     const form = el('form', { class: 'row', onsubmit: async e => { e.preventDefault(); if (await act({ type, text: input.value })) input.value = ''; } }, input, el('button', {}, button));
     return group(title, form);
   }
+  // After the end the server tells everything that happened, secrets too.
+  async function tell() {
+    $('after').hidden = false;
+    const events = [];
+    for (let total = 1; events.length < total;) {
+      const after = events.length ? events[events.length - 1].seq : 0;
+      const r = await fetch(base + '/replay?limit=2000&after=' + after, { headers: { Authorization: 'Bearer ' + token }, cache: 'no-store' });
+      if (!r.ok) return problem('The replay cannot be read.');
+      const part = await r.json();
+      if (!part.events.length) break;
+      events.push(...part.events);
+      total = part.total;
+    }
+    const seats = ids(), side = {}, goals = {}, met = new Set(), days = [];
+    let dealt = null, ballots = {}, phase = '';
+    const line = text => days.length && days[days.length - 1].push(text);
+    const chosen = a => (words[a.do] || a.do) + [a.target && name(a.target), a.second && name(a.second), a.pick].filter(Boolean).map(x => ' ' + x).join(' and');
+    const votes = title => {
+      const by = {};
+      for (const [who, what] of Object.entries(ballots)) if (what) (by[what] ||= []).push(name(who));
+      const all = Object.entries(by).map(([what, who]) => (what === 'YES' || what === 'NO' ? what.toLowerCase() : name(what)) + ': ' + who.join(', '));
+      if (all.length) line(title + ' ' + all.join('; ') + '.');
+      ballots = {};
+    };
+    for (const { type, payload: p } of events) {
+      if (type === 'dealt') {
+        dealt = p;
+        seats.forEach((id, i) => { side[id] = [plain(p.alignments[i])]; goals[id] = p.kpis[i]; });
+      }
+      if (type === 'ballot_cast') ballots[p.seat] = p.choice;
+      if (type === 'phase_began') {
+        votes({ DAY_EXTENSION: 'More time?', DAY_NOMINATION: 'Nominations,', DAY_VERDICT: 'Verdict,' }[phase] || 'Votes,');
+        phase = p.phase;
+        if (p.day > days.length) days.push([]);
+      }
+      if (type === 'ended') votes('Verdict,');
+      if (type === 'crisis_struck') line('Crisis: ' + plain(p.crisis) + '.');
+      if (type === 'nominated') line(name(p.seat) + ' stood trial.');
+      if (type === 'deactivated') line(name(p.seat) + ' was deactivated: ' + plain(p.role) + ', ' + plain(p.alignment) + '.');
+      if (type === 'action_given' && p.action.do) line('At night, ' + name(p.seat) + ': ' + chosen(p.action) + '.');
+      if (type === 'conversion_given' && p.target) line('The AI side, by ' + name(p.seat) + ', went for ' + name(p.target) + '.');
+      if (type === 'night_resolved') {
+        if (p.converted) { line(name(p.converted) + ' was converted.'); side[p.converted].push('Aligned since night ' + days.length); }
+        if (p.shocked) line(name(p.shocked) + ' withstood, and was shocked.');
+      }
+      if (type === 'goal_met') { met.add(p.seat); line(name(p.seat) + ' reached a secret goal.'); }
+    }
+    if (!dealt) return;
+    $('roles').replaceChildren(...seats.map((id, i) => el('tr', {}, el('th', { scope: 'row' }, name(id)), el('td', {}, plain(dealt.roles[i])),
+      el('td', {}, side[id].join(', ')), el('td', {}, goals[id] ? plain(goals[id]) + (met.has(id) ? ', met' : ', not met') : 'none'))));
+    $('days').replaceChildren(...days.map((lines, i) => el('div', {}, el('h3', {}, 'Day ' + (i + 1)), el('ul', {}, ...lines.map(t => el('li', {}, t))))));
+  }
+
   const pulseSet = () => field(view.pulse_check ? view.pulse_check.prompt : 'Pulse check', 'pulse', 500, 'Answer');
   const statusSet = () => field('Status beside your name', 'status', 60, 'Set');
   function exitSet(m) {
