@@ -87,6 +87,7 @@ type worldConfigureCmd struct {
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
 	Language    string   `help:"Language of the world, by its code, one of ${languages}. A search of the lore then finds all forms of a word." enum:",${languages}" default:"" placeholder:"CODE"`
 	ClockRate   string   `help:"Speed of world time relative to real time: 1, or 0 for a clock that a game master advances." name:"clock-rate" placeholder:"NUMBER"`
+	Rules       string   `help:"System of rules that settles uncertain acts: srd-5.1, the fifth edition, or freeform. Default: srd-5.1." enum:",srd-5.1,freeform" default:"" placeholder:"SYSTEM"`
 	Safety      string   `help:"Safety profile of texts: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
 	Unproven    []string `help:"Kinds of proposals that agents may make without a contextRef: ambience, npc_dialogue, player_action. With none, the default, such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`
 }
@@ -112,6 +113,9 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 			}
 			if w.Unproven != nil {
 				app.SetUnproven(s, w.Unproven)
+			}
+			if w.Rules != "" {
+				app.SetRules(s, w.Rules)
 			}
 			if w.ClockRate != "" {
 				app.SetClockRate(s, w.ClockRate)

@@ -29,6 +29,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
+	"loregate/internal/rules"
 	"loregate/internal/studio"
 	"loregate/internal/telemetry"
 	"loregate/internal/usage"
@@ -127,7 +128,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now,
 		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
 			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
-			game.Ledger: {game.Surface, game.PlaySurface},
+			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface},
 		}})
 	if err := a.openAccess(ctx, c, o); err != nil {
 		return a, err
@@ -226,6 +227,9 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	if err := a.openGames(ctx, o); err != nil {
+		return err
+	}
+	if err := a.openRules(ctx, o); err != nil {
 		return err
 	}
 	a.openMembers()

@@ -19,6 +19,7 @@ import (
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
 	"loregate/internal/proposal/kind"
+	"loregate/internal/rules"
 	"loregate/internal/world"
 	"loregate/internal/world/command"
 	"loregate/internal/world/play"
@@ -86,6 +87,9 @@ func SetLanguage(s *canon.Settings, code string) { setExtra(s, canon.LanguageSet
 
 // SetClockRate sets the ratio of world time to real time.
 func SetClockRate(s *canon.Settings, rate string) { setExtra(s, world.RateSetting, rate) }
+
+// SetRules sets the system of rules of a world, one of rules.Systems.
+func SetRules(s *canon.Settings, system string) { setExtra(s, rules.SystemSetting, system) }
 
 // setExtra sets an extra setting in a copy of the map, because others may hold the old map.
 func setExtra(s *canon.Settings, key, value string) {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/google/uuid"
 
@@ -9,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/identity"
 	"loregate/internal/op"
+	"loregate/internal/rules"
 	"loregate/internal/world"
 	"loregate/internal/world/lore"
 	"loregate/internal/world/play"
@@ -40,6 +42,28 @@ func (a *App) openWorld(ctx context.Context) error {
 		return err
 	}
 	a.Surfaces = append(a.Surfaces, a.places.Surface(a.host.Surface(), facts), facts)
+	return nil
+}
+
+// diceSecret names the key that the seeds of encounters follow from.
+const diceSecret = "dice"
+
+// openRules creates the surface rules.
+func (a *App) openRules(ctx context.Context, o Options) error {
+	c := rules.Config{Canon: a.Canon, Random: o.Random}
+	if c.Random == nil {
+		c.Random = func(b []byte) { _, _ = rand.Read(b) } // it never fails
+	}
+	key, err := a.sharedSecret(ctx, diceSecret, len(c.Key))
+	if err != nil {
+		return err
+	}
+	copy(c.Key[:], key)
+	s, err := rules.New(c)
+	if err != nil {
+		return err
+	}
+	a.Surfaces = append(a.Surfaces, s.Surface())
 	return nil
 }
 

@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 		"access", "fault", "store/sqlite/sqlitetest"},
 	"surface":           {"canon", "op", "markup", "access"},
 	"archive":           {"surface", "canon", "op", "job", "markup", "access", "fault"},
-	"front":             {"canon", "op", "markup", "meaning", "stem", "access", "fault"},
+	"front":             {"canon", "op", "markup", "meaning", "ruleset", "stem", "access", "fault"},
 	"campaign":          {"surface", "canon", "op", "markup", "access", "fault"},
 	"exchange":          {"canon", "markup", "access", "fault"},
 	"exchange/markdown": {"exchange"},
@@ -113,6 +113,10 @@ var mayImport = map[string][]string{
 	"store/postgres/pgtest":   {},
 	"store/sqlite/sqlitetest": {"store/sqlite", "store/storetest"},
 	"store/storetest":         {"canon", "markup", "access", "fault", "raceenabled", "store/memory"},
+	"ruleset":                 {},
+	"ruleset/fifth":           {"ruleset"},
+	"ruleset/freeform":        {"ruleset"},
+	"rules":                   {"canon", "op", "access", "fault", "ruleset", "ruleset/fifth", "ruleset/freeform", "slicesx"},
 }
 
 // free are the packages that may import all others, because they only put parts together.

@@ -42,7 +42,7 @@ func Example() {
 	}
 	// Output:
 	// {"operations":[{"operation":"get_tide","does":"Read the height of the water.","call_by":"call_operation"}]}
-	// {"total":5,"dice":"2d6+3","rolls":["2d6: 1 1","3"]}
+	// {"total":8,"dice":"2d6+3","rolls":["2d6: 2 3","3"]}
 }
 
 // noWorlds is a server without worlds.
