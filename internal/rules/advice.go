@@ -25,7 +25,7 @@ type monstersIn struct {
 
 type suggestIn struct {
 	Levels   []int        `json:"levels" minitems:"1" maxitems:"20" jsonschema:"Level of each character."`
-	Danger   string       `json:"danger,omitzero" enum:"easy,medium,hard,deadly" default:"medium" jsonschema:"How hard it shall be."`
+	Danger   string       `json:"danger,omitzero" enum:"easy,medium,hard,deadly" default:"medium" jsonschema:"How hard."`
 	Monsters []monstersIn `json:"monsters,omitzero" maxitems:"20" jsonschema:"Assess these instead of suggesting some."`
 	Kind     string       `json:"kind,omitzero" maxlen:"40" jsonschema:"Only monsters of this kind, such as undead."`
 	seedIn
@@ -51,7 +51,8 @@ func (s *Service) suggestEncounter() *op.Operation {
 		Effect: access.Read, MinRole: access.RoleGM,
 		Asked: []string{"which monsters for four heroes of level three", "is this fight too hard", "balance a battle",
 			"random encounter"},
-		Doc:      "Suggest monsters from the world's cards for a party and a danger, or assess given monsters, by experience thresholds. Advice: it starts nothing.",
+		Doc: "Suggest monsters from the world's cards for a party and a danger, or assess given monsters, " +
+			"by experience thresholds. Advice: it starts nothing.",
 		Examples: []op.Example{{Title: "A hard fight", Input: `{"levels":[3,3,3,3],"danger":"hard"}`}},
 	}, func(ctx context.Context, c *op.Call, in suggestIn) (out suggestOut, err error) {
 		seed, err := s.parseSeed(in.Seed)
@@ -125,7 +126,8 @@ func (in *suggestIn) suggest(ctx context.Context, l *canon.Snapshot, by ruleset.
 		}
 	}
 	if len(list) == 0 {
-		return nil, fault.New(fault.NotFound, "no monster of this world gives a %s encounter; the import srd brings those of the fifth edition", in.Danger)
+		return nil, fault.New(fault.NotFound, "no monster of this world gives a %s encounter; the import srd "+
+			"brings those of the fifth edition", in.Danger)
 	}
 	return list, nil
 }
@@ -177,7 +179,8 @@ var coinDice = [4]map[string]ruleset.Dice{
 }
 
 // rarities are the rarities of items by steps of five levels.
-var rarities = [4][]string{{"Common", "Uncommon"}, {"Uncommon", "Rare"}, {"Rare", "Very Rare"}, {"Very Rare", "Legendary"}}
+var rarities = [4][]string{{"Common", "Uncommon"}, {"Uncommon", "Rare"}, {"Rare", "Very Rare"},
+	{"Very Rare", "Legendary"}}
 
 // hoardFactor multiplies the coins that a person carries into those of a hoard.
 const hoardFactor = 20
@@ -185,9 +188,10 @@ const hoardFactor = 20
 func (s *Service) generateLoot() *op.Operation {
 	return define(op.Spec{
 		Name: "generate_loot", Title: "Generate loot", Route: "POST /api/rules/loot", Effect: access.Read,
-		MinRole:  access.RoleGM,
-		Asked:    []string{"contents of the chest", "treasure of the dragon", "purses of the bandits", "reward for the fight"},
-		Doc:      "Draw coins by level, and for a hoard also artifacts of the world by rarity. Advice: it writes no card.",
+		MinRole: access.RoleGM,
+		Asked:   []string{"contents of the chest", "treasure of the dragon", "purses of the bandits", "reward for the fight"},
+		Doc: "Draw coins by level, and for a hoard also artifacts of the world by rarity. Advice: it writes " +
+			"no card.",
 		Examples: []op.Example{{Title: "A chest", Input: `{"level":6,"hoard":true}`}},
 	}, func(ctx context.Context, c *op.Call, in lootIn) (out lootOut, err error) {
 		seed, err := s.parseSeed(in.Seed)

@@ -30,9 +30,9 @@ type characterIn struct {
 	Level     int            `json:"level" min:"1" max:"20" jsonschema:"Level of the character."`
 	Scores    scoresIn       `json:"scores" jsonschema:"Ability scores before the race's increases."`
 	Method    string         `json:"method,omitzero" enum:"array,points,rolled" default:"rolled" jsonschema:"How the scores were made; array and points are checked."`
-	Chosen    []string       `json:"chosen_abilities,omitzero" maxitems:"2" jsonschema:"Abilities that a race of choice, such as Half-Elf, increases by 1."`
+	Chosen    []string       `json:"chosen_abilities,omitzero" maxitems:"2" jsonschema:"Abilities that a Half-Elf increases by 1."`
 	Increases map[string]int `json:"increases,omitzero" jsonschema:"Points of ability score increases by ability, two for each increase of the class."`
-	Skills    []string       `json:"skills,omitzero" maxitems:"12" jsonschema:"Skill proficiencies, those of the background included."`
+	Skills    []string       `json:"skills,omitzero" maxitems:"12" jsonschema:"Proficiencies, with the background's."`
 	Expertise []string       `json:"expertise,omitzero" maxitems:"4" jsonschema:"Skills with twice the proficiency bonus."`
 	Armor     string         `json:"armor,omitzero" maxlen:"40" jsonschema:"Such as Chain Mail; none if omitted."`
 	Shield    bool           `json:"shield,omitzero" jsonschema:"Carries a shield."`
@@ -62,10 +62,14 @@ func (s *Service) buildCharacter() *op.Operation {
 		Effect: access.Read, NoWorld: true,
 		Asked: []string{"is the sheet legal", "make a hero of level three", "hit points and armor class of a paladin",
 			"level up an adventurer"},
-		Doc: "Compute a fifth-edition character of one class from level 1 to 20, and check the sheet: scores, skills, training with armor, increases. It writes no card.",
-		Examples: []op.Example{{Title: "A fighter", Input: `{"name":"Guard","race":"Human","class":"Fighter","level":5,` +
-			`"scores":{"strength":15,"dexterity":13,"constitution":14,"intelligence":8,"wisdom":12,"charisma":10},"method":"array",` +
-			`"skills":["athletics","perception"],"increases":{"strength":2},"armor":"Chain Mail","shield":true,"weapons":["Longsword"]}`}},
+		Doc: "Compute a fifth-edition character of one class from level 1 to 20, and check the sheet: scores, " +
+			"skills, training with armor, increases. It writes no card.",
+		Examples: []op.Example{{Title: "A fighter", Input: `{"name":"Guard","race":"Human","class":"Fighter",` +
+			`"level":5,` +
+			`"scores":{"strength":15,"dexterity":13,"constitution":14,"intelligence":8,"wisdom":12,` +
+			`"charisma":10},"method":"array",` +
+			`"skills":["athletics","perception"],"increases":{"strength":2},"armor":"Chain Mail","shield":true,` +
+			`"weapons":["Longsword"]}`}},
 	}, func(_ context.Context, _ *op.Call, in characterIn) (characterOut, error) {
 		sheet, err := in.toSheet()
 		if err != nil {

@@ -12,16 +12,16 @@ import (
 )
 
 type seedIn struct {
-	Seed string `json:"seed,omitzero" maxlen:"64" jsonschema:"Seed of an earlier answer, to check it: the same seed gives the same dice."`
+	Seed string `json:"seed,omitzero" maxlen:"64" jsonschema:"Seed of an earlier answer, to repeat it."`
 }
 
 type favourIn struct {
-	Advantage    bool `json:"advantage,omitzero" jsonschema:"Circumstances favour the act: the better of two rolls counts."`
-	Disadvantage bool `json:"disadvantage,omitzero" jsonschema:"Circumstances hinder the act: the worse of two rolls counts. Both together cancel each other."`
+	Advantage    bool `json:"advantage,omitzero" jsonschema:"The better of two rolls counts."`
+	Disadvantage bool `json:"disadvantage,omitzero" jsonschema:"The worse of two rolls counts; with advantage, neither."`
 }
 
 type rollDiceIn struct {
-	Dice string `json:"dice" minlen:"1" maxlen:"200" jsonschema:"Such as 2d6+3, 4d6kh3 (keep the 3 highest), 2d20kl1, d% or 4dF."`
+	Dice string `json:"dice" minlen:"1" maxlen:"200" jsonschema:"Such as 2d6+3, 4d6kh3 (keep 3 highest), d% or 4dF."`
 	seedIn
 }
 
@@ -38,7 +38,8 @@ func (s *Service) rollDice() *op.Operation {
 	return define(op.Spec{
 		Name: "roll_dice", Title: "Roll dice that can be checked", Route: "POST /api/rules/roll", Effect: access.Read,
 		Asked: []string{"a throw that can be proved fair afterwards"},
-		Doc:   "Roll dice with a seed, so that everybody can check the result. docs/rules.md describes how dice follow from a seed.",
+		Doc: "Roll dice with a seed, so that everybody can check the result. docs/rules.md describes how dice " +
+			"follow from a seed.",
 		Examples: []op.Example{{Title: "Damage", Input: `{"dice":"2d6+3"}`},
 			{Title: "An ability score", Input: `{"dice":"4d6kh3"}`}},
 	}, func(_ context.Context, _ *op.Call, in rollDiceIn) (rollDiceOut, error) {
@@ -60,7 +61,7 @@ type checkIn struct {
 	Skill      string `json:"skill,omitzero" maxlen:"40" jsonschema:"Skill or ability that is tested, such as stealth or strength; for the answer, and for the modifier of a character."`
 	Modifier   int    `json:"modifier,omitzero" min:"-100" max:"100" jsonschema:"Number that the person adds to the die; in the free-form system the skill in percent."`
 	Difficulty int    `json:"difficulty,omitzero" min:"-100" max:"100" jsonschema:"Difficulty class; in the free-form system the number taken off the skill."`
-	Level      string `json:"level,omitzero" maxlen:"20" jsonschema:"Named difficulty in place of difficulty, such as easy, medium or hard."`
+	Level      string `json:"level,omitzero" maxlen:"20" jsonschema:"Difficulty by name, such as easy or hard."`
 	favourIn
 	seedIn
 }
@@ -78,9 +79,11 @@ func (s *Service) checkAbility() *op.Operation {
 		Name: "check_ability", Title: "Test an ability", Route: "POST /api/rules/check", Effect: access.Read,
 		Asked: []string{"does she manage to climb it", "test of skill against a difficulty", "saving throw",
 			"did the attempt work"},
-		Doc: "Settle whether somebody succeeds in an uncertain act, by the world's system of rules: a d20 and a modifier against a difficulty class, or a share in a hundred.",
+		Doc: "Settle whether somebody succeeds in an uncertain act, by the world's system of rules: a d20 and a " +
+			"modifier against a difficulty class, or a share in a hundred.",
 		Examples: []op.Example{{Title: "Hide", Input: `{"skill":"stealth","modifier":5,"difficulty":15}`},
-			{Title: "A hard act, hindered", Input: `{"skill":"strength","modifier":2,"level":"hard","disadvantage":true}`}},
+			{Title: "A hard act, hindered", Input: `{"skill":"strength","modifier":2,"level":"hard",` +
+				`"disadvantage":true}`}},
 	}, s.check)
 }
 
@@ -133,10 +136,13 @@ func (s *Service) rest() *op.Operation {
 	return define(op.Spec{
 		Name: "rest", Title: "Rest", Route: "POST /api/rules/rest", Effect: access.Read,
 		Asked: []string{"camp for the night", "recover by sleeping", "spend hit dice"},
-		Doc:   "Compute a character's hit points, hit dice, spell slots and exhaustion after a short or long rest. It changes no card.",
+		Doc: "Compute a character's hit points, hit dice, spell slots and exhaustion after a short or long " +
+			"rest. It changes no card.",
 		Examples: []op.Example{
-			{Title: "An hour", Input: `{"kind":"short","hit_points":9,"max_hit_points":27,"hit_die":10,"hit_dice":3,"level":3,"constitution":2,"spend_dice":2}`},
-			{Title: "A night", Input: `{"kind":"long","hit_points":9,"max_hit_points":27,"hit_die":10,"hit_dice":0,"level":3,"constitution":2}`}},
+			{Title: "An hour", Input: `{"kind":"short","hit_points":9,"max_hit_points":27,"hit_die":10,` +
+				`"hit_dice":3,"level":3,"constitution":2,"spend_dice":2}`},
+			{Title: "A night", Input: `{"kind":"long","hit_points":9,"max_hit_points":27,"hit_die":10,` +
+				`"hit_dice":0,"level":3,"constitution":2}`}},
 	}, func(_ context.Context, _ *op.Call, in restIn) (restOut, error) {
 		if in.Kind == "long" {
 			out, err := fifth.LongRest(in.Resources)

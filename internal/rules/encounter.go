@@ -126,7 +126,7 @@ type actIn struct {
 	Targets []string `json:"targets,omitzero" maxitems:"60" jsonschema:"Names of combatants."`
 	Zone    string   `json:"zone,omitzero" maxlen:"100" jsonschema:"Where to move, or the zone that a spell's area fills."`
 	With    string   `json:"with,omitzero" maxlen:"100" jsonschema:"The attack or spell; the first attack, or the creature's multiattack, if omitted."`
-	Slot    int      `json:"slot,omitzero" min:"0" max:"9" jsonschema:"Level of the spell slot; the spell's own if omitted."`
+	Slot    int      `json:"slot,omitzero" min:"0" max:"9" jsonschema:"Level of the slot; default the spell's."`
 	Trigger string   `json:"trigger,omitzero" maxlen:"200" jsonschema:"Of ready: the event to wait for."`
 	Then    string   `json:"then,omitzero" enum:"attack,cast" jsonschema:"Of ready: the act to wait with, which takes with, targets and slot. react carries it out."`
 }
@@ -151,9 +151,13 @@ func (s *Service) encounterAct() *op.Operation {
 		Effect: access.Write, Class: access.ClassCommand,
 		Asked: []string{"swing at the ogre", "end my turn in the fight", "run to another part of the battlefield",
 			"shoot at an enemy in combat"},
-		Doc: "Let a combatant act in an encounter: attack, cast, move, dash, dodge, help, hide, ready, react, disengage, stand up, stabilize, end the turn. An act that the rules do not allow is refused with the reason.",
-		Examples: []op.Example{{Title: "Attack", Input: `{"id":"e-00112233aabbccdd","kind":"attack","targets":["Goblin 1"]}`},
-			{Title: "Wait with a spell", Input: `{"id":"e-00112233aabbccdd","kind":"ready","trigger":"the door opens","then":"cast","with":"Fireball","zone":"hall"}`}},
+		Doc: "Let a combatant act in an encounter: attack, cast, move, dash, dodge, help, hide, ready, react, " +
+			"disengage, stand up, stabilize, end the turn. An act that the rules do not allow is refused with " +
+			"the reason.",
+		Examples: []op.Example{{Title: "Attack", Input: `{"id":"e-00112233aabbccdd","kind":"attack",` +
+			`"targets":["Goblin 1"]}`},
+			{Title: "Wait with a spell", Input: `{"id":"e-00112233aabbccdd","kind":"ready",` +
+				`"trigger":"the door opens","then":"cast","with":"Fireball","zone":"hall"}`}},
 	}, s.act)
 }
 
@@ -161,7 +165,7 @@ type castIn struct {
 	ID      string   `json:"id" maxlen:"20" jsonschema:"The encounter's id."`
 	Spell   string   `json:"spell" minlen:"1" maxlen:"100" jsonschema:"Name of the spell."`
 	Caster  string   `json:"caster,omitzero" maxlen:"100" jsonschema:"The one whose turn it is if omitted."`
-	Slot    int      `json:"slot,omitzero" min:"0" max:"9" jsonschema:"Level of the spell slot; the spell's own if omitted."`
+	Slot    int      `json:"slot,omitzero" min:"0" max:"9" jsonschema:"Level of the slot; default the spell's."`
 	Targets []string `json:"targets,omitzero" maxitems:"60" jsonschema:"Names of combatants."`
 	Zone    string   `json:"zone,omitzero" maxlen:"100" jsonschema:"The zone that the spell's area fills."`
 }
@@ -171,9 +175,12 @@ func (s *Service) castSpell() *op.Operation {
 		Name: "cast_spell", Title: "Cast a spell in an encounter", Route: "POST /api/rules/encounters/{id}/spells",
 		Effect: access.Write, Class: access.ClassCommand,
 		Asked: []string{"use magic in a fight", "throw fire at them", "heal a companion with an incantation"},
-		Doc:   "Cast a spell in an encounter: it checks range, slot, components and the casting time, rolls attacks and saving throws, and keeps concentration.",
-		Examples: []op.Example{{Title: "An area", Input: `{"id":"e-00112233aabbccdd","spell":"Fireball","zone":"hall"}`},
-			{Title: "With a higher slot", Input: `{"id":"e-00112233aabbccdd","spell":"Cure Wounds","slot":2,"targets":["Guard"]}`}},
+		Doc: "Cast a spell in an encounter: it checks range, slot, components and the casting time, rolls " +
+			"attacks and saving throws, and keeps concentration.",
+		Examples: []op.Example{{Title: "An area", Input: `{"id":"e-00112233aabbccdd","spell":"Fireball",` +
+			`"zone":"hall"}`},
+			{Title: "With a higher slot", Input: `{"id":"e-00112233aabbccdd","spell":"Cure Wounds","slot":2,` +
+				`"targets":["Guard"]}`}},
 	}, func(ctx context.Context, c *op.Call, in castIn) (encounterOut, error) {
 		return s.act(ctx, c, actIn{ID: in.ID, Kind: "cast", Actor: in.Caster, With: in.Spell, Slot: in.Slot,
 			Targets: in.Targets, Zone: in.Zone})
@@ -230,10 +237,12 @@ func (s *Service) findRepeat(ctx context.Context, g access.Grant) (r canon.Recei
 // tryAct checks that the caller may act for the actor, and carries the act out on the state.
 func tryAct(g access.Grant, e *encounter, a fifth.Act) ([]fifth.Event, error) {
 	if side := e.sideOf(a.Actor); side != "" && !e.maySeeAll(g, side) {
-		return nil, fault.New(fault.Denied, "only a game master acts for the side %q; players act for %s", side, joinNames(e.Players))
+		return nil, fault.New(fault.Denied, "only a game master acts for the side %q; players act for "+
+			"%s", side, joinNames(e.Players))
 	}
 	if e.acts >= maxActs {
-		return nil, fault.New(fault.Rule, "the encounter has had %d acts, the most that one can have; start another", maxActs)
+		return nil, fault.New(fault.Rule, "the encounter has had %d acts, the most that one can have; start "+
+			"another", maxActs)
 	}
 	events, err := e.state.Do(a)
 	return events, asFault(err)

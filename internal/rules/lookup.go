@@ -34,7 +34,8 @@ func (s *Service) lookUp() *op.Operation {
 		Name: "rules_lookup", Title: "Look up a rule", Route: "GET /api/rules/lookup", Effect: access.Read,
 		Asked: []string{"text of an incantation", "stat block of a creature", "how does being blinded work",
 			"effects of a status"},
-		Doc: "Get a rule with its numbers from the world's cards: a monster, spell, item, condition, class or feature. " +
+		Doc: "Get a rule with its numbers from the world's cards: a monster, spell, item, condition, class or " +
+			"feature. " +
 			"The import srd brings those of the fifth edition (SRD 5.1, CC BY 4.0).",
 		Examples: []op.Example{{Title: "A spell", Input: `{"name":"Fireball","kind":"spell"}`}},
 	}, func(ctx context.Context, c *op.Call, in lookupIn) (out lookupOut, err error) {
@@ -44,7 +45,8 @@ func (s *Service) lookUp() *op.Operation {
 				return err
 			}
 			if record == nil {
-				return fault.New(fault.NotFound, "the card %q has no rules; the import srd brings those of the fifth edition, and kind tells which of several things is meant", card.Name)
+				return fault.New(fault.NotFound, "the card %q has no rules; the import srd brings those of the "+
+					"fifth edition", card.Name)
 			}
 			out, err = showRule(ctx, l, card, record)
 			return err

@@ -21,14 +21,14 @@ type zoneIn struct {
 }
 
 type combatantIn struct {
-	Card       string          `json:"card,omitzero" maxlen:"255" jsonschema:"A monster's card with rules, such as Goblin. Give card or creature."`
-	Creature   json.RawMessage `json:"creature,omitzero" jsonschema:"A creature's numbers, as build_character answers them."`
-	Name       string          `json:"name,omitzero" maxlen:"100" jsonschema:"Name at the table; the creature's name if omitted."`
-	Count      int             `json:"count,omitzero" min:"1" max:"20" default:"1" jsonschema:"How many; their names get numbers."`
+	Card       string          `json:"card,omitzero" maxlen:"255" jsonschema:"A monster's card; or give creature."`
+	Creature   json.RawMessage `json:"creature,omitzero" jsonschema:"Numbers, as build_character answers them."`
+	Name       string          `json:"name,omitzero" maxlen:"100" jsonschema:"Name at the table; default the creature's."`
+	Count      int             `json:"count,omitzero" min:"1" max:"20" default:"1" jsonschema:"How many."`
 	Side       string          `json:"side" minlen:"1" maxlen:"40" jsonschema:"Those of one side do not fight each other."`
-	Zone       string          `json:"zone,omitzero" maxlen:"100" jsonschema:"Where it stands; the first zone if omitted."`
-	Spells     []string        `json:"spells,omitzero" maxitems:"40" jsonschema:"Names of spells with cards, added to the creature's."`
-	Hurt       int             `json:"hurt,omitzero" min:"0" max:"10000" jsonschema:"Hit points that are missing at the beginning."`
+	Zone       string          `json:"zone,omitzero" maxlen:"100" jsonschema:"Default: the first."`
+	Spells     []string        `json:"spells,omitzero" maxitems:"40" jsonschema:"Spells with cards, added to its own."`
+	Hurt       int             `json:"hurt,omitzero" min:"0" max:"10000" jsonschema:"Hit points that it lacks."`
 	Temporary  int             `json:"temporary,omitzero" min:"0" max:"10000" jsonschema:"Temporary hit points."`
 	Conditions []string        `json:"conditions,omitzero" maxitems:"14" jsonschema:"Such as prone or poisoned."`
 	Exhaustion int             `json:"exhaustion,omitzero" min:"0" max:"5" jsonschema:"Level of exhaustion."`
@@ -36,10 +36,10 @@ type combatantIn struct {
 }
 
 type startIn struct {
-	Fighters []combatantIn `json:"fighters" minitems:"2" maxitems:"60" jsonschema:"The combatants, or groups of equal ones."`
-	Players  []string      `json:"player_sides,omitzero" maxitems:"6" jsonschema:"Sides that players act for, and see the numbers of."`
+	Fighters []combatantIn `json:"fighters" minitems:"2" maxitems:"60" jsonschema:"Combatants, or groups of equal ones."`
+	Players  []string      `json:"player_sides,omitzero" maxitems:"6" jsonschema:"Sides that players act for."`
 	Zones    []zoneIn      `json:"zones,omitzero" maxitems:"30" jsonschema:"Places of the encounter; one if omitted."`
-	ZoneFeet int           `json:"zone_feet,omitzero" min:"5" max:"200" default:"25" jsonschema:"Distance between neighbouring zones."`
+	ZoneFeet int           `json:"zone_feet,omitzero" min:"5" max:"200" default:"25" jsonschema:"Between neighbouring zones."`
 }
 
 func (s *Service) startEncounter() *op.Operation {
@@ -47,12 +47,16 @@ func (s *Service) startEncounter() *op.Operation {
 		Name: "start_encounter", Title: "Start an encounter", Route: "POST /api/rules/encounters", Status: 201,
 		Effect: access.Write, MinRole: access.RoleGM,
 		Asked: []string{"begin a fight", "roll initiative", "monsters attack the group", "set up a battle"},
-		Doc: "Begin a fight by the rules of the fifth edition: creatures from cards or numbers, on sides and in zones; it rolls initiative. " +
+		Doc: "Begin a fight by the rules of the fifth edition: creatures from cards or numbers, on sides and in " +
+			"zones; it rolls initiative. " +
 			"The answer has a commitment to all dice; the seed that it commits to is shown at the end.",
-		Examples: []op.Example{{Title: "Two guards against each other", Input: `{"player_sides":["party"],"fighters":[` +
-			`{"side":"party","creature":{"name":"Guard","armor_class":16,"hit_points":11,"speed":30,"scores":[13,12,12,10,11,10],` +
+		Examples: []op.Example{{Title: "Two guards against each other", Input: `{"player_sides":["party"],` +
+			`"fighters":[` +
+			`{"side":"party","creature":{"name":"Guard","armor_class":16,"hit_points":11,"speed":30,"scores":[13,` +
+			`12,12,10,11,10],` +
 			`"attacks":[{"name":"Spear","bonus":3,"reach":5,"hits":[{"dice":"1d6+1","type":"piercing"}]}]}},` +
-			`{"side":"thieves","creature":{"name":"Thief","armor_class":14,"hit_points":9,"speed":30,"mortal":true,"scores":[10,15,10,10,10,10],` +
+			`{"side":"thieves","creature":{"name":"Thief","armor_class":14,"hit_points":9,"speed":30,` +
+			`"mortal":true,"scores":[10,15,10,10,10,10],` +
 			`"attacks":[{"name":"Dagger","bonus":4,"reach":5,"hits":[{"dice":"1d4+2","type":"piercing"}]}]}}]}`}},
 	}, s.start)
 }

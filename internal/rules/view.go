@@ -29,7 +29,7 @@ type combatantOut struct {
 	Side         string      `json:"side"`
 	Zone         string      `json:"zone"`
 	Health       string      `json:"health" jsonschema:"unhurt, hurt, bloodied, down or dead."`
-	Numbers      *numbersOut `json:"numbers,omitzero" jsonschema:"Absent for sides of which the caller may not see the numbers."`
+	Numbers      *numbersOut `json:"numbers,omitzero" jsonschema:"Only of sides that the caller plays."`
 	Conditions   []string    `json:"conditions,omitzero"`
 	Concentrates string      `json:"concentrates,omitzero"`
 	Attacks      []string    `json:"attacks,omitzero"`
@@ -55,8 +55,9 @@ type encounterID struct {
 func (s *Service) getEncounter() *op.Operation {
 	return define(op.Spec{
 		Name: "get_encounter", Title: "See an encounter", Route: "GET /api/rules/encounters/{id}", Effect: access.Read,
-		Asked:    []string{"how is the fight going", "whose turn is it in the battle", "who is still standing"},
-		Doc:      "Get an encounter: round, turn, combatants and the last events. A player sees numbers of the players' sides only.",
+		Asked: []string{"how is the fight going", "whose turn is it in the battle", "who is still standing"},
+		Doc: "Get an encounter: round, turn, combatants and the last events. A player sees numbers of the " +
+			"players' sides only.",
 		Examples: []op.Example{{Title: "See", Input: `{"id":"e-00112233aabbccdd"}`}},
 	}, func(ctx context.Context, c *op.Call, in encounterID) (encounterOut, error) {
 		e, err := s.load(ctx, c.Grant, in.ID, 0)

@@ -239,7 +239,8 @@ func (b *builder) checkSkills() error {
 		}
 	}
 	if free < 0 {
-		return fmt.Errorf("skills: a %s chooses %d of %s, the background gives %d of any, and the race its own; these are %d too many",
+		return fmt.Errorf("skills: a %s chooses %d of %s, the background gives %d of any, and the race its own; "+
+			"these are %d too many",
 			b.class.Name, b.class.SkillCount, strings.Join(b.class.Skills, ", "), backgroundSkills, -free)
 	}
 	for trait, skill := range map[string]string{"Keen Senses": "perception", "Menacing": "intimidation"} {

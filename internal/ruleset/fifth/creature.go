@@ -138,11 +138,13 @@ func (c *Creature) checkLists() error {
 func (a Attack) check() error {
 	if a.Bonus < -maxBonus || a.Bonus > maxBonus || min(a.Reach, a.Range, a.Long) < 0 ||
 		max(a.Reach, a.Range, a.Long) > maxReach || len(a.Hits) > 5 {
-		return fmt.Errorf("needs a bonus within %d, distances up to %d feet and at most 5 kinds of damage", maxBonus, maxReach)
+		return fmt.Errorf("needs a bonus within %d, distances up to %d feet and at most 5 kinds of "+
+			"damage", maxBonus, maxReach)
 	}
 	for _, d := range a.Hits {
 		if !slices.Contains(damageTypes, d.Type) {
-			return fmt.Errorf("does damage of the unknown type %q; the types are %s", d.Type, strings.Join(damageTypes, ", "))
+			return fmt.Errorf("does damage of the unknown type %q; the types are "+
+				"%s", d.Type, strings.Join(damageTypes, ", "))
 		}
 	}
 	return nil

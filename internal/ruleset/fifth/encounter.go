@@ -197,7 +197,8 @@ func (e *Encounter) placeFighters(list []Combatant) error {
 		}
 		if f.zone < 0 || f.hp < 1 || f.hp > c.HitPoints || c.Temporary < 0 || c.Temporary > maxHP ||
 			c.Exhaustion < 0 || c.Exhaustion >= MaxExhaustion {
-			return fmt.Errorf("fighters: %q needs a zone of the encounter, 1 to hit_points hit points left and exhaustion below %d",
+			return fmt.Errorf("fighters: %q needs a zone of the encounter, 1 to hit_points hit points left and "+
+				"exhaustion below %d",
 				c.Name, MaxExhaustion)
 		}
 		for _, name := range c.Conditions {
