@@ -44,6 +44,7 @@ type cli struct {
 	Proposals proposalsCmd `cmd:"" group:"worlds" help:"List proposals, show them, and decide on them."`
 	Agent     agentCmd     `cmd:"" group:"worlds" help:"Run an agent."`
 	Studio    studioCmd    `cmd:"" group:"worlds" help:"Build places in authoring programs, by plans and runs."`
+	Play      playCmd      `cmd:"" group:"worlds" help:"Play in a world on a terminal."`
 	Game      gameCmd      `cmd:"" group:"worlds" help:"Simulate games of Alignment."`
 
 	Key     keyCmd     `cmd:"" group:"callers" help:"Create, list and revoke API keys."`
