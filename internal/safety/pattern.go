@@ -7,20 +7,44 @@ import (
 	"strings"
 )
 
-// pattern is a compiled pattern. If marked is true, it matches only texts that contain a mark.
+// pattern is a compiled pattern. If marked is true, it matches only texts that contain a mark. If there are literals, it
+// matches only texts that contain one of them in lower case. Few texts do, and looking for literals is much faster than
+// matching.
 type pattern struct {
 	*regexp.Regexp
-	marked bool
+	marked   bool
+	literals []string
+}
+
+func newPattern(text string) (p pattern, err error) {
+	if p.Regexp, err = regexp.Compile(text); err != nil {
+		return p, err
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return p, err
+	}
+	p.marked = needsMark(tree)
+	if p.literals = literalsOf(tree).all; shortest(p.literals) < leastLiteral {
+		p.literals = nil
+	}
+	return p, nil
+}
+
+// mayMatch reports whether the pattern may match a text. lower is the text in lower case.
+func (p pattern) mayMatch(lower string, marked bool) bool {
+	return (marked || !p.marked) && (p.literals == nil || strings.ContainsRune(lower, longS) ||
+		slices.ContainsFunc(p.literals, func(l string) bool { return strings.Contains(lower, l) }))
 }
 
 func (p *Policy) matchPatterns(text string, met []bool) {
-	marked := strings.ContainsFunc(text, isMark)
+	marked, lower := strings.ContainsFunc(text, isMark), strings.ToLower(text)
 	for i, c := range p.categories {
 		if met[i] {
 			continue
 		}
 		met[i] = slices.ContainsFunc(c.patterns,
-			func(re pattern) bool { return (marked || !re.marked) && re.MatchString(text) }) ||
+			func(re pattern) bool { return re.mayMatch(lower, marked) && re.MatchString(text) }) ||
 			marked && slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) })
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -141,15 +139,11 @@ func (p *Policy) prepareCategory(i int) error {
 		return err
 	}
 	for _, t := range c.Patterns {
-		re, err := regexp.Compile(t)
+		re, err := newPattern(t)
 		if err != nil {
 			return err
 		}
-		tree, err := syntax.Parse(t, syntax.Perl)
-		if err != nil {
-			return err
-		}
-		c.patterns = append(c.patterns, pattern{re, needsMark(tree)})
+		c.patterns = append(c.patterns, re)
 	}
 	for _, name := range c.Checks {
 		check, ok := namedChecks[name]

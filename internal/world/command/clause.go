@@ -195,8 +195,8 @@ func withParticle(said, rest []word) (*usage, []word) {
 		if !rest[i].is(particleClass) || i+1 < len(rest) && !rest[i+1].is(prepositionClass) && rest[i+1].kind == plainWord {
 			continue
 		}
-		for _, h := range e.phrases {
-			if len(h.words) == 2 && h.words[1] == rest[i].fold && !h.usage.lead {
+		for _, h := range e.phrases[rest[i].fold] {
+			if len(h.words) == 2 && !h.usage.lead {
 				return h.usage, slices.Delete(slices.Clone(rest), i, i+1)
 			}
 		}

@@ -205,11 +205,13 @@ func (r *leadReader) readVerb(w word) bool {
 	return true
 }
 
-// findPhrase is findUsage for an inflected first word.
+// findPhrase is findUsage for an inflected first word, whose base form is e.
 func findPhrase(e *entry, words []word) (*usage, int) {
-	for _, h := range e.phrases {
-		if hasPhrase(words, h.words) {
-			return h.usage, len(h.words)
+	if len(words) > 1 && len(e.phrases) > 0 && words[1].kind == plainWord {
+		for _, h := range e.phrases[words[1].fold] {
+			if hasPhrase(words, h.words) {
+				return h.usage, len(h.words)
+			}
 		}
 	}
 	if e.verb != nil {

@@ -69,8 +69,8 @@ type entry struct {
 	adjacent bool      // northern: a direction only before a name
 	past     string    // the verb of which the word is an irregular past form
 	verb     *usage
-	phrases  []verbPhrase // phrases that begin with this word, longest first
-	idioms   *idiomNode   // idioms that begin with this word, or nil
+	phrases  map[string][]verbPhrase // phrases that begin with this word, by their second word, longest first
+	idioms   *idiomNode              // idioms that begin with this word, or nil
 }
 
 // usage holds the acts of a verb, by the way in which it is used.
@@ -278,13 +278,16 @@ func addVerb(all map[string]*entry, text string, u *usage) {
 		}
 		return
 	}
-	at := 0
-	for ; at < len(e.phrases) && len(e.phrases[at].words) >= len(words); at++ {
-		if slices.Equal(e.phrases[at].words, words) {
+	at, list := 0, e.phrases[words[1]]
+	for ; at < len(list) && len(list[at].words) >= len(words); at++ {
+		if slices.Equal(list[at].words, words) {
 			return
 		}
 	}
-	e.phrases = slices.Insert(e.phrases, at, verbPhrase{words, u})
+	if e.phrases == nil {
+		e.phrases = map[string][]verbPhrase{}
+	}
+	e.phrases[words[1]] = slices.Insert(list, at, verbPhrase{words, u})
 }
 
 // act returns the act of a verb used in a way, or "" if it is none.

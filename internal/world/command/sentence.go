@@ -396,19 +396,9 @@ func startsWithVerb(words []word, sure bool) bool {
 }
 
 // findUsage returns the longest verb phrase at the beginning of words, and its number of words.
-func findUsage(words []word) (*usage, int) {
-	e := words[0].known
-	for _, h := range e.phrases {
-		if hasPhrase(words, h.words) {
-			return h.usage, len(h.words)
-		}
-	}
-	if e.verb != nil {
-		return e.verb, 1
-	}
-	return nil, 0
-}
+func findUsage(words []word) (*usage, int) { return findPhrase(words[0].known, words) }
 
+// hasPhrase reports whether words begin with a phrase. The first word is known to fit.
 func hasPhrase(words []word, phrase []string) bool {
 	if len(words) < len(phrase) {
 		return false
