@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"game":           {"canon", "op", "access", "fault", "wait", "game/rule", "game/view", "game/player"},
 	"embed":          {"fault"},
 	"meaning":        {"stem"},
-	"search":         {"disk", "markup", "store/words"},
+	"search":         {"disk", "markup", "stem", "store/words"},
 	"event":          {"canon", "job", "markup", "access", "fault", "wait"},
 	"world":          {"canon", "op", "markup", "access", "fault", "event", "world/command"},
 	"world/command":  {"markup"},

@@ -76,8 +76,16 @@ func Describe(words []string, limit int) (list []Described) {
 	defer describeTallies.Put(t)
 	defer t.clear()
 	all := 0.0
+	var asked []describingWord
 	for _, w := range words[:min(len(words), maxDescribing)] {
-		all += t.addWord(w)
+		asked = append(asked, newDescribingWord(w))
+		all += asked[len(asked)-1].weight
+	}
+	slices.SortStableFunc(asked, func(a, b describingWord) int { return cmp.Compare(b.weight, a.weight) })
+	left := all
+	for _, w := range asked {
+		t.addWord(w, left > leastCovered*all)
+		left -= w.weight
 	}
 	for _, d := range t.best(all, limit) {
 		for name := range strings.SplitSeq(glosses.names.at(int(d.thing)), "\n") {
@@ -106,18 +114,36 @@ func (t *describeTally) clear() {
 	t.found = t.found[:0]
 }
 
-// addWord adds the weight of a word to each thing that it describes, and returns the greatest weight.
-func (t *describeTally) addWord(word string) float64 {
-	root := stem.Of("en", word)
-	most := math.Log(float64(glosses.things)) // if it is in no definition
-	if i, ok := glosses.findTerm(root); ok {
-		most = glosses.weightOf(i)
-		t.addTerm(i, most)
+// describingWord is a word of a description, with its terms.
+type describingWord struct {
+	weight float64 // the greatest of its terms
+	terms  []weightedTerm
+}
+
+type weightedTerm struct {
+	term   int
+	weight float32
+}
+
+func newDescribingWord(word string) (w describingWord) {
+	w.weight = math.Log(float64(glosses.things)) // if it is in no definition
+	if i, ok := glosses.findTerm(stem.Of("en", word)); ok {
+		w.weight = glosses.weightOf(i)
+		w.terms = append(w.terms, weightedTerm{i, float32(w.weight)})
 	}
 	for _, term := range relatedStems(word) {
 		if i, ok := glosses.findTerm(term); ok && glosses.frequencyOf(i) < frequentTerm {
-			t.addTerm(i, describedSynonym*min(most, glosses.weightOf(i)))
+			w.terms = append(w.terms, weightedTerm{i, float32(describedSynonym * min(w.weight, glosses.weightOf(i)))})
 		}
+	}
+	return w
+}
+
+// addWord adds the weight of a word to each thing that it describes. Things that no word before described are left out
+// if the weights of the words left are too small for them.
+func (t *describeTally) addWord(w describingWord, mayBeNew bool) {
+	for _, term := range w.terms {
+		t.addTerm(term, mayBeNew)
 	}
 	for _, i := range t.of {
 		if t.total[i] == 0 {
@@ -127,22 +153,25 @@ func (t *describeTally) addWord(word string) float64 {
 		t.word[i] = 0
 	}
 	t.of = t.of[:0]
-	return most
 }
 
 // addTerm notes for each thing that a term describes the greatest weight of such terms.
-func (t *describeTally) addTerm(term int, weight float64) {
-	list := glosses.postings.at(term)
-	for at, step, shift := -1, 0, 0; len(list) > 0; list = list[1:] {
-		step |= int(list[0]&0x7f) << shift
-		if shift += 7; list[0] >= 0x80 {
-			continue
+func (t *describeTally) addTerm(w weightedTerm, mayBeNew bool) {
+	list := glosses.postings.at(w.term)
+	for i, at := 0, -1; i < len(list); i++ {
+		step := int(list[i])
+		for shift := 7; list[i] >= 0x80; shift += 7 {
+			i++
+			step += (int(list[i]) - 1) << shift
 		}
-		at, step, shift = at+step, 0, 0
-		if t.word[at] == 0 {
+		switch at += step; {
+		case !mayBeNew && t.total[at] == 0:
+		case t.word[at] == 0:
 			t.of = append(t.of, uint32(at))
+			t.word[at] = w.weight
+		case t.word[at] < w.weight:
+			t.word[at] = w.weight
 		}
-		t.word[at] = max(t.word[at], float32(weight))
 	}
 }
 

@@ -115,6 +115,7 @@ type ranker struct {
 	words  []openWord
 	also   []Hit
 	mended map[string][]string
+	stems  stems
 }
 
 // openWord is a word of the query with the weights of its variants.
@@ -175,7 +176,7 @@ const leastPrefix = 3
 // openVariants returns the variants that some living document has.
 func (r *ranker) openVariants(list []Variant) (o openWord) {
 	for _, v := range list {
-		found := openVariant{terms: make([][]dictTerm, len(r.parts))}
+		var found openVariant
 		var freq [dictionaries]int
 		dicts := rankedDicts
 		if v.Named {
@@ -184,9 +185,12 @@ func (r *ranker) openVariants(list []Variant) (o openWord) {
 		for i := range r.parts {
 			p := r.parts[i].part
 			for _, dict := range dicts {
-				for _, term := range p.dicts[dict].fittingTerms(v.Piece) {
+				for _, term := range p.dicts[dict].fittingTerms(v.Piece, &r.stems) {
 					if n := p.docFreq(dict, term); n > 0 {
 						freq[dict] += n
+						if found.terms == nil {
+							found.terms = make([][]dictTerm, len(r.parts))
+						}
 						found.terms[i] = append(found.terms[i], dictTerm{dict, term})
 					}
 				}

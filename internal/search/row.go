@@ -60,7 +60,7 @@ func (f *searcher) phraseEntries(p *part, dict int, row []words.Piece) ([]entry,
 	d := &p.dicts[dict]
 	fitting := make([][]int, len(row))
 	for i, piece := range row {
-		if fitting[i] = d.fittingTerms(piece); len(fitting[i]) == 0 {
+		if fitting[i] = d.fittingTerms(piece, nil); len(fitting[i]) == 0 {
 			return nil, nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"sort"
 
+	"loregate/internal/stem"
 	"loregate/internal/store/words"
 )
 
@@ -189,7 +190,7 @@ func (d *dictionary) findTerm(word string) (int, bool) {
 }
 
 // fittingTerms returns the terms that fit a piece, rising.
-func (d *dictionary) fittingTerms(p words.Piece) (terms []int) {
+func (d *dictionary) fittingTerms(p words.Piece, known *stems) (terms []int) {
 	switch p.How {
 	case words.Equal:
 		if i, ok := d.findTerm(p.Text); ok {
@@ -206,10 +207,32 @@ func (d *dictionary) fittingTerms(p words.Piece) (terms []int) {
 	case words.Stem, words.Form:
 		shared := p.Shared()
 		for i := d.seek(shared); i < d.size() && bytes.HasPrefix(d.termText(i), []byte(shared)); i++ {
-			if p.Fits(string(d.termText(i))) {
+			if t := d.termText(i); p.MayBeLong(len(t)) && known.find(p.Language, t) == p.Text {
 				terms = append(terms, i)
 			}
 		}
 	}
 	return terms
+}
+
+// stems remembers the stems of tokens in one language. The same tokens are in several dictionaries of each part.
+type stems struct {
+	language string
+	of       map[string]string
+}
+
+// find returns the stem of a token. A nil stems remembers nothing.
+func (s *stems) find(language string, token []byte) string {
+	if s == nil {
+		return stem.Of(language, string(token))
+	}
+	if s.language != language || s.of == nil {
+		s.language, s.of = language, map[string]string{}
+	}
+	if known, ok := s.of[string(token)]; ok {
+		return known
+	}
+	text := string(token)
+	s.of[text] = stem.Of(language, text)
+	return s.of[text]
 }

@@ -95,7 +95,7 @@ type dictTerm struct{ dict, term int }
 func (f *searcher) pieceSource(p *part, piece words.Piece) (source, error) {
 	var found []dictTerm
 	for _, dict := range f.searchedDicts() {
-		for _, term := range p.dicts[dict].fittingTerms(piece) {
+		for _, term := range p.dicts[dict].fittingTerms(piece, nil) {
 			found = append(found, dictTerm{dict, term})
 		}
 	}

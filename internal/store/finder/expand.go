@@ -78,12 +78,13 @@ func describedBy(language string, asked words.Asked) (list []search.Variant) {
 		len(asked.Pairs) > 0 {
 		return nil
 	}
+	known := map[words.Piece]bool{}
 	add := func(name string, weight float64) {
-		if len(words.List(name)) != 1 || slices.Contains(asked.Words, name) {
+		if strings.Contains(name, " ") || len(words.List(name)) != 1 || slices.Contains(asked.Words, name) {
 			return
 		}
-		piece := words.FormPiece(language, name)
-		if !slices.ContainsFunc(list, func(v search.Variant) bool { return v.Piece == piece }) {
+		if piece := words.FormPiece(language, name); !known[piece] {
+			known[piece] = true
 			list = append(list, search.Variant{Piece: piece, Weight: weight, Named: true})
 		}
 	}

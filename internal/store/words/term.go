@@ -40,11 +40,14 @@ func (p Piece) Fits(token string) bool {
 	case Ends:
 		return strings.HasSuffix(token, p.Text)
 	case Stem, Form:
-		return strings.HasPrefix(token, p.Shared()) && (p.How == Stem || len(token) <= len(p.Text)+formLetters) &&
+		return strings.HasPrefix(token, p.Shared()) && p.MayBeLong(len(token)) &&
 			stem.Of(p.Language, token) == p.Text
 	}
 	return token == p.Text
 }
+
+// MayBeLong reports whether a token of a number of bytes may be a form of a Stem or Form.
+func (p Piece) MayBeLong(bytes int) bool { return p.How == Stem || bytes <= len(p.Text)+formLetters }
 
 // formLetters is the greatest number of bytes that a Form has more than its stem.
 const formLetters = 6
