@@ -33,6 +33,7 @@ import (
 	"loregate/internal/studio"
 	"loregate/internal/telemetry"
 	"loregate/internal/usage"
+	"loregate/internal/vector"
 	"loregate/internal/world"
 	"loregate/internal/world/play"
 )
@@ -97,7 +98,8 @@ type App struct {
 	metrics    *telemetry.Metrics
 	tracing    *telemetry.Tracing
 	logger     *slog.Logger
-	still      bool // Options.Deterministic
+	still      bool           // Options.Deterministic
+	vectors    *vector.Keeper // nil without an embedding model
 	now        func() time.Time
 	secrets    func([]byte)
 }
@@ -125,11 +127,14 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		return a, err
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
+	if err := a.openVectors(); err != nil {
+		return a, err
+	}
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now,
 		NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string][]string{
 			studio.Ledger: {studio.Surface}, proposal.LedgerKind: {canon.AnySurface}, usage.LedgerKind: {canon.AnySurface},
 			game.Ledger: {game.Surface, game.PlaySurface}, rules.Ledger: {canon.AnySurface},
-		}})
+		}, Nearness: a.nearness()})
 	if err := a.openAccess(ctx, c, o); err != nil {
 		return a, err
 	}

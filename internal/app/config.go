@@ -49,6 +49,7 @@ type Config struct {
 	Agents      Agents    `yaml:"agents"`
 	Studio      Studio    `yaml:"studio"`
 	Lore        Lore      `yaml:"lore"`
+	Embedding   Embedding `yaml:"embedding"`
 	Model       Model     `yaml:"model"`
 }
 
@@ -191,6 +192,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if err := c.Model.validate(); err != nil {
+		return err
+	}
+	if _, _, err := c.Embedding.newEmbedder(); err != nil {
 		return err
 	}
 	if c.Tracing.Sample < 0 || c.Tracing.Sample > 1 {
@@ -349,7 +353,10 @@ func readFile(file string, c *Config) error {
 
 // removedSettings maps each setting of an earlier version to a hint about its replacement.
 var removedSettings = map[string]string{
-	"proposals.unproven": "it is now a setting of each world; set it with loregate world configure WORLD --unproven KIND",
+	"lore.embedding_url":   "set embedding.url; the texts of all cards are sent there, not only facts",
+	"lore.embedding_model": "set embedding.model",
+	"lore.embedding_key":   "set embedding.key",
+	"proposals.unproven":   "it is now a setting of each world; set it with loregate world configure WORLD --unproven KIND",
 }
 
 func readMap(file string, node *yaml.Node, prefix string, known map[string]setting, groups map[string]bool) error {

@@ -55,6 +55,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 	defer stopCheck()
 	stopEvents := a.runEvents(ctx)
 	defer stopEvents()
+	defer a.FollowVectors(ctx)()
 	defer a.sweepForks(ctx)()
 	if err := a.ResumeProposals(ctx); err != nil {
 		a.logger.Error("accepted proposals could not be applied yet; they are tried again", "error", err)
@@ -252,6 +253,7 @@ func (a *App) ServeStdio(ctx context.Context, c access.Caller, world string, too
 		return err
 	}
 	defer server.Close()
+	defer a.FollowVectors(ctx)()
 	return server.ServeStdio(ctx, c, tools, s.In, s.Out)
 }
 

@@ -73,7 +73,7 @@ func (a *App) openLore() (op.Surface, error) {
 	if err != nil {
 		return op.Surface{}, err
 	}
-	c.World, c.Canon, c.Logger = a.places, a.Canon, a.logger
+	c.World, c.Canon = a.places, a.Canon
 	facts, err := lore.New(c)
 	if err != nil {
 		return op.Surface{}, err

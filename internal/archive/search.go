@@ -237,6 +237,9 @@ func noteOf(ctx context.Context, l *canon.Snapshot, q string, r canon.SearchResu
 			notes = append(notes, fmt.Sprintf("No card has the word %q; searched instead: %s.", m.Word, strings.Join(m.By, ", ")))
 		}
 	}
+	if r.Unready {
+		notes = append(notes, "Not every card could be found by its meaning: the embedding model does not answer, or has not read all cards yet.")
+	}
 	if r.Total.Count == 0 {
 		near, err := l.Near(ctx, markup.Clip(q, 255), 3)
 		if err != nil {

@@ -22,6 +22,8 @@ type Config struct {
 	Now     func() time.Time
 	NewID   func(StreamID) uuid.UUID
 	Ledgers map[string][]string // surfaces that may open each kind of ledger; AnySurface is all; see LedgerStream
+	// Nearness finds cards by meaning, in every search by relevance; nil: words alone.
+	Nearness Nearness
 }
 
 // Canon is the only door to the data of every world. It is safe for concurrent use.
@@ -30,6 +32,7 @@ type Canon struct {
 	now      func() time.Time
 	newID    func(StreamID) uuid.UUID
 	ledgers  map[string][]string
+	nearness Nearness
 	schemas  schemaCache
 	followed followed
 	worlds   atomic.Pointer[worldList]
@@ -46,7 +49,8 @@ func New(c Config) *Canon {
 	if c.NewID == nil {
 		c.NewID = func(StreamID) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers)}
+	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers),
+		nearness: c.Nearness}
 }
 
 // Changed returns a channel that is closed at the next commit by any process. Get it before

@@ -178,6 +178,29 @@ type SearchQuery struct {
 	// Listed allows the cards of hits to hold only the data of a list: world, id, parent, key,
 	// name, type, hash, size and length of the content, times, counts and the label's level.
 	Listed bool
+	// Near are the cards that are near in meaning to a query by relevance, best first; Snapshot.Search sets them. Their
+	// scores count beside those by words, where the best hit has 1.
+	Near []NearCard
+}
+
+// NearCard is a card whose text is near in meaning to a query, with a score above 0.
+type NearCard struct {
+	ID    CardID
+	Score float64
+}
+
+// Nearness finds cards by meaning.
+type Nearness interface {
+	// Near returns cards of a world that everyone at a level sees, best first. The result depends only on such cards.
+	Near(ctx context.Context, w access.WorldID, level access.Level, query string) NearResult
+}
+
+// NearResult is the result of Near. Ready is false if cards of the levels that were asked for could not be compared, or
+// not yet. At is the commit whose cards were compared.
+type NearResult struct {
+	Cards []NearCard
+	Ready bool
+	At    Seq
 }
 
 // SearchedColumns returns which of the columns name and content are searched.
@@ -200,12 +223,13 @@ type Hit struct {
 // order other than relevance. That order then applies to all hits, including those seen only
 // through the subject, and their Scores are 0.
 type SearchResult struct {
-	Hits   []Hit
-	Total  Total
-	Ranked bool
-	Terms  []string  // texts that a query by relevance looked for, to mark them in excerpts
-	Cut    bool      // a query by relevance had more words than are searched
-	Mended []Mending // words of a query by relevance that no visible card has, in their order
+	Hits    []Hit
+	Total   Total
+	Ranked  bool
+	Terms   []string  // texts that a query by relevance looked for, to mark them in excerpts
+	Cut     bool      // a query by relevance had more words than are searched
+	Mended  []Mending // words of a query by relevance that no visible card has, in their order
+	Unready bool      // some visible cards could not be found by meaning, or not yet
 }
 
 // Mending is a word of a query that no card has, with the words that were searched instead: those

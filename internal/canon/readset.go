@@ -60,6 +60,15 @@ func (b *ReadSet) noteWorld(w access.WorldID, whole bool) {
 	b.mu.Unlock()
 }
 
+// doNotKeep records that the answer of a call depends on data that is no part of the world.
+func doNotKeep(ctx context.Context) {
+	if b, ok := ctx.Value(basisKey{}).(*ReadSet); ok {
+		b.mu.Lock()
+		b.uncacheable = true
+		b.mu.Unlock()
+	}
+}
+
 // IsCacheable reports whether the answer may be kept at all.
 func (b *ReadSet) IsCacheable() bool {
 	b.mu.Lock()

@@ -282,10 +282,21 @@ func (s *Snapshot) Descendants(ctx context.Context, id CardID, depth int, p Page
 	return s.r.Descendants(ctx, s.visibility, id, depth, p)
 }
 
-// Search is a full-text search, with stems of the world's language.
+// Search is a full-text search, with stems of the world's language. A search by relevance also finds cards by meaning, if
+// the canon has a Nearness.
 func (s *Snapshot) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
 	q.Language = s.World().Settings.Language()
-	return s.r.Search(ctx, s.visibility, q, p)
+	if s.canon.nearness == nil || q.Mode != MatchRelevance {
+		return s.r.Search(ctx, s.visibility, q, p)
+	}
+	near := s.canon.nearness.Near(ctx, s.visibility.World, s.View().Level, q.Q)
+	if !near.Ready || near.At < s.Now() {
+		doNotKeep(ctx)
+	}
+	q.Near = near.Cards
+	out, err := s.r.Search(ctx, s.visibility, q, p)
+	out.Unready = !near.Ready
+	return out, err
 }
 
 // Near returns visible names that resemble a name.

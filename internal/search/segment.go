@@ -207,7 +207,7 @@ func (d *dictionary) fittingTerms(p words.Piece, known *stems) (terms []int) {
 	case words.Stem, words.Form:
 		shared := p.Shared()
 		for i := d.seek(shared); i < d.size() && bytes.HasPrefix(d.termText(i), []byte(shared)); i++ {
-			if t := d.termText(i); p.MayBeLong(len(t)) && known.find(p.Language, t) == p.Text {
+			if t := d.termText(i); p.MayBeLong(len(t)) && known.stemOf(p.Language, t) == p.Text {
 				terms = append(terms, i)
 			}
 		}
@@ -221,8 +221,8 @@ type stems struct {
 	of       map[string]string
 }
 
-// find returns the stem of a token. A nil stems remembers nothing.
-func (s *stems) find(language string, token []byte) string {
+// stemOf returns the stem of a token. A nil stems remembers nothing.
+func (s *stems) stemOf(language string, token []byte) string {
 	if s == nil {
 		return stem.Of(language, string(token))
 	}

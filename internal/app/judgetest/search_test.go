@@ -60,7 +60,14 @@ func TestSearch(t *testing.T) {
 					loadCases[searchCase](t, half, "search.jsonl")})
 			}
 			importCorpus(t, a, srd.stage.slug, srdFolder(t))
-			judgeSearch(t, half, "search", append(sets, srd))
+			sets = append(sets, srd)
+			judgeSearch(t, half, "search", sets)
+			oracle := serveOracle(t, sets)
+			a.Close(t.Context())
+			c := a.Config
+			c.Embedding.URL, c.Embedding.Model = oracle.URL, "oracle"
+			b, _ := apptest.Open(t, c, apptest.Quiet())
+			judgeWithVectors(t, half, "search with an oracle embedder", b, sets)
 		})
 	}
 }

@@ -24,6 +24,9 @@ const (
 	synonymShare = 0.7  // score of a name that means the same as the whole query
 	pairWeight   = 1.5  // weight of an attribute with its number, relative to a word
 	sideShare    = 0.3  // factor of a side card whose card is found too
+	maxByMeaning = 50   // cards near in meaning that are ranked without a common word
+	// least score of such a card: two standard deviations above the mean
+	leastByMeaning = 2.0 / 6
 )
 
 // searchRelevant answers a query by relevance: any of the words, weighted, in any form, and names
@@ -60,13 +63,18 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 				ask.Words = append(ask.Words, search.RankWord{Variants: list})
 			}
 		}
+		for _, c := range q.Near[:min(len(q.Near), maxByMeaning)] {
+			if id := search.ID(c.ID); c.Score >= leastByMeaning && near[id] == 0 {
+				ask.Also = append(ask.Also, id)
+			}
+		}
 		ask.Limit = max(rankedHead, p.Offset+p.Limit)
 		ranking, err = x.Rank(ctx, ask)
 		return err
 	}); err != nil {
 		return out, err
 	}
-	fusion := fusion{near: near, synonyms: synonymsOf(q.Language, markup.Fold(q.Q)), isSide: sideTest(q.Language, asked, ranking)}
+	fusion := fusion{near: near, meant: meantBy(q.Near), synonyms: synonymsOf(q.Language, markup.Fold(q.Q)), isSide: sideTest(q.Language, asked, ranking)}
 	items := fusion.fuseHits(ranking)
 	out.Cut = asked.Cut
 	for _, word := range asked.Words {
@@ -175,9 +183,19 @@ func likenessOf(like canon.Likeness, b []byte) (most float64) {
 	return most
 }
 
+// meantBy returns the scores of cards by meaning.
+func meantBy(near []canon.NearCard) map[search.ID]float64 {
+	scores := make(map[search.ID]float64, len(near))
+	for _, c := range near {
+		scores[search.ID(c.ID)] = c.Score
+	}
+	return scores
+}
+
 // fusion is the data by which hits are ordered beside their words.
 type fusion struct {
 	near     map[search.ID]float64 // likeness of names to the query
+	meant    map[search.ID]float64 // scores by meaning
 	synonyms map[string]float64    // folded names that mean nearly the same as the query, with their nearness
 	isSide   func(row []byte) bool
 }
@@ -202,7 +220,7 @@ func (f fusion) fuseHits(r search.Ranking) []item {
 	}
 	items := make([]item, 0, len(head)+len(r.Hits))
 	for _, h := range head {
-		score := h.Score/most + f.nameScore(h)
+		score := h.Score/most + f.nameScore(h) + f.meant[h.ID]
 		if in[search.ID(readRow(h.Row).parentID())] && f.isSide(h.Row) {
 			score *= sideShare
 		}

@@ -4,8 +4,7 @@
 // Its invariant: ranks, scores and statistics depend only on the facts that everyone at the
 // reader's level sees. Facts that are shared with the reader by name come last, without a score.
 //
-// A search is the canon's search by relevance, among facts. If an embedding model is configured, a
-// search by meaning adds the nearness of vectors to its scores (vector.go).
+// A search is the canon's search by relevance, among facts.
 //
 // Writing facts is up to the archive; citing and rereading them is done by package world.
 package lore

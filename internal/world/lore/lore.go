@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"maps"
 	"slices"
 
@@ -28,11 +27,6 @@ type Config struct {
 	// Types adds types of cards whose cards are facts if they have a codename. It maps the
 	// type of the card to the type of the fact.
 	Types map[string]string
-	// Embedder embeds texts for semantic-search-lore. nil means search by words only. It is
-	// given texts of every level.
-	Embedder Embedder
-	// Logger logs failures of the Embedder; nil discards them.
-	Logger *slog.Logger
 }
 
 // Lore reads and searches facts. It is safe for concurrent use.
@@ -41,7 +35,6 @@ type Lore struct {
 	canon     *canon.Canon
 	types     map[markup.Key]string // fact types by type of card
 	typeNames []string
-	vectors   *vectors // nil without an Embedder
 }
 
 // New returns a Lore with the given configuration.
@@ -55,9 +48,6 @@ func New(c Config) (*Lore, error) {
 		typeNames: slices.Sorted(maps.Keys(all))}
 	for name, kind := range all {
 		l.types[markup.KeyOf(name)] = kind
-	}
-	if c.Embedder != nil {
-		l.vectors = &vectors{embedder: c.Embedder, logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler))}
 	}
 	return l, nil
 }
@@ -97,7 +87,7 @@ func (l *Lore) Surface() op.Surface {
 				Asked: []string{"knowledge about a theme", "truths about a matter, in other words"},
 				Doc: "Find facts of the world by words, names and similar names, and by meaning if the server has an embedding " +
 					"model, best first. " +
-					"Without such a model it finds the same facts as search-lore.",
+					"It finds the same facts as search-lore.",
 				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser,
 				Route: "GET /api/lore/semantic-search", Meta: world.ToolID("Lore-semanticSearchLore"),
 				Examples: []op.Example{{Title: "A question", Input: `{"query": "what is owed to the sea", "k": 3}`}},

@@ -3,9 +3,7 @@ package lore
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -349,58 +347,6 @@ func TestSearchDuringWrites(t *testing.T) {
 	}
 	if got := found(s.As("user"), "more 7"); len(got) == 0 || got[0] != "more-7" {
 		t.Errorf("found %v", got)
-	}
-}
-
-// meanings is an embedding model that distinguishes two meanings: sources of light, and everything
-// else.
-type meanings struct {
-	asked []string
-	fails error
-}
-
-func (m *meanings) Embed(_ context.Context, texts []string) (out [][]float32, err error) {
-	m.asked = append(m.asked, texts...)
-	for _, t := range texts {
-		v := []float32{0, 1}
-		for _, w := range []string{"lamp", "Lamp", "gleam"} {
-			if strings.Contains(t, w) {
-				v = []float32{1, 0}
-			}
-		}
-		out = append(out, v)
-	}
-	return out, m.fails
-}
-
-func TestSearchByMeaning(t *testing.T) {
-	model := &meanings{}
-	s := newLoreScene(t, Config{Embedder: model, Logger: slog.New(slog.DiscardHandler)})
-	user := s.As("user")
-	a := user.Call("semantic-search-lore", `{"query": "a gleam"}`)
-	if got := []any{a.At("items.0.id"), a.At("items.1.id")}; !slices.Contains(got, any("lamp")) ||
-		!slices.Contains(got, any("faction-wick")) || a.At("items.#") != 2.0 {
-		t.Errorf("a gleam: %s", a.Raw)
-	}
-	if got := found(user, "a gleam"); len(got) > 0 {
-		t.Errorf("words alone find %v", got)
-	}
-	for _, text := range model.asked {
-		if strings.Contains(text, "xyzzysecret") {
-			t.Error("a user's search had the model read what is hidden from users")
-		}
-	}
-	n := len(model.asked)
-	user.Call("semantic-search-lore", `{"query": "a gleam"}`)
-	if len(model.asked) != n {
-		t.Errorf("%d texts were embedded again", len(model.asked)-n)
-	}
-	model.fails = errors.New("down")
-	for _, query := range []string{"boots", "boots war", "war", "the boots"} {
-		user.Call("semantic-search-lore", `{"query": "`+query+`"}`).Is("items.0.id", "war")
-	}
-	if asked := len(model.asked) - n; asked != 3 {
-		t.Errorf("a model that is down was asked %d times, want 3", asked)
 	}
 }
 

@@ -31,7 +31,7 @@ type hitsOut struct {
 
 func (l *Lore) searchLore(ctx context.Context, c *op.Call, in searchIn) (out hitsOut, err error) {
 	out.Items = []hit{}
-	err = l.searchFacts(ctx, c, in, nil, func(snap *canon.Snapshot, f match) {
+	err = l.searchFacts(ctx, c, in, func(snap *canon.Snapshot, f match) {
 		out.Items = append(out.Items, hit{f.card.Codename, f.kind, f.score, f.snippet(),
 			f.card.Version(snap.View())})
 	})
@@ -51,21 +51,20 @@ type nearHitsOut struct {
 
 func (l *Lore) semanticSearch(ctx context.Context, c *op.Call, in searchIn) (out nearHitsOut, err error) {
 	out.Items = []nearHit{}
-	err = l.searchFacts(ctx, c, in, l.vectors, func(_ *canon.Snapshot, f match) {
+	err = l.searchFacts(ctx, c, in, func(_ *canon.Snapshot, f match) {
 		out.Items = append(out.Items, nearHit{f.card.Codename, f.score, f.snippet()})
 	})
 	return out, err
 }
 
-// searchFacts passes the best facts for a query to give, best first. If v is not nil, it also ranks
-// by vectors.
-func (l *Lore) searchFacts(ctx context.Context, c *op.Call, in searchIn, v *vectors,
+// searchFacts passes the best facts for a query to give, best first.
+func (l *Lore) searchFacts(ctx context.Context, c *op.Call, in searchIn,
 	give func(*canon.Snapshot, match)) error {
 	if strings.TrimSpace(in.Query) == "" {
 		return nil
 	}
 	return l.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
-		found, err := l.rankFacts(ctx, snap, in, v)
+		found, err := l.rankFacts(ctx, snap, in)
 		for _, f := range found {
 			give(snap, f)
 		}
@@ -75,23 +74,13 @@ func (l *Lore) searchFacts(ctx context.Context, c *op.Call, in searchIn, v *vect
 
 // rankFacts returns the best facts for a query that are visible to the caller, best first. Facts
 // that are shared with the caller by name come last, without a score.
-func (l *Lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in searchIn, v *vectors) ([]match, error) {
+func (l *Lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in searchIn) ([]match, error) {
 	q := canon.SearchQuery{Q: in.Query, Mode: canon.MatchRelevance, Filter: l.factsFilter()}
-	limit := in.K
-	if v != nil {
-		limit = fusedDepth
-	}
-	result, err := snap.Search(ctx, q, canon.Page{Limit: limit})
+	result, err := snap.Search(ctx, q, canon.Page{Limit: in.K})
 	if err != nil {
 		return nil, err
 	}
 	hits := result.Hits
-	if v != nil {
-		if hits, err = v.addByVector(ctx, snap, l.factsFilter(), in.Query, hits); err != nil {
-			return nil, err
-		}
-	}
-	hits = hits[:min(len(hits), in.K)]
 	if err := snap.PrefetchContents(ctx, hits); err != nil {
 		return nil, err
 	}
@@ -105,9 +94,6 @@ func (l *Lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in searchIn,
 	}
 	return found, nil
 }
-
-// fusedDepth is the number of hits by words that vectors are compared with.
-const fusedDepth = 100
 
 func textOf(ctx context.Context, snap *canon.Snapshot, c canon.Card) (string, error) {
 	content, err := snap.Content(ctx, c)
