@@ -15,6 +15,7 @@ import (
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
 	"loregate/internal/studio/godot"
+	"loregate/internal/studio/native"
 	"loregate/internal/studio/unreal"
 )
 
@@ -66,7 +67,8 @@ func (a *App) openStudio(o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.toPolicy(),
+	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir,
+		Policy:   a.Config.Studio.toPolicy(),
 		Adapters: adapters, Model: a.studioModel(), Queue: a.studioQueue(),
 		Ended: a.metrics.Run, Now: a.now, NewID: o.idGenerator("studio"), Logger: a.logger})
 	if err == nil {
@@ -92,7 +94,8 @@ func (a *App) studioQueue() *studio.Queue {
 					return err
 				}
 			}
-			return runAdmitted(ctx, guard, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect,
+			return runAdmitted(ctx, guard, caller, access.Request{Operation: operation, Surface: studio.Surface,
+				Effect:  effect,
 				MinRole: access.RoleGM, World: w,
 				Correlation: uuid.Must(uuid.NewV7()).String()}, f)
 		}}
@@ -126,7 +129,8 @@ func (a *App) Work(ctx context.Context, w studio.Worker) error { return a.Studio
 // configured: with one engine, callers need not name a target.
 func (a *App) newAdapters() ([]studio.Adapter, error) {
 	c := a.Config.Studio
-	list := []studio.Adapter{blender.New(blender.Config{Binary: c.Blender}), godot.New(godot.Config{Binary: c.Godot})}
+	list := []studio.Adapter{blender.New(blender.Config{Binary: c.Blender}),
+		godot.New(godot.Config{Binary: c.Godot}), native.New()}
 	u := unreal.Config{Address: c.Unreal, Project: c.UnrealProject}
 	switch c.Unreal {
 	case "":

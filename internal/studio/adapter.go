@@ -34,6 +34,14 @@ type Support struct {
 	Note string // how the tool is carried out, or why it is not
 }
 
+// WithNativeTools adds the notes of the tools that need no program to those of a program's adapter.
+func WithNativeTools(tools map[string]Support) map[string]Support {
+	for _, t := range sceneTools {
+		tools[t.Name] = Support{Note: "NOT_SUPPORTED: it needs no program; use the target native"}
+	}
+	return tools
+}
+
 // Place is the location where a target stores its state.
 type Place struct {
 	World access.WorldID

@@ -41,7 +41,7 @@ type Envelope[R any] struct {
 type Artifact struct {
 	ID      string    `json:"id" jsonschema:"For get_artifact."`
 	Name    string    `json:"name" jsonschema:"File name."`
-	Kind    string    `json:"kind" jsonschema:"export, texture, heightmap, placements, preview, manifest, report, level, script."`
+	Kind    string    `json:"kind" jsonschema:"export, texture, heightmap, placements, preview, manifest, report, level, script, spec."`
 	Path    string    `json:"path" jsonschema:"Its path below the data folder."`
 	SHA256  blob.Sum  `json:"sha256"`
 	Content *blob.Sum `json:"content_sha256,omitzero" jsonschema:"Of a picture: hash of its pixels."`
@@ -51,7 +51,7 @@ type Artifact struct {
 
 // TargetInfo identifies the target that a call was carried out on.
 type TargetInfo struct {
-	Kind    string `json:"kind" jsonschema:"blender, godot, unreal, or protocol-double, which is not an engine."`
+	Kind    string `json:"kind" jsonschema:"blender, godot, unreal, native (no program), or protocol-double, which is not an engine."`
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
@@ -91,6 +91,7 @@ type Run struct {
 	Undoes    string     `json:"undoes,omitempty"`
 	Cached    string     `json:"cached_from,omitempty"` // the earlier run that made the artifacts
 	dry       bool
+	held      []heldFile // scenes of a dry run
 	diff      *Diff
 }
 
@@ -121,8 +122,9 @@ func (r *Run) Done() bool { return r.Status == "ok" || r.Status == "error" }
 func (r *Run) head() Head {
 	h := Head{ProtocolVersion: r.Protocol, ToolName: r.Tool, ToolVersion: r.Version, RequestID: r.RequestID,
 		RunID:   r.ID.String(),
-		TraceID: r.TraceID, SpanID: r.SpanID, Status: "ok", DryRun: r.dry, Cached: r.Cached != "", Artifacts: r.Artifacts,
-		Warnings: r.Warnings, Error: r.Error, Diff: r.diff}
+		TraceID: r.TraceID, SpanID: r.SpanID, Status: "ok", DryRun: r.dry, Cached: r.Cached != "",
+		Artifacts: r.Artifacts,
+		Warnings:  r.Warnings, Error: r.Error, Diff: r.diff}
 	if r.Error != nil {
 		h.Status = "error"
 	}

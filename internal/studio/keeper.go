@@ -68,15 +68,16 @@ type OutputFile struct {
 	Content *blob.Sum // hash of the part that a repeated run must reproduce; nil means all bytes
 }
 
-// Keep stores bytes as an artifact of the run and returns its id. In a dry run it stores nothing.
+// Keep stores bytes as an artifact of the run and returns its id. In a dry run it stores nothing; a
+// scene is held in memory, so that later calls of the run can be tried with it.
 func (w *Work) Keep(ctx context.Context, n OutputFile, data []byte) (string, error) {
 	return w.keepArtifact(ctx, n, bytes.NewReader(data))
 }
 
 func (w *Work) keepArtifact(ctx context.Context, n OutputFile, r io.Reader) (string, error) {
-	id := fmt.Sprintf("%s.%d", w.run.ID, len(w.run.Artifacts)+1)
+	id := fmt.Sprintf("%s.%d", w.run.ID, len(w.run.Artifacts)+len(w.run.held)+1)
 	if w.Dry {
-		return id, nil
+		return id, w.holdScene(id, n, r)
 	}
 	ref, err := w.files.Blobs.Put(ctx, r, maxArtifact)
 	if err != nil {
@@ -84,9 +85,25 @@ func (w *Work) keepArtifact(ctx context.Context, n OutputFile, r io.Reader) (str
 	}
 	name := fmt.Sprintf("%d-%s", len(w.run.Artifacts)+1, FileName(n.Name))
 	w.run.Artifacts = append(w.run.Artifacts, Artifact{ID: id, Name: FileName(n.Name), Kind: n.Kind,
-		Path: path.Join("studio", "runs", w.run.ID.String(), name), SHA256: ref.Sum, Content: n.Content, Bytes: ref.Size,
+		Path: path.Join("studio", "runs", w.run.ID.String(), name), SHA256: ref.Sum, Content: n.Content,
+		Bytes: ref.Size,
 		Media: n.Media})
 	return id, nil
+}
+
+// heldFile is a file of a dry run.
+type heldFile struct {
+	Artifact
+	data []byte
+}
+
+func (w *Work) holdScene(id string, n OutputFile, r io.Reader) error {
+	if n.Kind != SpecKind {
+		return nil
+	}
+	data, err := io.ReadAll(r)
+	w.run.held = append(w.run.held, heldFile{Artifact{ID: id, Name: FileName(n.Name), Kind: n.Kind}, data})
+	return err
 }
 
 // Artifact finds an artifact of this run, or one of an earlier run that this run's audience may
@@ -97,11 +114,21 @@ func (w *Work) Artifact(ctx context.Context, id string) (Artifact, error) {
 			return a, nil
 		}
 	}
+	for _, h := range w.run.held {
+		if h.ID == id {
+			return h.Artifact, nil
+		}
+	}
 	return w.files.find(ctx, id)
 }
 
 // Bytes returns an artifact's bytes, checked against its hash.
 func (w *Work) Bytes(a Artifact) ([]byte, error) {
+	for _, h := range w.run.held {
+		if h.ID == a.ID {
+			return h.data, nil
+		}
+	}
 	b, err := w.files.Blobs.Bytes(a.SHA256)
 	if err != nil {
 		return nil, Fail(IOFailed, "artifact %s could not be read", a.ID).Because(err)
@@ -121,7 +148,8 @@ func (w *Work) Report(ctx context.Context, level string, out ProfileOut, absent 
 	if err != nil {
 		return out, err
 	}
-	out.Report, err = w.Keep(ctx, OutputFile{Kind: "report", Name: level + "-profile.json", Media: "application/json"},
+	out.Report, err = w.Keep(ctx, OutputFile{Kind: "report", Name: level + "-profile.json",
+		Media: "application/json"},
 		append(b, '\n'))
 	return out, err
 }

@@ -19,6 +19,7 @@ import (
 	"loregate/internal/store/sqlite"
 	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/studio"
+	"loregate/internal/studio/native"
 )
 
 // desk is a studio with a paper adapter and callers of every role, for tests that read as
@@ -46,7 +47,8 @@ func newDesk(t testing.TB) *desk { return newDeskWith(t, false) }
 
 func newDeskWith(t testing.TB, allow bool) *desk {
 	t.Helper()
-	d := &desk{t: t, data: t.TempDir(), log: &bytes.Buffer{}, allow: allow, roots: map[string]string{"out": t.TempDir()},
+	d := &desk{t: t, data: t.TempDir(), log: &bytes.Buffer{}, allow: allow,
+		roots: map[string]string{"out": t.TempDir()},
 		paper: &paper{kind: "blender", version: "1"}, guard: access.NewGuard(access.Config{})}
 	d.store = sqlitetest.OpenAt(t, filepath.Join(d.data, "canon.db"))
 	d.canon = canon.New(canon.Config{Store: d.store, Ledgers: map[string][]string{studio.Ledger: {studio.Surface}}})
@@ -71,13 +73,14 @@ func (d *desk) openWith(q *studio.Queue) {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { _ = blobs.Close() })
-	adapters := []studio.Adapter{d.paper, &paper{kind: "godot"}}
+	adapters := []studio.Adapter{d.paper, &paper{kind: "godot"}, native.New()}
 	if d.soleAdapter {
 		adapters = adapters[:1]
 	}
 	d.studio, err = studio.Open(studio.Config{Canon: d.canon, Blobs: blobs, Dir: dir, Adapters: adapters, Queue: q,
 		Model:  d.model,
-		Policy: studio.Policy{AllowDestructive: d.allow, Roots: d.roots}, Logger: slog.New(slog.NewTextHandler(d.log, nil))})
+		Policy: studio.Policy{AllowDestructive: d.allow, Roots: d.roots},
+		Logger: slog.New(slog.NewTextHandler(d.log, nil))})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/op"
+	"loregate/internal/studio/build"
 )
 
 // Surface is the name of the studio's surface.
@@ -76,11 +77,18 @@ func (s *Studio) adaptersFor(t *Tool) []string {
 func (s *Studio) toolOps() []*op.Operation {
 	return []*op.Operation{
 		newToolOp[SceneIn, SceneOut](s, "generate_scene"), newToolOp[ObjectIn, ObjectOut](s, "add_object"),
-		newToolOp[TerrainIn, TerrainOut](s, "generate_terrain"), newToolOp[TextureIn, TextureOut](s, "generate_texture"),
+		newToolOp[TerrainIn, TerrainOut](s, "generate_terrain"), newToolOp[TextureIn, TextureOut](s,
+			"generate_texture"),
 		newToolOp[PopulateIn, PopulateOut](s, "populate_level"), newToolOp[ExportIn, ExportOut](s, "export_asset"),
-		newToolOp[ImportIn, ImportOut](s, "import_asset"), newToolOp[BlueprintIn, BlueprintOut](s, "generate_blueprint"),
-		newToolOp[ProfileIn, ProfileOut](s, "profile_performance"), newToolOp[RenderIn, RenderOut](s, "render_preview"),
+		newToolOp[ImportIn, ImportOut](s, "import_asset"), newToolOp[BlueprintIn, BlueprintOut](s,
+			"generate_blueprint"),
+		newToolOp[ProfileIn, ProfileOut](s, "profile_performance"), newToolOp[RenderIn, RenderOut](s,
+			"render_preview"),
 		newToolOp[ListIn, ListOut](s, "list_objects"),
+		newToolOp[SpecIn, SpecOut](s, "scene_spec"), newToolOp[EditIn, EditOut](s, "scene_edit"),
+		newToolOp[SpecDiffIn, SpecDiffOut](s, "scene_diff"), newToolOp[DescribeIn, build.Description](s,
+			"scene_describe"),
+		newToolOp[CheckIn, CheckOut](s, "scene_check"),
 	}
 }
 

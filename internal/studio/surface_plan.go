@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"loregate/internal/access"
 	"loregate/internal/blob"
@@ -147,7 +148,8 @@ func (s *Studio) findPlan(ctx context.Context, g access.Grant, id string) (Plan,
 	defer b.mu.Unlock()
 	e, ok := b.plans[id]
 	if !ok || e.audience > g.View().Level {
-		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", markup.Shorten(id, 60))
+		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create",
+			markup.Shorten(id, 60))
 	}
 	return e.plan, nil
 }
@@ -165,7 +167,8 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 		return e, fault.BadField("plan_id", "give either plan_id or plan")
 	}
 	if len(p.Questions) > 0 {
-		return e, fault.BadField("plan_id", "the plan has open questions: %s Create it again with the answers", p.Questions[0])
+		return e, fault.BadField("plan_id", "the plan has open questions: %s Create it again with the answers",
+			p.Questions[0])
 	}
 	run, err := s.runPlan(ctx, c, p, in)
 	if run == nil {
@@ -221,24 +224,38 @@ func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) 
 }
 
 // splitDryRunnable returns the calls that a dry run can do. It skips each call that refers to the
-// result of an earlier one, and all later calls on the same target.
+// result of an earlier one, unless that is a scene, and all later calls on the same target.
 func splitDryRunnable(calls []call) (keep []call, skipped []string) {
 	lost := map[string]bool{}
-	for _, c := range calls {
+	for i, c := range calls {
 		var fields map[string]any
 		_ = json.Unmarshal(c.input, &fields) // the input was checked before
 		for _, v := range fields {
-			if text, ok := v.(string); ok && reference.MatchString(text) {
+			if text, ok := v.(string); ok && reference.MatchString(text) && (len(skipped) > 0 ||
+				!refersToScene(text, calls[:i])) {
 				lost[c.target] = true
 			}
 		}
 		if lost[c.target] {
-			skipped = append(skipped, c.tool.Name+" on "+c.target+" was not tried: it needs the result of an earlier call")
+			skipped = append(skipped,
+				c.tool.Name+" on "+c.target+" was not tried: it needs the result of an earlier call")
 			continue
 		}
 		keep = append(keep, c)
 	}
 	return keep, skipped
+}
+
+// refersToScene reports whether a reference is to a scene that an earlier call stores.
+func refersToScene(text string, earlier []call) bool {
+	m := reference.FindStringSubmatch(text)
+	n := len(earlier)
+	if m[1] != "last" {
+		n, _ = strconv.Atoi(m[1]) // the pattern matches only digits
+	}
+	return m[2] == SpecKind && n >= 1 && n <= len(earlier) && slices.ContainsFunc(sceneTools, func(t Tool) bool {
+		return t.Name == earlier[n-1].tool.Name
+	})
 }
 
 // parseSum parses a hash; it returns the zero Sum if the text is not a hash.

@@ -42,8 +42,9 @@ type (
 	// SceneIn asks for a scene.
 	SceneIn struct {
 		common
-		Description string `json:"description,omitzero" maxlen:"4000" jsonschema:"Description of the place: an inn by the sea at dusk, ten barrels. Required unless card is given; otherwise added to the card's text."`
+		Description string `json:"description,omitzero" maxlen:"4000" jsonschema:"Description of the place: an inn by the sea at dusk, ten barrels. Required unless card or spec is given; otherwise added to the card's text."`
 		Card        string `json:"card,omitzero" maxlen:"255" jsonschema:"A Location card of the canon to build: by name, codename as :codename, or id as ~id."`
+		Spec        string `json:"spec,omitzero" maxlen:"80" jsonschema:"Id of a scene from scene_spec or scene_edit, to build exactly that; description and style are not used."`
 		Style       string `json:"style,omitzero" enum:"day,dusk,night,overcast" jsonschema:"The light; default from the words, otherwise day."`
 		Replace     bool   `json:"replace,omitzero" jsonschema:"Start with an empty scene. undo_run restores the old one."`
 	}
@@ -241,8 +242,8 @@ func hasOverwrite(input raw) bool {
 func neverDestroys(raw) bool { return false }
 
 // tools lists all tools in the order in which they are shown.
-var tools = []Tool{
-	{Name: "generate_scene", Version: "1.2.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
+var tools = append([]Tool{
+	{Name: "generate_scene", Version: "1.3.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
 		Asked: []string{"model a place in 3D", "build a tavern with barrels", "construct a house, harbour or square",
 			"make a three-dimensional set", "stand a place up in 3D now"},
 		Doc: "Build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that shows the whole place. " +
@@ -300,7 +301,7 @@ var tools = []Tool{
 			"which things stand in the scene", "how many objects were modelled"},
 		Doc:      "List the objects of a scene or level: names, types, positions and sizes.",
 		Examples: []Example{{"The first hundred", `{}`}}},
-}
+}, sceneTools...)
 
 // minRole returns the lowest role that may call a tool: scenes may contain secrets of the GM.
 // Destructive calls additionally need an admin, see Policy.

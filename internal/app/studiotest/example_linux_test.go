@@ -14,7 +14,7 @@ import (
 func TestExamplePlansPassCheck(t *testing.T) {
 	requirePrograms(t, "blender")
 	files, err := filepath.Glob("../../../examples/*.yaml")
-	if err != nil || len(files) != 6 {
+	if err != nil || len(files) != 9 {
 		t.Fatal(files, err)
 	}
 	data := t.TempDir()
@@ -24,7 +24,8 @@ func TestExamplePlansPassCheck(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if said, err := check(files...); err != nil || strings.Count(said, "the digest is the golden one") != len(files) &&
+	if said, err := check(files...); err != nil || strings.Count(said,
+		"the digest is the golden one") != len(files) &&
 		!strings.Contains(said, "there is no golden digest for") {
 		t.Errorf("examples: %v\n%s", err, said)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"loregate/internal/studio"
+	"loregate/internal/studio/build"
 )
 
 // Config locates Blender. The zero Config looks for blender on the PATH.
@@ -21,6 +22,8 @@ type Config struct {
 type Adapter struct {
 	config  Config
 	probed  studio.Probed
+	paints  *build.Paints
+	meshes  *build.Cache
 	mu      sync.Mutex           // guards the fields below
 	painted map[string][2]string // hashes of the stored colour and normal map, by kind of surface
 }
@@ -29,7 +32,7 @@ type Adapter struct {
 func New(c Config) *Adapter {
 	c.Binary = cmp.Or(c.Binary, "blender")
 	c.Threads = cmp.Or(c.Threads, 2)
-	return &Adapter{config: c, painted: map[string][2]string{}}
+	return &Adapter{config: c, paints: build.NewPaints(), meshes: build.NewCache(), painted: map[string][2]string{}}
 }
 
 // Kind returns "blender".
@@ -39,9 +42,10 @@ func (a *Adapter) Kind() string { return "blender" }
 func (a *Adapter) Tools() map[string]studio.Support {
 	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note} }
 	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
-	return map[string]studio.Support{
+	return studio.WithNativeTools(map[string]studio.Support{
 		"generate_scene": does("built in Go, placed in Blender"), "add_object": does("meshes are made in Go"),
-		"generate_terrain": does("heights are made in Go"), "generate_texture": does("painted in Go, put on in Blender"),
+		"generate_terrain":    does("heights are made in Go"),
+		"generate_texture":    does("painted in Go, put on in Blender"),
 		"populate_level":      does("placed in Go, over a terrain of the scene"),
 		"export_asset":        does("read back after it is written"),
 		"render_preview":      does("Cycles on the processor, in a process of its own"),
@@ -49,7 +53,7 @@ func (a *Adapter) Tools() map[string]studio.Support {
 		"import_asset":        not("assets are made in Blender; import them into an engine"),
 		"generate_blueprint":  not("behaviour needs an engine"),
 		"profile_performance": not("levels are measured in an engine"),
-	}
+	})
 }
 
 // install is the advice in the error when Blender is missing.

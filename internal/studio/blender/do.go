@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"loregate/internal/studio"
+	"loregate/internal/studio/build"
 	"loregate/internal/studio/builder"
 	"loregate/internal/studio/scene"
 	"loregate/internal/studio/terrain"
@@ -59,15 +60,7 @@ func (x *txn) countScene(ctx context.Context) (counts, error) {
 
 // buildScene builds a place. The counts in its result come from Blender.
 func (x *txn) buildScene(ctx context.Context, w *studio.Work, in studio.SceneIn) (any, error) {
-	if in.Description == "" && w.Card == nil {
-		return nil, studio.Fail(studio.Validation,
-			"description: give a description or a card to build from")
-	}
-	brief := builder.Brief{Words: in.Description, Style: in.Style, Seed: w.Seed}
-	if w.Card != nil {
-		brief.Title, brief.Text, brief.Terrain = w.Card.Name, w.Card.Text, w.Card.Terrain
-	}
-	built, err := builder.Build(brief, &painter{ctx, x.at.Files, x.adapter})
+	built, err := x.planScene(ctx, w, in)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +88,37 @@ func (x *txn) buildScene(ctx context.Context, w *studio.Work, in studio.SceneIn)
 	return studio.SceneOut{SceneID: built.ID, Objects: after.Objects - before.Objects,
 		Collections: after.Collections - before.Collections,
 		Kind:        built.Kind, Features: built.Features, Triangles: after.Triangles - before.Triangles}, nil
+}
+
+// planScene returns the operations of a scene: those of a stored scene, or of a place that words
+// describe.
+func (x *txn) planScene(ctx context.Context, w *studio.Work, in studio.SceneIn) (builder.Built, error) {
+	paint := &painter{ctx, x.at.Files, x.adapter}
+	if in.Spec != "" {
+		return x.planSpec(ctx, w, in.Spec, paint)
+	}
+	if in.Description == "" && w.Card == nil {
+		return builder.Built{}, studio.Fail(studio.Validation,
+			"description: give a description, a card or a spec to build from")
+	}
+	brief := builder.Brief{Words: in.Description, Style: in.Style, Seed: w.Seed}
+	if w.Card != nil {
+		brief.Title, brief.Text, brief.Terrain = w.Card.Name, w.Card.Text, w.Card.Terrain
+	}
+	return builder.Build(brief, paint)
+}
+
+func (x *txn) planSpec(ctx context.Context, w *studio.Work, id string, paint *painter) (builder.Built, error) {
+	s, err := w.Scene(ctx, id)
+	if err != nil {
+		return builder.Built{}, err
+	}
+	m, err := build.Build(s, x.adapter.meshes)
+	if err != nil {
+		return builder.Built{}, err
+	}
+	ops, err := m.Script(paint)
+	return builder.Built{ID: m.Name, Kind: "spec", Ops: ops, Features: m.Features(), Warnings: m.Warnings}, err
 }
 
 // addObject adds one object.
@@ -257,8 +281,9 @@ func (x *txn) paintTexture(ctx context.Context, w *studio.Work, in studio.Textur
 }
 
 var (
-	roughness = map[string]float64{"stone": 0.9, "wood": 0.7, "grass": 0.95, "sand": 0.95, "metal": 0.45, "fabric": 0.9}
-	metallic  = map[string]float64{"metal": 0.9}
+	roughness = map[string]float64{"stone": 0.9, "wood": 0.7, "grass": 0.95, "sand": 0.95, "metal": 0.45,
+		"fabric": 0.9}
+	metallic = map[string]float64{"metal": 0.9}
 )
 
 func clipName(s string, n int) string { return strings.TrimRight(s[:min(len(s), n)], " .-_") }
@@ -402,7 +427,8 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.Rende
 	}
 	m, _, err := image.Decode(bytes.NewReader(f))
 	if err != nil || m.Bounds().Dx() != in.Width || m.Bounds().Dy() != in.Height {
-		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture of %d by %d", in.Width, in.Height).Because(err)
+		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture of %d by %d", in.Width,
+			in.Height).Because(err)
 	}
 	// Blender writes the render time into its file; the re-encoded bytes depend only on the pixels.
 	clean, err := texture.PNG(m)
@@ -432,15 +458,18 @@ func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw)
 		return studio.Fail(studio.IOFailed, "a script cannot be written").Because(err)
 	}
 	said := &tail{}
-	cmd := exec.CommandContext(ctx, binary, "--background", "--factory-startup", "--python-exit-code", "9", "--python",
+	cmd := exec.CommandContext(ctx, binary, "--background", "--factory-startup", "--python-exit-code", "9",
+		"--python",
 		file, "--", string(job))
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = cleanEnv(dir), dir, said, said, childAttr(),
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = cleanEnv(dir), dir, said, said,
+		childAttr(),
 		time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return studio.Fail(studio.ExecFailed, "Blender failed to render the picture").Because(fmt.Errorf("%w; it said: %s",
+		return studio.Fail(studio.ExecFailed,
+			"Blender failed to render the picture").Because(fmt.Errorf("%w; it said: %s",
 			err, said))
 	}
 	return nil
@@ -453,12 +482,6 @@ type painter struct {
 	adapter *Adapter
 }
 
-// The textures of scenes: pixels along a side, and one seed for all, so that all scenes share them.
-const (
-	surfaceSize = 512
-	surfaceSeed = 11
-)
-
 func (p *painter) Painted(kind string) (color, normal string, err error) {
 	p.adapter.mu.Lock()
 	pair, ok := p.adapter.painted[kind]
@@ -468,13 +491,12 @@ func (p *painter) Painted(kind string) (color, normal string, err error) {
 			return pair[0], pair[1], nil
 		}
 	}
-	made := texture.Paint(kind, surfaceSize, surfaceSeed)
-	for i, m := range []image.Image{made.Color, made.Normal} {
-		png, err := texture.PNG(m)
-		if err == nil {
-			pair[i], _, err = p.files.Put(p.ctx, bytes.NewReader(png))
-		}
-		if err != nil {
+	colors, normals, err := p.adapter.paints.PaintedPNG(kind)
+	if err != nil {
+		return "", "", err
+	}
+	for i, png := range [][]byte{colors, normals} {
+		if pair[i], _, err = p.files.Put(p.ctx, bytes.NewReader(png)); err != nil {
 			return "", "", studio.Fail(studio.IOFailed, "a surface cannot be stored").Because(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -62,10 +63,13 @@ func (y *yard) addStand(st *stand) {
 	y.lightLamp(t, at, size)
 }
 
+// watts returns the power of the thing's lamp.
+func (t thing) watts() float64 { return cmp.Or(t.Watts, 90) }
+
 // lightLamp adds the light of a thing's lamp in the dark.
 func (y *yard) lightLamp(t thing, at scene.Vec, size float64) {
 	if t.Lamp > 0 && y.style.Dark {
-		y.addLamp(at.Add(scene.Vec{0, 0, t.Lamp * size}), 90)
+		y.addLamp(at.Add(scene.Vec{0, 0, t.Lamp * size}), t.watts())
 	}
 }
 

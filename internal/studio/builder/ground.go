@@ -43,8 +43,15 @@ var ridges = [][2]float64{{380, 0}, {620, 0.4}, {900, 0.75}, {1300, 0.5}, {1900,
 
 // addHills adds hills at the horizon, so that the land does not end in a flat edge.
 func (y *yard) addHills(foot float64) {
+	p := &piece{}
+	p.put(Horizon(y.seed, foot), "far", scene.Vec{}, 0, 0)
+	y.addObject("hills", y.useMesh("hills", p), scene.Vec{}, 0, 1)
+}
+
+// Horizon makes rings of hills around a place. foot is the height of their lowest points.
+func Horizon(seed uint64, foot float64) *scene.Mesh {
 	const around, tallest = 90, 150.0
-	ridge := noise.NewFractal(y.seed+9, 14, 4)
+	ridge := noise.NewFractal(seed+9, 14, 4)
 	m := &scene.Mesh{}
 	for _, r := range ridges {
 		for i := range around {
@@ -61,9 +68,7 @@ func (y *yard) addHills(foot float64) {
 			m.F = append(m.F, scene.Face{V: []int{a, a + around, b + around, b}, Smooth: true})
 		}
 	}
-	p := &piece{}
-	p.put(m, "far", scene.Vec{}, 0, 0)
-	y.addObject("hills", y.useMesh("hills", p), scene.Vec{}, 0, 1)
+	return m
 }
 
 // headland is a round cliff above the sea.

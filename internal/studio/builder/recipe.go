@@ -31,8 +31,10 @@ type library struct {
 // recipe can replace.
 type thing struct {
 	Words    []string
-	Room     float64 // radius of the ground that it occupies
-	Lamp     float64 // height of its lamp; 0: none
+	Room     float64  // radius of the ground that it occupies
+	Trunk    *float64 // radius of the part that stops people, if it is not the room; 0: none
+	Lamp     float64  // height of its lamp; 0: none
+	Watts    float64  // of its lamp; 0: 90
 	Variants int
 	Let      ordered[number]
 	// Materials are those of names in Parts; a use of the recipe can replace them.

@@ -110,25 +110,9 @@ func (y *yard) useMaterial(name string) string {
 		y.fail("no material %q", name)
 		return full
 	}
-	m := look.Material
-	m.Name = full
-	if look.Paint != "" {
-		color, normal, err := y.paint.Painted(look.Paint)
-		if err != nil {
-			y.err = cmp.Or(y.err, err)
-			return full
-		}
-		if look.Color == ([4]float64{}) {
-			y.Image(full+" color", color, false)
-			m.Image = full + " color"
-		}
-		y.Image(full+" normal", normal, true)
-		m.Normal = full + " normal"
+	if err := AddLook(y.Script, full, Look{look.Material, look.Paint}, y.paint); err != nil {
+		y.err = cmp.Or(y.err, err)
 	}
-	if m.Color == ([4]float64{}) {
-		m.Color = [4]float64{0.8, 0.8, 0.8, 1}
-	}
-	y.Material(m)
 	return full
 }
 

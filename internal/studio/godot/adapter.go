@@ -42,15 +42,16 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note} }
 	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
 	blender := not("scenes are made in Blender, and imported")
-	return map[string]studio.Support{
+	return studio.WithNativeTools(map[string]studio.Support{
 		"import_asset":        does("GLB; nodes, triangles and materials are counted in the engine"),
 		"populate_level":      does("instances in a .tscn, counted in the engine"),
 		"generate_blueprint":  does("by another name: a GDScript, checked by the engine"),
 		"profile_performance": does("headless: no draw calls and no frame rate of a screen"),
 		"list_objects":        does("the project's files"),
-		"generate_scene":      blender, "add_object": blender, "generate_terrain": blender, "generate_texture": blender,
-		"export_asset": blender, "render_preview": not("the headless engine draws nothing; render in Blender"),
-	}
+		"generate_scene":      blender, "add_object": blender, "generate_terrain": blender,
+		"generate_texture": blender,
+		"export_asset":     blender, "render_preview": not("the headless engine draws nothing; render in Blender"),
+	})
 }
 
 const install = "Godot 3 is not installed; on Debian: apt-get install -y --no-install-recommends godot3-server; or set studio.godot to its path"
@@ -70,7 +71,8 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 		out, err := cmd.Output() // the exit status is ignored: only the text matters
 		version := strings.TrimSpace(string(out))
 		if version == "" {
-			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try the command %s --version",
+			return studio.TargetInfo{}, studio.Fail(studio.TargetGone,
+				"Godot does not run; try the command %s --version",
 				path).Because(err)
 		}
 		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: version}, nil
@@ -78,7 +80,8 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 }
 
 func cleanEnv(home string) []string {
-	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=en_US.UTF-8", "TZ=UTC",
+	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=en_US.UTF-8",
+		"TZ=UTC",
 		"XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
 }
 

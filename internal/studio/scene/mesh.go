@@ -83,8 +83,8 @@ func (m *Mesh) Bounds() (low, high Vec) {
 	return low, high
 }
 
-// faceNormal returns a face's normal by Newell's method; its length is not 1.
-func (m *Mesh) faceNormal(f Face) Vec {
+// Normal returns a face's normal by Newell's method; its length is not 1.
+func (m *Mesh) Normal(f Face) Vec {
 	var n Vec
 	for i, a := range f.V {
 		p, q := m.V[a], m.V[f.V[(i+1)%len(f.V)]]
@@ -98,13 +98,13 @@ func (m *Mesh) faceNormal(f Face) Vec {
 // TileMetres is the side of the square that one tile of a texture covers.
 const TileMetres = 2.5
 
-// faceUV returns a face's texture coordinates in tiles: its own, or a projection along the axis
+// UV returns a face's texture coordinates in tiles: its own, or a projection along the axis
 // that it faces most.
-func (m *Mesh) faceUV(f Face) [][2]float64 {
+func (m *Mesh) UV(f Face) [][2]float64 {
 	if f.UV != nil {
 		return f.UV
 	}
-	n := m.faceNormal(f)
+	n := m.Normal(f)
 	x, y, z := math.Abs(n[0]), math.Abs(n[1]), math.Abs(n[2])
 	uv := make([][2]float64, len(f.V))
 	for i, at := range f.V {
@@ -156,7 +156,7 @@ func (m *Mesh) Pack() []byte {
 		b = le.AppendUint32(b, uint32(len(f.V)))
 	}
 	for _, f := range m.F {
-		for _, uv := range m.faceUV(f) {
+		for _, uv := range m.UV(f) {
 			b = le.AppendUint32(b, math.Float32bits(float32(roundCoord(uv[0]))))
 			b = le.AppendUint32(b, math.Float32bits(float32(roundCoord(uv[1]))))
 		}

@@ -61,7 +61,7 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
 	missing := func(note string) studio.Support { return studio.Support{Note: "DEPENDENCY_MISSING: " + note} }
 	blender := not("scenes are made in Blender, and imported")
-	return map[string]studio.Support{
+	return studio.WithNativeTools(map[string]studio.Support{
 		"populate_level":      does("SpawnActorFromObject of the editor's actor subsystem"),
 		"import_asset":        does("AssetImportTask, through the bridge script"),
 		"profile_performance": does("time to load and actors, through the bridge script"),
@@ -70,7 +70,7 @@ func (a *Adapter) Tools() map[string]studio.Support {
 		"generate_terrain":    missing("a landscape is imported by hand from the heightmap of the Blender target, made with a side of 505, 1009 or 2017"),
 		"generate_scene":      blender, "add_object": blender, "generate_texture": blender, "export_asset": blender,
 		"render_preview": not("render in Blender"),
-	}
+	})
 }
 
 // requiredRoutes are the routes that every tool needs.
@@ -135,7 +135,8 @@ func (a *Adapter) callBridge(ctx context.Context, operation string, arguments, o
 		return studio.Fail(studio.ExecFailed, "the bridge script's answer does not follow the protocol").Because(err)
 	}
 	if !result.OK {
-		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation, markup.Clip(result.Error, 200))
+		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation,
+			markup.Clip(result.Error, 200))
 	}
 	return json.Unmarshal(result.Result, out)
 }

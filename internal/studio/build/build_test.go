@@ -1,0 +1,394 @@
+package build
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/fault"
+	"loregate/internal/studio/gltf"
+	"loregate/internal/studio/gltf/gltftest"
+	"loregate/internal/studio/spec"
+)
+
+func Example() {
+	s, err := spec.Parse([]byte("{version: 1, name: yard, parts: {keep: {tower: {radius: 3, height: 12, " +
+		"door: true, slits: 2}}}}"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := Build(s, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Counts()["tower"], m.Counts()["door"], m.Counts()["arrow slit"])
+	// Output: 1 1 6
+}
+
+// paints are shared by all tests, because painting takes long.
+var paints = NewPaints()
+
+// example parses the scene_spec of a plan in the folder of examples.
+func example(t testing.TB, name string) *spec.Scene {
+	t.Helper()
+	text, err := os.ReadFile("../../../examples/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan struct {
+		Calls []struct {
+			With struct{ Spec any }
+		}
+	}
+	if err := yaml.Unmarshal(text, &plan); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(plan.Calls[0].With.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed(t, string(b))
+}
+
+func parsed(t testing.TB, text string) *spec.Scene {
+	t.Helper()
+	s, err := spec.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func yard(parts string) string { return "version: 1\nname: yard\nparts: " + parts }
+
+func built(t testing.TB, s *spec.Scene) *Model {
+	t.Helper()
+	m, err := Build(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func encoded(t testing.TB, m *Model) []byte {
+	t.Helper()
+	b, err := m.GLB(paints)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestExamples checks that the examples have what their texts name, in their numbers, without a fault.
+func TestExamples(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"watchtower": {"tower": 1, "battlements": 1, "door": 1, "arrow slit": 12, "stair": 1},
+		"village":    {"house": 8, "church": 1, "well": 1, "cart": 1, "fence": 20, "grave": 9},
+		"temple":     {"column": 12, "altar": 1, "brazier": 6, "pool": 1, "vault": 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := built(t, example(t, name))
+			d := m.Describe(100)
+			for noun, n := range want {
+				if d.Counts[noun] != n {
+					t.Errorf("%d of %s, not %d", d.Counts[noun], noun, n)
+				}
+			}
+			for _, f := range m.Check() {
+				t.Errorf("%+v", f)
+			}
+			if len(d.Warning) > 0 || len(d.Views[0].Sees) == 0 || len(d.Map) == 0 {
+				t.Errorf("%v, %v", d.Warning, d.Views)
+			}
+			glb := encoded(t, m)
+			gltftest.Check(t, name, glb)
+			info, err := gltf.ParseGLB(glb)
+			if err != nil || info.Triangles != m.Triangles() && name != "village" {
+				t.Errorf("%d triangles, not %d: %v", info.Triangles, m.Triangles(), err)
+			}
+		})
+	}
+	for _, roof := range built(t, example(t, "village")).Things {
+		if strings.HasPrefix(roof.Path, "houses.") && roof.Body == "roof" && !slices.Contains(roof.Materials,
+			"thatch") {
+			t.Errorf("%s has %v", roof.Path, roof.Materials)
+		}
+	}
+}
+
+// allBodies returns a scene with a body of each kind.
+func allBodies(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/bodies.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// All kinds of bodies are sound in glTF, and the same with and without a cache, and in any order.
+func TestBodies(t *testing.T) {
+	s := parsed(t, allBodies(t))
+	m := built(t, s)
+	glb := encoded(t, m)
+	gltftest.Check(t, "bodies", glb)
+	cache := NewCache()
+	for range 2 {
+		again, err := Build(s, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(encoded(t, again), glb) {
+			t.Error("the cache changes the file")
+		}
+	}
+	for _, kind := range m.Things {
+		if kind.Path == "plan.door-3" && kind.Kind != "door" {
+			t.Errorf("%+v", kind)
+		}
+	}
+	for noun, n := range map[string]int{"gate": 1, "room": 3, "archway": 2, "box": 39} {
+		if got := m.Counts()[noun]; got != n {
+			t.Errorf("%d of %s, not %d", got, noun, n)
+		}
+	}
+}
+
+// Walls, roofs and the other bodies with holes are closed: each edge borders one face on either side.
+func TestPanelsAreClosed(t *testing.T) {
+	for name, p := range map[string]*panel{
+		"straight": {Length: 6, Height: 3, Thick: 0.4, Start: 0.2, End: -0.1, Holes: []hole{{1, 2, 0, 2, false},
+			{3, 4, 1, 2, false}}},
+		"round": {Length: 2 * math.Pi * 3, Radius: 3, Height: 4, Thick: 0.5, Holes: []hole{{-0.5, 0.5, 0, 2,
+			false}, {4, 5, 1, 2, false}}},
+	} {
+		m := makePanel(p)
+		edges := map[[2]int]int{}
+		for _, f := range m.F {
+			for i, a := range f.V {
+				edges[[2]int{a, f.V[(i+1)%len(f.V)]}]++
+			}
+		}
+		for e, n := range edges {
+			if n != 1 || edges[[2]int{e[1], e[0]}] != 1 {
+				t.Errorf("%s: edge %v is met %d times, back %d", name, e, n, edges[[2]int{e[1], e[0]}])
+			}
+		}
+		volume := 0.0
+		for _, f := range m.F {
+			for i := 2; i < len(f.V); i++ {
+				volume += dotOf(m.V[f.V[0]], m.V[f.V[i-1]].Cross(m.V[f.V[i]])) / 6
+			}
+		}
+		if volume <= 0 {
+			t.Errorf("%s is inside out", name)
+		}
+	}
+}
+
+// Each fault is found, and names its part.
+func TestFindings(t *testing.T) {
+	for name, row := range map[string]struct{ parts, more, kind, path string }{
+		"two crates": {"{a: {prop: {kind: crate}}, b: {prop: {kind: crate}, at: [0.3, 0]}}", "", "intersects",
+			"a"},
+		"ghost": {"{a: {prop: {kind: crate}}, b: {prop: {kind: crate}, at: [0.3, 0], ghost: true}}", "",
+			"", ""},
+		"apart": {"{a: {prop: {kind: crate}}, b: {prop: {kind: crate}, at: [3, 0]}}", "", "", ""},
+		"in a doorway": {"{a: {wall: {length: 6, height: 3, openings: [{kind: arch}]}}, b: {box: {size: [0.4, 0.1, " +
+			"0.5]}}}", "", "", ""},
+		"stacked":  {"{a: {box: {size: [2, 2, 1]}}, b: {prop: {kind: barrel}, at: [0, 0, 1]}}", "", "", ""},
+		"floating": {"{a: {prop: {kind: barrel}, at: [0, 0, 2]}}", "", "floats", "a"},
+		"buried":   {"{a: {prop: {kind: barrel}, at: [0, 0, -3]}}", "", "sunk", "a"},
+		"blocked door": {"{a: {house: {size: [8, 6]}}, b: {prop: {kind: cart}, at: [-1, -4.75]}}", "", "blocks",
+			"b"},
+		"free door":     {"{a: {house: {size: [8, 6]}}, b: {prop: {kind: cart}, at: [-1, -8]}}", "", "", ""},
+		"cart in water": {"{a: {prop: {kind: cart}}}", "water: {level: 0.5}", "in_water", "a"},
+		"boat in water": {"{a: {prop: {kind: boat}}}", "water: {level: 0.5}", "", ""},
+		"walled in": {"{a: {wall: {along: [[-4, -4], [4, -4], [4, 4], [-4, 4]], closed: true, height: 3}}}",
+			"markers: {in: {kind: spawn, at: [0, 0]}, out: {kind: point, at: [9, 0]}}", "unreachable", "marker.out"},
+		"through a gate": {"{a: {wall: {along: [[-4, -4], [4, -4], [4, 4], [-4, 4]], closed: true, height: 3, " +
+			"openings: [{kind: gate}]}}}",
+			"markers: {in: {kind: spawn, at: [0, 0]}, out: {kind: point, at: [9, 0]}}", "", ""},
+		"on a roof": {"{a: {box: {size: [6, 6, 3]}}}",
+			"markers: {in: {kind: spawn, at: [-9, 0]}, out: {kind: point, at: [0, 0, 3]}}", "unreachable",
+			"marker.out"},
+		"up a stair": {"{a: {box: {size: [6, 6, 3]}}, s: {stair: {height: 3, length: 5, width: 2}, at: [0, -8]}}",
+			"markers: {in: {kind: spawn, at: [-9, 0]}, out: {kind: point, at: [0, 0, 3]}}", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := built(t, parsed(t, yard(row.parts)+"\n"+row.more)).Check()
+			switch {
+			case row.kind == "" && len(found) > 0:
+				t.Errorf("%+v", found)
+			case row.kind != "" && (len(found) != 1 || found[0].Kind != row.kind || found[0].Path != row.path):
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
+// Bodies that do not fit are errors with the path and a remedy.
+func TestBadBodies(t *testing.T) {
+	many := strings.Repeat("[1, 0], ", 49)
+	for name, row := range map[string]struct{ parts, says string }{
+		"material": {"{a: {box: {size: [1, 1, 1]}, material: cheese}}",
+			"a: material: there is no material \"cheese\"; there is"},
+		"prop":       {"{a: {prop: {kind: dragon}}}", "a: prop.kind: there is no thing \"dragon\"; there is"},
+		"measure":    {"{a: {prop: {kind: brazier, with: {x: 3}}}}", "no measure"},
+		"low wall":   {"{a: {wall: {length: 5, height: 2, openings: [{kind: door}]}}}", "a: openings[0]"},
+		"short wall": {"{a: {wall: {length: 1, height: 4, openings: [{kind: gate}]}}}", "a: openings[0]"},
+		"one name": {"{a: {wall: {length: 9, height: 4, openings: [{kind: door, name: x, at: 2}, {kind: door, " +
+			"name: x, at: 5}]}}}", "used twice"},
+		"crossing": {"{a: {extrude: {outline: [[0, 0], [1, 1], [1, 0], [0, 1]], height: 1}}}", "crosses itself"},
+		"body": {"{a: {tower: {radius: 3, height: 9}, parts: {dor: {material: iron}}}}",
+			"tower has no body \"dor\"; it has"},
+		"room": {"{a: {plan: {rooms: {hall: [0, 0, 4, 4]}, doors: [{between: [hall, x]}]}}}",
+			"a: plan.doors[0]"},
+		"no wall": {"{a: {plan: {rooms: {hall: [0, 0, 4, 4], b: [9, 0, 12, 4]}, doors: [{between: [hall, b]}]}}}",
+			"no common wall"},
+		"bodies": {"{a: {house: {size: [9, 9], storeys: 8, windows: 9}, repeat: {row: {count: 2000, step: [20, " +
+			"0]}}}}", "more than 20000 bodies"},
+		"corners": {"{a: {lathe: {profile: [" + many + "[1, 1]], sides: 96}, repeat: {row: {count: 2000, step: [1, " +
+			"0]}, members: {" +
+			distinctLathes(250) + "}}}}", "corners"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Build(parsed(t, yard(row.parts)), nil)
+			var bad *fault.Error
+			if !errors.As(err, &bad) || bad.Kind != fault.Invalid || !strings.Contains(err.Error(), row.says) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// distinctLathes returns n members of a repeat, each with a mesh of its own.
+func distinctLathes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%d: {lathe: {sides: 96, profile: [", i+1)
+		for k := range 90 {
+			fmt.Fprintf(&b, "[1, %d], ", k)
+		}
+		fmt.Fprintf(&b, "[0, %d]]}}", 100+i)
+	}
+	return b.String()
+}
+
+// A change of a body of a composite and of a member of a repeat changes only that.
+func TestOverrides(t *testing.T) {
+	m := built(t, parsed(t, yard(`{keep: {tower: {radius: 3, height: 12, door: true, slits: 2}, parts: {door: {material: iron}, battlements: {omit: true}}},
+ row: {box: {size: [1, 1, 1]}, repeat: {row: {count: 3, step: [2, 0]}, members: {"2": {omit: true}, "3": {material: brick}}}}}`)))
+	if m.Counts()["battlements"] != 0 || m.Counts()["box"] != 2 {
+		t.Errorf("%v", m.Counts())
+	}
+	for _, thing := range m.Things {
+		switch thing.Path {
+		case "keep.door":
+			if thing.Materials[0] != "iron" {
+				t.Errorf("%+v", thing)
+			}
+		case "row.3":
+			if thing.Materials[0] != "brick" {
+				t.Errorf("%+v", thing)
+			}
+		}
+	}
+}
+
+func FuzzBuild(f *testing.F) {
+	f.Add(allBodies(f))
+	f.Add(yard("{a: {wall: {radius: 4, height: 5, openings: [{kind: arch, at: -180, size: [20, 3]}]}}}"))
+	f.Add(yard("{a: {house: {size: [2, 2], windows: 20}}}"))
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := spec.Parse([]byte(text))
+		if err != nil {
+			return
+		}
+		m, err := Build(s, nil)
+		var bad *fault.Error
+		switch {
+		case err != nil && (!errors.As(err, &bad) || bad.Kind == fault.Internal):
+			t.Errorf("%v", err)
+		case err == nil && len(m.Nodes) < 300:
+			m.Describe(10)
+			m.Check()
+			if _, err := m.Script(plainPainter{}); err != nil {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+}
+
+// plainPainter returns a hash for each surface without painting it.
+type plainPainter struct{}
+
+func (plainPainter) Painted(string) (string, string, error) {
+	return strings.Repeat("0", 64), strings.Repeat("1", 64), nil
+}
+
+// city is a scene of 2,000 parts, all of different sizes.
+func city(first float64) *spec.Scene {
+	s := &spec.Scene{Version: 1, Name: "city", Parts: map[string]*spec.Part{},
+		Ground: &spec.Ground{Material: "grass", Size: 300, Hills: 5, Flat: 12}}
+	materials := []string{"stone", "timber", "plaster", "slate", "brick"}
+	for i := range 2000 {
+		size := 1 + float64(i)*0.001
+		if i == 0 {
+			size = first
+		}
+		p := &spec.Part{At: []float64{float64(i%50) * 5, float64(i/50) * 5}, Material: materials[i%5]}
+		switch i % 4 {
+		case 0:
+			p.Box = &spec.Box{Size: [3]float64{size, size, size}}
+		case 1:
+			p.Cylinder = &spec.Cylinder{Radius: size / 2, Height: size, Sides: 24}
+		case 2:
+			p.Roof = &spec.Roof{Form: "gable", Size: [2]float64{size, size}, Eaves: 0.3}
+		case 3:
+			p.Column = &spec.Column{Height: size * 2, Form: "round"}
+		}
+		s.Parts[fmt.Sprintf("part-%d", i)] = p
+	}
+	return s
+}
+
+func buildCity(b *testing.B, first float64, c *Cache, p Painter) {
+	m, err := Build(city(first), c)
+	if err == nil {
+		_, err = m.GLB(p)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkCity builds 2,000 parts as a GLB file, with nothing made before: not even its textures.
+func BenchmarkCity(b *testing.B) {
+	for b.Loop() {
+		buildCity(b, 1, nil, NewPaints())
+	}
+}
+
+// BenchmarkOneChange builds the same scene after a change of one part.
+func BenchmarkOneChange(b *testing.B) {
+	c, size := NewCache(), 1.0
+	buildCity(b, size, c, paints)
+	for b.Loop() {
+		size += 0.01
+		buildCity(b, size, c, paints)
+	}
+}

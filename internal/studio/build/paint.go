@@ -1,0 +1,45 @@
+package build
+
+import (
+	"sync"
+
+	"loregate/internal/studio/texture"
+)
+
+// The textures of scenes: pixels along a side, and one seed for all, so that all scenes share them.
+const (
+	surfaceSize = 512
+	surfaceSeed = 11
+)
+
+// Paints paints the surfaces of scenes, each once. It is safe for concurrent use.
+type Paints struct {
+	mu   sync.Mutex // guards made
+	made map[string]func() (pngs, error)
+}
+
+type pngs struct{ color, normal []byte }
+
+// NewPaints makes an empty Paints.
+func NewPaints() *Paints { return &Paints{made: map[string]func() (pngs, error){}} }
+
+// PaintedPNG returns the colours and the normals of a kind of surface.
+func (p *Paints) PaintedPNG(kind string) (color, normal []byte, err error) {
+	p.mu.Lock()
+	paint := p.made[kind]
+	if paint == nil {
+		paint = sync.OnceValues(func() (pngs, error) { return paintSurface(kind) })
+		p.made[kind] = paint
+	}
+	p.mu.Unlock()
+	both, err := paint()
+	return both.color, both.normal, err
+}
+
+func paintSurface(kind string) (out pngs, err error) {
+	made := texture.Paint(kind, surfaceSize, surfaceSeed)
+	if out.color, err = texture.PNG(made.Color); err == nil {
+		out.normal, err = texture.PNG(made.Normal)
+	}
+	return out, err
+}

@@ -1,0 +1,291 @@
+package gltf
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+)
+
+// File is the content of a file that is written. Coordinates are as in glTF: metres, Y up.
+type File struct {
+	Generator string
+	Nodes     []Node
+	Meshes    []Mesh
+	Materials []Material
+	Images    []Image
+	Cameras   []Camera
+	Lights    []Light
+}
+
+// Node is a node of the scene. The indices are -1 for none; a zero Scale is 1.
+type Node struct {
+	Name                string
+	Mesh, Camera, Light int
+	Translation         [3]float64
+	Rotation            [4]float64 // quaternion, w last; zero: none
+	Scale               float64
+	Extras              map[string]any
+}
+
+// Mesh is a mesh. Its arrays may be shared with other files.
+type Mesh struct {
+	Name       string
+	Primitives []Primitive
+}
+
+// Primitive is a part of a mesh with one material. The arrays are little-endian: float32 positions
+// and normals by three, tangents by four, texture coordinates by two, and uint32 indices.
+type Primitive struct {
+	Positions, Normals, Tangents, UVs, Indices []byte
+	Low, High                                  [3]float32 // of the positions
+	Material                                   int
+}
+
+// Material is a metallic-roughness material. Image and Normal are indices of images; -1: none.
+type Material struct {
+	Name                string
+	Color               [4]float64
+	Roughness, Metallic float64
+	Emission            *[3]float64
+	Strength            float64
+	Image, Normal       int
+	Bump                float64
+	TwoSided            bool
+}
+
+// Image is an embedded PNG.
+type Image struct {
+	Name string
+	PNG  []byte
+}
+
+// Camera is a perspective camera; its angle is the vertical one, in radians.
+type Camera struct {
+	Name  string
+	Angle float64
+}
+
+// Light is a light of KHR_lights_punctual. Intensity is in candela, for a directional one in lux.
+type Light struct {
+	Name      string
+	Kind      string // point or directional
+	Color     [3]float64
+	Intensity float64
+}
+
+type object = map[string]any
+
+// writer collects the buffer and the lists that refer to it.
+type writer struct {
+	bin       []byte
+	views     []object
+	accessors []object
+	used      map[string]bool
+}
+
+// Write encodes a binary file: the same content gives the same bytes.
+func Write(f File) ([]byte, error) {
+	w := &writer{used: map[string]bool{}}
+	nodes := w.encodeNodes(f)
+	roots := make([]int, len(nodes))
+	for i := range roots {
+		roots[i] = i
+	}
+	doc := object{"asset": object{"version": "2.0", "generator": f.Generator}, "scene": 0,
+		"scenes": []object{{"name": "Scene", "nodes": roots}}, "nodes": nodes}
+	if len(roots) == 0 {
+		delete(doc["scenes"].([]object)[0], "nodes")
+		delete(doc, "nodes")
+	}
+	setList(doc, "meshes", w.encodeMeshes(f))
+	setList(doc, "materials", w.encodeMaterials(f))
+	w.encodeImages(f, doc)
+	cameras := make([]object, len(f.Cameras))
+	for i, c := range f.Cameras {
+		cameras[i] = object{"name": c.Name, "type": "perspective",
+			"perspective": object{"yfov": c.Angle, "znear": 0.05, "zfar": 9000.0, "aspectRatio": 16.0 / 9}}
+	}
+	setList(doc, "cameras", cameras)
+	w.encodeLights(f, doc)
+	setList(doc, "accessors", w.accessors)
+	setList(doc, "bufferViews", w.views)
+	if len(w.bin) > 0 {
+		doc["buffers"] = []object{{"byteLength": len(w.bin)}}
+	}
+	var used []string
+	for _, name := range []string{"KHR_lights_punctual", "KHR_materials_emissive_strength"} {
+		if w.used[name] {
+			used = append(used, name)
+		}
+	}
+	if used != nil {
+		doc["extensionsUsed"] = used
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("gltf: encode: %w", err)
+	}
+	return packGLB(text, w.bin), nil
+}
+
+func setList(doc object, name string, list []object) {
+	if len(list) > 0 {
+		doc[name] = list
+	}
+}
+
+// packGLB puts the two chunks of a binary file together.
+func packGLB(text, bin []byte) []byte {
+	for len(text)%4 != 0 {
+		text = append(text, ' ')
+	}
+	for len(bin)%4 != 0 {
+		bin = append(bin, 0)
+	}
+	size := 12 + 8 + len(text)
+	if len(bin) > 0 {
+		size += 8 + len(bin)
+	}
+	le := binary.LittleEndian
+	out := make([]byte, 0, size)
+	for _, n := range []int{magic, 2, size, len(text), chunkJSON} {
+		out = le.AppendUint32(out, uint32(n))
+	}
+	out = append(out, text...)
+	if len(bin) > 0 {
+		out = le.AppendUint32(out, uint32(len(bin)))
+		out = le.AppendUint32(out, chunkBin)
+		out = append(out, bin...)
+	}
+	return out
+}
+
+// addView appends bytes to the buffer and returns the index of their view.
+func (w *writer) addView(data []byte, target int) int {
+	for len(w.bin)%4 != 0 {
+		w.bin = append(w.bin, 0)
+	}
+	v := object{"buffer": 0, "byteOffset": len(w.bin), "byteLength": len(data)}
+	if target != 0 {
+		v["target"] = target
+	}
+	w.bin = append(w.bin, data...)
+	w.views = append(w.views, v)
+	return len(w.views) - 1
+}
+
+// The targets of views and the types of components, as glTF numbers them.
+const (
+	targetArray    = 34962
+	targetElements = 34963
+	typeFloat      = 5126
+	typeUint32     = 5125
+)
+
+func (w *writer) addFloats(data []byte, kind string) int {
+	w.accessors = append(w.accessors, object{"bufferView": w.addView(data, targetArray), "componentType": typeFloat,
+		"count": len(data) / 4 / componentCount[kind], "type": kind})
+	return len(w.accessors) - 1
+}
+
+func (w *writer) encodeMeshes(f File) []object {
+	out := make([]object, len(f.Meshes))
+	for i, m := range f.Meshes {
+		parts := make([]object, len(m.Primitives))
+		for k, p := range m.Primitives {
+			position := w.addFloats(p.Positions, "VEC3")
+			w.accessors[position]["min"], w.accessors[position]["max"] = p.Low, p.High
+			attributes := object{"POSITION": position, "NORMAL": w.addFloats(p.Normals, "VEC3"),
+				"TEXCOORD_0": w.addFloats(p.UVs, "VEC2")}
+			if f.Materials[p.Material].Normal >= 0 {
+				attributes["TANGENT"] = w.addFloats(p.Tangents, "VEC4")
+			}
+			w.accessors = append(w.accessors, object{"bufferView": w.addView(p.Indices, targetElements),
+				"componentType": typeUint32,
+				"count":         len(p.Indices) / 4, "type": "SCALAR"})
+			parts[k] = object{"attributes": attributes, "indices": len(w.accessors) - 1, "material": p.Material}
+		}
+		out[i] = object{"name": m.Name, "primitives": parts}
+	}
+	return out
+}
+
+func (w *writer) encodeMaterials(f File) []object {
+	out := make([]object, len(f.Materials))
+	for i, m := range f.Materials {
+		pbr := object{"baseColorFactor": m.Color, "roughnessFactor": m.Roughness, "metallicFactor": m.Metallic}
+		o := object{"name": m.Name, "pbrMetallicRoughness": pbr}
+		if m.Image >= 0 {
+			pbr["baseColorTexture"] = object{"index": m.Image}
+		}
+		if m.Normal >= 0 {
+			o["normalTexture"] = object{"index": m.Normal, "scale": m.Bump}
+		}
+		if m.TwoSided {
+			o["doubleSided"] = true
+		}
+		if m.Emission != nil {
+			o["emissiveFactor"] = *m.Emission
+			if m.Strength != 1 {
+				w.used["KHR_materials_emissive_strength"] = true
+				o["extensions"] = object{"KHR_materials_emissive_strength": object{"emissiveStrength": m.Strength}}
+			}
+		}
+		out[i] = o
+	}
+	return out
+}
+
+func (w *writer) encodeImages(f File, doc object) {
+	var images, textures []object
+	for i, im := range f.Images {
+		images = append(images, object{"name": im.Name, "mimeType": "image/png", "bufferView": w.addView(im.PNG, 0)})
+		textures = append(textures, object{"source": i, "sampler": 0})
+	}
+	if images != nil {
+		doc["images"], doc["textures"] = images, textures
+		doc["samplers"] = []object{{"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497}}
+	}
+}
+
+func (w *writer) encodeLights(f File, doc object) {
+	if len(f.Lights) == 0 {
+		return
+	}
+	w.used["KHR_lights_punctual"] = true
+	list := make([]object, len(f.Lights))
+	for i, l := range f.Lights {
+		list[i] = object{"name": l.Name, "type": l.Kind, "color": l.Color, "intensity": l.Intensity}
+	}
+	doc["extensions"] = object{"KHR_lights_punctual": object{"lights": list}}
+}
+
+func (w *writer) encodeNodes(f File) []object {
+	out := make([]object, len(f.Nodes))
+	for i, n := range f.Nodes {
+		o := object{"name": n.Name}
+		if n.Mesh >= 0 {
+			o["mesh"] = n.Mesh
+		}
+		if n.Camera >= 0 {
+			o["camera"] = n.Camera
+		}
+		if n.Light >= 0 {
+			o["extensions"] = object{"KHR_lights_punctual": object{"light": n.Light}}
+		}
+		if n.Translation != ([3]float64{}) {
+			o["translation"] = n.Translation
+		}
+		if n.Rotation != ([4]float64{}) && n.Rotation != ([4]float64{0, 0, 0, 1}) {
+			o["rotation"] = n.Rotation
+		}
+		if n.Scale != 0 && n.Scale != 1 {
+			o["scale"] = [3]float64{n.Scale, n.Scale, n.Scale}
+		}
+		if len(n.Extras) > 0 {
+			o["extras"] = n.Extras
+		}
+		out[i] = o
+	}
+	return out
+}

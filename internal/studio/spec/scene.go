@@ -1,0 +1,206 @@
+package spec
+
+// Version is the version of the language.
+const Version = 1
+
+// Scene is a scene.
+type Scene struct {
+	Version   int                 `json:"version" enum:"1" jsonschema:"Version of the language."`
+	Name      string              `json:"name" pattern:"^[a-z][a-z0-9_]*$" maxlen:"24" jsonschema:"Prefix of all names."`
+	Title     string              `json:"title,omitzero" maxlen:"120" jsonschema:"For people."`
+	Seed      int64               `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"Of all random choices."`
+	Light     Light               `json:"light,omitzero" jsonschema:"Sky and sun."`
+	Ground    *Ground             `json:"ground,omitzero" jsonschema:"The land; absent: none."`
+	Water     *Water              `json:"water,omitzero" jsonschema:"A sea or lake; absent: none."`
+	Materials map[string]Material `json:"materials,omitzero" jsonschema:"Own materials by name."`
+	Define    map[string]*Part    `json:"define,omitzero" jsonschema:"Parts for use; they stand nowhere themselves."`
+	Parts     map[string]*Part    `json:"parts,omitzero" jsonschema:"The parts by name."`
+	Cameras   map[string]Camera   `json:"cameras,omitzero" jsonschema:"Cameras by name; default one of the whole scene."`
+	Markers   map[string]Marker   `json:"markers,omitzero" jsonschema:"Named points for a game."`
+}
+
+// Light is the light of the scene.
+type Light struct {
+	Time     string  `json:"time,omitzero" enum:"day,dusk,night,overcast" jsonschema:"Time or weather; default day."`
+	Interior bool    `json:"interior,omitzero" jsonschema:"Without sky and sun: only lamps."`
+	Sun      float64 `json:"sun,omitzero" jsonschema:"Azimuth in degrees: 0 is +X, 90 is +Y; default 240."`
+}
+
+// Ground is the land.
+type Ground struct {
+	Material string      `json:"material" maxlen:"40" jsonschema:"Of its surface."`
+	Size     float64     `json:"size,omitzero" default:"160" min:"4" max:"2000" jsonschema:"Side of the square, in metres."`
+	Hills    float64     `json:"hills,omitzero" min:"0" max:"200" jsonschema:"Height of the hills."`
+	Flat     float64     `json:"flat,omitzero" default:"12" min:"0" max:"1000" jsonschema:"Radius of the flat middle."`
+	Horizon  bool        `json:"horizon,omitzero" jsonschema:"Land and hills up to the horizon."`
+	Paths    []GroundWay `json:"paths,omitzero" maxitems:"20" jsonschema:"Roads and streams on it."`
+}
+
+// GroundWay is a strip of another material on the ground.
+type GroundWay struct {
+	Along    [][2]float64 `json:"along" minitems:"2" maxitems:"60" jsonschema:"Points of its middle line."`
+	Width    float64      `json:"width,omitzero" default:"3" min:"0.2" max:"60" jsonschema:"Metres."`
+	Material string       `json:"material" maxlen:"40" jsonschema:"Of the strip."`
+}
+
+// Water is a level sheet of water.
+type Water struct {
+	Level float64     `json:"level,omitzero" min:"-200" max:"200" jsonschema:"Height of its surface."`
+	Area  *[4]float64 `json:"area,omitzero" jsonschema:"Least x and y, greatest x and y; default everywhere."`
+}
+
+// Material is a material of the scene.
+type Material struct {
+	Base      string   `json:"base,omitzero" maxlen:"40" jsonschema:"A material that it starts from, such as stone."`
+	Color     string   `json:"color,omitzero" pattern:"^#[0-9a-fA-F]{6}$" jsonschema:"Colour in sRGB, such as #8a6a4a."`
+	Roughness *float64 `json:"roughness,omitzero" min:"0" max:"1" jsonschema:"0 is a mirror."`
+	Metallic  *float64 `json:"metallic,omitzero" min:"0" max:"1" jsonschema:"1 is metal."`
+	Glow      float64  `json:"glow,omitzero" min:"0" max:"1000" jsonschema:"Strength of its own light."`
+	Wet       float64  `json:"wet,omitzero" min:"0" max:"1" jsonschema:"Darker and smoother."`
+}
+
+// Camera is a camera.
+type Camera struct {
+	At     []float64 `json:"at,omitzero" minitems:"3" maxitems:"3" jsonschema:"Position; default one that shows all."`
+	Look   []float64 `json:"look,omitzero" minitems:"3" maxitems:"3" jsonschema:"Point that it looks at."`
+	LookAt string    `json:"look_at,omitzero" maxlen:"200" jsonschema:"Path of a part that it looks at; default all."`
+	From   []float64 `json:"from,omitzero" minitems:"3" maxitems:"3" min:"-1" max:"1" jsonschema:"Without at: direction to the camera."`
+	Lens   float64   `json:"lens,omitzero" default:"35" min:"8" max:"300" jsonschema:"Focal length, for film 36 mm wide."`
+	Main   bool      `json:"main,omitzero" jsonschema:"The camera of previews; default the first by name."`
+}
+
+// Marker is a named point for a game.
+type Marker struct {
+	Kind string    `json:"kind" enum:"spawn,door,trigger,sound,point" jsonschema:"Its purpose."`
+	At   []float64 `json:"at" minitems:"2" maxitems:"3" jsonschema:"Position."`
+	Turn float64   `json:"turn,omitzero" jsonschema:"Degrees about Z."`
+	Note string    `json:"note,omitzero" maxlen:"200" jsonschema:"Text for the game, such as the name of a sound."`
+}
+
+// Part is one body or a group of parts.
+type Part struct {
+	Is        string            `json:"is,omitzero" maxlen:"40" pattern:"^[a-z][a-z0-9 _-]*$" jsonschema:"Noun under which descriptions count it; default its kind."`
+	At        []float64         `json:"at,omitzero" minitems:"2" maxitems:"3" jsonschema:"Position: x, y, z."`
+	Turn      float64           `json:"turn,omitzero" jsonschema:"Degrees about Z."`
+	Tilt      []float64         `json:"tilt,omitzero" minitems:"2" maxitems:"2" jsonschema:"Degrees about X, Y."`
+	Scale     float64           `json:"scale,omitzero" min:"0.01" max:"100" jsonschema:"Default 1."`
+	Facing    []float64         `json:"facing,omitzero" minitems:"2" maxitems:"2" jsonschema:"Point that its front faces."`
+	Material  string            `json:"material,omitzero" maxlen:"40" jsonschema:"Of its main surface."`
+	Materials map[string]string `json:"materials,omitzero" jsonschema:"By role: wall, roof, trim, door, floor."`
+	Ghost     bool              `json:"ghost,omitzero" jsonschema:"Things may stand in it and pass through it."`
+	Omit      bool              `json:"omit,omitzero" jsonschema:"Leave out this body of a composite."`
+	Repeat    *Repeat           `json:"repeat,omitzero" jsonschema:"Place it many times."`
+
+	Box      *Box      `json:"box,omitzero" jsonschema:"A box that stands on its position."`
+	Cylinder *Cylinder `json:"cylinder,omitzero" jsonschema:"A round body: cylinder, cone or frustum."`
+	Prism    *Prism    `json:"prism,omitzero" jsonschema:"A body with a regular base."`
+	Sphere   *Sphere   `json:"sphere,omitzero" jsonschema:"A sphere around its position."`
+	Dome     *Dome     `json:"dome,omitzero" jsonschema:"Half a sphere or ellipsoid."`
+	Arch     *Arch     `json:"arch,omitzero" jsonschema:"Two piers with a round arch."`
+	Stair    *Stair    `json:"stair,omitzero" jsonschema:"Steps that rise towards +Y, or around a newel."`
+	Ramp     *Ramp     `json:"ramp,omitzero" jsonschema:"A sloping slab that rises towards +Y."`
+	Wedge    *Wedge    `json:"wedge,omitzero" jsonschema:"A solid slope that rises towards +Y."`
+	Extrude  *Extrude  `json:"extrude,omitzero" jsonschema:"A footprint, raised."`
+	Lathe    *Lathe    `json:"lathe,omitzero" jsonschema:"A profile, turned about Z."`
+
+	Wall     *Wall     `json:"wall,omitzero" jsonschema:"A wall with openings."`
+	Door     *Leaf     `json:"door,omitzero" jsonschema:"The leaf of a door."`
+	Window   *Leaf     `json:"window,omitzero" jsonschema:"The frame and glass of a window."`
+	Roof     *Roof     `json:"roof,omitzero" jsonschema:"A roof over a rectangle or circle."`
+	Plan     *Plan     `json:"plan,omitzero" jsonschema:"A floor plan: rooms with walls, doors and windows."`
+	House    *House    `json:"house,omitzero" jsonschema:"A house; its front faces -Y."`
+	Tower    *Tower    `json:"tower,omitzero" jsonschema:"A round or square tower; its door faces -Y."`
+	Bridge   *Bridge   `json:"bridge,omitzero" jsonschema:"A bridge along X on arches."`
+	Palisade *Palisade `json:"palisade,omitzero" jsonschema:"A fence of pointed stakes."`
+	Column   *Column   `json:"column,omitzero" jsonschema:"A column with base and capital."`
+	Vault    *Vault    `json:"vault,omitzero" jsonschema:"A vaulted ceiling over a rectangle."`
+
+	Prop *Prop  `json:"prop,omitzero" jsonschema:"A thing from the store of things."`
+	Lamp *Lamp  `json:"lamp,omitzero" jsonschema:"A light without a body."`
+	Use  string `json:"use,omitzero" maxlen:"40" jsonschema:"Name of a part of define."`
+
+	Parts map[string]*Part `json:"parts,omitzero" jsonschema:"Parts of a group, or changes of bodies of a composite."`
+
+	// Inner is a body of a composite that has no name in the language. Only package build sets it.
+	Inner Inner `json:"-"`
+}
+
+// Inner is a body that only composites have.
+type Inner interface{ Kind() string }
+
+// Prop is a thing from the store.
+type Prop struct {
+	Kind    string             `json:"kind" maxlen:"40" jsonschema:"Such as barrel; an unknown one lists all."`
+	Variant int                `json:"variant,omitzero" min:"0" max:"1000" jsonschema:"Another individual of the kind."`
+	With    map[string]float64 `json:"with,omitzero" jsonschema:"Measures of its recipe, such as h."`
+}
+
+// Lamp is a point light.
+type Lamp struct {
+	Watts float64 `json:"watts,omitzero" default:"90" min:"0.1" max:"100000" jsonschema:"Power."`
+	Color string  `json:"color,omitzero" default:"#ffcb8f" pattern:"^#[0-9a-fA-F]{6}$" jsonschema:"Colour in sRGB."`
+}
+
+// Repeat places a part many times: exactly one arrangement.
+type Repeat struct {
+	Row     *Row     `json:"row,omitzero" jsonschema:"In a line."`
+	Ring    *Ring    `json:"ring,omitzero" jsonschema:"On a circle."`
+	Grid    *Grid    `json:"grid,omitzero" jsonschema:"In rows and columns."`
+	Along   *Along   `json:"along,omitzero" jsonschema:"Along a line."`
+	Scatter *Scatter `json:"scatter,omitzero" jsonschema:"At random free spots."`
+	Vary    Vary     `json:"vary,omitzero" jsonschema:"Differences between the members."`
+
+	Members map[string]*Part `json:"members,omitzero" jsonschema:"Changes of single members, by number from 1."`
+}
+
+// Row is a line of members.
+type Row struct {
+	Count int       `json:"count" min:"1" max:"2000" jsonschema:"Members."`
+	Step  []float64 `json:"step" minitems:"2" maxitems:"3" min:"-1000" max:"1000" jsonschema:"From each member to the next."`
+}
+
+// Ring is a circle of members.
+type Ring struct {
+	Count  int     `json:"count" min:"1" max:"2000" jsonschema:"Members."`
+	Radius float64 `json:"radius" min:"0" max:"2000" jsonschema:"Metres."`
+	Start  float64 `json:"start,omitzero" jsonschema:"Angle of the first in degrees; 0 is +X."`
+	Arc    float64 `json:"arc,omitzero" default:"360" min:"1" max:"360" jsonschema:"Degrees that the members cover."`
+	Face   string  `json:"face,omitzero" enum:"in,out,none" default:"in" jsonschema:"Direction of their fronts."`
+}
+
+// Grid is a rectangle of members around the position.
+type Grid struct {
+	Columns int        `json:"columns" min:"1" max:"500" jsonschema:"Along X."`
+	Rows    int        `json:"rows" min:"1" max:"500" jsonschema:"Along Y."`
+	Step    [2]float64 `json:"step" min:"0.01" max:"1000" jsonschema:"Between columns and rows."`
+}
+
+// Along is a line of members along a path.
+type Along struct {
+	Path   [][2]float64 `json:"path" minitems:"2" maxitems:"60" jsonschema:"Points of the line."`
+	Count  int          `json:"count,omitzero" min:"2" max:"2000" jsonschema:"Members; or give every."`
+	Every  float64      `json:"every,omitzero" min:"0.05" max:"1000" jsonschema:"Metres from each to the next."`
+	Offset float64      `json:"offset,omitzero" min:"-200" max:"200" jsonschema:"Metres to the left of the line."`
+	Sides  bool         `json:"sides,omitzero" jsonschema:"On both sides, alternating, facing the line."`
+}
+
+// Scatter is a number of members at random free spots of an area.
+type Scatter struct {
+	Area    [4]float64  `json:"area" jsonschema:"Least x, least y, greatest x, greatest y."`
+	Count   int         `json:"count,omitzero" min:"1" max:"5000" jsonschema:"Members; or give density."`
+	Density float64     `json:"density,omitzero" min:"0.000001" max:"10" jsonschema:"Members for each square metre."`
+	Apart   float64     `json:"apart,omitzero" default:"1" min:"0" max:"100" jsonschema:"Distance from other things."`
+	Avoid   []AvoidDisc `json:"avoid,omitzero" maxitems:"100" jsonschema:"Areas that stay free."`
+}
+
+// AvoidDisc is a disc that stays free: x, y and radius.
+type AvoidDisc [3]float64
+
+// Vary makes members differ.
+type Vary struct {
+	Turn      float64             `json:"turn,omitzero" min:"0" max:"360" jsonschema:"Greatest turn, in degrees."`
+	Scale     float64             `json:"scale,omitzero" min:"0" max:"0.9" jsonschema:"Greatest change, as a fraction."`
+	Shift     float64             `json:"shift,omitzero" min:"0" max:"100" jsonschema:"Greatest shift along X and Y."`
+	Variants  int                 `json:"variants,omitzero" min:"1" max:"50" jsonschema:"Individuals of a prop."`
+	Materials map[string][]string `json:"materials,omitzero" jsonschema:"By role, taken in turn; main: Material."`
+}

@@ -1,0 +1,129 @@
+package studio
+
+import (
+	"context"
+
+	"loregate/internal/markup"
+	"loregate/internal/studio/build"
+	"loregate/internal/studio/spec"
+)
+
+// The inputs and results of the tools for scenes in the language of package spec.
+type (
+	// SpecIn stores, checks or builds a scene.
+	SpecIn struct {
+		common
+		Spec   *spec.Scene `json:"spec,omitzero" jsonschema:"The scene. Required unless text or from is given."`
+		Text   string      `json:"text,omitzero" maxlen:"2000000" jsonschema:"The same as YAML or JSON text."`
+		From   string      `json:"from,omitzero" maxlen:"80" jsonschema:"Id of a stored scene, to build it."`
+		Action string      `json:"action,omitzero" enum:"put,validate,build" default:"put" jsonschema:"build also makes a GLB file."`
+		Card   string      `json:"card,omitzero" maxlen:"255" jsonschema:"Location card that it is made for."`
+	}
+	// SpecOut is a scene that was checked.
+	SpecOut struct {
+		Spec      string         `json:"spec,omitzero" jsonschema:"Id of the stored scene."`
+		GLB       string         `json:"glb,omitzero" jsonschema:"Id of the GLB file."`
+		Name      string         `json:"name"`
+		Counts    map[string]int `json:"counts" jsonschema:"Things by noun."`
+		Bodies    int            `json:"bodies"`
+		Triangles int            `json:"triangles"`
+		Cameras   []string       `json:"cameras" jsonschema:"Names for render_preview, the main one first."`
+		Findings  int            `json:"findings" jsonschema:"Faults that scene_check lists."`
+	}
+	// EditIn changes a stored scene.
+	EditIn struct {
+		common
+		Spec  string      `json:"spec" maxlen:"80" jsonschema:"Id of the stored scene; it stays as it is."`
+		Edits []spec.Edit `json:"edits" minitems:"1" maxitems:"200" jsonschema:"Changes, done in their order: all or none."`
+	}
+	// EditOut is the changed scene.
+	EditOut struct {
+		SpecOut
+		Changes []spec.Change `json:"changes"`
+	}
+	// SpecDiffIn asks for the differences between two stored scenes.
+	SpecDiffIn struct {
+		common
+		From string `json:"from" maxlen:"80" jsonschema:"Id of the older scene."`
+		To   string `json:"to" maxlen:"80" jsonschema:"Id of the newer scene."`
+	}
+	// SpecDiffOut lists the differences.
+	SpecDiffOut struct {
+		Changes []spec.Change `json:"changes"`
+	}
+	// DescribeIn asks for a description of a stored scene.
+	DescribeIn struct {
+		common
+		Spec  string `json:"spec" maxlen:"80" jsonschema:"Id of the stored scene."`
+		Limit int    `json:"limit,omitzero" default:"60" min:"1" max:"1000" jsonschema:"Most things."`
+	}
+	// CheckIn asks for the faults of a stored scene.
+	CheckIn struct {
+		common
+		Spec string `json:"spec" maxlen:"80" jsonschema:"Id of the stored scene."`
+	}
+	// CheckOut lists the faults.
+	CheckOut struct {
+		OK       bool            `json:"ok" jsonschema:"There is no fault."`
+		Findings []build.Finding `json:"findings"`
+	}
+)
+
+// SpecKind is the kind of artifacts that are scenes.
+const SpecKind = "spec"
+
+// Scene reads a stored scene by the id of its artifact.
+func (w *Work) Scene(ctx context.Context, id string) (*spec.Scene, error) {
+	a, err := w.Artifact(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if a.Kind != SpecKind {
+		return nil, Fail(Validation, "spec: artifact %s is a %s; give the result of scene_spec or scene_edit",
+			markup.Shorten(id, 60), a.Kind)
+	}
+	b, err := w.Bytes(a)
+	if err != nil {
+		return nil, err
+	}
+	return spec.Decode(b)
+}
+
+// sceneTools are the tools for scenes, which need no program.
+var sceneTools = []Tool{
+	{Name: "scene_spec", Version: "1.0.0", Title: "Design a scene", Destroys: neverDestroys,
+		Asked: []string{"design a scene part by part", "describe geometry exactly",
+			"lay out walls, towers, roofs and rooms",
+			"scene as a tree of named parts", "declare where each part stands"},
+		Doc: "Check and store a scene in the language of scenes: a tree of named parts with exact measures, " +
+			"from boxes and walls with openings to houses, towers, bridges and things in rows, rings and scatters. " +
+			"Build it with generate_scene, or with action build as a GLB file. Metres, degrees, Z up, fronts towards -Y.",
+		Examples: []Example{{"A tower with barrels", `{"spec": {"version": 1, "name": "keep", "ground": {"material": "grass"},
+ "parts": {"keep": {"tower": {"radius": 3.5, "height": 14, "door": true, "slits": 3}, "material": "stone"},
+  "barrels": {"prop": {"kind": "barrel"}, "at": [6, -3], "repeat": {"row": {"count": 3, "step": [1.2, 0]}}}}}}`}}},
+	{Name: "scene_edit", Version: "1.0.0", Title: "Change a designed scene", Destroys: neverDestroys,
+		Asked: []string{"add, move, set or delete a part of the design", "change one part of a designed scene",
+			"make the tower of the design higher"},
+		Doc: "Change a stored scene by the paths of its parts: add, move, set, delete, replace. " +
+			"The result is a new stored scene with the list of changes.",
+		Examples: []Example{{"Higher, with a well", `{"spec": "0190d0a0-0000-7000-8000-000000000000.1",
+ "edits": [{"do": "set", "path": "keep", "value": {"tower": {"height": 18}}},
+  {"do": "add", "path": "well", "value": {"prop": {"kind": "well"}, "at": [-6, -4]}}]}`}}},
+	{Name: "scene_diff", Version: "1.0.0", Title: "Compare designed scenes", Destroys: neverDestroys,
+		Asked: []string{"differences between two designs", "compare two versions of a designed scene"},
+		Doc:   "List the parts that were added, removed and changed between two stored scenes.",
+		Examples: []Example{{"Two versions", `{"from": "0190d0a0-0000-7000-8000-000000000000.1",
+ "to": "0190d0a0-0000-7000-8000-000000000001.1"}`}}},
+	{Name: "scene_describe", Version: "1.0.0", Title: "Describe a designed scene", Destroys: neverDestroys,
+		Asked: []string{"look at a design in words", "map of a designed scene from above",
+			"what would each camera see", "count the parts of a design"},
+		Doc: "Describe a stored scene: counts by noun, positions, sizes and neighbours of its things, " +
+			"a map from above, and the things that each camera sees.",
+		Examples: []Example{{"All", `{"spec": "0190d0a0-0000-7000-8000-000000000000.1"}`}}},
+	{Name: "scene_check", Version: "1.0.0", Title: "Find faults of a designed scene", Destroys: neverDestroys,
+		Asked: []string{"faults of a design", "do parts overlap or float", "is a door blocked",
+			"can a marker be reached on foot"},
+		Doc: "Find faults of a stored scene: things that intersect, float, are below the ground, " +
+			"block a door or stand in water, and markers that nobody can walk to.",
+		Examples: []Example{{"All", `{"spec": "0190d0a0-0000-7000-8000-000000000000.1"}`}}},
+}
