@@ -84,6 +84,7 @@ type App struct {
 	Events *event.Dispatcher
 	places *world.World
 	host   *play.Host
+	rules  *rules.Service
 	games  *game.Service
 
 	prompts *prompt.Registry
@@ -213,6 +214,9 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openModel(); err != nil {
 		return err
 	}
+	if err := a.openRules(ctx, o); err != nil {
+		return err
+	}
 	if err := a.openWorld(ctx); err != nil {
 		return err
 	}
@@ -234,9 +238,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openGames(ctx, o); err != nil {
 		return err
 	}
-	if err := a.openRules(ctx, o); err != nil {
-		return err
-	}
+	a.Surfaces = append(a.Surfaces, a.rules.Surface())
 	a.openMembers()
 	tools := a.openFront(o)
 	a.metrics.AllowLabels(labelsOf(a.Surfaces))

@@ -34,7 +34,7 @@ func (a *App) openWorld(ctx context.Context) error {
 		return err
 	}
 	if a.host, err = play.New(play.Config{World: a.places, Canon: a.Canon, Tokens: playTokens{a},
-		Reader: a.commandReader(), Now: a.now}); err != nil {
+		Reader: a.commandReader(), Settle: a.rules.Settle, Now: a.now}); err != nil {
 		return err
 	}
 	facts, err := a.openLore()
@@ -48,7 +48,7 @@ func (a *App) openWorld(ctx context.Context) error {
 // diceSecret names the key that the seeds of encounters follow from.
 const diceSecret = "dice"
 
-// openRules creates the surface rules.
+// openRules creates the service of the rules.
 func (a *App) openRules(ctx context.Context, o Options) error {
 	c := rules.Config{Canon: a.Canon, Random: o.Random}
 	if c.Random == nil {
@@ -59,12 +59,8 @@ func (a *App) openRules(ctx context.Context, o Options) error {
 		return err
 	}
 	copy(c.Key[:], key)
-	s, err := rules.New(c)
-	if err != nil {
-		return err
-	}
-	a.Surfaces = append(a.Surfaces, s.Surface())
-	return nil
+	a.rules, err = rules.New(c)
+	return err
 }
 
 // openLore creates the surface lore.

@@ -68,16 +68,38 @@ func define[In, Out any](s op.Spec, handle func(context.Context, *op.Call, In) (
 // systemOf returns the system of rules of a call's world.
 func (s *Service) systemOf(ctx context.Context, c *op.Call) (sys ruleset.System, err error) {
 	err = s.cfg.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		name := l.World().Settings.Extra[SystemSetting]
-		sys = fifth.System{}
-		for _, one := range Systems() {
-			if one.Name() == name {
-				sys = one
-			}
-		}
+		sys = systemIn(l.World().Settings)
 		return nil
 	})
 	return sys, err
+}
+
+// systemIn returns the system of rules that a world's settings choose.
+func systemIn(settings canon.Settings) ruleset.System {
+	for _, one := range Systems() {
+		if one.Name() == settings.Extra[SystemSetting] {
+			return one
+		}
+	}
+	return fifth.System{}
+}
+
+// Settle decides an uncertain act by a world's system. bonus is the person's number in the skill;
+// nil: that of somebody untrained. level names the difficulty; an unknown name is the first that the
+// system has. It returns the seed of the dice too.
+func (s *Service) Settle(settings canon.Settings, _ string, bonus *int, level string,
+	m ruleset.Mode) (ruleset.Outcome, string) {
+	sys, seed := systemIn(settings), s.newSeed()
+	c := ruleset.Check{Skill: sys.Untrained(), Difficulty: sys.Difficulties()[0].Value, Mode: m}
+	if bonus != nil {
+		c.Skill = *bonus
+	}
+	for _, d := range sys.Difficulties() {
+		if d.Name == level {
+			c.Difficulty = d.Value
+		}
+	}
+	return sys.Check(c, seed.Stream()), seed.String()
 }
 
 // newSeed returns a seed that nobody knows.

@@ -49,6 +49,8 @@ type System interface {
 	// Name is the name by which a world chooses the system.
 	Name() string
 	Check(Check, Chance) Outcome
+	// Untrained is the skill of somebody of whom nothing is known.
+	Untrained() int
 	// Difficulties returns the named difficulties, from the easiest.
 	Difficulties() []Difficulty
 }

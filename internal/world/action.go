@@ -26,12 +26,21 @@ type Action struct {
 	Detail     string            `json:"detail,omitempty"` // a word of the place's description, or the words said
 	Line       int               `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string            `json:"effect,omitempty"`
+	Check      *ActCheck         `json:"check,omitempty"` // that decided a free act
 	DurationMs int64             `json:"durationMs"`
 	// part of the cost that was cut: no player gets further ahead of the world
 	CutMs  int64    `json:"cutMs,omitempty"`
 	Clock  int64    `json:"clock"`            // the player's clock afterwards
 	Anchor *int64   `json:"anchor,omitempty"` // the time of the place afterwards; absent from older events
 	World  *actLine `json:"world,omitempty"`  // set if the clock needed a step that the act could not make
+}
+
+// ActCheck is the check of an uncertain act. Its dice follow from the seed; see package ruleset.
+type ActCheck struct {
+	Skill  string `json:"skill"`
+	Total  int    `json:"total"`
+	Target int    `json:"target"`
+	Seed   string `json:"seed"`
 }
 
 // Tick returns the world time that the narration of the act is about.

@@ -94,6 +94,9 @@ var _ ruleset.System = System{}
 // Name returns "srd-5.1".
 func (System) Name() string { return "srd-5.1" }
 
+// Untrained returns 0, the modifier of an average ability.
+func (System) Untrained() int { return 0 }
+
 // Difficulties returns the typical difficulty classes.
 func (System) Difficulties() []ruleset.Difficulty {
 	return []ruleset.Difficulty{{Name: "very easy", Value: 5}, {Name: "easy", Value: 10}, {Name: "medium", Value: 15},

@@ -23,6 +23,9 @@ var (
 // Name returns "freeform".
 func (System) Name() string { return "freeform" }
 
+// Untrained returns 50.
+func (System) Untrained() int { return 50 }
+
 // Difficulties returns the numbers that named difficulties take off the skill.
 func (System) Difficulties() []ruleset.Difficulty {
 	return []ruleset.Difficulty{{Name: "easy", Value: -20}, {Name: "medium", Value: 0}, {Name: "hard", Value: 20},

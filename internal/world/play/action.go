@@ -35,6 +35,8 @@ func (s *turn) planAction() error {
 		return s.planAttack()
 	case command.Throw:
 		return s.planThrow()
+	case verbAttempt:
+		return s.planAttempt()
 	case command.Defend:
 		return s.finishTurn(world.PlayerAct)
 	case command.Rest:

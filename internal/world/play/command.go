@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +54,16 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	parsed := h.readCommand(ctx, c.Grant.World(), in.Text)
 	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{},
 		Events: []envelope{}}
+	if free, ok := h.freeActOf(parsed, in.Text); ok {
+		if _, err := h.runIntent(ctx, c, player, free, in.Text, &out); err != nil {
+			return out, err
+		}
+		if parsed.NeedsClarification = out.Results[0].Reason == reasonUnknown; parsed.NeedsClarification {
+			out.Results = []stepResult{}
+		} else {
+			parsed.Intents, out.Frames, out.Ambiguities = nil, []command.Intent{free}, []command.Ambiguity{}
+		}
+	}
 	if parsed.NeedsClarification {
 		out.Narration = parsed.Question()
 		out.Clock, err = h.readPlayerClock(ctx, c.Grant, player)
@@ -81,6 +92,22 @@ func (h *Host) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comma
 	return out, err
 }
 
+// freeActOf returns the free act that a command is if the grammar knows no verb in it, or takes its
+// verb for a simpler act than it is.
+func (h *Host) freeActOf(p command.Parsed, text string) (command.Intent, bool) {
+	if h.settle == nil {
+		return command.Intent{}, false
+	}
+	i, ok := freeAct(text)
+	verb, rest, _ := strings.Cut(i.DirectObject, " ")
+	unknown := p.NeedsClarification && len(p.Ambiguities) > 0 &&
+		(p.Ambiguities[0].Kind == "verb" || rest == "" && slices.Contains(gestures, verb))
+	return i, ok && (unknown || len(p.Intents) == 1 && approaches[verb].overrides())
+}
+
+// freeInstead are the verbs of acts that may be free acts if the things that they need are absent.
+var freeInstead = []command.Verb{command.Move, command.Use, command.Attack, command.Throw}
+
 // patience is how long a command waits for its other reader.
 const patience = 2500 * time.Millisecond
 
@@ -108,8 +135,21 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	done, err := h.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
+	if errors.As(err, &no) && no.hint == nil && slices.Contains(freeInstead, i.Verb) && len(out.Frames) == 1 {
+		tried, terr := h.actFreely(ctx, part, player, text)
+		var other *impossible
+		switch errors.As(terr, &other); {
+		case terr == nil:
+			done, err, no, result.Verb = tried, nil, nil, verbAttempt
+			receipt = done.Receipt
+		case other == nil:
+			return false, terr
+		case other.reason != reasonUnknown:
+			no = other
+		}
+	}
 	switch {
-	case errors.As(err, &no):
+	case no != nil:
 		result.Outcome, result.Reason, result.Text = "impossible", no.reason, no.text
 		if no.hint != nil {
 			if receipt, err = h.recordHint(ctx, part("-hint"), *no.hint); err != nil {
@@ -142,6 +182,16 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 	}
 	out.Results = append(out.Results, result)
 	return result.Outcome == "done", nil
+}
+
+// actFreely commits a command as a free act, in place of an act that needs a thing of its own.
+func (h *Host) actFreely(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID,
+	text string) (committedAct, error) {
+	free, ok := freeAct(text)
+	if !ok || h.settle == nil {
+		return committedAct{}, cannot(reasonUnknown, "")
+	}
+	return h.commitAct(ctx, func(suffix string) access.Grant { return part("-free" + suffix) }, player, free)
 }
 
 // narrateChange adds the event of a commit to out, and returns its narration as of that commit, so
@@ -199,6 +249,7 @@ func (h *Host) commitAct(ctx context.Context,
 			if err != nil {
 				return err
 			}
+			s.settle = h.settle
 			if err := s.planAction(); err != nil {
 				return err
 			}

@@ -25,6 +25,8 @@ type Config struct {
 	Pace Pace
 	// Reader reads commands that the rules are unsure of; nil: the rules' reading is used.
 	Reader Reader
+	// Settle decides uncertain acts; nil: commands that the grammar does not know are not acts.
+	Settle Settle
 	Now    func() time.Time // time.Now when nil
 }
 
@@ -46,6 +48,7 @@ type Host struct {
 	canon  *canon.Canon
 	tokens Tokens
 	reader Reader
+	settle Settle
 	pace   *access.Limits
 }
 
@@ -57,7 +60,7 @@ func New(c Config) (*Host, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, reader: c.Reader, pace: c.Pace.newLimits(c.Now)}, nil
+	return &Host{world: c.World, canon: c.Canon, tokens: c.Tokens, reader: c.Reader, settle: c.Settle, pace: c.Pace.newLimits(c.Now)}, nil
 }
 
 // onWorld names the surface of the operations of this package.

@@ -242,6 +242,8 @@ func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
 		return m.tellTalk(ctx, d)
 	case command.Attack, command.Throw:
 		return tellBlow(d), nil
+	case verbAttempt:
+		return tellAttempt(d), nil
 	case command.Defend:
 		return "You brace yourself.", nil
 	case command.Rest:

@@ -30,8 +30,9 @@ type turn struct {
 	intent   command.Intent
 	action   world.Action
 	event    canon.Event // set by finishTurn
-	waits    bool        // the player must be set to the time of the place before it acts
-	meets    bool        // the player must be set to the time of the place after it acts
+	settle   Settle
+	waits    bool // the player must be set to the time of the place before it acts
+	meets    bool // the player must be set to the time of the place after it acts
 }
 
 // newTurn returns the turn of a player's act. w may be nil: then the clock is read from its events.

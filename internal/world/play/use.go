@@ -33,6 +33,9 @@ func (s *turn) planUse() error {
 	if err != nil {
 		return err
 	}
+	if world.IsAlive(t) {
+		return cannot("alive", "%s is nobody's tool.", t.Title())
+	}
 	if len(s.intent.Targets) > 0 {
 		on, err := s.findOne(s.intent.Targets[0], all, "There is no %q here to use it on.")
 		if err != nil {

@@ -37,6 +37,7 @@ type Setup struct {
 	Handled world.Handled
 	Pace    play.Pace
 	Reader  play.Reader
+	Settle  play.Settle
 	// More returns a further surface, whose operations the surface world has too; nil for none.
 	More func(*world.World, *canon.Canon) op.Surface
 }
@@ -80,8 +81,8 @@ func Empty(t testing.TB, store canon.Store, change ...func(*Setup)) *Scene {
 		t.Fatal(err)
 	}
 	host, err := play.New(play.Config{World: s.World, Canon: s.Canon, Tokens: tokens{}, Pace: set.Pace,
-		Reader: set.Reader,
-		Now:    func() time.Time { return s.Now }})
+		Reader: set.Reader, Settle: set.Settle,
+		Now: func() time.Time { return s.Now }})
 	if err != nil {
 		t.Fatal(err)
 	}

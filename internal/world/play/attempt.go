@@ -1,0 +1,280 @@
+package play
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/ruleset"
+	"loregate/internal/world"
+	"loregate/internal/world/command"
+)
+
+// Settle decides an uncertain act by the rules of a world: skill names the ability, bonus is the
+// person's number in it (nil: nothing is known), and level the difficulty by name. It returns the
+// seed of the dice too.
+type Settle func(s canon.Settings, skill string, bonus *int, level string, m ruleset.Mode) (ruleset.Outcome, string)
+
+// verbAttempt is the verb of a free act: one that the grammar does not know, on something present.
+const verbAttempt command.Verb = "attempt"
+
+// approach is a way to go about a free act.
+type approach struct {
+	skill  string
+	level  string   // of difficulty
+	social bool     // it needs somebody
+	won    attitude // change of that person's attitude by a success
+	lost   attitude // and by a failure
+}
+
+// overrides reports whether the approach wins over the grammar's reading of its verb, which is talk or
+// taking.
+func (a approach) overrides() bool { return a.social || a.skill == "sleight of hand" }
+
+// gestures are acts on nothing that always succeed.
+var gestures = strings.Fields("whistle sing hum dance laugh cry weep bow curtsy kneel sit stand wave nod smile frown jump hop pray " +
+	"listen smell sniff shrug yawn stretch spin clap cough sigh cheer shout shiver grin wink salute stamp think")
+
+// approaches maps the verbs of free acts to approaches. Others need strength or skill of no name.
+var approaches = listApproaches()
+
+func listApproaches() map[string]approach {
+	all := map[string]approach{}
+	add := func(a approach, verbs string) {
+		for _, v := range strings.Fields(verbs) {
+			all[v] = a
+		}
+	}
+	add(approach{skill: "persuasion", level: "easy", social: true, won: attitude{Trust: 5, Respect: 2}, lost: attitude{Trust: -1}},
+		"persuade convince charm flatter beg plead coax comfort console apologize thank reassure calm")
+	add(approach{skill: "persuasion", level: "medium", social: true, won: attitude{Trust: 3}, lost: attitude{Trust: -3, Respect: -2}},
+		"bribe haggle seduce flirt recruit hire tempt")
+	add(approach{skill: "intimidation", level: "medium", social: true, won: attitude{Trust: -5, Fear: 10},
+		lost: attitude{Trust: -5, Respect: -5}}, "threaten intimidate scare frighten bully taunt insult mock provoke")
+	add(approach{skill: "deception", level: "medium", social: true, won: attitude{Trust: 2}, lost: attitude{Trust: -8}},
+		"deceive trick bluff distract fool mislead lie")
+	add(approach{skill: "sleight of hand", level: "hard"}, "pickpocket steal palm juggle")
+	add(approach{skill: "stealth", level: "medium"}, "sneak hide creep shadow stalk")
+	add(approach{skill: "acrobatics", level: "easy"}, "balance tumble vault dodge roll swing dance")
+	add(approach{skill: "athletics", level: "easy"}, "climb jump leap swim push pull lift drag carry shake kick bang hammer knock")
+	add(approach{skill: "athletics", level: "medium"}, "break smash force bend tear topple wrestle hold")
+	add(approach{skill: "investigation", level: "easy"}, "search inspect study count measure decipher test")
+	add(approach{skill: "survival", level: "easy"}, "track fish light burn cook dig tie untie bind")
+	add(approach{skill: "animal handling", level: "easy", social: true, won: attitude{Trust: 5}, lost: attitude{Fear: 3}},
+		"pet feed tame ride stroke soothe")
+	return all
+}
+
+// attitude is how somebody regards a player, each number from -100 to 100. It is stored as the
+// attributes of the link regards from the one to the other.
+type attitude struct {
+	Trust   int `json:"trust"`
+	Fear    int `json:"fear"`
+	Respect int `json:"respect"`
+}
+
+const linkRegards = "regards"
+
+func (a attitude) plus(b attitude) attitude {
+	limit := func(n int) int { return min(max(n, -100), 100) }
+	return attitude{limit(a.Trust + b.Trust), limit(a.Fear + b.Fear), limit(a.Respect + b.Respect)}
+}
+
+// warm is the trust from which somebody makes a social act easier, and its negative harder.
+const warm = 20
+
+// freeAct returns the intent of a free act for a command that the grammar does not understand: the
+// phrase from its verb on. ok is false if the text is a question or empty.
+func freeAct(text string) (i command.Intent, ok bool) {
+	words := strings.Fields(markup.Clip(markup.Clean(text), maxAttempt))
+	for len(words) > 0 && slices.Contains(leadWords, bareWord(words[0])) {
+		words = words[1:]
+	}
+	if len(words) == 0 || slices.Contains(askWords, bareWord(words[0])) || strings.HasSuffix(text, "?") {
+		return i, false
+	}
+	for n, w := range words {
+		if other, ok := otherPerson[bareWord(w)]; ok {
+			words[n] = other
+		}
+	}
+	words[0] = bareWord(words[0])
+	phrase := strings.TrimRight(strings.Join(words, " "), ".!,; ")
+	return command.Intent{Verb: verbAttempt, DirectObject: phrase, Confidence: attemptConfidence}, phrase != ""
+}
+
+// reasonUnknown is the reason of a free act on nothing that is present.
+const reasonUnknown = "unknown"
+
+const (
+	maxAttempt        = 120 // bytes of a phrase
+	attemptConfidence = 0.5
+	attemptMinutes    = 5
+)
+
+var (
+	leadWords = strings.Fields("i i'd we you try tries to attempt please now then let's lets let us will want would like " +
+		"can could and again quickly slowly carefully quietly")
+	askWords    = strings.Fields("what who whom whose where when why how which is are am do does did should may")
+	otherPerson = map[string]string{"me": "you", "my": "your", "mine": "yours", "myself": "yourself", "i": "you", "am": "are"}
+)
+
+func bareWord(w string) string { return strings.Trim(strings.ToLower(w), ".,;:!?\"'“”") }
+
+// planAttempt decides a free act on a card that is present, or on a thing that the text of the place
+// mentions. It is an *impossible error if the phrase names nothing present.
+func (s *turn) planAttempt() error {
+	phrase := s.intent.DirectObject
+	verb, _, _ := strings.Cut(phrase, " ")
+	how, known := approaches[verb]
+	if !known {
+		how = approach{skill: "athletics", level: "easy"}
+	}
+	if verb == phrase && slices.Contains(gestures, verb) {
+		s.action.Detail = phrase
+		return s.finishTurn(world.PlayerAct)
+	}
+	to, present, err := s.findNamed(phrase)
+	if err != nil {
+		return err
+	}
+	text, err := s.ReadText(s.ctx, s.place)
+	if err != nil {
+		return err
+	}
+	if !present && !mentionsAny(text, phrase) || how.social && !present {
+		return cannot(reasonUnknown, "You see nothing here with which you could %s.", phrase)
+	}
+	if present && to.IsType(world.TypePlayer) {
+		return cannot("player", "That is up to %s, too. Say it to them.", to.Title())
+	}
+	s.action.Detail = phrase
+	s.action.Line = int(s.presence.Clock / (attemptMinutes * world.Minute) % 3)
+	mode := ruleset.Straight
+	var link canon.Link
+	var feels attitude
+	alive := present && world.IsAlive(to)
+	if present {
+		s.narrowLabel(to)
+		target := world.NewObjectRef(to, 0)
+		s.action.Target = &target
+	}
+	if alive {
+		if link, feels, err = s.readAttitude(to); err != nil {
+			return err
+		}
+		mode = ruleset.ModeOf(how.social && feels.Trust >= warm, how.social && feels.Trust <= -warm)
+	}
+	outcome, seed := s.settle(s.World().Settings, how.skill, s.bonusIn(how.skill), how.level, mode)
+	s.action.Effect = "failed"
+	change := how.lost
+	if outcome.Success {
+		s.action.Effect, change = "managed", how.won
+	}
+	s.action.Check = &world.ActCheck{Skill: how.skill, Total: outcome.Total, Target: outcome.Target, Seed: seed}
+	if alive && change != (attitude{}) {
+		if err := s.setAttitude(link, feels.plus(change)); err != nil {
+			return err
+		}
+	}
+	return s.finishTurn(world.PlayerAct)
+}
+
+// findNamed returns the card around the player, or of its own, that a part of a phrase names; the
+// longest such part counts.
+func (s *turn) findNamed(phrase string) (world.Card, bool, error) {
+	all, err := s.listLookTargets()
+	if err != nil {
+		return world.Card{}, false, err
+	}
+	words := strings.Fields(phrase)[1:]
+	for n := min(len(words), 4); n > 0; n-- {
+		for i := 0; i+n <= len(words); i++ {
+			if found := findMatches(strings.Join(words[i:i+n], " "), all); len(found) == 1 {
+				return found[0], true, nil
+			}
+		}
+	}
+	return world.Card{}, false, nil
+}
+
+// mentionsAny reports whether a text has one of the longer words of a phrase, its verb excepted.
+func mentionsAny(text, phrase string) bool {
+	return slices.ContainsFunc(strings.Fields(phrase)[1:], func(w string) bool {
+		w = bareWord(w)
+		return len(w) > 2 && !slices.Contains(smallWords, w) && command.SentenceAbout(text, w) != ""
+	})
+}
+
+var smallWords = strings.Fields("the with from into over under and for her him his off out down onto upon around behind " +
+	"through across along against its your you all some any one two there here this that them")
+
+// bonusIn returns a player's number in a skill, from the field skills of its card.
+func (s *turn) bonusIn(skill string) *int {
+	var f struct {
+		Skills map[string]int `json:"skills"`
+	}
+	world.DecodeFields(s.player.Fields, &f)
+	if n, ok := f.Skills[skill]; ok {
+		return &n
+	}
+	return nil
+}
+
+// readAttitude returns how somebody regards the player.
+func (s *turn) readAttitude(of world.Card) (canon.Link, attitude, error) {
+	links, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: of.ID, To: s.player.ID, Kinds: []string{linkRegards}}, 1)
+	if err != nil {
+		return canon.Link{}, attitude{}, err
+	}
+	l := canon.Link{ID: canon.LinkIDOf(linkRegards, of.ID.String(), s.player.ID.String()), Kind: linkRegards,
+		From: of.ID, To: s.player.ID}
+	var a attitude
+	if len(links) > 0 {
+		l = links[0]
+		world.DecodeFields(l.Attrs, &a)
+	}
+	s.plan.DependOnLink(l)
+	return l, a, nil
+}
+
+func (s *turn) setAttitude(l canon.Link, a attitude) (err error) {
+	if l.Attrs, err = json.Marshal(a); err != nil {
+		return err
+	}
+	_, err = s.plan.Link(l)
+	return err
+}
+
+// The narrations of a free act that succeeds and that fails; successive acts use different ones.
+var (
+	managedTexts = []string{"You manage to %s.", "It takes a moment, and then you %s.", "You %s, more easily than you had feared."}
+	failedTexts  = []string{"You try to %s, and do not manage it.", "You set out to %s, and it comes to nothing.",
+		"Try as you may, you do not %s this time."}
+	movedTexts   = []string{"%s hears you out, and comes round a little.", "%s gives you a long look, and then a nod.", "It tells on %s."}
+	unmovedTexts = []string{"%s is not moved.", "%s looks past you.", "%s will have none of it."}
+)
+
+// tellAttempt narrates a free act.
+func tellAttempt(d world.Action) string {
+	pick := func(list []string) string { return list[min(max(d.Line, 0), len(list)-1)] }
+	verb, _, _ := strings.Cut(d.Detail, " ")
+	if d.Effect == "" {
+		return sentenceWith("You %s.", d.Detail)
+	}
+	managed := d.Effect == "managed"
+	if approaches[verb].social && d.Target != nil {
+		if managed {
+			return sentenceWith(pick(movedTexts), d.Target.Name)
+		}
+		return sentenceWith(pick(unmovedTexts), d.Target.Name)
+	}
+	if managed {
+		return sentenceWith(pick(managedTexts), d.Detail)
+	}
+	return sentenceWith(pick(failedTexts), d.Detail)
+}
+
+func sentenceWith(template, part string) string { return strings.Replace(template, "%s", part, 1) }

@@ -1,0 +1,109 @@
+package play_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/ruleset"
+	"loregate/internal/world/worldtest"
+)
+
+// dicey settles acts as it is told, and notes the checks.
+type dicey struct {
+	succeed bool
+	checks  []string
+}
+
+func (d *dicey) settle(_ canon.Settings, skill string, bonus *int, level string, m ruleset.Mode) (ruleset.Outcome, string) {
+	own := 0
+	if bonus != nil {
+		own = *bonus
+	}
+	d.checks = append(d.checks, fmt.Sprintf("%s %s %d %d", skill, level, own, m))
+	return ruleset.Outcome{Success: d.succeed, Total: 12, Target: 10}, "5eed"
+}
+
+func newDicey(t *testing.T) (*worldtest.Scene, *dicey) {
+	d := &dicey{succeed: true}
+	return worldtest.New(t, func(set *worldtest.Setup) { set.Settle = d.settle }), d
+}
+
+func TestFreeActs(t *testing.T) {
+	s, d := newDicey(t)
+	p := s.Joins("Mira")
+	for text, want := range map[string]string{
+		"climb the tariff board":         "climb the tariff board",
+		"break the board":                "break the board",
+		"please try to juggle my ropes":  "juggle your ropes",
+		"whistle":                        "You whistle.",
+		"pet the salt hound":             "Salt Hound",
+		"threaten the hound with a rope": "Salt Hound",
+	} {
+		got := p.Does(text)
+		got.Is("results.0.outcome", "done", "results.0.verb", "attempt")
+		if told, _ := got.At("narration").(string); !strings.Contains(told, want) {
+			t.Errorf("%s: %q, want %q", text, told, want)
+		}
+	}
+	d.succeed = false
+	got := p.Does("swing on the tariff board")
+	got.Is("results.0.outcome", "done", "events.0.payload.effect", "failed", "events.0.payload.check.total", 12,
+		"events.0.payload.check.seed", "5eed")
+}
+
+// Nothing is done, and the question is asked, if the command names nothing that is present, and a
+// hidden card is as absent as none.
+func TestFreeActNeedsAThing(t *testing.T) {
+	s, d := newDicey(t)
+	p := s.Joins("Mira")
+	for _, text := range []string{"frobnicate", "frobnicate the moon", "tickle the ghost", "tickle the goose",
+		"what should I do", "persuade the ghost to leave", "persuade the goose to leave"} {
+		p.Does(text).Is("events.#", 0)
+	}
+	hidden, none := p.Does("tickle the ghost").Raw, p.Does("tickle the goose").Raw
+	if strings.ReplaceAll(hidden, "ghost", "goose") != none {
+		t.Errorf("%s\n%s", hidden, none)
+	}
+	if len(d.checks) > 0 {
+		t.Errorf("checks %v", d.checks)
+	}
+	other := s.Joins("Ben")
+	p.Does("hug Ben").Is("results.0.outcome", "impossible", "results.0.reason", "player")
+	if other.Clock() != 0 {
+		t.Error("the other player's clock moved")
+	}
+}
+
+// Somebody who trusts the player is easier to win, and a repeated command changes nothing more.
+func TestAttitudesChange(t *testing.T) {
+	s, d := newDicey(t)
+	p := s.Joins("Mira")
+	p.Does("go north")
+	first := p.Does("flatter Oda Tarn", worldtest.Keyed("k"))
+	again := p.Does("flatter Oda Tarn", worldtest.Keyed("k"))
+	if first.At("narration") != again.At("narration") || len(d.checks) != 1 {
+		t.Errorf("%v, then %v; %v", first.At("narration"), again.At("narration"), d.checks)
+	}
+	for range 4 {
+		p.Does("comfort Oda Tarn")
+	}
+	if last := d.checks[len(d.checks)-1]; last != "persuasion easy 0 1" {
+		t.Errorf("the last check is %q; want advantage, as she trusts the player", last)
+	}
+}
+
+// Free acts in a row are not told in the same words.
+func TestAttemptsVary(t *testing.T) {
+	s, _ := newDicey(t)
+	p := s.Joins("Mira")
+	last := ""
+	for range 6 {
+		told, _ := p.Does("climb the tariff board").At("narration").(string)
+		if told == last {
+			t.Errorf("twice: %q", told)
+		}
+		last = told
+	}
+}
