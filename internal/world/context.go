@@ -45,6 +45,17 @@ func (w *World) contextOperations() []*op.Operation {
 			Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 		}, playerContextOf),
 		ContextTool(w, op.Spec{
+			Name: "get-narration-context", Title: "All that a narration needs",
+			Asked: []string{"material for telling the next moment", "prepare a reply of a character",
+				"brief a storyteller within a budget"},
+			Doc: "Read, within a budget of tokens, the texts for a narration to a player or about a place: the place, time and " +
+				"mood, who and what is here with its attitude, ways out, the player's things, recent events, memories between " +
+				"a character and the player, linked lore, and what must not be claimed. null if a named card does not exist.",
+			Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/narration-context",
+			Examples: []op.Example{{Title: "Where players begin", Input: `{}`},
+				{Title: "A short context of a place", Input: `{"locationId": "loc-rent-quay", "maxTokens": 300}`}},
+		}, narrationContextOf),
+		ContextTool(w, op.Spec{
 			Name: "get-atmosphere", Title: "Weather, light and mood of a place",
 			Asked: []string{"is it raining", "rain or shine, bright or dim", "how does it feel outdoors",
 				"sky, fog, wind and light", "mood of a spot", "do I need a coat", "is it dark or light there",

@@ -193,8 +193,21 @@ func (m *AsOf) recountAction(ctx context.Context, d Action, in cardTitles) (stri
 		return who + "stands ready.", nil
 	case command.Rest:
 		return who + "sleeps.", nil
+	case command.Attempt:
+		return recountAttempt(d, who), nil
 	}
 	return recountHandling(d, who, what, to), nil
+}
+
+// recountAttempt describes a free act.
+func recountAttempt(d Action, who string) string {
+	switch d.Effect {
+	case "managed":
+		return who + "tries to " + d.Detail + ", and manages it."
+	case "failed":
+		return who + "tries to " + d.Detail + ", and fails."
+	}
+	return who + "stops to " + d.Detail + "."
 }
 
 // recountHandling describes an act on things.

@@ -40,7 +40,10 @@ const (
 	Inventory Verb = "inventory"
 )
 
-// Verbs lists all verbs.
+// Attempt is the verb of acts that the grammar does not know; no reading has it.
+const Attempt Verb = "attempt"
+
+// Verbs lists all verbs of the grammar.
 var Verbs = []Verb{Move, Look, Examine, Take, Drop, Give, Use, Talk,
 	Attack, Defend, Throw, Flee, Rest, Inventory}
 

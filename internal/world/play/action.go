@@ -35,7 +35,7 @@ func (s *turn) planAction() error {
 		return s.planAttack()
 	case command.Throw:
 		return s.planThrow()
-	case verbAttempt:
+	case command.Attempt:
 		return s.planAttempt()
 	case command.Defend:
 		return s.finishTurn(world.PlayerAct)

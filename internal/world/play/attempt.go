@@ -17,16 +17,13 @@ import (
 // seed of the dice too.
 type Settle func(s canon.Settings, skill string, bonus *int, level string, m ruleset.Mode) (ruleset.Outcome, string)
 
-// verbAttempt is the verb of a free act: one that the grammar does not know, on something present.
-const verbAttempt command.Verb = "attempt"
-
 // approach is a way to go about a free act.
 type approach struct {
 	skill  string
-	level  string   // of difficulty
-	social bool     // it needs somebody
-	won    attitude // change of that person's attitude by a success
-	lost   attitude // and by a failure
+	level  string         // of difficulty
+	social bool           // it needs somebody
+	won    world.Attitude // change of that person's attitude by a success
+	lost   world.Attitude // and by a failure
 }
 
 // overrides reports whether the approach wins over the grammar's reading of its verb, which is talk or
@@ -47,13 +44,13 @@ func listApproaches() map[string]approach {
 			all[v] = a
 		}
 	}
-	add(approach{skill: "persuasion", level: "easy", social: true, won: attitude{Trust: 5, Respect: 2}, lost: attitude{Trust: -1}},
+	add(approach{skill: "persuasion", level: "easy", social: true, won: world.Attitude{Trust: 5, Respect: 2}, lost: world.Attitude{Trust: -1}},
 		"persuade convince charm flatter beg plead coax comfort console apologize thank reassure calm")
-	add(approach{skill: "persuasion", level: "medium", social: true, won: attitude{Trust: 3}, lost: attitude{Trust: -3, Respect: -2}},
+	add(approach{skill: "persuasion", level: "medium", social: true, won: world.Attitude{Trust: 3}, lost: world.Attitude{Trust: -3, Respect: -2}},
 		"bribe haggle seduce flirt recruit hire tempt")
-	add(approach{skill: "intimidation", level: "medium", social: true, won: attitude{Trust: -5, Fear: 10},
-		lost: attitude{Trust: -5, Respect: -5}}, "threaten intimidate scare frighten bully taunt insult mock provoke")
-	add(approach{skill: "deception", level: "medium", social: true, won: attitude{Trust: 2}, lost: attitude{Trust: -8}},
+	add(approach{skill: "intimidation", level: "medium", social: true, won: world.Attitude{Trust: -5, Fear: 10},
+		lost: world.Attitude{Trust: -5, Respect: -5}}, "threaten intimidate scare frighten bully taunt insult mock provoke")
+	add(approach{skill: "deception", level: "medium", social: true, won: world.Attitude{Trust: 2}, lost: world.Attitude{Trust: -8}},
 		"deceive trick bluff distract fool mislead lie")
 	add(approach{skill: "sleight of hand", level: "hard"}, "pickpocket steal palm juggle")
 	add(approach{skill: "stealth", level: "medium"}, "sneak hide creep shadow stalk")
@@ -62,24 +59,9 @@ func listApproaches() map[string]approach {
 	add(approach{skill: "athletics", level: "medium"}, "break smash force bend tear topple wrestle hold")
 	add(approach{skill: "investigation", level: "easy"}, "search inspect study count measure decipher test")
 	add(approach{skill: "survival", level: "easy"}, "track fish light burn cook dig tie untie bind")
-	add(approach{skill: "animal handling", level: "easy", social: true, won: attitude{Trust: 5}, lost: attitude{Fear: 3}},
+	add(approach{skill: "animal handling", level: "easy", social: true, won: world.Attitude{Trust: 5}, lost: world.Attitude{Fear: 3}},
 		"pet feed tame ride stroke soothe")
 	return all
-}
-
-// attitude is how somebody regards a player, each number from -100 to 100. It is stored as the
-// attributes of the link regards from the one to the other.
-type attitude struct {
-	Trust   int `json:"trust"`
-	Fear    int `json:"fear"`
-	Respect int `json:"respect"`
-}
-
-const linkRegards = "regards"
-
-func (a attitude) plus(b attitude) attitude {
-	limit := func(n int) int { return min(max(n, -100), 100) }
-	return attitude{limit(a.Trust + b.Trust), limit(a.Fear + b.Fear), limit(a.Respect + b.Respect)}
 }
 
 // warm is the trust from which somebody makes a social act easier, and its negative harder.
@@ -102,7 +84,7 @@ func freeAct(text string) (i command.Intent, ok bool) {
 	}
 	words[0] = bareWord(words[0])
 	phrase := strings.TrimRight(strings.Join(words, " "), ".!,; ")
-	return command.Intent{Verb: verbAttempt, DirectObject: phrase, Confidence: attemptConfidence}, phrase != ""
+	return command.Intent{Verb: command.Attempt, DirectObject: phrase, Confidence: attemptConfidence}, phrase != ""
 }
 
 // reasonUnknown is the reason of a free act on nothing that is present.
@@ -154,7 +136,7 @@ func (s *turn) planAttempt() error {
 	s.action.Line = int(s.presence.Clock / (attemptMinutes * world.Minute) % 3)
 	mode := ruleset.Straight
 	var link canon.Link
-	var feels attitude
+	var feels world.Attitude
 	alive := present && world.IsAlive(to)
 	if present {
 		s.narrowLabel(to)
@@ -174,8 +156,8 @@ func (s *turn) planAttempt() error {
 		s.action.Effect, change = "managed", how.won
 	}
 	s.action.Check = &world.ActCheck{Skill: how.skill, Total: outcome.Total, Target: outcome.Target, Seed: seed}
-	if alive && change != (attitude{}) {
-		if err := s.setAttitude(link, feels.plus(change)); err != nil {
+	if alive && change != (world.Attitude{}) {
+		if err := s.setAttitude(link, feels.Plus(change)); err != nil {
 			return err
 		}
 	}
@@ -224,23 +206,23 @@ func (s *turn) bonusIn(skill string) *int {
 }
 
 // readAttitude returns how somebody regards the player.
-func (s *turn) readAttitude(of world.Card) (canon.Link, attitude, error) {
-	links, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: of.ID, To: s.player.ID, Kinds: []string{linkRegards}}, 1)
+func (s *turn) readAttitude(of world.Card) (canon.Link, world.Attitude, error) {
+	links, err := s.ReadLinks(s.ctx, canon.LinkQuery{From: of.ID, To: s.player.ID, Kinds: []string{world.LinkRegards}}, 1)
 	if err != nil {
-		return canon.Link{}, attitude{}, err
+		return canon.Link{}, world.Attitude{}, err
 	}
-	l := canon.Link{ID: canon.LinkIDOf(linkRegards, of.ID.String(), s.player.ID.String()), Kind: linkRegards,
+	l := canon.Link{ID: canon.LinkIDOf(world.LinkRegards, of.ID.String(), s.player.ID.String()), Kind: world.LinkRegards,
 		From: of.ID, To: s.player.ID}
-	var a attitude
+	var a world.Attitude
 	if len(links) > 0 {
 		l = links[0]
-		world.DecodeFields(l.Attrs, &a)
+		a = world.AttitudeOf(l)
 	}
 	s.plan.DependOnLink(l)
 	return l, a, nil
 }
 
-func (s *turn) setAttitude(l canon.Link, a attitude) (err error) {
+func (s *turn) setAttitude(l canon.Link, a world.Attitude) (err error) {
 	if l.Attrs, err = json.Marshal(a); err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (h *Host) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i
 		var other *impossible
 		switch errors.As(terr, &other); {
 		case terr == nil:
-			done, err, no, result.Verb = tried, nil, nil, verbAttempt
+			done, err, no, result.Verb = tried, nil, nil, command.Attempt
 			receipt = done.Receipt
 		case other == nil:
 			return false, terr

@@ -36,7 +36,7 @@ var costs = map[command.Verb]actCost{
 	command.Throw:     {6_000, []modifier{woundPercent}},
 	command.Defend:    {6_000, []modifier{woundPercent}},
 	command.Rest:      {base: 8 * world.Hour},
-	verbAttempt:       {attemptMinutes * world.Minute, []modifier{woundPercent}},
+	command.Attempt:   {attemptMinutes * world.Minute, []modifier{woundPercent}},
 }
 
 var otherCost = actCost{base: world.Minute}

@@ -119,7 +119,7 @@ func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.Ca
 		}
 	}
 	for _, c := range lying {
-		things = append(things, countedName(c))
+		things = append(things, world.CountedName(c))
 	}
 	var out []string
 	if len(folk) > 0 {
@@ -129,14 +129,6 @@ func (m narrator) tellCompany(ctx context.Context, t world.Card, player canon.Ca
 		out = append(out, "There lies: "+world.JoinNames(things, "and")+".")
 	}
 	return out, nil
-}
-
-// countedName returns the name of a thing with its quantity: "Copper Coin (5)".
-func countedName(c world.Held) string {
-	if c.Quantity == 1 {
-		return c.Card.Title()
-	}
-	return fmt.Sprintf("%s (%d)", c.Card.Title(), c.Quantity)
 }
 
 func tellExits(exits []world.Exit) string {
@@ -183,7 +175,7 @@ func tellInventory(own []world.Held) string {
 	if len(own) == 0 {
 		return "You carry nothing."
 	}
-	names := slicesx.Map(own, countedName)
+	names := slicesx.Map(own, world.CountedName)
 	return "You carry " + world.JoinNames(names, "and") + "."
 }
 
@@ -205,7 +197,7 @@ func (m narrator) tellThing(ctx context.Context, o world.ObjectRef) (string, err
 	}
 	inside, err := m.HeldItems(ctx, t.ID)
 	if err == nil && len(inside) > 0 && !world.IsAlive(t) {
-		names := slicesx.Map(inside, countedName)
+		names := slicesx.Map(inside, world.CountedName)
 		text += " It holds " + world.JoinNames(names, "and") + "."
 	}
 	return text, err
@@ -242,7 +234,7 @@ func (m narrator) tellAct(ctx context.Context, d world.Action) (string, error) {
 		return m.tellTalk(ctx, d)
 	case command.Attack, command.Throw:
 		return tellBlow(d), nil
-	case verbAttempt:
+	case command.Attempt:
 		return tellAttempt(d), nil
 	case command.Defend:
 		return "You brace yourself.", nil
