@@ -41,8 +41,9 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 	if i.Path == "" {
 		i.Format, i.Path = "", i.Format
 	}
-	if err := i.checkFlags(); err != nil {
-		return err
+	if f, ok := app.FormatNamed(i.Path); i.Path == "" || ok && i.Format == "" {
+		return fault.New(fault.Invalid, "import: name the folder or file, as in: loregate import %s ./vault",
+			cmp.Or(f.Name, "markdown"))
 	}
 	level, _ := access.ParseLevel(i.Level) // kong checked it
 	return i.withApp(ctx, func(a *app.App) error {
@@ -53,36 +54,6 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 				Folders: vault.FolderUse(i.Folders), Prune: i.Prune, AllFiles: i.AllFiles}})
 		return printResult(out, err, "%v", summary)
 	})
-}
-
-// checkFlags refuses flags that the format does not use: a flag without effect is an error.
-func (i importCmd) checkFlags() error {
-	if f, ok := app.FormatNamed(i.Path); i.Path == "" || ok && i.Format == "" {
-		f.Name = cmp.Or(f.Name, "markdown")
-		return fault.New(fault.Invalid, "import: name the folder or file, as in: loregate import %s ./vault", f.Name)
-	}
-	f, ok := app.FormatNamed(i.Format)
-	if !ok {
-		return nil // recognized later, or refused
-	}
-	if f.Name != "markdown" && (len(i.Types) > 0 || i.HideLinks || i.Prune || i.AllFiles || i.Folders == "parents" ||
-		i.Folders == "none") {
-		return fault.New(fault.Invalid, "import: --hide-links, --types, --folders, --prune and --all-files work only "+
-			"with markdown; leave them out for %s", f.Name)
-	}
-	if !f.Marks && len(i.Open)+len(i.Confirm) > 0 {
-		return fault.New(fault.Invalid,
-			"import: %s has no marks of secrets, so --open and --confirm have no effect; leave them out", f.Name)
-	}
-	if !f.Past && i.History {
-		return fault.New(fault.Invalid, "import: %s has no older versions, so --history has no effect; leave it out", f.Name)
-	}
-	if !f.Places && i.Starter != "" {
-		return fault.New(fault.Invalid,
-			"import: %s contains no places; set the starter location with: loregate world configure WORLD "+
-				"--starter-location PLACE", f.Name)
-	}
-	return nil
 }
 
 // printRules prints the rules by which an import recognises secrets of a vault.

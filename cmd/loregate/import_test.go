@@ -3,14 +3,23 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/png"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"loregate/internal/app"
 	"loregate/internal/exchange/exchangetest"
 )
 
@@ -158,21 +167,16 @@ func writeEntries(t *testing.T, dir, name string, entries map[string][]byte) {
 	writeFile(t, dir, name, b.String())
 }
 
-// TestTheCommandsOfTheImportPage follows docs/import.md with files of others: each format's commands are run
-// as they stand there, on the file in place of the example.
-func TestTheCommandsOfTheImportPage(t *testing.T) {
-	for format, data := range map[string]string{"srd": "srd-2014/5e-SRD-Spells.json", "light": "light-worlds",
-		"ranvier": "ranvier-areas", "foundry": "cairn-foundry", "memory": "mcp-memory", "azgaar": "azgaar-maps",
-		"watabou": "watabou", "evennia": "evennia-tutorial", "twee": "twee-chapbook", "mediawiki": "mediawiki-tiny",
-		"markdown": "thellade-slice"} {
-		t.Run(format, func(t *testing.T) { followImportPage(t, t.TempDir(), format, exchangetest.RealData(t, data)) })
-	}
-}
+// importPageData names files of others for formats of docs/import.md.
+var importPageData = map[string]string{"srd": "srd-2014/5e-SRD-Spells.json", "light": "light-worlds",
+	"ranvier": "ranvier-areas", "foundry": "cairn-foundry", "memory": "mcp-memory", "azgaar": "azgaar-maps",
+	"watabou": "watabou", "evennia": "evennia-tutorial", "twee": "twee-chapbook", "mediawiki": "mediawiki-tiny",
+	"markdown": "thellade-slice"}
 
-// TestTheCommandsOfTheImportPageWordByWord runs the commands of the other formats without a change, on files
-// made from the published forms that stand at the paths of the examples.
-func TestTheCommandsOfTheImportPageWordByWord(t *testing.T) {
-	for format, files := range map[string]map[string]string{
+// importPageFiles returns files made from the published forms of the other formats, at the paths of the
+// examples in docs/import.md.
+func importPageFiles(t *testing.T) map[string]map[string]string {
+	return map[string]map[string]string{
 		"kanka": {"kanka.zip/campaign.json": `{"id": 7, "name": "Lendwater"}`,
 			"kanka.zip/info.json":              `{"kanka_version": "2.9"}`,
 			"kanka.zip/locations/weir_12.json": `{"id": 5, "name": "Weir", "entity": {"id": 12, "entry": "Deep."}}`},
@@ -186,7 +190,28 @@ func TestTheCommandsOfTheImportPageWordByWord(t *testing.T) {
 			`"content": "Deep."}}}`},
 		"circlemud": {"lib/world/wld/30.wld": "#3001\nThe Weir~\nDeep.\n~\n30 0 0 0 0 1\nS\n$~\n"},
 		"table":     {"towns.csv": "name,type\nWeir,Location\n"},
-	} {
+		"turns":     {"turns.jsonl.gz": packText(t, `{"ep": "C1E001", "n": 1, "names": ["MIRA"], "text": "Who is there?"}`+"\n")},
+		"open5e": {"srd-2024/Spell.json": `[{"model": "api_v2.spell", "pk": "srd-2024_light", "fields": {"name": "Light", ` +
+			`"desc": "A glow.", "level": 0}}]`},
+		"character": {"hero.png": pictureWithCard(t, `{"spec": "chara_card_v2", "spec_version": "2.0", "data": `+
+			`{"name": "Mira", "description": "A smith.", "first_mes": "Well met."}}`)},
+		"fantasy-calendar": {"calendar.json": `{"name": "Tides", "static_data": {"year_data": {"global_week": ["One"], ` +
+			`"timespans": [{"name": "Rain", "type": "month", "length": 30}]}}, "dynamic_data": {"year": 120, "timespan": 0, ` +
+			`"day": 1}, "events": [{"name": "Fall", "description": "It fell.", "data": {"date": [90, 0, 1]}, "settings": {}}]}`},
+	}
+}
+
+// TestTheCommandsOfTheImportPage follows docs/import.md with files of others: each format's commands are run
+// as they stand there, on the file in place of the example.
+func TestTheCommandsOfTheImportPage(t *testing.T) {
+	for format, data := range importPageData {
+		t.Run(format, func(t *testing.T) { followImportPage(t, t.TempDir(), format, exchangetest.RealData(t, data)) })
+	}
+}
+
+// TestTheCommandsOfTheImportPageWordByWord runs the commands of the other formats without a change.
+func TestTheCommandsOfTheImportPageWordByWord(t *testing.T) {
+	for format, files := range importPageFiles(t) {
 		t.Run(format, func(t *testing.T) {
 			dir, zips := t.TempDir(), map[string]map[string][]byte{}
 			for name, text := range files {
@@ -216,6 +241,64 @@ func TestTheCommandsOfTheImportPageWordByWord(t *testing.T) {
 		runIn(t, dir, 0, "import lore ./mine.lore")
 		runIn(t, dir, 0, "export lore ./for-gms.lore --world mine --as gm")
 	})
+}
+
+// TestEveryFormatOfTheImportPageIsFollowed compares the formats that can be imported with those of the tests above.
+func TestEveryFormatOfTheImportPageIsFollowed(t *testing.T) {
+	made := importPageFiles(t)
+	for _, name := range app.FormatNames() {
+		if made[name] == nil && importPageData[name] == "" && name != "lore" {
+			t.Errorf("no test follows the section %s of docs/import.md", name)
+		}
+	}
+}
+
+// packText packs a text with gzip.
+func packText(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// pictureWithCard returns a PNG picture with a character card in its text chunk chara.
+func pictureWithCard(t *testing.T, card string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
+		t.Fatal(err)
+	}
+	const end = 12 // bytes of the chunk IEND
+	chunk := []byte("tEXtchara\x00" + base64.StdEncoding.EncodeToString([]byte(card)))
+	out := binary.BigEndian.AppendUint32(slices.Clone(b.Bytes()[:b.Len()-end]), uint32(len(chunk)-4))
+	out = binary.BigEndian.AppendUint32(append(out, chunk...), crc32.ChecksumIEEE(chunk))
+	return string(append(out, b.Bytes()[b.Len()-end:]...))
+}
+
+// TestOptionsWithoutEffect gives options to formats that do not use them, named and recognized.
+func TestOptionsWithoutEffect(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, dir, "towns.csv", "name,type\nWeir,Location\n")
+	writeFile(t, dir, "srd.json", `[{"model": "api_v2.spell", "pk": "x", "fields": {"name": "Light", "desc": "A glow."}}]`)
+	for _, c := range []struct{ format, args, says string }{
+		{"table", "towns.csv --history", "table has no older versions, so --history has no effect"},
+		{"table", "towns.csv --prune", "work only with markdown; leave them out for table"},
+		{"open5e", "srd.json --starter-location Weir", "open5e contains no places"},
+		{"open5e", "srd.json --dry-run --open Weir", "open5e has no marks of secrets"},
+	} {
+		for _, named := range []string{"", c.format + " "} {
+			if out := runIn(t, dir, 1, "import "+named+c.args); !strings.Contains(out, c.says) {
+				t.Errorf("import %s%s: %s", named, c.args, out)
+			}
+		}
+	}
+	if out := runIn(t, dir, 0, "world list"); strings.Contains(out, "main") {
+		t.Errorf("a refused import creates a world: %s", out)
+	}
 }
 
 // followImportPage runs the commands of a format's section in a folder, with the source in place of the

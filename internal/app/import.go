@@ -18,7 +18,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// ImportOptions holds the options of an import. A format ignores options that it does not know.
+// ImportOptions holds the options of an import. An option without effect in the source's format is refused.
 type ImportOptions struct {
 	Level    access.Level // minimum level of imported cards
 	DryRun   bool
@@ -40,6 +40,9 @@ func (a *App) Import(ctx context.Context, format, world, path string, o ImportOp
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	f, found, err := chooseFormat(format, path, src)
+	if err == nil {
+		err = o.checkFor(f)
+	}
 	if err != nil {
 		return s, err
 	}
@@ -61,6 +64,27 @@ func (a *App) Import(ctx context.Context, format, world, path string, o ImportOp
 	}
 	s.DryRun, s.Format, s.Plan = o.DryRun, found, plan
 	return s, err
+}
+
+// checkFor refuses options that a format does not use.
+func (o ImportOptions) checkFor(f exchange.Format) error {
+	v := o.Vault
+	switch {
+	case f.Name != "markdown" && (len(v.Types) > 0 || v.HideLinks || v.Prune || v.AllFiles ||
+		v.Folders == vault.FolderNames || v.Folders == vault.FolderNone):
+		return fault.New(fault.Invalid, "import: --hide-links, --types, --folders, --prune and --all-files work only "+
+			"with markdown; leave them out for %s", f.Name)
+	case !f.Marks && len(v.Open)+len(v.Confirm) > 0:
+		return fault.New(fault.Invalid,
+			"import: %s has no marks of secrets, so --open and --confirm have no effect; leave them out", f.Name)
+	case !f.Past && o.History:
+		return fault.New(fault.Invalid, "import: %s has no older versions, so --history has no effect; leave it out", f.Name)
+	case !f.Places && o.Starter != "":
+		return fault.New(fault.Invalid,
+			"import: %s contains no places; set the starter location with: loregate world configure WORLD "+
+				"--starter-location PLACE", f.Name)
+	}
+	return nil
 }
 
 // importInto imports an open source into a world.
