@@ -131,6 +131,9 @@ func NewTagsSheet(above *Sheet, content string) *Sheet {
 		Type: canon.TypePointer, Items: true, Label: access.NewLabel(access.LevelUser), Body: PlainBody(content)}
 }
 
+// isTagList reports whether the sheet's card is the list of tags of the card above it.
+func (s *Sheet) isTagList() bool { return s.Above != nil && markup.PartKey(s.Name) == canon.TagPart }
+
 // FullName returns the sheet's full card name as the import gives it.
 func (s *Sheet) FullName() string {
 	if s.Above != nil {

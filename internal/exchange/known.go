@@ -119,7 +119,9 @@ func (w *Writer) keepKnown(s *Sheet) bool {
 		w.claimed = map[canon.CardID]*Sheet{}
 	}
 	w.claimed[card.ID] = s
-	w.Summary.Unchanged++
+	if !s.isTagList() {
+		w.Summary.Unchanged++
+	}
 	w.countLevel(s, card)
 	return true
 }

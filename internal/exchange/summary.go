@@ -17,6 +17,7 @@ type Summary struct {
 	Updated   int
 	Unchanged int
 	Links     int // links and layers that were created or changed
+	TagLists  int // lists of tags that were created or changed
 	Versions  int // earlier versions of cards
 	Attached  int // files that became File or Image cards
 	Hidden    int // secrets moved out of readable cards into GM children
@@ -71,7 +72,8 @@ func (s Summary) String() string {
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Versions, "earlier versions"}, {s.Links, "links and layers"}, {s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}} {
+	}{{s.Versions, "earlier versions"}, {s.Links, "links and layers"}, {s.TagLists, "lists of tags"},
+		{s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}} {
 		if n.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", n.count, n.what)
 		}

@@ -158,7 +158,7 @@ func (w *Writer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *She
 	if err != nil {
 		return canon.Card{}, err
 	}
-	t.created++
+	t.count(s, &t.created)
 	if n.File != nil {
 		t.attached++
 	}
@@ -185,9 +185,9 @@ func (w *Writer) updateCard(p *canon.Plan, t *tally, s *Sheet, was canon.Card) (
 		return canon.Card{}, err
 	}
 	if isSameCard(was, next) {
-		t.unchanged++
+		t.count(s, &t.unchanged)
 	} else {
-		t.updated++
+		t.count(s, &t.updated)
 	}
 	return next, nil
 }

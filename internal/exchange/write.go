@@ -63,12 +63,22 @@ func (w *Writer) addSteps(n int) {
 // tally counts the effects of one run of a plan. The canon may run a plan again; each run then
 // starts with a new tally.
 type tally struct {
-	created, updated, unchanged, links, attached int
-	problems                                     []Problem
-	claimed                                      map[canon.CardID]*Sheet
-	got                                          map[*Sheet]canon.Card
-	digests                                      map[*Sheet]digest // of the sheets in got
-	conflicts, resolved                          []*Sheet
+	created, updated, unchanged, links, attached, tagLists int
+	problems                                               []Problem
+	claimed                                                map[canon.CardID]*Sheet
+	got                                                    map[*Sheet]canon.Card
+	digests                                                map[*Sheet]digest // of the sheets in got
+	conflicts, resolved                                    []*Sheet
+}
+
+// count counts a sheet whose card was created, updated or is unchanged, as the counter says. A list of tags
+// is part of another card, and counts by itself if it changed.
+func (t *tally) count(s *Sheet, counter *int) {
+	if !s.isTagList() {
+		*counter++
+	} else if counter != &t.unchanged {
+		t.tagLists++
+	}
 }
 
 func (t *tally) addProblem(file, format string, args ...any) {
@@ -93,6 +103,7 @@ func (w *Writer) commit(ctx context.Context, plan func(*canon.Plan, *tally) erro
 	w.Summary.Unchanged += t.unchanged
 	w.Summary.Links += t.links
 	w.Summary.Attached += t.attached
+	w.Summary.TagLists += t.tagLists
 	w.Summary.Problems = append(w.Summary.Problems, t.problems...)
 	for id, s := range t.claimed {
 		if w.claimed == nil {
@@ -140,6 +151,9 @@ func (w *Writer) rememberCards(t *tally) {
 // countLevel counts an imported card by its level. A dry run stores no cards whose labels
 // later cards could inherit, so the label is combined with those of the sheets above it.
 func (w *Writer) countLevel(s *Sheet, c canon.Card) {
+	if s.isTagList() {
+		return
+	}
 	if w.Summary.Levels == nil {
 		w.Summary.Levels = map[access.Level]int{}
 	}

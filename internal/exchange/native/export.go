@@ -13,6 +13,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/markup"
+	"loregate/internal/slicesx"
 )
 
 // Export writes the cards that the grant sees into a folder. Cards that came from a vault are written
@@ -100,7 +101,7 @@ type rendered struct {
 
 // writePages writes all pages and attachments.
 func (x *exporter) writePages(ctx context.Context, out *folder, tell func(done, total int)) error {
-	x.sum.Cards = len(x.cards)
+	x.sum.Cards = len(slicesx.Filter(x.cards, func(c canon.Card) bool { return !c.IsTagList() }))
 	for at := 0; at < len(x.cards); {
 		n, size := 0, 0
 		for at+n < len(x.cards) && n < chunkCards && size < chunkBytes {

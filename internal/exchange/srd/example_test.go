@@ -22,6 +22,6 @@ func Example() {
 	}
 	fmt.Print(summary)
 	// Output:
-	// 1 files: 2 cards created, 0 updated, 0 unchanged.
-	// Players see 2 of these cards; 0 are for the GM, 0 for admins.
+	// 1 files: 1 cards created, 0 updated, 0 unchanged, 1 lists of tags.
+	// Players see 1 of these cards; 0 are for the GM, 0 for admins.
 }

@@ -24,8 +24,8 @@ func Example() {
 	}
 	fmt.Print(summary)
 	// Output:
-	// 2 files: 5 cards created, 0 updated, 0 unchanged, 1 secrets moved to GM cards.
-	// Players see 2 of these cards; 3 are for the GM, 0 for admins.
+	// 2 files: 3 cards created, 0 updated, 0 unchanged, 2 lists of tags, 1 secrets moved to GM cards.
+	// Players see 1 of these cards; 2 are for the GM, 0 for admins.
 	// Types of cards (--types WORD=TYPE changes them):
 	//   folder Places: 1 Location
 	// Players begin at "Old Mill" (--starter-location changes it).

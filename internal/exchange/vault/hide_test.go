@@ -125,7 +125,7 @@ func TestSuspicionsNeedConfirmation(t *testing.T) {
 	if text := sum.String(); !strings.Contains(text, "Hidden, please confirm") ||
 		!strings.Contains(text, `folder "01b/03b Secret Factions": 120 notes`) ||
 		!strings.Contains(text, `name "secret": 1 notes and files (Town/Secret Door.md)`) ||
-		sum.Levels[access.LevelUser] != 2 {
+		sum.Levels[access.LevelUser] != 1 {
 		t.Errorf("%s", text)
 	}
 	s = newScene(t)

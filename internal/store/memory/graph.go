@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 )
@@ -50,16 +51,18 @@ func (r reader) hasTag(s canon.Visibility, id canon.CardID, tag markup.Key) bool
 	return false
 }
 
-// tagNames returns the names of the tags that everyone who sees a card sees on it.
-func (r reader) tagNames(c canon.Card) (names []string) {
+// tagNames returns, by card, the names of the tags that everyone who sees the card sees on it.
+func (r reader) tagNames(w access.WorldID) map[canon.CardID][]string {
+	names := map[canon.CardID][]string{}
 	for key, list := range r.s.cards.all() {
-		if !list.IsTagList() || list.Parent != c.ID || list.Trashed() || key.world != c.World || !list.Label.Equal(c.Label) {
+		above, ok := r.s.cards.get(cardKey{w, list.Parent})
+		if key.world != w || !list.IsTagList() || list.Trashed() || !ok || !list.Label.Equal(above.Label) {
 			continue
 		}
 		refs, _ := r.s.refs.get(key)
 		for _, ref := range refs {
 			if ref.Kind == canon.RefTag {
-				names = append(names, ref.Name)
+				names[above.ID] = append(names[above.ID], ref.Name)
 			}
 		}
 	}

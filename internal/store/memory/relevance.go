@@ -20,10 +20,12 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 	if len(asked) == 0 {
 		return out
 	}
+	tags := r.tagNames(s.World)
 	conditions := make([]func(string) bool, len(asked))
+	tokens := r.visibleTokens(s, tags)
 	for i, word := range asked {
 		conditions[i] = hasStemOf(q.Language, word)
-		if tokens := r.visibleTokens(s); !slices.ContainsFunc(tokens, conditions[i]) {
+		if !slices.ContainsFunc(tokens, conditions[i]) {
 			by := alikeWords(word, tokens)
 			out.Mended = append(out.Mended, canon.Mending{Word: word, By: by})
 			conditions[i] = func(t string) bool { return slices.Contains(by, t) }
@@ -41,7 +43,7 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 		if !ok || !s.View.Sees(d.label) || q.Level != 0 && c.Label.Level != q.Level {
 			continue
 		}
-		text := r.searchedTokens(d, c)
+		text := searchedTokens(d, c, tags[c.ID])
 		m := match{Hit: canon.Hit{Card: c, Names: c.Names()}, named: s.View.Level < d.label.Level}
 		for _, has := range conditions {
 			if slices.ContainsFunc(text, has) {
@@ -74,8 +76,8 @@ func (r reader) searchRelevant(s canon.Visibility, q canon.SearchQuery, p canon.
 
 // searchedTokens returns the tokens of a card that a search by relevance finds. The word of an
 // attribute with a number is one too.
-func (r reader) searchedTokens(d doc, c canon.Card) []string {
-	tokens := splitTokens(strings.Join(append(r.tagNames(c), d.Name, d.Text, canon.FieldText(c.Fields),
+func searchedTokens(d doc, c canon.Card, tags []string) []string {
+	tokens := splitTokens(strings.Join(append(tags, d.Name, d.Text, canon.FieldText(c.Fields),
 		canon.AttributeText(c.Type, c.Fields)), "\n"))
 	for _, t := range tokens {
 		if word, _, ok := strings.Cut(t, canon.AttributePair("", "")); ok {
@@ -101,10 +103,10 @@ func relevantWords(text string) []string {
 }
 
 // visibleTokens returns all tokens of the cards that everyone at the caller's level sees.
-func (r reader) visibleTokens(s canon.Visibility) (tokens []string) {
+func (r reader) visibleTokens(s canon.Visibility, tags map[canon.CardID][]string) (tokens []string) {
 	for _, c := range r.listedCards(s) {
 		if d, ok := r.s.docs.get(cardKey{s.World, c.ID}); ok && s.View.Level >= d.label.Level {
-			tokens = append(tokens, r.searchedTokens(d, c)...)
+			tokens = append(tokens, searchedTokens(d, c, tags[c.ID])...)
 		}
 	}
 	return tokens

@@ -75,6 +75,7 @@ func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
 				was := Version(seenCard(i, shown[i%len(shown)]))
 				was.Former = canon.FormerName{Name: fmt.Sprintf("Once %d", 1000+i*10), Label: hidden[i%len(hidden)]}
 				tx.Version(was)
+				putHiddenTags(tx, i, shown[i%len(shown)], hidden)
 			}
 		}
 		for j, l := range hidden {
@@ -83,6 +84,18 @@ func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
 			}
 		}
 	})
+}
+
+// putHiddenTags gives the ith visible card, if everyone sees it, a list of tags that only zed may see.
+func putHiddenTags(tx Writer, i int, shown access.Label, hidden []access.Label) {
+	if !shown.Equal(Open) {
+		return
+	}
+	c := seenCard(i, shown)
+	tags := Under(c, Card(20_000+i, c.Name+"+tags", access.NewLabel(hidden[i%len(hidden)].Level, "zed")))
+	tx.Card(tags, "lantern secret")
+	tx.Refs(tags, refTo(tag, fmt.Sprintf("tag %d", (i+1)%3)), refTo(tag, "secret"), refTo(tag, "Wanted in secret"))
+	tx.Index(tags, &canon.SearchDoc{Name: tags.Name, Text: "lantern secret"})
 }
 
 // seenCard returns the ith visible card.
