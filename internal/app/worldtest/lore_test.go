@@ -36,7 +36,7 @@ func TestLoreIsFoundByWordsAliasAndTypo(t *testing.T) {
 		for how, ask := range map[string][2]string{
 			"words": {"boots of the men who did not go home", "lore-boot-wall"},
 			"alias": {"the six hundred pairs", "lore-boot-wall"},
-			"typo":  {"Chaple Ratt", "lore-chapel-rat"},
+			"typo":  {"Chaple Rat", "lore-chapel-rat"},
 		} {
 			for _, tool := range []string{"search-lore", "semantic-search-lore"} {
 				var hits []struct {
