@@ -190,14 +190,16 @@ func importPageFiles(t *testing.T) map[string]map[string]string {
 			`"content": "Deep."}}}`},
 		"circlemud": {"lib/world/wld/30.wld": "#3001\nThe Weir~\nDeep.\n~\n30 0 0 0 0 1\nS\n$~\n"},
 		"table":     {"towns.csv": "name,type\nWeir,Location\n"},
-		"turns":     {"turns.jsonl.gz": packText(t, `{"ep": "C1E001", "n": 1, "names": ["MIRA"], "text": "Who is there?"}`+"\n")},
-		"open5e": {"srd-2024/Spell.json": `[{"model": "api_v2.spell", "pk": "srd-2024_light", "fields": {"name": "Light", ` +
-			`"desc": "A glow.", "level": 0}}]`},
+		"turns": {"turns.jsonl.gz": packText(t,
+			`{"ep": "C1E001", "n": 1, "names": ["MIRA"], "text": "Who is there?"}`+"\n")},
+		"open5e": {"srd-2024/Spell.json": `[{"model": "api_v2.spell", "pk": "srd-2024_light", "fields": {` +
+			`"name": "Light", "desc": "A glow.", "level": 0}}]`},
 		"character": {"hero.png": pictureWithCard(t, `{"spec": "chara_card_v2", "spec_version": "2.0", "data": `+
 			`{"name": "Mira", "description": "A smith.", "first_mes": "Well met."}}`)},
 		"fantasy-calendar": {"calendar.json": `{"name": "Tides", "static_data": {"year_data": {"global_week": ["One"], ` +
 			`"timespans": [{"name": "Rain", "type": "month", "length": 30}]}}, "dynamic_data": {"year": 120, "timespan": 0, ` +
-			`"day": 1}, "events": [{"name": "Fall", "description": "It fell.", "data": {"date": [90, 0, 1]}, "settings": {}}]}`},
+			`"day": 1}, "events": [{"name": "Fall", "description": "It fell.", ` +
+			`"data": {"date": [90, 0, 1]}, "settings": {}}]}`},
 	}
 }
 
@@ -283,7 +285,8 @@ func pictureWithCard(t *testing.T, card string) string {
 func TestOptionsWithoutEffect(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "towns.csv", "name,type\nWeir,Location\n")
-	writeFile(t, dir, "srd.json", `[{"model": "api_v2.spell", "pk": "x", "fields": {"name": "Light", "desc": "A glow."}}]`)
+	writeFile(t, dir, "srd.json",
+		`[{"model": "api_v2.spell", "pk": "x", "fields": {"name": "Light", "desc": "A glow."}}]`)
 	for _, c := range []struct{ format, args, says string }{
 		{"table", "towns.csv --history", "table has no older versions, so --history has no effect"},
 		{"table", "towns.csv --prune", "work only with markdown; leave them out for table"},

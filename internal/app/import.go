@@ -78,7 +78,8 @@ func (o ImportOptions) checkFor(f exchange.Format) error {
 		return fault.New(fault.Invalid,
 			"import: %s has no marks of secrets, so --open and --confirm have no effect; leave them out", f.Name)
 	case !f.Past && o.History:
-		return fault.New(fault.Invalid, "import: %s has no older versions, so --history has no effect; leave it out", f.Name)
+		return fault.New(fault.Invalid, "import: %s has no older versions, so --history has no effect; leave it out",
+			f.Name)
 	case !f.Places && o.Starter != "":
 		return fault.New(fault.Invalid,
 			"import: %s contains no places; set the starter location with: loregate world configure WORLD "+

@@ -155,8 +155,8 @@ const (
 //     algorithms of the Snowball project. Both also begin with the same letters: those of the stem
 //     without its last two, but at least two.
 //
-//   - MatchRelevance: any word of Q is in the name, the text, the FieldText, the AttributeText or a tag, in any form as for
-//     MatchStem, or Q resembles a name. Texts in double quotes must occur as for MatchPhrase. A word
+//   - MatchRelevance: any word of Q is in the name, the text, the FieldText, the AttributeText or a
+//     tag, in any form as for MatchStem, or Q resembles a name. Texts in double quotes must occur as for MatchPhrase. A word
 //     that no visible card has is replaced by words that are spelt alike. Hits are always ordered by
 //     relevance, and all columns are searched. The words of a list of tags count if the list has the
 //     card's label. A card that only has words of the card above it

@@ -229,7 +229,8 @@ func TestDryRunCountsLevels(t *testing.T) {
 	s.importAs("admin", v, Options{Options: exchange.Options{Label: "v"}})
 	cards := func(who string) int {
 		return len(slices.DeleteFunc(s.Listing(who), func(line string) bool {
-			return !strings.HasPrefix(line, "card ") || strings.Contains(line, "vault_source") || strings.Contains(line, `+tags"`)
+			return !strings.HasPrefix(line, "card ") || strings.Contains(line, "vault_source") ||
+				strings.Contains(line, `+tags"`)
 		}))
 	}
 	want := map[access.Level]int{access.LevelUser: cards("user"), access.LevelGM: cards("gm") - cards("user")}

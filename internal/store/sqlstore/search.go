@@ -102,9 +102,9 @@ func (r *Reader) tagNames(ctx context.Context, w int64, cards []canon.CardID) (m
 		return nil, nil
 	}
 	found := map[canon.CardID][]string{}
-	rows := r.Conn.Query(ctx, fmt.Sprintf(`SELECT c.id, f.name FROM cards c %[1]s cards t ON t.w = c.w AND %s AND t.parent = c.id
-		AND t.trashed = 0 AND t.level = c.level AND t.label = c.label %[1]s refs f ON f.w = t.w AND f.from_card = t.id AND f.kind = 3
-		WHERE c.w = $1 AND `, r.Dialect.Join, tagListOf("t", "c"))+fmt.Sprintf(r.Dialect.InIDs, "c.id", "$2"),
+	rows := r.Conn.Query(ctx, fmt.Sprintf(`SELECT c.id, f.name FROM cards c
+		%[1]s cards t ON t.w = c.w AND %s AND t.parent = c.id AND t.trashed = 0 AND t.level = c.level AND t.label = c.label
+		%[1]s refs f ON f.w = t.w AND f.from_card = t.id AND f.kind = 3 WHERE c.w = $1 AND `, r.Dialect.Join, tagListOf("t", "c"))+fmt.Sprintf(r.Dialect.InIDs, "c.id", "$2"),
 		w, r.Dialect.IDs(RawIDs(cards)))
 	for rows.Next() {
 		id := ReadID[canon.CardID](rows, 0)
