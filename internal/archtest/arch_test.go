@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"loadtest":    {"wait"},
 	"wait":        {},
 	"blob":        {"fault"},
-	"studio": {"canon", "disk", "op", "blob", "job", "markup", "telemetry", "access", "fault", "wait",
+	"studio": {"canon", "disk", "op", "blob", "job", "markup", "meaning", "telemetry", "access", "fault", "wait",
 		"studio/build", "studio/builder", "studio/noise", "studio/phrase", "studio/spec"},
 	"studio/phrase":  {},
 	"studio/noise":   {},

@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/meaning"
 	"loregate/internal/studio/builder"
 	"loregate/internal/studio/phrase"
 )
@@ -27,15 +28,19 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 			return err
 		}
 		said := phrase.Parse(in.Intent, names)
+		if len(said.Acts)+len(said.Asks) == 0 && len(said.Ignored) == 1 && isPlaceNoun(said.Ignored[0]) {
+			said.Acts = []phrase.Act{{Tool: "generate_scene", With: map[string]any{}, Words: said.Ignored[0]}}
+			said.Ignored = nil
+		}
 		d.Ignored, d.DryRun, d.replace = said.Ignored, said.DryRun, said.Replace
 		d.Seed = cmp.Or(in.Seed, said.Seed)
-		if in.Card != "" && !slices.ContainsFunc(said.Acts, isScene) {
+		if in.Card != "" && !slices.ContainsFunc(said.Acts, phrase.Act.IsScene) {
 			said.Acts = slices.Insert(said.Acts, 0, phrase.Act{Tool: "generate_scene", With: map[string]any{}})
 		}
 		for _, q := range said.Asks {
 			d.addQuestion(question{topic: topicByAsk[q.About], text: q.Text})
 		}
-		if said.Replace && !slices.ContainsFunc(said.Acts, isScene) {
+		if said.Replace && !slices.ContainsFunc(said.Acts, phrase.Act.IsScene) {
 			d.addQuestion(question{topic: topicIntent,
 				text: "What is built in place of the scene? A scene is emptied only to build another one; undo_run takes back a run."})
 		}
@@ -51,8 +56,6 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 // topicByAsk maps the topics of the grammar to those of a plan.
 var topicByAsk = map[string]topic{phrase.AboutTask: topicIntent, phrase.AboutScene: topicDescription}
 
-func isScene(a phrase.Act) bool { return a.Tool == "generate_scene" }
-
 // engineTools are the tools that work on an engine's level.
 var engineTools = []string{"import_asset", "generate_blueprint", "profile_performance"}
 
@@ -61,7 +64,7 @@ func (s *Studio) addCalls(ctx context.Context, snap *canon.Snapshot, d *draft, s
 	said.Acts = addImport(said, in.noEngine)
 	card := ""
 	for _, a := range said.Acts {
-		if isScene(a) {
+		if a.IsScene() {
 			name, err := s.addScene(ctx, snap, d, said, a, in)
 			if err != nil {
 				return err
@@ -82,7 +85,8 @@ func (s *Studio) addCalls(ctx context.Context, snap *canon.Snapshot, d *draft, s
 			continue
 		}
 		if a.Tool == "import_asset" {
-			a.With = importOf(d, card)
+			name, _ := a.With["name"].(string)
+			a.With = importOf(d, cmp.Or(name, card))
 		}
 		d.Calls = append(d.Calls, PlanCall{Tool: a.Tool, Target: target, With: a.With})
 	}
@@ -155,6 +159,10 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 			return "", err
 		}
 		d.Ignored = append(d.Ignored, unknown...)
+		if open == nil && card == "" && isUnknownHead(a.Words, unknown) {
+			d.addQuestion(question{topic: topicDescription, text: fmt.Sprintf(
+				"Nothing that can be built is called %q. Describe it with other words, or name a place.", headOf(a.Words))})
+		}
 	}
 	if said.Replace {
 		with["replace"] = true
@@ -165,6 +173,58 @@ func (s *Studio) addScene(ctx context.Context, snap *canon.Snapshot, d *draft, s
 	}
 	d.Calls = append(d.Calls, PlanCall{Tool: a.Tool, Target: cmp.Or(in.Target, said.Target), With: with})
 	return card, nil
+}
+
+// headForm matches the start of a description up to its first preposition or mark.
+var headForm = regexp.MustCompile(`(?i)^(?:[\p{L}\p{N}'’-]+ ?)+?(?:$|[,.;:]|\b(?:with|of|in|at|on|by|for|from|near|under|over|beside|around|and|that|which)\b)`)
+
+// headOf returns the first noun phrase of a description.
+func headOf(words string) string {
+	head := headForm.FindString(words)
+	if i := strings.LastIndexAny(strings.TrimRight(head, " "), " "); i > 0 && head != words {
+		head = head[:i]
+	}
+	return strings.Trim(head, " ,.;:")
+}
+
+// sceneKinds are the kinds of nouns that a scene can show, in WordNet.
+var sceneKinds = []string{"structure", "artifact", "location", "region", "area", "land", "geological formation",
+	"body of water", "plant", "tract", "vegetation", "group", "natural object"}
+
+// placeKinds are the kinds of nouns that name a place.
+var placeKinds = []string{"structure", "location", "geological formation", "body of water", "tract", "vegetation"}
+
+// isOneOf reports whether a noun is of one of the kinds.
+func isOneOf(noun string, kinds []string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return meaning.IsA(noun, meaning.Noun, kind) })
+}
+
+// isUnknownHead reports whether a description is about something that no scene shows: its first noun
+// phrase has no word that is known or names a thing of a scene, and at least one that is a word of
+// English.
+func isUnknownHead(words string, unknown []string) bool {
+	odd := false
+	for _, w := range nameWord.FindAllString(strings.ToLower(headOf(words)), -1) {
+		noun := meaning.Lemma(w, meaning.Noun)
+		switch {
+		case !slices.Contains(unknown, w):
+			if len(w) > 3 {
+				return false
+			}
+		case isOneOf(noun, sceneKinds):
+			return false
+		default:
+			odd = odd || meaning.IsA(noun, meaning.Noun, "entity") || len(meaning.Synonyms(w, meaning.Verb)) > 0
+		}
+	}
+	return odd
+}
+
+// isPlaceNoun reports whether a description without an article begins with the name of a kind of place,
+// such as "castle gate, two towers".
+func isPlaceNoun(words string) bool {
+	list := nameWord.FindAllString(strings.ToLower(headOf(words)), 5)
+	return len(list) > 0 && len(list) < 4 && isOneOf(meaning.Lemma(list[len(list)-1], meaning.Noun), placeKinds)
 }
 
 // withoutWords returns a text without the words of a name.

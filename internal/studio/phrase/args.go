@@ -21,6 +21,9 @@ func nameAfter(in []token, class string) (name string, rest []token) {
 		if !t.has(class) || i+1 >= len(in) {
 			continue
 		}
+		if in[i+1].has("named") && i+2 < len(in) {
+			in = slices.Delete(slices.Clone(in), i+1, i+2)
+		}
 		next := in[i+1]
 		if next.kind == kindQuote || next.kind == kindName || next.kind == kindWord &&
 			(isCapital(next.text) || !next.has("prep") && !next.has("det")) {
@@ -188,6 +191,11 @@ func (r *Reading) readObject(in []token) {
 		}
 	}
 	name, in := nameAfter(in, "named")
+	if name == "" && len(in) > 0 && isLabel(in[0]) { // "put cone A at …"
+		var n int
+		name, n = readName(in)
+		in = in[n:]
+	}
 	text, in := nameAfter(in, "sayings")
 	in = r.readSize(&a, in)
 	if text == "" && a.With["object_type"] == "text" {
@@ -201,6 +209,10 @@ func (r *Reading) readObject(in []token) {
 	apart, ok, in := cutMeasure(in, "apart")
 	if !ok {
 		apart = spacing
+	}
+	if i := slices.IndexFunc(in, isOddPlace); i > 0 && i+2 < len(in) && in[i-1].has("prep") &&
+		in[i+1].low == "," && in[i+2].isNumber() {
+		r.ask(AboutTask, "%q is no coordinate: a position is three numbers, in metres.", in[i].text)
 	}
 	places, in := r.readLocations(&a, in)
 	in = r.readMaterial(&a, in)
@@ -220,6 +232,14 @@ func spread(a *Act, places [][]float64, count int, apart float64) [][]float64 {
 	}
 	return places
 }
+
+// isLabel reports whether a token names the object before it: "A", "Crate".
+func isLabel(t token) bool {
+	return t.kind == kindWord && isCapital(t.text) && (t.is == nil || len(t.text) == 1)
+}
+
+// isOddPlace reports whether a token cannot be a coordinate.
+func isOddPlace(t token) bool { return t.kind == kindWord && t.is == nil }
 
 // addObjects adds one call for each position.
 func (r *Reading) addObjects(a Act, name string, places [][]float64) {
@@ -278,14 +298,6 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 		by := parseNumber(in[i].is["times"])
 		scale, sized, in = []float64{by, by, by}, true, slices.Concat(in[:i], in[i+1:])
 	}
-	for i, t := range in { // "a cube of 4 m"
-		if l, ok := readLength(in, i+1); ok && l.unit && (t.low == "of" || t.low == "von" || t.low == "de") &&
-			(l.next == len(in) || in[l.next].has("prep") || in[l.next].low == ",") {
-			by := l.value / solid
-			scale, sized, in = []float64{by, by, by}, true, slices.Concat(in[:i], in[l.next:])
-			break
-		}
-	}
 	for _, m := range []struct {
 		class string
 		axes  []int
@@ -299,6 +311,14 @@ func (r *Reading) readSize(a *Act, in []token) []token {
 		in, sized = rest, true
 		for _, i := range m.axes {
 			scale[i] = value / m.by
+		}
+	}
+	for i, t := range in { // "a cube of 4 m"
+		if l, ok := readLength(in, i+1); ok && l.unit && (t.low == "of" || t.low == "von" || t.low == "de") &&
+			(l.next == len(in) || in[l.next].has("prep") || in[l.next].low == ",") {
+			by := l.value / solid
+			scale, sized, in = []float64{by, by, by}, true, slices.Concat(in[:i], in[l.next:])
+			break
 		}
 	}
 	if sized {
@@ -370,8 +390,8 @@ func (r *Reading) readMaterial(a *Act, in []token) []token {
 // ignoreRest records words that no argument took.
 func (r *Reading) ignoreRest(in []token) {
 	for _, t := range in {
-		if t.kind == kindWord && !t.has("prep") && !t.has("det") && !t.has("lead") && !t.has("pron") && !t.has("and") &&
-			!t.has("then") && !t.has("side") && !t.has("named") && !t.has("unit") && !slices.Contains(idleWords, t.low) ||
+		if t.kind == kindWord && !t.hasAny("prep", "det", "lead") && !t.has("pron") && !t.has("and") &&
+			!t.hasAny("then", "side", "named", "unit", "idle") && !slices.Contains(idleWords, t.low) ||
 			t.kind == kindQuote || t.kind == kindPath {
 			r.Ignored = append(r.Ignored, t.text)
 		}

@@ -51,7 +51,7 @@ func Parse(text string, names []Name) Reading {
 	r := Reading{text: text}
 	tokens := tokenize(text, names)
 	tokens = r.readBehaviour(tokens)
-	tokens = r.removeModes(tokens)
+	tokens = r.removeModes(r.readFrames(activate(tokens)))
 	for _, c := range splitClauses(tokens) {
 		r.readClause(c)
 	}
@@ -73,7 +73,10 @@ func (r *Reading) ask(about, format string, args ...any) {
 // readClause adds the act of a clause.
 func (r *Reading) readClause(c clause) {
 	in := c.tokens
-	if c.negated || firstContent(in) == len(in) && !slices.ContainsFunc(in, func(t token) bool { return t.has("pron") }) {
+	if r.amend(in) {
+		return
+	}
+	if c.negated || firstContent(in) == len(in) && !anyHas(in, "pron") {
 		return
 	}
 	if i := slices.IndexFunc(in, func(t token) bool { return t.low == "godot" || t.low == "unreal" }); i >= 0 {
@@ -88,31 +91,45 @@ func (r *Reading) readClause(c clause) {
 			rest = in[at+1:]
 		}
 	}
+	if at < 0 || in[at].has("want") {
+		if done, other := passiveOf(rest); done != "" {
+			verb, rest = done, other
+		}
+	}
 	r.readVerb(verb, rest, in)
 }
 
 // readVerb adds the act of a verb.
 func (r *Reading) readVerb(verb string, rest, in []token) {
 	head, _ := headNoun(rest)
+	wanted := len(in) > 0 && (verb == "" || in[firstContent(in)%len(in)].has("want"))
 	texture := slices.IndexFunc(rest, func(t token) bool { return t.is["noun"] == "texture" }) >= 0
 	switch {
-	case verb == "no" || verb == "run" || verb == "script" || verb == "write" && !hasFormat(rest):
+	case verb == "no" || verb == "run" || verb == "script" || verb == "write" && !hasFormat(rest) &&
+		objectType(head) != "text":
 		r.ask(AboutTask, "%q is not supported: there is no tool for it. undo_run takes back a run.", r.spanOf(in))
 	case verb == "export" || verb == "write":
 		r.readExport(rest)
 	case verb == "import":
-		r.Acts = append(r.Acts, Act{Tool: "import_asset"})
+		r.readImport(rest)
 	case verb == "list" || verb == "build" && head.isVerb("list") || verb == "build" && len(rest) > 0 && listed(rest):
 		r.readList(rest)
-	case verb == "profile":
+	case verb == "profile" || wanted && verb == "build" && head.isVerb("profile"):
 		r.readProfile(rest)
-	case verb == "scatter" || slices.ContainsFunc(rest, func(t token) bool { return t.is["copies"] != "" }):
+	case verb == "scatter" || verb == "add" && countsName(rest) ||
+		slices.ContainsFunc(rest, func(t token) bool { return t.is["copies"] != "" }):
 		r.readScatter(rest)
 	case verb == "paint" || (verb == "build" || verb == "add") && (texture || slices.ContainsFunc(rest,
 		func(t token) bool { return t.has("look") })) || verb == "add" && isPaint(rest):
 		r.readTexture(verb, rest)
-	case verb == "render" || verb == "build" && head.isVerb("render"):
+	case verb == "write" && objectType(head) == "text":
+		r.readObject(rest)
+	case isDegree(rest):
+		r.ask(AboutTask, "%q does not say what is wanted: name a place, an object, a size or a material.", r.spanOf(in))
+	case verb == "render" || (verb == "build" || verb == "") && head.isVerb("render"):
 		r.readRender(rest)
+	case wanted && namesFormat(rest):
+		r.readExport(slices.DeleteFunc(slices.Clone(rest), func(t token) bool { return t.has("want") }))
 	case objectType(head) != "" && (verb != "" || in[0].has("article") || in[0].isNumber() || head.low == in[0].low):
 		r.readObject(rest)
 	case head.is["noun"] == "terrain" && (verb != "" || hasDimension(rest)):
@@ -126,15 +143,49 @@ func (r *Reading) readVerb(verb string, rest, in []token) {
 	case verb == "replace" || verb == "build" && len(rest) > 1 && rest[len(rest)-1].has("colour") &&
 		(rest[0].has("det") || rest[0].has("pron")) && !rest[0].has("article"):
 		r.ask(AboutTask, "%q is not supported: no tool changes or colours a thing that is there.", r.spanOf(in))
+	case wanted && verb == "build" && givesAway(in):
+		r.ask(AboutTask, "%q is not supported: no tool changes a thing that is there but for its surface.", r.spanOf(in))
 	case verb == "build":
 		r.readScene(rest)
 	case hasPlaceWords(in):
 		r.readScene(in)
-	case len(in) > 0 && hasFormat(in) && len(in) <= 3:
-		r.readExport(in)
 	default:
 		r.addIgnored(in)
 	}
+}
+
+// isDegree reports whether tokens ask for more or less of a quality: "it more lively".
+func isDegree(in []token) bool {
+	i := slices.IndexFunc(in, func(t token) bool { return t.has("degree") })
+	return i >= 0 && firstContent(in) >= i && i+1 < len(in) && !in[i+1].isNumber()
+}
+
+// namesFormat reports whether tokens name a format of files.
+func namesFormat(in []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return formats[t.low] != "" })
+}
+
+// countsName reports whether tokens put many of a named object somewhere: "20 of Lantern on Terrain".
+func countsName(in []token) bool {
+	return len(in) > 2 && in[0].isNumber() && in[1].has("prep") && (in[2].kind == kindQuote || in[2].kind == kindWord &&
+		isCapital(in[2].text))
+}
+
+// givesAway reports whether a clause gives a thing another one: "give the guard a sword".
+func givesAway(in []token) bool {
+	i := firstContent(in)
+	if i >= len(in) || in[i].low != "give" {
+		return false
+	}
+	for k, t := range in[i+1:] {
+		switch {
+		case k > 0 && t.has("article"):
+			return true
+		case t.has("prep"), t.has("and"), t.kind == kindMark:
+			return false
+		}
+	}
+	return false
 }
 
 // addIgnored records a part of the request that no act carries out.
@@ -157,12 +208,21 @@ func objectTypes() (list []string) {
 // isPaint reports whether tokens put a material on an object: "grass on Terrain".
 func isPaint(in []token) bool {
 	i := firstContent(in)
-	return i < len(in) && in[i].has("material") && slices.ContainsFunc(in[i:], func(t token) bool { return t.has("onto") })
+	return i < len(in) && in[i].has("material") && anyHas(in[i:], "onto")
 }
 
 // namesObject reports whether tokens are about one named object rather than about a place.
 func namesObject(in []token) bool {
-	return slices.ContainsFunc(in, func(t token) bool { return t.has("named") || t.is["object"] == "_" && t.low != "scene" })
+	for i, t := range in {
+		if t.is["object"] == "_" || t.has("named") && !(i+1 < len(in) && in[i+1].kind == kindName) {
+			return true
+		}
+		if objectType(t) != "" && in[0].low == "the" && i+1 < len(in) &&
+			in[i+1].kind == kindWord && !in[i+1].hasAny("prep", "and") {
+			return true // "make the camera fly"
+		}
+	}
+	return false
 }
 
 // listed reports whether tokens ask for a list of objects: "a list of all objects".
@@ -177,7 +237,8 @@ func hasPlaceWords(in []token) bool {
 	if len(in) == 0 || slices.ContainsFunc(in, func(t token) bool { return t.low == "for" && len(in) < 3 }) {
 		return false
 	}
-	return len(in) > 1 && (in[0].has("article") || in[0].has("number")) && !in[1].has("vague") || in[0].kind == kindName
+	return len(in) > 1 && (in[0].has("article") || in[0].has("number")) && !in[1].has("vague") || in[0].kind == kindName ||
+		len(in) > 2 && in[0].low == "scene" && in[1].low == ":"
 }
 
 // hasFormat reports whether tokens name a format of files or a path.
@@ -187,7 +248,7 @@ func hasFormat(in []token) bool {
 
 // hasDimension reports whether tokens hold a length.
 func hasDimension(in []token) bool {
-	return slices.ContainsFunc(in, token.isNumber) || slices.ContainsFunc(in, func(t token) bool { return t.has("level") })
+	return slices.ContainsFunc(in, token.isNumber) || anyHas(in, "level")
 }
 
 // spanOf returns the part of the sentence from the first to the last token, without lead words.
@@ -202,7 +263,7 @@ func (r *Reading) spanOf(in []token) string {
 // trimTokens removes lead words and marks from both ends.
 func trimTokens(in []token) []token {
 	idle := func(t token) bool {
-		return t.kind == kindMark && t.low != ")" && t.low != "(" || t.has("lead") || t.has("then") || t.has("and") || t.has("but")
+		return t.kind == kindMark && t.low != ")" && t.low != "(" || t.hasAny("lead", "then", "and", "but")
 	}
 	for len(in) > 0 && idle(in[0]) {
 		in = in[1:]
@@ -230,7 +291,7 @@ func (r *Reading) readScene(in []token) {
 			a.With["style"] = t.is["style"]
 		case t.low == "godot" || t.low == "unreal":
 			keep = dropTrailing(keep)
-		case i+1 < len(in) && t.has("prep") && in[i+1].has("style"):
+		case t.has("idle"), i+1 < len(in) && t.has("prep") && in[i+1].has("style"):
 		default:
 			keep = append(keep, t)
 		}
@@ -254,7 +315,7 @@ func dropTrailing(in []token) []token {
 // isVague reports whether tokens say nothing about a place: "it", "something nice with water".
 func isVague(in []token) bool {
 	i := slices.IndexFunc(in, func(t token) bool {
-		return t.kind == kindQuote || t.kind == kindWord && !t.has("pron") && !t.has("det") && !t.has("lead") && !t.has("prep") &&
+		return t.kind == kindQuote || t.kind == kindWord && !t.hasAny("pron", "det", "lead", "prep") &&
 			!t.has("then") && !t.has("level") && !t.isNumber() && (!t.has("vague") || t.is["vague"] == "thing")
 	})
 	return i < 0 || in[i].has("vague")
@@ -267,6 +328,9 @@ func (r *Reading) describe(in []token) string {
 		in = in[1:]
 	}
 	in = trimTokens(in)
+	if len(in) > 2 && in[0].low == "scene" && in[1].low == ":" {
+		in = in[2:]
+	}
 	for i := 0; i+1 < len(in) && in[i].has("det") && in[i+1].low == "scene"; {
 		in = in[2:]
 		if len(in) > 0 && in[0].has("prep") && in[0].low == "of" {
@@ -291,4 +355,5 @@ func (r *Reading) describe(in []token) string {
 }
 
 // englishNumbers are the number words that a description keeps.
-var englishNumbers = strings.Fields("one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty eighty hundred")
+var englishNumbers = strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen " +
+	"sixteen eighteen twenty thirty forty fifty sixty hundred")

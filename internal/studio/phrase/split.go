@@ -116,7 +116,7 @@ func continuesAct(in, before []token) bool {
 		return true
 	}
 	i := 0
-	for i < len(in) && (in[i].has("lead") || in[i].has("then") || in[i].has("and") || in[i].has("but") || in[i].has("first") ||
+	for i < len(in) && (in[i].hasAny("lead", "then", "and", "but", "first") ||
 		in[i].low == ",") {
 		i++
 	}
@@ -133,16 +133,17 @@ func continuesAct(in, before []token) bool {
 	case t.has("verb"):
 		return !t.has("noun") || t.is["noun"] == "picture" || !t.isVerb("build")
 	}
-	if i+1 < len(in) && in[i].has("article") && in[i+1].isVerb("render") {
+	if i+1 < len(in) && in[i].has("article") && (in[i+1].isVerb("render") || formats[in[i+1].low] != "") {
 		return true
 	}
+
 	return nounAfter(in[i:], "noun") && isObject(in[firstContent(in[i:])+i:]) && addsObject(before)
 }
 
 // firstContent returns the index of the first token that is no lead word, article, pronoun or mark.
 func firstContent(in []token) int {
 	for i, t := range in {
-		if !(t.has("lead") || t.has("det") && !t.has("verb") || t.has("pron") || t.has("then") || t.has("and") || t.has("first") ||
+		if !(t.has("lead") || t.has("det") && !t.has("verb") || t.hasAny("pron", "then", "and", "first") ||
 			t.kind == kindMark) {
 			return i
 		}
@@ -200,10 +201,13 @@ var endsNoun = []string{"prep", "named", "number", "by", "style", "times", "came
 func headNoun(in []token) (head token, at int) {
 	at = -1
 	for i, t := range in {
+		if at >= 0 && (t.has("relative") || objectType(head) != "" && isLabel(t)) {
+			break
+		}
 		if t.has("lead") || t.has("det") && t.low != "plan" || t.has("article") {
 			continue
 		}
-		if at < 0 && (t.isNumber() || t.has("by") || t.has("unit")) {
+		if at < 0 && (t.isNumber() || t.has("by") || t.has("unit") || i > 0 && in[i-1].has("unit") && t.has("prep")) {
 			continue
 		}
 		if t.kind != kindWord || objectType(t) == "" && slices.ContainsFunc(endsNoun, t.has) {

@@ -31,6 +31,14 @@ type token struct {
 
 func (t token) has(class string) bool { _, ok := t.is[class]; return ok }
 
+// hasAny reports whether a token has one of the classes.
+func (t token) hasAny(list ...string) bool { return slices.ContainsFunc(list, t.has) }
+
+// anyHas reports whether one of the tokens has a class.
+func anyHas(in []token, class string) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return t.has(class) })
+}
+
 // isVerb reports whether a token is the given verb.
 func (t token) isVerb(verb string) bool { return t.is["verb"] == verb }
 
@@ -38,7 +46,7 @@ var (
 	pathForm   = regexp.MustCompile(`^(?:[A-Za-z][\w+.-]*:)?[~\w.\-]*[/\\][^\s,;"'()]*|^~[\w.\-]*|^[\p{L}\p{N}_\-]+\.(?i:glb|gltf|obj|fbx|stl|usdz?|ply|dae|blend)\b`)
 	targetForm = regexp.MustCompile(`^(?:blender|godot|unreal):[\p{L}\p{N}_-]+`)
 	quoteForm  = regexp.MustCompile(`^(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?:$|[^\p{L}]))`)
-	numberForm = regexp.MustCompile(`^-?\d+(?:\.\d+)?`)
+	numberForm = regexp.MustCompile(`^[-−]?\d+(?:\.\d+)?`)
 	wordPiece  = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_'’-]*`)
 )
 
@@ -67,7 +75,7 @@ func tokenize(text string, names []Name) []token {
 		}
 		at += n
 	}
-	return joinPhrases(out)
+	return resolveWords(joinNumbers(joinPhrases(joinLists(out))))
 }
 
 // isLetter reports whether a text ends with a letter or digit.
@@ -111,7 +119,7 @@ func nextToken(s string, afterLetter, afterNumber bool) (token, int) {
 			return t, len(t.text)
 		}
 		if p.kind == kindNumber {
-			t.num = parseNumber(m)
+			t.num = parseNumber(strings.Replace(m, "−", "-", 1))
 		}
 		return t, len(m)
 	}
@@ -135,6 +143,9 @@ func joinPhrases(in []token) []token {
 			t := in[i]
 			if t.kind == kindWord && len(t.low) > 4 { // a plural has the classes of its singular
 				t.is = lex.phrases[strings.TrimSuffix(t.low, "s")]
+				if v, ok := readCompound(t.low); ok && t.is == nil {
+					t.is, t.num = classes{"number": formatNumber(v)}, v
+				}
 			}
 			out = append(out, t)
 			i++
@@ -155,6 +166,17 @@ func joinPhrases(in []token) []token {
 		i += n
 	}
 	return out
+}
+
+// resolveWords removes classes that the neighbours of a word exclude: a lead word behind an article is
+// a noun, as in "around a well".
+func resolveWords(in []token) []token {
+	for i := 1; i < len(in); i++ {
+		if in[i].has("lead") && (in[i-1].has("article") || in[i-1].low == "the" || in[i-1].isNumber()) {
+			in[i] = in[i].without("lead")
+		}
+	}
+	return in
 }
 
 // phraseKey returns the key of a phrase, or false if it holds something that is no word.

@@ -13,25 +13,26 @@ func (r *Reading) readTerrain(in []token) {
 	if name, rest := nameAfter(in, "named"); name != "" {
 		a.With["name"], in = name, rest
 	}
-	for _, class := range []string{"amplitude", "tall"} {
-		i := slices.IndexFunc(in, func(t token) bool { return t.has(class) })
-		if i >= 0 && class == "tall" && in[i].has("level") && i+1 < len(in) && strings.HasPrefix(in[i+1].low, "detail") {
-			continue
-		}
-		if v, ok, rest := cutMeasure(in, class); ok {
-			a.With["amplitude"], in = v, rest
-		}
-	}
-	if slices.ContainsFunc(in, func(t token) bool { return t.has("flat") }) && a.With["amplitude"] == nil {
-		a.With["amplitude"] = 0.0
-	}
+	in = r.readAmplitude(&a, in)
 	width, height := 0.0, 0.0
+	given := false
 	for _, m := range []struct {
 		class string
 		to    *float64
 	}{{"wide", &width}, {"deep", &height}} {
 		if v, ok, rest := cutMeasure(in, m.class); ok {
-			*m.to, in = v, rest
+			*m.to, in, given = v, rest, true
+		}
+	}
+	for i := range in { // "800 m from west to east"
+		l, ok := readLength(in, i)
+		if !ok || l.next+1 >= len(in) || !in[l.next].has("prep") || !in[l.next+1].has("side") {
+			continue
+		}
+		if given = true; in[l.next+1].is["side"][0] == 'x' {
+			width = l.value
+		} else {
+			height = l.value
 		}
 	}
 	for i := range in {
@@ -39,27 +40,75 @@ func (r *Reading) readTerrain(in []token) {
 			if next > i && next < len(in) && in[next].low == "square" || len(v) == 1 {
 				v = []float64{v[0], v[0]}
 			}
-			width, height = v[0], v[1]
+			width, height, given = v[0], v[1], true
 			break
 		}
 	}
-	for _, t := range in {
-		if t.has("level") {
-			a.With["detail_level"] = t.is["level"]
-		}
-	}
-	if width == 0 && height == 0 {
+	r.readDetail(&a, in)
+	if !given {
 		width, height = 200, 200
-		a.Assumed = append(a.Assumed, "the land is 200 m by 200 m")
+		a.Assumed = append(a.Assumed, landSize)
+	} else if width*height == 0 && min(width, height) == 0 && max(width, height) > 0 && hasZero(in) {
+		r.ask(AboutTask, "Land of %s m by %s m has no area: give both sides in metres.", formatNumber(width), formatNumber(height))
 	}
 	width = cmp.Or(width, height)
 	height = cmp.Or(height, width)
 	a.With["width"], a.With["height"] = width, height
 	if a.With["detail_level"] == nil {
 		a.With["detail_level"] = "low"
-		a.Assumed = append(a.Assumed, "the land has low detail")
+		a.Assumed = append(a.Assumed, landDetail)
 	}
 	r.Acts = append(r.Acts, a)
+}
+
+// hasZero reports whether tokens hold the number 0.
+func hasZero(in []token) bool {
+	return slices.ContainsFunc(in, func(t token) bool { return t.isNumber() && t.num == 0 })
+}
+
+// readAmplitude reads the height of the hills of a terrain: "5 m high", "hills up to 40 m".
+func (r *Reading) readAmplitude(a *Act, in []token) []token {
+	for _, class := range []string{"amplitude", "tall"} {
+		i := slices.IndexFunc(in, func(t token) bool { return t.has(class) })
+		if i >= 0 && class == "tall" && in[i].has("level") && i+1 < len(in) && in[i+1].has("detail") {
+			continue
+		}
+		if v, ok, rest := cutMeasure(in, class); ok {
+			a.With["amplitude"], in = v, rest
+		}
+	}
+	for i, t := range in {
+		if !t.has("bump") || a.With["amplitude"] != nil {
+			continue
+		}
+		at := i + 1
+		for at < len(in) && (in[at].hasAny("most", "prep", "not", "tall") || in[at].low == "higher") {
+			at++
+		}
+		if l, ok := readLength(in, at); ok && at > i+1 &&
+			(l.next == len(in) || !in[l.next].has("by") && in[l.next].low != "square") {
+			a.With["amplitude"], in = l.value, slices.Concat(in[:i], in[l.next:])
+		}
+	}
+	if a.With["amplitude"] == nil && anyHas(in, "flat") {
+		a.With["amplitude"] = 0.0
+	}
+	return in
+}
+
+// readDetail reads the level of detail of a terrain. It asks if there is no such level.
+func (r *Reading) readDetail(a *Act, in []token) {
+	for i, t := range in {
+		if t.has("level") {
+			a.With["detail_level"] = t.is["level"]
+		}
+		if !t.has("detail") || i == 0 {
+			continue
+		}
+		if before := in[i-1]; before.kind == kindWord && before.is == nil {
+			r.ask(AboutTask, "There is no level of detail %q: it is low, medium or high.", r.spanOf(in[max(0, i-2):i]))
+		}
+	}
 }
 
 // readTexture adds a generate_texture: "paint X with stone", "give X a stone texture", "make X look
@@ -75,9 +124,10 @@ func (r *Reading) readTexture(verb string, in []token) {
 	var unknown []token
 	for i, t := range in {
 		switch {
-		case t.has("material") && material == "" && (i > 0 || isPaint(in) || verb == "add") && !(t.kind == kindQuote):
-			material = t.is["material"]
 		case t.has("object") && i+1 < len(in):
+		case t.has("material") && material == "" && (i > 0 || isPaint(in) || verb == "add") && !(t.kind == kindQuote) &&
+			!(i > 0 && object == "" && (in[i-1].has("object") || in[i-1].has("named")) && isCapital(t.text)):
+			material = t.is["material"]
 		case (t.kind == kindQuote || t.kind == kindName || t.kind == kindWord && (isCapital(t.text) || i > 0 && in[i-1].has("object"))) &&
 			object == "" && !t.has("prep") && !t.has("look"):
 			object, _ = readName(in[i:])
@@ -89,7 +139,7 @@ func (r *Reading) readTexture(verb string, in []token) {
 	if object == "" && len(unknown) > 0 && material != "" {
 		object, unknown = unknown[0].text, unknown[1:]
 	}
-	if object == "" && material != "" && slices.ContainsFunc(in, func(t token) bool { return t.has("pron") }) {
+	if object == "" && material != "" && anyHas(in, "pron") {
 		object = r.lastObject()
 	}
 	if object == "" {
@@ -108,10 +158,20 @@ func (r *Reading) readTexture(verb string, in []token) {
 // lastObject returns the name of the object that the act before adds, or "". An object without a name
 // gets one.
 func (r *Reading) lastObject() string {
-	if len(r.Acts) == 0 || r.Acts[len(r.Acts)-1].Tool != "add_object" {
+	if len(r.Acts) == 0 {
 		return ""
 	}
 	with := r.Acts[len(r.Acts)-1].With
+	switch r.Acts[len(r.Acts)-1].Tool {
+	case "generate_terrain":
+		if name, ok := with["name"].(string); ok {
+			return name
+		}
+		return "Terrain"
+	case "add_object":
+	default:
+		return ""
+	}
 	if with["name"] == nil {
 		kind := with["object_type"].(string)
 		with["name"] = strings.ToUpper(kind[:1]) + kind[1:] + " 1"
@@ -160,7 +220,8 @@ func (r *Reading) readScatter(in []token) {
 		count, in = in[i].num, slices.Concat(in[:i], in[i+1:])
 	}
 	a.With["asset"], in = scattered(in)
-	if ground, _ := nameAfter(in, "onto"); ground != "" && isCapital(ground) {
+	onGround := slices.DeleteFunc(slices.Clone(in), func(t token) bool { return t.has("det") || t.has("ground") })
+	if ground, _ := nameAfter(onGround, "onto"); ground != "" && isCapital(ground) {
 		a.With["ground"] = ground
 	}
 	r.setDensity(&a, count)
@@ -197,7 +258,7 @@ func scattered(in []token) (asset string, rest []token) {
 		}
 	}
 	for i, t := range in {
-		if t.kind == kindQuote || t.kind == kindName || t.kind == kindWord && !t.has("prep") && !t.has("det") && !t.has("lead") &&
+		if t.kind == kindQuote || t.kind == kindName || t.kind == kindWord && !t.hasAny("prep", "det", "lead") &&
 			!t.has("copies") && !t.has("object") && !t.has("level_name") && !t.has("pron") {
 			name, n := readName(in[i:])
 			return name, in[i+n:]
@@ -269,6 +330,10 @@ func (r *Reading) readExport(in []token) {
 			keep = append(keep, t)
 		}
 	}
+	if i := slices.IndexFunc(keep, func(t token) bool { return t.has("as") }); i >= 0 && format == "" && i+1 < len(keep) {
+		r.ask(AboutTask, "No tool writes %q: the formats are glb, gltf, obj and fbx.", r.spanOf(keep[i+1:]))
+		return
+	}
 	if format == "" {
 		format = "glb"
 		a.Assumed = append(a.Assumed, "the format is glb")
@@ -300,9 +365,9 @@ func (r *Reading) readSubject(a *Act, in []token) {
 			return
 		}
 	}
-	style := slices.ContainsFunc(in, func(t token) bool { return t.has("style") })
+	style := anyHas(in, "style")
 	if nameless := slices.IndexFunc(in, func(t token) bool { return t.has("article") }); nameless >= 0 && nameless <= 1 && len(in) > nameless+1 &&
-		in[nameless+1].kind == kindWord && !in[nameless+1].has("verb") && !in[nameless+1].has("and") && !in[nameless+1].has("prep") {
+		in[nameless+1].kind == kindWord && !in[nameless+1].hasAny("verb", "and", "prep") {
 		r.readScene(in[nameless:])
 		return
 	}
@@ -359,6 +424,10 @@ func (r *Reading) readRender(in []token) {
 		}
 	}
 	for i, t := range in {
+		if w, h, ok := strings.Cut(t.is["resolution"], "x"); ok && a.With["width"] == nil {
+			a.With["width"], a.With["height"], in = parseNumber(w), parseNumber(h), slices.Concat(in[:i], in[i+1:])
+			break
+		}
 		if t.isNumber() && i+1 < len(in) && (in[i+1].low == "k" || in[i+1].low == "p") && a.With["width"] == nil {
 			height := t.num
 			if in[i+1].low == "k" {
@@ -392,6 +461,17 @@ func (r *Reading) readRender(in []token) {
 	r.Acts = append(r.Acts, a)
 }
 
+// readImport adds an import_asset, with the name behind "as".
+func (r *Reading) readImport(in []token) {
+	a := Act{Tool: "import_asset", With: map[string]any{}}
+	if name, _ := nameAfter(in, "as"); name != "" && (isCapital(name) || strings.ContainsAny(name, "_-")) {
+		a.With["name"] = name
+	} else if name, _ := nameAfter(in, "named"); name != "" {
+		a.With["name"] = name
+	}
+	r.Acts = append(r.Acts, a)
+}
+
 // readList adds a list_objects.
 func (r *Reading) readList(in []token) {
 	a := Act{Tool: "list_objects", With: map[string]any{}}
@@ -404,8 +484,12 @@ func (r *Reading) readList(in []token) {
 	r.Acts = append(r.Acts, a)
 }
 
-// readProfile adds a profile_performance.
+// readProfile adds a profile_performance, if the act before is none.
 func (r *Reading) readProfile(in []token) {
+	if n := len(r.Acts); n > 0 && r.Acts[n-1].Tool == "profile_performance" &&
+		!anyHas(in, "level_name") {
+		return
+	}
 	a := Act{Tool: "profile_performance", With: map[string]any{"level_name": "main"}}
 	if v, ok, rest := cutMeasure(in, "frames"); ok {
 		a.With["frames"], in = v, rest
