@@ -195,10 +195,12 @@ type (
 	// RenderIn asks for a picture.
 	RenderIn struct {
 		common
-		Camera  string `json:"camera,omitzero" maxlen:"60" jsonschema:"A camera of the scene; default its main one."`
-		Width   int    `json:"width,omitzero" default:"960" min:"16" max:"3840" jsonschema:"Pixels."`
-		Height  int    `json:"height,omitzero" default:"540" min:"16" max:"2160" jsonschema:"Pixels."`
-		Samples int    `json:"samples,omitzero" default:"32" min:"1" max:"1024" jsonschema:"Light paths per pixel: more is smoother and slower."`
+		Camera string `json:"camera,omitzero" maxlen:"60" jsonschema:"A camera of the scene; default its main one."`
+		// Cameras asks for one picture of several cameras.
+		Cameras []string `json:"cameras,omitzero" maxitems:"9" maxlen:"60" jsonschema:"Several cameras: a contact sheet."`
+		Width   int      `json:"width,omitzero" default:"960" min:"16" max:"3840" jsonschema:"Pixels."`
+		Height  int      `json:"height,omitzero" default:"540" min:"16" max:"2160" jsonschema:"Pixels."`
+		Samples int      `json:"samples,omitzero" default:"32" min:"1" max:"1024" jsonschema:"Light paths per pixel: more is smoother and slower."`
 	}
 	// RenderOut is a picture.
 	RenderOut struct {
@@ -291,10 +293,11 @@ var tools = append([]Tool{
 		Asked:    []string{"how fast does the level run", "frames per second", "is it too heavy", "loading time"},
 		Doc:      "Measure a level in its engine: time to load, time per frame, nodes, memory; with the hardware that it was measured on.",
 		Examples: []Example{{"Sixty frames", `{"level_name": "main"}`}}},
-	{Name: "render_preview", Version: "1.0.0", Title: "Render a picture", Destroys: neverDestroys,
+	{Name: "render_preview", Version: "1.1.0", Title: "Render a picture", Destroys: neverDestroys,
 		Asked: []string{"show a picture of the model", "take a photo of the scene", "it look like",
 			"image from a camera", "let me look at modelled"},
-		Doc:      "Render a scene through one of its cameras, as a PNG that clients can show.",
+		Doc: "Render a scene through one of its cameras, as a PNG that clients can show. " +
+			"With cameras, it is a contact sheet: the views side by side in rows, in the order of the list.",
 		Examples: []Example{{"A small picture", `{"width": 320, "height": 180, "samples": 8}`}}},
 	{Name: "list_objects", Version: "1.0.0", Title: "List a scene's objects", Destroys: neverDestroys,
 		Asked: []string{"in the scene", "names and positions of the things modelled", "inventory of a level",

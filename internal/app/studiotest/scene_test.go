@@ -208,6 +208,63 @@ func TestBuildPlaceFromCard(t *testing.T) {
 	}
 }
 
+// A client designs a scene part by part, mends it, builds it in Blender, looks at it through two cameras,
+// and takes it back.
+func TestDesignAndBuildScene(t *testing.T) {
+	requirePrograms(t, "blender")
+	g := newStage(t).connect(access.RoleGM)
+	result := func(tool string, args map[string]any) map[string]any {
+		t.Helper()
+		res, out := g.call(tool, args)
+		if res.IsError {
+			t.Fatalf("%s: %s", tool, text(res))
+		}
+		return out["result"].(map[string]any)
+	}
+	put := result("scene_spec", map[string]any{"spec": map[string]any{"version": 1, "name": "keep",
+		"ground": map[string]any{"material": "grass", "size": 40},
+		"parts": map[string]any{
+			"keep": map[string]any{"tower": map[string]any{"radius": 3, "height": 9, "door": true, "slits": 2}},
+			"well": map[string]any{"prop": map[string]any{"kind": "well"}, "at": []int{1, 0}}},
+		"cameras": map[string]any{"main": map[string]any{"main": true}, "door": map[string]any{"look_at": "keep.door"}}}})
+	if put["findings"] != 1.0 {
+		t.Errorf("the well in the tower is no fault: %v", put)
+	}
+	edited := result("scene_edit", map[string]any{"spec": put["spec"],
+		"edits": []map[string]any{{"do": "move", "path": "well", "at": []int{7, -3}}}})
+	if edited["findings"] != 0.0 {
+		t.Errorf("%v", edited)
+	}
+	_, made := g.call("generate_scene", map[string]any{"spec": edited["spec"], "replace": true})
+	if made["status"] != "ok" || made["result"].(map[string]any)["scene_id"] != "keep" {
+		t.Fatalf("generate_scene: %v", made)
+	}
+	listed := result("list_objects", map[string]any{"target": "blender", "prefix": "keep keep."})
+	if n := listed["total"].(float64); n < 5 {
+		t.Errorf("%v bodies of the tower", n)
+	}
+	res, sheet := g.call("render_preview", map[string]any{"cameras": edited["cameras"], "width": 64, "height": 36,
+		"samples": 1})
+	for _, c := range res.Content {
+		if im, ok := c.(*mcp.ImageContent); ok {
+			if m, err := png.Decode(bytes.NewReader(im.Data)); err != nil || m.Bounds().Dx() != 64 ||
+				m.Bounds().Dy() != 36 {
+				t.Errorf("the contact sheet: %v", err)
+			}
+		}
+	}
+	if res.IsError || sheet["result"].(map[string]any)["width"] != 64.0 {
+		t.Errorf("render_preview: %s", text(res))
+	}
+	if _, verdict := g.call("verify_run", map[string]any{"run_id": made["run_id"]}); verdict["same"] != true {
+		t.Errorf("verify: %v", verdict)
+	}
+	res, _ = g.call("undo_run", map[string]any{"run_id": made["run_id"]})
+	if after := result("list_objects", map[string]any{"target": "blender"}); res.IsError || after["total"] != 0.0 {
+		t.Errorf("undo: %s, %v", text(res), after)
+	}
+}
+
 // Without any program the server starts, and each tool names the package to install.
 func TestMissingProgramsAreReported(t *testing.T) {
 	started := time.Now()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"image/draw"
 	_ "image/png" // renders are read back
 	"math"
 	"os"
@@ -398,26 +399,65 @@ func (x *txn) listObjects(ctx context.Context, w *studio.Work, in studio.ListIn)
 
 // renderPreview renders a picture in a process of its own, from a copy of the scene.
 func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.RenderIn) (any, error) {
-	out := studio.RenderOut{Width: in.Width, Height: in.Height}
-	cameras, err := queryScene[[]listed](ctx, x.target, map[string]string{"op": "list"})
+	cameras := in.Cameras
+	if len(cameras) == 0 {
+		cameras = []string{in.Camera}
+	}
+	columns, rows := sheetGrid(len(cameras))
+	out := studio.RenderOut{Width: in.Width / columns * columns, Height: in.Height / rows * rows}
+	listed, err := queryScene[[]listed](ctx, x.target, map[string]string{"op": "list"})
 	if err != nil {
 		return nil, err
 	}
-	if !hasCamera(cameras, in.Camera) {
-		return nil, studio.Fail(studio.Validation,
-			"camera: there is no camera %q in the scene; create one with generate_scene or add_object", in.Camera)
+	for _, name := range cameras {
+		if !hasCamera(listed, name) {
+			return nil, studio.Fail(studio.Validation,
+				"camera: there is no camera %q in the scene; create one with generate_scene or add_object", name)
+		}
 	}
 	if w.Dry {
 		return out, nil
 	}
-	blend, picture := filepath.Join(w.Dir, "scene.blend"), filepath.Join(w.Dir, "picture.png")
+	blend := filepath.Join(w.Dir, "scene.blend")
 	if _, err := x.sendOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": blend})}, nil); err != nil {
 		return nil, err
 	}
+	sheet := image.NewRGBA(image.Rect(0, 0, out.Width, out.Height))
+	view := in
+	view.Width, view.Height = in.Width/columns, in.Height/rows
+	for i, name := range cameras {
+		w.Progress(float64(i), float64(len(cameras)), fmt.Sprintf("rendering %d by %d", view.Width, view.Height))
+		view.Camera = name
+		m, err := x.renderView(ctx, w, blend, view)
+		if err != nil {
+			return nil, err
+		}
+		at := image.Pt(i%columns*view.Width, i/columns*view.Height)
+		draw.Draw(sheet, image.Rectangle{Min: at, Max: at.Add(image.Pt(view.Width, view.Height))}, m, m.Bounds().Min, draw.Src)
+	}
+	// Blender writes the render time into its file; the re-encoded bytes depend only on the pixels.
+	clean, err := texture.PNG(sheet)
+	if err != nil {
+		return nil, err
+	}
+	pixels := studio.Pixels(sheet)
+	out.Preview, err = w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png",
+		Content: &pixels}, clean)
+	return out, err
+}
+
+// sheetGrid returns the columns and rows of a contact sheet of n views.
+func sheetGrid(n int) (columns, rows int) {
+	columns = int(math.Ceil(math.Sqrt(float64(n))))
+	return columns, (n + columns - 1) / columns
+}
+
+// renderView renders the view of one camera of a saved scene.
+func (x *txn) renderView(ctx context.Context, w *studio.Work, blend string, in studio.RenderIn) (image.Image, error) {
+	picture := filepath.Join(w.Dir, "picture.png")
 	job := mustJSON(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width,
 		"height":  in.Height,
 		"samples": in.Samples, "threads": x.adapter.config.Threads, "exposure": 0})
-	w.Progress(0, 1, fmt.Sprintf("rendering %d by %d", in.Width, in.Height))
 	if err := x.runScript(ctx, w.Dir, renderScript, job); err != nil {
 		return nil, err
 	}
@@ -430,15 +470,7 @@ func (x *txn) renderPreview(ctx context.Context, w *studio.Work, in studio.Rende
 		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture of %d by %d", in.Width,
 			in.Height).Because(err)
 	}
-	// Blender writes the render time into its file; the re-encoded bytes depend only on the pixels.
-	clean, err := texture.PNG(m)
-	if err != nil {
-		return nil, err
-	}
-	pixels := studio.Pixels(m)
-	out.Preview, err = w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png",
-		Content: &pixels}, clean)
-	return out, err
+	return m, nil
 }
 
 func hasCamera(rows []listed, name string) bool {

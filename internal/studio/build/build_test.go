@@ -237,6 +237,19 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// A scene that would take long to check is checked in part, and a finding says so.
+func TestLargeSceneIsCheckedInPart(t *testing.T) {
+	m := built(t, parsed(t, yard("{a: {repeat: {row: {count: 4, step: [0, 0, 601]}}, parts: "+
+		"{b: {box: {size: [300, 300, 0.01]}, repeat: {row: {count: 2000, step: [0, 0, 0.3]}}}}}}")))
+	found := m.Check()
+	if last := found[len(found)-1]; last.Kind != "unchecked" {
+		t.Errorf("%+v", last)
+	}
+	if d := m.Describe(10); len(d.Things) != 4 || d.Things[0].Members != 2000 {
+		t.Errorf("%+v", d.Things)
+	}
+}
+
 // Bodies that do not fit are errors with the path and a remedy.
 func TestBadBodies(t *testing.T) {
 	many := strings.Repeat("[1, 0], ", 49)

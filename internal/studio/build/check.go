@@ -11,23 +11,34 @@ import (
 
 // Finding is a fault of a scene.
 type Finding struct {
-	Kind string `json:"kind" enum:"intersects,floats,sunk,blocks,in_water,unreachable"`
+	Kind string `json:"kind" enum:"intersects,floats,sunk,blocks,in_water,unreachable,unchecked"`
 	Path string `json:"path" jsonschema:"The part or marker."`
 	With string `json:"with,omitzero" jsonschema:"The other part."`
 	Text string `json:"text" jsonschema:"The fault and a remedy."`
 }
 
-// space is the solids of a model, by the squares of the ground that they touch.
+// space is the solids of a model, by the squares of the ground that they touch. Those that touch very
+// many are kept apart.
 type space struct {
-	list  []body
-	cells map[[2]int][]int
+	list   []body
+	cells  map[[2]int][]int
+	large  []int
+	budget int // squares and solids that may still be looked at
 }
+
+// The bounds of a space: looked is the number of squares and solids that one description or check may
+// look at, which takes about two seconds; manyCells is the number of squares of a large solid.
+const (
+	looked    = 30_000_000
+	manyCells = 2_000
+)
 
 // body is a solid with the thing that it belongs to: the outermost one, and its node's own.
 type body struct {
 	Solid
 	outer, thing int
 	low, high    scene.Vec
+	large        bool
 }
 
 const spaceCell = 4.0
@@ -39,7 +50,7 @@ func spaceCells(low, high scene.Vec) (x0, y0, x1, y1 int) {
 
 // newSpace collects the solids of the model.
 func (m *Model) newSpace() *space {
-	s := &space{cells: map[[2]int][]int{}}
+	s := &space{cells: map[[2]int][]int{}, budget: looked}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
 		if n.Thing < 0 {
@@ -61,6 +72,10 @@ func (m *Model) newSpace() *space {
 	}
 	for i, b := range s.list {
 		x0, y0, x1, y1 := spaceCells(b.low, b.high)
+		if (x1-x0+1)*(y1-y0+1) > manyCells {
+			s.large, s.list[i].large = append(s.large, i), true
+			continue
+		}
 		for x := x0; x <= x1; x++ {
 			for y := y0; y <= y1; y++ {
 				s.cells[[2]int{x, y}] = append(s.cells[[2]int{x, y}], i)
@@ -70,23 +85,53 @@ func (m *Model) newSpace() *space {
 	return s
 }
 
-// near calls f with the bodies whose boxes touch a box, each once.
+// near calls f with the bodies whose boxes touch a box, each once, until f returns false or the budget
+// is used up.
 func (s *space) near(low, high scene.Vec, f func(i int, b *body) bool) {
+	test := func(i int) bool {
+		s.budget--
+		b := &s.list[i]
+		if b.low[0] > high[0] || b.high[0] < low[0] || b.low[1] > high[1] || b.high[1] < low[1] ||
+			b.low[2] > high[2] || b.high[2] < low[2] {
+			return true
+		}
+		return f(i, b)
+	}
+	for _, i := range s.large {
+		if s.budget <= 0 || !test(i) {
+			return
+		}
+	}
 	x0, y0, x1, y1 := spaceCells(low, high)
+	if (x1-x0+1)*(y1-y0+1) > manyCells {
+		s.nearAll(test)
+		return
+	}
 	seen := map[int]bool{}
 	for x := x0; x <= x1; x++ {
 		for y := y0; y <= y1; y++ {
+			s.budget--
 			for _, i := range s.cells[[2]int{x, y}] {
-				b := &s.list[i]
-				if seen[i] || b.low[0] > high[0] || b.high[0] < low[0] || b.low[1] > high[1] || b.high[1] < low[1] ||
-					b.low[2] > high[2] || b.high[2] < low[2] {
+				if s.budget <= 0 {
+					return
+				}
+				if seen[i] {
 					continue
 				}
 				seen[i] = true
-				if !f(i, b) {
+				if !test(i) {
 					return
 				}
 			}
+		}
+	}
+}
+
+// nearAll tests all bodies that are not large.
+func (s *space) nearAll(test func(i int) bool) {
+	for i := range s.list {
+		if s.budget <= 0 || !s.list[i].large && !test(i) {
+			return
 		}
 	}
 }
@@ -181,6 +226,10 @@ func (m *Model) Check() []Finding {
 		m.findWet(),
 		m.findUnreachable(space)} {
 		all = append(all, list[:min(len(list), maxFindings)]...)
+	}
+	if space.budget <= 0 {
+		all = append(all, Finding{Kind: "unchecked",
+			Text: "the scene is too large to check all of it; check its parts as scenes of their own"})
 	}
 	return all
 }

@@ -129,6 +129,9 @@ func middleOf(b scene.Box3) scene.Vec { return b.Low.Add(b.High).Mul(0.5) }
 
 // nearest describes the nearest other thing.
 func (m *Model) nearest(outer []int, i int) string {
+	if len(outer) > 2000 {
+		return ""
+	}
 	best, away := -1, math.Inf(1)
 	from := middleOf(m.Things[i].Box)
 	for _, k := range outer {
@@ -136,7 +139,7 @@ func (m *Model) nearest(outer []int, i int) string {
 			best, away = k, d.Len()
 		}
 	}
-	if best < 0 || len(outer) > 2000 {
+	if best < 0 {
 		return ""
 	}
 	d := middleOf(m.Things[best].Box).Sub(from)

@@ -75,12 +75,29 @@ type Light struct {
 
 type object = map[string]any
 
-// writer collects the buffer and the lists that refer to it.
+// writer collects the parts of the buffer and the lists that refer to it.
 type writer struct {
-	bin       []byte
-	views     []object
-	accessors []object
+	parts     [][]byte // each starts at a multiple of four
+	size      int
+	views     []bufferView
+	accessors []accessor
 	used      map[string]bool
+}
+
+type bufferView struct {
+	Buffer     int `json:"buffer"`
+	ByteOffset int `json:"byteOffset"`
+	ByteLength int `json:"byteLength"`
+	Target     int `json:"target,omitzero"`
+}
+
+type accessor struct {
+	BufferView    int         `json:"bufferView"`
+	ComponentType int         `json:"componentType"`
+	Count         int         `json:"count"`
+	Type          string      `json:"type"`
+	Min           *[3]float32 `json:"min,omitzero"`
+	Max           *[3]float32 `json:"max,omitzero"`
 }
 
 // Write encodes a binary file: the same content gives the same bytes.
@@ -109,8 +126,8 @@ func Write(f File) ([]byte, error) {
 	w.encodeLights(f, doc)
 	setList(doc, "accessors", w.accessors)
 	setList(doc, "bufferViews", w.views)
-	if len(w.bin) > 0 {
-		doc["buffers"] = []object{{"byteLength": len(w.bin)}}
+	if w.size > 0 {
+		doc["buffers"] = []object{{"byteLength": w.size}}
 	}
 	var used []string
 	for _, name := range []string{"KHR_lights_punctual", "KHR_materials_emissive_strength"} {
@@ -125,26 +142,24 @@ func Write(f File) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gltf: encode: %w", err)
 	}
-	return packGLB(text, w.bin), nil
+	return w.packGLB(text), nil
 }
 
-func setList(doc object, name string, list []object) {
+func setList[T any](doc object, name string, list []T) {
 	if len(list) > 0 {
 		doc[name] = list
 	}
 }
 
 // packGLB puts the two chunks of a binary file together.
-func packGLB(text, bin []byte) []byte {
+func (w *writer) packGLB(text []byte) []byte {
 	for len(text)%4 != 0 {
 		text = append(text, ' ')
 	}
-	for len(bin)%4 != 0 {
-		bin = append(bin, 0)
-	}
+	bin := alignToFour(w.size)
 	size := 12 + 8 + len(text)
-	if len(bin) > 0 {
-		size += 8 + len(bin)
+	if bin > 0 {
+		size += 8 + bin
 	}
 	le := binary.LittleEndian
 	out := make([]byte, 0, size)
@@ -152,25 +167,27 @@ func packGLB(text, bin []byte) []byte {
 		out = le.AppendUint32(out, uint32(n))
 	}
 	out = append(out, text...)
-	if len(bin) > 0 {
-		out = le.AppendUint32(out, uint32(len(bin)))
-		out = le.AppendUint32(out, chunkBin)
-		out = append(out, bin...)
+	if bin == 0 {
+		return out
+	}
+	out = le.AppendUint32(out, uint32(bin))
+	out = le.AppendUint32(out, chunkBin)
+	for _, part := range w.parts {
+		out = append(out, part...)
+		for len(out)%4 != 0 {
+			out = append(out, 0)
+		}
 	}
 	return out
 }
 
-// addView appends bytes to the buffer and returns the index of their view.
+func alignToFour(n int) int { return (n + 3) &^ 3 }
+
+// addView adds bytes to the buffer and returns the index of their view.
 func (w *writer) addView(data []byte, target int) int {
-	for len(w.bin)%4 != 0 {
-		w.bin = append(w.bin, 0)
-	}
-	v := object{"buffer": 0, "byteOffset": len(w.bin), "byteLength": len(data)}
-	if target != 0 {
-		v["target"] = target
-	}
-	w.bin = append(w.bin, data...)
-	w.views = append(w.views, v)
+	at := alignToFour(w.size)
+	w.parts, w.size = append(w.parts, data), at+len(data)
+	w.views = append(w.views, bufferView{ByteOffset: at, ByteLength: len(data), Target: target})
 	return len(w.views) - 1
 }
 
@@ -183,8 +200,8 @@ const (
 )
 
 func (w *writer) addFloats(data []byte, kind string) int {
-	w.accessors = append(w.accessors, object{"bufferView": w.addView(data, targetArray), "componentType": typeFloat,
-		"count": len(data) / 4 / componentCount[kind], "type": kind})
+	w.accessors = append(w.accessors, accessor{BufferView: w.addView(data, targetArray), ComponentType: typeFloat,
+		Count: len(data) / 4 / componentCount[kind], Type: kind})
 	return len(w.accessors) - 1
 }
 
@@ -194,15 +211,14 @@ func (w *writer) encodeMeshes(f File) []object {
 		parts := make([]object, len(m.Primitives))
 		for k, p := range m.Primitives {
 			position := w.addFloats(p.Positions, "VEC3")
-			w.accessors[position]["min"], w.accessors[position]["max"] = p.Low, p.High
+			w.accessors[position].Min, w.accessors[position].Max = &p.Low, &p.High
 			attributes := object{"POSITION": position, "NORMAL": w.addFloats(p.Normals, "VEC3"),
 				"TEXCOORD_0": w.addFloats(p.UVs, "VEC2")}
 			if f.Materials[p.Material].Normal >= 0 {
 				attributes["TANGENT"] = w.addFloats(p.Tangents, "VEC4")
 			}
-			w.accessors = append(w.accessors, object{"bufferView": w.addView(p.Indices, targetElements),
-				"componentType": typeUint32,
-				"count":         len(p.Indices) / 4, "type": "SCALAR"})
+			w.accessors = append(w.accessors, accessor{BufferView: w.addView(p.Indices, targetElements),
+				ComponentType: typeUint32, Count: len(p.Indices) / 4, Type: "SCALAR"})
 			parts[k] = object{"attributes": attributes, "indices": len(w.accessors) - 1, "material": p.Material}
 		}
 		out[i] = object{"name": m.Name, "primitives": parts}

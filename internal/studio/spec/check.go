@@ -17,6 +17,8 @@ const (
 	MaxParts  = 20_000
 	MaxDepth  = 12      // of parts in parts, after define is resolved
 	maxMetres = 10_000. // the greatest number in a list
+	maxNamed  = 200     // cameras, markers, materials and definitions, each
+	maxWall   = 4_000.  // length of a chain of walls or of a palisade, in metres
 )
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
@@ -29,6 +31,9 @@ func (s *Scene) Check() error {
 	for section, names := range map[string][]string{"materials": sortedKeys(s.Materials),
 		"define":  sortedKeys(s.Define),
 		"cameras": sortedKeys(s.Cameras), "markers": sortedKeys(s.Markers)} {
+		if len(names) > maxNamed {
+			return fault.BadField(section, "has %d entries; at most %d are allowed", len(names), maxNamed)
+		}
 		for _, name := range names {
 			if err := checkName(section, name); err != nil {
 				return err
@@ -188,9 +193,14 @@ func checkBody(path string, p *Part) error {
 		if (w.Along != nil) == (w.Length > 0) && w.Radius == 0 || w.Radius > 0 && (w.Along != nil || w.Length > 0) {
 			return bad("wall: give one of along, length and radius")
 		}
+		if pathLength(w.Along) > maxWall {
+			return bad("wall: it is longer than 4,000 m; make several walls")
+		}
 		if w.Radius > 0 && w.Thick >= w.Radius*0.9 {
 			return bad("wall: thick must be less than nine tenths of the radius")
 		}
+	case p.Palisade != nil && pathLength(p.Palisade.Along) > maxWall:
+		return bad("palisade: it is longer than 4,000 m; make several")
 	case p.Tower != nil:
 		t := p.Tower
 		if (t.Radius > 0) == (t.Side > 0) {

@@ -100,6 +100,9 @@ func TestBadScenes(t *testing.T) {
 		"thick tower":  {yard("{a: {tower: {radius: 3, height: 9, thick: 3}}}"), "a", "thick"},
 		"wall":         {yard("{a: {wall: {height: 3}}}"), "a", "one of along, length and radius"},
 		"roof":         {yard("{a: {roof: {form: gable, radius: 3}}}"), "a", "only spire and flat"},
+		"long wall":    {yard("{a: {wall: {along: [[-3000, 0], [3000, 0]], height: 3}}}"), "a", "4,000 m"},
+		"palisade":     {yard("{a: {palisade: {along: [[-3000, 0], [3000, 0]]}}}"), "a", "4,000 m"},
+		"cameras":      {yard(crateIn("a")) + "\ncameras: {" + manyNames(201) + "}", "cameras", "at most 200"},
 		"lathe":        {yard("{a: {lathe: {profile: [[-1, 0], [1, 1]]}}}"), "a", "less than 0"},
 		"plan":         {yard("{a: {plan: {rooms: {hall: [0, 0, 0, 3]}}}}"), "a", "least x"},
 		"turns":        {yard("{a: {box: {size: [1, 1, 1]}, turn: 3, facing: [1, 1]}}"), "a", "not both"},
@@ -117,6 +120,17 @@ func TestBadScenes(t *testing.T) {
 			}
 		})
 	}
+}
+
+func crateIn(name string) string { return "{" + name + ": " + crate + "}" }
+
+// manyNames returns n empty entries.
+func manyNames(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "c%d: {}, ", i)
+	}
+	return b.String()
 }
 
 // nestedRepeats returns groups in groups, each with n members.

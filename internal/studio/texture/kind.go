@@ -18,6 +18,8 @@ var kinds = map[string]func(seed uint64) painter{
 	"brick":  brickPainter, "cobbles": cobblesPainter, "plaster": plasterPainter, "slate": slatePainter,
 	"thatch": thatchPainter, "bark": barkPainter,
 	"water": waterPainter, "earth": earthPainter, "salt": saltPainter, "rock": rockPainter,
+	"marble": marblePainter, "tiles": tilePainter, "planks": plankPainter, "moss": mossPainter, "mud": mudPainter,
+	"snow": snowPainter, "gravel": gravelPainter, "rust": rustPainter, "mosaic": mosaicPainter, "hay": hayPainter,
 }
 
 const one = noise.One

@@ -13,6 +13,9 @@ var golden = map[string]string{
 	"metal": "b8893b72e3b26a53", "slate": "172e3c917f5f2d51", "bark": "b085e33129d18c1d", "earth": "eafb560cb8a5759c",
 	"rock": "a77bdf4ffb93b1b2", "stone": "c175a1a4dd6a3ccb", "thatch": "f97d30bedbc89366", "salt": "1dc3c6c300dd4b38",
 	"brick": "a40ca13907b77318", "plaster": "e63ba91d7aa8d142", "water": "d86f4709f7606fda", "wood": "c40bb4658d7cf1cc",
+	"planks": "3e3242ed68184f44", "moss": "67b1c26762fa8eb4", "marble": "c7ea1836683b6064", "mud": "49f7e8d6665c0c46",
+	"gravel": "8729848736af6cea", "rust": "b59ecb874a72bef3", "mosaic": "ac53f306ecc607db", "hay": "a66e9fe837741b70",
+	"tiles": "6031da37975f4292", "snow": "f9ac342cb8652a48",
 	"grass": "03d7654e2c9202d4", "sand": "270ebbf4bd5f5bfe", "fabric": "3377cd2cc64c38f4", "cobbles": "1f0195c960203d7b",
 }
 
