@@ -16,6 +16,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/studio/gltf"
 	"loregate/internal/studio/gltf/gltftest"
+	"loregate/internal/studio/scene"
 	"loregate/internal/studio/spec"
 )
 
@@ -193,6 +194,37 @@ func TestPanelsAreClosed(t *testing.T) {
 		if volume <= 0 {
 			t.Errorf("%s is inside out", name)
 		}
+	}
+}
+
+// The surface of a cave is closed except at open ends, and faces the open space.
+func TestCaveFacesInwards(t *testing.T) {
+	m := makeCave(&spec.Cave{Chambers: [][4]float64{{0, 0, 0, 4}}, Rough: 0.4})
+	edges, inwards := map[[2]int]int{}, 0
+	for _, f := range m.F {
+		if dotOf(m.Normal(f), scene.Vec{0, 0, 1.5}.Sub(m.V[f.V[0]])) > 0 {
+			inwards++
+		}
+		for i, a := range f.V {
+			edges[[2]int{a, f.V[(i+1)%len(f.V)]}]++
+		}
+	}
+	if inwards < len(m.F)*99/100 || len(m.F) < 500 {
+		t.Errorf("%d of %d faces face inwards", inwards, len(m.F))
+	}
+	for e := range edges {
+		if edges[[2]int{e[1], e[0]}] == 0 {
+			t.Fatalf("edge %v is open", e)
+		}
+	}
+	closed := &spec.Cave{Tunnels: []spec.Tunnel{{Path: [][3]float64{{0, 0, 0}, {12, 0, 0}}, Radius: 2}}}
+	open := &spec.Cave{Tunnels: []spec.Tunnel{{Path: closed.Tunnels[0].Path, Radius: 2, Open: "start"}}}
+	if a, b := len(makeCave(closed).F), len(makeCave(open).F); a-b < 10 {
+		t.Errorf("%d faces closed, %d open", a, b)
+	}
+	big := &spec.Cave{Chambers: [][4]float64{{-3000, 0, 0, 100}, {3000, 0, 0, 100}}}
+	if k := newCarver(big); k.n[0]*k.n[1]*k.n[2] > carvePoint*3/2 {
+		t.Errorf("%v points", k.n)
 	}
 }
 

@@ -83,6 +83,8 @@ var volumes = map[string]volume{
 		"stone"}}},
 	"bridge": {func(body any) (*Mesh, error) { return makeBridge(body.(*spec.Bridge)), nil }, []slot{{"main",
 		"stone"}, {"floor", "cobbles"}}},
+	"cave": {func(body any) (*Mesh, error) { return makeCave(body.(*spec.Cave)), nil },
+		[]slot{{"main", "rock"}, {"floor", "gravel"}}},
 	"palisade": {func(body any) (*Mesh, error) { return makePalisade(body.(*spec.Palisade)), nil },
 		[]slot{{"main", "bark"}, {"trim", "timber"}}},
 	"panel": {func(body any) (*Mesh, error) { return makePanel(body.(*panel)), nil }, []slot{{"main",

@@ -208,3 +208,18 @@ type Vault struct {
 	Thick float64    `json:"thick,omitzero" default:"0.3" min:"0.05" max:"10" jsonschema:"Metres."`
 	Form  string     `json:"form,omitzero" enum:"barrel,cross" default:"barrel" jsonschema:"A barrel runs along Y."`
 }
+
+// Cave is the inside of a cave: tunnels and chambers that are carved out of rock, with a flat floor.
+// Roles of materials: main for the rock, floor.
+type Cave struct {
+	Tunnels  []Tunnel     `json:"tunnels,omitzero" maxitems:"10" jsonschema:"Tunnels; where they meet, they open."`
+	Chambers [][4]float64 `json:"chambers,omitzero" maxitems:"20" jsonschema:"x, y, height of the floor, radius."`
+	Rough    float64      `json:"rough,omitzero" default:"0.5" min:"0" max:"3" jsonschema:"Unevenness, in metres."`
+}
+
+// Tunnel is a tunnel of a cave.
+type Tunnel struct {
+	Path   [][3]float64 `json:"path" minitems:"2" maxitems:"20" jsonschema:"Points of the middle of its floor."`
+	Radius float64      `json:"radius,omitzero" default:"2" min:"0.6" max:"40" jsonschema:"Half its width."`
+	Open   string       `json:"open,omitzero" enum:"none,start,end,both" default:"none" jsonschema:"Ends without rock."`
+}

@@ -222,6 +222,8 @@ func checkBody(path string, p *Part) error {
 				return bad("lathe: a radius is less than 0")
 			}
 		}
+	case p.Cave != nil:
+		return checkCave(p.Cave, bad)
 	case p.Plan != nil:
 		if len(p.Plan.Rooms) == 0 || len(p.Plan.Rooms) > 60 {
 			return bad("plan: give 1 to 60 rooms")
@@ -230,6 +232,25 @@ func checkBody(path string, p *Part) error {
 			if !nameForm.MatchString(name) || r[0] >= r[2] || r[1] >= r[3] {
 				return bad("plan: each room needs a name and least x, least y, greatest x, greatest y")
 			}
+		}
+	}
+	return nil
+}
+
+// maxCarved bounds the pieces of tunnels of a cave.
+const maxCarved = 60
+
+func checkCave(c *Cave, bad func(text string) error) error {
+	pieces := len(c.Chambers)
+	for _, t := range c.Tunnels {
+		pieces += len(t.Path) - 1
+	}
+	if pieces == 0 || pieces > maxCarved {
+		return bad("cave: give 1 to 60 chambers and straight pieces of tunnels; make several caves")
+	}
+	for _, room := range c.Chambers {
+		if room[3] < 0.6 || room[3] > 100 {
+			return bad("cave: the radius of a chamber is from 0.6 to 100 m")
 		}
 	}
 	return nil

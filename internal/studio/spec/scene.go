@@ -115,6 +115,8 @@ type Part struct {
 	Column   *Column   `json:"column,omitzero" jsonschema:"A column with base and capital."`
 	Vault    *Vault    `json:"vault,omitzero" jsonschema:"A vaulted ceiling over a rectangle."`
 
+	Cave *Cave `json:"cave,omitzero" jsonschema:"The inside of a cave."`
+
 	Prop *Prop  `json:"prop,omitzero" jsonschema:"A thing from the store of things."`
 	Lamp *Lamp  `json:"lamp,omitzero" jsonschema:"A light without a body."`
 	Use  string `json:"use,omitzero" maxlen:"40" jsonschema:"Name of a part of define."`

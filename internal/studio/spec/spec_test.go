@@ -103,6 +103,8 @@ func TestBadScenes(t *testing.T) {
 		"long wall":    {yard("{a: {wall: {along: [[-3000, 0], [3000, 0]], height: 3}}}"), "a", "4,000 m"},
 		"palisade":     {yard("{a: {palisade: {along: [[-3000, 0], [3000, 0]]}}}"), "a", "4,000 m"},
 		"cameras":      {yard(crateIn("a")) + "\ncameras: {" + manyNames(201) + "}", "cameras", "at most 200"},
+		"no cave":      {yard("{a: {cave: {}}}"), "a", "1 to 60"},
+		"chamber":      {yard("{a: {cave: {chambers: [[0, 0, 0, 0]]}}}"), "a", "radius of a chamber"},
 		"lathe":        {yard("{a: {lathe: {profile: [[-1, 0], [1, 1]]}}}"), "a", "less than 0"},
 		"plan":         {yard("{a: {plan: {rooms: {hall: [0, 0, 0, 3]}}}}"), "a", "least x"},
 		"turns":        {yard("{a: {box: {size: [1, 1, 1]}, turn: 3, facing: [1, 1]}}"), "a", "not both"},
