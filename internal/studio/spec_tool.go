@@ -97,7 +97,12 @@ var sceneTools = []Tool{
 			"scene as a tree of named parts", "declare where each part stands"},
 		Doc: "Check and store a scene in the language of scenes: a tree of named parts with exact measures, " +
 			"from boxes and walls with openings to houses, towers, bridges and things in rows, rings and scatters. " +
-			"Build it with generate_scene, or with action build as a GLB file. Metres, degrees, Z up, fronts towards -Y.",
+			"Build it with generate_scene, or with action build as a GLB file. Metres, degrees, Z up, fronts towards -Y." +
+			" Things for prop: altar, anchor, barrel, bell, bench, boat, brazier, bucket, bush, cart, chest, conifer, crate, " +
+			"fence, flag, grave, kettle, lamp, pew, post, reed, rock, stall, statue, stump, table, throne, torch, tree, well. " +
+			"Materials: bark, beacon, blue, brass, brick, brine, canvas, cobbles, dark, earth, far, flame, grass, gravel, hay, " +
+			"iron, leaf, leaf2, leaf3, lit, marble, metal, mosaic, mossy_stone, mud, pane, planks, plaster, red, rock, rust, " +
+			"salt, sand, slate, snow, stone, straw, thatch, tiles, timber, water, white.",
 		Examples: []Example{{"A tower with barrels", `{"spec": {"version": 1, "name": "keep", "ground": {"material": "grass"},
  "parts": {"keep": {"tower": {"radius": 3.5, "height": 14, "door": true, "slits": 3}, "material": "stone"},
   "barrels": {"prop": {"kind": "barrel"}, "at": [6, -3], "repeat": {"row": {"count": 3, "step": [1.2, 0]}}}}}}`}}},

@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/studio"
+	"loregate/internal/studio/builder"
 )
 
 // keepYAML is a small scene with a fault: two crates at one place.
@@ -89,6 +90,21 @@ func TestSceneToolsRefuse(t *testing.T) {
 	}
 	hidden := result(d.do(access.RoleGM, "scene_spec", `{"text": `+quote(keepYAML)+`}`))["spec"].(string)
 	d.wantCode(studio.Validation, access.RoleGM, "scene_check", `{"spec": "`+hidden+`", "audience": "user"}`)
+}
+
+// The tool names all things and materials that a scene can use.
+func TestVocabularyIsNamed(t *testing.T) {
+	things, materials, err := builder.Vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	help := newDesk(t).do(access.RoleUser, "mcp.help", `{"command_name": "scene_spec"}`)["description"].(string)
+	for _, list := range []string{"Things for prop: " + strings.Join(things, ", "),
+		"Materials: " + strings.Join(materials, ", ")} {
+		if !strings.Contains(help, list+".") {
+			t.Errorf("the description does not have %q", list)
+		}
+	}
 }
 
 // A dry run of a plan tries the calls that use the plan's own scene.

@@ -54,10 +54,7 @@ func ringMembers(r *spec.Ring) (out []member) {
 
 // alongMembers places members along a path. On both sides, their fronts face the path.
 func alongMembers(l *spec.Along, count int) (out []member) {
-	length := 0.0
-	for i := 1; i < len(l.Path); i++ {
-		length += math.Hypot(l.Path[i][0]-l.Path[i-1][0], l.Path[i][1]-l.Path[i-1][1])
-	}
+	length := spec.PathLength(l.Path)
 	step := l.Every
 	slots := count
 	if l.Sides {

@@ -269,6 +269,29 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// A cache forgets the meshes that were not used for longest when it has too many corners.
+func TestCacheIsBounded(t *testing.T) {
+	c := NewCache()
+	for i := range 3 {
+		m := &Mesh{key: fmt.Sprint(i)}
+		m.F = slices.Repeat([]scene.Face{{V: make([]int, 1000)}}, 3000)
+		c.keepMesh(m.key, m)
+		c.findMesh("0")
+	}
+	if c.findMesh("0") == nil || c.findMesh("1") != nil || c.findMesh("2") == nil || c.corners > maxCached {
+		t.Errorf("%d corners in %d meshes", c.corners, len(c.meshes))
+	}
+}
+
+// A marker so far away that the search for a way ends is reported as such.
+func TestFarMarkerIsReported(t *testing.T) {
+	found := built(t, parsed(t, yard("{a: {prop: {kind: crate}}}")+
+		"\nmarkers: {in: {kind: spawn, at: [2, 2]}, out: {kind: point, at: [900, 900]}}")).Check()
+	if len(found) != 1 || !strings.Contains(found[0].Text, "too far") {
+		t.Errorf("%+v", found)
+	}
+}
+
 // A scene that would take long to check is checked in part, and a finding says so.
 func TestLargeSceneIsCheckedInPart(t *testing.T) {
 	m := built(t, parsed(t, yard("{a: {repeat: {row: {count: 4, step: [0, 0, 601]}}, parts: "+

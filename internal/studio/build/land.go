@@ -165,10 +165,7 @@ func (b *maker) addLandMesh(name, material string, from any, make func() *scene.
 // makeWay makes a strip a little above the ground.
 func (b *maker) makeWay(way spec.GroundWay, order float64) *scene.Mesh {
 	m := &scene.Mesh{}
-	length := 0.0
-	for i := 1; i < len(way.Along); i++ {
-		length += math.Hypot(way.Along[i][0]-way.Along[i-1][0], way.Along[i][1]-way.Along[i-1][1])
-	}
+	length := spec.PathLength(way.Along)
 	n := min(max(int(length/0.8), 1), 1500)
 	const across = 6
 	for i := range n + 1 {

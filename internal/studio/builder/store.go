@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"loregate/internal/fault"
 	"loregate/internal/studio/noise"
@@ -24,8 +25,8 @@ func LookNamed(name string) (Look, error) {
 	}
 	l, ok := lib.Materials[name]
 	if !ok {
-		return Look{}, fault.BadField("material", "there is no material %q; there is %s", name,
-			joinNames(lib.Materials))
+		all := slices.Sorted(maps.Keys(lib.Materials))
+		return Look{}, fault.BadField("material", "there is no material %q; there is %s", name, strings.Join(all, ", "))
 	}
 	return Look{l.Material, l.Paint}, nil
 }
@@ -88,9 +89,8 @@ func MakeThing(kind string, seed uint64, with map[string]float64, materials map[
 	}
 	t, ok := lib.Things[kind]
 	if !ok || t.Parts == nil {
-		things := maps.Clone(lib.Things)
-		maps.DeleteFunc(things, func(_ string, t thing) bool { return t.Parts == nil || t.Room == 0 })
-		return Thing{}, fault.BadField("prop.kind", "there is no thing %q; there is %s", kind, joinNames(things))
+		return Thing{}, fault.BadField("prop.kind", "there is no thing %q; there is %s", kind,
+			strings.Join(lib.standing(), ", "))
 	}
 	use := &part{Use: kind}
 	for _, name := range slices.Sorted(maps.Keys(with)) {
@@ -116,13 +116,21 @@ func MakeThing(kind string, seed uint64, with map[string]float64, materials map[
 	return Thing{&p.m, p.mats, t.Lamp, t.watts(), trunk, max(t.Variants, 1)}, s.err
 }
 
-func joinNames[V any](m map[string]V) string {
-	text := ""
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if text != "" {
-			text += ", "
-		}
-		text += name
+// Vocabulary returns the names of the things that stand by themselves, and of the materials, sorted.
+func Vocabulary() (things, materials []string, err error) {
+	lib, err := loadRecipes()
+	if err != nil {
+		return nil, nil, err
 	}
-	return text
+	return lib.standing(), slices.Sorted(maps.Keys(lib.Materials)), nil
+}
+
+// standing returns the names of the things that stand by themselves, sorted.
+func (lib *library) standing() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(lib.Things)) {
+		if t := lib.Things[name]; t.Parts != nil && t.Room > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }

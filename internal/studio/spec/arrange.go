@@ -16,7 +16,7 @@ func (r *Repeat) Size() int {
 	case r.Along != nil && r.Along.Count > 0:
 		return r.Along.Count
 	case r.Along != nil:
-		return min(int(pathLength(r.Along.Path)/r.Along.Every)+1, MaxParts+1)
+		return min(int(PathLength(r.Along.Path)/r.Along.Every)+1, MaxParts+1)
 	case r.Scatter != nil && r.Scatter.Count > 0:
 		return r.Scatter.Count
 	case r.Scatter != nil:
@@ -26,8 +26,8 @@ func (r *Repeat) Size() int {
 	return 1
 }
 
-// pathLength returns the length of a chain of points.
-func pathLength(path [][2]float64) float64 {
+// PathLength returns the length of a chain of points.
+func PathLength(path [][2]float64) float64 {
 	length := 0.0
 	for i := 1; i < len(path); i++ {
 		length += math.Hypot(path[i][0]-path[i-1][0], path[i][1]-path[i-1][1])

@@ -165,7 +165,7 @@ func (c *checker) checkRepeat(path string, r *Repeat) error {
 		return fault.BadField(path, "repeat: give exactly one of row, ring, grid, along and scatter")
 	case r.Along != nil && (r.Along.Count == 0) == (r.Along.Every == 0):
 		return fault.BadField(path, "repeat.along: give count or every")
-	case r.Along != nil && pathLength(r.Along.Path) == 0:
+	case r.Along != nil && PathLength(r.Along.Path) == 0:
 		return fault.BadField(path, "repeat.along: the path has no length")
 	case r.Scatter != nil && (r.Scatter.Count == 0) == (r.Scatter.Density == 0):
 		return fault.BadField(path, "repeat.scatter: give count or density")
@@ -193,13 +193,13 @@ func checkBody(path string, p *Part) error {
 		if (w.Along != nil) == (w.Length > 0) && w.Radius == 0 || w.Radius > 0 && (w.Along != nil || w.Length > 0) {
 			return bad("wall: give one of along, length and radius")
 		}
-		if pathLength(w.Along) > maxWall {
+		if PathLength(w.Along) > maxWall {
 			return bad("wall: it is longer than 4,000 m; make several walls")
 		}
 		if w.Radius > 0 && w.Thick >= w.Radius*0.9 {
 			return bad("wall: thick must be less than nine tenths of the radius")
 		}
-	case p.Palisade != nil && pathLength(p.Palisade.Along) > maxWall:
+	case p.Palisade != nil && PathLength(p.Palisade.Along) > maxWall:
 		return bad("palisade: it is longer than 4,000 m; make several")
 	case p.Tower != nil:
 		t := p.Tower
