@@ -53,7 +53,7 @@ func (s *Service) suggestEncounter() *op.Operation {
 			"random encounter"},
 		Doc: "Suggest monsters from the world's cards for a party and a danger, or assess given monsters, " +
 			"by experience thresholds. Advice: it starts nothing.",
-		Examples: []op.Example{{Title: "A hard fight", Input: `{"levels":[3,3,3,3],"danger":"hard"}`}},
+		Examples: []op.Example{{Title: "An easy fight", Input: `{"levels":[1],"danger":"easy"}`}},
 	}, func(ctx context.Context, c *op.Call, in suggestIn) (out suggestOut, err error) {
 		seed, err := s.parseSeed(in.Seed)
 		if err != nil {

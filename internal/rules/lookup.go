@@ -37,7 +37,7 @@ func (s *Service) lookUp() *op.Operation {
 		Doc: "Get a rule with its numbers from the world's cards: a monster, spell, item, condition, class or " +
 			"feature. " +
 			"The import srd brings those of the fifth edition (SRD 5.1, CC BY 4.0).",
-		Examples: []op.Example{{Title: "A spell", Input: `{"name":"Fireball","kind":"spell"}`}},
+		Examples: []op.Example{{Title: "A creature", Input: `{"name":"Ledger Crab"}`}},
 	}, func(ctx context.Context, c *op.Call, in lookupIn) (out lookupOut, err error) {
 		err = s.cfg.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			card, record, err := findRecord(ctx, l, in.Kind, in.Name)

@@ -212,6 +212,28 @@ func (s *story) tellGame() {
 	s.tellVisible(func() { s.do(s.who, "join_game", map[string]any{"id": s.ids["lobby"], "name": "Ada"}) })
 }
 
+// monsterRules are the rules of a monster, as an import brings them.
+const monsterRules = `{"srd":{"type":"beast","armor_class":[{"value":11}],"hit_points":3,"speed":{"walk":"20 ft."},"strength":4,` +
+	`"dexterity":11,"constitution":10,"intelligence":2,"wisdom":10,"charisma":3,"challenge_rating":0.125,"xp":25,` +
+	`"actions":[{"name":"Pinch","desc":"Melee Weapon Attack: reach 5 ft.","attack_bonus":2,` +
+	`"damage":[{"damage_dice":"1d4","damage_type":{"index":"slashing","name":"Slashing"}}]}]}}`
+
+// tellFight starts an encounter in which the audience acts for both sides, and creates a monster.
+func (s *story) tellFight() {
+	s.putVisible("crab", canon.NewCard{Name: "Quay Crab", Type: "Creature", Codename: "quay-crab", Content: "<p>It pinches.</p>",
+		Fields: rawJSON(monsterRules)})
+	fighter := func(side, name string) fields {
+		return fields{"side": side, "creature": fields{"name": name, "armor_class": 12, "hit_points": 1000, "speed": 30,
+			"scores": []int{12, 12, 12, 10, 10, 10},
+			"attacks": list(fields{"name": "Club", "bonus": 3, "reach": 5,
+				"hits": list(fields{"dice": "1d4+1", "type": "bludgeoning"})}),
+			"spells": list(fields{"name": "Spark", "level": 0, "range": 120, "attack": true,
+				"damage": list(fields{"dice": "1d10", "type": "fire"})})}}
+	}
+	s.doAndNote("fight", keeper, "start_encounter", "id", fields{"player_sides": list("watch", "thieves"),
+		"fighters": list(fighter("watch", "Ada"), fighter("thieves", "Cob"))})
+}
+
 // chat writes in a game as a seat.
 func (s *story) chat(seat, game string, input map[string]any) {
 	s.t.Helper()

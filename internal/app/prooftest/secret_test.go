@@ -194,6 +194,7 @@ func (s *story) tellAll(shown ...access.Label) {
 	s.tellTown()
 	s.tellCampaign()
 	s.tellGame()
+	s.tellFight()
 	s.tellMade()
 	for i, l := range s.hidden {
 		if i%2 == 0 {

@@ -74,6 +74,8 @@ func (s *story) tellSecretNear(l access.Label, own func(canon.NewCard) canon.Car
 		Fields: rawJSON(`{"says":["` + s.newSecret("line", l) + `"]}`)})
 	s.linkCards("at", ghost.Name, "Harbour", `{}`, l)
 	own(canon.NewCard{Name: "Tam Reed", Type: "Character", Content: s.newSecret("homonym", l)})
+	own(canon.NewCard{Name: "Maw " + s.newSecretName("monster's name", l), Type: "Creature", Content: "x",
+		Fields: rawJSON(monsterRules)})
 	purse := own(canon.NewCard{Name: "Purse " + s.newSecretName("thing's name", l), Type: "Item", Content: "x"})
 	s.linkCards("holds", "Mira Low", purse.Name, `{"quantity":7}`, l)
 	s.linkCards("at", purse.Name, "Harbour", `{}`, l)
