@@ -58,6 +58,7 @@ type cli struct {
 	Repair  repairCmd  `cmd:"" group:"upkeep" help:"Recover a damaged store into a new one and verify it. The damaged store is kept."`
 	Copy    copyCmd    `cmd:"" group:"upkeep" help:"Copy a store to a data folder or to PostgreSQL, and verify that both are equal."`
 	Doctor  doctorCmd  `cmd:"" group:"upkeep" help:"Check the installation, and print the settings in use."`
+	Model   modelCmd   `cmd:"" group:"upkeep" help:"Install, list and remove embedding models, by which searches find cards by their meaning."`
 	Audit   auditCmd   `cmd:"" group:"upkeep" help:"Print access records, and verify the hash chains."`
 	Events  eventsCmd  `cmd:"" group:"upkeep" help:"List and deliver again the events whose handlers failed too often."`
 	Rebuild rebuildCmd `cmd:"" group:"upkeep" help:"Recreate every table from the streams, and compare it with the stored one."`

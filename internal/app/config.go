@@ -194,7 +194,7 @@ func (c Config) Check() error {
 	if err := c.Model.validate(); err != nil {
 		return err
 	}
-	if _, _, err := c.Embedding.newEmbedder(); err != nil {
+	if err := c.Embedding.validate(); err != nil {
 		return err
 	}
 	if c.Tracing.Sample < 0 || c.Tracing.Sample > 1 {

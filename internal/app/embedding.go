@@ -18,17 +18,27 @@ import (
 // Embedding configures the model by which searches find cards by their meaning.
 type Embedding struct {
 	URL   string `yaml:"url" doc:"Base address of an OpenAI-compatible embedding endpoint, such as http://127.0.0.1:11434/v1. The texts of cards of every level, and the queries of searches, are sent to it. Empty: none; searches find words, and words of the same meaning."`
-	Model string `yaml:"model" doc:"Name of the model at the embedding endpoint."`
+	Model string `yaml:"model" doc:"Name of the model at the embedding endpoint. Without url: name of a model that loregate model install has installed; empty means the only one that is installed, if any."`
 	Key   string `yaml:"key" doc:"Key of the embedding endpoint. Set it with the variable rather than in a file."`
 }
 
-// newEmbedder creates the configured embedder, and the name that identifies its model. It is nil if none is configured.
-func (c Embedding) newEmbedder() (e vector.Embedder, model string, err error) {
+// validate returns an error for settings with invalid values.
+func (c Embedding) validate() error {
+	if c.URL == "" && c.Key != "" {
+		return errors.New("embedding.url: is missing, although embedding.key is set; set it too")
+	}
 	if c.URL == "" {
-		if c.Model != "" || c.Key != "" {
-			return nil, "", errors.New("embedding.url: is missing, although embedding.model or embedding.key is set; set it too")
-		}
-		return nil, "", nil
+		return nil
+	}
+	_, _, err := c.newEmbedder("")
+	return err
+}
+
+// newEmbedder creates the configured embedder, and the name that identifies its model. It is nil if none is configured.
+// Models are installed in the folder models.
+func (c Embedding) newEmbedder(models string) (e vector.Embedder, model string, err error) {
+	if c.URL == "" {
+		return findInstalled(models, c.Model)
 	}
 	client, err := embed.New(embed.Config{URL: c.URL, Model: c.Model, Key: c.Key})
 	if err != nil {
@@ -39,11 +49,16 @@ func (c Embedding) newEmbedder() (e vector.Embedder, model string, err error) {
 
 // openVectors creates the keeper of vectors; a.vectors stays nil if no embedding model is configured.
 func (a *App) openVectors() error {
-	e, model, err := a.Config.Embedding.newEmbedder()
+	e, model, err := a.Config.Embedding.newEmbedder(a.Config.modelFolder())
 	if err != nil || e == nil {
 		return err
 	}
-	a.vectors, err = vector.New(vector.Config{Embedder: e, Model: model, Folder: filepath.Join(a.Config.Data, "vectors"),
+	weight := 1.0
+	if m, ok := e.(*lazyModel); ok {
+		weight = m.weight
+	}
+	a.vectors, err = vector.New(vector.Config{Embedder: e, Model: model, Weight: weight,
+		Folder: filepath.Join(a.Config.Data, "vectors"),
 		Logger: a.logger, Now: a.now})
 	return err
 }

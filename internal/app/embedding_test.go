@@ -14,10 +14,13 @@ func TestEmbeddingSettings(t *testing.T) {
 		{Embedding{URL: "http://127.0.0.1:11434/v1", Model: "small"}, ""},
 		{Embedding{URL: "127.0.0.1", Model: "small"}, "embedding.url"},
 		{Embedding{URL: "http://127.0.0.1"}, "embedding.model"},
-		{Embedding{Model: "small"}, "embedding.url"},
+		{Embedding{Model: "small"}, "embedding.model"},
 		{Embedding{Key: "sesame"}, "embedding.url"},
 	} {
-		got, _, err := tc.c.newEmbedder()
+		got, _, err := tc.c.newEmbedder(t.TempDir())
+		if err == nil {
+			err = tc.c.validate()
+		}
 		if (err == nil) != (tc.want == "") || err != nil &&
 			(!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "sesame")) {
 			t.Errorf("%+v: %v", tc.c, err)

@@ -238,7 +238,8 @@ func noteOf(ctx context.Context, l *canon.Snapshot, q string, r canon.SearchResu
 		}
 	}
 	if r.Unready {
-		notes = append(notes, "Not every card could be found by its meaning: the embedding model does not answer, or has not read all cards yet.")
+		notes = append(notes, "Not every card could be found by its meaning: the embedding model "+
+			"does not answer, or has not read all cards yet.")
 	}
 	if r.Total.Count == 0 {
 		near, err := l.Near(ctx, markup.Clip(q, 255), 3)

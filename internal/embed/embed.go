@@ -1,8 +1,9 @@
 // Package embed turns texts into vectors with the embedding model of an endpoint that implements
-// OpenAI's API: the company's own, or Ollama, vLLM, llama.cpp and others.
+// OpenAI's API, such as Ollama, vLLM or llama.cpp; or with a static model from a file: one of model2vec, or word vectors
+// as text.
 //
 // Its invariant: texts are sent to the configured endpoint and nowhere else, and no error contains
-// any part of a text or the key. The caller decides how to use the vectors.
+// any part of a text or the key. A file from outside is read within bounds, and refused with the reason. The caller decides how to use the vectors.
 package embed
 
 import (

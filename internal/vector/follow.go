@@ -260,7 +260,8 @@ func (k *Keeper) missingOf(id access.WorldID, level access.Level) (list []canon.
 	return list, room
 }
 
-// store keeps the vectors of cards. A card that has changed since it was listed, or is gone, waits for the next listing.
+// store keeps the vectors of cards. A card that has changed since it was listed, or is gone, waits for the next
+// listing.
 func (k *Keeper) store(id access.WorldID, level access.Level, asked []canon.CardID, cards []canon.Card, counts []int,
 	got [][]float32) error {
 	k.mu.Lock()

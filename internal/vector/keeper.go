@@ -29,8 +29,10 @@ type Config struct {
 	Embedder Embedder
 	Model    string // identifies the model: other models have other vectors
 	Folder   string // of the files; "" keeps vectors in memory only
-	Logger   *slog.Logger
-	Now      func() time.Time
+	// Weight is the influence of vectors beside words; 0 is 1, that of a model which understands sentences.
+	Weight float64
+	Logger *slog.Logger
+	Now    func() time.Time
 }
 
 // Keeper keeps the vectors of all worlds. It is safe for concurrent use.
@@ -71,7 +73,7 @@ func New(c Config) (*Keeper, error) {
 	if c.Embedder == nil || c.Model == "" {
 		return nil, errors.New("vector: Embedder and Model must be set")
 	}
-	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.Logger, c.Weight = cmp.Or(c.Logger, slog.Default()), cmp.Or(c.Weight, 1)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -124,6 +126,9 @@ func (k *Keeper) Near(ctx context.Context, id access.WorldID, level access.Level
 		}
 	}
 	out.Cards = scoreNear(list, float64(sum), float64(squares))
+	for i := range out.Cards {
+		out.Cards[i].Score *= k.cfg.Weight
+	}
 	return out
 }
 

@@ -98,9 +98,9 @@ func newScene(t *testing.T, model *topics, folder string) *scene {
 
 func (s *scene) as(role access.Role, effect access.Effect, f func(access.Grant) error) {
 	s.t.Helper()
-	ad, err := s.guard.Admit(s.t.Context(), access.Caller{Subject: "ada", EveryRole: role, Unlimited: true, Operator: true},
-		access.Request{Operation: "test", Effect: effect, World: s.world, Operator: s.world == access.WorldID{},
-			IdempotencyKey: uuid.NewString()})
+	ad, err := s.guard.Admit(s.t.Context(), access.Caller{Subject: "ada", EveryRole: role, Unlimited: true,
+		Operator: true}, access.Request{Operation: "test", Effect: effect, World: s.world, Operator: s.world == access.WorldID{},
+		IdempotencyKey: uuid.NewString()})
 	if err == nil {
 		err = f(ad.Grant)
 	}
@@ -196,7 +196,8 @@ func TestSearchFindsByMeaning(t *testing.T) {
 	}
 }
 
-// A reader's answer is the same with and without vectors of cards that the reader does not see, and while they are made.
+// A reader's answer is the same with and without vectors of cards that the reader does not see, and while they are
+// made.
 func TestHiddenCardsChangeNoNearness(t *testing.T) {
 	s := newScene(t, &topics{}, "")
 	s.fill()

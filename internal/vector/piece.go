@@ -9,8 +9,8 @@ import (
 	"loregate/internal/meaning"
 )
 
-// Bounds of the pieces of a card's text, in characters. Of judged queries, pieces of some 350 characters found more than
-// whole texts did.
+// Bounds of the pieces of a card's text, in characters. Of judged queries, pieces of some 350 characters found more
+// than whole texts did.
 const (
 	usualPiece = 350
 	maxPiece   = 700
@@ -23,8 +23,8 @@ type key [sha256.Size]byte
 
 // keyOf returns a hash of a card's id, names and content. Equal texts of two cards have two keys.
 func keyOf(c *canon.Card) key {
-	return sha256.Sum256([]byte(strings.Join(append([]string{string(c.ID[:]), string(c.Content[:]), c.Name}, c.Aliases()...),
-		"\x00")))
+	return sha256.Sum256([]byte(strings.Join(append([]string{string(c.ID[:]), string(c.Content[:]), c.Name},
+		c.Aliases()...), "\x00")))
 }
 
 // piecesOf returns the texts of a card that are embedded: pieces of its text at the ends of sentences, each behind the

@@ -68,6 +68,15 @@ func TestSearch(t *testing.T) {
 			c.Embedding.URL, c.Embedding.Model = oracle.URL, "oracle"
 			b, _ := apptest.Open(t, c, apptest.Quiet())
 			judgeWithVectors(t, half, "search with an oracle embedder", b, sets)
+			if file := os.Getenv("JUDGE_MODEL"); file != "" {
+				b.Close(t.Context())
+				c.Embedding = app.Embedding{}
+				if _, err := app.InstallModel(c, file, "judged"); err != nil {
+					t.Fatal(err)
+				}
+				b, _ = apptest.Open(t, c, apptest.Quiet())
+				judgeWithVectors(t, half, "search with a real embedder", b, sets)
+			}
 		})
 	}
 }

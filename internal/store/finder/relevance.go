@@ -74,7 +74,8 @@ func (f SnapshotFinder) searchRelevant(ctx context.Context, s canon.Visibility, 
 	}); err != nil {
 		return out, err
 	}
-	fusion := fusion{near: near, meant: meantBy(q.Near), synonyms: synonymsOf(q.Language, markup.Fold(q.Q)), isSide: sideTest(q.Language, asked, ranking)}
+	fusion := fusion{near: near, meant: meantBy(q.Near), synonyms: synonymsOf(q.Language, markup.Fold(q.Q)),
+		isSide: sideTest(q.Language, asked, ranking)}
 	items := fusion.fuseHits(ranking)
 	out.Cut = asked.Cut
 	for _, word := range asked.Words {
